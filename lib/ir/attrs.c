@@ -123,6 +123,46 @@ cleave_attrs_free (const CleaveOp *op, gpointer attrs)
 
 /* Equality and hash. */
 
+/* What a field holds, where that is bytes alone; `n` is G_MAXSIZE if it is absent.  Of doubles the
+ * bits: 0 and −0 are two attributes, and a NaN is itself.  NULL: it is a type, ranges or a tensor.
+ */
+static gconstpointer
+get_bytes (const CleaveAttr *attr, gconstpointer field, gsize *n)
+{
+  const GArray *array;
+
+  switch (attr->kind)
+    {
+    case CLEAVE_ATTR_INT:
+    case CLEAVE_ATTR_BOOL:
+    case CLEAVE_ATTR_ENUM:
+    case CLEAVE_ATTR_ELEMENT:
+    case CLEAVE_ATTR_DOUBLE:
+      *n = field_size (attr->kind);
+      return field;
+    case CLEAVE_ATTR_INTS:
+    case CLEAVE_ATTR_ENUMS:
+      *n = ((const CleaveInts *) field)->n * sizeof (gint64);
+      return ((const CleaveInts *) field)->v;
+    case CLEAVE_ATTR_DOUBLES:
+      *n = ((const CleaveDoubles *) field)->n * sizeof (double);
+      return ((const CleaveDoubles *) field)->v;
+    case CLEAVE_ATTR_ARRAY:
+      array = *(GArray *const *) field;
+      *n = array == NULL ? G_MAXSIZE : array->len * sizeof (gint64);
+      return array == NULL || array->len == 0 ? field : (gconstpointer) array->data;
+    case CLEAVE_ATTR_STRING:
+      *n = *(char *const *) field == NULL ? G_MAXSIZE : strlen (*(char *const *) field);
+      return *n == G_MAXSIZE ? field : *(gconstpointer const *) field;
+    case CLEAVE_ATTR_RANGES:
+    case CLEAVE_ATTR_TYPE:
+    case CLEAVE_ATTR_TENSOR:
+    case CLEAVE_ATTR_END:
+      break;
+    }
+  return NULL;
+}
+
 static gboolean
 ranges_equal (const GArray *a, const GArray *b)
 {
@@ -138,59 +178,21 @@ ranges_equal (const GArray *a, const GArray *b)
 }
 
 static gboolean
-array_equal (const GArray *a, const GArray *b)
-{
-  if (a == b)
-    return TRUE;
-  return a != NULL && b != NULL && a->len == b->len &&
-         (a->len == 0 || memcmp (a->data, b->data, a->len * sizeof (gint64)) == 0);
-}
-
-/* Of doubles the bits: 0 and −0 are two attributes, and a NaN is itself. */
-static gboolean
-doubles_equal (const CleaveDoubles *a, const CleaveDoubles *b)
-{
-  return a->n == b->n && memcmp (a->v, b->v, a->n * sizeof (double)) == 0;
-}
-
-static gboolean
 field_equal (const CleaveAttr *attr, gconstpointer a, gconstpointer b)
 {
-  switch (attr->kind)
-    {
-    case CLEAVE_ATTR_INT:
-    case CLEAVE_ATTR_BOOL:
-    case CLEAVE_ATTR_ENUM:
-    case CLEAVE_ATTR_ELEMENT:
-    case CLEAVE_ATTR_DOUBLE:
-      return memcmp (a, b, field_size (attr->kind)) == 0;
-    case CLEAVE_ATTR_INTS:
-    case CLEAVE_ATTR_ENUMS:
-      {
-        const CleaveInts *x = a, *y = b;
+  gsize n = 0, n_others = 0;
+  gconstpointer bytes = get_bytes (attr, a, &n), others = get_bytes (attr, b, &n_others);
+  const CleaveTensor *x, *y;
 
-        return x->n == y->n && memcmp (x->v, y->v, x->n * sizeof (gint64)) == 0;
-      }
-    case CLEAVE_ATTR_DOUBLES:
-      return doubles_equal (a, b);
-    case CLEAVE_ATTR_ARRAY:
-      return array_equal (*(GArray *const *) a, *(GArray *const *) b);
-    case CLEAVE_ATTR_STRING:
-      return g_strcmp0 (*(char *const *) a, *(char *const *) b) == 0;
-    case CLEAVE_ATTR_RANGES:
-      return ranges_equal (*(GArray *const *) a, *(GArray *const *) b);
-    case CLEAVE_ATTR_TYPE:
-      return cleave_tensor_type_equal (a, b);
-    case CLEAVE_ATTR_TENSOR:
-      {
-        const CleaveTensor *x = *(CleaveTensor *const *) a, *y = *(CleaveTensor *const *) b;
-
-        return x == y || (x != NULL && y != NULL && cleave_tensor_equal (x, y));
-      }
-    case CLEAVE_ATTR_END:
-      break;
-    }
-  g_assert_not_reached ();
+  if (bytes != NULL)
+    return n == n_others && (n == G_MAXSIZE || memcmp (bytes, others, n) == 0);
+  if (attr->kind == CLEAVE_ATTR_RANGES)
+    return ranges_equal (*(GArray *const *) a, *(GArray *const *) b);
+  if (attr->kind == CLEAVE_ATTR_TYPE)
+    return cleave_tensor_type_equal (a, b);
+  x = *(CleaveTensor *const *) a;
+  y = *(CleaveTensor *const *) b;
+  return x == y || (x != NULL && y != NULL && cleave_tensor_equal (x, y));
 }
 
 gboolean
@@ -255,36 +257,19 @@ cleave_attrs_hash (const CleaveOp *op, gconstpointer attrs)
 
   for (const CleaveAttr *attr = op->attrs; attr != NULL && attr->name != NULL; attr++)
     {
-      gconstpointer field = cleave_attr_const_field (attr, attrs);
+      gconstpointer field = cleave_attr_const_field (attr, attrs), bytes;
+      gsize n;
 
-      if (attr->kind == CLEAVE_ATTR_TENSOR)
+      bytes = get_bytes (attr, field, &n);
+      if (bytes != NULL)
+        hash = hash_bytes (hash, bytes, n == G_MAXSIZE ? 0 : n);
+      else if (attr->kind == CLEAVE_ATTR_TENSOR)
         hash = hash_tensor (hash, *(CleaveTensor *const *) field);
-      else if (attr->kind == CLEAVE_ATTR_STRING)
-        {
-          const char *string = *(char *const *) field;
-
-          hash = hash_bytes (hash, string, string == NULL ? 0 : strlen (string));
-        }
       else if (attr->kind == CLEAVE_ATTR_RANGES)
         hash = hash_ranges (hash, *(GArray *const *) field);
-      else if (attr->kind == CLEAVE_ATTR_ARRAY)
-        {
-          const GArray *array = *(GArray *const *) field;
-
-          if (array != NULL && array->len > 0)
-            hash = hash_bytes (hash, array->data, array->len * sizeof (gint64));
-        }
-      else if (attr->kind == CLEAVE_ATTR_INTS || attr->kind == CLEAVE_ATTR_ENUMS)
-        hash = hash_bytes (hash, ((const CleaveInts *) field)->v,
-                           ((const CleaveInts *) field)->n * sizeof (gint64));
-      else if (attr->kind == CLEAVE_ATTR_DOUBLES)
-        hash = hash_bytes (hash, ((const CleaveDoubles *) field)->v,
-                           ((const CleaveDoubles *) field)->n * sizeof (double));
-      else if (attr->kind == CLEAVE_ATTR_TYPE)
+      else
         hash = hash_bytes (hash, ((const CleaveTensorType *) field)->shape.dim,
                            ((const CleaveTensorType *) field)->shape.rank * sizeof (gint64));
-      else
-        hash = hash_bytes (hash, field, field_size (attr->kind));
     }
   return hash;
 }

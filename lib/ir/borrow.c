@@ -38,11 +38,8 @@ cleave_tensor_new_borrowed (const CleaveTensorType *type,
   n_bytes = (gsize) cleave_tensor_type_n_bytes (type);
   g_return_val_if_fail (memory != NULL || n_bytes == 0, NULL);
   if ((guintptr) memory % cleave_element_size (type->element) != 0)
-    {
-      cleave_fail (error, CLEAVE_ERROR_OPTION, "the memory is not aligned for %s",
-                   cleave_element_get_name (type->element));
-      return NULL;
-    }
+    return cleave_fail_null (error, CLEAVE_ERROR_OPTION, "the memory is not aligned for %s",
+                             cleave_element_get_name (type->element));
   bytes = g_bytes_new_with_free_func (memory, n_bytes, release, data);
   return cleave_tensor_new_from_bytes (type, bytes, error);
 }

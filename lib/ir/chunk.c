@@ -208,7 +208,7 @@ cleave_chunk_init (CleaveChunk *chunk,
   };
   allocate (chunk);
   if (map_operands (chunk, call, why) &&
-      (op->narrow == NULL || op->narrow (call, range, chunk->slices, chunk->attrs, why)) &&
+      (op->narrow == NULL || op->narrow (call, chunk, chunk->attrs, why)) &&
       infer_results (chunk, call, why))
     return TRUE;
   cleave_chunk_clear (chunk, op);

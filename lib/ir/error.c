@@ -17,3 +17,15 @@ cleave_fail (GError **error, CleaveError code, const char *format, ...)
   va_end (args);
   return FALSE;
 }
+
+gpointer
+cleave_fail_null (GError **error, CleaveError code, const char *format, ...)
+{
+  va_list args;
+
+  va_start (args, format);
+  if (error != NULL)
+    *error = g_error_new_valist (CLEAVE_ERROR, (int) code, format, args);
+  va_end (args);
+  return NULL;
+}

@@ -217,20 +217,14 @@ infer (const CleaveGraph *graph,
   };
 
   if (n_results > CLEAVE_MAX_RESULTS)
-    {
-      cleave_fail (error, CLEAVE_ERROR_OPTION, "has at most %d results, not %u", CLEAVE_MAX_RESULTS,
-                   n_results);
-      return NULL;
-    }
+    return cleave_fail_null (error, CLEAVE_ERROR_OPTION, "has at most %d results, not %u",
+                             CLEAVE_MAX_RESULTS, n_results);
   results = g_new0 (CleaveTensorType, MAX (n_results, 1));
   for (guint i = 0; i < n_operands; i++)
     {
       if (operands[i] != NULL && operands[i]->node->graph != graph)
-        {
-          cleave_fail (error, CLEAVE_ERROR_OPTION, "the operand %s is of another graph",
-                       cleave_op_operand_name (op, i));
-          return NULL;
-        }
+        return cleave_fail_null (error, CLEAVE_ERROR_OPTION, "the operand %s is of another graph",
+                                 cleave_op_operand_name (op, i));
       if (operands[i] != NULL)
         types[i] = operands[i]->type;
     }
@@ -317,10 +311,7 @@ cleave_graph_add_input (CleaveGraph *graph,
       g_autofree char *other = cleave_result_dup_name (g_ptr_array_index (graph->inputs, i));
 
       if (g_str_equal (other, name))
-        {
-          cleave_fail (error, CLEAVE_ERROR_OPTION, "there are two inputs '%s'", name);
-          return NULL;
-        }
+        return cleave_fail_null (error, CLEAVE_ERROR_OPTION, "there are two inputs '%s'", name);
     }
   node = cleave_graph_add (graph, &cleave_op_input, name, NULL, 0, 1, &attrs, error);
   if (node == NULL)

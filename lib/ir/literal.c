@@ -209,25 +209,17 @@ cleave_literal_parse (const CleaveTensorType *type, const char *text, GError **e
       guint64 bits;
 
       if (!parse_element (type->element, &at, &bits))
-        {
-          cleave_fail (error, CLEAVE_ERROR_MODEL, "'%s' is no %s", rest,
-                       cleave_element_get_name (type->element));
-          return NULL;
-        }
+        return cleave_fail_null (error, CLEAVE_ERROR_MODEL, "'%s' is no %s", rest,
+                                 cleave_element_get_name (type->element));
       if (i < n)
         store (data + (gsize) i * size, size, bits);
       if (*at == ',' && *++at == '\0')
-        {
-          cleave_fail (error, CLEAVE_ERROR_MODEL, "nothing comes after the last comma");
-          return NULL;
-        }
+        return cleave_fail_null (error, CLEAVE_ERROR_MODEL, "nothing comes after the last comma");
     }
   if (i != n && !(i == 1 && n > 1))
-    {
-      cleave_fail (error, CLEAVE_ERROR_MODEL,
-                   "%" G_GINT64_FORMAT " elements are given, there are %" G_GINT64_FORMAT, i, n);
-      return NULL;
-    }
+    return cleave_fail_null (error, CLEAVE_ERROR_MODEL,
+                             "%" G_GINT64_FORMAT " elements are given, there are %" G_GINT64_FORMAT,
+                             i, n);
   for (gint64 k = 1; i == 1 && k < n; k++)
     memcpy (data + (gsize) k * size, data, size);
   return g_steal_pointer (&tensor);

@@ -15,9 +15,9 @@ cleave_memory_try (gint64 n_bytes, gsize alignment, const char *what, GError **e
 
   if (posix_memalign (&memory, alignment, (gsize) MAX (n_bytes, 1)) == 0)
     return memory;
-  cleave_fail (error, CLEAVE_ERROR_MEMORY,
-               "there is no memory for the %" G_GINT64_FORMAT " bytes of %s", n_bytes, what);
-  return NULL;
+  return cleave_fail_null (error, CLEAVE_ERROR_MEMORY,
+                           "there is no memory for the %" G_GINT64_FORMAT " bytes of %s", n_bytes,
+                           what);
 }
 
 /* Where the system can, and silently nowhere else. */

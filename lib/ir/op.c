@@ -36,6 +36,28 @@ name_at (const char *const *names, guint index)
   return n == 0 ? "" : names[MIN (index, n - 1)];
 }
 
+CleaveLayout
+cleave_call_layout (const CleaveCall *call)
+{
+  const CleaveAttr *first = call->op->attrs;
+
+  return first == NULL || first->names != cleave_layout_names
+             ? CLEAVE_LAYOUT_NCHW
+             : *(const CleaveLayout *) cleave_attr_const_field (first, call->attrs);
+}
+
+CleaveDims
+cleave_call_dims (const CleaveCall *call)
+{
+  return cleave_layout_dims (cleave_call_layout (call), call->operands[0].shape.rank);
+}
+
+const char *
+cleave_call_letters (const CleaveCall *call)
+{
+  return cleave_layout_letters (cleave_call_layout (call), call->operands[0].shape.rank);
+}
+
 CleaveKernel
 cleave_kernel_of_floats (const CleaveCall *call, CleaveKernel kernel)
 {

@@ -37,6 +37,7 @@ typedef enum {
   CLEAVE_ATTR_OPERAND_0 = 1 << 3,  /* in ONNX a constant operand too, with the index 0 */
   CLEAVE_ATTR_SCALAR = 1 << 4,     /* INT: as an operand a scalar, not a list of one */
   CLEAVE_ATTR_OPTIONAL = 1 << 5,   /* ELEMENT: CLEAVE_NONE is legal, and the default */
+  CLEAVE_ATTR_NOT_BELOW_0 = 1 << 6 /* INTS: entries below 0 are ours alone */
 } CleaveAttrFlags;
 
 typedef struct
@@ -74,6 +75,18 @@ typedef struct
   guint result;                     /* the one asked about: 0, except of a VIEW op */
   CleaveCursor *cursor;             /* of these operands; NULL: nobody keeps one */
 } CleaveCall;
+
+/* A chunk of result 0, as a node of its own: what planning, applying, recursion, cost and tests all
+ * ask for. */
+typedef struct
+{
+  CleaveRange range;
+  guint n_operands, n_results; /* as of the call */
+  CleaveSlice *slices;         /* one for each operand of the call; of absent ones an empty one */
+  gboolean *kept; /* FALSE: the operand is absent, or its slice was empty and it dropped out */
+  CleaveTensorType *results;
+  gpointer attrs;
+} CleaveChunk;
 
 typedef enum {
   CLEAVE_OP_VARIADIC = 1 << 0, /* the last operand repeats; one whose slice is empty drops out */
@@ -184,12 +197,11 @@ struct _CleaveOp
   void (*maps) (const CleaveCall *call, guint operand, CleaveDimMap *map);
   /* Which part of `result` (1, 2 …) comes with a part of result 0.  NULL: the same part. */
   void (*result_maps) (const CleaveCall *call, guint result, CleaveDimMap *map);
-  /* Rewrites `attrs`, a copy, for a node that computes only `chunk`.  `slices` has one slice for
-   * each operand; those of absent operands are empty.  FALSE: there is no such node, and `why`,
-   * unless NULL, is told what would be needed. NULL: the attributes stay as they are. */
+  /* Rewrites `attrs`, a copy, for a node that computes only the chunk.  FALSE: there is no such
+   * node, and `why`, unless NULL, is told what would be needed.  NULL: the attributes stay as they
+   * are. */
   gboolean (*narrow) (const CleaveCall *call,
-                      const CleaveRange *chunk,
-                      const CleaveSlice *slices,
+                      const CleaveChunk *chunk,
                       gpointer attrs,
                       GString *why);
   /* How chunks follow each other along a dimension that cannot be cut otherwise.  FALSE: they do
@@ -216,6 +228,19 @@ struct _CleaveOp
 /* Helpers for op records. */
 
 #define CLEAVE_FIELD(type, field) .offset = G_STRUCT_OFFSET (type, field)
+#define CLEAVE_AT_LEAST(least) .minimum = least, .has_minimum = TRUE
+/* The first attribute of an op that has a layout. */
+#define CLEAVE_LAYOUT_ATTR(type)                                                                   \
+  {                                                                                                \
+    "layout", CLEAVE_ATTR_ENUM, CLEAVE_FIELD (type, layout), .names = cleave_layout_names,         \
+                                                             .flags = CLEAVE_ATTR_NOT_ONNX         \
+  }
+
+/* By that attribute; of an op without it NCHW. */
+CleaveLayout cleave_call_layout (const CleaveCall *call);
+/* Which dimensions of operand 0 are which, and their letters. */
+CleaveDims cleave_call_dims (const CleaveCall *call);
+const char *cleave_call_letters (const CleaveCall *call);
 
 static inline gboolean
 cleave_call_has (const CleaveCall *call, guint operand)

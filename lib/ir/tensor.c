@@ -123,10 +123,9 @@ cleave_tensor_new_from_bytes (const CleaveTensorType *type, GBytes *bytes, GErro
     {
       g_autofree char *text = cleave_tensor_type_to_string (type);
 
-      cleave_fail (error, CLEAVE_ERROR_SHAPE,
-                   "%s wants %" G_GINT64_FORMAT " bytes, not %" G_GSIZE_FORMAT, text,
-                   cleave_tensor_type_n_bytes (type), n_bytes);
-      return NULL;
+      return cleave_fail_null (error, CLEAVE_ERROR_SHAPE,
+                               "%s wants %" G_GINT64_FORMAT " bytes, not %" G_GSIZE_FORMAT, text,
+                               cleave_tensor_type_n_bytes (type), n_bytes);
     }
   if ((guintptr) data % cleave_element_size (type->element) != 0)
     return cleave_tensor_new_copy (type, data, error);

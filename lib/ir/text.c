@@ -141,11 +141,8 @@ cleave_text_to_ints (const char *option, const char *text, GError **error)
       gint64 value;
 
       if (!take_int (&at, &value) || (*at != ',' && *at != '\0'))
-        {
-          cleave_fail (error, CLEAVE_ERROR_OPTION,
-                       "%s expects whole numbers such as 3,4,5, not '%s'", option, text);
-          return NULL;
-        }
+        return cleave_fail_null (error, CLEAVE_ERROR_OPTION,
+                                 "%s expects whole numbers such as 3,4,5, not '%s'", option, text);
       g_array_append_val (list, value);
       if (*at == '\0')
         return g_steal_pointer (&list);
@@ -163,11 +160,9 @@ cleave_text_to_doubles (const char *option, const char *text, GError **error)
       double value = g_ascii_strtod (at, &end);
 
       if (end == at || (*end != ',' && *end != '\0'))
-        {
-          cleave_fail (error, CLEAVE_ERROR_OPTION,
-                       "%s expects numbers such as 1,4 or 0.5,1.5, not '%s'", option, text);
-          return NULL;
-        }
+        return cleave_fail_null (error, CLEAVE_ERROR_OPTION,
+                                 "%s expects numbers such as 1,4 or 0.5,1.5, not '%s'", option,
+                                 text);
       g_array_append_val (list, value);
       at = end;
       if (*at == '\0')
@@ -205,11 +200,9 @@ cleave_text_to_ranges (const char *option, const char *text, GError **error)
       CleaveRange range;
 
       if (!take_range (&at, &range))
-        {
-          cleave_fail (error, CLEAVE_ERROR_OPTION,
-                       "%s expects ranges such as 0:1,0:4/0:1,4:8, not '%s'", option, text);
-          return NULL;
-        }
+        return cleave_fail_null (error, CLEAVE_ERROR_OPTION,
+                                 "%s expects ranges such as 0:1,0:4/0:1,4:8, not '%s'", option,
+                                 text);
       g_array_append_val (list, range);
       if (*at == '\0')
         return g_steal_pointer (&list);

@@ -125,9 +125,6 @@ kernel (const CleaveCall *call)
   return cleave_kernel_of_floats (call, CLEAVE_KERNEL_ARG);
 }
 
-static const char *const operand_names[] = { "data", NULL };
-static const char *const result_names[] = { "reduced", NULL };
-
 static const CleaveAttr arg_attrs[] = {
   { "axis", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveArgAttrs, axis), .flags = CLEAVE_ATTR_AXIS },
   { "keepdims", CLEAVE_ATTR_BOOL, CLEAVE_FIELD (CleaveArgAttrs, keepdims), .fallback = 1 },
@@ -135,28 +132,21 @@ static const CleaveAttr arg_attrs[] = {
   { 0 },
 };
 
+/* What the two records share. */
+#define ARG                                                                                        \
+  .operands = (const char *const[]){ "data", NULL },                                               \
+  .results = (const char *const[]){ "reduced", NULL }, .min_operands = 1,                          \
+  .attrs_size = sizeof (CleaveArgAttrs), .attrs = arg_attrs, .infer = infer, .maps = maps,         \
+  .kernel = kernel
+
 const CleaveOp cleave_op_arg_max = {
   .name = "ArgMax",
-  .operands = operand_names,
-  .results = result_names,
-  .min_operands = 1,
-  .attrs_size = sizeof (CleaveArgAttrs),
-  .attrs = arg_attrs,
-  .infer = infer,
-  .maps = maps,
-  .kernel = kernel,
+  ARG,
   .compute = compute_max,
 };
 
 const CleaveOp cleave_op_arg_min = {
   .name = "ArgMin",
-  .operands = operand_names,
-  .results = result_names,
-  .min_operands = 1,
-  .attrs_size = sizeof (CleaveArgAttrs),
-  .attrs = arg_attrs,
-  .infer = infer,
-  .maps = maps,
-  .kernel = kernel,
+  ARG,
   .compute = compute_min,
 };

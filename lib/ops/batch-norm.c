@@ -15,19 +15,11 @@
 
 enum { X, SCALE, B, MEAN, VAR };
 
-static CleaveDims
-layout_dims (const CleaveCall *call)
-{
-  const CleaveNormAttrs *a = call->attrs;
-
-  return cleave_layout_dims (a->layout, call->operands[X].shape.rank);
-}
-
 /* Every operand but X is a vector with one element for each channel. */
 static gboolean
 check_vectors (const CleaveCall *call, GError **error)
 {
-  gint64 channels = call->operands[X].shape.dim[layout_dims (call).c];
+  gint64 channels = call->operands[X].shape.dim[cleave_call_dims (call).c];
 
   for (guint i = 1; i < call->n_operands; i++)
     {
@@ -66,26 +58,18 @@ maps_batch (const CleaveCall *call, guint operand, CleaveDimMap *map)
   if (operand == X)
     cleave_maps_same (call, X, map);
   else
-    map[0] = cleave_dim_map_same (layout_dims (call).c);
+    map[0] = cleave_dim_map_same (cleave_call_dims (call).c);
 }
 
 /* The mean and the variance are those of all spatial elements. */
 static void
 maps_instance (const CleaveCall *call, guint operand, CleaveDimMap *map)
 {
-  CleaveDims dims = layout_dims (call);
+  CleaveDims dims = cleave_call_dims (call);
 
   maps_batch (call, operand, map);
   for (guint i = 0; operand == X && i < dims.n_spatial; i++)
     map[dims.h + i] = cleave_dim_map_whole (call->operands[X].shape.dim[dims.h + i]);
-}
-
-static const char *
-layout (const CleaveCall *call)
-{
-  const CleaveNormAttrs *a = call->attrs;
-
-  return cleave_layout_letters (a->layout, call->operands[X].shape.rank);
 }
 
 static CleaveKernel
@@ -140,11 +124,10 @@ compute_batch (const CleaveCall *call, const CleaveView *operands, const CleaveV
   const CleaveNormAttrs *a = call->attrs;
   const CleaveView *x = &operands[X], *y = &results[0];
   CleaveElement element = x->type.element;
-  guint c = layout_dims (call).c;
+  guint c = cleave_call_dims (call).c;
   gint64 at[CLEAVE_MAX_RANK];
 
-  for (gboolean more = cleave_index_first (&y->type.shape, at); more;
-       more = cleave_index_next (&y->type.shape, at))
+  CLEAVE_EACH_INDEX (at, &y->type.shape)
     {
       Line line = line_of (
           element, load_channel (&operands[SCALE], at[c]), load_channel (&operands[B], at[c]),
@@ -165,8 +148,7 @@ normalise_plane (const CleaveView *x, const CleaveView *y, double scale, double 
   Line line = line_of (element, scale, b, mean, variance, epsilon);
   gint64 at[CLEAVE_MAX_RANK];
 
-  for (gboolean more = cleave_index_first (&x->type.shape, at); more;
-       more = cleave_index_next (&x->type.shape, at))
+  CLEAVE_EACH_INDEX (at, &x->type.shape)
     normalise (&line, element, cleave_view_at (x, at), cleave_view_at (y, at));
 }
 
@@ -175,7 +157,7 @@ compute_instance (const CleaveCall *call, const CleaveView *operands, const Clea
 {
   const CleaveNormAttrs *a = call->attrs;
   const CleaveView *x = &operands[X], *y = &results[0];
-  CleaveDims dims = layout_dims (call);
+  CleaveDims dims = cleave_call_dims (call);
   CleaveView plane_x = cleave_lanes_plane (x, dims), plane_y = cleave_lanes_plane (y, dims);
 
   for (gint64 n = 0; n < x->type.shape.dim[dims.n]; n++)
@@ -189,44 +171,38 @@ compute_instance (const CleaveCall *call, const CleaveView *operands, const Clea
 }
 
 static const CleaveAttr attrs_table[] = {
-  { "layout", CLEAVE_ATTR_ENUM, CLEAVE_FIELD (CleaveNormAttrs, layout),
-    .names = cleave_layout_names, .flags = CLEAVE_ATTR_NOT_ONNX },
+  CLEAVE_LAYOUT_ATTR (CleaveNormAttrs),
   { "epsilon", CLEAVE_ATTR_DOUBLE, CLEAVE_FIELD (CleaveNormAttrs, epsilon),
     .fallback = (double) 1e-5f },
   { 0 },
 };
 
-static const char *const batch_operands[] = { "X", "scale", "B", "input_mean", "input_var", NULL };
-static const char *const instance_operands[] = { "input", "scale", "B", NULL };
-static const char *const batch_results[] = { "Y", NULL };
-static const char *const instance_results[] = { "output", NULL };
-
 const CleaveOp cleave_op_batch_normalization = {
   .name = "BatchNormalization",
-  .operands = batch_operands,
-  .results = batch_results,
+  .operands = (const char *const[]){ "X", "scale", "B", "input_mean", "input_var", NULL },
+  .results = (const char *const[]){ "Y", NULL },
   .min_operands = 5,
   .flags = CLEAVE_OP_IN_PLACE,
   .attrs_size = sizeof (CleaveNormAttrs),
   .attrs = attrs_table,
   .infer = infer_batch,
   .maps = maps_batch,
-  .layout = layout,
+  .layout = cleave_call_letters,
   .kernel = kernel_batch,
   .compute = compute_batch,
 };
 
 const CleaveOp cleave_op_instance_normalization = {
   .name = "InstanceNormalization",
-  .operands = instance_operands,
-  .results = instance_results,
+  .operands = (const char *const[]){ "input", "scale", "B", NULL },
+  .results = (const char *const[]){ "output", NULL },
   .min_operands = 3,
   .attrs_size = sizeof (CleaveNormAttrs),
   .attrs = attrs_table,
   .infer = infer_instance,
   .maps = maps_instance,
   .work = cleave_work_once,
-  .layout = layout,
+  .layout = cleave_call_letters,
   .kernel = kernel_instance,
   .compute = compute_instance,
 };

@@ -56,9 +56,6 @@ kernel (const CleaveCall *call)
              : CLEAVE_KERNEL_REFERENCE;
 }
 
-static const char *const operand_names[] = { "input", NULL };
-static const char *const result_names[] = { "output", NULL };
-
 static const CleaveAttr cast_attrs[] = {
   { "to", CLEAVE_ATTR_ELEMENT, CLEAVE_FIELD (CleaveCastAttrs, to) },
   { 0 },
@@ -66,8 +63,8 @@ static const CleaveAttr cast_attrs[] = {
 
 const CleaveOp cleave_op_cast = {
   .name = "Cast",
-  .operands = operand_names,
-  .results = result_names,
+  .operands = (const char *const[]){ "input", NULL },
+  .results = (const char *const[]){ "output", NULL },
   .min_operands = 1,
   .attrs_size = sizeof (CleaveCastAttrs),
   .attrs = cast_attrs,

@@ -10,9 +10,8 @@
  * first spatial dimension that has several; along the others all blocks stay, and the pads of a
  * piece hold what lies beside it. */
 
-#include "elementwise-math.h"
-#include "lines.h"
 #include "move.h"
+#include "scatter.h"
 #include "window.h"
 
 enum { X };
@@ -67,9 +66,7 @@ check_attrs (const CleaveCol2ImAttrs *a, GError **error)
                         "block_shape has %u entries, but must have %u", a->block_shape.n, n);
   return cleave_window_check_list (&a->image_shape, n, "image_shape", error) &&
          cleave_window_check_list (&a->block_shape, n, "block_shape", error) &&
-         cleave_window_check_list (&a->strides, n, "strides", error) &&
-         cleave_window_check_list (&a->dilations, n, "dilations", error) &&
-         cleave_window_check_list (&a->pads, 2 * n, "pads", error);
+         cleave_window_check_lists (&a->strides, &a->dilations, &a->pads, n, error);
 }
 
 /* Elements of a block, and blocks. */
@@ -147,24 +144,20 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
 }
 
 static gboolean
-narrow (const CleaveCall *call,
-        const CleaveRange *chunk,
-        const CleaveSlice *slices,
-        gpointer attrs,
-        GString *why)
+narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GString *why)
 {
   CleaveCol2ImAttrs *a = attrs;
   CleaveWindow windows[CLEAVE_MAX_RANK];
   guint n = init_windows (call->attrs, windows);
   gint64 step;
   guint first = find_outermost (windows, n, &step);
-  CleaveSpan blocks = slices[X].range.dim[L];
+  CleaveSpan blocks = chunk->slices[X].range.dim[L];
 
   a->pads = (CleaveInts){ .n = 2 * n };
   for (guint i = 0; i < n; i++)
     {
       const CleaveWindow *w = &windows[i];
-      CleaveSpan out = chunk->dim[2 + i];
+      CleaveSpan out = chunk->range.dim[2 + i];
 
       a->image_shape.v[i] = out.end - out.begin;
       a->pads.v[i] = w->pad_begin + out.begin;
@@ -181,25 +174,6 @@ narrow (const CleaveCall *call,
   return TRUE;
 }
 
-#define ADD(T, t)                                                                                  \
-  static void add_##t (gconstpointer as, gconstpointer bs, gpointer ys, gint64 n)                  \
-  {                                                                                                \
-    const T *a = as, *b = bs;                                                                      \
-    T *y = ys;                                                                                     \
-                                                                                                   \
-    for (gint64 i = 0; i < n; i++)                                                                 \
-      y[i] = cleave_##t##_add (a[i], b[i]);                                                        \
-  }
-ADD (float, f32)
-ADD (double, f64)
-ADD (gint64, i64)
-ADD (guint64, u64)
-#undef ADD
-
-static void (*const adds[CLEAVE_N_WIDES]) (gconstpointer, gconstpointer, gpointer, gint64) = {
-  add_f32, add_f64, add_i64, add_u64
-};
-
 /* One channel at work. */
 typedef struct
 {
@@ -208,26 +182,6 @@ typedef struct
   const CleaveView *x, *y;
   gint64 from, to; /* offsets of the channel */
 } Walk;
-
-static void
-add_line (
-    const CleaveView *y, gint64 to, gint64 to_step, const CleaveView *x, gint64 from, gint64 n)
-{
-  CleaveWide wide = cleave_wide_of (y->type.element);
-  CleaveLineBuffer old, new, sum;
-
-  for (gint64 at = 0; at < n; at += CLEAVE_LINE)
-    {
-      gint64 count = MIN (n - at, CLEAVE_LINE), offset = to + at * to_step;
-      gconstpointer a = cleave_line_read (y, offset, to_step, count, wide, &old);
-      gconstpointer b =
-          cleave_line_read (x, from + at * x->stride[L], x->stride[L], count, wide, &new);
-      gpointer out = cleave_line_begin (y, offset, to_step, wide, &sum);
-
-      adds[wide](a, b, out, count);
-      cleave_line_write (y, offset, to_step, count, wide, out);
-    }
-}
 
 /* The blocks that have element `tap` inside the image: along the last dimension a line. */
 static void
@@ -245,7 +199,7 @@ add_tap (const Walk *walk, const gint64 *tap)
     rows.dim[i] = count_windows (&walk->windows[i]);
   if (begin >= end)
     return;
-  for (gboolean more = cleave_index_first (&rows, row); more; more = cleave_index_next (&rows, row))
+  CLEAVE_EACH_INDEX (row, &rows)
     {
       gint64 to = walk->to + (place + begin * w->stride) * walk->y->stride[2 + last];
       gboolean is_inside = TRUE;
@@ -259,8 +213,9 @@ add_tap (const Walk *walk, const gint64 *tap)
           to += at * walk->y->stride[2 + i];
         }
       if (is_inside)
-        add_line (walk->y, to, w->stride * walk->y->stride[2 + last], walk->x,
-                  walk->from + (l + begin) * walk->x->stride[L], end - begin);
+        cleave_scatter_join_line (walk->y, to, w->stride * walk->y->stride[2 + last], walk->x,
+                                  walk->from + (l + begin) * walk->x->stride[L], walk->x->stride[L],
+                                  end - begin, CLEAVE_SCATTER_ADD);
       l += n_blocks;
     }
 }
@@ -295,18 +250,16 @@ since (const CleaveCall *call)
   return 18;
 }
 
-/* clang-format off */
-#define FIELD(field) #field, .offset = G_STRUCT_OFFSET (CleaveCol2ImAttrs, field)
 static const CleaveAttr attr_table[] = {
-  { FIELD (image_shape), .kind = CLEAVE_ATTR_INTS, .minimum = 1, .has_minimum = TRUE, .onnx_operand = 1, .flags = CLEAVE_ATTR_NO_DEFAULT },
-  { FIELD (block_shape), .kind = CLEAVE_ATTR_INTS, .minimum = 1, .has_minimum = TRUE, .onnx_operand = 2, .flags = CLEAVE_ATTR_NO_DEFAULT },
-  { FIELD (dilations), .kind = CLEAVE_ATTR_INTS, .fallback = 1, .minimum = 1, .has_minimum = TRUE },
-  { FIELD (pads), .kind = CLEAVE_ATTR_INTS, .has_minimum = TRUE },
-  { FIELD (strides), .kind = CLEAVE_ATTR_INTS, .fallback = 1, .minimum = 1, .has_minimum = TRUE },
+  { "image_shape", CLEAVE_ATTR_INTS, CLEAVE_FIELD (CleaveCol2ImAttrs, image_shape),
+    CLEAVE_AT_LEAST (1), .onnx_operand = 1, .flags = CLEAVE_ATTR_NO_DEFAULT },
+  { "block_shape", CLEAVE_ATTR_INTS, CLEAVE_FIELD (CleaveCol2ImAttrs, block_shape),
+    CLEAVE_AT_LEAST (1), .onnx_operand = 2, .flags = CLEAVE_ATTR_NO_DEFAULT },
+  CLEAVE_STEPS_ATTR (CleaveCol2ImAttrs, dilations),
+  { "pads", CLEAVE_ATTR_INTS, CLEAVE_FIELD (CleaveCol2ImAttrs, pads), CLEAVE_AT_LEAST (0) },
+  CLEAVE_STEPS_ATTR (CleaveCol2ImAttrs, strides),
   { 0 },
 };
-#undef FIELD
-/* clang-format on */
 
 const CleaveOp cleave_op_col2im = {
   .name = "Col2Im",

@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "conv-parts.h"
+#include "products.h"
 #include "reference.h"
 
 enum { X };
-
-static CleaveDims
-layout_dims (const CleaveCall *call)
-{
-  const CleaveConvAttrs *a = call->attrs;
-
-  return cleave_layout_dims (a->layout, call->operands[X].shape.rank);
-}
 
 guint
 cleave_conv_weights (const CleaveCall *call)
@@ -34,18 +27,10 @@ static void
 init_windows (const CleaveCall *call, const CleaveShape *w, CleaveWindow *windows)
 {
   const CleaveConvAttrs *a = call->attrs;
-  CleaveDims dims = layout_dims (call);
+  CleaveDims dims = cleave_call_dims (call);
 
   cleave_windows_init (windows, dims.n_spatial, call->operands[X].shape.dim + dims.h, w->dim + 2,
                        &a->strides, &a->dilations, &a->pads);
-}
-
-static gboolean
-check_attrs (const CleaveConvAttrs *a, guint n, GError **error)
-{
-  return cleave_window_check_list (&a->strides, n, "strides", error) &&
-         cleave_window_check_list (&a->dilations, n, "dilations", error) &&
-         cleave_window_check_list (&a->pads, 2 * n, "pads", error);
 }
 
 gboolean
@@ -69,16 +54,16 @@ cleave_conv_check_channels (const CleaveShape *w, gint64 group, gint64 channels,
 gboolean
 cleave_conv_infer (const CleaveCall *call, CleaveTensorType *y, GError **error)
 {
-  CleaveDims dims = layout_dims (call);
+  CleaveDims dims = cleave_call_dims (call);
   guint rank = call->operands[X].shape.rank;
+  const CleaveConvAttrs *a = call->attrs;
   const CleaveShape *weights = shape_of_weights (call);
   CleaveWindow windows[CLEAVE_MAX_RANK];
 
   if (!cleave_call_check_rank (call, X, 3, CLEAVE_MAX_RANK, error) ||
       !cleave_call_check_rank (call, cleave_conv_weights (call), rank, rank, error) ||
-      !check_attrs (call->attrs, dims.n_spatial, error) ||
-      !cleave_conv_check_channels (weights, ((const CleaveConvAttrs *) call->attrs)->group,
-                                   call->operands[X].shape.dim[dims.c], error))
+      !cleave_window_check_lists (&a->strides, &a->dilations, &a->pads, dims.n_spatial, error) ||
+      !cleave_conv_check_channels (weights, a->group, call->operands[X].shape.dim[dims.c], error))
     return FALSE;
   init_windows (call, weights, windows);
   *y = call->operands[X];
@@ -90,10 +75,9 @@ cleave_conv_infer (const CleaveCall *call, CleaveTensorType *y, GError **error)
 }
 
 gboolean
-cleave_conv_check_bias (const CleaveCall *call, guint bias, CleaveElement element, GError **error)
+cleave_conv_check_bias (
+    const CleaveCall *call, guint bias, CleaveElement element, gint64 channels, GError **error)
 {
-  gint64 channels = shape_of_weights (call)->dim[0];
-
   if (!cleave_call_has (call, bias))
     return TRUE;
   if (!cleave_call_check_element (call, bias, CLEAVE_ELEMENT_BIT (element), error) ||
@@ -112,7 +96,7 @@ maps_x (const CleaveCall *call, CleaveDimMap *map)
 {
   const CleaveConvAttrs *a = call->attrs;
   const CleaveShape *weights = shape_of_weights (call);
-  CleaveDims dims = layout_dims (call);
+  CleaveDims dims = cleave_call_dims (call);
   CleaveWindow windows[CLEAVE_MAX_RANK];
 
   map[dims.n] = cleave_dim_map_same (dims.n);
@@ -132,22 +116,14 @@ cleave_conv_maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
       maps_x (call, map);
       return;
     }
-  map[0] = cleave_dim_map_same (layout_dims (call).c);
+  map[0] = cleave_dim_map_same (cleave_call_dims (call).c);
   for (guint d = 1; d < own->rank; d++)
     map[d] = cleave_dim_map_whole (own->dim[d]);
 }
 
 gboolean
-cleave_conv_narrow (const CleaveCall *call,
-                    const CleaveRange *chunk,
-                    const CleaveSlice *slices,
-                    gpointer attrs,
-                    GString *why)
+cleave_conv_narrow_groups (CleaveSpan c, gint64 block, gint64 *group, GString *why)
 {
-  CleaveConvAttrs *a = attrs;
-  CleaveDims dims = layout_dims (call);
-  CleaveSpan c = chunk->dim[dims.c];
-  gint64 block = shape_of_weights (call)->dim[0] / a->group;
   gint64 n_groups = (c.end - 1) / block - c.begin / block + 1;
 
   if (n_groups > 1 && (c.begin % block != 0 || c.end % block != 0))
@@ -156,17 +132,21 @@ cleave_conv_narrow (const CleaveCall *call,
                           ") straddles groups of %" G_GINT64_FORMAT
                           " channels: it must lie inside one, or be made of whole ones",
                           c.begin, c.end, block);
-  a->group = n_groups;
-  cleave_pads_from_slice (&a->pads, dims.n_spatial, &slices[X], dims.h);
+  *group = n_groups;
   return TRUE;
 }
 
-const char *
-cleave_conv_layout (const CleaveCall *call)
+gboolean
+cleave_conv_narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GString *why)
 {
-  const CleaveConvAttrs *a = call->attrs;
+  CleaveConvAttrs *a = attrs;
+  CleaveDims dims = cleave_call_dims (call);
 
-  return cleave_layout_letters (a->layout, call->operands[X].shape.rank);
+  if (!cleave_conv_narrow_groups (chunk->range.dim[dims.c],
+                                  shape_of_weights (call)->dim[0] / a->group, &a->group, why))
+    return FALSE;
+  cleave_pads_from_slice (&a->pads, dims.n_spatial, &chunk->slices[X], dims.h);
+  return TRUE;
 }
 
 gboolean
@@ -190,19 +170,37 @@ cleave_conv_macs (const CleaveCall *call)
   return n;
 }
 
-/* A convolution at work. */
-typedef struct
+/* The operand element that tap `tap` of a transposed convolution brings to `out`; FALSE: none. */
+static gboolean
+find_source (const CleaveWindow *windows,
+             guint n,
+             const gint64 *out,
+             const gint64 *tap,
+             const gint64 *stride,
+             gint64 *offset)
 {
-  CleaveDims dims;
-  CleaveWindow windows[CLEAVE_MAX_RANK];
-  const CleaveConvSteps *steps;
-  gpointer self;
-} Walk;
+  *offset = 0;
+  for (guint i = 0; i < n; i++)
+    {
+      const CleaveWindow *w = &windows[i];
+      gint64 at = out[i] + w->pad_begin - tap[i] * w->dilation;
+
+      if (at < 0 || at % w->stride != 0 || at / w->stride >= w->extent)
+        return FALSE;
+      *offset += at / w->stride * stride[i];
+    }
+  return TRUE;
+}
 
 /* The taps of the result element at `out`, a place in the spatial dimensions; `x` and `w` begin
  * with the first channel that it reads. */
 static void
-add_taps (const Walk *walk, const gint64 *out, const CleaveView *x, const CleaveView *w)
+add_taps (const CleaveConvWalk *walk,
+          const gint64 *out,
+          const CleaveView *x,
+          const CleaveView *w,
+          const CleaveConvSteps *steps,
+          gpointer self)
 {
   CleaveDims dims = walk->dims;
   CleaveShape taps = { .rank = dims.n_spatial };
@@ -210,57 +208,108 @@ add_taps (const Walk *walk, const gint64 *out, const CleaveView *x, const Cleave
 
   for (guint i = 0; i < dims.n_spatial; i++)
     taps.dim[i] = walk->windows[i].kernel;
-  for (gboolean more = cleave_index_first (&taps, tap); more; more = cleave_index_next (&taps, tap))
-    if (cleave_window_tap (walk->windows, dims.n_spatial, out, tap, x->stride + dims.h, &offset))
-      walk->steps->add (
-          walk->self, cleave_view_element (x, offset), x->stride[dims.c],
-          cleave_view_element (w, cleave_index_offset (taps.rank, tap, w->stride + 2)),
-          w->stride[1], w->type.shape.dim[1]);
+  CLEAVE_EACH_INDEX (tap, &taps)
+    if ((walk->is_transposed ? find_source : cleave_window_tap) (walk->windows, dims.n_spatial, out,
+                                                                 tap, x->stride + dims.h, &offset))
+      steps->add (self, cleave_view_element (x, offset), x->stride[dims.c],
+                  cleave_view_element (w, cleave_index_offset (taps.rank, tap, w->stride + 2)),
+                  w->stride[walk->is_transposed ? 0 : 1], walk->n_in);
 }
 
 void
-cleave_conv_walk (const CleaveCall *call,
-                  const CleaveView *operands,
+cleave_conv_walk (const CleaveConvWalk *walk,
+                  const CleaveView *x,
+                  const CleaveView *w,
                   const CleaveView *y,
                   const CleaveConvSteps *steps,
                   gpointer self)
 {
-  const CleaveConvAttrs *a = call->attrs;
-  const CleaveView *x = &operands[X], *w = &operands[cleave_conv_weights (call)];
-  Walk walk = { .dims = layout_dims (call), .steps = steps, .self = self };
-  guint c = walk.dims.c, n = walk.dims.n;
-  gint64 block = w->type.shape.dim[0] / a->group, n_in = w->type.shape.dim[1];
+  guint c = walk->dims.c, n = walk->dims.n;
   gint64 at[CLEAVE_MAX_RANK];
 
-  init_windows (call, &w->type.shape, walk.windows);
-  for (gboolean more = cleave_index_first (&y->type.shape, at); more;
-       more = cleave_index_next (&y->type.shape, at))
+  CLEAVE_EACH_INDEX (at, &y->type.shape)
     {
+      gint64 o = at[c], first = o / walk->n_out * walk->n_in;
       CleaveView from = *x, weights = *w;
 
-      from.data =
-          cleave_view_element (x, at[n] * x->stride[n] + at[c] / block * n_in * x->stride[c]);
-      weights.data = cleave_view_element (w, at[c] * w->stride[0]);
-      steps->begin (self, at[c]);
-      add_taps (&walk, at + walk.dims.h, &from, &weights);
+      from.data = cleave_view_element (x, at[n] * x->stride[n] + first * x->stride[c]);
+      weights.data = cleave_view_element (
+          w, walk->is_transposed ? first * w->stride[0] + o % walk->n_out * w->stride[1]
+                                 : o * w->stride[0]);
+      steps->begin (self, o);
+      add_taps (walk, at + walk->dims.h, &from, &weights, steps, self);
       steps->end (self, cleave_view_at (y, at));
     }
 }
 
-/* clang-format off */
-#define FIELD(field) #field, .offset = G_STRUCT_OFFSET (CleaveConvAttrs, field)
-#define COMMON \
-  { FIELD (layout), .kind = CLEAVE_ATTR_ENUM, .names = cleave_layout_names, .flags = CLEAVE_ATTR_NOT_ONNX }, \
-  { FIELD (group), .kind = CLEAVE_ATTR_INT, .fallback = 1, .minimum = 1, .has_minimum = TRUE }, \
-  { FIELD (strides), .kind = CLEAVE_ATTR_INTS, .fallback = 1, .minimum = 1, .has_minimum = TRUE }, \
-  { FIELD (dilations), .kind = CLEAVE_ATTR_INTS, .fallback = 1, .minimum = 1, .has_minimum = TRUE }, \
-  { FIELD (pads), .kind = CLEAVE_ATTR_INTS, .has_minimum = TRUE }
+CleaveConvWalk
+cleave_conv_init_walk (const CleaveCall *call)
+{
+  const CleaveConvAttrs *a = call->attrs;
+  const CleaveShape *w = shape_of_weights (call);
+  CleaveConvWalk walk = { .dims = cleave_call_dims (call),
+                          .n_in = w->dim[1],
+                          .n_out = w->dim[0] / a->group };
+
+  init_windows (call, w, walk.windows);
+  return walk;
+}
+
+/* The arithmetic of floats. */
+typedef struct
+{
+  const CleaveSumOps *ops;
+  const CleaveView *bias; /* or NULL */
+  CleaveSum sum;
+} State;
+
+static void
+begin (gpointer self, gint64 channel)
+{
+  State *s = self;
+
+  s->ops->begin (&s->sum, s->bias == NULL ? NULL : cleave_view_at (s->bias, &channel));
+}
+
+static void
+add (gpointer self, gconstpointer x, gint64 x_stride, gconstpointer w, gint64 w_stride, gint64 n)
+{
+  State *s = self;
+
+  s->ops->add (&s->sum, x, x_stride, w, w_stride, n);
+}
+
+static void
+end (gpointer self, gpointer y)
+{
+  State *s = self;
+
+  s->ops->end (&s->sum, y);
+}
+
+void
+cleave_conv_compute (const CleaveCall *call,
+                     const CleaveConvWalk *walk,
+                     const CleaveView *operands,
+                     const CleaveView *y)
+{
+  static const CleaveConvSteps steps = { begin, add, end };
+  State state = { .ops = cleave_sum_ops (y->type.element),
+                  .bias = cleave_call_has (call, 2) ? &operands[2] : NULL };
+
+  cleave_conv_walk (walk, &operands[0], &operands[1], y, &steps, &state);
+}
+
+#define COMMON                                                                                     \
+  CLEAVE_LAYOUT_ATTR (CleaveConvAttrs),                                                            \
+      { "group", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveConvAttrs, group), .fallback = 1,            \
+        CLEAVE_AT_LEAST (1) },                                                                     \
+      CLEAVE_WINDOW_ATTRS (CleaveConvAttrs)
 const CleaveAttr cleave_conv_attrs[] = {
   COMMON,
-  { FIELD (winograd), .kind = CLEAVE_ATTR_INTS, .fallback = -1, .minimum = -1, .has_minimum = TRUE, .flags = CLEAVE_ATTR_NOT_ONNX },
+  { "winograd", CLEAVE_ATTR_INTS, CLEAVE_FIELD (CleaveConvAttrs, winograd), .fallback = -1,
+    CLEAVE_AT_LEAST (-1), .flags = CLEAVE_ATTR_NOT_ONNX },
   { 0 },
 };
 const CleaveAttr cleave_quantized_conv_attrs[] = { COMMON, { 0 } };
 #undef COMMON
-#undef FIELD
-/* clang-format on */

@@ -18,17 +18,16 @@ cleave_conv_check_channels (const CleaveShape *w, gint64 group, gint64 channels,
 /* The shape of the result; its element type stays X's. */
 gboolean cleave_conv_infer (const CleaveCall *call, CleaveTensorType *y, GError **error);
 /* The bias, if there is one: a number of this element type for each channel of the result. */
-gboolean
-cleave_conv_check_bias (const CleaveCall *call, guint bias, CleaveElement element, GError **error);
+gboolean cleave_conv_check_bias (
+    const CleaveCall *call, guint bias, CleaveElement element, gint64 channels, GError **error);
 /* Of X and W; what else an op reads goes by the channels of the result. */
 void cleave_conv_maps (const CleaveCall *call, guint operand, CleaveDimMap *map);
+/* The number of groups, of `block` channels each, in a span of channels of the result; refuses one
+ * that straddles them. */
+gboolean cleave_conv_narrow_groups (CleaveSpan channels, gint64 block, gint64 *group, GString *why);
 /* Sets pads and group; refuses a chunk that straddles groups. */
-gboolean cleave_conv_narrow (const CleaveCall *call,
-                             const CleaveRange *chunk,
-                             const CleaveSlice *slices,
-                             gpointer attrs,
-                             GString *why);
-const char *cleave_conv_layout (const CleaveCall *call);
+gboolean
+cleave_conv_narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GString *why);
 /* Each group has one input channel, in one or two spatial dimensions; but many channels from a
  * single one are a product.  The bits are the same. */
 gboolean cleave_conv_is_depthwise (const CleaveCall *call);
@@ -60,10 +59,27 @@ void cleave_conv_compute_winograd (const CleaveCall *call,
                                    const CleaveView *operands,
                                    const CleaveView *y);
 
+/* A convolution at work, or a transposed one: its weights are [I, O / group, KH, KW], and its taps
+ * go from X to the result. */
+typedef struct
+{
+  CleaveDims dims;
+  CleaveWindow windows[CLEAVE_MAX_RANK];
+  gint64 n_in, n_out; /* channels of a group: of X, of the result */
+  gboolean is_transposed;
+} CleaveConvWalk;
+
+CleaveConvWalk cleave_conv_init_walk (const CleaveCall *call);
 /* Goes through the elements of the result, and for each through the taps of the kernel in row-major
  * order. */
-void cleave_conv_walk (const CleaveCall *call,
-                       const CleaveView *operands,
+void cleave_conv_walk (const CleaveConvWalk *walk,
+                       const CleaveView *x,
+                       const CleaveView *w,
                        const CleaveView *y,
                        const CleaveConvSteps *steps,
                        gpointer self);
+/* The same with sums of floats, of X, W and a bias, which may be absent. */
+void cleave_conv_compute (const CleaveCall *call,
+                          const CleaveConvWalk *walk,
+                          const CleaveView *operands,
+                          const CleaveView *y);

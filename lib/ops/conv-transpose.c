@@ -7,26 +7,15 @@
  * operand element meets skipped; in each tap the input channels of the group in order; one fused
  * multiply-add each (products.h). */
 
-#include "../ir/op.h"
-#include "products.h"
-#include "reference.h"
-#include "window.h"
+#include "conv-parts.h"
 
 enum { X, W, B };
-
-static CleaveDims
-layout_dims (const CleaveCall *call)
-{
-  const CleaveConvTransposeAttrs *a = call->attrs;
-
-  return cleave_layout_dims (a->layout, call->operands[X].shape.rank);
-}
 
 static guint
 init_windows (const CleaveCall *call, CleaveWindow *windows)
 {
   const CleaveConvTransposeAttrs *a = call->attrs;
-  CleaveDims dims = layout_dims (call);
+  CleaveDims dims = cleave_call_dims (call);
 
   cleave_windows_init (windows, dims.n_spatial, call->operands[X].shape.dim + dims.h,
                        call->operands[W].shape.dim + 2, &a->strides, &a->dilations, &a->pads);
@@ -36,9 +25,7 @@ init_windows (const CleaveCall *call, CleaveWindow *windows)
 static gboolean
 check_attrs (const CleaveConvTransposeAttrs *a, guint n, GError **error)
 {
-  if (!cleave_window_check_list (&a->strides, n, "strides", error) ||
-      !cleave_window_check_list (&a->dilations, n, "dilations", error) ||
-      !cleave_window_check_list (&a->pads, 2 * n, "pads", error) ||
+  if (!cleave_window_check_lists (&a->strides, &a->dilations, &a->pads, n, error) ||
       !cleave_window_check_list (&a->output_padding, n, "output_padding", error))
     return FALSE;
   for (guint i = 0; i < a->output_padding.n; i++)
@@ -64,8 +51,7 @@ check_operands (const CleaveCall *call, GError **error)
          cleave_call_check_same_element (call, X, W, error) &&
          cleave_call_check_rank (call, X, 3, CLEAVE_MAX_RANK, error) &&
          cleave_call_check_rank (call, W, rank, rank, error) &&
-         (!cleave_call_has (call, B) || (cleave_call_check_same_element (call, X, B, error) &&
-                                         cleave_call_check_rank (call, B, 1, 1, error)));
+         (!cleave_call_has (call, B) || cleave_call_check_same_element (call, X, B, error));
 }
 
 /* Channels, groups and bias; `n_out` gets the number of channels of the result. */
@@ -74,7 +60,7 @@ check_channels (const CleaveCall *call, gint64 *n_out, GError **error)
 {
   const CleaveConvTransposeAttrs *a = call->attrs;
   const CleaveShape *w = &call->operands[W].shape;
-  gint64 channels = call->operands[X].shape.dim[layout_dims (call).c];
+  gint64 channels = call->operands[X].shape.dim[cleave_call_dims (call).c];
 
   if (w->dim[0] < 1 || w->dim[1] < 1 || __builtin_mul_overflow (w->dim[1], a->group, n_out))
     return cleave_fail (error, CLEAVE_ERROR_SHAPE, "W has no channels, or too many");
@@ -83,12 +69,7 @@ check_channels (const CleaveCall *call, gint64 *n_out, GError **error)
                         "W wants %" G_GINT64_FORMAT " channels in %" G_GINT64_FORMAT
                         " groups, X has %" G_GINT64_FORMAT,
                         w->dim[0], a->group, channels);
-  if (cleave_call_has (call, B) && call->operands[B].shape.dim[0] != *n_out)
-    return cleave_fail (error, CLEAVE_ERROR_SHAPE,
-                        "B has %" G_GINT64_FORMAT " elements, W makes %" G_GINT64_FORMAT
-                        " channels",
-                        call->operands[B].shape.dim[0], *n_out);
-  return TRUE;
+  return cleave_conv_check_bias (call, B, call->operands[X].element, *n_out, error);
 }
 
 /* Extent of the result before pads are taken away and output_padding is added, from operand extent
@@ -127,7 +108,7 @@ infer_extent (
 static gboolean
 infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
 {
-  CleaveDims dims = layout_dims (call);
+  CleaveDims dims = cleave_call_dims (call);
   CleaveWindow windows[CLEAVE_MAX_RANK];
   CleaveTensorType y = call->operands[X];
 
@@ -149,7 +130,7 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
 {
   const CleaveConvTransposeAttrs *a = call->attrs;
   const CleaveShape *w = &call->operands[W].shape; /* [I, O / group, KH, KW] */
-  CleaveDims dims = layout_dims (call);
+  CleaveDims dims = cleave_call_dims (call);
   CleaveDimMap channels = cleave_dim_map_groups (dims.c, w->dim[1], w->dim[0] / a->group);
   CleaveWindow windows[CLEAVE_MAX_RANK];
 
@@ -202,24 +183,20 @@ narrow_groups (const CleaveCall *call, CleaveSpan c, gint64 *group, GString *why
 
 /* The pads and output_padding of a piece cut its chunk out of what its slice gives. */
 static gboolean
-narrow (const CleaveCall *call,
-        const CleaveRange *chunk,
-        const CleaveSlice *slices,
-        gpointer attrs,
-        GString *why)
+narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GString *why)
 {
   CleaveConvTransposeAttrs *a = attrs;
-  CleaveDims dims = layout_dims (call);
+  CleaveDims dims = cleave_call_dims (call);
   CleaveWindow windows[CLEAVE_MAX_RANK];
 
-  if (!narrow_groups (call, chunk->dim[dims.c], &a->group, why))
+  if (!narrow_groups (call, chunk->range.dim[dims.c], &a->group, why))
     return FALSE;
   init_windows (call, windows);
   a->pads = (CleaveInts){ .n = 2 * dims.n_spatial };
   a->output_padding = (CleaveInts){ .n = dims.n_spatial };
   for (guint i = 0; i < dims.n_spatial; i++)
     {
-      CleaveSpan out = chunk->dim[dims.h + i], in = slices[X].range.dim[dims.h + i];
+      CleaveSpan out = chunk->range.dim[dims.h + i], in = chunk->slices[X].range.dim[dims.h + i];
       gint64 pad = windows[i].pad_begin + out.begin - windows[i].stride * in.begin;
       gint64 full =
           windows[i].stride * (in.end - in.begin - 1) + cleave_window_reach (&windows[i]) - pad;
@@ -229,14 +206,6 @@ narrow (const CleaveCall *call,
       a->output_padding.v[i] = MAX (out.end - out.begin - full, 0);
     }
   return TRUE;
-}
-
-static const char *
-layout (const CleaveCall *call)
-{
-  const CleaveConvTransposeAttrs *a = call->attrs;
-
-  return cleave_layout_letters (a->layout, call->operands[X].shape.rank);
 }
 
 /* Kernels with more taps are no models' but somebody's who wants to keep us busy. */
@@ -267,7 +236,7 @@ static gint64
 macs (const CleaveCall *call)
 {
   const CleaveShape *x = &call->operands[X].shape;
-  CleaveDims dims = layout_dims (call);
+  CleaveDims dims = cleave_call_dims (call);
   CleaveWindow windows[CLEAVE_MAX_RANK];
   gint64 n = cleave_saturated_mul (x->dim[dims.n] * x->dim[dims.c], call->operands[W].shape.dim[1]);
 
@@ -277,113 +246,47 @@ macs (const CleaveCall *call)
   return n;
 }
 
-/* The operand element that tap `tap` brings to `out`; FALSE: none. */
-static gboolean
-find_source (const CleaveWindow *windows,
-             guint n,
-             const gint64 *out,
-             const gint64 *tap,
-             const gint64 *stride,
-             gint64 *offset)
-{
-  *offset = 0;
-  for (guint i = 0; i < n; i++)
-    {
-      const CleaveWindow *w = &windows[i];
-      gint64 at = out[i] + w->pad_begin - tap[i] * w->dilation;
-
-      if (at < 0 || at % w->stride != 0 || at / w->stride >= w->extent)
-        return FALSE;
-      *offset += at / w->stride * stride[i];
-    }
-  return TRUE;
-}
-
 static CleaveKernel
 kernel (const CleaveCall *call)
 {
   return cleave_kernel_of_floats (call, CLEAVE_KERNEL_CONV_TRANSPOSE);
 }
 
-/* Adds the taps of the result element at `out`; `x` and `w` begin with the first channel that it
- * reads. */
-static void
-add_taps (CleaveSum *sum,
-          const CleaveWindow *windows,
-          CleaveDims dims,
-          const gint64 *out,
-          const CleaveView *x,
-          const CleaveView *w,
-          gint64 n_channels)
-{
-  const CleaveSumOps *ops = cleave_sum_ops (x->type.element);
-  CleaveShape taps = { .rank = dims.n_spatial };
-  gint64 tap[CLEAVE_MAX_RANK], offset;
-
-  for (guint i = 0; i < dims.n_spatial; i++)
-    taps.dim[i] = windows[i].kernel;
-  for (gboolean more = cleave_index_first (&taps, tap); more; more = cleave_index_next (&taps, tap))
-    if (find_source (windows, dims.n_spatial, out, tap, x->stride + dims.h, &offset))
-      ops->add (sum, cleave_view_element (x, offset), x->stride[dims.c],
-                cleave_view_element (w, cleave_index_offset (taps.rank, tap, w->stride + 2)),
-                w->stride[0], n_channels);
-}
-
 static void
 compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
 {
   const CleaveConvTransposeAttrs *a = call->attrs;
-  const CleaveView *y = &results[0];
-  const CleaveSumOps *ops = cleave_sum_ops (y->type.element);
-  CleaveDims dims = layout_dims (call);
-  gint64 n_in = operands[W].type.shape.dim[0] / a->group, block = operands[W].type.shape.dim[1];
-  CleaveWindow windows[CLEAVE_MAX_RANK];
-  gint64 at[CLEAVE_MAX_RANK];
+  const CleaveShape *w = &operands[W].type.shape;
+  CleaveConvWalk walk = { .dims = cleave_call_dims (call),
+                          .n_in = w->dim[0] / a->group,
+                          .n_out = w->dim[1],
+                          .is_transposed = TRUE };
 
-  init_windows (call, windows);
-  for (gboolean more = cleave_index_first (&y->type.shape, at); more;
-       more = cleave_index_next (&y->type.shape, at))
-    {
-      gint64 o = at[dims.c], first = o / block * n_in;
-      CleaveView x = operands[X], w = operands[W];
-      CleaveSum sum;
-
-      x.data = cleave_view_element (&x, at[dims.n] * x.stride[dims.n] + first * x.stride[dims.c]);
-      w.data = cleave_view_element (&w, first * w.stride[0] + o % block * w.stride[1]);
-      ops->begin (&sum, cleave_call_has (call, B) ? cleave_view_at (&operands[B], &o) : NULL);
-      add_taps (&sum, windows, dims, at + dims.h, &x, &w, n_in);
-      ops->end (&sum, cleave_view_at (y, at));
-    }
+  init_windows (call, walk.windows);
+  cleave_conv_compute (call, &walk, operands, &results[0]);
 }
 
-/* clang-format off */
-#define FIELD(field) #field, .offset = G_STRUCT_OFFSET (CleaveConvTransposeAttrs, field)
 static const CleaveAttr attrs_table[] = {
-  { FIELD (layout), .kind = CLEAVE_ATTR_ENUM, .names = cleave_layout_names, .flags = CLEAVE_ATTR_NOT_ONNX },
-  { FIELD (group), .kind = CLEAVE_ATTR_INT, .fallback = 1, .minimum = 1, .has_minimum = TRUE },
-  { FIELD (strides), .kind = CLEAVE_ATTR_INTS, .fallback = 1, .minimum = 1, .has_minimum = TRUE },
-  { FIELD (dilations), .kind = CLEAVE_ATTR_INTS, .fallback = 1, .minimum = 1, .has_minimum = TRUE },
-  { FIELD (pads), .kind = CLEAVE_ATTR_INTS, .has_minimum = TRUE },
-  { FIELD (output_padding), .kind = CLEAVE_ATTR_INTS, .has_minimum = TRUE },
+  CLEAVE_LAYOUT_ATTR (CleaveConvTransposeAttrs),
+  { "group", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveConvTransposeAttrs, group), .fallback = 1,
+    CLEAVE_AT_LEAST (1) },
+  CLEAVE_WINDOW_ATTRS (CleaveConvTransposeAttrs),
+  { "output_padding", CLEAVE_ATTR_INTS, CLEAVE_FIELD (CleaveConvTransposeAttrs, output_padding),
+    CLEAVE_AT_LEAST (0) },
   { 0 },
 };
-#undef FIELD
-/* clang-format on */
-
-static const char *const operand_names[] = { "X", "W", "B", NULL };
-static const char *const result_names[] = { "Y", NULL };
 
 const CleaveOp cleave_op_conv_transpose = {
   .name = "ConvTranspose",
-  .operands = operand_names,
-  .results = result_names,
+  .operands = (const char *const[]){ "X", "W", "B", NULL },
+  .results = (const char *const[]){ "Y", NULL },
   .min_operands = 2,
   .attrs_size = sizeof (CleaveConvTransposeAttrs),
   .attrs = attrs_table,
   .infer = infer,
   .maps = maps,
   .narrow = narrow,
-  .layout = layout,
+  .layout = cleave_call_letters,
   .macs = macs,
   .kernel = kernel,
   .compute = compute,

@@ -9,8 +9,6 @@
 
 #include "build.h"
 #include "conv-parts.h"
-#include "products.h"
-#include "reference.h"
 
 enum { X, W, B };
 
@@ -21,19 +19,16 @@ infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
          cleave_call_check_same_element (call, X, W, error) &&
          cleave_conv_infer (call, &results[0], error) &&
          (!cleave_call_has (call, B) || cleave_call_check_same_element (call, X, B, error)) &&
-         cleave_conv_check_bias (call, B, call->operands[X].element, error) &&
+         cleave_conv_check_bias (call, B, call->operands[X].element, call->operands[W].shape.dim[0],
+                                 error) &&
          cleave_conv_check_winograd (call, error);
 }
 
 static gboolean
-narrow (const CleaveCall *call,
-        const CleaveRange *chunk,
-        const CleaveSlice *slices,
-        gpointer attrs,
-        GString *why)
+narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GString *why)
 {
-  cleave_conv_narrow_winograd (call, chunk, attrs);
-  return cleave_conv_narrow (call, chunk, slices, attrs, why);
+  cleave_conv_narrow_winograd (call, &chunk->range, attrs);
+  return cleave_conv_narrow (call, chunk, attrs, why);
 }
 
 /* Each group has one input channel, in three spatial dimensions. */
@@ -93,64 +88,31 @@ kernel (const CleaveCall *call)
   return has_few_channels (call) ? CLEAVE_KERNEL_NARROW_CONV : CLEAVE_KERNEL_DEPTHWISE;
 }
 
-typedef struct
-{
-  const CleaveSumOps *ops;
-  const CleaveView *bias; /* or NULL */
-  CleaveSum sum;
-} State;
-
-static void
-begin (gpointer self, gint64 channel)
-{
-  State *s = self;
-
-  s->ops->begin (&s->sum, s->bias == NULL ? NULL : cleave_view_at (s->bias, &channel));
-}
-
-static void
-add (gpointer self, gconstpointer x, gint64 x_stride, gconstpointer w, gint64 w_stride, gint64 n)
-{
-  State *s = self;
-
-  s->ops->add (&s->sum, x, x_stride, w, w_stride, n);
-}
-
-static void
-end (gpointer self, gpointer y)
-{
-  State *s = self;
-
-  s->ops->end (&s->sum, y);
-}
-
 static void
 compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
 {
-  static const CleaveConvSteps steps = { begin, add, end };
-  State state = { .ops = cleave_sum_ops (results[0].type.element),
-                  .bias = cleave_call_has (call, B) ? &operands[B] : NULL };
+  CleaveConvWalk walk;
 
   if (cleave_conv_is_winograd (call))
-    cleave_conv_compute_winograd (call, operands, &results[0]);
-  else
-    cleave_conv_walk (call, operands, &results[0], &steps, &state);
+    {
+      cleave_conv_compute_winograd (call, operands, &results[0]);
+      return;
+    }
+  walk = cleave_conv_init_walk (call);
+  cleave_conv_compute (call, &walk, operands, &results[0]);
 }
-
-static const char *const operand_names[] = { "X", "W", "B", NULL };
-static const char *const result_names[] = { "Y", NULL };
 
 const CleaveOp cleave_op_conv = {
   .name = "Conv",
-  .operands = operand_names,
-  .results = result_names,
+  .operands = (const char *const[]){ "X", "W", "B", NULL },
+  .results = (const char *const[]){ "Y", NULL },
   .min_operands = 2,
   .attrs_size = sizeof (CleaveConvAttrs),
   .attrs = cleave_conv_attrs,
   .infer = infer,
   .maps = cleave_conv_maps,
   .narrow = narrow,
-  .layout = cleave_conv_layout,
+  .layout = cleave_call_letters,
   .macs = cleave_conv_macs,
   .kernel = kernel,
   .compute = compute,

@@ -86,9 +86,6 @@ compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *r
       }
 }
 
-static const char *const operand_names[] = { "x", NULL };
-static const char *const result_names[] = { "y", NULL };
-
 static const CleaveAttr cumsum_attrs[] = {
   { "axis", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveCumsumAttrs, axis), .onnx_operand = 1,
     .flags = CLEAVE_ATTR_AXIS | CLEAVE_ATTR_SCALAR },
@@ -99,8 +96,8 @@ static const CleaveAttr cumsum_attrs[] = {
 
 const CleaveOp cleave_op_cumsum = {
   .name = "CumSum",
-  .operands = operand_names,
-  .results = result_names,
+  .operands = (const char *const[]){ "x", NULL },
+  .results = (const char *const[]){ "y", NULL },
   .min_operands = 1,
   .flags = CLEAVE_OP_IN_PLACE,
   .attrs_size = sizeof (CleaveCumsumAttrs),

@@ -45,9 +45,7 @@ check_attrs (const CleaveDeformConvAttrs *a, guint n, GError **error)
       return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE,
                           "pads holds %" G_GINT64_FORMAT ", less than -%d", a->pads.v[i],
                           CLEAVE_WINDOW_MAX);
-  return cleave_window_check_list (&a->strides, n, "strides", error) &&
-         cleave_window_check_list (&a->dilations, n, "dilations", error) &&
-         cleave_window_check_list (&a->pads, 2 * n, "pads", error);
+  return cleave_window_check_lists (&a->strides, &a->dilations, &a->pads, n, error);
 }
 
 static gboolean
@@ -62,7 +60,6 @@ check_operands (const CleaveCall *call, GError **error)
          cleave_call_check_rank (call, X, 3, CLEAVE_MAX_RANK, error) &&
          cleave_call_check_rank (call, W, rank, rank, error) &&
          cleave_call_check_rank (call, OFFSET, rank, rank, error) &&
-         (!cleave_call_has (call, B) || cleave_call_check_rank (call, B, 1, 1, error)) &&
          (!cleave_call_has (call, MASK) || cleave_call_check_rank (call, MASK, rank, rank, error));
 }
 
@@ -80,12 +77,7 @@ check_channels (const CleaveCall *call, GError **error)
                         "X has %" G_GINT64_FORMAT
                         " channels, not a multiple of offset_group %" G_GINT64_FORMAT,
                         channels, a->offset_group);
-  if (cleave_call_has (call, B) && call->operands[B].shape.dim[0] != w->dim[0])
-    return cleave_fail (error, CLEAVE_ERROR_SHAPE,
-                        "B has %" G_GINT64_FORMAT " elements, W makes %" G_GINT64_FORMAT
-                        " channels",
-                        call->operands[B].shape.dim[0], w->dim[0]);
-  return TRUE;
+  return cleave_conv_check_bias (call, B, call->operands[X].element, w->dim[0], error);
 }
 
 /* Offsets, or a mask: `each` channels for each tap of an offset group, at each place of the result.
@@ -167,16 +159,11 @@ static gboolean
 narrow_groups (
     const CleaveCall *call, CleaveSpan out, CleaveSpan in, CleaveDeformConvAttrs *a, GString *why)
 {
-  gint64 block = call->operands[W].shape.dim[0] / a->group;
+  gint64 block = call->operands[W].shape.dim[0] / a->group, n_groups;
   gint64 shared = call->operands[X].shape.dim[1] / a->offset_group;
-  gint64 n_groups = (out.end - 1) / block - out.begin / block + 1;
 
-  if (n_groups > 1 && (out.begin % block != 0 || out.end % block != 0))
-    return cleave_refuse (why,
-                          "chunk [%" G_GINT64_FORMAT ",%" G_GINT64_FORMAT
-                          ") straddles groups of %" G_GINT64_FORMAT
-                          " channels: it must lie inside one, or be made of whole ones",
-                          out.begin, out.end, block);
+  if (!cleave_conv_narrow_groups (out, block, &n_groups, why))
+    return FALSE;
   if (a->group % a->offset_group != 0 && a->offset_group % a->group != 0 && n_groups < a->group)
     return cleave_refuse (why, "groups and offset groups do not nest: channels must not be cut");
   a->group = n_groups;
@@ -193,23 +180,19 @@ narrow_groups (
 }
 
 static gboolean
-narrow (const CleaveCall *call,
-        const CleaveRange *chunk,
-        const CleaveSlice *slices,
-        gpointer attrs,
-        GString *why)
+narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GString *why)
 {
   CleaveDeformConvAttrs *a = attrs;
   CleaveWindow windows[CLEAVE_MAX_RANK];
   guint n = cleave_deform_windows (call, windows);
 
-  if (!narrow_groups (call, chunk->dim[1], slices[X].range.dim[1], a, why))
+  if (!narrow_groups (call, chunk->range.dim[1], chunk->slices[X].range.dim[1], a, why))
     return FALSE;
   a->pads = (CleaveInts){ .n = 2 * n };
   for (guint i = 0; i < n; i++)
     {
       const CleaveWindow *w = &windows[i];
-      CleaveSpan out = chunk->dim[2 + i];
+      CleaveSpan out = chunk->range.dim[2 + i];
       gboolean is_whole = out.end == call->results[0].shape.dim[2 + i];
 
       a->pads.v[i] = w->pad_begin - out.begin * w->stride;
@@ -218,12 +201,6 @@ narrow (const CleaveCall *call,
                    : (out.end - 1) * w->stride + cleave_window_reach (w) - w->extent - w->pad_begin;
     }
   return TRUE;
-}
-
-static const char *
-layout (const CleaveCall *call)
-{
-  return cleave_layout_letters (CLEAVE_LAYOUT_NCHW, call->operands[X].shape.rank);
 }
 
 static gint64
@@ -323,8 +300,7 @@ compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *r
   CleaveDeformWalk walk = cleave_deform_walk (call, operands, at);
 
   places.dim[1] = MIN (places.dim[1], 1);
-  for (gboolean more = cleave_index_first (&places, at); more;
-       more = cleave_index_next (&places, at))
+  CLEAVE_EACH_INDEX (at, &places)
     compute_place (&walk, cleave_call_has (call, B) ? &operands[B] : NULL, y, w->dim[0] / a->group);
 }
 
@@ -341,18 +317,17 @@ since (const CleaveCall *call)
   return 19;
 }
 
-/* clang-format off */
-#define FIELD(field) #field, .offset = G_STRUCT_OFFSET (CleaveDeformConvAttrs, field)
 static const CleaveAttr attr_table[] = {
-  { FIELD (group), .kind = CLEAVE_ATTR_INT, .fallback = 1, .minimum = 1, .has_minimum = TRUE },
-  { FIELD (offset_group), .kind = CLEAVE_ATTR_INT, .fallback = 1, .minimum = 1, .has_minimum = TRUE },
-  { FIELD (strides), .kind = CLEAVE_ATTR_INTS, .fallback = 1, .minimum = 1, .has_minimum = TRUE },
-  { FIELD (dilations), .kind = CLEAVE_ATTR_INTS, .fallback = 1, .minimum = 1, .has_minimum = TRUE },
-  { FIELD (pads), .kind = CLEAVE_ATTR_INTS },
+  { "group", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveDeformConvAttrs, group), .fallback = 1,
+    CLEAVE_AT_LEAST (1) },
+  { "offset_group", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveDeformConvAttrs, offset_group),
+    .fallback = 1, CLEAVE_AT_LEAST (1) },
+  CLEAVE_STEPS_ATTR (CleaveDeformConvAttrs, strides),
+  CLEAVE_STEPS_ATTR (CleaveDeformConvAttrs, dilations),
+  { "pads", CLEAVE_ATTR_INTS, CLEAVE_FIELD (CleaveDeformConvAttrs, pads),
+    .flags = CLEAVE_ATTR_NOT_BELOW_0 },
   { 0 },
 };
-#undef FIELD
-/* clang-format on */
 
 const CleaveOp cleave_op_deform_conv = {
   .name = "DeformConv",
@@ -364,7 +339,7 @@ const CleaveOp cleave_op_deform_conv = {
   .infer = infer,
   .maps = maps,
   .narrow = narrow,
-  .layout = layout,
+  .layout = cleave_call_letters,
   .macs = macs,
   .kernel = kernel,
   .compute = compute,

@@ -8,28 +8,17 @@
 
 enum { N, C, H, W };
 
-static const char *const operand_names[] = { "input", NULL };
-static const char *const result_names[] = { "output", NULL };
-static const char *const mode_names[] = { "DCR", "CRD", NULL };
-
 static const CleaveAttr depth_attrs[] = {
-  { "blocksize", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveDepthAttrs, blocksize), .minimum = 1,
-    .has_minimum = TRUE },
-  { "mode", CLEAVE_ATTR_ENUM, CLEAVE_FIELD (CleaveDepthAttrs, mode), .names = mode_names },
+  { "blocksize", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveDepthAttrs, blocksize), CLEAVE_AT_LEAST (1) },
+  { "mode", CLEAVE_ATTR_ENUM, CLEAVE_FIELD (CleaveDepthAttrs, mode),
+    .names = (const char *const[]){ "DCR", "CRD", NULL } },
   { 0 },
 };
 
 static const CleaveAttr space_attrs[] = {
-  { "blocksize", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveDepthAttrs, blocksize), .minimum = 1,
-    .has_minimum = TRUE },
+  { "blocksize", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveDepthAttrs, blocksize), CLEAVE_AT_LEAST (1) },
   { 0 },
 };
-
-static const char *
-layout (const CleaveCall *call)
-{
-  return cleave_layout_letters (CLEAVE_LAYOUT_NCHW, 4);
-}
 
 /* Between the deep side and the wide one, where each square's pixels are. */
 static void
@@ -103,17 +92,18 @@ compute_depth (const CleaveCall *call, const CleaveView *operands, const CleaveV
   copy_squares (&operands[0], &results[0], TRUE, a->mode == CLEAVE_DEPTH_CRD, a->blocksize);
 }
 
+/* What the two records share. */
+#define SQUARES                                                                                    \
+  .operands = (const char *const[]){ "input", NULL },                                              \
+  .results = (const char *const[]){ "output", NULL }, .min_operands = 1,                           \
+  .attrs_size = sizeof (CleaveDepthAttrs), .work = cleave_work_once, .layout = cleave_call_letters
+
 const CleaveOp cleave_op_depth_to_space = {
   .name = "DepthToSpace",
-  .operands = operand_names,
-  .results = result_names,
-  .min_operands = 1,
-  .attrs_size = sizeof (CleaveDepthAttrs),
+  SQUARES,
   .attrs = depth_attrs,
   .infer = infer_depth,
   .maps = maps_depth,
-  .work = cleave_work_once,
-  .layout = layout,
   .compute = compute_depth,
 };
 
@@ -165,14 +155,9 @@ compute_space (const CleaveCall *call, const CleaveView *operands, const CleaveV
 
 const CleaveOp cleave_op_space_to_depth = {
   .name = "SpaceToDepth",
-  .operands = operand_names,
-  .results = result_names,
-  .min_operands = 1,
-  .attrs_size = sizeof (CleaveDepthAttrs),
+  SQUARES,
   .attrs = space_attrs,
   .infer = infer_space,
   .maps = maps_space,
-  .work = cleave_work_once,
-  .layout = layout,
   .compute = compute_space,
 };

@@ -98,8 +98,7 @@ compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *r
   gint64 n = x->type.shape.dim[rank], i[CLEAVE_MAX_RANK];
   Matrix m;
 
-  for (gboolean more = cleave_index_first (&y->type.shape, i); more;
-       more = cleave_index_next (&y->type.shape, i))
+  CLEAVE_EACH_INDEX (i, &y->type.shape)
     {
       for (i[rank] = 0; i[rank] < n; i[rank]++)
         for (i[rank + 1] = 0; i[rank + 1] < n; i[rank + 1]++)

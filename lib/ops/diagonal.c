@@ -47,15 +47,11 @@ infer_trilu (const CleaveCall *call, CleaveTensorType *results, GError **error)
 }
 
 static gboolean
-narrow_trilu (const CleaveCall *call,
-              const CleaveRange *chunk,
-              const CleaveSlice *slices,
-              gpointer attrs,
-              GString *why)
+narrow_trilu (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GString *why)
 {
   CleaveTriluAttrs *a = attrs;
 
-  a->k = move_diagonal (a->k, chunk);
+  a->k = move_diagonal (a->k, &chunk->range);
   return TRUE;
 }
 
@@ -80,7 +76,7 @@ compute_trilu (const CleaveCall *call, const CleaveView *operands, const CleaveV
   gint64 i[CLEAVE_MAX_RANK];
 
   cleave_view_copy (y, &operands[0]);
-  for (gboolean more = cleave_index_first (&rows, i); more; more = cleave_index_next (&rows, i))
+  CLEAVE_EACH_INDEX (i, &rows)
     {
       CleaveView row = { .data = cleave_view_element (y, cleave_index_offset (last, i, y->stride)),
                          .type = { y->type.element, { 1, { y->type.shape.dim[last] } } },
@@ -136,15 +132,11 @@ infer_eye (const CleaveCall *call, CleaveTensorType *results, GError **error)
 }
 
 static gboolean
-narrow_eye (const CleaveCall *call,
-            const CleaveRange *chunk,
-            const CleaveSlice *slices,
-            gpointer attrs,
-            GString *why)
+narrow_eye (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GString *why)
 {
   CleaveEyeAttrs *a = attrs;
 
-  a->k = move_diagonal (a->k, chunk);
+  a->k = move_diagonal (a->k, &chunk->range);
   return TRUE;
 }
 

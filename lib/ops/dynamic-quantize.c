@@ -94,13 +94,10 @@ kernel (const CleaveCall *call)
   return CLEAVE_KERNEL_CONVERT;
 }
 
-static const char *const operand_names[] = { "x", NULL };
-static const char *const result_names[] = { "y", "y_scale", "y_zero_point", NULL };
-
 const CleaveOp cleave_op_dynamic_quantize_linear = {
   .name = "DynamicQuantizeLinear",
-  .operands = operand_names,
-  .results = result_names,
+  .operands = (const char *const[]){ "x", NULL },
+  .results = (const char *const[]){ "y", "y_scale", "y_zero_point", NULL },
   .min_operands = 1,
   .flags = CLEAVE_OP_ALL_RESULTS,
   .infer = infer,

@@ -371,7 +371,7 @@ compute_sums (const CleaveCall *call, const CleaveView *y, Work *work)
   if (wide == CLEAVE_WIDE_F32)
     wide = CLEAVE_WIDE_F64;
   rows.rank -= rows.rank > 0;
-  for (gboolean more = cleave_index_first (&rows, i); more; more = cleave_index_next (&rows, i))
+  CLEAVE_EACH_INDEX (i, &rows)
     {
       gint64 to = cleave_index_offset (rows.rank, i, y->stride);
 
@@ -418,7 +418,7 @@ compute_products (const CleaveView *y, Work *work)
       memcpy (last.stride[0], work->sums.stride[work->sums.n], sizeof last.stride[0]);
     }
   rows.rank -= rows.rank > 0;
-  for (gboolean more = cleave_index_first (&rows, i); more; more = cleave_index_next (&rows, i))
+  CLEAVE_EACH_INDEX (i, &rows)
     {
       gint64 to = cleave_index_offset (rows.rank, i, y->stride);
 

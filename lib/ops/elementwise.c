@@ -57,25 +57,7 @@ infer_elements (const CleaveCall *call, guint elements, CleaveTensorType *result
 }
 
 static gboolean
-infer_UNARY (const CleaveCall *call, guint elements, CleaveTensorType *results, GError **error)
-{
-  return infer_elements (call, elements, results, error);
-}
-
-static gboolean
-infer_BINARY (const CleaveCall *call, guint elements, CleaveTensorType *results, GError **error)
-{
-  return infer_elements (call, elements, results, error);
-}
-
-static gboolean
-infer_FOLD (const CleaveCall *call, guint elements, CleaveTensorType *results, GError **error)
-{
-  return infer_elements (call, elements, results, error);
-}
-
-static gboolean
-infer_COMPARE (const CleaveCall *call, guint elements, CleaveTensorType *results, GError **error)
+infer_compare (const CleaveCall *call, guint elements, CleaveTensorType *results, GError **error)
 {
   CleaveTensorType type;
 
@@ -86,13 +68,7 @@ infer_COMPARE (const CleaveCall *call, guint elements, CleaveTensorType *results
 }
 
 static gboolean
-infer_TEST (const CleaveCall *call, guint elements, CleaveTensorType *results, GError **error)
-{
-  return infer_COMPARE (call, elements, results, error);
-}
-
-static gboolean
-infer_SLOPE (const CleaveCall *call, guint elements, CleaveTensorType *results, GError **error)
+infer_slope (const CleaveCall *call, guint elements, CleaveTensorType *results, GError **error)
 {
   const CleaveShape *x = &call->operands[0].shape;
   CleaveTensorType type;
@@ -110,7 +86,7 @@ infer_SLOPE (const CleaveCall *call, guint elements, CleaveTensorType *results, 
 
 /* Pow alone takes an exponent of another type. */
 static gboolean
-infer_POWER (const CleaveCall *call, guint elements, CleaveTensorType *results, GError **error)
+infer_power (const CleaveCall *call, guint elements, CleaveTensorType *results, GError **error)
 {
   if (!cleave_call_check_element (call, 0, elements, error) ||
       !cleave_call_check_element (call, 1, elements, error))
@@ -121,7 +97,7 @@ infer_POWER (const CleaveCall *call, guint elements, CleaveTensorType *results, 
 
 /* Of a float, a fraction has no sign to take from the divisor: ONNX wants fmod. */
 static gboolean
-infer_REMAINDER (const CleaveCall *call, guint elements, CleaveTensorType *results, GError **error)
+infer_remainder (const CleaveCall *call, guint elements, CleaveTensorType *results, GError **error)
 {
   const CleaveModAttrs *a = call->attrs;
 
@@ -255,8 +231,7 @@ compute_fold (const CleaveCall *call,
 
   if (rank > 0)
     starts.dim[rank - 1] = MIN (length, 1);
-  for (gboolean more = cleave_index_first (&starts, index); more;
-       more = cleave_index_next (&starts, index))
+  CLEAVE_EACH_INDEX (index, &starts)
     for (gint64 at = 0; at < length; at += CLEAVE_LINE)
       {
         gint64 here[CLEAVE_MAX_RANK];
@@ -300,16 +275,15 @@ static const CleaveAttr mod_attrs[] = {
   { "fmod", CLEAVE_ATTR_BOOL, CLEAVE_FIELD (CleaveModAttrs, fmod) },
   { 0 },
 };
-static const char *const shift_names[] = { "LEFT", "RIGHT", NULL };
 static const CleaveAttr bit_shift_attrs[] = {
-  { "direction", CLEAVE_ATTR_ENUM, CLEAVE_FIELD (CleaveBitShiftAttrs, direction), .names = shift_names,
+  { "direction", CLEAVE_ATTR_ENUM, CLEAVE_FIELD (CleaveBitShiftAttrs, direction), .names = (const char *const[]){ "LEFT", "RIGHT", NULL },
     .flags = CLEAVE_ATTR_NO_DEFAULT },
   { 0 },
 };
 
 /* The loops: one for each line and each wide type that it has. */
 
-#define LOOP_UNARY(name, Wide, P, formula)                                                         \
+#define LOOP(name, Wide, P, formula, OPERANDS)                                                     \
   static void name (gconstpointer as, gconstpointer bs, gpointer ys, gint64 n, gconstpointer attrs) \
   {                                                                                                \
     typedef Wide T;                                                                                \
@@ -318,25 +292,14 @@ static const CleaveAttr bit_shift_attrs[] = {
                                                                                                    \
     for (gint64 i = 0; i < n; i++)                                                                 \
       {                                                                                            \
-        const T a = ((const T *) as)[i];                                                           \
-                                                                                                   \
+        OPERANDS;                                                                                  \
         y[i] = (T) (formula);                                                                      \
       }                                                                                            \
   }
-#define LOOP_BINARY(name, Wide, P, formula)                                                        \
-  static void name (gconstpointer as, gconstpointer bs, gpointer ys, gint64 n, gconstpointer attrs) \
-  {                                                                                                \
-    typedef Wide T;                                                                                \
-    const P *p G_GNUC_UNUSED = attrs;                                                              \
-    T *y = ys;                                                                                     \
-                                                                                                   \
-    for (gint64 i = 0; i < n; i++)                                                                 \
-      {                                                                                            \
-        const T a = ((const T *) as)[i], b = ((const T *) bs)[i];                                  \
-                                                                                                   \
-        y[i] = (T) (formula);                                                                      \
-      }                                                                                            \
-  }
+#define ONE_OPERAND const T a = ((const T *) as)[i]
+#define TWO_OPERANDS ONE_OPERAND; const T b = ((const T *) bs)[i]
+#define LOOP_UNARY(name, Wide, P, formula) LOOP (name, Wide, P, formula, ONE_OPERAND)
+#define LOOP_BINARY(name, Wide, P, formula) LOOP (name, Wide, P, formula, TWO_OPERANDS)
 #define LOOP_TEST LOOP_UNARY
 #define LOOP_SLOPE LOOP_BINARY
 #define LOOP_COMPARE LOOP_BINARY
@@ -373,12 +336,21 @@ static const CleaveAttr bit_shift_attrs[] = {
   LOOPS_##elements (kind, word, P, formula)                                                        \
   static gboolean word##_infer (const CleaveCall *call, CleaveTensorType *results, GError **error) \
   {                                                                                                \
-    return infer_##kind (call, elements##_SET, results, error);                                    \
+    return INFER_##kind (call, elements##_SET, results, error);                                    \
   }                                                                                                \
   static void word##_compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *results) \
   {                                                                                                \
     COMPUTE_##kind (call, operands, &results[0], word##_loops);                                    \
   }
+
+#define INFER_UNARY infer_elements
+#define INFER_BINARY infer_elements
+#define INFER_FOLD infer_elements
+#define INFER_COMPARE infer_compare
+#define INFER_TEST infer_compare
+#define INFER_SLOPE infer_slope
+#define INFER_POWER infer_power
+#define INFER_REMAINDER infer_remainder
 
 #define COMPUTE_UNARY compute_lines
 #define COMPUTE_TEST compute_lines
@@ -401,12 +373,8 @@ since_18 (const CleaveCall *call)
 
 static const char *const unary_operands[] = { "X", NULL };
 static const char *const binary_operands[] = { "A", "B", NULL };
-static const char *const slope_operands[] = { "X", "slope", NULL };
-static const char *const power_operands[] = { "X", "Y", NULL };
-static const char *const fold_operands[] = { "data_0", NULL };
 static const char *const unary_results[] = { "Y", NULL };
 static const char *const binary_results[] = { "C", NULL };
-static const char *const power_results[] = { "Z", NULL };
 
 #define FLAG_PLAIN CLEAVE_OP_BY_STRIDES
 #define FLAG_COMMUTATIVE (CLEAVE_OP_BY_STRIDES | CLEAVE_OP_COMMUTATIVE)
@@ -430,12 +398,12 @@ static const char *const power_results[] = { "Z", NULL };
   .flags = CLEAVE_OP_IN_PLACE | (more), .attrs_size = sizeof (P)
 #define KIND_COMPARE(P, more) .operands = binary_operands, .min_operands = 2, .results = binary_results, .flags = (more), \
   .attrs_size = sizeof (P)
-#define KIND_SLOPE(P, more) .operands = slope_operands, .min_operands = 2, .results = unary_results, \
+#define KIND_SLOPE(P, more) .operands = (const char *const[]){ "X", "slope", NULL }, .min_operands = 2, .results = unary_results, \
   .flags = CLEAVE_OP_IN_PLACE | (more), .attrs_size = sizeof (P)
-#define KIND_POWER(P, more) .operands = power_operands, .min_operands = 2, .results = power_results, \
+#define KIND_POWER(P, more) .operands = (const char *const[]){ "X", "Y", NULL }, .min_operands = 2, .results = (const char *const[]){ "Z", NULL }, \
   .flags = CLEAVE_OP_IN_PLACE | (more), .attrs_size = sizeof (P)
 #define KIND_REMAINDER KIND_BINARY
-#define KIND_FOLD(P, more) .operands = fold_operands, .min_operands = 1, .results = unary_results, .flags = CLEAVE_OP_VARIADIC | (more)
+#define KIND_FOLD(P, more) .operands = (const char *const[]){ "data_0", NULL }, .min_operands = 1, .results = unary_results, .flags = CLEAVE_OP_VARIADIC | (more)
 
 #define X(kind, word, op_name, elements, flag, P, table, formula)                                  \
   const CleaveOp cleave_op_##word = {                                                              \
@@ -463,9 +431,9 @@ find_op (const char *name, guint n_operands, GError **error)
   if (op != NULL && op->maps == maps && (op->flags & CLEAVE_OP_VARIADIC) == 0 &&
       op->min_operands == n_operands)
     return op;
-  cleave_fail (error, CLEAVE_ERROR_OPTION, "there is no element-wise op '%s' of %u operand%s", name,
-               n_operands, n_operands == 1 ? "" : "s");
-  return NULL;
+  return cleave_fail_null (error, CLEAVE_ERROR_OPTION,
+                           "there is no element-wise op '%s' of %u operand%s", name, n_operands,
+                           n_operands == 1 ? "" : "s");
 }
 
 /**
@@ -503,10 +471,7 @@ cleave_graph_add_unary (CleaveGraph *graph,
   if (found == NULL)
     return NULL;
   if (attrs != NULL && found->attrs_size != sizeof *attrs)
-    {
-      cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE, "%s has no alpha, beta or gamma", op);
-      return NULL;
-    }
+    return cleave_fail_null (error, CLEAVE_ERROR_ATTRIBUTE, "%s has no alpha, beta or gamma", op);
   return cleave_build (graph, found, name, &x, 1, attrs, error);
 }
 

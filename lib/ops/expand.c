@@ -3,7 +3,7 @@
 #include "move.h"
 
 static const CleaveAttr attr_table[] = {
-  { "shape", CLEAVE_ATTR_INTS, CLEAVE_FIELD (CleaveReshapeAttrs, shape), .has_minimum = TRUE,
+  { "shape", CLEAVE_ATTR_INTS, CLEAVE_FIELD (CleaveReshapeAttrs, shape), CLEAVE_AT_LEAST (0),
     .onnx_operand = 1, .flags = CLEAVE_ATTR_NO_DEFAULT },
   { 0 },
 };
@@ -42,16 +42,12 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
 }
 
 static gboolean
-narrow (const CleaveCall *call,
-        const CleaveRange *chunk,
-        const CleaveSlice *slices,
-        gpointer attrs,
-        GString *why)
+narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GString *why)
 {
   CleaveReshapeAttrs *a = attrs;
 
-  for (guint d = 0; d < chunk->rank; d++)
-    a->shape.v[d] = chunk->dim[d].end - chunk->dim[d].begin;
+  for (guint d = 0; d < chunk->range.rank; d++)
+    a->shape.v[d] = chunk->range.dim[d].end - chunk->range.dim[d].begin;
   return TRUE;
 }
 

@@ -10,7 +10,7 @@
 /* ConstantOfShape */
 
 static const CleaveAttr fill_attrs[] = {
-  { "shape", CLEAVE_ATTR_INTS, CLEAVE_FIELD (CleaveFillAttrs, shape), .has_minimum = TRUE,
+  { "shape", CLEAVE_ATTR_INTS, CLEAVE_FIELD (CleaveFillAttrs, shape), CLEAVE_AT_LEAST (0),
     .flags = CLEAVE_ATTR_OPERAND_0 | CLEAVE_ATTR_NO_DEFAULT },
   { "value", CLEAVE_ATTR_TENSOR, CLEAVE_FIELD (CleaveFillAttrs, value) },
   { 0 },
@@ -43,16 +43,12 @@ maps_fill (const CleaveCall *call, guint operand, CleaveDimMap *map)
 }
 
 static gboolean
-narrow_fill (const CleaveCall *call,
-             const CleaveRange *chunk,
-             const CleaveSlice *slices,
-             gpointer attrs,
-             GString *why)
+narrow_fill (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GString *why)
 {
   CleaveFillAttrs *a = attrs;
 
-  for (guint d = 0; d < chunk->rank; d++)
-    a->shape.v[d] = chunk->dim[d].end - chunk->dim[d].begin;
+  for (guint d = 0; d < chunk->range.rank; d++)
+    a->shape.v[d] = chunk->range.dim[d].end - chunk->range.dim[d].begin;
   return TRUE;
 }
 
@@ -95,12 +91,8 @@ static const CleaveAttr range_attrs[] = {
 static gint64
 integer_of (const CleaveTensor *tensor)
 {
-  gconstpointer data = cleave_tensor_get_data (tensor);
-  CleaveElement element = cleave_tensor_get_type (tensor)->element;
-
-  if (element == CLEAVE_INT16)
-    return *(const gint16 *) data;
-  return element == CLEAVE_INT32 ? *(const gint32 *) data : *(const gint64 *) data;
+  return cleave_integer_load (cleave_tensor_get_type (tensor)->element,
+                              cleave_tensor_get_data (tensor));
 }
 
 static double

@@ -6,34 +6,6 @@
 
 #include "split-sizes.h"
 
-/* Element i of a dense tensor of integers. */
-static gboolean
-read_integer (const CleaveTensor *tensor, gint64 i, gint64 *value)
-{
-  gconstpointer data = cleave_tensor_get_data (tensor);
-
-  i *= cleave_tensor_get_type (tensor)->shape.rank == 0 ? 0 : cleave_tensor_get_strides (tensor)[0];
-  switch ((gint) cleave_tensor_get_type (tensor)->element)
-    {
-      /* clang-format off */
-#define CASE(element, type) case element: *value = (gint64) ((const type *) data)[i]; return TRUE;
-    CASE (CLEAVE_INT8, gint8)
-    CASE (CLEAVE_INT16, gint16)
-    CASE (CLEAVE_INT32, gint32)
-    CASE (CLEAVE_INT64, gint64)
-    CASE (CLEAVE_UINT8, guint8)
-    CASE (CLEAVE_UINT16, guint16)
-    CASE (CLEAVE_UINT32, guint32)
-#undef CASE
-    /* clang-format on */
-    case CLEAVE_UINT64: /* what does not fit is out of any range */
-      *value = (gint64) MIN (((const guint64 *) data)[i], (guint64) G_MAXINT64);
-      return TRUE;
-    default:
-      return FALSE;
-    }
-}
-
 /* The numbers of a tensor with at most one dimension. */
 static GArray *
 read_integers (const CleaveTensor *tensor, const char *name, GError **error)
@@ -41,17 +13,20 @@ read_integers (const CleaveTensor *tensor, const char *name, GError **error)
   const CleaveTensorType *type = cleave_tensor_get_type (tensor);
   g_autoptr (GArray) numbers = g_array_new (FALSE, FALSE, sizeof (gint64));
   gint64 n = cleave_shape_n_elements (&type->shape);
+  gint64 step = type->shape.rank == 0 ? 0 : cleave_tensor_get_strides (tensor)[0];
 
+  if (cleave_element_is_float (type->element) || type->element == CLEAVE_BOOL)
+    return cleave_fail_null (error, CLEAVE_ERROR_ELEMENT_TYPE,
+                             "%s must be of an integer type, not %s", name,
+                             cleave_element_get_name (type->element));
   for (gint64 i = 0; i < n; i++)
     {
-      gint64 value;
+      gint64 value = cleave_integer_load (
+          type->element, (const char *) cleave_tensor_get_data (tensor) +
+                             i * step * (gint64) cleave_element_size (type->element));
 
-      if (!read_integer (tensor, i, &value))
-        {
-          cleave_fail (error, CLEAVE_ERROR_ELEMENT_TYPE, "%s must be of an integer type, not %s",
-                       name, cleave_element_get_name (type->element));
-          return NULL;
-        }
+      if (type->element == CLEAVE_UINT64 && value < 0)
+        value = G_MAXINT64; /* what does not fit is out of any range */
       g_array_append_val (numbers, value);
     }
   return g_steal_pointer (&numbers);
@@ -90,13 +65,10 @@ from_openvino_split (const CleaveShape *shape,
   if (!read_axis (axis_tensor, FALSE, shape, &axis, error))
     return NULL;
   if (num_splits > shape->dim[axis])
-    {
-      cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE,
-                   "num_splits must be between 1 and %" G_GINT64_FORMAT
-                   ", the size of dimension %" G_GINT64_FORMAT ", not %" G_GINT64_FORMAT,
-                   shape->dim[axis], axis, num_splits);
-      return NULL;
-    }
+    return cleave_fail_null (error, CLEAVE_ERROR_ATTRIBUTE,
+                             "num_splits must be between 1 and %" G_GINT64_FORMAT
+                             ", the size of dimension %" G_GINT64_FORMAT ", not %" G_GINT64_FORMAT,
+                             shape->dim[axis], axis, num_splits);
   return cleave_split_make_equal (shape, axis, "num_splits", num_splits, error);
 }
 
@@ -139,11 +111,8 @@ from_openvino_variadic (const CleaveShape *shape,
   if (!read_axis (axis_tensor, TRUE, shape, &axis, error))
     return NULL;
   if (lengths->rank != 1)
-    {
-      cleave_fail (error, CLEAVE_ERROR_SHAPE, "split_lengths must have 1 dimension, not %u",
-                   lengths->rank);
-      return NULL;
-    }
+    return cleave_fail_null (error, CLEAVE_ERROR_SHAPE,
+                             "split_lengths must have 1 dimension, not %u", lengths->rank);
   numbers = read_integers (split_lengths, "split_lengths", error);
   if (numbers == NULL)
     return NULL;

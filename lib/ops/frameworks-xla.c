@@ -111,13 +111,10 @@ from_xla (const CleaveShape *shape, const CleaveSliceXla *slices, guint n_slices
         return NULL;
       for (guint d = 0; d < shape->rank; d++)
         if (slices[i].strides[d] != 1)
-          {
-            cleave_fail (
-                error, CLEAVE_ERROR_ATTRIBUTE,
-                "slice %u: stride of dimension %u must be 1 in a split, not %" G_GINT64_FORMAT, i,
-                d, slices[i].strides[d]);
-            return NULL;
-          }
+          return cleave_fail_null (
+              error, CLEAVE_ERROR_ATTRIBUTE,
+              "slice %u: stride of dimension %u must be 1 in a split, not %" G_GINT64_FORMAT, i, d,
+              slices[i].strides[d]);
     }
   if (shape->rank == 0)
     cleave_fail (error, CLEAVE_ERROR_SHAPE, "a scalar has no dimension to split");
@@ -126,13 +123,10 @@ from_xla (const CleaveShape *shape, const CleaveSliceXla *slices, guint n_slices
   for (guint i = 0; i < n_slices; i++)
     {
       if (slices[i].start_indices[axis] != end)
-        {
-          cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE,
-                       "slice %u: dimension %u starts at %" G_GINT64_FORMAT
-                       ", but the slice before ends at %" G_GINT64_FORMAT,
-                       i, axis, slices[i].start_indices[axis], end);
-          return NULL;
-        }
+        return cleave_fail_null (error, CLEAVE_ERROR_ATTRIBUTE,
+                                 "slice %u: dimension %u starts at %" G_GINT64_FORMAT
+                                 ", but the slice before ends at %" G_GINT64_FORMAT,
+                                 i, axis, slices[i].start_indices[axis], end);
       end = slices[i].limit_indices[axis];
       size = end - slices[i].start_indices[axis];
       g_array_append_val (sizes, size);

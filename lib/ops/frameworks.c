@@ -24,9 +24,8 @@ from_onednn (const CleaveShape *shape, const CleaveSplitOnednn *call, GError **e
   if (call->sections_split != NULL)
     return cleave_split_make (shape, "sections_split", axis, call->sections_split,
                               call->n_sections_split, error);
-  cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE,
-               "one of num_splits, size_split and sections_split is needed");
-  return NULL;
+  return cleave_fail_null (error, CLEAVE_ERROR_ATTRIBUTE,
+                           "one of num_splits, size_split and sections_split is needed");
 }
 
 /**
@@ -76,12 +75,9 @@ from_tensorflow (const CleaveShape *shape, const CleaveSplitTensorflow *call, GE
   if (call->num_splits != NULL)
     return cleave_split_make_equal (shape, axis, "num_splits", *call->num_splits, error);
   if (call->num != NULL && *call->num != call->n_size_splits)
-    {
-      cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE,
-                   "num is %" G_GINT64_FORMAT ", but size_splits has %u entries", *call->num,
-                   call->n_size_splits);
-      return NULL;
-    }
+    return cleave_fail_null (error, CLEAVE_ERROR_ATTRIBUTE,
+                             "num is %" G_GINT64_FORMAT ", but size_splits has %u entries",
+                             *call->num, call->n_size_splits);
   return cleave_split_make_with_rest (shape, "size_splits", axis, call->size_splits,
                                       call->n_size_splits, error);
 }
@@ -172,12 +168,11 @@ from_num_outputs (const CleaveShape *shape, gint64 axis, gint64 k, GError **erro
   size = extent / k + (extent % k != 0);
   if (!__builtin_mul_overflow (size, k - 1, &before) && before <= extent)
     return cleave_split_make_sized (shape, axis, k, size, error);
-  cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE,
-               "dimension %" G_GINT64_FORMAT " has %" G_GINT64_FORMAT
-               ": with num_outputs %" G_GINT64_FORMAT ", pieces of %" G_GINT64_FORMAT
-               ", less than nothing is left for the last",
-               axis, extent, k, size);
-  return NULL;
+  return cleave_fail_null (error, CLEAVE_ERROR_ATTRIBUTE,
+                           "dimension %" G_GINT64_FORMAT " has %" G_GINT64_FORMAT
+                           ": with num_outputs %" G_GINT64_FORMAT ", pieces of %" G_GINT64_FORMAT
+                           ", less than nothing is left for the last",
+                           axis, extent, k, size);
 }
 
 static CleaveSplitAttrs *
@@ -194,11 +189,8 @@ from_onnx (const CleaveShape *shape, const CleaveSplitOnnx *call, GError **error
       !check_one_of ("split", call->split != NULL, "num_outputs", has_num, error))
     return NULL;
   if (call->opset < 18 && has_num)
-    {
-      cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE, "num_outputs needs opset 18, not %u",
-                   call->opset);
-      return NULL;
-    }
+    return cleave_fail_null (error, CLEAVE_ERROR_ATTRIBUTE, "num_outputs needs opset 18, not %u",
+                             call->opset);
   if (has_num)
     return check_n_outputs ("num_outputs", *call->num_outputs, call->n_outputs, error)
                ? from_num_outputs (shape, axis, *call->num_outputs, error)

@@ -10,25 +10,12 @@
 
 enum { DATA, INDICES };
 
-#define INDEX_ELEMENTS (CLEAVE_ELEMENT_BIT (CLEAVE_INT32) | CLEAVE_ELEMENT_BIT (CLEAVE_INT64))
-
-static const char *const operand_names[] = { "data", "indices", NULL };
-static const char *const result_names[] = { "output", NULL };
-
 static const CleaveAttr axis_attrs[] = {
   { "axis", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveAxisAttrs, axis), .flags = CLEAVE_ATTR_AXIS },
   { 0 },
 };
 
-/* There must be something that an index can take. */
-static gboolean
-check_not_empty (const CleaveShape *data, guint d, const CleaveShape *indices, GError **error)
-{
-  if (data->dim[d] > 0 || cleave_shape_n_elements (indices) == 0)
-    return TRUE;
-  return cleave_fail (error, CLEAVE_ERROR_SHAPE,
-                      "dimension %u of data is empty: indices can take nothing", d);
-}
+#define NOTHING "indices can take nothing"
 
 /* Gather */
 
@@ -40,9 +27,9 @@ infer_gather (const CleaveCall *call, CleaveTensorType *results, GError **error)
   CleaveShape *y = &results[0].shape;
 
   if (!cleave_call_check_rank (call, DATA, 1, CLEAVE_MAX_RANK, error) ||
-      !cleave_call_check_element (call, INDICES, INDEX_ELEMENTS, error) ||
+      !cleave_call_check_element (call, INDICES, CLEAVE_ELEMENTS_INDEX, error) ||
       !cleave_call_check_rank (call, INDICES, 0, CLEAVE_MAX_RANK + 1 - x->rank, error) ||
-      !check_not_empty (x, (guint) a->axis, i, error))
+      !cleave_move_check_indexed (x, (guint) a->axis, i, NOTHING, error))
     return FALSE;
   results[0] = CLEAVE_SCALAR (call->operands[DATA].element);
   for (guint d = 0; d < a->axis; d++)
@@ -68,23 +55,6 @@ maps_gather (const CleaveCall *call, guint operand, CleaveDimMap *map)
     for (guint d = 0; d < x->rank; d++)
       map[d] = d == axis ? cleave_dim_map_whole (x->dim[d])
                          : cleave_dim_map_same (d < axis ? d : d - 1 + n);
-}
-
-/* `view` without the dimensions first … first + n - 1, at `offset`. */
-static CleaveView
-drop_dims (const CleaveView *view, guint first, guint n, gint64 offset)
-{
-  CleaveView rest = { .data = cleave_view_element (view, offset),
-                      .type = { .element = view->type.element } };
-  CleaveShape *shape = &rest.type.shape;
-
-  for (guint d = 0; d < view->type.shape.rank; d++)
-    if (d < first || d >= first + n)
-      {
-        rest.stride[shape->rank] = view->stride[d];
-        shape->dim[shape->rank++] = view->type.shape.dim[d];
-      }
-  return rest;
 }
 
 /* How many elements behind the axis lie side by side, in x and in y alike; 0: not all do. */
@@ -136,8 +106,9 @@ static void
 copy_blocks (
     const CleaveView *x, const CleaveView *indices, const CleaveView *y, guint axis, gint64 n_block)
 {
-  const CleaveView front = drop_dims (y, axis + indices->type.shape.rank, y->type.shape.rank, 0),
-                   to = drop_dims (&front, 0, axis, 0), *views[] = { indices, &to };
+  const CleaveView front = cleave_move_drop_dims (y, axis + indices->type.shape.rank,
+                                                  y->type.shape.rank, 0),
+                   to = cleave_move_drop_dims (&front, 0, axis, 0), *views[] = { indices, &to };
   CleaveShape outer = { .rank = axis };
   gint64 size = (gint64) cleave_element_size (x->type.element), o[CLEAVE_MAX_RANK];
   Blocks b = { .extent = x->type.shape.dim[axis],
@@ -152,7 +123,7 @@ copy_blocks (
   b.n = lines.length;
   b.index_step = lines.step[0];
   b.y_step = lines.step[1] * size;
-  for (gboolean more = cleave_index_first (&outer, o); more; more = cleave_index_next (&outer, o))
+  CLEAVE_EACH_INDEX (o, &outer)
     do
       {
         b.indices = cleave_view_element (indices, lines.offset[0]);
@@ -179,28 +150,30 @@ compute_gather (const CleaveCall *call, const CleaveView *operands, const Cleave
       copy_blocks (x, indices, y, axis, n_block);
       return;
     }
-  for (gboolean more = cleave_index_first (&indices->type.shape, i); more;
-       more = cleave_index_next (&indices->type.shape, i))
+  CLEAVE_EACH_INDEX (i, &indices->type.shape)
     {
       gint64 at =
           cleave_move_index (indices, cleave_view_offset (indices, i), x->type.shape.dim[axis]);
-      CleaveView from = drop_dims (x, axis, 1, at * x->stride[axis]);
-      CleaveView to = drop_dims (y, axis, n, cleave_index_offset (n, i, y->stride + axis));
+      CleaveView from = cleave_move_drop_dims (x, axis, 1, at * x->stride[axis]);
+      CleaveView to =
+          cleave_move_drop_dims (y, axis, n, cleave_index_offset (n, i, y->stride + axis));
 
       cleave_view_copy (&to, &from);
     }
 }
 
+/* What the three records share. */
+#define GATHERS                                                                                    \
+  .operands = (const char *const[]){ "data", "indices", NULL },                                    \
+  .results = (const char *const[]){ "output", NULL }, .min_operands = 2, .work = cleave_work_once
+
 const CleaveOp cleave_op_gather = {
   .name = "Gather",
-  .operands = operand_names,
-  .results = result_names,
-  .min_operands = 2,
+  GATHERS,
   .attrs_size = sizeof (CleaveAxisAttrs),
   .attrs = axis_attrs,
   .infer = infer_gather,
   .maps = maps_gather,
-  .work = cleave_work_once,
   .compute = compute_gather,
 };
 
@@ -213,16 +186,11 @@ infer_elements (const CleaveCall *call, CleaveTensorType *results, GError **erro
   const CleaveShape *x = &call->operands[DATA].shape, *i = &call->operands[INDICES].shape;
 
   if (!cleave_call_check_rank (call, DATA, 1, CLEAVE_MAX_RANK, error) ||
-      !cleave_call_check_element (call, INDICES, INDEX_ELEMENTS, error) ||
+      !cleave_call_check_element (call, INDICES, CLEAVE_ELEMENTS_INDEX, error) ||
       !cleave_call_check_rank (call, INDICES, x->rank, x->rank, error) ||
-      !check_not_empty (x, (guint) a->axis, i, error))
+      !cleave_move_check_indexed (x, (guint) a->axis, i, NOTHING, error) ||
+      !cleave_move_check_within (i, x, (guint) a->axis, error))
     return FALSE;
-  for (guint d = 0; d < x->rank; d++)
-    if (d != a->axis && i->dim[d] > x->dim[d])
-      return cleave_fail (error, CLEAVE_ERROR_SHAPE,
-                          "indices have %" G_GINT64_FORMAT
-                          " in dimension %u, data has %" G_GINT64_FORMAT,
-                          i->dim[d], d, x->dim[d]);
   results[0] = (CleaveTensorType){ call->operands[DATA].element, *i };
   return TRUE;
 }
@@ -247,15 +215,12 @@ compute_elements (const CleaveCall *call, const CleaveView *operands, const Clea
 
 const CleaveOp cleave_op_gather_elements = {
   .name = "GatherElements",
-  .operands = operand_names,
-  .results = result_names,
-  .min_operands = 2,
+  GATHERS,
   .flags = CLEAVE_OP_BY_STRIDES,
   .attrs_size = sizeof (CleaveAxisAttrs),
   .attrs = axis_attrs,
   .infer = infer_elements,
   .maps = maps_elements,
-  .work = cleave_work_once,
   .compute = compute_elements,
 };
 
@@ -264,7 +229,7 @@ const CleaveOp cleave_op_gather_elements = {
 
 static const CleaveAttr nd_attrs[] = {
   { "batch_dims", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveGatherNdAttrs, batch_dims),
-    .has_minimum = TRUE },
+    CLEAVE_AT_LEAST (0) },
   { 0 },
 };
 
@@ -282,7 +247,7 @@ check_nd (const CleaveCall *call, GError **error)
   const CleaveShape *x = &call->operands[DATA].shape, *i = &call->operands[INDICES].shape;
   gint64 taken;
 
-  if (!cleave_call_check_element (call, INDICES, INDEX_ELEMENTS, error) ||
+  if (!cleave_call_check_element (call, INDICES, CLEAVE_ELEMENTS_INDEX, error) ||
       !cleave_call_check_rank (call, INDICES, 1, CLEAVE_MAX_RANK, error))
     return FALSE;
   taken = i->dim[i->rank - 1];
@@ -303,7 +268,7 @@ check_nd (const CleaveCall *call, GError **error)
                           " in data and %" G_GINT64_FORMAT " in indices",
                           d, x->dim[d], i->dim[d]);
   for (guint d = (guint) a->batch_dims; d < a->batch_dims + taken; d++)
-    if (!check_not_empty (x, d, i, error))
+    if (!cleave_move_check_indexed (x, d, i, NOTHING, error))
       return FALSE;
   return TRUE;
 }
@@ -362,7 +327,7 @@ compute_nd (const CleaveCall *call, const CleaveView *operands, const CleaveView
 
   if (cleave_shape_n_elements (&y->type.shape) == 0)
     return;
-  for (gboolean more = cleave_index_first (&tuples, i); more; more = cleave_index_next (&tuples, i))
+  CLEAVE_EACH_INDEX (i, &tuples)
     {
       gint64 at = cleave_index_offset (batch, i, x->stride);
       CleaveView from, to;
@@ -372,21 +337,18 @@ compute_nd (const CleaveCall *call, const CleaveView *operands, const CleaveView
               cleave_move_index (
                   indices, cleave_index_offset (n, i, indices->stride) + k * indices->stride[n],
                   x->type.shape.dim[batch + k]);
-      from = drop_dims (x, 0, batch + taken, at);
-      to = drop_dims (y, 0, n, cleave_index_offset (n, i, y->stride));
+      from = cleave_move_drop_dims (x, 0, batch + taken, at);
+      to = cleave_move_drop_dims (y, 0, n, cleave_index_offset (n, i, y->stride));
       cleave_view_copy (&to, &from);
     }
 }
 
 const CleaveOp cleave_op_gather_nd = {
   .name = "GatherND",
-  .operands = operand_names,
-  .results = result_names,
-  .min_operands = 2,
+  GATHERS,
   .attrs_size = sizeof (CleaveGatherNdAttrs),
   .attrs = nd_attrs,
   .infer = infer_nd,
   .maps = maps_nd,
-  .work = cleave_work_once,
   .compute = compute_nd,
 };

@@ -164,13 +164,10 @@ static const CleaveAttr attrs_table[] = {
   { 0 },
 };
 
-static const char *const operand_names[] = { "A", "B", "C", NULL };
-static const char *const result_names[] = { "Y", NULL };
-
 const CleaveOp cleave_op_gemm = {
   .name = "Gemm",
-  .operands = operand_names,
-  .results = result_names,
+  .operands = (const char *const[]){ "A", "B", "C", NULL },
+  .results = (const char *const[]){ "Y", NULL },
   .min_operands = 2,
   .attrs_size = sizeof (CleaveGemmAttrs),
   .attrs = attrs_table,

@@ -18,19 +18,11 @@
 
 enum { X };
 
-static CleaveDims
-layout_dims (const CleaveCall *call)
-{
-  const CleaveGlobalPoolAttrs *a = call->attrs;
-
-  return cleave_layout_dims (a->layout, call->operands[X].shape.rank);
-}
-
 static gboolean
 infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
 {
   CleaveTensorType y = call->operands[X];
-  CleaveDims dims = layout_dims (call);
+  CleaveDims dims = cleave_call_dims (call);
 
   if (!cleave_call_check_element (call, X, CLEAVE_ELEMENTS_FLOAT, error) ||
       !cleave_call_check_rank (call, X, 3, CLEAVE_MAX_RANK, error))
@@ -48,20 +40,12 @@ infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
 static void
 maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
 {
-  CleaveDims dims = layout_dims (call);
+  CleaveDims dims = cleave_call_dims (call);
 
   map[dims.n] = cleave_dim_map_same (dims.n);
   map[dims.c] = cleave_dim_map_same (dims.c);
   for (guint i = 0; i < dims.n_spatial; i++)
     map[dims.h + i] = cleave_dim_map_whole (call->operands[X].shape.dim[dims.h + i]);
-}
-
-static const char *
-layout (const CleaveCall *call)
-{
-  const CleaveGlobalPoolAttrs *a = call->attrs;
-
-  return cleave_layout_letters (a->layout, call->operands[X].shape.rank);
 }
 
 static CleaveKernel
@@ -78,12 +62,11 @@ each_channel (const CleaveCall *call,
               const CleaveView *y,
               void (*make) (const CleaveCall *call, const CleaveView *plane, gpointer y))
 {
-  CleaveDims dims = layout_dims (call);
+  CleaveDims dims = cleave_call_dims (call);
   CleaveView plane = cleave_lanes_plane (x, dims);
   gint64 at[CLEAVE_MAX_RANK];
 
-  for (gboolean more = cleave_index_first (&y->type.shape, at); more;
-       more = cleave_index_next (&y->type.shape, at))
+  CLEAVE_EACH_INDEX (at, &y->type.shape)
     {
       plane.data = cleave_view_at (x, at);
       make (call, &plane, cleave_view_at (y, at));
@@ -143,8 +126,7 @@ make_lp (const CleaveCall *call, const CleaveView *plane, gpointer y)
   double sum = 0;
   gint64 at[CLEAVE_MAX_RANK];
 
-  for (gboolean more = cleave_index_first (&plane->type.shape, at); more;
-       more = cleave_index_next (&plane->type.shape, at))
+  CLEAVE_EACH_INDEX (at, &plane->type.shape)
     {
       double value = fabs (cleave_real_load (plane->type.element, cleave_view_at (plane, at)));
 
@@ -161,67 +143,41 @@ compute_lp (const CleaveCall *call, const CleaveView *operands, const CleaveView
   each_channel (call, &operands[X], &results[0], make_lp);
 }
 
-/* clang-format off */
-#define FIELD(field) #field, .offset = G_STRUCT_OFFSET (CleaveGlobalPoolAttrs, field)
-#define LAYOUT                                                                                     \
-  { FIELD (layout), .kind = CLEAVE_ATTR_ENUM, .names = cleave_layout_names,                        \
-    .flags = CLEAVE_ATTR_NOT_ONNX }
-
-static const CleaveAttr attrs_table[] = {
-  LAYOUT,
-  { 0 },
-};
+static const CleaveAttr attrs_table[] = { CLEAVE_LAYOUT_ATTR (CleaveGlobalPoolAttrs), { 0 } };
 
 static const CleaveAttr lp_attrs[] = {
-  LAYOUT,
-  { FIELD (p), .kind = CLEAVE_ATTR_INT, .fallback = 2, .minimum = 1, .has_minimum = TRUE },
+  CLEAVE_LAYOUT_ATTR (CleaveGlobalPoolAttrs),
+  { "p", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveGlobalPoolAttrs, p), .fallback = 2,
+    CLEAVE_AT_LEAST (1) },
   { 0 },
 };
-#undef LAYOUT
-#undef FIELD
-/* clang-format on */
 
-static const char *const operand_names[] = { "X", NULL };
-static const char *const result_names[] = { "Y", NULL };
+/* What the three records share. */
+#define WHOLE_CHANNELS                                                                             \
+  .operands = (const char *const[]){ "X", NULL }, .results = (const char *const[]){ "Y", NULL },   \
+  .min_operands = 1, .attrs_size = sizeof (CleaveGlobalPoolAttrs), .infer = infer, .maps = maps,   \
+  .layout = cleave_call_letters
 
 const CleaveOp cleave_op_global_average_pool = {
   .name = "GlobalAveragePool",
-  .operands = operand_names,
-  .results = result_names,
-  .min_operands = 1,
-  .attrs_size = sizeof (CleaveGlobalPoolAttrs),
+  WHOLE_CHANNELS,
   .attrs = attrs_table,
-  .infer = infer,
-  .maps = maps,
-  .layout = layout,
   .kernel = kernel,
   .compute = compute_average,
 };
 
 const CleaveOp cleave_op_global_max_pool = {
   .name = "GlobalMaxPool",
-  .operands = operand_names,
-  .results = result_names,
-  .min_operands = 1,
-  .attrs_size = sizeof (CleaveGlobalPoolAttrs),
+  WHOLE_CHANNELS,
   .attrs = attrs_table,
-  .infer = infer,
-  .maps = maps,
-  .layout = layout,
   .kernel = kernel,
   .compute = compute_max,
 };
 
 const CleaveOp cleave_op_global_lp_pool = {
   .name = "GlobalLpPool",
-  .operands = operand_names,
-  .results = result_names,
-  .min_operands = 1,
-  .attrs_size = sizeof (CleaveGlobalPoolAttrs),
+  WHOLE_CHANNELS,
   .attrs = lp_attrs,
-  .infer = infer,
-  .maps = maps,
-  .layout = layout,
   .compute = compute_lp,
 };
 

@@ -12,13 +12,11 @@
 
 enum { X, GRID };
 
-static const char *const mode_names[] = { "bilinear", "nearest", "bicubic", NULL };
-static const char *const padding_names[] = { "zeros", "border", "reflection", NULL };
-
 static const CleaveAttr attr_table[] = {
-  { "mode", CLEAVE_ATTR_ENUM, CLEAVE_FIELD (CleaveGridSampleAttrs, mode), .names = mode_names },
+  { "mode", CLEAVE_ATTR_ENUM, CLEAVE_FIELD (CleaveGridSampleAttrs, mode),
+    .names = (const char *const[]){ "bilinear", "nearest", "bicubic", NULL } },
   { "padding_mode", CLEAVE_ATTR_ENUM, CLEAVE_FIELD (CleaveGridSampleAttrs, padding_mode),
-    .names = padding_names },
+    .names = (const char *const[]){ "zeros", "border", "reflection", NULL } },
   { "align_corners", CLEAVE_ATTR_BOOL, CLEAVE_FIELD (CleaveGridSampleAttrs, align_corners) },
   { 0 },
 };
@@ -72,12 +70,6 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
                                                   : cleave_dim_map_whole (own->dim[d]);
 }
 
-static const char *
-layout (const CleaveCall *call)
-{
-  return cleave_layout_letters (CLEAVE_LAYOUT_NCHW, call->operands[X].shape.rank);
-}
-
 static double
 work (const CleaveCall *call)
 {
@@ -98,8 +90,7 @@ sample (const CleaveView *x, gint64 channel, const CleaveGridTaps *taps, guint n
 
   for (guint d = 0; d < n; d++)
     counts.dim[d] = taps[d].n;
-  for (gboolean more = cleave_index_first (&counts, tap); more;
-       more = cleave_index_next (&counts, tap))
+  CLEAVE_EACH_INDEX (tap, &counts)
     {
       gint64 offset = channel;
       gboolean is_inside = TRUE;
@@ -146,8 +137,7 @@ compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *r
   gint64 at[CLEAVE_MAX_RANK];
 
   places.rank--;
-  for (gboolean more = cleave_index_first (&places, at); more;
-       more = cleave_index_next (&places, at))
+  CLEAVE_EACH_INDEX (at, &places)
     {
       gint64 to = at[0] * y->stride[0] + cleave_index_offset (n, at + 1, y->stride + 2);
       CleaveGridTaps taps[CLEAVE_MAX_RANK];
@@ -184,7 +174,7 @@ const CleaveOp cleave_op_grid_sample = {
   .infer = infer,
   .maps = maps,
   .work = work,
-  .layout = layout,
+  .layout = cleave_call_letters,
   .kernel = kernel,
   .compute = compute,
   .since = since,

@@ -222,23 +222,20 @@ kernel (const CleaveCall *call)
   return cleave_kernel_of_floats (call, CLEAVE_KERNEL_LAYER_NORM);
 }
 
-static const char *const operand_names[] = { "X", "Scale", "B", NULL };
-static const char *const result_names[] = { "Y", "Mean", "InvStdDev", NULL };
-
 static const CleaveAttr layer_norm_attrs[] = {
   { "axis", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveLayerNormAttrs, axis), .fallback = -1,
     .flags = CLEAVE_ATTR_AXIS },
   { "epsilon", CLEAVE_ATTR_DOUBLE, CLEAVE_FIELD (CleaveLayerNormAttrs, epsilon),
     .fallback = (double) 1e-5f },
   { "stash_type", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveLayerNormAttrs, stash_type), .fallback = 1,
-    .minimum = 1, .has_minimum = TRUE },
+    CLEAVE_AT_LEAST (1) },
   { 0 },
 };
 
 const CleaveOp cleave_op_layer_normalization = {
   .name = "LayerNormalization",
-  .operands = operand_names,
-  .results = result_names,
+  .operands = (const char *const[]){ "X", "Scale", "B", NULL },
+  .results = (const char *const[]){ "Y", "Mean", "InvStdDev", NULL },
   .min_operands = 2,
   .attrs_size = sizeof (CleaveLayerNormAttrs),
   .attrs = layer_norm_attrs,

@@ -120,8 +120,7 @@ compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *r
 static const CleaveAttr attr_table[] = {
   { "axis", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveLpNormAttrs, axis), .fallback = -1,
     .flags = CLEAVE_ATTR_AXIS },
-  { "p", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveLpNormAttrs, p), .fallback = 2, .minimum = 1,
-    .has_minimum = TRUE },
+  { "p", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveLpNormAttrs, p), .fallback = 2, CLEAVE_AT_LEAST (1) },
   { 0 },
 };
 

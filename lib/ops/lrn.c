@@ -10,13 +10,6 @@
 #include "lines.h"
 #include "lrn-power.h"
 
-static CleaveDims
-dims_of (const CleaveCall *call)
-{
-  return cleave_layout_dims (((const CleaveLrnAttrs *) call->attrs)->layout,
-                             call->operands[0].shape.rank);
-}
-
 static gboolean
 infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
 {
@@ -28,17 +21,10 @@ infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
 static void
 maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
 {
-  guint c = dims_of (call).c;
+  guint c = cleave_call_dims (call).c;
 
   cleave_maps_same (call, operand, map);
   map[c] = cleave_dim_map_whole (call->operands[0].shape.dim[c]);
-}
-
-static const char *
-layout (const CleaveCall *call)
-{
-  return cleave_layout_letters (((const CleaveLrnAttrs *) call->attrs)->layout,
-                                call->operands[0].shape.rank);
 }
 
 static double
@@ -47,7 +33,8 @@ work (const CleaveCall *call)
   const CleaveLrnAttrs *a = call->attrs;
   const CleaveShape *x = &call->operands[0].shape;
 
-  return (double) cleave_shape_n_elements (x) * (double) MIN (a->size, x->dim[dims_of (call).c]);
+  return (double) cleave_shape_n_elements (x) *
+         (double) MIN (a->size, x->dim[cleave_call_dims (call).c]);
 }
 
 /* The channels at one place. */
@@ -83,7 +70,7 @@ static void
 compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
 {
   const CleaveView *views[] = { &results[0], &operands[0] };
-  guint c = dims_of (call).c;
+  guint c = cleave_call_dims (call).c;
   CleaveLines lines;
 
   for (gboolean more = cleave_lines_init_dims (&lines, views, 2, ~(1u << c)); more;
@@ -99,30 +86,26 @@ kernel (const CleaveCall *call)
   return cleave_kernel_of_floats (call, CLEAVE_KERNEL_LRN);
 }
 
-static const char *const operand_names[] = { "X", NULL };
-static const char *const result_names[] = { "Y", NULL };
-
 static const CleaveAttr lrn_attrs[] = {
-  { "layout", CLEAVE_ATTR_ENUM, CLEAVE_FIELD (CleaveLrnAttrs, layout), .names = cleave_layout_names,
-    .flags = CLEAVE_ATTR_NOT_ONNX },
+  CLEAVE_LAYOUT_ATTR (CleaveLrnAttrs),
   { "alpha", CLEAVE_ATTR_DOUBLE, CLEAVE_FIELD (CleaveLrnAttrs, alpha), .fallback = (double) 1e-4f },
   { "beta", CLEAVE_ATTR_DOUBLE, CLEAVE_FIELD (CleaveLrnAttrs, beta), .fallback = 0.75 },
   { "bias", CLEAVE_ATTR_DOUBLE, CLEAVE_FIELD (CleaveLrnAttrs, bias), .fallback = 1 },
-  { "size", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveLrnAttrs, size), .fallback = 1, .minimum = 1,
-    .has_minimum = TRUE },
+  { "size", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveLrnAttrs, size), .fallback = 1,
+    CLEAVE_AT_LEAST (1) },
   { 0 },
 };
 
 const CleaveOp cleave_op_lrn = {
   .name = "LRN",
-  .operands = operand_names,
-  .results = result_names,
+  .operands = (const char *const[]){ "X", NULL },
+  .results = (const char *const[]){ "Y", NULL },
   .min_operands = 1,
   .attrs_size = sizeof (CleaveLrnAttrs),
   .attrs = lrn_attrs,
   .infer = infer,
   .maps = maps,
-  .layout = layout,
+  .layout = cleave_call_letters,
   .work = work,
   .kernel = kernel,
   .compute = compute,

@@ -68,8 +68,7 @@ compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *r
   gint64 k_b = cleave_matmul_strides (&dims, CLEAVE_MATMUL_B, b, stride_b);
   gint64 length = cleave_matmul_length (&a->type.shape);
 
-  for (gboolean more = cleave_index_first (&y->type.shape, at); more;
-       more = cleave_index_next (&y->type.shape, at))
+  CLEAVE_EACH_INDEX (at, &y->type.shape)
     {
       CleaveSum sum;
 
@@ -81,13 +80,10 @@ compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *r
     }
 }
 
-static const char *const operand_names[] = { "A", "B", NULL };
-static const char *const result_names[] = { "Y", NULL };
-
 const CleaveOp cleave_op_matmul = {
   .name = "MatMul",
-  .operands = operand_names,
-  .results = result_names,
+  .operands = (const char *const[]){ "A", "B", NULL },
+  .results = (const char *const[]){ "Y", NULL },
   .min_operands = 2,
   .infer = infer,
   .maps = maps,

@@ -25,7 +25,7 @@ enum { X, ROIS };
 
 static const CleaveAttr attr_table[] = {
   { "pooled_shape", CLEAVE_ATTR_INTS, CLEAVE_FIELD (CleaveMaxRoiPoolAttrs, pooled_shape),
-    .minimum = 1, .has_minimum = TRUE, .flags = CLEAVE_ATTR_NO_DEFAULT },
+    CLEAVE_AT_LEAST (1), .flags = CLEAVE_ATTR_NO_DEFAULT },
   { "spatial_scale", CLEAVE_ATTR_DOUBLE, CLEAVE_FIELD (CleaveMaxRoiPoolAttrs, spatial_scale),
     .fallback = 1 },
   { 0 },
@@ -120,8 +120,7 @@ compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *r
   const CleaveShape *shape = &x->type.shape;
   gint64 i[CLEAVE_MAX_RANK];
 
-  for (gboolean more = cleave_index_first (&y->type.shape, i); more;
-       more = cleave_index_next (&y->type.shape, i))
+  CLEAVE_EACH_INDEX (i, &y->type.shape)
     {
       gint64 corner[4]; /* left, top, right, bottom */
       gint64 channel = load_image (rois, i[0], shape->dim[0]) * x->stride[0] + i[1] * x->stride[1];

@@ -15,13 +15,12 @@ enum { X, INDICES };
 
 static const CleaveAttr attr_table[] = {
   { "kernel_shape", CLEAVE_ATTR_INTS, CLEAVE_FIELD (CleaveMaxUnpoolAttrs, kernel_shape),
-    .minimum = 1, .has_minimum = TRUE, .flags = CLEAVE_ATTR_NO_DEFAULT },
+    CLEAVE_AT_LEAST (1), .flags = CLEAVE_ATTR_NO_DEFAULT },
   { "strides", CLEAVE_ATTR_INTS, CLEAVE_FIELD (CleaveMaxUnpoolAttrs, strides), .fallback = 1,
-    .minimum = 1, .has_minimum = TRUE },
-  { "pads", CLEAVE_ATTR_INTS, CLEAVE_FIELD (CleaveMaxUnpoolAttrs, pads), .minimum = 0,
-    .has_minimum = TRUE },
+    CLEAVE_AT_LEAST (1) },
+  { "pads", CLEAVE_ATTR_INTS, CLEAVE_FIELD (CleaveMaxUnpoolAttrs, pads), CLEAVE_AT_LEAST (0) },
   { "output_shape", CLEAVE_ATTR_INTS, CLEAVE_FIELD (CleaveMaxUnpoolAttrs, output_shape),
-    .minimum = 0, .has_minimum = TRUE, .onnx_operand = 2 },
+    CLEAVE_AT_LEAST (0), .onnx_operand = 2 },
   { 0 },
 };
 
@@ -102,23 +101,13 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
 }
 
 static gboolean
-narrow (const CleaveCall *call,
-        const CleaveRange *chunk,
-        const CleaveSlice *slices,
-        gpointer attrs,
-        GString *why)
+narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GString *why)
 {
   CleaveMaxUnpoolAttrs *a = attrs;
 
   for (guint d = 0; d < MIN (a->output_shape.n, 2); d++)
-    a->output_shape.v[d] = chunk->dim[d].end - chunk->dim[d].begin;
+    a->output_shape.v[d] = chunk->range.dim[d].end - chunk->range.dim[d].begin;
   return TRUE;
-}
-
-static const char *
-layout (const CleaveCall *call)
-{
-  return cleave_layout_letters (CLEAVE_LAYOUT_NCHW, call->operands[X].shape.rank);
 }
 
 /* Where in the channel of the result the element with this index of the pooled channel is. */
@@ -147,8 +136,7 @@ compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *r
 
   find_pooled (call, &x->type.shape, &pooled);
   cleave_move_fill (y, &zero);
-  for (gboolean more = cleave_index_first (&x->type.shape, i); more;
-       more = cleave_index_next (&x->type.shape, i))
+  CLEAVE_EACH_INDEX (i, &x->type.shape)
     cleave_move_element (
         y,
         i[0] * y->stride[0] + i[1] * y->stride[1] +
@@ -167,6 +155,6 @@ const CleaveOp cleave_op_max_unpool = {
   .maps = maps,
   .work = cleave_work_once,
   .narrow = narrow,
-  .layout = layout,
+  .layout = cleave_call_letters,
   .compute = compute,
 };

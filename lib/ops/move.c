@@ -18,6 +18,45 @@ cleave_infer_shape_attr (const CleaveCall *call, CleaveTensorType *results, GErr
   return TRUE;
 }
 
+gboolean
+cleave_move_check_indexed (
+    const CleaveShape *data, guint d, const CleaveShape *indices, const char *what, GError **error)
+{
+  return data->dim[d] > 0 || cleave_shape_n_elements (indices) == 0 ||
+         cleave_fail (error, CLEAVE_ERROR_SHAPE, "dimension %u of data is empty: %s", d, what);
+}
+
+gboolean
+cleave_move_check_within (const CleaveShape *indices,
+                          const CleaveShape *data,
+                          guint axis,
+                          GError **error)
+{
+  for (guint d = 0; d < data->rank; d++)
+    if (d != axis && indices->dim[d] > data->dim[d])
+      return cleave_fail (error, CLEAVE_ERROR_SHAPE,
+                          "indices have %" G_GINT64_FORMAT
+                          " in dimension %u, data has %" G_GINT64_FORMAT,
+                          indices->dim[d], d, data->dim[d]);
+  return TRUE;
+}
+
+CleaveView
+cleave_move_drop_dims (const CleaveView *view, guint first, guint n, gint64 offset)
+{
+  CleaveView rest = { .data = cleave_view_element (view, offset),
+                      .type = { .element = view->type.element } };
+  CleaveShape *shape = &rest.type.shape;
+
+  for (guint d = 0; d < view->type.shape.rank; d++)
+    if (d < first || d >= first + n)
+      {
+        rest.stride[shape->rank] = view->stride[d];
+        shape->dim[shape->rank++] = view->type.shape.dim[d];
+      }
+  return rest;
+}
+
 void
 cleave_move_fill (const CleaveView *view, gconstpointer element)
 {

@@ -42,6 +42,21 @@ cleave_move_index (const CleaveView *indices, gint64 offset, gint64 extent)
   return CLAMP (i < 0 ? i + extent : i, 0, extent - 1);
 }
 
+#define CLEAVE_ELEMENTS_INDEX                                                                      \
+  (CLEAVE_ELEMENT_BIT (CLEAVE_INT32) | CLEAVE_ELEMENT_BIT (CLEAVE_INT64))
+
+/* Whether there is something in dimension `d` of data, if there are any indices; the error says
+ * what they cannot do. */
+gboolean cleave_move_check_indexed (
+    const CleaveShape *data, guint d, const CleaveShape *indices, const char *what, GError **error);
+/* Whether indices, of the rank of data, reach no further than data but along the axis. */
+gboolean cleave_move_check_within (const CleaveShape *indices,
+                                   const CleaveShape *data,
+                                   guint axis,
+                                   GError **error);
+/* `view` without the dimensions first … first + n - 1, from `offset` on. */
+CleaveView cleave_move_drop_dims (const CleaveView *view, guint first, guint n, gint64 offset);
+
 /* The result of Reshape and Expand: its shape is the attribute, its elements are the operand's. */
 gboolean
 cleave_infer_shape_attr (const CleaveCall *call, CleaveTensorType *results, GError **error);

@@ -16,10 +16,10 @@ enum { INDICES, VALUES };
 enum { OFF, ON };
 
 static const CleaveAttr one_hot_attrs[] = {
-  { "depth", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveOneHotAttrs, depth), .has_minimum = TRUE,
+  { "depth", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveOneHotAttrs, depth), CLEAVE_AT_LEAST (0),
     .onnx_operand = 1, .flags = CLEAVE_ATTR_SCALAR },
   { "axis", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveOneHotAttrs, axis), .fallback = -1 },
-  { "part", CLEAVE_ATTR_INTS, CLEAVE_FIELD (CleaveOneHotAttrs, part), .has_minimum = TRUE,
+  { "part", CLEAVE_ATTR_INTS, CLEAVE_FIELD (CleaveOneHotAttrs, part), CLEAVE_AT_LEAST (0),
     .flags = CLEAVE_ATTR_NOT_ONNX | CLEAVE_ATTR_NO_DEFAULT },
   { 0 },
 };
@@ -89,16 +89,13 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
 }
 
 static gboolean
-narrow (const CleaveCall *call,
-        const CleaveRange *chunk,
-        const CleaveSlice *slices,
-        gpointer attrs,
-        GString *why)
+narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GString *why)
 {
   CleaveOneHotAttrs *a = attrs;
   gint64 begin = part_of (a).begin;
 
-  a->part = CLEAVE_INTS (begin + chunk->dim[a->axis].begin, begin + chunk->dim[a->axis].end);
+  a->part =
+      CLEAVE_INTS (begin + chunk->range.dim[a->axis].begin, begin + chunk->range.dim[a->axis].end);
   return TRUE;
 }
 
@@ -131,8 +128,7 @@ compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *r
   for (guint d = 0; d < indices->type.shape.rank; d++)
     stride[d] = y->stride[d < a->axis ? d : d + 1];
   cleave_move_fill (y, cleave_view_element (values, OFF * values->stride[0]));
-  for (gboolean more = cleave_index_first (&indices->type.shape, i); more;
-       more = cleave_index_next (&indices->type.shape, i))
+  CLEAVE_EACH_INDEX (i, &indices->type.shape)
     {
       gint64 at = load_index (indices, cleave_view_offset (indices, i), a->depth);
       gint64 to = cleave_index_offset (indices->type.shape.rank, i, stride);

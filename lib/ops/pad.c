@@ -70,18 +70,14 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
 
 /* What was clipped is the piece's pad. */
 static gboolean
-narrow (const CleaveCall *call,
-        const CleaveRange *chunk,
-        const CleaveSlice *slices,
-        gpointer attrs,
-        GString *why)
+narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GString *why)
 {
   CleavePadAttrs *a = attrs;
 
-  for (guint d = 0; d < chunk->rank; d++)
+  for (guint d = 0; d < chunk->range.rank; d++)
     {
-      gint64 begin = slices[0].clip_begin[d], end = slices[0].clip_end[d];
-      gint64 n = slices[0].range.dim[d].end - slices[0].range.dim[d].begin;
+      gint64 begin = chunk->slices[0].clip_begin[d], end = chunk->slices[0].clip_end[d];
+      gint64 n = chunk->slices[0].range.dim[d].end - chunk->slices[0].range.dim[d].begin;
 
       if (a->mode == CLEAVE_PAD_REFLECT && n != call->operands[0].shape.dim[d] &&
           MAX (begin, end) >= n)
@@ -90,7 +86,7 @@ narrow (const CleaveCall *call,
                               " elements, but has %" G_GINT64_FORMAT ": it must have more",
                               d, MAX (begin, end), n);
       a->pads.v[d] = begin;
-      a->pads.v[chunk->rank + d] = end;
+      a->pads.v[chunk->range.rank + d] = end;
     }
   return TRUE;
 }
@@ -114,8 +110,7 @@ repeat (const CleaveCall *call, const CleaveView *x, const CleaveView *y)
   const CleavePadAttrs *a = call->attrs;
   gint64 i[CLEAVE_MAX_RANK], j[CLEAVE_MAX_RANK];
 
-  for (gboolean more = cleave_index_first (&y->type.shape, i); more;
-       more = cleave_index_next (&y->type.shape, i))
+  CLEAVE_EACH_INDEX (i, &y->type.shape)
     {
       for (guint d = 0; d < y->type.shape.rank; d++)
         j[d] = find_element (a->mode, i[d] - a->pads.v[d], x->type.shape.dim[d]);

@@ -27,19 +27,11 @@ enum { X };
 #define CLEAVE_ELEMENTS_MAX_POOL                                                                   \
   (CLEAVE_ELEMENTS_FLOAT | CLEAVE_ELEMENT_BIT (CLEAVE_INT8) | CLEAVE_ELEMENT_BIT (CLEAVE_UINT8))
 
-static CleaveDims
-layout_dims (const CleaveCall *call)
-{
-  const CleavePoolAttrs *a = call->attrs;
-
-  return cleave_layout_dims (a->layout, call->operands[X].shape.rank);
-}
-
 static guint
 init_windows (const CleaveCall *call, CleaveWindow *windows)
 {
   const CleavePoolAttrs *a = call->attrs;
-  CleaveDims dims = layout_dims (call);
+  CleaveDims dims = cleave_call_dims (call);
 
   cleave_windows_init (windows, dims.n_spatial, call->operands[X].shape.dim + dims.h,
                        a->kernel_shape.v, &a->strides, &a->dilations, &a->pads);
@@ -56,16 +48,14 @@ check_attrs (const CleavePoolAttrs *a, guint n, GError **error)
     return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE,
                         "storage_order must be 0 or 1, not %" G_GINT64_FORMAT, a->storage_order);
   return cleave_window_check_list (&a->kernel_shape, n, "kernel_shape", error) &&
-         cleave_window_check_list (&a->strides, n, "strides", error) &&
-         cleave_window_check_list (&a->dilations, n, "dilations", error) &&
-         cleave_window_check_list (&a->pads, 2 * n, "pads", error);
+         cleave_window_check_lists (&a->strides, &a->dilations, &a->pads, n, error);
 }
 
 static gboolean
 infer_elements (const CleaveCall *call, guint elements, CleaveTensorType *results, GError **error)
 {
   const CleavePoolAttrs *a = call->attrs;
-  CleaveDims dims = layout_dims (call);
+  CleaveDims dims = cleave_call_dims (call);
   CleaveWindow windows[CLEAVE_MAX_RANK];
   CleaveTensorType y = call->operands[X];
 
@@ -133,7 +123,7 @@ infer_max (const CleaveCall *call, CleaveTensorType *results, GError **error)
 static void
 maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
 {
-  CleaveDims dims = layout_dims (call);
+  CleaveDims dims = cleave_call_dims (call);
   CleaveWindow windows[CLEAVE_MAX_RANK];
 
   init_windows (call, windows);
@@ -146,18 +136,14 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
 /* A clip beyond the node's own pad is what ceil_mode adds.  It does not count as padding for
  * AveragePool, so the piece keeps the pad and ceil_mode. */
 static gboolean
-narrow (const CleaveCall *call,
-        const CleaveRange *chunk,
-        const CleaveSlice *slices,
-        gpointer attrs,
-        GString *why)
+narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GString *why)
 {
   const CleavePoolAttrs *whole = call->attrs;
   CleavePoolAttrs *a = attrs;
-  guint n = layout_dims (call).n_spatial;
+  guint n = cleave_call_dims (call).n_spatial;
 
   a->ceil_mode = FALSE;
-  cleave_pads_from_slice (&a->pads, n, &slices[X], layout_dims (call).h);
+  cleave_pads_from_slice (&a->pads, n, &chunk->slices[X], cleave_call_dims (call).h);
   for (guint i = n; i < a->pads.n; i++)
     if (a->pads.v[i] > cleave_ints_at (&whole->pads, i, 0))
       {
@@ -169,15 +155,11 @@ narrow (const CleaveCall *call,
 
 /* The piece's indices count in what the node's count in. */
 static gboolean
-narrow_max (const CleaveCall *call,
-            const CleaveRange *chunk,
-            const CleaveSlice *slices,
-            gpointer attrs,
-            GString *why)
+narrow_max (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GString *why)
 {
   const CleavePoolAttrs *node = call->attrs;
   CleavePoolAttrs *a = attrs;
-  CleaveShape whole = whole_of (call), x = cleave_range_shape (&slices[X].range);
+  CleaveShape whole = whole_of (call), x = cleave_range_shape (&chunk->slices[X].range);
 
   if (call->n_results > 1 && !cleave_shape_equal (&x, &whole))
     {
@@ -185,18 +167,10 @@ narrow_max (const CleaveCall *call,
       for (guint d = 0; d < x.rank; d++)
         {
           a->whole.v[d] = whole.dim[d];
-          a->begin.v[d] = cleave_ints_at (&node->begin, d, 0) + slices[X].range.dim[d].begin;
+          a->begin.v[d] = cleave_ints_at (&node->begin, d, 0) + chunk->slices[X].range.dim[d].begin;
         }
     }
-  return narrow (call, chunk, slices, attrs, why);
-}
-
-static const char *
-layout (const CleaveCall *call)
-{
-  const CleavePoolAttrs *a = call->attrs;
-
-  return cleave_layout_letters (a->layout, call->operands[X].shape.rank);
+  return narrow (call, chunk, attrs, why);
 }
 
 /* The greatest of bytes and of floats, the average of floats. */
@@ -256,7 +230,7 @@ each_window (const CleaveCall *call,
              const CleaveView *results,
              void (*make) (Window *w, const CleaveView *results, const gint64 *at))
 {
-  Window w = { .call = call, .x = *x, .dims = layout_dims (call) };
+  Window w = { .call = call, .x = *x, .dims = cleave_call_dims (call) };
   const CleaveShape *y = &results[0].type.shape;
   gint64 at[CLEAVE_MAX_RANK];
 
@@ -264,7 +238,7 @@ each_window (const CleaveCall *call,
   w.out = at + w.dims.h;
   for (guint i = 0; i < w.taps.rank; i++)
     w.taps.dim[i] = w.windows[i].kernel;
-  for (gboolean more = cleave_index_first (y, at); more; more = cleave_index_next (y, at))
+  CLEAVE_EACH_INDEX (at, y)
     {
       w.x.data = cleave_view_element (x, at[w.dims.n] * x->stride[w.dims.n] +
                                              at[w.dims.c] * x->stride[w.dims.c]);
@@ -412,42 +386,38 @@ compute_lp (const CleaveCall *call, const CleaveView *operands, const CleaveView
   each_window (call, &operands[X], results, make_lp);
 }
 
-/* clang-format off */
-#define FIELD(field) #field, .offset = G_STRUCT_OFFSET (CleavePoolAttrs, field)
-#define WINDOW_ATTRS                                                                               \
-  { FIELD (layout), .kind = CLEAVE_ATTR_ENUM, .names = cleave_layout_names,                        \
-    .flags = CLEAVE_ATTR_NOT_ONNX },                                                               \
-  { FIELD (kernel_shape), .kind = CLEAVE_ATTR_INTS, .minimum = 1, .has_minimum = TRUE,             \
-    .flags = CLEAVE_ATTR_NO_DEFAULT },                                                             \
-  { FIELD (strides), .kind = CLEAVE_ATTR_INTS, .fallback = 1, .minimum = 1, .has_minimum = TRUE }, \
-  { FIELD (dilations), .kind = CLEAVE_ATTR_INTS, .fallback = 1, .minimum = 1,                      \
-    .has_minimum = TRUE },                                                                         \
-  { FIELD (pads), .kind = CLEAVE_ATTR_INTS, .has_minimum = TRUE },                                 \
-  { FIELD (ceil_mode), .kind = CLEAVE_ATTR_BOOL }
+#define FIELD(field) CLEAVE_FIELD (CleavePoolAttrs, field)
+#define COMMON                                                                                     \
+  CLEAVE_LAYOUT_ATTR (CleavePoolAttrs),                                                            \
+      { "kernel_shape", CLEAVE_ATTR_INTS, FIELD (kernel_shape), CLEAVE_AT_LEAST (1),               \
+        .flags = CLEAVE_ATTR_NO_DEFAULT },                                                         \
+      CLEAVE_WINDOW_ATTRS (CleavePoolAttrs),                                                       \
+  {                                                                                                \
+    "ceil_mode", CLEAVE_ATTR_BOOL, FIELD (ceil_mode)                                               \
+  }
 
 static const CleaveAttr max_attrs[] = {
-  WINDOW_ATTRS,
-  { FIELD (storage_order), .kind = CLEAVE_ATTR_INT, .has_minimum = TRUE },
-  { FIELD (whole), .kind = CLEAVE_ATTR_INTS, .minimum = 1, .has_minimum = TRUE,
+  COMMON,
+  { "storage_order", CLEAVE_ATTR_INT, FIELD (storage_order), CLEAVE_AT_LEAST (0) },
+  { "whole", CLEAVE_ATTR_INTS, FIELD (whole), CLEAVE_AT_LEAST (1),
     .flags = CLEAVE_ATTR_NOT_ONNX | CLEAVE_ATTR_NO_DEFAULT },
-  { FIELD (begin), .kind = CLEAVE_ATTR_INTS, .has_minimum = TRUE, .flags = CLEAVE_ATTR_NOT_ONNX },
+  { "begin", CLEAVE_ATTR_INTS, FIELD (begin), CLEAVE_AT_LEAST (0), .flags = CLEAVE_ATTR_NOT_ONNX },
   { 0 },
 };
 
 static const CleaveAttr average_attrs[] = {
-  WINDOW_ATTRS,
-  { FIELD (count_include_pad), .kind = CLEAVE_ATTR_BOOL },
+  COMMON,
+  { "count_include_pad", CLEAVE_ATTR_BOOL, FIELD (count_include_pad) },
   { 0 },
 };
 
 static const CleaveAttr lp_attrs[] = {
-  WINDOW_ATTRS,
-  { FIELD (p), .kind = CLEAVE_ATTR_INT, .fallback = 2, .minimum = 1, .has_minimum = TRUE },
+  COMMON,
+  { "p", CLEAVE_ATTR_INT, FIELD (p), .fallback = 2, CLEAVE_AT_LEAST (1) },
   { 0 },
 };
-#undef WINDOW_ATTRS
+#undef COMMON
 #undef FIELD
-/* clang-format on */
 
 /* Opset 18 gave LpPool both, 19 AveragePool its dilations. */
 
@@ -474,36 +444,31 @@ since_lp (const CleaveCall *call)
   return a->ceil_mode || dilates (a) ? 18 : 0;
 }
 
-static const char *const operand_names[] = { "X", NULL };
 static const char *const result_names[] = { "Y", NULL };
-static const char *const max_result_names[] = { "Y", "Indices", NULL };
+
+/* What the three records share. */
+#define POOL                                                                                       \
+  .operands = (const char *const[]){ "X", NULL }, .min_operands = 1,                               \
+  .attrs_size = sizeof (CleavePoolAttrs), .maps = maps, .layout = cleave_call_letters
 
 const CleaveOp cleave_op_max_pool = {
   .name = "MaxPool",
-  .operands = operand_names,
-  .results = max_result_names,
-  .min_operands = 1,
-  .attrs_size = sizeof (CleavePoolAttrs),
+  POOL,
+  .results = (const char *const[]){ "Y", "Indices", NULL },
   .attrs = max_attrs,
   .infer = infer_max,
-  .maps = maps,
   .narrow = narrow_max,
-  .layout = layout,
   .kernel = kernel,
   .compute = compute_max,
 };
 
 const CleaveOp cleave_op_average_pool = {
   .name = "AveragePool",
-  .operands = operand_names,
+  POOL,
   .results = result_names,
-  .min_operands = 1,
-  .attrs_size = sizeof (CleavePoolAttrs),
   .attrs = average_attrs,
   .infer = infer,
-  .maps = maps,
   .narrow = narrow,
-  .layout = layout,
   .kernel = kernel,
   .compute = compute_average,
   .since = since_average,
@@ -511,15 +476,11 @@ const CleaveOp cleave_op_average_pool = {
 
 const CleaveOp cleave_op_lp_pool = {
   .name = "LpPool",
-  .operands = operand_names,
+  POOL,
   .results = result_names,
-  .min_operands = 1,
-  .attrs_size = sizeof (CleavePoolAttrs),
   .attrs = lp_attrs,
   .infer = infer,
-  .maps = maps,
   .narrow = narrow,
-  .layout = layout,
   .compute = compute_lp,
   .since = since_lp,
 };

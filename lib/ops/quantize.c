@@ -104,8 +104,7 @@ compute_quantize (const CleaveCall *call, const CleaveView *operands, const Clea
   const CleaveView *x = &operands[X], *y = &results[0];
   gint64 at[CLEAVE_MAX_RANK];
 
-  for (gboolean more = cleave_index_first (&y->type.shape, at); more;
-       more = cleave_index_next (&y->type.shape, at))
+  CLEAVE_EACH_INDEX (at, &y->type.shape)
     {
       gint64 i = along_axis (call, at);
       float value = (float) cleave_real_load (x->type.element, cleave_view_at (x, at));
@@ -122,8 +121,7 @@ compute_dequantize (const CleaveCall *call, const CleaveView *operands, const Cl
   const CleaveView *x = &operands[X], *y = &results[0];
   gint64 at[CLEAVE_MAX_RANK];
 
-  for (gboolean more = cleave_index_first (&y->type.shape, at); more;
-       more = cleave_index_next (&y->type.shape, at))
+  CLEAVE_EACH_INDEX (at, &y->type.shape)
     {
       gint64 i = along_axis (call, at);
       double value = cleave_real_load (x->type.element, cleave_view_at (x, at)) -
@@ -145,36 +143,24 @@ static const CleaveAttr attrs_table[] = {
   { 0 },
 };
 
-static const char *const quantize_operands[] = { "x", "y_scale", "y_zero_point", NULL };
-static const char *const dequantize_operands[] = { "x", "x_scale", "x_zero_point", NULL };
-static const char *const result_names[] = { "y", NULL };
+/* What the two records share. */
+#define STORAGE                                                                                    \
+  .results = (const char *const[]){ "y", NULL }, .min_operands = 2, .flags = CLEAVE_OP_STORAGE,    \
+  .attrs_size = sizeof (CleaveAxisAttrs), .attrs = attrs_table, .normalise = normalise,            \
+  .maps = maps, .kernel = kernel
 
 const CleaveOp cleave_op_quantize_linear = {
   .name = "QuantizeLinear",
-  .operands = quantize_operands,
-  .results = result_names,
-  .min_operands = 2,
-  .flags = CLEAVE_OP_STORAGE,
-  .attrs_size = sizeof (CleaveAxisAttrs),
-  .attrs = attrs_table,
-  .normalise = normalise,
+  STORAGE,
+  .operands = (const char *const[]){ "x", "y_scale", "y_zero_point", NULL },
   .infer = infer_quantize,
-  .maps = maps,
-  .kernel = kernel,
   .compute = compute_quantize,
 };
 
 const CleaveOp cleave_op_dequantize_linear = {
   .name = "DequantizeLinear",
-  .operands = dequantize_operands,
-  .results = result_names,
-  .min_operands = 2,
-  .flags = CLEAVE_OP_STORAGE,
-  .attrs_size = sizeof (CleaveAxisAttrs),
-  .attrs = attrs_table,
-  .normalise = normalise,
+  STORAGE,
+  .operands = (const char *const[]){ "x", "x_scale", "x_zero_point", NULL },
   .infer = infer_dequantize,
-  .maps = maps,
-  .kernel = kernel,
   .compute = compute_dequantize,
 };

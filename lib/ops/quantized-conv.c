@@ -25,14 +25,6 @@ enum { INTEGER_W = 1, INTEGER_X_ZERO, INTEGER_W_ZERO };
 static const Places linear_places = { .w_zero = W_ZERO, .x_zero = X_ZERO };
 static const Places integer_places = { .w_zero = INTEGER_W_ZERO, .x_zero = INTEGER_X_ZERO };
 
-static guint
-channel_dim (const CleaveCall *call)
-{
-  const CleaveConvAttrs *a = call->attrs;
-
-  return cleave_layout_dims (a->layout, call->operands[X].shape.rank).c;
-}
-
 /* X, W and their zero points. */
 static gboolean
 infer_places (const CleaveCall *call, const Places *p, CleaveTensorType *y, GError **error)
@@ -69,7 +61,7 @@ infer_linear (const CleaveCall *call, CleaveTensorType *results, GError **error)
       !cleave_quantized_check (call, W_SCALE, scale, channels, error) ||
       !cleave_quantized_check (call, Y_SCALE, scale, 1, error) ||
       !cleave_quantized_check (call, Y_ZERO, CLEAVE_ELEMENTS_BYTE, 1, error) ||
-      !cleave_conv_check_bias (call, B, CLEAVE_INT32, error))
+      !cleave_conv_check_bias (call, B, CLEAVE_INT32, channels, error))
     return FALSE;
   results[0].element = call->operands[Y_ZERO].element;
   return TRUE;
@@ -82,7 +74,7 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
   if (operand == X || operand == cleave_conv_weights (call))
     cleave_conv_maps (call, operand, map);
   else
-    cleave_quantized_maps (call, operand, channel_dim (call), map);
+    cleave_quantized_maps (call, operand, cleave_call_dims (call).c, map);
 }
 
 typedef struct
@@ -150,8 +142,9 @@ compute_places (const CleaveCall *call,
                   .places = places,
                   .element_x = call->operands[X].element,
                   .element_w = call->operands[cleave_conv_weights (call)].element };
+  CleaveConvWalk walk = cleave_conv_init_walk (call);
 
-  cleave_conv_walk (call, operands, y, steps, &state);
+  cleave_conv_walk (&walk, &operands[X], &operands[cleave_conv_weights (call)], y, steps, &state);
 }
 
 static void
@@ -177,41 +170,27 @@ kernel (const CleaveCall *call)
                                          : CLEAVE_KERNEL_INTEGER_CONV;
 }
 
-static const char *const linear_operands[] = { "x",       "x_scale",      "x_zero_point",
-                                               "w",       "w_scale",      "w_zero_point",
-                                               "y_scale", "y_zero_point", "B",
-                                               NULL };
-static const char *const integer_operands[] = { "x", "w", "x_zero_point", "w_zero_point", NULL };
-static const char *const result_names[] = { "y", NULL };
+/* What the two records share. */
+#define CONV_OF_BYTES                                                                              \
+  .results = (const char *const[]){ "y", NULL }, .attrs_size = sizeof (CleaveConvAttrs),           \
+  .attrs = cleave_quantized_conv_attrs, .maps = maps, .narrow = cleave_conv_narrow,                \
+  .layout = cleave_call_letters, .macs = cleave_conv_macs, .kernel = kernel
 
 const CleaveOp cleave_op_qlinear_conv = {
   .name = "QLinearConv",
-  .operands = linear_operands,
-  .results = result_names,
+  CONV_OF_BYTES,
+  .operands = (const char *const[]){ "x", "x_scale", "x_zero_point", "w", "w_scale", "w_zero_point",
+                                     "y_scale", "y_zero_point", "B", NULL },
   .min_operands = 8,
-  .attrs_size = sizeof (CleaveConvAttrs),
-  .attrs = cleave_quantized_conv_attrs,
   .infer = infer_linear,
-  .maps = maps,
-  .narrow = cleave_conv_narrow,
-  .layout = cleave_conv_layout,
-  .macs = cleave_conv_macs,
-  .kernel = kernel,
   .compute = compute_linear,
 };
 
 const CleaveOp cleave_op_conv_integer = {
   .name = "ConvInteger",
-  .operands = integer_operands,
-  .results = result_names,
+  CONV_OF_BYTES,
+  .operands = (const char *const[]){ "x", "w", "x_zero_point", "w_zero_point", NULL },
   .min_operands = 2,
-  .attrs_size = sizeof (CleaveConvAttrs),
-  .attrs = cleave_quantized_conv_attrs,
   .infer = infer_integer,
-  .maps = maps,
-  .narrow = cleave_conv_narrow,
-  .layout = cleave_conv_layout,
-  .macs = cleave_conv_macs,
-  .kernel = kernel,
   .compute = compute_integer,
 };

@@ -261,8 +261,7 @@ compute_integer (const CleaveCall *call, const CleaveView *operands, const Cleav
   Product product = read_product (call, &integer_places, operands);
   gint64 at[CLEAVE_MAX_RANK];
 
-  for (gboolean more = cleave_index_first (&results[0].type.shape, at); more;
-       more = cleave_index_next (&results[0].type.shape, at))
+  CLEAVE_EACH_INDEX (at, &results[0].type.shape)
     *(gint32 *) cleave_view_at (&results[0], at) = sum_at (&product, at);
 }
 
@@ -279,8 +278,7 @@ compute_linear (const CleaveCall *call, const CleaveView *operands, const Cleave
   guint rank = product.rank;
   gint64 at[CLEAVE_MAX_RANK];
 
-  for (gboolean more = cleave_index_first (&y->type.shape, at); more;
-       more = cleave_index_next (&y->type.shape, at))
+  CLEAVE_EACH_INDEX (at, &y->type.shape)
     {
       float scale = (float) load (&a_scale, rank, at) * (float) load (&b_scale, rank, at) /
                     (float) load (&y_scale, rank, at);
@@ -296,17 +294,11 @@ kernel (const CleaveCall *call)
   return CLEAVE_KERNEL_INTEGER_MATMUL;
 }
 
-static const char *const linear_operands[] = { "a",       "a_scale",      "a_zero_point",
-                                               "b",       "b_scale",      "b_zero_point",
-                                               "y_scale", "y_zero_point", NULL };
-static const char *const integer_operands[] = { "A", "B", "a_zero_point", "b_zero_point", NULL };
-static const char *const linear_results[] = { "y", NULL };
-static const char *const integer_results[] = { "Y", NULL };
-
 const CleaveOp cleave_op_qlinear_matmul = {
   .name = "QLinearMatMul",
-  .operands = linear_operands,
-  .results = linear_results,
+  .operands = (const char *const[]){ "a", "a_scale", "a_zero_point", "b", "b_scale", "b_zero_point",
+                                     "y_scale", "y_zero_point", NULL },
+  .results = (const char *const[]){ "y", NULL },
   .min_operands = 8,
   .infer = infer_linear,
   .maps = maps_linear,
@@ -317,8 +309,8 @@ const CleaveOp cleave_op_qlinear_matmul = {
 
 const CleaveOp cleave_op_matmul_integer = {
   .name = "MatMulInteger",
-  .operands = integer_operands,
-  .results = integer_results,
+  .operands = (const char *const[]){ "A", "B", "a_zero_point", "b_zero_point", NULL },
+  .results = (const char *const[]){ "Y", NULL },
   .min_operands = 2,
   .infer = infer_integer,
   .maps = maps_integer,

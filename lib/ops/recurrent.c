@@ -264,20 +264,16 @@ result_maps (const CleaveCall *call, guint result, CleaveDimMap *map)
 
 /* Hidden units depend on each other: refused here, where a cut of W and R could fit by chance. */
 static gboolean
-narrow (const CleaveCall *call,
-        const CleaveRange *chunk,
-        const CleaveSlice *slices,
-        gpointer attrs,
-        GString *why)
+narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GString *why)
 {
   CleaveRecurrentAttrs *a = attrs;
   CleaveRecurrentDims dims = cleave_recurrent_dims (a);
-  CleaveSpan direction = chunk->dim[dims.y_direction];
+  CleaveSpan direction = chunk->range.dim[dims.y_direction];
   gint64 time = call->results[0].shape.dim[dims.y_time];
 
-  if (chunk->dim[3].begin != 0 || chunk->dim[3].end != a->hidden_size)
+  if (chunk->range.dim[3].begin != 0 || chunk->range.dim[3].end != a->hidden_size)
     return cleave_refuse (why, "dimension 3, the hidden state, is computed as a whole");
-  if (chunk->dim[dims.y_time].begin != 0 || chunk->dim[dims.y_time].end != time)
+  if (chunk->range.dim[dims.y_time].begin != 0 || chunk->range.dim[dims.y_time].end != time)
     return cleave_refuse (why, "dimension %u, the time, is computed as a whole", dims.y_time);
   if (direction.end - direction.begin == count_directions (a))
     return TRUE;
@@ -343,8 +339,8 @@ static const char *const directions[] = { "forward", "reverse", "bidirectional",
   { FIELD (activation_alpha), .kind = CLEAVE_ATTR_DOUBLES },                                       \
   { FIELD (activation_beta), .kind = CLEAVE_ATTR_DOUBLES },                                        \
   { FIELD (clip), .kind = CLEAVE_ATTR_DOUBLE },                                                    \
-  { FIELD (hidden_size), .kind = CLEAVE_ATTR_INT, .minimum = 0, .has_minimum = TRUE },             \
-  { FIELD (layout), .kind = CLEAVE_ATTR_INT, .minimum = 0, .has_minimum = TRUE }
+  { FIELD (hidden_size), .kind = CLEAVE_ATTR_INT, CLEAVE_AT_LEAST (0) },                           \
+  { FIELD (layout), .kind = CLEAVE_ATTR_INT, CLEAVE_AT_LEAST (0) }
 
 static const CleaveAttr rnn_attrs[] = { COMMON, { 0 } };
 static const CleaveAttr gru_attrs[] = {

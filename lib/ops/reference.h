@@ -5,8 +5,7 @@
  *
  *   gint64 i[CLEAVE_MAX_RANK];
  *
- *   for (gboolean more = cleave_index_first (&y->type.shape, i); more;
- *        more = cleave_index_next (&y->type.shape, i))
+ *   CLEAVE_EACH_INDEX (i, &y->type.shape)
  *     … cleave_view_at (y, i) …
  *
  * visits every index of a shape in row-major order: none if an extent is 0, one if the rank is 0.
@@ -41,6 +40,10 @@ cleave_index_next (const CleaveShape *shape, gint64 *index)
     }
   return FALSE;
 }
+
+#define CLEAVE_EACH_INDEX(index, shape)                                                            \
+  for (gboolean more = cleave_index_first (shape, index); more;                                    \
+       more = cleave_index_next (shape, index))
 
 /* Where the element with this index is, in elements from the first; `stride` may be that of another
  * view, with 0 where it is broadcast. */
@@ -120,6 +123,19 @@ cleave_real_load (CleaveElement element, gconstpointer at)
       break;
     }
   return 0;
+}
+
+/* An element of a whole number or a bool; of those of 64 bits without a sign the bits. */
+static inline gint64
+cleave_integer_load (CleaveElement element, gconstpointer at)
+{
+  gsize size = cleave_element_size (element);
+  guint unused = (guint) (64 - 8 * size);
+  gboolean is_signed = element >= CLEAVE_INT8 && element <= CLEAVE_INT64;
+  guint64 value = 0;
+
+  memcpy (&value, at, size);
+  return is_signed ? (gint64) (value << unused) >> unused : (gint64) value;
 }
 
 /* Rounds a real number to an element of a float type, to a 16-bit one by way of the float32 in

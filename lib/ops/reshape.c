@@ -101,20 +101,16 @@ check_rows (const CleaveRange *chunk, const CleaveSlice *slice, GString *why)
 }
 
 static gboolean
-narrow (const CleaveCall *call,
-        const CleaveRange *chunk,
-        const CleaveSlice *slices,
-        gpointer attrs,
-        GString *why)
+narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GString *why)
 {
-  return check_rows (chunk, &slices[0], why);
+  return check_rows (&chunk->range, &chunk->slices[0], why);
 }
 
 /* Reshape */
 
 static const CleaveAttr reshape_attrs[] = {
-  { "shape", CLEAVE_ATTR_INTS, CLEAVE_FIELD (CleaveReshapeAttrs, shape), .minimum = -1,
-    .has_minimum = TRUE, .onnx_operand = 1, .flags = CLEAVE_ATTR_NO_DEFAULT },
+  { "shape", CLEAVE_ATTR_INTS, CLEAVE_FIELD (CleaveReshapeAttrs, shape), CLEAVE_AT_LEAST (-1),
+    .onnx_operand = 1, .flags = CLEAVE_ATTR_NO_DEFAULT },
   { "allowzero", CLEAVE_ATTR_BOOL, CLEAVE_FIELD (CleaveReshapeAttrs, allowzero) },
   { 0 },
 };
@@ -186,33 +182,30 @@ normalise_reshape (const CleaveCall *call, gpointer attrs, GError **error)
 }
 
 static gboolean
-narrow_reshape (const CleaveCall *call,
-                const CleaveRange *chunk,
-                const CleaveSlice *slices,
-                gpointer attrs,
-                GString *why)
+narrow_reshape (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GString *why)
 {
   CleaveReshapeAttrs *a = attrs;
 
-  for (guint d = 0; d < chunk->rank; d++)
-    a->shape.v[d] = chunk->dim[d].end - chunk->dim[d].begin;
-  return check_rows (chunk, &slices[0], why);
+  for (guint d = 0; d < chunk->range.rank; d++)
+    a->shape.v[d] = chunk->range.dim[d].end - chunk->range.dim[d].begin;
+  return check_rows (&chunk->range, &chunk->slices[0], why);
 }
+
+/* What the four records share. */
+#define SAME_ELEMENTS                                                                              \
+  .min_operands = 1, .flags = CLEAVE_OP_ROW_MAJOR, .maps = maps, .work = cleave_work_once,         \
+  .compute = compute
 
 const CleaveOp cleave_op_reshape = {
   .name = "Reshape",
+  SAME_ELEMENTS,
   .operands = (const char *const[]){ "data", NULL },
   .results = (const char *const[]){ "reshaped", NULL },
-  .min_operands = 1,
-  .flags = CLEAVE_OP_ROW_MAJOR,
   .attrs_size = sizeof (CleaveReshapeAttrs),
   .attrs = reshape_attrs,
   .normalise = normalise_reshape,
   .infer = cleave_infer_shape_attr,
-  .maps = maps,
-  .work = cleave_work_once,
   .narrow = narrow_reshape,
-  .compute = compute,
 };
 
 /**
@@ -287,18 +280,14 @@ infer_flatten (const CleaveCall *call, CleaveTensorType *results, GError **error
 
 const CleaveOp cleave_op_flatten = {
   .name = "Flatten",
+  SAME_ELEMENTS,
   .operands = (const char *const[]){ "input", NULL },
   .results = (const char *const[]){ "output", NULL },
-  .min_operands = 1,
-  .flags = CLEAVE_OP_ROW_MAJOR,
   .attrs_size = sizeof (CleaveAxisAttrs),
   .attrs = flatten_attrs,
   .normalise = normalise_flatten,
   .infer = infer_flatten,
-  .maps = maps,
-  .work = cleave_work_once,
   .narrow = narrow,
-  .compute = compute,
 };
 
 /**
@@ -404,18 +393,14 @@ infer_squeeze (const CleaveCall *call, CleaveTensorType *results, GError **error
 
 const CleaveOp cleave_op_squeeze = {
   .name = "Squeeze",
+  SAME_ELEMENTS,
   .operands = (const char *const[]){ "data", NULL },
   .results = (const char *const[]){ "squeezed", NULL },
-  .min_operands = 1,
-  .flags = CLEAVE_OP_ROW_MAJOR,
   .attrs_size = sizeof (CleaveAxesAttrs),
   .attrs = axes_attrs,
   .normalise = normalise_squeeze,
   .infer = infer_squeeze,
-  .maps = maps,
-  .work = cleave_work_once,
   .narrow = narrow,
-  .compute = compute,
 };
 
 static gboolean
@@ -446,16 +431,12 @@ infer_unsqueeze (const CleaveCall *call, CleaveTensorType *results, GError **err
 
 const CleaveOp cleave_op_unsqueeze = {
   .name = "Unsqueeze",
+  SAME_ELEMENTS,
   .operands = (const char *const[]){ "data", NULL },
   .results = (const char *const[]){ "expanded", NULL },
-  .min_operands = 1,
-  .flags = CLEAVE_OP_ROW_MAJOR,
   .attrs_size = sizeof (CleaveAxesAttrs),
   .attrs = axes_attrs,
   .normalise = normalise_unsqueeze,
   .infer = infer_unsqueeze,
-  .maps = maps,
-  .work = cleave_work_once,
   .narrow = narrow,
-  .compute = compute,
 };

@@ -14,18 +14,17 @@
 #include "move.h"
 #include "resize-taps.h"
 
-static const char *const mode_names[] = { "nearest", "linear", "cubic", NULL };
 static const char *const coordinate_names[] = { "half_pixel", "pytorch_half_pixel", "align_corners",
                                                 "asymmetric", "tf_crop_and_resize", NULL };
-static const char *const nearest_names[] = { "round_prefer_floor", "round_prefer_ceil", "floor",
-                                             "ceil", NULL };
 
 static const CleaveAttr attr_table[] = {
-  { "mode", CLEAVE_ATTR_ENUM, CLEAVE_FIELD (CleaveResizeAttrs, mode), .names = mode_names },
+  { "mode", CLEAVE_ATTR_ENUM, CLEAVE_FIELD (CleaveResizeAttrs, mode),
+    .names = (const char *const[]){ "nearest", "linear", "cubic", NULL } },
   { "coordinate_transformation_mode", CLEAVE_ATTR_ENUM,
     CLEAVE_FIELD (CleaveResizeAttrs, coordinate_transformation_mode), .names = coordinate_names },
   { "nearest_mode", CLEAVE_ATTR_ENUM, CLEAVE_FIELD (CleaveResizeAttrs, nearest_mode),
-    .names = nearest_names },
+    .names =
+        (const char *const[]){ "round_prefer_floor", "round_prefer_ceil", "floor", "ceil", NULL } },
   { "cubic_coeff_a", CLEAVE_ATTR_DOUBLE, CLEAVE_FIELD (CleaveResizeAttrs, cubic_coeff_a),
     .fallback = -0.75 },
   { "exclude_outside", CLEAVE_ATTR_BOOL, CLEAVE_FIELD (CleaveResizeAttrs, exclude_outside) },
@@ -33,9 +32,9 @@ static const CleaveAttr attr_table[] = {
     CLEAVE_FIELD (CleaveResizeAttrs, extrapolation_value) },
   { "roi", CLEAVE_ATTR_DOUBLES, CLEAVE_FIELD (CleaveResizeAttrs, roi), .onnx_operand = 1 },
   { "scales", CLEAVE_ATTR_DOUBLES, CLEAVE_FIELD (CleaveResizeAttrs, scales), .onnx_operand = 2 },
-  { "sizes", CLEAVE_ATTR_INTS, CLEAVE_FIELD (CleaveResizeAttrs, sizes), .has_minimum = TRUE,
+  { "sizes", CLEAVE_ATTR_INTS, CLEAVE_FIELD (CleaveResizeAttrs, sizes), CLEAVE_AT_LEAST (0),
     .onnx_operand = 3, .flags = CLEAVE_ATTR_NO_DEFAULT },
-  { "phase", CLEAVE_ATTR_INTS, CLEAVE_FIELD (CleaveResizeAttrs, phase), .has_minimum = TRUE,
+  { "phase", CLEAVE_ATTR_INTS, CLEAVE_FIELD (CleaveResizeAttrs, phase), CLEAVE_AT_LEAST (0),
     .flags = CLEAVE_ATTR_NO_DEFAULT | CLEAVE_ATTR_NOT_ONNX },
   { 0 },
 };
@@ -207,7 +206,7 @@ interpolate_row (const Row *row)
 
   for (guint d = 0; d < counts.rank; d++)
     counts.dim[d] = row->outer[d].n;
-  for (gboolean more = cleave_index_first (&counts, k); more; more = cleave_index_next (&counts, k))
+  CLEAVE_EACH_INDEX (k, &counts)
     {
       gint64 from = 0;
       double weight = 1;
@@ -278,7 +277,7 @@ resize_stretch (const CleaveCall *call,
 
   for (gint64 k = 0; k < row.n; k++)
     last[k] = cleave_resize_taps (&axis[end], begin + k);
-  for (gboolean more = cleave_index_first (&rows, i); more; more = cleave_index_next (&rows, i))
+  CLEAVE_EACH_INDEX (i, &rows)
     {
       for (guint d = rows.rank; d-- > 0;) /* those that have moved on */
         {
@@ -367,21 +366,17 @@ work (const CleaveCall *call)
 /* A piece keeps the form of the node, scales or sizes, if its chunk is all that its slice is
  * resized to; else it has a phase, the scales and its size. */
 static gboolean
-narrow (const CleaveCall *call,
-        const CleaveRange *chunk,
-        const CleaveSlice *slices,
-        gpointer attrs,
-        GString *why)
+narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GString *why)
 {
   const CleaveResizeAttrs *whole = call->attrs;
   CleaveResizeAttrs *a = attrs;
   gboolean plain = whole->phase.n == 0;
 
-  for (guint d = 0; d < chunk->rank; d++)
+  for (guint d = 0; d < chunk->range.rank; d++)
     {
       CleaveResizeAxis axis = axis_of_call (call, d);
-      const CleaveSpan *slice = &slices[0].range.dim[d];
-      gint64 n = chunk->dim[d].end - chunk->dim[d].begin;
+      const CleaveSpan *slice = &chunk->slices[0].range.dim[d];
+      gint64 n = chunk->range.dim[d].end - chunk->range.dim[d].begin;
 
       if (axis.factor == 0 && n != axis.to)
         return cleave_refuse (
@@ -391,13 +386,14 @@ narrow (const CleaveCall *call,
             d, axis.scale, coordinate_names[a->coordinate_transformation_mode]);
       a->sizes.v[d] = n;
       a->scales.v[d] = axis.scale;
-      a->phase.v[d] =
-          axis.factor == 0 ? 0 : chunk->dim[d].begin + axis.phase - slice->begin * axis.factor;
+      a->phase.v[d] = axis.factor == 0
+                          ? 0
+                          : chunk->range.dim[d].begin + axis.phase - slice->begin * axis.factor;
       plain = plain && (axis.factor == 0 ||
                         (a->phase.v[d] == 0 && n == (slice->end - slice->begin) * axis.factor));
     }
   if (!plain)
-    a->scales.n = a->sizes.n = a->phase.n = chunk->rank;
+    a->scales.n = a->sizes.n = a->phase.n = chunk->range.rank;
   return TRUE;
 }
 

@@ -9,9 +9,9 @@ enum { INPUT, LENGTHS };
 
 static const CleaveAttr reverse_attrs[] = {
   { "batch_axis", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveReverseSequenceAttrs, batch_axis),
-    .fallback = 1, .has_minimum = TRUE },
+    .fallback = 1, CLEAVE_AT_LEAST (0) },
   { "time_axis", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveReverseSequenceAttrs, time_axis),
-    .has_minimum = TRUE },
+    CLEAVE_AT_LEAST (0) },
   { 0 },
 };
 

@@ -15,19 +15,18 @@ enum { X, ROIS, BATCH_INDICES };
 /* The most that `sampling_ratio` may ask for. */
 #define MAX_RATIO 4096
 
-static const char *const mode_names[] = { "avg", "max", NULL };
-static const char *const coordinate_names[] = { "half_pixel", "output_half_pixel", NULL };
-
 static const CleaveAttr attr_table[] = {
-  { "mode", CLEAVE_ATTR_ENUM, CLEAVE_FIELD (CleaveRoiAlignAttrs, mode), .names = mode_names },
+  { "mode", CLEAVE_ATTR_ENUM, CLEAVE_FIELD (CleaveRoiAlignAttrs, mode),
+    .names = (const char *const[]){ "avg", "max", NULL } },
   { "coordinate_transformation_mode", CLEAVE_ATTR_ENUM,
-    CLEAVE_FIELD (CleaveRoiAlignAttrs, coordinate_transformation_mode), .names = coordinate_names },
+    CLEAVE_FIELD (CleaveRoiAlignAttrs, coordinate_transformation_mode),
+    .names = (const char *const[]){ "half_pixel", "output_half_pixel", NULL } },
   { "output_height", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveRoiAlignAttrs, output_height),
-    .fallback = 1, .minimum = 1, .has_minimum = TRUE },
+    .fallback = 1, CLEAVE_AT_LEAST (1) },
   { "output_width", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveRoiAlignAttrs, output_width),
-    .fallback = 1, .minimum = 1, .has_minimum = TRUE },
+    .fallback = 1, CLEAVE_AT_LEAST (1) },
   { "sampling_ratio", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveRoiAlignAttrs, sampling_ratio),
-    .minimum = 0, .has_minimum = TRUE },
+    CLEAVE_AT_LEAST (0) },
   { "spatial_scale", CLEAVE_ATTR_DOUBLE, CLEAVE_FIELD (CleaveRoiAlignAttrs, spatial_scale),
     .fallback = 1 },
   { 0 },
@@ -141,8 +140,7 @@ compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *r
   const CleaveView *x = &operands[X], *rois = &operands[ROIS], *y = &results[0];
   gint64 i[CLEAVE_MAX_RANK];
 
-  for (gboolean more = cleave_index_first (&y->type.shape, i); more;
-       more = cleave_index_next (&y->type.shape, i))
+  CLEAVE_EACH_INDEX (i, &y->type.shape)
     {
       gint64 image = cleave_move_index (
           &operands[BATCH_INDICES], i[0] * operands[BATCH_INDICES].stride[0], x->type.shape.dim[0]);

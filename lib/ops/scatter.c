@@ -7,16 +7,13 @@
  * is rounded after each; of a maximum or minimum a NaN stays, and of equal ones the first.  The
  * dimensions that indices go through are whole. */
 
+#include "scatter.h"
 #include "elementwise-math.h"
 #include "lines.h"
 #include "move.h"
 
 enum { DATA, INDICES, UPDATES };
 
-#define INDEX_ELEMENTS (CLEAVE_ELEMENT_BIT (CLEAVE_INT32) | CLEAVE_ELEMENT_BIT (CLEAVE_INT64))
-
-static const char *const operand_names[] = { "data", "indices", "updates", NULL };
-static const char *const result_names[] = { "output", NULL };
 static const char *const reduction_names[] = { "none", "add", "mul", "max", "min", NULL };
 
 static const CleaveAttr elements_attrs[] = {
@@ -35,7 +32,7 @@ static gboolean
 check_operands (const CleaveCall *call, GError **error)
 {
   return cleave_call_check_rank (call, DATA, 1, CLEAVE_MAX_RANK, error) &&
-         cleave_call_check_element (call, INDICES, INDEX_ELEMENTS, error) &&
+         cleave_call_check_element (call, INDICES, CLEAVE_ELEMENTS_INDEX, error) &&
          cleave_call_check_same_element (call, DATA, UPDATES, error);
 }
 
@@ -52,16 +49,7 @@ check_updates (const CleaveCall *call, const CleaveShape *wanted, GError **error
   return cleave_fail (error, CLEAVE_ERROR_SHAPE, "updates are %s, but should be %s", got, want);
 }
 
-/* There must be something that an index can mean. */
-static gboolean
-check_not_empty (const CleaveCall *call, guint d, GError **error)
-{
-  if (call->operands[DATA].shape.dim[d] > 0 ||
-      cleave_shape_n_elements (&call->operands[UPDATES].shape) == 0)
-    return TRUE;
-  return cleave_fail (error, CLEAVE_ERROR_SHAPE,
-                      "dimension %u of data is empty: nothing can be put there", d);
-}
+#define NOTHING "nothing can be put there"
 
 /* Updates */
 
@@ -96,25 +84,29 @@ static const Join joins[][CLEAVE_N_WIDES] = {
   { min_f32, min_f64, min_i64, min_u64 },
 };
 
-/* Up to CLEAVE_LINE elements from an offset on, `step` apart. */
-static void
-join_run (const CleaveView *to,
-          gint64 to_offset,
-          gint64 to_step,
-          const CleaveView *update,
-          gint64 offset,
-          gint64 step,
-          gint64 n,
-          CleaveScatterReduction reduction)
+void
+cleave_scatter_join_line (const CleaveView *to,
+                          gint64 to_offset,
+                          gint64 to_step,
+                          const CleaveView *update,
+                          gint64 offset,
+                          gint64 step,
+                          gint64 length,
+                          CleaveScatterReduction reduction)
 {
   CleaveWide wide = cleave_wide_of (to->type.element);
   CleaveLineBuffer old, new, joined;
-  gconstpointer a = cleave_line_read (to, to_offset, to_step, n, wide, &old);
-  gconstpointer b = cleave_line_read (update, offset, step, n, wide, &new);
-  gpointer y = cleave_line_begin (to, to_offset, to_step, wide, &joined);
 
-  joins[reduction - CLEAVE_SCATTER_ADD][wide](a, b, y, n);
-  cleave_line_write (to, to_offset, to_step, n, wide, y);
+  for (gint64 at = 0; at < length; at += CLEAVE_LINE)
+    {
+      gint64 n = MIN (length - at, CLEAVE_LINE), to_at = to_offset + at * to_step;
+      gconstpointer a = cleave_line_read (to, to_at, to_step, n, wide, &old);
+      gconstpointer b = cleave_line_read (update, offset + at * step, step, n, wide, &new);
+      gpointer y = cleave_line_begin (to, to_at, to_step, wide, &joined);
+
+      joins[reduction - CLEAVE_SCATTER_ADD][wide](a, b, y, n);
+      cleave_line_write (to, to_at, to_step, n, wide, y);
+    }
 }
 
 /* What is there and the update become one. */
@@ -126,10 +118,8 @@ join (const CleaveView *to, const CleaveView *update, CleaveScatterReduction red
 
   for (gboolean more = cleave_lines_init_views (&lines, views, 2); more;
        more = cleave_lines_next (&lines))
-    for (gint64 at = 0; at < lines.length; at += CLEAVE_LINE)
-      join_run (to, lines.offset[0] + at * lines.step[0], lines.step[0], update,
-                lines.offset[1] + at * lines.step[1], lines.step[1],
-                MIN (lines.length - at, CLEAVE_LINE), reduction);
+    cleave_scatter_join_line (to, lines.offset[0], lines.step[0], update, lines.offset[1],
+                              lines.step[1], lines.length, reduction);
 }
 
 static void
@@ -139,21 +129,6 @@ put (CleaveScatterReduction reduction, const CleaveView *to, const CleaveView *u
     cleave_view_copy (to, update);
   else
     join (to, update, reduction);
-}
-
-/* The part of `view` from dimension `first` on, `offset` elements after its first. */
-static CleaveView
-inner_part (const CleaveView *view, guint first, gint64 offset)
-{
-  CleaveView part = { .data = cleave_view_element (view, offset),
-                      .type = { .element = view->type.element } };
-
-  for (guint d = first; d < view->type.shape.rank; d++)
-    {
-      part.stride[d - first] = view->stride[d];
-      part.type.shape.dim[part.type.shape.rank++] = view->type.shape.dim[d];
-    }
-  return part;
 }
 
 /* ScatterElements */
@@ -166,15 +141,11 @@ infer_elements (const CleaveCall *call, CleaveTensorType *results, GError **erro
 
   if (!check_operands (call, error) ||
       !cleave_call_check_rank (call, INDICES, x->rank, x->rank, error) ||
-      !check_updates (call, i, error) || !check_not_empty (call, (guint) a->axis, error))
+      !check_updates (call, i, error) ||
+      !cleave_move_check_indexed (x, (guint) a->axis, i, NOTHING, error))
     return FALSE;
-  for (guint d = 0; d < x->rank; d++)
-    if (d != a->axis && i->dim[d] > x->dim[d])
-      return cleave_fail (error, CLEAVE_ERROR_SHAPE,
-                          "indices have %" G_GINT64_FORMAT
-                          " in dimension %u, data has %" G_GINT64_FORMAT,
-                          i->dim[d], d, x->dim[d]);
-  return cleave_infer_same (call, results, error);
+  return cleave_move_check_within (i, x, (guint) a->axis, error) &&
+         cleave_infer_same (call, results, error);
 }
 
 static void
@@ -223,15 +194,15 @@ join_elements (const CleaveView *y,
     {
       gboolean at_once =
           lines.step[1] != 0 && is_one (indices, lines.offset[0], lines.step[0], lines.length);
-      gint64 n = at_once ? CLEAVE_LINE : 1;
+      gint64 n = at_once ? lines.length : 1;
 
       for (gint64 i = 0; i < lines.length; i += n)
         {
           gint64 at = cleave_move_index (indices, lines.offset[0] + i * lines.step[0], extent);
 
-          join_run (y, lines.offset[1] + i * lines.step[1] + at * axis_step,
-                    at_once ? lines.step[1] : 1, updates, lines.offset[2] + i * lines.step[2],
-                    at_once ? lines.step[2] : 1, MIN (n, lines.length - i), reduction);
+          cleave_scatter_join_line (y, lines.offset[1] + i * lines.step[1] + at * axis_step,
+                                    lines.step[1], updates, lines.offset[2] + i * lines.step[2],
+                                    lines.step[2], n, reduction);
         }
     }
 }
@@ -265,20 +236,21 @@ kernel_elements (const CleaveCall *call)
                                                         : CLEAVE_KERNEL_REFERENCE;
 }
 
+/* What the two records share. */
+#define SCATTERS                                                                                   \
+  .operands = (const char *const[]){ "data", "indices", "updates", NULL },                         \
+  .results = (const char *const[]){ "output", NULL }, .min_operands = 3,                           \
+  .flags = CLEAVE_OP_BY_STRIDES, .attrs_size = sizeof (CleaveScatterAttrs),                        \
+  .work = cleave_work_once, .since = since
+
 const CleaveOp cleave_op_scatter_elements = {
   .name = "ScatterElements",
-  .operands = operand_names,
-  .results = result_names,
-  .min_operands = 3,
-  .flags = CLEAVE_OP_BY_STRIDES,
-  .attrs_size = sizeof (CleaveScatterAttrs),
+  SCATTERS,
   .attrs = elements_attrs,
   .infer = infer_elements,
   .maps = maps_elements,
   .kernel = kernel_elements,
-  .work = cleave_work_once,
   .compute = compute_elements,
-  .since = since,
 };
 
 /* ScatterND: data [taken …, rest …], indices [more …, number of taken], updates [more …, rest …] */
@@ -313,7 +285,7 @@ infer_nd (const CleaveCall *call, CleaveTensorType *results, GError **error)
   if (!check_updates (call, &updates, error))
     return FALSE;
   for (guint d = 0; d < taken; d++)
-    if (!check_not_empty (call, d, error))
+    if (!cleave_move_check_indexed (x, d, &updates, NOTHING, error))
       return FALSE;
   return cleave_infer_same (call, results, error);
 }
@@ -342,30 +314,25 @@ compute_nd (const CleaveCall *call, const CleaveView *operands, const CleaveView
   cleave_view_copy (y, &operands[DATA]);
   if (cleave_shape_n_elements (&updates->type.shape) == 0)
     return;
-  for (gboolean more = cleave_index_first (&tuples, i); more; more = cleave_index_next (&tuples, i))
+  CLEAVE_EACH_INDEX (i, &tuples)
     {
       gint64 from = cleave_index_offset (n, i, indices->stride), at = 0;
-      CleaveView to, update = inner_part (updates, n, cleave_index_offset (n, i, updates->stride));
+      CleaveView to, update = cleave_move_drop_dims (updates, 0, n,
+                                                     cleave_index_offset (n, i, updates->stride));
 
       for (guint k = 0; k < taken; k++)
         at += y->stride[k] *
               cleave_move_index (indices, from + k * indices->stride[n], y->type.shape.dim[k]);
-      to = inner_part (y, taken, at);
+      to = cleave_move_drop_dims (y, 0, taken, at);
       put (a->reduction, &to, &update);
     }
 }
 
 const CleaveOp cleave_op_scatter_nd = {
   .name = "ScatterND",
-  .operands = operand_names,
-  .results = result_names,
-  .min_operands = 3,
-  .flags = CLEAVE_OP_BY_STRIDES,
-  .attrs_size = sizeof (CleaveScatterAttrs),
+  SCATTERS,
   .attrs = nd_attrs,
   .infer = infer_nd,
   .maps = maps_nd,
-  .work = cleave_work_once,
   .compute = compute_nd,
-  .since = since,
 };

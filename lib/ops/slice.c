@@ -147,17 +147,13 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
 /* The slice begins where the chunk does, or ends there if it runs backwards, so that only the steps
  * are left. */
 static gboolean
-narrow (const CleaveCall *call,
-        const CleaveRange *chunk,
-        const CleaveSlice *slices,
-        gpointer attributes,
-        GString *why)
+narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attributes, GString *why)
 {
   CleaveSliceAttrs *a = attributes;
 
-  for (guint d = 0; d < chunk->rank; d++)
+  for (guint d = 0; d < chunk->range.rank; d++)
     {
-      gint64 n = slices[0].range.dim[d].end - slices[0].range.dim[d].begin;
+      gint64 n = chunk->slices[0].range.dim[d].end - chunk->slices[0].range.dim[d].begin;
       gboolean backwards = a->steps.v[d] < 0;
 
       a->starts.v[d] = backwards ? n - 1 : 0;
@@ -306,9 +302,9 @@ cleave_graph_add_slice_range (
       g_autofree char *wanted = cleave_range_to_string (range);
       g_autofree char *there = cleave_range_to_string (&whole);
 
-      cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE, "Slice '%s': the range %s does not lie in %s",
-                   name != NULL ? name : "", wanted, there);
-      return NULL;
+      return cleave_fail_null (error, CLEAVE_ERROR_ATTRIBUTE,
+                               "Slice '%s': the range %s does not lie in %s",
+                               name != NULL ? name : "", wanted, there);
     }
   a.starts.n = a.ends.n = range->rank;
   for (guint d = 0; d < range->rank; d++)

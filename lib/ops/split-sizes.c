@@ -71,11 +71,10 @@ cleave_split_make (const CleaveShape *shape,
     {
       g_autofree char *list = list_to_string (sizes, n);
 
-      cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE,
-                   "%s %s add up to %" G_GINT64_FORMAT ", dimension %" G_GINT64_FORMAT
-                   " has %" G_GINT64_FORMAT,
-                   what, list, sum, axis, shape->dim[axis]);
-      return NULL;
+      return cleave_fail_null (error, CLEAVE_ERROR_ATTRIBUTE,
+                               "%s %s add up to %" G_GINT64_FORMAT ", dimension %" G_GINT64_FORMAT
+                               " has %" G_GINT64_FORMAT,
+                               what, list, sum, axis, shape->dim[axis]);
     }
   attrs = g_new0 (CleaveSplitAttrs, 1);
   attrs->axis = axis;
@@ -93,13 +92,10 @@ cleave_split_make_sized (
   gint64 left = shape->dim[axis];
 
   if (n > CLEAVE_MAX_RESULTS)
-    {
-      cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE,
-                   "dimension %" G_GINT64_FORMAT " would have %" G_GINT64_FORMAT
-                   " pieces, more than %d",
-                   axis, n, CLEAVE_MAX_RESULTS);
-      return NULL;
-    }
+    return cleave_fail_null (error, CLEAVE_ERROR_ATTRIBUTE,
+                             "dimension %" G_GINT64_FORMAT " would have %" G_GINT64_FORMAT
+                             " pieces, more than %d",
+                             axis, n, CLEAVE_MAX_RESULTS);
   for (gint64 i = 0; i < n; i++, left -= size)
     {
       gint64 piece = i == n - 1 ? left : size;
@@ -130,11 +126,10 @@ cleave_split_make_equal (
     return NULL;
   if (extent % count == 0)
     return cleave_split_make_sized (shape, axis, count, extent / count, error);
-  cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE,
-               "dimension %" G_GINT64_FORMAT " has %" G_GINT64_FORMAT
-               ", which does not divide by %s %" G_GINT64_FORMAT,
-               axis, extent, name, count);
-  return NULL;
+  return cleave_fail_null (error, CLEAVE_ERROR_ATTRIBUTE,
+                           "dimension %" G_GINT64_FORMAT " has %" G_GINT64_FORMAT
+                           ", which does not divide by %s %" G_GINT64_FORMAT,
+                           axis, extent, name, count);
 }
 
 /* Pieces of one size, the last smaller where it does not divide; one piece of a dimension of 0. */
@@ -165,20 +160,18 @@ cleave_split_make_with_rest (const CleaveShape *shape,
   for (guint i = 0; i < n; i++)
     if (given[i] == -1 && rest != NULL)
       {
-        cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE, "entries %u and %u of %s are both -1",
-                     (guint) (rest - (gint64 *) sizes->data), i, what);
-        return NULL;
+        return cleave_fail_null (error, CLEAVE_ERROR_ATTRIBUTE,
+                                 "entries %u and %u of %s are both -1",
+                                 (guint) (rest - (gint64 *) sizes->data), i, what);
       }
     else if (given[i] == -1)
       rest = &g_array_index (sizes, gint64, i);
   if (rest != NULL && sum > extent)
-    {
-      cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE,
-                   "nothing is left for the -1 of %s: the others add up to %" G_GINT64_FORMAT
-                   ", dimension %" G_GINT64_FORMAT " has %" G_GINT64_FORMAT,
-                   what, sum, axis, extent);
-      return NULL;
-    }
+    return cleave_fail_null (
+        error, CLEAVE_ERROR_ATTRIBUTE,
+        "nothing is left for the -1 of %s: the others add up to %" G_GINT64_FORMAT
+        ", dimension %" G_GINT64_FORMAT " has %" G_GINT64_FORMAT,
+        what, sum, axis, extent);
   if (rest != NULL)
     *rest = extent - sum;
   return cleave_split_make (shape, what, axis, (const gint64 *) sizes->data, n, error);

@@ -16,13 +16,10 @@ equal_parts (guint n_parts, gint64 axis, gint64 extent, GError **error)
   gint64 size;
 
   if (n_parts == 0 || extent % n_parts != 0)
-    {
-      cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE,
-                   "dimension %" G_GINT64_FORMAT " has %" G_GINT64_FORMAT
-                   ", which does not divide by the %u results",
-                   axis, extent, n_parts);
-      return NULL;
-    }
+    return cleave_fail_null (error, CLEAVE_ERROR_ATTRIBUTE,
+                             "dimension %" G_GINT64_FORMAT " has %" G_GINT64_FORMAT
+                             ", which does not divide by the %u results",
+                             axis, extent, n_parts);
   size = extent / n_parts;
   for (guint i = 0; i < n_parts; i++)
     g_array_append_val (sizes, size);
@@ -105,14 +102,10 @@ result_maps (const CleaveCall *call, guint result, CleaveDimMap *map)
 }
 
 static gboolean
-narrow (const CleaveCall *call,
-        const CleaveRange *chunk,
-        const CleaveSlice *slices,
-        gpointer attributes,
-        GString *why)
+narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attributes, GString *why)
 {
   const CleaveSplitAttrs *a = attributes;
-  const CleaveSpan *span = &chunk->dim[a->axis];
+  const CleaveSpan *span = &chunk->range.dim[a->axis];
   gint64 size = g_array_index (a->sizes, gint64, 0);
 
   if (span->begin != 0 || span->end != size)

@@ -162,22 +162,18 @@ maps_assemble (const CleaveCall *call, guint operand, CleaveDimMap *map)
 
 /* The parts that meet the chunk stay, clipped to it and moved with it. */
 static gboolean
-narrow_assemble (const CleaveCall *call,
-                 const CleaveRange *chunk,
-                 const CleaveSlice *slices,
-                 gpointer attrs,
-                 GString *why)
+narrow_assemble (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GString *why)
 {
   CleaveAssembleAttrs *a = attrs;
   GArray *ranges = g_array_new (FALSE, FALSE, sizeof (CleaveRange));
 
   for (guint i = 0; i < call->n_operands; i++)
     {
-      CleaveRange part = cleave_range_intersect (part_range (a, i), chunk);
+      CleaveRange part = cleave_range_intersect (part_range (a, i), &chunk->range);
 
-      if (cleave_range_is_empty (&slices[i].range))
+      if (cleave_range_is_empty (&chunk->slices[i].range))
         continue;
-      part = cleave_range_relative (&part, chunk);
+      part = cleave_range_relative (&part, &chunk->range);
       g_array_append_val (ranges, part);
     }
   g_array_unref (a->ranges);
@@ -225,13 +221,10 @@ static const CleaveAttr assemble_attrs[] = {
   { 0 },
 };
 
-static const char *const assemble_operands[] = { "part", NULL };
-static const char *const assemble_results[] = { "whole", NULL };
-
 const CleaveOp cleave_op_assemble = {
   .name = "Assemble",
-  .operands = assemble_operands,
-  .results = assemble_results,
+  .operands = (const char *const[]){ "part", NULL },
+  .results = (const char *const[]){ "whole", NULL },
   .min_operands = 1,
   .flags = CLEAVE_OP_NOT_ONNX | CLEAVE_OP_VARIADIC | CLEAVE_OP_JOIN,
   .attrs_size = sizeof (CleaveAssembleAttrs),

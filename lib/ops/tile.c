@@ -4,7 +4,7 @@
 #include "move.h"
 
 static const CleaveAttr attr_table[] = {
-  { "repeats", CLEAVE_ATTR_INTS, CLEAVE_FIELD (CleaveTileAttrs, repeats), .has_minimum = TRUE,
+  { "repeats", CLEAVE_ATTR_INTS, CLEAVE_FIELD (CleaveTileAttrs, repeats), CLEAVE_AT_LEAST (0),
     .onnx_operand = 1, .flags = CLEAVE_ATTR_NO_DEFAULT },
   { 0 },
 };
@@ -38,18 +38,14 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
 
 /* A dimension that repeats can be cut between two repeats. */
 static gboolean
-narrow (const CleaveCall *call,
-        const CleaveRange *chunk,
-        const CleaveSlice *slices,
-        gpointer attrs,
-        GString *why)
+narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GString *why)
 {
   CleaveTileAttrs *a = attrs;
 
-  for (guint d = 0; d < chunk->rank; d++)
+  for (guint d = 0; d < chunk->range.rank; d++)
     {
-      gint64 n = call->operands[0].shape.dim[d], begin = chunk->dim[d].begin,
-             end = chunk->dim[d].end;
+      gint64 n = call->operands[0].shape.dim[d], begin = chunk->range.dim[d].begin,
+             end = chunk->range.dim[d].end;
 
       if (a->repeats.v[d] == 1)
         continue;

@@ -151,12 +151,9 @@ work (const CleaveCall *call)
   return (double) cleave_shape_n_elements (&call->operands[0].shape) * log2 ((double) a->k + 1);
 }
 
-static const char *const operand_names[] = { "X", NULL };
-static const char *const result_names[] = { "Values", "Indices", NULL };
-
 static const CleaveAttr topk_attrs[] = {
-  { "k", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveTopkAttrs, k), .fallback = 1, .minimum = 0,
-    .has_minimum = TRUE, .onnx_operand = 1 },
+  { "k", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveTopkAttrs, k), .fallback = 1, CLEAVE_AT_LEAST (0),
+    .onnx_operand = 1 },
   { "axis", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveTopkAttrs, axis), .fallback = -1,
     .flags = CLEAVE_ATTR_AXIS },
   { "largest", CLEAVE_ATTR_BOOL, CLEAVE_FIELD (CleaveTopkAttrs, largest), .fallback = 1 },
@@ -166,8 +163,8 @@ static const CleaveAttr topk_attrs[] = {
 
 const CleaveOp cleave_op_topk = {
   .name = "TopK",
-  .operands = operand_names,
-  .results = result_names,
+  .operands = (const char *const[]){ "X", NULL },
+  .results = (const char *const[]){ "Values", "Indices", NULL },
   .min_operands = 1,
   .flags = CLEAVE_OP_ALL_RESULTS,
   .attrs_size = sizeof (CleaveTopkAttrs),

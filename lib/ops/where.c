@@ -66,13 +66,10 @@ kernel (const CleaveCall *call)
   return CLEAVE_KERNEL_CHOOSE;
 }
 
-static const char *const operand_names[] = { "condition", "X", "Y", NULL };
-static const char *const result_names[] = { "output", NULL };
-
 const CleaveOp cleave_op_where = {
   .name = "Where",
-  .operands = operand_names,
-  .results = result_names,
+  .operands = (const char *const[]){ "condition", "X", "Y", NULL },
+  .results = (const char *const[]){ "output", NULL },
   .min_operands = 3,
   .flags = CLEAVE_OP_BY_STRIDES,
   .infer = infer,

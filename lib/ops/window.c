@@ -34,6 +34,18 @@ cleave_window_check_list (const CleaveInts *list, guint n, const char *name, GEr
   return TRUE;
 }
 
+gboolean
+cleave_window_check_lists (const CleaveInts *strides,
+                           const CleaveInts *dilations,
+                           const CleaveInts *pads,
+                           guint n,
+                           GError **error)
+{
+  return cleave_window_check_list (strides, n, "strides", error) &&
+         cleave_window_check_list (dilations, n, "dilations", error) &&
+         cleave_window_check_list (pads, 2 * n, "pads", error);
+}
+
 /* With ceil_mode the last window may reach beyond the padding, but must begin before the end of the
  * data: as PyTorch's and ONNX Runtime's poolings. */
 gboolean

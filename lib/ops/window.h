@@ -52,6 +52,17 @@ cleave_window_tap (const CleaveWindow *windows,
   return TRUE;
 }
 
+/* The attributes that a window has. */
+#define CLEAVE_STEPS_ATTR(type, field)                                                             \
+  {                                                                                                \
+#field, CLEAVE_ATTR_INTS, CLEAVE_FIELD(type, field), .fallback = 1, CLEAVE_AT_LEAST(1)         \
+  }
+#define CLEAVE_WINDOW_ATTRS(type)                                                                  \
+  CLEAVE_STEPS_ATTR (type, strides), CLEAVE_STEPS_ATTR (type, dilations),                          \
+  {                                                                                                \
+    "pads", CLEAVE_ATTR_INTS, CLEAVE_FIELD (type, pads), CLEAVE_AT_LEAST (0)                       \
+  }
+
 /* The windows of `n` spatial dimensions, with these extents and kernel; the lists may be empty. */
 void cleave_windows_init (CleaveWindow *windows,
                           guint n,
@@ -63,6 +74,12 @@ void cleave_windows_init (CleaveWindow *windows,
 /* The list has `n` entries or none, none of them huge. */
 gboolean
 cleave_window_check_list (const CleaveInts *list, guint n, const char *name, GError **error);
+/* The same of the lists of `n` windows. */
+gboolean cleave_window_check_lists (const CleaveInts *strides,
+                                    const CleaveInts *dilations,
+                                    const CleaveInts *pads,
+                                    guint n,
+                                    GError **error);
 /* How many windows there are in spatial dimension `i`; an error if there is none. */
 gboolean cleave_window_count (
     const CleaveWindow *window, guint i, gboolean ceil_mode, gint64 *count, GError **error);

@@ -70,8 +70,7 @@ pack (const Plan *plan, const CleaveView *w, float *to)
       gint64 n = MIN (plan->n_out - first, COLUMNS);
       const float *from = (const float *) w->data + (group * plan->n_out + first) * w->stride[0];
 
-      for (gboolean more = cleave_index_first (&taps, tap); more;
-           more = cleave_index_next (&taps, tap))
+      CLEAVE_EACH_INDEX (tap, &taps)
         for (gint64 c = 0; c < plan->n_in; c++, to += COLUMNS)
           for (gint64 o = 0; o < COLUMNS; o++)
             to[o] = o < n ? from[cleave_index_offset (taps.rank, tap, w->stride + 2) +
@@ -201,8 +200,7 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
   pack (plan, &instance->operands[CLEAVE_DEFORM_W], packed);
   memset (values, 0, (gsize) (PLACES * plan->n_values) * sizeof *values);
   places.dim[1] = MIN (places.dim[1], 1);
-  for (gboolean more = cleave_index_first (&places, at); more;
-       more = cleave_index_next (&places, at))
+  CLEAVE_EACH_INDEX (at, &places)
     {
       sample (plan, &walk, values + n * plan->n_values);
       to[n++] = (float *) y->data + cleave_view_offset (y, at);

@@ -329,7 +329,7 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
   Taps row;
 
   rows.dim[inner] = 1;
-  for (gboolean more = cleave_index_first (&rows, at); more; more = cleave_index_next (&rows, at))
+  CLEAVE_EACH_INDEX (at, &rows)
     {
       const float *from = x->data;
       float *to = (float *) y->data + cleave_index_offset (rows.rank, at, y->stride);

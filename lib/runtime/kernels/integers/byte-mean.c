@@ -203,8 +203,7 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
 
   memset (scratch, 0, (gsize) (s->block * s->width) * sizeof (float)); /* beyond the channels */
   places.dim[s->channel] = 1;
-  for (gboolean more = cleave_index_first (&places, at); more;
-       more = cleave_index_next (&places, at))
+  CLEAVE_EACH_INDEX (at, &places)
     run_channels (s, (const char *) x->data + cleave_index_offset (places.rank, at, x->stride),
                   (guint8 *) instance->results[0].data +
                       cleave_index_offset (places.rank, at, s->y.stride),

@@ -59,8 +59,7 @@ pack (const Packing *p, gint16 *to)
       const char *from = (const char *) w->data + c * w->stride[0];
 
       shape.dim[0] = 1;
-      for (gboolean more = cleave_index_first (&shape, at); more;
-           more = cleave_index_next (&shape, at))
+      CLEAVE_EACH_INDEX (at, &shape)
         {
           const char *byte = from + cleave_view_offset (w, at);
           gint32 value =
