@@ -145,10 +145,7 @@ find_nodes (CleaveGraph *graph, GHashTable *texts, GError **error)
       CleaveNode *node = cleave_graph_find_node (graph, list[i]);
 
       if (node == NULL)
-        {
-          cleave_fail (error, CLEAVE_ERROR_OPTION, "the graph has no node '%s'", list[i]);
-          return NULL;
-        }
+        return cleave_fail_null (error, CLEAVE_ERROR_OPTION, "the graph has no node '%s'", list[i]);
       g_ptr_array_add (nodes, node);
     }
   return g_steal_pointer (&nodes);

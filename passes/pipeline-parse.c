@@ -327,9 +327,6 @@ cleave_pipeline_parse (const char *text, GError **error)
 
   g_return_val_if_fail (text != NULL, NULL);
   if (!g_utf8_validate (text, -1, NULL))
-    {
-      cleave_fail (error, CLEAVE_ERROR_OPTION, "pipeline: the text is not UTF-8");
-      return NULL;
-    }
+    return cleave_fail_null (error, CLEAVE_ERROR_OPTION, "pipeline: the text is not UTF-8");
   return parse_steps (&parser, '\0', error);
 }

@@ -155,13 +155,11 @@ cleave_dot_layout_new (
   g_return_val_if_fail ((sizes != NULL || n_sizes == 0) && n_sizes % 2 == 0, NULL);
   g_return_val_if_fail ((edges != NULL || n_edges == 0) && n_edges % 2 == 0, NULL);
   if (!are_sizes (sizes, n_sizes) || !are_edges (edges, n_edges, n_boxes))
-    {
-      cleave_fail (error, CLEAVE_ERROR_OPTION,
-                   "cannot lay out %u boxes: a size is not from 0 to 1000000, or a line leads "
-                   "elsewhere",
-                   n_boxes);
-      return NULL;
-    }
+    return cleave_fail_null (
+        error, CLEAVE_ERROR_OPTION,
+        "cannot lay out %u boxes: a size is not from 0 to 1000000, or a line leads "
+        "elsewhere",
+        n_boxes);
   layout = g_atomic_rc_box_new0 (CleaveDotLayout);
   layout->n_boxes = n_boxes;
   layout->n_edges = n_edges / 2;

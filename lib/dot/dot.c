@@ -65,9 +65,8 @@ get_format (const char *path, GError **error)
   for (guint i = 0; dot != NULL && formats[i] != NULL; i++)
     if (g_str_equal (dot + 1, formats[i]))
       return formats[i];
-  cleave_fail (error, CLEAVE_ERROR_OPTION,
-               "cannot draw to '%s': its ending must be .dot, .svg or .png", path);
-  return NULL;
+  return cleave_fail_null (error, CLEAVE_ERROR_OPTION,
+                           "cannot draw to '%s': its ending must be .dot, .svg or .png", path);
 }
 
 static GBytes *
@@ -111,11 +110,8 @@ cleave_dot_render (const CleaveGraph *graph,
 
   g_return_val_if_fail (graph != NULL && format != NULL && is_of (options, graph), NULL);
   if (!g_strv_contains (formats, format))
-    {
-      cleave_fail (error, CLEAVE_ERROR_OPTION,
-                   "cannot draw as '%s': the format must be dot, svg or png", format);
-      return NULL;
-    }
+    return cleave_fail_null (error, CLEAVE_ERROR_OPTION,
+                             "cannot draw as '%s': the format must be dot, svg or png", format);
   cleave_graphviz_lock ();
   bytes = draw (graph, options, format, "the picture", error);
   cleave_graphviz_unlock ();

@@ -86,17 +86,14 @@ cleave_render (Agraph_t *drawing, const char *format, const char *path, GError *
   const char *message;
 
   if (renderer == NULL)
-    {
-      cleave_fail (error, CLEAVE_ERROR_OPTION,
-                   "cannot draw '%s': the module " MODULE ", which draws %s, cannot be "
-                   "loaded: %s",
-                   path,
-                   format == NULL                ? "layouts"
-                   : g_str_equal (format, "svg") ? ".svg files"
-                                                 : ".png files",
-                   g_module_error ());
-      return NULL;
-    }
+    return cleave_fail_null (error, CLEAVE_ERROR_OPTION,
+                             "cannot draw '%s': the module " MODULE ", which draws %s, cannot be "
+                             "loaded: %s",
+                             path,
+                             format == NULL                ? "layouts"
+                             : g_str_equal (format, "svg") ? ".svg files"
+                                                           : ".png files",
+                             g_module_error ());
   bytes = agnnodes (drawing) > CLEAVE_LARGE_DRAWING ? render_large (renderer, drawing, format, &why)
                                                     : renderer (drawing, "dot", format, &why);
   message = cleave_graphviz_get_message ();

@@ -119,11 +119,8 @@ resolve (const CleaveOnnxFolder *folder, const char *location, GError **error)
 
   if (*location == '\0' || g_path_is_absolute (location) ||
       g_strv_contains ((const char *const *) steps, ".."))
-    {
-      cleave_fail (error, CLEAVE_ERROR_MODEL, "external data '%s' is not inside the model's folder",
-                   location);
-      return NULL;
-    }
+    return cleave_fail_null (error, CLEAVE_ERROR_MODEL,
+                             "external data '%s' is not inside the model's folder", location);
   path = g_build_filename (folder->path, location, NULL);
   resolved = realpath (path, NULL);
   if (resolved == NULL)
@@ -226,23 +223,19 @@ tensor_of_external (const Onnx__TensorProto *proto,
   if (!read_external (proto, n_bytes, &external, error))
     return NULL;
   if (folder == NULL || folder->path == NULL)
-    {
-      cleave_fail (error, CLEAVE_ERROR_MODEL,
-                   "external data '%s', but there is no folder it could lie in", external.location);
-      return NULL;
-    }
+    return cleave_fail_null (error, CLEAVE_ERROR_MODEL,
+                             "external data '%s', but there is no folder it could lie in",
+                             external.location);
   whole = map_file (folder, external.location, error);
   if (whole == NULL)
     return NULL;
   if (external.offset > g_bytes_get_size (whole) ||
       n_bytes > g_bytes_get_size (whole) - external.offset)
-    {
-      cleave_fail (error, CLEAVE_ERROR_MODEL,
-                   "external data '%s' has %" G_GSIZE_FORMAT " bytes, but %" G_GUINT64_FORMAT
-                   " from %" G_GUINT64_FORMAT " on are asked for",
-                   external.location, g_bytes_get_size (whole), n_bytes, external.offset);
-      return NULL;
-    }
+    return cleave_fail_null (error, CLEAVE_ERROR_MODEL,
+                             "external data '%s' has %" G_GSIZE_FORMAT
+                             " bytes, but %" G_GUINT64_FORMAT " from %" G_GUINT64_FORMAT
+                             " on are asked for",
+                             external.location, g_bytes_get_size (whole), n_bytes, external.offset);
   part = g_bytes_new_from_bytes (whole, (gsize) external.offset, (gsize) n_bytes);
   return tensor_of_bytes (type, part, error);
 }
@@ -299,11 +292,9 @@ narrow_list (const List *list, CleaveElement element, GError **error)
       gint64 value = list->size == 8 ? ((gint64 *) *list->data)[i] : ((gint32 *) *list->data)[i];
 
       if (value < -limit / 2 || value >= limit)
-        {
-          cleave_fail (error, CLEAVE_ERROR_MODEL, "%s has %" G_GINT64_FORMAT ", which no %s can be",
-                       list->name, value, cleave_element_get_name (element));
-          return NULL;
-        }
+        return cleave_fail_null (error, CLEAVE_ERROR_MODEL,
+                                 "%s has %" G_GINT64_FORMAT ", which no %s can be", list->name,
+                                 value, cleave_element_get_name (element));
       memcpy (data + i * size, &value, size);
     }
   return g_bytes_new_take (g_steal_pointer (&data), *list->n * size);
@@ -316,12 +307,10 @@ bytes_of_list (Onnx__TensorProto *proto, const CleaveTensorType *type, GError **
   gint64 n = cleave_shape_n_elements (&type->shape);
 
   if ((guint64) *list.n != (guint64) n)
-    {
-      cleave_fail (error, CLEAVE_ERROR_MODEL,
-                   "%s has %" G_GSIZE_FORMAT " elements, but its shape takes %" G_GINT64_FORMAT,
-                   list.name, (gsize) *list.n, n);
-      return NULL;
-    }
+    return cleave_fail_null (error, CLEAVE_ERROR_MODEL,
+                             "%s has %" G_GSIZE_FORMAT
+                             " elements, but its shape takes %" G_GINT64_FORMAT,
+                             list.name, (gsize) *list.n, n);
   if (list.size == cleave_element_size (type->element))
     return steal (list.data, list.n, list.size);
   return narrow_list (&list, type->element, error);
@@ -331,12 +320,10 @@ static GBytes *
 bytes_of_raw (Onnx__TensorProto *proto, const CleaveTensorType *type, GError **error)
 {
   if ((guint64) proto->raw_data.len != (guint64) cleave_tensor_type_n_bytes (type))
-    {
-      cleave_fail (error, CLEAVE_ERROR_MODEL,
-                   "raw_data has %" G_GSIZE_FORMAT " bytes, but its type takes %" G_GINT64_FORMAT,
-                   (gsize) proto->raw_data.len, cleave_tensor_type_n_bytes (type));
-      return NULL;
-    }
+    return cleave_fail_null (error, CLEAVE_ERROR_MODEL,
+                             "raw_data has %" G_GSIZE_FORMAT
+                             " bytes, but its type takes %" G_GINT64_FORMAT,
+                             (gsize) proto->raw_data.len, cleave_tensor_type_n_bytes (type));
   return steal ((void **) &proto->raw_data.data, &proto->raw_data.len, 1);
 }
 
@@ -369,23 +356,12 @@ read_data (Onnx__TensorProto *proto,
   g_autoptr (GBytes) bytes = NULL;
 
   if (proto->segment != NULL)
-    {
-      cleave_fail (error, CLEAVE_ERROR_MODEL, "tensors in segments are not supported");
-      return NULL;
-    }
+    return cleave_fail_null (error, CLEAVE_ERROR_MODEL, "tensors in segments are not supported");
   if (proto->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL)
     return tensor_of_external (proto, type, folder, error);
   bytes =
       proto->has_raw_data ? bytes_of_raw (proto, type, error) : bytes_of_list (proto, type, error);
   return bytes == NULL ? NULL : tensor_of_bytes (type, bytes, error);
-}
-
-static CleaveTensor *
-read_tensor (Onnx__TensorProto *proto, CleaveOnnxFolder *folder, GError **error)
-{
-  CleaveTensorType type;
-
-  return read_type (proto, &type, error) ? read_data (proto, &type, folder, error) : NULL;
 }
 
 /* Two to a byte, the lower first. */
@@ -438,7 +414,9 @@ check_bool (const CleaveTensor *tensor, GError **error)
 CleaveTensor *
 cleave_onnx_tensor (Onnx__TensorProto *proto, CleaveOnnxFolder *folder, GError **error)
 {
-  g_autoptr (CleaveTensor) tensor = read_tensor (proto, folder, error);
+  CleaveTensorType type;
+  g_autoptr (CleaveTensor) tensor =
+      read_type (proto, &type, error) ? read_data (proto, &type, folder, error) : NULL;
 
   if (tensor != NULL && check_bool (tensor, error))
     return g_steal_pointer (&tensor);

@@ -221,10 +221,7 @@ cleave_wire_unpack (const ProtobufCMessageDescriptor *descriptor,
   const guint8 *data = g_bytes_get_data (bytes, &size);
 
   if (size == 0)
-    {
-      cleave_fail (error, CLEAVE_ERROR_MODEL, "not an %s: it is empty", what);
-      return NULL;
-    }
+    return cleave_fail_null (error, CLEAVE_ERROR_MODEL, "not an %s: it is empty", what);
   if (!check (descriptor, bytes, large, what, error))
     return NULL;
   memory.data = is_ours ? (guint8 *) data : NULL;

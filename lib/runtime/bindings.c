@@ -9,17 +9,13 @@ check_tensor (const CleaveBinding *binding, const char *what, CleaveTensor *tens
   g_autofree char *got = NULL;
 
   if (tensor == NULL)
-    {
-      g_set_error (error, CLEAVE_ERROR, CLEAVE_ERROR_BINDING, "%s '%s' is missing: %s", what,
-                   binding->name, want);
-      return FALSE;
-    }
+    return cleave_fail (error, CLEAVE_ERROR_BINDING, "%s '%s' is missing: %s", what, binding->name,
+                        want);
   if (cleave_tensor_type_equal (cleave_tensor_get_type (tensor), &binding->type))
     return TRUE;
   got = cleave_tensor_type_to_string (cleave_tensor_get_type (tensor));
-  g_set_error (error, CLEAVE_ERROR, CLEAVE_ERROR_BINDING, "%s '%s' must be %s, not %s", what,
-               binding->name, want, got);
-  return FALSE;
+  return cleave_fail (error, CLEAVE_ERROR_BINDING, "%s '%s' must be %s, not %s", what,
+                      binding->name, want, got);
 }
 
 static gboolean
@@ -33,13 +29,9 @@ check_tensors (const CleaveBinding *bindings,
   for (guint i = 0; i < n_bindings; i++)
     if (!check_tensor (&bindings[i], what, i < n_tensors ? tensors[i] : NULL, error))
       return FALSE;
-  if (n_tensors > n_bindings)
-    {
-      g_set_error (error, CLEAVE_ERROR, CLEAVE_ERROR_BINDING, "the program has %u %s%s, not %u",
-                   n_bindings, what, n_bindings == 1 ? "" : "s", n_tensors);
-      return FALSE;
-    }
-  return TRUE;
+  return n_tensors <= n_bindings ||
+         cleave_fail (error, CLEAVE_ERROR_BINDING, "the program has %u %s%s, not %u", n_bindings,
+                      what, n_bindings == 1 ? "" : "s", n_tensors);
 }
 
 static void

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include <cleave/cleave-program.h>
-
 #include "../ir/boxed.h"
 #include "../memory/ordering.h"
 #include "../memory/sequence-lowering.h"
 #include "plan/memory-plan.h"
 #include "plan/schedule-search.h"
+#include "program-private.h"
 
 /* What a run takes of memory, without a program being made. */
 
@@ -110,24 +109,6 @@ cleave_graph_get_peak_bytes_with_threads (const CleaveGraph *graph, guint n_thre
                                                                     : -1;
 }
 
-static const char *
-get_step_op (const CleaveStep *step)
-{
-  switch (step->kind)
-    {
-    case CLEAVE_STEP_LOAD:
-      return "load";
-    case CLEAVE_STEP_COPY:
-      return "copy";
-    case CLEAVE_STEP_JOIN:
-      return "join";
-    case CLEAVE_STEP_STORE:
-      return "store";
-    default:
-      return step->node->op->name;
-    }
-}
-
 static void
 add_steps (CleaveMemoryTimeline *timeline, const CleaveMemoryPlan *plan, const CleaveGraph *graph)
 {
@@ -138,7 +119,8 @@ add_steps (CleaveMemoryTimeline *timeline, const CleaveMemoryPlan *plan, const C
       const CleaveStep *step =
           &g_array_index (plan->storage->steps, CleaveStep, plan->schedule->order[i]);
 
-      timeline->steps[i].op = get_step_op (step);
+      timeline->steps[i].op =
+          cleave_step_kind_name (step->kind, step->node == NULL ? NULL : step->node->op);
       timeline->steps[i].name =
           g_strdup (step->node != NULL ? step->node->name
                                        : cleave_graph_get_output_name (graph, step->index));

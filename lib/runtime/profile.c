@@ -56,22 +56,12 @@ count_macs (const CleaveKernelInstance *instance)
              : instance->call.op->macs (&instance->call);
 }
 
-static const char *
-name_kind (const CleaveTask *task)
-{
-  static const char *const names[] = {
-    [CLEAVE_STEP_LOAD] = "load", [CLEAVE_STEP_STORE] = "store", [CLEAVE_STEP_COPY] = "copy"
-  };
-
-  return task->kind == CLEAVE_STEP_COMPUTE ? task->instance.call.op->name : names[task->kind];
-}
-
 static void
 describe (const CleaveTask *task, CleaveStepTime *step)
 {
   const CleaveKernelInstance *instance = &task->instance;
   g_autoptr (GHashTable) seen = g_hash_table_new (NULL, NULL);
-  GString *what = g_string_new (name_kind (task));
+  GString *what = g_string_new (cleave_step_kind_name (task->kind, instance->call.op));
   Touched touched = { .seen = seen };
 
   touch_instance (&touched, instance, task->kind);

@@ -24,6 +24,18 @@ typedef struct
   CleaveKernelInstance instance; /* operand 0 and result 0 of anything that copies */
 } CleaveTask;
 
+/* What a step does: the op of the node that it computes, or its kind. */
+static inline const char *
+cleave_step_kind_name (CleaveStepKind kind, const CleaveOp *op)
+{
+  static const char *const names[] = { [CLEAVE_STEP_LOAD] = "load",
+                                       [CLEAVE_STEP_COPY] = "copy",
+                                       [CLEAVE_STEP_JOIN] = "join",
+                                       [CLEAVE_STEP_STORE] = "store" };
+
+  return kind == CLEAVE_STEP_COMPUTE ? op->name : names[kind];
+}
+
 /* Where a view of a step points to, and where to in the program's own memory. */
 typedef struct
 {

@@ -10,8 +10,7 @@ typedef struct
 {
   const CleaveKernelFamily *family; /* NULL: none */
   gpointer state;
-  CleaveKernelInstance instance; /* but for the views */
-  guint n_operands;
+  CleaveKernelInstance instance;  /* but for the views */
   CleaveView operands[2], result; /* data is found when it is run */
   CleaveTensorType types[3];
 } Step;
@@ -27,25 +26,32 @@ struct _CleaveWhole
   guint from[2], n_from; /* operands of the group that it reads */
 };
 
+/* Of a node with so many operands, the second of which may be constant. */
 static gboolean
 step_prepare (Step *step,
-              const CleaveCall *call,
-              CleaveTensor **constants,
+              const CleaveOp *op,
+              gconstpointer attrs,
+              guint n_operands,
+              CleaveTensor *constant,
               CleaveWeights *weights,
               gsize *n_scratch)
 {
+  CleaveTensor *constants[] = { NULL, constant };
   const CleaveKernelFamily *family;
   gsize n = 0;
 
-  step->n_operands = call->n_operands;
-  for (guint i = 0; i < call->n_operands; i++)
+  for (guint i = 0; i < n_operands; i++)
     step->types[i] = step->operands[i].type;
   step->types[2] = step->result.type;
-  step->instance = (CleaveKernelInstance){
-    .call = *call, .operands = step->operands, .results = &step->result, .constants = constants
-  };
-  step->instance.call.operands = step->types;
-  step->instance.call.results = &step->types[2];
+  step->instance = (CleaveKernelInstance){ .call = { .op = op,
+                                                     .attrs = attrs,
+                                                     .n_operands = n_operands,
+                                                     .n_results = 1,
+                                                     .operands = step->types,
+                                                     .results = &step->types[2] },
+                                           .operands = step->operands,
+                                           .results = &step->result,
+                                           .constants = constants };
   family = cleave_kernel_find (&step->instance.call);
   if (family != NULL && family->prepare (&step->instance, weights, &step->state, &n))
     step->family = family;
@@ -80,21 +86,12 @@ step_run (const Step *step,
   step->family->run (step->state, &instance, scratch);
 }
 
-static CleaveCall
-call_of (const CleaveOp *op, gpointer attrs, guint n_operands)
-{
-  return (CleaveCall){ .op = op, .attrs = attrs, .n_operands = n_operands, .n_results = 1 };
-}
-
 static gboolean
 prepare_conv (CleaveWhole *whole,
               const CleaveKernelInstance *group,
               CleaveWeights *weights,
               gsize *n_scratch)
 {
-  CleaveTensor *constants[2] = { NULL };
-  CleaveCall call;
-
   whole->conv = cleave_written_conv_find (group);
   if (whole->conv == NULL)
     return FALSE;
@@ -102,9 +99,8 @@ prepare_conv (CleaveWhole *whole,
   whole->step.operands[0] = cleave_written_conv_view (whole->conv, &group->operands[0]);
   whole->step.operands[1] = whole->conv->w_view;
   whole->step.result = cleave_written_conv_view (whole->conv, &group->results[0]);
-  constants[1] = whole->conv->w;
-  call = call_of (&cleave_op_written_conv, whole->conv, 2);
-  return step_prepare (&whole->step, &call, constants, weights, n_scratch);
+  return step_prepare (&whole->step, &cleave_op_written_conv, whole->conv, 2, whole->conv->w,
+                       weights, n_scratch);
 }
 
 /* Byte by byte, from x to the result; they may be the same. */
@@ -116,12 +112,9 @@ prepare_table (Step *step,
                CleaveWeights *weights,
                gsize *n_scratch)
 {
-  CleaveTensor *constants[1] = { NULL };
-  CleaveCall call = call_of (&cleave_op_written_table, (gpointer) table, 1);
-
   step->operands[0] = *x;
   step->result = *y;
-  return step_prepare (step, &call, constants, weights, n_scratch);
+  return step_prepare (step, &cleave_op_written_table, table, 1, NULL, weights, n_scratch);
 }
 
 static gboolean
@@ -130,9 +123,7 @@ prepare_function (CleaveWhole *whole,
                   CleaveWeights *weights,
                   gsize *n_scratch)
 {
-  CleaveTensor *constants[1] = { NULL };
   const CleaveView *x, *y = &group->results[0];
-  CleaveCall call;
 
   whole->table = cleave_written_table_find (group);
   if (whole->table == NULL)
@@ -144,11 +135,11 @@ prepare_function (CleaveWhole *whole,
     return prepare_table (&whole->step, whole->table, x, y, weights, n_scratch);
   if (cleave_places_overlap (x, y))
     return FALSE;
-  call = whole->table->pool;
   whole->step.operands[0] = *x;
   whole->step.result = *y;
   whole->step.result.type.element = x->type.element;
-  return step_prepare (&whole->step, &call, constants, weights, n_scratch) &&
+  return step_prepare (&whole->step, whole->table->pool.op, whole->table->pool.attrs, 1, NULL,
+                       weights, n_scratch) &&
          (whole->table->is_same ||
           prepare_table (&whole->after, whole->table, y, y, weights, n_scratch));
 }
@@ -159,9 +150,6 @@ prepare_add (CleaveWhole *whole,
              CleaveWeights *weights,
              gsize *n_scratch)
 {
-  CleaveTensor *constants[2] = { NULL };
-  CleaveCall call;
-
   whole->add = cleave_written_add_find (group);
   if (whole->add == NULL)
     return FALSE;
@@ -172,8 +160,8 @@ prepare_add (CleaveWhole *whole,
       whole->step.operands[i] = group->operands[whole->from[i]];
     }
   whole->step.result = group->results[0];
-  call = call_of (&cleave_op_written_add, whole->add, 2);
-  return step_prepare (&whole->step, &call, constants, weights, n_scratch);
+  return step_prepare (&whole->step, &cleave_op_written_add, whole->add, 2, NULL, weights,
+                       n_scratch);
 }
 
 static gboolean
@@ -182,9 +170,6 @@ prepare_mean (CleaveWhole *whole,
               CleaveWeights *weights,
               gsize *n_scratch)
 {
-  CleaveTensor *constants[1] = { NULL };
-  CleaveCall call;
-
   whole->mean = cleave_written_mean_find (group);
   if (whole->mean == NULL)
     return FALSE;
@@ -192,8 +177,8 @@ prepare_mean (CleaveWhole *whole,
   whole->from[0] = whole->mean->x.from;
   whole->step.operands[0] = group->operands[whole->from[0]];
   whole->step.result = group->results[0];
-  call = call_of (&cleave_op_written_mean, whole->mean, 1);
-  return step_prepare (&whole->step, &call, constants, weights, n_scratch);
+  return step_prepare (&whole->step, &cleave_op_written_mean, whole->mean, 1, NULL, weights,
+                       n_scratch);
 }
 
 CleaveWhole *

@@ -2,11 +2,6 @@
 
 #include "program-private.h"
 
-static const char *const kind_names[] = {
-  [CLEAVE_STEP_LOAD] = "load", [CLEAVE_STEP_COMPUTE] = "compute", [CLEAVE_STEP_COPY] = "copy",
-  [CLEAVE_STEP_JOIN] = "join", [CLEAVE_STEP_STORE] = "store",
-};
-
 void
 cleave_program_begin_trace (CleaveProgram *program, const CleaveStorage *storage)
 {
@@ -68,8 +63,7 @@ add_event (GString *out, const CleaveProgram *program, guint step, gint64 begin)
                           out->str[out->len - 1] == '[' ? "" : ",", event->thread);
   add_string (out, program->names[step] != NULL ? program->names[step] : "");
   g_string_append_printf (out, ",\"cat\":\"%s\"",
-                          task->kind == CLEAVE_STEP_COMPUTE ? task->instance.call.op->name
-                                                            : kind_names[task->kind]);
+                          cleave_step_kind_name (task->kind, task->instance.call.op));
   add_microseconds (out, "ts", event->begin - begin);
   add_microseconds (out, "dur", event->end - event->begin);
   g_string_append_printf (out, ",\"args\":{\"step\":%u,\"sequence\":%u,\"index\":%u", step,

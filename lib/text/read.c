@@ -356,10 +356,7 @@ cleave_graph_load_text (const char *path, GError **error)
   if (!g_file_get_contents (path, &text, &n, error))
     return NULL;
   if (strlen (text) != n)
-    {
-      cleave_fail (error, CLEAVE_ERROR_MODEL, "'%s' is no text", path);
-      return NULL;
-    }
+    return cleave_fail_null (error, CLEAVE_ERROR_MODEL, "'%s' is no text", path);
   graph = cleave_graph_parse (text, folder, error);
   if (graph == NULL)
     {

@@ -100,16 +100,12 @@ open_file (CleaveReader *reader, const char *name, GError **error)
     return bytes;
   if (reader->folder == NULL || strchr (name, G_DIR_SEPARATOR) != NULL || *name == '.' ||
       *name == '\0')
-    {
-      cleave_fail (error, CLEAVE_ERROR_MODEL, "there is no file '%s' beside the text", name);
-      return NULL;
-    }
+    return cleave_fail_null (error, CLEAVE_ERROR_MODEL, "there is no file '%s' beside the text",
+                             name);
   path = g_build_filename (reader->folder, name, NULL);
   if (g_file_test (path, G_FILE_TEST_IS_SYMLINK) || !g_file_test (path, G_FILE_TEST_IS_REGULAR))
-    {
-      cleave_fail (error, CLEAVE_ERROR_MODEL, "there is no file '%s' beside the text", name);
-      return NULL;
-    }
+    return cleave_fail_null (error, CLEAVE_ERROR_MODEL, "there is no file '%s' beside the text",
+                             name);
   file = g_mapped_file_new (path, FALSE, error);
   if (file == NULL)
     return NULL;
@@ -130,10 +126,7 @@ map (CleaveReader *reader,
   GBytes *file;
 
   if (name == NULL)
-    {
-      cleave_fail (error, CLEAVE_ERROR_MODEL, "the quotes do not end");
-      return NULL;
-    }
+    return cleave_fail_null (error, CLEAVE_ERROR_MODEL, "the quotes do not end");
   if (constant->offset != NULL &&
       !cleave_text_to_int ("offset", constant->offset, 0, G_MAXINT64, &offset, error))
     return NULL;
@@ -141,11 +134,9 @@ map (CleaveReader *reader,
   if (file == NULL)
     return NULL;
   if (offset > (gint64) g_bytes_get_size (file) || n > (gint64) g_bytes_get_size (file) - offset)
-    {
-      cleave_fail (error, CLEAVE_ERROR_MODEL, "the file '%s' has %" G_GSIZE_FORMAT " bytes", name,
-                   g_bytes_get_size (file));
-      return NULL;
-    }
+    return cleave_fail_null (error, CLEAVE_ERROR_MODEL,
+                             "the file '%s' has %" G_GSIZE_FORMAT " bytes", name,
+                             g_bytes_get_size (file));
   bytes = g_bytes_new_from_bytes (file, (gsize) offset, (gsize) n);
   return cleave_tensor_new_from_bytes (type, bytes, error);
 }
@@ -161,8 +152,8 @@ pick (const CleaveReader *reader, const CleaveTensorType *type, const char *inde
   tensor = reader->constants->pdata[i];
   if (cleave_tensor_type_equal (cleave_tensor_get_type (tensor), type))
     return cleave_tensor_ref (tensor);
-  cleave_fail (error, CLEAVE_ERROR_MODEL, "constant %" G_GINT64_FORMAT " has another type", i);
-  return NULL;
+  return cleave_fail_null (error, CLEAVE_ERROR_MODEL,
+                           "constant %" G_GINT64_FORMAT " has another type", i);
 }
 
 CleaveTensor *

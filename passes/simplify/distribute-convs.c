@@ -72,8 +72,7 @@ visit (CleaveNode *node)
       concat->results[0].n_uses != 1 || cleave_node_is_fixed (concat) ||
       ((const CleaveAxisAttrs *) concat->attrs)->axis != dims.c)
     return FALSE;
-  cleave_node_give_way (node, add_up (node, concat, dims.c), first_new);
-  return TRUE;
+  return cleave_node_give_way (node, add_up (node, concat, dims.c), first_new);
 }
 
 const CleavePassInfo cleave_pass_info_distribute_convs = {

@@ -108,10 +108,7 @@ replace (CleaveNode *norm, CleaveNode *conv, const Affine *affine)
   shift = cleave_graph_add_constant (norm->graph, norm->operands[BIAS].result->node->name, b);
   folded = cleave_graph_add_conv (norm->graph, conv->name, conv->operands[0].result, scaled, shift,
                                   conv->attrs, NULL);
-  if (folded == NULL)
-    return FALSE;
-  cleave_node_give_way (norm, folded, first_new);
-  return TRUE;
+  return cleave_node_give_way (norm, folded, first_new);
 }
 
 static gboolean

@@ -36,8 +36,7 @@ visit (CleaveNode *node)
         continue;
       swish = cleave_graph_add (node->graph, cleave_known_op (CLEAVE_KNOWN_HARD_SWISH), node->name,
                                 &x, 1, 1, NULL, NULL);
-      cleave_node_give_way (node, &swish->results[0], first_new);
-      return TRUE;
+      return cleave_node_give_way (node, &swish->results[0], first_new);
     }
   return FALSE;
 }

@@ -153,8 +153,7 @@ visit (CleaveNode *node)
                            node->name, operands, operands[2] == NULL ? 2 : 3, 1, &attrs, NULL);
   if (norm == NULL)
     return FALSE;
-  cleave_node_give_way (operands[2] == NULL ? scale : shift, &norm->results[0], first_new);
-  return TRUE;
+  return cleave_node_give_way (operands[2] == NULL ? scale : shift, &norm->results[0], first_new);
 }
 
 const CleavePassInfo cleave_pass_info_fuse_layer_norms = {

@@ -252,8 +252,7 @@ fuse (CleaveNode *quantize, const CleaveNode *product, const CleaveNode *x, cons
       is_conv ? product->attrs : NULL, NULL);
   if (node == NULL)
     return FALSE;
-  cleave_node_give_way (quantize, &node->results[0], first_new);
-  return TRUE;
+  return cleave_node_give_way (quantize, &node->results[0], first_new);
 }
 
 static gboolean

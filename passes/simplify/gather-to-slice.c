@@ -81,10 +81,7 @@ visit (CleaveNode *node)
     dims.v[d] = shape->dim[d];
   if (value != NULL && !cleave_shape_equal (&value->type.shape, shape))
     value = cleave_graph_add_reshape (node->graph, node->name, value, &dims, NULL);
-  if (value == NULL)
-    return FALSE;
-  cleave_node_give_way (node, value, first_new);
-  return TRUE;
+  return cleave_node_give_way (node, value, first_new);
 }
 
 const CleavePassInfo cleave_pass_info_gather_to_slice = {

@@ -77,12 +77,15 @@ cleave_node_infer_with (const CleaveNode *node,
   return good;
 }
 
-void
+gboolean
 cleave_node_give_way (CleaveNode *node, CleaveResult *value, guint first_new)
 {
+  if (value == NULL)
+    return FALSE;
   cleave_result_replace_uses (&node->results[0], value);
   if (value->node->id >= first_new)
     cleave_node_take_names (value->node, node);
+  return TRUE;
 }
 
 /* The one result of a node's op, of these operands and attributes. */
@@ -121,6 +124,5 @@ cleave_node_replace (CleaveNode *node, CleaveResult *const *operands, gconstpoin
                             NULL);
   if (other == NULL)
     return FALSE;
-  cleave_node_give_way (node, &other->results[0], first_new);
-  return TRUE;
+  return cleave_node_give_way (node, &other->results[0], first_new);
 }

@@ -22,5 +22,6 @@ gboolean cleave_node_infer_with (const CleaveNode *node,
 /* A node like this one takes the place of it, if its result has the same type: one of other
  * operands and attributes, both of which may be the node's own.  FALSE: nothing changes. */
 gboolean cleave_node_replace (CleaveNode *node, CleaveResult *const *operands, gconstpointer attrs);
-/* A value takes the place of a node's only result, and its name if it is new. */
-void cleave_node_give_way (CleaveNode *node, CleaveResult *value, guint first_new);
+/* A value takes the place of a node's only result, and its name if it is new.  FALSE: there is
+ * none, and nothing changes. */
+gboolean cleave_node_give_way (CleaveNode *node, CleaveResult *value, guint first_new);

@@ -139,8 +139,7 @@ go_before (CleaveNode *quantize, const CleaveNode *node)
                             node->attrs, NULL);
   g_assert (moved != NULL &&
             cleave_tensor_type_equal (&moved->results[0].type, &quantize->results[0].type));
-  cleave_node_give_way (quantize, &moved->results[0], first_new);
-  return TRUE;
+  return cleave_node_give_way (quantize, &moved->results[0], first_new);
 }
 
 static gboolean
@@ -152,10 +151,7 @@ visit (CleaveNode *node)
     return FALSE;
   x = node->operands[X].result;
   if (cancels (node, x))
-    {
-      cleave_node_give_way (node, x->node->operands[X].result, node->graph->n_ids);
-      return TRUE;
-    }
+    return cleave_node_give_way (node, x->node->operands[X].result, node->graph->n_ids);
   return goes_before (node, x->node) && go_before (node, x->node);
 }
 

@@ -54,19 +54,13 @@ visit (CleaveNode *node)
     return FALSE;
   if (outer.is_relu && ((x->node->op->flags & CLEAVE_OP_NOT_NEGATIVE) != 0 ||
                         (find_bounds (x->node, &inner) && inner.min >= 0)))
-    {
-      cleave_node_give_way (node, x, first_new);
-      return TRUE;
-    }
+    return cleave_node_give_way (node, x, first_new);
   if (!find_bounds (x->node, &inner) || inner.max < outer.min || outer.max < inner.min)
     return FALSE;
   attrs = (CleaveClipAttrs){ MAX (inner.min, outer.min), MIN (inner.max, outer.max) };
   value =
       cleave_graph_add_clip (node->graph, node->name, x->node->operands[0].result, &attrs, NULL);
-  if (value == NULL)
-    return FALSE;
-  cleave_node_give_way (node, value, first_new);
-  return TRUE;
+  return cleave_node_give_way (node, value, first_new);
 }
 
 const CleavePassInfo cleave_pass_info_merge_clips = {

@@ -169,8 +169,7 @@ sink (CleaveNode *node, const CleaveInts *found)
     return FALSE;
   value = cleave_graph_add_transpose (node->graph, "transpose", &moved->results[0], &perm, NULL);
   g_assert (cleave_tensor_type_equal (&value->type, &node->results[0].type));
-  cleave_node_give_way (node, value, first_new);
-  return TRUE;
+  return cleave_node_give_way (node, value, first_new);
 }
 
 /* Whether, but for dimensions of 1, nothing changes places. */
@@ -209,8 +208,7 @@ sink_past_axes (CleaveNode *node)
   value =
       cleave_graph_add_transpose (node->graph, "transpose", &moved->results[0], &past.perm, NULL);
   g_assert (cleave_tensor_type_equal (&value->type, &node->results[0].type));
-  cleave_node_give_way (node, value, first_new);
-  return TRUE;
+  return cleave_node_give_way (node, value, first_new);
 }
 
 static gboolean

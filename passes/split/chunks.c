@@ -83,13 +83,10 @@ cleave_cut_by_number (const GArray *list, const CleaveGrain *grain, gint64 exten
   GArray *sizes;
 
   if (k < 1 || k > units.most)
-    {
-      cleave_fail (error, CLEAVE_ERROR_OPTION,
-                   "number of chunks must be between 1 and %" G_GINT64_FORMAT
-                   ", not %" G_GINT64_FORMAT,
-                   units.most, k);
-      return NULL;
-    }
+    return cleave_fail_null (error, CLEAVE_ERROR_OPTION,
+                             "number of chunks must be between 1 and %" G_GINT64_FORMAT
+                             ", not %" G_GINT64_FORMAT,
+                             units.most, k);
   k = MIN (k, CLEAVE_MAX_CHUNKS + 1);
   sizes = new_sizes (k);
   add_equal (sizes, units.n, k, grain->small_first);
@@ -128,13 +125,10 @@ cleave_cut_by_size (const GArray *list, const CleaveGrain *grain, gint64 extent,
   GArray *sizes;
 
   if (wanted < least || wanted > extent)
-    {
-      cleave_fail (error, CLEAVE_ERROR_OPTION,
-                   "chunk size must be between %" G_GINT64_FORMAT " and %" G_GINT64_FORMAT
-                   ", not %" G_GINT64_FORMAT,
-                   least, extent, wanted);
-      return NULL;
-    }
+    return cleave_fail_null (error, CLEAVE_ERROR_OPTION,
+                             "chunk size must be between %" G_GINT64_FORMAT " and %" G_GINT64_FORMAT
+                             ", not %" G_GINT64_FORMAT,
+                             least, extent, wanted);
   sizes = new_sizes (n + 1);
   if (rest > 0 && grain->small_first)
     g_array_append_val (sizes, rest);

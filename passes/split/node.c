@@ -298,10 +298,9 @@ cleave_split_nodes_by_name (CleaveGraph *graph,
       if (request.node == NULL)
         {
           nearest = cleave_graph_find_nearest_name (graph, names[i]);
-          cleave_fail (error, CLEAVE_ERROR_OPTION, "the graph has no node '%s'%s%s%s", names[i],
-                       nearest == NULL ? "" : "; did you mean '", nearest == NULL ? "" : nearest,
-                       nearest == NULL ? "" : "'?");
-          return NULL;
+          return cleave_fail_null (error, CLEAVE_ERROR_OPTION, "the graph has no node '%s'%s%s%s",
+                                   names[i], nearest == NULL ? "" : "; did you mean '",
+                                   nearest == NULL ? "" : nearest, nearest == NULL ? "" : "'?");
         }
       g_array_append_val (requests, request);
     }

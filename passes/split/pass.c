@@ -83,10 +83,8 @@ make_requests (CleaveGraph *graph, GHashTable *texts, const Asked *asked, GError
                                                                            : NULL };
 
       if (request.node == NULL)
-        {
-          cleave_fail (error, CLEAVE_ERROR_OPTION, "the graph has no node '%s'", names[i]);
-          return NULL;
-        }
+        return cleave_fail_null (error, CLEAVE_ERROR_OPTION, "the graph has no node '%s'",
+                                 names[i]);
       g_array_append_val (requests, request);
     }
   return g_steal_pointer (&requests);

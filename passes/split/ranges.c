@@ -60,11 +60,9 @@ grid_ranges (const CleaveTiling *tiling,
   if (!cleave_dims_parse (tiling->dims, shape->rank, letters, dims, &n, error))
     return NULL;
   if (n != tiling->lists->len)
-    {
-      cleave_fail (error, CLEAVE_ERROR_OPTION, "'%s' lists %u dimensions, but %s are given for %u",
-                   tiling->dims, n, tiling->what, tiling->lists->len);
-      return NULL;
-    }
+    return cleave_fail_null (error, CLEAVE_ERROR_OPTION,
+                             "'%s' lists %u dimensions, but %s are given for %u", tiling->dims, n,
+                             tiling->what, tiling->lists->len);
   g_array_append_val (ranges, whole);
   for (guint i = 0; i < n; i++)
     {
@@ -122,11 +120,8 @@ given_ranges (const CleaveTiling *tiling, const CleaveShape *shape, GError **err
   CleaveRange missing;
 
   if (tiling->ranges->len == 0)
-    {
-      cleave_fail (error, CLEAVE_ERROR_OPTION, "no range is given; together they must cover %s",
-                   text);
-      return NULL;
-    }
+    return cleave_fail_null (error, CLEAVE_ERROR_OPTION,
+                             "no range is given; together they must cover %s", text);
   for (guint i = 0; i < tiling->ranges->len; i++)
     if (!check_range (tiling, i, &whole, error))
       return NULL;
@@ -135,9 +130,8 @@ given_ranges (const CleaveTiling *tiling, const CleaveShape *shape, GError **err
     {
       g_autofree char *gap = cleave_range_to_string (&missing);
 
-      cleave_fail (error, CLEAVE_ERROR_OPTION, "the ranges must cover %s, but none covers %s", text,
-                   gap);
-      return NULL;
+      return cleave_fail_null (error, CLEAVE_ERROR_OPTION,
+                               "the ranges must cover %s, but none covers %s", text, gap);
     }
   return g_array_copy (tiling->ranges);
 }
@@ -170,10 +164,8 @@ cleave_tiling_get_ranges (const CleaveTiling *tiling,
   CleaveGrain grain;
 
   if (tiling->is_search)
-    {
-      cleave_fail (error, CLEAVE_ERROR_OPTION, "a search finds ranges for a node, not for a shape");
-      return NULL;
-    }
+    return cleave_fail_null (error, CLEAVE_ERROR_OPTION,
+                             "a search finds ranges for a node, not for a shape");
   for (guint i = 0; i < n; i++)
     if (!cleave_tiling_get_grain (tiling, i, n, &grain, error))
       return NULL;

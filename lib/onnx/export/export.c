@@ -216,12 +216,10 @@ cleave_onnx_export_pack (const CleaveOnnxExport *export, gsize size, GError **er
   guint8 *data;
 
   if (size > G_MAXINT32)
-    {
-      cleave_fail (error, CLEAVE_ERROR_MODEL,
-                   "the model takes %" G_GSIZE_FORMAT " bytes, but an ONNX file holds at most %d",
-                   size, G_MAXINT32);
-      return NULL;
-    }
+    return cleave_fail_null (error, CLEAVE_ERROR_MODEL,
+                             "the model takes %" G_GSIZE_FORMAT
+                             " bytes, but an ONNX file holds at most %d",
+                             size, G_MAXINT32);
   data = g_malloc (size);
   onnx__model_proto__pack (export->model, data);
   return g_bytes_new_take (data, size);

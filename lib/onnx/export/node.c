@@ -162,6 +162,24 @@ export_channels_last (CleaveOnnxExport *export, const CleaveNode *node, GError *
   return TRUE;
 }
 
+/* The whole of what a node is a part of, and of that a Slice. */
+static gboolean
+write_part (CleaveOnnxExport *export,
+            const CleaveNode *node,
+            gconstpointer attrs,
+            const GPtrArray *operands,
+            const CleaveShape *whole,
+            const CleaveRange *part)
+{
+  GPtrArray *results = list_results (export, node);
+  const char *to = results->pdata[0];
+
+  results->pdata[0] = (gpointer) inner_name (export, node, ".whole");
+  write_node (export, node, attrs, operands, results);
+  cleave_onnx_add_slice (export, node->name, results->pdata[0], whole, part, to);
+  return TRUE;
+}
+
 /* Resize with a phase, as splits leave it: the whole resize of the operand, and of that a Slice. */
 
 /* The whole resize.  By sizes, unless a dimension's scale is another than its sizes say. */
@@ -190,9 +208,6 @@ static gboolean
 export_phase (CleaveOnnxExport *export, const CleaveNode *node, GError **error)
 {
   CleaveResizeAttrs attrs = *(const CleaveResizeAttrs *) node->attrs;
-  GPtrArray *results = list_results (export, node);
-  GPtrArray *operands;
-  const char *to = results->pdata[0];
   CleaveRange range = cleave_range_whole (&node->results[0].type.shape);
   CleaveShape whole;
 
@@ -202,11 +217,7 @@ export_phase (CleaveOnnxExport *export, const CleaveNode *node, GError **error)
       range.dim[d].end += cleave_ints_at (&attrs.phase, d, 0);
     }
   make_whole (node, &attrs, &whole);
-  operands = list_operands (export, node, &attrs);
-  results->pdata[0] = (gpointer) inner_name (export, node, ".whole");
-  write_node (export, node, &attrs, operands, results);
-  cleave_onnx_add_slice (export, node->name, results->pdata[0], &whole, &range, to);
-  return TRUE;
+  return write_part (export, node, &attrs, list_operands (export, node, &attrs), &whole, &range);
 }
 
 /* OneHot of a part of the depth: the whole, and of that a Slice. */
@@ -214,18 +225,12 @@ static gboolean
 export_part (CleaveOnnxExport *export, const CleaveNode *node, GError **error)
 {
   CleaveOneHotAttrs attrs = *(const CleaveOneHotAttrs *) node->attrs;
-  GPtrArray *results = list_results (export, node);
-  GPtrArray *operands = list_operands (export, node, &attrs);
-  const char *to = results->pdata[0];
   CleaveShape whole = node->results[0].type.shape;
   CleaveRange range = cleave_range_whole (&whole);
 
   whole.dim[attrs.axis] = attrs.depth;
   range.dim[attrs.axis] = (CleaveSpan){ attrs.part.v[0], attrs.part.v[1] };
-  results->pdata[0] = (gpointer) inner_name (export, node, ".whole");
-  write_node (export, node, &attrs, operands, results);
-  cleave_onnx_add_slice (export, node->name, results->pdata[0], &whole, &range, to);
-  return TRUE;
+  return write_part (export, node, &attrs, list_operands (export, node, &attrs), &whole, &range);
 }
 
 /* MaxPool of a part of the operand: its indices, then how they count in the whole. */
@@ -285,11 +290,11 @@ add_outside (CleaveOnnxExport *export,
 }
 
 static gboolean
-export_inside (CleaveOnnxExport *export, const CleaveNode *node)
+export_inside (CleaveOnnxExport *export, const CleaveNode *node, GError **error)
 {
   CleaveDeformConvAttrs attrs = *(const CleaveDeformConvAttrs *) node->attrs;
-  GPtrArray *results = list_results (export, node), *operands;
-  const char *to = results->pdata[0], *offset, *mask = NULL;
+  GPtrArray *operands;
+  const char *offset, *mask = NULL;
   gint64 outside[2 * CLEAVE_MAX_RANK] = { 0 };
   CleaveShape whole = node->results[0].type.shape;
   CleaveRange range = cleave_range_whole (&whole);
@@ -309,23 +314,7 @@ export_inside (CleaveOnnxExport *export, const CleaveNode *node)
   operands->pdata[2] = (gpointer) offset;
   if (mask != NULL)
     operands->pdata[4] = (gpointer) mask;
-  results->pdata[0] = (gpointer) inner_name (export, node, ".whole");
-  write_node (export, node, &attrs, operands, results);
-  cleave_onnx_add_slice (export, node->name, results->pdata[0], &whole, &range, to);
-  return TRUE;
-}
-
-static gboolean
-has_pads_inside (const CleaveNode *node)
-{
-  const CleaveDeformConvAttrs *a = node->attrs;
-
-  if (strcmp (node->op->name, "DeformConv") != 0)
-    return FALSE;
-  for (guint i = 0; i < a->pads.n; i++)
-    if (a->pads.v[i] < 0)
-      return TRUE;
-  return FALSE;
+  return write_part (export, node, &attrs, operands, &whole, &range);
 }
 
 /* Conv by Winograd: the doc string says so. */
@@ -339,15 +328,28 @@ export_plainly (CleaveOnnxExport *export, const CleaveNode *node, GError **error
   return TRUE;
 }
 
-/* Attributes of our own have each its way to be written. */
+/* Attributes of our own, or with values of our own, have each its way to be written. */
 static const struct
 {
   const char *attr;
   gboolean (*export) (CleaveOnnxExport *export, const CleaveNode *node, GError **error);
 } own_attrs[] = {
-  { "layout", export_channels_last }, { "part", export_part },        { "phase", export_phase },
-  { "whole", export_whole },          { "winograd", export_plainly },
+  { "layout", export_channels_last }, { "pads", export_inside }, { "part", export_part },
+  { "phase", export_phase },          { "whole", export_whole }, { "winograd", export_plainly },
 };
+
+static gboolean
+is_own (const CleaveAttr *attr, gconstpointer attrs)
+{
+  const CleaveInts *list = cleave_attr_const_field (attr, attrs);
+
+  if ((attr->flags & CLEAVE_ATTR_NOT_ONNX) != 0)
+    return !cleave_attr_is_default (attr, attrs);
+  for (guint i = 0; (attr->flags & CLEAVE_ATTR_NOT_BELOW_0) != 0 && i < list->n; i++)
+    if (list->v[i] < 0)
+      return TRUE;
+  return FALSE;
+}
 
 static gboolean
 export_own (CleaveOnnxExport *export,
@@ -373,8 +375,7 @@ cleave_onnx_export_node (CleaveOnnxExport *export, const CleaveNode *node, GErro
   if (node->op == export->custom)
     return cleave_onnx_export_custom (export, node, error);
   for (const CleaveAttr *attr = node->op->attrs; attr != NULL && attr->name != NULL; attr++)
-    if ((attr->flags & CLEAVE_ATTR_NOT_ONNX) != 0 && !cleave_attr_is_default (attr, node->attrs))
+    if (is_own (attr, node->attrs))
       return export_own (export, node, attr, error);
-  return has_pads_inside (node) ? export_inside (export, node)
-                                : export_plainly (export, node, error);
+  return export_plainly (export, node, error);
 }

@@ -122,8 +122,7 @@ read_text (const CleaveOnnxAttr *attr, const ProtobufCBinaryData *bytes, GError 
 
   if (g_utf8_validate (text, (gssize) bytes->len, NULL))
     return g_strndup (text, bytes->len);
-  cleave_fail (error, CLEAVE_ERROR_MODEL, "attribute '%s' is not UTF-8", attr->name);
-  return NULL;
+  return cleave_fail_null (error, CLEAVE_ERROR_MODEL, "attribute '%s' is not UTF-8", attr->name);
 }
 
 static gboolean
@@ -184,35 +183,12 @@ cleave_onnx_attr_read (CleaveOnnxImport *import, const Onnx__AttributeProto *pro
   g_autoptr (CleaveOnnxAttr) attr = NULL;
 
   if (proto->name == NULL || !g_utf8_validate (proto->name, -1, NULL))
-    {
-      cleave_fail (error, CLEAVE_ERROR_MODEL, "an attribute has no name");
-      return NULL;
-    }
+    return cleave_fail_null (error, CLEAVE_ERROR_MODEL, "an attribute has no name");
   attr = cleave_onnx_attr_new (proto->name, find_type (proto));
   return read_value (attr, import, proto, error) ? g_steal_pointer (&attr) : NULL;
 }
 
 /* Constants as attributes */
-
-static gboolean
-is_unsigned (CleaveElement element)
-{
-  return element == CLEAVE_BOOL || element == CLEAVE_UINT8 || element == CLEAVE_UINT16 ||
-         element == CLEAVE_UINT32 || element == CLEAVE_UINT64;
-}
-
-static gint64
-read_integer (CleaveElement element, gconstpointer data, gint64 i)
-{
-  gsize size = cleave_element_size (element);
-  guint unused = (guint) (64 - 8 * size);
-  guint64 value = 0;
-
-  memcpy (&value, (const guint8 *) data + (gsize) i * size, size);
-  if (is_unsigned (element))
-    return (gint64) value;
-  return (gint64) (value << unused) >> unused;
-}
 
 CleaveOnnxAttr *
 cleave_onnx_attr_of_tensor (const char *name, CleaveTensor *tensor)
@@ -226,9 +202,9 @@ cleave_onnx_attr_of_tensor (const char *name, CleaveTensor *tensor)
   for (gint64 i = 0; i < n; i++)
     {
       gboolean is_float = cleave_element_is_float (type->element);
-      gint64 integer = is_float ? 0 : read_integer (type->element, data, i);
-      double real = cleave_real_load (
-          type->element, (const guint8 *) data + (gsize) i * cleave_element_size (type->element));
+      gconstpointer at = (const guint8 *) data + (gsize) i * cleave_element_size (type->element);
+      gint64 integer = is_float ? 0 : cleave_integer_load (type->element, at);
+      double real = cleave_real_load (type->element, at);
 
       if (!is_float)
         g_array_append_val (attr->ints, integer);

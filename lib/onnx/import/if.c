@@ -18,10 +18,7 @@ cleave_onnx_find_graph (const Onnx__NodeProto *proto, const char *name)
 CleaveOnnxValue *
 cleave_onnx_pass_on (CleaveOnnxNode *node, CleaveOnnxValue *value, GError **error)
 {
-  g_autoptr (CleaveOnnxNode) made = cleave_onnx_node_new (node->import, "Identity", node->name, 1);
-
-  cleave_onnx_node_set_operand (made, 0, value);
-  return cleave_onnx_node_make (made, error) ? made->values->pdata[0] : NULL;
+  return CLEAVE_ONNX_STEP ("Identity", "", NULL, value);
 }
 
 static CleaveOnnxValue *
@@ -35,8 +32,7 @@ find_output (CleaveOnnxNode *node, const Onnx__GraphProto *branch, guint index, 
   if (value != NULL)
     return is_own ? value : cleave_onnx_pass_on (node, value, error);
   text = g_utf8_make_valid (name == NULL ? "" : name, -1);
-  cleave_onnx_node_fail (node, error, "nothing in its branch makes '%s'", text);
-  return NULL;
+  return cleave_onnx_node_fail_null (node, error, "nothing in its branch makes '%s'", text);
 }
 
 static gboolean
@@ -111,7 +107,6 @@ choose (CleaveOnnxNode *node,
         CleaveOnnxValue *other,
         GError **error)
 {
-  g_autoptr (CleaveOnnxNode) made = cleave_onnx_node_new (node->import, "Where", node->name, 1);
   const CleaveTensorType *types[] = { cleave_onnx_value_type (one),
                                       cleave_onnx_value_type (other) };
 
@@ -120,16 +115,13 @@ choose (CleaveOnnxNode *node,
       g_autofree char *a = cleave_tensor_type_to_string (types[0]);
       g_autofree char *b = cleave_tensor_type_to_string (types[1]);
 
-      cleave_onnx_node_fail (node, error,
-                             "its condition is computed, and its branches give %s and %s: types "
-                             "are static, so they must be the same",
-                             a, b);
-      return NULL;
+      return cleave_onnx_node_fail_null (
+          node, error,
+          "its condition is computed, and its branches give %s and %s: types "
+          "are static, so they must be the same",
+          a, b);
     }
-  cleave_onnx_node_set_operand (made, 0, condition);
-  cleave_onnx_node_set_operand (made, 1, one);
-  cleave_onnx_node_set_operand (made, 2, other);
-  return cleave_onnx_node_make (made, error) ? made->values->pdata[0] : NULL;
+  return CLEAVE_ONNX_STEP ("Where", "", NULL, condition, one, other);
 }
 
 static GPtrArray *

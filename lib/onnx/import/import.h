@@ -143,6 +143,10 @@ gboolean cleave_onnx_node_need (const CleaveOnnxNode *node, guint n, GError **er
 /* Sets the error, with the node's op and name before it; returns FALSE. */
 gboolean cleave_onnx_node_fail (const CleaveOnnxNode *node, GError **error, const char *format, ...)
     G_GNUC_PRINTF (3, 4);
+/* The same where a pointer is wanted: returns NULL. */
+gpointer
+cleave_onnx_node_fail_null (const CleaveOnnxNode *node, GError **error, const char *format, ...)
+    G_GNUC_PRINTF (3, 4);
 /* Says which op of which opset there is not. */
 gboolean cleave_onnx_node_fail_op (const CleaveOnnxNode *node, GError **error);
 /* The attribute is not known. */

@@ -42,9 +42,8 @@ list_inputs (CleaveOnnxImport *import, const Onnx__GraphProto *proto, GError **e
     }
   if (inputs->len <= CLEAVE_ONNX_MAX_BORDER)
     return g_steal_pointer (&inputs);
-  cleave_fail (error, CLEAVE_ERROR_MODEL, "%u inputs are more than %d", inputs->len,
-               CLEAVE_ONNX_MAX_BORDER);
-  return NULL;
+  return cleave_fail_null (error, CLEAVE_ERROR_MODEL, "%u inputs are more than %d", inputs->len,
+                           CLEAVE_ONNX_MAX_BORDER);
 }
 
 typedef struct
@@ -62,11 +61,9 @@ find_given (
   guint i = 0;
 
   if (name == NULL && inputs->len != 1)
-    {
-      cleave_fail (error, CLEAVE_ERROR_OPTION,
-                   "the model has %u inputs: say which one the %s is for", inputs->len, what);
-      return NULL;
-    }
+    return cleave_fail_null (error, CLEAVE_ERROR_OPTION,
+                             "the model has %u inputs: say which one the %s is for", inputs->len,
+                             what);
   while (i < inputs->len && name != NULL &&
          strcmp (((Onnx__ValueInfoProto *) inputs->pdata[i])->name, name) != 0)
     i++;

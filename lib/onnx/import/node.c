@@ -205,18 +205,35 @@ cleave_onnx_node_set_operand (CleaveOnnxNode *node, guint index, CleaveOnnxValue
   node->operands->pdata[index] = value;
 }
 
+static void G_GNUC_PRINTF (3, 0)
+    set_error (const CleaveOnnxNode *node, GError **error, const char *format, va_list args)
+{
+  g_autofree char *message = g_strdup_vprintf (format, args);
+
+  if (error == NULL || *error == NULL) /* the first counts */
+    cleave_fail (error, CLEAVE_ERROR_MODEL, "%s '%s': %s", node->op, node->name, message);
+}
+
 gboolean
 cleave_onnx_node_fail (const CleaveOnnxNode *node, GError **error, const char *format, ...)
 {
-  g_autofree char *message = NULL;
   va_list args;
 
-  if (error != NULL && *error != NULL) /* the first counts */
-    return FALSE;
   va_start (args, format);
-  message = g_strdup_vprintf (format, args);
+  set_error (node, error, format, args);
   va_end (args);
-  return cleave_fail (error, CLEAVE_ERROR_MODEL, "%s '%s': %s", node->op, node->name, message);
+  return FALSE;
+}
+
+gpointer
+cleave_onnx_node_fail_null (const CleaveOnnxNode *node, GError **error, const char *format, ...)
+{
+  va_list args;
+
+  va_start (args, format);
+  set_error (node, error, format, args);
+  va_end (args);
+  return NULL;
 }
 
 /* Ops that no graph of static tensors can hold, and why. */

@@ -103,7 +103,7 @@ take_part (const Scan *scan, guint index, gint64 turn, GError **error)
   value = CLEAVE_ONNX_STEP ("Slice", ".part", NULL, value, cleave_onnx_constant (node, &one, &at),
                             cleave_onnx_constant (node, &one, &end),
                             cleave_onnx_constant (node, &one, &axis));
-  return value == NULL ? NULL : cleave_onnx_node_reshape (node, value, &shape, ".shaped", error);
+  return cleave_onnx_node_reshape (node, value, &shape, ".shaped", error);
 }
 
 static gboolean

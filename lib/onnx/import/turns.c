@@ -156,19 +156,13 @@ add_dimension (CleaveOnnxNode *node, CleaveOnnxValue *value, gint64 axis, GError
   CleaveShape row = { .rank = shape->rank + 1 };
 
   if (row.rank > CLEAVE_MAX_RANK)
-    {
-      cleave_onnx_node_fail (node, error, "what its turns give has more than %d dimensions",
-                             CLEAVE_MAX_RANK - 1);
-      return NULL;
-    }
+    return cleave_onnx_node_fail_null (
+        node, error, "what its turns give has more than %d dimensions", CLEAVE_MAX_RANK - 1);
   axis += axis < 0 ? row.rank : 0;
   if (axis < 0 || axis >= row.rank)
-    {
-      cleave_onnx_node_fail (
-          node, error, "what its turns give has rank %u, and no place for axis %" G_GINT64_FORMAT,
-          shape->rank, axis);
-      return NULL;
-    }
+    return cleave_onnx_node_fail_null (
+        node, error, "what its turns give has rank %u, and no place for axis %" G_GINT64_FORMAT,
+        shape->rank, axis);
   for (guint d = 0; d < row.rank; d++)
     row.dim[d] = d == axis ? 1 : shape->dim[d < axis ? d : d - 1];
   return cleave_onnx_node_reshape (node, value, &row, ".turn", error);
@@ -186,12 +180,9 @@ stack (const CleaveOnnxTurns *turns,
   g_autofree CleaveOnnxValue **rows = g_new0 (CleaveOnnxValue *, values->len);
 
   if (values->len == 0)
-    {
-      cleave_onnx_node_fail (node, error,
-                             "it takes no turn, so that the shape of what its turns "
-                             "would give is not known");
-      return NULL;
-    }
+    return cleave_onnx_node_fail_null (node, error,
+                                       "it takes no turn, so that the shape of what its turns "
+                                       "would give is not known");
   for (guint i = 0; i < values->len; i++)
     {
       guint at = backwards ? values->len - 1 - i : i;

@@ -26,11 +26,10 @@ heads_of (CleaveOnnxNode *node, guint operand, gint64 n_heads, const char *suffi
     return x;
   if (is->rank == 3 && n_heads > 0 && is->dim[2] % n_heads == 0)
     return cleave_onnx_split_heads (node, x, n_heads, suffix, error);
-  cleave_onnx_node_fail (
+  return cleave_onnx_node_fail_null (
       node, error,
       "operand %u must have rank 4, or rank 3 and a multiple of its %" G_GINT64_FORMAT " heads",
       operand, n_heads);
-  return NULL;
 }
 
 static gboolean
@@ -120,11 +119,8 @@ find_scores (CleaveOnnxNode *node, const CleaveOnnxAttention *core, gint64 mode,
   const CleaveShape *q = cleave_onnx_value_shape (core->q), *k = cleave_onnx_value_shape (core->k);
 
   if (mode < 0 || mode >= CLEAVE_ONNX_N_SCORES)
-    {
-      cleave_onnx_node_fail (node, error, "qk_matmul_output_mode %" G_GINT64_FORMAT " is not known",
-                             mode);
-      return NULL;
-    }
+    return cleave_onnx_node_fail_null (
+        node, error, "qk_matmul_output_mode %" G_GINT64_FORMAT " is not known", mode);
   return cleave_onnx_reshape (node, core->scores[mode],
                               &CLEAVE_SHAPE (q->dim[0], q->dim[1], q->dim[2], k->dim[2]),
                               ".scores.flat", error);

@@ -49,23 +49,18 @@ unpack (CleaveOnnxNode *node,
   guint8 *to;
 
   if (packed == NULL || packed->constant == NULL)
-    {
-      cleave_onnx_node_fail (node, error, "%s %s", what,
-                             packed == NULL ? "is absent" : cleave_onnx_why_unknown (packed));
-      return NULL;
-    }
+    return cleave_onnx_node_fail_null (node, error, "%s %s", what,
+                                       packed == NULL ? "is absent"
+                                                      : cleave_onnx_why_unknown (packed));
   came = cleave_shape_to_string (cleave_onnx_value_shape (packed));
   if (cleave_onnx_value_type (packed)->element != CLEAVE_UINT8 ||
       cleave_shape_n_elements (cleave_onnx_value_shape (packed)) != b->n_rows * n_packed)
-    {
-      cleave_onnx_node_fail (node, error,
-                             "%s must be uint8, %" G_GINT64_FORMAT " rows of %" G_GINT64_FORMAT
-                             ", but is %s of shape %s",
-                             what, b->n_rows, n_packed,
-                             cleave_element_get_name (cleave_onnx_value_type (packed)->element),
-                             came);
-      return NULL;
-    }
+    return cleave_onnx_node_fail_null (
+        node, error,
+        "%s must be uint8, %" G_GINT64_FORMAT " rows of %" G_GINT64_FORMAT
+        ", but is %s of shape %s",
+        what, b->n_rows, n_packed,
+        cleave_element_get_name (cleave_onnx_value_type (packed)->element), came);
   if (b->n_bits == 8 && n == n_padded)
     return cleave_onnx_reshape (node, packed, &type.shape, ".rows", error);
   dense = cleave_tensor_dup_dense (packed->constant);
@@ -107,11 +102,10 @@ read_scales (CleaveOnnxNode *node, CleaveOnnxValue *scales, const Blocks *b, GEr
       cleave_shape_n_elements (cleave_onnx_value_shape (scales)) == b->n_rows * b->n_blocks)
     return cleave_onnx_cast (node, scales, CLEAVE_FLOAT32, ".scales.float32", error);
   came = scales == NULL ? NULL : cleave_shape_to_string (cleave_onnx_value_shape (scales));
-  cleave_onnx_node_fail (
+  return cleave_onnx_node_fail_null (
       node, error, "scales must have %" G_GINT64_FORMAT " rows of %" G_GINT64_FORMAT ", but %s%s",
       b->n_rows, b->n_blocks, scales == NULL ? "is absent" : "has the shape ",
       scales == NULL ? "" : came);
-  return NULL;
 }
 
 /* The numbers that bytes, N×(blocks·n), mean. */

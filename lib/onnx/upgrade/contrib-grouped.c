@@ -232,11 +232,8 @@ gather_rows (CleaveOnnxNode *node,
   g_autoptr (GPtrArray) parts = g_ptr_array_new ();
 
   if (g->n_batch > MAX_BATCH)
-    {
-      cleave_onnx_node_fail (node, error, "a past of its own must be of a batch of at most %d",
-                             MAX_BATCH);
-      return NULL;
-    }
+    return cleave_onnx_node_fail_null (
+        node, error, "a past of its own must be of a batch of at most %d", MAX_BATCH);
   for (gint64 b = 0; b < g->n_batch; b++)
     {
       g_autofree char *tail = g_strdup_printf ("%s.%d", suffix, (int) b),

@@ -18,8 +18,8 @@ dequantize (CleaveOnnxNode *node, guint x, const char *suffix, CleaveOnnxAttr *a
   if (values[0] == NULL || values[1] == NULL)
     {
       cleave_onnx_attr_free (axis);
-      cleave_onnx_node_fail (node, error, "operand %u is missing", values[0] == NULL ? x : x + 1);
-      return NULL;
+      return cleave_onnx_node_fail_null (node, error, "operand %u is missing",
+                                         values[0] == NULL ? x : x + 1);
     }
   return cleave_onnx_step (node, "DequantizeLinear", suffix, values, values[2] == NULL ? 2 : 3,
                            axis, error);

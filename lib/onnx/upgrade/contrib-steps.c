@@ -94,13 +94,11 @@ cleave_onnx_zeros (CleaveOnnxNode *node, const CleaveTensorType *type, GError **
   if (!cleave_tensor_type_check (type, error))
     return NULL;
   if (cleave_shape_n_elements (&type->shape) > MAX_POSITIONS)
-    {
-      cleave_onnx_node_fail (node, error,
-                             "it must have at most %d positions, heads or parts of a batch, "
-                             "not %" G_GINT64_FORMAT,
-                             MAX_POSITIONS, cleave_shape_n_elements (&type->shape));
-      return NULL;
-    }
+    return cleave_onnx_node_fail_null (
+        node, error,
+        "it must have at most %d positions, heads or parts of a batch, "
+        "not %" G_GINT64_FORMAT,
+        MAX_POSITIONS, cleave_shape_n_elements (&type->shape));
   tensor = cleave_tensor_new (type, error);
   return tensor == NULL ? NULL : cleave_onnx_value_new_constant (node->import, NULL, tensor);
 }

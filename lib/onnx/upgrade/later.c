@@ -76,10 +76,7 @@ cleave_onnx_find_axes (CleaveOnnxNode *node, const CleaveOnnxAttr *list, guint r
 
       axis += axis < 0 ? rank : 0;
       if (axis < 0 || axis >= rank)
-        {
-          cleave_onnx_node_fail (node, error, "its axes do not fit rank %u", rank);
-          return NULL;
-        }
+        return cleave_onnx_node_fail_null (node, error, "its axes do not fit rank %u", rank);
       g_array_append_val (axes, axis);
     }
   return g_steal_pointer (&axes);

@@ -263,9 +263,8 @@ spread_list (CleaveOnnxNode *node,
   if (n == 0 || n != (is_region ? 2 * axes->len : axes->len))
     {
       if (n != 0)
-        cleave_onnx_node_fail (node, error, "operand %u has %u entries for %u axes", operand, n,
-                               axes->len);
-      return NULL;
+        return cleave_onnx_node_fail_null (node, error, "operand %u has %u entries for %u axes",
+                                           operand, n, axes->len);
     }
   for (guint d = 0; d < rank; d++)
     {

@@ -108,13 +108,10 @@ cleave_onnx_rotate (CleaveOnnxNode *node,
   is = flat = pairs = *cleave_onnx_value_shape (x);
   flat.dim[3] = pairs.dim[3] = 2 * angles.dim[3];
   if (flat.dim[3] > is.dim[3])
-    {
-      cleave_onnx_node_fail (node, error,
-                             "cos_cache must turn no more than the %" G_GINT64_FORMAT
-                             " elements of a head, not %" G_GINT64_FORMAT,
-                             is.dim[3], flat.dim[3]);
-      return NULL;
-    }
+    return cleave_onnx_node_fail_null (node, error,
+                                       "cos_cache must turn no more than the %" G_GINT64_FORMAT
+                                       " elements of a head, not %" G_GINT64_FORMAT,
+                                       is.dim[3], flat.dim[3]);
   if (r->interleaved)
     {
       pairs.rank = angles.rank = 5;

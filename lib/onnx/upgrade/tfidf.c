@@ -15,16 +15,11 @@ spread_weights (CleaveOnnxNode *node, const CleaveOnnxAttr *weights, gint64 n, G
   g_autofree float *spread = g_try_new0 (float, (gsize) n);
 
   if (spread == NULL)
-    {
-      cleave_onnx_node_fail (node, error, "no memory for %" G_GINT64_FORMAT " weights", n);
-      return NULL;
-    }
+    return cleave_onnx_node_fail_null (node, error, "no memory for %" G_GINT64_FORMAT " weights",
+                                       n);
   if (indexes == NULL || indexes->ints->len != weights->floats->len)
-    {
-      cleave_onnx_node_fail (node, error, "weights has %u entries, not one for each n-gram",
-                             weights->floats->len);
-      return NULL;
-    }
+    return cleave_onnx_node_fail_null (
+        node, error, "weights has %u entries, not one for each n-gram", weights->floats->len);
   for (guint i = 0; i < weights->floats->len; i++) /* in range: the node has been made */
     spread[g_array_index (indexes->ints, gint64, i)] =
         (float) g_array_index (weights->floats, double, i);

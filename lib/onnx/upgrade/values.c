@@ -30,8 +30,7 @@ constant_of (CleaveOnnxNode *node, guint operand, double work, GError **error)
     why = CLEAVE_ONNX_TOO_COSTLY;
   else
     return cleave_tensor_dup_dense (value->constant);
-  cleave_onnx_node_fail (node, error, "operand %u %s", operand, why);
-  return NULL;
+  return cleave_onnx_node_fail_null (node, error, "operand %u %s", operand, why);
 }
 
 static CleaveOnnxValue *
@@ -103,7 +102,7 @@ cleave_onnx_upgrade_non_zero (CleaveOnnxNode *node, GError **error)
   if (x == NULL || !cleave_onnx_node_check_no_attrs (node, error))
     return FALSE;
   shape = &cleave_tensor_get_type (x)->shape;
-  for (gboolean more = cleave_index_first (shape, i); more; more = cleave_index_next (shape, i))
+  CLEAVE_EACH_INDEX (i, shape)
     if (is_true (x, at++))
       {
         g_array_append_vals (found, i, shape->rank);
