@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "broadcasts.h"
+#include "quantized-group.h"
 
 #define MACS_PER_NS 45
 #define MACS_PER_NS_IN_STRIPS 30
@@ -74,12 +75,28 @@ is_of_bytes (const CleaveOperand *operand)
   return operand->result != NULL && cleave_element_size (operand->result->type.element) == 1;
 }
 
-/* Whether a node multiplies bytes, or floats that are bytes as they are stored. */
+static gboolean
+has_weights (const CleaveNode *node)
+{
+  for (guint i = 0; i < node->n_operands; i++)
+    {
+      const CleaveResult *w = node->operands[i].result;
+
+      if (w != NULL && cleave_node_is_fixed (w->node) && w->type.shape.rank >= 2)
+        return TRUE;
+    }
+  return FALSE;
+}
+
+/* Whether a node multiplies bytes, or floats that are bytes as they are stored.  The latter are
+ * made floats where neither operand is constant. */
 static gboolean
 is_in_bytes (const CleaveNode *node)
 {
-  if (node->n_operands < 2 || is_of_bytes (&node->operands[0]))
-    return node->n_operands >= 2;
+  if (node->n_operands < 2)
+    return FALSE;
+  if (is_of_bytes (&node->operands[0]))
+    return !cleave_node_is_group (node) || has_weights (node);
   for (guint i = 0; i < 2; i++)
     {
       const CleaveResult *x = node->operands[i].result;
@@ -88,7 +105,7 @@ is_in_bytes (const CleaveNode *node)
           !is_of_bytes (&x->node->operands[0]))
         return FALSE;
     }
-  return TRUE;
+  return cleave_node_is_fixed (node->operands[1].result->node);
 }
 
 /* Each step of a sequence reads its weights anew, which takes as long as a product with one row
@@ -174,21 +191,6 @@ cleave_cost_in_strips (const CleaveGraph *graph)
   return cost;
 }
 
-double
-cleave_cost_of_node (const CleaveNode *node)
-{
-  double n_bytes = 0;
-
-  for (guint r = 0; r < node->n_results; r++)
-    n_bytes += (double) cleave_tensor_type_n_bytes (&node->results[r].type);
-  for (guint i = 0; i < node->n_operands; i++)
-    if (node->operands[i].result != NULL)
-      n_bytes += (double) cleave_tensor_type_n_bytes (
-          &cleave_result_without_broadcast (node->operands[i].result)->type);
-  return CLEAVE_COST_OF_STEP + cleave_cost_of_bytes (n_bytes) +
-         cleave_cost_of_macs (count_macs (node));
-}
-
 /* What a step without sums goes through: its result, or what it takes together, as a pooling. */
 static double
 count_elements (const CleaveNode *node)
@@ -199,6 +201,54 @@ count_elements (const CleaveNode *node)
     if (node->operands[i].result != NULL && !cleave_node_is_fixed (node->operands[i].result->node))
       n = MAX (n, (double) cleave_shape_n_elements (&node->operands[i].result->type.shape));
   return n;
+}
+
+/* Whether each element of a group is made of those at the same index. */
+static gboolean
+goes_by_elements (const CleaveBody *body)
+{
+  for (guint i = 0; i < body->calls->len; i++)
+    if (!cleave_body_at (body, i)->by_elements)
+      return FALSE;
+  return TRUE;
+}
+
+double
+cleave_cost_of_elements (const CleaveNode *node)
+{
+  g_auto (CleaveNodeCall) call = { 0 };
+  double cost = count_elements (node) / ELEMENTS_PER_NS;
+  CleaveBody body;
+
+  if (cleave_node_is_group (node))
+    {
+      body = cleave_group_get_body (cleave_node_call_init (&call, node));
+      return cleave_node_get_macs (node) > 0 && is_in_bytes (node) ? 0
+             : goes_by_elements (&body)                            ? cost
+                                                                   : 2 * cost;
+    }
+  return cleave_node_get_macs (node) > 0 || cleave_node_goes_by_elements (node) ||
+                 (node->op->flags & (CLEAVE_OP_VIEW | CLEAVE_OP_JOIN | CLEAVE_OP_ROW_MAJOR)) != 0
+             ? 0
+             : cost;
+}
+
+double
+cleave_cost_of_node (const CleaveNode *node)
+{
+  double n_bytes = 0;
+
+  if (node->n_operands == 0 || node->n_results == 0)
+    return CLEAVE_COST_OF_STEP;
+  for (guint r = 0; r < node->n_results; r++)
+    n_bytes += (double) cleave_tensor_type_n_bytes (&node->results[r].type);
+  for (guint i = 0; i < node->n_operands; i++)
+    if (node->operands[i].result != NULL)
+      n_bytes += (double) cleave_tensor_type_n_bytes (
+          &cleave_result_without_broadcast (node->operands[i].result)->type);
+  return CLEAVE_COST_OF_STEP +
+         MAX (cleave_cost_of_bytes (n_bytes), cleave_cost_of_elements (node)) +
+         cleave_cost_of_macs (count_macs (node));
 }
 
 double

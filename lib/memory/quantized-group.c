@@ -197,6 +197,12 @@ const CleaveOp cleave_op_quantized_group = { GROUP, .flags = CLEAVE_OP_NOT_ONNX 
 const CleaveOp cleave_op_quantized_group_in_place = { GROUP, .flags = CLEAVE_OP_NOT_ONNX |
                                                                       CLEAVE_OP_IN_PLACE };
 
+gboolean
+cleave_node_is_group (const CleaveNode *node)
+{
+  return node->op->maps == maps;
+}
+
 CleaveNode *
 cleave_group_add (CleaveGraph *graph,
                   const char *name,

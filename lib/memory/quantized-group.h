@@ -58,6 +58,7 @@ cleave_body_makes (const CleaveBody *body, guint from, guint *call)
 
 /* The ops of such a node, which have no compute; the second may overwrite an operand. */
 extern const CleaveOp cleave_op_quantized_group, cleave_op_quantized_group_in_place;
+gboolean cleave_node_is_group (const CleaveNode *node);
 /* Takes the calls. */
 CleaveNode *cleave_group_add (CleaveGraph *graph,
                               const char *name,

@@ -62,8 +62,9 @@ cleave_step_estimate_cost (const CleaveStorage *storage, guint index, gboolean g
   if (step->node == NULL)
     return CLEAVE_COST_OF_STEP;
   if (goes_along)
-    return CLEAVE_COST_OF_STEP + cleave_cost_of_hot_bytes ((double) cleave_tensor_type_n_bytes (
-                                     &step->node->results[0].type));
+    return CLEAVE_COST_OF_STEP + cleave_cost_of_elements (step->node) +
+           cleave_cost_of_hot_bytes (
+               (double) cleave_tensor_type_n_bytes (&step->node->results[0].type));
   if (step->kind != CLEAVE_STEP_COMPUTE)
     return CLEAVE_COST_OF_STEP + cleave_cost_of_bytes (count_box_bytes (storage, step));
   return cleave_cost_of_node (step->node);
