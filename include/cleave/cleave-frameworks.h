@@ -16,7 +16,7 @@ G_BEGIN_DECLS
  * @sections_split: (array length=n_sections_split) (nullable): sizes of the parts
  * @n_sections_split: number of @sections_split
  *
- * A split as oneDNN Graph writes it.  The first of the numbers that is given counts.
+ * A split as oneDNN Graph writes it.  Of the three ways to say the sizes, the first given counts.
  */
 typedef struct
 {
@@ -66,7 +66,7 @@ typedef struct
  * @n_split: number of @split
  * @axis: (nullable): the dimension
  * @split: (array length=n_split) (nullable): sizes of the parts
- * @num_outputs: (nullable): number of parts, which must be that of outputs
+ * @num_outputs: (nullable): number of parts; must equal @n_outputs
  *
  * A Split node of ONNX, of any opset.
  */

@@ -44,7 +44,7 @@ typedef struct _CleaveResult CleaveResult;
 /**
  * CleaveOp:
  *
- * An operator, which all its nodes share.  It is static.
+ * An operator, such as Conv: one static record, never freed, that all its nodes point to.
  */
 typedef struct _CleaveOp CleaveOp;
 

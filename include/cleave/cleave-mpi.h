@@ -20,7 +20,7 @@ typedef struct _CleaveRankProgram CleaveRankProgram;
 
 /**
  * CleaveRankStats:
- * @program: of the rank's own program, whose arena has the messages as well
+ * @program: those of the program that this rank runs; its arena holds the messages too
  * @n_sent: messages that it has sent, in all runs so far
  * @n_received: messages that it has received
  * @sent_bytes: bytes that it has sent
@@ -41,8 +41,8 @@ typedef struct
  * @run: number of the run
  * @data: that of the stream
  *
- * Brings the inputs of a run that is to begin, for which it may bind other tensors, or reads the
- * outputs of one that has ended.  It is called on the thread of that program.
+ * As `begin` it fills in the inputs of a run, and may bind other tensors first; as `end` it reads
+ * the outputs.  It is called on the thread of that program.
  */
 typedef void (*CleaveRankRunFunc) (guint program, guint run, gpointer data);
 
@@ -53,7 +53,7 @@ typedef void (*CleaveRankRunFunc) (guint program, guint run, gpointer data);
  * @end: (nullable): called after each, likewise
  * @data: what they are called with
  *
- * A stream of inputs.
+ * Runs that follow each other, each with inputs of its own.
  */
 typedef struct
 {

@@ -10,7 +10,7 @@ G_BEGIN_DECLS
 /**
  * CleaveTensor:
  *
- * A type and its bytes, dense or a strided view of another tensor.
+ * A type and the bytes of its elements: dense, or a strided view of a tensor that it keeps alive.
  */
 typedef struct _CleaveTensor CleaveTensor;
 

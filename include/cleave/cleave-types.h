@@ -78,7 +78,7 @@ typedef struct
  * @rank: number of dimensions
  * @dim: spans, outermost first
  *
- * A box: one span for each dimension.
+ * A box of indices of a tensor: one span for each of its dimensions.
  */
 typedef struct
 {
@@ -89,9 +89,9 @@ typedef struct
 /**
  * CleaveTensorType:
  * @element: element type
- * @shape: logical shape
+ * @shape: logical shape, as ops see it, however the elements lie in memory
  *
- * Element type and logical shape of a value.  Zero is an absent one.
+ * Element type and logical shape of a value.  All zeros: the value is absent.
  */
 typedef struct
 {
