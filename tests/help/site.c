@@ -120,6 +120,28 @@ make_near_ties (CleaveTensor *tensor, guint operand, guint32 seed)
     }
 }
 
+/* A whole number may be less than 0 or begin far from it. */
+static void
+make_blocks (CleaveTensor *tensor, const CleaveTrySite *try)
+{
+  const CleaveShape *shape = &cleave_tensor_get_type (tensor)->shape;
+  float *x = cleave_tensor_get_mutable_data (tensor);
+  gint32 most = (1 << try->block_bits) - 1;
+
+  for (gint64 i = 0; i < shape->dim[0] * shape->dim[1]; i++)
+    {
+      const gint64 at[2] = { i / shape->dim[1], i % shape->dim[1] };
+      guint32 of_block = (guint32) (at[try->block_dim] / try->block * 7919 +
+                                    at[1 - try->block_dim] * 104729 + try->seed);
+      guint32 hash = (of_block ^ of_block >> 7) * 2654435761u;
+      float scale = ldexpf (1 + (float) (hash >> 12 & 0xffff) / 65536, -(int) (hash >> 29));
+      gint32 number = (gint32) ((guint32) i * 2246822519u >> 16) % (most + 1) -
+                      (gint32) (hash % (guint32) (most + 1));
+
+      x[i] = (float) number * scale + 0.0f;
+    }
+}
+
 static CleaveTensor *
 new_tensor (const CleaveTrySite *try, guint i, const CleaveTensorType *type)
 {
@@ -132,6 +154,8 @@ new_tensor (const CleaveTrySite *try, guint i, const CleaveTensorType *type)
     make_small (tensor);
   if (try->counted)
     count_up (tensor);
+  if (try->in_blocks & (1u << i))
+    make_blocks (tensor, try);
   if (try->near_ties && i < 2)
     make_near_ties (tensor, i, try->seed);
   return tensor;

@@ -29,6 +29,10 @@ typedef struct
   gboolean counted;   /* operands hold all 16-bit floats, or the floats with all sizes of these */
   gboolean near_ties; /* operand 1 holds one scale, of any size, and operand 0 floats that lie next
                          to the middle of two whole multiples of it */
+  guint in_blocks;    /* bits: which operands, of floats and a rank of 2, hold whole numbers of
+                         `block_bits` times a scale, one for each block along dimension `block_dim` */
+  guint block_dim, block_bits;
+  gint64 block;
   guint32 seed;
 } CleaveTrySite;
 

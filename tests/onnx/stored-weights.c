@@ -187,7 +187,7 @@ START_TEST (a_split_keeps_bits_and_bytes)
 }
 END_TEST
 
-/* Whatever their size, and also where another node is between. */
+/* Whatever their size, and also where another node is between; a program may keep the bytes. */
 START_TEST (a_program_works_them_out_once)
 {
   for (guint turned = 0; turned < 2; turned++)
@@ -209,7 +209,7 @@ START_TEST (a_program_works_them_out_once)
       ck_assert_int_eq (cleave_graph_get_peak_bytes (graph, NULL),
                         cleave_graph_get_peak_bytes (plain, NULL));
       ck_assert_int_eq (stats.arena_bytes, plain_stats.arena_bytes);
-      ck_assert_int_eq (stats.weight_bytes, plain_stats.weight_bytes);
+      ck_assert_int_le (stats.weight_bytes, plain_stats.weight_bytes);
       ck_assert_uint_eq (stats.n_steps, plain_stats.n_steps);
       run_assert_same (graph, turned);
     }

@@ -50,6 +50,7 @@ brgemm_free (gpointer state)
 
   cleave_product_free (brgemm->product);
   cleave_narrow_free (brgemm->narrow);
+  g_free (brgemm->blockwise);
   g_free (brgemm);
 }
 
@@ -93,7 +94,7 @@ prepare (gboolean (*plan) (const CleaveKernelInstance *instance,
   CleaveBrgemm *brgemm = g_new0 (CleaveBrgemm, 1);
 
   if (!plan (instance, weights, brgemm) ||
-      (brgemm->narrow == NULL && !cleave_product_prepare (brgemm->product)))
+      (brgemm->product != NULL && !cleave_product_prepare (brgemm->product)))
     {
       brgemm_free (brgemm);
       return FALSE;
@@ -101,6 +102,8 @@ prepare (gboolean (*plan) (const CleaveKernelInstance *instance,
   *n_scratch = bytes_of_panels (brgemm) + bytes_of_rows (&brgemm->rows);
   if (brgemm->narrow != NULL)
     *n_scratch += cleave_narrow_n_scratch (brgemm->narrow);
+  if (brgemm->blockwise != NULL)
+    *n_scratch += cleave_blockwise_n_scratch (brgemm->blockwise);
   *state = brgemm;
   return TRUE;
 }
@@ -160,7 +163,7 @@ run_batch (const CleaveBrgemm *brgemm,
       brgemm->operand_bias == 0 ? NULL : instance->operands[brgemm->operand_bias].data;
   float *rest = (float *) (gpointer) (scratch + bytes_of_panels (brgemm));
 
-  if (a == NULL)
+  if (a == NULL && brgemm->blockwise == NULL)
     a = (const float *) instance->operands[brgemm->operand_a].data +
         batch_offset (brgemm, index, brgemm->a_step);
   if (brgemm->panels.width != 0)
@@ -168,7 +171,9 @@ run_batch (const CleaveBrgemm *brgemm,
       cleave_panels_pack (&brgemm->panels, a, (float *) (gpointer) scratch);
       a = (const float *) (gpointer) scratch;
     }
-  if (brgemm->narrow != NULL)
+  if (brgemm->blockwise != NULL)
+    cleave_blockwise_run (brgemm->blockwise, x, instance, y_at, rest);
+  else if (brgemm->narrow != NULL)
     cleave_narrow_run (brgemm->narrow, x, a, bias, instance, y_at, rest);
   else
     run_bands (brgemm, instance, x, a, bias, y_at, rest);
@@ -202,7 +207,7 @@ reads (gconstpointer state, guint operand)
 {
   const CleaveBrgemm *brgemm = state;
 
-  return operand != brgemm->operand_a || brgemm->a == NULL;
+  return operand != brgemm->operand_a || (brgemm->a == NULL && brgemm->blockwise == NULL);
 }
 
 static gboolean
@@ -211,7 +216,7 @@ does_epilogue (gconstpointer state, const CleaveKernelInstance *instance, guint 
   const CleaveBrgemm *brgemm = state;
 
   *along = brgemm->columns_dim;
-  return brgemm->finish == NULL;
+  return brgemm->finish == NULL && brgemm->blockwise == NULL;
 }
 
 /* clang-format off */

@@ -46,7 +46,7 @@ has_batches (const CleaveBrgemm *brgemm)
   return FALSE;
 }
 
-/* b packed for good, read in place, or packed by each run. */
+/* b packed for good, read in place, or packed by each run; NULL: it is blockwise. */
 static CleaveProduct *
 add_b (const Plan *plan,
        const CleaveKernelInstance *instance,
@@ -61,11 +61,17 @@ add_b (const Plan *plan,
                           .width = cleave_panels_width (plan->n) };
   gboolean in_place =
       plan->b_column == 1 && plan->n >= MIN_IN_PLACE && plan->b_row >= MIN (plan->n, panels.width);
+  gboolean is_constant = instance->constants[B] != NULL && !has_batches (brgemm) &&
+                         instance->operands[B].type.shape.rank >= 2;
   CleaveProduct *product;
   gint64 first = 0;
 
-  if (instance->constants[B] != NULL && !has_batches (brgemm) &&
-      instance->operands[B].type.shape.rank >= 2)
+  if (is_constant && (plan->a_column == 1 || plan->k <= 1))
+    brgemm->blockwise = cleave_blockwise_new (weights, instance->constants[B], plan->b_columns_dim,
+                                              &panels, plan->m, plan->n, plan->a_row, plan->y_row);
+  if (brgemm->blockwise != NULL)
+    return NULL;
+  if (is_constant)
     brgemm->a = cleave_panels_of_constant (weights, instance->constants[B], plan->b_columns_dim,
                                            &panels, &first);
   else if (in_place)
@@ -130,7 +136,8 @@ plan_product (Plan *plan,
   brgemm->nests = brgemm->finish == NULL && plan->y_row >= plan->n &&
                   cleave_brgemm_nests (brgemm, plan->m * plan->y_row);
   brgemm->product = add_b (plan, instance, weights, brgemm);
-  add_rows (plan, brgemm->product, &brgemm->rows);
+  if (brgemm->product != NULL)
+    add_rows (plan, brgemm->product, &brgemm->rows);
   return TRUE;
 }
 

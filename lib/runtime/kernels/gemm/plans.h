@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+#include "blockwise.h"
 #include "gemm.h"
 #include "narrow.h"
 
@@ -27,6 +28,7 @@ typedef struct
 {
   CleaveProduct *product;
   CleaveNarrow *narrow;          /* instead of a product, or NULL */
+  CleaveBlockwise *blockwise;    /* instead of a product, or NULL */
   guint operand_a, operand_bias; /* bias 0: none */
   guint columns_dim;             /* of the result; its rank: there is but one column */
   const float *a;                /* packed for good; NULL: read in place or packed by each run */
