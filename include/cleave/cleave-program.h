@@ -21,6 +21,7 @@ typedef struct _CleaveProgram CleaveProgram;
  * @n_threads: number of threads; 0 for one per core
  * @reference: use reference kernels only
  * @trace: record when and on which thread each step ran
+ * @share: the arena lies in memory that other processes can map, where the system has such
  *
  * How to compile a program.
  */
@@ -29,6 +30,7 @@ typedef struct
   guint n_threads;
   gboolean reference;
   gboolean trace;
+  gboolean share;
 } CleaveProgramOptions;
 
 /* How memory is counted: see cleave_program_get_stats(). */
@@ -190,6 +192,7 @@ CLEAVE_API gboolean cleave_program_bind (CleaveProgram *program,
                                          GError **error);
 CLEAVE_API void cleave_program_run (CleaveProgram *program);
 CLEAVE_API void cleave_program_get_stats (const CleaveProgram *program, CleaveProgramStats *stats);
+CLEAVE_API int cleave_program_get_arena_file (const CleaveProgram *program, gconstpointer *begin);
 CLEAVE_API char *cleave_program_dup_trace (const CleaveProgram *program);
 CLEAVE_API CleaveProfile *cleave_program_profile (CleaveProgram *program, guint n_runs);
 CLEAVE_API GType cleave_profile_get_gtype (void);

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* memfd_create */
+#endif
+
 #include "memory.h"
 
 #include <stdlib.h>
@@ -8,6 +12,14 @@
 
 #include "error.h"
 
+static gpointer
+fail (gint64 n_bytes, const char *what, GError **error)
+{
+  return cleave_fail_null (error, CLEAVE_ERROR_MEMORY,
+                           "there is no memory for the %" G_GINT64_FORMAT " bytes of %s", n_bytes,
+                           what);
+}
+
 gpointer
 cleave_memory_try (gint64 n_bytes, gsize alignment, const char *what, GError **error)
 {
@@ -15,9 +27,43 @@ cleave_memory_try (gint64 n_bytes, gsize alignment, const char *what, GError **e
 
   if (posix_memalign (&memory, alignment, (gsize) MAX (n_bytes, 1)) == 0)
     return memory;
-  return cleave_fail_null (error, CLEAVE_ERROR_MEMORY,
-                           "there is no memory for the %" G_GINT64_FORMAT " bytes of %s", n_bytes,
-                           what);
+  return fail (n_bytes, what, error);
+}
+
+/* Pages are more aligned than anything asks for. */
+gpointer
+cleave_memory_try_shared (
+    gint64 n_bytes, gsize alignment, const char *what, int *fd, GError **error)
+{
+  gsize size = (gsize) MAX (n_bytes, 1);
+  gpointer memory;
+
+  *fd = memfd_create ("cleave", MFD_CLOEXEC);
+  if (*fd >= 0 && ftruncate (*fd, (off_t) size) != 0)
+    {
+      close (*fd);
+      *fd = -1;
+    }
+  if (*fd < 0)
+    return cleave_memory_try (n_bytes, alignment, what, error);
+  memory = mmap (NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
+  if (memory != MAP_FAILED)
+    return memory;
+  close (*fd);
+  *fd = -1;
+  return fail (n_bytes, what, error);
+}
+
+void
+cleave_memory_free_shared (gpointer memory, gint64 n_bytes, int fd)
+{
+  if (fd < 0)
+    {
+      free (memory);
+      return;
+    }
+  munmap (memory, (gsize) MAX (n_bytes, 1));
+  close (fd);
 }
 
 /* Where the system can, and silently nowhere else. */

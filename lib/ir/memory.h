@@ -6,6 +6,11 @@
 /* Aligned memory of a size that a model decides: NULL and CLEAVE_ERROR_MEMORY where GLib would
  * abort.  Freed with free(). */
 gpointer cleave_memory_try (gint64 n_bytes, gsize alignment, const char *what, GError **error);
+/* The same in a file that has no name and takes memory alone, so that other processes can map it:
+ * its descriptor, or -1 where there are no such files.  Freed with cleave_memory_free_shared(). */
+gpointer cleave_memory_try_shared (
+    gint64 n_bytes, gsize alignment, const char *what, int *fd, GError **error);
+void cleave_memory_free_shared (gpointer memory, gint64 n_bytes, int fd);
 /* For memory that is written at once: takes all its pages with one call of the system, in place of
  * a fault for each. */
 void cleave_memory_populate (gpointer memory, gsize n_bytes);

@@ -2,6 +2,9 @@
 
 #include "channels.h"
 
+#include "requests.h"
+
+#include <errno.h>
 #include <gio/gio.h>
 #include <sched.h>
 #include <string.h>
@@ -37,6 +40,7 @@ cleave_channels_init (CleaveChannelSet *channels, MPI_Comm comm, GError **error)
   int code;
 
   channels->comm = channels->alarm = MPI_COMM_NULL;
+  channels->expected = g_array_new (FALSE, FALSE, sizeof (CleaveArrival));
   code = MPI_Comm_dup (comm, &channels->comm);
   if (code == MPI_SUCCESS)
     code = MPI_Comm_dup (comm, &channels->alarm);
@@ -49,59 +53,23 @@ cleave_channels_init (CleaveChannelSet *channels, MPI_Comm comm, GError **error)
   return TRUE;
 }
 
-/* Messages between two ranks are told apart by their number among those. */
-static int
-next_tag (GHashTable *counts, const CleaveMessage *message)
-{
-  gint64 key = (gint64) message->from << 32 | message->to;
-  int *count = g_hash_table_lookup (counts, &key);
-
-  if (count == NULL)
-    {
-      count = g_new0 (int, 1);
-      g_hash_table_insert (counts, g_memdup2 (&key, sizeof key), count);
-    }
-  return (*count)++;
-}
-
-static gboolean
-open_channel (CleaveChannel *channel, const CleaveMessage *message, GError **error)
-{
-  if (message->n_bytes > G_MAXINT)
-    {
-      g_set_error (error, CLEAVE_ERROR, CLEAVE_ERROR_OPTION,
-                   "'%s' has %" G_GINT64_FORMAT " bytes, and a message can have %d: split it",
-                   message->value, message->n_bytes, G_MAXINT);
-      return FALSE;
-    }
-  channel->value = g_strdup (message->value);
-  channel->n_bytes = message->n_bytes;
-  channel->from = (int) message->from;
-  channel->to = (int) message->to;
-  return TRUE;
-}
-
 gboolean
-cleave_channels_open (CleaveChannelSet *channels, const CleavePlacement *placement, GError **error)
+cleave_channels_meet (CleaveChannelSet *channels, const CleaveProgram *program, GError **error)
 {
-  g_autoptr (GHashTable) counts =
-      g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, g_free);
-
   gint64 largest = 0;
+  int code = cleave_near_new (channels->comm, channels->n_channels, program, &channels->near);
 
-  channels->n_channels = cleave_placement_get_n_messages (placement);
-  channels->channels = g_new0 (CleaveChannel, (gsize) channels->n_channels + 1);
+  if (!cleave_mpi_check (code, "meet the ranks of this host", error))
+    return FALSE;
   for (guint i = 0; i < channels->n_channels; i++)
     {
-      const CleaveMessage *message = cleave_placement_get_message (placement, i);
       CleaveChannel *channel = &channels->channels[i];
 
-      channel->request = MPI_REQUEST_NULL;
-      channel->tag = next_tag (counts, message);
-      if (((int) message->from == channels->rank || (int) message->to == channels->rank) &&
-          !open_channel (channel, message, error))
-        return FALSE;
-      largest = MAX (largest, channel->n_bytes);
+      if (channel->value == NULL)
+        continue;
+      channel->is_near = cleave_near_has (channels->near, channel->from, channel->to);
+      if (!channel->is_near)
+        largest = MAX (largest, channel->n_bytes);
     }
   if (largest > SMALL)
     channels->progress = cleave_progress_new (channels->comm, &mpi_lock);
@@ -152,6 +120,8 @@ cleave_channels_clear (CleaveChannelSet *channels)
   gboolean is_quiet = TRUE;
 
   g_clear_pointer (&channels->progress, cleave_progress_free);
+  g_clear_pointer (&channels->near, cleave_near_free);
+  g_clear_pointer (&channels->expected, g_array_unref);
   for (guint i = 0; channels->channels != NULL && i < channels->n_channels; i++)
     {
       is_quiet &= !channels->channels[i].is_active;
@@ -252,6 +222,41 @@ leave_core (const CleaveChannelSet *channels)
     sched_yield ();
 }
 
+/* Whoever has sent it may wait before this rank does: all that are expected and there are taken. */
+static void
+take_all (CleaveChannelSet *channels)
+{
+  const CleaveArrival *last;
+  g_autoptr (GError) error = NULL;
+
+  if (channels->failure != NULL ||
+      cleave_arrivals_take (channels->expected, channels->near, &channels->n_received,
+                            &channels->received_bytes))
+    return;
+  last = &g_array_index (channels->expected, CleaveArrival, channels->expected->len - 1);
+  g_set_error (&error, G_IO_ERROR, (int) g_io_error_from_errno (errno),
+               "rank %d: cannot receive '%s', from rank %d: %s", channels->rank,
+               channels->channels[last->message].value, last->from, g_strerror (errno));
+  cleave_channels_fail (channels, error);
+}
+
+static gboolean
+is_done_near (CleaveChannelSet *channels, const CleaveChannel *channel, gboolean listen)
+{
+  guint message = (guint) (channel - channels->channels);
+
+  if (channel->from == channels->rank ? cleave_near_is_taken (channels->near, message, channel->run)
+                                      : !cleave_arrivals_have (channels->expected, message))
+    return channels->failure == NULL;
+  if (listen)
+    {
+      g_mutex_lock (&mpi_lock);
+      listen_for_alarm (channels);
+      g_mutex_unlock (&mpi_lock);
+    }
+  return FALSE;
+}
+
 /* FALSE: it will never be. */
 static gboolean
 wait_for (CleaveChannelSet *channels, CleaveChannel *channel, MPI_Status *status)
@@ -260,58 +265,14 @@ wait_for (CleaveChannelSet *channels, CleaveChannel *channel, MPI_Status *status
     {
       gboolean is_late = i % PATIENCE == 0;
 
-      if (is_done (channels, channel, is_late, status))
+      take_all (channels);
+      if (channel->is_near ? is_done_near (channels, channel, is_late)
+                           : is_done (channels, channel, is_late, status))
         return TRUE;
       if (is_late)
         leave_core (channels);
     }
   return FALSE;
-}
-
-/* The type of what lies at a place, once; to be freed. */
-static int
-make_type (const CleaveMessagePlace *place, MPI_Datatype *type)
-{
-  int code = MPI_Type_contiguous ((int) place->run_bytes, MPI_BYTE, type);
-
-  for (guint i = 0; i < place->n_loops && code == MPI_SUCCESS; i++)
-    {
-      MPI_Datatype inner = *type;
-
-      code = MPI_Type_create_hvector ((int) place->counts[i], 1, (MPI_Aint) place->strides[i],
-                                      inner, type);
-      MPI_Type_free (&inner);
-    }
-  return code == MPI_SUCCESS ? MPI_Type_commit (type) : code;
-}
-
-static int
-make_request (CleaveChannelSet *channels, CleaveChannel *channel)
-{
-  const CleaveMessagePlace *place = &channel->place;
-  MPI_Datatype type;
-  int code = make_type (place, &type);
-
-  if (code != MPI_SUCCESS)
-    return code;
-  code = channel->from == channels->rank
-             ? MPI_Send_init (place->data, 1, type, channel->to, channel->tag, channels->comm,
-                              &channel->request)
-             : MPI_Recv_init (place->data, 1, type, channel->from, channel->tag, channels->comm,
-                              &channel->request);
-  MPI_Type_free (&type);
-  return code;
-}
-
-static gboolean
-is_same_place (const CleaveMessagePlace *a, const CleaveMessagePlace *b)
-{
-  if (a->data != b->data || a->run_bytes != b->run_bytes || a->n_loops != b->n_loops)
-    return FALSE;
-  for (guint i = 0; i < a->n_loops; i++)
-    if (a->counts[i] != b->counts[i] || a->strides[i] != b->strides[i])
-      return FALSE;
-  return TRUE;
 }
 
 /* A request is made for a place in the first run, and again if tensors that are bound lie
@@ -321,17 +282,18 @@ static void
 start (CleaveChannelSet *channels, guint message, const CleaveMessagePlace *place)
 {
   CleaveChannel *channel = &channels->channels[message];
+  gboolean is_sent = channel->from == channels->rank;
   int code = MPI_SUCCESS;
 
-  if (channels->failure != NULL)
-    return;
   g_mutex_lock (&mpi_lock);
-  if (channel->request != MPI_REQUEST_NULL && !is_same_place (place, &channel->place))
+  if (channel->request != MPI_REQUEST_NULL && !cleave_message_place_equal (place, &channel->place))
     code = MPI_Request_free (&channel->request);
   if (code == MPI_SUCCESS && channel->request == MPI_REQUEST_NULL)
     {
       channel->place = *place;
-      code = make_request (channels, channel);
+      code =
+          cleave_request_init (&channel->request, place, is_sent,
+                               is_sent ? channel->to : channel->from, channel->tag, channels->comm);
     }
   if (code == MPI_SUCCESS)
     code = MPI_Start (&channel->request);
@@ -343,18 +305,37 @@ start (CleaveChannelSet *channels, guint message, const CleaveMessagePlace *plac
 static void
 expect (gpointer data, guint message, const CleaveMessagePlace *place)
 {
-  start (data, message, place);
+  CleaveChannelSet *channels = data;
+  CleaveChannel *channel = &channels->channels[message];
+  const CleaveArrival arrival = { message, channel->run + 1, channel->from, *place };
+
+  if (channels->failure != NULL)
+    return;
+  channel->run++;
+  if (channel->is_near)
+    g_array_append_val (channels->expected, arrival);
+  else
+    start (channels, message, place);
 }
 
 static void
 send (gpointer data, guint message, const CleaveMessagePlace *place)
 {
   CleaveChannelSet *channels = data;
+  CleaveChannel *channel = &channels->channels[message];
 
-  start (channels, message, place);
-  channels->n_sent += channels->channels[message].is_active;
-  channels->sent_bytes +=
-      channels->channels[message].is_active ? channels->channels[message].n_bytes : 0;
+  if (channels->failure != NULL)
+    return;
+  channel->run++;
+  if (channel->is_near)
+    cleave_near_offer (channels->near, message, channel->run, place);
+  else
+    start (channels, message, place);
+  if (channels->failure != NULL)
+    return;
+  take_all (channels);
+  channels->n_sent++;
+  channels->sent_bytes += channel->n_bytes;
 }
 
 static gboolean
@@ -375,6 +356,8 @@ receive (gpointer data, guint message)
 
   if (!wait_for (channels, &channels->channels[message], &status))
     return FALSE;
+  if (channels->channels[message].is_near)
+    return TRUE;
   if (MPI_Get_count (&status, MPI_BYTE, &n_bytes) == MPI_SUCCESS)
     {
       channels->n_received++;

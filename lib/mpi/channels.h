@@ -4,12 +4,13 @@
 #include <cleave/cleave-error.h>
 #include <cleave/cleave-mpi.h>
 
+#include "arrivals.h"
 #include "progress.h"
 
 /* Sets an error that tells what was to be done and what MPI says; TRUE if there is none. */
 gboolean cleave_mpi_check (int code, const char *what, GError **error);
 
-/* One message, and the request that is started in each run. */
+/* One message, and the request that is started in each run if MPI carries it. */
 typedef struct
 {
   char *value; /* NULL: it is neither sent nor received here */
@@ -18,6 +19,8 @@ typedef struct
   CleaveMessagePlace place; /* of the request */
   MPI_Request request;      /* MPI_REQUEST_NULL: not made yet */
   gboolean is_active;       /* MPI may look at the place */
+  gboolean is_near;         /* whoever receives it reads it where it lies */
+  guint run;                /* how often it has been sent, or expected */
 } CleaveChannel;
 
 /* All messages of a rank, as a transport. */
@@ -29,8 +32,10 @@ typedef struct
   guint n_channels; /* as many as the placement has messages */
   CleaveChannel *channels;
   gboolean has_company;     /* other programs of this process run meanwhile */
-  CleaveProgress *progress; /* NULL: no message is large */
-  GError *failure;          /* in a run: nothing is sent or received any more */
+  CleaveProgress *progress; /* NULL: MPI carries no message that is large */
+  CleaveNear *near;
+  GArray *expected; /* CleaveArrival */
+  GError *failure;  /* in a run: nothing is sent or received any more */
   gint64 n_sent, n_received, sent_bytes, received_bytes;
 } CleaveChannelSet;
 
@@ -38,6 +43,9 @@ typedef struct
 gboolean cleave_channels_init (CleaveChannelSet *channels, MPI_Comm comm, GError **error);
 gboolean
 cleave_channels_open (CleaveChannelSet *channels, const CleavePlacement *placement, GError **error);
+/* Collective, before the first run: finds out which messages MPI need not carry. */
+gboolean
+cleave_channels_meet (CleaveChannelSet *channels, const CleaveProgram *program, GError **error);
 /* Collective.  FALSE: after a failure there are messages that MPI may still write or read. */
 gboolean cleave_channels_clear (CleaveChannelSet *channels);
 /* Nothing is sent or received any more, and all ranks are told why. */

@@ -82,6 +82,7 @@ make (CleaveRankProgram *program,
   const CleaveTensorType token = { CLEAVE_UINT8, { .rank = 1, .dim = { 1 } } };
   g_autoptr (CleavePlacement) given = placement;
   CleaveTransport transport = cleave_channels_get_transport (&program->channels);
+  CleaveProgramOptions own = { 0 };
   CleaveGraph *graph;
 
   program->token = cleave_tensor_new (&token, error);
@@ -89,7 +90,10 @@ make (CleaveRankProgram *program,
     return;
   graph = cleave_placement_build (placement, (guint) program->channels.rank, &transport);
   g_clear_pointer (&given, cleave_placement_unref);
-  program->program = cleave_program_new_take (graph, options, error);
+  if (options != NULL)
+    own = *options;
+  own.share = TRUE;
+  program->program = cleave_program_new_take (graph, &own, error);
 }
 
 /**
@@ -121,7 +125,10 @@ cleave_rank_program_new_take (MPI_Comm comm,
       !check_all (&program->channels, placement, options, error))
     return NULL;
   make (program, g_steal_pointer (&given), options, &own);
-  return cleave_mpi_agree (program->channels.comm, own, error) ? g_steal_pointer (&program) : NULL;
+  if (!cleave_mpi_agree (program->channels.comm, own, error) ||
+      !cleave_channels_meet (&program->channels, program->program, error))
+    return NULL;
+  return g_steal_pointer (&program);
 }
 
 /**

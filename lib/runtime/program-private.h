@@ -88,6 +88,7 @@ struct _CleaveProgram
   GPtrArray *constants; /* CleaveTensor that steps read as they are */
   GBytes *bytes;        /* in which packed weights lie, if not in memory of their own */
   char *arena;
+  int arena_fd;   /* of memory that is shared; else -1 */
   char **scratch; /* of each thread */
 
   CleaveTraceEvent *events; /* of each task; NULL: nobody asked for them */

@@ -41,12 +41,15 @@ static gboolean
 make_memory (CleaveProgram *program,
              const CleaveMaking *making,
              const CleaveArena *arena,
+             gboolean is_shared,
              GError **error)
 {
   CleaveProgramStats *stats = &program->stats;
 
   program->arena =
-      cleave_memory_try (arena->n_bytes, CLEAVE_BUFFER_ALIGNMENT, "activations", error);
+      is_shared ? cleave_memory_try_shared (arena->n_bytes, CLEAVE_BUFFER_ALIGNMENT, "activations",
+                                            &program->arena_fd, error)
+                : cleave_memory_try (arena->n_bytes, CLEAVE_BUFFER_ALIGNMENT, "activations", error);
   if (program->arena == NULL)
     return FALSE;
   stats->arena_bytes = arena->n_bytes;
@@ -60,6 +63,7 @@ program_new (const CleaveGraph *graph, guint n_threads, const GArray *packed)
 {
   CleaveProgram *program = g_atomic_rc_box_new0 (CleaveProgram);
 
+  program->arena_fd = -1;
   program->stats.n_threads = n_threads;
   program->stats.n_nodes = cleave_graph_count_operators (graph);
   program->weights = cleave_weights_new (packed);
@@ -110,7 +114,7 @@ make (const CleaveMaking *of, const CleaveProgramOptions *options, guint n_threa
     cleave_record_init (&recipe->record, &plan);
   program = program_new (of->graph, plan.schedule->n_threads, is_known ? recipe->packed : NULL);
   program->schedule = g_steal_pointer (&plan.schedule);
-  if (!make_memory (program, &making, &plan.arena, error))
+  if (!make_memory (program, &making, &plan.arena, options != NULL && options->share, error))
     return NULL;
   if (options != NULL && options->trace)
     cleave_program_begin_trace (program, plan.storage);
@@ -256,7 +260,7 @@ clear (gpointer data)
   cleave_schedule_free (program->schedule);
   cleave_waits_clear (&program->waits);
   g_aligned_free (program->progress);
-  free (program->arena);
+  cleave_memory_free_shared (program->arena, program->stats.arena_bytes, program->arena_fd);
   cleave_weights_free (program->weights);
   g_ptr_array_unref (program->constants);
   g_clear_pointer (&program->bytes, g_bytes_unref);
@@ -279,6 +283,25 @@ clear (gpointer data)
  */
 
 CLEAVE_DEFINE_COUNTED (CleaveProgram, program, clear)
+
+/**
+ * cleave_program_get_arena_file: (skip)
+ * @program: a program made with the option `share`
+ * @begin: (out) (optional): where this process has the arena
+ *
+ * Tells in which file the arena lies, from its begin on: other processes can map it, and read there
+ * what this one computes.  Which values lie where, and when, the steps of the program know.
+ *
+ * Returns: a descriptor, which the program closes; or -1 if the arena is not shared
+ */
+int
+cleave_program_get_arena_file (const CleaveProgram *program, gconstpointer *begin)
+{
+  g_return_val_if_fail (program != NULL, -1);
+  if (begin != NULL)
+    *begin = program->arena;
+  return program->arena_fd;
+}
 
 /**
  * cleave_program_get_stats:

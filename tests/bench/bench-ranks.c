@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* bench-ranks MODEL GBIT LATENCY REPEAT: begun by mpirun; as JSON, the least that a run takes on
- * ranks of one thread each, and what the simulation says that it takes in the network that is
- * measured.  GBIT and LATENCY are those that the model is split and placed for, so that ranks have
- * something to send in slower networks as well.
+/* bench-ranks MODEL GBIT LATENCY REPEAT [SHAPE]: begun by mpirun; as JSON, the least that a run
+ * takes on ranks of one thread each, what one process takes that has as many threads as there are
+ * ranks, and what the simulation says that it takes in the network that is measured.  GBIT and
+ * LATENCY are those that the model is split and placed for, so that ranks have something to send in
+ * slower networks as well; with 0 and 0, those that are measured.  SHAPE is that of the only input.
  *
  * The cost model is of one processor.  How much faster or slower this one is, the same pieces tell
  * when one rank runs them all, by turns with the other runs; the simulation is told a network that
@@ -27,14 +28,28 @@ demand (gboolean good, const GError *error)
 }
 
 static CleaveGraph *
-load (const char *path, const CleaveNetwork *network)
+load (const char *path, const char *shape)
+{
+  g_auto (GStrv) dims = g_strsplit (shape == NULL ? "" : shape, ",", CLEAVE_MAX_RANK);
+  CleaveOnnxShape only = { 0 };
+  const CleaveOnnxOptions options = { .shapes = &only, .n_shapes = shape != NULL };
+  g_autoptr (GError) error = NULL;
+  CleaveGraph *graph;
+
+  for (guint d = 0; dims[d] != NULL; d++)
+    only.shape.dim[only.shape.rank++] = g_ascii_strtoll (dims[d], NULL, 10);
+  graph = cleave_onnx_load (path, &options, &error);
+  demand (graph != NULL, error);
+  return graph;
+}
+
+static CleaveGraph *
+load_split (const char *path, const char *shape, const CleaveNetwork *network)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (CleaveGraph) graph = cleave_onnx_load (path, NULL, &error);
-  g_autoptr (CleaveSplitReport) report = NULL;
+  g_autoptr (CleaveGraph) graph = load (path, shape);
+  g_autoptr (CleaveSplitReport) report = cleave_split_for_ranks (graph, network, &error);
 
-  demand (graph != NULL, error);
-  report = cleave_split_for_ranks (graph, network, &error);
   demand (report != NULL && cleave_clean_up (graph, NULL, &error), error);
   return g_steal_pointer (&graph);
 }
@@ -83,13 +98,35 @@ make_program (CleaveGraph *graph, CleavePlacement *placement)
   return program;
 }
 
-/* Those that have nothing to do leave their cores alone. */
+/* The whole graph in one process, with a thread for each rank. */
+static CleaveProgram *
+make_whole (const char *path, const char *shape)
+{
+  const CleaveProgramOptions options = { .n_threads = (guint) n_ranks };
+  g_autoptr (CleaveGraph) graph = load (path, shape);
+  g_autoptr (GPtrArray) inputs = make_tensors (graph, FALSE), outputs = make_tensors (graph, TRUE);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (CleaveSplitReport) report =
+      cleave_split_for_threads (graph, options.n_threads, &error);
+  CleaveProgram *program;
+
+  demand (report != NULL && cleave_clean_up (graph, NULL, &error), error);
+  program = cleave_program_new (graph, &options, &error);
+  demand (program != NULL &&
+              cleave_program_bind (program, (CleaveTensor **) inputs->pdata, inputs->len,
+                                   (CleaveTensor **) outputs->pdata, outputs->len, &error),
+          error);
+  return program;
+}
+
+/* Those that have nothing to do leave their cores alone, and threads that have run fall asleep. */
 static void
 meet (void)
 {
   MPI_Request request;
   int is_done = 0;
 
+  g_usleep (10000);
   MPI_Ibarrier (MPI_COMM_WORLD, &request);
   while (MPI_Test (&request, &is_done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !is_done)
     g_usleep (200);
@@ -107,14 +144,77 @@ run (CleaveRankProgram *program)
   return MPI_Wtime () - begin;
 }
 
+static double
+run_whole (CleaveProgram *program)
+{
+  double begin;
+
+  meet ();
+  begin = MPI_Wtime ();
+  if (rank == 0)
+    cleave_program_run (program);
+  return MPI_Wtime () - begin;
+}
+
+typedef struct
+{
+  CleaveRankProgram *ranks, *alone; /* on all, and the same pieces on one */
+  CleaveProgram *whole;             /* on rank 0 */
+} Programs;
+
+typedef struct
+{
+  double ranks, alone, whole; /* seconds */
+} Times;
+
+static Times
+time_programs (const Programs *programs, guint repeat)
+{
+  Times least = { G_MAXDOUBLE, G_MAXDOUBLE, G_MAXDOUBLE };
+
+  for (guint i = 0; i < repeat; i++)
+    {
+      const Times times = { run (programs->ranks), run (programs->alone),
+                            run_whole (programs->whole) };
+
+      least.ranks = MIN (least.ranks, times.ranks);
+      least.alone = MIN (least.alone, times.alone);
+      least.whole = MIN (least.whole, times.whole);
+    }
+  return least;
+}
+
+static gint64
+count_bytes (const CleaveProgramStats *stats)
+{
+  return stats->arena_bytes + stats->scratch_bytes + stats->weight_bytes;
+}
+
+/* Of the rank that has most, over those of one process. */
+static double
+compare_memory (const Programs *programs)
+{
+  CleaveRankStats own;
+  CleaveProgramStats whole = { 0 };
+  gint64 mine, most = 0;
+
+  cleave_rank_program_get_stats (programs->ranks, &own);
+  mine = count_bytes (&own.program);
+  MPI_Reduce (&mine, &most, 1, MPI_INT64_T, MPI_MAX, 0, MPI_COMM_WORLD);
+  if (rank > 0)
+    return 0;
+  cleave_program_get_stats (programs->whole, &whole);
+  return (double) most / (double) count_bytes (&whole);
+}
+
 static void
 print (const CleavePlacement *placement,
        const CleavePlacement *alone,
        const CleaveNetwork *network,
-       double time,
-       double time_alone)
+       const Times *times,
+       double memory)
 {
-  double scale = time_alone / cleave_placement_simulate (alone, network);
+  double scale = times->alone / cleave_placement_simulate (alone, network);
   CleaveNetwork scaled = *network;
   double told;
 
@@ -123,35 +223,42 @@ print (const CleavePlacement *placement,
   told = scale * cleave_placement_simulate (placement, &scaled);
   printf ("{\"ranks\": %d, \"messages\": %u, \"gbit\": %.3g, \"latency_us\": %.3g, "
           "\"alone_ms\": %.3f, \"scale\": %.3f, \"ms\": %.3f, \"simulated_ms\": %.3f, "
-          "\"ratio\": %.3f}\n",
+          "\"ratio\": %.3f, \"one_process_ms\": %.3f, \"of_one_process\": %.3f, "
+          "\"memory_of_one_process\": %.3f}\n",
           n_ranks, cleave_placement_get_n_messages (placement), network->bandwidth / 1.25e8,
-          network->latency * 1e6, 1e3 * time_alone, scale, 1e3 * time, 1e3 * told, told / time);
+          network->latency * 1e6, 1e3 * times->alone, scale, 1e3 * times->ranks, 1e3 * told,
+          told / times->ranks, 1e3 * times->whole, times->ranks / times->whole, memory);
 }
 
 static void
-bench (const char *path, double gbit, double latency, guint repeat)
+bench (const char *path, double gbit, double latency, guint repeat, const char *shape)
 {
-  const CleaveNetwork meant = { (guint) n_ranks, 1, gbit * 1.25e8, latency / 1e6 };
-  CleaveNetwork network = meant;
-  g_autoptr (CleaveGraph) graph = load (path, &meant);
-  g_autoptr (CleavePlacement) placement = cleave_placement_new (graph, &meant, NULL),
-                              alone = place_on_one (graph);
-  g_autoptr (CleaveRankProgram) all = make_program (graph, placement),
-                                one = make_program (graph, alone);
-  double time = G_MAXDOUBLE, time_alone = G_MAXDOUBLE;
+  CleaveNetwork network = { (guint) n_ranks, 1, gbit * 1.25e8, latency / 1e6 };
+  CleaveNetwork meant = network;
   g_autoptr (GError) error = NULL;
+  g_autoptr (CleaveGraph) graph = NULL;
+  g_autoptr (CleavePlacement) placement = NULL, alone = NULL;
+  g_autoptr (CleaveRankProgram) ranks = NULL, one = NULL;
+  g_autoptr (CleaveProgram) whole = NULL;
+  Times times;
 
   meet ();
   demand (cleave_mpi_measure_network (MPI_COMM_WORLD, &network, &error), error);
-  for (guint i = 0; i < repeat; i++)
-    {
-      double seconds = run (all), seconds_alone = run (one);
+  if (meant.bandwidth <= 0)
+    meant = network;
+  graph = load_split (path, shape, &meant);
+  placement = cleave_placement_new (graph, &meant, &error);
+  demand (placement != NULL, error);
+  alone = place_on_one (graph);
+  ranks = make_program (graph, placement);
+  one = make_program (graph, alone);
+  whole = rank == 0 ? make_whole (path, shape) : NULL;
+  const Programs programs = { ranks, one, whole };
 
-      time = MIN (time, seconds);
-      time_alone = MIN (time_alone, seconds_alone);
-    }
+  times = time_programs (&programs, repeat);
+  double memory = compare_memory (&programs);
   if (rank == 0)
-    print (placement, alone, &network, time, time_alone);
+    print (placement, alone, &network, &times, memory);
 }
 
 int
@@ -162,11 +269,11 @@ main (int argc, char **argv)
   MPI_Init_thread (&argc, &argv, MPI_THREAD_SERIALIZED, &level);
   MPI_Comm_rank (MPI_COMM_WORLD, &rank);
   MPI_Comm_size (MPI_COMM_WORLD, &n_ranks);
-  if (argc != 5)
-    g_printerr ("bench-ranks MODEL GBIT LATENCY REPEAT\n");
+  if (argc != 5 && argc != 6)
+    g_printerr ("bench-ranks MODEL GBIT LATENCY REPEAT [SHAPE]\n");
   else
     bench (argv[1], g_ascii_strtod (argv[2], NULL), g_ascii_strtod (argv[3], NULL),
-           (guint) MAX (atoi (argv[4]), 1));
+           (guint) MAX (atoi (argv[4]), 1), argc > 5 ? argv[5] : NULL);
   MPI_Finalize ();
-  return argc != 5;
+  return argc != 5 && argc != 6;
 }

@@ -22,6 +22,7 @@ PLACED_FOR = ['10', '30']  # Gbit/s, microseconds: so that they send what they w
 SPACES = ['cleave-a', 'cleave-b']
 LINK = 'veth0'
 ADDRESSES = ['10.77.0.1', '10.77.0.2']
+BY_MPI = ['-x', 'CLEAVE_DEBUG=mpi']  # else ranks read each other's memory, as they are on one host
 FIRST = ['chrt', '-f', '1'] if shutil.which('chrt') else []
 
 # In place of ssh: begins Open MPI's daemon in the namespace of its address, with a folder of its own as another host has it.
@@ -70,7 +71,7 @@ def make_spaces():
 def run(bench, model, repeat, agent):
     environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT='1', OMPI_ALLOW_RUN_AS_ROOT_CONFIRM='1',
                        OMPI_MCA_hwloc_base_binding_policy='none', OMPI_MCA_mpi_yield_when_idle='1')
-    done = subprocess.run([*FIRST, 'ip', 'netns', 'exec', SPACES[0], 'mpirun', '--mca', 'plm_rsh_agent', agent, '--mca',
+    done = subprocess.run([*FIRST, 'ip', 'netns', 'exec', SPACES[0], 'mpirun', *BY_MPI, '--mca', 'plm_rsh_agent', agent, '--mca',
                            'oob_tcp_if_include', '10.77.0.0/24', '--mca', 'btl', 'tcp,self', '--mca', 'btl_tcp_if_include',
                            '10.77.0.0/24', '-H', ':1,'.join(ADDRESSES) + ':1', '-n', '2', bench, model, *PLACED_FOR, repeat],
                           check=True, capture_output=True, text=True, env=environment, timeout=600)

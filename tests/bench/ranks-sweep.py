@@ -15,7 +15,7 @@ import sys
 
 LIST = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'peers', 'models.txt')
 NETWORK = ['--bandwidth', '1000', '--latency', '0.1']
-TRANSPORTS = {'memory': [], 'TCP': ['--mca', 'btl', 'tcp,self']}
+TRANSPORTS = {'memory': [], 'TCP': ['-x', 'CLEAVE_DEBUG=mpi', '--mca', 'btl', 'tcp,self']}
 ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT='1', OMPI_ALLOW_RUN_AS_ROOT_CONFIRM='1', OMPI_MCA_mpi_yield_when_idle='1',
                    OMPI_MCA_rmaps_base_oversubscribe='1', OMPI_MCA_hwloc_base_binding_policy='none')
 

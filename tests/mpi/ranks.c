@@ -1,16 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* ranks.c same|agree|alarm|stream [N]: run by mpirun with 4 processes.  Many cases in one run,
+/* ranks.c same|agree|alarm|near|stream [N]: run by mpirun with 4 processes.  Many cases in one run,
  * since to begin one takes half a second. */
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* process_vm_readv */
+#endif
 
 #include "graphs.h"
 #include "random-graph.h"
 #include "run-help.h"
 
+#include "../../lib/mpi/copy-runs.h"
+
 #include <cleave/cleave-mpi.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 static int rank, n_ranks;
@@ -33,6 +42,23 @@ int
 MPI_Start (MPI_Request *request)
 {
   return starts_left-- > 0 ? PMPI_Start (request) : MPI_ERR_OTHER;
+}
+
+/* The system, which fails likewise. */
+static gint reads_left = G_MAXINT;
+
+ssize_t
+process_vm_readv (pid_t pid,
+                  const struct iovec *here,
+                  unsigned long n_here,
+                  const struct iovec *there,
+                  unsigned long n_there,
+                  unsigned long flags)
+{
+  if (reads_left-- > 0)
+    return syscall (SYS_process_vm_readv, pid, here, n_here, there, n_there, flags);
+  errno = ESRCH;
+  return -1;
 }
 
 /* Calls of other threads. */
@@ -391,13 +417,13 @@ run_alarm (int failing)
   if (rank == 0)
     cleave_rank_program_bind (program, &x, 1, &y, 1, NULL);
   if (rank == failing)
-    starts_left = 11;
+    starts_left = reads_left = 11;
   while (n_runs < 100 && cleave_rank_program_run (program, &error))
     n_runs++;
   demand (error != NULL, "no error", (guint32) failing);
   demand (g_str_has_prefix (error->message, expected), error->message, (guint32) failing);
   demand (!cleave_rank_program_run (program, NULL), "it goes on", (guint32) failing);
-  starts_left = G_MAXINT;
+  starts_left = reads_left = G_MAXINT;
 }
 
 /* Of programs that run at once, one that fails takes the others with it, on all ranks. */
@@ -421,13 +447,112 @@ run_stream_alarm (int failing)
         cleave_rank_program_bind (programs[i], &x, 1, &y, 1, NULL);
     }
   if (rank == failing)
-    starts_left = 11;
+    starts_left = reads_left = 11;
   demand (!cleave_rank_programs_stream (programs, N_LANES, &stream, &error), "no error",
           (guint32) failing);
   demand (g_str_has_prefix (error->message, expected), error->message, (guint32) failing);
-  starts_left = G_MAXINT;
+  starts_left = reads_left = G_MAXINT;
   for (guint i = 0; i < N_LANES; i++)
     cleave_rank_program_free (programs[i]);
+}
+
+/* A place of as many bytes whose loops lie otherwise in `data`; how much of that it takes. */
+static CleaveMessagePlace
+make_place (GRand *random, const gint64 *counts, guint n_loops, char *data, gboolean dense)
+{
+  CleaveMessagePlace place = { .data = data, .run_bytes = counts[0] };
+  guint begin = dense ? (guint) g_rand_int_range (random, 0, (gint32) n_loops + 1) : 0;
+  gint64 stride = place.run_bytes;
+
+  for (guint i = 0; i < begin; i++)
+    stride = place.run_bytes *= counts[i + 1];
+  for (guint i = begin; i < n_loops; i++)
+    {
+      stride += dense ? 0 : g_rand_int_range (random, 0, 9);
+      place.counts[place.n_loops] = counts[i + 1];
+      place.strides[place.n_loops++] = stride;
+      stride *= counts[i + 1];
+    }
+  return place;
+}
+
+static void
+run_copies (void)
+{
+  for (guint32 seed = 0; seed < 2000; seed++)
+    {
+      g_autoptr (GRand) random = g_rand_new_with_seed (seed);
+      char source[1 << 13], target[1 << 13] = "", back[1 << 13];
+      gint64 counts[4], n_bytes = 1;
+      guint n_loops = seed % 4;
+      CleaveMessagePlace from, to, again;
+
+      for (guint i = 0; i <= n_loops; i++)
+        n_bytes *= counts[i] = g_rand_int_range (random, seed % 7 == 0 ? 0 : 1, 6);
+      for (guint i = 0; i < sizeof source; i++)
+        source[i] = (char) g_rand_int (random);
+      memset (back, 0, sizeof back);
+      from = make_place (random, counts, n_loops, source, TRUE);
+      to = make_place (random, counts, n_loops, target, FALSE);
+      again = make_place (random, counts, n_loops, back, TRUE);
+      demand (cleave_runs_copy (&from, &to) == n_bytes, "other bytes than there are", seed);
+      demand (cleave_runs_copy (&to, &again) == n_bytes, "other bytes come back", seed);
+      demand (memcmp (source, back, (gsize) n_bytes) == 0, "not the bytes that were there", seed);
+      demand (n_bytes == 0 || cleave_runs_get_span (&to) <= (gint64) sizeof target, "no span",
+              seed);
+    }
+}
+
+static void
+run_text (const char *text, const guint *ranks, guint n_nodes)
+{
+  const CleaveProgramOptions options = { .n_threads = 1 };
+  g_autoptr (CleaveGraph) graph = cleave_graph_parse (text, NULL, NULL);
+  g_autoptr (GPtrArray) inputs = run_random_inputs (graph, 1), outputs = make_outputs (graph);
+  g_autoptr (CleaveRankProgram) program = cleave_rank_program_new_take (
+      MPI_COMM_WORLD, cleave_placement_new_by_node (graph, 4, ranks, n_nodes, NULL), &options,
+      NULL);
+
+  demand (program != NULL, "no program", n_nodes);
+  if (rank == 0)
+    cleave_rank_program_bind (program, (CleaveTensor **) inputs->pdata, inputs->len,
+                              (CleaveTensor **) outputs->pdata, outputs->len, NULL);
+  for (guint i = 0; i < 3; i++)
+    demand (cleave_rank_program_run (program, NULL), "cannot run", i);
+  if (rank == 0)
+    assert_outputs (graph, inputs, outputs, n_nodes);
+}
+
+/* Each waits until its message has left before it receives the other's. */
+#define CROSSWISE                                                                                  \
+  "graph g\n%x = Input : float32 1024x1024\n%a = Relu %x\n%b = Neg %x\n%c = MatMul %a, %a\n"       \
+  "%d = MatMul %b, %b\n%e = Add %c, %b\n%f = Add %d, %a\n%g = Add %e, %f\noutput %g\n"
+
+/* More rows than are fetched at once, and rows of few bytes, from where the input is bound. */
+#define ROWS                                                                                       \
+  "graph g\n%x = Input : float32 1x600x8x100\n"                                                    \
+  "%a = Slice %x 0:1,0:600,2:6,10:90\n%b = Relu %a\n"                                              \
+  "%c = Slice %x 0:1,0:600,2:6,10:14\n%d = Neg %c\noutput %b\noutput %d\n"
+
+/* Ranks of this host read each other's memory, and MPI carries nothing. */
+static void
+run_near (void)
+{
+  const guint crosswise[] = { 0, 0, 1, 0, 1, 0, 1, 0 }, rows[] = { 0, 0, 1, 0, 1 };
+
+  run_copies ();
+  starts_left = reads_left = G_MAXINT;
+  run_text (CROSSWISE, crosswise, G_N_ELEMENTS (crosswise));
+  reads_left = G_MAXINT;
+  run_text (ROWS, rows, G_N_ELEMENTS (rows));
+  demand (rank != 1 || G_MAXINT - reads_left >= 3 * (5 + 1), "rows were fetched otherwise", 0);
+  run_same (8);
+  demand (starts_left == G_MAXINT, "MPI carried a message", 0);
+  for (int i = 0; i < 5; i++)
+    {
+      run_alarm (1);
+      run_stream_alarm (1);
+    }
 }
 
 static const char *mode;
@@ -443,6 +568,8 @@ START_TEST (do_it)
       run_progress ();
       run_agree ();
     }
+  else if (g_str_equal (mode, "near"))
+    run_near ();
   else if (g_str_equal (mode, "stream"))
     for (guint32 seed = 0; seed < n_cases; seed++)
       run_stream_case (seed);
@@ -482,7 +609,7 @@ main (int argc, char **argv)
   main_thread = g_thread_self ();
   MPI_Comm_rank (MPI_COMM_WORLD, &rank);
   MPI_Comm_size (MPI_COMM_WORLD, &n_ranks);
-  demand (argc > 1 && n_ranks == 4, "ranks same|agree|alarm|stream [N], on 4 ranks", 0);
+  demand (argc > 1 && n_ranks == 4, "ranks same|agree|alarm|near|stream [N], on 4 ranks", 0);
   mode = argv[1];
   if (argc > 2)
     n_cases = (guint) atoi (argv[2]);

@@ -4,6 +4,7 @@
 #include "run-help.h"
 
 #include <string.h>
+#include <sys/mman.h>
 
 static CleaveGraph *
 make_graph (void)
@@ -83,6 +84,47 @@ START_TEST (program_outlives_its_graph)
   cleave_assert_no_error (error);
   ck_assert (cleave_tensor_equal (y, z));
   cleave_tensor_unref (whole_x);
+}
+END_TEST
+
+static gboolean
+all_zero (const char *bytes, gint64 n)
+{
+  for (gint64 i = 0; i < n; i++)
+    if (bytes[i] != 0)
+      return FALSE;
+  return TRUE;
+}
+
+/* Another process would map it likewise. */
+START_TEST (an_arena_can_be_shared)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new ("g");
+  CleaveResult *between =
+      run_conv (graph, run_input (graph, &CLEAVE_SHAPE (1, 2, 4, 4)), 3, 3, CLEAVE_LAYOUT_NCHW);
+  CleaveProgramOptions options = { .n_threads = 1, .share = TRUE };
+  g_autoptr (CleaveProgram) shared = NULL, own = NULL;
+  g_autoptr (CleaveTensor) x = make_tensor (CLEAVE_TYPE (CLEAVE_FLOAT32, 1, 2, 4, 4));
+  g_autoptr (CleaveTensor) y = make_tensor (CLEAVE_TYPE (CLEAVE_FLOAT32, 1, 3, 4, 4));
+  CleaveProgramStats stats;
+  gconstpointer begin = NULL;
+  const char *there;
+  int fd;
+
+  run_output (graph, run_conv (graph, between, 3, 3, CLEAVE_LAYOUT_NCHW));
+  shared = cleave_program_new (graph, &options, NULL);
+  own = cleave_program_new (graph, NULL, NULL);
+  fd = cleave_program_get_arena_file (shared, &begin);
+  cleave_program_get_stats (shared, &stats);
+  ck_assert_int_ge (fd, 0);
+  there = mmap (NULL, (gsize) stats.arena_bytes, PROT_READ, MAP_SHARED, fd, 0);
+  ck_assert (there != MAP_FAILED && (gconstpointer) there != begin);
+  cleave_program_bind (shared, &x, 1, &y, 1, NULL);
+  cleave_program_run (shared);
+  ck_assert_mem_eq (there, begin, (gsize) stats.arena_bytes);
+  ck_assert (!all_zero (there, stats.arena_bytes));
+  ck_assert_int_eq (munmap ((gpointer) there, (gsize) stats.arena_bytes), 0);
+  ck_assert_int_eq (cleave_program_get_arena_file (own, &begin), -1);
 }
 END_TEST
 
@@ -203,7 +245,7 @@ static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "new", too_many_threads_are_an_error, cycle_is_an_error,
-                   stats_say_what_a_run_takes, thousands_of_values_at_once,
+                   an_arena_can_be_shared, stats_say_what_a_run_takes, thousands_of_values_at_once,
                    peak_with_threads_is_that_of_a_program, NULL);
   cleave_add_case (suite, "bind", wrong_tensors_are_errors, program_outlives_its_graph, NULL);
   cleave_add_case (suite, "trace", trace_has_every_step_once_it_has_run, no_trace_unless_asked_for,

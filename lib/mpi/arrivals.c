@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "arrivals.h"
+
+gboolean
+cleave_arrivals_have (const GArray *arrivals, guint message)
+{
+  for (guint i = 0; i < arrivals->len; i++)
+    if (g_array_index (arrivals, CleaveArrival, i).message == message)
+      return TRUE;
+  return FALSE;
+}
+
+gboolean
+cleave_arrivals_take (GArray *arrivals, CleaveNear *near, gint64 *n_received, gint64 *n_bytes)
+{
+  for (guint i = arrivals->len; i-- > 0;)
+    {
+      const CleaveArrival arrival = g_array_index (arrivals, CleaveArrival, i);
+      gint64 taken;
+
+      if (!cleave_near_is_offered (near, arrival.from, arrival.message, arrival.run))
+        continue;
+      taken = cleave_near_take (near, arrival.from, arrival.message, arrival.run, &arrival.place);
+      g_array_remove_index_fast (arrivals, i);
+      if (taken < 0)
+        {
+          g_array_append_val (arrivals, arrival);
+          return FALSE;
+        }
+      (*n_received)++;
+      *n_bytes += taken;
+    }
+  return TRUE;
+}

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* A message of MPI is copied when both ranks call MPI, in parts if it is large or does not lie
+ * dense.  Here whoever receives copies it, at once, from where it lies on the other rank: out of
+ * its arena, which is mapped, or, where it lies in a tensor that is bound, by a call of the system
+ * that reads another process's memory. */
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* memfd_create, process_vm_readv */
+#endif
+
+#include "near.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "copy-runs.h"
+
+#define LINE 64
+/* As many as a call may be given: there may be more in Linux's headers than in others. */
+#define MAX_PARTS 512
+/* Bytes of runs below which all from the first byte to the last is fetched: each run costs the
+ * system more than as many bytes. */
+#define SHORT_RUN 256
+#define KEY_BYTES 40
+
+/* What is said of a message, by its sender and its receiver: on lines of their own. */
+typedef struct
+{
+  _Alignas(LINE) atomic_uint offered; /* the run that it was last offered in */
+  CleaveMessagePlace place;           /* with the sender's address */
+  _Alignas(LINE) atomic_uint taken;
+} Entry;
+
+typedef struct
+{
+  _Alignas(LINE) char key[KEY_BYTES]; /* nobody else's */
+  Entry entries[];                    /* by message; those that the owner sends are used */
+} Board;
+
+/* What ranks tell each other. */
+typedef struct
+{
+  gint64 pid, board_fd, arena_fd, arena_bytes;
+  guint64 board, arena; /* addresses there */
+  char key[KEY_BYTES];
+} Introduction;
+
+typedef struct
+{
+  Introduction is;
+  Board *board;
+  char *arena; /* as mapped here; NULL: it cannot be */
+} Peer;
+
+struct _CleaveNear
+{
+  int rank, n_ranks;
+  gsize board_bytes;
+  int board_fd;
+  Board *board;
+  Peer *peers;    /* by rank */
+  char *can_read; /* by who reads and whom */
+};
+
+static gboolean
+is_wanted (void)
+{
+  static const GDebugKey keys[] = { { "mpi", 1 } };
+
+  return g_parse_debug_string (g_getenv ("CLEAVE_DEBUG"), keys, G_N_ELEMENTS (keys)) == 0;
+}
+
+static gpointer
+map (int fd, gsize n_bytes, int protection)
+{
+  gpointer memory = mmap (NULL, n_bytes, protection, MAP_SHARED, fd, 0);
+
+  return memory == MAP_FAILED ? NULL : memory;
+}
+
+/* Without memory for it nobody reads this rank. */
+static void
+make_board (CleaveNear *near)
+{
+  g_autofree char *key = g_uuid_string_random ();
+
+  near->board_fd = memfd_create ("cleave-messages", MFD_CLOEXEC);
+  if (near->board_fd < 0 || ftruncate (near->board_fd, (off_t) near->board_bytes) != 0)
+    return;
+  near->board = map (near->board_fd, near->board_bytes, PROT_READ | PROT_WRITE);
+  if (near->board != NULL)
+    g_strlcpy (near->board->key, key, sizeof near->board->key);
+}
+
+static Introduction
+introduce (const CleaveNear *near, const CleaveProgram *program)
+{
+  CleaveProgramStats stats;
+  gconstpointer arena;
+  int arena_fd = cleave_program_get_arena_file (program, &arena);
+  gboolean is_there = near->board != NULL && arena_fd >= 0 && is_wanted ();
+  Introduction is = { .pid = is_there ? getpid () : -1,
+                      .board_fd = near->board_fd,
+                      .arena_fd = arena_fd,
+                      .board = (guintptr) near->board,
+                      .arena = (guintptr) arena };
+
+  cleave_program_get_stats (program, &stats);
+  is.arena_bytes = MAX (stats.arena_bytes, 1);
+  if (is_there)
+    memcpy (is.key, near->board->key, sizeof is.key);
+  return is;
+}
+
+static gpointer
+map_other (const Introduction *is, gint64 fd, gsize n_bytes, gboolean write)
+{
+  g_autofree char *path =
+      g_strdup_printf ("/proc/%" G_GINT64_FORMAT "/fd/%" G_GINT64_FORMAT, is->pid, fd);
+  int own = open (path, (write ? O_RDWR : O_RDONLY) | O_CLOEXEC);
+  gpointer memory = NULL;
+  off_t size;
+
+  if (own < 0)
+    return NULL;
+  size = lseek (own, 0, SEEK_END);
+  if (size >= 0 && (gsize) size >= n_bytes)
+    memory = map (own, n_bytes, write ? PROT_READ | PROT_WRITE : PROT_READ);
+  close (own);
+  return memory;
+}
+
+/* FALSE: errno says why. */
+static gboolean
+fetch_parts (const Introduction *is,
+             const struct iovec *here,
+             const struct iovec *there,
+             guint n_parts,
+             gint64 n_bytes)
+{
+  gssize n = process_vm_readv ((pid_t) is->pid, here, n_parts, there, n_parts, 0);
+
+  if (n >= 0 && n < n_bytes)
+    errno = EFAULT;
+  return n == n_bytes;
+}
+
+static gboolean
+read_other (const Introduction *is, gpointer to, guint64 address, gsize n_bytes)
+{
+  const struct iovec here = { to, n_bytes }, there = { (gpointer) (guintptr) address, n_bytes };
+
+  return fetch_parts (is, &here, &there, 1, (gint64) n_bytes);
+}
+
+/* A process of that number may be another one, on another host or in a container.  What it has at
+ * that address and in that file says who it is. */
+static gboolean
+meet (CleaveNear *near, Peer *peer)
+{
+  char key[KEY_BYTES] = "";
+
+  if (peer->is.pid < 0 || !read_other (&peer->is, key, peer->is.board, sizeof key) ||
+      memcmp (key, peer->is.key, sizeof key) != 0)
+    return FALSE;
+  peer->board = map_other (&peer->is, peer->is.board_fd, near->board_bytes, TRUE);
+  if (peer->board == NULL || memcmp (peer->board->key, peer->is.key, sizeof key) != 0)
+    return FALSE;
+  peer->arena = map_other (&peer->is, peer->is.arena_fd, (gsize) peer->is.arena_bytes, FALSE);
+  return peer->arena != NULL;
+}
+
+static int
+meet_all (CleaveNear *near, MPI_Comm comm, const CleaveProgram *program)
+{
+  const Introduction own = introduce (near, program);
+  g_autofree Introduction *all = g_new0 (Introduction, (gsize) near->n_ranks);
+  g_autofree char *mine = g_new0 (char, (gsize) near->n_ranks);
+  int code = MPI_Allgather (&own, sizeof own, MPI_BYTE, all, sizeof own, MPI_BYTE, comm);
+
+  for (int r = 0; r < near->n_ranks && code == MPI_SUCCESS; r++)
+    {
+      near->peers[r].is = all[r];
+      mine[r] = r != near->rank && own.pid >= 0 && meet (near, &near->peers[r]);
+    }
+  return code != MPI_SUCCESS ? code
+                             : MPI_Allgather (mine, near->n_ranks, MPI_BYTE, near->can_read,
+                                              near->n_ranks, MPI_BYTE, comm);
+}
+
+int
+cleave_near_new (MPI_Comm comm, guint n_messages, const CleaveProgram *program, CleaveNear **made)
+{
+  CleaveNear *near = *made = g_new0 (CleaveNear, 1);
+
+  MPI_Comm_rank (comm, &near->rank);
+  MPI_Comm_size (comm, &near->n_ranks);
+  near->board_bytes = sizeof (Board) + n_messages * sizeof (Entry);
+  near->peers = g_new0 (Peer, (gsize) near->n_ranks);
+  near->can_read = g_new0 (char, (gsize) near->n_ranks *(gsize) near->n_ranks);
+  make_board (near);
+  return meet_all (near, comm, program);
+}
+
+void
+cleave_near_free (CleaveNear *near)
+{
+  if (near == NULL)
+    return;
+  for (int r = 0; r < near->n_ranks; r++)
+    {
+      if (near->peers[r].board != NULL)
+        munmap (near->peers[r].board, near->board_bytes);
+      if (near->peers[r].arena != NULL)
+        munmap (near->peers[r].arena, (gsize) near->peers[r].is.arena_bytes);
+    }
+  if (near->board != NULL)
+    munmap (near->board, near->board_bytes);
+  if (near->board_fd >= 0)
+    close (near->board_fd);
+  g_free (near->peers);
+  g_free (near->can_read);
+  g_free (near);
+}
+
+gboolean
+cleave_near_has (const CleaveNear *near, int from, int to)
+{
+  return near->can_read[to * near->n_ranks + from];
+}
+
+void
+cleave_near_offer (CleaveNear *near, guint message, guint run, const CleaveMessagePlace *place)
+{
+  Entry *entry = &near->board->entries[message];
+
+  entry->place = *place;
+  atomic_store_explicit (&entry->offered, run, memory_order_release);
+}
+
+gboolean
+cleave_near_is_offered (const CleaveNear *near, int from, guint message, guint run)
+{
+  const Entry *entry = &near->peers[from].board->entries[message];
+
+  return atomic_load_explicit (&entry->offered, memory_order_acquire) == run;
+}
+
+/* As many parts as there is room for, of as many bytes on both sides. */
+static gint64
+fetch_some (const Peer *peer, CleaveRuns *source, CleaveRuns *target)
+{
+  struct iovec here[MAX_PARTS], there[MAX_PARTS];
+  guint n_parts = 0;
+  gint64 n_bytes = 0;
+
+  while (n_parts < MAX_PARTS && source->left > 0 && target->left > 0)
+    {
+      gint64 n = MIN (source->left, target->left);
+
+      here[n_parts] = (struct iovec){ target->data, (gsize) n };
+      there[n_parts++] = (struct iovec){ source->data, (gsize) n };
+      cleave_runs_skip (source, n);
+      cleave_runs_skip (target, n);
+      n_bytes += n;
+    }
+  return fetch_parts (&peer->is, here, there, n_parts, n_bytes) ? n_bytes : -1;
+}
+
+static gint64
+fetch_span (const Peer *peer, const CleaveMessagePlace *from, const CleaveMessagePlace *to)
+{
+  gsize span = (gsize) cleave_runs_get_span (from);
+  g_autofree char *memory = g_try_malloc (span);
+  CleaveMessagePlace copy = *from;
+
+  if (memory == NULL)
+    errno = ENOMEM;
+  if (memory == NULL || !read_other (&peer->is, memory, (guintptr) from->data, span))
+    return -1;
+  copy.data = memory;
+  return cleave_runs_copy (&copy, to);
+}
+
+static gint64
+fetch (const Peer *peer, const CleaveMessagePlace *from, const CleaveMessagePlace *to)
+{
+  CleaveRuns source, target;
+  gint64 n_bytes = 0;
+
+  if (MIN (from->run_bytes, to->run_bytes) < SHORT_RUN)
+    return fetch_span (peer, from, to);
+  cleave_runs_init (&source, from);
+  cleave_runs_init (&target, to);
+  while (source.left > 0 && target.left > 0)
+    {
+      gint64 n = fetch_some (peer, &source, &target);
+
+      if (n < 0)
+        return -1;
+      n_bytes += n;
+    }
+  return n_bytes;
+}
+
+gint64
+cleave_near_take (
+    CleaveNear *near, int from, guint message, guint run, const CleaveMessagePlace *place)
+{
+  const Peer *peer = &near->peers[from];
+  Entry *entry = &peer->board->entries[message];
+  CleaveMessagePlace source = entry->place;
+  guint64 offset = (guintptr) source.data - peer->is.arena;
+  gint64 n_bytes;
+
+  if ((guintptr) source.data >= peer->is.arena && offset < (guint64) peer->is.arena_bytes)
+    {
+      source.data = peer->arena + offset;
+      n_bytes = cleave_runs_copy (&source, place);
+    }
+  else
+    n_bytes = fetch (peer, &source, place);
+  if (n_bytes >= 0)
+    atomic_store_explicit (&entry->taken, run, memory_order_release);
+  return n_bytes;
+}
+
+gboolean
+cleave_near_is_taken (const CleaveNear *near, guint message, guint run)
+{
+  return atomic_load_explicit (&near->board->entries[message].taken, memory_order_acquire) == run;
+}
