@@ -14,6 +14,9 @@
 #define CACHED_PER_NS 24
 #define FAR_PER_NS 8
 #define HOT_PER_NS 64
+/* Weights that a piece before has read: nets of 50 layers in 64 tiles take as if it were 40 to 80.
+ */
+#define AGAIN_PER_NS 40
 /* An element of 4 bytes, read and written. */
 #define ELEMENTS_PER_NS 3.75
 
@@ -234,9 +237,22 @@ cleave_cost_of_elements (const CleaveNode *node)
 }
 
 double
+cleave_cost_of_weights_again (const CleaveNode *node)
+{
+  return cleave_node_get_macs (node) > 0 ? count_weights (node) / AGAIN_PER_NS : 0;
+}
+
+double
 cleave_cost_of_node (const CleaveNode *node)
 {
-  double n_bytes = 0;
+  return cleave_cost_of_piece (node, NULL);
+}
+
+double
+cleave_cost_of_piece (const CleaveNode *node, GHashTable *read)
+{
+  const gboolean is_product = read != NULL && cleave_node_get_macs (node) > 0;
+  double n_bytes = 0, n_again = 0, n_packed = 0;
 
   if (node->n_operands == 0 || node->n_results == 0)
     return CLEAVE_COST_OF_STEP;
@@ -244,11 +260,19 @@ cleave_cost_of_node (const CleaveNode *node)
     n_bytes += (double) cleave_tensor_type_n_bytes (&node->results[r].type);
   for (guint i = 0; i < node->n_operands; i++)
     if (node->operands[i].result != NULL)
-      n_bytes += (double) cleave_tensor_type_n_bytes (
-          &cleave_result_without_broadcast (node->operands[i].result)->type);
+      {
+        const CleaveResult *x = cleave_result_without_broadcast (node->operands[i].result);
+        gboolean is_again =
+            is_product && cleave_node_is_fixed (x->node) && !g_hash_table_add (read, (gpointer) x);
+
+        *(is_again ? &n_again : &n_bytes) += (double) cleave_tensor_type_n_bytes (&x->type);
+        if (is_product && i == 1 && !cleave_node_is_fixed (x->node))
+          n_packed = (double) cleave_tensor_type_n_bytes (&x->type);
+      }
   return CLEAVE_COST_OF_STEP +
          MAX (cleave_cost_of_bytes (n_bytes), cleave_cost_of_elements (node)) +
-         cleave_cost_of_macs (count_macs (node));
+         n_again / AGAIN_PER_NS + cleave_cost_of_rows (n_packed) +
+         cleave_cost_of_macs (read == NULL ? count_macs (node) : count_macs_of_tiles (node));
 }
 
 double

@@ -33,6 +33,12 @@ double cleave_cost_of_rows (double n_bytes);
 double cleave_cost_of_elements (const CleaveNode *node);
 /* A step that computes the node. */
 double cleave_cost_of_node (const CleaveNode *node);
+/* The same more closely, of a piece, or of a node that stays whole: weights among `read`
+ * (CleaveResult) have been read before, and others are noted there; what a product packs is read
+ * for each piece.  NULL: as it is. */
+double cleave_cost_of_piece (const CleaveNode *node, GHashTable *read);
+/* What each piece but the first adds to read all weights of the node. */
+double cleave_cost_of_weights_again (const CleaveNode *node);
 /* The part of it that pieces of the node share: sums, or where there are none, elements of its
  * result or of what it takes together. */
 double cleave_cost_of_shared (const CleaveNode *node);

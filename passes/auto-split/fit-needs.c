@@ -374,6 +374,8 @@ cleave_fit_visit (CleaveFitState *state, guint index)
     }
   find_made (state, node, made);
   count_macs (state, node, made);
+  if (state->walk->cut != CLEAVE_FIT_OUTER)
+    state->again += node->again;
   ask_operands (state, node, made);
   return TRUE;
 }

@@ -69,6 +69,7 @@ typedef struct
   gint64 most_middle, most_first; /* of all steps */
   gint64 copied;
   double macs;
+  double again; /* nanoseconds: what each tile but the first adds for weights */
   guint n_nodes;
   gboolean overlaps; /* one strip needs what another has */
   gboolean is_thin;

@@ -59,7 +59,8 @@ static gboolean
 is_of_use (const CleaveFitEdge *edge, const CleaveFitEdge *last)
 {
   return last == NULL || last->begin != edge->begin || edge->work < last->work ||
-         edge->macs < last->macs || (last->is_thin && !edge->is_thin);
+         edge->work + edge->again < last->work + last->again || edge->macs < last->macs ||
+         (last->is_thin && !edge->is_thin);
 }
 
 /* Notes those that no other betters, of one end. */
@@ -347,7 +348,7 @@ find_way (const CleaveFitEdges *edges, Way *ways, guint end, const CleaveFitAsk 
     {
       const CleaveFitEdge *edge = &g_array_index (edges->edges, CleaveFitEdge, e);
       const Way *before = &ways[edge->begin];
-      Way way = { before->cost + edge->work +
+      Way way = { before->cost + edge->work + (ask->weighs ? edge->again : 0) +
                       ask->mac_price * cleave_cost_of_macs_in_strips (edge->macs),
                   MAX (before->n_bytes, edge->n_bytes), edge };
 
@@ -391,7 +392,7 @@ cleave_fit_path_find (const CleaveFitEdges *edges, const CleaveFitAsk *ask)
         continue;
       g_array_prepend_vals (path->edges, edge, 1);
       path->macs += edge->macs;
-      path->work += edge->work;
+      path->work += edge->work + edge->again;
     }
   return path;
 }

@@ -71,6 +71,7 @@ typedef struct
 {
   gint64 max_bytes;
   double mac_price; /* of MACs, besides the work that they are: so many times as much */
+  gboolean weighs;  /* counts weights that strips read again */
 } CleaveFitAsk;
 
 /* The segments that need no more than so many bytes and cost least; NULL: there are none. */

@@ -195,7 +195,8 @@ find_path (CleaveFitSearch *search, Family family, gint64 max_bytes)
   const CleaveFitEdges *edges = get_edges (search, family);
   const double asked = search->options.max_added_macs;
   double allowed = get_allowed_macs (search);
-  CleaveFitAsk ask = { max_bytes, search->mac_price };
+  CleaveFitAsk ask = { max_bytes, search->mac_price,
+                       !search->is_for_least || search->options.max_added_latency != 0 };
   g_autoptr (CleaveFitPath) path = cleave_fit_path_find (edges, &ask);
   double low = LOW_PRICE, high = HIGH_PRICE;
 
@@ -404,7 +405,7 @@ static gint64
 find_possible (CleaveFitSearch *search, Family family, gint64 max_bytes)
 {
   const double asked = search->options.max_added_macs;
-  const CleaveFitAsk ask = { max_bytes, asked == 0 ? 0 : HIGH_PRICE };
+  const CleaveFitAsk ask = { max_bytes, asked == 0 ? 0 : HIGH_PRICE, FALSE };
   g_autoptr (CleaveFitPath) path = cleave_fit_path_find (get_edges (search, family), &ask);
 
   return path == NULL || (asked != 0 && path->macs > (1 + MAC_MARGIN) * get_allowed_macs (search))
@@ -584,12 +585,14 @@ search_down (CleaveFitSearch *search, Family first, Family last)
 {
   gint64 before;
 
+  search->is_for_least = TRUE;
   search_limits (search, first, last);
   forget (search);
   for (Family family = first; family <= last; family++)
     if (is_its_own (search, family) &&
         (family < LAPS || search->steps.n_steps <= MAX_STEPS_OF_LIMITS))
       go_up (search, family);
+  search->is_for_least = FALSE;
   do
     {
       before = search->enough;

@@ -21,6 +21,7 @@ typedef struct
   const CleaveFitTry *original;             /* the same, without copies */
   GPtrArray *copies;                        /* CleaveFitCopy: that the graph has; NULL: none */
   GPtrArray *learned[CLEAVE_FIT_N_LAPS]; /* CleaveFitTry, unowned: what edges were corrected by */
+  gboolean is_for_least;                 /* time is no matter */
   double mac_price;                      /* of a MAC, besides the work that it is */
   gint64 enough;                         /* bytes that were found with another limit on MACs */
 } CleaveFitSearch;

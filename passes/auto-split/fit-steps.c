@@ -3,6 +3,7 @@
 #include "fit-steps.h"
 
 #include "../../lib/ir/topology.h"
+#include "../../lib/memory/cost.h"
 #include "../views/strided-range.h"
 #include "timeline.h"
 
@@ -203,6 +204,7 @@ add_nodes (CleaveFitSteps *steps,
         continue;
       added.step = (guint) step[cleave_storage_position (timeline->storage, there)];
       added.macs = cleave_node_get_macs (node);
+      added.again = cleave_cost_of_weights_again (node);
       added.can_split = node->op->maps != NULL;
       added.is_again = cleave_node_widens (node) > 0;
       g_array_append_val (steps->nodes, added);

@@ -250,6 +250,7 @@ add_edge (const CleaveFitState *state, guint begin, gint64 most, GArray *edges)
   edge.bold = n_bytes - bold;
   if (edge.bold >= most)
     return;
+  edge.again = state->again * (cleave_fit_count_tiles (walk) - 1);
   edge.work = cleave_cost_of_macs_in_strips (state->macs) +
               CLEAVE_COST_OF_STEP * (double) state->n_nodes * (cleave_fit_count_tiles (walk) - 1) +
               cleave_cost_of_rows ((double) state->copied);

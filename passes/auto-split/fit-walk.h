@@ -31,8 +31,9 @@ typedef struct
   gint64 bold;          /* the same, however far strips read ahead */
   guint best_of;        /* bits: with which laps no other is better */
   gboolean is_measured;
-  double macs; /* added */
-  double work; /* added, in nanoseconds: for MACs, nodes, and bytes copied */
+  double macs;  /* added */
+  double work;  /* added, in nanoseconds: for MACs, nodes, and bytes copied */
+  double again; /* the same, for weights that all strips but the first read */
 } CleaveFitEdge;
 
 typedef struct _CleaveFitWalker CleaveFitWalker;

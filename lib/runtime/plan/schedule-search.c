@@ -345,7 +345,7 @@ cleave_schedule_search_schedule (const CleaveStorage *storage,
   for (guint s = 0; s < n_steps; s++)
     {
       along[s] = cleave_step_find_along (storage, s);
-      cost[s] = cleave_step_estimate_cost (storage, s, along[s] != G_MAXUINT);
+      cost[s] = cleave_step_estimate_cost (storage, s, along[s] != G_MAXUINT, NULL);
     }
   choosing.task = (CleaveScheduleTask){ .n_steps = n_steps,
                                         .begin = dependencies.begin,
@@ -369,12 +369,13 @@ cleave_schedule_search_schedule (const CleaveStorage *storage,
 double
 cleave_schedule_search_estimate (const CleaveStorage *storage, const CleaveSchedule *schedule)
 {
+  g_autoptr (GHashTable) read = g_hash_table_new (NULL, NULL);
   double sum = 0, end = 0;
 
   for (guint s = 0; s < storage->steps->len; s++)
     {
-      sum +=
-          cleave_step_estimate_cost (storage, s, cleave_step_find_along (storage, s) != G_MAXUINT);
+      sum += cleave_step_estimate_cost (storage, s,
+                                        cleave_step_find_along (storage, s) != G_MAXUINT, read);
       end = MAX (end, schedule->ends[s]);
     }
   return schedule->n_threads == 1 ? sum : end; /* one thread has no use for times */

@@ -53,7 +53,10 @@ count_box_bytes (const CleaveStorage *storage, const CleaveStep *step)
 }
 
 double
-cleave_step_estimate_cost (const CleaveStorage *storage, guint index, gboolean goes_along)
+cleave_step_estimate_cost (const CleaveStorage *storage,
+                           guint index,
+                           gboolean goes_along,
+                           GHashTable *read)
 {
   const CleaveStep *step = &g_array_index (storage->steps, CleaveStep, index);
 
@@ -67,5 +70,5 @@ cleave_step_estimate_cost (const CleaveStorage *storage, guint index, gboolean g
                (double) cleave_tensor_type_n_bytes (&step->node->results[0].type));
   if (step->kind != CLEAVE_STEP_COMPUTE)
     return CLEAVE_COST_OF_STEP + cleave_cost_of_bytes (count_box_bytes (storage, step));
-  return cleave_cost_of_node (step->node);
+  return cleave_cost_of_piece (step->node, read);
 }

@@ -603,6 +603,67 @@ START_TEST (wide_images_are_cut_into_columns)
 END_TEST
 
 /* Nodes that walks come by until all segments are known. */
+/* Two convolutions of large weights on a small image. */
+#define N_WEIGHTS (64 * 1024 * 9 * sizeof (float))
+
+static CleaveGraph *
+make_heavy (void)
+{
+  CleaveGraph *graph = cleave_graph_new ("heavy");
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 64, 16, 16));
+
+  x = run_conv (graph, x, 1024, 3, CLEAVE_LAYOUT_NCHW);
+  x = run_conv (graph, x, 64, 3, CLEAVE_LAYOUT_NCHW);
+  run_output (graph, x);
+  return graph;
+}
+
+/* Each strip reads them again. */
+START_TEST (strips_of_large_weights_cost)
+{
+  g_autoptr (CleaveGraph) graph = make_heavy ();
+  g_auto (CleaveFitSteps) steps = { 0 };
+  g_auto (CleaveFitEdges) strips = { 0 };
+  const CleaveFitWatch watch = { 0 };
+  guint n_cut = 0;
+
+  ck_assert (cleave_fit_steps_init (&steps, graph, NULL));
+  ck_assert (cleave_fit_edges_init (&strips, &steps, NULL, &watch, NULL));
+  for (guint i = 0; i < strips.edges->len; i++)
+    {
+      const CleaveFitEdge *edge = &g_array_index (strips.edges, CleaveFitEdge, i);
+
+      if (edge->cut != CLEAVE_FIT_ROWS)
+        continue;
+      n_cut++;
+      ck_assert_double_ge (edge->again, (edge->n_strips - 1) * (double) N_WEIGHTS / 60);
+    }
+  ck_assert_uint_gt (n_cut, 0);
+}
+END_TEST
+
+/* But the caches have them by then. */
+START_TEST (weights_are_far_once)
+{
+  g_autoptr (CleaveGraph) graph = make_heavy ();
+  const gint64 n = 16;
+  g_autoptr (CleaveTiling) tiling = cleave_tiling_by_num_chunks ("H", &n, 1);
+  CleaveRecursion recursion = { .depth = 2, .halo = CLEAVE_HALO_CARRY };
+  CleaveNode *last =
+      cleave_result_get_node (cleave_operand_get_result (cleave_graph_get_output (graph, 0)));
+  g_autoptr (CleaveSplitReport) report = NULL;
+  CleaveEstimate whole, split;
+
+  ck_assert (cleave_graph_estimate (graph, 1, &whole, NULL));
+  report = cleave_split_node_recursively (last, tiling, NULL, &recursion, NULL);
+  ck_assert_ptr_nonnull (report);
+  ck_assert (cleave_graph_estimate (graph, 1, &split, NULL));
+  ck_assert_double_gt (split.nanoseconds, whole.nanoseconds);
+  ck_assert_double_lt (split.nanoseconds,
+                       whole.nanoseconds + 2 * (double) n * (double) N_WEIGHTS / 20);
+}
+END_TEST
+
 static guint64
 count_visits (guint n_blocks)
 {
@@ -748,6 +809,7 @@ add_tests (Suite *suite)
                    blocks_lie_over_what_they_read, a_sequence_is_cut_once, segments_may_stay_whole,
                    added_macs_have_a_limit, frontier_goes_down, files_take_what_plans_say,
                    columns_are_bands, wide_images_are_cut_into_columns,
+                   strips_of_large_weights_cost, weights_are_far_once,
                    search_tells_and_can_be_cancelled, plan_of_another_graph_changes_nothing,
                    options_must_make_sense, search_is_no_more_work_than_graphs_are_long,
                    cheaper_plans_are_looked_for, fit_is_a_pass, NULL);
