@@ -9,7 +9,7 @@ cleave_node_goes_by_elements (const CleaveNode *node)
   g_auto (CleaveNodeCall) call = { 0 };
   CleaveRange one = cleave_range_whole (shape);
 
-  if ((node->op->flags & (CLEAVE_OP_IN_PLACE | CLEAVE_OP_STORAGE)) == 0)
+  if ((node->op->flags & (CLEAVE_OP_IN_PLACE | CLEAVE_OP_STORAGE)) == 0 || node->op->maps == NULL)
     return FALSE;
   cleave_node_call_init (&call, node);
   for (guint d = 0; d < shape->rank; d++)
