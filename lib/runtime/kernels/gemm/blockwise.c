@@ -17,6 +17,8 @@
 /* Columns of a panel. */
 #define VECTORS 4
 #define WIDTH ((gint64) (VECTORS * CLEAVE_VECTOR))
+/* Scales, then offsets, of a block of a panel. */
+#define BLOCK_BYTES (2 * (gsize) WIDTH * sizeof (float))
 /* Rows of weights that become floats at once: with 64, in an L1 cache, 64 rows of x take 1.07 times
  * as long. */
 #define CHUNK 256
@@ -46,13 +48,6 @@ count_blocks (const CleaveBlockwise *b)
   return (b->panels.extent[3] + b->form.block - 1) / b->form.block;
 }
 
-/* Scales, then offsets, of a block of a panel. */
-static gsize
-bytes_of_block (const CleaveBlockwise *b)
-{
-  return 2 * (gsize) WIDTH * sizeof (float);
-}
-
 /* With four bits, a byte has a number of the first half of a panel and one of the other. */
 static gsize
 bytes_of_row (const CleaveBlockwise *b)
@@ -63,8 +58,7 @@ bytes_of_row (const CleaveBlockwise *b)
 static gsize
 bytes_of_panel (const CleaveBlockwise *b)
 {
-  gsize n = (gsize) count_blocks (b) * bytes_of_block (b) +
-            (gsize) b->panels.extent[3] * bytes_of_row (b);
+  gsize n = (gsize) count_blocks (b) * BLOCK_BYTES + (gsize) b->panels.extent[3] * bytes_of_row (b);
 
   return (n + 63) / 64 * 64;
 }
@@ -86,12 +80,12 @@ static void
 pack_column (const CleaveBlockwise *b, const float *w, gint64 column, guint8 *panel)
 {
   const gint64 n_rows = b->panels.extent[3];
-  guint8 *rows = panel + (gsize) count_blocks (b) * bytes_of_block (b);
+  guint8 *rows = panel + (gsize) count_blocks (b) * BLOCK_BYTES;
   CleaveBlock block;
 
   for (gint64 from = 0, k = 0; from < n_rows; from += b->form.block, k++)
     {
-      float *scales = (float *) (gpointer) (panel + (gsize) k * bytes_of_block (b));
+      float *scales = (float *) (gpointer) (panel + (gsize) k * BLOCK_BYTES);
 
       cleave_block_find (w + from, MIN (b->form.block, n_rows - from), &block);
       scales[column] = block.scale;
@@ -184,11 +178,11 @@ static Rows
 rows_of (const CleaveBlockwise *b, const guint8 *panel, gint64 begin, gint64 end)
 {
   gint64 k = begin / b->form.block;
-  const float *scales = (const float *) (gconstpointer) (panel + (gsize) k * bytes_of_block (b));
+  const float *scales = (const float *) (gconstpointer) (panel + (gsize) k * BLOCK_BYTES);
 
   return (Rows){ .scales = scales,
                  .offsets = scales + WIDTH,
-                 .numbers = panel + (gsize) count_blocks (b) * bytes_of_block (b) +
+                 .numbers = panel + (gsize) count_blocks (b) * BLOCK_BYTES +
                             (gsize) begin * bytes_of_row (b),
                  .step = (gint64) bytes_of_row (b),
                  .n = MIN ((k + 1) * b->form.block, end) - begin };
@@ -319,7 +313,7 @@ multiply (const CleaveBlockwise *b,
 }
 
 gsize
-cleave_blockwise_n_scratch (const CleaveBlockwise *b)
+cleave_blockwise_n_scratch (void)
 {
   return (gsize) (CHUNK * WIDTH + WIDTH) * sizeof (float);
 }

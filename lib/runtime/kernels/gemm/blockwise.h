@@ -25,7 +25,7 @@ CleaveBlockwise *cleave_blockwise_new (CleaveWeights *weights,
                                        gint64 n,
                                        gint64 x_step,
                                        gint64 y_step);
-gsize cleave_blockwise_n_scratch (const CleaveBlockwise *blockwise);
+gsize cleave_blockwise_n_scratch (void);
 /* The rows of x times the matrix, from element `y_at` of the result on. */
 void cleave_blockwise_run (const CleaveBlockwise *blockwise,
                            const float *x,

@@ -103,7 +103,7 @@ prepare (gboolean (*plan) (const CleaveKernelInstance *instance,
   if (brgemm->narrow != NULL)
     *n_scratch += cleave_narrow_n_scratch (brgemm->narrow);
   if (brgemm->blockwise != NULL)
-    *n_scratch += cleave_blockwise_n_scratch (brgemm->blockwise);
+    *n_scratch += cleave_blockwise_n_scratch ();
   *state = brgemm;
   return TRUE;
 }
