@@ -91,6 +91,8 @@ parse_part (const char *option, const char *text, double *part, GError **error)
   if (text == NULL)
     return TRUE;
   *part = g_ascii_strtod (text, &end) / 100;
+  if (end != text && *end == '%')
+    end++;
   if (end == text || *end != '\0' || !isfinite (*part) || *part < 0)
     return cleave_argument_fail (error, "%s expects per cent from 0, not '%s'", option, text);
   if (*part <= 0)

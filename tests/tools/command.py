@@ -735,6 +735,8 @@ class Fit(CommandTest):
         self.bad('--frontier makes no model', 'fit', self.chain, '--frontier', '-o', 'o.onnx')
         self.bad('--max-memory must be more than 0', 'fit', self.chain, '--max-memory', 0)
         self.bad('--max-added-macs expects per cent', 'fit', self.chain, '--max-added-macs', 'x')
+        self.bad('--max-added-macs expects per cent', 'fit', self.chain, '--max-added-macs', '1%%')
+        self.assertEqual(self.good('fit', self.chain, '--max-added-macs', '1%'), self.good('fit', self.chain, '--max-added-macs', 1))
         self.bad('--threads', 'fit', self.chain, '--threads', 0)
 
 
