@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""make.py DIR [--set used|held|small] [NAME,…]: writes a network of each class to DIR/SET/NAME.onnx.
+"""make.py DIR [--set used|held|small] [--half] [NAME,…]: writes a network of each class to DIR/SET/NAME.onnx.
 
 Of each class there are two: one that is used while kernels and passes are made, and one of another width, depth, arrangement and
 seed that is held back, so that what was tuned can be told from what is general.  The small set is the used one in small, for tests.
+--half: those that are not quantised in float16, to DIR/SET-half.
 Needs Debian's python3-onnx; without it: 77."""
 
 import argparse
@@ -54,19 +55,23 @@ def main():
     arguments.add_argument('dir')
     arguments.add_argument('names', nargs='?')
     arguments.add_argument('--set', choices=['used', 'held', 'small'], action='append')
+    arguments.add_argument('--half', action='store_true')
     options = arguments.parse_args()
     cases = {name: case for file in FILES for name, case in file.CASES.items()}
-    names = options.names.split(',') if options.names else list(cases)
+    halved = [name for name in cases if not options.half or name not in {**quantised.CASES, **quantiser.CASES}]
+    names = options.names.split(',') if options.names else halved
     unknown = [name for name in names if name not in cases]
     if unknown:
         sys.exit(f'make.py: no class {", ".join(unknown)}; there are {", ".join(cases)}')
     for which in options.set or ['used', 'held', 'small']:
-        folder = os.path.join(options.dir, which)
+        folder = os.path.join(options.dir, f'{which}-half' if options.half else which)
         os.makedirs(folder, exist_ok=True)
         for name in names:
             build = dict(sizes(cases[name], which))
             net = Net(name, zlib.crc32(f'{which} {name}'.encode()), build.pop('opset', 13))
             cases[name][0](net, **build)
+            if options.half:
+                net.halve()
             net.save(os.path.join(folder, f'{name}.onnx'))
 
 

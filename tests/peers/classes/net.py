@@ -5,6 +5,8 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper, shape_inference
 
+# Operands that stay float32 in a network of float16.
+REAL = {'Resize': (1, 2)}
 TYPES = {'float32': TensorProto.FLOAT, 'int64': TensorProto.INT64, 'uint8': TensorProto.UINT8, 'int8': TensorProto.INT8}
 
 
@@ -43,6 +45,28 @@ class Net:
         names = [f'{op.lower()}{at}' + (f'_{i}' if i else '') for i in range(n_results)]
         self.nodes.append(helper.make_node(op, operands, names, f'{op}{at}', domain=domain, **attrs))
         return names[0] if n_results == 1 else names
+
+    def halve(self):
+        """Everything of float32 but inputs and outputs becomes float16, with a Cast at both, as converters leave it."""
+        real = {name for node in self.nodes for i, name in enumerate(node.input) if i in REAL.get(node.op_type, ())}
+        for i, tensor in enumerate(self.constants):
+            if tensor.data_type == TensorProto.FLOAT and tensor.name not in real:
+                values = np.clip(numpy_helper.to_array(tensor), -65504, 65504).astype(np.float16)
+                self.constants[i] = numpy_helper.from_array(values, tensor.name)
+        for node in self.nodes:
+            for attribute in node.attribute:
+                if node.op_type == 'Cast' and attribute.i == TensorProto.FLOAT:
+                    attribute.i = TensorProto.FLOAT16
+        borders = []
+        for values, to in ((self.inputs, TensorProto.FLOAT16), (self.outputs, TensorProto.FLOAT)):
+            for name in (value.name for value in values if value.type.tensor_type.elem_type == TensorProto.FLOAT):
+                half = f'{name}_half'
+                for node in self.nodes:
+                    node.input[:] = [half if x == name else x for x in node.input]
+                    node.output[:] = [half if x == name else x for x in node.output]
+                pair = (name, half) if to == TensorProto.FLOAT16 else (half, name)
+                borders.append((values is self.inputs, helper.make_node('Cast', [pair[0]], [pair[1]], to=to)))
+        self.nodes = [node for first, node in borders if first] + self.nodes + [node for first, node in borders if not first]
 
     def save(self, path):
         graph = helper.make_graph(self.nodes, self.name, self.inputs, self.outputs, self.constants)
