@@ -95,8 +95,8 @@ struct _CleaveKernelFamily
   gboolean (*does_epilogue) (gconstpointer state,
                              const CleaveKernelInstance *instance,
                              guint *along);
-  /* The operand that is packed, and not read, wherever it is a constant; that may hold 16-bit floats
-   * in place of floats.  0: there is none. */
+  /* The operand that is packed, and not read, wherever it is a constant; that may hold 16-bit
+   * floats in place of floats.  0: there is none. */
   guint packs;
   /* Whether run reads this operand, rather than what was packed of it; NULL: it reads all. */
   gboolean (*reads) (gconstpointer state, guint operand);
