@@ -6,6 +6,8 @@
 
 /* The least of so many round trips: what else the machines do is not the network. */
 #define N_PINGS 20
+/* Of long ones: TCP takes some until it sends at full speed. */
+#define N_LONG_PINGS 10
 /* Bytes of a ping grow until it takes so many seconds, or there are so many, since short ones tell
  * of latency more than of bandwidth. */
 #define LONG_PING 0.01
@@ -61,7 +63,7 @@ measure_peer (MPI_Comm comm, int peer, void *data, CleaveNetwork *slowest)
   while (code == MPI_SUCCESS && time < LONG_PING && n_bytes < MAX_BYTES)
     {
       n_bytes *= 4;
-      code = ping (comm, peer, data, n_bytes, 3, &time);
+      code = ping (comm, peer, data, n_bytes, N_LONG_PINGS, &time);
     }
   if (code == MPI_SUCCESS)
     code = MPI_Send (data, 0, MPI_BYTE, peer, 0, comm);
