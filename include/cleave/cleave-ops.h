@@ -74,10 +74,10 @@ CLEAVE_API CleaveResult *cleave_graph_add_assemble (CleaveGraph *graph,
  *
  * Attributes of Conv.
  *
- * With @winograd the sums are those of Winograd's F(2x2, 3x3), for float32 and 3x3 kernels whose
- * strides and dilations are 1: tiles of 2x2 elements of the result begin at the first element of a
- * dimension, or, in the phase 1, one before it.  Pieces of a node get the phases that make their
- * tiles the node's own.
+ * With @winograd the sums are those of Winograd's F(2x2, 3x3), for float32, float16 and
+ * bfloat16, computed in float32, and 3x3 kernels whose strides and dilations are 1: tiles of 2x2
+ * elements of the result begin at the first element of a dimension, or, in the phase 1, one before
+ * it.  Pieces of a node get the phases that make their tiles the node's own.
  */
 typedef struct
 {

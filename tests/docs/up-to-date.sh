@@ -2,4 +2,7 @@
 # up-to-date.sh FILE COMMAND…: FILE is what COMMAND prints.
 file=$1
 shift
-"$@" | diff -u "$file" - || { echo "make it anew: $* > $file"; exit 1; }
+made=$(mktemp) || exit 1
+trap 'rm -f "$made"' EXIT
+"$@" >"$made" || { echo "failed: $*"; exit 1; }
+diff -u "$file" "$made" || { echo "make it anew: $* > $file"; exit 1; }

@@ -13,6 +13,9 @@ make_winograd (CleaveGraph *graph, GRand *rand)
                         .group = pick (rand, 0, 3) == 0 ? 2 : 1,
                         .pads = pick_ints (rand, 4, 0, 3),
                         .winograd = { 2, { pick (rand, 0, 1), pick (rand, 0, 1) } } };
+  static const CleaveElement elements[] = { CLEAVE_FLOAT32, CLEAVE_FLOAT32, CLEAVE_FLOAT16,
+                                            CLEAVE_BFLOAT16 };
+  CleaveElement element = elements[pick (rand, 0, 3)];
   gint64 per_group = pick (rand, 1, 20), spatial[2];
   CleaveShape w = { 4, { a.group * pick (rand, 1, 20), per_group, 3, 3 } };
   CleaveShape b = { 1, { w.dim[0] } }, x;
@@ -21,9 +24,8 @@ make_winograd (CleaveGraph *graph, GRand *rand)
     spatial[i] = pick_extent (rand, 3, at (&a.pads, i, 0) + at (&a.pads, 2 + i, 0));
   x = image_shape (a.layout, pick (rand, 1, 2), a.group * per_group, spatial, 2);
   return node_of (cleave_graph_add_conv (
-      graph, "conv", add_shaped (graph, "x", CLEAVE_FLOAT32, &x),
-      add_shaped (graph, "w", CLEAVE_FLOAT32, &w),
-      pick (rand, 0, 1) == 0 ? NULL : add_shaped (graph, "b", CLEAVE_FLOAT32, &b), &a, NULL));
+      graph, "conv", add_shaped (graph, "x", element, &x), add_shaped (graph, "w", element, &w),
+      pick (rand, 0, 1) == 0 ? NULL : add_shaped (graph, "b", element, &b), &a, NULL));
 }
 
 static CleaveNode *
@@ -358,8 +360,8 @@ make_recurrent (CleaveGraph *graph, GRand *rand, const char *op, guint n_gates, 
                              .linear_before_reset = (gboolean) pick (rand, 0, 1),
                              .input_forget = (gboolean) pick (rand, 0, 1) };
   static const CleaveElement elements[] = { CLEAVE_FLOAT32, CLEAVE_FLOAT32, CLEAVE_FLOAT64,
-                                            CLEAVE_FLOAT16 };
-  CleaveElement element = elements[pick (rand, 0, 3)];
+                                            CLEAVE_FLOAT16, CLEAVE_BFLOAT16 };
+  CleaveElement element = elements[pick (rand, 0, 4)];
   gint64 d = a.direction == CLEAVE_DIRECTION_BIDIRECTIONAL ? 2 : 1, h = pick (rand, 1, 10);
   gint64 t = pick (rand, 1, 4), n = pick (rand, 1, 4), i = pick (rand, 1, 20);
   CleaveShape lengths = CLEAVE_SHAPE (n);

@@ -319,11 +319,38 @@ START_TEST (macs_and_kernel_depend_on_the_weights)
 }
 END_TEST
 
+/* 16-bit floats are computed in float32; float64 is not. */
+START_TEST (winograd_is_for_floats_of_32_bits_and_less)
+{
+  static const CleaveElement elements[] = { CLEAVE_FLOAT32, CLEAVE_FLOAT16, CLEAVE_BFLOAT16,
+                                            CLEAVE_FLOAT64 };
+  const CleaveConvAttrs attrs = { .winograd = CLEAVE_INTS (0, 0) };
+
+  for (guint i = 0; i < G_N_ELEMENTS (elements); i++)
+    {
+      g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+      g_autoptr (GError) error = NULL;
+      CleaveResult *x =
+          cleave_graph_add_input (graph, "x", &CLEAVE_TYPE (elements[i], 1, 2, 4, 4), NULL);
+      CleaveResult *w =
+          cleave_graph_add_input (graph, "w", &CLEAVE_TYPE (elements[i], 3, 2, 3, 3), NULL);
+      CleaveResult *y = cleave_graph_add_conv (graph, "conv", x, w, NULL, &attrs, &error);
+
+      ck_assert_int_eq (y != NULL, elements[i] != CLEAVE_FLOAT64);
+      if (y == NULL)
+        cleave_assert_error (&error, CLEAVE_ERROR_ATTRIBUTE,
+                             "Conv 'conv': winograd is for float32, float16 and bfloat16, two "
+                             "spatial dimensions, kernels of 3x3, strides and dilations of 1");
+    }
+}
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "infer", shapes_are_inferred_or_an_error_says_why_not,
-                   element_types_must_be_floats_and_agree, NULL);
+                   element_types_must_be_floats_and_agree,
+                   winograd_is_for_floats_of_32_bits_and_less, NULL);
   cleave_add_case (suite, "chunks", a_chunk_reads_its_windows_and_pads_with_what_is_clipped,
                    a_chunk_of_channels_is_inside_a_group_or_made_of_whole_ones,
                    chunks_of_both_layouts_are_the_same, NULL);

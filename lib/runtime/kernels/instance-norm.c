@@ -33,7 +33,7 @@ typedef struct
 } InstanceNorm;
 
 /* Of so many channels and more, each pixel is a loop of its own.  Eight pixels at once: 8 channels
- * of 16,384 pixels 205 -> 34 us. */
+ * of 16,384 pixels 205 -> 34 us, 48 of 4,096 50 -> 42. */
 #define FEW_CHANNELS 64
 
 /* How far apart the pixels are in row-major order; 0: not evenly. */
@@ -53,6 +53,16 @@ pixel_step (const CleaveView *view, CleaveDims dims)
       size *= view->type.shape.dim[i];
     }
   return step == 0 ? 1 : step;
+}
+
+static gint64
+count_pixels (const CleaveView *view, CleaveDims dims)
+{
+  gint64 n = 1;
+
+  for (guint i = 0; i < dims.n_spatial; i++)
+    n *= view->type.shape.dim[dims.h + i];
+  return n;
 }
 
 static gboolean
@@ -77,7 +87,7 @@ prepare (const CleaveKernelInstance *instance,
 {
   const CleaveView *x = &instance->operands[X], *y = &instance->results[0];
   InstanceNorm *norm;
-  gint64 x_step, y_step, n_pixels = 1;
+  gint64 x_step, y_step, n_pixels;
   gboolean by_pixels, few;
   CleaveDims dims;
 
@@ -86,8 +96,7 @@ prepare (const CleaveKernelInstance *instance,
   dims = dims_of (instance);
   x_step = pixel_step (x, dims);
   y_step = pixel_step (y, dims);
-  for (guint i = 0; i < dims.n_spatial; i++)
-    n_pixels *= x->type.shape.dim[dims.h + i];
+  n_pixels = count_pixels (x, dims);
   /* One channel alone has its pixels side by side, too. */
   by_pixels = x_step != 1 || y_step != 1 || n_pixels == 1;
   if (x_step == 0 || y_step == 0 ||

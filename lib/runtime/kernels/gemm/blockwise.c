@@ -11,8 +11,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Fewer bytes of floats stay in an L2 cache, where making floats of bytes takes longer than reading
- * them does. */
+/* Fewer bytes of floats stay in an L2 cache: of 256 KiB one row takes 1.16 times as long with
+ * numbers. */
 #define MIN_BYTES (512 * 1024)
 /* Columns of a panel. */
 #define VECTORS 4
@@ -22,8 +22,9 @@
 /* Rows of weights that become floats at once: with 64, in an L1 cache, 64 rows of x take 1.07 times
  * as long. */
 #define CHUNK 256
-/* Rows of x that share them: the floats are made anew for as many, which takes 3 % of the time. */
-#define ROWS 128
+/* Rows of x that share them, and stay in a cache: of 1,024 rows, all at once take 1.04 times as
+ * long, and 128 at once 1.02 times. */
+#define ROWS 512
 
 struct _CleaveBlockwise
 {
