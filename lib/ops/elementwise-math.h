@@ -5,12 +5,12 @@
  * computed.
  *
  * Those of float are used by loops that are compiled for several levels of x86-64 and owe the same
- * bits: straight lines of +, -, *, / and integer arithmetic on the bits, with both sides of a
- * choice computed and one selected, so that a compiler can vectorise them and has nothing to
- * decide.  No contraction (-ffp-contract=off), no table.  The polynomials are minimax fits made for
- * these intervals; errors are in units in the last place against libm's double functions, as
- * tests/ops/elementwise.c measures them.  What is rarely used calls libm, which gives the same
- * bits in every loop since it is no vector function in any. */
+ * bits: straight lines of +, -, *, /, fused multiply-adds and integer arithmetic on the bits, with
+ * both sides of a choice computed and one selected, so that a compiler can vectorise them and has
+ * nothing to decide.  No contraction (-ffp-contract=off), no table.  The polynomials are minimax
+ * fits made for these intervals; errors are in units in the last place against libm's double
+ * functions, as tests/ops/elementwise.c measures them.  What is rarely used calls libm, which gives
+ * the same bits in every loop since it is no vector function in any. */
 
 #include <glib.h>
 #include <math.h>
@@ -61,6 +61,13 @@ cleave_f32_copysign (float a, float b)
                                  (cleave_float_bits (b) & 0x80000000u));
 }
 
+/* a * b + c, rounded once. */
+static inline float
+cleave_f32_fma (float a, float b, float c)
+{
+  return __builtin_fmaf (a, b, c);
+}
+
 /* The smaller, or the greater, of a and a bound; a NaN stays one.  Processors have an instruction
  * for exactly this. */
 static inline float
@@ -90,13 +97,13 @@ cleave_f32_exp_parts (float a)
   /* 1.5 * 2^23: adding it rounds to an integer, in the lowest bits.  And the bias of an exponent.
    */
   const float magic = 12582912.0f + 127.0f;
-  float shifted = a * 1.44269504f + magic;
+  float shifted = cleave_f32_fma (a, 1.44269504f, magic);
   float n = shifted - magic;
-  float r = (a - n * 0.693359375f) + n * 2.12194440e-4f, u = r * r;
-  float p =
-      (0.166665182f * r + 0.5f) + u * ((0.00836895779f * r + 0.041666206f) + u * 0.00139505533f);
+  float r = cleave_f32_fma (n, 2.12194440e-4f, cleave_f32_fma (n, -0.693359375f, a)), u = r * r;
+  float q = cleave_f32_fma (u, 0.00139505533f, cleave_f32_fma (r, 0.00836895779f, 0.041666206f));
+  float p = cleave_f32_fma (u, q, cleave_f32_fma (r, 0.166665182f, 0.5f));
 
-  return (CleaveExpParts){ .fraction = r + u * p,
+  return (CleaveExpParts){ .fraction = cleave_f32_fma (u, p, r),
                            .scale = cleave_float_from_bits (cleave_float_bits (shifted) << 23),
                            .exponent = cleave_float_bits (shifted) - cleave_float_bits (magic) };
 }
@@ -139,7 +146,7 @@ cleave_f32_expm1_negative (float a)
 {
   CleaveExpParts e = cleave_f32_exp_parts (cleave_f32_at_least (a, -88.0f));
 
-  return cleave_f32_select (a == 0.0f, a, e.fraction * e.scale + (e.scale - 1.0f));
+  return cleave_f32_select (a == 0.0f, a, cleave_f32_fma (e.fraction, e.scale, e.scale - 1.0f));
 }
 
 /* Within 1.5 units; denormals count as what they are. */
@@ -152,19 +159,19 @@ cleave_f32_log (float a)
       (cleave_float_bits (x) - 0x3f2aaaabu) & 0xff800000u; /* leaves a factor of 2/3 … 4/3 */
   float f = cleave_float_from_bits (cleave_float_bits (x) - exponent) - 1.0f;
   float n = (float) (gint32) exponent * 1.1920929e-7f - cleave_f32_select (tiny, 23.0f, 0.0f);
-  float p = (((((((-0.128651381f * f + 0.139927909f) * f - 0.121907413f) * f + 0.140040115f) * f -
-                0.166799843f) *
-                   f +
-               0.200105354f) *
-                  f -
-              0.249998093f) *
-                 f +
-             0.333332121f);
-  float y = n * 0.693359375f + (f + (f * f * (f * p - 0.5f) - n * 2.12194440e-4f));
-  float special =
-      cleave_f32_select (a < 0.0f, (float) CLEAVE_NAN, cleave_f32_select (a == 0.0f, -INFINITY, a));
+  float p = cleave_f32_fma (-0.128651381f, f, 0.139927909f), y;
 
-  return cleave_f32_select ((a > 0.0f) & (a < INFINITY), y, special);
+  p = cleave_f32_fma (p, f, -0.121907413f);
+  p = cleave_f32_fma (p, f, 0.140040115f);
+  p = cleave_f32_fma (p, f, -0.166799843f);
+  p = cleave_f32_fma (p, f, 0.200105354f);
+  p = cleave_f32_fma (p, f, -0.249998093f);
+  p = cleave_f32_fma (p, f, 0.333332121f);
+  p = cleave_f32_fma (n, -2.12194440e-4f, f * f * cleave_f32_fma (f, p, -0.5f));
+  y = cleave_f32_fma (n, 0.693359375f, f + p);
+  return cleave_f32_select ((a > 0.0f) & (a < INFINITY), y,
+                            cleave_f32_select (a < 0.0f, (float) CLEAVE_NAN,
+                                               cleave_f32_select (a == 0.0f, -INFINITY, a)));
 }
 
 /* log (1 + u) for u in [0, 1] (and NaN): what 1 + u loses is made good. */
@@ -181,7 +188,7 @@ static inline float
 cleave_f32_tanh (float a)
 {
   CleaveExpParts e = cleave_f32_exp_parts (cleave_f32_at_most (2.0f * cleave_f32_abs (a), 20.0f));
-  float y = e.fraction * e.scale + (e.scale - 1.0f);
+  float y = cleave_f32_fma (e.fraction, e.scale, e.scale - 1.0f);
 
   return cleave_f32_copysign (y / (y + 2.0f), a);
 }
@@ -190,28 +197,33 @@ cleave_f32_tanh (float a)
 static inline float
 cleave_f32_sigmoid (float a)
 {
-  return 1.0f / (1.0f + cleave_f32_exp_normal (-a));
+  CleaveExpParts e =
+      cleave_f32_exp_parts (cleave_f32_at_most (cleave_f32_at_least (-a, -88.0f), 89.0f));
+
+  return 1.0f / cleave_f32_fma (1.0f + e.fraction, e.scale, 1.0f);
 }
 
-/* Within 2 units: x * polynomial (x^2) near 0, beyond it 1 - e^polynomial. */
+/* Within 2.65 units: 1 - 2^(x * polynomial (x)), of which 2^q - 1 is made, without loss near 0.
+ * Beyond the bound it is 1. */
 static inline float
 cleave_f32_erf (float a)
 {
-  float x = cleave_f32_abs (a), u = a * a, uu = u * u;
-  float s = cleave_f32_at_most (x, 3.95f) - 2.0f, ss = s * s;
-  float p =
-      ((0.112836942f * u - 0.376126349f) +
-       uu * ((0.00520063285f * u - 0.0268592704f) + uu * (8.34516031e-05f * u - 0.00081374211f))) *
-      u;
-  float q =
-      ((-4.41816092f * s - 5.36494112f) + ss * (-0.016466314f * s - 0.923751056f)) +
-      ss * ss *
-          ((-0.000729622203f * s + 0.00356999366f) + ss * (-2.11639563e-05f * s + 0.000138945979f));
-  CleaveExpParts e = cleave_f32_exp_parts (q);
-  float near = a + a * (0.128379166f + p);
-  float far = cleave_f32_copysign (1.0f - (1.0f + e.fraction) * e.scale, a);
+  const float magic = 12582912.0f + 127.0f;
+  float x = cleave_f32_at_most (cleave_f32_abs (a), 3.93f), xx = x * x;
+  float p0 = cleave_f32_fma (x, -0.148277029f, -0.918447614f);
+  float p1 = cleave_f32_fma (x, 0.00022984049f, 0.02763233f);
+  float p2 = cleave_f32_fma (x, 0.000911158917f, -0.00240248977f);
+  float p3 = cleave_f32_fma (x, 1.32759169e-05f, -0.000169103922f);
+  float p = cleave_f32_fma (xx * xx, cleave_f32_fma (xx, p3, p2), cleave_f32_fma (xx, p1, p0));
+  float q = x * cleave_f32_fma (x, p, -1.62790704f), shifted = q + magic;
+  float r = q - (shifted - magic), u = r * r;
+  float scale = cleave_float_from_bits (cleave_float_bits (shifted) << 23);
+  float q0 = cleave_f32_fma (r, 0.0555035733f, 0.240226498f);
+  float q1 = cleave_f32_fma (r, 0.00133907355f, 0.00961823749f);
+  float fraction = cleave_f32_fma (
+      u, cleave_f32_fma (u, cleave_f32_fma (u, 0.000154035125f, q1), q0), r * 0.693147188f);
 
-  return cleave_f32_select (x < 0.93f, near, far);
+  return cleave_f32_copysign (cleave_f32_fma (fraction, scale, scale - 1.0f), a);
 }
 
 /* log (1 + e^a), within 3 units. */

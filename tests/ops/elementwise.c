@@ -128,7 +128,7 @@ static const struct
   { "Sign", sign, 0, -INFINITY, INFINITY },
   { "Softplus", softplus, 3, -INFINITY, INFINITY },
   { "Softsign", softsign, 1.5, -1e38, 1e38 },
-  { "Erf", erf, 3, -INFINITY, INFINITY },
+  { "Erf", erf, 2.65, -INFINITY, INFINITY },
   { "Sin", sin, 0.6, -INFINITY, INFINITY },
   { "Cos", cos, 0.6, -INFINITY, INFINITY },
   { "Tan", tan, 1.5, -INFINITY, INFINITY },
@@ -183,6 +183,8 @@ many_floats (void)
                                     88.72284f,
                                     -87.33655f,
                                     -103.97208f,
+                                    -0x1.e103bap-1f,
+                                    0x1.c4457ep-7f,
                                     0x1.fffffep127f,
                                     -0x1.fffffep127f };
   gint64 n = 60000;

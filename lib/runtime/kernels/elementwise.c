@@ -157,40 +157,27 @@ static const struct
 };
 /* clang-format on */
 
-/* Elements side by side, some vectors at once, which takes three quarters of the time (measured);
- * returns how many that were. */
-static gint64
-make_sigmoids (const float *a, float *y, gint64 n)
-{
-  const gint64 block = CLEAVE_FUNCTION_VECTORS * CLEAVE_VECTOR;
-  gint64 i = 0;
-
-  for (; i + block <= n; i += block)
-    {
-      CleaveVector v[CLEAVE_FUNCTION_VECTORS];
-
-      CLEAVE_EACH (k, CLEAVE_FUNCTION_VECTORS)
-        v[k] = cleave_vector_load (a + i + k * CLEAVE_VECTOR);
-      cleave_vectors_sigmoid (v, CLEAVE_FUNCTION_VECTORS);
-      CLEAVE_EACH (k, CLEAVE_FUNCTION_VECTORS)
-        cleave_vector_store (y + i + k * CLEAVE_VECTOR, v[k]);
-    }
-  return i;
-}
-
-static void
-run_sigmoid (const Box *box, gconstpointer attrs)
-{
-  gboolean dense = box->n_lines == 1 && box->a_step == 1 && box->y_step == 1;
-  gint64 done = dense ? make_sigmoids (box->a, box->y, box->n) : 0;
-  Box rest = *box;
-
-  rest.a += done;
-  rest.y += done;
-  rest.n -= done;
-  if (rest.n > 0)
-    loop_sigmoid (&rest, attrs);
-}
+/* clang-format off */
+#define RUN_LINES(word)                                                                            \
+  static void run_##word (const Box *box, gconstpointer attrs)                                     \
+  {                                                                                                \
+    if (box->a_step != 1 || box->y_step != 1)                                                      \
+      loop_##word (box, attrs);                                                                    \
+    else                                                                                           \
+      for (gint64 line = 0; line < box->n_lines; line++)                                           \
+        cleave_line_##word (box->a + line * box->a_next, box->y + line * box->y_next, box->n);     \
+  }                                                                                                \
+                                                                                                   \
+  /* The same of sums that lie side by side. */                                                    \
+  static void apply_##word (const CleaveFusedConsumer *self, float *v, gint64 n)                   \
+  {                                                                                                \
+    cleave_line_##word (v, v, n);                                                                  \
+  }
+RUN_LINES (exp)
+RUN_LINES (sigmoid)
+RUN_LINES (tanh)
+RUN_LINES (erf)
+/* clang-format on */
 
 /* Elements whose turns are looked at before they are made: two cache lines. */
 #define TURNS 32
@@ -238,14 +225,19 @@ run_cos (const Box *box, gconstpointer attrs)
   make_turns (box, attrs, 1, loop_cos);
 }
 
+typedef void (*Apply) (const CleaveFusedConsumer *self, float *v, gint64 n);
+
 /* Loops that are faster than those of their lines. */
 static const struct
 {
   const CleaveOp *op;
   Loop loop;
-} faster[] = { { &cleave_op_sigmoid, run_sigmoid },
-               { &cleave_op_sin, run_sin },
-               { &cleave_op_cos, run_cos } };
+  Apply apply; /* NULL: by way of the loop */
+} faster[] = {
+  { &cleave_op_exp, run_exp, apply_exp },    { &cleave_op_sigmoid, run_sigmoid, apply_sigmoid },
+  { &cleave_op_tanh, run_tanh, apply_tanh }, { &cleave_op_erf, run_erf, apply_erf },
+  { &cleave_op_sin, run_sin, NULL },         { &cleave_op_cos, run_cos, NULL }
+};
 
 static Loop
 find_loop (const CleaveOp *op, gboolean *folds)
@@ -297,19 +289,13 @@ apply_function (const CleaveFusedConsumer *self, float *v, gint64 n)
   e->loop (&box, instance->call.attrs);
 }
 
-/* The same of whole vectors alone, without a loop to find. */
-static void
-apply_sigmoid (const CleaveFusedConsumer *self, float *v, gint64 n)
+static Apply
+find_apply (const CleaveOp *op)
 {
-  gint64 done = make_sigmoids (v, v, n);
-
-  for (; done < n; done += CLEAVE_VECTOR)
-    {
-      CleaveVector last = cleave_vector_load (v + done);
-
-      cleave_vectors_sigmoid (&last, 1);
-      cleave_vector_store (v + done, last);
-    }
+  for (guint i = 0; i < G_N_ELEMENTS (faster); i++)
+    if (faster[i].op == op && faster[i].apply != NULL)
+      return faster[i].apply;
+  return apply_function;
 }
 
 static gboolean
@@ -349,7 +335,7 @@ epilogue_op (gconstpointer state,
   if (op == CLEAVE_EPILOGUE_NONE && is_function (e, instance, v, epilogue_op))
     {
       op = CLEAVE_EPILOGUE_FUNCTION;
-      epilogue_op->function = e->loop == run_sigmoid ? apply_sigmoid : apply_function;
+      epilogue_op->function = find_apply (instance->call.op);
     }
   if (op == CLEAVE_EPILOGUE_CLIP)
     {

@@ -5,6 +5,7 @@
 
 #include "recurrent-gates.h"
 
+#include "../functions.h"
 #include "../loops.h"
 
 #include "../../../ops/activations.h"
@@ -27,6 +28,12 @@ apply (const CleaveRecurrentFunction *f, float *v, gint64 n)
 
   switch (f->activation)
     {
+    case CLEAVE_ACTIVATION_TANH:
+      cleave_line_tanh (v, v, n);
+      break;
+    case CLEAVE_ACTIVATION_SIGMOID:
+      cleave_line_sigmoid (v, v, n);
+      break;
 /* One loop for each, in which there is nothing to choose. */
 #define CASE(name)                                                                                 \
   case CLEAVE_ACTIVATION_##name:                                                                   \
@@ -34,8 +41,6 @@ apply (const CleaveRecurrentFunction *f, float *v, gint64 n)
     for (gint64 j = 0; j < n; j++)                                                                 \
       v[j] = cleave_f32_activate (CLEAVE_ACTIVATION_##name, alpha, beta, v[j]);                    \
     break;
-      CASE (TANH)
-      CASE (SIGMOID)
       CASE (RELU)
       CASE (AFFINE)
       CASE (LEAKY_RELU)
