@@ -455,6 +455,7 @@ plateau (gint64 i, gint64 length, gint64 half)
 typedef struct
 {
   gint64 length, half, n;
+  int near;                          /* biases, to half between two bytes: 2^-near */
   gboolean is_depthwise, is_product; /* the latter: a Gemm, of rows */
 } Sums;
 
@@ -469,7 +470,7 @@ add_sums (Net *net, const Sums *sums, CleaveResult **operands)
   return run_add (net->graph, "Conv", operands, 3, &attrs);
 }
 
-/* Biases are about half between two bytes: what the sums lose on the way says which it is. */
+/* Biases are nearly half between two bytes: what the sums lose on the way says which it is. */
 static void
 make_sums (Net *net, gint8 (*weight) (gint64, gint64, gint64), const Sums *sums)
 {
@@ -492,7 +493,7 @@ make_sums (Net *net, gint8 (*weight) (gint64, gint64, gint64), const Sums *sums)
   for (gint64 i = 0; i < n * length; i++)
     w[i] = weight (i, length, sums->half);
   for (gint64 i = 0; i < n; i++)
-    b[i] = ((float) i + (i % 2 == 0 ? 0.49f : 0.51f)) * y_scale;
+    b[i] = ((float) i + 0.5f + (i % 2 == 0 ? -1 : 1) * ldexpf (1, -sums->near)) * y_scale;
   operands[0] =
       convert (net, "DequantizeLinear", cleave_graph_add_input (net->graph, "x", &type, NULL),
                add_floats (net, 1, 0), add_bytes (net, CLEAVE_INT8, scalar, TRUE));
@@ -505,9 +506,25 @@ make_sums (Net *net, gint8 (*weight) (gint64, gint64, gint64), const Sums *sums)
                                    add_bytes (net, CLEAVE_INT8, scalar, TRUE)));
 }
 
-/* x is the same everywhere. */
+/* Each channel of a pixel is x, or nothing where the pixel is not `only`; negative: all are. */
 static void
-try_sums (Net *net, gint8 x)
+fill_pixels (CleaveTensor *tensor, gint8 x, gint64 only)
+{
+  const CleaveShape *shape = &cleave_tensor_get_type (tensor)->shape;
+  gint64 n_pixels = shape->rank == 2 ? shape->dim[0] : shape->dim[2] * shape->dim[3];
+  gint64 n = cleave_shape_n_elements (shape), n_channels = n / n_pixels;
+  gint8 *data = cleave_tensor_get_mutable_data (tensor);
+
+  for (gint64 i = 0; i < n; i++)
+    {
+      gint64 pixel = shape->rank == 2 ? i / n_channels : i % n_pixels;
+
+      data[i] = only < 0 || pixel == only ? x : 0;
+    }
+}
+
+static void
+try_sums (Net *net, gint8 x, gint64 only)
 {
   const CleaveTensorType *type = cleave_result_get_type (cleave_graph_get_input (net->graph, 0));
   g_autoptr (GPtrArray) inputs =
@@ -516,7 +533,7 @@ try_sums (Net *net, gint8 x)
   CleaveTensor *tensor = cleave_tensor_new (type, NULL);
   gsize n_bytes;
 
-  memset (cleave_tensor_get_mutable_data (tensor), x, (gsize) cleave_tensor_type_n_bytes (type));
+  fill_pixels (tensor, x, only);
   g_ptr_array_add (inputs, tensor);
   want = cleave_interpret (net->graph, (CleaveTensor *const *) inputs->pdata);
   got = run_graph (net->graph, inputs, 1);
@@ -537,8 +554,10 @@ try_weights (gint8 (*weight) (gint64, gint64, gint64), gint64 least_length, gboo
                  &(Sums){ .length = length,
                           .half = MIN (8 << seed / 4 % 4, length / 2),
                           .n = seed / 16 % 2 == 0 ? MANY_WAVES : FEW_WAVES,
+                          .near = 6 + (int) seed % 7,
                           .is_product = is_product });
-      try_sums (&net, (gint8) (127 - seed));
+      for (gint64 only = -1; only < 4; only++)
+        try_sums (&net, (gint8) (127 - seed), only);
       cleave_graph_unref (net.graph);
       g_rand_free (net.rand);
     }
@@ -555,8 +574,9 @@ START_TEST (sums_of_channels_may_rise)
                  &(Sums){ .length = side,
                           .half = MIN (8 << seed / 3 % 5, side * side / 2),
                           .n = seed % 2 == 0 ? MANY_WAVES : FEW_WAVES,
+                          .near = 6 + (int) seed % 7,
                           .is_depthwise = TRUE });
-      try_sums (&net, (gint8) (127 - seed));
+      try_sums (&net, (gint8) (127 - seed), -1);
       cleave_graph_unref (net.graph);
       g_rand_free (net.rand);
     }

@@ -44,7 +44,7 @@ NAME (finish_written) (const CleaveWrittenColumns *c,
     margin = V (adds_epu16) (
         margin, V (mulhi_epu16) (V (set1_epi32) ((gint32) norm), WORDS (c->by_norm + column)));
   if (kind == CLEAVE_WRITTEN_GROWTH)
-    margin = V (adds_epu16) (margin, V (mulhi_epu16) (growth, WORDS (c->by_growth + column)));
+    margin = V (adds_epu16) (margin, growth);
   doubt =
       V (cmplt_epu16_mask) (V (abs_epi16) (V (permutex2var_epi16) (sum[0], order, sum[1])), margin);
   return vectors == 2 ? doubt : doubt & ((1u << (sizeof (VECTOR) / 4)) - 1);

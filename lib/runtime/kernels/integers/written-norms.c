@@ -30,12 +30,10 @@ cleave_written_find_scratch (const CleaveByteProduct *product)
 
 /* Norms. */
 
-/* Weighed squares of a pixel's bytes. */
-static float
-add_squares (const CleaveWritten *s, const char *from, guint8 flip)
+/* Weighed squares of a pixel's bytes, to be added up. */
+static inline __attribute__ ((always_inline)) __m512
+add_squares (const CleaveWritten *s, const char *from, __m256i flips, __m512i less)
 {
-  const __m512i less = _mm512_set1_epi16 ((gint16) s->stands);
-  const __m256i flips = _mm256_set1_epi8 ((char) flip);
   __m512i sum = _mm512_setzero_si512 ();
 
   for (gint64 i = 0; i < s->pixel_length; i += 32)
@@ -49,7 +47,52 @@ add_squares (const CleaveWritten *s, const char *from, guint8 flip)
       sum =
           _mm512_dpwssd_epi32 (sum, v, _mm512_mullo_epi16 (v, _mm512_loadu_si512 (s->weight + i)));
     }
-  return _mm512_reduce_add_ps (_mm512_cvtepi32_ps (sum));
+  return _mm512_cvtepi32_ps (sum);
+}
+
+/* Pixels that are added up together. */
+#define PIXELS 4
+
+/* Of each of the first `n`; `from` has PIXELS of them. */
+static void
+add_all_squares (const CleaveWritten *s, const char *const *from, guint8 flip, gint64 n, float *to)
+{
+  const __m512i less = _mm512_set1_epi16 ((gint16) s->stands);
+  const __m256i flips = _mm256_set1_epi8 ((char) flip);
+  __m512 sum[PIXELS], two[2], all;
+  __m256 half;
+  __m128 quarter;
+
+  CLEAVE_EACH (p, PIXELS)
+    sum[p] = add_squares (s, from[p], flips, less);
+  CLEAVE_EACH (i, 2)
+    two[i] = _mm512_add_ps (_mm512_unpacklo_ps (sum[2 * i], sum[2 * i + 1]),
+                            _mm512_unpackhi_ps (sum[2 * i], sum[2 * i + 1]));
+  all = _mm512_add_ps (_mm512_shuffle_ps (two[0], two[1], 0x44),
+                       _mm512_shuffle_ps (two[0], two[1], 0xee));
+  half = _mm256_add_ps (_mm512_castps512_ps256 (all), _mm512_extractf32x8_ps (all, 1));
+  quarter = _mm_add_ps (_mm256_castps256_ps128 (half), _mm256_extractf128_ps (half, 1));
+  _mm_mask_storeu_ps (to, (__mmask8) ((1u << n) - 1), quarter);
+}
+
+/* Of `n` pixels of which the i-th is at[i] or, if that is NULL, i pixels away. */
+static void
+read_pixels (const CleaveByteProduct *product, const char *x, const gint64 *at, gint64 n, float *to)
+{
+  const CleaveWritten *s = product->written;
+
+  for (gint64 i = 0; i < n; i += PIXELS)
+    {
+      const char *from[PIXELS];
+
+      for (gint64 p = 0; p < PIXELS; p++)
+        {
+          gint64 pixel = MIN (i + p, n - 1);
+
+          from[p] = x + (at == NULL ? pixel * s->pixel : at[pixel]);
+        }
+      add_all_squares (s, from, (guint8) product->flip, MIN (PIXELS, n - i), to + i);
+    }
 }
 
 /* Of each pixel of x, with those that lie beside it in a tap. */
@@ -65,15 +108,41 @@ read_squares (const CleaveByteProduct *product,
   for (gint64 t = 0; t < image->axis[0].n_taps; t++)
     for (gint64 i = 0; i < reach; i++)
       {
-        float *row = to + (t * image->n_rows + i) * n;
-        const char *x = product->x + (t * image->n_rows + i) * n * s->pixel;
+        gint64 at = (t * image->n_rows + i) * n;
+        float *row = to + at;
 
-        for (gint64 j = 0; j < n; j++)
-          row[j] = add_squares (s, x + j * s->pixel, (guint8) product->flip);
+        read_pixels (product, product->x + at * s->pixel, NULL, n, row);
         for (gint64 j = 0; j + s->n_beside <= n; j++)
           for (gint64 k = 1; k < s->n_beside; k++)
             row[j] += row[j + k];
       }
+}
+
+/* What each pixel of the result reads. */
+static void
+add_taps (const CleaveWritten *s,
+          const CleaveByteImage *image,
+          gint64 n_rows,
+          const float *squares,
+          float *to)
+{
+  const CleaveByteAxis *rows = &image->axis[1], *columns = &image->axis[2];
+
+  for (gint64 i = 0; i < n_rows; i++, to += columns->n_y)
+    {
+      memset (to, 0, (gsize) columns->n_y * sizeof *to);
+      for (gint64 t = 0; t < s->n_taps; t++)
+        {
+          const float *from = squares + i * rows->stride * image->n_columns + s->tap_pixel[t];
+
+          if (columns->stride == 1)
+            for (gint64 j = 0; j < columns->n_y; j++)
+              to[j] += from[j];
+          else
+            for (gint64 j = 0; j < columns->n_y; j++)
+              to[j] += from[j * columns->stride];
+        }
+    }
 }
 
 void
@@ -83,24 +152,20 @@ cleave_written_read_norms (const CleaveByteProduct *product,
 {
   const CleaveWritten *s = product->written;
   CleaveWrittenScratch scratch = cleave_written_find_scratch (product);
+  float *squares = (float *) (void *) scratch.lanes; /* until there are lanes */
 
   if (!s->has_norms)
     {
       memset (scratch.norm, 0, (gsize) product->n_pixels * sizeof *scratch.norm);
       return;
     }
-  if (image != NULL)
-    read_squares (product, image, n_rows, scratch.squares);
-  for (gint64 p = 0; p < product->n_pixels; p++)
+  if (image == NULL)
+    read_pixels (product, product->x, product->x_at, product->n_pixels, squares);
+  else
     {
-      const float *squares = scratch.squares + (image == NULL ? 0 : product->x_at[p] / s->pixel);
-      float sum = 0;
-
-      if (image == NULL)
-        sum = add_squares (s, product->x + product->x_at[p], (guint8) product->flip);
-      else
-        for (gint64 t = 0; t < s->n_taps; t++)
-          sum += squares[s->tap_pixel[t]];
-      scratch.norm[p] = (guint32) ceilf (sqrtf (2 * sum) * s->norm_unit) * 0x10001;
+      read_squares (product, image, n_rows, scratch.squares);
+      add_taps (s, image, n_rows, scratch.squares, squares);
     }
+  for (gint64 p = 0; p < product->n_pixels; p++)
+    scratch.norm[p] = (guint32) (gint32) ceilf (sqrtf (2 * squares[p]) * s->norm_unit) * 0x10001;
 }

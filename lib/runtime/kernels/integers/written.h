@@ -58,10 +58,10 @@ typedef enum {
 /* From sums to bytes, for each column. */
 typedef struct
 {
-  float *factor, *addend;       /* from sums to the result, in units of 2^-16 */
-  guint16 *margin;              /* the error, */
-  guint16 *by_norm, *by_growth; /* and what norms and checkpoints add to it, times 2^16 */
-  gint32 *shift;                /* of checkpoints */
+  float *factor, *addend; /* from sums to the result, in units of 2^-16 */
+  float *by_growth;       /* what a unit of checkpoints adds to the error, */
+  guint16 *by_norm;       /* one of norms, times 2^16, */
+  guint16 *margin;        /* and what there is of it anyhow */
   float least, most;
 } CleaveWrittenColumns;
 
