@@ -17,14 +17,21 @@ cleave_join_range (const CleaveCall *call, guint operand)
   return range;
 }
 
-CleaveRange *
-cleave_join_ranges (const CleaveNode *node)
+void
+cleave_join_get_ranges (const CleaveNode *node, CleaveRange *ranges)
 {
   g_auto (CleaveNodeCall) call = { 0 };
-  CleaveRange *ranges = g_new (CleaveRange, node->n_operands);
 
   cleave_node_call_init (&call, node);
   for (guint i = 0; i < node->n_operands; i++)
     ranges[i] = cleave_join_range (&call.call, i);
+}
+
+CleaveRange *
+cleave_join_ranges (const CleaveNode *node)
+{
+  CleaveRange *ranges = g_new (CleaveRange, node->n_operands);
+
+  cleave_join_get_ranges (node, ranges);
   return ranges;
 }

@@ -212,7 +212,7 @@ find_joined (const CleaveStorage *storage,
 {
   const CleaveShape *shape = &node->results[0].type.shape;
   const CleaveAssignment *first;
-  g_autofree CleaveRange *ranges = NULL;
+  const CleaveRange *ranges;
 
   if ((node->op->flags & CLEAVE_OP_JOIN) == 0 || node->n_operands < 2 ||
       cleave_node_is_fixed (node))
@@ -220,7 +220,7 @@ find_joined (const CleaveStorage *storage,
   first = cleave_storage_assignment (storage, node->operands[0].result);
   if (first->base == (guint) (first - storage->assignments))
     return FALSE;
-  ranges = cleave_join_ranges (node);
+  ranges = cleave_storage_join_ranges (storage, node);
   *location = first->location;
   for (guint i = 0; i < node->n_operands; i++)
     {
@@ -410,13 +410,13 @@ find_box (const CleaveStorage *storage,
 {
   const CleaveNode *node = whole->result->node;
   guint in = cleave_storage_assignment (storage, node->operands[0].result)->whole;
-  g_autofree CleaveRange *outer = NULL;
+  const CleaveRange *outer;
 
   for (guint i = 0; i < node->n_operands; i++)
     if (in == CLEAVE_NEVER ||
         cleave_storage_assignment (storage, node->operands[i].result)->whole != in)
       return FALSE;
-  outer = cleave_join_ranges (storage->assignments[in].result->node);
+  outer = cleave_storage_join_ranges (storage, storage->assignments[in].result->node);
   *box = cleave_range_whole (&whole->result->type.shape);
   for (guint i = 0; i < node->n_operands; i++)
     for (guint d = 0; d < box->rank; d++)
@@ -437,7 +437,7 @@ static void
 settle_join (CleaveStorage *storage, CleaveNode *node, const CleaveMemoryOrder *orders)
 {
   CleaveAssignment *whole = cleave_storage_assignment (storage, &node->results[0]);
-  g_autofree CleaveRange *ranges = cleave_join_ranges (node);
+  const CleaveRange *ranges = cleave_storage_join_ranges (storage, node);
   CleaveRange box;
 
   if (whole->base != value_index (storage, whole->result)) /* its operands are there already */
@@ -478,7 +478,7 @@ has_parts_that_stay (const CleaveStorage *storage,
                      const CleaveAssignment *x)
 {
   const CleaveNode *join = x->result->node;
-  g_autofree CleaveRange *ranges = NULL;
+  const CleaveRange *ranges;
   CleaveRange box;
 
   if ((join->op->flags & CLEAVE_OP_JOIN) == 0 || join->n_operands == 0)
@@ -492,7 +492,7 @@ has_parts_that_stay (const CleaveStorage *storage,
           part->last >= cleave_storage_position (storage, node))
         return TRUE;
     }
-  ranges = cleave_join_ranges (join);
+  ranges = cleave_storage_join_ranges (storage, join);
   return find_box (storage, x, ranges, &box);
 }
 
@@ -713,12 +713,16 @@ storage_new (const CleaveGraph *graph,
   number (storage);
   storage->assignments = CLEAVE_NEW (CleaveAssignment, storage->n_values);
   storage->strides = cleave_pool_new ();
+  storage->parts = cleave_pool_new ();
+  storage->ranges = CLEAVE_NEW0 (CleaveRange *, storage->n_nodes + 1);
   if (*orders == NULL)
     *orders = cleave_memory_orders (storage->nodes, storage->n_nodes, storage->position,
                                     storage->first_value);
   find_assignments (storage, graph, *orders);
   storage->staged = storage->overlaid = NULL; /* they are the caller's */
   cleave_storage_add_steps (storage, graph);
+  g_clear_pointer (&storage->parts, cleave_pool_free);
+  g_clear_pointer (&storage->ranges, g_free);
   return storage;
 }
 

@@ -91,6 +91,8 @@ typedef struct
   CleaveAssignment *assignments;
   CleavePool *strides;       /* of their locations */
   const gint64 *stride;      /* the last of them */
+  CleavePool *parts;         /* of what follows; NULL, as that is: the storage is made */
+  CleaveRange **ranges;      /* by position: those of the operands of joins, once looked at */
   guint rank;                /* its dimensions */
   CleaveMemoryOrder *orders; /* in which what is computed with each value would have it; 0: any */
   GArray *steps;             /* CleaveStep */
@@ -154,6 +156,11 @@ cleave_storage_assignment (const CleaveStorage *storage, const CleaveResult *res
 {
   return &storage->assignments[cleave_storage_first_value (storage, result->node) + result->index];
 }
+
+/* join-ranges.c: what each operand of a join is of it, while the storage is made.  Many joins may
+ * lie in one whose operands are many, and each looks at it. */
+const CleaveRange *cleave_storage_join_ranges (const CleaveStorage *storage,
+                                               const CleaveNode *join);
 
 /* Whether a value has so small a part of the buffer it lies in that the rest had better not be
  * there for it alone. */

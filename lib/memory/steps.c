@@ -88,7 +88,7 @@ copy_once (CleaveStorage *storage, CleaveNode *node, guint operand, const Cleave
 static void
 add_join (CleaveStorage *storage, CleaveNode *node)
 {
-  g_autofree CleaveRange *ranges = cleave_join_ranges (node);
+  const CleaveRange *ranges = cleave_storage_join_ranges (storage, node);
   g_autoptr (GArray) taken = g_array_new (FALSE, FALSE, sizeof (CleaveRange));
   gint64 n_elements = 0;
 
@@ -114,7 +114,7 @@ add_join (CleaveStorage *storage, CleaveNode *node)
 static void
 add_box (CleaveStorage *storage, CleaveNode *node)
 {
-  g_autofree CleaveRange *ranges = cleave_join_ranges (node);
+  const CleaveRange *ranges = cleave_storage_join_ranges (storage, node);
 
   for (guint i = 0; i < node->n_operands; i++)
     copy_once (storage, node, i, &ranges[i]);
