@@ -4,10 +4,12 @@
 
 #include <math.h> /* HUGE_VAL */
 
-/* The least of so many round trips: what else the machines do is not the network. */
+/* The least of so many round trips: what else the machines do is not the network, and TCP takes
+ * some until it sends at full speed. */
 #define N_PINGS 20
-/* Of long ones: TCP takes some until it sends at full speed. */
-#define N_LONG_PINGS 10
+/* Fewer, if they take so many seconds; but at least so many. */
+#define MAX_TIME 1
+#define MIN_PINGS 3
 /* Bytes of a ping grow until it takes so many seconds, or there are so many, since short ones tell
  * of latency more than of bandwidth. */
 #define LONG_PING 0.01
@@ -16,15 +18,18 @@
 #define MAX_PEERS 32
 
 static int
-ping (MPI_Comm comm, int peer, void *data, int n_bytes, guint n_pings, double *time)
+ping (MPI_Comm comm, int peer, void *data, int n_bytes, double *time)
 {
   int code = MPI_SUCCESS;
+  double first = MPI_Wtime ();
 
   *time = HUGE_VAL;
-  for (guint i = 0; i < n_pings && code == MPI_SUCCESS; i++)
+  for (guint i = 0; i < N_PINGS && code == MPI_SUCCESS; i++)
     {
       double begin = MPI_Wtime ();
 
+      if (i >= MIN_PINGS && begin - first > MAX_TIME)
+        break;
       code = MPI_Send (data, n_bytes, MPI_BYTE, peer, 0, comm);
       if (code == MPI_SUCCESS)
         code = MPI_Recv (data, n_bytes, MPI_BYTE, peer, 0, comm, MPI_STATUS_IGNORE);
@@ -57,18 +62,23 @@ echo (MPI_Comm comm, void *data)
 static int
 measure_peer (MPI_Comm comm, int peer, void *data, CleaveNetwork *slowest)
 {
-  double latency, time = 0;
-  int n_bytes = 1 << 12, code = ping (comm, peer, data, 1, N_PINGS, &latency);
+  double latency = 0, shorter = 0, time = 0;
+  int n_bytes = 1 << 12, code = ping (comm, peer, data, 1, &latency);
 
-  while (code == MPI_SUCCESS && time < LONG_PING && n_bytes < MAX_BYTES)
+  if (code == MPI_SUCCESS)
+    code = ping (comm, peer, data, n_bytes, &time);
+  for (gboolean is_long = FALSE; code == MPI_SUCCESS && !is_long && n_bytes < MAX_BYTES;)
     {
       n_bytes *= 4;
-      code = ping (comm, peer, data, n_bytes, N_LONG_PINGS, &time);
+      shorter = time;
+      code = ping (comm, peer, data, n_bytes, &time);
+      is_long = time >= LONG_PING;
     }
   if (code == MPI_SUCCESS)
     code = MPI_Send (data, 0, MPI_BYTE, peer, 0, comm);
   slowest->latency = MAX (slowest->latency, latency);
-  slowest->bandwidth = MIN (slowest->bandwidth, n_bytes / MAX (time - latency, time / 2));
+  time -= shorter; /* what goes at once, or waits at first, is in both */
+  slowest->bandwidth = MIN (slowest->bandwidth, 0.75 * n_bytes / MAX (time, latency));
   return code;
 }
 
@@ -104,9 +114,10 @@ measure (MPI_Comm comm, void *data, CleaveNetwork *slowest)
  * @error: return location for a [struct@GLib.Error]
  *
  * Finds what lies between ranks: rank 0 sends messages to others, which send them back.  Latency is
- * half of the shortest way there and back, and bandwidth is that of messages that take some
- * milliseconds; of several ranks, what the slowest has.  Both are rounded to two digits.  All ranks
- * must call it, best when they do nothing else.  With one rank, nothing is set.
+ * half of the shortest way there and back, and bandwidth is what a message that takes some
+ * milliseconds has more than one of a quarter of its bytes; of several ranks, what the slowest has.
+ * Both are rounded to two digits.  All ranks must call it, best when they do nothing else.  With
+ * one rank, nothing is set.
  *
  * Returns: whether it worked
  */
