@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""ranks-sweep.py CLEAVE FOLDER [MODEL.onnx ...] [--only NAME]: models on 1 to 4 ranks of 1 and 2 threads, in shared memory and over TCP alone.
+"""ranks-sweep.py CLEAVE FOLDER [MODEL.onnx[:SHAPE] ...] [--only NAME]: models on 1 to 4 ranks of 1 and 2 threads, in shared memory and over TCP alone.
 
 They are the real models that tests/peers/fetch.sh has brought to FOLDER, and those that are named.  Each run must have the outputs of
 one process, bit for bit, and send the messages and bytes that were planned.  Nodes are placed for a network so fast that they are
@@ -33,7 +33,8 @@ def list_models(folder, more):
     with open(LIST, encoding='utf-8') as file:
         rows = [line.split() for line in file if line.strip() and not line.startswith('#')]
     found = [(row[1], os.path.join(folder, row[1] + '.onnx'), shape_options(row[4])) for row in rows]
-    found += [(os.path.basename(path), path, []) for path in more]
+    found += [(os.path.basename(path), path, shape_options(shape) if shape else [])
+              for path, _, shape in (one.partition(':') for one in more)]
     return [model for model in found if os.path.exists(model[1])]
 
 
