@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cleave/cleave-graph.h>
+#include <cleave/cleave-program.h>
 
 G_BEGIN_DECLS
 
@@ -172,6 +173,9 @@ CLEAVE_API CleaveGraph *cleave_placement_build (const CleavePlacement *placement
                                                 const CleaveTransport *transport);
 CLEAVE_API double cleave_placement_simulate (const CleavePlacement *placement,
                                              const CleaveNetwork *network);
+CLEAVE_API double cleave_placement_simulate_profile (const CleavePlacement *placement,
+                                                     const CleaveNetwork *network,
+                                                     const CleaveProfile *profile);
 CLEAVE_API double cleave_placement_simulate_stream (const CleavePlacement *placement,
                                                     const CleaveNetwork *network,
                                                     guint n_in_flight);

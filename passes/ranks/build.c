@@ -1,28 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The nodes of one rank, with what it sends and receives.
- *
- * All ranks follow one order of the whole graph's nodes, and in it one order of what is done for
- * messages.  Before a node runs, its messages are expected where they go, and its rank receives
- * what it reads.  After it, its messages are sent, and others, whose time is over, are finished.
- * Each rank does what it has to do of that in this order.
- *
- * Two of those wait for another rank: Receive until the message is sent, Finish until it is
- * expected.  Both come before them in that order.  So ranks never wait for each other in a circle:
- * of all that wait, the first in that order waits for something that comes before it, on a rank
- * that waits for nothing before that. */
+/* The nodes of one rank, with what it sends and receives. */
 
 #include "../../lib/ir/fixed.h"
 #include "../../lib/memory/transfer.h"
-#include "flights.h"
 #include "own-weights.h"
+#include "rank-acts.h"
 #include "wire-order.h"
-
-/* What is done for a message at a position in the order. */
-typedef struct
-{
-  guint position, message;
-} Event;
 
 typedef struct
 {
@@ -30,12 +14,10 @@ typedef struct
   guint rank;
   CleaveTransfers transfers;
   CleaveWireOrders wire;
-  GHashTable *values;         /* its results by the whole graph's */
-  GHashTable *expected;       /* those that are to be received, likewise */
-  GHashTable *fixed;          /* its nodes by the whole graph's, of what constants decide */
-  GHashTable *own;            /* constants that are copied; NULL: none, since it never runs */
-  GArray *expects, *finishes; /* Event, in order */
-  guint n_expects, n_finishes;
+  GHashTable *values;   /* its results by the whole graph's */
+  GHashTable *expected; /* those that are to be received, likewise */
+  GHashTable *fixed;    /* its nodes by the whole graph's, of what constants decide */
+  GHashTable *own;      /* constants that are copied; NULL: none, since it never runs */
   GHashTable *origins; /* the whole graph's nodes by its own, of a rank that is looked at by itself;
                           else NULL */
 } Builder;
@@ -106,20 +88,15 @@ find_value (Builder *b, CleaveResult *value)
 }
 
 static void
-send (Builder *b, CleaveResult *value)
+send (Builder *b, guint number)
 {
-  guint first = GPOINTER_TO_UINT (g_hash_table_lookup (b->p->first_of, value));
+  const CleaveMessage *message = cleave_placement_get_message (b->p, number);
+  g_autofree char *name = g_strdup_printf ("%s to %u", message->value, message->to);
+  char letters[CLEAVE_MAX_RANK + 1];
+  CleaveTransferMessage transfer = describe (b, number, letters);
 
-  for (guint m = first; m > 0 && m <= b->p->values->len && b->p->values->pdata[m - 1] == value; m++)
-    {
-      const CleaveMessage *message = cleave_placement_get_message (b->p, m - 1);
-      g_autofree char *name = g_strdup_printf ("%s to %u", message->value, message->to);
-      char letters[CLEAVE_MAX_RANK + 1];
-      CleaveTransferMessage transfer = describe (b, m - 1, letters);
-
-      cleave_transfers_add_send (&b->transfers, name, &transfer,
-                                 g_hash_table_lookup (b->values, value));
-    }
+  cleave_transfers_add_send (&b->transfers, name, &transfer,
+                             g_hash_table_lookup (b->values, b->p->values->pdata[number]));
 }
 
 static void
@@ -134,52 +111,32 @@ finish (Builder *b, guint number)
                                g_hash_table_lookup (b->values, b->p->values->pdata[number]));
 }
 
-/* Does what is to be done at a position. */
 static void
-do_events (Builder *b,
-           const GArray *events,
-           guint *n_done,
-           guint position,
-           void (*function) (Builder *b, guint message))
+do_act (Builder *b, const CleaveAct *act)
 {
-  for (; *n_done < events->len; (*n_done)++)
+  switch (act->kind)
     {
-      const Event *event = &g_array_index (events, Event, *n_done);
-
-      if (event->position != position)
-        break;
-      function (b, event->message);
+    case CLEAVE_ACT_EXPECT:
+      expect (b, act->message);
+      break;
+    case CLEAVE_ACT_RECEIVE:
+      receive (b, b->p->values->pdata[act->message]);
+      break;
+    case CLEAVE_ACT_SEND:
+      send (b, act->message);
+      break;
+    case CLEAVE_ACT_FINISH:
+      finish (b, act->message);
+      break;
     }
 }
 
-static int
-compare_events (gconstpointer a, gconstpointer b)
-{
-  const Event *e = a, *f = b;
-
-  if (e->position != f->position)
-    return e->position < f->position ? -1 : 1;
-  return e->message < f->message ? -1 : e->message > f->message;
-}
-
+/* Those before the rank's node of that turn, or all. */
 static void
-find_events (Builder *b)
+do_acts (Builder *b, const GArray *acts, guint *n_done, guint turn)
 {
-  g_auto (CleaveFlights) flights = { 0 };
-
-  cleave_flights_init (&flights, b->p);
-  for (guint m = 0; m < b->p->messages->len; m++)
-    {
-      const CleaveMessage *message = cleave_placement_get_message (b->p, m);
-      const Event expected = { flights.expected[m], m }, finished = { flights.finished[m], m };
-
-      if (message->to == b->rank)
-        g_array_append_val (b->expects, expected);
-      if (message->from == b->rank)
-        g_array_append_val (b->finishes, finished);
-    }
-  g_array_sort (b->expects, compare_events);
-  g_array_sort (b->finishes, compare_events);
+  for (; *n_done < acts->len && g_array_index (acts, CleaveAct, *n_done).turn <= turn; (*n_done)++)
+    do_act (b, &g_array_index (acts, CleaveAct, *n_done));
 }
 
 static void
@@ -227,21 +184,29 @@ add_token (Builder *b)
     g_string_append_c (name, '\'');
 }
 
+/* A rank that is looked at by itself receives what is read when it is read. */
 static void
 add_nodes (Builder *b)
 {
-  for (guint i = 0; i < b->p->order->len; i++)
-    {
-      CleaveNode *node = b->p->order->pdata[i];
-      gboolean is_here = b->p->rank[node->id] == b->rank;
+  const GPtrArray *order = b->p->order;
+  g_auto (CleaveActs) acts = { 0 };
+  guint n_done = 0, turn = 0;
 
-      do_events (b, b->expects, &b->n_expects, i, expect);
-      if (is_here && !cleave_node_is_input (node))
+  if (b->origins == NULL)
+    cleave_acts_init (&acts, b->p);
+  for (guint i = 0; i < order->len; i++)
+    {
+      CleaveNode *node = order->pdata[i];
+
+      if (b->p->rank[node->id] != b->rank)
+        continue;
+      if (b->origins == NULL)
+        do_acts (b, acts.of_rank[b->rank], &n_done, turn++);
+      if (!cleave_node_is_input (node))
         add_node (b, node);
-      for (guint r = 0; is_here && b->origins == NULL && r < node->n_results; r++)
-        send (b, &node->results[r]);
-      do_events (b, b->finishes, &b->n_finishes, i, finish);
     }
+  if (b->origins == NULL)
+    do_acts (b, acts.of_rank[b->rank], &n_done, turn);
 }
 
 static void
@@ -265,8 +230,6 @@ build (const CleavePlacement *placement,
                          fixed = g_hash_table_new (NULL, NULL);
   g_autoptr (GHashTable) own =
       transport->send == NULL ? NULL : cleave_own_weights_find (placement, rank);
-  g_autoptr (GArray) expects = g_array_new (FALSE, FALSE, sizeof (Event)),
-                     finishes = g_array_new (FALSE, FALSE, sizeof (Event));
   g_autofree char *name = g_strdup_printf ("%s-%u", placement->graph->name, rank);
   Builder b = { .p = placement,
                 .rank = rank,
@@ -275,14 +238,10 @@ build (const CleavePlacement *placement,
                 .expected = expected,
                 .fixed = fixed,
                 .own = own,
-                .expects = expects,
-                .finishes = finishes,
                 .origins = origins };
 
   g_array_append_val (array, *transport);
   cleave_wire_orders_init (&b.wire, placement->graph);
-  if (origins == NULL)
-    find_events (&b);
   add_inputs (&b);
   add_token (&b);
   add_nodes (&b);

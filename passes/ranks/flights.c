@@ -2,6 +2,7 @@
 
 #include "flights.h"
 
+#include "rank-costs.h"
 #include "simulate.h"
 
 /* A message has so many times what it takes in the simulation before its sender waits for it: one

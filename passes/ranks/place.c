@@ -8,8 +8,9 @@
 #include "../../lib/ir/hash.h"
 #include "../../lib/memory/ordering.h"
 #include "bands.h"
+#include "rank-costs.h"
 #include "rank-segments.h"
-#include "simulate.h"
+#include "simulation.h"
 
 #include <string.h>
 

@@ -2,6 +2,7 @@
 
 #include "rank-segments.h"
 
+#include "rank-costs.h"
 #include "simulate.h"
 
 /* The longest that a segment may take is found to some millionths of the whole. */

@@ -3,19 +3,6 @@
 
 #include "placement.h"
 
-/* What a rank does for a message that it sends or receives, besides copying it, in nanoseconds: not
- * measured, of the order of an MPI call.  It keeps placements from sending many small values. */
-#define CLEAVE_RANKS_COST_OF_MESSAGE 2000
-
-/* What a node takes of a thread, in nanoseconds: nothing where it is a view or a join, which steps
- * around it do in place. */
-double cleave_ranks_cost (const CleaveNode *node);
-/* By id: how long the longest way from the begin of a node to the end of the graph takes, if nobody
- * waits for anything else. */
-double *cleave_ranks_find_heights (const CleaveGraph *graph, const GPtrArray *order);
-
-/* The thread of the rank that is free first; `free_at` is by rank and thread. */
-guint cleave_ranks_find_thread (const CleaveNetwork *network, const double *free_at, guint rank);
 /* The smallest key first, by id; what has the same stays in its order. */
 void cleave_ranks_sort_nodes (GPtrArray *nodes, double *key);
 
@@ -31,10 +18,12 @@ typedef struct
   double duration;
 } CleaveRankTimes;
 
-/* Nodes in the order of the placement. */
+/* In the order of the placement, as programs run it.  `cost` is what nodes take, in nanoseconds by
+ * id; NULL: what the cost model says. */
 void cleave_rank_times_init (CleaveRankTimes *times,
                              const CleavePlacement *p,
-                             const CleaveNetwork *network);
+                             const CleaveNetwork *network,
+                             const double *cost);
 /* Of those that are ready, the one with the highest priority, by id, first; but of the nodes of a
  * rank in the order of the placement, which is then that of priorities, only one of the next
  * `window` that are not done, unless that is 0. */

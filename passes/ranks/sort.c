@@ -5,6 +5,7 @@
 #include "../../lib/memory/ordering.h"
 #include "../../lib/memory/walks.h"
 #include "own-orders.h"
+#include "rank-costs.h"
 #include "simulate.h"
 
 static int

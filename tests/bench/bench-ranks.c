@@ -6,9 +6,8 @@
  * LATENCY are those that the model is split and placed for, so that ranks have something to send in
  * slower networks as well; with 0 and 0, those that are measured.  SHAPE is that of the only input.
  *
- * The cost model is of one processor.  How much faster or slower this one is, the same pieces tell
- * when one rank runs them all, by turns with the other runs; the simulation is told a network that
- * is as much faster or slower. */
+ * The cost model is of one processor.  What steps take on this one is measured in a program that
+ * runs all of them, while other ranks sleep. */
 
 #include <cleave/cleave-mpi.h>
 #include <cleave/cleave.h>
@@ -54,15 +53,6 @@ load_split (const char *path, const char *shape, const CleaveNetwork *network)
   return g_steal_pointer (&graph);
 }
 
-static CleavePlacement *
-place_on_one (CleaveGraph *graph)
-{
-  guint n = cleave_graph_get_n_nodes (graph);
-  g_autofree guint *ranks = g_new0 (guint, (gsize) n + 1);
-
-  return cleave_placement_new_by_node (graph, (guint) n_ranks, ranks, n, NULL);
-}
-
 static GPtrArray *
 make_tensors (const CleaveGraph *graph, gboolean of_outputs)
 {
@@ -82,7 +72,7 @@ make_tensors (const CleaveGraph *graph, gboolean of_outputs)
 }
 
 static CleaveRankProgram *
-make_program (CleaveGraph *graph, CleavePlacement *placement)
+make_program (const CleaveGraph *graph, CleavePlacement *placement)
 {
   const CleaveProgramOptions options = { .n_threads = 1 };
   g_autoptr (GPtrArray) inputs = make_tensors (graph, FALSE), outputs = make_tensors (graph, TRUE);
@@ -98,25 +88,31 @@ make_program (CleaveGraph *graph, CleavePlacement *placement)
   return program;
 }
 
-/* The whole graph in one process, with a thread for each rank. */
 static CleaveProgram *
-make_whole (const char *path, const char *shape)
+make_bound (const CleaveGraph *graph, guint n_threads)
 {
-  const CleaveProgramOptions options = { .n_threads = (guint) n_ranks };
-  g_autoptr (CleaveGraph) graph = load (path, shape);
+  const CleaveProgramOptions options = { .n_threads = n_threads };
   g_autoptr (GPtrArray) inputs = make_tensors (graph, FALSE), outputs = make_tensors (graph, TRUE);
   g_autoptr (GError) error = NULL;
-  g_autoptr (CleaveSplitReport) report =
-      cleave_split_for_threads (graph, options.n_threads, &error);
-  CleaveProgram *program;
+  CleaveProgram *program = cleave_program_new (graph, &options, &error);
 
-  demand (report != NULL && cleave_clean_up (graph, NULL, &error), error);
-  program = cleave_program_new (graph, &options, &error);
   demand (program != NULL &&
               cleave_program_bind (program, (CleaveTensor **) inputs->pdata, inputs->len,
                                    (CleaveTensor **) outputs->pdata, outputs->len, &error),
           error);
   return program;
+}
+
+/* The whole graph in one process, with a thread for each rank. */
+static CleaveProgram *
+make_whole (const char *path, const char *shape)
+{
+  g_autoptr (CleaveGraph) graph = load (path, shape);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (CleaveSplitReport) report = cleave_split_for_threads (graph, (guint) n_ranks, &error);
+
+  demand (report != NULL && cleave_clean_up (graph, NULL, &error), error);
+  return make_bound (graph, (guint) n_ranks);
 }
 
 /* Those that have nothing to do leave their cores alone, and threads that have run fall asleep. */
@@ -158,27 +154,25 @@ run_whole (CleaveProgram *program)
 
 typedef struct
 {
-  CleaveRankProgram *ranks, *alone; /* on all, and the same pieces on one */
-  CleaveProgram *whole;             /* on rank 0 */
+  CleaveRankProgram *ranks;
+  CleaveProgram *whole; /* on rank 0 */
 } Programs;
 
 typedef struct
 {
-  double ranks, alone, whole; /* seconds */
+  double ranks, whole; /* seconds */
 } Times;
 
 static Times
 time_programs (const Programs *programs, guint repeat)
 {
-  Times least = { G_MAXDOUBLE, G_MAXDOUBLE, G_MAXDOUBLE };
+  Times least = { G_MAXDOUBLE, G_MAXDOUBLE };
 
   for (guint i = 0; i < repeat; i++)
     {
-      const Times times = { run (programs->ranks), run (programs->alone),
-                            run_whole (programs->whole) };
+      const Times times = { run (programs->ranks), run_whole (programs->whole) };
 
       least.ranks = MIN (least.ranks, times.ranks);
-      least.alone = MIN (least.alone, times.alone);
       least.whole = MIN (least.whole, times.whole);
     }
   return least;
@@ -207,27 +201,37 @@ compare_memory (const Programs *programs)
   return (double) most / (double) count_bytes (&whole);
 }
 
+/* What the steps of the same pieces take on rank 0, while the others sleep. */
+static CleaveProfile *
+profile (const CleaveGraph *graph, guint repeat)
+{
+  g_autoptr (CleaveProgram) program = rank == 0 ? make_bound (graph, 1) : NULL;
+  CleaveProfile *profile;
+
+  meet ();
+  profile = rank == 0 ? cleave_program_profile (program, repeat) : NULL;
+  meet ();
+  return profile;
+}
+
 static void
 print (const CleavePlacement *placement,
-       const CleavePlacement *alone,
+       const CleaveProfile *steps,
        const CleaveNetwork *network,
        const Times *times,
        double memory)
 {
-  double scale = times->alone / cleave_placement_simulate (alone, network);
-  CleaveNetwork scaled = *network;
-  double told;
+  double told = cleave_placement_simulate_profile (placement, network, steps), alone = 0;
 
-  scaled.bandwidth *= scale;
-  scaled.latency /= scale;
-  told = scale * cleave_placement_simulate (placement, &scaled);
+  for (guint i = 0; i < steps->n_steps; i++)
+    alone += (double) cleave_profile_get_step (steps, i)->nanoseconds / 1e6;
   printf ("{\"ranks\": %d, \"messages\": %u, \"gbit\": %.3g, \"latency_us\": %.3g, "
-          "\"alone_ms\": %.3f, \"scale\": %.3f, \"ms\": %.3f, \"simulated_ms\": %.3f, "
+          "\"alone_ms\": %.3f, \"ms\": %.3f, \"simulated_ms\": %.3f, "
           "\"ratio\": %.3f, \"one_process_ms\": %.3f, \"of_one_process\": %.3f, "
           "\"memory_of_one_process\": %.3f}\n",
           n_ranks, cleave_placement_get_n_messages (placement), network->bandwidth / 1.25e8,
-          network->latency * 1e6, 1e3 * times->alone, scale, 1e3 * times->ranks, 1e3 * told,
-          told / times->ranks, 1e3 * times->whole, times->ranks / times->whole, memory);
+          network->latency * 1e6, alone, 1e3 * times->ranks, 1e3 * told, told / times->ranks,
+          1e3 * times->whole, times->ranks / times->whole, memory);
 }
 
 static void
@@ -237,9 +241,10 @@ bench (const char *path, double gbit, double latency, guint repeat, const char *
   CleaveNetwork meant = network;
   g_autoptr (GError) error = NULL;
   g_autoptr (CleaveGraph) graph = NULL;
-  g_autoptr (CleavePlacement) placement = NULL, alone = NULL;
-  g_autoptr (CleaveRankProgram) ranks = NULL, one = NULL;
+  g_autoptr (CleavePlacement) placement = NULL;
+  g_autoptr (CleaveRankProgram) ranks = NULL;
   g_autoptr (CleaveProgram) whole = NULL;
+  g_autoptr (CleaveProfile) steps = NULL;
   Times times;
 
   meet ();
@@ -249,16 +254,15 @@ bench (const char *path, double gbit, double latency, guint repeat, const char *
   graph = load_split (path, shape, &meant);
   placement = cleave_placement_new (graph, &meant, &error);
   demand (placement != NULL, error);
-  alone = place_on_one (graph);
   ranks = make_program (graph, placement);
-  one = make_program (graph, alone);
   whole = rank == 0 ? make_whole (path, shape) : NULL;
-  const Programs programs = { ranks, one, whole };
+  const Programs programs = { ranks, whole };
 
   times = time_programs (&programs, repeat);
   double memory = compare_memory (&programs);
+  steps = profile (graph, repeat);
   if (rank == 0)
-    print (placement, alone, &network, &times, memory);
+    print (placement, steps, &network, &times, memory);
 }
 
 int

@@ -80,7 +80,8 @@ START_TEST (strips_of_two_ranks_exchange_halos)
 
   ck_assert_int_eq (cleave_graph_get_macs (graph), macs);
   ck_assert_uint_gt (most.n_nodes, 150); /* 77 are those of two pieces */
-  ck_assert_int_le (most.arena_bytes, 5200000);
+  /* 5.0 MB in an order in which ranks wait for a third of the time. */
+  ck_assert_int_le (most.arena_bytes, 7000000);
 }
 END_TEST
 

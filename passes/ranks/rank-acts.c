@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* All ranks follow one order of the whole graph's nodes, and in it one order of what is done for
+ * messages.  Before a node runs, its messages are expected where they go, and its rank receives
+ * what it reads.  After it, its messages are sent, and others, whose time is over, are finished.
+ *
+ * Two of those wait for another rank: Receive until the message is sent, Finish until it is
+ * expected.  Both come before them in that order.  So ranks never wait for each other in a circle:
+ * of all that wait, the first in that order waits for something that comes before it, on a rank
+ * that waits for nothing before that. */
+
+#include "rank-acts.h"
+
+#include "flights.h"
+
+typedef struct
+{
+  const CleavePlacement *p;
+  CleaveActs *acts;
+  GArray **expects, **finishes; /* by position: messages */
+  gboolean *is_received;        /* by message */
+  guint *turn;                  /* by rank: how many of its nodes have been seen */
+} Listing;
+
+static void
+add (Listing *l, guint rank, CleaveActKind kind, guint message)
+{
+  const CleaveAct act = { kind, message, l->turn[rank] };
+
+  g_array_append_val (l->acts->of_rank[rank], act);
+}
+
+static void
+receive (Listing *l, const CleaveResult *value, guint rank)
+{
+  guint message;
+
+  if (value == NULL || cleave_node_is_fixed (value->node) || l->p->rank[value->node->id] == rank)
+    return;
+  message = cleave_placement_find_message (l->p, value, rank);
+  if (!l->is_received[message])
+    add (l, rank, CLEAVE_ACT_RECEIVE, message);
+  l->is_received[message] = TRUE;
+}
+
+static void
+send (Listing *l, const CleaveResult *value, guint rank)
+{
+  guint first = GPOINTER_TO_UINT (g_hash_table_lookup (l->p->first_of, value));
+
+  for (guint m = first; m > 0 && m <= l->p->values->len && l->p->values->pdata[m - 1] == value; m++)
+    add (l, rank, CLEAVE_ACT_SEND, m - 1);
+}
+
+static void
+note (GArray **lists, guint position, guint message)
+{
+  if (lists[position] == NULL)
+    lists[position] = g_array_new (FALSE, FALSE, sizeof (guint));
+  g_array_append_val (lists[position], message);
+}
+
+static void
+add_all (Listing *l, const GArray *messages, CleaveActKind kind)
+{
+  for (guint i = 0; messages != NULL && i < messages->len; i++)
+    {
+      guint message = g_array_index (messages, guint, i);
+      const CleaveMessage *m = cleave_placement_get_message (l->p, message);
+
+      add (l, kind == CLEAVE_ACT_EXPECT ? m->to : m->from, kind, message);
+    }
+}
+
+static void
+add_node (Listing *l, guint position)
+{
+  const CleaveNode *node = l->p->order->pdata[position];
+  guint rank = l->p->rank[node->id];
+
+  add_all (l, l->expects[position], CLEAVE_ACT_EXPECT);
+  for (guint i = 0; i < node->n_operands; i++)
+    receive (l, node->operands[i].result, rank);
+  l->turn[rank]++;
+  for (guint r = 0; r < node->n_results; r++)
+    send (l, &node->results[r], rank);
+  add_all (l, l->finishes[position], CLEAVE_ACT_FINISH);
+}
+
+static void
+find_flights (Listing *l)
+{
+  g_auto (CleaveFlights) flights = { 0 };
+
+  cleave_flights_init (&flights, l->p);
+  for (guint m = 0; m < l->p->messages->len; m++)
+    {
+      note (l->expects, flights.expected[m], m);
+      note (l->finishes, flights.finished[m], m);
+    }
+}
+
+static void
+free_lists (GArray **lists, guint n)
+{
+  for (guint i = 0; i < n; i++)
+    g_clear_pointer (&lists[i], g_array_unref);
+}
+
+void
+cleave_acts_init (CleaveActs *acts, const CleavePlacement *p)
+{
+  const GPtrArray *order = p->order;
+  g_autofree GArray **expects = g_new0 (GArray *, (gsize) order->len + 1);
+  g_autofree GArray **finishes = g_new0 (GArray *, (gsize) order->len + 1);
+  g_autofree gboolean *is_received = g_new0 (gboolean, (gsize) p->messages->len + 1);
+  g_autofree guint *turn = g_new0 (guint, p->n_ranks);
+  Listing l = { p, acts, expects, finishes, is_received, turn };
+
+  acts->n_ranks = p->n_ranks;
+  acts->of_rank = g_new (GArray *, p->n_ranks);
+  for (guint r = 0; r < p->n_ranks; r++)
+    acts->of_rank[r] = g_array_new (FALSE, FALSE, sizeof (CleaveAct));
+  find_flights (&l);
+  for (guint i = 0; i < order->len; i++)
+    add_node (&l, i);
+  for (guint i = 0; i < p->graph->outputs->len; i++)
+    receive (&l, cleave_graph_get_output (p->graph, i)->result, 0);
+  free_lists (expects, order->len);
+  free_lists (finishes, order->len);
+}
+
+void
+cleave_acts_clear (CleaveActs *acts)
+{
+  for (guint r = 0; acts->of_rank != NULL && r < acts->n_ranks; r++)
+    g_array_unref (acts->of_rank[r]);
+  g_clear_pointer (&acts->of_rank, g_free);
+}
