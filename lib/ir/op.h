@@ -121,7 +121,8 @@ typedef enum {
   CLEAVE_KERNEL_MATMUL,
   CLEAVE_KERNEL_GEMM,
   CLEAVE_KERNEL_DEPTHWISE,
-  CLEAVE_KERNEL_NARROW_CONV, /* depthwise, of few channels */
+  CLEAVE_KERNEL_NARROW_CONV,  /* depthwise, of few channels */
+  CLEAVE_KERNEL_GROUPED_CONV, /* of groups that make the few channels that they read */
   CLEAVE_KERNEL_BATCH_NORM,
   CLEAVE_KERNEL_POOL,
   CLEAVE_KERNEL_RECURRENT,

@@ -56,6 +56,20 @@ has_few_channels (const CleaveCall *call)
   return multiplier == 1 ? n_out < many && weights->rank < 5 : multiplier < many_for_each;
 }
 
+/* Several groups, which make as many channels as they read, are in a vector.  With AVX-512, 32
+ * groups of 4 channels of 3x3 at 24x24 take 0.4 of the time. */
+static gboolean
+is_grouped (const CleaveCall *call)
+{
+  const CleaveConvAttrs *a = call->attrs;
+  const CleaveShape *w = &call->operands[W].shape;
+  const gint64 vector = 16;
+  gint64 n_in = w->dim[1];
+
+  return a->group > 1 && n_in * a->group == w->dim[0] && w->dim[0] >= vector && w->rank <= 5 &&
+         (n_in == 2 || n_in == 4 || n_in == 8);
+}
+
 /* Of 16-bit floats: a group makes so few channels that most of a vector would be empty, as the
  * kernel of floats knows.  32 to 3 channels of 9x9: 11.8 -> 4 ms. */
 static gboolean
@@ -83,6 +97,8 @@ kernel (const CleaveCall *call)
     return CLEAVE_KERNEL_UPCAST_PIECES;
   if (call->operands[X].element != CLEAVE_FLOAT32)
     return is_depthwise ? CLEAVE_KERNEL_UPCAST_DEPTHWISE : CLEAVE_KERNEL_UPCAST_CONV;
+  if (is_grouped (call))
+    return CLEAVE_KERNEL_GROUPED_CONV;
   if (!is_depthwise && !is_depthwise_volume (call))
     return CLEAVE_KERNEL_CONV;
   return has_few_channels (call) ? CLEAVE_KERNEL_NARROW_CONV : CLEAVE_KERNEL_DEPTHWISE;

@@ -22,6 +22,7 @@ static const char *const kernels[CLEAVE_N_KERNELS] = {
   [CLEAVE_KERNEL_GEMM] = "gemm",
   [CLEAVE_KERNEL_DEPTHWISE] = "depthwise",
   [CLEAVE_KERNEL_NARROW_CONV] = "narrow conv",
+  [CLEAVE_KERNEL_GROUPED_CONV] = "grouped conv",
   [CLEAVE_KERNEL_BATCH_NORM] = "batch-norm",
   [CLEAVE_KERNEL_POOL] = "pool",
   [CLEAVE_KERNEL_RESIZE] = "resize",

@@ -303,12 +303,15 @@ START_TEST (macs_and_kernel_depend_on_the_weights)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   g_autoptr (CleaveGraph) other = cleave_graph_new (NULL);
+  g_autoptr (CleaveGraph) third = cleave_graph_new (NULL);
   CleaveConvAttrs same = { .pads = INTS (1, 1, 1, 1) }, groups = { .group = 16 };
   CleaveResult *full =
       add_conv (graph, CLEAVE_SHAPE (1, 64, 56, 56), CLEAVE_SHAPE (64, 64, 3, 3), 0, &same, NULL);
   CleaveResult *depthwise =
       add_conv (other, CLEAVE_SHAPE (1, 16, 4), CLEAVE_SHAPE (16, 1, 3), 0, &groups, NULL);
-  g_auto (CleaveNodeCall) a, b;
+  CleaveResult *few =
+      add_conv (third, CLEAVE_SHAPE (1, 64, 4), CLEAVE_SHAPE (64, 4, 3), 0, &groups, NULL);
+  g_auto (CleaveNodeCall) a, b, c;
 
   ck_assert_int_eq (cleave_node_get_macs (full->node), 64 * 56 * 56 * 64 * 9);
   ck_assert_int_eq (cleave_node_get_macs (depthwise->node), 16 * 2 * 3);
@@ -316,6 +319,8 @@ START_TEST (macs_and_kernel_depend_on_the_weights)
                     CLEAVE_KERNEL_CONV);
   ck_assert_int_eq (full->node->op->kernel (cleave_node_call_init (&b, depthwise->node)),
                     CLEAVE_KERNEL_DEPTHWISE);
+  ck_assert_int_eq (few->node->op->kernel (cleave_node_call_init (&c, few->node)),
+                    CLEAVE_KERNEL_GROUPED_CONV);
 }
 END_TEST
 

@@ -6,6 +6,7 @@
  * Over 400 lines: one loop nest in its forms, which share their registers and pointers. */
 
 #include "depthwise-rows.h"
+#include "grouped-sums.h"
 #include "upcast.h"
 
 /* Sums in registers at once. */
@@ -38,7 +39,9 @@ cleave_depthwise_init (CleaveDepthwise *d,
   cleave_axis_find_inner (&d->axis[1], &d->begin_inner, &d->end_inner);
   d->n_out = w->type.shape.dim[0];
   d->multiplier = d->n_out / x->type.shape.dim[dims.c];
-  d->w_step = d->n_out;
+  d->n_in = w->type.shape.dim[1];
+  d->w_channel = d->n_out;
+  d->w_step = d->n_in * d->n_out;
 }
 
 void
@@ -47,6 +50,7 @@ cleave_depthwise_pack (const CleaveView *w, float *to)
   gint64 extent[3] = { 1, 1, 1 }, step[3] = { 0 };
   guint n = w->type.shape.rank - 2;
   gint64 size = (gint64) cleave_element_size (w->type.element), n_out = w->type.shape.dim[0];
+  gint64 n_in = w->type.shape.dim[1];
 
   for (guint i = 0; i < n; i++)
     {
@@ -55,10 +59,12 @@ cleave_depthwise_pack (const CleaveView *w, float *to)
     }
   for (gint64 d = 0; d < extent[0]; d++)
     for (gint64 h = 0; h < extent[1]; h++)
-      for (gint64 k = 0; k < extent[2]; k++, to += n_out)
-        cleave_upcast (w->type.element,
-                       (const char *) w->data + (d * step[0] + h * step[1] + k * step[2]) * size,
-                       w->stride[0], 0, to, n_out);
+      for (gint64 k = 0; k < extent[2]; k++)
+        for (gint64 i = 0; i < n_in; i++, to += n_out)
+          cleave_upcast (w->type.element,
+                         (const char *) w->data +
+                             (d * step[0] + h * step[1] + k * step[2] + i * w->stride[1]) * size,
+                         w->stride[0], 0, to, n_out);
 }
 
 /* Which channels are in a vector. */
@@ -68,20 +74,7 @@ typedef enum {
   SOME    /* fewer: the others are neither read nor written */
 } Lanes;
 
-/* A run of pixels of one row that all read the same taps. */
-typedef struct
-{
-  const float *x, *w, *bias; /* of the first tap; bias may be NULL */
-  float *y;
-  gint64 n_planes, n_rows, n_columns; /* taps */
-  gint64 x_plane, x_row, x_column, x_pixel;
-  gint64 w_plane, w_row, w_column;
-  gint64 y_pixel;
-  gint64 apart;                   /* pixels from tap to tap, if that is a whole number */
-  gint64 period;                  /* channels after which weights begin again */
-  int n_some;                     /* of a vector that has only some */
-  const CleaveEpilogue *epilogue; /* NULL: none */
-} Run;
+typedef CleaveDepthwiseRun Run;
 
 static CLEAVE_SPECIALISED CleaveVector
 load (const Run *run, const float *from, Lanes lanes)
@@ -431,6 +424,11 @@ sum_run (const CleaveDepthwise *d, const Run *run, gint64 n_pixels)
 {
   Run part = *run;
 
+  if (d->n_in > 1)
+    {
+      cleave_grouped_sum (run, n_pixels, d->n_out, d->n_in);
+      return;
+    }
   if (d->multiplier == 1)
     {
       sum_channels_of_x (run, n_pixels, d->n_out);
@@ -462,6 +460,7 @@ cleave_depthwise_run_row (const CleaveDepthwise *d, const CleaveDepthwiseRow *ro
               .w_plane = w_plane,
               .w_row = w_row,
               .w_column = d->w_step,
+              .w_channel = d->w_channel,
               .y_pixel = axis->y_step,
               .apart = d->apart,
               .n_some = (int) MIN (d->multiplier == 1 ? d->n_out : d->multiplier, CLEAVE_VECTOR),

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Rows of a convolution with one input channel in each group, of floats with channels innermost. */
+/* Rows of a convolution with one input channel in each group, or a few (grouped-sums.h), of floats
+ * with channels innermost. */
 
 #include "axis.h"
 #include "epilogue.h"
@@ -12,7 +13,8 @@ typedef struct
   gint64 begin_inner, end_inner; /* columns of y that read no padding */
   gint64 apart;                  /* pixels from tap to tap of a row, if that is a whole number */
   gint64 n_out, multiplier;      /* channels of y, for each of x */
-  gint64 w_step;                 /* from tap to tap of the packed weights */
+  gint64 n_in;                   /* channels of x that a group reads */
+  gint64 w_step, w_channel;      /* from tap to tap of the packed weights, and within one */
 } CleaveDepthwise;
 
 /* A row of y. */
@@ -24,6 +26,21 @@ typedef struct
   float *y;
   const CleaveEpilogue *epilogue; /* NULL: none */
 } CleaveDepthwiseRow;
+
+/* A run of pixels of one row that all read the same taps. */
+typedef struct
+{
+  const float *x, *w, *bias; /* of the first tap; bias may be NULL */
+  float *y;
+  gint64 n_planes, n_rows, n_columns; /* taps */
+  gint64 x_plane, x_row, x_column, x_pixel;
+  gint64 w_plane, w_row, w_column, w_channel;
+  gint64 y_pixel;
+  gint64 apart;                   /* pixels from tap to tap, if that is a whole number */
+  gint64 period;                  /* channels after which weights begin again */
+  int n_some;                     /* of a vector that has only some */
+  const CleaveEpilogue *epilogue; /* NULL: none */
+} CleaveDepthwiseRun;
 
 #define cleave_depthwise_init CLEAVE_LEVELLED (cleave_depthwise_init)
 #define cleave_depthwise_pack CLEAVE_LEVELLED (cleave_depthwise_pack)
@@ -38,7 +55,7 @@ void cleave_depthwise_init (CleaveDepthwise *d,
                             const CleaveKernelInstance *instance,
                             const CleaveView *w,
                             CleaveDims dims);
-/* Taps first, channels side by side. */
+/* Taps first, in each what a group reads, channels side by side. */
 void cleave_depthwise_pack (const CleaveView *w, float *to);
 /* Epilogues are done where sums are vectors. */
 void cleave_depthwise_run_row (const CleaveDepthwise *d, const CleaveDepthwiseRow *row);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Convolutions of floats with one input channel in each group; channels are innermost. */
+/* Convolutions of floats with one input channel in each group, or a few; channels are innermost. */
 
 #include "depthwise-rows.h"
 
@@ -30,7 +30,8 @@ pack_for_good (Plan *plan, CleaveTensor *constant, CleaveWeights *weights)
   CleaveTensor *base = cleave_weights_find_base (constant, 0, &first);
   const CleaveTensorType *type = cleave_tensor_get_type (base);
 
-  plan->common.w_step = type->shape.dim[0];
+  plan->common.w_channel = type->shape.dim[0];
+  plan->common.w_step = type->shape.dim[0] * type->shape.dim[1];
   plan->w = cleave_weights_get (weights, base, "taps first",
                                 (gsize) cleave_tensor_type_n_bytes (type), pack_constant, NULL);
   if (plan->w != NULL)
@@ -43,6 +44,8 @@ can_serve (const CleaveKernelInstance *instance, CleaveDims dims)
   const CleaveView *x = &instance->operands[X];
   const CleaveView *y = &instance->results[0];
 
+  if (instance->operands[W].type.shape.dim[1] > CLEAVE_VECTOR)
+    return FALSE;
   return dims.n_spatial >= 1 && dims.n_spatial <= 3 && cleave_has_channels_innermost (x, dims.c) &&
          cleave_has_channels_innermost (y, dims.c) &&
          (!cleave_call_has (&instance->call, B) || y->type.shape.dim[dims.c] == 1 ||

@@ -76,7 +76,7 @@ cleave_vectors_exp_parts (const CleaveVector *a, int n, CleaveExpVectors *e)
 static CLEAVE_SPECIALISED void
 cleave_vectors_exp (CleaveVector *v, int n)
 {
-  CleaveVector a[CLEAVE_FUNCTION_VECTORS];
+  CleaveVector a[CLEAVE_FUNCTION_VECTORS] = { { 0 } };
   CleaveBits half[CLEAVE_FUNCTION_VECTORS];
   CleaveExpVectors e;
 
@@ -97,7 +97,7 @@ cleave_vectors_exp (CleaveVector *v, int n)
 static CLEAVE_SPECIALISED void
 cleave_vectors_sigmoid (CleaveVector *v, int n)
 {
-  CleaveVector a[CLEAVE_FUNCTION_VECTORS];
+  CleaveVector a[CLEAVE_FUNCTION_VECTORS] = { { 0 } };
   CleaveExpVectors e;
 
   CLEAVE_EACH (i, n)
@@ -115,7 +115,7 @@ cleave_vectors_sigmoid (CleaveVector *v, int n)
 static CLEAVE_SPECIALISED void
 cleave_vectors_tanh (CleaveVector *v, int n)
 {
-  CleaveVector a[CLEAVE_FUNCTION_VECTORS];
+  CleaveVector a[CLEAVE_FUNCTION_VECTORS] = { { 0 } };
   CleaveExpVectors e;
 
   CLEAVE_EACH (i, n)
@@ -159,8 +159,9 @@ cleave_vectors_erf_power (const CleaveVector *q, int n, CleaveExpVectors *e)
 static CLEAVE_SPECIALISED void
 cleave_vectors_erf (CleaveVector *v, int n)
 {
-  CleaveVector x[CLEAVE_FUNCTION_VECTORS], xx[CLEAVE_FUNCTION_VECTORS], p0[CLEAVE_FUNCTION_VECTORS],
-      p1[CLEAVE_FUNCTION_VECTORS], p2[CLEAVE_FUNCTION_VECTORS], p3[CLEAVE_FUNCTION_VECTORS];
+  CleaveVector x[CLEAVE_FUNCTION_VECTORS], xx[CLEAVE_FUNCTION_VECTORS],
+      p0[CLEAVE_FUNCTION_VECTORS] = { { 0 } }, p1[CLEAVE_FUNCTION_VECTORS],
+      p2[CLEAVE_FUNCTION_VECTORS], p3[CLEAVE_FUNCTION_VECTORS];
   CleaveExpVectors e;
 
   CLEAVE_EACH (i, n)

@@ -47,6 +47,21 @@ draw_conv (Conv *conv, guint32 seed, gboolean is_volume)
   conv->instance.special = draw (rand, 1, 8) == 1;
 }
 
+/* The same in groups of a few channels, several of which are in a vector. */
+static void
+draw_groups (Conv *conv, guint32 seed, gboolean is_volume, gint32 most)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+  gint64 n_in = G_GINT64_CONSTANT (1) << draw (rand, 1, most);
+  gint64 n_groups = draw (rand, (gint32) (16 / n_in), (gint32) (56 / n_in));
+  CleaveTensorType *o = conv->instance.operands;
+
+  draw_conv (conv, seed, is_volume);
+  conv->attrs.group = n_groups;
+  o[0].shape.dim[1] = o[1].shape.dim[0] = o[2].shape.dim[0] = n_groups * n_in;
+  o[1].shape.dim[1] = n_in;
+}
+
 /* The same of another element type, with the operands that go with it. */
 static void
 draw_upcast (Conv *conv, guint32 seed)
@@ -112,9 +127,27 @@ START_TEST (every_level_has_the_bits_of_the_reference) { each_level (try_level);
 END_TEST
 
 static void
+try_groups (const char *level)
+{
+  gint32 most = g_str_equal (level, "v1") ? 2 : 3; /* a group is no more than a vector */
+
+  for (guint32 seed = 0; seed < N_SEEDS / 3; seed++)
+    {
+      Conv conv;
+
+      draw_groups (&conv, seed, seed % 4 == 3, most);
+      ck_assert (cleave_try_instance (&conv.instance, level));
+    }
+}
+
+START_TEST (groups_have_the_bits_of_the_reference) { each_level (try_groups); }
+END_TEST
+
+static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "depthwise", every_level_has_the_bits_of_the_reference, NULL);
+  cleave_add_case (suite, "depthwise", every_level_has_the_bits_of_the_reference,
+                   groups_have_the_bits_of_the_reference, NULL);
 }
 
 CLEAVE_TEST_SUITE ("kernel-depthwise", add_tests)

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "grouped-sums.h"
+
+/* Sums in registers at once. */
+#if CLEAVE_VECTOR == 16
+#define MAX_PIXELS 8
+#else
+#define MAX_PIXELS 6
+#endif
+
+#if defined(__AVX512F__)
+typedef __m512i Lanes;
+#elif defined(__FMA__)
+typedef __m256i Lanes;
+#else
+typedef int Lanes;
+#endif
+
+/* From which lane each takes channel i of its group. */
+static CLEAVE_SPECIALISED Lanes
+lanes_of (int i, int n_in)
+{
+#if defined(__FMA__)
+  int lane[CLEAVE_VECTOR];
+
+  CLEAVE_EACH (l, CLEAVE_VECTOR)
+    lane[l] = l / n_in * n_in + i;
+#if defined(__AVX512F__)
+  return _mm512_loadu_si512 (lane);
+#else
+  return _mm256_loadu_si256 ((const void *) lane);
+#endif
+#else
+  return i;
+#endif
+}
+
+/* Groups of up to four channels lie in quarters of a vector, within which processors move more
+ * easily. */
+static CLEAVE_SPECIALISED CleaveVector
+spread (CleaveVector x, Lanes lanes, int n_in)
+{
+#if defined(__AVX512F__)
+  return n_in <= 4 ? _mm512_permutevar_ps (x, lanes) : _mm512_permutexvar_ps (lanes, x);
+#elif defined(__FMA__)
+  return _mm256_permutevar_ps (x, lanes);
+#else
+  CleaveVector y;
+
+  CLEAVE_EACH (l, CLEAVE_VECTOR)
+    y[l] = x[l / n_in * n_in + lanes];
+  return y;
+#endif
+}
+
+/* One tap of `pixels`, a channel of the groups after the other. */
+static CLEAVE_SPECIALISED void
+add_tap (const CleaveDepthwiseRun *run,
+         const float *x,
+         const float *w,
+         int pixels,
+         int n_in,
+         CleaveVector *sum)
+{
+  CleaveVector at[MAX_PIXELS];
+
+  if (n_in < CLEAVE_VECTOR)
+    CLEAVE_EACH (p, pixels)
+      at[p] = cleave_vector_keep (cleave_vector_load (x + p * run->x_pixel));
+  CLEAVE_EACH (i, n_in)
+    {
+      const Lanes lanes = lanes_of (i, n_in);
+      const CleaveVector by = cleave_vector_load (w + i * run->w_channel);
+
+      CLEAVE_EACH (p, pixels)
+        {
+          CleaveVector one = n_in < CLEAVE_VECTOR ? spread (at[p], lanes, n_in)
+                                                  : cleave_vector_all (x[p * run->x_pixel + i]);
+
+          sum[p] = cleave_vector_fma (one, by, sum[p]);
+        }
+    }
+}
+
+static CLEAVE_SPECIALISED void
+sum_block (const CleaveDepthwiseRun *run, gint64 pixel, gint64 channel, int pixels, int n_in)
+{
+  const float *x = run->x + pixel * run->x_pixel + channel, *w = run->w + channel;
+  float *y = run->y + pixel * run->y_pixel + channel;
+  const CleaveEpilogueAt at = { .y = y, .step = run->y_pixel };
+  CleaveVector sum[MAX_PIXELS];
+
+  CLEAVE_EACH (p, pixels)
+    sum[p] = run->bias == NULL ? cleave_vector_all (0) : cleave_vector_load (run->bias + channel);
+  for (gint64 h = 0; h < run->n_planes; h++, x += run->x_plane, w += run->w_plane)
+    for (gint64 i = 0; i < run->n_rows; i++)
+      for (gint64 j = 0; j < run->n_columns; j++)
+        add_tap (run, x + i * run->x_row + j * run->x_column,
+                 w + i * run->w_row + j * run->w_column, pixels, n_in, sum);
+  if (run->epilogue != NULL)
+    cleave_epilogue_do (run->epilogue, &at, pixels, 1, sum);
+  CLEAVE_EACH (p, pixels)
+    cleave_vector_store (y + p * run->y_pixel, sum[p]);
+}
+
+/* The last vector may overlap the one before: the same bits are written twice. */
+static CLEAVE_SPECIALISED void
+sum_channels (const CleaveDepthwiseRun *run, gint64 pixel, gint64 n_channels, int pixels, int n_in)
+{
+  for (gint64 channel = 0; channel < n_channels; channel += CLEAVE_VECTOR)
+    sum_block (run, pixel, MIN (channel, n_channels - CLEAVE_VECTOR), pixels, n_in);
+}
+
+typedef void (*Block) (const CleaveDepthwiseRun *run, gint64 pixel, gint64 n_channels);
+
+/* clang-format off */
+#define BLOCK(n_in, pixels)                                                                        \
+  static void block_##n_in##_##pixels (const CleaveDepthwiseRun *of, gint64 pixel,                 \
+                                       gint64 n_channels)                                          \
+  {                                                                                                \
+    const CleaveDepthwiseRun run = *of; /* which nothing that is stored may lie over */            \
+                                                                                                   \
+    sum_channels (&run, pixel, n_channels, pixels, n_in);                                          \
+  }
+#define BLOCKS_6(n_in)                                                                             \
+  BLOCK (n_in, 1) BLOCK (n_in, 2) BLOCK (n_in, 3) BLOCK (n_in, 4) BLOCK (n_in, 5) BLOCK (n_in, 6)
+#define LIST_6(n_in)                                                                               \
+  block_##n_in##_1, block_##n_in##_2, block_##n_in##_3, block_##n_in##_4, block_##n_in##_5,        \
+  block_##n_in##_6
+#if MAX_PIXELS == 8
+#define BLOCKS(n_in) BLOCKS_6 (n_in) BLOCK (n_in, 7) BLOCK (n_in, 8)
+#define LIST(n_in) { LIST_6 (n_in), block_##n_in##_7, block_##n_in##_8 }
+#else
+#define BLOCKS BLOCKS_6
+#define LIST(n_in) { LIST_6 (n_in) }
+#endif
+BLOCKS (2)
+BLOCKS (4)
+#if CLEAVE_VECTOR >= 8
+BLOCKS (8)
+#endif
+/* clang-format on */
+
+static const Block blocks[][MAX_PIXELS] = {
+  LIST (2),
+  LIST (4),
+#if CLEAVE_VECTOR >= 8
+  LIST (8),
+#endif
+};
+
+/* What is left over is cut so that no block is short: its sums wait for each other. */
+void
+cleave_grouped_sum (const CleaveDepthwiseRun *run, gint64 n_pixels, gint64 n_channels, gint64 n_in)
+{
+  const Block *block = blocks[n_in / 4];
+
+  for (gint64 pixel = 0, n; pixel < n_pixels; pixel += n)
+    {
+      gint64 left = n_pixels - pixel;
+
+      n = left >= 2 * MAX_PIXELS ? MAX_PIXELS : left > MAX_PIXELS ? (left + 1) / 2 : left;
+      block[n - 1](run, pixel, n_channels);
+    }
+}
