@@ -37,6 +37,7 @@ read_constant (const CleaveWrittenSearch *s, guint from, CleaveWrittenX *x)
   g_autoptr (CleaveTensor) dense = NULL;
   const CleaveTensorType *type;
   const float *data;
+  float most = 0;
 
   if (from >= s->body.n_outer || s->group->constants[from] == NULL)
     return FALSE;
@@ -48,7 +49,9 @@ read_constant (const CleaveWrittenSearch *s, guint from, CleaveWrittenX *x)
   for (gint64 i = 0; i < cleave_shape_n_elements (&type->shape); i++)
     if (!(fabsf (data[i]) <= (float) MOST))
       return FALSE;
-  *x = (CleaveWrittenX){ from, CLEAVE_FLOAT32, 1, 0 };
+    else
+      most = MAX (most, fabsf (data[i]));
+  *x = (CleaveWrittenX){ .from = from, .element = CLEAVE_FLOAT32, .scale = 1, .most = most };
   return TRUE;
 }
 
@@ -64,6 +67,42 @@ read_terms (CleaveWrittenSearch *s, const CleaveBodyCall *call, CleaveWrittenAdd
              !(fabsf (to->x[i].scale) <= (float) MOST))
       return FALSE;
   return n_constants < 2;
+}
+
+#define BYTE_MOST 255.   /* less a zero point or not */
+#define SURE_LEAST 0.375 /* else many are unsure */
+
+/* Each of the floats' steps, a product or quotient of each term, their sum and what makes a byte of
+ * it, rounds by 2^-24 of what it makes at most; so do factors, the addend and the steps with them.
+ * No more than 12 of these are of what is largest. */
+static void
+plan_few_steps (CleaveWrittenAdd *add)
+{
+  double factor[2], largest[2], zero[2], most, sure, all = 1 / (double) add->end.scale;
+
+  for (guint i = 0; i < 2; i++)
+    {
+      const CleaveWrittenX *x = &add->x[i];
+
+      factor[i] = x->element == CLEAVE_FLOAT32 ? 1 : x->scale;
+      zero[i] = x->zero + (x->element == CLEAVE_INT8 ? 128 : 0);
+      if (!(fabs (factor[i]) >= 1 / MOST))
+        return;
+      largest[i] = x->element == CLEAVE_FLOAT32 ? x->most : BYTE_MOST * fabs (factor[i]);
+    }
+  most = fabs (all) * (add->is_product ? largest[0] * largest[1] : largest[0] + largest[1]);
+  if (add->is_product)
+    factor[0] *= factor[1];
+  for (guint i = 0; i < 2; i++)
+    {
+      add->factor[i] = (float) (factor[i] * all);
+      if (!(fabs (factor[i] * all) >= 1 / MOST))
+        return;
+    }
+  if (!add->is_product)
+    add->addend = (float) (-all * (zero[0] * factor[0] + zero[1] * factor[1]));
+  sure = 0.5 - 0x1p-20 - 12.5 * 0x1p-24 * most;
+  add->sure = sure >= SURE_LEAST ? (float) sure : 0;
 }
 
 CleaveWrittenAdd *
@@ -83,6 +122,7 @@ cleave_written_add_find (const CleaveKernelInstance *group)
     }
   if (call == NULL || !read_terms (&s, call, add) || s.n_seen != s.body.calls->len)
     return NULL;
+  plan_few_steps (add);
   return g_steal_pointer (&add);
 }
 

@@ -10,6 +10,7 @@ typedef struct
   CleaveElement element;
   float scale;
   gint32 zero;
+  float most; /* of a constant's floats, without their signs */
 } CleaveWrittenX;
 
 /* The QuantizeLinear that ends the group. */
@@ -72,6 +73,10 @@ typedef struct
   CleaveWrittenX x[2]; /* a constant's element is float32 */
   CleaveWrittenEnd end;
   gboolean is_product;
+  /* In few steps: bytes without sign, or floats, times factors, and the addend of a sum; of a
+   * product, bytes less their zero point, and the first factor is that of all.  The byte is that of
+   * the floats if what this gives differs from a whole number by less than `sure`; 0: never. */
+  float factor[2], addend, sure;
 } CleaveWrittenAdd;
 
 extern const CleaveOp cleave_op_written_add;

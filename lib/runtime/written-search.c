@@ -110,8 +110,10 @@ cleave_written_read_x (CleaveWrittenSearch *s, guint from, CleaveWrittenX *x)
       cleave_element_size (call->operands[0].element) != 1 ||
       !cleave_written_read_scales (s, call, 1, &scale, &zero))
     return FALSE;
-  *x = (CleaveWrittenX){ call->from[VALUE], call->operands[0].element, (float) scale,
-                         (gint32) zero };
+  *x = (CleaveWrittenX){ .from = call->from[VALUE],
+                         .element = call->operands[0].element,
+                         .scale = (float) scale,
+                         .zero = (gint32) zero };
   return TRUE;
 }
 

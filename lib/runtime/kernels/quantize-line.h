@@ -2,7 +2,7 @@
 #pragma once
 
 /* Floats side by side to bytes, by one scale: a division takes as long as ten other steps, so that
- * it is one multiplication, which two steps then mend. */
+ * it is one multiplication, which few steps then mend. */
 
 #include "integers/int-vector.h"
 
@@ -21,27 +21,39 @@ typedef struct
   CleaveVector scale, reciprocal, low, high;
 } CleaveDivisor;
 
-/* x / scale as one division would round it, to the nearest whole number, ties to even; what is far
- * beyond a byte stays so, and a NaN is 0.
+/* x / scale as one division would round it, to the nearest whole number, ties to even, if that is
+ * no NaN and has 22 bits.
  *
- * A first quotient, with an error of two units in the last place at most, and what it leaves of x;
- * the second is the one or the other neighbour of x / scale, and what that leaves is exact, so that
- * the third is x / scale, rounded (Markstein).  Below a quarter it may be another; that is 0. */
+ * Only where the quotient is about half between two whole numbers does its rounding matter.  That
+ * half is then one of its neighbours, or itself, and what it leaves of x is exact, so that the sum
+ * is x / scale, rounded (Markstein); elsewhere it lies on the side of the half on which x / scale
+ * is. */
+static inline CleaveIntVector
+cleave_divide_tame_to_ints (CleaveVector x, const CleaveDivisor *by)
+{
+  CleaveVector half = x * by->reciprocal;
+
+#if defined(__AVX512BW__)
+  half = _mm512_roundscale_ps (half, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
+#else
+  half = _mm256_floor_ps (half);
+#endif
+  half += 0.5f;
+  x = cleave_vector_fma (cleave_vector_fma (-half, by->scale, x), by->reciprocal, half);
+#if defined(__AVX512BW__)
+  return _mm512_cvtps_epi32 (x);
+#else
+  return _mm256_cvtps_epi32 (x);
+#endif
+}
+
+/* The same of any x; what is far beyond a byte stays so, and a NaN is 0. */
 static inline CleaveIntVector
 cleave_divide_to_ints (CleaveVector x, const CleaveDivisor *by)
 {
-  CleaveVector q;
-
   x = cleave_vector_select (x == x, x, (CleaveVector){ 0 });
-  x = cleave_vector_at_most (cleave_vector_at_least (x, by->low), by->high);
-  q = x * by->reciprocal;
-  for (int i = 0; i < 2; i++)
-    q = cleave_vector_fma (cleave_vector_fma (-q, by->scale, x), by->reciprocal, q);
-#if defined(__AVX512BW__)
-  return _mm512_cvtps_epi32 (q);
-#else
-  return _mm256_cvtps_epi32 (q);
-#endif
+  return cleave_divide_tame_to_ints (
+      cleave_vector_at_most (cleave_vector_at_least (x, by->low), by->high), by);
 }
 
 static inline CleaveDivisor

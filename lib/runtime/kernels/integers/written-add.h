@@ -65,11 +65,14 @@ cleave_add_vectors (const CleaveAddLine *l,
                     const CleaveWrittenAdd *add,
                     const CleaveVector *one,
                     const CleaveDivisor *by,
+                    gboolean is_tame,
                     gint64 i)
 {
   CleaveVector a = cleave_add_load_vector (l, add, 0, one[0], i);
   CleaveVector b = cleave_add_load_vector (l, add, 1, one[1], i);
-  CleaveIntVector whole = cleave_divide_to_ints (add->is_product ? a * b : a + b, by);
+  CleaveVector x = add->is_product ? a * b : a + b;
+  CleaveIntVector whole =
+      is_tame ? cleave_divide_tame_to_ints (x, by) : cleave_divide_to_ints (x, by);
 #if defined(__AVX512BW__)
   return _mm512_min_epi32 (_mm512_max_epi32 (whole, _mm512_set1_epi32 (add->end.least)),
                            _mm512_set1_epi32 (add->end.most));
@@ -79,19 +82,219 @@ cleave_add_vectors (const CleaveAddLine *l,
 #endif
 }
 
+/* Two vectors of the result. */
 static inline __attribute__ ((always_inline)) void
-cleave_add_pairs (const CleaveAddLine *l, const CleaveWrittenAdd *add, const CleaveDivisor *by)
+cleave_add_pair (const CleaveAddLine *l,
+                 const CleaveWrittenAdd *add,
+                 const CleaveVector *one,
+                 const CleaveDivisor *by,
+                 gboolean is_tame,
+                 gint64 i)
+{
+  CleaveIntVector low = cleave_add_vectors (l, add, one, by, is_tame, i);
+  CleaveIntVector high = cleave_add_vectors (l, add, one, by, is_tame, i + CLEAVE_LANES);
+
+  cleave_ints_narrow (low, high, add->end.zero, add->end.element == CLEAVE_INT8, l->y + i);
+}
+
+static inline __attribute__ ((always_inline)) void
+cleave_add_pairs (const CleaveAddLine *l,
+                  const CleaveWrittenAdd *add,
+                  const CleaveDivisor *by,
+                  gint64 begin)
 {
   const CleaveVector one[2] = { cleave_vector_all (cleave_add_load (l, add, 0, 0)),
                                 cleave_vector_all (cleave_add_load (l, add, 1, 0)) };
 
-  for (gint64 i = 0; i + 2 * CLEAVE_LANES <= l->n; i += 2 * CLEAVE_LANES)
-    {
-      CleaveIntVector low = cleave_add_vectors (l, add, one, by, i);
-      CleaveIntVector high = cleave_add_vectors (l, add, one, by, i + CLEAVE_LANES);
+  if (add->sure > 0)
+    for (gint64 i = begin; i + 2 * CLEAVE_LANES <= l->n; i += 2 * CLEAVE_LANES)
+      cleave_add_pair (l, add, one, by, TRUE, i);
+  else
+    for (gint64 i = begin; i + 2 * CLEAVE_LANES <= l->n; i += 2 * CLEAVE_LANES)
+      cleave_add_pair (l, add, one, by, FALSE, i);
+}
 
-      cleave_ints_narrow (low, high, add->end.zero, add->end.element == CLEAVE_INT8, l->y + i);
+/* Few steps. */
+
+/* What the second term is of: lines of bytes or of floats, or one of either. */
+typedef enum { CLEAVE_ADD_BYTES, CLEAVE_ADD_FLOATS, CLEAVE_ADD_ONE } CleaveAddSecond;
+
+typedef struct
+{
+  const CleaveAddLine *l;
+  const CleaveWrittenAdd *add;
+  const guint8 *first;
+  gconstpointer second;
+  gint32 zero[2]; /* of bytes without sign */
+  guint8 flip[2]; /* that make them so */
+  CleaveVector factor[2], addend, one;
+} CleaveAddSteps;
+
+/* Bytes as floats, of a product less their zero point. */
+static inline __attribute__ ((always_inline)) CleaveVector
+cleave_add_count (const CleaveAddSteps *s, int term, const guint8 *from, gboolean is_product)
+{
+#if defined(__AVX512BW__)
+  __m128i bytes = _mm_loadu_si128 ((const void *) from) ^ _mm_set1_epi8 ((char) s->flip[term]);
+  __m512i v = _mm512_cvtepu8_epi32 (bytes);
+
+  if (is_product)
+    v = _mm512_sub_epi32 (v, _mm512_set1_epi32 (s->zero[term]));
+  return (CleaveVector) _mm512_cvtepi32_ps (v);
+#else
+  __m128i bytes = _mm_loadl_epi64 ((const void *) from) ^ _mm_set1_epi8 ((char) s->flip[term]);
+  __m256i v = _mm256_cvtepu8_epi32 (bytes);
+
+  if (is_product)
+    v = _mm256_sub_epi32 (v, _mm256_set1_epi32 (s->zero[term]));
+  return (CleaveVector) _mm256_cvtepi32_ps (v);
+#endif
+}
+
+static inline __attribute__ ((always_inline)) CleaveVector
+cleave_add_in_few (const CleaveAddSteps *s, CleaveAddSecond second, gboolean is_product, gint64 i)
+{
+  CleaveVector a = cleave_add_count (s, 0, s->first + i, is_product), b = s->one;
+
+  if (second == CLEAVE_ADD_BYTES)
+    b = cleave_add_count (s, 1, (const guint8 *) s->second + i, is_product);
+  else if (second == CLEAVE_ADD_FLOATS)
+    b = cleave_vector_load ((const float *) s->second + i);
+  if (is_product)
+    return a * (b * s->factor[0]);
+  if (second == CLEAVE_ADD_ONE)
+    return cleave_vector_fma (a, s->factor[0], b);
+  return cleave_vector_fma (a, s->factor[0], cleave_vector_fma (b, s->factor[1], s->addend));
+}
+
+/* Whether all of two vectors are nearer than `sure` to whole numbers. */
+static inline __attribute__ ((always_inline)) gboolean
+cleave_add_are_sure (CleaveVector low, CleaveVector high, float sure)
+{
+#if defined(__AVX512BW__)
+  const int nearest = 0, magnitude = 0xb;
+  __m512 off = _mm512_range_ps (_mm512_reduce_ps ((__m512) low, nearest),
+                                _mm512_reduce_ps ((__m512) high, nearest), magnitude);
+
+  return _mm512_cmp_ps_mask (off, _mm512_set1_ps (sure), _CMP_NLT_UQ) == 0;
+#else
+  const int nearest = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
+  const __m256 sign = _mm256_set1_ps (-0.0f);
+  __m256 a = _mm256_sub_ps ((__m256) low, _mm256_round_ps ((__m256) low, nearest));
+  __m256 b = _mm256_sub_ps ((__m256) high, _mm256_round_ps ((__m256) high, nearest));
+  __m256 off = _mm256_max_ps (_mm256_andnot_ps (sign, a), _mm256_andnot_ps (sign, b));
+
+  return _mm256_movemask_ps (_mm256_cmp_ps (off, _mm256_set1_ps (sure), _CMP_NLT_UQ)) == 0;
+#endif
+}
+
+static inline __attribute__ ((always_inline)) CleaveIntVector
+cleave_add_bound (const CleaveWrittenAdd *add, CleaveVector v)
+{
+#if defined(__AVX512BW__)
+  return _mm512_min_epi32 (
+      _mm512_max_epi32 (_mm512_cvtps_epi32 ((__m512) v), _mm512_set1_epi32 (add->end.least)),
+      _mm512_set1_epi32 (add->end.most));
+#else
+  return _mm256_min_epi32 (
+      _mm256_max_epi32 (_mm256_cvtps_epi32 ((__m256) v), _mm256_set1_epi32 (add->end.least)),
+      _mm256_set1_epi32 (add->end.most));
+#endif
+}
+
+/* Pairs of vectors that may be unsure before as many others were not: ties may be everywhere, if
+ * scales are powers of two. */
+#define CLEAVE_ADD_UNSURE 8
+#define CLEAVE_ADD_SURE 4
+
+/* Pairs of vectors, until many are unsure; returns where that is. */
+static inline __attribute__ ((always_inline)) gint64
+cleave_add_few (const CleaveAddSteps *steps,
+                const CleaveDivisor *by,
+                CleaveAddSecond second,
+                gboolean is_product,
+                gboolean is_signed)
+{
+  const CleaveAddSteps copy = *steps, *s = &copy;
+  const CleaveAddLine *l = s->l;
+  const CleaveWrittenAdd *add = s->add;
+  const CleaveVector one[2] = { cleave_vector_all (cleave_add_load (l, add, 0, 0)),
+                                cleave_vector_all (cleave_add_load (l, add, 1, 0)) };
+  gint64 i = 0, unsure = 0;
+
+  for (; i + 2 * CLEAVE_LANES <= l->n; i += 2 * CLEAVE_LANES)
+    {
+      CleaveVector low = cleave_add_in_few (s, second, is_product, i);
+      CleaveVector high = cleave_add_in_few (s, second, is_product, i + CLEAVE_LANES);
+
+      if (G_LIKELY (cleave_add_are_sure (low, high, add->sure)))
+        cleave_ints_narrow (cleave_add_bound (add, low), cleave_add_bound (add, high),
+                            add->end.zero, is_signed, l->y + i);
+      else if (++unsure <= CLEAVE_ADD_UNSURE + i / (2 * CLEAVE_LANES * CLEAVE_ADD_SURE))
+        cleave_add_pair (l, add, one, by, TRUE, i);
+      else
+        break;
     }
+  return i;
+}
+
+/* clang-format off */
+#define FEW(word, second, is_product)                                                              \
+  static inline gint64 cleave_add_few_##word (const CleaveAddSteps *s, const CleaveDivisor *by)    \
+  {                                                                                                \
+    return s->add->end.element == CLEAVE_INT8 ? cleave_add_few (s, by, second, is_product, TRUE)   \
+                                              : cleave_add_few (s, by, second, is_product, FALSE); \
+  }
+FEW (bytes, CLEAVE_ADD_BYTES, FALSE)
+FEW (floats, CLEAVE_ADD_FLOATS, FALSE)
+FEW (one, CLEAVE_ADD_ONE, FALSE)
+FEW (by_bytes, CLEAVE_ADD_BYTES, TRUE)
+FEW (by_floats, CLEAVE_ADD_FLOATS, TRUE)
+FEW (by_one, CLEAVE_ADD_ONE, TRUE)
+#undef FEW
+/* clang-format on */
+
+/* The second term where its step is 0: of a sum with all that is added to the first. */
+static inline CleaveVector
+cleave_add_find_one (const CleaveAddSteps *s, gboolean is_float)
+{
+  float value = is_float ? *(const float *) s->second
+                         : (float) (*(const guint8 *) s->second ^ s->flip[1]) -
+                               (s->add->is_product ? (float) s->zero[1] : 0);
+  CleaveVector b = cleave_vector_all (value);
+
+  return s->add->is_product ? b : cleave_vector_fma (b, s->factor[1], s->addend);
+}
+
+/* In few steps what can be; returns how much. */
+static inline gint64
+cleave_add_start (const CleaveAddLine *l, const CleaveWrittenAdd *add, const CleaveDivisor *by)
+{
+  static gint64 (*const run[2][3]) (const CleaveAddSteps *s, const CleaveDivisor *by) = {
+    { cleave_add_few_bytes, cleave_add_few_floats, cleave_add_few_one },
+    { cleave_add_few_by_bytes, cleave_add_few_by_floats, cleave_add_few_by_one }
+  };
+  int first = add->x[0].element == CLEAVE_FLOAT32 || l->x_step[0] == 0;
+  gboolean is_float = add->x[1 - first].element == CLEAVE_FLOAT32;
+  CleaveAddSteps s = { .l = l, .add = add, .first = l->x[first], .second = l->x[1 - first] };
+
+  if (add->sure == 0 || add->x[first].element == CLEAVE_FLOAT32 || l->x_step[first] == 0)
+    return 0;
+  for (int i = 0; i < 2; i++)
+    {
+      const CleaveWrittenX *x = &add->x[i == 0 ? first : 1 - first];
+
+      s.flip[i] = x->element == CLEAVE_INT8 ? 0x80 : 0;
+      s.zero[i] = x->zero + s.flip[i];
+      s.factor[i] = cleave_vector_all (add->factor[add->is_product ? 0
+                                                   : i == 0        ? first
+                                                                   : 1 - first]);
+    }
+  s.addend = cleave_vector_all (add->addend);
+  s.one = cleave_add_find_one (&s, is_float);
+  return run[add->is_product][l->x_step[1 - first] == 0 ? CLEAVE_ADD_ONE
+                              : is_float                ? CLEAVE_ADD_FLOATS
+                                                        : CLEAVE_ADD_BYTES](&s, by);
 }
 
 /* The last ones, by way of a line that is as long as two vectors. */
@@ -114,7 +317,7 @@ cleave_add_rest (const CleaveAddLine *l, const CleaveWrittenAdd *add, const Clea
       rest.x[t] = x[t];
       rest.x_step[t] = step;
     }
-  cleave_add_pairs (&rest, add, by);
+  cleave_add_pairs (&rest, add, by, 0);
   memcpy (l->y + at, y, (gsize) n);
 }
 #endif
@@ -132,7 +335,7 @@ cleave_add_line (const CleaveAddLine *line, const CleaveWrittenAdd *numbers)
     {
       const CleaveDivisor by = cleave_divisor (end->scale);
 
-      cleave_add_pairs (l, &add, &by);
+      cleave_add_pairs (l, &add, &by, cleave_add_start (l, &add, &by));
       if (l->n % (2 * CLEAVE_LANES) > 0)
         cleave_add_rest (l, &add, &by);
       return;
