@@ -52,11 +52,13 @@ quantises_alike (const CleaveNode *node)
          cleave_element_size (node->results[0].type.element) == 1;
 }
 
-/* Of nodes in order, the last first.  What joins values is moved as bytes for sums alone: whoever
- * makes a part writes it in place, and a table is slow where its rows are short and apart. */
+/* Of nodes in order, the last first.  What joins values is moved as bytes for sums and for what
+ * moves it on, not for who quantises it: whoever makes a part writes it in place, and a table is
+ * slow where its rows are short and apart. */
 static Wanted
 find_whether_wanted (const Sinking *s, const CleaveNode *node)
 {
+  gboolean is_join = (node->op->flags & CLEAVE_OP_JOIN) != 0;
   Wanted wanted = BY_SUMS;
 
   if (!is_mover (node) || node->results[0].n_uses == 0)
@@ -65,12 +67,12 @@ find_whether_wanted (const Sinking *s, const CleaveNode *node)
     {
       Wanted by = use->node == NULL             ? BY_NONE
                   : is_sum (use->node)          ? BY_SUMS
-                  : quantises_alike (use->node) ? BY_TABLES
+                  : quantises_alike (use->node) ? (is_join ? BY_NONE : BY_TABLES)
                                                 : s->wanted[use->node->id];
 
       wanted = MIN (wanted, by);
     }
-  return (node->op->flags & CLEAVE_OP_JOIN) != 0 && wanted == BY_TABLES ? BY_NONE : wanted;
+  return wanted;
 }
 
 /* By one number for all elements. */
