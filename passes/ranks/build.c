@@ -190,23 +190,27 @@ add_nodes (Builder *b)
 {
   const GPtrArray *order = b->p->order;
   g_auto (CleaveActs) acts = { 0 };
+  const GArray *own = NULL;
   guint n_done = 0, turn = 0;
 
   if (b->origins == NULL)
-    cleave_acts_init (&acts, b->p);
+    {
+      cleave_acts_init (&acts, b->p);
+      own = acts.of_rank[b->rank];
+    }
   for (guint i = 0; i < order->len; i++)
     {
       CleaveNode *node = order->pdata[i];
 
       if (b->p->rank[node->id] != b->rank)
         continue;
-      if (b->origins == NULL)
-        do_acts (b, acts.of_rank[b->rank], &n_done, turn++);
+      if (own != NULL)
+        do_acts (b, own, &n_done, turn++);
       if (!cleave_node_is_input (node))
         add_node (b, node);
     }
-  if (b->origins == NULL)
-    do_acts (b, acts.of_rank[b->rank], &n_done, turn);
+  if (own != NULL)
+    do_acts (b, own, &n_done, turn);
 }
 
 static void
