@@ -564,21 +564,31 @@ split (CleaveGraph *graph, const CleaveThreads *threads, GError **error)
   return g_steal_pointer (&report);
 }
 
+static gboolean
+check (const CleaveThreads *threads, GError **error)
+{
+  return (threads->n > 0 && threads->n <= CLEAVE_MAX_THREADS) ||
+         cleave_fail (error, CLEAVE_ERROR_OPTION, "number of threads must be 1 to %d, not %u",
+                      CLEAVE_MAX_THREADS, threads->n);
+}
+
 CleaveSplitReport *
 cleave_split_for (CleaveGraph *graph, const CleaveThreads *threads, GError **error)
 {
-  g_autoptr (CleaveSplitReport) report = NULL;
+  CleaveSplitReport *report = check (threads, error) ? split (graph, threads, error) : NULL;
 
-  if (threads->n == 0 || threads->n > CLEAVE_MAX_THREADS)
-    {
-      cleave_fail (error, CLEAVE_ERROR_OPTION, "number of threads must be 1 to %d, not %u",
-                   CLEAVE_MAX_THREADS, threads->n);
-      return NULL;
-    }
-  report = split (graph, threads, error);
   if (report != NULL)
     cleave_split_report_finish (report, graph);
-  return g_steal_pointer (&report);
+  return report;
+}
+
+gboolean
+cleave_split_to_try (CleaveGraph *graph, const CleaveThreads *threads, GError **error)
+{
+  g_autoptr (CleaveSplitReport) report =
+      check (threads, error) ? split (graph, threads, error) : NULL;
+
+  return report != NULL;
 }
 
 /**

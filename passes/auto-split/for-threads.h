@@ -19,3 +19,5 @@ typedef struct
 /* As cleave_split_for_threads(). */
 CleaveSplitReport *
 cleave_split_for (CleaveGraph *graph, const CleaveThreads *threads, GError **error);
+/* The same, without a report: what it tells of memory takes long to find. */
+gboolean cleave_split_to_try (CleaveGraph *graph, const CleaveThreads *threads, GError **error);

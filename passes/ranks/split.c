@@ -34,6 +34,15 @@ typedef struct
   gint64 memory; /* of the rank that has most; 0: not known */
 } Trial;
 
+/* What all trials of a graph share. */
+typedef struct
+{
+  const CleaveGraph *graph;
+  const CleaveNetwork *network;
+  CleaveStripsCache *strips;
+  GHashTable *texts; /* of what became of it, and for how many threads: a set */
+} Trials;
+
 static void
 trial_clear (Trial *trial)
 {
@@ -51,20 +60,21 @@ find_network (const CleaveThreads *threads, const CleaveNetwork *network)
   return some;
 }
 
+/* Without a placement if the same came of another way for as many threads. */
 static gboolean
-try_threads (const CleaveGraph *graph,
-             const CleaveNetwork *network,
-             const CleaveThreads *threads,
-             Trial *trial,
-             GError **error)
+try_threads (const Trials *trials, const CleaveThreads *threads, Trial *trial, GError **error)
 {
-  CleaveNetwork some = find_network (threads, network);
-  g_autoptr (CleaveGraph) copy = cleave_graph_copy (graph);
-  g_autoptr (CleaveSplitReport) report = cleave_split_for (copy, threads, error);
+  CleaveNetwork some = find_network (threads, trials->network);
+  g_autoptr (CleaveGraph) copy = cleave_graph_copy (trials->graph);
+  g_autofree char *text = NULL;
 
   *trial = (Trial){ .threads = *threads };
-  if (report != NULL && cleave_clean_up (copy, NULL, error))
-    trial->placement = cleave_ranks_place (copy, &some, error);
+  if (!cleave_split_to_try (copy, threads, error) || !cleave_clean_up (copy, NULL, error))
+    return FALSE;
+  text = cleave_graph_print (copy);
+  if (!g_hash_table_add (trials->texts, g_strdup_printf ("%u %s", threads->n, text)))
+    return TRUE;
+  trial->placement = cleave_ranks_place (copy, &some, error);
   if (trial->placement == NULL)
     return FALSE;
   trial->time = cleave_placement_simulate (trial->placement, &some);
@@ -96,62 +106,55 @@ replace (Trial *best, Trial *trial)
 
 /* As many ranks as a run takes least time with. */
 static gboolean
-choose_n_ranks (const CleaveGraph *graph,
-                const CleaveNetwork *network,
-                CleaveStripsCache *strips,
-                Trial *best,
-                GError **error)
+choose_n_ranks (const Trials *trials, Trial *best, GError **error)
 {
-  for (guint n = 1;; n = MIN (2 * n, network->n_ranks))
+  for (guint n = 1;; n = MIN (2 * n, trials->network->n_ranks))
     {
-      const CleaveThreads threads = { .n = n * network->n_threads,
+      const CleaveThreads threads = { .n = n * trials->network->n_threads,
                                       .are_apart = TRUE,
-                                      .strips = strips };
+                                      .strips = trials->strips };
       g_auto (Trial) trial = { 0 };
 
-      if (!try_threads (graph, network, &threads, &trial, error))
+      if (!try_threads (trials, &threads, &trial, error))
         return FALSE;
       if (n == 1 || trial.time < MAX_TIME * best->time)
         replace (best, &trial);
-      if (n == network->n_ranks)
+      if (n == trials->network->n_ranks)
         return TRUE;
     }
 }
 
 /* Takes another way if that is worth it, and takes no more time than that. */
 static gboolean
-try_instead (const CleaveGraph *graph,
-             const CleaveNetwork *network,
-             const CleaveThreads *threads,
-             double most,
-             Trial *best,
-             GError **error)
+try_instead (
+    const Trials *trials, const CleaveThreads *threads, double most, Trial *best, GError **error)
 {
   g_auto (Trial) trial = { 0 };
 
-  if (!try_threads (graph, network, threads, &trial, error))
+  if (!try_threads (trials, threads, &trial, error))
     return FALSE;
-  if (trial.time > most || cleave_placement_is_alike (trial.placement, best->placement))
+  if (trial.placement == NULL || trial.time > most ||
+      cleave_placement_is_alike (trial.placement, best->placement))
     return TRUE;
-  find_memory (&trial, network);
+  find_memory (&trial, trials->network);
   if (trial.time <= most && find_price (&trial) < find_price (best))
     replace (best, &trial);
   return TRUE;
 }
 
 static gboolean
-choose_memory (const CleaveGraph *graph, const CleaveNetwork *network, Trial *best, GError **error)
+choose_memory (const Trials *trials, Trial *best, GError **error)
 {
   double most;
 
-  find_memory (best, network);
+  find_memory (best, trials->network);
   most = MAX_TIME_FOR_MEMORY * best->time;
   for (guint i = 0; i < G_N_ELEMENTS (ratios); i++)
     {
       CleaveThreads threads = best->threads;
 
       threads.weights_to_cut = ratios[i];
-      if (!try_instead (graph, network, &threads, most, best, error))
+      if (!try_instead (trials, &threads, most, best, error))
         return FALSE;
     }
   for (guint i = 0; i < G_N_ELEMENTS (strictnesses); i++)
@@ -159,7 +162,7 @@ choose_memory (const CleaveGraph *graph, const CleaveNetwork *network, Trial *be
       CleaveThreads threads = best->threads;
 
       threads.strictness = strictnesses[i];
-      if (!try_instead (graph, network, &threads, most, best, error))
+      if (!try_instead (trials, &threads, most, best, error))
         return FALSE;
     }
   return TRUE;
@@ -190,6 +193,8 @@ CleaveSplitReport *
 cleave_split_for_ranks (CleaveGraph *graph, const CleaveNetwork *network, GError **error)
 {
   g_autoptr (GHashTable) strips = cleave_strips_cache_new ();
+  g_autoptr (GHashTable) texts = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  const Trials trials = { graph, network, strips, texts };
   g_auto (Trial) best = { 0 };
 
   g_return_val_if_fail (graph != NULL && network != NULL, NULL);
@@ -201,8 +206,8 @@ cleave_split_for_ranks (CleaveGraph *graph, const CleaveNetwork *network, GError
                    network->n_ranks, network->n_threads);
       return NULL;
     }
-  if (!choose_n_ranks (graph, network, strips, &best, error) ||
-      (best.threads.n > network->n_threads && !choose_memory (graph, network, &best, error)))
+  if (!choose_n_ranks (&trials, &best, error) ||
+      (best.threads.n > network->n_threads && !choose_memory (&trials, &best, error)))
     return NULL;
   return cleave_split_for (graph, &best.threads, error);
 }
