@@ -280,6 +280,7 @@ cleave_placement_simulate_profile (const CleavePlacement *placement,
   g_autofree double *cost = NULL;
 
   g_return_val_if_fail (placement != NULL && network != NULL && profile != NULL, 0);
+  g_return_val_if_fail (profile->steps != NULL, 0);
   g_return_val_if_fail (cleave_network_is_possible (network), 0);
   cost = find_costs (placement, profile);
   cleave_rank_times_init (&times, placement, network, cost);
