@@ -101,6 +101,27 @@ quantize_float (const Convert *c, const Line *line)
     (is_signed ? quantize_float_int8 : quantize_float_uint8) (c, &rest);
 }
 
+/* The same where bytes lie apart. */
+static void
+quantize_apart (const Convert *c, const Line *line)
+{
+  guint8 buffer[LINE];
+  Line part = *line;
+
+  for (gint64 i = 0; i < line->n; i += part.n)
+    {
+      guint8 *y = (guint8 *) line->y + i * line->y_step;
+
+      part.x = (const float *) line->x + i * line->x_step;
+      part.y = buffer;
+      part.y_step = 1;
+      part.n = MIN (line->n - i, LINE);
+      quantize_float (c, &part);
+      for (gint64 j = 0; j < part.n; j++)
+        y[j * line->y_step] = buffer[j];
+    }
+}
+
 /* By way of a float, which holds all that is served. */
 static void
 cast (const Convert *c, const Line *line)
@@ -189,10 +210,14 @@ plan_dequantize (Convert *c, const CleaveKernelInstance *instance)
                                       : dequantize_int32;
 }
 
+/* Lines are those of x: what there is of it is looked at twice, and an image may have but three
+ * channels, which lie apart in the one and side by side in the other. */
 static void
 plan_dynamic (Convert *c, const CleaveKernelInstance *instance)
 {
   plan (c, instance, &instance->operands[X], 1);
+  cleave_loops_init_along (&c->loops, &instance->operands[X], &instance->results[0],
+                           &instance->operands[X], 1);
 }
 
 static void
@@ -345,6 +370,8 @@ run_dynamic (const Convert *c, const CleaveKernelInstance *instance)
   const float *x = instance->operands[X].data;
   guint8 *y = instance->results[0].data;
   const CleaveLoops *loops = &c->loops;
+  void (*quantize) (const Convert *c, const Line *line) =
+      loops->step[Y_VIEW] == 1 ? quantize_float : quantize_apart;
   Range range = { 0, 0 };
   CleaveLine line;
   guint8 zero;
@@ -359,13 +386,13 @@ run_dynamic (const Convert *c, const CleaveKernelInstance *instance)
   *(guint8 *) instance->results[Y_ZERO].data = zero;
   for (gboolean more = cleave_line_first (loops, &line); more;
        more = cleave_line_next (loops, &line))
-    quantize_float (c, &(Line){ .x = x + line.offset[X_VIEW],
-                                .scale = &scale,
-                                .zero = &zero,
-                                .y = y + line.offset[Y_VIEW],
-                                .x_step = loops->step[X_VIEW],
-                                .y_step = loops->step[Y_VIEW],
-                                .n = loops->length });
+    quantize (c, &(Line){ .x = x + line.offset[X_VIEW],
+                          .scale = &scale,
+                          .zero = &zero,
+                          .y = y + line.offset[Y_VIEW],
+                          .x_step = loops->step[X_VIEW],
+                          .y_step = loops->step[Y_VIEW],
+                          .n = loops->length });
 }
 
 static void

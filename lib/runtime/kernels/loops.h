@@ -77,15 +77,17 @@ cleave_loops_sort (const CleaveView *view, guint *order)
   return n;
 }
 
+/* Dimensions go as those of `along` do, which has the first view's shape. */
 static inline void
-cleave_loops_init (CleaveLoops *loops,
-                   const CleaveView *first,
-                   const CleaveView *others,
-                   guint n_others)
+cleave_loops_init_along (CleaveLoops *loops,
+                         const CleaveView *along,
+                         const CleaveView *first,
+                         const CleaveView *others,
+                         guint n_others)
 {
   guint rank = first->type.shape.rank;
   guint order[CLEAVE_MAX_RANK];
-  guint n = cleave_loops_sort (first, order);
+  guint n = cleave_loops_sort (along, order);
 
   *loops = (CleaveLoops){ .n_views = n_others + 1, .length = 1 };
   for (guint i = 0; i < n; i++)
@@ -106,6 +108,15 @@ cleave_loops_init (CleaveLoops *loops,
       loops->step[v] = n == 0 ? 1 : loops->stride[v][loops->n_dims];
       loops->size[v] = (gint64) cleave_element_size (view->type.element);
     }
+}
+
+static inline void
+cleave_loops_init (CleaveLoops *loops,
+                   const CleaveView *first,
+                   const CleaveView *others,
+                   guint n_others)
+{
+  cleave_loops_init_along (loops, first, first, others, n_others);
 }
 
 /* FALSE: there are no elements. */
