@@ -6,6 +6,7 @@
 
 #include "byte-table.h"
 #include "finish.h"
+#include "float-range.h"
 #include "integers/written-add.h"
 #include "level.h"
 #include "loops.h"
@@ -332,37 +333,6 @@ run_table (gconstpointer state,
       (guint8 *) instance->results[0].data + offset[Y_VIEW], c->loops.step[Y_VIEW], n);
 }
 
-typedef struct
-{
-  float low, high;
-} Range;
-
-/* 0 is always in it; a NaN is not.  No order matters. */
-static void
-extend_range (Range *range, const float *x, gint64 step, gint64 n)
-{
-  CleaveVector low = cleave_vector_all (range->low), high = cleave_vector_all (range->high);
-  gint64 i = 0;
-
-  for (; step == 1 && i + CLEAVE_VECTOR <= n; i += CLEAVE_VECTOR)
-    {
-      CleaveVector value = cleave_vector_load (x + i);
-
-      low = cleave_vector_select (value < low, value, low);
-      high = cleave_vector_select (value > high, value, high);
-    }
-  for (int j = 0; j < CLEAVE_VECTOR; j++)
-    {
-      range->low = low[j] < range->low ? low[j] : range->low;
-      range->high = high[j] > range->high ? high[j] : range->high;
-    }
-  for (; i < n; i++)
-    {
-      range->low = x[i * step] < range->low ? x[i * step] : range->low;
-      range->high = x[i * step] > range->high ? x[i * step] : range->high;
-    }
-}
-
 static void
 run_dynamic (const Convert *c, const CleaveKernelInstance *instance)
 {
@@ -372,14 +342,14 @@ run_dynamic (const Convert *c, const CleaveKernelInstance *instance)
   const CleaveLoops *loops = &c->loops;
   void (*quantize) (const Convert *c, const Line *line) =
       loops->step[Y_VIEW] == 1 ? quantize_float : quantize_apart;
-  Range range = { 0, 0 };
+  CleaveFloatRange range = { 0, 0 };
   CleaveLine line;
   guint8 zero;
   float scale;
 
   for (gboolean more = cleave_line_first (loops, &line); more;
        more = cleave_line_next (loops, &line))
-    extend_range (&range, x + line.offset[X_VIEW], loops->step[X_VIEW], loops->length);
+    cleave_float_range_extend (&range, x + line.offset[X_VIEW], loops->step[X_VIEW], loops->length);
   scale = range.high == range.low ? 1 : (range.high - range.low) / 255;
   zero = (guint8) cleave_quantize_byte (0 - range.low / scale, 0, 0, G_MAXUINT8);
   *(float *) instance->results[Y_SCALE].data = scale;
