@@ -14,7 +14,7 @@
  * worked out: halves of products of two dequantised matrices each dequantise one of them.  Of four
  * heads of 64 x 128 by 128 x 64 that takes 71 us instead of 44. */
 #define AGAIN_BYTES (96 << 10)
-#define MUCH_AGAIN 1.125
+#define MUCH_AGAIN 1.25
 /* Of the bytes before.  Rows of 14 to 112 pixels stay whole by it, which are else cut to 7 x 7. */
 #define MUCH_SMALLER 0.75
 /* A constant that is packed is not cut. */
@@ -224,9 +224,10 @@ cut (const CleaveBody *body,
         continue;
       half.dim[dims[i]] = (before.dim[dims[i]] + 1) / 2;
       if (!measure (body, weights, &half, &other) || other.n_elements > max_elements ||
-          other.n_bytes >= best.n_bytes ||
-          (m->n_bytes <= AGAIN_BYTES && other.n_elements > MUCH_AGAIN * m->n_elements))
+          other.n_bytes >= best.n_bytes)
         continue;
+      if (m->n_bytes <= AGAIN_BYTES && other.n_elements > MUCH_AGAIN * m->n_elements)
+        break;
       best = other;
       *tile = half;
     }
