@@ -348,6 +348,19 @@ count_macs (CleaveFitState *state,
     state->macs += (double) node->macs * MAX (count_made (state, made) / (double) all - 1, 0);
 }
 
+/* A join that has strips is of no use to what lies in its place already: that is there, and so are
+ * the strips, which are copied. */
+static void
+note_join (CleaveFitState *state, const CleaveFitNode *node)
+{
+  const CleaveFitSteps *steps = state->walker->steps;
+  guint buffer = cleave_fit_value (steps, node->first_value)->buffer;
+
+  if ((node->node->op->flags & CLEAVE_OP_JOIN) != 0 && buffer != CLEAVE_FIT_NONE &&
+      cleave_fit_buffer (steps, buffer)->first < (gint) node->step)
+    g_array_append_val (state->walker->joins, node->first_value);
+}
+
 gboolean
 cleave_fit_visit (CleaveFitState *state, guint index)
 {
@@ -364,6 +377,7 @@ cleave_fit_visit (CleaveFitState *state, guint index)
   for (guint r = 0; r < node->n_values; r++)
     if (state->walker->needs[node->first_value + r].stamp == state->walker->now)
       add_window (state, node->first_value + r);
+  note_join (state, node);
   state->n_nodes++;
   state->walker->n_visits++;
   if (node->is_view && is_needed)

@@ -53,6 +53,7 @@ struct _CleaveFitWalker
   gint64 *middle, *first;   /* of each step: bytes of windows */
   GArray *asked;            /* guint: values that the walk needs and that are made before it */
   GArray *ends;             /* guint: values that it begins with */
+  GArray *joins;            /* guint: values that join what is made earlier, which lies there */
   gint64 peak;              /* of the graph as it is */
   guint now;
   guint64 n_visits;

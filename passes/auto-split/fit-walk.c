@@ -53,6 +53,7 @@ cleave_fit_walker_new (const CleaveFitSteps *steps)
   walker->first = g_new0 (gint64, steps->n_steps + 1);
   walker->asked = g_array_new (FALSE, FALSE, sizeof (guint));
   walker->ends = g_array_new (FALSE, FALSE, sizeof (guint));
+  walker->joins = g_array_new (FALSE, FALSE, sizeof (guint));
   return walker;
 }
 
@@ -68,6 +69,7 @@ cleave_fit_walker_free (CleaveFitWalker *walker)
   g_free (walker->first);
   g_array_unref (walker->asked);
   g_array_unref (walker->ends);
+  g_array_unref (walker->joins);
   g_free (walker);
 }
 
@@ -217,12 +219,38 @@ find_saved (const CleaveFitState *state, guint begin, gint64 *saved, gint64 *bol
     }
 }
 
+/* Those bytes, and those of a join that has strips although what it joins is made before the
+ * segment. */
+static gint64
+find_inner_of (const CleaveFitState *state, guint begin)
+{
+  const CleaveFitWalker *walker = state->walker;
+  gint64 inner = find_inner (state);
+
+  for (guint i = 0; i < walker->joins->len; i++)
+    {
+      const CleaveFitValue *value =
+          cleave_fit_value (walker->steps, g_array_index (walker->joins, guint, i));
+      const CleaveFitBuffer *buffer = cleave_fit_buffer (walker->steps, value->buffer);
+      const CleaveFitWindow *window = &walker->windows[value->buffer];
+      guint last = MIN ((guint) MAX (buffer->last, 0), state->walk->end - 1);
+
+      if (buffer->first >= (gint) begin || window->stamp != walker->now || window->is_whole)
+        continue;
+      for (guint s = cleave_fit_node (walker->steps, value->node)->step; s <= last; s++)
+        inner = MAX (inner,
+                     MAX (walker->first[s] + window->first,
+                          walker->middle[s] + window->middle + state->carried + window->carried));
+    }
+  return inner;
+}
+
 static gint64
 find_peak (const CleaveFitState *state, guint begin)
 {
   const gint64 *crossing = state->walker->crossing;
 
-  return crossing[begin] + crossing[state->walk->end] - state->both + find_inner (state);
+  return crossing[begin] + crossing[state->walk->end] - state->both + find_inner_of (state, begin);
 }
 
 /* If it needs less than is alive as it is. */
@@ -293,6 +321,7 @@ cleave_fit_walker_walk (CleaveFitWalker *walker, const CleaveFitWalk *walk, GArr
   walker->now++;
   g_array_set_size (walker->asked, 0);
   g_array_set_size (walker->ends, 0);
+  g_array_set_size (walker->joins, 0);
   for (guint s = walk->end; s-- > least;)
     {
       walker->middle[s] = walker->first[s] = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "../../../passes/auto-split/fit-path.h"
+#include "../../../passes/auto-split/fit-try.h"
 #include "graphs.h"
 #include "random-graph.h"
 #include "run-help.h"
@@ -602,6 +602,51 @@ START_TEST (wide_images_are_cut_into_columns)
 }
 END_TEST
 
+/* A path of one segment, measured. */
+static gint64
+measure_edge (const CleaveGraph *graph, const CleaveFitEdges *strips, const CleaveFitEdge *edge)
+{
+  g_autoptr (GArray) edges = g_array_new (FALSE, FALSE, sizeof (CleaveFitEdge));
+  const CleaveFitPath path = { .edges = edges };
+  g_autoptr (CleaveFitTry) tried = NULL;
+
+  g_array_append_vals (edges, edge, 1);
+  tried = cleave_fit_try_new (graph, strips, &path, 1);
+  return tried->part_bytes[0];
+}
+
+/* What a Concat joins lies in its place; strips of the Concat are there besides, if its operands
+ * are made before. */
+START_TEST (strips_of_a_concat_are_foreseen)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new ("concat");
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 2, 32, 32)), *both[2];
+  g_auto (CleaveFitSteps) steps = { 0 };
+  g_auto (CleaveFitEdges) strips = { 0 };
+  const CleaveFitWatch watch = { 0 };
+  guint n = 0;
+
+  both[0] = run_conv (graph, x, 16, 3, CLEAVE_LAYOUT_NCHW);
+  both[1] = run_conv (graph, both[0], 16, 3, CLEAVE_LAYOUT_NCHW);
+  x = run_conv (graph, run_concat (graph, both, 2, 1), 16, 3, CLEAVE_LAYOUT_NCHW);
+  run_output (graph, run_conv (graph, x, 2, 3, CLEAVE_LAYOUT_NCHW));
+  ck_assert (cleave_fit_steps_init (&steps, graph, NULL));
+  ck_assert (cleave_fit_edges_init (&strips, &steps, NULL, &watch, NULL));
+  for (guint i = 0; i < strips.edges->len; i++)
+    {
+      const CleaveFitEdge *edge = &g_array_index (strips.edges, CleaveFitEdge, i);
+      const CleaveNode *first = cleave_fit_node (&steps, steps.first_node[edge->begin])->node;
+
+      if (!g_str_equal (first->op->name, "Concat") || edge->cut != CLEAVE_FIT_ROWS)
+        continue;
+      n++;
+      ck_assert_double_ge ((double) edge->apart,
+                           0.97 * (double) measure_edge (graph, &strips, edge));
+    }
+  ck_assert_uint_gt (n, 0);
+}
+END_TEST
+
 /* Nodes that walks come by until all segments are known. */
 /* Two convolutions of large weights on a small image. */
 #define N_WEIGHTS (64 * 1024 * 9 * sizeof (float))
@@ -809,10 +854,11 @@ add_tests (Suite *suite)
                    blocks_lie_over_what_they_read, a_sequence_is_cut_once, segments_may_stay_whole,
                    added_macs_have_a_limit, frontier_goes_down, files_take_what_plans_say,
                    columns_are_bands, wide_images_are_cut_into_columns,
-                   strips_of_large_weights_cost, weights_are_far_once,
-                   search_tells_and_can_be_cancelled, plan_of_another_graph_changes_nothing,
-                   options_must_make_sense, search_is_no_more_work_than_graphs_are_long,
-                   cheaper_plans_are_looked_for, fit_is_a_pass, NULL);
+                   strips_of_a_concat_are_foreseen, strips_of_large_weights_cost,
+                   weights_are_far_once, search_tells_and_can_be_cancelled,
+                   plan_of_another_graph_changes_nothing, options_must_make_sense,
+                   search_is_no_more_work_than_graphs_are_long, cheaper_plans_are_looked_for,
+                   fit_is_a_pass, NULL);
 }
 
 CLEAVE_TEST_SUITE ("fit", add_tests)
