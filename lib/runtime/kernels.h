@@ -38,6 +38,7 @@ typedef struct
   gboolean w_is_one;
   gboolean begins_pattern, w_is_before; /* w is the v with which the expression pattern began */
   void (*function) (const CleaveFusedConsumer *self, float *v, gint64 n); /* FUNCTION: of n */
+  void (*gate) (float *v, gint64 n); /* FUNCTION: v times it, at once; NULL: there is none */
 } CleaveEpilogueOp;
 
 /* A step that is done part by part along with the one before it, as long as what that makes is in

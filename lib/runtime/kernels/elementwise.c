@@ -226,6 +226,7 @@ run_cos (const Box *box, gconstpointer attrs)
 }
 
 typedef void (*Apply) (const CleaveFusedConsumer *self, float *v, gint64 n);
+typedef void (*Gate) (float *v, gint64 n);
 
 /* Loops that are faster than those of their lines. */
 static const struct
@@ -233,10 +234,14 @@ static const struct
   const CleaveOp *op;
   Loop loop;
   Apply apply; /* NULL: by way of the loop */
+  Gate gate;   /* NULL: there is none */
 } faster[] = {
-  { &cleave_op_exp, run_exp, apply_exp },    { &cleave_op_sigmoid, run_sigmoid, apply_sigmoid },
-  { &cleave_op_tanh, run_tanh, apply_tanh }, { &cleave_op_erf, run_erf, apply_erf },
-  { &cleave_op_sin, run_sin, NULL },         { &cleave_op_cos, run_cos, NULL }
+  { &cleave_op_exp, run_exp, apply_exp, cleave_gate_exp },
+  { &cleave_op_sigmoid, run_sigmoid, apply_sigmoid, cleave_gate_sigmoid },
+  { &cleave_op_tanh, run_tanh, apply_tanh, cleave_gate_tanh },
+  { &cleave_op_erf, run_erf, apply_erf, cleave_gate_erf },
+  { &cleave_op_sin, run_sin, NULL, NULL },
+  { &cleave_op_cos, run_cos, NULL, NULL },
 };
 
 static Loop
@@ -289,13 +294,16 @@ apply_function (const CleaveFusedConsumer *self, float *v, gint64 n)
   e->loop (&box, instance->call.attrs);
 }
 
-static Apply
-find_apply (const CleaveOp *op)
+static void
+find_function (const CleaveOp *op, CleaveEpilogueOp *epilogue_op)
 {
+  epilogue_op->function = apply_function;
   for (guint i = 0; i < G_N_ELEMENTS (faster); i++)
     if (faster[i].op == op && faster[i].apply != NULL)
-      return faster[i].apply;
-  return apply_function;
+      {
+        epilogue_op->function = faster[i].apply;
+        epilogue_op->gate = faster[i].gate;
+      }
 }
 
 static gboolean
@@ -335,7 +343,7 @@ epilogue_op (gconstpointer state,
   if (op == CLEAVE_EPILOGUE_NONE && is_function (e, instance, v, epilogue_op))
     {
       op = CLEAVE_EPILOGUE_FUNCTION;
-      epilogue_op->function = find_apply (instance->call.op);
+      find_function (instance->call.op, epilogue_op);
     }
   if (op == CLEAVE_EPILOGUE_CLIP)
     {
@@ -647,7 +655,7 @@ run_epilogue (const Elementwise *e,
               gint64 end)
 {
   const CleaveFusedConsumer self = { .state = e, .instance = instance, .epilogue_op = e->own };
-  const CleaveEpilogue own = { 1, &self, instance->results[0].data, FALSE };
+  const CleaveEpilogue own = { .n = 1, .fused = &self, .y = instance->results[0].data };
   const float *from = instance->operands[e->own.v].data;
   float *y = instance->results[0].data;
 

@@ -15,17 +15,39 @@ typedef struct
   const CleaveFusedConsumer *fused;
   const float *y;       /* the first element of the result */
   gboolean by_channels; /* vectors must not go beyond a pixel */
+  guint gate_end;       /* the multiplication of a gate, which is done along with the function
+                         * before it; 0: there is none */
 } CleaveEpilogue;
+
+/* A function that begins an expression pattern, and its product with what was before it, which
+ * nothing reads later. */
+static inline gboolean
+cleave_epilogue_is_gate (const CleaveEpilogue *epilogue, guint s)
+{
+  const CleaveEpilogueOp *function = &epilogue->fused[s].epilogue_op;
+  const CleaveEpilogueOp *product = &epilogue->fused[s + 1].epilogue_op;
+
+  if (function->op != CLEAVE_EPILOGUE_FUNCTION || !function->begins_pattern ||
+      function->gate == NULL || product->op != CLEAVE_EPILOGUE_MUL || !product->w_is_before)
+    return FALSE;
+  for (s += 2; s < epilogue->n && !epilogue->fused[s].epilogue_op.begins_pattern; s++)
+    if (epilogue->fused[s].epilogue_op.w_is_before)
+      return FALSE;
+  return TRUE;
+}
 
 static inline CleaveEpilogue
 cleave_epilogue_of (const CleaveKernelInstance *instance)
 {
-  CleaveEpilogue epilogue = { instance->n_epilogue_ops, instance->fused, instance->results[0].data,
-                              FALSE };
+  CleaveEpilogue epilogue = { .n = instance->n_epilogue_ops,
+                              .fused = instance->fused,
+                              .y = instance->results[0].data };
 
   for (guint s = 0; s < epilogue.n; s++)
     if (epilogue.fused[s].epilogue_op.op == CLEAVE_EPILOGUE_NORMALISE)
       epilogue.by_channels = TRUE;
+  for (guint s = 0; s + 1 < epilogue.n && epilogue.gate_end == 0; s++)
+    epilogue.gate_end = cleave_epilogue_is_gate (&epilogue, s) ? s + 1 : 0;
   return epilogue;
 }
 
@@ -102,13 +124,19 @@ cleave_epilogue_op_do_clip (const CleaveEpilogueOp *epilogue_op,
 
 /* By way of memory: a function wants all registers. */
 static CLEAVE_SPECIALISED void
-cleave_epilogue_do_function (const CleaveFusedConsumer *self, int n, CleaveVector *sum)
+cleave_epilogue_do_function (const CleaveFusedConsumer *self,
+                             gboolean gate,
+                             int n,
+                             CleaveVector *sum)
 {
   float values[CLEAVE_MAX_EPILOGUE_VECTORS * CLEAVE_VECTOR];
 
   CLEAVE_EACH (i, n)
     cleave_vector_store (values + i * CLEAVE_VECTOR, sum[i]);
-  self->epilogue_op.function (self, values, n * CLEAVE_VECTOR);
+  if (gate)
+    self->epilogue_op.gate (values, n * CLEAVE_VECTOR);
+  else
+    self->epilogue_op.function (self, values, n * CLEAVE_VECTOR);
   CLEAVE_EACH (i, n)
     sum[i] = cleave_vector_load (values + i * CLEAVE_VECTOR);
 }
@@ -201,8 +229,11 @@ cleave_epilogue_do (const CleaveEpilogue *epilogue,
       const CleaveEpilogueOp *epilogue_op = &epilogue->fused[s].epilogue_op;
       const CleaveEpilogueAt found = cleave_epilogue_at_find (epilogue_op, at, vectors);
       const float *w = epilogue->fused[s].instance->operands[epilogue_op->w].data;
+      const gboolean gate = s + 1 == epilogue->gate_end;
 
-      if (epilogue_op->begins_pattern)
+      if (s > 0 && s == epilogue->gate_end)
+        continue;
+      if (epilogue_op->begins_pattern && !gate)
         CLEAVE_EACH (i, pixels * vectors)
           cleave_vector_store (before + i * CLEAVE_VECTOR, sum[i]);
       if (epilogue_op->w_is_before)
@@ -213,7 +244,7 @@ cleave_epilogue_do (const CleaveEpilogue *epilogue,
         cleave_epilogue_op_normalise (epilogue_op, (at->y - epilogue->y) % epilogue_op->pixel, at,
                                       pixels, vectors, sum);
       else if (epilogue_op->op == CLEAVE_EPILOGUE_FUNCTION)
-        cleave_epilogue_do_function (&epilogue->fused[s], pixels * vectors, sum);
+        cleave_epilogue_do_function (&epilogue->fused[s], gate, pixels * vectors, sum);
       else
         cleave_epilogue_op_do (epilogue_op, w, &found, pixels, vectors, sum);
     }

@@ -191,7 +191,7 @@ cleave_vectors_erf (CleaveVector *v, int n)
 }
 
 /* clang-format off */
-/* cleave_line_<word>: of n elements side by side; y may be a. */
+/* cleave_line_<word>: of n elements side by side; y may be a.  cleave_gate_<word>: times them. */
 #define CLEAVE_LINE(word)                                                                          \
   static G_GNUC_UNUSED void                                                                        \
   cleave_line_##word (const float *a, float *y, gint64 n)                                          \
@@ -217,9 +217,37 @@ cleave_vectors_erf (CleaveVector *v, int n)
         cleave_vector_store_some (y + i, *v, m);                                                   \
       }                                                                                            \
   }
-CLEAVE_LINE (exp)
-CLEAVE_LINE (sigmoid)
-CLEAVE_LINE (tanh)
-CLEAVE_LINE (erf)
+#define CLEAVE_GATE(word)                                                                          \
+  static G_GNUC_UNUSED void                                                                        \
+  cleave_gate_##word (float *y, gint64 n)                                                          \
+  {                                                                                                \
+    const gint64 block = CLEAVE_FUNCTION_VECTORS * CLEAVE_VECTOR;                                  \
+    CleaveVector x[CLEAVE_FUNCTION_VECTORS], v[CLEAVE_FUNCTION_VECTORS];                           \
+    gint64 i = 0;                                                                                  \
+                                                                                                   \
+    for (; i + block <= n; i += block)                                                             \
+      {                                                                                            \
+        CLEAVE_EACH (k, CLEAVE_FUNCTION_VECTORS)                                                   \
+          v[k] = x[k] = cleave_vector_load (y + i + k * CLEAVE_VECTOR);                            \
+        cleave_vectors_##word (v, CLEAVE_FUNCTION_VECTORS);                                        \
+        CLEAVE_EACH (k, CLEAVE_FUNCTION_VECTORS)                                                   \
+          cleave_vector_store (y + i + k * CLEAVE_VECTOR, x[k] * v[k]);                            \
+      }                                                                                            \
+    for (; i < n; i += CLEAVE_VECTOR)                                                              \
+      {                                                                                            \
+        const int m = (int) MIN (n - i, CLEAVE_VECTOR);                                            \
+                                                                                                   \
+        *v = *x = cleave_vector_load_some (y + i, m);                                              \
+        cleave_vectors_##word (v, 1);                                                              \
+        cleave_vector_store_some (y + i, *x * *v, m);                                              \
+      }                                                                                            \
+  }
+#define CLEAVE_LINES(word) CLEAVE_LINE (word) CLEAVE_GATE (word)
+CLEAVE_LINES (exp)
+CLEAVE_LINES (sigmoid)
+CLEAVE_LINES (tanh)
+CLEAVE_LINES (erf)
 #undef CLEAVE_LINE
+#undef CLEAVE_GATE
+#undef CLEAVE_LINES
 /* clang-format on */

@@ -389,6 +389,39 @@ START_TEST (functions_are_patterns)
 }
 END_TEST
 
+/* x * function (x), alone or not: function (2 x), another value added, and what reads x later. */
+static CleaveResult *
+add_gate (CleaveGraph *graph, CleaveResult *x, const char *function, guint which)
+{
+  CleaveResult *t = x, *one = run_constant (graph, &CLEAVE_SHAPE (1), 3);
+
+  if ((which & 1) != 0)
+    t = run_binary (graph, "Mul", t, one);
+  t = run_unary (graph, function, t);
+  if ((which & 2) != 0)
+    t = run_binary (graph, "Add", t, one);
+  t = run_binary (graph, "Mul", x, t);
+  return (which & 4) != 0 ? run_binary (graph, "Add", t, x) : t;
+}
+
+START_TEST (gates_have_the_bits_of_what_they_are_made_of)
+{
+  static const char *const functions[] = { "Exp", "Sigmoid", "Tanh", "Erf" };
+
+  for (guint f = 0; f < G_N_ELEMENTS (functions); f++)
+    for (guint which = 0; which < 16; which++)
+      {
+        g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+        guint kind = 1 + which % 3;
+        CleaveResult *x = add_head (graph, run_input (graph, &CLEAVE_SHAPE (1, 24, 7, 5)), kind);
+
+        run_output (graph, add_gate (graph, x, functions[f], which % 8));
+        run_assert_same (graph, which);
+        assert_epilogue (graph, 1, ANY, 1);
+      }
+}
+END_TEST
+
 /* Nor do they when another reads what is made on the way, or x later. */
 START_TEST (what_is_read_elsewhere_is_no_pattern)
 {
@@ -419,6 +452,7 @@ add_tests (Suite *suite)
                    pieces_share_factors, heads_normalise_parts_of_a_whole,
                    heads_add_to_parts_of_a_whole, heads_do_patterns_in_parts_of_a_whole,
                    patterns_do_not_wait_for_memory, functions_are_patterns,
+                   gates_have_the_bits_of_what_they_are_made_of,
                    what_is_read_elsewhere_is_no_pattern, NULL);
 }
 
