@@ -95,7 +95,7 @@ typedef enum {
   CLEAVE_OP_JOIN = 1 << 2, /* the operands are parts of the result, placed as their maps say */
   CLEAVE_OP_ROW_MAJOR = 1 << 3, /* the result is operand 0 again where both are row-major */
   CLEAVE_OP_IN_PLACE =
-      1 << 4, /* the result may take the place of an operand of its type that dies */
+      1 << 4, /* the result may take the place of an operand that dies, cleave_view_type_fits() */
   CLEAVE_OP_NOT_ONNX = 1 << 5, /* structural: import and export know it by itself */
   CLEAVE_OP_OF_TYPES =
       1 << 6, /* the results depend on the types of the operands alone, not on their values */

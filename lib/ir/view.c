@@ -16,6 +16,13 @@ cleave_shape_strides (const CleaveShape *shape, gint64 *stride)
     }
 }
 
+gboolean
+cleave_view_type_fits (const CleaveTensorType *a, const CleaveTensorType *b)
+{
+  return cleave_element_size (a->element) == cleave_element_size (b->element) &&
+         cleave_shape_equal (&a->shape, &b->shape);
+}
+
 CleaveView
 cleave_view_dense (const CleaveTensorType *type, gpointer data)
 {

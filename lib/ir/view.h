@@ -12,6 +12,8 @@ typedef struct
   gint64 stride[CLEAVE_MAX_RANK];
 } CleaveView;
 
+/* Whether a value of one type can lie, element by element, where one of the other does. */
+gboolean cleave_view_type_fits (const CleaveTensorType *a, const CleaveTensorType *b);
 CleaveView cleave_view_dense (const CleaveTensorType *type, gpointer data);
 CleaveView cleave_view_tensor (const CleaveTensor *tensor);
 /* The part of `view` that `range` says. */

@@ -546,7 +546,7 @@ can_overwrite (const CleaveStorage *storage,
   const CleaveAssignment *assignment = x == NULL ? NULL : cleave_storage_assignment (storage, x);
 
   return x != NULL && assignment->last == cleave_storage_position (storage, node) &&
-         cleave_tensor_type_equal (&x->type, &y->result->type) &&
+         cleave_view_type_fits (&x->type, &y->result->type) &&
          !holds_more (storage, node, assignment) &&
          can_move (storage, assignment, &y->location, orders) &&
          !is_read_otherwise (storage, node, assignment) &&
@@ -568,7 +568,7 @@ comes_of (const CleaveResult *t, const CleaveResult *x)
         if (node->operands[k].result != NULL &&
             (node->operands[k].result == x ||
              (from == NULL &&
-              cleave_tensor_type_equal (&node->operands[k].result->type, &x->type))))
+              cleave_view_type_fits (&node->operands[k].result->type, &x->type))))
           from = node->operands[k].result;
       if (from == NULL)
         return FALSE;

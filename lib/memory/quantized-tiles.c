@@ -84,7 +84,8 @@ find_overwritten (const CleaveTilePart *parts, const CleaveBody *body, guint ind
   for (guint i = 0; (call->op->flags & CLEAVE_OP_IN_PLACE) != 0 && i < call->n_operands; i++)
     if (parts[index].chunk.kept[i] && cleave_body_makes (body, call->from[i], made) &&
         cleave_body_at (body, *made)->n_readers == 1 &&
-        cleave_body_at (body, *made)->result.element == call->result.element &&
+        cleave_element_size (cleave_body_at (body, *made)->result.element) ==
+            cleave_element_size (call->result.element) &&
         cleave_range_equal (&parts[*made].range, &parts[index].range))
       return TRUE;
   return FALSE;

@@ -65,6 +65,7 @@ const CleaveOp cleave_op_cast = {
   .name = "Cast",
   .operands = (const char *const[]){ "input", NULL },
   .results = (const char *const[]){ "output", NULL },
+  .flags = CLEAVE_OP_IN_PLACE,
   .min_operands = 1,
   .attrs_size = sizeof (CleaveCastAttrs),
   .attrs = cast_attrs,

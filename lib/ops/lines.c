@@ -201,7 +201,7 @@ cleave_line_write (const CleaveView *view,
 {
   gpointer to = cleave_view_element (view, offset);
 
-  if (to != from)
+  if (to != from || !is_plain (view->type.element, step, wide))
     copies[view->type.element].write[wide](to, from, step, n);
 }
 

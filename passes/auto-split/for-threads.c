@@ -399,7 +399,7 @@ find_overwritten (const CleaveNode *node, GHashTable *dims, GHashTable *members)
       const CleaveResult *x = node->operands[i].result;
 
       if (x != NULL && cleave_node_get_constant (x->node) == NULL &&
-          cleave_tensor_type_equal (&x->type, &node->results[0].type) &&
+          cleave_view_type_fits (&x->type, &node->results[0].type) &&
           !is_read_by_others (x, node) && !g_hash_table_contains (dims, x->node) &&
           !g_hash_table_contains (members, x->node))
         return x;

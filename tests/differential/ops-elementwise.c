@@ -274,7 +274,7 @@ grow_cast (Trial *trial, const char *op)
   guint x = use_any (trial, ALL, 0, 6);
   TrialType type = type_of (trial, x);
 
-  type.element = pick_element (trial, ALL);
+  type.element = pick_element (trial, chance (trial, 50) ? ALL : SET (F32) | SET (I32) | SET (U32));
   add_node (trial, op);
   add_in (trial, x);
   set_int (trial, "to", type.element);

@@ -270,6 +270,47 @@ START_TEST (memory_order_is_changed_only_where_needed)
 }
 END_TEST
 
+static CleaveResult *
+add_cast (CleaveGraph *graph, CleaveResult *x, CleaveElement to)
+{
+  return run_add (graph, "Cast", &x, 1, &(CleaveCastAttrs){ to });
+}
+
+/* Between all types of one size, in lines that are dense, and that are not. */
+START_TEST (casts_of_one_size_equal_the_interpreter)
+{
+  for (CleaveElement from = CLEAVE_FLOAT32; from < CLEAVE_N_ELEMENTS; from++)
+    for (CleaveElement to = CLEAVE_FLOAT32; to < CLEAVE_N_ELEMENTS; to++)
+      {
+        g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+        CleaveResult *x, *y, *part;
+
+        if (cleave_element_size (from) != cleave_element_size (to))
+          continue;
+        x = run_input (graph, &CLEAVE_SHAPE (3, 70));
+        y = add_cast (graph, add_cast (graph, run_unary (graph, "Abs", x), from), to);
+        part = add_cast (graph, add_cast (graph, run_unary (graph, "Neg", x), from), to);
+        run_output (graph, y);
+        run_output (graph, run_concat (graph, (CleaveResult *[]){ part, y }, 2, 1));
+        run_assert_same (graph, from);
+      }
+}
+END_TEST
+
+START_TEST (cast_takes_the_place_of_what_it_reads)
+{
+  g_autoptr (CleaveGraph) plain = cleave_graph_new (NULL), graph = cleave_graph_new (NULL);
+  CleaveResult *x = run_input (plain, &CLEAVE_SHAPE (3, 64)), *y;
+
+  run_output (plain, run_unary (plain, "Neg", run_unary (plain, "Abs", x)));
+  x = run_input (graph, &CLEAVE_SHAPE (3, 64));
+  y = add_cast (graph, run_unary (graph, "Abs", x), CLEAVE_INT32);
+  run_output (graph, run_unary (graph, "Neg", add_cast (graph, y, CLEAVE_FLOAT32)));
+  ck_assert_int_eq (run_get_stats (graph, 1).arena_bytes, run_get_stats (plain, 1).arena_bytes);
+  run_assert_same (graph, 1);
+}
+END_TEST
+
 START_TEST (one_pixel_is_flat_already)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -312,7 +353,8 @@ add_tests (Suite *suite)
                    operand_twice_and_constant_are_copied, overlapping_parts, NULL);
   cleave_add_case (suite, "copies", split_relu_concat_copies_nothing, dense_block_copies_nothing,
                    grid_copies_nothing, memory_order_is_changed_only_where_needed,
-                   one_pixel_is_flat_already, NULL);
+                   one_pixel_is_flat_already, casts_of_one_size_equal_the_interpreter,
+                   cast_takes_the_place_of_what_it_reads, NULL);
   cleave_add_case (suite, "random", random_graphs_equal_the_interpreter, NULL);
 }
 

@@ -365,19 +365,36 @@ run_dynamic (const Convert *c, const CleaveKernelInstance *instance)
                           .n = loops->length });
 }
 
+static CleaveLineRun
+line_run (const Convert *c)
+{
+  return c->add != NULL ? run_add : c->table != NULL ? run_table : run_line;
+}
+
+static gboolean
+is_dynamic (const Convert *c)
+{
+  return c->add == NULL && c->table == NULL && c->line == NULL;
+}
+
 static void
 run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch)
 {
   const Convert *c = state;
 
-  if (c->add != NULL)
-    cleave_loops_run (&c->loops, run_add, c, instance);
-  else if (c->table != NULL)
-    cleave_loops_run (&c->loops, run_table, c, instance);
-  else if (c->line == NULL)
+  if (is_dynamic (c))
     run_dynamic (c, instance);
   else
-    cleave_loops_run (&c->loops, run_line, c, instance);
+    cleave_loops_run (&c->loops, line_run (c), c, instance);
+}
+
+/* Never of what is dynamic: its bytes lie nowhere as the floats do that it reads. */
+static void
+run_part (gconstpointer state, const CleaveKernelInstance *instance, gint64 begin, gint64 end)
+{
+  const Convert *c = state;
+
+  cleave_loops_run_part (&c->loops, line_run (c), c, instance, begin, end);
 }
 
 static gboolean
@@ -389,6 +406,9 @@ reports_progress (gconstpointer state)
 }
 
 extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_convert); /* for levels.h */
-const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_convert) = {
-  .prepare = prepare, .run = run, .free = g_free, .reports_progress = reports_progress
-};
+const CleaveKernelFamily
+    CLEAVE_LEVELLED (cleave_kernel_convert) = { .prepare = prepare,
+                                                .run = run,
+                                                .free = g_free,
+                                                .run_part = run_part,
+                                                .reports_progress = reports_progress };

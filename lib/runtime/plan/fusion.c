@@ -65,7 +65,7 @@ are_apart (const CleaveView *a, const CleaveView *b)
 static gboolean
 lie_alike (const CleaveView *a, const CleaveView *b)
 {
-  if (!cleave_tensor_type_equal (&a->type, &b->type))
+  if (!cleave_view_type_fits (&a->type, &b->type))
     return FALSE;
   for (guint d = 0; d < a->type.shape.rank; d++)
     if (a->type.shape.dim[d] != 1 && a->stride[d] != b->stride[d])
