@@ -567,8 +567,7 @@ comes_of (const CleaveResult *t, const CleaveResult *x)
       for (guint k = 0; k < node->n_operands; k++)
         if (node->operands[k].result != NULL &&
             (node->operands[k].result == x ||
-             (from == NULL &&
-              cleave_view_type_fits (&node->operands[k].result->type, &x->type))))
+             (from == NULL && cleave_view_type_fits (&node->operands[k].result->type, &x->type))))
           from = node->operands[k].result;
       if (from == NULL)
         return FALSE;
@@ -842,6 +841,22 @@ cleave_storage_new_like (const CleaveGraph *graph,
   if (!like->materialises)
     return cleave_storage_new_within (graph, order, G_MAXINT64);
   storage = lower_peak (storage_new (graph, order, TRUE, NULL, &orders), graph, order, &orders);
+  storage->orders = orders;
+  return storage;
+}
+
+CleaveStorage *
+cleave_storage_new_staged (const CleaveGraph *graph,
+                           const GPtrArray *order,
+                           const CleaveStorage *like)
+{
+  g_auto (Choices) choices = { NULL, NULL };
+  CleaveMemoryOrder *orders = NULL;
+  CleaveStorage *storage;
+
+  if (!cleave_storage_find_waiting (like, &choices.staged))
+    return NULL;
+  storage = storage_new (graph, order, like->materialises, &choices, &orders);
   storage->orders = orders;
   return storage;
 }

@@ -124,6 +124,11 @@ cleave_storage_new_within (const CleaveGraph *graph, const GPtrArray *order, gin
 CleaveStorage *cleave_storage_new_like (const CleaveGraph *graph,
                                         const GPtrArray *order,
                                         const CleaveStorage *like);
+/* As another of the same order, but that no part waits in the memory of a much larger whole,
+ * whatever the peak; NULL: none does. */
+CleaveStorage *cleave_storage_new_staged (const CleaveGraph *graph,
+                                          const GPtrArray *order,
+                                          const CleaveStorage *like);
 void cleave_storage_free (CleaveStorage *storage);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveStorage, cleave_storage_free)
 
@@ -194,6 +199,8 @@ guint cleave_storage_materialise_after (const guint *done, const CleaveNode *vie
 /* deferred-copies.c: notes in `staged`, which is made if it is NULL, which parts occupy the memory
  * of a much larger whole when memory is at its peak; FALSE: none that is not noted yet. */
 gboolean cleave_storage_find_staged (const CleaveStorage *storage, gboolean **staged);
+/* Likewise, wherever they do so for long. */
+gboolean cleave_storage_find_waiting (const CleaveStorage *storage, gboolean **staged);
 /* Likewise which parts lie in windows that have others of them in common. */
 gboolean cleave_storage_find_windows (const CleaveStorage *storage, gboolean **staged);
 

@@ -31,9 +31,9 @@ n_bytes (const CleaveAssignment *assignment)
 }
 
 static guint *
-find_scarce (const CleaveStorage *storage)
+find_scarce (const CleaveStorage *storage, double part)
 {
-  double enough = SCARCE * (double) cleave_storage_get_peak (storage);
+  double enough = part * (double) cleave_storage_get_peak (storage);
   guint *scarce = CLEAVE_NEW (guint, storage->steps->len + 1);
 
   scarce[storage->steps->len] = CLEAVE_NEVER;
@@ -232,8 +232,8 @@ is_worth (const Wait *wait, double min_gain)
   return wait->gain > 0 && (double) wait->gain >= min_gain;
 }
 
-gboolean
-cleave_storage_find_staged (const CleaveStorage *storage, gboolean **staged)
+static gboolean
+find_staged (const CleaveStorage *storage, double scarce, gboolean **staged)
 {
   double most = (double) cleave_storage_get_peak (storage), sum = 0;
   g_auto (Waiting) waiting = { .storage = storage };
@@ -241,7 +241,7 @@ cleave_storage_find_staged (const CleaveStorage *storage, gboolean **staged)
 
   if (!has_small_part (storage))
     return FALSE;
-  waiting.scarce = find_scarce (storage);
+  waiting.scarce = find_scarce (storage, scarce);
   waiting.waits = g_new0 (Wait, storage->buffers->len + 1);
   find_longest (&waiting);
   if (!find_peaks (&waiting))
@@ -263,6 +263,18 @@ cleave_storage_find_staged (const CleaveStorage *storage, gboolean **staged)
       (*staged)[latest] = TRUE;
     }
   return found && sum >= MIN_GAIN * most;
+}
+
+gboolean
+cleave_storage_find_staged (const CleaveStorage *storage, gboolean **staged)
+{
+  return find_staged (storage, SCARCE, staged);
+}
+
+gboolean
+cleave_storage_find_waiting (const CleaveStorage *storage, gboolean **staged)
+{
+  return find_staged (storage, 0, staged);
 }
 
 /* Windows that slide along an image have parts in common.  A part lies in the last of them, which

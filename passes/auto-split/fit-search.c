@@ -78,6 +78,14 @@ make_key (const CleaveFitPath *path)
   return g_string_free (key, FALSE);
 }
 
+/* Whether the graph is looked at otherwise, for less than was found already: what helps is found by
+ * the search for the least, and the rest would take as long again. */
+static gboolean
+is_second (const CleaveFitSearch *search)
+{
+  return search->most < G_MAXINT64;
+}
+
 /* What plans are made of. */
 typedef enum { STRIPS, TILES, LAPS, BOLD_LAPS, N_FAMILIES } Family;
 
@@ -277,7 +285,7 @@ try_path (CleaveFitSearch *search, const CleaveFitPath *path)
   return tried;
 }
 
-/* Takes the graph. */
+/* Takes the graph; the steps are there, unless they are those of the graph as it is. */
 static gboolean
 init (CleaveFitSearch *search, CleaveGraph *graph, const CleaveFitOptions *options, GError **error)
 {
@@ -285,7 +293,7 @@ init (CleaveFitSearch *search, CleaveGraph *graph, const CleaveFitOptions *optio
   g_autoptr (CleaveFitPath) path = NULL;
 
   search->options = *options;
-  search->enough = G_MAXINT64;
+  search->enough = search->most;
   search->options.n_threads = MAX (options->n_threads, 1);
   search->graph = graph;
   search->graph->inputs_apart = options->inputs_apart;
@@ -293,9 +301,7 @@ init (CleaveFitSearch *search, CleaveGraph *graph, const CleaveFitOptions *optio
   search->tries = g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_fit_try_free);
   for (guint laps = 0; laps < CLEAVE_FIT_N_LAPS; laps++)
     search->learned[laps] = g_ptr_array_new ();
-  if (search->copies != NULL)
-    cleave_fit_steps_init_as_listed (&search->steps, search->graph);
-  else if (!cleave_fit_steps_init (&search->steps, search->graph, error))
+  if (search->steps.nodes == NULL && !cleave_fit_steps_init (&search->steps, graph, error))
     return FALSE;
   if (!cleave_fit_edges_init (&search->strips, &search->steps, NULL, &watch, error))
     return FALSE;
@@ -311,23 +317,39 @@ cleave_fit_search_init (CleaveFitSearch *search,
                         const CleaveFitOptions *options,
                         GError **error)
 {
-  *search = (CleaveFitSearch){ 0 };
+  *search = (CleaveFitSearch){ .most = G_MAXINT64 };
   return init (search, cleave_graph_copy (graph), options, error);
 }
 
-gboolean
-cleave_fit_search_init_again (CleaveFitSearch *search, const CleaveFitSearch *first)
+/* FALSE: there are none. */
+static gboolean
+make_copies (CleaveFitSearch *search, const CleaveFitSearch *first, CleaveGraph *graph)
 {
   const gint64 min_bytes = first->before->estimate.arena_bytes / MIN_PART_OF_COPIES;
   const double asked = first->options.max_added_macs;
   double max_macs = (asked == 0 ? MACS_OF_COPIES : get_limit (asked)) * (double) first->steps.macs;
+
+  search->copies = cleave_fit_copies_make (graph, MAX (min_bytes, 1), max_macs);
+  if (search->copies->len == 0)
+    return FALSE;
+  cleave_fit_steps_init_as_listed (&search->steps, graph);
+  return TRUE;
+}
+
+gboolean
+cleave_fit_search_init_again (CleaveFitSearch *search,
+                              const CleaveFitSearch *first,
+                              CleaveFitOtherwise otherwise)
+{
   g_autoptr (CleaveGraph) graph = cleave_graph_copy (first->graph);
   CleaveFitOptions options = first->options;
 
-  *search = (CleaveFitSearch){ .original = first->before };
-  search->copies = cleave_fit_copies_make (graph, MAX (min_bytes, 1), max_macs);
+  *search = (CleaveFitSearch){ .original = first->before, .most = first->enough };
+  graph->inputs_apart = options.inputs_apart;
   options.watch = NULL;
-  return search->copies->len > 0 && init (search, g_steal_pointer (&graph), &options, NULL);
+  return (otherwise == CLEAVE_FIT_COPIES ? make_copies (search, first, graph)
+                                         : cleave_fit_steps_init_staged (&search->steps, graph)) &&
+         init (search, g_steal_pointer (&graph), &options, NULL);
 }
 
 /* FALSE: nothing was learned of it, since it is known.  Whether results lie over what dies depends
@@ -589,7 +611,7 @@ search_down (CleaveFitSearch *search, Family first, Family last)
   search_limits (search, first, last);
   forget (search);
   for (Family family = first; family <= last; family++)
-    if (is_its_own (search, family) &&
+    if (is_its_own (search, family) && !is_second (search) &&
         (family < LAPS || search->steps.n_steps <= MAX_STEPS_OF_LIMITS))
       go_up (search, family);
   search->is_for_least = FALSE;
@@ -622,7 +644,7 @@ settle (CleaveFitSearch *search)
 {
   gint64 before;
 
-  if (search->steps.n_steps > MAX_STEPS_OF_LIMITS)
+  if (search->steps.n_steps > MAX_STEPS_OF_LIMITS || is_second (search))
     return;
   do
     {
@@ -649,7 +671,7 @@ static void
 search_all (CleaveFitSearch *search, gboolean goes_down)
 {
   forget (search);
-  search->enough = search->before->estimate.arena_bytes;
+  search->enough = MIN (search->before->estimate.arena_bytes, search->most);
   search_down (search, STRIPS, TILES);
   if (goes_down)
     go_down_all (search, STRIPS, TILES);

@@ -23,7 +23,8 @@ typedef struct
   GPtrArray *learned[CLEAVE_FIT_N_LAPS]; /* CleaveFitTry, unowned: what edges were corrected by */
   gboolean is_for_least;                 /* time is no matter */
   double mac_price;                      /* of a MAC, besides the work that it is */
-  gint64 enough;                         /* bytes that were found with another limit on MACs */
+  gint64 most;                           /* bytes that were found otherwise: more are no matter */
+  gint64 enough; /* those, or fewer that were found with any limit on MACs */
 } CleaveFitSearch;
 
 /* FALSE: the graph has a cycle, or the search was cancelled. */
@@ -31,9 +32,15 @@ gboolean cleave_fit_search_init (CleaveFitSearch *search,
                                  const CleaveGraph *graph,
                                  const CleaveFitOptions *options,
                                  GError **error);
-/* The same with copies of values that stand in the way; the first search is to live as long. FALSE:
- * there are none, or the search was cancelled. */
-gboolean cleave_fit_search_init_again (CleaveFitSearch *search, const CleaveFitSearch *first);
+/* How a graph is looked at when it was searched as it is: with copies of values that stand in the
+ * way; or as if parts of joins lay apart, for plans in which no join of theirs is there whole. */
+typedef enum { CLEAVE_FIT_COPIES, CLEAVE_FIT_STAGED, CLEAVE_FIT_N_OTHERWISE } CleaveFitOtherwise;
+
+/* The first search is to live as long.  FALSE: there is nothing of the kind, or the search was
+ * cancelled. */
+gboolean cleave_fit_search_init_again (CleaveFitSearch *search,
+                                       const CleaveFitSearch *first,
+                                       CleaveFitOtherwise otherwise);
 void cleave_fit_search_clear (CleaveFitSearch *search);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveFitSearch, cleave_fit_search_clear)
 

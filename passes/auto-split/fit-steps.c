@@ -362,6 +362,18 @@ cleave_fit_steps_init (CleaveFitSteps *steps, const CleaveGraph *graph, GError *
   return TRUE;
 }
 
+gboolean
+cleave_fit_steps_init_staged (CleaveFitSteps *steps, const CleaveGraph *graph)
+{
+  g_auto (CleaveTimeline) timeline = { 0 };
+
+  *steps = (CleaveFitSteps){ 0 };
+  if (!cleave_timeline_init (&timeline, graph, NULL) || !cleave_timeline_stage (&timeline, graph))
+    return FALSE;
+  init (steps, graph, &timeline);
+  return TRUE;
+}
+
 void
 cleave_fit_steps_init_as_listed (CleaveFitSteps *steps, const CleaveGraph *graph)
 {

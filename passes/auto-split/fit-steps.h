@@ -62,6 +62,10 @@ typedef struct
 
 /* FALSE: the graph has a cycle. */
 gboolean cleave_fit_steps_init (CleaveFitSteps *steps, const CleaveGraph *graph, GError **error);
+/* As if no part of a join waited in the memory of the whole.  Where strips take the place of the
+ * join, none does; where it stays, more is thought to be alive than is, at the join, and less
+ * before it.  FALSE: none waits there for long. */
+gboolean cleave_fit_steps_init_staged (CleaveFitSteps *steps, const CleaveGraph *graph);
 /* In the order in which the nodes stand, which is one that they can run in. */
 void cleave_fit_steps_init_as_listed (CleaveFitSteps *steps, const CleaveGraph *graph);
 void cleave_fit_steps_clear (CleaveFitSteps *steps);

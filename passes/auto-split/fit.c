@@ -167,27 +167,50 @@ find_cheaper (CleaveFitSearch *search, const CleaveFitTry *found)
   return find_cheapest (search, asked == 0 ? max_bytes : 0, max_bytes);
 }
 
-/* Where cuts alone do, nothing is made twice; nor where strips are to repeat. */
-static gboolean
-may_copy (const CleaveFitSearch *search, const CleaveFitTry *found)
+/* Of the graph as it is, and as it may be looked at otherwise; those that were not begun are empty.
+ */
+typedef struct
 {
-  return (found == NULL || search->options.max_memory == 0) && !search->options.even_strips;
+  CleaveFitSearch first, others[CLEAVE_FIT_N_OTHERWISE];
+} Searches;
+
+static void
+searches_clear (Searches *searches)
+{
+  for (guint i = 0; i < CLEAVE_FIT_N_OTHERWISE; i++)
+    cleave_fit_search_clear (&searches->others[i]);
+  cleave_fit_search_clear (&searches->first);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Searches, searches_clear)
+
+/* Where cuts of the graph as it is do, nothing else is tried; nor where strips are to repeat. */
+static gboolean
+may_look_otherwise (const Searches *searches, const CleaveFitTry *found)
+{
+  const CleaveFitOptions *options = &searches->first.options;
+
+  return (found == NULL || options->max_memory == 0) && !options->even_strips;
 }
 
 static CleaveFitPlan *
-find_plan (CleaveFitSearch *search, GError **error)
+find_plan (Searches *searches, GError **error)
 {
-  g_auto (CleaveFitSearch) again = { 0 };
+  CleaveFitSearch *search = &searches->first;
   const CleaveFitTry *found = find_try (search);
 
-  if (may_copy (search, found) && cleave_fit_search_init_again (&again, search))
+  for (guint i = 0; i < CLEAVE_FIT_N_OTHERWISE && may_look_otherwise (searches, found); i++)
     {
-      const CleaveFitTry *other = find_try (&again);
+      CleaveFitSearch *other = &searches->others[i];
+      const CleaveFitTry *tried;
 
-      if (again.enough < search->enough)
+      if (!cleave_fit_search_init_again (other, &searches->first, i))
+        continue;
+      tried = find_try (other);
+      if (other->enough < search->enough)
         {
-          search = &again;
-          found = other;
+          search = other;
+          found = tried;
         }
     }
   found = find_cheaper (search, found);
@@ -212,7 +235,8 @@ find_plan (CleaveFitSearch *search, GError **error)
  * cheapest path over all of them; what a plan takes is measured on a copy of the graph that is
  * split, as the arena of a program with so many threads, and a plan that takes too much is replaced
  * by the next.  Where none does, values that many nodes read are made twice, if that is little
- * work. The graph is not changed: see [method@Cleave.FitPlan.apply].
+ * work; and plans are looked for in which strips take the place of joins whose parts come at very
+ * different times, as in U-nets.  The graph is not changed: see [method@Cleave.FitPlan.apply].
  *
  * Fails with %CLEAVE_ERROR_LIMIT if no plan does: the message has the smallest number of bytes that
  * can be met, which the same call then accepts, and the values that stand against less.  Fails with
@@ -224,12 +248,13 @@ find_plan (CleaveFitSearch *search, GError **error)
 CleaveFitPlan *
 cleave_fit_plan_new (const CleaveGraph *graph, const CleaveFitOptions *options, GError **error)
 {
-  g_auto (CleaveFitSearch) search = { 0 };
+  g_auto (Searches) searches = { 0 };
 
   g_return_val_if_fail (graph != NULL && options != NULL, NULL);
-  if (!check_options (options, error) || !cleave_fit_search_init (&search, graph, options, error))
+  if (!check_options (options, error) ||
+      !cleave_fit_search_init (&searches.first, graph, options, error))
     return NULL;
-  return find_plan (&search, error);
+  return find_plan (&searches, error);
 }
 
 /**
@@ -302,10 +327,27 @@ add_tries (GPtrArray *tries, const CleaveFitSearch *search)
       g_ptr_array_add (tries, search->tries->pdata[i]);
 }
 
-static gboolean
-has_try (const CleaveFitSearch *search, const CleaveFitTry *tried)
+/* Searches for all, where the graph can be looked at so. */
+static void
+add_others (Searches *searches, GPtrArray *tries)
 {
-  return search->tries != NULL && g_ptr_array_find (search->tries, tried, NULL);
+  for (guint i = 0; i < CLEAVE_FIT_N_OTHERWISE && may_look_otherwise (searches, NULL); i++)
+    if (cleave_fit_search_init_again (&searches->others[i], &searches->first, i))
+      {
+        cleave_fit_search_all (&searches->others[i]);
+        add_tries (tries, &searches->others[i]);
+      }
+}
+
+/* Which search tried it. */
+static const CleaveFitSearch *
+find_search (const Searches *searches, const CleaveFitTry *tried)
+{
+  for (guint i = 0; i < CLEAVE_FIT_N_OTHERWISE; i++)
+    if (searches->others[i].tries != NULL &&
+        g_ptr_array_find (searches->others[i].tries, tried, NULL))
+      return &searches->others[i];
+  return &searches->first;
 }
 
 /**
@@ -328,29 +370,22 @@ cleave_fit_plan_new_frontier (const CleaveGraph *graph,
 {
   g_autoptr (GPtrArray) plans =
       g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_fit_plan_unref);
-  g_auto (CleaveFitSearch) search = { 0 }, again = { 0 };
+  g_auto (Searches) searches = { 0 };
   g_autoptr (GPtrArray) tries = g_ptr_array_new ();
 
   g_return_val_if_fail (graph != NULL && options != NULL, NULL);
-  if (!check_options (options, error) || !cleave_fit_search_init (&search, graph, options, error))
+  if (!check_options (options, error) ||
+      !cleave_fit_search_init (&searches.first, graph, options, error))
     return NULL;
-  cleave_fit_search_all (&search);
-  add_tries (tries, &search);
-  if (may_copy (&search, NULL) && cleave_fit_search_init_again (&again, &search))
-    {
-      cleave_fit_search_all (&again);
-      add_tries (tries, &again);
-    }
+  cleave_fit_search_all (&searches.first);
+  add_tries (tries, &searches.first);
+  add_others (&searches, tries);
   if (g_cancellable_set_error_if_cancelled (options->cancellable, error))
     return NULL;
   g_ptr_array_sort (tries, compare_arenas);
   for (guint i = 0; i < tries->len; i++)
     if (!is_bettered (tries->pdata[i], tries))
-      {
-        gboolean is_again = again.original != NULL && has_try (&again, tries->pdata[i]);
-
-        g_ptr_array_add (plans, plan_new (is_again ? &again : &search, tries->pdata[i]));
-      }
+      g_ptr_array_add (plans, plan_new (find_search (&searches, tries->pdata[i]), tries->pdata[i]));
   return g_steal_pointer (&plans);
 }
 

@@ -30,6 +30,19 @@ cleave_timeline_init_as_listed (CleaveTimeline *timeline, const CleaveGraph *gra
   timeline->storage = cleave_storage_new (graph, timeline->order);
 }
 
+gboolean
+cleave_timeline_stage (CleaveTimeline *timeline, const CleaveGraph *graph)
+{
+  CleaveStorage *staged = cleave_storage_new_staged (
+      timeline->lowered == NULL ? graph : timeline->lowered, timeline->order, timeline->storage);
+
+  if (staged == NULL)
+    return FALSE;
+  cleave_storage_free (timeline->storage);
+  timeline->storage = staged;
+  return TRUE;
+}
+
 void
 cleave_timeline_clear (CleaveTimeline *timeline)
 {

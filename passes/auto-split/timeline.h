@@ -17,6 +17,9 @@ gboolean cleave_timeline_init (CleaveTimeline *timeline, const CleaveGraph *grap
  * reads.
  */
 void cleave_timeline_init_as_listed (CleaveTimeline *timeline, const CleaveGraph *graph);
+/* The same order, but that no part waits in the memory of a much larger whole.  FALSE: none does.
+ */
+gboolean cleave_timeline_stage (CleaveTimeline *timeline, const CleaveGraph *graph);
 void cleave_timeline_clear (CleaveTimeline *timeline);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveTimeline, cleave_timeline_clear)
 

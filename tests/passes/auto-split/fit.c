@@ -206,6 +206,30 @@ make_unet (void)
   return graph;
 }
 
+/* What is joined at the end is there long before the rest of it, which is there whole, whichever
+ * dimension is cut. */
+static CleaveGraph *
+make_late_join (void)
+{
+  CleaveGraph *graph = cleave_graph_new ("late join");
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 4, 64, 64));
+  CleaveResult *wide = run_conv (graph, x, 16, 3, CLEAVE_LAYOUT_NCHW), *down, *both[2];
+  const CleavePoolAttrs pool = { .kernel_shape = CLEAVE_INTS (2, 2),
+                                 .strides = CLEAVE_INTS (2, 2) };
+  CleaveDepthAttrs up = { .blocksize = 2 };
+  g_autoptr (GError) error = NULL;
+
+  down = cleave_graph_add_pool (graph, "MaxPool", NULL, wide, &pool, &error);
+  cleave_assert_no_error (error);
+  down = run_conv (graph, down, 64, 1, CLEAVE_LAYOUT_NCHW);
+  for (gint64 axis = 1; axis < 4; axis++)
+    down = run_add (graph, "Softmax", &down, 1, &(CleaveAxisAttrs){ .axis = axis });
+  both[0] = run_add (graph, "DepthToSpace", &down, 1, &up);
+  both[1] = wide;
+  run_output (graph, run_conv (graph, run_concat (graph, both, 2, 1), 4, 1, CLEAVE_LAYOUT_NCHW));
+  return graph;
+}
+
 /* softmax (q k) v over rows, and a normalisation */
 static CleaveGraph *
 make_attention (void)
@@ -250,6 +274,16 @@ START_TEST (images_and_attention_come_down)
   try_budgets (nhwc, 1);
   try_budgets (unet, 1);
   try_budgets (attention, 1);
+}
+END_TEST
+
+/* The whole never is; it was there from its first part on, and the largest value. */
+START_TEST (strips_take_the_place_of_a_join)
+{
+  g_autoptr (CleaveGraph) graph = make_late_join ();
+
+  ck_assert_double_lt (get_part (graph), 0.75);
+  try_budgets (graph, 1);
 }
 END_TEST
 
@@ -850,10 +884,10 @@ add_tests (Suite *suite)
   tcase_add_loop_test (random, more_macs_are_no_worse, 0, 2 * N_SEEDS);
   tcase_add_loop_test (random, files_of_random_graphs_take_what_plans_say, 0, 2 * N_SEEDS);
   suite_add_tcase (suite, random);
-  cleave_add_case (suite, "fit", images_and_attention_come_down, heads_are_cut_by_rows,
-                   blocks_lie_over_what_they_read, a_sequence_is_cut_once, segments_may_stay_whole,
-                   added_macs_have_a_limit, frontier_goes_down, files_take_what_plans_say,
-                   columns_are_bands, wide_images_are_cut_into_columns,
+  cleave_add_case (suite, "fit", images_and_attention_come_down, strips_take_the_place_of_a_join,
+                   heads_are_cut_by_rows, blocks_lie_over_what_they_read, a_sequence_is_cut_once,
+                   segments_may_stay_whole, added_macs_have_a_limit, frontier_goes_down,
+                   files_take_what_plans_say, columns_are_bands, wide_images_are_cut_into_columns,
                    strips_of_a_concat_are_foreseen, strips_of_large_weights_cost,
                    weights_are_far_once, search_tells_and_can_be_cancelled,
                    plan_of_another_graph_changes_nothing, options_must_make_sense,
