@@ -2,6 +2,8 @@
 
 #include "arguments.h"
 #include "commands.h"
+#include "execute.h"
+#include "inputs.h"
 #include "json.h"
 #include "model.h"
 #include "ranks.h"
@@ -14,7 +16,7 @@ typedef struct
   CleaveNetworkOptions network;
   char *ranks, *threads, *in_flight;
   guint n_in_flight;
-  gboolean as_json;
+  gboolean with_profile, as_json;
 } Options;
 
 static void
@@ -38,6 +40,8 @@ parse (int argc, char **argv, Options *o, CleaveNetwork *network, GError **error
     { "in-flight", 0, 0, G_OPTION_ARG_STRING, &o->in_flight,
       "Runs under way at once, of a stream of inputs (1)", "K" },
     CLEAVE_NETWORK_OPTIONS (o->network, "10", "30"),
+    { "profile", 0, 0, G_OPTION_ARG_NONE, &o->with_profile,
+      "Run the nodes here, on one thread, and go by what they took", NULL },
     { "json", 0, 0, G_OPTION_ARG_NONE, &o->as_json, "Print one JSON object", NULL },
     CLEAVE_MODEL_OPTIONS (o->model),
     G_OPTION_ENTRY_NULL,
@@ -130,6 +134,22 @@ print_text (const CleavePlacement *placement,
             ranks[r].weight_bytes, ranks[r].sent_bytes, ranks[r].received_bytes);
 }
 
+/* Of that many, the fastest time of each step. */
+#define N_RUNS 5
+
+static gboolean
+take_profile (CleavePlacement *placement, GError **error)
+{
+  const CleaveGraph *graph = cleave_placement_get_graph (placement);
+  g_auto (CleaveExecution) execution = { .wants_profile = TRUE };
+  g_autoptr (GPtrArray) inputs = cleave_make_inputs (graph, NULL, error);
+
+  if (inputs == NULL || !cleave_execute (graph, inputs, 1, N_RUNS, &execution, error))
+    return FALSE;
+  cleave_placement_set_profile (placement, execution.profile);
+  return TRUE;
+}
+
 int
 cleave_cmd_simulate (int argc, char **argv, GError **error)
 {
@@ -142,7 +162,7 @@ cleave_cmd_simulate (int argc, char **argv, GError **error)
       graph == NULL ? NULL : cleave_place_to_run (graph, &network, o.n_in_flight, error);
   g_autofree CleaveRankEstimate *ranks = NULL;
 
-  if (placement == NULL)
+  if (placement == NULL || (o.with_profile && !take_profile (placement, error)))
     return CLEAVE_WRONG;
   ranks = g_new0 (CleaveRankEstimate, network.n_ranks);
   for (guint r = 0; r < network.n_ranks; r++)

@@ -171,11 +171,10 @@ CLEAVE_API guint64 cleave_placement_get_hash (const CleavePlacement *placement);
 CLEAVE_API CleaveGraph *cleave_placement_build (const CleavePlacement *placement,
                                                 guint rank,
                                                 const CleaveTransport *transport);
+CLEAVE_API void cleave_placement_set_profile (CleavePlacement *placement,
+                                              const CleaveProfile *profile);
 CLEAVE_API double cleave_placement_simulate (const CleavePlacement *placement,
                                              const CleaveNetwork *network);
-CLEAVE_API double cleave_placement_simulate_profile (const CleavePlacement *placement,
-                                                     const CleaveNetwork *network,
-                                                     const CleaveProfile *profile);
 CLEAVE_API double cleave_placement_simulate_stream (const CleavePlacement *placement,
                                                     const CleaveNetwork *network,
                                                     guint n_in_flight);

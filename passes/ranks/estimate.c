@@ -107,7 +107,7 @@ cleave_placement_estimate (const CleavePlacement *placement,
   *estimate = (CleaveRankEstimate){ 0 };
   if (!cleave_graph_estimate (graph, network->n_threads, &program, error))
     return FALSE;
-  cleave_rank_times_init (&times, placement, network, NULL);
+  cleave_rank_times_init (&times, placement, network);
   estimate->busy = times.busy[rank] / 1e9;
   estimate->sending = times.sending[rank] / 1e9;
   estimate->arena_bytes = program.arena_bytes;

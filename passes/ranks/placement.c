@@ -165,6 +165,7 @@ clear (gpointer data)
   cleave_graph_unref (p->given);
   g_free (p->rank);
   g_free (p->begin);
+  g_free (p->cost);
   g_ptr_array_unref (p->all);
   g_ptr_array_unref (p->order);
   g_array_unref (p->messages);

@@ -15,6 +15,7 @@ struct _CleavePlacement
   GPtrArray *all;       /* CleaveNode, topologically, in an order that takes little memory */
   GPtrArray *order;     /* those that constants do not decide, topologically */
   double *begin;        /* by id: when, in a simulation, in which they begin in that order */
+  double *cost;         /* by id: nanoseconds as a profile has them; NULL: by the cost model */
   GArray *messages;     /* CleaveMessage: those of one value follow each other */
   GPtrArray *values;    /* CleaveResult: of each message */
   GHashTable *first_of; /* the first message of a CleaveResult, counted from 1 */

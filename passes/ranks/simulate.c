@@ -177,12 +177,11 @@ cleave_rank_times_init_by (CleaveRankTimes *times,
 void
 cleave_rank_times_init (CleaveRankTimes *times,
                         const CleavePlacement *p,
-                        const CleaveNetwork *network,
-                        const double *cost)
+                        const CleaveNetwork *network)
 {
   CleaveReplay replay = { 0 };
   CleaveSimulation s = {
-    .p = p, .network = network, .times = times, .cost = cost, .replay = &replay
+    .p = p, .network = network, .times = times, .cost = p->cost, .replay = &replay
   };
 
   cleave_replay_init (&replay, p);
@@ -210,27 +209,6 @@ find_period (const CleaveRankTimes *times,
   for (guint r = 0; r < p->n_ranks; r++)
     period = MAX (period, MAX (times->busy[r] / network->n_threads, times->sending[r]));
   return period / 1e9;
-}
-
-/**
- * cleave_placement_simulate:
- * @placement: a placement
- * @network: threads of each rank, and what lies between the ranks; its number of ranks is not read
- *
- * Tells how long a run takes, by the cost model that splits are found with.  Work that is not
- * divided by nodes, such as a convolution that is not split, is done by one thread.
- *
- * Returns: seconds
- */
-double
-cleave_placement_simulate (const CleavePlacement *placement, const CleaveNetwork *network)
-{
-  g_auto (CleaveRankTimes) times = { 0 };
-
-  g_return_val_if_fail (placement != NULL && network != NULL, 0);
-  g_return_val_if_fail (cleave_network_is_possible (network), 0);
-  cleave_rank_times_init (&times, placement, network, NULL);
-  return times.duration / 1e9;
 }
 
 /* By id: what the steps of the node took.  One without a step of its own was done along with
@@ -261,29 +239,40 @@ find_costs (const CleavePlacement *p, const CleaveProfile *profile)
 }
 
 /**
- * cleave_placement_simulate_profile:
+ * cleave_placement_set_profile:
+ * @placement: a placement that nothing else has yet
+ * @profile: that of a program of [method@Cleave.Placement.get_graph], made for one thread
+ *
+ * From now on, simulations go by what the steps of nodes took in that program, in place of the cost
+ * model.
+ */
+void
+cleave_placement_set_profile (CleavePlacement *placement, const CleaveProfile *profile)
+{
+  g_return_if_fail (placement != NULL && profile != NULL && profile->steps != NULL);
+  g_free (placement->cost);
+  placement->cost = find_costs (placement, profile);
+}
+
+/**
+ * cleave_placement_simulate:
  * @placement: a placement
  * @network: threads of each rank, and what lies between the ranks; its number of ranks is not read
- * @profile: that of a program of the graph that was placed, made for one thread
  *
- * Tells how long a run takes where the steps of nodes take what they took in a program that runs
- * all of them.
+ * Tells how long a run takes, by the cost model that splits are found with, or by a profile if
+ * there is one.  Work that is not divided by nodes, such as a convolution that is not split, is
+ * done by one thread.
  *
  * Returns: seconds
  */
 double
-cleave_placement_simulate_profile (const CleavePlacement *placement,
-                                   const CleaveNetwork *network,
-                                   const CleaveProfile *profile)
+cleave_placement_simulate (const CleavePlacement *placement, const CleaveNetwork *network)
 {
   g_auto (CleaveRankTimes) times = { 0 };
-  g_autofree double *cost = NULL;
 
-  g_return_val_if_fail (placement != NULL && network != NULL && profile != NULL, 0);
-  g_return_val_if_fail (profile->steps != NULL, 0);
+  g_return_val_if_fail (placement != NULL && network != NULL, 0);
   g_return_val_if_fail (cleave_network_is_possible (network), 0);
-  cost = find_costs (placement, profile);
-  cleave_rank_times_init (&times, placement, network, cost);
+  cleave_rank_times_init (&times, placement, network);
   return times.duration / 1e9;
 }
 
@@ -308,6 +297,6 @@ cleave_placement_simulate_stream (const CleavePlacement *placement,
 
   g_return_val_if_fail (placement != NULL && network != NULL && n_in_flight > 0, 0);
   g_return_val_if_fail (cleave_network_is_possible (network), 0);
-  cleave_rank_times_init (&times, placement, network, NULL);
+  cleave_rank_times_init (&times, placement, network);
   return find_period (&times, placement, network, n_in_flight);
 }

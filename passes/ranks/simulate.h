@@ -18,12 +18,10 @@ typedef struct
   double duration;
 } CleaveRankTimes;
 
-/* In the order of the placement, as programs run it.  `cost` is what nodes take, in nanoseconds by
- * id; NULL: what the cost model says. */
+/* In the order of the placement, as programs run it. */
 void cleave_rank_times_init (CleaveRankTimes *times,
                              const CleavePlacement *p,
-                             const CleaveNetwork *network,
-                             const double *cost);
+                             const CleaveNetwork *network);
 /* Of those that are ready, the one with the highest priority, by id, first; but of the nodes of a
  * rank in the order of the placement, which is then that of priorities, only one of the next
  * `window` that are not done, unless that is 0. */

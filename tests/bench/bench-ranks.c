@@ -215,14 +215,16 @@ profile (const CleaveGraph *graph, guint repeat)
 }
 
 static void
-print (const CleavePlacement *placement,
+print (CleavePlacement *placement,
        const CleaveProfile *steps,
        const CleaveNetwork *network,
        const Times *times,
        double memory)
 {
-  double told = cleave_placement_simulate_profile (placement, network, steps), alone = 0;
+  double told, alone = 0;
 
+  cleave_placement_set_profile (placement, steps);
+  told = cleave_placement_simulate (placement, network);
   for (guint i = 0; i < steps->n_steps; i++)
     alone += (double) cleave_profile_get_step (steps, i)->nanoseconds / 1e6;
   printf ("{\"ranks\": %d, \"messages\": %u, \"gbit\": %.3g, \"latency_us\": %.3g, "

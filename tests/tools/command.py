@@ -225,6 +225,18 @@ class Info(CommandTest):
         self.bad('--threads', 'info', self.chain, '--program', '--threads', '0')
 
 
+class Simulate(CommandTest):
+    # Of one rank, what is simulated is what the steps took.
+    def test_profile(self):
+        one = self.json('simulate', self.chain, '--ranks', '1')
+        profile = self.json('simulate', self.chain, '--ranks', '1', '--profile')
+        self.assertGreater(profile['latency_ms'], 0)
+        self.assertAlmostEqual(profile['latency_ms'], profile['ranks'][0]['busy_ms'])
+        self.assertNotEqual(profile['latency_ms'], one['latency_ms'])
+        self.assertEqual(profile['ranks'][0]['arena_bytes'], one['ranks'][0]['arena_bytes'])
+        self.bad('--ranks', 'simulate', self.chain, '--ranks', '0', '--profile')
+
+
 class Dot(CommandTest):
     def test_files(self):
         self.good('dot', self.chain, '-o', self.path('a.dot'))

@@ -28,7 +28,7 @@ START_TEST (nodes_of_a_rank_keep_their_order)
       for (guint i = 0; i < n; i++)
         ranks[i] = (guint) g_rand_int_range (random, 0, 2);
       placement = cleave_placement_new_by_node (graph, 2, ranks, n, NULL);
-      cleave_rank_times_init (&times, placement, &far, NULL);
+      cleave_rank_times_init (&times, placement, &far);
       for (guint i = 0; i < placement->order->len; i++)
         {
           const CleaveNode *node = placement->order->pdata[i];
@@ -80,7 +80,7 @@ START_TEST (the_rest_leaves_behind_what_is_sent_meanwhile)
   g_auto (CleaveRankTimes) times = { 0 };
   const CleaveNode *c = cleave_graph_find_node (cleave_placement_get_graph (placement), "c");
 
-  cleave_rank_times_init (&times, placement, &slow, NULL);
+  cleave_rank_times_init (&times, placement, &slow);
   ck_assert_double_ge (times.begin[c->id] / 1e9, (33554432.0 * 4 + 16384 * 4) / 1e5);
 }
 END_TEST
@@ -99,10 +99,14 @@ START_TEST (times_of_steps_are_taken_from_a_profile)
   const CleaveNetwork near = { 2, 1, 1e12, 1e-9 };
   g_autoptr (CleaveGraph) graph = cleave_graph_parse (text, NULL, NULL);
   g_autoptr (CleavePlacement) placement = cleave_placement_new_by_node (graph, 2, ranks, 4, NULL);
-  double time = cleave_placement_simulate_profile (placement, &near, &profile);
+  CleaveRankEstimate rank;
 
-  ck_assert_double_ge (time, 3);
-  ck_assert_double_lt (time, 3.001);
+  cleave_placement_set_profile (placement, &profile);
+  ck_assert_double_ge (cleave_placement_simulate (placement, &near), 3);
+  ck_assert_double_lt (cleave_placement_simulate (placement, &near), 3.001);
+  ck_assert (cleave_placement_estimate (placement, &near, 0, &rank, NULL));
+  ck_assert_double_ge (rank.busy, 2.5);
+  ck_assert_double_lt (rank.busy, 2.501);
 }
 END_TEST
 
