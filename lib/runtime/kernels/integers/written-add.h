@@ -172,13 +172,13 @@ static inline __attribute__ ((always_inline)) gboolean
 cleave_add_are_sure (CleaveVector low, CleaveVector high, float sure)
 {
 #if defined(__AVX512BW__)
-  const int nearest = 0, magnitude = 0xb;
+  enum { nearest = 0, magnitude = 0xb };
   __m512 off = _mm512_range_ps (_mm512_reduce_ps ((__m512) low, nearest),
                                 _mm512_reduce_ps ((__m512) high, nearest), magnitude);
 
   return _mm512_cmp_ps_mask (off, _mm512_set1_ps (sure), _CMP_NLT_UQ) == 0;
 #else
-  const int nearest = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
+  enum { nearest = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC };
   const __m256 sign = _mm256_set1_ps (-0.0f);
   __m256 a = _mm256_sub_ps ((__m256) low, _mm256_round_ps ((__m256) low, nearest));
   __m256 b = _mm256_sub_ps ((__m256) high, _mm256_round_ps ((__m256) high, nearest));
