@@ -183,6 +183,16 @@ make_residual (CleaveLayout layout)
   return graph;
 }
 
+/* Half the height and width. */
+static CleaveResult *
+halve (CleaveGraph *graph, CleaveResult *x)
+{
+  const CleavePoolAttrs pool = { .kernel_shape = CLEAVE_INTS (2, 2),
+                                 .strides = CLEAVE_INTS (2, 2) };
+
+  return run_add (graph, "MaxPool", &x, 1, &pool);
+}
+
 /* Half the height, and up again; what was before is joined to it. */
 static CleaveGraph *
 make_unet (void)
@@ -190,19 +200,15 @@ make_unet (void)
   CleaveGraph *graph = cleave_graph_new ("unet");
   CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 3, 48, 32));
   CleaveResult *wide = run_conv (graph, x, 8, 3, CLEAVE_LAYOUT_NCHW), *down, *both[2];
-  const CleavePoolAttrs pool = { .kernel_shape = CLEAVE_INTS (2, 2),
-                                 .strides = CLEAVE_INTS (2, 2) };
   CleaveDepthAttrs up = { .blocksize = 2 };
-  g_autoptr (GError) error = NULL;
 
-  down = cleave_graph_add_pool (graph, "MaxPool", NULL, wide, &pool, &error);
+  down = halve (graph, wide);
   down = run_conv (graph, run_unary (graph, "Relu", down), 32, 3, CLEAVE_LAYOUT_NCHW);
   both[0] = wide;
   both[1] = run_add (graph, "DepthToSpace", &down, 1, &up);
   down = run_concat (graph, both, 2, 1);
   run_output (graph, run_conv (graph, down, 2, 3, CLEAVE_LAYOUT_NCHW));
   run_output (graph, run_unary (graph, "Relu", both[1]));
-  cleave_assert_no_error (error);
   return graph;
 }
 
@@ -214,14 +220,9 @@ make_late_join (void)
   CleaveGraph *graph = cleave_graph_new ("late join");
   CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 4, 64, 64));
   CleaveResult *wide = run_conv (graph, x, 16, 3, CLEAVE_LAYOUT_NCHW), *down, *both[2];
-  const CleavePoolAttrs pool = { .kernel_shape = CLEAVE_INTS (2, 2),
-                                 .strides = CLEAVE_INTS (2, 2) };
   CleaveDepthAttrs up = { .blocksize = 2 };
-  g_autoptr (GError) error = NULL;
 
-  down = cleave_graph_add_pool (graph, "MaxPool", NULL, wide, &pool, &error);
-  cleave_assert_no_error (error);
-  down = run_conv (graph, down, 64, 1, CLEAVE_LAYOUT_NCHW);
+  down = run_conv (graph, halve (graph, wide), 64, 1, CLEAVE_LAYOUT_NCHW);
   for (gint64 axis = 1; axis < 4; axis++)
     down = run_add (graph, "Softmax", &down, 1, &(CleaveAxisAttrs){ .axis = axis });
   both[0] = run_add (graph, "DepthToSpace", &down, 1, &up);
