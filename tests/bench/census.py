@@ -45,7 +45,9 @@ WITHOUT_LINE = {'constant_of_shape', 'range', 'shape', 'input', 'constant', 'ass
 
 
 def legal(op, operands, element):
-    """Whether ONNX's schema lets all operands of the tried type be this."""
+    """Whether ONNX's schema lets all operands of the tried type be this; not of an op that is newer than this python3-onnx."""
+    if not onnx.defs.has(op):
+        return False
     schema = onnx.defs.get_schema(op, OPSET)
     allowed = {constraint.type_param_str: constraint.allowed_type_strs for constraint in schema.type_constraints}
     for i, operand in enumerate(operands):
