@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* What one core can do, as JSON: GFLOP/s of fused multiply-adds of float32, how many times as many
- * products of bytes there are, and GB/s that memcpy reads and writes together, by the bytes of both
- * sides. The best of many runs; tests/bench/census.py holds kernels to it. */
+ * products of bytes there are, how many multiply-adds take as long as a division, as a square root
+ * and as a float16 that is widened and narrowed, and GB/s that memcpy reads and writes together, by
+ * the bytes of both sides. The best of many runs; tests/bench/census.py holds kernels to it. */
 
 #include <glib.h>
 
@@ -12,75 +13,80 @@
 #ifdef __x86_64__
 #include <immintrin.h>
 
-/* Enough chains to hide the latency of an addition on every core that there is. */
+/* Enough chains to hide the latency of an instruction on every core that there is. */
 #define N_CHAINS 12
 
-__attribute__ ((target ("avx512f"))) static void
-chain_v4 (guint n, float *out)
-{
-  __m512 sum[N_CHAINS], x = _mm512_set1_ps (0.999f), y = _mm512_set1_ps (0.001f);
+/* Chains of one instruction over a register that holds `type`; the empty asm keeps each of them. */
+#define DEFINE_CHAIN(name, isa, type, start, next)                                                 \
+  __attribute__ ((target (isa))) static void name (guint n)                                        \
+  {                                                                                                \
+    type chain[N_CHAINS];                                                                          \
+                                                                                                   \
+    for (guint c = 0; c < N_CHAINS; c++)                                                           \
+      chain[c] = (start);                                                                          \
+    for (guint i = 0; i < n; i++)                                                                  \
+      _Pragma ("GCC unroll 12") for (guint c = 0; c < N_CHAINS; c++)                               \
+      {                                                                                            \
+        type x = chain[c];                                                                         \
+                                                                                                   \
+        __asm__ volatile("" : "+v"(x));                                                            \
+        chain[c] = (next);                                                                         \
+      }                                                                                            \
+    for (guint c = 0; c < N_CHAINS; c++)                                                           \
+      __asm__ volatile("" : "+v"(chain[c]));                                                       \
+  }
 
-  for (guint c = 0; c < N_CHAINS; c++)
-    sum[c] = _mm512_set1_ps ((float) c);
-  for (guint i = 0; i < n; i++)
-#pragma GCC unroll 12
-    for (guint c = 0; c < N_CHAINS; c++)
-      sum[c] = _mm512_fmadd_ps (sum[c], x, y);
-  for (guint c = 0; c < N_CHAINS; c++)
-    *out += _mm512_cvtss_f32 (sum[c]);
-}
+#define V4 "avx512f"
+#define V3 "avx2,fma,f16c"
+#define SET_V4(x) _mm512_set1_ps (x)
+#define SET_V3(x) _mm256_set1_ps (x)
+#define SET_V1(x) _mm_set1_ps (x)
 
-__attribute__ ((target ("avx2,fma"))) static void
-chain_v3 (guint n, float *out)
-{
-  __m256 sum[N_CHAINS], x = _mm256_set1_ps (0.999f), y = _mm256_set1_ps (0.001f);
+DEFINE_CHAIN (fma_v4, V4, __m512, SET_V4 (1), _mm512_fmadd_ps (x, SET_V4 (0.99f), SET_V4 (0.01f)))
+DEFINE_CHAIN (fma_v3, V3, __m256, SET_V3 (1), _mm256_fmadd_ps (x, SET_V3 (0.99f), SET_V3 (0.01f)))
+DEFINE_CHAIN (div_v4, V4, __m512, SET_V4 (3), _mm512_div_ps (SET_V4 (2), x))
+DEFINE_CHAIN (div_v3, V3, __m256, SET_V3 (3), _mm256_div_ps (SET_V3 (2), x))
+DEFINE_CHAIN (sqrt_v4, V4, __m512, SET_V4 (3), _mm512_sqrt_ps (x))
+DEFINE_CHAIN (sqrt_v3, V3, __m256, SET_V3 (3), _mm256_sqrt_ps (x))
+DEFINE_CHAIN (
+    half_v4, V4, __m256i, _mm256_setzero_si256 (), _mm512_cvtps_ph (_mm512_cvtph_ps (x), 0))
+DEFINE_CHAIN (half_v3, V3, __m128i, _mm_setzero_si128 (), _mm256_cvtps_ph (_mm256_cvtph_ps (x), 0))
+DEFINE_CHAIN (
+    fma_v1, "sse2", __m128, SET_V1 (1), _mm_add_ps (_mm_mul_ps (x, SET_V1 (0.99f)), SET_V1 (0.01f)))
+DEFINE_CHAIN (div_v1, "sse2", __m128, SET_V1 (3), _mm_div_ps (SET_V1 (2), x))
+DEFINE_CHAIN (sqrt_v1, "sse2", __m128, SET_V1 (3), _mm_sqrt_ps (x))
 
-  for (guint c = 0; c < N_CHAINS; c++)
-    sum[c] = _mm256_set1_ps ((float) c);
-  for (guint i = 0; i < n; i++)
-#pragma GCC unroll 12
-    for (guint c = 0; c < N_CHAINS; c++)
-      sum[c] = _mm256_fmadd_ps (sum[c], x, y);
-  for (guint c = 0; c < N_CHAINS; c++)
-    *out += _mm256_cvtss_f32 (sum[c]);
-}
+/* One instruction, or a pair, over float32 at the three processor levels, and how many lanes it has
+ * there. */
+typedef enum { FMA, DIV, SQRT, HALF, N_OPS } Op;
 
-static void
-chain_v1 (guint n, float *out)
-{
-  __m128 sum[N_CHAINS], x = _mm_set1_ps (0.999f), y = _mm_set1_ps (0.001f);
+static void (*const chains[N_OPS][3]) (guint n) = {
+  [FMA] = { fma_v1, fma_v3, fma_v4 },
+  [DIV] = { div_v1, div_v3, div_v4 },
+  [SQRT] = { sqrt_v1, sqrt_v3, sqrt_v4 },
+  [HALF] = { NULL, half_v3, half_v4 },
+};
 
-  for (guint c = 0; c < N_CHAINS; c++)
-    sum[c] = _mm_set1_ps ((float) c);
-  for (guint i = 0; i < n; i++)
-#pragma GCC unroll 12
-    for (guint c = 0; c < N_CHAINS; c++)
-      sum[c] = _mm_add_ps (_mm_mul_ps (sum[c], x), y);
-  for (guint c = 0; c < N_CHAINS; c++)
-    *out += _mm_cvtss_f32 (sum[c]);
-}
-
+/* Billions of elements a second. */
 static double
-best_gflops (void)
+best_rate (Op op)
 {
-  gboolean v4 = __builtin_cpu_supports ("avx512f");
-  gboolean v3 = __builtin_cpu_supports ("avx2") && __builtin_cpu_supports ("fma");
-  void (*chain) (guint n, float *out) = v4 ? chain_v4 : v3 ? chain_v3 : chain_v1;
-  guint lanes = v4 ? 16 : v3 ? 8 : 4, n = 20000;
+  guint level = __builtin_cpu_supports ("avx512f")
+                    ? 2
+                    : __builtin_cpu_supports ("avx2") && __builtin_cpu_supports ("fma");
+  guint n = 5000;
   gint64 least = G_MAXINT64;
-  volatile float kept = 0;
 
+  if (!chains[op][level])
+    return 0;
   for (guint run = 0; run < 200; run++)
     {
       gint64 begin = g_get_monotonic_time ();
-      float out = 0;
 
-      chain (n, &out);
-      kept += out;
+      chains[op][level](n);
       least = MIN (least, MAX (g_get_monotonic_time () - begin, 1));
     }
-  (void) kept;
-  return 2.0 * n * N_CHAINS * lanes / (double) least * 1e-3;
+  return (double) n * N_CHAINS * (4 << level) / (double) least * 1e-3;
 }
 
 /* Four bytes to a lane where there is VNNI; where there is not, two, as numbers of 16 bits. */
@@ -90,9 +96,12 @@ bytes_factor (void)
   return __builtin_cpu_supports ("avx512vnni") ? 4 : 2;
 }
 #else
+typedef enum { FMA, DIV, SQRT, HALF } Op;
+
 static double
-best_gflops (void)
+best_rate (Op op)
 {
+  (void) op;
   return 0;
 }
 
@@ -128,11 +137,22 @@ best_copy (gsize n_bytes)
   return 2 * (double) n_bytes / least * 1e-3;
 }
 
+/* How many multiply-adds take as long as one `op`, where it could be timed. */
+static double
+units (Op op)
+{
+  double rate = best_rate (op);
+
+  return rate > 0 ? best_rate (FMA) / rate : 0;
+}
+
 int
 main (void)
 {
-  printf ("{ \"float32_gflops\": %.1f, \"bytes_factor\": %u, \"copy_gbps\": [", best_gflops (),
+  printf ("{ \"float32_gflops\": %.1f, \"bytes_factor\": %u, ", 2 * best_rate (FMA),
           bytes_factor ());
+  printf ("\"units\": { \"div\": %.2f, \"sqrt\": %.2f, \"half\": %.2f }, \"copy_gbps\": [",
+          units (DIV), units (SQRT), units (HALF));
   for (gsize n = 1 << 14; n <= 1 << 26; n *= 4)
     printf ("%s[%" G_GSIZE_FORMAT ", %.2f]", n == 1 << 14 ? "" : ", ", 2 * n, best_copy (n));
   printf ("] }\n");

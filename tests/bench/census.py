@@ -4,8 +4,8 @@
 against what the core can do, as a table of Markdown.  WORD: only ops whose name holds it; --flagged: only lines that hold such a cell.
 
 A cell is GFLOP/s, or GB/s read and written where nothing is multiplied, and in brackets its share of the core's limit: the larger
-of the times that memcpy takes for as many bytes and that a chain of multiply-adds takes for as many operations.  Bold: below half
-of the limit, or by the reference kernel, which "ref" tells.  What ONNX does not have is "-".  A node that is a view takes no
+of the times that memcpy takes for as many bytes and that the core's instructions take for as many operations.  Bold: below half
+of the limit; the last column says why (census_reasons.py).  "ref": by the reference kernel.  What ONNX does not have is "-".  A node that is a view takes no
 time: its cell is the slowest of "load", "store" and "copy", which bring its value in and out.  The time of a step is the least of
 many runs.  Needs python3-onnx; without it: 77."""
 
@@ -28,7 +28,8 @@ except ImportError:
     print('SKIP census: python3-onnx is not installed')
     sys.exit(77)
 
-from census_cases import Operand, cases
+from census_cases import Operand, Work, cases
+from census_reasons import reason
 
 ELEMENTS = ['float32', 'float16', 'uint8', 'int8', 'int32', 'int64', 'bool']
 TENSOR = {'float32': ('float', 1), 'float16': ('float16', 10), 'uint8': ('uint8', 2), 'int8': ('int8', 3), 'int32': ('int32', 6),
@@ -100,14 +101,21 @@ def copy_rate(limits, n_bytes):
     return float(np.interp(np.log(max(n_bytes, 1)), [np.log(size) for size, _ in points], [rate for _, rate in points]))
 
 
-def cell(limits, step, element, work):
+def instructions(limits, work, element, results, halves):
+    """As many vector instructions of float32's lanes as `results` elements take, of which `halves` elements are float16 on their way."""
+    lanes = {'float32': 1, 'int32': 1, 'float16': 1, 'int64': 0.5}.get(element, 4)
+    units = limits['units']
+    return results * (work.plain / lanes + work.div * units['div'] + work.sqrt * units['sqrt']) + halves * units['half'] / 2
+
+
+def cell(limits, step, element, work=Work(), results=0, halves=0):
     ns = max(step['nanoseconds'], 1)
     factor = limits['bytes_factor'] if element in ('uint8', 'int8') else 1
-    lanes = {'float32': 1, 'int32': 1, 'float16': 1, 'int64': 0.5}.get(element, 4)
-    arithmetic = (2 * step['macs'] / factor + 2 * work / lanes) / limits['float32_gflops']
-    share = max(arithmetic, step['bytes'] / copy_rate(limits, step['bytes'])) / ns
+    arithmetic = 2 * (step['macs'] / factor + instructions(limits, work, element, results, halves)) / limits['float32_gflops']
+    memory = (step['bytes'] + work.reads) / copy_rate(limits, step['bytes'])
+    share = max(arithmetic, memory) / ns
     rate = (2 * step['macs'] if step['macs'] else step['bytes']) / ns
-    flagged = step['reference'] or share < 0.5
+    flagged = share < 0.5
     kind = f'{step["what"]} ' if step['what'] in BORDERS else ''
     text = f'{kind}{rate:.3g} ({100 * share:.0f} %{" ref" if step["reference"] else ""})'
     return dict(text=f'**{text}**' if flagged else text, flagged=flagged, share=share, rate=rate, **step)
@@ -119,7 +127,7 @@ def run(command, path, repeat):
     return json.loads(found.stdout) if found.returncode == 0 else found.stderr.strip()
 
 
-def census_cell(command, limits, path, element, work):
+def census_cell(command, limits, path, case, element):
     told = run(command, path, 1)
     if isinstance(told, str):
         return dict(text='refused', flagged=True, message=told)
@@ -127,19 +135,39 @@ def census_cell(command, limits, path, element, work):
     steps = [step for step in told['steps'] if step['name'] == NODE]
     if not steps:  # a view: what it moves, a copy or the border moves
         steps = [step for step in told['steps'] if step['what'] in BORDERS and not step['name'].startswith('before')]
-        slowest = min((cell(limits, step, element, 0) for step in steps), key=lambda one: one['share'])
+        slowest = min((cell(limits, step, element) for step in steps), key=lambda one: one['share'])
         return dict(slowest, text='view') if slowest['share'] > IN_PLACE else slowest
-    return cell(limits, steps[0], element, work * int(np.prod(told['outputs'][0]['shape'])))
+    results = [int(np.prod(output['shape'])) for output in told['outputs']]
+    halves = 0
+    if case.widens and element == 'float16':
+        halves = sum(int(np.prod(operand.shape)) for operand in case.operands if operand.element is None and operand.kind != 'absent')
+        halves += sum(n for n, output in zip(results, told['outputs']) if output['type'] == 'float16')
+    return cell(limits, steps[0], element, case.work, results[0], halves)
 
 
-def census_line(command, limits, folder, line):
-    op, where, operands, attrs, work = line
+def census_line(command, limits, folder, case):
     path, cells = os.path.join(folder, 'node.onnx'), {}
     for element in ELEMENTS:
-        if legal(op, operands, element):
-            make_model(op, operands, attrs, element, path)
-            cells[element] = census_cell(command, limits, path, element, work)
-    return dict(op=op, where=where, cells=cells)
+        if legal(case.op, case.operands, element):
+            make_model(case.op, case.operands, case.attrs, element, path)
+            cells[element] = census_cell(command, limits, path, case, element)
+            cells[element]['why'] = reason(case, element) if cells[element]['flagged'] else None
+    return dict(op=case.op, where=case.where, cells=cells)
+
+
+def reasons_of(row):
+    """The reasons of the cells below half of the limit, each with the element types that it holds for; None: of a cell without one."""
+    told = {}
+    for element, cell_ in row['cells'].items():
+        if cell_['flagged']:
+            told.setdefault(cell_['why'], []).append(element)
+    return told
+
+
+def reasons_text(row):
+    told, flagged = reasons_of(row), sum(cell_['flagged'] for cell_ in row['cells'].values())
+    return '; '.join((why or '**no reason**') + ('' if len(elements) == flagged else f' ({", ".join(elements)})')
+                     for why, elements in told.items())
 
 
 def words_of_ops(root):
@@ -159,7 +187,7 @@ def main():
     rates = ', '.join(f'{rate:.0f} at {size / 1e6:.3g} MB' for size, rate in limits['copy_gbps'])
     print(f'Limits of one core: {limits["float32_gflops"]:.0f} GFLOP/s of float32, {limits["bytes_factor"]} times that of bytes;')
     print(f'memcpy, GB/s: {rates}.\n')
-    print(f'| op | of | {" | ".join(ELEMENTS)} |\n|---|---|{"---|" * len(ELEMENTS)}')
+    print(f'| op | of | {" | ".join(ELEMENTS)} | why not half |\n|---|---|{"---|" * len(ELEMENTS)}---|')
     rows, done = [], set()
     with tempfile.TemporaryDirectory() as folder:
         for line in cases():
@@ -170,12 +198,14 @@ def main():
             rows.append(row)
             if not options.flagged or any(cell['flagged'] for cell in row['cells'].values()):
                 texts = [row['cells'].get(element, {}).get('text', '-') for element in ELEMENTS]
-                print(f'| {row["op"]} | {row["where"]} | {" | ".join(texts)} |', flush=True)
+                print(f'| {row["op"]} | {row["where"]} | {" | ".join(texts)} | {reasons_text(row)} |', flush=True)
     root = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..')
     missing = sorted(word for word in words_of_ops(root) - WITHOUT_LINE if word.replace('_', '') not in done)
     cells = [cell for row in rows for cell in row['cells'].values()]
-    slow, reference = sum(cell.get('share', 1) < 0.5 for cell in cells), sum(cell.get('reference', False) for cell in cells)
-    print(f'\nOf {len(cells)} cells {slow} below half of the limit, {reference} by the reference kernel. Ops without a line: {", ".join(missing) or "none"}.')
+    slow = [one for one in cells if one['flagged']]
+    reference, silent = sum(one.get('reference', False) for one in cells), sum(one['why'] is None for one in slow)
+    print(f'\nOf {len(cells)} cells {reference} by the reference kernel, {len(slow)} below half of the limit, {silent} of them without a reason.')
+    print(f'Ops without a line: {", ".join(missing) or "none"}.')
     if options.json:
         with open(options.json, 'w', encoding='utf-8') as f:
             json.dump(dict(limits=limits, rows=rows), f, indent=1)

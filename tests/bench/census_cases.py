@@ -2,8 +2,12 @@
 """The nodes of the census: for each op those sizes that networks have.
 
 A line is (op, where, operands, attributes, work): operands are X(shape), a value of the type that is tried, C(shape), one that a
-convolution made, and so lies as convolutions leave it, W(shape), a constant, and I(list), a constant of int64.  Work: vector instructions that one element of the result
-takes at least beside its multiply-adds, so that what is arithmetic is not held to the speed of memory."""
+convolution made, and so lies as convolutions leave it, W(shape), a constant, and I(list), a constant of int64.  Work: what one
+element of the result takes at least beside its multiply-adds, so that what is arithmetic is not held to the speed of memory: a
+number of vector instructions, or Work(...) where some of them are divisions or square roots, or where operands are read again."""
+
+
+import typing
 
 
 class Operand:
@@ -35,6 +39,13 @@ def F(value, element='float32'):
     return Operand('constant', [], element, value)
 
 
+class Work:
+    """So many vector instructions, divisions and square roots an element of the result, and bytes read beside each operand's once."""
+
+    def __init__(self, plain=0, div=0, sqrt=0, reads=0):
+        self.plain, self.div, self.sqrt, self.reads = plain, div, sqrt, reads
+
+
 NONE = Operand('absent', [])
 IMAGE, ROWS = (1, 96, 56, 56), (1, 196, 768)
 SHAPES = {'image': IMAGE, 'rows': ROWS}
@@ -43,12 +54,13 @@ F32 = 'float32'
 # Instructions of one element: a polynomial of what precision float32 needs, and what prepares it.
 UNARY = {
     'Relu': 1, 'LeakyRelu': 2, 'Elu': 12, 'Selu': 12, 'Celu': 12, 'ThresholdedRelu': 1, 'HardSigmoid': 2, 'HardSwish': 3, 'Shrink': 2,
-    'Sigmoid': 14, 'Tanh': 14, 'Exp': 11, 'Log': 14, 'Sqrt': 4, 'Reciprocal': 4, 'Abs': 1, 'Neg': 1, 'Floor': 1, 'Ceil': 1, 'Round': 1,
-    'Sign': 2, 'Softplus': 24, 'Softsign': 5, 'Erf': 16, 'Sin': 14, 'Cos': 14, 'Tan': 20, 'Asin': 18, 'Acos': 18, 'Atan': 16, 'Sinh': 16,
-    'Cosh': 16, 'Asinh': 22, 'Acosh': 22, 'Atanh': 18, 'Not': 1, 'BitwiseNot': 1, 'IsNaN': 1, 'IsInf': 1, 'Identity': 0, 'Dropout': 0,
+    'Sigmoid': Work(10, div=1), 'Tanh': Work(10, div=1), 'Exp': 11, 'Log': 14, 'Sqrt': Work(sqrt=1), 'Reciprocal': Work(div=1),
+    'Abs': 1, 'Neg': 1, 'Floor': 1, 'Ceil': 1, 'Round': 1, 'Sign': 2, 'Softplus': 24, 'Softsign': Work(2, div=1), 'Erf': 16,
+    'Sin': 14, 'Cos': 14, 'Tan': 20, 'Asin': 18, 'Acos': 18, 'Atan': 16, 'Sinh': 16, 'Cosh': 16, 'Asinh': 22, 'Acosh': 22,
+    'Atanh': 18, 'Not': 1, 'BitwiseNot': 1, 'IsNaN': 1, 'IsInf': 1, 'Identity': 0, 'Dropout': 0,
 }
 BINARY = {
-    'Add': 1, 'Sub': 1, 'Mul': 1, 'Div': 4, 'Pow': 40, 'Mod': 8, 'And': 1, 'Or': 1, 'Xor': 1, 'Equal': 1, 'Less': 1, 'Greater': 1,
+    'Add': 1, 'Sub': 1, 'Mul': 1, 'Div': Work(div=1), 'Pow': 40, 'Mod': Work(3, div=1), 'And': 1, 'Or': 1, 'Xor': 1, 'Equal': 1, 'Less': 1, 'Greater': 1,
     'LessOrEqual': 1, 'GreaterOrEqual': 1, 'Sum': 1, 'Mean': 2, 'Max': 1, 'Min': 1, 'BitShift': 1, 'BitwiseAnd': 1, 'BitwiseOr': 1, 'BitwiseXor': 1, 'PRelu': 2,
 }
 BINARY_ATTRS = {'BitShift': dict(direction='RIGHT'), 'Mod': dict(fmod=0)}
@@ -76,7 +88,7 @@ def elementwise():
     yield 'Add', 'rows, constant of features', [X(*ROWS), W(768)], {}, 1
     yield 'Sub', 'rows, value of rows', [X(*ROWS), X(1, 196, 1)], {}, 1
     yield 'Add', 'scores, mask', [X(1, 8, 196, 196), W(1, 1, 196, 196)], {}, 1
-    for power, work in ((2, 1), (3, 2), (0.5, 4)):
+    for power, work in ((2, 1), (3, 2), (0.5, Work(sqrt=1))):
         yield 'Pow', f'rows, by {power}', [X(*ROWS), F(power)], {}, work
 
 
@@ -123,7 +135,8 @@ def products():
     yield 'Einsum', 'heads, scores', [X(1, 128, 12, 64), X(1, 128, 12, 64)], dict(equation='bqhd,bkhd->bhqk'), 0
     for op, gates in (('RNN', 1), ('GRU', 3), ('LSTM', 4)):
         weights = [W(1, gates * 256, 80), W(1, gates * 256, 256), W(1, 2 * gates * 256)]
-        yield op, '50 steps of 256', [X(50, 1, 80), *weights], dict(hidden_size=256), 0
+        again = 49 * 4 * gates * 256 * 256  # each step reads the weights of the state
+        yield op, '50 steps of 256', [X(50, 1, 80), *weights], dict(hidden_size=256), Work(reads=again)
 
 
 def windows():
@@ -215,6 +228,17 @@ def moves():
     yield 'OneHot', '196 of 1000', [X(1, 196, element='int64'), I(1000), W(2)], {}, 0
 
 
+class Case(typing.NamedTuple):
+    op: str
+    where: str
+    operands: list
+    attrs: dict
+    work: Work
+    widens: bool  # whether float16 is widened to compute with it
+
+
 def cases():
     for part in (convolutions, products, windows, lines, elementwise, moves):
-        yield from part()
+        for op, where, operands, attrs, work in part():
+            work = work if isinstance(work, Work) else Work(work)
+            yield Case(op, where, operands, attrs, work, part is not moves and op not in ('Identity', 'Dropout', 'Where'))
