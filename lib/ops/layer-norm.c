@@ -3,13 +3,14 @@
 /* LayerNormalization, MeanVarianceNormalization: the dimensions that are normalised over are whole,
  * the others split at will.
  *
- * Order: mean, then the mean of the squared distances to it, both in 8 parts (axes.h) over the
- * elements in row-major order, all as doubles; each element of a result is rounded once. */
+ * Order: that of moments.h.  LayerNormalization computes float64 in double and shorter floats in
+ * float32, each operation rounded; MeanVarianceNormalization, which divides by next to nothing
+ * where all elements are equal, all of them in double. */
 
 #include "../ir/op.h"
-#include "axes.h"
-#include "elementwise-math.h"
-#include "lines.h"
+#include "moments.h"
+
+#include <math.h>
 
 enum { X, SCALE, B };
 enum { Y, MEAN, INV_STD_DEV };
@@ -91,34 +92,6 @@ result_maps (const CleaveCall *call, guint result, CleaveDimMap *map)
 
 /* Reference kernel. */
 
-CLEAVE_LANES_FOLD (fold_add, double, cleave_f64_add)
-
-/* The mean of the elements, or of their squared distances to `*centre`. */
-static double
-mean_of (
-    const CleaveView *x, gint64 offset, CleaveLines *lines, gint64 n_elements, const double *centre)
-{
-  double lane[CLEAVE_N_LANES] = { 0 }, values[CLEAVE_LINE];
-  CleaveLineBuffer buffer;
-  gint64 done = 0;
-
-  do
-    for (gint64 at = 0; at < lines->length; at += CLEAVE_LINE)
-      {
-        gint64 n = MIN (lines->length - at, CLEAVE_LINE);
-        gint64 from = offset + lines->offset[0] + at * lines->step[0];
-        const double *block =
-            cleave_line_read (x, from, lines->step[0], n, CLEAVE_WIDE_F64, &buffer);
-
-        for (gint64 i = 0; i < n; i++)
-          values[i] = centre == NULL ? block[i] : (block[i] - *centre) * (block[i] - *centre);
-        fold_add (lane, values, done, n);
-        done += n;
-      }
-  while (cleave_lines_next (lines));
-  return CLEAVE_LANES_JOIN (lane, cleave_f64_add) / (double) n_elements;
-}
-
 /* One block of Y: normalised, scaled and moved. */
 static void
 write_line (const CleaveView *const *views,
@@ -128,20 +101,28 @@ write_line (const CleaveView *const *views,
             double mean,
             double inverse)
 {
-  CleaveLineBuffer buffers[3];
-  const double *x =
-      cleave_line_read (views[1], offset[1], step[1], n, CLEAVE_WIDE_F64, &buffers[0]);
-  const double *scale =
-      cleave_line_read (views[2], offset[2], step[2], n, CLEAVE_WIDE_F64, &buffers[1]);
-  const double *b = views[3] == NULL ? NULL
-                                     : cleave_line_read (views[3], offset[3], step[3], n,
-                                                         CLEAVE_WIDE_F64, &buffers[2]);
-  double y[CLEAVE_LINE];
+  CleaveWide wide = cleave_wide_of (views[0]->type.element);
+  CleaveLineBuffer buffers[4] = { 0 };
+  gconstpointer of[4] = { NULL, NULL, NULL, &buffers[3] };
 
-  for (gint64 i = 0; i < n; i++)
-    y[i] = cleave_real_round (views[0]->type.element,
-                              (x[i] - mean) * inverse * scale[i] + (b == NULL ? 0 : b[i]));
-  cleave_line_write (views[0], offset[0], step[0], n, CLEAVE_WIDE_F64, y);
+  for (guint k = 1; k < 4; k++)
+    if (views[k] != NULL)
+      of[k] = cleave_line_read (views[k], offset[k], step[k], n, wide, &buffers[k]);
+  if (wide == CLEAVE_WIDE_F32)
+    for (gint64 i = 0; i < n; i++)
+      {
+        const float *x = of[1], *scale = of[2], *b = of[3];
+
+        buffers[0].f32[i] = (x[i] - (float) mean) * (float) inverse * scale[i] + b[i];
+      }
+  else
+    for (gint64 i = 0; i < n; i++)
+      {
+        const double *x = of[1], *scale = of[2], *b = of[3];
+
+        buffers[0].f64[i] = (x[i] - mean) * inverse * scale[i] + b[i];
+      }
+  cleave_line_write (views[0], offset[0], step[0], n, wide, &buffers[0]);
 }
 
 static void
@@ -203,8 +184,11 @@ compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *r
           at[k] = outer.offset[k] + i * outer.step[k];
         if (any)
           {
-            mean = mean_of (x, at[1], &elements, n, NULL);
-            inverse = 1 / sqrt (mean_of (x, at[1], &elements, n, &mean) + a->epsilon);
+            CleaveMoments moments =
+                cleave_moments_of (x, at[1], &elements, n, cleave_wide_of (x->type.element));
+
+            mean = moments.mean;
+            inverse = 1 / sqrt (moments.variance + a->epsilon);
             write_lines (&inner, inner_views, at[0], at[1], mean, inverse);
           }
         if (call->n_results > MEAN)
@@ -303,9 +287,10 @@ mvn_write (CleaveLines *lines,
            const CleaveView *const *views,
            gint64 to,
            gint64 from,
-           double mean,
-           double deviation)
+           const CleaveMoments *moments)
 {
+  double deviation = sqrt (moments->variance) + MVN_EPSILON;
+
   do
     for (gint64 at = 0; at < lines->length; at += CLEAVE_LINE)
       {
@@ -316,7 +301,7 @@ mvn_write (CleaveLines *lines,
         double y[CLEAVE_LINE];
 
         for (gint64 i = 0; i < n; i++)
-          y[i] = cleave_real_round (views[0]->type.element, (x[i] - mean) / deviation);
+          y[i] = cleave_real_round (views[0]->type.element, (x[i] - moments->mean) / deviation);
         cleave_line_write (views[0], to + lines->offset[0] + at * lines->step[0], lines->step[0], n,
                            CLEAVE_WIDE_F64, y);
       }
@@ -341,10 +326,9 @@ mvn_compute (const CleaveCall *call, const CleaveView *operands, const CleaveVie
     for (gint64 i = 0; i < outer.length; i++)
       {
         gint64 to = outer.offset[0] + i * outer.step[0], from = outer.offset[1] + i * outer.step[1];
-        double mean = mean_of (x, from, &elements, n, NULL);
-        double deviation = sqrt (mean_of (x, from, &elements, n, &mean)) + MVN_EPSILON;
+        CleaveMoments moments = cleave_moments_of (x, from, &elements, n, CLEAVE_WIDE_F64);
 
-        mvn_write (&inner, views, to, from, mean, deviation);
+        mvn_write (&inner, views, to, from, &moments);
       }
 }
 

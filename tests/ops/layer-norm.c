@@ -94,6 +94,28 @@ START_TEST (the_variance_does_not_cancel)
 }
 END_TEST
 
+/* Of so many elements, sums of floats in eight parts alone would be far off. */
+START_TEST (a_long_row_is_as_exact_as_a_short_one)
+{
+  enum { N = 700000 };
+  g_autofree double *values = g_new (double, N), *ones = g_new (double, N);
+  g_autofree double *expected = g_new (double, N);
+  g_autoptr (CleaveTensor) tx = NULL, ts = NULL, y = NULL;
+  double mean, inverse;
+
+  for (int i = 0; i < N; i++)
+    {
+      values[i] = i == 0 ? 5000 : 1000.3 + i % 7 - 3;
+      ones[i] = 1;
+    }
+  tx = cleave_apply_tensor (F32, CLEAVE_SHAPE (N), values);
+  ts = cleave_apply_tensor (F32, CLEAVE_SHAPE (N), ones);
+  y = cleave_apply ("LayerNormalization", (CleaveTensor *[]){ tx, ts }, 2, NULL);
+  expect (values, 1, N, ones, NULL, expected, &mean, &inverse);
+  cleave_apply_check ("LayerNormalization", y, expected, 1e-3);
+}
+END_TEST
+
 START_TEST (what_lies_before_the_axis_splits)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -167,7 +189,7 @@ static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "values", rows_are_normalised, the_bias_may_be_missing,
-                   the_variance_does_not_cancel, NULL);
+                   the_variance_does_not_cancel, a_long_row_is_as_exact_as_a_short_one, NULL);
   cleave_add_case (suite, "node", what_lies_before_the_axis_splits,
                    mean_and_variance_of_any_dimensions, mistakes_are_errors, NULL);
 }

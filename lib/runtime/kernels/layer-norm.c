@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* LayerNormalization in vectors of doubles, in the order of its reference kernel. */
+/* LayerNormalization in the order of its reference kernel, several rows at once where they lie
+ * dense: so their sums do not wait for themselves, and share what they are scaled by. */
 
 #include "flat.h"
 #include "level.h"
 #include "loops.h"
+#include "moments.h"
+#include "vector.h"
 
-#include "../../ops/axes.h"
 #include "../../ops/elementwise-math.h"
 
 enum { X, SCALE, B };
@@ -78,110 +80,126 @@ prepare (const CleaveKernelInstance *instance,
   return TRUE;
 }
 
-/* The mean, as axes.h says. */
-static double
-mean_of (const float *x, gint64 n)
-{
-  double lane[CLEAVE_N_LANES] = { 0 };
-  gint64 i = 0;
-
-  for (; i + CLEAVE_N_LANES <= n; i += CLEAVE_N_LANES)
-    for (gint64 j = 0; j < CLEAVE_N_LANES; j++)
-      lane[j] += (double) x[i + j];
-  for (gint64 j = 0; i < n; i++, j++)
-    lane[j] += (double) x[i];
-  return CLEAVE_LANES_JOIN (lane, cleave_f64_add) / (double) n;
-}
-
-static double
-variance_of (const float *x, gint64 n, double mean)
-{
-  double lane[CLEAVE_N_LANES] = { 0 };
-  gint64 i = 0;
-
-  for (; i + CLEAVE_N_LANES <= n; i += CLEAVE_N_LANES)
-    for (gint64 j = 0; j < CLEAVE_N_LANES; j++)
-      lane[j] += ((double) x[i + j] - mean) * ((double) x[i + j] - mean);
-  for (gint64 j = 0; i < n; i++, j++)
-    lane[j] += ((double) x[i] - mean) * ((double) x[i] - mean);
-  return CLEAVE_LANES_JOIN (lane, cleave_f64_add) / (double) n;
-}
-
-/* Without b, 0 is added. */
-static void
-normalise (const float *x,
-           const float *scale,
-           const float *b,
-           float *y,
-           gint64 n,
-           double mean,
-           double inverse)
-{
-  if (b == NULL)
-    CLEAVE_INDEPENDENT
-  for (gint64 i = 0; i < n; i++)
-    y[i] = (float) (((double) x[i] - mean) * inverse * (double) scale[i] + 0);
-  else CLEAVE_INDEPENDENT for (gint64 i = 0; i < n; i++) y[i] =
-      (float) (((double) x[i] - mean) * inverse * (double) scale[i] + (double) b[i]);
-}
-
 /* What all rows have in common. */
 typedef struct
 {
   const LayerNorm *norm;
   const CleaveKernelInstance *instance;
-  const float *scale, *b;
-  float *x, *y; /* scratch */
+  const float *scale, *b; /* without B, zeros */
+  gboolean x_dense, y_dense;
+  float *x, *y; /* scratch, for what does not lie dense */
 } Rows;
 
-static void
-run_row (const Rows *rows, const gint64 *offset)
+/* A row, or several. */
+typedef struct
+{
+  const float *x[CLEAVE_MOMENTS_ROWS];
+  float *y[CLEAVE_MOMENTS_ROWS];
+  float mean[CLEAVE_MOMENTS_ROWS], inverse[CLEAVE_MOMENTS_ROWS];
+} Some;
+
+static CLEAVE_SPECIALISED void
+normalise (const Rows *rows, const Some *some, int n_rows)
+{
+  const float *scale = rows->scale, *b = rows->b;
+  gint64 n = rows->norm->n, i = 0;
+
+  for (; i + CLEAVE_VECTOR <= n; i += CLEAVE_VECTOR)
+    {
+      CleaveVector by = cleave_vector_load (scale + i), and = cleave_vector_load (b + i);
+
+      CLEAVE_EACH (r, n_rows)
+        {
+          CleaveVector x = cleave_vector_load (some->x[r] + i) - cleave_vector_all (some->mean[r]);
+
+          cleave_vector_store (some->y[r] + i, x * cleave_vector_all (some->inverse[r]) * by + and);
+        }
+    }
+  for (; i < n; i++)
+    CLEAVE_EACH (r, n_rows)
+      some->y[r][i] = (some->x[r][i] - some->mean[r]) * some->inverse[r] * scale[i] + b[i];
+}
+
+/* Rows that begin at these places, in the order of the loops' views. */
+static CLEAVE_SPECIALISED void
+run_some (const Rows *rows, gint64 (*offset)[4], int n_rows)
 {
   const LayerNorm *norm = rows->norm;
   const CleaveLayerNormAttrs *a = rows->instance->call.attrs;
   const CleaveView *results = rows->instance->results;
-  gboolean dense = cleave_flat_is_dense (&norm->y);
-  float *to = (float *) results[Y].data + offset[Y], *y = dense ? to : rows->y;
-  const float *x = cleave_flat_read (
-      norm->x, (const float *) rows->instance->operands[X].data + offset[norm->n_results], rows->x);
-  double mean = mean_of (x, norm->n);
-  double inverse = 1 / sqrt (variance_of (x, norm->n, mean) + a->epsilon);
+  const float *x = rows->instance->operands[X].data;
+  double sum[CLEAVE_MOMENTS_ROWS];
+  Some some;
 
-  normalise (x, rows->scale, rows->b, y, norm->n, mean, inverse);
-  if (!dense)
-    cleave_flat_write (norm->y, y, to);
-  if (norm->n_results > MEAN)
-    ((float *) results[MEAN].data)[offset[MEAN]] = (float) mean;
-  if (norm->n_results > INV_STD_DEV)
-    ((float *) results[INV_STD_DEV].data)[offset[INV_STD_DEV]] = (float) inverse;
+  CLEAVE_EACH (r, n_rows)
+    {
+      some.x[r] = x + offset[r][norm->n_results];
+      if (!rows->x_dense)
+        some.x[r] = cleave_flat_read (norm->x, some.x[r], rows->x);
+      some.mean[r] = some.x[r][0];
+      some.y[r] = rows->y_dense ? (float *) results[Y].data + offset[r][Y] : rows->y;
+    }
+  cleave_moments_sum (some.x, norm->n, some.mean, FALSE, n_rows, sum);
+  CLEAVE_EACH (r, n_rows)
+    some.mean[r] = (float) ((double) some.mean[r] + sum[r] / (double) norm->n);
+  cleave_moments_sum (some.x, norm->n, some.mean, TRUE, n_rows, sum);
+  CLEAVE_EACH (r, n_rows)
+    some.inverse[r] = (float) (1 / sqrt (sum[r] / (double) norm->n + a->epsilon));
+  normalise (rows, &some, n_rows);
+  if (!rows->y_dense)
+    cleave_flat_write (norm->y, rows->y, (float *) results[Y].data + offset[0][Y]);
+  CLEAVE_EACH (r, n_rows)
+    {
+      if (norm->n_results > MEAN)
+        ((float *) results[MEAN].data)[offset[r][MEAN]] = some.mean[r];
+      if (norm->n_results > INV_STD_DEV)
+        ((float *) results[INV_STD_DEV].data)[offset[r][INV_STD_DEV]] = some.inverse[r];
+    }
+}
+
+/* The rows of a line, as many at once as lie dense. */
+static void
+run_line (const Rows *rows, const CleaveLine *line)
+{
+  const CleaveLoops *loops = &rows->norm->loops;
+  gint64 n_some = rows->x_dense && rows->y_dense ? CLEAVE_MOMENTS_ROWS : 1;
+
+  for (gint64 i = 0; i < loops->length; i += n_some)
+    {
+      gint64 offset[CLEAVE_MOMENTS_ROWS][4] = { { 0 } };
+
+      n_some = n_some <= loops->length - i ? n_some : 1;
+      for (gint64 r = 0; r < n_some; r++)
+        for (guint v = 0; v < loops->n_views; v++)
+          offset[r][v] = line->offset[v] + (i + r) * loops->step[v];
+      if (n_some > 1)
+        run_some (rows, offset, CLEAVE_MOMENTS_ROWS);
+      else
+        run_some (rows, offset, 1);
+    }
 }
 
 static void
 run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch)
 {
   const LayerNorm *norm = state;
-  const CleaveLoops *loops = &norm->loops;
   gboolean has_b = cleave_call_has (&instance->call, B);
-  float *at = scratch;
+  float *at = scratch, *b = at + 3 * norm->n;
   Rows rows = { norm,
                 instance,
                 cleave_flat_read (norm->scale, instance->operands[SCALE].data, at + 2 * norm->n),
-                has_b ? cleave_flat_read (norm->b, instance->operands[B].data, at + 3 * norm->n)
-                      : NULL,
+                has_b ? cleave_flat_read (norm->b, instance->operands[B].data, b) : b,
+                cleave_flat_is_dense (&norm->x),
+                cleave_flat_is_dense (&norm->y),
                 at,
                 at + norm->n };
   CleaveLine line;
 
-  for (gboolean more = cleave_line_first (loops, &line); more;
-       more = cleave_line_next (loops, &line))
-    for (gint64 i = 0; i < loops->length; i++)
-      {
-        gint64 offset[4] = { 0 };
-
-        for (guint v = 0; v < loops->n_views; v++)
-          offset[v] = line.offset[v] + i * loops->step[v];
-        run_row (&rows, offset);
-      }
+  if (!has_b)
+    memset (b, 0, (gsize) norm->n * sizeof *b);
+  for (gboolean more = cleave_line_first (&norm->loops, &line); more;
+       more = cleave_line_next (&norm->loops, &line))
+    run_line (&rows, &line);
 }
 
 extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_layer_norm); /* for levels.h */

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* The sums of lib/ops/moments.h, of several rows of floats at once, so that none waits for itself.
+ */
+
+#include "level.h"
+#include "vector.h"
+
+#include "../../ops/elementwise-math.h"
+#include "../../ops/moments.h"
+
+#define CLEAVE_MOMENTS_ROWS 4
+
+/* The 8 parts in registers of the level. */
+#define CLEAVE_LANE_VECTOR (CLEAVE_VECTOR < CLEAVE_N_LANES ? CLEAVE_VECTOR : CLEAVE_N_LANES)
+#define CLEAVE_LANE_VECTORS (CLEAVE_N_LANES / CLEAVE_LANE_VECTOR)
+typedef float CleaveLaneVector __attribute__ ((vector_size (CLEAVE_LANE_VECTOR * sizeof (float))));
+typedef float CleaveLaneUnaligned
+    __attribute__ ((vector_size (CLEAVE_LANE_VECTOR * sizeof (float)), aligned (4), may_alias));
+
+static inline CleaveLaneVector
+cleave_lane_vector_load (const float *from)
+{
+  return *(const CleaveLaneUnaligned *) (const void *) from;
+}
+
+/* Of a block of `n` elements, from x[r] + at on: what belongs to the 8 parts of each row. */
+static CLEAVE_SPECIALISED void
+cleave_moments_block (const float *const *x,
+                      gint64 at,
+                      gint64 n,
+                      const float *centre,
+                      gboolean squares,
+                      int n_rows,
+                      float (*part)[CLEAVE_N_LANES])
+{
+  CleaveLaneVector all[CLEAVE_MOMENTS_ROWS][CLEAVE_LANE_VECTORS] = { 0 };
+  gint64 i = 0;
+
+  for (; i + CLEAVE_N_LANES <= n; i += CLEAVE_N_LANES)
+    CLEAVE_EACH (r, n_rows)
+      CLEAVE_EACH (p, CLEAVE_LANE_VECTORS)
+        {
+          const float *from = x[r] + at + i + p * CLEAVE_LANE_VECTOR;
+          CleaveLaneVector distance = cleave_lane_vector_load (from) - centre[r];
+
+          all[r][p] += squares ? distance * distance : distance;
+        }
+  CLEAVE_EACH (r, n_rows)
+    {
+      memcpy (part[r], all[r], sizeof all[r]);
+      for (gint64 j = i; j < n; j++)
+        {
+          float distance = x[r][at + j] - centre[r];
+
+          part[r][j - i] += squares ? distance * distance : distance;
+        }
+    }
+}
+
+/* The sums of the distances to `centre` of so many rows, or of their squares. */
+static CLEAVE_SPECIALISED void
+cleave_moments_sum (
+    const float *const *x, gint64 n, const float *centre, gboolean squares, int n_rows, double *sum)
+{
+  double lane[CLEAVE_MOMENTS_ROWS][CLEAVE_N_LANES] = { { 0 } };
+  float part[CLEAVE_MOMENTS_ROWS][CLEAVE_N_LANES];
+
+  for (gint64 at = 0; at < n; at += CLEAVE_MOMENTS_BLOCK)
+    {
+      cleave_moments_block (x, at, MIN (n - at, CLEAVE_MOMENTS_BLOCK), centre, squares, n_rows,
+                            part);
+      CLEAVE_EACH (r, n_rows)
+        for (gint64 j = 0; j < CLEAVE_N_LANES; j++)
+          lane[r][j] += (double) part[r][j];
+    }
+  CLEAVE_EACH (r, n_rows)
+    sum[r] = CLEAVE_LANES_JOIN (lane[r], cleave_f64_add);
+}
