@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 /* Over 400 lines: a table of functions, none of which calls for another file. */
-/* The functions that the formulas of elementwise.def call, for the four types in which they are
+/* The functions that the formulas of elementwise.def call, for the types in which they are
  * computed.
  *
  * Those of float are used by loops that are compiled for several levels of x86-64 and owe the same
@@ -31,18 +31,6 @@ cleave_f32_select (gboolean choice, float a, float b)
 
 static inline double
 cleave_f64_select (gboolean choice, double a, double b)
-{
-  return choice ? a : b;
-}
-
-static inline gint64
-cleave_i64_select (gboolean choice, gint64 a, gint64 b)
-{
-  return choice ? a : b;
-}
-
-static inline guint64
-cleave_u64_select (gboolean choice, guint64 a, guint64 b)
 {
   return choice ? a : b;
 }
@@ -402,25 +390,110 @@ FLOATS (float, f32, f)
 FLOATS (double, f64, )
 #undef FLOATS
 
-#define INTEGERS(T, t)                                                                             \
-  static inline T cleave_##t##_add (T a, T b) { return (T) ((guint64) a + (guint64) b); }          \
-  static inline T cleave_##t##_sub (T a, T b) { return (T) ((guint64) a - (guint64) b); }          \
-  static inline T cleave_##t##_mul (T a, T b) { return (T) ((guint64) a * (guint64) b); }          \
-  static inline T cleave_##t##_neg (T a) { return (T) -(guint64) a; }                              \
+/* U is the unsigned type in which it wraps around. */
+#define INTEGERS(T, t, U)                                                                          \
+  static inline T cleave_##t##_select (gboolean choice, T a, T b) { return choice ? a : b; }       \
+  static inline T cleave_##t##_add (T a, T b) { return (T) ((U) a + (U) b); }                      \
+  static inline T cleave_##t##_sub (T a, T b) { return (T) ((U) a - (U) b); }                      \
+  static inline T cleave_##t##_mul (T a, T b) { return (T) ((U) a * (U) b); }                      \
+  static inline T cleave_##t##_neg (T a) { return (T) -(U) a; }                                    \
   static inline T cleave_##t##_max (T a, T b) { return a >= b ? a : b; }                           \
   static inline T cleave_##t##_min (T a, T b) { return a <= b ? a : b; }                           \
   /* a to the power of b, which is not negative. */                                                \
   static inline T cleave_##t##_power (T a, T b)                                                    \
   {                                                                                                \
-    guint64 y = 1, square = (guint64) a;                                                           \
+    U y = 1, square = (U) a;                                                                       \
                                                                                                    \
-    for (guint64 rest = (guint64) b; rest != 0; rest >>= 1, square *= square)                      \
+    for (U rest = (U) b; rest != 0; rest >>= 1, square *= square)                                  \
       y = (rest & 1) != 0 ? y * square : y;                                                        \
     return (T) y;                                                                                  \
   }
-INTEGERS (gint64, i64)
-INTEGERS (guint64, u64)
+#define SIGNED(T, t, U)                                                                            \
+  INTEGERS (T, t, U)                                                                               \
+  static inline gboolean cleave_##t##_is_negative (T a) { return a < 0; }                          \
+  static inline T cleave_##t##_abs (T a) { return a < 0 ? cleave_##t##_neg (a) : a; }              \
+  static inline T cleave_##t##_sign (T a) { return (T) ((a > 0) - (a < 0)); }                      \
+  /* What is left of a division that truncates: it has the sign of a. */                           \
+  static inline T cleave_##t##_remainder (T a, T b)                                                \
+  {                                                                                                \
+    return b == 0 ? 0 : cleave_##t##_sub (a, cleave_##t##_mul (cleave_##t##_div (a, b), b));       \
+  }                                                                                                \
+  /* What is left of a division that rounds down: it has the sign of b. */                         \
+  static inline T cleave_##t##_modulo (T a, T b)                                                   \
+  {                                                                                                \
+    T rest = cleave_##t##_remainder (a, b);                                                        \
+                                                                                                   \
+    return (rest != 0) & ((rest < 0) != (b < 0)) ? (T) (rest + b) : rest;                          \
+  }                                                                                                \
+  /* To a negative power an integer is 1 / a^-b, truncated. */                                     \
+  static inline T cleave_##t##_pow (T a, T b)                                                      \
+  {                                                                                                \
+    if (b >= 0)                                                                                    \
+      return cleave_##t##_power (a, b);                                                            \
+    return a == 1 ? 1 : a == -1 ? ((b & 1) != 0 ? -1 : 1) : 0;                                     \
+  }
+#define UNSIGNED(T, t, U)                                                                          \
+  INTEGERS (T, t, U)                                                                               \
+  static inline gboolean cleave_##t##_is_negative (T a) { return FALSE; }                          \
+  static inline T cleave_##t##_abs (T a) { return a; }                                             \
+  static inline T cleave_##t##_sign (T a) { return a > 0; }                                        \
+  static inline T cleave_##t##_remainder (T a, T b)                                                \
+  {                                                                                                \
+    return b == 0 ? 0 : (T) (a - cleave_##t##_div (a, b) * b);                                     \
+  }                                                                                                \
+  static inline T cleave_##t##_modulo (T a, T b) { return cleave_##t##_remainder (a, b); }         \
+  static inline T cleave_##t##_pow (T a, T b) { return cleave_##t##_power (a, b); }                \
+  static inline T cleave_##t##_shift (T a, T b, gboolean right)                                    \
+  {                                                                                                \
+    const U bits = (U) (8 * sizeof (T)), by = b & (bits - 1);                                      \
+                                                                                                   \
+    return b >= bits ? 0 : (T) (right ? (U) a >> by : (U) a << by);                                \
+  }
+
+/* Divisions, truncated.  Of bytes a float's and of 32 bits a double's is exact: a fraction is further
+ * from the next whole number than what rounding can move it.  These have instructions for several at
+ * once. */
+static inline gint8
+cleave_i8_div (gint8 a, gint8 b)
+{
+  return b == 0 ? 0 : (gint8) (gint32) ((float) a / (b == 0 ? 1 : (float) b));
+}
+
+static inline guint8
+cleave_u8_div (guint8 a, guint8 b)
+{
+  return b == 0 ? 0 : (guint8) (gint32) ((float) a / (b == 0 ? 1 : (float) b));
+}
+
+/* By 1 instead of -1 what would be too large: it is what it wraps around to. */
+static inline gint32
+cleave_i32_div (gint32 a, gint32 b)
+{
+  const gboolean is_one = (b == 0) | ((b == -1) & (a == G_MININT32));
+
+  return b == 0 ? 0 : (gint32) ((double) a / (is_one ? 1 : (double) b));
+}
+
+static inline gint64
+cleave_i64_div (gint64 a, gint64 b)
+{
+  return b == 0 ? 0 : b == -1 ? (gint64) -(guint64) a : a / b;
+}
+
+static inline guint64
+cleave_u64_div (guint64 a, guint64 b)
+{
+  return b == 0 ? 0 : a / b;
+}
+
+SIGNED (gint8, i8, guint32)
+SIGNED (gint32, i32, guint32)
+SIGNED (gint64, i64, guint64)
+UNSIGNED (guint8, u8, guint32)
+UNSIGNED (guint64, u64, guint64)
 #undef INTEGERS
+#undef SIGNED
+#undef UNSIGNED
 /* clang-format on */
 
 static inline gboolean
@@ -433,97 +506,6 @@ static inline gboolean
 cleave_f64_is_negative (double a)
 {
   return a < 0;
-}
-
-static inline gboolean
-cleave_i64_is_negative (gint64 a)
-{
-  return a < 0;
-}
-
-static inline gboolean
-cleave_u64_is_negative (guint64 a)
-{
-  return FALSE;
-}
-
-static inline gint64
-cleave_i64_abs (gint64 a)
-{
-  return a < 0 ? cleave_i64_neg (a) : a;
-}
-
-static inline guint64
-cleave_u64_abs (guint64 a)
-{
-  return a;
-}
-
-static inline gint64
-cleave_i64_sign (gint64 a)
-{
-  return (a > 0) - (a < 0);
-}
-
-static inline guint64
-cleave_u64_sign (guint64 a)
-{
-  return a > 0;
-}
-
-static inline gint64
-cleave_i64_div (gint64 a, gint64 b)
-{
-  return b == 0 ? 0 : b == -1 ? cleave_i64_neg (a) : a / b;
-}
-
-static inline guint64
-cleave_u64_div (guint64 a, guint64 b)
-{
-  return b == 0 ? 0 : a / b;
-}
-
-/* What is left of a division that truncates: it has the sign of a. */
-static inline gint64
-cleave_i64_remainder (gint64 a, gint64 b)
-{
-  return b == 0 || b == -1 ? 0 : a % b;
-}
-
-static inline guint64
-cleave_u64_remainder (guint64 a, guint64 b)
-{
-  return b == 0 ? 0 : a % b;
-}
-
-/* What is left of a division that rounds down: it has the sign of b. */
-static inline gint64
-cleave_i64_modulo (gint64 a, gint64 b)
-{
-  gint64 rest = cleave_i64_remainder (a, b);
-
-  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
-}
-
-static inline guint64
-cleave_u64_modulo (guint64 a, guint64 b)
-{
-  return cleave_u64_remainder (a, b);
-}
-
-/* To a negative power an integer is 1 / a^-b, truncated. */
-static inline gint64
-cleave_i64_pow (gint64 a, gint64 b)
-{
-  if (b >= 0)
-    return cleave_i64_power (a, b);
-  return a == 1 ? 1 : a == -1 ? ((b & 1) != 0 ? -1 : 1) : 0;
-}
-
-static inline guint64
-cleave_u64_pow (guint64 a, guint64 b)
-{
-  return cleave_u64_power (a, b);
 }
 
 /* The integer nearest to a bound that is a real number.  A call, so that loops find it once: its
@@ -569,6 +551,93 @@ cleave_u64_shrink (guint64 a, double lambd, double bias)
   return cleave_u64_bound (cleave_f64_shrink ((double) a, lambd, bias));
 }
 
+/* Bounds between which a value lies, the lower of which a loop looks at first. */
+static inline float
+cleave_f32_least (double least, double most)
+{
+  return (float) least;
+}
+
+static inline float
+cleave_f32_most (double least, double most)
+{
+  return (float) most;
+}
+
+static inline double
+cleave_f64_least (double least, double most)
+{
+  return least;
+}
+
+static inline double
+cleave_f64_most (double least, double most)
+{
+  return most;
+}
+
+static inline gint64
+cleave_i64_least (double least, double most)
+{
+  return cleave_i64_bound (least);
+}
+
+static inline gint64
+cleave_i64_most (double least, double most)
+{
+  return cleave_i64_bound (most);
+}
+
+static inline guint64
+cleave_u64_least (double least, double most)
+{
+  return cleave_u64_bound (least);
+}
+
+static inline guint64
+cleave_u64_most (double least, double most)
+{
+  return cleave_u64_bound (most);
+}
+
+/* Types that are computed as wider ones are and then cut off.  Where both bounds, as what is wider,
+ * lie on one side of all values or of each other, what comes out is one value, cut off. */
+/* clang-format off */
+#define NARROW(T, t, wide, Wide, lowest, highest)                                                  \
+  CLEAVE_CALL T cleave_##t##_bound (double a)                                                      \
+  {                                                                                                \
+    const Wide whole = cleave_##wide##_bound (a);                                                  \
+                                                                                                   \
+    return (T) MIN (MAX (whole, lowest), highest);                                                 \
+  }                                                                                                \
+  static inline gboolean cleave_##t##_is_one (Wide least, Wide most)                               \
+  {                                                                                                \
+    return most <= least || least > highest || MAX (most, lowest) > most;                                      \
+  }                                                                                                \
+  CLEAVE_CALL T cleave_##t##_least (double from, double to)                                        \
+  {                                                                                                \
+    const Wide least = cleave_##wide##_bound (from), most = cleave_##wide##_bound (to);            \
+                                                                                                   \
+    return cleave_##t##_is_one (least, most) ? (T) MIN (MAX (least, lowest), most)                 \
+                                             : cleave_##t##_bound (from);                          \
+  }                                                                                                \
+  CLEAVE_CALL T cleave_##t##_most (double from, double to)                                         \
+  {                                                                                                \
+    const Wide least = cleave_##wide##_bound (from), most = cleave_##wide##_bound (to);            \
+                                                                                                   \
+    return cleave_##t##_is_one (least, most) ? (T) MIN (MAX (least, lowest), most)                 \
+                                             : cleave_##t##_bound (to);                            \
+  }                                                                                                \
+  static inline T cleave_##t##_shrink (T a, double lambd, double bias)                             \
+  {                                                                                                \
+    return (T) cleave_##wide##_shrink (a, lambd, bias);                                            \
+  }
+NARROW (gint8, i8, i64, gint64, (gint64) G_MININT8, (gint64) G_MAXINT8)
+NARROW (guint8, u8, u64, guint64, (guint64) 0, (guint64) G_MAXUINT8)
+NARROW (gint32, i32, i64, gint64, (gint64) G_MININT32, (gint64) G_MAXINT32)
+#undef NARROW
+/* clang-format on */
+
 /* Attributes of a FOLD, which the loop makes up itself. */
 typedef struct
 {
@@ -580,21 +649,21 @@ __extension__ typedef struct
 {
 } CleaveNoAttrs;
 
-static inline guint64
-cleave_u64_shift (guint64 a, guint64 b, gboolean right)
-{
-  return b >= 64 ? 0 : right ? a >> b : a << b;
-}
-
-/* The function of that name for the type T: one that only floats have, or one of all four types. */
+/* The function of that name for the type T: one that only floats have, or one of all types. */
 #define CLEAVE_F(word, ...)                                                                        \
   _Generic((T) 0, float : cleave_f32_##word, double : cleave_f64_##word) (__VA_ARGS__)
 #define CLEAVE_N(word, ...)                                                                        \
   _Generic((T) 0, float                                                                            \
            : cleave_f32_##word, double                                                             \
-           : cleave_f64_##word, gint64                                                             \
+           : cleave_f64_##word, gint8                                                              \
+           : cleave_i8_##word, guint8                                                              \
+           : cleave_u8_##word, gint32                                                              \
+           : cleave_i32_##word, gint64                                                             \
            : cleave_i64_##word, guint64                                                            \
            : cleave_u64_##word) (__VA_ARGS__)
+/* One that only unsigned integers have. */
+#define CLEAVE_U(word, ...)                                                                        \
+  _Generic((T) 0, guint8 : cleave_u8_##word, guint64 : cleave_u64_##word) (__VA_ARGS__)
 /* a if the choice, else b, in the type T. */
 #define CLEAVE_SELECT(choice, a, b) CLEAVE_N (select, choice, (T) (a), (T) (b))
 /* A real number, such as a bound, as the nearest T. */

@@ -4,22 +4,25 @@
  * of whole numbers.  Any views, along the innermost dimension of the result.  16-bit floats become
  * floats a few at a time. */
 
-#include "level.h"
-#include "loops.h"
+#include "boxes.h"
+#include "elementwise-halves.h"
 #include "upcast.h"
 
 #include "../../ops/elementwise-math.h"
 
-/* Elements of the result, then of each operand; steps are in elements. */
+/* Lines of elements, of the result and of each operand; steps are in elements. */
 typedef struct
 {
   gpointer y;
   gconstpointer x[3];
-  gint64 y_step, step[3], n;
-} Line;
+  gint64 n, y_step, step[3];       /* of a line */
+  gint64 n_lines, y_next, next[3]; /* from one to the next */
+} Box;
 
-typedef void (*Run) (const Line *line, gconstpointer attrs);
+typedef void (*Run) (const Box *box, gconstpointer attrs);
 
+/* Up to this length, going from line to line takes longer than going along them. */
+#define SHORT_LINE 2
 /* 16-bit floats that are upcast at once. */
 #define UPCAST 512
 
@@ -29,74 +32,92 @@ typedef struct
 {
   Run run;
   gboolean upcasts;
-  CleaveLoops loops; /* of the result, then of each operand */
+  CleaveHalfLoop half_loop; /* of float16, or NULL */
+  CleaveLoops loops;        /* of the result, then of each operand */
 } Choose;
 
 /* clang-format off */
 #define EACH(A, B, body)                                                                           \
-  {                                                                                                \
-    CLEAVE_INDEPENDENT                                                                             \
-    for (gint64 i = 0; i < n; i++)                                                                 \
-      {                                                                                            \
-        const T a = A, b G_GNUC_UNUSED = B;                                                        \
+  for (gint64 line = 0; line < n_lines; line++)                                                    \
+    {                                                                                              \
+      FIRST                                                                                        \
                                                                                                    \
-        body;                                                                                      \
-      }                                                                                            \
-  }
+      CLEAVE_INDEPENDENT                                                                           \
+      for (gint64 i = 0; i < n; i++)                                                               \
+        {                                                                                          \
+          const T a = A, b G_GNUC_UNUSED = B;                                                      \
+                                                                                                   \
+          body;                                                                                    \
+        }                                                                                          \
+      NEXT                                                                                         \
+    }
 
 /* Common steps are known to the compiler. */
 #define SELECT(name, Storage)                                                                      \
-  static void name (const Line *line, gconstpointer attrs)                                         \
+  static void name (const Box *box, gconstpointer attrs)                                           \
   {                                                                                                \
     typedef Storage T;                                                                             \
-    const guint8 *choice = line->x[0];                                                             \
-    const T *as = line->x[1], *bs = line->x[2], a_one = *as, b_one = *bs;                          \
-    T *y = line->y;                                                                                \
-    const gint64 cs = line->step[0], a_step = line->step[1], b_step = line->step[2], n = line->n;  \
-    const gboolean dense = cs == 1 && line->y_step == 1;                                           \
+    const guint8 *choice = box->x[0];                                                              \
+    const T *as = box->x[1], *bs = box->x[2];                                                      \
+    T *y = box->y;                                                                                 \
+    const gint64 cs = box->step[0], a_step = box->step[1], b_step = box->step[2], n = box->n;      \
+    const gint64 n_lines = box->n_lines;                                                           \
+    const gboolean dense = cs == 1 && box->y_step == 1;                                            \
                                                                                                    \
     if (dense && a_step == 1 && b_step == 1)                                                       \
       EACH (as[i], bs[i], y[i] = choice[i] != 0 ? a : b)                                           \
     else if (dense && a_step == 0 && b_step == 1)                                                  \
-      EACH (a_one, bs[i], y[i] = choice[i] != 0 ? a : b)                                           \
+      EACH (a_first, bs[i], y[i] = choice[i] != 0 ? a : b)                                         \
     else if (dense && a_step == 1 && b_step == 0)                                                  \
-      EACH (as[i], b_one, y[i] = choice[i] != 0 ? a : b)                                           \
+      EACH (as[i], b_first, y[i] = choice[i] != 0 ? a : b)                                         \
     else                                                                                           \
-      EACH (as[i * a_step], bs[i * b_step], y[i * line->y_step] = choice[i * cs] != 0 ? a : b)     \
+      EACH (as[i * a_step], bs[i * b_step], y[i * box->y_step] = choice[i * cs] != 0 ? a : b)      \
   }
+#define FIRST const T a_first G_GNUC_UNUSED = *as, b_first G_GNUC_UNUSED = *bs;
+#define NEXT                                                                                       \
+      choice += box->next[0];                                                                      \
+      as += box->next[1];                                                                          \
+      bs += box->next[2];                                                                          \
+      y += box->y_next;
 SELECT (select_1, guint8)
 SELECT (select_2, guint16)
 SELECT (select_4, guint32)
 SELECT (select_8, guint64)
 
-/* A bool is 0 or 1, whatever its byte is.  What is computed wider than it is stored is cut off.
- * Attributes are copied, since bytes that are written might be theirs for all the compiler knows:
- * else a Clip finds its bounds again for each element. */
-#define LOOP(name, From, Wide, To, P, is_bool, formula)                                            \
-  static void name (const Line *line, gconstpointer attrs)                                         \
+#undef NEXT
+
+/* A bool is 0 or 1, whatever its byte is.  Numbers are computed in their own type, so that a
+ * register holds as many as it can.  Attributes are copied, since bytes that are written might be
+ * theirs for all the compiler knows: else a Clip finds its bounds again for each element. */
+#define LOOP(name, From, To, P, is_bool, formula)                                                  \
+  static void name (const Box *box, gconstpointer attrs)                                           \
   {                                                                                                \
-    typedef Wide T;                                                                                \
+    typedef From T;                                                                                \
     P copy, *const p G_GNUC_UNUSED = &copy;                                                        \
-    const From *as = line->x[0], *bs = line->x[1], a_one = *as, b_one = *bs;                       \
-    To *y = line->y;                                                                               \
-    const gint64 a_step = line->step[0], b_step = line->step[1], n = line->n;                      \
-    const gboolean dense = line->y_step == 1;                                                      \
+    const From *as = box->x[0], *bs = box->x[1];                                                   \
+    To *y = box->y;                                                                                \
+    const gint64 a_step = box->step[0], b_step = box->step[1], y_step = box->y_step, n = box->n;   \
+    const gint64 n_lines = box->n_lines;                                                           \
                                                                                                    \
     G_STATIC_ASSERT (sizeof copy <= sizeof no_attrs);                                              \
     memcpy (&copy, attrs == NULL ? no_attrs : attrs, sizeof copy);                                 \
-    if (dense && a_step == 1 && b_step == 1)                                                       \
+    if (y_step == 1 && a_step == 1 && b_step == 1)                                                 \
       EACH (BYTE (is_bool, as[i]), BYTE (is_bool, bs[i]), y[i] = (To) (formula))                   \
-    else if (dense && a_step == 1 && b_step == 0)                                                  \
-      EACH (BYTE (is_bool, as[i]), BYTE (is_bool, b_one), y[i] = (To) (formula))                   \
-    else if (dense && a_step == 0 && b_step == 1)                                                  \
-      EACH (BYTE (is_bool, a_one), BYTE (is_bool, bs[i]), y[i] = (To) (formula))                   \
+    else if (y_step == 1 && a_step == 1 && b_step == 0)                                            \
+      EACH (BYTE (is_bool, as[i]), BYTE (is_bool, b_first), y[i] = (To) (formula))                 \
+    else if (y_step == 1 && a_step == 0 && b_step == 1)                                            \
+      EACH (BYTE (is_bool, a_first), BYTE (is_bool, bs[i]), y[i] = (To) (formula))                 \
     else                                                                                           \
       EACH (BYTE (is_bool, as[i * a_step]), BYTE (is_bool, bs[i * b_step]),                        \
-            y[i * line->y_step] = (To) (formula))                                                  \
+            y[i * y_step] = (To) (formula))                                                        \
   }
+#define NEXT                                                                                       \
+      as += box->next[0];                                                                          \
+      bs += box->next[1];                                                                          \
+      y += box->y_next;
 #define BYTE(is_bool, value) (T) ((is_bool) ? (value) != 0 : (value))
 #define LOOP_BOOL(name, From, P, is_bool, formula)                                                 \
-  LOOP (name, From, From, guint8, P, is_bool, (formula) ? 1 : 0)
+  LOOP (name, From, guint8, P, is_bool, (formula) ? 1 : 0)
 
 /* Of elementwise.def those that are served; the others are none of this family's. */
 #define LOOPS_COMPARE(word, P, formula)                                                            \
@@ -109,11 +130,11 @@ SELECT (select_8, guint64)
 #define LOOPS_TEST(word, P, formula) LOOP_BOOL (word##_f32, float, P, FALSE, formula)
 #define LOOPS_LOGIC(word, P, formula) LOOP_BOOL (word##_bool, guint8, P, TRUE, formula)
 #define LOOPS_SIGNED(word, P, formula)                                                             \
-  LOOP (word##_i8, gint8, gint64, gint8, P, FALSE, formula)                                        \
-  LOOP (word##_i32, gint32, gint64, gint32, P, FALSE, formula)                                     \
-  LOOP (word##_i64, gint64, gint64, gint64, P, FALSE, formula)
+  LOOP (word##_i8, gint8, gint8, P, FALSE, formula)                                        \
+  LOOP (word##_i32, gint32, gint32, P, FALSE, formula)                                     \
+  LOOP (word##_i64, gint64, gint64, P, FALSE, formula)
 #define LOOPS_UNSIGNED(word, P, formula)                                                           \
-  LOOP (word##_u8, guint8, guint64, guint8, P, FALSE, formula)
+  LOOP (word##_u8, guint8, guint8, P, FALSE, formula)
 #define LOOPS_WHOLE(word, P, formula)                                                              \
   LOOPS_SIGNED (word, P, formula)                                                                  \
   LOOPS_UNSIGNED (word, P, formula)
@@ -208,6 +229,9 @@ prepare (const CleaveKernelInstance *instance,
   c = g_new0 (Choose, 1);
   c->run = found;
   c->upcasts = upcasts;
+  c->half_loop = upcasts && element == CLEAVE_FLOAT16
+                     ? CLEAVE_LEVELLED (cleave_half_loop_find) (call->op)
+                     : NULL;
   cleave_loops_init (&c->loops, &instance->results[0], instance->operands,
                      instance->call.n_operands);
   *state = c;
@@ -216,20 +240,21 @@ prepare (const CleaveKernelInstance *instance,
 
 /* One operand or two of 16-bit floats; the result is a bool. */
 static void
-run_upcast (Run run, const Line *line, const CleaveCall *call)
+run_upcast (Run run, const Box *box, const CleaveCall *call)
 {
   float floats[2][UPCAST];
-  Line part = *line;
+  Box part = *box;
 
-  for (gint64 at = 0; at < line->n; at += UPCAST)
+  part.n_lines = 1;
+  for (gint64 at = 0; at < box->n; at += UPCAST)
     {
-      part.n = MIN (line->n - at, UPCAST);
-      part.y = (guint8 *) line->y + at * line->y_step;
+      part.n = MIN (box->n - at, UPCAST);
+      part.y = (guint8 *) box->y + at * box->y_step;
       for (guint k = 0; k < 2; k++)
         {
-          gint64 step = line->step[k];
+          gint64 step = box->step[k];
 
-          cleave_upcast (call->operands[0].element, (const guint16 *) line->x[k] + at * step, step,
+          cleave_upcast (call->operands[0].element, (const guint16 *) box->x[k] + at * step, step,
                          0, floats[k], step == 0 ? 1 : part.n);
           part.x[k] = floats[k];
           part.step[k] = step == 0 ? 0 : 1;
@@ -239,38 +264,84 @@ run_upcast (Run run, const Line *line, const CleaveCall *call)
 }
 
 static void
-run_line (gconstpointer state, const CleaveKernelInstance *instance, const gint64 *offset, gint64 n)
+run_upcast_lines (const Choose *choose, const Box *box, const CleaveCall *call)
+{
+  const CleaveHalfBox halves = { .a = box->x[0],
+                                 .b = box->x[1],
+                                 .y = box->y,
+                                 .n = box->n,
+                                 .a_step = box->step[0],
+                                 .b_step = box->step[1],
+                                 .n_lines = box->n_lines,
+                                 .a_next = box->next[0],
+                                 .b_next = box->next[1],
+                                 .y_next = box->y_next };
+  Box line = *box;
+
+  if (choose->half_loop != NULL && cleave_half_box_serves (&halves, box->y_step))
+    {
+      choose->half_loop (&halves, call->attrs);
+      return;
+    }
+  for (gint64 i = 0; i < box->n_lines; i++)
+    {
+      for (guint k = 0; k < 2; k++)
+        line.x[k] = (const guint16 *) box->x[k] + i * box->next[k];
+      line.y = (guint8 *) box->y + i * box->y_next;
+      run_upcast (choose->run, &line, call);
+    }
+}
+
+static void
+run_box (gconstpointer state, const CleaveKernelInstance *instance, const CleaveBox *of)
 {
   const Choose *choose = state;
-  const CleaveLoops *loops = &choose->loops;
-  Line line = { .y = (char *) instance->results[0].data + offset[0] * loops->size[0],
-                .y_step = loops->step[0],
-                .n = n };
+  const gint64 *size = choose->loops.size;
+  Box box = { .y = (char *) instance->results[0].data + of->offset[0] * size[0],
+              .n = of->n,
+              .y_step = of->step[0],
+              .n_lines = of->n_lines,
+              .y_next = of->next[0] };
 
   for (guint k = 0; k < 3; k++)
     {
       guint from = MIN (k, instance->call.n_operands - 1); /* of one operand, that twice */
 
-      line.x[k] =
-          (const char *) instance->operands[from].data + offset[from + 1] * loops->size[from + 1];
-      line.step[k] = loops->step[from + 1];
+      box.x[k] =
+          (const char *) instance->operands[from].data + of->offset[from + 1] * size[from + 1];
+      box.step[k] = of->step[from + 1];
+      box.next[k] = of->next[from + 1];
     }
   if (choose->upcasts)
-    run_upcast (choose->run, &line, &instance->call);
+    run_upcast_lines (choose, &box, &instance->call);
   else
-    choose->run (&line, instance->call.attrs);
+    choose->run (&box, instance->call.attrs);
 }
 
 static void
 run_part (gconstpointer state, const CleaveKernelInstance *instance, gint64 begin, gint64 end)
 {
-  cleave_loops_run_part (&((const Choose *) state)->loops, run_line, state, instance, begin, end);
+  const CleaveBoxes boxes = { .loops = &((const Choose *) state)->loops,
+                              .run = run_box,
+                              .shortest = SHORT_LINE,
+                              .most = G_MAXINT64 };
+
+  cleave_boxes_run_part (&boxes, state, instance, begin, end);
 }
 
 static void
 run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch)
 {
-  cleave_loops_run (&((const Choose *) state)->loops, run_line, state, instance);
+  gint64 end = cleave_loops_end (&((const Choose *) state)->loops);
+  gint64 length = instance->n_fused == 0 ? G_MAXINT64 : CLEAVE_PART;
+
+  for (gint64 begin = 0; begin < end; begin += MIN (length, end - begin))
+    {
+      gint64 stop = begin + MIN (length, end - begin);
+
+      run_part (state, instance, begin, stop);
+      cleave_kernel_range_done (instance, begin, stop);
+    }
 }
 
 static gboolean

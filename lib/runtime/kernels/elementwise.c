@@ -7,10 +7,11 @@
  *
  * Over 400 lines: one kernel family, with its epilogue and its upcast form. */
 
+#include "boxes.h"
+#include "elementwise-halves.h"
 #include "epilogue.h"
 #include "functions.h"
 #include "level.h"
-#include "loops.h"
 #include "upcast.h"
 
 #include "../../ops/elementwise-math.h"
@@ -39,6 +40,7 @@ typedef struct
 {
   CleaveElement element;
   Loop loop;
+  CleaveHalfLoop half_loop; /* or NULL */
   gboolean folds;
   CleaveLoops loops;    /* of the result, then of each operand */
   CleaveEpilogueOp own; /* as an epilogue op; NONE: it is none, or its views are not dense */
@@ -372,6 +374,17 @@ find_own_epilogue_op (Elementwise *e, const CleaveKernelInstance *instance)
   e->own = own;
 }
 
+/* One operand or two of float16. */
+static CleaveHalfLoop
+find_half_loop (const Elementwise *e, const CleaveKernelInstance *instance)
+{
+  guint n = instance->call.n_operands;
+
+  if (e->element != CLEAVE_FLOAT16 || n > 2 || (e->folds && n == 1))
+    return NULL;
+  return CLEAVE_LEVELLED (cleave_half_loop_find) (instance->call.op);
+}
+
 static gboolean
 prepare (const CleaveKernelInstance *instance,
          CleaveWeights *weights,
@@ -389,6 +402,7 @@ prepare (const CleaveKernelInstance *instance,
   e->element = instance->results[0].type.element;
   e->loop = loop;
   e->folds = folds;
+  e->half_loop = find_half_loop (e, instance);
   cleave_loops_init (&e->loops, &instance->results[0], instance->operands, n);
   find_own_epilogue_op (e, instance);
   *state = e;
@@ -402,27 +416,20 @@ copy_line (const float *from, gint64 from_step, float *to, gint64 to_step, gint6
     to[i * to_step] = from[i * from_step];
 }
 
-/* Boxes of all views: where one begins in each, and its steps. */
-typedef struct
-{
-  gint64 n, n_lines;
-  const gint64 *offset, *step, *next;
-} Boxes;
-
 static Box
-make_box (const Boxes *boxes, const CleaveKernelInstance *instance, guint a, guint b)
+make_box (const CleaveBox *of, const CleaveKernelInstance *instance, guint a, guint b)
 {
-  return (Box){ .a = (const float *) instance->operands[a].data + boxes->offset[a + 1],
-                .b = (const float *) instance->operands[b].data + boxes->offset[b + 1],
-                .y = (float *) instance->results[0].data + boxes->offset[0],
-                .n = boxes->n,
-                .a_step = boxes->step[a + 1],
-                .b_step = boxes->step[b + 1],
-                .y_step = boxes->step[0],
-                .n_lines = boxes->n_lines,
-                .a_next = boxes->next[a + 1],
-                .b_next = boxes->next[b + 1],
-                .y_next = boxes->next[0] };
+  return (Box){ .a = (const float *) instance->operands[a].data + of->offset[a + 1],
+                .b = (const float *) instance->operands[b].data + of->offset[b + 1],
+                .y = (float *) instance->results[0].data + of->offset[0],
+                .n = of->n,
+                .a_step = of->step[a + 1],
+                .b_step = of->step[b + 1],
+                .y_step = of->step[0],
+                .n_lines = of->n_lines,
+                .a_next = of->next[a + 1],
+                .b_next = of->next[b + 1],
+                .y_next = of->next[0] };
 }
 
 static void
@@ -435,11 +442,11 @@ copy_box (const Box *box)
 
 /* The first two operands, then the result so far and each of the others. */
 static void
-fold_boxes (const Elementwise *e, const CleaveKernelInstance *instance, const Boxes *boxes)
+fold_boxes (const Elementwise *e, const CleaveKernelInstance *instance, const CleaveBox *of)
 {
   guint n = instance->call.n_operands;
   CleaveFold fold = { .index = 1, .n_operands = n };
-  Box box = make_box (boxes, instance, 0, n == 1 ? 0 : 1);
+  Box box = make_box (of, instance, 0, n == 1 ? 0 : 1);
 
   if (n == 1)
     copy_box (&box);
@@ -448,7 +455,7 @@ fold_boxes (const Elementwise *e, const CleaveKernelInstance *instance, const Bo
       fold.index = k;
       if (k > 1)
         {
-          box = make_box (boxes, instance, 0, k);
+          box = make_box (of, instance, 0, k);
           box.a = box.y;
           box.a_step = box.y_step;
           box.a_next = box.y_next;
@@ -458,16 +465,16 @@ fold_boxes (const Elementwise *e, const CleaveKernelInstance *instance, const Bo
 }
 
 static void
-run_floats (const Elementwise *e, const CleaveKernelInstance *instance, const Boxes *boxes)
+run_floats (const Elementwise *e, const CleaveKernelInstance *instance, const CleaveBox *of)
 {
   Box box;
 
   if (e->folds)
     {
-      fold_boxes (e, instance, boxes);
+      fold_boxes (e, instance, of);
       return;
     }
-  box = make_box (boxes, instance, 0, instance->call.n_operands - 1);
+  box = make_box (of, instance, 0, instance->call.n_operands - 1);
   e->loop (&box, instance->call.attrs);
 }
 
@@ -516,93 +523,61 @@ run_upcast (const Elementwise *e,
                  step[0], n);
 }
 
-static void
-run_boxes (const Elementwise *e, const CleaveKernelInstance *instance, const Boxes *boxes)
+/* FALSE: it does not lie as those loops want it. */
+static gboolean
+run_halves (const Elementwise *e, const CleaveKernelInstance *instance, const CleaveBox *box)
 {
+  static const CleaveFold fold = { .index = 1, .n_operands = 2 };
+  guint b = instance->call.n_operands;
+  CleaveHalfBox halves = { .n = box->n,
+                           .a_step = box->step[1],
+                           .b_step = box->step[b],
+                           .n_lines = box->n_lines,
+                           .a_next = box->next[1],
+                           .b_next = box->next[b],
+                           .y_next = box->next[0] };
+
+  if (e->half_loop == NULL || !cleave_half_box_serves (&halves, box->step[0]))
+    return FALSE;
+  halves.a = (const guint16 *) instance->operands[0].data + box->offset[1];
+  halves.b = (const guint16 *) instance->operands[b - 1].data + box->offset[b];
+  halves.y = (guint16 *) instance->results[0].data + box->offset[0];
+  e->half_loop (&halves, e->folds ? (gconstpointer) &fold : instance->call.attrs);
+  return TRUE;
+}
+
+static void
+run_box (gconstpointer state, const CleaveKernelInstance *instance, const CleaveBox *box)
+{
+  const Elementwise *e = state;
   gint64 at[CLEAVE_LOOP_VIEWS];
 
   if (e->element == CLEAVE_FLOAT32)
     {
-      run_floats (e, instance, boxes);
+      run_floats (e, instance, box);
       return;
     }
-  for (gint64 line = 0; line < boxes->n_lines; line++)
-    for (gint64 i = 0; i < boxes->n; i += UPCAST)
+  if (run_halves (e, instance, box))
+    return;
+  for (gint64 line = 0; line < box->n_lines; line++)
+    for (gint64 i = 0; i < box->n; i += UPCAST)
       {
         for (guint v = 0; v < e->loops.n_views; v++)
-          at[v] = boxes->offset[v] + line * boxes->next[v] + i * boxes->step[v];
-        run_upcast (e, instance, at, boxes->step, MIN (boxes->n - i, UPCAST));
+          at[v] = box->offset[v] + line * box->next[v] + i * box->step[v];
+        run_upcast (e, instance, at, box->step, MIN (box->n - i, UPCAST));
       }
 }
 
-static void
-run_line (const Elementwise *e,
-          const CleaveKernelInstance *instance,
-          const gint64 *offset,
-          gint64 length)
-{
-  Boxes boxes = { length, 1, offset, e->loops.step, e->loops.step };
-
-  run_boxes (e, instance, &boxes);
-}
-
-/* The line, and of those that follow it all that begin before `end`, as far as they lie evenly
- * spaced; the last of these is then the line.  They are one box, so that going from line to line is
- * as short as it can be: a line may be a few elements.  Where lines are shorter still, their first
- * elements are one line, their second elements, and so on. */
-static void
-run_lines (const Elementwise *e, const CleaveKernelInstance *instance, CleaveLine *line, gint64 end)
-{
-  const CleaveLoops *loops = &e->loops;
-  guint inner = loops->n_dims - 1;
-  gint64 offset[CLEAVE_LOOP_VIEWS], next[CLEAVE_LOOP_VIEWS], n;
-  gint64 longest = e->element == CLEAVE_FLOAT32 ? SHORT_LINE : SHORT_UPCAST;
-  Boxes boxes;
-
-  if (loops->length > CLEAVE_PART / 2 || loops->n_dims == 0)
-    {
-      run_line (e, instance, line->offset, loops->length);
-      return;
-    }
-  for (guint v = 0; v < loops->n_views; v++)
-    {
-      offset[v] = line->offset[v];
-      next[v] = loops->stride[v][inner];
-    }
-  n = MIN (loops->extent[inner] - line->index[inner], (end - 1 - offset[0]) / next[0] + 1);
-  n = MIN (n, CLEAVE_PART / loops->length);
-  if (loops->length > longest)
-    boxes = (Boxes){ loops->length, n, offset, loops->step, next };
-  else
-    boxes = (Boxes){ n, loops->length, offset, next, loops->step };
-  run_boxes (e, instance, &boxes);
-  line->index[inner] += n - 1;
-  for (guint v = 0; v < loops->n_views; v++)
-    line->offset[v] += (n - 1) * next[v];
-}
-
+/* What goes through its result several times does so while that is in the L1 cache. */
 static void
 run_part (gconstpointer state, const CleaveKernelInstance *instance, gint64 begin, gint64 end)
 {
   const Elementwise *e = state;
-  gint64 last = (e->loops.length - 1) * e->loops.step[0]; /* of a line */
-  CleaveLine line;
+  CleaveBoxes boxes = { .loops = &e->loops, .run = run_box };
 
-  for (gboolean more = cleave_line_find (&e->loops, begin, &line); more && line.offset[0] < end;
-       more = cleave_line_next (&e->loops, &line))
-    {
-      gint64 offset[CLEAVE_LOOP_VIEWS], length;
-
-      if (line.offset[0] >= begin &&
-          line.offset[0] + last < end) /* nearly all, if lines are short */
-        {
-          run_lines (e, instance, &line, end - last);
-          continue;
-        }
-      length = cleave_line_cut (&e->loops, &line, begin, end, offset);
-      if (length > 0)
-        run_line (e, instance, offset, length);
-    }
+  boxes.shortest = e->element == CLEAVE_FLOAT32 ? SHORT_LINE : SHORT_UPCAST;
+  boxes.most = e->loops.n_views > 3 ? CLEAVE_PART : G_MAXINT64;
+  cleave_boxes_run_part (&boxes, state, instance, begin, end);
 }
 
 static gboolean
