@@ -133,6 +133,7 @@ typedef enum {
   CLEAVE_KERNEL_LAYER_NORM,
   CLEAVE_KERNEL_INSTANCE_NORM,
   CLEAVE_KERNEL_LRN,
+  CLEAVE_KERNEL_NEAREST, /* Resize that moves elements */
   CLEAVE_KERNEL_REDUCE,
   CLEAVE_KERNEL_ARG,
   CLEAVE_KERNEL_CHOOSE, /* by bools, and bools of comparisons */

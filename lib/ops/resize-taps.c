@@ -189,3 +189,53 @@ cleave_resize_taps (const CleaveResizeAxis *axis, gint64 at)
     taps.at[k] = CLAMP (taps.at[k], 0, axis->from - 1);
   return taps;
 }
+
+CleaveResizeTaps *
+cleave_resize_new_taps (const CleaveResizeAxis *axis)
+{
+  CleaveResizeTaps *taps = g_new (CleaveResizeTaps, (gsize) axis->to);
+
+  for (gint64 i = 0; i < axis->to; i++)
+    taps[i] = cleave_resize_taps (axis, i);
+  return taps;
+}
+
+guint
+cleave_resize_most_taps (const CleaveResizeTaps *taps, gint64 n)
+{
+  guint most = 1;
+
+  for (gint64 i = 0; i < n; i++)
+    most = MAX (most, taps[i].n);
+  return most;
+}
+
+static gboolean
+stays (const CleaveResizeAxis *axis)
+{
+  for (gint64 i = 0; i < axis->to; i++)
+    {
+      CleaveResizeTaps taps = cleave_resize_taps (axis, i);
+
+      if (taps.n != 1 || taps.at[0] != i)
+        return FALSE;
+    }
+  return axis->to == axis->from;
+}
+
+guint
+cleave_resize_find_channels (const CleaveResizeAttrs *attrs,
+                             const CleaveView *x,
+                             const CleaveView *y)
+{
+  for (guint d = 0; d < x->type.shape.rank; d++)
+    if (x->stride[d] == 1 && y->stride[d] == 1 && y->type.shape.dim[d] > 1)
+      {
+        CleaveResizeAxis axis =
+            cleave_resize_axis (attrs, d, x->type.shape.dim[d], y->type.shape.dim[d]);
+
+        if (stays (&axis))
+          return d;
+      }
+  return x->type.shape.rank;
+}

@@ -4,6 +4,7 @@
 /* Where in one dimension of the operand an element of a Resize comes from. */
 
 #include "../ir/op.h"
+#include "../ir/view.h"
 
 /* How one dimension is resized. */
 typedef struct
@@ -31,3 +32,12 @@ CleaveResizeAxis
 cleave_resize_axis (const CleaveResizeAttrs *attrs, guint d, gint64 from, gint64 to);
 /* Those of element `at` of the result. */
 CleaveResizeTaps cleave_resize_taps (const CleaveResizeAxis *axis, gint64 at);
+/* Those of all elements of the result; free with g_free(). */
+CleaveResizeTaps *cleave_resize_new_taps (const CleaveResizeAxis *axis);
+/* The most that one of n elements has. */
+guint cleave_resize_most_taps (const CleaveResizeTaps *taps, gint64 n);
+/* The dimension whose elements lie side by side on both sides, and stay; the rank: there is none.
+ */
+guint cleave_resize_find_channels (const CleaveResizeAttrs *attrs,
+                                   const CleaveView *x,
+                                   const CleaveView *y);

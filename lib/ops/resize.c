@@ -3,9 +3,9 @@
 /* Resize of any number of dimensions, opset 13.  Where a factor is a whole number, positions are
  * integer arithmetic: a piece then computes the very fractions of the whole.
  *
- * An element is the sum over the taps of all dimensions, the first dimension outermost, each the
- * product of its weights (in the order of the dimensions) and the element, in double; it is rounded
- * once.
+ * An element is interpolated along the last dimension, what that gives along the one before it, and
+ * so on: a sum of products each time, in float32, but of float64 in that.  So a kernel may do rows
+ * once for all that need them.
  *
  * Over 400 lines: one op, with the ways in which it finds a line. */
 
@@ -173,54 +173,64 @@ find_row (const Row *row, gboolean *outside)
   return from;
 }
 
-/* Adds the taps of the last dimension. */
-static void
-add_taps (const Row *row, gint64 from, double weight, double *sum)
+/* As it is computed in. */
+static double
+narrowed (const Row *row, double value)
 {
-  const CleaveView *x = row->x;
-  const float *data = x->data;
-
-  if (x->type.element == CLEAVE_FLOAT32) /* what nearly all are */
-    for (gint64 i = 0; i < row->n; i++)
-      for (guint t = 0; t < row->last[i].n; t++)
-        sum[i] += weight * row->last[i].weight[t] *
-                  (double) data[from + row->last[i].at[t] * row->from_stride];
-  else
-    for (gint64 i = 0; i < row->n; i++)
-      for (guint t = 0; t < row->last[i].n; t++)
-        sum[i] += weight * row->last[i].weight[t] *
-                  cleave_real_load (
-                      x->type.element,
-                      cleave_view_element (x, from + row->last[i].at[t] * row->from_stride));
+  return row->x->type.element == CLEAVE_FLOAT64 ? value : (double) (float) value;
 }
 
-/* CleaveResizeTaps of the outer dimensions one after the other, for each of them those of the last
- * one. */
+/* One more product; the first has nothing to be added to, which keeps a -0. */
+static double
+add_product (const Row *row, gboolean is_first, double sum, double weight, double value)
+{
+  double product = narrowed (row, narrowed (row, weight) * value);
+
+  return is_first ? product : narrowed (row, sum + product);
+}
+
+static void
+interpolate_last (const Row *row, gint64 from, double *sum)
+{
+  const CleaveView *x = row->x;
+
+  for (gint64 i = 0; i < row->n; i++)
+    for (guint t = 0; t < row->last[i].n; t++)
+      sum[i] = add_product (
+          row, t == 0, sum[i], row->last[i].weight[t],
+          cleave_real_load (x->type.element,
+                            cleave_view_element (x, from + row->last[i].at[t] * row->from_stride)));
+}
+
+/* Along dimension d, of what the dimensions after it give. */
+static void
+interpolate_from (const Row *row, guint d, gint64 from, double *sum)
+{
+  const CleaveResizeTaps *taps = &row->outer[d];
+  double part[N_TOGETHER];
+
+  if (d + 1 == row->x->type.shape.rank)
+    interpolate_last (row, from, sum);
+  else if (taps->n == 1 && taps->weight[0] == 1)
+    interpolate_from (row, d + 1, from + taps->at[0] * row->x->stride[d], sum);
+  else
+    for (guint t = 0; t < taps->n; t++)
+      {
+        interpolate_from (row, d + 1, from + taps->at[t] * row->x->stride[d], part);
+        for (gint64 i = 0; i < row->n; i++)
+          sum[i] = add_product (row, t == 0, sum[i], taps->weight[t], part[i]);
+      }
+}
+
 static void
 interpolate_row (const Row *row)
 {
-  const CleaveView *x = row->x;
-  CleaveShape counts = { .rank = x->type.shape.rank - 1 };
   double sum[N_TOGETHER] = { 0 };
-  gint64 k[CLEAVE_MAX_RANK];
 
-  for (guint d = 0; d < counts.rank; d++)
-    counts.dim[d] = row->outer[d].n;
-  CLEAVE_EACH_INDEX (k, &counts)
-    {
-      gint64 from = 0;
-      double weight = 1;
-
-      for (guint d = 0; d < counts.rank; d++)
-        {
-          from += row->outer[d].at[k[d]] * x->stride[d];
-          weight *= row->outer[d].weight[k[d]];
-        }
-      add_taps (row, from, weight, sum);
-    }
+  interpolate_from (row, 0, 0, sum);
   for (gint64 i = 0; i < row->n; i++)
-    cleave_real_store (x->type.element, cleave_view_element (row->y, row->to + i * row->to_stride),
-                       sum[i]);
+    cleave_real_store (row->x->type.element,
+                       cleave_view_element (row->y, row->to + i * row->to_stride), sum[i]);
 }
 
 static void
@@ -400,7 +410,10 @@ narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GStrin
 static CleaveKernel
 kernel (const CleaveCall *call)
 {
-  return cleave_kernel_of_floats (call, CLEAVE_KERNEL_RESIZE);
+  const CleaveResizeAttrs *a = call->attrs;
+
+  return a->mode == CLEAVE_RESIZE_NEAREST ? CLEAVE_KERNEL_NEAREST
+                                          : cleave_kernel_of_floats (call, CLEAVE_KERNEL_RESIZE);
 }
 
 const CleaveOp cleave_op_resize = {

@@ -25,6 +25,7 @@ static const char *const kernels[CLEAVE_N_KERNELS] = {
   [CLEAVE_KERNEL_GROUPED_CONV] = "grouped conv",
   [CLEAVE_KERNEL_BATCH_NORM] = "batch-norm",
   [CLEAVE_KERNEL_POOL] = "pool",
+  [CLEAVE_KERNEL_NEAREST] = "nearest",
   [CLEAVE_KERNEL_RESIZE] = "resize",
   [CLEAVE_KERNEL_CONVERT] = "convert",
   [CLEAVE_KERNEL_INTEGER_CONV] = "integer conv",

@@ -1,38 +1,40 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Resize.  Channels that lie side by side and stay as they are have the same taps, and are summed
- * together; else each element is a pixel of one channel.  Taps are found when the program is made.
- * Sums in the order of the reference kernel. */
+/* Resize that interpolates.  Lines of the operand are interpolated along the innermost dimension
+ * that is resized, once for all lines of the result that need them, into scratch; those are then
+ * summed.  Channels that lie side by side and stay as they are, are a pixel.  Sums in the order of
+ * the reference kernel. */
 
 #include "level.h"
-#include "vector.h"
+#include "loops.h"
+#include "resize-lines.h"
 
 #include "../../ops/reference.h"
 #include "../../ops/resize-taps.h"
 
 enum { X };
 
-/* Of one pixel: two of each of four dimensions, or four of each of two. */
-#define MAX_TAPS 16
-/* Channels whose sums are in registers. */
-#define N_TOGETHER 16
+/* Lines of the operand that make up one of the result: four of two dimensions, or two of four. */
+#define MAX_LINES 16
+/* Those that a place among as many rows has, follow each other: the lowest bits tell them apart. */
+#define MAX_ROWS CLEAVE_RESIZE_MAX
+/* Bytes of a line of the result that is done at once: its parts stay in the L1 cache. */
+#define LINE_BYTES 8192
 
 typedef struct
 {
-  guint c;         /* the dimension of the channels; the rank: there is none */
-  gboolean copies; /* the nearest element, as it is */
-  gint64 n_channels;
-  CleaveShape pixels;                      /* of the result, one channel */
+  guint c;           /* the dimension of the channels; the rank: there is none */
+  guint inner;       /* and that of the pixels of a line */
+  guint rows;        /* the only other one that is interpolated, if any; the rank: there are more */
+  guint n_lines;     /* most of one */
+  guint n_taps;      /* most of a pixel */
+  gboolean is_mixed; /* not all pixels have as many */
+  gint64 n_from;     /* pixels of a line of the operand */
+  gint64 n_channels, n_together;           /* pixels at once */
+  CleaveShape lines;                       /* of the result */
   CleaveResizeTaps *taps[CLEAVE_MAX_RANK]; /* of each element of a dimension; NULL: of c */
+  CleaveResizeBlock *blocks;               /* of one channel; NULL: there are none */
 } Resize;
-
-/* Of all dimensions but the one along which pixels follow each other. */
-typedef struct
-{
-  guint n;
-  gint64 from[MAX_TAPS];
-  double weight[MAX_TAPS];
-} Taps;
 
 static void
 resize_free (gpointer state)
@@ -41,57 +43,83 @@ resize_free (gpointer state)
 
   for (guint d = 0; d < CLEAVE_MAX_RANK; d++)
     g_free (r->taps[d]);
+  g_aligned_free (r->blocks);
   g_free (r);
 }
 
-static CleaveResizeAxis
-axis_of (const CleaveKernelInstance *instance, guint d)
-{
-  return cleave_resize_axis (instance->call.attrs, d, instance->operands[X].type.shape.dim[d],
-                             instance->results[0].type.shape.dim[d]);
-}
-
-static gboolean
-stays (const CleaveKernelInstance *instance, guint d)
-{
-  CleaveResizeAxis axis = axis_of (instance, d);
-
-  for (gint64 i = 0; i < axis.to; i++)
-    {
-      CleaveResizeTaps taps = cleave_resize_taps (&axis, i);
-
-      if (taps.n != 1 || taps.at[0] != i || taps.weight[0] != 1)
-        return FALSE;
-    }
-  return axis.to == axis.from;
-}
-
-/* The dimension whose elements lie side by side, and stay; the rank: there is none. */
+/* The last dimension that is interpolated, or else has pixels; that of the channels: there is none.
+ */
 static guint
-find_channels (const CleaveKernelInstance *instance)
+find_inner (const Resize *r, const CleaveShape *y)
 {
-  const CleaveView *x = &instance->operands[X], *y = &instance->results[0];
-  guint d = 0;
+  guint found = r->c;
 
-  while (d < x->type.shape.rank && !(x->stride[d] == 1 && y->stride[d] == 1 &&
-                                     y->type.shape.dim[d] > 1 && stays (instance, d)))
-    d++;
-  return d;
+  for (guint d = 0; d < y->rank; d++)
+    if (d != r->c && y->dim[d] > 1 &&
+        (found == r->c || cleave_resize_most_taps (r->taps[found], y->dim[found]) == 1))
+      found = d;
+  for (guint d = 0; d < y->rank; d++)
+    if (d != r->c && cleave_resize_most_taps (r->taps[d], y->dim[d]) > 1)
+      found = d;
+  return found;
 }
 
-/* Returns the most that one element has. */
+/* One that is interpolated, or else has rows; the rank: there are several, or there is none. */
 static guint
-find_taps (const CleaveKernelInstance *instance, guint d, CleaveResizeTaps *taps)
+find_rows (const Resize *r, const CleaveShape *y)
 {
-  CleaveResizeAxis axis = axis_of (instance, d);
-  guint most = 0;
+  guint found = y->rank, n = 0;
 
-  for (gint64 i = 0; i < axis.to; i++)
-    {
-      taps[i] = cleave_resize_taps (&axis, i);
-      most = MAX (most, taps[i].n);
-    }
-  return most;
+  for (guint d = 0; d < y->rank; d++)
+    if (d != r->c && d != r->inner)
+      {
+        gboolean is_interpolated = cleave_resize_most_taps (r->taps[d], y->dim[d]) > 1;
+
+        if (is_interpolated || (n == 0 && y->dim[d] > 1))
+          found = d;
+        n += is_interpolated ? 1 : 0;
+      }
+  return n > 1 ? y->rank : found;
+}
+
+static void
+find_blocks (Resize *r, gint64 n, gint64 n_from)
+{
+  const CleaveResizeTaps *taps = r->taps[r->inner];
+  gint64 n_blocks = (n + CLEAVE_VECTOR - 1) / CLEAVE_VECTOR;
+  gboolean all = TRUE;
+
+  r->blocks = g_aligned_alloc ((gsize) n_blocks, sizeof (CleaveResizeBlock), 64);
+  for (gint64 i = 0; i < n_blocks && all; i++)
+    all = cleave_resize_block_init (&r->blocks[i], taps + i * CLEAVE_VECTOR,
+                                    MIN (CLEAVE_VECTOR, n - i * CLEAVE_VECTOR), r->n_taps, n_from);
+  if (!all)
+    g_clear_pointer (&r->blocks, g_aligned_free);
+}
+
+static void
+plan_line (Resize *r, const CleaveView *x, const CleaveView *y)
+{
+  gint64 n = r->inner == y->type.shape.rank || r->inner == r->c ? 1 : y->type.shape.dim[r->inner];
+
+  r->n_taps = 1;
+  r->n_from = r->inner == r->c ? 1 : x->type.shape.dim[r->inner];
+  G_STATIC_ASSERT (LINE_BYTES / sizeof (float) % CLEAVE_VECTOR == 0);
+  r->n_together = MIN (n, MAX (1, LINE_BYTES / (gint64) sizeof (float) / r->n_channels));
+  if (r->inner == r->c)
+    return;
+  r->n_taps = cleave_resize_most_taps (r->taps[r->inner], n);
+  for (gint64 i = 0; i < n; i++)
+    r->is_mixed = r->is_mixed || r->taps[r->inner][i].n != r->n_taps;
+  if (CLEAVE_RESIZE_HAS_BLOCKS && r->n_channels == 1 && x->stride[r->inner] == 1)
+    find_blocks (r, n, r->n_from);
+}
+
+/* Whole lines of the cache. */
+static gint64
+scratch_step (const Resize *r)
+{
+  return (r->n_together * r->n_channels + 15) / 16 * 16;
 }
 
 static gboolean
@@ -101,244 +129,266 @@ prepare (const CleaveKernelInstance *instance,
          gsize *n_scratch)
 {
   const CleaveResizeAttrs *attrs = instance->call.attrs;
-  const CleaveShape *y = &instance->results[0].type.shape;
-  guint c, n_taps = 1;
+  const CleaveView *x = &instance->operands[X], *y = &instance->results[0];
+  const CleaveShape *shape = &y->type.shape;
   Resize *r;
 
-  if (instance->operands[X].type.element != CLEAVE_FLOAT32 ||
+  if (x->type.element != CLEAVE_FLOAT32 ||
       attrs->coordinate_transformation_mode == CLEAVE_RESIZE_TF_CROP_AND_RESIZE ||
-      cleave_shape_n_elements (y) == 0)
+      cleave_shape_n_elements (shape) == 0)
     return FALSE;
-  c = find_channels (instance);
   r = g_new0 (Resize, 1);
-  r->c = c;
-  r->copies = attrs->mode == CLEAVE_RESIZE_NEAREST;
-  r->n_channels = c < y->rank ? y->dim[c] : 1;
-  r->pixels = *y;
-  if (c < y->rank)
-    r->pixels.dim[c] = 1;
-  for (guint d = 0; d < y->rank && n_taps <= MAX_TAPS; d++)
-    if (d != c)
+  r->c = cleave_resize_find_channels (attrs, x, y);
+  r->n_channels = r->c < shape->rank ? shape->dim[r->c] : 1;
+  for (guint d = 0; d < shape->rank; d++)
+    if (d != r->c)
       {
-        r->taps[d] = g_new (CleaveResizeTaps, (gsize) y->dim[d]);
-        n_taps *= find_taps (instance, d, r->taps[d]);
+        CleaveResizeAxis axis = cleave_resize_axis (attrs, d, x->type.shape.dim[d], shape->dim[d]);
+
+        r->taps[d] = cleave_resize_new_taps (&axis);
       }
+  r->inner = find_inner (r, shape);
+  r->rows = find_rows (r, shape);
+  r->lines = *shape;
+  r->n_lines = 1;
+  for (guint d = 0; d < shape->rank; d++)
+    if (d == r->c || d == r->inner)
+      r->lines.dim[d] = 1;
+    else if (r->n_lines <= MAX_LINES)
+      r->n_lines *= cleave_resize_most_taps (r->taps[d], shape->dim[d]);
+  if (r->rows < shape->rank)
+    r->n_lines = MAX_ROWS;
+  plan_line (r, x, y);
   *state = r;
-  if (n_taps <= MAX_TAPS)
+  /* Lines, and what is on the way to their sum. */
+  *n_scratch = (gsize) (2 * r->n_lines * scratch_step (r)) * sizeof (float);
+  if (r->n_lines <= MAX_LINES)
     return TRUE;
   resize_free (r);
   return FALSE;
 }
 
-/* Those of a row of pixels along a dimension, which has its own; the first dimension outermost. */
+/* Pixels [begin, begin + n) of a line, from the line of the operand at x. */
 static void
-list_taps (const Resize *r, const CleaveView *x, const gint64 *at, guint inner, Taps *to)
+interpolate (const Resize *r, const float *x, gint64 x_stride, gint64 begin, gint64 n, float *y)
 {
-  *to = (Taps){ .n = 1, .weight = { 1 } };
-  for (guint d = 0; d < r->pixels.rank; d++)
-    {
-      const CleaveResizeTaps *taps = d == r->c || d == inner ? NULL : &r->taps[d][at[d]];
+  static const CleaveResizeTaps itself = { .n = 1, .weight = { 1 } };
+  const CleaveResizeBlock *blocks = r->blocks + (r->blocks != NULL ? begin / CLEAVE_VECTOR : 0);
 
-      if (taps == NULL)
-        continue;
-      for (guint k = to->n * taps->n; k-- > 0;)
-        {
-          guint outer = k / taps->n, i = k % taps->n;
-
-          to->from[k] = to->from[outer] + taps->at[i] * x->stride[d];
-          to->weight[k] = to->weight[outer] * taps->weight[i];
-        }
-      to->n *= taps->n;
-    }
-}
-
-/* Of `n` channels, with so many taps of the row and of the pixel. */
-static inline __attribute__ ((always_inline)) void
-sum_channels (const Taps *row,
-              guint n_row,
-              const CleaveResizeTaps *taps,
-              guint n_taps,
-              gint64 stride,
-              const float *x,
-              float *y,
-              gint64 n)
-{
-  double sum[N_TOGETHER] = { 0 };
-
-  for (guint k = 0; k < n_row; k++)
-    for (guint j = 0; j < n_taps; j++)
+  if (r->blocks == NULL)
+    for (gint64 i = 0; i < n; i++, y += r->n_channels)
       {
-        const float *from = x + row->from[k] + taps->at[j] * stride;
-        double weight = row->weight[k] * taps->weight[j];
+        const CleaveResizeTaps *taps = r->inner == r->c ? &itself : &r->taps[r->inner][begin + i];
+        const float *from[CLEAVE_RESIZE_MAX] = { x };
 
-        for (gint64 i = 0; i < n; i++)
-          sum[i] += weight * (double) from[i];
+        for (guint t = 0; t < taps->n; t++)
+          from[t] = x + taps->at[t] * x_stride;
+        if (r->n_channels > 1)
+          cleave_resize_sum_lines (from, taps, y, r->n_channels);
+        else
+          {
+            y[0] = (float) taps->weight[0] * from[0][0];
+            for (guint t = 1; t < taps->n; t++)
+              y[0] += (float) taps->weight[t] * from[t][0];
+          }
       }
-  for (gint64 i = 0; i < n; i++)
-    y[i] = (float) sum[i];
-}
-
-/* Blocks of channels, the last of which may overlap the one before. */
-static inline __attribute__ ((always_inline)) void
-sum_blocks (const Taps *row,
-            guint n_row,
-            const CleaveResizeTaps *taps,
-            guint n_taps,
-            gint64 stride,
-            const float *x,
-            float *y,
-            gint64 n,
-            gint64 block)
-{
-  gint64 c = 0;
-
-  for (; c + block <= n; c += block)
-    sum_channels (row, n_row, taps, n_taps, stride, x + c, y + c, block);
-  if (c < n)
-    sum_channels (row, n_row, taps, n_taps, stride, x + n - block, y + n - block, block);
-}
-
-static inline __attribute__ ((always_inline)) void
-sum_pixel (const Taps *row,
-           guint n_row,
-           const CleaveResizeTaps *taps,
-           guint n_taps,
-           gint64 stride,
-           const float *x,
-           float *y,
-           gint64 n)
-{
-  if (n >= N_TOGETHER)
-    sum_blocks (row, n_row, taps, n_taps, stride, x, y, n, N_TOGETHER);
-  else if (n >= N_TOGETHER / 2)
-    sum_blocks (row, n_row, taps, n_taps, stride, x, y, n, N_TOGETHER / 2);
-  else if (n >= N_TOGETHER / 4)
-    sum_blocks (row, n_row, taps, n_taps, stride, x, y, n, N_TOGETHER / 4);
+  else if (r->n_taps == 2 && !r->is_mixed)
+    cleave_resize_blocks (blocks, x, y, n, r->n_from, 2, FALSE);
+  else if (r->n_taps == 2)
+    cleave_resize_blocks (blocks, x, y, n, r->n_from, 2, TRUE);
+  else if (r->n_taps == 4 && !r->is_mixed)
+    cleave_resize_blocks (blocks, x, y, n, r->n_from, 4, FALSE);
   else
-    sum_blocks (row, n_row, taps, n_taps, stride, x, y, n, 1);
+    cleave_resize_blocks (blocks, x, y, n, r->n_from, r->n_taps, TRUE);
 }
 
-/* With two taps in each of two dimensions, as linear ones have: few channels one by one. */
-static inline __attribute__ ((always_inline)) void
-sum_four (const Taps *row,
-          const CleaveResizeTaps *taps,
-          gint64 stride,
-          const float *x,
-          float *y,
-          gint64 n)
+/* The part of a result that is done line by line. */
+typedef struct
 {
-  const float *a = x + taps->at[0] * stride, *b = x + taps->at[1] * stride;
-  double first[2] = { row->weight[0] * taps->weight[0], row->weight[0] * taps->weight[1] };
-  double last[2] = { row->weight[1] * taps->weight[0], row->weight[1] * taps->weight[1] };
-
-  for (gint64 i = 0; i < n; i++)
-    {
-      double sum = 0;
-
-      sum += first[0] * (double) a[row->from[0] + i];
-      sum += first[1] * (double) b[row->from[0] + i];
-      sum += last[0] * (double) a[row->from[1] + i];
-      sum += last[1] * (double) b[row->from[1] + i];
-      y[i] = (float) sum;
-    }
-}
-
-static void
-sum_row (const Resize *r,
-         const Taps *row,
-         const CleaveResizeTaps *taps,
-         gint64 n_pixels,
-         const float *x,
-         gint64 x_stride,
-         float *y,
-         gint64 y_stride)
-{
-  gint64 n = r->n_channels;
-
-  for (gint64 i = 0; i < n_pixels; i++, taps++, y += y_stride)
-    if (row->n != 2 || taps->n != 2)
-      sum_pixel (row, row->n, taps, taps->n, x_stride, x, y, n);
-    else if (n == 1)
-      sum_four (row, taps, x_stride, x, y, 1);
-    else if (n < N_TOGETHER / 4)
-      sum_four (row, taps, x_stride, x, y, n);
-    else
-      sum_pixel (row, 2, taps, 2, x_stride, x, y, n);
-}
-
-/* The last vector may overlap the one before. */
-static inline void
-copy_channels (const float *from, float *to, gint64 n)
-{
-  gint64 c = 0;
-
-  for (; c + CLEAVE_VECTOR <= n; c += CLEAVE_VECTOR)
-    cleave_vector_store (to + c, cleave_vector_load (from + c));
-  if (c < n && c > 0)
-    cleave_vector_store (to + n - CLEAVE_VECTOR, cleave_vector_load (from + n - CLEAVE_VECTOR));
-  else
-    for (; c < n; c++)
-      to[c] = from[c];
-}
-
-static void
-copy_row (const Resize *r,
-          const CleaveResizeTaps *taps,
-          gint64 n_pixels,
-          const float *x,
-          gint64 x_stride,
-          float *y,
-          gint64 y_stride)
-{
-  if (r->n_channels == 1)
-    for (gint64 i = 0; i < n_pixels; i++)
-      y[i * y_stride] = x[taps[i].at[0] * x_stride];
-  else
-    for (gint64 i = 0; i < n_pixels; i++)
-      copy_channels (x + taps[i].at[0] * x_stride, y + i * y_stride, r->n_channels);
-}
+  const Resize *r;
+  const CleaveView *x;
+  gint64 begin, n; /* pixels */
+  gint64 length;   /* floats */
+  gint64 step;     /* and from one to the next in scratch */
+  float *lines;    /* interpolated, of the operand's lines at `from`; none: NULL */
+  const float *from[MAX_LINES];
+  float *sums;
+} Part;
 
 static gboolean
-is_single (const Resize *r, guint d)
+is_among (const float *from, const float *const *needed, guint n)
 {
-  return r->pixels.dim[d] == 1 && r->taps[d][0].n == 1 && r->taps[d][0].weight[0] == 1;
+  for (guint k = 0; k < n; k++)
+    if (needed[k] == from)
+      return TRUE;
+  return FALSE;
 }
 
-/* The last dimension that has pixels; that of the channels, if none has. */
+/* The line in scratch; those that the same line of the result needs are not overwritten. */
+static const float *
+find_line (Part *part, const float *from, const float *const *needed, guint n_needed)
+{
+  const Resize *r = part->r;
+  guint at = 0;
+
+  while (at < r->n_lines && part->from[at] != from)
+    at++;
+  if (at == r->n_lines)
+    {
+      at = 0;
+      while (is_among (part->from[at], needed, n_needed))
+        at++;
+      part->from[at] = from;
+      interpolate (r, from, r->inner == r->c ? 0 : part->x->stride[r->inner], part->begin, part->n,
+                   part->lines + at * part->step);
+    }
+  return part->lines + at * part->step;
+}
+
+/* The lines of the operand for one of the result, the first dimension outermost. */
 static guint
-find_inner (const Resize *r)
+list_lines (const Part *part, const gint64 *at, const float **from)
 {
-  guint d = r->pixels.rank - 1;
+  const Resize *r = part->r;
+  guint n = 1;
 
-  while (d > 0 && (d == r->c || is_single (r, d)))
-    d--;
-  return d;
+  from[0] = part->x->data;
+  for (guint d = 0; d < r->lines.rank; d++)
+    if (d != r->c && d != r->inner)
+      {
+        const CleaveResizeTaps *taps = &r->taps[d][at[d]];
+
+        for (guint k = n * taps->n; k-- > 0;)
+          from[k] = from[k / taps->n] + taps->at[k % taps->n] * part->x->stride[d];
+        n *= taps->n;
+      }
+  return n;
 }
 
-/* Row by row: what all pixels of one have in common is found once. */
+/* Sums along the last dimension first; the last sum goes to y. */
+static void
+make_line (Part *part, const gint64 *at, float *y)
+{
+  const Resize *r = part->r;
+  const float *from[MAX_LINES], *lines[MAX_LINES];
+  guint n = list_lines (part, at, from);
+  float *sum = part->sums;
+
+  for (guint k = 0; k < n; k++)
+    lines[k] = find_line (part, from[k], from, n);
+  for (guint d = r->lines.rank; d-- > 0;)
+    if (d != r->c && d != r->inner && r->taps[d][at[d]].n > 1)
+      {
+        const CleaveResizeTaps *taps = &r->taps[d][at[d]];
+
+        n /= taps->n;
+        for (guint k = 0; k < n; k++, sum += part->step)
+          {
+            float *to = n == 1 ? y : sum;
+
+            cleave_resize_sum_lines (lines + k * taps->n, taps, to, part->length);
+            lines[k] = to;
+          }
+      }
+  if (lines[0] != y)
+    memcpy (y, lines[0], (gsize) part->length * sizeof (float));
+}
+
+/* One part of a line, which may have been made in scratch. */
+static inline void
+put_line (const Part *part, const float *from, float *to, gint64 stride)
+{
+  gint64 n_channels = part->r->n_channels;
+
+  for (gint64 i = 0; i < part->n; i++)
+    for (gint64 c = 0; c < n_channels; c++)
+      to[i * stride + c] = from[i * n_channels + c];
+}
+
+/* Lines that have one other dimension. */
+static void
+run_rows (Part *part, const float *x, const CleaveView *y, float *to, float *scratch)
+{
+  const Resize *r = part->r;
+  const CleaveResizeTaps *taps = r->taps[r->rows];
+  gint64 x_stride = r->inner == r->c ? 0 : part->x->stride[r->inner];
+  gint64 y_stride = r->inner == r->c ? 0 : y->stride[r->inner];
+  gboolean is_dense = part->n == 1 || y_stride == r->n_channels;
+  gint64 made[MAX_ROWS] = { -1, -1, -1, -1 };
+
+  for (gint64 i = 0; i < y->type.shape.dim[r->rows]; i++, taps++, to += y->stride[r->rows])
+    {
+      const float *lines[MAX_ROWS] = { x };
+
+      for (guint k = 0; k < taps->n; k++)
+        {
+          gint64 at = taps->at[k], slot = at % MAX_ROWS;
+          float *line = part->lines + slot * part->step;
+
+          if (made[slot] != at)
+            interpolate (r, x + at * part->x->stride[r->rows], x_stride, part->begin, part->n,
+                         line);
+          made[slot] = at;
+          lines[k] = line;
+        }
+      cleave_resize_sum_lines (lines, taps, is_dense ? to : scratch, part->length);
+      if (!is_dense)
+        put_line (part, scratch, to, y_stride);
+    }
+}
+
+static void
+run_part (Part *part, const CleaveView *y, float *scratch)
+{
+  const Resize *r = part->r;
+  gint64 at[CLEAVE_MAX_RANK], stride = r->inner == r->c ? 0 : y->stride[r->inner];
+  gboolean is_dense = part->n == 1 || stride == r->n_channels, has_rows = r->rows < r->lines.rank;
+  CleaveShape lines = r->lines;
+
+  if (has_rows)
+    lines.dim[r->rows] = 1;
+  CLEAVE_EACH_INDEX (at, &lines)
+    {
+      float *to = (float *) y->data + cleave_index_offset (lines.rank, at, y->stride) +
+                  part->begin * stride;
+      const float *x = part->x->data;
+
+      if (has_rows)
+        {
+          for (guint d = 0; d < lines.rank; d++)
+            if (d != r->c && d != r->inner && d != r->rows)
+              x += r->taps[d][at[d]].at[0] * part->x->stride[d];
+          run_rows (part, x, y, to, scratch);
+          continue;
+        }
+      make_line (part, at, is_dense ? to : scratch);
+      if (!is_dense)
+        put_line (part, scratch, to, stride);
+    }
+}
+
 static void
 run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch)
 {
-  static const CleaveResizeTaps itself = { .n = 1, .weight = { 1 } };
   const Resize *r = state;
-  const CleaveView *x = &instance->operands[X], *y = &instance->results[0];
-  guint inner = find_inner (r);
-  const CleaveResizeTaps *taps = inner == r->c ? &itself : r->taps[inner];
-  CleaveShape rows = r->pixels;
-  gint64 n = r->pixels.dim[inner], stride = x->stride[inner], at[CLEAVE_MAX_RANK];
-  Taps row;
+  const CleaveView *y = &instance->results[0];
+  gint64 n = r->inner == r->c ? 1 : y->type.shape.dim[r->inner];
+  gint64 step = scratch_step (r);
+  float *rest = (float *) scratch + r->n_lines * step;
 
-  rows.dim[inner] = 1;
-  CLEAVE_EACH_INDEX (at, &rows)
+  for (gint64 begin = 0; begin < n; begin += r->n_together)
     {
-      const float *from = x->data;
-      float *to = (float *) y->data + cleave_index_offset (rows.rank, at, y->stride);
+      gint64 n_pixels = MIN (r->n_together, n - begin);
+      Part part = { .r = r,
+                    .x = &instance->operands[X],
+                    .begin = begin,
+                    .n = n_pixels,
+                    .length = n_pixels * r->n_channels,
+                    .lines = scratch,
+                    .step = step,
+                    .sums = rest + step };
 
-      list_taps (r, x, at, inner, &row);
-      if (r->copies) /* a sum would make 0 of -0 */
-        copy_row (r, taps, n, from + row.from[0], stride, to, y->stride[inner]);
-      else
-        sum_row (r, &row, taps, n, from, stride, to, y->stride[inner]);
+      run_part (&part, y, rest);
     }
 }
 

@@ -105,10 +105,89 @@ START_TEST (reference_bits_without_channels)
 }
 END_TEST
 
+/* The nearest element, of any size, with any number of channels side by side, or of a row-major
+ * value. */
+START_TEST (reference_bits_of_moved_elements)
+{
+  static const CleaveElement elements[] = { CLEAVE_UINT8, CLEAVE_BOOL,  CLEAVE_FLOAT16,
+                                            CLEAVE_INT32, CLEAVE_INT64, CLEAVE_FLOAT64 };
+
+  for (guint32 seed = 0; seed < N_SEEDS; seed++)
+    {
+      g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+      guint rank = (guint) draw (rand, 1, 5);
+      CleaveResizeAttrs attrs = {
+        .coordinate_transformation_mode = (CleaveResizeCoordinates) draw (rand, 0, 3),
+        .nearest_mode = (CleaveResizeNearest) draw (rand, 0, 3),
+        .sizes = { .n = rank },
+      };
+      CleaveTrySite instance = { .op = "Resize",
+                                 .attrs = &attrs,
+                                 .n_operands = 1,
+                                 .gap = draw (rand, 0, 2) / 2,
+                                 .y_row_major = g_rand_boolean (rand),
+                                 .seed = seed };
+      CleaveShape *x = &instance.operands[0].shape;
+
+      instance.row_major = instance.y_row_major ? 1 : 0;
+      instance.operands[0].element = elements[draw (rand, 0, G_N_ELEMENTS (elements) - 1)];
+      x->rank = rank;
+      for (guint d = 0; d < rank; d++)
+        {
+          gboolean is_image = rank > 2 && d >= 2;
+
+          x->dim[d] = draw (rand, 1, is_image || d == 0 ? 6 : 70);
+          attrs.sizes.v[d] = is_image ? x->dim[d] * draw (rand, 1, 4) : x->dim[d];
+          if (draw (rand, 0, 3) == 0)
+            attrs.sizes.v[d] = draw (rand, 1, 12);
+        }
+      ck_assert (cleave_try_instance (&instance, seed % 2 == 0 ? NULL : "v1"));
+    }
+}
+END_TEST
+
+/* Lines longer than what is done at once, and several dimensions that are interpolated. */
+START_TEST (reference_bits_of_long_lines)
+{
+  static const gint64 sizes[][10] = {
+    { 1, 2, 3, 5, 7, 1, 2, 6, 10, 14 },     { 1, 40, 2, 3, 9, 1, 40, 5, 4, 18 },
+    { 1, 1, 1, 3, 1500, 1, 1, 1, 6, 3000 }, { 1, 300, 1, 3, 9, 1, 300, 1, 6, 20 },
+    { 1, 3, 1, 3, 900, 1, 3, 1, 5, 2100 },  { 1, 2, 1, 7, 2900, 1, 2, 1, 3, 1100 },
+  };
+
+  for (guint32 seed = 0; seed < 72; seed++)
+    {
+      CleaveResizeAttrs attrs = { .mode =
+                                      seed % 2 == 0 ? CLEAVE_RESIZE_LINEAR : CLEAVE_RESIZE_CUBIC,
+                                  .cubic_coeff_a = -0.5,
+                                  .exclude_outside = seed % 4 == 1,
+                                  .coordinate_transformation_mode =
+                                      (CleaveResizeCoordinates) (seed / 4 % 3),
+                                  .sizes = { .n = 5 } };
+      CleaveTrySite instance = { .op = "Resize",
+                                 .attrs = &attrs,
+                                 .n_operands = 1,
+                                 .operands = { CLEAVE_TYPE (CLEAVE_FLOAT32, 1, 1, 1, 1, 1) },
+                                 .row_major = seed / 2 % 2,
+                                 .y_row_major = seed / 2 % 2,
+                                 .special = TRUE,
+                                 .seed = seed };
+
+      for (guint d = 0; d < 5; d++)
+        {
+          instance.operands[0].shape.dim[d] = sizes[seed % 6][d];
+          attrs.sizes.v[d] = sizes[seed % 6][5 + d];
+        }
+      for (guint level = 0; level < 3; level++)
+        ck_assert (cleave_try_instance (&instance, ((const char *[]){ "v1", "v3", "v4" })[level]));
+    }
+}
+END_TEST
+
 /* Elsewhere the reference kernel runs. */
 START_TEST (not_served)
 {
-  CleaveResizeAttrs attrs = { .sizes = CLEAVE_INTS (1, 6, 8) };
+  CleaveResizeAttrs attrs = { .mode = CLEAVE_RESIZE_LINEAR, .sizes = CLEAVE_INTS (1, 6, 8) };
   CleaveTrySite instance = { .op = "Resize",
                              .attrs = &attrs,
                              .n_operands = 1,
@@ -122,7 +201,9 @@ static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "all", reference_bits, reference_bits_of_the_lowest_level,
-                   reference_bits_of_rank_1, reference_bits_without_channels, not_served, NULL);
+                   reference_bits_of_rank_1, reference_bits_without_channels,
+                   reference_bits_of_moved_elements, reference_bits_of_long_lines, not_served,
+                   NULL);
 }
 
 CLEAVE_TEST_SUITE ("kernel-resize", add_tests)

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* Lines of floats that lie side by side: one interpolated a vector at a time, where the elements
+ * that a vector of the result takes, one for each tap, lie in one vector of the operand; and sums
+ * of several. */
+
+#include <string.h>
+
+#include "vector.h"
+
+#include "../../ops/resize-taps.h"
+
+#define CLEAVE_RESIZE_MAX 4
+
+/* Whole lines of the cache. */
+typedef struct
+{
+  gint32 index[CLEAVE_RESIZE_MAX][CLEAVE_VECTOR];
+  float weight[CLEAVE_RESIZE_MAX][CLEAVE_VECTOR];
+  gint32 is_there[CLEAVE_RESIZE_MAX][CLEAVE_VECTOR]; /* all bits, or none */
+  gint64 first[CLEAVE_RESIZE_MAX];                   /* of the elements for a tap */
+  gint64 unused[CLEAVE_RESIZE_MAX];
+} CleaveResizeBlock;
+
+#if defined(__FMA__)
+#define CLEAVE_RESIZE_HAS_BLOCKS TRUE
+static inline CleaveVector
+cleave_resize_pick (CleaveVector v, const gint32 *index)
+{
+#if defined(__AVX512F__)
+  return _mm512_permutexvar_ps (_mm512_loadu_si512 (index), v);
+#else
+  return _mm256_permutevar8x32_ps (v, _mm256_loadu_si256 ((const __m256i *) (gconstpointer) index));
+#endif
+}
+#else
+#define CLEAVE_RESIZE_HAS_BLOCKS FALSE
+#define cleave_resize_pick(v, index) (v)
+#endif
+
+/* Of up to a vector of elements; FALSE: those for a tap do not lie in one of a line of `n_from`. */
+static inline gboolean
+cleave_resize_block_init (
+    CleaveResizeBlock *block, const CleaveResizeTaps *taps, gint64 n, guint n_taps, gint64 n_from)
+{
+  *block = (CleaveResizeBlock){ 0 };
+  for (guint t = 0; t < n_taps; t++)
+    {
+      gint64 first = G_MAXINT64, last = 0;
+
+      for (gint64 i = 0; i < n; i++)
+        {
+          gint64 at = taps[i].at[MIN (t, taps[i].n - 1)];
+
+          first = MIN (first, at);
+          last = MAX (last, at);
+        }
+      if (last - first >= CLEAVE_VECTOR)
+        return FALSE;
+      first = MAX (0, MIN (first, n_from - CLEAVE_VECTOR));
+      block->first[t] = first;
+      for (gint64 i = 0; i < n; i++)
+        {
+          block->index[t][i] = (gint32) (taps[i].at[MIN (t, taps[i].n - 1)] - first);
+          block->weight[t][i] = t < taps[i].n ? (float) taps[i].weight[t] : 0;
+          block->is_there[t][i] = t < taps[i].n ? -1 : 0;
+        }
+    }
+  return TRUE;
+}
+
+/* A tap that an element does not have adds -0, which changes nothing. */
+static inline __attribute__ ((always_inline)) void
+cleave_resize_blocks (const CleaveResizeBlock *blocks,
+                      const float *x,
+                      float *y,
+                      gint64 n,
+                      gint64 n_from,
+                      const guint n_taps,
+                      const gboolean is_mixed)
+{
+  for (gint64 i = 0; i < n; i += CLEAVE_VECTOR, blocks++)
+    {
+      CleaveVector sum = { 0 };
+
+      for (guint t = 0; t < n_taps; t++)
+        {
+          CleaveVector from = n_from >= CLEAVE_VECTOR ? cleave_vector_load (x + blocks->first[t])
+                                                      : cleave_vector_load_some (x, (int) n_from);
+          CleaveVector term =
+              cleave_resize_pick (from, blocks->index[t]) * cleave_vector_load (blocks->weight[t]);
+
+          if (is_mixed && t > 0)
+            {
+              CleaveMask mask;
+
+              memcpy (&mask, blocks->is_there[t], sizeof mask);
+              term = cleave_vector_select (mask, term, cleave_vector_all (-0.0F));
+            }
+          sum = t == 0 ? term : sum + term;
+        }
+      if (n - i >= CLEAVE_VECTOR)
+        cleave_vector_store (y + i, sum);
+      else
+        cleave_vector_store_some (y + i, sum, (int) (n - i));
+    }
+}
+
+/* Sums of so many lines. */
+static inline __attribute__ ((always_inline)) void
+sum_some (
+    const float *const *lines, const float *weights, guint n_lines, float *restrict y, gint64 n)
+{
+  for (gint64 i = 0; i < n; i++)
+    {
+      float sum = weights[0] * lines[0][i];
+
+      for (guint k = 1; k < n_lines; k++)
+        sum += weights[k] * lines[k][i];
+      y[i] = sum;
+    }
+}
+
+static inline __attribute__ ((always_inline)) void
+sum_two (
+    const float *restrict a, const float *restrict b, float u, float v, float *restrict y, gint64 n)
+{
+  for (gint64 i = 0; i < n; i++)
+    y[i] = u * a[i] + v * b[i];
+}
+
+static inline __attribute__ ((always_inline)) void
+sum_four (const float *const *lines, const float *w, float *restrict y, gint64 n)
+{
+  const float *restrict a = lines[0], *restrict b = lines[1];
+  const float *restrict c = lines[2], *restrict d = lines[3];
+
+  for (gint64 i = 0; i < n; i++)
+    {
+      float sum = w[0] * a[i];
+
+      sum += w[1] * b[i];
+      sum += w[2] * c[i];
+      sum += w[3] * d[i];
+      y[i] = sum;
+    }
+}
+
+static inline void
+cleave_resize_sum_lines (const float *const *lines,
+                         const CleaveResizeTaps *taps,
+                         float *y,
+                         gint64 n)
+{
+  float weights[CLEAVE_RESIZE_MAX] = { 0 };
+
+  for (guint k = 0; k < taps->n; k++)
+    weights[k] = (float) taps->weight[k];
+  if (taps->n == 2)
+    sum_two (lines[0], lines[1], weights[0], weights[1], y, n);
+  else if (taps->n == 4)
+    sum_four (lines, weights, y, n);
+  else
+    sum_some (lines, weights, taps->n, y, n);
+}
