@@ -84,22 +84,37 @@ typedef struct
   gsize n_bytes;
 } Blocks;
 
-#define COPY_BLOCKS(name, Index)                                                                   \
+/* A block of one element is moved as that, since a call of memcpy takes longer than the move. */
+#define COPY_BLOCKS(name, Index, move)                                                             \
   static void name (const Blocks *b)                                                               \
   {                                                                                                \
     const Index *indices = b->indices;                                                             \
+    const gint64 n = b->n, extent = b->extent, y_step = b->y_step, axis_step = b->axis_step;       \
                                                                                                    \
-    for (gint64 i = 0; i < b->n; i++)                                                              \
+    for (gint64 i = 0; i < n; i++)                                                                 \
       {                                                                                            \
         const gint64 at = indices[i * b->index_step];                                              \
+        char *to = b->y + i * y_step;                                                              \
+        const char *from = b->x + CLAMP (at < 0 ? at + extent : at, 0, extent - 1) * axis_step;    \
                                                                                                    \
-        memcpy (b->y + i * b->y_step,                                                              \
-                b->x + CLAMP (at < 0 ? at + b->extent : at, 0, b->extent - 1) * b->axis_step,      \
-                b->n_bytes);                                                                       \
+        move;                                                                                      \
       }                                                                                            \
   }
-COPY_BLOCKS (copy_blocks_32, gint32)
-COPY_BLOCKS (copy_blocks_64, gint64)
+#define MOVE_AS(Element) *(Element *) to = *(const Element *) from
+#define COPY_BLOCKS_OF(Index)                                                                      \
+  COPY_BLOCKS (copy_1_##Index, Index, MOVE_AS (guint8))                                            \
+  COPY_BLOCKS (copy_2_##Index, Index, MOVE_AS (guint16))                                           \
+  COPY_BLOCKS (copy_4_##Index, Index, MOVE_AS (guint32))                                           \
+  COPY_BLOCKS (copy_8_##Index, Index, MOVE_AS (guint64))                                           \
+  COPY_BLOCKS (copy_any_##Index, Index, memcpy (to, from, b->n_bytes))
+COPY_BLOCKS_OF (gint32)
+COPY_BLOCKS_OF (gint64)
+
+/* By the bytes of an element, where a block is one; the last copies any block. */
+static void (*const block_copies[2][5]) (const Blocks *b) = {
+  { copy_1_gint32, copy_2_gint32, copy_4_gint32, copy_8_gint32, copy_any_gint32 },
+  { copy_1_gint64, copy_2_gint64, copy_4_gint64, copy_8_gint64, copy_any_gint64 },
+};
 
 /* For each index before the axis, a block for each of the indices. */
 static void
@@ -114,6 +129,7 @@ copy_blocks (
   Blocks b = { .extent = x->type.shape.dim[axis],
                .axis_step = x->stride[axis] * size,
                .n_bytes = (gsize) (n_block * size) };
+  guint kind = n_block == 1 ? (guint) g_bit_nth_lsf ((gulong) size, -1) : 4;
   CleaveLines lines;
 
   for (guint d = 0; d < axis; d++)
@@ -129,7 +145,7 @@ copy_blocks (
         b.indices = cleave_view_element (indices, lines.offset[0]);
         b.x = cleave_view_element (x, cleave_index_offset (axis, o, x->stride));
         b.y = cleave_view_element (y, cleave_index_offset (axis, o, y->stride) + lines.offset[1]);
-        (indices->type.element == CLEAVE_INT32 ? copy_blocks_32 : copy_blocks_64) (&b);
+        block_copies[indices->type.element == CLEAVE_INT64][kind](&b);
       }
     while (cleave_lines_next (&lines));
 }
