@@ -428,6 +428,12 @@ compute_products (const CleaveView *y, Work *work)
     }
 }
 
+static gboolean
+is_product (const CleaveCall *call)
+{
+  return call->n_operands == 2 && cleave_element_is_float (call->results[0].element);
+}
+
 static void
 compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
 {
@@ -436,24 +442,20 @@ compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *r
 
   cleave_equation_read (&e, call, NULL);
   work_init (&work, &e, operands, call->n_operands);
-  if (cleave_einsum_is_product (call))
+  if (is_product (call))
     compute_products (&results[0], &work);
   else
     compute_sums (call, &results[0], &work);
 }
 
-gboolean
-cleave_einsum_is_product (const CleaveCall *call)
-{
-  return call->n_operands == 2 && cleave_element_is_float (call->results[0].element);
-}
-
+/* Whole numbers wrap around in any order. */
 static CleaveKernel
 kernel (const CleaveCall *call)
 {
-  return cleave_einsum_is_product (call) && call->results[0].element != CLEAVE_FLOAT64
-             ? CLEAVE_KERNEL_EINSUM
-             : CLEAVE_KERNEL_REFERENCE;
+  guint element = CLEAVE_ELEMENT_BIT (call->results[0].element);
+
+  return call->n_operands == 2 && (element & CLEAVE_ELEMENTS_SUM) != 0 ? CLEAVE_KERNEL_EINSUM
+                                                                       : CLEAVE_KERNEL_REFERENCE;
 }
 
 static const CleaveAttr einsum_attrs[] = {

@@ -28,5 +28,3 @@ typedef struct
 
 /* Nothing is allocated.  FALSE: the operands do not fit it. */
 gboolean cleave_equation_read (CleaveEquation *e, const CleaveCall *call, GError **error);
-/* Whether it is computed as MatMul is: two operands of floats. */
-gboolean cleave_einsum_is_product (const CleaveCall *call);

@@ -34,16 +34,16 @@ each_level (void (*try_level) (const char *level))
       try_level (levels[i]);
 }
 
-/* Tries every level that has kernels of products and convolutions: none where LIBXSMM is absent, or
- * the machine has no AVX2. */
+/* Tries every level that has a GEMM, and so kernels of 16-bit floats: none where LIBXSMM is absent,
+ * or the machine has no AVX2. */
 static inline void
 each_brgemm_level (void (*try_level) (const char *level))
 {
   static const char *const levels[] = { "v3", "v4" };
   CleaveTrySite instance = { .op = "MatMul",
                              .n_operands = 2,
-                             .operands = { CLEAVE_TYPE (CLEAVE_FLOAT32, 2, 8),
-                                           CLEAVE_TYPE (CLEAVE_FLOAT32, 8, 8) } };
+                             .operands = { CLEAVE_TYPE (CLEAVE_FLOAT16, 2, 8),
+                                           CLEAVE_TYPE (CLEAVE_FLOAT16, 8, 8) } };
 
   for (guint i = 0; i < G_N_ELEMENTS (levels); i++)
     if (cleave_level_has_kernel (&instance, levels[i]))

@@ -37,12 +37,13 @@ make_type (const char *labels, CleaveElement element, const gint64 *extent)
 static gboolean
 try_einsum (guint32 seed, const char *level)
 {
-  static const CleaveElement elements[] = { CLEAVE_FLOAT32, CLEAVE_FLOAT32, CLEAVE_FLOAT16,
-                                            CLEAVE_BFLOAT16 };
+  static const CleaveElement elements[] = { CLEAVE_FLOAT32, CLEAVE_FLOAT32,  CLEAVE_FLOAT32,
+                                            CLEAVE_FLOAT16, CLEAVE_BFLOAT16, CLEAVE_FLOAT64,
+                                            CLEAVE_INT32,   CLEAVE_INT64 };
   g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
   guint k = seed % G_N_ELEMENTS (cases);
   CleaveEinsumAttrs attrs = { (char *) cases[k].equation };
-  CleaveElement element = elements[draw (rand, 0, 3)];
+  CleaveElement element = elements[draw (rand, 0, 7)];
   CleaveTrySite instance = { .op = "Einsum",
                              .attrs = &attrs,
                              .n_operands = 2,

@@ -7,6 +7,12 @@
 typedef struct
 {
   CleaveTrySite instance;
+  CleaveGemmAttrs attrs;
+} Gemm;
+
+typedef struct
+{
+  CleaveTrySite instance;
   CleaveConvAttrs attrs;
 } Conv;
 
@@ -206,7 +212,7 @@ END_TEST
 /* A random MatMul: ranks 1 to 4, batches that are broadcast, rows and columns in any memory order.
  */
 static void
-draw_matmul (CleaveTrySite *instance, guint32 seed)
+draw_matmul (CleaveTrySite *instance, CleaveElement element, guint32 seed)
 {
   g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
   gint64 m = draw (rand, 1, g_rand_boolean (rand) ? 3 : 40);
@@ -215,7 +221,7 @@ draw_matmul (CleaveTrySite *instance, guint32 seed)
   guint n_batch = (guint) draw (rand, 0, 2);
 
   *instance = (CleaveTrySite){ .op = "MatMul", .seed = seed, .n_operands = 2 };
-  instance->operands[0] = (CleaveTensorType){ CLEAVE_FLOAT32, { n_batch + 2, { 0 } } };
+  instance->operands[0] = (CleaveTensorType){ element, { n_batch + 2, { 0 } } };
   instance->operands[1] = instance->operands[0];
   for (guint d = 0; d < n_batch; d++)
     {
@@ -241,62 +247,70 @@ draw_matmul (CleaveTrySite *instance, guint32 seed)
 }
 
 static void
-try_matrix_products (const char *level)
+draw_gemm (Gemm *gemm, CleaveElement element, guint32 seed)
 {
-  guint n_served = 0;
+  static const double fractions[] = { 1, 0.3, 0 }, whole[] = { 1, -3, 0 };
+  const double *factors = cleave_element_is_float (element) ? fractions : whole;
+  g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+  gint64 m = draw (rand, 1, 20), n = draw (rand, 1, 70), k = draw (rand, 1, 70);
+  gboolean turns_a = g_rand_boolean (rand), turns_b = g_rand_boolean (rand);
 
-  for (guint32 seed = 0; seed < N_SEEDS; seed++)
+  gemm->attrs = (CleaveGemmAttrs){ .alpha = factors[draw (rand, 0, 2)],
+                                   .beta = factors[draw (rand, 0, 2)],
+                                   .transA = turns_a,
+                                   .transB = turns_b };
+  gemm->instance = (CleaveTrySite){ .op = "Gemm",
+                                    .attrs = &gemm->attrs,
+                                    .seed = seed,
+                                    .n_operands = g_rand_boolean (rand) ? 3 : 2,
+                                    .constants = (guint) draw (rand, 0, 3) * 2,
+                                    .sliced = g_rand_boolean (rand) ? 2 : 0,
+                                    .sliced_dim = turns_b ? 0 : 1,
+                                    .gap = draw (rand, 0, 2) };
+  gemm->instance.operands[0] = turns_a ? CLEAVE_TYPE (element, k, m) : CLEAVE_TYPE (element, m, k);
+  gemm->instance.operands[1] = turns_b ? CLEAVE_TYPE (element, n, k) : CLEAVE_TYPE (element, k, n);
+  gemm->instance.operands[2] = g_rand_boolean (rand)
+                                   ? CLEAVE_TYPE (element, n)
+                                   : CLEAVE_TYPE (element, g_rand_boolean (rand) ? m : 1, n);
+}
+
+/* All are served. */
+static void
+try_products (CleaveElement element, guint n_seeds, const char *level)
+{
+  for (guint32 seed = 0; seed < n_seeds; seed++)
     {
-      CleaveTrySite instance;
+      CleaveTrySite matmul;
+      Gemm gemm;
 
-      draw_matmul (&instance, seed);
-      n_served += cleave_try_instance (&instance, level) ? 1 : 0;
+      draw_matmul (&matmul, element, seed);
+      ck_assert (cleave_try_instance (&matmul, level));
+      draw_gemm (&gemm, element, seed);
+      ck_assert (cleave_try_instance (&gemm.instance, level));
     }
-  ck_assert_uint_eq (n_served, N_SEEDS);
 }
-
-START_TEST (matrix_products_have_the_bits_of_the_reference)
-{
-  each_brgemm_level (try_matrix_products);
-}
-END_TEST
 
 static void
-try_gemm (const char *level)
+try_float_products (const char *level)
 {
-  guint n_served = 0;
-
-  for (guint32 seed = 0; seed < N_SEEDS; seed++)
-    {
-      g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
-      gint64 m = draw (rand, 1, 20), n = draw (rand, 1, 70), k = draw (rand, 1, 70);
-      static const double factors[] = { 1, 0.3, 0 };
-      CleaveGemmAttrs attrs = { .alpha = factors[draw (rand, 0, 2)],
-                                .beta = factors[draw (rand, 0, 2)],
-                                .transA = g_rand_boolean (rand),
-                                .transB = g_rand_boolean (rand) };
-      CleaveTrySite instance = { .op = "Gemm",
-                                 .attrs = &attrs,
-                                 .seed = seed,
-                                 .n_operands = g_rand_boolean (rand) ? 3 : 2,
-                                 .constants = (guint) draw (rand, 0, 3) * 2,
-                                 .sliced = g_rand_boolean (rand) ? 2 : 0,
-                                 .sliced_dim = attrs.transB ? 0 : 1,
-                                 .gap = draw (rand, 0, 2) };
-
-      instance.operands[0] =
-          attrs.transA ? CLEAVE_TYPE (CLEAVE_FLOAT32, k, m) : CLEAVE_TYPE (CLEAVE_FLOAT32, m, k);
-      instance.operands[1] =
-          attrs.transB ? CLEAVE_TYPE (CLEAVE_FLOAT32, n, k) : CLEAVE_TYPE (CLEAVE_FLOAT32, k, n);
-      instance.operands[2] = g_rand_boolean (rand)
-                                 ? CLEAVE_TYPE (CLEAVE_FLOAT32, n)
-                                 : CLEAVE_TYPE (CLEAVE_FLOAT32, g_rand_boolean (rand) ? m : 1, n);
-      n_served += cleave_try_instance (&instance, level) ? 1 : 0;
-    }
-  ck_assert_uint_eq (n_served, N_SEEDS);
+  try_products (CLEAVE_FLOAT32, N_SEEDS, level);
 }
 
-START_TEST (gemm_has_the_bits_of_the_reference) { each_brgemm_level (try_gemm); }
+START_TEST (products_have_the_bits_of_the_reference) { each_level (try_float_products); }
+END_TEST
+
+/* By the kernels of our own. */
+static void
+try_wide_products (const char *level)
+{
+  try_products (CLEAVE_FLOAT64, N_SEEDS / 5, level);
+  try_products (CLEAVE_INT32, N_SEEDS / 5, level);
+  try_products (CLEAVE_UINT32, N_SEEDS / 5, level);
+  try_products (CLEAVE_INT64, N_SEEDS / 5, level);
+  try_products (CLEAVE_UINT64, N_SEEDS / 5, level);
+}
+
+START_TEST (wide_products_have_the_bits_of_the_reference) { each_level (try_wide_products); }
 END_TEST
 
 /* So many rows that they are packed in several bands. */
@@ -323,9 +337,9 @@ add_tests (Suite *suite)
                    every_number_of_channels_has_the_bits_of_the_reference,
                    large_convolutions_have_the_bits_of_the_reference,
                    transposed_convolutions_have_the_bits_of_the_reference, NULL);
-  cleave_add_case (suite, "product", matrix_products_have_the_bits_of_the_reference,
-                   gemm_has_the_bits_of_the_reference, tall_gemm_has_the_bits_of_the_reference,
-                   NULL);
+  cleave_add_case (suite, "product", products_have_the_bits_of_the_reference,
+                   wide_products_have_the_bits_of_the_reference,
+                   tall_gemm_has_the_bits_of_the_reference, NULL);
 }
 
 CLEAVE_TEST_SUITE ("kernel-brgemm", add_tests)
