@@ -198,7 +198,9 @@ finite_maximum (Block *block, gint64 offset)
 static CleaveKernel
 kernel (const CleaveCall *call)
 {
-  return cleave_kernel_of_floats (call, CLEAVE_KERNEL_REDUCE);
+  return cleave_element_is_float (call->operands[0].element)
+             ? cleave_kernel_of_floats (call, CLEAVE_KERNEL_REDUCE)
+             : CLEAVE_KERNEL_REDUCE;
 }
 
 /* The records. */

@@ -84,7 +84,7 @@ has_nan_f64 (Bits_f64 bits)
 /* The parts of rows, put together as CLEAVE_LANES_JOIN does it; those of four in one go. */
 #define JOIN_EACH(joined, lane, step, join, n_rows)                                                \
   CLEAVE_EACH (r, n_rows)                                                                          \
-    (joined)[r] = CLEAVE_LANES_JOIN ((lane)[r], join)
+  (joined)[r] = CLEAVE_LANES_JOIN ((lane)[r], join)
 #define JOIN_ROWS_f32 JOIN_EACH
 #if CLEAVE_VECTOR > 4
 typedef double Four __attribute__ ((vector_size (4 * sizeof (double))));

@@ -6,6 +6,7 @@
 #include "level.h"
 #include "loops.h"
 #include "reduce-floats.h"
+#include "reduce-integers.h"
 
 enum { Y_AT, X_AT };
 
@@ -29,6 +30,9 @@ static const struct
 } reductions[] = {
 #define X(word, ...) { &cleave_op_##word, CLEAVE_FLOAT32, word##_f32 },
   REDUCTIONS (X)
+#undef X
+#define X(word, e, ...) { &cleave_op_##word, CLEAVE_##e, word##_##e },
+  INTEGER_REDUCTIONS (X)
 #undef X
 };
 /* clang-format on */
@@ -91,10 +95,9 @@ run_line (gconstpointer state, const CleaveKernelInstance *instance, const gint6
   const Reduce *reduce = state;
   const CleaveLoops *loops = &reduce->loops;
 
-  reduce->reduction (&reduce->block,
-                     (const char *) instance->operands[0].data + offset[X_AT] * loops->size[X_AT],
-                     n, (char *) instance->results[0].data + offset[Y_AT] * loops->size[Y_AT],
-                     loops->step[Y_AT]);
+  reduce->reduction (
+      &reduce->block, (const char *) instance->operands[0].data + offset[X_AT] * loops->size[X_AT],
+      n, (char *) instance->results[0].data + offset[Y_AT] * loops->size[Y_AT], loops->step[Y_AT]);
 }
 
 static void

@@ -39,9 +39,44 @@ try_reduction (guint32 seed, const char *level)
   ck_assert (cleave_try_instance (&instance, level));
 }
 
+/* Of integers those that have no root and no logarithm; sums of bytes are no kernel's. */
+static void
+try_integers (guint32 seed, const char *level)
+{
+  static const CleaveElement elements[] = { CLEAVE_INT32,  CLEAVE_INT64, CLEAVE_UINT32,
+                                            CLEAVE_UINT64, CLEAVE_INT8,  CLEAVE_UINT8 };
+  static const char *const of_bytes[] = { "ReduceMax", "ReduceMin" };
+  static const char *const of_words[] = { "ReduceMax", "ReduceMin",  "ReduceSum",      "ReduceMean",
+                                          "ReduceL1",  "ReduceProd", "ReduceSumSquare" };
+  g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+  CleaveElement element = elements[seed % G_N_ELEMENTS (elements)];
+  gboolean bytes = cleave_element_size (element) == 1;
+  guint rank = (guint) draw (rand, 1, 4);
+  CleaveReduceAttrs attrs = { .keepdims = g_rand_boolean (rand) };
+  CleaveTrySite instance = { .op =
+                                 bytes ? of_bytes[draw (rand, 0, 1)] : of_words[draw (rand, 0, 6)],
+                             .attrs = &attrs,
+                             .n_operands = 1,
+                             .gap = draw (rand, 0, 2),
+                             .row_major = (guint) draw (rand, 0, 1),
+                             .seed = seed };
+
+  instance.operands[0].element = element;
+  instance.operands[0].shape.rank = rank;
+  for (guint d = 0; d < rank; d++)
+    {
+      instance.operands[0].shape.dim[d] = draw (rand, 1, rank <= 2 ? 300 : 12);
+      if (g_rand_boolean (rand))
+        attrs.axes.v[attrs.axes.n++] = d;
+    }
+  ck_assert (cleave_try_instance (&instance, level));
+}
+
 static void
 try_level (const char *level)
 {
+  for (guint32 seed = 0; seed < N_SEEDS; seed++)
+    try_integers (seed, level);
   for (guint32 seed = 0; seed < N_SEEDS; seed++)
     try_reduction (seed, level);
 }
