@@ -120,7 +120,8 @@ typedef enum {
   CLEAVE_KERNEL_CONV_TRANSPOSE,
   CLEAVE_KERNEL_MATMUL,
   CLEAVE_KERNEL_GEMM,
-  CLEAVE_KERNEL_PRODUCTS, /* MatMul and Gemm of what the GEMM does not serve */
+  CLEAVE_KERNEL_PRODUCTS_MATMUL, /* of what no GEMM serves */
+  CLEAVE_KERNEL_PRODUCTS_GEMM,
   CLEAVE_KERNEL_DEPTHWISE,
   CLEAVE_KERNEL_NARROW_CONV,  /* depthwise, of few channels */
   CLEAVE_KERNEL_GROUPED_CONV, /* of groups that make the few channels that they read */

@@ -123,7 +123,7 @@ kernel (const CleaveCall *call)
 
   if (element == CLEAVE_FLOAT16 || element == CLEAVE_BFLOAT16)
     return CLEAVE_KERNEL_UPCAST_GEMM;
-  return element == CLEAVE_FLOAT32 ? CLEAVE_KERNEL_GEMM : CLEAVE_KERNEL_PRODUCTS;
+  return element == CLEAVE_FLOAT32 ? CLEAVE_KERNEL_GEMM : CLEAVE_KERNEL_PRODUCTS_GEMM;
 }
 
 static void

@@ -54,7 +54,7 @@ kernel (const CleaveCall *call)
 
   if (element == CLEAVE_FLOAT16 || element == CLEAVE_BFLOAT16)
     return CLEAVE_KERNEL_UPCAST_MATMUL;
-  return element == CLEAVE_FLOAT32 ? CLEAVE_KERNEL_MATMUL : CLEAVE_KERNEL_PRODUCTS;
+  return element == CLEAVE_FLOAT32 ? CLEAVE_KERNEL_MATMUL : CLEAVE_KERNEL_PRODUCTS_MATMUL;
 }
 
 static void

@@ -14,8 +14,6 @@
 
 enum { A, B, C };
 
-extern const CleaveOp cleave_op_gemm;
-
 typedef struct _Products Products;
 
 /* y = a b for each index of the batch; strides are in elements. */
@@ -25,7 +23,7 @@ struct _Products
   gint64 a_row, a_column, b_row, b_column, c_row, c_column, y_row, y_column;
   CleaveShape batch;
   gint64 a_step[CLEAVE_MAX_RANK], b_step[CLEAVE_MAX_RANK], y_step[CLEAVE_MAX_RANK];
-  gboolean finishes; /* by alpha, and by beta times C */
+  gboolean scales, has_c; /* by alpha; C, times beta, is added */
   double alpha, beta;
   void (*run) (const Products *p,
                gconstpointer a,
@@ -101,7 +99,7 @@ fma_of_doubles (Doubles a, Doubles b, Doubles c)
                                                                                                    \
     for (gint64 j = 0; j < n; j++)                                                                 \
       {                                                                                            \
-        T value = p->finishes ? tile[j] * alpha : tile[j];                                         \
+        T value = p->scales ? tile[j] * alpha : tile[j];                                         \
                                                                                                    \
         if (c != NULL)                                                                             \
           value += beta * c[j * p->c_column];                                                      \
@@ -148,9 +146,10 @@ DEFINE_RUN (u32, guint32, Words, gint64, wrap)
 DEFINE_RUN (u64, guint64, LongWords, gint64, wrap)
 /* clang-format on */
 
-static void
-plan_matmul (Products *p, const CleaveKernelInstance *instance)
+static Products *
+plan_matmul (const CleaveKernelInstance *instance)
 {
+  Products *p = g_new0 (Products, 1);
   const CleaveView *a = &instance->operands[A], *b = &instance->operands[B];
   const CleaveView *y = &instance->results[0];
   CleaveMatmulDims dims = cleave_matmul_dims (&a->type.shape, &b->type.shape);
@@ -176,11 +175,13 @@ plan_matmul (Products *p, const CleaveKernelInstance *instance)
   p->batch = y->type.shape;
   p->batch.rank = dims.n_batch;
   memcpy (p->y_step, y->stride, sizeof p->y_step);
+  return p;
 }
 
-static void
-plan_gemm (Products *p, const CleaveKernelInstance *instance)
+static Products *
+plan_gemm (const CleaveKernelInstance *instance)
 {
+  Products *p = g_new0 (Products, 1);
   const CleaveGemmAttrs *attrs = instance->call.attrs;
   const CleaveView *a = &instance->operands[A], *b = &instance->operands[B];
   const CleaveView *y = &instance->results[0];
@@ -196,27 +197,20 @@ plan_gemm (Products *p, const CleaveKernelInstance *instance)
   p->b_column = b->stride[1 - b_row];
   p->y_row = y->stride[0];
   p->y_column = y->stride[1];
-  if (cleave_call_has (&instance->call, C))
+  p->has_c = cleave_call_has (&instance->call, C);
+  if (p->has_c)
     cleave_view_broadcast_strides (&instance->operands[C], 2, c_step);
   p->c_row = c_step[0];
   p->c_column = c_step[1];
   p->alpha = attrs->alpha;
   p->beta = attrs->beta;
-  p->finishes = attrs->alpha != 1;
+  p->scales = attrs->alpha != 1;
+  return p;
 }
 
 static gboolean
-prepare (const CleaveKernelInstance *instance,
-         CleaveWeights *weights,
-         gpointer *state,
-         gsize *n_scratch)
+prepare (Products *p, const CleaveKernelInstance *instance, gpointer *state, gsize *n_scratch)
 {
-  Products *p;
-
-  if (cleave_shape_n_elements (&instance->results[0].type.shape) == 0)
-    return FALSE;
-  p = g_new0 (Products, 1);
-  *state = p;
   switch (instance->results[0].type.element)
     {
     case CLEAVE_FLOAT32:
@@ -233,19 +227,33 @@ prepare (const CleaveKernelInstance *instance,
       p->run = run_u64;
       break;
     }
-  if (instance->call.op == &cleave_op_gemm)
-    plan_gemm (p, instance);
-  else
-    plan_matmul (p, instance);
+  *state = p;
   *n_scratch = (gsize) p->k * VECTORS * VECTOR_BYTES;
   return TRUE;
+}
+
+static gboolean
+prepare_matmul (const CleaveKernelInstance *instance,
+                CleaveWeights *weights,
+                gpointer *state,
+                gsize *n_scratch)
+{
+  return prepare (plan_matmul (instance), instance, state, n_scratch);
+}
+
+static gboolean
+prepare_gemm (const CleaveKernelInstance *instance,
+              CleaveWeights *weights,
+              gpointer *state,
+              gsize *n_scratch)
+{
+  return prepare (plan_gemm (instance), instance, state, n_scratch);
 }
 
 static void
 run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch)
 {
   const Products *p = state;
-  gboolean has_c = instance->call.op == &cleave_op_gemm && cleave_call_has (&instance->call, C);
   gint64 at[CLEAVE_MAX_RANK];
 
   CLEAVE_EACH_INDEX (at, &p->batch)
@@ -255,13 +263,20 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
                                    cleave_index_offset (p->batch.rank, at, p->a_step)),
               cleave_view_element (&instance->operands[B],
                                    cleave_index_offset (p->batch.rank, at, p->b_step)),
-              has_c ? instance->operands[C].data : NULL,
+              p->has_c ? instance->operands[C].data : NULL,
               cleave_view_element (&instance->results[0],
                                    cleave_index_offset (p->batch.rank, at, p->y_step)),
               scratch);
     }
 }
 
-extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_products); /* for levels.h */
-const CleaveKernelFamily
-    CLEAVE_LEVELLED (cleave_kernel_products) = { .prepare = prepare, .run = run, .free = g_free };
+/* For levels.h. */
+extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_products_matmul);
+extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_products_gemm);
+
+const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_products_matmul) = {
+  .prepare = prepare_matmul, .run = run, .free = g_free
+};
+const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_products_gemm) = { .prepare = prepare_gemm,
+                                                                           .run = run,
+                                                                           .free = g_free };
