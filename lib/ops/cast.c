@@ -39,21 +39,16 @@ compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *r
       }
 }
 
-/* What a float holds on the way: all but numbers of 32 bits and more, which only become floats. */
+/* Not of float64, and not where a whole number would be rounded twice on its way. */
 static CleaveKernel
 kernel (const CleaveCall *call)
 {
-  const guint halves = CLEAVE_ELEMENT_BIT (CLEAVE_FLOAT16) | CLEAVE_ELEMENT_BIT (CLEAVE_BFLOAT16);
-  const guint floats = halves | CLEAVE_ELEMENT_BIT (CLEAVE_FLOAT32);
-  const guint bytes = CLEAVE_ELEMENT_BIT (CLEAVE_INT8) | CLEAVE_ELEMENT_BIT (CLEAVE_UINT8);
-  guint from = CLEAVE_ELEMENT_BIT (call->operands[0].element);
-  guint to = CLEAVE_ELEMENT_BIT (call->results[0].element);
+  CleaveElement from = call->operands[0].element, to = call->results[0].element;
 
-  if ((from & (floats | bytes)) != 0 && (to & floats) != 0)
-    return CLEAVE_KERNEL_CONVERT;
-  return from == CLEAVE_ELEMENT_BIT (CLEAVE_INT32) && to == CLEAVE_ELEMENT_BIT (CLEAVE_FLOAT32)
-             ? CLEAVE_KERNEL_CONVERT
-             : CLEAVE_KERNEL_REFERENCE;
+  if (from == CLEAVE_FLOAT64 || to == CLEAVE_FLOAT64 ||
+      (to == CLEAVE_BFLOAT16 && !cleave_element_is_float (from) && cleave_element_size (from) > 2))
+    return CLEAVE_KERNEL_REFERENCE;
+  return CLEAVE_KERNEL_CONVERT;
 }
 
 static const CleaveAttr cast_attrs[] = {

@@ -20,6 +20,23 @@
 
 #define CLEAVE_NAN (__builtin_nan (""))
 
+/* A call that loops make once, since its branches else keep them from being vectorised. */
+#define CLEAVE_CALL G_GNUC_UNUSED __attribute__ ((noinline, const)) static
+
+/* 0 and 1 as bounds that compilers do not know: of two that they know, they make branches, not the
+ * two instructions that it takes. */
+CLEAVE_CALL float
+cleave_f32_unit_bound (gboolean upper)
+{
+  return upper ? 1 : 0;
+}
+
+CLEAVE_CALL double
+cleave_f64_unit_bound (gboolean upper)
+{
+  return upper ? 1 : 0;
+}
+
 /* a if `choice`, else b: both are there, nothing branches. */
 static inline float
 cleave_f32_select (gboolean choice, float a, float b)
@@ -66,6 +83,24 @@ cleave_f32_at_most (float a, float bound)
 
 static inline float
 cleave_f32_at_least (float a, float bound)
+{
+  return bound > a ? bound : a;
+}
+
+static inline double
+cleave_f64_copysign (double a, double b)
+{
+  return copysign (a, b);
+}
+
+static inline double
+cleave_f64_at_most (double a, double bound)
+{
+  return bound < a ? bound : a;
+}
+
+static inline double
+cleave_f64_at_least (double a, double bound)
 {
   return bound > a ? bound : a;
 }
@@ -230,7 +265,27 @@ cleave_f32_sqrt (float a)
   return cleave_f32_select (a < 0.0f, (float) CLEAVE_NAN, __builtin_sqrtf (a));
 }
 
-/* To the nearest integer, halves to the even one; the sign of zero is kept. */
+/* To the nearest integer, halves to the even one; the sign of zero is kept.  Where there is an
+ * instruction, it gives the same. */
+#if defined(__SSE4_1__)
+static inline float
+cleave_f32_round (float a)
+{
+  return __builtin_rintf (a);
+}
+
+static inline float
+cleave_f32_floor (float a)
+{
+  return __builtin_floorf (a);
+}
+
+static inline float
+cleave_f32_ceil (float a)
+{
+  return __builtin_ceilf (a);
+}
+#else
 static inline float
 cleave_f32_round (float a)
 {
@@ -255,6 +310,7 @@ cleave_f32_ceil (float a)
 
   return cleave_f32_copysign (y + cleave_f32_select (y < a, 1.0f, 0.0f), a);
 }
+#endif
 
 /* So far quarter turns are taken off without loss. */
 #define CLEAVE_TURN_MOST 4e8f
@@ -375,7 +431,9 @@ DOUBLE (abs, fabs)
   static inline T cleave_##t##_bound (double a) { return (T) a; }                                  \
   static inline T cleave_##t##_sign (T a)                                                          \
   {                                                                                                \
-    return cleave_##t##_select (a > 0, 1, cleave_##t##_select (a < 0, -1, cleave_##t##_select (a == 0, 0, a))); \
+    T size = cleave_##t##_abs (a);                                                                 \
+                                                                                                   \
+    return cleave_##t##_select (size > 0, cleave_##t##_copysign (1, a), size);                     \
   }                                                                                                \
   /* A NaN wins, the first of two; of equal ones the first. */                                     \
   static inline T cleave_##t##_max (T a, T b)                                                      \
@@ -399,6 +457,8 @@ FLOATS (double, f64, )
   static inline T cleave_##t##_neg (T a) { return (T) -(U) a; }                                    \
   static inline T cleave_##t##_max (T a, T b) { return a >= b ? a : b; }                           \
   static inline T cleave_##t##_min (T a, T b) { return a <= b ? a : b; }                           \
+  static inline T cleave_##t##_at_least (T a, T bound) { return bound > a ? bound : a; }           \
+  static inline T cleave_##t##_at_most (T a, T bound) { return bound < a ? bound : a; }            \
   /* a to the power of b, which is not negative. */                                                \
   static inline T cleave_##t##_power (T a, T b)                                                    \
   {                                                                                                \
@@ -508,9 +568,7 @@ cleave_f64_is_negative (double a)
   return a < 0;
 }
 
-/* The integer nearest to a bound that is a real number.  A call, so that loops find it once: its
- * branches else keep them from being vectorised. */
-#define CLEAVE_CALL G_GNUC_UNUSED __attribute__ ((noinline, const)) static
+/* The integer nearest to a bound that is a real number. */
 CLEAVE_CALL gint64
 cleave_i64_bound (double a)
 {
@@ -666,5 +724,9 @@ __extension__ typedef struct
   _Generic((T) 0, guint8 : cleave_u8_##word, guint64 : cleave_u64_##word) (__VA_ARGS__)
 /* a if the choice, else b, in the type T. */
 #define CLEAVE_SELECT(choice, a, b) CLEAVE_N (select, choice, (T) (a), (T) (b))
+/* a where it lies between 0 and 1, else that of them which is nearer. */
+#define CLEAVE_UNIT(a)                                                                             \
+  CLEAVE_F (at_least, CLEAVE_F (at_most, a, CLEAVE_F (unit_bound, TRUE)),                          \
+            CLEAVE_F (unit_bound, FALSE))
 /* A real number, such as a bound, as the nearest T. */
 #define CLEAVE_BOUND(a) CLEAVE_N (bound, a)

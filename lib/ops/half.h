@@ -29,28 +29,33 @@ cleave_float_from_bits (guint32 bits)
 static inline guint32
 cleave_bits_round (guint32 bits, guint shift)
 {
-  guint32 kept = bits >> shift;
-  guint32 rest = bits & ((1u << shift) - 1), tie = 1u << (shift - 1);
-
-  return kept + (rest > tie || (rest == tie && (kept & 1) != 0));
+  return (bits + (1u << (shift - 1)) - 1 + (bits >> shift & 1)) >> shift;
 }
 
+/* a if `choice`, else b: both are there, nothing branches. */
+static inline guint32
+cleave_bits_select (gboolean choice, guint32 a, guint32 b)
+{
+  guint32 mask = -(guint32) choice;
+
+  return (a & mask) | (b & ~mask);
+}
+
+/* All cases are there and one is selected, so that compilers do several at once.  What is smaller
+ * than 2^-14 is rounded by adding 0.5, which leaves room for as many bits as a half has. */
 static inline guint16
 cleave_half_from_float (float value)
 {
-  guint32 bits = cleave_float_bits (value);
-  guint32 sign = bits >> 16 & 0x8000, size = bits & 0x7fffffff, half;
+  guint32 bits = cleave_float_bits (value), sign = bits >> 16 & 0x8000;
+  gint32 size = (gint32) (bits & 0x7fffffff);
+  guint32 normal = cleave_bits_round ((guint32) size - 0x38000000, 13);
+  guint32 small =
+      cleave_float_bits (cleave_float_from_bits ((guint32) size) + 0.5f) - cleave_float_bits (0.5f);
+  guint32 half = cleave_bits_select (size < 0x38800000, small, normal);
 
-  if (size > 0x7f800000) /* NaN: made quiet */
-    half = 0x7e00 | (size >> 13 & 0x3ff);
-  else if (size >= 0x477ff000) /* 65520 and more */
-    half = 0x7c00;
-  else if (size >= 0x38800000) /* 2^-14 and more: normal */
-    half = cleave_bits_round (size - 0x38000000, 13);
-  else if (size > 0x33000000) /* more than 2^-25 */
-    half = cleave_bits_round ((size & 0x7fffff) | 0x800000, 126 - (size >> 23));
-  else
-    half = 0;
+  half = cleave_bits_select (size >= 0x477ff000, 0x7c00, half); /* 65520 and more */
+  half = cleave_bits_select (size > 0x7f800000, 0x7e00 | ((guint32) size >> 13 & 0x3ff),
+                             half); /* NaN: made quiet */
   return (guint16) (sign | half);
 }
 
@@ -68,11 +73,10 @@ cleave_half_to_float (guint16 half)
 static inline guint16
 cleave_bfloat16_from_float (float value)
 {
-  guint32 bits = cleave_float_bits (value);
+  guint32 bits = cleave_float_bits (value), quiet = bits >> 16 | 0x40;
+  gboolean is_nan = (gint32) (bits & 0x7fffffff) > 0x7f800000;
 
-  if ((bits & 0x7fffffff) > 0x7f800000) /* NaN: made quiet */
-    return (guint16) (bits >> 16 | 0x40);
-  return (guint16) cleave_bits_round (bits, 16);
+  return (guint16) cleave_bits_select (is_nan, quiet, cleave_bits_round (bits, 16));
 }
 
 static inline float

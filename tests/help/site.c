@@ -356,7 +356,10 @@ cleave_try_instance (const CleaveTrySite *try, const char *level)
       views[r] = reference[r].view;
     }
   if (try->in_place)
-    fast_views[0] = trial.values[0].view;
+    {
+      fast_views[0] = trial.values[0].view;
+      trial.values[0].view.type = fast_views[0].type = trial.result_types[0];
+    }
   trial.instance.call.op->compute (&trial.instance.call, trial.views, views);
   served = run_fast (&trial, fast_views, level);
   for (guint r = 0; r < trial.instance.call.n_results; r++)

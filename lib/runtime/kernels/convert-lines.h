@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+#include "cast-lines.h"
 #include "finish.h"
 #include "integers/written-add.h"
 #include "loops.h"
@@ -30,6 +31,7 @@ struct _Convert
   CleaveElement from, to;
   const CleaveWrittenAdd *add; /* it is one, of two operands; or NULL */
   const guint8 *table;         /* it is one, or NULL */
+  CleaveCastLine cast;         /* it is one, or NULL */
   CleaveLoops loops;           /* of y, x, and where there are any the scale and zero point */
 };
 
@@ -118,29 +120,10 @@ quantize_apart (const Convert *c, const Line *line)
     }
 }
 
-/* By way of a float, which holds all that is served. */
 static inline void
 cast (const Convert *c, const Line *line)
 {
-  const char *x = line->x;
-  char *y = line->y;
-  float buffer[LINE];
-
-  if (c->to == CLEAVE_FLOAT32 && line->y_step == 1)
-    {
-      cleave_upcast (c->from, x, line->x_step, 0, line->y, line->n);
-      return;
-    }
-  for (gint64 i = 0, n; i < line->n; i += n)
-    {
-      n = MIN (line->n - i, LINE);
-      cleave_upcast (c->from, x + i * line->x_step * c->loops.size[X_VIEW], line->x_step, 0, buffer,
-                     n);
-      if (c->to == CLEAVE_FLOAT32)
-        for (gint64 j = 0; j < n; j++)
-          ((float *) (void *) y)[(i + j) * line->y_step] = buffer[j];
-      else
-        cleave_narrow (c->to, buffer, y + i * line->y_step * c->loops.size[Y_VIEW], line->y_step,
-                       n);
-    }
+  CLEAVE_LEVELLED (cleave_cast_line_run)
+  (c->cast, line->x, line->x_step, c->loops.size[X_VIEW], line->y, line->y_step,
+   c->loops.size[Y_VIEW], line->n);
 }

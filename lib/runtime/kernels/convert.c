@@ -100,6 +100,7 @@ static void
 plan_cast (Convert *c, const CleaveKernelInstance *instance)
 {
   plan (c, instance, &instance->operands[X], 1);
+  c->cast = CLEAVE_LEVELLED (cleave_cast_line_find) (c->from, c->to);
   c->line = cast;
 }
 

@@ -1,36 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "elementwise-halves.h"
+#include "half-block.h"
 #include "loops.h"
-#include "upcast.h"
 
 #include "../../ops/elementwise-math.h"
 
-/* Elements in registers at once: a constant, so that compilers keep them there. */
-#define BLOCK 16
+#define BLOCK CLEAVE_HALF_BLOCK
 
 static const double no_attrs[4];
-
-static inline void
-widen (const guint16 *from, float *to)
-{
-#if defined(__AVX512F__)
-  _mm512_storeu_ps (to, _mm512_cvtph_ps (_mm256_loadu_si256 ((const void *) from)));
-#else
-  cleave_upcast_halves (from, 1, to, BLOCK);
-#endif
-}
-
-static inline void
-store_half (const float *from, guint16 *to)
-{
-#if defined(__AVX512F__)
-  _mm256_storeu_si256 ((void *) to,
-                       _mm512_cvtps_ph (_mm512_loadu_ps (from), _MM_FROUND_TO_NEAREST_INT));
-#else
-  cleave_narrow_halves (from, to, 1, BLOCK);
-#endif
-}
 
 static inline void
 store_bool (const guint8 *from, guint8 *to)
@@ -58,8 +36,12 @@ run_rest (CleaveHalfLoop loop, const CleaveHalfBox *rest, gsize y_size, gconstpo
 }
 
 /* clang-format off */
-#define WIDEN(name) float name##_floats[BLOCK]; widen (name##s + i, name##_floats)
+#define WIDEN(name) float name##_floats[BLOCK]; cleave_half_block_widen (name##s + i, name##_floats)
 #define ALL(name) const float name##_all = cleave_half_to_float (*name##s)
+
+/* Compilers make bools of so few, but not floats, in vectors also when they are no loop. */
+#define STEPS_store_bool CLEAVE_INDEPENDENT
+#define STEPS_cleave_half_block_store CLEAVE_INDEPENDENT_FEW
 
 #define EACH(name, Y, store, FIRST, BEFORE, A, B, formula)                                         \
   for (gint64 line = 0; line < box->n_lines; line++)                                               \
@@ -72,7 +54,7 @@ run_rest (CleaveHalfLoop loop, const CleaveHalfBox *rest, gsize y_size, gconstpo
           Y made[BLOCK];                                                                           \
           BEFORE;                                                                                  \
                                                                                                    \
-          CLEAVE_INDEPENDENT                                                                       \
+          STEPS_##store                                                                            \
           for (gint64 k = 0; k < BLOCK; k++)                                                       \
             {                                                                                      \
               const T a = A, b G_GNUC_UNUSED = B;                                                  \
@@ -128,8 +110,8 @@ run_rest (CleaveHalfLoop loop, const CleaveHalfBox *rest, gsize y_size, gconstpo
     EACH_2 (name, Y, store, formula)                                                               \
   }
 
-#define LOOP_UNARY(word, P, formula) LOOP_1 (half_##word, float, guint16, store_half, P, formula)
-#define LOOP_BINARY(word, P, formula) LOOP_2 (half_##word, float, guint16, store_half, P, formula)
+#define LOOP_UNARY(word, P, formula) LOOP_1 (half_##word, float, guint16, cleave_half_block_store, P, formula)
+#define LOOP_BINARY(word, P, formula) LOOP_2 (half_##word, float, guint16, cleave_half_block_store, P, formula)
 #define LOOP_SLOPE LOOP_BINARY
 #define LOOP_REMAINDER LOOP_BINARY
 #define LOOP_FOLD LOOP_BINARY
@@ -144,7 +126,7 @@ run_rest (CleaveHalfLoop loop, const CleaveHalfBox *rest, gsize y_size, gconstpo
     if (box->a_step == 1 && box->b_step == 0 && box->b_next == 0 &&                                \
         cleave_half_to_float (*bs) == exponent)                                                    \
       {                                                                                            \
-        EACH (name, float, store_half, , WIDEN (a), a_floats[k], exponent, formula)                       \
+        EACH (name, float, cleave_half_block_store, , WIDEN (a), a_floats[k], exponent, formula)                       \
         return;                                                                                    \
       }
 #define LOOP_POWER(word, P, formula)                                                               \
@@ -152,7 +134,7 @@ run_rest (CleaveHalfLoop loop, const CleaveHalfBox *rest, gsize y_size, gconstpo
     EACH_POWER (half_##word, 2.0f, formula)                                                        \
     EACH_POWER (half_##word, 3.0f, formula)                                                        \
     EACH_POWER (half_##word, 0.5f, formula)                                                        \
-    EACH_2 (half_##word, float, store_half, formula)                                               \
+    EACH_2 (half_##word, float, cleave_half_block_store, formula)                                               \
   }
 
 #define LOOPS_FLOAT(kind, word, P, formula) LOOP_##kind (word, P, formula)

@@ -271,6 +271,9 @@ cleave_loops_run (const CleaveLoops *loops,
 #ifdef __clang__
 #define CLEAVE_INDEPENDENT _Pragma ("clang loop vectorize(assume_safety)")
 #pragma clang diagnostic ignored "-Wpass-failed" /* those that call libm stay as they are */
+#define CLEAVE_INDEPENDENT_FEW CLEAVE_INDEPENDENT
 #else
 #define CLEAVE_INDEPENDENT _Pragma ("GCC ivdep")
+/* Of so few that it would become its steps, each alone. */
+#define CLEAVE_INDEPENDENT_FEW _Pragma ("GCC unroll 1") _Pragma ("GCC ivdep")
 #endif

@@ -42,6 +42,10 @@ cleave_narrow_halves (const float *from, guint16 *to, gint64 step, gint64 n)
   for (; step == 1 && i + 8 <= n; i += 8)
     _mm_storeu_si128 ((void *) (to + i),
                       _mm256_cvtps_ph (_mm256_loadu_ps (from + i), _MM_FROUND_TO_NEAREST_INT));
+#else
+  if (step == 1)
+    for (; i < n; i++)
+      to[i] = cleave_half_from_float (from[i]);
 #endif
   for (; i < n; i++)
 #if defined(__F16C__)
