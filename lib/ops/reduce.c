@@ -196,11 +196,25 @@ finite_maximum (Block *block, gint64 offset)
 }
 
 static CleaveKernel
-kernel (const CleaveCall *call)
+kernel_REAL (const CleaveCall *call)
 {
-  return cleave_element_is_float (call->operands[0].element)
-             ? cleave_kernel_of_floats (call, CLEAVE_KERNEL_REDUCE)
-             : CLEAVE_KERNEL_REDUCE;
+  return cleave_kernel_of_floats (call, CLEAVE_KERNEL_REDUCE);
+}
+#define kernel_SHIFTED kernel_REAL
+
+extern const CleaveOp cleave_op_reduce_max, cleave_op_reduce_min;
+
+/* Of bytes and 16-bit integers, networks have bounds at most. */
+static CleaveKernel
+kernel_SAME (const CleaveCall *call)
+{
+  CleaveElement element = call->operands[0].element;
+  gboolean is_bound = call->op == &cleave_op_reduce_max || call->op == &cleave_op_reduce_min;
+  gsize size = cleave_element_size (element);
+
+  if (cleave_element_is_float (element))
+    return kernel_REAL (call);
+  return size >= 4 || (size == 1 && is_bound) ? CLEAVE_KERNEL_REDUCE : CLEAVE_KERNEL_REFERENCE;
 }
 
 /* The records. */
@@ -261,7 +275,7 @@ wide_of (CleaveElement element, const Reduce *reduce)
     .attrs = word##_attrs,                                                                         \
     .infer = infer,                                                                                \
     .maps = maps,                                                                                  \
-    .kernel = kernel,                                                                              \
+    .kernel = kernel_##kind,                                                                            \
     .compute = word##_compute,                                                                     \
   };
 REDUCTIONS (X)

@@ -2,8 +2,8 @@
 
 /* Softmax, LogSoftmax, Hardmax: the axis is whole, every other dimension splits at will.
  *
- * Order: the maximum, then the sum of the exponentials, both in 8 parts (axes.h), then one division
- * each.  Computed in float32, but float64 for float64. */
+ * Order: the maximum, then the sum of the exponentials, both in 8 parts (axes.h); each of these is
+ * multiplied by one over it.  Computed in float32, but float64 for float64. */
 
 #include "axes.h"
 #include "build.h"
@@ -79,7 +79,7 @@ write_block (const Row *row, gint64 at, gint64 n, gconstpointer values)
                                                                                                    \
   static void softmax_##t (const Row *row)                                                         \
   {                                                                                                \
-    T m = maximum_##t (row), sum = sum_##t (row, m), e[CLEAVE_LINE];                               \
+    T m = maximum_##t (row), inverse = 1 / sum_##t (row, m), e[CLEAVE_LINE];                       \
     CleaveLineBuffer buffer;                                                                       \
                                                                                                    \
     for (gint64 at = 0; at < row->n; at += CLEAVE_LINE)                                            \
@@ -88,7 +88,7 @@ write_block (const Row *row, gint64 at, gint64 n, gconstpointer values)
                                                                                                    \
         exponentials_##t (read_block (row, at, n, &buffer), m, e, n);                              \
         for (gint64 i = 0; i < n; i++)                                                             \
-          e[i] = e[i] / sum;                                                                       \
+          e[i] = e[i] * inverse;                                                                       \
         write_block (row, at, n, e);                                                               \
       }                                                                                            \
   }                                                                                                \

@@ -1,24 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Softmax and LogSoftmax of several rows at once, side by side in vectors, so that short rows are
- * as fast as long ones, wherever the axis lies; of long rows that lie dense, one by one.  Each row
- * has the order of the reference kernel: its maximum and its sum in 8 parts.  The exponentials are
- * made once and kept. */
+/* Softmax and LogSoftmax of as many rows at once as a vector holds, so that short rows are as fast
+ * as long ones, wherever the axis lies; of long rows that lie dense, some at once along each.  Each
+ * row has the order of the reference kernel: its maximum and its sum in 8 parts.  The exponentials
+ * of Softmax are made once and kept. */
 
-#include "level.h"
-#include "loops.h"
-#include "vector.h"
+#include "softmax-columns.h"
 
-#include "../../ops/axes.h"
-#include "../../ops/elementwise-math.h"
-
-#include <math.h>
-#include <string.h>
-
-enum { Y_AT, X_AT };
-
-/* Rows at once. */
-#define ROWS 16
 /* Longer rows that are not dense are left to the reference kernel, which does them one by one. */
 #define MAX_LENGTH 4096
 /* Dense rows are done one by one from here on: of 64 elements it takes as long. */
@@ -28,15 +16,6 @@ enum { Y_AT, X_AT };
 /* Dense rows at once, whose maxima and sums are chains that do not wait for each other: rows of 96
  * take 0.73 of the time that they take one by one. */
 #define FEW 4
-
-typedef float Values[ROWS]; /* one of each row */
-
-typedef struct
-{
-  CleaveLoops loops; /* over the rows: of y, then of x */
-  gint64 n, x_step, y_step;
-  gboolean is_log, is_dense;
-} Softmax;
 
 static gboolean
 prepare_either (const CleaveKernelInstance *instance,
@@ -60,7 +39,7 @@ prepare_either (const CleaveKernelInstance *instance,
   s->y_step = y.stride[a->axis];
   x.type.shape.dim[a->axis] = y.type.shape.dim[a->axis] = 1;
   cleave_loops_init (&s->loops, &y, &x, 1);
-  *n_scratch = is_dense ? 0 : (gsize) (s->is_log ? 2 * n : n) * sizeof (Values);
+  *n_scratch = is_dense ? 0 : (gsize) n * sizeof (CleaveVector);
   *state = s;
   return TRUE;
 }
@@ -81,108 +60,6 @@ prepare_log (const CleaveKernelInstance *instance,
              gsize *n_scratch)
 {
   return prepare_either (instance, TRUE, state, n_scratch);
-}
-
-/* Where there are fewer rows, the last one again. */
-static void
-read_rows (const Softmax *s, const float *x, gint64 n_rows, Values *e)
-{
-  gint64 step = s->loops.step[X_AT];
-  gint64 at[ROWS];
-
-  for (gint64 r = 0; r < ROWS; r++)
-    at[r] = MIN (r, n_rows - 1) * step;
-  for (gint64 i = 0; i < s->n; i++, x += s->x_step)
-    for (gint64 r = 0; r < ROWS; r++)
-      e[i][r] = x[at[r]];
-}
-
-static void
-write_rows (const Softmax *s, const Values *e, gint64 n_rows, float *y)
-{
-  gint64 step = s->loops.step[Y_AT];
-
-  for (gint64 i = 0; i < s->n; i++, y += s->y_step)
-    for (gint64 r = 0; r < n_rows; r++)
-      y[r * step] = e[i][r];
-}
-
-/* cleave_f32_max, which compilers do not make vectors of here. */
-static inline CleaveVector
-max_of (CleaveVector a, CleaveVector b)
-{
-  return cleave_vector_select ((a >= b) | (a != a), a, b);
-}
-
-static inline CleaveVector
-sum_of (CleaveVector a, CleaveVector b)
-{
-  return a + b;
-}
-
-/* clang-format off */
-#define FOLD(word, join)                                                                           \
-  static inline void word (float *to, const float *a, const float *b)                              \
-  {                                                                                                \
-    for (gint64 r = 0; r < ROWS; r += CLEAVE_VECTOR)                                               \
-      cleave_vector_store (to + r, join (cleave_vector_load (a + r), cleave_vector_load (b + r))); \
-  }                                                                                                \
-                                                                                                   \
-  /* As CLEAVE_LANES_JOIN does it, but for lanes to which nothing comes: these change nothing. */  \
-  static void word##_all (const Values *e, gint64 n, float first, Values *lane)                    \
-  {                                                                                                \
-    gint64 n_lanes = MIN (n, CLEAVE_N_LANES);                                                      \
-    Values begin;                                                                                  \
-                                                                                                   \
-    for (gint64 r = 0; r < ROWS; r++)                                                              \
-      begin[r] = first;                                                                            \
-    for (gint64 j = 0; j < n_lanes; j++)                                                           \
-      word (lane[j], begin, e[j]);                                                                 \
-    for (gint64 i = n_lanes; i < n; i++)                                                           \
-      word (lane[i % CLEAVE_N_LANES], lane[i % CLEAVE_N_LANES], e[i]);                             \
-    for (gint64 near = 1; near < n_lanes; near *= 2)                                               \
-      for (gint64 j = 0; j + near < n_lanes; j += 2 * near)                                        \
-        word (lane[j], lane[j], lane[j + near]);                                                   \
-  }
-FOLD (max, max_of)
-FOLD (add, sum_of)
-/* clang-format on */
-
-/* x becomes the softmax of each row. */
-static void
-make_rows (gint64 n, Values *e)
-{
-  Values max[CLEAVE_N_LANES], sum[CLEAVE_N_LANES];
-
-  max_all ((const Values *) e, n, -INFINITY, max);
-  for (gint64 i = 0; i < n; i++)
-    for (gint64 r = 0; r < ROWS; r++)
-      e[i][r] = cleave_f32_exp_normal_negative (e[i][r] - max[0][r]);
-  add_all ((const Values *) e, n, 0, sum);
-  for (gint64 i = 0; i < n; i++)
-    for (gint64 r = 0; r < ROWS; r++)
-      e[i][r] = e[i][r] / sum[0][r];
-}
-
-/* The distances to the maximum stay; the exponentials are made for their sum alone. */
-static void
-make_log_rows (gint64 n, Values *x)
-{
-  Values max[CLEAVE_N_LANES], sum[CLEAVE_N_LANES], *e = x + n;
-
-  max_all ((const Values *) x, n, -INFINITY, max);
-  for (gint64 i = 0; i < n; i++)
-    for (gint64 r = 0; r < ROWS; r++)
-      {
-        x[i][r] = x[i][r] - max[0][r];
-        e[i][r] = cleave_f32_exp_normal_negative (x[i][r]);
-      }
-  add_all ((const Values *) e, n, 0, sum);
-  for (gint64 r = 0; r < ROWS; r++)
-    sum[0][r] = cleave_f32_log (sum[0][r]);
-  for (gint64 i = 0; i < n; i++)
-    for (gint64 r = 0; r < ROWS; r++)
-      x[i][r] = x[i][r] - sum[0][r];
 }
 
 /* Dense rows. */
@@ -240,6 +117,19 @@ JOIN_DENSE (join_max, MAX_OF_LANES)
 JOIN_DENSE (join_sums, SUM_OF_LANES)
 /* clang-format on */
 
+/* The exponentials of so many elements, less the maximum; they may lie where those do. */
+static inline void
+make_exponentials (const float *x, gint64 n, CleaveVector max, float *e)
+{
+  gint64 i = 0;
+
+  for (; i + CLEAVE_VECTOR <= n; i += CLEAVE_VECTOR)
+    cleave_vector_store (e + i, exp_of (cleave_vector_load (x + i) - max));
+  if (i < n)
+    cleave_vector_store_some (e + i, exp_of (cleave_vector_load_some (x + i, (int) (n - i)) - max),
+                              (int) (n - i));
+}
+
 /* The sums of the exponentials, which are kept in `y` unless that is NULL; x may lie there. */
 static inline __attribute__ ((always_inline)) void
 add_exponentials (
@@ -259,9 +149,7 @@ add_exponentials (
 
           if (y != NULL)
             to = y[r] + at;
-          CLEAVE_INDEPENDENT
-          for (gint64 i = 0; i < m; i++)
-            to[i] = cleave_f32_exp_normal_negative (from[i] - max[r]);
+          make_exponentials (from, m, cleave_vector_all (max[r]), to);
           made[r] = to;
         }
       add_dense (lane, made, m, n_rows);
@@ -299,8 +187,12 @@ run_dense (const Softmax *s, const float *from, float *to, int n_rows)
           y[r][i] = (x[r][i] - max[r]) - log;
       }
     else
-      for (gint64 i = 0; i < s->n; i++)
-        y[r][i] = y[r][i] / sum[r];
+      {
+        const float inverse = 1 / sum[r];
+
+        for (gint64 i = 0; i < s->n; i++)
+          y[r][i] = y[r][i] * inverse;
+      }
 }
 
 static void
@@ -314,38 +206,25 @@ run_dense_rows (const Softmax *s, const float *x, float *y, gint64 n_rows)
     run_dense (s, x + row * s->loops.step[X_AT], y + row * s->loops.step[Y_AT], 1);
 }
 
-/* So many rows, from one on. */
-static void
-run_rows (const Softmax *s, const float *x, float *y, gint64 n_rows, gpointer scratch)
-{
-  if (s->is_dense)
-    {
-      run_dense_rows (s, x, y, n_rows);
-      return;
-    }
-  read_rows (s, x, n_rows, scratch);
-  (s->is_log ? make_log_rows : make_rows) (s->n, scratch);
-  write_rows (s, scratch, n_rows, y);
-}
-
 static void
 run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch)
 {
   const Softmax *s = state;
-  const CleaveLoops *loops = &s->loops;
+  Waiting rows = { .s = s, .scratch = scratch };
   CleaveLine line;
 
-  for (gboolean more = s->n > 0 && cleave_line_first (loops, &line); more;
-       more = cleave_line_next (loops, &line))
-    for (gint64 row = 0; row < loops->length; row += ROWS)
-      {
-        const float *x = instance->operands[0].data;
-        float *y = instance->results[0].data;
+  for (gboolean more = s->n > 0 && cleave_line_first (&s->loops, &line); more;
+       more = cleave_line_next (&s->loops, &line))
+    {
+      const float *x = (const float *) instance->operands[0].data + line.offset[X_AT];
+      float *y = (float *) instance->results[0].data + line.offset[Y_AT];
 
-        run_rows (s, x + line.offset[X_AT] + row * loops->step[X_AT],
-                  y + line.offset[Y_AT] + row * loops->step[Y_AT], MIN (ROWS, loops->length - row),
-                  scratch);
-      }
+      if (s->is_dense)
+        run_dense_rows (s, x, y, s->loops.length);
+      else
+        run_columns (&rows, x, y, s->loops.length);
+    }
+  run_waiting (&rows);
 }
 
 extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_softmax),
