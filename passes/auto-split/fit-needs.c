@@ -2,9 +2,9 @@
 
 #include "fit-needs.h"
 
-#include "../../lib/memory/buffers.h"
 #include "../split/dimension-names.h"
 #include "../views/strided-range.h"
+#include "fit-windows.h"
 
 #include <math.h>
 
@@ -123,6 +123,7 @@ begin_at (CleaveFitState *state, guint index)
   need->range[CLEAVE_FIT_BEFORE].dim[dim].end = find_begin (extent, n, k);
   need->range[CLEAVE_FIT_MIDDLE].dim[dim] =
       (CleaveSpan){ find_begin (extent, n, k), find_begin (extent, n, k + 1) };
+  need->range[CLEAVE_FIT_LATER].dim[dim].begin = find_begin (extent, n, k);
   need->range[CLEAVE_FIT_FIRST].dim[dim].end = find_begin (extent, n, 1);
   if (state->walk->in_bands)
     return begin_band (state, index, need);
@@ -139,7 +140,10 @@ add_need (CleaveFitState *state, guint value, const CleaveRange range[CLEAVE_FIT
 
   need->stamp = state->walker->now;
   if (is_new)
-    g_array_append_val (state->walker->asked, value);
+    {
+      need->joined = 0;
+      g_array_append_val (state->walker->asked, value);
+    }
   for (guint s = 0; s < state->n_samples; s++)
     if (is_new || cleave_range_is_empty (&need->range[s]))
       need->range[s] = range[s];
@@ -170,64 +174,6 @@ subtract (const CleaveRange *range, const CleaveRange *made)
   if (n == 0)
     rest.dim[0].end = rest.dim[0].begin;
   return rest;
-}
-
-static gint64
-get_bytes (const CleaveFitValue *value, const CleaveRange *range)
-{
-  gint64 n = cleave_range_n_elements (range) * value->element_size;
-
-  return (n + CLEAVE_BUFFER_ALIGNMENT - 1) / CLEAVE_BUFFER_ALIGNMENT * CLEAVE_BUFFER_ALIGNMENT;
-}
-
-/* What tiles keep besides the rows that strips do: the columns between two of a strip. */
-static gint64
-count_kept_columns (const CleaveFitValue *value, const CleaveFitNeed *need)
-{
-  CleaveRange kept =
-      cleave_range_intersect (&need->range[CLEAVE_FIT_TILE], &need->range[CLEAVE_FIT_LEFT]);
-  CleaveRange twice = cleave_range_intersect (&kept, &need->range[CLEAVE_FIT_BEFORE]);
-
-  return get_bytes (value, &kept) - get_bytes (value, &twice);
-}
-
-/* Strips that make little of what they need: the rest is of several strips before. */
-static void
-note_thin (CleaveFitState *state, const CleaveRange *need, const CleaveRange *kept)
-{
-  gint64 n_kept = cleave_range_n_elements (kept), n = cleave_range_n_elements (need);
-
-  state->is_thin |= n_kept > CLEAVE_FIT_THIN * (n - n_kept);
-}
-
-static void
-add_window (CleaveFitState *state, guint index)
-{
-  const CleaveFitValue *value = cleave_fit_value (state->walker->steps, index);
-  const CleaveFitNeed *need = &state->walker->needs[index];
-  CleaveRange kept =
-      cleave_range_intersect (&need->range[CLEAVE_FIT_MIDDLE], &need->range[CLEAVE_FIT_BEFORE]);
-  gboolean all = cleave_range_equal (&kept, &need->range[CLEAVE_FIT_MIDDLE]);
-  gboolean carries = state->walk->halo != CLEAVE_HALO_RECOMPUTE;
-  gint64 n_kept = carries ? get_bytes (value, &kept) : 0;
-  gboolean is_tiled = cleave_fit_is_tiled (state->walk);
-  CleaveFitSample sample = is_tiled ? CLEAVE_FIT_TILE : CLEAVE_FIT_MIDDLE;
-  CleaveFitWindow *window;
-
-  state->overlaps |= !cleave_range_is_empty (&kept);
-  if (value->buffer == CLEAVE_FIT_NONE)
-    return;
-  window = &state->walker->windows[value->buffer];
-  if (window->stamp != state->walker->now)
-    *window = (CleaveFitWindow){ .stamp = state->walker->now };
-  if (carries && is_tiled && !all)
-    n_kept += count_kept_columns (value, need);
-  if (carries && !all)
-    note_thin (state, &need->range[CLEAVE_FIT_MIDDLE], &kept);
-  window->carried = MAX (window->carried, n_kept);
-  window->first = MAX (window->first, get_bytes (value, &need->range[CLEAVE_FIT_FIRST]));
-  if (!all || !carries) /* else it stays where it is */
-    window->middle = MAX (window->middle, get_bytes (value, &need->range[sample]));
 }
 
 /* A view has no range of its own; what is needed of it is needed of its operand. */
@@ -276,6 +222,7 @@ find_made (const CleaveFitState *state,
   if (state->walk->halo == CLEAVE_HALO_RECOMPUTE || node->is_again)
     return;
   made[CLEAVE_FIT_MIDDLE] = subtract (&made[CLEAVE_FIT_MIDDLE], &made[CLEAVE_FIT_BEFORE]);
+  made[CLEAVE_FIT_LATER] = subtract (&made[CLEAVE_FIT_LATER], &made[CLEAVE_FIT_BEFORE]);
   if (!cleave_fit_is_tiled (state->walk))
     return;
   made[CLEAVE_FIT_TILE] = subtract (&made[CLEAVE_FIT_TILE], &made[CLEAVE_FIT_BEFORE]);
@@ -307,6 +254,10 @@ ask_operands (CleaveFitState *state,
         else
           cleave_range_map (x->map, &made[s], shape, &range[s]);
       add_need (state, x->value, range);
+      if ((node->node->op->flags & CLEAVE_OP_JOIN) != 0)
+        state->walker->needs[x->value].joined =
+            MAX (state->walker->needs[x->value].joined,
+                 cleave_range_n_elements (&range[CLEAVE_FIT_MIDDLE]));
     }
 }
 
@@ -376,7 +327,7 @@ cleave_fit_visit (CleaveFitState *state, guint index)
     g_array_append_val (state->walker->ends, node->first_value);
   for (guint r = 0; r < node->n_values; r++)
     if (state->walker->needs[node->first_value + r].stamp == state->walker->now)
-      add_window (state, node->first_value + r);
+      cleave_fit_add_window (state, node->first_value + r);
   note_join (state, node);
   state->n_nodes++;
   state->walker->n_visits++;

@@ -5,14 +5,16 @@
 
 /* A walk goes from the end of a segment towards its begin and tells what each value comes to in a
  * strip of the middle, and in the first: what all strips before have made of it, and what this one
- * needs.  Of strips that are cut into tiles, CLEAVE_FIT_TILE is a tile of the middle and
- * CLEAVE_FIT_LEFT what all tiles before it have made; CLEAVE_FIT_MIDDLE is the whole strip, and
- * CLEAVE_FIT_FIRST the first tile.  Of strips in bands, CLEAVE_FIT_TILE is a whole band of the
- * middle, and CLEAVE_FIT_LEFT the first; the rest are strips of the one in the middle. */
+ * needs; CLEAVE_FIT_LATER is what it and all strips after it need.  Of strips that are cut into
+ * tiles, CLEAVE_FIT_TILE is a tile of the middle and CLEAVE_FIT_LEFT what all tiles before it have
+ * made; CLEAVE_FIT_MIDDLE is the whole strip, and CLEAVE_FIT_FIRST the first tile.  Of strips in
+ * bands, CLEAVE_FIT_TILE is a whole band of the middle, and CLEAVE_FIT_LEFT the first; the rest are
+ * strips of the one in the middle. */
 typedef enum {
   CLEAVE_FIT_BEFORE,
   CLEAVE_FIT_MIDDLE,
   CLEAVE_FIT_FIRST,
+  CLEAVE_FIT_LATER,
   CLEAVE_FIT_LEFT,
   CLEAVE_FIT_TILE,
   CLEAVE_FIT_N_SAMPLES
@@ -29,7 +31,8 @@ typedef enum {
 
 typedef struct
 {
-  guint stamp; /* of the walk that needs it */
+  guint stamp;   /* of the walk that needs it */
+  gint64 joined; /* elements of CLEAVE_FIT_MIDDLE that joins need */
   CleaveRange range[CLEAVE_FIT_N_SAMPLES];
 } CleaveFitNeed;
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Over 400 lines: one table of a graph, half of it what lies in which buffer. */
+
 #include "fit-steps.h"
 
 #include "../../lib/ir/topology.h"
@@ -55,6 +57,32 @@ make_buffers (const CleaveTimeline *timeline, const gint *step)
   return buffers;
 }
 
+/* Of each value that is a root: bytes of the largest join that lies there. */
+static gint64 *
+find_joined (const CleaveStorage *storage)
+{
+  gint64 *joined = g_new0 (gint64, storage->n_values + 1);
+
+  for (guint j = 0; j < storage->joins->len; j++)
+    {
+      const CleaveResult *whole = &((const CleaveNode *) storage->joins->pdata[j])->results[0];
+      gint64 *largest = &joined[cleave_storage_assignment (storage, whole)->location.root];
+
+      *largest = MAX (*largest, cleave_tensor_type_n_bytes (&whole->type));
+    }
+  return joined;
+}
+
+/* Whether a value lies in the memory of a larger join. */
+static gboolean
+is_part (const CleaveStorage *storage, const gint64 *joined, guint value)
+{
+  const CleaveAssignment *assignment = &storage->assignments[value];
+
+  return assignment->base == value &&
+         joined[assignment->location.root] > cleave_tensor_type_n_bytes (&assignment->result->type);
+}
+
 /* The value that a node overwrites to make this one, or CLEAVE_FIT_NONE. */
 static guint
 find_overwritten (const CleaveStorage *storage, guint value)
@@ -86,6 +114,7 @@ static guint *
 part_buffers (GArray *buffers, const CleaveTimeline *timeline, const gint *step)
 {
   const CleaveStorage *storage = timeline->storage;
+  g_autofree gint64 *joined = find_joined (storage);
   guint *of = g_new (guint, storage->n_values + 1);
 
   for (guint v = 0; v < storage->n_values; v++)
@@ -98,7 +127,7 @@ part_buffers (GArray *buffers, const CleaveTimeline *timeline, const gint *step)
       of[v] = own == CLEAVE_NEVER    ? CLEAVE_FIT_NONE
               : assignment->base < v ? of[assignment->base]
                                      : own;
-      if (of[v] == CLEAVE_FIT_NONE || before >= v)
+      if (of[v] == CLEAVE_FIT_NONE || before >= v || is_part (storage, joined, before))
         continue;
       next = g_array_index (buffers, CleaveFitBuffer, of[before]);
       next.first = step[cleave_storage_position (storage, assignment->result->node)];
@@ -241,9 +270,10 @@ find_buffer (const CleaveTimeline *timeline, const guint *of, const CleaveResult
   return of[cleave_storage_first_value (timeline->storage, there) + result->index];
 }
 
-/* Which dimension lies outermost where a value is stored, and its bytes of one row. */
+/* Whether a value is a part of a join, which dimension lies outermost where it is stored, and its
+ * bytes of one row. */
 static void
-find_rows (CleaveFitValue *value, const CleaveTimeline *timeline)
+find_rows (CleaveFitValue *value, const CleaveTimeline *timeline, const gint64 *joined)
 {
   const CleaveShape *shape = &value->result->type.shape;
   const CleaveNode *there = cleave_timeline_node (timeline, value->result->node);
@@ -255,6 +285,8 @@ find_rows (CleaveFitValue *value, const CleaveTimeline *timeline)
   assignment =
       &timeline->storage->assignments[cleave_storage_first_value (timeline->storage, there) +
                                       value->result->index];
+  value->is_part =
+      is_part (timeline->storage, joined, (guint) (assignment - timeline->storage->assignments));
   for (guint d = 0; d < shape->rank; d++)
     if (shape->dim[d] > 1 &&
         assignment->location.stride[d] * shape->dim[d] == cleave_shape_n_elements (shape))
@@ -282,6 +314,8 @@ is_plain_view (const CleaveNode *node)
 static void
 add_values (CleaveFitSteps *steps, const CleaveTimeline *timeline, const guint *of, guint *value_of)
 {
+  g_autofree gint64 *joined = find_joined (timeline->storage);
+
   steps->values = g_array_new (FALSE, FALSE, sizeof (CleaveFitValue));
   for (guint i = 0; i < steps->nodes->len; i++)
     {
@@ -295,11 +329,12 @@ add_values (CleaveFitSteps *steps, const CleaveTimeline *timeline, const guint *
           const CleaveResult *result = &node->node->results[r];
           CleaveFitValue value = { .result = result,
                                    .node = i,
+                                   .last_read = -1,
                                    .buffer = find_buffer (timeline, of, result),
                                    .element_size =
                                        (gint64) cleave_element_size (result->type.element) };
 
-          find_rows (&value, timeline);
+          find_rows (&value, timeline, joined);
           g_array_append_val (steps->values, value);
         }
     }
@@ -324,6 +359,9 @@ add_operands (CleaveFitSteps *steps, const guint *value_of)
 
           if (read != NULL && value_of[read->node->id] != CLEAVE_FIT_NONE)
             operand.value = value_of[read->node->id] + read->index;
+          if (operand.value != CLEAVE_FIT_NONE && (node->node->op->flags & CLEAVE_OP_JOIN) == 0)
+            g_array_index (steps->values, CleaveFitValue, operand.value).last_read =
+                (gint) node->step;
           if (operand.value != CLEAVE_FIT_NONE && node->can_split)
             node->node->op->maps (&call.call, o, operand.map);
           g_array_append_val (steps->operands, operand);

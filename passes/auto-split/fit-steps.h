@@ -31,6 +31,8 @@ typedef struct
   const CleaveResult *result;
   guint node;
   guint buffer;        /* CLEAVE_FIT_NONE: it is never there whole */
+  gboolean is_part;    /* of what the buffer holds */
+  gint last_read;      /* the last step that reads it and does not join it, or -1 */
   gint64 element_size; /* bytes */
   gint rows; /* the dimension that lies outermost in memory, or -1: it does not lie dense */
   gint64 row_bytes;

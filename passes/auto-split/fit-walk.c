@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "fit-needs.h"
+#include "fit-windows.h"
 
 #include "../../lib/memory/cost.h"
 
@@ -74,68 +74,6 @@ cleave_fit_walker_free (CleaveFitWalker *walker)
 }
 
 /* Memory. */
-
-static void
-occupy (CleaveFitState *state, gint begin, gint last, gint64 middle, gint64 first)
-{
-  CleaveFitWalker *walker = state->walker;
-
-  for (gint s = begin; s <= last; s++)
-    {
-      walker->middle[s] += middle;
-      walker->first[s] += first;
-      state->most_middle = MAX (state->most_middle, walker->middle[s]);
-      state->most_first = MAX (state->most_first, walker->first[s]);
-    }
-}
-
-/* Strips of what is overwritten lie where strips of what overwrites it do, if no later strip reads
- * them. */
-static void
-share_place (CleaveFitState *state, const CleaveFitBuffer *buffer, CleaveFitWindow *window)
-{
-  CleaveFitWalker *walker = state->walker;
-  const CleaveFitBuffer *after;
-  const CleaveFitWindow *next;
-
-  if (buffer->after == CLEAVE_FIT_NONE || window->carried > 0)
-    return;
-  next = &walker->windows[buffer->after];
-  after = cleave_fit_buffer (walker->steps, buffer->after);
-  if (next->stamp != walker->now)
-    return;
-  window->is_whole |= next->is_whole;
-  if (!window->is_whole)
-    occupy (state, after->first, after->first, -MIN (window->middle, next->middle),
-            -MIN (window->first, next->first));
-}
-
-/* What begins at a step is in the segment from now on: whole if it outlives it. */
-static void
-add_buffers (CleaveFitState *state, guint step)
-{
-  CleaveFitWalker *walker = state->walker;
-  const CleaveFitSteps *steps = walker->steps;
-
-  for (guint b = steps->first_buffer[step]; b < steps->first_buffer[step + 1]; b++)
-    {
-      const CleaveFitBuffer *buffer = cleave_fit_buffer (steps, b);
-      CleaveFitWindow *window = &walker->windows[b];
-
-      if (buffer->last >= (gint) state->walk->end)
-        state->both -= buffer->n_bytes;
-      if (window->stamp != walker->now)
-        continue;
-      window->is_whole |= buffer->last >= (gint) state->walk->end;
-      share_place (state, buffer, window);
-      if (!window->is_whole)
-        {
-          state->carried += window->carried;
-          state->copied += window->carried * state->walk->n_strips;
-          occupy (state, (gint) step, buffer->last, window->middle, window->first);
-        }
-    }
-}
 
 /* Bytes of strips alone; more steps do not make them fewer. */
 static gint64
@@ -219,13 +157,34 @@ find_saved (const CleaveFitState *state, guint begin, gint64 *saved, gint64 *bol
     }
 }
 
+/* Bytes of the operands that a join, which the segment makes whole, has from before it: strips join
+ * Slices of them, so that they lie apart. */
+static gint64
+count_earlier (const CleaveFitWalker *walker, const CleaveFitValue *join, guint begin)
+{
+  const CleaveFitSteps *steps = walker->steps;
+  const CleaveFitNode *node = cleave_fit_node (steps, join->node);
+  gint64 n_bytes = 0;
+
+  for (guint o = 0; o < node->n_operands; o++)
+    {
+      guint x = g_array_index (steps->operands, CleaveFitOperand, node->first_operand + o).value;
+      const CleaveFitValue *value = x == CLEAVE_FIT_NONE ? NULL : cleave_fit_value (steps, x);
+
+      if (value != NULL && value->buffer == join->buffer &&
+          cleave_fit_node (steps, value->node)->step < begin)
+        n_bytes += cleave_tensor_type_n_bytes (&value->result->type);
+    }
+  return n_bytes;
+}
+
 /* Those bytes, and those of a join that has strips although what it joins is made before the
  * segment. */
 static gint64
 find_inner_of (const CleaveFitState *state, guint begin)
 {
   const CleaveFitWalker *walker = state->walker;
-  gint64 inner = find_inner (state);
+  gint64 inner = find_inner (state), earlier = 0;
 
   for (guint i = 0; i < walker->joins->len; i++)
     {
@@ -235,14 +194,18 @@ find_inner_of (const CleaveFitState *state, guint begin)
       const CleaveFitWindow *window = &walker->windows[value->buffer];
       guint last = MIN ((guint) MAX (buffer->last, 0), state->walk->end - 1);
 
-      if (buffer->first >= (gint) begin || window->stamp != walker->now || window->is_whole)
+      if (buffer->first >= (gint) begin || window->stamp != walker->now)
+        continue;
+      if (buffer->last >= (gint) state->walk->end)
+        earlier += count_earlier (walker, value, begin);
+      if (window->is_whole || buffer->last >= (gint) state->walk->end)
         continue;
       for (guint s = cleave_fit_node (walker->steps, value->node)->step; s <= last; s++)
         inner = MAX (inner,
                      MAX (walker->first[s] + window->first,
                           walker->middle[s] + window->middle + state->carried + window->carried));
     }
-  return inner;
+  return inner + earlier;
 }
 
 static gint64
@@ -329,7 +292,7 @@ cleave_fit_walker_walk (CleaveFitWalker *walker, const CleaveFitWalk *walk, GArr
       for (guint i = steps->first_node[s + 1]; i-- > steps->first_node[s];)
         if (!cleave_fit_visit (&state, i))
           return state.overlaps;
-      add_buffers (&state, s);
+      cleave_fit_add_buffers (&state, s);
       if (find_inner (&state) >= walker->peak || state.macs > MAX_MORE_MACS * (double) steps->macs)
         break;
       if (cleave_fit_walker_is_border (walker, s))

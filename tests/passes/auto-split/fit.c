@@ -682,7 +682,75 @@ START_TEST (strips_of_a_concat_are_foreseen)
 }
 END_TEST
 
-/* Nodes that walks come by until all segments are known. */
+/* Of all segments at the end of a graph. */
+static void
+assert_foreseen (const CleaveGraph *graph, double at_most)
+{
+  g_auto (CleaveFitSteps) steps = { 0 };
+  g_auto (CleaveFitEdges) strips = { 0 };
+  const CleaveFitWatch watch = { 0 };
+
+  ck_assert (cleave_fit_steps_init (&steps, graph, NULL));
+  ck_assert (cleave_fit_edges_init (&strips, &steps, NULL, &watch, NULL));
+  ck_assert_uint_gt (strips.edges->len, strips.first[steps.n_steps]);
+  for (guint i = 0; i < strips.edges->len; i++)
+    {
+      const CleaveFitEdge *edge = &g_array_index (strips.edges, CleaveFitEdge, i);
+      double measured =
+          edge->end < steps.n_steps ? 0 : (double) measure_edge (graph, &strips, edge);
+
+      ck_assert_msg (measured <= at_most * (double) edge->apart,
+                     "steps %u to %u in %u strips of dimension %d, halo %d: %.0f bytes in place of "
+                     "%" G_GINT64_FORMAT,
+                     edge->begin, edge->end, edge->n_strips, (int) edge->cut, (int) edge->halo,
+                     measured, edge->apart);
+    }
+}
+
+/* Others than the join read what it joins, with more rows: it lies apart, and the join has a copy.
+ */
+START_TEST (parts_of_a_concat_that_others_read_are_foreseen)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new ("ghost");
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 2, 32, 32)), *both[2];
+
+  x = run_conv (graph, x, 4, 1, CLEAVE_LAYOUT_NCHW);
+  both[0] = run_conv (graph, x, 16, 1, CLEAVE_LAYOUT_NCHW);
+  both[1] = run_conv (graph, both[0], 16, 3, CLEAVE_LAYOUT_NCHW);
+  x = run_conv (graph, run_concat (graph, both, 2, 1), 4, 1, CLEAVE_LAYOUT_NCHW);
+  run_output (graph, run_conv (graph, x, 4, 1, CLEAVE_LAYOUT_NCHW));
+  assert_foreseen (graph, 1.1);
+}
+END_TEST
+
+/* What overwrites a part of a join ends no more than that. */
+START_TEST (joins_of_overwritten_parts_are_foreseen)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new ("overwritten");
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 2, 32, 32)), *both[2];
+
+  for (guint i = 0; i < 2; i++)
+    both[i] = run_unary (graph, "Relu", run_conv (graph, x, 16, 1, CLEAVE_LAYOUT_NCHW));
+  x = run_unary (graph, "Relu", run_concat (graph, both, 2, 1));
+  x = run_conv (graph, run_conv (graph, x, 4, 3, CLEAVE_LAYOUT_NCHW), 4, 1, CLEAVE_LAYOUT_NCHW);
+  run_output (graph, x);
+  assert_foreseen (graph, 1.2);
+}
+END_TEST
+
+/* Chunks of channels keep what any later one reads, not the next alone. */
+START_TEST (chunks_of_channels_are_foreseen)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new ("channels");
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 2, 16, 16)), *both[2];
+
+  both[0] = run_conv (graph, x, 32, 1, CLEAVE_LAYOUT_NCHW);
+  both[1] = run_depthwise (graph, both[0]);
+  run_output (graph, run_depthwise (graph, run_concat (graph, both, 2, 1)));
+  assert_foreseen (graph, 1.15);
+}
+END_TEST
+
 /* Two convolutions of large weights on a small image. */
 #define N_WEIGHTS (64 * 1024 * 9 * sizeof (float))
 
@@ -889,11 +957,12 @@ add_tests (Suite *suite)
                    heads_are_cut_by_rows, blocks_lie_over_what_they_read, a_sequence_is_cut_once,
                    segments_may_stay_whole, added_macs_have_a_limit, frontier_goes_down,
                    files_take_what_plans_say, columns_are_bands, wide_images_are_cut_into_columns,
-                   strips_of_a_concat_are_foreseen, strips_of_large_weights_cost,
-                   weights_are_far_once, search_tells_and_can_be_cancelled,
-                   plan_of_another_graph_changes_nothing, options_must_make_sense,
-                   search_is_no_more_work_than_graphs_are_long, cheaper_plans_are_looked_for,
-                   fit_is_a_pass, NULL);
+                   strips_of_a_concat_are_foreseen, parts_of_a_concat_that_others_read_are_foreseen,
+                   joins_of_overwritten_parts_are_foreseen, chunks_of_channels_are_foreseen,
+                   strips_of_large_weights_cost, weights_are_far_once,
+                   search_tells_and_can_be_cancelled, plan_of_another_graph_changes_nothing,
+                   options_must_make_sense, search_is_no_more_work_than_graphs_are_long,
+                   cheaper_plans_are_looked_for, fit_is_a_pass, NULL);
 }
 
 CLEAVE_TEST_SUITE ("fit", add_tests)

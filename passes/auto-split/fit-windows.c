@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "fit-windows.h"
+
+#include "../../lib/memory/buffers.h"
+
+static void
+occupy (CleaveFitState *state, gint begin, gint last, gint64 middle, gint64 first)
+{
+  CleaveFitWalker *walker = state->walker;
+
+  for (gint s = begin; s <= last; s++)
+    {
+      walker->middle[s] += middle;
+      walker->first[s] += first;
+      state->most_middle = MAX (state->most_middle, walker->middle[s]);
+      state->most_first = MAX (state->most_first, walker->first[s]);
+    }
+}
+
+/* Strips of what is overwritten lie where strips of what overwrites it do, if no later strip reads
+ * them. */
+static void
+share_place (CleaveFitState *state, const CleaveFitBuffer *buffer, CleaveFitWindow *window)
+{
+  CleaveFitWalker *walker = state->walker;
+  const CleaveFitBuffer *after;
+  const CleaveFitWindow *next;
+
+  if (buffer->after == CLEAVE_FIT_NONE || window->carried > 0)
+    return;
+  next = &walker->windows[buffer->after];
+  after = cleave_fit_buffer (walker->steps, buffer->after);
+  if (next->stamp != walker->now)
+    return;
+  window->is_whole |= next->is_whole;
+  if (!window->is_whole)
+    occupy (state, after->first, after->first, -MIN (window->middle, next->middle),
+            -MIN (window->first, next->first));
+}
+
+void
+cleave_fit_add_buffers (CleaveFitState *state, guint step)
+{
+  CleaveFitWalker *walker = state->walker;
+  const CleaveFitSteps *steps = walker->steps;
+
+  for (guint b = steps->first_buffer[step]; b < steps->first_buffer[step + 1]; b++)
+    {
+      const CleaveFitBuffer *buffer = cleave_fit_buffer (steps, b);
+      CleaveFitWindow *window = &walker->windows[b];
+
+      if (buffer->last >= (gint) state->walk->end)
+        state->both -= buffer->n_bytes;
+      if (window->stamp != walker->now)
+        continue;
+      window->is_whole |= buffer->last >= (gint) state->walk->end;
+      share_place (state, buffer, window);
+      if (!window->is_whole)
+        {
+          state->carried += window->carried;
+          state->copied += window->carried * state->walk->n_strips;
+          occupy (state, (gint) step, buffer->last, window->middle, window->first);
+        }
+    }
+}
+
+static gint64
+get_bytes (const CleaveFitValue *value, const CleaveRange *range)
+{
+  gint64 n = cleave_range_n_elements (range) * value->element_size;
+
+  return (n + CLEAVE_BUFFER_ALIGNMENT - 1) / CLEAVE_BUFFER_ALIGNMENT * CLEAVE_BUFFER_ALIGNMENT;
+}
+
+/* What tiles keep besides the rows that strips do: the columns between two of a strip. */
+static gint64
+count_kept_columns (const CleaveFitValue *value, const CleaveFitNeed *need)
+{
+  CleaveRange kept =
+      cleave_range_intersect (&need->range[CLEAVE_FIT_TILE], &need->range[CLEAVE_FIT_LEFT]);
+  CleaveRange twice = cleave_range_intersect (&kept, &need->range[CLEAVE_FIT_BEFORE]);
+
+  return get_bytes (value, &kept) - get_bytes (value, &twice);
+}
+
+/* Strips that make little of what they need: the rest is of several strips before. */
+static void
+note_thin (CleaveFitState *state, const CleaveRange *need, const CleaveRange *kept)
+{
+  gint64 n_kept = cleave_range_n_elements (kept), n = cleave_range_n_elements (need);
+
+  state->is_thin |= n_kept > CLEAVE_FIT_THIN * (n - n_kept);
+}
+
+/* Whether strips of a part of a join lie apart from those of the join, since others need more of
+ * each. */
+static gboolean
+is_apart (const CleaveFitState *state,
+          const CleaveFitValue *value,
+          const CleaveFitNeed *need,
+          gint64 n_kept)
+{
+  if (!value->is_part)
+    return FALSE;
+  return n_kept > 0 || (state->walk->halo == CLEAVE_HALO_RECOMPUTE && need->joined > 0 &&
+                        cleave_range_n_elements (&need->range[CLEAVE_FIT_MIDDLE]) > need->joined);
+}
+
+void
+cleave_fit_add_window (CleaveFitState *state, guint index)
+{
+  const CleaveFitValue *value = cleave_fit_value (state->walker->steps, index);
+  const CleaveFitNeed *need = &state->walker->needs[index];
+  CleaveRange kept =
+      cleave_range_intersect (&need->range[CLEAVE_FIT_MIDDLE], &need->range[CLEAVE_FIT_BEFORE]);
+  gboolean all = cleave_range_equal (&kept, &need->range[CLEAVE_FIT_MIDDLE]);
+  /* chunks of channels that are equal are one, whatever the halo */
+  gboolean carries =
+      state->walk->halo != CLEAVE_HALO_RECOMPUTE || (all && state->walk->cut == CLEAVE_FIT_OUTER);
+  CleaveRange later =
+      cleave_range_intersect (&need->range[CLEAVE_FIT_LATER], &need->range[CLEAVE_FIT_BEFORE]);
+  gint64 n_kept = carries ? get_bytes (value, &later) : 0;
+  gboolean is_tiled = cleave_fit_is_tiled (state->walk);
+  CleaveFitSample sample = is_tiled ? CLEAVE_FIT_TILE : CLEAVE_FIT_MIDDLE;
+  CleaveFitWindow *window;
+
+  state->overlaps |= !cleave_range_is_empty (&kept);
+  if (value->buffer == CLEAVE_FIT_NONE)
+    return;
+  if (is_apart (state, value, need, n_kept))
+    {
+      if (carries && is_tiled && !all)
+        n_kept += count_kept_columns (value, need);
+      state->carried += n_kept;
+      state->copied += n_kept * state->walk->n_strips;
+      occupy (state, (gint) cleave_fit_node (state->walker->steps, value->node)->step,
+              value->last_read, all && carries ? 0 : get_bytes (value, &need->range[sample]),
+              get_bytes (value, &need->range[CLEAVE_FIT_FIRST]));
+      return;
+    }
+  window = &state->walker->windows[value->buffer];
+  if (window->stamp != state->walker->now)
+    *window = (CleaveFitWindow){ .stamp = state->walker->now };
+  if (carries && is_tiled && !all)
+    n_kept += count_kept_columns (value, need);
+  if (carries && !all)
+    note_thin (state, &need->range[CLEAVE_FIT_MIDDLE], &kept);
+  window->carried = MAX (window->carried, n_kept);
+  window->first = MAX (window->first, get_bytes (value, &need->range[CLEAVE_FIT_FIRST]));
+  if (!all || !carries) /* else it stays where it is */
+    window->middle = MAX (window->middle, get_bytes (value, &need->range[sample]));
+}
