@@ -312,6 +312,98 @@ cleave_f32_ceil (float a)
 }
 #endif
 
+static inline guint64
+cleave_double_bits (double value)
+{
+  guint64 bits;
+
+  memcpy (&bits, &value, sizeof bits);
+  return bits;
+}
+
+static inline double
+cleave_double_from_bits (guint64 bits)
+{
+  double value;
+
+  memcpy (&value, &bits, sizeof value);
+  return value;
+}
+
+/* log2 |a|, by a double, of which it has 36 bits: the arctangent series of what is within a factor
+ * of sqrt (2) of 1.  Of NaN it is infinite. */
+static inline double
+cleave_f32_log2_size (float a)
+{
+  double size = cleave_f32_abs (a);
+  guint64 bits = cleave_double_bits (size);
+  guint64 exponent = (bits - 0x3fe6a09e667f3bcdu) & 0xfff0000000000000u;
+  double z = cleave_double_from_bits (bits - exponent), s = (z - 1) / (z + 1), u = s * s;
+  double n = cleave_double_from_bits ((((exponent >> 52) + 2048) & 0xfff) | 0x4330000000000000u) -
+             (0x1p52 + 2048);
+  double p = 2.8853900817899873 + u * ((0.9617966734432744 + u * 0.5770835679137191) +
+                                       u * u * (0.41167364291981395 + u * 0.3407144297218255));
+  guint64 is_zero = -((bits - 1) >> 63), is_infinite = -((bits + 0x10000000000000u) >> 63);
+
+  bits = (cleave_double_bits (s * p + n) & ~(is_zero | is_infinite)) |
+         (0x7ff0000000000000u & (is_zero | is_infinite)) | (0x8000000000000000u & is_zero);
+  return cleave_double_from_bits (bits);
+}
+
+/* Beyond these, powers of 2 are infinite or 0 as floats. */
+CLEAVE_CALL double
+cleave_f64_power_bound (gboolean upper)
+{
+  return upper ? 200 : -200;
+}
+
+/* 2^a, of which it has 28 bits. */
+static inline float
+cleave_f32_exp2 (double a)
+{
+  const double magic = 6755399441055744.0; /* 1.5 * 2^52 */
+  double bounded = cleave_f64_at_least (a, cleave_f64_power_bound (FALSE));
+  double t = cleave_f64_at_most (bounded, cleave_f64_power_bound (TRUE)), shifted = t + magic;
+  double r = t - (shifted - magic), u = r * r;
+  double p =
+      (1 + r * 0.6931472067028361) +
+      u * ((0.2402265092229887 + r * 0.0555032722666279) +
+           u * ((0.009618056677177429 + r * 0.0013400428180310492) + u * 0.00015461445108095568));
+
+  return (float) (p * cleave_double_from_bits ((cleave_double_bits (shifted) + 1023) << 52));
+}
+
+/* Within 0.6 units.  Small powers by multiplication, a root by its own instruction: of -infinity it
+ * is infinity. */
+static inline float
+cleave_f32_pow (float a, float b)
+{
+  float y = cleave_f32_exp2 ((double) b * cleave_f32_log2_size (a)), half = b * 0.5f;
+  gboolean is_whole = cleave_f32_round (b) == b;
+  gboolean is_odd = is_whole & (cleave_f32_round (half) != half);
+  gboolean is_one = (b == 0) | (a == 1) | ((a == -1) & (cleave_f32_abs (b) == INFINITY));
+  guint32 sign = cleave_float_bits (a) & 0x80000000u & -(guint32) is_odd;
+
+  y = cleave_float_from_bits (cleave_float_bits (y) ^ sign);
+  y = cleave_f32_select ((a < 0) & (a > -INFINITY) & !is_whole, (float) CLEAVE_NAN, y);
+  y = cleave_f32_select (is_one, 1, cleave_f32_select (a != a, a, y));
+  y = cleave_f32_select (b == 0.5f,
+                         cleave_f32_select (a == -INFINITY, INFINITY, cleave_f32_sqrt (a) + 0), y);
+  return cleave_f32_select (b == 2, a * a, cleave_f32_select (b == 3, a * a * a, y));
+}
+
+static inline double
+cleave_f64_pow (double a, double b)
+{
+  if (b == 2)
+    return a * a;
+  if (b == 3)
+    return a * a * a;
+  if (b == 0.5)
+    return a == -INFINITY ? INFINITY : sqrt (a) + 0;
+  return pow (a, b);
+}
+
 /* So far quarter turns are taken off without loss. */
 #define CLEAVE_TURN_MOST 4e8f
 
@@ -417,17 +509,6 @@ DOUBLE (abs, fabs)
   static inline T cleave_##t##_neg (T a) { return -a; }                                            \
   static inline T cleave_##t##_remainder (T a, T b) { return fmod##suffix (a, b); }                \
   static inline T cleave_##t##_modulo (T a, T b) { return fmod##suffix (a, b); }                   \
-  /* Small powers by multiplication, a root by its own instruction: of -infinity it is infinity. */ \
-  static inline T cleave_##t##_pow (T a, T b)                                                      \
-  {                                                                                                \
-    if (b == 2)                                                                                    \
-      return a * a;                                                                                \
-    if (b == 3)                                                                                    \
-      return a * a * a;                                                                            \
-    if (b == (T) 0.5)                                                                              \
-      return cleave_##t##_select (a == -INFINITY, INFINITY, cleave_##t##_sqrt (a) + 0);            \
-    return pow##suffix (a, b);                                                                     \
-  }                                                                                                \
   static inline T cleave_##t##_bound (double a) { return (T) a; }                                  \
   static inline T cleave_##t##_sign (T a)                                                          \
   {                                                                                                \

@@ -115,16 +115,19 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
   cleave_maps_broadcast (&call->operands[operand].shape, &call->results[0].shape, map);
 }
 
-/* Floats of one type, but for float64; whole numbers of one type, and what makes bools of any. */
+/* Floats of one type, but for float64, and 16-bit ones to the power of floats; whole numbers of one
+ * type, and what makes bools of any. */
 static CleaveKernel
 kernel (const CleaveCall *call)
 {
   CleaveElement element = call->results[0].element;
+  gboolean is_short = element == CLEAVE_FLOAT16 || element == CLEAVE_BFLOAT16;
 
   if (element == CLEAVE_BOOL)
     return CLEAVE_KERNEL_CHOOSE;
   for (guint k = 0; k < call->n_operands; k++)
-    if (call->operands[k].element != element)
+    if (call->operands[k].element != element &&
+        !(is_short && call->operands[k].element == CLEAVE_FLOAT32))
       return CLEAVE_KERNEL_REFERENCE;
   if (!cleave_element_is_float (element))
     return CLEAVE_KERNEL_CHOOSE;

@@ -262,16 +262,18 @@ find_loop (const CleaveOp *op, gboolean *folds)
   return loop;
 }
 
-/* All of one type. */
+/* All of one type, but that of 16 bits an exponent may be a float. */
 static gboolean
 is_float (const CleaveKernelInstance *instance)
 {
   CleaveElement element = instance->results[0].type.element;
+  gboolean is_short = element == CLEAVE_FLOAT16 || element == CLEAVE_BFLOAT16;
 
   for (guint i = 0; i < instance->call.n_operands; i++)
-    if (instance->operands[i].type.element != element)
+    if (instance->operands[i].type.element != element &&
+        !(is_short && i > 0 && instance->operands[i].type.element == CLEAVE_FLOAT32))
       return FALSE;
-  return element == CLEAVE_FLOAT32 || element == CLEAVE_FLOAT16 || element == CLEAVE_BFLOAT16;
+  return element == CLEAVE_FLOAT32 || is_short;
 }
 
 extern const CleaveOp cleave_op_relu, cleave_op_clip, cleave_op_add, cleave_op_sub, cleave_op_mul,
@@ -480,14 +482,12 @@ run_floats (const Elementwise *e, const CleaveKernelInstance *instance, const Cl
 
 /* Elements of an operand as floats; returns how far apart they are, which is 0 if all are one. */
 static gint64
-upcast (const Elementwise *e,
-        const CleaveView *operand,
-        gint64 offset,
-        gint64 step,
-        gint64 n,
-        float *to)
+upcast (const CleaveView *operand, gint64 offset, gint64 step, gint64 n, float *to)
 {
-  cleave_upcast (e->element, (const char *) operand->data + offset * e->loops.size[0], step, 0, to,
+  CleaveElement element = operand->type.element;
+  gint64 size = element == CLEAVE_FLOAT32 ? sizeof (float) : sizeof (guint16);
+
+  cleave_upcast (element, (const char *) operand->data + offset * size, step, 0, to,
                  step == 0 ? 1 : n);
   return step == 0 ? 0 : 1;
 }
@@ -505,7 +505,7 @@ run_upcast (const Elementwise *e,
   float a[UPCAST], b[UPCAST], y[UPCAST];
   Box box = { .a = a, .b = a, .y = y, .n = n, .y_step = 1, .n_lines = 1 };
 
-  box.a_step = box.b_step = upcast (e, &instance->operands[0], offset[1], step[1], n, a);
+  box.a_step = box.b_step = upcast (&instance->operands[0], offset[1], step[1], n, a);
   if (n_operands == 1 && e->folds)
     copy_box (&box);
   else if (n_operands == 1)
@@ -513,7 +513,7 @@ run_upcast (const Elementwise *e,
   for (guint k = 1; k < n_operands; k++)
     {
       box.b = b;
-      box.b_step = upcast (e, &instance->operands[k], offset[k + 1], step[k + 1], n, b);
+      box.b_step = upcast (&instance->operands[k], offset[k + 1], step[k + 1], n, b);
       fold.index = k;
       e->loop (&box, e->folds ? (gconstpointer) &fold : instance->call.attrs);
       box.a = y;
@@ -537,10 +537,21 @@ run_halves (const Elementwise *e, const CleaveKernelInstance *instance, const Cl
                            .b_next = box->next[b],
                            .y_next = box->next[0] };
 
+  guint16 exponent;
+
   if (e->half_loop == NULL || !cleave_half_box_serves (&halves, box->step[0]))
     return FALSE;
   halves.a = (const guint16 *) instance->operands[0].data + box->offset[1];
   halves.b = (const guint16 *) instance->operands[b - 1].data + box->offset[b];
+  if (instance->operands[b - 1].type.element == CLEAVE_FLOAT32)
+    {
+      const float *of = (const float *) instance->operands[b - 1].data + box->offset[b];
+
+      exponent = cleave_half_from_float (*of);
+      if (box->step[b] != 0 || box->next[b] != 0 || cleave_half_to_float (exponent) != *of)
+        return FALSE;
+      halves.b = &exponent;
+    }
   halves.y = (guint16 *) instance->results[0].data + box->offset[0];
   e->half_loop (&halves, e->folds ? (gconstpointer) &fold : instance->call.attrs);
   return TRUE;

@@ -61,6 +61,8 @@ draw_instance (CleaveTrySite *instance, const Line *line, guint32 seed)
   instance->n_operands = line->n_operands == 0 ? (guint) draw (rand, 1, 5) : line->n_operands;
   for (guint i = 0; i < instance->n_operands; i++)
     instance->operands[i] = (CleaveTensorType){ element, draw_part (rand, &whole, i == 0) };
+  if (g_str_equal (line->op, "Pow") && element != CLEAVE_FLOAT32 && g_rand_boolean (rand))
+    instance->operands[1].element = CLEAVE_FLOAT32;
   instance->row_major = g_rand_int (rand);
   instance->y_row_major = g_rand_boolean (rand);
   instance->constants = g_rand_boolean (rand) ? g_rand_int (rand) : 0;
@@ -98,10 +100,25 @@ try_level (const char *level)
 START_TEST (every_level_has_the_bits_of_the_reference) { each_level (try_level); }
 END_TEST
 
+/* Every float16 to the power of one float that is a float16 too: 0. */
+static void
+try_one_exponent (const char *level)
+{
+  CleaveTrySite instance = { .op = "Pow", .n_operands = 2, .counted = TRUE };
+
+  instance.operands[0] = CLEAVE_TYPE (CLEAVE_FLOAT16, 65536);
+  instance.operands[1] = CLEAVE_SCALAR (CLEAVE_FLOAT32);
+  ck_assert (cleave_try_instance (&instance, level));
+}
+
+START_TEST (exponents_may_be_floats) { each_level (try_one_exponent); }
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "elementwise", every_level_has_the_bits_of_the_reference, NULL);
+  cleave_add_case (suite, "elementwise", every_level_has_the_bits_of_the_reference,
+                   exponents_may_be_floats, NULL);
 }
 
 CLEAVE_TEST_SUITE ("kernel-elementwise", add_tests)
