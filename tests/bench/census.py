@@ -110,7 +110,8 @@ def instructions(limits, work, element, results, halves):
 
 def cell(limits, step, element, work=Work(), results=0, halves=0):
     ns = max(step['nanoseconds'], 1)
-    factor = limits['bytes_factor'] if element in ('uint8', 'int8') else 1
+    # A product and a sum of wide integers are two instructions, and registers hold half as many of 64 bits.
+    factor = {'uint8': limits['bytes_factor'], 'int8': limits['bytes_factor'], 'int32': 0.5, 'int64': 0.25}.get(element, 1)
     arithmetic = 2 * (step['macs'] / factor + instructions(limits, work, element, results, halves)) / limits['float32_gflops']
     memory = (step['bytes'] + work.reads) / copy_rate(limits, step['bytes'])
     share = max(arithmetic, memory) / ns
