@@ -5,7 +5,7 @@
  *
  * An element is interpolated along the last dimension, what that gives along the one before it, and
  * so on: a sum of products each time, in float32, but of float64 in that.  So a kernel may do rows
- * once for all that need them.
+ * once for all that need them.  A whole number is what is before the point, within its range.
  *
  * Over 400 lines: one op, with the ways in which it finds a line. */
 
@@ -129,7 +129,7 @@ infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
   gint64 *y = results[0].shape.dim;
 
   if (a->mode != CLEAVE_RESIZE_NEAREST &&
-      !cleave_call_check_element (call, 0, CLEAVE_ELEMENTS_FLOAT, error))
+      !cleave_call_check_element (call, 0, ~CLEAVE_ELEMENT_BIT (CLEAVE_BOOL), error))
     return FALSE;
   results[0] = call->operands[0];
   for (guint d = 0; d < x->rank; d++)
@@ -198,8 +198,9 @@ interpolate_last (const Row *row, gint64 from, double *sum)
     for (guint t = 0; t < row->last[i].n; t++)
       sum[i] = add_product (
           row, t == 0, sum[i], row->last[i].weight[t],
-          cleave_real_load (x->type.element,
-                            cleave_view_element (x, from + row->last[i].at[t] * row->from_stride)));
+          narrowed (row, cleave_real_load (x->type.element,
+                                           cleave_view_element (x, from + row->last[i].at[t] *
+                                                                              row->from_stride))));
 }
 
 /* Along dimension d, of what the dimensions after it give. */
@@ -225,12 +226,17 @@ interpolate_from (const Row *row, guint d, gint64 from, double *sum)
 static void
 interpolate_row (const Row *row)
 {
+  CleaveView one = { .type = { .element = row->y->type.element } };
   double sum[N_TOGETHER] = { 0 };
+  guint64 bytes;
 
+  one.data = &bytes;
   interpolate_from (row, 0, 0, sum);
   for (gint64 i = 0; i < row->n; i++)
-    cleave_real_store (row->x->type.element,
-                       cleave_view_element (row->y, row->to + i * row->to_stride), sum[i]);
+    {
+      cleave_move_from_double (one.type.element, sum[i], &bytes);
+      cleave_move_element (row->y, row->to + i * row->to_stride, &one, 0);
+    }
 }
 
 static void
@@ -411,9 +417,13 @@ static CleaveKernel
 kernel (const CleaveCall *call)
 {
   const CleaveResizeAttrs *a = call->attrs;
+  CleaveElement element = call->operands[0].element;
 
-  return a->mode == CLEAVE_RESIZE_NEAREST ? CLEAVE_KERNEL_NEAREST
-                                          : cleave_kernel_of_floats (call, CLEAVE_KERNEL_RESIZE);
+  if (a->mode == CLEAVE_RESIZE_NEAREST)
+    return CLEAVE_KERNEL_NEAREST;
+  return element == CLEAVE_INT8 || element == CLEAVE_UINT8 || element == CLEAVE_INT32
+             ? CLEAVE_KERNEL_UPCAST_PIECES
+             : cleave_kernel_of_floats (call, CLEAVE_KERNEL_RESIZE);
 }
 
 const CleaveOp cleave_op_resize = {

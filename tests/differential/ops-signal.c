@@ -127,8 +127,7 @@ grow_resize (Trial *trial, const char *op)
                                              "pytorch_half_pixel", "tf_crop_and_resize" };
   static const float scales[] = { 1, 2, 0.5f, 1.5f, 3, 0.75f, 0.3f };
   guint mode = (guint) pick (trial, 3), how = (guint) pick (trial, 5), first, list, roi = 0;
-  guint x =
-      use_any (trial, mode == 0 ? FLOATS | BYTES : FLOATS, mode == 2 ? 4 : 1, mode == 2 ? 4 : 5);
+  guint x = use_any (trial, FLOATS | BYTES, mode == 2 ? 4 : 1, mode == 2 ? 4 : 5);
   TrialType type = type_of (trial, x), to = type;
   gboolean sizes = chance (trial, 50);
   float by[TRIAL_MAX_RANK], region[2 * TRIAL_MAX_RANK], part;

@@ -289,8 +289,8 @@ make_resize (CleaveGraph *graph, GRand *rand)
   gboolean sizes = pick (rand, 0, 1) == 0;
   guint rank = type.shape.rank;
 
-  if (a.mode != CLEAVE_RESIZE_NEAREST)
-    type.element = pick (rand, 0, 3) == 0 ? CLEAVE_FLOAT64 : CLEAVE_FLOAT32;
+  if (a.mode != CLEAVE_RESIZE_NEAREST && type.element == CLEAVE_BOOL)
+    type.element = CLEAVE_FLOAT64;
   a.sizes.n = sizes ? rank : 0;
   a.scales.n = sizes ? 0 : rank;
   a.roi.n = a.coordinate_transformation_mode == CLEAVE_RESIZE_TF_CROP_AND_RESIZE ? 2 * rank : 0;

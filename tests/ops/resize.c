@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+#include "apply.h"
 #include "graphs.h"
 #include "op-case.h"
 
@@ -153,22 +154,42 @@ START_TEST (crops_eight_dimensions)
 }
 END_TEST
 
-START_TEST (only_nearest_serves_integers_and_an_empty_dimension_stays_empty)
+/* -3 4 becomes -3 -1.25 2.25 4 */
+START_TEST (integers_lose_what_is_behind_the_point)
+{
+  static const CleaveElement elements[] = { CLEAVE_INT8, CLEAVE_INT32, CLEAVE_INT64 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (elements); i++)
+    {
+      g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+      g_autoptr (GError) error = NULL;
+      CleaveResizeAttrs a = { .mode = CLEAVE_RESIZE_LINEAR, .sizes = CLEAVE_INTS (4) };
+      static const double values[] = { -3, 4 };
+      g_autoptr (CleaveTensor) tensor = cleave_apply_tensor (elements[i], CLEAVE_SHAPE (2), values);
+      CleaveResult *x = cleave_graph_add_constant (graph, "x", tensor);
+
+      x = cleave_test_add (graph, "Resize", "r", (CleaveResult *[]){ x }, 1, &a, &error);
+      cleave_assert_values (x, "-3 -1 2 4");
+    }
+}
+END_TEST
+
+START_TEST (only_nearest_serves_bools_and_an_empty_dimension_stays_empty)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   g_autoptr (GError) error = NULL;
-  CleaveTensorType type = CLEAVE_TYPE (CLEAVE_INT8, 2), none = CLEAVE_TYPE (CLEAVE_INT8, 0);
+  CleaveTensorType type = CLEAVE_TYPE (CLEAVE_BOOL, 2), none = CLEAVE_TYPE (CLEAVE_INT8, 0);
   CleaveResult *x = cleave_graph_add_input (graph, "x", &type, NULL),
                *e = cleave_graph_add_input (graph, "e", &none, NULL);
   CleaveResizeAttrs a = { .mode = CLEAVE_RESIZE_LINEAR, .sizes = CLEAVE_INTS (4) };
 
   cleave_assert_infers (
       cleave_test_add (graph, "Resize", "r", (CleaveResult *[]){ x }, 1, &a, &error), &error,
-      "Resize 'r': X cannot be int8");
+      "Resize 'r': X cannot be bool");
   a.mode = CLEAVE_RESIZE_NEAREST;
   cleave_assert_infers (
       cleave_test_add (graph, "Resize", "r", (CleaveResult *[]){ x }, 1, &a, &error), &error,
-      "int8 4");
+      "bool 4");
   cleave_assert_infers (
       cleave_test_add (graph, "Resize", "r", (CleaveResult *[]){ e }, 1, &a, &error), &error,
       "Resize 'r': dimension 0 is empty and cannot become 4");
@@ -248,7 +269,8 @@ static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "resize", resizes_a_line, resizes_a_plane, crops_eight_dimensions,
-                   only_nearest_serves_integers_and_an_empty_dimension_stays_empty,
+                   integers_lose_what_is_behind_the_point,
+                   only_nearest_serves_bools_and_an_empty_dimension_stays_empty,
                    a_piece_has_a_phase, a_piece_can_be_cut_again, NULL);
 }
 

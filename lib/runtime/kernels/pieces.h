@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* How a node of 16-bit floats is cut so that a piece of it, as floats, fits the cache. */
+/* How a node of what becomes floats is cut so that a piece of it, as floats, fits the cache. */
 
 #include "loops.h"
 
@@ -15,6 +15,16 @@ static inline gboolean
 cleave_is_short_float (CleaveElement element)
 {
   return element == CLEAVE_FLOAT16 || element == CLEAVE_BFLOAT16;
+}
+
+/* Whether it becomes floats: integers do where the result has their type too; others are indices.
+ */
+static inline gboolean
+cleave_is_upcast (const CleaveCall *call, CleaveElement element)
+{
+  return cleave_is_short_float (element) ||
+         (element == call->results[0].element &&
+          (element == CLEAVE_INT8 || element == CLEAVE_UINT8 || element == CLEAVE_INT32));
 }
 
 /* A piece in the middle, where there is most around it. */
@@ -33,9 +43,9 @@ cleave_pieces_middle (const CleaveShape *y, const gint64 *length)
 }
 
 static inline gint64
-cleave_pieces_count_floats (const CleaveShape *shape, CleaveElement element)
+cleave_pieces_count_floats (const CleaveCall *call, const CleaveShape *shape, CleaveElement element)
 {
-  return cleave_is_short_float (element) ? cleave_shape_n_elements (shape) : 0;
+  return cleave_is_upcast (call, element) ? cleave_shape_n_elements (shape) : 0;
 }
 
 /* The bytes of floats of a piece of these lengths, but for an operand that is `packed` (0: none);
@@ -54,10 +64,10 @@ cleave_pieces_count_bytes (const CleaveCall *call, guint packed, const gint64 *l
       {
         CleaveShape shape = cleave_range_shape (&chunk.slices[i].range);
 
-        n += cleave_pieces_count_floats (&shape, call->operands[i].element);
+        n += cleave_pieces_count_floats (call, &shape, call->operands[i].element);
       }
   for (guint r = 0; r < call->n_results; r++)
-    n += cleave_pieces_count_floats (&chunk.results[r].shape, call->results[r].element);
+    n += cleave_pieces_count_floats (call, &chunk.results[r].shape, call->results[r].element);
   cleave_chunk_clear (&chunk, call->op);
   return n * (gint64) sizeof (float);
 }

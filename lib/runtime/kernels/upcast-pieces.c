@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Ops of 16-bit floats by the kernels of floats.  The node is cut into pieces, as any node may be,
- * so that one fits the cache: its operands become floats in scratch, the family of floats does it
- * there, and its results are rounded.  The bits are those of reference kernels that round to a
- * float first. */
+/* Ops of 16-bit floats by the kernels of floats, and those of integers that are defined as floats.
+ * The node is cut into pieces, as any node may be, so that one fits the cache: its operands become
+ * floats in scratch, the family of floats does it there, and its results are rounded.  The bits are
+ * those of reference kernels that round to a float first. */
 
 #include "level.h"
 #include "pieces.h"
@@ -45,11 +45,11 @@ typedef struct
 } Upcast;
 
 static CleaveTensorType
-type_of_floats (const CleaveTensorType *type)
+type_of_floats (const CleaveCall *call, const CleaveTensorType *type)
 {
   CleaveTensorType floats = *type;
 
-  if (cleave_is_short_float (type->element))
+  if (cleave_is_upcast (call, type->element))
     floats.element = CLEAVE_FLOAT32;
   return floats;
 }
@@ -62,7 +62,7 @@ type_of_floats (const CleaveTensorType *type)
 static CleaveView
 lay_out_floats (const CleaveView *part, const CleaveView *like, Order how)
 {
-  CleaveView floats = { .type = type_of_floats (&part->type) }, ordered = *like;
+  CleaveView floats = { .type = { CLEAVE_FLOAT32, part->type.shape } }, ordered = *like;
   guint order[CLEAVE_MAX_RANK], n_dims;
   gint64 n = 1;
 
@@ -85,6 +85,7 @@ lay_out_floats (const CleaveView *part, const CleaveView *like, Order how)
 
 static void
 side_init (Side *side,
+           const CleaveCall *call,
            const CleaveView *whole,
            const CleaveRange *range,
            const CleaveView *like,
@@ -100,9 +101,9 @@ side_init (Side *side,
   side->part.type.shape = cleave_range_shape (range);
   side->offset = offset * (gint64) cleave_element_size (whole->type.element);
   side->is_packed = is_packed;
-  side->is_upcast = !is_packed && cleave_is_short_float (whole->type.element);
+  side->is_upcast = !is_packed && cleave_is_upcast (call, whole->type.element);
   side->floats = side->is_upcast ? lay_out_floats (&side->part, like, how) : side->part;
-  side->floats.type = type_of_floats (&side->part.type);
+  side->floats.type = type_of_floats (call, &side->part.type);
   side->floats.data = NULL;
   if (side->is_upcast)
     side->at = cleave_take_scratch (n_scratch, cleave_shape_n_elements (&side->part.type.shape));
@@ -188,9 +189,9 @@ add_piece (Upcast *upcast,
   for (guint i = 0; i < piece.chunk.n_operands; i++)
     if (piece.chunk.kept[i])
       {
-        side_init (&piece.operands[i], &instance->operands[i], &piece.chunk.slices[i].range,
-                   &instance->operands[i], upcast->order, i != 0 && i == upcast->packed,
-                   &piece.inner_scratch);
+        side_init (&piece.operands[i], &instance->call, &instance->operands[i],
+                   &piece.chunk.slices[i].range, &instance->operands[i], upcast->order,
+                   i != 0 && i == upcast->packed, &piece.inner_scratch);
         piece.operand_types[i] = piece.operands[i].floats.type;
       }
   for (guint r = 0; r < piece.chunk.n_results; r++)
@@ -198,8 +199,9 @@ add_piece (Upcast *upcast,
       CleaveRange part = cleave_call_result_range (&instance->call, r, range);
       const CleaveView *y = &instance->results[r];
 
-      side_init (&piece.results[r], y, &part, order_of_result (&instance->operands[0], y),
-                 upcast->order, FALSE, &piece.inner_scratch);
+      side_init (&piece.results[r], &instance->call, y, &part,
+                 order_of_result (&instance->operands[0], y), upcast->order, FALSE,
+                 &piece.inner_scratch);
       piece.result_types[r] = piece.results[r].floats.type;
     }
   if (is_safe (instance, &piece) && prepare_family (upcast, instance, &piece, weights, &inner))
@@ -244,9 +246,9 @@ find_family (const CleaveCall *call)
   CleaveCall floats = *call;
 
   for (guint i = 0; i < call->n_operands; i++)
-    operands[i] = type_of_floats (&call->operands[i]);
+    operands[i] = type_of_floats (call, &call->operands[i]);
   for (guint r = 0; r < call->n_results; r++)
-    results[r] = type_of_floats (&call->results[r]);
+    results[r] = type_of_floats (call, &call->results[r]);
   floats.operands = operands;
   floats.results = results;
   return cleave_kernel_find_at (&floats, G_STRINGIFY (CLEAVE_LEVEL));

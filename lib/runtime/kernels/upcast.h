@@ -100,7 +100,19 @@ cleave_upcast (
     cleave_upcast_float32 (from, step, zero, to, n);
 }
 
-/* Rounds to a 16-bit float. */
+/* What is before the point, within the range of the type; 2^31 is no float below itself. */
+#define CUT_OFF(word, type, least, above)                                                          \
+  static inline void cleave_cut_off_##word (const float *from, type *to, gint64 step, gint64 n)    \
+  {                                                                                                \
+    for (gint64 i = 0; i < n; i++)                                                                 \
+      to[i * step] = from[i] < (above) ? (type) MAX (from[i], least) : (type) ((above) -1.0);      \
+  }
+CUT_OFF (int8, gint8, -0x1p7f, 0x1p7f)
+CUT_OFF (uint8, guint8, 0.0f, 0x1p8f)
+CUT_OFF (int32, gint32, -0x1p31f, 0x1p31f)
+#undef CUT_OFF
+
+/* Rounds to a 16-bit float, or cuts off what is behind the point. */
 static inline void
 cleave_narrow (CleaveElement element, const float *from, gpointer to, gint64 step, gint64 n)
 {
@@ -108,6 +120,12 @@ cleave_narrow (CleaveElement element, const float *from, gpointer to, gint64 ste
 
   if (element == CLEAVE_FLOAT16)
     cleave_narrow_halves (from, to, step, n);
+  else if (element == CLEAVE_INT8)
+    cleave_cut_off_int8 (from, to, step, n);
+  else if (element == CLEAVE_UINT8)
+    cleave_cut_off_uint8 (from, to, step, n);
+  else if (element == CLEAVE_INT32)
+    cleave_cut_off_int32 (from, to, step, n);
   else if (step == 1)
     for (gint64 i = 0; i < n; i++)
       bfloats[i] = cleave_bfloat16_from_float (from[i]);
