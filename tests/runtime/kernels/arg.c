@@ -8,6 +8,7 @@
 static void
 try_search (guint32 seed, const char *level)
 {
+  static const CleaveElement integers[] = { CLEAVE_INT8, CLEAVE_UINT8, CLEAVE_INT32, CLEAVE_INT64 };
   g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
   guint rank = (guint) draw (rand, 1, 4);
   CleaveArgAttrs attrs = { .axis = draw (rand, 0, (gint32) rank - 1),
@@ -22,12 +23,13 @@ try_search (guint32 seed, const char *level)
                              .special = draw (rand, 1, 3) == 1,
                              .seed = seed };
 
-  instance.operands[0].element = CLEAVE_FLOAT32;
+  instance.operands[0].element =
+      draw (rand, 0, 1) == 0 ? CLEAVE_FLOAT32 : integers[draw (rand, 0, 3)];
   instance.operands[0].shape.rank = rank;
   for (guint d = 0; d < rank; d++)
     instance.operands[0].shape.dim[d] = draw (rand, 1,
                                               draw (rand, 1, 3) != 1 ? 6
-                                              : rank <= 2            ? 150
+                                              : rank <= 2            ? 1300
                                                                      : 12);
   ck_assert (cleave_try_instance (&instance, level));
 }

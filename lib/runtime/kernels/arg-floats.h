@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* ArgMax and ArgMin of floats: rows that lie side by side go through registers; of one whose
+ * elements lie side by side, the best value of each block is found, then where it is in the first
+ * of the best. */
+
+#include "arg-rows.h"
+#include "vector.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Rows at once that lie anywhere. */
+#define ROWS 64
+/* Vectors at once of rows that lie side by side. */
+#define COLUMNS 4
+/* Bests of a row that do not wait for each other. */
+#define CHAINS 4
+
+/* Whether x takes the place of what is best so far; of equal ones the first stays, or the last. */
+static inline gboolean
+wins (float x, float best, gboolean is_min, gboolean last)
+{
+  gboolean better = is_min ? x < best : x > best;
+  gboolean nan_wins = (x != x) & (best == best);
+  gboolean same = (x == best) | ((x != x) & (best != best));
+
+  return better | nan_wins | (last & same);
+}
+
+/* Up to ROWS of them, that lie anywhere; both choices are known to the compiler. */
+static CLEAVE_SPECIALISED void
+search_rows (const CleaveArgRow *row,
+             const float *x,
+             gint64 apart,
+             gint64 n_rows,
+             gint64 *y,
+             gint64 y_step,
+             gboolean is_min,
+             gboolean last)
+{
+  float best[ROWS];
+  gint32 at[ROWS];
+
+  for (gint64 r = 0; r < n_rows; r++)
+    {
+      best[r] = x[r * apart];
+      at[r] = 0;
+    }
+  for (gint64 i = 1; i < row->n; i++)
+    {
+      const float *from = x + i * row->step;
+
+      CLEAVE_INDEPENDENT
+      for (gint64 r = 0; r < n_rows; r++)
+        {
+          const float value = from[r * apart], so_far = best[r];
+          const gboolean choice = wins (value, so_far, is_min, last);
+
+          best[r] = choice ? value : so_far;
+          at[r] = choice ? (gint32) i : at[r];
+        }
+    }
+  for (gint64 r = 0; r < n_rows; r++)
+    y[r * y_step] = at[r];
+}
+
+static void
+search_anywhere (
+    const CleaveArgRow *row, const float *x, gint64 apart, gint64 n_rows, gint64 *y, gint64 y_step)
+{
+  if (row->is_min && row->last)
+    search_rows (row, x, apart, n_rows, y, y_step, TRUE, TRUE);
+  else if (row->is_min)
+    search_rows (row, x, apart, n_rows, y, y_step, TRUE, FALSE);
+  else if (row->last)
+    search_rows (row, x, apart, n_rows, y, y_step, FALSE, TRUE);
+  else
+    search_rows (row, x, apart, n_rows, y, y_step, FALSE, FALSE);
+}
+
+/* The best of each lane so far, and where it is. */
+typedef struct
+{
+  CleaveVector best;
+  CleaveMask at;
+} Best;
+
+static inline void
+take_better (Best *so_far, CleaveVector x, gint32 i, gboolean is_min)
+{
+#if defined(__AVX512F__)
+  __mmask16 wins = is_min ? _mm512_cmp_ps_mask (x, so_far->best, _CMP_NGE_UQ)
+                          : _mm512_cmp_ps_mask (x, so_far->best, _CMP_NLE_UQ);
+
+  wins = _mm512_mask_cmp_ps_mask (wins, so_far->best, so_far->best, _CMP_ORD_Q);
+  so_far->best = _mm512_mask_mov_ps (so_far->best, wins, x);
+  so_far->at =
+      (CleaveMask) _mm512_mask_mov_epi32 ((__m512i) so_far->at, wins, _mm512_set1_epi32 (i));
+#else
+  CleaveMask wins =
+      (so_far->best == so_far->best) & ~(is_min ? x >= so_far->best : x <= so_far->best);
+
+  so_far->best = cleave_vector_select (wins, x, so_far->best);
+  so_far->at = (CleaveMask) cleave_vector_select (wins, (CleaveVector) ((CleaveMask){ 0 } + i),
+                                                  (CleaveVector) so_far->at);
+#endif
+}
+
+/* So many vectors of rows that lie side by side. */
+static CLEAVE_SPECIALISED void
+search_columns (const CleaveArgRow *row, const float *x, gint32 *at, gboolean is_min, int vectors)
+{
+  Best so_far[COLUMNS];
+
+  CLEAVE_EACH (c, vectors)
+    so_far[c] = (Best){ cleave_vector_load (x + c * CLEAVE_VECTOR), { 0 } };
+  for (gint64 i = 1; i < row->n; i++)
+    CLEAVE_EACH (c, vectors)
+      take_better (&so_far[c], cleave_vector_load (x + i * row->step + c * CLEAVE_VECTOR),
+                   (gint32) i, is_min);
+  CLEAVE_EACH (c, vectors)
+    memcpy (at + c * CLEAVE_VECTOR, &so_far[c].at, sizeof so_far[c].at);
+}
+
+/* A bit for each lane. */
+static inline guint
+bits_of (CleaveMask mask)
+{
+#if defined(__AVX512F__)
+  return _mm512_movepi32_mask ((__m512i) mask);
+#elif defined(__FMA__)
+  return (guint) _mm256_movemask_ps ((__m256) mask);
+#elif defined(__SSE2__)
+  return (guint) _mm_movemask_ps ((__m128) mask);
+#else
+  guint bits = 0;
+
+  for (int i = 0; i < CLEAVE_VECTOR; i++)
+    bits |= mask[i] != 0 ? 1u << i : 0;
+  return bits;
+#endif
+}
+
+static inline CleaveVector
+better_of (CleaveVector found, CleaveVector value, gboolean is_min)
+{
+  return is_min ? cleave_vector_at_most (found, value) : cleave_vector_at_least (found, value);
+}
+
+/* The best of all lanes, in each. */
+static inline CleaveVector
+best_of_lanes (CleaveVector v, gboolean is_min)
+{
+#if CLEAVE_VECTOR == 16
+  v = better_of (
+      v, __builtin_shufflevector (v, v, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7),
+      is_min);
+  v = better_of (
+      v, __builtin_shufflevector (v, v, 4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11),
+      is_min);
+  v = better_of (
+      v, __builtin_shufflevector (v, v, 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13),
+      is_min);
+  v = better_of (
+      v, __builtin_shufflevector (v, v, 1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14),
+      is_min);
+#elif CLEAVE_VECTOR == 8
+  v = better_of (v, __builtin_shufflevector (v, v, 4, 5, 6, 7, 0, 1, 2, 3), is_min);
+  v = better_of (v, __builtin_shufflevector (v, v, 2, 3, 0, 1, 6, 7, 4, 5), is_min);
+  v = better_of (v, __builtin_shufflevector (v, v, 1, 0, 3, 2, 5, 4, 7, 6), is_min);
+#else
+  v = better_of (v, __builtin_shufflevector (v, v, 2, 3, 0, 1), is_min);
+  v = better_of (v, __builtin_shufflevector (v, v, 1, 0, 3, 2), is_min);
+#endif
+  return v;
+}
+
+/* The best of each lane, of elements that lie side by side, of which there is at least a vector; a
+ * NaN is left out, and told. */
+static CLEAVE_SPECIALISED CleaveVector
+find_best (const float *x, gint64 n, gboolean is_min, CleaveMask *nan)
+{
+  CleaveVector found[CHAINS], value;
+  gint64 i = 0;
+
+  CLEAVE_EACH (c, CHAINS)
+    found[c] = cleave_vector_all (is_min ? INFINITY : -INFINITY);
+  for (; i + CHAINS * CLEAVE_VECTOR <= n; i += CHAINS * CLEAVE_VECTOR)
+    CLEAVE_EACH (c, CHAINS)
+      {
+        value = cleave_vector_load (x + i + c * CLEAVE_VECTOR);
+        *nan |= value != value;
+        found[c] = better_of (found[c], value, is_min);
+      }
+  for (; i < n; i += CLEAVE_VECTOR)
+    {
+      value = cleave_vector_load (x + MIN (i, n - CLEAVE_VECTOR)); /* some again */
+      *nan |= value != value;
+      found[0] = better_of (found[0], value, is_min);
+    }
+  for (int c = 1; c < CHAINS; c++)
+    found[0] = better_of (found[0], found[c], is_min);
+  return found[0];
+}
+
+/* Where the first one is that equals `best`, which is there. */
+static gint64
+find_place (const float *x, gint64 n, float best)
+{
+  gint64 i = 0;
+
+  for (; i + CLEAVE_VECTOR <= n; i += CLEAVE_VECTOR)
+    {
+      guint bits = bits_of (cleave_vector_load (x + i) == best);
+
+      if (bits != 0)
+        return i + __builtin_ctz (bits);
+    }
+  while (x[i] != best)
+    i++;
+  return i;
+}
+
+/* The place of the best of elements that lie side by side, a vector at least; -1: there is a NaN.
+ */
+static CLEAVE_SPECIALISED gint64
+search_row (const float *x, gint64 n, gboolean is_min)
+{
+  CleaveMask nan = { 0 };
+  float best = x[0];
+  gint64 in = 0;
+
+  for (gint64 i = 0; i < n; i += CLEAVE_ARG_BLOCK)
+    {
+      gint64 begin = MIN (i, n - CLEAVE_VECTOR); /* some again */
+      CleaveVector found = find_best (x + begin, MIN (CLEAVE_ARG_BLOCK, n - begin), is_min, &nan);
+
+      if (bits_of (is_min ? found < best : found > best) == 0)
+        continue;
+      best = best_of_lanes (found, is_min)[0];
+      in = begin;
+    }
+  return bits_of (nan) != 0 ? -1 : in + find_place (x + in, n - in, best);
+}
+
+static CLEAVE_SPECIALISED void
+search_floats_of (const CleaveArgRow *row,
+                  const float *x,
+                  gint64 apart,
+                  gint64 n_rows,
+                  gint64 *y,
+                  gint64 y_step,
+                  gboolean is_min)
+{
+  const gint64 most = COLUMNS * CLEAVE_VECTOR;
+  gboolean by_row = row->step == 1 && apart != 1 && !row->last && row->n >= CLEAVE_VECTOR;
+  gint32 at[COLUMNS * CLEAVE_VECTOR];
+  gint64 r = 0, some;
+
+  for (; apart == 1 && !row->last && r + CLEAVE_VECTOR <= n_rows; r += some)
+    {
+      some = r + most <= n_rows ? most : CLEAVE_VECTOR;
+      if (some == most)
+        search_columns (row, x + r, at, is_min, COLUMNS);
+      else
+        search_columns (row, x + r, at, is_min, 1);
+      for (gint64 c = 0; c < some; c++)
+        y[(r + c) * y_step] = at[c];
+    }
+  for (; by_row && r < n_rows; r++)
+    {
+      gint64 found = search_row (x + r * apart, row->n, is_min);
+
+      y[r * y_step] = found;
+      if (found < 0)
+        search_anywhere (row, x + r * apart, apart, 1, y + r * y_step, y_step);
+    }
+  for (; r < n_rows; r += ROWS)
+    search_anywhere (row, x + r * apart, apart, MIN (ROWS, n_rows - r), y + r * y_step, y_step);
+}
+
+static void
+search_FLOAT32 (
+    const CleaveArgRow *row, gconstpointer x, gint64 apart, gint64 n_rows, gint64 *y, gint64 y_step)
+{
+  if (row->is_min)
+    search_floats_of (row, x, apart, n_rows, y, y_step, TRUE);
+  else
+    search_floats_of (row, x, apart, n_rows, y, y_step, FALSE);
+}
