@@ -150,17 +150,29 @@ cleave_f32_exp_normal_negative (float a)
   return (1.0f + e.fraction) * e.scale;
 }
 
-/* Within 1.5 units; overflow to infinity, denormals kept: two scales reach both with a single
- * rounding. */
+/* Two scales reach denormals and infinity with a single rounding. */
 static inline float
-cleave_f32_exp (float a)
+cleave_f32_exp_of_parts (CleaveExpParts e)
 {
-  CleaveExpParts e =
-      cleave_f32_exp_parts (cleave_f32_at_most (cleave_f32_at_least (a, -104.0f), 89.0f));
   guint32 half = (e.exponent + 512u) / 2u - 256u; /* rounded down: exponents are at least -151 */
 
   return (1.0f + e.fraction) * cleave_float_from_bits ((half + 127u) << 23) *
          cleave_float_from_bits ((e.exponent - half + 127u) << 23);
+}
+
+/* Within 1.5 units; overflow to infinity, denormals kept. */
+static inline float
+cleave_f32_exp (float a)
+{
+  return cleave_f32_exp_of_parts (
+      cleave_f32_exp_parts (cleave_f32_at_most (cleave_f32_at_least (a, -104.0f), 89.0f)));
+}
+
+/* The same bits, for a <= 0 and NaN. */
+static inline float
+cleave_f32_exp_negative (float a)
+{
+  return cleave_f32_exp_of_parts (cleave_f32_exp_parts (cleave_f32_at_least (a, -104.0f)));
 }
 
 /* e^a - 1 for a <= 0 (and NaN), within 2 units. */
@@ -197,13 +209,26 @@ cleave_f32_log (float a)
                                                cleave_f32_select (a == 0.0f, -INFINITY, a)));
 }
 
-/* log (1 + u) for u in [0, 1] (and NaN): what 1 + u loses is made good. */
+/* log (1 + u) for u in [0, 1] (and NaN), as cleave_f32_log does it: what 1 + u loses is made good,
+ * divided by nearly 1 + u, which is enough for so little. */
 static inline float
 cleave_f32_log1p_unit (float u)
 {
-  float w = 1.0f + u;
+  float w = 1.0f + u, lost = u - (w - 1.0f);
+  guint32 exponent = (cleave_float_bits (w) - 0x3f2aaaabu) & 0xff800000u; /* of 1 or 2 */
+  float f = cleave_float_from_bits (cleave_float_bits (w) - exponent) - 1.0f;
+  float n = (float) (gint32) exponent * 1.1920929e-7f, d = w - 1.0f;
+  float p = cleave_f32_fma (-0.128651381f, f, 0.139927909f);
 
-  return cleave_f32_log (w) + (u - (w - 1.0f)) / w;
+  p = cleave_f32_fma (p, f, -0.121907413f);
+  p = cleave_f32_fma (p, f, 0.140040115f);
+  p = cleave_f32_fma (p, f, -0.166799843f);
+  p = cleave_f32_fma (p, f, 0.200105354f);
+  p = cleave_f32_fma (p, f, -0.249998093f);
+  p = cleave_f32_fma (p, f, 0.333332121f);
+  p = cleave_f32_fma (n, -2.12194440e-4f, f * f * cleave_f32_fma (f, p, -0.5f));
+  lost *= 1.0f + d * (d * 0.5f - 1.0f);
+  return cleave_f32_fma (n, 0.693359375f, f + (p + lost));
 }
 
 /* Within 3 units: e^2a - 1 by what is 2 more, both without loss near 0. */
@@ -254,7 +279,7 @@ static inline float
 cleave_f32_softplus (float a)
 {
   float y = cleave_f32_select (a > 0.0f, a, 0.0f) +
-            cleave_f32_log1p_unit (cleave_f32_exp (-cleave_f32_abs (a)));
+            cleave_f32_log1p_unit (cleave_f32_exp_negative (-cleave_f32_abs (a)));
 
   return cleave_f32_select (a != a, a, y);
 }
@@ -432,16 +457,56 @@ cleave_f32_turn (float a, guint64 quarter)
   return (float) y;
 }
 
+/* So far quarter turns are taken off without loss in floats. */
+#define CLEAVE_TURN_NEAR 3216.0f
+
+/* The same within 2.5 units, for |a| up to CLEAVE_TURN_NEAR.  Two parts of pi / 2 have 12 bits, so
+ * that their products with the number of quarter turns are exact, and what the second difference
+ * loses is made good. */
+static inline float
+cleave_f32_turn_near (float a, guint32 quarter)
+{
+  const float magic = 12582912.0f; /* 1.5 * 2^23 */
+  float shifted = a * 0.636619747f + magic, n = shifted - magic;
+  float first = a - n * 1.57080078125f, second = n * -4.453584551811218e-06f,
+        rough = first - second;
+  float r = rough + (((first - rough) - second) + n * 8.70551570e-10f), u = r * r;
+  float p = u * (-0.166666552f + u * (0.00833215844f + u * -0.00019514958f));
+  float even = cleave_f32_select (a == 0, a, r + r * p);
+  float odd = (1 - u * 0.5f) + u * u * (0.0416666456f + u * (-0.0013887313f + u * 2.44327857e-05f));
+  guint32 turns = cleave_float_bits (shifted) + quarter, is_odd = -(turns & 1);
+
+  return cleave_float_from_bits (
+      ((cleave_float_bits (odd) & is_odd) | (cleave_float_bits (even) & ~is_odd)) ^
+      ((turns & 2) << 30));
+}
+
+/* Both are there and one is selected, for |a| up to CLEAVE_TURN_MOST. */
+static inline float
+cleave_f32_turn_any (float a, guint32 quarter)
+{
+  return cleave_f32_select (cleave_f32_abs (a) <= CLEAVE_TURN_NEAR,
+                            cleave_f32_turn_near (a, quarter), cleave_f32_turn (a, quarter));
+}
+
 static inline float
 cleave_f32_sin (float a)
 {
-  return cleave_f32_abs (a) <= CLEAVE_TURN_MOST ? cleave_f32_turn (a, 0) : sinf (a);
+  float size = cleave_f32_abs (a);
+
+  return size <= CLEAVE_TURN_NEAR   ? cleave_f32_turn_near (a, 0)
+         : size <= CLEAVE_TURN_MOST ? cleave_f32_turn (a, 0)
+                                    : sinf (a);
 }
 
 static inline float
 cleave_f32_cos (float a)
 {
-  return cleave_f32_abs (a) <= CLEAVE_TURN_MOST ? cleave_f32_turn (a, 1) : cosf (a);
+  float size = cleave_f32_abs (a);
+
+  return size <= CLEAVE_TURN_NEAR   ? cleave_f32_turn_near (a, 1)
+         : size <= CLEAVE_TURN_MOST ? cleave_f32_turn (a, 1)
+                                    : cosf (a);
 }
 
 static inline double

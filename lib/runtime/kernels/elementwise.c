@@ -181,37 +181,58 @@ RUN_LINES (tanh)
 RUN_LINES (erf)
 /* clang-format on */
 
-/* Elements whose turns are looked at before they are made: two cache lines. */
-#define TURNS 32
+/* Elements whose turns are looked at before they are made. */
+#define TURNS 128
 
-static gboolean
-are_turns (const float *a, gint64 n)
+/* As bits, in whose order a NaN is beyond all numbers. */
+static float
+largest (const float *a, gint64 n)
 {
-  gint64 n_far = 0;
+  gint32 most = 0;
 
   for (gint64 i = 0; i < n; i++)
-    n_far += !(cleave_f32_abs (a[i]) <= CLEAVE_TURN_MOST);
-  return n_far == 0;
+    {
+      gint32 size = (gint32) (cleave_float_bits (a[i]) & 0x7fffffffu);
+
+      most = size > most ? size : most;
+    }
+  return cleave_float_from_bits ((guint32) most);
 }
 
 /* Where none is so far that libm has to take it, a loop has no branch. */
 static void
-make_turns (const Box *box, gconstpointer attrs, guint64 quarter, Loop loop)
+make_line_of_turns (const Box *line, gconstpointer attrs, guint32 quarter, Loop loop)
+{
+  const float *a = line->a;
+  float *y = line->y, most = largest (a, line->n);
+
+  if (most <= CLEAVE_TURN_NEAR)
+    CLEAVE_INDEPENDENT
+  for (gint64 k = 0; k < line->n; k++)
+    y[k] = cleave_f32_turn_near (a[k], quarter);
+  else if (most <= CLEAVE_TURN_MOST) CLEAVE_INDEPENDENT for (gint64 k = 0; k < line->n; k++) y[k] =
+      cleave_f32_turn_any (a[k], quarter);
+  else loop (line, attrs);
+}
+
+static void
+make_turns (const Box *box, gconstpointer attrs, guint32 quarter, Loop loop)
 {
   Box part = *box;
 
+  if (box->a_step != 1 || box->y_step != 1)
+    {
+      loop (box, attrs);
+      return;
+    }
   part.n_lines = 1;
   for (gint64 line = 0; line < box->n_lines; line++)
     for (gint64 i = 0; i < box->n; i += TURNS)
       {
         part.n = MIN (TURNS, box->n - i);
-        part.a = box->a + line * box->a_next + i * box->a_step;
-        part.y = box->y + line * box->y_next + i * box->y_step;
-        if (box->a_step == 1 && box->y_step == 1 && part.n == TURNS && are_turns (part.a, TURNS))
-          CLEAVE_INDEPENDENT
-        for (gint64 k = 0; k < TURNS; k++)
-          part.y[k] = cleave_f32_turn (part.a[k], quarter);
-        else loop (&part, attrs);
+        part.a = box->a + line * box->a_next + i;
+        part.y = box->y + line * box->y_next + i;
+        make_line_of_turns (&part, attrs, quarter, loop);
       }
 }
 
@@ -245,6 +266,15 @@ static const struct
   { &cleave_op_sin, run_sin, NULL, NULL },
   { &cleave_op_cos, run_cos, NULL, NULL },
 };
+
+static gboolean
+is_faster (const CleaveOp *op)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (faster); i++)
+    if (faster[i].op == op)
+      return TRUE;
+  return FALSE;
+}
 
 static Loop
 find_loop (const CleaveOp *op, gboolean *folds)
@@ -376,13 +406,14 @@ find_own_epilogue_op (Elementwise *e, const CleaveKernelInstance *instance)
   e->own = own;
 }
 
-/* One operand or two of float16. */
+/* One operand or two of float16, and no loop that is faster than its line. */
 static CleaveHalfLoop
 find_half_loop (const Elementwise *e, const CleaveKernelInstance *instance)
 {
   guint n = instance->call.n_operands;
 
-  if (e->element != CLEAVE_FLOAT16 || n > 2 || (e->folds && n == 1))
+  if (e->element != CLEAVE_FLOAT16 || n > 2 || (e->folds && n == 1) ||
+      is_faster (instance->call.op))
     return NULL;
   return CLEAVE_LEVELLED (cleave_half_loop_find) (instance->call.op);
 }
