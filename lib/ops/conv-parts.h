@@ -31,6 +31,8 @@ cleave_conv_narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer a
 /* Each group has one input channel, in one or two spatial dimensions; but many channels from a
  * single one are a product.  The bits are the same. */
 gboolean cleave_conv_is_depthwise (const CleaveCall *call);
+/* Whether it is a ConvTranspose. */
+gboolean cleave_conv_is_transposed (const CleaveCall *call);
 /* Multiplications by padding included, as is usual. */
 gint64 cleave_conv_macs (const CleaveCall *call);
 

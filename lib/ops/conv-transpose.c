@@ -246,10 +246,36 @@ macs (const CleaveCall *call)
   return n;
 }
 
+/* More phases are no models' but somebody's who wants to keep us busy. */
+#define MAX_PHASES 256
+
+/* One channel in each group; result elements that are a stride apart meet taps that are, each of
+ * which there is. */
+static gboolean
+is_depthwise (const CleaveCall *call)
+{
+  const CleaveConvTransposeAttrs *a = call->attrs;
+  const CleaveShape *w = &call->operands[W].shape;
+  CleaveWindow windows[CLEAVE_MAX_RANK];
+  gint64 n_phases = 1;
+
+  init_windows (call, windows);
+  for (guint i = 0; i < w->rank - 2; i++)
+    {
+      if (windows[i].dilation != 1 || windows[i].stride > windows[i].kernel ||
+          windows[i].stride > MAX_PHASES || windows[i].pad_begin < 0)
+        return FALSE;
+      n_phases *= windows[i].stride;
+    }
+  return w->dim[0] == a->group && w->dim[1] == 1 && a->group > 1 && w->rank <= 5 &&
+         n_phases <= MAX_PHASES;
+}
+
 static CleaveKernel
 kernel (const CleaveCall *call)
 {
-  return cleave_kernel_of_floats (call, CLEAVE_KERNEL_CONV_TRANSPOSE);
+  return cleave_kernel_of_floats (call, is_depthwise (call) ? CLEAVE_KERNEL_GROUPED_CONV
+                                                            : CLEAVE_KERNEL_CONV_TRANSPOSE);
 }
 
 static void
@@ -291,3 +317,9 @@ const CleaveOp cleave_op_conv_transpose = {
   .kernel = kernel,
   .compute = compute,
 };
+
+gboolean
+cleave_conv_is_transposed (const CleaveCall *call)
+{
+  return call->op == &cleave_op_conv_transpose;
+}

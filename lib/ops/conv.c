@@ -93,7 +93,9 @@ kernel (const CleaveCall *call)
     return cleave_kernel_of_floats (call, CLEAVE_KERNEL_WINOGRAD);
   if (call->operands[X].element == CLEAVE_FLOAT64)
     return CLEAVE_KERNEL_REFERENCE;
-  if (call->operands[X].element != CLEAVE_FLOAT32 && !is_depthwise && is_narrow (call))
+  if (call->operands[X].element != CLEAVE_FLOAT32 && !is_depthwise &&
+      (is_narrow (call) ||
+       (is_depthwise_volume (call) && cleave_shape_n_elements (&call->operands[X].shape) > 0)))
     return CLEAVE_KERNEL_UPCAST_PIECES;
   if (call->operands[X].element != CLEAVE_FLOAT32)
     return is_depthwise ? CLEAVE_KERNEL_UPCAST_DEPTHWISE : CLEAVE_KERNEL_UPCAST_CONV;

@@ -20,6 +20,7 @@ static const char *const kernels[CLEAVE_N_KERNELS] = {
   [CLEAVE_KERNEL_CONV_TRANSPOSE] = "conv-transpose",
   [CLEAVE_KERNEL_MATMUL] = "matmul",
   [CLEAVE_KERNEL_GEMM] = "gemm",
+  [CLEAVE_KERNEL_COPY] = "copy",
   [CLEAVE_KERNEL_DEPTHWISE] = "depthwise",
   [CLEAVE_KERNEL_NARROW_CONV] = "narrow conv",
   [CLEAVE_KERNEL_GROUPED_CONV] = "grouped conv",

@@ -2,16 +2,18 @@
 
 /* Convolutions of floats with one input channel in each group, or a few; channels are innermost. */
 
-#include "depthwise-rows.h"
+#include "depthwise-transpose.h"
+
+#include "../../ops/conv-parts.h"
 
 enum { X, W, B };
 
 typedef struct
 {
+  CleaveDepthwisePlan base;
   CleaveDepthwise common;
   guint c; /* the dimension of the channels */
   gint64 n_batches, x_batch_step, y_batch_step;
-  const float *w; /* packed for good; NULL: by each run */
 } Plan;
 
 static void
@@ -32,10 +34,10 @@ pack_for_good (Plan *plan, CleaveTensor *constant, CleaveWeights *weights)
 
   plan->common.w_channel = type->shape.dim[0];
   plan->common.w_step = type->shape.dim[0] * type->shape.dim[1];
-  plan->w = cleave_weights_get (weights, base, "taps first",
-                                (gsize) cleave_tensor_type_n_bytes (type), pack_constant, NULL);
-  if (plan->w != NULL)
-    plan->w += first;
+  plan->base.w = cleave_weights_get (
+      weights, base, "taps first", (gsize) cleave_tensor_type_n_bytes (type), pack_constant, NULL);
+  if (plan->base.w != NULL)
+    plan->base.w += first;
 }
 
 static gboolean
@@ -63,6 +65,8 @@ prepare (const CleaveKernelInstance *instance,
   CleaveDims dims = cleave_layout_dims (a->layout, x->type.shape.rank);
   Plan *plan;
 
+  if (cleave_conv_is_transposed (&instance->call))
+    return cleave_depthwise_transpose_prepare (instance, weights, state, n_scratch);
   if (!can_serve (instance, dims))
     return FALSE;
   plan = g_new0 (Plan, 1);
@@ -112,8 +116,13 @@ static void
 run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch)
 {
   const Plan *plan = state;
-  const float *x = instance->operands[X].data, *w = plan->w;
+  const float *x = instance->operands[X].data, *w = plan->base.w;
 
+  if (plan->base.is_transposed)
+    {
+      cleave_depthwise_transpose_run (state, instance, scratch);
+      return;
+    }
   if (w == NULL)
     {
       cleave_depthwise_pack (&instance->operands[W], scratch);
@@ -131,7 +140,8 @@ reports_progress (gconstpointer state)
   const Plan *plan = state;
   const CleaveAxis *depth = &plan->common.depth;
 
-  return cleave_axes_nest (plan->common.axis, plan->common.n_out, depth->n_y, depth->y_step) &&
+  return !plan->base.is_transposed &&
+         cleave_axes_nest (plan->common.axis, plan->common.n_out, depth->n_y, depth->y_step) &&
          (plan->n_batches == 1 || plan->y_batch_step >= depth->n_y * depth->y_step);
 }
 
@@ -142,14 +152,14 @@ does_epilogue (gconstpointer state, const CleaveKernelInstance *instance, guint 
   const Plan *plan = state;
 
   *along = plan->c;
-  return plan->common.multiplier == 1 &&
+  return !plan->base.is_transposed && plan->common.multiplier == 1 &&
          (plan->common.n_out >= CLEAVE_VECTOR || CLEAVE_DEPTHWISE_PARTIAL);
 }
 
 static gboolean
 reads (gconstpointer state, guint operand)
 {
-  const Plan *plan = state;
+  const CleaveDepthwisePlan *plan = state;
 
   return plan->w == NULL || operand != W;
 }

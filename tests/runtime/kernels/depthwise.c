@@ -143,11 +143,54 @@ try_groups (const char *level)
 START_TEST (groups_have_the_bits_of_the_reference) { each_level (try_groups); }
 END_TEST
 
+/* Transposed, with any strides, pads and parts of the weights. */
+START_TEST (transposed_ones_have_the_bits_of_the_reference)
+{
+  static const char *const levels[] = { "v1", "v3", "v4" };
+  guint n_served = 0;
+
+  for (guint32 seed = 0; seed < N_SEEDS; seed++)
+    {
+      g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+      guint n = draw (rand, 1, 8) == 1 ? 1 : draw (rand, 1, 8) == 1 ? 3 : 2;
+      gint64 channels = draw (rand, 2, 40);
+      CleaveConvTransposeAttrs attrs = { .group = channels,
+                                         .strides = draw_each (rand, n, 1, 3),
+                                         .dilations = draw_each (rand, n, 1, 1),
+                                         .pads = draw_each (rand, 2 * n, 0, 1) };
+      CleaveTrySite instance = { .op = "ConvTranspose",
+                                 .attrs = &attrs,
+                                 .n_operands = g_rand_boolean (rand) ? 3 : 2,
+                                 .constants = (guint) draw (rand, 0, 3) * 2,
+                                 .sliced = g_rand_boolean (rand) ? 6 : 0,
+                                 .gap = draw (rand, 0, 2),
+                                 .y_gap = draw (rand, 1, 4) == 1,
+                                 .special = draw (rand, 1, 8) == 1,
+                                 .seed = seed };
+      CleaveShape *x = &instance.operands[0].shape, *w = &instance.operands[1].shape;
+
+      *x = (CleaveShape){ n + 2, { draw (rand, 1, 2), channels } };
+      *w = (CleaveShape){ n + 2, { channels, 1 } };
+      for (guint i = 0; i < n; i++)
+        {
+          w->dim[2 + i] = draw (rand, (gint32) attrs.strides.v[i], n == 3 ? 3 : 5);
+          x->dim[2 + i] = draw (rand, 3, n == 3 ? 5 : 20);
+        }
+      instance.operands[2] = CLEAVE_TYPE (CLEAVE_FLOAT32, channels);
+      instance.operands[0].element = instance.operands[1].element = CLEAVE_FLOAT32;
+      for (guint i = 0; i < G_N_ELEMENTS (levels); i++)
+        n_served += cleave_try_instance (&instance, levels[i]) ? 1 : 0;
+    }
+  ck_assert_uint_gt (n_served, N_SEEDS / 2);
+}
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "depthwise", every_level_has_the_bits_of_the_reference,
-                   groups_have_the_bits_of_the_reference, NULL);
+                   groups_have_the_bits_of_the_reference,
+                   transposed_ones_have_the_bits_of_the_reference, NULL);
 }
 
 CLEAVE_TEST_SUITE ("kernel-depthwise", add_tests)

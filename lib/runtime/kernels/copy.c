@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Ops that move whole runs of elements, by the copies of lib/ir: their record does that itself. */
+
+#include "level.h"
+
+static gboolean
+prepare (const CleaveKernelInstance *instance,
+         CleaveWeights *weights,
+         gpointer *state,
+         gsize *n_scratch)
+{
+  return TRUE;
+}
+
+static void
+run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch)
+{
+  instance->call.op->compute (&instance->call, instance->operands, instance->results);
+}
+
+extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_copy); /* for levels.h */
+const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_copy) = { .prepare = prepare, .run = run };
