@@ -51,39 +51,44 @@ cleave_pool_fours (const CleavePoolWindow *w, gconstpointer x, gpointer y, gint6
 
 /* clang-format off */
 #define CLEAVE_POOL_BYTES_BY(word, T, least, size)                                                 \
-  static CLEAVE_SPECIALISED gint64 cleave_pool_##word##_##size (const CleavePoolWindow *w,         \
-                                                                const T *x, T *y, gint64 c,        \
-                                                                gint64 n)                          \
+  static CLEAVE_SPECIALISED void cleave_pool_##word##_of_##size (const CleavePoolWindow *w,        \
+                                                                 const T *x, T *y)                 \
   {                                                                                                \
-    for (; c + size <= n; c += size)                                                               \
-      {                                                                                            \
-        T best[size];                                                                              \
+    T best[size];                                                                                  \
                                                                                                    \
-        CLEAVE_POOL_LOOP                                                                           \
-        for (int k = 0; k < size; k++)                                                             \
-          best[k] = least;                                                                         \
-        for (gint64 p = 0; p < w->n_planes; p++)                                                   \
-          for (gint64 i = 0; i < w->n_rows; i++)                                                   \
+    CLEAVE_POOL_LOOP                                                                               \
+    for (int k = 0; k < size; k++)                                                                 \
+      best[k] = least;                                                                             \
+    for (gint64 p = 0; p < w->n_planes; p++)                                                       \
+      for (gint64 i = 0; i < w->n_rows; i++)                                                       \
+        {                                                                                          \
+          const T *from = x + p * w->plane + i * w->row;                                           \
+                                                                                                   \
+          for (gint64 j = 0; j < w->n_columns; j++, from += w->column)                             \
             {                                                                                      \
-              const T *from = x + c + p * w->plane + i * w->row;                                   \
-                                                                                                   \
-              for (gint64 j = 0; j < w->n_columns; j++, from += w->column)                         \
-                {                                                                                  \
-                  CLEAVE_POOL_LOOP                                                                 \
-                  for (int k = 0; k < size; k++)                                                   \
-                    best[k] = MAX (best[k], from[k]);                                              \
-                }                                                                                  \
+              CLEAVE_POOL_LOOP                                                                     \
+              for (int k = 0; k < size; k++)                                                       \
+                best[k] = MAX (best[k], from[k]);                                                  \
             }                                                                                      \
-        CLEAVE_POOL_LOOP                                                                           \
-        for (int k = 0; k < size; k++)                                                             \
-          y[c + k] = best[k];                                                                      \
-      }                                                                                            \
+        }                                                                                          \
+    CLEAVE_POOL_LOOP                                                                               \
+    for (int k = 0; k < size; k++)                                                                 \
+      y[k] = best[k];                                                                              \
+  }                                                                                                \
+  static gint64 cleave_pool_##word##_##size (const CleavePoolWindow *of, const T *x, T *y,         \
+                                             gint64 n_pixels, gint64 c, gint64 n)                  \
+  {                                                                                                \
+    const CleavePoolWindow w = *of; /* which y does not lie over */                                \
+                                                                                                   \
+    for (; c + size <= n; c += size)                                                               \
+      for (gint64 i = 0; i < n_pixels; i++)                                                        \
+        cleave_pool_##word##_of_##size (&w, x + c + i * w.x_pixel, y + c + i * w.y_pixel);         \
     return c;                                                                                      \
   }
 #define CLEAVE_POOL_REST(word, size)                                                               \
-  c = cleave_pool_##word##_##size (w, x, y, c, n);                                                 \
+  c = cleave_pool_##word##_##size (w, x, y, n_pixels, c, n);                                                 \
   if (c < n && n >= size)                                                                          \
-    c = cleave_pool_##word##_##size (w, x, y, n - size, n);
+    c = cleave_pool_##word##_##size (w, x, y, n_pixels, n - size, n);
 #define CLEAVE_POOL_BYTES_OF(word, T, least)                                                       \
   CLEAVE_POOL_BYTES_BY (word, T, least, 64)                                                        \
   CLEAVE_POOL_BYTES_BY (word, T, least, 32)                                                        \
@@ -92,19 +97,20 @@ cleave_pool_fours (const CleavePoolWindow *w, gconstpointer x, gpointer y, gint6
   CLEAVE_POOL_BYTES_BY (word, T, least, 1)                                                         \
                                                                                                    \
   static inline void cleave_pool_all_##word (const CleavePoolWindow *w, const T *x, T *y,          \
-                                             gint64 n)                                             \
+                                             gint64 n_pixels, gint64 n)                            \
   {                                                                                                \
-    gint64 c = cleave_pool_##word##_64 (w, x, y, 0, n);                                            \
+    gint64 c = cleave_pool_##word##_64 (w, x, y, n_pixels, 0, n);                                            \
                                                                                                    \
     CLEAVE_POOL_REST (word, 32)                                                                    \
     CLEAVE_POOL_REST (word, 16)                                                                    \
     CLEAVE_POOL_REST (word, 8)                                                                     \
     if (CLEAVE_POOL_HAS_FOURS && n >= 4 && n < 8)                                                  \
       {                                                                                            \
-        cleave_pool_fours (w, x, y, n, least);                                                     \
+        for (gint64 i = 0; i < n_pixels; i++)                                                      \
+          cleave_pool_fours (w, x + i * w->x_pixel, y + i * w->y_pixel, n, least);                 \
         return;                                                                                    \
       }                                                                                            \
-    cleave_pool_##word##_1 (w, x, y, c, n);                                                        \
+    cleave_pool_##word##_1 (w, x, y, n_pixels, c, n);                                                        \
   }
 CLEAVE_POOL_BYTES_OF (unsigned, guint8, 0)
 CLEAVE_POOL_BYTES_OF (signed, gint8, G_MININT8)
@@ -115,13 +121,17 @@ CLEAVE_POOL_BYTES_OF (signed, gint8, G_MININT8)
 #undef CLEAVE_POOL_LOOP
 /* clang-format on */
 
-/* The greatest byte of a window, of each of `n` channels. */
+/* The greatest byte of the windows of some pixels, of each of `n` channels. */
 static inline void
-cleave_pool_bytes (
-    const CleavePoolWindow *window, gboolean is_signed, gconstpointer x, gpointer y, gint64 n)
+cleave_pool_bytes (const CleavePoolWindow *window,
+                   gboolean is_signed,
+                   gconstpointer x,
+                   gpointer y,
+                   gint64 n_pixels,
+                   gint64 n)
 {
   if (is_signed)
-    cleave_pool_all_signed (window, x, y, n);
+    cleave_pool_all_signed (window, x, y, n_pixels, n);
   else
-    cleave_pool_all_unsigned (window, x, y, n);
+    cleave_pool_all_unsigned (window, x, y, n_pixels, n);
 }

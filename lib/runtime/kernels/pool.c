@@ -2,14 +2,15 @@
 
 /* Poolings, channels innermost, in the order of their reference kernels.  Of bytes there is only
  * the greatest.  Of 16-bit floats, and of bytes whose channels are not innermost, the rows that a
- * row of the result reads become floats in scratch. */
+ * row of the result reads become floats in scratch.
+ *
+ * Over 400 lines: one plan, and the ways in which its rows are made. */
 
 #include "axis.h"
 #include "finish.h"
 #include "level.h"
 #include "pixels.h"
-#include "pool-bytes.h"
-#include "pool-windows.h"
+#include "pool-rows.h"
 
 enum { X };
 
@@ -26,10 +27,15 @@ typedef struct
   gint64 x_image_step; /* as is this */
   gint64 n_x_floats;   /* in scratch */
   gboolean y_is_dense;
+  gint64
+      n_slots; /* rows of what is the greatest along rows of x; 0: windows are taken as they are */
 } Windows;
 
 /* Sites. */
 
+/* Taps of a column for each row that windows move on, from which on rows are done once: 3x3 of
+ * stride 1, but not of stride 2. */
+#define MIN_SHARED 3
 /* A count is exact as a float. */
 #define MAX_COUNT (1 << 24)
 
@@ -192,6 +198,20 @@ plan_upcast (const CleaveKernelInstance *instance, gsize *n_scratch)
   return w;
 }
 
+/* Where rows of y share rows of x, and reach over many.  Returns bytes of scratch. */
+static gsize
+plan_rows (Windows *w)
+{
+  const CleaveAxis *rows = &w->axis[0];
+  gint64 size = (gint64) cleave_element_size (w->element);
+
+  if (w->pool != cleave_max_pool || w->depth.n_taps * w->depth.n_y != 1 || w->axis[1].n_taps < 2 ||
+      rows->dilation != 1 || rows->n_taps < MIN_SHARED * rows->stride || rows->n_y < 2)
+    return 0;
+  w->n_slots = rows->n_taps;
+  return (gsize) (w->n_slots * w->axis[1].n_y * w->n_channels * size);
+}
+
 static gboolean
 prepare (const CleaveKernelInstance *instance,
          CleaveWeights *weights,
@@ -199,6 +219,8 @@ prepare (const CleaveKernelInstance *instance,
          gsize *n_scratch)
 {
   *state = plan (instance);
+  if (*state != NULL)
+    *n_scratch = plan_rows (*state);
   if (*state == NULL && instance->operands[X].type.element != CLEAVE_FLOAT32)
     *state = plan_upcast (instance, n_scratch);
   return *state != NULL;
@@ -227,19 +249,26 @@ find_taps (const CleaveAxis *axis, gint64 pixel)
   return taps;
 }
 
-/* Of one pixel, or of several. */
+/* Of one pixel, or of several; those of floats are few. */
 static void
 run_windows (
-    const Windows *w, const CleavePoolWindow *window, gboolean several, gconstpointer x, gpointer y)
+    const Windows *w, const CleavePoolWindow *window, gint64 n_pixels, gconstpointer x, gpointer y)
 {
-  gint64 n = several ? CLEAVE_POOL_PIXELS : 1;
-
   if (w->element == CLEAVE_FLOAT32)
-    w->pool (window, x, y, w->n_channels, several);
+    w->pool (window, x, y, w->n_channels, n_pixels > 1);
   else
-    for (gint64 i = 0; i < n; i++)
-      cleave_pool_bytes (window, w->element == CLEAVE_INT8, (const char *) x + i * window->x_pixel,
-                         (char *) y + i * window->y_pixel, w->n_channels);
+    cleave_pool_bytes (window, w->element == CLEAVE_INT8, x, y, n_pixels, w->n_channels);
+}
+
+/* How many pixels from one on have the same taps, as far as they are done at once. */
+static gint64
+count_alike (const Windows *w, gint64 pixel)
+{
+  gint64 n = pixel >= w->begin_inner ? w->end_inner - pixel : 1;
+
+  if (w->element != CLEAVE_FLOAT32)
+    return MAX (n, 1);
+  return n >= CLEAVE_POOL_PIXELS ? CLEAVE_POOL_PIXELS : 1;
 }
 
 /* x and y are where the first taps of the planes and rows, and the first pixel of the row, are. */
@@ -261,12 +290,12 @@ run_pixels (const Windows *w, gint64 plane, gint64 row, gconstpointer x, gpointe
     {
       Taps columns = find_taps (&axis[1], i);
 
-      n = i >= w->begin_inner && i + CLEAVE_POOL_PIXELS <= w->end_inner ? CLEAVE_POOL_PIXELS : 1;
+      n = count_alike (w, i);
       window.n_columns = columns.n_read;
       window.count =
           (float) (w->counts_padding ? planes.n_padded * rows.n_padded * columns.n_padded
                                      : window.n_planes * window.n_rows * window.n_columns);
-      run_windows (w, &window, n > 1, (const char *) x + columns.read.at * axis[1].x_step * size,
+      run_windows (w, &window, n, (const char *) x + columns.read.at * axis[1].x_step * size,
                    (char *) y + i * axis[1].y_step * size);
     }
 }
@@ -330,12 +359,64 @@ run_row (const Windows *w, gint64 plane, gint64 i, const char *x, char *y)
   run_pixels (w, plane, i, x + first * (gint64) cleave_element_size (w->element), y);
 }
 
+/* Rows of one image.  `scratch` has the last ones that were made. */
+static void
+run_shared_rows (const Windows *w,
+                 const CleaveKernelInstance *instance,
+                 gint64 batch,
+                 char *scratch)
+{
+  const char *x = instance->operands[X].data;
+  char *y = instance->results[0].data;
+  const CleaveAxis *rows = &w->axis[0], *columns = &w->axis[1];
+  gint64 size = (gint64) cleave_element_size (w->element), step = columns->n_y * w->n_channels;
+  gboolean is_dense = columns->y_step == w->n_channels;
+  gint64 n_lines = is_dense ? 1 : columns->n_y, n = is_dense ? step : w->n_channels, made = 0;
+  Windows along = *w;
+
+  along.axis[0].n_taps = along.axis[0].stride = 1;
+  along.axis[0].pad = 0;
+  along.axis[1].y_step = w->n_channels;
+  x += batch * w->x_batch_step * size;
+  y += batch * w->y_batch_step * size;
+  for (gint64 i = 0; i < rows->n_y; i++)
+    {
+      CleaveTaps taps = cleave_axis_taps (rows, i);
+      gint64 n_rows = taps.last - taps.first;
+
+      if (n_rows == 0)
+        run_row (w, 0, i, x, y + i * rows->y_step * size);
+      for (made = MAX (made, taps.at); made < taps.at + n_rows; made++)
+        run_pixels (&along, 0, made, x + made * rows->x_step * size,
+                    scratch + made % w->n_slots * step * size);
+      for (gint64 k = 0; k < n_lines && n_rows > 0; k++)
+        {
+          char *to = y + (i * rows->y_step + k * columns->y_step) * size;
+          const char *from = scratch + k * w->n_channels * size;
+
+          if (w->element == CLEAVE_FLOAT32)
+            cleave_pool_greatest_floats ((const float *) (gconstpointer) from, step, taps.at,
+                                         n_rows, w->n_slots, (float *) (gpointer) to, n);
+          else
+            cleave_pool_greatest_bytes (from, step, taps.at, n_rows, w->n_slots,
+                                        w->element == CLEAVE_INT8, to, n);
+        }
+      cleave_kernel_range_done (instance, batch * w->y_batch_step + i * rows->y_step,
+                                batch * w->y_batch_step + (i + 1) * rows->y_step);
+    }
+}
+
 static void
 run_plane (
     const Windows *w, const CleaveKernelInstance *instance, gint64 n, gint64 plane, float *scratch)
 {
   gint64 size = (gint64) cleave_element_size (w->element);
 
+  if (w->n_slots != 0)
+    {
+      run_shared_rows (w, instance, n, (char *) scratch);
+      return;
+    }
   for (gint64 i = 0; i < w->axis[0].n_y; i++)
     {
       gint64 begin = n * w->y_batch_step + plane * w->depth.y_step + i * w->axis[0].y_step;

@@ -63,6 +63,36 @@ try_windows (const char *level)
     }
 }
 
+/* Long windows that overlap: rows are done once. */
+static void
+try_shared_rows (const char *level)
+{
+  static const CleaveElement elements[] = { CLEAVE_FLOAT32, CLEAVE_INT8, CLEAVE_UINT8,
+                                            CLEAVE_FLOAT16 };
+
+  for (guint32 seed = 0; seed < N_SEEDS / 3; seed++)
+    {
+      g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+      gint64 kernel = draw (rand, 3, 9), stride = draw (rand, 1, 2);
+      CleavePoolAttrs attrs = { .kernel_shape = CLEAVE_INTS (kernel, draw (rand, 2, 7)),
+                                .strides = CLEAVE_INTS (stride, draw (rand, 1, 2)),
+                                .dilations = CLEAVE_INTS (1, draw (rand, 1, 2)),
+                                .pads = draw_each (rand, 4, 0, 5),
+                                .ceil_mode = g_rand_boolean (rand) };
+      CleaveTrySite instance = { .op = "MaxPool",
+                                 .attrs = &attrs,
+                                 .n_operands = 1,
+                                 .gap = draw (rand, 0, 2),
+                                 .y_gap = draw (rand, 0, 1),
+                                 .special = g_rand_boolean (rand),
+                                 .seed = seed };
+
+      instance.operands[0] = CLEAVE_TYPE (elements[seed % 4], draw (rand, 1, 2), draw (rand, 1, 70),
+                                          draw (rand, (gint32) kernel, 20), draw (rand, 14, 24));
+      ck_assert (cleave_try_instance (&instance, level));
+    }
+}
+
 static void
 try_global (const char *level)
 {
@@ -95,6 +125,7 @@ START_TEST (every_level_has_the_bits_of_the_reference)
     if (cleave_kernel_level_runs (levels[i]))
       {
         try_windows (levels[i]);
+        try_shared_rows (levels[i]);
         try_global (levels[i]);
       }
 }

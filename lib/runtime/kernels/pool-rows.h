@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* The greatest of rows, element by element: where windows overlap, what is the greatest along a row
+ * of x is found once for all rows of y that reach over it.  That is the greatest of the window, and
+ * the first of those that are equal. */
+
+#include "pool-bytes.h"
+
+#define CLEAVE_POOL_GREATEST(word, T)                                                              \
+  static inline void cleave_pool_greatest_##word (T *restrict y, const T *restrict x, gint64 n)    \
+  {                                                                                                \
+    for (gint64 c = 0; c < n; c++)                                                                 \
+      y[c] = MAX (y[c], x[c]);                                                                     \
+  }
+CLEAVE_POOL_GREATEST (unsigned, guint8)
+CLEAVE_POOL_GREATEST (signed, gint8)
+#undef CLEAVE_POOL_GREATEST
+
+/* A vector of each of the rows, which lie in the slots of a ring. */
+static inline CleaveVector
+cleave_pool_greatest_vector (
+    const float *slots, gint64 step, gint64 first, gint64 n_rows, gint64 n_slots, gint64 n_some)
+{
+  CleaveVector max = { 0 };
+  gint64 slot = first % n_slots;
+
+  for (gint64 k = 0; k < n_rows; k++, slot = slot + 1 == n_slots ? 0 : slot + 1)
+    {
+      CleaveVector v = cleave_pool_load (slots + slot * step, n_some != 0, (int) n_some);
+
+      max = k == 0 ? v : cleave_pool_max_step (max, v);
+    }
+  return max;
+}
+
+/* Rows [first, first + n_rows) of floats. */
+static inline void
+cleave_pool_greatest_floats (const float *slots,
+                             gint64 step,
+                             gint64 first,
+                             gint64 n_rows,
+                             gint64 n_slots,
+                             float *y,
+                             gint64 n)
+{
+  gint64 c = 0;
+
+  for (; c + CLEAVE_VECTOR <= n; c += CLEAVE_VECTOR)
+    cleave_vector_store (y + c,
+                         cleave_pool_greatest_vector (slots + c, step, first, n_rows, n_slots, 0));
+  if (c < n)
+    cleave_vector_store_some (
+        y + c, cleave_pool_greatest_vector (slots + c, step, first, n_rows, n_slots, n - c),
+        (int) (n - c));
+}
+
+static inline void
+cleave_pool_greatest_bytes (const char *slots,
+                            gint64 step,
+                            gint64 first,
+                            gint64 n_rows,
+                            gint64 n_slots,
+                            gboolean is_signed,
+                            char *y,
+                            gint64 n)
+{
+  memcpy (y, slots + first % n_slots * step, (gsize) n);
+  for (gint64 k = 1; k < n_rows; k++)
+    {
+      const char *row = slots + (first + k) % n_slots * step;
+
+      if (is_signed)
+        cleave_pool_greatest_signed ((gint8 *) y, (const gint8 *) row, n);
+      else
+        cleave_pool_greatest_unsigned ((guint8 *) y, (const guint8 *) row, n);
+    }
+}
