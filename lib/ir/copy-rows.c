@@ -91,20 +91,57 @@ cleave_copy_rows (const CleaveCopyLoops *loops, char *to, const char *from, gint
       memcpy (to + i * to_step, from + i * from_step, (gsize) n_bytes);
 }
 
-/* Lines: elements one by one; a line may be filled with one. */
+/* Lines: elements one by one; a line may be filled with one, or have every second. */
+
+/* A long line is filled by copies of its first part. */
+#define FILLED_BYTES 1024
+#define FILLED_FIRST 256
+
+static void
+fill_on (char *to, gint64 n, gint64 n_bytes)
+{
+  for (gint64 i = n; i < n_bytes; i += n)
+    {
+      n = i < 2 * FILLED_BYTES ? i : n;
+      memcpy (to + i, to, (gsize) MIN (n, n_bytes - i));
+    }
+}
 
 /* clang-format off */
-#define COPY_LINE(type)                                                                            \
+#define EVENS_16 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30
+#define EVENS_8 0, 2, 4, 6, 8, 10, 12, 14
+#define EVENS_4 0, 2, 4, 6
+#define EVENS_2 0, 2
+#define EACH_SECOND(type, N)                                                                       \
   {                                                                                                \
+    typedef type Vector __attribute__ ((vector_size (16)));                                        \
+    Vector low, high;                                                                              \
+                                                                                                   \
+    for (; i + N < n; i += N) /* what follows the last is not read */                              \
+      {                                                                                            \
+        memcpy (&low, from + 2 * i * (gint64) sizeof (type), 16);                                  \
+        memcpy (&high, from + 2 * i * (gint64) sizeof (type) + 16, 16);                            \
+        low = __builtin_shufflevector (low, high, EVENS_##N);                                      \
+        memcpy (to + i * (gint64) sizeof (type), &low, 16);                                        \
+      }                                                                                            \
+  }
+#define COPY_LINE(type, N)                                                                         \
+  {                                                                                                \
+    gint64 i = 0, n_first = n * size >= FILLED_BYTES ? FILLED_FIRST / size : n;                    \
     type first;                                                                                    \
                                                                                                    \
     memcpy (&first, from, sizeof first);                                                           \
-    if (from_step == 0 && to_step == (gint64) sizeof first)                                        \
-      for (gint64 i = 0; i < n; i++)                                                               \
-        memcpy (to + i * (gint64) sizeof first, &first, sizeof first);                             \
-    else                                                                                           \
-      for (gint64 i = 0; i < n; i++)                                                               \
-        memcpy (to + i * to_step, from + i * from_step, sizeof first);                             \
+    if (from_step == 0 && to_step == size)                                                         \
+      {                                                                                            \
+        for (; i < n_first; i++)                                                                   \
+          memcpy (to + i * (gint64) sizeof first, &first, sizeof first);                           \
+        fill_on (to, n_first * size, n * size);                                                    \
+        return;                                                                                    \
+      }                                                                                            \
+    if (from_step == 2 * size && to_step == size)                                                  \
+      EACH_SECOND (type, N)                                                                        \
+    for (; i < n; i++)                                                                             \
+      memcpy (to + i * to_step, from + i * from_step, sizeof (type));                              \
   }
 /* clang-format on */
 
@@ -112,13 +149,13 @@ static void
 copy_line (char *to, gint64 to_step, const char *from, gint64 from_step, gint64 n, gint64 size)
 {
   if (size == 4)
-    COPY_LINE (guint32)
+    COPY_LINE (guint32, 4)
   else if (size == 8)
-    COPY_LINE (guint64)
+    COPY_LINE (guint64, 2)
   else if (size == 2)
-    COPY_LINE (guint16)
+    COPY_LINE (guint16, 8)
   else
-    COPY_LINE (guint8)
+    COPY_LINE (guint8, 16)
 }
 
 /* The inner loop is short, the one around it is not: lines along that, as many at a time as stay in

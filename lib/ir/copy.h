@@ -50,6 +50,9 @@ void cleave_copy_turned (const CleaveCopyLoops *loops, char *to, const char *fro
 /* Whether that is done a vector at a time. */
 gboolean cleave_copy_can_turn (const CleaveCopyLoops *loops, guint outer);
 
+/* n runs of m elements become m runs of n, each at `to` of its own; FALSE: it is done otherwise. */
+gboolean cleave_copy_part (char *const *to, const char *from, gint64 n, guint m, gint64 size);
+
 /* How many bytes are on their way from memory. */
 #define CLEAVE_STREAM_AHEAD 1024
 

@@ -55,34 +55,31 @@ narrow_trilu (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, 
   return TRUE;
 }
 
-/* Fills the part of row `row` that the diagonal cuts off; `y` is one row of the matrix. */
-static void
-clear_row (const CleaveTriluAttrs *a, const CleaveView *y, gint64 row)
-{
-  const guint64 zero = 0;
-  gint64 n = y->type.shape.dim[0], at = CLAMP (row + a->k + (a->upper ? 0 : 1), 0, n);
-  CleaveRange cut = { 1, { { a->upper ? 0 : at, a->upper ? at : n } } };
-  CleaveView part = cleave_view_slice (y, &cut);
-
-  cleave_move_fill (&part, &zero);
-}
-
+/* Row by row of all matrices: what the diagonal cuts off is zero, the rest is copied. */
 static void
 compute_trilu (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
 {
-  const CleaveView *y = &results[0];
-  CleaveShape rows = y->type.shape;
-  guint last = --rows.rank;
-  gint64 i[CLEAVE_MAX_RANK];
+  const CleaveTriluAttrs *a = call->attrs;
+  const CleaveView *x = &operands[0], *y = &results[0];
+  const guint64 zero = 0;
+  guint last = y->type.shape.rank - 1;
+  gint64 n = y->type.shape.dim[last];
+  CleaveRange kept = cleave_range_whole (&y->type.shape), cut = kept;
 
-  cleave_view_copy (y, &operands[0]);
-  CLEAVE_EACH_INDEX (i, &rows)
+  for (gint64 row = 0; row < y->type.shape.dim[last - 1]; row++)
     {
-      CleaveView row = { .data = cleave_view_element (y, cleave_index_offset (last, i, y->stride)),
-                         .type = { y->type.element, { 1, { y->type.shape.dim[last] } } },
-                         .stride = { y->stride[last] } };
+      gint64 at = CLAMP (row + a->k + (a->upper ? 0 : 1), 0, n);
+      CleaveSpan before = { 0, at }, after = { at, n };
+      CleaveView from, to, rest;
 
-      clear_row (call->attrs, &row, i[last - 1]);
+      kept.dim[last - 1] = cut.dim[last - 1] = (CleaveSpan){ row, row + 1 };
+      kept.dim[last] = a->upper ? after : before;
+      cut.dim[last] = a->upper ? before : after;
+      from = cleave_view_slice (x, &kept);
+      to = cleave_view_slice (y, &kept);
+      rest = cleave_view_slice (y, &cut);
+      cleave_view_copy (&to, &from);
+      cleave_move_fill (&rest, &zero);
     }
 }
 
@@ -97,6 +94,7 @@ const CleaveOp cleave_op_trilu = {
   .infer = infer_trilu,
   .maps = cleave_maps_same,
   .narrow = narrow_trilu,
+  .kernel = cleave_move_kernel,
   .compute = compute_trilu,
 };
 

@@ -72,5 +72,6 @@ const CleaveOp cleave_op_expand = {
   .infer = cleave_infer_shape_attr,
   .maps = maps,
   .narrow = narrow,
+  .kernel = cleave_move_kernel,
   .compute = compute,
 };

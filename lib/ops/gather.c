@@ -190,6 +190,7 @@ const CleaveOp cleave_op_gather = {
   .attrs = axis_attrs,
   .infer = infer_gather,
   .maps = maps_gather,
+  .kernel = cleave_move_kernel,
   .compute = compute_gather,
 };
 
@@ -237,6 +238,7 @@ const CleaveOp cleave_op_gather_elements = {
   .attrs = axis_attrs,
   .infer = infer_elements,
   .maps = maps_elements,
+  .kernel = cleave_move_kernel,
   .compute = compute_elements,
 };
 
@@ -366,5 +368,6 @@ const CleaveOp cleave_op_gather_nd = {
   .attrs = nd_attrs,
   .infer = infer_nd,
   .maps = maps_nd,
+  .kernel = cleave_move_kernel,
   .compute = compute_nd,
 };

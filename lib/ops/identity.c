@@ -65,5 +65,6 @@ const CleaveOp cleave_op_dropout = {
   .attrs = dropout_attrs,
   .infer = infer_dropout,
   .maps = cleave_maps_same,
+  .kernel = cleave_move_kernel,
   .compute = compute_dropout,
 };

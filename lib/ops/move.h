@@ -31,6 +31,13 @@ cleave_move_element (const CleaveView *to,
     }
 }
 
+/* Of ops whose record copies by itself as fast as memory goes. */
+static inline CleaveKernel
+cleave_move_kernel (const CleaveCall *call)
+{
+  return CLEAVE_KERNEL_COPY;
+}
+
 /* An index of an INT32 or INT64 view, negative from the end.  One outside the dimension goes to its
  * nearest end: a kernel cannot fail, and must not read elsewhere. */
 static inline gint64

@@ -153,5 +153,6 @@ const CleaveOp cleave_op_one_hot = {
   .maps = maps,
   .work = cleave_work_once,
   .narrow = narrow,
+  .kernel = cleave_move_kernel,
   .compute = compute,
 };

@@ -221,5 +221,6 @@ const CleaveOp cleave_op_pad = {
   .infer = infer,
   .maps = maps,
   .narrow = narrow,
+  .kernel = cleave_move_kernel,
   .compute = compute,
 };

@@ -194,7 +194,7 @@ narrow_reshape (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs
 /* What the four records share. */
 #define SAME_ELEMENTS                                                                              \
   .min_operands = 1, .flags = CLEAVE_OP_ROW_MAJOR, .maps = maps, .work = cleave_work_once,         \
-  .compute = compute
+  .kernel = cleave_move_kernel, .compute = compute
 
 const CleaveOp cleave_op_reshape = {
   .name = "Reshape",

@@ -3,6 +3,9 @@
 /* ReverseSequence: of each entry of a batch the first steps in time, as many as its length says,
  * the other way round.  Time is whole, every other dimension splits at will. */
 
+#include <string.h>
+
+#include "../ir/copy.h"
 #include "move.h"
 
 enum { INPUT, LENGTHS };
@@ -50,28 +53,51 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
     map[a->time_axis] = cleave_dim_map_whole (call->operands[INPUT].shape.dim[a->time_axis]);
 }
 
+/* What lies at one time of one batch, dimensions but those two; joined once for all. */
+static CleaveCopyLoops
+loops_of_one (const CleaveReverseSequenceAttrs *a, const CleaveView *y, const CleaveView *x)
+{
+  CleaveCopyLoops loops = { .size = (gint64) cleave_element_size (y->type.element) };
+
+  for (guint d = 0; d < y->type.shape.rank; d++)
+    if (d != a->batch_axis && d != a->time_axis)
+      cleave_copy_loops_add (&loops, y->type.shape.dim[d], y->stride[d], x->stride[d]);
+  cleave_copy_loops_join (&loops);
+  return loops;
+}
+
+static void
+copy_one (const CleaveCopyLoops *one, gpointer to, gconstpointer from)
+{
+  CleaveCopyLoops loops = *one;
+
+  if (one->rank == 1 && one->to[0] == one->size && one->from[0] == one->size)
+    memcpy (to, from, (gsize) (one->n[0] * one->size));
+  else
+    cleave_copy_loops_run (&loops, to, from);
+}
+
 static void
 compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
 {
   const CleaveReverseSequenceAttrs *a = call->attrs;
   const CleaveView *x = &operands[INPUT], *y = &results[0], *lengths = &operands[LENGTHS];
-  CleaveRange from = cleave_range_whole (&x->type.shape), to = from;
-  CleaveSpan *batch = &from.dim[a->batch_axis], *time = &from.dim[a->time_axis];
-  gint64 n_batch = batch->end, n_time = time->end;
+  gint64 n_batch = x->type.shape.dim[a->batch_axis], n_time = x->type.shape.dim[a->time_axis];
+  CleaveCopyLoops one;
 
+  if (cleave_shape_n_elements (&y->type.shape) == 0)
+    return;
+  one = loops_of_one (a, y, x);
   for (gint64 b = 0; b < n_batch; b++)
     for (gint64 t = 0; t < n_time; t++)
       {
         gint64 length = ((const gint64 *) lengths->data)[b * lengths->stride[0]];
         gint64 at = t < MIN (length, n_time) ? MIN (length, n_time) - 1 - t : t;
-        CleaveView source, target;
 
-        *batch = to.dim[a->batch_axis] = (CleaveSpan){ b, b + 1 };
-        *time = (CleaveSpan){ at, at + 1 };
-        to.dim[a->time_axis] = (CleaveSpan){ t, t + 1 };
-        source = cleave_view_slice (x, &from);
-        target = cleave_view_slice (y, &to);
-        cleave_view_copy (&target, &source);
+        copy_one (
+            &one,
+            cleave_view_element (y, b * y->stride[a->batch_axis] + t * y->stride[a->time_axis]),
+            cleave_view_element (x, b * x->stride[a->batch_axis] + at * x->stride[a->time_axis]));
       }
 }
 
@@ -85,5 +111,6 @@ const CleaveOp cleave_op_reverse_sequence = {
   .infer = infer,
   .maps = maps,
   .work = cleave_work_once,
+  .kernel = cleave_move_kernel,
   .compute = compute,
 };

@@ -334,5 +334,6 @@ const CleaveOp cleave_op_scatter_nd = {
   .attrs = nd_attrs,
   .infer = infer_nd,
   .maps = maps_nd,
+  .kernel = cleave_move_kernel,
   .compute = compute_nd,
 };

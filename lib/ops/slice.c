@@ -239,6 +239,7 @@ const CleaveOp cleave_op_slice = {
   .narrow = narrow,
   .print = print,
   .parse = parse,
+  .kernel = cleave_move_kernel,
   .compute = compute,
 };
 

@@ -88,5 +88,6 @@ const CleaveOp cleave_op_tile = {
   .maps = maps,
   .work = cleave_work_once,
   .narrow = narrow,
+  .kernel = cleave_move_kernel,
   .compute = compute,
 };

@@ -173,6 +173,25 @@ START_TEST (lines_are_taken_in_turns)
 }
 END_TEST
 
+/* Every second element, and one element again and again. */
+START_TEST (lines_with_steps_move)
+{
+  for (guint32 seed = 0; seed < CLEAVE_TRIALS (400); seed++)
+    {
+      g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+      gint64 length = g_rand_int_range (rand, 1, seed % 8 < 4 ? 90 : 6000);
+      CleaveTensorType type = { elements[seed % 4], { 2, { 3, length } } };
+      CleaveView from = { .type = type }, to = { .type = type };
+
+      to.stride[1] = 1;
+      to.stride[0] = length + 1;
+      from.stride[1] = seed / 8 % 2 == 0 ? 2 : 0;
+      from.stride[0] = 2 * length;
+      check_views (&to, &from, rand, seed % 8);
+    }
+}
+END_TEST
+
 /* A shape with as many elements: factors of them, shared out anew. */
 static CleaveShape
 draw_dims (const gint64 *factors, guint n_factors, GRand *rand)
@@ -275,7 +294,7 @@ add_tests (Suite *suite)
 {
   cleave_add_case (suite, "copies", a_copy_moves_every_element_and_no_other,
                    tiles_and_what_is_left_of_them_are_turned, short_rows_and_few_channels_move,
-                   lines_are_taken_in_turns,
+                   lines_with_steps_move, lines_are_taken_in_turns,
                    shapes_with_as_many_elements_are_copied_in_row_major_order, large_copies_arrive,
                    one_element_fills_a_view, elements_run_backwards, NULL);
 }

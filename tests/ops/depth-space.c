@@ -3,6 +3,9 @@
 #include "graphs.h"
 #include "op-case.h"
 
+#include "../../lib/ir/op.h"
+#include "../../lib/ir/view.h"
+
 static CleaveResult *
 add_space_to_depth (CleaveGraph *graph, CleaveResult *x, gint64 blocksize, GError **error)
 {
@@ -69,10 +72,66 @@ START_TEST (space_to_depth_is_its_inverse)
 }
 END_TEST
 
+/* Strides with channels innermost. */
+static void
+set_innermost (CleaveView *view)
+{
+  const gint64 *n = view->type.shape.dim;
+
+  view->stride[1] = 1;
+  view->stride[3] = n[1];
+  view->stride[2] = n[3] * n[1];
+  view->stride[0] = n[2] * n[3] * n[1];
+}
+
+/* Wherever the channels lie, the same elements go to the same places. */
+START_TEST (channels_may_be_innermost)
+{
+  static const CleaveElement elements[] = { CLEAVE_INT8, CLEAVE_INT16, CLEAVE_INT32, CLEAVE_INT64 };
+
+  for (guint i = 0; i < 4 * 40; i++)
+    {
+      const CleaveDepthAttrs attrs = { 2, i / 4 % 2 == 0 ? CLEAVE_DEPTH_CRD : CLEAVE_DEPTH_DCR };
+      CleaveTensorType types[] = { { elements[i % 4], CLEAVE_SHAPE (2, 4 * (1 + i / 4), 3, 2) },
+                                   { elements[i % 4], CLEAVE_SHAPE (2, 1 + i / 4, 6, 4) } };
+      CleaveCall call = { .op = cleave_op_lookup ("DepthToSpace"),
+                          .attrs = &attrs,
+                          .n_operands = 1,
+                          .n_results = 1,
+                          .operands = &types[0],
+                          .results = &types[1] };
+      gsize n_bytes = (gsize) cleave_tensor_type_n_bytes (&types[0]);
+      guint8 *bytes[5];
+      CleaveView x[2], y[2], back;
+
+      for (guint k = 0; k < G_N_ELEMENTS (bytes); k++)
+        bytes[k] = g_malloc0 (n_bytes);
+      for (gsize k = 0; k < n_bytes; k++)
+        bytes[0][k] = (guint8) (k * 37 + k / 251);
+      for (guint k = 0; k < 2; k++)
+        {
+          x[k] = cleave_view_dense (&types[0], bytes[2 * k]);
+          y[k] = cleave_view_dense (&types[1], bytes[2 * k + 1]);
+        }
+      set_innermost (&x[1]);
+      set_innermost (&y[1]);
+      cleave_view_copy (&x[1], &x[0]);
+      call.op->compute (&call, &x[0], &y[0]);
+      call.op->compute (&call, &x[1], &y[1]);
+      back = cleave_view_dense (&types[1], bytes[4]);
+      cleave_view_copy (&back, &y[1]);
+      ck_assert_mem_eq (bytes[4], bytes[1], n_bytes);
+      for (guint k = 0; k < G_N_ELEMENTS (bytes); k++)
+        g_free (bytes[k]);
+    }
+}
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "depth-space", depth_to_space, space_to_depth_is_its_inverse, NULL);
+  cleave_add_case (suite, "depth-space", depth_to_space, space_to_depth_is_its_inverse,
+                   channels_may_be_innermost, NULL);
 }
 
 CLEAVE_TEST_SUITE ("depth-space", add_tests)
