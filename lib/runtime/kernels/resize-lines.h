@@ -70,9 +70,53 @@ cleave_resize_block_init (
   return TRUE;
 }
 
-/* A tap that an element does not have adds -0, which changes nothing. */
+/* Lines that are interpolated alike: from one to the next on either side. */
+typedef struct
+{
+  gint64 n, x_step, y_step;
+} CleaveResizeLines;
+
+/* A vector of each line.  A tap that an element does not have adds -0, which changes nothing. */
+static inline __attribute__ ((always_inline)) void
+cleave_resize_block (const CleaveResizeBlock *block,
+                     const CleaveResizeLines *lines,
+                     const float *x,
+                     float *y,
+                     gint64 n,
+                     gint64 n_from,
+                     const guint n_taps,
+                     const gboolean is_mixed)
+{
+  for (gint64 line = 0; line < lines->n; line++, x += lines->x_step, y += lines->y_step)
+    {
+      CleaveVector sum = { 0 };
+
+      CLEAVE_EACH (t, (int) n_taps)
+        {
+          CleaveVector from = n_from >= CLEAVE_VECTOR ? cleave_vector_load (x + block->first[t])
+                                                      : cleave_vector_load_some (x, (int) n_from);
+          CleaveVector term =
+              cleave_resize_pick (from, block->index[t]) * cleave_vector_load (block->weight[t]);
+
+          if (is_mixed && t > 0)
+            {
+              CleaveMask mask;
+
+              memcpy (&mask, block->is_there[t], sizeof mask);
+              term = cleave_vector_select (mask, term, cleave_vector_all (-0.0F));
+            }
+          sum = t == 0 ? term : sum + term;
+        }
+      if (n >= CLEAVE_VECTOR)
+        cleave_vector_store (y, sum);
+      else
+        cleave_vector_store_some (y, sum, (int) n);
+    }
+}
+
 static inline __attribute__ ((always_inline)) void
 cleave_resize_blocks (const CleaveResizeBlock *blocks,
+                      const CleaveResizeLines *lines,
                       const float *x,
                       float *y,
                       gint64 n,
@@ -81,30 +125,10 @@ cleave_resize_blocks (const CleaveResizeBlock *blocks,
                       const gboolean is_mixed)
 {
   for (gint64 i = 0; i < n; i += CLEAVE_VECTOR, blocks++)
-    {
-      CleaveVector sum = { 0 };
-
-      for (guint t = 0; t < n_taps; t++)
-        {
-          CleaveVector from = n_from >= CLEAVE_VECTOR ? cleave_vector_load (x + blocks->first[t])
-                                                      : cleave_vector_load_some (x, (int) n_from);
-          CleaveVector term =
-              cleave_resize_pick (from, blocks->index[t]) * cleave_vector_load (blocks->weight[t]);
-
-          if (is_mixed && t > 0)
-            {
-              CleaveMask mask;
-
-              memcpy (&mask, blocks->is_there[t], sizeof mask);
-              term = cleave_vector_select (mask, term, cleave_vector_all (-0.0F));
-            }
-          sum = t == 0 ? term : sum + term;
-        }
-      if (n - i >= CLEAVE_VECTOR)
-        cleave_vector_store (y + i, sum);
-      else
-        cleave_vector_store_some (y + i, sum, (int) (n - i));
-    }
+    if (n_from >= CLEAVE_VECTOR && n - i >= CLEAVE_VECTOR)
+      cleave_resize_block (blocks, lines, x, y + i, CLEAVE_VECTOR, CLEAVE_VECTOR, n_taps, is_mixed);
+    else
+      cleave_resize_block (blocks, lines, x, y + i, n - i, n_from, n_taps, is_mixed);
 }
 
 /* Sums of so many lines. */

@@ -3,7 +3,9 @@
 /* Resize that interpolates.  Lines of the operand are interpolated along the innermost dimension
  * that is resized, once for all lines of the result that need them, into scratch; those are then
  * summed.  Channels that lie side by side and stay as they are, are a pixel.  Sums in the order of
- * the reference kernel. */
+ * the reference kernel.
+ *
+ * Over 400 lines: one plan, and the two ways in which its lines are made. */
 
 #include "level.h"
 #include "loops.h"
@@ -16,8 +18,9 @@ enum { X };
 
 /* Lines of the operand that make up one of the result: four of two dimensions, or two of four. */
 #define MAX_LINES 16
-/* Those that a place among as many rows has, follow each other: the lowest bits tell them apart. */
-#define MAX_ROWS CLEAVE_RESIZE_MAX
+/* Rows of the operand that are done together where all are needed, so that what they have in common
+ * stays in registers; those that are made are kept in as many more. */
+#define MAX_ROWS (MAX_LINES - CLEAVE_RESIZE_MAX)
 /* Bytes of a line of the result that is done at once: its parts stay in the L1 cache. */
 #define LINE_BYTES 8192
 
@@ -26,7 +29,8 @@ typedef struct
   guint c;           /* the dimension of the channels; the rank: there is none */
   guint inner;       /* and that of the pixels of a line */
   guint rows;        /* the only other one that is interpolated, if any; the rank: there are more */
-  guint n_lines;     /* most of one */
+  gint64 n_lines;    /* in scratch */
+  gint64 n_rows;     /* together */
   guint n_taps;      /* most of a pixel */
   gboolean is_mixed; /* not all pixels have as many */
   gint64 n_from;     /* pixels of a line of the operand */
@@ -156,9 +160,13 @@ prepare (const CleaveKernelInstance *instance,
       r->lines.dim[d] = 1;
     else if (r->n_lines <= MAX_LINES)
       r->n_lines *= cleave_resize_most_taps (r->taps[d], shape->dim[d]);
-  if (r->rows < shape->rank)
-    r->n_lines = MAX_ROWS;
   plan_line (r, x, y);
+  if (r->rows < shape->rank)
+    {
+      r->n_rows =
+          r->blocks != NULL && shape->dim[r->rows] >= x->type.shape.dim[r->rows] ? MAX_ROWS : 1;
+      r->n_lines = r->n_rows > 1 ? MAX_LINES : CLEAVE_RESIZE_MAX;
+    }
   *state = r;
   /* Lines, and what is on the way to their sum. */
   *n_scratch = (gsize) (2 * r->n_lines * scratch_step (r)) * sizeof (float);
@@ -170,36 +178,56 @@ prepare (const CleaveKernelInstance *instance,
 
 /* Pixels [begin, begin + n) of a line, from the line of the operand at x. */
 static void
-interpolate (const Resize *r, const float *x, gint64 x_stride, gint64 begin, gint64 n, float *y)
+interpolate_line (
+    const Resize *r, const float *x, gint64 x_stride, gint64 begin, gint64 n, float *y)
 {
   static const CleaveResizeTaps itself = { .n = 1, .weight = { 1 } };
+
+  for (gint64 i = 0; i < n; i++, y += r->n_channels)
+    {
+      const CleaveResizeTaps *taps = r->inner == r->c ? &itself : &r->taps[r->inner][begin + i];
+      const float *from[CLEAVE_RESIZE_MAX] = { x };
+
+      for (guint t = 0; t < taps->n; t++)
+        from[t] = x + taps->at[t] * x_stride;
+      if (r->n_channels > 1)
+        cleave_resize_sum_lines (from, taps, y, r->n_channels);
+      else
+        {
+          y[0] = (float) taps->weight[0] * from[0][0];
+          for (guint t = 1; t < taps->n; t++)
+            y[0] += (float) taps->weight[t] * from[t][0];
+        }
+    }
+}
+
+/* The same of several lines. */
+static void
+interpolate (const Resize *r,
+             const CleaveResizeLines *lines,
+             const float *x,
+             gint64 x_stride,
+             gint64 begin,
+             gint64 n,
+             float *y)
+{
   const CleaveResizeBlock *blocks = r->blocks + (r->blocks != NULL ? begin / CLEAVE_VECTOR : 0);
 
   if (r->blocks == NULL)
-    for (gint64 i = 0; i < n; i++, y += r->n_channels)
-      {
-        const CleaveResizeTaps *taps = r->inner == r->c ? &itself : &r->taps[r->inner][begin + i];
-        const float *from[CLEAVE_RESIZE_MAX] = { x };
-
-        for (guint t = 0; t < taps->n; t++)
-          from[t] = x + taps->at[t] * x_stride;
-        if (r->n_channels > 1)
-          cleave_resize_sum_lines (from, taps, y, r->n_channels);
-        else
-          {
-            y[0] = (float) taps->weight[0] * from[0][0];
-            for (guint t = 1; t < taps->n; t++)
-              y[0] += (float) taps->weight[t] * from[t][0];
-          }
-      }
+    for (gint64 i = 0; i < lines->n; i++)
+      interpolate_line (r, x + i * lines->x_step, x_stride, begin, n, y + i * lines->y_step);
   else if (r->n_taps == 2 && !r->is_mixed)
-    cleave_resize_blocks (blocks, x, y, n, r->n_from, 2, FALSE);
+    cleave_resize_blocks (blocks, lines, x, y, n, r->n_from, 2, FALSE);
   else if (r->n_taps == 2)
-    cleave_resize_blocks (blocks, x, y, n, r->n_from, 2, TRUE);
+    cleave_resize_blocks (blocks, lines, x, y, n, r->n_from, 2, TRUE);
   else if (r->n_taps == 4 && !r->is_mixed)
-    cleave_resize_blocks (blocks, x, y, n, r->n_from, 4, FALSE);
+    cleave_resize_blocks (blocks, lines, x, y, n, r->n_from, 4, FALSE);
+  else if (r->n_taps == 1)
+    cleave_resize_blocks (blocks, lines, x, y, n, r->n_from, 1, FALSE);
+  else if (r->n_taps == 3)
+    cleave_resize_blocks (blocks, lines, x, y, n, r->n_from, 3, TRUE);
   else
-    cleave_resize_blocks (blocks, x, y, n, r->n_from, r->n_taps, TRUE);
+    cleave_resize_blocks (blocks, lines, x, y, n, r->n_from, 4, TRUE);
 }
 
 /* The part of a result that is done line by line. */
@@ -229,7 +257,7 @@ static const float *
 find_line (Part *part, const float *from, const float *const *needed, guint n_needed)
 {
   const Resize *r = part->r;
-  guint at = 0;
+  gint64 at = 0;
 
   while (at < r->n_lines && part->from[at] != from)
     at++;
@@ -239,7 +267,8 @@ find_line (Part *part, const float *from, const float *const *needed, guint n_ne
       while (is_among (part->from[at], needed, n_needed))
         at++;
       part->from[at] = from;
-      interpolate (r, from, r->inner == r->c ? 0 : part->x->stride[r->inner], part->begin, part->n,
+      interpolate (r, &(CleaveResizeLines){ .n = 1 }, from,
+                   r->inner == r->c ? 0 : part->x->stride[r->inner], part->begin, part->n,
                    part->lines + at * part->step);
     }
   return part->lines + at * part->step;
@@ -305,31 +334,44 @@ put_line (const Part *part, const float *from, float *to, gint64 stride)
       to[i * stride + c] = from[i * n_channels + c];
 }
 
-/* Lines that have one other dimension. */
+/* Interpolates rows of the operand from one on, as many as are done together; returns where they
+ * end. */
+static gint64
+make_rows (const Part *part, const float *x, gint64 begin)
+{
+  const Resize *r = part->r;
+  gint64 end = MIN (begin + r->n_rows, part->x->type.shape.dim[r->rows]);
+  gint64 stride = part->x->stride[r->rows];
+  CleaveResizeLines lines = { .x_step = stride, .y_step = part->step };
+
+  for (gint64 at = begin, slot; at < end; at += lines.n)
+    {
+      slot = at & (r->n_lines - 1);
+      lines.n = MIN (end - at, r->n_lines - slot);
+      interpolate (r, &lines, x + at * stride, r->inner == r->c ? 0 : part->x->stride[r->inner],
+                   part->begin, part->n, part->lines + slot * part->step);
+    }
+  return end;
+}
+
+/* Lines that have one other dimension, along which taps never go back. */
 static void
 run_rows (Part *part, const float *x, const CleaveView *y, float *to, float *scratch)
 {
   const Resize *r = part->r;
   const CleaveResizeTaps *taps = r->taps[r->rows];
-  gint64 x_stride = r->inner == r->c ? 0 : part->x->stride[r->inner];
-  gint64 y_stride = r->inner == r->c ? 0 : y->stride[r->inner];
+  gint64 y_stride = r->inner == r->c ? 0 : y->stride[r->inner], made = 0;
   gboolean is_dense = part->n == 1 || y_stride == r->n_channels;
-  gint64 made[MAX_ROWS] = { -1, -1, -1, -1 };
 
   for (gint64 i = 0; i < y->type.shape.dim[r->rows]; i++, taps++, to += y->stride[r->rows])
     {
-      const float *lines[MAX_ROWS] = { x };
+      const float *lines[CLEAVE_RESIZE_MAX] = { x };
 
       for (guint k = 0; k < taps->n; k++)
         {
-          gint64 at = taps->at[k], slot = at % MAX_ROWS;
-          float *line = part->lines + slot * part->step;
-
-          if (made[slot] != at)
-            interpolate (r, x + at * part->x->stride[r->rows], x_stride, part->begin, part->n,
-                         line);
-          made[slot] = at;
-          lines[k] = line;
+          if (taps->at[k] >= made)
+            made = make_rows (part, x, taps->at[k]);
+          lines[k] = part->lines + (taps->at[k] & (r->n_lines - 1)) * part->step;
         }
       cleave_resize_sum_lines (lines, taps, is_dense ? to : scratch, part->length);
       if (!is_dense)
