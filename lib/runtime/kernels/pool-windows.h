@@ -212,13 +212,28 @@ cleave_global_average_pool (
         }                                                                                          \
   }                                                                                                \
                                                                                                    \
+  /* Of one pixel: some vectors of its channels at once, as if they were pixels. */                \
+  static CLEAVE_SPECIALISED void cleave_pool_##name##_channels (const CleavePoolWindow *of,        \
+                                                                const float *x, float *y,          \
+                                                                gint64 n)                          \
+  {                                                                                                \
+    CleavePoolWindow w = *of;                                                                      \
+    gint64 c = 0;                                                                                  \
+                                                                                                   \
+    w.x_pixel = w.y_pixel = CLEAVE_VECTOR;                                                         \
+    for (; c + CLEAVE_POOL_PIXELS * CLEAVE_VECTOR <= n; c += CLEAVE_POOL_PIXELS * CLEAVE_VECTOR)   \
+      cleave_pool_##name##_at (&w, x + c, y + c, CLEAVE_POOL_PIXELS, 0, w.n_columns, FALSE, 0);    \
+    if (c < n)                                                                                     \
+      cleave_pool_##name##_along (&w, x + c, y + c, n - c, 1, 0, w.n_columns);                     \
+  }                                                                                                \
+                                                                                                   \
   static inline void cleave_##name##_pool (const CleavePoolWindow *of, const float *x, float *y,   \
                                            gint64 n, gboolean several)                             \
   {                                                                                                \
     const CleavePoolWindow window = *of, *w = &window; /* which no store may lie over */           \
                                                                                                    \
     if (!several)                                                                                  \
-      cleave_pool_##name##_along (w, x, y, n, 1, 0, w->n_columns);                                 \
+      cleave_pool_##name##_channels (w, x, y, n);                                                  \
     else if (w->n_columns == 3 && w->x_pixel == w->column)                                         \
       cleave_pool_##name##_along (w, x, y, n, CLEAVE_POOL_PIXELS, 1, 3);                           \
     else if (w->n_columns == 3 && w->x_pixel == 2 * w->column)                                     \
