@@ -80,6 +80,13 @@ work (const CleaveCall *call)
   return taps * (double) cleave_shape_n_elements (&call->results[0].shape);
 }
 
+/* As it is summed in. */
+static double
+narrowed (const CleaveView *x, double value)
+{
+  return x->type.element == CLEAVE_FLOAT64 ? value : (double) (float) value;
+}
+
 /* The element of one channel whose taps these are, along each of `n` dimensions. */
 static double
 sample (const CleaveView *x, gint64 channel, const CleaveGridTaps *taps, guint n)
@@ -105,7 +112,10 @@ sample (const CleaveView *x, gint64 channel, const CleaveGridTaps *taps, guint n
           weight *= taps[d].weight[tap[d]];
         }
       if (is_inside)
-        sum += weight * cleave_real_load (x->type.element, cleave_view_element (x, offset));
+        sum = narrowed (x,
+                        sum + narrowed (x, narrowed (x, weight) *
+                                               cleave_real_load (x->type.element,
+                                                                 cleave_view_element (x, offset))));
     }
   return sum;
 }

@@ -3,7 +3,8 @@
 
 /* What an element of a GridSample is made of: taps, of which those outside count as zero.
  *
- * Order: rows of taps, then columns, each weight the product of the two. */
+ * Order: rows of taps, then columns, each weight the product of the two, in float32, but of float64
+ * in that. */
 
 #include <math.h>
 

@@ -155,8 +155,7 @@ compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *r
 static CleaveKernel
 kernel (const CleaveCall *call)
 {
-  return call->operands[X].element == CLEAVE_FLOAT32 ? CLEAVE_KERNEL_ROI_ALIGN
-                                                     : CLEAVE_KERNEL_REFERENCE;
+  return cleave_kernel_of_floats (call, CLEAVE_KERNEL_ROI_ALIGN);
 }
 
 const CleaveOp cleave_op_roi_align = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* GridSample of floats, as doubles: where a place of the result comes from is found once for all
- * channels, which are then done some at a time. */
+/* GridSample of floats: where a place of the result comes from is found once for all channels,
+ * which are then done some at a time. */
 
 #include "level.h"
 #include "loops.h"
@@ -20,7 +20,7 @@ typedef struct
 {
   guint n;
   gint64 at[MAX_TAPS];
-  double weight[MAX_TAPS];
+  float weight[MAX_TAPS];
 } Place;
 
 static gboolean
@@ -34,40 +34,43 @@ prepare (const CleaveKernelInstance *instance,
          instance->operands[GRID].type.element == CLEAVE_FLOAT32;
 }
 
-static Place
-find_place (const CleaveGridSampleAttrs *attrs, const CleaveView *x, double row, double column)
+static inline void
+find_place (const CleaveGridSampleAttrs *attrs,
+            const CleaveView *x,
+            double row,
+            double column,
+            Place *place)
 {
   const gint64 *n = x->type.shape.dim;
   CleaveGridTaps rows = cleave_grid_taps (attrs, row, n[H]);
   CleaveGridTaps columns = cleave_grid_taps (attrs, column, n[W]);
-  Place place = { 0 };
 
+  place->n = 0;
   for (guint i = 0; i < rows.n; i++)
     for (guint j = 0; j < columns.n; j++)
       if (cleave_grid_is_inside (rows.at[i], n[H]) && cleave_grid_is_inside (columns.at[j], n[W]))
         {
-          place.at[place.n] = rows.at[i] * x->stride[H] + columns.at[j] * x->stride[W];
-          place.weight[place.n++] = rows.weight[i] * columns.weight[j];
+          place->at[place->n] = rows.at[i] * x->stride[H] + columns.at[j] * x->stride[W];
+          place->weight[place->n++] = (float) (rows.weight[i] * columns.weight[j]);
         }
-  return place;
 }
 
-/* `n` channels; `x_step` is known to the compiler where they lie side by side. */
+/* `n` channels; steps are known to the compiler where they lie side by side. */
 static CLEAVE_SPECIALISED void
 run_channels (const Place *place, const float *x, gint64 x_step, float *y, gint64 y_step, gint64 n)
 {
-  double sum[BLOCK] = { 0 };
+  float sum[BLOCK] = { 0 };
 
   for (guint t = 0; t < place->n; t++)
     {
       const float *from = x + place->at[t];
-      const double weight = place->weight[t];
+      const float weight = place->weight[t];
 
       for (gint64 c = 0; c < n; c++)
-        sum[c] += weight * (double) from[c * x_step];
+        sum[c] += weight * from[c * x_step];
     }
   for (gint64 c = 0; c < n; c++)
-    y[c * y_step] = (float) sum[c];
+    y[c * y_step] = sum[c];
 }
 
 static void
@@ -76,7 +79,9 @@ run_place (const Place *place, const CleaveView *views, const float *x, float *y
   gint64 x_step = views[0].stride[C], y_step = views[1].stride[C], n = views[0].type.shape.dim[C];
 
   for (gint64 c = 0; c < n; c += BLOCK)
-    if (x_step == 1 && c + BLOCK <= n)
+    if (x_step == 1 && y_step == 1 && c + BLOCK <= n)
+      run_channels (place, x + c, 1, y + c, 1, BLOCK);
+    else if (x_step == 1 && c + BLOCK <= n)
       run_channels (place, x + c, 1, y + c * y_step, y_step, BLOCK);
     else
       run_channels (place, x + c * x_step, x_step, y + c * y_step, y_step, MIN (n - c, BLOCK));
@@ -95,9 +100,9 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
       for (gint64 w = 0; w < n[W]; w++)
         {
           const float *at = (const float *) grid->data + i * g[0] + h * g[1] + w * g[2];
-          Place place =
-              find_place (instance->call.attrs, &views[0], (double) at[g[3]], (double) at[0]);
+          Place place;
 
+          find_place (instance->call.attrs, &views[0], (double) at[g[3]], (double) at[0], &place);
           run_place (&place, views, (const float *) views[0].data + i * x[N],
                      (float *) views[1].data + i * y[N] + h * y[H] + w * y[W]);
         }

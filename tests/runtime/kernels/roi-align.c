@@ -16,7 +16,8 @@ try_regions (guint32 seed, const char *level)
                                 .output_width = draw (rand, 1, 4),
                                 .sampling_ratio = draw (rand, 0, 3),
                                 .spatial_scale = (double) draw (rand, 1, 8) / 4 };
-  gint64 n_regions = draw (rand, 0, 4);
+  CleaveElement element = draw (rand, 0, 2) == 0 ? CLEAVE_FLOAT16 : CLEAVE_FLOAT32;
+  gint64 n_regions = draw (rand, element == CLEAVE_FLOAT16 ? 1 : 0, 4);
   CleaveTrySite instance = { .op = "RoiAlign",
                              .attrs = &attrs,
                              .n_operands = 3,
@@ -26,10 +27,10 @@ try_regions (guint32 seed, const char *level)
                              .seed = seed };
 
   instance.y_row_major = g_rand_boolean (rand);
-  instance.operands[0] = CLEAVE_TYPE (CLEAVE_FLOAT32, draw (rand, 1, 2),
-                                      draw (rand, 1, g_rand_boolean (rand) ? 3 : 70),
-                                      draw (rand, 1, 6), draw (rand, 1, 6));
-  instance.operands[1] = CLEAVE_TYPE (CLEAVE_FLOAT32, n_regions, 4);
+  instance.operands[0] =
+      CLEAVE_TYPE (element, draw (rand, 1, 2), draw (rand, 1, g_rand_boolean (rand) ? 3 : 70),
+                   draw (rand, 1, 6), draw (rand, 1, 6));
+  instance.operands[1] = CLEAVE_TYPE (element, n_regions, 4);
   instance.operands[2] = CLEAVE_TYPE (CLEAVE_INT64, n_regions);
   ck_assert (cleave_try_instance (&instance, level));
 }
@@ -51,8 +52,8 @@ START_TEST (not_served)
   CleaveTrySite instance = { .op = "RoiAlign",
                              .attrs = &attrs,
                              .n_operands = 3,
-                             .operands = { CLEAVE_TYPE (CLEAVE_FLOAT16, 1, 2, 3, 4),
-                                           CLEAVE_TYPE (CLEAVE_FLOAT16, 2, 4),
+                             .operands = { CLEAVE_TYPE (CLEAVE_FLOAT64, 1, 2, 3, 4),
+                                           CLEAVE_TYPE (CLEAVE_FLOAT64, 2, 4),
                                            CLEAVE_TYPE (CLEAVE_INT64, 2) } };
 
   ck_assert (!cleave_try_instance (&instance, NULL));
