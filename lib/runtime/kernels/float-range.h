@@ -10,24 +10,38 @@ typedef struct
   float low, high;
 } CleaveFloatRange;
 
+/* Vectors that do not wait for each other. */
+#define RANGE_CHAINS 4
+
 /* 0 is always in it; a NaN is not.  No order matters. */
 static inline void
 cleave_float_range_extend (CleaveFloatRange *range, const float *x, gint64 step, gint64 n)
 {
-  CleaveVector low = cleave_vector_all (range->low), high = cleave_vector_all (range->high);
+  CleaveVector low[RANGE_CHAINS], high[RANGE_CHAINS];
   gint64 i = 0;
 
-  for (; step == 1 && i + CLEAVE_VECTOR <= n; i += CLEAVE_VECTOR)
+  for (int c = 0; c < RANGE_CHAINS; c++)
     {
-      CleaveVector value = cleave_vector_load (x + i);
+      low[c] = cleave_vector_all (range->low);
+      high[c] = cleave_vector_all (range->high);
+    }
+  for (; step == 1 && i + RANGE_CHAINS * CLEAVE_VECTOR <= n; i += RANGE_CHAINS * CLEAVE_VECTOR)
+    for (int c = 0; c < RANGE_CHAINS; c++)
+      {
+        CleaveVector value = cleave_vector_load (x + i + c * CLEAVE_VECTOR);
 
-      low = cleave_vector_select (value < low, value, low);
-      high = cleave_vector_select (value > high, value, high);
+        low[c] = cleave_vector_at_most (low[c], value);
+        high[c] = cleave_vector_at_least (high[c], value);
+      }
+  for (int c = 1; c < RANGE_CHAINS; c++)
+    {
+      low[0] = cleave_vector_at_most (low[0], low[c]);
+      high[0] = cleave_vector_at_least (high[0], high[c]);
     }
   for (int j = 0; j < CLEAVE_VECTOR; j++)
     {
-      range->low = low[j] < range->low ? low[j] : range->low;
-      range->high = high[j] > range->high ? high[j] : range->high;
+      range->low = low[0][j] < range->low ? low[0][j] : range->low;
+      range->high = high[0][j] > range->high ? high[0][j] : range->high;
     }
   for (; i < n; i++)
     {

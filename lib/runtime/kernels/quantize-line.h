@@ -47,13 +47,19 @@ cleave_divide_tame_to_ints (CleaveVector x, const CleaveDivisor *by)
 #endif
 }
 
-/* The same of any x; what is far beyond a byte stays so, and a NaN is 0. */
+/* The same of any x; what is far beyond a byte stays so, and a NaN is 0.  What is too low for an
+ * instruction that makes whole numbers becomes the lowest. */
 static inline CleaveIntVector
 cleave_divide_to_ints (CleaveVector x, const CleaveDivisor *by)
 {
+#if defined(__AVX512BW__)
+  return cleave_divide_tame_to_ints (
+      _mm512_maskz_min_ps (_mm512_cmp_ps_mask (x, x, _CMP_ORD_Q), by->high, x), by);
+#else
   x = cleave_vector_select (x == x, x, (CleaveVector){ 0 });
   return cleave_divide_tame_to_ints (
       cleave_vector_at_most (cleave_vector_at_least (x, by->low), by->high), by);
+#endif
 }
 
 static inline CleaveDivisor
