@@ -6,14 +6,15 @@
 
 #include "level.h"
 #include "loops.h"
+#include "vector.h"
 
 #include <string.h>
 
 enum { VALUES, INDICES };
 enum { VALUES_AT, INDICES_AT, X_AT };
 
-/* Elements that are passed by at once. */
-#define BLOCK 16
+/* Vectors that are passed by at once. */
+#define VECTORS 4
 
 /* An element by its rank: of two keys the greater one comes first. */
 typedef struct
@@ -94,22 +95,61 @@ sift_down (Kept *heap, gint64 size, gint64 at, Kept kept)
   heap[at] = kept;
 }
 
-/* How many elements from `i` on are passed by, block by block. */
-static gint64
-pass_by (const float *x, gint64 i, gint64 n, gint32 turn, gint32 least)
+/* A bit for each element of a vector that comes before a number: a NaN does among the largest. */
+static CLEAVE_SPECIALISED guint
+find_before (const float *x, CleaveVector number, gboolean largest)
 {
-  gint64 begin = i;
+  const CleaveVector v = cleave_vector_load (x);
+#if defined(__AVX512F__)
+  return largest ? _mm512_cmp_ps_mask (v, number, _CMP_NLE_UQ)
+                 : _mm512_cmp_ps_mask (v, number, _CMP_LT_OQ);
+#else
+  const CleaveMask before = largest ? ~(v <= number) : v < number;
+#if defined(__FMA__)
+  return (guint) _mm256_movemask_ps ((__m256) before);
+#elif defined(__SSE2__)
+  return (guint) _mm_movemask_ps ((__m128) before);
+#else
+  guint bits = 0;
 
-  for (; i + BLOCK <= n; i += BLOCK)
+  for (int j = 0; j < CLEAVE_VECTOR; j++)
+    bits |= before[j] != 0 ? 1u << j : 0;
+  return bits;
+#endif
+#endif
+}
+
+static CLEAVE_SPECIALISED gint64
+pass_by_numbers (const float *x, gint64 i, gint64 n, CleaveVector number, gboolean largest)
+{
+  guint bits = 0;
+
+  for (; i + VECTORS * CLEAVE_VECTOR <= n; i += VECTORS * CLEAVE_VECTOR)
     {
-      int any = 0;
-
-      for (gint64 j = 0; j < BLOCK; j++)
-        any |= key_of (x[i + j], turn) > least;
-      if (any)
+      CLEAVE_EACH (c, VECTORS)
+        bits |= find_before (x + i + c * CLEAVE_VECTOR, number, largest);
+      if (bits != 0)
         break;
     }
-  return i - begin;
+  for (; i + CLEAVE_VECTOR <= n; i += CLEAVE_VECTOR)
+    {
+      bits = find_before (x + i, number, largest);
+      if (bits != 0)
+        return i + __builtin_ctz (bits);
+    }
+  return i;
+}
+
+/* The first element from `i` on that may come before `least`. */
+static gint64
+pass_by (const Topk *topk, const float *x, gint64 i, float least)
+{
+  const CleaveVector number = cleave_vector_all (least);
+
+  if (least != least) /* it is the first of all, or every number comes before it */
+    return topk->largest ? topk->n : i;
+  return topk->largest ? pass_by_numbers (x, i, topk->n, number, TRUE)
+                       : pass_by_numbers (x, i, topk->n, number, FALSE);
 }
 
 /* The first k, in order. */
@@ -128,7 +168,7 @@ select_first (const Topk *topk, const float *x, Kept *heap)
       Kept next;
 
       if (step == 1)
-        i += pass_by (x, i, n, turn, heap[0].key);
+        i = pass_by (topk, x, i, x[heap[0].at]);
       if (i == n)
         break;
       next = (Kept){ key_of (x[i * step], turn), (gint32) i };
