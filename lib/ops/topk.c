@@ -139,6 +139,11 @@ compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *r
 static CleaveKernel
 kernel (const CleaveCall *call)
 {
+  const guint integers = CLEAVE_ELEMENT_BIT (CLEAVE_INT8) | CLEAVE_ELEMENT_BIT (CLEAVE_UINT8) |
+                         CLEAVE_ELEMENT_BIT (CLEAVE_INT32) | CLEAVE_ELEMENT_BIT (CLEAVE_INT64);
+
+  if ((integers & CLEAVE_ELEMENT_BIT (call->operands[0].element)) != 0)
+    return CLEAVE_KERNEL_TOPK;
   return cleave_kernel_of_floats (call, CLEAVE_KERNEL_TOPK);
 }
 

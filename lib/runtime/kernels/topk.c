@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* TopK of floats.  A row is read once: an element that would not be among the first k of those so
+/* TopK.  A row is read once: an element that would not be among the first k of those so
  * far is passed by, most of them a block at a time; the others go to a heap, whose root is the last
  * of those kept.  The order is total, so that the algorithm has no part in the result. */
 
@@ -13,64 +13,40 @@
 enum { VALUES, INDICES };
 enum { VALUES_AT, INDICES_AT, X_AT };
 
-/* Vectors that are passed by at once. */
+/* Vectors that are passed by at once, and integers. */
 #define VECTORS 4
+#define CHUNK 32
 
 /* An element by its rank: of two keys the greater one comes first. */
 typedef struct
 {
-  gint32 key;
-  gint32 at;
+  gint64 key;
+  gint64 at;
 } Kept;
 
-typedef struct
+typedef struct Topk_ Topk;
+typedef void (*RunRow) (
+    const Topk *topk, gconstpointer x, gpointer values, gint64 *indices, Kept *heap);
+
+struct Topk_
 {
   CleaveLoops loops; /* over the rows: of Values, Indices, X */
   gint64 n, k, x_step, values_step, indices_step;
   gboolean largest;
-} Topk;
-
-static gboolean
-prepare (const CleaveKernelInstance *instance,
-         CleaveWeights *weights,
-         gpointer *state,
-         gsize *n_scratch)
-{
-  const CleaveTopkAttrs *a = instance->call.attrs;
-  CleaveView values = instance->results[VALUES], others[2];
-  Topk *topk;
-
-  others[0] = instance->results[INDICES];
-  others[1] = instance->operands[0];
-  if (others[1].type.shape.dim[a->axis] > G_MAXINT32 || a->k == 0)
-    return FALSE;
-  topk = g_new0 (Topk, 1);
-  topk->n = others[1].type.shape.dim[a->axis];
-  topk->k = a->k;
-  topk->largest = a->largest;
-  topk->x_step = others[1].stride[a->axis];
-  topk->values_step = values.stride[a->axis];
-  topk->indices_step = others[0].stride[a->axis];
-  values.type.shape.dim[a->axis] = 1;
-  for (guint i = 0; i < 2; i++)
-    others[i].type.shape.dim[a->axis] = 1;
-  cleave_loops_init (&topk->loops, &values, others, 2);
-  *n_scratch = (gsize) topk->k * sizeof (Kept);
-  *state = topk;
-  return TRUE;
-}
+  RunRow run_row;
+};
 
 /* As a whole number that is greater the earlier the float comes: all NaNs are one, both zeros too.
  */
-static inline gint32
-key_of (float x, gint32 turn)
+static inline gint64
+key_FLOAT32 (float x, gboolean largest)
 {
   const float value = x == 0 ? 0 : x;
   gint32 bits;
 
   memcpy (&bits, &value, sizeof bits);
   bits = x != x ? 0x7f800001 : bits; /* beyond infinity */
-  return (bits < 0 ? bits ^ 0x7fffffff : bits) ^ turn;
+  return (bits < 0 ? bits ^ 0x7fffffff : bits) ^ (largest ? 0 : -1);
 }
 
 static inline gboolean
@@ -142,7 +118,7 @@ pass_by_numbers (const float *x, gint64 i, gint64 n, CleaveVector number, gboole
 
 /* The first element from `i` on that may come before `least`. */
 static gint64
-pass_by (const Topk *topk, const float *x, gint64 i, float least)
+pass_by_FLOAT32 (const Topk *topk, const float *x, gint64 i, float least)
 {
   const CleaveVector number = cleave_vector_all (least);
 
@@ -152,30 +128,17 @@ pass_by (const Topk *topk, const float *x, gint64 i, float least)
                        : pass_by_numbers (x, i, topk->n, number, FALSE);
 }
 
-/* The first k, in order. */
 static void
-select_first (const Topk *topk, const float *x, Kept *heap)
+make_heap (Kept *heap, gint64 size)
 {
-  const gint32 turn = topk->largest ? 0 : -1;
-  const gint64 n = topk->n, k = topk->k, step = topk->x_step;
+  for (gint64 i = size / 2; i-- > 0;)
+    sift_down (heap, size, i, heap[i]);
+}
 
-  for (gint64 i = 0; i < k; i++)
-    heap[i] = (Kept){ key_of (x[i * step], turn), (gint32) i };
-  for (gint64 i = k / 2; i-- > 0;)
-    sift_down (heap, k, i, heap[i]);
-  for (gint64 i = k; i < n; i++)
-    {
-      Kept next;
-
-      if (step == 1)
-        i = pass_by (topk, x, i, x[heap[0].at]);
-      if (i == n)
-        break;
-      next = (Kept){ key_of (x[i * step], turn), (gint32) i };
-      if (next.key > heap[0].key) /* of equal ones the first stays */
-        sift_down (heap, k, 0, next);
-    }
-  for (gint64 size = k; --size > 0;)
+static void
+sort_heap (Kept *heap, gint64 size)
+{
+  while (--size > 0)
     {
       Kept last = heap[0], moved = heap[size];
 
@@ -184,33 +147,137 @@ select_first (const Topk *topk, const float *x, Kept *heap)
     }
 }
 
-static void
-run_row (const Topk *topk, const float *x, float *values, gint64 *indices, Kept *heap)
+/* X (element, E) */
+/* clang-format off */
+#define INTEGERS(X)                                                                                \
+  X (INT8, gint8)                                                                                  \
+  X (UINT8, guint8)                                                                                \
+  X (INT32, gint32)                                                                                \
+  X (INT64, gint64)
+
+#define X(e, E)                                                                                    \
+  static inline gint64 key_##e (E x, gboolean largest) { return largest ? x : ~(gint64) x; }       \
+                                                                                                   \
+  static CLEAVE_SPECIALISED gint64 pass_by_integers_##e (const E *x, gint64 i, gint64 n, E least,  \
+                                                         gboolean largest)                         \
+  {                                                                                                \
+    for (; i + CHUNK <= n; i += CHUNK)                                                             \
+      {                                                                                            \
+        E any = 0;                                                                                 \
+                                                                                                   \
+        for (gint64 j = i; j < i + CHUNK; j++)                                                     \
+          any |= (E) (largest ? x[j] > least : x[j] < least);                                      \
+        if (any != 0)                                                                              \
+          break;                                                                                   \
+      }                                                                                            \
+    while (i < n && (largest ? x[i] <= least : x[i] >= least))                                     \
+      i++;                                                                                         \
+    return i;                                                                                      \
+  }                                                                                                \
+                                                                                                   \
+  static gint64 pass_by_##e (const Topk *topk, const E *x, gint64 i, E least)                      \
+  {                                                                                                \
+    return topk->largest ? pass_by_integers_##e (x, i, topk->n, least, TRUE)                       \
+                         : pass_by_integers_##e (x, i, topk->n, least, FALSE);                     \
+  }
+INTEGERS (X)
+#undef X
+
+/* The first k of a row, in order. */
+#define X(e, E)                                                                                    \
+  static void run_row_##e (const Topk *topk, gconstpointer from, gpointer to, gint64 *indices,     \
+                           Kept *heap)                                                             \
+  {                                                                                                \
+    const gint64 n = topk->n, k = topk->k, step = topk->x_step;                                    \
+    const E *x = from;                                                                             \
+    E *values = to;                                                                                \
+                                                                                                   \
+    for (gint64 i = 0; i < k; i++)                                                                 \
+      heap[i] = (Kept){ key_##e (x[i * step], topk->largest), i };                                 \
+    make_heap (heap, k);                                                                           \
+    for (gint64 i = k; i < n; i++)                                                                 \
+      {                                                                                            \
+        Kept next;                                                                                 \
+                                                                                                   \
+        if (step == 1)                                                                             \
+          i = pass_by_##e (topk, x, i, x[heap[0].at]);                                             \
+        if (i == n)                                                                                \
+          break;                                                                                   \
+        next = (Kept){ key_##e (x[i * step], topk->largest), i };                                  \
+        if (next.key > heap[0].key) /* of equal ones the first stays */                            \
+          sift_down (heap, k, 0, next);                                                            \
+      }                                                                                            \
+    sort_heap (heap, k);                                                                           \
+    for (gint64 i = 0; i < k; i++)                                                                 \
+      {                                                                                            \
+        values[i * topk->values_step] = x[heap[i].at * step];                                      \
+        indices[i * topk->indices_step] = heap[i].at;                                              \
+      }                                                                                            \
+  }
+X (FLOAT32, float)
+INTEGERS (X)
+#undef X
+
+static const RunRow run_rows[CLEAVE_N_ELEMENTS] = {
+  [CLEAVE_FLOAT32] = run_row_FLOAT32,
+#define X(e, E) [CLEAVE_##e] = run_row_##e,
+  INTEGERS (X)
+#undef X
+};
+/* clang-format on */
+
+static gboolean
+prepare (const CleaveKernelInstance *instance,
+         CleaveWeights *weights,
+         gpointer *state,
+         gsize *n_scratch)
 {
-  select_first (topk, x, heap);
-  for (gint64 i = 0; i < topk->k; i++)
-    {
-      values[i * topk->values_step] = x[heap[i].at * topk->x_step];
-      indices[i * topk->indices_step] = heap[i].at;
-    }
+  const CleaveTopkAttrs *a = instance->call.attrs;
+  CleaveView values = instance->results[VALUES], others[2];
+  RunRow run_row = run_rows[values.type.element];
+  Topk *topk;
+
+  others[0] = instance->results[INDICES];
+  others[1] = instance->operands[0];
+  if (others[1].type.shape.dim[a->axis] > G_MAXINT32 || a->k == 0 || run_row == NULL)
+    return FALSE;
+  topk = g_new0 (Topk, 1);
+  topk->run_row = run_row;
+  topk->n = others[1].type.shape.dim[a->axis];
+  topk->k = a->k;
+  topk->largest = a->largest;
+  topk->x_step = others[1].stride[a->axis];
+  topk->values_step = values.stride[a->axis];
+  topk->indices_step = others[0].stride[a->axis];
+  values.type.shape.dim[a->axis] = 1;
+  for (guint i = 0; i < 2; i++)
+    others[i].type.shape.dim[a->axis] = 1;
+  cleave_loops_init (&topk->loops, &values, others, 2);
+  *n_scratch = (gsize) topk->k * sizeof (Kept);
+  *state = topk;
+  return TRUE;
 }
 
 static void
 run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch)
 {
   const Topk *topk = state;
-  const gint64 *step = topk->loops.step;
+  const CleaveLoops *loops = &topk->loops;
   CleaveLine line;
 
-  for (gboolean more = cleave_line_first (&topk->loops, &line); more;
-       more = cleave_line_next (&topk->loops, &line))
-    for (gint64 i = 0; i < topk->loops.length; i++)
-      run_row (
-          topk, (const float *) instance->operands[0].data + line.offset[X_AT] + i * step[X_AT],
-          (float *) instance->results[VALUES].data + line.offset[VALUES_AT] + i * step[VALUES_AT],
-          (gint64 *) instance->results[INDICES].data + line.offset[INDICES_AT] +
-              i * step[INDICES_AT],
-          scratch);
+  for (gboolean more = cleave_line_first (loops, &line); more;
+       more = cleave_line_next (loops, &line))
+    for (gint64 i = 0; i < loops->length; i++)
+      {
+        gint64 at[3];
+
+        for (guint v = 0; v < 3; v++)
+          at[v] = line.offset[v] + i * loops->step[v];
+        topk->run_row (
+            topk, (const char *) instance->operands[0].data + at[X_AT] * loops->size[X_AT],
+            (char *) instance->results[VALUES].data + at[VALUES_AT] * loops->size[VALUES_AT],
+            (gint64 *) instance->results[INDICES].data + at[INDICES_AT], scratch);
+      }
 }
 
 extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_topk); /* for levels.h */
