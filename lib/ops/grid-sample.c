@@ -131,11 +131,11 @@ find_taps (const CleaveCall *call,
   guint n = x->type.shape.rank - 2;
 
   for (guint d = 0; d < n; d++)
-    taps[d] = cleave_grid_taps (
+    cleave_grid_taps (
         call->attrs,
         cleave_real_load (grid->type.element,
                           cleave_view_element (grid, place + (n - 1 - d) * grid->stride[n + 1])),
-        x->type.shape.dim[2 + d]);
+        x->type.shape.dim[2 + d], &taps[d]);
 }
 
 static void

@@ -72,25 +72,37 @@ cleave_grid_cubic_weight (double t)
          4 * CLEAVE_GRID_CUBIC_A;
 }
 
-static inline CleaveGridTaps
-cleave_grid_taps (const CleaveGridSampleAttrs *a, double at, gint64 n)
+/* Written where they are read: copies of what was just written in parts take long. */
+static inline __attribute__ ((always_inline)) void
+cleave_grid_taps (const CleaveGridSampleAttrs *a, double at, gint64 n, CleaveGridTaps *taps)
 {
   double position = cleave_grid_find_position (a, at, n), begin = floor (position),
          t = position - begin;
-  CleaveGridTaps taps = { 2, { (gint64) begin, (gint64) begin + 1 }, { 1 - t, t } };
+  gint64 first = (gint64) begin;
 
+  taps->n = 2;
+  taps->at[0] = first;
+  taps->at[1] = first + 1;
+  taps->weight[0] = 1 - t;
+  taps->weight[1] = t;
   if (a->mode == CLEAVE_GRID_NEAREST)
-    taps = (CleaveGridTaps){ 1, { (gint64) rint (position) }, { 1 } };
+    {
+      taps->n = 1;
+      taps->at[0] = (gint64) rint (position);
+      taps->weight[0] = 1;
+    }
   else if (a->mode == CLEAVE_GRID_BICUBIC)
-    taps =
-        (CleaveGridTaps){ 4,
-                          { (gint64) begin - 1, (gint64) begin, (gint64) begin + 1,
-                            (gint64) begin + 2 },
-                          { cleave_grid_cubic_weight (1 + t), cleave_grid_cubic_weight (t),
-                            cleave_grid_cubic_weight (1 - t), cleave_grid_cubic_weight (2 - t) } };
-  for (guint k = 0; k < taps.n; k++)
-    taps.at[k] = cleave_grid_pad_tap (a, taps.at[k], n);
-  return taps;
+    {
+      taps->n = 4;
+      for (guint k = 0; k < 4; k++)
+        taps->at[k] = first - 1 + k;
+      taps->weight[0] = cleave_grid_cubic_weight (1 + t);
+      taps->weight[1] = cleave_grid_cubic_weight (t);
+      taps->weight[2] = cleave_grid_cubic_weight (1 - t);
+      taps->weight[3] = cleave_grid_cubic_weight (2 - t);
+    }
+  for (guint k = 0; k < taps->n; k++)
+    taps->at[k] = cleave_grid_pad_tap (a, taps->at[k], n);
 }
 
 static inline gboolean

@@ -5,6 +5,7 @@
 
 #include "level.h"
 #include "loops.h"
+#include "vector.h"
 
 #include "../../ops/grid-taps.h"
 
@@ -42,49 +43,70 @@ find_place (const CleaveGridSampleAttrs *attrs,
             Place *place)
 {
   const gint64 *n = x->type.shape.dim;
-  CleaveGridTaps rows = cleave_grid_taps (attrs, row, n[H]);
-  CleaveGridTaps columns = cleave_grid_taps (attrs, column, n[W]);
+  CleaveGridTaps rows, columns;
+  guint n_taps = 0;
 
-  place->n = 0;
+  cleave_grid_taps (attrs, row, n[H], &rows);
+  cleave_grid_taps (attrs, column, n[W], &columns);
   for (guint i = 0; i < rows.n; i++)
     for (guint j = 0; j < columns.n; j++)
-      if (cleave_grid_is_inside (rows.at[i], n[H]) && cleave_grid_is_inside (columns.at[j], n[W]))
-        {
-          place->at[place->n] = rows.at[i] * x->stride[H] + columns.at[j] * x->stride[W];
-          place->weight[place->n++] = (float) (rows.weight[i] * columns.weight[j]);
-        }
+      {
+        /* No branch: which places lie outside cannot be guessed. */
+        gboolean is_inside =
+            cleave_grid_is_inside (rows.at[i], n[H]) & cleave_grid_is_inside (columns.at[j], n[W]);
+
+        place->at[n_taps] = rows.at[i] * x->stride[H] + columns.at[j] * x->stride[W];
+        place->weight[n_taps] = (float) (rows.weight[i] * columns.weight[j]);
+        n_taps += is_inside ? 1 : 0;
+      }
+  place->n = n_taps;
 }
 
-/* `n` channels; steps are known to the compiler where they lie side by side. */
-static CLEAVE_SPECIALISED void
-run_channels (const Place *place, const float *x, gint64 x_step, float *y, gint64 y_step, gint64 n)
+/* BLOCK channels that lie side by side, in vectors. */
+static void
+run_block (const Place *place, const float *x, float *y, gint64 y_step)
 {
-  float sum[BLOCK] = { 0 };
+  CleaveVector sum[BLOCK / CLEAVE_VECTOR];
 
+  CLEAVE_EACH (v, BLOCK / CLEAVE_VECTOR)
+    sum[v] = cleave_vector_all (0);
   for (guint t = 0; t < place->n; t++)
     {
-      const float *from = x + place->at[t];
-      const float weight = place->weight[t];
+      const CleaveVector weight = cleave_vector_all (place->weight[t]);
 
-      for (gint64 c = 0; c < n; c++)
-        sum[c] += weight * from[c * x_step];
+      CLEAVE_EACH (v, BLOCK / CLEAVE_VECTOR)
+        sum[v] += weight * cleave_vector_load (x + place->at[t] + v * CLEAVE_VECTOR);
     }
+  CLEAVE_EACH (v, BLOCK / CLEAVE_VECTOR)
+    if (y_step == 1)
+      cleave_vector_store (y + v * CLEAVE_VECTOR, sum[v]);
+    else
+      for (int i = 0; i < CLEAVE_VECTOR; i++)
+        y[(v * CLEAVE_VECTOR + i) * y_step] = sum[v][i];
+}
+
+static void
+run_channels (const Place *place, const float *x, gint64 x_step, float *y, gint64 y_step, gint64 n)
+{
   for (gint64 c = 0; c < n; c++)
-    y[c * y_step] = sum[c];
+    {
+      float sum = 0;
+
+      for (guint t = 0; t < place->n; t++)
+        sum += place->weight[t] * x[place->at[t] + c * x_step];
+      y[c * y_step] = sum;
+    }
 }
 
 static void
 run_place (const Place *place, const CleaveView *views, const float *x, float *y)
 {
   gint64 x_step = views[0].stride[C], y_step = views[1].stride[C], n = views[0].type.shape.dim[C];
+  gint64 c = 0;
 
-  for (gint64 c = 0; c < n; c += BLOCK)
-    if (x_step == 1 && y_step == 1 && c + BLOCK <= n)
-      run_channels (place, x + c, 1, y + c, 1, BLOCK);
-    else if (x_step == 1 && c + BLOCK <= n)
-      run_channels (place, x + c, 1, y + c * y_step, y_step, BLOCK);
-    else
-      run_channels (place, x + c * x_step, x_step, y + c * y_step, y_step, MIN (n - c, BLOCK));
+  for (; x_step == 1 && c + BLOCK <= n; c += BLOCK)
+    run_block (place, x + c, y + c * y_step, y_step);
+  run_channels (place, x + c * x_step, x_step, y + c * y_step, y_step, n - c);
 }
 
 static void
