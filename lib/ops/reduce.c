@@ -4,9 +4,10 @@
  * will.
  *
  * Order: the elements along the axes, in row-major order, go to 8 partial results in turn (axes.h).
- * Floats are computed as doubles and rounded once; integers wrap around, but where the formula has
- * a root or a logarithm they are computed as doubles too.  Of nothing at all, a sum is 0, a product
- * 1, a maximum the smallest value of the type. */
+ * Floats are computed as doubles and rounded once, but for exponentials of float32 and shorter
+ * ones, which are float32; integers wrap around, but where the formula has a root or a logarithm
+ * they are computed as doubles too.  Of nothing at all, a sum is 0, a product 1, a maximum the
+ * smallest value of the type. */
 
 #include "../ir/op.h"
 #include "axes.h"
@@ -33,7 +34,7 @@
   X (reduce_sum_square, "ReduceSumSquare", SAME, 0, CLEAVE_N (mul, x, x), add, s)                             \
   X (reduce_l2, "ReduceL2", REAL, 0, x * x, add, sqrt (s))                                                    \
   X (reduce_log_sum, "ReduceLogSum", REAL, 0, x, add, log (s))                                                \
-  X (reduce_log_sum_exp, "ReduceLogSumExp", SHIFTED, 0, exp (x - m), add, log (s) + m)
+  X (reduce_log_sum_exp, "ReduceLogSumExp", SHIFTED, 0, exponential (block, x - m), add, log (s) + m)
 /* clang-format on */
 
 /* The elements to reduce for one element of the result, line by line. */
@@ -179,6 +180,7 @@ run (const CleaveCall *call,
   static const Reduce word##_reduce[CLEAVE_N_WIDES] = { NULL, word##_f64, NULL, NULL };
 
 static double finite_maximum (Block *block, gint64 offset);
+static double exponential (const Block *block, double x);
 
 #define X(word, name, kind, start, map, join, finish) kind (word, start, map, join, finish)
 REDUCTIONS (X)
@@ -193,6 +195,15 @@ finite_maximum (Block *block, gint64 offset)
 
   reduce_max_f64 (block, offset, &m);
   return m - m == 0 ? m : 0;
+}
+
+/* In float32 of what is no longer; the difference of two floats is rounded to one. */
+static double
+exponential (const Block *block, double x)
+{
+  return cleave_wide_of (block->x->type.element) == CLEAVE_WIDE_F32
+             ? (double) cleave_f32_exp_normal ((float) x)
+             : exp (x);
 }
 
 static CleaveKernel

@@ -5,7 +5,7 @@
 
 #include "level.h"
 #include "loops.h"
-#include "reduce-floats.h"
+#include "reduce-exponentials.h"
 #include "reduce-integers.h"
 
 enum { Y_AT, X_AT };
@@ -21,6 +21,7 @@ typedef struct
 #define X(word, ...) extern const CleaveOp cleave_op_##word;
 REDUCTIONS (X)
 #undef X
+extern const CleaveOp cleave_op_reduce_log_sum_exp;
 
 static const struct
 {
@@ -31,6 +32,7 @@ static const struct
 #define X(word, ...) { &cleave_op_##word, CLEAVE_FLOAT32, word##_f32 },
   REDUCTIONS (X)
 #undef X
+  { &cleave_op_reduce_log_sum_exp, CLEAVE_FLOAT32, reduce_log_sum_exp_f32 },
 #define X(word, e, ...) { &cleave_op_##word, CLEAVE_##e, word##_##e },
   INTEGER_REDUCTIONS (X)
 #undef X

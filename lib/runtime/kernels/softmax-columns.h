@@ -5,7 +5,7 @@
 
 #include "level.h"
 #include "loops.h"
-#include "vector.h"
+#include "vector-exp.h"
 
 #include "../../ops/axes.h"
 #include "../../ops/elementwise-math.h"
@@ -27,35 +27,6 @@ static inline CleaveVector
 max_of (CleaveVector a, CleaveVector b)
 {
   return cleave_vector_select ((a >= b) | (a != a), a, b);
-}
-
-/* cleave_f32_exp_normal_negative; without fused multiply-adds, which are calls then, it is that. */
-static inline CleaveVector
-exp_of (CleaveVector a)
-{
-#if defined(__FMA__)
-  const CleaveVector magic = cleave_vector_all (12582912.0f + 127.0f);
-  CleaveVector shifted, n, r, u, p, q;
-
-  a = cleave_vector_at_least (a, cleave_vector_all (-88.0f));
-  shifted = cleave_vector_fma (a, cleave_vector_all (1.44269504f), magic);
-  n = shifted - magic;
-  r = cleave_vector_fma (n, cleave_vector_all (-0.693359375f), a);
-  r = cleave_vector_fma (n, cleave_vector_all (2.12194440e-4f), r);
-  u = r * r;
-  q = cleave_vector_fma (r, cleave_vector_all (0.00836895779f), cleave_vector_all (0.041666206f));
-  q = cleave_vector_fma (u, cleave_vector_all (0.00139505533f), q);
-  p = cleave_vector_fma (r, cleave_vector_all (0.166665182f), cleave_vector_all (0.5f));
-  p = cleave_vector_fma (u, q, p);
-  return (1.0f + cleave_vector_fma (u, p, r)) * (CleaveVector) ((CleaveMask) shifted << 23);
-#else
-  float e[CLEAVE_VECTOR];
-
-  cleave_vector_store (e, a);
-  for (int r = 0; r < CLEAVE_VECTOR; r++)
-    e[r] = cleave_f32_exp_normal_negative (e[r]);
-  return cleave_vector_load (e);
-#endif
 }
 
 /* CLEAVE_LANES_JOIN of vectors. */
@@ -100,7 +71,8 @@ sum_exponentials (const Softmax *s, const float *x, gint64 step, CleaveVector ma
     CLEAVE_EACH (j, CLEAVE_N_LANES)
       if (i + j < s->n)
         {
-          CleaveVector made = exp_of (cleave_vector_load (x + (i + j) * step) - max);
+          CleaveVector made =
+              cleave_vector_exp_normal_negative (cleave_vector_load (x + (i + j) * step) - max);
 
           if (e != NULL)
             cleave_vector_store (e + (i + j) * CLEAVE_VECTOR, made);

@@ -124,10 +124,13 @@ make_exponentials (const float *x, gint64 n, CleaveVector max, float *e)
   gint64 i = 0;
 
   for (; i + CLEAVE_VECTOR <= n; i += CLEAVE_VECTOR)
-    cleave_vector_store (e + i, exp_of (cleave_vector_load (x + i) - max));
+    cleave_vector_store (e + i,
+                         cleave_vector_exp_normal_negative (cleave_vector_load (x + i) - max));
   if (i < n)
-    cleave_vector_store_some (e + i, exp_of (cleave_vector_load_some (x + i, (int) (n - i)) - max),
-                              (int) (n - i));
+    cleave_vector_store_some (
+        e + i,
+        cleave_vector_exp_normal_negative (cleave_vector_load_some (x + i, (int) (n - i)) - max),
+        (int) (n - i));
 }
 
 /* The sums of the exponentials, which are kept in `y` unless that is NULL; x may lie there. */
