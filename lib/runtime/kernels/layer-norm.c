@@ -129,7 +129,7 @@ run_some (const Rows *rows, gint64 (*offset)[4], int n_rows)
   const CleaveView *results = rows->instance->results;
   const float *x = rows->instance->operands[X].data;
   double sum[CLEAVE_MOMENTS_ROWS];
-  Some some;
+  Some some = { 0 };
 
   CLEAVE_EACH (r, n_rows)
     {
