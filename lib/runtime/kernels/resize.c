@@ -334,13 +334,13 @@ put_line (const Part *part, const float *from, float *to, gint64 stride)
       to[i * stride + c] = from[i * n_channels + c];
 }
 
-/* Interpolates rows of the operand from one on, as many as are done together; returns where they
- * end. */
+/* Interpolates rows of the operand from one to another, and as many as are done together; returns
+ * where they end. */
 static gint64
-make_rows (const Part *part, const float *x, gint64 begin)
+make_rows (const Part *part, const float *x, gint64 begin, gint64 last)
 {
   const Resize *r = part->r;
-  gint64 end = MIN (begin + r->n_rows, part->x->type.shape.dim[r->rows]);
+  gint64 end = MIN (MAX (begin + r->n_rows, last + 1), part->x->type.shape.dim[r->rows]);
   gint64 stride = part->x->stride[r->rows];
   CleaveResizeLines lines = { .x_step = stride, .y_step = part->step };
 
@@ -354,13 +354,15 @@ make_rows (const Part *part, const float *x, gint64 begin)
   return end;
 }
 
-/* Lines that have one other dimension, along which taps never go back. */
+/* Lines that have one other dimension.  Taps go back by one where a place is an element of its own,
+ * and the next one is between elements: of four taps, the first lies before that element. */
 static void
 run_rows (Part *part, const float *x, const CleaveView *y, float *to, float *scratch)
 {
   const Resize *r = part->r;
   const CleaveResizeTaps *taps = r->taps[r->rows];
   gint64 y_stride = r->inner == r->c ? 0 : y->stride[r->inner], made = 0;
+  gint64 back = cleave_resize_most_taps (taps, y->type.shape.dim[r->rows]) > 2 ? 1 : 0;
   gboolean is_dense = part->n == 1 || y_stride == r->n_channels;
 
   for (gint64 i = 0; i < y->type.shape.dim[r->rows]; i++, taps++, to += y->stride[r->rows])
@@ -370,7 +372,7 @@ run_rows (Part *part, const float *x, const CleaveView *y, float *to, float *scr
       for (guint k = 0; k < taps->n; k++)
         {
           if (taps->at[k] >= made)
-            made = make_rows (part, x, taps->at[k]);
+            made = make_rows (part, x, MAX (made, taps->at[k] - back), taps->at[k]);
           lines[k] = part->lines + (taps->at[k] & (r->n_lines - 1)) * part->step;
         }
       cleave_resize_sum_lines (lines, taps, is_dense ? to : scratch, part->length);

@@ -72,6 +72,34 @@ START_TEST (reference_bits_of_rank_1)
 }
 END_TEST
 
+/* A piece may begin with an element of its own, and its next one read what lies before that. */
+static void
+try_pieces (const char *level)
+{
+  for (guint32 seed = 0; seed < 40; seed++)
+    {
+      gint64 n = 3 + seed % 5, from = 1 + seed % 2;
+      const CleaveResizeAttrs attrs = {
+        .mode = (CleaveResizeMode) (1 + seed % 2),
+        .coordinate_transformation_mode = CLEAVE_RESIZE_ASYMMETRIC,
+        .cubic_coeff_a = -0.75,
+        .scales = { 2, { 2, 2 } },
+        .sizes = { 2, { 2 * (n - from), 1 + seed % 20 } },
+        .phase = { 2, { 2 * from, 0 } },
+      };
+      CleaveTrySite instance = { .op = "Resize",
+                                 .attrs = &attrs,
+                                 .n_operands = 1,
+                                 .operands = { CLEAVE_TYPE (CLEAVE_FLOAT32, n, 1 + seed % 20) },
+                                 .seed = seed };
+
+      ck_assert (cleave_try_instance (&instance, level));
+    }
+}
+
+START_TEST (reference_bits_of_pieces) { each_level (try_pieces); }
+END_TEST
+
 /* What lies side by side is resized, or there are no channels: each element has taps of its own.
  * Integers are floats on their way. */
 START_TEST (reference_bits_without_channels)
@@ -205,9 +233,9 @@ static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "all", reference_bits, reference_bits_of_the_lowest_level,
-                   reference_bits_of_rank_1, reference_bits_without_channels,
-                   reference_bits_of_moved_elements, reference_bits_of_long_lines, not_served,
-                   NULL);
+                   reference_bits_of_rank_1, reference_bits_of_pieces,
+                   reference_bits_without_channels, reference_bits_of_moved_elements,
+                   reference_bits_of_long_lines, not_served, NULL);
 }
 
 CLEAVE_TEST_SUITE ("kernel-resize", add_tests)
