@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+#include <math.h>
+
 #include "test.h"
 
 #include "models.h"
@@ -48,6 +50,21 @@ START_TEST (clip_may_have_computed_bounds)
                             "%3 = Constant : float32 scalar  # high\n"
                             "%4 = Min %2, %3 : float32 2  # n.Min\n"
                             "output %4  # y\n");
+}
+END_TEST
+
+/* As a bound that is computed does, it makes all of the result a NaN. */
+START_TEST (clip_may_have_a_nan_as_a_bound)
+{
+  g_autoptr (Model) model = model_of (13, "2", "Clip", "x low");
+  CleaveTensorType type = CLEAVE_SCALAR (CLEAVE_FLOAT32);
+  const float low = NAN;
+
+  model_add_initializer (model, "low", &type, &low);
+  model_assert_dump (model, "%0 = Input : float32 2  # x\n"
+                            "%1 = Constant : float32 scalar  # low\n"
+                            "%2 = Max %0, %1 : float32 2  # n.Max\n"
+                            "output %2  # y\n");
 }
 END_TEST
 
@@ -511,9 +528,9 @@ static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "moved", clip_6_has_attributes, clip_may_have_computed_bounds,
-                   clip_keeps_all_digits_of_whole_numbers, slice_9_has_attributes,
-                   pad_2_has_attributes, axes_were_attributes, split_2_has_an_attribute,
-                   dropout_does_nothing, training_is_an_error, NULL);
+                   clip_may_have_a_nan_as_a_bound, clip_keeps_all_digits_of_whole_numbers,
+                   slice_9_has_attributes, pad_2_has_attributes, axes_were_attributes,
+                   split_2_has_an_attribute, dropout_does_nothing, training_is_an_error, NULL);
   cleave_add_case (suite, "changed", softmax_12_flattens, upsample_becomes_resize,
                    resize_10_is_asymmetric, resize_11_without_crop_needs_no_region,
                    resize_11_has_coordinates_for_nearest, weights_of_n_grams_are_a_mul,

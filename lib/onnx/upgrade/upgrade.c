@@ -7,6 +7,7 @@
 
 #include "../import/import.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Attributes that mean nothing to us */
@@ -178,8 +179,8 @@ upgrade_pad (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* Clip with a bound that is computed, or a whole number that the attribute cannot hold: the larger
- * of two, then the smaller. */
+/* Clip with a bound that is computed, a NaN, which as an attribute is none, or a whole number that
+ * the attribute cannot hold: the larger of two, then the smaller. */
 
 static gboolean
 is_attr (CleaveOnnxImport *import, CleaveOnnxValue *limit)
@@ -190,7 +191,8 @@ is_attr (CleaveOnnxImport *import, CleaveOnnxValue *limit)
   if (constant == NULL)
     return FALSE;
   attr = cleave_onnx_attr_of_tensor ("limit", constant);
-  return cleave_onnx_attr_is_exact (attr);
+  return cleave_onnx_attr_is_exact (attr) &&
+         !(attr->floats->len == 1 && isnan (g_array_index (attr->floats, double, 0)));
 }
 
 static CleaveOnnxValue *
