@@ -117,6 +117,22 @@ find_unknown (const Walker *walkers, guint n_walkers, const Walker *best)
   return NULL;
 }
 
+/* Of those that were measured. */
+static gint64
+find_least (const GPtrArray *candidates)
+{
+  gint64 least = G_MAXINT64;
+
+  for (guint c = 0; c < candidates->len; c++)
+    {
+      const CleaveOrderCandidate *candidate = candidates->pdata[c];
+
+      if (!candidate->is_bound)
+        least = MIN (least, candidate->peak);
+    }
+  return least;
+}
+
 GPtrArray *
 cleave_order_combine (const CleaveGraph *graph,
                       const GPtrArray *candidates,
@@ -129,6 +145,7 @@ cleave_order_combine (const CleaveGraph *graph,
   const Walker *last = NULL;
   gboolean differ = FALSE;
   guint n_nodes = 0, n = 0;
+  gint64 peak = 0;
 
   *unknown = NULL;
   add_sources (first, order);
@@ -147,6 +164,7 @@ cleave_order_combine (const CleaveGraph *graph,
       if (*unknown != NULL)
         return NULL;
       add_stretch (best, order);
+      peak = MAX (peak, best->peak);
       differ |= last != NULL && last != best;
       last = best;
       for (guint c = 0; c < candidates->len; c++)
@@ -155,5 +173,5 @@ cleave_order_combine (const CleaveGraph *graph,
           walkers[c].peak = 0;
         }
     }
-  return differ ? g_steal_pointer (&order) : NULL;
+  return differ && peak < find_least (candidates) ? g_steal_pointer (&order) : NULL;
 }

@@ -15,8 +15,8 @@ typedef struct
 
 /* From each point where all orders have been through the same nodes to the next, the order that
  * needs least there: where a graph has stages, each has the order that suits it.  NULL if one of
- * them suits all; or if one has to be measured before that can be told: `*unknown`, which is NULL
- * otherwise.  The first is measured. */
+ * them suits all, or all of it needs no less than one of them; or if one has to be measured before
+ * that can be told: `*unknown`, which is NULL otherwise.  The first is measured. */
 GPtrArray *cleave_order_combine (const CleaveGraph *graph,
                                  const GPtrArray *candidates,
                                  CleaveOrderCandidate **unknown);

@@ -74,10 +74,15 @@ is_as_built (const GPtrArray *order)
   return TRUE;
 }
 
+/* Of what was just cut, to be counted, nobody put the nodes in order. */
 static gint64
 find_hopeless (const Finding *f, const GPtrArray *order)
 {
-  return f->best == NULL || is_as_built (order) ? G_MAXINT64 : HOPELESS * f->best->peak;
+  const gint64 enough = f->graph->enough_bytes;
+
+  if (f->best == NULL || ((enough == 0 || f->best->peak <= enough) && is_as_built (order)))
+    return G_MAXINT64;
+  return HOPELESS * f->best->peak;
 }
 
 static CleaveOrderCandidate *

@@ -22,6 +22,7 @@ typedef struct
   GPtrArray *copies;                        /* CleaveFitCopy: that the graph has; NULL: none */
   GPtrArray *learned[CLEAVE_FIT_N_LAPS]; /* CleaveFitTry, unowned: what edges were corrected by */
   gboolean is_for_least;                 /* time is no matter */
+  gboolean keeps_all;                    /* what needs more than enough is of use, too */
   double mac_price;                      /* of a MAC, besides the work that it is */
   gint64 most;                           /* bytes that were found otherwise: more are no matter */
   gint64 enough; /* those, or fewer that were found with any limit on MACs */

@@ -298,16 +298,19 @@ measure_parts (CleaveFitTry *tried,
     }
 }
 
-/* Cuts a copy of the graph, and measures it. */
+/* Cuts a copy of the graph, and measures it; what needs more than `enough` bytes is not packed. */
 static void
-measure (CleaveFitTry *tried, const CleaveGraph *graph, guint n_threads)
+measure (CleaveFitTry *tried, const CleaveGraph *graph, guint n_threads, gint64 enough)
 {
   g_autoptr (CleaveGraph) copy = cleave_graph_copy (graph);
   g_autoptr (CleaveMemoryTimeline) timeline = NULL;
   g_autoptr (GArray) n_ids = g_array_new (FALSE, FALSE, sizeof (guint));
 
   apply (tried->parts, copy, NULL, n_ids, NULL);
+  copy->enough_bytes = enough;
   timeline = cleave_memory_timeline_new (copy, n_threads, NULL);
+  if (enough > 0 && timeline->peak_bytes > enough)
+    timeline->arena_bytes = timeline->peak_bytes;
   tried->estimate =
       (CleaveEstimate){ timeline->peak_bytes, timeline->arena_bytes, timeline->nanoseconds };
   measure_parts (tried, copy, (const guint *) (gpointer) n_ids->data, timeline);
@@ -320,7 +323,8 @@ CleaveFitTry *
 cleave_fit_try_new (const CleaveGraph *graph,
                     const CleaveFitEdges *edges,
                     const CleaveFitPath *path,
-                    guint n_threads)
+                    guint n_threads,
+                    gint64 enough)
 {
   CleaveFitTry *tried = g_new0 (CleaveFitTry, 1);
 
@@ -330,7 +334,7 @@ cleave_fit_try_new (const CleaveGraph *graph,
                      part_new (edges, &g_array_index (path->edges, CleaveFitEdge, i)));
   tried->work = path->work;
   tried->predicted = path->n_bytes;
-  measure (tried, graph, n_threads);
+  measure (tried, graph, n_threads, enough);
   return tried;
 }
 
@@ -346,6 +350,6 @@ cleave_fit_try_new_without (const CleaveGraph *graph,
   for (guint i = 0; i < parts->len; i++)
     if (!whole[i])
       g_ptr_array_add (tried->parts, g_atomic_rc_box_acquire (parts->pdata[i]));
-  measure (tried, graph, n_threads);
+  measure (tried, graph, n_threads, 0);
   return tried;
 }

@@ -32,11 +32,13 @@ typedef struct
 void cleave_fit_try_free (CleaveFitTry *tried);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveFitTry, cleave_fit_try_free)
 
-/* Cuts a copy of the graph as the path says. */
+/* Cuts a copy of the graph as the path says.  Of what needs more than `enough` bytes, the arena is
+ * not packed: its peak stands for it.  0: it always is. */
 CleaveFitTry *cleave_fit_try_new (const CleaveGraph *graph,
                                   const CleaveFitEdges *edges,
                                   const CleaveFitPath *path,
-                                  guint n_threads);
+                                  guint n_threads,
+                                  gint64 enough);
 /* The same of parts that are known, but for some that stay whole. */
 CleaveFitTry *cleave_fit_try_new_without (const CleaveGraph *graph,
                                           const GPtrArray *parts,

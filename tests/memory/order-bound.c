@@ -157,10 +157,13 @@ diamonds_init (Diamonds *d, const gint64 *bounds)
       g_ptr_array_add (d->other.order, d->one.order->pdata[swapped[i]]);
       d->live[0][i] = 10;
     }
+  d->one.peak = 10;
   d->live[1][1] = bounds[0];
   d->live[1][2] = bounds[1];
   d->live[1][4] = bounds[2];
   d->live[1][5] = bounds[3];
+  for (guint i = 0; i < 7; i++)
+    d->other.peak = MAX (d->other.peak, d->live[1][i]);
   g_ptr_array_add (d->candidates, &d->one);
   g_ptr_array_add (d->candidates, &d->other);
 }
@@ -171,7 +174,8 @@ START_TEST (what_may_be_better_somewhere_is_measured)
   CleaveOrderCandidate *unknown;
   g_autoptr (GPtrArray) combined = NULL;
 
-  diamonds_init (&d, (const gint64[]){ 12, 12, 9, 5 });
+  diamonds_init (&d, (const gint64[]){ 13, 13, 9, 5 });
+  d.live[0][4] = d.one.peak = 12;
   ck_assert_ptr_null (cleave_order_combine (d.graph, d.candidates, &unknown));
   ck_assert_ptr_eq (unknown, &d.other);
   d.other.is_bound = FALSE;
@@ -180,6 +184,19 @@ START_TEST (what_may_be_better_somewhere_is_measured)
   ck_assert_ptr_nonnull (combined);
   ck_assert_ptr_eq (combined->pdata[1], d.one.order->pdata[1]);
   ck_assert_ptr_eq (combined->pdata[4], d.one.order->pdata[5]);
+}
+END_TEST
+
+/* Where most is alive the first is as good. */
+START_TEST (what_is_better_where_it_does_not_matter_is_left)
+{
+  g_auto (Diamonds) d = { 0 };
+  CleaveOrderCandidate *unknown;
+
+  diamonds_init (&d, (const gint64[]){ 12, 12, 9, 5 });
+  d.other.is_bound = FALSE;
+  ck_assert_ptr_null (cleave_order_combine (d.graph, d.candidates, &unknown));
+  ck_assert_ptr_null (unknown);
 }
 END_TEST
 
@@ -201,7 +218,8 @@ add_tests (Suite *suite)
                    bound_of_a_chain_is_what_it_takes, what_dies_counts_once,
                    nothing_is_said_of_what_may_be_there_for_nothing, NULL);
   cleave_add_case (suite, "combining", what_may_be_better_somewhere_is_measured,
-                   what_is_better_nowhere_is_not, NULL);
+                   what_is_better_where_it_does_not_matter_is_left, what_is_better_nowhere_is_not,
+                   NULL);
 }
 
 CLEAVE_TEST_SUITE ("order-bound", add_tests)

@@ -637,7 +637,23 @@ START_TEST (wide_images_are_cut_into_columns)
 }
 END_TEST
 
-/* A path of one segment, measured. */
+/* A path of one segment, measured; packed, if it needs no more than enough. */
+static CleaveEstimate
+estimate_edge (const CleaveGraph *graph,
+               const CleaveFitEdges *strips,
+               const CleaveFitEdge *edge,
+               gint64 enough)
+{
+  g_autoptr (GArray) edges = g_array_new (FALSE, FALSE, sizeof (CleaveFitEdge));
+  const CleaveFitPath path = { .edges = edges };
+  g_autoptr (CleaveFitTry) tried = NULL;
+
+  g_array_append_vals (edges, edge, 1);
+  tried = cleave_fit_try_new (graph, strips, &path, 1, enough);
+  return tried->estimate;
+}
+
+/* The most that the segment needs. */
 static gint64
 measure_edge (const CleaveGraph *graph, const CleaveFitEdges *strips, const CleaveFitEdge *edge)
 {
@@ -646,7 +662,7 @@ measure_edge (const CleaveGraph *graph, const CleaveFitEdges *strips, const Clea
   g_autoptr (CleaveFitTry) tried = NULL;
 
   g_array_append_vals (edges, edge, 1);
-  tried = cleave_fit_try_new (graph, strips, &path, 1);
+  tried = cleave_fit_try_new (graph, strips, &path, 1, 0);
   return tried->part_bytes[0];
 }
 
@@ -748,6 +764,33 @@ START_TEST (chunks_of_channels_are_foreseen)
   both[1] = run_depthwise (graph, both[0]);
   run_output (graph, run_depthwise (graph, run_concat (graph, both, 2, 1)));
   assert_foreseen (graph, 1.15);
+}
+END_TEST
+
+/* A plan that needs more than is known to be enough is not packed, and is told as its peak. */
+START_TEST (plans_of_no_use_are_not_packed)
+{
+  g_autoptr (CleaveGraph) graph = make_unet ();
+  g_auto (CleaveFitSteps) steps = { 0 };
+  g_auto (CleaveFitEdges) strips = { 0 };
+  const CleaveFitWatch watch = { 0 };
+  guint n_packed = 0;
+
+  ck_assert (cleave_fit_steps_init (&steps, graph, NULL));
+  ck_assert (cleave_fit_edges_init (&strips, &steps, NULL, &watch, NULL));
+  for (guint i = 0; i < strips.edges->len; i++)
+    {
+      const CleaveFitEdge *edge = &g_array_index (strips.edges, CleaveFitEdge, i);
+      CleaveEstimate packed = estimate_edge (graph, &strips, edge, 0);
+      CleaveEstimate told = estimate_edge (graph, &strips, edge, 1);
+      CleaveEstimate enough = estimate_edge (graph, &strips, edge, packed.arena_bytes);
+
+      ck_assert_int_eq (enough.arena_bytes, packed.arena_bytes);
+      ck_assert_int_eq (told.arena_bytes, told.peak_activation_bytes);
+      ck_assert_int_ge (told.arena_bytes, packed.peak_activation_bytes);
+      n_packed += packed.arena_bytes > packed.peak_activation_bytes;
+    }
+  ck_assert_uint_gt (n_packed, 0);
 }
 END_TEST
 
@@ -959,10 +1002,11 @@ add_tests (Suite *suite)
                    files_take_what_plans_say, columns_are_bands, wide_images_are_cut_into_columns,
                    strips_of_a_concat_are_foreseen, parts_of_a_concat_that_others_read_are_foreseen,
                    joins_of_overwritten_parts_are_foreseen, chunks_of_channels_are_foreseen,
-                   strips_of_large_weights_cost, weights_are_far_once,
-                   search_tells_and_can_be_cancelled, plan_of_another_graph_changes_nothing,
-                   options_must_make_sense, search_is_no_more_work_than_graphs_are_long,
-                   cheaper_plans_are_looked_for, fit_is_a_pass, NULL);
+                   plans_of_no_use_are_not_packed, strips_of_large_weights_cost,
+                   weights_are_far_once, search_tells_and_can_be_cancelled,
+                   plan_of_another_graph_changes_nothing, options_must_make_sense,
+                   search_is_no_more_work_than_graphs_are_long, cheaper_plans_are_looked_for,
+                   fit_is_a_pass, NULL);
 }
 
 CLEAVE_TEST_SUITE ("fit", add_tests)
