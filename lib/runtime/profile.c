@@ -8,10 +8,11 @@
 
 #include <time.h>
 
-/* Memory that a step touches, each place once. */
+/* Memory that a step reads and writes, each place once; what it reads back of its own it has in the
+ * cache. */
 typedef struct
 {
-  GHashTable *seen;
+  GHashTable *read, *written;
   gint64 n_bytes;
 } Touched;
 
@@ -26,9 +27,10 @@ now (void)
 
 /* A weight that was packed has no data here; an operand that is absent has no bytes. */
 static void
-touch (Touched *touched, const CleaveView *view)
+touch (Touched *touched, GHashTable *places, const CleaveView *view)
 {
-  if (view->data == NULL || g_hash_table_add (touched->seen, view->data))
+  if (view->data == NULL || (!g_hash_table_contains (touched->written, view->data) &&
+                             g_hash_table_add (places, view->data)))
     touched->n_bytes += cleave_tensor_type_n_bytes (&view->type);
 }
 
@@ -41,9 +43,9 @@ touch_instance (Touched *touched, const CleaveKernelInstance *instance, CleaveSt
       instance->call.op != NULL ? instance->call.n_results : instance->results != NULL;
 
   for (guint i = 0; i < n_operands; i++)
-    touch (touched, &instance->operands[i]);
+    touch (touched, touched->read, &instance->operands[i]);
   for (guint i = 0; i < n_results; i++)
-    touch (touched, &instance->results[i]);
+    touch (touched, touched->written, &instance->results[i]);
   if (kind == CLEAVE_STEP_LOAD || kind == CLEAVE_STEP_STORE)
     touched->n_bytes *= 2; /* the tensor that is bound */
 }
@@ -60,9 +62,10 @@ static void
 describe (const CleaveTask *task, CleaveStepTime *step)
 {
   const CleaveKernelInstance *instance = &task->instance;
-  g_autoptr (GHashTable) seen = g_hash_table_new (NULL, NULL);
+  g_autoptr (GHashTable) read = g_hash_table_new (NULL, NULL);
+  g_autoptr (GHashTable) written = g_hash_table_new (NULL, NULL);
   GString *what = g_string_new (cleave_step_kind_name (task->kind, instance->call.op));
-  Touched touched = { .seen = seen };
+  Touched touched = { .read = read, .written = written };
 
   touch_instance (&touched, instance, task->kind);
   step->macs = count_macs (instance);
@@ -114,8 +117,9 @@ time_run (const CleaveProgram *program, CleaveProfile *profile)
  * Runs the program, one step after the other on this thread, and takes the time of each.
  *
  * Steps that are done part by part along with the one before them have their time in that one's;
- * its `what` names them all.  A step's bytes are those of its operands, constants included, and
- * results.  [method@Cleave.Program.run] measures nothing.
+ * its `what` names them all.  A step's bytes are those that it reads of its operands, constants
+ * included, and those of its results, also where these lie in the place of an operand.
+ * [method@Cleave.Program.run] measures nothing.
  *
  * Returns: (transfer full): the steps in the order of the run
  */

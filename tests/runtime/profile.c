@@ -92,6 +92,21 @@ START_TEST (steps_in_order_with_those_done_along)
 }
 END_TEST
 
+/* What lies in the place of its operand is read and written. */
+START_TEST (bytes_of_a_step_in_place)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  g_autoptr (CleaveProfile) profile = NULL;
+  g_autoptr (GPtrArray) outputs = NULL;
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 8, 6, 6));
+
+  run_output (graph, run_unary (graph, "Softmax", add_depthwise (graph, x)));
+  outputs = new_outputs (graph);
+  profile = profile_graph (graph, outputs, 1, 1);
+  ck_assert_int_eq (find_step (profile, "Softmax")->bytes, 2 * 4 * 8 * 36);
+}
+END_TEST
+
 /* Steps of all threads are told, and the outputs are those of a run. */
 START_TEST (runs_as_any_run)
 {
@@ -115,7 +130,8 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "profile", steps_in_order_with_those_done_along, runs_as_any_run, NULL);
+  cleave_add_case (suite, "profile", steps_in_order_with_those_done_along, bytes_of_a_step_in_place,
+                   runs_as_any_run, NULL);
 }
 
 CLEAVE_TEST_SUITE ("profile", add_tests)
