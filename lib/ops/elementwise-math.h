@@ -745,7 +745,7 @@ FLOATS (double, f64, )
   {                                                                                                \
     T rest = cleave_##t##_remainder (a, b);                                                        \
                                                                                                    \
-    return (rest != 0) & ((rest < 0) != (b < 0)) ? (T) (rest + b) : rest;                          \
+    return ((rest != 0) & ((rest < 0) != (b < 0))) != 0 ? (T) (rest + b) : rest;                   \
   }                                                                                                \
   /* To a negative power an integer is 1 / a^-b, truncated. */                                     \
   static inline T cleave_##t##_pow (T a, T b)                                                      \
@@ -769,7 +769,7 @@ FLOATS (double, f64, )
   {                                                                                                \
     const U bits = (U) (8 * sizeof (T)), by = b & (bits - 1);                                      \
                                                                                                    \
-    return b >= bits ? 0 : (T) (right ? (U) a >> by : (U) a << by);                                \
+    return (T) (b >= bits ? 0 : right ? (U) a >> by : (U) a << by);                                \
   }
 
 /* Divisions, truncated.  Of bytes a float's and of 32 bits a double's is exact: a fraction is further
