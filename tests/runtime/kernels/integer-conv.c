@@ -201,8 +201,8 @@ START_TEST (large_convolutions_have_the_bits_of_the_reference)
 END_TEST
 
 /* One input channel for each of the result: of all strides and widths of kernels, with channels
- * that fill vectors or not, and several bands of rows; what no vector of four taps serves among
- * them. */
+ * that fill vectors or not, several bands of rows, and zero points that leave weights of 8 bits or
+ * of more; what no vector of four taps serves among them. */
 static void
 draw_depthwise (Conv *conv, GRand *rand, guint32 seed)
 {
@@ -211,7 +211,7 @@ draw_depthwise (Conv *conv, GRand *rand, guint32 seed)
   gint64 n = draw (rand, 1, 3) == 1 ? 64 * draw (rand, 1, 3) : draw (rand, 1, 150);
   gint64 h = draw (rand, 1, 7), w = draw (rand, 1, 7);
 
-  *conv = (Conv){ .instance = { .op = "QLinearConv", .attrs = a, .n_operands = 9, .seed = seed } };
+  *conv = (Conv){ .instance = { .attrs = a, .seed = seed } };
   a->group = n;
   a->strides = draw_each (rand, 2, 1, 3);
   a->dilations = draw (rand, 1, 3) == 1 ? draw_each (rand, 2, 1, 3) : draw_each (rand, 2, 1, 1);
@@ -222,18 +222,60 @@ draw_depthwise (Conv *conv, GRand *rand, guint32 seed)
                          (w - 1) * a->dilations.v[1] + draw (rand, 1, 25));
   conv->w = CLEAVE_TYPE (draw_byte (rand), n, 1, h, w);
   operands[0] = conv->x;
+}
+
+/* The zero point of the weights. */
+static void
+draw_w_zero (Conv *conv, GRand *rand, guint operand)
+{
+  static const guint8 extremes[] = { 0, 1, 0x7f, 0x80, 0x81, 0xff };
+  guint8 none = conv->w.element == CLEAVE_UINT8 ? 0x80 : 0;
+
+  conv->instance.operands[operand] = draw_parameter (rand, conv->w.element, conv->n_out);
+  if (draw (rand, 1, 3) == 1)
+    return;
+  conv->instance.filled = 1u << operand;
+  conv->instance.fill[operand] = g_rand_boolean (rand) ? none : extremes[draw (rand, 0, 5)];
+}
+
+static void
+draw_depthwise_linear (Conv *conv, guint32 seed)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+  CleaveTensorType *operands = conv->instance.operands;
+
+  draw_depthwise (conv, rand, seed);
+  conv->instance.op = "QLinearConv";
+  conv->instance.n_operands = 9;
   operands[1] = operands[6] = CLEAVE_SCALAR (CLEAVE_FLOAT32);
   operands[2] = CLEAVE_SCALAR (conv->x.element);
   operands[3] = conv->w;
-  operands[4] = draw_parameter (rand, CLEAVE_FLOAT32, n);
-  operands[5] = CLEAVE_SCALAR (conv->w.element);
+  operands[4] = draw_parameter (rand, CLEAVE_FLOAT32, conv->n_out);
+  draw_w_zero (conv, rand, 5);
   operands[7] = CLEAVE_SCALAR (draw_byte (rand));
-  operands[8] = g_rand_boolean (rand) ? CLEAVE_TYPE (CLEAVE_INT32, n) : (CleaveTensorType){ 0 };
+  operands[8] =
+      g_rand_boolean (rand) ? CLEAVE_TYPE (CLEAVE_INT32, conv->n_out) : (CleaveTensorType){ 0 };
   conv->instance.constants = draw (rand, 1, 8) == 1 ? 0 : 0x1fe;
-  conv->instance.filled = draw (rand, 1, 8) == 1 ? 0 : 1 << 5;
-  conv->instance.fill[5] = conv->w.element == CLEAVE_UINT8 ? 0x80 : 0;
   conv->instance.special = draw (rand, 1, 4) == 1;
   conv->instance.sliced = g_rand_boolean (rand) ? 8 : 0;
+}
+
+static void
+draw_depthwise_integer (Conv *conv, guint32 seed)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+  CleaveTensorType *operands = conv->instance.operands;
+
+  draw_depthwise (conv, rand, seed);
+  conv->instance.op = "ConvInteger";
+  conv->instance.n_operands = 4;
+  operands[1] = conv->w;
+  if (g_rand_boolean (rand))
+    operands[2] = CLEAVE_SCALAR (conv->x.element);
+  if (draw (rand, 1, 4) > 1)
+    draw_w_zero (conv, rand, 3);
+  conv->instance.constants = draw (rand, 1, 8) == 1 ? 0 : 10;
+  conv->instance.sliced = g_rand_boolean (rand) ? 2 : 0;
 }
 
 static void
@@ -241,10 +283,11 @@ try_depthwise_convolutions (const char *level)
 {
   for (guint32 seed = 0; seed < CLEAVE_TRIALS (600); seed++)
     {
-      g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
       Conv conv;
 
-      draw_depthwise (&conv, rand, seed);
+      draw_depthwise_linear (&conv, seed);
+      ck_assert (cleave_try_instance (&conv.instance, level));
+      draw_depthwise_integer (&conv, seed);
       ck_assert (cleave_try_instance (&conv.instance, level));
     }
 }

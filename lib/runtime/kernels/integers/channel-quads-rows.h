@@ -102,6 +102,20 @@ NAME (finish) (const Row *r, const VECTOR *sum, gboolean odd, char *to)
   NAME (store) (r, r->is_signed ? V (packs_epi16) (low, high) : V (packus_epi16) (low, high), to);
 }
 
+static inline __attribute__ ((always_inline)) void
+NAME (store_whole) (const Row *r, const VECTOR *sum, char *to)
+{
+  const gint64 n_lanes = BYTES / (gint64) sizeof (gint32);
+  VECTOR whole[4];
+
+  NAME (put_in_order) (sum, whole);
+  CLEAVE_EACH (i, 4)
+    if (r->n == BYTES)
+      memcpy (to + i * BYTES, &whole[i], sizeof whole[i]);
+    else
+      V (mask_storeu_epi32) (to + i * BYTES, (LANE_MASK) (r->mask >> i * n_lanes), whole[i]);
+}
+
 /* A sum in floats, of a lane of four vectors. */
 static void
 NAME (make_again) (const Row *r, gint64 pixel, gint64 k, gint64 lane)
@@ -232,6 +246,8 @@ NAME (run_pixels) (
   CLEAVE_EACH (p, n)
     if (is_written)
       NAME (finish_sums) (r, sum[p], pixel + p, to + p * r->y_step);
+    else if (r->is_whole)
+      NAME (store_whole) (r, sum[p], to + p * r->y_step);
     else if (r->has_odd_scales)
       NAME (finish) (r, sum[p], TRUE, to + p * r->y_step);
     else
@@ -282,5 +298,6 @@ NAME (run_row) (const Row *r)
 #undef VECTOR
 #undef FLOATS
 #undef MASK
+#undef LANE_MASK
 #undef COLUMNS
 #undef WORDS

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Convolutions of bytes with one input channel for each of the result, where weights have no zero
- * points: four taps of a row are one step of VNNI.
+/* Convolutions of bytes with one input channel for each of the result: four taps of a row are one
+ * step of VNNI.  Weights that have more than 8 bits without their zero points are sums of those
+ * that have not, each with rows of taps of its own.
  *
  * 64 channels at a time go down the image.  What a row of x holds is laid out once in a ring of
  * rows, for the taps of all rows that read it: at each second place, of each channel the four bytes
@@ -26,6 +27,7 @@ enum { X };
 #define QUAD_BLOCK (4 * QUAD_BYTES) /* four taps of 64 channels */
 #define PIXELS 4                    /* at once */
 #define MAX_ROWS 16                 /* of taps, in the ring */
+#define MAX_PARTS 3                 /* of 8 bits, of a byte less another one */
 
 typedef struct
 {
@@ -34,6 +36,7 @@ typedef struct
   const gint8 *packed;
   gint64 n_channels, n_batches, x_batch_step, y_batch_step, y_image;
   gint64 n_places, n_quads, n_variants, n_ring; /* the last: rows */
+  gint64 n_rows;                                /* of taps, for each part of the weights */
   gint64 band;
   gboolean reports_progress;
   gsize at_ring, at_bias, at_scale, at_pad, at_lanes; /* in scratch */
@@ -47,7 +50,7 @@ typedef struct
 static gint64
 block_bytes (const Plan *s)
 {
-  return s->n_variants * s->image.axis[1].n_taps * s->n_quads * QUAD_BLOCK;
+  return s->n_variants * s->n_rows * s->n_quads * QUAD_BLOCK;
 }
 
 static gint64
@@ -66,26 +69,78 @@ find_lane (gint64 channel)
 typedef struct
 {
   const Plan *plan;
-  const CleaveView *w;
+  const CleaveKernelInstance *instance;
 } Packing;
+
+/* What is taken away from the weights of a channel. */
+static gint32
+find_zero (const Packing *p, gint64 channel)
+{
+  guint w = p->plan->places.w;
+
+  if (cleave_written_conv_is (&p->instance->call))
+    return p->instance->operands[w].type.element == CLEAVE_UINT8 ? 128 : 0;
+  return (gint32) cleave_places_load (p->instance, p->plan->places.w_zero, channel);
+}
+
+static gint32
+find_weight (const Packing *p, gint64 channel, gint64 row, gint64 column)
+{
+  const CleaveView *w = &p->instance->operands[p->plan->places.w];
+  guint last = w->type.shape.rank - 1;
+  gint64 row_step = last == 3 ? w->stride[2] : 0;
+  const char *at =
+      (const char *) w->data + channel * w->stride[0] + row * row_step + column * w->stride[last];
+
+  return w->type.element == CLEAVE_INT8 ? *(const gint8 *) at : *(const guint8 *) at;
+}
+
+/* Into how many parts the weights fall. */
+static gint64
+count_parts (const Packing *p)
+{
+  const CleaveByteAxis *axis = p->plan->image.axis;
+  gint32 least = 0, most = 0;
+
+  for (gint64 c = 0; c < p->plan->n_channels; c++)
+    {
+      gint32 zero = find_zero (p, c);
+
+      for (gint64 t = 0; t < axis[1].n_taps; t++)
+        for (gint64 j = 0; j < axis[2].n_taps; j++)
+          {
+            gint32 value = find_weight (p, c, t, j) - zero;
+
+            least = MIN (least, value);
+            most = MAX (most, value);
+          }
+    }
+  return MAX (1, MAX ((-least + 127) / 128, (most + 126) / 127));
+}
 
 static void
 pack_channel (const Packing *p, gint64 channel, gint8 *to)
 {
   const Plan *s = p->plan;
-  const CleaveView *w = p->w;
-  const guint8 *from = (const guint8 *) w->data + channel * w->stride[0];
-  const guint8 flip = w->type.element == CLEAVE_UINT8 ? 0x80 : 0;
-  gint64 n_rows = s->image.axis[1].n_taps, n = s->image.axis[2].n_taps;
-  guint last = w->type.shape.rank - 1;
-  gint64 row_step = w->type.shape.rank == 4 ? w->stride[2] : 0;
+  gint64 n_taps = s->image.axis[1].n_taps, n = s->image.axis[2].n_taps;
+  gint32 zero = find_zero (p, channel);
 
   to += channel / QUAD_BYTES * block_bytes (s) + find_lane (channel % QUAD_BYTES) * 4;
-  for (gint64 v = 0; v < s->n_variants; v++)
-    for (gint64 t = 0; t < n_rows; t++)
-      for (gint64 j = 0; j < n; j++)
-        to[((v * n_rows + t) * s->n_quads + (j + v) / 4) * QUAD_BLOCK + (j + v) % 4] =
-            (gint8) (from[t * row_step + j * w->stride[last]] ^ flip);
+  for (gint64 t = 0; t < n_taps; t++)
+    for (gint64 j = 0; j < n; j++)
+      {
+        gint32 left = find_weight (p, channel, t, j) - zero;
+
+        for (gint64 row = t; row < s->n_rows; row += n_taps)
+          {
+            gint8 part = (gint8) CLAMP (left, G_MININT8, G_MAXINT8);
+
+            for (gint64 v = 0; v < s->n_variants; v++)
+              to[((v * s->n_rows + row) * s->n_quads + (j + v) / 4) * QUAD_BLOCK + (j + v) % 4] =
+                  part;
+            left -= part;
+          }
+      }
 }
 
 static void
@@ -105,7 +160,8 @@ static gboolean
 lies_well (const CleaveView *x, const CleaveView *y, gint64 n_channels)
 {
   return !cleave_places_overlap (x, y) ||
-         ((const char *) y->data - (const char *) x->data) % n_channels == 0;
+         (cleave_element_size (y->type.element) == 1 &&
+          ((const char *) y->data - (const char *) x->data) % n_channels == 0);
 }
 
 static gboolean
@@ -117,13 +173,14 @@ serves (const CleaveKernelInstance *instance, const CleavePlaces *p, CleaveDims 
   gint64 n = w->type.shape.dim[0];
   guint last = w->type.shape.rank - 1;
 
-  return instance->constants[p->w] != NULL && cleave_element_size (y->type.element) == 1 &&
+  return instance->constants[p->w] != NULL &&
+         (!cleave_call_has (&instance->call, p->w_zero) ||
+          instance->constants[p->w_zero] != NULL) &&
          n == x->type.shape.dim[dims.c] && (n == 1 || x->stride[dims.c] == 1) &&
          (n == 1 || y->stride[dims.c] == 1) &&
          cleave_ints_at (&a->dilations, dims.n_spatial - 1, 1) == 1 &&
          (last == 2 ||
           (w->type.shape.dim[2] - 1) * cleave_ints_at (&a->dilations, 0, 1) + 1 <= MAX_ROWS) &&
-         (cleave_written_conv_is (&instance->call) || !cleave_places_have_w_zeros (p, instance)) &&
          lies_well (x, y, n);
 }
 
@@ -158,7 +215,7 @@ add_weights (const Plan *s, gint64 channel, gint64 *sum, gint64 *weighed)
 {
   const gint8 *w =
       s->packed + channel / QUAD_BYTES * block_bytes (s) + find_lane (channel % QUAD_BYTES) * 4;
-  gint64 n_rows = s->image.axis[1].n_taps, n_columns = s->image.axis[2].n_taps;
+  gint64 n_rows = s->n_rows, n_columns = s->image.axis[2].n_taps;
 
   *sum = *weighed = 0;
   for (gint64 t = 0; t < n_rows; t++)
@@ -229,6 +286,9 @@ prepare (const CleaveKernelInstance *instance,
   const CleaveConvAttrs *a = instance->call.attrs;
   CleaveDims dims = cleave_layout_dims (a->layout, instance->operands[X].type.shape.rank);
   CleavePlaces places = cleave_places_find (&instance->call);
+  gboolean is_written = cleave_written_conv_is (&instance->call);
+  gboolean has_zeros = !is_written && cleave_places_have_w_zeros (&places, instance);
+  gpointer zeros = NULL;
   Packing packing;
   g_autofree char *key = NULL;
   Plan *s;
@@ -238,12 +298,16 @@ prepare (const CleaveKernelInstance *instance,
   s = g_new0 (Plan, 1);
   s->places = places;
   init_plan (s, instance, dims);
-  packing = (Packing){ s, &instance->operands[places.w] };
-  key = g_strdup_printf ("quads of taps of channels, %d", (int) s->n_variants);
+  packing = (Packing){ s, instance };
+  s->n_rows = s->image.axis[1].n_taps * (has_zeros ? count_parts (&packing) : 1);
+  if (has_zeros && cleave_call_has (&instance->call, places.w_zero))
+    zeros = (gpointer) instance->constants[places.w_zero];
+  key = g_strdup_printf ("quads of taps of channels, %d, %d without %p", (int) s->n_variants,
+                         has_zeros, zeros);
   s->packed =
       cleave_weights_get (weights, instance->constants[places.w], key,
                           (gsize) (n_blocks (s) * block_bytes (s)), pack_constant, &packing);
-  if (cleave_written_conv_is (&instance->call) && !prepare_written (s, instance))
+  if (is_written && !prepare_written (s, instance))
     {
       plan_free (s);
       return FALSE;
@@ -278,16 +342,16 @@ find_byte (const Fill *f, gint64 i)
 typedef struct
 {
   const char *x;
-  gint64 row_at[MAX_ROWS]; /* of each row of taps, in the ring */
+  gint64 row_at[MAX_ROWS * MAX_PARTS]; /* of each row of taps, in the ring */
   gint64 n_rows, n_columns, n_quads, n_places, stride, n_pixels;
   const gint8 *w;
   gint64 later; /* from the weights of a pixel at a place to those of one between two */
   const gint32 *bias;
   const float *scale;
   gint32 y_zero;
-  gboolean is_signed, has_odd_scales;
+  gboolean is_signed, is_whole, has_odd_scales; /* whole: sums are the result */
   char *y;
-  gint64 y_step, n; /* channels */
+  gint64 y_step, n; /* in bytes, and channels */
   guint64 mask;
   const CleaveWrittenConv *conv; /* sums are those of floats; or NULL */
   CleaveWrittenColumns columns;
@@ -297,11 +361,36 @@ typedef struct
   char least, most;
 } Row;
 
+/* Sums in the order of their channels. */
+static inline void
+put_in_order_64 (const __m512i *sum, __m512i *to)
+{
+  __m512i a = _mm512_shuffle_i32x4 (sum[0], sum[1], 0x44);
+  __m512i b = _mm512_shuffle_i32x4 (sum[2], sum[3], 0x44);
+  __m512i c = _mm512_shuffle_i32x4 (sum[0], sum[1], 0xee);
+  __m512i d = _mm512_shuffle_i32x4 (sum[2], sum[3], 0xee);
+
+  to[0] = _mm512_shuffle_i32x4 (a, b, 0x88);
+  to[1] = _mm512_shuffle_i32x4 (a, b, 0xdd);
+  to[2] = _mm512_shuffle_i32x4 (c, d, 0x88);
+  to[3] = _mm512_shuffle_i32x4 (c, d, 0xdd);
+}
+
+static inline void
+put_in_order_32 (const __m256i *sum, __m256i *to)
+{
+  to[0] = _mm256_permute2x128_si256 (sum[0], sum[1], 0x20);
+  to[1] = _mm256_permute2x128_si256 (sum[2], sum[3], 0x20);
+  to[2] = _mm256_permute2x128_si256 (sum[0], sum[1], 0x31);
+  to[3] = _mm256_permute2x128_si256 (sum[2], sum[3], 0x31);
+}
+
 #define NAME(name) name##_64
 #define V(name) _mm512_##name
 #define VECTOR __m512i
 #define FLOATS __m512
 #define MASK __mmask64
+#define LANE_MASK __mmask16
 #define COLUMNS QUAD_LANES
 #define WORDS(from) _mm512_loadu_si512 (from)
 #include "channel-quads-rows.h"
@@ -312,6 +401,7 @@ typedef struct
 #define VECTOR __m256i
 #define FLOATS __m256
 #define MASK __mmask32
+#define LANE_MASK __mmask8
 #define COLUMNS QUAD_LANES
 #define WORDS(from)                                                                                \
   _mm256_loadu2_m128i ((const void *) ((from) + QUAD_LANES), (const void *) (from))
@@ -340,15 +430,18 @@ read_finish (Work *work, gint32 x_stands, gint32 *bias, float *scale)
       memset (work->bias, 0, (gsize) (n_blocks (s) * QUAD_BYTES) * sizeof *bias);
       return;
     }
-  cleave_places_read_scales (&s->places, work->instance, s->n_channels, bias, scale);
-  work->row.has_odd_scales = cleave_byte_has_odd_scales (scale, s->n_channels);
+  work->row.is_whole =
+      !cleave_places_read_scales (&s->places, work->instance, s->n_channels, bias, scale);
+  work->row.has_odd_scales =
+      !work->row.is_whole && cleave_byte_has_odd_scales (scale, s->n_channels);
   for (gint64 c = 0; c < s->n_channels; c++)
     {
       gint64 to = c / QUAD_BYTES * QUAD_BYTES + find_lane (c % QUAD_BYTES), sum, weighed;
 
       add_weights (s, c, &sum, &weighed);
       work->bias[to] = (gint32) ((guint32) bias[c] - (guint32) x_stands * (guint32) sum);
-      work->scale[to] = scale[c];
+      if (!work->row.is_whole)
+        work->scale[to] = scale[c];
     }
 }
 
@@ -356,12 +449,13 @@ static Work
 begin_work (const Plan *s, const CleaveKernelInstance *instance, char *scratch)
 {
   const CleavePlaces *p = &s->places;
-  const CleaveByteAxis *rows = &s->image.axis[1], *columns = &s->image.axis[2];
+  const CleaveByteAxis *columns = &s->image.axis[2];
   gint32 x_zero =
       s->conv != NULL ? s->conv->x_zero : (gint32) cleave_places_load (instance, p->x_zero, 0);
   gint32 y_zero =
       s->conv != NULL ? s->conv->y_zero : (gint32) cleave_places_load (instance, p->y_zero, 0);
   gint32 x_stands = cleave_byte_unit_zero (CLEAVE_QUAD, s->image.element, x_zero);
+  CleaveElement y_element = instance->results[0].type.element;
   Work work = {
     .s = s,
     .instance = instance,
@@ -373,7 +467,7 @@ begin_work (const Plan *s, const CleaveKernelInstance *instance, char *scratch)
               .n_places = s->n_places,
               .flip = s->image.element == CLEAVE_INT8 ? 0x80 : 0 },
     .row = { .x = scratch + s->at_ring,
-             .n_rows = rows->n_taps,
+             .n_rows = s->n_rows,
              .n_columns = columns->n_taps,
              .n_quads = s->n_quads,
              .n_places = s->n_places,
@@ -385,8 +479,8 @@ begin_work (const Plan *s, const CleaveKernelInstance *instance, char *scratch)
              .columns = s->columns,
              .x_stands = x_stands,
              .lanes = (guint64 *) (void *) (scratch + s->at_lanes),
-             .is_signed = instance->results[0].type.element == CLEAVE_INT8,
-             .y_step = columns->y_step },
+             .is_signed = y_element == CLEAVE_INT8,
+             .y_step = columns->y_step * (gint64) cleave_element_size (y_element) },
   };
 
   memset (scratch + s->at_pad, x_zero, QUAD_BYTES);
@@ -407,6 +501,7 @@ run_block (Work *work, const char *x, char *y, gint64 c, gint64 begin, gint64 en
   const Plan *s = work->s;
   const CleaveByteAxis *rows = &s->image.axis[1];
   gint64 filled = begin * rows->stride, row_bytes = s->n_places * QUAD_BLOCK;
+  gint64 size = work->row.is_whole ? sizeof (gint32) : 1;
   gboolean is_half = work->row.n <= QUAD_BYTES / 2;
 
   for (gint64 i = begin; i < end; i++)
@@ -418,9 +513,10 @@ run_block (Work *work, const char *x, char *y, gint64 c, gint64 begin, gint64 en
           work->fill.x = cleave_byte_image_find (rows, filled, x + c);
           is_half ? fill_32 (&work->fill, to) : fill_64 (&work->fill, to);
         }
-      for (gint64 t = 0; t < rows->n_taps; t++)
-        work->row.row_at[t] = (i * rows->stride + t * rows->dilation) % s->n_ring * row_bytes;
-      work->row.y = y + i * rows->y_step + c;
+      for (gint64 t = 0; t < s->n_rows; t++)
+        work->row.row_at[t] =
+            (i * rows->stride + t % rows->n_taps * rows->dilation) % s->n_ring * row_bytes;
+      work->row.y = y + (i * rows->y_step + c) * size;
       is_half ? run_row_32 (&work->row) : run_row_64 (&work->row);
     }
 }
@@ -449,6 +545,7 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
 {
   const Plan *s = state;
   gint64 n_rows = s->image.axis[1].n_y, row_size = s->y_image / MAX (n_rows, 1);
+  gint64 size = (gint64) cleave_element_size (instance->results[0].type.element);
   Work work;
 
   if (s->n_batches == 0 || s->y_image == 0)
@@ -459,7 +556,7 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
       {
         end = MIN (i + s->band, n_rows);
         run_band (&work, (const char *) instance->operands[X].data + b * s->x_batch_step,
-                  (char *) instance->results[0].data + b * s->y_batch_step, i, end);
+                  (char *) instance->results[0].data + b * s->y_batch_step * size, i, end);
         if (s->reports_progress)
           cleave_kernel_range_done (instance, b * s->y_image + i * row_size,
                                     b * s->y_image + end * row_size);
