@@ -69,6 +69,8 @@ store_ints (const CleaveByteProduct *product, const CleaveByteTile *tile)
                                        cleave_ints_load (bias + v)));
       if (step == 1 && n == CLEAVE_BYTE_PANEL)
         memcpy (y, sums, sizeof sums);
+      else if (step == 1 && n == CLEAVE_LANES)
+        memcpy (y, sums, CLEAVE_LANES * sizeof *sums);
       else
         for (gint64 j = 0; j < n; j++)
           y[j * step] = sums[j];
