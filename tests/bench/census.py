@@ -38,6 +38,8 @@ CONV_INPUTS = 8
 OPSET, NODE, BORDERS = 17, 'node', ('load', 'store', 'copy')
 # As many runs as take so long, within bounds: the least time of a step settles after some.
 RUN_MS, MIN_RUNS, MAX_RUNS = 100, 2, 50
+# What is below half of the limit is tried again: others may work on the machine.
+TRIES = 3
 # More than memory gives: the border moved nothing either.
 IN_PLACE = 5
 # What runs at compile time, what only cleave has, and what networks do not spend time in.
@@ -101,18 +103,22 @@ def copy_rate(limits, n_bytes):
     return float(np.interp(np.log(max(n_bytes, 1)), [np.log(size) for size, _ in points], [rate for _, rate in points]))
 
 
-def instructions(limits, work, element, results, halves):
-    """As many vector instructions of float32's lanes as `results` elements take, of which `halves` elements are float16 on their way."""
+def instructions(limits, work, element, counts):
+    """As many vector instructions of float32's lanes as it takes: `counts` are the elements of the first operand, of the result, and of
+    those that are float16 and become floats on the way."""
     lanes = {'float32': 1, 'int32': 1, 'float16': 1, 'int64': 0.5}.get(element, 4)
-    units = limits['units']
-    return results * (work.plain / lanes + work.div * units['div'] + work.sqrt * units['sqrt']) + halves * units['half'] / 2
+    operand, result, halves = counts
+    div, sqrt, half = (limits['units'][unit] for unit in ('div', 'sqrt', 'half'))
+    # A division of 32 bits is one of doubles, half as many to a register.
+    div *= 2 if element == 'int32' else 1
+    return operand * work.each / lanes + result * (work.plain / lanes + work.wide + work.div * div + work.sqrt * sqrt) + halves * half / 2
 
 
-def cell(limits, step, element, work=Work(), results=0, halves=0):
+def cell(limits, step, element, work=Work(), counts=(0, 0, 0)):
     ns = max(step['nanoseconds'], 1)
     # A product and a sum of wide integers are two instructions, and registers hold half as many of 64 bits.
     factor = {'uint8': limits['bytes_factor'], 'int8': limits['bytes_factor'], 'int32': 0.5, 'int64': 0.25}.get(element, 1)
-    arithmetic = 2 * (step['macs'] / factor + instructions(limits, work, element, results, halves)) / limits['float32_gflops']
+    arithmetic = 2 * (step['macs'] / factor + instructions(limits, work, element, counts)) / limits['float32_gflops']
     memory = (step['bytes'] + work.reads) / copy_rate(limits, step['bytes'])
     share = max(arithmetic, memory) / ns
     rate = (2 * step['macs'] if step['macs'] else step['bytes']) / ns
@@ -138,12 +144,12 @@ def census_cell(command, limits, path, case, element):
         steps = [step for step in told['steps'] if step['what'] in BORDERS and not step['name'].startswith('before')]
         slowest = min((cell(limits, step, element) for step in steps), key=lambda one: one['share'])
         return dict(slowest, text='view') if slowest['share'] > IN_PLACE else slowest
+    operands = [int(np.prod(operand.shape)) for operand in case.operands if operand.element is None and operand.kind != 'absent']
     results = [int(np.prod(output['shape'])) for output in told['outputs']]
     halves = 0
     if case.widens and element == 'float16':
-        halves = sum(int(np.prod(operand.shape)) for operand in case.operands if operand.element is None and operand.kind != 'absent')
-        halves += sum(n for n, output in zip(results, told['outputs']) if output['type'] == 'float16')
-    return cell(limits, steps[0], element, case.work, results[0], halves)
+        halves = sum(operands) + sum(n for n, output in zip(results, told['outputs']) if output['type'] == 'float16')
+    return cell(limits, steps[0], element, case.work, ((operands or [0])[0], results[0], halves))
 
 
 def census_line(command, limits, folder, case):
@@ -151,7 +157,8 @@ def census_line(command, limits, folder, case):
     for element in ELEMENTS:
         if legal(case.op, case.operands, element):
             make_model(case.op, case.operands, case.attrs, element, path)
-            cells[element] = census_cell(command, limits, path, case, element)
+            tries = (census_cell(command, limits, path, case, element) for _ in range(TRIES))
+            cells[element] = next((one for one in tries if not one['flagged']), None) or census_cell(command, limits, path, case, element)
             cells[element]['why'] = reason(case, element) if cells[element]['flagged'] else None
     return dict(op=case.op, where=case.where, cells=cells)
 

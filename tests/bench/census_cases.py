@@ -7,6 +7,7 @@ element of the result takes at least beside its multiply-adds, so that what is a
 number of vector instructions, or Work(...) where some of them are divisions or square roots, or where operands are read again."""
 
 
+import math
 import typing
 
 
@@ -40,10 +41,11 @@ def F(value, element='float32'):
 
 
 class Work:
-    """So many vector instructions, divisions and square roots an element of the result, and bytes read beside each operand's once."""
+    """Vector instructions an element of the result: `plain` ones in lanes of its type, `wide` ones in lanes of 32 bits, divisions and
+    square roots; `each`: those an element of the first operand; and bytes that are read beside each operand's once."""
 
-    def __init__(self, plain=0, div=0, sqrt=0, reads=0):
-        self.plain, self.div, self.sqrt, self.reads = plain, div, sqrt, reads
+    def __init__(self, plain=0, wide=0, div=0, sqrt=0, each=0, reads=0):
+        self.plain, self.wide, self.div, self.sqrt, self.each, self.reads = plain, wide, div, sqrt, each, reads
 
 
 NONE = Operand('absent', [])
@@ -61,7 +63,7 @@ UNARY = {
 }
 BINARY = {
     'Add': 1, 'Sub': 1, 'Mul': 1, 'Div': Work(div=1), 'Pow': 40, 'Mod': Work(3, div=1), 'And': 1, 'Or': 1, 'Xor': 1, 'Equal': 1, 'Less': 1, 'Greater': 1,
-    'LessOrEqual': 1, 'GreaterOrEqual': 1, 'Sum': 1, 'Mean': 2, 'Max': 1, 'Min': 1, 'BitShift': 1, 'BitwiseAnd': 1, 'BitwiseOr': 1, 'BitwiseXor': 1, 'PRelu': 2,
+    'LessOrEqual': 1, 'GreaterOrEqual': 1, 'Sum': 1, 'Mean': 2, 'Max': 1, 'Min': 1, 'BitShift': Work(wide=3), 'BitwiseAnd': 1, 'BitwiseOr': 1, 'BitwiseXor': 1, 'PRelu': 2,
 }
 BINARY_ATTRS = {'BitShift': dict(direction='RIGHT'), 'Mod': dict(fmod=0)}
 REDUCE = ['ReduceSum', 'ReduceMean', 'ReduceMax', 'ReduceMin', 'ReduceProd', 'ReduceL1', 'ReduceSumSquare', 'ReduceL2', 'ReduceLogSum',
@@ -76,10 +78,10 @@ def elementwise():
         yield 'Clip', where, [X(*shape), W(), W()], {}, 1
         yield 'Where', where, [X(*shape, element='bool'), X(*shape), X(*shape)], {}, 1
         yield 'Cast', f'{where} to float32', [X(*shape)], dict(to=1), 1
-        yield 'Cast', f'{where} to float16', [X(*shape)], dict(to=10), 1
+        yield 'Cast', f'{where} to float16', [X(*shape)], dict(to=10), Work(wide=2)
         yield 'QuantizeLinear', where, [X(*shape), F(0.05), F(128, 'uint8')], {}, 4
         yield 'DequantizeLinear', where, [X(*shape), F(0.05), W()], {}, 2
-        yield 'DynamicQuantizeLinear', where, [X(*shape)], {}, 4
+        yield 'DynamicQuantizeLinear', where, [X(*shape)], {}, Work(6, reads=4 * math.prod(shape))
         for op, work in BINARY.items():
             yield op, where, [X(*shape), X(*shape)], BINARY_ATTRS.get(op, {}), work
     for op in ('Add', 'Mul', 'Sub', 'PRelu'):
@@ -119,7 +121,7 @@ def convolutions():
     for group, where in ((1, '3x3'), (64, '3x3 depthwise')):
         attrs, weights = dict(pads=[1] * 4, group=group), W(64, 64 // group, 3, 3, element='int8')
         yield 'ConvInteger', where, [X(1, 64, 56, 56), weights, W()], attrs, 0
-        yield 'QLinearConv', where, [X(1, 64, 56, 56), F(0.05), W(), weights, F(0.01), F(0, 'int8'), F(0.1), W()], attrs, 0
+        yield 'QLinearConv', where, [X(1, 64, 56, 56), F(0.05), W(), weights, F(0.01), F(0, 'int8'), F(0.1), W()], attrs, Work(wide=5)
 
 
 def products():
@@ -150,7 +152,7 @@ def windows():
     for op in ('GlobalAveragePool', 'GlobalMaxPool', 'GlobalLpPool'):
         yield op, 'image', [X(*IMAGE)], {}, 0
     yield 'LRN', 'image', [X(*IMAGE)], dict(size=5), 40
-    for mode, work in (('nearest', 0), ('linear', 6), ('cubic', 20)):
+    for mode, work in (('nearest', 0), ('linear', Work(wide=6)), ('cubic', Work(wide=20))):
         yield 'Resize', f'{mode}, by 2', [X(1, 64, 28, 28), NONE, Operand('constant', [4], F32, [1, 1, 2, 2])], dict(mode=mode), work
     yield 'DeformConv', '3x3', [X(1, 32, 28, 28), W(32, 32, 3, 3), X(1, 18, 28, 28)], dict(pads=[1] * 4), 0
     yield 'Col2Im', '3x3', [X(1, 288, 3136), I(56, 56), I(3, 3)], dict(pads=[1] * 4), 9
@@ -172,9 +174,9 @@ def lines():
         for where, shape, axes in (('rows, over features', ROWS, [-1]), ('rows, over rows', ROWS, [1]),
                                    ('image, over pixels', IMAGE, [2, 3]), ('image, over channels', IMAGE, [1])):
             if op == 'ReduceSum':
-                yield op, where, [X(*shape), I(*axes)], {}, 0
+                yield op, where, [X(*shape), I(*axes)], {}, Work(each=1)
             else:
-                yield op, where, [X(*shape)], dict(axes=axes), 0
+                yield op, where, [X(*shape)], dict(axes=axes), Work(each=12 if op == 'ReduceLogSumExp' else 1)
     for op in ('ArgMax', 'ArgMin'):
         yield op, 'rows, over features', [X(*ROWS)], dict(axis=-1), 0
         yield op, 'image, over channels', [X(*IMAGE)], dict(axis=1), 0
