@@ -27,63 +27,132 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
   map[a->axis] = cleave_dim_map_whole (call->operands[0].shape.dim[a->axis]);
 }
 
-/* The elements along the axis in the order in which they are added up. */
+/* Rows of elements along the axis, in the order in which they are added up. */
 typedef struct
 {
   const CleaveView *x, *y;
-  gint64 from, x_step, to, y_step, n;
+  gint64 from, to;               /* where the first row begins */
+  gint64 x_across, y_across;     /* from one row to the next */
+  gint64 x_step, y_step, length; /* from one element of a row to the next */
+  gint64 n;                      /* how many rows there are */
   gboolean exclusive;
-} Row;
+} Rows;
 
-#define RUN(name, T, t, wide)                                                                      \
-  static void name (const Row *row)                                                                \
+/* Rows that are added up at once, as an addition waits for the one before it. */
+#define N_ROWS 4
+/* As many rows side by side are worth going through element by element. */
+#define MIN_ACROSS 8
+
+/* Of T with the functions cleave_<t>_…: the sums of some rows, each on its own; and those of rows
+ * whose elements lie side by side, one addition for all of them.  Either way a row's sums are made
+ * in the same order. */
+/* clang-format off */
+#define SUMS(T, t, wide)                                                                           \
+  static inline void add_##t (guint n_rows, const T *const *x, T *const *y, T *sums, gint64 n,     \
+                              gboolean exclusive)                                                  \
   {                                                                                                \
-    CleaveLineBuffer buffer;                                                                       \
-    T sums[CLEAVE_LINE], sum = 0;                                                                  \
+    T sum[N_ROWS];                                                                                 \
                                                                                                    \
-    for (gint64 at = 0; at < row->n; at += CLEAVE_LINE)                                            \
+    for (guint r = 0; r < n_rows; r++)                                                             \
+      sum[r] = sums[r];                                                                            \
+    for (gint64 i = 0; i < n; i++)                                                                 \
+      for (guint r = 0; r < n_rows; r++)                                                           \
+        {                                                                                          \
+          T next = cleave_##t##_add (sum[r], x[r][i]);                                             \
+                                                                                                   \
+          y[r][i] = exclusive ? sum[r] : next;                                                     \
+          sum[r] = next;                                                                           \
+        }                                                                                          \
+    for (guint r = 0; r < n_rows; r++)                                                             \
+      sums[r] = sum[r];                                                                            \
+  }                                                                                                \
+                                                                                                   \
+  static void along_##t (const Rows *rows, gint64 first, guint n_rows)                             \
+  {                                                                                                \
+    CleaveLineBuffer buffers[2 * N_ROWS];                                                          \
+    T sums[N_ROWS] = { 0 }, *y[N_ROWS];                                                            \
+    const T *x[N_ROWS];                                                                            \
+    gint64 to[N_ROWS];                                                                             \
+                                                                                                   \
+    for (gint64 at = 0; at < rows->length; at += CLEAVE_LINE)                                      \
       {                                                                                            \
-        gint64 n = MIN (row->n - at, CLEAVE_LINE);                                                 \
-        const T *x = cleave_line_read (row->x, row->from + at * row->x_step, row->x_step, n, wide, \
-                                       &buffer);                                                   \
+        gint64 n = MIN (rows->length - at, CLEAVE_LINE);                                           \
+                                                                                                   \
+        for (guint r = 0; r < n_rows; r++)                                                         \
+          {                                                                                        \
+            gint64 from = rows->from + (first + r) * rows->x_across + at * rows->x_step;           \
+                                                                                                   \
+            x[r] = cleave_line_read (rows->x, from, rows->x_step, n, wide, &buffers[r]);           \
+            to[r] = rows->to + (first + r) * rows->y_across + at * rows->y_step;                   \
+            y[r] = cleave_line_begin (rows->y, to[r], rows->y_step, wide, &buffers[N_ROWS + r]);   \
+          }                                                                                        \
+        if (n_rows == N_ROWS)                                                                      \
+          add_##t (N_ROWS, x, y, sums, n, rows->exclusive);                                        \
+        else                                                                                       \
+          add_##t (n_rows, x, y, sums, n, rows->exclusive);                                        \
+        for (guint r = 0; r < n_rows; r++)                                                         \
+          cleave_line_write (rows->y, to[r], rows->y_step, n, wide, y[r]);                         \
+      }                                                                                            \
+  }                                                                                                \
+                                                                                                   \
+  static void across_##t (const Rows *rows, gint64 first, gint64 n)                                \
+  {                                                                                                \
+    T sums[2][CLEAVE_LINE] = { { 0 } };                                                            \
+    CleaveLineBuffer buffer;                                                                       \
+                                                                                                   \
+    for (gint64 at = 0; at < rows->length; at++)                                                   \
+      {                                                                                            \
+        gint64 from = rows->from + first * rows->x_across + at * rows->x_step;                     \
+        gint64 to = rows->to + first * rows->y_across + at * rows->y_step;                         \
+        const T *x = cleave_line_read (rows->x, from, rows->x_across, n, wide, &buffer);           \
+        T *sum = sums[at % 2], *next = sums[1 - at % 2];                                           \
                                                                                                    \
         for (gint64 i = 0; i < n; i++)                                                             \
-          {                                                                                        \
-            T next = cleave_##t##_add (sum, x[i]);                                                 \
-                                                                                                   \
-            sums[i] = row->exclusive ? sum : next;                                                 \
-            sum = next;                                                                            \
-          }                                                                                        \
-        cleave_line_write (row->y, row->to + at * row->y_step, row->y_step, n, wide, sums);        \
+          next[i] = cleave_##t##_add (sum[i], x[i]);                                               \
+        cleave_line_write (rows->y, to, rows->y_across, n, wide, rows->exclusive ? sum : next);    \
       }                                                                                            \
+  }                                                                                                \
+                                                                                                   \
+  static void run_##t (const Rows *rows)                                                           \
+  {                                                                                                \
+    if (rows->n >= MIN_ACROSS && ABS (rows->x_across) < ABS (rows->x_step))                        \
+      for (gint64 i = 0; i < rows->n; i += CLEAVE_LINE)                                            \
+        across_##t (rows, i, MIN (rows->n - i, CLEAVE_LINE));                                      \
+    else                                                                                           \
+      for (gint64 i = 0; i < rows->n; i += N_ROWS)                                                 \
+        along_##t (rows, i, (guint) MIN (rows->n - i, N_ROWS));                                    \
   }
-RUN (run_f64, double, f64, CLEAVE_WIDE_F64)
-RUN (run_i64, gint64, i64, CLEAVE_WIDE_I64)
-RUN (run_u64, guint64, u64, CLEAVE_WIDE_U64)
+SUMS (double, f64, CLEAVE_WIDE_F64)
+SUMS (gint64, i64, CLEAVE_WIDE_I64)
+SUMS (guint64, u64, CLEAVE_WIDE_U64)
+#undef SUMS
+/* clang-format on */
 
 static void
 compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
 {
-  static void (*const runs[CLEAVE_N_WIDES]) (const Row *) = { run_f64, run_f64, run_i64, run_u64 };
+  static void (*const runs[CLEAVE_N_WIDES]) (const Rows *) = { run_f64, run_f64, run_i64, run_u64 };
   const CleaveCumsumAttrs *a = call->attrs;
   const CleaveView *x = &operands[0], *y = &results[0], *views[] = { y, x };
   gint64 n = x->type.shape.dim[a->axis], first = a->reverse ? n - 1 : 0, sign = a->reverse ? -1 : 1;
-  Row row = { .x = x,
-              .y = y,
-              .x_step = sign * x->stride[a->axis],
-              .y_step = sign * y->stride[a->axis],
-              .n = n,
-              .exclusive = a->exclusive };
+  Rows rows = { .x = x,
+                .y = y,
+                .x_step = sign * x->stride[a->axis],
+                .y_step = sign * y->stride[a->axis],
+                .length = n,
+                .exclusive = a->exclusive };
   CleaveLines lines;
 
   for (gboolean more = cleave_lines_init_dims (&lines, views, 2, ~(1u << a->axis)); more;
        more = cleave_lines_next (&lines))
-    for (gint64 i = 0; i < lines.length; i++)
-      {
-        row.to = lines.offset[0] + i * lines.step[0] + first * y->stride[a->axis];
-        row.from = lines.offset[1] + i * lines.step[1] + first * x->stride[a->axis];
-        runs[cleave_wide_of (x->type.element)](&row);
-      }
+    {
+      rows.to = lines.offset[0] + first * y->stride[a->axis];
+      rows.from = lines.offset[1] + first * x->stride[a->axis];
+      rows.y_across = lines.step[0];
+      rows.x_across = lines.step[1];
+      rows.n = lines.length;
+      runs[cleave_wide_of (x->type.element)](&rows);
+    }
 }
 
 static const CleaveAttr cumsum_attrs[] = {

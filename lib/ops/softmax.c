@@ -118,16 +118,15 @@ write_block (const Row *row, gint64 at, gint64 n, gconstpointer values)
                                                                                                    \
     for (gint64 at = 0; at < row->n; at += CLEAVE_LINE)                                            \
       {                                                                                            \
-        gint64 n = MIN (row->n - at, CLEAVE_LINE);                                                 \
-        const T *x = read_block (row, at, n, &buffer);                                             \
+        gint64 n = MIN (row->n - at, CLEAVE_LINE), i = found ? n : 0;                              \
+        const T *x = i < n ? read_block (row, at, n, &buffer) : NULL;                              \
                                                                                                    \
-        for (gint64 i = 0; i < n; i++)                                                             \
-          {                                                                                        \
-            gboolean is_first = !found && (x[i] == m || (x[i] != x[i] && m != m));                 \
-                                                                                                   \
-            y[i] = is_first ? 1 : 0;                                                                       \
-            found = found || is_first;                                                             \
-          }                                                                                        \
+        while (i < n && !(x[i] == m || (x[i] != x[i] && m != m)))                                  \
+          i++;                                                                                     \
+        memset (y, 0, (gsize) n * sizeof (T));                                                     \
+        if (i < n)                                                                                 \
+          y[i] = 1;                                                                                \
+        found = found || i < n;                                                                    \
         write_block (row, at, n, y);                                                               \
       }                                                                                            \
   }

@@ -52,6 +52,53 @@ START_TEST (long_rows_carry_on)
 }
 END_TEST
 
+/* Rows one after another and side by side, more of either than are taken at once: the same sums,
+ * which a loop makes, too. */
+START_TEST (many_rows_are_right)
+{
+  enum { N_ROWS = 303, LENGTH = 301 };
+  static const CleaveElement elements[] = { CLEAVE_FLOAT32, CLEAVE_FLOAT64, CLEAVE_INT32,
+                                            CLEAVE_INT64, CLEAVE_UINT8 };
+  gboolean exclusive = (_i & 1) != 0, reverse = (_i & 2) != 0;
+  CleaveElement element = elements[_i >> 2];
+  g_autofree double *rows = g_new (double, N_ROWS *LENGTH), *expected = NULL, *turned = NULL;
+  g_autoptr (CleaveTensor) inner = NULL, outer = NULL, along = NULL, across = NULL;
+
+  expected = g_new (double, N_ROWS *LENGTH);
+  turned = g_new (double, N_ROWS *LENGTH);
+  for (int r = 0; r < N_ROWS; r++)
+    {
+      double sum = 0;
+
+      for (int i = 0; i < LENGTH; i++)
+        {
+          int at = r * LENGTH + (reverse ? LENGTH - 1 - i : i);
+
+          rows[at] = (r + 3 * i) % 7;
+          expected[at] = exclusive ? sum : sum + rows[at];
+          sum += rows[at];
+        }
+      for (int i = 0; i < LENGTH; i++)
+        {
+          int at = r * LENGTH + i;
+
+          turned[i * N_ROWS + r] = rows[at];
+          if (element == CLEAVE_UINT8)
+            expected[at] = (double) ((int) expected[at] % 256);
+        }
+    }
+  inner = cleave_apply_tensor (element, CLEAVE_SHAPE (N_ROWS, LENGTH), rows);
+  outer = cleave_apply_tensor (element, CLEAVE_SHAPE (LENGTH, N_ROWS), turned);
+  along = cleave_apply ("CumSum", &inner, 1, &(CleaveCumsumAttrs){ 1, exclusive, reverse });
+  across = cleave_apply ("CumSum", &outer, 1, &(CleaveCumsumAttrs){ 0, exclusive, reverse });
+  cleave_apply_check ("along", along, expected, 0);
+  for (int r = 0; r < N_ROWS; r++)
+    for (int i = 0; i < LENGTH; i++)
+      turned[i * N_ROWS + r] = expected[r * LENGTH + i];
+  cleave_apply_check ("across", across, turned, 0);
+}
+END_TEST
+
 START_TEST (the_axis_is_whole)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -80,6 +127,7 @@ add_tests (Suite *suite)
   TCase *tables = tcase_create ("table");
 
   tcase_add_loop_test (tables, sums_run_both_ways, 0, G_N_ELEMENTS (cases));
+  tcase_add_loop_test (tables, many_rows_are_right, 0, 20);
   suite_add_tcase (suite, tables);
   cleave_add_case (suite, "others", long_rows_carry_on, the_axis_is_whole, mistakes_are_errors,
                    NULL);

@@ -75,6 +75,20 @@ START_TEST (hardmax_takes_the_first_of_the_largest)
 }
 END_TEST
 
+/* The largest is not among the elements that are taken at once with the first, and comes again. */
+START_TEST (hardmax_of_a_long_line)
+{
+  double v[1000] = { 0 }, expected[1000] = { 0 };
+  g_autoptr (CleaveTensor) a = NULL, y = NULL;
+
+  v[300] = v[310] = v[900] = 2;
+  expected[300] = 1;
+  a = cleave_apply_tensor (CLEAVE_FLOAT32, CLEAVE_SHAPE (1, 1000), v);
+  y = cleave_apply ("Hardmax", &a, 1, NULL);
+  cleave_apply_check ("Hardmax", y, expected, 0);
+}
+END_TEST
+
 /* It says that its result may take the place of its operand. */
 START_TEST (works_in_place)
 {
@@ -126,7 +140,8 @@ add_tests (Suite *suite)
 {
   cleave_add_case (suite, "values", rows_sum_up_to_one, any_axis_and_type_will_do,
                    large_and_infinite_elements_do_not_overflow, long_rows_are_right,
-                   hardmax_takes_the_first_of_the_largest, works_in_place, NULL);
+                   hardmax_takes_the_first_of_the_largest, hardmax_of_a_long_line, works_in_place,
+                   NULL);
   cleave_add_case (suite, "node", the_axis_is_whole, mistakes_are_errors, NULL);
 }
 
