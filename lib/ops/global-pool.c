@@ -8,10 +8,11 @@
  * 4) for j = 0 … 3, of these four j + (j + 2), of these two the one plus the other; then divided by
  * the number of elements.  float64 in its own type, the others in float32, rounded once at the end.
  * GlobalMaxPool: as MaxPool over everything.
- * GlobalLpPool: powers, sum and root in float64, rounded once at the end. */
+ * GlobalLpPool: as in norms.h, rounded once at the end. */
 
 #include "build.h"
 #include "lanes.h"
+#include "norms.h"
 #include "reference.h"
 
 #include <math.h>
@@ -119,28 +120,30 @@ compute_max (const CleaveCall *call, const CleaveView *operands, const CleaveVie
   each_channel (call, &operands[X], &results[0], make_max);
 }
 
-static void
-make_lp (const CleaveCall *call, const CleaveView *plane, gpointer y)
-{
-  const CleaveGlobalPoolAttrs *a = call->attrs;
-  double sum = 0;
-  gint64 at[CLEAVE_MAX_RANK];
-
-  CLEAVE_EACH_INDEX (at, &plane->type.shape)
-    {
-      double value = fabs (cleave_real_load (plane->type.element, cleave_view_at (plane, at)));
-
-      sum += a->p == 1 ? value : a->p == 2 ? value * value : pow (value, (double) a->p);
-    }
-  if (a->p != 1)
-    sum = a->p == 2 ? sqrt (sum) : pow (sum, 1 / (double) a->p);
-  cleave_real_store (plane->type.element, y, sum);
-}
-
+/* Channels one after another, many at once, so that those that lie side by side are read so. */
 static void
 compute_lp (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
 {
-  each_channel (call, &operands[X], &results[0], make_lp);
+  const CleaveGlobalPoolAttrs *a = call->attrs;
+  const CleaveView *x = &operands[X], *y = &results[0];
+  CleaveDims dims = cleave_call_dims (call);
+  guint outer = 1u << dims.n | 1u << dims.c;
+  const CleaveView *views[] = { y, x };
+  CleaveLines channels, elements;
+
+  cleave_lines_init_dims (&elements, &x, 1, ~outer);
+  for (gboolean more = cleave_lines_init_dims (&channels, views, 2, outer); more;
+       more = cleave_lines_next (&channels))
+    for (gint64 i = 0; i < channels.length; i += CLEAVE_LINE)
+      {
+        gint64 n = MIN (channels.length - i, CLEAVE_LINE);
+        double norms[CLEAVE_LINE];
+
+        cleave_norms (x, channels.offset[1] + i * channels.step[1], channels.step[1], n, &elements,
+                      a->p, norms);
+        cleave_line_write (y, channels.offset[0] + i * channels.step[0], channels.step[0], n,
+                           CLEAVE_WIDE_F64, norms);
+      }
 }
 
 static const CleaveAttr attrs_table[] = { CLEAVE_LAYOUT_ATTR (CleaveGlobalPoolAttrs), { 0 } };

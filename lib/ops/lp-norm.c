@@ -4,15 +4,11 @@
  * whole; every other dimension splits at will.  Where the norm is 0, so is the result, as in ONNX
  * Runtime.
  *
- * Order: the sum of magnitudes or of squares in 8 parts (axes.h), in double; each element of the
- * result is rounded once. */
-
-#include <math.h>
+ * Order: the norm as in norms.h.  A float64 is divided by it; a shorter float is multiplied by one
+ * over it, in double, which cannot overflow: then it is rounded. */
 
 #include "../ir/op.h"
-#include "axes.h"
-#include "elementwise-math.h"
-#include "lines.h"
+#include "norms.h"
 
 enum { X };
 
@@ -40,59 +36,80 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
   map[a->axis] = cleave_dim_map_whole (call->operands[X].shape.dim[a->axis]);
 }
 
-/* One line along the axis. */
-typedef struct
+/* `norms` are those of n elements, or `step` is 0 and there is one. */
+static void
+divide (const double *x, const double *norms, gint64 step, gint64 n, double *y)
 {
-  const CleaveView *x, *y;
-  gint64 from, to; /* where it begins */
-  gint64 x_step, y_step;
-  gint64 n;
-} Line;
-
-CLEAVE_LANES_FOLD (fold_add, double, cleave_f64_add)
-
-static const double *
-read_block (const Line *line, gint64 at, gint64 n, CleaveLineBuffer *buffer)
-{
-  return cleave_line_read (line->x, line->from + at * line->x_step, line->x_step, n,
-                           CLEAVE_WIDE_F64, buffer);
-}
-
-static double
-norm_of (const Line *line, gint64 p)
-{
-  double lane[CLEAVE_N_LANES] = { 0 }, terms[CLEAVE_LINE], sum;
-  CleaveLineBuffer buffer;
-
-  for (gint64 at = 0; at < line->n; at += CLEAVE_LINE)
-    {
-      gint64 n = MIN (line->n - at, CLEAVE_LINE);
-      const double *x = read_block (line, at, n, &buffer);
-
-      for (gint64 i = 0; i < n; i++)
-        terms[i] = p == 1 ? fabs (x[i]) : x[i] * x[i];
-      fold_add (lane, terms, at, n);
-    }
-  sum = CLEAVE_LANES_JOIN (lane, cleave_f64_add);
-  return p == 1 ? sum : sqrt (sum);
+  if (step == 0)
+    for (gint64 i = 0; i < n; i++)
+      y[i] = norms[0] == 0 ? 0 : x[i] / norms[0];
+  else
+    for (gint64 i = 0; i < n; i++)
+      y[i] = norms[i] == 0 ? 0 : x[i] / norms[i];
 }
 
 static void
-divide (const Line *line, double norm)
+scale (const double *x, const double *factors, gint64 step, gint64 n, double *y)
 {
-  CleaveLineBuffer buffer;
-  double y[CLEAVE_LINE];
+  if (step == 0)
+    for (gint64 i = 0; i < n; i++)
+      y[i] = x[i] * factors[0];
+  else
+    for (gint64 i = 0; i < n; i++)
+      y[i] = x[i] * factors[i];
+}
 
-  for (gint64 at = 0; at < line->n; at += CLEAVE_LINE)
+/* A line of elements, along the axis or across it. */
+static void
+write_line (const CleaveView *const *views,
+            const gint64 *offset,
+            const gint64 *step,
+            gint64 n,
+            const double *by,
+            gint64 by_step)
+{
+  CleaveLineBuffer in, out;
+
+  for (gint64 at = 0; at < n; at += CLEAVE_LINE)
     {
-      gint64 n = MIN (line->n - at, CLEAVE_LINE);
-      const double *x = read_block (line, at, n, &buffer);
+      gint64 count = MIN (n - at, CLEAVE_LINE), to = offset[0] + at * step[0];
+      const double *x = cleave_line_read (views[1], offset[1] + at * step[1], step[1], count,
+                                          CLEAVE_WIDE_F64, &in);
+      double *y = cleave_line_begin (views[0], to, step[0], CLEAVE_WIDE_F64, &out);
 
-      for (gint64 i = 0; i < n; i++)
-        y[i] = norm == 0 ? 0 : x[i] / norm;
-      cleave_line_write (line->y, line->to + at * line->y_step, line->y_step, n, CLEAVE_WIDE_F64,
-                         y);
+      (views[0]->type.element == CLEAVE_FLOAT64 ? divide : scale) (x, by + at * by_step, by_step,
+                                                                   count, y);
+      cleave_line_write (views[0], to, step[0], count, CLEAVE_WIDE_F64, y);
     }
+}
+
+/* `n` lines along the axis, at most CLEAVE_LINE, of which the first begins at `offset` and which
+ * are `across` apart; `axis` are the steps from one element to the next. */
+static void
+normalise (const CleaveLpNormAttrs *a,
+           const CleaveView *const *views,
+           const gint64 *offset,
+           const gint64 *across,
+           gint64 n)
+{
+  gint64 axis[] = { views[0]->stride[a->axis], views[1]->stride[a->axis] };
+  gint64 length = views[1]->type.shape.dim[a->axis];
+  double norms[CLEAVE_LINE];
+  CleaveLines elements;
+
+  cleave_lines_init_dims (&elements, &views[1], 1, 1u << a->axis);
+  cleave_norms (views[1], offset[1], across[1], n, &elements, a->p, norms);
+  if (views[0]->type.element != CLEAVE_FLOAT64)
+    for (gint64 i = 0; i < n; i++)
+      norms[i] = norms[i] == 0 ? 0 : 1 / norms[i];
+  if (ABS (across[0]) < ABS (axis[0]))
+    for (gint64 i = 0; i < length; i++)
+      write_line (views, (gint64[]){ offset[0] + i * axis[0], offset[1] + i * axis[1] }, across, n,
+                  norms, 1);
+  else
+    for (gint64 i = 0; i < n; i++)
+      write_line (views, (gint64[]){ offset[0] + i * across[0], offset[1] + i * across[1] }, axis,
+                  length, &norms[i], 0);
 }
 
 static void
@@ -100,20 +117,18 @@ compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *r
 {
   const CleaveLpNormAttrs *a = call->attrs;
   const CleaveView *views[] = { &results[0], &operands[X] };
-  Line line = { .x = views[1],
-                .y = views[0],
-                .x_step = views[1]->stride[a->axis],
-                .y_step = views[0]->stride[a->axis],
-                .n = views[1]->type.shape.dim[a->axis] };
   CleaveLines lines;
 
+  if (operands[X].type.shape.dim[a->axis] == 0)
+    return;
   for (gboolean more = cleave_lines_init_dims (&lines, views, 2, ~(1u << a->axis)); more;
        more = cleave_lines_next (&lines))
-    for (gint64 i = 0; i < lines.length; i++)
+    for (gint64 i = 0; i < lines.length; i += CLEAVE_LINE)
       {
-        line.to = lines.offset[0] + i * lines.step[0];
-        line.from = lines.offset[1] + i * lines.step[1];
-        divide (&line, norm_of (&line, a->p));
+        gint64 offset[] = { lines.offset[0] + i * lines.step[0],
+                            lines.offset[1] + i * lines.step[1] };
+
+        normalise (a, views, offset, lines.step, MIN (lines.length - i, CLEAVE_LINE));
       }
 }
 

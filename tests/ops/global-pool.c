@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+#include "apply.h"
 #include "op-case.h"
 
 #define NHWC CLEAVE_LAYOUT_NHWC
@@ -75,9 +76,46 @@ START_TEST (the_average_adds_up_by_eight_lanes)
 }
 END_TEST
 
+/* More channels and more of each than are taken at once, exact in any order but not in float32:
+ * one after another and side by side. */
+START_TEST (norms_of_many_channels_are_right)
+{
+  enum { N_CHANNELS = 260, N_PIXELS = 300 };
+  CleaveGlobalPoolAttrs nchw = { .p = 1 + _i }, nhwc = { NHWC, 1 + _i };
+  g_autofree double *first = g_new (double, N_CHANNELS *N_PIXELS), *last = NULL;
+  g_autoptr (CleaveTensor) inner = NULL, outer = NULL, along = NULL, across = NULL;
+  double expected[N_CHANNELS];
+
+  last = g_new (double, N_CHANNELS *N_PIXELS);
+  for (int c = 0; c < N_CHANNELS; c++)
+    {
+      double sum = 0;
+
+      for (int i = 0; i < N_PIXELS; i++)
+        {
+          double value = (c + i) % 5 - 2;
+
+          first[c * N_PIXELS + i] = last[i * N_CHANNELS + c] = value;
+          sum += pow (fabs (value), 1 + _i);
+        }
+      expected[c] = pow (sum, 1. / (1 + _i));
+    }
+  inner = cleave_apply_tensor (CLEAVE_FLOAT32, CLEAVE_SHAPE (1, N_CHANNELS, 10, 30), first);
+  outer = cleave_apply_tensor (CLEAVE_FLOAT32, CLEAVE_SHAPE (1, 10, 30, N_CHANNELS), last);
+  along = cleave_apply ("GlobalLpPool", &inner, 1, &nchw);
+  across = cleave_apply ("GlobalLpPool", &outer, 1, &nhwc);
+  cleave_apply_check ("along", along, expected, 0x1p-24);
+  cleave_apply_check ("across", across, expected, 0x1p-24);
+}
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
+  TCase *many = tcase_create ("many");
+
+  tcase_add_loop_test (many, norms_of_many_channels_are_right, 0, 3);
+  suite_add_tcase (suite, many);
   cleave_add_case (suite, "global-pool", spatial_dimensions_become_one,
                    a_chunk_reads_whole_channels, values_are_those_computed_by_hand,
                    the_average_adds_up_by_eight_lanes, NULL);

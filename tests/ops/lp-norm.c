@@ -60,6 +60,61 @@ START_TEST (long_lines_are_right)
 }
 END_TEST
 
+/* Lines one after another and side by side, more of either than are taken at once: the same bits,
+ * though the sums are not exact. */
+START_TEST (many_lines_are_right)
+{
+  enum { N_LINES = 303, LENGTH = 301 };
+  static const CleaveElement elements[] = { CLEAVE_FLOAT64, CLEAVE_FLOAT32, CLEAVE_FLOAT16 };
+  CleaveElement element = elements[_i >> 1];
+  gint64 p = 1 + (_i & 1);
+  g_autofree double *lines = g_new (double, N_LINES *LENGTH), *turned = NULL, *expected = NULL;
+  g_autoptr (CleaveTensor) inner = NULL, outer = NULL, along = NULL, across = NULL;
+
+  turned = g_new (double, N_LINES *LENGTH);
+  expected = g_new (double, N_LINES *LENGTH);
+  for (int r = 0; r < N_LINES; r++)
+    for (int i = 0; i < LENGTH; i++)
+      turned[i * N_LINES + r] = lines[r * LENGTH + i] = r == 5 ? 0 : ((r + 3 * i) % 7 - 3) / 3.;
+  inner = cleave_apply_tensor (element, CLEAVE_SHAPE (N_LINES, LENGTH), lines);
+  outer = cleave_apply_tensor (element, CLEAVE_SHAPE (LENGTH, N_LINES), turned);
+  along = cleave_apply ("LpNormalization", &inner, 1, &(CleaveLpNormAttrs){ 1, p });
+  across = cleave_apply ("LpNormalization", &outer, 1, &(CleaveLpNormAttrs){ 0, p });
+  for (int r = 0; r < N_LINES; r++)
+    {
+      double sum = 0, norm;
+
+      for (int i = 0; i < LENGTH; i++)
+        lines[r * LENGTH + i] = cleave_apply_at (inner, r * LENGTH + i);
+      for (int i = 0; i < LENGTH; i++)
+        sum += p == 1 ? fabs (lines[r * LENGTH + i]) : pow (lines[r * LENGTH + i], 2);
+      norm = p == 1 ? sum : sqrt (sum);
+      for (int i = 0; i < LENGTH; i++)
+        {
+          expected[r * LENGTH + i] = norm == 0 ? 0 : lines[r * LENGTH + i] / norm;
+          if (cleave_apply_at (along, r * LENGTH + i) != cleave_apply_at (across, i * N_LINES + r))
+            ck_abort_msg ("line %d, element %d", r, i);
+        }
+    }
+  cleave_apply_check ("along", along, expected,
+                      element == CLEAVE_FLOAT64   ? 0x1p-46
+                      : element == CLEAVE_FLOAT32 ? 0x1p-24
+                                                  : 0x1p-11);
+}
+END_TEST
+
+/* One over such a norm is infinite. */
+START_TEST (small_norms_are_divided_by)
+{
+  const double v[] = { 0x1p-1070, -0x1p-1073 };
+  g_autoptr (CleaveTensor) a = cleave_apply_tensor (CLEAVE_FLOAT64, CLEAVE_SHAPE (1, 2), v);
+  g_autoptr (CleaveTensor) y =
+      cleave_apply ("LpNormalization", &a, 1, &(CleaveLpNormAttrs){ -1, 1 });
+
+  cleave_apply_check ("LpNormalization", y, (double[]){ 8. / 9, -1. / 9 }, 0x1p-52);
+}
+END_TEST
+
 START_TEST (the_axis_is_whole)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -96,8 +151,12 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
+  TCase *many = tcase_create ("many");
+
+  tcase_add_loop_test (many, many_lines_are_right, 0, 6);
+  suite_add_tcase (suite, many);
   cleave_add_case (suite, "lp-norm", divides_by_the_norm, lines_of_zeros_stay, long_lines_are_right,
-                   the_axis_is_whole, mistakes_are_errors, NULL);
+                   small_norms_are_divided_by, the_axis_is_whole, mistakes_are_errors, NULL);
 }
 
 CLEAVE_TEST_SUITE ("lp-norm", add_tests)

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "norms.h"
+
+#include "elementwise-math.h"
+
+#include <math.h>
+
+/* As many lists side by side are worth going through element by element. */
+#define MIN_ACROSS 8
+
+CLEAVE_LANES_FOLD (fold_add, double, cleave_f64_add)
+
+static void
+find_terms (const double *x, gint64 n, gint64 p, double *terms)
+{
+  if (p == 1)
+    for (gint64 i = 0; i < n; i++)
+      terms[i] = fabs (x[i]);
+  else if (p == 2)
+    for (gint64 i = 0; i < n; i++)
+      terms[i] = x[i] * x[i];
+  else
+    for (gint64 i = 0; i < n; i++)
+      terms[i] = pow (fabs (x[i]), (double) p);
+}
+
+static double
+root_of (double sum, gint64 p)
+{
+  return p == 1 ? sum : p == 2 ? sqrt (sum) : pow (sum, 1 / (double) p);
+}
+
+static double
+norm_of (const CleaveView *x, gint64 offset, CleaveLines *elements, gint64 p)
+{
+  double lane[CLEAVE_N_LANES] = { 0 }, terms[CLEAVE_LINE];
+  CleaveLineBuffer buffer;
+  gint64 done = 0;
+
+  do
+    for (gint64 at = 0; at < elements->length; at += CLEAVE_LINE)
+      {
+        gint64 n = MIN (elements->length - at, CLEAVE_LINE);
+        gint64 from = offset + elements->offset[0] + at * elements->step[0];
+
+        find_terms (cleave_line_read (x, from, elements->step[0], n, CLEAVE_WIDE_F64, &buffer), n,
+                    p, terms);
+        fold_add (lane, terms, done, n);
+        done += n;
+      }
+  while (cleave_lines_next (elements));
+  return root_of (CLEAVE_LANES_JOIN (lane, cleave_f64_add), p);
+}
+
+/* The same of lists whose elements lie side by side: each of the 8 parts is a line of sums. */
+static void
+norms_across (const CleaveView *x,
+              gint64 offset,
+              gint64 across,
+              gint64 n,
+              CleaveLines *elements,
+              gint64 p,
+              double *norms)
+{
+  double lanes[CLEAVE_N_LANES][CLEAVE_LINE], terms[CLEAVE_LINE];
+  CleaveLineBuffer buffer;
+  gint64 done = 0;
+
+  for (guint j = 0; j < CLEAVE_N_LANES; j++)
+    memset (lanes[j], 0, (gsize) n * sizeof (double));
+  do
+    for (gint64 at = 0; at < elements->length; at++, done++)
+      {
+        gint64 from = offset + elements->offset[0] + at * elements->step[0];
+        double *lane = lanes[done % CLEAVE_N_LANES];
+
+        find_terms (cleave_line_read (x, from, across, n, CLEAVE_WIDE_F64, &buffer), n, p, terms);
+        for (gint64 i = 0; i < n; i++)
+          lane[i] += terms[i];
+      }
+  while (cleave_lines_next (elements));
+  for (gint64 i = 0; i < n; i++)
+    {
+      double lane[CLEAVE_N_LANES];
+
+      for (guint j = 0; j < CLEAVE_N_LANES; j++)
+        lane[j] = lanes[j][i];
+      norms[i] = root_of (CLEAVE_LANES_JOIN (lane, cleave_f64_add), p);
+    }
+}
+
+void
+cleave_norms (const CleaveView *x,
+              gint64 offset,
+              gint64 across,
+              gint64 n,
+              CleaveLines *elements,
+              gint64 p,
+              double *norms)
+{
+  if (n >= MIN_ACROSS && ABS (across) < ABS (elements->step[0]))
+    norms_across (x, offset, across, n, elements, p, norms);
+  else
+    for (gint64 i = 0; i < n; i++)
+      norms[i] = norm_of (x, offset + i * across, elements, p);
+}
