@@ -34,6 +34,7 @@ typedef struct
   CleavePlaces places;
   CleaveByteImage image; /* of which the axes are read */
   const gint8 *packed;
+  const gint32 *w_sums; /* of each channel's weights, in the order of quads */
   gint64 n_channels, n_batches, x_batch_step, y_batch_step, y_image;
   gint64 n_places, n_quads, n_variants, n_ring; /* the last: rows */
   gint64 n_rows;                                /* of taps, for each part of the weights */
@@ -143,14 +144,59 @@ pack_channel (const Packing *p, gint64 channel, gint8 *to)
       }
 }
 
+static gint32
+sum_weights (const Packing *p, gint64 channel)
+{
+  const CleaveByteAxis *axis = p->plan->image.axis;
+  gint32 sum = 0, zero = find_zero (p, channel);
+
+  for (gint64 t = 0; t < axis[1].n_taps; t++)
+    for (gint64 j = 0; j < axis[2].n_taps; j++)
+      sum += find_weight (p, channel, t, j) - zero;
+  return sum;
+}
+
+/* The quads of all blocks, then the sums of all channels. */
 static void
 pack_constant (const CleaveTensor *base, gconstpointer data, gpointer to)
 {
   const Packing *p = data;
+  const Plan *s = p->plan;
+  gint64 n_quads = n_blocks (s) * block_bytes (s);
+  gint32 *sums = (gint32 *) (void *) ((char *) to + n_quads);
 
-  memset (to, 0, (gsize) (n_blocks (p->plan) * block_bytes (p->plan)));
-  for (gint64 c = 0; c < p->plan->n_channels; c++)
-    pack_channel (p, c, to);
+  memset (to, 0, (gsize) n_quads);
+  memset (sums, 0, (gsize) (n_blocks (s) * QUAD_BYTES) * sizeof *sums);
+  for (gint64 c = 0; c < s->n_channels; c++)
+    {
+      pack_channel (p, c, to);
+      sums[c / QUAD_BYTES * QUAD_BYTES + find_lane (c % QUAD_BYTES)] = sum_weights (p, c);
+    }
+}
+
+static void
+pack_weights (Plan *s,
+              const CleaveKernelInstance *instance,
+              CleaveWeights *weights,
+              gboolean has_zeros)
+{
+  Packing packing = { s, instance };
+  gint64 n_quads;
+  gpointer zeros = NULL;
+  g_autofree char *key = NULL;
+
+  s->n_rows = s->image.axis[1].n_taps * (has_zeros ? count_parts (&packing) : 1);
+  if (has_zeros && cleave_call_has (&instance->call, s->places.w_zero))
+    zeros = (gpointer) instance->constants[s->places.w_zero];
+  key = g_strdup_printf ("quads of taps of channels, %d, %d without %p", (int) s->n_variants,
+                         has_zeros, zeros);
+  n_quads = n_blocks (s) * block_bytes (s);
+  s->packed =
+      cleave_weights_get (weights, instance->constants[s->places.w], key,
+                          (gsize) n_quads + (gsize) (n_blocks (s) * QUAD_BYTES) * sizeof *s->w_sums,
+                          pack_constant, &packing);
+  if (s->packed != NULL)
+    s->w_sums = (const gint32 *) (gconstpointer) (s->packed + n_quads);
 }
 
 /* y may lie over x so that what a row reads is read before any of it is written, and so it is here
@@ -287,10 +333,6 @@ prepare (const CleaveKernelInstance *instance,
   CleaveDims dims = cleave_layout_dims (a->layout, instance->operands[X].type.shape.rank);
   CleavePlaces places = cleave_places_find (&instance->call);
   gboolean is_written = cleave_written_conv_is (&instance->call);
-  gboolean has_zeros = !is_written && cleave_places_have_w_zeros (&places, instance);
-  gpointer zeros = NULL;
-  Packing packing;
-  g_autofree char *key = NULL;
   Plan *s;
 
   if (dims.n_spatial > 2 || !serves (instance, &places, dims))
@@ -298,16 +340,9 @@ prepare (const CleaveKernelInstance *instance,
   s = g_new0 (Plan, 1);
   s->places = places;
   init_plan (s, instance, dims);
-  packing = (Packing){ s, instance };
-  s->n_rows = s->image.axis[1].n_taps * (has_zeros ? count_parts (&packing) : 1);
-  if (has_zeros && cleave_call_has (&instance->call, places.w_zero))
-    zeros = (gpointer) instance->constants[places.w_zero];
-  key = g_strdup_printf ("quads of taps of channels, %d, %d without %p", (int) s->n_variants,
-                         has_zeros, zeros);
-  s->packed =
-      cleave_weights_get (weights, instance->constants[places.w], key,
-                          (gsize) (n_blocks (s) * block_bytes (s)), pack_constant, &packing);
-  if (is_written && !prepare_written (s, instance))
+  pack_weights (s, instance, weights,
+                !is_written && cleave_places_have_w_zeros (&places, instance));
+  if (is_written && s->packed != NULL && !prepare_written (s, instance))
     {
       plan_free (s);
       return FALSE;
@@ -436,10 +471,9 @@ read_finish (Work *work, gint32 x_stands, gint32 *bias, float *scale)
       !work->row.is_whole && cleave_byte_has_odd_scales (scale, s->n_channels);
   for (gint64 c = 0; c < s->n_channels; c++)
     {
-      gint64 to = c / QUAD_BYTES * QUAD_BYTES + find_lane (c % QUAD_BYTES), sum, weighed;
+      gint64 to = c / QUAD_BYTES * QUAD_BYTES + find_lane (c % QUAD_BYTES);
 
-      add_weights (s, c, &sum, &weighed);
-      work->bias[to] = (gint32) ((guint32) bias[c] - (guint32) x_stands * (guint32) sum);
+      work->bias[to] = (gint32) ((guint32) bias[c] - (guint32) x_stands * (guint32) s->w_sums[to]);
       if (!work->row.is_whole)
         work->scale[to] = scale[c];
     }
