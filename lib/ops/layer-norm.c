@@ -5,7 +5,7 @@
  *
  * Order: that of moments.h.  LayerNormalization computes float64 in double and shorter floats in
  * float32, each operation rounded; MeanVarianceNormalization, which divides by next to nothing
- * where all elements are equal, all of them in double. */
+ * where all elements are equal, all of them in double, rounded once. */
 
 #include "../ir/op.h"
 #include "moments.h"
@@ -289,7 +289,7 @@ mvn_write (CleaveLines *lines,
            gint64 from,
            const CleaveMoments *moments)
 {
-  double deviation = sqrt (moments->variance) + MVN_EPSILON;
+  double factor = 1 / (sqrt (moments->variance) + MVN_EPSILON);
 
   do
     for (gint64 at = 0; at < lines->length; at += CLEAVE_LINE)
@@ -301,7 +301,7 @@ mvn_write (CleaveLines *lines,
         double y[CLEAVE_LINE];
 
         for (gint64 i = 0; i < n; i++)
-          y[i] = cleave_real_round (views[0]->type.element, (x[i] - moments->mean) / deviation);
+          y[i] = (x[i] - moments->mean) * factor;
         cleave_line_write (views[0], to + lines->offset[0] + at * lines->step[0], lines->step[0], n,
                            CLEAVE_WIDE_F64, y);
       }
