@@ -11,8 +11,8 @@
 
 CLEAVE_LANES_FOLD (fold_add, double, cleave_f64_add)
 
-static void
-find_terms (const double *x, gint64 n, gint64 p, double *terms)
+void
+cleave_norm_terms (const double *x, gint64 n, gint64 p, double *terms)
 {
   if (p == 1)
     for (gint64 i = 0; i < n; i++)
@@ -25,8 +25,8 @@ find_terms (const double *x, gint64 n, gint64 p, double *terms)
       terms[i] = pow (fabs (x[i]), (double) p);
 }
 
-static double
-root_of (double sum, gint64 p)
+double
+cleave_norm_root (double sum, gint64 p)
 {
   return p == 1 ? sum : p == 2 ? sqrt (sum) : pow (sum, 1 / (double) p);
 }
@@ -44,13 +44,14 @@ norm_of (const CleaveView *x, gint64 offset, CleaveLines *elements, gint64 p)
         gint64 n = MIN (elements->length - at, CLEAVE_LINE);
         gint64 from = offset + elements->offset[0] + at * elements->step[0];
 
-        find_terms (cleave_line_read (x, from, elements->step[0], n, CLEAVE_WIDE_F64, &buffer), n,
-                    p, terms);
+        cleave_norm_terms (
+            cleave_line_read (x, from, elements->step[0], n, CLEAVE_WIDE_F64, &buffer), n, p,
+            terms);
         fold_add (lane, terms, done, n);
         done += n;
       }
   while (cleave_lines_next (elements));
-  return root_of (CLEAVE_LANES_JOIN (lane, cleave_f64_add), p);
+  return cleave_norm_root (CLEAVE_LANES_JOIN (lane, cleave_f64_add), p);
 }
 
 /* The same of lists whose elements lie side by side: each of the 8 parts is a line of sums. */
@@ -75,7 +76,8 @@ norms_across (const CleaveView *x,
         gint64 from = offset + elements->offset[0] + at * elements->step[0];
         double *lane = lanes[done % CLEAVE_N_LANES];
 
-        find_terms (cleave_line_read (x, from, across, n, CLEAVE_WIDE_F64, &buffer), n, p, terms);
+        cleave_norm_terms (cleave_line_read (x, from, across, n, CLEAVE_WIDE_F64, &buffer), n, p,
+                           terms);
         for (gint64 i = 0; i < n; i++)
           lane[i] += terms[i];
       }
@@ -86,7 +88,7 @@ norms_across (const CleaveView *x,
 
       for (guint j = 0; j < CLEAVE_N_LANES; j++)
         lane[j] = lanes[j][i];
-      norms[i] = root_of (CLEAVE_LANES_JOIN (lane, cleave_f64_add), p);
+      norms[i] = cleave_norm_root (CLEAVE_LANES_JOIN (lane, cleave_f64_add), p);
     }
 }
 

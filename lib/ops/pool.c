@@ -9,7 +9,7 @@
  * (+0 and -0 as well) the first one wins, and of several NaNs the last.  Without any tap: the
  * lowest value of the type, and the index -1. AveragePool: +0, then one plain addition for each
  * tap, then divided by the count; float64 in its own type, all others in float32, rounded once at
- * the end.  Without any tap: +0. LpPool: powers, sum and root in float64, rounded once at the end.
+ * the end.  Without any tap: +0.  LpPool: see pool-lp.h.
  *
  * The indices of a MaxPool count in the whole of its operand.  A piece knows where in that whole it
  * lies, so that its indices are those of the whole.
@@ -17,6 +17,7 @@
  * Over 400 lines: three ops that differ in what they do with a window. */
 
 #include "build.h"
+#include "pool-lp.h"
 #include "reference.h"
 #include "window.h"
 
@@ -364,26 +365,12 @@ compute_average (const CleaveCall *call, const CleaveView *operands, const Cleav
 /* LpPool */
 
 static void
-make_lp (Window *w, const CleaveView *results, const gint64 *at)
-{
-  const CleavePoolAttrs *a = w->call->attrs;
-  double p = (double) a->p, sum = 0;
-
-  for (gboolean more = first_tap (w); more; more = next_tap (w))
-    {
-      double value = fabs (tap_value (w));
-
-      sum += a->p == 1 ? value : a->p == 2 ? value * value : pow (value, p);
-    }
-  if (a->p != 1)
-    sum = a->p == 2 ? sqrt (sum) : pow (sum, 1 / p);
-  cleave_real_store (w->x.type.element, cleave_view_at (&results[0], at), sum);
-}
-
-static void
 compute_lp (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
 {
-  each_window (call, &operands[X], results, make_lp);
+  CleaveWindow windows[CLEAVE_MAX_RANK];
+
+  init_windows (call, windows);
+  cleave_pool_lp (call, windows, &operands[X], &results[0]);
 }
 
 #define FIELD(field) CLEAVE_FIELD (CleavePoolAttrs, field)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+#include "apply.h"
 #include "op-case.h"
 
 #include "../../lib/ir/graph-private.h"
@@ -359,9 +360,61 @@ START_TEST (norms_are_those_computed_by_hand)
 }
 END_TEST
 
+/* Rows and lists of channels that are longer than what is taken at once, with padding at both ends:
+ * tap by tap as a loop over all of them does it, in both layouts. */
+START_TEST (norms_of_long_lines_are_right)
+{
+  enum { C = 3 + 270, H = 3, W = 529 };
+  gboolean nhwc = _i % 2 != 0;
+  gint64 p = 1 + _i / 2, c = nhwc ? C : 2, w = nhwc ? 5 : W, stride = 2, dilation = 3, kernel = 2;
+  CleavePoolAttrs attrs = { .layout = nhwc ? CLEAVE_LAYOUT_NHWC : CLEAVE_LAYOUT_NCHW,
+                            .kernel_shape = INTS (kernel, kernel),
+                            .strides = INTS (1, stride),
+                            .dilations = INTS (1, dilation),
+                            .pads = INTS (1, 2, 0, 1),
+                            .p = p };
+  gint64 n_rows = H, n_columns = (w + 3 - dilation * (kernel - 1) - 1) / stride + 1;
+  g_autofree double *values = g_new (double, (gsize) (c * H * w)), *expected = NULL;
+  g_autoptr (CleaveTensor) x = NULL, y = NULL;
+
+  expected = g_new (double, (gsize) (c * n_rows * n_columns));
+  for (gint64 i = 0; i < c * H * w; i++)
+    values[i] = (double) (i * 7 % 11 - 5);
+#define AT(n, width, channel, row, column)                                                         \
+  (nhwc ? ((row) * (width) + (column)) * c + (channel)                                             \
+        : ((channel) * (n) + (row)) * (width) + (column))
+  for (gint64 k = 0; k < c; k++)
+    for (gint64 i = 0; i < n_rows; i++)
+      for (gint64 j = 0; j < n_columns; j++)
+        {
+          double sum = 0;
+
+          for (gint64 tap = 0; tap < kernel * kernel; tap++)
+            {
+              gint64 row = i - 1 + tap / kernel, column = j * stride - 2 + tap % kernel * dilation;
+
+              if (row >= 0 && row < H && column >= 0 && column < w)
+                sum += pow (fabs (values[AT (H, w, k, row, column)]), (double) p);
+            }
+          expected[AT (n_rows, n_columns, k, i, j)] = pow (sum, 1 / (double) p);
+        }
+#undef AT
+  x = cleave_apply_tensor (CLEAVE_FLOAT32,
+                           nhwc ? CLEAVE_SHAPE (1, H, w, c) : CLEAVE_SHAPE (1, c, H, w), values);
+  y = cleave_apply ("LpPool", &x, 1, &attrs);
+  ck_assert_int_eq (cleave_shape_n_elements (&cleave_tensor_get_type (y)->shape),
+                    c * n_rows * n_columns);
+  cleave_apply_check ("LpPool", y, expected, 0x1p-24);
+}
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
+  TCase *many = tcase_create ("many");
+
+  tcase_add_loop_test (many, norms_of_long_lines_are_right, 0, 6);
+  suite_add_tcase (suite, many);
   cleave_add_case (suite, "infer", shapes_are_inferred, an_error_says_why_there_is_no_shape,
                    only_max_pool_serves_bytes, NULL);
   cleave_add_case (suite, "chunks", a_chunk_reads_its_windows,
