@@ -219,8 +219,9 @@ copy_some (char *to, const char *from, gint64 n)
       weave_any_##type (to, from, from_step, m, n);                                                \
   }                                                                                                \
                                                                                                    \
+  /* Runs of m elements become m runs of n, wherever each is. */                                   \
   static INLINED                                                                                   \
-  unweave_power_##type (char *to, gint64 to_step, const char *from, gint64 n, const guint m)       \
+  part_power_##type (char *const *to, const char *from, gint64 n, const guint m)                   \
   {                                                                                                \
     for (gint64 i = 0; i < n; i += N)                                                              \
       {                                                                                            \
@@ -231,8 +232,18 @@ copy_some (char *to, const char *from, gint64 n)
           memcpy (&rows[j], from + at * m + j * VECTOR, VECTOR);                                   \
         part_##type (rows, m);                                                                     \
         UNROLLED (j, m)                                                                            \
-          memcpy (to + at + j * to_step, &rows[j], VECTOR);                                        \
+          memcpy (to[j] + at, &rows[j], VECTOR);                                                   \
       }                                                                                            \
+  }                                                                                                \
+                                                                                                   \
+  static INLINED                                                                                   \
+  unweave_power_##type (char *to, gint64 to_step, const char *from, gint64 n, const guint m)       \
+  {                                                                                                \
+    char *runs[N];                                                                                 \
+                                                                                                   \
+    UNROLLED (j, m)                                                                                \
+      runs[j] = to + j * to_step;                                                                  \
+    part_power_##type (runs, from, n, m);                                                          \
   }                                                                                                \
                                                                                                    \
   /* What a row has too much is not stored. */                                                     \
@@ -288,29 +299,13 @@ copy_some (char *to, const char *from, gint64 n)
       }                                                                                            \
   }
 
-/* Runs of m elements become m runs of n, wherever each is. */
 #define DEFINE_PART(type, N)                                                                       \
-  static INLINED                                                                                   \
-  part_power_to_##type (char *const *to, const char *from, gint64 n, const guint m)                \
-  {                                                                                                \
-    for (gint64 i = 0; i < n; i += N)                                                              \
-      {                                                                                            \
-        gint64 at = MIN (i, n - N) * (gint64) sizeof (type);                                       \
-        Row_##type rows[N];                                                                        \
-                                                                                                   \
-        UNROLLED (j, m)                                                                            \
-          memcpy (&rows[j], from + at * m + j * VECTOR, VECTOR);                                   \
-        part_##type (rows, m);                                                                     \
-        UNROLLED (j, m)                                                                            \
-          memcpy (to[j] + at, &rows[j], VECTOR);                                                   \
-      }                                                                                            \
-  }                                                                                                \
   static gboolean                                                                                  \
   part_to_##type (char *const *to, const char *from, gint64 n, guint m)                            \
   {                                                                                                \
     if (n < N || m != MIN (4, N))                                                                  \
       return FALSE;                                                                                \
-    part_power_to_##type (to, from, n, MIN (4, N));                                                \
+    part_power_##type (to, from, n, MIN (4, N));                                                   \
     return TRUE;                                                                                   \
   }
 

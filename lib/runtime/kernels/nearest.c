@@ -65,35 +65,22 @@ count_repeats (const Nearest *r)
   return r->n % repeats == 0 && r->y_step == r->size ? repeats : 0;
 }
 
-static gboolean
-prepare (const CleaveKernelInstance *instance,
-         CleaveWeights *weights,
-         gpointer *state,
-         gsize *n_scratch)
+/* All dimensions but `c`, that of the channels; what has one element is where all begins. */
+static void
+add_dims (Nearest *r, const CleaveKernelInstance *instance, guint c)
 {
-  const CleaveResizeAttrs *attrs = instance->call.attrs;
   const CleaveView *y = &instance->results[0];
   gint64 size = (gint64) cleave_element_size (y->type.element);
-  guint order[CLEAVE_MAX_RANK], c, n_dims = cleave_loops_sort (y, order);
-  Nearest *r;
+  guint order[CLEAVE_MAX_RANK], n_dims = cleave_loops_sort (y, order);
 
-  if (attrs->coordinate_transformation_mode == CLEAVE_RESIZE_TF_CROP_AND_RESIZE ||
-      cleave_shape_n_elements (&y->type.shape) == 0)
-    return FALSE;
-  r = g_new0 (Nearest, 1);
-  c = cleave_resize_find_channels (attrs, &instance->operands[X], y);
-  r->size = size;
-  r->n = 1;
+  r->size = size * (c < y->type.shape.rank ? y->type.shape.dim[c] : 1);
   for (guint d = 0; d < y->type.shape.rank; d++)
-    if (d == c)
-      r->size *= y->type.shape.dim[d];
-    else if (y->type.shape.dim[d] == 1)
+    if (d != c && y->type.shape.dim[d] == 1)
       {
         g_autofree gint64 *places = new_places (instance, d);
 
         r->begin += places[0];
       }
-  r->y_step = r->size;
   for (guint i = 0; i < n_dims; i++)
     if (order[i] != c)
       {
@@ -101,6 +88,15 @@ prepare (const CleaveKernelInstance *instance,
         r->to[r->n_dims] = y->stride[order[i]] * size;
         r->place[r->n_dims++] = new_places (instance, order[i]);
       }
+}
+
+/* The innermost dimension is that of the pixels of a line, the one around it that of the lines;
+ * where there is none, there is one. */
+static void
+take_lines (Nearest *r)
+{
+  r->n = 1;
+  r->y_step = r->size;
   if (r->n_dims > 0)
     {
       r->n = r->extent[--r->n_dims];
@@ -117,6 +113,24 @@ prepare (const CleaveKernelInstance *instance,
       r->place[0] = g_new0 (gint64, 1);
     }
   r->repeats = count_repeats (r);
+}
+
+static gboolean
+prepare (const CleaveKernelInstance *instance,
+         CleaveWeights *weights,
+         gpointer *state,
+         gsize *n_scratch)
+{
+  const CleaveResizeAttrs *attrs = instance->call.attrs;
+  const CleaveView *y = &instance->results[0];
+  Nearest *r;
+
+  if (attrs->coordinate_transformation_mode == CLEAVE_RESIZE_TF_CROP_AND_RESIZE ||
+      cleave_shape_n_elements (&y->type.shape) == 0)
+    return FALSE;
+  r = g_new0 (Nearest, 1);
+  add_dims (r, instance, cleave_resize_find_channels (attrs, &instance->operands[X], y));
+  take_lines (r);
   *state = r;
   return TRUE;
 }
