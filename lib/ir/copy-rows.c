@@ -93,7 +93,7 @@ cleave_copy_rows (const CleaveCopyLoops *loops, char *to, const char *from, gint
 
 /* Lines: elements one by one; a line may be filled with one, or have every second. */
 
-/* A long line is filled by copies of its first part. */
+/* A long line is filled by copies of its first part: OneHot of 1,000 floats 52 -> 77 GB/s. */
 #define FILLED_BYTES 1024
 #define FILLED_FIRST 256
 
