@@ -40,8 +40,6 @@ typedef struct
 
 /* Rows that are added up at once, as an addition waits for the one before it. */
 #define N_ROWS 4
-/* As many rows side by side are worth going through element by element. */
-#define MIN_ACROSS 8
 
 /* Of T with the functions cleave_<t>_…: the sums of some rows, each on its own; and those of rows
  * whose elements lie side by side, one addition for all of them.  Either way a row's sums are made
@@ -115,7 +113,7 @@ typedef struct
                                                                                                    \
   static void run_##t (const Rows *rows)                                                           \
   {                                                                                                \
-    if (rows->n >= MIN_ACROSS && ABS (rows->x_across) < ABS (rows->x_step))                        \
+    if (rows->n >= CLEAVE_MIN_ACROSS && ABS (rows->x_across) < ABS (rows->x_step))                        \
       for (gint64 i = 0; i < rows->n; i += CLEAVE_LINE)                                            \
         across_##t (rows, i, MIN (rows->n - i, CLEAVE_LINE));                                      \
     else                                                                                           \

@@ -17,6 +17,9 @@ typedef enum {
 
 /* How many elements a kernel takes at once, so that its buffers fit on the stack. */
 #define CLEAVE_LINE 256
+/* As many lists side by side are gone through element by element, all of them at once: CumSum of 8
+ * lists of 512 takes 27 us one by one and 47 at once, of 16 as long either way. */
+#define CLEAVE_MIN_ACROSS 16
 
 typedef union
 {

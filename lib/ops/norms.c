@@ -6,9 +6,6 @@
 
 #include <math.h>
 
-/* As many lists side by side are worth going through element by element. */
-#define MIN_ACROSS 8
-
 CLEAVE_LANES_FOLD (fold_add, double, cleave_f64_add)
 
 void
@@ -101,7 +98,7 @@ cleave_norms (const CleaveView *x,
               gint64 p,
               double *norms)
 {
-  if (n >= MIN_ACROSS && ABS (across) < ABS (elements->step[0]))
+  if (n >= CLEAVE_MIN_ACROSS && ABS (across) < ABS (elements->step[0]))
     norms_across (x, offset, across, n, elements, p, norms);
   else
     for (gint64 i = 0; i < n; i++)
