@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* What the functions of elementwise-math.h are made of: choices without a branch, bounds, roots and
+ * whole numbers near a float.  Rules as there. */
+
+#include <math.h>
+
+#include "half.h"
+
+#define CLEAVE_NAN (__builtin_nan (""))
+
+/* A call that loops make once, since its branches else keep them from being vectorised. */
+#define CLEAVE_CALL G_GNUC_UNUSED __attribute__ ((noinline, const)) static
+
+/* 0 and 1 as bounds that compilers do not know: of two that they know, they make branches, not the
+ * two instructions that it takes. */
+CLEAVE_CALL float
+cleave_f32_unit_bound (gboolean upper)
+{
+  return upper ? 1 : 0;
+}
+
+CLEAVE_CALL double
+cleave_f64_unit_bound (gboolean upper)
+{
+  return upper ? 1 : 0;
+}
+
+/* a if `choice`, else b: both are there, nothing branches. */
+static inline float
+cleave_f32_select (gboolean choice, float a, float b)
+{
+  guint32 mask = -(guint32) choice;
+
+  return cleave_float_from_bits ((cleave_float_bits (a) & mask) | (cleave_float_bits (b) & ~mask));
+}
+
+static inline double
+cleave_f64_select (gboolean choice, double a, double b)
+{
+  return choice ? a : b;
+}
+
+static inline float
+cleave_f32_abs (float a)
+{
+  return cleave_float_from_bits (cleave_float_bits (a) & 0x7fffffffu);
+}
+
+/* |a| with the sign of b. */
+static inline float
+cleave_f32_copysign (float a, float b)
+{
+  return cleave_float_from_bits ((cleave_float_bits (a) & 0x7fffffffu) |
+                                 (cleave_float_bits (b) & 0x80000000u));
+}
+
+/* a * b + c, rounded once. */
+static inline float
+cleave_f32_fma (float a, float b, float c)
+{
+  return __builtin_fmaf (a, b, c);
+}
+
+/* The smaller, or the greater, of a and a bound; a NaN stays one.  Processors have an instruction
+ * for exactly this. */
+static inline float
+cleave_f32_at_most (float a, float bound)
+{
+  return bound < a ? bound : a;
+}
+
+static inline float
+cleave_f32_at_least (float a, float bound)
+{
+  return bound > a ? bound : a;
+}
+
+static inline double
+cleave_f64_copysign (double a, double b)
+{
+  return copysign (a, b);
+}
+
+static inline double
+cleave_f64_at_most (double a, double bound)
+{
+  return bound < a ? bound : a;
+}
+
+static inline double
+cleave_f64_at_least (double a, double bound)
+{
+  return bound > a ? bound : a;
+}
+
+static inline float
+cleave_f32_sqrt (float a)
+{
+  return cleave_f32_select (a < 0.0f, (float) CLEAVE_NAN, __builtin_sqrtf (a));
+}
+
+/* To the nearest integer, halves to the even one; the sign of zero is kept.  Where there is an
+ * instruction, it gives the same. */
+#if defined(__SSE4_1__)
+static inline float
+cleave_f32_round (float a)
+{
+  return __builtin_rintf (a);
+}
+
+static inline float
+cleave_f32_floor (float a)
+{
+  return __builtin_floorf (a);
+}
+
+static inline float
+cleave_f32_ceil (float a)
+{
+  return __builtin_ceilf (a);
+}
+#else
+static inline float
+cleave_f32_round (float a)
+{
+  float x = cleave_f32_abs (a);
+  float y = (x + 8388608.0f) - 8388608.0f; /* beyond 2^23 all floats are integers */
+
+  return cleave_f32_copysign (cleave_f32_select (x < 8388608.0f, y, x), a);
+}
+
+static inline float
+cleave_f32_floor (float a)
+{
+  float y = cleave_f32_round (a);
+
+  return cleave_f32_copysign (y - cleave_f32_select (y > a, 1.0f, 0.0f), a);
+}
+
+static inline float
+cleave_f32_ceil (float a)
+{
+  float y = cleave_f32_round (a);
+
+  return cleave_f32_copysign (y + cleave_f32_select (y < a, 1.0f, 0.0f), a);
+}
+#endif
