@@ -262,3 +262,30 @@ run_normalise_for_good (CleaveGraph *graph, CleaveResult *x)
 
   return run_normalise_by (graph, x, run_constant (graph, &n, 9));
 }
+
+CleaveResult *
+run_halve (CleaveGraph *graph, CleaveResult *x)
+{
+  const CleavePoolAttrs pool = { .kernel_shape = CLEAVE_INTS (2, 2),
+                                 .strides = CLEAVE_INTS (2, 2) };
+
+  return run_add (graph, "MaxPool", &x, 1, &pool);
+}
+
+CleaveGraph *
+run_unet (void)
+{
+  CleaveGraph *graph = cleave_graph_new ("unet");
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 3, 48, 32));
+  CleaveResult *wide = run_conv (graph, x, 8, 3, CLEAVE_LAYOUT_NCHW), *down, *both[2];
+  CleaveDepthAttrs up = { .blocksize = 2 };
+
+  down = run_halve (graph, wide);
+  down = run_conv (graph, run_unary (graph, "Relu", down), 32, 3, CLEAVE_LAYOUT_NCHW);
+  both[0] = wide;
+  both[1] = run_add (graph, "DepthToSpace", &down, 1, &up);
+  down = run_concat (graph, both, 2, 1);
+  run_output (graph, run_conv (graph, down, 2, 3, CLEAVE_LAYOUT_NCHW));
+  run_output (graph, run_unary (graph, "Relu", both[1]));
+  return graph;
+}

@@ -39,6 +39,10 @@ CleaveResult *run_normalise_by (CleaveGraph *graph, CleaveResult *x, CleaveResul
 CleaveResult *run_normalise_for_good (CleaveGraph *graph, CleaveResult *x);
 CleaveResult *run_slice (CleaveGraph *graph, CleaveResult *x, CleaveRange range);
 CleaveResult *run_concat (CleaveGraph *graph, CleaveResult *const *operands, guint n, gint64 axis);
+/* Half the height and width. */
+CleaveResult *run_halve (CleaveGraph *graph, CleaveResult *x);
+/* A U-net: half the height and width, and up again; what was before is joined to it. */
+CleaveGraph *run_unet (void);
 CleaveResult *
 run_assemble (CleaveGraph *graph, CleaveResult *const *parts, const CleaveRange *ranges, guint n);
 void run_output (CleaveGraph *graph, CleaveResult *value);

@@ -183,35 +183,6 @@ make_residual (CleaveLayout layout)
   return graph;
 }
 
-/* Half the height and width. */
-static CleaveResult *
-halve (CleaveGraph *graph, CleaveResult *x)
-{
-  const CleavePoolAttrs pool = { .kernel_shape = CLEAVE_INTS (2, 2),
-                                 .strides = CLEAVE_INTS (2, 2) };
-
-  return run_add (graph, "MaxPool", &x, 1, &pool);
-}
-
-/* Half the height, and up again; what was before is joined to it. */
-static CleaveGraph *
-make_unet (void)
-{
-  CleaveGraph *graph = cleave_graph_new ("unet");
-  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 3, 48, 32));
-  CleaveResult *wide = run_conv (graph, x, 8, 3, CLEAVE_LAYOUT_NCHW), *down, *both[2];
-  CleaveDepthAttrs up = { .blocksize = 2 };
-
-  down = halve (graph, wide);
-  down = run_conv (graph, run_unary (graph, "Relu", down), 32, 3, CLEAVE_LAYOUT_NCHW);
-  both[0] = wide;
-  both[1] = run_add (graph, "DepthToSpace", &down, 1, &up);
-  down = run_concat (graph, both, 2, 1);
-  run_output (graph, run_conv (graph, down, 2, 3, CLEAVE_LAYOUT_NCHW));
-  run_output (graph, run_unary (graph, "Relu", both[1]));
-  return graph;
-}
-
 /* What is joined at the end is there long before the rest of it, which is there whole, whichever
  * dimension is cut. */
 static CleaveGraph *
@@ -222,7 +193,7 @@ make_late_join (void)
   CleaveResult *wide = run_conv (graph, x, 16, 3, CLEAVE_LAYOUT_NCHW), *down, *both[2];
   CleaveDepthAttrs up = { .blocksize = 2 };
 
-  down = run_conv (graph, halve (graph, wide), 64, 1, CLEAVE_LAYOUT_NCHW);
+  down = run_conv (graph, run_halve (graph, wide), 64, 1, CLEAVE_LAYOUT_NCHW);
   for (gint64 axis = 1; axis < 4; axis++)
     down = run_add (graph, "Softmax", &down, 1, &(CleaveAxisAttrs){ .axis = axis });
   both[0] = run_add (graph, "DepthToSpace", &down, 1, &up);
@@ -264,7 +235,7 @@ START_TEST (images_and_attention_come_down)
 {
   g_autoptr (CleaveGraph) nchw = make_residual (CLEAVE_LAYOUT_NCHW);
   g_autoptr (CleaveGraph) nhwc = make_residual (CLEAVE_LAYOUT_NHWC);
-  g_autoptr (CleaveGraph) unet = make_unet (), attention = make_attention ();
+  g_autoptr (CleaveGraph) unet = run_unet (), attention = make_attention ();
 
   /* the rest is what comes in and goes out, or is joined */
   ck_assert_double_lt (get_part (nchw), 0.4);
@@ -530,7 +501,7 @@ assert_in_order (const CleaveGraph *graph)
 START_TEST (files_take_what_plans_say)
 {
   g_autoptr (CleaveGraph) residual = make_residual (CLEAVE_LAYOUT_NCHW);
-  g_autoptr (CleaveGraph) unet = make_unet (), attention = make_attention ();
+  g_autoptr (CleaveGraph) unet = run_unet (), attention = make_attention ();
   CleaveGraph *graphs[] = { residual, unet, attention };
 
   for (guint i = 0; i < G_N_ELEMENTS (graphs); i++)
@@ -595,263 +566,6 @@ START_TEST (columns_are_bands)
   copy = apply (graph, plan);
   copy->inputs_apart = TRUE;
   assert_same_again (copy, plan, 1);
-}
-END_TEST
-
-/* The fewest bytes that strips of all convolutions need. */
-static gint64
-find_least_of_strips (gint64 height, gint64 width)
-{
-  g_autoptr (CleaveGraph) graph = cleave_graph_new ("image");
-  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 2, height, width));
-  g_auto (CleaveFitSteps) steps = { 0 };
-  g_auto (CleaveFitEdges) strips = { 0 };
-  const CleaveFitWatch watch = { 0 };
-  g_autoptr (GError) error = NULL;
-  gint64 least = G_MAXINT64;
-  guint longest = 0;
-
-  x = run_conv (graph, run_conv (graph, x, 16, 3, CLEAVE_LAYOUT_NCHW), 24, 3, CLEAVE_LAYOUT_NCHW);
-  run_output (graph, run_conv (graph, x, 2, 3, CLEAVE_LAYOUT_NCHW));
-  ck_assert (cleave_fit_steps_init (&steps, graph, &error));
-  ck_assert (cleave_fit_edges_init (&strips, &steps, NULL, &watch, &error));
-  for (guint i = 0; i < strips.edges->len; i++)
-    {
-      const CleaveFitEdge *edge = &g_array_index (strips.edges, CleaveFitEdge, i);
-
-      if (edge->end - edge->begin > longest)
-        least = G_MAXINT64;
-      longest = MAX (longest, edge->end - edge->begin);
-      if (edge->end - edge->begin == longest)
-        least = MIN (least, edge->n_bytes);
-    }
-  ck_assert_uint_ge (longest, 3);
-  return least;
-}
-
-/* An image that lies needs hardly more than one that stands: its columns are the shorter lines. */
-START_TEST (wide_images_are_cut_into_columns)
-{
-  ck_assert_double_le ((double) find_least_of_strips (12, 96),
-                       1.1 * (double) find_least_of_strips (96, 12));
-}
-END_TEST
-
-/* A path of one segment, measured; packed, if it needs no more than enough. */
-static CleaveEstimate
-estimate_edge (const CleaveGraph *graph,
-               const CleaveFitEdges *strips,
-               const CleaveFitEdge *edge,
-               gint64 enough)
-{
-  g_autoptr (GArray) edges = g_array_new (FALSE, FALSE, sizeof (CleaveFitEdge));
-  const CleaveFitPath path = { .edges = edges };
-  g_autoptr (CleaveFitTry) tried = NULL;
-
-  g_array_append_vals (edges, edge, 1);
-  tried = cleave_fit_try_new (graph, strips, &path, 1, enough);
-  return tried->estimate;
-}
-
-/* The most that the segment needs. */
-static gint64
-measure_edge (const CleaveGraph *graph, const CleaveFitEdges *strips, const CleaveFitEdge *edge)
-{
-  g_autoptr (GArray) edges = g_array_new (FALSE, FALSE, sizeof (CleaveFitEdge));
-  const CleaveFitPath path = { .edges = edges };
-  g_autoptr (CleaveFitTry) tried = NULL;
-
-  g_array_append_vals (edges, edge, 1);
-  tried = cleave_fit_try_new (graph, strips, &path, 1, 0);
-  return tried->part_bytes[0];
-}
-
-/* What a Concat joins lies in its place; strips of the Concat are there besides, if its operands
- * are made before. */
-START_TEST (strips_of_a_concat_are_foreseen)
-{
-  g_autoptr (CleaveGraph) graph = cleave_graph_new ("concat");
-  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 2, 32, 32)), *both[2];
-  g_auto (CleaveFitSteps) steps = { 0 };
-  g_auto (CleaveFitEdges) strips = { 0 };
-  const CleaveFitWatch watch = { 0 };
-  guint n = 0;
-
-  both[0] = run_conv (graph, x, 16, 3, CLEAVE_LAYOUT_NCHW);
-  both[1] = run_conv (graph, both[0], 16, 3, CLEAVE_LAYOUT_NCHW);
-  x = run_conv (graph, run_concat (graph, both, 2, 1), 16, 3, CLEAVE_LAYOUT_NCHW);
-  run_output (graph, run_conv (graph, x, 2, 3, CLEAVE_LAYOUT_NCHW));
-  ck_assert (cleave_fit_steps_init (&steps, graph, NULL));
-  ck_assert (cleave_fit_edges_init (&strips, &steps, NULL, &watch, NULL));
-  for (guint i = 0; i < strips.edges->len; i++)
-    {
-      const CleaveFitEdge *edge = &g_array_index (strips.edges, CleaveFitEdge, i);
-      const CleaveNode *first = cleave_fit_node (&steps, steps.first_node[edge->begin])->node;
-
-      if (!g_str_equal (first->op->name, "Concat") || edge->cut != CLEAVE_FIT_ROWS)
-        continue;
-      n++;
-      ck_assert_double_ge ((double) edge->apart,
-                           0.97 * (double) measure_edge (graph, &strips, edge));
-    }
-  ck_assert_uint_gt (n, 0);
-}
-END_TEST
-
-/* Of all segments at the end of a graph. */
-static void
-assert_foreseen (const CleaveGraph *graph, double at_most)
-{
-  g_auto (CleaveFitSteps) steps = { 0 };
-  g_auto (CleaveFitEdges) strips = { 0 };
-  const CleaveFitWatch watch = { 0 };
-
-  ck_assert (cleave_fit_steps_init (&steps, graph, NULL));
-  ck_assert (cleave_fit_edges_init (&strips, &steps, NULL, &watch, NULL));
-  ck_assert_uint_gt (strips.edges->len, strips.first[steps.n_steps]);
-  for (guint i = 0; i < strips.edges->len; i++)
-    {
-      const CleaveFitEdge *edge = &g_array_index (strips.edges, CleaveFitEdge, i);
-      double measured =
-          edge->end < steps.n_steps ? 0 : (double) measure_edge (graph, &strips, edge);
-
-      ck_assert_msg (measured <= at_most * (double) edge->apart,
-                     "steps %u to %u in %u strips of dimension %d, halo %d: %.0f bytes in place of "
-                     "%" G_GINT64_FORMAT,
-                     edge->begin, edge->end, edge->n_strips, (int) edge->cut, (int) edge->halo,
-                     measured, edge->apart);
-    }
-}
-
-/* Others than the join read what it joins, with more rows: it lies apart, and the join has a copy.
- */
-START_TEST (parts_of_a_concat_that_others_read_are_foreseen)
-{
-  g_autoptr (CleaveGraph) graph = cleave_graph_new ("ghost");
-  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 2, 32, 32)), *both[2];
-
-  x = run_conv (graph, x, 4, 1, CLEAVE_LAYOUT_NCHW);
-  both[0] = run_conv (graph, x, 16, 1, CLEAVE_LAYOUT_NCHW);
-  both[1] = run_conv (graph, both[0], 16, 3, CLEAVE_LAYOUT_NCHW);
-  x = run_conv (graph, run_concat (graph, both, 2, 1), 4, 1, CLEAVE_LAYOUT_NCHW);
-  run_output (graph, run_conv (graph, x, 4, 1, CLEAVE_LAYOUT_NCHW));
-  assert_foreseen (graph, 1.1);
-}
-END_TEST
-
-/* What overwrites a part of a join ends no more than that. */
-START_TEST (joins_of_overwritten_parts_are_foreseen)
-{
-  g_autoptr (CleaveGraph) graph = cleave_graph_new ("overwritten");
-  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 2, 32, 32)), *both[2];
-
-  for (guint i = 0; i < 2; i++)
-    both[i] = run_unary (graph, "Relu", run_conv (graph, x, 16, 1, CLEAVE_LAYOUT_NCHW));
-  x = run_unary (graph, "Relu", run_concat (graph, both, 2, 1));
-  x = run_conv (graph, run_conv (graph, x, 4, 3, CLEAVE_LAYOUT_NCHW), 4, 1, CLEAVE_LAYOUT_NCHW);
-  run_output (graph, x);
-  assert_foreseen (graph, 1.2);
-}
-END_TEST
-
-/* Chunks of channels keep what any later one reads, not the next alone. */
-START_TEST (chunks_of_channels_are_foreseen)
-{
-  g_autoptr (CleaveGraph) graph = cleave_graph_new ("channels");
-  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 2, 16, 16)), *both[2];
-
-  both[0] = run_conv (graph, x, 32, 1, CLEAVE_LAYOUT_NCHW);
-  both[1] = run_depthwise (graph, both[0]);
-  run_output (graph, run_depthwise (graph, run_concat (graph, both, 2, 1)));
-  assert_foreseen (graph, 1.15);
-}
-END_TEST
-
-/* A plan that needs more than is known to be enough is not packed, and is told as its peak. */
-START_TEST (plans_of_no_use_are_not_packed)
-{
-  g_autoptr (CleaveGraph) graph = make_unet ();
-  g_auto (CleaveFitSteps) steps = { 0 };
-  g_auto (CleaveFitEdges) strips = { 0 };
-  const CleaveFitWatch watch = { 0 };
-  guint n_packed = 0;
-
-  ck_assert (cleave_fit_steps_init (&steps, graph, NULL));
-  ck_assert (cleave_fit_edges_init (&strips, &steps, NULL, &watch, NULL));
-  for (guint i = 0; i < strips.edges->len; i++)
-    {
-      const CleaveFitEdge *edge = &g_array_index (strips.edges, CleaveFitEdge, i);
-      CleaveEstimate packed = estimate_edge (graph, &strips, edge, 0);
-      CleaveEstimate told = estimate_edge (graph, &strips, edge, 1);
-      CleaveEstimate enough = estimate_edge (graph, &strips, edge, packed.arena_bytes);
-
-      ck_assert_int_eq (enough.arena_bytes, packed.arena_bytes);
-      ck_assert_int_eq (told.arena_bytes, told.peak_activation_bytes);
-      ck_assert_int_ge (told.arena_bytes, packed.peak_activation_bytes);
-      n_packed += packed.arena_bytes > packed.peak_activation_bytes;
-    }
-  ck_assert_uint_gt (n_packed, 0);
-}
-END_TEST
-
-/* Two convolutions of large weights on a small image. */
-#define N_WEIGHTS (64 * 1024 * 9 * sizeof (float))
-
-static CleaveGraph *
-make_heavy (void)
-{
-  CleaveGraph *graph = cleave_graph_new ("heavy");
-  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 64, 16, 16));
-
-  x = run_conv (graph, x, 1024, 3, CLEAVE_LAYOUT_NCHW);
-  x = run_conv (graph, x, 64, 3, CLEAVE_LAYOUT_NCHW);
-  run_output (graph, x);
-  return graph;
-}
-
-/* Each strip reads them again. */
-START_TEST (strips_of_large_weights_cost)
-{
-  g_autoptr (CleaveGraph) graph = make_heavy ();
-  g_auto (CleaveFitSteps) steps = { 0 };
-  g_auto (CleaveFitEdges) strips = { 0 };
-  const CleaveFitWatch watch = { 0 };
-  guint n_cut = 0;
-
-  ck_assert (cleave_fit_steps_init (&steps, graph, NULL));
-  ck_assert (cleave_fit_edges_init (&strips, &steps, NULL, &watch, NULL));
-  for (guint i = 0; i < strips.edges->len; i++)
-    {
-      const CleaveFitEdge *edge = &g_array_index (strips.edges, CleaveFitEdge, i);
-
-      if (edge->cut != CLEAVE_FIT_ROWS)
-        continue;
-      n_cut++;
-      ck_assert_double_ge (edge->again, (edge->n_strips - 1) * (double) N_WEIGHTS / 60);
-    }
-  ck_assert_uint_gt (n_cut, 0);
-}
-END_TEST
-
-/* But the caches have them by then. */
-START_TEST (weights_are_far_once)
-{
-  g_autoptr (CleaveGraph) graph = make_heavy ();
-  const gint64 n = 16;
-  g_autoptr (CleaveTiling) tiling = cleave_tiling_by_num_chunks ("H", &n, 1);
-  CleaveRecursion recursion = { .depth = 2, .halo = CLEAVE_HALO_CARRY };
-  CleaveNode *last =
-      cleave_result_get_node (cleave_operand_get_result (cleave_graph_get_output (graph, 0)));
-  g_autoptr (CleaveSplitReport) report = NULL;
-  CleaveEstimate whole, split;
-
-  ck_assert (cleave_graph_estimate (graph, 1, &whole, NULL));
-  report = cleave_split_node_recursively (last, tiling, NULL, &recursion, NULL);
-  ck_assert_ptr_nonnull (report);
-  ck_assert (cleave_graph_estimate (graph, 1, &split, NULL));
-  ck_assert_double_gt (split.nanoseconds, whole.nanoseconds);
-  ck_assert_double_lt (split.nanoseconds,
-                       whole.nanoseconds + 2 * (double) n * (double) N_WEIGHTS / 20);
 }
 END_TEST
 
@@ -999,14 +713,11 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "fit", images_and_attention_come_down, strips_take_the_place_of_a_join,
                    heads_are_cut_by_rows, blocks_lie_over_what_they_read, a_sequence_is_cut_once,
                    segments_may_stay_whole, added_macs_have_a_limit, frontier_goes_down,
-                   files_take_what_plans_say, columns_are_bands, wide_images_are_cut_into_columns,
-                   strips_of_a_concat_are_foreseen, parts_of_a_concat_that_others_read_are_foreseen,
-                   joins_of_overwritten_parts_are_foreseen, chunks_of_channels_are_foreseen,
-                   plans_of_no_use_are_not_packed, strips_of_large_weights_cost,
-                   weights_are_far_once, search_tells_and_can_be_cancelled,
-                   plan_of_another_graph_changes_nothing, options_must_make_sense,
-                   search_is_no_more_work_than_graphs_are_long, cheaper_plans_are_looked_for,
-                   fit_is_a_pass, NULL);
+                   files_take_what_plans_say, columns_are_bands,
+
+                   search_tells_and_can_be_cancelled, plan_of_another_graph_changes_nothing,
+                   options_must_make_sense, search_is_no_more_work_than_graphs_are_long,
+                   cheaper_plans_are_looked_for, fit_is_a_pass, NULL);
 }
 
 CLEAVE_TEST_SUITE ("fit", add_tests)
