@@ -59,8 +59,8 @@ cleave_cost_of_rows (double n_bytes)
 /* By Winograd's F(2x2, 3x3) they are done in about so much less time. */
 #define WINOGRAD_GAIN 1.7
 
-static gboolean
-is_by_winograd (const CleaveNode *node)
+gboolean
+cleave_cost_is_by_winograd (const CleaveNode *node)
 {
   for (const CleaveAttr *attr = node->op->attrs; attr != NULL && attr->name != NULL; attr++)
     if (strcmp (attr->name, "winograd") == 0 && !cleave_attr_is_default (attr, node->attrs))
@@ -93,8 +93,8 @@ has_weights (const CleaveNode *node)
 
 /* Whether a node multiplies bytes, or floats that are bytes as they are stored.  The latter are
  * made floats where neither operand is constant. */
-static gboolean
-is_in_bytes (const CleaveNode *node)
+gboolean
+cleave_cost_is_in_bytes (const CleaveNode *node)
 {
   if (node->n_operands < 2)
     return FALSE;
@@ -136,15 +136,21 @@ count_idle_macs (const CleaveNode *node)
   return n * (double) node->results[0].type.shape.dim[sequence.dim];
 }
 
+double
+cleave_cost_of_idle_macs (const CleaveNode *node)
+{
+  return cleave_cost_of_macs (count_idle_macs (node));
+}
+
 static double
 count_macs (const CleaveNode *node)
 {
   double macs = (double) cleave_node_get_macs (node);
 
-  return macs == 0               ? 0
-         : is_in_bytes (node)    ? macs / BYTES_GAIN
-         : is_by_winograd (node) ? macs / WINOGRAD_GAIN
-                                 : macs + count_idle_macs (node);
+  return macs == 0                           ? 0
+         : cleave_cost_is_in_bytes (node)    ? macs / BYTES_GAIN
+         : cleave_cost_is_by_winograd (node) ? macs / WINOGRAD_GAIN
+                                             : macs + count_idle_macs (node);
 }
 
 /* Where a tile has two rows and columns, a piece that ends within one does all of it. */
@@ -156,7 +162,7 @@ count_macs_of_tiles (const CleaveNode *node)
   double macs = count_macs (node);
   const char *letters;
 
-  if (!is_by_winograd (node))
+  if (!cleave_cost_is_by_winograd (node))
     return macs;
   letters = node->op->layout (cleave_node_call_init (&call, node));
   for (guint d = 0; d < shape->rank; d++)
@@ -226,9 +232,9 @@ cleave_cost_of_elements (const CleaveNode *node)
   if (cleave_node_is_group (node))
     {
       body = cleave_group_get_body (cleave_node_call_init (&call, node));
-      return cleave_node_get_macs (node) > 0 && is_in_bytes (node) ? 0
-             : goes_by_elements (&body)                            ? cost
-                                                                   : 2 * cost;
+      return cleave_node_get_macs (node) > 0 && cleave_cost_is_in_bytes (node) ? 0
+             : goes_by_elements (&body)                                        ? cost
+                                                                               : 2 * cost;
     }
   return cleave_node_get_macs (node) > 0 || cleave_node_goes_by_elements (node) ||
                  (node->op->flags & (CLEAVE_OP_VIEW | CLEAVE_OP_JOIN | CLEAVE_OP_ROW_MAJOR)) != 0
@@ -245,14 +251,7 @@ cleave_cost_of_weights_again (const CleaveNode *node)
 double
 cleave_cost_of_node (const CleaveNode *node)
 {
-  return cleave_cost_of_piece (node, NULL);
-}
-
-double
-cleave_cost_of_piece (const CleaveNode *node, GHashTable *read)
-{
-  const gboolean is_product = read != NULL && cleave_node_get_macs (node) > 0;
-  double n_bytes = 0, n_again = 0, n_packed = 0;
+  double n_bytes = 0;
 
   if (node->n_operands == 0 || node->n_results == 0)
     return CLEAVE_COST_OF_STEP;
@@ -260,19 +259,11 @@ cleave_cost_of_piece (const CleaveNode *node, GHashTable *read)
     n_bytes += (double) cleave_tensor_type_n_bytes (&node->results[r].type);
   for (guint i = 0; i < node->n_operands; i++)
     if (node->operands[i].result != NULL)
-      {
-        const CleaveResult *x = cleave_result_without_broadcast (node->operands[i].result);
-        gboolean is_again =
-            is_product && cleave_node_is_fixed (x->node) && !g_hash_table_add (read, (gpointer) x);
-
-        *(is_again ? &n_again : &n_bytes) += (double) cleave_tensor_type_n_bytes (&x->type);
-        if (is_product && i == 1 && !cleave_node_is_fixed (x->node))
-          n_packed = (double) cleave_tensor_type_n_bytes (&x->type);
-      }
+      n_bytes += (double) cleave_tensor_type_n_bytes (
+          &cleave_result_without_broadcast (node->operands[i].result)->type);
   return CLEAVE_COST_OF_STEP +
          MAX (cleave_cost_of_bytes (n_bytes), cleave_cost_of_elements (node)) +
-         n_again / AGAIN_PER_NS + cleave_cost_of_rows (n_packed) +
-         cleave_cost_of_macs (read == NULL ? count_macs (node) : count_macs_of_tiles (node));
+         cleave_cost_of_macs (count_macs (node));
 }
 
 double

@@ -4,9 +4,9 @@
 #include "../ir/graph-private.h"
 
 /* What a run is thought to take, in nanoseconds of one thread: the one model by which schedules are
- * searched, segments cut, graphs fitted and nodes split for threads.  It need not be right, but
- * alike for all of them.  The figures are fitted to what the steps of the models in
- * docs/benchmarks.md take at level v3; they are the same at every level, so that a split is. */
+ * searched, segments cut and nodes split for threads.  It need not be right, but alike for all of
+ * them.  The figures are fitted to what the steps of the models in docs/benchmarks.md take at level
+ * v3; they are the same at every level, so that a split is. */
 
 /* To begin a step. */
 #define CLEAVE_COST_OF_STEP 100
@@ -33,12 +33,29 @@ double cleave_cost_of_rows (double n_bytes);
 double cleave_cost_of_elements (const CleaveNode *node);
 /* A step that computes the node. */
 double cleave_cost_of_node (const CleaveNode *node);
-/* The same more closely, of a piece, or of a node that stays whole: weights among `read`
- * (CleaveResult) have been read before, and others are noted there; what a product packs is read
- * for each piece.  NULL: as it is. */
-double cleave_cost_of_piece (const CleaveNode *node, GHashTable *read);
+/* Whether it multiplies bytes, or floats that are bytes as they are stored; the latter are made
+ * floats where neither operand is constant. */
+gboolean cleave_cost_is_in_bytes (const CleaveNode *node);
+gboolean cleave_cost_is_by_winograd (const CleaveNode *node);
+/* What a sequence adds where each of its steps reads the weights. */
+double cleave_cost_of_idle_macs (const CleaveNode *node);
 /* What each piece but the first adds to read all weights of the node. */
 double cleave_cost_of_weights_again (const CleaveNode *node);
 /* The part of it that pieces of the node share: sums, or where there are none, elements of its
  * result or of what it takes together. */
 double cleave_cost_of_shared (const CleaveNode *node);
+
+/* What one thread is thought to take for steps that may be pieces, more closely: by this, plans are
+ * compared with each other and with the graph as it is. */
+
+/* Before it computes anything. */
+double cleave_cost_to_begin (const CleaveNode *node);
+/* Weights among `read` (CleaveResult) have been read before, and others are noted there; what a
+ * product packs is read for each piece. */
+double cleave_cost_of_piece (const CleaveNode *node, GHashTable *read);
+/* Of a node that goes on with what the step before it makes. */
+double cleave_cost_along (const CleaveNode *node);
+double cleave_cost_of_copy (double n_bytes);
+/* What a product adds where pieces such as `made` have some of its channels: vectors that are not
+ * full, and what each piece makes of all that it reads. */
+double cleave_cost_of_channels (const CleaveNode *node, const CleaveRange *made);

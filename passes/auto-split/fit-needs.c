@@ -2,6 +2,7 @@
 
 #include "fit-needs.h"
 
+#include "../../lib/memory/cost.h"
 #include "../split/dimension-names.h"
 #include "../views/strided-range.h"
 #include "fit-windows.h"
@@ -329,7 +330,7 @@ cleave_fit_visit (CleaveFitState *state, guint index)
     if (state->walker->needs[node->first_value + r].stamp == state->walker->now)
       cleave_fit_add_window (state, node->first_value + r);
   note_join (state, node);
-  state->n_nodes++;
+  state->begin += node->begin;
   state->walker->n_visits++;
   if (node->is_view && is_needed)
     {
@@ -341,6 +342,8 @@ cleave_fit_visit (CleaveFitState *state, guint index)
   count_macs (state, node, made);
   if (state->walk->cut != CLEAVE_FIT_OUTER)
     state->again += node->again;
+  else
+    state->idle += cleave_cost_of_channels (node->node, &made[CLEAVE_FIT_MIDDLE]);
   ask_operands (state, node, made);
   return TRUE;
 }

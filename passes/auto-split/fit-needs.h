@@ -73,8 +73,9 @@ typedef struct
   gint64 most_middle, most_first; /* of all steps */
   gint64 copied;
   double macs;
-  double again; /* nanoseconds: what each tile but the first adds for weights */
-  guint n_nodes;
+  double again;      /* nanoseconds: what each tile but the first adds for weights */
+  double begin;      /* nanoseconds: what each piece adds */
+  double idle;       /* nanoseconds: of chunks of channels */
   gboolean overlaps; /* one strip needs what another has */
   gboolean is_thin;
 } CleaveFitState;

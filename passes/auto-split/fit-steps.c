@@ -234,6 +234,7 @@ add_nodes (CleaveFitSteps *steps,
       added.step = (guint) step[cleave_storage_position (timeline->storage, there)];
       added.macs = cleave_node_get_macs (node);
       added.again = cleave_cost_of_weights_again (node);
+      added.begin = cleave_cost_to_begin (node);
       added.can_split = node->op->maps != NULL;
       added.is_again = cleave_node_widens (node) > 0;
       g_array_append_val (steps->nodes, added);

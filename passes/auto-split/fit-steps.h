@@ -21,6 +21,7 @@ typedef struct
   guint first_value, n_values;
   gint64 macs;
   double again;     /* nanoseconds: to read its weights once more */
+  double begin;     /* nanoseconds: of each piece, before it computes anything */
   gboolean is_view; /* each result is a part of its operand: what is needed of it is needed there */
   gboolean can_split;
   gboolean is_again; /* done again where strips overlap, whatever the halo: bytes become floats */

@@ -242,8 +242,8 @@ add_edge (const CleaveFitState *state, guint begin, gint64 most, GArray *edges)
   if (edge.bold >= most)
     return;
   edge.again = state->again * (cleave_fit_count_tiles (walk) - 1);
-  edge.work = cleave_cost_of_macs_in_strips (state->macs) +
-              CLEAVE_COST_OF_STEP * (double) state->n_nodes * (cleave_fit_count_tiles (walk) - 1) +
+  edge.work = cleave_cost_of_macs_in_strips (state->macs) + state->idle +
+              state->begin * (cleave_fit_count_tiles (walk) - 1) +
               cleave_cost_of_rows ((double) state->copied);
   g_array_append_val (edges, edge);
 }

@@ -105,11 +105,109 @@ START_TEST (groups_take_what_their_elements_take)
 }
 END_TEST
 
+static CleaveNode *
+parse_node (const char *text, CleaveGraph **graph)
+{
+  g_autoptr (GError) error = NULL;
+
+  *graph = cleave_graph_parse (text, NULL, &error);
+  cleave_assert_no_error (error);
+  return cleave_graph_find_node (*graph, "y");
+}
+
+static double
+time_of (const char *text)
+{
+  g_autoptr (GHashTable) read = g_hash_table_new (NULL, NULL);
+  g_autoptr (CleaveGraph) graph = NULL;
+  CleaveNode *node = parse_node (text, &graph);
+
+  return cleave_cost_of_piece (node, read);
+}
+
+static double
+time_of_conv (guint n_channels, const char *attrs)
+{
+  g_autofree char *text =
+      g_strdup_printf ("%%x = Input : float32 1x32x64x64\n%%w = Constant : float32 %ux32x3x3\n"
+                       "%%y = Conv %%x, %%w pads=1,1,1,1%s\noutput %%y\n",
+                       n_channels, attrs);
+
+  return time_of (text);
+}
+
+/* A vector that is not full takes as long as one that is. */
+START_TEST (few_channels_take_as_long_as_a_vector_of_them)
+{
+  ck_assert_double_eq_tol (time_of_conv (6, ""), time_of_conv (16, ""), 1e-9);
+  ck_assert_double_gt (time_of_conv (17, ""), 1.8 * time_of_conv (16, ""));
+  ck_assert_double_lt (time_of_conv (32, " winograd=0,0"), 0.8 * time_of_conv (32, ""));
+}
+END_TEST
+
+/* What chunks of `n` channels of 32 add. */
+static double
+added_by_chunks (guint n, const char *attrs)
+{
+  g_autofree char *text =
+      g_strdup_printf ("%%x = Input : float32 1x32x64x64\n%%w = Constant : float32 32x32x3x3\n"
+                       "%%y = Conv %%x, %%w pads=1,1,1,1%s\noutput %%y\n",
+                       attrs);
+  g_autoptr (CleaveGraph) graph = NULL;
+  CleaveNode *node = parse_node (text, &graph);
+  CleaveRange made = cleave_range_whole (&node->results[0].type.shape);
+
+  made.dim[1].end = n;
+  return cleave_cost_of_channels (node, &made);
+}
+
+START_TEST (chunks_of_channels_leave_vectors_empty)
+{
+  const double begin = 300; /* nanoseconds: of a product */
+  double all = time_of_conv (32, "") - begin;
+
+  ck_assert_double_eq_tol (added_by_chunks (32, ""), 0, 1e-9);
+  ck_assert_double_eq_tol (added_by_chunks (16, ""), 0, 1e-9);
+  ck_assert_double_eq_tol (added_by_chunks (8, ""), all, 1e-6 * all);
+  ck_assert_double_gt (added_by_chunks (16, " winograd=0,0"), 0);
+  ck_assert_double_eq_tol (added_by_chunks (0, ""), 0, 1e-9);
+}
+END_TEST
+
+/* A depthwise convolution of bytes has few MACs for each result. */
+START_TEST (results_count_besides_sums)
+{
+  static const char *const text =
+      "%%x = Input : uint8 1x64x32x32\n%%s = Constant : float32 scalar\n"
+      "%%z = Constant : uint8 scalar\n%%w = Constant : uint8 64x%ux3x3\n"
+      "%%y = QLinearConv %%x, %%s, %%z, %%w, %%s, %%z, %%s, %%z "
+      "pads=1,1,1,1 group=%u\noutput %%y\n";
+  g_autofree char *depthwise = g_strdup_printf (text, 1, 64);
+  g_autofree char *dense = g_strdup_printf (text, 64, 1);
+
+  ck_assert_double_gt (time_of (depthwise), 3 * time_of (dense) / 64);
+}
+END_TEST
+
+/* Each place is looked up, however little lies there. */
+START_TEST (places_are_looked_up)
+{
+  static const char *const text = "%%x = Input : float32 1000x%u\n%%i = Input : int64 5000\n"
+                                  "%%y = Gather %%x, %%i axis=0\noutput %%y\n";
+  g_autofree char *narrow = g_strdup_printf (text, 1), *wider = g_strdup_printf (text, 8);
+
+  ck_assert_double_eq_tol (time_of (narrow), time_of (wider), 1e-9);
+}
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "cost", sums_of_bytes_take_less, steps_of_few_rows_take_longer,
                    activations_are_no_bytes, groups_take_what_their_elements_take, NULL);
+  cleave_add_case (suite, "pieces", few_channels_take_as_long_as_a_vector_of_them,
+                   chunks_of_channels_leave_vectors_empty, results_count_besides_sums,
+                   places_are_looked_up, NULL);
 }
 
 CLEAVE_TEST_SUITE ("cost", add_tests)

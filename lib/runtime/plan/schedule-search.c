@@ -345,7 +345,7 @@ cleave_schedule_search_schedule (const CleaveStorage *storage,
   for (guint s = 0; s < n_steps; s++)
     {
       along[s] = cleave_step_find_along (storage, s);
-      cost[s] = cleave_step_estimate_cost (storage, s, along[s] != G_MAXUINT, NULL);
+      cost[s] = cleave_step_estimate_cost (storage, s, along[s] != G_MAXUINT);
     }
   choosing.task = (CleaveScheduleTask){ .n_steps = n_steps,
                                         .begin = dependencies.begin,
@@ -366,17 +366,22 @@ cleave_schedule_search_schedule (const CleaveStorage *storage,
   return schedule;
 }
 
+/* Of several threads, the part of what one would take that the schedule, by what it counts on,
+ * leaves to the last of them. */
 double
 cleave_schedule_search_estimate (const CleaveStorage *storage, const CleaveSchedule *schedule)
 {
   g_autoptr (GHashTable) read = g_hash_table_new (NULL, NULL);
-  double sum = 0, end = 0;
+  double time = 0, cost = 0, end = 0;
 
   for (guint s = 0; s < storage->steps->len; s++)
     {
-      sum += cleave_step_estimate_cost (storage, s,
-                                        cleave_step_find_along (storage, s) != G_MAXUINT, read);
+      time += cleave_step_estimate_time (storage, s, read);
+      if (schedule->n_threads == 1)
+        continue;
+      cost +=
+          cleave_step_estimate_cost (storage, s, cleave_step_find_along (storage, s) != G_MAXUINT);
       end = MAX (end, schedule->ends[s]);
     }
-  return schedule->n_threads == 1 ? sum : end; /* one thread has no use for times */
+  return cost > 0 ? time * end / cost : time;
 }

@@ -53,10 +53,7 @@ count_box_bytes (const CleaveStorage *storage, const CleaveStep *step)
 }
 
 double
-cleave_step_estimate_cost (const CleaveStorage *storage,
-                           guint index,
-                           gboolean goes_along,
-                           GHashTable *read)
+cleave_step_estimate_cost (const CleaveStorage *storage, guint index, gboolean goes_along)
 {
   const CleaveStep *step = &g_array_index (storage->steps, CleaveStep, index);
 
@@ -70,5 +67,21 @@ cleave_step_estimate_cost (const CleaveStorage *storage,
                (double) cleave_tensor_type_n_bytes (&step->node->results[0].type));
   if (step->kind != CLEAVE_STEP_COMPUTE)
     return CLEAVE_COST_OF_STEP + cleave_cost_of_bytes (count_box_bytes (storage, step));
+  return cleave_cost_of_node (step->node);
+}
+
+double
+cleave_step_estimate_time (const CleaveStorage *storage, guint index, GHashTable *read)
+{
+  const CleaveStep *step = &g_array_index (storage->steps, CleaveStep, index);
+
+  if (step->kind == CLEAVE_STEP_JOIN)
+    return 0;
+  if (step->node == NULL)
+    return cleave_cost_of_copy (0);
+  if (cleave_step_find_along (storage, index) != G_MAXUINT)
+    return cleave_cost_along (step->node);
+  if (step->kind != CLEAVE_STEP_COMPUTE)
+    return cleave_cost_of_copy (count_box_bytes (storage, step));
   return cleave_cost_of_piece (step->node, read);
 }

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Fitted to 84,000 steps of the models and networks in docs/benchmarks.md, as they are and cut into
+ * pieces of down to a pixel, at level v4, where pieces cost most.  How many times as long a split
+ * graph takes is foreseen to 10 per cent in the mean of 52 networks; as schedules count, to 24. */
+
+#include "broadcasts.h"
+#include "cost.h"
+#include "quantized-group.h"
+
+/* Multiply-adds in a nanosecond: of floats; of bytes; and of floats by Winograd's algorithm. */
+#define FLOATS_PER_NS 57
+#define BYTES_PER_NS 200
+#define WINOGRAD_PER_NS 115
+/* Elements that Winograd's algorithm reads, each made part of several tiles. */
+#define TILED_PER_NS 1.5
+/* Results of products; with them, a depthwise convolution of 9 taps has 33 MACs in a nanosecond. */
+#define RESULTS_PER_NS 8
+#define RESULTS_OF_BYTES_PER_NS 7
+/* To begin a product of floats, one that reads or makes bytes, a group, and any other step. */
+#define BEGIN_PRODUCT 300
+#define BEGIN_BYTES 1000
+#define BEGIN_GROUP 400
+#define BEGIN 130
+/* Bytes: what the nearer caches hold, and what they do not. */
+#define NEAR (512 << 10)
+#define NEAR_PER_NS 64
+#define FAR_PER_NS 40
+/* Weights that a piece before has read. */
+#define AGAIN_PER_NS 80
+/* What goes not element by element takes so much less time than schedules count on. */
+#define ELEMENTS_GAIN 1.6
+/* Places that a Gather or a Scatter looks up; chunks of channels look up all of them. */
+#define PLACES_PER_NS 0.25
+
+/* Floats of a vector; what is left of the channels has one of its own. */
+#define N_LANES 16
+
+static double
+cost_of_bytes (double n_bytes)
+{
+  return MIN (n_bytes, NEAR) / NEAR_PER_NS + MAX (n_bytes - NEAR, 0) / FAR_PER_NS;
+}
+
+static double
+cost_of_elements (const CleaveNode *node)
+{
+  return cleave_cost_of_elements (node) / ELEMENTS_GAIN;
+}
+
+/* The dimension of the channels, of what is no image the last one. */
+static guint
+find_channels (const CleaveNode *node)
+{
+  const CleaveShape *shape = &node->results[0].type.shape;
+  g_auto (CleaveNodeCall) call = { 0 };
+  const char *letters =
+      node->op->layout == NULL ? NULL : node->op->layout (cleave_node_call_init (&call, node));
+
+  for (guint d = 0; letters != NULL && d < shape->rank; d++)
+    if (letters[d] == 'C')
+      return d;
+  return MAX (shape->rank, 1) - 1;
+}
+
+static gint64
+count_channels (const CleaveNode *node)
+{
+  const CleaveShape *shape = &node->results[0].type.shape;
+
+  return shape->rank == 0 ? 1 : MAX (shape->dim[find_channels (node)], 1);
+}
+
+static double
+round_up_lanes (gint64 n_channels)
+{
+  return (double) ((n_channels + N_LANES - 1) / N_LANES * N_LANES);
+}
+
+static double
+count_elements (const CleaveResult *result)
+{
+  return result == NULL ? 0 : (double) cleave_shape_n_elements (&result->type.shape);
+}
+
+/* Of what each result takes, if no lane is idle. */
+static double
+cost_of_sums (const CleaveNode *node)
+{
+  double macs = (double) cleave_node_get_macs (node), n = count_elements (&node->results[0]);
+
+  if (cleave_cost_is_in_bytes (node))
+    return macs / BYTES_PER_NS + n / RESULTS_OF_BYTES_PER_NS;
+  return macs / (cleave_cost_is_by_winograd (node) ? WINOGRAD_PER_NS : FLOATS_PER_NS) +
+         n / RESULTS_PER_NS;
+}
+
+static double
+cost_of_tiles (const CleaveNode *node)
+{
+  return cleave_cost_is_by_winograd (node)
+             ? count_elements (node->operands[0].result) / TILED_PER_NS
+             : 0;
+}
+
+static double
+cost_of_product (const CleaveNode *node)
+{
+  gint64 n_channels = count_channels (node);
+
+  return cleave_cost_of_idle_macs (node) + cost_of_tiles (node) +
+         cost_of_sums (node) * round_up_lanes (n_channels) / (double) n_channels;
+}
+
+double
+cleave_cost_of_channels (const CleaveNode *node, const CleaveRange *made)
+{
+  gint64 n_channels = count_channels (node);
+  const CleaveSpan *channels = &made->dim[find_channels (node)];
+  gint64 n = made->rank == 0 ? 1 : channels->end - channels->begin;
+  double n_pieces;
+
+  if (cleave_node_get_macs (node) == 0 || n < 1 || n >= n_channels)
+    return 0;
+  n_pieces = (double) n_channels / (double) n;
+  return (n_pieces - 1) * cost_of_tiles (node) +
+         MAX (n_pieces * round_up_lanes (n) - round_up_lanes (n_channels), 0) /
+             (double) n_channels * cost_of_sums (node);
+}
+
+double
+cleave_cost_to_begin (const CleaveNode *node)
+{
+  gboolean is_product = cleave_node_get_macs (node) > 0;
+
+  return is_product && cleave_cost_is_in_bytes (node) ? BEGIN_BYTES
+         : is_product                                 ? BEGIN_PRODUCT
+         : cleave_node_is_group (node)                ? BEGIN_GROUP
+                                                      : BEGIN;
+}
+
+/* Whether an operand says where others are to be read or written. */
+static gboolean
+has_places (const CleaveNode *node, guint operand)
+{
+  const CleaveResult *x = node->operands[operand].result;
+
+  return operand > 0 && x != NULL && !cleave_node_is_fixed (x->node) &&
+         (x->type.element == CLEAVE_INT64 || x->type.element == CLEAVE_INT32) &&
+         node->results[0].type.element != x->type.element;
+}
+
+double
+cleave_cost_of_piece (const CleaveNode *node, GHashTable *read)
+{
+  const gboolean is_product = cleave_node_get_macs (node) > 0;
+  double n_bytes = 0, n_packed = 0, n_places = 0, cost = cleave_cost_to_begin (node);
+
+  if (node->n_operands == 0 || node->n_results == 0)
+    return BEGIN;
+  for (guint r = 0; r < node->n_results; r++)
+    n_bytes += (double) cleave_tensor_type_n_bytes (&node->results[r].type);
+  for (guint i = 0; i < node->n_operands; i++)
+    if (node->operands[i].result != NULL)
+      {
+        const CleaveResult *x = cleave_result_without_broadcast (node->operands[i].result);
+        double n = (double) cleave_tensor_type_n_bytes (&x->type);
+
+        if (has_places (node, i))
+          n_places += count_elements (x);
+        if (is_product && cleave_node_is_fixed (x->node) && !g_hash_table_add (read, (gpointer) x))
+          cost += n / AGAIN_PER_NS;
+        else
+          n_bytes += n;
+        if (is_product && i == 1 && !cleave_node_is_fixed (x->node))
+          n_packed = n;
+      }
+  return cost + cleave_cost_of_rows (n_packed) +
+         (is_product ? MAX (cost_of_product (node), cost_of_bytes (n_bytes)) + 0
+                     : MAX (MAX (cost_of_bytes (n_bytes), n_places / PLACES_PER_NS),
+                            cost_of_elements (node)));
+}
+
+double
+cleave_cost_along (const CleaveNode *node)
+{
+  return BEGIN + cost_of_elements (node) +
+         cleave_cost_of_hot_bytes ((double) cleave_tensor_type_n_bytes (&node->results[0].type));
+}
+
+double
+cleave_cost_of_copy (double n_bytes)
+{
+  return BEGIN + cost_of_bytes (n_bytes);
+}
