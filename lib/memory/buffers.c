@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "../ir/memory.h"
-#include "broadcasts.h"
 
 /* Staged parts must bring the peak down to this; and how often the search is repeated.  Without the
  * first search 11 of 480 random graphs take up to 15 % more; a second one gained nothing. */
@@ -27,16 +26,29 @@
  * and an operand that dies moves to where the result that overwrites it will lie.  Forwards again:
  * views follow their operands. */
 
+struct _CleaveOrderFacts
+{
+  CleaveGraphFacts *graph; /* NULL: all storages are made */
+  CleaveNode *const *nodes;
+  guint n_nodes, n_values;
+  guint *position, *done, *first_value;
+  GPtrArray *joins;
+  CleaveMemoryOrder *orders;
+  CleaveAssignment *first[2]; /* after the first walk, without and with what is materialised; NULL:
+                                 not known */
+  CleavePool *strides;        /* of those */
+};
+
+const CleaveJoinFacts *
+cleave_storage_join_facts (const CleaveStorage *storage, const CleaveNode *join)
+{
+  return cleave_graph_facts_of_join (storage->facts->graph, join);
+}
+
 static guint
 value_index (const CleaveStorage *storage, const CleaveResult *result)
 {
   return cleave_storage_first_value (storage, result->node) + result->index;
-}
-
-static gint64
-n_elements (const CleaveAssignment *assignment)
-{
-  return cleave_shape_n_elements (&assignment->result->type.shape);
 }
 
 /* Lets it lie so, with strides of its own.  What comes one after the other lies alike mostly. */
@@ -184,19 +196,17 @@ is_materialised (const CleaveStorage *storage, const CleaveNode *view)
 static gboolean
 lie_in_operand (CleaveStorage *storage, CleaveNode *node, CleaveAssignment *assignment)
 {
-  g_auto (CleaveNodeCall) call = { 0 };
+  const CleaveViewFacts *view =
+      cleave_graph_facts_of_view (storage->facts->graph, node, assignment->result->index);
   const CleaveAssignment *operand;
   gint64 stride[CLEAVE_MAX_RANK];
   CleaveLocation location;
 
-  if (storage->materialises && is_materialised (storage, node))
+  if (!view->is_view || (storage->materialises && is_materialised (storage, node)))
     return FALSE;
   operand = cleave_storage_assignment (storage, node->operands[0].result);
-  cleave_node_call_init (&call, node);
-  call.call.result = assignment->result->index;
-  if (!cleave_call_is_view (&call.call) && !cleave_node_is_broadcast (node))
-    return FALSE;
-  location = cleave_location_view (&operand->location, &call.call, stride);
+  location = cleave_location_view (&operand->location, view->dims,
+                                   node->operands[0].result->type.shape.rank, stride);
   lie (storage, assignment, &location);
   assignment->base = operand->base;
   return TRUE;
@@ -220,7 +230,7 @@ find_joined (const CleaveStorage *storage,
   first = cleave_storage_assignment (storage, node->operands[0].result);
   if (first->base == (guint) (first - storage->assignments))
     return FALSE;
-  ranges = cleave_storage_join_ranges (storage, node);
+  ranges = cleave_storage_join_facts (storage, node)->ranges;
   *location = first->location;
   for (guint i = 0; i < node->n_operands; i++)
     {
@@ -334,16 +344,6 @@ move (CleaveAssignment *assignment, const CleaveLocation *location, guint deadli
   assignment->deadline = deadline;
 }
 
-static gint64
-volume (const CleaveRange *ranges, guint n_ranges)
-{
-  gint64 sum = 0;
-
-  for (guint i = 0; i < n_ranges; i++)
-    sum += cleave_range_n_elements (&ranges[i]);
-  return sum;
-}
-
 /* Whether a part may be written where it belongs although others overlap it there: only one of them
  * may. */
 static gboolean
@@ -378,11 +378,12 @@ join_to (CleaveAssignment *assignment, guint whole, guint part)
 static void
 move_parts (CleaveStorage *storage,
             CleaveAssignment *whole,
-            const CleaveRange *ranges,
+            const CleaveJoinFacts *facts,
             const CleaveMemoryOrder *orders)
 {
   CleaveNode *node = whole->result->node;
-  gboolean overlap = volume (ranges, node->n_operands) != n_elements (whole);
+  const CleaveRange *ranges = facts->ranges;
+  gboolean overlap = facts->overlap;
 
   for (guint i = 0; i < node->n_operands; i++)
     {
@@ -416,7 +417,7 @@ find_box (const CleaveStorage *storage,
     if (in == CLEAVE_NEVER ||
         cleave_storage_assignment (storage, node->operands[i].result)->whole != in)
       return FALSE;
-  outer = cleave_storage_join_ranges (storage, storage->assignments[in].result->node);
+  outer = cleave_storage_join_facts (storage, storage->assignments[in].result->node)->ranges;
   *box = cleave_range_whole (&whole->result->type.shape);
   for (guint i = 0; i < node->n_operands; i++)
     for (guint d = 0; d < box->rank; d++)
@@ -437,12 +438,13 @@ static void
 settle_join (CleaveStorage *storage, CleaveNode *node, const CleaveMemoryOrder *orders)
 {
   CleaveAssignment *whole = cleave_storage_assignment (storage, &node->results[0]);
-  const CleaveRange *ranges = cleave_storage_join_ranges (storage, node);
+  const CleaveJoinFacts *facts = cleave_storage_join_facts (storage, node);
   CleaveRange box;
 
   if (whole->base != value_index (storage, whole->result)) /* its operands are there already */
     return;
-  if ((whole->flags & CLEAVE_ASSIGNMENT_MOVED) == 0 && find_box (storage, whole, ranges, &box))
+  if ((whole->flags & CLEAVE_ASSIGNMENT_MOVED) == 0 &&
+      find_box (storage, whole, facts->ranges, &box))
     {
       const CleaveAssignment *outer =
           &storage
@@ -456,7 +458,7 @@ settle_join (CleaveStorage *storage, CleaveNode *node, const CleaveMemoryOrder *
           return;
         }
     }
-  move_parts (storage, whole, ranges, orders);
+  move_parts (storage, whole, facts, orders);
 }
 
 /* Another operand must not be a view of x: it would be overwritten while it is read. */
@@ -492,7 +494,7 @@ has_parts_that_stay (const CleaveStorage *storage,
           part->last >= cleave_storage_position (storage, node))
         return TRUE;
     }
-  ranges = cleave_storage_join_ranges (storage, join);
+  ranges = cleave_storage_join_facts (storage, join)->ranges;
   return find_box (storage, x, ranges, &box);
 }
 
@@ -635,27 +637,77 @@ cleave_order_positions (const CleaveGraph *graph, const GPtrArray *order)
 }
 
 static void
-number (CleaveStorage *storage)
+number (CleaveOrderFacts *facts)
 {
-  storage->first_value = CLEAVE_NEW (guint, storage->n_nodes + 1);
-  storage->joins = g_ptr_array_new ();
-  for (guint i = 0; i < storage->n_nodes; i++)
+  facts->first_value = CLEAVE_NEW (guint, facts->n_nodes + 1);
+  facts->joins = g_ptr_array_new ();
+  for (guint i = 0; i < facts->n_nodes; i++)
     {
-      storage->first_value[i] = storage->n_values;
-      storage->n_values += storage->nodes[i]->n_results;
-      if ((storage->nodes[i]->op->flags & CLEAVE_OP_JOIN) != 0)
-        g_ptr_array_add (storage->joins, storage->nodes[i]);
+      facts->first_value[i] = facts->n_values;
+      facts->n_values += facts->nodes[i]->n_results;
+      if ((facts->nodes[i]->op->flags & CLEAVE_OP_JOIN) != 0)
+        g_ptr_array_add (facts->joins, facts->nodes[i]);
     }
-  storage->first_value[storage->n_nodes] = storage->n_values;
+  facts->first_value[facts->n_nodes] = facts->n_values;
+}
+
+static CleaveOrderFacts *
+order_facts_new (const CleaveGraph *graph, CleaveGraphFacts *of_graph, const GPtrArray *order)
+{
+  CleaveOrderFacts *facts = g_atomic_rc_box_new0 (CleaveOrderFacts);
+
+  facts->graph = of_graph;
+  facts->nodes = (CleaveNode *const *) order->pdata;
+  facts->n_nodes = order->len;
+  facts->position = cleave_order_positions (graph, order);
+  facts->done = cleave_storage_find_done (graph, order, facts->position);
+  facts->strides = cleave_pool_new ();
+  number (facts);
+  facts->orders =
+      cleave_memory_orders (facts->nodes, facts->n_nodes, facts->position, facts->first_value);
+  return facts;
 }
 
 static void
-find_assignments (CleaveStorage *storage, const CleaveGraph *graph, const CleaveMemoryOrder *orders)
+order_facts_clear (gpointer data)
+{
+  CleaveOrderFacts *facts = data;
+
+  g_free (facts->position);
+  g_free (facts->done);
+  g_free (facts->first_value);
+  g_ptr_array_unref (facts->joins);
+  g_free (facts->orders);
+  cleave_pool_free (facts->strides);
+  for (guint i = 0; i < G_N_ELEMENTS (facts->first); i++)
+    g_free (facts->first[i]);
+}
+
+static void
+order_facts_unref (CleaveOrderFacts *facts)
+{
+  g_atomic_rc_box_release_full (facts, order_facts_clear);
+}
+
+/* No more storages are made of them. */
+static void
+order_facts_finish (CleaveOrderFacts *facts)
+{
+  facts->graph = NULL;
+  for (guint i = 0; i < G_N_ELEMENTS (facts->first); i++)
+    g_clear_pointer (&facts->first[i], g_free);
+  order_facts_unref (facts);
+}
+
+/* The first walk. */
+static void
+find_first_assignments (CleaveStorage *storage, const CleaveGraph *graph)
 {
   for (guint i = 0; i < storage->n_nodes; i++)
     {
       for (guint r = 0; r < storage->nodes[i]->n_results; r++)
-        find_first_assignment (storage, storage->nodes[i], r, orders[storage->first_value[i] + r]);
+        find_first_assignment (storage, storage->nodes[i], r,
+                               storage->orders[storage->first_value[i] + r]);
       note_uses (storage, storage->nodes[i]);
     }
   for (guint i = 0; i < cleave_graph_get_n_outputs (graph); i++)
@@ -664,8 +716,40 @@ find_assignments (CleaveStorage *storage, const CleaveGraph *graph, const Cleave
 
       storage->assignments[cleave_storage_assignment (storage, y)->base].last = storage->n_nodes;
     }
+}
+
+/* The same for all storages, but for what is materialised: kept where there is something to choose.
+ */
+static void
+begin_assignments (CleaveStorage *storage, const CleaveGraph *graph)
+{
+  CleaveOrderFacts *facts = storage->facts;
+  CleaveAssignment **first = &facts->first[storage->materialises ? 1 : 0];
+  const gsize n_bytes = facts->n_values * sizeof **first;
+
+  storage->assignments = CLEAVE_NEW (CleaveAssignment, storage->n_values);
+  if (*first == NULL)
+    {
+      storage->strides = facts->strides;
+      find_first_assignments (storage, graph);
+      storage->stride = NULL;
+      if (facts->joins->len > 0)
+        {
+          *first = CLEAVE_NEW (CleaveAssignment, storage->n_values);
+          memcpy (*first, storage->assignments, n_bytes);
+        }
+    }
+  else if (n_bytes > 0)
+    memcpy (storage->assignments, *first, n_bytes);
+  storage->strides = cleave_pool_new ();
+}
+
+static void
+find_assignments (CleaveStorage *storage, const CleaveGraph *graph)
+{
+  begin_assignments (storage, graph);
   for (guint i = storage->n_nodes; i-- > 0;)
-    settle (storage, storage->nodes[i], orders);
+    settle (storage, storage->nodes[i], storage->orders);
   for (guint v = 0; v < storage->n_values; v++)
     follow (storage, &storage->assignments[v]);
 }
@@ -692,36 +776,29 @@ copy_choices (const Choices *choices, const CleaveStorage *storage)
                     g_memdup2 (choices->overlaid, (storage->n_nodes + 1) * sizeof (gboolean)) };
 }
 
-/* `orders` are found if they are not there yet. */
 static CleaveStorage *
 storage_new (const CleaveGraph *graph,
-             const GPtrArray *order,
+             CleaveOrderFacts *facts,
              gboolean materialises,
-             const Choices *choices,
-             CleaveMemoryOrder **orders)
+             const Choices *choices)
 {
   CleaveStorage *storage = g_new0 (CleaveStorage, 1);
 
-  storage->n_nodes = order->len;
-  storage->nodes = (CleaveNode *const *) order->pdata;
-  storage->position = cleave_order_positions (graph, order);
-  storage->done = cleave_storage_find_done (graph, order, storage->position);
+  storage->facts = g_atomic_rc_box_acquire (facts);
+  storage->n_nodes = facts->n_nodes;
+  storage->n_values = facts->n_values;
+  storage->nodes = facts->nodes;
+  storage->position = facts->position;
+  storage->done = facts->done;
+  storage->first_value = facts->first_value;
+  storage->joins = facts->joins;
+  storage->orders = facts->orders;
   storage->materialises = materialises;
   storage->staged = choices == NULL ? NULL : choices->staged;
   storage->overlaid = choices == NULL ? NULL : choices->overlaid;
-  number (storage);
-  storage->assignments = CLEAVE_NEW (CleaveAssignment, storage->n_values);
-  storage->strides = cleave_pool_new ();
-  storage->parts = cleave_pool_new ();
-  storage->ranges = CLEAVE_NEW0 (CleaveRange *, storage->n_nodes + 1);
-  if (*orders == NULL)
-    *orders = cleave_memory_orders (storage->nodes, storage->n_nodes, storage->position,
-                                    storage->first_value);
-  find_assignments (storage, graph, *orders);
+  find_assignments (storage, graph);
   storage->staged = storage->overlaid = NULL; /* they are the caller's */
   cleave_storage_add_steps (storage, graph);
-  g_clear_pointer (&storage->parts, cleave_pool_free);
-  g_clear_pointer (&storage->ranges, g_free);
   return storage;
 }
 
@@ -736,17 +813,14 @@ has_materialised (const CleaveStorage *storage)
 
 /* Views as views, or some of them as copies if that lowers the peak. */
 static CleaveStorage *
-choose_views (const CleaveGraph *graph,
-              const GPtrArray *order,
-              CleaveMemoryOrder **orders,
-              gint64 hopeless)
+choose_views (const CleaveGraph *graph, CleaveOrderFacts *facts, gint64 hopeless)
 {
-  g_autoptr (CleaveStorage) views = storage_new (graph, order, FALSE, NULL, orders);
+  g_autoptr (CleaveStorage) views = storage_new (graph, facts, FALSE, NULL);
   g_autoptr (CleaveStorage) materialises = NULL;
 
   if (cleave_storage_get_peak (views) > hopeless || !has_materialised (views))
     return g_steal_pointer (&views);
-  materialises = storage_new (graph, order, TRUE, NULL, orders);
+  materialises = storage_new (graph, facts, TRUE, NULL);
   if (cleave_storage_get_peak (materialises) < cleave_storage_get_peak (views))
     return g_steal_pointer (&materialises);
   return g_steal_pointer (&views);
@@ -772,12 +846,7 @@ choose_more (const CleaveStorage *storage, Means means, Choices *choices)
 
 /* Chooses more where that brings the peak down to so much of it: FALSE: nothing more. */
 static gboolean
-improve (CleaveStorage **best,
-         Choices *choices,
-         Means means,
-         const CleaveGraph *graph,
-         const GPtrArray *order,
-         CleaveMemoryOrder **orders)
+improve (CleaveStorage **best, Choices *choices, Means means, const CleaveGraph *graph)
 {
   g_auto (Choices) more = copy_choices (choices, *best);
   g_autoptr (CleaveStorage) other = NULL;
@@ -785,7 +854,7 @@ improve (CleaveStorage **best,
 
   if (!choose_more (*best, means, &more))
     return FALSE;
-  other = storage_new (graph, order, (*best)->materialises, &more, orders);
+  other = storage_new (graph, (*best)->facts, (*best)->materialises, &more);
   if ((double) cleave_storage_get_peak (other) >
       (means == OVERLAY ? enough - 1 : WORTH_COPIES * enough))
     return FALSE;
@@ -799,49 +868,50 @@ improve (CleaveStorage **best,
 
 /* Stages parts, and lays results over operands, where that lowers the peak. */
 static CleaveStorage *
-lower_peak (CleaveStorage *storage,
-            const CleaveGraph *graph,
-            const GPtrArray *order,
-            CleaveMemoryOrder **orders)
+lower_peak (CleaveStorage *storage, const CleaveGraph *graph)
 {
   g_autoptr (CleaveStorage) best = storage;
   g_auto (Choices) choices = { NULL, NULL };
 
-  for (guint round = 0;
-       round < MAX_ROUNDS && improve (&best, &choices, STAGE_PARTS, graph, order, orders); round++)
+  for (guint round = 0; round < MAX_ROUNDS && improve (&best, &choices, STAGE_PARTS, graph);
+       round++)
     ;
-  improve (&best, &choices, STAGE_WINDOWS, graph, order, orders);
-  for (guint round = 0;
-       round < MAX_OVERLAYS && improve (&best, &choices, OVERLAY, graph, order, orders); round++)
+  improve (&best, &choices, STAGE_WINDOWS, graph);
+  for (guint round = 0; round < MAX_OVERLAYS && improve (&best, &choices, OVERLAY, graph); round++)
     ;
   return g_steal_pointer (&best);
 }
 
 /* Without copies that only memory asks for, unless they lower the peak. */
 CleaveStorage *
-cleave_storage_new_within (const CleaveGraph *graph, const GPtrArray *order, gint64 hopeless)
+cleave_storage_new_within (const CleaveGraph *graph,
+                           CleaveGraphFacts *of_graph,
+                           const GPtrArray *order,
+                           gint64 hopeless)
 {
-  CleaveMemoryOrder *orders = NULL;
-  CleaveStorage *storage = choose_views (graph, order, &orders, hopeless);
+  CleaveOrderFacts *facts = order_facts_new (graph, of_graph, order);
+  CleaveStorage *storage = choose_views (graph, facts, hopeless);
 
   if (cleave_storage_get_peak (storage) <= hopeless)
-    storage = lower_peak (storage, graph, order, &orders);
-  storage->orders = orders;
+    storage = lower_peak (storage, graph);
+  order_facts_finish (facts);
   return storage;
 }
 
 CleaveStorage *
 cleave_storage_new_like (const CleaveGraph *graph,
+                         CleaveGraphFacts *of_graph,
                          const GPtrArray *order,
                          const CleaveStorage *like)
 {
-  CleaveMemoryOrder *orders = NULL;
+  CleaveOrderFacts *facts;
   CleaveStorage *storage;
 
   if (!like->materialises)
-    return cleave_storage_new_within (graph, order, G_MAXINT64);
-  storage = lower_peak (storage_new (graph, order, TRUE, NULL, &orders), graph, order, &orders);
-  storage->orders = orders;
+    return cleave_storage_new_within (graph, of_graph, order, G_MAXINT64);
+  facts = order_facts_new (graph, of_graph, order);
+  storage = lower_peak (storage_new (graph, facts, TRUE, NULL), graph);
+  order_facts_finish (facts);
   return storage;
 }
 
@@ -850,21 +920,26 @@ cleave_storage_new_staged (const CleaveGraph *graph,
                            const GPtrArray *order,
                            const CleaveStorage *like)
 {
+  g_autoptr (CleaveGraphFacts) of_graph = NULL;
   g_auto (Choices) choices = { NULL, NULL };
-  CleaveMemoryOrder *orders = NULL;
+  CleaveOrderFacts *facts;
   CleaveStorage *storage;
 
   if (!cleave_storage_find_waiting (like, &choices.staged))
     return NULL;
-  storage = storage_new (graph, order, like->materialises, &choices, &orders);
-  storage->orders = orders;
+  of_graph = cleave_graph_facts_new (graph);
+  facts = order_facts_new (graph, of_graph, order);
+  storage = storage_new (graph, facts, like->materialises, &choices);
+  order_facts_finish (facts);
   return storage;
 }
 
 CleaveStorage *
 cleave_storage_new (const CleaveGraph *graph, const GPtrArray *order)
 {
-  return cleave_storage_new_within (graph, order, G_MAXINT64);
+  g_autoptr (CleaveGraphFacts) facts = cleave_graph_facts_new (graph);
+
+  return cleave_storage_new_within (graph, facts, order, G_MAXINT64);
 }
 
 void
@@ -872,20 +947,16 @@ cleave_storage_free (CleaveStorage *storage)
 {
   if (storage == NULL)
     return;
-  g_free (storage->position);
-  g_free (storage->done);
-  g_free (storage->first_value);
   g_free (storage->assignments);
   cleave_pool_free (storage->strides);
-  g_free (storage->orders);
   g_free (storage->buffer);
   g_free (storage->live);
   g_free (storage->live_apart);
-  g_ptr_array_unref (storage->joins);
   g_clear_pointer (&storage->lap_edges, g_array_unref);
   g_clear_pointer (&storage->lap_moves, g_array_unref);
   g_array_unref (storage->steps);
   g_array_unref (storage->boxes);
   g_array_unref (storage->buffers);
+  order_facts_unref (storage->facts);
   g_free (storage);
 }

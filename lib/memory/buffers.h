@@ -3,8 +3,8 @@
 
 #include "../ir/graph-private.h"
 #include "../ir/pool.h"
+#include "facts.h"
 #include "memory-format.h"
-#include "placement.h"
 
 /* Buffer assignment: where each value of a graph lies when the nodes run in a given order, and the
  * steps of that run.  A view lies in its operand's buffer, and so does what is broadcast, if its
@@ -81,29 +81,32 @@ typedef struct
   gint64 offset;
 } CleaveLapMove;
 
+/* What all storages of an order have in common. */
+typedef struct _CleaveOrderFacts CleaveOrderFacts;
+
 typedef struct
 {
+  CleaveOrderFacts *facts; /* which it holds, and with it what comes before `assignments` */
   guint n_nodes, n_values;
-  CleaveNode *const *nodes; /* in order */
-  guint *position;          /* of each node in the order, by id */
-  guint *done;              /* likewise, after which joins alone read it, or CLEAVE_NEVER */
-  guint *first_value;       /* by position; n_nodes + 1 */
+  CleaveNode *const *nodes;        /* in order */
+  const guint *position;           /* of each node in the order, by id */
+  const guint *done;               /* likewise, after which joins alone read it, or CLEAVE_NEVER */
+  const guint *first_value;        /* by position; n_nodes + 1 */
+  const GPtrArray *joins;          /* CleaveNode, in order */
+  const CleaveMemoryOrder *orders; /* in which what is computed with each value would have it; 0:
+                                      any */
   CleaveAssignment *assignments;
-  CleavePool *strides;       /* of their locations */
-  const gint64 *stride;      /* the last of them */
-  CleavePool *parts;         /* of what follows; NULL, as that is: the storage is made */
-  CleaveRange **ranges;      /* by position: those of the operands of joins, once looked at */
-  guint rank;                /* its dimensions */
-  CleaveMemoryOrder *orders; /* in which what is computed with each value would have it; 0: any */
-  GArray *steps;             /* CleaveStep */
-  GArray *boxes;             /* CleaveRange */
-  GArray *buffers;           /* CleaveBuffer */
-  guint *buffer;             /* index for each value that is a root */
-  GPtrArray *joins;          /* CleaveNode, in order */
-  GArray *lap_edges;         /* CleaveLapEdge; NULL: none */
-  GArray *lap_moves;         /* CleaveLapMove: likewise */
-  gint64 *live;              /* the sum of bytes of buffers in use at each step */
-  gint64 *live_apart;        /* the same before laps; NULL: there are none */
+  CleavePool *strides;  /* of their locations, where those are not of the facts */
+  const gint64 *stride; /* the last of them */
+  guint rank;           /* its dimensions */
+  GArray *steps;        /* CleaveStep */
+  GArray *boxes;        /* CleaveRange */
+  GArray *buffers;      /* CleaveBuffer */
+  guint *buffer;        /* index for each value that is a root */
+  GArray *lap_edges;    /* CleaveLapEdge; NULL: none */
+  GArray *lap_moves;    /* CleaveLapMove: likewise */
+  gint64 *live;         /* the sum of bytes of buffers in use at each step */
+  gint64 *live_apart;   /* the same before laps; NULL: there are none */
   gint64 copied_bytes, peak;
   gboolean materialises;  /* views that would hold a whole value for a few rows are copies */
   const gboolean *staged; /* of each value: it has its own buffer until it is copied; NULL: none */
@@ -118,10 +121,13 @@ guint *cleave_order_positions (const CleaveGraph *graph, const GPtrArray *order)
 CleaveStorage *cleave_storage_new (const CleaveGraph *graph, const GPtrArray *order);
 /* The same, but that nothing is tried to bring the peak down where it is more than so many bytes.
  */
-CleaveStorage *
-cleave_storage_new_within (const CleaveGraph *graph, const GPtrArray *order, gint64 hopeless);
+CleaveStorage *cleave_storage_new_within (const CleaveGraph *graph,
+                                          CleaveGraphFacts *facts,
+                                          const GPtrArray *order,
+                                          gint64 hopeless);
 /* For an order that was made of another one: what is materialised there is so here. */
 CleaveStorage *cleave_storage_new_like (const CleaveGraph *graph,
+                                        CleaveGraphFacts *facts,
                                         const GPtrArray *order,
                                         const CleaveStorage *like);
 /* As another of the same order, but that no part waits in the memory of a much larger whole,
@@ -162,10 +168,9 @@ cleave_storage_assignment (const CleaveStorage *storage, const CleaveResult *res
   return &storage->assignments[cleave_storage_first_value (storage, result->node) + result->index];
 }
 
-/* join-ranges.c: what each operand of a join is of it, while the storage is made.  Many joins may
- * lie in one whose operands are many, and each looks at it. */
-const CleaveRange *cleave_storage_join_ranges (const CleaveStorage *storage,
-                                               const CleaveNode *join);
+/* What each operand of a join is of it, while the storage is made. */
+const CleaveJoinFacts *cleave_storage_join_facts (const CleaveStorage *storage,
+                                                  const CleaveNode *join);
 
 /* Whether a value has so small a part of the buffer it lies in that the rest had better not be
  * there for it alone. */

@@ -44,6 +44,7 @@ candidate_free (gpointer data)
 typedef struct
 {
   const CleaveGraph *graph;
+  CleaveGraphFacts *facts;
   gint64 bound; /* none needs less */
   GPtrArray *candidates;
   const CleaveOrderCandidate *best; /* the first of those that need least */
@@ -55,6 +56,7 @@ finding_clear (Finding *f)
 {
   g_clear_pointer (&f->candidates, g_ptr_array_unref);
   g_clear_pointer (&f->storage, cleave_storage_free);
+  g_clear_pointer (&f->facts, cleave_graph_facts_free);
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Finding, finding_clear)
@@ -115,8 +117,9 @@ note_measured (Finding *f, CleaveOrderCandidate *candidate, CleaveStorage *measu
 static void
 measure (Finding *f, CleaveOrderCandidate *candidate)
 {
-  note_measured (f, candidate,
-                 cleave_storage_new_within (f->graph, candidate->order, candidate->hopeless));
+  note_measured (
+      f, candidate,
+      cleave_storage_new_within (f->graph, f->facts, candidate->order, candidate->hopeless));
 }
 
 static const CleaveOrderCandidate *
@@ -158,7 +161,8 @@ static void
 add_variant (Finding *f, GPtrArray *order)
 {
   if (order != NULL)
-    note_measured (f, add_order (f, order), cleave_storage_new_like (f->graph, order, f->storage));
+    note_measured (f, add_order (f, order),
+                   cleave_storage_new_like (f->graph, f->facts, order, f->storage));
 }
 
 static gboolean
@@ -257,6 +261,7 @@ find_order (Finding *f, const CleaveGraph *graph, GError **error)
   if (file == NULL)
     return FALSE;
   f->graph = graph;
+  f->facts = cleave_graph_facts_new (graph);
   f->bound = find_bound (graph);
   f->candidates = g_ptr_array_new_with_free_func (candidate_free);
   if (has_its_order (graph))
@@ -283,7 +288,7 @@ cleave_order_with_storage (const CleaveGraph *graph, CleaveStorage **storage, GE
 GPtrArray *
 cleave_order_best_of (const CleaveGraph *graph, const GPtrArray *orders)
 {
-  g_auto (Finding) f = { .graph = graph };
+  g_auto (Finding) f = { .graph = graph, .facts = cleave_graph_facts_new (graph) };
   g_autoptr (GPtrArray) combined = NULL;
 
   f.candidates = g_ptr_array_new_with_free_func (candidate_free);

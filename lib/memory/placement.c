@@ -6,19 +6,30 @@
 
 #include "../ir/graph-private.h"
 
-CleaveLocation
-cleave_location_view (const CleaveLocation *operand, const CleaveCall *call, gint64 *stride)
+void
+cleave_location_get_view_dims (const CleaveCall *call, CleaveViewDim *dims)
 {
-  CleaveLocation location = { operand->root, operand->offset, stride };
   CleaveDimMap map[CLEAVE_MAX_RANK];
 
-  memset (stride, 0, CLEAVE_MAX_RANK * sizeof *stride);
   call->op->maps (call, 0, map);
   for (guint d = 0; d < call->operands[0].shape.rank; d++)
+    dims[d] = (CleaveViewDim){ map[d].offset, map[d].stride, map[d].from };
+}
+
+CleaveLocation
+cleave_location_view (const CleaveLocation *operand,
+                      const CleaveViewDim *dims,
+                      guint rank,
+                      gint64 *stride)
+{
+  CleaveLocation location = { operand->root, operand->offset, stride };
+
+  memset (stride, 0, CLEAVE_MAX_RANK * sizeof *stride);
+  for (guint d = 0; d < rank; d++)
     {
-      location.offset += map[d].offset * operand->stride[d];
-      if (map[d].stride != 0)
-        stride[map[d].from] += map[d].stride * operand->stride[d];
+      location.offset += dims[d].offset * operand->stride[d];
+      if (dims[d].stride != 0)
+        stride[dims[d].from] += dims[d].stride * operand->stride[d];
     }
   return location;
 }

@@ -88,20 +88,19 @@ copy_once (CleaveStorage *storage, CleaveNode *node, guint operand, const Cleave
 static void
 add_join (CleaveStorage *storage, CleaveNode *node)
 {
-  const CleaveRange *ranges = cleave_storage_join_ranges (storage, node);
-  g_autoptr (GArray) taken = g_array_new (FALSE, FALSE, sizeof (CleaveRange));
-  gint64 n_elements = 0;
+  const CleaveJoinFacts *facts = cleave_storage_join_facts (storage, node);
+  const CleaveRange *ranges = facts->ranges;
+  g_autoptr (GArray) taken = NULL;
 
-  for (guint i = 0; i < node->n_operands; i++)
-    {
-      n_elements += cleave_range_n_elements (&ranges[i]);
-      if (is_in_place (storage, node, i))
-        g_array_append_val (taken, ranges[i]);
-    }
+  if (facts->overlap)
+    taken = g_array_new (FALSE, FALSE, sizeof (CleaveRange));
+  for (guint i = 0; i < node->n_operands && facts->overlap; i++)
+    if (is_in_place (storage, node, i))
+      g_array_append_val (taken, ranges[i]);
   for (guint i = 0; i < node->n_operands; i++)
     if (is_in_place (storage, node, i) || copy_once (storage, node, i, &ranges[i]))
       continue;
-    else if (n_elements == cleave_shape_n_elements (&node->results[0].type.shape))
+    else if (!facts->overlap)
       add_copy (storage, node, i, &ranges[i]);
     else
       {
@@ -114,7 +113,7 @@ add_join (CleaveStorage *storage, CleaveNode *node)
 static void
 add_box (CleaveStorage *storage, CleaveNode *node)
 {
-  const CleaveRange *ranges = cleave_storage_join_ranges (storage, node);
+  const CleaveRange *ranges = cleave_storage_join_facts (storage, node)->ranges;
 
   for (guint i = 0; i < node->n_operands; i++)
     copy_once (storage, node, i, &ranges[i]);
