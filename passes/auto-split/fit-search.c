@@ -436,7 +436,24 @@ cleave_fit_search_quickly (CleaveFitSearch *search, gint64 max_bytes)
   return search_quickly (search, N_FAMILIES - 1, max_bytes);
 }
 
-/* Whether a path of so many bytes adds no more MACs than allowed; then what it needs, else -1. */
+/* Whether a path of so many bytes takes no longer than allowed.  Else those that take far too long
+ * are measured first: under a limit of 25 per cent blazeface-back came to 1,474,560 bytes in place
+ * of 1,414,208. */
+static gboolean
+is_quick_enough (CleaveFitSearch *search, Family family, gint64 max_bytes)
+{
+  const CleaveFitAsk ask = { max_bytes, 0, TRUE };
+  const double asked = search->options.max_added_latency;
+  g_autoptr (CleaveFitPath) path = NULL;
+
+  if (asked == 0)
+    return TRUE;
+  path = cleave_fit_path_find (get_edges (search, family), &ask);
+  return path != NULL && path->work <= get_limit (asked) * search->original->estimate.nanoseconds;
+}
+
+/* Whether a path of so many bytes adds no more MACs and time than allowed; then what it needs, else
+ * -1. */
 static gint64
 find_possible (CleaveFitSearch *search, Family family, gint64 max_bytes)
 {
@@ -444,7 +461,8 @@ find_possible (CleaveFitSearch *search, Family family, gint64 max_bytes)
   const CleaveFitAsk ask = { max_bytes, asked == 0 ? 0 : HIGH_PRICE, FALSE };
   g_autoptr (CleaveFitPath) path = cleave_fit_path_find (get_edges (search, family), &ask);
 
-  return path == NULL || (asked != 0 && path->macs > (1 + MAC_MARGIN) * get_allowed_macs (search))
+  return path == NULL || !is_quick_enough (search, family, max_bytes) ||
+                 (asked != 0 && path->macs > (1 + MAC_MARGIN) * get_allowed_macs (search))
              ? -1
              : path->n_bytes;
 }
