@@ -28,7 +28,7 @@
 
 struct _CleaveOrderFacts
 {
-  CleaveGraphFacts *graph; /* NULL: all storages are made */
+  CleaveGraphFacts *graph; /* until all storages are made */
   CleaveNode *const *nodes;
   guint n_nodes, n_values;
   guint *position, *done, *first_value;
@@ -38,12 +38,6 @@ struct _CleaveOrderFacts
                                  not known */
   CleavePool *strides;        /* of those */
 };
-
-const CleaveJoinFacts *
-cleave_storage_join_facts (const CleaveStorage *storage, const CleaveNode *join)
-{
-  return cleave_graph_facts_of_join (storage->facts->graph, join);
-}
 
 static guint
 value_index (const CleaveStorage *storage, const CleaveResult *result)
@@ -197,7 +191,7 @@ static gboolean
 lie_in_operand (CleaveStorage *storage, CleaveNode *node, CleaveAssignment *assignment)
 {
   const CleaveViewFacts *view =
-      cleave_graph_facts_of_view (storage->facts->graph, node, assignment->result->index);
+      cleave_graph_facts_of_view (storage->of_graph, node, assignment->result->index);
   const CleaveAssignment *operand;
   gint64 stride[CLEAVE_MAX_RANK];
   CleaveLocation location;
@@ -785,6 +779,7 @@ storage_new (const CleaveGraph *graph,
   CleaveStorage *storage = g_new0 (CleaveStorage, 1);
 
   storage->facts = g_atomic_rc_box_acquire (facts);
+  storage->of_graph = facts->graph;
   storage->n_nodes = facts->n_nodes;
   storage->n_values = facts->n_values;
   storage->nodes = facts->nodes;
@@ -799,6 +794,7 @@ storage_new (const CleaveGraph *graph,
   find_assignments (storage, graph);
   storage->staged = storage->overlaid = NULL; /* they are the caller's */
   cleave_storage_add_steps (storage, graph);
+  storage->of_graph = NULL;
   return storage;
 }
 

@@ -86,7 +86,8 @@ typedef struct _CleaveOrderFacts CleaveOrderFacts;
 
 typedef struct
 {
-  CleaveOrderFacts *facts; /* which it holds, and with it what comes before `assignments` */
+  CleaveOrderFacts *facts;    /* which it holds, and with it what comes before `assignments` */
+  CleaveGraphFacts *of_graph; /* of its making: not afterwards */
   guint n_nodes, n_values;
   CleaveNode *const *nodes;        /* in order */
   const guint *position;           /* of each node in the order, by id */
@@ -169,8 +170,11 @@ cleave_storage_assignment (const CleaveStorage *storage, const CleaveResult *res
 }
 
 /* What each operand of a join is of it, while the storage is made. */
-const CleaveJoinFacts *cleave_storage_join_facts (const CleaveStorage *storage,
-                                                  const CleaveNode *join);
+static inline const CleaveJoinFacts *
+cleave_storage_join_facts (const CleaveStorage *storage, const CleaveNode *join)
+{
+  return cleave_graph_facts_of_join (storage->of_graph, join);
+}
 
 /* Whether a value has so small a part of the buffer it lies in that the rest had better not be
  * there for it alone. */
