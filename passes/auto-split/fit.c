@@ -184,13 +184,15 @@ searches_clear (Searches *searches)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Searches, searches_clear)
 
-/* Where cuts of the graph as it is do, nothing else is tried; nor where strips are to repeat. */
+/* Where cuts of the graph as it is do, nothing else is tried; nor copies where strips are to
+ * repeat. */
 static gboolean
-may_look_otherwise (const Searches *searches, const CleaveFitTry *found)
+may_look_otherwise (const Searches *searches, const CleaveFitTry *found, guint otherwise)
 {
   const CleaveFitOptions *options = &searches->first.options;
 
-  return (found == NULL || options->max_memory == 0) && !options->even_strips;
+  return (found == NULL || options->max_memory == 0) &&
+         (otherwise != CLEAVE_FIT_COPIES || !options->even_strips);
 }
 
 static CleaveFitPlan *
@@ -199,12 +201,13 @@ find_plan (Searches *searches, GError **error)
   CleaveFitSearch *search = &searches->first;
   const CleaveFitTry *found = find_try (search);
 
-  for (guint i = 0; i < CLEAVE_FIT_N_OTHERWISE && may_look_otherwise (searches, found); i++)
+  for (guint i = 0; i < CLEAVE_FIT_N_OTHERWISE; i++)
     {
       CleaveFitSearch *other = &searches->others[i];
       const CleaveFitTry *tried;
 
-      if (!cleave_fit_search_init_again (other, &searches->first, i))
+      if (!may_look_otherwise (searches, found, i) ||
+          !cleave_fit_search_init_again (other, &searches->first, i))
         continue;
       tried = find_try (other);
       if (other->enough < search->enough)
@@ -331,8 +334,9 @@ add_tries (GPtrArray *tries, const CleaveFitSearch *search)
 static void
 add_others (Searches *searches, GPtrArray *tries)
 {
-  for (guint i = 0; i < CLEAVE_FIT_N_OTHERWISE && may_look_otherwise (searches, NULL); i++)
-    if (cleave_fit_search_init_again (&searches->others[i], &searches->first, i))
+  for (guint i = 0; i < CLEAVE_FIT_N_OTHERWISE; i++)
+    if (may_look_otherwise (searches, NULL, i) &&
+        cleave_fit_search_init_again (&searches->others[i], &searches->first, i))
       {
         cleave_fit_search_all (&searches->others[i]);
         add_tries (tries, &searches->others[i]);

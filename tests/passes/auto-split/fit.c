@@ -259,6 +259,40 @@ START_TEST (strips_take_the_place_of_a_join)
 }
 END_TEST
 
+/* As in a feature pyramid: what is joined with a large value comes of a small one, in strips. */
+static CleaveGraph *
+make_pyramid (void)
+{
+  CleaveGraph *graph = cleave_graph_new ("pyramid");
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 4, 64, 64));
+  CleaveResult *wide = run_conv (graph, x, 32, 3, CLEAVE_LAYOUT_NCHW), *down, *both[2];
+  CleaveDepthAttrs up = { .blocksize = 2 };
+
+  down = run_conv (graph, run_halve (graph, wide), 8, 1, CLEAVE_LAYOUT_NCHW);
+  for (gint64 axis = 1; axis < 4; axis++)
+    down = run_add (graph, "Softmax", &down, 1, &(CleaveAxisAttrs){ .axis = axis });
+  both[0] =
+      run_conv (graph, run_add (graph, "DepthToSpace", &down, 1, &up), 32, 1, CLEAVE_LAYOUT_NCHW);
+  both[1] = wide;
+  run_output (graph, run_conv (graph, run_concat (graph, both, 2, 1), 4, 1, CLEAVE_LAYOUT_NCHW));
+  return graph;
+}
+
+START_TEST (even_strips_take_the_place_of_a_join)
+{
+  g_autoptr (CleaveGraph) graph = make_pyramid ();
+  const CleaveFitOptions options = { .even_strips = TRUE };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (CleaveFitPlan) plan = cleave_fit_plan_new (graph, &options, &error);
+  const CleaveFitTotals *totals;
+
+  cleave_assert_no_error (error);
+  totals = cleave_fit_plan_get_totals (plan);
+  ck_assert_double_lt ((double) totals->arena_after / (double) totals->arena_before, 0.7);
+  assert_holds (graph, plan, totals->arena_after, 1);
+}
+END_TEST
+
 static CleaveResult *
 add_heads (CleaveGraph *graph, CleaveResult *x, gint64 n_rows, gint64 n_heads, gint64 n)
 {
@@ -711,9 +745,10 @@ add_tests (Suite *suite)
   tcase_add_loop_test (random, files_of_random_graphs_take_what_plans_say, 0, 2 * N_SEEDS);
   suite_add_tcase (suite, random);
   cleave_add_case (suite, "fit", images_and_attention_come_down, strips_take_the_place_of_a_join,
-                   heads_are_cut_by_rows, blocks_lie_over_what_they_read, a_sequence_is_cut_once,
-                   segments_may_stay_whole, added_macs_have_a_limit, frontier_goes_down,
-                   files_take_what_plans_say, columns_are_bands,
+                   even_strips_take_the_place_of_a_join, heads_are_cut_by_rows,
+                   blocks_lie_over_what_they_read, a_sequence_is_cut_once, segments_may_stay_whole,
+                   added_macs_have_a_limit, frontier_goes_down, files_take_what_plans_say,
+                   columns_are_bands,
 
                    search_tells_and_can_be_cancelled, plan_of_another_graph_changes_nothing,
                    options_must_make_sense, search_is_no_more_work_than_graphs_are_long,
