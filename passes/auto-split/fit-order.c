@@ -16,18 +16,23 @@ list_nodes (const CleaveGraph *graph)
   return nodes;
 }
 
-void
+gint64
 cleave_fit_arrange (CleaveGraph *graph, guint n_threads, gboolean inputs_apart, gint64 n_bytes)
 {
   g_autoptr (GPtrArray) before = list_nodes (graph), order = NULL;
   gboolean were_apart = graph->inputs_apart;
   g_autofree gint64 *live = NULL;
   CleaveEstimate estimate;
+  gboolean is_kept;
 
   graph->inputs_apart = inputs_apart;
   order = cleave_timeline_order (graph, n_threads == 1, &live, NULL);
   cleave_graph_arrange (graph, order);
-  if (!cleave_graph_estimate (graph, n_threads, &estimate, NULL) || estimate.arena_bytes != n_bytes)
+  is_kept =
+      cleave_graph_estimate (graph, n_threads, &estimate, NULL) && estimate.arena_bytes == n_bytes;
+  if (!is_kept)
     cleave_graph_arrange (graph, before);
   graph->inputs_apart = were_apart;
+  return is_kept && n_threads == 1 && inputs_apart == were_apart ? estimate.peak_activation_bytes
+                                                                 : -1;
 }

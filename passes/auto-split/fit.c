@@ -553,13 +553,16 @@ CleaveSplitReport *
 cleave_fit_plan_apply (const CleaveFitPlan *plan, CleaveGraph *graph, GError **error)
 {
   g_autoptr (CleaveSplitReport) report = NULL;
+  gint64 peak = -1;
 
   g_return_val_if_fail (plan != NULL && graph != NULL, NULL);
   report = cleave_split_report_new (graph);
   if (!apply (plan, graph, report, error))
     return NULL;
   if (plan->parts->len > 0 || plan->copies != NULL)
-    cleave_fit_arrange (graph, plan->n_threads, plan->inputs_apart, plan->totals.arena_after);
-  cleave_split_report_finish (report, graph);
+    peak =
+        cleave_fit_arrange (graph, plan->n_threads, plan->inputs_apart, plan->totals.arena_after);
+  cleave_split_report_finish_with_peak (
+      report, graph, peak < 0 ? cleave_graph_get_peak_bytes (graph, NULL) : peak);
   return g_steal_pointer (&report);
 }

@@ -159,15 +159,23 @@ forget_what_was_split (CleaveSplitReport *report)
 }
 
 void
-cleave_split_report_finish (CleaveSplitReport *report, const CleaveGraph *graph)
+cleave_split_report_finish_with_peak (CleaveSplitReport *report,
+                                      const CleaveGraph *graph,
+                                      gint64 peak_bytes)
 {
   forget_what_was_split (report);
   for (guint i = 0; i < report->split->len; i++)
     forget_lost_pieces (report, report->split->pdata[i], graph);
   report->totals.nodes_after = cleave_graph_count_operators (graph);
   report->totals.macs_after = cleave_graph_get_macs (graph);
-  report->totals.peak_bytes_after = cleave_graph_get_peak_bytes (graph, NULL);
+  report->totals.peak_bytes_after = peak_bytes;
   count_parallel (&report->totals, graph);
+}
+
+void
+cleave_split_report_finish (CleaveSplitReport *report, const CleaveGraph *graph)
+{
+  cleave_split_report_finish_with_peak (report, graph, cleave_graph_get_peak_bytes (graph, NULL));
 }
 
 void

@@ -21,5 +21,9 @@ void cleave_split_report_add_pieces (CleaveSplitReport *report,
                                      guint n);
 /* The totals of the graph as it now is. */
 void cleave_split_report_finish (CleaveSplitReport *report, const CleaveGraph *graph);
+/* The same, if its peak is known already: finding it is as much work as compiling it. */
+void cleave_split_report_finish_with_peak (CleaveSplitReport *report,
+                                           const CleaveGraph *graph,
+                                           gint64 peak_bytes);
 void cleave_split_report_add_limit (CleaveSplitReport *report, const CleaveSplitLimit *limit);
 void cleave_split_report_add_work (CleaveSplitReport *report, const CleaveWork *work);
