@@ -645,6 +645,20 @@ number (CleaveOrderFacts *facts)
   facts->first_value[facts->n_nodes] = facts->n_values;
 }
 
+static void
+copy_orders (CleaveOrderFacts *facts)
+{
+  facts->orders = CLEAVE_NEW (CleaveMemoryOrder, facts->n_values);
+  for (guint i = 0; i < facts->n_nodes; i++)
+    {
+      const CleaveMemoryOrder *orders =
+          cleave_graph_facts_of_orders (facts->graph, facts->nodes[i]);
+
+      for (guint r = 0; r < facts->nodes[i]->n_results; r++)
+        facts->orders[facts->first_value[i] + r] = orders[r];
+    }
+}
+
 static CleaveOrderFacts *
 order_facts_new (const CleaveGraph *graph, CleaveGraphFacts *of_graph, const GPtrArray *order)
 {
@@ -657,8 +671,7 @@ order_facts_new (const CleaveGraph *graph, CleaveGraphFacts *of_graph, const GPt
   facts->done = cleave_storage_find_done (graph, order, facts->position);
   facts->strides = cleave_pool_new ();
   number (facts);
-  facts->orders =
-      cleave_memory_orders (facts->nodes, facts->n_nodes, facts->position, facts->first_value);
+  copy_orders (facts);
   return facts;
 }
 
@@ -840,19 +853,34 @@ choose_more (const CleaveStorage *storage, Means means, Choices *choices)
   return FALSE;
 }
 
+/* What is to be reached, and whether it may be: three of four storages would be made for nothing.
+ */
+static gboolean
+is_worth (const CleaveStorage *best,
+          Means means,
+          const Choices *choices,
+          const Choices *more,
+          double *enough)
+{
+  const double peak = (double) cleave_storage_get_peak (best);
+
+  *enough = means == OVERLAY ? peak - 1 : WORTH_COPIES * peak;
+  return means == OVERLAY ||
+         (double) cleave_storage_bound_staged (best, choices->staged, more->staged) <= *enough;
+}
+
 /* Chooses more where that brings the peak down to so much of it: FALSE: nothing more. */
 static gboolean
 improve (CleaveStorage **best, Choices *choices, Means means, const CleaveGraph *graph)
 {
   g_auto (Choices) more = copy_choices (choices, *best);
   g_autoptr (CleaveStorage) other = NULL;
-  double enough = (double) cleave_storage_get_peak (*best);
+  double enough;
 
-  if (!choose_more (*best, means, &more))
+  if (!choose_more (*best, means, &more) || !is_worth (*best, means, choices, &more, &enough))
     return FALSE;
   other = storage_new (graph, (*best)->facts, (*best)->materialises, &more);
-  if ((double) cleave_storage_get_peak (other) >
-      (means == OVERLAY ? enough - 1 : WORTH_COPIES * enough))
+  if ((double) cleave_storage_get_peak (other) > enough)
     return FALSE;
   cleave_storage_free (*best);
   *best = g_steal_pointer (&other);

@@ -213,8 +213,14 @@ gboolean cleave_storage_find_waiting (const CleaveStorage *storage, gboolean **s
 /* Likewise which parts lie in windows that have others of them in common. */
 gboolean cleave_storage_find_windows (const CleaveStorage *storage, gboolean **staged);
 
+/* No more parts can bring the peak below this: as if what those of `staged` lie in that are not in
+ * `before`, or NULL, were not there. */
+gint64 cleave_storage_bound_staged (const CleaveStorage *storage,
+                                    const gboolean *before,
+                                    const gboolean *staged);
+
 /* overlays.c: notes in `overlaid`, likewise, which nodes could lay their result over an operand
- * while memory is at its peak. */
+ * while memory is at its peak; FALSE, too, if it stays there at some step. */
 gboolean cleave_storage_find_overlays (const CleaveStorage *storage, gboolean **overlaid);
 /* Lays it there, if nothing stands against it. */
 void cleave_storage_overlay (CleaveStorage *storage, const CleaveNode *node);

@@ -339,3 +339,38 @@ cleave_storage_find_windows (const CleaveStorage *storage, gboolean **staged)
     }
   return found;
 }
+
+/* Each buffer once. */
+static void
+leave_out (const CleaveStorage *storage, guint value, gboolean *left_out, gint64 *change)
+{
+  guint b = storage->buffer[storage->assignments[value].location.root];
+  const CleaveBuffer *buffer;
+
+  if (b == CLEAVE_NEVER || left_out[b])
+    return;
+  left_out[b] = TRUE;
+  buffer = &g_array_index (storage->buffers, CleaveBuffer, b);
+  change[buffer->first] -= buffer->n_bytes;
+  change[buffer->last + 1] += buffer->n_bytes;
+}
+
+gint64
+cleave_storage_bound_staged (const CleaveStorage *storage,
+                             const gboolean *before,
+                             const gboolean *staged)
+{
+  g_autofree gboolean *left_out = CLEAVE_NEW0 (gboolean, storage->buffers->len + 1);
+  g_autofree gint64 *change = CLEAVE_NEW0 (gint64, storage->steps->len + 1);
+  gint64 less = 0, bound = 0;
+
+  for (guint v = 0; v < storage->n_values; v++)
+    if (staged[v] && (before == NULL || !before[v]))
+      leave_out (storage, v, left_out, change);
+  for (guint s = 0; s < storage->steps->len; s++)
+    {
+      less += change[s];
+      bound = MAX (bound, storage->live[s] + less);
+    }
+  return bound;
+}

@@ -10,7 +10,29 @@ struct _CleaveGraphFacts
   CleavePool *pool;
   CleaveJoinFacts **joins; /* by id; NULL: not looked at yet */
   CleaveViewFacts **views; /* likewise, of each result */
+  guint *position;         /* by id: in the graph's list */
+  guint *first_value;      /* by position */
+  CleaveMemoryOrder *orders;
 };
+
+static void
+find_orders (CleaveGraphFacts *facts, const CleaveGraph *graph)
+{
+  g_autofree CleaveNode **nodes = CLEAVE_NEW (CleaveNode *, graph->n_nodes + 1);
+  guint n = 0, n_values = 0;
+
+  facts->position = CLEAVE_NEW (guint, graph->n_ids + 1);
+  facts->first_value = CLEAVE_NEW (guint, graph->n_nodes + 1);
+  for (CleaveNode *node = graph->first; node != NULL; node = node->next)
+    {
+      facts->position[node->id] = n;
+      facts->first_value[n] = n_values;
+      n_values += node->n_results;
+      nodes[n++] = node;
+    }
+  facts->first_value[n] = n_values;
+  facts->orders = cleave_memory_orders (nodes, n, facts->position, facts->first_value);
+}
 
 CleaveGraphFacts *
 cleave_graph_facts_new (const CleaveGraph *graph)
@@ -20,6 +42,7 @@ cleave_graph_facts_new (const CleaveGraph *graph)
   facts->pool = cleave_pool_new ();
   facts->joins = CLEAVE_NEW0 (CleaveJoinFacts *, graph->n_ids + 1);
   facts->views = CLEAVE_NEW0 (CleaveViewFacts *, graph->n_ids + 1);
+  find_orders (facts, graph);
   return facts;
 }
 
@@ -31,6 +54,9 @@ cleave_graph_facts_free (CleaveGraphFacts *facts)
   cleave_pool_free (facts->pool);
   g_free (facts->joins);
   g_free (facts->views);
+  g_free (facts->position);
+  g_free (facts->first_value);
+  g_free (facts->orders);
   g_free (facts);
 }
 
@@ -49,6 +75,12 @@ cleave_graph_facts_of_join (CleaveGraphFacts *facts, const CleaveNode *join)
     n_elements += cleave_range_n_elements (&(*of_join)->ranges[i]);
   (*of_join)->overlap = n_elements != cleave_shape_n_elements (&join->results[0].type.shape);
   return *of_join;
+}
+
+const CleaveMemoryOrder *
+cleave_graph_facts_of_orders (const CleaveGraphFacts *facts, const CleaveNode *node)
+{
+  return facts->orders + facts->first_value[facts->position[node->id]];
 }
 
 static const CleaveViewDim *

@@ -3,6 +3,7 @@
 
 #include "../ir/graph-private.h"
 #include "../ir/pool.h"
+#include "memory-format.h"
 #include "placement.h"
 
 /* What buffers are assigned by.  A graph is looked at in some ten orders, and assigned some ten
@@ -30,6 +31,9 @@ void cleave_graph_facts_free (CleaveGraphFacts *facts);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveGraphFacts, cleave_graph_facts_free)
 
 const CleaveJoinFacts *cleave_graph_facts_of_join (CleaveGraphFacts *facts, const CleaveNode *join);
+/* In which order each of the node's results would have its dimensions in memory. */
+const CleaveMemoryOrder *cleave_graph_facts_of_orders (const CleaveGraphFacts *facts,
+                                                       const CleaveNode *node);
 /* Of an op that is a VIEW or a BROADCAST. */
 const CleaveViewFacts *
 cleave_graph_facts_of_view (CleaveGraphFacts *facts, const CleaveNode *view, guint result);

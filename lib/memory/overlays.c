@@ -141,22 +141,22 @@ cleave_storage_is_overlaid (const CleaveStorage *storage, const CleaveNode *node
 gboolean
 cleave_storage_find_overlays (const CleaveStorage *storage, gboolean **overlaid)
 {
-  gboolean found = FALSE;
-
   for (guint s = 0; s < storage->steps->len; s++)
     {
       const CleaveStep *step = &g_array_index (storage->steps, CleaveStep, s);
       Overlay overlay;
       guint at;
 
-      if (storage->live[s] < storage->peak || step->kind != CLEAVE_STEP_COMPUTE ||
-          !can_overlay (storage, step->node, &overlay))
+      if (storage->live[s] < storage->peak)
         continue;
+      if (step->kind != CLEAVE_STEP_COMPUTE || !can_overlay (storage, step->node, &overlay))
+        return FALSE;
       if (*overlaid == NULL)
         *overlaid = g_new0 (gboolean, storage->n_nodes + 1);
       at = cleave_storage_position (storage, step->node);
-      found |= !(*overlaid)[at];
+      if ((*overlaid)[at])
+        return FALSE;
       (*overlaid)[at] = TRUE;
     }
-  return found;
+  return *overlaid != NULL;
 }

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+#include "../../lib/ir/topology.h"
+#include "../../lib/memory/walks.h"
 #include "../../lib/runtime/plan/dependencies.h"
 #include "orders.h"
+#include "random-graph.h"
 #include "run-help.h"
 
 /* A small part of something larger, and between it and the rest a value of so many channels. */
@@ -107,6 +110,38 @@ START_TEST (each_join_waits_for_the_copy)
 }
 END_TEST
 
+/* FALSE: no part waits. */
+static gboolean
+check_bound (const CleaveGraph *graph, const GPtrArray *order)
+{
+  g_autoptr (CleaveStorage) before = cleave_storage_new (graph, order), staged = NULL;
+  g_autofree gboolean *waiting = NULL;
+
+  if (!cleave_storage_find_waiting (before, &waiting))
+    return FALSE;
+  staged = cleave_storage_new_staged (graph, order, before);
+  ck_assert_int_le (cleave_storage_bound_staged (before, NULL, waiting),
+                    cleave_storage_get_peak (staged));
+  return TRUE;
+}
+
+START_TEST (staged_parts_need_no_less_than_their_bound)
+{
+  guint n_checked = 0;
+
+  for (guint32 seed = 0; seed < CLEAVE_TRIALS (400); seed++)
+    {
+      g_autoptr (CleaveGraph) graph = random_split_graph (seed);
+      g_autoptr (GPtrArray) first = cleave_walk_depth_first (graph, NULL);
+      g_autoptr (GPtrArray) file = cleave_topology_sort (graph, NULL);
+
+      n_checked += check_bound (graph, first) ? 1 : 0;
+      n_checked += check_bound (graph, file) ? 1 : 0;
+    }
+  ck_assert_uint_gt (n_checked, CLEAVE_TRIALS (400) / 20);
+}
+END_TEST
+
 /* Strips of two rows, of which a window of seven needs eight: three other windows begin before it
  * is whole. */
 START_TEST (windows_are_whole_one_by_one)
@@ -137,7 +172,8 @@ add_tests (Suite *suite)
 {
   cleave_add_case (suite, "apart", a_part_waits_apart_while_memory_is_scarce,
                    a_part_is_not_copied_for_nothing, a_part_of_many_joins_is_copied_once,
-                   each_join_waits_for_the_copy, windows_are_whole_one_by_one, NULL);
+                   each_join_waits_for_the_copy, windows_are_whole_one_by_one,
+                   staged_parts_need_no_less_than_their_bound, NULL);
 }
 
 CLEAVE_TEST_SUITE ("storage-apart", add_tests)
