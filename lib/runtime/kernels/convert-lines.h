@@ -78,46 +78,61 @@ LINES (dequantize_uint8, guint8, guint8, float, FROM_BYTE)
 LINES (dequantize_int32, gint32, gint32, float, FROM_INT32)
 /* clang-format on */
 
-/* Floats that lie side by side and have one scale go in vectors, but for the last ones. */
+static inline void
+skip (Line *line, gint64 n)
+{
+  line->x = (const float *) line->x + n * line->x_step;
+  line->y = (guint8 *) line->y + n * line->y_step;
+  line->n -= n;
+}
+
+/* Floats that lie apart, or are too few for a vector, are put side by side for one.  Returns how
+ * many were. */
+static inline gint64
+quantize_apart (const Line *line, float scale, gint32 zero, gboolean is_signed)
+{
+  float side[LINE];
+  guint8 bytes[LINE];
+  gint64 n = 0;
+
+  for (gint64 some; n < line->n; n += some)
+    {
+      const float *x = (const float *) line->x + n * line->x_step;
+      guint8 *y = (guint8 *) line->y + n * line->y_step;
+      gint64 whole;
+
+      some = MIN (line->n - n, LINE);
+      whole = (some + 2 * CLEAVE_LANES - 1) / (2 * CLEAVE_LANES) * (2 * CLEAVE_LANES);
+      for (gint64 i = 0; i < some; i++)
+        side[i] = x[i * line->x_step];
+      for (gint64 i = some; i < whole; i++)
+        side[i] = 0;
+      if (cleave_quantize_line (side, scale, zero, is_signed, bytes, whole) < some)
+        break;
+      for (gint64 i = 0; i < some; i++)
+        y[i * line->y_step] = bytes[i];
+    }
+  return n;
+}
+
+/* Floats that have one scale go in vectors. */
 static inline void
 quantize_float (const Convert *c, const Line *line)
 {
   gboolean is_signed = c->to == CLEAVE_INT8;
   float scale = *(const float *) line->scale;
   gint32 zero = is_signed ? *(const gint8 *) line->zero : *(const guint8 *) line->zero;
-  gint64 n = 0;
+  gboolean serves =
+      line->scale_step == 0 && line->zero_step == 0 && cleave_quantize_line_serves (scale);
   Line rest = *line;
 
-  if (line->x_step == 1 && line->y_step == 1 && line->scale_step == 0 && line->zero_step == 0 &&
-      cleave_quantize_line_serves (scale))
-    n = is_signed ? cleave_quantize_line (line->x, scale, zero, TRUE, line->y, line->n)
-                  : cleave_quantize_line (line->x, scale, zero, FALSE, line->y, line->n);
-  rest.x = (const float *) line->x + n;
-  rest.y = (guint8 *) line->y + n;
-  rest.n -= n;
+  if (serves && line->x_step == 1 && line->y_step == 1)
+    skip (&rest, is_signed ? cleave_quantize_line (line->x, scale, zero, TRUE, line->y, line->n)
+                           : cleave_quantize_line (line->x, scale, zero, FALSE, line->y, line->n));
+  if (serves && rest.n > 1)
+    skip (&rest, quantize_apart (&rest, scale, zero, is_signed));
   if (rest.n > 0)
     (is_signed ? quantize_float_int8 : quantize_float_uint8) (c, &rest);
-}
-
-/* The same where bytes lie apart. */
-static inline void
-quantize_apart (const Convert *c, const Line *line)
-{
-  guint8 buffer[LINE];
-  Line part = *line;
-
-  for (gint64 i = 0; i < line->n; i += part.n)
-    {
-      guint8 *y = (guint8 *) line->y + i * line->y_step;
-
-      part.x = (const float *) line->x + i * line->x_step;
-      part.y = buffer;
-      part.y_step = 1;
-      part.n = MIN (line->n - i, LINE);
-      quantize_float (c, &part);
-      for (gint64 j = 0; j < part.n; j++)
-        y[j * line->y_step] = buffer[j];
-    }
 }
 
 static inline void

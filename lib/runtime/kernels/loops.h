@@ -119,6 +119,29 @@ cleave_loops_init (CleaveLoops *loops,
   cleave_loops_init_along (loops, first, first, others, n_others);
 }
 
+/* Goes along the longest dimension where lines have fewer than `few` elements, wherever those lie.
+ */
+static inline void
+cleave_loops_lengthen (CleaveLoops *loops, gint64 few)
+{
+  guint longest = 0;
+  gint64 length = loops->length;
+
+  for (guint d = 1; d < loops->n_dims; d++)
+    longest = loops->extent[d] > loops->extent[longest] ? d : longest;
+  if (length >= few || loops->n_dims == 0 || loops->extent[longest] <= length)
+    return;
+  loops->length = loops->extent[longest];
+  loops->extent[longest] = length;
+  for (guint v = 0; v < loops->n_views; v++)
+    {
+      gint64 step = loops->step[v];
+
+      loops->step[v] = loops->stride[v][longest];
+      loops->stride[v][longest] = step;
+    }
+}
+
 /* FALSE: there are no elements. */
 static inline gboolean
 cleave_line_first (const CleaveLoops *loops, CleaveLine *line)
