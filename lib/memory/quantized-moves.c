@@ -52,14 +52,15 @@ quantises_alike (const CleaveNode *node)
          cleave_element_size (node->results[0].type.element) == 1;
 }
 
-/* Of nodes in order, the last first.  What joins values is moved as bytes for sums and for what
- * moves it on, not for who quantises it: whoever makes a part writes it in place, and a table is
- * slow where its rows are short and apart. */
+/* Of nodes in order, the last first.  What joins values is moved as bytes for sums, whoever else
+ * reads it, since no kernel joins bytes and sums them; and for what moves it on, but not for who
+ * quantises it: whoever makes a part writes it in place, and a table is slow where its rows are
+ * short and apart. */
 static Wanted
 find_whether_wanted (const Sinking *s, const CleaveNode *node)
 {
   gboolean is_join = (node->op->flags & CLEAVE_OP_JOIN) != 0;
-  Wanted wanted = BY_SUMS;
+  Wanted wanted = BY_SUMS, most = BY_NONE;
 
   if (!is_mover (node) || node->results[0].n_uses == 0)
     return BY_NONE;
@@ -71,8 +72,9 @@ find_whether_wanted (const Sinking *s, const CleaveNode *node)
                                                 : s->wanted[use->node->id];
 
       wanted = MIN (wanted, by);
+      most = MAX (most, by);
     }
-  return wanted;
+  return is_join && most == BY_SUMS ? BY_SUMS : wanted;
 }
 
 /* By one number for all elements. */

@@ -489,6 +489,27 @@ START_TEST (what_is_quantised_anew_is_moved_as_bytes)
 }
 END_TEST
 
+/* Parts that a mean reads together are joined as bytes, although another op reads them as well. */
+START_TEST (what_sums_join_is_moved_as_bytes)
+{
+  for (guint also = 0; also < 2; also++)
+    {
+      g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+      CleaveResult *parts[] = {
+        dequantize (graph, quantized_input (graph, CLEAVE_SHAPE (1, 16, ROWS, ROWS))),
+        dequantize (graph, quantized_input (graph, CLEAVE_SHAPE (1, 16, ROWS, ROWS))),
+      };
+      CleaveResult *x = run_concat (graph, parts, 2, 1);
+
+      run_output (graph, quantize (graph, run_add (graph, "GlobalAveragePool", &x, 1, NULL)));
+      if (also)
+        run_output (graph, quantize (graph, run_unary (graph, "Sigmoid", x)));
+      run_assert_same (graph, also);
+      ck_assert_uint_eq (count_lowered (graph, "Concat"), 1);
+    }
+}
+END_TEST
+
 START_TEST (moves_are_between_as_well)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -695,14 +716,14 @@ static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "bits", random_nets_have_the_same_bits, NULL);
-  cleave_add_case (suite, "memory", both_forms_need_the_same_memory,
-                   a_residual_takes_the_place_of_what_it_adds,
-                   a_value_may_be_dequantised_for_several, a_function_of_a_byte_is_one_step,
-                   what_means_read_is_moved_as_bytes, what_is_quantised_anew_is_moved_as_bytes,
-                   moves_are_between_as_well, what_others_read_stays_whole, strips_need_less_still,
-                   strips_of_both_forms_need_the_same_memory, both_forms_fit_into_the_same_memory,
-                   threads_need_little_more, strips_are_chosen_by_bytes,
-                   matrices_are_dequantised_once, channels_stay_together, NULL);
+  cleave_add_case (
+      suite, "memory", both_forms_need_the_same_memory, a_residual_takes_the_place_of_what_it_adds,
+      a_value_may_be_dequantised_for_several, a_function_of_a_byte_is_one_step,
+      what_means_read_is_moved_as_bytes, what_is_quantised_anew_is_moved_as_bytes,
+      what_sums_join_is_moved_as_bytes, moves_are_between_as_well, what_others_read_stays_whole,
+      strips_need_less_still, strips_of_both_forms_need_the_same_memory,
+      both_forms_fit_into_the_same_memory, threads_need_little_more, strips_are_chosen_by_bytes,
+      matrices_are_dequantised_once, channels_stay_together, NULL);
 }
 
 CLEAVE_TEST_SUITE ("quantized-tiles", add_tests)
