@@ -131,7 +131,27 @@ begin_at (CleaveFitState *state, guint index)
   return state->walk->n_columns == 1 || begin_tile (state, index, need);
 }
 
-/* Needs. */
+/* Needs.  There are some million of them: ranges are changed in place, and copied as far as they
+ * have dimensions. */
+
+static void
+copy_range (const CleaveRange *from, CleaveRange *to)
+{
+  to->rank = from->rank;
+  for (guint d = 0; d < from->rank; d++)
+    to->dim[d] = from->dim[d];
+}
+
+/* Of two that are not empty. */
+static void
+extend (CleaveRange *range, const CleaveRange *more)
+{
+  for (guint d = 0; d < range->rank; d++)
+    {
+      range->dim[d].begin = MIN (range->dim[d].begin, more->dim[d].begin);
+      range->dim[d].end = MAX (range->dim[d].end, more->dim[d].end);
+    }
+}
 
 static void
 add_need (CleaveFitState *state, guint value, const CleaveRange range[CLEAVE_FIT_N_SAMPLES])
@@ -147,34 +167,42 @@ add_need (CleaveFitState *state, guint value, const CleaveRange range[CLEAVE_FIT
     }
   for (guint s = 0; s < state->n_samples; s++)
     if (is_new || cleave_range_is_empty (&need->range[s]))
-      need->range[s] = range[s];
+      copy_range (&range[s], &need->range[s]);
     else if (!cleave_range_is_empty (&range[s]))
-      need->range[s] = cleave_range_hull (&need->range[s], &range[s]);
+      extend (&need->range[s], &range[s]);
 }
 
-/* What of a range is not in another, if that is a box; else all of it. */
-static CleaveRange
-subtract (const CleaveRange *range, const CleaveRange *made)
+static gboolean
+are_apart (const CleaveRange *a, const CleaveRange *b)
 {
-  CleaveRange both = cleave_range_intersect (range, made), rest = *range;
-  guint n = 0;
+  for (guint d = 0; d < a->rank; d++)
+    if (MAX (a->dim[d].begin, b->dim[d].begin) >= MIN (a->dim[d].end, b->dim[d].end))
+      return TRUE;
+  return FALSE;
+}
 
-  if (cleave_range_is_empty (&both))
-    return rest;
+/* Takes from a range what is in another, if the rest is a box. */
+static void
+subtract (CleaveRange *range, const CleaveRange *made)
+{
+  CleaveSpan rest = { range->dim[0].begin, range->dim[0].begin };
+  guint n = 0, dim = 0;
+
+  if (range->rank == 0 || are_apart (range, made))
+    return;
   for (guint d = 0; d < range->rank; d++)
     {
-      const CleaveSpan *x = &range->dim[d], *y = &both.dim[d];
+      const CleaveSpan *x = &range->dim[d], *y = &made->dim[d];
 
-      if (x->begin == y->begin && x->end == y->end)
+      if (y->begin <= x->begin && x->end <= y->end)
         continue;
-      if (++n > 1 || (x->begin != y->begin && x->end != y->end))
-        return *range;
-      rest.dim[d] = x->begin == y->begin ? (CleaveSpan){ y->end, x->end }
-                                         : (CleaveSpan){ x->begin, y->begin };
+      if (++n > 1 || (x->begin < y->begin && y->end < x->end))
+        return;
+      dim = d;
+      rest = y->begin <= x->begin ? (CleaveSpan){ y->end, x->end }
+                                  : (CleaveSpan){ x->begin, y->begin };
     }
-  if (n == 0)
-    rest.dim[0].end = rest.dim[0].begin;
-  return rest;
+  range->dim[dim] = rest;
 }
 
 /* A view has no range of its own; what is needed of it is needed of its operand. */
@@ -213,7 +241,7 @@ find_made (const CleaveFitState *state,
   CleaveRange whole = cleave_range_whole (&node->node->results[0].type.shape);
 
   for (guint s = 0; s < state->n_samples; s++)
-    made[s] = need->stamp == state->walker->now ? need->range[s] : whole;
+    copy_range (need->stamp == state->walker->now ? &need->range[s] : &whole, &made[s]);
   for (guint r = 1; r < node->n_values; r++)
     if (need[r].stamp == state->walker->now)
       for (guint s = 0; s < state->n_samples; s++)
@@ -222,12 +250,12 @@ find_made (const CleaveFitState *state,
     made[CLEAVE_FIT_FIRST] = made[CLEAVE_FIT_BEFORE] = whole;
   if (state->walk->halo == CLEAVE_HALO_RECOMPUTE || node->is_again)
     return;
-  made[CLEAVE_FIT_MIDDLE] = subtract (&made[CLEAVE_FIT_MIDDLE], &made[CLEAVE_FIT_BEFORE]);
-  made[CLEAVE_FIT_LATER] = subtract (&made[CLEAVE_FIT_LATER], &made[CLEAVE_FIT_BEFORE]);
+  subtract (&made[CLEAVE_FIT_MIDDLE], &made[CLEAVE_FIT_BEFORE]);
+  subtract (&made[CLEAVE_FIT_LATER], &made[CLEAVE_FIT_BEFORE]);
   if (!cleave_fit_is_tiled (state->walk))
     return;
-  made[CLEAVE_FIT_TILE] = subtract (&made[CLEAVE_FIT_TILE], &made[CLEAVE_FIT_BEFORE]);
-  made[CLEAVE_FIT_TILE] = subtract (&made[CLEAVE_FIT_TILE], &made[CLEAVE_FIT_LEFT]);
+  subtract (&made[CLEAVE_FIT_TILE], &made[CLEAVE_FIT_BEFORE]);
+  subtract (&made[CLEAVE_FIT_TILE], &made[CLEAVE_FIT_LEFT]);
 }
 
 static void

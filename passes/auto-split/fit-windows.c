@@ -66,11 +66,35 @@ cleave_fit_add_buffers (CleaveFitState *state, guint step)
 }
 
 static gint64
-get_bytes (const CleaveFitValue *value, const CleaveRange *range)
+get_bytes (const CleaveFitValue *value, gint64 n_elements)
 {
-  gint64 n = cleave_range_n_elements (range) * value->element_size;
+  gint64 n = n_elements * value->element_size;
 
   return (n + CLEAVE_BUFFER_ALIGNMENT - 1) / CLEAVE_BUFFER_ALIGNMENT * CLEAVE_BUFFER_ALIGNMENT;
+}
+
+static gint64
+get_bytes_of (const CleaveFitValue *value, const CleaveFitNeed *need, CleaveFitSample sample)
+{
+  return get_bytes (value, cleave_range_n_elements (&need->range[sample]));
+}
+
+/* How many elements two ranges have in common; and whether they are all of the first. */
+static gint64
+count_common (const CleaveRange *a, const CleaveRange *b, gboolean *all)
+{
+  gint64 n = 1;
+
+  *all = TRUE;
+  for (guint d = 0; d < a->rank; d++)
+    {
+      gint64 begin = MAX (a->dim[d].begin, b->dim[d].begin);
+      gint64 end = MAX (MIN (a->dim[d].end, b->dim[d].end), begin);
+
+      *all &= begin == a->dim[d].begin && end == a->dim[d].end;
+      n *= end - begin;
+    }
+  return n;
 }
 
 /* What tiles keep besides the rows that strips do: the columns between two of a strip. */
@@ -81,14 +105,15 @@ count_kept_columns (const CleaveFitValue *value, const CleaveFitNeed *need)
       cleave_range_intersect (&need->range[CLEAVE_FIT_TILE], &need->range[CLEAVE_FIT_LEFT]);
   CleaveRange twice = cleave_range_intersect (&kept, &need->range[CLEAVE_FIT_BEFORE]);
 
-  return get_bytes (value, &kept) - get_bytes (value, &twice);
+  return get_bytes (value, cleave_range_n_elements (&kept)) -
+         get_bytes (value, cleave_range_n_elements (&twice));
 }
 
 /* Strips that make little of what they need: the rest is of several strips before. */
 static void
-note_thin (CleaveFitState *state, const CleaveRange *need, const CleaveRange *kept)
+note_thin (CleaveFitState *state, const CleaveRange *need, gint64 n_kept)
 {
-  gint64 n_kept = cleave_range_n_elements (kept), n = cleave_range_n_elements (need);
+  gint64 n = cleave_range_n_elements (need);
 
   state->is_thin |= n_kept > CLEAVE_FIT_THIN * (n - n_kept);
 }
@@ -112,20 +137,21 @@ cleave_fit_add_window (CleaveFitState *state, guint index)
 {
   const CleaveFitValue *value = cleave_fit_value (state->walker->steps, index);
   const CleaveFitNeed *need = &state->walker->needs[index];
-  CleaveRange kept =
-      cleave_range_intersect (&need->range[CLEAVE_FIT_MIDDLE], &need->range[CLEAVE_FIT_BEFORE]);
-  gboolean all = cleave_range_equal (&kept, &need->range[CLEAVE_FIT_MIDDLE]);
+  gboolean all, all_later;
+  gint64 n_common =
+      count_common (&need->range[CLEAVE_FIT_MIDDLE], &need->range[CLEAVE_FIT_BEFORE], &all);
   /* chunks of channels that are equal are one, whatever the halo */
   gboolean carries =
       state->walk->halo != CLEAVE_HALO_RECOMPUTE || (all && state->walk->cut == CLEAVE_FIT_OUTER);
-  CleaveRange later =
-      cleave_range_intersect (&need->range[CLEAVE_FIT_LATER], &need->range[CLEAVE_FIT_BEFORE]);
-  gint64 n_kept = carries ? get_bytes (value, &later) : 0;
+  gint64 n_kept =
+      carries ? get_bytes (value, count_common (&need->range[CLEAVE_FIT_LATER],
+                                                &need->range[CLEAVE_FIT_BEFORE], &all_later))
+              : 0;
   gboolean is_tiled = cleave_fit_is_tiled (state->walk);
   CleaveFitSample sample = is_tiled ? CLEAVE_FIT_TILE : CLEAVE_FIT_MIDDLE;
   CleaveFitWindow *window;
 
-  state->overlaps |= !cleave_range_is_empty (&kept);
+  state->overlaps |= n_common > 0;
   if (value->buffer == CLEAVE_FIT_NONE)
     return;
   if (is_apart (state, value, need, n_kept))
@@ -135,8 +161,8 @@ cleave_fit_add_window (CleaveFitState *state, guint index)
       state->carried += n_kept;
       state->copied += n_kept * state->walk->n_strips;
       occupy (state, (gint) cleave_fit_node (state->walker->steps, value->node)->step,
-              value->last_read, all && carries ? 0 : get_bytes (value, &need->range[sample]),
-              get_bytes (value, &need->range[CLEAVE_FIT_FIRST]));
+              value->last_read, all && carries ? 0 : get_bytes_of (value, need, sample),
+              get_bytes_of (value, need, CLEAVE_FIT_FIRST));
       return;
     }
   window = &state->walker->windows[value->buffer];
@@ -145,9 +171,9 @@ cleave_fit_add_window (CleaveFitState *state, guint index)
   if (carries && is_tiled && !all)
     n_kept += count_kept_columns (value, need);
   if (carries && !all)
-    note_thin (state, &need->range[CLEAVE_FIT_MIDDLE], &kept);
+    note_thin (state, &need->range[CLEAVE_FIT_MIDDLE], n_common);
   window->carried = MAX (window->carried, n_kept);
-  window->first = MAX (window->first, get_bytes (value, &need->range[CLEAVE_FIT_FIRST]));
+  window->first = MAX (window->first, get_bytes_of (value, need, CLEAVE_FIT_FIRST));
   if (!all || !carries) /* else it stays where it is */
-    window->middle = MAX (window->middle, get_bytes (value, &need->range[sample]));
+    window->middle = MAX (window->middle, get_bytes_of (value, need, sample));
 }
