@@ -156,11 +156,27 @@ add_bound (Finding *f, GPtrArray *order)
   return TRUE;
 }
 
+static gboolean
+is_same (const GPtrArray *a, const GPtrArray *b)
+{
+  return a->len == 0 || memcmp (a->pdata, b->pdata, a->len * sizeof *a->pdata) == 0;
+}
+
+/* Whether an order was looked at already, which is then of no use. */
+static gboolean
+is_known (const Finding *f, const GPtrArray *order)
+{
+  for (guint i = 0; i < f->candidates->len; i++)
+    if (is_same (((const CleaveOrderCandidate *) f->candidates->pdata[i])->order, order))
+      return TRUE;
+  return FALSE;
+}
+
 /* An order that was made of the best one; NULL: it has nothing to change. */
 static void
 add_variant (Finding *f, GPtrArray *order)
 {
-  if (order != NULL)
+  if (order != NULL && !is_known (f, order))
     note_measured (f, add_order (f, order),
                    cleave_storage_new_like (f->graph, f->facts, order, f->storage));
 }
@@ -184,7 +200,7 @@ add_both (Finding *f, GPtrArray *order)
   if (candidate->peak > candidate->hopeless || is_done (f))
     return;
   hoisted = cleave_order_hoist_kept (f->graph, order);
-  if (hoisted != NULL)
+  if (hoisted != NULL && !is_known (f, hoisted))
     add_candidate (f, hoisted);
 }
 
@@ -200,12 +216,6 @@ combine (Finding *f)
   return combined;
 }
 
-static gboolean
-is_same (const GPtrArray *a, const GPtrArray *b)
-{
-  return a->len == 0 || memcmp (a->pdata, b->pdata, a->len * sizeof *a->pdata) == 0;
-}
-
 /* Orders of all nodes. */
 static void
 add_walks (Finding *f, GPtrArray *file)
@@ -214,13 +224,13 @@ add_walks (Finding *f, GPtrArray *file)
                         eager = NULL, combined = NULL;
 
   add_both (f, first);
-  if (!is_done (f) && !is_same (first, file))
+  if (!is_done (f) && !is_known (f, file))
     add_both (f, file);
   heaviest = is_done (f) ? NULL : cleave_walk_heaviest_first (f->graph, file);
-  if (heaviest != NULL && !is_same (first, heaviest) && !is_same (file, heaviest))
+  if (heaviest != NULL && !is_known (f, heaviest))
     add_both (f, heaviest);
   eager = is_done (f) ? NULL : cleave_walk_eager (f->graph, f->best->order);
-  if (eager != NULL && !is_same (f->best->order, eager))
+  if (eager != NULL && !is_known (f, eager))
     add_both (f, eager);
   if (!is_done (f) && f->candidates->len > 1)
     combined = combine (f);
