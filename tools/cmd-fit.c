@@ -260,10 +260,10 @@ write_files (const Options *o,
 static int
 fit (CleaveGraph *graph, const Options *o, const CleaveFitOptions *options, GError **error)
 {
-  guint n_whole = 0;
-  g_autoptr (CleaveFitPlan) plan =
-      options->even_strips ? cleave_fit_plan_with_loops (graph, options, &n_whole, error)
-                           : cleave_fit_plan_new (graph, options, error);
+  CleaveFitLoops loops = { 0 };
+  g_autoptr (CleaveFitPlan) plan = options->even_strips
+                                       ? cleave_fit_plan_with_loops (graph, options, &loops, error)
+                                       : cleave_fit_plan_new (graph, options, error);
   g_autoptr (CleaveGraph) before = cleave_graph_copy (graph);
   g_autoptr (CleaveSplitReport) report = NULL;
   g_autofree char *verdict = NULL;
@@ -282,8 +282,7 @@ fit (CleaveGraph *graph, const Options *o, const CleaveFitOptions *options, GErr
     cleave_onnx_set_loops (graph, TRUE);
   summary = (CleaveSummary){ .report = report,
                              .plan = plan,
-                             .has_loops = options->even_strips,
-                             .n_whole = n_whole,
+                             .loops = options->even_strips ? &loops : NULL,
                              .nodes_before = cleave_graph_count_operators (before),
                              .nodes_after = cleave_graph_count_operators (graph),
                              .check = verdict };

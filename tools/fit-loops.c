@@ -86,13 +86,40 @@ keep_loops (const CleaveFitPlan *plan, const CleaveGraph *graph, guint *n_whole,
   return g_steal_pointer (&kept);
 }
 
+/* What a Loop adds that is no value: kernels that are else not there, and many small blocks. */
+#define LOOP_BYTES (1 << 20)
+
+/* -1: there is no such file. */
+static gint64
+foresee (const CleaveFitPlan *plan, const CleaveGraph *graph, GError **error)
+{
+  g_autoptr (CleaveGraph) copy = cleave_graph_copy (graph);
+  g_autoptr (CleaveSplitReport) report = cleave_fit_plan_apply (plan, copy, error);
+
+  if (report == NULL)
+    return -1;
+  cleave_onnx_set_loops (copy, TRUE);
+  return cleave_onnx_foresee_bytes (copy, error);
+}
+
+static CleaveFitPlan *
+keep_whole (const CleaveFitPlan *plan, const CleaveGraph *graph, GError **error)
+{
+  guint n = cleave_fit_plan_get_n_segments (plan);
+  g_autofree guint *all = g_new (guint, n + 1);
+
+  for (guint i = 0; i < n; i++)
+    all[i] = i;
+  return cleave_fit_plan_new_without (plan, graph, n, all, error);
+}
+
 /* The best plan so far, with Loops alone. */
 typedef struct
 {
   const CleaveGraph *graph;
   CleaveFitOptions options;
   CleaveFitPlan *best;
-  guint n_whole;
+  CleaveFitLoops loops; /* of the best */
 } Search;
 
 static gint64
@@ -101,24 +128,61 @@ get_arena (const CleaveFitPlan *plan)
   return plan == NULL ? G_MAXINT64 : cleave_fit_plan_get_totals (plan)->arena_after;
 }
 
+/* Of those that need little enough, what is foreseen to need least there; else what needs least. */
+static gboolean
+is_better (const Search *search, const CleaveFitPlan *plan, gint64 foreseen, gint64 asked)
+{
+  gint64 arena = get_arena (plan), best = get_arena (search->best);
+
+  if (asked > 0 || search->best == NULL)
+    return arena < best;
+  return foreseen < search->loops.bytes_after ||
+         (foreseen == search->loops.bytes_after && arena < best);
+}
+
+/* Replaces a plan with Loops by one without where it is foreseen to need no less. */
+static gboolean
+weigh (const Search *search, CleaveFitPlan **plan, CleaveFitLoops *loops, GError **error)
+{
+  guint n = cleave_fit_plan_get_n_segments (*plan);
+  CleaveFitPlan *whole;
+
+  loops->bytes_after = foresee (*plan, search->graph, error);
+  if (loops->bytes_after < 0)
+    return FALSE;
+  if (n == 0 || loops->bytes_after + LOOP_BYTES < loops->bytes_before)
+    return TRUE;
+  whole = keep_whole (*plan, search->graph, error);
+  if (whole == NULL)
+    return FALSE;
+  cleave_fit_plan_unref (*plan);
+  *plan = whole;
+  loops->n_whole += n;
+  loops->bytes_after = foresee (whole, search->graph, error);
+  return loops->bytes_after >= 0;
+}
+
 /* Plans for so many bytes, and tells what that took before segments were left whole.  Where none is
  * to be had for that, the search says so. */
 static gboolean
-try_bytes (Search *search, gint64 max_bytes, gint64 *taken, guint *n_whole, GError **error)
+try_bytes (
+    Search *search, gint64 asked, gint64 max_bytes, gint64 *taken, guint *n_whole, GError **error)
 {
   g_autoptr (CleaveFitPlan) plan = NULL, kept = NULL;
+  CleaveFitLoops loops = search->loops;
 
   search->options.max_memory = max_bytes;
   plan = cleave_fit_plan_new (search->graph, &search->options, error);
-  kept = plan == NULL ? NULL : keep_loops (plan, search->graph, n_whole, error);
-  if (kept == NULL)
+  kept = plan == NULL ? NULL : keep_loops (plan, search->graph, &loops.n_whole, error);
+  if (kept == NULL || !weigh (search, &kept, &loops, error))
     return FALSE;
   *taken = get_arena (plan);
-  if (get_arena (kept) >= get_arena (search->best))
+  *n_whole = loops.n_whole;
+  if (!is_better (search, kept, loops.bytes_after, asked))
     return TRUE;
   g_clear_pointer (&search->best, cleave_fit_plan_unref);
   search->best = g_steal_pointer (&kept);
-  search->n_whole = *n_whole;
+  search->loops = loops;
   return TRUE;
 }
 
@@ -134,7 +198,7 @@ search_up (Search *search, gint64 enough, GError **error)
 
   for (guint i = 0; i < MAX_TRIES && n_whole > 0 && get_arena (search->best) > enough; i++)
     {
-      if (!try_bytes (search, max_bytes, &taken, &n_whole, error))
+      if (!try_bytes (search, enough, max_bytes, &taken, &n_whole, error))
         return FALSE;
       max_bytes = (gint64) (MORE * (double) MAX (taken, max_bytes));
     }
@@ -149,7 +213,7 @@ find_best (Search *search, gint64 asked, GError **error)
   gint64 taken;
   guint n_whole;
 
-  if (asked > 0 && !try_bytes (search, asked, &taken, &n_whole, &refusal) &&
+  if (asked > 0 && !try_bytes (search, asked, asked, &taken, &n_whole, &refusal) &&
       !g_error_matches (refusal, CLEAVE_ERROR, CLEAVE_ERROR_LIMIT))
     {
       g_propagate_error (error, g_steal_pointer (&refusal));
@@ -161,16 +225,18 @@ find_best (Search *search, gint64 asked, GError **error)
 CleaveFitPlan *
 cleave_fit_plan_with_loops (const CleaveGraph *graph,
                             const CleaveFitOptions *options,
-                            guint *n_whole,
+                            CleaveFitLoops *loops,
                             GError **error)
 {
   Search search = { .graph = graph, .options = *options };
   gint64 asked = options->max_memory;
   g_autoptr (CleaveFitPlan) best = NULL;
-  gboolean good = find_best (&search, asked, error);
+  gboolean good;
 
+  search.loops.bytes_before = cleave_onnx_foresee_bytes (graph, error);
+  good = search.loops.bytes_before >= 0 && find_best (&search, asked, error);
   best = search.best;
-  *n_whole = search.n_whole;
+  *loops = search.loops;
   if (!good)
     return NULL;
   if (asked == 0 || get_arena (best) <= asked)

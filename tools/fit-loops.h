@@ -3,9 +3,17 @@
 
 #include <cleave/cleave.h>
 
-/* A plan for a runtime that needs little memory for turns of a Loop alone: segments whose strips do
- * not become turns stay whole, and the limit holds nevertheless.  Tells how many those are. */
+/* What is told besides of a plan for a runtime that needs little memory for turns of a Loop alone.
+ */
+typedef struct
+{
+  guint n_whole;                    /* segments that would be no Loop, or need more there */
+  gint64 bytes_before, bytes_after; /* that values are foreseen to take there */
+} CleaveFitLoops;
+
+/* Segments whose strips do not become turns stay whole, and all of them where that is foreseen to
+ * need no more there; the limit holds nevertheless. */
 CleaveFitPlan *cleave_fit_plan_with_loops (const CleaveGraph *graph,
                                            const CleaveFitOptions *options,
-                                           guint *n_whole,
+                                           CleaveFitLoops *loops,
                                            GError **error);

@@ -163,10 +163,12 @@ make_json (const CleaveSummary *summary)
     }
   if (summary->plan != NULL)
     add_fit (json, summary->plan);
-  if (summary->has_loops)
+  if (summary->loops != NULL)
     {
       cleave_json_int (json, "loops", cleave_fit_plan_get_n_segments (summary->plan));
-      cleave_json_int (json, "segments_without_loop", summary->n_whole);
+      cleave_json_int (json, "segments_without_loop", summary->loops->n_whole);
+      add_pair (json, "onnx_runtime_bytes", summary->loops->bytes_before,
+                summary->loops->bytes_after, NULL);
     }
   cleave_json_int (json, "parallel_subgraphs", totals->n_parallel_subgraphs);
   cleave_json_int (json, "parallel_macs", totals->parallel_macs);
@@ -286,15 +288,13 @@ print_fit (const CleaveFitPlan *plan)
 static void
 print_loops (const CleaveSummary *summary)
 {
-  guint n = cleave_fit_plan_get_n_segments (summary->plan);
+  const CleaveFitLoops *loops = summary->loops;
 
-  printf ("loops       %u segments become Loops, %u would not and stay whole\n", n,
-          summary->n_whole);
-  if (n == 0)
-    printf ("            ONNX Runtime needs as much memory for it as for the model as it was\n");
-  else
-    printf ("            ONNX Runtime keeps what one turn makes, and what goes from segment to "
-            "segment whole\n");
+  printf ("loops       %u segments become Loops, %u would not, or need more, and stay whole\n",
+          cleave_fit_plan_get_n_segments (summary->plan), loops->n_whole);
+  printf ("            ONNX Runtime is foreseen to need %" G_GINT64_FORMAT
+          " bytes for values before, %" G_GINT64_FORMAT " after\n",
+          loops->bytes_before, loops->bytes_after);
 }
 
 void
@@ -308,7 +308,7 @@ cleave_summary_print (const CleaveSummary *summary)
     print_fit (summary->plan);
   else
     print_nodes (summary->report);
-  if (summary->has_loops)
+  if (summary->loops != NULL)
     print_loops (summary);
   print_limits (summary->report);
   printf ("nodes       %u before, %u after\n", summary->nodes_before, summary->nodes_after);

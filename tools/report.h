@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+#include "fit-loops.h"
 #include "outputs.h"
 
 /* The report of a split, for people and as JSON.  `before` and `after` count nodes without inputs
@@ -10,8 +11,7 @@ typedef struct
   const CleaveSplitReport *report;
   guint nodes_before, nodes_after;
   const CleaveFitPlan *plan;                      /* NULL: it was not fitted */
-  gboolean has_loops;                             /* each segment of the plan becomes a Loop */
-  guint n_whole;                                  /* segments that would not, and stay whole */
+  const CleaveFitLoops *loops;                    /* each segment is a Loop; NULL: none is */
   const char *check;                              /* NULL: not asked for */
   guint n_threads;                                /* that it was split for; 0: for none */
   gint64 threads_peak_before, threads_peak_after; /* with so many */

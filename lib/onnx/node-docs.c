@@ -39,7 +39,10 @@ own_origin (CleaveGraph *graph)
  * that frees what a turn made needs less memory.  A run of nodes is left as it is where its turns
  * are fewer than 3, where they do not read the same of each other, or where what follows reads more
  * than their results together and what the last of them carry.  Weights that turns and other nodes
- * read are in the file twice.  Copies of the graph that were made before are as they were.
+ * read are in the file twice.  Where ONNX Runtime is foreseen to need less if it does not know
+ * shapes beforehand, since it then frees what it would keep for values of the same shape, inputs
+ * are reshaped as a `Loop` of one turn says.  Copies of the graph that were made before are as they
+ * were.
  */
 void
 cleave_onnx_set_loops (CleaveGraph *graph, gboolean loops)

@@ -9,6 +9,8 @@
 #define CLEAVE_ONNX_OPSET 17
 /* After the name of an Assemble: a Concat on the way to it. */
 #define CLEAVE_ONNX_PART ".part"
+/* After the name of an input: what it is once a run has told its shape. */
+#define CLEAVE_ONNX_SHAPED ".shaped"
 
 /* What a model says beyond what it computes: kept from import to export, by the names of nodes and
  * values, and shared by the copies of a graph.  Nothing in between reads it. */

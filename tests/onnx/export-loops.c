@@ -50,6 +50,17 @@ unpack (GBytes *bytes)
   return model;
 }
 
+/* Whether a loop computes something: one that has shapes told gives back what it got. */
+static gboolean
+computes (const Onnx__NodeProto *node)
+{
+  for (size_t k = 0; k < node->n_attribute; k++)
+    for (size_t i = 0; node->attribute[k]->g != NULL && i < node->attribute[k]->g->n_node; i++)
+      if (!g_str_equal (node->attribute[k]->g->node[i]->op_type, "Identity"))
+        return TRUE;
+  return FALSE;
+}
+
 /* Loops, and in `n_nodes` nodes outside of them. */
 static guint
 count_loops (GBytes *bytes, guint *n_nodes)
@@ -59,7 +70,8 @@ count_loops (GBytes *bytes, guint *n_nodes)
 
   *n_nodes = (guint) model->graph->n_node;
   for (size_t i = 0; i < model->graph->n_node; i++)
-    n += g_str_equal (model->graph->node[i]->op_type, "Loop") ? 1 : 0;
+    if (g_str_equal (model->graph->node[i]->op_type, "Loop") && computes (model->graph->node[i]))
+      n++;
   onnx__model_proto__free_unpacked (model, NULL);
   return n;
 }
@@ -183,6 +195,99 @@ START_TEST (loops_are_asked_for)
 }
 END_TEST
 
+/* A value of 64 KiB, and late another of that shape; between them are two of as many bytes. */
+static CleaveGraph *
+make_late_twin (void)
+{
+  CleaveGraph *graph = cleave_graph_new ("late twin");
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 3, 32, 32));
+  CleaveDepthAttrs up = { .blocksize = 2 };
+
+  x = run_halve (graph, run_conv (graph, x, 16, 3, CLEAVE_LAYOUT_NCHW));
+  x = run_conv (graph, x, 64, 3, CLEAVE_LAYOUT_NCHW);
+  x = run_conv (graph, x, 64, 3, CLEAVE_LAYOUT_NCHW);
+  x = run_add (graph, "DepthToSpace", &x, 1, &up);
+  run_output (graph, run_halve (graph, x));
+  return graph;
+}
+
+static gint64
+foresee (const CleaveGraph *graph)
+{
+  g_autoptr (GError) error = NULL;
+  gint64 n_bytes = cleave_onnx_foresee_bytes (graph, &error);
+
+  cleave_assert_no_error (error);
+  return n_bytes;
+}
+
+static gboolean
+has_op (GBytes *bytes, const char *op)
+{
+  Onnx__ModelProto *model = unpack (bytes);
+  gboolean has = FALSE;
+
+  for (size_t i = 0; i < model->graph->n_node; i++)
+    has = has || g_str_equal (model->graph->node[i]->op_type, op);
+  onnx__model_proto__free_unpacked (model, NULL);
+  return has;
+}
+
+/* A planner that knows shapes keeps the first twin for the second; one that does not frees it. */
+START_TEST (shapes_are_told_by_the_run)
+{
+  g_autoptr (CleaveGraph) graph = make_late_twin (), again = NULL;
+  g_autoptr (GPtrArray) inputs = run_random_inputs (graph, 1), before = NULL, after = NULL;
+  g_autoptr (GBytes) bytes = NULL;
+
+  cleave_onnx_set_loops (graph, TRUE);
+  ck_assert_int_eq (foresee (graph), 2 << 16);
+  bytes = cleave_onnx_serialize (graph, NULL);
+  ck_assert (has_op (bytes, "Loop") && has_op (bytes, "Reshape"));
+  again = cleave_onnx_parse (bytes, NULL, NULL, NULL);
+  ck_assert_uint_eq (cleave_graph_count_operators (again), cleave_graph_count_operators (graph));
+  before = run_graph (graph, inputs, 1);
+  after = run_graph (again, inputs, 1);
+  ck_assert_int_lt (cleave_compare_outputs (before, after), 0);
+}
+END_TEST
+
+/* A sum is written over what it adds to, which takes known shapes: so these stay in the file. */
+START_TEST (shapes_stay_where_sums_need_them)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new ("sums");
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 3, 32, 32));
+  g_autoptr (GBytes) bytes = NULL;
+
+  x = run_conv (graph, x, 16, 3, CLEAVE_LAYOUT_NCHW);
+  for (guint i = 0; i < 3; i++)
+    {
+      CleaveResult *y = run_conv (graph, x, 16, 3, CLEAVE_LAYOUT_NCHW);
+
+      x = run_binary (graph, "Add", x, run_conv (graph, y, 16, 3, CLEAVE_LAYOUT_NCHW));
+    }
+  run_output (graph, run_halve (graph, x));
+  cleave_onnx_set_loops (graph, TRUE);
+  ck_assert_int_eq (foresee (graph), 2 << 16);
+  bytes = cleave_onnx_serialize (graph, NULL);
+  ck_assert (!has_op (bytes, "Loop"));
+}
+END_TEST
+
+/* All that turns gave is there twice when the last has run. */
+START_TEST (results_of_turns_are_foreseen_twice)
+{
+  g_autoptr (CleaveGraph) graph = make_image (96, CLEAVE_LAYOUT_NCHW);
+  gint64 n_bytes = 4 * 96 * 8 * 4; /* of the sum */
+  gint64 whole = foresee (graph);
+
+  split (graph, 8, CLEAVE_HALO_CARRY);
+  cleave_onnx_set_loops (graph, TRUE);
+  ck_assert_int_gt (foresee (graph), 2 * n_bytes * 8 / 12); /* of 12 strips, 8 are turns */
+  ck_assert_int_lt (foresee (graph), whole);
+}
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
@@ -190,7 +295,8 @@ add_tests (Suite *suite)
 
   cleave_add_case (suite, "export-loops", even_strips_become_turns,
                    other_strips_stay_or_compute_the_same, even_strips_are_asked_for,
-                   loops_are_asked_for, NULL);
+                   loops_are_asked_for, shapes_are_told_by_the_run,
+                   shapes_stay_where_sums_need_them, results_of_turns_are_foreseen_twice, NULL);
   tcase_set_timeout (random, 0);
   tcase_add_loop_test (random, random_fits_compute_the_same, 0, N_SEEDS);
   suite_add_tcase (suite, random);

@@ -225,6 +225,21 @@ cleave_onnx_export_pack (const CleaveOnnxExport *export, gsize size, GError **er
   return g_bytes_new_take (data, size);
 }
 
+/* Shapes are hidden where that saves so much: it is no gain where sums are written over what is
+ * added, which needs shapes. */
+#define HIDDEN_PART 0.9
+
+static void
+hide_shapes (CleaveOnnxExport *export)
+{
+  const gint64 known = cleave_onnx_export_foresee (export, TRUE);
+  const gint64 hidden = cleave_onnx_export_foresee (export, FALSE);
+
+  export->is_hidden = (double) hidden < HIDDEN_PART * (double) known;
+  if (export->is_hidden)
+    cleave_onnx_export_hide (export);
+}
+
 gboolean
 cleave_onnx_export_build (CleaveOnnxExport *export, const CleaveGraph *graph, GError **error)
 {
@@ -237,8 +252,12 @@ cleave_onnx_export_build (CleaveOnnxExport *export, const CleaveGraph *graph, GE
     return FALSE;
   export_outputs (export);
   if (export->origin != NULL && export->origin->has_loops)
-    cleave_onnx_export_loops (export);
-  export_value_infos (export);
+    {
+      cleave_onnx_export_loops (export);
+      hide_shapes (export);
+    }
+  if (!export->is_hidden)
+    export_value_infos (export);
   return TRUE;
 }
 
@@ -266,6 +285,37 @@ cleave_onnx_list_turns (const CleaveGraph *graph, GError **error)
     return NULL;
   g_ptr_array_add (turns, NULL);
   return (char **) g_ptr_array_steal (turns, NULL);
+}
+
+/**
+ * cleave_onnx_foresee_bytes:
+ * @graph: a graph
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Tells how many bytes values take at most in ONNX Runtime while it runs the file that is written
+ * of a graph, as its planner of memory works in version 1.30: not its inputs, which are the
+ * caller's, nor weights, nor what copies between layouts and its allocator add, which is up to half
+ * as much again.  Of a graph without [func@Cleave.onnx_set_loops], whether shapes are in the file
+ * or told when it runs, whichever is less.  Costs as much as a file.
+ *
+ * Fails as [func@Cleave.onnx_serialize] does, but for the size.
+ *
+ * Returns: the number of bytes, or -1 on error
+ */
+gint64
+cleave_onnx_foresee_bytes (const CleaveGraph *graph, GError **error)
+{
+  g_auto (CleaveOnnxExport) export = { 0 };
+  gint64 hidden, known;
+
+  g_return_val_if_fail (graph != NULL, -1);
+  if (!cleave_onnx_export_build (&export, graph, error))
+    return -1;
+  hidden = cleave_onnx_export_foresee (&export, FALSE);
+  if (export.is_hidden)
+    return hidden;
+  known = cleave_onnx_export_foresee (&export, TRUE);
+  return export.origin != NULL && export.origin->has_loops ? known : MIN (hidden, known);
 }
 
 /**

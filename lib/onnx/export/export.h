@@ -37,6 +37,7 @@ typedef struct
   guint *branch;                 /* of each node, by id: the branch of it; 0: none */
   GPtrArray *operands, *results; /* names of those of the node that is being written */
   GPtrArray *turns;              /* names of nodes that are turns of a Loop; NULL: nobody asks */
+  gboolean is_hidden;            /* shapes are, from a runtime that has not run it */
 } CleaveOnnxExport;
 
 /* The whole.  The bytes of initializers are those of tensors that the export holds. */
@@ -99,6 +100,12 @@ void cleave_onnx_free_nodes (Onnx__GraphProto *graph);
 void cleave_onnx_free_attributes (Onnx__NodeProto *node);
 /* Turns runs of nodes that repeat into Loops, once all nodes are written. */
 void cleave_onnx_export_loops (CleaveOnnxExport *export);
+/* After that: leaves shapes to the run where they can be. */
+void cleave_onnx_export_hide (CleaveOnnxExport *export);
+/* Nodes in the order in which ONNX Runtime runs them. */
+GPtrArray *cleave_onnx_depth_first (const Onnx__GraphProto *graph);
+/* Bytes that ONNX Runtime's values take at most, if it knows their shapes beforehand, or if not. */
+gint64 cleave_onnx_export_foresee (CleaveOnnxExport *export, gboolean is_known);
 
 /* Attributes */
 

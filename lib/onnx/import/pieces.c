@@ -9,6 +9,8 @@
  *   d ─┴ Concat ─┴ Concat
  *
  *   x ── Resize ── Slice               a Resize that computes the part alone
+ *
+ *   input ── Reshape, to its own shape the input
  */
 
 #include "import.h"
@@ -225,6 +227,22 @@ merge_part (Merging *merging, CleaveNode *slice)
   cleave_chunk_clear (&chunk, node->op);
 }
 
+/* Inputs whose shapes were left to the run */
+
+static void
+merge_input (Merging *merging, CleaveNode *node)
+{
+  CleaveResult *input =
+      (node->op->flags & CLEAVE_OP_ROW_MAJOR) == 0 ? NULL : node->operands[0].result;
+
+  if (input == NULL || !cleave_node_is_input (input->node) ||
+      !g_str_has_suffix (node->name, CLEAVE_ONNX_SHAPED) ||
+      !cleave_tensor_type_equal (&input->type, &node->results[0].type))
+    return;
+  cleave_result_replace_uses (&node->results[0], input);
+  g_hash_table_insert (merging->by, node, NULL);
+}
+
 /* What was made comes where that was which it stands for. */
 static void
 arrange (const Merging *merging, const CleaveNode *last)
@@ -264,6 +282,7 @@ cleave_onnx_merge_pieces (CleaveGraph *graph)
     {
       merge_join (&merging, node);
       merge_part (&merging, node);
+      merge_input (&merging, node);
     }
   if (g_hash_table_size (by) > 0)
     arrange (&merging, last);

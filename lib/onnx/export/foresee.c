@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* What ONNX Runtime's values take at most while it runs a file, as its planner has it: nodes run
+ * depth first, each before what else its reader waits for; unary nodes write over their operand;
+ * a value whose shape is known takes a buffer that another of that shape left, which is kept until
+ * then; what a Loop gives is there a second time while it runs. */
+
+#include "export.h"
+
+#include <string.h>
+
+#define NONE G_MAXUINT
+
+typedef struct
+{
+  const CleaveTensorType *type; /* NULL: it is not known */
+  gint64 n_bytes;
+  guint first, last; /* positions in the order */
+  gboolean is_given; /* outputs are the caller's, who gives them no buffer that was another's */
+} Buffer;
+
+typedef struct
+{
+  const Onnx__GraphProto *graph;
+  GHashTable *types;     /* of each name, its CleaveTensorType */
+  GHashTable *unary;     /* names of what may lie over its operand */
+  gboolean is_known;     /* shapes are, before it runs */
+  GPtrArray *order;      /* Onnx__NodeProto */
+  GHashTable *maker;     /* of each name, its node's index plus 1 */
+  GHashTable *last;      /* of each name, the position of its last reader plus 1 */
+  GHashTable *uses;      /* of each name, how many read it */
+  GHashTable *bytes;     /* of each name, gint64 */
+  GHashTable *buffer_of; /* of each name, the buffer plus 1 */
+  GArray *buffers;       /* Buffer */
+  gint64 *extra;         /* of each position */
+} Run;
+
+static gint64 foresee (const Run *outer, const Onnx__GraphProto *graph);
+
+static gpointer
+look_up (GHashTable *table, const char *name)
+{
+  return g_hash_table_lookup (table, name);
+}
+
+static guint
+number_of (GHashTable *table, const char *name)
+{
+  return GPOINTER_TO_UINT (look_up (table, name));
+}
+
+static gboolean
+is_op (const Onnx__NodeProto *node, const char *const *ops)
+{
+  return g_strv_contains (ops, node->op_type);
+}
+
+/* Readers */
+
+static void
+count_reads (const Run *run, const Onnx__NodeProto *node, guint position)
+{
+  for (size_t k = 0; k < node->n_input; k++)
+    {
+      char *name = node->input[k];
+
+      if (position > 0)
+        g_hash_table_insert (run->last, name, GUINT_TO_POINTER (position));
+      else
+        g_hash_table_insert (run->uses, name, GUINT_TO_POINTER (number_of (run->uses, name) + 1));
+    }
+  for (size_t k = 0; k < node->n_attribute; k++)
+    for (size_t i = 0; node->attribute[k]->g != NULL && i < node->attribute[k]->g->n_node; i++)
+      count_reads (run, node->attribute[k]->g->node[i], position); /* no deeper than graphs nest */
+}
+
+/* Sizes */
+
+static gint64
+bytes_of (const Run *run, const char *name)
+{
+  const CleaveTensorType *type = look_up (run->types, name);
+  const gint64 *n_bytes = look_up (run->bytes, name);
+
+  return type != NULL ? cleave_tensor_type_n_bytes (type) : n_bytes != NULL ? *n_bytes : 0;
+}
+
+static const Onnx__GraphProto *
+get_body (const Onnx__NodeProto *node)
+{
+  for (size_t k = 0; k < node->n_attribute; k++)
+    if (node->attribute[k]->g != NULL)
+      return node->attribute[k]->g;
+  return NULL;
+}
+
+static gint64
+count_turns (const Run *run, const Onnx__NodeProto *loop)
+{
+  for (size_t i = 0; i < run->graph->n_initializer; i++)
+    if (strcmp (run->graph->initializer[i]->name, loop->input[0]) == 0)
+      return *(const gint64 *) (gconstpointer) run->graph->initializer[i]->raw_data.data;
+  return 1;
+}
+
+/* A result of a Loop is one of its body: of the last turn, or of all. */
+static gint64
+loop_bytes (const Run *run, const Onnx__NodeProto *loop, guint result)
+{
+  const Onnx__GraphProto *body = get_body (loop);
+  const char *name = body->output[result + 1]->name;
+  gint64 n_bytes = bytes_of (run, name);
+
+  for (size_t i = 0; n_bytes == 0 && i < body->n_node; i++) /* what is given on has another name */
+    if (strcmp (body->node[i]->output[0], name) == 0)
+      n_bytes = bytes_of (run, body->node[i]->input[0]);
+  return result + 2 < loop->n_input ? n_bytes : n_bytes * count_turns (run, loop);
+}
+
+/* Of what is written without a value of the graph. */
+static gint64
+infer_bytes (const Run *run, const Onnx__NodeProto *node, guint result)
+{
+  gint64 sum = 0;
+
+  if (strcmp (node->op_type, "Loop") == 0)
+    return loop_bytes (run, node, result);
+  if (strcmp (node->op_type, "Slice") == 0 || node->n_input == 0)
+    return 0;
+  for (size_t k = 0; k < node->n_input && (k == 0 || strcmp (node->op_type, "Concat") == 0); k++)
+    sum += bytes_of (run, node->input[k]);
+  return sum;
+}
+
+/* Buffers */
+
+static Buffer *
+get_buffer (const Run *run, const char *name)
+{
+  guint buffer = number_of (run->buffer_of, name);
+
+  return buffer == 0 ? NULL : &g_array_index (run->buffers, Buffer, buffer - 1);
+}
+
+/* The buffer of an operand that is read no more, and in which such a result may lie. */
+static guint
+find_dying (const Run *run, const char *operand, const char *name, guint position)
+{
+  const CleaveTensorType *own = look_up (run->types, operand), *type = look_up (run->types, name);
+  const Buffer *buffer = get_buffer (run, operand);
+
+  return buffer != NULL && buffer->last <= position && !buffer->is_given && own != NULL &&
+                 type != NULL && cleave_tensor_type_equal (own, type)
+             ? number_of (run->buffer_of, operand)
+             : 0;
+}
+
+/* The one node that reads a value, if it is an Add. */
+static const Onnx__NodeProto *
+find_sum (const Run *run, const char *name)
+{
+  const Onnx__NodeProto *reader;
+
+  if (number_of (run->uses, name) != 1)
+    return NULL;
+  reader = run->order->pdata[number_of (run->last, name) - 1];
+  return strcmp (reader->op_type, "Add") == 0 && reader->n_input == 2 ? reader : NULL;
+}
+
+static gboolean
+is_conv_of_sum (const Run *run, const char *name)
+{
+  guint maker = number_of (run->maker, name);
+
+  return maker > 0 && strcmp (run->graph->node[maker - 1]->op_type, "Conv") == 0 &&
+         find_sum (run, name) != NULL;
+}
+
+/* A Conv and the Add after it are one node, which adds to what is there. */
+static guint
+find_summand (const Run *run, const Onnx__NodeProto *conv)
+{
+  const Onnx__NodeProto *sum =
+      strcmp (conv->op_type, "Conv") == 0 && run->is_known ? find_sum (run, conv->output[0]) : NULL;
+  const char *other;
+
+  if (sum == NULL)
+    return 0;
+  other = sum->input[strcmp (sum->input[0], conv->output[0]) == 0 ? 1 : 0];
+  return find_dying (run, other, conv->output[0], number_of (run->last, conv->output[0]) - 1);
+}
+
+static guint
+find_left (const Run *run, const char *name, guint position)
+{
+  const CleaveTensorType *type = look_up (run->types, name);
+  const gint64 n_bytes = bytes_of (run, name);
+  guint best = 0;
+
+  for (guint i = 0; type != NULL && run->is_known && i < run->buffers->len; i++)
+    {
+      const Buffer *buffer = &g_array_index (run->buffers, Buffer, i);
+
+      if (buffer->last < position && !buffer->is_given && buffer->type != NULL &&
+          buffer->n_bytes == n_bytes && cleave_tensor_type_equal (buffer->type, type) &&
+          (best == 0 || buffer->last > g_array_index (run->buffers, Buffer, best - 1).last))
+        best = i + 1;
+    }
+  return best;
+}
+
+/* x and its sigmoid, which become one node with what multiplies them. */
+static gboolean
+is_within (const Run *run, const Onnx__NodeProto *node)
+{
+  const char *name = node->output[0];
+  const Onnx__NodeProto *reader;
+
+  if (strcmp (node->op_type, "Sigmoid") != 0 || number_of (run->uses, name) != 1)
+    return FALSE;
+  reader = run->order->pdata[number_of (run->last, name) - 1];
+  return strcmp (reader->op_type, "Mul") == 0 && reader->n_input == 2 &&
+         (strcmp (reader->input[0], node->input[0]) == 0 ||
+          strcmp (reader->input[1], node->input[0]) == 0);
+}
+
+static guint
+find_place (const Run *run, const Onnx__NodeProto *node, const char *name, guint position)
+{
+  static const char *const views[] = { "Reshape", "Squeeze",  "Unsqueeze",
+                                       "Flatten", "Identity", NULL };
+  guint buffer = 0;
+
+  if (is_op (node, views))
+    return number_of (run->buffer_of, node->input[0]);
+  if (g_hash_table_contains (run->unary, name) || strcmp (node->op_type, "BatchNormalization") == 0)
+    buffer = find_dying (run, node->input[0], name, position);
+  for (size_t k = 0; buffer == 0 && strcmp (node->op_type, "Add") == 0 && k < node->n_input; k++)
+    if (is_conv_of_sum (run, node->input[k]))
+      buffer = find_dying (run, node->input[k], name, position);
+  if (buffer == 0)
+    buffer = find_summand (run, node);
+  return buffer != 0 ? buffer : find_left (run, name, position);
+}
+
+static void
+place (Run *run, const Onnx__NodeProto *node, guint result, guint position)
+{
+  static const char *const outer[] = { "Reshape", "Squeeze",  "Unsqueeze",
+                                       "Flatten", "Identity", NULL };
+  char *name = node->output[result];
+  guint last = number_of (run->last, name), at;
+  gint64 *n_bytes = g_new (gint64, 1);
+
+  *n_bytes = bytes_of (run, name);
+  if (look_up (run->types, name) == NULL)
+    *n_bytes = infer_bytes (run, node, result);
+  g_hash_table_insert (run->bytes, name, n_bytes);
+  if (is_within (run, node))
+    return;
+  at = last == NONE ? 0 : find_place (run, node, name, position);
+  if (at == 0 && is_op (node, outer) && last != NONE)
+    return; /* of the caller's */
+  if (at == 0)
+    {
+      Buffer fresh = { look_up (run->types, name), *n_bytes, position, position, last == NONE };
+
+      g_array_append_val (run->buffers, fresh);
+      at = run->buffers->len;
+    }
+  g_hash_table_insert (run->buffer_of, name, GUINT_TO_POINTER (at));
+  if (last > 0)
+    {
+      Buffer *buffer = &g_array_index (run->buffers, Buffer, at - 1);
+
+      buffer->last = MAX (buffer->last, last - 1);
+    }
+}
+
+/* What a node takes besides its results: turns of a Loop, with all that they have given; columns of
+ * a ConvTranspose. */
+static gint64
+find_extra (const Run *run, const Onnx__NodeProto *node)
+{
+  gint64 sum = 0;
+
+  if (strcmp (node->op_type, "Loop") == 0)
+    {
+      for (guint i = 0; i < node->n_output; i++)
+        sum += loop_bytes (run, node, i);
+      return sum + foresee (run, get_body (node));
+    }
+  if (strcmp (node->op_type, "ConvTranspose") == 0)
+    return bytes_of (run, node->output[0]);
+  return 0;
+}
+
+static gint64
+find_peak (const Run *run)
+{
+  const guint n = run->order->len;
+  g_autofree gint64 *more = g_new0 (gint64, n + 1); /* than at the position before */
+  gint64 sum = 0, peak = 0;
+
+  for (guint i = 0; i < run->buffers->len; i++)
+    {
+      const Buffer *buffer = &g_array_index (run->buffers, Buffer, i);
+
+      more[buffer->first] += buffer->n_bytes;
+      if (buffer->last < n)
+        more[buffer->last + 1] -= buffer->n_bytes;
+    }
+  for (guint p = 0; p < n; p++)
+    {
+      sum += more[p];
+      peak = MAX (peak, sum + run->extra[p]);
+    }
+  return peak;
+}
+
+static void
+run_clear (Run *run)
+{
+  g_clear_pointer (&run->order, g_ptr_array_unref);
+  g_clear_pointer (&run->maker, g_hash_table_unref);
+  g_clear_pointer (&run->last, g_hash_table_unref);
+  g_clear_pointer (&run->uses, g_hash_table_unref);
+  g_clear_pointer (&run->bytes, g_hash_table_unref);
+  g_clear_pointer (&run->buffer_of, g_hash_table_unref);
+  g_clear_pointer (&run->buffers, g_array_unref);
+  g_free (run->extra);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Run, run_clear)
+
+static gint64
+foresee (const Run *outer, const Onnx__GraphProto *graph)
+{
+  g_auto (Run) run = { .graph = graph,
+                       .types = outer->types,
+                       .unary = outer->unary,
+                       .is_known = outer->is_known,
+                       .order = cleave_onnx_depth_first (graph),
+                       .maker = g_hash_table_new (g_str_hash, g_str_equal),
+                       .last = g_hash_table_new (g_str_hash, g_str_equal),
+                       .uses = g_hash_table_new (g_str_hash, g_str_equal),
+                       .bytes = g_hash_table_new_full (g_str_hash, g_str_equal, NULL, g_free),
+                       .buffer_of = g_hash_table_new (g_str_hash, g_str_equal),
+                       .buffers = g_array_new (FALSE, FALSE, sizeof (Buffer)),
+                       .extra = g_new0 (gint64, graph->n_node + 1) };
+
+  for (guint i = 0; i < graph->n_node; i++)
+    {
+      count_reads (&run, graph->node[i], 0);
+      for (size_t r = 0; r < graph->node[i]->n_output; r++)
+        g_hash_table_insert (run.maker, graph->node[i]->output[r], GUINT_TO_POINTER (i + 1));
+    }
+  for (guint p = 0; p < run.order->len; p++)
+    count_reads (&run, run.order->pdata[p], p + 1);
+  for (size_t i = 0; i < graph->n_output; i++)
+    g_hash_table_insert (run.last, graph->output[i]->name, GUINT_TO_POINTER (NONE));
+  for (guint p = 0; p < run.order->len; p++)
+    {
+      const Onnx__NodeProto *node = run.order->pdata[p];
+
+      for (guint r = 0; r < node->n_output; r++)
+        if (*node->output[r] != '\0')
+          place (&run, node, r, p);
+      run.extra[p] = find_extra (&run, node);
+    }
+  return find_peak (&run);
+}
+
+gint64
+cleave_onnx_export_foresee (CleaveOnnxExport *export, gboolean is_known)
+{
+  g_autoptr (GHashTable) types = g_hash_table_new (g_str_hash, g_str_equal);
+  g_autoptr (GHashTable) unary = g_hash_table_new (g_str_hash, g_str_equal);
+  const Run all = { .types = types, .unary = unary, .is_known = is_known };
+
+  for (const CleaveNode *node = export->graph->first; node != NULL; node = node->next)
+    for (guint i = 0; i < node->n_results; i++)
+      {
+        const char *name = *cleave_onnx_value_name (export, &node->results[i]);
+
+        if (name == NULL || cleave_node_get_constant (node) != NULL || cleave_node_is_input (node))
+          continue;
+        g_hash_table_insert (types, (gpointer) name, (gpointer) &node->results[i].type);
+        if ((node->op->flags & CLEAVE_OP_IN_PLACE) != 0 && node->n_operands == 1)
+          g_hash_table_add (unary, (gpointer) name);
+      }
+  return foresee (&all, export->model->graph);
+}
