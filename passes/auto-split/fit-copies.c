@@ -4,13 +4,9 @@
 
 #include "../../lib/ir/error.h"
 #include "../../lib/ir/topology.h"
+#include "fit-cone.h"
+#include "fit-moves.h"
 #include "rematerialise.h"
-
-/* What is made again is so many times as large as what it is made of, or ends so what is. */
-#define MUCH_LARGER 3
-
-/* Nodes between such values: an expansion with its activation, a depthwise convolution with its. */
-#define MAX_CONE 16
 
 static void
 copy_clear (gpointer data)
@@ -83,27 +79,20 @@ is_there_anyway (const CleaveResult *value)
   return value == NULL || cleave_node_is_input (value->node) || cleave_node_is_fixed (value->node);
 }
 
-static gboolean
-can_copy (const CleaveNode *node)
-{
-  return node->op->maps != NULL && !cleave_node_is_input (node) && !cleave_node_is_fixed (node) &&
-         node->n_operands > 0;
-}
-
 /* Whether next to nothing makes it. */
 static gboolean
 is_cheap (const CleaveNode *node, gint64 min_bytes)
 {
   gint64 n_read = 0;
 
-  if (!can_copy (node) || node->n_results != 1 || node->results[0].n_uses < 2 ||
+  if (!cleave_fit_can_copy (node) || node->n_results != 1 || node->results[0].n_uses < 2 ||
       (node->op->flags & (CLEAVE_OP_VIEW | CLEAVE_OP_JOIN | CLEAVE_OP_ROW_MAJOR)) != 0 ||
       count_bytes (&node->results[0]) < min_bytes || cleave_node_get_macs (node) > 0)
     return FALSE;
   for (guint o = 0; o < node->n_operands; o++)
     if (node->operands[o].result != NULL && !cleave_node_is_fixed (node->operands[o].result->node))
       n_read += count_bytes (node->operands[o].result);
-  return MUCH_LARGER * n_read <= count_bytes (&node->results[0]);
+  return CLEAVE_FIT_MUCH_LARGER * n_read <= count_bytes (&node->results[0]);
 }
 
 /* All readers but the first get their own. */
@@ -122,29 +111,6 @@ copy_cheap (GPtrArray *copies, CleaveGraph *graph, CleaveNode *node)
       g_ptr_array_add (one, readers->pdata[i]);
       add_copy (copies, graph, node, one);
     }
-}
-
-/* Adds the nodes that make a value of much smaller ones.  FALSE: there are too many, or some cannot
- * be copied. */
-static gboolean
-add_cone (GPtrArray *cone, const CleaveResult *value, gint64 n_bytes)
-{
-  CleaveNode *node = value->node;
-
-  if (g_ptr_array_find (cone, node, NULL))
-    return TRUE;
-  if (!can_copy (node) || cone->len >= MAX_CONE)
-    return FALSE;
-  g_ptr_array_add (cone, node);
-  for (guint o = 0; o < node->n_operands; o++)
-    {
-      const CleaveResult *read = node->operands[o].result;
-
-      if (!is_there_anyway (read) && MUCH_LARGER * count_bytes (read) > n_bytes &&
-          !add_cone (cone, read, n_bytes))
-        return FALSE;
-    }
-  return TRUE;
 }
 
 static double
@@ -232,67 +198,15 @@ copy_pooled (GPtrArray *copies,
       const CleaveResult *x = pool->operands[0].result;
       g_autoptr (GPtrArray) cone = g_ptr_array_new ();
 
-      if (!add_cone (cone, x, count_bytes (x)) || count_macs (cone) > max_macs)
+      if (!cleave_fit_cone_add (cone, x, count_bytes (x)) || count_macs (cone) > max_macs)
         continue;
       max_macs -= count_macs (cone);
       copy_cone (copies, graph, pool, cone, position);
     }
 }
 
-/* Order. */
-
-typedef struct
-{
-  GHashTable *late; /* CleaveNode: the copied, and the copies, that have no place yet */
-  GPtrArray *order;
-} Placing;
-
-/* Puts a node, and before it those that it reads and that wait for that. */
-static void
-place (Placing *placing, CleaveNode *node)
-{
-  g_hash_table_remove (placing->late, node);
-  for (guint o = 0; o < node->n_operands; o++)
-    {
-      const CleaveResult *read = node->operands[o].result;
-
-      if (read != NULL && g_hash_table_contains (placing->late, read->node))
-        place (placing, read->node);
-    }
-  g_ptr_array_add (placing->order, node);
-}
-
-/* What is made twice runs right before those that read it: first the copy for the pooling, and when
- * that is done what the others read. */
-static void
-arrange (const GPtrArray *copies, CleaveGraph *graph)
-{
-  g_autoptr (GHashTable) twice = g_hash_table_new (NULL, NULL);
-  g_autoptr (GHashTable) late = g_hash_table_new (NULL, NULL);
-  g_autoptr (GPtrArray) sorted = cleave_topology_sort (graph, NULL);
-  g_autoptr (GPtrArray) order = g_ptr_array_sized_new (graph->n_nodes);
-  Placing placing = { late, order };
-
-  for (guint i = 0; i < copies->len; i++)
-    {
-      const CleaveFitCopy *noted = copies->pdata[i];
-
-      g_hash_table_add (twice, cleave_graph_find_node (graph, noted->node));
-      g_hash_table_add (twice, cleave_graph_find_node (graph, noted->copy));
-      g_hash_table_add (late, cleave_graph_find_node (graph, noted->node));
-      g_hash_table_add (late, cleave_graph_find_node (graph, noted->copy));
-    }
-  for (guint i = 0; i < sorted->len; i++)
-    if (!g_hash_table_contains (twice, sorted->pdata[i]))
-      place (&placing, sorted->pdata[i]);
-  for (guint i = 0; i < sorted->len; i++)
-    if (g_hash_table_contains (late, sorted->pdata[i])) /* an output reads it alone */
-      place (&placing, sorted->pdata[i]);
-  cleave_graph_arrange (graph, order);
-}
-
 GPtrArray *
-cleave_fit_copies_make (CleaveGraph *graph, gint64 min_bytes, double max_macs)
+cleave_fit_copies_make (CleaveGraph *graph, gint64 min_bytes, double max_macs, gint64 min_moved)
 {
   GPtrArray *copies = g_ptr_array_new_with_free_func (copy_free);
   g_autoptr (GPtrArray) order = cleave_topology_sort (graph, NULL);
@@ -304,8 +218,10 @@ cleave_fit_copies_make (CleaveGraph *graph, gint64 min_bytes, double max_macs)
   for (guint i = 0; i < order->len; i++)
     if (is_cheap (order->pdata[i], min_bytes))
       copy_cheap (copies, graph, order->pdata[i]);
+  if (min_moved > 0)
+    cleave_fit_moves_find (copies, graph, min_moved);
   if (copies->len > 0)
-    arrange (copies, graph);
+    cleave_fit_moves_arrange (copies, graph);
   return copies;
 }
 
@@ -316,6 +232,8 @@ apply_copy (const CleaveFitCopy *noted, CleaveGraph *graph)
   const CleaveNode *node = cleave_graph_find_node (graph, noted->node);
   g_autoptr (GPtrArray) readers = g_ptr_array_new ();
 
+  if (noted->copy == NULL)
+    return node != NULL;
   for (char **name = noted->readers; *name != NULL; name++)
     {
       CleaveNode *reader = cleave_graph_find_node (graph, *name);
@@ -336,9 +254,11 @@ undo (const GPtrArray *copies, guint n, CleaveGraph *graph, const GPtrArray *ord
   while (n-- > 0)
     {
       const CleaveFitCopy *noted = copies->pdata[n];
-      CleaveNode *copy = cleave_graph_find_node (graph, noted->copy);
+      CleaveNode *copy = noted->copy == NULL ? NULL : cleave_graph_find_node (graph, noted->copy);
       CleaveNode *node = cleave_graph_find_node (graph, noted->node);
 
+      if (copy == NULL)
+        continue;
       for (guint r = 0; r < copy->n_results; r++)
         cleave_result_replace_uses (&copy->results[r], &node->results[r]);
       cleave_graph_remove (graph, copy);
@@ -362,7 +282,7 @@ cleave_fit_copies_apply (const GPtrArray *copies, CleaveGraph *graph, GError **e
                      ((const CleaveFitCopy *) copies->pdata[i])->node);
         return NULL;
       }
-  arrange (copies, graph);
+  cleave_fit_moves_arrange (copies, graph);
   return g_steal_pointer (&before);
 }
 

@@ -14,16 +14,20 @@
  *
  *   for the pooling in chunks of channels, and for the others in strips. */
 
-/* A node that was made twice, and those that read the second; by names. */
+/* A node that was made twice, and those that read the second; by names.  Without a copy, one that
+ * runs elsewhere: see fit-moves.h. */
 typedef struct
 {
   char *node, *copy;
   char **readers;
+  gboolean is_early; /* as soon as it can; else right before it is read */
 } CleaveFitCopy;
 
-/* Makes copies that add at most so many MACs, of values that are at least so large.  Returns them
- * (CleaveFitCopy), in order. */
-GPtrArray *cleave_fit_copies_make (CleaveGraph *graph, gint64 min_bytes, double max_macs);
+/* Makes copies that add at most so many MACs, of values that are at least so large, and puts them
+ * in order, with what moves besides: values of at least `min_moved` bytes; 0: none.  Returns what
+ * was done (CleaveFitCopy), in order. */
+GPtrArray *
+cleave_fit_copies_make (CleaveGraph *graph, gint64 min_bytes, double max_macs, gint64 min_moved);
 /* Makes the same copies of another graph.  Returns its nodes in the order that they had
  * (CleaveNode, unowned).  NULL: it has other nodes, and is unchanged. */
 GPtrArray *cleave_fit_copies_apply (const GPtrArray *copies, CleaveGraph *graph, GError **error);

@@ -48,6 +48,11 @@
 #define MIN_PART_OF_COPIES 8
 #define MACS_OF_COPIES 1
 
+/* Smaller values need not move.  Plans are measured if strips are thought to need less by such a
+ * part than where nothing moves. */
+#define MIN_PART_OF_MOVES 32
+#define MIN_SAVED_BY_MOVES 0.04
+
 /* What a MAC costs besides, where few may be added: from next to nothing to more than all else. */
 #define LOW_PRICE 0.03
 #define HIGH_PRICE 1e6
@@ -166,14 +171,16 @@ get_edges (CleaveFitSearch *search, Family family)
   return lapped;
 }
 
-/* Whether it has plans that no family before it has. */
+/* Whether it has plans that no family before it has.  Where a graph is looked at otherwise, the
+ * search for the least does without the last, and so does any other for that number of bytes. */
 static gboolean
 is_its_own (CleaveFitSearch *search, Family family)
 {
   if (family == STRIPS)
     return TRUE;
   if (search->options.even_strips ||
-      (family == BOLD_LAPS && search->steps.n_steps > MAX_STEPS_OF_LIMITS))
+      (family == BOLD_LAPS &&
+       (search->steps.n_steps > MAX_STEPS_OF_LIMITS || (is_second (search) && !search->keeps_all))))
     return FALSE;
   return family == TILES ? get_edges (search, TILES)->has_tiles
                          : search->options.n_threads == 1 && get_edges (search, TILES)->has_laps;
@@ -283,8 +290,8 @@ try_path (CleaveFitSearch *search, const CleaveFitPath *path)
 
   if (tried == NULL)
     {
-      tried = cleave_fit_try_new (search->graph, &search->strips, path, search->options.n_threads,
-                                  find_limit (search));
+      tried = cleave_fit_try_new (search->graph, &search->strips, path, search->is_listed,
+                                  search->options.n_threads, find_limit (search));
       g_ptr_array_add (search->tries, tried);
       g_hash_table_insert (search->known, g_steal_pointer (&key), tried);
     }
@@ -331,39 +338,6 @@ cleave_fit_search_init (CleaveFitSearch *search,
 {
   *search = (CleaveFitSearch){ .most = G_MAXINT64 };
   return init (search, cleave_graph_copy (graph), options, error);
-}
-
-/* FALSE: there are none. */
-static gboolean
-make_copies (CleaveFitSearch *search, const CleaveFitSearch *first, CleaveGraph *graph)
-{
-  const gint64 min_bytes = first->before->estimate.arena_bytes / MIN_PART_OF_COPIES;
-  const double asked = first->options.max_added_macs;
-  double max_macs = (asked == 0 ? MACS_OF_COPIES : get_limit (asked)) * (double) first->steps.macs;
-
-  search->copies = cleave_fit_copies_make (graph, MAX (min_bytes, 1), max_macs);
-  if (search->copies->len == 0)
-    return FALSE;
-  cleave_fit_steps_init_as_listed (&search->steps, graph);
-  return TRUE;
-}
-
-gboolean
-cleave_fit_search_init_again (CleaveFitSearch *search,
-                              const CleaveFitSearch *first,
-                              CleaveFitOtherwise otherwise)
-{
-  g_autoptr (CleaveGraph) graph = cleave_graph_copy (first->graph);
-  CleaveFitOptions options = first->options;
-
-  *search = (CleaveFitSearch){ .original = first->before,
-                               .most = first->enough,
-                               .keeps_all = first->keeps_all };
-  graph->inputs_apart = options.inputs_apart;
-  options.watch = NULL;
-  return (otherwise == CLEAVE_FIT_COPIES ? make_copies (search, first, graph)
-                                         : cleave_fit_steps_init_staged (&search->steps, graph)) &&
-         init (search, g_steal_pointer (&graph), &options, NULL);
 }
 
 /* FALSE: nothing was learned of it, since it is known.  Whether results lie over what dies depends
@@ -484,6 +458,59 @@ find_least (CleaveFitSearch *search, Family family, gint64 enough)
         enough = MIN (between, needed);
     }
   return enough;
+}
+
+/* FALSE: there are none, or there is nothing to move. */
+static gboolean
+make_copies (CleaveFitSearch *search,
+             const CleaveFitSearch *first,
+             CleaveGraph *graph,
+             gboolean moves)
+{
+  const gint64 n_bytes = first->before->estimate.arena_bytes;
+  const gint64 min_bytes = MAX (n_bytes / MIN_PART_OF_COPIES, 1);
+  const gint64 min_moved = moves ? MAX (n_bytes / MIN_PART_OF_MOVES, 1) : 0;
+  const double asked = first->options.max_added_macs;
+  double max_macs = (asked == 0 ? MACS_OF_COPIES : get_limit (asked)) * (double) first->steps.macs;
+
+  search->copies = cleave_fit_copies_make (graph, min_bytes, max_macs, min_moved);
+  if (search->copies->len == 0 ||
+      (moves &&
+       ((const CleaveFitCopy *) search->copies->pdata[search->copies->len - 1])->copy != NULL))
+    return FALSE;
+  search->is_listed = moves;
+  cleave_fit_steps_init_as_listed (&search->steps, graph);
+  return TRUE;
+}
+
+/* Whether plans of strips are thought to need much less than those of the graph as it is were. */
+static gboolean
+is_promising (CleaveFitSearch *search, const CleaveFitSearch *first)
+{
+  gint64 least = find_least (search, STRIPS, search->before->predicted);
+
+  return (double) least <= (1 - MIN_SAVED_BY_MOVES) * (double) first->foreseen;
+}
+
+gboolean
+cleave_fit_search_init_again (CleaveFitSearch *search,
+                              const CleaveFitSearch *first,
+                              CleaveFitOtherwise otherwise,
+                              gint64 most)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_copy (first->graph);
+  CleaveFitOptions options = first->options;
+
+  *search = (CleaveFitSearch){ .original = first->before,
+                               .most = otherwise == CLEAVE_FIT_MOVED ? most : first->enough,
+                               .keeps_all = first->keeps_all };
+  graph->inputs_apart = options.inputs_apart;
+  options.watch = NULL;
+  return (otherwise == CLEAVE_FIT_STAGED
+              ? cleave_fit_steps_init_staged (&search->steps, graph)
+              : make_copies (search, first, graph, otherwise == CLEAVE_FIT_MOVED)) &&
+         init (search, g_steal_pointer (&graph), &options, NULL) &&
+         (otherwise != CLEAVE_FIT_MOVED || is_promising (search, first));
 }
 
 static void
@@ -703,6 +730,7 @@ static void
 search_all (CleaveFitSearch *search, gboolean goes_down)
 {
   forget (search);
+  search->foreseen = find_least (search, STRIPS, search->before->predicted);
   search->enough = MIN (search->before->estimate.arena_bytes, search->most);
   search_down (search, STRIPS, TILES);
   if (goes_down)

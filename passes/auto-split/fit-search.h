@@ -20,12 +20,14 @@ typedef struct
   const CleaveFitTry *before;               /* the first */
   const CleaveFitTry *original;             /* the same, without copies */
   GPtrArray *copies;                        /* CleaveFitCopy: that the graph has; NULL: none */
+  gboolean is_listed; /* its steps are its nodes as they stand, and pieces keep their order */
   GPtrArray *learned[CLEAVE_FIT_N_LAPS]; /* CleaveFitTry, unowned: what edges were corrected by */
   gboolean is_for_least;                 /* time is no matter */
   gboolean keeps_all;                    /* what needs more than enough is of use, too */
   double mac_price;                      /* of a MAC, besides the work that it is */
   gint64 most;                           /* bytes that were found otherwise: more are no matter */
-  gint64 enough; /* those, or fewer that were found with any limit on MACs */
+  gint64 foreseen; /* bytes that strips were thought to need, before others were measured */
+  gint64 enough;   /* those, or fewer that were found with any limit on MACs */
 } CleaveFitSearch;
 
 /* FALSE: the graph has a cycle, or the search was cancelled. */
@@ -34,14 +36,21 @@ gboolean cleave_fit_search_init (CleaveFitSearch *search,
                                  const CleaveFitOptions *options,
                                  GError **error);
 /* How a graph is looked at when it was searched as it is: with copies of values that stand in the
- * way; or as if parts of joins lay apart, for plans in which no join of theirs is there whole. */
-typedef enum { CLEAVE_FIT_COPIES, CLEAVE_FIT_STAGED, CLEAVE_FIT_N_OTHERWISE } CleaveFitOtherwise;
+ * way; as if parts of joins lay apart, for plans in which no join of theirs is there whole; or with
+ * such copies, and nodes that run where what is small waits in place of what is large. */
+typedef enum {
+  CLEAVE_FIT_COPIES,
+  CLEAVE_FIT_STAGED,
+  CLEAVE_FIT_MOVED,
+  CLEAVE_FIT_N_OTHERWISE
+} CleaveFitOtherwise;
 
-/* The first search is to live as long.  FALSE: there is nothing of the kind, or the search was
- * cancelled. */
+/* For fewer than `most` bytes.  The first search is to live as long.  FALSE: there is nothing of
+ * the kind, or the search was cancelled. */
 gboolean cleave_fit_search_init_again (CleaveFitSearch *search,
                                        const CleaveFitSearch *first,
-                                       CleaveFitOtherwise otherwise);
+                                       CleaveFitOtherwise otherwise,
+                                       gint64 most);
 void cleave_fit_search_clear (CleaveFitSearch *search);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveFitSearch, cleave_fit_search_clear)
 

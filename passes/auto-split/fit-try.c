@@ -2,6 +2,7 @@
 
 #include "fit-try.h"
 
+#include "fit-pieces.h"
 #include "share-kept.h"
 
 static void
@@ -152,44 +153,68 @@ make_segment (CleaveGraph *graph, const CleaveFitPart *part, GError **error)
   return segment;
 }
 
-/* Appends how many ids the graph has had before each part, and after the last. */
-static gboolean
-apply (const GPtrArray *parts,
-       CleaveGraph *graph,
-       CleaveSplitReport *report,
-       GArray *n_ids,
-       GError **error)
+/* NULL and the error: the graph has not all nodes. */
+static GPtrArray *
+make_segments (const GPtrArray *parts, CleaveGraph *graph, GError **error)
 {
   g_autoptr (GPtrArray) segments = g_ptr_array_new_with_free_func (cleave_segment_free);
-  g_autoptr (GHashTable) stops = g_hash_table_new (NULL, NULL);
 
   for (guint i = 0; i < parts->len; i++)
     {
       CleaveSegment *segment = make_segment (graph, parts->pdata[i], error);
 
       if (segment == NULL)
-        return FALSE;
+        return NULL;
       g_ptr_array_add (segments, segment);
     }
+  return g_steal_pointer (&segments);
+}
+
+/* Tells whose the nodes are.  Where the order of the nodes is what the parts were found in, pieces
+ * keep it. */
+static gboolean
+apply (const GPtrArray *parts,
+       CleaveGraph *graph,
+       gboolean is_listed,
+       CleaveSplitReport *report,
+       CleaveFitPieces *pieces,
+       GError **error)
+{
+  g_autoptr (GPtrArray) segments = make_segments (parts, graph, error);
+  g_autoptr (GHashTable) stops = g_hash_table_new (NULL, NULL);
+  g_autofree GPtrArray **nodes = g_new0 (GPtrArray *, parts->len + 1);
+  g_autofree char ***ends = g_new0 (char **, parts->len + 1);
+
+  if (segments == NULL)
+    return FALSE;
+  for (guint i = 0; i < parts->len; i++)
+    {
+      nodes[i] = ((const CleaveSegment *) segments->pdata[i])->order;
+      ends[i] = ((const CleaveFitPart *) parts->pdata[i])->ends;
+    }
+  cleave_fit_pieces_init (pieces, graph, nodes, parts->len);
   for (guint i = 0; i < segments->len; i++)
     {
-      g_array_append_val (n_ids, graph->n_ids);
       cleave_segment_cut (segments->pdata[i], graph, stops, report);
+      cleave_fit_pieces_note (pieces, graph, i);
     }
-  g_array_append_val (n_ids, graph->n_ids);
   cleave_share_kept (graph);
+  cleave_fit_pieces_note (pieces, graph, CLEAVE_FIT_SHARED);
+  if (is_listed)
+    cleave_fit_pieces_list (pieces, graph, ends);
   return TRUE;
 }
 
 gboolean
 cleave_fit_parts_apply (const GPtrArray *parts,
                         CleaveGraph *graph,
+                        gboolean is_listed,
                         CleaveSplitReport *report,
                         GError **error)
 {
-  g_autoptr (GArray) n_ids = g_array_new (FALSE, FALSE, sizeof (guint));
+  g_auto (CleaveFitPieces) pieces = { 0 };
 
-  return apply (parts, graph, report, n_ids, error);
+  return apply (parts, graph, is_listed, report, &pieces, error);
 }
 
 /* What stands against less. */
@@ -233,61 +258,37 @@ describe_peak (const CleaveMemoryTimeline *timeline)
 
 /* Measuring. */
 
-/* The nodes of a copy, by part: those that it was given, and those that stayed as they were. */
-typedef struct
-{
-  const CleaveGraph *graph;
-  GHashTable *stayed; /* by name: 1 + the part */
-  const guint *n_ids; /* of the graph before each part was cut, and after the last */
-  guint n_parts;
-} Owners;
-
-/* CLEAVE_FIT_NONE: none.  What tiles keep for each other runs where the step before it does. */
+/* CLEAVE_FIT_NO_PART: none.  What tiles keep for each other runs where the step before it does. */
 static guint
-find_part (const Owners *owners, const CleaveMemoryStep *step, guint before)
+find_part (const CleaveFitPieces *pieces,
+           const CleaveGraph *graph,
+           const CleaveMemoryStep *step,
+           guint before)
 {
-  const CleaveNode *node = cleave_graph_find_node (owners->graph, step->name);
-  guint low = 0, high = owners->n_parts;
+  const CleaveNode *node = cleave_graph_find_node (graph, step->name);
+  guint part;
 
   if (node == NULL || g_str_equal (step->op, "load") || g_str_equal (step->op, "store"))
-    return CLEAVE_FIT_NONE;
-  if (node->id < owners->n_ids[0])
-    return GPOINTER_TO_UINT (g_hash_table_lookup (owners->stayed, step->name)) - 1;
-  if (node->id >= owners->n_ids[high])
-    return before;
-  while (high - low > 1)
-    {
-      guint middle = (low + high) / 2;
-
-      if (node->id >= owners->n_ids[middle])
-        low = middle;
-      else
-        high = middle;
-    }
-  return low;
+    return CLEAVE_FIT_NO_PART;
+  part = cleave_fit_pieces_part (pieces, node);
+  return part == CLEAVE_FIT_SHARED ? before : part;
 }
 
 static void
 measure_parts (CleaveFitTry *tried,
                const CleaveGraph *graph,
-               const guint *n_ids,
+               const CleaveFitPieces *pieces,
                const CleaveMemoryTimeline *timeline)
 {
-  g_autoptr (GHashTable) stayed = g_hash_table_new (g_str_hash, g_str_equal);
-  const Owners owners = { graph, stayed, n_ids, tried->parts->len };
-
   tried->part_bytes = g_new0 (gint64, tried->parts->len + 1);
   tried->part_bytes_apart = g_new0 (gint64, tried->parts->len + 1);
-  for (guint p = 0; p < tried->parts->len; p++)
-    for (char **name = ((CleaveFitPart *) tried->parts->pdata[p])->nodes; *name != NULL; name++)
-      g_hash_table_insert (stayed, *name, GUINT_TO_POINTER (p + 1));
-  for (guint s = 0, part = CLEAVE_FIT_NONE; s < timeline->n_steps; s++)
+  for (guint s = 0, part = CLEAVE_FIT_NO_PART; s < timeline->n_steps; s++)
     {
       const CleaveMemoryStep *step = &timeline->steps[s];
       gint64 live;
 
-      part = find_part (&owners, step, part);
-      if (part == CLEAVE_FIT_NONE)
+      part = find_part (pieces, graph, step, part);
+      if (part == CLEAVE_FIT_NO_PART)
         continue;
       /* where most is alive, gaps between buffers count as well */
       live = step->live_bytes == timeline->peak_bytes ? timeline->arena_bytes : step->live_bytes;
@@ -304,16 +305,16 @@ measure (CleaveFitTry *tried, const CleaveGraph *graph, guint n_threads, gint64 
 {
   g_autoptr (CleaveGraph) copy = cleave_graph_copy (graph);
   g_autoptr (CleaveMemoryTimeline) timeline = NULL;
-  g_autoptr (GArray) n_ids = g_array_new (FALSE, FALSE, sizeof (guint));
+  g_auto (CleaveFitPieces) pieces = { 0 };
 
-  apply (tried->parts, copy, NULL, n_ids, NULL);
+  apply (tried->parts, copy, tried->is_listed, NULL, &pieces, NULL);
   copy->enough_bytes = enough;
   timeline = cleave_memory_timeline_new (copy, n_threads, NULL);
   if (enough > 0 && timeline->peak_bytes > enough)
     timeline->arena_bytes = timeline->peak_bytes;
   tried->estimate =
       (CleaveEstimate){ timeline->peak_bytes, timeline->arena_bytes, timeline->nanoseconds };
-  measure_parts (tried, copy, (const guint *) (gpointer) n_ids->data, timeline);
+  measure_parts (tried, copy, &pieces, timeline);
   tried->peak = describe_peak (timeline);
   tried->macs = cleave_graph_get_macs (copy);
   tried->n_nodes = cleave_graph_count_operators (copy);
@@ -323,11 +324,13 @@ CleaveFitTry *
 cleave_fit_try_new (const CleaveGraph *graph,
                     const CleaveFitEdges *edges,
                     const CleaveFitPath *path,
+                    gboolean is_listed,
                     guint n_threads,
                     gint64 enough)
 {
   CleaveFitTry *tried = g_new0 (CleaveFitTry, 1);
 
+  tried->is_listed = is_listed;
   tried->parts = g_ptr_array_new_with_free_func (part_unref);
   for (guint i = 0; i < path->edges->len; i++)
     g_ptr_array_add (tried->parts,
@@ -342,10 +345,12 @@ CleaveFitTry *
 cleave_fit_try_new_without (const CleaveGraph *graph,
                             const GPtrArray *parts,
                             const gboolean *whole,
+                            gboolean is_listed,
                             guint n_threads)
 {
   CleaveFitTry *tried = g_new0 (CleaveFitTry, 1);
 
+  tried->is_listed = is_listed;
   tried->parts = g_ptr_array_new_with_free_func (part_unref);
   for (guint i = 0; i < parts->len; i++)
     if (!whole[i])

@@ -18,7 +18,8 @@ typedef struct
 /* What a path comes to, measured on a copy that is cut. */
 typedef struct
 {
-  GPtrArray *parts; /* CleaveFitPart */
+  GPtrArray *parts;   /* CleaveFitPart */
+  gboolean is_listed; /* they are of the order in which the nodes stand, which pieces keep */
   CleaveEstimate estimate;
   gint64 macs;
   guint n_nodes;
@@ -37,16 +38,19 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveFitTry, cleave_fit_try_free)
 CleaveFitTry *cleave_fit_try_new (const CleaveGraph *graph,
                                   const CleaveFitEdges *edges,
                                   const CleaveFitPath *path,
+                                  gboolean is_listed,
                                   guint n_threads,
                                   gint64 enough);
 /* The same of parts that are known, but for some that stay whole. */
 CleaveFitTry *cleave_fit_try_new_without (const CleaveGraph *graph,
                                           const GPtrArray *parts,
                                           const gboolean *whole,
+                                          gboolean is_listed,
                                           guint n_threads);
 /* Cuts the graph, and tells the report unless it is NULL.  FALSE: it is another graph, and nothing
  * was done. */
 gboolean cleave_fit_parts_apply (const GPtrArray *parts,
                                  CleaveGraph *graph,
+                                 gboolean is_listed,
                                  CleaveSplitReport *report,
                                  GError **error);

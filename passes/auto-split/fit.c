@@ -12,9 +12,10 @@
 
 struct _CleaveFitPlan
 {
-  GPtrArray *copies; /* CleaveFitCopy: made before parts are cut; NULL: none */
-  GPtrArray *parts;  /* CleaveFitPart */
-  GArray *segments;  /* CleaveFitSegment: of the parts */
+  GPtrArray *copies;  /* CleaveFitCopy: made before parts are cut; NULL: none */
+  gboolean is_listed; /* the parts are of the order that the nodes have then */
+  GPtrArray *parts;   /* CleaveFitPart */
+  GArray *segments;   /* CleaveFitSegment: of the parts */
   CleaveFitTotals totals;
   guint n_threads; /* that the totals are for */
   gboolean inputs_apart;
@@ -53,6 +54,7 @@ plan_new_of (const CleaveFitTry *tried,
 
   plan->copies = copies == NULL ? NULL : g_ptr_array_ref (copies);
   plan->parts = g_ptr_array_ref (tried->parts);
+  plan->is_listed = tried->is_listed;
   plan->segments = g_array_new (FALSE, FALSE, sizeof (CleaveFitSegment));
   for (guint i = 0; i < plan->parts->len; i++)
     {
@@ -192,7 +194,7 @@ may_look_otherwise (const Searches *searches, const CleaveFitTry *found, guint o
   const CleaveFitOptions *options = &searches->first.options;
 
   return (found == NULL || options->max_memory == 0) &&
-         (otherwise != CLEAVE_FIT_COPIES || !options->even_strips);
+         (otherwise == CLEAVE_FIT_STAGED || !options->even_strips);
 }
 
 static CleaveFitPlan *
@@ -207,7 +209,7 @@ find_plan (Searches *searches, GError **error)
       const CleaveFitTry *tried;
 
       if (!may_look_otherwise (searches, found, i) ||
-          !cleave_fit_search_init_again (other, &searches->first, i))
+          !cleave_fit_search_init_again (other, &searches->first, i, search->enough))
         continue;
       tried = find_try (other);
       if (other->enough < search->enough)
@@ -239,7 +241,9 @@ find_plan (Searches *searches, GError **error)
  * split, as the arena of a program with so many threads, and a plan that takes too much is replaced
  * by the next.  Where none does, values that many nodes read are made twice, if that is little
  * work; and plans are looked for in which strips take the place of joins whose parts come at very
- * different times, as in U-nets.  The graph is not changed: see [method@Cleave.FitPlan.apply].
+ * different times, as in U-nets; and such in which nodes run earlier or later, so that what is
+ * small waits in place of what is large.  The graph is not changed: see
+ * [method@Cleave.FitPlan.apply].
  *
  * Fails with %CLEAVE_ERROR_LIMIT if no plan does: the message has the smallest number of bytes that
  * can be met, which the same call then accepts, and the values that stand against less.  Fails with
@@ -336,7 +340,8 @@ add_others (Searches *searches, GPtrArray *tries)
 {
   for (guint i = 0; i < CLEAVE_FIT_N_OTHERWISE; i++)
     if (may_look_otherwise (searches, NULL, i) &&
-        cleave_fit_search_init_again (&searches->others[i], &searches->first, i))
+        cleave_fit_search_init_again (&searches->others[i], &searches->first, i,
+                                      searches->first.enough))
       {
         cleave_fit_search_all (&searches->others[i]);
         add_tries (tries, &searches->others[i]);
@@ -400,9 +405,9 @@ apply (const CleaveFitPlan *plan, CleaveGraph *graph, CleaveSplitReport *report,
   g_autoptr (GPtrArray) before = NULL;
 
   if (plan->copies == NULL)
-    return cleave_fit_parts_apply (plan->parts, graph, report, error);
+    return cleave_fit_parts_apply (plan->parts, graph, plan->is_listed, report, error);
   before = cleave_fit_copies_apply (plan->copies, graph, error);
-  if (before == NULL || cleave_fit_parts_apply (plan->parts, graph, report, error))
+  if (before == NULL || cleave_fit_parts_apply (plan->parts, graph, plan->is_listed, report, error))
     return before != NULL;
   cleave_fit_copies_undo (plan->copies, graph, before);
   return FALSE;
@@ -446,7 +451,7 @@ cleave_fit_plan_new_without (const CleaveFitPlan *plan,
   copy->inputs_apart = plan->inputs_apart;
   if (plan->copies != NULL)
     g_ptr_array_unref (cleave_fit_copies_apply (plan->copies, copy, NULL));
-  tried = cleave_fit_try_new_without (copy, plan->parts, whole, plan->n_threads);
+  tried = cleave_fit_try_new_without (copy, plan->parts, whole, plan->is_listed, plan->n_threads);
   return plan_new_of (tried, plan->copies, &plan->totals, plan->n_threads, plan->inputs_apart);
 }
 

@@ -144,7 +144,7 @@ START_TEST (copies_can_be_taken_back)
 {
   g_autoptr (CleaveGraph) graph = make_squeeze (), made = cleave_graph_copy (graph);
   g_autoptr (CleaveGraph) other = make_layers ();
-  g_autoptr (GPtrArray) copies = cleave_fit_copies_make (made, 1024, 1e9), order = NULL;
+  g_autoptr (GPtrArray) copies = cleave_fit_copies_make (made, 1024, 1e9, 0), order = NULL;
   g_autofree char *before = cleave_graph_print (graph), *of_other = cleave_graph_print (other);
   g_autofree char *of_made = cleave_graph_print (made);
   g_autoptr (GError) error = NULL;
@@ -165,9 +165,86 @@ START_TEST (copies_can_be_taken_back)
 }
 END_TEST
 
+/* Two levels of a pyramid: what is wide comes of little, and of what is wide comes little, long
+ * before and after it is read. */
+#define PYRAMID                                                                                    \
+  "graph pyramid\n%x = Input : float32 1x2x128x1\n%w = Constant seed=1 : float32 16x2x3x1\n"       \
+  "%wd = Constant seed=2 : float32 16x16x3x1\n%wr = Constant seed=3 : float32 2x16x1x1\n"          \
+  "%wl = Constant seed=4 : float32 32x2x1x1\n%ws = Constant seed=5 : float32 32x32x1x1\n"          \
+  "%wo = Constant seed=6 : float32 4x32x3x1\n%wy = Constant seed=7 : float32 1x8x3x1\n"            \
+  "%b = Conv %x, %w pads=1,0,1,0\n%c = MaxPool %b kernel_shape=2,1 strides=2,1\n"                  \
+  "%d = Conv %c, %wd pads=1,0,1,0\n%r2 = Conv %b, %wr\n%l2 = Conv %r2, %wl\n%r3 = Conv %d, %wr\n"  \
+  "%l3 = Conv %r3, %wl\n%g = GlobalAveragePool %l3\n%k = Conv %g, %ws\n%m3 = Mul %l3, %k\n"        \
+  "%u = Resize %m3 scales=1,1,2,1\n%s = Add %l2, %u\n%o2 = Conv %s, %wo pads=1,0,1,0\n"            \
+  "%o3 = Conv %m3, %wo pads=1,0,1,0\n%v = Resize %o3 scales=1,1,2,1\n%j = Concat %o2, %v axis=1\n" \
+  "%y = Conv %j, %wy pads=1,0,1,0\noutput %y\n"
+
+START_TEST (what_is_small_waits_in_place_of_what_is_large)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (CleaveGraph) graph = cleave_graph_parse (PYRAMID, NULL, &error);
+
+  cleave_assert_no_error (error);
+  ck_assert_double_lt (check (graph, 0.1), 0.25);
+}
+END_TEST
+
+/* Names of those that run elsewhere, with the moves they make. */
+static char *
+list_moves (const GPtrArray *copies)
+{
+  GString *list = g_string_new (NULL);
+
+  for (guint i = 0; i < copies->len; i++)
+    {
+      const CleaveFitCopy *noted = copies->pdata[i];
+
+      if (noted->copy == NULL)
+        g_string_append_printf (list, "%s %s\n", noted->is_early ? "early" : "late", noted->node);
+    }
+  return g_string_free (list, FALSE);
+}
+
+static guint
+find_position (const CleaveGraph *graph, const char *name)
+{
+  guint position = 0;
+
+  for (const CleaveNode *node = graph->first; !g_str_equal (node->name, name); node = node->next)
+    position++;
+  return position;
+}
+
+START_TEST (moves_are_made_again_and_taken_back)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_parse (PYRAMID, NULL, NULL);
+  g_autoptr (CleaveGraph) made = cleave_graph_copy (graph), other = make_layers ();
+  g_autoptr (GPtrArray) copies = cleave_fit_copies_make (made, 1 << 30, 0, 5000), order = NULL;
+  g_autofree char *before = cleave_graph_print (graph), *moves = list_moves (copies);
+  g_autofree char *of_made = cleave_graph_print (made);
+  g_autoptr (GError) error = NULL;
+
+  /* b is 16 channels of 128 rows, r2 two of it; l2 is 32, made of that */
+  ck_assert_ptr_nonnull (strstr (moves, "early r2\n"));
+  ck_assert_ptr_nonnull (strstr (moves, "late l2\n"));
+  ck_assert_ptr_null (strstr (moves, "y\n"));
+  ck_assert_uint_lt (find_position (made, "r2"), find_position (made, "c"));
+  ck_assert_uint_gt (find_position (made, "l2"), find_position (made, "k"));
+  order = cleave_fit_copies_apply (copies, graph, &error);
+  cleave_assert_no_error (error);
+  assert_print (graph, of_made);
+  cleave_fit_copies_undo (copies, graph, order);
+  assert_print (graph, before);
+  ck_assert_ptr_null (cleave_fit_copies_apply (copies, other, &error));
+  ck_assert (g_error_matches (error, CLEAVE_ERROR, CLEAVE_ERROR_OPTION));
+}
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
+  cleave_add_case (suite, "moves", what_is_small_waits_in_place_of_what_is_large,
+                   moves_are_made_again_and_taken_back, NULL);
   cleave_add_case (suite, "copies", what_is_made_of_little_is_made_for_each_reader,
                    what_a_pooling_needs_whole_is_made_for_it, frontiers_have_plans_with_copies,
                    copies_can_be_taken_back, NULL);

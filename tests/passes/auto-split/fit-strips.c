@@ -55,7 +55,7 @@ try_edge (const CleaveGraph *graph,
   const CleaveFitPath path = { .edges = edges };
 
   g_array_append_vals (edges, edge, 1);
-  return cleave_fit_try_new (graph, strips, &path, 1, enough);
+  return cleave_fit_try_new (graph, strips, &path, FALSE, 1, enough);
 }
 
 /* What that comes to. */

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "fit-cone.h"
+
+/* Nodes between such values: an expansion with its activation, a depthwise convolution with its. */
+#define MAX_CONE 16
+
+static gint64
+count_bytes (const CleaveResult *value)
+{
+  return cleave_tensor_type_n_bytes (&value->type);
+}
+
+static gboolean
+is_there_anyway (const CleaveResult *value)
+{
+  return value == NULL || cleave_node_is_input (value->node) || cleave_node_is_fixed (value->node);
+}
+
+gboolean
+cleave_fit_can_copy (const CleaveNode *node)
+{
+  return node->op->maps != NULL && !cleave_node_is_input (node) && !cleave_node_is_fixed (node) &&
+         node->n_operands > 0;
+}
+
+gboolean
+cleave_fit_cone_add (GPtrArray *cone, const CleaveResult *value, gint64 n_bytes)
+{
+  CleaveNode *node = value->node;
+
+  if (g_ptr_array_find (cone, node, NULL))
+    return TRUE;
+  if (!cleave_fit_can_copy (node) || cone->len >= MAX_CONE)
+    return FALSE;
+  g_ptr_array_add (cone, node);
+  for (guint o = 0; o < node->n_operands; o++)
+    {
+      const CleaveResult *read = node->operands[o].result;
+
+      if (!is_there_anyway (read) && CLEAVE_FIT_MUCH_LARGER * count_bytes (read) > n_bytes &&
+          !cleave_fit_cone_add (cone, read, n_bytes))
+        return FALSE;
+    }
+  return TRUE;
+}

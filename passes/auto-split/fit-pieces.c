@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "fit-pieces.h"
+
+#include "../../lib/memory/walks.h"
+
+static guint *
+get (GArray *of, const CleaveNode *node)
+{
+  return &g_array_index (of, guint, node->id);
+}
+
+void
+cleave_fit_pieces_init (CleaveFitPieces *pieces,
+                        const CleaveGraph *graph,
+                        GPtrArray *const *nodes,
+                        guint n_parts)
+{
+  guint next = 0;
+
+  pieces->part = g_array_sized_new (FALSE, TRUE, sizeof (guint), graph->n_ids);
+  pieces->place = g_array_sized_new (FALSE, TRUE, sizeof (guint), graph->n_ids);
+  g_array_set_size (pieces->part, graph->n_ids);
+  g_array_set_size (pieces->place, graph->n_ids);
+  for (const CleaveNode *node = graph->first; node != NULL; node = node->next)
+    {
+      *get (pieces->part, node) = CLEAVE_FIT_NO_PART;
+      /* pieces read weights that stand between the nodes of their part */
+      *get (pieces->place, node) =
+          cleave_node_is_input (node) || cleave_node_is_fixed (node) ? 0 : ++next;
+    }
+  pieces->of_part = g_array_sized_new (FALSE, FALSE, sizeof (guint), n_parts);
+  for (guint p = 0; p < n_parts; p++)
+    {
+      guint place = *get (pieces->place, nodes[p]->pdata[0]);
+
+      g_array_append_val (pieces->of_part, place);
+      for (guint i = 0; i < nodes[p]->len; i++)
+        {
+          *get (pieces->part, nodes[p]->pdata[i]) = p;
+          *get (pieces->place, nodes[p]->pdata[i]) = place;
+        }
+    }
+}
+
+void
+cleave_fit_pieces_note (CleaveFitPieces *pieces, const CleaveGraph *graph, guint part)
+{
+  while (pieces->part->len < graph->n_ids)
+    g_array_append_val (pieces->part, part);
+}
+
+/* Of pieces as well: what parts share stands after what it is made of. */
+static void
+place_pieces (CleaveFitPieces *pieces, const GPtrArray *order)
+{
+  guint n_before = pieces->place->len;
+
+  g_array_set_size (pieces->place, pieces->part->len);
+  for (guint i = 0; i < order->len; i++)
+    {
+      const CleaveNode *node = order->pdata[i];
+      guint part = cleave_fit_pieces_part (pieces, node);
+
+      if (node->id < n_before)
+        continue;
+      if (part != CLEAVE_FIT_SHARED)
+        *get (pieces->place, node) = g_array_index (pieces->of_part, guint, part);
+      for (guint o = 0; o < node->n_operands && part == CLEAVE_FIT_SHARED; o++)
+        *get (pieces->place, node) =
+            MAX (*get (pieces->place, node), *get (pieces->place, node->operands[o].result->node));
+    }
+}
+
+static int
+compare_places (gconstpointer a, gconstpointer b, gpointer data)
+{
+  guint x = *get (data, *(CleaveNode *const *) a), y = *get (data, *(CleaveNode *const *) b);
+
+  return (x > y) - (x < y);
+}
+
+typedef struct
+{
+  CleaveFitPieces *pieces;
+  gboolean *seen;   /* by id */
+  GPtrArray *stack; /* CleaveNode; NULL above one whose operands have been seen to */
+  GPtrArray *order;
+} Listing;
+
+static CleaveNode *
+pop (Listing *listing)
+{
+  return g_ptr_array_steal_index (listing->stack, listing->stack->len - 1);
+}
+
+static void
+push_operands (const Listing *listing, const CleaveNode *node)
+{
+  for (guint o = node->n_operands; o-- > 0;)
+    {
+      const CleaveResult *read = node->operands[o].result;
+
+      if (read != NULL &&
+          *get (listing->pieces->place, read->node) == *get (listing->pieces->place, node))
+        g_ptr_array_add (listing->stack, read->node);
+    }
+}
+
+/* A node, after what it reads that stands in the same place. */
+static void
+add (Listing *listing, CleaveNode *last)
+{
+  g_ptr_array_add (listing->stack, last);
+  while (listing->stack->len > 0)
+    {
+      CleaveNode *node = pop (listing);
+
+      if (node == NULL)
+        g_ptr_array_add (listing->order, pop (listing));
+      else if (!listing->seen[node->id])
+        {
+          listing->seen[node->id] = TRUE;
+          g_ptr_array_add (listing->stack, node);
+          g_ptr_array_add (listing->stack, NULL);
+          push_operands (listing, node);
+        }
+    }
+}
+
+/* One strip in all values that a part ends with before the next strip. */
+static void
+add_strips (Listing *listing, const CleaveGraph *graph, char **ends)
+{
+  guint n_strips = 1;
+
+  for (guint s = 0; s < n_strips; s++)
+    for (guint e = g_strv_length (ends); e-- > 0;)
+      {
+        const CleaveNode *end = cleave_graph_find_node (graph, ends[e]);
+        CleaveNode *piece;
+
+        if (end == NULL || (end->op->flags & CLEAVE_OP_JOIN) == 0)
+          continue;
+        n_strips = MAX (n_strips, end->n_operands);
+        piece = s < end->n_operands ? end->operands[s].result->node : NULL;
+        if (piece != NULL &&
+            *get (listing->pieces->place, piece) == *get (listing->pieces->place, end))
+          add (listing, piece);
+      }
+}
+
+/* Arranges the graph; parts go with the nodes. */
+static void
+arrange (CleaveFitPieces *pieces, CleaveGraph *graph, const GPtrArray *order)
+{
+  GArray *part = g_array_sized_new (FALSE, FALSE, sizeof (guint), order->len);
+
+  for (guint i = 0; i < order->len; i++)
+    g_array_append_val (part, *get (pieces->part, order->pdata[i]));
+  g_array_unref (pieces->part);
+  pieces->part = part;
+  cleave_graph_arrange (graph, order);
+}
+
+void
+cleave_fit_pieces_list (CleaveFitPieces *pieces, CleaveGraph *graph, char **const *ends)
+{
+  const guint *of_part = (const guint *) (gpointer) pieces->of_part->data;
+  g_autoptr (GPtrArray) nodes = cleave_walk_depth_first (graph, NULL);
+  g_autoptr (GPtrArray) stack = g_ptr_array_new ();
+  g_autoptr (GPtrArray) order = g_ptr_array_sized_new (nodes->len);
+  g_autofree gboolean *seen = g_new0 (gboolean, graph->n_ids + 1);
+  Listing listing = { pieces, seen, stack, order };
+  guint next = 0;
+
+  place_pieces (pieces, nodes);
+  g_ptr_array_sort_with_data (nodes, compare_places, pieces->place); /* stable */
+  for (guint i = 0; i < nodes->len; i++)
+    {
+      guint place = *get (pieces->place, nodes->pdata[i]);
+
+      while (next < pieces->of_part->len && of_part[next] < place)
+        next++;
+      if (next < pieces->of_part->len && of_part[next] == place)
+        add_strips (&listing, graph, ends[next++]);
+      add (&listing, nodes->pdata[i]);
+    }
+  arrange (pieces, graph, order);
+}
+
+void
+cleave_fit_pieces_clear (CleaveFitPieces *pieces)
+{
+  g_clear_pointer (&pieces->part, g_array_unref);
+  g_clear_pointer (&pieces->place, g_array_unref);
+  g_clear_pointer (&pieces->of_part, g_array_unref);
+}
