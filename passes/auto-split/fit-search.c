@@ -30,6 +30,8 @@
 /* Of those that count on laps: without end an encoder of 12 layers comes to 305,024 bytes in place
  * of 344,064, in 2 s in place of 0.85. */
 #define MAX_NODES_OF_LAPS 10000
+/* Of those from the least up, since the last that needs less. */
+#define MAX_NODES_UP 10000
 
 /* A plan that fits is not taken at once: cheaper ones are measured, of so many nodes in all, some
  * 0.1 ms each, until what they were thought to take lies this near. */
@@ -576,6 +578,23 @@ search_least (CleaveFitSearch *search, Family first, Family last, guint *n_nodes
       search_least_of (search, family, n_nodes);
 }
 
+/* Of the pieces alone. */
+static guint64
+count_pieces (const CleaveFitSearch *search, const CleaveFitPath *path)
+{
+  const guint *first_node = search->steps.first_node;
+  guint64 n = 0;
+
+  for (guint i = 0; i < path->edges->len; i++)
+    {
+      const CleaveFitEdge *edge = &g_array_index (path->edges, CleaveFitEdge, i);
+
+      n += (guint64) edge->n_strips * edge->n_columns *
+           (first_node[edge->end] - first_node[edge->begin]);
+    }
+  return n;
+}
+
 /* Between a plan that fits and one that does not, or as far as all fit. */
 static void
 search_cheaper (CleaveFitSearch *search, Family family, const CleaveFitTry *found, gint64 max_bytes)
@@ -592,7 +611,8 @@ search_cheaper (CleaveFitSearch *search, Family family, const CleaveFitTry *foun
       g_autoptr (CleaveFitPath) path = find_path (search, family, between);
       const CleaveFitTry *tried;
 
-      if (path == NULL || path->n_bytes <= fits)
+      if (path == NULL || path->n_bytes <= fits ||
+          n_nodes + count_pieces (search, path) > MAX_NODES_OF_CHEAPER)
         {
           fits = between;
           continue;
@@ -626,14 +646,17 @@ static void
 go_up (CleaveFitSearch *search, Family family)
 {
   gint64 target = find_least (search, family, search->before->predicted);
+  guint n_nodes = 0; /* since less was found */
 
-  while (!is_cancelled (search) && target < search->enough)
+  while (!is_cancelled (search) && target < search->enough && n_nodes < MAX_NODES_UP)
     {
       g_autoptr (CleaveFitPath) path = find_path (search, family, target);
+      gint64 enough = search->enough;
+      const CleaveFitTry *tried = path == NULL ? NULL : try_path (search, path);
 
-      if (path == NULL)
+      if (tried == NULL)
         break;
-      try_path (search, path);
+      n_nodes = search->enough < enough ? 0 : n_nodes + tried->n_nodes;
       target = MAX (target + 1, (gint64) ((1 + STEP) * (double) target));
     }
 }
