@@ -140,26 +140,39 @@ is_better (const Search *search, const CleaveFitPlan *plan, gint64 foreseen, gin
          (foreseen == search->loops.bytes_after && arena < best);
 }
 
-/* Replaces a plan with Loops by one without where it is foreseen to need no less. */
-static gboolean
-weigh (const Search *search, CleaveFitPlan **plan, CleaveFitLoops *loops, GError **error)
+/* The plan, or one in whose place it is foreseen to need less there: with those segments alone that
+ * become Loops, or none. */
+static CleaveFitPlan *
+weigh (const Search *search,
+       const CleaveFitPlan *plan,
+       gint64 asked,
+       CleaveFitLoops *loops,
+       GError **error)
 {
-  guint n = cleave_fit_plan_get_n_segments (*plan);
-  CleaveFitPlan *whole;
+  const CleaveGraph *graph = search->graph;
+  g_autoptr (CleaveFitPlan) kept = keep_loops (plan, graph, &loops->n_whole, error), whole = NULL;
+  guint n = cleave_fit_plan_get_n_segments (plan);
+  gint64 bytes, kept_bytes;
 
-  loops->bytes_after = foresee (*plan, search->graph, error);
-  if (loops->bytes_after < 0)
-    return FALSE;
-  if (n == 0 || loops->bytes_after + LOOP_BYTES < loops->bytes_before)
-    return TRUE;
-  whole = keep_whole (*plan, search->graph, error);
-  if (whole == NULL)
-    return FALSE;
-  cleave_fit_plan_unref (*plan);
-  *plan = whole;
-  loops->n_whole += n;
-  loops->bytes_after = foresee (whole, search->graph, error);
-  return loops->bytes_after >= 0;
+  if (kept == NULL || (bytes = foresee (plan, graph, error)) < 0 ||
+      (kept_bytes = foresee (kept, graph, error)) < 0)
+    return NULL;
+  loops->bytes_after = MIN (bytes, kept_bytes);
+  loops->n_loops = n - loops->n_whole;
+  if (loops->bytes_after + LOOP_BYTES >= loops->bytes_before && n > 0)
+    {
+      whole = keep_whole (plan, graph, error);
+      loops->n_loops = 0;
+      loops->n_whole = n;
+      loops->bytes_after = whole == NULL ? -1 : foresee (whole, graph, error);
+      return loops->bytes_after < 0 ? NULL : g_steal_pointer (&whole);
+    }
+  if (kept_bytes <= bytes && (asked == 0 || get_arena (kept) <= MAX (asked, get_arena (plan))))
+    return g_steal_pointer (&kept);
+  loops->bytes_after = bytes;
+  loops->n_pieces = loops->n_whole;
+  loops->n_whole = 0;
+  return cleave_fit_plan_ref ((CleaveFitPlan *) plan);
 }
 
 /* Plans for so many bytes, and tells what that took before segments were left whole.  Where none is
@@ -169,12 +182,12 @@ try_bytes (
     Search *search, gint64 asked, gint64 max_bytes, gint64 *taken, guint *n_whole, GError **error)
 {
   g_autoptr (CleaveFitPlan) plan = NULL, kept = NULL;
-  CleaveFitLoops loops = search->loops;
+  CleaveFitLoops loops = { .bytes_before = search->loops.bytes_before };
 
   search->options.max_memory = max_bytes;
   plan = cleave_fit_plan_new (search->graph, &search->options, error);
-  kept = plan == NULL ? NULL : keep_loops (plan, search->graph, &loops.n_whole, error);
-  if (kept == NULL || !weigh (search, &kept, &loops, error))
+  kept = plan == NULL ? NULL : weigh (search, plan, asked, &loops, error);
+  if (kept == NULL)
     return FALSE;
   *taken = get_arena (plan);
   *n_whole = loops.n_whole;

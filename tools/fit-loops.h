@@ -7,11 +7,13 @@
  */
 typedef struct
 {
-  guint n_whole;                    /* segments that would be no Loop, or need more there */
+  guint n_loops;  /* segments that become one */
+  guint n_pieces; /* that do not, but are foreseen to need less there as they are cut */
+  guint n_whole;  /* that stay whole */
   gint64 bytes_before, bytes_after; /* that values are foreseen to take there */
 } CleaveFitLoops;
 
-/* Segments whose strips do not become turns stay whole, and all of them where that is foreseen to
+/* Segments whose strips do not become turns stay whole, and all of them, where that is foreseen to
  * need no more there; the limit holds nevertheless. */
 CleaveFitPlan *cleave_fit_plan_with_loops (const CleaveGraph *graph,
                                            const CleaveFitOptions *options,

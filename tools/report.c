@@ -165,8 +165,9 @@ make_json (const CleaveSummary *summary)
     add_fit (json, summary->plan);
   if (summary->loops != NULL)
     {
-      cleave_json_int (json, "loops", cleave_fit_plan_get_n_segments (summary->plan));
-      cleave_json_int (json, "segments_without_loop", summary->loops->n_whole);
+      cleave_json_int (json, "loops", summary->loops->n_loops);
+      cleave_json_int (json, "segments_without_loop", summary->loops->n_pieces);
+      cleave_json_int (json, "segments_whole", summary->loops->n_whole);
       add_pair (json, "onnx_runtime_bytes", summary->loops->bytes_before,
                 summary->loops->bytes_after, NULL);
     }
@@ -290,8 +291,8 @@ print_loops (const CleaveSummary *summary)
 {
   const CleaveFitLoops *loops = summary->loops;
 
-  printf ("loops       %u segments become Loops, %u would not, or need more, and stay whole\n",
-          cleave_fit_plan_get_n_segments (summary->plan), loops->n_whole);
+  printf ("loops       %u segments become Loops, %u are pieces without one, %u stay whole\n",
+          loops->n_loops, loops->n_pieces, loops->n_whole);
   printf ("            ONNX Runtime is foreseen to need %" G_GINT64_FORMAT
           " bytes for values before, %" G_GINT64_FORMAT " after\n",
           loops->bytes_before, loops->bytes_after);

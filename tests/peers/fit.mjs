@@ -94,12 +94,12 @@ function fitForPeer({ model, report }) {
 }
 
 function loopTable(results) {
-  console.log('\n| model | loops | stay whole | grown, arena | fitted | grown, no arena | fitted | latency, ms | fitted | times |');
-  console.log('|---|---|---|---|---|---|---|---|---|---|');
+  console.log('\n| model | loops | pieces | stay whole | grown, arena | fitted | grown, no arena | fitted | latency, ms | fitted | times |');
+  console.log('|---|---|---|---|---|---|---|---|---|---|---|');
   for (const one of results) {
     const cells = ['arena', 'no-arena'].map((arena) => [grow(one.model, arena), grow(one.fitted, arena)]);
     const [before, after] = cells[0].map((cell) => cell.min);
-    console.log(`| ${one.model.name} | ${one.report.loops} | ${one.report.segments_without_loop} | ${cells.map(([a, b]) => `${mb(a.growth)} | ${mb(b.growth)}`).join(' | ')} | ${ms(before)} | ${ms(after)} | ${(after / before).toFixed(2)} |`);
+    console.log(`| ${one.model.name} | ${one.report.loops} | ${one.report.segments_without_loop} | ${one.report.segments_whole} | ${cells.map(([a, b]) => `${mb(a.growth)} | ${mb(b.growth)}`).join(' | ')} | ${ms(before)} | ${ms(after)} | ${(after / before).toFixed(2)} |`);
   }
 }
 

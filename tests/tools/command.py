@@ -738,13 +738,14 @@ class Fit(CommandTest):
         self.assertEqual(report['loops'], 0)  # it is too small to gain
         self.assertGreater(report['onnx_runtime_bytes']['after'], 0)
         text = self.good('fit', self.chain, '--for', 'ort')
-        self.assertRegex(text, r'loops +\d+ segments become Loops, \d+ would not, or need more, and stay whole\n +ONNX Runtime is foreseen to need \d+ bytes')
+        self.assertRegex(text, r'loops +\d+ segments become Loops, \d+ are pieces without one, \d+ stay whole\n +ONNX Runtime is foreseen to need \d+ bytes')
         self.assertIn('equal, bit for bit', self.good('diff', self.chain, 'o.onnx'))
 
     def test_loops_are_worth_it(self):
         self.good('demo', '--model', 'd.onnx', '--output-dir', '.', '--repeat', 1)
         report = self.json('fit', 'd.onnx', '--max-memory', '2MB', '--for', 'ort', '-o', 'o.onnx')
         self.assertGreater(report['loops'], 0)
+        self.assertEqual(report['loops'] + report['segments_without_loop'], len(report['segments']))
         there = report['onnx_runtime_bytes']
         self.assertLess(there['after'] + (1 << 20), there['before'])
         with open(self.path('o.onnx'), 'rb') as file:
