@@ -291,11 +291,13 @@ ask_operands (CleaveFitState *state,
 }
 
 /* Elements of one in the middle and of one at the border, which has less halo, to those of all; of
- * one dimension. */
+ * one dimension.  The middle of two is the last. */
 static double
-sum_pieces (double middle, double border, double n)
+sum_pieces (double middle, double border, guint n)
 {
-  return n < 2 ? middle : MIN (n * middle, (n - 2) * middle + 2 * border);
+  return n < 2    ? middle
+         : n == 2 ? middle + border
+                  : MIN (n * middle, (n - 2) * middle + 2 * border);
 }
 
 /* How many elements all pieces have. */

@@ -180,6 +180,48 @@ START_TEST (chunks_of_channels_are_foreseen)
 }
 END_TEST
 
+static void
+assert_macs_are_foreseen (const CleaveFitEdges *edges, const CleaveGraph *graph, guint n_tiles)
+{
+  const gint64 before = cleave_graph_get_macs (graph);
+  guint n = 0;
+
+  for (guint i = 0; i < edges->edges->len; i++)
+    {
+      const CleaveFitEdge *edge = &g_array_index (edges->edges, CleaveFitEdge, i);
+      g_autoptr (CleaveFitTry) tried = NULL;
+
+      if (edge->halo != CLEAVE_HALO_RECOMPUTE || edge->in_bands || edge->n_strips != 2 ||
+          edge->n_columns != n_tiles)
+        continue;
+      tried = try_edge (graph, edges, edge, 0);
+      ck_assert_double_eq_tol (edge->macs, (double) (tried->macs - before),
+                               0.01 * (double) tried->macs);
+      n += tried->macs > before;
+    }
+  ck_assert_uint_gt (n, 0);
+}
+
+/* The second of two strips ends where the image does, and the first begins there; so do tiles. */
+START_TEST (macs_of_two_strips_are_foreseen)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new ("two");
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 8, 14, 14));
+  g_auto (CleaveFitSteps) steps = { 0 };
+  g_auto (CleaveFitEdges) strips = { 0 }, tiles = { 0 };
+  const CleaveFitWatch watch = { 0 };
+
+  for (guint i = 0; i < 3; i++)
+    x = run_conv (graph, x, i < 2 ? 24 : 2, 3, CLEAVE_LAYOUT_NCHW);
+  run_output (graph, x);
+  ck_assert (cleave_fit_steps_init (&steps, graph, NULL));
+  ck_assert (cleave_fit_edges_init (&strips, &steps, NULL, &watch, NULL));
+  ck_assert (cleave_fit_edges_init (&tiles, &steps, &strips, &watch, NULL));
+  assert_macs_are_foreseen (&strips, graph, 1);
+  assert_macs_are_foreseen (&tiles, graph, 2);
+}
+END_TEST
+
 /* A plan that needs more than is known to be enough is not packed, and is told as its peak. */
 START_TEST (plans_of_no_use_are_not_packed)
 {
@@ -274,8 +316,8 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "strips", wide_images_are_cut_into_columns,
                    strips_of_a_concat_are_foreseen, parts_of_a_concat_that_others_read_are_foreseen,
                    joins_of_overwritten_parts_are_foreseen, chunks_of_channels_are_foreseen,
-                   plans_of_no_use_are_not_packed, strips_of_large_weights_cost,
-                   weights_are_far_once, NULL);
+                   macs_of_two_strips_are_foreseen, plans_of_no_use_are_not_packed,
+                   strips_of_large_weights_cost, weights_are_far_once, NULL);
 }
 
 CLEAVE_TEST_SUITE ("fit-strips", add_tests)
