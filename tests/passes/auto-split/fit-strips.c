@@ -210,10 +210,12 @@ START_TEST (macs_of_two_strips_are_foreseen)
   g_auto (CleaveFitSteps) steps = { 0 };
   g_auto (CleaveFitEdges) strips = { 0 }, tiles = { 0 };
   const CleaveFitWatch watch = { 0 };
+  const CleavePoolAttrs half = { .kernel_shape = CLEAVE_INTS (3, 3),
+                                 .strides = CLEAVE_INTS (2, 2),
+                                 .pads = CLEAVE_INTS (1, 1, 1, 1) };
 
-  for (guint i = 0; i < 3; i++)
-    x = run_conv (graph, x, i < 2 ? 24 : 2, 3, CLEAVE_LAYOUT_NCHW);
-  run_output (graph, x);
+  x = run_conv (graph, run_conv (graph, x, 24, 3, CLEAVE_LAYOUT_NCHW), 24, 3, CLEAVE_LAYOUT_NCHW);
+  run_output (graph, cleave_graph_add_pool (graph, "MaxPool", NULL, x, &half, NULL));
   ck_assert (cleave_fit_steps_init (&steps, graph, NULL));
   ck_assert (cleave_fit_edges_init (&strips, &steps, NULL, &watch, NULL));
   ck_assert (cleave_fit_edges_init (&tiles, &steps, &strips, &watch, NULL));
