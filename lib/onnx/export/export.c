@@ -226,8 +226,20 @@ cleave_onnx_export_pack (const CleaveOnnxExport *export, gsize size, GError **er
 }
 
 /* Shapes are hidden where that saves so much: it is no gain where sums are written over what is
- * added, which needs shapes. */
+ * added, which needs shapes, nor in small networks. */
 #define HIDDEN_PART 0.9
+#define HIDDEN_BYTES (1 << 19)
+
+/* What ONNX Runtime makes of these and of what is between them has fewer values than are foreseen,
+ * and more where it does not know shapes. */
+static gboolean
+is_quantized (const CleaveGraph *graph)
+{
+  for (const CleaveNode *node = graph->first; node != NULL; node = node->next)
+    if (strcmp (node->op->name, "DequantizeLinear") == 0)
+      return TRUE;
+  return FALSE;
+}
 
 static void
 hide_shapes (CleaveOnnxExport *export)
@@ -235,7 +247,9 @@ hide_shapes (CleaveOnnxExport *export)
   const gint64 known = cleave_onnx_export_foresee (export, TRUE);
   const gint64 hidden = cleave_onnx_export_foresee (export, FALSE);
 
-  export->is_hidden = (double) hidden < HIDDEN_PART * (double) known;
+  export->is_hidden = !is_quantized (export->graph) &&
+                      (double) hidden < HIDDEN_PART * (double) known &&
+                      hidden + HIDDEN_BYTES <= known;
   if (export->is_hidden)
     cleave_onnx_export_hide (export);
 }
