@@ -250,10 +250,12 @@ cleave_fit_plan_with_loops (const CleaveGraph *graph,
 {
   Search search = { .graph = graph, .options = *options };
   gint64 asked = options->max_memory;
+  g_autoptr (CleaveGraph) before = cleave_graph_copy (graph);
   g_autoptr (CleaveFitPlan) best = NULL;
   gboolean good;
 
-  search.loops.bytes_before = cleave_onnx_foresee_bytes (graph, error);
+  cleave_onnx_set_loops (before, TRUE);
+  search.loops.bytes_before = cleave_onnx_foresee_bytes (before, error);
   good = search.loops.bytes_before >= 0 && find_best (&search, asked, error);
   best = search.best;
   *loops = search.loops;

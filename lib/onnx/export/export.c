@@ -228,7 +228,7 @@ cleave_onnx_export_pack (const CleaveOnnxExport *export, gsize size, GError **er
 /* Shapes are hidden where that saves so much: it is no gain where sums are written over what is
  * added, which needs shapes, nor in small networks. */
 #define HIDDEN_PART 0.9
-#define HIDDEN_BYTES (1 << 19)
+#define HIDDEN_BYTES (1 << 20)
 
 /* What ONNX Runtime makes of these and of what is between them has fewer values than are foreseen,
  * and more where it does not know shapes. */
