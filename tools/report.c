@@ -100,7 +100,9 @@ add_names (CleaveJson *json, const char *name, const char *const *names, guint n
 static const char *
 get_halo_name (CleaveHalo halo)
 {
-  return halo == CLEAVE_HALO_CARRY ? "carry" : "recompute";
+  return halo == CLEAVE_HALO_CARRY          ? "carry"
+         : halo == CLEAVE_HALO_CARRY_NARROW ? "carry-narrow"
+                                            : "recompute";
 }
 
 static void

@@ -287,6 +287,8 @@ cleave_split_report_get_totals (const CleaveSplitReport *report);
  * @CLEAVE_HALO_CARRY: strips of a band follow each other, and later strips read the overlap of
  * earlier ones
  * @CLEAVE_HALO_EXCHANGE: as carry; besides, two bands that meet share the overlap between them
+ * @CLEAVE_HALO_CARRY_NARROW: as carry, but of results that are much larger than what they are made
+ * of, strips compute the overlap again, and only tiles of one strip read that of earlier ones
  *
  * How chunks share the overlap of the operand ranges that they read.
  */
@@ -294,6 +296,7 @@ typedef enum {
   CLEAVE_HALO_RECOMPUTE,
   CLEAVE_HALO_CARRY,
   CLEAVE_HALO_EXCHANGE,
+  CLEAVE_HALO_CARRY_NARROW,
 } CleaveHalo;
 
 /**

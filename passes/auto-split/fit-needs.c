@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Over 400 lines: one question, what a strip needs of each value, and what it then computes. */
+
 #include "fit-needs.h"
 
 #include "../../lib/memory/cost.h"
@@ -250,6 +252,12 @@ find_made (const CleaveFitState *state,
     made[CLEAVE_FIT_FIRST] = made[CLEAVE_FIT_BEFORE] = whole;
   if (state->walk->halo == CLEAVE_HALO_RECOMPUTE || node->is_again)
     return;
+  if (cleave_fit_is_wide (state, node))
+    {
+      if (cleave_fit_is_tiled (state->walk))
+        subtract (&made[CLEAVE_FIT_TILE], &made[CLEAVE_FIT_LEFT]);
+      return;
+    }
   subtract (&made[CLEAVE_FIT_MIDDLE], &made[CLEAVE_FIT_BEFORE]);
   subtract (&made[CLEAVE_FIT_LATER], &made[CLEAVE_FIT_BEFORE]);
   if (!cleave_fit_is_tiled (state->walk))
@@ -300,15 +308,33 @@ sum_pieces (double middle, double border, guint n)
                   : MIN (n * middle, (n - 2) * middle + 2 * border);
 }
 
+/* Of the first strip, which is as wide as that in the middle. */
+static double
+count_first_strip (const CleaveRange made[CLEAVE_FIT_N_SAMPLES], const CleaveShape *shape)
+{
+  CleaveRange strip = made[CLEAVE_FIT_FIRST];
+
+  for (guint d = 0; d < strip.rank; d++)
+    if (made[CLEAVE_FIT_MIDDLE].dim[d].end - made[CLEAVE_FIT_MIDDLE].dim[d].begin == shape->dim[d])
+      strip.dim[d] = made[CLEAVE_FIT_MIDDLE].dim[d];
+  return (double) cleave_range_n_elements (&strip);
+}
+
 /* How many elements all pieces have. */
 static double
-count_made (const CleaveFitState *state, const CleaveRange made[CLEAVE_FIT_N_SAMPLES])
+count_made (const CleaveFitState *state,
+            const CleaveFitNode *node,
+            const CleaveRange made[CLEAVE_FIT_N_SAMPLES])
 {
   const CleaveFitWalk *walk = state->walk;
   double first = (double) cleave_range_n_elements (&made[CLEAVE_FIT_FIRST]), tile, edge;
 
   if (walk->n_columns == 1)
     return sum_pieces ((double) cleave_range_n_elements (&made[CLEAVE_FIT_MIDDLE]), first,
+                       walk->n_strips);
+  if (cleave_fit_is_wide (state, node)) /* tiles of one strip make nothing twice */
+    return sum_pieces ((double) cleave_range_n_elements (&made[CLEAVE_FIT_MIDDLE]),
+                       count_first_strip (made, &node->node->results[0].type.shape),
                        walk->n_strips);
   tile = (double) cleave_range_n_elements (&made[CLEAVE_FIT_TILE]);
   if (walk->in_bands)
@@ -326,8 +352,9 @@ count_macs (CleaveFitState *state,
 {
   gint64 all = cleave_shape_n_elements (&node->node->results[0].type.shape);
 
-  if (all > 0 && (state->walk->halo == CLEAVE_HALO_RECOMPUTE || state->walk->in_bands))
-    state->macs += (double) node->macs * MAX (count_made (state, made) / (double) all - 1, 0);
+  if (all > 0 && (state->walk->halo == CLEAVE_HALO_RECOMPUTE || state->walk->in_bands ||
+                  cleave_fit_is_wide (state, node)))
+    state->macs += (double) node->macs * MAX (count_made (state, node, made) / (double) all - 1, 0);
 }
 
 /* A join that has strips is of no use to what lies in its place already: that is there, and so are

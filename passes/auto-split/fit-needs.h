@@ -37,11 +37,11 @@ typedef struct
 } CleaveFitNeed;
 
 /* Bytes of what lies in a buffer, in a strip of the middle and in the first; and of what a strip
- * leaves to the next. */
+ * leaves to the next.  Of tiles, also in one of the first strip that lies in the middle of it. */
 typedef struct
 {
   guint stamp;
-  gint64 middle, first, carried;
+  gint64 middle, first, top, carried, carried_top;
   gboolean is_whole; /* it lies in a value that the segment leaves whole */
 } CleaveFitWindow;
 
@@ -49,16 +49,17 @@ struct _CleaveFitWalker
 {
   const CleaveFitSteps *steps;
   GHashTable *letters;
-  gint *dims;               /* of each node, for each cut */
-  gint64 *crossing;         /* of each step: bytes of what is alive before it and in it */
-  CleaveFitNeed *needs;     /* of each value */
-  CleaveFitWindow *windows; /* of each buffer */
-  gint64 *middle, *first;   /* of each step: bytes of windows */
-  GArray *asked;            /* guint: values that the walk needs and that are made before it */
-  GArray *ends;             /* guint: values that it begins with */
-  GArray *joins;            /* guint: values that join what is made earlier, which lies there */
-  gint64 peak;              /* of the graph as it is */
+  gint *dims;                   /* of each node, for each cut */
+  gint64 *crossing;             /* of each step: bytes of what is alive before it and in it */
+  CleaveFitNeed *needs;         /* of each value */
+  CleaveFitWindow *windows;     /* of each buffer */
+  gint64 *middle, *first, *top; /* of each step: bytes of windows */
+  GArray *asked;                /* guint: values that the walk needs and that are made before it */
+  GArray *ends;                 /* guint: values that it begins with */
+  GArray *joins;                /* guint: values that join what is made earlier, which lies there */
+  gint64 peak;                  /* of the graph as it is */
   guint now;
+  gboolean keeps_wide; /* strips of the last walk keep some of a wide result */
   guint64 n_visits;
 };
 
@@ -68,9 +69,9 @@ typedef struct
   CleaveFitWalker *walker;
   const CleaveFitWalk *walk;
   guint n_samples;
-  gint64 both;                    /* bytes of what goes past the whole segment */
-  gint64 carried;                 /* bytes between strips */
-  gint64 most_middle, most_first; /* of all steps */
+  gint64 both;                              /* bytes of what goes past the whole segment */
+  gint64 carried, carried_top;              /* bytes between strips */
+  gint64 most_middle, most_first, most_top; /* of all steps */
   gint64 copied;
   double macs;
   double again;      /* nanoseconds: what each tile but the first adds for weights */
@@ -91,6 +92,13 @@ static inline gboolean
 cleave_fit_is_tiled (const CleaveFitWalk *walk)
 {
   return walk->n_columns > 1 && !walk->in_bands;
+}
+
+/* Whether strips compute the overlap of its result again, although they keep that of others. */
+static inline gboolean
+cleave_fit_is_wide (const CleaveFitState *state, const CleaveFitNode *node)
+{
+  return node->is_wide && state->walk->halo == CLEAVE_HALO_CARRY_NARROW;
 }
 
 /* Tells what a node reads, and what lies in buffers.  FALSE: the segment cannot have this node. */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Over 400 lines: segments, and paths over them; both ask what a segment is thought to take. */
+
 #include "fit-path.h"
 
 #include <math.h>
@@ -35,9 +37,9 @@ typedef struct
 static gint64
 get_foreseen (const CleaveFitEdge *edge, CleaveFitLaps laps)
 {
-  return laps == CLEAVE_FIT_APART    ? edge->apart
-         : laps == CLEAVE_FIT_LAPPED ? edge->lapped
-                                     : edge->bold;
+  return laps == CLEAVE_FIT_LAPPED ? edge->lapped
+         : laps == CLEAVE_FIT_BOLD ? edge->bold
+                                   : edge->apart;
 }
 
 static int
@@ -74,7 +76,8 @@ find_best (GArray *found, CleaveFitLaps laps)
     {
       CleaveFitEdge *edge = &g_array_index (found, CleaveFitEdge, i);
 
-      if (!is_of_use (edge, last))
+      if ((edge->halo == CLEAVE_HALO_CARRY_NARROW && laps != CLEAVE_FIT_NARROW) ||
+          !is_of_use (edge, last))
         continue;
       edge->best_of |= 1U << laps;
       last = edge;
@@ -96,19 +99,33 @@ add_best (CleaveFitEdges *edges, GArray *found)
         continue;
       g_array_append_vals (edges->edges, edge, 1);
       edges->has_tiles |= edge->n_columns > 1 && (edge->best_of & 1U << CLEAVE_FIT_APART) != 0;
-      edges->has_laps |= edge->bold < edge->apart;
+      edges->has_laps |= edge->bold < edge->apart && edge->halo != CLEAVE_HALO_CARRY_NARROW;
+      edges->has_narrow |= edge->halo == CLEAVE_HALO_CARRY_NARROW;
     }
 }
 
-/* Where nothing is needed twice, both are one. */
-static void
+/* Where nothing is needed twice, both are one.  Whether something wide is. */
+static gboolean
 walk_both (CleaveFitWalker *walker, CleaveFitWalk *walk, GArray *found)
 {
+  gboolean keeps_wide;
+
   walk->halo = CLEAVE_HALO_CARRY;
   if (!cleave_fit_walker_walk (walker, walk, found))
-    return;
+    return FALSE;
+  keeps_wide = cleave_fit_walker_keeps_wide (walker);
   walk->halo = CLEAVE_HALO_RECOMPUTE;
   cleave_fit_walker_walk (walker, walk, found);
+  return keeps_wide;
+}
+
+static void
+walk_narrow (CleaveFitWalker *walker, const CleaveFitWalk *like, GArray *found)
+{
+  CleaveFitWalk walk = *like;
+
+  walk.halo = CLEAVE_HALO_CARRY_NARROW;
+  cleave_fit_walker_walk (walker, &walk, found);
 }
 
 /* Strips cut into tiles of 1, 2, 4, 8 … columns. */
@@ -120,6 +137,7 @@ walk_tiles (const Search *search, const CleaveFitWalk *strips, GArray *found)
   guint last = steps->first_node[strips->end] - 1;
   gint dim = cleave_fit_walker_get_dim (walker, last, CLEAVE_FIT_COLUMNS);
   CleaveFitWalk walk = *strips;
+  gboolean keeps_wide = FALSE;
   gint64 extent;
 
   if (dim < 0)
@@ -132,12 +150,18 @@ walk_tiles (const Search *search, const CleaveFitWalk *strips, GArray *found)
       if (n * strips->n_strips > MAX_TILES)
         continue;
       walk.n_columns = (guint) n;
-      walk_both (walker, &walk, found);
+      if (walk_both (walker, &walk, found))
+        {
+          walk_narrow (walker, &walk, found);
+          keeps_wide = TRUE;
+        }
       walk.in_bands = TRUE;
       walk.halo = CLEAVE_HALO_CARRY;
       cleave_fit_walker_walk (walker, &walk, found);
       walk.in_bands = FALSE;
     }
+  if (keeps_wide)
+    walk_narrow (walker, strips, found);
 }
 
 /* Strips of 1, 2, 3, 4, 6, 8, 12 … rows. */

@@ -6,11 +6,13 @@
 #include <gio/gio.h>
 
 /* Whether results are thought to lie over what dies meanwhile: where strips do not read far ahead,
- * or wherever they can. */
+ * or wherever they can.  Or else whether strips may make again what is wide: of all others, none
+ * does. */
 typedef enum {
   CLEAVE_FIT_APART,
   CLEAVE_FIT_LAPPED,
   CLEAVE_FIT_BOLD,
+  CLEAVE_FIT_NARROW,
   CLEAVE_FIT_N_LAPS
 } CleaveFitLaps;
 
@@ -21,7 +23,7 @@ typedef struct
   CleaveFitWalker *walker;
   GArray *edges; /* CleaveFitEdge */
   guint *first;  /* of each end; n_steps + 2 */
-  gboolean has_tiles, has_laps;
+  gboolean has_tiles, has_laps, has_narrow;
   gboolean is_even; /* strips are of one size but for the last */
   CleaveFitLaps laps;
 } CleaveFitEdges;

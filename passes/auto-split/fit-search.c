@@ -95,19 +95,23 @@ is_second (const CleaveFitSearch *search)
 }
 
 /* What plans are made of. */
-typedef enum { STRIPS, TILES, LAPS, BOLD_LAPS, N_FAMILIES } Family;
+typedef enum { STRIPS, TILES, LAPS, BOLD_LAPS, NARROW, N_FAMILIES } Family;
 
 static CleaveFitLaps
 get_laps (Family family)
 {
-  return family < LAPS ? CLEAVE_FIT_APART : family == LAPS ? CLEAVE_FIT_LAPPED : CLEAVE_FIT_BOLD;
+  return family < LAPS         ? CLEAVE_FIT_APART
+         : family == LAPS      ? CLEAVE_FIT_LAPPED
+         : family == BOLD_LAPS ? CLEAVE_FIT_BOLD
+                               : CLEAVE_FIT_NARROW;
 }
 
 static void
 learn_of (CleaveFitEdges *edges, const CleaveFitTry *tried)
 {
-  const gint64 *part_bytes =
-      edges->laps == CLEAVE_FIT_APART ? tried->part_bytes_apart : tried->part_bytes;
+  const gint64 *part_bytes = edges->laps == CLEAVE_FIT_APART || edges->laps == CLEAVE_FIT_NARROW
+                                 ? tried->part_bytes_apart
+                                 : tried->part_bytes;
 
   if (edges->edges == NULL)
     return;
@@ -184,6 +188,8 @@ is_its_own (CleaveFitSearch *search, Family family)
       (family == BOLD_LAPS &&
        (search->steps.n_steps > MAX_STEPS_OF_LIMITS || (is_second (search) && !search->keeps_all))))
     return FALSE;
+  if (family == NARROW)
+    return get_edges (search, TILES)->has_narrow;
   return family == TILES ? get_edges (search, TILES)->has_tiles
                          : search->options.n_threads == 1 && get_edges (search, TILES)->has_laps;
 }
@@ -635,7 +641,7 @@ cleave_fit_search_cheaper (CleaveFitSearch *search, const CleaveFitTry *found, g
   if (found == search->before)
     return;
   search_cheaper (search, STRIPS, found, max_bytes);
-  for (Family family = TILES; family < N_FAMILIES && found->work > little; family++)
+  for (Family family = TILES; family < NARROW && found->work > little; family++)
     if (is_its_own (search, family))
       search_cheaper (search, family, found, max_bytes);
 }
@@ -694,7 +700,7 @@ search_down (CleaveFitSearch *search, Family first, Family last)
   forget (search);
   for (Family family = first; family <= last; family++)
     if (is_its_own (search, family) && !is_second (search) &&
-        (family < LAPS || search->steps.n_steps <= MAX_STEPS_OF_LIMITS))
+        (family < LAPS || (family < NARROW && search->steps.n_steps <= MAX_STEPS_OF_LIMITS)))
       go_up (search, family);
   search->is_for_least = FALSE;
   do
@@ -763,6 +769,12 @@ search_all (CleaveFitSearch *search, gboolean goes_down)
       search_down (search, LAPS, LAPS);
       if (goes_down)
         go_down_all (search, LAPS, BOLD_LAPS);
+    }
+  if (is_its_own (search, NARROW))
+    {
+      search_down (search, NARROW, NARROW);
+      if (goes_down)
+        go_down_all (search, NARROW, NARROW);
     }
   settle (search);
   tell (search, 1);

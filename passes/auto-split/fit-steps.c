@@ -6,6 +6,7 @@
 
 #include "../../lib/ir/topology.h"
 #include "../../lib/memory/cost.h"
+#include "../split/wide.h"
 #include "../views/strided-range.h"
 #include "timeline.h"
 
@@ -221,6 +222,7 @@ add_nodes (CleaveFitSteps *steps,
            const gint *step)
 {
   g_autoptr (GPtrArray) order = cleave_topology_sort (graph, NULL);
+  g_autofree gboolean *wide = cleave_find_wide (graph, order);
   guint next = 0;
 
   steps->nodes = g_array_new (FALSE, TRUE, sizeof (CleaveFitNode));
@@ -236,6 +238,7 @@ add_nodes (CleaveFitSteps *steps,
       added.again = cleave_cost_of_weights_again (node);
       added.begin = cleave_cost_to_begin (node);
       added.can_split = node->op->maps != NULL;
+      added.is_wide = wide[node->id];
       added.is_again = cleave_node_widens (node) > 0;
       g_array_append_val (steps->nodes, added);
       steps->macs += added.macs;

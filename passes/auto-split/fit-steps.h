@@ -24,6 +24,7 @@ typedef struct
   double begin;     /* nanoseconds: of each piece, before it computes anything */
   gboolean is_view; /* each result is a part of its operand: what is needed of it is needed there */
   gboolean can_split;
+  gboolean is_wide;  /* as cleave_find_wide() has it */
   gboolean is_again; /* done again where strips overlap, whatever the halo: bytes become floats */
 } CleaveFitNode;
 

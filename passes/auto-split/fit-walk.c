@@ -51,6 +51,7 @@ cleave_fit_walker_new (const CleaveFitSteps *steps)
   walker->windows = g_new0 (CleaveFitWindow, steps->buffers->len + 1);
   walker->middle = g_new0 (gint64, steps->n_steps + 1);
   walker->first = g_new0 (gint64, steps->n_steps + 1);
+  walker->top = g_new0 (gint64, steps->n_steps + 1);
   walker->asked = g_array_new (FALSE, FALSE, sizeof (guint));
   walker->ends = g_array_new (FALSE, FALSE, sizeof (guint));
   walker->joins = g_array_new (FALSE, FALSE, sizeof (guint));
@@ -67,6 +68,7 @@ cleave_fit_walker_free (CleaveFitWalker *walker)
   g_free (walker->windows);
   g_free (walker->middle);
   g_free (walker->first);
+  g_free (walker->top);
   g_array_unref (walker->asked);
   g_array_unref (walker->ends);
   g_array_unref (walker->joins);
@@ -79,7 +81,9 @@ cleave_fit_walker_free (CleaveFitWalker *walker)
 static gint64
 find_inner (const CleaveFitState *state)
 {
-  return MAX (state->most_first, state->most_middle + state->carried);
+  return MAX (state->most_first,
+              MAX (state->most_middle + state->carried,
+                   state->most_top == 0 ? 0 : state->most_top + state->carried_top));
 }
 
 /* By how many bytes x, that strips read, has to begin after y, that they make, if y lies over it.
@@ -259,6 +263,12 @@ cleave_fit_walker_is_border (const CleaveFitWalker *walker, guint step)
          (crossing[step] <= crossing[step - 1] + few && crossing[step] <= crossing[step + 1] + few);
 }
 
+gboolean
+cleave_fit_walker_keeps_wide (const CleaveFitWalker *walker)
+{
+  return walker->keeps_wide;
+}
+
 guint64
 cleave_fit_walker_get_n_visits (const CleaveFitWalker *walker)
 {
@@ -282,12 +292,13 @@ cleave_fit_walker_walk (CleaveFitWalker *walker, const CleaveFitWalk *walk, GArr
   gint64 most = 0; /* alive as it is */
 
   walker->now++;
+  walker->keeps_wide = FALSE;
   g_array_set_size (walker->asked, 0);
   g_array_set_size (walker->ends, 0);
   g_array_set_size (walker->joins, 0);
   for (guint s = walk->end; s-- > least;)
     {
-      walker->middle[s] = walker->first[s] = 0;
+      walker->middle[s] = walker->first[s] = walker->top[s] = 0;
       most = MAX (most, steps->live[s]);
       for (guint i = steps->first_node[s + 1]; i-- > steps->first_node[s];)
         if (!cleave_fit_visit (&state, i))

@@ -45,6 +45,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveFitWalker, cleave_fit_walker_free)
 /* Whether a segment may begin or end before a step. */
 gboolean cleave_fit_walker_is_border (const CleaveFitWalker *walker, guint step);
 
+/* Whether strips of the last walk keep some of what is much larger than what it is made of. */
+gboolean cleave_fit_walker_keeps_wide (const CleaveFitWalker *walker);
+
 /* How many nodes all walks have come by. */
 guint64 cleave_fit_walker_get_n_visits (const CleaveFitWalker *walker);
 

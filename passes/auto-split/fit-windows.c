@@ -5,7 +5,7 @@
 #include "../../lib/memory/buffers.h"
 
 static void
-occupy (CleaveFitState *state, gint begin, gint last, gint64 middle, gint64 first)
+occupy (CleaveFitState *state, gint begin, gint last, gint64 middle, gint64 first, gint64 top)
 {
   CleaveFitWalker *walker = state->walker;
 
@@ -13,8 +13,10 @@ occupy (CleaveFitState *state, gint begin, gint last, gint64 middle, gint64 firs
     {
       walker->middle[s] += middle;
       walker->first[s] += first;
+      walker->top[s] += top;
       state->most_middle = MAX (state->most_middle, walker->middle[s]);
       state->most_first = MAX (state->most_first, walker->first[s]);
+      state->most_top = MAX (state->most_top, walker->top[s]);
     }
 }
 
@@ -36,7 +38,7 @@ share_place (CleaveFitState *state, const CleaveFitBuffer *buffer, CleaveFitWind
   window->is_whole |= next->is_whole;
   if (!window->is_whole)
     occupy (state, after->first, after->first, -MIN (window->middle, next->middle),
-            -MIN (window->first, next->first));
+            -MIN (window->first, next->first), -MIN (window->top, next->top));
 }
 
 void
@@ -59,8 +61,9 @@ cleave_fit_add_buffers (CleaveFitState *state, guint step)
       if (!window->is_whole)
         {
           state->carried += window->carried;
+          state->carried_top += window->carried_top;
           state->copied += window->carried * state->walk->n_strips;
-          occupy (state, (gint) step, buffer->last, window->middle, window->first);
+          occupy (state, (gint) step, buffer->last, window->middle, window->first, window->top);
         }
     }
 }
@@ -97,16 +100,54 @@ count_common (const CleaveRange *a, const CleaveRange *b, gboolean *all)
   return n;
 }
 
-/* What tiles keep besides the rows that strips do: the columns between two of a strip. */
+/* A range of tiles, but for the rows, or the columns, that those of another have. */
+static CleaveRange
+turn (const CleaveFitValue *value,
+      const CleaveFitNeed *need,
+      const CleaveRange *rows,
+      const CleaveRange *columns)
+{
+  const CleaveRange *strip = &need->range[CLEAVE_FIT_MIDDLE];
+  const CleaveShape *shape = &value->result->type.shape;
+  CleaveRange range = *columns;
+
+  for (guint d = 0; d < shape->rank; d++)
+    if (strip->dim[d].end - strip->dim[d].begin < shape->dim[d])
+      range.dim[d] = rows->dim[d];
+  return range;
+}
+
+/* Of a tile of the first strip, which lies in the middle of it: it makes all rows that strips keep,
+ * so that others which lie deeper have more rows to make again. */
 static gint64
-count_kept_columns (const CleaveFitValue *value, const CleaveFitNeed *need)
+count_top (const CleaveFitState *state, const CleaveFitValue *value, const CleaveFitNeed *need)
+{
+  CleaveRange top;
+
+  if (!cleave_fit_is_tiled (state->walk) || state->walk->halo != CLEAVE_HALO_CARRY_NARROW)
+    return 0;
+  top = turn (value, need, &need->range[CLEAVE_FIT_FIRST], &need->range[CLEAVE_FIT_TILE]);
+  return get_bytes (value, cleave_range_n_elements (&top));
+}
+
+/* Adds what tiles keep besides the rows that strips do, if these do: the columns between two of a
+ * strip. */
+static void
+add_kept_columns (const CleaveFitValue *value,
+                  const CleaveFitNeed *need,
+                  gboolean keeps_rows,
+                  gint64 *n_kept,
+                  gint64 *n_kept_top)
 {
   CleaveRange kept =
       cleave_range_intersect (&need->range[CLEAVE_FIT_TILE], &need->range[CLEAVE_FIT_LEFT]);
   CleaveRange twice = cleave_range_intersect (&kept, &need->range[CLEAVE_FIT_BEFORE]);
+  CleaveRange top = turn (value, need, &need->range[CLEAVE_FIT_FIRST], &kept);
 
-  return get_bytes (value, cleave_range_n_elements (&kept)) -
-         get_bytes (value, cleave_range_n_elements (&twice));
+  *n_kept += get_bytes (value, cleave_range_n_elements (&kept)) -
+             (keeps_rows ? get_bytes (value, cleave_range_n_elements (&twice)) : 0);
+  *n_kept_top +=
+      cleave_range_is_empty (&kept) ? 0 : get_bytes (value, cleave_range_n_elements (&top));
 }
 
 /* Strips that make little of what they need: the rest is of several strips before. */
@@ -121,14 +162,14 @@ note_thin (CleaveFitState *state, const CleaveRange *need, gint64 n_kept)
 /* Whether strips of a part of a join lie apart from those of the join, since others need more of
  * each. */
 static gboolean
-is_apart (const CleaveFitState *state,
-          const CleaveFitValue *value,
+is_apart (const CleaveFitValue *value,
           const CleaveFitNeed *need,
+          gboolean keeps_rows,
           gint64 n_kept)
 {
   if (!value->is_part)
     return FALSE;
-  return n_kept > 0 || (state->walk->halo == CLEAVE_HALO_RECOMPUTE && need->joined > 0 &&
+  return n_kept > 0 || (!keeps_rows && need->joined > 0 &&
                         cleave_range_n_elements (&need->range[CLEAVE_FIT_MIDDLE]) > need->joined);
 }
 
@@ -136,44 +177,53 @@ void
 cleave_fit_add_window (CleaveFitState *state, guint index)
 {
   const CleaveFitValue *value = cleave_fit_value (state->walker->steps, index);
+  const CleaveFitNode *node = cleave_fit_node (state->walker->steps, value->node);
   const CleaveFitNeed *need = &state->walker->needs[index];
   gboolean all, all_later;
   gint64 n_common =
       count_common (&need->range[CLEAVE_FIT_MIDDLE], &need->range[CLEAVE_FIT_BEFORE], &all);
+  gboolean keeps_rows =
+      state->walk->halo != CLEAVE_HALO_RECOMPUTE && !cleave_fit_is_wide (state, node);
   /* chunks of channels that are equal are one, whatever the halo */
-  gboolean carries =
-      state->walk->halo != CLEAVE_HALO_RECOMPUTE || (all && state->walk->cut == CLEAVE_FIT_OUTER);
+  gboolean carries = keeps_rows || (all && state->walk->cut == CLEAVE_FIT_OUTER);
   gint64 n_kept =
       carries ? get_bytes (value, count_common (&need->range[CLEAVE_FIT_LATER],
                                                 &need->range[CLEAVE_FIT_BEFORE], &all_later))
               : 0;
   gboolean is_tiled = cleave_fit_is_tiled (state->walk);
+  gboolean keeps_columns =
+      is_tiled && state->walk->halo != CLEAVE_HALO_RECOMPUTE && (!all || !carries);
+  gint64 n_kept_top = n_kept, n_top = count_top (state, value, need);
   CleaveFitSample sample = is_tiled ? CLEAVE_FIT_TILE : CLEAVE_FIT_MIDDLE;
   CleaveFitWindow *window;
 
   state->overlaps |= n_common > 0;
+  state->walker->keeps_wide |= node->is_wide && n_common > 0;
   if (value->buffer == CLEAVE_FIT_NONE)
     return;
-  if (is_apart (state, value, need, n_kept))
+  if (is_apart (value, need, keeps_rows, n_kept))
     {
-      if (carries && is_tiled && !all)
-        n_kept += count_kept_columns (value, need);
+      if (keeps_columns)
+        add_kept_columns (value, need, keeps_rows, &n_kept, &n_kept_top);
       state->carried += n_kept;
+      state->carried_top += n_kept_top;
       state->copied += n_kept * state->walk->n_strips;
-      occupy (state, (gint) cleave_fit_node (state->walker->steps, value->node)->step,
-              value->last_read, all && carries ? 0 : get_bytes_of (value, need, sample),
-              get_bytes_of (value, need, CLEAVE_FIT_FIRST));
+      occupy (state, (gint) node->step, value->last_read,
+              all && carries ? 0 : get_bytes_of (value, need, sample),
+              get_bytes_of (value, need, CLEAVE_FIT_FIRST), n_top);
       return;
     }
   window = &state->walker->windows[value->buffer];
   if (window->stamp != state->walker->now)
     *window = (CleaveFitWindow){ .stamp = state->walker->now };
-  if (carries && is_tiled && !all)
-    n_kept += count_kept_columns (value, need);
+  if (keeps_columns)
+    add_kept_columns (value, need, keeps_rows, &n_kept, &n_kept_top);
   if (carries && !all)
     note_thin (state, &need->range[CLEAVE_FIT_MIDDLE], n_common);
   window->carried = MAX (window->carried, n_kept);
+  window->carried_top = MAX (window->carried_top, n_kept_top);
   window->first = MAX (window->first, get_bytes_of (value, need, CLEAVE_FIT_FIRST));
+  window->top = MAX (window->top, n_top);
   if (!all || !carries) /* else it stays where it is */
     window->middle = MAX (window->middle, get_bytes_of (value, need, sample));
 }

@@ -109,7 +109,7 @@ add_column (CleaveRegion *region, const Column *column, guint first)
         region->n_bands++;
       if (k >= first)
         g_array_index (region->strips, CleaveStrip, k) =
-            (CleaveStrip){ is_one_band ? 0 : region->n_bands - 1, sequence };
+            (CleaveStrip){ is_one_band ? 0 : region->n_bands - 1, sequence, is_one_band ? i : k };
     }
 }
 

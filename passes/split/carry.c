@@ -140,6 +140,16 @@ produce (CleaveCutter *cutter, Produced *produced, guint k, const CleaveRange *b
     }
 }
 
+/* Whose pieces a strip reads: those of its band, or of a wide result those of its row alone. */
+static Produced *
+get_shared (const CleaveCutter *cutter, GHashTable *bands, const CleaveWanted *wanted)
+{
+  const gboolean *wide = cutter->region->wide;
+
+  return get_produced (bands, wide != NULL && wide[cutter->member->node->id] ? wanted->strip.row
+                                                                             : wanted->strip.band);
+}
+
 void
 cleave_cutter_carry (CleaveCutter *cutter, const GArray *wanted_boxes)
 {
@@ -153,11 +163,11 @@ cleave_cutter_carry (CleaveCutter *cutter, const GArray *wanted_boxes)
     {
       if (cutter->widen != NULL) /* a border that is shared may have cut a block */
         cleave_chunk_widen (cutter->widen, &boxes[i]);
-      produce (cutter, get_produced (bands, wanted[i].strip.band), wanted[i].k, &boxes[i]);
+      produce (cutter, get_shared (cutter, bands, &wanted[i]), wanted[i].k, &boxes[i]);
       if (i + 1 < wanted_boxes->len && wanted[i + 1].strip.sequence == wanted[i].strip.sequence)
         continue;
       for (; covered <= i; covered++)
         n_covers = cover_demand (cutter, &member->demands[wanted[covered].demand], n_covers,
-                                 get_produced (bands, wanted[covered].strip.band));
+                                 get_shared (cutter, bands, &wanted[covered]));
     }
 }

@@ -51,7 +51,7 @@ check_call (const CleaveSplitRequest *requests,
   if (recursion->depth < 1)
     return cleave_fail (error, CLEAVE_ERROR_OPTION, "depth must be at least 1, not %u",
                         recursion->depth);
-  if ((guint) recursion->halo > CLEAVE_HALO_EXCHANGE)
+  if ((guint) recursion->halo > CLEAVE_HALO_CARRY_NARROW)
     return cleave_fail (error, CLEAVE_ERROR_OPTION, "halo has no value %d", (int) recursion->halo);
   for (guint i = 0; i < n_requests; i++)
     if (requests[i].node == NULL)

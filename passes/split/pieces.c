@@ -181,7 +181,7 @@ add_last (CleaveRegion *region, CleaveRegionNode *member, const CleaveRange *ran
 {
   guint last = member->n_pieces;
   CleaveStrip strip = { last == 0 ? 0 : get_strip (region, member->pieces[last - 1].k).band,
-                        region->strips->len };
+                        region->strips->len, region->strips->len };
 
   cleave_cutter_add_piece (region, member, region->strips->len,
                            cleave_region_get_range (region, range));

@@ -11,6 +11,7 @@
 #include "bands.h"
 #include "constraint.h"
 #include "pieces.h"
+#include "wide.h"
 
 #include <string.h>
 
@@ -389,6 +390,8 @@ region_new (CleaveGraph *graph, GPtrArray *order, const CleaveRecursion *recursi
   region->missed = g_ptr_array_new ();
   region->why = g_string_new (NULL);
   region->strips = g_array_new (FALSE, FALSE, sizeof (CleaveStrip));
+  region->wide =
+      recursion->halo == CLEAVE_HALO_CARRY_NARROW ? cleave_find_wide (graph, order) : NULL;
   region->macs = cleave_graph_get_macs (graph);
   return region;
 }
@@ -405,6 +408,7 @@ cleave_region_free (CleaveRegion *region)
   g_array_unref (region->strips);
   g_hash_table_unref (region->ranges);
   g_free (region->at);
+  g_free (region->wide);
   cleave_pool_free (region->pool);
   g_free (region);
 }

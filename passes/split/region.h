@@ -42,6 +42,7 @@ typedef struct
 typedef struct
 {
   guint band, sequence; /* when its turn comes, in all bands alike */
+  guint row;            /* the tiles of one strip have one, which no other has */
 } CleaveStrip;
 
 /* A node that a region reaches. */
@@ -89,6 +90,8 @@ typedef struct
   GString *why;          /* what stands against the split of the node at hand */
   GArray *strips;        /* CleaveStrip: of each chunk */
   guint n_bands;
+  gboolean *wide; /* of each node, by its id: strips keep nothing of its result for the next row of
+                     tiles; NULL: of none */
   gint64 macs, added_macs;
   GHashTable *stops; /* CleaveNode: values that nothing reads past, so that what others make of them
                         comes after all of it; what is put together is added.  NULL: none are kept,

@@ -344,7 +344,8 @@ parse_halo (const Options *options, CleaveHalo *halo, GError **error)
 {
   static const char *const halos[] = { [CLEAVE_HALO_RECOMPUTE] = "recompute",
                                        [CLEAVE_HALO_CARRY] = "carry",
-                                       [CLEAVE_HALO_EXCHANGE] = "exchange" };
+                                       [CLEAVE_HALO_EXCHANGE] = "exchange",
+                                       [CLEAVE_HALO_CARRY_NARROW] = "carry-narrow" };
   const char *text = get (options, "halo");
 
   if (text == NULL)
@@ -356,8 +357,8 @@ parse_halo (const Options *options, CleaveHalo *halo, GError **error)
         return TRUE;
       }
   return cleave_fail (error, CLEAVE_ERROR_OPTION,
-                      "%shalo expects recompute, carry or exchange, not '%s'", options->prefix,
-                      text);
+                      "%shalo expects recompute, carry, exchange or carry-narrow, not '%s'",
+                      options->prefix, text);
 }
 
 /**

@@ -8,7 +8,7 @@
 #define chance(way, percent) tape_chance ((way)->tape, (percent))
 #define MAX_REQUESTS 3
 
-static const char *const halos[] = { "recompute", "carry", "exchange" };
+static const char *const halos[] = { "recompute", "carry", "exchange", "carry-narrow" };
 
 /* One that computes something; the last more often than others.  NULL: there is none. */
 static CleaveNode *

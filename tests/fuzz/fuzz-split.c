@@ -109,7 +109,7 @@ split (GHashTable *options)
     }
   constraint.search_budget = SEARCH_BUDGET;
   split_by (wanted, &constraint, NULL);
-  for (CleaveHalo halo = CLEAVE_HALO_RECOMPUTE; halo <= CLEAVE_HALO_EXCHANGE; halo++)
+  for (CleaveHalo halo = CLEAVE_HALO_RECOMPUTE; halo <= CLEAVE_HALO_CARRY_NARROW; halo++)
     {
       const CleaveRecursion recursion = { .depth = 2, .halo = halo, .strips_per_band = 2 };
 

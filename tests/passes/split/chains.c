@@ -218,7 +218,7 @@ windows_net (gint64 window)
 START_TEST (windows_of_attention_do_not_stop_rows)
 {
   for (gint64 chunks = 2; chunks <= 4; chunks++)
-    for (guint halo = CLEAVE_HALO_RECOMPUTE; halo <= CLEAVE_HALO_EXCHANGE; halo++)
+    for (guint halo = CLEAVE_HALO_RECOMPUTE; halo <= CLEAVE_HALO_CARRY_NARROW; halo++)
       {
         CleaveRecursion recursion = { .depth = 1000, .halo = (CleaveHalo) halo };
         g_autoptr (CleaveSplitReport) report = NULL;
@@ -264,7 +264,7 @@ START_TEST (heads_of_attention_do_not_stop_a_split)
   } cases[] = { { "0", 2, 0 }, { "2", 2, 0 }, { "2", 4, 0 }, { "2", 3, 0 }, { "1", 3, 2 } };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
-    for (guint halo = CLEAVE_HALO_RECOMPUTE; halo <= CLEAVE_HALO_EXCHANGE; halo++)
+    for (guint halo = CLEAVE_HALO_RECOMPUTE; halo <= CLEAVE_HALO_CARRY_NARROW; halo++)
       {
         CleaveRecursion recursion = { .depth = 1000, .halo = (CleaveHalo) halo };
         g_autoptr (CleaveSplitReport) report = NULL;

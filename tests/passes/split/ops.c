@@ -322,7 +322,7 @@ try_in_region (const CleaveRandomOp *op, guint32 seed, Count *count)
   for (guint dim = 0; dim < CLEAVE_MAX_RANK; dim++)
     for (guint depth = 1; depth <= 6; depth++)
       {
-        CleaveHalo halo = (CleaveHalo) ((seed + depth + dim) % (CLEAVE_HALO_EXCHANGE + 1));
+        CleaveHalo halo = (CleaveHalo) ((seed + depth + dim) % (CLEAVE_HALO_CARRY_NARROW + 1));
         Trial trial = { .seed = seed,
                         .dim = dim,
                         .option = (seed + depth) % N_OPTIONS,

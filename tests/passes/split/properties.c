@@ -206,7 +206,7 @@ check_unchanged (const Trial *trial)
 static CleaveSplitReport *
 split_some (const Trial *trial, const CleaveRecursion *recursion, GError **error)
 {
-  static const char *const halos[] = { "recompute", "carry", "exchange" };
+  static const char *const halos[] = { "recompute", "carry", "exchange", "carry-narrow" };
   g_autoptr (GPtrArray) splits =
       g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_tiling_unref);
   CleaveSplitRequest requests[3];
@@ -288,6 +288,9 @@ START_TEST (carrying_gives_the_same_bits) { try_graphs (CLEAVE_HALO_CARRY); }
 END_TEST
 
 START_TEST (exchanging_gives_the_same_bits) { try_graphs (CLEAVE_HALO_EXCHANGE); }
+END_TEST
+
+START_TEST (carrying_what_is_narrow_gives_the_same_bits) { try_graphs (CLEAVE_HALO_CARRY_NARROW); }
 END_TEST
 
 static gboolean
@@ -463,7 +466,8 @@ static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "bits", recomputing_gives_the_same_bits, carrying_gives_the_same_bits,
-                   exchanging_gives_the_same_bits, NULL);
+                   exchanging_gives_the_same_bits, carrying_what_is_narrow_gives_the_same_bits,
+                   NULL);
   cleave_add_case (suite, "plan", planning_changes_nothing, NULL);
   cleave_add_case (suite, "passes", no_pass_makes_a_node_that_was_not_there,
                    all_pieces_outlive_all_passes, NULL);

@@ -235,6 +235,44 @@ START_TEST (columns_of_a_grid_are_bands)
 }
 END_TEST
 
+/* An inverted bottleneck: rows of the wide results are made again of rows of the narrow one, which
+ * are kept; columns of all are kept. */
+static CleaveGraph *
+make_bottleneck (void)
+{
+  CleaveGraph *graph = cleave_graph_new (NULL);
+  CleaveConvAttrs none = { 0 }, pads = { .pads = CLEAVE_INTS (1, 1, 1, 1) };
+  CleaveResult *x = cleave_test_input (graph, "x", CLEAVE_SHAPE (1, 2, 8, 8));
+  CleaveResult *wide = cleave_test_weights (graph, "w", CLEAVE_SHAPE (8, 2, 1, 1));
+  CleaveResult *back = cleave_test_weights (graph, "b", CLEAVE_SHAPE (2, 8, 3, 3));
+
+  x = conv (graph, "narrow", x, 3);
+  x = cleave_graph_add_conv (graph, "wide", x, wide, NULL, &none, NULL);
+  x = unary (graph, "Relu", "relu", x);
+  x = cleave_graph_add_conv (graph, "back", x, back, NULL, &pads, NULL);
+  cleave_graph_add_output (graph, "y", x, NULL);
+  return graph;
+}
+
+START_TEST (rows_of_what_is_wide_are_made_again)
+{
+  CleaveRecursion recursion = { .depth = 9, .halo = CLEAVE_HALO_CARRY_NARROW };
+  g_autoptr (CleaveGraph) graph = make_bottleneck (), tiles = make_bottleneck ();
+  g_autoptr (CleaveSplitReport) report = split (graph, "back", "H", 2, 0, &recursion);
+  g_autoptr (CleaveSplitReport) of_tiles = split (tiles, "back", "H,W", 2, 2, &recursion);
+
+  assert_split (report, "narrow", "narrow.0 0:1,0:2,0:5,0:8 narrow.1 0:1,0:2,5:8,0:8");
+  assert_split (report, "wide", "wide.0 0:1,0:8,0:5,0:8 wide.1 0:1,0:8,3:8,0:8");
+  assert_split (report, "relu", "relu.0 0:1,0:8,0:5,0:8 relu.1 0:1,0:8,3:8,0:8");
+  assert_split (of_tiles, "narrow",
+                "narrow.0 0:1,0:2,0:5,0:5 narrow.1 0:1,0:2,0:5,5:8 narrow.2 0:1,0:2,5:8,0:5 "
+                "narrow.3 0:1,0:2,5:8,5:8");
+  assert_split (of_tiles, "wide",
+                "wide.0 0:1,0:8,0:5,0:5 wide.1 0:1,0:8,0:5,5:8 wide.2 0:1,0:8,3:8,0:5 "
+                "wide.3 0:1,0:8,3:8,5:8");
+}
+END_TEST
+
 START_TEST (a_strip_may_have_nothing_new)
 {
   g_autoptr (CleaveGraph) graph = conv_chain (2, 8, 7);
@@ -249,7 +287,7 @@ END_TEST
 /* A 1x1 convolution of stride 2 skips rows that somebody else reads: the pieces have them. */
 START_TEST (skipped_rows_belong_to_the_pieces_beside_them)
 {
-  for (guint halo = CLEAVE_HALO_RECOMPUTE; halo <= CLEAVE_HALO_EXCHANGE; halo++)
+  for (guint halo = CLEAVE_HALO_RECOMPUTE; halo <= CLEAVE_HALO_CARRY_NARROW; halo++)
     {
       g_autoptr (CleaveGraph) graph = conv_chain (1, 8, 3);
       CleaveRecursion recursion = { .depth = 2, .halo = (CleaveHalo) halo };
@@ -600,7 +638,7 @@ add_tests (Suite *suite)
                    recomputing_costs_what_the_page_says, bands_recompute_and_strips_in_them_carry,
                    bands_that_meet_exchange_what_both_need, bands_go_up_and_down_in_turn,
                    a_grid_carries_along_both_dimensions, columns_of_a_grid_are_bands,
-                   a_strip_may_have_nothing_new, NULL);
+                   rows_of_what_is_wide_are_made_again, a_strip_may_have_nothing_new, NULL);
   cleave_add_case (suite, "needs", skipped_rows_belong_to_the_pieces_beside_them,
                    needs_of_one_chunk_merge_where_they_overlap,
                    needs_that_do_not_overlap_stay_apart, views_do_not_stop_a_region,
