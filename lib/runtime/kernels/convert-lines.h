@@ -33,6 +33,7 @@ struct _Convert
   const guint8 *table;         /* it is one, or NULL */
   CleaveCastLine cast;         /* it is one, or NULL */
   CleaveLoops loops;           /* of y, x, and where there are any the scale and zero point */
+  CleaveLoops parts;           /* the same, along what lies side by side: of a part of y */
 };
 
 /* clang-format off */

@@ -47,6 +47,7 @@ plan (Convert *c, const CleaveKernelInstance *instance, const CleaveView *views,
   c->from = instance->operands[X].type.element;
   c->to = instance->results[0].type.element;
   cleave_loops_init (&c->loops, &instance->results[0], views, n);
+  c->parts = c->loops;
   cleave_loops_lengthen (&c->loops, FEW);
 }
 
@@ -145,12 +146,19 @@ prepare (const CleaveKernelInstance *instance,
 
 /* Running. */
 
+typedef struct
+{
+  const Convert *c;
+  const CleaveLoops *loops; /* those of its that it runs along */
+} Along;
+
 static void
 run_line (gconstpointer state, const CleaveKernelInstance *instance, const gint64 *offset, gint64 n)
 {
   static const gint32 none = 0;
-  const Convert *c = state;
-  const gint64 *step = c->loops.step, *size = c->loops.size;
+  const Convert *c = ((const Along *) state)->c;
+  const CleaveLoops *loops = ((const Along *) state)->loops;
+  const gint64 *step = loops->step, *size = loops->size;
   Line line = { .x = (const char *) instance->operands[X].data + offset[X_VIEW] * size[X_VIEW],
                 .zero = &none,
                 .y = (char *) instance->results[0].data + offset[Y_VIEW] * size[Y_VIEW],
@@ -158,12 +166,12 @@ run_line (gconstpointer state, const CleaveKernelInstance *instance, const gint6
                 .y_step = step[Y_VIEW],
                 .n = n };
 
-  if (c->loops.n_views > SCALE_VIEW)
+  if (loops->n_views > SCALE_VIEW)
     {
       line.scale = (const float *) instance->operands[SCALE].data + offset[SCALE_VIEW];
       line.scale_step = step[SCALE_VIEW];
     }
-  if (c->loops.n_views > ZERO_VIEW && cleave_call_has (&instance->call, ZERO))
+  if (loops->n_views > ZERO_VIEW && cleave_call_has (&instance->call, ZERO))
     {
       line.zero =
           (const char *) instance->operands[ZERO].data + offset[ZERO_VIEW] * size[ZERO_VIEW];
@@ -175,18 +183,19 @@ run_line (gconstpointer state, const CleaveKernelInstance *instance, const gint6
 static void
 run_add (gconstpointer state, const CleaveKernelInstance *instance, const gint64 *offset, gint64 n)
 {
-  const Convert *c = state;
+  const Along *along = state;
+  const CleaveLoops *loops = along->loops;
   CleaveAddLine line = { .y = (guint8 *) instance->results[0].data + offset[Y_VIEW],
-                         .y_step = c->loops.step[Y_VIEW],
+                         .y_step = loops->step[Y_VIEW],
                          .n = n };
 
   for (guint i = 0; i < 2; i++)
     {
-      line.x[i] = (const char *) instance->operands[i].data +
-                  offset[X_VIEW + i] * c->loops.size[X_VIEW + i];
-      line.x_step[i] = c->loops.step[X_VIEW + i];
+      line.x[i] =
+          (const char *) instance->operands[i].data + offset[X_VIEW + i] * loops->size[X_VIEW + i];
+      line.x_step[i] = loops->step[X_VIEW + i];
     }
-  cleave_add_line (&line, c->add);
+  cleave_add_line (&line, along->c->add);
 }
 
 static void
@@ -195,11 +204,12 @@ run_table (gconstpointer state,
            const gint64 *offset,
            gint64 n)
 {
-  const Convert *c = state;
+  const Along *along = state;
+  const gint64 *step = along->loops->step;
 
   cleave_byte_table_line (
-      c->table, (const guint8 *) instance->operands[X].data + offset[X_VIEW], c->loops.step[X_VIEW],
-      (guint8 *) instance->results[0].data + offset[Y_VIEW], c->loops.step[Y_VIEW], n);
+      along->c->table, (const guint8 *) instance->operands[X].data + offset[X_VIEW], step[X_VIEW],
+      (guint8 *) instance->results[0].data + offset[Y_VIEW], step[Y_VIEW], n);
 }
 
 static void
@@ -248,11 +258,12 @@ static void
 run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch)
 {
   const Convert *c = state;
+  const CleaveLoops *loops = instance->n_fused == 0 ? &c->loops : &c->parts;
 
   if (is_dynamic (c))
     run_dynamic (c, instance);
   else
-    cleave_loops_run (&c->loops, line_run (c), c, instance);
+    cleave_loops_run (loops, line_run (c), &(Along){ c, loops }, instance);
 }
 
 /* Never of what is dynamic: its bytes lie nowhere as the floats do that it reads. */
@@ -261,7 +272,7 @@ run_part (gconstpointer state, const CleaveKernelInstance *instance, gint64 begi
 {
   const Convert *c = state;
 
-  cleave_loops_run_part (&c->loops, line_run (c), c, instance, begin, end);
+  cleave_loops_run_part (&c->parts, line_run (c), &(Along){ c, &c->parts }, instance, begin, end);
 }
 
 static gboolean
@@ -269,7 +280,7 @@ reports_progress (gconstpointer state)
 {
   const Convert *c = state;
 
-  return c->line != NULL && cleave_loops_nest (&c->loops);
+  return c->line != NULL && cleave_loops_nest (&c->parts);
 }
 
 extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_convert); /* for levels.h */
