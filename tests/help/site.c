@@ -199,7 +199,7 @@ init_operand (Trial *trial, guint i)
     }
   trial->values[i] = new_value (type, (try->row_major & (1u << i)) != 0, try->gap);
   trial->views[i] = trial->values[i].view;
-  if (try->broadcast & (1u << i))
+  if ((try->broadcast & (1u << i)) != 0 && type->shape.rank > 0)
     trial->views[i].stride[type->shape.rank - 1] = 0;
   cleave_view_copy (&trial->views[i], &from);
   g_clear_pointer (&trial->constants[i], cleave_tensor_unref);

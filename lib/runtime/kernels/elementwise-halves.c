@@ -93,7 +93,10 @@ run_rest (CleaveHalfLoop loop, const CleaveHalfBox *rest, gsize y_size, gconstpo
 
 #define LOOP_1(name, Y, Stored, store, P, formula)                                                 \
   LOOP_BEGIN (name, Stored, P)                                                                     \
-    EACH (name, Y, store, , WIDEN (a), a_floats[k], 0, formula)                                           \
+    if (box->a_step == 0)                                                                          \
+      EACH (name, Y, store, ALL (a), , a_all, 0, formula)                                          \
+    else                                                                                           \
+      EACH (name, Y, store, , WIDEN (a), a_floats[k], 0, formula)                                  \
   }
 
 #define EACH_2(name, Y, store, formula)                                                            \
