@@ -305,10 +305,13 @@ compare_arenas (gconstpointer a, gconstpointer b)
   return is_cheaper (y, x) - is_cheaper (x, y);
 }
 
-/* Whether another needs no more memory and costs no more. */
+/* Whether another needs no more memory and costs no more; of those that say the same the first is
+ * told. */
 static gboolean
-is_bettered (const CleaveFitTry *tried, const GPtrArray *tries)
+is_bettered (guint index, const GPtrArray *tries)
 {
+  const CleaveFitTry *tried = tries->pdata[index];
+
   for (guint i = 0; i < tries->len; i++)
     {
       const CleaveFitTry *other = tries->pdata[i];
@@ -319,7 +322,7 @@ is_bettered (const CleaveFitTry *tried, const GPtrArray *tries)
                            other->macs < tried->macs ||
                            other->estimate.nanoseconds < tried->estimate.nanoseconds;
 
-      if (is_no_worse && is_better)
+      if (is_no_worse && (is_better || i < index))
         return TRUE;
     }
   return FALSE;
@@ -393,7 +396,7 @@ cleave_fit_plan_new_frontier (const CleaveGraph *graph,
     return NULL;
   g_ptr_array_sort (tries, compare_arenas);
   for (guint i = 0; i < tries->len; i++)
-    if (!is_bettered (tries->pdata[i], tries))
+    if (!is_bettered (i, tries))
       g_ptr_array_add (plans, plan_new (find_search (&searches, tries->pdata[i]), tries->pdata[i]));
   return g_steal_pointer (&plans);
 }

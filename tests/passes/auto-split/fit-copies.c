@@ -114,7 +114,14 @@ START_TEST (what_a_pooling_needs_whole_is_made_for_it)
 }
 END_TEST
 
-/* A frontier has both kinds of plans, each of which does what it says. */
+static void
+assert_unlike (const CleaveFitTotals *a, const CleaveFitTotals *b)
+{
+  ck_assert (a->arena_after != b->arena_after || a->macs_after != b->macs_after ||
+             a->latency_after < b->latency_after || a->latency_after > b->latency_after);
+}
+
+/* A frontier has both kinds of plans, each of which does what it says, and no two say the same. */
 START_TEST (frontiers_have_plans_with_copies)
 {
   g_autoptr (CleaveGraph) graph = make_squeeze ();
@@ -134,6 +141,8 @@ START_TEST (frontiers_have_plans_with_copies)
       ck_assert_int_eq (run_get_stats (copy, 1).arena_bytes, totals->arena_after);
       with |= totals->macs_after > totals->macs_before;
       without |= totals->macs_after == totals->macs_before;
+      if (i > 0)
+        assert_unlike (totals, cleave_fit_plan_get_totals (plans->pdata[i - 1]));
     }
   ck_assert (with && without);
 }
