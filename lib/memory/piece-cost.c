@@ -74,7 +74,9 @@ count_channels (const CleaveNode *node)
 static double
 round_up_lanes (gint64 n_channels)
 {
-  return (double) ((n_channels + N_LANES - 1) / N_LANES * N_LANES);
+  const gint64 n_vectors = (n_channels + N_LANES - 1) / N_LANES;
+
+  return (double) (n_vectors * N_LANES);
 }
 
 static double

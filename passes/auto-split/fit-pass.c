@@ -4,8 +4,8 @@
 
 #include "../../lib/ir/error.h"
 #include "../../lib/ir/max-threads.h"
+#include "fit-order.h"
 
-#include <cleave/cleave-fit.h>
 #include <cleave/cleave-text.h>
 
 #include <math.h>
@@ -91,9 +91,7 @@ run (CleaveGraph *graph, gconstpointer data, gboolean *changed, GError **error)
   if (report == NULL)
     return FALSE;
   if (changed != NULL)
-    *changed = cleave_fit_plan_get_n_segments (plan) > 0 ||
-               cleave_fit_plan_get_totals (plan)->nodes_after !=
-                   cleave_fit_plan_get_totals (plan)->nodes_before;
+    *changed = cleave_fit_plan_changes (plan);
   return TRUE;
 }
 

@@ -401,6 +401,12 @@ cleave_fit_plan_new_frontier (const CleaveGraph *graph,
   return g_steal_pointer (&plans);
 }
 
+gboolean
+cleave_fit_plan_changes (const CleaveFitPlan *plan)
+{
+  return plan->parts->len > 0 || plan->copies != NULL;
+}
+
 /* Makes copies, and cuts; all of it or nothing. */
 static gboolean
 apply (const CleaveFitPlan *plan, CleaveGraph *graph, CleaveSplitReport *report, GError **error)
@@ -567,7 +573,7 @@ cleave_fit_plan_apply (const CleaveFitPlan *plan, CleaveGraph *graph, GError **e
   report = cleave_split_report_new (graph);
   if (!apply (plan, graph, report, error))
     return NULL;
-  if (plan->parts->len > 0 || plan->copies != NULL)
+  if (cleave_fit_plan_changes (plan))
     peak =
         cleave_fit_arrange (graph, plan->n_threads, plan->inputs_apart, plan->totals.arena_after);
   cleave_split_report_finish_with_peak (
