@@ -178,7 +178,7 @@ cleave_cost_of_piece (const CleaveNode *node, GHashTable *read)
           n_packed = n;
       }
   return cost + cleave_cost_of_rows (n_packed) +
-         (is_product ? MAX (cost_of_product (node), cost_of_bytes (n_bytes)) + 0
+         (is_product ? MAX (cost_of_product (node), cost_of_bytes (n_bytes))
                      : MAX (MAX (cost_of_bytes (n_bytes), n_places / PLACES_PER_NS),
                             cost_of_elements (node)));
 }

@@ -5,18 +5,6 @@
 /* Nodes between such values: an expansion with its activation, a depthwise convolution with its. */
 #define MAX_CONE 16
 
-static gint64
-count_bytes (const CleaveResult *value)
-{
-  return cleave_tensor_type_n_bytes (&value->type);
-}
-
-static gboolean
-is_there_anyway (const CleaveResult *value)
-{
-  return value == NULL || cleave_node_is_input (value->node) || cleave_node_is_fixed (value->node);
-}
-
 gboolean
 cleave_fit_can_copy (const CleaveNode *node)
 {
@@ -38,7 +26,8 @@ cleave_fit_cone_add (GPtrArray *cone, const CleaveResult *value, gint64 n_bytes)
     {
       const CleaveResult *read = node->operands[o].result;
 
-      if (!is_there_anyway (read) && CLEAVE_FIT_MUCH_LARGER * count_bytes (read) > n_bytes &&
+      if (read != NULL && !cleave_fit_is_there_anyway (read->node) &&
+          CLEAVE_FIT_MUCH_LARGER * cleave_fit_count_bytes (read) > n_bytes &&
           !cleave_fit_cone_add (cone, read, n_bytes))
         return FALSE;
     }

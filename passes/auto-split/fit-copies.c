@@ -67,18 +67,6 @@ add_copy (GPtrArray *copies, CleaveGraph *graph, const CleaveNode *node, const G
   return copy;
 }
 
-static gint64
-count_bytes (const CleaveResult *value)
-{
-  return cleave_tensor_type_n_bytes (&value->type);
-}
-
-static gboolean
-is_there_anyway (const CleaveResult *value)
-{
-  return value == NULL || cleave_node_is_input (value->node) || cleave_node_is_fixed (value->node);
-}
-
 /* Whether next to nothing makes it. */
 static gboolean
 is_cheap (const CleaveNode *node, gint64 min_bytes)
@@ -87,12 +75,12 @@ is_cheap (const CleaveNode *node, gint64 min_bytes)
 
   if (!cleave_fit_can_copy (node) || node->n_results != 1 || node->results[0].n_uses < 2 ||
       (node->op->flags & (CLEAVE_OP_VIEW | CLEAVE_OP_JOIN | CLEAVE_OP_ROW_MAJOR)) != 0 ||
-      count_bytes (&node->results[0]) < min_bytes || cleave_node_get_macs (node) > 0)
+      cleave_fit_count_bytes (&node->results[0]) < min_bytes || cleave_node_get_macs (node) > 0)
     return FALSE;
   for (guint o = 0; o < node->n_operands; o++)
     if (node->operands[o].result != NULL && !cleave_node_is_fixed (node->operands[o].result->node))
-      n_read += count_bytes (node->operands[o].result);
-  return CLEAVE_FIT_MUCH_LARGER * n_read <= count_bytes (&node->results[0]);
+      n_read += cleave_fit_count_bytes (node->operands[o].result);
+  return CLEAVE_FIT_MUCH_LARGER * n_read <= cleave_fit_count_bytes (&node->results[0]);
 }
 
 /* All readers but the first get their own. */
@@ -164,15 +152,15 @@ is_pool (const CleaveNode *node, gint64 min_bytes)
 {
   const CleaveResult *x = node->n_operands == 0 ? NULL : node->operands[0].result;
 
-  return x != NULL && !is_there_anyway (x) && x->n_uses > 1 && count_bytes (x) >= min_bytes &&
-         cleave_rematerialise_needs_whole (node);
+  return x != NULL && !cleave_fit_is_there_anyway (x->node) && x->n_uses > 1 &&
+         cleave_fit_count_bytes (x) >= min_bytes && cleave_rematerialise_needs_whole (node);
 }
 
 static int
 compare_sizes (gconstpointer a, gconstpointer b)
 {
-  gint64 x = count_bytes ((*(CleaveNode *const *) a)->operands[0].result);
-  gint64 y = count_bytes ((*(CleaveNode *const *) b)->operands[0].result);
+  gint64 x = cleave_fit_count_bytes ((*(CleaveNode *const *) a)->operands[0].result);
+  gint64 y = cleave_fit_count_bytes ((*(CleaveNode *const *) b)->operands[0].result);
 
   return (x < y) - (x > y);
 }
@@ -198,7 +186,8 @@ copy_pooled (GPtrArray *copies,
       const CleaveResult *x = pool->operands[0].result;
       g_autoptr (GPtrArray) cone = g_ptr_array_new ();
 
-      if (!cleave_fit_cone_add (cone, x, count_bytes (x)) || count_macs (cone) > max_macs)
+      if (!cleave_fit_cone_add (cone, x, cleave_fit_count_bytes (x)) ||
+          count_macs (cone) > max_macs)
         continue;
       max_macs -= count_macs (cone);
       copy_cone (copies, graph, pool, cone, position);

@@ -8,18 +8,6 @@
 /* What is made of a value is so many times as small as that, if it is to be made at once. */
 #define MUCH_SMALLER 2
 
-static gint64
-count_bytes (const CleaveResult *value)
-{
-  return cleave_tensor_type_n_bytes (&value->type);
-}
-
-static gboolean
-is_there_anyway (const CleaveNode *node)
-{
-  return cleave_node_is_input (node) || cleave_node_is_fixed (node);
-}
-
 /* What is noted. */
 
 typedef struct
@@ -63,9 +51,9 @@ is_early (const Finding *f, const CleaveNode *node)
     {
       const CleaveResult *x = node->operands[o].result;
 
-      if (x != NULL && !is_there_anyway (x->node) && x->n_uses > 1 &&
-          count_bytes (x) >= f->min_bytes &&
-          MUCH_SMALLER * count_bytes (&node->results[0]) <= count_bytes (x) &&
+      if (x != NULL && !cleave_fit_is_there_anyway (x->node) && x->n_uses > 1 &&
+          cleave_fit_count_bytes (x) >= f->min_bytes &&
+          MUCH_SMALLER * cleave_fit_count_bytes (&node->results[0]) <= cleave_fit_count_bytes (x) &&
           is_last_reader (f, node, x))
         return TRUE;
     }
@@ -88,9 +76,9 @@ note_late (Finding *f, const CleaveNode *node)
 {
   g_autoptr (GPtrArray) cone = g_ptr_array_new ();
 
-  if (node->n_results != 1 || count_bytes (&node->results[0]) < f->min_bytes ||
+  if (node->n_results != 1 || cleave_fit_count_bytes (&node->results[0]) < f->min_bytes ||
       !waits (f, &node->results[0]) ||
-      !cleave_fit_cone_add (cone, &node->results[0], count_bytes (&node->results[0])))
+      !cleave_fit_cone_add (cone, &node->results[0], cleave_fit_count_bytes (&node->results[0])))
     return;
   for (guint i = 0; i < cone->len; i++)
     note (f, cone->pdata[i], FALSE);
@@ -109,7 +97,7 @@ cleave_fit_moves_find (GPtrArray *copies, const CleaveGraph *graph, gint64 min_b
     {
       const CleaveNode *node = order->pdata[i];
 
-      position[node->id] = is_there_anyway (node) ? 0 : ++next;
+      position[node->id] = cleave_fit_is_there_anyway (node) ? 0 : ++next;
     }
   for (guint i = 0; i < order->len; i++)
     {
@@ -136,7 +124,7 @@ is_ready (const Placing *placing, const CleaveNode *node)
     {
       const CleaveResult *read = node->operands[o].result;
 
-      if (read != NULL && !is_there_anyway (read->node) &&
+      if (read != NULL && !cleave_fit_is_there_anyway (read->node) &&
           !g_hash_table_contains (placing->placed, read->node))
         return FALSE;
     }
@@ -153,7 +141,8 @@ place_operands (Placing *placing, const CleaveNode *node)
       const CleaveResult *read = node->operands[o].result;
 
       if (read != NULL && !g_hash_table_contains (placing->placed, read->node) &&
-          (is_there_anyway (read->node) || g_hash_table_contains (placing->late, read->node)))
+          (cleave_fit_is_there_anyway (read->node) ||
+           g_hash_table_contains (placing->late, read->node)))
         place (placing, read->node);
     }
 }

@@ -50,9 +50,12 @@ number_of (GHashTable *table, const char *name)
 }
 
 static gboolean
-is_op (const Onnx__NodeProto *node, const char *const *ops)
+is_view (const Onnx__NodeProto *node)
 {
-  return g_strv_contains (ops, node->op_type);
+  static const char *const views[] = { "Reshape", "Squeeze",  "Unsqueeze",
+                                       "Flatten", "Identity", NULL };
+
+  return g_strv_contains (views, node->op_type);
 }
 
 /* Readers */
@@ -227,11 +230,9 @@ is_within (const Run *run, const Onnx__NodeProto *node)
 static guint
 find_place (const Run *run, const Onnx__NodeProto *node, const char *name, guint position)
 {
-  static const char *const views[] = { "Reshape", "Squeeze",  "Unsqueeze",
-                                       "Flatten", "Identity", NULL };
   guint buffer = 0;
 
-  if (is_op (node, views))
+  if (is_view (node))
     return number_of (run->buffer_of, node->input[0]);
   if (g_hash_table_contains (run->unary, name) || strcmp (node->op_type, "BatchNormalization") == 0)
     buffer = find_dying (run, node->input[0], name, position);
@@ -246,8 +247,6 @@ find_place (const Run *run, const Onnx__NodeProto *node, const char *name, guint
 static void
 place (Run *run, const Onnx__NodeProto *node, guint result, guint position)
 {
-  static const char *const outer[] = { "Reshape", "Squeeze",  "Unsqueeze",
-                                       "Flatten", "Identity", NULL };
   char *name = node->output[result];
   guint last = number_of (run->last, name), at;
   gint64 *n_bytes = g_new (gint64, 1);
@@ -259,7 +258,7 @@ place (Run *run, const Onnx__NodeProto *node, guint result, guint position)
   if (is_within (run, node))
     return;
   at = last == NONE ? 0 : find_place (run, node, name, position);
-  if (at == 0 && is_op (node, outer) && last != NONE)
+  if (at == 0 && is_view (node) && last != NONE)
     return; /* of the caller's */
   if (at == 0)
     {
