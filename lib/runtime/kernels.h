@@ -5,6 +5,7 @@
 #include "packed-weights.h"
 
 #define CLEAVE_ALONG_ALL CLEAVE_MAX_RANK
+#define CLEAVE_SMALL_STATE 128
 
 typedef struct _CleaveKernelInstance CleaveKernelInstance;
 typedef struct _CleaveKernelFamily CleaveKernelFamily;
@@ -101,6 +102,10 @@ struct _CleaveKernelFamily
   guint packs;
   /* Whether run reads this operand, rather than what was packed of it; NULL: it reads all. */
   gboolean (*reads) (gconstpointer state, guint operand);
+  /* Bytes of the state; 0: no more than CLEAVE_SMALL_STATE. */
+  gsize n_state;
+  /* Adds what run reads of what the state points to, and has for itself; NULL: nothing. */
+  void (*add_memory) (gconstpointer state, GArray *lines);
 };
 
 /* To be called by a kernel once for each part of its result, when all elements in [begin, end) of

@@ -377,6 +377,7 @@ cleave_program_prepare (CleaveProgram *program,
     return FALSE;
   cleave_program_fuse (program, making, arena);
   cleave_program_group_stores (program);
+  cleave_program_find_footprints (program);
   cleave_program_find_bindings (program, storage, making->graph, arena->offsets);
   program->stats.weight_bytes =
       count_constants (program->constants) + cleave_weights_get_n_bytes (program->weights);

@@ -4,6 +4,7 @@
 #include <cleave/cleave-program.h>
 
 #include "../memory/buffers.h"
+#include "footprints.h"
 #include "kernels.h"
 #include "plan/record.h"
 #include "plan/waits.h"
@@ -81,7 +82,8 @@ struct _CleaveProgram
   CleaveTask *tasks;
   CleaveFusedConsumer *fused; /* of all tasks */
   CleaveSchedule *schedule;
-  CleaveWaits waits;        /* for values, and for memory that is used again */
+  CleaveWaits waits; /* for values, and for memory that is used again */
+  CleaveFootprints footprints;
   CleaveProgress *progress; /* of each thread */
 
   CleaveWeights *weights;
@@ -146,6 +148,8 @@ cleave_program_fuse (CleaveProgram *program, const CleaveMaking *making, const C
 /* stores.c: which stores are done together. */
 void cleave_program_group_stores (CleaveProgram *program);
 void cleave_program_store_together (const CleaveProgram *program, const CleaveTask *head);
+/* footprints.c: what each step reads besides values, when all of them are as they will be run. */
+void cleave_program_find_footprints (CleaveProgram *program);
 /* run.c: one step, which nothing that it waits for is behind. */
 void cleave_program_run_step (const CleaveProgram *program, guint step);
 void cleave_task_clear (CleaveTask *task);

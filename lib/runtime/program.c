@@ -259,6 +259,7 @@ clear (gpointer data)
   clear_bindings (program->outputs, program->n_outputs);
   cleave_schedule_free (program->schedule);
   cleave_waits_clear (&program->waits);
+  cleave_footprints_clear (&program->footprints);
   g_aligned_free (program->progress);
   cleave_memory_free_shared (program->arena, program->stats.arena_bytes, program->arena_fd);
   cleave_weights_free (program->weights);

@@ -96,6 +96,7 @@ run_in_order (const CleaveProgram *program)
     {
       guint step = schedule->order[i];
 
+      cleave_footprints_fetch (&program->footprints, step);
       run_task (program, step, schedule->thread[step], 0);
     }
 }
@@ -165,6 +166,7 @@ advance (CleaveProgram *program, guint sequence, guint thread)
 
       if (!is_ready (program, step))
         break;
+      cleave_footprints_fetch (&program->footprints, step);
       run_task (program, step, sequence, thread);
       atomic_store_explicit (&progress->n_done, i + 1, memory_order_release);
     }

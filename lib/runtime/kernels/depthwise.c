@@ -171,4 +171,5 @@ const CleaveKernelFamily
                                                   .free = g_free,
                                                   .reports_progress = reports_progress,
                                                   .does_epilogue = does_epilogue,
-                                                  .reads = reads };
+                                                  .reads = reads,
+                                                  .n_state = sizeof (CleaveDepthwisePlan) };

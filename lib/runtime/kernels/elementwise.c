@@ -712,4 +712,5 @@ const CleaveKernelFamily
                                                     .run_part = run_part,
                                                     .reports_progress = reports_progress,
                                                     .epilogue_op = epilogue_op,
-                                                    .does_epilogue = does_epilogue };
+                                                    .does_epilogue = does_epilogue,
+                                                    .n_state = sizeof (Elementwise) };

@@ -460,5 +460,9 @@ reports_progress (gconstpointer state)
 
 extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_pool); /* for levels.h */
 const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_pool) = {
-  .prepare = prepare, .run = run, .free = g_free, .reports_progress = reports_progress
+  .prepare = prepare,
+  .run = run,
+  .free = g_free,
+  .reports_progress = reports_progress,
+  .n_state = sizeof (Windows),
 };

@@ -210,6 +210,15 @@ reads (gconstpointer state, guint operand)
   return operand != brgemm->operand_a || (brgemm->a == NULL && brgemm->blockwise == NULL);
 }
 
+static void
+add_memory (gconstpointer state, GArray *lines)
+{
+  const CleaveBrgemm *brgemm = state;
+
+  if (brgemm->product != NULL)
+    cleave_product_add_memory (brgemm->product, lines);
+}
+
 static gboolean
 does_epilogue (gconstpointer state, const CleaveKernelInstance *instance, guint *along)
 {
@@ -233,7 +242,9 @@ does_epilogue (gconstpointer state, const CleaveKernelInstance *instance, guint 
                                                                     .reports_progress = reports_progress,                \
                                                                     .does_epilogue = does_epilogue,    \
                                                                     .packs = operand,    \
-                                                                    .reads = reads };
+                                                                    .reads = reads,                \
+                                                                    .n_state = sizeof (CleaveBrgemm), \
+                                                                    .add_memory = add_memory };
 FAMILY (conv, 1)
 FAMILY (conv_transpose, 1)
 FAMILY (matmul, 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+#include "../../footprints.h"
 #include "panels.h"
 
 #define cleave_product_new CLEAVE_LEVELLED (cleave_product_new)
@@ -11,6 +12,7 @@
 #define cleave_product_n_bands CLEAVE_LEVELLED (cleave_product_n_bands)
 #define cleave_product_get_band CLEAVE_LEVELLED (cleave_product_get_band)
 #define cleave_product_prepare CLEAVE_LEVELLED (cleave_product_prepare)
+#define cleave_product_add_memory CLEAVE_LEVELLED (cleave_product_add_memory)
 #define cleave_product_run CLEAVE_LEVELLED (cleave_product_run)
 #define cleave_product_run_band CLEAVE_LEVELLED (cleave_product_run_band)
 
@@ -66,6 +68,8 @@ guint cleave_product_n_bands (const CleaveProduct *product);
 const CleaveBand *cleave_product_get_band (const CleaveProduct *product, guint band);
 /* Makes the code.  FALSE: there is none for this. */
 gboolean cleave_product_prepare (CleaveProduct *product);
+/* Adds what runs read of it. */
+void cleave_product_add_memory (const CleaveProduct *product, GArray *lines);
 /* One band, with the epilogue of the instance; y begins `y_at` elements after the first result's
  * first. */
 void cleave_product_run (const CleaveProduct *product,

@@ -257,6 +257,29 @@ cleave_product_get_band (const CleaveProduct *product, guint band)
   return &g_array_index (product->bands, Band, band).part;
 }
 
+void
+cleave_product_add_memory (const CleaveProduct *product, GArray *lines)
+{
+  const GArray *arrays[] = { product->panels, product->zones, product->bands };
+
+  cleave_memory_lines_add (lines, product, sizeof *product);
+  for (guint i = 0; i < G_N_ELEMENTS (arrays); i++)
+    {
+      cleave_memory_lines_add (lines, arrays[i], sizeof *arrays[i]);
+      cleave_memory_lines_add (lines, arrays[i]->data,
+                               arrays[i]->len * g_array_get_element_size ((GArray *) arrays[i]));
+    }
+  for (guint z = 0; z < product->zones->len; z++)
+    {
+      const Zone *zone = &g_array_index (product->zones, Zone, z);
+
+      cleave_memory_lines_add (lines, zone->a_offset, zone->n_taps * sizeof *zone->a_offset);
+      cleave_memory_lines_add (lines, zone->x_tap_offset,
+                               zone->n_taps * sizeof *zone->x_tap_offset);
+      cleave_memory_lines_add (lines, zone->direct, product->widths->len * sizeof *zone->direct);
+    }
+}
+
 static Kernel
 make_kernel (const CleaveProduct *product, const Zone *zone, gint64 m, gint64 n, gboolean adds)
 {

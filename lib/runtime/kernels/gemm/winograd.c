@@ -393,4 +393,5 @@ const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_winograd) = {
   .does_epilogue = does_epilogue,
   .packs = W,
   .reads = reads,
+  .n_state = sizeof (Winograd),
 };

@@ -392,4 +392,5 @@ const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_integer_depthwise) = {
   .free = plan_free,
   .reports_progress = reports_progress,
   .reads = reads,
+  .n_state = sizeof (Plan),
 };

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "footprints.h"
+
+#include "program-private.h"
+
+/* Bytes of all steps that stay in the nearest cache from run to run. */
+#define FEW_BYTES (16 << 10)
+
+void
+cleave_memory_lines_add (GArray *lines, gconstpointer begin, gsize n_bytes)
+{
+  const gsize before = (gsize) begin % CLEAVE_CACHE_LINE;
+  CleaveMemoryLines some = { .begin = (const char *) begin - before,
+                             .n = (before + n_bytes + CLEAVE_CACHE_LINE - 1) / CLEAVE_CACHE_LINE };
+
+  if (begin != NULL && n_bytes > 0)
+    g_array_append_val (lines, some);
+}
+
+static gint
+compare (gconstpointer a, gconstpointer b)
+{
+  const CleaveMemoryLines *x = a, *y = b;
+
+  return (x->begin > y->begin) - (x->begin < y->begin);
+}
+
+void
+cleave_memory_lines_unite (GArray *lines, guint first)
+{
+  CleaveMemoryLines *all = (CleaveMemoryLines *) (gpointer) lines->data;
+  guint n = first;
+
+  if (lines->len == first)
+    return;
+  qsort (all + first, lines->len - first, sizeof *all, compare);
+  for (guint i = first + 1; i < lines->len; i++)
+    {
+      gsize apart = (gsize) (all[i].begin - all[n].begin) / CLEAVE_CACHE_LINE;
+
+      if (apart <= all[n].n)
+        all[n].n = MAX (all[n].n, apart + all[i].n);
+      else
+        all[++n] = all[i];
+    }
+  g_array_set_size (lines, n + 1);
+}
+
+static void
+add_instance (GArray *lines, const CleaveKernelInstance *instance)
+{
+  cleave_memory_lines_add (lines, instance, sizeof *instance);
+  cleave_memory_lines_add (lines, instance->operands,
+                           instance->call.n_operands * sizeof (CleaveView));
+  cleave_memory_lines_add (lines, instance->results,
+                           instance->call.n_results * sizeof (CleaveView));
+  if (instance->call.op != NULL)
+    cleave_memory_lines_add (lines, instance->call.attrs,
+                             MIN (instance->call.op->attrs_size, CLEAVE_CACHE_LINE));
+}
+
+static void
+add_task (GArray *lines, const CleaveTask *task)
+{
+  cleave_memory_lines_add (lines, task, sizeof *task);
+  add_instance (lines, &task->instance);
+  if (task->kind != CLEAVE_STEP_COMPUTE)
+    {
+      cleave_memory_lines_add (lines, task->instance.operands, sizeof (CleaveView));
+      cleave_memory_lines_add (lines, task->instance.results, sizeof (CleaveView));
+    }
+  if (task->state != NULL)
+    cleave_memory_lines_add (lines, task->state, MAX (task->family->n_state, CLEAVE_SMALL_STATE));
+  if (task->state != NULL && task->family->add_memory != NULL)
+    task->family->add_memory (task->state, lines);
+  for (guint i = 0; i < task->instance.n_fused; i++)
+    {
+      const CleaveFusedConsumer *consumer = &task->instance.fused[i];
+
+      cleave_memory_lines_add (lines, consumer, sizeof *consumer);
+      add_instance (lines, consumer->instance);
+    }
+}
+
+static gboolean
+is_empty (const CleaveFootprints *footprints, guint step)
+{
+  return footprints->first[step] == footprints->first[step + 1];
+}
+
+/* Steps that are done along with others, or are nothing but waits, have no footprint. */
+static void
+find_next (CleaveFootprints *footprints, const CleaveSchedule *schedule, guint thread)
+{
+  guint next = G_MAXUINT;
+
+  for (guint i = schedule->n_sequence[thread]; i-- > 0;)
+    {
+      guint step = schedule->sequence[thread][i];
+
+      footprints->next[step] = next == G_MAXUINT ? step : next;
+      next = is_empty (footprints, step) ? next : step;
+    }
+}
+
+static gsize
+count_bytes (const GArray *lines)
+{
+  gsize n = 0;
+
+  for (guint i = 0; i < lines->len; i++)
+    n += g_array_index (lines, CleaveMemoryLines, i).n;
+  return n * CLEAVE_CACHE_LINE;
+}
+
+void
+cleave_program_find_footprints (CleaveProgram *program)
+{
+  CleaveFootprints *footprints = &program->footprints;
+
+  footprints->next = g_new0 (guint, program->n_tasks);
+  footprints->first = g_new0 (gsize, program->n_tasks + 1);
+  footprints->lines = g_array_new (FALSE, FALSE, sizeof (CleaveMemoryLines));
+  for (guint s = 0; s < program->n_tasks; s++)
+    {
+      const CleaveTask *task = &program->tasks[s];
+
+      if (task->kind != CLEAVE_STEP_JOIN && !task->is_fused)
+        add_task (footprints->lines, task);
+      cleave_memory_lines_unite (footprints->lines, (guint) footprints->first[s]);
+      footprints->first[s + 1] = footprints->lines->len;
+    }
+  for (guint t = 0; t < program->schedule->n_threads; t++)
+    find_next (footprints, program->schedule, t);
+  if (count_bytes (footprints->lines) <= FEW_BYTES)
+    cleave_footprints_clear (footprints);
+}
+
+void
+cleave_footprints_clear (CleaveFootprints *footprints)
+{
+  g_clear_pointer (&footprints->next, g_free);
+  g_clear_pointer (&footprints->first, g_free);
+  g_clear_pointer (&footprints->lines, g_array_unref);
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "run-help.h"
+
+#include "../../lib/runtime/program-private.h"
+
+START_TEST (lines_are_united)
+{
+  static char memory[1024];
+  char *base = memory + (CLEAVE_CACHE_LINE - (gsize) memory % CLEAVE_CACHE_LINE);
+  g_autoptr (GArray) lines = g_array_new (FALSE, FALSE, sizeof (CleaveMemoryLines));
+  const CleaveMemoryLines *all;
+
+  cleave_memory_lines_add (lines, base + 640, 1); /* before `first`: stays where it is */
+  cleave_memory_lines_add (lines, base + 256, 64);
+  cleave_memory_lines_add (lines, base + 63, 2);
+  cleave_memory_lines_add (lines, NULL, 64);
+  cleave_memory_lines_add (lines, base + 128, 0);
+  cleave_memory_lines_add (lines, base + 70, 100);
+  cleave_memory_lines_add (lines, base + 10, 20);
+  cleave_memory_lines_unite (lines, 1);
+  all = (const CleaveMemoryLines *) (gpointer) lines->data;
+  ck_assert_uint_eq (lines->len, 3);
+  ck_assert_ptr_eq (all[0].begin, base + 640);
+  ck_assert_ptr_eq (all[1].begin, base);
+  ck_assert_uint_eq (all[1].n, 3);
+  ck_assert_ptr_eq (all[2].begin, base + 256);
+  ck_assert_uint_eq (all[2].n, 1);
+}
+END_TEST
+
+static CleaveProgram *
+make_chain (guint n_convs, guint n_threads)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveProgramOptions options = { .n_threads = n_threads };
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 8, 6, 6)), *y = x;
+  CleaveProgram *program;
+
+  for (guint i = 0; i < n_convs; i++)
+    {
+      x = run_unary (graph, "Relu", run_conv (graph, x, 8, 3, CLEAVE_LAYOUT_NCHW));
+      y = run_conv (graph, y, 8, 3, CLEAVE_LAYOUT_NCHW);
+    }
+  run_output (graph, run_binary (graph, "Add", x, y));
+  program = cleave_program_new (graph, &options, NULL);
+  ck_assert_ptr_nonnull (program);
+  return program;
+}
+
+static gboolean
+covers (const CleaveFootprints *footprints, guint step, gconstpointer memory)
+{
+  const char *at = memory;
+
+  for (gsize i = footprints->first[step]; i < footprints->first[step + 1]; i++)
+    {
+      const CleaveMemoryLines *lines = &g_array_index (footprints->lines, CleaveMemoryLines, i);
+
+      if (at >= lines->begin && at < lines->begin + lines->n * CLEAVE_CACHE_LINE)
+        return TRUE;
+    }
+  return FALSE;
+}
+
+static gboolean
+does_anything (const CleaveTask *task)
+{
+  return task->kind != CLEAVE_STEP_JOIN && !task->is_fused;
+}
+
+/* What a step fetches is what its thread reads next, also where steps between have nothing to do.
+ */
+static void
+check_sequence (const CleaveProgram *program, guint thread)
+{
+  const CleaveSchedule *schedule = program->schedule;
+  const guint *sequence = schedule->sequence[thread];
+
+  for (guint i = 0; i < schedule->n_sequence[thread]; i++)
+    {
+      guint next = i + 1;
+
+      while (next < schedule->n_sequence[thread] &&
+             !does_anything (&program->tasks[sequence[next]]))
+        next++;
+      ck_assert_uint_eq (program->footprints.next[sequence[i]],
+                         sequence[next < schedule->n_sequence[thread] ? next : i]);
+    }
+}
+
+static void
+check_footprint (const CleaveProgram *program, guint step)
+{
+  const CleaveTask *task = &program->tasks[step];
+  const CleaveKernelInstance *instance = &task->instance;
+
+  ck_assert (covers (&program->footprints, step, task));
+  ck_assert (instance->operands == NULL || covers (&program->footprints, step, instance->operands));
+  ck_assert (instance->results == NULL || covers (&program->footprints, step, instance->results));
+  ck_assert (task->state == NULL || covers (&program->footprints, step, task->state));
+  for (guint i = 0; i < instance->n_fused; i++)
+    ck_assert (covers (&program->footprints, step, instance->fused[i].instance->operands));
+}
+
+START_TEST (a_step_fetches_what_the_next_one_reads)
+{
+  g_autoptr (CleaveProgram) program = make_chain (20, _i == 0 ? 1 : 3);
+  guint n_fused = 0;
+
+  ck_assert_ptr_nonnull (program->footprints.lines);
+  for (guint s = 0; s < program->n_tasks; s++)
+    {
+      n_fused += program->tasks[s].is_fused ? 1 : 0;
+      if (does_anything (&program->tasks[s]))
+        check_footprint (program, s);
+      else
+        ck_assert_uint_eq (program->footprints.first[s], program->footprints.first[s + 1]);
+    }
+  ck_assert_uint_gt (n_fused, 0);
+  for (guint t = 0; t < program->schedule->n_threads; t++)
+    check_sequence (program, t);
+}
+END_TEST
+
+START_TEST (few_steps_stay_in_the_cache)
+{
+  g_autoptr (CleaveProgram) program = make_chain (1, 1);
+
+  ck_assert_ptr_null (program->footprints.lines);
+}
+END_TEST
+
+static void
+add_tests (Suite *suite)
+{
+  TCase *steps = tcase_create ("steps");
+
+  cleave_add_case (suite, "lines", lines_are_united, few_steps_stay_in_the_cache, NULL);
+  tcase_add_loop_test (steps, a_step_fetches_what_the_next_one_reads, 0, 2);
+  suite_add_tcase (suite, steps);
+}
+
+CLEAVE_TEST_SUITE ("footprints", add_tests)
