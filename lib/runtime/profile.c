@@ -102,6 +102,7 @@ time_run (const CleaveProgram *program, CleaveProfile *profile)
       {
         CleaveStepTime *step = &profile->steps[n++];
 
+        cleave_footprints_fetch (&program->footprints, schedule->order[i]);
         cleave_program_run_step (program, schedule->order[i]);
         end = now ();
         step->nanoseconds = MIN (step->nanoseconds, end - begin);
