@@ -8,23 +8,23 @@
 #if defined(__AVX512BW__)
 #include <immintrin.h>
 
-/* Those that fill vectors; returns how many.  Each half of the table is looked up as one. */
-__attribute__ ((target ("avx512vbmi"))) static gint64
+/* Each half of the table is looked up as one. */
+__attribute__ ((target ("avx512vbmi"))) static void
 cleave_byte_table_vectors (const guint8 *table, const guint8 *x, guint8 *y, gint64 n)
 {
   const __m512i low[] = { _mm512_loadu_si512 (table), _mm512_loadu_si512 (table + 64) };
   const __m512i high[] = { _mm512_loadu_si512 (table + 128), _mm512_loadu_si512 (table + 192) };
-  gint64 i = 0;
 
-  for (; i + 64 <= n; i += 64)
+  for (gint64 i = 0; i < n; i += 64)
     {
-      __m512i at = _mm512_loadu_si512 (x + i);
+      __mmask64 some = n - i >= 64 ? ~(__mmask64) 0 : ((__mmask64) 1 << (n - i)) - 1;
+      __m512i at = _mm512_maskz_loadu_epi8 (some, x + i);
       __m512i of_low = _mm512_permutex2var_epi8 (low[0], at, low[1]);
       __m512i of_high = _mm512_permutex2var_epi8 (high[0], at, high[1]);
 
-      _mm512_storeu_si512 (y + i, _mm512_mask_mov_epi8 (of_low, _mm512_movepi8_mask (at), of_high));
+      _mm512_mask_storeu_epi8 (y + i, some,
+                               _mm512_mask_mov_epi8 (of_low, _mm512_movepi8_mask (at), of_high));
     }
-  return i;
 }
 #endif
 
@@ -32,16 +32,17 @@ static inline void
 cleave_byte_table_line (
     const guint8 *table, const guint8 *x, gint64 x_step, guint8 *y, gint64 y_step, gint64 n)
 {
-  gint64 i = 0;
-
 #if defined(__AVX512BW__)
   if (x_step == 1 && y_step == 1 && __builtin_cpu_supports ("avx512vbmi"))
-    i = cleave_byte_table_vectors (table, x, y, n);
+    {
+      cleave_byte_table_vectors (table, x, y, n);
+      return;
+    }
 #endif
   if (x_step == 1 && y_step == 1)
-    for (; i < n; i++)
+    for (gint64 i = 0; i < n; i++)
       y[i] = table[x[i]];
   else
-    for (; i < n; i++)
+    for (gint64 i = 0; i < n; i++)
       y[i * y_step] = table[x[i * x_step]];
 }

@@ -34,6 +34,8 @@ struct _Convert
   CleaveCastLine cast;         /* it is one, or NULL */
   CleaveLoops loops;           /* of y, x, and where there are any the scale and zero point */
   CleaveLoops parts;           /* the same, along what lies side by side: of a part of y */
+  CleaveLoops rows;            /* along the first of each of many short lines */
+  gint64 n_of_row;             /* elements of each; 0: there are none such */
 };
 
 /* clang-format off */

@@ -9,12 +9,16 @@
 #include "float-range.h"
 #include "level.h"
 
+#include <string.h>
+
 enum { X, SCALE, ZERO };
 
 /* Lines of fewer elements take longer to begin than to go through; those that are divided, which go
  * in vectors, even more: 3 x 1024 x 21 of them took 2 times as long, 3 x 1024 x 4 seven times. */
 #define FEW 16
 #define FEW_TO_QUANTIZE 32
+/* Bytes of fewer channels than that, of a value that has more, are put side by side. */
+#define FEW_OF_ROW 32
 
 /* Preparing. */
 
@@ -51,6 +55,27 @@ plan (Convert *c, const CleaveKernelInstance *instance, const CleaveView *views,
   cleave_loops_lengthen (&c->loops, FEW);
 }
 
+/* Of bytes, where one scale and zero point are those of all. */
+static void
+find_rows (Convert *c)
+{
+  const CleaveLoops *parts = &c->parts;
+  guint inner = parts->n_dims - 1;
+
+  if (parts->n_dims == 0 || parts->length >= FEW_OF_ROW || parts->size[X_VIEW] != 1 ||
+      parts->step[X_VIEW] != 1 || parts->step[Y_VIEW] != 1)
+    return;
+  for (guint v = SCALE_VIEW; v < parts->n_views; v++)
+    if (parts->step[v] != 0 || parts->stride[v][inner] != 0)
+      return;
+  c->rows = *parts;
+  c->n_of_row = parts->length;
+  c->rows.length = parts->extent[inner];
+  c->rows.n_dims = inner;
+  for (guint v = 0; v < parts->n_views; v++)
+    c->rows.step[v] = parts->stride[v][inner];
+}
+
 static void
 plan_quantized (Convert *c, const CleaveKernelInstance *instance)
 {
@@ -78,6 +103,7 @@ plan_dequantize (Convert *c, const CleaveKernelInstance *instance)
   c->line = c->from == CLEAVE_INT8    ? dequantize_int8
             : c->from == CLEAVE_UINT8 ? dequantize_uint8
                                       : dequantize_int32;
+  find_rows (c);
 }
 
 /* Lines are those of x: what there is of it is looked at twice, and an image may have but three
@@ -102,6 +128,7 @@ plan_table (Convert *c, const CleaveKernelInstance *instance)
 {
   plan (c, instance, instance->operands, 1);
   c->table = ((const CleaveWrittenTable *) instance->call.attrs)->table;
+  find_rows (c);
 }
 
 static void
@@ -212,6 +239,79 @@ run_table (gconstpointer state,
       (guint8 *) instance->results[0].data + offset[Y_VIEW], step[Y_VIEW], n);
 }
 
+/* In pieces of a size that the compiler knows, the last of which may overlap the one before. */
+static inline __attribute__ ((always_inline)) void
+copy_rows_by (gint64 by,
+              char *to,
+              gint64 to_step,
+              const char *from,
+              gint64 from_step,
+              gint64 n,
+              gint64 n_rows)
+{
+  for (gint64 row = 0; row < n_rows; row++, to += to_step, from += from_step)
+    {
+      for (gint64 i = 0; i + by < n; i += by)
+        memcpy (to + i, from + i, (gsize) by);
+      memcpy (to + n - by, from + n - by, (gsize) by);
+    }
+}
+
+static void
+copy_rows (char *to, gint64 to_step, const char *from, gint64 from_step, gint64 n, gint64 n_rows)
+{
+  if (n >= 16)
+    copy_rows_by (16, to, to_step, from, from_step, n, n_rows);
+  else if (n >= 8)
+    copy_rows_by (8, to, to_step, from, from_step, n, n_rows);
+  else if (n >= 4)
+    copy_rows_by (4, to, to_step, from, from_step, n, n_rows);
+  else
+    copy_rows_by (1, to, to_step, from, from_step, n, n_rows);
+}
+
+/* `n` elements side by side. */
+static void
+run_dense (const Convert *c, const Line *line)
+{
+  if (c->table != NULL)
+    cleave_byte_table_line (c->table, line->x, 1, line->y, 1, line->n);
+  else
+    c->line (c, line);
+}
+
+static void
+run_rows (gconstpointer state, const CleaveKernelInstance *instance, const gint64 *offset, gint64 n)
+{
+  static const gint32 none = 0;
+  const Convert *c = state;
+  const CleaveLoops *loops = &c->rows;
+  const gint64 row = c->n_of_row, size = loops->size[Y_VIEW], most = LINE / row;
+  const gint64 x_step = loops->step[X_VIEW], y_step = loops->step[Y_VIEW] * size;
+  const char *x = (const char *) instance->operands[X].data + offset[X_VIEW];
+  char *y = (char *) instance->results[0].data + offset[Y_VIEW] * size;
+  const gboolean is_dense = y_step == row * size;
+  char of_x[LINE];
+  float of_y[LINE];
+  Line line = { .x = of_x, .x_step = 1, .zero = &none, .y_step = 1 };
+
+  if (loops->n_views > SCALE_VIEW)
+    line.scale = (const float *) instance->operands[SCALE].data + offset[SCALE_VIEW];
+  if (loops->n_views > ZERO_VIEW && cleave_call_has (&instance->call, ZERO))
+    line.zero =
+        (const char *) instance->operands[ZERO].data + offset[ZERO_VIEW] * loops->size[ZERO_VIEW];
+  for (gint64 some; n > 0; n -= some, x += some * x_step, y += some * y_step)
+    {
+      some = MIN (n, most);
+      copy_rows (of_x, row, x, x_step, row, some);
+      line.y = is_dense ? (gpointer) y : of_y;
+      line.n = some * row;
+      run_dense (c, &line);
+      if (!is_dense)
+        copy_rows (y, y_step, (const char *) of_y, row * size, row * size, some);
+    }
+}
+
 static void
 run_dynamic (const Convert *c, const CleaveKernelInstance *instance)
 {
@@ -262,6 +362,8 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
 
   if (is_dynamic (c))
     run_dynamic (c, instance);
+  else if (c->n_of_row > 0 && instance->n_fused == 0)
+    cleave_loops_run_lines (&c->rows, run_rows, c, instance);
   else
     cleave_loops_run (loops, line_run (c), &(Along){ c, loops }, instance);
 }
