@@ -209,6 +209,8 @@ find_kernel (const Preparing *p, const CleaveNode *node, CleaveTask *task, gsize
   if (family != NULL &&
       family->prepare (&task->instance, p->program->weights, &task->state, n_scratch))
     task->family = family;
+  else
+    task->state = NULL; /* one that was begun is gone */
   if (cleave_storage_is_overlaid (p->storage, node) && !goes_by_rows (task))
     cleave_task_go_through_scratch (task, n_scratch);
 }

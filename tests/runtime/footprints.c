@@ -131,12 +131,26 @@ START_TEST (few_steps_stay_in_the_cache)
 }
 END_TEST
 
+/* Its state is gone, and the reference kernel has none. */
+START_TEST (a_family_may_refuse_with_a_state_half_made)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  const CleaveTensorType type = CLEAVE_TYPE (CLEAVE_BFLOAT16, 2, 2);
+  CleaveResult *x = cleave_graph_add_input (graph, "x", &type, NULL);
+  CleaveEinsumAttrs attrs = { (char *) "ij,jk->ik" };
+
+  run_output (graph, run_add (graph, "Einsum", (CleaveResult *[]){ x, x }, 2, &attrs));
+  run_assert_same (graph, 1);
+}
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
   TCase *steps = tcase_create ("steps");
 
-  cleave_add_case (suite, "lines", lines_are_united, few_steps_stay_in_the_cache, NULL);
+  cleave_add_case (suite, "lines", lines_are_united, few_steps_stay_in_the_cache,
+                   a_family_may_refuse_with_a_state_half_made, NULL);
   tcase_add_loop_test (steps, a_step_fetches_what_the_next_one_reads, 0, 2);
   suite_add_tcase (suite, steps);
 }
