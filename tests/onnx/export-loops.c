@@ -256,6 +256,69 @@ START_TEST (shapes_are_told_by_the_run)
 }
 END_TEST
 
+/* How many Resizes have sizes that the file has as a constant. */
+static guint
+count_sizes (GBytes *bytes)
+{
+  Onnx__ModelProto *model = unpack (bytes);
+  const Onnx__GraphProto *graph = model->graph;
+  guint n = 0;
+
+  for (size_t i = 0; i < graph->n_node; i++)
+    for (size_t k = 0; k < graph->n_initializer; k++)
+      n += g_str_equal (graph->node[i]->op_type, "Resize") && graph->node[i]->n_input == 4 &&
+           g_str_equal (graph->node[i]->input[3], graph->initializer[k]->name);
+  onnx__model_proto__free_unpacked (model, NULL);
+  return n;
+}
+
+/* Sizes of a Resize would tell shapes of what follows; two that have the same share them. */
+START_TEST (sizes_are_told_by_the_run)
+{
+  const CleaveResizeAttrs attrs = { .mode = CLEAVE_RESIZE_NEAREST,
+                                    .coordinate_transformation_mode = CLEAVE_RESIZE_ASYMMETRIC,
+                                    .nearest_mode = CLEAVE_RESIZE_FLOOR,
+                                    .sizes = CLEAVE_INTS (1, 3, 128, 128) };
+  g_autoptr (CleaveGraph) graph = make_late_twin (128), again = NULL;
+  CleaveResult *x = cleave_operand_get_result (cleave_graph_get_output (graph, 0));
+  g_autoptr (GPtrArray) inputs = run_random_inputs (graph, 1), before = NULL, after = NULL;
+  g_autoptr (GBytes) known = NULL, hidden = NULL;
+
+  x = run_conv (graph, x, 3, 3, CLEAVE_LAYOUT_NCHW);
+  run_output (graph, run_add (graph, "Resize", &x, 1, &attrs));
+  x = run_unary (graph, "Relu", x);
+  run_output (graph, run_halve (graph, run_add (graph, "Resize", &x, 1, &attrs)));
+  known = cleave_onnx_serialize (graph, NULL);
+  ck_assert_uint_eq (count_sizes (known), 2);
+  cleave_onnx_set_loops (graph, TRUE);
+  hidden = cleave_onnx_serialize (graph, NULL);
+  ck_assert (has_op (hidden, "Loop"));
+  ck_assert_uint_eq (count_sizes (hidden), 0);
+  again = cleave_onnx_parse (hidden, NULL, NULL, NULL);
+  ck_assert_uint_eq (cleave_graph_count_operators (again), cleave_graph_count_operators (graph));
+  before = run_graph (graph, inputs, 1);
+  after = run_graph (again, inputs, 1);
+  ck_assert_int_lt (cleave_compare_outputs (before, after), 0);
+}
+END_TEST
+
+/* Of a quantised network ONNX Runtime makes other nodes, which need known shapes. */
+START_TEST (shapes_of_quantised_networks_stay)
+{
+  g_autoptr (CleaveGraph) graph = make_late_twin (128);
+  CleaveResult *x = cleave_operand_get_result (cleave_graph_get_output (graph, 0)), *operands[3];
+  g_autoptr (GBytes) bytes = NULL;
+
+  operands[0] = run_unary (graph, "Relu", x);
+  operands[1] = run_constant (graph, &(CleaveShape){ 0 }, 1);
+  operands[0] = run_add (graph, "QuantizeLinear", operands, 2, &(CleaveAxisAttrs){ 1 });
+  run_output (graph, run_add (graph, "DequantizeLinear", operands, 2, &(CleaveAxisAttrs){ 1 }));
+  cleave_onnx_set_loops (graph, TRUE);
+  bytes = cleave_onnx_serialize (graph, NULL);
+  ck_assert (has_op (bytes, "DequantizeLinear") && !has_op (bytes, "Loop"));
+}
+END_TEST
+
 /* A sum is written over what it adds to, which takes known shapes: so these stay in the file. */
 START_TEST (shapes_stay_where_sums_need_them)
 {
@@ -299,8 +362,9 @@ add_tests (Suite *suite)
 
   cleave_add_case (suite, "export-loops", even_strips_become_turns,
                    other_strips_stay_or_compute_the_same, even_strips_are_asked_for,
-                   loops_are_asked_for, shapes_are_told_by_the_run,
-                   shapes_stay_where_sums_need_them, results_of_turns_are_foreseen_twice, NULL);
+                   loops_are_asked_for, shapes_are_told_by_the_run, sizes_are_told_by_the_run,
+                   shapes_of_quantised_networks_stay, shapes_stay_where_sums_need_them,
+                   results_of_turns_are_foreseen_twice, NULL);
   tcase_set_timeout (random, 0);
   tcase_add_loop_test (random, random_fits_compute_the_same, 0, N_SEEDS);
   suite_add_tcase (suite, random);

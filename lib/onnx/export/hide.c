@@ -2,14 +2,23 @@
 
 /* Shapes that a runtime is not to know before it runs.  ONNX Runtime gives the memory of a value to
  * the next one of the same shape, and keeps it until then, however late that is; what has a shape
- * that it does not know, it frees at once.  So inputs are reshaped as a Loop of one turn says,
- * which nothing computes ahead, and lists of a Reshape leave out a dimension.  */
+ * that it does not know, it frees at once.  So inputs are reshaped and images resized as a Loop of
+ * one turn says, which nothing computes ahead, and lists of a Reshape leave out a dimension.  */
 
 #include "export.h"
 
 #include <string.h>
 
 #include "../wire.h"
+
+static const Onnx__TensorProto *
+find_constant (const Onnx__GraphProto *graph, const char *name)
+{
+  for (size_t i = 0; i < graph->n_initializer; i++)
+    if (strcmp (graph->initializer[i]->name, name) == 0)
+      return graph->initializer[i];
+  return NULL;
+}
 
 /* A list of its own: what others share may be in bodies of loops alone. */
 static const char *
@@ -23,7 +32,7 @@ add_list (CleaveOnnxExport *export, const char *name, const gint64 *values, guin
   return name;
 }
 
-/* Inputs */
+/* Inputs, and sizes of a Resize */
 
 static void
 rename_reads (Onnx__GraphProto *graph, GHashTable *names)
@@ -55,12 +64,56 @@ move_to_front (Onnx__GraphProto *graph, size_t first)
   memcpy (graph->node, moved, n * sizeof *moved);
 }
 
-/* Gives lists back as they came. */
+/* Lists that a Loop gives back as they came, which nothing computes ahead. */
+typedef struct
+{
+  CleaveOnnxExport *export;
+  GPtrArray *lists,
+      *told;     /* names of its operands and results; the first two operands are its own */
+  GArray *ranks; /* guint: how long each list is */
+} Teller;
+
 static void
-write_body (CleaveOnnxExport *export, Onnx__NodeProto *loop, const guint *ranks)
+teller_clear (Teller *teller)
+{
+  g_ptr_array_unref (teller->lists);
+  g_ptr_array_unref (teller->told);
+  g_array_unref (teller->ranks);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Teller, teller_clear)
+
+static void
+teller_init (Teller *teller, CleaveOnnxExport *export)
+{
+  const gint64 once = 1;
+
+  teller->export = export;
+  teller->lists = g_ptr_array_new ();
+  teller->told = g_ptr_array_new ();
+  teller->ranks = g_array_new (FALSE, FALSE, sizeof (guint));
+  g_ptr_array_add (teller->lists, (gpointer) add_list (export, "turns", &once, 1));
+  g_ptr_array_add (teller->lists, NULL);
+}
+
+/* The name under which the Loop gives a list. */
+static const char *
+tell (Teller *teller, const char *list, const char *name, guint rank)
+{
+  const char *told = cleave_onnx_name_value (teller->export, name);
+
+  g_ptr_array_add (teller->lists, (gpointer) list);
+  g_ptr_array_add (teller->told, (gpointer) told);
+  g_array_append_val (teller->ranks, rank);
+  return told;
+}
+
+static void
+write_body (const Teller *teller, Onnx__NodeProto *loop)
 {
   static const CleaveTensorType number = { .element = CLEAVE_INT64 },
                                 flag = { .element = CLEAVE_BOOL };
+  CleaveOnnxExport *export = teller->export;
   Onnx__GraphProto *outer = export->scope, *body = cleave_onnx_add_graph (loop, "body");
   const char *turn = cleave_onnx_name_value (export, "turn");
 
@@ -68,7 +121,8 @@ write_body (CleaveOnnxExport *export, Onnx__NodeProto *loop, const guint *ranks)
   export->scope = body;
   for (guint i = 0; i <= loop->n_output; i++)
     {
-      CleaveTensorType list = CLEAVE_TYPE (CLEAVE_INT64, i == 0 ? 1 : ranks[i - 1]);
+      CleaveTensorType list =
+          CLEAVE_TYPE (CLEAVE_INT64, i == 0 ? 1 : g_array_index (teller->ranks, guint, i - 1));
       const CleaveTensorType *type = i == 0 ? &flag : &list;
       const char *from = cleave_onnx_name_value (export, i == 0 ? "goes_on" : "shape");
       const char *to = cleave_onnx_name_value (export, from);
@@ -81,63 +135,119 @@ write_body (CleaveOnnxExport *export, Onnx__NodeProto *loop, const guint *ranks)
 }
 
 static void
-hide_inputs (CleaveOnnxExport *export)
+write_teller (const Teller *teller)
 {
-  Onnx__GraphProto *graph = export->model->graph;
-  const gint64 once = 1;
-  g_autoptr (GHashTable) names = g_hash_table_new (g_str_hash, g_str_equal);
-  g_autoptr (GPtrArray) lists = g_ptr_array_new (), told = g_ptr_array_new ();
-  g_autofree guint *ranks = g_new (guint, graph->n_input + 1);
-  size_t first = graph->n_node;
-  Onnx__NodeProto *loop;
+  Onnx__NodeProto *loop = cleave_onnx_add_node (
+      teller->export, "Loop", "shapes", (const char *const *) teller->lists->pdata,
+      teller->lists->len, (const char *const *) teller->told->pdata, teller->told->len);
 
-  g_ptr_array_add (lists, (gpointer) add_list (export, "turns", &once, 1));
-  g_ptr_array_add (lists, NULL);
+  write_body (teller, loop);
+}
+
+/* A node that is to be written once the Loop is. */
+typedef struct
+{
+  const char *operands[2], *to;
+} Shaping;
+
+static void
+write_reshapes (CleaveOnnxExport *export, const GArray *shapings)
+{
+  for (guint i = 0; i < shapings->len; i++)
+    {
+      const Shaping *shaping = &g_array_index (shapings, Shaping, i);
+
+      cleave_onnx_add_node (export, "Reshape", shaping->to, shaping->operands, 2, &shaping->to, 1);
+    }
+}
+
+static void
+tell_inputs (Teller *teller, GArray *shapings)
+{
+  CleaveOnnxExport *export = teller->export;
+  Onnx__GraphProto *graph = export->model->graph;
+  g_autoptr (GHashTable) names = g_hash_table_new (g_str_hash, g_str_equal);
+
   for (size_t i = 0; i < graph->n_input; i++)
     {
       const CleaveResult *input = export->graph->inputs->pdata[i];
       const CleaveShape *shape = &input->type.shape;
+      Shaping shaping = { .operands = { graph->input[i]->name } };
       g_autofree char *shaped = NULL;
-      guint rank = shape->rank;
 
-      if (rank == 0 || cleave_shape_n_elements (shape) == 0)
+      if (shape->rank == 0 || cleave_shape_n_elements (shape) == 0)
         continue;
-      ranks[told->len] = rank;
-      g_ptr_array_add (lists, (gpointer) add_list (export, "shape", shape->dim, rank));
-      g_ptr_array_add (told, (gpointer) cleave_onnx_name_value (export, "shape"));
+      shaping.operands[1] =
+          tell (teller, add_list (export, "shape", shape->dim, shape->rank), "shape", shape->rank);
       shaped = g_strconcat (graph->input[i]->name, CLEAVE_ONNX_SHAPED, NULL);
-      g_hash_table_insert (names, graph->input[i]->name,
-                           (gpointer) cleave_onnx_name_value (export, shaped));
+      shaping.to = cleave_onnx_name_value (export, shaped);
+      g_hash_table_insert (names, graph->input[i]->name, (gpointer) shaping.to);
+      g_array_append_val (shapings, shaping);
     }
-  if (told->len == 0)
-    return;
   rename_reads (graph, names);
-  loop = cleave_onnx_add_node (export, "Loop", "shapes", (const char *const *) lists->pdata,
-                               lists->len, (const char *const *) told->pdata, told->len);
-  write_body (export, loop, ranks);
-  for (size_t i = 0, k = 0; i < graph->n_input; i++)
-    {
-      const char *operands[2] = { graph->input[i]->name };
-      const char *to = g_hash_table_lookup (names, operands[0]);
+}
 
-      if (to == NULL)
+#define RESIZE_SIZES 3 /* which operand of a Resize they are */
+
+/* The list of sizes that a node has, NULL: it has none. */
+static const Onnx__TensorProto *
+find_sizes (const Onnx__GraphProto *graph, const Onnx__NodeProto *node)
+{
+  const Onnx__TensorProto *list =
+      strcmp (node->op_type, "Resize") == 0 && node->n_input > RESIZE_SIZES
+          ? find_constant (graph, node->input[RESIZE_SIZES])
+          : NULL;
+
+  return list != NULL && list->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__INT64 ? list : NULL;
+}
+
+/* Sizes of a Resize would tell the shapes of all that follows.  What a Loop gives has no length
+ * that is known, which a Resize asks for. */
+static void
+tell_sizes (Teller *teller, GArray *shapings)
+{
+  CleaveOnnxExport *export = teller->export;
+  Onnx__GraphProto *graph = export->model->graph;
+  g_autoptr (GHashTable) known = g_hash_table_new (g_str_hash, g_str_equal);
+
+  for (size_t i = 0; i < graph->n_node; i++)
+    {
+      const Onnx__TensorProto *list = find_sizes (graph, graph->node[i]);
+      gint64 rank = list == NULL ? 0 : list->dims[0];
+
+      if (list == NULL)
         continue;
-      operands[1] = told->pdata[k++];
-      cleave_onnx_add_node (export, "Reshape", to, operands, 2, &to, 1);
+      if (!g_hash_table_contains (known, list->name))
+        {
+          Shaping shaping = { { tell (teller, list->name, "sizes", (guint) rank),
+                                add_list (export, "length", &rank, 1) },
+                              cleave_onnx_name_value (export, "sizes") };
+
+          g_array_append_val (shapings, shaping);
+          g_hash_table_insert (known, list->name, (gpointer) shaping.to);
+        }
+      graph->node[i]->input[RESIZE_SIZES] = g_hash_table_lookup (known, list->name);
     }
-  move_to_front (graph, first);
+}
+
+static void
+hide_told (CleaveOnnxExport *export)
+{
+  size_t first = export->model->graph->n_node;
+  g_auto (Teller) teller = { 0 };
+  g_autoptr (GArray) shapings = g_array_new (FALSE, FALSE, sizeof (Shaping));
+
+  teller_init (&teller, export);
+  tell_inputs (&teller, shapings);
+  if (shapings->len == 0)
+    return;
+  tell_sizes (&teller, shapings);
+  write_teller (&teller);
+  write_reshapes (export, shapings);
+  move_to_front (export->model->graph, first);
 }
 
 /* Lists of a Reshape */
-
-static const Onnx__TensorProto *
-find_constant (const Onnx__GraphProto *graph, const char *name)
-{
-  for (size_t i = 0; i < graph->n_initializer; i++)
-    if (strcmp (graph->initializer[i]->name, name) == 0)
-      return graph->initializer[i];
-  return NULL;
-}
 
 /* Its largest dimension is what the others leave; not that of channels, which weights tell. */
 static void
@@ -219,9 +329,9 @@ name_shapes (CleaveOnnxExport *export)
 void
 cleave_onnx_export_hide (CleaveOnnxExport *export)
 {
-  hide_inputs (export);
   for (size_t i = 0; i < export->model->graph->n_node; i++)
     if (strcmp (export->model->graph->node[i]->op_type, "Reshape") == 0)
       hide_list (export, export->model->graph->node[i]);
+  hide_told (export);
   name_shapes (export);
 }
