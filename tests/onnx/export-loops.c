@@ -182,6 +182,33 @@ START_TEST (even_strips_are_asked_for)
 }
 END_TEST
 
+/* What else strips give, and what is read much later, is of their turns as well. */
+START_TEST (turns_have_all_ends_of_a_segment)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new ("ends");
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 3, 96, 96)), *both[2];
+  const CleaveFitOptions options = { .even_strips = TRUE };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (CleaveFitPlan) plan = NULL;
+  g_autoptr (CleaveSplitReport) report = NULL;
+  guint n_nodes;
+
+  for (guint i = 0; i < 2; i++)
+    x = run_conv (graph, x, 16, 3, CLEAVE_LAYOUT_NCHW);
+  both[1] = run_conv (graph, x, 2, 1, CLEAVE_LAYOUT_NCHW);
+  x = run_conv (graph, run_halve (graph, x), 8, 1, CLEAVE_LAYOUT_NCHW);
+  both[0] = run_add (graph, "DepthToSpace", &x, 1, &(CleaveDepthAttrs){ .blocksize = 2 });
+  run_output (graph, run_concat (graph, both, 2, 1));
+  plan = cleave_fit_plan_new (graph, &options, &error);
+  cleave_assert_no_error (error);
+  ck_assert_uint_eq (cleave_fit_plan_get_n_segments (plan), 1);
+  ck_assert_uint_eq (cleave_fit_plan_get_segment (plan, 0)->n_ends, 2);
+  report = cleave_fit_plan_apply (plan, graph, &error);
+  cleave_assert_no_error (error);
+  ck_assert_uint_eq (write_loops (graph, 1, &n_nodes), 1);
+}
+END_TEST
+
 /* What is no loop is written as ever. */
 START_TEST (loops_are_asked_for)
 {
@@ -360,11 +387,11 @@ add_tests (Suite *suite)
 {
   TCase *random = tcase_create ("random");
 
-  cleave_add_case (suite, "export-loops", even_strips_become_turns,
-                   other_strips_stay_or_compute_the_same, even_strips_are_asked_for,
-                   loops_are_asked_for, shapes_are_told_by_the_run, sizes_are_told_by_the_run,
-                   shapes_of_quantised_networks_stay, shapes_stay_where_sums_need_them,
-                   results_of_turns_are_foreseen_twice, NULL);
+  cleave_add_case (
+      suite, "export-loops", even_strips_become_turns, other_strips_stay_or_compute_the_same,
+      even_strips_are_asked_for, turns_have_all_ends_of_a_segment, loops_are_asked_for,
+      shapes_are_told_by_the_run, sizes_are_told_by_the_run, shapes_of_quantised_networks_stay,
+      shapes_stay_where_sums_need_them, results_of_turns_are_foreseen_twice, NULL);
   tcase_set_timeout (random, 0);
   tcase_add_loop_test (random, random_fits_compute_the_same, 0, N_SEEDS);
   suite_add_tcase (suite, random);

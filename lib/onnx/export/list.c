@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The nodes of a file as numbers, in the order in which a strip follows the other: a node comes
- * right before what reads it first. */
+/* The nodes of a file as numbers, in an order in which a strip follows the other. */
 
 #include "repeats.h"
 
@@ -43,9 +42,30 @@ push_makers (const Onnx__NodeProto *node, GHashTable *makers, GPtrArray *stack)
     }
 }
 
-/* From the outputs up. */
+/* What takes values apart and puts them together is no work: it stands where it is read. */
+static gboolean
+is_work (const Onnx__NodeProto *node)
+{
+  return strcmp (node->op_type, "Slice") != 0 && strcmp (node->op_type, "Concat") != 0;
+}
+
 static void
-order_nodes (CleaveOnnxList *list)
+push_first (const CleaveOnnxList *list, CleaveOnnxOrder order, GHashTable *makers, GPtrArray *stack)
+{
+  Onnx__GraphProto *graph = list->export->model->graph;
+
+  for (size_t i = graph->n_node; i-- > 0;)
+    g_ptr_array_add (stack, graph->node[i]);
+  for (size_t i = graph->n_node; order == CLEAVE_ONNX_AS_THEY_STAND && i-- > 0;)
+    if (is_work (graph->node[i]))
+      g_ptr_array_add (stack, graph->node[i]);
+  for (size_t i = graph->n_output; order == CLEAVE_ONNX_AS_READ && i-- > 0;)
+    if (g_hash_table_contains (makers, graph->output[i]->name))
+      g_ptr_array_add (stack, g_hash_table_lookup (makers, graph->output[i]->name));
+}
+
+static void
+order_nodes (CleaveOnnxList *list, CleaveOnnxOrder order)
 {
   Onnx__GraphProto *graph = list->export->model->graph;
   g_autoptr (GHashTable) makers = g_hash_table_new (g_str_hash, g_str_equal);
@@ -55,11 +75,7 @@ order_nodes (CleaveOnnxList *list)
   for (size_t i = 0; i < graph->n_node; i++)
     for (size_t k = 0; k < graph->node[i]->n_output; k++)
       g_hash_table_insert (makers, graph->node[i]->output[k], graph->node[i]);
-  for (size_t i = graph->n_node; i-- > 0;)
-    g_ptr_array_add (stack, graph->node[i]);
-  for (size_t i = graph->n_output; i-- > 0;)
-    if (g_hash_table_contains (makers, graph->output[i]->name))
-      g_ptr_array_add (stack, g_hash_table_lookup (makers, graph->output[i]->name));
+  push_first (list, order, makers, stack);
   while (stack->len > 0)
     {
       Onnx__NodeProto *node = stack->pdata[stack->len - 1];
@@ -280,7 +296,7 @@ find_kinds (CleaveOnnxList *list)
 }
 
 gboolean
-cleave_onnx_list_init (CleaveOnnxList *list, CleaveOnnxExport *export)
+cleave_onnx_list_init (CleaveOnnxList *list, CleaveOnnxExport *export, CleaveOnnxOrder order)
 {
   const Onnx__GraphProto *graph = export->model->graph;
 
@@ -300,7 +316,7 @@ cleave_onnx_list_init (CleaveOnnxList *list, CleaveOnnxExport *export)
 
       list->constants->pdata[value] = graph->initializer[i];
     }
-  order_nodes (list);
+  order_nodes (list, order);
   index_inputs (list);
   index_uses (list);
   find_types (list);

@@ -81,21 +81,46 @@ write_all (CleaveOnnxExport *export, const CleaveOnnxList *list, const GPtrArray
     }
 }
 
+/* Nodes that the file is spared. */
+static guint
+count_saved (const GPtrArray *repeats)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < repeats->len; i++)
+    {
+      const CleaveOnnxRepeat *repeat = repeats->pdata[i];
+
+      n += (repeat->n_turns - 1) * repeat->period;
+    }
+  return n;
+}
+
+static void
+write_list (CleaveOnnxExport *export, const CleaveOnnxList *list, const GPtrArray *repeats)
+{
+  g_autoptr (GHashTable) constants = g_hash_table_new (g_str_hash, g_str_equal);
+
+  for (guint v = 0; v < list->names->len; v++)
+    if (list->constants->pdata[v] != NULL)
+      g_hash_table_add (constants, list->names->pdata[v]);
+  write_all (export, list, repeats);
+  drop_constants (export, constants);
+}
+
 void
 cleave_onnx_export_loops (CleaveOnnxExport *export)
 {
-  g_auto (CleaveOnnxList) list = { 0 };
-  g_autoptr (GPtrArray) repeats = NULL;
-  g_autoptr (GHashTable) constants = g_hash_table_new (g_str_hash, g_str_equal);
+  g_auto (CleaveOnnxList) read = { 0 }, stand = { 0 };
+  g_autoptr (GPtrArray) found = NULL, others = NULL;
 
-  if (!cleave_onnx_list_init (&list, export))
+  if (!cleave_onnx_list_init (&read, export, CLEAVE_ONNX_AS_READ) ||
+      !cleave_onnx_list_init (&stand, export, CLEAVE_ONNX_AS_THEY_STAND))
     return;
-  repeats = cleave_onnx_find_repeats (&list);
-  if (repeats->len == 0)
-    return;
-  for (guint v = 0; v < list.names->len; v++)
-    if (list.constants->pdata[v] != NULL)
-      g_hash_table_add (constants, list.names->pdata[v]);
-  write_all (export, &list, repeats);
-  drop_constants (export, constants);
+  found = cleave_onnx_find_repeats (&read);
+  others = cleave_onnx_find_repeats (&stand);
+  if (count_saved (others) > count_saved (found))
+    write_list (export, &stand, others);
+  else if (found->len > 0)
+    write_list (export, &read, found);
 }

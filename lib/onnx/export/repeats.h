@@ -7,7 +7,13 @@
 
 #define CLEAVE_NO_VALUE G_MAXUINT
 
-/* The nodes of a file, each after what it reads and no earlier than needed, and what they read. */
+/* In which order nodes of a file are looked at: right before what reads them first, from the
+ * outputs up; or as they stand, but for what takes values apart and puts them together.  In the
+ * first, what else strips give stands where that is read, behind all strips; in the second, strips
+ * follow each other only where the graph's nodes do. */
+typedef enum { CLEAVE_ONNX_AS_READ, CLEAVE_ONNX_AS_THEY_STAND } CleaveOnnxOrder;
+
+/* The nodes of a file, each after what it reads, and what they read. */
 typedef struct
 {
   CleaveOnnxExport *export;
@@ -61,7 +67,8 @@ void cleave_onnx_repeat_free (CleaveOnnxRepeat *repeat);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveOnnxRepeat, cleave_onnx_repeat_free)
 
 /* FALSE: a node has graphs within it. */
-gboolean cleave_onnx_list_init (CleaveOnnxList *list, CleaveOnnxExport *export);
+gboolean
+cleave_onnx_list_init (CleaveOnnxList *list, CleaveOnnxExport *export, CleaveOnnxOrder order);
 void cleave_onnx_list_clear (CleaveOnnxList *list);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveOnnxList, cleave_onnx_list_clear)
 
