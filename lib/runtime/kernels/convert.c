@@ -18,7 +18,7 @@ enum { X, SCALE, ZERO };
 #define FEW 16
 #define FEW_TO_QUANTIZE 32
 /* Bytes of fewer channels than that, of a value that has more, are put side by side. */
-#define FEW_OF_ROW 32
+#define FEW_OF_ROW 64
 
 /* Preparing. */
 
