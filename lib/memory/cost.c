@@ -33,9 +33,15 @@ cleave_cost_of_macs_in_strips (double macs)
 }
 
 double
+cleave_cost_of_bytes_at (double n_bytes, double near_per_ns, double far_per_ns)
+{
+  return MIN (n_bytes, CACHED) / near_per_ns + MAX (n_bytes - CACHED, 0) / far_per_ns;
+}
+
+double
 cleave_cost_of_bytes (double n_bytes)
 {
-  return MIN (n_bytes, CACHED) / CACHED_PER_NS + MAX (n_bytes - CACHED, 0) / FAR_PER_NS;
+  return cleave_cost_of_bytes_at (n_bytes, CACHED_PER_NS, FAR_PER_NS);
 }
 
 double

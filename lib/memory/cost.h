@@ -21,6 +21,7 @@ double cleave_cost_of_macs_in_strips (double macs);
 double cleave_cost_in_strips (const CleaveGraph *graph);
 /* Of bytes that a step reads or writes: the caches hold the first of them. */
 double cleave_cost_of_bytes (double n_bytes);
+double cleave_cost_of_bytes_at (double n_bytes, double near_per_ns, double far_per_ns);
 /* Of bytes that the caches of the thread do not have. */
 double cleave_cost_of_far_bytes (double n_bytes);
 /* Of bytes that the step before has in registers or in the nearest cache. */

@@ -17,21 +17,25 @@
 /* Results of products; with them, a depthwise convolution of 9 taps has 33 MACs in a nanosecond. */
 #define RESULTS_PER_NS 8
 #define RESULTS_OF_BYTES_PER_NS 7
+/* Both of bytes that each channel has for itself. */
+#define DEPTHWISE_BYTES_PER_NS 45
+#define DEPTHWISE_RESULTS_PER_NS 10
 /* To begin a product of floats, one that reads or makes bytes, a group, and any other step. */
 #define BEGIN_PRODUCT 300
 #define BEGIN_BYTES 1000
 #define BEGIN_GROUP 400
 #define BEGIN 130
 /* Bytes: what the nearer caches hold, and what they do not. */
-#define NEAR (512 << 10)
 #define NEAR_PER_NS 64
 #define FAR_PER_NS 40
 /* Weights that a piece before has read. */
 #define AGAIN_PER_NS 80
 /* What goes not element by element takes so much less time than schedules count on. */
 #define ELEMENTS_GAIN 1.6
-/* Places that a Gather or a Scatter looks up; chunks of channels look up all of them. */
-#define PLACES_PER_NS 0.25
+/* Places that a Gather or a Scatter looks up; chunks of channels look up all of them.  And bytes
+ * that they move there. */
+#define PLACES_PER_NS 0.29
+#define MOVED_PER_NS 200
 
 /* Floats of a vector; what is left of the channels has one of its own. */
 #define N_LANES 16
@@ -39,7 +43,7 @@
 static double
 cost_of_bytes (double n_bytes)
 {
-  return MIN (n_bytes, NEAR) / NEAR_PER_NS + MAX (n_bytes - NEAR, 0) / FAR_PER_NS;
+  return cleave_cost_of_bytes_at (n_bytes, NEAR_PER_NS, FAR_PER_NS);
 }
 
 static double
@@ -85,12 +89,28 @@ count_elements (const CleaveResult *result)
   return result == NULL ? 0 : (double) cleave_shape_n_elements (&result->type.shape);
 }
 
+/* Whether weights of taps have but one channel of the operand each. */
+static gboolean
+is_depthwise (const CleaveNode *node)
+{
+  for (guint i = 1; i < node->n_operands; i++)
+    {
+      const CleaveResult *w = node->operands[i].result;
+
+      if (w != NULL && cleave_node_is_fixed (w->node) && w->type.shape.rank > 2)
+        return w->type.shape.dim[1] == 1;
+    }
+  return FALSE;
+}
+
 /* Of what each result takes, if no lane is idle. */
 static double
 cost_of_sums (const CleaveNode *node)
 {
   double macs = (double) cleave_node_get_macs (node), n = count_elements (&node->results[0]);
 
+  if (cleave_cost_is_in_bytes (node) && is_depthwise (node))
+    return macs / DEPTHWISE_BYTES_PER_NS + n / DEPTHWISE_RESULTS_PER_NS;
   if (cleave_cost_is_in_bytes (node))
     return macs / BYTES_PER_NS + n / RESULTS_OF_BYTES_PER_NS;
   return macs / (cleave_cost_is_by_winograd (node) ? WINOGRAD_PER_NS : FLOATS_PER_NS) +
@@ -152,14 +172,44 @@ has_places (const CleaveNode *node, guint operand)
          node->results[0].type.element != x->type.element;
 }
 
+static double
+count_places (const CleaveNode *node)
+{
+  double n = 0;
+
+  for (guint i = 0; i < node->n_operands; i++)
+    if (has_places (node, i))
+      n += count_elements (cleave_result_without_broadcast (node->operands[i].result));
+  return n;
+}
+
+/* Of what there is to read, no more is read than is made. */
+static double
+cost_of_places (const CleaveNode *node)
+{
+  double n_made = (double) cleave_tensor_type_n_bytes (&node->results[0].type), n_bytes = n_made;
+
+  for (guint i = 0; i < node->n_operands; i++)
+    if (node->operands[i].result != NULL)
+      {
+        double n = (double) cleave_tensor_type_n_bytes (
+            &cleave_result_without_broadcast (node->operands[i].result)->type);
+
+        n_bytes += i == 0 ? MIN (n, n_made) : n;
+      }
+  return count_places (node) / PLACES_PER_NS + n_bytes / MOVED_PER_NS;
+}
+
 double
 cleave_cost_of_piece (const CleaveNode *node, GHashTable *read)
 {
   const gboolean is_product = cleave_node_get_macs (node) > 0;
-  double n_bytes = 0, n_packed = 0, n_places = 0, cost = cleave_cost_to_begin (node);
+  double n_bytes = 0, n_packed = 0, cost = cleave_cost_to_begin (node);
 
   if (node->n_operands == 0 || node->n_results == 0)
     return BEGIN;
+  if (count_places (node) > 0)
+    return cost + cost_of_places (node);
   for (guint r = 0; r < node->n_results; r++)
     n_bytes += (double) cleave_tensor_type_n_bytes (&node->results[r].type);
   for (guint i = 0; i < node->n_operands; i++)
@@ -168,8 +218,6 @@ cleave_cost_of_piece (const CleaveNode *node, GHashTable *read)
         const CleaveResult *x = cleave_result_without_broadcast (node->operands[i].result);
         double n = (double) cleave_tensor_type_n_bytes (&x->type);
 
-        if (has_places (node, i))
-          n_places += count_elements (x);
         if (is_product && cleave_node_is_fixed (x->node) && !g_hash_table_add (read, (gpointer) x))
           cost += n / AGAIN_PER_NS;
         else
@@ -179,8 +227,7 @@ cleave_cost_of_piece (const CleaveNode *node, GHashTable *read)
       }
   return cost + cleave_cost_of_rows (n_packed) +
          (is_product ? MAX (cost_of_product (node), cost_of_bytes (n_bytes))
-                     : MAX (MAX (cost_of_bytes (n_bytes), n_places / PLACES_PER_NS),
-                            cost_of_elements (node)));
+                     : MAX (cost_of_bytes (n_bytes), cost_of_elements (node)));
 }
 
 double
