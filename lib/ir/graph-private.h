@@ -53,7 +53,7 @@ struct _CleaveGraph
   GHashTable *suffixes;     /* next number to try after a name that was taken */
   gboolean
       inputs_apart;    /* somebody else's memory holds the inputs: for counting, not for programs */
-  gint64 enough_bytes; /* what takes more is hardly ordered and packed; 0: nothing.  Likewise */
+  gint64 enough_bytes; /* what takes more is hardly ordered, not packed; 0: nothing.  Likewise */
   gpointer origin;     /* what the file that it came from says besides; NULL: none.  Counted */
   GDestroyNotify origin_clear;
   GPtrArray *files; /* paths that it was read from, the model's own first; NULL: from none */

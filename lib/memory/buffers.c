@@ -104,9 +104,8 @@ last_reader (const guint *position, const CleaveNode *node)
   return last;
 }
 
-/* Whether a view is there for joins alone, which may have to copy it anyway. */
-static gboolean
-is_for_joins (const CleaveNode *view)
+gboolean
+cleave_storage_is_for_joins (const CleaveNode *view)
 {
   if (view == NULL || (view->op->flags & CLEAVE_OP_VIEW) == 0 || view->n_results != 1)
     return FALSE;
@@ -126,7 +125,7 @@ find_done (const guint *position, const CleaveResult *x)
        use = use->next_use)
     if (use->node == NULL)
       return CLEAVE_NEVER;
-    else if (!is_for_joins (use->node))
+    else if (!cleave_storage_is_for_joins (use->node))
       last = MAX (last, last_reader (position, use->node));
   return last;
 }
@@ -135,7 +134,7 @@ static gboolean
 has_view_for_joins (const GPtrArray *order)
 {
   for (guint i = 0; i < order->len; i++)
-    if (is_for_joins (order->pdata[i]))
+    if (cleave_storage_is_for_joins (order->pdata[i]))
       return TRUE;
   return FALSE;
 }
@@ -164,7 +163,7 @@ cleave_storage_find_done (const CleaveGraph *graph, const GPtrArray *order, cons
 guint
 cleave_storage_materialise_after (const guint *done, const CleaveNode *view)
 {
-  return done != NULL && is_for_joins (view) && view->operands[0].result != NULL
+  return done != NULL && cleave_storage_is_for_joins (view) && view->operands[0].result != NULL
              ? done[view->operands[0].result->node->id]
              : CLEAVE_NEVER;
 }

@@ -197,6 +197,8 @@ void cleave_storage_visit (const CleaveStorage *storage,
                            CleaveStepVisit visit,
                            gpointer data);
 
+/* Whether a view is there for joins alone, which may have to copy it anyway. */
+gboolean cleave_storage_is_for_joins (const CleaveNode *view);
 /* Of each node in the order, by id: the position after which joins alone read its result, through
  * views; CLEAVE_NEVER: none.  NULL: of no node, as most often. */
 guint *

@@ -45,10 +45,12 @@ is_view (const CleaveNode *node)
   return cleave_call_is_view (&call.call);
 }
 
+/* What may be copied, wherever that is, leaves what it is a view of. */
 static guint
 find_base (const CleaveNode *node, const Value *values)
 {
-  return (node->op->flags & CLEAVE_OP_VIEW) != 0 && is_view (node)
+  return (node->op->flags & CLEAVE_OP_VIEW) != 0 && !cleave_storage_is_for_joins (node) &&
+                 is_view (node)
              ? values[node->operands[0].result->node->id].base
              : node->id;
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Over 400 lines: orders are looked at one after the other, each for less than those before. */
+
 #include "ordering.h"
 
 #include "../ir/graph-private.h"
@@ -64,6 +66,9 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Finding, finding_clear)
 /* An order that takes more than so many times what the best one does is of use for some stretch at
  * most. */
 #define HOPELESS 2
+
+/* What moves in an order lowers its peak by no more than such a part, most often. */
+#define MAX_MOVED 20
 
 /* Nodes that lie in the order in which they run were put there so, by who fitted the graph if not
  * by who wrote it: copies alone may make that order the best. */
@@ -131,15 +136,27 @@ add_candidate (Finding *f, GPtrArray *order)
   return candidate;
 }
 
+/* The bytes that an order takes at least; -1: not known. */
+static gint64
+find_least_peak (const CleaveGraph *graph, const GPtrArray *order)
+{
+  g_autofree gint64 *least = cleave_order_find_least (graph, order);
+  gint64 peak = 0;
+
+  for (guint i = 0; least != NULL && i < order->len; i++)
+    peak = MAX (peak, least[i]);
+  return least == NULL ? -1 : peak;
+}
+
 /* Adds an order without measuring it, if it cannot be better than the best one.  That takes a
- * fifth of the time, and views that are no copies. */
+ * fifth of the time, or less. */
 static gboolean
 add_bound (Finding *f, GPtrArray *order)
 {
   CleaveOrderCandidate *candidate;
   gint64 *least, peak = 0;
 
-  if (f->best == NULL || f->storage->done != NULL)
+  if (f->best == NULL)
     return FALSE;
   least = cleave_order_find_least (f->graph, order);
   for (guint i = 0; least != NULL && i < order->len; i++)
@@ -187,21 +204,29 @@ is_done (const Finding *f)
   return f->best != NULL && f->best->peak <= f->bound;
 }
 
+/* FALSE: nothing is made of it. */
+static gboolean
+add_unless_bound (Finding *f, GPtrArray *order)
+{
+  const CleaveOrderCandidate *candidate;
+
+  if (add_bound (f, order))
+    return TRUE;
+  candidate = add_candidate (f, order);
+  return candidate->peak <= candidate->hopeless && !is_done (f);
+}
+
 /* An order as it is, and with what later strips need kept in time. */
 static void
 add_both (Finding *f, GPtrArray *order)
 {
-  const CleaveOrderCandidate *candidate;
   g_autoptr (GPtrArray) hoisted = NULL;
 
-  if (add_bound (f, order))
-    return;
-  candidate = add_candidate (f, order);
-  if (candidate->peak > candidate->hopeless || is_done (f))
+  if (!add_unless_bound (f, order))
     return;
   hoisted = cleave_order_hoist_kept (f->graph, order);
   if (hoisted != NULL && !is_known (f, hoisted))
-    add_candidate (f, hoisted);
+    add_unless_bound (f, hoisted);
 }
 
 /* Measures what has to be. */
@@ -216,16 +241,28 @@ combine (Finding *f)
   return combined;
 }
 
+/* Whether an order is sure to take more than another may: what is measured first rules it out then.
+ */
+static gboolean
+takes_more (const CleaveGraph *graph, const GPtrArray *order, const GPtrArray *than)
+{
+  const gint64 least = find_least_peak (graph, order), other = find_least_peak (graph, than);
+
+  return other >= 0 && least > other;
+}
+
 /* Orders of all nodes. */
 static void
 add_walks (Finding *f, GPtrArray *file)
 {
   g_autoptr (GPtrArray) first = cleave_walk_depth_first (f->graph, NULL), heaviest = NULL,
                         eager = NULL, combined = NULL;
+  const gboolean is_file_first = takes_more (f->graph, first, file);
+  GPtrArray *second = is_file_first ? first : file;
 
-  add_both (f, first);
-  if (!is_done (f) && !is_known (f, file))
-    add_both (f, file);
+  add_both (f, is_file_first ? file : first);
+  if (!is_done (f) && !is_known (f, second))
+    add_both (f, second);
   heaviest = is_done (f) ? NULL : cleave_walk_heaviest_first (f->graph, file);
   if (heaviest != NULL && !is_known (f, heaviest))
     add_both (f, heaviest);
@@ -238,6 +275,15 @@ add_walks (Finding *f, GPtrArray *file)
     add_candidate (f, combined);
 }
 
+/* Whether what moves may bring the best order down to what is asked for. */
+static gboolean
+may_be_enough (const Finding *f)
+{
+  const gint64 enough = f->graph->enough_bytes;
+
+  return enough == 0 || f->best->peak <= enough + enough / MAX_MOVED;
+}
+
 /* What the best order becomes if some nodes move. */
 static void
 add_variants (Finding *f)
@@ -246,7 +292,7 @@ add_variants (Finding *f)
     cleave_order_sink, cleave_order_hoist_last, cleave_order_delay_kept
   };
 
-  for (guint i = 0; i < G_N_ELEMENTS (move) && !is_done (f); i++)
+  for (guint i = 0; i < G_N_ELEMENTS (move) && !is_done (f) && may_be_enough (f); i++)
     {
       g_autoptr (GPtrArray) moved = move[i](f->best->order, f->storage);
 

@@ -33,6 +33,9 @@
 /* Of those from the least up, since the last that needs less. */
 #define MAX_NODES_UP 10000
 
+/* Of those that are tried for so many bytes at once. */
+#define MAX_NODES_OF_QUICK 25000
+
 /* A plan that fits is not taken at once: cheaper ones are measured, of so many nodes in all, some
  * 0.1 ms each, until what they were thought to take lies this near. */
 #define MAX_NODES_OF_CHEAPER 4000
@@ -376,19 +379,40 @@ is_cancelled (const CleaveFitSearch *search)
   return g_cancellable_is_cancelled (search->options.cancellable);
 }
 
+/* Of the pieces alone. */
+static guint64
+count_pieces (const CleaveFitSearch *search, const CleaveFitPath *path)
+{
+  const guint *first_node = search->steps.first_node;
+  guint64 n = 0;
+
+  for (guint i = 0; i < path->edges->len; i++)
+    {
+      const CleaveFitEdge *edge = &g_array_index (path->edges, CleaveFitEdge, i);
+
+      n += (guint64) edge->n_strips * edge->n_columns *
+           (first_node[edge->end] - first_node[edge->begin]);
+    }
+  return n;
+}
+
 static const CleaveFitTry *
-search_family (CleaveFitSearch *search, Family family, gint64 max_bytes)
+search_family (CleaveFitSearch *search, Family family, gint64 max_bytes, guint *n_nodes)
 {
   gint64 target = (gint64) ((1 + MARGIN) * (double) max_bytes);
 
   for (guint i = 0; i < MAX_TRIES && !is_cancelled (search); i++)
     {
       g_autoptr (CleaveFitPath) path = find_path (search, family, target);
-      const CleaveFitTry *tried = path == NULL ? NULL : try_path (search, path);
+      const guint n_tries = search->tries->len;
+      const CleaveFitTry *tried;
       gboolean is_new;
 
-      if (tried == NULL)
+      if (path == NULL ||
+          (*n_nodes > 0 && *n_nodes + count_pieces (search, path) > MAX_NODES_OF_QUICK))
         break;
+      tried = try_path (search, path);
+      *n_nodes += search->tries->len > n_tries ? tried->n_nodes : 0;
       is_new = learn (search, family, tried);
       if (tried->estimate.arena_bytes <= max_bytes)
         return cleave_fit_search_allows (search, tried) ? tried : NULL;
@@ -402,13 +426,14 @@ static const CleaveFitTry *
 search_quickly (CleaveFitSearch *search, Family last, gint64 max_bytes)
 {
   const CleaveFitTry *found = NULL;
+  guint n_nodes = 0;
 
   if (search->before->estimate.arena_bytes <= max_bytes &&
       cleave_fit_search_allows (search, search->before))
     return search->before;
   for (Family family = STRIPS; family <= last && found == NULL; family++)
     if (is_its_own (search, family))
-      found = search_family (search, family, max_bytes);
+      found = search_family (search, family, max_bytes, &n_nodes);
   return found;
 }
 
@@ -582,23 +607,6 @@ search_least (CleaveFitSearch *search, Family first, Family last, guint *n_nodes
   for (Family family = first; family <= last; family++)
     if (is_its_own (search, family))
       search_least_of (search, family, n_nodes);
-}
-
-/* Of the pieces alone. */
-static guint64
-count_pieces (const CleaveFitSearch *search, const CleaveFitPath *path)
-{
-  const guint *first_node = search->steps.first_node;
-  guint64 n = 0;
-
-  for (guint i = 0; i < path->edges->len; i++)
-    {
-      const CleaveFitEdge *edge = &g_array_index (path->edges, CleaveFitEdge, i);
-
-      n += (guint64) edge->n_strips * edge->n_columns *
-           (first_node[edge->end] - first_node[edge->begin]);
-    }
-  return n;
 }
 
 /* Between a plan that fits and one that does not, or as far as all fit. */
