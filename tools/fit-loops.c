@@ -61,24 +61,51 @@ list_missing (const CleaveFitPlan *plan, const CleaveGraph *graph, GArray *missi
   return TRUE;
 }
 
-/* Without those segments whose strips do not become turns. */
+/* Strips of rows are no fewer; chunks of an outer dimension may be. */
+#define MIN_STRIPS 6
+
+/* Few pieces are few copies: what they need without a Loop is foreseen well. */
+static gboolean
+has_few_pieces (const CleaveFitPlan *plan, guint segment)
+{
+  return cleave_fit_plan_get_segment (plan, segment)->n_strips < MIN_STRIPS;
+}
+
+/* Of the segments that have no turn, those that are to stay whole come first. */
+static guint
+sort_missing (const CleaveFitPlan *plan, GArray *missing, gboolean few_stay)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < missing->len; i++)
+    {
+      guint segment = g_array_index (missing, guint, i);
+
+      if (few_stay && has_few_pieces (plan, segment))
+        continue;
+      g_array_index (missing, guint, i) = g_array_index (missing, guint, n);
+      g_array_index (missing, guint, n++) = segment;
+    }
+  return n;
+}
+
+/* Without those segments whose strips do not become turns; those of few pieces may stay. */
 static CleaveFitPlan *
-keep_loops (const CleaveFitPlan *plan, const CleaveGraph *graph, guint *n_whole, GError **error)
+keep_loops (const CleaveFitPlan *plan, const CleaveGraph *graph, gboolean few_stay, GError **error)
 {
   g_autoptr (CleaveFitPlan) kept = cleave_fit_plan_ref ((CleaveFitPlan *) plan);
   g_autoptr (GArray) missing = g_array_new (FALSE, FALSE, sizeof (guint));
+  guint n;
 
-  *n_whole = 0;
   if (!list_missing (kept, graph, missing, error))
     return NULL;
-  while (missing->len > 0)
+  while ((n = sort_missing (kept, missing, few_stay)) > 0)
     {
       CleaveFitPlan *less = cleave_fit_plan_new_without (
-          kept, graph, missing->len, (const guint *) (gpointer) missing->data, error);
+          kept, graph, n, (const guint *) (gpointer) missing->data, error);
 
       cleave_fit_plan_unref (g_steal_pointer (&kept));
       kept = less;
-      *n_whole += missing->len;
       g_array_set_size (missing, 0);
       if (kept == NULL || !list_missing (kept, graph, missing, error))
         return NULL;
@@ -100,6 +127,45 @@ foresee (const CleaveFitPlan *plan, const CleaveGraph *graph, GError **error)
     return -1;
   cleave_onnx_set_loops (copy, TRUE);
   return cleave_onnx_foresee_bytes (copy, error);
+}
+
+/* A plan, and what it comes to there. */
+typedef struct
+{
+  CleaveFitPlan *plan;
+  guint n_loops, n_pieces; /* segments */
+  gint64 n_bytes;
+} Form;
+
+static void
+form_clear (Form *form)
+{
+  g_clear_pointer (&form->plan, cleave_fit_plan_unref);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Form, form_clear)
+
+/* Takes the plan, which may be none: then there was an error. */
+static gboolean
+form_init (Form *form, CleaveFitPlan *plan, const CleaveGraph *graph, GError **error)
+{
+  g_autoptr (GArray) missing = g_array_new (FALSE, FALSE, sizeof (guint));
+
+  form->plan = plan;
+  if (plan == NULL || !list_missing (plan, graph, missing, error))
+    return FALSE;
+  form->n_pieces = missing->len;
+  form->n_loops = cleave_fit_plan_get_n_segments (plan) - missing->len;
+  form->n_bytes = foresee (plan, graph, error);
+  return form->n_bytes >= 0;
+}
+
+static void
+form_take (Form *form, Form *other)
+{
+  form_clear (form);
+  *form = *other;
+  other->plan = NULL;
 }
 
 static CleaveFitPlan *
@@ -151,35 +217,64 @@ gains_by_pieces (gint64 bytes, gint64 kept_bytes)
   return (double) bytes < PIECES_PART * (double) kept_bytes && bytes + PIECES_BYTES < kept_bytes;
 }
 
-/* The plan, or one in whose place it is foreseen to need less there: with those segments alone that
- * become Loops, or none. */
+static gboolean
+has_few (const CleaveFitPlan *plan)
+{
+  for (guint i = 0; i < cleave_fit_plan_get_n_segments (plan); i++)
+    if (has_few_pieces (plan, i))
+      return TRUE;
+  return FALSE;
+}
+
+/* Of a plan, what is foreseen to need least there: with those segments alone that become Loops,
+ * with those of few pieces as well, or with all. */
+static gboolean
+find_form (Form *best, const CleaveFitPlan *plan, const CleaveGraph *graph, GError **error)
+{
+  g_auto (Form) all = { 0 }, few = { 0 };
+
+  if (!form_init (&all, cleave_fit_plan_ref ((CleaveFitPlan *) plan), graph, error))
+    return FALSE;
+  if (all.n_pieces == 0)
+    {
+      form_take (best, &all);
+      return TRUE;
+    }
+  if (!form_init (best, keep_loops (plan, graph, FALSE, error), graph, error))
+    return FALSE;
+  if (has_few (plan))
+    {
+      if (!form_init (&few, keep_loops (plan, graph, TRUE, error), graph, error))
+        return FALSE;
+      if (few.n_bytes + LOOP_BYTES < best->n_bytes)
+        form_take (best, &few);
+    }
+  if (gains_by_pieces (all.n_bytes, best->n_bytes))
+    form_take (best, &all);
+  return TRUE;
+}
+
+/* The plan in that form, or whole, where that is foreseen to need no more there. */
 static CleaveFitPlan *
 weigh (const Search *search, const CleaveFitPlan *plan, CleaveFitLoops *loops, GError **error)
 {
   const CleaveGraph *graph = search->graph;
-  g_autoptr (CleaveFitPlan) kept = keep_loops (plan, graph, &loops->n_whole, error), whole = NULL;
+  g_auto (Form) best = { 0 }, whole = { 0 };
   guint n = cleave_fit_plan_get_n_segments (plan);
-  gint64 bytes, kept_bytes;
 
-  if (kept == NULL || (bytes = foresee (plan, graph, error)) < 0 ||
-      (kept_bytes = foresee (kept, graph, error)) < 0)
+  if (!find_form (&best, plan, graph, error))
     return NULL;
-  loops->bytes_after = gains_by_pieces (bytes, kept_bytes) ? bytes : kept_bytes;
-  loops->n_loops = n - loops->n_whole;
-  if (loops->bytes_after + LOOP_BYTES >= loops->bytes_before && n > 0)
+  if (best.n_bytes + LOOP_BYTES >= loops->bytes_before && n > 0)
     {
-      whole = keep_whole (plan, graph, error);
-      loops->n_loops = 0;
-      loops->n_whole = n;
-      loops->bytes_after = whole == NULL ? -1 : foresee (whole, graph, error);
-      return loops->bytes_after < 0 ? NULL : g_steal_pointer (&whole);
+      if (!form_init (&whole, keep_whole (plan, graph, error), graph, error))
+        return NULL;
+      form_take (&best, &whole);
     }
-  if (!gains_by_pieces (bytes, kept_bytes))
-    return g_steal_pointer (&kept);
-  loops->bytes_after = bytes;
-  loops->n_pieces = loops->n_whole;
-  loops->n_whole = 0;
-  return cleave_fit_plan_ref ((CleaveFitPlan *) plan);
+  loops->n_loops = best.n_loops;
+  loops->n_pieces = best.n_pieces;
+  loops->n_whole = n - best.n_loops - best.n_pieces;
+  loops->bytes_after = best.n_bytes;
+  return g_steal_pointer (&best.plan);
 }
 
 /* Plans for so many bytes, and tells what that took before segments were left whole.  Where none is

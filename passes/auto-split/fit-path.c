@@ -352,11 +352,11 @@ typedef struct
   const CleaveFitEdge *edge; /* the last; NULL: a step as it is */
 } Way;
 
-/* Chunks of channels read other weights each. */
 static gboolean
-may_repeat (const CleaveFitEdge *edge)
+is_taken (const CleaveFitEdges *edges, const CleaveFitEdge *edge)
 {
-  return edge->n_strips >= MIN_EVEN_STRIPS && edge->cut != CLEAVE_FIT_OUTER;
+  return !edges->is_even ||
+         (edge->cut == CLEAVE_FIT_OUTER ? edges->has_chunks : edge->n_strips >= MIN_EVEN_STRIPS);
 }
 
 static void
@@ -378,7 +378,7 @@ find_way (const CleaveFitEdges *edges, Way *ways, guint end, const CleaveFitAsk 
 
       if ((edge->best_of & 1U << edges->laps) == 0)
         continue;
-      if (edge->n_bytes <= ask->max_bytes && (!edges->is_even || may_repeat (edge)) &&
+      if (edge->n_bytes <= ask->max_bytes && is_taken (edges, edge) &&
           (way.cost < best->cost || (way.cost <= best->cost && way.n_bytes < best->n_bytes)))
         *best = way;
     }

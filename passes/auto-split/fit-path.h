@@ -24,7 +24,8 @@ typedef struct
   GArray *edges; /* CleaveFitEdge */
   guint *first;  /* of each end; n_steps + 2 */
   gboolean has_tiles, has_laps, has_narrow;
-  gboolean is_even; /* strips are of one size but for the last */
+  gboolean is_even;    /* strips are of one size but for the last */
+  gboolean has_chunks; /* of an outer dimension, even so */
   CleaveFitLaps laps;
 } CleaveFitEdges;
 

@@ -336,6 +336,8 @@ init (CleaveFitSearch *search, CleaveGraph *graph, const CleaveFitOptions *optio
   if (!cleave_fit_edges_init (&search->strips, &search->steps, NULL, &watch, error))
     return FALSE;
   search->strips.is_even = options->even_strips;
+  /* Chunks read other weights each; what a pooling needs whole can be had in such alone. */
+  search->strips.has_chunks = search->copies != NULL;
   path = find_path (search, STRIPS, G_MAXINT64);
   try_path (search, path);
   return TRUE;

@@ -186,15 +186,11 @@ searches_clear (Searches *searches)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Searches, searches_clear)
 
-/* Where cuts of the graph as it is do, nothing else is tried; nor copies where strips are to
- * repeat. */
+/* Where cuts of the graph as it is do, nothing else is tried. */
 static gboolean
-may_look_otherwise (const Searches *searches, const CleaveFitTry *found, guint otherwise)
+may_look_otherwise (const Searches *searches, const CleaveFitTry *found)
 {
-  const CleaveFitOptions *options = &searches->first.options;
-
-  return (found == NULL || options->max_memory == 0) &&
-         (otherwise == CLEAVE_FIT_STAGED || !options->even_strips);
+  return found == NULL || searches->first.options.max_memory == 0;
 }
 
 static CleaveFitPlan *
@@ -208,7 +204,7 @@ find_plan (Searches *searches, GError **error)
       CleaveFitSearch *other = &searches->others[i];
       const CleaveFitTry *tried;
 
-      if (!may_look_otherwise (searches, found, i) ||
+      if (!may_look_otherwise (searches, found) ||
           !cleave_fit_search_init_again (other, &searches->first, i, search->enough))
         continue;
       tried = find_try (other);
@@ -342,7 +338,7 @@ static void
 add_others (Searches *searches, GPtrArray *tries)
 {
   for (guint i = 0; i < CLEAVE_FIT_N_OTHERWISE; i++)
-    if (may_look_otherwise (searches, NULL, i) &&
+    if (may_look_otherwise (searches, NULL) &&
         cleave_fit_search_init_again (&searches->others[i], &searches->first, i,
                                       searches->first.enough))
       {
@@ -422,6 +418,15 @@ apply (const CleaveFitPlan *plan, CleaveGraph *graph, CleaveSplitReport *report,
   return FALSE;
 }
 
+static gboolean
+has_part (const CleaveFitPlan *plan, const gboolean *whole)
+{
+  for (guint i = 0; i < plan->parts->len; i++)
+    if (!whole[i])
+      return TRUE;
+  return FALSE;
+}
+
 /**
  * cleave_fit_plan_new_without:
  * @plan: a plan
@@ -431,6 +436,7 @@ apply (const CleaveFitPlan *plan, CleaveGraph *graph, CleaveSplitReport *report,
  * @error: return location for a [struct@GLib.Error]
  *
  * Makes a plan of the other segments, and measures what it takes, which is more in most cases.
+ * Without any, there are no copies, either.
  *
  * Fails with %CLEAVE_ERROR_OPTION if the graph does not have the nodes of the plan.
  *
@@ -446,6 +452,7 @@ cleave_fit_plan_new_without (const CleaveFitPlan *plan,
   g_autofree gboolean *whole = NULL;
   g_autoptr (CleaveGraph) split = NULL, copy = NULL;
   g_autoptr (CleaveFitTry) tried = NULL;
+  GPtrArray *copies;
 
   g_return_val_if_fail (plan != NULL && graph != NULL, NULL);
   g_return_val_if_fail (segments != NULL || n_segments == 0, NULL);
@@ -458,10 +465,12 @@ cleave_fit_plan_new_without (const CleaveFitPlan *plan,
       whole[segments[i]] = TRUE;
   copy = cleave_graph_copy (graph);
   copy->inputs_apart = plan->inputs_apart;
-  if (plan->copies != NULL)
-    g_ptr_array_unref (cleave_fit_copies_apply (plan->copies, copy, NULL));
-  tried = cleave_fit_try_new_without (copy, plan->parts, whole, plan->is_listed, plan->n_threads);
-  return plan_new_of (tried, plan->copies, &plan->totals, plan->n_threads, plan->inputs_apart);
+  copies = has_part (plan, whole) ? plan->copies : NULL;
+  if (copies != NULL)
+    g_ptr_array_unref (cleave_fit_copies_apply (copies, copy, NULL));
+  tried = cleave_fit_try_new_without (copy, plan->parts, whole, plan->is_listed && copies != NULL,
+                                      plan->n_threads);
+  return plan_new_of (tried, copies, &plan->totals, plan->n_threads, plan->inputs_apart);
 }
 
 static void

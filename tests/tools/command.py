@@ -4,6 +4,7 @@
 
 import hashlib
 import json
+import math
 import os
 import random
 import resource
@@ -31,6 +32,21 @@ def chain(batch=1, weights=None, second='Relu', seed=1):
     ]
     weights = weights or tensor('w', [4, 3, 3, 3], floats(108, seed))
     return model(nodes, [value_info('x', [batch, 3, 16, 16])], [value_info('y', [batch, 4, 8, 8])], [weights])
+
+
+# x 1x4x256x256 → Conv 3x3 → 32 channels, which a pooling needs whole to scale them → Conv 3x3 → y
+def squeeze(n=32):
+    nodes = [
+        node('Conv', ['x', 'w1'], ['wide'], 'conv1', pads=[1, 1, 1, 1]),
+        node('GlobalAveragePool', ['wide'], ['p'], 'pool'),
+        node('Conv', ['p', 'w2'], ['q'], 'conv2'),
+        node('Sigmoid', ['q'], ['s'], 'sigmoid'),
+        node('Mul', ['wide', 's'], ['m'], 'mul'),
+        node('Conv', ['m', 'w3'], ['y'], 'conv3', pads=[1, 1, 1, 1]),
+    ]
+    weights = [tensor(name, shape, floats(math.prod(shape), seed)) for seed, (name, shape) in
+               enumerate([('w1', [n, 4, 3, 3]), ('w2', [n, n, 1, 1]), ('w3', [2, n, 3, 3])])]
+    return model(nodes, [value_info('x', [1, 4, 256, 256])], [value_info('y', [1, 2, 256, 256])], weights)
 
 
 def npy(descr, shape, data, order=False):
@@ -750,6 +766,25 @@ class Fit(CommandTest):
         self.assertLess(there['after'] + (1 << 20), there['before'])
         with open(self.path('o.onnx'), 'rb') as file:
             self.assertIn(b'Loop', file.read())
+
+    # What a pooling needs whole is made for it in a few chunks of channels, which become no Loop.
+    def test_few_pieces_need_no_loop(self):
+        file = self.write('squeeze.onnx', squeeze())
+        args = ('--for', 'ort', '--max-added-macs', 100, '-o', 'o.onnx')
+        report = self.json('fit', file, '--max-memory', '6MB', *args, '--check')
+        self.assertEqual((report['loops'], report['segments_without_loop'], report['segments_whole']), (1, 1, 0))
+        self.assertEqual(report['check'], 'equal, bit for bit')
+        few, many = sorted(report['segments'], key=lambda segment: segment['strips'])
+        self.assertEqual(few['to'], ['pool'])
+        self.assertLess(few['strips'], 6)
+        self.assertGreaterEqual(many['strips'], 6)
+        there = report['onnx_runtime_bytes']
+        self.assertLess(2 * there['after'], there['before'])
+        self.assertIn('equal, bit for bit', self.good('diff', file, 'o.onnx'))
+        # More of them do, and need less.
+        least = self.json('fit', file, '--max-memory', '3MB', *args)
+        self.assertEqual(least['loops'], len(least['segments']))
+        self.assertLess(least['onnx_runtime_bytes']['after'], there['after'])
 
     def test_wrong_usage(self):
         self.bad('--for expects cleave or ort', 'fit', self.chain, '--for', 'x')

@@ -114,6 +114,35 @@ START_TEST (what_a_pooling_needs_whole_is_made_for_it)
 }
 END_TEST
 
+/* Chunks of channels for the pooling may be few; strips are not.  Without segments there are no
+ * copies, either. */
+START_TEST (strips_that_repeat_have_copies)
+{
+  g_autoptr (CleaveGraph) graph = make_squeeze (), copy = cleave_graph_copy (graph);
+  const CleaveFitOptions options = { .even_strips = TRUE, .max_added_macs = 1 };
+  const guint all[] = { 0, 1, 2, 3 };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (CleaveFitPlan) plan = cleave_fit_plan_new (graph, &options, &error), whole = NULL;
+  g_autoptr (CleaveSplitReport) report = NULL;
+  const CleaveFitTotals *totals;
+  guint n = cleave_fit_plan_get_n_segments (plan);
+
+  cleave_assert_no_error (error);
+  totals = cleave_fit_plan_get_totals (plan);
+  ck_assert_int_lt (2 * totals->arena_after, totals->arena_before);
+  ck_assert_int_gt (totals->macs_after, totals->macs_before);
+  ck_assert (n >= 2 && n <= G_N_ELEMENTS (all));
+  whole = cleave_fit_plan_new_without (plan, graph, n, all, &error);
+  cleave_assert_no_error (error);
+  totals = cleave_fit_plan_get_totals (whole);
+  ck_assert_int_eq (totals->arena_after, totals->arena_before);
+  ck_assert_uint_eq (totals->nodes_after, totals->nodes_before);
+  report = cleave_fit_plan_apply (whole, copy, &error);
+  cleave_assert_no_error (error);
+  ck_assert_int_eq (cleave_graph_get_macs (copy), cleave_graph_get_macs (graph));
+}
+END_TEST
+
 static void
 assert_unlike (const CleaveFitTotals *a, const CleaveFitTotals *b)
 {
@@ -255,8 +284,8 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "moves", what_is_small_waits_in_place_of_what_is_large,
                    moves_are_made_again_and_taken_back, NULL);
   cleave_add_case (suite, "copies", what_is_made_of_little_is_made_for_each_reader,
-                   what_a_pooling_needs_whole_is_made_for_it, frontiers_have_plans_with_copies,
-                   copies_can_be_taken_back, NULL);
+                   what_a_pooling_needs_whole_is_made_for_it, strips_that_repeat_have_copies,
+                   frontiers_have_plans_with_copies, copies_can_be_taken_back, NULL);
 }
 
 CLEAVE_TEST_SUITE ("fit-copies", add_tests)
