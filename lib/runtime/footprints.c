@@ -70,10 +70,7 @@ add_task (GArray *lines, const CleaveTask *task)
       cleave_memory_lines_add (lines, task->instance.operands, sizeof (CleaveView));
       cleave_memory_lines_add (lines, task->instance.results, sizeof (CleaveView));
     }
-  if (task->state != NULL)
-    cleave_memory_lines_add (lines, task->state, MAX (task->family->n_state, CLEAVE_SMALL_STATE));
-  if (task->state != NULL && task->family->add_memory != NULL)
-    task->family->add_memory (task->state, lines);
+  cleave_kernel_add_memory (task->family, task->state, lines);
   for (guint i = 0; i < task->instance.n_fused; i++)
     {
       const CleaveFusedConsumer *consumer = &task->instance.fused[i];

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "../ir/op.h"
+#include "footprints.h"
 #include "packed-weights.h"
 
 #define CLEAVE_ALONG_ALL CLEAVE_MAX_RANK
@@ -107,6 +108,17 @@ struct _CleaveKernelFamily
   /* Adds what run reads of what the state points to, and has for itself; NULL: nothing. */
   void (*add_memory) (gconstpointer state, GArray *lines);
 };
+
+/* Adds what run reads of a state. */
+static inline void
+cleave_kernel_add_memory (const CleaveKernelFamily *family, gconstpointer state, GArray *lines)
+{
+  if (family == NULL || state == NULL)
+    return;
+  cleave_memory_lines_add (lines, state, MAX (family->n_state, CLEAVE_SMALL_STATE));
+  if (family->add_memory != NULL)
+    family->add_memory (state, lines);
+}
 
 /* To be called by a kernel once for each part of its result, when all elements in [begin, end) of
  * it are there and not read again. */

@@ -640,6 +640,44 @@ reads (gconstpointer state, guint operand)
   return FALSE;
 }
 
-const CleaveKernelFamily cleave_kernel_quantized_tiles = {
-  .prepare = prepare, .run = run, .free = tiles_free, .reads = reads
-};
+static void
+add_pieces (const Tiles *tiles, const Kind *kind, GArray *lines)
+{
+  guint n = tiles->body.calls->len;
+
+  cleave_memory_lines_add (lines, kind, sizeof *kind);
+  cleave_memory_lines_add (lines, kind->parts, n * sizeof *kind->parts);
+  cleave_memory_lines_add (lines, kind->pieces, n * sizeof *kind->pieces);
+  for (guint i = 0; i < n; i++)
+    {
+      const Piece *piece = &kind->pieces[i];
+      guint n_operands = piece->instance.call.n_operands;
+
+      if (!kind->parts[i].is_needed)
+        continue;
+      cleave_memory_lines_add (lines, piece->sources, n_operands * sizeof *piece->sources);
+      cleave_memory_lines_add (lines, piece->instance.operands, n_operands * sizeof (CleaveView));
+      cleave_memory_lines_add (lines, piece->instance.results, sizeof (CleaveView));
+      cleave_kernel_add_memory (piece->family, piece->state, lines);
+    }
+}
+
+static void
+add_memory (gconstpointer state, GArray *lines)
+{
+  const Tiles *tiles = state;
+
+  if (tiles->whole != NULL)
+    cleave_whole_add_memory (tiles->whole, lines);
+  for (guint k = 0; k < tiles->kinds->len; k++)
+    add_pieces (tiles, tiles->kinds->pdata[k], lines);
+  cleave_memory_lines_add (lines, tiles->kind->data, tiles->kind->len * sizeof (guint));
+  cleave_memory_lines_add (lines, tiles->offsets->data, tiles->offsets->len * sizeof (gint64));
+}
+
+const CleaveKernelFamily cleave_kernel_quantized_tiles = { .prepare = prepare,
+                                                           .run = run,
+                                                           .free = tiles_free,
+                                                           .reads = reads,
+                                                           .n_state = sizeof (Tiles),
+                                                           .add_memory = add_memory };

@@ -229,6 +229,18 @@ cleave_whole_run (const CleaveWhole *whole, const CleaveKernelInstance *group, g
     step_run (&whole->after, group, (gconstpointer[]){ group->results[0].data }, 1, scratch);
 }
 
+void
+cleave_whole_add_memory (const CleaveWhole *whole, GArray *lines)
+{
+  cleave_memory_lines_add (lines, whole, sizeof *whole);
+  cleave_memory_lines_add (lines, whole->conv, sizeof *whole->conv);
+  cleave_memory_lines_add (lines, whole->table, sizeof *whole->table);
+  cleave_memory_lines_add (lines, whole->add, sizeof *whole->add);
+  cleave_memory_lines_add (lines, whole->mean, sizeof *whole->mean);
+  cleave_kernel_add_memory (whole->step.family, whole->step.state, lines);
+  cleave_kernel_add_memory (whole->after.family, whole->after.state, lines);
+}
+
 gboolean
 cleave_whole_reads (const CleaveWhole *whole, guint operand)
 {

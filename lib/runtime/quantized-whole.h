@@ -13,4 +13,6 @@ cleave_whole_new (const CleaveKernelInstance *group, CleaveWeights *weights, gsi
 void cleave_whole_free (CleaveWhole *whole);
 void
 cleave_whole_run (const CleaveWhole *whole, const CleaveKernelInstance *group, gpointer scratch);
+/* Adds what a run reads besides values. */
+void cleave_whole_add_memory (const CleaveWhole *whole, GArray *lines);
 gboolean cleave_whole_reads (const CleaveWhole *whole, guint operand);

@@ -3,6 +3,7 @@
 #include "run-help.h"
 
 #include "../../lib/runtime/program-private.h"
+#include "../../lib/runtime/quantized-tiles.h"
 
 START_TEST (lines_are_united)
 {
@@ -128,6 +129,46 @@ START_TEST (few_steps_stay_in_the_cache)
 }
 END_TEST
 
+static gsize
+count_lines (const CleaveFootprints *footprints, guint step)
+{
+  gsize n = 0;
+
+  for (gsize i = footprints->first[step]; i < footprints->first[step + 1]; i++)
+    n += g_array_index (footprints->lines, CleaveMemoryLines, i).n;
+  return n;
+}
+
+/* What kernels in it read, too: more than the views, and what points there. */
+START_TEST (a_group_has_the_footprint_of_its_kernels)
+{
+  CleaveProgramOptions options = { .n_threads = 1 };
+  g_autoptr (GString) text = g_string_new ("%q0 = Input : uint8 1x8x6x6\n"
+                                           "%s = Constant : float32 scalar\n"
+                                           "%w = Constant : int8 8x8x3x3\n");
+  g_autoptr (GError) error = NULL;
+  g_autoptr (CleaveGraph) graph = NULL;
+  g_autoptr (CleaveProgram) program = NULL;
+
+  for (guint i = 0; i < 12; i++)
+    g_string_append_printf (text,
+                            "%%x%u = DequantizeLinear %%q%u, %%s\n"
+                            "%%w%u = DequantizeLinear %%w, %%s\n"
+                            "%%y%u = Conv %%x%u, %%w%u pads=1,1,1,1\n"
+                            "%%q%u = QuantizeLinear %%y%u, %%s\n",
+                            i, i, i, i, i, i, i + 1, i);
+  g_string_append (text, "output %q12\n");
+  graph = cleave_graph_parse (text->str, NULL, &error);
+  cleave_assert_no_error (error);
+  program = cleave_program_new (graph, &options, &error);
+  cleave_assert_no_error (error);
+  ck_assert_ptr_nonnull (program->footprints.lines);
+  for (guint s = 0; s < program->n_tasks; s++)
+    if (program->tasks[s].family == &cleave_kernel_quantized_tiles)
+      ck_assert_uint_gt (count_lines (&program->footprints, s), 36);
+}
+END_TEST
+
 /* Its state is gone, and the reference kernel has none. */
 START_TEST (a_family_may_refuse_with_a_state_half_made)
 {
@@ -147,6 +188,7 @@ add_tests (Suite *suite)
   TCase *steps = tcase_create ("steps");
 
   cleave_add_case (suite, "lines", lines_are_united, few_steps_stay_in_the_cache,
+                   a_group_has_the_footprint_of_its_kernels,
                    a_family_may_refuse_with_a_state_half_made, NULL);
   tcase_add_loop_test (steps, a_step_fetches_what_the_next_one_reads, 0, 2);
   suite_add_tcase (suite, steps);

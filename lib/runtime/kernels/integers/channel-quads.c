@@ -613,10 +613,20 @@ reads (gconstpointer state, guint operand)
   return operand != s->places.w;
 }
 
+static void
+add_memory (gconstpointer state, GArray *lines)
+{
+  const Plan *s = state;
+
+  cleave_written_columns_add_memory (&s->columns, lines);
+}
+
 const CleaveKernelFamily cleave_kernel_channel_quads = {
   .prepare = prepare,
   .run = run,
   .free = plan_free,
   .reports_progress = reports_progress,
   .reads = reads,
+  .n_state = sizeof (Plan),
+  .add_memory = add_memory,
 };

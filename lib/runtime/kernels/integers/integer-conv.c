@@ -428,6 +428,21 @@ reads (gconstpointer state, guint operand)
   return s->packed == NULL || operand != s->places.w;
 }
 
+static void
+add_memory (gconstpointer state, GArray *lines)
+{
+  const Plan *s = state;
+  gsize n = (gsize) (s->image.band * s->image.axis[2].n_y) * sizeof (gint64);
+
+  cleave_memory_lines_add (lines, s->tap_at, (gsize) s->n_taps * sizeof *s->tap_at);
+  cleave_memory_lines_add (lines, s->x_at, n);
+  cleave_memory_lines_add (lines, s->y_at, n);
+#if defined(CLEAVE_HAS_QUADS)
+  if (s->written != NULL)
+    cleave_written_add_memory (s->written, lines);
+#endif
+}
+
 extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_integer_conv); /* for levels.h */
 const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_integer_conv) = {
   .prepare = prepare,
@@ -436,4 +451,5 @@ const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_integer_conv) = {
   .reports_progress = reports_progress,
   .reads = reads,
   .n_state = sizeof (Plan),
+  .add_memory = add_memory,
 };

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Convolutions of bytes with one input channel in each group, in whole numbers: what a few rows
- * read is laid out in scratch as 16-bit integers, and vectors of channels add up their taps. */
+ * read is laid out in scratch as 16-bit integers, and vectors of channels add up their taps.
+ *
+ * Over 400 lines: what is laid out, and how vectors go through it, is one plan. */
 
 #include "byte-depthwise.h"
 #include "byte-image.h"
@@ -384,6 +386,14 @@ reads (gconstpointer state, guint operand)
   return s->packed == NULL || operand != s->places.w;
 }
 
+static void
+add_memory (gconstpointer state, GArray *lines)
+{
+  const Plan *s = state;
+
+  cleave_kernel_add_memory (s->better, s->state, lines);
+}
+
 extern const CleaveKernelFamily
     CLEAVE_LEVELLED (cleave_kernel_integer_depthwise); /* for levels.h */
 const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_integer_depthwise) = {
@@ -393,4 +403,5 @@ const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_integer_depthwise) = {
   .reports_progress = reports_progress,
   .reads = reads,
   .n_state = sizeof (Plan),
+  .add_memory = add_memory,
 };

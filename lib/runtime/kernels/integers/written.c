@@ -106,6 +106,15 @@ cleave_written_columns_clear (CleaveWrittenColumns *columns)
   g_aligned_free (columns->factor);
 }
 
+void
+cleave_written_columns_add_memory (const CleaveWrittenColumns *columns, GArray *lines)
+{
+  gsize n_all = (gsize) (columns->addend - columns->factor);
+
+  cleave_memory_lines_add (lines, columns->factor,
+                           n_all * (3 * sizeof (float) + 2 * sizeof (guint16)));
+}
+
 /* Preparing. */
 
 /* The first unit of a column; the next one is so many bytes later. */
@@ -335,4 +344,14 @@ cleave_written_free (CleaveWritten *s)
   g_free (s->w_scale);
   g_free (s->bias);
   g_free (s);
+}
+
+void
+cleave_written_add_memory (const CleaveWritten *s, GArray *lines)
+{
+  cleave_memory_lines_add (lines, s, sizeof *s);
+  cleave_written_columns_add_memory (&s->columns, lines);
+  cleave_memory_lines_add (lines, s->chunk_bias,
+                           (gsize) (s->n_columns * s->n_chunks) * sizeof *s->chunk_bias);
+  cleave_memory_lines_add (lines, s->tap_pixel, (gsize) s->n_taps * sizeof *s->tap_pixel);
 }

@@ -38,6 +38,8 @@
 #include "../../written-conv.h"
 
 #define cleave_written_new CLEAVE_LEVELLED (cleave_written_new)
+#define cleave_written_add_memory CLEAVE_LEVELLED (cleave_written_add_memory)
+#define cleave_written_columns_add_memory CLEAVE_LEVELLED (cleave_written_columns_add_memory)
 #define cleave_written_free CLEAVE_LEVELLED (cleave_written_free)
 #define cleave_written_n_scratch CLEAVE_LEVELLED (cleave_written_n_scratch)
 #define cleave_written_find_scratch CLEAVE_LEVELLED (cleave_written_find_scratch)
@@ -93,6 +95,8 @@ gboolean cleave_written_columns_set (CleaveWrittenColumns *columns,
                                      gint64 channel,
                                      gint64 column);
 void cleave_written_columns_clear (CleaveWrittenColumns *columns);
+/* Adds what a run reads. */
+void cleave_written_columns_add_memory (const CleaveWrittenColumns *columns, GArray *lines);
 
 typedef struct _CleaveWritten
 {
@@ -147,6 +151,8 @@ typedef struct
 CleaveWritten *cleave_written_new (const CleaveWrittenConv *conv,
                                    const CleaveWrittenLayout *layout);
 void cleave_written_free (CleaveWritten *written);
+/* Adds what a run reads, but where it is in doubt. */
+void cleave_written_add_memory (const CleaveWritten *written, GArray *lines);
 /* Bytes of scratch for so many pixels of the result, and of x. */
 gsize cleave_written_n_scratch (gint64 n_pixels, gint64 n_x);
 /* Of what each pixel of a product reads, into its scratch; `image` has rows for `n_rows` of the
