@@ -49,6 +49,19 @@ def squeeze(n=32):
     return model(nodes, [value_info('x', [1, 4, 256, 256])], [value_info('y', [1, 2, 256, 256])], weights)
 
 
+# Eight images of 32 rows, one below the other → Conv 3x3 to n channels → Relu → Conv 3x3 → y
+def stacked(n):
+    images = [f'x{i}' for i in range(8)]
+    nodes = [
+        node('Concat', images, ['c'], 'concat', axis=2),
+        node('Conv', ['c', 'w1'], ['a'], 'conv1', pads=[1, 1, 1, 1]),
+        node('Relu', ['a'], ['r'], 'relu'),
+        node('Conv', ['r', 'w2'], ['y'], 'conv2', pads=[1, 1, 1, 1]),
+    ]
+    weights = [tensor('w1', [n, 4, 3, 3], floats(36 * n, 1)), tensor('w2', [2, n, 3, 3], floats(18 * n, 2))]
+    return model(nodes, [value_info(image, [1, 4, 32, 256]) for image in images], [value_info('y', [1, 2, 256, 256])], weights)
+
+
 def npy(descr, shape, data, order=False):
     head = f"{{'descr': '{descr}', 'fortran_order': {order}, 'shape': {shape}, }}".encode()
     head += b' ' * (-(10 + len(head) + 1) % 64) + b'\n'
@@ -785,6 +798,19 @@ class Fit(CommandTest):
         least = self.json('fit', file, '--max-memory', '3MB', *args)
         self.assertEqual(least['loops'], len(least['segments']))
         self.assertLess(least['onnx_runtime_bytes']['after'], there['after'])
+
+    # Six strips have no three that are alike: as pieces they must save 4 MiB and two fifths.
+    def test_many_pieces_must_save_much(self):
+        args = ('--for', 'ort', '--max-added-macs', 1, '-o', 'o.onnx')
+        large = self.json('fit', self.write('large.onnx', stacked(64)), '--max-memory', '9MB', *args)
+        self.assertEqual([segment['strips'] for segment in large['segments']], [6])
+        self.assertEqual((large['loops'], large['segments_without_loop'], large['segments_whole']), (0, 1, 0))
+        there = large['onnx_runtime_bytes']
+        self.assertLess(there['after'], 0.6 * there['before'])
+        self.assertLess(there['after'] + (4 << 20), there['before'])
+        small = self.write('small.onnx', stacked(16))
+        self.assertEqual(self.cleave('fit', small, '--max-memory', '3MB', *args).returncode, 1)
+        self.assertEqual(self.json('fit', small, *args)['segments'], [])
 
     def test_wrong_usage(self):
         self.bad('--for expects cleave or ort', 'fit', self.chain, '--for', 'x')
