@@ -309,8 +309,9 @@ has_its_order (const CleaveGraph *graph)
   return FALSE;
 }
 
+/* None is known to need less than `bound`. */
 static gboolean
-find_order (Finding *f, const CleaveGraph *graph, GError **error)
+find_order (Finding *f, const CleaveGraph *graph, gint64 bound, GError **error)
 {
   g_autoptr (GPtrArray) file = cleave_topology_sort (graph, error);
 
@@ -318,7 +319,7 @@ find_order (Finding *f, const CleaveGraph *graph, GError **error)
     return FALSE;
   f->graph = graph;
   f->facts = cleave_graph_facts_new (graph);
-  f->bound = find_bound (graph);
+  f->bound = MAX (find_bound (graph), bound);
   f->candidates = g_ptr_array_new_with_free_func (candidate_free);
   if (has_its_order (graph))
     {
@@ -335,7 +336,7 @@ cleave_order_with_storage (const CleaveGraph *graph, CleaveStorage **storage, GE
 {
   g_auto (Finding) f = { 0 };
 
-  if (!find_order (&f, graph, error))
+  if (!find_order (&f, graph, 0, error))
     return NULL;
   *storage = g_steal_pointer (&f.storage);
   return g_ptr_array_ref (f.best->order);
@@ -386,13 +387,16 @@ find_file_order (const Finding *f, const CleaveGraph *graph)
 /* A fitted file has its nodes in the order in which they run.  Another of the same peak may have
  * fewer laps, or leave gaps in the arena. */
 GPtrArray *
-cleave_order_with_laps (const CleaveGraph *graph, CleaveStorage **storage, GError **error)
+cleave_order_with_laps_down_to (const CleaveGraph *graph,
+                                gint64 n_bytes,
+                                CleaveStorage **storage,
+                                GError **error)
 {
   g_auto (Finding) f = { 0 };
   g_autoptr (GPtrArray) file = NULL;
   g_autoptr (CleaveStorage) other = NULL;
 
-  if (!find_order (&f, graph, error))
+  if (!find_order (&f, graph, n_bytes, error))
     return NULL;
   cleave_storage_lap (f.storage, graph);
   file = find_file_order (&f, graph);
@@ -408,6 +412,12 @@ cleave_order_with_laps (const CleaveGraph *graph, CleaveStorage **storage, GErro
     }
   *storage = g_steal_pointer (&f.storage);
   return g_ptr_array_ref (f.best->order);
+}
+
+GPtrArray *
+cleave_order_with_laps (const CleaveGraph *graph, CleaveStorage **storage, GError **error)
+{
+  return cleave_order_with_laps_down_to (graph, 0, storage, error);
 }
 
 gint64

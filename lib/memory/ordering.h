@@ -16,6 +16,12 @@ GPtrArray *cleave_order_best_of (const CleaveGraph *graph, const GPtrArray *orde
  * for a program of one thread. */
 GPtrArray *
 cleave_order_with_laps (const CleaveGraph *graph, CleaveStorage **storage, GError **error);
+/* The same, of which it is known what it takes before anything lies over what dies: the first order
+ * that takes no more is it, and none is looked at after that. */
+GPtrArray *cleave_order_with_laps_down_to (const CleaveGraph *graph,
+                                           gint64 n_bytes,
+                                           CleaveStorage **storage,
+                                           GError **error);
 
 /* The largest sum of bytes of live values in that order of the graph as a program runs it, which is
  * by groups of what lies between quantised values; -1 on a cycle. */

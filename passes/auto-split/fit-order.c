@@ -17,7 +17,8 @@ list_nodes (const CleaveGraph *graph)
 }
 
 gint64
-cleave_fit_arrange (CleaveGraph *graph, guint n_threads, gboolean inputs_apart, gint64 n_bytes)
+cleave_fit_arrange (
+    CleaveGraph *graph, guint n_threads, gboolean inputs_apart, gint64 n_bytes, gint64 apart)
 {
   g_autoptr (GPtrArray) before = list_nodes (graph), order = NULL;
   gboolean were_apart = graph->inputs_apart;
@@ -26,7 +27,8 @@ cleave_fit_arrange (CleaveGraph *graph, guint n_threads, gboolean inputs_apart, 
   gboolean is_kept;
 
   graph->inputs_apart = inputs_apart;
-  order = cleave_timeline_order (graph, n_threads == 1, &live, NULL);
+  order = n_threads == 1 ? cleave_timeline_order_down_to (graph, apart, &live)
+                         : cleave_timeline_order (graph, FALSE, &live, NULL);
   cleave_graph_arrange (graph, order);
   is_kept =
       cleave_graph_estimate (graph, n_threads, &estimate, NULL) && estimate.arena_bytes == n_bytes;

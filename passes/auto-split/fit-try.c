@@ -287,6 +287,7 @@ measure_parts (CleaveFitTry *tried,
       const CleaveMemoryStep *step = &timeline->steps[s];
       gint64 live;
 
+      tried->peak_apart = MAX (tried->peak_apart, step->live_bytes_apart);
       part = find_part (pieces, graph, step, part);
       if (part == CLEAVE_FIT_NO_PART)
         continue;

@@ -21,6 +21,7 @@ typedef struct
   GPtrArray *parts;   /* CleaveFitPart */
   gboolean is_listed; /* they are of the order in which the nodes stand, which pieces keep */
   CleaveEstimate estimate;
+  gint64 peak_apart; /* bytes, were nothing laid over what dies */
   gint64 macs;
   guint n_nodes;
   double work;              /* as the path has it */

@@ -17,7 +17,8 @@ struct _CleaveFitPlan
   GPtrArray *parts;   /* CleaveFitPart */
   GArray *segments;   /* CleaveFitSegment: of the parts */
   CleaveFitTotals totals;
-  guint n_threads; /* that the totals are for */
+  gint64 peak_apart; /* bytes that are alive at once, were nothing laid over what dies */
+  guint n_threads;   /* that the totals are for */
   gboolean inputs_apart;
   char *peak;
 };
@@ -67,6 +68,7 @@ plan_new_of (const CleaveFitTry *tried,
   plan->totals.macs_after = tried->macs;
   plan->totals.nodes_after = tried->n_nodes;
   plan->totals.latency_after = tried->estimate.nanoseconds;
+  plan->peak_apart = tried->peak_apart;
   plan->n_threads = n_threads;
   plan->inputs_apart = inputs_apart;
   plan->peak = g_strdup (tried->peak);
@@ -583,8 +585,8 @@ cleave_fit_plan_apply (const CleaveFitPlan *plan, CleaveGraph *graph, GError **e
   if (!apply (plan, graph, report, error))
     return NULL;
   if (cleave_fit_plan_changes (plan))
-    peak =
-        cleave_fit_arrange (graph, plan->n_threads, plan->inputs_apart, plan->totals.arena_after);
+    peak = cleave_fit_arrange (graph, plan->n_threads, plan->inputs_apart, plan->totals.arena_after,
+                               plan->peak_apart);
   cleave_split_report_finish_with_peak (
       report, graph, peak < 0 ? cleave_graph_get_peak_bytes (graph, NULL) : peak);
   return g_steal_pointer (&report);

@@ -6,19 +6,27 @@
 #include "../../lib/memory/quantized-group.h"
 
 static gboolean
-init (CleaveTimeline *timeline, const CleaveGraph *graph, gboolean with_laps, GError **error)
+init (CleaveTimeline *timeline,
+      const CleaveGraph *graph,
+      gboolean with_laps,
+      gint64 n_bytes,
+      GError **error)
 {
+  const CleaveGraph *runs;
+
   *timeline = (CleaveTimeline){ 0 };
   timeline->lowered = cleave_group_quantized_nodes (graph, &timeline->nodes);
-  timeline->order = (with_laps ? cleave_order_with_laps : cleave_order_with_storage) (
-      timeline->lowered == NULL ? graph : timeline->lowered, &timeline->storage, error);
+  runs = timeline->lowered == NULL ? graph : timeline->lowered;
+  timeline->order = with_laps
+                        ? cleave_order_with_laps_down_to (runs, n_bytes, &timeline->storage, error)
+                        : cleave_order_with_storage (runs, &timeline->storage, error);
   return timeline->order != NULL;
 }
 
 gboolean
 cleave_timeline_init (CleaveTimeline *timeline, const CleaveGraph *graph, GError **error)
 {
-  return init (timeline, graph, FALSE, error);
+  return init (timeline, graph, FALSE, 0, error);
 }
 
 void
@@ -61,15 +69,16 @@ compare_ranks (gconstpointer a, gconstpointer b, gpointer data)
   return (x > y) - (x < y);
 }
 
-GPtrArray *
-cleave_timeline_order (const CleaveGraph *graph, gboolean with_laps, gint64 **live, GError **error)
+static GPtrArray *
+find_order (
+    const CleaveGraph *graph, gboolean with_laps, gint64 n_bytes, gint64 **live, GError **error)
 {
   g_auto (CleaveTimeline) timeline = { 0 };
   g_autofree guint *rank = g_new0 (guint, graph->n_ids + 1);
   g_autofree gint64 *at = NULL;
   GPtrArray *order;
 
-  if (!init (&timeline, graph, with_laps, error))
+  if (!init (&timeline, graph, with_laps, n_bytes, error))
     return NULL;
   at = cleave_storage_get_live (timeline.storage);
   if (timeline.lowered == NULL)
@@ -90,4 +99,16 @@ cleave_timeline_order (const CleaveGraph *graph, gboolean with_laps, gint64 **li
   for (guint i = 0; i < order->len; i++)
     (*live)[i] = at[rank[((const CleaveNode *) order->pdata[i])->id]];
   return order;
+}
+
+GPtrArray *
+cleave_timeline_order (const CleaveGraph *graph, gboolean with_laps, gint64 **live, GError **error)
+{
+  return find_order (graph, with_laps, 0, live, error);
+}
+
+GPtrArray *
+cleave_timeline_order_down_to (const CleaveGraph *graph, gint64 n_bytes, gint64 **live)
+{
+  return find_order (graph, TRUE, n_bytes, live, NULL);
 }

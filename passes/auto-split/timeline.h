@@ -35,3 +35,5 @@ cleave_timeline_node (const CleaveTimeline *timeline, CleaveNode *node)
  * cycle. */
 GPtrArray *
 cleave_timeline_order (const CleaveGraph *graph, gboolean with_laps, gint64 **live, GError **error);
+/* The same with laps, of which it is known what it takes before those; 0: it is not. */
+GPtrArray *cleave_timeline_order_down_to (const CleaveGraph *graph, gint64 n_bytes, gint64 **live);
