@@ -158,16 +158,23 @@ find_dying (const Run *run, const char *operand, const char *name, guint positio
              : 0;
 }
 
-/* The one node that reads a value, if it is an Add. */
+/* The one node that reads a value, which is no output; NULL: there is none. */
+static const Onnx__NodeProto *
+find_reader (const Run *run, const char *name)
+{
+  guint last = number_of (run->last, name);
+
+  return number_of (run->uses, name) == 1 && last != NONE ? run->order->pdata[last - 1] : NULL;
+}
+
+/* That, if it is an Add. */
 static const Onnx__NodeProto *
 find_sum (const Run *run, const char *name)
 {
-  const Onnx__NodeProto *reader;
+  const Onnx__NodeProto *reader = find_reader (run, name);
 
-  if (number_of (run->uses, name) != 1)
-    return NULL;
-  reader = run->order->pdata[number_of (run->last, name) - 1];
-  return strcmp (reader->op_type, "Add") == 0 && reader->n_input == 2 ? reader : NULL;
+  return reader != NULL && strcmp (reader->op_type, "Add") == 0 && reader->n_input == 2 ? reader
+                                                                                        : NULL;
 }
 
 static gboolean
@@ -216,13 +223,10 @@ find_left (const Run *run, const char *name, guint position)
 static gboolean
 is_within (const Run *run, const Onnx__NodeProto *node)
 {
-  const char *name = node->output[0];
-  const Onnx__NodeProto *reader;
+  const Onnx__NodeProto *reader = find_reader (run, node->output[0]);
 
-  if (strcmp (node->op_type, "Sigmoid") != 0 || number_of (run->uses, name) != 1)
-    return FALSE;
-  reader = run->order->pdata[number_of (run->last, name) - 1];
-  return strcmp (reader->op_type, "Mul") == 0 && reader->n_input == 2 &&
+  return strcmp (node->op_type, "Sigmoid") == 0 && reader != NULL &&
+         strcmp (reader->op_type, "Mul") == 0 && reader->n_input == 2 &&
          (strcmp (reader->input[0], node->input[0]) == 0 ||
           strcmp (reader->input[1], node->input[0]) == 0);
 }

@@ -258,7 +258,8 @@ is_output (const CleaveOnnxList *list, const char *name)
   return FALSE;
 }
 
-/* What is read after the turns is what the last of them carry, or all that they make together. */
+/* What is read after the turns is what the last of them carry, or all that they make together; a
+ * Loop gives something. */
 gboolean
 cleave_onnx_check_readers (const CleaveOnnxList *list, CleaveOnnxRepeat *repeat)
 {
@@ -275,5 +276,5 @@ cleave_onnx_check_readers (const CleaveOnnxList *list, CleaveOnnxRepeat *repeat)
           if (!check_reader (list, repeat, at, r, list->uses[u]))
             return FALSE;
       }
-  return TRUE;
+  return repeat->states->len + repeat->stacks->len > 0;
 }
