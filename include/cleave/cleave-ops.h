@@ -1059,8 +1059,13 @@ typedef enum {
  * @scales: factor of each dimension; empty if @sizes are given
  * @sizes: extents of the result; empty if @scales are given
  * @phase: for each dimension, the index in the whole result of the first element of this one
+ * @begin: for each dimension, the index in the whole operand of the first element of this one
+ * @extents: for each dimension, the extent of the whole operand; 0: of a whole factor, none is
+ * needed
+ * @lengths: for each dimension, the extent of the whole result; likewise
  *
- * Attributes of Resize.
+ * Attributes of Resize.  Pieces alone have the last four: each computes the very fractions of the
+ * whole.
  */
 typedef struct
 {
@@ -1072,7 +1077,7 @@ typedef struct
   double extrapolation_value;
   CleaveDoubles roi, scales;
   CleaveInts sizes;
-  CleaveInts phase;
+  CleaveInts phase, begin, extents, lengths;
 } CleaveResizeAttrs;
 
 /**

@@ -321,8 +321,8 @@ cleave_dim_map_apply (const CleaveDimMap *map, const CleaveSpan *spans)
   if (map->stride == 0)
     return (CleaveSpan){ map->offset, map->offset + map->window };
   from = spans[map->from];
-  first = cleave_floor_div (from.begin + map->shift, map->block) * map->stride;
-  last = cleave_floor_div (from.end - 1 + map->shift, map->block) * map->stride;
+  first = cleave_floor_div (from.begin * map->times + map->shift, map->block) * map->stride;
+  last = cleave_floor_div ((from.end - 1) * map->times + map->shift, map->block) * map->stride;
   return map->stride > 0 ? (CleaveSpan){ first + map->offset, last + map->offset + map->window }
                          : (CleaveSpan){ last + map->offset, first + map->offset + map->window };
 }

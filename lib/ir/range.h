@@ -5,15 +5,17 @@
 
 /* Which part of one operand dimension a span [b, e) of dimension `from` of the result needs:
  *
- *   begin = floor ((b     + shift) / block) * stride + offset
- *   end   = floor ((e - 1 + shift) / block) * stride + offset + window
+ *   begin = floor ((b * times       + shift) / block) * stride + offset
+ *   end   = floor (((e - 1) * times + shift) / block) * stride + offset + window
  *
+ * Times is 1 but where so many elements of the operand go with `block` of the result, block then
+ * being more than 1.
  * With a stride below 0 the operand is read backwards: b and e - 1 change places.  With stride 0,
  * the whole dimension, `from` is not read: a scalar has no dimension. */
 typedef struct
 {
   guint from;
-  gint64 shift, block, stride, offset, window;
+  gint64 shift, block, stride, offset, window, times;
 } CleaveDimMap;
 
 /* A span may reach outside the operand; it is clipped, and what was cut off is kept.  Where nothing
@@ -54,33 +56,37 @@ cleave_tensor_type_is_legal (const CleaveTensorType *type)
 static inline CleaveDimMap
 cleave_dim_map_same (guint from)
 {
-  return (CleaveDimMap){ .from = from, .block = 1, .stride = 1, .window = 1 };
+  return (CleaveDimMap){ .from = from, .block = 1, .stride = 1, .window = 1, .times = 1 };
 }
 
 static inline CleaveDimMap
 cleave_dim_map_whole (gint64 extent)
 {
-  return (CleaveDimMap){ .block = 1, .window = extent };
+  return (CleaveDimMap){ .block = 1, .window = extent, .times = 1 };
 }
 
 static inline CleaveDimMap
 cleave_dim_map_offset (guint from, gint64 offset)
 {
-  return (CleaveDimMap){ .from = from, .block = 1, .stride = 1, .offset = offset, .window = 1 };
+  return (CleaveDimMap){
+    .from = from, .block = 1, .stride = 1, .offset = offset, .window = 1, .times = 1
+  };
 }
 
 static inline CleaveDimMap
 cleave_dim_map_window (guint from, gint64 stride, gint64 pad, gint64 window)
 {
-  return (
-      CleaveDimMap){ .from = from, .block = 1, .stride = stride, .offset = -pad, .window = window };
+  return (CleaveDimMap){
+    .from = from, .block = 1, .stride = stride, .offset = -pad, .window = window, .times = 1
+  };
 }
 
 /* `block` elements of the result come from `window` elements of the operand, group by group. */
 static inline CleaveDimMap
 cleave_dim_map_groups (guint from, gint64 block, gint64 window)
 {
-  return (CleaveDimMap){ .from = from, .block = block, .stride = window, .window = window };
+  return (
+      CleaveDimMap){ .from = from, .block = block, .stride = window, .window = window, .times = 1 };
 }
 
 gint64 cleave_floor_div (gint64 a, gint64 b);

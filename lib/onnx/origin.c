@@ -163,6 +163,13 @@ cleave_onnx_origin_set_metadata (CleaveOnnxOrigin *origin, const char *key, cons
 }
 
 void
+cleave_onnx_origin_set_node_doc (CleaveOnnxOrigin *origin, const char *node, const char *doc)
+{
+  g_hash_table_remove (origin->node_docs, node);
+  cleave_onnx_origin_add_node_doc (origin, node, doc);
+}
+
+void
 cleave_onnx_origin_add_node_doc (CleaveOnnxOrigin *origin, const char *node, const char *doc)
 {
   if (is_text (doc))

@@ -34,6 +34,8 @@ CleaveOnnxOrigin *cleave_onnx_origin_copy (const CleaveOnnxOrigin *origin);
 /* Texts that are absent, empty or no UTF-8 are not kept. */
 void cleave_onnx_origin_set_metadata (CleaveOnnxOrigin *origin, const char *key, const char *value);
 void cleave_onnx_origin_add_node_doc (CleaveOnnxOrigin *origin, const char *node, const char *doc);
+/* Instead of what there is; NULL: none. */
+void cleave_onnx_origin_set_node_doc (CleaveOnnxOrigin *origin, const char *node, const char *doc);
 void
 cleave_onnx_origin_add_value_doc (CleaveOnnxOrigin *origin, const char *value, const char *doc);
 void cleave_onnx_origin_add_operand (CleaveOnnxOrigin *origin,

@@ -6,6 +6,7 @@
 
 #include "../ir/graph-private.h"
 #include "../ops/conv-parts.h"
+#include "doc-line.h"
 
 enum { W = 1 };
 
@@ -19,19 +20,6 @@ has_winograd (const CleaveOp *op)
     if (strcmp (attr->name, "winograd") == 0)
       return TRUE;
   return FALSE;
-}
-
-/* What follows the beginning of the line, which is one of its own; NULL: there is none. */
-static const char *
-find_line (const char *doc)
-{
-  for (const char *at = doc; at != NULL && *at != '\0'; at = strchr (at, '\n'))
-    {
-      at += *at == '\n' ? 1 : 0;
-      if (g_str_has_prefix (at, LINE))
-        return at + strlen (LINE);
-    }
-  return NULL;
 }
 
 /* "0 1": phases; anything else: none. */
@@ -57,7 +45,7 @@ cleave_onnx_choose_winograd (const CleaveCall *call,
                              const char *doc,
                              gpointer attrs)
 {
-  const char *line = find_line (doc);
+  const char *line = cleave_doc_line_find (doc, LINE);
   CleaveConvAttrs *a = attrs;
 
   if (!has_winograd (call->op) || call->n_operands <= W || !cleave_conv_could_be_winograd (call))
@@ -85,30 +73,20 @@ char *
 cleave_onnx_dup_doc_with_winograd (const CleaveNode *node, const char *doc)
 {
   const CleaveInts *phases;
-  g_autofree char *line = NULL;
+  g_autofree char *text = NULL;
 
   if (!has_winograd (node->op))
     return NULL;
   phases = &((const CleaveConvAttrs *) node->attrs)->winograd;
   if (is_natural (node, phases))
     return NULL;
-  line = phases->n == 0 ? g_strdup (LINE NONE)
-                        : g_strdup_printf (LINE "%d %d", (int) phases->v[0], (int) phases->v[1]);
-  return doc == NULL ? g_steal_pointer (&line) : g_strconcat (doc, "\n", line, NULL);
+  text = phases->n == 0 ? g_strdup (NONE)
+                        : g_strdup_printf ("%d %d", (int) phases->v[0], (int) phases->v[1]);
+  return cleave_doc_line_append (doc, LINE, text);
 }
 
 char *
 cleave_onnx_dup_doc_without_winograd (const char *doc)
 {
-  const char *line = find_line (doc), *end;
-  GString *text;
-
-  if (line == NULL)
-    return g_strdup (doc);
-  line -= strlen (LINE);
-  end = strchr (line, '\n');
-  text = g_string_new_len (doc, line == doc ? 0 : line - 1 - doc);
-  if (end != NULL)
-    g_string_append (text, line == doc ? end + 1 : end);
-  return g_string_free (text, FALSE);
+  return cleave_doc_line_remove (doc, LINE);
 }

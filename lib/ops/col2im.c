@@ -139,7 +139,8 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
                                .block = windows[first].stride,
                                .stride = step,
                                .offset = -back * step,
-                               .window = (back + 1) * step };
+                               .window = (back + 1) * step,
+                               .times = 1 };
     }
 }
 

@@ -160,7 +160,8 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
                                         .block = windows[i].stride,
                                         .stride = 1,
                                         .offset = -back,
-                                        .window = back + 1 };
+                                        .window = back + 1,
+                                        .times = 1 };
     }
 }
 

@@ -1,34 +1,83 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Positions, and the elements around them.  Where a factor is a whole number, positions are integer
- * arithmetic: a piece then computes the very fractions of the whole. */
+/* Positions, and the elements around them.  Where the factor is what the extents say, positions are
+ * integer arithmetic. */
 
 #include "resize-taps.h"
 
 #include <math.h>
 
+/* Extents are no models' beyond this, and no product of two and a few overflows. */
+#define MAX_EXTENT ((gint64) 1 << 29)
+
+/* Positions as fractions of integers, where the scale is what the extents say. */
+static void
+find_fraction (CleaveResizeAxis *axis)
+{
+  CleaveResizeCoordinates mode = axis->attrs->coordinate_transformation_mode;
+  gboolean is_exact = axis->all_from < MAX_EXTENT && axis->all_to < MAX_EXTENT &&
+                      axis->scale == (double) axis->all_to / (double) axis->all_from;
+  gint64 from = axis->factor != 0 ? 1 : axis->all_from;
+  gint64 to = axis->factor != 0 ? axis->factor : axis->all_to;
+
+  if (axis->factor == 0 && (!is_exact || axis->attrs->mode == CLEAVE_RESIZE_NEAREST))
+    return;
+  if (axis->half && (to > 1 || axis->factor != 0))
+    {
+      axis->times = 2 * from;
+      axis->shift = from - to;
+      axis->block = 2 * to;
+    }
+  else if (axis->factor != 0 || mode == CLEAVE_RESIZE_ASYMMETRIC)
+    {
+      axis->times = from;
+      axis->block = to;
+    }
+  else if (mode == CLEAVE_RESIZE_ALIGN_CORNERS && to > 1)
+    {
+      axis->times = from - 1;
+      axis->block = to - 1;
+    }
+  axis->shift += axis->phase * axis->times;
+}
+
 CleaveResizeAxis
 cleave_resize_axis (const CleaveResizeAttrs *a, guint d, gint64 from, gint64 to)
 {
   CleaveResizeAxis axis = {
-    .attrs = a, .from = from, .to = to, .end = 1, .phase = cleave_ints_at (&a->phase, d, 0)
+    .attrs = a,
+    .from = from,
+    .to = to,
+    .all_from = from,
+    .all_to = to,
+    .begin = cleave_ints_at (&a->begin, d, 0),
+    .end = 1,
+    .phase = cleave_ints_at (&a->phase, d, 0),
   };
   gboolean same;
 
+  if (cleave_ints_at (&a->extents, d, 0) != 0)
+    {
+      axis.all_from = a->extents.v[d];
+      axis.all_to = cleave_ints_at (&a->lengths, d, 0);
+    }
   if (a->roi.n != 0)
     {
       axis.start = a->roi.v[d];
       axis.end = a->roi.v[a->roi.n / 2 + d];
     }
-  axis.scale = a->scales.n != 0 ? a->scales.v[d] : (double) to / (double) from;
-  /* ONNX's own tests have the length as it was before rounding here, where there are scales. */
-  axis.length = a->sizes.n != 0 || a->roi.n != 0 ? (double) to : axis.scale * (double) from;
+  axis.scale = a->scales.n != 0 ? a->scales.v[d] : (double) axis.all_to / (double) axis.all_from;
+  /* ONNX's own tests have the length as it was before rounding here, where scales say another. */
+  axis.length = a->roi.n != 0 || axis.scale == (double) axis.all_to / (double) axis.all_from
+                    ? (double) axis.all_to
+                    : axis.scale * (double) axis.all_from;
   axis.half = a->coordinate_transformation_mode == CLEAVE_RESIZE_HALF_PIXEL ||
               a->coordinate_transformation_mode == CLEAVE_RESIZE_PYTORCH_HALF_PIXEL;
   same = axis.scale == 1 && axis.start == 0 && axis.end == 1;
   if (same || ((axis.half || a->coordinate_transformation_mode == CLEAVE_RESIZE_ASYMMETRIC) &&
                axis.scale >= 1 && axis.scale < 0x1p31 && axis.scale == floor (axis.scale)))
     axis.factor = (gint64) axis.scale;
+  find_fraction (&axis);
   return axis;
 }
 
@@ -45,7 +94,7 @@ typedef struct
 static double
 as_float (const CleaveResizeAxis *axis, double number)
 {
-  gboolean is_counted = axis->from <= 1 << 24 && axis->to <= 1 << 24;
+  gboolean is_counted = axis->all_from <= 1 << 24 && axis->all_to <= 1 << 24;
 
   return axis->attrs->mode == CLEAVE_RESIZE_NEAREST && is_counted ? (float) number : number;
 }
@@ -55,12 +104,12 @@ as_float (const CleaveResizeAxis *axis, double number)
 static double
 find_real (const CleaveResizeAxis *axis, double at)
 {
-  double last = (double) (axis->from - 1), scale = F (axis->scale);
+  double last = (double) (axis->all_from - 1), scale = F (axis->scale);
 
   switch (axis->attrs->coordinate_transformation_mode)
     {
     case CLEAVE_RESIZE_PYTORCH_HALF_PIXEL:
-      if (axis->to <= 1)
+      if (axis->all_to <= 1)
         return 0;
       return F (F ((at + 0.5) / scale) - 0.5);
     case CLEAVE_RESIZE_HALF_PIXEL:
@@ -70,7 +119,7 @@ find_real (const CleaveResizeAxis *axis, double at)
     case CLEAVE_RESIZE_ASYMMETRIC:
       return F (at / scale);
     case CLEAVE_RESIZE_TF_CROP_AND_RESIZE:
-      if (axis->to <= 1)
+      if (axis->all_to <= 1)
         return F (F (0.5 * F (axis->start + axis->end)) * last);
       return F (F (axis->start * last) +
                 F (F (F (at * F (axis->end - axis->start)) * last) / (axis->length - 1)));
@@ -83,19 +132,18 @@ find_real (const CleaveResizeAxis *axis, double at)
 static Position
 find_position (const CleaveResizeAxis *axis, gint64 at)
 {
-  double last = (double) (axis->from - 1), real;
+  double last = (double) (axis->all_from - 1), real;
   Position position = { 0 };
 
-  if (axis->factor != 0)
+  if (axis->block != 0)
     {
-      gint64 n = 2 * (at + axis->phase) + (axis->half ? 1 - axis->factor : 0);
+      gint64 n = at * axis->times + axis->shift;
 
-      position.floor = cleave_floor_div (n, 2 * axis->factor);
-      position.fraction =
-          (double) (n - position.floor * 2 * axis->factor) / (double) (2 * axis->factor);
+      position.floor = cleave_floor_div (n, axis->block);
+      position.fraction = (double) (n - position.floor * axis->block) / (double) axis->block;
       return position;
     }
-  real = find_real (axis, (double) at);
+  real = find_real (axis, (double) (at + axis->phase));
   position.outside =
       axis->attrs->coordinate_transformation_mode == CLEAVE_RESIZE_TF_CROP_AND_RESIZE &&
       !(real >= 0 && real <= last);
@@ -184,9 +232,9 @@ cleave_resize_taps (const CleaveResizeAxis *axis, gint64 at)
         keys_near (a->cubic_coeff_a, 1 - t), keys_far (a->cubic_coeff_a, 2 - t) },
     };
   if (a->mode == CLEAVE_RESIZE_CUBIC && a->exclude_outside)
-    exclude_outside (&taps, axis->from);
+    exclude_outside (&taps, axis->all_from);
   for (guint k = 0; k < taps.n; k++)
-    taps.at[k] = CLAMP (taps.at[k], 0, axis->from - 1);
+    taps.at[k] = CLAMP (CLAMP (taps.at[k], 0, axis->all_from - 1) - axis->begin, 0, axis->from - 1);
   return taps;
 }
 

@@ -10,13 +10,17 @@
 typedef struct
 {
   const CleaveResizeAttrs *attrs;
-  gint64 from, to; /* extents */
+  gint64 from, to;         /* extents */
+  gint64 all_from, all_to; /* of the node that this is a piece of, or the same */
+  gint64 begin;            /* where in that node's operand this one begins */
   double scale;
-  gint64 factor; /* a whole number and integer arithmetic; 0: neither */
-  gboolean half; /* with it: the middles of elements are mapped to each other, not their begins */
-  gint64 phase;  /* with it: number of elements of the resize that come before */
-  double length; /* of the result, before it is rounded down */
+  gint64 factor;     /* a whole number; 0: none */
+  gboolean half;     /* the middles of elements are mapped to each other, not their begins */
+  gint64 phase;      /* number of elements of the resize that come before */
+  double length;     /* of the result, before it is rounded down */
   double start, end; /* of the region, as parts of the operand */
+  /* Element i is taken from (i * times + shift) / block; block 0: there are no such integers. */
+  gint64 times, shift, block;
 } CleaveResizeAxis;
 
 /* The elements of one dimension that make up an element of the result, and how much of each. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Resize of any number of dimensions, opset 13.  Where a factor is a whole number, positions are
- * integer arithmetic: a piece then computes the very fractions of the whole.
+/* Resize of any number of dimensions, opset 13.  A piece knows where it lies in the whole, and
+ * computes the very positions that the whole has.
  *
  * An element is interpolated along the last dimension, what that gives along the one before it, and
  * so on: a sum of products each time, in float32, but of float64 in that.  So a kernel may do rows
@@ -16,6 +16,8 @@
 
 static const char *const coordinate_names[] = { "half_pixel", "pytorch_half_pixel", "align_corners",
                                                 "asymmetric", "tf_crop_and_resize", NULL };
+
+#define OF_PIECES CLEAVE_AT_LEAST (0), .flags = CLEAVE_ATTR_NO_DEFAULT | CLEAVE_ATTR_NOT_ONNX
 
 static const CleaveAttr attr_table[] = {
   { "mode", CLEAVE_ATTR_ENUM, CLEAVE_FIELD (CleaveResizeAttrs, mode),
@@ -34,8 +36,10 @@ static const CleaveAttr attr_table[] = {
   { "scales", CLEAVE_ATTR_DOUBLES, CLEAVE_FIELD (CleaveResizeAttrs, scales), .onnx_operand = 2 },
   { "sizes", CLEAVE_ATTR_INTS, CLEAVE_FIELD (CleaveResizeAttrs, sizes), CLEAVE_AT_LEAST (0),
     .onnx_operand = 3, .flags = CLEAVE_ATTR_NO_DEFAULT },
-  { "phase", CLEAVE_ATTR_INTS, CLEAVE_FIELD (CleaveResizeAttrs, phase), CLEAVE_AT_LEAST (0),
-    .flags = CLEAVE_ATTR_NO_DEFAULT | CLEAVE_ATTR_NOT_ONNX },
+  { "phase", CLEAVE_ATTR_INTS, CLEAVE_FIELD (CleaveResizeAttrs, phase), OF_PIECES },
+  { "begin", CLEAVE_ATTR_INTS, CLEAVE_FIELD (CleaveResizeAttrs, begin), OF_PIECES },
+  { "extents", CLEAVE_ATTR_INTS, CLEAVE_FIELD (CleaveResizeAttrs, extents), OF_PIECES },
+  { "lengths", CLEAVE_ATTR_INTS, CLEAVE_FIELD (CleaveResizeAttrs, lengths), OF_PIECES },
   { 0 },
 };
 
@@ -78,6 +82,9 @@ normalise (const CleaveCall *call, gpointer attrs, GError **error)
   if (!check_length ("scales", a->scales.n, rank, error) ||
       !check_length ("sizes", a->sizes.n, rank, error) ||
       !check_length ("phase", a->phase.n, rank, error) ||
+      !check_length ("begin", a->begin.n, a->phase.n, error) ||
+      !check_length ("extents", a->extents.n, a->begin.n, error) ||
+      !check_length ("lengths", a->lengths.n, a->begin.n, error) ||
       !check_length ("roi", a->roi.n, 2 * rank, error))
     return FALSE;
   if (crop && a->roi.n == 0 && rank > 0)
@@ -89,6 +96,8 @@ normalise (const CleaveCall *call, gpointer attrs, GError **error)
                         "scales and sizes are both given, only one may be");
   if (a->phase.n != 0 && (a->scales.n == 0 || a->sizes.n == 0))
     return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE, "phase needs scales and sizes");
+  if (a->begin.n != a->extents.n || a->begin.n != a->lengths.n)
+    return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE, "begin needs extents and lengths");
   for (guint i = 0; i < a->roi.n; i++)
     if (!isfinite (a->roi.v[i]))
       return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE, "entry %u of roi is %g", i, a->roi.v[i]);
@@ -139,6 +148,12 @@ infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
       else if (!scale_extent (a, d, x->dim[d], &y[d]))
         return cleave_fail (error, CLEAVE_ERROR_SHAPE, "dimension %u times %g does not fit 64 bits",
                             d, a->scales.v[d]);
+      if (cleave_ints_at (&a->extents, d, 0) != 0 &&
+          (a->begin.v[d] + x->dim[d] > a->extents.v[d] || a->phase.v[d] + y[d] > a->lengths.v[d]))
+        return cleave_fail (error, CLEAVE_ERROR_SHAPE,
+                            "dimension %u is no part of one of %" G_GINT64_FORMAT
+                            " that becomes %" G_GINT64_FORMAT,
+                            d, a->extents.v[d], a->lengths.v[d]);
       if (x->dim[d] == 0 && y[d] > 0)
         return cleave_fail (error, CLEAVE_ERROR_SHAPE,
                             "dimension %u is empty and cannot become %" G_GINT64_FORMAT, d, y[d]);
@@ -344,6 +359,66 @@ repeats (const CleaveResizeAxis *axis)
   return a->nearest_mode == CLEAVE_RESIZE_FLOOR;
 }
 
+/* A part of a resize that is no whole factor is written as products with weights, which are floats.
+ */
+static gboolean
+can_be_cut (const CleaveCall *call, const CleaveResizeAxis *axis)
+{
+  return axis->factor != 0 ||
+         (axis->attrs->roi.n == 0 && axis->all_to > 1 &&
+          (axis->attrs->mode == CLEAVE_RESIZE_NEAREST ||
+           (CLEAVE_ELEMENT_BIT (call->operands[0].element) & CLEAVE_ELEMENTS_FLOAT) != 0));
+}
+
+/* Where positions are no fractions of integers, they are near to such: within half an element. */
+#define NEAR_BLOCK ((gint64) 1 << 20)
+
+static gboolean
+map_near (const CleaveResizeAxis *axis, CleaveDimMap *map)
+{
+  double step = 1 / axis->scale;
+
+  if (axis->attrs->coordinate_transformation_mode == CLEAVE_RESIZE_ALIGN_CORNERS)
+    step = (double) (axis->all_from - 1) / (axis->length - 1);
+  step = nearbyint (step * (double) NEAR_BLOCK);
+  if (axis->all_to > NEAR_BLOCK || !(step >= 1 && step < 0x1p40))
+    return FALSE;
+  map->block = NEAR_BLOCK;
+  map->times = (gint64) step;
+  map->shift = axis->phase * map->times;
+  if (axis->half)
+    map->shift += (map->times - map->block) / 2;
+  map->offset--;
+  map->window += 2;
+  return TRUE;
+}
+
+/* Elements around the positions of a span. */
+static gboolean
+map_around (const CleaveResizeAxis *axis, CleaveDimMap *map)
+{
+  map->window = axis->attrs->mode == CLEAVE_RESIZE_CUBIC ? 4 : 2;
+  map->offset = -axis->begin - (axis->attrs->mode == CLEAVE_RESIZE_CUBIC ? 1 : 0);
+  if (axis->block == 0)
+    return map_near (axis, map);
+  map->block = axis->block;
+  map->times = axis->times;
+  map->shift = axis->shift;
+  return axis->block > 1 && axis->times > 0;
+}
+
+static void
+map_factor (const CleaveResizeAxis *axis, CleaveDimMap *map)
+{
+  map->shift = axis->phase;
+  map->block = axis->factor;
+  if (axis->factor == 1 || repeats (axis))
+    return;
+  map->shift -= axis->half ? axis->factor / 2 : 0;
+  map->window = axis->attrs->mode == CLEAVE_RESIZE_CUBIC ? 4 : 2;
+  map->offset = axis->attrs->mode == CLEAVE_RESIZE_CUBIC ? -1 : 0;
+}
+
 static void
 maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
 {
@@ -351,19 +426,11 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
     {
       CleaveResizeAxis axis = axis_of_call (call, d);
 
-      if (axis.factor == 0)
-        {
-          map[d] = cleave_dim_map_whole (axis.from);
-          continue;
-        }
-      map[d] = (CleaveDimMap){
-        .from = d, .shift = axis.phase, .block = axis.factor, .stride = 1, .window = 1
-      };
-      if (axis.factor == 1 || repeats (&axis))
-        continue;
-      map[d].shift -= axis.half ? axis.factor / 2 : 0;
-      map[d].window = axis.attrs->mode == CLEAVE_RESIZE_CUBIC ? 4 : 2;
-      map[d].offset = axis.attrs->mode == CLEAVE_RESIZE_CUBIC ? -1 : 0;
+      map[d] = cleave_dim_map_same (d);
+      if (axis.factor != 0)
+        map_factor (&axis, &map[d]);
+      else if (!can_be_cut (call, &axis) || !map_around (&axis, &map[d]))
+        map[d] = cleave_dim_map_whole (axis.from);
     }
 }
 
@@ -380,36 +447,47 @@ work (const CleaveCall *call)
 }
 
 /* A piece keeps the form of the node, scales or sizes, if its chunk is all that its slice is
- * resized to; else it has a phase, the scales and its size. */
+ * resized to; else it says where it lies: of a whole factor by its phase in the slice, of another
+ * by its place in the whole. */
 static gboolean
 narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GString *why)
 {
   const CleaveResizeAttrs *whole = call->attrs;
   CleaveResizeAttrs *a = attrs;
-  gboolean plain = whole->phase.n == 0;
+  gboolean is_plain = whole->phase.n == 0, is_placed = FALSE;
 
   for (guint d = 0; d < chunk->range.rank; d++)
     {
       CleaveResizeAxis axis = axis_of_call (call, d);
-      const CleaveSpan *slice = &chunk->slices[0].range.dim[d];
-      gint64 n = chunk->range.dim[d].end - chunk->range.dim[d].begin;
+      CleaveSpan slice = chunk->slices[0].range.dim[d], span = chunk->range.dim[d];
+      gint64 n = span.end - span.begin, n_slice = slice.end - slice.begin;
+      gboolean is_cut = axis.factor == 0 && (n != axis.to || n_slice != axis.from);
 
-      if (axis.factor == 0 && n != axis.to)
+      if (is_cut && !can_be_cut (call, &axis))
         return cleave_refuse (
             why,
             "dimension %u, resized by %g with %s, cannot be cut: that is possible for whole "
-            "factors with half_pixel, pytorch_half_pixel and asymmetric",
+            "factors, and without a region for floats and for nearest",
             d, axis.scale, coordinate_names[a->coordinate_transformation_mode]);
       a->sizes.v[d] = n;
       a->scales.v[d] = axis.scale;
-      a->phase.v[d] = axis.factor == 0
-                          ? 0
-                          : chunk->range.dim[d].begin + axis.phase - slice->begin * axis.factor;
-      plain = plain && (axis.factor == 0 ||
-                        (a->phase.v[d] == 0 && n == (slice->end - slice->begin) * axis.factor));
+      a->phase.v[d] = axis.factor == 0 ? 0 : span.begin + axis.phase - slice.begin * axis.factor;
+      a->begin.v[d] = a->extents.v[d] = a->lengths.v[d] = 0;
+      if (axis.factor == 0 && (is_cut || cleave_ints_at (&whole->extents, d, 0) != 0))
+        {
+          a->phase.v[d] = axis.phase + span.begin;
+          a->begin.v[d] = axis.begin + slice.begin;
+          a->extents.v[d] = axis.all_from;
+          a->lengths.v[d] = axis.all_to;
+          is_placed = TRUE;
+        }
+      is_plain = is_plain && !is_placed &&
+                 (axis.factor == 0 || (a->phase.v[d] == 0 && n == n_slice * axis.factor));
     }
-  if (!plain)
+  if (!is_plain)
     a->scales.n = a->sizes.n = a->phase.n = chunk->range.rank;
+  if (is_placed)
+    a->begin.n = a->extents.n = a->lengths.n = chunk->range.rank;
   return TRUE;
 }
 

@@ -40,7 +40,7 @@ fill_whole (const CleaveResult *value, Place *places)
 static double
 find_scale (const CleaveDimMap *map)
 {
-  return (double) map->stride / (double) map->block;
+  return (double) map->stride * (double) map->times / (double) map->block;
 }
 
 /* Where in the operand, in its elements, that lies what the begin of the result is made of, in the
@@ -48,8 +48,9 @@ find_scale (const CleaveDimMap *map)
 static double
 find_shift (const CleaveDimMap *map)
 {
-  return find_scale (map) * ((double) map->shift - (double) map->block / 2) + (double) map->offset +
-         (double) map->window / 2;
+  double blocks = (double) map->shift / (double) map->block - 0.5;
+
+  return blocks * (double) map->stride + (double) map->offset + (double) map->window / 2;
 }
 
 /* Whether elements of the result go with elements of the operand, one after the other, or so many

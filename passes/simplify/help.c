@@ -6,7 +6,8 @@ static gboolean
 maps_equal (const CleaveDimMap *a, const CleaveDimMap *b)
 {
   return a->from == b->from && a->shift == b->shift && a->block == b->block &&
-         a->stride == b->stride && a->offset == b->offset && a->window == b->window;
+         a->stride == b->stride && a->times == b->times && a->offset == b->offset &&
+         a->window == b->window;
 }
 
 gboolean

@@ -82,8 +82,8 @@ reads_alike (const CleaveShape *x,
     {
       const CleaveDimMap *a = &map[i], *b = &front[perm->v[i]];
 
-      if (a->shift != b->shift || a->block != b->block || a->stride != b->stride ||
-          a->offset != b->offset || a->window != b->window)
+      if (a->shift != b->shift || a->block != b->block || a->times != b->times ||
+          a->stride != b->stride || a->offset != b->offset || a->window != b->window)
         return FALSE;
       if (a->stride != 0 && of_result->v[a->from] != b->from)
         return FALSE;

@@ -411,7 +411,7 @@ list_cuts (CleaveCuts *cuts, guint d, gboolean all)
         const CleaveDimMap *map = &cuts->values[v].map[i];
         gint64 multiple;
 
-        if (map->stride == 0 || map->from != d || map->block <= 1)
+        if (map->stride == 0 || map->from != d || map->block <= 1 || map->times > 1)
           continue;
         multiple = find_multiple (align, map->block);
         if (multiple == done || multiple == align || multiple >= cuts->shape.dim[d])

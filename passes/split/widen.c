@@ -38,7 +38,7 @@ align (const CleaveCall *call, CleaveRange *range)
         continue;
       call->op->maps (call, i, map);
       for (guint d = 0; d < call->operands[i].shape.rank; d++)
-        if (map[d].stride != 0 && map[d].block > 1)
+        if (map[d].stride != 0 && map[d].block > 1 && map[d].times == 1)
           align_span (&map[d], &range->dim[map[d].from], call->results[0].shape.dim[map[d].from]);
     }
 }

@@ -502,6 +502,38 @@ START_TEST (a_phase_becomes_a_slice)
 }
 END_TEST
 
+/* A part of a Resize by a factor that is no whole number is one node again when it is read. */
+START_TEST (a_place_becomes_products)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new ("g");
+  CleaveResizeAttrs attrs = {
+    .mode = CLEAVE_RESIZE_LINEAR,
+    .coordinate_transformation_mode = CLEAVE_RESIZE_ALIGN_CORNERS,
+    .cubic_coeff_a = -0.75,
+    .scales = CLEAVE_DOUBLES (2, 1, 1.75, 2),
+    .sizes = CLEAVE_INTS (4, 3, 4, 8),
+    .phase = CLEAVE_INTS (0, 0, 2, 0),
+    .begin = CLEAVE_INTS (0, 0, 1, 0),
+    .extents = CLEAVE_INTS (2, 0, 4, 0),
+    .lengths = CLEAVE_INTS (4, 0, 7, 0),
+  };
+  g_autoptr (GError) error = NULL;
+  CleaveResult *x = add_input (graph, "x", &CLEAVE_SHAPE (2, 3, 3, 4)), *y;
+
+  y = cleave_test_add (graph, "Resize", "r", (CleaveResult *[]){ x }, 1, &attrs, &error);
+  cleave_assert_no_error (error);
+  cleave_graph_add_output (graph, "y", y, NULL);
+  assert_nodes (graph, "MatMul(x,weights)->r.part\nMatMul(weights_1,r.part)->r.part_1\n"
+                       "Einsum(r.part_1,weights_2)->y\n");
+  assert_same_again (graph);
+  attrs.mode = CLEAVE_RESIZE_NEAREST;
+  y = cleave_test_add (graph, "Resize", "s", (CleaveResult *[]){ x }, 1, &attrs, &error);
+  cleave_assert_no_error (error);
+  cleave_graph_add_output (graph, "z", y, NULL);
+  assert_same_again (graph);
+}
+END_TEST
+
 /* Assemble */
 
 typedef struct
@@ -745,7 +777,7 @@ add_tests (Suite *suite)
                    the_least_opset_that_has_all_nodes_is_written,
                    a_piece_inside_a_deform_conv_is_cut_out, later_opsets_have_their_own_forms,
                    channels_last_stands_between_transposes, indices_of_channels_last_are_an_error,
-                   a_phase_becomes_a_slice, a_part_becomes_a_slice, NULL);
+                   a_phase_becomes_a_slice, a_place_becomes_products, a_part_becomes_a_slice, NULL);
   cleave_add_case (suite, "assemble", an_assemble_becomes_concats, every_cover_has_a_form, NULL);
   cleave_add_case (suite, "constants", parts_of_one_tensor_are_written_once,
                    unused_constants_are_left_out, NULL);

@@ -4,6 +4,9 @@
 #include "graphs.h"
 #include "op-case.h"
 
+#include "../../lib/ir/chunk.h"
+#include "../../lib/ops/resize-taps.h"
+
 #define SCALES(...) .scales = CLEAVE_DOUBLES (__VA_ARGS__)
 
 static const struct
@@ -97,6 +100,17 @@ static const struct
     NULL },
   { { .mode = CLEAVE_RESIZE_NEAREST, .scales = { 1, { 2 } }, .phase = { 1, { 1 } } },
     "Resize 'r': phase needs scales and sizes",
+    NULL },
+  { { .scales = { 1, { 2 } }, .sizes = { 1, { 8 } }, .phase = { 1, { 1 } }, .begin = { 1, { 1 } } },
+    "Resize 'r': begin needs extents and lengths",
+    NULL },
+  { { .scales = { 1, { 1.5 } },
+      .sizes = { 1, { 6 } },
+      .phase = { 1, { 0 } },
+      .begin = { 1, { 3 } },
+      .extents = { 1, { 6 } },
+      .lengths = { 1, { 9 } } },
+    "Resize 'r': dimension 0 is no part of one of 6 that becomes 9",
     NULL },
   { { .coordinate_transformation_mode = CLEAVE_RESIZE_TF_CROP_AND_RESIZE, .sizes = { 1, { 3 } } },
     "Resize 'r': tf_crop_and_resize needs roi",
@@ -221,8 +235,7 @@ static const struct
     "1:2,0:6 mode=linear scales=1,1.5" },
   { { .mode = CLEAVE_RESIZE_LINEAR, .scales = { 2, { 1, 1.5 } } },
     "0:2,0:3",
-    "refused: dimension 1, resized by 1.5 with half_pixel, cannot be cut: that is possible for "
-    "whole factors with half_pixel, pytorch_half_pixel and asymmetric" },
+    "0:2,0:3 mode=linear scales=1,1.5 sizes=2,3 phase=0,0 begin=0,0 extents=0,6 lengths=0,9" },
   { { .mode = CLEAVE_RESIZE_LINEAR,
       .coordinate_transformation_mode = CLEAVE_RESIZE_ALIGN_CORNERS,
       .scales = { 2, { 1, 2 } } },
@@ -232,8 +245,21 @@ static const struct
       .coordinate_transformation_mode = CLEAVE_RESIZE_ALIGN_CORNERS,
       .scales = { 2, { 1, 2 } } },
     "1:2,0:4",
-    "refused: dimension 1, resized by 2 with align_corners, cannot be cut: that is possible for "
-    "whole factors with half_pixel, pytorch_half_pixel and asymmetric" },
+    "1:2,0:3 mode=linear coordinate_transformation_mode=align_corners scales=1,2 sizes=1,4 "
+    "phase=0,0 begin=0,0 extents=0,6 lengths=0,12" },
+  { { .mode = CLEAVE_RESIZE_LINEAR,
+      .coordinate_transformation_mode = CLEAVE_RESIZE_ALIGN_CORNERS,
+      .sizes = { 2, { 3, 12 } } },
+    "0:3,8:12",
+    "0:2,3:6 mode=linear coordinate_transformation_mode=align_corners scales=1.5,2 sizes=3,4 "
+    "phase=0,8 begin=0,3 extents=0,6 lengths=0,12" },
+  { { .mode = CLEAVE_RESIZE_LINEAR,
+      .coordinate_transformation_mode = CLEAVE_RESIZE_TF_CROP_AND_RESIZE,
+      .roi = { 4, { 0, 0.25, 1, 1 } },
+      .sizes = { 2, { 2, 4 } } },
+    "0:2,0:2",
+    "refused: dimension 1, resized by 0.666667 with tf_crop_and_resize, cannot be cut: that is "
+    "possible for whole factors, and without a region for floats and for nearest" },
 };
 
 START_TEST (a_piece_has_a_phase)
@@ -250,6 +276,77 @@ START_TEST (a_piece_has_a_phase)
 }
 END_TEST
 
+/* Each element of each piece is made of those elements, and of as much of each, as in the whole. */
+static guint
+count_pieces (CleaveNode *node)
+{
+  g_auto (CleaveNodeCall) call = { 0 };
+  CleaveResizeAxis whole;
+  gint64 from = node->operands[0].result->type.shape.dim[0],
+         to = node->results[0].type.shape.dim[0];
+  guint n = 0;
+
+  cleave_node_call_init (&call, node);
+  whole = cleave_resize_axis (node->attrs, 0, from, to);
+  for (gint64 begin = 0; begin < to; begin++)
+    for (gint64 end = begin + 1; end <= to; end++)
+      {
+        CleaveRange range = { 1, { { begin, end } } };
+        CleaveChunk chunk;
+        CleaveResizeAxis axis;
+        CleaveSpan slice;
+
+        if (!cleave_chunk_init (&chunk, &call.call, &range, NULL))
+          continue;
+        slice = chunk.slices[0].range.dim[0];
+        axis = cleave_resize_axis (chunk.attrs, 0, slice.end - slice.begin, end - begin);
+        for (gint64 i = begin; i < end; i++)
+          {
+            CleaveResizeTaps a = cleave_resize_taps (&whole, i),
+                             b = cleave_resize_taps (&axis, i - begin);
+
+            ck_assert_uint_eq (a.n, b.n);
+            for (guint t = 0; t < a.n; t++)
+              {
+                ck_assert_int_eq (a.at[t], b.at[t] + slice.begin);
+                ck_assert (a.weight[t] == b.weight[t]);
+              }
+          }
+        cleave_chunk_clear (&chunk, node->op);
+        n++;
+      }
+  return n;
+}
+
+START_TEST (every_piece_has_the_positions_of_the_whole)
+{
+  const gint64 froms[] = { 1, 2, 5, 8 }, tos[] = { 1, 2, 7, 12 };
+
+  for (int way = 0; way < 2 * 4 * 3; way++)
+    for (guint f = 0; f < G_N_ELEMENTS (froms); f++)
+      for (guint t = 0; t < G_N_ELEMENTS (tos); t++)
+        {
+          g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+          CleaveResizeAttrs a = { .mode = (CleaveResizeMode) (way % 3),
+                                  .coordinate_transformation_mode =
+                                      (CleaveResizeCoordinates) (way / 3 % 4),
+                                  .nearest_mode = (CleaveResizeNearest) (f % 4),
+                                  .cubic_coeff_a = -0.5,
+                                  .exclude_outside = t % 2 == 0 };
+          CleaveResult *x = cleave_case_input (graph, "x", CLEAVE_SHAPE (froms[f])), *y;
+          gint64 n;
+
+          if (way / 12 == 0)
+            a.sizes = CLEAVE_INTS (tos[t]);
+          else
+            a.scales = CLEAVE_DOUBLES (0.3 + 0.37 * (double) tos[t]);
+          y = cleave_test_add (graph, "Resize", NULL, (CleaveResult *[]){ x }, 1, &a, NULL);
+          n = y->type.shape.dim[0];
+          ck_assert_int_eq (count_pieces (y->node), n * (n + 1) / 2);
+        }
+}
+END_TEST
+
 /* A piece of a piece counts its phase on. */
 START_TEST (a_piece_can_be_cut_again)
 {
@@ -262,6 +359,16 @@ START_TEST (a_piece_can_be_cut_again)
 
   cleave_assert_values (y, "2.25 2.75 3.25 3.75 4.25 4.75");
   cleave_assert_chunk (y, "2:4", "2:4 mode=linear scales=2 sizes=2 phase=1");
+  a = (CleaveResizeAttrs){ .mode = CLEAVE_RESIZE_LINEAR,
+                           SCALES (1.5),
+                           .sizes = CLEAVE_INTS (4),
+                           .phase = CLEAVE_INTS (4),
+                           .begin = CLEAVE_INTS (2),
+                           .extents = CLEAVE_INTS (8),
+                           .lengths = CLEAVE_INTS (12) };
+  y = cleave_test_add (graph, "Resize", NULL, (CleaveResult *[]){ x }, 1, &a, NULL);
+  cleave_assert_chunk (y, "2:4",
+                       "1:4 mode=linear scales=1.5 sizes=2 phase=6 begin=3 extents=8 lengths=12");
 }
 END_TEST
 
@@ -271,7 +378,8 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "resize", resizes_a_line, resizes_a_plane, crops_eight_dimensions,
                    integers_lose_what_is_behind_the_point,
                    only_nearest_serves_bools_and_an_empty_dimension_stays_empty,
-                   a_piece_has_a_phase, a_piece_can_be_cut_again, NULL);
+                   a_piece_has_a_phase, every_piece_has_the_positions_of_the_whole,
+                   a_piece_can_be_cut_again, NULL);
 }
 
 CLEAVE_TEST_SUITE ("resize", add_tests)

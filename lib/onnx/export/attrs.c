@@ -74,8 +74,8 @@ add_floats (Onnx__NodeProto *node, const char *name, const CleaveDoubles *values
     attr->floats[i] = (float) values->v[i];
 }
 
-static void
-add_string (Onnx__NodeProto *node, const char *name, const char *value)
+void
+cleave_onnx_add_string (Onnx__NodeProto *node, const char *name, const char *value)
 {
   Onnx__AttributeProto *attr = add_attr (node, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRING);
 
@@ -142,9 +142,9 @@ cleave_onnx_write_attr (Onnx__NodeProto *node, const CleaveAttr *attr, gconstpoi
   else if (attr->kind == CLEAVE_ATTR_BOOL)
     cleave_onnx_add_int (node, attr->name, *(const gboolean *) field);
   else if (attr->kind == CLEAVE_ATTR_ENUM)
-    add_string (node, attr->name, attr->names[*(const int *) field]);
+    cleave_onnx_add_string (node, attr->name, attr->names[*(const int *) field]);
   else if (attr->kind == CLEAVE_ATTR_STRING)
-    add_string (node, attr->name, *(char *const *) field);
+    cleave_onnx_add_string (node, attr->name, *(char *const *) field);
   else if (attr->kind == CLEAVE_ATTR_ENUMS)
     add_enums (node, attr, field);
   else if (attr->kind == CLEAVE_ATTR_DOUBLE)

@@ -110,6 +110,7 @@ gint64 cleave_onnx_export_foresee (CleaveOnnxExport *export, gboolean is_known);
 /* Attributes */
 
 void cleave_onnx_add_int (Onnx__NodeProto *node, const char *name, gint64 value);
+void cleave_onnx_add_string (Onnx__NodeProto *node, const char *name, const char *value);
 void cleave_onnx_add_ints (Onnx__NodeProto *node, const char *name, const gint64 *values, guint n);
 
 /* An empty graph, which is the attribute's. */
@@ -155,6 +156,8 @@ void cleave_onnx_export_indices (CleaveOnnxExport *export,
                                  const CleaveNode *node,
                                  const char *from,
                                  const char *to);
+/* Writes a part of a Resize by a factor that is no whole number. */
+void cleave_onnx_export_resize_part (CleaveOnnxExport *export, const CleaveNode *node);
 /* Writes a node that passed through whole. */
 gboolean
 cleave_onnx_export_custom (CleaveOnnxExport *export, const CleaveNode *node, GError **error);

@@ -211,6 +211,11 @@ export_phase (CleaveOnnxExport *export, const CleaveNode *node, GError **error)
   CleaveRange range = cleave_range_whole (&node->results[0].type.shape);
   CleaveShape whole;
 
+  if (attrs.begin.n > 0)
+    {
+      cleave_onnx_export_resize_part (export, node);
+      return TRUE;
+    }
   for (guint d = 0; d < range.rank; d++)
     {
       range.dim[d].begin += cleave_ints_at (&attrs.phase, d, 0);

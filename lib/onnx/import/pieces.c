@@ -10,6 +10,8 @@
  *
  *   x ── Resize ── Slice               a Resize that computes the part alone
  *
+ *   x ── MatMul ── MatMul          a Resize that computes the part alone, as the last one says
+ *
  *   input ── Reshape, to its own shape the input
  */
 
@@ -20,6 +22,7 @@
 #include "../../ir/chunk.h"
 #include "../../ir/graph-private.h"
 #include "../../ir/join.h"
+#include "../resize-part.h"
 
 typedef struct
 {
@@ -31,10 +34,11 @@ typedef struct
 {
   CleaveGraph *graph;
   const CleaveOp *assemble;
-  GArray *stack;    /* Part: to be looked at, the last first */
-  GArray *parts;    /* Part: of the join at hand */
-  GPtrArray *inner; /* CleaveNode: that it takes in */
-  GHashTable *by;   /* CleaveNode: what a node becomes; NULL: it is taken in */
+  GArray *stack;       /* Part: to be looked at, the last first */
+  GArray *parts;       /* Part: of the join at hand */
+  GPtrArray *inner;    /* CleaveNode: that it takes in */
+  GHashTable *by;      /* CleaveNode: what a node becomes; NULL: it is taken in */
+  GHashTable *weights; /* CleaveNode: constants that such nodes read */
 } Merging;
 
 static void
@@ -52,14 +56,13 @@ is_join (const CleaveNode *node)
   return (node->op->flags & CLEAVE_OP_JOIN) != 0 && node->n_results == 1;
 }
 
-/* Whether the value is there for a join alone, and was named after it when that was written. */
+/* Whether the value is there for a node alone, and was named after it when that was written. */
 static gboolean
-is_inner (const CleaveNode *outer, const CleaveResult *value)
+is_part_of (const CleaveNode *outer, const CleaveResult *value)
 {
   const gsize n = strlen (outer->name);
 
-  return is_join (value->node) && value->n_uses == 1 &&
-         strncmp (value->node->name, outer->name, n) == 0 &&
+  return value->n_uses == 1 && strncmp (value->node->name, outer->name, n) == 0 &&
          g_str_has_prefix (value->node->name + n, CLEAVE_ONNX_PART);
 }
 
@@ -91,7 +94,7 @@ list_parts (Merging *merging, const CleaveNode *node)
       Part part = g_array_index (merging->stack, Part, merging->stack->len - 1);
 
       g_array_set_size (merging->stack, merging->stack->len - 1);
-      if (is_inner (node, part.value))
+      if (is_join (part.value->node) && is_part_of (node, part.value))
         {
           g_ptr_array_add (merging->inner, part.value->node);
           push_operands (merging, part.value->node, &part.place);
@@ -227,6 +230,74 @@ merge_part (Merging *merging, CleaveNode *slice)
   cleave_chunk_clear (&chunk, node->op);
 }
 
+/* Parts of a Resize */
+
+/* The operand of a product with weights, or of a Gather, that is no constant. */
+static CleaveResult *
+find_resized (const CleaveNode *node)
+{
+  for (guint i = 0; i < node->n_operands && i < 2; i++)
+    if (node->operands[i].result != NULL &&
+        cleave_node_get_constant (node->operands[i].result->node) == NULL)
+      return node->operands[i].result;
+  return NULL;
+}
+
+static void
+note_weights (const Merging *merging, const CleaveNode *node)
+{
+  for (guint i = 0; i < node->n_operands; i++)
+    if (cleave_node_get_constant (node->operands[i].result->node) != NULL)
+      g_hash_table_add (merging->weights, node->operands[i].result->node);
+}
+
+static CleaveNode *
+add_resize (const Merging *merging,
+            const CleaveNode *node,
+            CleaveResult *x,
+            const CleaveResizeAttrs *attrs)
+{
+  CleaveNode *made =
+      cleave_graph_add (merging->graph, cleave_op_lookup ("Resize"), NULL, &x, 1, 1, attrs, NULL);
+
+  if (made != NULL && !cleave_tensor_type_equal (&made->results[0].type, &node->results[0].type))
+    {
+      cleave_graph_remove (merging->graph, made);
+      return NULL;
+    }
+  return made;
+}
+
+static void
+merge_resize (Merging *merging, CleaveNode *node)
+{
+  g_autofree char *doc = g_strdup (cleave_onnx_get_node_doc (merging->graph, node->name)),
+                  *rest = NULL;
+  CleaveResizeAttrs attrs;
+  CleaveNode *made = NULL;
+  CleaveResult *x;
+
+  if (!cleave_onnx_read_resize (doc, &attrs))
+    return;
+  g_ptr_array_set_size (merging->inner, 0);
+  for (x = find_resized (node); x != NULL && is_part_of (node, x); x = find_resized (x->node))
+    g_ptr_array_add (merging->inner, x->node);
+  if (x != NULL)
+    made = add_resize (merging, node, x, &attrs);
+  if (made == NULL)
+    return;
+  rest = cleave_onnx_dup_doc_without_resize (doc);
+  cleave_onnx_origin_set_node_doc (merging->graph->origin, node->name, rest);
+  cleave_node_take_names (made, node);
+  note_weights (merging, node);
+  replace (merging, node, made);
+  for (guint i = 0; i < merging->inner->len; i++)
+    {
+      note_weights (merging, merging->inner->pdata[i]);
+      g_hash_table_insert (merging->by, merging->inner->pdata[i], NULL);
+    }
+}
+
 /* Inputs whose shapes were left to the run */
 
 static void
@@ -268,22 +339,37 @@ arrange (const Merging *merging, const CleaveNode *last)
   cleave_graph_arrange (merging->graph, order);
 }
 
+static void
+remove_unused (CleaveGraph *graph, GHashTable *nodes)
+{
+  GHashTableIter iter;
+  gpointer node;
+
+  g_hash_table_iter_init (&iter, nodes);
+  while (g_hash_table_iter_next (&iter, &node, NULL))
+    if (!cleave_node_is_used (node))
+      cleave_graph_remove (graph, node);
+}
+
 void
 cleave_onnx_merge_pieces (CleaveGraph *graph)
 {
   g_autoptr (GArray) stack = g_array_new (FALSE, FALSE, sizeof (Part)),
                      parts = g_array_new (FALSE, FALSE, sizeof (Part));
   g_autoptr (GPtrArray) inner = g_ptr_array_new ();
-  g_autoptr (GHashTable) by = g_hash_table_new (NULL, NULL);
-  Merging merging = { graph, cleave_op_lookup ("Assemble"), stack, parts, inner, by };
+  g_autoptr (GHashTable) by = g_hash_table_new (NULL, NULL),
+                         weights = g_hash_table_new (NULL, NULL);
+  Merging merging = { graph, cleave_op_lookup ("Assemble"), stack, parts, inner, by, weights };
   CleaveNode *last = graph->last;
 
   for (CleaveNode *node = last; node != NULL; node = node->prev)
     {
       merge_join (&merging, node);
       merge_part (&merging, node);
+      merge_resize (&merging, node);
       merge_input (&merging, node);
     }
   if (g_hash_table_size (by) > 0)
     arrange (&merging, last);
+  remove_unused (graph, weights);
 }

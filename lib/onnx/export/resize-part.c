@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* A part of a Resize by a factor that is no whole number: for each dimension a product with the
+ * weights of its elements, or a Gather of the nearest. */
+
+#include "export.h"
+
+#include <string.h>
+
+#include "../../ir/graph-private.h"
+#include "../../ops/move.h"
+#include "../../ops/resize-taps.h"
+#include "../resize-part.h"
+
+typedef struct
+{
+  CleaveOnnxExport *export;
+  const CleaveNode *node;
+  guint rank, d;
+  const CleaveResizeAxis *axis;
+  const CleaveResizeTaps *taps; /* of each element */
+} Part;
+
+static Onnx__NodeProto *
+add_op (const Part *part, const char *op, const char *a, const char *b, const char *to)
+{
+  const char *operands[] = { a, b };
+  const char *name = to;
+
+  if (to == cleave_onnx_result_name (part->export, &part->node->results[0]))
+    name = part->node->name;
+  return cleave_onnx_add_node (part->export, op, name, operands, 2, &to, 1);
+}
+
+static void
+add_gather (const Part *part, const char *x, const char *to)
+{
+  g_autofree gint64 *indices = g_new (gint64, (gsize) part->axis->to);
+
+  for (gint64 i = 0; i < part->axis->to; i++)
+    indices[i] = part->taps[i].at[0];
+  cleave_onnx_add_int (
+      add_op (part, "Gather", x,
+              cleave_onnx_add_list (part->export, "indices", indices, (guint) part->axis->to), to),
+      "axis", part->d);
+}
+
+/* A row for each element of the result; or a column, where the products are to be of rows. */
+static const char *
+add_weights (const Part *part, gboolean is_turned)
+{
+  CleaveElement element = part->node->results[0].type.element;
+  gint64 n_from = part->axis->from, n_to = part->axis->to;
+  CleaveTensorType type = { .element = element,
+                            .shape = is_turned ? CLEAVE_SHAPE (n_from, n_to)
+                                               : CLEAVE_SHAPE (n_to, n_from) };
+  gsize size = cleave_element_size (element);
+  g_autofree double *sums = g_new0 (double, (gsize) (n_from * n_to));
+  g_autofree char *bytes = g_malloc ((gsize) (n_from * n_to) * size);
+  guint64 one;
+
+  for (gint64 i = 0; i < n_to; i++)
+    for (guint t = 0; t < part->taps[i].n; t++)
+      sums[is_turned ? part->taps[i].at[t] * n_to + i : i * n_from + part->taps[i].at[t]] +=
+          part->taps[i].weight[t];
+  for (gint64 i = 0; i < n_from * n_to; i++)
+    {
+      cleave_move_from_double (element, sums[i], &one);
+      memcpy (bytes + (gsize) i * size, &one, size);
+    }
+  return cleave_onnx_add_small (part->export, "weights",
+                                cleave_tensor_new_copy (&type, bytes, NULL));
+}
+
+/* "abcd,zb->azcd" */
+static char *
+dup_equation (const Part *part)
+{
+  GString *text = g_string_new (NULL);
+
+  for (guint d = 0; d < part->rank; d++)
+    g_string_append_c (text, (char) ('a' + d));
+  g_string_append_printf (text, ",z%c->", (char) ('a' + part->d));
+  for (guint d = 0; d < part->rank; d++)
+    g_string_append_c (text, d == part->d ? 'z' : (char) ('a' + d));
+  return g_string_free (text, FALSE);
+}
+
+static void
+add_product (const Part *part, const char *x, const char *to)
+{
+  if (part->d + 1 == part->rank)
+    add_op (part, "MatMul", x, add_weights (part, TRUE), to);
+  else if (part->d + 2 == part->rank)
+    add_op (part, "MatMul", add_weights (part, FALSE), x, to);
+  else
+    {
+      g_autofree char *equation = dup_equation (part);
+
+      cleave_onnx_add_string (add_op (part, "Einsum", x, add_weights (part, FALSE), to), "equation",
+                              equation);
+    }
+}
+
+static gboolean
+is_resized (const CleaveResizeAxis *axis, guint d)
+{
+  return axis->factor != 1 || cleave_ints_at (&axis->attrs->phase, d, 0) != 0 ||
+         axis->from != axis->to;
+}
+
+void
+cleave_onnx_export_resize_part (CleaveOnnxExport *export, const CleaveNode *node)
+{
+  const CleaveResizeAttrs *attrs = node->attrs;
+  const CleaveShape *x = &node->operands[0].result->type.shape, *y = &node->results[0].type.shape;
+  const char *from = cleave_onnx_result_name (export, node->operands[0].result);
+  g_autofree char *inner = g_strconcat (node->name, CLEAVE_ONNX_PART, NULL), *doc = NULL;
+  guint n = 0;
+
+  for (guint d = 0; d < x->rank; d++)
+    {
+      CleaveResizeAxis axis = cleave_resize_axis (attrs, d, x->dim[d], y->dim[d]);
+
+      n += is_resized (&axis, d) ? 1 : 0;
+    }
+  for (guint d = x->rank; d-- > 0;)
+    {
+      CleaveResizeAxis axis = cleave_resize_axis (attrs, d, x->dim[d], y->dim[d]);
+      g_autofree CleaveResizeTaps *taps = NULL;
+      Part part = { export, node, x->rank, d, &axis, NULL };
+      const char *to;
+
+      if (!is_resized (&axis, d))
+        continue;
+      part.taps = taps = cleave_resize_new_taps (&axis);
+      to = --n == 0 ? cleave_onnx_result_name (export, &node->results[0])
+                    : cleave_onnx_name_value (export, inner);
+      (attrs->mode == CLEAVE_RESIZE_NEAREST ? add_gather : add_product) (&part, from, to);
+      from = to;
+    }
+  doc = cleave_onnx_dup_doc_with_resize (
+      attrs, export->scope->node[export->scope->n_node - 1]->doc_string);
+  export->scope->node[export->scope->n_node - 1]->doc_string =
+      cleave_pool_strdup (export->pool, doc);
+}
