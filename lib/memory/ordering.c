@@ -208,11 +208,10 @@ is_done (const Finding *f)
 static gboolean
 add_unless_bound (Finding *f, GPtrArray *order)
 {
-  const CleaveOrderCandidate *candidate;
+  const gboolean is_bound = add_bound (f, order);
+  const CleaveOrderCandidate *candidate =
+      is_bound ? f->candidates->pdata[f->candidates->len - 1] : add_candidate (f, order);
 
-  if (add_bound (f, order))
-    return TRUE;
-  candidate = add_candidate (f, order);
   return candidate->peak <= candidate->hopeless && !is_done (f);
 }
 
