@@ -22,6 +22,12 @@ has_winograd (const CleaveOp *op)
   return FALSE;
 }
 
+const char *
+cleave_onnx_find_winograd (const char *doc)
+{
+  return cleave_doc_line_find (doc, LINE);
+}
+
 /* "0 1": phases; anything else: none. */
 static CleaveInts
 read_phases (const char *text)
@@ -45,7 +51,7 @@ cleave_onnx_choose_winograd (const CleaveCall *call,
                              const char *doc,
                              gpointer attrs)
 {
-  const char *line = cleave_doc_line_find (doc, LINE);
+  const char *line = cleave_onnx_find_winograd (doc);
   CleaveConvAttrs *a = attrs;
 
   if (!has_winograd (call->op) || call->n_operands <= W || !cleave_conv_could_be_winograd (call))

@@ -12,6 +12,8 @@ void cleave_onnx_choose_winograd (const CleaveCall *call,
                                   gboolean has_plain_weights,
                                   const char *doc,
                                   gpointer attrs);
+/* What that line of a doc string says, up to its end or more; NULL: there is none. */
+const char *cleave_onnx_find_winograd (const char *doc);
 /* (transfer full) (nullable): the doc string with the line, or NULL if there is no need for it. */
 char *cleave_onnx_dup_doc_with_winograd (const CleaveNode *node, const char *doc);
 /* (transfer full) (nullable): the doc string without it. */

@@ -413,6 +413,7 @@ add_tests (Suite *suite)
                    outputs_that_are_read_are_foreseen, results_of_turns_are_foreseen_twice, NULL);
   tcase_set_timeout (random, 0);
   tcase_add_loop_test (random, random_fits_compute_the_same, 0, N_SEEDS);
+  tcase_add_loop_test (random, random_fits_compute_the_same, 787, 788); /* phases alternate */
   suite_add_tcase (suite, random);
 }
 

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "../winograd.h"
+
 static guint
 add_value (CleaveOnnxList *list, const char *name)
 {
@@ -240,7 +242,8 @@ find_types (CleaveOnnxList *list)
 
 /* Kinds */
 
-/* All that a node says but which values it reads, and where Slices begin. */
+/* All that a node says but which values it reads, and where Slices begin; of a convolution also in
+ * which phase it is computed. */
 static char *
 describe (const CleaveOnnxList *list, guint index)
 {
@@ -249,7 +252,10 @@ describe (const CleaveOnnxList *list, guint index)
   guint n = 0, n_ends;
   const gint64 *begins = cleave_onnx_list_begins (list, index, &n);
   const gint64 *ends = begins == NULL ? NULL : get_integers (list, index, 2, &n_ends);
+  const char *winograd = cleave_onnx_find_winograd (node->doc_string);
 
+  if (winograd != NULL)
+    g_string_append_len (text, winograd, (gssize) strcspn (winograd, "\n"));
   g_string_append_printf (text, " %s %u", node->domain == NULL ? "" : node->domain,
                           (guint) node->n_output);
   for (guint k = 0; k < cleave_onnx_list_n_inputs (list, index); k++)
