@@ -197,6 +197,7 @@ const CleaveOp cleave_op_instance_normalization = {
   .operands = (const char *const[]){ "input", "scale", "B", NULL },
   .results = (const char *const[]){ "output", NULL },
   .min_operands = 3,
+  .flags = CLEAVE_OP_IN_PLACE,
   .attrs_size = sizeof (CleaveNormAttrs),
   .attrs = attrs_table,
   .infer = infer_instance,

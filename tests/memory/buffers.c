@@ -190,6 +190,30 @@ START_TEST (what_others_read_is_not_made_in_the_place_of_much_more)
 }
 END_TEST
 
+/* Each line or channel is read before it is written. */
+START_TEST (a_norm_takes_the_place_of_what_it_reads)
+{
+  static const char *const norms[] = { "InstanceNormalization", "LayerNormalization",
+                                       "MeanVarianceNormalization", "Softmax" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (norms); i++)
+    {
+      g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+      CleaveResult *x = run_unary (graph, "Exp", run_input (graph, &CLEAVE_SHAPE (2, 3, 5, 4)));
+      gint64 n = i == 0 ? 3 : 4;
+      CleaveResult *operands[] = { x, run_constant (graph, &CLEAVE_SHAPE (n), 1),
+                                   run_constant (graph, &CLEAVE_SHAPE (n), 2) };
+      CleaveResult *y = run_add (graph, norms[i], operands, i < 2 ? 3 : 1, NULL);
+      g_autoptr (CleaveStorage) storage = NULL;
+
+      run_output (graph, run_unary (graph, "Neg", y));
+      storage = make_storage (graph);
+      ck_assert_uint_eq (place_of (storage, y)->root, place_of (storage, x)->root);
+      run_assert_same (graph, i);
+    }
+}
+END_TEST
+
 START_TEST (output_is_never_overwritten)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -418,14 +442,14 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "places", image_lies_with_its_channels_innermost,
-                   broadcast_has_strides_of_0, tile_of_ones_has_strides_of_0,
-                   what_is_broadcast_stays, views_lie_in_their_operand,
-                   sum_takes_the_place_of_an_operand_that_dies,
-                   what_others_read_is_not_made_in_the_place_of_much_more,
-                   output_is_never_overwritten, every_element_of_a_join_has_one_writer,
-                   a_large_input_comes_in_parts, a_product_that_is_transposed_lies_as_it_is_read,
-                   a_product_keeps_its_columns_together, a_join_of_what_lies_right_is_a_view, NULL);
+  cleave_add_case (
+      suite, "places", image_lies_with_its_channels_innermost, broadcast_has_strides_of_0,
+      tile_of_ones_has_strides_of_0, what_is_broadcast_stays, views_lie_in_their_operand,
+      sum_takes_the_place_of_an_operand_that_dies, a_norm_takes_the_place_of_what_it_reads,
+      what_others_read_is_not_made_in_the_place_of_much_more, output_is_never_overwritten,
+      every_element_of_a_join_has_one_writer, a_large_input_comes_in_parts,
+      a_product_that_is_transposed_lies_as_it_is_read, a_product_keeps_its_columns_together,
+      a_join_of_what_lies_right_is_a_view, NULL);
 }
 
 CLEAVE_TEST_SUITE ("storage", add_tests)
