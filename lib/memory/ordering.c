@@ -136,18 +136,6 @@ add_candidate (Finding *f, GPtrArray *order)
   return candidate;
 }
 
-/* The bytes that an order takes at least; -1: not known. */
-static gint64
-find_least_peak (const CleaveGraph *graph, const GPtrArray *order)
-{
-  g_autofree gint64 *least = cleave_order_find_least (graph, order);
-  gint64 peak = 0;
-
-  for (guint i = 0; least != NULL && i < order->len; i++)
-    peak = MAX (peak, least[i]);
-  return least == NULL ? -1 : peak;
-}
-
 /* Adds an order without measuring it, if it cannot be better than the best one.  That takes a
  * fifth of the time, or less. */
 static gboolean
@@ -240,28 +228,16 @@ combine (Finding *f)
   return combined;
 }
 
-/* Whether an order is sure to take more than another may: what is measured first rules it out then.
- */
-static gboolean
-takes_more (const CleaveGraph *graph, const GPtrArray *order, const GPtrArray *than)
-{
-  const gint64 least = find_least_peak (graph, order), other = find_least_peak (graph, than);
-
-  return other >= 0 && least > other;
-}
-
 /* Orders of all nodes. */
 static void
 add_walks (Finding *f, GPtrArray *file)
 {
   g_autoptr (GPtrArray) first = cleave_walk_depth_first (f->graph, NULL), heaviest = NULL,
                         eager = NULL, combined = NULL;
-  const gboolean is_file_first = takes_more (f->graph, first, file);
-  GPtrArray *second = is_file_first ? first : file;
 
-  add_both (f, is_file_first ? file : first);
-  if (!is_done (f) && !is_known (f, second))
-    add_both (f, second);
+  add_both (f, first);
+  if (!is_done (f) && !is_known (f, file))
+    add_both (f, file);
   heaviest = is_done (f) ? NULL : cleave_walk_heaviest_first (f->graph, file);
   if (heaviest != NULL && !is_known (f, heaviest))
     add_both (f, heaviest);
