@@ -256,7 +256,7 @@ may_be_enough (const Finding *f)
 {
   const gint64 enough = f->graph->enough_bytes;
 
-  return enough == 0 || f->best->peak <= enough + enough / MAX_MOVED;
+  return enough == 0 || f->best->peak - enough <= enough / MAX_MOVED;
 }
 
 /* What the best order becomes if some nodes move. */
