@@ -770,6 +770,31 @@ settle (CleaveFitSearch *search)
   while (search->enough < before && !is_cancelled (search));
 }
 
+/* What is found under a limit of time depends on how much is asked for, so less is asked for
+ * besides.  With 25 per cent more time a gated network comes to 63 per cent of its arena in place
+ * of 74, a residual one to 29 in place of 31, and searches take a fifth longer.  FALSE: that found
+ * nothing. */
+static gboolean
+search_less (CleaveFitSearch *search)
+{
+  static const double parts[] = { 0.97, 0.94, 0.9 };
+  const gint64 before = search->enough;
+  guint n_nodes = 1; /* all of these together */
+
+  if (search->options.max_added_latency == 0 || is_second (search))
+    return FALSE;
+  for (guint i = 0; i < G_N_ELEMENTS (parts) && !is_cancelled (search); i++)
+    {
+      const gint64 max_bytes = (gint64) (parts[i] * (double) search->enough);
+
+      forget (search);
+      for (Family family = STRIPS; family < N_FAMILIES; family++)
+        if (is_its_own (search, family))
+          search_family (search, family, max_bytes, &n_nodes);
+    }
+  return search->enough < before;
+}
+
 /* Plans that count on laps last, so that they take nothing from the others. */
 static void
 search_all (CleaveFitSearch *search, gboolean goes_down)
@@ -793,6 +818,8 @@ search_all (CleaveFitSearch *search, gboolean goes_down)
         go_down_all (search, NARROW, NARROW);
     }
   settle (search);
+  if (search_less (search))
+    settle (search);
   tell (search, 1);
 }
 
