@@ -26,6 +26,9 @@ static const struct
   { { 0, 0, 4, 2, 0, 2, 1 }, { 3, 5 }, { 0, 4 }, 4, 0, 0 },
   /* a transposed convolution: stride 2, pad 1, window 1: floor of a negative number */
   { { 0, 1, 2, 1, -1, 2, 1 }, { 0, 1 }, { 0, 1 }, 4, 1, 0 },
+  /* 6 elements resized to 12 with aligned corners, and the middles of 6 to those of 4 */
+  { { 0, 0, 11, 1, 0, 2, 5 }, { 8, 12 }, { 3, 6 }, 6, 0, 1 },
+  { { 0, 2, 8, 1, 0, 2, 12 }, { 1, 3 }, { 1, 5 }, 6, 0, 0 },
   /* backwards: elements 7, 5, 3, 1 */
   { { 0, 0, 1, -2, 7, 1, 1 }, { 0, 4 }, { 1, 8 }, 9, 0, 0 },
   { { 0, 0, 1, -2, 7, 1, 1 }, { 1, 3 }, { 3, 6 }, 9, 0, 0 },
