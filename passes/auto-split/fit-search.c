@@ -580,6 +580,12 @@ go_down (CleaveFitSearch *search, Family family)
     }
 }
 
+static gint64
+next_target (gint64 target)
+{
+  return MAX (target + 1, (gint64) ((1 + STEP / 2) * (double) target));
+}
+
 /* Measures what is thought to need least, over and over: what is learned of it rules out others. */
 static void
 search_least_of (CleaveFitSearch *search, Family family, guint *n_nodes)
@@ -594,17 +600,20 @@ search_least_of (CleaveFitSearch *search, Family family, guint *n_nodes)
       g_autoptr (CleaveFitPath) path = (double) target > (1 - MIN_SAVED) * (double) enough
                                            ? NULL
                                            : find_path (search, family, target);
-      const CleaveFitTry *tried =
-          path == NULL || (family >= LAPS && count_pieces (search, path) > MAX_PIECES_OF_LAST)
-              ? NULL
-              : try_path (search, path);
+      const CleaveFitTry *tried;
 
-      if (tried == NULL)
+      if (path == NULL)
         break;
+      if (family >= LAPS && count_pieces (search, path) > MAX_PIECES_OF_LAST)
+        {
+          floor = next_target (target);
+          continue;
+        }
+      tried = try_path (search, path);
       *n_nodes += tried->n_nodes;
       tell (search, (double) target / (double) MAX (enough, 1));
       if (!learn (search, family, tried) || search->enough == enough)
-        floor = MAX (target + 1, (gint64) ((1 + STEP / 2) * (double) target));
+        floor = next_target (target);
     }
   while (!is_cancelled (search) && *n_nodes < MAX_NODES_OF_LEAST);
 }
