@@ -8,8 +8,8 @@
  *   begin = floor ((b * times       + shift) / block) * stride + offset
  *   end   = floor (((e - 1) * times + shift) / block) * stride + offset + window
  *
- * Times is 1 but where so many elements of the operand go with `block` of the result, block then
- * being more than 1.
+ * `times` elements of the operand go with `block` of the result: a fraction in lowest terms or not,
+ * whose numerator is 1 where the denominator is.
  * With a stride below 0 the operand is read backwards: b and e - 1 change places.  With stride 0,
  * the whole dimension, `from` is not read: a scalar has no dimension. */
 typedef struct

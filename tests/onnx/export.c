@@ -6,6 +6,7 @@
 #include <glib/gstdio.h>
 #include <string.h>
 
+#include "../../lib/onnx/resize-part.h"
 #include "../../lib/onnx/wire.h"
 #include "interpret.h"
 #include "models.h"
@@ -534,6 +535,41 @@ START_TEST (a_place_becomes_products)
 }
 END_TEST
 
+/* What is no line of ours says nothing. */
+START_TEST (a_place_is_read_as_it_was_written)
+{
+  static const struct
+  {
+    const char *doc;
+    gboolean is_read;
+  } lines[] = {
+    { NULL, FALSE },
+    { "of somebody", FALSE },
+    { "cleave: resize 1 2 0 -0.75 0 1.75 4 2 1 4 7", TRUE },
+    { "of somebody\ncleave: resize 1 2 0 -0.75 0 1.75 4 2 1 4 7\nand more", TRUE },
+    { "cleave: resize 1 2 0 -0.75 0", FALSE },
+    { "cleave: resize 1 2 0 -0.75 0 1.75 4 2 1 4", FALSE },
+    { "cleave: resize 1 2 0 -0.75 0 1.75 4 2 1 4 seven", FALSE },
+    { "cleave: resize 3 2 0 -0.75 0 1.75 4 2 1 4 7", FALSE },
+    { "cleave: resize 1 4 0 -0.75 0 1.75 4 2 1 4 7", FALSE },
+    { "cleave: resize 1 2 0 -0.75 0 1.75 4.5 2 1 4 7", FALSE },
+    { "cleave: resize 1 2 0 -0.75 0 1.75 4 -2 1 4 7", FALSE },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (lines); i++)
+    {
+      CleaveResizeAttrs attrs;
+
+      ck_assert_int_eq (cleave_onnx_read_resize (lines[i].doc, &attrs), lines[i].is_read);
+      if (!lines[i].is_read)
+        continue;
+      ck_assert_uint_eq (attrs.sizes.n, 1);
+      ck_assert (attrs.mode == CLEAVE_RESIZE_LINEAR && attrs.scales.v[0] == 1.75);
+      ck_assert_int_eq (attrs.lengths.v[0], 7);
+    }
+}
+END_TEST
+
 /* Assemble */
 
 typedef struct
@@ -777,7 +813,8 @@ add_tests (Suite *suite)
                    the_least_opset_that_has_all_nodes_is_written,
                    a_piece_inside_a_deform_conv_is_cut_out, later_opsets_have_their_own_forms,
                    channels_last_stands_between_transposes, indices_of_channels_last_are_an_error,
-                   a_phase_becomes_a_slice, a_place_becomes_products, a_part_becomes_a_slice, NULL);
+                   a_phase_becomes_a_slice, a_place_becomes_products,
+                   a_place_is_read_as_it_was_written, a_part_becomes_a_slice, NULL);
   cleave_add_case (suite, "assemble", an_assemble_becomes_concats, every_cover_has_a_form, NULL);
   cleave_add_case (suite, "constants", parts_of_one_tensor_are_written_once,
                    unused_constants_are_left_out, NULL);

@@ -10,7 +10,7 @@
  *
  *   x ── Resize ── Slice               a Resize that computes the part alone
  *
- *   x ── MatMul ── MatMul          a Resize that computes the part alone, as the last one says
+ *   x ── MatMul ── MatMul              a Resize that computes the part alone, as the last one says
  *
  *   input ── Reshape, to its own shape the input
  */
