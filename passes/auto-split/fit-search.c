@@ -36,7 +36,8 @@
 /* Of those from the least up, since the last that needs less. */
 #define MAX_NODES_UP 10000
 
-/* Of those that are tried for so many bytes at once. */
+/* Of those that are tried for so many bytes at once: without end two detectors of faces are
+ * searched for a quarter longer, for the same plans. */
 #define MAX_NODES_OF_QUICK 25000
 
 /* A plan that fits is not taken at once: cheaper ones are measured, of so many nodes in all, some
