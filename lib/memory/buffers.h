@@ -81,8 +81,7 @@ typedef struct
   gint64 offset;
 } CleaveLapMove;
 
-/* What all storages of an order have in common. */
-typedef struct _CleaveOrderFacts CleaveOrderFacts;
+typedef struct _CleaveOrderFacts CleaveOrderFacts; /* order-facts.h */
 
 typedef struct
 {
@@ -114,9 +113,6 @@ typedef struct
   const gboolean *overlaid; /* of each position: the node's result lies over an operand; NULL: none
                              */
 } CleaveStorage;
-
-/* Where each node, by id, is in an order that has every node of the graph. */
-guint *cleave_order_positions (const CleaveGraph *graph, const GPtrArray *order);
 
 /* `order` has every node of the graph. */
 CleaveStorage *cleave_storage_new (const CleaveGraph *graph, const GPtrArray *order);
@@ -196,16 +192,6 @@ void cleave_storage_visit (const CleaveStorage *storage,
                            const CleaveStep *step,
                            CleaveStepVisit visit,
                            gpointer data);
-
-/* Whether a view is there for joins alone, which may have to copy it anyway. */
-gboolean cleave_storage_is_for_joins (const CleaveNode *view);
-/* Of each node in the order, by id: the position after which joins alone read its result, through
- * views; CLEAVE_NEVER: none.  NULL: of no node, as most often. */
-guint *
-cleave_storage_find_done (const CleaveGraph *graph, const GPtrArray *order, const guint *position);
-/* By those: the position after which what `view` sees may be kept as a copy, since all else that
- * reads its operand is done; CLEAVE_NEVER if it is no view that only joins read. */
-guint cleave_storage_materialise_after (const guint *done, const CleaveNode *view);
 
 /* deferred-copies.c: notes in `staged`, which is made if it is NULL, which parts occupy the memory
  * of a much larger whole when memory is at its peak; FALSE: none that is not noted yet. */

@@ -3,6 +3,8 @@
 #include "hoisting.h"
 
 #include "../ir/memory.h"
+#include "materialised.h"
+#include "order-facts.h"
 
 /* A node, and the position after which it is to run, or its own. */
 typedef struct

@@ -4,6 +4,7 @@
 
 #include "../ir/memory.h"
 #include "buffers.h"
+#include "materialised.h"
 
 /* What a node makes.  Where it may lie with something else, it counts nothing. */
 typedef struct

@@ -4,6 +4,7 @@
 
 #include "../../lib/memory/buffers.h"
 #include "../../lib/memory/cost.h"
+#include "../../lib/memory/order-facts.h"
 #include "../split/dimension-names.h"
 #include "timeline.h"
 

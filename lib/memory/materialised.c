@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "materialised.h"
+
+#include "../ir/memory.h"
+
+/* A value may lie in a join, whose readers are looked at for each of its parts; if there are more
+ * than these they are not, so that cost stays linear. */
+#define MAX_READERS 16
+
+/* The last node that reads a value's memory through this one: itself, or, of a join, in which the
+ * value may lie, those that read that. */
+static guint
+last_reader (const guint *position, const CleaveNode *node)
+{
+  guint last = position[node->id];
+
+  if ((node->op->flags & CLEAVE_OP_JOIN) == 0)
+    return last;
+  if (node->results[0].n_uses > MAX_READERS)
+    return CLEAVE_NEVER;
+  for (const CleaveOperand *use = node->results[0].first_use; use != NULL; use = use->next_use)
+    last = use->node == NULL ? last : MAX (last, position[use->node->id]);
+  return last;
+}
+
+gboolean
+cleave_storage_is_for_joins (const CleaveNode *view)
+{
+  if (view == NULL || (view->op->flags & CLEAVE_OP_VIEW) == 0 || view->n_results != 1)
+    return FALSE;
+  for (const CleaveOperand *use = view->results[0].first_use; use != NULL; use = use->next_use)
+    if (use->node == NULL || (use->node->op->flags & CLEAVE_OP_JOIN) == 0)
+      return FALSE;
+  return view->results[0].n_uses > 0;
+}
+
+/* The position after which joins alone read a value, through views. */
+static guint
+find_done (const guint *position, const CleaveResult *x)
+{
+  guint last = position[x->node->id];
+
+  for (const CleaveOperand *use = x->first_use; use != NULL && last != CLEAVE_NEVER;
+       use = use->next_use)
+    if (use->node == NULL)
+      return CLEAVE_NEVER;
+    else if (!cleave_storage_is_for_joins (use->node))
+      last = MAX (last, last_reader (position, use->node));
+  return last;
+}
+
+static gboolean
+has_view_for_joins (const GPtrArray *order)
+{
+  for (guint i = 0; i < order->len; i++)
+    if (cleave_storage_is_for_joins (order->pdata[i]))
+      return TRUE;
+  return FALSE;
+}
+
+guint *
+cleave_storage_find_done (const CleaveGraph *graph, const GPtrArray *order, const guint *position)
+{
+  guint *done;
+
+  if (!has_view_for_joins (order))
+    return NULL;
+  done = CLEAVE_NEW (guint, graph->n_ids + 1);
+  for (guint i = 0; i < order->len; i++)
+    {
+      const CleaveNode *node = order->pdata[i];
+
+      done[node->id] = node->n_results != 1 || cleave_node_is_input (node) ||
+                               cleave_node_is_fixed (node) ||
+                               (node->op->flags & CLEAVE_OP_VIEW) != 0
+                           ? CLEAVE_NEVER
+                           : find_done (position, &node->results[0]);
+    }
+  return done;
+}
+
+guint
+cleave_storage_materialise_after (const guint *done, const CleaveNode *view)
+{
+  return done != NULL && cleave_storage_is_for_joins (view) && view->operands[0].result != NULL
+             ? done[view->operands[0].result->node->id]
+             : CLEAVE_NEVER;
+}
+
+gboolean
+cleave_storage_is_materialised (const CleaveStorage *storage, const CleaveNode *view)
+{
+  guint at = cleave_storage_position (storage, view);
+  guint after = cleave_storage_materialise_after (storage->done, view);
+
+  if (after == CLEAVE_NEVER || after > at)
+    return FALSE;
+  for (const CleaveOperand *use = view->results[0].first_use; use != NULL; use = use->next_use)
+    if (cleave_storage_position (storage, use->node) <= at + 1)
+      return FALSE;
+  return TRUE;
+}

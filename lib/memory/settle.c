@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "assignments.h"
+
+/* Steps from a value to what comes of it. */
+#define MAX_DETOUR 8
+
+static guint
+value_index (const CleaveStorage *storage, const CleaveResult *result)
+{
+  return cleave_storage_first_value (storage, result->node) + result->index;
+}
+
+static gboolean
+is_staged (const CleaveStorage *storage, const CleaveAssignment *assignment)
+{
+  return storage->staged != NULL && storage->staged[assignment - storage->assignments];
+}
+
+/* Whether `assignment` can lie at `location`: it is nowhere else yet, and the strides suit those
+ * who make and read it. */
+static gboolean
+can_move (const CleaveStorage *storage,
+          const CleaveAssignment *assignment,
+          const CleaveLocation *location)
+{
+  const CleaveShape *shape = &assignment->result->type.shape;
+  guint value = (guint) (assignment - storage->assignments);
+
+  return !is_staged (storage, assignment) && assignment->base == value &&
+         (assignment->flags & (CLEAVE_ASSIGNMENT_CONSTANT | CLEAVE_ASSIGNMENT_MOVED)) == 0 &&
+         cleave_memory_order_fits (storage->orders[value], shape, location->stride) &&
+         ((assignment->flags & CLEAVE_ASSIGNMENT_ALIASED) == 0 ||
+          cleave_strides_equal (shape, location->stride, assignment->location.stride));
+}
+
+static void
+move (CleaveAssignment *assignment, const CleaveLocation *location, guint deadline)
+{
+  assignment->flags |= CLEAVE_ASSIGNMENT_MOVED;
+  assignment->location = *location;
+  assignment->deadline = deadline;
+}
+
+/* Whether a part may be written where it belongs although others overlap it there: only one of them
+ * may. */
+static gboolean
+is_free (const CleaveStorage *storage,
+         const CleaveAssignment *whole,
+         const CleaveRange *ranges,
+         guint part)
+{
+  const CleaveNode *node = whole->result->node;
+  guint value = (guint) (whole - storage->assignments);
+
+  for (guint i = 0; i < part; i++)
+    {
+      const CleaveAssignment *other = cleave_storage_assignment (storage, node->operands[i].result);
+      CleaveRange both = cleave_range_intersect (&ranges[i], &ranges[part]);
+
+      if (other->whole == value && other->part == i && !cleave_range_is_empty (&both))
+        return FALSE;
+    }
+  return TRUE;
+}
+
+/* The last join that has a staged part is what it is copied into, once: joins before
+ * that are boxes of it. */
+static void
+join_to (CleaveAssignment *assignment, guint whole, guint part)
+{
+  assignment->whole = whole;
+  assignment->part = part;
+}
+
+static void
+move_parts (CleaveStorage *storage, CleaveAssignment *whole, const CleaveJoinFacts *facts)
+{
+  CleaveNode *node = whole->result->node;
+  const CleaveRange *ranges = facts->ranges;
+  gboolean overlap = facts->overlap;
+
+  for (guint i = 0; i < node->n_operands; i++)
+    {
+      CleaveAssignment *assignment = cleave_storage_assignment (storage, node->operands[i].result);
+      CleaveLocation location = cleave_location_part (&whole->location, &ranges[i]);
+
+      if (is_staged (storage, assignment) && !overlap && assignment->whole == CLEAVE_NEVER)
+        join_to (assignment, value_index (storage, whole->result), i);
+      if ((assignment->flags & (CLEAVE_ASSIGNMENT_INPUT | CLEAVE_ASSIGNMENT_MATERIALISED)) != 0 ||
+          !can_move (storage, assignment, &location) || assignment->last >= whole->deadline ||
+          (overlap && !is_free (storage, whole, ranges, i)))
+        continue;
+      move (assignment, &location, whole->deadline);
+      join_to (assignment, value_index (storage, whole->result), i);
+    }
+}
+
+/* If all parts already lie in one later join as they do in this one, or are to be copied there,
+ * this one is a box of that: its range. */
+static gboolean
+find_box (const CleaveStorage *storage,
+          const CleaveAssignment *whole,
+          const CleaveRange *ranges,
+          CleaveRange *box)
+{
+  const CleaveNode *node = whole->result->node;
+  guint in = cleave_storage_assignment (storage, node->operands[0].result)->whole;
+  const CleaveRange *outer;
+
+  for (guint i = 0; i < node->n_operands; i++)
+    if (in == CLEAVE_NEVER ||
+        cleave_storage_assignment (storage, node->operands[i].result)->whole != in)
+      return FALSE;
+  outer = cleave_storage_join_facts (storage, storage->assignments[in].result->node)->ranges;
+  *box = cleave_range_whole (&whole->result->type.shape);
+  for (guint i = 0; i < node->n_operands; i++)
+    for (guint d = 0; d < box->rank; d++)
+      {
+        const CleaveAssignment *part =
+            cleave_storage_assignment (storage, node->operands[i].result);
+        gint64 shift = outer[part->part].dim[d].begin - ranges[i].dim[d].begin;
+
+        if (i == 0)
+          box->dim[d] = (CleaveSpan){ box->dim[d].begin + shift, box->dim[d].end + shift };
+        else if (shift != box->dim[d].begin)
+          return FALSE;
+      }
+  return TRUE;
+}
+
+static void
+settle_join (CleaveStorage *storage, CleaveNode *node)
+{
+  CleaveAssignment *whole = cleave_storage_assignment (storage, &node->results[0]);
+  const CleaveJoinFacts *facts = cleave_storage_join_facts (storage, node);
+  CleaveRange box;
+
+  if (whole->base != value_index (storage, whole->result)) /* its operands are there already */
+    return;
+  if ((whole->flags & CLEAVE_ASSIGNMENT_MOVED) == 0 &&
+      find_box (storage, whole, facts->ranges, &box))
+    {
+      const CleaveAssignment *outer =
+          &storage
+               ->assignments[cleave_storage_assignment (storage, node->operands[0].result)->whole];
+      CleaveLocation location = cleave_location_part (&outer->location, &box);
+
+      if (can_move (storage, whole, &location) && whole->last < outer->deadline)
+        {
+          move (whole, &location, outer->deadline);
+          whole->flags |= CLEAVE_ASSIGNMENT_BOX;
+          return;
+        }
+    }
+  move_parts (storage, whole, facts);
+}
+
+/* Another operand must not be a view of x: it would be overwritten while it is read. */
+static gboolean
+is_read_otherwise (const CleaveStorage *storage, const CleaveNode *node, const CleaveAssignment *x)
+{
+  for (guint i = 0; i < node->n_operands; i++)
+    if (node->operands[i].result != NULL && node->operands[i].result != x->result &&
+        cleave_storage_assignment (storage, node->operands[i].result)->base == x->base)
+      return TRUE;
+  return FALSE;
+}
+
+/* Whether a part of x could only be copied into it if x were overwritten by `node`: because it is
+ * read later, or lies with the others in a later join. */
+static gboolean
+has_parts_that_stay (const CleaveStorage *storage,
+                     const CleaveNode *node,
+                     const CleaveAssignment *x)
+{
+  const CleaveNode *join = x->result->node;
+  const CleaveRange *ranges;
+  CleaveRange box;
+
+  if ((join->op->flags & CLEAVE_OP_JOIN) == 0 || join->n_operands == 0)
+    return FALSE;
+  for (guint i = 0; i < join->n_operands; i++)
+    {
+      const CleaveAssignment *part = cleave_storage_assignment (storage, join->operands[i].result);
+
+      if ((part->flags &
+           (CLEAVE_ASSIGNMENT_MOVED | CLEAVE_ASSIGNMENT_CONSTANT | CLEAVE_ASSIGNMENT_INPUT)) == 0 &&
+          part->last >= cleave_storage_position (storage, node))
+        return TRUE;
+    }
+  ranges = cleave_storage_join_facts (storage, join)->ranges;
+  return find_box (storage, x, ranges, &box);
+}
+
+/* A part of an earlier join lies there, or it would have to be copied to where its neighbours read
+ * it. */
+static gboolean
+is_part (const CleaveAssignment *x)
+{
+  for (const CleaveOperand *use = x->result->first_use; use != NULL; use = use->next_use)
+    if (use->node != NULL && (use->node->op->flags & CLEAVE_OP_JOIN) != 0)
+      return TRUE;
+  return FALSE;
+}
+
+/* Whether `node` is all that comes of another in the end, element by element. */
+static gboolean
+leads_to (const CleaveNode *other, const CleaveNode *node)
+{
+  for (guint i = 0; i < MAX_DETOUR && other != node; i++)
+    {
+      if (other == NULL || (other->op->flags & CLEAVE_OP_IN_PLACE) == 0 ||
+          other->results[0].n_uses != 1)
+        return FALSE;
+      other = other->results[0].first_use->node;
+    }
+  return other == node;
+}
+
+/* Whether x, that others read as well, would occupy the memory of something much larger until
+ * `node` overwrites it. */
+static gboolean
+holds_more (const CleaveStorage *storage, const CleaveNode *node, const CleaveAssignment *x)
+{
+  if (!cleave_storage_is_small_part (storage,
+                                     cleave_storage_assignment (storage, &node->results[0])))
+    return FALSE;
+  for (const CleaveOperand *use = x->result->first_use; use != NULL; use = use->next_use)
+    if (!leads_to (use->node, node))
+      return TRUE;
+  return FALSE;
+}
+
+static gboolean
+can_overwrite (const CleaveStorage *storage, const CleaveNode *node, guint operand)
+{
+  const CleaveAssignment *y = cleave_storage_assignment (storage, &node->results[0]);
+  const CleaveResult *x = node->operands[operand].result;
+  const CleaveAssignment *assignment = x == NULL ? NULL : cleave_storage_assignment (storage, x);
+
+  return x != NULL && assignment->last == cleave_storage_position (storage, node) &&
+         cleave_view_type_fits (&x->type, &y->result->type) &&
+         !holds_more (storage, node, assignment) && can_move (storage, assignment, &y->location) &&
+         !is_read_otherwise (storage, node, assignment) &&
+         !has_parts_that_stay (storage, node, assignment) && !is_part (assignment);
+}
+
+/* Whether t comes of x element by element, as clip (x + 3) does. */
+static gboolean
+comes_of (const CleaveResult *t, const CleaveResult *x)
+{
+  for (guint i = 0; i < MAX_DETOUR && t != x; i++)
+    {
+      const CleaveNode *node = t->node;
+      const CleaveResult *from = NULL;
+
+      if ((node->op->flags & CLEAVE_OP_IN_PLACE) == 0)
+        return FALSE;
+      for (guint k = 0; k < node->n_operands; k++)
+        if (node->operands[k].result != NULL &&
+            (node->operands[k].result == x ||
+             (from == NULL && cleave_view_type_fits (&node->operands[k].result->type, &x->type))))
+          from = node->operands[k].result;
+      if (from == NULL)
+        return FALSE;
+      t = from;
+    }
+  return t == x;
+}
+
+/* If one candidate was computed from another, the result reuses the earlier one: the kernel that
+ * made it can then fuse all that follows. */
+static void
+settle_in_place (CleaveStorage *storage, CleaveNode *node)
+{
+  const CleaveAssignment *y = cleave_storage_assignment (storage, &node->results[0]);
+  CleaveResult *best = NULL;
+
+  for (guint i = 0; i < node->n_operands; i++)
+    if (can_overwrite (storage, node, i) &&
+        (best == NULL || comes_of (best, node->operands[i].result)))
+      best = node->operands[i].result;
+  if (best != NULL)
+    move (cleave_storage_assignment (storage, best), &y->location,
+          cleave_storage_position (storage, node));
+}
+
+void
+cleave_storage_settle (CleaveStorage *storage, CleaveNode *node)
+{
+  if (node->n_results == 0 || node->n_operands == 0 || (node->op->flags & CLEAVE_OP_VIEW) != 0 ||
+      cleave_node_is_fixed (node))
+    return;
+  if (node->op->flags & CLEAVE_OP_JOIN)
+    settle_join (storage, node);
+  else if (node->op->flags & CLEAVE_OP_IN_PLACE)
+    settle_in_place (storage, node);
+  else if (storage->overlaid != NULL && storage->overlaid[cleave_storage_position (storage, node)])
+    cleave_storage_overlay (storage, node);
+}
