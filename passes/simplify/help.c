@@ -45,14 +45,6 @@ cleave_node_has_axes (const CleaveNode *node)
   return node->op->layout != NULL;
 }
 
-gint64
-cleave_constant_get_int (CleaveTensor *dense, gint64 index)
-{
-  return cleave_tensor_get_type (dense)->element == CLEAVE_INT32
-             ? ((const gint32 *) cleave_tensor_get_data (dense))[index]
-             : ((const gint64 *) cleave_tensor_get_data (dense))[index];
-}
-
 gboolean
 cleave_node_infer_with (const CleaveNode *node,
                         guint index,

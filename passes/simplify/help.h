@@ -9,8 +9,6 @@
 gboolean cleave_node_is_elementwise (const CleaveNode *node);
 /* Whether the node's attributes count the dimensions of what it reads. */
 gboolean cleave_node_has_axes (const CleaveNode *node);
-/* The whole number at an index of a constant of int32 or int64. */
-gint64 cleave_constant_get_int (CleaveTensor *dense, gint64 index);
 /* What a node would be if its operand `index` were `with`: the types of its results, or FALSE if
  * there were no such node. */
 gboolean cleave_node_infer_with (const CleaveNode *node,
