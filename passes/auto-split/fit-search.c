@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "../../lib/memory/cost.h"
+#include "fit-reads.h"
 
 /* A plan that takes more than it was thought to is asked for again with so much less, so often. */
 #define MAX_TRIES 5
@@ -56,6 +57,9 @@
  * limit on them. */
 #define MIN_PART_OF_COPIES 8
 #define MACS_OF_COPIES 1
+
+/* Smaller values need not be made in parts. */
+#define MIN_PART_OF_READS 32
 
 /* Smaller values need not move.  Plans are measured if strips are thought to need less by such a
  * part than where nothing moves. */
@@ -522,34 +526,71 @@ make_copies (CleaveFitSearch *search,
   return TRUE;
 }
 
-/* Whether plans of strips are thought to need much less than those of the graph as it is were. */
+/* FALSE: there are none. */
 static gboolean
-is_promising (CleaveFitSearch *search, const CleaveFitSearch *first)
+make_parts (CleaveFitSearch *search, const CleaveFitSearch *first, CleaveGraph *graph)
 {
-  gint64 least = find_least (search, STRIPS, search->before->predicted);
+  if (first->options.even_strips)
+    return FALSE;
+  search->parted = MAX (first->before->estimate.arena_bytes / MIN_PART_OF_READS, 1);
+  return cleave_fit_reads_cut (graph, search->parted, NULL);
+}
 
-  return (double) least <= (1 - MIN_SAVED_BY_MOVES) * (double) first->foreseen;
+static gboolean
+look_otherwise (CleaveFitSearch *search,
+                const CleaveFitSearch *first,
+                CleaveGraph *graph,
+                CleaveFitOtherwise otherwise)
+{
+  search->parted = first->parted;
+  if (otherwise == CLEAVE_FIT_PARTED)
+    return make_parts (search, first, graph);
+  return otherwise == CLEAVE_FIT_STAGED
+             ? cleave_fit_steps_init_staged (&search->steps, graph)
+             : make_copies (search, first, graph, otherwise == CLEAVE_FIT_MOVED);
+}
+
+/* The fewest bytes that strips are thought to need, before anything is measured. */
+static void
+foresee (CleaveFitSearch *search)
+{
+  forget (search);
+  search->foreseen = find_least (search, STRIPS, search->before->predicted);
+}
+
+/* Whether plans of strips are thought to need no more than those of the graph as it is; or, where
+ * nodes move, much less. */
+static gboolean
+is_promising (CleaveFitSearch *search, CleaveFitSearch *first, CleaveFitOtherwise otherwise)
+{
+  if (otherwise != CLEAVE_FIT_MOVED && otherwise != CLEAVE_FIT_PARTED)
+    return TRUE;
+  foresee (search);
+  if (otherwise == CLEAVE_FIT_MOVED)
+    return (double) search->foreseen <= (1 - MIN_SAVED_BY_MOVES) * (double) first->foreseen;
+  foresee (first);
+  return search->foreseen <= first->foreseen;
 }
 
 gboolean
 cleave_fit_search_init_again (CleaveFitSearch *search,
-                              const CleaveFitSearch *first,
+                              CleaveFitSearch *first,
                               CleaveFitOtherwise otherwise,
                               gint64 most)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_copy (first->graph);
   CleaveFitOptions options = first->options;
 
-  *search = (CleaveFitSearch){ .original = first->before,
-                               .most = otherwise == CLEAVE_FIT_MOVED ? most : first->enough,
+  *search = (CleaveFitSearch){ .original = first->original,
+                               .most = otherwise == CLEAVE_FIT_PARTED  ? G_MAXINT64
+                                       : otherwise == CLEAVE_FIT_MOVED ? most
+                                                                       : first->enough,
                                .keeps_all = first->keeps_all };
   graph->inputs_apart = options.inputs_apart;
   options.watch = NULL;
-  return (otherwise == CLEAVE_FIT_STAGED
-              ? cleave_fit_steps_init_staged (&search->steps, graph)
-              : make_copies (search, first, graph, otherwise == CLEAVE_FIT_MOVED)) &&
+  return look_otherwise (search, first, graph, otherwise) &&
          init (search, g_steal_pointer (&graph), &options, NULL) &&
-         (otherwise != CLEAVE_FIT_MOVED || is_promising (search, first));
+         is_promising (search, first, otherwise);
 }
 
 static void
@@ -809,8 +850,7 @@ search_less (CleaveFitSearch *search)
 static void
 search_all (CleaveFitSearch *search, gboolean goes_down)
 {
-  forget (search);
-  search->foreseen = find_least (search, STRIPS, search->before->predicted);
+  foresee (search);
   search->enough = MIN (search->before->estimate.arena_bytes, search->most);
   search_down (search, STRIPS, TILES);
   if (goes_down)

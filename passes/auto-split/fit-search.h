@@ -20,6 +20,8 @@ typedef struct
   const CleaveFitTry *before;               /* the first */
   const CleaveFitTry *original;             /* the same, without copies */
   GPtrArray *copies;                        /* CleaveFitCopy: that the graph has; NULL: none */
+  gint64 parted;                            /* values of so many bytes are made in the parts that
+                                               are read; 0: as they are */
   gboolean is_listed; /* its steps are its nodes as they stand, and pieces keep their order */
   GPtrArray *learned[CLEAVE_FIT_N_LAPS]; /* CleaveFitTry, unowned: what edges were corrected by */
   gboolean is_for_least;                 /* time is no matter */
@@ -35,10 +37,12 @@ gboolean cleave_fit_search_init (CleaveFitSearch *search,
                                  const CleaveGraph *graph,
                                  const CleaveFitOptions *options,
                                  GError **error);
-/* How a graph is looked at when it was searched as it is: with copies of values that stand in the
- * way; as if parts of joins lay apart, for plans in which no join of theirs is there whole; or with
- * such copies, and nodes that run where what is small waits in place of what is large. */
+/* How a graph is looked at otherwise than as it is: with values that are made in the parts that are
+ * read, which is then searched as if it were the graph itself; with copies of values that stand in
+ * the way; as if parts of joins lay apart, for plans in which no join of theirs is there whole; or
+ * with such copies, and nodes that run where what is small waits in place of what is large. */
 typedef enum {
+  CLEAVE_FIT_PARTED,
   CLEAVE_FIT_COPIES,
   CLEAVE_FIT_STAGED,
   CLEAVE_FIT_MOVED,
@@ -48,7 +52,7 @@ typedef enum {
 /* For fewer than `most` bytes.  The first search is to live as long.  FALSE: there is nothing of
  * the kind, or the search was cancelled. */
 gboolean cleave_fit_search_init_again (CleaveFitSearch *search,
-                                       const CleaveFitSearch *first,
+                                       CleaveFitSearch *first,
                                        CleaveFitOtherwise otherwise,
                                        gint64 most);
 void cleave_fit_search_clear (CleaveFitSearch *search);

@@ -6,12 +6,19 @@
 #include "../../lib/ir/max-threads.h"
 #include "../split/report.h"
 #include "fit-order.h"
+#include "fit-reads.h"
 #include "fit-search.h"
 
 #include <math.h>
 
+/* Where parts bring the memory down to this part of what the graph as it is is thought to need,
+ * that is not searched.  It came to 0.70 of what it was thought to need in one network of 55. */
+#define FAR_LESS 0.6
+
 struct _CleaveFitPlan
 {
+  gint64 parted;      /* values of so many bytes are made in the parts that are read, before all
+                         else; 0: none */
   GPtrArray *copies;  /* CleaveFitCopy: made before parts are cut; NULL: none */
   gboolean is_listed; /* the parts are of the order that the nodes have then */
   GPtrArray *parts;   /* CleaveFitPart */
@@ -46,6 +53,7 @@ describe (const CleaveFitPart *part)
 /* What it came to before is of `before`. */
 static CleaveFitPlan *
 plan_new_of (const CleaveFitTry *tried,
+             gint64 parted,
              GPtrArray *copies,
              const CleaveFitTotals *before,
              guint n_threads,
@@ -53,6 +61,7 @@ plan_new_of (const CleaveFitTry *tried,
 {
   CleaveFitPlan *plan = g_atomic_rc_box_new0 (CleaveFitPlan);
 
+  plan->parted = parted;
   plan->copies = copies == NULL ? NULL : g_ptr_array_ref (copies);
   plan->parts = g_ptr_array_ref (tried->parts);
   plan->is_listed = tried->is_listed;
@@ -84,7 +93,7 @@ plan_new (const CleaveFitSearch *search, const CleaveFitTry *tried)
                                    .nodes_before = before->n_nodes,
                                    .latency_before = before->estimate.nanoseconds };
 
-  return plan_new_of (tried, search->copies, &totals, search->options.n_threads,
+  return plan_new_of (tried, search->parted, search->copies, &totals, search->options.n_threads,
                       search->options.inputs_apart);
 }
 
@@ -146,18 +155,31 @@ refuse (const CleaveFitSearch *search, GError **error)
                       search->options.max_memory, least->estimate.arena_bytes, least->peak);
 }
 
-/* The cheapest that fits, of what is found at once or in search of the least; without a limit on
- * memory, that. */
+/* The cheapest that fits, of what is found at once; NULL: there is none, or no limit on memory. */
+static const CleaveFitTry *
+find_at_once (CleaveFitSearch *search)
+{
+  gint64 max_bytes = search->options.max_memory;
+
+  return max_bytes == 0 ? NULL : cleave_fit_search_quickly (search, max_bytes);
+}
+
+/* The same of what the search for the least finds; without a limit on memory, that. */
+static const CleaveFitTry *
+find_in_search (CleaveFitSearch *search)
+{
+  gint64 max_bytes = search->options.max_memory;
+
+  cleave_fit_search_least (search);
+  return max_bytes == 0 ? find_least (search) : find_cheapest (search, 0, max_bytes);
+}
+
 static const CleaveFitTry *
 find_try (CleaveFitSearch *search)
 {
-  gint64 max_bytes = search->options.max_memory;
-  const CleaveFitTry *found = max_bytes == 0 ? NULL : cleave_fit_search_quickly (search, max_bytes);
+  const CleaveFitTry *found = find_at_once (search);
 
-  if (found != NULL)
-    return found;
-  cleave_fit_search_least (search);
-  return max_bytes == 0 ? find_least (search) : find_cheapest (search, 0, max_bytes);
+  return found != NULL ? found : find_in_search (search);
 }
 
 static const CleaveFitTry *
@@ -195,19 +217,59 @@ may_look_otherwise (const Searches *searches, const CleaveFitTry *found)
   return found == NULL || searches->first.options.max_memory == 0;
 }
 
+/* The same with values that are read in parts made apart, in search of less than was found. */
+static const CleaveFitTry *
+find_parted (Searches *searches, const CleaveFitTry *found)
+{
+  CleaveFitSearch *parted = &searches->others[CLEAVE_FIT_PARTED];
+
+  if (!may_look_otherwise (searches, found))
+    return NULL;
+  parted->most = parted->enough = searches->first.enough;
+  return find_try (parted);
+}
+
+/* Of the graph as it is and, where values are read in parts, with these made apart, the search that
+ * comes to less.  If that is thought to be the second, it is done first, and may do. */
+static CleaveFitSearch *
+search_first (Searches *searches, const CleaveFitTry **found)
+{
+  CleaveFitSearch *first = &searches->first, *parted = &searches->others[CLEAVE_FIT_PARTED];
+  const CleaveFitTry *of_parts = NULL;
+  gboolean has_parts, begins;
+
+  *found = find_at_once (first);
+  if (*found != NULL)
+    return first;
+  has_parts = cleave_fit_search_init_again (parted, first, CLEAVE_FIT_PARTED, G_MAXINT64);
+  begins = has_parts && parted->foreseen < first->foreseen;
+  if (begins)
+    of_parts = find_try (parted);
+  if (of_parts == NULL ||
+      (may_look_otherwise (searches, of_parts) &&
+       (double) parted->enough >= FAR_LESS * (double) MIN (first->foreseen, first->enough)))
+    *found = find_in_search (first);
+  if (has_parts && !begins)
+    of_parts = find_parted (searches, *found);
+  if (!has_parts || parted->enough >= first->enough)
+    return first;
+  *found = of_parts;
+  return parted;
+}
+
 static CleaveFitPlan *
 find_plan (Searches *searches, GError **error)
 {
-  CleaveFitSearch *search = &searches->first;
-  const CleaveFitTry *found = find_try (search);
+  const CleaveFitTry *found;
+  CleaveFitSearch *search = search_first (searches, &found), *base = search;
 
-  for (guint i = 0; i < CLEAVE_FIT_N_OTHERWISE; i++)
+  for (guint i = CLEAVE_FIT_PARTED + 1; i < CLEAVE_FIT_N_OTHERWISE; i++)
     {
       CleaveFitSearch *other = &searches->others[i];
       const CleaveFitTry *tried;
 
       if (!may_look_otherwise (searches, found) ||
-          !cleave_fit_search_init_again (other, &searches->first, i, search->enough))
+          !cleave_fit_search_init_again (other, base, i, search->enough))
         continue;
       tried = find_try (other);
       if (other->enough < search->enough)
@@ -237,10 +299,11 @@ find_plan (Searches *searches, GError **error)
  * again.  Between segments values stay whole.  Which segments, and how many strips in each, is the
  * cheapest path over all of them; what a plan takes is measured on a copy of the graph that is
  * split, as the arena of a program with so many threads, and a plan that takes too much is replaced
- * by the next.  Where none does, values that many nodes read are made twice, if that is little
- * work; and plans are looked for in which strips take the place of joins whose parts come at very
- * different times, as in U-nets; and such in which nodes run earlier or later, so that what is
- * small waits in place of what is large.  The graph is not changed: see
+ * by the next.  Where none does, values of which each reader needs a part, such as queries, keys
+ * and values side by side, are made in those parts; values that many nodes read are made twice, if
+ * that is little work; and plans are looked for in which strips take the place of joins whose parts
+ * come at very different times, as in U-nets; and such in which nodes run earlier or later, so that
+ * what is small waits in place of what is large.  The graph is not changed: see
  * [method@Cleave.FitPlan.apply].
  *
  * Fails with %CLEAVE_ERROR_LIMIT if no plan does: the message has the smallest number of bytes that
@@ -339,13 +402,16 @@ add_tries (GPtrArray *tries, const CleaveFitSearch *search)
 static void
 add_others (Searches *searches, GPtrArray *tries)
 {
+  CleaveFitSearch *base = &searches->first;
+
   for (guint i = 0; i < CLEAVE_FIT_N_OTHERWISE; i++)
     if (may_look_otherwise (searches, NULL) &&
-        cleave_fit_search_init_again (&searches->others[i], &searches->first, i,
-                                      searches->first.enough))
+        cleave_fit_search_init_again (&searches->others[i], base, i, base->enough))
       {
         cleave_fit_search_all (&searches->others[i]);
         add_tries (tries, &searches->others[i]);
+        if (i == CLEAVE_FIT_PARTED && searches->others[i].enough < base->enough)
+          base = &searches->others[i];
       }
 }
 
@@ -402,15 +468,17 @@ cleave_fit_plan_new_frontier (const CleaveGraph *graph,
 gboolean
 cleave_fit_plan_changes (const CleaveFitPlan *plan)
 {
-  return plan->parts->len > 0 || plan->copies != NULL;
+  return plan->parts->len > 0 || plan->copies != NULL || plan->parted > 0;
 }
 
-/* Makes copies, and cuts; all of it or nothing. */
+/* Makes copies, and cuts; all of it or nothing, but for values that are made in parts. */
 static gboolean
-apply (const CleaveFitPlan *plan, CleaveGraph *graph, CleaveSplitReport *report, GError **error)
+apply_all (const CleaveFitPlan *plan, CleaveGraph *graph, CleaveSplitReport *report, GError **error)
 {
   g_autoptr (GPtrArray) before = NULL;
 
+  if (plan->parted > 0)
+    cleave_fit_reads_cut (graph, plan->parted, report);
   if (plan->copies == NULL)
     return cleave_fit_parts_apply (plan->parts, graph, plan->is_listed, report, error);
   before = cleave_fit_copies_apply (plan->copies, graph, error);
@@ -418,6 +486,21 @@ apply (const CleaveFitPlan *plan, CleaveGraph *graph, CleaveSplitReport *report,
     return before != NULL;
   cleave_fit_copies_undo (plan->copies, graph, before);
   return FALSE;
+}
+
+/* All of it or nothing: values that are made in parts are not put together again, so a copy of the
+ * graph is tried first. */
+static gboolean
+apply (const CleaveFitPlan *plan, CleaveGraph *graph, CleaveSplitReport *report, GError **error)
+{
+  if (plan->parted > 0)
+    {
+      g_autoptr (CleaveGraph) copy = cleave_graph_copy (graph);
+
+      if (!apply_all (plan, copy, NULL, error))
+        return FALSE;
+    }
+  return apply_all (plan, graph, report, error);
 }
 
 static gboolean
@@ -455,6 +538,7 @@ cleave_fit_plan_new_without (const CleaveFitPlan *plan,
   g_autoptr (CleaveGraph) split = NULL, copy = NULL;
   g_autoptr (CleaveFitTry) tried = NULL;
   GPtrArray *copies;
+  gint64 parted;
 
   g_return_val_if_fail (plan != NULL && graph != NULL, NULL);
   g_return_val_if_fail (segments != NULL || n_segments == 0, NULL);
@@ -468,11 +552,14 @@ cleave_fit_plan_new_without (const CleaveFitPlan *plan,
   copy = cleave_graph_copy (graph);
   copy->inputs_apart = plan->inputs_apart;
   copies = has_part (plan, whole) ? plan->copies : NULL;
+  parted = has_part (plan, whole) ? plan->parted : 0;
+  if (parted > 0)
+    cleave_fit_reads_cut (copy, parted, NULL);
   if (copies != NULL)
     g_ptr_array_unref (cleave_fit_copies_apply (copies, copy, NULL));
   tried = cleave_fit_try_new_without (copy, plan->parts, whole, plan->is_listed && copies != NULL,
                                       plan->n_threads);
-  return plan_new_of (tried, copies, &plan->totals, plan->n_threads, plan->inputs_apart);
+  return plan_new_of (tried, parted, copies, &plan->totals, plan->n_threads, plan->inputs_apart);
 }
 
 static void

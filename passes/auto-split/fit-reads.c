@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "fit-reads.h"
+
+#include "../../lib/ir/topology.h"
+#include "../split/apply.h"
+#include "../views/gathers.h"
+#include "fit-cone.h"
+
+/* A value has no more parts; and of what takes MACs, which reads its weights or its operand once
+ * for each, no more than these.  Neighbours are made together. */
+#define MAX_PARTS 64
+#define MAX_PARTS_OF_MACS 16
+
+/* What a value is made of, and what waits for the last part, is smaller by this. */
+#define SMALLER 2
+
+/* How a value is to be cut: along one dimension. */
+typedef struct
+{
+  CleaveNode *node;
+  gint dim;      /* -1: nothing reads a part yet */
+  GArray *spans; /* CleaveSpan: that are read, each once, by where they begin */
+} Cut;
+
+/* Readers. */
+
+/* The part of its operand that a result of a view is. */
+static gboolean
+find_range (const CleaveResult *result, CleaveRange *range)
+{
+  CleaveStridedRange window;
+
+  if (!cleave_result_get_strided_range (result, &window) &&
+      !cleave_gather_get_strided_range (result->node, &window))
+    return FALSE;
+  *range = cleave_strided_range_hull (&window);
+  return !cleave_strided_range_has_steps (&window);
+}
+
+/* FALSE: it is cut along another dimension than those before, or not at all. */
+static gboolean
+add_range (Cut *cut, const CleaveShape *shape, const CleaveRange *range)
+{
+  gint dim = -1;
+
+  for (guint d = 0; d < shape->rank; d++)
+    if (range->dim[d].begin > 0 || range->dim[d].end < shape->dim[d])
+      {
+        if (dim >= 0)
+          return FALSE;
+        dim = (gint) d;
+      }
+  if (dim < 0 || (cut->dim >= 0 && cut->dim != dim))
+    return FALSE;
+  cut->dim = dim;
+  g_array_append_val (cut->spans, range->dim[dim]);
+  return TRUE;
+}
+
+/* FALSE: the node reads more than parts. */
+static gboolean
+add_reader (Cut *cut, const CleaveOperand *use)
+{
+  const CleaveNode *node = use->node;
+
+  if (node == NULL || use != &node->operands[0])
+    return FALSE;
+  for (guint r = 0; r < node->n_results; r++)
+    {
+      CleaveRange range;
+
+      if (node->results[r].n_uses > 0 &&
+          (!find_range (&node->results[r], &range) ||
+           !add_range (cut, &cut->node->results[0].type.shape, &range)))
+        return FALSE;
+    }
+  return TRUE;
+}
+
+static int
+compare_spans (gconstpointer a, gconstpointer b)
+{
+  const CleaveSpan *x = a, *y = b;
+
+  return x->begin != y->begin ? (x->begin > y->begin) - (x->begin < y->begin)
+                              : (x->end > y->end) - (x->end < y->end);
+}
+
+/* Leaves each span once.  FALSE: there are not two, or some overlap. */
+static gboolean
+sort_spans (GArray *spans)
+{
+  guint n = 0;
+
+  g_array_sort (spans, compare_spans);
+  for (guint i = 0; i < spans->len; i++)
+    {
+      const CleaveSpan span = g_array_index (spans, CleaveSpan, i);
+      const CleaveSpan *last = n == 0 ? NULL : &g_array_index (spans, CleaveSpan, n - 1);
+
+      if (last != NULL && span.begin == last->begin && span.end == last->end)
+        continue;
+      if (last != NULL && span.begin < last->end)
+        return FALSE;
+      g_array_index (spans, CleaveSpan, n++) = span;
+    }
+  g_array_set_size (spans, n);
+  return n > 1;
+}
+
+static void
+cut_clear (Cut *cut)
+{
+  g_clear_pointer (&cut->spans, g_array_unref);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Cut, cut_clear)
+
+/* FALSE: the node's value is not read in parts alone. */
+static gboolean
+cut_init (Cut *cut, CleaveNode *node, gint64 min_bytes)
+{
+  *cut = (Cut){ node, -1, g_array_new (FALSE, FALSE, sizeof (CleaveSpan)) };
+  if (!cleave_fit_can_copy (node) || node->n_results != 1 ||
+      cleave_fit_count_bytes (&node->results[0]) < min_bytes)
+    return FALSE;
+  for (const CleaveOperand *use = node->results[0].first_use; use != NULL; use = use->next_use)
+    if (!add_reader (cut, use))
+      return FALSE;
+  return sort_spans (cut->spans);
+}
+
+/* The whole value in no more than so many ranges, none of which ends inside a part. */
+static GArray *
+list_ranges (const Cut *cut, guint max_parts)
+{
+  const CleaveShape *shape = &cut->node->results[0].type.shape;
+  GArray *ranges = g_array_new (FALSE, FALSE, sizeof (CleaveRange));
+  guint n = MIN (cut->spans->len, max_parts);
+  CleaveRange range = cleave_range_whole (shape);
+  CleaveSpan *span = &range.dim[cut->dim];
+
+  span->end = 0;
+  for (guint i = 0; i < n; i++)
+    {
+      guint next = (i + 1) * cut->spans->len / n;
+
+      /* what nothing reads is in the part before it */
+      span->begin = span->end;
+      span->end = next < cut->spans->len ? g_array_index (cut->spans, CleaveSpan, next).begin
+                                         : shape->dim[cut->dim];
+      g_array_append_val (ranges, range);
+    }
+  return ranges;
+}
+
+/* Which nodes are cut. */
+
+typedef struct
+{
+  gint64 n_bytes;    /* of the value */
+  GHashTable *plain; /* CleaveNode: that are cut and take no MACs, so that what they read may be */
+  gboolean computes; /* some of them do more than move bytes */
+  gint64 n_macs;
+} Reach;
+
+static gint64
+count_read (const CleavePlan *plan, guint operand)
+{
+  gint64 n = 0;
+
+  for (guint c = 0; c < plan->n_chunks; c++)
+    {
+      const CleaveChunk *chunk = cleave_plan_get_chunk (plan, c);
+
+      if (chunk->kept[operand])
+        n += cleave_range_n_elements (&chunk->slices[operand].range);
+    }
+  return n;
+}
+
+static gint64
+count_macs (const CleavePlan *plan)
+{
+  gint64 n = 0;
+
+  for (guint c = 0; c < plan->n_chunks; c++)
+    n += plan->chunks[c].macs;
+  return n;
+}
+
+/* Whether all pieces together do no more than the node; a product may read one operand more often.
+ */
+static gboolean
+is_parted (const CleavePlan *plan)
+{
+  const CleaveNode *node = plan->node;
+  gint64 macs = cleave_node_get_macs (node);
+  gint64 n_made = cleave_shape_n_elements (&node->results[0].type.shape);
+
+  if (macs > 0)
+    return count_macs (plan) <= macs;
+  for (guint o = 0; o < node->n_operands; o++)
+    {
+      const CleaveResult *x = node->operands[o].result;
+
+      if (x != NULL && !cleave_node_is_fixed (x->node) &&
+          count_read (plan, o) > MAX (n_made, cleave_shape_n_elements (&x->type.shape)))
+        return FALSE;
+    }
+  return TRUE;
+}
+
+/* Whether only nodes read it that are cut and take no MACs. */
+static gboolean
+is_read_by_plain (const Reach *reach, const CleaveNode *node)
+{
+  for (guint r = 0; r < node->n_results; r++)
+    for (const CleaveOperand *use = node->results[r].first_use; use != NULL; use = use->next_use)
+      if (use->node == NULL || !g_hash_table_contains (reach->plain, use->node))
+        return FALSE;
+  return TRUE;
+}
+
+static gboolean
+is_to_be_cut (const CleavePlan *plan, gpointer data, GString *why)
+{
+  const CleaveOpFlags moves = CLEAVE_OP_VIEW | CLEAVE_OP_JOIN | CLEAVE_OP_ROW_MAJOR;
+  Reach *reach = data;
+  CleaveNode *node = plan->node;
+  gint64 macs = cleave_node_get_macs (node);
+  gboolean is_first = reach->plain == NULL;
+
+  if (is_first)
+    reach->plain = g_hash_table_new (NULL, NULL);
+  if (!is_parted (plan) ||
+      (!is_first &&
+       (!is_read_by_plain (reach, node) ||
+        CLEAVE_FIT_MUCH_LARGER * cleave_fit_count_bytes (&node->results[0]) <= reach->n_bytes)))
+    return cleave_refuse (why, "it stays whole");
+  reach->computes |= (node->op->flags & moves) == 0;
+  reach->n_macs += macs;
+  if (macs == 0)
+    g_hash_table_add (reach->plain, node);
+  return TRUE;
+}
+
+/* Bytes of what the nodes that are cut read and others make. */
+static gint64
+count_outside (const CleaveRegion *region)
+{
+  g_autoptr (GHashTable) seen = g_hash_table_new (NULL, NULL);
+  gint64 n_bytes = 0;
+
+  for (guint i = 0; i < region->members->len; i++)
+    g_hash_table_add (seen, ((const CleaveRegionNode *) region->members->pdata[i])->node);
+  for (guint i = 0; i < region->members->len; i++)
+    {
+      const CleaveNode *node = ((const CleaveRegionNode *) region->members->pdata[i])->node;
+
+      for (guint o = 0; o < node->n_operands; o++)
+        {
+          const CleaveResult *x = node->operands[o].result;
+
+          if (x != NULL && !cleave_node_is_fixed (x->node) && g_hash_table_add (seen, x->node))
+            n_bytes += cleave_fit_count_bytes (x);
+        }
+    }
+  return n_bytes;
+}
+
+/* NULL: it is not worth it. */
+static CleaveRegion *
+plan_cut (CleaveGraph *graph, const Cut *cut, CleaveRoot *root)
+{
+  const CleaveRecursion recursion = { .depth = G_MAXUINT, .single_use = TRUE };
+  const gint64 n_bytes = cleave_fit_count_bytes (&cut->node->results[0]);
+  Reach reach = { .n_bytes = n_bytes };
+  const CleaveConstraint constraint = { .predicate = is_to_be_cut, .data = &reach };
+  g_autoptr (CleaveRegion) region = NULL;
+
+  root->constraint = &constraint;
+  region = cleave_region_plan (graph, root, 1, &recursion, NULL);
+  g_clear_pointer (&reach.plain, g_hash_table_unref);
+  root->constraint = NULL;
+  return region->members->len > 0 && reach.computes &&
+                 (reach.n_macs == 0 || root->ranges->len <= MAX_PARTS_OF_MACS) &&
+                 SMALLER * count_outside (region) <= n_bytes
+             ? g_steal_pointer (&region)
+             : NULL;
+}
+
+/* Cutting. */
+
+/* The same value as a Slice; NULL: nothing reads it, so that it may be no part. */
+static CleaveResult *
+add_slice (CleaveGraph *graph, CleaveResult *result)
+{
+  CleaveResult *value = result->node->operands[0].result;
+  CleaveSliceAttrs attrs = { 0 };
+  CleaveRange range;
+
+  if (result->n_uses == 0 || !find_range (result, &range))
+    return NULL;
+  for (guint d = 0; d < range.rank; d++)
+    {
+      attrs.axes.v[attrs.axes.n++] = d;
+      attrs.starts.v[attrs.starts.n++] = range.dim[d].begin;
+      attrs.ends.v[attrs.ends.n++] = range.dim[d].end;
+      attrs.steps.v[attrs.steps.n++] = 1;
+    }
+  return cleave_graph_add_slice (graph, result->node->name, value, &attrs, NULL);
+}
+
+/* Slices read pieces, so all that reads parts becomes such. */
+static void
+slice_readers (CleaveGraph *graph, CleaveNode *node)
+{
+  g_autoptr (GPtrArray) readers = g_ptr_array_new ();
+
+  for (const CleaveOperand *use = node->results[0].first_use; use != NULL; use = use->next_use)
+    g_ptr_array_add (readers, use->node);
+  for (guint i = 0; i < readers->len; i++)
+    {
+      CleaveNode *reader = readers->pdata[i];
+
+      for (guint r = 0; r < reader->n_results; r++)
+        {
+          CleaveResult *value = cleave_gather_add_slice (reader);
+
+          if (value == NULL)
+            value = add_slice (graph, &reader->results[r]);
+          if (value == NULL)
+            continue;
+          cleave_result_replace_uses (&reader->results[r], value);
+          if (reader->n_results == 1)
+            cleave_node_take_names (value->node, reader);
+          else
+            cleave_take_result_name (value, &reader->results[r]);
+        }
+      cleave_graph_remove (graph, reader);
+    }
+}
+
+static gboolean
+cut_in (CleaveGraph *graph, const Cut *cut, guint max_parts, CleaveSplitReport *report)
+{
+  CleaveRoot root = { .node = cut->node, .ranges = list_ranges (cut, max_parts) };
+  g_autoptr (GArray) ranges = root.ranges;
+  g_autoptr (CleaveRegion) region = plan_cut (graph, cut, &root);
+
+  if (region == NULL)
+    return FALSE;
+  cleave_region_free (region);
+  slice_readers (graph, cut->node);
+  region = plan_cut (graph, cut, &root);
+  cleave_region_apply (region);
+  if (report != NULL)
+    cleave_split_report_add (report, region, &root, 1);
+  return TRUE;
+}
+
+/* Of all nodes, in order: a cut removes some of them. */
+static GPtrArray *
+list_names (const CleaveGraph *graph)
+{
+  g_autoptr (GPtrArray) order = cleave_topology_sort (graph, NULL);
+  GPtrArray *names = g_ptr_array_new_with_free_func (g_free);
+
+  for (guint i = 0; i < order->len; i++)
+    g_ptr_array_add (names, g_strdup (((const CleaveNode *) order->pdata[i])->name));
+  return names;
+}
+
+gboolean
+cleave_fit_reads_cut (CleaveGraph *graph, gint64 min_bytes, CleaveSplitReport *report)
+{
+  g_autoptr (GPtrArray) names = list_names (graph);
+  gboolean changed = FALSE;
+
+  for (guint i = 0; i < names->len; i++)
+    {
+      CleaveNode *node = cleave_graph_find_node (graph, names->pdata[i]);
+      g_auto (Cut) cut = { 0 };
+
+      changed |=
+          node != NULL && cut_init (&cut, node, min_bytes) &&
+          (cut_in (graph, &cut, MAX_PARTS, report) ||
+           (cut.spans->len > MAX_PARTS_OF_MACS && cut_in (graph, &cut, MAX_PARTS_OF_MACS, report)));
+    }
+  return changed;
+}
