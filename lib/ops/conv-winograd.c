@@ -120,7 +120,7 @@ make_factors (const Walk *walk)
 
         for (gint64 i = 0; i < 9; i++)
           taps[i] = load (w, (const gint64[]){ o, c, i / 3, i % 3 });
-        cleave_winograd_filter (taps, to);
+        CLEAVE_WINOGRAD_FILTER (float, taps, to);
       }
 }
 

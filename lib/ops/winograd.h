@@ -34,25 +34,28 @@
 /* The one whose sum begins with the bias: it is added to each result of a tile. */
 #define CLEAVE_WINOGRAD_BIASED 5
 
-static inline void
-cleave_winograd_filter_line (const float *g, long g_step, float *u, long u_step)
-{
-  const float g0 = g[0], g1 = g[g_step], g2 = g[2 * g_step];
+/* Of 3 taps, `g_step` apart, 4 factors. */
+#define CLEAVE_WINOGRAD_FACTORS(type, g, g_step, u, u_step)                                        \
+  do                                                                                               \
+    {                                                                                              \
+      const type g0 = (g)[0], g1 = (g)[g_step], g2 = (g)[2 * (g_step)];                            \
+                                                                                                   \
+      (u)[0] = g0;                                                                                 \
+      (u)[u_step] = ((g0 + g2) + g1) * 0.5f;                                                       \
+      (u)[2 * (u_step)] = ((g0 + g2) - g1) * 0.5f;                                                 \
+      (u)[3 * (u_step)] = g2;                                                                      \
+    }                                                                                              \
+  while (0)
 
-  u[0] = g0;
-  u[u_step] = ((g0 + g2) + g1) * 0.5f;
-  u[2 * u_step] = ((g0 + g2) - g1) * 0.5f;
-  u[3 * u_step] = g2;
-}
-
-/* The products' factors, of the 3x3 taps `g`: first of each column, then of each row. */
-static inline void
-cleave_winograd_filter (const float *g, float *u)
-{
-  float columns[12];
-
-  for (int j = 0; j < 3; j++)
-    cleave_winograd_filter_line (g + j, 3, columns + j, 3);
-  for (int i = 0; i < 4; i++)
-    cleave_winograd_filter_line (columns + 3 * i, 1, u + 4 * i, 1);
-}
+/* The products' factors `u`, of the 3x3 taps `g`: first of each column, then of each row. */
+#define CLEAVE_WINOGRAD_FILTER(type, g, u)                                                         \
+  do                                                                                               \
+    {                                                                                              \
+      type columns[12];                                                                            \
+                                                                                                   \
+      for (int j = 0; j < 3; j++)                                                                  \
+        CLEAVE_WINOGRAD_FACTORS (type, (g) + j, 3, columns + j, 3);                                \
+      for (int i = 0; i < 4; i++)                                                                  \
+        CLEAVE_WINOGRAD_FACTORS (type, columns + 3 * i, 1, (u) + 4 * i, 1);                        \
+    }                                                                                              \
+  while (0)

@@ -8,6 +8,10 @@
 #include "../upcast.h"
 #include "panels.h"
 
+#define N_TAPS 9
+/* Input channels whose taps are loaded at once. */
+#define N_CHANNELS 8
+
 gsize
 cleave_winograd_n_bytes (const CleaveWinogradFactors *factors)
 {
@@ -18,21 +22,60 @@ cleave_winograd_n_bytes (const CleaveWinogradFactors *factors)
          sizeof (float);
 }
 
+/* Taps of some input channels of each column that has a lane. */
+typedef float Taps[CLEAVE_VECTOR][N_CHANNELS * N_TAPS];
+
 static void
-pack_column (const CleaveWinogradFactors *factors, const char *w, float *to)
+load_taps (const CleaveWinogradFactors *factors,
+           const char *w,
+           gint64 n_columns,
+           gint64 n_channels,
+           Taps taps)
+{
+  const gint64 *stride = factors->stride, size = (gint64) cleave_element_size (factors->element);
+  const gboolean is_dense = stride[3] == 1 && stride[2] == 3 && stride[1] == N_TAPS;
+
+  for (gint64 o = 0; o < n_columns; o++, w += stride[0] * size)
+    if (is_dense)
+      cleave_upcast (factors->element, w, 1, 0, taps[o], n_channels * N_TAPS);
+    else
+      for (gint64 i = 0; i < 3 * n_channels; i++)
+        cleave_upcast (factors->element, w + (i / 3 * stride[1] + i % 3 * stride[2]) * size,
+                       stride[3], 0, taps[o] + 3 * i, 3);
+}
+
+static CLEAVE_SPECIALISED void
+transform_taps (Taps taps, gint64 channel, gint64 to_step, float *to)
+{
+  CleaveVector g[N_TAPS], u[CLEAVE_WINOGRAD_PRODUCTS];
+
+  CLEAVE_EACH (i, N_TAPS)
+    {
+      float lanes[CLEAVE_VECTOR];
+
+      for (int o = 0; o < CLEAVE_VECTOR; o++)
+        lanes[o] = taps[o][channel * N_TAPS + i];
+      g[i] = cleave_vector_load (lanes);
+    }
+  CLEAVE_WINOGRAD_FILTER (CleaveVector, g, u);
+  CLEAVE_EACH (i, CLEAVE_WINOGRAD_PRODUCTS)
+    cleave_vector_store (to + i * to_step, u[i]);
+}
+
+/* As many columns as a vector has lanes, from the one at `w` on, or fewer: others have zeros. */
+static void
+pack_lanes (const CleaveWinogradFactors *factors, const char *w, gint64 n_columns, float *to)
 {
   gint64 size = (gint64) cleave_element_size (factors->element);
+  Taps taps = { 0 };
 
-  for (gint64 c = 0; c < factors->n_in; c++, w += factors->stride[1] * size, to += factors->width)
+  for (gint64 c = 0; c < factors->n_in; c += N_CHANNELS)
     {
-      float taps[9], u[CLEAVE_WINOGRAD_PRODUCTS];
+      gint64 n = MIN (N_CHANNELS, factors->n_in - c);
 
-      for (gint64 i = 0; i < 3; i++)
-        cleave_upcast (factors->element, w + i * factors->stride[2] * size, factors->stride[3], 0,
-                       taps + 3 * i, 3);
-      cleave_winograd_filter (taps, u);
-      for (gint64 i = 0; i < CLEAVE_WINOGRAD_PRODUCTS; i++)
-        to[i * factors->n_in * factors->width] = u[i];
+      load_taps (factors, w + c * factors->stride[1] * size, n_columns, n, taps);
+      for (gint64 i = 0; i < n; i++, to += factors->width)
+        transform_taps (taps, i, factors->n_in * factors->width, to);
     }
 }
 
@@ -40,12 +83,14 @@ void
 cleave_winograd_pack (const CleaveWinogradFactors *factors, gconstpointer w, float *to)
 {
   gint64 n_floats = factors->width * CLEAVE_WINOGRAD_PRODUCTS * factors->n_in;
+  gint64 n_all = (factors->n_columns + factors->width - 1) / factors->width * factors->width;
   gint64 size = (gint64) cleave_element_size (factors->element);
 
-  memset (to, 0, cleave_winograd_n_bytes (factors));
-  for (gint64 o = 0; o < factors->n_columns; o++)
-    pack_column (factors, (const char *) w + o * factors->stride[0] * size,
-                 to + o / factors->width * n_floats + o % factors->width);
+  for (gint64 o = 0; o < n_all; o += CLEAVE_VECTOR)
+    pack_lanes (factors, (const char *) w + o * factors->stride[0] * size,
+                CLAMP (factors->n_columns - o, 0, CLEAVE_VECTOR),
+                to + o / factors->width * n_floats + o % factors->width);
+  memset (to + n_all / factors->width * n_floats, 0, CLEAVE_PANEL_MAX_WIDTH * sizeof *to);
 }
 
 static void
