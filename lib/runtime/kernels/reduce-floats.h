@@ -249,6 +249,28 @@ typedef double Four __attribute__ ((vector_size (4 * sizeof (double))));
       }                                                                                            \
   }                                                                                                \
                                                                                                    \
+  /* A row whose elements are gathered. */                                                         \
+  static CLEAVE_SPECIALISED void word##_gathered (const CleaveReduceBlock *block, const float *x,  \
+                                                  float *y)                                        \
+  {                                                                                                \
+    CleaveReduceWalk walk = { block->lines, x, 0, TRUE };                                          \
+    const float *row = block->gathered;                                                            \
+    T lane[1][CLEAVE_N_LANES];                                                                     \
+    gboolean nan = FALSE;                                                                          \
+                                                                                                   \
+    for (gint64 j = 0; j < CLEAVE_N_LANES; j++)                                                    \
+      lane[0][j] = start;                                                                          \
+    for (gint64 at = 0, n; walk.more; at += n)                                                     \
+      {                                                                                            \
+        n = cleave_reduce_gather (block, &walk);                                                   \
+        nan |= word##_line (lane, at, &row, n, 1);                                                 \
+      }                                                                                            \
+    if (nan)                                                                                       \
+      word##_scattered (block, x, 1, y, 1);                                                        \
+    else                                                                                           \
+      *y = word##_finish (block, CLEAVE_LANES_JOIN (lane[0], cleave_##t##_##join));                \
+  }                                                                                                \
+                                                                                                   \
   /* One part of so many vectors of rows. */                                                       \
   static CLEAVE_SPECIALISED Bits_##t word##_part (const CleaveReduceBlock *block,                  \
                                                   const float *x, gint64 part, T *lane, int n)     \
@@ -335,6 +357,8 @@ typedef double Four __attribute__ ((vector_size (4 * sizeof (double))));
         row = MIN (row, n_rows - 2 * WIDTH_##t); /* some again */                                  \
         word##_columns (block, x + row, y + row * y_step, y_step, 2);                              \
       }                                                                                            \
+    for (; block->gathered != NULL && row < n_rows; row++)                                         \
+      word##_gathered (block, x + row * step, y + row * y_step);                                   \
     for (; row < n_rows; row += some)                                                              \
       {                                                                                            \
         some = MIN (SCATTERED, n_rows - row);                                                      \

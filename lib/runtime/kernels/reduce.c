@@ -15,6 +15,7 @@ typedef struct
   CleaveReduction reduction;
   CleaveLoops loops; /* over the rows: of y, then of x */
   CleaveReduceBlock block;
+  gboolean gathers;
 } Reduce;
 
 /* clang-format off */
@@ -60,6 +61,14 @@ find_reduction (const CleaveOp *op, CleaveElement element)
 }
 
 static gboolean
+gathers (const Reduce *r, CleaveElement element)
+{
+  return element == CLEAVE_FLOAT32 && r->loops.length < CLEAVE_REDUCE_FEW_ROWS &&
+         r->block.n >= CLEAVE_REDUCE_LONG_ROW &&
+         !cleave_reduce_by_row (&r->block, r->loops.length);
+}
+
+static gboolean
 prepare (const CleaveKernelInstance *instance,
          CleaveWeights *weights,
          gpointer *state,
@@ -87,6 +96,8 @@ prepare (const CleaveKernelInstance *instance,
   cleave_loops_init (&r->loops, &y, &first, 1);
   cleave_lines_init_dims (&r->block.lines, &x, 1, axes);
   r->block.row_step = r->loops.step[X_AT];
+  r->gathers = gathers (r, x->type.element);
+  *n_scratch = r->gathers ? CLEAVE_REDUCE_GATHERED * sizeof (float) : 0;
   *state = r;
   return TRUE;
 }
@@ -105,7 +116,16 @@ run_line (gconstpointer state, const CleaveKernelInstance *instance, const gint6
 static void
 run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch)
 {
-  cleave_loops_run_lines (&((const Reduce *) state)->loops, run_line, state, instance);
+  const Reduce *reduce = state;
+  Reduce with_room;
+
+  if (reduce->gathers)
+    {
+      with_room = *reduce;
+      with_room.block.gathered = scratch;
+      reduce = &with_room;
+    }
+  cleave_loops_run_lines (&reduce->loops, run_line, reduce, instance);
 }
 
 extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_reduce); /* for levels.h */

@@ -40,6 +40,26 @@ try_reduction (guint32 seed, const char *level)
   ck_assert (cleave_try_instance (&instance, level));
 }
 
+/* A few rows that do not lie side by side, of lines of which several are gathered, or a part of
+ * one.
+ */
+static void
+try_gathered (guint32 seed, const char *level)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+  CleaveReduceAttrs attrs = { .axes = CLEAVE_INTS (1, 2) };
+  CleaveTrySite instance = { .op = ops[seed % G_N_ELEMENTS (ops)],
+                             .attrs = &attrs,
+                             .n_operands = 1,
+                             .operands = { CLEAVE_TYPE (CLEAVE_FLOAT32, draw (rand, 1, 3),
+                                                        draw (rand, 2, 40), 1) },
+                             .special = draw (rand, 1, 4) == 1,
+                             .seed = seed };
+
+  instance.operands[0].shape.dim[2] = draw (rand, 8, g_rand_boolean (rand) ? 2000 : 40000);
+  ck_assert (cleave_try_instance (&instance, level));
+}
+
 /* Of integers those that have no root and no logarithm; sums of bytes are no kernel's. */
 static void
 try_integers (guint32 seed, const char *level)
@@ -80,6 +100,8 @@ try_level (const char *level)
     try_integers (seed, level);
   for (guint32 seed = 0; seed < N_SEEDS; seed++)
     try_reduction (seed, level);
+  for (guint32 seed = 0; seed < CLEAVE_TRIALS (40); seed++)
+    try_gathered (seed, level);
 }
 
 START_TEST (every_level_has_the_bits_of_the_reference) { each_level (try_level); }
