@@ -54,12 +54,7 @@ gint64
 cleave_range_n_elements (const CleaveRange *range)
 {
   g_return_val_if_fail (cleave_range_is_legal (range), 0);
-
-  gint64 n = 1;
-
-  for (guint d = 0; d < range->rank; d++)
-    n *= MAX (range->dim[d].end - range->dim[d].begin, 0);
-  return n;
+  return cleave_range_count (range);
 }
 
 /**
@@ -72,10 +67,7 @@ gboolean
 cleave_range_is_empty (const CleaveRange *range)
 {
   g_return_val_if_fail (cleave_range_is_legal (range), FALSE);
-  for (guint d = 0; d < range->rank; d++)
-    if (range->dim[d].begin >= range->dim[d].end)
-      return TRUE;
-  return FALSE;
+  return cleave_range_holds_none (range);
 }
 
 gboolean
@@ -355,16 +347,37 @@ cleave_slice_map (const CleaveDimMap *map, const CleaveRange *chunk, const Cleav
 }
 
 void
+cleave_ranges_map (const CleaveDimMap *map,
+                   const CleaveRange *chunks,
+                   guint n,
+                   const CleaveShape *operand,
+                   CleaveRange *ranges)
+{
+  for (guint i = 0; i < n; i++)
+    ranges[i].rank = operand->rank;
+  for (guint d = 0; d < operand->rank; d++)
+    {
+      const guint from = map[d].from;
+      CleaveSpan span = { 0, 0 };
+
+      for (guint i = 0; i < n; i++)
+        {
+          if (i == 0 || (map[d].stride != 0 &&
+                         !cleave_span_equal (&chunks[i].dim[from], &chunks[i - 1].dim[from])))
+            {
+              span = cleave_dim_map_apply (&map[d], chunks[i].dim);
+              span = clip (&span, operand->dim[d]);
+            }
+          ranges[i].dim[d] = span;
+        }
+    }
+}
+
+void
 cleave_range_map (const CleaveDimMap *map,
                   const CleaveRange *chunk,
                   const CleaveShape *operand,
                   CleaveRange *range)
 {
-  range->rank = operand->rank;
-  for (guint d = 0; d < operand->rank; d++)
-    {
-      CleaveSpan span = cleave_dim_map_apply (&map[d], chunk->dim);
-
-      range->dim[d] = clip (&span, operand->dim[d]);
-    }
+  cleave_ranges_map (map, chunk, 1, operand, range);
 }

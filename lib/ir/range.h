@@ -40,6 +40,27 @@ cleave_range_is_legal (const CleaveRange *range)
   return range != NULL && range->rank <= CLEAVE_MAX_RANK;
 }
 
+/* As cleave_range_is_empty() and cleave_range_n_elements() have it, of what is legal: searches ask
+ * some ten million times. */
+static inline gboolean
+cleave_range_holds_none (const CleaveRange *range)
+{
+  for (guint d = 0; d < range->rank; d++)
+    if (range->dim[d].begin >= range->dim[d].end)
+      return TRUE;
+  return FALSE;
+}
+
+static inline gint64
+cleave_range_count (const CleaveRange *range)
+{
+  gint64 n = 1;
+
+  for (guint d = 0; d < range->rank; d++)
+    n *= MAX (range->dim[d].end - range->dim[d].begin, 0);
+  return n;
+}
+
 static inline gboolean
 cleave_element_is_legal (CleaveElement element)
 {
@@ -93,7 +114,12 @@ gint64 cleave_floor_div (gint64 a, gint64 b);
 CleaveSpan cleave_dim_map_apply (const CleaveDimMap *map, const CleaveSpan *spans);
 CleaveSlice
 cleave_slice_map (const CleaveDimMap *map, const CleaveRange *chunk, const CleaveShape *operand);
-/* Its range alone. */
+/* The ranges alone, of several chunks of one rank. */
+void cleave_ranges_map (const CleaveDimMap *map,
+                        const CleaveRange *chunks,
+                        guint n,
+                        const CleaveShape *operand,
+                        CleaveRange *ranges);
 void cleave_range_map (const CleaveDimMap *map,
                        const CleaveRange *chunk,
                        const CleaveShape *operand,

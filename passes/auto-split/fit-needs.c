@@ -168,9 +168,9 @@ add_need (CleaveFitState *state, guint value, const CleaveRange range[CLEAVE_FIT
       g_array_append_val (state->walker->asked, value);
     }
   for (guint s = 0; s < state->n_samples; s++)
-    if (is_new || cleave_range_is_empty (&need->range[s]))
+    if (is_new || cleave_range_holds_none (&need->range[s]))
       copy_range (&range[s], &need->range[s]);
-    else if (!cleave_range_is_empty (&range[s]))
+    else if (!cleave_range_holds_none (&range[s]))
       extend (&need->range[s], &range[s]);
 }
 
@@ -233,6 +233,14 @@ ask_view (CleaveFitState *state, const CleaveFitNode *node, guint result)
   add_need (state, x->value, range);
 }
 
+static void
+copy_whole (const CleaveShape *shape, CleaveRange *to)
+{
+  to->rank = shape->rank;
+  for (guint d = 0; d < shape->rank; d++)
+    to->dim[d] = (CleaveSpan){ 0, shape->dim[d] };
+}
+
 /* What a node makes of result 0 for all that is needed of its results. */
 static void
 find_made (const CleaveFitState *state,
@@ -240,16 +248,22 @@ find_made (const CleaveFitState *state,
            CleaveRange made[CLEAVE_FIT_N_SAMPLES])
 {
   const CleaveFitNeed *need = &state->walker->needs[node->first_value];
-  CleaveRange whole = cleave_range_whole (&node->node->results[0].type.shape);
+  const CleaveShape *shape = &node->node->results[0].type.shape;
 
   for (guint s = 0; s < state->n_samples; s++)
-    copy_range (need->stamp == state->walker->now ? &need->range[s] : &whole, &made[s]);
+    if (need->stamp == state->walker->now)
+      copy_range (&need->range[s], &made[s]);
+    else
+      copy_whole (shape, &made[s]);
   for (guint r = 1; r < node->n_values; r++)
     if (need[r].stamp == state->walker->now)
       for (guint s = 0; s < state->n_samples; s++)
-        made[s] = whole; /* a part may do, which is not looked for */
+        copy_whole (shape, &made[s]); /* a part may do, which is not looked for */
   if (!node->can_split)
-    made[CLEAVE_FIT_FIRST] = made[CLEAVE_FIT_BEFORE] = whole;
+    {
+      copy_whole (shape, &made[CLEAVE_FIT_FIRST]);
+      copy_whole (shape, &made[CLEAVE_FIT_BEFORE]);
+    }
   if (state->walk->halo == CLEAVE_HALO_RECOMPUTE || node->is_again)
     return;
   if (cleave_fit_is_wide (state, node))
@@ -266,6 +280,26 @@ find_made (const CleaveFitState *state,
   subtract (&made[CLEAVE_FIT_TILE], &made[CLEAVE_FIT_LEFT]);
 }
 
+/* What an operand is read of, for each sample. */
+static void
+map_made (const CleaveFitState *state,
+          const CleaveFitNode *node,
+          const CleaveFitOperand *x,
+          const CleaveRange made[CLEAVE_FIT_N_SAMPLES],
+          CleaveRange range[CLEAVE_FIT_N_SAMPLES])
+{
+  const CleaveShape *shape = &cleave_fit_value (state->walker->steps, x->value)->result->type.shape;
+
+  if (node->can_split)
+    cleave_ranges_map (x->map, made, state->n_samples, shape, range);
+  for (guint s = 0; s < state->n_samples; s++)
+    if (!node->can_split)
+      copy_whole (shape, &range[s]);
+    else if (cleave_range_holds_none (&made[s]))
+      for (guint d = 0; d < shape->rank; d++)
+        range[s].dim[d] = (CleaveSpan){ 0, 0 };
+}
+
 static void
 ask_operands (CleaveFitState *state,
               const CleaveFitNode *node,
@@ -278,23 +312,14 @@ ask_operands (CleaveFitState *state,
       const CleaveFitOperand *x =
           &g_array_index (steps->operands, CleaveFitOperand, node->first_operand + o);
       CleaveRange range[CLEAVE_FIT_N_SAMPLES];
-      const CleaveShape *shape;
 
       if (x->value == CLEAVE_FIT_NONE)
         continue;
-      shape = &cleave_fit_value (steps, x->value)->result->type.shape;
-      for (guint s = 0; s < state->n_samples; s++)
-        if (!node->can_split)
-          range[s] = cleave_range_whole (shape);
-        else if (cleave_range_is_empty (&made[s]))
-          range[s] = (CleaveRange){ .rank = shape->rank };
-        else
-          cleave_range_map (x->map, &made[s], shape, &range[s]);
+      map_made (state, node, x, made, range);
       add_need (state, x->value, range);
       if ((node->node->op->flags & CLEAVE_OP_JOIN) != 0)
-        state->walker->needs[x->value].joined =
-            MAX (state->walker->needs[x->value].joined,
-                 cleave_range_n_elements (&range[CLEAVE_FIT_MIDDLE]));
+        state->walker->needs[x->value].joined = MAX (
+            state->walker->needs[x->value].joined, cleave_range_count (&range[CLEAVE_FIT_MIDDLE]));
     }
 }
 
@@ -317,7 +342,7 @@ count_first_strip (const CleaveRange made[CLEAVE_FIT_N_SAMPLES], const CleaveSha
   for (guint d = 0; d < strip.rank; d++)
     if (made[CLEAVE_FIT_MIDDLE].dim[d].end - made[CLEAVE_FIT_MIDDLE].dim[d].begin == shape->dim[d])
       strip.dim[d] = made[CLEAVE_FIT_MIDDLE].dim[d];
-  return (double) cleave_range_n_elements (&strip);
+  return (double) cleave_range_count (&strip);
 }
 
 /* How many elements all pieces have. */
@@ -327,19 +352,18 @@ count_made (const CleaveFitState *state,
             const CleaveRange made[CLEAVE_FIT_N_SAMPLES])
 {
   const CleaveFitWalk *walk = state->walk;
-  double first = (double) cleave_range_n_elements (&made[CLEAVE_FIT_FIRST]), tile, edge;
+  double first = (double) cleave_range_count (&made[CLEAVE_FIT_FIRST]), tile, edge;
 
   if (walk->n_columns == 1)
-    return sum_pieces ((double) cleave_range_n_elements (&made[CLEAVE_FIT_MIDDLE]), first,
+    return sum_pieces ((double) cleave_range_count (&made[CLEAVE_FIT_MIDDLE]), first,
                        walk->n_strips);
   if (cleave_fit_is_wide (state, node)) /* tiles of one strip make nothing twice */
-    return sum_pieces ((double) cleave_range_n_elements (&made[CLEAVE_FIT_MIDDLE]),
+    return sum_pieces ((double) cleave_range_count (&made[CLEAVE_FIT_MIDDLE]),
                        count_first_strip (made, &node->node->results[0].type.shape),
                        walk->n_strips);
-  tile = (double) cleave_range_n_elements (&made[CLEAVE_FIT_TILE]);
+  tile = (double) cleave_range_count (&made[CLEAVE_FIT_TILE]);
   if (walk->in_bands)
-    return sum_pieces (tile, (double) cleave_range_n_elements (&made[CLEAVE_FIT_LEFT]),
-                       walk->n_columns);
+    return sum_pieces (tile, (double) cleave_range_count (&made[CLEAVE_FIT_LEFT]), walk->n_columns);
   edge = sqrt (tile * first);
   return sum_pieces (sum_pieces (tile, edge, walk->n_columns),
                      sum_pieces (edge, first, walk->n_columns), walk->n_strips);

@@ -327,7 +327,9 @@ try_path (CleaveFitSearch *search, const CleaveFitPath *path)
 static gboolean
 init (CleaveFitSearch *search, CleaveGraph *graph, const CleaveFitOptions *options, GError **error)
 {
-  const CleaveFitWatch watch = { options->cancellable, tell_edges, &search->options };
+  const CleaveFitWatch watch = { .cancellable = options->cancellable,
+                                 .tell = tell_edges,
+                                 .data = &search->options };
   g_autoptr (CleaveFitPath) path = NULL;
 
   search->options = *options;
@@ -488,7 +490,7 @@ find_possible (CleaveFitSearch *search, Family family, gint64 max_bytes)
 static gint64
 find_least (CleaveFitSearch *search, Family family, gint64 enough)
 {
-  gint64 too_few = -1;
+  gint64 too_few = cleave_fit_path_find_least (get_edges (search, family)) - 1;
 
   while (enough - too_few > 1)
     {

@@ -2,6 +2,7 @@
 
 #include "fit-windows.h"
 
+#include "../../lib/ir/range.h"
 #include "../../lib/memory/cost.h"
 
 /* In graphs of so many steps, segments begin and end only where fewer bytes are alive than a step
@@ -126,7 +127,7 @@ note_saved (const CleaveFitState *state, guint read, guint made, gint64 *saved, 
       cleave_fit_buffer (steps, x->buffer)->last >= (gint) state->walk->end ||
       cleave_fit_buffer (steps, y->buffer)->last < (gint) state->walk->end ||
       is_output (steps, cleave_fit_buffer (steps, y->buffer)) ||
-      cleave_range_is_empty (&state->walker->needs[read].range[CLEAVE_FIT_MIDDLE]))
+      cleave_range_holds_none (&state->walker->needs[read].range[CLEAVE_FIT_MIDDLE]))
     return;
   x_bytes = cleave_fit_buffer (steps, x->buffer)->n_bytes;
   y_bytes = cleave_fit_buffer (steps, y->buffer)->n_bytes;

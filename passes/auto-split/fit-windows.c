@@ -2,6 +2,7 @@
 
 #include "fit-windows.h"
 
+#include "../../lib/ir/range.h"
 #include "../../lib/memory/buffers.h"
 
 static void
@@ -79,7 +80,7 @@ get_bytes (const CleaveFitValue *value, gint64 n_elements)
 static gint64
 get_bytes_of (const CleaveFitValue *value, const CleaveFitNeed *need, CleaveFitSample sample)
 {
-  return get_bytes (value, cleave_range_n_elements (&need->range[sample]));
+  return get_bytes (value, cleave_range_count (&need->range[sample]));
 }
 
 /* How many elements two ranges have in common; and whether they are all of the first. */
@@ -127,7 +128,7 @@ count_top (const CleaveFitState *state, const CleaveFitValue *value, const Cleav
   if (!cleave_fit_is_tiled (state->walk) || state->walk->halo != CLEAVE_HALO_CARRY_NARROW)
     return 0;
   top = turn (value, need, &need->range[CLEAVE_FIT_FIRST], &need->range[CLEAVE_FIT_TILE]);
-  return get_bytes (value, cleave_range_n_elements (&top));
+  return get_bytes (value, cleave_range_count (&top));
 }
 
 /* Adds what tiles keep besides the rows that strips do, if these do: the columns between two of a
@@ -144,17 +145,16 @@ add_kept_columns (const CleaveFitValue *value,
   CleaveRange twice = cleave_range_intersect (&kept, &need->range[CLEAVE_FIT_BEFORE]);
   CleaveRange top = turn (value, need, &need->range[CLEAVE_FIT_FIRST], &kept);
 
-  *n_kept += get_bytes (value, cleave_range_n_elements (&kept)) -
-             (keeps_rows ? get_bytes (value, cleave_range_n_elements (&twice)) : 0);
-  *n_kept_top +=
-      cleave_range_is_empty (&kept) ? 0 : get_bytes (value, cleave_range_n_elements (&top));
+  *n_kept += get_bytes (value, cleave_range_count (&kept)) -
+             (keeps_rows ? get_bytes (value, cleave_range_count (&twice)) : 0);
+  *n_kept_top += cleave_range_holds_none (&kept) ? 0 : get_bytes (value, cleave_range_count (&top));
 }
 
 /* Strips that make little of what they need: the rest is of several strips before. */
 static void
 note_thin (CleaveFitState *state, const CleaveRange *need, gint64 n_kept)
 {
-  gint64 n = cleave_range_n_elements (need);
+  gint64 n = cleave_range_count (need);
 
   state->is_thin |= n_kept > CLEAVE_FIT_THIN * (n - n_kept);
 }
@@ -170,7 +170,7 @@ is_apart (const CleaveFitValue *value,
   if (!value->is_part)
     return FALSE;
   return n_kept > 0 || (!keeps_rows && need->joined > 0 &&
-                        cleave_range_n_elements (&need->range[CLEAVE_FIT_MIDDLE]) > need->joined);
+                        cleave_range_count (&need->range[CLEAVE_FIT_MIDDLE]) > need->joined);
 }
 
 void

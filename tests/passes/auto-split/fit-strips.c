@@ -313,13 +313,64 @@ START_TEST (weights_are_far_once)
 END_TEST
 
 static void
+assert_same_edges (const CleaveFitEdges *a, const CleaveFitEdges *b)
+{
+  const guint n_steps = a->steps->n_steps;
+
+  ck_assert_uint_eq (a->edges->len, b->edges->len);
+  ck_assert_uint_eq (a->n_visits, b->n_visits);
+  ck_assert_int_eq (a->has_laps, b->has_laps);
+  ck_assert_int_eq (a->has_tiles, b->has_tiles);
+  ck_assert_mem_eq (a->first, b->first, (n_steps + 2) * sizeof *a->first);
+  for (guint i = 0; i < a->edges->len; i++)
+    {
+      const CleaveFitEdge *x = &g_array_index (a->edges, CleaveFitEdge, i);
+      const CleaveFitEdge *y = &g_array_index (b->edges, CleaveFitEdge, i);
+
+      ck_assert_uint_eq (x->begin, y->begin);
+      ck_assert_uint_eq (x->end, y->end);
+      ck_assert_uint_eq (x->n_strips, y->n_strips);
+      ck_assert_uint_eq (x->n_columns, y->n_columns);
+      ck_assert_uint_eq (x->best_of, y->best_of);
+      ck_assert_int_eq (x->n_bytes, y->n_bytes);
+      ck_assert_int_eq (x->bold, y->bold);
+      ck_assert (x->macs == y->macs && x->work == y->work && x->again == y->again);
+    }
+}
+
+/* However many look for them, segments are the same, in the same order. */
+START_TEST (threads_find_the_same)
+{
+  g_autoptr (CleaveGraph) graph = run_unet ();
+  g_auto (CleaveFitSteps) steps = { 0 };
+  g_auto (CleaveFitEdges) strips = { 0 }, tiles = { 0 };
+  const CleaveFitWatch one = { .n_threads = 1 };
+
+  ck_assert (cleave_fit_steps_init (&steps, graph, NULL));
+  ck_assert (cleave_fit_edges_init (&strips, &steps, NULL, &one, NULL));
+  ck_assert (cleave_fit_edges_init (&tiles, &steps, &strips, &one, NULL));
+  ck_assert_uint_gt (tiles.edges->len, strips.edges->len);
+  for (guint n = 2; n <= 8; n++)
+    {
+      const CleaveFitWatch several = { .n_threads = n };
+      g_auto (CleaveFitEdges) strips_too = { 0 }, tiles_too = { 0 };
+
+      ck_assert (cleave_fit_edges_init (&strips_too, &steps, NULL, &several, NULL));
+      assert_same_edges (&strips, &strips_too);
+      ck_assert (cleave_fit_edges_init (&tiles_too, &steps, &strips_too, &several, NULL));
+      assert_same_edges (&tiles, &tiles_too);
+    }
+}
+END_TEST
+
+static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "strips", wide_images_are_cut_into_columns,
                    strips_of_a_concat_are_foreseen, parts_of_a_concat_that_others_read_are_foreseen,
                    joins_of_overwritten_parts_are_foreseen, chunks_of_channels_are_foreseen,
                    macs_of_two_strips_are_foreseen, plans_of_no_use_are_not_packed,
-                   strips_of_large_weights_cost, weights_are_far_once, NULL);
+                   strips_of_large_weights_cost, weights_are_far_once, threads_find_the_same, NULL);
 }
 
 CLEAVE_TEST_SUITE ("fit-strips", add_tests)
