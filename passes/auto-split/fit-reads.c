@@ -6,6 +6,7 @@
 #include "../split/apply.h"
 #include "../views/gathers.h"
 #include "fit-cone.h"
+#include "sequences.h"
 
 /* A value has no more parts; and of what takes MACs, which reads its weights or its operand once
  * for each, no more than these.  Neighbours are made together. */
@@ -376,8 +377,8 @@ list_names (const CleaveGraph *graph)
 gboolean
 cleave_fit_reads_cut (CleaveGraph *graph, gint64 min_bytes, CleaveSplitReport *report)
 {
+  gboolean changed = cleave_sequences_cut_for_memory (graph, min_bytes, report);
   g_autoptr (GPtrArray) names = list_names (graph);
-  gboolean changed = FALSE;
 
   for (guint i = 0; i < names->len; i++)
     {

@@ -10,6 +10,7 @@
  *      x ─ MatMul ─ Split┼─ k     =>        ├─ MatMul.1 ─ k
  *                        └─ v               └─ MatMul.2 ─ v
  *
- * with the nodes that make them of less, as long as nothing is computed twice.  Tells the report of
- * it, if there is one.  FALSE: there are none, and the graph is unchanged. */
+ * with the nodes that make them of less, as long as nothing is computed twice.  Recurrent layers
+ * are cut along the time before, so that they read parts.  Tells the report of it, if there is one.
+ * FALSE: there are none, and the graph is unchanged. */
 gboolean cleave_fit_reads_cut (CleaveGraph *graph, gint64 min_bytes, CleaveSplitReport *report);

@@ -2,6 +2,7 @@
 
 #include "sequences.h"
 
+#include "../remove-dead.h"
 #include "../split/apply.h"
 #include "../views/forwarding.h"
 #include "../views/joins.h"
@@ -12,7 +13,7 @@
 #define MIN_STEPS 6
 #define MAX_CHUNKS 12
 
-/* Nodes between two layers. */
+/* Nodes between two layers, or after the last. */
 #define MAX_BETWEEN 8
 
 /* A node whose chunks follow each other. */
@@ -271,8 +272,8 @@ add_chunks (const Cutter *cutter, const Layer *layer, const GArray *ranges)
   return chunks;
 }
 
-/* The node makes way for its chunks. */
-static void
+/* The node makes way for its chunks; returns what joins them. */
+static CleaveNode *
 replace (const Cutter *cutter, const Layer *layer, const GPtrArray *chunks, const GArray *ranges)
 {
   CleaveNode *node = layer->node, *whole;
@@ -294,10 +295,12 @@ replace (const Cutter *cutter, const Layer *layer, const GPtrArray *chunks, cons
       cleave_result_replace_uses (&node->results[r], &last->results[r]);
       cleave_take_result_name (&last->results[r], &node->results[r]);
     }
-  cleave_split_report_add_pieces (cutter->report, whole->name, node->op,
-                                  (CleaveNode *const *) chunks->pdata,
-                                  (const CleaveRange *) (gpointer) ranges->data, chunks->len);
+  if (cutter->report != NULL)
+    cleave_split_report_add_pieces (cutter->report, whole->name, node->op,
+                                    (CleaveNode *const *) chunks->pdata,
+                                    (const CleaveRange *) (gpointer) ranges->data, chunks->len);
   cleave_graph_remove (cutter->graph, node);
+  return whole;
 }
 
 static void
@@ -308,14 +311,17 @@ cut_between (const Cutter *cutter, const GArray *roots)
   if (region == NULL)
     return;
   cleave_region_apply (region);
-  cleave_split_report_add (cutter->report, region, (const CleaveRoot *) (gpointer) roots->data,
-                           roots->len);
+  if (cutter->report != NULL)
+    cleave_split_report_add (cutter->report, region, (const CleaveRoot *) (gpointer) roots->data,
+                             roots->len);
 }
 
-static void
+/* Returns what joins the chunks. */
+static CleaveNode *
 cut_layer (Cutter *cutter, const Layer *layer)
 {
   g_autoptr (GPtrArray) chunks = NULL;
+  CleaveNode *whole;
   g_autoptr (GArray) ranges =
       list_ranges (&layer->node->results[0].type.shape, layer->sequence.dim, count_chunks (layer));
 
@@ -323,8 +329,9 @@ cut_layer (Cutter *cutter, const Layer *layer)
     cut_between (cutter, layer->before);
   cutter->forwarder = cleave_forwarder_new (cutter->graph);
   chunks = add_chunks (cutter, layer, ranges);
-  replace (cutter, layer, chunks, ranges);
+  whole = replace (cutter, layer, chunks, ranges);
   g_clear_pointer (&cutter->forwarder, cleave_forwarder_free);
+  return whole;
 }
 
 gboolean
@@ -350,4 +357,114 @@ cleave_sequences_cut (CleaveGraph *graph,
         cut_layer (&cutter, layer);
     }
   return TRUE;
+}
+
+/* For memory. */
+
+/* The only reader of a node, and the dimension of its result that goes with one of the node's; or
+ * NULL. */
+static CleaveNode *
+step_on (const CleaveNode *node, guint *dim)
+{
+  const CleaveOperand *use = node->results[0].first_use;
+  CleaveNode *reader = node->results[0].n_uses == 1 ? use->node : NULL;
+
+  if (reader == NULL || reader->n_results != 1 || reader->op->maps == NULL)
+    return NULL;
+  for (guint d = 0; d < reader->results[0].type.shape.rank; d++)
+    if (find_dim (reader, (guint) (use - reader->operands), d) == (gint) *dim)
+      {
+        *dim = d;
+        return reader;
+      }
+  return NULL;
+}
+
+/* The nodes (CleaveRoot) that make something smaller of what joins chunks, cut as it is. */
+static GArray *
+find_after (const CleaveNode *whole, guint dim, gint64 n_chunks)
+{
+  GArray *roots = g_array_new (FALSE, FALSE, sizeof (CleaveRoot));
+  gint64 least = cleave_tensor_type_n_bytes (&whole->results[0].type);
+  guint n_kept = 0;
+
+  g_array_set_clear_func (roots, cleave_root_clear);
+  for (guint n = 0; n < MAX_BETWEEN; n++)
+    {
+      CleaveNode *node = step_on (whole, &dim);
+      CleaveRoot root = { .node = node };
+      gint64 n_bytes;
+
+      if (node == NULL)
+        break;
+      n_bytes = cleave_tensor_type_n_bytes (&node->results[0].type);
+      root.ranges = list_ranges (&node->results[0].type.shape, dim, n_chunks);
+      g_array_append_val (roots, root);
+      if (n_bytes < least || (n_bytes == least && n_kept > 0))
+        n_kept = roots->len;
+      least = MIN (least, n_bytes);
+      whole = node;
+    }
+  g_array_set_size (roots, n_kept);
+  return roots;
+}
+
+static gboolean
+is_read_by_layer (const GArray *layers, guint index)
+{
+  for (guint i = 0; i < layers->len; i++)
+    if (g_array_index (layers, Layer, i).previous == (gint) index)
+      return TRUE;
+  return FALSE;
+}
+
+static gboolean
+is_large (const CleaveNode *node, gint64 min_bytes)
+{
+  return MAX (cleave_tensor_type_n_bytes (&node->operands[0].result->type),
+              cleave_tensor_type_n_bytes (&node->results[0].type)) >= min_bytes;
+}
+
+/* What was put together for readers that read parts of it now. */
+static void
+remove_unread (CleaveGraph *graph, guint first_new)
+{
+  g_autoptr (GPtrArray) unread = g_ptr_array_new ();
+
+  for (CleaveNode *node = graph->first; node != NULL; node = node->next)
+    if (node->id >= first_new && (node->op->flags & CLEAVE_OP_JOIN) != 0 &&
+        node->results[0].n_uses == 0)
+      g_ptr_array_add (unread, node);
+  cleave_remove_dead (unread, NULL);
+}
+
+gboolean
+cleave_sequences_cut_for_memory (CleaveGraph *graph, gint64 min_bytes, CleaveSplitReport *report)
+{
+  g_autoptr (GHashTable) members = g_hash_table_new (NULL, NULL);
+  Cutter cutter = { graph, members, report, NULL };
+  g_autoptr (GPtrArray) order = cleave_graph_get_order (graph, NULL);
+  g_autoptr (GArray) layers = find_layers (graph, order, members);
+  const guint first_new = graph->n_ids;
+  gboolean changed = FALSE;
+
+  for (guint i = 0; i < layers->len; i++)
+    {
+      Layer *layer = &g_array_index (layers, Layer, i);
+      const gint64 n_chunks = count_chunks (layer);
+      const guint dim = layer->sequence.dim;
+      g_autoptr (GArray) after = NULL;
+      CleaveNode *whole;
+
+      if (!is_large (layer->node, min_bytes))
+        continue;
+      whole = cut_layer (&cutter, layer);
+      changed = TRUE;
+      if (is_read_by_layer (layers, i))
+        continue;
+      after = find_after (whole, dim, n_chunks);
+      cut_between (&cutter, after);
+    }
+  remove_unread (graph, first_new);
+  return changed;
 }

@@ -19,3 +19,10 @@ gboolean cleave_sequences_cut (CleaveGraph *graph,
                                GHashTable *members,
                                CleaveSplitReport *report,
                                GError **error);
+
+/* Cuts those that read or make values of at least so many bytes, and what makes less of the last
+ * one, so that none of it is there whole; tells the report, if there is one.  FALSE: there are
+ * none.
+ */
+gboolean
+cleave_sequences_cut_for_memory (CleaveGraph *graph, gint64 min_bytes, CleaveSplitReport *report);

@@ -318,9 +318,10 @@ find_plan (const CleaveGraph *graph, gint64 max_memory)
 }
 
 /* A plan of parts is what it says, and is found again by who asks for so many bytes. */
-START_TEST (plans_have_parts)
+static void
+check (const CleaveGraph *graph, gint64 max_bytes)
 {
-  g_autoptr (CleaveGraph) graph = make_attention (), split = cleave_graph_copy (graph);
+  g_autoptr (CleaveGraph) split = cleave_graph_copy (graph);
   g_autoptr (CleaveFitPlan) plan = find_plan (graph, 0), same = NULL;
   const CleaveFitTotals *totals = cleave_fit_plan_get_totals (plan);
   g_autoptr (GError) error = NULL;
@@ -330,15 +331,38 @@ START_TEST (plans_have_parts)
   ck_assert (cleave_fit_plan_changes (plan));
   ck_assert_int_eq (run_get_stats (graph, 1).arena_bytes, totals->arena_before);
   ck_assert_int_eq (run_get_stats (split, 1).arena_bytes, totals->arena_after);
-  /* the sum, keys, values and a few rows; with queries beside keys and values it is more than five
-   */
-  ck_assert_int_lt (totals->arena_after, 5 * 64 * 16 * 4);
+  ck_assert_int_lt (totals->arena_after, max_bytes);
   ck_assert_int_eq (totals->macs_after, totals->macs_before);
   run_assert_same (split, 3);
   same = find_plan (graph, totals->arena_after);
   ck_assert_ptr_nonnull (same);
   ck_assert_int_eq (cleave_fit_plan_get_totals (same)->arena_after, totals->arena_after);
   ck_assert_ptr_null (find_plan (graph, totals->arena_after - 1));
+}
+
+/* The sum, keys, values and a few rows; with queries beside keys and values it is more than five.
+ */
+START_TEST (plans_have_parts)
+{
+  g_autoptr (CleaveGraph) graph = make_attention ();
+
+  check (graph, 5 * 64 * 16 * 4);
+}
+END_TEST
+
+/* A layer reads what columns of a convolution make, and rows of a product read it. */
+#define RECURRENT                                                                                  \
+  "graph recurrent\n%x = Input : float32 1x4x96\n%c = Constant seed=1 : float32 64x4x3\n"          \
+  "%n = Conv %x, %c pads=1,1\n%a = Relu %n\n%t = Transpose %a perm=2,0,1\n"                        \
+  "%w = Constant seed=2 : float32 1x256x64\n%u = Constant seed=3 : float32 1x256x64\n"             \
+  "%h, %l, %m = LSTM %t, %w, %u hidden_size=64\n%s = Squeeze %h axes=1\n"                          \
+  "%v = Constant seed=4 : float32 64x4\n%y = MatMul %s, %v\noutput %y\n"
+
+START_TEST (plans_have_chunks_of_layers)
+{
+  g_autoptr (CleaveGraph) graph = parse (RECURRENT);
+
+  check (graph, 96 * 64 * 4 / 2);
 }
 END_TEST
 
@@ -402,8 +426,9 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "reads", columns_of_a_product_are_made_apart,
                    rows_are_made_where_they_are_read, parts_are_not_too_many, what_is_small_stays,
                    parts_have_the_same_bits, NULL);
-  cleave_add_case (suite, "plans", plans_have_parts, plans_of_parts_are_for_their_graph,
-                   plans_without_segments_have_no_parts, frontiers_have_plans_of_parts, NULL);
+  cleave_add_case (suite, "plans", plans_have_parts, plans_have_chunks_of_layers,
+                   plans_of_parts_are_for_their_graph, plans_without_segments_have_no_parts,
+                   frontiers_have_plans_of_parts, NULL);
   tcase_add_loop_test (stay, what_is_read_otherwise_stays, 0, G_N_ELEMENTS (whole));
   suite_add_tcase (suite, stay);
 }

@@ -135,6 +135,62 @@ START_TEST (bits_stay_the_same)
 }
 END_TEST
 
+/* What one layer or several are cut into for memory, with what reads the last one. */
+static void
+try_for_memory (guint32 seed)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+  const Stack s = { .op = "LSTM",
+                    .n_gates = 4,
+                    .n_states = 2,
+                    .n_layers = (guint) g_rand_int_range (rand, 1, 4),
+                    .batch = (guint) g_rand_int_range (rand, 1, 4),
+                    .direction = g_rand_boolean (rand) ? "forward" : "reverse",
+                    .batch_first = g_rand_boolean (rand),
+                    .has_states = g_rand_boolean (rand),
+                    .has_relu = g_rand_boolean (rand) };
+  g_autoptr (CleaveGraph) graph = make_stack (&s);
+  g_autoptr (GPtrArray) inputs = run_random_inputs (graph, seed), whole = NULL, pieces = NULL;
+  g_autoptr (CleaveSplitReport) report = cleave_split_report_new (graph);
+  g_autoptr (GError) error = NULL;
+
+  whole = run_graph (graph, inputs, 1);
+  ck_assert (cleave_sequences_cut_for_memory (graph, 1, report));
+  cleave_split_report_finish (report, graph);
+  ck_assert_uint_ge (cleave_split_report_get_n_split (report), s.n_layers);
+  ck_assert_msg (cleave_graph_validate (graph, &error), "seed %u", seed);
+  pieces = run_graph (graph, inputs, 2);
+  ck_assert_msg (cleave_compare_outputs (whole, pieces) == -1, "seed %u", seed);
+}
+
+START_TEST (bits_stay_the_same_for_memory)
+{
+  for (guint32 seed = 0; seed < N_SEEDS; seed++)
+    try_for_memory (seed);
+}
+END_TEST
+
+/* Of one layer of 64 units, 4 columns for each step. */
+#define NARROWED                                                                                   \
+  "%x = Input : float32 48x1x4\n%w = Constant seed=1 : float32 1x192x4\n"                          \
+  "%u = Constant seed=2 : float32 1x192x64\n%v = Constant seed=3 : float32 64x4\n"                 \
+  "%y, %h = GRU %x, %w, %u hidden_size=64\n%s = Squeeze %y axes=1\n%t = Transpose %s perm=1,0,2\n" \
+  "%p = MatMul %t, %v\n%r = Relu %p\noutput %r\n"
+
+START_TEST (what_a_layer_makes_is_not_there_whole)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (CleaveGraph) graph = cleave_graph_parse (NARROWED, NULL, &error);
+
+  cleave_assert_no_error (error);
+  ck_assert (!cleave_sequences_cut_for_memory (graph, 48 * 64 * 4 + 1, NULL));
+  ck_assert_int_gt (cleave_graph_get_peak_bytes (graph, NULL), 48 * 64 * 4);
+  ck_assert (cleave_sequences_cut_for_memory (graph, 48 * 64 * 4, NULL));
+  ck_assert_int_lt (cleave_graph_get_peak_bytes (graph, NULL), 48 * 64 * 4 / 2);
+  run_assert_same (graph, 1);
+}
+END_TEST
+
 static Stack
 a_stack (guint n_layers, guint batch, const char *direction)
 {
@@ -244,6 +300,8 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "sequences", bits_stay_the_same,
                    a_layer_begins_before_the_one_before_it_ends, what_gains_nothing_stays,
                    what_has_no_chunks_stays, NULL);
+  cleave_add_case (suite, "memory", bits_stay_the_same_for_memory,
+                   what_a_layer_makes_is_not_there_whole, NULL);
 }
 
 CLEAVE_TEST_SUITE ("sequences", add_tests)
