@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Over 400 lines: layers are found and cut in one way, for threads and for memory. */
+
 #include "sequences.h"
 
 #include "../remove-dead.h"
