@@ -64,8 +64,7 @@ static gboolean
 gathers (const Reduce *r, CleaveElement element)
 {
   return element == CLEAVE_FLOAT32 && r->loops.length < CLEAVE_REDUCE_FEW_ROWS &&
-         r->block.n >= CLEAVE_REDUCE_LONG_ROW &&
-         !cleave_reduce_by_row (&r->block, r->loops.length);
+         r->block.n >= CLEAVE_REDUCE_LONG_ROW && !cleave_reduce_by_row (&r->block, r->loops.length);
 }
 
 static gboolean
