@@ -3,9 +3,8 @@
 
 /* Floats of some dimensions of a view in row-major order, side by side. */
 
+#include "../../ir/copy.h"
 #include "../../ops/lines.h"
-
-#include <string.h>
 
 static inline gboolean
 cleave_flat_is_dense (const CleaveLines *lines)
@@ -13,26 +12,40 @@ cleave_flat_is_dense (const CleaveLines *lines)
   return lines->rank == 0 && (lines->step[0] == 1 || lines->length == 1);
 }
 
-/* Where they are; they are put into `to` unless they lie so. */
-static inline const float *
-cleave_flat_read (CleaveLines lines, const float *from, float *to)
+/* Between them and `n` places side by side. */
+static inline CleaveCopyLoops
+cleave_flat_loops (const CleaveLines *lines, gint64 n, gboolean writes)
 {
-  float *at = to;
+  CleaveCopyLoops loops = { .size = sizeof (float) };
 
-  if (cleave_flat_is_dense (&lines))
+  for (guint d = 0; d <= lines->rank; d++)
+    {
+      gint64 dim = d == lines->rank ? lines->length : lines->dim[d];
+      gint64 step = d == lines->rank ? lines->step[0] : lines->stride[0][d];
+
+      n /= dim;
+      cleave_copy_loops_add (&loops, dim, writes ? step : n, writes ? n : step);
+    }
+  return loops;
+}
+
+/* Where the `n` elements are; they are put into `to` unless they lie so. */
+static inline const float *
+cleave_flat_read (const CleaveLines *lines, gint64 n, const float *from, float *to)
+{
+  CleaveCopyLoops loops;
+
+  if (cleave_flat_is_dense (lines))
     return from;
-  do
-    for (gint64 i = 0; i < lines.length; i++)
-      *at++ = from[lines.offset[0] + i * lines.step[0]];
-  while (cleave_lines_next (&lines));
+  loops = cleave_flat_loops (lines, n, FALSE);
+  cleave_copy_loops_run (&loops, to, from);
   return to;
 }
 
 static inline void
-cleave_flat_write (CleaveLines lines, const float *from, float *to)
+cleave_flat_write (const CleaveLines *lines, gint64 n, const float *from, float *to)
 {
-  do
-    for (gint64 i = 0; i < lines.length; i++)
-      to[lines.offset[0] + i * lines.step[0]] = *from++;
-  while (cleave_lines_next (&lines));
+  CleaveCopyLoops loops = cleave_flat_loops (lines, n, TRUE);
+
+  cleave_copy_loops_run (&loops, to, from);
 }

@@ -20,6 +20,7 @@ typedef struct
   CleaveLines x, y, scale, b; /* of one row */
   gint64 n;                   /* elements of a row */
   guint n_results;
+  gboolean has_b;
 } LayerNorm;
 
 /* A view of what there is one of for each row. */
@@ -46,6 +47,18 @@ init_parameter (const CleaveKernelInstance *instance, guint operand, guint axes,
     return;
   cleave_view_broadcast_strides (&instance->operands[operand], shape->rank, view.stride);
   cleave_lines_init_dims (lines, views, 1, axes);
+}
+
+/* Scale, zeros or B, and what is made. */
+static gsize
+count_rows_of_scratch (const LayerNorm *norm)
+{
+  gsize n = 0;
+
+  n += cleave_flat_is_dense (&norm->scale) ? 0 : 1;
+  n += norm->has_b && cleave_flat_is_dense (&norm->b) ? 0 : 1;
+  n += cleave_flat_is_dense (&norm->x) && cleave_flat_is_dense (&norm->y) ? 0 : 1;
+  return n;
 }
 
 static gboolean
@@ -75,7 +88,8 @@ prepare (const CleaveKernelInstance *instance,
   cleave_lines_init_dims (&norm->y, &y, 1, axes);
   init_parameter (instance, SCALE, axes, &norm->scale);
   init_parameter (instance, B, axes, &norm->b);
-  *n_scratch = 4 * (gsize) norm->n * sizeof (float);
+  norm->has_b = cleave_call_has (&instance->call, B);
+  *n_scratch = count_rows_of_scratch (norm) * (gsize) norm->n * sizeof (float);
   *state = norm;
   return TRUE;
 }
@@ -87,7 +101,7 @@ typedef struct
   const CleaveKernelInstance *instance;
   const float *scale, *b; /* without B, zeros */
   gboolean x_dense, y_dense;
-  float *x, *y; /* scratch, for what does not lie dense */
+  float *row; /* scratch, for what does not lie dense */
 } Rows;
 
 /* A row, or several. */
@@ -135,9 +149,9 @@ run_some (const Rows *rows, gint64 (*offset)[4], int n_rows)
     {
       some.x[r] = x + offset[r][norm->n_results];
       if (!rows->x_dense)
-        some.x[r] = cleave_flat_read (norm->x, some.x[r], rows->x);
+        some.x[r] = cleave_flat_read (&norm->x, norm->n, some.x[r], rows->row);
       some.mean[r] = some.x[r][0];
-      some.y[r] = rows->y_dense ? (float *) results[Y].data + offset[r][Y] : rows->y;
+      some.y[r] = rows->y_dense ? (float *) results[Y].data + offset[r][Y] : rows->row;
     }
   cleave_moments_sum (some.x, norm->n, some.mean, FALSE, n_rows, sum);
   CLEAVE_EACH (r, n_rows)
@@ -147,7 +161,7 @@ run_some (const Rows *rows, gint64 (*offset)[4], int n_rows)
     some.inverse[r] = (float) (1 / sqrt (sum[r] / (double) norm->n + a->epsilon));
   normalise (rows, &some, n_rows);
   if (!rows->y_dense)
-    cleave_flat_write (norm->y, rows->y, (float *) results[Y].data + offset[0][Y]);
+    cleave_flat_write (&norm->y, norm->n, rows->row, (float *) results[Y].data + offset[0][Y]);
   CLEAVE_EACH (r, n_rows)
     {
       if (norm->n_results > MEAN)
@@ -183,20 +197,19 @@ static void
 run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch)
 {
   const LayerNorm *norm = state;
-  gboolean has_b = cleave_call_has (&instance->call, B);
-  float *at = scratch, *b = at + 3 * norm->n;
-  Rows rows = { norm,
-                instance,
-                cleave_flat_read (norm->scale, instance->operands[SCALE].data, at + 2 * norm->n),
-                has_b ? cleave_flat_read (norm->b, instance->operands[B].data, b) : b,
-                cleave_flat_is_dense (&norm->x),
-                cleave_flat_is_dense (&norm->y),
-                at,
-                at + norm->n };
+  float *scale = scratch, *b = scale + (cleave_flat_is_dense (&norm->scale) ? 0 : norm->n);
+  Rows rows = { .norm = norm,
+                .instance = instance,
+                .scale =
+                    cleave_flat_read (&norm->scale, norm->n, instance->operands[SCALE].data, scale),
+                .b = norm->has_b
+                         ? cleave_flat_read (&norm->b, norm->n, instance->operands[B].data, b)
+                         : memset (b, 0, (gsize) norm->n * sizeof *b),
+                .x_dense = cleave_flat_is_dense (&norm->x),
+                .y_dense = cleave_flat_is_dense (&norm->y) };
   CleaveLine line;
 
-  if (!has_b)
-    memset (b, 0, (gsize) norm->n * sizeof *b);
+  rows.row = rows.b == b ? b + norm->n : b;
   for (gboolean more = cleave_line_first (&norm->loops, &line); more;
        more = cleave_line_next (&norm->loops, &line))
     run_line (&rows, &line);
