@@ -238,11 +238,13 @@ draw_matmul (CleaveTrySite *instance, CleaveElement element, guint32 seed)
     instance->operands[0].shape = CLEAVE_SHAPE (k);
   if (draw (rand, 1, 8) == 1)
     instance->operands[1].shape = CLEAVE_SHAPE (k);
-  instance->constants = (guint) draw (rand, 0, 1) * 2;
-  instance->sliced = g_rand_boolean (rand) ? 2 : 0;
-  instance->sliced_dim = instance->operands[1].shape.rank - 1;
+  instance->constants = (guint) draw (rand, 0, 2);
+  instance->sliced = g_rand_boolean (rand) ? instance->constants : 0;
+  instance->sliced_dim = instance->constants == 1
+                             ? MAX (instance->operands[0].shape.rank, 2) - 2
+                             : instance->operands[1].shape.rank - 1;
   instance->row_major = (guint) draw (rand, 0, 3);
-  instance->y_row_major = TRUE;
+  instance->y_row_major = g_rand_boolean (rand); /* else rows of y, or neither, lie side by side */
   instance->gap = draw (rand, 0, 2);
 }
 

@@ -67,6 +67,14 @@ bytes_of_rows (const CleavePackedRows *rows)
   return (gsize) (MIN (rows->n, rows->n_per_band) * rows->k) * sizeof (float);
 }
 
+static gsize
+bytes_apart (const CleaveBrgemm *brgemm)
+{
+  return brgemm->apart.type.shape.rank == 0
+             ? 0
+             : (gsize) cleave_shape_n_elements (&brgemm->apart.type.shape) * sizeof (float);
+}
+
 static void
 pack_rows (const CleavePackedRows *rows, guint band, const float *x, float *to)
 {
@@ -99,7 +107,7 @@ prepare (gboolean (*plan) (const CleaveKernelInstance *instance,
       brgemm_free (brgemm);
       return FALSE;
     }
-  *n_scratch = bytes_of_panels (brgemm) + bytes_of_rows (&brgemm->rows);
+  *n_scratch = bytes_of_panels (brgemm) + bytes_of_rows (&brgemm->rows) + bytes_apart (brgemm);
   if (brgemm->narrow != NULL)
     *n_scratch += cleave_narrow_n_scratch (brgemm->narrow);
   if (brgemm->blockwise != NULL)
@@ -149,6 +157,30 @@ run_bands (const CleaveBrgemm *brgemm,
     }
 }
 
+/* Of a product that is dense elsewhere. */
+static void
+run_bands_apart (const CleaveBrgemm *brgemm,
+                 const CleaveKernelInstance *instance,
+                 const float *x,
+                 const float *a,
+                 gint64 y_at,
+                 float *scratch)
+{
+  CleaveView y = brgemm->apart, made = { .type = y.type };
+
+  made.data = scratch + bytes_of_rows (&brgemm->rows) / sizeof (float);
+  cleave_shape_strides (&made.type.shape, made.stride);
+  y.data = (float *) instance->results[0].data + y_at;
+  for (guint band = 0; band < cleave_product_n_bands (brgemm->product); band++)
+    {
+      if (brgemm->rows.n != 0)
+        pack_rows (&brgemm->rows, band, x, scratch);
+      cleave_product_run_band (brgemm->product, band, brgemm->rows.n != 0 ? scratch : x, a, NULL,
+                               made.data);
+    }
+  cleave_view_copy (&y, &made);
+}
+
 static void
 run_batch (const CleaveBrgemm *brgemm,
            const CleaveKernelInstance *instance,
@@ -156,8 +188,8 @@ run_batch (const CleaveBrgemm *brgemm,
            char *scratch)
 {
   gint64 y_at = batch_offset (brgemm, index, brgemm->y_step);
-  const float *x =
-      (const float *) instance->operands[0].data + batch_offset (brgemm, index, brgemm->x_step);
+  const float *x = (const float *) instance->operands[brgemm->operand_x].data +
+                   batch_offset (brgemm, index, brgemm->x_step);
   const float *a = brgemm->a;
   const float *bias =
       brgemm->operand_bias == 0 ? NULL : instance->operands[brgemm->operand_bias].data;
@@ -175,6 +207,8 @@ run_batch (const CleaveBrgemm *brgemm,
     cleave_blockwise_run (brgemm->blockwise, x, instance, y_at, rest);
   else if (brgemm->narrow != NULL)
     cleave_narrow_run (brgemm->narrow, x, a, bias, instance, y_at, rest);
+  else if (brgemm->apart.type.shape.rank != 0)
+    run_bands_apart (brgemm, instance, x, a, y_at, rest);
   else
     run_bands (brgemm, instance, x, a, bias, y_at, rest);
 }
@@ -225,7 +259,7 @@ does_epilogue (gconstpointer state, const CleaveKernelInstance *instance, guint 
   const CleaveBrgemm *brgemm = state;
 
   *along = brgemm->columns_dim;
-  return brgemm->finish == NULL && brgemm->blockwise == NULL;
+  return brgemm->finish == NULL && brgemm->blockwise == NULL && brgemm->apart.type.shape.rank == 0;
 }
 
 /* clang-format off */

@@ -4,12 +4,14 @@
 
 enum { A, B, C };
 
-/* y = a b, where a is m x k and b is k x n, for each index of the batch dimensions. */
+/* y = a b, where a is m x k and b is k x n, for each index of the batch dimensions; or all of it
+ * transposed, where the rows of y lie side by side: then a is the operand B, and b is A. */
 typedef struct
 {
   gint64 m, n, k;
   gint64 a_row, a_column, b_row, b_column, y_row, y_column;
-  guint b_columns_dim; /* of the operand B */
+  guint a, b;          /* operands */
+  guint b_columns_dim; /* of the latter */
 } Plan;
 
 /* Rows of x and y in a band; see conv.c. */
@@ -29,12 +31,17 @@ is_float_without_negative_steps (const CleaveView *view)
 }
 
 static gboolean
-can_serve (const CleaveKernelInstance *instance, const Plan *plan)
+can_serve (const CleaveKernelInstance *instance)
 {
   return is_float_without_negative_steps (&instance->operands[A]) &&
          is_float_without_negative_steps (&instance->operands[B]) &&
-         is_float_without_negative_steps (&instance->results[0]) &&
-         (plan->n <= 1 || plan->y_column == 1);
+         is_float_without_negative_steps (&instance->results[0]);
+}
+
+static gboolean
+lies_apart (const Plan *plan)
+{
+  return plan->n > 1 && plan->y_column != 1;
 }
 
 static gboolean
@@ -61,19 +68,19 @@ add_b (const Plan *plan,
                           .width = cleave_panels_width (plan->n) };
   gboolean in_place =
       plan->b_column == 1 && plan->n >= MIN_IN_PLACE && plan->b_row >= MIN (plan->n, panels.width);
-  gboolean is_constant = instance->constants[B] != NULL && !has_batches (brgemm) &&
-                         instance->operands[B].type.shape.rank >= 2;
+  CleaveTensor *constant = instance->constants[plan->b];
+  gboolean is_constant =
+      constant != NULL && !has_batches (brgemm) && instance->operands[plan->b].type.shape.rank >= 2;
   CleaveProduct *product;
   gint64 first = 0;
 
-  if (is_constant && (plan->a_column == 1 || plan->k <= 1))
-    brgemm->blockwise = cleave_blockwise_new (weights, instance->constants[B], plan->b_columns_dim,
-                                              &panels, plan->m, plan->n, plan->a_row, plan->y_row);
+  if (is_constant && (plan->a_column == 1 || plan->k <= 1) && !lies_apart (plan))
+    brgemm->blockwise = cleave_blockwise_new (weights, constant, plan->b_columns_dim, &panels,
+                                              plan->m, plan->n, plan->a_row, plan->y_row);
   if (brgemm->blockwise != NULL)
     return NULL;
   if (is_constant)
-    brgemm->a = cleave_panels_of_constant (weights, instance->constants[B], plan->b_columns_dim,
-                                           &panels, &first);
+    brgemm->a = cleave_panels_of_constant (weights, constant, plan->b_columns_dim, &panels, &first);
   else if (in_place)
     {
       product = cleave_product_new (plan->b_row, FALSE, FALSE);
@@ -122,19 +129,32 @@ add_rows (const Plan *plan, CleaveProduct *product, CleavePackedRows *packed)
     }
 }
 
+/* What is made is dense, and copied to where y lies. */
+static void
+lay_apart (Plan *plan, CleaveBrgemm *brgemm)
+{
+  brgemm->apart = (CleaveView){ .type = CLEAVE_TYPE (CLEAVE_FLOAT32, plan->m, plan->n),
+                                .stride = { plan->y_row, plan->y_column } };
+  plan->y_row = plan->n;
+  plan->y_column = 1;
+}
+
 static gboolean
 plan_product (Plan *plan,
               const CleaveKernelInstance *instance,
               CleaveWeights *weights,
               CleaveBrgemm *brgemm)
 {
-  if (!can_serve (instance, plan))
+  if (!can_serve (instance) || (lies_apart (plan) && brgemm->finish != NULL))
     return FALSE;
-  brgemm->operand_a = B;
+  brgemm->operand_x = plan->a;
+  brgemm->operand_a = plan->b;
+  if (lies_apart (plan))
+    lay_apart (plan, brgemm);
   if (plan->m == 1)
     plan->y_row = plan->n;
-  brgemm->nests = brgemm->finish == NULL && plan->y_row >= plan->n &&
-                  cleave_brgemm_nests (brgemm, plan->m * plan->y_row);
+  brgemm->nests = brgemm->finish == NULL && brgemm->apart.type.shape.rank == 0 &&
+                  plan->y_row >= plan->n && cleave_brgemm_nests (brgemm, plan->m * plan->y_row);
   brgemm->product = add_b (plan, instance, weights, brgemm);
   if (brgemm->product != NULL)
     add_rows (plan, brgemm->product, &brgemm->rows);
@@ -194,6 +214,31 @@ join_batches (Plan *plan, CleaveBrgemm *brgemm)
     }
 }
 
+static void
+swap (gint64 *a, gint64 *b)
+{
+  gint64 was = *a;
+
+  *a = *b;
+  *b = was;
+}
+
+/* Rows of y that lie side by side are its columns once all is transposed. */
+static void
+transpose (Plan *plan, const CleaveKernelInstance *instance, CleaveBrgemm *brgemm)
+{
+  swap (&plan->m, &plan->n);
+  swap (&plan->a_row, &plan->b_column);
+  swap (&plan->a_column, &plan->b_row);
+  swap (&plan->y_row, &plan->y_column);
+  for (guint d = 0; d < brgemm->n_batch_dims; d++)
+    swap (&brgemm->x_step[d], &brgemm->a_step[d]);
+  plan->a = B;
+  plan->b = A;
+  plan->b_columns_dim = instance->operands[A].type.shape.rank - 2;
+  brgemm->columns_dim = instance->results[0].type.shape.rank - 2;
+}
+
 gboolean
 cleave_brgemm_plan_matmul (const CleaveKernelInstance *instance,
                            CleaveWeights *weights,
@@ -213,10 +258,14 @@ cleave_brgemm_plan_matmul (const CleaveKernelInstance *instance,
                 .b_column = has_n ? b->stride[b_rank - 1] : 0,
                 .y_row = has_m ? y->stride[y_rank - (has_n ? 2 : 1)] : 0,
                 .y_column = has_n ? y->stride[y_rank - 1] : 0,
+                .a = A,
+                .b = B,
                 .b_columns_dim = b_rank - 1 };
 
   brgemm->columns_dim = has_n ? y_rank - 1 : y_rank;
   add_batches (instance, (guint) has_m + (guint) has_n, brgemm);
+  if (has_m && has_n && lies_apart (&plan) && (plan.m == 1 || plan.y_row == 1))
+    transpose (&plan, instance, brgemm);
   join_batches (&plan, brgemm);
   return plan_product (&plan, instance, weights, brgemm);
 }
@@ -271,6 +320,8 @@ cleave_brgemm_plan_gemm (const CleaveKernelInstance *instance,
                 .b_column = b->stride[1 - b_row],
                 .y_row = y->stride[0],
                 .y_column = y->stride[1],
+                .a = A,
+                .b = B,
                 .b_columns_dim = 1 - b_row };
 
   brgemm->columns_dim = 1;

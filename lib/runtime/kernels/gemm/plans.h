@@ -27,18 +27,20 @@ typedef struct
 typedef struct
 {
   CleaveProduct *product;
-  CleaveNarrow *narrow;          /* instead of a product, or NULL */
-  CleaveBlockwise *blockwise;    /* instead of a product, or NULL */
-  guint operand_a, operand_bias; /* bias 0: none */
-  guint columns_dim;             /* of the result; its rank: there is but one column */
-  const float *a;                /* packed for good; NULL: read in place or packed by each run */
-  CleavePanels panels;           /* of a width: packed by each run */
-  CleavePackedRows rows;         /* n 0: x is read in place */
+  CleaveNarrow *narrow;                     /* instead of a product, or NULL */
+  CleaveBlockwise *blockwise;               /* instead of a product, or NULL */
+  guint operand_x, operand_a, operand_bias; /* bias 0: none */
+  guint columns_dim;                        /* of the result; its rank: there is but one column */
+  const float *a;        /* packed for good; NULL: read in place or packed by each run */
+  CleavePanels panels;   /* of a width: packed by each run */
+  CleavePackedRows rows; /* n 0: x is read in place */
   guint n_batch_dims;
   gint64 extent[CLEAVE_MAX_RANK], x_step[CLEAVE_MAX_RANK], a_step[CLEAVE_MAX_RANK],
       y_step[CLEAVE_MAX_RANK];
   gboolean nests; /* memory has the bands of all indices one after the other, and they are final */
   void (*finish) (const CleaveKernelInstance *instance); /* what follows the sums, or NULL */
+  CleaveView apart; /* where a matrix of y lies whose columns are apart: the product is dense, in
+                       scratch; rank 0: they lie side by side */
 } CleaveBrgemm;
 
 /* Each plans all but the code; FALSE: the kernel instance is not served. */
