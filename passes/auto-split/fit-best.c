@@ -44,7 +44,7 @@ find_best (CleaveFitEdge **found, guint n, CleaveFitLaps laps)
     {
       CleaveFitEdge *edge = found[i];
 
-      if ((edge->halo == CLEAVE_HALO_CARRY_NARROW && laps != CLEAVE_FIT_NARROW) ||
+      if ((edge->halo == CLEAVE_HALO_CARRY_NARROW && laps < CLEAVE_FIT_NARROW) ||
           !is_of_use (edge, last))
         continue;
       edge->best_of |= 1U << laps;
@@ -53,11 +53,12 @@ find_best (CleaveFitEdge **found, guint n, CleaveFitLaps laps)
 }
 
 static void
-add_best_of (CleaveFitEdge **found, guint n, GArray *best)
+add_best_of (CleaveFitEdge **found, guint n, gboolean is_fine, GArray *best)
 {
   for (guint i = 0; i < n; i++)
     found[i]->best_of = 0;
-  for (CleaveFitLaps laps = CLEAVE_FIT_N_LAPS; laps-- > CLEAVE_FIT_APART;)
+  for (CleaveFitLaps laps = is_fine ? CLEAVE_FIT_N_LAPS : CLEAVE_FIT_FINE;
+       laps-- > (is_fine ? CLEAVE_FIT_FINE : CLEAVE_FIT_APART);)
     find_best (found, n, laps);
   for (guint i = 0; i < n; i++)
     if (found[i]->best_of != 0)
@@ -85,7 +86,7 @@ list_by_begin (GArray *found, guint least, guint end, guint *first)
 }
 
 GArray *
-cleave_fit_list_best (GArray *found, guint end)
+cleave_fit_list_best (GArray *found, guint end, gboolean is_fine)
 {
   GArray *best = g_array_new (FALSE, FALSE, sizeof (CleaveFitEdge));
   g_autofree CleaveFitEdge **list = NULL;
@@ -97,6 +98,6 @@ cleave_fit_list_best (GArray *found, guint end)
   first = g_new0 (guint, end - least + 1);
   list = list_by_begin (found, least, end, first);
   for (guint b = 0; b < end - least; b++)
-    add_best_of (&list[first[b]], first[b + 1] - first[b], best);
+    add_best_of (&list[first[b]], first[b + 1] - first[b], is_fine, best);
   return best;
 }

@@ -5,17 +5,18 @@
 
 /* Whether results are thought to lie over what dies meanwhile: where strips do not read far ahead,
  * or wherever they can.  Or else whether strips may make again what is wide: of all others, none
- * does. */
+ * does.  Or whether they may do that and have more tiles than others. */
 typedef enum {
   CLEAVE_FIT_APART,
   CLEAVE_FIT_LAPPED,
   CLEAVE_FIT_BOLD,
   CLEAVE_FIT_NARROW,
+  CLEAVE_FIT_FINE,
   CLEAVE_FIT_N_LAPS
 } CleaveFitLaps;
 
 /* The bytes that a segment is thought to need. */
 gint64 cleave_fit_get_foreseen (const CleaveFitEdge *edge, CleaveFitLaps laps);
-/* Of edges (CleaveFitEdge) with one end, those that no other betters with some laps: by begin, and
- * by bytes where nothing is lapped. */
-GArray *cleave_fit_list_best (GArray *found, guint end);
+/* Of edges (CleaveFitEdge) with one end, those that no other betters with some laps, which are
+ * CLEAVE_FIT_FINE alone or all others: by begin, and by bytes where nothing is lapped. */
+GArray *cleave_fit_list_best (GArray *found, guint end, gboolean is_fine);

@@ -9,9 +9,8 @@
 #define MAX_WALKED 1000000
 #define MIN_SEGMENT 24
 
-/* A segment has no more strips, nor more tiles: each is some nodes. */
+/* A segment has no more strips: each is some nodes. */
 #define MAX_STRIPS 256
-#define MAX_TILES 400
 
 /* In longer graphs strips are not cut into tiles. */
 #define MAX_STEPS_OF_TILES 400
@@ -30,6 +29,7 @@ typedef struct
   const CleaveFitSteps *steps;
   const CleaveFitEdges *strips; /* NULL: they are looked for */
   guint max_steps;
+  gboolean is_fine; /* `strips` has tiles, and what is cut into more is looked for */
   const CleaveFitWatch *watch;
   gint n_begun; /* ends that some thread has looked at, or does; atomic */
   GArray *
@@ -68,6 +68,13 @@ walk_narrow (CleaveFitWalker *walker, const CleaveFitWalk *like, GArray *found)
   cleave_fit_walker_walk (walker, &walk, found);
 }
 
+static gboolean
+is_asked (const Search *search, gint64 n_tiles)
+{
+  return search->is_fine ? n_tiles > CLEAVE_FIT_MAX_TILES && n_tiles <= CLEAVE_FIT_MAX_FINE_TILES
+                         : n_tiles <= CLEAVE_FIT_MAX_TILES;
+}
+
 /* Strips cut into tiles of 1, 2, 4, 8 … columns. */
 static void
 walk_tiles (const Searcher *searcher, const CleaveFitWalk *strips, GArray *found)
@@ -87,7 +94,7 @@ walk_tiles (const Searcher *searcher, const CleaveFitWalk *strips, GArray *found
     {
       gint64 n = (extent + columns - 1) / columns;
 
-      if (n * strips->n_strips > MAX_TILES)
+      if (!is_asked (searcher->search, n * strips->n_strips))
         continue;
       walk.n_columns = (guint) n;
       if (walk_both (walker, &walk, found))
@@ -180,7 +187,7 @@ find_edges (gpointer data)
     {
       g_array_set_size (found, 0);
       walk_end (searcher, end, found);
-      search->best[end] = cleave_fit_list_best (found, end);
+      search->best[end] = cleave_fit_list_best (found, end, search->is_fine);
       if (searcher->tells && watch->tell != NULL)
         watch->tell ((double) end / search->steps->n_steps, watch->data);
     }
@@ -224,6 +231,7 @@ add_edge (CleaveFitEdges *edges, const CleaveFitEdge *edge)
   edges->has_tiles |= edge->n_columns > 1 && (edge->best_of & 1U << CLEAVE_FIT_APART) != 0;
   edges->has_laps |= edge->bold < edge->apart && edge->halo != CLEAVE_HALO_CARRY_NARROW;
   edges->has_narrow |= edge->halo == CLEAVE_HALO_CARRY_NARROW;
+  edges->has_fine |= edge->n_strips * edge->n_columns > CLEAVE_FIT_MAX_TILES;
 }
 
 static void
@@ -243,6 +251,32 @@ make_links (CleaveFitEdges *edges)
     }
 }
 
+/* The segments of what is given; FALSE and the error: it was cancelled, and not all are there. */
+static gboolean
+init (CleaveFitEdges *edges, Search *search, GError **error)
+{
+  const guint n_steps = edges->steps->n_steps;
+  g_autofree GArray **best = g_new0 (GArray *, n_steps + 1);
+
+  search->steps = edges->steps;
+  search->max_steps = MAX (MIN_SEGMENT, MAX_WALKED / (20 * (n_steps + 1)));
+  search->best = best;
+  edges->walker = cleave_fit_walker_new (edges->steps);
+  edges->edges = g_array_new (FALSE, FALSE, sizeof (CleaveFitEdge));
+  edges->first = g_new0 (guint, n_steps + 2);
+  edges->n_visits = run (search, edges->walker);
+  for (guint end = 1; end <= n_steps; end++)
+    {
+      edges->first[end] = edges->edges->len;
+      for (guint i = 0; best[end] != NULL && i < best[end]->len; i++)
+        add_edge (edges, &g_array_index (best[end], CleaveFitEdge, i));
+      g_clear_pointer (&best[end], g_array_unref);
+    }
+  edges->first[n_steps + 1] = edges->edges->len;
+  make_links (edges);
+  return !g_cancellable_set_error_if_cancelled (search->watch->cancellable, error);
+}
+
 gboolean
 cleave_fit_edges_init (CleaveFitEdges *edges,
                        const CleaveFitSteps *steps,
@@ -250,28 +284,21 @@ cleave_fit_edges_init (CleaveFitEdges *edges,
                        const CleaveFitWatch *watch,
                        GError **error)
 {
-  g_autofree GArray **best = g_new0 (GArray *, steps->n_steps + 1);
-  Search search = { .steps = steps,
-                    .strips = strips,
-                    .max_steps = MAX (MIN_SEGMENT, MAX_WALKED / (20 * (steps->n_steps + 1))),
-                    .watch = watch,
-                    .best = best };
+  Search search = { .strips = strips, .watch = watch };
 
   *edges = (CleaveFitEdges){ .steps = steps };
-  edges->walker = cleave_fit_walker_new (steps);
-  edges->edges = g_array_new (FALSE, FALSE, sizeof (CleaveFitEdge));
-  edges->first = g_new0 (guint, steps->n_steps + 2);
-  edges->n_visits = run (&search, edges->walker);
-  for (guint end = 1; end <= steps->n_steps; end++)
-    {
-      edges->first[end] = edges->edges->len;
-      for (guint i = 0; best[end] != NULL && i < best[end]->len; i++)
-        add_edge (edges, &g_array_index (best[end], CleaveFitEdge, i));
-      g_clear_pointer (&best[end], g_array_unref);
-    }
-  edges->first[steps->n_steps + 1] = edges->edges->len;
-  make_links (edges);
-  return !g_cancellable_set_error_if_cancelled (watch->cancellable, error);
+  return init (edges, &search, error);
+}
+
+gboolean
+cleave_fit_edges_init_fine (CleaveFitEdges *edges,
+                            const CleaveFitEdges *tiles,
+                            const CleaveFitWatch *watch)
+{
+  Search search = { .strips = tiles, .is_fine = TRUE, .watch = watch };
+
+  *edges = (CleaveFitEdges){ .steps = tiles->steps, .laps = CLEAVE_FIT_FINE };
+  return init (edges, &search, NULL);
 }
 
 void

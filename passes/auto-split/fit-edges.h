@@ -5,6 +5,12 @@
 
 #include <gio/gio.h>
 
+/* A segment has no more tiles: each is some nodes.  Where what is found does not do, it may have
+ * more: pixels of 22 rows are one each, and a network for microcontrollers comes to 202,560 bytes
+ * in place of 211,520. */
+#define CLEAVE_FIT_MAX_TILES 400
+#define CLEAVE_FIT_MAX_FINE_TILES 600
+
 /* What a path asks of a segment; there are some hundred thousand of them, which are gone through
  * some hundred times. */
 typedef struct
@@ -24,7 +30,7 @@ typedef struct
   GArray *edges;        /* CleaveFitEdge */
   CleaveFitLink *links; /* of each, which has the same number of bytes */
   guint *first;         /* of each end; n_steps + 2 */
-  gboolean has_tiles, has_laps, has_narrow;
+  gboolean has_tiles, has_laps, has_narrow, has_fine;
   gboolean is_even;    /* strips are of one size but for the last */
   gboolean has_chunks; /* of an outer dimension, even so */
   CleaveFitLaps laps;
@@ -49,6 +55,11 @@ gboolean cleave_fit_edges_init (CleaveFitEdges *edges,
                                 const CleaveFitEdges *strips,
                                 const CleaveFitWatch *watch,
                                 GError **error);
+/* Those that are given, and more that are cut into more tiles than those are; of use with
+ * CLEAVE_FIT_FINE alone.  FALSE: likewise. */
+gboolean cleave_fit_edges_init_fine (CleaveFitEdges *edges,
+                                     const CleaveFitEdges *tiles,
+                                     const CleaveFitWatch *watch);
 /* The same segments, whose results lie over what dies meanwhile; the others are to live as long. */
 void cleave_fit_edges_init_lapped (CleaveFitEdges *edges,
                                    const CleaveFitEdges *apart,

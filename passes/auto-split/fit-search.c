@@ -34,6 +34,8 @@
 /* Pieces of one of those, and of one that is carried narrow: a detector of text is searched in four
  * fifths of the time. */
 #define MAX_PIECES_OF_LAST 30000
+/* Of those that have more tiles than others, which are one or two. */
+#define MAX_NODES_OF_FINE 25000
 /* Of those from the least up, since the last that needs less. */
 #define MAX_NODES_UP 10000
 
@@ -106,7 +108,7 @@ is_second (const CleaveFitSearch *search)
 }
 
 /* What plans are made of. */
-typedef enum { STRIPS, TILES, LAPS, BOLD_LAPS, NARROW, N_FAMILIES } Family;
+typedef enum { STRIPS, TILES, LAPS, BOLD_LAPS, NARROW, FINE } Family;
 
 static CleaveFitLaps
 get_laps (Family family)
@@ -114,15 +116,16 @@ get_laps (Family family)
   return family < LAPS         ? CLEAVE_FIT_APART
          : family == LAPS      ? CLEAVE_FIT_LAPPED
          : family == BOLD_LAPS ? CLEAVE_FIT_BOLD
-                               : CLEAVE_FIT_NARROW;
+         : family == NARROW    ? CLEAVE_FIT_NARROW
+                               : CLEAVE_FIT_FINE;
 }
 
 static void
 learn_of (CleaveFitEdges *edges, const CleaveFitTry *tried)
 {
-  const gint64 *part_bytes = edges->laps == CLEAVE_FIT_APART || edges->laps == CLEAVE_FIT_NARROW
-                                 ? tried->part_bytes_apart
-                                 : tried->part_bytes;
+  const gint64 *part_bytes = edges->laps == CLEAVE_FIT_LAPPED || edges->laps == CLEAVE_FIT_BOLD
+                                 ? tried->part_bytes
+                                 : tried->part_bytes_apart;
 
   if (edges->edges == NULL)
     return;
@@ -163,6 +166,18 @@ forget (CleaveFitSearch *search)
     g_ptr_array_set_size (search->learned[laps], 0);
 }
 
+/* What is known of those that have fewer tiles rules out most of them. */
+static void
+init_fine (CleaveFitSearch *search, CleaveFitEdges *fine)
+{
+  const CleaveFitWatch watch = { .cancellable = search->options.cancellable };
+
+  cleave_fit_edges_init_fine (fine, &search->tiles, &watch);
+  cleave_fit_edges_forget (fine);
+  for (guint i = 0; search->asked != NULL && i < search->asked->len; i++)
+    learn_of (fine, search->asked->pdata[i]);
+}
+
 static const CleaveFitEdges *
 get_edges (CleaveFitSearch *search, Family family)
 {
@@ -180,7 +195,9 @@ get_edges (CleaveFitSearch *search, Family family)
   if (family < LAPS)
     return &search->tiles;
   lapped = &search->lapped[get_laps (family)];
-  if (lapped->edges == NULL)
+  if (lapped->edges == NULL && family == FINE)
+    init_fine (search, lapped);
+  else if (lapped->edges == NULL)
     {
       cleave_fit_edges_init_lapped (lapped, &search->tiles, get_laps (family));
       recall (search, lapped);
@@ -201,6 +218,8 @@ is_its_own (CleaveFitSearch *search, Family family)
     return FALSE;
   if (family == NARROW)
     return get_edges (search, TILES)->has_narrow;
+  if (family == FINE)
+    return get_edges (search, TILES)->has_tiles && get_edges (search, FINE)->has_fine;
   return family == TILES ? get_edges (search, TILES)->has_tiles
                          : search->options.n_threads == 1 && get_edges (search, TILES)->has_laps;
 }
@@ -271,6 +290,7 @@ cleave_fit_search_clear (CleaveFitSearch *search)
     }
   cleave_fit_steps_clear (&search->steps);
   g_clear_pointer (&search->known, g_hash_table_unref);
+  g_clear_pointer (&search->asked, g_ptr_array_unref);
   g_clear_pointer (&search->tries, g_ptr_array_unref);
   g_clear_pointer (&search->copies, g_ptr_array_unref);
   g_clear_pointer (&search->graph, cleave_graph_unref);
@@ -314,6 +334,8 @@ try_path (CleaveFitSearch *search, const CleaveFitPath *path)
       g_ptr_array_add (search->tries, tried);
       g_hash_table_insert (search->known, g_steal_pointer (&key), tried);
     }
+  if (search->asked != NULL)
+    g_ptr_array_add (search->asked, tried);
   if (search->before == NULL)
     search->before = tried;
   if (search->original == NULL)
@@ -452,7 +474,7 @@ search_quickly (CleaveFitSearch *search, Family last, gint64 max_bytes)
 const CleaveFitTry *
 cleave_fit_search_quickly (CleaveFitSearch *search, gint64 max_bytes)
 {
-  return search_quickly (search, N_FAMILIES - 1, max_bytes);
+  return search_quickly (search, NARROW, max_bytes);
 }
 
 /* Whether a path of so many bytes takes no longer than allowed.  Else those that take far too long
@@ -743,7 +765,9 @@ search_limits (CleaveFitSearch *search, Family first, Family last)
 {
   static const double fewer[] = { 0.3, 0.1, -1 };
   const double asked = search->options.max_added_macs;
-  guint n_nodes = first < LAPS ? 0 : MAX_NODES_OF_LEAST - MAX_NODES_OF_LAPS;
+  guint n_nodes = first < LAPS    ? 0
+                  : first == FINE ? MAX_NODES_OF_LEAST - MAX_NODES_OF_FINE
+                                  : MAX_NODES_OF_LEAST - MAX_NODES_OF_LAPS;
 
   search_least (search, first, last, &n_nodes);
   for (guint i = 0; i < G_N_ELEMENTS (fewer) && n_nodes < MAX_NODES_OF_LEAST &&
@@ -795,6 +819,22 @@ go_down_all (CleaveFitSearch *search, Family first, Family last)
   search->mac_price = 0;
 }
 
+/* The last of those that need least; NULL: it was found otherwise. */
+static const CleaveFitTry *
+find_least_try (const CleaveFitSearch *search)
+{
+  const CleaveFitTry *least = NULL;
+
+  for (guint i = 0; i < search->tries->len; i++)
+    {
+      const CleaveFitTry *tried = search->tries->pdata[i];
+
+      if (tried->estimate.arena_bytes == search->enough && cleave_fit_search_allows (search, tried))
+        least = tried;
+    }
+  return least;
+}
+
 /* What takes less than it was thought to is found in search of what is cheaper, too. */
 static void
 settle (CleaveFitSearch *search)
@@ -805,18 +845,10 @@ settle (CleaveFitSearch *search)
     return;
   do
     {
-      const CleaveFitTry *least = search->before;
+      const CleaveFitTry *least = find_least_try (search);
 
-      for (guint i = 0; i < search->tries->len; i++)
-        {
-          const CleaveFitTry *tried = search->tries->pdata[i];
-
-          if (tried->estimate.arena_bytes == search->enough &&
-              cleave_fit_search_allows (search, tried))
-            least = tried;
-        }
       before = search->enough;
-      cleave_fit_search_cheaper (search, least, before);
+      cleave_fit_search_cheaper (search, least == NULL ? search->before : least, before);
       forget (search);
       cleave_fit_search_quickly (search, search->enough - 1);
     }
@@ -841,10 +873,41 @@ search_less (CleaveFitSearch *search)
       const gint64 max_bytes = (gint64) (parts[i] * (double) search->enough);
 
       forget (search);
-      for (Family family = STRIPS; family < N_FAMILIES; family++)
+      for (Family family = STRIPS; family <= NARROW; family++)
         if (is_its_own (search, family))
           search_family (search, family, max_bytes, &n_nodes);
     }
+  return search->enough < before;
+}
+
+/* More tiles are more nodes: they are for what would be refused although a segment has so many that
+ * it could not have twice as many. */
+static gboolean
+needs_fine (const CleaveFitSearch *search)
+{
+  const CleaveFitTry *least = find_least_try (search);
+
+  if (least == NULL || search->steps.n_steps > MAX_STEPS_OF_LIMITS || is_second (search) ||
+      search->enough <= search->options.max_memory)
+    return FALSE;
+  for (guint i = 0; i < least->parts->len; i++)
+    {
+      const CleaveFitEdge *edge = &((const CleaveFitPart *) least->parts->pdata[i])->edge;
+
+      if (2 * edge->n_strips * edge->n_columns > CLEAVE_FIT_MAX_TILES)
+        return TRUE;
+    }
+  return FALSE;
+}
+
+/* After all others, of which it then takes nothing.  FALSE: it found nothing. */
+static gboolean
+search_fine (CleaveFitSearch *search)
+{
+  const gint64 before = search->enough;
+
+  if (!is_cancelled (search) && needs_fine (search) && is_its_own (search, FINE))
+    search_down (search, FINE, FINE);
   return search->enough < before;
 }
 
@@ -854,6 +917,7 @@ search_all (CleaveFitSearch *search, gboolean goes_down)
 {
   foresee (search);
   search->enough = MIN (search->before->estimate.arena_bytes, search->most);
+  search->asked = g_ptr_array_new ();
   search_down (search, STRIPS, TILES);
   if (goes_down)
     go_down_all (search, STRIPS, TILES);
@@ -871,6 +935,8 @@ search_all (CleaveFitSearch *search, gboolean goes_down)
     }
   settle (search);
   if (search_less (search))
+    settle (search);
+  if (search_fine (search))
     settle (search);
   tell (search, 1);
 }

@@ -603,16 +603,18 @@ START_TEST (columns_are_bands)
 }
 END_TEST
 
-/* Widens six times, then a filter for each channel, then back. */
+/* Widens, then a filter for each channel, then back. */
 static CleaveResult *
-add_bottleneck (CleaveGraph *graph, CleaveResult *x)
+add_bottleneck (CleaveGraph *graph, CleaveResult *x, gint64 widening, gint64 kernel)
 {
-  const CleaveShape filter = CLEAVE_SHAPE (48, 1, 5, 5);
-  const CleaveConvAttrs attrs = { .group = 48, .pads = CLEAVE_INTS (2, 2, 2, 2) };
+  const gint64 channels = cleave_result_get_type (x)->shape.dim[1], pad = kernel / 2;
+  const gint64 wide = widening * channels;
+  const CleaveShape filter = CLEAVE_SHAPE (wide, 1, kernel, kernel);
+  const CleaveConvAttrs attrs = { .group = wide, .pads = CLEAVE_INTS (pad, pad, pad, pad) };
 
-  x = run_conv (graph, x, 48, 1, CLEAVE_LAYOUT_NCHW);
+  x = run_conv (graph, x, wide, 1, CLEAVE_LAYOUT_NCHW);
   x = cleave_graph_add_conv (graph, NULL, x, run_constant (graph, &filter, 1), NULL, &attrs, NULL);
-  return run_conv (graph, x, 8, 1, CLEAVE_LAYOUT_NCHW);
+  return run_conv (graph, x, channels, 1, CLEAVE_LAYOUT_NCHW);
 }
 
 /* Rows of the wide results are computed twice, those of the narrow ones kept. */
@@ -628,7 +630,7 @@ START_TEST (what_is_wide_is_made_again)
 
   x = run_conv (graph, x, 8, 3, CLEAVE_LAYOUT_NCHW);
   for (guint i = 0; i < 3; i++)
-    x = add_bottleneck (graph, x);
+    x = add_bottleneck (graph, x, 6, 5);
   run_output (graph, run_conv (graph, x, 1, 1, CLEAVE_LAYOUT_NCHW));
   plan = cleave_fit_plan_new (graph, &options, &error);
   cleave_assert_no_error (error);
@@ -639,6 +641,52 @@ START_TEST (what_is_wide_is_made_again)
   copy = apply (graph, plan);
   copy->inputs_apart = TRUE;
   assert_same_again (copy, plan, 1);
+}
+END_TEST
+
+static guint
+count_most_tiles (const CleaveFitPlan *plan)
+{
+  guint most = 0;
+
+  for (guint i = 0; i < cleave_fit_plan_get_n_segments (plan); i++)
+    {
+      const CleaveFitSegment *segment = cleave_fit_plan_get_segment (plan, i);
+
+      most = MAX (most, segment->n_strips * segment->n_columns);
+    }
+  return most;
+}
+
+/* More tiles than segments have otherwise, where no other plan takes so little. */
+START_TEST (pixels_are_tiles_where_nothing_else_does)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new ("bottlenecks");
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 3, 22, 22));
+  CleaveFitOptions options = { .max_added_macs = 2, .inputs_apart = TRUE };
+  g_autoptr (CleaveFitPlan) least = NULL, asked = NULL, more = NULL;
+  g_autoptr (CleaveGraph) copy = NULL;
+  g_autoptr (GError) error = NULL;
+
+  x = run_conv (graph, x, 4, 3, CLEAVE_LAYOUT_NCHW);
+  for (guint i = 0; i < 5; i++)
+    x = add_bottleneck (graph, x, 4, 7);
+  run_output (graph, run_conv (graph, x, 1, 1, CLEAVE_LAYOUT_NCHW));
+  least = cleave_fit_plan_new (graph, &options, &error);
+  cleave_assert_no_error (error);
+  ck_assert_uint_gt (count_most_tiles (least), CLEAVE_FIT_MAX_TILES);
+  options.max_memory = cleave_fit_plan_get_totals (least)->arena_after;
+  asked = cleave_fit_plan_new (graph, &options, &error);
+  cleave_assert_no_error (error);
+  ck_assert_int_le (cleave_fit_plan_get_totals (asked)->arena_after, options.max_memory);
+  assert_bits (graph, asked);
+  copy = apply (graph, asked);
+  copy->inputs_apart = TRUE;
+  assert_same_again (copy, asked, 1);
+  options.max_memory += options.max_memory / 20;
+  more = cleave_fit_plan_new (graph, &options, &error);
+  cleave_assert_no_error (error);
+  ck_assert_uint_le (count_most_tiles (more), CLEAVE_FIT_MAX_TILES);
 }
 END_TEST
 
@@ -787,10 +835,10 @@ add_tests (Suite *suite)
                    blocks_lie_over_what_they_read, a_sequence_is_cut_once, segments_may_stay_whole,
                    added_macs_have_a_limit, frontier_goes_down, files_take_what_plans_say,
                    columns_are_bands, what_is_wide_is_made_again,
-
-                   search_tells_and_can_be_cancelled, plan_of_another_graph_changes_nothing,
-                   options_must_make_sense, search_is_no_more_work_than_graphs_are_long,
-                   cheaper_plans_are_looked_for, fit_is_a_pass, NULL);
+                   pixels_are_tiles_where_nothing_else_does, search_tells_and_can_be_cancelled,
+                   plan_of_another_graph_changes_nothing, options_must_make_sense,
+                   search_is_no_more_work_than_graphs_are_long, cheaper_plans_are_looked_for,
+                   fit_is_a_pass, NULL);
 }
 
 CLEAVE_TEST_SUITE ("fit", add_tests)
