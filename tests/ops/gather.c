@@ -67,6 +67,27 @@ START_TEST (gather)
 }
 END_TEST
 
+/* Few indices of many short blocks are copied index by index. */
+START_TEST (gather_along_the_last_axis)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  g_autoptr (GError) error = NULL;
+  CleaveResult *x = cleave_case_steps (graph, CLEAVE_SHAPE (32, 3), 1, 1);
+  CleaveResult *i = INDICES (CLEAVE_SHAPE (2), -1, 5), *zero = INDICES (((CleaveShape){ 0 }), 0);
+  CleaveResult *y = cleave_test_add (graph, "Gather", "g", (CleaveResult *[]){ x, zero }, 2,
+                                     &(CleaveAxisAttrs){ 1 }, &error);
+
+  cleave_assert_infers (y, &error, "float32 32");
+  cleave_assert_values (y, "1 4 7 10 13 16 19 22 25 28 31 34 37 40 43 46 49 52 55 58 61 64 67 70 "
+                           "73 76 79 82 85 88 91 94");
+  y = cleave_test_add (graph, "Gather", "g", (CleaveResult *[]){ x, i }, 2, &(CleaveAxisAttrs){ 1 },
+                       &error);
+  cleave_assert_values (y, "3 3 6 6 9 9 12 12 15 15 18 18 21 21 24 24 27 27 30 30 33 33 36 36 39 "
+                           "39 42 42 45 45 48 48 51 51 54 54 57 57 60 60 63 63 66 66 69 69 72 72 "
+                           "75 75 78 78 81 81 84 84 87 87 90 90 93 93 96 96");
+}
+END_TEST
+
 START_TEST (gather_elements)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -119,7 +140,8 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "gather", gather, gather_elements, gather_nd, NULL);
+  cleave_add_case (suite, "gather", gather, gather_along_the_last_axis, gather_elements, gather_nd,
+                   NULL);
 }
 
 CLEAVE_TEST_SUITE ("gather", add_tests)
