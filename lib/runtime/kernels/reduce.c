@@ -92,7 +92,7 @@ prepare (const CleaveKernelInstance *instance,
         r->block.n *= x->type.shape.dim[d];
         first.type.shape.dim[d] = 1;
       }
-  cleave_loops_init (&r->loops, &y, &first, 1);
+  cleave_loops_init_along (&r->loops, &first, &y, &first, 1); /* x is the larger one */
   cleave_lines_init_dims (&r->block.lines, &x, 1, axes);
   r->block.row_step = r->loops.step[X_AT];
   r->gathers = gathers (r, x->type.element);
