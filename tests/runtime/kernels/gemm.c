@@ -230,6 +230,13 @@ draw_matmul (CleaveTrySite *instance, CleaveElement element, guint32 seed)
       instance->operands[0].shape.dim[d] = draw (rand, 1, 4) == 1 ? 1 : extent;
       instance->operands[1].shape.dim[d] = draw (rand, 1, 2) == 1 ? 1 : extent;
     }
+  if (n_batch == 2 && g_rand_boolean (rand)) /* one operand alone has the innermost of the batch */
+    {
+      guint has = (guint) draw (rand, 0, 1);
+
+      instance->operands[has].shape.dim[1] = draw (rand, 2, 20);
+      instance->operands[1 - has].shape.dim[1] = 1;
+    }
   instance->operands[0].shape.dim[n_batch] = m;
   instance->operands[0].shape.dim[n_batch + 1] = k;
   instance->operands[1].shape.dim[n_batch] = k;
@@ -240,9 +247,8 @@ draw_matmul (CleaveTrySite *instance, CleaveElement element, guint32 seed)
     instance->operands[1].shape = CLEAVE_SHAPE (k);
   instance->constants = (guint) draw (rand, 0, 2);
   instance->sliced = g_rand_boolean (rand) ? instance->constants : 0;
-  instance->sliced_dim = instance->constants == 1
-                             ? MAX (instance->operands[0].shape.rank, 2) - 2
-                             : instance->operands[1].shape.rank - 1;
+  instance->sliced_dim = instance->constants == 1 ? MAX (instance->operands[0].shape.rank, 2) - 2
+                                                  : instance->operands[1].shape.rank - 1;
   instance->row_major = (guint) draw (rand, 0, 3);
   instance->y_row_major = g_rand_boolean (rand); /* else rows of y, or neither, lie side by side */
   instance->gap = draw (rand, 0, 2);

@@ -10,8 +10,10 @@ typedef struct
 {
   gint64 m, n, k;
   gint64 a_row, a_column, b_row, b_column, y_row, y_column;
-  guint a, b;          /* operands */
-  guint b_columns_dim; /* of the latter */
+  guint a, b;                  /* operands */
+  guint b_columns_dim;         /* of the latter */
+  guint rows_dim, columns_dim; /* of y */
+  gboolean takes_batch;        /* as rows or columns, which a packed constant does not have so */
 } Plan;
 
 /* Rows of x and y in a band; see conv.c. */
@@ -69,8 +71,8 @@ add_b (const Plan *plan,
   gboolean in_place =
       plan->b_column == 1 && plan->n >= MIN_IN_PLACE && plan->b_row >= MIN (plan->n, panels.width);
   CleaveTensor *constant = instance->constants[plan->b];
-  gboolean is_constant =
-      constant != NULL && !has_batches (brgemm) && instance->operands[plan->b].type.shape.rank >= 2;
+  gboolean is_constant = constant != NULL && !plan->takes_batch && !has_batches (brgemm) &&
+                         instance->operands[plan->b].type.shape.rank >= 2;
   CleaveProduct *product;
   gint64 first = 0;
 
@@ -236,7 +238,35 @@ transpose (Plan *plan, const CleaveKernelInstance *instance, CleaveBrgemm *brgem
   plan->a = B;
   plan->b = A;
   plan->b_columns_dim = instance->operands[A].type.shape.rank - 2;
-  brgemm->columns_dim = instance->results[0].type.shape.rank - 2;
+  plan->columns_dim = plan->rows_dim;
+}
+
+/* A dimension of the batch that only one operand has, and along which y lies side by side, changes
+ * places with that operand's rows or columns: channels, where the last dimension of an image is
+ * multiplied. */
+static void
+take_innermost (Plan *plan, CleaveBrgemm *brgemm)
+{
+  for (guint d = 0; d < brgemm->n_batch_dims; d++)
+    if (brgemm->extent[d] > 1 && brgemm->y_step[d] == 1)
+      {
+        if (brgemm->x_step[d] == 0)
+          {
+            swap (&plan->n, &brgemm->extent[d]);
+            swap (&plan->b_column, &brgemm->a_step[d]);
+            swap (&plan->y_column, &brgemm->y_step[d]);
+            plan->columns_dim = d;
+          }
+        else if (brgemm->a_step[d] == 0)
+          {
+            swap (&plan->m, &brgemm->extent[d]);
+            swap (&plan->a_row, &brgemm->x_step[d]);
+            swap (&plan->y_row, &brgemm->y_step[d]);
+            plan->rows_dim = d;
+          }
+        plan->takes_batch = plan->y_column == 1 || plan->y_row == 1;
+        return;
+      }
 }
 
 gboolean
@@ -260,12 +290,16 @@ cleave_brgemm_plan_matmul (const CleaveKernelInstance *instance,
                 .y_column = has_n ? y->stride[y_rank - 1] : 0,
                 .a = A,
                 .b = B,
-                .b_columns_dim = b_rank - 1 };
+                .b_columns_dim = b_rank - 1,
+                .rows_dim = y_rank - (has_n ? 2 : 1),
+                .columns_dim = has_n ? y_rank - 1 : y_rank };
 
-  brgemm->columns_dim = has_n ? y_rank - 1 : y_rank;
   add_batches (instance, (guint) has_m + (guint) has_n, brgemm);
+  if (has_m && has_n && lies_apart (&plan))
+    take_innermost (&plan, brgemm);
   if (has_m && has_n && lies_apart (&plan) && (plan.m == 1 || plan.y_row == 1))
     transpose (&plan, instance, brgemm);
+  brgemm->columns_dim = plan.columns_dim;
   join_batches (&plan, brgemm);
   return plan_product (&plan, instance, weights, brgemm);
 }
