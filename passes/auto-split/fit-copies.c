@@ -101,8 +101,8 @@ copy_cheap (GPtrArray *copies, CleaveGraph *graph, CleaveNode *node)
     }
 }
 
-static double
-count_macs (const GPtrArray *cone)
+double
+cleave_fit_copies_count_macs (const GPtrArray *cone)
 {
   double sum = 0;
 
@@ -121,14 +121,17 @@ compare_positions (gconstpointer a, gconstpointer b, gpointer data)
 }
 
 /* Readers first, each of those that it reads among them gets a copy for it. */
-static void
-copy_cone (
-    GPtrArray *copies, CleaveGraph *graph, CleaveNode *pool, GPtrArray *cone, const guint *position)
+void
+cleave_fit_copies_add_cone (GPtrArray *copies,
+                            CleaveGraph *graph,
+                            const GPtrArray *first,
+                            GPtrArray *cone,
+                            const guint *position)
 {
-  g_autoptr (GPtrArray) again = g_ptr_array_new (); /* what reads copies */
+  g_autoptr (GPtrArray) again =
+      g_ptr_array_copy ((GPtrArray *) first, NULL, NULL); /* read copies */
 
   g_ptr_array_sort_with_data (cone, compare_positions, (gpointer) position);
-  g_ptr_array_add (again, pool);
   for (guint i = 0; i < cone->len; i++)
     {
       const CleaveNode *node = cone->pdata[i];
@@ -184,20 +187,27 @@ copy_pooled (GPtrArray *copies,
     {
       CleaveNode *pool = pools->pdata[i];
       const CleaveResult *x = pool->operands[0].result;
-      g_autoptr (GPtrArray) cone = g_ptr_array_new ();
+      g_autoptr (GPtrArray) cone = g_ptr_array_new (), readers = g_ptr_array_new ();
 
       if (!cleave_fit_cone_add (cone, x, cleave_fit_count_bytes (x)) ||
-          count_macs (cone) > max_macs)
+          cleave_fit_copies_count_macs (cone) > max_macs)
         continue;
-      max_macs -= count_macs (cone);
-      copy_cone (copies, graph, pool, cone, position);
+      max_macs -= cleave_fit_copies_count_macs (cone);
+      g_ptr_array_add (readers, pool);
+      cleave_fit_copies_add_cone (copies, graph, readers, cone, position);
     }
+}
+
+GPtrArray *
+cleave_fit_copies_new (void)
+{
+  return g_ptr_array_new_with_free_func (copy_free);
 }
 
 GPtrArray *
 cleave_fit_copies_make (CleaveGraph *graph, gint64 min_bytes, double max_macs, gint64 min_moved)
 {
-  GPtrArray *copies = g_ptr_array_new_with_free_func (copy_free);
+  GPtrArray *copies = cleave_fit_copies_new ();
   g_autoptr (GPtrArray) order = cleave_topology_sort (graph, NULL);
   g_autofree guint *position = g_new0 (guint, graph->n_ids + 1);
 

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "../../lib/memory/cost.h"
+#include "fit-late.h"
 #include "fit-reads.h"
 
 /* A plan that takes more than it was thought to is asked for again with so much less, so often. */
@@ -60,8 +61,9 @@
 #define MIN_PART_OF_COPIES 8
 #define MACS_OF_COPIES 1
 
-/* Smaller values need not be made in parts. */
+/* Smaller values need not be made in parts, or again where they wait long. */
 #define MIN_PART_OF_READS 32
+#define MIN_PART_OF_LATE 16
 
 /* Smaller values need not move.  Plans are measured if strips are thought to need less by such a
  * part than where nothing moves. */
@@ -292,6 +294,7 @@ cleave_fit_search_clear (CleaveFitSearch *search)
   g_clear_pointer (&search->known, g_hash_table_unref);
   g_clear_pointer (&search->asked, g_ptr_array_unref);
   g_clear_pointer (&search->tries, g_ptr_array_unref);
+  g_clear_pointer (&search->late, g_ptr_array_unref);
   g_clear_pointer (&search->copies, g_ptr_array_unref);
   g_clear_pointer (&search->graph, cleave_graph_unref);
 }
@@ -527,6 +530,14 @@ find_least (CleaveFitSearch *search, Family family, gint64 enough)
   return enough;
 }
 
+/* MACs that copies may add. */
+static double
+get_macs_of_copies (const CleaveFitSearch *first)
+{
+  return first->options.max_added_macs == 0 ? MACS_OF_COPIES * (double) first->steps.macs
+                                            : get_allowed_macs (first);
+}
+
 /* FALSE: there are none, or there is nothing to move. */
 static gboolean
 make_copies (CleaveFitSearch *search,
@@ -537,10 +548,8 @@ make_copies (CleaveFitSearch *search,
   const gint64 n_bytes = first->before->estimate.arena_bytes;
   const gint64 min_bytes = MAX (n_bytes / MIN_PART_OF_COPIES, 1);
   const gint64 min_moved = moves ? MAX (n_bytes / MIN_PART_OF_MOVES, 1) : 0;
-  const double asked = first->options.max_added_macs;
-  double max_macs = (asked == 0 ? MACS_OF_COPIES : get_limit (asked)) * (double) first->steps.macs;
 
-  search->copies = cleave_fit_copies_make (graph, min_bytes, max_macs, min_moved);
+  search->copies = cleave_fit_copies_make (graph, min_bytes, get_macs_of_copies (first), min_moved);
   if (search->copies->len == 0 ||
       (moves &&
        ((const CleaveFitCopy *) search->copies->pdata[search->copies->len - 1])->copy != NULL))
@@ -560,6 +569,19 @@ make_parts (CleaveFitSearch *search, const CleaveFitSearch *first, CleaveGraph *
   return cleave_fit_reads_cut (graph, search->parted, NULL);
 }
 
+/* FALSE: there are none. */
+static gboolean
+make_late (CleaveFitSearch *search, const CleaveFitSearch *first, CleaveGraph *graph)
+{
+  const gint64 n_bytes = first->before->estimate.arena_bytes;
+
+  if (first->options.even_strips)
+    return FALSE;
+  search->late =
+      cleave_fit_late_copy (graph, MAX (n_bytes / MIN_PART_OF_LATE, 1), get_macs_of_copies (first));
+  return search->late->len > 0;
+}
+
 static gboolean
 look_otherwise (CleaveFitSearch *search,
                 const CleaveFitSearch *first,
@@ -569,6 +591,9 @@ look_otherwise (CleaveFitSearch *search,
   search->parted = first->parted;
   if (otherwise == CLEAVE_FIT_PARTED)
     return make_parts (search, first, graph);
+  if (otherwise == CLEAVE_FIT_LATE)
+    return make_late (search, first, graph);
+  search->late = first->late == NULL ? NULL : g_ptr_array_ref (first->late);
   return otherwise == CLEAVE_FIT_STAGED
              ? cleave_fit_steps_init_staged (&search->steps, graph)
              : make_copies (search, first, graph, otherwise == CLEAVE_FIT_MOVED);
@@ -587,12 +612,13 @@ foresee (CleaveFitSearch *search)
 static gboolean
 is_promising (CleaveFitSearch *search, CleaveFitSearch *first, CleaveFitOtherwise otherwise)
 {
-  if (otherwise != CLEAVE_FIT_MOVED && otherwise != CLEAVE_FIT_PARTED)
+  if (otherwise == CLEAVE_FIT_COPIES || otherwise == CLEAVE_FIT_STAGED)
     return TRUE;
   foresee (search);
   if (otherwise == CLEAVE_FIT_MOVED)
     return (double) search->foreseen <= (1 - MIN_SAVED_BY_MOVES) * (double) first->foreseen;
-  foresee (first);
+  if (otherwise == CLEAVE_FIT_PARTED)
+    foresee (first);
   return search->foreseen <= first->foreseen;
 }
 
@@ -606,7 +632,7 @@ cleave_fit_search_init_again (CleaveFitSearch *search,
   CleaveFitOptions options = first->options;
 
   *search = (CleaveFitSearch){ .original = first->original,
-                               .most = otherwise == CLEAVE_FIT_PARTED  ? G_MAXINT64
+                               .most = otherwise <= CLEAVE_FIT_LATE    ? G_MAXINT64
                                        : otherwise == CLEAVE_FIT_MOVED ? most
                                                                        : first->enough,
                                .keeps_all = first->keeps_all };

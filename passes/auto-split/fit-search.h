@@ -20,6 +20,8 @@ typedef struct
   GPtrArray *asked;                         /* CleaveFitTry, unowned: in search of the least */
   const CleaveFitTry *before;               /* the first */
   const CleaveFitTry *original;             /* the same, without copies */
+  GPtrArray *late;                          /* CleaveFitCopy: of values that wait long, made before
+                                               the other copies; NULL: none */
   GPtrArray *copies;                        /* CleaveFitCopy: that the graph has; NULL: none */
   gint64 parted;                            /* values of so many bytes are made in the parts that
                                                are read; 0: as they are */
@@ -39,11 +41,13 @@ gboolean cleave_fit_search_init (CleaveFitSearch *search,
                                  const CleaveFitOptions *options,
                                  GError **error);
 /* How a graph is looked at otherwise than as it is: with values that are made in the parts that are
- * read, which is then searched as if it were the graph itself; with copies of values that stand in
- * the way; as if parts of joins lay apart, for plans in which no join of theirs is there whole; or
- * with such copies, and nodes that run where what is small waits in place of what is large. */
+ * read, or with copies of values that wait long, which are then searched as if they were the graph
+ * itself; with copies of values that stand in the way; as if parts of joins lay apart, for plans in
+ * which no join of theirs is there whole; or with such copies, and nodes that run where what is
+ * small waits in place of what is large. */
 typedef enum {
   CLEAVE_FIT_PARTED,
+  CLEAVE_FIT_LATE,
   CLEAVE_FIT_COPIES,
   CLEAVE_FIT_STAGED,
   CLEAVE_FIT_MOVED,

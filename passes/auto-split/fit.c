@@ -19,6 +19,7 @@ struct _CleaveFitPlan
 {
   gint64 parted;      /* values of so many bytes are made in the parts that are read, before all
                          else; 0: none */
+  GPtrArray *late;    /* CleaveFitCopy: of values that wait long, made after that; NULL: none */
   GPtrArray *copies;  /* CleaveFitCopy: made before parts are cut; NULL: none */
   gboolean is_listed; /* the parts are of the order that the nodes have then */
   GPtrArray *parts;   /* CleaveFitPart */
@@ -54,6 +55,7 @@ describe (const CleaveFitPart *part)
 static CleaveFitPlan *
 plan_new_of (const CleaveFitTry *tried,
              gint64 parted,
+             GPtrArray *late,
              GPtrArray *copies,
              const CleaveFitTotals *before,
              guint n_threads,
@@ -62,6 +64,7 @@ plan_new_of (const CleaveFitTry *tried,
   CleaveFitPlan *plan = g_atomic_rc_box_new0 (CleaveFitPlan);
 
   plan->parted = parted;
+  plan->late = late == NULL ? NULL : g_ptr_array_ref (late);
   plan->copies = copies == NULL ? NULL : g_ptr_array_ref (copies);
   plan->parts = g_ptr_array_ref (tried->parts);
   plan->is_listed = tried->is_listed;
@@ -93,8 +96,8 @@ plan_new (const CleaveFitSearch *search, const CleaveFitTry *tried)
                                    .nodes_before = before->n_nodes,
                                    .latency_before = before->estimate.nanoseconds };
 
-  return plan_new_of (tried, search->parted, search->copies, &totals, search->options.n_threads,
-                      search->options.inputs_apart);
+  return plan_new_of (tried, search->parted, search->late, search->copies, &totals,
+                      search->options.n_threads, search->options.inputs_apart);
 }
 
 static gboolean
@@ -257,13 +260,31 @@ search_first (Searches *searches, const CleaveFitTry **found)
   return parted;
 }
 
+/* The same with copies of values that wait long, if that comes to less. */
+static CleaveFitSearch *
+search_late (Searches *searches, CleaveFitSearch *base, const CleaveFitTry **found)
+{
+  CleaveFitSearch *late = &searches->others[CLEAVE_FIT_LATE];
+  const CleaveFitTry *tried;
+
+  if (!may_look_otherwise (searches, *found) ||
+      !cleave_fit_search_init_again (late, base, CLEAVE_FIT_LATE, base->enough))
+    return base;
+  tried = find_try (late);
+  if (late->enough >= base->enough)
+    return base;
+  *found = tried;
+  return late;
+}
+
 static CleaveFitPlan *
 find_plan (Searches *searches, GError **error)
 {
   const CleaveFitTry *found;
-  CleaveFitSearch *search = search_first (searches, &found), *base = search;
+  CleaveFitSearch *search = search_first (searches, &found), *base;
 
-  for (guint i = CLEAVE_FIT_PARTED + 1; i < CLEAVE_FIT_N_OTHERWISE; i++)
+  search = base = search_late (searches, search, &found);
+  for (guint i = CLEAVE_FIT_LATE + 1; i < CLEAVE_FIT_N_OTHERWISE; i++)
     {
       CleaveFitSearch *other = &searches->others[i];
       const CleaveFitTry *tried;
@@ -410,7 +431,7 @@ add_others (Searches *searches, GPtrArray *tries)
       {
         cleave_fit_search_all (&searches->others[i]);
         add_tries (tries, &searches->others[i]);
-        if (i == CLEAVE_FIT_PARTED && searches->others[i].enough < base->enough)
+        if (i <= CLEAVE_FIT_LATE && searches->others[i].enough < base->enough)
           base = &searches->others[i];
       }
 }
@@ -468,17 +489,24 @@ cleave_fit_plan_new_frontier (const CleaveGraph *graph,
 gboolean
 cleave_fit_plan_changes (const CleaveFitPlan *plan)
 {
-  return plan->parts->len > 0 || plan->copies != NULL || plan->parted > 0;
+  return plan->parts->len > 0 || plan->copies != NULL || plan->late != NULL || plan->parted > 0;
 }
 
-/* Makes copies, and cuts; all of it or nothing, but for values that are made in parts. */
+/* Makes copies, and cuts; all of it or nothing, but for values that are made in parts, or again
+ * where they wait long. */
 static gboolean
 apply_all (const CleaveFitPlan *plan, CleaveGraph *graph, CleaveSplitReport *report, GError **error)
 {
-  g_autoptr (GPtrArray) before = NULL;
+  g_autoptr (GPtrArray) before = NULL, before_late = NULL;
 
   if (plan->parted > 0)
     cleave_fit_reads_cut (graph, plan->parted, report);
+  if (plan->late != NULL)
+    {
+      before_late = cleave_fit_copies_apply (plan->late, graph, error);
+      if (before_late == NULL)
+        return FALSE;
+    }
   if (plan->copies == NULL)
     return cleave_fit_parts_apply (plan->parts, graph, plan->is_listed, report, error);
   before = cleave_fit_copies_apply (plan->copies, graph, error);
@@ -488,12 +516,11 @@ apply_all (const CleaveFitPlan *plan, CleaveGraph *graph, CleaveSplitReport *rep
   return FALSE;
 }
 
-/* All of it or nothing: values that are made in parts are not put together again, so a copy of the
- * graph is tried first. */
+/* All of it or nothing: those are not taken back, so a copy of the graph is tried first. */
 static gboolean
 apply (const CleaveFitPlan *plan, CleaveGraph *graph, CleaveSplitReport *report, GError **error)
 {
-  if (plan->parted > 0)
+  if (plan->parted > 0 || plan->late != NULL)
     {
       g_autoptr (CleaveGraph) copy = cleave_graph_copy (graph);
 
@@ -537,7 +564,7 @@ cleave_fit_plan_new_without (const CleaveFitPlan *plan,
   g_autofree gboolean *whole = NULL;
   g_autoptr (CleaveGraph) split = NULL, copy = NULL;
   g_autoptr (CleaveFitTry) tried = NULL;
-  GPtrArray *copies;
+  GPtrArray *late, *copies;
   gint64 parted;
 
   g_return_val_if_fail (plan != NULL && graph != NULL, NULL);
@@ -552,14 +579,18 @@ cleave_fit_plan_new_without (const CleaveFitPlan *plan,
   copy = cleave_graph_copy (graph);
   copy->inputs_apart = plan->inputs_apart;
   copies = has_part (plan, whole) ? plan->copies : NULL;
+  late = has_part (plan, whole) ? plan->late : NULL;
   parted = has_part (plan, whole) ? plan->parted : 0;
   if (parted > 0)
     cleave_fit_reads_cut (copy, parted, NULL);
+  if (late != NULL)
+    g_ptr_array_unref (cleave_fit_copies_apply (late, copy, NULL));
   if (copies != NULL)
     g_ptr_array_unref (cleave_fit_copies_apply (copies, copy, NULL));
   tried = cleave_fit_try_new_without (copy, plan->parts, whole, plan->is_listed && copies != NULL,
                                       plan->n_threads);
-  return plan_new_of (tried, parted, copies, &plan->totals, plan->n_threads, plan->inputs_apart);
+  return plan_new_of (tried, parted, late, copies, &plan->totals, plan->n_threads,
+                      plan->inputs_apart);
 }
 
 static void
@@ -569,6 +600,7 @@ clear (gpointer data)
 
   g_array_unref (plan->segments);
   g_ptr_array_unref (plan->parts);
+  g_clear_pointer (&plan->late, g_ptr_array_unref);
   g_clear_pointer (&plan->copies, g_ptr_array_unref);
   g_free (plan->peak);
 }

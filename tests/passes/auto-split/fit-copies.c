@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "../../../passes/auto-split/fit-copies.h"
+#include "../../../passes/auto-split/fit-late.h"
 
 #include <cleave/cleave-fit.h>
 
@@ -278,9 +278,82 @@ START_TEST (moves_are_made_again_and_taken_back)
 }
 END_TEST
 
+/* What skips the middle of a U-net is made of little, by few MACs; the middle is small. */
+#define SKIPPED                                                                                    \
+  "graph skipped\n%x = Input : float32 1x1x96x1\n%w = Constant seed=1 : float32 16x1x3x1\n"        \
+  "%a = Conv %x, %w pads=1,0,1,0\n%s = Relu %a\n%p = MaxPool %s kernel_shape=8,1 strides=8,1\n"    \
+  "%v = Constant seed=2 : float32 16x16x3x1\n%c = Conv %p, %v pads=1,0,1,0\n%r = Relu %c\n"        \
+  "%d = Conv %r, %v pads=1,0,1,0\n%u = Resize %d scales=1,1,8,1\n%j = Concat %u, %s axis=1\n"      \
+  "%z = Constant seed=3 : float32 1x32x3x1\n%y = Conv %j, %z pads=1,0,1,0\noutput %y\n"
+
+START_TEST (what_waits_long_is_made_again)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_parse (SKIPPED, NULL, NULL);
+  double none = check (graph, -1), some = check (graph, 1);
+
+  ck_assert_double_gt (none, 0.2);
+  ck_assert_double_lt (some, 0.6 * none);
+}
+END_TEST
+
+static char *
+list_copies (const GPtrArray *copies)
+{
+  GString *list = g_string_new (NULL);
+
+  for (guint i = 0; i < copies->len; i++)
+    {
+      const CleaveFitCopy *noted = copies->pdata[i];
+      g_autofree char *readers = g_strjoinv (",", noted->readers);
+
+      g_string_append_printf (list, "%s for %s\n", noted->node, readers);
+    }
+  return g_string_free (list, FALSE);
+}
+
+START_TEST (what_waits_is_found)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_parse (SKIPPED, NULL, NULL);
+  g_autoptr (CleaveGraph) dear = cleave_graph_copy (graph), small = cleave_graph_copy (graph);
+  g_autoptr (GPtrArray) copies = cleave_fit_late_copy (graph, 96 * 16 * 4, 96 * 16 * 3);
+  g_autoptr (GPtrArray) no_macs = cleave_fit_late_copy (dear, 96 * 16 * 4, 96 * 16 * 3 - 1);
+  g_autoptr (GPtrArray) no_size = cleave_fit_late_copy (small, 96 * 16 * 4 + 1, 96 * 16 * 3);
+  g_autofree char *list = list_copies (copies);
+  g_autoptr (GError) error = NULL;
+
+  ck_assert_str_eq (list, "s for j\na for s_1\n");
+  ck_assert_uint_eq (no_macs->len, 0);
+  ck_assert_uint_eq (no_size->len, 0);
+  ck_assert (cleave_graph_validate (graph, &error));
+}
+END_TEST
+
+/* What it would be made of is as large and would wait instead; or much is there besides. */
+START_TEST (what_does_not_pay_is_not_made_again)
+{
+  const char *large = "graph large\n%x = Input : float32 1x16x96x1\n%s = Relu %x\n"
+                      "%p = GlobalAveragePool %s\n%g = Sigmoid %p\n%h = Tanh %g\n%y = Mul %s, %h\n"
+                      "output %y\n";
+  const char *residual =
+      "graph residual\n%x = Input : float32 1x1x96x1\n"
+      "%w = Constant seed=1 : float32 16x1x3x1\n%s = Conv %x, %w pads=1,0,1,0\n"
+      "%v = Constant seed=2 : float32 16x16x3x1\n%c = Conv %s, %v pads=1,0,1,0\n"
+      "%r = Relu %c\n%d = Conv %r, %v pads=1,0,1,0\n%y = Add %s, %d\noutput %y\n";
+  g_autoptr (CleaveGraph) a = cleave_graph_parse (large, NULL, NULL);
+  g_autoptr (CleaveGraph) b = cleave_graph_parse (residual, NULL, NULL);
+  g_autoptr (GPtrArray) of_a = cleave_fit_late_copy (a, 1, 1e9);
+  g_autoptr (GPtrArray) of_b = cleave_fit_late_copy (b, 1, 1e9);
+
+  ck_assert_uint_eq (of_a->len, 0);
+  ck_assert_uint_eq (of_b->len, 0);
+}
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
+  cleave_add_case (suite, "late", what_waits_long_is_made_again, what_waits_is_found,
+                   what_does_not_pay_is_not_made_again, NULL);
   cleave_add_case (suite, "moves", what_is_small_waits_in_place_of_what_is_large,
                    moves_are_made_again_and_taken_back, NULL);
   cleave_add_case (suite, "copies", what_is_made_of_little_is_made_for_each_reader,

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "fit-late.h"
+
+#include "../../lib/ir/topology.h"
+#include "fit-cone.h"
+#include "fit-moves.h"
+
+/* A value waits where so many times its bytes are alive at most, itself included. */
+#define MAX_BESIDE 1.5
+
+/* What waits in its place has this part of its bytes at most. */
+#define MAX_INSTEAD 0.75
+
+/* A graph in some order. */
+typedef struct
+{
+  GPtrArray *order;
+  guint *position;
+  gint64 *live; /* bytes of values that are alive at each position, were all apart */
+} Order;
+
+/* A value, and those that are to read another. */
+typedef struct
+{
+  CleaveNode *node;
+  GPtrArray *readers, *cone;
+} Late;
+
+static void
+late_free (gpointer data)
+{
+  Late *late = data;
+
+  g_ptr_array_unref (late->readers);
+  g_ptr_array_unref (late->cone);
+  g_free (late);
+}
+
+static void
+order_clear (Order *o)
+{
+  g_clear_pointer (&o->order, g_ptr_array_unref);
+  g_clear_pointer (&o->position, g_free);
+  g_clear_pointer (&o->live, g_free);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Order, order_clear)
+
+/* The position of the last reader of a value; that after the last node: it is an output. */
+static guint
+find_last (const Order *o, const CleaveResult *value)
+{
+  guint last = o->position[value->node->id];
+
+  for (const CleaveOperand *use = value->first_use; use != NULL; use = use->next_use)
+    last = MAX (last, use->node == NULL ? o->order->len : o->position[use->node->id]);
+  return last;
+}
+
+static void
+order_init (Order *o, const CleaveGraph *graph)
+{
+  gint64 sum = 0;
+
+  o->order = cleave_topology_sort (graph, NULL);
+  o->position = g_new0 (guint, graph->n_ids + 1);
+  o->live = g_new0 (gint64, o->order->len + 2);
+  for (guint i = 0; i < o->order->len; i++)
+    o->position[((const CleaveNode *) o->order->pdata[i])->id] = i;
+  for (guint i = 0; i < o->order->len; i++)
+    {
+      const CleaveNode *node = o->order->pdata[i];
+
+      for (guint r = 0; r < node->n_results && !cleave_node_is_fixed (node); r++)
+        {
+          gint64 n_bytes = cleave_fit_count_bytes (&node->results[r]);
+
+          o->live[i] += n_bytes;
+          o->live[find_last (o, &node->results[r]) + 1] -= n_bytes;
+        }
+    }
+  for (guint i = 0; i <= o->order->len; i++)
+    o->live[i] = sum += o->live[i];
+}
+
+static int
+compare_positions (gconstpointer a, gconstpointer b, gpointer data)
+{
+  const guint *position = data;
+  guint x = position[(*(CleaveNode *const *) a)->id], y = position[(*(CleaveNode *const *) b)->id];
+
+  return (x > y) - (x < y);
+}
+
+/* In order; NULL: it is an output. */
+static GPtrArray *
+list_readers (const Order *o, const CleaveResult *value)
+{
+  g_autoptr (GPtrArray) readers = g_ptr_array_new ();
+
+  for (const CleaveOperand *use = value->first_use; use != NULL; use = use->next_use)
+    if (use->node == NULL)
+      return NULL;
+    else if (!g_ptr_array_find (readers, use->node, NULL))
+      g_ptr_array_add (readers, use->node);
+  g_ptr_array_sort_with_data (readers, compare_positions, o->position);
+  return g_steal_pointer (&readers);
+}
+
+/* Whether it waits somewhere between two of its readers. */
+static gboolean
+waits (const Order *o, const CleaveResult *value, const CleaveNode *from, const CleaveNode *to)
+{
+  for (guint s = o->position[from->id] + 1; s < o->position[to->id]; s++)
+    if ((double) o->live[s] <= MAX_BESIDE * (double) cleave_fit_count_bytes (value))
+      return TRUE;
+  return FALSE;
+}
+
+/* Bytes of what the cone is made of that would have to be there for longer. */
+static gint64
+count_instead (const Order *o, const GPtrArray *cone, guint until)
+{
+  g_autoptr (GHashTable) seen = g_hash_table_new (NULL, NULL);
+  gint64 n_bytes = 0;
+
+  for (guint i = 0; i < cone->len; i++)
+    g_hash_table_add (seen, cone->pdata[i]);
+  for (guint i = 0; i < cone->len; i++)
+    {
+      const CleaveNode *node = cone->pdata[i];
+
+      for (guint n = 0; n < node->n_operands; n++)
+        {
+          const CleaveResult *read = node->operands[n].result;
+
+          if (read != NULL && !cleave_node_is_fixed (read->node) &&
+              g_hash_table_add (seen, read->node) && find_last (o, read) < until)
+            n_bytes += cleave_fit_count_bytes (read);
+        }
+    }
+  return n_bytes;
+}
+
+/* NULL: nothing is to be won. */
+static Late *
+late_new (const Order *o, CleaveNode *node)
+{
+  const CleaveResult *value = &node->results[0];
+  g_autoptr (GPtrArray) readers = list_readers (o, value), cone = g_ptr_array_new ();
+  gint64 n_bytes = cleave_fit_count_bytes (value);
+  guint first = 1;
+  Late *late;
+
+  while (readers != NULL && first < readers->len &&
+         !waits (o, value, readers->pdata[first - 1], readers->pdata[first]))
+    first++;
+  if (readers == NULL || first >= readers->len || !cleave_fit_cone_add (cone, value, n_bytes) ||
+      (double) count_instead (o, cone, find_last (o, value)) > MAX_INSTEAD * (double) n_bytes)
+    return NULL;
+  g_ptr_array_remove_range (readers, 0, first);
+  late = g_new0 (Late, 1);
+  late->node = node;
+  late->readers = g_steal_pointer (&readers);
+  late->cone = g_steal_pointer (&cone);
+  return late;
+}
+
+static int
+compare_sizes (gconstpointer a, gconstpointer b)
+{
+  gint64 x = cleave_fit_count_bytes (&(*(Late *const *) a)->node->results[0]);
+  gint64 y = cleave_fit_count_bytes (&(*(Late *const *) b)->node->results[0]);
+
+  return (x < y) - (x > y);
+}
+
+GPtrArray *
+cleave_fit_late_copy (CleaveGraph *graph, gint64 min_bytes, double max_macs)
+{
+  GPtrArray *copies = cleave_fit_copies_new ();
+  g_autoptr (GPtrArray) all = g_ptr_array_new_with_free_func (late_free);
+  g_auto (Order) o = { 0 };
+
+  order_init (&o, graph);
+  for (guint i = 0; i < o.order->len; i++)
+    {
+      CleaveNode *node = o.order->pdata[i];
+      Late *late = node->n_results != 1 || !cleave_fit_can_copy (node) ||
+                           cleave_fit_count_bytes (&node->results[0]) < min_bytes
+                       ? NULL
+                       : late_new (&o, node);
+
+      if (late != NULL)
+        g_ptr_array_add (all, late);
+    }
+  g_ptr_array_sort (all, compare_sizes); /* stable */
+  for (guint i = 0; i < all->len; i++)
+    {
+      const Late *late = all->pdata[i];
+      double macs = cleave_fit_copies_count_macs (late->cone);
+
+      if (macs > max_macs)
+        continue;
+      max_macs -= macs;
+      cleave_fit_copies_add_cone (copies, graph, late->readers, late->cone, o.position);
+    }
+  if (copies->len > 0)
+    cleave_fit_moves_arrange (copies, graph);
+  return copies;
+}
