@@ -157,6 +157,71 @@ through (CleaveMemoryOrder order, const guint *dims, guint rank, gboolean forwar
   return make_order (to, rank);
 }
 
+/* Whether a Reshape only adds or takes away dimensions of a single element. */
+static gboolean
+keeps_dims (const CleaveShape *x, const CleaveShape *y)
+{
+  guint i = 0;
+
+  for (guint d = 0; d < x->rank; d++)
+    {
+      if (x->dim[d] == 1)
+        continue;
+      for (; i < y->rank && y->dim[i] == 1; i++)
+        ;
+      if (i == y->rank || y->dim[i++] != x->dim[d])
+        return FALSE;
+    }
+  for (; i < y->rank && y->dim[i] == 1; i++)
+    ;
+  return i == y->rank;
+}
+
+/* The order of the other side: those dimensions come first, so that parts of a stack are apart. */
+static CleaveMemoryOrder
+past_reshape (CleaveMemoryOrder order, const CleaveShape *from, const CleaveShape *to)
+{
+  guint dims[CLEAVE_MAX_RANK], same[CLEAVE_MAX_RANK], n = 0;
+
+  for (guint d = 0, i = 0; d < to->rank; d++)
+    if (to->dim[d] == 1)
+      dims[n++] = d;
+    else
+      {
+        for (; from->dim[i] == 1; i++)
+          ;
+        same[i++] = d;
+      }
+  for (guint place = 0; place < from->rank; place++)
+    {
+      guint d = cleave_memory_order_at (order, place);
+
+      if (from->dim[d] != 1)
+        dims[n++] = same[d];
+    }
+  return make_order (dims, to->rank);
+}
+
+/* Passes an order past a Reshape that keeps dimensions; `from` is the one side of it. */
+static void
+pass_reshape (Spread *spread, const CleaveNode *node, CleaveResult *from, CleaveResult *to)
+{
+  if ((node->op->flags & CLEAVE_OP_ROW_MAJOR) != 0 && to != NULL &&
+      keeps_dims (&from->type.shape, &to->type.shape))
+    set_order (spread, to,
+               past_reshape (*order_of (spread, from), &from->type.shape, &to->type.shape));
+}
+
+/* A result lies as the operands do that are not repeated for it. */
+static gboolean
+is_broadcast (const CleaveResult *x, const CleaveResult *y, const guint *dims)
+{
+  for (guint d = 0; d < x->type.shape.rank; d++)
+    if (x->type.shape.dim[d] == 1 && y->type.shape.dim[dims[d]] != 1)
+      return (y->node->op->flags & CLEAVE_OP_JOIN) == 0;
+  return FALSE;
+}
+
 /* Passes the order of one side of `operand` on to the other, if that has none. */
 static void
 pass_on (Spread *spread, const CleaveCall *call, CleaveNode *node, guint operand, gboolean forwards)
@@ -167,7 +232,7 @@ pass_on (Spread *spread, const CleaveCall *call, CleaveNode *node, guint operand
 
   if (x == NULL || x->type.shape.rank != y->type.shape.rank || *order_of (spread, to) != 0)
     return;
-  if (relate (call, operand, dims))
+  if (relate (call, operand, dims) && !(forwards && is_broadcast (x, y, dims)))
     set_order (spread, to, through (*order_of (spread, from), dims, x->type.shape.rank, forwards));
 }
 
@@ -177,6 +242,8 @@ spread_to_operands (Spread *spread, CleaveResult *result)
   g_auto (CleaveNodeCall) call = { 0 };
   CleaveNode *node = result->node;
 
+  if (node->n_operands > 0)
+    pass_reshape (spread, node, result, node->operands[0].result);
   if (!passes_through (node) || node->n_operands == 0)
     return;
   cleave_node_call_init (&call, node);
@@ -270,6 +337,8 @@ spread_queued (Spread *spread, guint begin)
       for (CleaveOperand *use = result->first_use; use != NULL; use = use->next_use)
         if (use->node != NULL && passes_through (use->node))
           spread_to_results (spread, use->node, use->index);
+        else if (use->node != NULL && use->index == 0 && use->node->n_results > 0)
+          pass_reshape (spread, use->node, result, &use->node->results[0]);
     }
 }
 

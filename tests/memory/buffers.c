@@ -46,6 +46,49 @@ START_TEST (image_lies_with_its_channels_innermost)
 }
 END_TEST
 
+static CleaveResult *
+add_reshape (CleaveGraph *graph, CleaveResult *x, CleaveInts shape)
+{
+  return run_add (graph, "Reshape", &x, 1, &(CleaveReshapeAttrs){ .shape = shape });
+}
+
+/* The new dimension is the outermost one: each image of the stack is one run. */
+START_TEST (stacked_images_lie_as_each_of_them)
+{
+  static const gint64 want[] = { 140, 1, 280, 35, 7 };
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (2, 3, 4, 5)), *images[2], *stack;
+  g_autoptr (CleaveStorage) storage = NULL;
+
+  for (guint i = 0; i < 2; i++)
+    images[i] = add_reshape (graph, run_conv (graph, x, 7, 3, CLEAVE_LAYOUT_NCHW),
+                             CLEAVE_INTS (2, 7, 1, 4, 5));
+  stack = run_add (graph, "Concat", images, 2, &(CleaveAxisAttrs){ .axis = 2 });
+  run_output (graph, run_unary (graph, "Neg", stack));
+  storage = make_storage (graph);
+  ck_assert_mem_eq (place_of (storage, stack)->stride, want, sizeof want);
+  run_assert_same (graph, 1);
+}
+END_TEST
+
+START_TEST (what_is_repeated_for_a_result_does_not_say_how_that_lies)
+{
+  static const gint64 rows[] = { 420, 140, 20, 5, 1 };
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (2, 3, 4, 5));
+  CleaveResult *mask = add_reshape (graph, run_conv (graph, x, 7, 3, CLEAVE_LAYOUT_NCHW),
+                                    CLEAVE_INTS (2, 1, 7, 4, 5));
+  CleaveResult *all = run_unary (graph, "Relu", run_input (graph, &CLEAVE_SHAPE (2, 3, 7, 4, 5)));
+  CleaveResult *y = run_add (graph, "Mul", (CleaveResult *[]){ mask, all }, 2, NULL);
+  g_autoptr (CleaveStorage) storage = NULL;
+
+  run_output (graph, run_unary (graph, "Softmax", y));
+  storage = make_storage (graph);
+  ck_assert_mem_eq (place_of (storage, y)->stride, rows, sizeof rows);
+  run_assert_same (graph, 1);
+}
+END_TEST
+
 START_TEST (views_lie_in_their_operand)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -443,7 +486,8 @@ static void
 add_tests (Suite *suite)
 {
   cleave_add_case (
-      suite, "places", image_lies_with_its_channels_innermost, broadcast_has_strides_of_0,
+      suite, "places", image_lies_with_its_channels_innermost, stacked_images_lie_as_each_of_them,
+      what_is_repeated_for_a_result_does_not_say_how_that_lies, broadcast_has_strides_of_0,
       tile_of_ones_has_strides_of_0, what_is_broadcast_stays, views_lie_in_their_operand,
       sum_takes_the_place_of_an_operand_that_dies, a_norm_takes_the_place_of_what_it_reads,
       what_others_read_is_not_made_in_the_place_of_much_more, output_is_never_overwritten,
