@@ -942,7 +942,11 @@ static void
 search_all (CleaveFitSearch *search, gboolean goes_down)
 {
   foresee (search);
-  search->enough = MIN (search->before->estimate.arena_bytes, search->most);
+  /* copies and parts may take longer than allowed by themselves; what the graph takes is allowed */
+  search->enough =
+      MIN ((cleave_fit_search_allows (search, search->before) ? search->before : search->original)
+               ->estimate.arena_bytes,
+           search->most);
   search->asked = g_ptr_array_new ();
   search_down (search, STRIPS, TILES);
   if (goes_down)

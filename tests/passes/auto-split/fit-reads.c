@@ -366,6 +366,30 @@ START_TEST (plans_have_chunks_of_layers)
 }
 END_TEST
 
+/* Parts take longer by themselves; then there is another plan. */
+START_TEST (plans_are_as_fast_as_asked)
+{
+  static const char *const texts[] = { PACKED, STEPS, RECURRENT };
+  static const double limits[] = { -1, 0.01, 0.1, 0.25 };
+
+  for (guint t = 0; t < G_N_ELEMENTS (texts); t++)
+    for (guint l = 0; l < G_N_ELEMENTS (limits); l++)
+      {
+        g_autoptr (CleaveGraph) graph = parse (texts[t]);
+        const CleaveFitOptions options = { .max_added_macs = -1, .max_added_latency = limits[l] };
+        g_autoptr (GError) error = NULL;
+        g_autoptr (CleaveFitPlan) plan = cleave_fit_plan_new (graph, &options, &error);
+        const CleaveFitTotals *totals;
+
+        cleave_assert_no_error (error);
+        totals = cleave_fit_plan_get_totals (plan);
+        ck_assert_int_le (totals->arena_after, totals->arena_before);
+        ck_assert_double_le (totals->latency_after,
+                             (1 + MAX (limits[l], 0)) * totals->latency_before);
+      }
+}
+END_TEST
+
 /* Another graph has values that are read in parts as well; it stays as it is. */
 START_TEST (plans_of_parts_are_for_their_graph)
 {
@@ -427,8 +451,8 @@ add_tests (Suite *suite)
                    rows_are_made_where_they_are_read, parts_are_not_too_many, what_is_small_stays,
                    parts_have_the_same_bits, NULL);
   cleave_add_case (suite, "plans", plans_have_parts, plans_have_chunks_of_layers,
-                   plans_of_parts_are_for_their_graph, plans_without_segments_have_no_parts,
-                   frontiers_have_plans_of_parts, NULL);
+                   plans_are_as_fast_as_asked, plans_of_parts_are_for_their_graph,
+                   plans_without_segments_have_no_parts, frontiers_have_plans_of_parts, NULL);
   tcase_add_loop_test (stay, what_is_read_otherwise_stays, 0, G_N_ELEMENTS (whole));
   suite_add_tcase (suite, stay);
 }
