@@ -57,9 +57,11 @@ add_best_of (CleaveFitEdge **found, guint n, gboolean is_fine, GArray *best)
 {
   for (guint i = 0; i < n; i++)
     found[i]->best_of = 0;
-  for (CleaveFitLaps laps = is_fine ? CLEAVE_FIT_N_LAPS : CLEAVE_FIT_FINE;
-       laps-- > (is_fine ? CLEAVE_FIT_FINE : CLEAVE_FIT_APART);)
-    find_best (found, n, laps);
+  if (is_fine)
+    find_best (found, n, CLEAVE_FIT_FINE);
+  else
+    for (CleaveFitLaps laps = CLEAVE_FIT_FINE; laps-- > CLEAVE_FIT_APART;)
+      find_best (found, n, laps);
   for (guint i = 0; i < n; i++)
     if (found[i]->best_of != 0)
       g_array_append_vals (best, found[i], 1);

@@ -5,13 +5,15 @@
 
 /* Whether results are thought to lie over what dies meanwhile: where strips do not read far ahead,
  * or wherever they can.  Or else whether strips may make again what is wide: of all others, none
- * does.  Or whether they may do that and have more tiles than others. */
+ * does.  Or whether they may do that and have more tiles than others; or may do that, and copy what
+ * they keep. */
 typedef enum {
   CLEAVE_FIT_APART,
   CLEAVE_FIT_LAPPED,
   CLEAVE_FIT_BOLD,
   CLEAVE_FIT_NARROW,
   CLEAVE_FIT_FINE,
+  CLEAVE_FIT_KEPT,
   CLEAVE_FIT_N_LAPS
 } CleaveFitLaps;
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Over 400 lines: how segments are found, and what is learned of them; both keep edges and links
+ * alike. */
+
 #include "fit-edges.h"
 
 #include "../../lib/memory/cost.h"
@@ -316,6 +319,26 @@ cleave_fit_edges_init_lapped (CleaveFitEdges *edges,
 }
 
 void
+cleave_fit_edges_init_kept (CleaveFitEdges *edges, const CleaveFitEdges *tiles)
+{
+  const guint n = tiles->steps->n_steps + 2;
+
+  *edges = (CleaveFitEdges){ .steps = tiles->steps, .laps = CLEAVE_FIT_KEPT };
+  edges->edges = g_array_copy (tiles->edges);
+  edges->first = g_memdup2 (tiles->first, n * sizeof *tiles->first);
+  for (guint e = 0; e < edges->edges->len; e++)
+    {
+      CleaveFitEdge *edge = &g_array_index (edges->edges, CleaveFitEdge, e);
+
+      if ((edge->best_of & 1U << CLEAVE_FIT_NARROW) != 0)
+        edge->best_of |= 1U << CLEAVE_FIT_KEPT;
+      edge->keeps_copies = edge->halo != CLEAVE_HALO_RECOMPUTE;
+    }
+  make_links (edges);
+  cleave_fit_edges_forget (edges);
+}
+
+void
 cleave_fit_edges_clear (CleaveFitEdges *edges)
 {
   g_clear_pointer (&edges->links, g_free);
@@ -333,7 +356,7 @@ is_alike (const CleaveFitEdge *a, const CleaveFitEdge *b)
 
   return SIMILAR * begin <= n && a->cut == b->cut && a->halo == b->halo &&
          a->in_bands == b->in_bands && a->is_thin == b->is_thin &&
-         (a->n_columns > 1) == (b->n_columns > 1);
+         a->keeps_copies == b->keeps_copies && (a->n_columns > 1) == (b->n_columns > 1);
 }
 
 /* With the step after it, or without its last, a segment is the same if that is foreseen. */

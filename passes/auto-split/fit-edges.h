@@ -64,6 +64,8 @@ gboolean cleave_fit_edges_init_fine (CleaveFitEdges *edges,
 void cleave_fit_edges_init_lapped (CleaveFitEdges *edges,
                                    const CleaveFitEdges *apart,
                                    CleaveFitLaps laps);
+/* The same, likewise, for CLEAVE_FIT_KEPT. */
+void cleave_fit_edges_init_kept (CleaveFitEdges *edges, const CleaveFitEdges *tiles);
 void cleave_fit_edges_clear (CleaveFitEdges *edges);
 /* A segment was measured: it needs so many bytes, and those like it are thought to need as much
  * more than was foreseen. */

@@ -2,6 +2,7 @@
 
 #include "fit-try.h"
 
+#include "copy-kept.h"
 #include "fit-pieces.h"
 #include "share-kept.h"
 
@@ -170,6 +171,18 @@ make_segments (const GPtrArray *parts, CleaveGraph *graph, GError **error)
   return g_steal_pointer (&segments);
 }
 
+static void
+copy_kept (const GPtrArray *parts, CleaveGraph *graph, const CleaveFitPieces *pieces)
+{
+  g_autofree gboolean *copies = g_new0 (gboolean, parts->len + 1);
+  gboolean any = FALSE;
+
+  for (guint i = 0; i < parts->len; i++)
+    any |= copies[i] = ((const CleaveFitPart *) parts->pdata[i])->edge.keeps_copies;
+  if (any)
+    cleave_copy_kept (graph, pieces, copies);
+}
+
 /* Tells whose the nodes are.  Where the order of the nodes is what the parts were found in, pieces
  * keep it. */
 static gboolean
@@ -199,6 +212,8 @@ apply (const GPtrArray *parts,
       cleave_fit_pieces_note (pieces, graph, i);
     }
   cleave_share_kept (graph);
+  cleave_fit_pieces_note (pieces, graph, CLEAVE_FIT_SHARED);
+  copy_kept (parts, graph, pieces);
   cleave_fit_pieces_note (pieces, graph, CLEAVE_FIT_SHARED);
   if (is_listed)
     cleave_fit_pieces_list (pieces, graph, ends);

@@ -25,11 +25,12 @@ typedef struct
   CleaveHalo halo;
   gboolean in_bands; /* tiles below each other come one after the other, those beside them later */
   gboolean is_thin;  /* strips keep much more than they make */
-  gint64 n_bytes;    /* that are alive meanwhile, as far as can be told */
-  gint64 foreseen;   /* the same, before anything was measured */
-  gint64 apart, lapped; /* the same, where nothing lies over what dies, and where results do */
-  gint64 bold;          /* the same, however far strips read ahead */
-  guint best_of;        /* bits: with which laps no other is better */
+  gboolean keeps_copies; /* what strips keep of a value is a copy, although it be all of it */
+  gint64 n_bytes;        /* that are alive meanwhile, as far as can be told */
+  gint64 foreseen;       /* the same, before anything was measured */
+  gint64 apart, lapped;  /* the same, where nothing lies over what dies, and where results do */
+  gint64 bold;           /* the same, however far strips read ahead */
+  guint best_of;         /* bits: with which laps no other is better */
   gboolean is_measured;
   double macs;  /* added */
   double work;  /* added, in nanoseconds: for MACs, nodes, and bytes copied */
