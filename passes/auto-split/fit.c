@@ -228,7 +228,8 @@ find_parted (Searches *searches, const CleaveFitTry *found)
 
   if (!may_look_otherwise (searches, found))
     return NULL;
-  parted->most = parted->enough = searches->first.enough;
+  parted->most = searches->first.enough;
+  parted->enough = MIN (parted->enough, parted->most);
   return find_try (parted);
 }
 

@@ -390,6 +390,36 @@ START_TEST (plans_are_as_fast_as_asked)
 }
 END_TEST
 
+/* Halves of a product that are read apart need less as they are, without any segment. */
+#define HALVES                                                                                     \
+  "graph halves\n%x0 = Input : float32 1x12x24\n%c1 = Constant seed=912 : float32 24x96\n"         \
+  "%v2 = MatMul %x0, %c1\n%a3, %b3 = Split %v2 axis=2 split=48,48\n%v4 = Sigmoid %a3\n"            \
+  "%v5 = Mul %v4, %b3\n%c6 = Constant seed=897 : float32 48x24\n%v7 = MatMul %v5, %c6\n"           \
+  "%c8 = Constant seed=766 : float32 24x96\n%v9 = MatMul %v7, %c8\n%v10 = Relu %v9\n"              \
+  "%v11 = ReduceMean %v10 axes=1 keepdims=1\n%c12 = Constant seed=921 : float32 96x24\n"           \
+  "%v13 = MatMul %v11, %c12\n%v14 = Sigmoid %v13\n%c15 = Constant seed=560 : float32 24x96\n"      \
+  "%v16 = MatMul %v14, %c15\n%v17 = Mul %v10, %v16\n%c18 = Constant seed=7 : float32 96x24\n"      \
+  "%v19 = MatMul %v17, %c18\n%c20 = Constant seed=906 : float32 24x96\n"                           \
+  "%v21 = MatMul %v19, %c20\n%a22, %b22 = Split %v21 axis=2 split=48,48\n%v23 = Sigmoid %a22\n"    \
+  "%v24 = Mul %v23, %b22\n%c25 = Constant seed=910 : float32 48x24\n%v26 = MatMul %v24, %c25\n"    \
+  "output %v26\n"
+
+START_TEST (plans_of_parts_alone_are_found_again)
+{
+  g_autoptr (CleaveGraph) graph = parse (HALVES);
+  CleaveFitOptions options = { .max_added_macs = -1, .max_added_latency = 0.25 };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (CleaveFitPlan) plan = cleave_fit_plan_new (graph, &options, &error), same = NULL;
+
+  cleave_assert_no_error (error);
+  ck_assert_uint_eq (cleave_fit_plan_get_n_segments (plan), 0);
+  options.max_memory = cleave_fit_plan_get_totals (plan)->arena_after;
+  ck_assert_int_lt (options.max_memory, cleave_fit_plan_get_totals (plan)->arena_before);
+  same = cleave_fit_plan_new (graph, &options, &error);
+  cleave_assert_no_error (error);
+}
+END_TEST
+
 /* Another graph has values that are read in parts as well; it stays as it is. */
 START_TEST (plans_of_parts_are_for_their_graph)
 {
@@ -451,8 +481,9 @@ add_tests (Suite *suite)
                    rows_are_made_where_they_are_read, parts_are_not_too_many, what_is_small_stays,
                    parts_have_the_same_bits, NULL);
   cleave_add_case (suite, "plans", plans_have_parts, plans_have_chunks_of_layers,
-                   plans_are_as_fast_as_asked, plans_of_parts_are_for_their_graph,
-                   plans_without_segments_have_no_parts, frontiers_have_plans_of_parts, NULL);
+                   plans_are_as_fast_as_asked, plans_of_parts_alone_are_found_again,
+                   plans_of_parts_are_for_their_graph, plans_without_segments_have_no_parts,
+                   frontiers_have_plans_of_parts, NULL);
   tcase_add_loop_test (stay, what_is_read_otherwise_stays, 0, G_N_ELEMENTS (whole));
   suite_add_tcase (suite, stay);
 }
