@@ -35,55 +35,42 @@ count_bytes (const CleaveNode *node)
   return cleave_tensor_type_n_bytes (&node->results[0].type);
 }
 
-static gboolean
-is_view (const CleaveNode *node)
-{
-  g_auto (CleaveNodeCall) call = { 0 };
-
-  if (node->n_results != 1 || node->n_operands == 0 || node->operands[0].result == NULL)
-    return FALSE;
-  cleave_node_call_init (&call, node);
-  return cleave_call_is_view (&call.call);
-}
-
 /* What may be copied, wherever that is, leaves what it is a view of. */
 static guint
-find_base (const CleaveNode *node, const Value *values)
+find_base (const CleaveNode *node, const Value *values, CleaveGraphFacts *facts)
 {
-  return (node->op->flags & CLEAVE_OP_VIEW) != 0 && !cleave_storage_is_for_joins (node) &&
-                 is_view (node)
+  return (node->op->flags & CLEAVE_OP_VIEW) != 0 && node->n_results == 1 && node->n_operands > 0 &&
+                 node->operands[0].result != NULL && !cleave_storage_is_for_joins (node) &&
+                 cleave_graph_facts_of_view (facts, node, 0)->is_view
              ? values[node->operands[0].result->node->id].base
              : node->id;
 }
 
 /* Of parts that overlap one may be there for nothing, as one without elements is. */
 static gboolean
-needs_all (const CleaveNode *join)
+needs_all (const CleaveNode *join, CleaveGraphFacts *facts)
 {
-  g_autofree CleaveRange *ranges = cleave_join_ranges (join);
-  gint64 n = 0;
+  const CleaveJoinFacts *of_join = cleave_graph_facts_of_join (facts, join);
 
   for (guint i = 0; i < join->n_operands; i++)
-    {
-      if (cleave_range_is_empty (&ranges[i]))
-        return FALSE;
-      n += cleave_range_n_elements (&ranges[i]);
-    }
-  return n == cleave_shape_n_elements (&join->results[0].type.shape);
+    if (cleave_range_holds_none (&of_join->ranges[i]))
+      return FALSE;
+  return !of_join->overlap;
 }
 
 /* Whether what it reads is read for something. */
 static gboolean
-is_needed (const CleaveNode *node)
+is_needed (const CleaveNode *node, CleaveGraphFacts *facts)
 {
-  if ((node->op->flags & CLEAVE_OP_JOIN) != 0 && !cleave_node_is_fixed (node) && !needs_all (node))
+  if ((node->op->flags & CLEAVE_OP_JOIN) != 0 && !cleave_node_is_fixed (node) &&
+      !needs_all (node, facts))
     return FALSE;
   return cleave_node_is_used (node) || cleave_node_is_input (node);
 }
 
 /* By id; NULL: one is there for nothing. */
 static Value *
-find_values (const CleaveGraph *graph, const GPtrArray *order)
+find_values (const CleaveGraph *graph, CleaveGraphFacts *facts, const GPtrArray *order)
 {
   g_autofree Value *values = CLEAVE_NEW (Value, graph->n_ids + 1);
 
@@ -91,9 +78,9 @@ find_values (const CleaveGraph *graph, const GPtrArray *order)
     {
       const CleaveNode *node = order->pdata[i];
 
-      if (!is_needed (node))
+      if (!is_needed (node, facts))
         return NULL;
-      values[node->id] = (Value){ count_bytes (node), find_base (node, values), i };
+      values[node->id] = (Value){ count_bytes (node), find_base (node, values, facts), i };
       for (guint o = 0; o < node->n_operands && !cleave_node_is_fixed (node); o++)
         if (node->operands[o].result != NULL)
           values[values[node->operands[o].result->node->id].base].last = i;
@@ -124,10 +111,10 @@ find_largest_dying (const CleaveNode *node, const Value *values, guint position)
 }
 
 gint64 *
-cleave_order_find_least (const CleaveGraph *graph, const GPtrArray *order)
+cleave_order_find_least (const CleaveGraph *graph, CleaveGraphFacts *facts, const GPtrArray *order)
 {
   const gint64 align = CLEAVE_BUFFER_ALIGNMENT;
-  g_autofree Value *values = find_values (graph, order);
+  g_autofree Value *values = find_values (graph, facts, order);
   gint64 *least, sum = 0;
 
   if (values == NULL)

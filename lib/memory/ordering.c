@@ -46,6 +46,7 @@ candidate_free (gpointer data)
 typedef struct
 {
   const CleaveGraph *graph;
+  GPtrArray *file; /* the order of the file */
   CleaveGraphFacts *facts;
   gint64 bound; /* none needs less */
   GPtrArray *candidates;
@@ -56,6 +57,7 @@ typedef struct
 static void
 finding_clear (Finding *f)
 {
+  g_clear_pointer (&f->file, g_ptr_array_unref);
   g_clear_pointer (&f->candidates, g_ptr_array_unref);
   g_clear_pointer (&f->storage, cleave_storage_free);
   g_clear_pointer (&f->facts, cleave_graph_facts_free);
@@ -146,7 +148,7 @@ add_bound (Finding *f, GPtrArray *order)
 
   if (f->best == NULL)
     return FALSE;
-  least = cleave_order_find_least (f->graph, order);
+  least = cleave_order_find_least (f->graph, f->facts, order);
   for (guint i = 0; least != NULL && i < order->len; i++)
     peak = MAX (peak, least[i]);
   if (least == NULL || peak < f->best->peak)
@@ -288,9 +290,8 @@ has_its_order (const CleaveGraph *graph)
 static gboolean
 find_order (Finding *f, const CleaveGraph *graph, gint64 bound, GError **error)
 {
-  g_autoptr (GPtrArray) file = cleave_topology_sort (graph, error);
-
-  if (file == NULL)
+  f->file = cleave_topology_sort (graph, error);
+  if (f->file == NULL)
     return FALSE;
   f->graph = graph;
   f->facts = cleave_graph_facts_new (graph);
@@ -298,10 +299,10 @@ find_order (Finding *f, const CleaveGraph *graph, gint64 bound, GError **error)
   f->candidates = g_ptr_array_new_with_free_func (candidate_free);
   if (has_its_order (graph))
     {
-      add_candidate (f, file);
+      add_candidate (f, f->file);
       return TRUE;
     }
-  add_walks (f, file);
+  add_walks (f, f->file);
   add_variants (f);
   return TRUE;
 }
@@ -340,23 +341,20 @@ cleave_order_best_of (const CleaveGraph *graph, const GPtrArray *orders)
   return g_ptr_array_ref (f.best->order);
 }
 
-/* The order of the file, if it may take no more than the best one, and is another; NULL: there is
- * none. */
-static GPtrArray *
-find_file_order (const Finding *f, const CleaveGraph *graph)
+/* Whether the order of the file is another than the best one, and may take no more. */
+static gboolean
+may_keep_file (const Finding *f)
 {
-  g_autoptr (GPtrArray) file = cleave_topology_sort (graph, NULL);
-
-  if (is_same (f->best->order, file))
-    return NULL;
+  if (is_same (f->best->order, f->file))
+    return FALSE;
   for (guint i = 0; i < f->candidates->len; i++)
     {
       const CleaveOrderCandidate *candidate = f->candidates->pdata[i];
 
-      if (candidate->peak > f->best->peak && is_same (candidate->order, file))
-        return NULL;
+      if (candidate->peak > f->best->peak && is_same (candidate->order, f->file))
+        return FALSE;
     }
-  return g_steal_pointer (&file);
+  return TRUE;
 }
 
 /* A fitted file has its nodes in the order in which they run.  Another of the same peak may have
@@ -368,22 +366,20 @@ cleave_order_with_laps_down_to (const CleaveGraph *graph,
                                 GError **error)
 {
   g_auto (Finding) f = { 0 };
-  g_autoptr (GPtrArray) file = NULL;
   g_autoptr (CleaveStorage) other = NULL;
 
   if (!find_order (&f, graph, n_bytes, error))
     return NULL;
   cleave_storage_lap (f.storage, graph);
-  file = find_file_order (&f, graph);
-  if (file != NULL)
+  if (may_keep_file (&f))
     {
-      other = cleave_storage_new (graph, file);
+      other = cleave_storage_new_within (graph, f.facts, f.file, G_MAXINT64);
       cleave_storage_lap (other, graph);
     }
   if (other != NULL && cleave_storage_get_peak (other) <= cleave_storage_get_peak (f.storage))
     {
       *storage = g_steal_pointer (&other);
-      return g_steal_pointer (&file);
+      return g_steal_pointer (&f.file);
     }
   *storage = g_steal_pointer (&f.storage);
   return g_ptr_array_ref (f.best->order);

@@ -189,6 +189,17 @@ plan_macs (const CleavePlan *plan)
   return macs;
 }
 
+/* Of the whole graph; many regions of a large one ask for none. */
+static gint64
+count_macs_before (CleaveRegion *region, const CleaveConstraint *constraint)
+{
+  if (constraint == NULL || constraint->max_added_macs == 0)
+    return 0;
+  if (region->macs < 0)
+    region->macs = cleave_graph_get_macs (region->graph);
+  return region->macs;
+}
+
 static gboolean
 meets_constraint (CleaveRegion *region,
                   const CleaveRegionNode *member,
@@ -198,7 +209,8 @@ meets_constraint (CleaveRegion *region,
   gint64 added = plan_macs (plan) - cleave_node_get_macs (member->node);
 
   if (!cleave_constraint_allows (member->constraint, plan, why) ||
-      !cleave_constraint_allows_macs (member->constraint, region->macs,
+      !cleave_constraint_allows_macs (member->constraint,
+                                      count_macs_before (region, member->constraint),
                                       cleave_saturated_add (region->added_macs, added), why))
     return FALSE;
   region->added_macs = cleave_saturated_add (region->added_macs, added);
@@ -392,7 +404,7 @@ region_new (CleaveGraph *graph, GPtrArray *order, const CleaveRecursion *recursi
   region->strips = g_array_new (FALSE, FALSE, sizeof (CleaveStrip));
   region->wide =
       recursion->halo == CLEAVE_HALO_CARRY_NARROW ? cleave_find_wide (graph, order) : NULL;
-  region->macs = cleave_graph_get_macs (graph);
+  region->macs = -1;
   return region;
 }
 
