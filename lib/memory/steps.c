@@ -156,12 +156,13 @@ add_node (CleaveStorage *storage, CleaveNode *node)
     assignments[r].ready = ready;
 }
 
-void
-cleave_storage_visit (const CleaveStorage *storage,
-                      const CleaveGraph *graph,
-                      const CleaveStep *step,
-                      CleaveStepVisit visit,
-                      gpointer data)
+/* Inline, since whole storages are gone through. */
+static inline void
+visit_step (const CleaveStorage *storage,
+            const CleaveGraph *graph,
+            const CleaveStep *step,
+            CleaveStepVisit visit,
+            gpointer data)
 {
   CleaveNode *node = step->node;
 
@@ -186,6 +187,16 @@ cleave_storage_visit (const CleaveStorage *storage,
     }
   for (guint r = 0; r < node->n_results; r++)
     visit (cleave_storage_assignment (storage, &node->results[r]), TRUE, data);
+}
+
+void
+cleave_storage_visit (const CleaveStorage *storage,
+                      const CleaveGraph *graph,
+                      const CleaveStep *step,
+                      CleaveStepVisit visit,
+                      gpointer data)
+{
+  visit_step (storage, graph, step, visit, data);
 }
 
 typedef struct
@@ -275,8 +286,7 @@ find_buffers (CleaveStorage *storage, const CleaveGraph *graph)
     {
       Touch at = { storage, s };
 
-      cleave_storage_visit (storage, graph, &g_array_index (storage->steps, CleaveStep, s), touch,
-                            &at);
+      visit_step (storage, graph, &g_array_index (storage->steps, CleaveStep, s), touch, &at);
     }
 }
 

@@ -32,14 +32,12 @@ is_of_use (const CleaveFitEdge *edge, const CleaveFitEdge *last)
          (last->is_thin && !edge->is_thin);
 }
 
-/* Notes those that no other betters, of one end and begin. */
+/* Notes those that no other betters, of one end and begin; they are sorted. */
 static void
-find_best (CleaveFitEdge **found, guint n, CleaveFitLaps laps)
+find_best (CleaveFitEdge *const *found, guint n, CleaveFitLaps laps)
 {
   const CleaveFitEdge *last = NULL;
 
-  if (n > 1)
-    g_qsort_with_data (found, (gint) n, sizeof *found, compare_edges, &laps);
   for (guint i = 0; i < n; i++)
     {
       CleaveFitEdge *edge = found[i];
@@ -53,15 +51,31 @@ find_best (CleaveFitEdge **found, guint n, CleaveFitLaps laps)
 }
 
 static void
+sort (CleaveFitEdge **found, guint n, CleaveFitLaps laps)
+{
+  if (n > 1)
+    g_qsort_with_data (found, (gint) n, sizeof *found, compare_edges, &laps);
+}
+
+static void
 add_best_of (CleaveFitEdge **found, guint n, gboolean is_fine, GArray *best)
 {
+  const CleaveFitLaps last = is_fine ? CLEAVE_FIT_FINE : CLEAVE_FIT_NARROW;
+  gboolean has_laps = FALSE; /* else the order is one for all */
+
   for (guint i = 0; i < n; i++)
-    found[i]->best_of = 0;
-  if (is_fine)
-    find_best (found, n, CLEAVE_FIT_FINE);
-  else
-    for (CleaveFitLaps laps = CLEAVE_FIT_FINE; laps-- > CLEAVE_FIT_APART;)
+    {
+      found[i]->best_of = 0;
+      has_laps |= found[i]->lapped != found[i]->apart || found[i]->bold != found[i]->apart;
+    }
+  sort (found, n, last);
+  find_best (found, n, last);
+  for (CleaveFitLaps laps = is_fine ? CLEAVE_FIT_APART : last; laps-- > CLEAVE_FIT_APART;)
+    {
+      if (has_laps)
+        sort (found, n, laps);
       find_best (found, n, laps);
+    }
   for (guint i = 0; i < n; i++)
     if (found[i]->best_of != 0)
       g_array_append_vals (best, found[i], 1);
