@@ -2,14 +2,6 @@
 
 #include "fit-best.h"
 
-gint64
-cleave_fit_get_foreseen (const CleaveFitEdge *edge, CleaveFitLaps laps)
-{
-  return laps == CLEAVE_FIT_LAPPED ? edge->lapped
-         : laps == CLEAVE_FIT_BOLD ? edge->bold
-                                   : edge->apart;
-}
-
 /* Of one begin. */
 static int
 compare_edges (gconstpointer a, gconstpointer b, gpointer data)

@@ -18,7 +18,14 @@ typedef enum {
 } CleaveFitLaps;
 
 /* The bytes that a segment is thought to need. */
-gint64 cleave_fit_get_foreseen (const CleaveFitEdge *edge, CleaveFitLaps laps);
+static inline gint64
+cleave_fit_get_foreseen (const CleaveFitEdge *edge, CleaveFitLaps laps)
+{
+  return laps == CLEAVE_FIT_LAPPED ? edge->lapped
+         : laps == CLEAVE_FIT_BOLD ? edge->bold
+                                   : edge->apart;
+}
+
 /* Of edges (CleaveFitEdge) with one end, those that no other betters with some laps, which are
  * CLEAVE_FIT_FINE alone or all others: by begin, and by bytes where nothing is lapped. */
 GArray *cleave_fit_list_best (GArray *found, guint end, gboolean is_fine);

@@ -228,13 +228,35 @@ run (Search *search, CleaveFitWalker *walker)
 }
 
 static void
-add_edge (CleaveFitEdges *edges, const CleaveFitEdge *edge)
+note_kind (CleaveFitEdges *edges, const CleaveFitEdge *edge)
 {
-  g_array_append_vals (edges->edges, edge, 1);
   edges->has_tiles |= edge->n_columns > 1 && (edge->best_of & 1U << CLEAVE_FIT_APART) != 0;
   edges->has_laps |= edge->bold < edge->apart && edge->halo != CLEAVE_HALO_CARRY_NARROW;
   edges->has_narrow |= edge->halo == CLEAVE_HALO_CARRY_NARROW;
   edges->has_fine |= edge->n_strips * edge->n_columns > CLEAVE_FIT_MAX_TILES;
+}
+
+/* Puts together what was found for all ends. */
+static void
+join_ends (CleaveFitEdges *edges, GArray **best)
+{
+  const guint n_steps = edges->steps->n_steps;
+  guint n = 0;
+
+  for (guint end = 1; end <= n_steps; end++)
+    n += best[end] == NULL ? 0 : best[end]->len;
+  edges->edges = g_array_sized_new (FALSE, FALSE, sizeof (CleaveFitEdge), n);
+  edges->first = g_new0 (guint, n_steps + 2);
+  for (guint end = 1; end <= n_steps; end++)
+    {
+      edges->first[end] = edges->edges->len;
+      if (best[end] != NULL)
+        g_array_append_vals (edges->edges, best[end]->data, best[end]->len);
+      g_clear_pointer (&best[end], g_array_unref);
+    }
+  edges->first[n_steps + 1] = edges->edges->len;
+  for (guint e = 0; e < n; e++)
+    note_kind (edges, &g_array_index (edges->edges, CleaveFitEdge, e));
 }
 
 static void
@@ -265,17 +287,8 @@ init (CleaveFitEdges *edges, Search *search, GError **error)
   search->max_steps = MAX (MIN_SEGMENT, MAX_WALKED / (20 * (n_steps + 1)));
   search->best = best;
   edges->walker = cleave_fit_walker_new (edges->steps);
-  edges->edges = g_array_new (FALSE, FALSE, sizeof (CleaveFitEdge));
-  edges->first = g_new0 (guint, n_steps + 2);
   edges->n_visits = run (search, edges->walker);
-  for (guint end = 1; end <= n_steps; end++)
-    {
-      edges->first[end] = edges->edges->len;
-      for (guint i = 0; best[end] != NULL && i < best[end]->len; i++)
-        add_edge (edges, &g_array_index (best[end], CleaveFitEdge, i));
-      g_clear_pointer (&best[end], g_array_unref);
-    }
-  edges->first[n_steps + 1] = edges->edges->len;
+  join_ends (edges, best);
   make_links (edges);
   return !g_cancellable_set_error_if_cancelled (search->watch->cancellable, error);
 }

@@ -79,7 +79,7 @@ check_best (const GArray *edges, const GArray *best, guint begin, CleaveFitLaps 
   while ((edge = find_next (edges, begin, laps,
                             edge == NULL ? G_MININT64 : cleave_fit_get_foreseen (edge, laps))))
     {
-      const gboolean is_allowed = laps == CLEAVE_FIT_NARROW || edge->halo == CLEAVE_HALO_CARRY;
+      const gboolean is_allowed = laps >= CLEAVE_FIT_NARROW || edge->halo == CLEAVE_HALO_CARRY;
       const gboolean is_best =
           is_allowed && (last == NULL || edge->work < last->work || edge->macs < last->macs ||
                          edge->work + edge->again < last->work + last->again ||
@@ -98,14 +98,16 @@ START_TEST (best_edges_are_told_for_all_laps)
 
   for (guint i = 0; i < 20; i++)
     {
+      const gboolean is_fine = i % 4 == 3;
       g_autoptr (GArray) edges = make_edges (rand, i % 2 == 0);
       g_autoptr (GArray) found = g_array_copy (edges);
-      g_autoptr (GArray) best = cleave_fit_list_best (found, N_BEGINS);
+      g_autoptr (GArray) best = cleave_fit_list_best (found, N_BEGINS, is_fine);
 
       ck_assert_uint_lt (best->len, edges->len);
       for (guint begin = 0; begin < N_BEGINS; begin++)
-        for (CleaveFitLaps laps = 0; laps < CLEAVE_FIT_N_LAPS; laps++)
-          check_best (edges, best, begin, laps);
+        for (CleaveFitLaps laps = 0; laps <= CLEAVE_FIT_FINE; laps++)
+          if ((laps == CLEAVE_FIT_FINE) == is_fine)
+            check_best (edges, best, begin, laps);
       for (guint e = 1; e < best->len; e++)
         {
           const CleaveFitEdge *x = &g_array_index (best, CleaveFitEdge, e - 1), *y = x + 1;
@@ -119,7 +121,7 @@ END_TEST
 START_TEST (of_no_edges_none_is_best)
 {
   g_autoptr (GArray) none = g_array_new (FALSE, FALSE, sizeof (CleaveFitEdge));
-  g_autoptr (GArray) best = cleave_fit_list_best (none, 3);
+  g_autoptr (GArray) best = cleave_fit_list_best (none, 3, FALSE);
 
   ck_assert_uint_eq (best->len, 0);
 }
