@@ -109,28 +109,6 @@ cleave_scatter_join_line (const CleaveView *to,
     }
 }
 
-/* What is there and the update become one. */
-static void
-join (const CleaveView *to, const CleaveView *update, CleaveScatterReduction reduction)
-{
-  const CleaveView *views[] = { to, update };
-  CleaveLines lines;
-
-  for (gboolean more = cleave_lines_init_views (&lines, views, 2); more;
-       more = cleave_lines_next (&lines))
-    cleave_scatter_join_line (to, lines.offset[0], lines.step[0], update, lines.offset[1],
-                              lines.step[1], lines.length, reduction);
-}
-
-static void
-put (CleaveScatterReduction reduction, const CleaveView *to, const CleaveView *update)
-{
-  if (reduction == CLEAVE_SCATTER_NONE)
-    cleave_view_copy (to, update);
-  else
-    join (to, update, reduction);
-}
-
 /* ScatterElements */
 
 static gboolean
@@ -302,6 +280,20 @@ maps_nd (const CleaveCall *call, guint operand, CleaveDimMap *map)
         d < first ? cleave_dim_map_whole (own->dim[d]) : cleave_dim_map_same (d - first + taken);
 }
 
+/* What is behind a place in y becomes one with what is behind one in the updates; `lines` are those
+ * of both. */
+static void
+join (const CleaveView *y,
+      const CleaveView *updates,
+      CleaveLines *lines,
+      CleaveScatterReduction how)
+{
+  do
+    cleave_scatter_join_line (y, lines->offset[0], lines->step[0], updates, lines->offset[1],
+                              lines->step[1], lines->length, how);
+  while (cleave_lines_next (lines));
+}
+
 static void
 compute_nd (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
 {
@@ -309,22 +301,29 @@ compute_nd (const CleaveCall *call, const CleaveView *operands, const CleaveView
   const CleaveView *indices = &operands[INDICES], *updates = &operands[UPDATES], *y = &results[0];
   CleaveShape tuples = indices->type.shape;
   guint taken = (guint) tuples.dim[tuples.rank - 1], n = --tuples.rank;
+  CleaveView to = cleave_move_drop_dims (y, 0, taken, 0),
+             update = cleave_move_drop_dims (updates, 0, n, 0);
+  const CleaveView *views[] = { &to, &update };
   gint64 i[CLEAVE_MAX_RANK];
+  CleaveLines lines;
 
   cleave_view_copy (y, &operands[DATA]);
   if (cleave_shape_n_elements (&updates->type.shape) == 0)
     return;
+  cleave_lines_init_views (&lines, views, 2);
   CLEAVE_EACH_INDEX (i, &tuples)
     {
       gint64 from = cleave_index_offset (n, i, indices->stride), at = 0;
-      CleaveView to, update = cleave_move_drop_dims (updates, 0, n,
-                                                     cleave_index_offset (n, i, updates->stride));
 
       for (guint k = 0; k < taken; k++)
         at += y->stride[k] *
               cleave_move_index (indices, from + k * indices->stride[n], y->type.shape.dim[k]);
-      to = cleave_move_drop_dims (y, 0, taken, at);
-      put (a->reduction, &to, &update);
+      to.data = cleave_view_element (y, at);
+      update.data = cleave_view_element (updates, cleave_index_offset (n, i, updates->stride));
+      if (a->reduction == CLEAVE_SCATTER_NONE)
+        cleave_view_copy (&to, &update);
+      else
+        join (&to, &update, &lines, a->reduction);
     }
 }
 
