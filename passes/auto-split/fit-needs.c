@@ -155,20 +155,27 @@ extend (CleaveRange *range, const CleaveRange *more)
     }
 }
 
+/* Whether nothing was needed of it before. */
+static gboolean
+begin_need (CleaveFitState *state, guint value)
+{
+  CleaveFitNeed *need = &state->walker->needs[value];
+
+  if (need->stamp == state->walker->now)
+    return FALSE;
+  need->stamp = state->walker->now;
+  need->joined = 0;
+  g_array_append_val (state->walker->asked, value);
+  return TRUE;
+}
+
 static void
 add_need (CleaveFitState *state, guint value, const CleaveRange range[CLEAVE_FIT_N_SAMPLES])
 {
   CleaveFitNeed *need = &state->walker->needs[value];
-  gboolean is_new = need->stamp != state->walker->now;
 
-  need->stamp = state->walker->now;
-  if (is_new)
-    {
-      need->joined = 0;
-      g_array_append_val (state->walker->asked, value);
-    }
   for (guint s = 0; s < state->n_samples; s++)
-    if (is_new || cleave_range_holds_none (&need->range[s]))
+    if (cleave_range_holds_none (&need->range[s]))
       copy_range (&range[s], &need->range[s]);
     else if (!cleave_range_holds_none (&range[s]))
       extend (&need->range[s], &range[s]);
@@ -215,22 +222,25 @@ ask_view (CleaveFitState *state, const CleaveFitNode *node, guint result)
   const CleaveFitOperand *x =
       &g_array_index (steps->operands, CleaveFitOperand, node->first_operand);
   const CleaveFitNeed *need = &state->walker->needs[node->first_value + result];
-  CleaveRange range[CLEAVE_FIT_N_SAMPLES];
+  CleaveRange ranges[CLEAVE_FIT_N_SAMPLES], *range = ranges;
   CleaveStridedRange view;
+  gboolean is_new;
 
   if (x->value == CLEAVE_FIT_NONE || need->stamp != state->walker->now)
     return;
   cleave_result_get_strided_range (&node->node->results[result], &view);
+  is_new = begin_need (state, x->value);
+  if (is_new)
+    range = state->walker->needs[x->value].range;
   for (guint s = 0; s < state->n_samples; s++)
     {
-      range[s] = need->range[s];
+      range[s].rank = view.rank;
       for (guint d = 0; d < view.rank; d++)
-        {
-          range[s].dim[d].begin += view.begin[d];
-          range[s].dim[d].end += view.begin[d];
-        }
+        range[s].dim[d] = (CleaveSpan){ need->range[s].dim[d].begin + view.begin[d],
+                                        need->range[s].dim[d].end + view.begin[d] };
     }
-  add_need (state, x->value, range);
+  if (!is_new)
+    add_need (state, x->value, range);
 }
 
 static void
@@ -311,15 +321,21 @@ ask_operands (CleaveFitState *state,
     {
       const CleaveFitOperand *x =
           &g_array_index (steps->operands, CleaveFitOperand, node->first_operand + o);
-      CleaveRange range[CLEAVE_FIT_N_SAMPLES];
+      CleaveRange ranges[CLEAVE_FIT_N_SAMPLES], *range = ranges;
+      CleaveFitNeed *need;
+      gboolean is_new;
 
       if (x->value == CLEAVE_FIT_NONE)
         continue;
+      need = &state->walker->needs[x->value];
+      is_new = begin_need (state, x->value);
+      if (is_new)
+        range = need->range;
       map_made (state, node, x, made, range);
-      add_need (state, x->value, range);
       if ((node->node->op->flags & CLEAVE_OP_JOIN) != 0)
-        state->walker->needs[x->value].joined = MAX (
-            state->walker->needs[x->value].joined, cleave_range_count (&range[CLEAVE_FIT_MIDDLE]));
+        need->joined = MAX (need->joined, cleave_range_count (&range[CLEAVE_FIT_MIDDLE]));
+      if (!is_new)
+        add_need (state, x->value, range);
     }
 }
 
