@@ -324,9 +324,9 @@ find_plan (Searches *searches, GError **error)
  * by the next.  Where none does, values of which each reader needs a part, such as queries, keys
  * and values side by side, are made in those parts, and recurrent layers in chunks of steps; values
  * that wait long or that many nodes read are made twice, if that is little work; and plans are
- * looked for in which strips take the place of joins whose parts come at very different times, as in
- * U-nets; and such in which nodes run earlier or later, so that what is small waits in place of what
- * is large.  The graph is not changed: see [method@Cleave.FitPlan.apply].
+ * looked for in which strips take the place of joins whose parts come at very different times, as
+ * in U-nets; and such in which nodes run earlier or later, so that what is small waits in place of
+ * what is large.  The graph is not changed: see [method@Cleave.FitPlan.apply].
  *
  * Fails with %CLEAVE_ERROR_LIMIT if no plan does: the message has the smallest number of bytes that
  * can be met, which the same call then accepts, and the values that stand against less.  Fails with
