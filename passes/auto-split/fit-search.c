@@ -146,9 +146,9 @@ learn_of (CleaveFitEdges *edges, const CleaveFitTry *tried)
 static void
 recall (const CleaveFitSearch *search, CleaveFitEdges *edges)
 {
-  for (guint t = 0; t < search->tries->len; t++)
+  for (guint t = 0; t < search->met->len; t++)
     {
-      const CleaveFitTry *tried = search->tries->pdata[t];
+      const CleaveFitTry *tried = search->met->pdata[t];
 
       for (guint i = 0; i < tried->parts->len; i++)
         if (tried->part_bytes[i] > 0)
@@ -307,6 +307,7 @@ cleave_fit_search_clear (CleaveFitSearch *search)
   cleave_fit_steps_clear (&search->steps);
   g_clear_pointer (&search->known, g_hash_table_unref);
   g_clear_pointer (&search->asked, g_ptr_array_unref);
+  g_clear_pointer (&search->met, g_ptr_array_unref);
   g_clear_pointer (&search->tries, g_ptr_array_unref);
   g_clear_pointer (&search->late, g_ptr_array_unref);
   g_clear_pointer (&search->copies, g_ptr_array_unref);
@@ -353,6 +354,8 @@ try_path (CleaveFitSearch *search, const CleaveFitPath *path)
     }
   if (search->asked != NULL)
     g_ptr_array_add (search->asked, tried);
+  if (!g_ptr_array_find (search->met, tried, NULL))
+    g_ptr_array_add (search->met, tried);
   if (search->before == NULL)
     search->before = tried;
   if (search->original == NULL)
@@ -377,6 +380,7 @@ init (CleaveFitSearch *search, CleaveGraph *graph, const CleaveFitOptions *optio
   search->graph = graph;
   search->graph->inputs_apart = options->inputs_apart;
   search->known = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  search->met = g_ptr_array_new ();
   search->tries = g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_fit_try_free);
   for (guint laps = 0; laps < CLEAVE_FIT_N_LAPS; laps++)
     search->learned[laps] = g_ptr_array_new ();
@@ -985,6 +989,8 @@ search_kept (CleaveFitSearch *search)
 static void
 search_all (CleaveFitSearch *search, gboolean goes_down)
 {
+  /* what a quick search met before is to change nothing: who asks for the least finds it again */
+  g_ptr_array_set_size (search->met, 0);
   foresee (search);
   /* copies and parts may take longer than allowed by themselves; what the graph takes is allowed */
   search->enough =

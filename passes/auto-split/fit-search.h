@@ -17,6 +17,7 @@ typedef struct
   CleaveFitEdges lapped[CLEAVE_FIT_N_LAPS]; /* of tiles, if there are such; the first is not */
   GHashTable *known;                        /* CleaveFitTry, by what is cut */
   GPtrArray *tries;                         /* the same; the first cuts nothing */
+  GPtrArray *met;                           /* the same, unowned: since the search began */
   GPtrArray *asked;                         /* CleaveFitTry, unowned: in search of the least */
   const CleaveFitTry *before;               /* the first */
   const CleaveFitTry *original;             /* the same, without copies */

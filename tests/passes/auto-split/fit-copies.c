@@ -296,6 +296,42 @@ START_TEST (what_waits_long_is_made_again)
 }
 END_TEST
 
+/* What a search that is quick meets changes nothing of that for the least. */
+#define NESTED                                                                                     \
+  "graph nested\n%x0 = Input : float32 1x8x64x8\n%c1 = Constant seed=705 : float32 8x8x3x3\n"      \
+  "%v2 = Conv %x0, %c1 pads=1,1,1,1\n%v3 = Relu %v2\n"                                             \
+  "%v4 = MaxPool %v3 kernel_shape=2,2 strides=2,2\n%c5 = Constant seed=911 : float32 16x8x3x3\n"   \
+  "%v6 = Conv %v4, %c5 pads=1,1,1,1\n%v7 = Sigmoid %v6\n"                                          \
+  "%c8 = Constant seed=84 : float32 32x16x1x1\n%v9 = Conv %v7, %c8 pads=0,0,0,0\n"                 \
+  "%v10 = Relu %v9\n%v11 = GlobalAveragePool %v10\n"                                               \
+  "%c12 = Constant seed=227 : float32 32x32x1x1\n%v13 = Conv %v11, %c12 pads=0,0,0,0\n"            \
+  "%v14 = Sigmoid %v13\n%v15 = Mul %v10, %v14\n%c16 = Constant seed=597 : float32 16x32x1x1\n"     \
+  "%v17 = Conv %v15, %c16 pads=0,0,0,0\n%v18 = MaxPool %v17 kernel_shape=2,2 strides=2,2\n"        \
+  "%c19 = Constant seed=45 : float32 16x16x3x3\n%v20 = Conv %v18, %c19 pads=1,1,1,1\n"             \
+  "%v21 = Relu %v20\n%v22 = MaxPool %v21 kernel_shape=2,2 strides=2,2\n"                           \
+  "%c23 = Constant seed=187 : float32 32x16x3x3\n%v24 = Conv %v22, %c23 pads=1,1,1,1\n"            \
+  "%v25 = Tanh %v24\n%c26 = Constant seed=419 : float32 32x32x3x3\n"                               \
+  "%v27 = Conv %v25, %c26 pads=1,1,1,1\n%v28 = Tanh %v27\n%v29 = Resize %v28 scales=1,1,2,2\n"     \
+  "%v30 = Concat %v29, %v21 axis=1\n%c31 = Constant seed=688 : float32 16x48x3x3\n"                \
+  "%v32 = Conv %v30, %c31 pads=1,1,1,1\n%v33 = Sigmoid %v32\n"                                     \
+  "%v34 = Resize %v33 scales=1,1,2,2\n%v35 = Concat %v34, %v17 axis=1\n"                           \
+  "%c36 = Constant seed=673 : float32 16x32x3x3\n%v37 = Conv %v35, %c36 pads=1,1,1,1\n"            \
+  "%v38 = Tanh %v37\n%v39 = Resize %v38 scales=1,1,2,2\n%v40 = Concat %v39, %v3 axis=1\n"          \
+  "%c41 = Constant seed=632 : float32 8x24x3x3\n%v42 = Conv %v40, %c41 pads=1,1,1,1\n"             \
+  "%v43 = Relu %v42\n%c44 = Constant seed=377 : float32 1x8x1x1\n"                                 \
+  "%v45 = Conv %v43, %c44 pads=0,0,0,0\noutput %v45\n"
+
+START_TEST (the_least_is_found_again)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_parse (NESTED, NULL, NULL);
+  g_autoptr (CleaveFitPlan) least = find_plan (graph, 0, 0.1);
+  g_autoptr (CleaveFitPlan) same =
+      find_plan (graph, cleave_fit_plan_get_totals (least)->arena_after, 0.1);
+
+  ck_assert_ptr_nonnull (same);
+}
+END_TEST
+
 static char *
 list_copies (const GPtrArray *copies)
 {
@@ -353,7 +389,7 @@ static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "late", what_waits_long_is_made_again, what_waits_is_found,
-                   what_does_not_pay_is_not_made_again, NULL);
+                   what_does_not_pay_is_not_made_again, the_least_is_found_again, NULL);
   cleave_add_case (suite, "moves", what_is_small_waits_in_place_of_what_is_large,
                    moves_are_made_again_and_taken_back, NULL);
   cleave_add_case (suite, "copies", what_is_made_of_little_is_made_for_each_reader,
