@@ -184,8 +184,8 @@ init_late (CleaveFitSearch *search, Family family, CleaveFitEdges *edges)
   else
     cleave_fit_edges_init_kept (edges, &search->tiles);
   cleave_fit_edges_forget (edges);
-  for (guint i = 0; search->asked != NULL && i < search->asked->len; i++)
-    learn_of (edges, search->asked->pdata[i]);
+  for (guint i = 0; i < search->met->len; i++)
+    learn_of (edges, search->met->pdata[i]);
 }
 
 static const CleaveFitEdges *
@@ -306,7 +306,6 @@ cleave_fit_search_clear (CleaveFitSearch *search)
     }
   cleave_fit_steps_clear (&search->steps);
   g_clear_pointer (&search->known, g_hash_table_unref);
-  g_clear_pointer (&search->asked, g_ptr_array_unref);
   g_clear_pointer (&search->met, g_ptr_array_unref);
   g_clear_pointer (&search->tries, g_ptr_array_unref);
   g_clear_pointer (&search->late, g_ptr_array_unref);
@@ -352,8 +351,6 @@ try_path (CleaveFitSearch *search, const CleaveFitPath *path)
       g_ptr_array_add (search->tries, tried);
       g_hash_table_insert (search->known, g_steal_pointer (&key), tried);
     }
-  if (search->asked != NULL)
-    g_ptr_array_add (search->asked, tried);
   if (!g_ptr_array_find (search->met, tried, NULL))
     g_ptr_array_add (search->met, tried);
   if (search->before == NULL)
@@ -459,7 +456,7 @@ search_family (CleaveFitSearch *search, Family family, gint64 max_bytes, guint *
   for (guint i = 0; i < MAX_TRIES && !is_cancelled (search); i++)
     {
       g_autoptr (CleaveFitPath) path = find_path (search, family, target);
-      const guint n_tries = search->tries->len;
+      const guint n_met = search->met->len;
       const CleaveFitTry *tried;
       gboolean is_new;
 
@@ -467,7 +464,7 @@ search_family (CleaveFitSearch *search, Family family, gint64 max_bytes, guint *
           (*n_nodes > 0 && *n_nodes + count_pieces (search, path) > MAX_NODES_OF_QUICK))
         break;
       tried = try_path (search, path);
-      *n_nodes += search->tries->len > n_tries ? tried->n_nodes : 0;
+      *n_nodes += search->met->len > n_met ? tried->n_nodes : 0;
       is_new = learn (search, family, tried);
       if (tried->estimate.arena_bytes <= max_bytes)
         return cleave_fit_search_allows (search, tried) ? tried : NULL;
@@ -870,9 +867,9 @@ find_least_try (const CleaveFitSearch *search)
 {
   const CleaveFitTry *least = NULL;
 
-  for (guint i = 0; i < search->tries->len; i++)
+  for (guint i = 0; i < search->met->len; i++)
     {
-      const CleaveFitTry *tried = search->tries->pdata[i];
+      const CleaveFitTry *tried = search->met->pdata[i];
 
       if (tried->estimate.arena_bytes == search->enough && cleave_fit_search_allows (search, tried))
         least = tried;
@@ -997,7 +994,6 @@ search_all (CleaveFitSearch *search, gboolean goes_down)
       MIN ((cleave_fit_search_allows (search, search->before) ? search->before : search->original)
                ->estimate.arena_bytes,
            search->most);
-  search->asked = g_ptr_array_new ();
   search_down (search, STRIPS, TILES);
   if (goes_down)
     go_down_all (search, STRIPS, TILES);

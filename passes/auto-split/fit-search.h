@@ -18,7 +18,6 @@ typedef struct
   GHashTable *known;                        /* CleaveFitTry, by what is cut */
   GPtrArray *tries;                         /* the same; the first cuts nothing */
   GPtrArray *met;                           /* the same, unowned: since the search began */
-  GPtrArray *asked;                         /* CleaveFitTry, unowned: in search of the least */
   const CleaveFitTry *before;               /* the first */
   const CleaveFitTry *original;             /* the same, without copies */
   GPtrArray *late;                          /* CleaveFitCopy: of values that wait long, made before

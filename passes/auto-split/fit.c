@@ -251,7 +251,8 @@ search_first (Searches *searches, const CleaveFitTry **found)
     of_parts = find_try (parted);
   if (of_parts == NULL ||
       (may_look_otherwise (searches, of_parts) &&
-       (double) parted->enough >= FAR_LESS * (double) MIN (first->foreseen, first->enough)))
+       (double) parted->enough >=
+           FAR_LESS * (double) MIN (first->foreseen, first->before->estimate.arena_bytes)))
     *found = find_in_search (first);
   if (has_parts && !begins)
     of_parts = find_parted (searches, *found);
