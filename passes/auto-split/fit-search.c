@@ -943,16 +943,20 @@ needs_fine (const CleaveFitSearch *search)
 }
 
 /* What strips need is foreseen well where they copy what they keep, so that what is asked for may
- * be found where the least is not.  Else nothing was: the least is the same whoever asks. */
+ * be found where the least is not.  Else nothing was: the least is the same whoever asks, and one
+ * byte less than that is refused. */
 static void
 search_asked (CleaveFitSearch *search)
 {
   const gint64 before = search->enough, max_bytes = search->options.max_memory;
+  const guint n_met = search->met->len;
   guint n_nodes = 0;
 
-  if (max_bytes > 0 && before > max_bytes &&
-      search_family (search, KEPT, max_bytes, &n_nodes) == NULL)
-    search->enough = before;
+  if (max_bytes == 0 || before <= max_bytes + 1 ||
+      search_family (search, KEPT, max_bytes, &n_nodes) != NULL)
+    return;
+  search->enough = before;
+  g_ptr_array_set_size (search->met, (gint) n_met);
 }
 
 /* After all others, of which it then takes nothing.  FALSE: it found nothing. */
