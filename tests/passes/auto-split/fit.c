@@ -891,8 +891,8 @@ add_tests (Suite *suite)
 
   tcase_set_timeout (random, 0);
   tcase_add_loop_test (random, budgets_hold_in_random_images, 0, N_SEEDS);
-  tcase_add_loop_test (random, budgets_hold_in_random_images, 89,
-                       90); /* tiles copy what they keep */
+  /* where tiles copy what they keep, too */
+  tcase_add_loop_test (random, budgets_hold_in_random_images, 89, 90);
   tcase_add_loop_test (random, budgets_hold_in_random_graphs, 0, N_SEEDS);
   tcase_add_loop_test (random, more_macs_are_no_worse, 0, 2 * N_SEEDS);
   tcase_add_loop_test (random, files_of_random_graphs_take_what_plans_say, 0, 2 * N_SEEDS);
