@@ -42,24 +42,27 @@ find_scarce (const CleaveStorage *storage, double part)
   return scarce;
 }
 
-/* What a value becomes a part of, or is overwritten by, in the same buffer, but for boxes, which
- * hold nothing by themselves; NULL: nothing. */
+/* What a value becomes a part of, or is overwritten by, in the same buffer, the first of those that
+ * read it, but for boxes, which hold nothing by themselves; NULL: nothing. */
 static const CleaveAssignment *
 find_next (const CleaveStorage *storage, const CleaveAssignment *assignment)
 {
+  const CleaveAssignment *first = NULL;
+
   for (const CleaveOperand *use = assignment->result->first_use; use != NULL; use = use->next_use)
     {
       const CleaveAssignment *next;
 
-      if (use->node == NULL || use->node->n_results == 0)
+      if (use->node == NULL || use->node->n_results == 0 ||
+          (first != NULL && first->result->node->id < use->node->id))
         continue;
       next = cleave_storage_assignment (storage, &use->node->results[0]);
       if (next->location.root == assignment->location.root &&
           (next->flags & CLEAVE_ASSIGNMENT_BOX) == 0 &&
           next->base == (guint) (next - storage->assignments))
-        return next;
+        first = next;
     }
-  return NULL;
+  return first;
 }
 
 /* What is made of the value until after the peak, as long as it is small. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../ir/memory.h"
+#include "uses.h"
 
 void
 cleave_memory_order_strides (CleaveMemoryOrder order, const CleaveShape *shape, gint64 *stride)
@@ -70,6 +71,7 @@ typedef struct
   const guint *position, *first_value;
   CleaveMemoryOrder *orders;
   GPtrArray *queue; /* CleaveResult whose order is known and not yet passed on */
+  GPtrArray *uses;  /* CleaveOperand: that are looked at */
 } Spread;
 
 static CleaveMemoryOrder *
@@ -334,11 +336,16 @@ spread_queued (Spread *spread, guint begin)
       CleaveResult *result = spread->queue->pdata[i];
 
       spread_to_operands (spread, result);
-      for (CleaveOperand *use = result->first_use; use != NULL; use = use->next_use)
-        if (use->node != NULL && passes_through (use->node))
-          spread_to_results (spread, use->node, use->index);
-        else if (use->node != NULL && use->index == 0 && use->node->n_results > 0)
-          pass_reshape (spread, use->node, result, &use->node->results[0]);
+      cleave_uses_list (spread->uses, result);
+      for (guint u = 0; u < spread->uses->len; u++)
+        {
+          const CleaveOperand *use = spread->uses->pdata[u];
+
+          if (passes_through (use->node))
+            spread_to_results (spread, use->node, use->index);
+          else if (use->index == 0 && use->node->n_results > 0)
+            pass_reshape (spread, use->node, result, &use->node->results[0]);
+        }
     }
 }
 
@@ -348,9 +355,9 @@ cleave_memory_orders (CleaveNode *const *nodes,
                       const guint *position,
                       const guint *first_value)
 {
-  g_autoptr (GPtrArray) queue = g_ptr_array_new ();
+  g_autoptr (GPtrArray) queue = g_ptr_array_new (), uses = g_ptr_array_new ();
   Spread spread = { position, first_value, CLEAVE_NEW0 (CleaveMemoryOrder, first_value[n_nodes]),
-                    queue };
+                    queue, uses };
   guint n_seeded;
 
   for (guint i = 0; i < n_nodes; i++)

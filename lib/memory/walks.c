@@ -3,6 +3,7 @@
 #include "walks.h"
 
 #include "../ir/memory.h"
+#include "uses.h"
 
 /* A node on the stack of the walk: entered when first met, left when all that it reads has been. */
 typedef struct
@@ -203,6 +204,7 @@ typedef struct
   guint *n_missing;   /* by id: operands whose base has not run */
   GPtrArray *ready;   /* CleaveNode: the last runs next */
   GPtrArray *pending; /* CleaveNode: views on the way */
+  GPtrArray *uses;    /* CleaveOperand: that are looked at */
 } Eager;
 
 static void
@@ -213,6 +215,7 @@ eager_clear (Eager *eager)
   g_free (eager->n_missing);
   g_ptr_array_unref (eager->ready);
   g_ptr_array_unref (eager->pending);
+  g_ptr_array_unref (eager->uses);
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Eager, eager_clear)
@@ -308,9 +311,11 @@ tell_readers (Eager *eager, CleaveNode *node)
       const CleaveNode *of = g_ptr_array_steal_index (eager->pending, eager->pending->len - 1);
 
       for (guint r = 0; r < of->n_results; r++)
-        for (const CleaveOperand *use = of->results[r].first_use; use != NULL; use = use->next_use)
-          if (use->node != NULL)
-            note_read (eager, use->node, is_whole);
+        {
+          cleave_uses_list (eager->uses, &of->results[r]);
+          for (guint i = 0; i < eager->uses->len; i++)
+            note_read (eager, ((const CleaveOperand *) eager->uses->pdata[i])->node, is_whole);
+        }
     }
   for (guint i = begin, k = eager->ready->len; i + 1 < k; i++) /* the first comes first */
     {
@@ -330,7 +335,8 @@ cleave_walk_eager (const CleaveGraph *graph, const GPtrArray *order)
                            .base = CLEAVE_NEW0 (CleaveNode *, n),
                            .n_missing = CLEAVE_NEW0 (guint, n),
                            .ready = g_ptr_array_new (),
-                           .pending = g_ptr_array_new () };
+                           .pending = g_ptr_array_new (),
+                           .uses = g_ptr_array_new () };
 
   count_missing (&eager, order);
   for (guint i = 0; i < order->len; i++)

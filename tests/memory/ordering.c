@@ -5,6 +5,7 @@
 #include "../../lib/memory/walks.h"
 #include "graphs.h"
 #include "orders.h"
+#include "random-graph.h"
 #include "run-help.h"
 
 /* Two halves of the rows of a chain of `n` element-wise ops that change the size, built breadth
@@ -367,9 +368,49 @@ START_TEST (cycle_is_an_error)
 }
 END_TEST
 
+/* As edits leave them: the last operand was set first. */
+static void
+turn_uses_round (CleaveGraph *graph)
+{
+  for (CleaveNode *node = graph->last; node != NULL; node = node->prev)
+    for (guint i = node->n_operands; i-- > 0;)
+      {
+        CleaveResult *operand = node->operands[i].result;
+
+        cleave_operand_detach (&node->operands[i]);
+        if (operand != NULL)
+          cleave_operand_attach (&node->operands[i], operand);
+      }
+}
+
+/* A file has no order of uses, and a copy that of its nodes. */
+START_TEST (uses_have_no_order)
+{
+  g_autoptr (CleaveGraph) graph =
+      _i % 2 == 0 ? random_graph ((guint32) _i, 14) : cleave_random_graph ((guint32) _i, 14);
+  g_autoptr (CleaveGraph) edited = cleave_graph_copy (graph);
+  g_autoptr (GError) error = NULL;
+
+  turn_uses_round (edited);
+  for (guint n_threads = 1; n_threads <= 2; n_threads++)
+    {
+      CleaveEstimate a, b;
+
+      ck_assert (cleave_graph_estimate (graph, n_threads, &a, &error));
+      ck_assert (cleave_graph_estimate (edited, n_threads, &b, &error));
+      ck_assert_int_eq (a.arena_bytes, b.arena_bytes);
+      ck_assert_int_eq (a.peak_activation_bytes, b.peak_activation_bytes);
+    }
+}
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
+  TCase *random = tcase_create ("random");
+
+  tcase_add_loop_test (random, uses_have_no_order, 0, CLEAVE_TRIALS (700));
+  suite_add_tcase (suite, random);
   cleave_add_case (
       suite, "depth first", split_graph_needs_its_chunks_only, branch_that_needs_most_comes_first,
       every_node_is_there_once_operands_first, strips_end_in_several_values_at_once,

@@ -572,6 +572,33 @@ START_TEST (files_take_what_plans_say)
 }
 END_TEST
 
+/* Nodes run elsewhere, and uses are in another order than the nodes then. */
+START_TEST (what_runs_elsewhere_takes_what_plans_say)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (CleaveGraph) graph =
+      cleave_graph_parse ("%0 = Input : float32 2x4x6x7\n"
+                          "%1 = Sub %0, %0\n"
+                          "%2 = Add %1, %0\n"
+                          "%3 = Constant : float32 4\n"
+                          "%4 = BatchNormalization %2, %3, %3, %3, %3 epsilon=0\n"
+                          "%5 = MaxPool %1 kernel_shape=2,3 strides=2,1 pads=1,0,0,0\n"
+                          "%6 = Softmax %5 axis=1\n"
+                          "%7, %8 = Split %0 axis=3 split=1,6\n"
+                          "%9 = Constant : float32 4x1x2x3\n"
+                          "%10 = Constant : float32 4\n"
+                          "%11 = Conv %6, %9, %10 group=4 strides=1,2 pads=1,0,0,0\n"
+                          "%12 = Softmax %7 axis=2\n"
+                          "%13 = Concat %12, %4 axis=3\n"
+                          "%14 = Mul %11, %11\n"
+                          "output %2\noutput %4\noutput %8\noutput %13\noutput %14\n",
+                          NULL, &error);
+
+  cleave_assert_no_error (error);
+  try_budgets (graph, 1);
+}
+END_TEST
+
 /* Of graphs that came from a file. */
 START_TEST (files_of_random_graphs_take_what_plans_say)
 {
@@ -901,11 +928,12 @@ add_tests (Suite *suite)
                    even_strips_take_the_place_of_a_join, heads_are_cut_by_rows,
                    blocks_lie_over_what_they_read, a_sequence_is_cut_once, segments_may_stay_whole,
                    added_macs_have_a_limit, frontier_goes_down, files_take_what_plans_say,
-                   columns_are_bands, what_is_wide_is_made_again,
-                   pixels_are_tiles_where_nothing_else_does, what_strips_keep_may_be_copied,
-                   search_tells_and_can_be_cancelled, plan_of_another_graph_changes_nothing,
-                   options_must_make_sense, search_is_no_more_work_than_graphs_are_long,
-                   cheaper_plans_are_looked_for, fit_is_a_pass, NULL);
+                   what_runs_elsewhere_takes_what_plans_say, columns_are_bands,
+                   what_is_wide_is_made_again, pixels_are_tiles_where_nothing_else_does,
+                   what_strips_keep_may_be_copied, search_tells_and_can_be_cancelled,
+                   plan_of_another_graph_changes_nothing, options_must_make_sense,
+                   search_is_no_more_work_than_graphs_are_long, cheaper_plans_are_looked_for,
+                   fit_is_a_pass, NULL);
 }
 
 CLEAVE_TEST_SUITE ("fit", add_tests)
