@@ -326,24 +326,33 @@ add_heads (CleaveGraph *graph, CleaveResult *x, gint64 n_rows, gint64 n_heads, g
 }
 
 /* Of rows that are there whole, since they are added to what comes of them. */
-static CleaveGraph *
-make_heads (gint64 n_rows, gint64 n_heads, gint64 n)
+static CleaveResult *
+add_attention (CleaveGraph *graph, CleaveResult *x, gint64 n_rows, gint64 n_heads, gint64 n)
 {
-  CleaveGraph *graph = cleave_graph_new ("heads");
-  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, n_rows, n_heads * n)), *q, *k, *v;
   const CleaveTransposeAttrs keys = { .perm = CLEAVE_INTS (0, 1, 3, 2) };
   const CleaveTransposeAttrs back = { .perm = CLEAVE_INTS (0, 2, 1, 3) };
   const CleaveReshapeAttrs flat = { .shape = CLEAVE_INTS (1, n_rows, n_heads * n) };
   const CleaveAxisAttrs last = { .axis = -1 };
+  CleaveResult *q = add_heads (graph, x, n_rows, n_heads, n),
+               *k = add_heads (graph, x, n_rows, n_heads, n),
+               *v = add_heads (graph, x, n_rows, n_heads, n);
 
-  q = add_heads (graph, x, n_rows, n_heads, n);
-  k = add_heads (graph, x, n_rows, n_heads, n);
-  v = add_heads (graph, x, n_rows, n_heads, n);
   k = run_add (graph, "Transpose", &k, 1, &keys);
   q = run_binary (graph, "MatMul", q, k);
   q = run_binary (graph, "MatMul", run_add (graph, "Softmax", &q, 1, &last), v);
   q = run_add (graph, "Transpose", &q, 1, &back);
-  run_output (graph, run_binary (graph, "Add", x, run_add (graph, "Reshape", &q, 1, &flat)));
+  return run_binary (graph, "Add", x, run_add (graph, "Reshape", &q, 1, &flat));
+}
+
+static CleaveGraph *
+make_heads (guint n_layers, gint64 n_rows, gint64 n_heads, gint64 n)
+{
+  CleaveGraph *graph = cleave_graph_new ("heads");
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, n_rows, n_heads * n));
+
+  for (guint i = 0; i < n_layers; i++)
+    x = add_attention (graph, x, n_rows, n_heads, n);
+  run_output (graph, x);
   return graph;
 }
 
@@ -351,7 +360,7 @@ make_heads (gint64 n_rows, gint64 n_heads, gint64 n)
 START_TEST (heads_are_cut_by_rows)
 {
   const gint64 n_rows = 96, n_heads = 6, n = 16, whole = n_rows * n_heads * n * 4;
-  g_autoptr (CleaveGraph) graph = make_heads (n_rows, n_heads, n);
+  g_autoptr (CleaveGraph) graph = make_heads (1, n_rows, n_heads, n);
   const CleaveFitOptions options = { .max_added_macs = -1 };
   g_autoptr (GError) error = NULL;
   g_autoptr (CleaveFitPlan) plan = cleave_fit_plan_new (graph, &options, &error);
@@ -361,6 +370,21 @@ START_TEST (heads_are_cut_by_rows)
   totals = cleave_fit_plan_get_totals (plan);
   ck_assert_int_lt (totals->arena_after, 2 * whole + whole / 2);
   assert_holds (graph, plan, totals->arena_after, 1);
+}
+END_TEST
+
+/* Halos may add as much as they like where there are none: no limit is no worse than one. */
+START_TEST (long_graphs_come_down_without_a_limit)
+{
+  g_autoptr (CleaveGraph) graph = make_heads (16, 64, 4, 16);
+  const CleaveFitOptions some = { .max_added_macs = 0.3 };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (CleaveFitPlan) limited = cleave_fit_plan_new (graph, &some, &error);
+  g_autoptr (CleaveFitPlan) plan = find_plan (graph, 0, &error);
+
+  cleave_assert_no_error (error);
+  ck_assert_int_le (cleave_fit_plan_get_totals (plan)->arena_after,
+                    cleave_fit_plan_get_totals (limited)->arena_after);
 }
 END_TEST
 
@@ -926,8 +950,9 @@ add_tests (Suite *suite)
   suite_add_tcase (suite, random);
   cleave_add_case (suite, "fit", images_and_attention_come_down, strips_take_the_place_of_a_join,
                    even_strips_take_the_place_of_a_join, heads_are_cut_by_rows,
-                   blocks_lie_over_what_they_read, a_sequence_is_cut_once, segments_may_stay_whole,
-                   added_macs_have_a_limit, frontier_goes_down, files_take_what_plans_say,
+                   long_graphs_come_down_without_a_limit, blocks_lie_over_what_they_read,
+                   a_sequence_is_cut_once, segments_may_stay_whole, added_macs_have_a_limit,
+                   frontier_goes_down, files_take_what_plans_say,
                    what_runs_elsewhere_takes_what_plans_say, columns_are_bands,
                    what_is_wide_is_made_again, pixels_are_tiles_where_nothing_else_does,
                    what_strips_keep_may_be_copied, search_tells_and_can_be_cancelled,
