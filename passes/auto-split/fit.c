@@ -329,6 +329,9 @@ find_plan (Searches *searches, GError **error)
  * in U-nets; and such in which nodes run earlier or later, so that what is small waits in place of
  * what is large.  The graph is not changed: see [method@Cleave.FitPlan.apply].
  *
+ * Segments are looked for by as many threads as there are processors, 16 at most, which end before
+ * it returns.  The plan does not depend on their number; the caller's alone calls `watch`.
+ *
  * Fails with %CLEAVE_ERROR_LIMIT if no plan does: the message has the smallest number of bytes that
  * can be met, which the same call then accepts, and the values that stand against less.  Fails with
  * %CLEAVE_ERROR_OPTION if a limit is wrong, with %CLEAVE_ERROR_CYCLE, and with
