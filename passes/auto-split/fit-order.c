@@ -16,11 +16,50 @@ list_nodes (const CleaveGraph *graph)
   return nodes;
 }
 
+static void
+add (GPtrArray *nodes, gboolean *seen, CleaveNode *node)
+{
+  if (seen[node->id])
+    return;
+  seen[node->id] = TRUE;
+  g_ptr_array_add (nodes, node);
+}
+
+static gboolean
+is_there (const CleaveNode *node)
+{
+  return cleave_node_is_input (node) || (node->n_operands == 0 && cleave_node_is_fixed (node));
+}
+
+GPtrArray *
+cleave_fit_order_as_read (const CleaveGraph *graph, const GPtrArray *order)
+{
+  GPtrArray *nodes = g_ptr_array_sized_new (graph->n_nodes);
+  g_autofree gboolean *seen = g_new0 (gboolean, graph->n_ids + 1);
+
+  for (guint i = 0; i < graph->inputs->len; i++)
+    add (nodes, seen, ((const CleaveResult *) graph->inputs->pdata[i])->node);
+  for (guint i = 0; i < order->len; i++)
+    {
+      CleaveNode *node = order->pdata[i];
+
+      if (is_there (node))
+        continue;
+      for (guint o = 0; o < node->n_operands; o++)
+        if (node->operands[o].result != NULL)
+          add (nodes, seen, node->operands[o].result->node);
+      add (nodes, seen, node);
+    }
+  for (guint i = 0; i < order->len; i++)
+    add (nodes, seen, order->pdata[i]); /* outputs alone read it, or nobody */
+  return nodes;
+}
+
 gint64
 cleave_fit_arrange (
     CleaveGraph *graph, guint n_threads, gboolean inputs_apart, gint64 n_bytes, gint64 apart)
 {
-  g_autoptr (GPtrArray) before = list_nodes (graph), order = NULL;
+  g_autoptr (GPtrArray) before = list_nodes (graph), order = NULL, nodes = NULL;
   gboolean were_apart = graph->inputs_apart;
   g_autofree gint64 *live = NULL;
   CleaveEstimate estimate;
@@ -29,7 +68,8 @@ cleave_fit_arrange (
   graph->inputs_apart = inputs_apart;
   order = n_threads == 1 ? cleave_timeline_order_down_to (graph, apart, &live)
                          : cleave_timeline_order (graph, FALSE, &live, NULL);
-  cleave_graph_arrange (graph, order);
+  nodes = cleave_fit_order_as_read (graph, order);
+  cleave_graph_arrange (graph, nodes);
   is_kept =
       cleave_graph_estimate (graph, n_threads, &estimate, NULL) && estimate.arena_bytes == n_bytes;
   if (!is_kept)

@@ -5,6 +5,9 @@
 
 #include <cleave/cleave-fit.h>
 
+/* The nodes as they come where a file of the graph is read, whose nodes run in such an order:
+ * inputs first, and constants where they are read. */
+GPtrArray *cleave_fit_order_as_read (const CleaveGraph *graph, const GPtrArray *order);
 /* Puts the nodes in the order in which they run, which a file then has: whoever reads it finds that
  * order again.  Nothing is moved where a program would not take just so many bytes then.  `apart`
  * are those that are alive at once before any lie over what dies.  The peak of the graph as it is

@@ -2,7 +2,9 @@
 
 #include "fit-pieces.h"
 
+#include "../../lib/ir/topology.h"
 #include "../../lib/memory/walks.h"
+#include "fit-order.h"
 
 static guint *
 get (GArray *of, const CleaveNode *node)
@@ -186,6 +188,15 @@ cleave_fit_pieces_list (CleaveFitPieces *pieces, CleaveGraph *graph, char **cons
         add_strips (&listing, graph, ends[next++]);
       add (&listing, nodes->pdata[i]);
     }
+  arrange (pieces, graph, order);
+}
+
+void
+cleave_fit_pieces_arrange (CleaveFitPieces *pieces, CleaveGraph *graph)
+{
+  g_autoptr (GPtrArray) sorted = cleave_topology_sort (graph, NULL);
+  g_autoptr (GPtrArray) order = cleave_fit_order_as_read (graph, sorted);
+
   arrange (pieces, graph, order);
 }
 

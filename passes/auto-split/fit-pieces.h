@@ -26,6 +26,8 @@ void cleave_fit_pieces_note (CleaveFitPieces *pieces, const CleaveGraph *graph, 
 /* Puts pieces where the nodes of their part stood, side by side there, strip by strip: `ends` are
  * the names of those that each part ends with, the last first.  Nodes have other ids then. */
 void cleave_fit_pieces_list (CleaveFitPieces *pieces, CleaveGraph *graph, char **const *ends);
+/* Puts all nodes where they come if a file of the graph is read. */
+void cleave_fit_pieces_arrange (CleaveFitPieces *pieces, CleaveGraph *graph);
 void cleave_fit_pieces_clear (CleaveFitPieces *pieces);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveFitPieces, cleave_fit_pieces_clear)
 

@@ -217,6 +217,7 @@ apply (const GPtrArray *parts,
   cleave_fit_pieces_note (pieces, graph, CLEAVE_FIT_SHARED);
   if (is_listed)
     cleave_fit_pieces_list (pieces, graph, ends);
+  cleave_fit_pieces_arrange (pieces, graph);
   return TRUE;
 }
 

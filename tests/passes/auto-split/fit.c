@@ -623,6 +623,41 @@ START_TEST (what_runs_elsewhere_takes_what_plans_say)
 }
 END_TEST
 
+/* Pieces come after what reads them, until they are put where a file has them. */
+START_TEST (nodes_stand_where_files_have_them)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (CleaveGraph) graph =
+      cleave_graph_parse ("%0 = Input : float32 1x3x7x6\n"
+                          "%1 = Input : float32 2x6x7x7\n"
+                          "%2 = Constant : float32 6\n"
+                          "%3 = BatchNormalization %1, %2, %2, %2, %2 epsilon=0\n"
+                          "%4 = Add %1, %3\n"
+                          "%5 = Constant : float32 4x6x1x2\n"
+                          "%6 = Constant : float32 4\n"
+                          "%7 = Conv %1, %5, %6 pads=0,1,0,1\n"
+                          "%8 = Constant : float32 2x6x1x2\n"
+                          "%9 = Conv %4, %8 pads=0,1,0,1\n"
+                          "%10 = Transpose %9 perm=0,2,1,3\n"
+                          "%11 = Constant : float32 7x1x1x1\n"
+                          "%12 = Conv %10, %11 group=7 strides=2,2 pads=1,0,2,0\n"
+                          "%13 = Relu %10\n"
+                          "%14 = Reshape %13 shape=2,7,8,2\n"
+                          "%15, %16 = Split %12 axis=3 split=2,2\n"
+                          "%17 = Identity %0\n"
+                          "output %17\noutput %7\noutput %14\noutput %15\noutput %16\n",
+                          NULL, &error);
+  g_autoptr (CleaveFitPlan) plan = NULL;
+  g_autoptr (CleaveGraph) split = NULL;
+
+  cleave_assert_no_error (error);
+  plan = find_plan (graph, 0, &error);
+  cleave_assert_no_error (error);
+  split = apply (graph, plan);
+  assert_same_again (split, plan, 1);
+}
+END_TEST
+
 /* Of graphs that came from a file. */
 START_TEST (files_of_random_graphs_take_what_plans_say)
 {
@@ -953,12 +988,12 @@ add_tests (Suite *suite)
                    long_graphs_come_down_without_a_limit, blocks_lie_over_what_they_read,
                    a_sequence_is_cut_once, segments_may_stay_whole, added_macs_have_a_limit,
                    frontier_goes_down, files_take_what_plans_say,
-                   what_runs_elsewhere_takes_what_plans_say, columns_are_bands,
-                   what_is_wide_is_made_again, pixels_are_tiles_where_nothing_else_does,
-                   what_strips_keep_may_be_copied, search_tells_and_can_be_cancelled,
-                   plan_of_another_graph_changes_nothing, options_must_make_sense,
-                   search_is_no_more_work_than_graphs_are_long, cheaper_plans_are_looked_for,
-                   fit_is_a_pass, NULL);
+                   what_runs_elsewhere_takes_what_plans_say, nodes_stand_where_files_have_them,
+                   columns_are_bands, what_is_wide_is_made_again,
+                   pixels_are_tiles_where_nothing_else_does, what_strips_keep_may_be_copied,
+                   search_tells_and_can_be_cancelled, plan_of_another_graph_changes_nothing,
+                   options_must_make_sense, search_is_no_more_work_than_graphs_are_long,
+                   cheaper_plans_are_looked_for, fit_is_a_pass, NULL);
 }
 
 CLEAVE_TEST_SUITE ("fit", add_tests)
