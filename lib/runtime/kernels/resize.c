@@ -354,15 +354,25 @@ make_rows (const Part *part, const float *x, gint64 begin, gint64 last)
   return end;
 }
 
-/* Lines that have one other dimension.  Taps go back by one where a place is an element of its own,
- * and the next one is between elements: of four taps, the first lies before that element. */
+/* Whether taps go back by one: where a place is an element of its own, and the next one is between
+ * elements, of four taps the first lies before that element, also if those outside are left out. */
+static gboolean
+go_back (const CleaveResizeTaps *taps, gint64 n)
+{
+  for (gint64 i = 1; i < n; i++)
+    if (taps[i].at[0] < taps[i - 1].at[0])
+      return TRUE;
+  return FALSE;
+}
+
+/* Lines that have one other dimension. */
 static void
 run_rows (Part *part, const float *x, const CleaveView *y, float *to, float *scratch)
 {
   const Resize *r = part->r;
   const CleaveResizeTaps *taps = r->taps[r->rows];
   gint64 y_stride = r->inner == r->c ? 0 : y->stride[r->inner], made = 0;
-  gint64 back = cleave_resize_most_taps (taps, y->type.shape.dim[r->rows]) > 2 ? 1 : 0;
+  gint64 back = go_back (taps, y->type.shape.dim[r->rows]) ? 1 : 0;
   gboolean is_dense = part->n == 1 || y_stride == r->n_channels;
 
   for (gint64 i = 0; i < y->type.shape.dim[r->rows]; i++, taps++, to += y->stride[r->rows])

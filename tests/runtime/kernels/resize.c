@@ -218,6 +218,27 @@ try_long_lines (const char *level)
 START_TEST (reference_bits_of_long_lines) { each_level (try_long_lines); }
 END_TEST
 
+/* A piece that begins with an element of its own: of the taps after it the first lies before, and
+ * those outside are left out, so that there are two. */
+START_TEST (reference_bits_where_taps_go_back)
+{
+  const CleaveResizeAttrs attrs = { .mode = CLEAVE_RESIZE_CUBIC,
+                                    .coordinate_transformation_mode = CLEAVE_RESIZE_ASYMMETRIC,
+                                    .cubic_coeff_a = -0.75,
+                                    .exclude_outside = TRUE,
+                                    .scales = { .n = 4, .v = { 1, 1, 2, 1.5 } },
+                                    .sizes = CLEAVE_INTS (1, 1, 2, 3),
+                                    .phase = CLEAVE_INTS (0, 0, 2, 0) };
+  CleaveTrySite instance = { .op = "Resize",
+                             .attrs = &attrs,
+                             .n_operands = 1,
+                             .operands = { CLEAVE_TYPE (CLEAVE_FLOAT32, 1, 1, 2, 2) } };
+
+  ck_assert (cleave_try_instance (&instance, NULL));
+  ck_assert (cleave_try_instance (&instance, "v1"));
+}
+END_TEST
+
 /* Elsewhere the reference kernel runs. */
 START_TEST (not_served)
 {
@@ -234,10 +255,10 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "all", reference_bits, reference_bits_of_the_lowest_level,
-                   reference_bits_of_rank_1, reference_bits_of_pieces,
-                   reference_bits_without_channels, reference_bits_of_moved_elements,
-                   reference_bits_of_long_lines, not_served, NULL);
+  cleave_add_case (
+      suite, "all", reference_bits, reference_bits_of_the_lowest_level, reference_bits_of_rank_1,
+      reference_bits_of_pieces, reference_bits_without_channels, reference_bits_of_moved_elements,
+      reference_bits_of_long_lines, reference_bits_where_taps_go_back, not_served, NULL);
 }
 
 CLEAVE_TEST_SUITE ("kernel-resize", add_tests)
