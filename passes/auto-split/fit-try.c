@@ -217,7 +217,8 @@ apply (const GPtrArray *parts,
   cleave_fit_pieces_note (pieces, graph, CLEAVE_FIT_SHARED);
   if (is_listed)
     cleave_fit_pieces_list (pieces, graph, ends);
-  cleave_fit_pieces_arrange (pieces, graph);
+  if (parts->len > 0) /* else the graph stays as it is */
+    cleave_fit_pieces_arrange (pieces, graph);
   return TRUE;
 }
 

@@ -504,6 +504,28 @@ START_TEST (segments_may_stay_whole)
 }
 END_TEST
 
+/* Nor do its nodes stand elsewhere. */
+START_TEST (what_fits_stays_as_it_is)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (4, 6));
+  CleaveResult *w = run_constant (graph, &CLEAVE_SHAPE (6, 6), 1);
+  CleaveResult *y = run_unary (graph, "Relu", x);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (CleaveFitPlan) plan = NULL;
+  g_autofree char *before = NULL, *after = NULL;
+
+  run_output (graph, run_binary (graph, "MatMul", y, w));
+  before = cleave_graph_print (graph);
+  plan = find_plan (graph, 1 << 20, &error);
+  cleave_assert_no_error (error);
+  cleave_split_report_unref (cleave_fit_plan_apply (plan, graph, &error));
+  cleave_assert_no_error (error);
+  after = cleave_graph_print (graph);
+  ck_assert_str_eq (before, after);
+}
+END_TEST
+
 START_TEST (added_macs_have_a_limit)
 {
   g_autoptr (CleaveGraph) graph = make_residual (CLEAVE_LAYOUT_NCHW);
@@ -986,8 +1008,8 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "fit", images_and_attention_come_down, strips_take_the_place_of_a_join,
                    even_strips_take_the_place_of_a_join, heads_are_cut_by_rows,
                    long_graphs_come_down_without_a_limit, blocks_lie_over_what_they_read,
-                   a_sequence_is_cut_once, segments_may_stay_whole, added_macs_have_a_limit,
-                   frontier_goes_down, files_take_what_plans_say,
+                   a_sequence_is_cut_once, segments_may_stay_whole, what_fits_stays_as_it_is,
+                   added_macs_have_a_limit, frontier_goes_down, files_take_what_plans_say,
                    what_runs_elsewhere_takes_what_plans_say, nodes_stand_where_files_have_them,
                    columns_are_bands, what_is_wide_is_made_again,
                    pixels_are_tiles_where_nothing_else_does, what_strips_keep_may_be_copied,
