@@ -11,11 +11,13 @@ void
 cleave_memory_lines_add (GArray *lines, gconstpointer begin, gsize n_bytes)
 {
   const gsize before = (gsize) begin % CLEAVE_CACHE_LINE;
-  CleaveMemoryLines some = { .begin = (const char *) begin - before,
-                             .n = (before + n_bytes + CLEAVE_CACHE_LINE - 1) / CLEAVE_CACHE_LINE };
+  CleaveMemoryLines some;
 
-  if (begin != NULL && n_bytes > 0)
-    g_array_append_val (lines, some);
+  if (begin == NULL || n_bytes == 0)
+    return;
+  some = (CleaveMemoryLines){ .begin = (const char *) begin - before,
+                              .n = (before + n_bytes + CLEAVE_CACHE_LINE - 1) / CLEAVE_CACHE_LINE };
+  g_array_append_val (lines, some);
 }
 
 static gint
