@@ -126,12 +126,8 @@ find_first_assignment (CleaveStorage *storage,
                                     .ready = CLEAVE_NEVER };
   if ((node->op->flags & LIES_IN_OPERAND) != 0 && lie_in_operand (storage, node, assignment))
     return;
-  if (index == 0 && find_alias (storage, node, order, &location, stride))
-    {
-      assignment->base = cleave_storage_assignment (storage, node->operands[0].result)->base;
-      storage->assignments[assignment->base].flags |= CLEAVE_ASSIGNMENT_ALIASED;
-    }
-  else if (find_joined (storage, node, order, &location))
+  if ((index == 0 && find_alias (storage, node, order, &location, stride)) ||
+      find_joined (storage, node, order, &location))
     {
       assignment->base = cleave_storage_assignment (storage, node->operands[0].result)->base;
       storage->assignments[assignment->base].flags |= CLEAVE_ASSIGNMENT_ALIASED;

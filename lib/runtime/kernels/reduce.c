@@ -60,11 +60,13 @@ find_reduction (const CleaveOp *op, CleaveElement element)
   return NULL;
 }
 
+/* Not where the maximum of a row is found before its sum. */
 static gboolean
 gathers (const Reduce *r, CleaveElement element)
 {
-  return element == CLEAVE_FLOAT32 && r->loops.length < CLEAVE_REDUCE_FEW_ROWS &&
-         r->block.n >= CLEAVE_REDUCE_LONG_ROW && !cleave_reduce_by_row (&r->block, r->loops.length);
+  return element == CLEAVE_FLOAT32 && r->reduction != reduce_log_sum_exp_f32 &&
+         r->loops.length < CLEAVE_REDUCE_FEW_ROWS && r->block.n >= CLEAVE_REDUCE_LONG_ROW &&
+         !cleave_reduce_by_row (&r->block, r->loops.length);
 }
 
 static gboolean
