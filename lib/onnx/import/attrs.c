@@ -146,6 +146,27 @@ read_strings (CleaveOnnxAttr *attr, const Onnx__AttributeProto *proto, GError **
 }
 
 static gboolean
+read_tensor (CleaveOnnxAttr *attr,
+             CleaveOnnxImport *import,
+             Onnx__TensorProto *proto,
+             GError **error)
+{
+  CleaveOnnxValue *known = cleave_onnx_recall (import, proto);
+  CleaveTensor *tensor;
+
+  if (known == NULL)
+    {
+      tensor = cleave_onnx_tensor (proto, &import->folder, error);
+      if (tensor == NULL)
+        return FALSE;
+      known = cleave_onnx_value_new_constant (import, NULL, tensor);
+      cleave_onnx_remember (import, proto, known);
+    }
+  attr->tensor = cleave_tensor_ref (known->constant);
+  return TRUE;
+}
+
+static gboolean
 read_value (CleaveOnnxAttr *attr,
             CleaveOnnxImport *import,
             const Onnx__AttributeProto *proto,
@@ -170,7 +191,7 @@ read_value (CleaveOnnxAttr *attr,
   else if (attr->type == ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRINGS)
     return read_strings (attr, proto, error);
   else if (attr->type == ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__TENSOR && proto->t != NULL)
-    return (attr->tensor = cleave_onnx_tensor (proto->t, &import->folder, error)) != NULL;
+    return read_tensor (attr, import, proto->t, error);
   else
     return cleave_fail (error, CLEAVE_ERROR_MODEL, "attribute '%s' is %s, which is not supported",
                         attr->name, type_name (attr->type));

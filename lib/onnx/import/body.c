@@ -11,6 +11,26 @@
 /* Attributes of a node are looked up one by one; no op has a tenth of this. */
 #define MAX_ATTRS 256
 
+static CleaveOnnxValue *
+read_initializer (CleaveOnnxImport *import, Onnx__TensorProto *proto, GError **error)
+{
+  CleaveOnnxValue *value = cleave_onnx_recall (import, proto);
+  CleaveTensor *tensor;
+  gboolean is_half;
+
+  if (value != NULL)
+    return value;
+  if (!cleave_onnx_check_name (proto->name, "an initializer", error))
+    return NULL;
+  tensor = cleave_onnx_initializer (proto, &import->folder, &is_half, error);
+  if (tensor == NULL)
+    return NULL;
+  value = cleave_onnx_value_new_constant (import, proto->name, tensor);
+  value->is_half = is_half;
+  cleave_onnx_remember (import, proto, value);
+  return value;
+}
+
 gboolean
 cleave_onnx_read_initializers (CleaveOnnxImport *import,
                                const Onnx__GraphProto *proto,
@@ -20,18 +40,9 @@ cleave_onnx_read_initializers (CleaveOnnxImport *import,
     return cleave_fail (error, CLEAVE_ERROR_MODEL, "sparse initializers are not supported");
   for (size_t i = 0; i < proto->n_initializer; i++)
     {
-      CleaveOnnxValue *value;
-      CleaveTensor *tensor;
-      gboolean is_half;
+      CleaveOnnxValue *value = read_initializer (import, proto->initializer[i], error);
 
-      if (!cleave_onnx_check_name (proto->initializer[i]->name, "an initializer", error))
-        return FALSE;
-      tensor = cleave_onnx_initializer (proto->initializer[i], &import->folder, &is_half, error);
-      if (tensor == NULL)
-        return FALSE;
-      value = cleave_onnx_value_new_constant (import, proto->initializer[i]->name, tensor);
-      value->is_half = is_half;
-      if (!cleave_onnx_bind (import, value, error))
+      if (value == NULL || !cleave_onnx_bind (import, value, error))
         return FALSE;
     }
   return TRUE;
@@ -210,12 +221,24 @@ keep_doc (const CleaveOnnxNode *node, const Onnx__NodeProto *proto)
         node->import->origin, cleave_node_get_name (cleave_result_get_node (made->result)), doc);
 }
 
+/* Keeps the value of a Constant, so that the graph has one node for all iterations. */
+static void
+keep_constant (const CleaveOnnxNode *node, const Onnx__NodeProto *proto)
+{
+  if (strcmp (node->op, "Constant") == 0)
+    cleave_onnx_remember (node->import, proto,
+                          g_hash_table_lookup (node->import->values, proto->output[0]));
+}
+
 static gboolean
 read_node (CleaveOnnxImport *import, const Onnx__GraphProto *graph, size_t index, GError **error)
 {
   const Onnx__NodeProto *proto = graph->node[index];
+  CleaveOnnxValue *known = cleave_onnx_recall (import, proto);
   g_autoptr (CleaveOnnxNode) node = NULL;
 
+  if (known != NULL)
+    return cleave_onnx_bind (import, known, error);
   if (!check_node (proto, error))
     return FALSE;
   node = cleave_onnx_node_new (import, proto->op_type, name_node (proto),
@@ -239,7 +262,10 @@ read_node (CleaveOnnxImport *import, const Onnx__GraphProto *graph, size_t index
   if (node->values == NULL && !cleave_onnx_node_make (node, error))
     return FALSE;
   keep_doc (node, proto);
-  return bind_results (node, proto, error);
+  if (!bind_results (node, proto, error))
+    return FALSE;
+  keep_constant (node, proto);
+  return TRUE;
 }
 
 /* Whether what a node reads is there.  A graph within it may read anything. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* What the files of the importer share. */
+/* What the files of the importer share.  Over 400 lines: it declares the upgrades of all ops. */
 
 #include <cleave/cleave-onnx.h>
 
@@ -36,6 +36,7 @@ typedef struct
   CleavePool *pool;      /* values and their names */
   GPtrArray *all_values; /* CleaveOnnxValue */
   GHashTable *values_of; /* CleaveNode of constants, to its values (CleaveTensor) where asked for */
+  GHashTable *shared;    /* of bodies: TensorProto or Constant node, to its value; NULL: none yet */
   gsize n_unrolled;      /* nodes that turns of loops have become */
   struct CleaveOnnxNode *spare; /* one that is done, for the next; NULL: none */
   double fold_budget;           /* what may still be spent on constants, in steps of kernels */
@@ -101,6 +102,11 @@ gboolean cleave_onnx_bind_as (CleaveOnnxImport *import,
 CleaveOnnxValue *cleave_onnx_lookup (CleaveOnnxImport *import, const char *name);
 /* Whether some node or output of the file reads a value of this name. */
 gboolean cleave_onnx_is_read (CleaveOnnxImport *import, const char *name);
+/* Returns the value that an earlier iteration read from `message`, a TensorProto or a Constant node
+ * of a body; NULL if none has.  Reading a tensor takes its bytes out of the message. */
+CleaveOnnxValue *cleave_onnx_recall (const CleaveOnnxImport *import, gconstpointer message);
+/* Keeps `value` for the next iteration.  Outside bodies messages are read once: it does nothing. */
+void cleave_onnx_remember (CleaveOnnxImport *import, gconstpointer message, CleaveOnnxValue *value);
 void cleave_onnx_begin_scope (CleaveOnnxImport *import);
 void cleave_onnx_end_scope (CleaveOnnxImport *import);
 

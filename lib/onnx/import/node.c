@@ -88,6 +88,22 @@ cleave_onnx_lookup (CleaveOnnxImport *import, const char *name)
   return value;
 }
 
+CleaveOnnxValue *
+cleave_onnx_recall (const CleaveOnnxImport *import, gconstpointer message)
+{
+  return import->shared == NULL ? NULL : g_hash_table_lookup (import->shared, message);
+}
+
+void
+cleave_onnx_remember (CleaveOnnxImport *import, gconstpointer message, CleaveOnnxValue *value)
+{
+  if (import->outer->len == 0 || value == NULL)
+    return;
+  if (import->shared == NULL)
+    import->shared = g_hash_table_new (NULL, NULL);
+  g_hash_table_insert (import->shared, (gpointer) message, value);
+}
+
 void
 cleave_onnx_begin_scope (CleaveOnnxImport *import)
 {
