@@ -128,7 +128,8 @@ try_way (Case *at, Tape *tape)
   gboolean all_inputs = tape_chance (tape, 15), change = tape_chance (tape, 75);
   GError *error = NULL;
   Way way = { tape, all_inputs ? read_model (at, TRUE, &error) : cleave_graph_copy (at->graph),
-              &at->report->counts, g_string_new (all_inputs ? "constants as inputs" : NULL) };
+              &at->report->counts, g_string_new (all_inputs ? "constants as inputs" : NULL),
+              at->trial.deep };
   Verdict verdict;
 
   counts_way (way.counts, all_inputs ? "inputs" : "constants", FALSE);

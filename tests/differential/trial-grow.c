@@ -40,6 +40,21 @@ get_weight (void)
   return weight;
 }
 
+/* An op that can be cut nearly everywhere. */
+static const TrialOp *
+pick_deep_op (Trial *trial)
+{
+  static const char *const names[] = { "Relu",   "Conv",    "Conv",   "Conv",    "Add",    "Mul",
+                                       "MatMul", "MaxPool", "Concat", "Softmax", "Sigmoid" };
+  const char *name = names[pick (trial, G_N_ELEMENTS (names))];
+
+  for (guint t = 0; trial_tables[t] != NULL; t++)
+    for (const TrialOp *op = trial_tables[t]; op->op != NULL; op++)
+      if (g_str_equal (op->op, name))
+        return op;
+  g_assert_not_reached ();
+}
+
 static const TrialOp *
 pick_op (Trial *trial)
 {
@@ -48,6 +63,8 @@ pick_op (Trial *trial)
 
   if (weight == 0)
     weight = get_weight ();
+  if (trial->deep && chance (trial, 88))
+    return pick_deep_op (trial);
   at = pick (trial, weight);
   for (guint t = 0; trial_tables[t] != NULL; t++)
     for (const TrialOp *op = trial_tables[t]; op->op != NULL; at -= op->weight, op++)
@@ -93,7 +110,15 @@ make_values (Trial *trial)
     }
 }
 
-/* One graph in some hundred is large enough to be split for threads, and for other kernels. */
+/* Per cent: how often another node is added. */
+static guint
+get_growth (const Trial *trial)
+{
+  return trial->large ? 70 : trial->deep ? 95 : 85;
+}
+
+/* One graph in some hundred is large enough to be split for threads, and for other kernels; one in
+ * sixteen is what fits into less memory. */
 void
 trial_grow (Trial *trial)
 {
@@ -105,15 +130,23 @@ trial_grow (Trial *trial)
   trial->empty = chance (trial, 20);
   trial->large = chance (trial, 1);
   trial->qdq = chance (trial, 10);
+  trial->deep = !trial->large && chance (trial, 6);
   if (trial->large)
     {
       trial->max_elements = 300000;
       trial->max_work = 40000000;
     }
+  if (trial->deep)
+    {
+      trial->max_elements = 12000;
+      trial->max_work = 3000000;
+      trial->max_nodes = MIN (trial->max_nodes, 16);
+      add_image (trial);
+    }
   do
     grow_once (trial);
   while (++tries < 40 && trial->nodes->len < trial->max_nodes &&
-         (trial->nodes->len == 0 || chance (trial, trial->large ? 70 : 85)));
+         (trial->nodes->len == 0 || chance (trial, get_growth (trial))));
   add_outputs (trial);
   make_values (trial);
 }

@@ -59,8 +59,10 @@ pick_extent (Trial *trial)
   static const guint8 extents[] = { 1, 1, 1, 1, 2, 2, 2,  2,  3,  3,  3,  4,  4,  5,  5,  6,
                                     7, 7, 8, 8, 9, 9, 13, 15, 16, 16, 17, 24, 33, 47, 64, 0 };
   static const guint8 large[] = { 1, 16, 24, 32, 33, 48, 56, 64, 64, 72, 80, 96 };
-  gint64 extent = trial->large ? large[pick (trial, G_N_ELEMENTS (large))]
-                               : extents[pick (trial, G_N_ELEMENTS (extents))];
+  static const guint8 deep[] = { 1, 1, 1, 2, 3, 4, 8, 12, 16, 24, 31, 32, 40 };
+  gint64 extent = trial->large  ? large[pick (trial, G_N_ELEMENTS (large))]
+                  : trial->deep ? deep[pick (trial, G_N_ELEMENTS (deep))]
+                                : extents[pick (trial, G_N_ELEMENTS (extents))];
 
   return extent == 0 && !trial->empty ? 1 : extent;
 }
@@ -150,7 +152,8 @@ add_value (Trial *trial, TrialKind kind, const TrialType *type)
   TrialValue value = { .kind = kind, .type = *type };
   gint64 n = type_n_elements (type);
 
-  if (n < 0 || n > (trial->large ? 2 : 8) * trial->max_elements || type->rank > TRIAL_MAX_RANK)
+  if (n < 0 || n > (trial->large || trial->deep ? 2 : 8) * trial->max_elements ||
+      type->rank > TRIAL_MAX_RANK)
     trial->failed = TRUE;
   value.n_bytes = (gsize) n * element_size (type->element);
   g_array_append_val (trial->values, value);
@@ -203,14 +206,27 @@ use_any (Trial *trial, guint set, guint min_rank, guint max_rank)
           value->type.rank <= max_rank)
         found[n++] = v;
     }
-  if (n > 0 && !chance (trial, 8))
-    return chance (trial, 35) ? found[pick (trial, n)] : found[0];
+  if (n > 0 && !chance (trial, trial->deep ? 2 : 8))
+    return chance (trial, trial->deep ? 15 : 35) ? found[pick (trial, n)] : found[0];
 
   TrialType type = pick_type (trial, set, min_rank, MIN (max_rank, 6));
   guint v = add_value (trial, TRIAL_INPUT, &type);
 
   choose_elements (trial, v, MODE_ANY);
   return v;
+}
+
+/* Adds an input like a sequence, an image or a volume of some channels. */
+void
+add_image (Trial *trial)
+{
+  TrialType type = { F32, 2 + (guint) pick_between (trial, 1, 3), { 1 + pick (trial, 2) } };
+  gint64 most = type.rank == 3 ? 96 : type.rank == 4 ? 40 : 12;
+
+  type.dim[1] = pick_between (trial, 2, 12);
+  for (guint d = 2; d < type.rank; d++)
+    type.dim[d] = pick_between (trial, d == 2 && type.rank == 4 ? 1 : most / 3, most);
+  choose_elements (trial, add_value (trial, TRIAL_INPUT, &type), MODE_ANY);
 }
 
 guint

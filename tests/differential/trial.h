@@ -91,6 +91,7 @@ typedef struct
   gboolean hostile; /* NaN, infinite, huge, tiny values */
   gboolean empty;   /* extents may be 0 */
   gboolean large;   /* enough work for several threads */
+  gboolean deep;    /* a chain of values of some KiB, which strips make smaller */
   gboolean qdq;     /* float results are quantised and dequantised again */
   gboolean failed;  /* what is being added cannot be */
 } Trial;
@@ -131,6 +132,7 @@ gboolean type_equal (const TrialType *a, const TrialType *b);
 TrialType type_of (const Trial *trial, guint value);
 TrialType type_make (guint element, guint rank, ...); /* gint64 each */
 
+void add_image (Trial *trial);
 /* A value of one of the types, with a rank between these: of the trial so far, or new. */
 guint use_any (Trial *trial, guint set, guint min_rank, guint max_rank);
 /* A value of this very type: one that is there, an input, or a constant. */

@@ -148,6 +148,27 @@ split_by_ranges (Way *way, const CleaveShape *shape)
   return cleave_tiling_by_slice_ranges (boxes, n);
 }
 
+/* Sets the order, the alignment and the least length of chunks: of all dimensions, or of each. */
+static void
+restrict_chunks (Way *way, CleaveTiling *split, guint n_dims)
+{
+  gint64 of_each[2] = { 1 + pick (way, 4), 1 + pick (way, 4) };
+  guint which = pick (way, 16);
+
+  if (chance (way, 10))
+    cleave_tiling_set_small_first (split, TRUE);
+  if (which == 12)
+    cleave_tiling_set_alignment (split, of_each[0]);
+  else if (which == 13)
+    cleave_tiling_set_min_chunk (split, of_each[0]);
+  else if (which == 14)
+    cleave_tiling_set_alignments (split, of_each, MIN (n_dims, 2));
+  else if (which == 15)
+    cleave_tiling_set_min_chunks (split, of_each, MIN (n_dims, 2));
+  if (which >= 12)
+    counts_way (way->counts, which % 2 == 0 ? "alignment" : "min-chunk", FALSE);
+}
+
 CleaveTiling *
 way_pick_split (Way *way, const CleaveShape *shape)
 {
@@ -165,12 +186,21 @@ way_pick_split (Way *way, const CleaveShape *shape)
           : option == 3 ? split_by_weights (way, &dims)
                         : split_by_ranges (way, shape);
   counts_way (way->counts, names[option], FALSE);
-  if (chance (way, 10))
-    cleave_tiling_set_small_first (split, TRUE);
-  if (chance (way, 10))
-    cleave_tiling_set_alignment (split, 1 + pick (way, 4));
-  if (chance (way, 10))
-    cleave_tiling_set_min_chunk (split, 1 + pick (way, 3));
+  restrict_chunks (way, split, option == 4 ? shape->rank : dims.n);
   g_string_append (way->text, "]");
+  return split;
+}
+
+CleaveTiling *
+way_pick_search (Way *way, const CleaveShape *shape)
+{
+  CleaveTiling *split;
+  Dims dims;
+
+  pick_dims (way, shape, &dims);
+  split = cleave_tiling_by_search (chance (way, 50) ? dims.text : NULL);
+  counts_way (way->counts, "searched", FALSE);
+  g_string_append (way->text, " [search]");
+  restrict_chunks (way, split, dims.n);
   return split;
 }

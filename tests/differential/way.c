@@ -88,17 +88,23 @@ way_change (Way *way, GString *failure)
 
   for (guint i = 0; i < n; i++)
     {
-      guint what = pick (way, 10);
+      guint what = pick (way, 32);
 
-      if (what < 7)
+      if (way->deep && chance (way, 40))
+        {
+          if (!way_fit (way, failure))
+            return FALSE;
+        }
+      else if (what < 22)
         {
           way_split (way);
           if (++n_splits == 2)
             counts_way (way->counts, "twice", FALSE);
         }
-      else if (!(what == 7   ? clean_up (way, failure)
-                 : what == 8 ? run_pass (way, failure)
-                             : go_through_file (way, failure)))
+      else if (!(what < 25   ? clean_up (way, failure)
+                 : what < 28 ? run_pass (way, failure)
+                 : what < 31 ? go_through_file (way, failure)
+                             : way_fit (way, failure)))
         return FALSE;
       if (!validate (way, failure))
         return FALSE;

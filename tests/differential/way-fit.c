@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Fits: into part of the memory, under limits, for threads, without inputs; and what a plan
+ * promises of itself. */
+
+#include "way.h"
+
+#define pick(way, n) tape_draw ((way)->tape, (guint) (n))
+#define chance(way, percent) tape_chance ((way)->tape, (percent))
+
+/* A search takes some 10 ms in a graph of so many nodes. */
+#define MAX_NODES 24
+
+static gboolean
+fail (GString *failure, const char *what, double found, double promised)
+{
+  g_string_append_printf (failure, "fit: %s %.15g, promised %.15g", what, found, promised);
+  return FALSE;
+}
+
+/* No limit, nothing, or a part. */
+static double
+pick_limit (Way *way)
+{
+  guint what = pick (way, 8);
+
+  return what < 4 ? 0 : what == 4 ? -1 : 0.02 * (1 << (what - 4));
+}
+
+static CleaveFitOptions
+pick_options (Way *way)
+{
+  CleaveFitOptions options = { .n_threads = chance (way, 25) ? 2 + pick (way, 3) : 1 };
+  gint64 n_bytes = cleave_graph_get_peak_bytes_with_threads (way->graph, options.n_threads, NULL);
+
+  /* from two fifths of the memory to nearly all of it; in one of five the least */
+  if (!chance (way, 20))
+    options.max_memory = MAX (n_bytes * (19 - (gint64) pick (way, 12)) / 20, 1);
+  options.max_added_macs = pick_limit (way);
+  options.max_added_latency = pick_limit (way);
+  options.inputs_apart = chance (way, 25);
+  options.even_strips = chance (way, 15);
+  g_string_append_printf (
+      way->text, " %u threads, %" G_GINT64_FORMAT " bytes, macs %g, time %g%s%s", options.n_threads,
+      options.max_memory, options.max_added_macs, options.max_added_latency,
+      options.inputs_apart ? ", no inputs" : "", options.even_strips ? ", even" : "");
+  return options;
+}
+
+/* Whether `after` is within a limit; rounding of some last places is no finding. */
+static gboolean
+is_within (double before, double after, double limit)
+{
+  return limit == 0 || after <= (1 + MAX (limit, 0)) * before * (1 + 1e-9);
+}
+
+static gboolean
+check_plan (const CleaveFitPlan *plan, const CleaveFitOptions *options, GString *failure)
+{
+  const CleaveFitTotals *t = cleave_fit_plan_get_totals (plan);
+
+  if (options->max_memory > 0 && t->arena_after > options->max_memory)
+    return fail (failure, "bytes of the plan", (double) t->arena_after,
+                 (double) options->max_memory);
+  if (!is_within ((double) t->macs_before, (double) t->macs_after, options->max_added_macs))
+    return fail (failure, "MACs of the plan", (double) t->macs_after,
+                 options->max_added_macs * (double) t->macs_before);
+  if (!is_within (t->latency_before, t->latency_after, options->max_added_latency))
+    return fail (failure, "time of the plan", t->latency_after,
+                 options->max_added_latency * t->latency_before);
+  return TRUE;
+}
+
+/* The split graph takes what the plan says.  Bytes without inputs are no public number. */
+static gboolean
+check_split (const Way *way,
+             const CleaveFitPlan *plan,
+             const CleaveFitOptions *options,
+             GString *failure)
+{
+  const CleaveFitTotals *t = cleave_fit_plan_get_totals (plan);
+  gint64 macs = cleave_graph_get_macs (way->graph);
+  CleaveEstimate estimate;
+
+  if (macs != t->macs_after)
+    return fail (failure, "MACs", (double) macs, (double) t->macs_after);
+  if (options->inputs_apart)
+    return TRUE;
+  return (cleave_graph_estimate (way->graph, options->n_threads, &estimate, NULL) &&
+          estimate.arena_bytes <= t->arena_after) ||
+         fail (failure, "bytes", (double) estimate.arena_bytes, (double) t->arena_after);
+}
+
+/* NULL, and no error: nothing is asked for. */
+static CleaveFitPlan *
+find_plan (Way *way, CleaveFitOptions *options, GError **error)
+{
+  g_autoptr (GPtrArray) plans = NULL;
+
+  if (!chance (way, 20))
+    return cleave_fit_plan_new (way->graph, options, error);
+  options->max_memory = 0;
+  counts_way (way->counts, "fit-frontier", FALSE);
+  g_string_append (way->text, ", of the frontier");
+  plans = cleave_fit_plan_new_frontier (way->graph, options, error);
+  return plans == NULL ? NULL : cleave_fit_plan_ref (plans->pdata[pick (way, plans->len)]);
+}
+
+/* The plan, or the same without some of its segments, which is promised no limit. */
+static CleaveFitPlan *
+leave_out (Way *way, CleaveFitPlan *plan, CleaveFitOptions *options, GError **error)
+{
+  guint n = cleave_fit_plan_get_n_segments (plan), n_out = 0;
+  g_autofree guint *out = g_new (guint, n + 1);
+
+  if (n == 0 || !chance (way, 15))
+    return cleave_fit_plan_ref (plan);
+  for (guint i = 0; i < n; i++)
+    if (chance (way, 50))
+      out[n_out++] = i;
+  counts_way (way->counts, "fit-without", FALSE);
+  g_string_append_printf (way->text, ", without %u segments", n_out);
+  options->max_memory = 0;
+  options->max_added_macs = options->max_added_latency = 0;
+  return cleave_fit_plan_new_without (plan, way->graph, n_out, out, error);
+}
+
+static gboolean
+apply (Way *way, CleaveFitPlan *found, CleaveFitOptions *options, GString *failure)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (CleaveFitPlan) plan = leave_out (way, found, options, &error);
+  g_autoptr (CleaveSplitReport) report =
+      plan == NULL ? NULL : cleave_fit_plan_apply (plan, way->graph, &error);
+
+  if (report == NULL)
+    {
+      g_string_append_printf (failure, "fit: a plan cannot be applied: %s", error->message);
+      return FALSE;
+    }
+  counts_way (way->counts, "fit", cleave_fit_plan_get_n_segments (plan) == 0);
+  g_string_append_printf (way->text, " → %u segments", cleave_fit_plan_get_n_segments (plan));
+  return check_split (way, plan, options, failure);
+}
+
+/* Where a budget is refused, the least memory that can be found is more than the budget. */
+static gboolean
+check_refused (Way *way, const CleaveFitOptions *options, GString *failure)
+{
+  CleaveFitOptions least = *options;
+  g_autoptr (GError) error = NULL;
+  g_autoptr (CleaveFitPlan) plan = NULL;
+  gint64 n_bytes;
+
+  least.max_memory = 0;
+  g_string_append (way->text, ", the least");
+  plan = cleave_fit_plan_new (way->graph, &least, &error);
+  if (plan == NULL)
+    {
+      g_string_append_printf (failure, "fit: %s", error->message);
+      return FALSE;
+    }
+  n_bytes = cleave_fit_plan_get_totals (plan)->arena_after;
+  if (n_bytes <= options->max_memory)
+    return fail (failure, "bytes of the least", (double) n_bytes, (double) options->max_memory);
+  return check_plan (plan, &least, failure) && apply (way, plan, &least, failure);
+}
+
+gboolean
+way_fit (Way *way, GString *failure)
+{
+  CleaveFitOptions options;
+  g_autoptr (GError) error = NULL;
+  g_autoptr (CleaveFitPlan) plan = NULL;
+
+  if (cleave_graph_count_operators (way->graph) > MAX_NODES)
+    return TRUE;
+  g_string_append (way->text, "; fit");
+  options = pick_options (way);
+  plan = find_plan (way, &options, &error);
+  if (plan != NULL)
+    return check_plan (plan, &options, failure) && apply (way, plan, &options, failure);
+  g_string_append_printf (way->text, " refused (%s)", error->message);
+  counts_way (way->counts, "fit", TRUE);
+  if (g_error_matches (error, CLEAVE_ERROR, CLEAVE_ERROR_LIMIT))
+    return !chance (way, 30) || check_refused (way, &options, failure);
+  g_string_append_printf (failure, "fit: %s", error->message);
+  return FALSE;
+}
