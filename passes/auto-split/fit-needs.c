@@ -121,6 +121,7 @@ begin_at (CleaveFitState *state, guint index)
   extent = whole.dim[dim].end;
   k = find_middle (extent, n);
   need->stamp = state->walker->now;
+  need->joined = 0;
   for (guint s = 0; s < state->n_samples; s++)
     need->range[s] = whole;
   need->range[CLEAVE_FIT_BEFORE].dim[dim].end = find_begin (extent, n, k);

@@ -208,7 +208,8 @@ cleave_fit_add_window (CleaveFitState *state, guint index)
       state->carried += n_kept;
       state->carried_top += n_kept_top;
       state->copied += n_kept * state->walk->n_strips;
-      occupy (state, (gint) node->step, value->last_read,
+      /* the walk has cleared the steps of its segment alone */
+      occupy (state, (gint) node->step, MIN (value->last_read, (gint) state->walk->end - 1),
               all && carries ? 0 : get_bytes_of (value, need, sample),
               get_bytes_of (value, need, CLEAVE_FIT_FIRST), n_top);
       return;
