@@ -30,19 +30,6 @@ cleave_argument_pair (const char *text, gboolean last, char **name, const char *
   *value = equals == NULL ? text : equals + 1;
 }
 
-/* What is not an option, but the end of the options. */
-static char **
-take_files (int argc, char **argv)
-{
-  GPtrArray *files = g_ptr_array_new ();
-
-  for (int i = 1; i < argc; i++)
-    if (i > 1 || !g_str_equal (argv[i], "--"))
-      g_ptr_array_add (files, g_strdup (argv[i]));
-  g_ptr_array_add (files, NULL);
-  return (char **) g_ptr_array_free (files, FALSE);
-}
-
 /* Options */
 
 char *
@@ -57,37 +44,22 @@ static const GOptionEntry *
 find_short (const GOptionEntry *entries, char letter)
 {
   for (; entries->long_name != NULL; entries++)
-    if (entries->short_name == letter)
+    if (entries->short_name != 0 && entries->short_name == letter)
       return entries;
   return NULL;
 }
 
-/* GLib wants a blank between -o and FILE. */
-static char **
-part_short_options (int argc, char **argv, const GOptionEntry *entries)
+/* Finds the option whose name is the first `n` bytes of the text. */
+static const GOptionEntry *
+find_long (const GOptionEntry *entries, const char *text, gsize n)
 {
-  GPtrArray *parted = g_ptr_array_new ();
-  gboolean at_end = FALSE;
-
-  for (int i = 0; i < argc; i++)
-    {
-      const char *text = argv[i];
-      const GOptionEntry *entry =
-          at_end || text[0] != '-' || text[1] == '-' ? NULL : find_short (entries, text[1]);
-
-      at_end |= g_str_equal (text, "--");
-      if (entry != NULL && entry->arg != G_OPTION_ARG_NONE && text[2] != '\0')
-        {
-          g_ptr_array_add (parted, g_strndup (text, 2));
-          text += 2;
-        }
-      g_ptr_array_add (parted, g_strdup (text));
-    }
-  g_ptr_array_add (parted, NULL);
-  return (char **) g_ptr_array_free (parted, FALSE);
+  for (; entries->long_name != NULL; entries++)
+    if (strlen (entries->long_name) == n && strncmp (entries->long_name, text, n) == 0)
+      return entries;
+  return NULL;
 }
 
-/* The table, for the completion of shells: name, letter, what it takes, what it does. */
+/* Prints the table for the completion of shells: name, letter, value, description. */
 static void
 list_options (const GOptionEntry *entries)
 {
@@ -100,68 +72,245 @@ list_options (const GOptionEntry *entries)
             entries->description != NULL ? entries->description : "");
 }
 
-/* Says of an option that there is not which one there is. */
-static void
-add_hint (char **argv, const GOptionEntry *entries, GError **error)
+static gboolean
+fail_long (const GOptionEntry *entries, const char *text, gsize n, GError **error)
 {
+  g_autofree char *name = g_strndup (text, n);
   g_autoptr (GPtrArray) names = g_ptr_array_new ();
+  const char *nearest;
 
-  if (error == NULL || !g_error_matches (*error, G_OPTION_ERROR, G_OPTION_ERROR_UNKNOWN_OPTION))
-    return;
-  for (guint i = 0; entries[i].long_name != NULL; i++)
-    g_ptr_array_add (names, (gpointer) entries[i].long_name);
+  for (; entries->long_name != NULL; entries++)
+    g_ptr_array_add (names, (gpointer) entries->long_name);
   g_ptr_array_add (names, NULL);
-  for (guint i = 1; argv[i] != NULL && !g_str_equal (argv[i], "--"); i++)
-    {
-      g_autofree char *name = g_strndup (argv[i], strcspn (argv[i], "=")), *option = NULL;
-      const char *nearest;
-
-      if (!g_str_has_prefix (name, "--") ||
-          g_strv_contains ((const char *const *) names->pdata, name + 2) ||
-          strstr ((*error)->message, name) == NULL)
-        continue;
-      nearest = cleave_text_find_nearest (name + 2, (const char *const *) names->pdata);
-      option = nearest == NULL ? NULL : g_strconcat ("; did you mean '--", nearest, "'?", NULL);
-      g_clear_error (error);
-      cleave_argument_fail (error, "there is no option '%s'%s", name, option == NULL ? "" : option);
-      return;
-    }
+  nearest = cleave_text_find_nearest (name, (const char *const *) names->pdata);
+  if (nearest == NULL)
+    return cleave_argument_fail (error, "there is no option '--%s'", name);
+  return cleave_argument_fail (error, "there is no option '--%s'; did you mean '--%s'?", name,
+                               nearest);
 }
 
-char **
-cleave_argument_parse (int argc,
-                       char **argv,
-                       const GOptionEntry *entries,
-                       const char *what,
-                       const char *summary,
-                       guint n_files,
-                       GError **error)
+/* Where the scan of a command line is. */
+typedef struct
 {
-  g_autofree char *usage = g_strdup (what);
-  g_autoptr (GOptionContext) context = g_option_context_new (n_files > 0 ? usage : NULL);
-  g_auto (GStrv) files = NULL, parted = part_short_options (argc, argv, entries);
-  g_autofree char **left = NULL; /* GLib takes options out */
+  const GOptionEntry *entries;
+  char **next; /* the first argument that is not read */
+  GArray *options;
+  GPtrArray *files;
+} Scan;
+
+/* Adds an option.  `value` is the rest of its argument, or NULL: a value is then the next one. */
+static gboolean
+add_option (Scan *scan, const GOptionEntry *entry, const char *value, GError **error)
+{
+  CleaveArgument option = { entry, value };
+
+  if (entry->arg == G_OPTION_ARG_NONE && value != NULL)
+    return cleave_argument_fail (error, "--%s takes no value, but has '%s'", entry->long_name,
+                                 value);
+  if (entry->arg != G_OPTION_ARG_NONE && value == NULL)
+    option.value = *scan->next == NULL ? NULL : *scan->next++;
+  if (entry->arg != G_OPTION_ARG_NONE && option.value == NULL)
+    return cleave_argument_fail (error, "--%s needs a value: %s", entry->long_name,
+                                 entry->arg_description);
+  g_array_append_val (scan->options, option);
+  return TRUE;
+}
+
+/* Reads --NAME or --NAME=VALUE. */
+static gboolean
+scan_long (Scan *scan, const char *text, GError **error)
+{
+  gsize n = strcspn (text, "=");
+  const GOptionEntry *entry = find_long (scan->entries, text, n);
+
+  if (entry == NULL)
+    return fail_long (scan->entries, text, n, error);
+  return add_option (scan, entry, text[n] == '=' ? text + n + 1 : NULL, error);
+}
+
+/* Reads letters after a dash: options without a value, or a last one with its value behind it. */
+static gboolean
+scan_short (Scan *scan, const char *text, GError **error)
+{
+  for (const char *letter = text + 1; *letter != '\0'; letter++)
+    {
+      const GOptionEntry *entry = find_short (scan->entries, *letter);
+
+      if (entry == NULL && letter == text + 1)
+        return cleave_argument_fail (error, "there is no option '%s'", text);
+      if (entry == NULL)
+        return cleave_argument_fail (error, "there is no option '-%s' in '%s'", letter, text);
+      if (entry->arg != G_OPTION_ARG_NONE)
+        return add_option (scan, entry, letter[1] == '\0' ? NULL : letter + 1, error);
+      if (!add_option (scan, entry, NULL, error))
+        return FALSE;
+    }
+  return TRUE;
+}
+
+static gboolean
+is_help (const char *text)
+{
+  static const char *const help[] = { "--help", "-h", "-?", "--help-all", NULL };
+
+  return g_strv_contains (help, text);
+}
+
+static void
+print_help (const CleaveArguments *arguments)
+{
+  g_autoptr (GOptionContext) context =
+      g_option_context_new (*arguments->what == '\0' ? NULL : arguments->what);
+  g_autofree char *text = NULL;
+
+  g_option_context_add_main_entries (context, arguments->entries, NULL);
+  g_option_context_set_summary (context, arguments->summary);
+  text = g_option_context_get_help (context, TRUE, NULL);
+  fputs (text, stdout);
+}
+
+GArray *
+cleave_argument_scan (
+    const CleaveArguments *arguments, int argc, char **argv, GPtrArray **files, GError **error)
+{
+  g_autoptr (GArray) options = g_array_new (FALSE, FALSE, sizeof (CleaveArgument));
+  g_autoptr (GPtrArray) found = g_ptr_array_new ();
+  Scan scan = { arguments->entries, argv + (argc > 0), options, found };
+  gboolean at_end = FALSE;
 
   if (argc == 2 && g_str_equal (argv[1], "--list-options"))
     {
-      list_options (entries);
+      list_options (arguments->entries);
       exit (0);
     }
-  argc = (int) g_strv_length (parted);
-  argv = left = g_memdup2 (parted, ((gsize) argc + 1) * sizeof *parted);
-  g_option_context_add_main_entries (context, entries, NULL);
-  g_option_context_set_summary (context, summary);
-  if (!g_option_context_parse (context, &argc, &argv, error))
+  while (*scan.next != NULL)
     {
-      add_hint (parted, entries, error);
-      return NULL;
+      char *text = *scan.next++;
+
+      if (at_end || text[0] != '-' || text[1] == '\0')
+        g_ptr_array_add (found, text);
+      else if (g_str_equal (text, "--"))
+        at_end = TRUE;
+      else if (is_help (text))
+        {
+          print_help (arguments);
+          exit (0);
+        }
+      else if (text[1] == '-' ? !scan_long (&scan, text + 2, error)
+                              : !scan_short (&scan, text, error))
+        return NULL;
     }
-  files = take_files (argc, argv);
-  if (n_files == G_MAXUINT || g_strv_length (files) == n_files)
-    return g_steal_pointer (&files);
-  if (n_files == 0)
-    cleave_argument_fail (error, "expected options alone, not '%s'", files[0]);
-  else
-    cleave_argument_fail (error, "expected %s, not %u files", what, g_strv_length (files));
-  return NULL;
+  *files = g_steal_pointer (&found);
+  return g_steal_pointer (&options);
+}
+
+/* Values */
+
+/* Returns the text as UTF-8, which is in the locale's encoding otherwise. */
+static char *
+dup_text (const CleaveArgument *option, GError **error)
+{
+  char *text = g_utf8_validate (option->value, -1, NULL)
+                   ? g_strdup (option->value)
+                   : g_locale_to_utf8 (option->value, -1, NULL, NULL, NULL);
+
+  if (text == NULL)
+    cleave_argument_fail (error, "the value of --%s is not UTF-8: '%s'", option->entry->long_name,
+                          option->value);
+  return text;
+}
+
+static void
+append_text (char ***list, char *text)
+{
+  guint n = *list == NULL ? 0 : g_strv_length (*list);
+
+  *list = g_renew (char *, *list, n + 2);
+  (*list)[n] = text;
+  (*list)[n + 1] = NULL;
+}
+
+gboolean
+cleave_argument_store (const CleaveArgument *option, GError **error)
+{
+  char *text;
+
+  if (option->entry->arg == G_OPTION_ARG_NONE)
+    {
+      *(gboolean *) option->entry->arg_data = TRUE;
+      return TRUE;
+    }
+  text = option->entry->arg == G_OPTION_ARG_FILENAME ? g_strdup (option->value)
+                                                     : dup_text (option, error);
+  if (text == NULL)
+    return FALSE;
+  if (option->entry->arg == G_OPTION_ARG_STRING_ARRAY)
+    {
+      append_text (option->entry->arg_data, text);
+      return TRUE;
+    }
+  g_free (*(char **) option->entry->arg_data);
+  *(char **) option->entry->arg_data = text;
+  return TRUE;
+}
+
+static gboolean
+is_given (const GArray *options, const char *name)
+{
+  for (guint i = 0; i < options->len; i++)
+    if (g_str_equal (g_array_index (options, CleaveArgument, i).entry->long_name, name))
+      return TRUE;
+  return FALSE;
+}
+
+static gboolean
+check_need (const CleaveArgumentNeed *need, const GArray *options, GError **error)
+{
+  g_autoptr (GString) list = g_string_new (NULL);
+
+  if (!is_given (options, need->option))
+    return TRUE;
+  for (guint i = 0; need->needs[i] != NULL; i++)
+    {
+      if (is_given (options, need->needs[i]))
+        return TRUE;
+      g_string_append_printf (list, "%s--%s",
+                              i == 0                       ? ""
+                              : need->needs[i + 1] == NULL ? " or "
+                                                           : ", ",
+                              need->needs[i]);
+    }
+  return cleave_argument_fail (error, "--%s has no effect without %s", need->option, list->str);
+}
+
+static gboolean
+check_files (const CleaveArguments *arguments, const GPtrArray *files, GError **error)
+{
+  if (arguments->n_files == G_MAXUINT || files->len == arguments->n_files)
+    return TRUE;
+  if (arguments->n_files == 0)
+    return cleave_argument_fail (error, "expected options alone, not '%s'",
+                                 (const char *) files->pdata[0]);
+  return cleave_argument_fail (error, "expected %s, not %u files", arguments->what, files->len);
+}
+
+char **
+cleave_argument_parse (const CleaveArguments *arguments, int argc, char **argv, GError **error)
+{
+  g_autoptr (GPtrArray) files = NULL;
+  g_autoptr (GArray) options = cleave_argument_scan (arguments, argc, argv, &files, error);
+
+  if (options == NULL)
+    return NULL;
+  for (guint i = 0; i < options->len; i++)
+    if (!cleave_argument_store (&g_array_index (options, CleaveArgument, i), error))
+      return NULL;
+  for (const CleaveArgumentNeed *need = arguments->needs; need != NULL && need->option != NULL;
+       need++)
+    if (!check_need (need, options, error))
+      return NULL;
+  if (!check_files (arguments, files, error))
+    return NULL;
+  g_ptr_array_add (files, NULL);
+  return g_strdupv ((char **) files->pdata);
 }

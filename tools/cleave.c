@@ -38,7 +38,8 @@ print_help (void)
   puts ("Usage: cleave COMMAND [OPTION…] [FILE…]\n\nSplits neural-network graphs.\n\nCommands:");
   for (guint i = 0; i < G_N_ELEMENTS (commands); i++)
     printf ("  %-11s%s\n", commands[i].name, commands[i].summary);
-  puts ("\n'cleave COMMAND --help' says the options of a command, 'cleave --version' the version.\n"
+  puts ("\n'cleave COMMAND --help' or 'cleave help COMMAND' prints the options of a command, "
+        "'cleave --version' the version.\n"
         "Exit status: 0 done; 1 the answer is no; 2 wrong usage, input that cannot be read,\n"
         "or output that cannot be written.");
   return CLEAVE_DONE;
@@ -53,13 +54,29 @@ list_commands (void)
   return CLEAVE_DONE;
 }
 
-/* One line, whatever the message holds. */
+/* Bytes of a message that are printed: an argument that it quotes may be very long. */
+#define MAX_MESSAGE 4000
+
+/* Prints a message as one line of text, whatever it quotes: line breaks become blanks, bytes that
+ * are not UTF-8 a replacement character, and control characters, which a terminal obeys, \xNN. */
 static int
 complain (const char *message)
 {
-  g_autofree char *line = g_strdelimit (g_strdup (message), "\r\n", ' ');
+  g_autofree char *valid = g_utf8_make_valid (message, -1);
+  g_autoptr (GString) line = g_string_new ("cleave: ");
 
-  fprintf (stderr, "cleave: %s\n", line);
+  for (const char *c = valid; *c != '\0' && line->len < MAX_MESSAGE; c = g_utf8_next_char (c))
+    {
+      gunichar letter = g_utf8_get_char (c);
+
+      if (letter == '\n' || letter == '\r')
+        g_string_append_c (line, ' ');
+      else if (g_unichar_iscntrl (letter))
+        g_string_append_printf (line, "\\x%02x", letter);
+      else
+        g_string_append_unichar (line, letter);
+    }
+  fprintf (stderr, "%s%s\n", line->str, line->len < MAX_MESSAGE ? "" : "…");
   return CLEAVE_WRONG;
 }
 
@@ -119,6 +136,32 @@ close_output (void)
   _exit (complain (message));
 }
 
+static int
+print_version (void)
+{
+  puts ("cleave " CLEAVE_VERSION);
+  return CLEAVE_DONE;
+}
+
+/* What the program does without a command. */
+static const struct
+{
+  const char *name;
+  int (*print) (void);
+} own_options[] = {
+  { "--help", print_help },       { "-h", print_help },
+  { "help", print_help },         { "--list-commands", list_commands },
+  { "--version", print_version },
+};
+
+static int
+complain_of (const char *option, const char *argument)
+{
+  g_autofree char *message = g_strdup_printf ("'%s' is not expected after '%s'", argument, option);
+
+  return complain (message);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -128,15 +171,10 @@ main (int argc, char **argv)
   setlocale (LC_NUMERIC, "C");
   if (argc < 2)
     return complain ("a command is missing; see cleave --help");
-  if (g_str_equal (argv[1], "--help") || g_str_equal (argv[1], "-h") ||
-      g_str_equal (argv[1], "help"))
-    return print_help ();
-  if (g_str_equal (argv[1], "--list-commands"))
-    return list_commands ();
-  if (g_str_equal (argv[1], "--version"))
-    {
-      puts ("cleave " CLEAVE_VERSION);
-      return CLEAVE_DONE;
-    }
+  if (argc == 3 && g_str_equal (argv[1], "help"))
+    return run_command (2, (char *[]){ argv[2], (char *) "--help", NULL });
+  for (guint i = 0; i < G_N_ELEMENTS (own_options); i++)
+    if (g_str_equal (argv[1], own_options[i].name))
+      return argc == 2 ? own_options[i].print () : complain_of (argv[1], argv[2]);
   return run_command (argc - 1, argv + 1);
 }

@@ -41,13 +41,16 @@ parse (int argc, char **argv, Options *o, GError **error)
       NULL },
     { "json", 0, 0, G_OPTION_ARG_NONE, &o->as_json, "Print one JSON object", NULL },
     CLEAVE_MODEL_OPTIONS (o->model),
+    CLEAVE_FORCE_OPTION (o->model),
     G_OPTION_ENTRY_NULL,
   };
-  g_auto (GStrv) files = cleave_argument_parse (
-      argc, argv, entries, "MODEL.onnx",
-      "Makes a model ready to run and writes the program, which cleave run maps: nothing is "
-      "searched for then, and no weights are packed.",
-      1, error);
+  const CleaveArguments arguments = {
+    entries, NULL, "MODEL.onnx",
+    "Makes a model ready to run and writes the program, which cleave run maps: nothing is "
+    "searched for then, and no weights are packed.",
+    1
+  };
+  g_auto (GStrv) files = cleave_argument_parse (&arguments, argc, argv, error);
 
   o->n_threads = g_get_num_processors ();
   if (files == NULL ||

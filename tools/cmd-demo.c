@@ -73,12 +73,14 @@ parse (int argc, char **argv, Options *o, GError **error)
     { "json", 0, 0, G_OPTION_ARG_NONE, &o->as_json, "Print one JSON object", NULL },
     G_OPTION_ENTRY_NULL,
   };
-  g_auto (GStrv) files = cleave_argument_parse (
-      argc, argv, entries, "",
-      "Builds MobileNetV2 1.0 at 224x224 in memory, with random weights, splits its first stage "
-      "(twelve convolutions)\n"
-      "in 4x4, runs both, compares them bit for bit, and draws both as demo-before and demo-after.",
-      0, error);
+  const CleaveArguments arguments = {
+    entries, NULL, "",
+    "Builds MobileNetV2 1.0 at 224x224 in memory, with random weights, splits its first stage "
+    "(twelve convolutions)\n"
+    "in 4x4, runs both, compares them bit for bit, and draws both as demo-before and demo-after.",
+    0
+  };
+  g_auto (GStrv) files = cleave_argument_parse (&arguments, argc, argv, error);
 
   o->n_threads = 1;
   o->repeat = 5;

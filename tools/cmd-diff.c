@@ -205,16 +205,18 @@ cleave_cmd_diff (int argc, char **argv, GError **error)
     CLEAVE_MODEL_OPTIONS (model),
     G_OPTION_ENTRY_NULL,
   };
+  const CleaveArguments arguments = {
+    entries, cleave_input_needs, "A.onnx B.onnx",
+    "Runs two models on the same inputs and compares every output bit for bit.\n"
+    "The exit status is 1 if they differ by more than the tolerance.",
+    2
+  };
   g_autoptr (CleaveGraph) a = NULL, b = NULL;
   g_autoptr (GPtrArray) inputs = NULL, shared = NULL;
   g_auto (CleaveExecution) of_a = { 0 }, of_b = { 0 };
   g_autoptr (GArray) comparisons = NULL;
 
-  files = cleave_argument_parse (
-      argc, argv, entries, "A.onnx B.onnx",
-      "Runs two models on the same inputs and compares every output bit for bit.\n"
-      "The exit status is 1 if they differ by more than the tolerance.",
-      2, error);
+  files = cleave_argument_parse (&arguments, argc, argv, error);
   if (files == NULL || !parse_tolerance (tolerance_text, &tolerance, error))
     return CLEAVE_WRONG;
   a = cleave_model_load_for_inputs (files[0], &model, &given, error);

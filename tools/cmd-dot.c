@@ -18,8 +18,6 @@ find_around (const CleaveGraph *graph,
   const char *nearest;
   gint64 steps = 0;
 
-  if (distance != NULL && name == NULL)
-    return cleave_argument_fail (error, "--distance needs --around NODE");
   if (name != NULL && options->overview)
     return cleave_argument_fail (error, "give --overview or --around, not both");
   if (distance != NULL && !cleave_text_to_int ("--distance", distance, 1, G_MAXINT, &steps, error))
@@ -89,9 +87,6 @@ find_options (CleaveGraph *graph,
               CleaveDotOptions *options,
               GError **error)
 {
-  if (o->ranks == NULL &&
-      (o->threads != NULL || o->network.bandwidth != NULL || o->network.latency != NULL))
-    return cleave_argument_fail (error, "--threads, --bandwidth and --latency need --ranks R");
   if (o->ranks != NULL && options->overview)
     return cleave_argument_fail (error, "give --overview or --ranks, not both");
   if (o->ranks != NULL && (*ranks = find_ranks (graph, o, error)) == NULL)
@@ -127,12 +122,21 @@ cleave_cmd_dot (int argc, char **argv, GError **error)
     { "threads", 0, 0, G_OPTION_ARG_STRING, &rank_options.threads, "Threads of each (1)", "T" },
     CLEAVE_NETWORK_OPTIONS (rank_options.network, "10", "30"),
     CLEAVE_MODEL_OPTIONS (model),
+    CLEAVE_FORCE_OPTION (model),
     G_OPTION_ENTRY_NULL,
   };
+  static const CleaveArgumentNeed needs[] = {
+    { "distance", { "around" } },
+    { "threads", { "ranks" } },
+    { "bandwidth", { "ranks" } },
+    { "latency", { "ranks" } },
+    { 0 },
+  };
+  const CleaveArguments arguments = { entries, needs, "MODEL.onnx", "Draws a model.", 1 };
   g_autoptr (CleaveGraph) graph = NULL;
   g_autoptr (CleaveOutputs) outputs = cleave_outputs_new ();
 
-  files = cleave_argument_parse (argc, argv, entries, "MODEL.onnx", "Draws a model.", 1, error);
+  files = cleave_argument_parse (&arguments, argc, argv, error);
   if (files == NULL)
     return CLEAVE_WRONG;
   if (path == NULL)

@@ -43,8 +43,9 @@ options_clear (Options *o)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
 
-static char **
-parse (int argc, char **argv, Options *o, GError **error)
+/* The options of the command (GOptionEntry, NULL-terminated), whose values go to `o`. */
+static GArray *
+list_entries (Options *o)
 {
   const GOptionEntry entries[] = {
     { "max-memory", 0, 0, G_OPTION_ARG_STRING, &o->memory,
@@ -71,15 +72,40 @@ parse (int argc, char **argv, Options *o, GError **error)
       "Run both, as written, and compare shapes and bits", NULL },
     { "json", 0, 0, G_OPTION_ARG_NONE, &o->as_json, "Print the report as JSON", NULL },
     CLEAVE_MODEL_OPTIONS (o->model),
-    G_OPTION_ENTRY_NULL,
+    CLEAVE_FORCE_OPTION (o->model),
+  };
+  GArray *list = g_array_new (TRUE, FALSE, sizeof (GOptionEntry));
+
+  return g_array_append_vals (list, entries, G_N_ELEMENTS (entries));
+}
+
+GArray *
+cleave_cmd_fit_list_options (void)
+{
+  static Options unused;
+
+  return list_entries (&unused);
+}
+
+static char **
+parse (int argc, char **argv, Options *o, GError **error)
+{
+  g_autoptr (GArray) entries = list_entries (o);
+  static const CleaveArgumentNeed needs[] = {
+    { "plot", { "frontier" } },
+    { "force", { "output", "dot-before", "dot-after", "report", "plot" } },
+    { 0 },
+  };
+  const CleaveArguments arguments = {
+    (const GOptionEntry *) (gpointer) entries->data, cleave_page_is_wanted () ? NULL : needs,
+    "MODEL.onnx",
+    "Splits a model so that its activations fit into some memory, at the least cost, and\n"
+    "with the same bits.  Give --max-memory; or what may be added, for the least memory;\n"
+    "or --frontier to see what is possible.",
+    1
   };
 
-  return cleave_argument_parse (
-      argc, argv, entries, "MODEL.onnx",
-      "Splits a model so that its activations fit into some memory, at the least cost, and\n"
-      "with the same bits.  Give --max-memory; or what may be added, for the least memory;\n"
-      "or --frontier to see what is possible.",
-      1, error);
+  return cleave_argument_parse (&arguments, argc, argv, error);
 }
 
 /* Per cent to a part; nothing at all is less than nothing to the library, where 0 is no limit. */
@@ -108,8 +134,6 @@ parse_options (const Options *o, CleaveFitOptions *options, GError **error)
   if (o->frontier && (o->output != NULL || o->dot_after != NULL || o->check || o->memory != NULL))
     return cleave_argument_fail (error, "--frontier makes no model; it takes no --max-memory, -o, "
                                         "--dot-after or --check");
-  if (o->plot != NULL && !o->frontier)
-    return cleave_argument_fail (error, "--plot draws a --frontier");
   if (o->memory != NULL &&
       !cleave_text_to_size ("--max-memory", o->memory, &options->max_memory, error))
     return FALSE;

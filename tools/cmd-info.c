@@ -260,15 +260,22 @@ cleave_cmd_info (int argc, char **argv, GError **error)
     { "json", 0, 0, G_OPTION_ARG_NONE, &as_json, "Print one JSON object", NULL },
     G_OPTION_ENTRY_NULL,
   };
+  static const CleaveArgumentNeed needs[] = {
+    { "threads", { "program" } },
+    { "as-is", { "program" } },
+    { 0 },
+  };
+  const CleaveArguments arguments = {
+    entries, needs, "MODEL.onnx",
+    "Says what is in a model: ops, shapes, parameters, multiply-accumulates (MACs) and\n"
+    "the most memory that its activations take at once.",
+    1
+  };
   g_autoptr (CleaveGraph) graph = NULL;
   g_autoptr (GArray) ops = g_array_new (FALSE, FALSE, sizeof (OpCount));
   Info info = { .ops = ops };
 
-  files = cleave_argument_parse (
-      argc, argv, entries, "MODEL.onnx",
-      "Says what is in a model: ops, shapes, parameters, multiply-accumulates (MACs) and\n"
-      "the most memory that its activations take at once.",
-      1, error);
+  files = cleave_argument_parse (&arguments, argc, argv, error);
   if (files == NULL || (threads_text != NULL && !cleave_text_to_int ("--threads", threads_text, 1,
                                                                      1024, &n_threads, error)))
     return CLEAVE_WRONG;

@@ -226,14 +226,18 @@ parse (int argc, char **argv, Options *o, GError **error)
       "Show a limit; exit status 1 if the last model's arena is larger", "SIZE" },
     { "threads", 0, 0, G_OPTION_ARG_STRING, &o->threads, "Threads of the run (1)", "T" },
     CLEAVE_MODEL_OPTIONS (o->model),
+    CLEAVE_FORCE_OPTION (o->model),
     { "json", 0, 0, G_OPTION_ARG_NONE, &o->as_json, "Print one JSON object", NULL },
     G_OPTION_ENTRY_NULL,
   };
-  g_auto (GStrv) files = cleave_argument_parse (
-      argc, argv, entries, "MODEL.onnx",
-      "Shows how many bytes of activations are in use at each step of a run, which values\n"
-      "they are where it is most, and what would lower it.",
-      1, error);
+  static const CleaveArgumentNeed needs[] = { { "force", { "output" } }, { 0 } };
+  const CleaveArguments arguments = {
+    entries, needs, "MODEL.onnx",
+    "Shows how many bytes of activations are in use at each step of a run, which values\n"
+    "they are where it is most, and what would lower it.",
+    1
+  };
+  g_auto (GStrv) files = cleave_argument_parse (&arguments, argc, argv, error);
 
   o->n_threads = 1;
   if (files == NULL ||

@@ -91,13 +91,33 @@ parse (int argc, char **argv, Options *o, GError **error)
       "still ends with 0",
       "CMD" },
     CLEAVE_MODEL_OPTIONS (o->model),
+    CLEAVE_FORCE_OPTION (o->model),
     G_OPTION_ENTRY_NULL,
   };
+  static const CleaveArgumentNeed needs[] = { { "force", { "output" } }, { 0 } };
+  const CleaveArguments arguments = { entries, needs, "MODEL.onnx",
+                                      "Runs a pipeline of passes on a model.  --list-passes needs "
+                                      "no model; what is told of passes goes to standard error.",
+                                      G_MAXUINT };
 
-  return cleave_argument_parse (argc, argv, entries, "MODEL.onnx",
-                                "Runs a pipeline of passes on a model.  --list-passes needs no "
-                                "model; what is told of passes goes to standard error.",
-                                G_MAXUINT, error);
+  if (argc > 2 && g_strv_contains ((const char *const *) argv + 1, "--list-passes"))
+    return cleave_argument_fail (error, "--list-passes goes without other arguments"), NULL;
+  return cleave_argument_parse (&arguments, argc, argv, error);
+}
+
+/* --reduce runs no passes: options that observe or end a pipeline have no effect with it. */
+static gboolean
+check_reduce (const Options *o, GError **error)
+{
+  const CleaveObserver *observer = &o->observer;
+
+  if (o->reduce == NULL ||
+      !(observer->print_after_all || observer->print_changed || observer->verify_each ||
+        observer->time_passes || o->folder != NULL || o->stop_after != NULL || o->bisect != NULL))
+    return TRUE;
+  return cleave_argument_fail (
+      error, "--reduce runs no passes: it goes without --print-after-all, --print-changed, "
+             "--dot-after-each, --verify-each, --time-passes, --stop-after and --bisect");
 }
 
 static CleavePipeline *
@@ -187,6 +207,8 @@ cleave_cmd_opt (int argc, char **argv, GError **error)
       list_passes ();
       return CLEAVE_DONE;
     }
+  if (!check_reduce (&o, error))
+    return CLEAVE_WRONG;
   if (g_strv_length (files) != 1)
     {
       cleave_argument_fail (error, "expected MODEL.onnx, not %u files", g_strv_length (files));

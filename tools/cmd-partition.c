@@ -106,12 +106,14 @@ cleave_cmd_partition (int argc, char **argv, GError **error)
     { "directory", 'd', 0, G_OPTION_ARG_FILENAME, &folder,
       "Where to write part-000.onnx, … and schedule.json", "DIR" },
     CLEAVE_MODEL_OPTIONS (model),
+    CLEAVE_FORCE_OPTION (model),
     G_OPTION_ENTRY_NULL,
   };
-  g_auto (GStrv) files = cleave_argument_parse (
-      argc, argv, entries, "MODEL.onnx",
-      "Takes a model apart: each parallel subgraph, and what lies between, as a model of its own.",
-      1, error);
+  const CleaveArguments arguments = {
+    entries, NULL, "MODEL.onnx",
+    "Takes a model apart: each parallel subgraph, and what lies between, as a model of its own.", 1
+  };
+  g_auto (GStrv) files = cleave_argument_parse (&arguments, argc, argv, error);
   g_autoptr (CleaveGraph) graph = NULL;
   g_autoptr (CleavePartition) partition = NULL;
 

@@ -5,15 +5,14 @@
 #include "model.h"
 #include "page.h"
 
-#include <stdio.h>
-#include <string.h>
+#include <cleave/cleave-languages.h>
 
-/* What is this command's own; all else goes to the command that splits. */
 typedef struct
 {
   CleaveModelOptions model;
   char *path, *threads;
   gboolean frontier, no_times;
+  gint64 n_threads;
 } Options;
 
 static void
@@ -26,84 +25,229 @@ options_clear (Options *o)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
 
-#define OWN_OPTIONS(o)                                                                              \
-  { "output", 'o', 0, G_OPTION_ARG_FILENAME, &(o).path, "The page to write", "FILE.html" },         \
-      { "threads", 0, 0, G_OPTION_ARG_STRING, &(o).threads, "Run it on so many threads (1)", "T" }, \
-      { "frontier",                                                                                 \
-        0,                                                                                          \
-        0,                                                                                          \
-        G_OPTION_ARG_NONE,                                                                          \
-        &(o).frontier,                                                                              \
-        "Also show what is possible: memory, MACs and time of each plan",                           \
-        NULL },                                                                                     \
-  {                                                                                                 \
-    "no-times", 0, 0, G_OPTION_ARG_NONE, &(o).no_times, "Do not run the model", NULL                \
-  }
+/* The options of split and fit that have no meaning here: the page is written in any case, and has
+ * a frontier of its own. */
+static const char *const excluded[] = { "dry-run", "plot", NULL };
 
-/* Takes this command's options out of the arguments, but for those that fit needs, too. */
-static gboolean
-take_own (int *argc, char ***argv, Options *o, GError **error)
+/* The options of the page, and those that every kind of page takes. */
+static const char *const of_page[] = { "output", "threads", "frontier", "no-times", NULL };
+static const char *const of_model[] = { "shape", "fix", "force", NULL };
+
+/* The options that both split and fit have and that decide between them. */
+static const char *const for_split[] = { "node", "all", "for-threads", "max-schedule-memory",
+                                         NULL };
+static const char *const for_fit[] = { "max-memory", "max-added-macs", NULL };
+
+static const GOptionEntry *
+find_entry (const GArray *entries, const char *name)
 {
-  const GOptionEntry entries[] = { OWN_OPTIONS (*o), G_OPTION_ENTRY_NULL };
-  g_autoptr (GOptionContext) context = g_option_context_new (NULL);
-
-  g_option_context_add_main_entries (context, entries, NULL);
-  g_option_context_set_ignore_unknown_options (context, TRUE);
-  g_option_context_set_help_enabled (context, FALSE);
-  return g_option_context_parse (context, argc, argv, error);
+  for (guint i = 0; i < entries->len; i++)
+    if (g_str_equal (g_array_index (entries, GOptionEntry, i).long_name, name))
+      return &g_array_index (entries, GOptionEntry, i);
+  return NULL;
 }
 
-static gboolean
-has_any (char **argv, const char *const *names)
+/* Adds an option of split or fit.  One that both have has both descriptions. */
+static void
+add_entry (GArray *entries, GOptionEntry entry, const GArray *of_other, const char *format)
 {
-  for (guint i = 1; argv[i] != NULL; i++)
-    for (guint j = 0; names[j] != NULL; j++)
-      {
-        gsize n = strlen (names[j]);
+  const GOptionEntry *other = find_entry (of_other, entry.long_name);
+  g_autofree char *text = NULL;
 
-        if (strncmp (argv[i], names[j], n) == 0 && (argv[i][n] == '\0' || argv[i][n] == '='))
-          return TRUE;
-      }
-  return FALSE;
+  if (find_entry (entries, entry.long_name) != NULL || g_strv_contains (excluded, entry.long_name))
+    return;
+  if (other == NULL)
+    text = g_strdup_printf (format, entry.description);
+  else if (!g_str_equal (other->description, entry.description))
+    text = g_strdup_printf ("split: %s; fit: %s", entry.description, other->description);
+  if (text != NULL)
+    entry.description = g_intern_string (text);
+  g_array_append_val (entries, entry);
 }
 
-/* What says which nodes makes it a split; else a limit makes it a fit. */
-static const char *const of_split[] = { "--node", "--all", "--for-threads", NULL };
-static const char *const of_fit[] = { "--max-memory", "--max-added-macs", "--max-latency-added",
-                                      NULL };
+/* The command's own options, whose values go to `o`, and those of split and fit. */
+static GArray *
+list_entries (Options *o, const GArray *split, const GArray *fit)
+{
+  const GOptionEntry own[] = {
+    { "output", 'o', 0, G_OPTION_ARG_FILENAME, &o->path, "The page to write", "FILE.html" },
+    { "threads", 0, 0, G_OPTION_ARG_STRING, &o->threads,
+      "Run it, and fit it, for so many threads (1)", "T" },
+    { "frontier", 0, 0, G_OPTION_ARG_NONE, &o->frontier,
+      "Also show what is possible: memory, MACs and time of each plan", NULL },
+    { "no-times", 0, 0, G_OPTION_ARG_NONE, &o->no_times, "Do not run the model", NULL },
+    CLEAVE_MODEL_OPTIONS (o->model),
+    CLEAVE_FORCE_OPTION (o->model),
+  };
+  GArray *entries = g_array_new (TRUE, FALSE, sizeof (GOptionEntry));
 
-/* The model alone. */
+  g_array_append_vals (entries, own, G_N_ELEMENTS (own));
+  for (guint i = 0; i < split->len; i++)
+    add_entry (entries, g_array_index (split, GOptionEntry, i), fit, "split: %s");
+  for (guint i = 0; i < fit->len; i++)
+    add_entry (entries, g_array_index (fit, GOptionEntry, i), split, "fit: %s");
+  return entries;
+}
+
+/* What the page shows. */
+typedef enum {
+  SHOW_MODEL,
+  SHOW_SPLIT,
+  SHOW_FIT,
+} Kind;
+
+/* A command line: the tables of options (GOptionEntry), the options (CleaveArgument), the files. */
+typedef struct
+{
+  GArray *split, *fit, *entries, *options;
+  GPtrArray *files;
+  Kind kind;
+  const char *reason; /* the option that decided the kind; NULL: none */
+} Request;
+
+static void
+request_clear (Request *request)
+{
+  g_clear_pointer (&request->split, g_array_unref);
+  g_clear_pointer (&request->fit, g_array_unref);
+  g_clear_pointer (&request->entries, g_array_unref);
+  g_clear_pointer (&request->options, g_array_unref);
+  g_clear_pointer (&request->files, g_ptr_array_unref);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Request, request_clear)
+
+static const CleaveArgument *
+get_option (const Request *request, guint i)
+{
+  return &g_array_index (request->options, CleaveArgument, i);
+}
+
+/* Decides what the page shows: an option of split alone, or one that says which nodes, makes it a
+ * split; any other limit, or an option of fit alone, makes it a fit. */
+static void
+decide (Request *request)
+{
+  for (guint i = 0; i < request->options->len && request->kind != SHOW_SPLIT; i++)
+    {
+      const char *name = get_option (request, i)->entry->long_name;
+      gboolean in_split = find_entry (request->split, name) != NULL;
+      gboolean in_fit = find_entry (request->fit, name) != NULL;
+
+      if (g_strv_contains (of_page, name) || g_strv_contains (of_model, name))
+        continue;
+      if (in_split && (!in_fit || g_strv_contains (for_split, name)))
+        request->kind = SHOW_SPLIT;
+      else if (!in_split || g_strv_contains (for_fit, name))
+        request->kind = SHOW_FIT;
+      else
+        continue;
+      request->reason = name;
+    }
+}
+
+/* Every option must have an effect on what is shown. */
+static gboolean
+check_options (const Request *request, const Options *o, GError **error)
+{
+  const GArray *table = request->kind == SHOW_SPLIT ? request->split : request->fit;
+
+  for (guint i = 0; i < request->options->len; i++)
+    {
+      const char *name = get_option (request, i)->entry->long_name;
+
+      if (g_strv_contains (of_page, name) || g_strv_contains (of_model, name))
+        continue;
+      if (request->kind == SHOW_MODEL)
+        return cleave_argument_fail (error,
+                                     "--%s has no effect without options of split, such as --node, "
+                                     "or of fit, such as --max-memory",
+                                     name);
+      if (find_entry (table, name) == NULL)
+        return cleave_argument_fail (error, "--%s is an option of fit, but --%s makes it a split",
+                                     name, request->reason);
+    }
+  if (o->threads != NULL && o->no_times && !o->frontier && request->kind != SHOW_FIT)
+    return cleave_argument_fail (error, "--threads has no effect with --no-times");
+  return TRUE;
+}
+
+/* Reads the command line and stores the values of the page's own options. */
+static gboolean
+parse (int argc, char **argv, Options *o, Request *request, GError **error)
+{
+  CleaveArguments arguments = {
+    NULL, NULL, "MODEL.onnx",
+    "Writes one page for a browser: the graph, its memory over time, the times of its nodes.\n"
+    "With the options of split (--node, --all, --for-threads and others) or of fit\n"
+    "(--max-memory and others) it does that, too, and shows the graph before and after, and\n"
+    "why each node that was asked for was not split.",
+    1
+  };
+
+  request->split = cleave_cmd_split_list_options ();
+  request->fit = cleave_cmd_fit_list_options ();
+  request->entries = list_entries (o, request->split, request->fit);
+  arguments.entries = (const GOptionEntry *) (gpointer) request->entries->data;
+  request->options = cleave_argument_scan (&arguments, argc, argv, &request->files, error);
+  if (request->options == NULL)
+    return FALSE;
+  for (guint i = 0; i < request->options->len; i++)
+    {
+      const CleaveArgument *option = get_option (request, i);
+
+      if ((g_strv_contains (of_page, option->entry->long_name) ||
+           g_strv_contains (of_model, option->entry->long_name)) &&
+          !cleave_argument_store (option, error))
+        return FALSE;
+    }
+  decide (request);
+  o->n_threads = 1;
+  if (o->threads != NULL &&
+      !cleave_text_to_int ("--threads", o->threads, 1, 1024, &o->n_threads, error))
+    return FALSE;
+  if (o->path == NULL)
+    return cleave_argument_fail (error, "-o FILE.html is missing");
+  if (request->files->len != 1)
+    return cleave_argument_fail (error, "expected MODEL.onnx, not %u files", request->files->len);
+  return check_options (request, o, error);
+}
+
+/* Shows the model alone. */
 static int
-show_model (int argc, char **argv, Options *o, GError **error)
+show_model (const char *path, const Options *o, GError **error)
 {
-  const GOptionEntry entries[] = { OWN_OPTIONS (*o), CLEAVE_MODEL_OPTIONS (o->model),
-                                   G_OPTION_ENTRY_NULL };
-  g_auto (GStrv) files = cleave_argument_parse (
-      argc, argv, entries, "MODEL.onnx",
-      "Writes one page for a browser: the graph, its memory over time, the times of its nodes.\n"
-      "With the options of split (--node, --all, --for-threads and others) or of fit\n"
-      "(--max-memory and others) it does that, too, and shows the graph before and after, and\n"
-      "why each node that was asked for was not split.",
-      1, error);
-  g_autoptr (CleaveGraph) graph = NULL;
+  g_autoptr (CleaveGraph) graph = cleave_model_load (path, &o->model, error);
 
-  if (files == NULL)
-    return CLEAVE_WRONG;
-  graph = cleave_model_load (files[0], &o->model, error);
-  if (graph == NULL || !cleave_page_write (graph, graph, NULL, 0, error))
-    return CLEAVE_WRONG;
-  return CLEAVE_DONE;
+  return graph != NULL && cleave_page_write (graph, graph, NULL, 0, error) ? CLEAVE_DONE
+                                                                           : CLEAVE_WRONG;
 }
 
-static gboolean
-is_help (char **argv)
+/* Runs split or fit with its options, which writes the page, too. */
+static int
+show_change (const Request *request, const Options *o, GError **error)
 {
-  static const char *const help[] = { "--help", "-h", "--help-all", "--list-options", NULL };
+  g_autoptr (GPtrArray) argv = g_ptr_array_new_with_free_func (g_free);
+  gboolean is_split = request->kind == SHOW_SPLIT;
 
-  return has_any (argv, help);
+  g_ptr_array_add (argv, g_strdup (is_split ? "split" : "fit"));
+  for (guint i = 0; i < request->options->len; i++)
+    {
+      const CleaveArgument *option = get_option (request, i);
+      const char *name = option->entry->long_name;
+
+      if (!g_strv_contains (of_page, name) || (!is_split && g_str_equal (name, "threads")))
+        g_ptr_array_add (argv, g_strconcat ("--", name, option->value == NULL ? NULL : "=",
+                                            option->value, NULL));
+    }
+  g_ptr_array_add (argv, g_strdup ("--"));
+  g_ptr_array_add (argv, g_strdup (request->files->pdata[0]));
+  g_ptr_array_add (argv, NULL);
+  return (is_split ? cleave_cmd_split : cleave_cmd_fit) ((int) argv->len - 1, (char **) argv->pdata,
+                                                         error);
 }
 
-/* What was asked, to be read. */
+/* Returns the command as text for the page. */
 static char *
 dup_command (char **argv)
 {
@@ -122,33 +266,20 @@ int
 cleave_cmd_report (int argc, char **argv, GError **error)
 {
   g_auto (Options) o = { 0 };
+  g_auto (Request) request = { 0 };
   g_autofree char *command = dup_command (argv);
-  g_autofree char **left = g_memdup2 (argv, ((gsize) argc + 1) * sizeof *argv);
-  CleavePageRequest request = { .command = command };
-  gint64 n_threads = 1;
-  gboolean fits;
+  CleavePageRequest page = { .command = command };
   int status;
 
-  if (is_help (argv))
-    return show_model (argc, argv, &o, error);
-  if (!take_own (&argc, &left, &o, error))
+  if (!parse (argc, argv, &o, &request, error))
     return CLEAVE_WRONG;
-  if (o.path == NULL || (o.threads != NULL &&
-                         !cleave_text_to_int ("--threads", o.threads, 1, 1024, &n_threads, error)))
-    {
-      if (o.path == NULL)
-        cleave_argument_fail (error, "-o FILE.html is missing");
-      return CLEAVE_WRONG;
-    }
-  request.path = o.path;
-  request.n_threads = (guint) n_threads;
-  request.with_times = !o.no_times;
-  request.with_frontier = o.frontier;
-  cleave_page_set_request (&request);
-  fits = !has_any (left, of_split) && has_any (left, of_fit);
-  status = has_any (left, of_split) ? cleave_cmd_split (argc, left, error)
-           : fits                   ? cleave_cmd_fit (argc, left, error)
-                                    : show_model (argc, left, &o, error);
+  page.path = o.path;
+  page.n_threads = (guint) o.n_threads;
+  page.with_times = !o.no_times;
+  page.with_frontier = o.frontier;
+  cleave_page_set_request (&page);
+  status = request.kind == SHOW_MODEL ? show_model (request.files->pdata[0], &o, error)
+                                      : show_change (&request, &o, error);
   cleave_page_set_request (NULL);
   return status;
 }

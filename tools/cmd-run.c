@@ -50,9 +50,8 @@ parse_stream (Options *o, GError **error)
 {
   if (o->stream_text == NULL && o->in_flight_text == NULL)
     return TRUE;
-  if (!o->on_ranks || o->stream_text == NULL || o->repeat_text != NULL)
-    return cleave_argument_fail (
-        error, "--in-flight needs --stream, which needs --ranks and goes without --repeat");
+  if (o->repeat_text != NULL)
+    return cleave_argument_fail (error, "--stream N runs N inputs: it goes without --repeat");
   o->n_in_flight = 2;
   return cleave_text_to_int ("--stream", o->stream_text, 1, 1000000, &o->repeat, error) &&
          (o->in_flight_text == NULL ||
@@ -88,11 +87,22 @@ parse (int argc, char **argv, Options *o, GError **error)
     CLEAVE_NETWORK_OPTIONS (o->network, "measured", "measured"),
     { "json", 0, 0, G_OPTION_ARG_NONE, &o->as_json, "Print one JSON object", NULL },
     CLEAVE_MODEL_OPTIONS (o->model),
+    CLEAVE_FORCE_OPTION (o->model),
     G_OPTION_ENTRY_NULL,
   };
-  g_auto (GStrv) files =
-      cleave_argument_parse (argc, argv, entries, "MODEL.onnx|PROGRAM.plan",
-                             "Runs a model, or a program that compile saved, here.", 1, error);
+  static const CleaveArgumentNeed needs[] = {
+    { "mean", { "input" } },
+    { "scale", { "input" } },
+    { "stream", { "ranks" } },
+    { "in-flight", { "stream" } },
+    { "bandwidth", { "ranks" } },
+    { "latency", { "ranks" } },
+    { "force", { "output-dir", "save-inputs", "trace" } },
+    { 0 },
+  };
+  const CleaveArguments arguments = { entries, needs, "MODEL.onnx|PROGRAM.plan",
+                                      "Runs a model, or a program that compile saved, here.", 1 };
+  g_auto (GStrv) files = cleave_argument_parse (&arguments, argc, argv, error);
 
   o->n_threads = g_get_num_processors ();
   o->repeat = 1;
@@ -105,8 +115,6 @@ parse (int argc, char **argv, Options *o, GError **error)
     return NULL;
   if (!parse_stream (o, error))
     return NULL;
-  if (!o->on_ranks && (o->network.bandwidth != NULL || o->network.latency != NULL))
-    return cleave_argument_fail (error, "--bandwidth and --latency need --ranks"), NULL;
   if (o->on_ranks && (o->as_is || o->with_profile || o->trace != NULL))
     return cleave_argument_fail (error, "--as-is, --profile and --trace do not go with --ranks"),
            NULL;

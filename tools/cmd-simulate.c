@@ -46,9 +46,9 @@ parse (int argc, char **argv, Options *o, CleaveNetwork *network, GError **error
     CLEAVE_MODEL_OPTIONS (o->model),
     G_OPTION_ENTRY_NULL,
   };
-  g_auto (GStrv) files =
-      cleave_argument_parse (argc, argv, entries, "MODEL.onnx",
-                             "Tells what a run on several machines would take.", 1, error);
+  const CleaveArguments arguments = { entries, NULL, "MODEL.onnx",
+                                      "Tells what a run on several machines would take.", 1 };
+  g_auto (GStrv) files = cleave_argument_parse (&arguments, argc, argv, error);
   gint64 n_ranks = 2, n_threads = 1, n_in_flight = 1;
 
   if (files == NULL ||

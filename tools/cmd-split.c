@@ -92,8 +92,9 @@ is_given (const Options *o, const char *name)
   return g_hash_table_contains (o->given, name);
 }
 
-static char **
-parse (int argc, char **argv, Options *o, GError **error)
+/* The options of the command (GOptionEntry, NULL-terminated), whose values go to `o`. */
+static GArray *
+list_entries (Options *o)
 {
   const GOptionEntry ours[] = {
     { "node", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o->nodes, "Split this node; may be given again",
@@ -113,19 +114,43 @@ parse (int argc, char **argv, Options *o, GError **error)
       "Run both, as written, and compare shapes and bits", NULL },
     { "json", 0, 0, G_OPTION_ARG_NONE, &o->as_json, "Print the report as JSON", NULL },
     CLEAVE_MODEL_OPTIONS (o->model),
+    CLEAVE_FORCE_OPTION (o->model),
   };
-  g_autoptr (GArray) entries = g_array_new (TRUE, FALSE, sizeof (GOptionEntry));
-  char **files;
+  GArray *entries = g_array_new (TRUE, FALSE, sizeof (GOptionEntry));
 
   g_array_append_vals (entries, ours, 3);
   add_entries (entries, o);
   g_array_append_vals (entries, ours + 3, G_N_ELEMENTS (ours) - 3);
-  files = cleave_argument_parse (
-      argc, argv, (GOptionEntry *) (gpointer) entries->data, "MODEL.onnx",
-      "Splits nodes of a model into pieces that compute the same, bit for bit.\n"
-      "Say which nodes (--node, --all) and how (--dims with one of the four options after\n"
-      "it, --slice-ranges, or a limit (--max-…), alone or with one of them); or --for-threads.",
-      1, error);
+  return entries;
+}
+
+GArray *
+cleave_cmd_split_list_options (void)
+{
+  static Options unused;
+
+  return list_entries (&unused);
+}
+
+static char **
+parse (int argc, char **argv, Options *o, GError **error)
+{
+  g_autoptr (GArray) entries = list_entries (o);
+  static const CleaveArgumentNeed needs[] = {
+    { "keep-going", { "output", "dot-before", "dot-after", "report" } },
+    { "force", { "output", "dot-before", "dot-after", "report" } },
+    { 0 },
+  };
+  const CleaveArguments arguments = {
+    (const GOptionEntry *) (gpointer) entries->data, cleave_page_is_wanted () ? NULL : needs,
+    "MODEL.onnx",
+    "Splits nodes of a model into pieces that compute the same, bit for bit.\n"
+    "Say which nodes (--node, --all) and how (--dims with one of the four options after\n"
+    "it, --slice-ranges, or a limit (--max-…), alone or with one of them); or --for-threads.",
+    1
+  };
+  char **files = cleave_argument_parse (&arguments, argc, argv, error);
+
   gather_options (o);
   return files;
 }
@@ -152,6 +177,8 @@ check_options (const Options *o, GError **error)
         error, "expected either --node, --all or --for-threads to say what to split");
   if (o->for_threads != NULL && g_hash_table_size (o->given) > 0 && !goes_on)
     return cleave_argument_fail (error, "--for-threads finds itself how to split each node");
+  if (o->dry_run && o->keep_going)
+    return cleave_argument_fail (error, "--keep-going writes files and --dry-run none: give one");
   if (o->nodes == NULL && goes_on)
     return cleave_argument_fail (
         error, "--depth, --halo, --strips-per-band and --single-use need --node, not %s",

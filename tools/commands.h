@@ -21,3 +21,8 @@ int cleave_cmd_partition (int argc, char **argv, GError **error);
 int cleave_cmd_demo (int argc, char **argv, GError **error);
 int cleave_cmd_report (int argc, char **argv, GError **error);
 int cleave_cmd_simulate (int argc, char **argv, GError **error);
+
+/* The options (GOptionEntry, NULL-terminated) of commands whose work `report` shows.  Values that
+ * are stored in them are lost. */
+GArray *cleave_cmd_split_list_options (void);
+GArray *cleave_cmd_fit_list_options (void);

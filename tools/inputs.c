@@ -18,6 +18,12 @@ cleave_input_options_clear (CleaveInputOptions *options)
   g_clear_pointer (&options->scale, g_free);
 }
 
+const CleaveArgumentNeed cleave_input_needs[] = {
+  { "mean", { "input" } },
+  { "scale", { "input" } },
+  { 0 },
+};
+
 /* Names */
 
 static char **

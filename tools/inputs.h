@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+#include "arguments.h"
 #include "model.h"
 
 /* What the command line says of the tensors that a model is run on. */
@@ -12,6 +13,9 @@ typedef struct
 
 void cleave_input_options_clear (CleaveInputOptions *options);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveInputOptions, cleave_input_options_clear)
+
+/* The options that have no effect without --input. */
+extern const CleaveArgumentNeed cleave_input_needs[];
 
 /* A model, the free dimensions of whose inputs may be those of the tensors that it is given: where
  * they are free, and no --shape says them. */

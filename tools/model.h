@@ -27,7 +27,7 @@ cleave_model_load (const char *path, const CleaveModelOptions *options, GError *
 /* A number, or ">= 9.2e18" where 64 bits do not hold it. */
 char *cleave_macs_to_string (gint64 macs);
 
-/* The options of every command that loads a model. */
+/* The options of every command that loads a model, and of every command that writes a file. */
 #define CLEAVE_MODEL_OPTIONS(variable)                                                             \
   { "shape",                                                                                       \
     0,                                                                                             \
@@ -36,14 +36,13 @@ char *cleave_macs_to_string (gint64 macs);
     &(variable).shapes,                                                                            \
     "Fix an input's free dimensions; the name may be left out if there is one input",              \
     "NAME=1,3,224,224" },                                                                          \
-      { "fix",                                                                                     \
-        0,                                                                                         \
-        0,                                                                                         \
-        G_OPTION_ARG_STRING_ARRAY,                                                                 \
-        &(variable).values,                                                                        \
-        "Fix a free dimension, or make an input a constant: a number, a .npy or .pb file",         \
-        "NAME=VALUE" },                                                                            \
   {                                                                                                \
-    "force", 0, 0, G_OPTION_ARG_NONE, &(variable).force, "Let what is written replace the model",  \
-        NULL                                                                                       \
+    "fix", 0, 0, G_OPTION_ARG_STRING_ARRAY, &(variable).values,                                    \
+        "Fix a free dimension, or make an input a constant: a number, a .npy or .pb file",         \
+        "NAME=VALUE"                                                                               \
+  }
+#define CLEAVE_FORCE_OPTION(variable)                                                              \
+  {                                                                                                \
+    "force", 0, 0, G_OPTION_ARG_NONE, &(variable).force,                                           \
+        "Let an output replace a file that was read", NULL                                         \
   }

@@ -120,6 +120,44 @@ class Usage(CommandTest):
             self.assertIn(command, self.good('--help'))
             self.assertIn(f'cleave {command}', self.good(command, '--help'))
 
+    def test_help_of_a_command(self):
+        for command in ('info', 'split', 'demo'):
+            self.assertEqual(self.good('help', command), self.good(command, '--help'))
+            self.assertEqual(self.good(command, '-h'), self.good(command, '--help'))
+        self.bad("no command 'fly'", 'help', 'fly')
+        for option in ('--help', '--version', '--list-commands'):
+            self.bad(f"'info' is not expected after '{option}'", option, 'info')
+
+    # A file of this name; the environment, which lies behind the arguments in memory, is not read.
+    def test_a_dash_is_a_file(self):
+        run = subprocess.run([CLEAVE, 'diff', '-'], capture_output=True, env={'SECRET': 'hello'}, check=False)
+        self.assertEqual((run.returncode, run.stderr), (2, b'cleave: expected A.onnx B.onnx, not 1 files\n'))
+        self.bad("cannot read '-'", 'info', '-')
+        self.write('-', chain())
+        self.good('info', '-')
+
+    # Whatever bytes an argument holds, a message is a line of text and does not act on a terminal.
+    def test_messages_are_text(self):
+        for argument in ('\x1b[31m', '\x9b31m', '\udcff', 'a\nb', '\x7f', 'x' * 100000):
+            for args in (['info', argument], ['info', '--' + argument], ['info', '-' + argument], ['info', 'm', '--shape', argument],
+                         [argument], ['dot', self.chain, '-o', argument]):
+                run = self.cleave(*args)
+                message = run.stderr.decode()
+                self.assertEqual(run.returncode, 2, args)
+                self.assertTrue(message.endswith('\n') and message[:-1].isprintable(), f'{args}: {message!r}')
+                self.assertLess(len(message), 5000)
+
+    def test_values(self):
+        self.bad('--json takes no value', 'info', self.chain, '--json=no')
+        self.bad('--shape needs a value: NAME=1,3,224,224', 'info', self.chain, '--shape')
+        self.bad('-o FILE is missing', 'dot', self.chain)
+        self.bad("no option '-x' in '-nx'", 'split', self.chain, '-nx')
+        self.bad("value of --around is not UTF-8", 'dot', self.chain, '-o', 'a.dot', '--around', '\udcff')
+        # The value of an option may look like one.
+        self.good('split', self.chain, '--node', 'pool1', '--dims', '-2', '--num-chunks', '2', '-noa.onnx')
+        self.assertNotIn('a.onnx', os.listdir(self.folder))
+        self.bad("no node '-oa'", 'split', self.chain, '--node', '-oa', '--dims', '-2', '--num-chunks', '2')
+
     def test_wrong_usage(self):
         self.bad('a command is missing')
         self.bad("no command 'fly'", 'fly')
@@ -814,7 +852,7 @@ class Fit(CommandTest):
 
     def test_wrong_usage(self):
         self.bad('--for expects cleave or ort', 'fit', self.chain, '--for', 'x')
-        self.bad('--plot draws a --frontier', 'fit', self.chain, '--plot', 'f.svg')
+        self.bad('--plot has no effect without --frontier', 'fit', self.chain, '--plot', 'f.svg')
         self.bad('--frontier makes no model', 'fit', self.chain, '--frontier', '-o', 'o.onnx')
         self.bad('--max-memory must be more than 0', 'fit', self.chain, '--max-memory', 0)
         self.bad('--max-added-macs expects per cent', 'fit', self.chain, '--max-added-macs', 'x')

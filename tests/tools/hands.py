@@ -197,7 +197,7 @@ class Pictures(command.CommandTest):
         self.assertEqual(self.pixels([1, 3, 5, 2], '--mean', '128', element=3, code='b')[:2], (-128, -118))
         self.bad('expects 1 number or 3', 'run', 'copy.onnx', '--input', 'p.png', '--mean', '1,2')
         self.bad("numbers such as 0.5, not 'x'", 'run', 'copy.onnx', '--input', 'p.png', '--scale', 'x')
-        self.bad('for an --input from a picture', 'run', 'copy.onnx', '--mean', '1')
+        self.bad('--mean has no effect without --input', 'run', 'copy.onnx', '--mean', '1')
 
     def test_luma_alpha_and_other_sizes(self):
         self.assertEqual([round(v) for v in self.pixels([5, 2], '--scale', '1')][:3], [59, 18, 31])
