@@ -3,6 +3,7 @@
 """fit-corpus.py make FOLDER                        writes the networks of the corpus to FOLDER
 fit-corpus.py measure CLEAVE RESULTS.json PATH…  fits each network of the paths (files or folders) with the command CLEAVE
 fit-corpus.py compare OLD.json NEW.json          compares two results: bytes, latency, processor time
+fit-corpus.py goals CLEAVE PATH…                 fits the networks with a goal into their part, runs them by the clock
 fit-corpus.py table RESULTS.json                 prints memory and search time of one result as Markdown
 
 `measure` asks `cleave fit` for the least memory of each network under four limits: no added MACs, no added MACs with the
@@ -17,6 +18,7 @@ import math
 import os
 import re
 import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -35,11 +37,17 @@ PATIENCE = 20
 # Networks of up to 500 nodes are searched within 0.3 s of processor time on one core.
 SMALL_NODES, SMALL_SECONDS = 500, 0.3
 
-# Pattern of a label, the largest part of the unsplit arena at +10 % MACs, the largest latency ratio, the most seconds.
-GOALS = [(r'networks/(tcn|wavenet)', 0.15, 1.25, None), (r'networks/yolov5', 0.60, None, None),
-         (r'networks/centernet', 0.35, None, None), (r'networks/chain-10000', None, None, 3.0),
-         (r'networks/bert-base', None, None, 1.0)]
+# Numbers of nodes by which times are summarized: more than the first, at most the second.
+SIZES = [(0, 50), (50, 100), (100, 200), (200, 500), (500, math.inf)]
 
+# Patterns of labels: the part of the unsplit arena that is asked for, and the largest latency ratio.
+GOALS = [(r'networks/(tcn|wavenet)', 0.15, 1.25), (r'networks/yolov5', 0.60, math.inf), (r'networks/centernet', 0.35, math.inf)]
+# Patterns of labels of larger networks, and their processor seconds.
+SECONDS = [(r'networks/chain-10000', 3.0), (r'networks/bert-base', 1.0)]
+ELEMENT_BYTES = {'float32': 4, 'int64': 8}  # of the inputs and outputs of networks that have goals
+
+# A latency is the least of this many rounds, in which both models take turns.
+ROUNDS = 5
 
 # Networks
 
@@ -106,7 +114,8 @@ def fit(cleave, exclude, file, options, limit, seconds):
     status, output, errors, used = run([cleave, 'fit', file, *options, *arguments, '--json'], seconds)
     result = {'seconds': round(used, 3)}
     if status < 0:
-        return {**result, 'error': f'over {seconds} s' if used >= seconds else f'signal {-status}'}
+        late = status in (-signal.SIGXCPU, -signal.SIGKILL)
+        return {**result, 'error': f'over {seconds} s' if late else f'signal {-status}'}
     if status != 0:
         return {**result, 'error': errors.strip()[:400]}
     report = json.loads(output)
@@ -205,6 +214,10 @@ def compare_limit(limit, old, new):
             print(f'  fails now: {label}: {after["error"]}')
 
 
+def size_name(least, most):
+    return f'{least + 1} to {most}' if most < math.inf else f'over {least}'
+
+
 def seconds_of(results):
     """Returns processor seconds, nodes, label and limit of each run, the slowest first."""
     return sorted(((one['seconds'], network['nodes'], label, limit) for label, network in results.items()
@@ -214,31 +227,26 @@ def seconds_of(results):
 def compare_times(old, new):
     print('\nprocessor seconds per run:')
     print(f'  {"nodes":>12} {"runs":>6} {"old sum":>10} {"new sum":>10} {"old most":>10} {"new most":>10}')
-    for least, most in ((0, 50), (50, 100), (100, 200), (200, 500), (500, math.inf)):
+    for least, most in SIZES:
         runs = [(before['seconds'], after['seconds']) for limit in LIMITS for label, network in old.items()
                 if least < (network['nodes'] or 0) <= most and label in new
                 for before, after in [(network['fits'].get(limit), new[label]['fits'].get(limit))] if before and after]
         if runs:
             sums = [sum(column) for column in zip(*runs)] + [max(column) for column in zip(*runs)]
-            print(f'  {f"{least + 1} to {most}":>12} {len(runs):>6} ' + ' '.join(f'{value:>10.2f}' for value in sums))
+            print(f'  {size_name(least, most):>12} {len(runs):>6} ' + ' '.join(f'{value:>10.2f}' for value in sums))
     slow = [run for run in seconds_of(new) if run[0] > SMALL_SECONDS and run[1] <= SMALL_NODES]
     print(f'  new runs of up to {SMALL_NODES} nodes over {SMALL_SECONDS} s: {len(slow)}')
     for seconds, nodes, label, limit in slow:
         print(f'    {seconds:8.2f} s  {label} ({nodes} nodes), {limit}')
 
 
-def compare_goals(new):
-    print('\ngoals at +10 % MACs:')
-    for pattern, part, latency, seconds in GOALS:
-        for label, network in sorted(new.items()):
-            one = network['fits'].get('+10 %', {})
-            if not re.search(pattern, label) or not one:
-                continue
-            values = [('part', one['bytes'] / one['bytes_before'] if 'bytes' in one else math.inf, part),
-                      ('latency', one.get('latency_ratio', math.inf), latency), ('seconds', one['seconds'], seconds)]
-            good = all(goal is None or value <= goal for _, value, goal in values)
-            told = ', '.join(f'{name} {value:.2f} of {goal}' for name, value, goal in values if goal is not None)
-            print(f'  {"met   " if good else "MISSED"}  {label}: {told}')
+def compare_seconds(new):
+    """Prints the networks that have a time of their own."""
+    for label, network in sorted(new.items()):
+        goal = next((seconds for pattern, seconds in SECONDS if re.search(pattern, label)), None)
+        if goal is not None:
+            worst = max((one['seconds'] for one in network['fits'].values()), default=math.nan)
+            print(f'  {label} ({network["nodes"]} nodes): {worst:.2f} s of {goal} s')
 
 
 def compare(options):
@@ -246,28 +254,107 @@ def compare(options):
     for limit in LIMITS:
         compare_limit(limit, old, new)
     compare_times(old, new)
-    compare_goals(new)
+    compare_seconds(new)
 
 
-# A table for docs/benchmarks.md
+# Goals
+
+def clock(cleave, file, repeat):
+    output = run([cleave, 'run', file, '--as-is', '--threads', '1', '--repeat', str(repeat), '--json'], 600)[1]
+    return json.loads(output)['latency_ms']['min']
+
+
+def time_both(cleave, file, split):
+    """Returns the latency of the split model divided by that of the whole one, by the clock, on one thread."""
+    repeat = max(3, min(50, math.ceil(300 / clock(cleave, file, 1))))
+    pairs = [(clock(cleave, file, repeat), clock(cleave, split, repeat)) for _ in range(ROUNDS)]
+    whole, pieces = (min(column) for column in zip(*pairs))
+    return pieces / whole
+
+
+def check_goal(cleave, file, part, latency):
+    """Fits a network into a part of its arena. Returns whether the goal is met, and a line that says what was found."""
+    arena = json.loads(run([cleave, 'memory', file, '--json'], 60)[1])['models'][0]['arena_bytes']
+    info = json.loads(run([cleave, 'info', file, '--json'], 60)[1])
+    borders = sum(ELEMENT_BYTES[one['type']] * math.prod(one['shape']) for one in info['inputs'] + info['outputs'])
+    with tempfile.TemporaryDirectory() as folder:
+        split = os.path.join(folder, 'split.onnx')
+        status, output, errors, used = run([cleave, 'fit', file, '--max-memory', str(int(part * arena)), '-o', split, '--json'], 60)
+        if status != 0:
+            return False, f'{part} of {arena} bytes, inputs and outputs {borders / arena:.3f}: {errors.strip()[:200] or "over 60 s"}'
+        report = json.loads(output)
+        clocked = time_both(cleave, file, split)
+    found, estimated = report['arena_bytes']['after'] / arena, report['latency_ms']['after'] / report['latency_ms']['before']
+    added = 100 * (report['macs']['after'] / report['macs']['before'] - 1)
+    return clocked <= latency, (f'{found:.3f} of {arena} bytes, inputs and outputs {borders / arena:.3f}, latency ratio {clocked:.2f} by the clock ({estimated:.2f} estimated) '
+                                f'of {latency}, MACs +{added:.1f} %, {report["nodes"]["after"]} nodes, {used:.2f} s')
+
+
+def goals(options):
+    missed = 0
+    for label, file, _ in networks(options.paths, options.only):
+        for pattern, part, latency in GOALS:
+            if re.search(pattern, label):
+                met, told = check_goal(options.cleave, file, part, latency)
+                print(f'{"met   " if met else "MISSED"} {label}: {told}', flush=True)
+                missed += not met
+    sys.exit(1 if missed else 0)
+
+
+# Tables for docs/benchmarks.md
+
+# The rows of a network of its own; the others are summarized by size.
+LISTED = r'^(networks|zoo|demo)/'
+BEGIN, END = '<!-- fit-corpus.py table: begin -->', '<!-- fit-corpus.py table: end -->'
+
+
+def quantile(values, part):
+    return sorted(values)[min(len(values) - 1, int(part * len(values)))]
+
+
+def seconds_by_size(results):
+    """Yields the rows of a table of processor seconds by the number of nodes, over all limits."""
+    yield '| nodes | networks | runs | median, s | 90 % within, s | most, s | over the limit of a run |'
+    yield '|---|---|---|---|---|---|---|'
+    for least, most in SIZES:
+        chosen = [network for network in results.values() if least < (network['nodes'] or 0) <= most and network['fits']]
+        fits = [one for network in chosen for one in network['fits'].values()]
+        seconds = [one['seconds'] for one in fits]
+        if seconds:
+            over = sum(one.get('error', '').startswith('over') for one in fits)
+            yield (f'| {size_name(least, most)} | {len(chosen)} | {len(fits)} | {quantile(seconds, 0.5):.2f} | '
+                   f'{quantile(seconds, 0.9):.2f} | {max(seconds):.2f} | {over} |')
+
 
 def cell(one):
     if 'bytes' not in one:
-        return f'- | - | {one["error"] if one.get("error", "").startswith("over") else "-"}'
+        return f'{one.get("error", "-")[:10]} | - | -' if one.get('error', '').startswith('over') else '- | - | -'
     return f'{one["bytes"] / max(1, one["bytes_before"]):.2f} | {one["latency_ratio"]:.2f} | {one["seconds"]:.2f}'
+
+
+def each_network(results):
+    """Yields the rows of a table: part of the arena, estimated latency ratio and processor seconds of each limit."""
+    yield '| network | nodes | arena, KiB | ' + ' | '.join(f'{limit}: part | latency | s' for limit in LIMITS) + ' |'
+    yield '|---|---|---|' + '---|---|---|' * len(LIMITS)
+    for label, network in sorted(results.items()):
+        arena = next((one['bytes_before'] for one in network['fits'].values() if 'bytes' in one), None)
+        if arena and re.search(LISTED, label):
+            cells = [cell(network['fits'].get(limit, {})) for limit in LIMITS]
+            yield f'| {label} | {network["nodes"]} | {arena / 1024:.1f} | ' + ' | '.join(cells) + ' |'
 
 
 def table(options):
     with open(options.results, encoding='utf-8') as file:
-        results = json.load(file)
-    print('| network | nodes | arena, KiB | ' + ' | '.join(f'{limit}: part | latency | s' for limit in LIMITS) + ' |')
-    print('|---|---|---|' + '---|---|---|' * len(LIMITS))
-    for label, network in sorted(results['networks'].items()):
-        fits = network['fits']
-        arena = next((one['bytes_before'] for one in fits.values() if 'bytes' in one), None)
-        if arena:
-            cells = [cell(fits.get(limit, {})) for limit in LIMITS]
-            print(f'| {label} | {network["nodes"]} | {arena / 1024:.1f} | ' + ' | '.join(cells) + ' |')
+        results = json.load(file)['networks']
+    text = '\n'.join([*seconds_by_size(results), '', *each_network(results)])
+    if not options.into:
+        print(text)
+        return
+    with open(options.into, encoding='utf-8') as file:
+        page = file.read()
+    head, rest = page.split(BEGIN)
+    with open(options.into, 'w', encoding='utf-8') as file:
+        file.write(f'{head}{BEGIN}\n\n{text}\n\n{END}{rest.split(END)[1]}')
 
 
 def make(options):
@@ -308,11 +395,18 @@ def main():
     one.add_argument('old')
     one.add_argument('new')
     one.set_defaults(call=compare)
+    one = commands.add_parser('goals')
+    one.add_argument('cleave')
+    one.add_argument('paths', nargs='+')
+    one.add_argument('--only', default='', help='only networks whose label holds this word')
+    one.set_defaults(call=goals)
     one = commands.add_parser('table')
     one.add_argument('results')
+    one.add_argument('--into', help='replace the tables of this page instead')
     one.set_defaults(call=table)
     options = parser.parse_args()
     options.call(options)
 
 
-main()
+if __name__ == '__main__':
+    main()

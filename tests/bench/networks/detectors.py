@@ -148,10 +148,10 @@ def peaks(net, heat):
     return net.op('Mul', heat, net.op('Cast', net.op('Equal', net.pool(heat, 3, 1), heat), to=1))
 
 
-def centernet(net, size, widths, depth, n_classes, deconv):
+def centernet(net, size, n_stem, widths, depth, n_classes, deconv):
     """Center points from an hourglass, or (deconv) from a residual encoder and transposed convolutions."""
-    x, n = net.conv_relu(net.input('x', [1, 3, *size]), 3, widths[0] // 2, 7, stride=2), widths[0]
-    x = residual(net, x, n // 2, n, 2)
+    x, n = net.conv_relu(net.input('x', [1, 3, *size]), 3, n_stem, 7, stride=2), widths[0]
+    x = residual(net, x, n_stem, n, 2)
     if deconv:
         for width in widths[1:]:
             x, n = residual(net, residual(net, x, n, width, 2), width, width), width
@@ -258,8 +258,8 @@ CASES = {
     'yolov5': (yolov5, dict(size=(320, 320), width=16, depths=[1, 2, 3, 1])),
     'yolov5-slices': (yolov5, dict(size=(256, 416), width=16, depths=[1, 2, 3, 1], n_classes=20, by_slice=True)),
     'yolov8': (yolov8, dict(size=(320, 320), width=16, depths=[1, 2, 2, 1])),
-    'centernet': (centernet, dict(size=(512, 512), widths=[64, 96, 128, 192, 256], depth=3, n_classes=80, deconv=False)),
-    'centernet-deconv': (centernet, dict(size=(384, 384), widths=[32, 64, 128, 256], depth=1, n_classes=20, deconv=True)),
+    'centernet': (centernet, dict(size=(512, 512), n_stem=48, widths=[64, 96, 128, 192, 256], depth=3, n_classes=4, deconv=False)),
+    'centernet-deconv': (centernet, dict(size=(384, 384), n_stem=32, widths=[64, 96, 128, 256], depth=1, n_classes=4, deconv=True)),
     'lines': (lines, dict(size=(512, 512), width=32, stages=LINES, tail=64)),
     'lines-tiny': (lines, dict(size=(320, 320), width=32, stages=LINES[:4], tail=32)),
     'iris': (iris, dict(size=64, n=64, n_blocks=5, heads=[213, 15])),

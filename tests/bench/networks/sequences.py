@@ -27,7 +27,7 @@ def series(net, n, length, rank):
     return net.input('x', [1, n, *[1] * (rank - 1), length])
 
 
-def tcn(net, n_in, n, length, n_blocks, kernel=3, rank=1, padding='attribute', norm=False):
+def tcn(net, n_in, n, length, n_blocks, n_out=4, kernel=3, rank=1, padding='attribute', norm=False):
     """Temporal convolution network: residual blocks of two causal convolutions, the dilation doubles in each block."""
     x = conv_along(net, series(net, n_in, length, rank), n_in, n, rank=rank)
     for i in range(n_blocks):
@@ -36,7 +36,7 @@ def tcn(net, n_in, n, length, n_blocks, kernel=3, rank=1, padding='attribute', n
             y = causal(net, y, n, n, kernel, 2 ** i, rank, padding, gain=1.2)
             y = net.op('Relu', net.batch_norm(y, n) if norm else y)
         x = net.op('Relu', net.op('Add', x, y))
-    net.output(conv_along(net, x, n, 10, rank=rank))
+    net.output(conv_along(net, x, n, n_out, rank=rank))
 
 
 def wavenet(net, n, n_skip, length, n_layers, n_cycle, rank=1, padding='attribute', gates_together=False):
@@ -54,7 +54,7 @@ def wavenet(net, n, n_skip, length, n_layers, n_cycle, rank=1, padding='attribut
         total = net.op('Add', total, skip) if total else skip
         x = net.op('Add', x, conv_along(net, y, n, n, rank=rank, gain=0.5))
     y = net.op('Relu', conv_along(net, net.op('Relu', total), n_skip, n_skip, rank=rank))
-    net.output(net.op('Softmax', conv_along(net, y, n_skip, 64, rank=rank), axis=1))
+    net.output(net.op('Softmax', conv_along(net, y, n_skip, 16, rank=rank), axis=1))
 
 
 def wavenet_valid(net, n, n_skip, length, n_layers, n_cycle):
@@ -69,7 +69,7 @@ def wavenet_valid(net, n, n_skip, length, n_layers, n_cycle):
         skip = net.slice(net.conv(y, n, n_skip, rank=1, gain=0.5), length - last, length, 2)
         total = net.op('Add', total, skip) if total else skip
         x = net.op('Add', net.slice(x, dilation, length + dilation, 2), net.conv(y, n, n, rank=1, gain=0.5))
-    net.output(net.conv(net.op('Relu', total), n_skip, 64, rank=1))
+    net.output(net.conv(net.op('Relu', total), n_skip, 16, rank=1))
 
 
 def norm_whole(net, x, n):
@@ -212,13 +212,15 @@ def wave_unet(net, length, width, depth):
 
 
 CASES = {
-    'tcn': (tcn, dict(n_in=16, n=64, length=2048, n_blocks=10)),
-    'tcn-rows': (tcn, dict(n_in=16, n=64, length=2048, n_blocks=10, rank=2)),
-    'tcn-chomp': (tcn, dict(n_in=8, n=48, length=3000, n_blocks=8, kernel=5, padding='chomp')),
-    'tcn-pad': (tcn, dict(n_in=12, n=40, length=2400, n_blocks=9, padding='pad', norm=True)),
-    'tcn-rows-pad': (tcn, dict(n_in=12, n=40, length=2400, n_blocks=9, padding='pad', rank=2)),
-    'wavenet': (wavenet, dict(n=64, n_skip=128, length=4096, n_layers=20, n_cycle=10)),
-    'wavenet-rows': (wavenet, dict(n=64, n_skip=128, length=4096, n_layers=20, n_cycle=10, rank=2)),
+    'tcn': (tcn, dict(n_in=4, n=64, length=4096, n_blocks=8)),
+    'tcn-rows': (tcn, dict(n_in=4, n=64, length=4096, n_blocks=8, rank=2)),
+    'tcn-chomp': (tcn, dict(n_in=4, n=48, length=6000, n_blocks=6, kernel=5, padding='chomp')),
+    'tcn-pad': (tcn, dict(n_in=4, n=40, length=4000, n_blocks=7, padding='pad', norm=True)),
+    'tcn-rows-pad': (tcn, dict(n_in=4, n=40, length=5000, n_blocks=8, padding='pad', rank=2)),
+    # The dilations reach over the whole time axis: line buffers are as large as whole values.
+    'dilated-whole': (tcn, dict(n_in=16, n_out=10, n=64, length=2048, n_blocks=10)),
+    'wavenet': (wavenet, dict(n=64, n_skip=128, length=4096, n_layers=20, n_cycle=9)),
+    'wavenet-rows': (wavenet, dict(n=64, n_skip=128, length=4096, n_layers=20, n_cycle=9, rank=2)),
     'wavenet-pad': (wavenet, dict(n=32, n_skip=64, length=8000, n_layers=16, n_cycle=8, padding='pad', gates_together=True)),
     'wavenet-valid': (wavenet_valid, dict(n=48, n_skip=96, length=5000, n_layers=18, n_cycle=9)),
     'tasnet': (tasnet, dict(length=16000, n_filters=256, n=64, n_hidden=128, n_repeats=2, n_blocks=7, n_sources=2, whole=False)),
