@@ -127,8 +127,7 @@ cleave_cmd_compile (int argc, char **argv, GError **error)
   guint n_threads = (guint) o.n_threads;
   CleaveProgramOptions options = { 0 };
 
-  if (graph == NULL ||
-      (n_threads > 1 && !o.as_is && !cleave_split_to_run (graph, &n_threads, NULL, error)))
+  if (graph == NULL || (!o.as_is && !cleave_split_to_run (graph, &n_threads, error)))
     return CLEAVE_WRONG;
   options.n_threads = n_threads;
   return cleave_outputs_add_program (outputs, o.output, graph, &options, error) &&

@@ -84,14 +84,14 @@ gather (const CleaveGraph *graph, Info *info, GError **error)
   return info->peak_bytes >= 0;
 }
 
-/* What a program of the model takes, cut for the threads as `cleave run` does it. */
+/* Gathers the sizes of the program that `cleave run` would make. */
 static gboolean
 gather_program (CleaveGraph *graph, guint n_threads, gboolean as_is, Info *info, GError **error)
 {
   CleaveProgramOptions options = { 0 };
   g_autoptr (CleaveProgram) program = NULL;
 
-  if (n_threads > 1 && !as_is && !cleave_split_to_run (graph, &n_threads, NULL, error))
+  if (!as_is && !cleave_split_to_run (graph, &n_threads, error))
     return FALSE;
   options.n_threads = n_threads;
   program = cleave_program_new (graph, &options, error);

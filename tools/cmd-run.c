@@ -307,7 +307,8 @@ static gboolean
 split_to_run (CleaveGraph *graph, guint *n_threads, Split *split, GError **error)
 {
   split->nodes_before = cleave_graph_count_operators (graph);
-  if (!cleave_split_to_run (graph, n_threads, &split->peak_before, error))
+  split->peak_before = cleave_graph_get_peak_bytes_with_threads (graph, *n_threads, error);
+  if (split->peak_before < 0 || !cleave_split_to_run (graph, n_threads, error))
     return FALSE;
   split->found_nothing = *n_threads == 1;
   return TRUE;

@@ -257,36 +257,3 @@ cleave_compare (CleaveTensor *a, CleaveTensor *b)
     }
   return difference;
 }
-
-/* Notes whether anything is split. */
-static gboolean
-note_split (CleavePipelineEvent event,
-            const char *pass,
-            const CleaveGraph *graph,
-            gpointer is_split)
-{
-  if (event == CLEAVE_PIPELINE_CHANGED && g_str_has_prefix (pass, "split-for-threads"))
-    *(gboolean *) is_split = TRUE;
-  return TRUE;
-}
-
-gboolean
-cleave_split_to_run (CleaveGraph *graph, guint *n_threads, gint64 *peak, GError **error)
-{
-  g_autofree char *text =
-      g_strdup_printf ("join-elementwise,split-for-threads{threads=%u},clean-up", *n_threads);
-  g_autoptr (CleavePipeline) pipeline = NULL;
-  gboolean is_split = FALSE;
-
-  if (peak != NULL)
-    *peak = cleave_graph_get_peak_bytes_with_threads (graph, *n_threads, error);
-  if (peak != NULL && *peak < 0)
-    return FALSE;
-  pipeline = cleave_pipeline_parse (text, error);
-  if (pipeline == NULL ||
-      !cleave_pipeline_run (pipeline, graph, note_split, &is_split, NULL, error))
-    return FALSE;
-  if (!is_split)
-    *n_threads = 1;
-  return TRUE;
-}

@@ -25,9 +25,6 @@ cleave_execution_prepare (CleaveExecution *execution, const CleaveGraph *graph, 
 /* Sorts the times, in microseconds, and keeps the least and the median. */
 void cleave_execution_note_times (CleaveExecution *execution, gint64 *times, guint n);
 
-/* Cuts the graph for the threads that are asked for; where that finds nothing to cut, one is
- * enough.  `peak`, unless NULL, gets that of the graph as it was, with as many threads. */
-gboolean cleave_split_to_run (CleaveGraph *graph, guint *n_threads, gint64 *peak, GError **error);
 /* Runs the graph `repeat` times. */
 gboolean cleave_execute (const CleaveGraph *graph,
                          const GPtrArray *inputs,

@@ -378,6 +378,7 @@ CLEAVE_API gboolean cleave_recursion_parse (GHashTable *options,
 
 CLEAVE_API CleaveSplitReport *
 cleave_split_for_threads (CleaveGraph *graph, guint n_threads, GError **error);
+CLEAVE_API gboolean cleave_split_to_run (CleaveGraph *graph, guint *n_threads, GError **error);
 CLEAVE_API CleaveSplitReport *
 cleave_split_for_ranks (CleaveGraph *graph, const CleaveNetwork *network, GError **error);
 

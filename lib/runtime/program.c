@@ -161,9 +161,11 @@ lower_and_make (CleaveGraph *graph,
  * @error: return location for a [struct@GLib.Error]
  *
  * Makes a graph ready to run: decides the order, where each value lies in memory, which steps are
- * left to do and which thread does them, and packs weights.  Of the graph's constants it keeps only
- * those that are read as they are; see [ctor@Cleave.Program.new_take] for a graph that is needed no
- * more.
+ * left to do and which thread does them, and packs weights.  The nodes run as they are:
+ * [func@Cleave.split_to_run] splits a graph for the threads first.
+ *
+ * Of the graph's constants, a program keeps only those that it does not pack.
+ * [ctor@Cleave.Program.new_take] takes a graph that is not needed afterwards.
  *
  * The order is depth first, subgraph by subgraph.  With T threads, T subgraphs are in flight, and
  * the arena is larger by what they need.  The results are the same bits for any number of threads.

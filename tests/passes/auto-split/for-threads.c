@@ -644,6 +644,46 @@ START_TEST (number_of_threads_must_make_sense)
 }
 END_TEST
 
+START_TEST (split_to_run_reports_how_many_threads_have_work)
+{
+  const struct
+  {
+    guint asked, used;
+    gboolean is_large;
+  } cases[] = { { 1, 1, TRUE },
+                { 2, 2, TRUE },
+                { 3, 3, TRUE },
+                { 2, 1, FALSE },
+                { 0, MAX (g_get_num_processors (), 1), TRUE } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (CleaveGraph) graph =
+          cases[i].is_large ? make_chain (16, FALSE) : cleave_test_figure ();
+      guint n_before = cleave_graph_get_n_nodes (graph), n_threads = cases[i].asked;
+      g_autoptr (GError) error = NULL;
+
+      ck_assert (cleave_split_to_run (graph, &n_threads, &error));
+      cleave_assert_no_error (error);
+      ck_assert_uint_eq (n_threads, cases[i].used);
+      ck_assert_int_eq (cleave_graph_get_n_nodes (graph) > n_before, n_threads > 1);
+    }
+}
+END_TEST
+
+START_TEST (split_to_run_refuses_more_threads_than_can_be)
+{
+  g_autoptr (CleaveGraph) graph = make_chain (16, FALSE);
+  g_autoptr (GError) error = NULL;
+  guint n_threads = 1025;
+
+  ck_assert (!cleave_split_to_run (graph, &n_threads, &error));
+  cleave_assert_error (&error, CLEAVE_ERROR_OPTION,
+                       "number of threads must be 0 to 1024, not 1025");
+  ck_assert_uint_eq (n_threads, 1025);
+}
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
@@ -663,6 +703,8 @@ add_tests (Suite *suite)
       what_strips_do_not_reach_is_cut_by_itself, what_reads_another_result_is_cut_by_itself,
       weights_that_are_computed_stay_whole, what_is_split_at_last_is_not_told_as_whole,
       it_is_a_pass_that_says_whether_it_changed_anything, number_of_threads_must_make_sense, NULL);
+  cleave_add_case (suite, "to run", split_to_run_reports_how_many_threads_have_work,
+                   split_to_run_refuses_more_threads_than_can_be, NULL);
 }
 
 CLEAVE_TEST_SUITE ("split-for-threads", add_tests)
