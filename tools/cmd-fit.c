@@ -108,7 +108,7 @@ parse (int argc, char **argv, Options *o, GError **error)
   return cleave_argument_parse (&arguments, argc, argv, error);
 }
 
-/* Per cent to a part; nothing at all is less than nothing to the library, where 0 is no limit. */
+/* Reads per cent, with or without a sign `%`, into a fraction. */
 static gboolean
 parse_part (const char *option, const char *text, double *part, GError **error)
 {
@@ -122,7 +122,7 @@ parse_part (const char *option, const char *text, double *part, GError **error)
   if (end == text || *end != '\0' || !isfinite (*part) || *part < 0)
     return cleave_argument_fail (error, "%s expects per cent from 0, not '%s'", option, text);
   if (*part <= 0)
-    *part = -1;
+    *part = CLEAVE_NOTHING_ADDED;
   return TRUE;
 }
 

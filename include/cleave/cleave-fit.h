@@ -28,10 +28,10 @@ typedef void (*CleaveFitFunc) (double part, gpointer data);
 /**
  * CleaveFitOptions:
  * @max_memory: bytes of the arena; 0: as few as possible
- * @max_added_macs: what halos and copies may add, as a part of the MACs before; 0: no limit,
- * negative: nothing
- * @max_added_latency: what the split may add to the estimated time, as a part of that before; 0: no
- * limit, negative: nothing
+ * @max_added_macs: MACs that halos and copies may add, as a fraction of the MACs before: 0.1 is
+ * 10 %; 0: no limit, %CLEAVE_NOTHING_ADDED: none
+ * @max_added_latency: time that the split may add, as a fraction of the estimated time before; 0:
+ * no limit, %CLEAVE_NOTHING_ADDED: none
  * @n_threads: number of threads that run the graph; 0 stands for 1
  * @inputs_apart: do not count the inputs of the graph, which lie in memory of their own
  * @even_strips: cut segments into strips of one size, but for the last, and none into tiles, so

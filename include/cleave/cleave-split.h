@@ -94,13 +94,21 @@ typedef gboolean (*CleavePlanPredicate) (const CleavePlan *plan, gpointer data, 
 typedef void (*CleaveSearchFunc) (gint64 done, gint64 budget, gpointer data);
 
 /**
+ * CLEAVE_NOTHING_ADDED: (value -1.0)
+ *
+ * The value of `max_added_macs` and of `max_added_latency` that allows nothing to be added.  Any
+ * negative number means the same; 0 is no limit.
+ */
+#define CLEAVE_NOTHING_ADDED (-1.0)
+
+/**
  * CleaveConstraint:
  * @max_memory: bytes of the operands (weights included) and used results of each piece; 0: no
  * limit, negative: nothing
  * @max_subgraph_memory: bytes, peak of each parallel subgraph run depth first; 0: no limit
  * @max_schedule_memory: bytes, peak of the whole graph run depth first; 0: no limit
- * @max_added_macs: what the halo may add, as a part of the MACs before; 0: no limit, negative:
- * nothing
+ * @max_added_macs: MACs that the halo may add, as a fraction of the MACs before: 0.1 is 10 %; 0: no
+ * limit, %CLEAVE_NOTHING_ADDED: none
  * @max_pieces: number of pieces of a node; 0: no limit
  * @predicate: (nullable): asked last, for each node
  * @data: given to @predicate

@@ -27,7 +27,7 @@ find_text (GHashTable *texts, const char *name)
   return texts == NULL ? NULL : g_hash_table_lookup (texts, name);
 }
 
-/* Per cent to a part; none at all is less than 0, since 0 is no limit. */
+/* Reads per cent into a fraction. */
 static gboolean
 parse_part (GHashTable *texts, const char *name, double *part, GError **error)
 {
@@ -41,7 +41,7 @@ parse_part (GHashTable *texts, const char *name, double *part, GError **error)
     return cleave_fail (error, CLEAVE_ERROR_OPTION, "%s expects per cent from 0, not '%s'", name,
                         text);
   if (*part <= 0)
-    *part = -1;
+    *part = CLEAVE_NOTHING_ADDED;
   return TRUE;
 }
 

@@ -82,7 +82,7 @@ parse_size (const Options *options, const char *name, gint64 *bytes, GError **er
   return *bytes > 0 || cleave_fail (error, CLEAVE_ERROR_OPTION, "%s must be more than 0", said);
 }
 
-/* Per cent; none at all is less than nothing to a constraint, where 0 is no limit. */
+/* Reads per cent into a fraction. */
 static gboolean
 parse_added_macs (const Options *options, double *part, GError **error)
 {
@@ -97,7 +97,7 @@ parse_added_macs (const Options *options, double *part, GError **error)
                         "%smax-added-macs expects per cent from 0, not '%s'", options->prefix,
                         text);
   if (*part <= 0)
-    *part = -1;
+    *part = CLEAVE_NOTHING_ADDED;
   return TRUE;
 }
 
