@@ -59,6 +59,14 @@ def to_numpy(tensor):
     return numpy.asarray(Memory(tensor))
 
 
+def to_array(tensor, dtype=None, copy=None):
+    """What numpy calls: `copy` is None to copy where that is necessary, True always, False never."""
+    array = to_numpy(tensor)
+    if copy is False and dtype is not None and array.dtype != dtype:
+        raise ValueError(f'to convert {array.dtype} to {dtype} takes a copy')
+    return array.astype(array.dtype if dtype is None else dtype, copy=bool(copy))
+
+
 def as_tensor(value, element=None):
     """A tensor of the memory of an array: nothing is copied, unless the array is not row-major and in the order of this
     machine.  Of other values numpy makes an array first; `element` is then the element type."""
@@ -80,7 +88,7 @@ def as_tensor(value, element=None):
 
 
 Tensor.numpy = to_numpy
-Tensor.__array__ = lambda self, dtype=None: to_numpy(self) if dtype is None else to_numpy(self).astype(dtype)
+Tensor.__array__ = to_array
 Tensor.shape = property(lambda self: shape_of(self.get_type()), doc='Extents, outermost first.')
 Tensor.element = property(lambda self: element_name(self.get_type()), doc='The name of the element type.')
 Tensor.nbytes = property(lambda self: self.get_type().n_bytes(), doc='Bytes of the elements.')

@@ -65,6 +65,19 @@ def test_a_tensor_of_the_library_is_written_through_numpy():
     assert array.sum() == 10
 
 
+def test_numpy_may_ask_for_a_copy_or_for_none():
+    array = numpy.arange(6, dtype='float32').reshape(2, 3)
+    tensor = cleave.as_tensor(array)
+    for same in (tensor.__array__(), tensor.__array__(copy=False), tensor.__array__('float32', copy=None),
+                 numpy.asarray(tensor)):
+        assert same.ctypes.data == array.ctypes.data
+    for other in (tensor.__array__(copy=True), tensor.__array__('float32', copy=True), tensor.__array__('float64'),
+                  tensor.__array__('float64', copy=None), numpy.array(tensor)):
+        assert other.ctypes.data != array.ctypes.data and (other == array).all() and other.flags.writeable
+    with pytest.raises(ValueError, match='float32 to float64 takes a copy'):
+        tensor.__array__('float64', copy=False)
+
+
 class Watched(numpy.ndarray):
     pass
 
