@@ -89,7 +89,8 @@ def memory(graph, threads=1):
 
 def describe(graph):
     kinds = ', '.join(f'{value.name}: {value.get_type().to_string()}' for value in graph.inputs)
-    return f'<cleave.Graph {graph.get_name()!r} ({kinds}), {graph.count_operators()} nodes, {graph.get_macs()} MACs>'
+    return (f'<cleave.Graph {graph.get_name()!r} ({kinds}), {len(graph)} nodes ({graph.count_operators()} operators), '
+            f'{graph.get_macs()} MACs>')
 
 
 # Split, fit, optimise

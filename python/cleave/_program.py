@@ -89,5 +89,5 @@ class Program:
 
     def __repr__(self):
         stats = self.stats
-        return (f'<cleave.Program {stats["n_nodes"]} nodes, {stats["n_threads"]} threads, arena '
+        return (f'<cleave.Program {stats["n_nodes"]} operators, {stats["n_threads"]} threads, arena '
                 f'{stats["arena_bytes"]} bytes>')

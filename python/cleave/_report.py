@@ -44,7 +44,7 @@ def split_totals(report):
 
 def describe_split(report):
     totals = report.totals
-    return (f'<cleave.SplitReport: {len(report.split)} nodes split, {len(report.not_split)} not; nodes '
+    return (f'<cleave.SplitReport: {len(report.split)} nodes split, {len(report.not_split)} not; operators '
             f'{totals["nodes_before"]} → {totals["nodes_after"]}, peak {totals["peak_bytes_before"]} → '
             f'{totals["peak_bytes_after"]} bytes>')
 
