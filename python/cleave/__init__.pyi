@@ -82,7 +82,7 @@ class FitReport:
     def apply(self, graph: Graph) -> SplitReport: ...
 
 class Program:
-    def __init__(self, graph: Graph, threads: int = ..., reference: bool = ..., trace: bool = ...) -> None: ...
+    def __init__(self, graph: Graph, threads: int = ..., reference: bool = ..., trace: bool = ..., as_is: bool = ...) -> None: ...
     def __call__(self, *args: Any, **inputs: Any) -> Dict[str, Array]: ...
     def profile(self, runs: int = ..., **inputs: Any) -> List[Dict[str, Any]]: ...
     @property
@@ -118,14 +118,14 @@ class Graph:
         chunk_size: Union[None, int, Sequence[int]] = ...,
         chunk_sizes: Union[None, str, Sequence[int], Sequence[Sequence[int]]] = ...,
         chunk_weights: Union[None, str, Sequence[float], Sequence[Sequence[float]]] = ...,
-        slice_ranges: Optional[str] = ...,
+        slice_ranges: Union[None, str, Sequence[slice], Sequence[Sequence[slice]]] = ...,
         align: Union[None, int, Sequence[int]] = ...,
         min_chunk: Union[None, int, Sequence[int]] = ...,
         small_first: bool = ...,
         max_memory: Optional[Size] = ...,
         max_subgraph_memory: Optional[Size] = ...,
         max_schedule_memory: Optional[Size] = ...,
-        max_added_macs: Union[None, float, str] = ...,
+        max_added_macs: Optional[float] = ...,
         max_pieces: Optional[int] = ...,
         search_budget: Optional[int] = ...,
         depth: Optional[int] = ...,
@@ -136,23 +136,23 @@ class Graph:
     def split_for_threads(self, threads: int) -> SplitReport: ...
     def fit(
         self,
-        max_memory: Size = ...,
-        max_added_macs: float = ...,
-        max_added_latency: float = ...,
+        max_memory: Optional[Size] = ...,
+        max_added_macs: Optional[float] = ...,
+        max_added_latency: Optional[float] = ...,
         threads: int = ...,
         progress: Union[None, bool, Callable[[float], Any]] = ...,
     ) -> FitReport: ...
     def plan_fit(
         self,
-        max_memory: Size = ...,
-        max_added_macs: float = ...,
-        max_added_latency: float = ...,
+        max_memory: Optional[Size] = ...,
+        max_added_macs: Optional[float] = ...,
+        max_added_latency: Optional[float] = ...,
         threads: int = ...,
         progress: Union[None, bool, Callable[[float], Any]] = ...,
     ) -> FitReport: ...
     def optimize(self, passes: str = ..., progress: Optional[Callable[[str], Any]] = ...) -> bool: ...
-    def compile(self, threads: int = ..., reference: bool = ..., trace: bool = ...) -> Program: ...
-    def save_program(self, path: Path, threads: int = ..., reference: bool = ...) -> None: ...
+    def compile(self, threads: int = ..., reference: bool = ..., trace: bool = ..., as_is: bool = ...) -> Program: ...
+    def save_program(self, path: Path, threads: int = ..., reference: bool = ..., as_is: bool = ...) -> None: ...
     def __call__(self, *args: Any, **inputs: Any) -> Dict[str, Array]: ...
     def dot(self, *, constants: bool = ..., clusters: bool = ..., overview: bool = ...) -> str: ...
     def draw(self, path: Path, *, constants: bool = ..., clusters: bool = ..., overview: bool = ...) -> None: ...

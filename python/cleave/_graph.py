@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Graphs: load, look, split, fit, optimise, draw, save."""
 
+import math
 import os
 
 from gi.repository import GLib
 
 from ._call import Progress, call, new_cancellable
 from ._library import Cleave, errors, fail
-from ._program import Program, program_options
+from ._program import Program, program_options, split_to_run
 from ._tensor import as_tensor, element_name, shape_of, to_numpy
 
 Graph, Node, Operand, Result = Cleave.Graph, Cleave.Node, Cleave.Operand, Cleave.Result
@@ -80,10 +81,16 @@ def list_outputs(graph):
     return {graph.get_output_name(i): graph.get_output(i).get_result() for i in range(graph.get_n_outputs())}
 
 
+def count_threads(threads):
+    """The number of threads that a caller asked for; 0: one per core."""
+    return threads or GLib.get_num_processors()
+
+
 def memory(graph, threads=1):
-    """Bytes of activations: (peak, arena) of a program with so many threads."""
+    """Returns bytes of activations, (peak, arena), of a program with this number of threads; 0: one per core.
+    The graph is not split for the threads first: that is the memory of `compile(threads, as_is=True)`."""
     with errors():
-        estimate = call(graph.estimate, threads)[1]
+        estimate = call(graph.estimate, count_threads(threads))[1]
     return estimate.peak_activation_bytes, estimate.arena_bytes
 
 
@@ -116,9 +123,18 @@ def texts_of(options):
         if name not in known:
             near = Cleave.text_find_nearest(name, sorted(known))
             raise TypeError(f"split() has no option '{name}'" + (f"; did you mean '{near}'?" if near else ''))
-        if value is not None and value is not False:
+        if value is not None and value is not False and name != 'max_added_macs':
             texts[name.replace('_', '-')] = text_of('' if value is True else value).replace(' ', '')
     return texts
+
+
+def limit_of(name, fraction):
+    """The field `name` of the library, where 0 is no limit, for a limit of the caller, where that is None."""
+    if fraction is None:
+        return 0
+    if isinstance(fraction, (bool, str)) or not 0 <= fraction < math.inf:
+        fail(f'{name} expects a fraction from 0, such as 0.1, not {fraction!r}')
+    return fraction if fraction > 0 else Cleave.NOTHING_ADDED
 
 
 def split(graph, nodes=None, **options):
@@ -126,14 +142,16 @@ def split(graph, nodes=None, **options):
 
     The options are those of `cleave split`: dims='H' with num_chunks, chunk_size, chunk_sizes or chunk_weights;
     slice_ranges; limits such as max_memory='64KiB'; depth, halo, strips_per_band, single_use to go on to the producers.
-    Results stay the same bits.  Returns a SplitReport."""
+    `max_added_macs` is a fraction, as in `fit`.  Results stay the same bits.  Returns a SplitReport."""
     texts = texts_of(options)
+    max_added_macs = limit_of('max_added_macs', options.get('max_added_macs'))
     if isinstance(nodes, (str, Node)):
         nodes = [nodes]
     with errors():
         _, how, constraint = Cleave.split_parse(texts, '')
         _, recursion = Cleave.recursion_parse(texts, '')
         constraint.cancellable = cancellable = new_cancellable()
+        constraint.max_added_macs = max_added_macs
         if nodes is None:
             if recursion.depth > 1:
                 fail('depth needs the nodes to begin with')
@@ -143,28 +161,33 @@ def split(graph, nodes=None, **options):
 
 
 def split_for_threads(graph, threads):
-    """Splits what is worth it so that so many threads have work."""
+    """Splits the graph so that this number of threads have work; 0: one per core.  Returns a SplitReport."""
     with errors():
-        return call(Cleave.split_for_threads, graph, threads)
+        return call(Cleave.split_for_threads, graph, count_threads(threads))
 
 
 def size_of(size):
-    if not isinstance(size, str):
-        return size
-    _, value = Cleave.text_to_size('max_memory', size.replace(' ', ''))
-    return value
+    """The field `max_memory` of the library, where 0 is no limit, for a limit of the caller, where that is None."""
+    if size is None:
+        return 0
+    if isinstance(size, str):
+        _, size = Cleave.text_to_size('max_memory', size.replace(' ', ''))
+    if size <= 0:
+        fail('max_memory must be more than 0')
+    return size
 
 
 def fit_options(max_memory, max_added_macs, max_added_latency, threads):
     options = Cleave.FitOptions()
     options.max_memory = size_of(max_memory)
-    options.max_added_macs, options.max_added_latency = max_added_macs, max_added_latency
-    options.n_threads = threads
+    options.max_added_macs = limit_of('max_added_macs', max_added_macs)
+    options.max_added_latency = limit_of('max_added_latency', max_added_latency)
+    options.n_threads = count_threads(threads)
     return options
 
 
-def plan_fit(graph, max_memory=0, max_added_macs=0, max_added_latency=0, threads=1, progress=None):
-    """Finds out how to fit the graph, which stays as it is; `graph.fit` does it."""
+def plan_fit(graph, max_memory=None, max_added_macs=None, max_added_latency=None, threads=1, progress=None):
+    """Finds a plan with the arguments of `fit`, and does not change the graph.  Returns a FitReport."""
     cancellable, told = new_cancellable(), Progress('search', progress)
     try:
         with errors():
@@ -175,10 +198,14 @@ def plan_fit(graph, max_memory=0, max_added_macs=0, max_added_latency=0, threads
         told.end()
 
 
-def fit(graph, max_memory=0, max_added_macs=0, max_added_latency=0, threads=1, progress=None):
-    """Splits the graph so that its activations fit into so much memory ('256 KiB', '2 MB', or bytes) at the least cost;
-    without that, into as little as can be found.  `progress` is called with a part from 0 to 1; False shows nothing.
-    Returns a FitReport; raises an Error that names the smallest size that can be met."""
+def fit(graph, max_memory=None, max_added_macs=None, max_added_latency=None, threads=1, progress=None):
+    """Splits the graph so that its activations fit into `max_memory` ('256 KiB', '2 MB', or bytes) at the least cost;
+    None: into the least memory that the search finds.
+
+    `max_added_macs` and `max_added_latency` limit what the split adds to the MACs and to the estimated time, as
+    fractions of those before: 0.1 is 10 %, 0 allows nothing to be added, None is no limit.  `threads` is the number of
+    threads of `compile(threads, as_is=True)`; 0: one per core.  `progress` is called with a number from 0 to 1; False
+    shows nothing.  Returns a FitReport; raises an Error that names the smallest size that can be met."""
     plan = plan_fit(graph, max_memory, max_added_macs, max_added_latency, threads, progress)
     with errors():
         call(plan.apply, graph)
@@ -199,16 +226,21 @@ def optimize(graph, passes='clean-up', progress=None):
         return call(Cleave.Pipeline.parse(passes).run, graph, watch, cancellable=stop)[1]
 
 
-def compile_program(graph, threads=0, reference=False, trace=False):
-    """Makes the graph, as it is now, ready to run with so many threads; 0: one per core."""
-    return Program(graph, threads, reference, trace)
+def compile_program(graph, threads=0, reference=False, trace=False, as_is=False):
+    """Makes a program that runs the graph with this number of threads; 0: one per core.  The graph does not change.
+
+    The program is split for the threads, as `cleave run --threads` does it; where nothing is worth a split, it has one
+    thread.  `as_is` runs the nodes of the graph: after `fit`, this keeps the memory within the budget.  `reference`
+    runs the reference kernels; `trace` notes when each step runs, for `Program.trace`."""
+    return Program(graph, threads, reference, trace, as_is)
 
 
 write_program = Graph.save_program  # the library's own
 
 
-def save_program(graph, path, threads=0, reference=False):
-    """Makes the graph ready to run as `compile` does, and writes that to a file, for `load_program`."""
+def save_program(graph, path, threads=0, reference=False, as_is=False):
+    """Makes a program as `compile` does, and writes it to a file, for `load_program`."""
+    graph, threads = split_to_run(graph, threads, as_is)
     with errors():
         call(write_program, graph, program_options(threads, reference), os.fspath(path))
 

@@ -7,6 +7,7 @@ from ._call import call
 from ._library import Cleave, errors, fail
 from ._tensor import Tensor, as_tensor, element_name, to_numpy
 
+# Names of the fields of `Program.stats`.
 STATS = ('n_threads', 'n_nodes', 'n_steps', 'peak_activation_bytes', 'arena_bytes', 'scratch_bytes', 'weight_bytes',
          'copied_bytes')
 
@@ -15,6 +16,17 @@ def program_options(threads, reference, trace=False):
     options = Cleave.ProgramOptions()
     options.n_threads, options.reference, options.trace = threads, reference, trace
     return options
+
+
+def split_to_run(graph, threads, as_is):
+    """Returns the graph that a program is made of, and its number of threads: a copy split for them, as `cleave run`
+    does it; with `as_is` the graph itself."""
+    if as_is or threads == 1:
+        return graph, threads
+    copy = graph.copy()
+    with errors():
+        _, threads = call(Cleave.split_to_run, copy, threads)
+    return (copy if threads > 1 else graph), threads
 
 
 def load_program(path, model=None, trace=False):
@@ -27,10 +39,13 @@ def load_program(path, model=None, trace=False):
 
 
 class Program:
-    """A graph compiled for a number of threads.  Called with arrays by the names of the inputs, it gives arrays by the
-    names of the outputs; what a call made stays as it is when the next one comes."""
+    """A graph compiled for a number of threads.  Called with arrays by the names of the inputs, it returns arrays by
+    the names of the outputs.  A later call does not change arrays that an earlier call returned.
 
-    def __init__(self, graph, threads=0, reference=False, trace=False):
+    `Graph.compile` explains the arguments."""
+
+    def __init__(self, graph, threads=0, reference=False, trace=False, as_is=False):
+        graph, threads = split_to_run(graph, threads, as_is)
         with errors():
             self._set(call(Cleave.Program.new, graph, program_options(threads, reference, trace)), graph)
 

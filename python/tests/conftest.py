@@ -30,3 +30,13 @@ def path(tmp_path):
 def graph(path):
     import cleave
     return cleave.load(path)
+
+
+@pytest.fixture
+def halos():
+    """x, small → Conv → Conv, large → Conv of stride 2 → y, small: strips compute rows of the halo twice."""
+    import cleave
+    kernels = [tensor(f'{y}.w', [n, m, 3, 3], floats(n * m * 9, 1)) for y, n, m in (('a', 16, 3), ('b', 16, 16), ('y', 4, 16))]
+    nodes = [node('Conv', [x, f'{y}.w'], [y], y, pads=[1, 1, 1, 1], strides=[stride, stride])
+             for x, y, stride in (('x', 'a', 1), ('a', 'b', 1), ('b', 'y', 2))]
+    return cleave.parse(model(nodes, [value_info('x', [1, 3, 64, 64])], [value_info('y', [1, 4, 32, 32])], kernels))

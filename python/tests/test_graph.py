@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 import copy
+import os
 
 import numpy
 import pytest
@@ -127,6 +128,69 @@ def test_fit_and_optimize(graph):
     assert graph.optimize('clean-up') is False
     with pytest.raises(cleave.Error, match='fold-constant'):
         graph.optimize('fold-constant')
+
+
+def test_limits_mean_the_same_in_fit_and_in_split(halos):
+    """A fraction in both: 10 % is 0.1. None is no limit, 0 allows nothing to be added."""
+    macs = halos.macs
+
+    def added_by_split(limit):
+        graph = halos.copy()
+        graph.split('y', dims='H', num_chunks=4, depth=3, max_added_macs=limit)
+        return graph.macs / macs - 1
+
+    def added_by_fit(limit):
+        graph = halos.copy()
+        graph.fit(max_added_macs=limit, progress=False)
+        return graph.macs / macs - 1
+
+    for added in (added_by_split, added_by_fit):
+        most = added(None)
+        assert most > 0.01, added
+        assert added(0) == 0, added
+        assert added(most * 1.0001) == most, added
+        assert 0 <= added(most / 2) <= most / 2, added
+
+
+def test_a_limit_that_makes_no_sense_is_an_error(graph):
+    before = str(graph)
+    for call in (graph.fit, graph.plan_fit, lambda **limit: graph.split('pool1', dims='H', num_chunks=2, **limit)):
+        for limit in (-0.1, float('nan'), float('inf'), '10', True):
+            with pytest.raises(cleave.Error, match='max_added_macs expects a fraction from 0, such as 0.1, not'):
+                call(max_added_macs=limit)
+        with pytest.raises(cleave.Error, match='max.memory must be more than 0'):
+            call(max_memory=0)
+    for limit in (-1, 'few'):
+        with pytest.raises(cleave.Error, match='max_added_latency expects a fraction'):
+            graph.fit(max_added_latency=limit)
+    assert str(graph) == before
+
+
+def test_no_added_time_is_a_limit(halos):
+    slow, quick = halos.plan_fit(progress=False).totals, halos.plan_fit(max_added_latency=0, progress=False).totals
+    assert slow['latency_after'] > slow['latency_before'] and slow['arena_after'] < quick['arena_after']
+    assert quick['latency_after'] <= quick['latency_before']
+
+
+def test_counts_of_nodes_agree(graph):
+    operators = [n for n in graph if n.op not in ('Input', 'Constant')]
+    assert len(graph) == len(list(graph)) == len(graph.nodes) and f'{len(graph)} nodes' in repr(graph)
+    assert f'{len(operators)} operators' in repr(graph)
+    report = graph.split('pool1', dims='H', num_chunks=2, depth=3)
+    operators = [n for n in graph if n.op not in ('Input', 'Constant')]
+    assert report.totals['nodes_after'] == len(operators) and f'operators 3 → {len(operators)}' in repr(report)
+    program = graph.compile(threads=1)
+    assert f'{program.stats["n_nodes"]} operators' in repr(program)
+
+
+def test_zero_threads_are_one_per_core_everywhere(halos):
+    cores = len(os.sched_getaffinity(0))
+    assert halos.memory(threads=0) == halos.memory(threads=cores)
+    assert halos.plan_fit(threads=0, progress=False).totals == halos.plan_fit(threads=cores, progress=False).totals
+    split, same = halos.copy(), halos.copy()
+    split.split_for_threads(0)
+    same.split_for_threads(cores)
+    assert str(split) == str(same)
 
 
 def test_a_graph_is_saved_and_drawn(graph, tmp_path):
