@@ -31,6 +31,9 @@ LIMITS = {'+0 %': ['--max-added-macs', '0'], '+0 %, inputs excluded': ['--max-ad
           '+10 %': ['--max-added-macs', '10'], 'any MACs': []}
 EXCLUDE = ['--exclude-inputs', '--inputs-apart']
 
+# The comparison lists this many of the slowest runs.
+LISTED_RUNS = 40
+
 # A run may wait this many times its processor seconds before it is killed: other processes use the machine too.
 PATIENCE = 20
 
@@ -236,7 +239,7 @@ def compare_times(old, new):
             print(f'  {size_name(least, most):>12} {len(runs):>6} ' + ' '.join(f'{value:>10.2f}' for value in sums))
     slow = [run for run in seconds_of(new) if run[0] > SMALL_SECONDS and run[1] <= SMALL_NODES]
     print(f'  new runs of up to {SMALL_NODES} nodes over {SMALL_SECONDS} s: {len(slow)}')
-    for seconds, nodes, label, limit in slow:
+    for seconds, nodes, label, limit in slow[:LISTED_RUNS]:
         print(f'    {seconds:8.2f} s  {label} ({nodes} nodes), {limit}')
 
 

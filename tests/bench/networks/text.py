@@ -27,10 +27,19 @@ def chain(net, n_nodes, n, size):
     net.output(x)
 
 
+def uneven_chain(net, n_nodes, n, size):
+    """Alternating 1x1 convolutions to four times the channels and 3x3 convolutions back, with a Relu after each."""
+    x = net.input('x', [1, n, size, size])
+    for _ in range(n_nodes // 4):
+        x = net.conv_relu(net.conv_relu(x, n, 4 * n), 4 * n, n, 3)
+    net.output(x)
+
+
 CASES = {
     'bert-base': (transformer.bert, dict(n_rows=128, width=768, n_heads=12, n_layers=12, masked=True)),
     'bert-base-long': (transformer.bert, dict(opset=17, n_rows=384, width=768, n_heads=12, n_layers=12, masked=False)),
     'conformer-speech': (speech, dict(opset=17, n_frames=400, n_mel=80, width=144, n_heads=4, kernel=15, n_layers=6)),
     'chain-1000': (chain, dict(n_nodes=1000, n=8, size=64)),
     'chain-10000': (chain, dict(n_nodes=10000, n=8, size=64)),
+    'chain-10000-uneven': (uneven_chain, dict(n_nodes=10000, n=8, size=64)),
 }
