@@ -6,8 +6,51 @@
 
 #include "contrib.h"
 
-/* The reductions take their axes as an operand, as ReduceSum did before; without any they may do
- * nothing. */
+/* Without axes, noop_with_empty_axes reduces over no dimension: the sum of one element remains, and
+ * what the op computes of each element and of the sum. */
+static const struct
+{
+  const char *op, *element_wise;
+} without_axes[] = {
+  { "ReduceL1", "Abs" },
+  { "ReduceL2", "Abs" }, /* the root of the square */
+  { "ReduceSumSquare", "Mul" },
+  { "ReduceLogSum", "Log" },
+};
+
+/* A logarithm of integers is computed as a double and rounded towards zero. */
+static gboolean
+take_integer_log (CleaveOnnxNode *node, CleaveOnnxValue *x, GError **error)
+{
+  CleaveOnnxValue *y = cleave_onnx_cast (node, x, CLEAVE_FLOAT64, ".real", error);
+
+  y = CLEAVE_ONNX_STEP ("Log", ".log", NULL, y);
+  return cleave_onnx_finish (
+      node, y == NULL ? NULL
+                      : cleave_onnx_cast (node, y, cleave_onnx_value_type (x)->element, "", error));
+}
+
+/* Replaces a reduction over no dimension by its element-wise op. */
+static gboolean
+reduce_nothing (CleaveOnnxNode *node, GError **error)
+{
+  CleaveOnnxValue *x = cleave_onnx_node_operand (node, 0);
+  const char *op = "Identity";
+
+  cleave_onnx_node_take_int (node, "keepdims", 1);
+  for (guint i = 0; i < G_N_ELEMENTS (without_axes); i++)
+    if (g_str_equal (node->op, without_axes[i].op))
+      op = without_axes[i].element_wise;
+  if (g_str_equal (op, "Mul"))
+    cleave_onnx_node_set_operand (node, 1, x);
+  else if (g_str_equal (op, "Log") && x != NULL &&
+           !cleave_element_is_float (cleave_onnx_value_type (x)->element))
+    return take_integer_log (node, x, error);
+  node->op = op;
+  return TRUE;
+}
+
+/* Since opset 18 all reductions take their axes as an operand, as ReduceSum does since 13. */
 gboolean
 cleave_onnx_upgrade_reduce (CleaveOnnxNode *node, GError **error)
 {
@@ -23,10 +66,7 @@ cleave_onnx_upgrade_reduce (CleaveOnnxNode *node, GError **error)
   if (axes != NULL && axes->ints->len > 0)
     g_ptr_array_add (node->attrs, g_steal_pointer (&axes));
   else if (is_noop)
-    {
-      cleave_onnx_node_take_int (node, "keepdims", 1);
-      node->op = "Identity";
-    }
+    return reduce_nothing (node, error);
   return TRUE;
 }
 
