@@ -4,8 +4,8 @@
 
 #include "models.h"
 
-/* Losses and BatchNormalization in training, and what they become.  ONNX's own tests compare the
- * numbers. */
+/* Losses, BatchNormalization in training and Dropout, and what they become.  ONNX's own tests
+ * compare the numbers. */
 
 static Model *
 loss_model (const char *op, const char *operands, const char *results)
@@ -154,6 +154,26 @@ START_TEST (inference_stays_one_node)
 }
 END_TEST
 
+START_TEST (an_old_mask_has_the_type_of_the_operand)
+{
+  for (gint64 opset = 1; opset <= 13; opset++)
+    {
+      g_autoptr (Model) model = model_new (opset);
+
+      model_add_input (model, "x", "2");
+      model_add_node (model, "Dropout", "n", "x", "y m");
+      model_add_output (model, "m");
+      model_assert_dump (model, opset < 10 ? "%0 = Input : float32 2  # x\n"
+                                             "%1, %2 = Dropout %0 : float32 2, bool 2  # n\n"
+                                             "%3 = Cast %2 to=float32 : float32 2  # n.mask\n"
+                                             "output %3  # m\n"
+                                           : "%0 = Input : float32 2  # x\n"
+                                             "%1, %2 = Dropout %0 : float32 2, bool 2  # n\n"
+                                             "output %2  # m\n");
+    }
+}
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
@@ -161,6 +181,7 @@ add_tests (Suite *suite)
                    probabilities_come_out_too, mistakes_of_losses_are_errors, NULL);
   cleave_add_case (suite, "batch-norm", a_batch_is_normalised_by_itself, inference_stays_one_node,
                    NULL);
+  cleave_add_case (suite, "dropout", an_old_mask_has_the_type_of_the_operand, NULL);
 }
 
 CLEAVE_TEST_SUITE ("upgrade-training", add_tests)

@@ -243,6 +243,7 @@ read_node (CleaveOnnxImport *import, const Onnx__GraphProto *graph, size_t index
     return FALSE;
   node = cleave_onnx_node_new (import, proto->op_type, name_node (proto),
                                count_results (import, proto));
+  node->n_declared = (guint) proto->n_output;
   node->doc = proto->doc_string;
   if (!check_op (import, proto, error) || !read_operands (node, graph, index, error) ||
       !check_halves (node, error))

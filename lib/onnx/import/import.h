@@ -65,8 +65,9 @@ typedef struct CleaveOnnxNode
   GPtrArray *operands; /* CleaveOnnxValue, by ONNX's indices; NULL: absent */
   GPtrArray *rest;     /* those of them that are operands here, too, once the node is made */
   GPtrArray *attrs;    /* CleaveOnnxAttr */
-  guint n_results;
-  GPtrArray *values; /* CleaveOnnxValue for each result, once the node is done */
+  guint n_results;     /* without trailing results that nobody reads */
+  guint n_declared;    /* with them */
+  GPtrArray *values;   /* CleaveOnnxValue for each result, once the node is done */
 } CleaveOnnxNode;
 
 /* Values */
@@ -358,6 +359,7 @@ gboolean cleave_onnx_upgrade_tfidf (CleaveOnnxNode *node, GError **error);
 
 /* Of training */
 gboolean cleave_onnx_upgrade_batch_norm (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_dropout (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_nll_loss (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_softmax_loss (CleaveOnnxNode *node, GError **error);
 

@@ -137,6 +137,7 @@ cleave_onnx_node_new (CleaveOnnxImport *import, const char *op, const char *name
   node->name = name;
   node->doc = NULL;
   node->n_results = n_results;
+  node->n_declared = n_results;
   return node;
 }
 

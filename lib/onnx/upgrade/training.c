@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* What training uses, made of other ops: NegativeLogLikelihoodLoss and SoftmaxCrossEntropyLoss as
- * ONNX defines them, and BatchNormalization by the statistics of its own operand. */
+ * ONNX defines them, BatchNormalization by the statistics of its own operand, and old masks of
+ * Dropout. */
 
 #include "contrib.h"
 
@@ -195,7 +196,8 @@ mean_of_channels (CleaveOnnxNode *node, const char *suffix, CleaveOnnxValue *x, 
   return STEP ("ReduceMean", suffix, cleave_onnx_attr_new_ints ("axes", axes.v, axes.n), x);
 }
 
-/* Y, and the statistics that training goes on with if they are asked for. */
+/* Adds Y, the running statistics, and before opset 14 the statistics of the operand, as far as they
+ * are read. */
 static gboolean
 make_training (CleaveOnnxNode *node, double momentum, GError **error)
 {
@@ -215,24 +217,54 @@ make_training (CleaveOnnxNode *node, double momentum, GError **error)
   cleave_onnx_finish (node, y);
   for (guint i = 1; y != NULL && i < node->n_results; i++)
     {
-      y = blend (node, suffixes[i - 1], cleave_onnx_node_operand (node, i + 2), statistics[i - 1],
-                 momentum, error);
+      y = i > 2 ? statistics[i - 3]
+                : blend (node, suffixes[i - 1], cleave_onnx_node_operand (node, i + 2),
+                         statistics[i - 1], momentum, error);
       g_ptr_array_add (node->values, y);
     }
   return y != NULL;
 }
 
+/* Since opset 14 an attribute says whether the operand's own statistics count; before, five results
+ * say so, unless `is_test` of opset 6 contradicts. */
+static gboolean
+take_training_mode (CleaveOnnxNode *node)
+{
+  gboolean is_test = cleave_onnx_node_take_int (node, "is_test", 0) != 0;
+
+  if (node->import->opset >= 14)
+    return cleave_onnx_node_take_int (node, "training_mode", 0) != 0;
+  return node->n_declared == 5 && !is_test;
+}
+
 gboolean
 cleave_onnx_upgrade_batch_norm (CleaveOnnxNode *node, GError **error)
 {
-  gboolean is_training = cleave_onnx_node_take_int (node, "training_mode", 0) != 0;
+  gboolean is_training = take_training_mode (node);
   double momentum = cleave_onnx_node_take_real (node, "momentum", 0.9f);
+  guint most = !is_training ? 1 : node->import->opset < 14 ? 5 : 3;
 
-  if (!is_training)
+  if (node->n_results > most)
+    return cleave_onnx_node_fail (node, error, "%u results are read, but %s it has at most %u",
+                                  node->n_results, is_training ? "in training" : "in inference",
+                                  most);
+  return !is_training ||
+         (cleave_onnx_node_need (node, 5, error) && make_training (node, momentum, error));
+}
+
+/* Dropout before opset 10: the mask has the element type of the operand. */
+gboolean
+cleave_onnx_upgrade_dropout (CleaveOnnxNode *node, GError **error)
+{
+  CleaveOnnxValue *mask;
+
+  if (node->n_results < 2 || cleave_onnx_node_operand (node, 0) == NULL)
     return TRUE;
-  if (!cleave_onnx_node_need (node, 5, error))
+  if (!cleave_onnx_node_make (node, error))
     return FALSE;
-  if (node->n_results > 3)
-    return cleave_onnx_node_fail (node, error, "it has %u results, more than 3", node->n_results);
-  return make_training (node, momentum, error);
+  mask = cleave_onnx_cast (node, node->values->pdata[1],
+                           cleave_onnx_value_type (cleave_onnx_node_operand (node, 0))->element,
+                           ".mask", error);
+  node->values->pdata[1] = mask;
+  return mask != NULL;
 }

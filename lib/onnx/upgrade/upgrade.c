@@ -18,7 +18,6 @@ static const struct
   gboolean any;   /* whatever its value */
   gint64 allowed; /* or only this one */
 } ignored[] = {
-  { "BatchNormalization", "is_test", .any = TRUE }, /* whether it has five results says it too */
   { "BatchNormalization", "spatial", .allowed = 1 },
   { "Dropout", "is_test", .any = TRUE },
   { "GRU", "output_sequence", .any = TRUE }, /* whether somebody reads Y says it too */
@@ -336,6 +335,7 @@ static const struct
   { "TfIdfVectorizer", G_MAXINT64, 0, cleave_onnx_upgrade_tfidf },
   { "Constant", G_MAXINT64, 0, upgrade_constant },
   { "BatchNormalization", G_MAXINT64, 0, cleave_onnx_upgrade_batch_norm },
+  { "Dropout", 10, 0, cleave_onnx_upgrade_dropout },
   { "NegativeLogLikelihoodLoss", G_MAXINT64, 0, cleave_onnx_upgrade_nll_loss },
   { "SoftmaxCrossEntropyLoss", G_MAXINT64, 0, cleave_onnx_upgrade_softmax_loss },
   { "Compress", G_MAXINT64, 0, cleave_onnx_upgrade_compress },
