@@ -84,7 +84,7 @@ def check_stream(model):
     assert [r['bytes_sent'] for r in two['ranks']] == [r['bytes_sent'] for r in planned['ranks']]
     assert [r['arena_bytes'] for r in two['ranks']] == [2 * r['arena_bytes'] for r in planned['ranks']]
     done = run(2, 'run', model, '--stream', '3')
-    assert done.returncode != 0 and '--in-flight has no effect without --stream' in done.stderr, done.stderr
+    assert done.returncode != 0 and '--stream has no effect without --ranks' in done.stderr, done.stderr
 
 
 # Without --bandwidth and --latency, ranks find out; what they found can be given.
