@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include <cleave/cleave-languages.h>
 #include <cleave/cleave-split.h>
 #include <cleave/cleave-text.h>
 
@@ -142,10 +143,10 @@ find_nodes (CleaveGraph *graph, GHashTable *texts, GError **error)
       g_ptr_array_add (nodes, node);
   for (guint i = 0; list[i] != NULL; i++)
     {
-      CleaveNode *node = cleave_graph_find_node (graph, list[i]);
+      CleaveNode *node = cleave_graph_select_node (graph, list[i], error);
 
       if (node == NULL)
-        return cleave_fail_null (error, CLEAVE_ERROR_OPTION, "the graph has no node '%s'", list[i]);
+        return NULL;
       g_ptr_array_add (nodes, node);
     }
   return g_steal_pointer (&nodes);

@@ -21,13 +21,47 @@ cleave_argument_fail (GError **error, const char *format, ...)
   return FALSE;
 }
 
-void
-cleave_argument_pair (const char *text, gboolean last, char **name, const char **value)
+static void
+divide (const char *text, const char *equals, char **name, const char **value)
 {
-  const char *equals = last ? strrchr (text, '=') : strchr (text, '=');
-
   *name = equals == NULL ? NULL : g_strndup (text, (gsize) (equals - text));
   *value = equals == NULL ? text : equals + 1;
+}
+
+void
+cleave_argument_pair (const char *text, char **name, const char **value)
+{
+  divide (text, strrchr (text, '='), name, value);
+}
+
+/* Returns the '=' behind a name, as cleave_argument_file() chooses it; NULL: no name fits. */
+static const char *
+find_name_end (const char *text, char *const *names)
+{
+  const char *longest = NULL, *with_file = NULL;
+
+  for (const char *at = strchr (text, '='); at != NULL; at = strchr (at + 1, '='))
+    for (char *const *name = names; name != NULL && *name != NULL; name++)
+      if (strlen (*name) == (gsize) (at - text) && strncmp (*name, text, strlen (*name)) == 0)
+        {
+          longest = at;
+          if (g_file_test (at + 1, G_FILE_TEST_EXISTS))
+            with_file = at;
+        }
+  return with_file != NULL ? with_file : longest;
+}
+
+void
+cleave_argument_file (const char *text, char *const *names, char **name, const char **file)
+{
+  const char *equals = find_name_end (text, names);
+
+  for (const char *at = strchr (text, '='); at != NULL && equals == NULL; at = strchr (at + 1, '='))
+    if (g_file_test (at + 1, G_FILE_TEST_EXISTS))
+      equals = at;
+  if (equals == NULL && !g_file_test (text, G_FILE_TEST_EXISTS))
+    equals = strchr (text, '=');
+  divide (text, equals, name, file);
 }
 
 /* Options */

@@ -9,9 +9,15 @@ gboolean cleave_argument_fail (GError **error, const char *format, ...) G_GNUC_P
 /* Returns "; did you mean '…'?" with the word nearest to the text, or an empty string. */
 char *cleave_argument_dup_hint (const char *text, const char *const *words);
 
-/* Splits NAME=VALUE at the last '=' if `last`, else at the first.  Without one, the name is NULL.
- */
-void cleave_argument_pair (const char *text, gboolean last, char **name, const char **value);
+/* Splits NAME=VALUE at the last '=': a value that is a number or a shape has none, a name may have
+ * some.  Without a '=', the name is NULL. */
+void cleave_argument_pair (const char *text, char **name, const char **value);
+
+/* Splits [NAME=]FILE, where both may have a '='.  The name is the longest of `names` that fits with
+ * a file that exists, else the longest that fits.  If none fits, or `names` is NULL, the first '='
+ * before a file that exists divides; then all of it may be a file, and the name is NULL; else the
+ * first '=' divides. */
+void cleave_argument_file (const char *text, char *const *names, char **name, const char **file);
 
 /* An option that has no effect unless one of others is given, too. */
 typedef struct

@@ -15,7 +15,6 @@ find_around (const CleaveGraph *graph,
              CleaveDotOptions *options,
              GError **error)
 {
-  const char *nearest;
   gint64 steps = 0;
 
   if (name != NULL && options->overview)
@@ -25,13 +24,8 @@ find_around (const CleaveGraph *graph,
   options->distance = (guint) steps;
   if (name == NULL)
     return TRUE;
-  options->around = cleave_graph_find_node (graph, name);
-  if (options->around != NULL)
-    return TRUE;
-  nearest = cleave_graph_find_nearest_name (graph, name);
-  return cleave_argument_fail (error, "there is no node '%s'%s%s%s", name,
-                               nearest == NULL ? "" : "; did you mean '",
-                               nearest == NULL ? "" : nearest, nearest == NULL ? "" : "'?");
+  options->around = cleave_graph_select_node (graph, name, error);
+  return options->around != NULL;
 }
 
 /* What the command was told about ranks. */

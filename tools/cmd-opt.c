@@ -135,6 +135,7 @@ parse_pipeline (const Options *o, GError **error)
     }
   if (o->passes != NULL)
     return cleave_pipeline_parse (o->passes, error);
+  cleave_outputs_protect (o->file);
   if (!g_file_get_contents (o->file, &text, NULL, error))
     return NULL;
   pipeline = cleave_pipeline_parse (text, error);

@@ -142,17 +142,6 @@ dup_sha256 (CleaveTensor *tensor)
       (gsize) cleave_tensor_type_n_bytes (cleave_tensor_get_type (dense)));
 }
 
-static char *
-make_path (const char *folder, const char *name)
-{
-  g_autofree char *file = g_strconcat (name, ".npy", NULL);
-
-  for (char *c = file; *c != '\0'; c++)
-    if (!g_ascii_isalnum (*c) && strchr ("._-", *c) == NULL)
-      *c = '_';
-  return g_build_filename (folder, file, NULL);
-}
-
 static gboolean
 add_tensors (CleaveOutputs *outputs,
              const char *folder,
@@ -160,13 +149,16 @@ add_tensors (CleaveOutputs *outputs,
              const GPtrArray *tensors,
              GError **error)
 {
+  g_auto (GStrv) files = NULL;
+
   if (folder == NULL)
     return TRUE;
+  files = cleave_outputs_name_files (names, ".npy");
   if (g_mkdir_with_parents (folder, 0777) != 0)
     return cleave_argument_fail (error, "cannot make the folder '%s'", folder);
   for (guint i = 0; i < tensors->len; i++)
     {
-      g_autofree char *path = make_path (folder, names[i]);
+      g_autofree char *path = g_build_filename (folder, files[i], NULL);
       g_autoptr (GBytes) bytes = cleave_npy_serialize (tensors->pdata[i]);
 
       if (!cleave_outputs_add_bytes (outputs, path, bytes, error))
@@ -195,8 +187,10 @@ write_files (const CleaveExecution *e,
 /* Printing */
 
 static void
-add_json_outputs (CleaveJson *json, const CleaveExecution *e)
+add_json_outputs (CleaveJson *json, const CleaveExecution *e, const char *folder)
 {
+  g_auto (GStrv) files = cleave_outputs_name_files (e->names, ".npy");
+
   cleave_json_begin_list (json, "outputs");
   for (guint i = 0; i < e->outputs->len; i++)
     {
@@ -206,20 +200,22 @@ add_json_outputs (CleaveJson *json, const CleaveExecution *e)
       cleave_json_string (json, "name", e->names[i]);
       cleave_json_type (json, cleave_tensor_get_type (e->outputs->pdata[i]));
       cleave_json_string (json, "sha256", sum);
+      if (folder != NULL)
+        cleave_json_string (json, "file", files[i]);
       cleave_json_end (json);
     }
   cleave_json_end_list (json);
 }
 
 static void
-print_json (const CleaveExecution *e, gint64 repeat, const Split *split)
+print_json (const CleaveExecution *e, const Options *o, const Split *split)
 {
   g_autoptr (CleaveJson) json = cleave_json_new ();
   g_autofree char *text = NULL;
 
   cleave_json_begin (json, NULL);
   cleave_json_int (json, "threads", e->stats.n_threads);
-  cleave_json_int (json, "repeat", repeat);
+  cleave_json_int (json, "repeat", o->repeat);
   cleave_json_begin (json, "latency_ms");
   cleave_json_double (json, "min", e->min_ms);
   cleave_json_double (json, "median", e->median_ms);
@@ -238,7 +234,7 @@ print_json (const CleaveExecution *e, gint64 repeat, const Split *split)
   cleave_json_int (json, "nodes", e->stats.n_nodes);
   if (e->profile != NULL)
     cleave_profile_print_json (e->profile, json);
-  add_json_outputs (json, e);
+  add_json_outputs (json, e, o->folder);
   cleave_json_end (json);
   text = cleave_json_to_string (json);
   fputs (text, stdout);
@@ -257,26 +253,32 @@ print_split (const CleaveExecution *e, const Split *split)
             e->stats.n_nodes, e->stats.n_threads, split->nodes_before);
 }
 
+/* Prints what the outputs are, and the file of one whose name alone does not tell it. */
 static void
-print_outputs (const CleaveExecution *e)
+print_outputs (const CleaveExecution *e, const char *folder)
 {
+  g_auto (GStrv) files = cleave_outputs_name_files (e->names, ".npy");
+
   for (guint i = 0; i < e->outputs->len; i++)
     {
       g_autofree char *sum = dup_sha256 (e->outputs->pdata[i]);
       g_autofree char *type =
           cleave_tensor_type_to_string (cleave_tensor_get_type (e->outputs->pdata[i]));
 
-      printf ("output    %s: %s sha256 %s\n", e->names[i], type, sum);
+      printf ("output    %s: %s sha256 %s", e->names[i], type, sum);
+      if (folder != NULL && strncmp (files[i], e->names[i], strlen (e->names[i])) != 0)
+        printf (", in %s", files[i]);
+      printf ("\n");
     }
 }
 
 static void
-print_text (const CleaveExecution *e, gint64 repeat, const Split *split)
+print_text (const CleaveExecution *e, const Options *o, const Split *split)
 {
   printf ("threads   %u\n", e->stats.n_threads);
   print_split (e, split);
   printf ("latency   %.3f ms least, %.3f ms median of %" G_GINT64_FORMAT "\n", e->min_ms,
-          e->median_ms, repeat);
+          e->median_ms, o->repeat);
   printf ("peak      %" G_GINT64_FORMAT " bytes of " CLEAVE_CONVENTION_NAME,
           e->stats.peak_activation_bytes);
   if (split->nodes_before > 0)
@@ -288,7 +290,7 @@ print_text (const CleaveExecution *e, gint64 repeat, const Split *split)
   printf ("copied    %" G_GINT64_FORMAT " bytes by one run\n", e->stats.copied_bytes);
   if (e->profile != NULL)
     cleave_profile_print (e->profile);
-  print_outputs (e);
+  print_outputs (e, o->folder);
   printf (CLEAVE_CONVENTION_NOTE);
 }
 
@@ -353,7 +355,7 @@ print_ranks_json (const CleaveRankRun *run, const Options *o)
   for (guint r = 0; r < run->n_ranks; r++)
     add_json_rank (json, &run->lines[r], o->repeat);
   cleave_json_end_list (json);
-  add_json_outputs (json, &run->execution);
+  add_json_outputs (json, &run->execution, o->folder);
   cleave_json_end (json);
   text = cleave_json_to_string (json);
   fputs (text, stdout);
@@ -383,7 +385,7 @@ print_ranks_text (const CleaveRankRun *run, const Options *o)
               r, line->n_nodes, line->arena_bytes, line->scratch_bytes, line->weight_bytes,
               line->sent_bytes / repeat, line->n_sent / repeat);
     }
-  print_outputs (&run->execution);
+  print_outputs (&run->execution, o->folder);
 }
 
 static gboolean
@@ -433,9 +435,9 @@ run_here (Options *o, const char *file, GError **error)
       !write_files (&execution, o, input_names, inputs, error))
     return CLEAVE_WRONG;
   if (o->as_json)
-    print_json (&execution, o->repeat, &split);
+    print_json (&execution, o, &split);
   else
-    print_text (&execution, o->repeat, &split);
+    print_text (&execution, o, &split);
   return CLEAVE_DONE;
 }
 
@@ -466,14 +468,16 @@ run_saved (Options *o, const char *file, GError **error)
       execution = { .wants_trace = o->trace != NULL, .wants_profile = o->with_profile };
   const Split split = { 0 };
 
+  cleave_outputs_set_force (o->model.force);
+  cleave_outputs_protect (file);
   if (inputs == NULL ||
       !cleave_execute_program (program, graph, inputs, (guint) o->repeat, &execution, error) ||
       !write_files (&execution, o, input_names, inputs, error))
     return CLEAVE_WRONG;
   if (o->as_json)
-    print_json (&execution, o->repeat, &split);
+    print_json (&execution, o, &split);
   else
-    print_text (&execution, o->repeat, &split);
+    print_text (&execution, o, &split);
   return CLEAVE_DONE;
 }
 

@@ -6,6 +6,7 @@
 #include "image.h"
 #include "npy.h"
 #include "npz.h"
+#include "outputs.h"
 
 #include <string.h>
 
@@ -58,22 +59,6 @@ find_input (char **names, const char *name, const char *path, guint *index, GErr
       }
   hint = cleave_argument_dup_hint (name, (const char *const *) names);
   return cleave_argument_fail (error, "--input: the model has no input '%s'%s", name, hint);
-}
-
-/* The name before the '=', unless all of it is a file. */
-static const char *
-part_name (const char *text, char **name)
-{
-  const char *path;
-
-  cleave_argument_pair (text, FALSE, name, &path);
-  if (*name != NULL && g_file_test (text, G_FILE_TEST_EXISTS) &&
-      !g_file_test (path, G_FILE_TEST_EXISTS))
-    {
-      g_clear_pointer (name, g_free);
-      return text;
-    }
-  return path;
 }
 
 /* Tensors */
@@ -158,13 +143,15 @@ load_input (const CleaveGraph *graph,
             GError **error)
 {
   g_autofree char *name = NULL;
-  const char *path = part_name (text, &name);
+  const char *path;
   const CleaveImageOptions of_image = { options->mean, options->scale };
   g_autoptr (CleaveTensor) tensor = NULL;
   guint i;
 
   if (names[0] == NULL)
     return cleave_argument_fail (error, "--input: the model has no inputs");
+  cleave_argument_file (text, names, &name, &path);
+  cleave_outputs_protect (path);
   if (g_str_has_suffix (path, ".npz"))
     return load_npz (graph, names, name, path, tensors, error);
   if (!find_input (names, name, path, &i, error))
@@ -179,13 +166,19 @@ load_input (const CleaveGraph *graph,
 
 /* Shapes as --shape takes them */
 
+/* Whether a --shape is for the input of this name; NULL: for any. */
 static gboolean
 is_given (char *const *shapes, const char *name)
 {
   for (; shapes != NULL && *shapes != NULL; shapes++)
-    if (name == NULL || strchr (*shapes, '=') == NULL ||
-        (g_str_has_prefix (*shapes, name) && (*shapes)[strlen (name)] == '='))
-      return TRUE;
+    {
+      g_autofree char *of = NULL;
+      const char *shape;
+
+      cleave_argument_pair (*shapes, &of, &shape);
+      if (name == NULL || of == NULL || g_str_equal (of, name))
+        return TRUE;
+    }
   return FALSE;
 }
 
@@ -209,13 +202,15 @@ static void
 add_shapes_of (GPtrArray *shapes, char *const *given, const char *text)
 {
   g_autofree char *name = NULL;
-  const char *path = part_name (text, &name);
-  gboolean is_archive = g_str_has_suffix (path, ".npz");
-  g_autoptr (CleaveTensor) tensor = is_archive || cleave_image_is_name (path)
-                                        ? NULL
-                                        : cleave_tensor_load (path, ".npy or .pb", NULL);
-  g_autoptr (GArray) entries = is_archive ? load_archive (path, NULL) : NULL;
+  const char *path;
+  g_autoptr (CleaveTensor) tensor = NULL;
+  g_autoptr (GArray) entries = NULL;
 
+  cleave_argument_file (text, NULL, &name, &path);
+  if (g_str_has_suffix (path, ".npz"))
+    entries = load_archive (path, NULL);
+  else if (!cleave_image_is_name (path))
+    tensor = cleave_tensor_load (path, ".npy or .pb", NULL);
   if (tensor != NULL)
     add_shape (shapes, given, name, tensor);
   for (guint i = 0; entries != NULL && i < entries->len; i++)

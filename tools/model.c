@@ -42,7 +42,7 @@ parse_shapes (char **texts, GError **error)
       char *name;
       const char *value;
 
-      cleave_argument_pair (texts[i], TRUE, &name, &value);
+      cleave_argument_pair (texts[i], &name, &value);
       shape.name = name;
       g_array_append_val (shapes, shape);
       if (!cleave_text_to_shape ("--shape", value,
@@ -62,8 +62,10 @@ clear_dim (gpointer data)
 static gboolean
 is_number (const char *text)
 {
-  return strchr (text, '=') != NULL && g_ascii_isdigit (text[strlen (text) - 1]) &&
-         strspn (strchr (text, '=') + 1, "-0123456789") == strlen (strchr (text, '=') + 1);
+  const char *equals = strrchr (text, '=');
+
+  return equals != NULL && g_ascii_isdigit (text[strlen (text) - 1]) &&
+         strspn (equals + 1, "-0123456789") == strlen (equals + 1);
 }
 
 static GArray *
@@ -80,7 +82,7 @@ parse_dims (char **texts, GError **error)
 
       if (!is_number (texts[i]))
         continue;
-      cleave_argument_pair (texts[i], FALSE, &name, &value);
+      cleave_argument_pair (texts[i], &name, &value);
       dim.name = name;
       g_array_append_val (dims, dim);
       if (!cleave_text_to_int ("--fix", value, G_MININT64, G_MAXINT64,
@@ -104,8 +106,9 @@ parse_values (char **texts, GError **error)
 
       if (is_number (texts[i]))
         continue;
-      cleave_argument_pair (texts[i], FALSE, &name, &path);
+      cleave_argument_file (texts[i], NULL, &name, &path);
       given.name = name;
+      cleave_outputs_protect (path);
       given.value = cleave_tensor_load (path, ".npy or .pb", error);
       g_array_append_val (values, given);
       if (given.value == NULL)
@@ -185,8 +188,8 @@ cleave_model_load (const char *path, const CleaveModelOptions *options, GError *
       cleave_argument_fail (error, "--shape and --fix are for ONNX models, not for '%s'", path);
       return NULL;
     }
-  if (!options->force)
-    cleave_outputs_protect (path);
+  cleave_outputs_set_force (options->force);
+  cleave_outputs_protect (path);
   graph = is_text ? cleave_graph_load_text (path, &mine)
                   : load_onnx (path, shapes, values, dims, &mine);
   if (mine != NULL && strstr (mine->message, path) == NULL)

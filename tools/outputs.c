@@ -86,18 +86,69 @@ cleave_outputs_protect (const char *path)
   g_ptr_array_add (read_files, g_strdup (path));
 }
 
+static gboolean may_replace;
+
+void
+cleave_outputs_set_force (gboolean force)
+{
+  may_replace = force;
+}
+
 static gboolean
 was_read (const char *path)
 {
   GStatBuf to, from;
 
-  if (g_stat (path, &to) != 0)
+  if (may_replace || g_stat (path, &to) != 0)
     return FALSE;
   for (guint i = 0; read_files != NULL && i < read_files->len; i++)
     if (g_stat (read_files->pdata[i], &from) == 0 && from.st_dev == to.st_dev &&
         from.st_ino == to.st_ino)
       return TRUE;
   return FALSE;
+}
+
+/* Bytes of a file name, without number and suffix, that every file system takes. */
+#define MAX_FILE_NAME 200
+
+static char *
+dup_safe_name (const char *name)
+{
+  char *safe = g_strndup (name, MAX_FILE_NAME);
+
+  for (char *c = safe; *c != '\0'; c++)
+    if (!g_ascii_isalnum (*c) && strchr ("._-", *c) == NULL)
+      *c = '_';
+  return safe;
+}
+
+char **
+cleave_outputs_name_files (char *const *names, const char *suffix)
+{
+  guint n = g_strv_length ((char **) names);
+  char **files = g_new0 (char *, n + 1);
+  g_autoptr (GHashTable) taken = g_hash_table_new (g_str_hash, g_str_equal);
+
+  for (guint i = 0; i < n; i++)
+    {
+      files[i] = dup_safe_name (names[i]);
+      if (g_str_equal (files[i], names[i]))
+        g_hash_table_add (taken, (gpointer) names[i]);
+    }
+  for (guint i = 0; i < n; i++)
+    {
+      g_autofree char *safe = files[i], *file = g_strdup (safe);
+
+      for (guint number = 2; !g_str_equal (safe, names[i]) && g_hash_table_contains (taken, file);
+           number++)
+        {
+          g_free (file);
+          file = g_strdup_printf ("%s-%u", safe, number);
+        }
+      files[i] = g_strconcat (file, suffix, NULL);
+      g_hash_table_add (taken, (gpointer) g_intern_string (file));
+    }
+  return files;
 }
 
 struct _CleaveOutputs

@@ -8,8 +8,15 @@
  * a link, the file that it leads to is replaced; a file keeps its mode. */
 typedef struct _CleaveOutputs CleaveOutputs;
 
-/* No file may take the place of this one, which was read. */
+/* Notes a file that was read: no output may replace it unless that is forced. */
 void cleave_outputs_protect (const char *path);
+/* Lets outputs replace files that were read. */
+void cleave_outputs_set_force (gboolean force);
+
+/* Returns a file name for each name, NULL-terminated: characters other than ASCII letters, digits,
+ * '.', '_' and '-' become '_', and the suffix follows.  No two are equal: a name that would get the
+ * file name of another is numbered, "a_b-2.npy"; those that need no change are never numbered. */
+char **cleave_outputs_name_files (char *const *names, const char *suffix);
 
 CleaveOutputs *cleave_outputs_new (void);
 gboolean

@@ -25,5 +25,7 @@ CLEAVE_API GVariant *cleave_node_dup_attrs_variant (const CleaveNode *node);
 /* For a message: what somebody may have meant. */
 CLEAVE_API const char *cleave_text_find_nearest (const char *text, const char *const *words);
 CLEAVE_API const char *cleave_graph_find_nearest_name (const CleaveGraph *graph, const char *name);
+CLEAVE_API CleaveNode *
+cleave_graph_select_node (const CleaveGraph *graph, const char *name, GError **error);
 
 G_END_DECLS

@@ -57,6 +57,8 @@ struct _CleaveGraph
   gpointer origin;     /* what the file that it came from says besides; NULL: none.  Counted */
   GDestroyNotify origin_clear;
   GPtrArray *files; /* paths that it was read from, the model's own first; NULL: from none */
+  GHashTable *shared_names; /* names that several nodes of its file have, with the names of their
+                               first results (GPtrArray); NULL: there are none.  Never changed */
 };
 
 typedef struct
@@ -67,6 +69,8 @@ typedef struct
 
 /* Keeps what the file says besides, an atomic rc box; takes it. */
 void cleave_graph_set_origin (CleaveGraph *graph, gpointer origin, GDestroyNotify clear);
+/* Keeps a table of names that several nodes of its file have; takes it. */
+void cleave_graph_set_shared_names (CleaveGraph *graph, GHashTable *names);
 /* Notes a file that it was read from. */
 void cleave_graph_add_file (CleaveGraph *graph, const char *path);
 

@@ -75,6 +75,7 @@ graph_clear (gpointer data)
     }
   cleave_slab_free (graph->slab);
   g_clear_pointer (&graph->files, g_ptr_array_unref);
+  g_clear_pointer (&graph->shared_names, g_hash_table_unref);
   g_free (graph->name);
 }
 
@@ -96,6 +97,12 @@ cleave_graph_set_origin (CleaveGraph *graph, gpointer origin, GDestroyNotify cle
 {
   graph->origin = origin;
   graph->origin_clear = clear;
+}
+
+void
+cleave_graph_set_shared_names (CleaveGraph *graph, GHashTable *names)
+{
+  graph->shared_names = names;
 }
 
 void
@@ -679,6 +686,8 @@ cleave_graph_copy (const CleaveGraph *graph)
   copy->enough_bytes = graph->enough_bytes;
   if (graph->origin != NULL)
     cleave_graph_set_origin (copy, g_atomic_rc_box_acquire (graph->origin), graph->origin_clear);
+  if (graph->shared_names != NULL)
+    cleave_graph_set_shared_names (copy, g_hash_table_ref (graph->shared_names));
   for (guint i = 0; graph->files != NULL && i < graph->files->len; i++)
     cleave_graph_add_file (copy, graph->files->pdata[i]);
   for (CleaveNode *node = graph->first; node != NULL; node = node->next)

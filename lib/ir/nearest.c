@@ -4,6 +4,9 @@
 
 #include <string.h>
 
+#include "error.h"
+#include "graph-private.h"
+
 /* Longer names are not compared: the time would be the square. */
 #define MAX_LENGTH 255
 
@@ -106,4 +109,62 @@ cleave_graph_find_nearest_name (const CleaveGraph *graph, const char *name)
       least = MIN (least, n);
     }
   return nearest;
+}
+
+/* Names in a list for a message. */
+#define MAX_LISTED 5
+
+/* Returns the first results of the nodes that share a name, as a list for a message; NULL if fewer
+ * than two of the nodes are there. */
+static char *
+list_nodes (const CleaveGraph *graph, const char *name)
+{
+  const GPtrArray *results =
+      graph->shared_names == NULL ? NULL : g_hash_table_lookup (graph->shared_names, name);
+  g_autoptr (GString) list = g_string_new (NULL);
+  guint n = 0;
+
+  for (guint i = 0; results != NULL && i < results->len && n <= MAX_LISTED; i++)
+    if (cleave_graph_find_node (graph, results->pdata[i]) != NULL && n++ < MAX_LISTED)
+      g_string_append_printf (list, "%s'%s'", n == 1 ? "" : ", ", (const char *) results->pdata[i]);
+  if (n > MAX_LISTED)
+    g_string_append (list, ", …");
+  return n < 2 ? NULL : g_string_free (g_steal_pointer (&list), FALSE);
+}
+
+/**
+ * cleave_graph_select_node:
+ * @graph: a graph
+ * @name: a name that a user wrote: that of a node, or of its first result
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Finds a node as [method@Cleave.Graph.find_node] does, for a user.
+ *
+ * Fails with %CLEAVE_ERROR_OPTION if the graph has no such node; the message then has the nearest
+ * name.  Fails with it, too, if several nodes of the model's file have the name; the message then
+ * has the names of their first results.
+ *
+ * Returns: (transfer none) (nullable): the node
+ */
+CleaveNode *
+cleave_graph_select_node (const CleaveGraph *graph, const char *name, GError **error)
+{
+  g_autofree char *list = NULL;
+  const char *nearest;
+  CleaveNode *node;
+
+  g_return_val_if_fail (graph != NULL && name != NULL, NULL);
+  list = list_nodes (graph, name);
+  if (list != NULL)
+    return cleave_fail_null (error, CLEAVE_ERROR_OPTION,
+                             "several nodes of the model are called '%s': give the name of a first "
+                             "result instead: %s",
+                             name, list);
+  node = cleave_graph_find_node (graph, name);
+  if (node != NULL)
+    return node;
+  nearest = cleave_graph_find_nearest_name (graph, name);
+  return cleave_fail_null (error, CLEAVE_ERROR_OPTION, "the graph has no node '%s'%s%s%s", name,
+                           nearest == NULL ? "" : "; did you mean '",
+                           nearest == NULL ? "" : nearest, nearest == NULL ? "" : "'?");
 }

@@ -271,8 +271,8 @@ cleave_split_nodes_recursively (CleaveGraph *graph,
  *
  * Splits several nodes in one way, as [func@Cleave.split_nodes_recursively] does.
  *
- * Fails as that does, and with %CLEAVE_ERROR_OPTION if the graph has no node of a name; no node is
- * then split.
+ * Fails as that does, and as [method@Cleave.Graph.select_node] does if a name is not that of one
+ * node; no node is then split.
  *
  * Returns: (transfer full) (nullable): what became of them
  */
@@ -292,16 +292,11 @@ cleave_split_nodes_by_name (CleaveGraph *graph,
 
   for (guint i = 0; names[i] != NULL; i++)
     {
-      CleaveSplitRequest request = { cleave_graph_find_node (graph, names[i]), tiling, constraint };
-      const char *nearest;
+      CleaveSplitRequest request = { cleave_graph_select_node (graph, names[i], error), tiling,
+                                     constraint };
 
       if (request.node == NULL)
-        {
-          nearest = cleave_graph_find_nearest_name (graph, names[i]);
-          return cleave_fail_null (error, CLEAVE_ERROR_OPTION, "the graph has no node '%s'%s%s%s",
-                                   names[i], nearest == NULL ? "" : "; did you mean '",
-                                   nearest == NULL ? "" : nearest, nearest == NULL ? "" : "'?");
-        }
+        return NULL;
       g_array_append_val (requests, request);
     }
   data = (const CleaveSplitRequest *) (gpointer) requests->data;

@@ -2,6 +2,8 @@
 
 #include "../info.h"
 
+#include <cleave/cleave-languages.h>
+
 #include "../../lib/ir/error.h"
 #include "text.h"
 
@@ -78,13 +80,13 @@ make_requests (CleaveGraph *graph, GHashTable *texts, const Asked *asked, GError
 
   for (guint i = 0; names[i] != NULL; i++)
     {
-      CleaveSplitRequest request = { cleave_graph_find_node (graph, names[i]), asked->tiling,
+      CleaveSplitRequest request = { cleave_graph_select_node (graph, names[i], error),
+                                     asked->tiling,
                                      cleave_split_texts_have_limit (texts) ? &asked->constraint
                                                                            : NULL };
 
       if (request.node == NULL)
-        return cleave_fail_null (error, CLEAVE_ERROR_OPTION, "the graph has no node '%s'",
-                                 names[i]);
+        return NULL;
       g_array_append_val (requests, request);
     }
   return g_steal_pointer (&requests);

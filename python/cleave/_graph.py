@@ -66,11 +66,10 @@ def walk(graph):
 
 
 def find(graph, name):
-    node = graph.find_node(name)
-    if node is None:
-        near = graph.find_nearest_name(name)
-        raise KeyError(f"the graph has no node '{name}'" + (f"; did you mean '{near}'?" if near else ''))
-    return node
+    try:
+        return graph.select_node(name)
+    except GLib.Error as error:
+        raise KeyError(error.message) from None
 
 
 def list_inputs(graph):

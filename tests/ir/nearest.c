@@ -50,6 +50,21 @@ START_TEST (a_node_is_found_by_a_name_like_its)
 }
 END_TEST
 
+START_TEST (a_node_that_a_user_names_is_found_or_the_error_says_which_there_are)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new ("g");
+  g_autoptr (GError) error = NULL;
+  const CleaveTensorType type = CLEAVE_TYPE (CLEAVE_FLOAT32, 2);
+  CleaveResult *input = cleave_graph_add_input (graph, "block1.conv", &type, NULL);
+
+  ck_assert_ptr_eq (cleave_graph_select_node (graph, "block1.conv", &error),
+                    cleave_result_get_node (input));
+  ck_assert_ptr_null (cleave_graph_select_node (graph, "block2.conv", &error));
+  ck_assert_str_eq (error->message,
+                    "the graph has no node 'block2.conv'; did you mean 'block1.conv'?");
+}
+END_TEST
+
 static void
 count_release (gpointer count)
 {
@@ -89,7 +104,8 @@ static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "nearest", the_nearest_word_is_the_one_with_fewest_edits,
-                   a_node_is_found_by_a_name_like_its, NULL);
+                   a_node_is_found_by_a_name_like_its,
+                   a_node_that_a_user_names_is_found_or_the_error_says_which_there_are, NULL);
   cleave_add_case (suite, "borrowed", memory_is_borrowed_until_the_last_slice_goes, NULL);
 }
 

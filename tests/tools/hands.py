@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # hands.py CLEAVE: what makes the command easy to use: hints, defaults, forms of options.
 
+import hashlib
 import io
 import os
 import struct
@@ -40,6 +41,24 @@ class Hands(command.CommandTest):
         nodes = [node('Add', ['a', 'b'], ['y'], 'add')]
         return self.write('free.onnx', model(nodes, [value_info('a', ['batch', 3]), value_info('b', ['batch', 3])],
                                              [value_info('y', ['batch', 3])]))
+
+    # Nodes that share a name are told apart by their results.
+    def test_a_name_that_two_nodes_have(self):
+        nodes = [node('Relu', ['x'], ['r1'], 'relu'), node('Neg', ['r1'], ['n'], 'neg'), node('Relu', ['n'], ['y'], 'relu')]
+        self.write('twice.onnx', model(nodes, [value_info('x', [4, 4])], [value_info('y', [4, 4])]))
+        how = ('--dims', '0', '--num-chunks', '2')
+        says = "several nodes of the model are called 'relu': give the name of a first result instead: 'r1', 'y'"
+        self.bad(says, 'split', 'twice.onnx', '--node', 'relu', *how)
+        self.bad(says, 'dot', 'twice.onnx', '-o', 'a.dot', '--around', 'relu')
+        self.bad(says, 'opt', 'twice.onnx', '-p', 'split{node=relu dims=0 num-chunks=2}')
+        self.bad(says, 'opt', 'twice.onnx', '-p', 'parallelize{num-chunks=2 node=relu}')
+        for name in ('r1', 'y'):
+            report = self.json('split', 'twice.onnx', '--node', name, *how)
+            self.assertEqual(len(report['split']), 1)
+        self.good('dot', 'twice.onnx', '-o', 'a.dot', '--around', 'y')
+        # One of them is left.
+        self.write('once.onnx', model(nodes[:2], [value_info('x', [4, 4])], [value_info('n', [4, 4])]))
+        self.good('split', 'once.onnx', '--node', 'relu', *how)
 
     def test_hints(self):
         self.bad("no command 'splt'; did you mean 'split'?", 'splt')
@@ -113,6 +132,56 @@ class Inputs(command.CommandTest):
 
     def sums(self, *args):
         return [output['sha256'] for output in self.json('run', *args)['outputs']]
+
+    def test_names_with_an_equals_sign(self):
+        nodes = [node('Add', ['x', 'x=1'], ['y=z'], 'add=1')]
+        self.write('equals.onnx', model(nodes, [value_info('x', ['a=b', 4]), value_info('x=1', ['a=b', 4])], [value_info('y=z', ['a=b', 4])]))
+        for name, seed in (('a.npy', 1), ('1=a.npy', 2), ('b.npy', 3)):
+            self.write(name, command.npy('<f4', '(2, 4)', floats(8, seed)))
+        fixed = ('--fix', 'a=b=2')
+        self.assertEqual(self.json('info', 'equals.onnx', *fixed)['inputs'][1], {'name': 'x=1', 'type': 'float32', 'shape': [2, 4]})
+        self.assertEqual(self.json('info', 'equals.onnx', '--shape', 'x=2,4', '--shape', 'x=1=2,4')['inputs'][0]['shape'], [2, 4])
+        want = self.sums('equals.onnx', *fixed, '--input', 'x=b.npy', '--input', 'x=1=a.npy', '--save-inputs', 'in')
+        self.assertEqual(self.read('in/x_1.npy')[-32:], floats(8, 1))
+        # Of two names that fit, the longer one.
+        self.assertEqual(want, self.sums('equals.onnx', *fixed, '--input', 'x=1=a.npy', '--input', 'x=b.npy'))
+        self.bad("'x=1' is given twice", 'run', 'equals.onnx', *fixed, '--input', 'x=1=a.npy', '--input', 'x=1=b.npy')
+        os.remove(self.path('a.npy'))
+        self.sums('equals.onnx', *fixed, '--input', 'x=1=a.npy', '--save-inputs', 'in')
+        self.assertEqual(self.read('in/x.npy')[-32:], floats(8, 2))
+        # Their files have the shapes.
+        self.sums('equals.onnx', '--input', 'x=b.npy', '--input', 'x=1=b.npy')
+        self.assertEqual(self.json('info', 'equals.onnx', *fixed, '--fix', 'x=1=b.npy')['inputs'], [{'name': 'x', 'type': 'float32', 'shape': [2, 4]}])
+        self.good('split', 'equals.onnx', *fixed, '--node', 'add=1', '--dims', '0', '--num-chunks', '2', '-o', 'out.onnx')
+        self.good('opt', 'equals.onnx', *fixed, '-p', 'split{node="add=1" dims=0 num-chunks=2}', '-o', 'out2.onnx')
+
+    # Every output has a file, also where characters that files do not get tell names apart.
+    def test_names_that_become_one_file(self):
+        names = ['a/b', 'a_b', 'a b', 'a_b-2', 'a\u00e9', 'a__', 'q' * 300, 'q' * 299 + 'r']
+        nodes = [node(op, ['x'], [name], name) for op, name in zip(['Relu', 'Neg', 'Abs', 'Exp', 'Sin', 'Cos', 'Tan', 'Tanh'], names)]
+        self.write('names.onnx', model(nodes, [value_info('x', [2])], [value_info(name, [2]) for name in names]))
+        outputs = self.json('run', 'names.onnx', '--output-dir', 'out')['outputs']
+        files = [output['file'] for output in outputs]
+        self.assertEqual(files[:6], ['a_b-3.npy', 'a_b.npy', 'a_b-4.npy', 'a_b-2.npy', 'a__-2.npy', 'a__.npy'])
+        self.assertEqual(sorted(os.listdir(self.path('out'))), sorted(files))
+        for output, file in zip(outputs, files):
+            self.assertEqual(hashlib.sha256(self.read('out/' + file)[-8:]).hexdigest(), output['sha256'], output['name'])
+        text = self.good('run', 'names.onnx', '--output-dir', 'out')
+        self.assertRegex(text, r'output    a/b: float32 2 sha256 \w+, in a_b-3\.npy\n')
+        self.assertRegex(text, r'output    a_b: float32 2 sha256 \w+\n')
+        self.assertNotIn('file', self.json('run', 'names.onnx')['outputs'][0])
+
+    # What was read is not replaced, whichever option named it.
+    def test_files_that_were_read_are_kept(self):
+        self.write('x.npy', self.npy)
+        self.write('passes.onnx', b'clean-up')
+        self.bad('give --force', 'run', self.chain, '--input', 'x.npy', '--save-inputs', '.')
+        self.bad('give --force', 'run', self.chain, '--fix', 'x=x.npy', '--trace', 'x.npy')
+        self.bad('give --force', 'opt', self.chain, '--passes-file', 'passes.onnx', '-o', 'passes.onnx')
+        self.good('compile', self.chain, '-o', 'chain.plan')
+        self.bad('give --force', 'run', 'chain.plan', '--trace', 'chain.plan')
+        self.good('run', self.chain, '--input', 'x.npy', '--save-inputs', '.', '--force')
+        self.bad('two outputs are to be', 'split', self.chain, *Hands.SPLIT, '-o', 'o.onnx', '--report', 'o.onnx')
 
     def test_the_only_input_needs_no_name(self):
         self.assertEqual(self.sums(self.chain, '--input', 'x.npy'), self.sums(self.chain, '--input', 'x=x.npy'))

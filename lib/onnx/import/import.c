@@ -92,6 +92,40 @@ index_infos (const Onnx__GraphProto *graph)
   return infos;
 }
 
+/* Tells the graph which names several nodes of the file have: its own names are unique. */
+static void
+note_shared_names (CleaveOnnxImport *import, const Onnx__GraphProto *graph)
+{
+  g_autoptr (GHashTable) is_shared = g_hash_table_new (g_str_hash, g_str_equal);
+  g_autoptr (GHashTable) results =
+      g_hash_table_new_full (g_str_hash, g_str_equal, g_free, (GDestroyNotify) g_ptr_array_unref);
+
+  for (size_t i = 0; i < graph->n_node; i++)
+    if (graph->node[i]->name != NULL && *graph->node[i]->name != '\0')
+      {
+        gboolean is_known = g_hash_table_contains (is_shared, graph->node[i]->name);
+
+        g_hash_table_insert (is_shared, graph->node[i]->name, GINT_TO_POINTER (is_known));
+      }
+  for (size_t i = 0; i < graph->n_node; i++)
+    {
+      const char *name = graph->node[i]->name;
+      GPtrArray *list;
+
+      if (name == NULL || g_hash_table_lookup (is_shared, name) == NULL)
+        continue;
+      list = g_hash_table_lookup (results, name);
+      if (list == NULL)
+        {
+          list = g_ptr_array_new_with_free_func (g_free);
+          g_hash_table_insert (results, g_strdup (name), list);
+        }
+      g_ptr_array_add (list, g_strdup (graph->node[i]->output[0]));
+    }
+  if (g_hash_table_size (results) > 0)
+    cleave_graph_set_shared_names (import->graph, g_steal_pointer (&results));
+}
+
 static void
 read_origin (CleaveOnnxImport *import, const Onnx__ModelProto *model)
 {
@@ -178,6 +212,7 @@ read_model (const Onnx__ModelProto *model,
       !cleave_onnx_read_nodes (&import, model->graph, error) ||
       !read_outputs (&import, model->graph, options, error))
     return NULL;
+  note_shared_names (&import, model->graph);
   cleave_onnx_remove_known (&import);
   cleave_onnx_merge_pieces (import.graph);
   note_files (&import, path);
