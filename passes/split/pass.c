@@ -24,7 +24,7 @@ static const CleavePassOption option_table[] = {
   { "max-pieces", "N", "pieces that a node may become", FALSE },
   { "search-budget", "N", "work that a search may do until it answers \"not found\"", FALSE },
   { "depth", "N", "go on to the nodes that it reads, so many deep (1: not)", FALSE },
-  { "halo", "POLICY", "rows that two chunks need: recompute (default), carry or exchange", FALSE },
+  { "halo", "POLICY", "rows that two chunks need: recompute (default), carry, carry-narrow or exchange", FALSE },
   { "strips-per-band", "N",
     "with carry and exchange: so many strips follow each other, bands run in parallel", FALSE },
   { "align", "A,…", "chunks end at multiples of this", FALSE },

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Over 400 lines: a reader for each form of an option. */
+
 #include <cleave/cleave-split.h>
 
 #include <math.h>
@@ -368,7 +370,7 @@ parse_halo (const Options *options, CleaveHalo *halo, GError **error)
  * @recursion: (out caller-allocates): how a split goes on
  * @error: return location for a [struct@GLib.Error]
  *
- * Reads `depth` (1 without), `halo`, `strips-per-band` and `single-use`.
+ * Reads `depth` (1 without), `halo`, `strips-per-band` and `single-use`, which need `depth`.
  *
  * Fails with %CLEAVE_ERROR_OPTION, naming the option.
  *
@@ -381,6 +383,7 @@ cleave_recursion_parse (GHashTable *options,
                         GError **error)
 {
   Options o = { options, prefix != NULL ? prefix : "" };
+  static const char *const need_depth[] = { "halo", "strips-per-band", "single-use" };
   CleaveHalo halo = CLEAVE_HALO_RECOMPUTE;
   gint64 depth = 1, strips = 0;
 
@@ -392,6 +395,11 @@ cleave_recursion_parse (GHashTable *options,
   if (get (&o, "strips-per-band") != NULL && halo == CLEAVE_HALO_RECOMPUTE)
     return cleave_fail (error, CLEAVE_ERROR_OPTION,
                         "%sstrips-per-band needs %shalo carry or exchange", o.prefix, o.prefix);
+  if (get (&o, "depth") == NULL)
+    for (guint i = 0; i < G_N_ELEMENTS (need_depth); i++)
+      if (get (&o, need_depth[i]) != NULL)
+        return cleave_fail (error, CLEAVE_ERROR_OPTION, "%s%s has no effect without %sdepth",
+                            o.prefix, need_depth[i], o.prefix);
   *recursion = (CleaveRecursion){ .depth = (guint) depth,
                                   .halo = halo,
                                   .strips_per_band = (guint) strips,

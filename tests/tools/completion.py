@@ -80,7 +80,8 @@ class Completion(unittest.TestCase):
         self.assertEqual(self.bash('sp'), ['split'])
         self.assertEqual(set(self.bash('')), {*self.commands(), '--help', '--version'})
         self.assertEqual(self.bash('info', '--no'), ['--nodes'])
-        self.assertEqual(set(self.bash('split', '--')), self.options('split') | {'--help'})
+        for command in self.commands():
+            self.assertEqual(set(self.bash(command, '--')), self.options(command) | {'--help'}, command)
         self.assertEqual(sorted(self.bash('split', 'm')), ['made', 'model.onnx'])
         self.assertEqual(self.bash('run', '--output-dir', 'm'), ['made'])
         self.assertEqual(self.bash('run', '--output-dir', '=', 'm'), ['made'])
@@ -91,8 +92,11 @@ class Completion(unittest.TestCase):
 
     def test_zsh(self):
         self.assertEqual({line.split(':')[0] for line in self.zsh('')}, set(self.commands()))
+        for command in self.commands():
+            specs = self.zsh(command, '--')
+            found = {line[1:].split('[')[0].rstrip('=') for line in specs if line.startswith('*--')}
+            self.assertEqual(found, self.options(command), command)
         specs = self.zsh('split', '--')
-        self.assertEqual({line[1:].split('[')[0].rstrip('=') for line in specs if line.startswith('*--')}, self.options('split'))
         self.assertTrue(any(line.startswith('*--output=[') and line.endswith(':_files') for line in specs))
         self.assertTrue(any(line.startswith('*-o+[') for line in specs))
         self.assertTrue(any(line.startswith('*--all[') for line in specs))
@@ -101,8 +105,9 @@ class Completion(unittest.TestCase):
 
     def test_fish(self):
         self.assertIn('split\tsplits nodes of a model and writes the result', self.fish('cleave sp'))
-        options = [line.split('\t')[0] for line in self.fish('cleave split --')]
-        self.assertEqual(set(options), self.options('split'))
+        for command in self.commands():
+            options = [line.split('\t')[0] for line in self.fish(f'cleave {command} --')]
+            self.assertEqual(set(options), self.options(command), command)
         self.assertIn('-o\tWrite the split model', self.fish('cleave split -'))
         self.assertIn('model.onnx', [line.split('\t')[0] for line in self.fish('cleave info mod')])
 
