@@ -215,6 +215,9 @@ class Effects(command.CommandTest):
         ignored, seen = [], set()
         for name, table in TABLES.items():
             bare = self.outcome(name, self.BARE[name])
+            if name == 'report' and 'libcleave-render' in bare[1]:
+                self.HOLDS.pop(('report', '--force'))
+                continue # built without pictures
             self.assertIn(bare[0], (0, 1), bare)
             for option, (letter, value, _) in table.items():
                 if option in self.BARE[name] or letter and '-' + letter in self.BARE[name]:
@@ -251,6 +254,8 @@ class Effects(command.CommandTest):
         for options in (['--max-schedule-memory', '1MiB'], ['--node', 'pool1', '--dims', 'H', '--num-chunks', '2', '--check'],
                         ['--max-memory', '1MiB', '--threads', '2'], ['--inputs-apart'], ['--all', '--max-memory', '3000', '--keep-going']):
             status, text, files = self.outcome('report', [*self.BARE['report'], *options])
+            if 'libcleave-render' in text:
+                self.skipTest('built without pictures')
             self.assertIn(status, (0, 1), (options, text))
             self.assertIn('a.html', files)
 
