@@ -13,7 +13,6 @@
 #include "progress.h"
 #include "report.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -108,22 +107,11 @@ parse (int argc, char **argv, Options *o, GError **error)
   return cleave_argument_parse (&arguments, argc, argv, error);
 }
 
-/* Reads per cent, with or without a sign `%`, into a fraction. */
+/* Reads a limit in per cent; one that is not given stays as it is. */
 static gboolean
-parse_part (const char *option, const char *text, double *part, GError **error)
+parse_max_added (const char *option, const char *text, double *fraction, GError **error)
 {
-  char *end;
-
-  if (text == NULL)
-    return TRUE;
-  *part = g_ascii_strtod (text, &end) / 100;
-  if (end != text && *end == '%')
-    end++;
-  if (end == text || *end != '\0' || !isfinite (*part) || *part < 0)
-    return cleave_argument_fail (error, "%s expects per cent from 0, not '%s'", option, text);
-  if (*part <= 0)
-    *part = CLEAVE_NOTHING_ADDED;
-  return TRUE;
+  return text == NULL || cleave_text_to_max_added (option, text, fraction, error);
 }
 
 static gboolean
@@ -147,8 +135,8 @@ parse_options (const Options *o, CleaveFitOptions *options, GError **error)
   options->n_threads = (guint) n_threads;
   options->inputs_apart = o->inputs_apart;
   options->even_strips = g_strcmp0 (o->target, "ort") == 0;
-  return parse_part ("--max-added-macs", o->macs, &options->max_added_macs, error) &&
-         parse_part ("--max-latency-added", o->latency, &options->max_added_latency, error);
+  return parse_max_added ("--max-added-macs", o->macs, &options->max_added_macs, error) &&
+         parse_max_added ("--max-latency-added", o->latency, &options->max_added_latency, error);
 }
 
 static void

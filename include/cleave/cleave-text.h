@@ -13,6 +13,10 @@ CLEAVE_API gboolean cleave_text_to_size (const char *option,
                                          const char *text,
                                          gint64 *bytes,
                                          GError **error);
+CLEAVE_API gboolean cleave_text_to_max_added (const char *option,
+                                              const char *text,
+                                              double *fraction,
+                                              GError **error);
 CLEAVE_API gboolean cleave_text_to_shape (const char *option,
                                           const char *text,
                                           CleaveShape *shape,

@@ -2,7 +2,10 @@
 
 #include "text.h"
 
+#include <cleave/cleave-split.h>
+
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 #include "error.h"
@@ -97,6 +100,35 @@ cleave_text_to_size (const char *option, const char *text, gint64 *bytes, GError
         }
   return cleave_fail (error, CLEAVE_ERROR_OPTION,
                       "%s expects a size such as 300000, 64KiB or 2MB, not '%s'", option, text);
+}
+
+/**
+ * cleave_text_to_max_added:
+ * @option: what the limit is for, for messages
+ * @text: the text
+ * @fraction: (out): the limit, as [struct@Cleave.FitOptions] and [struct@Cleave.Constraint] have it
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Reads a limit on an added cost, in per cent: 0.1 for `10` or `10%`, and %CLEAVE_NOTHING_ADDED for
+ * `0`.  Fails with %CLEAVE_ERROR_OPTION.
+ *
+ * Returns: whether it is one
+ */
+gboolean
+cleave_text_to_max_added (const char *option, const char *text, double *fraction, GError **error)
+{
+  char *end;
+  double value;
+
+  g_return_val_if_fail (option != NULL && text != NULL && fraction != NULL, FALSE);
+  value = g_ascii_strtod (text, &end) / 100;
+  if (end != text && *end == '%')
+    end++;
+  if (end == text || *end != '\0' || !isfinite (value) || value < 0)
+    return cleave_fail (error, CLEAVE_ERROR_OPTION, "%s expects per cent from 0, not '%s'", option,
+                        text);
+  *fraction = value > 0 ? value : CLEAVE_NOTHING_ADDED;
+  return TRUE;
 }
 
 /**

@@ -8,8 +8,6 @@
 
 #include <cleave/cleave-text.h>
 
-#include <math.h>
-
 static const CleavePassOption option_table[] = {
   { "max-memory", "SIZE", "bytes that all activations may take; without it, as few as can be",
     FALSE },
@@ -27,22 +25,13 @@ find_text (GHashTable *texts, const char *name)
   return texts == NULL ? NULL : g_hash_table_lookup (texts, name);
 }
 
-/* Reads per cent into a fraction. */
+/* Reads a limit in per cent; one that is not given stays as it is. */
 static gboolean
-parse_part (GHashTable *texts, const char *name, double *part, GError **error)
+parse_max_added (GHashTable *texts, const char *name, double *fraction, GError **error)
 {
   const char *text = find_text (texts, name);
-  char *end;
 
-  if (text == NULL)
-    return TRUE;
-  *part = g_ascii_strtod (text, &end) / 100;
-  if (end == text || *end != '\0' || !isfinite (*part) || *part < 0)
-    return cleave_fail (error, CLEAVE_ERROR_OPTION, "%s expects per cent from 0, not '%s'", name,
-                        text);
-  if (*part <= 0)
-    *part = CLEAVE_NOTHING_ADDED;
-  return TRUE;
+  return text == NULL || cleave_text_to_max_added (name, text, fraction, error);
 }
 
 static gboolean
@@ -61,8 +50,8 @@ parse (GHashTable *texts, CleaveFitOptions *options, GError **error)
     return cleave_fail (error, CLEAVE_ERROR_OPTION, "max-memory must be more than 0");
   options->n_threads = (guint) n_threads;
   options->inputs_apart = texts != NULL && g_hash_table_contains (texts, "inputs-apart");
-  return parse_part (texts, "max-added-macs", &options->max_added_macs, error) &&
-         parse_part (texts, "max-latency-added", &options->max_added_latency, error);
+  return parse_max_added (texts, "max-added-macs", &options->max_added_macs, error) &&
+         parse_max_added (texts, "max-latency-added", &options->max_added_latency, error);
 }
 
 static gboolean

@@ -4,8 +4,6 @@
 
 #include <cleave/cleave-split.h>
 
-#include <math.h>
-
 #include "../../lib/ir/error.h"
 #include "../../lib/ir/text.h"
 #include "text.h"
@@ -84,23 +82,13 @@ parse_size (const Options *options, const char *name, gint64 *bytes, GError **er
   return *bytes > 0 || cleave_fail (error, CLEAVE_ERROR_OPTION, "%s must be more than 0", said);
 }
 
-/* Reads per cent into a fraction. */
 static gboolean
-parse_added_macs (const Options *options, double *part, GError **error)
+parse_added_macs (const Options *options, double *fraction, GError **error)
 {
+  g_autofree char *said = dup_name (options, "max-added-macs");
   const char *text = get (options, "max-added-macs");
-  char *end;
 
-  if (text == NULL)
-    return TRUE;
-  *part = g_ascii_strtod (text, &end) / 100;
-  if (end == text || *end != '\0' || !isfinite (*part) || *part < 0)
-    return cleave_fail (error, CLEAVE_ERROR_OPTION,
-                        "%smax-added-macs expects per cent from 0, not '%s'", options->prefix,
-                        text);
-  if (*part <= 0)
-    *part = CLEAVE_NOTHING_ADDED;
-  return TRUE;
+  return text == NULL || cleave_text_to_max_added (said, text, fraction, error);
 }
 
 static gboolean

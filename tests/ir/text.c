@@ -61,11 +61,55 @@ START_TEST (what_is_no_size_is_refused)
 }
 END_TEST
 
+START_TEST (limits_on_added_cost_are_per_cent_in_text_and_fractions_in_c)
+{
+  static const struct
+  {
+    const char *text;
+    double fraction; /* 0: refused */
+  } limits[] = {
+    { "10", 0.1 },
+    { "10%", 0.1 },
+    { "12.5", 0.125 },
+    { "1e2%", 1 },
+    { "0", CLEAVE_NOTHING_ADDED },
+    { "0%", CLEAVE_NOTHING_ADDED },
+    { "", 0 },
+    { "%", 0 },
+    { "10%%", 0 },
+    { "10 %", 0 },
+    { "-1", 0 },
+    { "few", 0 },
+    { "nan", 0 },
+    { "inf", 0 },
+    { "1e999", 0 },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (limits); i++)
+    {
+      g_autoptr (GError) error = NULL;
+      double fraction = 0;
+      gboolean is_limit = cleave_text_to_max_added ("--limit", limits[i].text, &fraction, &error);
+
+      ck_assert_double_eq_tol (fraction, limits[i].fraction, 1e-12);
+      ck_assert_int_eq (is_limit, limits[i].fraction != 0);
+      ck_assert_int_eq (is_limit, error == NULL);
+      if (!is_limit)
+        {
+          g_autofree char *message =
+              g_strdup_printf ("--limit expects per cent from 0, not '%s'", limits[i].text);
+
+          cleave_assert_error (&error, CLEAVE_ERROR_OPTION, message);
+        }
+    }
+}
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "sizes", sizes_have_binary_and_decimal_units, what_is_no_size_is_refused,
-                   NULL);
+                   limits_on_added_cost_are_per_cent_in_text_and_fractions_in_c, NULL);
 }
 
 CLEAVE_TEST_SUITE ("sizes", add_tests)

@@ -132,7 +132,7 @@ ARGUMENTS = {
     'cleave_tiling_by_chunk_weights.n_weights': '(const guint[]){ 2 }',
     'cleave_tiling_get_ranges.letters': '"CHW"', 'cleave_pass_split_for_threads.options': 'world.texts', 'cleave_pass_lookup.name': '"remove-dead"',
     'cleave_pipeline_parse.text': '"clean-up"', 'cleave_text_to_int.text': '"1"', 'cleave_text_to_int.min': '0',
-    'cleave_text_to_int.max': '9', 'cleave_text_to_size.text': '"64KiB"', 'cleave_text_to_int.value': '&(gint64){ 0 }', 'cleave_text_to_size.bytes': '&(gint64){ 0 }', 'cleave_text_to_shape.text': '"1,2"',
+    'cleave_text_to_int.max': '9', 'cleave_text_to_size.text': '"64KiB"', 'cleave_text_to_int.value': '&(gint64){ 0 }', 'cleave_text_to_max_added.text': '"10"', 'cleave_text_to_max_added.fraction': '&(double){ 0 }', 'cleave_text_to_size.bytes': '&(gint64){ 0 }', 'cleave_text_to_shape.text': '"1,2"',
     'cleave_split_parse.split': '&(CleaveTiling *){ NULL }', 'cleave_pass_info_get_option.index': '0',
     'cleave_tensor_get_base.range': '&(CleaveRange){ 0 }', 'cleave_ranges_cover.missing': '&(CleaveRange){ 0 }',
     'cleave_program_bind.inputs': '&world.image', 'cleave_program_bind.outputs': '&world.result',

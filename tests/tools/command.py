@@ -742,6 +742,8 @@ class Split(CommandTest):
                              ('--max-added-macs', '-1'), ('--max-added-macs', 'nan'), ('--min-chunk', '0'),
                              ('--align', '2,0'), ('--depth', 'x'), ('--align', '0'), ('--min-chunk', 'x'), ('--halo', 'both')):
             self.refuse(f'{option} expects', *rows, '--num-chunks', '2', option, text)
+        chunks = ('split', self.chain, *rows, '--num-chunks', '2', '--max-added-macs')
+        self.assertEqual(self.good(*chunks, '5%'), self.good(*chunks, '5'))
         self.bad('nowhere', 'split', self.chain, '-o', '/nowhere/o.onnx', '--dot-after', 'a.dot', *rows,
                  '--num-chunks', '2')
         self.bad('nowhere', 'split', self.chain, '-o', 'o.onnx', '--dot-after', '/nowhere/a.dot', *rows,
