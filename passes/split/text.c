@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Over 400 lines: a reader for each form of an option. */
+/* Reads the options of a split from text: a reader for each form of an option. */
 
 #include <cleave/cleave-split.h>
 

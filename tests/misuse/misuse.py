@@ -105,7 +105,7 @@ ARGUMENTS = {
     'cleave_dot_layout_get_route.edge': '0',
     'cleave_node_unref.node': 'cleave_node_ref (world.node)', 'cleave_result_unref.result': 'cleave_result_ref (world.x)',
     'cleave_operand_unref.operand': 'cleave_operand_ref (world.operand)',
-    'cleave_graph_remove.node': 'world.unused', 'cleave_graph_find_node.name': '"relu"',
+    'cleave_graph_remove.node': 'world.unused', 'cleave_graph_find_node.name': '"relu"', 'cleave_graph_select_node.name': '"relu"',
     'cleave_node_take_names.from': 'world.unused', 'cleave_result_replace_uses.with': 'world.same',
     'cleave_operand_set.result': 'world.same',
     'cleave_graph_add_assemble.ranges': '(const CleaveRange[]){ CLEAVE_RANGE (0, 1, 0, 4, 0, 8, 0, 8) }',
