@@ -3,11 +3,12 @@
 
 import math
 import os
+import re
 
 from gi.repository import GLib
 
 from ._call import Progress, call, new_cancellable
-from ._library import Cleave, errors, fail
+from ._library import Cleave, Error, errors, fail
 from ._program import Program, program_options, split_to_run
 from ._tensor import as_tensor, element_name, shape_of, to_numpy
 
@@ -113,17 +114,29 @@ def text_of(value):
     return str(value)
 
 
+# The options of `split`.
+OPTIONS = {'dims', 'num_chunks', 'chunk_size', 'chunk_sizes', 'chunk_weights', 'slice_ranges', 'align', 'min_chunk',
+           'small_first', 'max_memory', 'max_subgraph_memory', 'max_schedule_memory', 'max_added_macs', 'max_pieces',
+           'search_budget', 'depth', 'halo', 'strips_per_band', 'single_use'}
+# Their names in the messages of the library.
+OPTION_IN_MESSAGE = re.compile(r'\b(' + '|'.join(sorted(name.replace('_', '-') for name in OPTIONS)) + r')\b')
+
+
+def per_cent(name, fraction):
+    """A limit as the command line writes it."""
+    limit_of(name, fraction)
+    return repr(100 * float(fraction))
+
+
 def texts_of(options):
-    known = {'dims', 'num_chunks', 'chunk_size', 'chunk_sizes', 'chunk_weights', 'slice_ranges', 'align', 'min_chunk',
-             'small_first', 'max_memory', 'max_subgraph_memory', 'max_schedule_memory', 'max_added_macs', 'max_pieces',
-             'search_budget', 'depth', 'halo', 'strips_per_band', 'single_use'}
     texts = {}
     for name, value in options.items():
-        if name not in known:
-            near = Cleave.text_find_nearest(name, sorted(known))
+        if name not in OPTIONS:
+            near = Cleave.text_find_nearest(name, sorted(OPTIONS))
             raise TypeError(f"split() has no option '{name}'" + (f"; did you mean '{near}'?" if near else ''))
-        if value is not None and value is not False and name != 'max_added_macs':
-            texts[name.replace('_', '-')] = text_of('' if value is True else value).replace(' ', '')
+        if value is not None and value is not False:
+            text = per_cent(name, value) if name == 'max_added_macs' else text_of('' if value is True else value)
+            texts[name.replace('_', '-')] = text.replace(' ', '')
     return texts
 
 
@@ -133,7 +146,19 @@ def limit_of(name, fraction):
         return 0
     if isinstance(fraction, (bool, str)) or not 0 <= fraction < math.inf:
         fail(f'{name} expects a fraction from 0, such as 0.1, not {fraction!r}')
-    return fraction if fraction > 0 else Cleave.NOTHING_ADDED
+    return float(fraction) if fraction > 0 else Cleave.NOTHING_ADDED
+
+
+def parse_split(texts, max_added_macs):
+    """Returns the tiling, the constraint and the recursion that the texts describe, with the limit as a field."""
+    try:
+        _, tiling, constraint = Cleave.split_parse(texts, '')
+        _, recursion = Cleave.recursion_parse(texts, '')
+    except GLib.Error as error:
+        message = OPTION_IN_MESSAGE.sub(lambda found: found[0].replace('-', '_'), error.message)
+        raise Error(message, error.domain, error.code) from None
+    constraint.max_added_macs = max_added_macs  # the fraction itself: per cent are rounded
+    return tiling, constraint, recursion
 
 
 def split(graph, nodes=None, **options):
@@ -143,14 +168,11 @@ def split(graph, nodes=None, **options):
     slice_ranges; limits such as max_memory='64KiB'; depth, halo, strips_per_band, single_use to go on to the producers.
     `max_added_macs` is a fraction, as in `fit`.  Results stay the same bits.  Returns a SplitReport."""
     texts = texts_of(options)
-    max_added_macs = limit_of('max_added_macs', options.get('max_added_macs'))
     if isinstance(nodes, (str, Node)):
         nodes = [nodes]
+    how, constraint, recursion = parse_split(texts, limit_of('max_added_macs', options.get('max_added_macs')))
     with errors():
-        _, how, constraint = Cleave.split_parse(texts, '')
-        _, recursion = Cleave.recursion_parse(texts, '')
         constraint.cancellable = cancellable = new_cancellable()
-        constraint.max_added_macs = max_added_macs
         if nodes is None:
             if recursion.depth > 1:
                 fail('depth needs the nodes to begin with')
