@@ -94,6 +94,7 @@ def add_files(folder, build):
 class Page:
     def __init__(self, path, cleave, build, features):
         self.path, self.features, self.printed, self.variables = path, features, None, {}
+        self.typelib = pathlib.Path(build, 'Cleave-0.1.typelib')
         self.n_run, self.wrong, self.written, self.text = 0, [], [], read(path)
         os.environ.update(MPI_ENVIRONMENT)
         os.environ.update(PATH=os.path.dirname(cleave) + ':' + os.environ['PATH'], LD_LIBRARY_PATH=f'{build}:{build}/lib/mpi',
@@ -113,6 +114,8 @@ class Page:
         missing = [f'no {program}' for program in needs if shutil.which(program) is None]
         if kind == 'python':
             missing += [f'no module {m}' for m in ('gi', 'numpy') if importlib.util.find_spec(m) is None]
+        if (kind == 'python' or 'gjs' in text) and not self.typelib.exists():
+            missing.append('built without introspection')
         for word, feature in (('mpirun', 'mpi'), ('.png --mean', 'images')):
             if word in text and feature not in self.features:
                 missing.append(f'built without {feature}')
