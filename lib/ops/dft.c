@@ -99,7 +99,7 @@ kernel (const CleaveCall *call)
 
 static const CleaveAttr dft_attrs[] = {
   { "dft_length", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveDftAttrs, dft_length), CLEAVE_AT_LEAST (0),
-    .onnx_operand = 1 },
+    .onnx_operand = 1, .flags = CLEAVE_ATTR_SCALAR },
   { "axis", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveDftAttrs, axis), .fallback = 1,
     .flags = CLEAVE_ATTR_AXIS | CLEAVE_ATTR_SCALAR },
   { "inverse", CLEAVE_ATTR_BOOL, CLEAVE_FIELD (CleaveDftAttrs, inverse) },
@@ -207,9 +207,9 @@ enum { SIGNAL, WINDOW };
 
 static const CleaveAttr stft_attrs[] = {
   { "frame_step", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveStftAttrs, frame_step), .fallback = -1,
-    CLEAVE_AT_LEAST (1), .onnx_operand = 1 },
+    CLEAVE_AT_LEAST (1), .onnx_operand = 1, .flags = CLEAVE_ATTR_SCALAR },
   { "frame_length", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveStftAttrs, frame_length),
-    CLEAVE_AT_LEAST (0), .onnx_operand = 3 },
+    CLEAVE_AT_LEAST (0), .onnx_operand = 3, .flags = CLEAVE_ATTR_SCALAR },
   { "onesided", CLEAVE_ATTR_BOOL, CLEAVE_FIELD (CleaveStftAttrs, onesided), .fallback = 1 },
   { 0 },
 };

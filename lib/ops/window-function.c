@@ -39,7 +39,7 @@ store (const CleaveView *y, gint64 offset, double value)
 
 static const CleaveAttr window_attrs[] = {
   { "size", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveWindowFunctionAttrs, size), .fallback = -1,
-    CLEAVE_AT_LEAST (0), .flags = CLEAVE_ATTR_OPERAND_0 },
+    CLEAVE_AT_LEAST (0), .flags = CLEAVE_ATTR_OPERAND_0 | CLEAVE_ATTR_SCALAR },
   { "periodic", CLEAVE_ATTR_BOOL, CLEAVE_FIELD (CleaveWindowFunctionAttrs, periodic),
     .fallback = 1 },
   { "output_datatype", CLEAVE_ATTR_ELEMENT,
@@ -111,11 +111,11 @@ WINDOW (blackman, "BlackmanWindow")
 
 static const CleaveAttr mel_attrs[] = {
   { "num_mel_bins", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveMelAttrs, num_mel_bins), .fallback = -1,
-    CLEAVE_AT_LEAST (0), .flags = CLEAVE_ATTR_OPERAND_0 },
+    CLEAVE_AT_LEAST (0), .flags = CLEAVE_ATTR_OPERAND_0 | CLEAVE_ATTR_SCALAR },
   { "dft_length", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveMelAttrs, dft_length), .fallback = -1,
-    CLEAVE_AT_LEAST (0), .onnx_operand = 1 },
+    CLEAVE_AT_LEAST (0), .onnx_operand = 1, .flags = CLEAVE_ATTR_SCALAR },
   { "sample_rate", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveMelAttrs, sample_rate), .fallback = -1,
-    CLEAVE_AT_LEAST (1), .onnx_operand = 2 },
+    CLEAVE_AT_LEAST (1), .onnx_operand = 2, .flags = CLEAVE_ATTR_SCALAR },
   { "lower_edge_hertz", CLEAVE_ATTR_DOUBLE, CLEAVE_FIELD (CleaveMelAttrs, lower_edge_hertz),
     .fallback = -1, .onnx_operand = 3 },
   { "upper_edge_hertz", CLEAVE_ATTR_DOUBLE, CLEAVE_FIELD (CleaveMelAttrs, upper_edge_hertz),

@@ -799,6 +799,28 @@ START_TEST (the_same_graph_gives_the_same_bytes)
 }
 END_TEST
 
+/* ONNX wants a scalar for each number that is an operand, but a list of one for the k of TopK. */
+START_TEST (numbers_that_are_operands_are_scalars)
+{
+  guint n_ops, n_numbers = 0;
+  const CleaveOp *const *ops = cleave_op_list (&n_ops);
+
+  for (guint i = 0; i < n_ops; i++)
+    for (const CleaveAttr *attr = ops[i]->attrs; attr != NULL && attr->name != NULL; attr++)
+      {
+        gboolean is_list = strcmp (ops[i]->name, "TopK") == 0;
+
+        if (attr->kind != CLEAVE_ATTR_INT ||
+            (attr->onnx_operand == 0 && (attr->flags & CLEAVE_ATTR_OPERAND_0) == 0))
+          continue;
+        n_numbers++;
+        ck_assert_msg (((attr->flags & CLEAVE_ATTR_SCALAR) == 0) == is_list, "%s of %s", attr->name,
+                       ops[i]->name);
+      }
+  ck_assert_uint_gt (n_numbers, 8);
+}
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
@@ -807,14 +829,14 @@ add_tests (Suite *suite)
                    a_value_that_comes_out_twice_is_copied, an_input_may_come_out_by_its_own_name,
                    an_output_with_the_name_of_another_input_is_an_error, names_are_made_unique,
                    NULL);
-  cleave_add_case (suite, "attributes", attributes_become_operands_again,
-                   a_shape_with_no_dimension_is_written, a_number_is_written_as_an_element_can_be,
-                   a_large_integer_is_read_again, lists_and_tensors_are_written_as_attributes,
-                   the_least_opset_that_has_all_nodes_is_written,
-                   a_piece_inside_a_deform_conv_is_cut_out, later_opsets_have_their_own_forms,
-                   channels_last_stands_between_transposes, indices_of_channels_last_are_an_error,
-                   a_phase_becomes_a_slice, a_place_becomes_products,
-                   a_place_is_read_as_it_was_written, a_part_becomes_a_slice, NULL);
+  cleave_add_case (
+      suite, "attributes", attributes_become_operands_again, a_shape_with_no_dimension_is_written,
+      a_number_is_written_as_an_element_can_be, a_large_integer_is_read_again,
+      lists_and_tensors_are_written_as_attributes, the_least_opset_that_has_all_nodes_is_written,
+      a_piece_inside_a_deform_conv_is_cut_out, later_opsets_have_their_own_forms,
+      channels_last_stands_between_transposes, indices_of_channels_last_are_an_error,
+      a_phase_becomes_a_slice, a_place_becomes_products, a_place_is_read_as_it_was_written,
+      a_part_becomes_a_slice, numbers_that_are_operands_are_scalars, NULL);
   cleave_add_case (suite, "assemble", an_assemble_becomes_concats, every_cover_has_a_form, NULL);
   cleave_add_case (suite, "constants", parts_of_one_tensor_are_written_once,
                    unused_constants_are_left_out, NULL);
