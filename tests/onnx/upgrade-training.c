@@ -38,6 +38,8 @@ START_TEST (a_plain_loss_is_a_mean)
 }
 END_TEST
 
+/* Gathers read class 0 where a label is ignored, since it may be no class: runtimes check indices.
+ */
 START_TEST (weights_and_an_ignored_label_count)
 {
   g_autoptr (Model) model = loss_model ("SoftmaxCrossEntropyLoss", "x t w", "y");
@@ -45,21 +47,23 @@ START_TEST (weights_and_an_ignored_label_count)
   node_add_int (model->graph->node[0], "ignore_index", -1);
   node_add_string (model->graph->node[0], "reduction", "mean");
   model_assert_dump (model, INPUTS "%3 = LogSoftmax %0 axis=1 : float32 3x5x2  # n.log_prob\n"
-                                   "%4 = Unsqueeze %1 axes=1 : int64 3x1x2  # n.at\n"
-                                   "%5 = GatherElements %3, %4 axis=1 : float32 3x1x2  # n.picked\n"
-                                   "%6 = Squeeze %5 axes=1 : float32 3x2  # n.flat\n"
-                                   "%7 = Neg %6 : float32 3x2  # n.negative\n"
-                                   "%8 = Gather %2, %1 : float32 3x2  # n.weight\n"
-                                   "%9 = Mul %7, %8 : float32 3x2  # n.weighed\n"
-                                   "%10 = Constant : int64 scalar  # constant\n"
-                                   "%11 = Equal %1, %10 : bool 3x2  # n.ignored\n"
-                                   "%12 = Constant : float32 scalar  # constant_1\n"
-                                   "%13 = Where %11, %12, %8 : float32 3x2  # n.counted\n"
-                                   "%14 = Where %11, %12, %9 : float32 3x2  # n.kept\n"
-                                   "%15 = ReduceSum %14 keepdims=0 : float32 scalar  # n.sum\n"
-                                   "%16 = ReduceSum %13 keepdims=0 : float32 scalar  # n.total\n"
-                                   "%17 = Div %15, %16 : float32 scalar  # n.mean\n"
-                                   "output %17  # y\n");
+                                   "%4 = Constant : int64 scalar  # constant\n"
+                                   "%5 = Equal %1, %4 : bool 3x2  # n.ignored\n"
+                                   "%6 = Constant : int64 scalar  # constant_1\n"
+                                   "%7 = Where %5, %6, %1 : int64 3x2  # n.class\n"
+                                   "%8 = Unsqueeze %7 axes=1 : int64 3x1x2  # n.at\n"
+                                   "%9 = GatherElements %3, %8 axis=1 : float32 3x1x2  # n.picked\n"
+                                   "%10 = Squeeze %9 axes=1 : float32 3x2  # n.flat\n"
+                                   "%11 = Neg %10 : float32 3x2  # n.negative\n"
+                                   "%12 = Gather %2, %7 : float32 3x2  # n.weight\n"
+                                   "%13 = Mul %11, %12 : float32 3x2  # n.weighed\n"
+                                   "%14 = Constant : float32 scalar  # constant_2\n"
+                                   "%15 = Where %5, %14, %12 : float32 3x2  # n.counted\n"
+                                   "%16 = Where %5, %14, %13 : float32 3x2  # n.kept\n"
+                                   "%17 = ReduceSum %16 keepdims=0 : float32 scalar  # n.sum\n"
+                                   "%18 = ReduceSum %15 keepdims=0 : float32 scalar  # n.total\n"
+                                   "%19 = Div %17, %18 : float32 scalar  # n.mean\n"
+                                   "output %19  # y\n");
 }
 END_TEST
 

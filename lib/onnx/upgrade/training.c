@@ -92,28 +92,35 @@ reduce (
   return STEP (op, suffix, cleave_onnx_attr_new_int ("keepdims", 0), x);
 }
 
-/* The loss of each label, and what it weighs; NULL: 1. */
+/* Makes the loss of each label, and its weight (NULL: 1).  An ignored label may be no class: the
+ * gathers read class 0 there. */
 static CleaveOnnxValue *
 weigh (CleaveOnnxNode *node, const Loss *loss, CleaveOnnxValue **weight, GError **error)
 {
   CleaveElement element = cleave_onnx_value_type (loss->x)->element;
+  CleaveElement label = cleave_onnx_value_type (loss->target)->element;
   CleaveOnnxValue *one = integers (node, &(gint64){ 1 }, 1),
                   *zero = cleave_onnx_real (node, element, 0);
-  CleaveOnnxValue *at = STEP ("Unsqueeze", ".at", NULL, loss->target, one), *ignored;
-  CleaveOnnxValue *y =
-      STEP ("GatherElements", ".picked", cleave_onnx_attr_new_int ("axis", 1), loss->x, at);
+  CleaveOnnxValue *ignored = NULL, *class = loss->target, *at, *y;
 
+  if (loss->ignored != NULL)
+    {
+      ignored = STEP ("Equal", ".ignored", NULL, loss->target, loss->ignored);
+      class = STEP ("Where", ".class", NULL, ignored,
+                    cleave_onnx_constant (node, &CLEAVE_SCALAR (label), &(gint64){ 0 }), class);
+    }
+  at = STEP ("Unsqueeze", ".at", NULL, class, one);
+  y = STEP ("GatherElements", ".picked", cleave_onnx_attr_new_int ("axis", 1), loss->x, at);
   y = STEP ("Squeeze", ".flat", NULL, y, one);
   y = STEP ("Neg", ".negative", NULL, y);
   *weight = NULL;
   if (loss->weight != NULL)
     {
-      *weight = STEP ("Gather", ".weight", NULL, loss->weight, loss->target);
+      *weight = STEP ("Gather", ".weight", NULL, loss->weight, class);
       y = STEP ("Mul", ".weighed", NULL, y, *weight);
     }
-  if (loss->ignored == NULL)
+  if (ignored == NULL)
     return y;
-  ignored = STEP ("Equal", ".ignored", NULL, loss->target, loss->ignored);
   *weight = STEP ("Where", ".counted", NULL, ignored, zero,
                   loss->weight == NULL ? cleave_onnx_real (node, element, 1) : *weight);
   return STEP ("Where", ".kept", NULL, ignored, zero, y);
