@@ -2,12 +2,14 @@
 
 /* MaxUnpool, opset 11: each element goes back to where a MaxPool found it, zero is elsewhere.
  *
- * An index counts in the whole of what was pooled, all images and channels.  A MaxPool never finds
- * an element in another channel, so only the place within the channel counts here: images and
- * channels then split at will, while rows stay together. */
+ * An index counts in the whole value that was pooled, all images and channels.  A MaxPool never
+ * finds an element in another channel, so the kernel reads only the place within the channel:
+ * images and channels split at will, while rows stay together.  ONNX has the index in the value
+ * that the node itself reads, so the exporter computes it for a piece. */
 
 #include <string.h>
 
+#include "max-unpool.h"
 #include "move.h"
 #include "window.h"
 
@@ -24,11 +26,9 @@ static const CleaveAttr attr_table[] = {
   { 0 },
 };
 
-/* The extents of what was pooled, as far as X and the attributes tell. */
-static void
-find_pooled (const CleaveCall *call, const CleaveShape *x, CleaveShape *pooled)
+void
+cleave_max_unpool_shape (const CleaveMaxUnpoolAttrs *a, const CleaveShape *x, CleaveShape *pooled)
 {
-  const CleaveMaxUnpoolAttrs *a = call->attrs;
   guint n = x->rank - 2;
 
   *pooled = *x;
@@ -78,7 +78,7 @@ infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
   if (!cleave_shape_equal (&x->shape, &indices->shape))
     return cleave_fail (error, CLEAVE_ERROR_SHAPE, "X and I have different shapes");
   results[0].element = x->element;
-  find_pooled (call, &x->shape, &results[0].shape);
+  cleave_max_unpool_shape (call->attrs, &x->shape, &results[0].shape);
   for (guint d = 2; d < x->shape.rank; d++)
     if (x->shape.dim[d] > CLEAVE_WINDOW_MAX || results[0].shape.dim[d] < 1)
       return cleave_fail (error, CLEAVE_ERROR_SHAPE,
@@ -134,7 +134,7 @@ compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *r
   CleaveShape pooled;
   gint64 i[CLEAVE_MAX_RANK];
 
-  find_pooled (call, &x->type.shape, &pooled);
+  cleave_max_unpool_shape (call->attrs, &x->type.shape, &pooled);
   cleave_move_fill (y, &zero);
   CLEAVE_EACH_INDEX (i, &x->type.shape)
     cleave_move_element (

@@ -799,6 +799,68 @@ START_TEST (the_same_graph_gives_the_same_bytes)
 }
 END_TEST
 
+/* A MaxUnpool of two channels, each of which was pooled from 2x4; `numbers` NULL: its indices are
+ * an input. */
+static CleaveGraph *
+graph_of_unpool (const gint64 *numbers)
+{
+  CleaveGraph *graph = cleave_graph_new (NULL);
+  CleaveTensorType x = CLEAVE_TYPE (CLEAVE_FLOAT32, 1, 2, 1, 2),
+                   i = CLEAVE_TYPE (CLEAVE_INT64, 1, 2, 1, 2);
+  g_autoptr (CleaveTensor) indices =
+      numbers == NULL ? NULL : cleave_tensor_new_copy (&i, numbers, NULL);
+  CleaveMaxUnpoolAttrs a = { .kernel_shape = CLEAVE_INTS (2, 2), .strides = CLEAVE_INTS (2, 2) };
+  CleaveResult *operands[2];
+  CleaveNode *node;
+
+  operands[0] = cleave_graph_add_input (graph, "x", &x, NULL);
+  operands[1] = indices == NULL ? cleave_graph_add_input (graph, "i", &i, NULL)
+                                : cleave_graph_add_constant (graph, "i", indices);
+  node = cleave_graph_add (graph, cleave_op_lookup ("MaxUnpool"), "u", operands, 2, 1, &a, NULL);
+  cleave_graph_add_output (graph, "y", cleave_node_get_result (node, 0), NULL);
+  return graph;
+}
+
+static void
+split_channels (CleaveGraph *graph)
+{
+  const gint64 two = 2;
+  g_autoptr (CleaveTiling) tiling = cleave_tiling_by_num_chunks ("1", &two, 1);
+  g_autoptr (CleaveSplitReport) report = cleave_split_all_nodes (graph, tiling, NULL, NULL);
+
+  ck_assert_uint_eq (cleave_split_report_get_n_split (report), 1);
+}
+
+static guint
+count_op (const Model *model, const char *op)
+{
+  guint n = 0;
+
+  for (size_t i = 0; i < model->graph->n_node; i++)
+    n += strcmp (model->graph->node[i]->op_type, op) == 0 ? 1 : 0;
+  return n;
+}
+
+/* In the whole value the indices of the second channel begin at 8, in its piece at 0. */
+START_TEST (indices_of_a_piece_of_an_unpool_count_in_the_piece)
+{
+  static const gint64 numbers[] = { 5, 2, 8, 15 };
+
+  for (guint is_constant = 0; is_constant < 2; is_constant++)
+    {
+      g_autoptr (CleaveGraph) graph = graph_of_unpool (is_constant ? numbers : NULL);
+      g_autoptr (Model) whole = export_model (graph), pieces = NULL;
+
+      split_channels (graph);
+      pieces = export_model (graph);
+      ck_assert_uint_eq (count_op (whole, "Mod"), 0);
+      ck_assert_uint_eq (count_op (pieces, "MaxUnpool"), 2);
+      ck_assert_uint_eq (count_op (pieces, "Mod"), is_constant ? 1 : 2);
+      ck_assert_uint_eq (count_op (pieces, "Add"), is_constant ? 1 : 2);
+    }
+}
+END_TEST
+
 /* ONNX wants a scalar for each number that is an operand, but a list of one for the k of TopK. */
 START_TEST (numbers_that_are_operands_are_scalars)
 {
@@ -836,7 +898,8 @@ add_tests (Suite *suite)
       a_piece_inside_a_deform_conv_is_cut_out, later_opsets_have_their_own_forms,
       channels_last_stands_between_transposes, indices_of_channels_last_are_an_error,
       a_phase_becomes_a_slice, a_place_becomes_products, a_place_is_read_as_it_was_written,
-      a_part_becomes_a_slice, numbers_that_are_operands_are_scalars, NULL);
+      a_part_becomes_a_slice, numbers_that_are_operands_are_scalars,
+      indices_of_a_piece_of_an_unpool_count_in_the_piece, NULL);
   cleave_add_case (suite, "assemble", an_assemble_becomes_concats, every_cover_has_a_form, NULL);
   cleave_add_case (suite, "constants", parts_of_one_tensor_are_written_once,
                    unused_constants_are_left_out, NULL);

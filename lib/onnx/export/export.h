@@ -156,6 +156,9 @@ void cleave_onnx_export_indices (CleaveOnnxExport *export,
                                  const CleaveNode *node,
                                  const char *from,
                                  const char *to);
+/* Writes indices of a MaxUnpool that count in what the node itself reads, and returns their name.
+ * NULL: those in the graph do, or it is another op. */
+const char *cleave_onnx_export_local_indices (CleaveOnnxExport *export, const CleaveNode *node);
 /* Writes a part of a Resize by a factor that is no whole number. */
 void cleave_onnx_export_resize_part (CleaveOnnxExport *export, const CleaveNode *node);
 /* Writes a node that passed through whole. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The indices of a MaxPool that computes a piece.  ONNX counts in what the node reads, we in the
- * whole that this is a part of.
+/* The indices of a MaxPool or a MaxUnpool that computes a piece.  ONNX counts in what the node
+ * reads, we in the whole that this is a part of.  For a MaxPool:
  *
  * With the dimensions in the order in which indices count, the last one fastest, let the piece have
  * the extents e and the strides s, the whole E and S, and let the piece begin at b.  An index f in
@@ -14,7 +14,10 @@
 
 #include "export.h"
 
+#include <string.h>
+
 #include "../../ir/graph-private.h"
+#include "../../ops/max-unpool.h"
 
 typedef struct
 {
@@ -107,4 +110,74 @@ cleave_onnx_export_indices (CleaveOnnxExport *export,
   if (none)
     add_op (&work, "Where",
             (const char *const[]){ add_with (&work, "Less", from, 0, NULL), from, index }, 3, to);
+}
+
+/* MaxUnpool.  A MaxPool finds an element in its own channel, so the place within the channel is the
+ * same in the whole and in a piece; only the number of channels before it differs. */
+
+/* The first index of each channel of `x`, of `length` indices each. */
+static CleaveTensor *
+make_begins (const CleaveShape *x, gint64 length)
+{
+  CleaveTensorType type = { CLEAVE_INT64, { x->rank, { 1, 1, 1, 1, 1, 1, 1, 1 } } };
+  CleaveTensor *tensor;
+  gint64 *begins;
+
+  type.shape.dim[0] = x->dim[0];
+  type.shape.dim[1] = x->dim[1];
+  tensor = cleave_tensor_new (&type, NULL);
+  begins = cleave_tensor_get_mutable_data (tensor);
+  for (gint64 i = 0; i < x->dim[0] * x->dim[1]; i++)
+    begins[i] = i * length;
+  return tensor;
+}
+
+/* Whether indices that are constant count in the value that the node itself reads. */
+static gboolean
+has_local_values (CleaveTensor *constant, gint64 length)
+{
+  const CleaveShape *shape = &cleave_tensor_get_type (constant)->shape;
+  g_autoptr (CleaveTensor) dense = cleave_tensor_dup_dense (constant);
+  const gint64 *indices = cleave_tensor_get_data (dense);
+  gint64 n = cleave_shape_n_elements (shape);
+
+  for (gint64 i = 0; i < n; i++)
+    if (cleave_floor_div (indices[i], length) != i * shape->dim[0] * shape->dim[1] / n)
+      return FALSE;
+  return TRUE;
+}
+
+/* Whether any indices do: an input of the graph has such, and a MaxPool that no split cut. */
+static gboolean
+are_local (CleaveNode *maker, gint64 length)
+{
+  const CleavePoolAttrs *a = maker->attrs;
+  CleaveTensor *constant = cleave_node_get_constant (maker);
+
+  if (constant != NULL)
+    return has_local_values (constant, length);
+  return strcmp (maker->op->name, "Input") == 0 ||
+         (strcmp (maker->op->name, "MaxPool") == 0 && a->whole.n == 0);
+}
+
+const char *
+cleave_onnx_export_local_indices (CleaveOnnxExport *export, const CleaveNode *node)
+{
+  Work work = { export, node };
+  gint64 length = 1;
+  const char *operands[2];
+  CleaveResult *from;
+  CleaveShape pooled;
+
+  if (strcmp (node->op->name, "MaxUnpool") != 0)
+    return NULL;
+  from = node->operands[1].result;
+  cleave_max_unpool_shape (node->attrs, &from->type.shape, &pooled);
+  for (guint d = 2; d < pooled.rank; d++)
+    length *= pooled.dim[d];
+  if (are_local (from->node, length))
+    return NULL;
+  operands[0] = add_with (&work, "Mod", cleave_onnx_result_name (export, from), length, NULL);
+  operands[1] = cleave_onnx_add_small (export, "channels", make_begins (&from->type.shape, length));
+  return add_op (&work, "Add", operands, 2, NULL);
 }

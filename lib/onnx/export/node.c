@@ -326,9 +326,12 @@ export_inside (CleaveOnnxExport *export, const CleaveNode *node, GError **error)
 static gboolean
 export_plainly (CleaveOnnxExport *export, const CleaveNode *node, GError **error)
 {
+  const char *indices = cleave_onnx_export_local_indices (export, node);
   GPtrArray *operands = list_operands (export, node, node->attrs);
   GPtrArray *results = list_results (export, node);
 
+  if (indices != NULL)
+    operands->pdata[1] = (gpointer) indices;
   write_node (export, node, node->attrs, operands, results);
   return TRUE;
 }

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "../ir/op.h"
+
+/* Computes the extents of the value that was pooled to `x`, in which indices count; the
+ * output_shape of a MaxUnpool may be larger. */
+void
+cleave_max_unpool_shape (const CleaveMaxUnpoolAttrs *a, const CleaveShape *x, CleaveShape *pooled);
