@@ -73,6 +73,45 @@ join_to (CleaveAssignment *assignment, guint whole, guint part)
   assignment->part = part;
 }
 
+/* The value that an operand of a join is another shape of, all of it, if that value can lie where
+ * the operand belongs: with the strides that it has, its elements are then where the join has them.
+ * NULL: there is none.
+ *
+ *     boxes [1, 3, 40, 40, 85] -Reshape-> [1, 4800, 85] -Concat-> [1, 6300, 85] */
+static CleaveAssignment *
+find_reshaped (const CleaveStorage *storage,
+               const CleaveAssignment *operand,
+               const CleaveLocation *location)
+{
+  CleaveAssignment *base = &storage->assignments[operand->base];
+  const CleaveLocation moved = { location->root, location->offset, base->location.stride };
+
+  return base != operand && base->result->type.element == operand->result->type.element &&
+                 cleave_shape_n_elements (&base->result->type.shape) ==
+                     cleave_shape_n_elements (&operand->result->type.shape) &&
+                 base->location.root == operand->location.root &&
+                 base->location.offset == operand->location.offset &&
+                 cleave_strides_equal (&operand->result->type.shape, operand->location.stride,
+                                       location->stride) &&
+                 (base->flags & (CLEAVE_ASSIGNMENT_INPUT | CLEAVE_ASSIGNMENT_MATERIALISED)) == 0 &&
+                 can_move (storage, base, &moved)
+             ? base
+             : NULL;
+}
+
+/* Moves a value to where another shape of it is the operand of a join. */
+static void
+move_reshaped (const CleaveAssignment *whole,
+               CleaveAssignment *base,
+               CleaveAssignment *operand,
+               const CleaveLocation *location)
+{
+  const CleaveLocation moved = { location->root, location->offset, base->location.stride };
+
+  move (base, &moved, whole->deadline);
+  operand->flags |= CLEAVE_ASSIGNMENT_MOVED;
+}
+
 static void
 move_parts (CleaveStorage *storage, CleaveAssignment *whole, const CleaveJoinFacts *facts)
 {
@@ -84,7 +123,14 @@ move_parts (CleaveStorage *storage, CleaveAssignment *whole, const CleaveJoinFac
     {
       CleaveAssignment *assignment = cleave_storage_assignment (storage, node->operands[i].result);
       CleaveLocation location = cleave_location_part (&whole->location, &ranges[i]);
+      CleaveAssignment *base = overlap ? NULL : find_reshaped (storage, assignment, &location);
 
+      if (base != NULL && base->last < whole->deadline)
+        {
+          move_reshaped (whole, base, assignment, &location);
+          join_to (assignment, value_index (storage, whole->result), i);
+          continue;
+        }
       if (is_staged (storage, assignment) && !overlap && assignment->whole == CLEAVE_NEVER)
         join_to (assignment, value_index (storage, whole->result), i);
       if ((assignment->flags & (CLEAVE_ASSIGNMENT_INPUT | CLEAVE_ASSIGNMENT_MATERIALISED)) != 0 ||

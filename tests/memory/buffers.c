@@ -71,6 +71,67 @@ START_TEST (stacked_images_lie_as_each_of_them)
 }
 END_TEST
 
+/* As the boxes of a detector: the values of each place side by side, all places one after the
+ * other.
+ */
+static CleaveResult *
+add_table (CleaveGraph *graph, CleaveResult *image)
+{
+  const CleaveShape *shape = &cleave_result_get_type (image)->shape;
+  CleaveTransposeAttrs attrs = { .perm = CLEAVE_INTS (0, 2, 3, 1) };
+
+  return add_reshape (graph, run_add (graph, "Transpose", &image, 1, &attrs),
+                      CLEAVE_INTS (1, shape->dim[2] * shape->dim[3], shape->dim[1]));
+}
+
+/* Nothing is copied: each convolution writes its rows of the table. */
+START_TEST (reshaped_operands_of_a_join_lie_in_it)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 3, 4, 5)), *image[2], *table[2], *joined;
+  g_autoptr (CleaveStorage) storage = NULL;
+
+  for (guint i = 0; i < 2; i++)
+    {
+      image[i] = run_conv (graph, x, 7, 3, CLEAVE_LAYOUT_NCHW);
+      table[i] = add_table (graph, image[i]);
+    }
+  joined = run_concat (graph, table, 2, 1);
+  run_output (graph, joined);
+  storage = make_storage (graph);
+  ck_assert_int_eq (storage->copied_bytes, 0);
+  for (guint i = 0; i < 2; i++)
+    {
+      ck_assert_uint_eq (place_of (storage, image[i])->root, place_of (storage, joined)->root);
+      ck_assert_int_eq (place_of (storage, image[i])->offset, i * 140);
+    }
+  run_assert_same (graph, 1);
+}
+END_TEST
+
+/* Columns of a table lie apart, as the convolution does not write them; and of two joins one has
+ * the value. */
+START_TEST (reshaped_operands_of_a_join_are_copied_where_they_must_be)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 3, 4, 5)), *image[2], *table[2], *plain[2];
+  g_autoptr (CleaveStorage) storage = NULL;
+
+  for (guint i = 0; i < 2; i++)
+    {
+      image[i] = run_conv (graph, x, 7, 3, CLEAVE_LAYOUT_NCHW);
+      table[i] = add_table (graph, image[i]);
+      plain[i] = add_reshape (graph, image[i], CLEAVE_INTS (1, 140, 1));
+    }
+  run_output (graph, run_concat (graph, table, 2, 1));
+  run_output (graph, run_concat (graph, table, 2, 2));
+  run_output (graph, run_concat (graph, plain, 2, 1));
+  storage = make_storage (graph);
+  ck_assert_int_ge (storage->copied_bytes, 2 * 2 * 140 * (gint64) sizeof (float));
+  run_assert_same (graph, 1);
+}
+END_TEST
+
 START_TEST (what_is_repeated_for_a_result_does_not_say_how_that_lies)
 {
   static const gint64 rows[] = { 420, 140, 20, 5, 1 };
@@ -487,6 +548,8 @@ add_tests (Suite *suite)
 {
   cleave_add_case (
       suite, "places", image_lies_with_its_channels_innermost, stacked_images_lie_as_each_of_them,
+      reshaped_operands_of_a_join_lie_in_it,
+      reshaped_operands_of_a_join_are_copied_where_they_must_be,
       what_is_repeated_for_a_result_does_not_say_how_that_lies, broadcast_has_strides_of_0,
       tile_of_ones_has_strides_of_0, what_is_broadcast_stays, views_lie_in_their_operand,
       sum_takes_the_place_of_an_operand_that_dies, a_norm_takes_the_place_of_what_it_reads,
