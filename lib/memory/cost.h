@@ -57,6 +57,9 @@ double cleave_cost_of_piece (const CleaveNode *node, GHashTable *read);
 /* Of a node that goes on with what the step before it makes. */
 double cleave_cost_along (const CleaveNode *node);
 double cleave_cost_of_copy (double n_bytes);
+/* Returns the dimension of result 0 along which the weights of a product differ, or -1 if the node
+ * has no multiply-accumulates. */
+gint cleave_cost_find_channels (const CleaveNode *node);
 /* What a product adds where pieces such as `made` have some of its channels: vectors that are not
  * full, and what each piece makes of all that it reads. */
 double cleave_cost_of_channels (const CleaveNode *node, const CleaveRange *made);

@@ -134,6 +134,14 @@ cost_of_product (const CleaveNode *node)
          cost_of_sums (node) * round_up_lanes (n_channels) / (double) n_channels;
 }
 
+gint
+cleave_cost_find_channels (const CleaveNode *node)
+{
+  return cleave_node_get_macs (node) == 0 || node->results[0].type.shape.rank == 0
+             ? -1
+             : (gint) find_channels (node);
+}
+
 double
 cleave_cost_of_channels (const CleaveNode *node, const CleaveRange *made)
 {

@@ -78,21 +78,26 @@ is_asked (const Search *search, gint64 n_tiles)
                          : n_tiles <= CLEAVE_FIT_MAX_TILES;
 }
 
+/* The extent of a cut of the last node before a step. */
+static gint64
+find_extent (const Searcher *searcher, guint end, CleaveFitCut cut)
+{
+  const CleaveFitSteps *steps = searcher->search->steps;
+  const guint last = steps->first_node[end] - 1;
+  const gint dim = cleave_fit_axes_find_dim (steps, last, cut);
+
+  return cleave_fit_node (steps, last)->node->results[0].type.shape.dim[dim];
+}
+
 /* Strips cut into tiles of 1, 2, 4, 8 … columns. */
 static void
 walk_tiles (const Searcher *searcher, const CleaveFitWalk *strips, GArray *found)
 {
   CleaveFitWalker *walker = searcher->walker;
-  const CleaveFitSteps *steps = searcher->search->steps;
-  guint last = steps->first_node[strips->end] - 1;
-  gint dim = cleave_fit_walker_get_dim (walker, last, CLEAVE_FIT_COLUMNS);
+  const gint64 extent = find_extent (searcher, strips->end, strips->column_cut);
   CleaveFitWalk walk = *strips;
   gboolean keeps_wide = FALSE;
-  gint64 extent;
 
-  if (dim < 0)
-    return;
-  extent = cleave_fit_node (steps, last)->node->results[0].type.shape.dim[dim];
   for (gint64 columns = 1; columns < extent; columns *= 2)
     {
       gint64 n = (extent + columns - 1) / columns;
@@ -114,66 +119,72 @@ walk_tiles (const Searcher *searcher, const CleaveFitWalk *strips, GArray *found
     walk_narrow (walker, strips, found);
 }
 
-/* Strips of 1, 2, 3, 4, 6, 8, 12 … rows. */
+/* Strips of 1, 2, 3, 4, 6, 8, 12 … rows; cut into tiles along `column_cut`, unless that is
+ * CLEAVE_FIT_NONE. */
 static void
-walk_cut (const Searcher *searcher, guint end, CleaveFitCut cut, GArray *found)
+walk_cut (
+    const Searcher *searcher, guint end, CleaveFitCut cut, CleaveFitCut column_cut, GArray *found)
 {
-  CleaveFitWalker *walker = searcher->walker;
-  const CleaveFitSteps *steps = searcher->search->steps;
-  guint last = steps->first_node[end] - 1;
-  gint dim = cleave_fit_walker_get_dim (walker, last, cut);
-  gint64 extent, before = 0;
+  const gint64 extent = find_extent (searcher, end, cut);
+  gint64 before = 0;
 
-  if (dim < 0)
-    return;
-  extent = cleave_fit_node (steps, last)->node->results[0].type.shape.dim[dim];
   for (gint64 rows = 1; rows < extent; rows += rows < 4                   ? 1
                                                : (rows & (rows - 1)) == 0 ? rows / 2
                                                                           : rows / 3)
     {
       gint64 n = (extent + rows - 1) / rows;
-      CleaveFitWalk walk = { end, (guint) n,         1,    searcher->search->max_steps,
-                             cut, CLEAVE_HALO_CARRY, FALSE };
+      CleaveFitWalk walk = { .end = end,
+                             .n_strips = (guint) n,
+                             .n_columns = 1,
+                             .max_steps = searcher->search->max_steps,
+                             .cut = cut,
+                             .column_cut = column_cut,
+                             .halo = CLEAVE_HALO_CARRY };
 
       if (n == before || n > MAX_STRIPS)
         continue;
       before = n;
-      if (searcher->search->strips == NULL)
-        walk_both (walker, &walk, found);
+      if (column_cut == CLEAVE_FIT_NONE)
+        walk_both (searcher->walker, &walk, found);
       else
         walk_tiles (searcher, &walk, found);
     }
 }
 
-/* Where lines of columns are shorter than lines of rows, less is to be kept of them. */
+/* Whether strips along a cut may need less than strips along those before it.  Strips along a
+ * shorter axis with a halo keep longer lines for the next strip. */
 static gboolean
-is_wide (const Searcher *searcher, guint end)
+may_need_less (const Searcher *searcher, guint end, const CleaveFitCut *cuts, guint index)
 {
   const CleaveFitSteps *steps = searcher->search->steps;
-  guint last = steps->first_node[end] - 1;
-  const CleaveShape *shape = &cleave_fit_node (steps, last)->node->results[0].type.shape;
-  gint row = cleave_fit_walker_get_dim (searcher->walker, last, CLEAVE_FIT_ROWS);
-  gint column = cleave_fit_walker_get_dim (searcher->walker, last, CLEAVE_FIT_COLUMNS);
 
-  return row >= 0 && column >= 0 && shape->dim[column] > shape->dim[row];
+  return index == 0 || !cleave_fit_axes_has_halo (steps, cuts[index]) ||
+         find_extent (searcher, end, cuts[index]) > find_extent (searcher, end, cuts[0]);
 }
 
+/* Strips along the axes of the last node before a step, and tiles: strips along the first axis, cut
+ * along each other axis that has a halo, or along the second where none has. */
 static void
 walk_end (const Searcher *searcher, guint end, GArray *found)
 {
-  const CleaveFitEdges *strips = searcher->search->strips;
+  const Search *search = searcher->search;
+  const CleaveFitEdges *strips = search->strips;
+  CleaveFitCut cuts[CLEAVE_MAX_RANK];
+  guint n;
 
   if (strips != NULL)
     g_array_append_vals (found, &g_array_index (strips->edges, CleaveFitEdge, strips->first[end]),
                          strips->first[end + 1] - strips->first[end]);
-  if ((strips != NULL && searcher->search->steps->n_steps > MAX_STEPS_OF_TILES) ||
+  if ((strips != NULL && search->steps->n_steps > MAX_STEPS_OF_TILES) ||
       !cleave_fit_walker_is_border (searcher->walker, end))
     return;
-  walk_cut (searcher, end, CLEAVE_FIT_ROWS, found);
-  if (strips == NULL && is_wide (searcher, end))
-    walk_cut (searcher, end, CLEAVE_FIT_COLUMNS, found);
-  if (strips == NULL)
-    walk_cut (searcher, end, CLEAVE_FIT_OUTER, found);
+  n = cleave_fit_axes_list_cuts (search->steps, search->steps->first_node[end] - 1, cuts);
+  for (guint i = 0; i < n && strips == NULL; i++)
+    if (may_need_less (searcher, end, cuts, i))
+      walk_cut (searcher, end, cuts[i], CLEAVE_FIT_NONE, found);
+  for (guint i = 1; i < n && strips != NULL; i++)
+    if (i == 1 || cleave_fit_axes_has_halo (search->steps, cuts[i]))
+      walk_cut (searcher, end, cuts[0], cuts[i], found);
 }
 
 static gpointer
@@ -199,7 +210,7 @@ find_edges (gpointer data)
 
 /* Runs on this thread, and on others where they can be had; how many nodes they have come by. */
 static guint64
-run (Search *search, CleaveFitWalker *walker)
+run (Search *search)
 {
   const guint asked = search->watch->n_threads;
   const guint n = asked > 0 ? asked
@@ -207,17 +218,14 @@ run (Search *search, CleaveFitWalker *walker)
                                    search->steps->n_steps / STEPS_OF_THREAD + 1);
   g_autofree Searcher *searchers = g_new0 (Searcher, n);
   g_autofree GThread **threads = g_new0 (GThread *, n);
-  guint64 n_visits;
+  guint64 n_visits = 0;
 
+  for (guint i = 0; i < n; i++)
+    searchers[i] = (Searcher){ search, cleave_fit_walker_new (search->steps), i == 0 };
   for (guint i = 1; i < n; i++)
-    {
-      searchers[i] = (Searcher){ search, cleave_fit_walker_new (search->steps), FALSE };
-      threads[i] = g_thread_try_new ("cleave-fit", find_edges, &searchers[i], NULL);
-    }
-  searchers[0] = (Searcher){ search, walker, TRUE };
+    threads[i] = g_thread_try_new ("cleave-fit", find_edges, &searchers[i], NULL);
   find_edges (&searchers[0]);
-  n_visits = cleave_fit_walker_get_n_visits (walker);
-  for (guint i = 1; i < n; i++)
+  for (guint i = 0; i < n; i++)
     {
       if (threads[i] != NULL)
         g_thread_join (threads[i]);
@@ -286,8 +294,7 @@ init (CleaveFitEdges *edges, Search *search, GError **error)
   search->steps = edges->steps;
   search->max_steps = MAX (MIN_SEGMENT, MAX_WALKED / (20 * (n_steps + 1)));
   search->best = best;
-  edges->walker = cleave_fit_walker_new (edges->steps);
-  edges->n_visits = run (search, edges->walker);
+  edges->n_visits = run (search);
   join_ends (edges, best);
   make_links (edges);
   return !g_cancellable_set_error_if_cancelled (search->watch->cancellable, error);
@@ -355,7 +362,6 @@ void
 cleave_fit_edges_clear (CleaveFitEdges *edges)
 {
   g_clear_pointer (&edges->links, g_free);
-  g_clear_pointer (&edges->walker, cleave_fit_walker_free);
   g_clear_pointer (&edges->edges, g_array_unref);
   g_clear_pointer (&edges->first, g_free);
 }
@@ -367,7 +373,7 @@ is_alike (const CleaveFitEdge *a, const CleaveFitEdge *b)
   guint n = MIN (a->end - a->begin, b->end - b->begin);
   guint begin = MAX (a->begin, b->begin) - MIN (a->begin, b->begin);
 
-  return SIMILAR * begin <= n && a->cut == b->cut && a->halo == b->halo &&
+  return SIMILAR * begin <= n && a->cuts_weights == b->cuts_weights && a->halo == b->halo &&
          a->in_bands == b->in_bands && a->is_thin == b->is_thin &&
          a->keeps_copies == b->keeps_copies && (a->n_columns > 1) == (b->n_columns > 1);
 }

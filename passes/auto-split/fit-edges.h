@@ -26,7 +26,6 @@ typedef struct
 typedef struct
 {
   const CleaveFitSteps *steps;
-  CleaveFitWalker *walker;
   GArray *edges;        /* CleaveFitEdge */
   CleaveFitLink *links; /* of each, which has the same number of bytes */
   guint *first;         /* of each end; n_steps + 2 */

@@ -5,49 +5,12 @@
 #include "fit-needs.h"
 
 #include "../../lib/memory/cost.h"
-#include "../split/dimension-names.h"
 #include "../views/strided-range.h"
 #include "fit-windows.h"
 
 #include <math.h>
 
 /* Where a segment ends. */
-
-static gint
-find_dim (CleaveFitWalker *walker, const CleaveNode *node, CleaveFitCut cut)
-{
-  const CleaveShape *shape = &node->results[0].type.shape;
-  const char *letters = cleave_letters_find (walker->letters, node, G_MAXUINT);
-  const char *row = letters == NULL ? NULL : strchr (letters, 'H');
-  const char *column = letters == NULL ? NULL : strchr (letters, 'W');
-  guint rows = row != NULL ? (guint) (row - letters) : shape->rank > 1 ? shape->rank - 2 : 0;
-
-  if (shape->rank == 0 || node->op->maps == NULL)
-    return -1;
-  if (rows >= shape->rank)
-    rows = 0;
-  if (cut == CLEAVE_FIT_COLUMNS && row != NULL)
-    return column != NULL && (guint) (column - letters) < shape->rank ? (gint) (column - letters)
-                                                                      : -1;
-  if (cut == CLEAVE_FIT_ROWS)
-    return shape->dim[rows] > 1 ? (gint) rows : -1;
-  if (cut == CLEAVE_FIT_COLUMNS && shape->dim[rows] <= 1)
-    return -1;
-  for (guint d = 0; d < shape->rank; d++)
-    if (d != rows && shape->dim[d] > 1)
-      return (gint) d;
-  return -1;
-}
-
-gint
-cleave_fit_walker_get_dim (CleaveFitWalker *walker, guint node, CleaveFitCut cut)
-{
-  gint *dim = &walker->dims[node * CLEAVE_FIT_N_CUTS + cut];
-
-  if (*dim == CLEAVE_FIT_UNKNOWN)
-    *dim = find_dim (walker, cleave_fit_node (walker->steps, node)->node, cut);
-  return *dim;
-}
 
 /* Where chunk k of an extent begins, if the larger ones come first. */
 static gint64
@@ -65,11 +28,17 @@ find_middle (gint64 extent, gint64 n)
   return n_larger < 2 ? n / 2 : MIN (n / 2, n_larger - 1);
 }
 
+static gint
+find_dim (const CleaveFitState *state, guint node, CleaveFitCut cut)
+{
+  return cleave_fit_axes_find_dim (state->walker->steps, node, cut);
+}
+
 /* Cuts the strip of the middle, and the first. */
 static gboolean
 begin_tile (CleaveFitState *state, guint index, CleaveFitNeed *need)
 {
-  gint dim = cleave_fit_walker_get_dim (state->walker, index, CLEAVE_FIT_COLUMNS);
+  gint dim = find_dim (state, index, state->walk->column_cut);
   gint64 n = state->walk->n_columns, k, extent;
 
   if (dim < 0 || need->range[CLEAVE_FIT_FIRST].dim[dim].end < n)
@@ -88,7 +57,7 @@ begin_tile (CleaveFitState *state, guint index, CleaveFitNeed *need)
 static gboolean
 begin_band (CleaveFitState *state, guint index, CleaveFitNeed *need)
 {
-  gint dim = cleave_fit_walker_get_dim (state->walker, index, CLEAVE_FIT_COLUMNS);
+  gint dim = find_dim (state, index, state->walk->column_cut);
   const CleaveFitNode *node = cleave_fit_node (state->walker->steps, index);
   CleaveRange whole = cleave_range_whole (&node->node->results[0].type.shape);
   gint64 n = state->walk->n_columns, k, extent;
@@ -108,14 +77,13 @@ static gboolean
 begin_at (CleaveFitState *state, guint index)
 {
   const CleaveFitNode *node = cleave_fit_node (state->walker->steps, index);
-  gint dim = cleave_fit_walker_get_dim (state->walker, index, state->walk->cut);
+  gint dim = find_dim (state, index, state->walk->cut);
   CleaveFitNeed *need = &state->walker->needs[node->first_value];
   gint64 n = state->walk->n_strips, k, extent;
   CleaveRange whole;
 
   if (dim < 0 || node->node->results[0].type.shape.dim[dim] < n ||
-      (state->walk->n_columns > 1 &&
-       dim == cleave_fit_walker_get_dim (state->walker, index, CLEAVE_FIT_COLUMNS)))
+      (state->walk->n_columns > 1 && dim == find_dim (state, index, state->walk->column_cut)))
     return FALSE;
   whole = cleave_range_whole (&node->node->results[0].type.shape);
   extent = whole.dim[dim].end;
@@ -411,6 +379,29 @@ note_join (CleaveFitState *state, const CleaveFitNode *node)
     g_array_append_val (state->walker->joins, node->first_value);
 }
 
+/* Pieces of some channels read the weights of these alone, and leave vectors partly empty; all
+ * others read the same weights again.  Equal pieces are one piece, and carried ones are made once.
+ */
+static void
+count_weights (CleaveFitState *state,
+               const CleaveFitNode *node,
+               const CleaveRange made[CLEAVE_FIT_N_SAMPLES])
+{
+  const CleaveRange *middle = &made[CLEAVE_FIT_MIDDLE];
+
+  if (node->channels < 0 || cleave_range_holds_none (middle) ||
+      cleave_range_equal (middle, &made[CLEAVE_FIT_FIRST]))
+    return;
+  if (middle->dim[node->channels].end - middle->dim[node->channels].begin >=
+      node->node->results[0].type.shape.dim[node->channels])
+    state->again += node->again;
+  else
+    {
+      state->idle += cleave_cost_of_channels (node->node, middle);
+      state->cuts_weights = TRUE;
+    }
+}
+
 gboolean
 cleave_fit_visit (CleaveFitState *state, guint index)
 {
@@ -438,10 +429,7 @@ cleave_fit_visit (CleaveFitState *state, guint index)
     }
   find_made (state, node, made);
   count_macs (state, node, made);
-  if (state->walk->cut != CLEAVE_FIT_OUTER)
-    state->again += node->again;
-  else
-    state->idle += cleave_cost_of_channels (node->node, &made[CLEAVE_FIT_MIDDLE]);
+  count_weights (state, node, made);
   ask_operands (state, node, made);
   return TRUE;
 }

@@ -26,9 +26,6 @@ typedef enum {
  * windows of all of them may be alive at once, which is not foreseen. */
 #define CLEAVE_FIT_THIN 3
 
-/* Dimensions that are not looked for yet. */
-#define CLEAVE_FIT_UNKNOWN -2
-
 typedef struct
 {
   guint stamp;   /* of the walk that needs it */
@@ -48,8 +45,6 @@ typedef struct
 struct _CleaveFitWalker
 {
   const CleaveFitSteps *steps;
-  GHashTable *letters;
-  gint *dims;                   /* of each node, for each cut */
   gint64 *crossing;             /* of each step: bytes of what is alive before it and in it */
   CleaveFitNeed *needs;         /* of each value */
   CleaveFitWindow *windows;     /* of each buffer */
@@ -79,6 +74,7 @@ typedef struct
   double idle;       /* nanoseconds: of chunks of channels */
   gboolean overlaps; /* one strip needs what another has */
   gboolean is_thin;
+  gboolean cuts_weights;
 } CleaveFitState;
 
 static inline double

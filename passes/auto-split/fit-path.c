@@ -19,7 +19,7 @@ static gboolean
 is_taken (const CleaveFitEdges *edges, const CleaveFitEdge *edge)
 {
   return !edges->is_even ||
-         (edge->cut == CLEAVE_FIT_OUTER ? edges->has_chunks : edge->n_strips >= MIN_EVEN_STRIPS);
+         (edge->cuts_weights ? edges->has_chunks : edge->n_strips >= MIN_EVEN_STRIPS);
 }
 
 static void

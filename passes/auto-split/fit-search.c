@@ -42,9 +42,9 @@ make_key (const CleaveFitPath *path)
     {
       const CleaveFitEdge *edge = &g_array_index (path->edges, CleaveFitEdge, i);
 
-      g_string_append_printf (key, "%u-%u:%ux%u,%d,%d,%d,%d;", edge->begin, edge->end,
-                              edge->n_strips, edge->n_columns, (int) edge->cut, (int) edge->halo,
-                              edge->in_bands, edge->keeps_copies);
+      g_string_append_printf (key, "%u-%u:%ux%u,%u,%u,%d,%d,%d;", edge->begin, edge->end,
+                              edge->n_strips, edge->n_columns, edge->cut, edge->column_cut,
+                              (int) edge->halo, edge->in_bands, edge->keeps_copies);
     }
   return g_string_free (key, FALSE);
 }

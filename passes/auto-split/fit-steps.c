@@ -2,7 +2,7 @@
 
 /* Over 400 lines: one table of a graph, half of it what lies in which buffer. */
 
-#include "fit-steps.h"
+#include "fit-axes.h"
 
 #include "../../lib/ir/topology.h"
 #include "../../lib/memory/cost.h"
@@ -237,6 +237,7 @@ add_nodes (CleaveFitSteps *steps,
       added.macs = cleave_node_get_macs (node);
       added.again = cleave_cost_of_weights_again (node);
       added.begin = cleave_cost_to_begin (node);
+      added.channels = cleave_cost_find_channels (node);
       added.can_split = node->op->maps != NULL;
       added.is_wide = wide[node->id];
       added.is_again = cleave_node_widens (node) > 0;
@@ -390,6 +391,7 @@ init (CleaveFitSteps *steps, const CleaveGraph *graph, const CleaveTimeline *tim
   add_nodes (steps, graph, timeline, step);
   add_values (steps, timeline, of, value_of);
   add_operands (steps, value_of);
+  cleave_fit_axes_init (steps);
 }
 
 gboolean
@@ -436,4 +438,6 @@ cleave_fit_steps_clear (CleaveFitSteps *steps)
   g_clear_pointer (&steps->values, g_array_unref);
   g_clear_pointer (&steps->buffers, g_array_unref);
   g_clear_pointer (&steps->first_buffer, g_free);
+  g_clear_pointer (&steps->axes, g_free);
+  g_clear_pointer (&steps->has_halo, g_free);
 }

@@ -20,8 +20,9 @@ typedef struct
   guint first_operand, n_operands;
   guint first_value, n_values;
   gint64 macs;
-  double again;     /* nanoseconds: to read its weights once more */
-  double begin;     /* nanoseconds: of each piece, before it computes anything */
+  double again;  /* nanoseconds: to read its weights once more */
+  double begin;  /* nanoseconds: of each piece, before it computes anything */
+  gint channels; /* the dimension of result 0 along which weights differ; -1: there are no MACs */
   gboolean is_view; /* each result is a part of its operand: what is needed of it is needed there */
   gboolean can_split;
   gboolean is_wide;  /* as cleave_find_wide() has it */
@@ -61,6 +62,8 @@ typedef struct
   GArray *values;      /* CleaveFitValue */
   GArray *buffers;     /* CleaveFitBuffer, by the step where they begin */
   guint *first_buffer; /* that begins at a step or later; n_steps + 1 */
+  guint *axes;         /* the axis of each dimension, CLEAVE_MAX_RANK for each value: fit-axes.h */
+  gboolean *has_halo;  /* of each axis: neighboring pieces read the same elements somewhere */
   gint64 macs;
 } CleaveFitSteps;
 

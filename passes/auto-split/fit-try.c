@@ -72,8 +72,9 @@ part_new (const CleaveFitEdges *edges, const CleaveFitEdge *edge)
 
       if (is_read_in (steps, node, members))
         continue;
-      dim = (guint) cleave_fit_walker_get_dim (edges->walker, i, edge->cut);
-      column = (guint) cleave_fit_walker_get_dim (edges->walker, i, CLEAVE_FIT_COLUMNS);
+      dim = (guint) cleave_fit_axes_find_dim (steps, i, edge->cut);
+      column =
+          edge->n_columns > 1 ? (guint) cleave_fit_axes_find_dim (steps, i, edge->column_cut) : 0;
       g_array_append_val (part->dims, dim);
       g_array_append_val (part->columns, column);
       g_ptr_array_add (ends, g_strdup (node->name));

@@ -41,10 +41,6 @@ cleave_fit_walker_new (const CleaveFitSteps *steps)
   CleaveFitWalker *walker = g_new0 (CleaveFitWalker, 1);
 
   walker->steps = steps;
-  walker->letters = g_hash_table_new (NULL, NULL);
-  walker->dims = g_new (gint, CLEAVE_FIT_N_CUTS * steps->nodes->len + 1);
-  for (guint i = 0; i < CLEAVE_FIT_N_CUTS * steps->nodes->len; i++)
-    walker->dims[i] = CLEAVE_FIT_UNKNOWN;
   find_crossing (walker);
   for (guint s = 0; s < steps->n_steps; s++)
     walker->peak = MAX (walker->peak, steps->live[s]);
@@ -62,8 +58,6 @@ cleave_fit_walker_new (const CleaveFitSteps *steps)
 void
 cleave_fit_walker_free (CleaveFitWalker *walker)
 {
-  g_hash_table_unref (walker->letters);
-  g_free (walker->dims);
   g_free (walker->crossing);
   g_free (walker->needs);
   g_free (walker->windows);
@@ -233,6 +227,8 @@ add_edge (const CleaveFitState *state, guint begin, gint64 most, GArray *edges)
                          .n_strips = walk->n_strips,
                          .n_columns = walk->n_columns,
                          .cut = walk->cut,
+                         .column_cut = walk->n_columns > 1 ? walk->column_cut : CLEAVE_FIT_NONE,
+                         .cuts_weights = state->cuts_weights,
                          .halo = walk->halo,
                          .in_bands = walk->in_bands,
                          .is_thin = state->is_thin,

@@ -1,18 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-#include "fit-steps.h"
+#include "fit-axes.h"
 #include "strips.h"
-
-/* Which dimension of a result strips cut: the rows of images and matrices; the outermost other one;
- * the columns of images, which cut strips of rows into tiles, and are strips where images are wide.
- */
-typedef enum {
-  CLEAVE_FIT_ROWS,
-  CLEAVE_FIT_OUTER,
-  CLEAVE_FIT_COLUMNS,
-  CLEAVE_FIT_N_CUTS
-} CleaveFitCut;
 
 /* The steps from `begin` to before `end` done together, strip by strip; one step as it is has one
  * strip. */
@@ -20,11 +10,12 @@ typedef struct
 {
   guint begin, end;
   guint n_strips;
-  guint n_columns; /* tiles that each strip is cut into */
-  CleaveFitCut cut;
+  guint n_columns;              /* tiles that each strip is cut into */
+  CleaveFitCut cut, column_cut; /* `column_cut` of tiles alone */
   CleaveHalo halo;
   gboolean in_bands; /* tiles below each other come one after the other, those beside them later */
   gboolean is_thin;  /* strips keep much more than they make */
+  gboolean cuts_weights; /* pieces read different parts of some weights */
   gboolean keeps_copies; /* what strips keep of a value is a copy, although it be all of it */
   gint64 n_bytes;        /* that are alive meanwhile, as far as can be told */
   gint64 foreseen;       /* the same, before anything was measured */
@@ -52,14 +43,11 @@ gboolean cleave_fit_walker_keeps_wide (const CleaveFitWalker *walker);
 /* How many nodes all walks have come by. */
 guint64 cleave_fit_walker_get_n_visits (const CleaveFitWalker *walker);
 
-/* The dimension of result 0 that is cut, or -1. */
-gint cleave_fit_walker_get_dim (CleaveFitWalker *walker, guint node, CleaveFitCut cut);
-
 /* What to walk from: all that ends before a step, cut into so many strips. */
 typedef struct
 {
   guint end, n_strips, n_columns, max_steps;
-  CleaveFitCut cut;
+  CleaveFitCut cut, column_cut;
   CleaveHalo halo;
   gboolean in_bands;
 } CleaveFitWalk;

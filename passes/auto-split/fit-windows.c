@@ -184,8 +184,9 @@ cleave_fit_add_window (CleaveFitState *state, guint index)
       count_common (&need->range[CLEAVE_FIT_MIDDLE], &need->range[CLEAVE_FIT_BEFORE], &all);
   gboolean keeps_rows =
       state->walk->halo != CLEAVE_HALO_RECOMPUTE && !cleave_fit_is_wide (state, node);
-  /* chunks of channels that are equal are one, whatever the halo */
-  gboolean carries = keeps_rows || (all && state->walk->cut == CLEAVE_FIT_OUTER);
+  /* equal pieces are one piece, whatever the halo */
+  gboolean carries = keeps_rows || (all && cleave_range_equal (&need->range[CLEAVE_FIT_MIDDLE],
+                                                               &need->range[CLEAVE_FIT_FIRST]));
   gint64 n_kept =
       carries ? get_bytes (value, count_common (&need->range[CLEAVE_FIT_LATER],
                                                 &need->range[CLEAVE_FIT_BEFORE], &all_later))

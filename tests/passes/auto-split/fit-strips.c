@@ -81,6 +81,13 @@ measure_edge (const CleaveGraph *graph, const CleaveFitEdges *strips, const Clea
   return tried->part_bytes[0];
 }
 
+/* The dimension that strips cut in the node that the segment ends with. */
+static gint
+find_dim (const CleaveFitSteps *steps, const CleaveFitEdge *edge)
+{
+  return cleave_fit_axes_find_dim (steps, steps->first_node[edge->end] - 1, edge->cut);
+}
+
 /* What a Concat joins lies in its place; strips of the Concat are there besides, if its operands
  * are made before. */
 START_TEST (strips_of_a_concat_are_foreseen)
@@ -103,7 +110,7 @@ START_TEST (strips_of_a_concat_are_foreseen)
       const CleaveFitEdge *edge = &g_array_index (strips.edges, CleaveFitEdge, i);
       const CleaveNode *first = cleave_fit_node (&steps, steps.first_node[edge->begin])->node;
 
-      if (!g_str_equal (first->op->name, "Concat") || edge->cut != CLEAVE_FIT_ROWS)
+      if (!g_str_equal (first->op->name, "Concat") || find_dim (&steps, edge) != 2)
         continue;
       n++;
       ck_assert_double_ge ((double) edge->apart,
@@ -131,10 +138,10 @@ assert_foreseen (const CleaveGraph *graph, double at_most)
           edge->end < steps.n_steps ? 0 : (double) measure_edge (graph, &strips, edge);
 
       ck_assert_msg (measured <= at_most * (double) edge->apart,
-                     "steps %u to %u in %u strips of dimension %d, halo %d: %.0f bytes in place of "
+                     "steps %u to %u in %u strips of cut %u, halo %d: %.0f bytes in place of "
                      "%" G_GINT64_FORMAT,
-                     edge->begin, edge->end, edge->n_strips, (int) edge->cut, (int) edge->halo,
-                     measured, edge->apart);
+                     edge->begin, edge->end, edge->n_strips, edge->cut, (int) edge->halo, measured,
+                     edge->apart);
     }
 }
 
@@ -283,7 +290,7 @@ START_TEST (strips_of_large_weights_cost)
     {
       const CleaveFitEdge *edge = &g_array_index (strips.edges, CleaveFitEdge, i);
 
-      if (edge->cut != CLEAVE_FIT_ROWS)
+      if (find_dim (&steps, edge) != 2)
         continue;
       n_cut++;
       ck_assert_double_ge (edge->again, (edge->n_strips - 1) * (double) N_WEIGHTS / 60);

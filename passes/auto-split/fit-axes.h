@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "fit-steps.h"
+
+/* Axes: which dimensions of which values a cut runs through.
+ *
+ * A dimension map connects a dimension of a result with a dimension of an operand, as the rows of a
+ * convolution's result with the rows of its image.  An axis is all dimensions that are connected in
+ * this way, directly or through other values, whatever their names and positions:
+ *
+ *     x [1, 255, 20, 20] -Reshape-> [1, 3, 85, 20, 20] -Transpose-> [1, 3, 20, 20, 85]
+ *                rows^                         rows^                    ^rows
+ *
+ * A segment of several ends is cut along one axis in all of them.  A value may have an axis twice,
+ * as the scores of an attention have the tokens, so a cut says which of them. */
+
+/* An axis, and which of the dimensions of a value that belong to it: CLEAVE_MAX_RANK * axis +
+ * index. */
+typedef guint CleaveFitCut;
+
+/* Fills the axes of the steps, whose nodes, values and operands are there. */
+void cleave_fit_axes_init (CleaveFitSteps *steps);
+
+/* Returns the dimension of result 0 of a node that a cut runs through, or -1 if it has none of more
+ * than one element. */
+gint cleave_fit_axes_find_dim (const CleaveFitSteps *steps, guint node, CleaveFitCut cut);
+/* Fills `cuts` (CLEAVE_MAX_RANK entries) with the cuts that result 0 of a node can have and returns
+ * how many: first those along an axis with a halo, the outermost dimension first, then the others
+ * from the second-last dimension outwards, the last dimension at the end. */
+guint cleave_fit_axes_list_cuts (const CleaveFitSteps *steps, guint node, CleaveFitCut *cuts);
+
+static inline gboolean
+cleave_fit_axes_has_halo (const CleaveFitSteps *steps, CleaveFitCut cut)
+{
+  return steps->has_halo[cut / CLEAVE_MAX_RANK];
+}
