@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "../../lib/onnx/resize-part.h"
+#include "../../lib/onnx/tensor-proto.h"
 #include "../../lib/onnx/wire.h"
 #include "interpret.h"
 #include "models.h"
@@ -861,6 +862,48 @@ START_TEST (indices_of_a_piece_of_an_unpool_count_in_the_piece)
 }
 END_TEST
 
+/* Returns the element type of the depth of a OneHot from a file. */
+static int
+depth_type (CleaveElement indices, CleaveElement values, gint64 depth)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveTensorType types[] = { CLEAVE_TYPE (indices, 3), CLEAVE_TYPE (values, 2) };
+  CleaveResult *operands[] = { cleave_graph_add_input (graph, "x", &types[0], NULL),
+                               cleave_graph_add_input (graph, "v", &types[1], NULL) };
+  CleaveOneHotAttrs a = { .axis = 1, .depth = depth };
+  CleaveNode *node =
+      cleave_graph_add (graph, cleave_op_lookup ("OneHot"), "n", operands, 2, 1, &a, NULL);
+  g_autoptr (Model) model = NULL;
+
+  cleave_graph_add_output (graph, "y", cleave_node_get_result (node, 0), NULL);
+  model = export_model (graph);
+  return model->graph->initializer[0]->data_type;
+}
+
+/* These are the kernels that ONNX Runtime 1.30 has. */
+START_TEST (the_depth_of_a_one_hot_has_a_type_with_a_kernel)
+{
+  static const CleaveElement cases[][3] = {
+    { CLEAVE_FLOAT16, CLEAVE_FLOAT16, CLEAVE_FLOAT32 },
+    { CLEAVE_FLOAT16, CLEAVE_FLOAT32, CLEAVE_FLOAT32 },
+    { CLEAVE_FLOAT16, CLEAVE_INT64, CLEAVE_INT64 },
+    { CLEAVE_FLOAT32, CLEAVE_FLOAT32, CLEAVE_FLOAT32 },
+    { CLEAVE_FLOAT32, CLEAVE_INT64, CLEAVE_INT64 },
+    { CLEAVE_INT32, CLEAVE_FLOAT16, CLEAVE_INT32 },
+    { CLEAVE_INT32, CLEAVE_FLOAT32, CLEAVE_INT32 },
+    { CLEAVE_INT64, CLEAVE_FLOAT32, CLEAVE_INT64 },
+    { CLEAVE_INT64, CLEAVE_INT32, CLEAVE_FLOAT32 },
+    { CLEAVE_INT64, CLEAVE_INT64, CLEAVE_INT64 },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    ck_assert_int_eq (depth_type (cases[i][0], cases[i][1], 5),
+                      cleave_onnx_element_number (cases[i][2]));
+  ck_assert_int_eq (depth_type (CLEAVE_FLOAT32, CLEAVE_FLOAT32, (1 << 24) + 1),
+                    ONNX__TENSOR_PROTO__DATA_TYPE__INT64);
+}
+END_TEST
+
 /* ONNX wants a scalar for each number that is an operand, but a list of one for the k of TopK. */
 START_TEST (numbers_that_are_operands_are_scalars)
 {
@@ -899,7 +942,8 @@ add_tests (Suite *suite)
       channels_last_stands_between_transposes, indices_of_channels_last_are_an_error,
       a_phase_becomes_a_slice, a_place_becomes_products, a_place_is_read_as_it_was_written,
       a_part_becomes_a_slice, numbers_that_are_operands_are_scalars,
-      indices_of_a_piece_of_an_unpool_count_in_the_piece, NULL);
+      indices_of_a_piece_of_an_unpool_count_in_the_piece,
+      the_depth_of_a_one_hot_has_a_type_with_a_kernel, NULL);
   cleave_add_case (suite, "assemble", an_assemble_becomes_concats, every_cover_has_a_form, NULL);
   cleave_add_case (suite, "constants", parts_of_one_tensor_are_written_once,
                    unused_constants_are_left_out, NULL);

@@ -216,6 +216,32 @@ cleave_onnx_attr_is_absent (const CleaveAttr *attr, gconstpointer attrs)
   return cleave_attr_is_default (attr, attrs);
 }
 
+/* Chooses an element type of the depth of a OneHot for which ONNX Runtime has a kernel: it has some
+ * of 72 combinations of indices, depth and values alone. */
+static CleaveElement
+choose_depth_element (const CleaveNode *node, gint64 depth)
+{
+  CleaveElement indices = node->operands[0].result->type.element;
+  CleaveElement values = node->results[0].type.element;
+
+  if (values == CLEAVE_INT64 || depth > 1 << 24) /* which float32 may not hold */
+    return CLEAVE_INT64;
+  if (values == CLEAVE_INT32 || indices == CLEAVE_FLOAT16 || indices == CLEAVE_FLOAT32)
+    return CLEAVE_FLOAT32;
+  return indices == CLEAVE_INT32 ? CLEAVE_INT32 : CLEAVE_INT64;
+}
+
+static CleaveTensor *
+scalar_of_int (const CleaveNode *node, gint64 value)
+{
+  CleaveElement element =
+      strcmp (node->op->name, "OneHot") == 0 ? choose_depth_element (node, value) : CLEAVE_INT64;
+
+  if (element != CLEAVE_INT64)
+    return scalar_of_double (element, (double) value);
+  return cleave_tensor_new_copy (&CLEAVE_SCALAR (CLEAVE_INT64), &value, NULL);
+}
+
 CleaveTensor *
 cleave_onnx_attr_to_tensor (const CleaveNode *node, const CleaveAttr *attr, gconstpointer attrs)
 {
@@ -236,7 +262,7 @@ cleave_onnx_attr_to_tensor (const CleaveNode *node, const CleaveAttr *attr, gcon
     return cleave_tensor_dup_dense (*(CleaveTensor *const *) field);
   g_assert (attr->kind == CLEAVE_ATTR_INT);
   if ((attr->flags & CLEAVE_ATTR_SCALAR) != 0)
-    return cleave_tensor_new_copy (&CLEAVE_SCALAR (CLEAVE_INT64), field, NULL);
+    return scalar_of_int (node, *(const gint64 *) field);
   return list_of_ints (field, 1);
 }
 
