@@ -11,7 +11,9 @@
 #include "shrink.h"
 
 static gint64 first = -1, n_seeds = 1000, seconds, hang_after = 10, one = -1;
-static int n_jobs = 1, max_failures = 10;
+/* With --write one or two nodes: of more, a third have results that another system rounds
+ * otherwise. */
+static int n_jobs = 1, max_failures = 10, max_nodes = 2;
 static char *folder, *counts, *replay, *peer;
 static gboolean print_ops;
 
@@ -27,6 +29,7 @@ static const GOptionEntry entries[] = {
   { "seed", 0, 0, G_OPTION_ARG_INT64, &one, "Judge one seed in this process", "N" },
   { "replay", 0, 0, G_OPTION_ARG_FILENAME, &replay, "Judge a case that was kept", "FILE" },
   { "write", 0, 0, G_OPTION_ARG_FILENAME, &peer, "Write small models for another system", "DIR" },
+  { "nodes", 0, 0, G_OPTION_ARG_INT, &max_nodes, "With --write: at most so many nodes (2)", "N" },
   { "ops", 0, 0, G_OPTION_ARG_NONE, &print_ops, "Tell ops that are not tried; fail if any", NULL },
   { NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL },
 };
@@ -105,7 +108,7 @@ main (int argc, char **argv)
   if (first < 0)
     first = g_get_real_time () / 1000 * 1000;
   if (peer != NULL)
-    return peer_write (peer, (guint64) first, (guint64) n_seeds);
+    return peer_write (peer, (guint64) first, (guint64) n_seeds, (guint) MAX (max_nodes, 1));
   g_print ("first seed %" G_GINT64_FORMAT ", level %s\n", first,
            g_getenv ("CLEAVE_LEVEL") == NULL ? "best" : g_getenv ("CLEAVE_LEVEL"));
   plan = (Plan){ (guint64) first, (guint64) n_seeds,    (guint) n_jobs, seconds,

@@ -7,9 +7,6 @@
 #include "compare.h"
 #include "judge.h"
 
-/* One or two nodes: where numbers are rounded otherwise, a third would be told something else. */
-#define MAX_NODES 2
-
 static void
 add_value (GString *list,
            GByteArray *bytes,
@@ -68,7 +65,7 @@ write_case (
 }
 
 static gboolean
-write_seed (const char *folder, guint64 seed)
+write_seed (const char *folder, guint64 seed, guint max_nodes)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (GBytes) model = NULL;
@@ -80,7 +77,7 @@ write_seed (const char *folder, guint64 seed)
 
   judge_tapes (seed, 0, &tape, &way);
   trial_init (&trial, &tape);
-  trial.max_nodes = MAX_NODES;
+  trial.max_nodes = max_nodes;
   trial_grow (&trial);
   model = trial_write (&trial, FALSE);
   graph = cleave_onnx_parse (model, NULL, NULL, &error);
@@ -95,13 +92,13 @@ write_seed (const char *folder, guint64 seed)
 }
 
 int
-peer_write (const char *folder, guint64 first, guint64 n)
+peer_write (const char *folder, guint64 first, guint64 n, guint max_nodes)
 {
   guint n_failures = 0;
 
   g_mkdir_with_parents (folder, 0777);
   for (guint64 seed = first; seed < first + n; seed++)
-    n_failures += write_seed (folder, seed) ? 0 : 1;
+    n_failures += write_seed (folder, seed, max_nodes) ? 0 : 1;
   g_print ("%" G_GUINT64_FORMAT " models, %u not run\n", n, n_failures);
   return n_failures > 0;
 }

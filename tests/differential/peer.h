@@ -3,6 +3,7 @@
 
 #include <glib.h>
 
-/* Writes small models with inputs and what the reference kernels make of them, for another system:
- * N.onnx, N.json, and N.bin with the bytes of all values.  0: all is well. */
-int peer_write (const char *folder, guint64 first, guint64 n);
+/* Writes models of at most `max_nodes` nodes with inputs and the results of the reference kernels,
+ * for another system: N.onnx, N.json, and N.bin with the bytes of all values.  Returns 0 if all is
+ * well. */
+int peer_write (const char *folder, guint64 first, guint64 n, guint max_nodes);
