@@ -162,8 +162,8 @@ may_need_less (const Searcher *searcher, guint end, const CleaveFitCut *cuts, gu
          find_extent (searcher, end, cuts[index]) > find_extent (searcher, end, cuts[0]);
 }
 
-/* Strips along the axes of the last node before a step, and tiles: strips along the first axis, cut
- * along each other axis that has a halo, or along the second where none has. */
+/* Strips along the axes of the last node before a step, and tiles: along each two axes that have a
+ * halo, the outer one first, and along the first two of all axes. */
 static void
 walk_end (const Searcher *searcher, guint end, GArray *found)
 {
@@ -182,9 +182,10 @@ walk_end (const Searcher *searcher, guint end, GArray *found)
   for (guint i = 0; i < n && strips == NULL; i++)
     if (may_need_less (searcher, end, cuts, i))
       walk_cut (searcher, end, cuts[i], CLEAVE_FIT_NONE, found);
-  for (guint i = 1; i < n && strips != NULL; i++)
-    if (i == 1 || cleave_fit_axes_has_halo (search->steps, cuts[i]))
-      walk_cut (searcher, end, cuts[0], cuts[i], found);
+  for (guint i = 0; i < n && strips != NULL; i++)
+    for (guint j = i + 1; j < n; j++)
+      if ((i == 0 && j == 1) || cleave_fit_axes_has_halo (search->steps, cuts[j]))
+        walk_cut (searcher, end, cuts[i], cuts[j], found);
 }
 
 static gpointer
