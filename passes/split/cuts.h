@@ -40,6 +40,14 @@ typedef struct
   gboolean is_spare;   /* one with fewer chunks takes no more of any value */
 } CleaveCut;
 
+/* Which cuts are listed, and how well each is checked. */
+typedef struct
+{
+  gboolean spare;    /* also dominated cuts, which only a predicate can tell from better ones */
+  gint64 max_pieces; /* of the node: finer cuts are not listed */
+  gboolean exact;    /* check every chunk of a cut, not only a sample of the chunks */
+} CleaveCutsToList;
+
 typedef struct
 {
   CleaveNode *node;
@@ -48,14 +56,18 @@ typedef struct
   const CleaveSpace *space;
   guint n_values;
   CleaveCutValue *values;
+  CleaveCutsToList list;
   GArray *cuts[CLEAVE_MAX_RANK];  /* CleaveCut, from few chunks to many; the first is no cut */
-  gint64 *least[CLEAVE_MAX_RANK]; /* of each value, the least that a cut takes */
+  gint64 *least[CLEAVE_MAX_RANK]; /* of each value, the least that a cut takes, listed or not */
+  gboolean is_truncated;          /* there are finer cuts than those listed */
+  gboolean is_surprised;          /* a cut was refused whose sample of chunks was legal */
 } CleaveCuts;
 
-/* Lists those inside a space; spare ones, which only a predicate can tell from better ones, if
- * `all`.
- */
-void cleave_cuts_init (CleaveCuts *cuts, CleaveNode *node, const CleaveSpace *space, gboolean all);
+/* Lists the cuts inside a space.  Cost: at most some thousand cuts a dimension, of any extent. */
+void cleave_cuts_init (CleaveCuts *cuts,
+                       CleaveNode *node,
+                       const CleaveSpace *space,
+                       const CleaveCutsToList *list);
 void cleave_cuts_clear (CleaveCuts *cuts);
 CleaveCut *cleave_cuts_get (const CleaveCuts *cuts, guint d, guint i);
 CleaveSpan cleave_cut_span (const CleaveCut *cut, gint64 extent, gint64 i);

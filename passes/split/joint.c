@@ -8,6 +8,10 @@
 
 /* From one level to the next. */
 #define LESS 3 / 4
+/* So many cuts are looked at in the time in which a chunk is planned. */
+#define LOOKS_PER_UNIT 64
+/* Cuts into more pieces are checked where the graph is split. */
+#define MAX_CHECKED 512
 /* A dimension is cut first no more when so many levels of it have brought nothing down. */
 #define PATIENCE 6
 
@@ -19,6 +23,7 @@ typedef struct
   const CleaveConstraint *constraint;
   guint at[CLEAVE_MAX_RANK];
   gint64 n;        /* pieces */
+  gint64 n_looks;  /* at cuts, not yet counted as work */
   gboolean is_low; /* they keep to the level */
 } Member;
 
@@ -62,11 +67,12 @@ cleave_joint_free (CleaveJoint *joint)
 void
 cleave_joint_add (CleaveJoint *joint, const CleaveSplitRequest *request, const CleaveSpace *space)
 {
+  const CleaveCutsToList list = { .max_pieces = cleave_work_max_pieces (joint->trial->work) };
   Member *member = g_new0 (Member, 1);
 
   member->space = *space;
   member->constraint = request->constraint;
-  cleave_cuts_init (&member->cuts, request->node, &member->space, FALSE);
+  cleave_cuts_init (&member->cuts, request->node, &member->space, &list);
   g_ptr_array_add (joint->members, member);
 }
 
@@ -99,9 +105,9 @@ fits (const Member *member, gint64 level)
          (limit == 0 || piece_bytes (member, TRUE) <= limit);
 }
 
-/* Cuts one dimension as little as does, or as fine as does most. */
-static void
-cut_dimension (Member *member, guint d, gint64 level, gint64 max_n)
+/* Returns the coarsest cut of a dimension that keeps to the level, or the one that does most. */
+static guint
+pick_cut (Member *member, guint d, gint64 level, gint64 max_n)
 {
   guint best = 0;
   gint64 least = G_MAXINT64;
@@ -110,7 +116,10 @@ cut_dimension (Member *member, guint d, gint64 level, gint64 max_n)
     {
       const CleaveCut *cut = cleave_cuts_get (&member->cuts, d, i);
 
-      if (cut->is_refused || cut->n > max_n / member->n)
+      if (cut->n > max_n / member->n)
+        break;
+      member->n_looks++;
+      if (cut->is_refused)
         continue;
       member->at[d] = i;
       member->is_low = fits (member, level);
@@ -119,6 +128,25 @@ cut_dimension (Member *member, guint d, gint64 level, gint64 max_n)
       least = piece_bytes (member, FALSE);
       best = i;
     }
+  return best;
+}
+
+static void
+cut_dimension (Member *member, guint d, gint64 level, gint64 max_n)
+{
+  gboolean was_low = member->is_low;
+  CleaveCut *cut;
+  guint best;
+
+  /* A cut that cannot be is marked as refused, and another one picked. */
+  do
+    {
+      member->is_low = was_low;
+      best = pick_cut (member, d, level, max_n);
+      cut = cleave_cuts_get (&member->cuts, d, best);
+    }
+  while (cut->n > 1 && cut->n <= MAX_CHECKED &&
+         !cleave_cut_find_kinds (&member->cuts, d, cut, NULL));
   member->at[d] = best;
   member->n *= cleave_cuts_get (&member->cuts, d, best)->n;
 }
@@ -149,11 +177,18 @@ static gboolean
 cut_all (CleaveJoint *joint, guint first, gint64 level)
 {
   gint64 max_n = cleave_work_max_pieces (joint->trial->work) / MAX (joint->members->len, 1);
+  gint64 n_looks = 0;
   gboolean is_new = FALSE;
 
   for (guint i = 0; i < joint->members->len; i++)
-    is_new |= cut_member (joint->members->pdata[i], first, level, MAX (max_n, 1));
-  cleave_work_add (joint->trial->work, joint->members->len);
+    {
+      Member *member = joint->members->pdata[i];
+
+      member->n_looks = 0;
+      is_new |= cut_member (member, first, level, MAX (max_n, 1));
+      n_looks += member->n_looks;
+    }
+  cleave_work_add (joint->trial->work, joint->members->len + n_looks / LOOKS_PER_UNIT);
   return is_new;
 }
 

@@ -19,6 +19,8 @@ judge_whole (const CleaveTrial *tried, GArray *roots)
   trial.has_best = FALSE;
   trial.which = trial.why = NULL;
   is_met = cleave_trial_run (&trial, (const CleaveRoot *) roots->data, roots->len);
+  if (trial.is_too_many)
+    return trial.best; /* whoever plans the split next reports it */
   for (guint i = 0; i < roots->len && !is_met; i++)
     {
       CleaveRoot *root = &g_array_index (roots, CleaveRoot, i);
@@ -75,21 +77,23 @@ run (CleaveGraph *graph,
   g_auto (CleaveTrial) trial = { 0 };
   g_autoptr (GHashTable) letters = g_hash_table_new (NULL, NULL);
   CleavePolicy policy = { recursion, lenient, &work, count_searches (requests, n_requests),
-                          &trial,    letters };
+                          &trial,    letters, { 0 } };
   g_autoptr (GArray) roots = NULL;
   g_autoptr (CleaveRegion) region = NULL;
   CleaveReached reached = { 0 };
   CleaveSplitReport *report;
 
+  policy.made = cleave_work_made_limit (policy.n_searches == n_requests ? &work : NULL, graph);
   cleave_trial_init (&trial, graph, requests, n_requests, recursion, &work);
+  trial.made = policy.made;
   roots = cleave_roots_new (graph, requests, n_requests, &policy, error);
   if (roots == NULL || cleave_work_is_cancelled (&work, error))
     return NULL;
   cleave_reached_add_roots (&reached, roots);
   if (cleave_trial_is_asked (&trial))
     cleave_reached_add_peaks (&reached, &trial.limits, judge_whole (&trial, roots));
-  region =
-      cleave_region_plan (graph, (const CleaveRoot *) roots->data, roots->len, recursion, error);
+  region = cleave_region_plan_within (graph, (const CleaveRoot *) roots->data, roots->len,
+                                      recursion, policy.made, error);
   if (region == NULL || cleave_work_is_cancelled (&work, error))
     return NULL;
   report = cleave_split_report_new (graph);
@@ -113,8 +117,10 @@ run (CleaveGraph *graph,
  * used result together again under the name it had.  The node itself is gone then.  If it cannot be
  * split, nothing changes and the report says why.  O(graph + pieces).
  *
- * Fails with %CLEAVE_ERROR_OPTION if the request is wrong and with %CLEAVE_ERROR_CYCLE; the graph
- * is then unchanged.
+ * Fails with %CLEAVE_ERROR_OPTION if the request is wrong, with %CLEAVE_ERROR_CYCLE, and with
+ * %CLEAVE_ERROR_LIMIT, before any piece is made, if the split would make more than 2^20 new nodes
+ * and 64 for each node of the graph; pieces that a search finds may be fewer, as its budget says.
+ * The graph is then unchanged.
  *
  * Returns: (transfer full) (nullable): what became of it
  */
@@ -171,7 +177,7 @@ cleave_split_nodes (CleaveGraph *graph,
  * not.
  *
  * Fails with %CLEAVE_ERROR_OPTION if there is neither an option nor a constraint, or an option that
- * fits no node, and with %CLEAVE_ERROR_CYCLE; the graph is then unchanged.
+ * fits no node, and otherwise as `cleave_split_node()` does; the graph is then unchanged.
  *
  * Returns: (transfer full) (nullable): what became of them
  */

@@ -10,10 +10,16 @@
 #include "../views/strided-range.h"
 #include "bands.h"
 #include "constraint.h"
+#include "count-made.h"
 #include "pieces.h"
 #include "wide.h"
 
 #include <string.h>
+
+/* Where a region would make too many nodes, they are counted up to so many times the limit, or this
+ * number: a message that tells how many is worth some 100 MB. */
+#define FAR 4
+#define MAX_COUNTED (1 << 18)
 
 /* A region is planned consumers first: when a node's turn comes, all that read it have said what
  * they demand.  Nothing is built and nothing changed. */
@@ -217,6 +223,15 @@ meets_constraint (CleaveRegion *region,
   return TRUE;
 }
 
+/* Whether a piece reads a part of a value that no node of the region computes. */
+static gboolean
+is_slice (const CleaveSource *source, const CleaveResult *value)
+{
+  CleaveRange whole = cleave_range_whole (&value->type.shape);
+
+  return source->member == NULL && !cleave_range_equal (source->range, &whole);
+}
+
 /* What each piece reads, told to those who make it. */
 static void
 ask_for_operands (CleaveRegion *region, CleaveRegionNode *member, const CleavePlan *plan)
@@ -242,6 +257,7 @@ ask_for_operands (CleaveRegion *region, CleaveRegionNode *member, const CleavePl
                                     .reader_operand = j };
 
             member->sources[i * n + j] = ask (region, member, value, &demand);
+            region->n_made += is_slice (&member->sources[i * n + j], value);
           }
     }
 }
@@ -332,6 +348,7 @@ pass_member (CleaveRegion *region, CleaveRegionNode *member)
       demand.range = cleave_region_get_range (region, &range);
       demand.result = value->index;
       member->sources[i] = ask (region, member, value, &demand);
+      region->n_made += is_slice (&member->sources[i], value);
     }
   g_ptr_array_add (region->members, member);
 }
@@ -425,6 +442,82 @@ cleave_region_free (CleaveRegion *region)
   g_free (region);
 }
 
+static void
+count_made (CleaveRegion *region, const CleaveRegionNode *member)
+{
+  if (region->limit.max == G_MAXINT64)
+    return;
+  region->n_made = cleave_saturated_add (region->n_made, cleave_region_count_made (member));
+  if (member->is_split && (region->widest == NULL || member->n_pieces > region->widest->n_pieces))
+    region->widest = member;
+}
+
+/* Whether so many nodes are more than may be made that it need not be known how many. */
+static gboolean
+is_far_too_many (const CleaveRegion *region)
+{
+  gint64 end = MAX (MIN (region->limit.max, MAX_COUNTED) * FAR, region->limit.max);
+
+  return region->n_made > end;
+}
+
+/* FALSE with the error: more nodes than may be made. */
+static gboolean
+check_made (const CleaveRegion *region, GError **error)
+{
+  g_autofree char *label = NULL, *budget = NULL;
+
+  if (region->n_made <= region->limit.max || region->widest == NULL)
+    return TRUE;
+  label = cleave_node_dup_label (region->widest->node);
+  if (region->limit.work_each > 0)
+    budget = g_strdup_printf (", split fewer nodes, or give the search a budget of "
+                              "%" G_GINT64_FORMAT " or more",
+                              cleave_saturated_mul (region->n_made, region->limit.work_each));
+  return cleave_fail (
+      error, CLEAVE_ERROR_LIMIT,
+      "too many pieces: the split would make %s %" G_GINT64_FORMAT
+      " nodes, %u of them pieces of %s; the limit is %" G_GINT64_FORMAT ". Ask for larger pieces%s",
+      is_far_too_many (region) ? "more than" : "about", region->n_made, region->widest->n_pieces,
+      label, region->limit.max, budget != NULL ? budget : " or split fewer nodes");
+}
+
+static void
+plan (CleaveRegion *region, const CleaveRoot *roots, guint n_roots)
+{
+  for (guint i = 0; i < n_roots; i++)
+    add_root (region, &roots[i]);
+  for (guint i = region->order->len; i > 0 && !is_far_too_many (region); i--)
+    {
+      const CleaveNode *node = region->order->pdata[i - 1];
+      CleaveRegionNode *member = region->at[node->id];
+
+      if (member == NULL)
+        continue;
+      visit (region, member);
+      count_made (region, member);
+    }
+}
+
+CleaveRegion *
+cleave_region_plan_within (CleaveGraph *graph,
+                           const CleaveRoot *roots,
+                           guint n_roots,
+                           const CleaveRecursion *recursion,
+                           CleaveMadeLimit limit,
+                           GError **error)
+{
+  GPtrArray *order = cleave_topology_sort (graph, error);
+  g_autoptr (CleaveRegion) region = NULL;
+
+  if (order == NULL)
+    return NULL;
+  region = region_new (graph, order, recursion);
+  region->limit = limit;
+  plan (region, roots, n_roots);
+  return check_made (region, error) ? g_steal_pointer (&region) : NULL;
+}
+
 CleaveRegion *
 cleave_region_plan (CleaveGraph *graph,
                     const CleaveRoot *roots,
@@ -432,20 +525,21 @@ cleave_region_plan (CleaveGraph *graph,
                     const CleaveRecursion *recursion,
                     GError **error)
 {
-  GPtrArray *order = cleave_topology_sort (graph, error);
-  CleaveRegion *region;
+  const CleaveMadeLimit none = { G_MAXINT64, 0 };
 
-  if (order == NULL)
-    return NULL;
-  region = region_new (graph, order, recursion);
-  for (guint i = 0; i < n_roots; i++)
-    add_root (region, &roots[i]);
-  for (guint i = order->len; i > 0; i--)
-    {
-      CleaveRegionNode *member = region->at[((CleaveNode *) g_ptr_array_index (order, i - 1))->id];
+  return cleave_region_plan_within (graph, roots, n_roots, recursion, none, error);
+}
 
-      if (member != NULL)
-        visit (region, member);
-    }
+CleaveRegion *
+cleave_region_plan_among (CleaveGraph *graph,
+                          GPtrArray *order,
+                          const CleaveRoot *roots,
+                          guint n_roots,
+                          const CleaveRecursion *recursion)
+{
+  CleaveRegion *region = region_new (graph, order, recursion);
+
+  region->limit.max = G_MAXINT64;
+  plan (region, roots, n_roots);
   return region;
 }

@@ -77,13 +77,20 @@ typedef struct
   char *name, *message;
 } CleaveMissed;
 
+/* How many nodes a region may make. */
+typedef struct
+{
+  gint64 max;
+  gint64 work_each; /* units of a search's budget that allow one more; 0: there is no search */
+} CleaveMadeLimit;
+
 typedef struct
 {
   CleaveGraph *graph;
   CleaveRecursion recursion;
   CleavePool *pool;      /* holds its nodes, and all that they hold */
   GHashTable *ranges;    /* CleaveRegionRange: each that something in the region asks for, once */
-  GPtrArray *order;      /* all nodes */
+  GPtrArray *order;      /* all nodes, or all that may be in it */
   CleaveRegionNode **at; /* of each node of the graph, by its id, or NULL */
   GPtrArray *members;    /* those that are split or passed, last first */
   GPtrArray *missed;     /* CleaveMissed, likewise */
@@ -93,6 +100,9 @@ typedef struct
   gboolean *wide; /* of each node, by its id: strips keep nothing of its result for the next row of
                      tiles; NULL: of none */
   gint64 macs, added_macs;
+  CleaveMadeLimit limit;
+  gint64 n_made;                  /* nodes that it makes as it is applied */
+  const CleaveRegionNode *widest; /* of its nodes, the one that becomes most pieces */
   GHashTable *stops; /* CleaveNode: values that nothing reads past, so that what others make of them
                         comes after all of it; what is put together is added.  NULL: none are kept,
                         and readers read pieces where they can */
@@ -121,12 +131,28 @@ cleave_region_get_range (CleaveRegion *region, const CleaveRange *range)
   return &own->range;
 }
 
-/* Plans all of it, changes nothing.  NULL if the graph has a cycle. */
+/* Plans a region that may make any number of nodes; changes nothing.  NULL if the graph has a
+ * cycle. */
 CleaveRegion *cleave_region_plan (CleaveGraph *graph,
                                   const CleaveRoot *roots,
                                   guint n_roots,
                                   const CleaveRecursion *recursion,
                                   GError **error);
+/* Plans a region that makes a limited number of nodes; fails with CLEAVE_ERROR_LIMIT if it would
+ * make more. */
+CleaveRegion *cleave_region_plan_within (CleaveGraph *graph,
+                                         const CleaveRoot *roots,
+                                         guint n_roots,
+                                         const CleaveRecursion *recursion,
+                                         CleaveMadeLimit limit,
+                                         GError **error);
+/* Plans a region inside some nodes, which are in an order, each after those that it reads.  Others
+ * stay whole.  Takes the order.  Cost: O(nodes of the order + ids of the graph). */
+CleaveRegion *cleave_region_plan_among (CleaveGraph *graph,
+                                        GPtrArray *order,
+                                        const CleaveRoot *roots,
+                                        guint n_roots,
+                                        const CleaveRecursion *recursion);
 void cleave_region_free (CleaveRegion *region);
 /* The plan of a node's pieces.  It is made where it is needed: those of all nodes would be most of
  * what a region takes. */

@@ -210,6 +210,22 @@ check_some_fit (const GArray *roots, GError **error)
                       misfit->message);
 }
 
+/* Ranges are listed before the region is planned, so that their number is checked here as well. */
+static gboolean
+count_pieces (const CleaveRoot *root, gint64 max_made, gint64 *n_pieces, GError **error)
+{
+  g_autofree char *label = NULL;
+
+  *n_pieces += root->ranges == NULL ? 0 : root->ranges->len;
+  if (*n_pieces <= max_made)
+    return TRUE;
+  label = cleave_node_dup_label (root->node);
+  return cleave_fail (error, CLEAVE_ERROR_LIMIT,
+                      "too many pieces: %s would become %u, and all nodes up to it more than "
+                      "%" G_GINT64_FORMAT " together; ask for larger pieces or name fewer nodes",
+                      label, root->ranges->len, max_made);
+}
+
 GArray *
 cleave_roots_new (const CleaveGraph *graph,
                   const CleaveSplitRequest *requests,
@@ -222,6 +238,8 @@ cleave_roots_new (const CleaveGraph *graph,
   g_autoptr (CleaveJoint) joint =
       is_joint (requests, n_requests, policy) ? cleave_joint_new (policy->trial) : NULL;
 
+  gint64 n_pieces = 0;
+
   g_array_set_clear_func (roots, cleave_root_clear);
   for (guint i = 0; i < n_requests; i++)
     {
@@ -231,6 +249,8 @@ cleave_roots_new (const CleaveGraph *graph,
           !make_root (&requests[i], policy, joint, &root, error))
         return NULL;
       g_array_append_val (roots, root);
+      if (!count_pieces (&root, policy->made.max, &n_pieces, error))
+        return NULL;
     }
   if (policy->lenient && !check_some_fit (roots, error))
     return NULL;

@@ -12,6 +12,7 @@ typedef struct
   guint n_searches;    /* that share it */
   CleaveTrial *trial;  /* of what is asked of the graph */
   GHashTable *letters; /* of nodes that were looked at */
+  CleaveMadeLimit made;
 } CleavePolicy;
 
 /* Where a split begins: the ranges that each request asks for, or finds by a search.  NULL and the

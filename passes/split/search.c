@@ -44,6 +44,7 @@ typedef struct
   gint64 *least[CLEAVE_MAX_RANK + 1]; /* at least, by those from there on */
   guint n_tries;
   gboolean has_fitting;  /* one that was tried meets the limits on its pieces */
+  gboolean is_capped;    /* one was passed over for its number of pieces */
   gint64 least_bytes;    /* of the largest piece; G_MAXINT64: none was found */
   Combination least_one; /* that has it */
   GString *why;
@@ -368,6 +369,7 @@ find_least (Search *search, guint d, gint64 n)
       const CleaveCut *cut = cleave_cuts_get (cuts, d, i);
 
       count_look (search);
+      search->is_capped |= cut->n > search->max_n / n;
       if (cut->is_refused || cut->is_spare || cut->n > search->max_n / n)
         continue;
       for (guint v = 0; v < cuts->n_values; v++)
@@ -412,14 +414,40 @@ explain_piece (Search *search, const char *what, gint64 n_bytes, const Combinati
                           what, n_bytes, most, name, MAX (search->max_bytes, 0));
 }
 
+/* At least so many pieces make the result when each has no more than the limit. */
+static gint64
+count_least_pieces (const Search *search)
+{
+  gint64 n_bytes = cleave_tensor_type_n_bytes (&search->cuts.node->results[0].type);
+  gint64 limit = MAX (search->max_bytes, 1);
+
+  return n_bytes / limit + (n_bytes % limit != 0);
+}
+
+/* Says that the limit takes more pieces than may be made, how small they can be, and what to do. */
+static void
+explain_too_many (Search *search)
+{
+  gint64 n = MAX (count_least_pieces (search), search->max_n + 1);
+  gboolean by_request = search->constraint->max_pieces > 0 &&
+                        search->max_n == (gint64) search->constraint->max_pieces;
+  g_autofree char *capped =
+      g_strdup_printf ("too many pieces: it would be %" G_GINT64_FORMAT
+                       " or more, at most %" G_GINT64_FORMAT " may be made; the largest of these",
+                       n, search->max_n);
+
+  explain_piece (search, capped, search->least_bytes, &search->least_one);
+  g_string_append_printf (search->why, "; ask for larger pieces, or raise the limit on %s",
+                          by_request ? "the number of pieces" : "the work of the search");
+}
+
 /* Says that no piece can be as small as is asked, or not with so few; and what can be. */
 static void
 explain_least (Search *search)
 {
   gint64 bound = chunk_bytes (search, 0);
-  gboolean is_capped = bound < search->least_bytes && search->max_n < CLEAVE_MAX_CHUNKS;
-  g_autofree char *capped =
-      g_strdup_printf ("of %" G_GINT64_FORMAT " pieces at the most the largest", search->max_n);
+  gboolean is_capped =
+      bound < search->least_bytes && (search->is_capped || search->cuts.is_truncated);
 
   g_string_truncate (search->why, 0);
   if (is_capped && search->max_n == cleave_work_max_pieces (search->work))
@@ -427,12 +455,14 @@ explain_least (Search *search)
   if (!is_capped)
     explain_piece (search, "the smallest piece", search->least_bytes, &search->least_one);
   else if (fits (search, bound))
-    explain_piece (search, capped, search->least_bytes, &search->least_one);
+    explain_too_many (search);
   else
     {
       explain_piece (search, "the smallest piece", bound, NULL);
-      g_string_append_printf (search->why, "; %s needs %" G_GINT64_FORMAT, capped,
-                              search->least_bytes);
+      g_string_append_printf (search->why,
+                              "; of %" G_GINT64_FORMAT
+                              " pieces at the most the largest needs %" G_GINT64_FORMAT,
+                              search->max_n, search->least_bytes);
     }
 }
 
@@ -485,37 +515,60 @@ find_ranges (Search *search)
   return ranges;
 }
 
+/* Searches once, among the cuts that are listed. */
+static GArray *
+search_once (Search *search, const CleaveSearchFor *wanted, gboolean exact, gboolean *is_surprised)
+{
+  const CleaveCutsToList list = { search->all, search->max_n, exact };
+  GArray *ranges;
+
+  search->found = g_array_new (FALSE, FALSE, sizeof (Combination));
+  search->least_bytes = G_MAXINT64;
+  cleave_cuts_init (&search->cuts, wanted->node, wanted->space, &list);
+  init_bounds (search);
+  ranges = find_ranges (search);
+  *is_surprised = search->cuts.is_surprised;
+  for (guint d = 0; d <= search->cuts.shape.rank; d++)
+    {
+      g_free (search->taken[d]);
+      g_free (search->least[d]);
+    }
+  g_array_unref (search->found);
+  cleave_cuts_clear (&search->cuts);
+  return ranges;
+}
+
 GArray *
 cleave_search_ranges (const CleaveSearchFor *wanted, gint64 *least_bytes, GString *why)
 {
   const CleaveConstraint *constraint = wanted->constraint;
-  Search search = { .constraint = constraint,
-                    .trial = wanted->trial,
-                    .work = wanted->work,
-                    .work_end = wanted->work->budget,
-                    .max_bytes = constraint->max_memory,
-                    .max_n = cleave_work_max_pieces (wanted->work),
-                    .all = constraint->predicate != NULL || wanted->trial != NULL,
-                    .least_bytes = G_MAXINT64,
-                    .why = why };
+  Search start = { .constraint = constraint,
+                   .trial = wanted->trial,
+                   .work = wanted->work,
+                   .work_end = wanted->work->budget,
+                   .max_bytes = constraint->max_memory,
+                   .max_n = cleave_work_max_pieces (wanted->work),
+                   .all = constraint->predicate != NULL || wanted->trial != NULL,
+                   .why = why };
+  Search search;
+  gboolean is_surprised;
   GArray *ranges;
 
   /* Half of it is left to find the smallest piece, or for what else is tried on the graph. */
   if (constraint->max_memory != 0 || wanted->trial != NULL)
-    search.work_end -= search.work_end / 2;
+    start.work_end -= start.work_end / 2;
   if (constraint->max_pieces > 0)
-    search.max_n = MIN (search.max_n, constraint->max_pieces);
-  search.found = g_array_new (FALSE, FALSE, sizeof (Combination));
-  cleave_cuts_init (&search.cuts, wanted->node, wanted->space, search.all);
-  init_bounds (&search);
-  ranges = find_ranges (&search);
-  *least_bytes = search.least_bytes == G_MAXINT64 ? 0 : search.least_bytes;
-  for (guint d = 0; d <= search.cuts.shape.rank; d++)
+    start.max_n = MIN (start.max_n, constraint->max_pieces);
+  search = start;
+  ranges = search_once (&search, wanted, FALSE, &is_surprised);
+  if (is_surprised)
     {
-      g_free (search.taken[d]);
-      g_free (search.least[d]);
+      /* A cut that cannot be may have hidden others. */
+      g_clear_pointer (&ranges, g_array_unref);
+      g_string_truncate (why, 0);
+      search = start;
+      ranges = search_once (&search, wanted, TRUE, &is_surprised);
     }
-  g_array_unref (search.found);
-  cleave_cuts_clear (&search.cuts);
+  *least_bytes = search.least_bytes == G_MAXINT64 ? 0 : search.least_bytes;
   return ranges;
 }

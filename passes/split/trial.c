@@ -7,6 +7,8 @@
 
 /* To find the peak of a graph takes longer than to plan a chunk for each of its nodes. */
 #define PER_NODE_TRIED 8
+/* Bytes of a peak that was not measured; two add up to less than the largest number. */
+#define NOT_KNOWN (G_MAXINT64 / 4)
 
 /* The lower of two limits, of which 0 is none and a negative one is nothing. */
 static gint64
@@ -23,7 +25,9 @@ cleave_trial_init (CleaveTrial *trial,
                    const CleaveRecursion *recursion,
                    CleaveWork *work)
 {
-  *trial = (CleaveTrial){ .graph = graph, .recursion = recursion, .work = work };
+  *trial = (CleaveTrial){
+    .graph = graph, .recursion = recursion, .work = work, .made = { G_MAXINT64, 0 }
+  };
   for (guint i = 0; i < n_requests; i++)
     {
       const CleaveConstraint *asked = requests[i].constraint;
@@ -73,16 +77,35 @@ copy_roots (const CleaveGraph *copy, const CleaveRoot *roots, guint n_roots)
   return there;
 }
 
+/* A split that was planned, but has too many pieces to be made. */
+static gboolean
+refuse_too_many (CleaveTrial *trial, const GError *wrong)
+{
+  cleave_work_add (trial->work, trial->made.max);
+  trial->is_too_many = TRUE;
+  trial->last = (CleavePeaks){ .schedule = NOT_KNOWN, .subgraph = NOT_KNOWN };
+  if (!trial->has_best)
+    {
+      g_free (trial->why);
+      trial->why = g_strdup (wrong->message);
+    }
+  return FALSE;
+}
+
 gboolean
 cleave_trial_run (CleaveTrial *trial, const CleaveRoot *roots, guint n_roots)
 {
   g_autoptr (CleaveGraph) copy = cleave_graph_copy (trial->graph);
   g_autofree CleaveRoot *there = copy_roots (copy, roots, n_roots);
+  g_autoptr (GError) wrong = NULL;
   g_autoptr (CleaveRegion) region =
-      cleave_region_plan (copy, there, n_roots, trial->recursion, NULL);
+      cleave_region_plan_within (copy, there, n_roots, trial->recursion, trial->made, &wrong);
   g_autoptr (GString) why = g_string_new (NULL);
   CleavePeaks peaks;
 
+  trial->is_too_many = FALSE;
+  if (g_error_matches (wrong, CLEAVE_ERROR, CLEAVE_ERROR_LIMIT))
+    return refuse_too_many (trial, wrong);
   if (region == NULL)
     return TRUE; /* a cycle, which the original has, too */
   cleave_region_apply (region);
@@ -114,6 +137,6 @@ cleave_trial_explain (const CleaveTrial *trial, GString *why)
     g_string_append_printf (why, "%s; the limit is %" G_GINT64_FORMAT, trial->which, limit);
   if (trial->bound > limit && trial->has_best)
     g_string_append (why, "; of what was tried ");
-  if (trial->has_best)
+  if (trial->why != NULL && (trial->has_best || trial->bound <= limit))
     g_string_append (why, trial->why);
 }

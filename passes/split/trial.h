@@ -16,6 +16,8 @@ typedef struct
   CleaveWork *work;
   gint64 bound; /* what no schedule betters */
   char *which;  /* why */
+  CleaveMadeLimit made;
+  gboolean is_too_many; /* the last split would have made more */
   gboolean has_best;
   CleavePeaks best, last;
   char *why; /* what stands against the best */

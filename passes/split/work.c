@@ -2,6 +2,8 @@
 
 #include "work.h"
 
+#include "../../lib/ir/graph-private.h"
+
 #include "options.h"
 
 /* A search that finds nothing ends so after some 2 s for a graph of 40 nodes. */
@@ -9,6 +11,12 @@
 #define PER_NODE 2000
 /* To make a piece takes as long as to plan so many. */
 #define PER_PIECE 5
+/* Nodes that a call may make: 2^20 take some 5 s and 1.5 GiB. */
+#define MAX_MADE (1 << 20)
+/* A search with a small budget may make so many, which take 0.3 s. */
+#define MIN_MADE (1 << 14)
+/* A large graph may grow so many times. */
+#define MADE_PER_NODE 64
 
 CleaveWork
 cleave_work_init (const CleaveGraph *graph, const CleaveSplitRequest *requests, guint n)
@@ -76,4 +84,14 @@ gint64
 cleave_work_max_pieces (const CleaveWork *work)
 {
   return CLAMP (work->budget / PER_PIECE, 1, CLEAVE_MAX_CHUNKS);
+}
+
+CleaveMadeLimit
+cleave_work_made_limit (const CleaveWork *work, const CleaveGraph *graph)
+{
+  gint64 growth = MADE_PER_NODE * (gint64) graph->n_nodes, max = MAX_MADE + growth;
+
+  return work == NULL || work->budget / PER_PIECE > max
+             ? (CleaveMadeLimit){ max, 0 }
+             : (CleaveMadeLimit){ MAX (work->budget / PER_PIECE, MIN_MADE + growth), PER_PIECE };
 }

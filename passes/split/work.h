@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-#include <cleave/cleave-split.h>
+#include "region.h"
 
 /* How much a search has done, of how much it may do.  A unit is a chunk planned; a node of
  * a graph tried is more.  It is counted, not timed, so that a search ends at the same place
@@ -30,3 +30,6 @@ gboolean cleave_work_is_over (const CleaveWork *work);
 void cleave_work_give_up (CleaveWork *work);
 /* Pieces that a node may become: what comes of a split costs more than to plan it. */
 gint64 cleave_work_max_pieces (const CleaveWork *work);
+/* Returns how many nodes a call may make, pieces and what they read together.  NULL: the pieces are
+ * asked for, not searched for. */
+CleaveMadeLimit cleave_work_made_limit (const CleaveWork *work, const CleaveGraph *graph);

@@ -81,6 +81,23 @@ small_conv_transpose (gint64 group)
   return graph;
 }
 
+/* Two of three rows read nothing, so that most cuts cannot be: of 80 chunks of two rows, each third
+ * one cannot, but none that a search looks at first. */
+static CleaveGraph *
+sparse_rows (void)
+{
+  CleaveGraph *graph = cleave_graph_new (NULL);
+  CleaveConvTransposeAttrs attrs = { .group = 1, .strides = CLEAVE_INTS (3, 1) };
+  CleaveResult *x = cleave_test_input (graph, "x", CLEAVE_SHAPE (1, 1, 54, 1));
+  CleaveResult *w = cleave_test_weights (graph, "w", CLEAVE_SHAPE (1, 1, 1, 1));
+
+  cleave_graph_add_output (graph, "y",
+                           cleave_test_add (graph, "ConvTranspose", "n",
+                                            (CleaveResult *[]){ x, w, NULL }, 3, &attrs, NULL),
+                           NULL);
+  return graph;
+}
+
 typedef CleaveGraph *(*Make) (gint64 group);
 
 typedef struct
@@ -204,6 +221,22 @@ START_TEST (nothing_smaller_would_do)
 }
 END_TEST
 
+/* The cuts that cannot be are found late, and the search is as exact as if they had been known. */
+START_TEST (a_cut_that_cannot_be_hides_no_other)
+{
+  g_autoptr (CleaveGraph) graph = sparse_rows ();
+  g_autoptr (GArray) grids = cleave_all_grids (cleave_graph_find_node (graph, "n"), 20000);
+
+  ck_assert_uint_gt (grids->len, 1);
+  for (gint64 n_bytes = 10; n_bytes < 1000; n_bytes++)
+    {
+      Ask ask = { .constraint.max_memory = n_bytes };
+
+      check_ask (graph, "n", grids, TRUE, &ask);
+    }
+}
+END_TEST
+
 /* A predicate may want any grid: none may be passed over, and those of fewer pieces come first. */
 START_TEST (nothing_smaller_meets_a_predicate)
 {
@@ -310,8 +343,9 @@ START_TEST (too_few_pieces_are_told)
   g_autofree char *got = cleave_describe_split (report, "n");
 
   ck_assert_str_eq (
-      got, "constraint: of 4 pieces at the most the largest needs 16 bytes, 8 of them for X; "
-           "the limit is 8");
+      got, "constraint: too many pieces: it would be 5 or more, at most 4 may be made; the largest "
+           "of these needs 16 bytes, 8 of them for X; the limit is 8; ask for larger pieces, or "
+           "raise the limit on the number of pieces");
 }
 END_TEST
 
@@ -445,6 +479,33 @@ START_TEST (a_large_value_is_searched_at_once)
 }
 END_TEST
 
+/* A search looks at some thousand cuts, not at each number of chunks. */
+START_TEST (rows_without_number_are_searched_at_once)
+{
+  g_autoptr (CleaveGraph) graph = relu_graph (CLEAVE_SHAPE (1, 4, G_GINT64_CONSTANT (1) << 40, 12));
+  CleaveConstraint constraint = { .max_memory = 1024 };
+  g_autoptr (CleaveSplitReport) report = search (graph, &constraint);
+  g_autofree char *got = cleave_describe_split (report, "n");
+
+  ck_assert_msg (g_str_has_prefix (got, "constraint: too many pieces: it would be 206158430208 or "
+                                        "more, at most 100400 may be made"),
+                 "%s", got);
+}
+END_TEST
+
+/* 2^24 rows of 512 bytes in all: 8,192 pieces of 1 MiB are the fewest. */
+START_TEST (pieces_of_many_rows_are_nearly_the_fewest)
+{
+  g_autoptr (CleaveGraph) graph = relu_graph (CLEAVE_SHAPE (1 << 24, 64));
+  CleaveConstraint constraint = { .max_memory = 1 << 20 };
+  g_autoptr (CleaveSplitReport) report = search (graph, &constraint);
+  guint n = cleave_split_report_get_split (report, 0)->n_pieces;
+
+  ck_assert_uint_ge (n, 8192);
+  ck_assert_uint_le (n, 8192 + 8192 / 256);
+}
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
@@ -452,8 +513,9 @@ add_tests (Suite *suite)
 
   cleave_add_case (suite, "search", rows_are_preferred, what_fits_is_left_alone,
                    too_few_pieces_are_told, a_predicate_is_asked_from_few_to_many,
-                   a_large_value_is_searched_at_once, a_search_may_be_aligned,
-                   a_search_needs_a_constraint_and_good_dimensions, NULL);
+                   a_large_value_is_searched_at_once, rows_without_number_are_searched_at_once,
+                   pieces_of_many_rows_are_nearly_the_fewest, a_cut_that_cannot_be_hides_no_other,
+                   a_search_may_be_aligned, a_search_needs_a_constraint_and_good_dimensions, NULL);
   tcase_add_loop_test (ops, nothing_smaller_would_do, 0, G_N_ELEMENTS (smalls));
   tcase_add_loop_test (ops, nothing_smaller_meets_a_predicate, 0, G_N_ELEMENTS (smalls));
   tcase_add_loop_test (ops, every_op_is_searched_as_all_its_grids, 0, 30);

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "count-made.h"
+
+#include "../../lib/ir/saturate.h"
+
+/* The places where the pieces of a node begin, in each dimension. */
+typedef struct
+{
+  GArray *begins[CLEAVE_MAX_RANK]; /* gint64, from low to high, each once */
+  CleaveRange whole;
+} Grid;
+
+static int
+compare_begins (gconstpointer a, gconstpointer b)
+{
+  gint64 x = *(const gint64 *) a, y = *(const gint64 *) b;
+
+  return (x > y) - (x < y);
+}
+
+static GArray *
+list_begins (const CleaveRegionNode *member, guint d)
+{
+  GArray *begins = g_array_sized_new (FALSE, FALSE, sizeof (gint64), member->n_pieces);
+  guint n = 0;
+
+  for (guint i = 0; i < member->n_pieces; i++)
+    g_array_append_val (begins, member->pieces[i].range->dim[d].begin);
+  g_array_sort (begins, compare_begins);
+  for (guint i = 0; i < begins->len; i++)
+    if (n == 0 || g_array_index (begins, gint64, n - 1) != g_array_index (begins, gint64, i))
+      g_array_index (begins, gint64, n++) = g_array_index (begins, gint64, i);
+  return g_array_set_size (begins, n);
+}
+
+static void
+grid_init (Grid *grid, const CleaveRegionNode *member)
+{
+  *grid = (Grid){ .whole = cleave_range_whole (&member->node->results[0].type.shape) };
+  for (guint d = 0; d < grid->whole.rank; d++)
+    grid->begins[d] = list_begins (member, d);
+}
+
+static void
+grid_clear (Grid *grid)
+{
+  for (guint d = 0; d < grid->whole.rank; d++)
+    g_array_unref (grid->begins[d]);
+}
+
+/* Returns how many of the places lie at `at` or below. */
+static guint
+count_up_to (const GArray *begins, gint64 at)
+{
+  guint low = 0, high = begins->len;
+
+  while (low < high)
+    {
+      guint middle = low + (high - low) / 2;
+
+      if (g_array_index (begins, gint64, middle) <= at)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+  return low;
+}
+
+/* Returns how many pieces of a grid a range reads; 0: one, and all of it. */
+static gint64
+count_read (const Grid *grid, const CleaveRange *range)
+{
+  gboolean is_piece = TRUE;
+  gint64 n = 1;
+
+  for (guint d = 0; d < range->rank; d++)
+    {
+      const GArray *begins = grid->begins[d];
+      const CleaveSpan *span = &range->dim[d];
+      guint first = count_up_to (begins, span->begin), last = count_up_to (begins, span->end - 1);
+      gint64 end =
+          last < begins->len ? g_array_index (begins, gint64, last) : grid->whole.dim[d].end;
+
+      n = cleave_saturated_mul (n, (gint64) last - first + 1);
+      is_piece &= first > 0 && first == last && end == span->end &&
+                  g_array_index (begins, gint64, first - 1) == span->begin;
+    }
+  return is_piece ? 0 : n;
+}
+
+/* Returns the nodes through which the readers of a node that is cut by request read its pieces. */
+static gint64
+count_joins_of_grid (const CleaveRegionNode *member)
+{
+  Grid grid;
+  gint64 n = 0;
+
+  if (member->n_demands == 0)
+    return 0;
+  grid_init (&grid, member);
+  for (guint i = 0; i < member->n_demands; i++)
+    {
+      gint64 n_read = MIN (count_read (&grid, member->demands[i].chunk), member->n_pieces);
+
+      n += n_read + (n_read > 1);
+    }
+  grid_clear (&grid);
+  return n;
+}
+
+static gboolean
+is_piece (const CleaveRegionNode *member, const CleaveDemand *demand)
+{
+  return demand->n == 1 &&
+         cleave_range_equal (member->pieces[member->covers[demand->first]].range, demand->chunk);
+}
+
+/* Returns the Slices through which readers read a node that stays whole. */
+static gint64
+count_slices (const CleaveRegionNode *member)
+{
+  gint64 n = 0;
+
+  for (guint i = 0; i < member->n_demands; i++)
+    {
+      const CleaveDemand *demand = &member->demands[i];
+      CleaveRange whole = cleave_range_whole (&member->node->results[demand->result].type.shape);
+
+      n += !cleave_range_equal (demand->range, &whole);
+    }
+  return n;
+}
+
+gint64
+cleave_region_count_made (const CleaveRegionNode *member)
+{
+  gint64 n = member->n_pieces;
+
+  if (!member->is_split)
+    return member->is_passed ? 0 : count_slices (member);
+  if (member->root != NULL)
+    return n + count_joins_of_grid (member);
+  for (guint i = 0; i < member->n_demands; i++)
+    {
+      const CleaveDemand *demand = &member->demands[i];
+
+      n += is_piece (member, demand) ? 0 : demand->n + (demand->n > 1);
+    }
+  return n;
+}
