@@ -5,6 +5,7 @@
 #include "strips.h"
 
 #include "even-strips.h"
+#include "segment-order.h"
 
 #include <cleave/cleave-program.h>
 
@@ -30,9 +31,9 @@
 static gboolean
 is_inside (const CleavePlan *plan, gpointer data, GString *why)
 {
-  const gboolean *inside = data;
+  const CleaveSegment *segment = data;
 
-  if (inside[cleave_plan_get_node (plan)->id])
+  if (cleave_segment_contains (segment, cleave_plan_get_node (plan)))
     return TRUE;
   if (why != NULL)
     g_string_append (why, "it is outside of the segment");
@@ -81,15 +82,22 @@ count_strips_of_band (const CleaveSegment *segment)
   return segment->n_strips / segment->n_bands;
 }
 
-/* Plans the strips and applies them. */
+/* Plans the strips and applies them.  If there is no `order` of nodes that they may reach, that is
+ * all of the graph. */
 static CleaveRegion *
-cut (CleaveGraph *graph, const CleaveSegment *segment, const GArray *roots, GHashTable *stops)
+cut (CleaveGraph *graph,
+     const CleaveSegment *segment,
+     GPtrArray *order,
+     const GArray *roots,
+     GHashTable *stops)
 {
   const CleaveRecursion recursion = { .depth = G_MAXUINT,
                                       .halo = segment->halo,
                                       .strips_per_band = count_strips_of_band (segment) };
-  CleaveRegion *region = cleave_region_plan (graph, (const CleaveRoot *) (gpointer) roots->data,
-                                             roots->len, &recursion, NULL);
+  const CleaveRoot *first = (const CleaveRoot *) (gpointer) roots->data;
+  CleaveRegion *region =
+      order == NULL ? cleave_region_plan (graph, first, roots->len, &recursion, NULL)
+                    : cleave_region_plan_among (graph, order, first, roots->len, &recursion);
 
   for (guint i = 0; i < region->members->len; i++)
     g_hash_table_remove (segment->nodes,
@@ -106,16 +114,6 @@ roots_new (void)
 
   g_array_set_clear_func (roots, cleave_root_clear);
   return roots;
-}
-
-static gboolean *
-find_inside (const CleaveSegment *segment, CleaveGraph *graph)
-{
-  gboolean *inside = g_new0 (gboolean, graph->n_ids + 1);
-
-  for (const CleaveNode *node = graph->first; node != NULL; node = node->next)
-    inside[node->id] = cleave_segment_contains (segment, node);
-  return inside;
 }
 
 /* The segment by itself. */
@@ -217,7 +215,7 @@ try_strips (const Alone *alone, const CleaveSegment *segment, double max_time)
   g_assert (alone->last != NULL); /* a segment has at least the node that it ends with */
   end.node = cleave_graph_find_node (copy, alone->last->name);
   add_root (roots, segment, end, NULL);
-  cleave_region_free (cut (copy, segment, roots, NULL));
+  cleave_region_free (cut (copy, segment, NULL, roots, NULL));
   outcome.time = cleave_cost_in_strips (copy) - cleave_cost_in_strips (alone->graph);
   if (outcome.time > max_time)
     return outcome;
@@ -469,14 +467,13 @@ cleave_segment_cut (const CleaveSegment *segment,
                     GHashTable *stops,
                     CleaveSplitReport *report)
 {
-  g_autofree gboolean *inside = find_inside (segment, graph);
-  const CleaveConstraint constraint = { .predicate = is_inside, .data = inside };
+  const CleaveConstraint constraint = { .predicate = is_inside, .data = (gpointer) segment };
   g_autoptr (GArray) roots = roots_new ();
   g_autoptr (CleaveRegion) region = NULL;
 
   for (guint i = 0; i < segment->ends->len; i++)
     add_root (roots, segment, g_array_index (segment->ends, CleaveSegmentEnd, i), &constraint);
-  region = cut (graph, segment, roots, stops);
+  region = cut (graph, segment, cleave_segment_list_reach (segment), roots, stops);
   if (report != NULL)
     cleave_split_report_add (report, region, (const CleaveRoot *) (gpointer) roots->data,
                              roots->len);

@@ -12,6 +12,7 @@ typedef struct
   CleaveForwarder *forwarder;
   GPtrArray *left;   /* CleaveNode: may have lost its last user */
   GHashTable *moved; /* CleaveResult of a Slice, to the value that is read in its place */
+  GPtrArray *kept;   /* CleaveNode: joins that become stops of the region */
 } Applier;
 
 /* The original. */
@@ -151,7 +152,7 @@ keep_whole (Applier *applier, CleaveResult *whole)
   if (whole->n_uses == 0)
     g_ptr_array_add (applier->left, whole->node);
   else
-    g_hash_table_add (applier->region->stops, whole->node);
+    g_ptr_array_add (applier->kept, whole->node);
 }
 
 static void
@@ -207,10 +208,20 @@ spread_all (Applier *applier)
     }
 }
 
-static gboolean
-is_among (gpointer node, gpointer value, gpointer removed)
+/* The stops of a region are those of all regions before it, so that a look at each of them would be
+ * quadratic in the number of regions. */
+static void
+update_stops (Applier *applier, GHashTable *removed)
 {
-  return g_hash_table_contains (removed, node);
+  GHashTable *stops = applier->region->stops;
+  GHashTableIter iter;
+  gpointer node;
+
+  for (guint i = 0; i < applier->kept->len; i++)
+    g_hash_table_add (stops, applier->kept->pdata[i]);
+  g_hash_table_iter_init (&iter, removed);
+  while (g_hash_table_iter_next (&iter, &node, NULL))
+    g_hash_table_remove (stops, node);
 }
 
 /* Removes what nothing reads any more, and forgets the pieces among it. */
@@ -241,20 +252,7 @@ remove_left (Applier *applier)
           member->values[v] = NULL;
     }
   if (applier->region->stops != NULL)
-    g_hash_table_foreach_remove (applier->region->stops, is_among, removed);
-}
-
-static void
-stop_at_kept (const CleaveRegion *region, CleaveForwarder *forwarder)
-{
-  GHashTableIter iter;
-  gpointer node;
-
-  if (region->stops == NULL)
-    return;
-  g_hash_table_iter_init (&iter, region->stops);
-  while (g_hash_table_iter_next (&iter, &node, NULL))
-    cleave_forwarder_stop_at (forwarder, node);
+    update_stops (applier, removed);
 }
 
 void
@@ -264,10 +262,11 @@ cleave_region_apply (CleaveRegion *region)
   g_autoptr (CleaveForwarder) final = cleave_forwarder_new (region->graph);
   g_autoptr (GPtrArray) left = g_ptr_array_new ();
   g_autoptr (GHashTable) moved = g_hash_table_new (NULL, NULL);
-  Applier applier = { region, forwarder, left, moved };
+  g_autoptr (GPtrArray) kept = g_ptr_array_new ();
+  Applier applier = { region, forwarder, left, moved, kept };
 
-  stop_at_kept (region, forwarder);
-  stop_at_kept (region, final);
+  cleave_forwarder_stop_among (forwarder, region->stops);
+  cleave_forwarder_stop_among (final, region->stops);
 
   /* These nodes are replaced, so nothing new may read past them what only they read. */
   for (guint i = 0; i < region->members->len; i++)

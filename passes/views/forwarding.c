@@ -24,11 +24,12 @@ struct _CleaveForwarder
 {
   CleaveGraph *graph;
   const CleaveOp *slice, *assemble;
-  GHashTable *parts; /* Part, to the CleaveResult that has it */
-  GHashTable *joins; /* CleaveNode, to its CleaveJoin or NULL */
-  GQueue pending;    /* CleaveResult of Slices that may be read further back */
-  GHashTable *stops; /* CleaveNode */
-  GPtrArray *spent;  /* CleaveNode: Slices that were, and have no users any more */
+  GHashTable *parts;       /* Part, to the CleaveResult that has it */
+  GHashTable *joins;       /* CleaveNode, to its CleaveJoin or NULL */
+  GQueue pending;          /* CleaveResult of Slices that may be read further back */
+  GHashTable *stops;       /* CleaveNode */
+  GHashTable *other_stops; /* the caller's; NULL: none */
+  GPtrArray *spent;        /* CleaveNode: Slices that were, and have no users any more */
   CleaveNode *made;
   guint depth; /* of stored values that are being cut */
 };
@@ -96,13 +97,26 @@ cleave_forwarder_stop_at (CleaveForwarder *forwarder, CleaveNode *node)
     g_hash_table_add (forwarder->stops, node);
 }
 
+void
+cleave_forwarder_stop_among (CleaveForwarder *forwarder, GHashTable *nodes)
+{
+  forwarder->other_stops = nodes;
+}
+
+static gboolean
+is_stop (const CleaveForwarder *forwarder, const CleaveNode *node)
+{
+  return g_hash_table_contains (forwarder->stops, node) ||
+         (forwarder->other_stops != NULL && g_hash_table_contains (forwarder->other_stops, node));
+}
+
 static const CleaveJoin *
 get_join (CleaveForwarder *forwarder, CleaveNode *node)
 {
   gpointer join;
 
   if ((node->op->flags & CLEAVE_OP_JOIN) == 0 || node->op->maps == NULL ||
-      g_hash_table_contains (forwarder->stops, node))
+      is_stop (forwarder, node))
     return NULL;
   if (!g_hash_table_lookup_extended (forwarder->joins, node, NULL, &join))
     {
@@ -141,7 +155,7 @@ step_back (CleaveForwarder *forwarder, CleaveResult **value, CleaveStridedRange 
   CleaveRange hull;
   guint holder;
 
-  if (g_hash_table_contains (forwarder->stops, node))
+  if (is_stop (forwarder, node))
     return FALSE;
   if (cleave_result_get_strided_range (*value, &outer))
     {

@@ -14,6 +14,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveForwarder, cleave_forwarder_free)
 
 /* From now on, values of this node are read from it, even if it only passes them on. */
 void cleave_forwarder_stop_at (CleaveForwarder *forwarder, CleaveNode *node);
+/* From now on, values of all these nodes are read from them; the caller keeps the table. */
+void cleave_forwarder_stop_among (CleaveForwarder *forwarder, GHashTable *nodes);
 /* The value of a range of `value`.  If a node must be added, it is called `name`. */
 CleaveResult *cleave_forwarder_get (CleaveForwarder *forwarder,
                                     CleaveResult *value,

@@ -82,6 +82,17 @@ def joined(n):
     return model(nodes, [value_info('x', [1, 1, 8, 4])], [value_info('y', [1, n, 8, 4])])
 
 
+# Branches of three nodes each, whose values are joined: as many segments as branches.
+def branches(n):
+    nodes, values = [], [f'm{i}' for i in range(n // 3)]
+    for i in range(n // 3):
+        nodes += [node('Conv', ['x', 'w'], [f'c{i}'], f'conv{i}', pads=[1, 1, 1, 1]),
+                  node('Sigmoid', [f'c{i}'], [f's{i}'], f'sigmoid{i}'), node('Mul', [f'c{i}', f's{i}'], [f'm{i}'], f'mul{i}')]
+    nodes.append(node('Concat', values, ['y'], 'last', axis=1))
+    return model(nodes, [value_info('x', [1, 4, 16, 16])], [value_info('y', [1, 4 * len(values), 16, 16])],
+                 [tensor('w', [4, 4, 3, 3], floats(144))])
+
+
 def parallel(n):
     nodes = [node('Relu', ['x'], [f'y{i}'], f'relu{i}') for i in range(n - 1)] + [node('Relu', ['x'], ['y'], 'last')]
     return model(nodes, [value_info('x', SHAPE)],
@@ -117,6 +128,7 @@ KINDS = {
     'bottlenecks': (bottlenecks, pick('info', 'split for threads')),
     'wide': (wide, COMMANDS),
     'joined': (joined, COMMANDS),
+    'branches': (branches, {'fit': ['fit', 'MODEL'], **COMMANDS}),
     'parallel': (parallel, COMMANDS),
     'pieces': (pieces, {'split': ['split', 'MODEL', '--node', 'last', '--dims', '2', '--chunk-size', '1', '-o',
                                   'OUT.onnx']}),
