@@ -1,13 +1,44 @@
 #!/usr/bin/env python3
-# mutate-models.py CLEAVE COUNT SEED MODEL[=SHAPE]…: breaks real models, COUNT times in all, and gives each to `cleave info` and
-# `cleave split` with 4 GiB of memory: exit status 0 or 2 each time, within a minute.  What fails is kept as broken-N.onnx.
+# mutate-models.py CLEAVE COUNT SEED MODEL[=SHAPE]…: changes a few bytes or fields of real models, COUNT times in all, and
+# runs the commands of COMMANDS on each.  A command must end with status 0, 1 or 2, within SECONDS of processor time (or
+# FACTOR times what it takes for the unchanged model) and BYTES of memory.  A model that a command fails on is kept as
+# broken-SEED-N.onnx.  Models whose `info` is an error run no other command.
 import collections
 import os
 import random
 import resource
+import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+
+SECONDS = 5
+FACTOR = 3
+BYTES = 2 << 30
+# Where the kernel ends a command.
+SECONDS_AT_MOST = 30
+BYTES_AT_MOST = 4 << 30
+# MODEL and OUT are paths; SIZE is one of SIZES, drawn for each model.
+COMMANDS = [
+    'info MODEL',
+    'dot MODEL -o OUT.dot',
+    'split MODEL --all --dims 1 --num-chunks 2 -o OUT.onnx',
+    'split MODEL --all --max-memory SIZE -o OUT.onnx',
+    'split MODEL --all --max-memory SIZE --max-schedule-memory SIZE -n',
+    'split MODEL --all --dims 2 --chunk-size 1 -n',
+    'split MODEL --for-threads 4 -n',
+    'fit MODEL',
+    'fit MODEL --max-memory SIZE --threads 2',
+    'memory MODEL --json',
+    'opt MODEL -p simplify,parallelize,clean-up -o OUT.cleave',
+    'partition MODEL -d OUT',
+    'simulate MODEL',
+    'report MODEL -o OUT.html',
+    'compile MODEL -o OUT.plan',
+    'run MODEL --threads 1',
+]
+SIZES = ['1KiB', '16KiB', '256KiB', '4MiB']
 
 ODD = [0, 1, 2, 3, 7, 8, 127, 128, 255, 1 << 31, (1 << 31) - 1, 1 << 32, (1 << 62), (1 << 63) - 1, 1 << 63, (1 << 64) - 1]
 
@@ -121,39 +152,80 @@ def mutate(data, others, rand):
 
 
 def limit():
-    resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
+    resource.setrlimit(resource.RLIMIT_AS, (BYTES_AT_MOST, BYTES_AT_MOST))
+    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS_AT_MOST, SECONDS_AT_MOST))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    signal.signal(signal.SIGXCPU, signal.SIG_DFL)
+
+
+# --shape and --fix of "x=1,8;n:5;m!6", as tests/peers/models.txt has them.
+def shape_arguments(text):
+    words = []
+    for part in filter(None, text.split(';')):
+        if '!' in part:
+            words += ['--fix', part.replace('!', '=')]
+        elif ':' not in part:
+            words += ['--shape', part]
+    return words
+
+
+# Exit status, seconds of processor time, bytes of memory and the end of standard error.
+def run(folder, cleave, command, size, model, shape):
+    words = {'MODEL': model, 'OUT': 'out', 'OUT.dot': 'out.dot', 'OUT.onnx': 'out.onnx', 'OUT.html': 'out.html',
+             'OUT.plan': 'out.plan', 'OUT.cleave': 'out.cleave', 'SIZE': size}
+    with open(os.path.join(folder, 'stderr'), 'wb') as stderr:
+        child = subprocess.Popen([cleave, *(words.get(word, word) for word in command.split()), *shape], cwd=folder,
+                                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=stderr, preexec_fn=limit)
+        _, status, usage = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    shutil.rmtree(os.path.join(folder, 'out'), ignore_errors=True)
+    with open(os.path.join(folder, 'stderr'), 'rb') as stderr:
+        text = stderr.read()[-300:].decode(errors='replace').strip()
+    return child.returncode, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024, text
+
+
+class Model:
+    def __init__(self, argument):
+        self.path, _, shape = argument.partition('=')
+        self.path = os.path.abspath(self.path)
+        self.shape = shape_arguments(shape)
+        self.seconds = {}
+        with open(self.path, 'rb') as file:
+            self.data = file.read()
+
+    # What a command takes for the unchanged model.
+    def get_seconds(self, folder, cleave, command, size):
+        key = command, size
+        if key not in self.seconds:
+            self.seconds[key] = run(folder, cleave, command, size, self.path, self.shape)[1]
+        return self.seconds[key]
 
 
 def main():
     cleave, count, seed = os.path.abspath(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
-    models = []
-    for argument in sys.argv[4:]:
-        path, _, shape = argument.partition('=')
-        with open(path, 'rb') as file:
-            models.append((file.read(), ['--shape', shape] if shape else []))
-    others = [data for data, _ in models]
+    models = [Model(argument) for argument in sys.argv[4:]]
+    others = [model.data for model in models]
     seen, wrong = collections.Counter(), 0
     with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, 'm.onnx')
         for i in range(count):
             rand = random.Random(seed * 1000003 + i)
-            data, shape = rand.choice(models)
-            kind, data = mutate(data, others, rand)
-            with open(path, 'wb') as file:
+            model = rand.choice(models)
+            kind, data = mutate(model.data, others, rand)
+            size = rand.choice(SIZES)
+            with open(os.path.join(folder, 'm.onnx'), 'wb') as file:
                 file.write(data)
-            for args in (['info', path],
-                         ['split', path, '--all', '--dims', '1', '--num-chunks', '2', '-o', os.path.join(folder, 'o.onnx')]):
-                try:
-                    run = subprocess.run([cleave, *args, *shape], capture_output=True, timeout=60, check=False, preexec_fn=limit)
-                    status = run.returncode
-                except subprocess.TimeoutExpired:
-                    status = 'timeout'
-                seen[kind, args[0], status] += 1
-                if status not in (0, 2):
+            for command in COMMANDS:
+                status, seconds, n_bytes, text = run(folder, cleave, command, size, 'm.onnx', model.shape)
+                seen[command, status] += 1
+                slow = seconds > SECONDS and seconds > FACTOR * model.get_seconds(folder, cleave, command, size)
+                if status not in (0, 1, 2) or slow or n_bytes > BYTES:
                     wrong += 1
-                    print(f'{i} {kind} {args[0]}: {status}', run.stderr[-300:] if status != 'timeout' else '')
-                    with open(f'broken-{i}.onnx', 'wb') as file:
+                    print(f'{i} {os.path.basename(model.path)} {kind}: {command.replace("SIZE", size)}: status {status}, '
+                          f'{seconds:.1f} s, {n_bytes >> 20} MiB {text}', flush=True)
+                    with open(f'broken-{seed}-{i}.onnx', 'wb') as file:
                         file.write(data)
+                if command == COMMANDS[0] and status == 2:
+                    break
     for key, n in sorted(seen.items(), key=str):
         print(*key, n)
     print(f'{count} models, seed {seed}: {wrong} wrong')
