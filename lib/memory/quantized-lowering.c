@@ -210,12 +210,6 @@ ref_constant (const CleaveNode *node, guint operand)
   return constant == NULL ? NULL : cleave_tensor_ref (constant);
 }
 
-static gboolean
-is_smaller (const CleaveResult *a, const CleaveResult *b)
-{
-  return a != NULL && cleave_element_size (a->type.element) < cleave_element_size (b->type.element);
-}
-
 /* Weights that are dequantised once are no member, but a kernel may want the bytes. */
 static void
 find_stored_weights (CleaveBodyCall *call, const CleaveNode *node)
@@ -225,8 +219,8 @@ find_stored_weights (CleaveBodyCall *call, const CleaveNode *node)
                                : NULL;
 
   if (from == NULL || !cleave_node_is_fixed (from) || (from->op->flags & CLEAVE_OP_STORAGE) == 0 ||
-      from->n_operands < 2 /* a Cast has no scale */ ||
-      !is_smaller (from->operands[0].result, &from->results[0]))
+      from->n_operands < 2 /* a Cast has no scale */ || from->operands[0].result == NULL ||
+      cleave_element_size (from->operands[0].result->type.element) != 1)
     return;
   call->w_bytes = ref_constant (from, 0);
   call->w_scale = ref_constant (from, 1);

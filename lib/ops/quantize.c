@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* QuantizeLinear and DequantizeLinear, with one scale or one for each index of an axis.
+/* QuantizeLinear and DequantizeLinear, with one scale or one for each index of an axis.  Integers
+ * of 16 bits are those of opset 21.
  *
  * QuantizeLinear: x / scale in float32, to the nearest integer, ties to even, plus the zero point,
  * kept within the result's type.  DequantizeLinear: (x - zero point), exact, times the scale in
@@ -58,7 +59,7 @@ infer_quantize (const CleaveCall *call, CleaveTensorType *results, GError **erro
   guint elements = CLEAVE_ELEMENT_BIT (CLEAVE_FLOAT32) | CLEAVE_ELEMENT_BIT (CLEAVE_INT32);
 
   if (!cleave_call_check_element (call, X, elements, error) ||
-      !check_scales (call, CLEAVE_ELEMENTS_BYTE, error))
+      !check_scales (call, CLEAVE_ELEMENTS_BYTE | CLEAVE_ELEMENTS_SHORT, error))
     return FALSE;
   results[0].shape = call->operands[X].shape;
   results[0].element = cleave_call_has (call, ZERO) ? call->operands[ZERO].element : CLEAVE_UINT8;
@@ -68,8 +69,9 @@ infer_quantize (const CleaveCall *call, CleaveTensorType *results, GError **erro
 static gboolean
 infer_dequantize (const CleaveCall *call, CleaveTensorType *results, GError **error)
 {
-  if (!cleave_call_check_element (call, X, CLEAVE_ELEMENTS_BYTE | CLEAVE_ELEMENT_BIT (CLEAVE_INT32),
-                                  error) ||
+  guint elements = CLEAVE_ELEMENTS_BYTE | CLEAVE_ELEMENTS_SHORT | CLEAVE_ELEMENT_BIT (CLEAVE_INT32);
+
+  if (!cleave_call_check_element (call, X, elements, error) ||
       !check_scales (call, CLEAVE_ELEMENT_BIT (call->operands[X].element), error))
     return FALSE;
   results[0] = (CleaveTensorType){ CLEAVE_FLOAT32, call->operands[X].shape };
@@ -138,6 +140,22 @@ kernel (const CleaveCall *call)
   return CLEAVE_KERNEL_CONVERT;
 }
 
+static guint
+since_quantize (const CleaveCall *call)
+{
+  gboolean is_short =
+      cleave_call_has (call, ZERO) &&
+      (CLEAVE_ELEMENT_BIT (call->operands[ZERO].element) & CLEAVE_ELEMENTS_SHORT) != 0;
+
+  return is_short ? 21 : 0;
+}
+
+static guint
+since_dequantize (const CleaveCall *call)
+{
+  return (CLEAVE_ELEMENT_BIT (call->operands[X].element) & CLEAVE_ELEMENTS_SHORT) != 0 ? 21 : 0;
+}
+
 static const CleaveAttr attrs_table[] = {
   { "axis", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveAxisAttrs, axis), .fallback = 1 },
   { 0 },
@@ -153,6 +171,7 @@ const CleaveOp cleave_op_quantize_linear = {
   .name = "QuantizeLinear",
   STORAGE,
   .operands = (const char *const[]){ "x", "y_scale", "y_zero_point", NULL },
+  .since = since_quantize,
   .infer = infer_quantize,
   .compute = compute_quantize,
 };
@@ -161,6 +180,7 @@ const CleaveOp cleave_op_dequantize_linear = {
   .name = "DequantizeLinear",
   STORAGE,
   .operands = (const char *const[]){ "x", "x_scale", "x_zero_point", NULL },
+  .since = since_dequantize,
   .infer = infer_dequantize,
   .compute = compute_dequantize,
 };

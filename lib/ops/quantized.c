@@ -67,6 +67,10 @@ cleave_quantized_store (CleaveElement element, gpointer at, float value, double 
 
   if (element == CLEAVE_INT8)
     *(gint8 *) at = (gint8) CLAMP (whole, G_MININT8, G_MAXINT8);
+  else if (element == CLEAVE_INT16)
+    *(gint16 *) at = (gint16) CLAMP (whole, G_MININT16, G_MAXINT16);
+  else if (element == CLEAVE_UINT16)
+    *(guint16 *) at = (guint16) CLAMP (whole, 0, G_MAXUINT16);
   else
     *(guint8 *) at = (guint8) CLAMP (whole, 0, G_MAXUINT8);
 }

@@ -8,6 +8,10 @@
 
 #define CLEAVE_ELEMENTS_BYTE (CLEAVE_ELEMENT_BIT (CLEAVE_INT8) | CLEAVE_ELEMENT_BIT (CLEAVE_UINT8))
 
+/* QuantizeLinear and DequantizeLinear alone have 16 bits as well. */
+#define CLEAVE_ELEMENTS_SHORT                                                                      \
+  (CLEAVE_ELEMENT_BIT (CLEAVE_INT16) | CLEAVE_ELEMENT_BIT (CLEAVE_UINT16))
+
 static inline gboolean
 cleave_is_byte (CleaveElement element)
 {
@@ -26,8 +30,8 @@ double cleave_quantized_load (const CleaveCall *call,
                               const CleaveView *operands,
                               guint operand,
                               gint64 index);
-/* `value` to the nearest integer, ties to even, plus the zero point, kept within the range of a
- * byte. */
+/* Stores `value` rounded to the nearest integer, ties to even, plus the zero point, clamped to the
+ * range of the element type, an integer of 8 or 16 bits. */
 void cleave_quantized_store (CleaveElement element, gpointer at, float value, double zero_point);
 
 /* How far one step along each dimension of the result goes in an operand, which is there, of a

@@ -137,6 +137,7 @@ cleave_written_read_end (CleaveWrittenSearch *s, CleaveWrittenEnd *to, guint *fr
   s->n_seen = 1;
   *from = end->from[VALUE];
   if (!cleave_body_call_is (end, &cleave_op_quantize_linear) ||
+      cleave_element_size (end->result.element) != 1 ||
       !cleave_written_read_scales (s, end, 1, &scale, &zero) ||
       !read_bounds (s, from, &least, &most) || !((float) scale > 0))
     return FALSE;

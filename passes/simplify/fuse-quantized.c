@@ -262,6 +262,7 @@ visit (CleaveNode *node)
   gint64 axis;
 
   if (!cleave_node_is (node, CLEAVE_KNOWN_QUANTIZE_LINEAR) ||
+      !is_byte (node->results[0].type.element) ||
       cleave_shape_n_elements (&node->operands[SCALE].result->type.shape) != 1)
     return FALSE;
   product = find_product (node);

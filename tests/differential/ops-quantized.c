@@ -6,6 +6,13 @@
 
 #include "trial-ops.h"
 
+/* The integers that QuantizeLinear gives: of 8 bits, and of 16 from opset 21 on. */
+static guint
+quantized_set (const Trial *trial)
+{
+  return trial->opset >= 21 ? BYTES | SET (I16) | SET (U16) : BYTES;
+}
+
 /* Of all, or one for each index of a dimension. */
 static TrialType
 pick_factors (Trial *trial, const TrialType *x, guint element, guint *axis)
@@ -27,7 +34,7 @@ grow_quantize (Trial *trial, const char *op)
   type.element = U8;
   if (chance (trial, 70))
     {
-      factors.element = type.element = pick_element (trial, BYTES);
+      factors.element = type.element = pick_element (trial, quantized_set (trial));
       zero = use_new (trial, &factors, MODE_ANY);
     }
   add_node (trial, op);
@@ -43,7 +50,7 @@ grow_quantize (Trial *trial, const char *op)
 static void
 grow_dequantize (Trial *trial, const char *op)
 {
-  guint x = use_any (trial, BYTES | SET (I32), 0, 6), scale, zero = 0, axis;
+  guint x = use_any (trial, quantized_set (trial) | SET (I32), 0, 6), scale, zero = 0, axis;
   TrialType type = type_of (trial, x), factors = pick_factors (trial, &type, F32, &axis);
 
   scale = use_new (trial, &factors, MODE_POSITIVE);
@@ -89,7 +96,7 @@ trial_requantize (Trial *trial)
 
   if (type.element != F32)
     return;
-  element = pick_element (trial, BYTES);
+  element = pick_element (trial, quantized_set (trial));
   scale = use_new (trial, &one, MODE_POSITIVE);
   zero = use_scalar (trial, element, MODE_ANY);
   for (guint i = 0; i < G_N_ELEMENTS (ops); i++)

@@ -102,16 +102,20 @@ make_quantize (
 static CleaveNode *
 make_quantize_linear (CleaveGraph *graph, GRand *rand)
 {
+  static const CleaveElement elements[] = { CLEAVE_INT8, CLEAVE_UINT8, CLEAVE_INT16,
+                                            CLEAVE_UINT16 };
+
   return make_quantize (graph, rand, "QuantizeLinear",
                         pick (rand, 0, 3) == 0 ? CLEAVE_INT32 : CLEAVE_FLOAT32,
-                        pick (rand, 0, 1) == 0 ? CLEAVE_INT8 : CLEAVE_UINT8);
+                        elements[pick (rand, 0, 3)]);
 }
 
 static CleaveNode *
 make_dequantize_linear (CleaveGraph *graph, GRand *rand)
 {
-  static const CleaveElement elements[] = { CLEAVE_INT8, CLEAVE_UINT8, CLEAVE_INT32 };
-  CleaveElement element = elements[pick (rand, 0, 2)];
+  static const CleaveElement elements[] = { CLEAVE_INT8, CLEAVE_UINT8, CLEAVE_INT16, CLEAVE_UINT16,
+                                            CLEAVE_INT32 };
+  CleaveElement element = elements[pick (rand, 0, 4)];
 
   return make_quantize (graph, rand, "DequantizeLinear", element, element);
 }

@@ -298,9 +298,24 @@ dynamic_quantize_mat_mul (CleaveOnnxNode *node, GError **error)
                          cleave_onnx_node_operand (node, 4), error);
 }
 
-/* Those of the default domain with the same name among them. */
+/* The ops of the default domain with the same name, which have 16 bits from opset 21 on.  These
+ * have them in a model of any opset. */
+static gboolean
+quantize_of_21 (CleaveOnnxNode *node, GError **error)
+{
+  CleaveOnnxImport *import = node->import;
+  gint64 opset = import->opset;
+  gboolean good;
+
+  import->opset = MAX (opset, 21);
+  good = cleave_onnx_upgrade (node, error) &&
+         (node->values != NULL || cleave_onnx_node_make (node, error));
+  import->opset = opset;
+  return good;
+}
+
 const CleaveOnnxContrib cleave_onnx_contrib_quantized[] = {
-  { "DequantizeLinear", cleave_onnx_upgrade },
+  { "DequantizeLinear", quantize_of_21 },
   { "DynamicQuantizeLSTM", cleave_onnx_upgrade_dynamic_quantize_lstm },
   { "DynamicQuantizeMatMul", dynamic_quantize_mat_mul },
   { "MatMulIntegerToFloat", mat_mul_integer_to_float },
@@ -316,6 +331,6 @@ const CleaveOnnxContrib cleave_onnx_contrib_quantized[] = {
   { "QLinearSigmoid", qlinear_unary },
   { "QLinearSoftmax", qlinear_softmax },
   { "QLinearWhere", qlinear_where },
-  { "QuantizeLinear", cleave_onnx_upgrade },
+  { "QuantizeLinear", quantize_of_21 },
   { NULL, NULL },
 };

@@ -90,7 +90,11 @@ plan_quantize (Convert *c, const CleaveKernelInstance *instance)
 {
   plan_quantized (c, instance);
   cleave_loops_lengthen (&c->loops, FEW_TO_QUANTIZE);
-  if (c->from == CLEAVE_FLOAT32)
+  if (c->to == CLEAVE_INT16)
+    c->line = c->from == CLEAVE_FLOAT32 ? quantize_float_int16 : quantize_int32_int16;
+  else if (c->to == CLEAVE_UINT16)
+    c->line = c->from == CLEAVE_FLOAT32 ? quantize_float_uint16 : quantize_int32_uint16;
+  else if (c->from == CLEAVE_FLOAT32)
     c->line = quantize_float;
   else
     c->line = c->to == CLEAVE_INT8 ? quantize_int32_int8 : quantize_int32_uint8;
@@ -100,9 +104,11 @@ static void
 plan_dequantize (Convert *c, const CleaveKernelInstance *instance)
 {
   plan_quantized (c, instance);
-  c->line = c->from == CLEAVE_INT8    ? dequantize_int8
-            : c->from == CLEAVE_UINT8 ? dequantize_uint8
-                                      : dequantize_int32;
+  c->line = c->from == CLEAVE_INT8     ? dequantize_int8
+            : c->from == CLEAVE_UINT8  ? dequantize_uint8
+            : c->from == CLEAVE_INT16  ? dequantize_int16
+            : c->from == CLEAVE_UINT16 ? dequantize_uint16
+                                       : dequantize_int32;
   find_rows (c);
 }
 
