@@ -4,7 +4,7 @@
 
 #include "trial-ops.h"
 
-#define LAST_OPSET 24
+#define LAST_OPSET 26
 
 /* What has been added since. */
 typedef struct

@@ -104,7 +104,7 @@ END_TEST
 
 START_TEST (versions_are_checked)
 {
-  static const gint64 opsets[] = { 0, 25, -1 };
+  static const gint64 opsets[] = { 0, 27, -1 };
   static const char *const messages[] = {
     "the model does not say which opset it uses",
     "opset 25 is not supported: it must be between 1 and 24",

@@ -12,7 +12,7 @@
 #include "../wire.h"
 
 #define MIN_OPSET 1
-#define MAX_OPSET 24
+#define MAX_OPSET 26
 #define MAX_IR_VERSION 13
 /* Key of metadata: what export cannot say otherwise. */
 #define OPSET "cleave.opset"
@@ -244,7 +244,7 @@ parse (GBytes *bytes,
  * @options: (nullable): shapes and values of inputs
  * @error: return location for a [struct@GLib.Error]
  *
- * Makes a graph of an ONNX model: opsets 1 to 24 of the default domain.  A node of a domain that is
+ * Makes a graph of an ONNX model: opsets 1 to 26 of the default domain.  A node of a domain that is
  * not known here passes through whole: see [method@Cleave.Node.get_custom_op].
  *
  * Of an `If` whose condition is constant only the branch that it takes becomes part of the graph;
