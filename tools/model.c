@@ -164,6 +164,9 @@ load_onnx (const char *path,
   given.dims = (const CleaveOnnxDim *) (gpointer) dims->data;
   given.n_dims = dims->len;
   graph = cleave_onnx_load (path, &given, &mine);
+  for (const char *const *warning = graph == NULL ? NULL : cleave_onnx_get_warnings (graph);
+       warning != NULL && *warning != NULL; warning++)
+    g_printerr ("cleave: %s: warning: %s\n", path, *warning);
   if (mine != NULL)
     name_cure (mine);
   if (mine != NULL)

@@ -88,6 +88,7 @@ CLEAVE_API CleaveGraph *cleave_onnx_parse (GBytes *bytes,
                                            const char *folder,
                                            const CleaveOnnxOptions *options,
                                            GError **error);
+CLEAVE_API const char *const *cleave_onnx_get_warnings (const CleaveGraph *graph);
 CLEAVE_API gboolean cleave_onnx_save (const CleaveGraph *graph, const char *path, GError **error);
 CLEAVE_API gboolean cleave_onnx_save_with_data (const CleaveGraph *graph,
                                                 const char *path,

@@ -87,6 +87,8 @@ cleave_onnx_origin_new (const Onnx__ModelProto *model)
   origin->value_docs = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
   origin->value_infos = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   origin->operands = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
+  origin->warnings = g_ptr_array_new_with_free_func (g_free);
+  g_ptr_array_add (origin->warnings, NULL);
   for (size_t i = 0; i < model->n_metadata_props; i++)
     {
       const Onnx__StringStringEntryProto *entry = model->metadata_props[i];
@@ -118,6 +120,7 @@ cleave_onnx_origin_copy (const CleaveOnnxOrigin *origin)
   copy->graph_doc = g_strdup (origin->graph_doc);
   g_ptr_array_ref (copy->metadata);
   g_ptr_array_ref (copy->functions);
+  g_ptr_array_ref (copy->warnings);
   g_hash_table_ref (copy->opsets);
   g_hash_table_ref (copy->value_docs);
   g_hash_table_ref (copy->value_infos);
@@ -146,6 +149,13 @@ cleave_onnx_origin_clear (gpointer data)
   g_hash_table_unref (origin->value_docs);
   g_hash_table_unref (origin->value_infos);
   g_hash_table_unref (origin->operands);
+  g_ptr_array_unref (origin->warnings);
+}
+
+void
+cleave_onnx_origin_take_warning (CleaveOnnxOrigin *origin, char *text)
+{
+  g_ptr_array_insert (origin->warnings, (gint) origin->warnings->len - 1, text);
 }
 
 void

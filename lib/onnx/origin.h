@@ -26,11 +26,14 @@ typedef struct
   GHashTable *value_docs;
   GHashTable *value_infos; /* set: values inside the graph whose types the model lists */
   GHashTable *operands;    /* "node\nattribute" → name of the constant operand that it was */
+  GPtrArray *warnings;     /* texts, with a NULL at the end */
 } CleaveOnnxOrigin;
 
 CleaveOnnxOrigin *cleave_onnx_origin_new (const Onnx__ModelProto *model);
 /* With docs of nodes of its own; the rest is shared, and is not to be changed. */
 CleaveOnnxOrigin *cleave_onnx_origin_copy (const CleaveOnnxOrigin *origin);
+/* Adds a warning about the model; takes the text. */
+void cleave_onnx_origin_take_warning (CleaveOnnxOrigin *origin, char *text);
 /* Texts that are absent, empty or no UTF-8 are not kept. */
 void cleave_onnx_origin_set_metadata (CleaveOnnxOrigin *origin, const char *key, const char *value);
 void cleave_onnx_origin_add_node_doc (CleaveOnnxOrigin *origin, const char *node, const char *doc);

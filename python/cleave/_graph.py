@@ -4,6 +4,7 @@
 import math
 import os
 import re
+import warnings
 
 from gi.repository import GLib
 
@@ -30,17 +31,23 @@ def import_options(shapes, dims, values):
     return options
 
 
+def warned(graph):
+    for text in Cleave.onnx_get_warnings(graph):
+        warnings.warn(text, stacklevel=3)
+    return graph
+
+
 def load(path, shapes=None, dims=None, values=None):
     """Reads an ONNX model.  `shapes` gives inputs their shapes, `dims` named dimensions their extents, `values` makes
     inputs constants: dictionaries by name.  A bare shape serves a model with one input."""
     with errors():
-        return call(Cleave.onnx_load, os.fspath(path), import_options(shapes, dims, values))
+        return warned(call(Cleave.onnx_load, os.fspath(path), import_options(shapes, dims, values)))
 
 
 def parse(data, folder=None, shapes=None, dims=None, values=None):
     """As `load`, from bytes; `folder` is where weights outside of them lie."""
     with errors():
-        return call(Cleave.onnx_parse, GLib.Bytes.new(data), folder, import_options(shapes, dims, values))
+        return warned(call(Cleave.onnx_parse, GLib.Bytes.new(data), folder, import_options(shapes, dims, values)))
 
 
 def save(graph, path):

@@ -102,13 +102,60 @@ START_TEST (an_unreadable_file_is_a_file_error)
 }
 END_TEST
 
+START_TEST (another_declared_shape_of_an_output_is_a_warning)
+{
+  static const struct
+  {
+    const char *declared, *warning;
+  } cases[] = {
+    { "1x3x8x9", "output 'y' is 1x3x8x8; the model declares 1x3x8x9, which is ignored" },
+    { "1x3x8", "output 'y' is 1x3x8x8; the model declares 1x3x8, which is ignored" },
+    { "", "output 'y' is 1x3x8x8; the model declares a scalar, which is ignored" },
+    { "1x3x8x8", NULL },
+    { "nx3x8x0", NULL },
+    { "nx3", NULL },
+    { NULL, NULL },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (Model) model = model_of (13, "Relu", "x"), types = model_new (13);
+      g_autoptr (CleaveGraph) graph = NULL, copy = NULL;
+      Onnx__ValueInfoProto *y = model_add_input (types, "y", cases[i].declared);
+      const char *const *warnings;
+
+      model->graph->output[0]->type = y->type;
+      y->type = NULL;
+      graph = model_import (model, NULL);
+      ck_assert_ptr_nonnull (graph);
+      copy = cleave_graph_copy (graph);
+      warnings = cleave_onnx_get_warnings (copy);
+      if (cases[i].warning == NULL)
+        ck_assert_ptr_null (warnings[0]);
+      else
+        {
+          ck_assert_str_eq (warnings[0], cases[i].warning);
+          ck_assert_ptr_null (warnings[1]);
+        }
+    }
+}
+END_TEST
+
+START_TEST (a_graph_of_no_model_has_no_warnings)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+
+  ck_assert_ptr_null (cleave_onnx_get_warnings (graph)[0]);
+}
+END_TEST
+
 START_TEST (versions_are_checked)
 {
   static const gint64 opsets[] = { 0, 27, -1 };
   static const char *const messages[] = {
     "the model does not say which opset it uses",
-    "opset 25 is not supported: it must be between 1 and 24",
-    "opset -1 is not supported: it must be between 1 and 24",
+    "opset 27 is not supported: it must be between 1 and 26",
+    "opset -1 is not supported: it must be between 1 and 26",
   };
   g_autoptr (Model) model = model_of (13, "Relu", "x");
 
@@ -679,7 +726,8 @@ add_tests (Suite *suite)
 {
   cleave_add_case (suite, "file", what_is_no_model_is_an_error, every_truncation_is_an_error,
                    deep_nesting_is_an_error, an_unreadable_file_is_a_file_error,
-                   versions_are_checked, NULL);
+                   versions_are_checked, another_declared_shape_of_an_output_is_a_warning,
+                   a_graph_of_no_model_has_no_warnings, NULL);
   cleave_add_case (suite, "nodes", an_unknown_op_names_op_node_and_opset,
                    what_no_graph_can_hold_is_refused_with_the_reason,
                    structural_ops_are_no_ops_of_files, a_subgraph_is_an_error,

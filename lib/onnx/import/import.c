@@ -160,8 +160,8 @@ read_outputs (CleaveOnnxImport *import,
       if (value == NULL)
         return cleave_fail (error, CLEAVE_ERROR_MODEL, "nothing makes the output '%s'", name);
       result = cleave_onnx_value_result (import, value);
-      if (!cleave_onnx_check_output (proto->output[i], cleave_result_get_type (result), is_fixed,
-                                     error))
+      if (!cleave_onnx_check_output (import, proto->output[i], cleave_result_get_type (result),
+                                     is_fixed, error))
         return FALSE;
       if (!cleave_graph_add_output (import->graph, name, result, error))
         return FALSE;
@@ -273,6 +273,27 @@ cleave_onnx_parse (GBytes *bytes,
 {
   g_return_val_if_fail (bytes != NULL, NULL);
   return parse (bytes, NULL, folder, options, error);
+}
+
+/**
+ * cleave_onnx_get_warnings:
+ * @graph: a graph
+ *
+ * Lists what the import of the model had to decide against what the file says, such as an output
+ * whose declared shape is not the inferred one.  The graph has the inferred shape.
+ *
+ * Returns: (transfer none) (array zero-terminated=1): one sentence for each; none for a graph that
+ *   no model was read for
+ */
+const char *const *
+cleave_onnx_get_warnings (const CleaveGraph *graph)
+{
+  static const char *const none[] = { NULL };
+
+  g_return_val_if_fail (graph != NULL, none);
+  if (graph->origin == NULL)
+    return none;
+  return (const char *const *) ((const CleaveOnnxOrigin *) graph->origin)->warnings->pdata;
 }
 
 /**

@@ -400,8 +400,9 @@ gboolean cleave_onnx_input_type (const CleaveOnnxImport *import,
                                  const CleaveShape *given,
                                  CleaveTensorType *type,
                                  GError **error);
-/* Whether an output is what the model declares, where it does. */
-gboolean cleave_onnx_check_output (const Onnx__ValueInfoProto *info,
+/* Checks the element type that the model declares for an output; another shape is a warning. */
+gboolean cleave_onnx_check_output (CleaveOnnxImport *import,
+                                   const Onnx__ValueInfoProto *info,
                                    const CleaveTensorType *type,
                                    gboolean shapes_are_given,
                                    GError **error);

@@ -215,11 +215,28 @@ cleave_onnx_value_info_type (CleaveOnnxImport *import,
          cleave_tensor_type_check (type, error);
 }
 
-/* Where the caller fixes shapes, extents that are declared may be those of other inputs; a 0 is how
- * some write one that they do not know.  Names of dimensions are given to exporters by hand, who do
- * not look whether there are as many. */
+/* Whether the declared shape of an output fits the inferred one.  Where the caller gives shapes,
+ * declared extents may be those of other inputs.  Some exporters write 0 for an extent that they do
+ * not know.  People give exporters the names of dimensions, and nobody checks their number. */
+static gboolean
+fits_declared (const Onnx__TensorShapeProto *shape,
+               const CleaveShape *inferred,
+               gboolean shapes_are_given)
+{
+  if (shape == NULL)
+    return TRUE;
+  if (shape->n_dim != inferred->rank)
+    return has_free (shape);
+  for (guint d = 0; d < inferred->rank && !shapes_are_given; d++)
+    if (is_fixed (shape->dim[d]) && shape->dim[d]->dim_value != 0 &&
+        shape->dim[d]->dim_value != inferred->dim[d])
+      return FALSE;
+  return TRUE;
+}
+
 gboolean
-cleave_onnx_check_output (const Onnx__ValueInfoProto *info,
+cleave_onnx_check_output (CleaveOnnxImport *import,
+                          const Onnx__ValueInfoProto *info,
                           const CleaveTensorType *type,
                           gboolean shapes_are_given,
                           GError **error)
@@ -229,23 +246,20 @@ cleave_onnx_check_output (const Onnx__ValueInfoProto *info,
       info->type == NULL || info->type->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE
           ? 0
           : info->type->tensor_type->elem_type;
-  gboolean same_rank = shape != NULL && shape->n_dim == type->shape.rank,
-           fits = same_rank || shape == NULL || has_free (shape);
   g_autofree char *came = NULL, *wanted = NULL;
 
   if (number != 0 && number != cleave_onnx_element_number (type->element))
     return cleave_fail (error, CLEAVE_ERROR_MODEL,
                         "output '%s' is %s, but the model declares element type %" G_GINT64_FORMAT,
                         info->name, cleave_element_get_name (type->element), number);
-  for (guint d = 0; same_rank && !shapes_are_given && fits && d < type->shape.rank; d++)
-    fits = !is_fixed (shape->dim[d]) || shape->dim[d]->dim_value == 0 ||
-           shape->dim[d]->dim_value == type->shape.dim[d];
-  if (fits)
+  if (fits_declared (shape, &type->shape, shapes_are_given))
     return TRUE;
   came = cleave_shape_to_string (&type->shape);
   wanted = shape->n_dim == 0 ? g_strdup ("a scalar") : shape_to_string (shape, "x");
-  return cleave_fail (error, CLEAVE_ERROR_MODEL, "output '%s' is %s, but the model declares %s",
-                      info->name, came, wanted);
+  cleave_onnx_origin_take_warning (
+      import->origin, g_strdup_printf ("output '%s' is %s; the model declares %s, which is ignored",
+                                       info->name, came, wanted));
+  return TRUE;
 }
 
 const char *
