@@ -101,6 +101,50 @@ START_TEST (axes_and_directions_are_kept)
 }
 END_TEST
 
+/* Before opset 9 each batch is scanned alone, along the second dimension. */
+START_TEST (batches_of_opset_8_are_scans)
+{
+  g_autoptr (Model) model = model_new (8);
+  Onnx__NodeProto *node;
+
+  model_add_input (model, "s", "2x2");
+  model_add_input (model, "x", "2x1x2");
+  node = model_add_node (model, "Scan", "scan", "- s x", "last y");
+  node_add_int (node, "num_scan_inputs", 1);
+  node_add_graph (node, "body", body_new ());
+  model_add_output (model, "y");
+  model_assert_dump (model, "%0 = Input : float32 2x2  # s\n"
+                            "%1 = Input : float32 2x1x2  # x\n"
+                            "%2 = Slice %0 0:1,0:2 : float32 1x2  # scan.part\n"
+                            "%3 = Reshape %2 shape=2 : float32 2  # scan.shaped\n"
+                            "%4 = Slice %1 0:1,0:1,0:2 : float32 1x1x2  # scan.part_1\n"
+                            "%5 = Reshape %4 shape=1,2 : float32 1x2  # scan.shaped_1\n"
+                            "%6 = Slice %5 0:1,0:2 : float32 1x2  # scan.part_2\n"
+                            "%7 = Reshape %6 shape=2 : float32 2  # scan.shaped_2\n"
+                            "%8 = Add %3, %7 : float32 2  # add\n"
+                            "%9 = Neg %8 : float32 2  # neg\n"
+                            "%10 = Reshape %9 shape=1,2 : float32 1x2  # scan.turn\n"
+                            "%11 = Concat %10 : float32 1x2  # scan.turns\n"
+                            "%12 = Slice %0 1:2,0:2 : float32 1x2  # scan.part_3\n"
+                            "%13 = Reshape %12 shape=2 : float32 2  # scan.shaped_3\n"
+                            "%14 = Slice %1 1:2,0:1,0:2 : float32 1x1x2  # scan.part_4\n"
+                            "%15 = Reshape %14 shape=1,2 : float32 1x2  # scan.shaped_4\n"
+                            "%16 = Slice %15 0:1,0:2 : float32 1x2  # scan.part_5\n"
+                            "%17 = Reshape %16 shape=2 : float32 2  # scan.shaped_5\n"
+                            "%18 = Add %13, %17 : float32 2  # add_1\n"
+                            "%19 = Neg %18 : float32 2  # neg_1\n"
+                            "%20 = Reshape %19 shape=1,2 : float32 1x2  # scan.turn_1\n"
+                            "%21 = Concat %20 : float32 1x2  # scan.turns_1\n"
+                            "%22 = Reshape %8 shape=1,2 : float32 1x2  # scan.batch\n"
+                            "%23 = Reshape %18 shape=1,2 : float32 1x2  # scan.batch_1\n"
+                            "%24 = Concat %22, %23 : float32 2x2  # scan.batches\n"
+                            "%25 = Reshape %11 shape=1,1,2 : float32 1x1x2  # scan.batch_2\n"
+                            "%26 = Reshape %21 shape=1,1,2 : float32 1x1x2  # scan.batch_3\n"
+                            "%27 = Concat %25, %26 : float32 2x1x2  # scan.batches_1\n"
+                            "output %27  # y\n");
+}
+END_TEST
+
 START_TEST (mistakes_are_errors)
 {
   g_autoptr (Model) old = model_with_scan (8, "s z", "last y", 1),
@@ -111,7 +155,7 @@ START_TEST (mistakes_are_errors)
                     far = model_with_scan (9, "s z", "last y", 1);
   CleaveInts two = CLEAVE_INTS (0, 1), outside = CLEAVE_INTS (2);
 
-  model_assert_error (old, CLEAVE_ERROR_MODEL, "Scan 'scan': scans of opset 8 are not supported");
+  model_assert_error (old, CLEAVE_ERROR_MODEL, "Scan 'scan': sequence_lens is not supported");
   model_assert_error (none, CLEAVE_ERROR_MODEL, "Scan 'scan': num_scan_inputs is 0 for 2 operands");
   model_assert_error (bodiless, CLEAVE_ERROR_MODEL, "Scan 'scan': it has no body");
   node_add_graph (more->graph->node[0], "body", body_new ());
@@ -148,7 +192,8 @@ static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "import-scan", each_part_is_a_turn, axes_and_directions_are_kept,
-                   mistakes_are_errors, turns_are_not_without_end, NULL);
+                   batches_of_opset_8_are_scans, mistakes_are_errors, turns_are_not_without_end,
+                   NULL);
 }
 
 CLEAVE_TEST_SUITE ("import-scan", add_tests)

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Scan, opset 9: a turn for each part of its operands along their axes, whose extents are known. */
+/* Scan: a turn for each part of its operands along their axes, whose extents are known.
+ *
+ * Before opset 9 all operands have a first dimension of batches, and what is scanned lies along the
+ * second: each batch is a scan of its own. */
 
 #include "turns.h"
 
@@ -85,17 +88,13 @@ check_scanned (Scan *scan, GError **error)
   return TRUE;
 }
 
-/* The part of an operand that a turn reads. */
+/* The part of a value at one index of an axis, without that dimension. */
 static CleaveOnnxValue *
-take_part (const Scan *scan, guint index, gint64 turn, GError **error)
+take_index (CleaveOnnxNode *node, CleaveOnnxValue *value, gint64 axis, gint64 at, GError **error)
 {
-  CleaveOnnxNode *node = scan->turns.node;
   const CleaveTensorType one = CLEAVE_TYPE (CLEAVE_INT64, 1);
-  CleaveOnnxValue *value = cleave_onnx_node_operand (node, scan->turns.n_states + index);
   const CleaveShape *whole = cleave_onnx_value_shape (value);
   CleaveShape shape = { .rank = whole->rank - 1 };
-  gint64 axis = g_array_index (scan->axes, gint64, index);
-  gint64 at = g_array_index (scan->directions, gint64, index) != 0 ? scan->extent - 1 - turn : turn;
   gint64 end = at + 1;
 
   for (guint d = 0; d < shape.rank; d++)
@@ -104,6 +103,33 @@ take_part (const Scan *scan, guint index, gint64 turn, GError **error)
                             cleave_onnx_constant (node, &one, &end),
                             cleave_onnx_constant (node, &one, &axis));
   return cleave_onnx_node_reshape (node, value, &shape, ".shaped", error);
+}
+
+/* Zeros in place of a part: where there is none, a turn that only shows types reads them. */
+static CleaveOnnxValue *
+make_part (CleaveOnnxNode *node, const CleaveOnnxValue *value, gint64 axis, GError **error)
+{
+  const CleaveTensorType *whole = cleave_onnx_value_type (value);
+  CleaveShape shape = { .rank = whole->shape.rank - 1 };
+  CleaveTensorType dims = CLEAVE_TYPE (CLEAVE_INT64, shape.rank);
+
+  for (guint d = 0; d < shape.rank; d++)
+    shape.dim[d] = whole->shape.dim[d < axis ? d : d + 1];
+  return CLEAVE_ONNX_STEP ("Expand", ".part", NULL, cleave_onnx_real (node, whole->element, 0),
+                           cleave_onnx_constant (node, &dims, shape.dim));
+}
+
+/* The part of an operand that a turn reads. */
+static CleaveOnnxValue *
+take_part (const Scan *scan, guint index, gint64 turn, GError **error)
+{
+  CleaveOnnxNode *node = scan->turns.node;
+  CleaveOnnxValue *value = cleave_onnx_node_operand (node, scan->turns.n_states + index);
+  gint64 axis = g_array_index (scan->axes, gint64, index);
+  gint64 at = g_array_index (scan->directions, gint64, index) != 0 ? scan->extent - 1 - turn : turn;
+
+  return scan->extent == 0 ? make_part (node, value, axis, error)
+                           : take_index (node, value, axis, at, error);
 }
 
 static gboolean
@@ -131,24 +157,24 @@ static gboolean
 read_attrs (Scan *scan, const Onnx__NodeProto *proto, GError **error)
 {
   guint n_given = scan->turns.stacked->len;
+  const char *directions =
+      scan->turns.node->import->opset < 9 ? "directions" : "scan_input_directions";
 
   return read_list (scan, proto, "scan_input_axes", scan->n_scanned, &scan->axes, error) &&
-         read_list (scan, proto, "scan_input_directions", scan->n_scanned, &scan->directions,
-                    error) &&
+         read_list (scan, proto, directions, scan->n_scanned, &scan->directions, error) &&
          read_list (scan, proto, "scan_output_axes", n_given, &scan->given_axes, error) &&
          read_list (scan, proto, "scan_output_directions", n_given, &scan->given_directions, error);
 }
 
-gboolean
-cleave_onnx_read_scan (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error)
+/* The scan of the node's operands, which are states and then what is scanned. */
+static gboolean
+scan_operands (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error)
 {
   g_auto (Scan) scan = {
     .turns = { .node = node, .body = cleave_onnx_find_graph (proto, "body"), .bind = bind_inputs }
   };
   gint64 n_scanned = find_number (proto, "num_scan_inputs");
 
-  if (node->import->opset < 9)
-    return cleave_onnx_node_fail (node, error, "scans of opset 8 are not supported");
   if (n_scanned < 1 || n_scanned > (gint64) node->operands->len)
     return cleave_onnx_node_fail (node, error,
                                   "num_scan_inputs is %" G_GINT64_FORMAT " for %u operands",
@@ -160,4 +186,116 @@ cleave_onnx_read_scan (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GErro
          cleave_onnx_take_turns (&scan.turns, scan.extent, error) &&
          cleave_onnx_give_turns (&scan.turns, (const gint64 *) (gpointer) scan.given_axes->data,
                                  (const gint64 *) (gpointer) scan.given_directions->data, error);
+}
+
+/* Opset 8 */
+
+/* The number of batches; -1 and the error if operands do not have the same. */
+static gint64
+count_batches (const CleaveOnnxNode *node, GError **error)
+{
+  gint64 n = -1;
+
+  for (guint i = 1; i < node->operands->len; i++)
+    {
+      const CleaveShape *shape = cleave_onnx_node_operand_shape (node, i);
+
+      if (shape == NULL || shape->rank == 0 || (n >= 0 && shape->dim[0] != n))
+        {
+          cleave_onnx_node_fail (node, error, "operand %u must have the batches of the others", i);
+          return -1;
+        }
+      n = shape->dim[0];
+    }
+  if (n < 1)
+    cleave_onnx_node_fail (node, error, "it has no batch");
+  return n < 1 ? -1 : n;
+}
+
+/* The values of all batches, each a value for each result, joined along the first dimension. */
+static gboolean
+join_batches (CleaveOnnxNode *node, GPtrArray *const *batches, guint n_batches, GError **error)
+{
+  g_autofree CleaveOnnxValue **rows = g_new0 (CleaveOnnxValue *, n_batches);
+
+  node->values = g_ptr_array_new ();
+  for (guint i = 0; i < node->n_results; i++)
+    {
+      for (guint b = 0; b < n_batches; b++)
+        {
+          const CleaveShape *shape = cleave_onnx_value_shape (batches[b]->pdata[i]);
+          CleaveShape row = { .rank = shape->rank + 1, .dim = { 1 } };
+
+          if (row.rank > CLEAVE_MAX_RANK)
+            return cleave_onnx_node_fail (node, error, "a result has more than %d dimensions",
+                                          CLEAVE_MAX_RANK);
+          for (guint d = 0; d < shape->rank; d++)
+            row.dim[d + 1] = shape->dim[d];
+          rows[b] = cleave_onnx_node_reshape (node, batches[b]->pdata[i], &row, ".batch", error);
+          if (rows[b] == NULL)
+            return FALSE;
+        }
+      g_ptr_array_add (node->values,
+                       cleave_onnx_step (node, "Concat", ".batches", rows, n_batches,
+                                         cleave_onnx_attr_new_int ("axis", 0), error));
+      if (node->values->pdata[i] == NULL)
+        return FALSE;
+    }
+  return TRUE;
+}
+
+static gboolean
+scan_batch (CleaveOnnxNode *node,
+            const Onnx__NodeProto *proto,
+            gint64 batch,
+            GPtrArray **values,
+            GError **error)
+{
+  g_autoptr (CleaveOnnxNode) made =
+      cleave_onnx_node_new (node->import, node->op, node->name, node->n_results);
+
+  if (!cleave_onnx_unroll (node, 2 * node->operands->len, error))
+    return FALSE;
+  for (guint i = 1; i < node->operands->len; i++)
+    {
+      CleaveOnnxValue *part =
+          take_index (node, cleave_onnx_node_operand (node, i), 0, batch, error);
+
+      if (part == NULL)
+        return FALSE;
+      g_ptr_array_add (made->operands, part);
+    }
+  if (!scan_operands (made, proto, error))
+    return FALSE;
+  *values = g_ptr_array_ref (made->values);
+  return TRUE;
+}
+
+static gboolean
+scan_batches (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error)
+{
+  g_autoptr (GPtrArray) batches =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) g_ptr_array_unref);
+  gint64 n_batches;
+
+  if (cleave_onnx_node_operand (node, 0) != NULL)
+    return cleave_onnx_node_fail (node, error, "sequence_lens is not supported");
+  n_batches = count_batches (node, error);
+  if (n_batches < 0)
+    return FALSE;
+  for (gint64 batch = 0; batch < n_batches; batch++)
+    {
+      GPtrArray *values;
+
+      if (!scan_batch (node, proto, batch, &values, error))
+        return FALSE;
+      g_ptr_array_add (batches, values);
+    }
+  return join_batches (node, (GPtrArray *const *) batches->pdata, batches->len, error);
+}
+
+gboolean
+cleave_onnx_read_scan (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error)
+{
+  return (node->import->opset < 9 ? scan_batches : scan_operands) (node, proto, error);
 }

@@ -2,6 +2,8 @@
 
 #include "turns.h"
 
+#include "../../ir/graph-private.h"
+
 /* Nodes that all loops of a model may become; a graph of so many loads in about a second. */
 #define MAX_NODES 200000
 
@@ -11,6 +13,7 @@ cleave_onnx_turns_clear (CleaveOnnxTurns *turns)
   g_clear_pointer (&turns->states, g_ptr_array_unref);
   g_clear_pointer (&turns->stacked, g_ptr_array_unref);
   g_clear_pointer (&turns->is_own, g_free);
+  g_clear_pointer (&turns->empty, g_array_unref);
 }
 
 static gboolean
@@ -133,6 +136,69 @@ take_turn (CleaveOnnxTurns *turns, gint64 turn, gboolean *goes_on, GError **erro
   return good;
 }
 
+/* No turn */
+
+/* Removes the nodes after `last` that nothing reads, except constants: outer values have those. */
+static void
+remove_unread (CleaveOnnxImport *import, const CleaveNode *last)
+{
+  for (CleaveNode *node = import->graph->last, *prev; node != NULL && node != last; node = prev)
+    {
+      prev = node->prev;
+      if (cleave_node_is_used (node) || cleave_node_is_input (node) ||
+          cleave_node_get_constant (node) != NULL)
+        continue;
+      if (import->values_of != NULL)
+        g_hash_table_remove (import->values_of, node);
+      cleave_graph_remove (import->graph, node);
+    }
+}
+
+/* Takes a turn to see the types of what it gives, and forgets it. */
+static gboolean
+try_turn (CleaveOnnxTurns *turns, GError **error)
+{
+  CleaveOnnxImport *import = turns->node->import;
+  const CleaveNode *last = import->graph->last;
+  g_autoptr (GPtrArray) states = g_ptr_array_copy (turns->states, NULL, NULL);
+  gboolean goes_on, good = take_turn (turns, 0, &goes_on, error);
+
+  for (guint i = 0; good && i < turns->stacked->len; i++)
+    {
+      GPtrArray *values = turns->stacked->pdata[i];
+
+      g_array_append_val (turns->empty, *cleave_onnx_value_type (values->pdata[0]));
+    }
+  for (guint i = 0; i < turns->stacked->len; i++)
+    g_ptr_array_set_size (turns->stacked->pdata[i], 0);
+  for (guint i = 0; i < turns->n_states; i++)
+    {
+      turns->states->pdata[i] = states->pdata[i];
+      turns->is_own[i] = FALSE;
+    }
+  remove_unread (import, last);
+  return good;
+}
+
+/* Without a turn, what a turn would give has the declared types; if one is not declared, those that
+ * the body infers. */
+static gboolean
+find_empty (CleaveOnnxTurns *turns, GError **error)
+{
+  guint first = turns->n_first + turns->n_states;
+  CleaveTensorType type;
+
+  turns->empty = g_array_new (FALSE, FALSE, sizeof (CleaveTensorType));
+  for (guint i = 0; i < turns->stacked->len; i++)
+    if (cleave_onnx_value_info_type (turns->node->import, turns->body->output[first + i], &type,
+                                     NULL))
+      g_array_append_val (turns->empty, type);
+  if (turns->empty->len == turns->stacked->len)
+    return TRUE;
+  g_array_set_size (turns->empty, 0);
+  return try_turn (turns, error);
+}
+
 gboolean
 cleave_onnx_take_turns (CleaveOnnxTurns *turns, gint64 n_turns, GError **error)
 {
@@ -142,6 +208,8 @@ cleave_onnx_take_turns (CleaveOnnxTurns *turns, gint64 n_turns, GError **error)
   good = cleave_onnx_read_initializers (turns->node->import, turns->body, error);
   for (gint64 turn = 0; good && goes_on && turn < n_turns; turn++)
     good = take_turn (turns, turn, &goes_on, error);
+  if (good && n_turns <= 0 && turns->node->n_results > turns->n_states)
+    good = find_empty (turns, error);
   cleave_onnx_end_scope (turns->node->import);
   return good;
 }
@@ -168,21 +236,32 @@ add_dimension (CleaveOnnxNode *node, CleaveOnnxValue *value, gint64 axis, GError
   return cleave_onnx_node_reshape (node, value, &row, ".turn", error);
 }
 
+/* What no turns give: nothing along the axis. */
+static CleaveOnnxValue *
+make_empty (CleaveOnnxNode *node, const CleaveTensorType *turn, gint64 axis, GError **error)
+{
+  CleaveTensorType type = { turn->element, { .rank = turn->shape.rank + 1 } };
+
+  axis += axis < 0 ? type.shape.rank : 0;
+  if (type.shape.rank > CLEAVE_MAX_RANK || axis < 0 || axis >= type.shape.rank)
+    return cleave_onnx_node_fail_null (
+        node, error, "what its turns give has rank %u, and no place for axis %" G_GINT64_FORMAT,
+        turn->shape.rank, axis);
+  for (guint d = 0; d < type.shape.rank; d++)
+    type.shape.dim[d] = d == axis ? 0 : turn->shape.dim[d < axis ? d : d - 1];
+  return cleave_onnx_value_new_constant (node->import, NULL, cleave_tensor_new (&type, NULL));
+}
+
 /* One after the other along the axis. */
 static CleaveOnnxValue *
-stack (const CleaveOnnxTurns *turns,
-       const GPtrArray *values,
-       gint64 axis,
-       gboolean backwards,
-       GError **error)
+stack (const CleaveOnnxTurns *turns, guint index, gint64 axis, gboolean backwards, GError **error)
 {
   CleaveOnnxNode *node = turns->node;
+  const GPtrArray *values = turns->stacked->pdata[index];
   g_autofree CleaveOnnxValue **rows = g_new0 (CleaveOnnxValue *, values->len);
 
   if (values->len == 0)
-    return cleave_onnx_node_fail_null (node, error,
-                                       "it takes no turn, so that the shape of what its turns "
-                                       "would give is not known");
+    return make_empty (node, &g_array_index (turns->empty, CleaveTensorType, index), axis, error);
   for (guint i = 0; i < values->len; i++)
     {
       guint at = backwards ? values->len - 1 - i : i;
@@ -207,11 +286,10 @@ cleave_onnx_give_turns (const CleaveOnnxTurns *turns,
   for (guint i = 0; i < node->n_results; i++)
     {
       guint at = i - turns->n_states;
-      CleaveOnnxValue *value =
-          i < turns->n_states
-              ? turns->states->pdata[i]
-              : stack (turns, turns->stacked->pdata[at], axes == NULL ? 0 : axes[at],
-                       backwards != NULL && backwards[at] != 0, error);
+      CleaveOnnxValue *value = i < turns->n_states
+                                   ? turns->states->pdata[i]
+                                   : stack (turns, at, axes == NULL ? 0 : axes[at],
+                                            backwards != NULL && backwards[at] != 0, error);
 
       if (i < turns->n_states && !turns->is_own[i])
         value = cleave_onnx_pass_on (node, value, error);

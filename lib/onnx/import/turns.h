@@ -22,6 +22,7 @@ typedef struct CleaveOnnxTurns
 
   GPtrArray *states;  /* CleaveOnnxValue: what the next turn reads, or the turns give */
   GPtrArray *stacked; /* GPtrArray of CleaveOnnxValue: what each turn gives */
+  GArray *empty;      /* CleaveTensorType: what a turn would give, if none is taken; or NULL */
   gboolean *is_own;   /* of each state: whether a node of the last turn made it */
 } CleaveOnnxTurns;
 
