@@ -14,8 +14,9 @@ take_element (const char **spec)
   {
     const char *prefix;
     CleaveElement element;
-  } elements[] = { { "b:", CLEAVE_BOOL },  { "f16:", CLEAVE_FLOAT16 }, { "u8:", CLEAVE_UINT8 },
-                   { "i8:", CLEAVE_INT8 }, { "i32:", CLEAVE_INT32 },   { "i64:", CLEAVE_INT64 } };
+  } elements[] = { { "b:", CLEAVE_BOOL },    { "f16:", CLEAVE_FLOAT16 }, { "u8:", CLEAVE_UINT8 },
+                   { "i8:", CLEAVE_INT8 },   { "u16:", CLEAVE_UINT16 },  { "i16:", CLEAVE_INT16 },
+                   { "i32:", CLEAVE_INT32 }, { "i64:", CLEAVE_INT64 } };
 
   for (guint i = 0; i < G_N_ELEMENTS (elements); i++)
     if (g_str_has_prefix (*spec, elements[i].prefix))
@@ -61,6 +62,8 @@ store (CleaveElement element, gpointer data, gsize i, double number)
     ((gint64 *) data)[i] = (gint64) number;
   else if (element == CLEAVE_INT32)
     ((gint32 *) data)[i] = (gint32) number;
+  else if (cleave_element_size (element) == 2)
+    ((gint16 *) data)[i] = (gint16) (gint64) number;
   else
     ((gint8 *) data)[i] = (gint8) (gint64) number;
 }
@@ -198,20 +201,6 @@ model_of_node (
   return model;
 }
 
-static double
-number_at (CleaveTensor *tensor, gint64 i)
-{
-  CleaveElement element = cleave_tensor_get_type (tensor)->element;
-  const char *data =
-      (const char *) cleave_tensor_get_data (tensor) + i * (gint64) cleave_element_size (element);
-
-  return cleave_element_is_float (element) || element == CLEAVE_UINT8 || element == CLEAVE_INT8 ||
-                 element == CLEAVE_BOOL
-             ? cleave_real_load (element, data)
-         : element == CLEAVE_INT64 ? (double) *(const gint64 *) (gconstpointer) data
-                                   : (double) *(const gint32 *) (gconstpointer) data;
-}
-
 static char *
 describe (CleaveTensor *dense)
 {
@@ -221,7 +210,10 @@ describe (CleaveTensor *dense)
 
   g_string_append_c (out, ':');
   for (gint64 i = 0; i < cleave_shape_n_elements (&type->shape); i++)
-    g_string_append_printf (out, " %.5g", number_at (dense, i));
+    g_string_append_printf (
+        out, " %.5g",
+        cleave_real_load (type->element, (const char *) cleave_tensor_get_data (dense) +
+                                             i * (gint64) cleave_element_size (type->element)));
   return g_string_free (out, FALSE);
 }
 

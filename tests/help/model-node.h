@@ -14,8 +14,8 @@
  *   ?2x3   a float32 input of the graph
  *
  * Lists of numbers have another shape with "@1x2" behind them.  All but inputs may have "s:" before
- * them, a scalar, and then "b:", "u8:", "i8:", "i32:" or "i64:", another element type. An attribute
- * is "size=3", "axes=1," (a list), "alpha=0.5" or "mode=cubic".
+ * them, a scalar, and then "b:", "u8:", "i8:", "u16:", "i16:", "i32:" or "i64:", another element
+ * type. An attribute is "size=3", "axes=1," (a list), "alpha=0.5" or "mode=cubic".
  */
 Model *model_of_node (
     gint64 opset, const char *op, const char *specs, const char *attrs, const char *results);

@@ -241,15 +241,7 @@ static const Meaning meanings[] = {
     .value = "BatchNormalization 'n': 2 results are read, but in inference it has at most 1", .results = "a y b" },
   { 15, "BatchNormalization", "~1,2,3,6@4x1 ~1 ~0 ~0 ~1", "training_mode=1",
     .value = "BatchNormalization 'n': 4 results are read, but in training it has at most 3", .results = "a b c y d" },
-  /* Before opset 10 a mask has the element type of the operand; nothing is dropped in inference. */
-  { 6, "Dropout", "~1,2,3", "",
-    .value = "3: 1 1 1", .results = "a y" },
-  { 7, "Dropout", "~1,2,3", "",
-    .value = "3: 1 1 1", .results = "a y" },
-  { 9, "Dropout", "~1,2,3", "",
-    .value = "3: 1 1 1", .results = "a y" },
-  { 10, "Dropout", "~1,2,3", "",
-    .value = "3: 1 1 1", .results = "a y" },
+  /* Nothing is dropped in inference.  Before opset 12 ONNX Runtime does not fill the mask. */
   { 12, "Dropout", "~1,2,3", "",
     .value = "3: 1 1 1", .results = "a y" },
   { 13, "Dropout", "~1,2,3 s:~0 s:b:~1", "",
@@ -333,10 +325,6 @@ static const Meaning meanings[] = {
   { 17, "com.microsoft:DynamicQuantizeLSTM", "#2x1x1 i8:#1x1x4 i8:#1x1x4 - - - - - ~1 - ~1", "hidden_size=1 direction=bidirectional",
     .value = "DynamicQuantizeLSTM 'n': X must be [T, N, I], and R [D, H, 4 H] with D by direction" },
   { 19, "Pad", "#2x3 =0,1,0,1", "mode=wrap", .value = "Pad 'n': mode 'wrap' is not supported" },
-  { 18, "Resize", "#1x1x1x4 - ~1,1,1,0.5", "mode=linear antialias=1",
-    .value = "Resize 'n': antialias is not supported where it shrinks" },
-  { 19, "Resize", "#1x1x1x3 - ~1,1,1,1.5", "mode=linear coordinate_transformation_mode=half_pixel_symmetric",
-    .value = "Resize 'n': half_pixel_symmetric is not supported where an extent is rounded" },
   { 21, "DequantizeLinear", "u8:#3x4 ~1,1,1@3x1", "axis=1 block_size=3",
     .value = "DequantizeLinear 'n': block_size must divide the extent of the axis, not 3" },
   { 21, "DequantizeLinear", "u8:#4x2 ~1,1@1x2", "axis=0 block_size=2",
@@ -367,7 +355,6 @@ static const Meaning meanings[] = {
   { 23, "RotaryEmbedding", "#1x2x2x4 #1x3x1 #1x3x1", "", .value = "RotaryEmbedding 'n': cos_cache without position_ids must have the shape 1x2x?, but has 1x3x1" },
   { 23, "Swish", "#2", "", .value = "Swish 'n': opset 23 has no such op here" },
   { 17, "BitwiseNot", "u8:#2", "", .value = "BitwiseNot 'n': it is of opset 18, the model of 17" },
-  { 25, "Relu", "#2", "", .value = "opset 25 is not supported: it must be between 1 and 24" },
 };
 /* clang-format on */
 

@@ -316,17 +316,12 @@ END_TEST
 START_TEST (training_is_an_error)
 {
   g_autoptr (Model) model = model_of (14, "1x2", "Dropout", "x r t");
-  g_autoptr (Model) spatial = model_of (7, "1x2", "BatchNormalization", "x w w w w");
-  CleaveTensorType type = CLEAVE_TYPE (CLEAVE_FLOAT32, 2);
 
   model_add_initializer (model, "r", &CLEAVE_SCALAR (CLEAVE_FLOAT32), &(float){ 0.5f });
   model_add_initializer (model, "t", &CLEAVE_SCALAR (CLEAVE_BOOL), &(guint8){ TRUE });
   model_assert_error (model, CLEAVE_ERROR_ATTRIBUTE,
                       "Dropout 'n': training_mode drops at random, which is not supported but for "
                       "a ratio of 0");
-  model_add_initializer (spatial, "w", &type, NULL);
-  node_add_int (node_of (spatial), "spatial", 0);
-  model_assert_error (spatial, CLEAVE_ERROR_MODEL, "BatchNormalization 'n': spatial must be 1");
 }
 END_TEST
 

@@ -298,7 +298,18 @@ gboolean cleave_onnx_upgrade_knows (const char *op);
 /* Brings a node to opset 17 and to the forms that our records have. */
 gboolean cleave_onnx_upgrade (CleaveOnnxNode *node, GError **error);
 
-/* Of opsets 18 to 24 */
+/* Of opsets 1 to 11 */
+
+gboolean cleave_onnx_upgrade_cast_1 (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_dropout_1 (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_lp_pool_1 (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_power_1 (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_selu_1 (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_split_1 (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_tile_1 (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_upsample_1 (CleaveOnnxNode *node, GError **error);
+
+/* Of opsets 18 to 26 */
 
 /* Axes (gint64) counted from 0; NULL and the error if they do not fit.  Without a list: all. */
 GArray *cleave_onnx_find_axes (CleaveOnnxNode *node,
@@ -309,6 +320,7 @@ gboolean cleave_onnx_upgrade_pad_18 (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_resize_18 (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_cast_19 (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_dft_20 (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_stft (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_grid_sample_20 (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_quantize_21 (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_dequantize_21 (CleaveOnnxNode *node, GError **error);
@@ -357,9 +369,12 @@ gboolean cleave_onnx_upgrade_roi_align (CleaveOnnxNode *node, GError **error);
 /* Of text */
 gboolean cleave_onnx_upgrade_tfidf (CleaveOnnxNode *node, GError **error);
 
+/* Of forms of norms; the first calls the upgrade for training. */
+gboolean cleave_onnx_upgrade_batch_norm_forms (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_layer_norm (CleaveOnnxNode *node, GError **error);
+
 /* Of training */
 gboolean cleave_onnx_upgrade_batch_norm (CleaveOnnxNode *node, GError **error);
-gboolean cleave_onnx_upgrade_dropout (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_nll_loss (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_softmax_loss (CleaveOnnxNode *node, GError **error);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Forms of opsets 18 to 24 as those of opset 17, which our records have. */
+/* Forms of opsets 18 to 26 as those of opset 17, which our records have. */
 
 #include <cleave/cleave-frameworks.h>
 
@@ -174,6 +174,23 @@ cleave_onnx_upgrade_dft_20 (CleaveOnnxNode *node, GError **error)
                    cleave_onnx_attr_new_int (
                        "axis", number == NULL ? -2 : g_array_index (number->ints, gint64, 0)));
   return TRUE;
+}
+
+/* STFT: a real signal may have rank 2, without the dimension of its real and imaginary parts, as
+ * ONNX Runtime accepts it and PyTorch exported it until 2026. */
+gboolean
+cleave_onnx_upgrade_stft (CleaveOnnxNode *node, GError **error)
+{
+  const CleaveShape *signal = cleave_onnx_node_operand_shape (node, 0);
+  CleaveOnnxValue *value;
+
+  if (signal == NULL || signal->rank != 2)
+    return TRUE;
+  value = cleave_onnx_reshape (node, cleave_onnx_node_operand (node, 0),
+                               &CLEAVE_SHAPE (signal->dim[0], signal->dim[1], 1), ".signal", error);
+  if (value != NULL)
+    cleave_onnx_node_set_operand (node, 0, value);
+  return value != NULL;
 }
 
 /* GridSample: other words for its modes. */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* What training uses, made of other ops: NegativeLogLikelihoodLoss and SoftmaxCrossEntropyLoss as
- * ONNX defines them, BatchNormalization by the statistics of its own operand, and old masks of
- * Dropout. */
+ * ONNX defines them, and BatchNormalization by the statistics of its own operand. */
 
 #include "contrib.h"
 
@@ -257,21 +256,4 @@ cleave_onnx_upgrade_batch_norm (CleaveOnnxNode *node, GError **error)
                                   most);
   return !is_training ||
          (cleave_onnx_node_need (node, 5, error) && make_training (node, momentum, error));
-}
-
-/* Dropout before opset 10: the mask has the element type of the operand. */
-gboolean
-cleave_onnx_upgrade_dropout (CleaveOnnxNode *node, GError **error)
-{
-  CleaveOnnxValue *mask;
-
-  if (node->n_results < 2 || cleave_onnx_node_operand (node, 0) == NULL)
-    return TRUE;
-  if (!cleave_onnx_node_make (node, error))
-    return FALSE;
-  mask = cleave_onnx_cast (node, node->values->pdata[1],
-                           cleave_onnx_value_type (cleave_onnx_node_operand (node, 0))->element,
-                           ".mask", error);
-  node->values->pdata[1] = mask;
-  return mask != NULL;
 }

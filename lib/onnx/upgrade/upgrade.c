@@ -17,8 +17,9 @@ static const struct
   const char *op, *attr;
   gboolean any;   /* whatever its value */
   gint64 allowed; /* or only this one */
+  gint64 until;   /* the first opset that does not have it; 0: the ops' tables say that */
 } ignored[] = {
-  { "BatchNormalization", "spatial", .allowed = 1 },
+  { NULL, "consumed_inputs", .any = TRUE, .until = 6 }, /* a hint about memory, of any op */
   { "Dropout", "is_test", .any = TRUE },
   { "GRU", "output_sequence", .any = TRUE }, /* whether somebody reads Y says it too */
   { "LSTM", "output_sequence", .any = TRUE },
@@ -34,6 +35,8 @@ drop_ignored (CleaveOnnxNode *node, GError **error)
     {
       g_autoptr (CleaveOnnxAttr) attr = NULL;
 
+      if (ignored[i].until != 0 && node->import->opset >= ignored[i].until)
+        continue;
       if (ignored[i].op == NULL || strcmp (node->op, ignored[i].op) == 0)
         attr = cleave_onnx_node_take (node, ignored[i].attr);
       if (attr == NULL || ignored[i].any)
@@ -43,6 +46,35 @@ drop_ignored (CleaveOnnxNode *node, GError **error)
                                       ignored[i].allowed);
     }
   return TRUE;
+}
+
+/* Attributes that had another name */
+
+static const struct
+{
+  const char *op, *old, *name;
+  gint64 until; /* the first opset with another form */
+} renamed[] = {
+  { "Pad", "paddings", "pads", 2 },
+  { "Pad", "value", "constant_value", 11 },
+};
+
+static void
+rename_attrs (CleaveOnnxNode *node)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (renamed) && node->attrs->len > 0; i++)
+    {
+      CleaveOnnxAttr *attr =
+          node->import->opset < renamed[i].until && strcmp (node->op, renamed[i].op) == 0
+              ? cleave_onnx_node_find (node, renamed[i].old)
+              : NULL;
+
+      if (attr != NULL)
+        {
+          g_free (attr->name);
+          attr->name = g_strdup (renamed[i].name);
+        }
+    }
 }
 
 /* Constant: its value by any of five names. */
@@ -162,19 +194,6 @@ upgrade_prelu (CleaveOnnxNode *node, GError **error)
   if (value == NULL)
     return FALSE;
   cleave_onnx_node_set_operand (node, 1, value);
-  return TRUE;
-}
-
-static gboolean
-upgrade_pad (CleaveOnnxNode *node, GError **error)
-{
-  CleaveOnnxAttr *value = cleave_onnx_node_find (node, "value");
-
-  if (value != NULL)
-    {
-      g_free (value->name);
-      value->name = g_strdup ("constant_value");
-    }
   return TRUE;
 }
 
@@ -307,13 +326,20 @@ static const struct
   { "Greater", 7, 0, upgrade_binary },
   { "PRelu", 7, 0, upgrade_prelu },
   { "Concat", 4, 0, upgrade_concat },
+  { "Cast", 6, 0, cleave_onnx_upgrade_cast_1 },
+  { "Dropout", 12, 0, cleave_onnx_upgrade_dropout_1 },
+  { "GlobalLpPool", 2, 0, cleave_onnx_upgrade_power_1 },
+  { "LpPool", 2, 0, cleave_onnx_upgrade_lp_pool_1 },
+  { "Selu", 6, 0, cleave_onnx_upgrade_selu_1 },
+  { "Split", 2, 0, cleave_onnx_upgrade_split_1 },
+  { "Tile", 6, 0, cleave_onnx_upgrade_tile_1 },
+  { "Upsample", 7, 0, cleave_onnx_upgrade_upsample_1 },
   { "Size", G_MAXINT64, 0, upgrade_size },
   { "CastLike", G_MAXINT64, 0, upgrade_cast_like },
   { "Resize", 11, 0, cleave_onnx_upgrade_resize },
   { "Resize", 18, 0, cleave_onnx_upgrade_resize_11 },
   { "Resize", G_MAXINT64, 0, cleave_onnx_upgrade_resize_18 },
   { "RoiAlign", 16, 0, cleave_onnx_upgrade_roi_align },
-  { "Pad", 11, 0, upgrade_pad },
   { "Pad", G_MAXINT64, 0, cleave_onnx_upgrade_pad_18 },
   { "Softmax", 13, 0, upgrade_softmax },
   { "LogSoftmax", 13, 0, upgrade_softmax },
@@ -334,8 +360,8 @@ static const struct
   { "OneHot", G_MAXINT64, 0, upgrade_one_hot },
   { "TfIdfVectorizer", G_MAXINT64, 0, cleave_onnx_upgrade_tfidf },
   { "Constant", G_MAXINT64, 0, upgrade_constant },
-  { "BatchNormalization", G_MAXINT64, 0, cleave_onnx_upgrade_batch_norm },
-  { "Dropout", 10, 0, cleave_onnx_upgrade_dropout },
+  { "BatchNormalization", G_MAXINT64, 0, cleave_onnx_upgrade_batch_norm_forms },
+  { "LayerNormalization", G_MAXINT64, 0, cleave_onnx_upgrade_layer_norm },
   { "NegativeLogLikelihoodLoss", G_MAXINT64, 0, cleave_onnx_upgrade_nll_loss },
   { "SoftmaxCrossEntropyLoss", G_MAXINT64, 0, cleave_onnx_upgrade_softmax_loss },
   { "Compress", G_MAXINT64, 0, cleave_onnx_upgrade_compress },
@@ -360,6 +386,7 @@ static const struct
   { "Swish", G_MAXINT64, 24, cleave_onnx_upgrade_swish },
   { "SimplifiedLayerNormalization", G_MAXINT64, 0, cleave_onnx_upgrade_rms_norm },
   { "DFT", G_MAXINT64, 0, cleave_onnx_upgrade_dft_20 },
+  { "STFT", G_MAXINT64, 0, cleave_onnx_upgrade_stft },
   { "GridSample", G_MAXINT64, 0, cleave_onnx_upgrade_grid_sample_20 },
   { "QuantizeLinear", G_MAXINT64, 0, cleave_onnx_upgrade_quantize_21 },
   { "DequantizeLinear", G_MAXINT64, 0, cleave_onnx_upgrade_dequantize_21 },
@@ -395,6 +422,7 @@ cleave_onnx_upgrade (CleaveOnnxNode *node, GError **error)
 
   if (!drop_ignored (node, error))
     return FALSE;
+  rename_attrs (node);
   for (guint i = 0; i < G_N_ELEMENTS (upgrades); i++)
     if (node->import->opset < upgrades[i].until && is_of (i, op))
       return node->import->opset < upgrades[i].since ? cleave_onnx_node_fail_op (node, error)
