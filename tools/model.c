@@ -123,9 +123,17 @@ name_cure (GError *error)
 {
   char *shape = strstr (error->message, "its shape"), *name = strstr (error->message, "input '");
   const char *end = name == NULL ? NULL : strchr (name + 7, '\'');
-  g_autofree char *input = NULL;
+  g_autofree char *input = NULL, *fix = NULL;
   GString *message;
 
+  if (end != NULL && shape == NULL && strstr (error->message, "(give its value)") != NULL)
+    {
+      fix = g_strdup_printf ("give --fix %.*s=FILE.npy", (int) (end - name - 7), name + 7);
+      message = g_string_new (error->message);
+      g_string_replace (message, "give its value", fix, 1);
+      g_free (error->message);
+      error->message = g_string_free (message, FALSE);
+    }
   if (shape == NULL || end == NULL)
     return;
   input = g_strdup_printf ("--shape %.*s=", (int) (end - name - 7), name + 7);

@@ -209,8 +209,8 @@ START_TEST (a_loop_is_checked)
                      "Loop 'loop': it has 3 results, and its body 3 for 1 values that it carries");
   assert_loop_error ("computed yes x", "y", "c", "t",
                      "Loop 'loop': its number of turns must be constant, since a graph runs once, "
-                     "from its inputs to its outputs; it is computed, but must be constant: shapes "
-                     "are static");
+                     "from its inputs to its outputs; it follows from the input 'x', but must be "
+                     "constant: shapes are static (give its value)");
   assert_loop_error ("yes yes x", "y", "c", "t",
                      "Loop 'loop': its number of turns must be one int64");
   assert_loop_error ("two two x", "y", "c", "t", "Loop 'loop': its condition must be one bool");

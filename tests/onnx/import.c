@@ -349,8 +349,10 @@ START_TEST (a_computed_shape_is_an_error)
   Onnx__ValueInfoProto *info = model_add_input (model, "s", "2");
 
   info->type->tensor_type->elem_type = ONNX__TENSOR_PROTO__DATA_TYPE__INT64;
-  model_assert_error (model, CLEAVE_ERROR_MODEL,
-                      "Reshape 'n': shape is computed, but must be constant: shapes are static");
+  model_assert_error (
+      model, CLEAVE_ERROR_MODEL,
+      "Reshape 'n': shape is the input 's', but must be constant: shapes are static "
+      "(give its value)");
 }
 END_TEST
 

@@ -202,13 +202,16 @@ START_TEST (computed_values_are_refused)
     {
       g_autoptr (Model) model = model_of (ops[i], "x", "y");
       g_autofree char *message = g_strdup_printf (
-          "%s 'n': operand 0 is computed, but must be constant: shapes are static", ops[i]);
+          "%s 'n': operand 0 is the input 'x', but must be constant: shapes are static (give its "
+          "value)",
+          ops[i]);
 
       model_assert_error (model, CLEAVE_ERROR_MODEL, message);
     }
   model_assert_error (
       compress, CLEAVE_ERROR_MODEL,
-      "Compress 'n': operand 1 is computed, but must be constant: shapes are static");
+      "Compress 'n': operand 1 is the input 'x', but must be constant: shapes are static (give its "
+      "value)");
   add_constant (axis, "c", &type, NULL);
   node_add_int (axis->graph->node[0], "axis", 1);
   model_assert_error (axis, CLEAVE_ERROR_MODEL, "Unique 'n': axis 1 does not fit rank 1");

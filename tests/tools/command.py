@@ -968,6 +968,7 @@ class Run(CommandTest):
         self.write('n.npy', npy('<i8', '(2,)', struct.pack('<2q', 3, 2)))
         self.write('f.npy', npy('<f4', '(2,)', floats(2)))
         self.bad("Expand 'grow'", 'info', grow)
+        self.bad("is the input 'n', but must be constant: shapes are static (give --fix n=FILE.npy)", 'info', grow)
         info = self.json('info', grow, '--fix', 'n=n.npy')
         self.assertEqual([i['name'] for i in info['inputs']], ['x'])
         self.assertEqual(info['outputs'][0]['shape'], [3, 2])

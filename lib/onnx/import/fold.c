@@ -27,11 +27,57 @@ cleave_onnx_spend (CleaveOnnxImport *import, double work)
   return TRUE;
 }
 
-const char *
-cleave_onnx_why_unknown (const CleaveOnnxValue *value)
+/* Nodes that are looked at on the way from a value to the input that it follows from. */
+#define MAX_STEPS 64
+/* Elements of an input that says something of shapes, rather than has data. */
+#define MAX_SHAPE 64
+
+/* The only input that a value follows from, along first operands that are no constants, if nobody
+ * would call it data; NULL: there is none. */
+static const CleaveNode *
+find_input (const CleaveNode *node)
 {
-  return value->is_costly ? CLEAVE_ONNX_TOO_COSTLY
-                          : "is computed, but must be constant: shapes are static";
+  for (guint step = 0; step < MAX_STEPS; step++)
+    {
+      const CleaveNode *from = NULL;
+
+      if (cleave_node_is_input (node))
+        return cleave_shape_n_elements (&node->results[0].type.shape) <= MAX_SHAPE ? node : NULL;
+      for (guint i = 0; i < node->n_operands; i++)
+        {
+          const CleaveResult *operand = node->operands[i].result;
+
+          if (operand == NULL || cleave_node_is_fixed (operand->node))
+            continue;
+          if (from != NULL && from != operand->node)
+            return NULL;
+          from = operand->node;
+        }
+      if (from == NULL)
+        return NULL;
+      node = from;
+    }
+  return NULL;
+}
+
+const char *
+cleave_onnx_why_unknown (CleaveOnnxImport *import, const CleaveOnnxValue *value)
+{
+  const CleaveNode *node = value->result == NULL ? NULL : value->result->node, *input;
+  g_autofree char *text = NULL;
+
+  if (value->is_costly)
+    return CLEAVE_ONNX_TOO_COSTLY;
+  if (node != NULL && cleave_node_is_input (node))
+    text = g_strdup_printf ("is the input '%s', but must be constant: shapes are static (give its "
+                            "value)",
+                            cleave_node_get_name (node));
+  else if (node != NULL && (input = find_input (node)) != NULL)
+    text = g_strdup_printf ("follows from the input '%s', but must be constant: shapes are static "
+                            "(give its value)",
+                            cleave_node_get_name (input));
+  return text == NULL ? "is computed, but must be constant: shapes are static"
+                      : cleave_pool_strdup (import->pool, text);
 }
 
 static gboolean

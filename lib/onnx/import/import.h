@@ -172,7 +172,7 @@ void cleave_onnx_begin_folding (CleaveOnnxImport *import, gsize n_bytes);
 gboolean cleave_onnx_spend (CleaveOnnxImport *import, double work);
 #define CLEAVE_ONNX_TOO_COSTLY "takes more work than the constants of a file of this size may"
 /* Why a value that must be constant is none: the end of a message. */
-const char *cleave_onnx_why_unknown (const CleaveOnnxValue *value);
+const char *cleave_onnx_why_unknown (CleaveOnnxImport *import, const CleaveOnnxValue *value);
 /* Whether all operands (CleaveOnnxValue) are constants; or would be, had they been folded. */
 gboolean cleave_onnx_is_constant (const CleaveCall *call, const GPtrArray *operands);
 gboolean cleave_onnx_could_fold (const CleaveCall *call, const GPtrArray *operands);

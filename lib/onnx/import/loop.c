@@ -30,7 +30,7 @@ read_constant (const CleaveOnnxTurns *loop,
     return cleave_onnx_node_fail (loop->node, error,
                                   "its %s must be constant, since a graph runs once, from its "
                                   "inputs to its outputs; it %s",
-                                  what, cleave_onnx_why_unknown (value));
+                                  what, cleave_onnx_why_unknown (loop->node->import, value));
   dense = cleave_tensor_dup_dense (value->constant);
   *number = element == CLEAVE_BOOL ? *(const guint8 *) cleave_tensor_get_data (dense) != 0
                                    : *(const gint64 *) cleave_tensor_get_data (dense);

@@ -115,7 +115,7 @@ store_operand (const CleaveOnnxNode *node,
 
   if (cleave_onnx_value_constant (node->import, operand) == NULL)
     return cleave_onnx_node_fail (node, error, "%s %s", attr->name,
-                                  cleave_onnx_why_unknown (operand));
+                                  cleave_onnx_why_unknown (node->import, operand));
   if (operand->name != NULL)
     {
       if (made->constants == NULL)

@@ -49,9 +49,9 @@ unpack (CleaveOnnxNode *node,
   guint8 *to;
 
   if (packed == NULL || packed->constant == NULL)
-    return cleave_onnx_node_fail_null (node, error, "%s %s", what,
-                                       packed == NULL ? "is absent"
-                                                      : cleave_onnx_why_unknown (packed));
+    return cleave_onnx_node_fail_null (
+        node, error, "%s %s", what,
+        packed == NULL ? "is absent" : cleave_onnx_why_unknown (node->import, packed));
   came = cleave_shape_to_string (cleave_onnx_value_shape (packed));
   if (cleave_onnx_value_type (packed)->element != CLEAVE_UINT8 ||
       cleave_shape_n_elements (cleave_onnx_value_shape (packed)) != b->n_rows * n_packed)

@@ -134,7 +134,8 @@ cleave_onnx_node_read_numbers (CleaveOnnxNode *node,
 
   if (cleave_onnx_value_constant (node->import, value) != NULL)
     return cleave_onnx_attr_of_tensor (what, value->constant);
-  return cleave_onnx_node_fail_null (node, error, "%s %s", what, cleave_onnx_why_unknown (value));
+  return cleave_onnx_node_fail_null (node, error, "%s %s", what,
+                                     cleave_onnx_why_unknown (node->import, value));
 }
 
 float *

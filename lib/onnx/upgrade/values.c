@@ -23,7 +23,7 @@ constant_of (CleaveOnnxNode *node, guint operand, double work, GError **error)
   if (value == NULL)
     why = "is missing";
   else if (cleave_onnx_value_constant (node->import, value) == NULL)
-    why = cleave_onnx_why_unknown (value);
+    why = cleave_onnx_why_unknown (node->import, value);
   else if (cleave_shape_n_elements (shape) > MAX_ELEMENTS)
     why = "has too many elements";
   else if (!cleave_onnx_spend (node->import, work * (double) cleave_shape_n_elements (shape)))
