@@ -8,10 +8,10 @@
 #include "materialised.h"
 #include "order-facts.h"
 
-/* Ops whose results are views, most often. */
+/* Flags of ops whose results are views, with few exceptions. */
 #define LIES_IN_OPERAND (CLEAVE_OP_VIEW | CLEAVE_OP_BROADCAST)
 
-/* Lets it lie so, with strides of its own.  What comes one after the other lies alike mostly. */
+/* Sets a location, with a copy of its strides. Equal strides in a row share one copy. */
 static void
 lie (CleaveStorage *storage, CleaveAssignment *assignment, const CleaveLocation *location)
 {
@@ -27,7 +27,8 @@ lie (CleaveStorage *storage, CleaveAssignment *assignment, const CleaveLocation 
   assignment->location = (CleaveLocation){ location->root, location->offset, storage->stride };
 }
 
-/* Whether the result is the operand's memory under another shape; and its location. */
+/* Returns whether the result is the operand's memory under another shape. Sets `location` and
+ * `stride`. */
 static gboolean
 find_alias (const CleaveStorage *storage,
             const CleaveNode *node,
@@ -50,8 +51,8 @@ find_alias (const CleaveStorage *storage,
          cleave_memory_order_fits (order, &type->shape, stride);
 }
 
-/* Of an op that is a VIEW or a BROADCAST.  FALSE: the result is no view all the same (a Slice that
- * runs backwards). */
+/* Sets the location of a result of a VIEW or BROADCAST op. Returns FALSE if it is no view after all
+ * (a Slice that runs backwards). */
 static gboolean
 lie_in_operand (CleaveStorage *storage, CleaveNode *node, CleaveAssignment *assignment)
 {
@@ -71,8 +72,9 @@ lie_in_operand (CleaveStorage *storage, CleaveNode *node, CleaveAssignment *assi
   return TRUE;
 }
 
-/* The location of a join whose operands, views of one value, lie there as they do in it: nothing is
- * left to join.  So of a Reshape that was cut, and is there whole for others. */
+/* Returns whether a join takes no memory of its own: its operands are views of one value and
+ * already have their place in it. Sets `location`. A Reshape that was cut but is also read whole is
+ * such a case. */
 static gboolean
 find_joined (const CleaveStorage *storage,
              const CleaveNode *node,
@@ -139,7 +141,7 @@ find_first_assignment (CleaveStorage *storage,
     }
   else if (cleave_node_is_fixed (node))
     {
-      assignment->flags = CLEAVE_ASSIGNMENT_CONSTANT; /* as it will be worked out */
+      assignment->flags = CLEAVE_ASSIGNMENT_CONSTANT; /* row-major, as it will be computed */
       cleave_memory_order_strides (CLEAVE_ROW_MAJOR, shape, stride);
       location = (CleaveLocation){ value, 0, stride };
     }
@@ -167,7 +169,7 @@ note_uses (CleaveStorage *storage, const CleaveNode *node)
       }
 }
 
-/* Views of what was moved follow it. */
+/* Moves a view along with its base, if the base was moved. */
 static void
 follow (CleaveStorage *storage, CleaveAssignment *assignment)
 {
@@ -181,10 +183,10 @@ follow (CleaveStorage *storage, CleaveAssignment *assignment)
     return;
   operand = cleave_storage_assignment (storage, node->operands[0].result);
   assignment->location.root = operand->location.root;
-  assignment->location.offset = operand->location.offset; /* the strides are those it had */
+  assignment->location.offset = operand->location.offset; /* the strides stay */
 }
 
-/* The first walk. */
+/* Does the first walk (assignments.h). */
 static void
 find_first_assignments (CleaveStorage *storage, const CleaveGraph *graph)
 {
@@ -203,8 +205,8 @@ find_first_assignments (CleaveStorage *storage, const CleaveGraph *graph)
     }
 }
 
-/* The same for all storages, but for what is materialised: kept where there is something to choose.
- */
+/* Does the first walk, or copies its result if another storage of the same order did it. The result
+ * is saved only if the graph has joins: otherwise few storages are made. */
 static void
 begin_assignments (CleaveStorage *storage, const CleaveGraph *graph)
 {

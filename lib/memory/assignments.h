@@ -3,12 +3,13 @@
 
 #include "buffers.h"
 
-/* Buffers are assigned in three walks.  Forwards: a view lies in its operand's buffer, every other
- * value has a buffer of its own.  Backwards, from results to operands (settle.c): a part moves into
- * its join, and an operand that dies moves to where the result that overwrites it will lie.
- * Forwards again: views follow their operands. */
+/* Finds the location of every value, as the first part of making a CleaveStorage, in three walks:
+ * 1. forwards: a view shares its operand's buffer, every other value has a buffer of its own;
+ * 2. backwards, from results to operands (settle.c): an operand of a join moves into the join's
+ * buffer, and an operand that dies moves to where the result that overwrites it will be;
+ * 3. forwards: views follow their operands. */
 
 void cleave_storage_find_assignments (CleaveStorage *storage, const CleaveGraph *graph);
 
-/* settle.c: the backward walk at one node. */
+/* settle.c: does the second walk's work at one node. */
 void cleave_storage_settle (CleaveStorage *storage, CleaveNode *node);

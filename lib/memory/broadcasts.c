@@ -2,11 +2,11 @@
 
 #include "broadcasts.h"
 
-/* Readers are looked at whenever one of them is asked about: so many at most, so that cost stays
- * linear. */
+/* Limit on the readers that are examined in each call, so that the total cost stays linear. */
 #define MAX_READERS 256
 
-/* Whether all that read a value read by strides: themselves, or, of views, those that read them. */
+/* Returns whether all readers of a value read it by strides. With `through_views`, the readers of a
+ * view count in place of the view. */
 static gboolean
 is_read_by_strides (const CleaveResult *result, gboolean through_views)
 {

@@ -3,8 +3,10 @@
 
 #include "../ir/graph-private.h"
 
-/* Whether the result of a node that broadcasts (an Expand, a Tile of extents of 1) is never
- * written: it is its operand with strides of 0, since all that read it read by strides. */
+/* Returns whether the result of a node that broadcasts (an Expand, a Tile of extents of 1) takes no
+ * memory of its own: it is its operand with strides of 0. This requires that every reader reads by
+ * strides. */
 gboolean cleave_node_is_broadcast (const CleaveNode *node);
-/* The value whose elements are read with this one: what it is broadcast from, or itself. */
+/* Returns the value whose elements are read in place of this one: the operand of the broadcast, or
+ * `result` itself. */
 const CleaveResult *cleave_result_without_broadcast (const CleaveResult *result);

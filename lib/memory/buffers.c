@@ -6,15 +6,16 @@
 #include "materialised.h"
 #include "order-facts.h"
 
-/* Staged parts must bring the peak down to this; and how often the search is repeated.  Without the
- * first search 11 of 480 random graphs take up to 15 % more; a second one gained nothing. */
+/* Staging must lower the peak to this fraction of itself, and is repeated this often at most.
+ * Without the first search, 11 of 480 random graphs take up to 15 % more memory; a second one
+ * gained nothing. */
 #define WORTH_COPIES 0.95
 #define MAX_ROUNDS 3
-/* Peaks are lowered one after the other, until the next one stays.  Nets for microcontrollers have
- * two such peaks. */
+/* Limit on overlays. Each lowers one peak, until the next peak stays. Networks for microcontrollers
+ * have two such peaks. */
 #define MAX_OVERLAYS 8
 
-/* Which values are staged, and which results are laid over operands; NULL: none. */
+/* The values that are staged, and the nodes whose results overlay operands; NULL: none. */
 typedef struct
 {
   gboolean *staged, *overlaid;
@@ -58,7 +59,7 @@ storage_new (const CleaveGraph *graph,
   storage->staged = choices == NULL ? NULL : choices->staged;
   storage->overlaid = choices == NULL ? NULL : choices->overlaid;
   cleave_storage_find_assignments (storage, graph);
-  storage->staged = storage->overlaid = NULL; /* they are the caller's */
+  storage->staged = storage->overlaid = NULL; /* owned by the caller */
   cleave_storage_add_steps (storage, graph);
   storage->of_graph = NULL;
   return storage;
@@ -73,7 +74,7 @@ has_materialised (const CleaveStorage *storage)
   return FALSE;
 }
 
-/* Views as views, or some of them as copies if that lowers the peak. */
+/* Assigns buffers with all views as views, or with some as copies if that lowers the peak. */
 static CleaveStorage *
 choose_views (const CleaveGraph *graph, CleaveOrderFacts *facts, gint64 hopeless)
 {
@@ -88,7 +89,7 @@ choose_views (const CleaveGraph *graph, CleaveOrderFacts *facts, gint64 hopeless
   return g_steal_pointer (&views);
 }
 
-/* What may bring the peak down. */
+/* The means to lower a peak. */
 typedef enum { STAGE_PARTS, STAGE_WINDOWS, OVERLAY } Means;
 
 static gboolean
@@ -106,8 +107,8 @@ choose_more (const CleaveStorage *storage, Means means, Choices *choices)
   return FALSE;
 }
 
-/* What is to be reached, and whether it may be: three of four storages would be made for nothing.
- */
+/* Sets `enough` to the peak that more choices must reach, and returns whether they may reach it.
+ * This saves three of four assignments that would be made in vain. */
 static gboolean
 is_worth (const CleaveStorage *best,
           Means means,
@@ -122,7 +123,7 @@ is_worth (const CleaveStorage *best,
          (double) cleave_storage_bound_staged (best, choices->staged, more->staged) <= *enough;
 }
 
-/* Chooses more where that brings the peak down to so much of it: FALSE: nothing more. */
+/* Adds choices of one kind if they lower the peak to `enough`. Returns FALSE if they do not. */
 static gboolean
 improve (CleaveStorage **best, Choices *choices, Means means, const CleaveGraph *graph)
 {
@@ -143,7 +144,7 @@ improve (CleaveStorage **best, Choices *choices, Means means, const CleaveGraph 
   return TRUE;
 }
 
-/* Stages parts, and lays results over operands, where that lowers the peak. */
+/* Stages operands and overlays results as long as that lowers the peak. */
 static CleaveStorage *
 lower_peak (CleaveStorage *storage, const CleaveGraph *graph)
 {
@@ -159,7 +160,7 @@ lower_peak (CleaveStorage *storage, const CleaveGraph *graph)
   return g_steal_pointer (&best);
 }
 
-/* Without copies that only memory asks for, unless they lower the peak. */
+/* Makes copies that serve only to save memory, if they lower the peak. */
 CleaveStorage *
 cleave_storage_new_within (const CleaveGraph *graph,
                            CleaveGraphFacts *of_graph,

@@ -6,25 +6,31 @@
 #include "facts.h"
 #include "memory-format.h"
 
-/* Buffer assignment: where each value of a graph lies when the nodes run in a given order, and the
- * steps of that run.  A view lies in its operand's buffer, and so does what is broadcast, if its
- * readers can take that.  A part lies in the buffer of its join.  An element-wise op reuses the
- * buffer of an operand that dies.  The runtime and the peak of memory both come from here. */
+/* Buffer assignment: decides where each value of a graph is stored if the nodes run in a given
+ * order, and lists the steps of that run. The runtime and the estimate of peak memory both use the
+ * result.
+ *
+ * A view shares its operand's buffer, and so does a broadcast whose readers all read by strides.
+ * An operand of a join (Assemble, Concat) is written straight into the join's buffer. An
+ * element-wise op overwrites an operand that dies there. Every other value has a buffer of its own.
+ *
+ * Example: for x -> Conv -> y -> Relu -> z, y and z share one buffer and x has another. */
 
 #define CLEAVE_NEVER G_MAXUINT
 
 typedef enum {
   CLEAVE_ASSIGNMENT_CONSTANT = 1 << 0,
   CLEAVE_ASSIGNMENT_INPUT = 1 << 1,
-  CLEAVE_ASSIGNMENT_ALIASED = 1 << 2, /* read under another shape: its strides must not change */
-  CLEAVE_ASSIGNMENT_MOVED = 1 << 3, /* it lies in another value's buffer, made later than itself */
-  CLEAVE_ASSIGNMENT_BOX = 1 << 4,   /* a join that is a part of a later join, as its operands are:
-                                 nothing is left to do */
+  CLEAVE_ASSIGNMENT_ALIASED = 1 << 2, /* read under another shape: its strides are fixed */
+  CLEAVE_ASSIGNMENT_MOVED = 1 << 3,   /* stored in the buffer of a value that is computed later */
+  CLEAVE_ASSIGNMENT_BOX = 1 << 4, /* a join inside a later join, whose operands already lie in the
+                                     outer buffer: it takes no work */
   CLEAVE_ASSIGNMENT_MATERIALISED =
-      1 << 5, /* a copy of a view, so that the rest of its operand may go */
-  CLEAVE_ASSIGNMENT_OVERLAID = 1 << 6, /* moved to where a result will lie that is made of it row
-                                    by row, and reaches beyond that */
-  CLEAVE_ASSIGNMENT_LAPPED = 1 << 7    /* what is made while it dies lies over it, strip by strip */
+      1 << 5, /* a copy of a view, so that the rest of the view's operand can be freed */
+  CLEAVE_ASSIGNMENT_OVERLAID = 1 << 6, /* moved into the buffer of a result that is computed from it
+                                          row by row; may extend beyond that result */
+  CLEAVE_ASSIGNMENT_LAPPED = 1 << 7    /* moved into the buffer of a value that is computed strip by
+                                          strip while this one dies */
 } CleaveAssignmentFlags;
 
 typedef struct
@@ -32,49 +38,48 @@ typedef struct
   CleaveResult *result;
   CleaveLocation location;
   CleaveAssignmentFlags flags;
-  guint base; /* the value that this one is a view of, or itself: where that goes, it goes */
-  guint last; /* of a base: last position that uses it or one of its views; the number of nodes: an
-                 output */
-  guint deadline;    /* of a base: position of the node that overwrites it, or CLEAVE_NEVER */
-  guint whole, part; /* if it was moved as an operand of a join, or is staged until it is copied
-                        into one: the result, and which operand */
-  guint copied;      /* the step that does that, or CLEAVE_NEVER */
-  guint ready;       /* the step after which it is complete, or CLEAVE_NEVER: it always is */
+  guint base;     /* the value that this one is a view of, or itself; a view moves with its base */
+  guint last;     /* of a base: last position that uses it or a view of it; n_nodes for an output */
+  guint deadline; /* of a base: position of the node that overwrites it, or CLEAVE_NEVER */
+  guint whole, part; /* if it was moved into a join, or is staged until it is copied into one: the
+                        value of the join, and the operand's index */
+  guint copied;      /* the step that copies a staged operand, or CLEAVE_NEVER */
+  guint ready;       /* the step that completes it; CLEAVE_NEVER: complete from the start */
 } CleaveAssignment;
 
 typedef enum {
-  CLEAVE_STEP_LOAD,    /* an input of the graph comes in, or a part of it */
-  CLEAVE_STEP_COMPUTE, /* a node runs */
-  CLEAVE_STEP_COPY,    /* an operand is copied into its join */
-  CLEAVE_STEP_JOIN,    /* all parts of a join or an input are there: nothing to do but to wait for
-                          them, which come right before it if they are copied or loaded */
-  CLEAVE_STEP_STORE    /* an output of the graph goes out */
+  CLEAVE_STEP_LOAD,    /* reads an input of the graph, or a box of it */
+  CLEAVE_STEP_COMPUTE, /* runs a node */
+  CLEAVE_STEP_COPY,    /* copies an operand into its join */
+  CLEAVE_STEP_JOIN,    /* takes no time: all parts of a join or of an input are complete; their COPY
+                          and LOAD steps come right before it */
+  CLEAVE_STEP_STORE    /* delivers an output of the graph */
 } CleaveStepKind;
 
 typedef struct
 {
   CleaveStepKind kind;
-  CleaveNode *node; /* NULL: STORE */
+  CleaveNode *node; /* NULL for STORE */
   guint index;      /* of the input, operand or output */
-  guint box;        /* LOAD, COPY: what comes, a box of the result */
+  guint box;        /* LOAD, COPY: index in `boxes` of the box of the result that is written */
 } CleaveStep;
 
 typedef struct
 {
-  guint value;       /* the root */
+  guint value;       /* the root, for which the buffer was made */
   gint64 n_bytes;    /* rounded up to CLEAVE_BUFFER_ALIGNMENT */
-  guint first, last; /* steps that touch it */
+  guint first, last; /* first and last step that touches it */
 } CleaveBuffer;
 
 #define CLEAVE_BUFFER_ALIGNMENT 64
 
-/* A step that touches what another writes over. */
+/* Step `after` overwrites memory that step `before` touches, and so must run later. */
 typedef struct
 {
   guint before, after;
 } CleaveLapEdge;
 
-/* Where a value lay before. */
+/* The root and the offset, in elements, that a value had before cleave_storage_lap() moved it. */
 typedef struct
 {
   guint value, root;
@@ -85,65 +90,70 @@ typedef struct _CleaveOrderFacts CleaveOrderFacts; /* order-facts.h */
 
 typedef struct
 {
-  CleaveOrderFacts *facts;    /* which it holds, and with it what comes before `assignments` */
-  CleaveGraphFacts *of_graph; /* of its making: not afterwards */
+  CleaveOrderFacts *facts;    /* a reference; owns the fields from `n_nodes` to `orders` */
+  CleaveGraphFacts *of_graph; /* borrowed; valid only while the storage is made */
   guint n_nodes, n_values;
-  CleaveNode *const *nodes;        /* in order */
-  const guint *position;           /* of each node in the order, by id */
-  const guint *done;               /* likewise, after which joins alone read it, or CLEAVE_NEVER */
-  const guint *first_value;        /* by position; n_nodes + 1 */
-  const GPtrArray *joins;          /* CleaveNode, in order */
-  const CleaveMemoryOrder *orders; /* in which what is computed with each value would have it; 0:
-                                      any */
+  CleaveNode *const *nodes; /* in the order in which they run */
+  const guint *position;    /* by node id: position in that order */
+  const guint *done;        /* by node id: position after which only joins read the result, or
+                               CLEAVE_NEVER; NULL if there is none */
+  const guint *first_value; /* by position: index of the node's first result; n_nodes + 1 entries */
+  const GPtrArray *joins;   /* CleaveNode, in order */
+  const CleaveMemoryOrder *orders; /* by value: preferred memory order; 0: any */
   CleaveAssignment *assignments;
-  CleavePool *strides;  /* of their locations, where those are not of the facts */
-  const gint64 *stride; /* the last of them */
-  guint rank;           /* its dimensions */
+  CleavePool *strides;  /* strides of all locations that `facts` does not hold */
+  const gint64 *stride; /* strides that were added last, shared by the next location if equal */
+  guint rank;           /* number of dimensions of `stride` */
   GArray *steps;        /* CleaveStep */
   GArray *boxes;        /* CleaveRange */
   GArray *buffers;      /* CleaveBuffer */
-  guint *buffer;        /* index for each value that is a root */
-  GArray *lap_edges;    /* CleaveLapEdge; NULL: none */
-  GArray *lap_moves;    /* CleaveLapMove: likewise */
-  gint64 *live;         /* the sum of bytes of buffers in use at each step */
-  gint64 *live_apart;   /* the same before laps; NULL: there are none */
+  guint *buffer;      /* by value: index in `buffers`, or CLEAVE_NEVER if it is no root that a step
+                         touches */
+  GArray *lap_edges;  /* CleaveLapEdge; NULL without laps */
+  GArray *lap_moves;  /* CleaveLapMove; NULL without laps */
+  gint64 *live;       /* by step: bytes of all buffers in use */
+  gint64 *live_apart; /* `live` before laps; NULL without laps */
   gint64 copied_bytes, peak;
-  gboolean materialises;  /* views that would hold a whole value for a few rows are copies */
-  const gboolean *staged; /* of each value: it has its own buffer until it is copied; NULL: none */
-  const gboolean *overlaid; /* of each position: the node's result lies over an operand; NULL: none
-                             */
+  gboolean materialises;    /* whether views that would keep a whole value alive for a few rows are
+                               copied */
+  const gboolean *staged;   /* by value: kept apart until copied; NULL: none */
+  const gboolean *overlaid; /* by position: result overlays an operand; NULL: none */
 } CleaveStorage;
 
-/* `order` has every node of the graph. */
+/* Assigns buffers for `order`, which has every node of the graph, and applies all means that lower
+ * the peak. */
 CleaveStorage *cleave_storage_new (const CleaveGraph *graph, const GPtrArray *order);
-/* The same, but that nothing is tried to bring the peak down where it is more than so many bytes.
- */
+/* Does the same as cleave_storage_new(), but does not try to lower a peak of more than `hopeless`
+ * bytes. */
 CleaveStorage *cleave_storage_new_within (const CleaveGraph *graph,
                                           CleaveGraphFacts *facts,
                                           const GPtrArray *order,
                                           gint64 hopeless);
-/* For an order that was made of another one: what is materialised there is so here. */
+/* Assigns buffers for an order that was derived from that of `like`. Copies views if `like` copies
+ * them. */
 CleaveStorage *cleave_storage_new_like (const CleaveGraph *graph,
                                         CleaveGraphFacts *facts,
                                         const GPtrArray *order,
                                         const CleaveStorage *like);
-/* As another of the same order, but that no part waits in the memory of a much larger whole,
- * whatever the peak; NULL: none does. */
+/* Assigns buffers for the order of `like`, but stages every operand that would occupy the buffer of
+ * a much larger join for a long time, even if that raises the peak. Returns NULL if there is none.
+ */
 CleaveStorage *cleave_storage_new_staged (const CleaveGraph *graph,
                                           const GPtrArray *order,
                                           const CleaveStorage *like);
 void cleave_storage_free (CleaveStorage *storage);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveStorage, cleave_storage_free)
 
-/* The largest sum of bytes of buffers that are in use at once, if the steps run one after the
- * other. */
+/* Returns the peak in bytes: the largest sum of buffers in use at once if the steps run one after
+ * the other. */
 static inline gint64
 cleave_storage_get_peak (const CleaveStorage *storage)
 {
   return storage->peak;
 }
 
-/* The sum of bytes of buffers while each node runs, in the order; 0 for nodes that have no step. */
+/* Returns, by position, the bytes of all buffers in use while each node runs; 0 for nodes without a
+ * step. The caller frees it. */
 gint64 *cleave_storage_get_live (const CleaveStorage *storage);
 
 static inline guint
@@ -152,7 +162,7 @@ cleave_storage_position (const CleaveStorage *storage, const CleaveNode *node)
   return storage->position[node->id];
 }
 
-/* The first of a node's results. */
+/* Returns the index of a node's first result among all values. */
 static inline guint
 cleave_storage_first_value (const CleaveStorage *storage, const CleaveNode *node)
 {
@@ -165,15 +175,15 @@ cleave_storage_assignment (const CleaveStorage *storage, const CleaveResult *res
   return &storage->assignments[cleave_storage_first_value (storage, result->node) + result->index];
 }
 
-/* What each operand of a join is of it, while the storage is made. */
+/* Returns the ranges that the operands of a join fill. Valid only while the storage is made. */
 static inline const CleaveJoinFacts *
 cleave_storage_join_facts (const CleaveStorage *storage, const CleaveNode *join)
 {
   return cleave_graph_facts_of_join (storage->of_graph, join);
 }
 
-/* Whether a value has so small a part of the buffer it lies in that the rest had better not be
- * there for it alone. */
+/* Returns whether a value fills less than half of its buffer, so that keeping the buffer alive for
+ * this value alone is a waste. */
 static inline gboolean
 cleave_storage_is_small_part (const CleaveStorage *storage, const CleaveAssignment *assignment)
 {
@@ -183,7 +193,8 @@ cleave_storage_is_small_part (const CleaveStorage *storage, const CleaveAssignme
          2 * cleave_tensor_type_n_bytes (&assignment->result->type);
 }
 
-/* Calls `visit` for each value that a step reads, and for the result of each that it writes. */
+/* Is called for each value that a step reads, and for each result that it writes.
+ * cleave_storage_visit() calls it. */
 typedef void (*CleaveStepVisit) (const CleaveAssignment *assignment,
                                  gboolean writes,
                                  gpointer data);
@@ -193,32 +204,37 @@ void cleave_storage_visit (const CleaveStorage *storage,
                            CleaveStepVisit visit,
                            gpointer data);
 
-/* deferred-copies.c: notes in `staged`, which is made if it is NULL, which parts occupy the memory
- * of a much larger whole when memory is at its peak; FALSE: none that is not noted yet. */
+/* deferred-copies.c: marks in `staged` the operands that occupy the buffer of a much larger join
+ * while memory use is near its peak. Allocates `staged` if it is NULL. Returns FALSE if nothing new
+ * is marked or the gain is too small. */
 gboolean cleave_storage_find_staged (const CleaveStorage *storage, gboolean **staged);
-/* Likewise, wherever they do so for long. */
+/* Does the same as cleave_storage_find_staged(), but wherever such an operand waits for long, near
+ * the peak or not. */
 gboolean cleave_storage_find_waiting (const CleaveStorage *storage, gboolean **staged);
-/* Likewise which parts lie in windows that have others of them in common. */
+/* Marks in `staged` the operands that several joins share, as overlapping (sliding) windows do.
+ * Returns FALSE if nothing new is marked. */
 gboolean cleave_storage_find_windows (const CleaveStorage *storage, gboolean **staged);
 
-/* No more parts can bring the peak below this: as if what those of `staged` lie in that are not in
- * `before`, or NULL, were not there. */
+/* Returns a lower bound in bytes for the peak after staging: the peak if the buffers of all
+ * operands that are in `staged` but not in `before` took no memory. `before` may be NULL. */
 gint64 cleave_storage_bound_staged (const CleaveStorage *storage,
                                     const gboolean *before,
                                     const gboolean *staged);
 
-/* overlays.c: notes in `overlaid`, likewise, which nodes could lay their result over an operand
- * while memory is at its peak; FALSE, too, if it stays there at some step. */
+/* overlays.c: marks in `overlaid` the nodes that run at the peak and can overlay their result on an
+ * operand. Allocates `overlaid` if it is NULL. Returns FALSE if some step at the peak cannot do so.
+ */
 gboolean cleave_storage_find_overlays (const CleaveStorage *storage, gboolean **overlaid);
-/* Lays it there, if nothing stands against it. */
+/* Overlays the result of a node on one of its operands, if that is possible. */
 void cleave_storage_overlay (CleaveStorage *storage, const CleaveNode *node);
-/* Whether a node's result lies over an operand. */
+/* Returns whether a node's result overlays an operand. */
 gboolean cleave_storage_is_overlaid (const CleaveStorage *storage, const CleaveNode *node);
 
-/* laps.c: lets what is made strip by strip lie over what dies meanwhile, where most memory is in
- * use.  Once: nothing may be asked for that depends on buffers before. */
+/* laps.c: lets a value that is computed strip by strip share memory with a value that dies
+ * meanwhile, where memory use is high. Call it at most once, before anything depends on `buffers`.
+ */
 void cleave_storage_lap (CleaveStorage *storage, const CleaveGraph *graph);
-/* Takes it back. */
+/* Undoes cleave_storage_lap(). */
 void cleave_storage_unlap (CleaveStorage *storage, const CleaveGraph *graph);
 
 static inline gboolean
@@ -227,7 +243,7 @@ cleave_storage_is_lapped (const CleaveStorage *storage)
   return storage->lap_edges != NULL;
 }
 
-/* steps.c: fills steps, boxes, buffers and the peak, once the assignments are settled. */
+/* steps.c: fills steps, boxes, buffers and the peak from the final assignments. */
 void cleave_storage_add_steps (CleaveStorage *storage, const CleaveGraph *graph);
-/* The buffers and the peak again, once values have moved. */
+/* Recomputes the buffers and the peak after values have moved. */
 void cleave_storage_measure (CleaveStorage *storage, const CleaveGraph *graph);

@@ -31,7 +31,8 @@ is_byte (const CleaveTensorType *type)
   return type->element == CLEAVE_INT8 || type->element == CLEAVE_UINT8;
 }
 
-/* What all operands but single constants are functions of; NULL: there is no such value. */
+/* Returns the 8-bit value of which all operands, except constants of one element, are functions;
+ * NULL if there is none. */
 static CleaveResult *
 find_origin (CleaveResult *const *origins, const CleaveNode *node)
 {

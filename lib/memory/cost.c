@@ -9,15 +9,16 @@
 
 #define MACS_PER_NS 45
 #define MACS_PER_NS_IN_STRIPS 30
-/* Bytes: what the caches hold, and what they do not. */
+/* The size of the caches in bytes, and bytes per ns that are in the caches, outside, or just
+ * written. */
 #define CACHED (512 << 10)
 #define CACHED_PER_NS 24
 #define FAR_PER_NS 8
 #define HOT_PER_NS 64
-/* Weights that a piece before has read: nets of 50 layers in 64 tiles take as if it were 40 to 80.
- */
+/* Bytes per ns of weights that an earlier piece has read. Networks of 50 layers in 64 tiles take as
+ * long as with 40 to 80. */
 #define AGAIN_PER_NS 40
-/* An element of 4 bytes, read and written. */
+/* Elements of 4 bytes per ns that are read and written. */
 #define ELEMENTS_PER_NS 3.75
 
 double
@@ -62,7 +63,7 @@ cleave_cost_of_rows (double n_bytes)
   return n_bytes / CACHED_PER_NS;
 }
 
-/* By Winograd's F(2x2, 3x3) they are done in about so much less time. */
+/* Speedup of multiply-adds by Winograd's F(2x2, 3x3). */
 #define WINOGRAD_GAIN 1.7
 
 gboolean
@@ -74,8 +75,8 @@ cleave_cost_is_by_winograd (const CleaveNode *node)
   return FALSE;
 }
 
-/* Bytes are multiplied so many times as fast as floats, by VNNI 2.5 to 4 times: a thread that was
- * thought busy with them was idle. */
+/* Speedup of 8-bit multiply-adds over floats; with VNNI it is 2.5 to 4. Without it, a thread with
+ * 8-bit work was estimated busy while it was idle. */
 #define BYTES_GAIN 3
 
 static gboolean
@@ -97,8 +98,6 @@ has_weights (const CleaveNode *node)
   return FALSE;
 }
 
-/* Whether a node multiplies bytes, or floats that are bytes as they are stored.  The latter are
- * made floats where neither operand is constant. */
 gboolean
 cleave_cost_is_in_bytes (const CleaveNode *node)
 {
@@ -117,8 +116,9 @@ cleave_cost_is_in_bytes (const CleaveNode *node)
   return cleave_node_is_fixed (node->operands[1].result->node);
 }
 
-/* Each step of a sequence reads its weights anew, which takes as long as a product with one row
- * more: an LSTM of 256 units does 48 GFLOP/s with one sequence, 78 with two, 98 with four. */
+/* Returns the rereading of weights in each step of a sequence as multiply-adds: it takes as long as
+ * a product with one more row. An LSTM of 256 units reaches 48 GFLOP/s with one sequence, 78 with
+ * two, 98 with four. */
 static double
 count_idle_macs (const CleaveNode *node)
 {
@@ -159,7 +159,8 @@ count_macs (const CleaveNode *node)
                                              : macs + count_idle_macs (node);
 }
 
-/* Where a tile has two rows and columns, a piece that ends within one does all of it. */
+/* Counts multiply-adds of whole Winograd tiles, which have two rows and two columns: a piece that
+ * ends inside a tile computes all of it. */
 static double
 count_macs_of_tiles (const CleaveNode *node)
 {
@@ -206,7 +207,8 @@ cleave_cost_in_strips (const CleaveGraph *graph)
   return cost;
 }
 
-/* What a step without sums goes through: its result, or what it takes together, as a pooling. */
+/* Counts the elements that a step without multiply-adds visits: those of its result, or of a larger
+ * operand (pooling). */
 static double
 count_elements (const CleaveNode *node)
 {
@@ -218,7 +220,7 @@ count_elements (const CleaveNode *node)
   return n;
 }
 
-/* Whether each element of a group is made of those at the same index. */
+/* Returns whether each element of a group's result depends only on elements at the same index. */
 static gboolean
 goes_by_elements (const CleaveBody *body)
 {

@@ -3,63 +3,70 @@
 
 #include "../ir/graph-private.h"
 
-/* What a run is thought to take, in nanoseconds of one thread: the one model by which schedules are
- * searched, segments cut and nodes split for threads.  It need not be right, but alike for all of
- * them.  The figures are fitted to what the steps of the models in docs/benchmarks.md take at level
- * v3; they are the same at every level, so that a split is. */
+/* The cost model: estimates the time of a run in nanoseconds of one thread. Schedule search,
+ * segment cutting and splitting for threads all use it. Its ratios matter more than its absolute
+ * values.
+ *
+ * The constants are fitted to the measured steps of the models in docs/benchmarks.md at level v3.
+ * They are the same at every level, so that a split does not depend on the processor. */
 
-/* To begin a step. */
+/* Starting a step. */
 #define CLEAVE_COST_OF_STEP 100
-/* To hear that another thread is done. */
+/* Learning that another thread has finished a step. */
 #define CLEAVE_COST_OF_HANDOVER 300
 
 double cleave_cost_of_macs (double macs);
-/* Of those of strips, whose rows are few and whose halos lie across vectors. */
+/* Returns the cost of multiply-adds in strips, which have few rows and halos that cross vectors. */
 double cleave_cost_of_macs_in_strips (double macs);
-/* A graph that is cut into strips, or that may be: sums, weights that the caches do not hold from
- * one strip to the next, and steps. */
+/* Returns the cost of a graph that is, or may be, cut into strips: multiply-adds, steps, and
+ * weights that do not stay in the caches from one strip to the next. */
 double cleave_cost_in_strips (const CleaveGraph *graph);
-/* Of bytes that a step reads or writes: the caches hold the first of them. */
+/* Returns the cost of bytes that a step reads or writes. The first 512 KiB are in the caches, the
+ * rest is not. */
 double cleave_cost_of_bytes (double n_bytes);
 double cleave_cost_of_bytes_at (double n_bytes, double near_per_ns, double far_per_ns);
-/* Of bytes that the caches of the thread do not have. */
+/* Returns the cost of bytes that are not in the thread's caches. */
 double cleave_cost_of_far_bytes (double n_bytes);
-/* Of bytes that the step before has in registers or in the nearest cache. */
+/* Returns the cost of bytes that the previous step left in registers or in the nearest cache. */
 double cleave_cost_of_hot_bytes (double n_bytes);
-/* Of many copies of a few rows each. */
+/* Returns the cost of copying `n_bytes` in many copies of a few rows each. */
 double cleave_cost_of_rows (double n_bytes);
-/* What a node that goes not element by element computes besides its products, wherever its values
- * are: a Softmax, or what is made floats and bytes again.  Bytes are read faster than floats, and
- * not computed with faster: a Softmax of bytes takes 0.6 ns for an element. */
+/* Returns the cost of a node's work other than multiply-adds and memory traffic, if it does not go
+ * element by element: a Softmax, or dequantizing and quantizing again. 0 for other nodes. 8-bit
+ * values take as long as floats: a Softmax of bytes takes 0.6 ns for an element. */
 double cleave_cost_of_elements (const CleaveNode *node);
-/* A step that computes the node. */
+/* Returns the cost of a step that computes the node. */
 double cleave_cost_of_node (const CleaveNode *node);
-/* Whether it multiplies bytes, or floats that are bytes as they are stored; the latter are made
- * floats where neither operand is constant. */
+/* Returns whether a node multiplies 8-bit values: operand 0 is 8-bit, or operands 0 and 1 are
+ * dequantized from 8 bits and operand 1 is constant. A group whose weights are not constant
+ * multiplies floats. */
 gboolean cleave_cost_is_in_bytes (const CleaveNode *node);
 gboolean cleave_cost_is_by_winograd (const CleaveNode *node);
-/* What a sequence adds where each of its steps reads the weights. */
+/* Returns the cost of rereading the weights in each step of a sequence (LSTM, GRU); 0 for other
+ * nodes. */
 double cleave_cost_of_idle_macs (const CleaveNode *node);
-/* What each piece but the first adds to read all weights of the node. */
+/* Returns the cost that each piece but the first adds by rereading all weights of the node. */
 double cleave_cost_of_weights_again (const CleaveNode *node);
-/* The part of it that pieces of the node share: sums, or where there are none, elements of its
- * result or of what it takes together. */
+/* Returns the part of the node's cost that its pieces divide among them: multiply-adds, or if there
+ * are none, elements of the result or of the largest operand. */
 double cleave_cost_of_shared (const CleaveNode *node);
 
-/* What one thread is thought to take for steps that may be pieces, more closely: by this, plans are
- * compared with each other and with the graph as it is. */
+/* The functions below estimate steps that may be pieces, on one thread, more precisely than those
+ * above. Plans are compared by them with each other and with the unsplit graph. */
 
-/* Before it computes anything. */
+/* Returns the fixed cost of a step, before it computes anything. */
 double cleave_cost_to_begin (const CleaveNode *node);
-/* Weights among `read` (CleaveResult) have been read before, and others are noted there; what a
- * product packs is read for each piece. */
+/* Returns the cost of one piece. Weights in `read` (CleaveResult) were read by an earlier piece and
+ * cost less; other weights are added to `read`. An operand that a product packs is read for each
+ * piece. */
 double cleave_cost_of_piece (const CleaveNode *node, GHashTable *read);
-/* Of a node that goes on with what the step before it makes. */
+/* Returns the cost of a node that is fused with the step before it. */
 double cleave_cost_along (const CleaveNode *node);
 double cleave_cost_of_copy (double n_bytes);
 /* Returns the dimension of result 0 along which the weights of a product differ, or -1 if the node
  * has no multiply-accumulates. */
 gint cleave_cost_find_channels (const CleaveNode *node);
-/* What a product adds where pieces such as `made` have some of its channels: vectors that are not
- * full, and what each piece makes of all that it reads. */
+/* Returns the cost that a product adds if each piece computes only the channels in `made`: vectors
+ * that are not full, and Winograd tiles that each piece transforms again. 0 if no channel is cut.
+ */
 double cleave_cost_of_channels (const CleaveNode *node, const CleaveRange *made);

@@ -4,23 +4,26 @@
 
 #include "../ir/memory.h"
 
-/* A part is written straight into the buffer of its join, which is allocated from then on.  Where
- * the other parts come much later, most of that buffer is unused while memory is scarcest:
+/* Staging. An operand of a join is written straight into the join's buffer, which is allocated from
+ * then on. If the other operands are computed much later, most of that buffer is unused while
+ * memory is scarcest:
  *
- *   part ── peak ── whole (much larger)
+ *    part ── peak ── join (much larger)
  *
- * Such a part is staged: it has a buffer of its own, and is copied when the others come. */
+ * Such an operand is staged: it has a buffer of its own, and is copied into the join when the other
+ * operands come. */
 
-/* A whole is much larger than its part from here on.  U-nets split for 2 threads need a third more
- * without such buffers, and with one for each part; super-resolution in strips a sixth. */
+/* A join at least this many times larger than an operand is much larger. Without staging, and with
+ * staging of every operand, U-nets split for 2 threads need a third more memory and
+ * super-resolution in strips a sixth more. */
 #define MUCH_LARGER 2
 
-/* Memory is scarce where so much of the peak is in use: strips all come to about the same. */
+/* Memory is scarce where at least this fraction of the peak is in use: all strips reach about the
+ * same level. */
 #define SCARCE 0.95
 
-/* So much of the peak is worth copies: at all, and of the parts of one whole.  Tiles have many
- * small ones, which by themselves would be worth nothing: 35 % of two blocks of MobileNetV2 in
- * tiles. */
+/* Fractions of the peak that staging must save in total, and for the operands of each join. Tiles
+ * have many small operands that save little each: together 35 % in two blocks of MobileNetV2. */
 #define MIN_GAIN 0.05
 #define MIN_GAIN_OF_ONE 0.002
 
@@ -42,8 +45,9 @@ find_scarce (const CleaveStorage *storage, double part)
   return scarce;
 }
 
-/* What a value becomes a part of, or is overwritten by, in the same buffer, the first of those that
- * read it, but for boxes, which hold nothing by themselves; NULL: nothing. */
+/* Returns the first consumer whose result shares the value's buffer: a join, or an op that
+ * overwrites it. Skips boxes (joins inside a later join), which have no memory of their own. NULL
+ * if there is none. */
 static const CleaveAssignment *
 find_next (const CleaveStorage *storage, const CleaveAssignment *assignment)
 {
@@ -65,7 +69,8 @@ find_next (const CleaveStorage *storage, const CleaveAssignment *assignment)
   return first;
 }
 
-/* What is made of the value until after the peak, as long as it is small. */
+/* Follows a value through the ops that overwrite it until after step `peak`, while the results are
+ * small. Returns the index of the last one. */
 static guint
 find_latest (const CleaveStorage *storage, guint value, guint peak)
 {
@@ -83,21 +88,23 @@ find_latest (const CleaveStorage *storage, guint value, guint peak)
   return (guint) (assignment - storage->assignments);
 }
 
-/* The longest time for which a whole waits for its next part. */
+/* The longest wait of a join for its next operand. */
 typedef struct
 {
-  guint last;          /* the last step so far that completes a part of it */
+  guint last;          /* last step so far that completes an operand */
   guint before, after; /* the steps before and after the wait */
-  guint peak;          /* one in between at which memory is scarce, or CLEAVE_NEVER */
-  gint64 gain;         /* bytes that it takes then more than its parts that are there */
+  guint peak;          /* a step in between at which memory is scarce, or CLEAVE_NEVER */
+  gint64 gain;         /* bytes of the join's buffer less those of its operands so far */
 } Wait;
 
 typedef struct
 {
   const CleaveStorage *storage;
-  guint *scarce; /* of each step, the first from it on at which memory is scarce, or CLEAVE_NEVER */
-  Wait *waits;   /* of each buffer */
-  guint *latest; /* of each value, what is made of it until after the wait, or CLEAVE_NEVER */
+  guint *scarce; /* by step: the next step at which memory is scarce, this one included, or
+                  * CLEAVE_NEVER */
+  Wait *waits;   /* by buffer */
+  guint *latest; /* by value: the value that has overwritten it by the end of the wait, or
+                  * CLEAVE_NEVER */
 } Waiting;
 
 static void
@@ -110,7 +117,7 @@ waiting_clear (Waiting *waiting)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Waiting, waiting_clear)
 
-/* That of the buffer that a value lies in; NULL: no step touches it. */
+/* Returns the wait of the buffer that holds a value; NULL if no step touches that buffer. */
 static Wait *
 get_wait (const Waiting *waiting, guint value)
 {
@@ -129,7 +136,8 @@ is_part (const CleaveStorage *storage, guint value)
          storage->assignments[assignment->location.root].ready != CLEAVE_NEVER;
 }
 
-/* Values come in the order in which they are made. */
+/* Finds the longest wait of each buffer. Values are visited in the order in which they are
+ * computed. */
 static void
 find_longest (Waiting *waiting)
 {
@@ -151,8 +159,9 @@ find_longest (Waiting *waiting)
     }
 }
 
-/* Where memory is scarce while a whole waits; and its parts would then be there twice for less time
- * than that, as is not so where it is filled little by little, or where memory is not scarce. */
+/* Returns a step of a buffer's wait at which memory is scarce, or CLEAVE_NEVER. Also returns
+ * CLEAVE_NEVER if staging cannot help: the join fills more slowly than it waits, and memory is
+ * scarce while it fills, when staged operands would exist twice. */
 static guint
 find_peak (const Waiting *waiting, guint buffer)
 {
@@ -168,7 +177,7 @@ find_peak (const Waiting *waiting, guint buffer)
              : CLEAVE_NEVER;
 }
 
-/* FALSE: of no buffer. */
+/* Finds a scarce step in the wait of each buffer. Returns FALSE if no buffer has one. */
 static gboolean
 find_peaks (Waiting *waiting)
 {
@@ -182,7 +191,7 @@ find_peaks (Waiting *waiting)
   return found;
 }
 
-/* Whether a value is a part of something much larger. */
+/* Returns whether a value is stored in a much larger join. */
 static gboolean
 is_small_part (const CleaveStorage *storage, guint value)
 {
@@ -228,7 +237,7 @@ find_gains (Waiting *waiting)
     }
 }
 
-/* Whether a whole saves enough. */
+/* Returns whether staging the operands of one join saves enough. */
 static gboolean
 is_worth (const Wait *wait, double min_gain)
 {
@@ -280,9 +289,10 @@ cleave_storage_find_waiting (const CleaveStorage *storage, gboolean **staged)
   return find_staged (storage, 0, staged);
 }
 
-/* Windows that slide along an image have parts in common.  A part lies in the last of them, which
- * is there from its first part on, as those between are: four where a window is four strips. Apart,
- * all parts are there once, and only one window is whole; each part is copied once more. */
+/* Sliding windows. Windows that slide along an image share operands. An operand is stored in the
+ * last window that has it. The buffer of that window exists from its first operand on, and so do
+ * those of the windows between: four buffers if a window is four strips long. If all operands are
+ * staged, each exists once, and only one window exists whole. Each operand is copied once more. */
 
 static gboolean
 is_join (const CleaveNode *node)
@@ -290,7 +300,7 @@ is_join (const CleaveNode *node)
   return node != NULL && (node->op->flags & CLEAVE_OP_JOIN) != 0;
 }
 
-/* Whether several joins have a value, or a part of it. */
+/* Returns whether several joins read a value or a view of it. */
 static gboolean
 is_in_windows (const CleaveResult *value)
 {
@@ -320,7 +330,7 @@ note_in_windows (const CleaveStorage *storage, const CleaveResult *value, gboole
   return TRUE;
 }
 
-/* All of them: one that is there whole sets the peak. */
+/* Marks all shared operands: a single window that is kept whole would set the peak. */
 gboolean
 cleave_storage_find_windows (const CleaveStorage *storage, gboolean **staged)
 {
@@ -343,7 +353,7 @@ cleave_storage_find_windows (const CleaveStorage *storage, gboolean **staged)
   return found;
 }
 
-/* Each buffer once. */
+/* Subtracts the buffer of a value from the live bytes, once for each buffer. */
 static void
 leave_out (const CleaveStorage *storage, guint value, gboolean *left_out, gint64 *change)
 {

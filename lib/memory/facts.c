@@ -8,10 +8,10 @@
 struct _CleaveGraphFacts
 {
   CleavePool *pool;
-  CleaveJoinFacts **joins; /* by id; NULL: not looked at yet */
-  CleaveViewFacts **views; /* likewise, of each result */
-  guint *position;         /* by id: in the graph's list */
-  guint *first_value;      /* by position */
+  CleaveJoinFacts **joins; /* by node id; NULL: not computed yet */
+  CleaveViewFacts **views; /* by node id, an array by result; NULL: not computed yet */
+  guint *position;         /* by node id: position in the graph's list */
+  guint *first_value;      /* by position: index of the node's first result */
   CleaveMemoryOrder *orders;
 };
 

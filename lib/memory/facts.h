@@ -6,24 +6,26 @@
 #include "memory-format.h"
 #include "placement.h"
 
-/* What buffers are assigned by.  A graph is looked at in some ten orders, and assigned some ten
- * times in each: what does not depend on the order, or on what is tried in it, is found once. */
+/* Caches the properties of a graph that buffer assignment needs and that do not depend on the order
+ * of nodes. A search assigns buffers some ten times in each of some ten orders, and computes these
+ * properties once. */
 
-/* What each operand of a join is of it. */
+/* The range of the join's result that each operand fills. */
 typedef struct
 {
-  gboolean overlap; /* the sum of their elements is not that of the join */
+  gboolean overlap; /* operands overlap or leave gaps: their elements do not add up to those of the
+                       join */
   CleaveRange ranges[];
 } CleaveJoinFacts;
 
-/* How a result lies in operand 0, by dimensions of that. */
+/* How a result of a view is read from operand 0, by dimensions of that operand. */
 typedef struct
 {
-  gboolean is_view; /* FALSE: not by strides */
+  gboolean is_view; /* FALSE: strides cannot express it, and it must be copied */
   const CleaveViewDim *dims;
 } CleaveViewFacts;
 
-/* Of a graph that does not change meanwhile. */
+/* The cache of one graph, which must not change as long as it exists. */
 typedef struct _CleaveGraphFacts CleaveGraphFacts;
 
 CleaveGraphFacts *cleave_graph_facts_new (const CleaveGraph *graph);
@@ -31,9 +33,9 @@ void cleave_graph_facts_free (CleaveGraphFacts *facts);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveGraphFacts, cleave_graph_facts_free)
 
 const CleaveJoinFacts *cleave_graph_facts_of_join (CleaveGraphFacts *facts, const CleaveNode *join);
-/* In which order each of the node's results would have its dimensions in memory. */
+/* Returns the preferred memory order of each of the node's results. */
 const CleaveMemoryOrder *cleave_graph_facts_of_orders (const CleaveGraphFacts *facts,
                                                        const CleaveNode *node);
-/* Of an op that is a VIEW or a BROADCAST. */
+/* Describes a result of an op that is a VIEW or a BROADCAST. */
 const CleaveViewFacts *
 cleave_graph_facts_of_view (CleaveGraphFacts *facts, const CleaveNode *view, guint result);

@@ -6,7 +6,7 @@
 #include "materialised.h"
 #include "order-facts.h"
 
-/* A node, and the position after which it is to run, or its own. */
+/* A node, and the position after which it is to run; its own position if it does not move. */
 typedef struct
 {
   CleaveNode *node;
@@ -21,19 +21,20 @@ compare_slots (gconstpointer a, gconstpointer b)
   return (x > y) - (x < y);
 }
 
-/* What is hoisted follows what it waits for, as it did before. */
+/* Returns the nodes in the order of their slots. The sort is stable: a moved node still follows its
+ * operands. */
 static GPtrArray *
 sort (GArray *slots)
 {
   GPtrArray *order = g_ptr_array_sized_new (slots->len);
 
-  g_array_sort (slots, compare_slots); /* stable */
+  g_array_sort (slots, compare_slots);
   for (guint i = 0; i < slots->len; i++)
     g_ptr_array_add (order, g_array_index (slots, Slot, i).node);
   return order;
 }
 
-/* The one of a node in slots that are in the storage's order. */
+/* Returns the slot of a node. `slots` has the order of `storage`. */
 static Slot *
 slot_of (const GArray *slots, const CleaveStorage *storage, const CleaveNode *node)
 {
@@ -49,8 +50,8 @@ is_read_by (const CleaveNode *node, const CleaveNode *reader)
   return FALSE;
 }
 
-/* For each position, the last node of those that overwrite its result right after it: they are done
- * along with it. */
+/* Returns, for each position, the end of the chain of nodes that follow right after it and
+ * overwrite its result. A chain runs as one kernel, so that nothing may be moved into it. */
 static guint *
 find_in_place_ends (const GPtrArray *order)
 {
@@ -92,11 +93,11 @@ cleave_order_hoist_kept (const CleaveGraph *graph, const GPtrArray *order)
   return changed ? sort (slots) : NULL;
 }
 
-/* Positions of nodes whose steps are the first or the last that some buffer is there for. */
+/* The positions of nodes at which buffers begin or end. */
 typedef struct
 {
   gboolean *begins, *ends; /* by position */
-  guint *from, *to;        /* of each buffer: position */
+  guint *from, *to;        /* by buffer: position */
 } Lives;
 
 static void
@@ -110,7 +111,7 @@ lives_clear (Lives *lives)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Lives, lives_clear)
 
-/* Outputs go out at the end. */
+/* Returns the position of a step's node; for an output, the end. */
 static guint
 get_position (const CleaveStorage *storage, guint step)
 {
@@ -137,8 +138,8 @@ lives_init (Lives *lives, const CleaveStorage *storage)
     }
 }
 
-/* The position after which all that a node reads is there, as nodes before it are hoisted, and so
- * are the buffers that it writes to. */
+/* Returns the position after which all operands of a node and the buffers that it writes to exist.
+ * Takes earlier moves into account. */
 static guint
 find_earliest (const CleaveNode *node,
                const CleaveStorage *storage,
@@ -161,7 +162,7 @@ find_earliest (const CleaveNode *node,
   return earliest;
 }
 
-/* It is there from the begin on. */
+/* Returns whether a value exists from the start. */
 static gboolean
 is_source (const CleaveNode *node)
 {
@@ -192,8 +193,8 @@ cleave_order_hoist_last (const GPtrArray *order, const CleaveStorage *storage)
   return changed ? sort (slots) : NULL;
 }
 
-/* The last position at which a node may run: before all that read its results, and before what it
- * reads itself has had its last other reader. */
+/* Returns the last position at which a node may run: before every reader of its results, and no
+ * later than the last other reader of each operand's buffer. */
 static guint
 find_latest (const CleaveNode *node,
              const CleaveStorage *storage,
@@ -244,10 +245,10 @@ cleave_order_sink (const GPtrArray *order, const CleaveStorage *storage)
   return changed ? sort (slots) : NULL;
 }
 
-/* A value may stay for so many nodes more until its rows are kept. */
+/* The copies may be delayed by at most this many nodes. */
 #define MAX_DELAY 8
 
-/* Bytes while the node at each position runs, and from it to the next. */
+/* Bytes in use while the node at each position runs, and between it and the next node. */
 typedef struct
 {
   gint64 *during, *after;
@@ -278,11 +279,11 @@ levels_init (Levels *levels, const CleaveStorage *storage, const Lives *lives)
     levels->after[i] += levels->after[i - 1];
 }
 
-/* The rows of one value that are kept before it goes. */
+/* Adjacent nodes that copy rows of one value before it is freed. */
 typedef struct
 {
-  guint begin, end; /* positions; nothing else runs in between */
-  guint limit;      /* the position of the first that reads one of them */
+  guint begin, end; /* positions; no other node runs in between */
+  guint limit;      /* position of the first reader of a copy */
   gint64 n_whole, n_kept;
 } KeptGroup;
 
@@ -295,7 +296,8 @@ is_kept_of (const CleaveStorage *storage, const CleaveNode *node, guint base)
          cleave_storage_assignment (storage, node->operands[0].result)->base == base;
 }
 
-/* FALSE: the first does not keep anything, or what it is of does not go after it. */
+/* Finds the group that begins at `begin`. Returns FALSE if that node is no such copy, or if the
+ * value that it copies from is not freed after the group. */
 static gboolean
 find_group (const CleaveStorage *storage, const Lives *lives, guint begin, KeptGroup *group)
 {
@@ -325,8 +327,8 @@ find_group (const CleaveStorage *storage, const Lives *lives, guint begin, KeptG
   return TRUE;
 }
 
-/* The position after which the group had better run: where what has been made since then is gone
- * again. */
+/* Returns the position after which the group should run: the one with the lowest peak, once values
+ * computed in the meantime are freed. */
 static guint
 find_delay (const KeptGroup *group, const Levels *levels)
 {
@@ -376,7 +378,7 @@ cleave_order_delay_kept (const GPtrArray *order, const CleaveStorage *storage)
         continue;
       at = find_delay (&group, &levels);
       for (; i < group.end; i++)
-        g_array_index (slots, Slot, i).at = MAX (2 * at + 1, 2 * i); /* after it */
+        g_array_index (slots, Slot, i).at = MAX (2 * at + 1, 2 * i); /* right after it */
       for (; i <= at; i++)
         {
           levels.during[i] += group.n_whole - group.n_kept;

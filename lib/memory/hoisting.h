@@ -3,16 +3,17 @@
 
 #include "buffers.h"
 
-/* Each returns an order in which some nodes run earlier or later, or NULL if none does. */
+/* Moves nodes in an order to lower the peak. Each function returns an order in which some nodes run
+ * earlier or later, or NULL if it would move none. */
 
-/* Copies the rows that later strips need as soon as every other reader has run, so that the buffer
- * can be freed. */
+/* Moves the copies of rows that later strips need (carried rows) to right after the last other
+ * reader, so that the buffer they come from can be freed. */
 GPtrArray *cleave_order_hoist_kept (const CleaveGraph *graph, const GPtrArray *order);
-/* Runs nodes that free a buffer and allocate none as early as possible.  `storage` is that of the
- * order. */
+/* Runs nodes that free a buffer and allocate none as early as possible. `storage` belongs to
+ * `order`. */
 GPtrArray *cleave_order_hoist_last (const GPtrArray *order, const CleaveStorage *storage);
-/* Runs nodes that compute a small part of a join, and free no buffer, as late as possible: the
- * buffer of the whole is not allocated before. */
+/* Runs nodes that compute a small part of a join and free no buffer as late as possible, so that
+ * the join's buffer is allocated later. */
 GPtrArray *cleave_order_sink (const GPtrArray *order, const CleaveStorage *storage);
 
 /* Copies the rows that later strips need only after the result computed just before is freed, where

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Over 400 lines: one decision, from what each step touches to what is moved. */
+/* Over 400 lines: one decision, from the bytes that each step touches to the values that move. */
 
 #include "buffers.h"
 
-/* A value that is made strip by strip may lie over one that dies meanwhile: each strip is written
- * where nothing is read any more.
+/* Laps: a value that is computed strip by strip may share memory with a value that dies meanwhile.
+ * Each strip is written where no later step reads.
  *
  *   before strip 3:   x  |    333344445555|       rows that strips 3, 4 and 5 still read
  *                     y  |11112222........|
  *   after it:         x  |        44445555|
  *                     y  |111122223333....|
  *
- * The two are one buffer then, which is as much larger as the strips read ahead.  It is there for
- * as long as either, so that this is done only where most memory is in use meanwhile.  Steps that
- * run one after the other need nothing else; so it is for programs of one thread alone. */
+ * The two then are one buffer, larger than either by the rows that strips read ahead. It exists as
+ * long as either value, so laps are made only where memory use is high. A lap is valid if steps run
+ * one after the other, so only programs of one thread have laps. */
 
-/* Buffers of a smaller part of the peak would save little: with an eighth or a 256th arenas of five
- * fitted nets are the same within 5 %.  So would times at which less than half of it is in use;
- * where all must be, a fitted residual net takes 790,784 bytes in place of 580,352. */
+/* Ignore buffers below 1/32 of the peak: with 1/8 or 1/256, the arenas of five fitted networks are
+ * the same within 5 %. Ignore times at which less than half of the peak is in use: if the full peak
+ * were required, a fitted residual network would take 790,784 bytes instead of 580,352. */
 #define MIN_PART 32
 #define BUSY 2
 
@@ -30,29 +30,31 @@ typedef struct
   gboolean writes;
 } Access;
 
-/* One or several values in a row, one over the other, at the place of the last. */
+/* A buffer, or several buffers lapped in a chain, at the location of the last one. */
 typedef struct
 {
   guint buffer;
   GArray *accesses; /* Access, by step */
   gint64 n_bytes;
   guint first, last;
-  gboolean is_fixed; /* it may lie in the caller's memory */
-  guint over;        /* the place that it lies in, or CLEAVE_NEVER */
-  gint64 shift;      /* there, in bytes */
+  gboolean is_fixed; /* it may be in the caller's memory */
+  guint over;        /* index of the place that it was moved into, or CLEAVE_NEVER */
+  gint64 shift;      /* offset there, in bytes */
 } Place;
 
-/* Of several in a row each makes the next one's neighbour larger: bold ones count on it that this
- * one will lie over another as well.  What comes of it is looked at in the end. */
+/* The state of one search for laps. In a chain, each lap enlarges the buffer that the next lap
+ * shares. A bold search assumes that a later lap makes up for that; its result is kept only if the
+ * peak falls. */
 typedef struct
 {
   CleaveStorage *storage;
-  gint64 boldness; /* so many times more is saved than either is made larger; 0: careful */
-  gint64 *live;    /* of each step */
+  gint64 boldness; /* a lap must save this many times the bytes by which it enlarges a buffer;
+                    * 0: careful */
+  gint64 *live;    /* by step: bytes in use */
   GArray *edges;   /* CleaveLapEdge */
   GArray *places;  /* Place, by their first step */
-  guint *place_of; /* of each buffer, or CLEAVE_NEVER */
-  GArray *alive;   /* guint: places that are in use and lie over nothing */
+  guint *place_of; /* by buffer: index of its place, or CLEAVE_NEVER */
+  GArray *alive;   /* guint: indices of places in use that were moved into no other */
   const CleaveStep *step;
   guint at;
 } Lapping;
@@ -63,7 +65,7 @@ get_place (const Lapping *l, guint i)
   return &g_array_index (l->places, Place, i);
 }
 
-/* What is read and written. */
+/* Appends the bytes that a step reads or writes. */
 
 static void
 add_access (GArray *accesses,
@@ -165,10 +167,10 @@ find_places (Lapping *l, const CleaveGraph *graph)
     }
 }
 
-/* Pairs. */
+/* In the functions below, strips of y are written over x, which dies meanwhile. */
 
-/* By how many bytes x must begin after y, so that nothing of x that y is written over is touched
- * later, or meanwhile. */
+/* Returns the offset of x behind y in bytes, so that no write to y destroys bytes of x that the
+ * same step or a later one touches. */
 static gint64
 find_shift (const Place *x, const Place *y)
 {
@@ -204,7 +206,8 @@ count_both (const Place *x, const Place *y, gint64 shift)
   return MAX (y->n_bytes, shift + x->n_bytes);
 }
 
-/* Whether less is in use then where most is, and what is there for longer is in nobody's way. */
+/* Returns whether the lap lowers memory use where it is highest. Where only x or only y existed
+ * before, the larger shared buffer must not create a peak as high. */
 static gboolean
 is_gain (const Lapping *l, const Place *x, const Place *y, gint64 shift)
 {
@@ -229,7 +232,7 @@ add_edge (GArray *edges, guint before, guint after)
     g_array_append_val (edges, edge);
 }
 
-/* Each step that writes y waits for all before it that touch x. */
+/* Makes each step that writes y wait for all earlier steps that touch x. */
 static void
 add_edges (GArray *edges, const Place *x, const Place *y)
 {
@@ -250,7 +253,7 @@ add_edges (GArray *edges, const Place *x, const Place *y)
     }
 }
 
-/* Those of both, by step. */
+/* Merges the accesses of x into those of y, by step. */
 static void
 merge_accesses (const Place *x, Place *y, gint64 shift)
 {
@@ -295,7 +298,7 @@ lay_over (Lapping *l, guint under, guint over, gint64 shift)
   y->first = x->first;
 }
 
-/* Of those that die while it is made, the one that it saves most to lie over. */
+/* Moves into place `over` the dying place whose lap saves most memory, if there is one. */
 static void
 look_at (Lapping *l, guint over)
 {
@@ -329,7 +332,7 @@ look_at (Lapping *l, guint over)
   g_array_append_val (l->alive, over);
 }
 
-/* Moves what lies in buffers that lie over others now. */
+/* Moves the values in buffers that were moved into others. */
 static void
 move_values (const Lapping *l)
 {
@@ -370,7 +373,7 @@ lapping_clear (Lapping *l)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Lapping, lapping_clear)
 
-/* Returns the peak that comes of it. */
+/* Finds all laps. Returns the peak that they lead to, in bytes. */
 static gint64
 lap_all (Lapping *l, CleaveStorage *storage, const CleaveGraph *graph, gint64 boldness)
 {

@@ -4,12 +4,13 @@
 
 #include "../ir/memory.h"
 
-/* A value may lie in a join, whose readers are looked at for each of its parts; if there are more
- * than these they are not, so that cost stays linear. */
+/* Limit on the readers of a join that are examined for each operand, so that the total cost stays
+ * linear. */
 #define MAX_READERS 16
 
-/* The last node that reads a value's memory through this one: itself, or, of a join, in which the
- * value may lie, those that read that. */
+/* Returns the position of the last node that reads a value through `node`: the node itself or, for
+ * a join, in which the value may be stored, the last reader of the join. CLEAVE_NEVER if there are
+ * more than MAX_READERS. */
 static guint
 last_reader (const guint *position, const CleaveNode *node)
 {
@@ -35,7 +36,7 @@ cleave_storage_is_for_joins (const CleaveNode *view)
   return view->results[0].n_uses > 0;
 }
 
-/* The position after which joins alone read a value, through views. */
+/* Returns the position after which only joins read a value, through views. */
 static guint
 find_done (const guint *position, const CleaveResult *x)
 {

@@ -3,18 +3,22 @@
 
 #include "buffers.h"
 
-/* Views that only joins read late: a copy of what such a view sees may take the place of its whole
- * operand, which can go then. */
+/* Materialized views. A view that only joins read late keeps its whole operand alive for a few
+ * rows. A copy of these rows lets the rest be freed:
+ *
+ *      x ── Slice (last 2 rows) ── Assemble of the next strip       x is freed right after the copy
+ */
 
-/* Whether a view is there for joins alone, which may have to copy it anyway. */
+/* Returns whether only joins read a view. They may have to copy it anyway. */
 gboolean cleave_storage_is_for_joins (const CleaveNode *view);
-/* Of each node in the order, by id: the position after which joins alone read its result, through
- * views; CLEAVE_NEVER: none.  NULL: of no node, as most often. */
+/* Returns, by node id, the position after which only joins read the node's result (through views),
+ * or CLEAVE_NEVER. Returns NULL if there is no view for joins at all, which is the usual case. */
 guint *
 cleave_storage_find_done (const CleaveGraph *graph, const GPtrArray *order, const guint *position);
-/* By those: the position after which what `view` sees may be kept as a copy, since all else that
- * reads its operand is done; CLEAVE_NEVER if it is no view that only joins read. */
+/* Returns the position after which `view` may become a copy, since all other readers of its operand
+ * have run; CLEAVE_NEVER if it is not a view that only joins read. `done` comes from
+ * cleave_storage_find_done(). */
 guint cleave_storage_materialise_after (const guint *done, const CleaveNode *view);
-/* Whether a few rows of a value that is otherwise done are materialised for later readers,
- * so that the whole of it need not stay. */
+/* Returns whether a view may be copied when it runs: all other readers of its operand have run, and
+ * its own readers run later. */
 gboolean cleave_storage_is_materialised (const CleaveStorage *storage, const CleaveNode *view);

@@ -70,8 +70,8 @@ typedef struct
 {
   const guint *position, *first_value;
   CleaveMemoryOrder *orders;
-  GPtrArray *queue; /* CleaveResult whose order is known and not yet passed on */
-  GPtrArray *uses;  /* CleaveOperand: that are looked at */
+  GPtrArray *queue; /* CleaveResult: its order is known and not yet passed on */
+  GPtrArray *uses;  /* CleaveOperand: uses of the current result */
 } Spread;
 
 static CleaveMemoryOrder *
@@ -109,7 +109,8 @@ seed (Spread *spread, CleaveNode *node)
     set_order (spread, x, order);
 }
 
-/* Whether each dimension of the operand goes with one of the result; which, to `dims`. */
+/* Returns whether each dimension of the operand corresponds to one of the result, and writes these
+ * to `dims`. */
 static gboolean
 relate (const CleaveCall *call, guint operand, guint *dims)
 {
@@ -128,8 +129,8 @@ relate (const CleaveCall *call, guint operand, guint *dims)
   return seen == (1u << x->rank) - 1;
 }
 
-/* Whether an order passes through the node at all: a product has its own idea, a Reshape needs
- * row-major order. */
+/* Returns whether a preferred order passes through the node. It does not pass a product without a
+ * layout, nor a Reshape, which needs row-major order. */
 static gboolean
 passes_through (const CleaveNode *node)
 {
@@ -159,7 +160,7 @@ through (CleaveMemoryOrder order, const guint *dims, guint rank, gboolean forwar
   return make_order (to, rank);
 }
 
-/* Whether a Reshape only adds or takes away dimensions of a single element. */
+/* Returns whether a Reshape only adds or removes dimensions of extent 1. */
 static gboolean
 keeps_dims (const CleaveShape *x, const CleaveShape *y)
 {
@@ -179,7 +180,8 @@ keeps_dims (const CleaveShape *x, const CleaveShape *y)
   return i == y->rank;
 }
 
-/* The order of the other side: those dimensions come first, so that parts of a stack are apart. */
+/* Returns the order on the other side of the Reshape. Its dimensions of extent 1 are outermost, so
+ * that values stacked along them stay contiguous. */
 static CleaveMemoryOrder
 past_reshape (CleaveMemoryOrder order, const CleaveShape *from, const CleaveShape *to)
 {
@@ -204,7 +206,7 @@ past_reshape (CleaveMemoryOrder order, const CleaveShape *from, const CleaveShap
   return make_order (dims, to->rank);
 }
 
-/* Passes an order past a Reshape that keeps dimensions; `from` is the one side of it. */
+/* Passes an order from one side of such a Reshape, `from`, to the other side. */
 static void
 pass_reshape (Spread *spread, const CleaveNode *node, CleaveResult *from, CleaveResult *to)
 {
@@ -214,7 +216,8 @@ pass_reshape (Spread *spread, const CleaveNode *node, CleaveResult *from, Cleave
                past_reshape (*order_of (spread, from), &from->type.shape, &to->type.shape));
 }
 
-/* A result lies as the operands do that are not repeated for it. */
+/* Returns whether x is repeated to fill y. A result takes its order only from operands that are not
+ * repeated. */
 static gboolean
 is_broadcast (const CleaveResult *x, const CleaveResult *y, const guint *dims)
 {
@@ -224,7 +227,7 @@ is_broadcast (const CleaveResult *x, const CleaveResult *y, const guint *dims)
   return FALSE;
 }
 
-/* Passes the order of one side of `operand` on to the other, if that has none. */
+/* Passes the order of one side of `operand` to the other side, unless that has one. */
 static void
 pass_on (Spread *spread, const CleaveCall *call, CleaveNode *node, guint operand, gboolean forwards)
 {
@@ -276,7 +279,8 @@ is_product (const CleaveResult *x)
   return node->op->macs != NULL && node->op->layout == NULL && x->n_uses == 1;
 }
 
-/* A product, or one in pieces, that nothing else reads: its rows may be written anywhere. */
+/* Returns whether a value is a product, or a join of products, with a single reader: the kernel can
+ * write its rows anywhere. */
 static gboolean
 has_free_rows (const CleaveResult *x)
 {
@@ -290,14 +294,13 @@ has_free_rows (const CleaveResult *x)
   return node->n_operands > 0;
 }
 
-/* Views between a product and what takes it in row-major order. */
+/* Limit on the views between a product and its row-major reader. */
 #define MAX_VIEWS 4
 
-/* Where what `node` takes in row-major order is a product transposed, the product is written so
- * that it lies in that order:
+/* If `node` reads a transposed product in row-major order, makes the product's kernel write it so
+ * that the transposed value is row-major:
  *
- *   MatMul ── Transpose ── Reshape        heads of attention become one row again
- */
+ *   MatMul ── Transpose ── Reshape        heads of attention become one row again */
 static void
 seed_transposed (Spread *spread, CleaveNode *node)
 {

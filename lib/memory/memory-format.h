@@ -3,8 +3,9 @@
 
 #include "../ir/graph-private.h"
 
-/* In which order the dimensions of a value lie in memory: four bits for each place, the outermost
- * first, say which dimension is there.  Zero: nobody minds. */
+/* The memory format of values. A CleaveMemoryOrder has 4 bits for each place in memory, the
+ * outermost place in the lowest bits. They name the dimension that is stored there: 0x…1320 is NHWC
+ * for a value [N, C, H, W]. 0 is any order. */
 typedef guint32 CleaveMemoryOrder;
 
 #define CLEAVE_ROW_MAJOR ((CleaveMemoryOrder) 0x76543210)
@@ -15,21 +16,21 @@ cleave_memory_order_at (CleaveMemoryOrder order, guint place)
   return (order >> (4 * place)) & 0xf;
 }
 
-/* Strides of a value that fills its memory in this order. */
+/* Writes the strides of a dense value in this order to `stride`. */
 void
 cleave_memory_order_strides (CleaveMemoryOrder order, const CleaveShape *shape, gint64 *stride);
-/* Whether a value with these strides lies in this order, gaps allowed.  Extents of 1 do not count.
- */
+/* Returns whether strides have this order. Gaps are allowed, extents of 1 are ignored. */
 gboolean
 cleave_memory_order_fits (CleaveMemoryOrder order, const CleaveShape *shape, const gint64 *stride);
 
-/* The order that each value wants, by first_value[position[id of its node]] + index.  What an op
- * with a layout makes or reads has its channels innermost, and so has what is related to it element
- * by element; nobody else minds. */
+/* Returns the preferred order of each value, indexed by first_value[position[node id]] + result
+ * index. An op with a layout (Conv, pooling) prefers channels innermost for its operand and result.
+ * The preference spreads to values that are related to these element by element. All other values
+ * have order 0. */
 CleaveMemoryOrder *cleave_memory_orders (CleaveNode *const *nodes,
                                          guint n_nodes,
                                          const guint *position,
                                          const guint *first_value);
-/* Whether a node computes with the operand in the order of its result: not with weights, which are
- * packed as they are. */
+/* Returns whether a node computes faster if the operand has the memory order of its result. FALSE
+ * for weights, which are packed. */
 gboolean cleave_memory_order_matters (const CleaveNode *node, guint operand);

@@ -6,12 +6,12 @@
 #include "buffers.h"
 #include "materialised.h"
 
-/* What a node makes.  Where it may lie with something else, it counts nothing. */
+/* The result of a node. It has 0 bytes if it may share memory with another value. */
 typedef struct
 {
   gint64 n_bytes;
-  guint base; /* the node whose value it is a view of, or itself */
-  guint last; /* of a base: the last position that reads it or a view of it */
+  guint base; /* id of the node that this one is a view of, or its own */
+  guint last; /* of a base: last position that reads it or a view of it */
 } Value;
 
 #define MOVES_NOTHING (CLEAVE_OP_VIEW | CLEAVE_OP_JOIN | CLEAVE_OP_ROW_MAJOR)
@@ -35,7 +35,8 @@ count_bytes (const CleaveNode *node)
   return cleave_tensor_type_n_bytes (&node->results[0].type);
 }
 
-/* What may be copied, wherever that is, leaves what it is a view of. */
+/* Returns the id of the node that this one is a view of, or its own. A view that may be copied does
+ * not keep its base alive, and counts as its own base. */
 static guint
 find_base (const CleaveNode *node, const Value *values, CleaveGraphFacts *facts)
 {
@@ -46,7 +47,8 @@ find_base (const CleaveNode *node, const Value *values, CleaveGraphFacts *facts)
              : node->id;
 }
 
-/* Of parts that overlap one may be there for nothing, as one without elements is. */
+/* Returns whether a join needs all its operands. One without elements is not needed, and one of
+ * several that overlap may not be. */
 static gboolean
 needs_all (const CleaveNode *join, CleaveGraphFacts *facts)
 {
@@ -58,7 +60,7 @@ needs_all (const CleaveNode *join, CleaveGraphFacts *facts)
   return !of_join->overlap;
 }
 
-/* Whether what it reads is read for something. */
+/* Returns whether a node has a reader and needs all its operands. */
 static gboolean
 is_needed (const CleaveNode *node, CleaveGraphFacts *facts)
 {
@@ -68,7 +70,7 @@ is_needed (const CleaveNode *node, CleaveGraphFacts *facts)
   return cleave_node_is_used (node) || cleave_node_is_input (node);
 }
 
-/* By id; NULL: one is there for nothing. */
+/* Returns the values by node id; NULL if some value is not needed: the bound does not hold then. */
 static Value *
 find_values (const CleaveGraph *graph, CleaveGraphFacts *facts, const GPtrArray *order)
 {
@@ -94,7 +96,8 @@ find_values (const CleaveGraph *graph, CleaveGraphFacts *facts, const GPtrArray 
   return g_steal_pointer (&values);
 }
 
-/* Of one operand that is not read any more the result may take the place. */
+/* Returns the bytes of the largest operand that dies at this node: the result may take its memory.
+ */
 static gint64
 find_largest_dying (const CleaveNode *node, const Value *values, guint position)
 {
@@ -119,7 +122,8 @@ cleave_order_find_least (const CleaveGraph *graph, CleaveGraphFacts *facts, cons
 
   if (values == NULL)
     return NULL;
-  least = CLEAVE_NEW0 (gint64, order->len + 2); /* what comes and goes before each position */
+  least = CLEAVE_NEW0 (gint64, order->len + 2); /* first the change at each position, then the
+                                                 * bound */
   for (guint i = 0; i < order->len; i++)
     {
       const CleaveNode *node = order->pdata[i];

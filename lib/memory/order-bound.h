@@ -3,8 +3,9 @@
 
 #include "facts.h"
 
-/* Bytes that are in use at least while each node of an order runs, wherever values lie: each value
- * that is yet to be read has a place of its own.  0 for what moves no data and for joins.  NULL:
- * not known, as of a graph with nodes that nothing reads or parts that overlap. */
+/* Returns a lower bound, by position, for the bytes in use while each node of an order runs: every
+ * value with a reader left takes memory of its own. The entry is 0 for joins and for nodes that
+ * move no data. Returns NULL if the bound does not hold, as for a graph with unused nodes or with
+ * operands that overlap in a join. The caller frees it. */
 gint64 *
 cleave_order_find_least (const CleaveGraph *graph, CleaveGraphFacts *facts, const GPtrArray *order);

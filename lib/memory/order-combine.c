@@ -4,7 +4,7 @@
 
 #include "../ir/memory.h"
 
-/* Inputs and constants are there from the begin on, wherever an order has them. */
+/* Returns whether a node's value exists from the start, wherever an order has the node. */
 static gboolean
 is_source (const CleaveNode *node)
 {
@@ -19,16 +19,18 @@ add_sources (const GPtrArray *from, GPtrArray *to)
       g_ptr_array_add (to, from->pdata[i]);
 }
 
-/* How far an order has come: `next` is its next node, `n` of the others have been. */
+/* How far an order has run: `next` is its next position, `n` the number of nodes so far without
+ * sources, `furthest` their highest rank plus 1. */
 typedef struct
 {
   CleaveOrderCandidate *candidate;
-  const guint *rank; /* of each node, by id, among those of the first order */
+  const guint *rank; /* by node id: position in the first order, not counting sources */
   guint begin, next, n, furthest;
-  gint64 peak; /* from `begin` on */
+  gint64 peak; /* bytes, since position `begin` */
 } Walker;
 
-/* Goes on to where the nodes that have been are the first so many of the ranks, at `n` at least. */
+/* Advances until the nodes run so far are exactly the first ones of the first order, and at least
+ * n. */
 static void
 walk_on (Walker *walker, guint n)
 {
@@ -47,7 +49,7 @@ walk_on (Walker *walker, guint n)
     }
 }
 
-/* All go on until they have been through the same nodes. */
+/* Advances all walkers until they have run the same set of nodes. Returns the number of nodes. */
 static guint
 meet (Walker *walkers, guint n_walkers)
 {
@@ -76,7 +78,7 @@ add_stretch (const Walker *walker, GPtrArray *order)
       g_ptr_array_add (order, walker->candidate->order->pdata[i]);
 }
 
-/* Whether both have the same nodes in the same order. */
+/* Returns whether both stretches have the same nodes in the same order. */
 static gboolean
 is_same_stretch (const Walker *a, const Walker *b)
 {
@@ -94,7 +96,7 @@ is_same_stretch (const Walker *a, const Walker *b)
   return TRUE;
 }
 
-/* The first of those that need least, of those that were measured. */
+/* Returns the walker with the lowest peak among the measured ones; the first of equals. */
 static const Walker *
 find_best (const Walker *walkers, guint n_walkers)
 {
@@ -106,7 +108,8 @@ find_best (const Walker *walkers, guint n_walkers)
   return best;
 }
 
-/* One that was not measured and might be it, in another order; NULL: none. */
+/* Returns an order that was not measured, differs from the best one here and might have a lower
+ * peak; NULL if there is none. */
 static CleaveOrderCandidate *
 find_unknown (const Walker *walkers, guint n_walkers, const Walker *best)
 {
@@ -117,7 +120,7 @@ find_unknown (const Walker *walkers, guint n_walkers, const Walker *best)
   return NULL;
 }
 
-/* Of those that were measured. */
+/* Returns the lowest peak of the measured candidates. */
 static gint64
 find_least (const GPtrArray *candidates)
 {

@@ -3,20 +3,23 @@
 
 #include "../ir/graph-private.h"
 
-/* An order, and what is alive while each of its nodes runs. */
+/* An order of all nodes, and the memory in use while each of them runs. */
 typedef struct
 {
   GPtrArray *order;
-  gint64 *live; /* by position */
+  gint64 *live; /* by position, in bytes */
   gint64 peak;
-  gint64 hopeless;   /* nothing is tried to bring the peak down where it is more */
-  gboolean is_bound; /* live and peak are the least that they can be: it was not measured */
+  gint64 hopeless;   /* bytes; the peak was not optimized if it is above this */
+  gboolean is_bound; /* `live` and `peak` are lower bounds: the order was not measured */
 } CleaveOrderCandidate;
 
-/* From each point where all orders have been through the same nodes to the next, the order that
- * needs least there: where a graph has stages, each has the order that suits it.  NULL if one of
- * them suits all, or all of it needs no less than one of them; or if one has to be measured before
- * that can be told: `*unknown`, which is NULL otherwise.  The first is measured. */
+/* Combines orders. Cuts all of them at the points where they have executed the same set of nodes,
+ * and takes the lowest-peak stretch between two cuts, so that each stage of a graph has the order
+ * that suits it. The first candidate must be measured.
+ *
+ * Returns NULL if one order is best everywhere or the combination has no lower peak. If an order
+ * must be measured before that can be decided, returns NULL and sets `*unknown` to it; otherwise
+ * `*unknown` is NULL. */
 GPtrArray *cleave_order_combine (const CleaveGraph *graph,
                                  const GPtrArray *candidates,
                                  CleaveOrderCandidate **unknown);

@@ -3,26 +3,26 @@
 
 #include "buffers.h"
 
-/* Where each node, by id, is in an order that has every node of the graph. */
+/* Returns, by node id, the position of each node in an order that has every node of the graph. */
 guint *cleave_order_positions (const CleaveGraph *graph, const GPtrArray *order);
 
-/* What all storages of an order have in common, found once. */
+/* Caches the properties of one order that every CleaveStorage of that order uses. */
 struct _CleaveOrderFacts
 {
-  CleaveGraphFacts *graph; /* until all storages are made */
+  CleaveGraphFacts *graph; /* NULL once all storages are made */
   CleaveNode *const *nodes;
   guint n_nodes, n_values;
   guint *position, *done, *first_value;
   GPtrArray *joins;
   CleaveMemoryOrder *orders;
-  CleaveAssignment *first[2]; /* after the first walk, without and with what is materialised; NULL:
-                                 not known */
-  CleavePool *strides;        /* of those */
+  CleaveAssignment *first[2]; /* assignments after the first walk, without and with materialized
+                                 views; NULL: not computed yet */
+  CleavePool *strides;        /* strides of the locations in `first` */
 };
 
 CleaveOrderFacts *cleave_order_facts_new (const CleaveGraph *graph,
                                           CleaveGraphFacts *of_graph,
                                           const GPtrArray *order);
 void cleave_order_facts_unref (CleaveOrderFacts *facts);
-/* Gives up one, of which no more storages are made. */
+/* Releases a reference and frees the data that is needed only to make more storages. */
 void cleave_order_facts_finish (CleaveOrderFacts *facts);

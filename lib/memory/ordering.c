@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Over 400 lines: orders are looked at one after the other, each for less than those before. */
+/* Finds the order with the lowest peak among a few candidates: walks, the file's order, variants of
+ * the best one, combinations.
+ *
+ * Over 400 lines: one search, in which each candidate is measured only if it may beat those before.
+ */
 
 #include "ordering.h"
 
@@ -15,7 +19,8 @@
 
 #include <string.h>
 
-/* No order takes less than the largest value that is computed: what it lies in is as large. */
+/* Returns a lower bound in bytes for every order: the largest computed value needs a buffer of its
+ * size. */
 static gint64
 find_bound (const CleaveGraph *graph)
 {
@@ -48,10 +53,10 @@ typedef struct
   const CleaveGraph *graph;
   GPtrArray *file; /* the order of the file */
   CleaveGraphFacts *facts;
-  gint64 bound; /* none needs less */
+  gint64 bound; /* bytes; no order needs less */
   GPtrArray *candidates;
-  const CleaveOrderCandidate *best; /* the first of those that need least */
-  CleaveStorage *storage;           /* of the best */
+  const CleaveOrderCandidate *best; /* the first one with the lowest peak */
+  CleaveStorage *storage;           /* of `best` */
 } Finding;
 
 static void
@@ -65,15 +70,15 @@ finding_clear (Finding *f)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Finding, finding_clear)
 
-/* An order that takes more than so many times what the best one does is of use for some stretch at
- * most. */
+/* An order whose peak is more than this many times the best one can at most contribute a stretch.
+ */
 #define HOPELESS 2
 
-/* What moves in an order lowers its peak by no more than such a part, most often. */
+/* Moving nodes within an order usually lowers its peak by at most 1/20. */
 #define MAX_MOVED 20
 
-/* Nodes that lie in the order in which they run were put there so, by who fitted the graph if not
- * by who wrote it: copies alone may make that order the best. */
+/* Returns whether an order is that in which the nodes were added. Whoever wrote or fitted the graph
+ * probably chose it, and copies alone may make it the best one. */
 static gboolean
 is_as_built (const GPtrArray *order)
 {
@@ -83,7 +88,9 @@ is_as_built (const GPtrArray *order)
   return TRUE;
 }
 
-/* Of what was just cut, to be counted, nobody put the nodes in order. */
+/* Returns the peak in bytes above which an order is not optimized. There is no limit for the first
+ * order and for the order in which nodes were added. The latter is limited too if the graph is a
+ * trial split that is above its budget (enough_bytes), since nobody chose its order. */
 static gint64
 find_hopeless (const Finding *f, const GPtrArray *order)
 {
@@ -138,8 +145,8 @@ add_candidate (Finding *f, GPtrArray *order)
   return candidate;
 }
 
-/* Adds an order without measuring it, if it cannot be better than the best one.  That takes a
- * fifth of the time, or less. */
+/* Adds an order without measuring it, if a lower bound shows that it cannot beat the best one. The
+ * bound takes at most a fifth of the time of a measurement. */
 static gboolean
 add_bound (Finding *f, GPtrArray *order)
 {
@@ -169,7 +176,7 @@ is_same (const GPtrArray *a, const GPtrArray *b)
   return a->len == 0 || memcmp (a->pdata, b->pdata, a->len * sizeof *a->pdata) == 0;
 }
 
-/* Whether an order was looked at already, which is then of no use. */
+/* Returns whether an order is a candidate already. */
 static gboolean
 is_known (const Finding *f, const GPtrArray *order)
 {
@@ -179,7 +186,7 @@ is_known (const Finding *f, const GPtrArray *order)
   return FALSE;
 }
 
-/* An order that was made of the best one; NULL: it has nothing to change. */
+/* Measures an order that was derived from the best one; NULL: nothing to do. */
 static void
 add_variant (Finding *f, GPtrArray *order)
 {
@@ -194,7 +201,8 @@ is_done (const Finding *f)
   return f->best != NULL && f->best->peak <= f->bound;
 }
 
-/* FALSE: nothing is made of it. */
+/* Adds an order and measures it if it may beat the best one. Returns FALSE if no variant of it is
+ * of use. */
 static gboolean
 add_unless_bound (Finding *f, GPtrArray *order)
 {
@@ -205,7 +213,7 @@ add_unless_bound (Finding *f, GPtrArray *order)
   return candidate->peak <= candidate->hopeless && !is_done (f);
 }
 
-/* An order as it is, and with what later strips need kept in time. */
+/* Adds an order, and its variant in which rows for later strips are copied earlier. */
 static void
 add_both (Finding *f, GPtrArray *order)
 {
@@ -218,7 +226,7 @@ add_both (Finding *f, GPtrArray *order)
     add_unless_bound (f, hoisted);
 }
 
-/* Measures what has to be. */
+/* Combines the candidates, and measures those whose peak must be known for that. */
 static GPtrArray *
 combine (Finding *f)
 {
@@ -230,7 +238,7 @@ combine (Finding *f)
   return combined;
 }
 
-/* Orders of all nodes. */
+/* Adds the walks over the graph and their combination. */
 static void
 add_walks (Finding *f, GPtrArray *file)
 {
@@ -252,7 +260,7 @@ add_walks (Finding *f, GPtrArray *file)
     add_candidate (f, combined);
 }
 
-/* Whether what moves may bring the best order down to what is asked for. */
+/* Returns whether moving nodes may bring the best order within the bytes asked for. */
 static gboolean
 may_be_enough (const Finding *f)
 {
@@ -261,7 +269,7 @@ may_be_enough (const Finding *f)
   return enough == 0 || f->best->peak - enough <= enough / MAX_MOVED;
 }
 
-/* What the best order becomes if some nodes move. */
+/* Adds variants of the best order in which some nodes move. */
 static void
 add_variants (Finding *f)
 {
@@ -286,7 +294,7 @@ has_its_order (const CleaveGraph *graph)
   return FALSE;
 }
 
-/* None is known to need less than `bound`. */
+/* Finds the best order. No order is known to need less than `bound` bytes; 0: nothing is known. */
 static gboolean
 find_order (Finding *f, const CleaveGraph *graph, gint64 bound, GError **error)
 {
@@ -337,11 +345,11 @@ cleave_order_best_of (const CleaveGraph *graph, const GPtrArray *orders)
     combined = combine (&f);
   if (combined != NULL)
     add_candidate (&f, combined);
-  g_assert (f.best != NULL); /* there is an order */
+  g_assert (f.best != NULL); /* there is at least one order */
   return g_ptr_array_ref (f.best->order);
 }
 
-/* Whether the order of the file is another than the best one, and may take no more. */
+/* Returns whether the order of the file is not the best one but may have the same peak. */
 static gboolean
 may_keep_file (const Finding *f)
 {
@@ -357,8 +365,8 @@ may_keep_file (const Finding *f)
   return TRUE;
 }
 
-/* A fitted file has its nodes in the order in which they run.  Another of the same peak may have
- * fewer laps, or leave gaps in the arena. */
+/* A fitted file has its nodes in the order in which they run. Another order with the same peak may
+ * have fewer laps or leave gaps in the arena, so the order of the file is preferred. */
 GPtrArray *
 cleave_order_with_laps_down_to (const CleaveGraph *graph,
                                 gint64 n_bytes,

@@ -3,9 +3,9 @@
 #include "../ir/overlay.h"
 #include "buffers.h"
 
-/* What is made row by row may lie over what it is made of, as cleave_call_overlay() says.  The two
- * are one buffer then, as large as both need, for as long as either lives: so it is done only where
- * memory is at its peak, and undone where that does not lower it. */
+/* Row overlays: a result that is computed row by row may be written over its operand, at the offset
+ * that cleave_call_overlay() returns. Both then are one buffer, as large as both need, for as long
+ * as either exists. So overlays are made only at the peak, and undone if the peak does not fall. */
 
 typedef struct
 {
@@ -13,7 +13,8 @@ typedef struct
   gint64 shift;
 } Overlay;
 
-/* Nothing has moved it, nobody reads it later, and it is no part of anything. */
+/* Returns whether a value can move: it is in a buffer of its own, has no later reader and is no
+ * view or join. */
 static gboolean
 is_free (const CleaveStorage *storage, const CleaveAssignment *assignment, const CleaveNode *node)
 {
@@ -26,8 +27,8 @@ is_free (const CleaveStorage *storage, const CleaveAssignment *assignment, const
          (maker->op->flags & (CLEAVE_OP_VIEW | CLEAVE_OP_JOIN | CLEAVE_OP_ROW_MAJOR)) == 0;
 }
 
-/* Whether what it lies in is there for it alone, and for what overwrites it: no join, whose other
- * parts come before it, and no output, which may lie in the caller's memory. */
+/* Returns whether a value's buffer holds only this value and those that overwrite it. A join's
+ * buffer holds earlier operands, and an output's may be the caller's memory. */
 static gboolean
 is_alone (const CleaveStorage *storage, const CleaveAssignment *assignment)
 {
@@ -41,7 +42,7 @@ is_alone (const CleaveStorage *storage, const CleaveAssignment *assignment)
          cleave_tensor_type_equal (&root->result->type, &assignment->result->type);
 }
 
-/* Whether it is dense, rows after rows. */
+/* Returns whether a value is dense, with dimension `rows` outermost. */
 static gboolean
 lies_in_rows (const CleaveAssignment *assignment, guint rows)
 {
@@ -55,7 +56,7 @@ lies_in_rows (const CleaveAssignment *assignment, guint rows)
          (shape->dim[rows] == 1 || assignment->location.stride[rows] * shape->dim[rows] == end);
 }
 
-/* Whether another operand is the same, or a view of it. */
+/* Returns whether another operand is the same value or a view of it. */
 static gboolean
 is_read_twice (const CleaveStorage *storage, const CleaveNode *node, guint operand)
 {
@@ -68,7 +69,8 @@ is_read_twice (const CleaveStorage *storage, const CleaveNode *node, guint opera
   return FALSE;
 }
 
-/* Whether the op makes the result of the operand row by row, and that is a gain. */
+/* Returns whether the op computes the result row by row from the operand, and the overlay saves
+ * memory. */
 static gboolean
 find_shift (const CleaveNode *node, guint operand, Overlay *overlay)
 {
@@ -82,7 +84,7 @@ find_shift (const CleaveNode *node, guint operand, Overlay *overlay)
              cleave_tensor_type_n_bytes (&overlay->y->result->type);
 }
 
-/* FALSE: the operand cannot lie so, or it would be no gain. */
+/* Finds the overlay over one operand. Returns FALSE if it is impossible or saves nothing. */
 static gboolean
 find_overlay (const CleaveStorage *storage, const CleaveNode *node, guint operand, Overlay *overlay)
 {

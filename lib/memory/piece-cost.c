@@ -1,43 +1,45 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Fitted to 84,000 steps of the models and networks in docs/benchmarks.md, as they are and cut into
- * pieces of down to a pixel, at level v4, where pieces cost most.  How many times as long a split
- * graph takes is foreseen to 10 per cent in the mean of 52 networks; as schedules count, to 24. */
+/* The cost of pieces. Fitted to 84,000 steps of the models and networks in docs/benchmarks.md,
+ * unsplit and cut into pieces of down to one pixel, at level v4, where pieces cost most. The mean
+ * error in the slowdown of a split graph is 10 % over 52 networks; with the model in cost.c it is
+ * 24 %. */
 
 #include "broadcasts.h"
 #include "cost.h"
 #include "quantized-group.h"
 
-/* Multiply-adds in a nanosecond: of floats; of bytes; and of floats by Winograd's algorithm. */
+/* Multiply-adds per ns: of floats, of 8-bit values, and of floats by Winograd's algorithm. */
 #define FLOATS_PER_NS 57
 #define BYTES_PER_NS 200
 #define WINOGRAD_PER_NS 115
-/* Elements that Winograd's algorithm reads, each made part of several tiles. */
+/* Elements per ns that Winograd's algorithm reads and copies into several tiles. */
 #define TILED_PER_NS 1.5
-/* Results of products; with them, a depthwise convolution of 9 taps has 33 MACs in a nanosecond. */
+/* Results of products per ns. Includes depthwise convolutions: 9 taps give 33 MACs per ns. */
 #define RESULTS_PER_NS 8
 #define RESULTS_OF_BYTES_PER_NS 7
-/* Both of bytes that each channel has for itself. */
+/* MACs and results per ns of depthwise convolutions of 8-bit values. */
 #define DEPTHWISE_BYTES_PER_NS 45
 #define DEPTHWISE_RESULTS_PER_NS 10
-/* To begin a product of floats, one that reads or makes bytes, a group, and any other step. */
+/* The start of a step in ns: a product of floats, a product with 8-bit values, a group, any other
+ * step. */
 #define BEGIN_PRODUCT 300
 #define BEGIN_BYTES 1000
 #define BEGIN_GROUP 400
 #define BEGIN 130
-/* Bytes: what the nearer caches hold, and what they do not. */
+/* Bytes per ns that are in the nearer caches, and that are not. */
 #define NEAR_PER_NS 64
 #define FAR_PER_NS 40
-/* Weights that a piece before has read. */
+/* Bytes per ns of weights that an earlier piece has read. */
 #define AGAIN_PER_NS 80
-/* What goes not element by element takes so much less time than schedules count on. */
+/* Speedup of ops that do not go element by element, relative to the model in cost.c. */
 #define ELEMENTS_GAIN 1.6
-/* Places that a Gather or a Scatter looks up; chunks of channels look up all of them.  And bytes
- * that they move there. */
+/* Indices per ns that a Gather or Scatter looks up: each piece of the channels looks up all of
+ * them. And bytes per ns that it moves. */
 #define PLACES_PER_NS 0.29
 #define MOVED_PER_NS 200
 
-/* Floats of a vector; what is left of the channels has one of its own. */
+/* Floats per vector. The last channels take a whole vector even if they do not fill it. */
 #define N_LANES 16
 
 static double
@@ -52,7 +54,7 @@ cost_of_elements (const CleaveNode *node)
   return cleave_cost_of_elements (node) / ELEMENTS_GAIN;
 }
 
-/* The dimension of the channels, of what is no image the last one. */
+/* Returns the dimension of the channels; the last one if the op has no layout. */
 static guint
 find_channels (const CleaveNode *node)
 {
@@ -89,7 +91,7 @@ count_elements (const CleaveResult *result)
   return result == NULL ? 0 : (double) cleave_shape_n_elements (&result->type.shape);
 }
 
-/* Whether weights of taps have but one channel of the operand each. */
+/* Returns whether each filter reads a single channel. */
 static gboolean
 is_depthwise (const CleaveNode *node)
 {
@@ -103,7 +105,7 @@ is_depthwise (const CleaveNode *node)
   return FALSE;
 }
 
-/* Of what each result takes, if no lane is idle. */
+/* Returns the cost of multiply-adds and results, as if no lane were idle. */
 static double
 cost_of_sums (const CleaveNode *node)
 {
@@ -169,7 +171,7 @@ cleave_cost_to_begin (const CleaveNode *node)
                                                       : BEGIN;
 }
 
-/* Whether an operand says where others are to be read or written. */
+/* Returns whether an operand has indices at which another operand or the result is accessed. */
 static gboolean
 has_places (const CleaveNode *node, guint operand)
 {
@@ -191,7 +193,8 @@ count_places (const CleaveNode *node)
   return n;
 }
 
-/* Of what there is to read, no more is read than is made. */
+/* Returns the cost of a Gather or Scatter. It reads at most as many bytes of operand 0 as it
+ * writes. */
 static double
 cost_of_places (const CleaveNode *node)
 {

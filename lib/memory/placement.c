@@ -44,7 +44,7 @@ cleave_location_part (const CleaveLocation *whole, const CleaveRange *range)
   return location;
 }
 
-/* Extents of 1 say nothing: the dimensions of a shape that do. */
+/* Writes the dimensions of more or less than one element to `dims`. Returns their number. */
 static guint
 dims_that_count (const CleaveShape *shape, guint *dims)
 {
@@ -56,7 +56,7 @@ dims_that_count (const CleaveShape *shape, guint *dims)
   return n;
 }
 
-/* The dimensions dims[begin … end) of `shape` are one run of memory. */
+/* Returns whether the dimensions dims[begin … end) of `shape` are contiguous in memory. */
 static gboolean
 is_one_run (
     const CleaveShape *shape, const gint64 *stride, const guint *dims, guint begin, guint end)
@@ -82,7 +82,7 @@ spread_run (const CleaveShape *shape,
     }
 }
 
-/* Dimensions of extent 1 get the strides they would have if all were dense. */
+/* Gives dimensions of extent 1 the strides that they would have in a dense value. */
 static void
 stride_ones (const CleaveShape *shape, gint64 *stride)
 {
@@ -114,7 +114,8 @@ cleave_location_reshape (const CleaveShape *from,
       guint f_end = f + 1, t_end = t + 1;
       gint64 n_f = from->dim[from_dims[f]], n_t = to->dim[to_dims[t]];
 
-      while (n_f != n_t) /* the shortest run of dimensions with as many elements on both sides */
+      while (n_f != n_t) /* find the shortest runs of dimensions with the same number of
+                          * elements on both sides */
         if (n_f < n_t)
           n_f *= from->dim[from_dims[f_end++]];
         else

@@ -3,36 +3,36 @@
 
 #include "../ir/join.h"
 
-/* Where a value lies in a buffer, in elements. */
+/* The location of a value: a buffer, an offset in elements, and strides. */
 typedef struct
 {
-  guint root; /* the value that the buffer is made for */
+  guint root; /* the value for which the buffer was made */
   gint64 offset;
-  const gint64 *stride; /* of each dimension, in common with whoever lies alike */
+  const gint64 *stride; /* by dimension, in elements; may be shared with other locations */
 } CleaveLocation;
 
-/* How a dimension of the operand of a VIEW op goes into the result. */
+/* Where a dimension of the operand of a VIEW op appears in the result. */
 typedef struct
 {
-  gint64 offset, stride; /* 0: not at all */
-  guint from;            /* the dimension of the result */
+  gint64 offset, stride; /* 0: it does not appear */
+  guint from;            /* dimension of the result */
 } CleaveViewDim;
 
-/* Those of all dimensions of the operand. */
+/* Fills `dims` for all dimensions of operand 0. */
 void cleave_location_get_view_dims (const CleaveCall *call, CleaveViewDim *dims);
-/* Where a result of a VIEW op lies when its operand, of so many dimensions, lies at `operand`; its
- * strides go to `stride`, which has room for CLEAVE_MAX_RANK. */
+/* Returns the location of a result of a VIEW op whose operand has `rank` dimensions and is stored
+ * at `operand`. Writes the strides to `stride`, which has room for CLEAVE_MAX_RANK. */
 CleaveLocation cleave_location_view (const CleaveLocation *operand,
                                      const CleaveViewDim *dims,
                                      guint rank,
                                      gint64 *stride);
-/* Where the part `range` of a value lies. */
+/* Returns the location of the part `range` of a value. */
 CleaveLocation cleave_location_part (const CleaveLocation *whole, const CleaveRange *range);
-/* Strides under which the elements of `from`, row-major by their indices, are those of `to` at the
- * same place. FALSE: there are none, and the value must be copied to have this shape. */
+/* Finds strides under which a value of shape `from` can be read with shape `to`, elements in the
+ * same row-major order. Returns FALSE if there are none, so that a Reshape must copy. */
 gboolean cleave_location_reshape (const CleaveShape *from,
                                   const gint64 *from_stride,
                                   const CleaveShape *to,
                                   gint64 *to_stride);
-/* Whether strides are the same, where they matter. */
+/* Returns whether strides are equal in all dimensions with more than one element. */
 gboolean cleave_strides_equal (const CleaveShape *shape, const gint64 *a, const gint64 *b);

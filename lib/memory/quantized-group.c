@@ -50,7 +50,8 @@ cleave_group_get_body (const CleaveCall *call)
   return (CleaveBody){ a->calls, call->n_operands };
 }
 
-/* The call that decides how the others go along; FALSE: all go element by element. */
+/* Finds the main call, which determines maps and layout of the group. Returns FALSE if all calls go
+ * element by element. */
 static gboolean
 find_main (const CleaveBody *body, guint *index)
 {
@@ -66,7 +67,8 @@ find_main (const CleaveBody *body, guint *index)
   return found;
 }
 
-/* The call that alone reads a value, and as which operand. */
+/* Finds the only call that reads a value, and as which operand. Returns FALSE if there is not
+ * exactly one. */
 static gboolean
 find_reader (const CleaveBody *body, guint from, guint *index, guint *operand)
 {
@@ -83,8 +85,8 @@ find_reader (const CleaveBody *body, guint from, guint *index, guint *operand)
   return n_readers == 1;
 }
 
-/* The call that an operand of the group comes to element by element: the main one, or the last.
- * FALSE: it is read more than once, or moved on the way. */
+/* Follows an operand of the group through element-wise calls to the main call, or to the last call
+ * if there is no main one. Returns FALSE if it is read more than once or moved on the way. */
 static gboolean
 follow (const CleaveBody *body, guint outer, guint *index, guint *operand)
 {
@@ -132,7 +134,7 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
       map[d] = cleave_dim_map_whole (x->dim[d]);
 }
 
-/* The main call; FALSE: there is none. */
+/* Gets the main call. Returns FALSE if there is none. */
 static gboolean
 get_main (const CleaveCall *call, CleaveCall *main)
 {
@@ -169,8 +171,8 @@ macs (const CleaveCall *call)
   return sum;
 }
 
-/* Of what the main call is: a group has a family of its own, which takes rows in turn as it does.
- */
+/* Returns the kernel of the main call. The kernel family of groups goes through rows in the same
+ * order as that kernel. */
 static CleaveKernel
 kernel (const CleaveCall *call)
 {

@@ -4,15 +4,18 @@
 #include "../ir/chunk.h"
 #include "../ir/graph-private.h"
 
-/* What lies between values in a smaller form of storage, as one node: DequantizeLinear, an op, what
- * follows it element by element, QuantizeLinear.  It is done tile by tile, so that the values in
- * between are never there whole. */
+/* A quantized group: the nodes between values stored in fewer bits, merged into one node.
+ *
+ *      int8 ── DequantizeLinear ── Conv ── Relu ── QuantizeLinear ── int8
+ *
+ * The runtime computes a group tile by tile, so that its intermediate float values never exist
+ * whole. */
 
 #define CLEAVE_BODY_ABSENT G_MAXUINT
 
-/* One of the calls that a group is made of, each after those it reads; the last makes the result.
- * `from` says what each operand is: an operand of the group, or, counted on from those, what an
- * earlier call makes. */
+/* One of the ops of a group. The calls are sorted so that each comes after those it reads; the last
+ * one makes the result. `from` numbers the operands: first the operands of the group, then the
+ * results of earlier calls; CLEAVE_BODY_ABSENT for none. */
 typedef struct
 {
   const CleaveOp *op;
@@ -21,18 +24,19 @@ typedef struct
   guint *from;
   CleaveTensorType *operands;
   CleaveTensorType result;
-  gboolean by_elements; /* an element of the result comes of those at the same index */
-  gboolean is_main;     /* of those for which that is not so, the one that is no mere move */
-  guint n_readers;      /* operands of later calls that it is */
-  CleaveTensor *w_bytes, *w_scale, *w_zero; /* what operand 1 was dequantised from, along w_axis, if
-                                             * these are constants; each may be NULL */
+  gboolean by_elements; /* each element depends only on those at its index */
+  gboolean is_main;     /* the main call: it does not go element by element, and does more than
+                         * move data */
+  guint n_readers;      /* number of operands of later calls that read the result */
+  CleaveTensor *w_bytes, *w_scale, *w_zero; /* if operand 1 was dequantized from constants: these
+                                               constants, along w_axis; each may be NULL */
   gint64 w_axis;
 } CleaveBodyCall;
 
 typedef struct
 {
   GArray *calls;
-  guint n_outer; /* operands of the group */
+  guint n_outer; /* number of operands of the group */
 } CleaveBody;
 
 CleaveCall cleave_body_call (const CleaveBody *body, guint index);
@@ -48,7 +52,7 @@ cleave_body_call_is (const CleaveBodyCall *call, const CleaveOp *op)
   return call->op == op;
 }
 
-/* Whether a value is between, by its number; which call makes it, to `call`. */
+/* Returns whether `from` is the result of a call of the group, and sets `*call` to its index. */
 static inline gboolean
 cleave_body_makes (const CleaveBody *body, guint from, guint *call)
 {
@@ -56,10 +60,10 @@ cleave_body_makes (const CleaveBody *body, guint from, guint *call)
   return from != CLEAVE_BODY_ABSENT && from >= body->n_outer;
 }
 
-/* The ops of such a node, which have no compute; the second may overwrite an operand. */
+/* The ops of such a node, without a compute function. The second one may overwrite an operand. */
 extern const CleaveOp cleave_op_quantized_group, cleave_op_quantized_group_in_place;
 gboolean cleave_node_is_group (const CleaveNode *node);
-/* Takes the calls. */
+/* Adds a group node and takes ownership of `calls`. */
 CleaveNode *cleave_group_add (CleaveGraph *graph,
                               const char *name,
                               GArray *calls,
@@ -68,7 +72,7 @@ CleaveNode *cleave_group_add (CleaveGraph *graph,
 CleaveBody cleave_group_get_body (const CleaveCall *call);
 GArray *cleave_body_calls_new (void);
 
-/* What a tile of the result needs of what a call makes, and the call that makes that. */
+/* The range of a call's result that one tile needs, and the piece of the call that computes it. */
 typedef struct
 {
   gboolean is_needed;
@@ -76,37 +80,41 @@ typedef struct
   CleaveChunk chunk;
 } CleaveTilePart;
 
-/* One for each call; NULL: there is no such tile. */
+/* Returns the parts of the tile `range` of the group's result, one for each call; NULL if the range
+ * cannot be computed alone. */
 CleaveTilePart *cleave_tile_new (const CleaveBody *body, const CleaveRange *range);
 void cleave_tile_free (CleaveTilePart *parts, const CleaveBody *body);
-/* Bytes of what is in between, and where each of it lies. */
+/* Returns the bytes of scratch memory that intermediate values of a tile need, and writes the
+ * offset of each to `offsets`. */
 gint64 cleave_tile_place (const CleaveTilePart *parts, const CleaveBody *body, gint64 *offsets);
-/* The i-th tile of such extents; FALSE: there are no more. */
+/* Writes the tile at `index` to `range`. Returns FALSE if there are fewer tiles. */
 gboolean cleave_tile_range (const CleaveShape *whole,
                             const CleaveShape *tile,
                             gint64 index,
                             CleaveRange *range);
 
-/* The extents of tiles that stay in the cache; those of `dims` that come first are cut first.
- * `weights` says of each operand the bytes that it has as a constant, 0 if it is none.  FALSE:
- * there are none that are small. */
+/* Chooses the extents of tiles whose intermediate values stay in the cache. Cuts the dimensions in
+ * the order of `dims`. `weights` has the bytes of each constant operand, 0 for others. Returns
+ * FALSE if even small tiles take too much. */
 gboolean cleave_tile_choose (const CleaveBody *body,
                              const gint64 *weights,
                              const guint *dims,
                              CleaveShape *tile);
 
-/* Whether an element of the result comes of what is at the same index of the operands. */
+/* Returns whether each element of the node's result depends only on elements at the same index of
+ * its operands. */
 gboolean cleave_node_goes_by_elements (const CleaveNode *node);
-/* By id, of nodes in order: the value of bytes that the result is a function of, element by
- * element, as far back as there is one; NULL: there is none. */
+/* Returns, by node id, the 8-bit value of which the node's result is an element-wise function, as
+ * far back as possible, or NULL. The caller frees it. */
 CleaveResult **cleave_byte_functions_find (const CleaveGraph *graph, const GPtrArray *order);
 
-/* The graph with such groups as nodes; NULL: it has none, or a cycle. */
+/* Returns the graph with its groups merged into nodes; NULL if it has none or has a cycle. */
 CleaveGraph *cleave_group_quantized (const CleaveGraph *graph);
-/* The same; and, by the id of each node of the graph, the node that does its work there. */
+/* Does the same as cleave_group_quantized(). `*nodes` receives, by id of each old node, the new
+ * node that does its work. */
 CleaveGraph *cleave_group_quantized_nodes (const CleaveGraph *graph, CleaveNode ***nodes);
-/* The graph, of which `order` is one, in which what sums read is moved as bytes, and then
- * dequantised; and, by the id of each node, the node that does its work.  NULL: nothing is moved.
- */
+/* Returns the graph in which data movement (views, joins, reshapes) before sums is done on 8-bit
+ * values and dequantization after it. `order` is an order of the graph. `*nodes` is as in
+ * cleave_group_quantized_nodes(). Returns NULL if nothing moves. */
 CleaveGraph *
 cleave_sink_dequantize (const CleaveGraph *graph, const GPtrArray *order, CleaveNode ***nodes);

@@ -1,37 +1,38 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Which nodes are one group: those that a QuantizeLinear alone reads, back to DequantizeLinears.
- * What is dequantised, and moved at most, is cheap: it is in the group of each that reads it, and
- * done again where tiles overlap.  Of the rest, one goes not element by element at most, so that
- * nothing else is done again.
+/* Finds groups: the nodes between DequantizeLinears and one QuantizeLinear, if nothing else reads
+ * them. Dequantizing and moving values is cheap: such a node is part of every group that reads it,
+ * and runs again where tiles overlap. At most one of the other nodes does not go element by
+ * element, so that nothing else is recomputed.
  *
  * Over 400 lines: groups are found and made into nodes by the same lists. */
 
 #include "../ir/topology.h"
 #include "quantized-group.h"
 
-/* Who reads what in a group is looked for call by call.  Of 60 networks none has a longer one. */
+/* Limit on the calls of a group: readers are searched for linearly. No group of 60 networks is
+ * longer. */
 #define MAX_CALLS 64
 
 typedef struct
 {
   GArray *calls;      /* CleaveBodyCall */
-  GPtrArray *members; /* CleaveNode: of each call */
-  GPtrArray *outer;   /* CleaveResult: the operands */
-  CleaveNode *name;   /* of the node that it has the name of */
+  GPtrArray *members; /* CleaveNode: the node of each call */
+  GPtrArray *outer;   /* CleaveResult: the operands of the group */
+  CleaveNode *name;   /* the node that gives the group its name */
 } Group;
 
 typedef struct
 {
-  const guint *position; /* by id, here and below */
-  guint *n_seen;         /* uses of a node by the group that is looked at */
+  const guint *position; /* by node id, as all arrays below */
+  guint *n_seen;         /* number of uses of a node by the current group */
   gboolean *cheap;
-  guint *number;          /* of a member's call */
-  Group **groups;         /* of the node that ends it */
-  GPtrArray *touched;     /* CleaveNode with n_seen */
-  GPtrArray *members;     /* CleaveNode: of the group that is looked at */
-  CleaveNode *main;       /* the one that does not go element by element */
-  CleaveResult **origins; /* by id: see cleave_byte_functions_find() */
+  guint *number;          /* index of a member's call */
+  Group **groups;         /* the group that the node ends, or NULL */
+  GPtrArray *touched;     /* CleaveNode: those with n_seen > 0 */
+  GPtrArray *members;     /* CleaveNode: the current group */
+  CleaveNode *main;       /* the member that does not go element by element, or NULL */
+  CleaveResult **origins; /* see cleave_byte_functions_find() */
   guint n_groups;
 } Lowering;
 
@@ -60,7 +61,8 @@ may_join (const Lowering *l, const CleaveNode *node)
          (l->main == NULL || cleave_node_goes_by_elements (node));
 }
 
-/* Of nodes in order: those that it reads were asked about. */
+/* Returns whether a node dequantizes, or only moves dequantized values. The nodes before it in the
+ * order must be classified already. */
 static gboolean
 is_cheap (const Lowering *l, const CleaveNode *node)
 {
@@ -81,7 +83,8 @@ is_cheap (const Lowering *l, const CleaveNode *node)
   return cheap;
 }
 
-/* One more use of a node by a member. */
+/* Counts a use of a node by a member, and makes the node a member once the group has all its uses.
+ */
 static void
 consider (Lowering *l, CleaveNode *node)
 {
@@ -106,8 +109,9 @@ compare_positions (gconstpointer a, gconstpointer b, gpointer data)
   return (x > y) - (x < y);
 }
 
-/* All from the byte on that this end is a function of, nodes that others read included: a table
- * does them 256 times.  FALSE: it is none, or too long. */
+/* Collects all nodes between an 8-bit value and `end`, if `end` is a function of it. Includes nodes
+ * with other readers: a table evaluates them only 256 times. Returns FALSE if it is no function or
+ * has too many nodes. */
 static gboolean
 collect_function (Lowering *l, CleaveNode *end)
 {
@@ -135,7 +139,8 @@ collect_function (Lowering *l, CleaveNode *end)
   return l->members->len <= MAX_CALLS;
 }
 
-/* FALSE: nothing that is dequantised comes to this end. */
+/* Collects the members of the group that ends with `end`. Returns FALSE if nothing in it
+ * dequantizes. */
 static gboolean
 collect (Lowering *l, CleaveNode *end)
 {
@@ -178,7 +183,8 @@ find_outer (Group *group, CleaveResult *result)
   return index;
 }
 
-/* The operands of the group, that of the main op first, since layouts speak of that. */
+/* Lists the operands of the group. The operand of the main op is first, since layouts refer to it.
+ */
 static void
 find_operands (const Lowering *l, Group *group)
 {
@@ -210,7 +216,8 @@ ref_constant (const CleaveNode *node, guint operand)
   return constant == NULL ? NULL : cleave_tensor_ref (constant);
 }
 
-/* Weights that are dequantised once are no member, but a kernel may want the bytes. */
+/* Notes the 8-bit values of constant weights. Their dequantization is no member, since it runs
+ * once, but a kernel may use the 8-bit values. */
 static void
 find_stored_weights (CleaveBodyCall *call, const CleaveNode *node)
 {
@@ -264,7 +271,7 @@ add_call (const Lowering *l, Group *group, const CleaveNode *node)
   g_array_append_val (group->calls, call);
 }
 
-/* Whether there are tiles small enough. */
+/* Returns whether there are tiles small enough for the cache. */
 static gboolean
 has_tiles (const Group *group)
 {
@@ -312,9 +319,7 @@ find_group (Lowering *l, CleaveNode *end)
   g_ptr_array_set_size (l->touched, 0);
 }
 
-/* The graph with them. */
-
-/* What is in the group alone is where that is. */
+/* Adds the node of a group, and maps its members to it unless they have a node of their own. */
 static void
 add_group (CleaveGraph *graph, Group *group, CleaveNode **nodes)
 {
@@ -357,7 +362,8 @@ add_copy (CleaveGraph *graph, const CleaveNode *node, CleaveNode *const *nodes)
   return copy;
 }
 
-/* Those that something reads which is not in their groups, or that nothing ever did. */
+/* Returns, by node id, the nodes that the lowered graph needs: they end a group, are read outside
+ * groups, or have no reader at all. */
 static gboolean *
 find_wanted (const CleaveGraph *graph, const GPtrArray *order, const Lowering *l)
 {
@@ -382,7 +388,8 @@ find_wanted (const CleaveGraph *graph, const GPtrArray *order, const Lowering *l
   return wanted;
 }
 
-/* `nodes`, by id, are NULL and become what does the same there. */
+/* Makes the lowered graph. `nodes` is indexed by node id, all NULL before, and receives the node
+ * that does the same there. */
 static CleaveGraph *
 make_graph (const CleaveGraph *graph, const GPtrArray *order, const Lowering *l, CleaveNode **nodes)
 {
@@ -433,7 +440,7 @@ cleave_group_quantized (const CleaveGraph *graph)
   return cleave_group_quantized_nodes (graph, &nodes);
 }
 
-/* `order` is that of the graph. */
+/* Groups the nodes of a graph, in the given order of it. */
 static CleaveGraph *
 group_nodes (const CleaveGraph *graph, const GPtrArray *order, CleaveNode ***nodes)
 {

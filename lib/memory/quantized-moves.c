@@ -1,21 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* What convolutions and matrix products read is moved as bytes, and dequantised after that, so that
- * a kernel finds bytes where a split has left parts of them; and so is what is quantised anew, so
- * that bytes become others by a table. */
+/* Moves dequantization behind data movement, so that kernels find 8-bit values even where a split
+ * has cut or joined them:
+ *
+ *     DequantizeLinear ── Slice ── Conv      =>      Slice ── DequantizeLinear ── Conv
+ *
+ * Does so for convolutions and matrix products, and for values that are quantized again, which a
+ * table of bytes can do. */
 
 #include "quantized-group.h"
 
-/* The less of them, the sooner it is to stay as it is. */
+/* The kind of reader that wants a value as bytes. The lowest of several counts. */
 typedef enum { BY_NONE, BY_TABLES, BY_SUMS } Wanted;
 
 typedef struct
 {
   CleaveGraph *to;
-  CleaveNode **nodes;    /* by id, here and below: what does the same there; NULL: nothing yet */
-  CleaveResult **bytes;  /* there, of what is dequantised */
-  const CleaveNode **by; /* the DequantizeLinear that is done last */
-  Wanted *wanted;        /* who reads it, over movers; if some are others, BY_NONE */
+  CleaveNode **nodes;    /* by node id, as all arrays below: the node in `to` that does the
+                          * same, or NULL */
+  CleaveResult **bytes;  /* the 8-bit value in `to` of a value that is dequantized later */
+  const CleaveNode **by; /* the DequantizeLinear that comes after it */
+  Wanted *wanted;        /* the readers of its result, also through data movement; BY_NONE if
+                          * some want floats */
   guint n_moved;
 } Sinking;
 
@@ -27,7 +33,7 @@ is_mover (const CleaveNode *node)
          !cleave_node_is_fixed (node);
 }
 
-/* Products, poolings and means, whose kernels take bytes. */
+/* Returns whether a node is a product, a pooling or a mean: their kernels take 8-bit values. */
 static gboolean
 is_sum (const CleaveNode *node)
 {
@@ -43,7 +49,8 @@ is_sum (const CleaveNode *node)
 
 enum { SCALE = 1 };
 
-/* By one number for all elements: a table of bytes does it with what dequantises before it. */
+/* Returns whether a node quantizes to 8 bits with one scale for all elements. A table of bytes can
+ * do that together with the dequantization before it. */
 static gboolean
 quantises_alike (const CleaveNode *node)
 {
@@ -52,10 +59,10 @@ quantises_alike (const CleaveNode *node)
          cleave_element_size (node->results[0].type.element) == 1;
 }
 
-/* Of nodes in order, the last first.  What joins values is moved as bytes for sums, whoever else
- * reads it, since no kernel joins bytes and sums them; and for what moves it on, but not for who
- * quantises it: whoever makes a part writes it in place, and a table is slow where its rows are
- * short and apart. */
+/* Returns for which kind of reader a node's result is to be bytes. Called for the last node first.
+ * A join moves bytes if a sum reads it, whatever else does, since no kernel joins bytes and sums
+ * them. It does not move bytes for a QuantizeLinear: its operands are quantized in place, and a
+ * table is slow on short separate rows. */
 static Wanted
 find_whether_wanted (const Sinking *s, const CleaveNode *node)
 {
@@ -77,7 +84,7 @@ find_whether_wanted (const Sinking *s, const CleaveNode *node)
   return is_join && most == BY_SUMS ? BY_SUMS : wanted;
 }
 
-/* By one number for all elements. */
+/* Returns whether a node dequantizes with one scale for all elements. */
 static gboolean
 dequantises_alike (const CleaveNode *node)
 {
@@ -103,7 +110,7 @@ is_same (const CleaveNode *a, const CleaveNode *b)
          a->operands[0].result->type.element == b->operands[0].result->type.element;
 }
 
-/* NULL: not all that it moves is dequantised in one way. */
+/* Returns the dequantization that all moved operands share; NULL if they have different ones. */
 static const CleaveNode *
 find_dequantize (const Sinking *s, const CleaveNode *node)
 {
@@ -123,7 +130,7 @@ find_dequantize (const Sinking *s, const CleaveNode *node)
   return by;
 }
 
-/* The value there; what was moved is dequantised where that is asked for first. */
+/* Returns the value in the new graph. Dequantizes a moved value when it is first read as floats. */
 static CleaveResult *
 find_value (Sinking *s, const CleaveResult *value)
 {
@@ -169,7 +176,7 @@ add_moved (Sinking *s, const CleaveNode *node, const CleaveNode *by)
       CleaveNode **before =
           node->operands[i].result == NULL ? NULL : &s->nodes[node->operands[i].result->node->id];
 
-      if (before != NULL && *before == NULL) /* nothing may ask for it as floats */
+      if (before != NULL && *before == NULL) /* perhaps nothing reads it as floats */
         *before = moved;
     }
 }

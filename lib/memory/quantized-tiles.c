@@ -2,22 +2,23 @@
 
 #include "quantized-group.h"
 
-/* What is in between may take so many bytes: what stays in the nearest cache, or, since weights are
- * read again for each tile, and so are halos, as much as the weights or half as much as all that
- * the group reads and writes, up to what stays in the second cache.  By weights alone two nets of
- * inverted bottlenecks take 5 to 11 % longer. */
+/* Limits in bytes of a tile's intermediate values: the nearest cache holds LEAST_BYTES, the second
+ * MOST_BYTES. The limit in between is the bytes of the weights or half of all bytes that the group
+ * reads and writes, since each tile reads weights and halos again. With the weights alone, two
+ * networks of inverted bottlenecks take 5 to 11 % longer. */
 #define LEAST_BYTES (32 << 10)
 #define MOST_BYTES (256 << 10)
-/* So many times as many elements may be worked out in tiles as at once. */
+/* Tiles may compute at most this many times the elements of the unsplit group. */
 #define MAX_OVERHEAD 2.0
-/* What takes no more bytes than this is not cut where so many times as many elements would be
- * worked out: halves of products of two dequantised matrices each dequantise one of them.  Of four
- * heads of 64 x 128 by 128 x 64 that takes 71 us instead of 44. */
+/* A tile of at most AGAIN_BYTES is not cut if that computes MUCH_AGAIN times the elements: half a
+ * product of two dequantized matrices dequantizes all of one. Four heads of 64 x 128 by 128 x 64
+ * would take 71 us instead of 44. */
 #define AGAIN_BYTES (96 << 10)
 #define MUCH_AGAIN 1.25
-/* Of the bytes before.  Rows of 14 to 112 pixels stay whole by it, which are else cut to 7 x 7. */
+/* A cut to this fraction of the bytes is taken at once. Rows of 14 to 112 pixels stay whole by it,
+ * which otherwise are cut to 7 x 7. */
 #define MUCH_SMALLER 0.75
-/* A constant that is packed is not cut. */
+/* A larger constant is packed, and is not cut. */
 #define SMALL_BYTES 1024
 
 static void
@@ -57,7 +58,7 @@ cleave_tile_new (const CleaveBody *body, const CleaveRange *range)
         {
           parts[i].is_needed = FALSE;
           for (guint k = 0; k < i; k++)
-            parts[k].is_needed = FALSE; /* they have no chunk yet */
+            parts[k].is_needed = FALSE; /* these have no chunk to clear yet */
           cleave_tile_free (parts, body);
           return NULL;
         }
@@ -74,8 +75,8 @@ cleave_tile_free (CleaveTilePart *parts, const CleaveBody *body)
   g_free (parts);
 }
 
-/* The value whose place a call may take: what goes element by element overwrites what nobody else
- * reads. */
+/* Finds the value whose memory a call may take: an element-wise call overwrites a value that
+ * nothing else reads. */
 static gboolean
 find_overwritten (const CleaveTilePart *parts, const CleaveBody *body, guint index, guint *made)
 {
@@ -173,7 +174,8 @@ cuts_weights (const CleaveTilePart *parts, const CleaveBody *body, const gint64 
   return FALSE;
 }
 
-/* Of a tile in the middle, which has neighbours on all sides. */
+/* Measures a tile in the middle, which has neighbors on all sides. Returns FALSE if there is no
+ * such tile or it cuts a packed constant. */
 static gboolean
 measure (const CleaveBody *body, const gint64 *weights, const CleaveShape *tile, Measure *m)
 {
@@ -203,8 +205,8 @@ measure (const CleaveBody *body, const gint64 *weights, const CleaveShape *tile,
   return fits;
 }
 
-/* Cuts the first dimension in half that makes tiles much smaller, or else the one that makes them
- * smallest. */
+/* Halves the first dimension that makes tiles much smaller, or else the one that makes them
+ * smallest. Returns FALSE if no dimension can be halved. */
 static gboolean
 cut (const CleaveBody *body,
      const gint64 *weights,
@@ -236,7 +238,7 @@ cut (const CleaveBody *body,
   return !cleave_shape_equal (&before, tile);
 }
 
-/* Of all that the group reads and writes. */
+/* Counts the bytes of all values that the group reads and writes. */
 static gint64
 count_outer_bytes (const CleaveBody *body)
 {

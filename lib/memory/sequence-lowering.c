@@ -4,8 +4,8 @@
 
 #include "quantized-group.h"
 
-/* Whether a node is one chunk of several: it begins where one ended, or another begins where it
- * ends. */
+/* Returns whether a node is one of several chunks of a sequence: it takes the state of another node
+ * of the same op, or passes its own state to one. */
 static gboolean
 is_chunk (const CleaveNode *node, const CleaveSequence *sequence)
 {
@@ -23,7 +23,7 @@ is_chunk (const CleaveNode *node, const CleaveSequence *sequence)
   return FALSE;
 }
 
-/* FALSE: the node has nothing to do ahead. */
+/* Finds the work of a node that does not depend on its state. Returns FALSE if there is none. */
 static gboolean
 find_ahead (const CleaveNode *node, CleaveSequence *sequence)
 {
@@ -57,12 +57,12 @@ add_ahead (const CleaveNode *node, const CleaveSequence *sequence)
       types[1 + i] = operands[1 + i]->type;
     }
   if (!sequence->ahead->infer (&call, &type, NULL))
-    g_assert_not_reached (); /* the node has a type */
+    g_assert_not_reached (); /* cannot fail: the node itself has a type */
   return cleave_graph_add_checked (node->graph, sequence->ahead, name, operands,
                                    G_N_ELEMENTS (operands), &type, 1, attrs);
 }
 
-/* The node goes on from what is made ahead. */
+/* Replaces the node by one that continues from the work done ahead. */
 static void
 replace (CleaveNode *node, const CleaveSequence *sequence)
 {

@@ -3,14 +3,14 @@
 
 #include "../ir/graph-private.h"
 
-/* A chunk of a sequence waits for the one before it, and so does all that it computes.  What it
- * needs no other chunk for becomes a node of its own, which another thread may do meanwhile:
+/* Lowering of sequences (LSTM, GRU) for several threads. A chunk of a sequence depends on the state
+ * of the chunk before it. The work that does not depend on that state becomes a node of its own,
+ * which another thread can run meanwhile:
  *
- *   x.0 ─ a.0                 x.0 ─ sums ─ a.0
- *          │ state      =>                  │ state
- *   x.1 ─ a.1                 x.1 ─ sums ─ a.1
- */
+ *    x.0 ─ a.0                 x.0 ─ sums ─ a.0
+ *           │ state      =>                  │ state
+ *    x.1 ─ a.1                 x.1 ─ sums ─ a.1 */
 
-/* The graph as programs of several threads run it, what lies between quantised values grouped as
- * well; NULL: as it is. */
+/* Returns the graph as a program of `n_threads` threads runs it, with quantized groups merged; NULL
+ * if it is unchanged. */
 CleaveGraph *cleave_lower (const CleaveGraph *graph, guint n_threads);

@@ -2,7 +2,7 @@
 
 #include "assignments.h"
 
-/* Steps from a value to what comes of it. */
+/* Limit on the element-wise nodes that are followed from one value to another. */
 #define MAX_DETOUR 8
 
 static guint
@@ -17,8 +17,8 @@ is_staged (const CleaveStorage *storage, const CleaveAssignment *assignment)
   return storage->staged != NULL && storage->staged[assignment - storage->assignments];
 }
 
-/* Whether `assignment` can lie at `location`: it is nowhere else yet, and the strides suit those
- * who make and read it. */
+/* Returns whether `assignment` can move to `location`: it has not moved yet, and its maker and
+ * readers can use these strides. */
 static gboolean
 can_move (const CleaveStorage *storage,
           const CleaveAssignment *assignment,
@@ -42,7 +42,7 @@ move (CleaveAssignment *assignment, const CleaveLocation *location, guint deadli
   assignment->deadline = deadline;
 }
 
-/* Whether a part may be written where it belongs although others overlap it there: only one of them
+/* Returns whether an operand may be written in place although others overlap it: only one of them
  * may. */
 static gboolean
 is_free (const CleaveStorage *storage,
@@ -64,8 +64,8 @@ is_free (const CleaveStorage *storage,
   return TRUE;
 }
 
-/* The last join that has a staged part is what it is copied into, once: joins before
- * that are boxes of it. */
+/* Notes the join that an operand is stored in or copied to. A staged operand is copied once, into
+ * the last of its joins; earlier joins are boxes of that one. */
 static void
 join_to (CleaveAssignment *assignment, guint whole, guint part)
 {
@@ -73,9 +73,9 @@ join_to (CleaveAssignment *assignment, guint whole, guint part)
   assignment->part = part;
 }
 
-/* The value that an operand of a join is another shape of, all of it, if that value can lie where
- * the operand belongs: with the strides that it has, its elements are then where the join has them.
- * NULL: there is none.
+/* Returns the value that an operand of a join is another shape of, if that value can be stored
+ * where the operand belongs: with its own strides, its elements are then where the join has them.
+ * NULL if there is none.
  *
  *     boxes [1, 3, 40, 40, 85] -Reshape-> [1, 4800, 85] -Concat-> [1, 6300, 85] */
 static CleaveAssignment *
@@ -99,7 +99,7 @@ find_reshaped (const CleaveStorage *storage,
              : NULL;
 }
 
-/* Moves a value to where another shape of it is the operand of a join. */
+/* Moves a value to where a join reads it under another shape. */
 static void
 move_reshaped (const CleaveAssignment *whole,
                CleaveAssignment *base,
@@ -142,8 +142,8 @@ move_parts (CleaveStorage *storage, CleaveAssignment *whole, const CleaveJoinFac
     }
 }
 
-/* If all parts already lie in one later join as they do in this one, or are to be copied there,
- * this one is a box of that: its range. */
+/* Returns whether all operands of a join belong to one later join, at the same relative positions.
+ * The join then is a box of the later one. Sets `box` to its range there. */
 static gboolean
 find_box (const CleaveStorage *storage,
           const CleaveAssignment *whole,
@@ -182,7 +182,8 @@ settle_join (CleaveStorage *storage, CleaveNode *node)
   const CleaveJoinFacts *facts = cleave_storage_join_facts (storage, node);
   CleaveRange box;
 
-  if (whole->base != value_index (storage, whole->result)) /* its operands are there already */
+  if (whole->base != value_index (storage, whole->result)) /* its operands already lie in their
+                                                            * final place */
     return;
   if ((whole->flags & CLEAVE_ASSIGNMENT_MOVED) == 0 &&
       find_box (storage, whole, facts->ranges, &box))
@@ -202,7 +203,7 @@ settle_join (CleaveStorage *storage, CleaveNode *node)
   move_parts (storage, whole, facts);
 }
 
-/* Another operand must not be a view of x: it would be overwritten while it is read. */
+/* Returns whether another operand is a view of x: it would be overwritten while it is read. */
 static gboolean
 is_read_otherwise (const CleaveStorage *storage, const CleaveNode *node, const CleaveAssignment *x)
 {
@@ -213,8 +214,8 @@ is_read_otherwise (const CleaveStorage *storage, const CleaveNode *node, const C
   return FALSE;
 }
 
-/* Whether a part of x could only be copied into it if x were overwritten by `node`: because it is
- * read later, or lies with the others in a later join. */
+/* Returns whether x is a join of which some operand would have to be copied if `node` overwrote x:
+ * it is read later, or belongs to a later join together with the others. */
 static gboolean
 has_parts_that_stay (const CleaveStorage *storage,
                      const CleaveNode *node,
@@ -239,8 +240,8 @@ has_parts_that_stay (const CleaveStorage *storage,
   return find_box (storage, x, ranges, &box);
 }
 
-/* A part of an earlier join lies there, or it would have to be copied to where its neighbours read
- * it. */
+/* Returns whether x is an operand of a join. An operand of an earlier join already lies in x, or
+ * moving x would add a copy. */
 static gboolean
 is_part (const CleaveAssignment *x)
 {
@@ -250,7 +251,7 @@ is_part (const CleaveAssignment *x)
   return FALSE;
 }
 
-/* Whether `node` is all that comes of another in the end, element by element. */
+/* Returns whether `node` is the only thing computed from `other` in the end, element by element. */
 static gboolean
 leads_to (const CleaveNode *other, const CleaveNode *node)
 {
@@ -264,7 +265,7 @@ leads_to (const CleaveNode *other, const CleaveNode *node)
   return other == node;
 }
 
-/* Whether x, that others read as well, would occupy the memory of something much larger until
+/* Returns whether x, which other nodes read as well, would keep a much larger buffer alive until
  * `node` overwrites it. */
 static gboolean
 holds_more (const CleaveStorage *storage, const CleaveNode *node, const CleaveAssignment *x)
@@ -292,7 +293,7 @@ can_overwrite (const CleaveStorage *storage, const CleaveNode *node, guint opera
          !has_parts_that_stay (storage, node, assignment) && !is_part (assignment);
 }
 
-/* Whether t comes of x element by element, as clip (x + 3) does. */
+/* Returns whether t is computed from x element by element, as clip (x + 3) is. */
 static gboolean
 comes_of (const CleaveResult *t, const CleaveResult *x)
 {
@@ -315,8 +316,9 @@ comes_of (const CleaveResult *t, const CleaveResult *x)
   return t == x;
 }
 
-/* If one candidate was computed from another, the result reuses the earlier one: the kernel that
- * made it can then fuse all that follows. */
+/* Lets the result take the buffer of an operand that dies. If one candidate was computed from
+ * another, takes the earlier one: the kernel that computes it can then fuse all nodes up to this
+ * one. */
 static void
 settle_in_place (CleaveStorage *storage, CleaveNode *node)
 {

@@ -4,7 +4,7 @@
 
 #include "../ir/memory.h"
 
-/* An input of more bytes comes in so many parts, at most, so that all threads may bring it in. */
+/* A larger input is loaded in several parts, so that all threads can take some. */
 #define LOAD_BYTES (128 << 10)
 #define MAX_LOADS 8
 
@@ -52,7 +52,7 @@ is_in_place (const CleaveStorage *storage, const CleaveNode *node, guint operand
          assignment->part == operand;
 }
 
-/* Copies what of `box` is in none of the `taken`: no byte has two writers. */
+/* Copies the parts of `box` outside the `taken` ranges, so that no byte is written twice. */
 static void
 add_copies_of_rest (
     CleaveStorage *storage, CleaveNode *node, guint operand, const CleaveRange *box, GArray *taken)
@@ -64,7 +64,7 @@ add_copies_of_rest (
     add_copy (storage, node, operand, &g_array_index (rest, CleaveRange, i));
 }
 
-/* Copies a part that waited apart to where this join and later ones have it; TRUE: it is there. */
+/* Copies a staged operand into its join's buffer, once. Returns TRUE if it is in place. */
 static gboolean
 copy_once (CleaveStorage *storage, CleaveNode *node, guint operand, const CleaveRange *range)
 {
@@ -109,7 +109,7 @@ add_join (CleaveStorage *storage, CleaveNode *node)
       }
 }
 
-/* A box is where its parts are, but for those that are staged. */
+/* Copies the staged operands of a box. The others are in place. */
 static void
 add_box (CleaveStorage *storage, CleaveNode *node)
 {
@@ -119,7 +119,7 @@ add_box (CleaveStorage *storage, CleaveNode *node)
     copy_once (storage, node, i, &ranges[i]);
 }
 
-/* Whether the node is nothing but another way to see its operand. */
+/* Returns whether the result of a node is a view of its operand. */
 static gboolean
 is_view (const CleaveStorage *storage, const CleaveNode *node)
 {
@@ -156,7 +156,7 @@ add_node (CleaveStorage *storage, CleaveNode *node)
     assignments[r].ready = ready;
 }
 
-/* Inline, since whole storages are gone through. */
+/* Inline, since it visits every step of every candidate assignment. */
 static inline void
 visit_step (const CleaveStorage *storage,
             const CleaveGraph *graph,
@@ -168,7 +168,7 @@ visit_step (const CleaveStorage *storage,
 
   switch (step->kind)
     {
-    case CLEAVE_STEP_JOIN: /* it touches nothing */
+    case CLEAVE_STEP_JOIN: /* touches no memory */
       return;
     case CLEAVE_STEP_STORE:
       visit (cleave_storage_assignment (
@@ -205,8 +205,8 @@ typedef struct
   guint step;
 } Touch;
 
-/* Whether somebody else's memory holds it, as the caller asked, and nothing is to be written there.
- */
+/* Returns whether an input stays in the caller's memory, as the caller asked, and nothing
+ * overwrites it. */
 static gboolean
 is_staged (const CleaveAssignment *assignment)
 {
@@ -224,7 +224,7 @@ align (gint64 n_bytes)
   return (n_bytes + to - 1) / to * to;
 }
 
-/* Of what lies dense at an offset: bytes from the begin of the buffer. */
+/* Returns the end of a dense value, in bytes from the beginning of its buffer. */
 static gint64
 find_end (const CleaveAssignment *assignment)
 {
@@ -233,7 +233,7 @@ find_end (const CleaveAssignment *assignment)
              (gint64) cleave_element_size (assignment->result->type.element);
 }
 
-/* Of what lies at an offset, with whatever strides. */
+/* Returns the end of a value with any strides, in bytes from the beginning of its buffer. */
 static gint64
 find_reach (const CleaveAssignment *assignment)
 {
@@ -290,7 +290,7 @@ find_buffers (CleaveStorage *storage, const CleaveGraph *graph)
     }
 }
 
-/* The outermost dimension with so many steps, or 0. */
+/* Returns the outermost dimension of at least `extent` elements, or 0. */
 static guint
 find_outermost (const CleaveShape *shape, gint64 extent)
 {
@@ -300,7 +300,7 @@ find_outermost (const CleaveShape *shape, gint64 extent)
   return 0;
 }
 
-/* Returns the step after which the input is there. */
+/* Adds the steps that load an input. Returns the step after which it is complete. */
 static guint
 add_loads (CleaveStorage *storage, const CleaveResult *input, guint index)
 {
@@ -350,8 +350,8 @@ cleave_storage_measure (CleaveStorage *storage, const CleaveGraph *graph)
   find_live (storage);
 }
 
-/* Inputs come in first and outputs go out last, so that both count as long as the whole run may
- * need them. */
+/* Inputs are loaded first and outputs stored last, so that their buffers count for the whole time
+ * in which they may be needed. */
 void
 cleave_storage_add_steps (CleaveStorage *storage, const CleaveGraph *graph)
 {

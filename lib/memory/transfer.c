@@ -67,7 +67,7 @@ layout (const CleaveCall *call)
   return ((const TransferAttrs *) call->attrs)->letters;
 }
 
-/* The dimensions in the order in which they are sent, the innermost first. */
+/* Finds the order in which dimensions are sent, the innermost first. */
 static void
 find_dims (const TransferAttrs *a, guint *dims)
 {
@@ -152,7 +152,8 @@ compute_expect (const CleaveCall *call, const CleaveView *operands, const Cleave
   *(guint8 *) results[1].data = 0;
 }
 
-/* What reads a value that never came must not read what could be anything: indices, say. */
+/* Clears a value that did not arrive: readers may use it as indices, which must not be arbitrary.
+ */
 static void
 compute_receive (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
 {
@@ -219,7 +220,7 @@ TRANSFER_OP (op_receive,
              infer_value,
              layout,
              compute_receive);
-/* Of a graph that never runs, of which an order is asked. */
+/* For a graph that never runs, made only to find an order. */
 TRANSFER_OP (op_arrive, "Arrive", "begin", TWO ("value", "token"), 1, 0, infer_value, layout, NULL);
 
 static CleaveNode *

@@ -5,29 +5,29 @@
 
 #include "../ir/graph-private.h"
 
-/* What sends a value to another rank, and what receives one that another rank computed: steps of a
- * program as all others, so that the arena, the order and the threads take them into account.
- * Each takes two, between which the message is under way and its memory is in use.
+/* Transfers between ranks: nodes that send a value to another rank or receive one from it. They are
+ * steps of a program like all others, so that arena, order and threads take them into account. Each
+ * transfer takes two nodes; between them the message is in flight and its memory is in use.
  *
- *   node ── Send ── Finish           the value stays where it is until it has left
- *   Expect ── Receive ── node        it comes to where its readers want it
+ *    node ── Send ── Finish           the value stays in place until it has been sent
+ *    Expect ── Receive ── node        the value arrives where its readers expect it
  *
- * A token goes from each to the next, which is read by nobody: they run one by one, in the order in
- * which they are added. */
+ * Each node also passes a token to the next one. No other node reads it: it makes the nodes run
+ * one by one, in the order in which they were added. */
 
-/* What the first of them reads, and what the last has made. */
+/* The type of the token. */
 extern const CleaveTensorType cleave_transfer_token;
 
-/* Where they are added. */
+/* The graph that transfers are added to, with the last token. */
 typedef struct
 {
   CleaveGraph *graph;
-  GArray *transport; /* one CleaveTransport; the nodes keep it */
+  GArray *transport; /* one CleaveTransport, which the nodes reference */
   CleaveResult *token;
 } CleaveTransfers;
 
-/* A message: its number, and the letters of its dimensions if those of C are to lie innermost while
- * it is sent, or NULL. */
+/* A message: its number, and the dimension names of its value if C must be innermost in what is
+ * sent, or NULL. */
 typedef struct
 {
   guint number;
@@ -42,7 +42,7 @@ void cleave_transfers_add_finish (CleaveTransfers *transfers,
                                   const char *name,
                                   const CleaveTransferMessage *message,
                                   CleaveResult *value);
-/* Returns what Receive takes. */
+/* Returns the memory for the message, the operand of Receive. */
 CleaveResult *cleave_transfers_add_expect (CleaveTransfers *transfers,
                                            const char *name,
                                            const CleaveTransferMessage *message,
@@ -51,7 +51,8 @@ CleaveResult *cleave_transfers_add_receive (CleaveTransfers *transfers,
                                             const char *name,
                                             const CleaveTransferMessage *message,
                                             CleaveResult *expected);
-/* What comes whenever it is read, in a graph that is there to be looked at and never runs. */
+/* Adds a value that arrives whenever it is read. For graphs that are only analyzed and never run.
+ */
 CleaveResult *cleave_transfers_add_arrival (CleaveTransfers *transfers,
                                             const char *name,
                                             const CleaveTransferMessage *message,

@@ -3,7 +3,7 @@
 
 #include "../ir/graph-private.h"
 
-/* Puts the operands that read a result into `uses`, as the nodes come.  The result lists them in
- * the order in which they were made, which edits change: a copy of the graph, or what is read of a
- * file of it, is to run in the same order. */
+/* Fills `uses` with the operands that read a result, by id of the reader and operand index. The
+ * result's own list has them in the order in which they were made, which edits change. Sorted uses
+ * make a copy of the graph, or the graph read back from a file, run in the same order. */
 void cleave_uses_list (GPtrArray *uses, const CleaveResult *result);

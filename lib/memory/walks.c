@@ -5,7 +5,8 @@
 #include "../ir/memory.h"
 #include "uses.h"
 
-/* A node on the stack of the walk: entered when first met, left when all that it reads has been. */
+/* A node on the stack of the walk. It is entered at first, and left when all its operands are in
+ * the order. */
 typedef struct
 {
   CleaveNode *node;
@@ -16,8 +17,8 @@ typedef struct
 {
   GArray *stack; /* Visit */
   GPtrArray *order;
-  gboolean *seen;       /* by id */
-  const gint64 *weight; /* by id: the heaviest operand first; NULL: as they come */
+  gboolean *seen;       /* by node id */
+  const gint64 *weight; /* by node id: the heaviest operand comes first; NULL: in their own order */
 } Walk;
 
 static void
@@ -37,7 +38,7 @@ compare_weights (gconstpointer a, gconstpointer b, gpointer data)
   return (x > y) - (x < y);
 }
 
-/* The last pushed comes first. */
+/* Pushes the operands of a node. The last one pushed is visited first. */
 static void
 push_operands (Walk *walk, CleaveNode *node)
 {
@@ -114,14 +115,15 @@ compare_subtrees (gconstpointer a, gconstpointer b)
   return (x < y) - (x > y);
 }
 
-/* What a node's value needs while it is made, if its operands are made one after the other, those
- * first that need most above what they leave behind (Sethi and Ullman's rule, exact on trees). */
+/* Returns the bytes needed to compute a node's value if its operands are computed one after the
+ * other, those first that need most memory beyond their own size (Sethi and Ullman's rule, optimal
+ * for trees). */
 static gint64
 estimate (const CleaveNode *node, const Subtree *subtrees, GArray *operands)
 {
   gint64 need = 0, held = 0;
 
-  if (node->n_operands == 1 && node->operands[0].result != NULL) /* as in most of a graph */
+  if (node->n_operands == 1 && node->operands[0].result != NULL) /* the most frequent case */
     {
       const Subtree *operand = &subtrees[node->operands[0].result->node->id];
 
@@ -190,21 +192,22 @@ cleave_walk_heaviest_first (const CleaveGraph *graph, const GPtrArray *order)
   return is_heavier_later (graph, weight) ? cleave_walk_depth_first (graph, weight) : NULL;
 }
 
-/* Forwards: what waits for nothing any more runs at once. */
+/* The walk from the inputs down: a node runs as soon as its operands exist. */
 
-/* What more nodes read is a whole of many strips, which begin in the order that is given; tiles are
- * read by fewer.  With 4, a ShuffleNet and a detector take 7 % more. */
+/* A value with more readers than this is cut into many strips, which begin in the given order; a
+ * tile has fewer readers. With 4, a ShuffleNet and a detector take 7 % more memory. */
 #define MAX_READERS_AT_ONCE 8
 
 typedef struct
 {
-  GPtrArray *order;   /* CleaveNode: that have run */
-  gboolean *seen;     /* by id */
-  CleaveNode **base;  /* by id: what a view is of in the end, or the node itself */
-  guint *n_missing;   /* by id: operands whose base has not run */
-  GPtrArray *ready;   /* CleaveNode: the last runs next */
-  GPtrArray *pending; /* CleaveNode: views on the way */
-  GPtrArray *uses;    /* CleaveOperand: that are looked at */
+  GPtrArray *order;   /* CleaveNode: those that have run */
+  gboolean *seen;     /* by node id */
+  CleaveNode **base;  /* by node id: the node that a view reads from in the end, or the node
+                       * itself */
+  guint *n_missing;   /* by node id: number of operands whose base has not run */
+  GPtrArray *ready;   /* CleaveNode: runnable; the last runs next */
+  GPtrArray *pending; /* CleaveNode: views that are being followed */
+  GPtrArray *uses;    /* CleaveOperand: uses of the current result */
 } Eager;
 
 static void
@@ -226,8 +229,8 @@ is_source (const CleaveNode *node)
   return cleave_node_is_input (node) || cleave_node_is_fixed (node);
 }
 
-/* Views run when they are read: one that becomes a copy is to come after all others that read the
- * whole. */
+/* Returns whether a node is a view. A view runs when it is first read: if it becomes a copy, it
+ * must come after all other readers of its operand. */
 static gboolean
 is_view (const CleaveNode *node)
 {
@@ -260,7 +263,7 @@ add (Eager *eager, CleaveNode *node)
   g_ptr_array_add (eager->order, node);
 }
 
-/* The views that it reads through, and the node. */
+/* Runs the views that a node reads through, then the node. */
 static void
 run (Eager *eager, CleaveNode *node)
 {
@@ -297,7 +300,8 @@ count_uses (const CleaveNode *node)
   return n;
 }
 
-/* Those that read it, through views as well, wait for one less. */
+/* Notes in all readers, also through views, that an operand exists. Those that miss no other become
+ * ready. */
 static void
 tell_readers (Eager *eager, CleaveNode *node)
 {
@@ -317,7 +321,8 @@ tell_readers (Eager *eager, CleaveNode *node)
             note_read (eager, ((const CleaveOperand *) eager->uses->pdata[i])->node, is_whole);
         }
     }
-  for (guint i = begin, k = eager->ready->len; i + 1 < k; i++) /* the first comes first */
+  for (guint i = begin, k = eager->ready->len; i + 1 < k; i++) /* reverse them: the first reader
+                                                                * is to run first */
     {
       gpointer swapped = eager->ready->pdata[i];
 
@@ -356,6 +361,6 @@ cleave_walk_eager (const CleaveGraph *graph, const GPtrArray *order)
         }
     }
   for (guint i = 0; i < order->len; i++)
-    add (&eager, order->pdata[i]); /* views that nobody reads */
+    add (&eager, order->pdata[i]); /* views without a reader */
   return eager.order;
 }

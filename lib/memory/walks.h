@@ -3,15 +3,17 @@
 
 #include "../ir/graph-private.h"
 
-/* Orders of all nodes, from the outputs up. */
+/* Orders of all nodes, found by walks from the outputs up or from the inputs down. */
 
-/* Each node as soon as all that it reads is there, going through one operand after the other: what
- * a chunk needs is made, used and gone before the next chunk begins.  `weight`, unless NULL, says
- * of each node, by its id, how heavy it is: the heaviest operand first. */
+/* Returns a depth-first order: visits the operands of a node one after the other, so that the
+ * values for one chunk are computed, used and freed before the next chunk begins. `weight`, by node
+ * id, makes the heaviest operand come first; NULL: operands in their own order. */
 GPtrArray *cleave_walk_depth_first (const CleaveGraph *graph, const gint64 *weight);
-/* The same, where what is made first needs most above what it leaves behind; `order` is any.  NULL:
- * it is the same walk as that without weights. */
+/* Returns the depth-first order in which the operand that needs most memory beyond its own result
+ * comes first. `order` is any order of the nodes. Returns NULL if that is the walk without weights.
+ */
 GPtrArray *cleave_walk_heaviest_first (const CleaveGraph *graph, const GPtrArray *order);
-/* From the inputs down: the nodes in the order, but each as soon as all that it reads is there.
- * Where strips end in several values, one is done in all of them before the next begins. */
+/* Returns an order from the inputs down: the nodes of `order`, but each runs as soon as its
+ * operands are computed. If strips end in several values, a strip is finished in all of them before
+ * the next one begins. */
 GPtrArray *cleave_walk_eager (const CleaveGraph *graph, const GPtrArray *order);
