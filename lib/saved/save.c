@@ -273,7 +273,8 @@ write_file (const Saving *s, GVariant *said, const char *path, GError **error)
  *
  * Makes a program as [ctor@Cleave.Program.new] does, and writes it to a file, for
  * [ctor@Cleave.Program.load]: the graph with its constants, what was decided, and packed weights.
- * The file serves this build of the library on processors of this level alone.
+ * The file serves this build of the library on processors of this level alone.  The same graph and
+ * options give the same bytes, in every process.
  *
  * If the graph was read from files, the file tells what these were, by SHA-256.
  *

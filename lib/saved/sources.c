@@ -69,17 +69,39 @@ dup_sum (int file, const char *path, GError **error)
   return g_strdup (g_checksum_get_string (sum));
 }
 
+/* Returns the nanoseconds since a file changed; negative if its stamp is in the future. */
+static gint64
+get_age (const Stamp *stamp)
+{
+  return g_get_real_time () * 1000 - stamp->changed;
+}
+
+/* Opens a file whose stamp is no longer recent if waiting for that helps.  Without the wait, two
+ * saves would differ: the first would lack the stamp. */
+static int
+open_settled (const char *path, Stamp *stamp, GError **error)
+{
+  int file = open_file (path, stamp, error);
+  gint64 age = file < 0 ? RECENT : get_age (stamp);
+
+  if (age < 0 || age >= RECENT)
+    return file;
+  close (file);
+  g_usleep ((gulong) (RECENT - age) / 1000 + 1);
+  return open_file (path, stamp, error);
+}
+
 GVariant *
 cleave_source_new (const char *path, GError **error)
 {
   g_autofree char *sum = NULL;
   Stamp stamp;
-  int file = open_file (path, &stamp, error);
+  int file = open_settled (path, &stamp, error);
 
   if (file < 0)
     return NULL;
-  if (g_get_real_time () * 1000 - stamp.changed < RECENT)
-    stamp.changed = 0; /* its sum is looked at */
+  if (get_age (&stamp) < RECENT)
+    stamp.changed = 0; /* loading compares the checksum */
   sum = dup_sum (file, path, error);
   close (file);
   return sum == NULL ? NULL : g_variant_new ("(^aytxs)", path, stamp.size, stamp.changed, sum);

@@ -10,6 +10,8 @@
 #include "loops.h"
 #include "vector.h"
 
+#include "../digest.h"
+
 #include <math.h>
 
 /* Elements of the result after which those that follow have theirs. */
@@ -158,21 +160,23 @@ pack_factors (const CleaveTensor *base, gconstpointer data, gpointer to)
   make_factors (data, to);
 }
 
-/* One for all pieces: these read the same constants, which stay where they are. */
+/* Returns factors that all pieces with the same channels share, or NULL if they are computed in
+ * each run. */
 static const float *
 get_factors (const CleaveKernelInstance *instance, CleaveWeights *weights)
 {
   const CleaveNormAttrs *attrs = instance->call.attrs;
-  const CleaveView *scale = &instance->operands[SCALE];
-  g_autofree char *key =
-      g_strdup_printf ("factors %p %p %" G_GINT64_FORMAT " %a", scale->data,
-                       instance->operands[VAR].data, scale->type.shape.dim[0], attrs->epsilon);
+  CleaveTensor *scale = instance->constants[SCALE], *var = instance->constants[VAR];
+  g_autofree char *scale_digest = NULL, *var_digest = NULL, *key = NULL;
 
-  if (instance->constants[SCALE] == NULL || instance->constants[VAR] == NULL)
+  if (scale == NULL || var == NULL)
     return NULL;
-  return cleave_weights_get (weights, cleave_tensor_get_base (instance->constants[SCALE], NULL),
-                             key, (gsize) cleave_tensor_type_n_bytes (&scale->type), pack_factors,
-                             instance);
+  scale_digest = cleave_constant_dup_digest (scale);
+  var_digest = cleave_constant_dup_digest (var);
+  key = g_strdup_printf ("factors of %s, %s, epsilon %a", scale_digest, var_digest, attrs->epsilon);
+  return cleave_weights_get (weights, cleave_tensor_get_base (scale, NULL), key,
+                             (gsize) cleave_tensor_type_n_bytes (cleave_tensor_get_type (scale)),
+                             pack_factors, instance);
 }
 
 static gboolean

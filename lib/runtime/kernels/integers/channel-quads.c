@@ -17,6 +17,7 @@
 #include "written.h"
 
 #include "../../../ops/reference.h"
+#include "../../digest.h"
 
 #include <math.h>
 
@@ -182,14 +183,16 @@ pack_weights (Plan *s,
 {
   Packing packing = { s, instance };
   gint64 n_quads;
-  gpointer zeros = NULL;
-  g_autofree char *key = NULL;
+  g_autofree char *key = NULL, *zeros = NULL;
 
   s->n_rows = s->image.axis[1].n_taps * (has_zeros ? count_parts (&packing) : 1);
   if (has_zeros && cleave_call_has (&instance->call, s->places.w_zero))
-    zeros = (gpointer) instance->constants[s->places.w_zero];
-  key = g_strdup_printf ("quads of taps of channels, %d, %d without %p", (int) s->n_variants,
-                         has_zeros, zeros);
+    zeros = cleave_constant_dup_digest (instance->constants[s->places.w_zero]);
+  key = g_strdup_printf ("dot-4 groups of taps of channels, %d variants, zero points: %s",
+                         (int) s->n_variants,
+                         zeros != NULL ? zeros
+                         : has_zeros   ? "none"
+                                       : "middle of the type");
   n_quads = n_blocks (s) * block_bytes (s);
   s->packed =
       cleave_weights_get (weights, instance->constants[s->places.w], key,

@@ -13,6 +13,7 @@
 #include "../pixels.h"
 
 #include "../../../ops/reference.h"
+#include "../../digest.h"
 #include "../../written-conv.h"
 
 enum { X };
@@ -90,12 +91,13 @@ pack_weights (Plan *s, const CleaveKernelInstance *instance, CleaveWeights *weig
   const CleavePlaces *p = &s->places;
   gboolean has_zero = cleave_call_has (&instance->call, p->w_zero);
   Packing packing = { instance, p, s->n_taps };
-  g_autofree char *key = NULL;
+  g_autofree char *key = NULL, *zeros = NULL;
 
   if (instance->constants[p->w] == NULL || (has_zero && instance->constants[p->w_zero] == NULL))
     return;
-  key = g_strdup_printf ("taps of channels, without %p",
-                         has_zero ? (gpointer) instance->constants[p->w_zero] : NULL);
+  if (has_zero)
+    zeros = cleave_constant_dup_digest (instance->constants[p->w_zero]);
+  key = g_strconcat ("taps of channels, zero points ", has_zero ? zeros : "0", NULL);
   s->packed = cleave_weights_get (weights, instance->constants[p->w], key, n_packed_bytes (s),
                                   pack_constant, &packing);
 }
