@@ -2,12 +2,23 @@
 
 #include "anti-dependencies.h"
 
+#include <string.h>
+
+/* What a buffer waits for: list[begin … end - 1]. */
+typedef struct
+{
+  const GArray *list; /* CleaveWait */
+  guint begin, end;
+} Uses;
+
 typedef struct
 {
   const CleaveReuse *reuse;
   guint n_threads, step;
-  guint *after;      /* [buffer][thread]: steps of the thread that must be done before it is used */
-  guint *counts;     /* [step][thread]: likewise, before the step */
+  Uses *after;       /* of each buffer: the uses of those that had its memory before */
+  GArray *united;    /* CleaveWait: uses of several buffers together */
+  GArray *old;       /* guint: the buffers that the one at hand takes memory from */
+  guint *counts;     /* of each thread, for the step or buffer at hand */
   gboolean *is_used; /* of each buffer */
 } Waiting;
 
@@ -18,11 +29,23 @@ typedef struct
   guint buffer;
 } Tenure;
 
-static void
-merge_counts (guint *counts, const guint *other, guint n_threads)
+static Uses
+find_uses (const Waiting *w, guint buffer)
 {
-  for (guint t = 0; t < n_threads; t++)
-    counts[t] = MAX (counts[t], other[t]);
+  const CleaveWaits *used = w->reuse->used;
+
+  return (Uses){ used->list, used->first[buffer], used->first[buffer + 1] };
+}
+
+static void
+raise_counts (guint *counts, const Uses *uses)
+{
+  for (guint i = uses->begin; i < uses->end; i++)
+    {
+      const CleaveWait *wait = &g_array_index (uses->list, CleaveWait, i);
+
+      counts[wait->thread] = MAX (counts[wait->thread], wait->count);
+    }
 }
 
 static void
@@ -52,20 +75,45 @@ find_tenure (const GArray *tenures, gint64 at)
   return low;
 }
 
-/* A buffer takes its memory from those that had it, and waits for them; they waited for those that
- * had it before. */
+/* Returns the uses of all old buffers.  Most buffers follow one other, and share its list. */
+static Uses
+unite_uses (const Waiting *w)
+{
+  guint begin = w->united->len;
+
+  if (w->old->len == 1)
+    return find_uses (w, g_array_index (w->old, guint, 0));
+  memset (w->counts, 0, w->n_threads * sizeof *w->counts);
+  for (guint i = 0; i < w->old->len; i++)
+    {
+      const Uses uses = find_uses (w, g_array_index (w->old, guint, i));
+
+      raise_counts (w->counts, &uses);
+    }
+  for (guint t = 0; w->old->len > 0 && t < w->n_threads; t++)
+    if (w->counts[t] > 0)
+      {
+        const CleaveWait wait = { t, w->counts[t] };
+
+        g_array_append_val (w->united, wait);
+      }
+  return (Uses){ w->united, begin, w->united->len };
+}
+
+/* A buffer takes its memory from the buffers that had it, and waits for their users.  Those have
+ * waited for the users before them. */
 static void
 take_over (const Waiting *w, GArray *tenures, const Tenure *mine)
 {
-  guint n_threads = w->n_threads, begin = find_tenure (tenures, mine->begin), i = begin;
-  guint *after = w->after + (gsize) mine->buffer * n_threads;
+  guint begin = find_tenure (tenures, mine->begin), i = begin;
   g_autoptr (GArray) now = g_array_new (FALSE, FALSE, sizeof (Tenure));
 
+  g_array_set_size (w->old, 0);
   for (; i < tenures->len && g_array_index (tenures, Tenure, i).begin < mine->end; i++)
     {
       const Tenure *old = &g_array_index (tenures, Tenure, i);
 
-      merge_counts (after, w->reuse->used + (gsize) old->buffer * n_threads, n_threads);
+      g_array_append_val (w->old, old->buffer);
       add_tenure (now, old->begin, MIN (old->end, mine->begin), old->buffer);
       if (old->end > mine->end)
         {
@@ -73,6 +121,7 @@ take_over (const Waiting *w, GArray *tenures, const Tenure *mine)
           add_tenure (now, mine->end, old->end, old->buffer);
         }
     }
+  w->after[mine->buffer] = unite_uses (w);
   if (now->len == 0 || g_array_index (now, Tenure, now->len - 1).end <= mine->begin)
     add_tenure (now, mine->begin, mine->end, mine->buffer);
   if (i > begin)
@@ -91,39 +140,56 @@ note_use (const CleaveAssignment *assignment, gboolean writes, gpointer data)
 }
 
 static void
-note_counts (const CleaveAssignment *assignment, gboolean writes, gpointer data)
+raise_for_buffer (const CleaveAssignment *assignment, gboolean writes, gpointer data)
 {
   Waiting *w = data;
   guint buffer = w->reuse->storage->buffer[assignment->location.root];
 
   if (buffer != CLEAVE_NEVER)
-    merge_counts (w->counts + (gsize) w->step * w->n_threads,
-                  w->after + (gsize) buffer * w->n_threads, w->n_threads);
+    raise_counts (w->counts, &w->after[buffer]);
 }
 
 static void
-visit_all (Waiting *w, CleaveStepVisit visit)
+visit (Waiting *w, CleaveStepVisit visitor)
 {
   const GArray *steps = w->reuse->storage->steps;
 
-  for (w->step = 0; w->step < steps->len; w->step++)
-    if (w->reuse->left_out == NULL || !w->reuse->left_out[w->step])
-      cleave_storage_visit (w->reuse->storage, w->reuse->graph,
-                            &g_array_index (steps, CleaveStep, w->step), visit, w);
+  if (w->reuse->left_out == NULL || !w->reuse->left_out[w->step])
+    cleave_storage_visit (w->reuse->storage, w->reuse->graph,
+                          &g_array_index (steps, CleaveStep, w->step), visitor, w);
+}
+
+static void
+raise_for_step (guint step, guint *counts, gpointer data)
+{
+  Waiting *w = data;
+
+  w->step = step;
+  w->counts = counts;
+  visit (w, raise_for_buffer);
 }
 
 CleaveWaits
 cleave_reuse_find_waits (const CleaveReuse *reuse, const CleaveSchedule *schedule)
 {
   const GArray *buffers = reuse->storage->buffers;
-  gsize n_threads = schedule->n_threads;
-  g_autofree guint *after = g_new0 (guint, buffers->len * n_threads + 1);
-  g_autofree guint *counts = g_new0 (guint, schedule->n_steps * n_threads + 1);
+  g_autofree Uses *after = g_new0 (Uses, buffers->len + 1);
+  g_autofree guint *counts = g_new0 (guint, schedule->n_threads);
   g_autofree gboolean *is_used = g_new0 (gboolean, buffers->len + 1);
   g_autoptr (GArray) tenures = g_array_new (FALSE, FALSE, sizeof (Tenure));
-  Waiting w = { reuse, (guint) n_threads, 0, after, counts, is_used };
+  g_autoptr (GArray) united = g_array_new (FALSE, FALSE, sizeof (CleaveWait));
+  g_autoptr (GArray) old = g_array_new (FALSE, FALSE, sizeof (guint));
+  Waiting w = { .reuse = reuse,
+                .n_threads = schedule->n_threads,
+                .after = after,
+                .united = united,
+                .old = old,
+                .counts = counts,
+                .is_used = is_used };
+  const CleaveWaitSource source = { raise_for_step, &w };
 
-  visit_all (&w, note_use);
+  for (; w.step < reuse->storage->steps->len; w.step++)
+    visit (&w, note_use);
   for (guint i = 0; i < buffers->len; i++)
     {
       guint buffer = reuse->order[i];
@@ -131,9 +197,8 @@ cleave_reuse_find_waits (const CleaveReuse *reuse, const CleaveSchedule *schedul
       Tenure mine = { begin, begin + g_array_index (buffers, CleaveBuffer, buffer).n_bytes,
                       buffer };
 
-      if (is_used[buffer] && mine.begin < mine.end) /* nothing is in nobody's way */
+      if (is_used[buffer] && mine.begin < mine.end) /* an empty buffer is in nobody's way */
         take_over (&w, tenures, &mine);
     }
-  visit_all (&w, note_counts);
-  return cleave_schedule_find_waits (schedule, counts);
+  return cleave_schedule_find_waits (schedule, &source);
 }

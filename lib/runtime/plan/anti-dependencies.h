@@ -11,7 +11,7 @@ typedef struct
   const CleaveGraph *graph;
   const gint64 *offsets;    /* of each buffer */
   const guint *order;       /* the buffers by first use, in the schedule's order */
-  const guint *used;        /* [buffer][thread]: steps of the thread up to its last use */
+  const CleaveWaits *used;  /* of each buffer, by thread: steps of it up to its last use */
   const gboolean *left_out; /* of each step: it uses no memory but what others before it use; NULL:
                                no step does */
 } CleaveReuse;

@@ -60,16 +60,38 @@ note_reach (const CleaveAssignment *assignment, gboolean writes, gpointer data)
 {
   const Reaching *r = data;
   guint buffer = r->storage->buffer[assignment->location.root];
+  CleaveArenaShare *share;
   CleaveArenaReach reach;
-  gsize at;
 
   if (buffer == CLEAVE_NEVER)
     return;
   reach = find_reach (r, assignment, writes);
-  at = (gsize) r->number[buffer] * r->threads->n_threads + r->thread;
-  widen (&r->threads->touched[at], &reach);
+  share = &r->threads->shares[r->threads->begin[r->number[buffer]]];
+  while (share->thread != r->thread)
+    share++;
+  widen (&share->touched, &reach);
   if (writes)
-    widen (&r->threads->written[at], &reach);
+    widen (&share->written, &reach);
+}
+
+/* One for each thread that uses a buffer. */
+static void
+add_shares (CleaveArenaThreads *threads,
+            guint n_buffers,
+            const guint *order,
+            const CleaveWaits *used)
+{
+  guint n = 0;
+
+  threads->begin = g_new (guint, n_buffers + 1);
+  threads->shares = g_new0 (CleaveArenaShare, (gsize) used->list->len + 1);
+  for (guint b = 0; b < n_buffers; b++)
+    {
+      threads->begin[b] = n;
+      for (guint i = used->first[order[b]]; i < used->first[order[b] + 1]; i++)
+        threads->shares[n++].thread = g_array_index (used->list, CleaveWait, i).thread;
+    }
+  threads->begin[n_buffers] = n;
 }
 
 void
@@ -77,15 +99,14 @@ cleave_arena_threads_init (CleaveArenaThreads *threads,
                            const CleaveStorage *storage,
                            const CleaveGraph *graph,
                            const CleaveSchedule *schedule,
-                           const guint *order)
+                           const guint *order,
+                           const CleaveWaits *used)
 {
   guint n_buffers = storage->buffers->len;
   g_autofree guint *number = g_new (guint, n_buffers + 1);
   Reaching r = { .threads = threads, .storage = storage, .number = number };
 
-  threads->n_threads = schedule->n_threads;
-  threads->touched = g_new0 (CleaveArenaReach, (gsize) n_buffers * threads->n_threads + 1);
-  threads->written = g_new0 (CleaveArenaReach, (gsize) n_buffers * threads->n_threads + 1);
+  add_shares (threads, n_buffers, order, used);
   for (guint i = 0; i < n_buffers; i++)
     number[order[i]] = i;
   for (; r.step < storage->steps->len; r.step++)
@@ -99,8 +120,8 @@ cleave_arena_threads_init (CleaveArenaThreads *threads,
 void
 cleave_arena_threads_clear (CleaveArenaThreads *threads)
 {
-  g_clear_pointer (&threads->touched, g_free);
-  g_clear_pointer (&threads->written, g_free);
+  g_clear_pointer (&threads->begin, g_free);
+  g_clear_pointer (&threads->shares, g_free);
 }
 
 /* Moving */
@@ -129,18 +150,18 @@ typedef struct
 static gint64
 count_foreign (const Moving *m, guint old, guint now, gint64 begin, gint64 end)
 {
-  gsize n = m->threads->n_threads;
+  const CleaveArenaThreads *threads = m->threads;
   gint64 foreign = 0;
 
-  for (gsize t = 0; t < n; t++)
-    for (gsize u = 0; u < n; u++)
+  for (guint t = threads->begin[now]; t < threads->begin[now + 1]; t++)
+    for (guint u = threads->begin[old]; u < threads->begin[old + 1]; u++)
       {
-        const CleaveArenaReach *to = &m->threads->written[now * n + t];
-        const CleaveArenaReach *from = &m->threads->touched[old * n + u];
+        const CleaveArenaReach *to = &threads->shares[t].written;
+        const CleaveArenaReach *from = &threads->shares[u].touched;
         gint64 first = MAX (m->offsets[now] + to->begin, m->offsets[old] + from->begin);
         gint64 last = MIN (m->offsets[now] + to->end, m->offsets[old] + from->end);
 
-        if (t != u)
+        if (threads->shares[t].thread != threads->shares[u].thread)
           foreign += MAX (MIN (last, end) - MAX (first, begin), 0);
       }
   return foreign;

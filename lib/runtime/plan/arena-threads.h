@@ -11,20 +11,29 @@ typedef struct
   gint64 begin, end;
 } CleaveArenaReach;
 
-/* What each thread has of each buffer: [buffer * n_threads + thread]. */
+/* What a thread has of a buffer. */
 typedef struct
 {
-  guint n_threads;
-  CleaveArenaReach *touched; /* read or written */
-  CleaveArenaReach *written;
+  guint thread;
+  CleaveArenaReach touched; /* read or written */
+  CleaveArenaReach written;
+} CleaveArenaShare;
+
+/* What threads have of buffer b: shares[begin[b] … begin[b + 1] - 1]. */
+typedef struct
+{
+  guint *begin;
+  CleaveArenaShare *shares;
 } CleaveArenaThreads;
 
-/* `order` has the buffers by their first use, and numbers them. */
+/* `order` has the buffers by their first use, and numbers them.  `used` has the threads that use
+ * each buffer, by the storage's number. */
 void cleave_arena_threads_init (CleaveArenaThreads *threads,
                                 const CleaveStorage *storage,
                                 const CleaveGraph *graph,
                                 const CleaveSchedule *schedule,
-                                const guint *order);
+                                const guint *order,
+                                const CleaveWaits *used);
 void cleave_arena_threads_clear (CleaveArenaThreads *threads);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveArenaThreads, cleave_arena_threads_clear)
 

@@ -49,9 +49,7 @@ typedef struct
   guint *index;     /* of each step in its thread */
   guint **sequence; /* of each thread: its steps */
   guint *n_sequence;
-  CleaveWaits needs; /* for values that other threads make */
-  guint *clock;      /* [step][thread]: how many steps of the thread are done for sure when the step
-                        begins, by what it needs alone */
+  CleaveWaits needs;     /* for values that other threads make */
   double *begins, *ends; /* of each step: by estimated cost */
 } CleaveSchedule;
 
@@ -72,10 +70,4 @@ static inline gboolean
 cleave_waits_has (const CleaveWaits *waits, guint step)
 {
   return waits->first[step + 1] > waits->first[step];
-}
-
-static inline const guint *
-cleave_schedule_clock (const CleaveSchedule *schedule, guint step)
-{
-  return schedule->clock + (gsize) step * schedule->n_threads;
 }

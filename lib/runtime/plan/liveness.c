@@ -7,6 +7,7 @@
 #include "anti-dependencies.h"
 #include "arena-sweep.h"
 #include "arena-threads.h"
+#include "clocks.h"
 
 #include <string.h>
 
@@ -25,9 +26,19 @@ typedef struct
   guint *first, *last; /* of each buffer: positions in the schedule's order */
   guint *gone; /* of each buffer: the first position that begins when all that use it are done */
   guint *late; /* of each buffer: likewise, and have been for a while */
-  guint *used; /* [buffer][thread]: steps of the thread up to its last use */
-  guint *sure; /* [buffer][thread]: steps of the thread that are done whenever a step uses it */
+  GArray *touches;    /* Touch, by position */
+  CleaveWaits used;   /* of each buffer, by thread: steps of the thread up to its last use */
+  const guint *clock; /* of the step at hand: how many steps of each thread are done for sure */
+  guint *sure; /* [buffer][thread]: steps of the thread that are done whenever a step uses it;
+                  NULL without slack, which is for few buffers */
 } Lifetimes;
+
+/* A step that uses a buffer. */
+typedef struct
+{
+  guint buffer;
+  CleaveWait use;
+} Touch;
 
 static void
 lifetimes_clear (Lifetimes *l)
@@ -36,7 +47,8 @@ lifetimes_clear (Lifetimes *l)
   g_free (l->last);
   g_free (l->gone);
   g_free (l->late);
-  g_free (l->used);
+  g_clear_pointer (&l->touches, g_array_unref);
+  cleave_waits_clear (&l->used);
   g_free (l->sure);
 }
 
@@ -48,26 +60,93 @@ note_touch (const CleaveAssignment *assignment, gboolean writes, gpointer data)
   Lifetimes *l = data;
   guint n_threads = l->schedule->n_threads, thread = l->schedule->thread[l->step];
   guint buffer = l->storage->buffer[assignment->location.root];
-  gsize row = (gsize) buffer * n_threads;
+  const Touch touch = { buffer, { thread, l->schedule->index[l->step] + 1 } };
 
   if (buffer == CLEAVE_NEVER) /* a constant */
     return;
   l->first[buffer] = MIN (l->first[buffer], l->position);
   l->last[buffer] = l->position;
-  l->used[row + thread] = MAX (l->used[row + thread], l->schedule->index[l->step] + 1);
-  for (guint t = 0; t < n_threads; t++)
-    l->sure[row + t] = MIN (l->sure[row + t], cleave_schedule_clock (l->schedule, l->step)[t]);
+  g_array_append_val (l->touches, touch);
+  for (guint t = 0; l->sure != NULL && t < n_threads; t++)
+    {
+      guint *sure = &l->sure[(gsize) buffer * n_threads + t];
+
+      *sure = MIN (*sure, l->clock[t]);
+    }
 }
 
+/* Follows the clocks if there is slack, since nothing else asks for what is sure. */
 static void
 visit_all (Lifetimes *l, CleaveStepVisit visit)
 {
+  const CleaveWaits *needs = &l->schedule->needs;
+  g_auto (CleaveClocks) clocks = { 0 };
+
+  cleave_clocks_init (&clocks, l->schedule);
+  for (guint i = 0; l->sure != NULL && i < needs->list->len; i++)
+    cleave_clocks_expect (&clocks, g_array_index (needs->list, CleaveWait, i));
   for (l->position = 0; l->position < l->schedule->n_steps; l->position++)
     {
       l->step = l->schedule->order[l->position];
+      l->clock = cleave_clocks_begin (&clocks, l->step);
+      for (guint i = needs->first[l->step]; l->sure != NULL && i < needs->first[l->step + 1]; i++)
+        cleave_clocks_wait (&clocks, l->step, g_array_index (needs->list, CleaveWait, i));
+      cleave_clocks_end (&clocks, l->step);
       cleave_storage_visit (l->storage, l->graph,
                             &g_array_index (l->storage->steps, CleaveStep, l->step), visit, l);
     }
+}
+
+/* Sorts touches by buffer, in time that grows with their number. */
+static Touch *
+sort_touches (const GArray *touches, guint n_buffers)
+{
+  g_autofree guint *next = g_new0 (guint, (gsize) n_buffers + 2);
+  Touch *sorted = g_new (Touch, (gsize) touches->len + 1);
+
+  for (guint i = 0; i < touches->len; i++)
+    next[g_array_index (touches, Touch, i).buffer + 1]++;
+  for (guint b = 0; b < n_buffers; b++)
+    next[b + 1] += next[b];
+  for (guint i = 0; i < touches->len; i++)
+    {
+      const Touch *touch = &g_array_index (touches, Touch, i);
+
+      sorted[next[touch->buffer]++] = *touch;
+    }
+  return sorted;
+}
+
+/* Finds the last use of each buffer by each thread that uses it.  A thread's steps come in the
+ * order of their counts. */
+static void
+find_used (Lifetimes *l)
+{
+  guint n_buffers = l->storage->buffers->len, n_touches = l->touches->len, i = 0;
+  g_autofree Touch *touches = sort_touches (l->touches, n_buffers);
+  g_autofree guint *place = g_new0 (guint, l->schedule->n_threads); /* in the list, and one */
+
+  l->used = (CleaveWaits){ g_new (guint, (gsize) n_buffers + 1),
+                           g_array_new (FALSE, FALSE, sizeof (CleaveWait)) };
+  for (guint b = 0; b < n_buffers; b++)
+    {
+      guint begin = l->used.first[b] = l->used.list->len;
+
+      for (; i < n_touches && touches[i].buffer == b; i++)
+        {
+          const CleaveWait *use = &touches[i].use;
+
+          if (place[use->thread] > begin)
+            g_array_index (l->used.list, CleaveWait, place[use->thread] - 1) = *use;
+          else
+            {
+              g_array_append_val (l->used.list, *use);
+              place[use->thread] = l->used.list->len;
+            }
+        }
+    }
+  l->used.first[n_buffers] = l->used.list->len;
+  g_clear_pointer (&l->touches, g_array_unref);
 }
 
 /* When the last step of any thread that uses the buffer should be done. */
@@ -77,12 +156,11 @@ find_end (const Lifetimes *l, guint buffer)
   const CleaveSchedule *schedule = l->schedule;
   double end = 0;
 
-  for (guint t = 0; t < schedule->n_threads; t++)
+  for (guint i = l->used.first[buffer]; i < l->used.first[buffer + 1]; i++)
     {
-      guint n = l->used[(gsize) buffer * schedule->n_threads + t];
+      const CleaveWait *use = &g_array_index (l->used.list, CleaveWait, i);
 
-      if (n > 0)
-        end = MAX (end, schedule->ends[schedule->sequence[t][n - 1]]);
+      end = MAX (end, schedule->ends[schedule->sequence[use->thread][use->count - 1]]);
     }
   return end;
 }
@@ -113,14 +191,15 @@ find_lifetimes (Lifetimes *l, double slack)
   l->first = g_new (guint, n + 1);
   l->last = g_new0 (guint, n + 1);
   l->gone = g_new (guint, n + 1);
-  l->used = g_new0 (guint, n * n_threads + 1);
   l->late = g_new (guint, n + 1);
-  l->sure = g_new (guint, n * n_threads + 1);
-  for (gsize i = 0; i < n * n_threads; i++)
+  l->touches = g_array_new (FALSE, FALSE, sizeof (Touch));
+  l->sure = slack > 0 ? g_new (guint, n * n_threads + 1) : NULL;
+  for (gsize i = 0; slack > 0 && i < n * n_threads; i++)
     l->sure[i] = G_MAXUINT;
   for (gsize i = 0; i < n; i++)
     l->first[i] = G_MAXUINT;
   visit_all (l, note_touch);
+  find_used (l);
   for (guint i = 0; i < n; i++)
     {
       double end = find_end (l, i);
@@ -159,16 +238,20 @@ typedef struct
  * in time: 4,000 in use at once took a second, and take 2 ms. */
 #define MAX_VISITS_EACH 256
 
-/* Whether all that use the first buffer are done, however long steps take, when the other one is
- * used. */
+/* Whether all steps that use the first buffer are done, however long steps take, when the other one
+ * is used. */
 static gboolean
 is_sure (const Lifetimes *l, guint first, guint then)
 {
   gsize n_threads = l->schedule->n_threads;
 
-  for (guint t = 0; t < n_threads; t++)
-    if (l->used[first * n_threads + t] > l->sure[then * n_threads + t])
-      return FALSE;
+  for (guint i = l->used.first[first]; i < l->used.first[first + 1]; i++)
+    {
+      const CleaveWait *use = &g_array_index (l->used.list, CleaveWait, i);
+
+      if (use->count > l->sure[then * n_threads + use->thread])
+        return FALSE;
+    }
   return TRUE;
 }
 
@@ -359,7 +442,9 @@ cleave_arena_find_waits (const CleaveArena *arena,
                          const gboolean *left_out,
                          const CleaveSchedule *schedule)
 {
-  const CleaveReuse reuse = { storage, graph, arena->offsets, arena->order, arena->used, left_out };
+  const CleaveReuse reuse = {
+    storage, graph, arena->offsets, arena->order, &arena->used, left_out
+  };
 
   return schedule->n_threads > 1 ? cleave_reuse_find_waits (&reuse, schedule)
                                  : cleave_schedule_find_waits (schedule, NULL);
@@ -370,7 +455,8 @@ static void
 keep_uses (Lifetimes *l, CleaveArena *arena, guint **order)
 {
   arena->order = g_steal_pointer (order);
-  arena->used = g_steal_pointer (&l->used);
+  arena->used = l->used;
+  l->used = (CleaveWaits){ 0 };
   arena->first = g_steal_pointer (&l->first);
   arena->gone = g_steal_pointer (&l->gone);
 }
@@ -512,7 +598,7 @@ cleave_arena_keep_with_threads (CleaveArena *arena,
     return;
   for (guint i = 0; i < p.task.n_buffers; i++)
     p.offsets[i] = arena->offsets[arena->order[i]];
-  cleave_arena_threads_init (&threads, storage, graph, schedule, arena->order);
+  cleave_arena_threads_init (&threads, storage, graph, schedule, arena->order, &arena->used);
   cleave_arena_move_to_threads (&p.task, &threads, arena->n_bytes, p.offsets);
   for (guint i = 0; i < p.task.n_buffers; i++)
     arena->offsets[arena->order[i]] = p.offsets[i];
@@ -567,7 +653,7 @@ cleave_arena_clear (CleaveArena *arena)
 {
   g_clear_pointer (&arena->offsets, g_free);
   g_clear_pointer (&arena->order, g_free);
-  g_clear_pointer (&arena->used, g_free);
+  cleave_waits_clear (&arena->used);
   g_clear_pointer (&arena->first, g_free);
   g_clear_pointer (&arena->gone, g_free);
 }

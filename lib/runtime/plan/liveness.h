@@ -7,14 +7,14 @@
 /* Where the buffers of a scheduled graph lie in its arena. */
 typedef struct
 {
-  gint64 *offsets; /* of each buffer */
-  gint64 n_bytes;  /* of the arena */
-  gint64 peak;     /* largest sum of bytes of buffers in use at once */
-  guint *order;    /* the buffers by first use, in the schedule's order */
-  guint *used;     /* [buffer][thread]: steps of the thread up to its last use */
-  guint *first;    /* of each buffer: the position in the schedule's order that it is there from */
-  guint *gone;     /* of each buffer: the first position at which it is no longer there */
-  double slack;    /* nanoseconds that threads may be behind before others wait for their memory */
+  gint64 *offsets;  /* of each buffer */
+  gint64 n_bytes;   /* of the arena */
+  gint64 peak;      /* largest sum of bytes of buffers in use at once */
+  guint *order;     /* the buffers by first use, in the schedule's order */
+  CleaveWaits used; /* of each buffer, by thread: steps of the thread up to its last use */
+  guint *first;     /* of each buffer: the position in the schedule's order that it is there from */
+  guint *gone;      /* of each buffer: the first position at which it is no longer there */
+  double slack;     /* nanoseconds that threads may be behind before others wait for their memory */
 } CleaveArena;
 
 void cleave_arena_init (CleaveArena *arena,

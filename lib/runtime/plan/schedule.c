@@ -67,7 +67,6 @@ cleave_schedule_free (CleaveSchedule *schedule)
   g_free (schedule->sequence);
   g_free (schedule->n_sequence);
   cleave_waits_clear (&schedule->needs);
-  g_free (schedule->clock);
   g_free (schedule->begins);
   g_free (schedule->ends);
   g_free (schedule);

@@ -2,99 +2,103 @@
 
 #include "waits.h"
 
-/* Waits as they are found, in `order`, so that the clocks of predecessors are known. */
+#include "clocks.h"
+
+#include <string.h>
+
 typedef struct
 {
   const CleaveSchedule *schedule;
-  guint *clock;
-  GArray *waits;
+  const CleaveWaits *asked;
+  const CleaveWaitSource *more; /* NULL: none */
+  guint *counts;                /* of each thread, for `more` */
+  CleaveClocks clocks;
+  GArray *found; /* CleaveWait, in the schedule's order */
 } Waiting;
 
+typedef void (*WaitVisit) (Waiting *w, guint step, CleaveWait wait);
+
+/* Visits all that a step is asked to wait for. */
 static void
-merge_clock (const Waiting *w, guint *clock, guint pred)
+visit_waits (Waiting *w, guint step, WaitVisit visit)
 {
-  const CleaveSchedule *schedule = w->schedule;
-  const guint *before = w->clock + (gsize) pred * schedule->n_threads;
+  guint n_threads = w->schedule->n_threads;
 
-  for (guint t = 0; t < schedule->n_threads; t++)
-    clock[t] = MAX (clock[t], before[t]);
-  clock[schedule->thread[pred]] = MAX (clock[schedule->thread[pred]], schedule->index[pred] + 1);
-}
-
-/* Adds a wait, unless what the step waits for already makes sure of it. */
-static void
-add_wait (const Waiting *w, guint step, CleaveWait wait)
-{
-  guint *clock = w->clock + (gsize) step * w->schedule->n_threads;
-
-  if (clock[wait.thread] >= wait.count)
+  for (guint i = w->asked->first[step]; i < w->asked->first[step + 1]; i++)
+    visit (w, step, g_array_index (w->asked->list, CleaveWait, i));
+  if (w->more == NULL)
     return;
-  g_array_append_val (w->waits, wait);
-  merge_clock (w, clock, w->schedule->sequence[wait.thread][wait.count - 1]);
+  memset (w->counts, 0, n_threads * sizeof *w->counts);
+  w->more->raise (step, w->counts, w->more->data);
+  for (guint t = 0; t < n_threads; t++)
+    if (w->counts[t] > 0)
+      visit (w, step, (CleaveWait){ t, w->counts[t] });
 }
 
-/* Of what a step is to wait for, what must be said. */
 static void
-find_waits_of (const Waiting *w, guint step, const CleaveWaits *asked, const guint *counts)
+expect_wait (Waiting *w, guint step, CleaveWait wait)
 {
-  const CleaveSchedule *schedule = w->schedule;
-  gsize row = (gsize) step * schedule->n_threads;
-  guint index = schedule->index[step];
-
-  if (index > 0)
-    merge_clock (w, w->clock + row, schedule->sequence[schedule->thread[step]][index - 1]);
-  for (guint i = asked->first[step]; i < asked->first[step + 1]; i++)
-    add_wait (w, step, g_array_index (asked->list, CleaveWait, i));
-  for (guint t = 0; counts != NULL && t < schedule->n_threads; t++)
-    add_wait (w, step, (CleaveWait){ t, counts[row + t] });
+  cleave_clocks_expect (&w->clocks, wait);
 }
 
-/* Of what steps are asked to wait for, what is left to say: what a thread did before, or what
- * somebody waits for who is waited for, need not be.  Sorted by step once all are found. */
-static CleaveWaits
-find_waits (const CleaveSchedule *schedule,
-            const CleaveWaits *asked,
-            const guint *counts,
-            guint *clock)
+static void
+add_wait (Waiting *w, guint step, CleaveWait wait)
 {
-  CleaveWaits waits = { g_new (guint, schedule->n_steps + 1),
+  if (cleave_clocks_wait (&w->clocks, step, wait))
+    g_array_append_val (w->found, wait);
+}
+
+/* Sorts the waits, which were found in the schedule's order, by step. */
+static CleaveWaits
+sort_waits (const GArray *found, const guint *begin, const guint *end, guint n_steps)
+{
+  CleaveWaits waits = { g_new (guint, n_steps + 1),
                         g_array_new (FALSE, FALSE, sizeof (CleaveWait)) };
-  g_autoptr (GArray) found = g_array_new (FALSE, FALSE, sizeof (CleaveWait));
-  g_autofree guint *begin = g_new (guint, schedule->n_steps + 1);
-  g_autofree guint *end = g_new (guint, schedule->n_steps + 1);
-  const Waiting w = { schedule, clock, found };
 
-  for (guint i = 0; i < schedule->n_steps; i++)
-    {
-      guint step = schedule->order[i];
-
-      begin[step] = found->len;
-      find_waits_of (&w, step, asked, counts);
-      end[step] = found->len;
-    }
-  for (guint s = 0; s < schedule->n_steps; s++)
+  for (guint s = 0; s < n_steps; s++)
     {
       waits.first[s] = waits.list->len;
       if (end[s] > begin[s])
         g_array_append_vals (waits.list, &g_array_index (found, CleaveWait, begin[s]),
                              end[s] - begin[s]);
     }
-  waits.first[schedule->n_steps] = waits.list->len;
+  waits.first[n_steps] = waits.list->len;
   return waits;
 }
 
-static guint *
-new_clock (const CleaveSchedule *schedule)
+/* Removes the waits that the order of a thread's own steps or another wait already implies. */
+static CleaveWaits
+find_waits (const CleaveSchedule *schedule, const CleaveWaits *asked, const CleaveWaitSource *more)
 {
-  return g_new0 (guint, (gsize) schedule->n_steps * schedule->n_threads + 1);
+  guint n_steps = schedule->n_steps;
+  g_autoptr (GArray) found = g_array_new (FALSE, FALSE, sizeof (CleaveWait));
+  g_autofree guint *begin = g_new (guint, n_steps + 1), *end = g_new (guint, n_steps + 1);
+  g_autofree guint *counts = g_new (guint, schedule->n_threads);
+  Waiting w = {
+    .schedule = schedule, .asked = asked, .more = more, .counts = counts, .found = found
+  };
+
+  cleave_clocks_init (&w.clocks, schedule);
+  for (guint s = 0; s < n_steps; s++)
+    visit_waits (&w, s, expect_wait);
+  for (guint i = 0; i < n_steps; i++)
+    {
+      guint step = schedule->order[i];
+
+      begin[step] = found->len;
+      cleave_clocks_begin (&w.clocks, step);
+      visit_waits (&w, step, add_wait);
+      cleave_clocks_end (&w.clocks, step);
+      end[step] = found->len;
+    }
+  cleave_clocks_clear (&w.clocks);
+  return sort_waits (found, begin, end, n_steps);
 }
 
 CleaveWaits
-cleave_schedule_find_waits (const CleaveSchedule *schedule, const guint *counts)
+cleave_schedule_find_waits (const CleaveSchedule *schedule, const CleaveWaitSource *more)
 {
-  g_autofree guint *clock = new_clock (schedule);
-
-  return find_waits (schedule, &schedule->needs, counts, clock);
+  return find_waits (schedule, &schedule->needs, more);
 }
 
 void
@@ -110,8 +114,7 @@ cleave_schedule_find_needs (CleaveSchedule *schedule, const CleaveScheduleTask *
 
       g_array_append_val (list, wait);
     }
-  schedule->clock = new_clock (schedule);
-  schedule->needs = find_waits (schedule, &asked, NULL, schedule->clock);
+  schedule->needs = find_waits (schedule, &asked, NULL);
 }
 
 void

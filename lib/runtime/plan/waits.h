@@ -3,10 +3,21 @@
 
 #include "list-schedule.h"
 
-/* Says once where each step runs what it needs of the others, and how far they then are. */
+/* Waits besides those for values.  `raise` raises counts[t] to the number of steps of thread t that
+ * must be done before `step`; all of them come before it in the schedule's order.  It is called
+ * more than once for each step. */
+typedef struct
+{
+  void (*raise) (guint step, guint *counts, gpointer data);
+  gpointer data;
+} CleaveWaitSource;
+
+/* Fills in `needs`: what each step waits for so that all its predecessors are done. */
 void cleave_schedule_find_needs (CleaveSchedule *schedule, const CleaveScheduleTask *task);
-/* What steps need; and of step s, until counts[s * n_threads + t] steps of each thread t are done,
- * all of which come before it in `order`.  NULL: no more than they need. */
-CleaveWaits cleave_schedule_find_waits (const CleaveSchedule *schedule, const guint *counts);
+/* Returns what steps wait for: the needs of the schedule and those of `more`, which may be NULL.
+ * Waits that others imply are left out.  Memory grows with the steps and the waits, not with the
+ * threads. */
+CleaveWaits cleave_schedule_find_waits (const CleaveSchedule *schedule,
+                                        const CleaveWaitSource *more);
 void cleave_waits_clear (CleaveWaits *waits);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveWaits, cleave_waits_clear)

@@ -34,9 +34,10 @@ move (Buffer *buffers, guint n, gint64 size)
 {
   gint64 n_bytes[MAX_BUFFERS], offsets[MAX_BUFFERS];
   guint time[MAX_BUFFERS], begin[MAX_BUFFERS + 1], conflicts[MAX_BUFFERS * MAX_BUFFERS], end = 0;
-  CleaveArenaReach written[MAX_BUFFERS * 2];
+  CleaveArenaShare shares[MAX_BUFFERS * 2];
+  guint shares_begin[MAX_BUFFERS + 1];
   const CleaveArenaTask task = { n, n_bytes, time, begin, conflicts, FALSE };
-  const CleaveArenaThreads threads = { 2, written, written };
+  const CleaveArenaThreads threads = { shares_begin, shares };
 
   for (guint i = 0; i < n; i++)
     {
@@ -44,12 +45,15 @@ move (Buffer *buffers, guint n, gint64 size)
       offsets[i] = buffers[i].offset;
       time[i] = i;
       begin[i] = end;
-      memcpy (written + 2 * i, buffers[i].written, sizeof buffers[i].written);
+      shares_begin[i] = 2 * i;
+      for (guint t = 0; t < 2; t++)
+        shares[2 * i + t] = (CleaveArenaShare){ t, buffers[i].written[t], buffers[i].written[t] };
       for (guint k = 0; k < n; k++)
         if (k != i && meet (&buffers[i], &buffers[k]))
           conflicts[end++] = k;
     }
   begin[n] = end;
+  shares_begin[n] = 2 * n;
   cleave_arena_move_to_threads (&task, &threads, size, offsets);
   for (guint i = 0; i < n; i++)
     buffers[i].offset = offsets[i];

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "clocks.h"
+
+#include <string.h>
+
+/* Bytes of rows per step, and rows that there may be in any case.  With 16 threads or fewer every
+ * step may have a row. */
+#define BYTES_PER_STEP 64
+#define MIN_ROWS 4096
+
+void
+cleave_clocks_init (CleaveClocks *clocks, const CleaveSchedule *schedule)
+{
+  gsize n_threads = schedule->n_threads;
+  gsize row_bytes = n_threads * sizeof (guint);
+
+  *clocks = (CleaveClocks){
+    .schedule = schedule,
+    .latest = g_new0 (guint, n_threads * n_threads),
+    .current = g_new (guint, n_threads),
+    .row = g_new (guint, schedule->n_steps + 1),
+    .n_waits = g_new0 (guint, schedule->n_steps + 1),
+    .counts = g_array_new (FALSE, FALSE, sizeof (guint)),
+    .n_users = g_array_new (FALSE, FALSE, sizeof (guint)),
+    .spare = g_array_new (FALSE, FALSE, sizeof (guint)),
+    .max_rows = MAX ((guint) (BYTES_PER_STEP * (gsize) schedule->n_steps / row_bytes), MIN_ROWS),
+  };
+  for (guint t = 0; t < n_threads; t++)
+    clocks->current[t] = CLEAVE_NO_ROW;
+}
+
+void
+cleave_clocks_clear (CleaveClocks *clocks)
+{
+  g_clear_pointer (&clocks->latest, g_free);
+  g_clear_pointer (&clocks->current, g_free);
+  g_clear_pointer (&clocks->row, g_free);
+  g_clear_pointer (&clocks->n_waits, g_free);
+  g_clear_pointer (&clocks->counts, g_array_unref);
+  g_clear_pointer (&clocks->n_users, g_array_unref);
+  g_clear_pointer (&clocks->spare, g_array_unref);
+}
+
+static guint
+find_step (const CleaveClocks *clocks, CleaveWait wait)
+{
+  return clocks->schedule->sequence[wait.thread][wait.count - 1];
+}
+
+static guint *
+find_latest (const CleaveClocks *clocks, guint step)
+{
+  const CleaveSchedule *schedule = clocks->schedule;
+
+  return clocks->latest + (gsize) schedule->thread[step] * schedule->n_threads;
+}
+
+static guint *
+find_row (const CleaveClocks *clocks, guint row)
+{
+  return &g_array_index (clocks->counts, guint, (gsize) row * clocks->schedule->n_threads);
+}
+
+static void
+release_row (CleaveClocks *clocks, guint *row)
+{
+  if (*row != CLEAVE_NO_ROW && --g_array_index (clocks->n_users, guint, *row) == 0)
+    g_array_append_val (clocks->spare, *row);
+  *row = CLEAVE_NO_ROW;
+}
+
+/* Returns a row with one user, or CLEAVE_NO_ROW if there are too many. */
+static guint
+take_row (CleaveClocks *clocks)
+{
+  guint row = clocks->n_users->len;
+
+  if (clocks->spare->len > 0)
+    {
+      row = g_array_index (clocks->spare, guint, clocks->spare->len - 1);
+      g_array_set_size (clocks->spare, clocks->spare->len - 1);
+    }
+  else if (row >= clocks->max_rows)
+    return CLEAVE_NO_ROW;
+  else
+    {
+      g_array_set_size (clocks->n_users, row + 1);
+      g_array_set_size (clocks->counts, (row + 1) * clocks->schedule->n_threads);
+    }
+  g_array_index (clocks->n_users, guint, row) = 1;
+  return row;
+}
+
+void
+cleave_clocks_expect (CleaveClocks *clocks, CleaveWait wait)
+{
+  clocks->n_waits[find_step (clocks, wait)]++;
+}
+
+const guint *
+cleave_clocks_begin (CleaveClocks *clocks, guint step)
+{
+  guint *latest = find_latest (clocks, step);
+
+  latest[clocks->schedule->thread[step]] = clocks->schedule->index[step];
+  clocks->row[step] = CLEAVE_NO_ROW;
+  return latest;
+}
+
+/* A row may lack the steps that its own thread did since it was kept: the wait tells them. */
+static void
+merge_row (CleaveClocks *clocks, guint *clock, guint pred, CleaveWait wait)
+{
+  guint row = clocks->row[pred];
+
+  for (guint t = 0; row != CLEAVE_NO_ROW && t < clocks->schedule->n_threads; t++)
+    clock[t] = MAX (clock[t], find_row (clocks, row)[t]);
+  clock[wait.thread] = MAX (clock[wait.thread], wait.count);
+}
+
+gboolean
+cleave_clocks_wait (CleaveClocks *clocks, guint step, CleaveWait wait)
+{
+  guint *clock = find_latest (clocks, step), pred = find_step (clocks, wait);
+  gboolean is_new = clock[wait.thread] < wait.count;
+
+  if (is_new)
+    {
+      merge_row (clocks, clock, pred, wait);
+      release_row (clocks, &clocks->current[clocks->schedule->thread[step]]);
+    }
+  if (--clocks->n_waits[pred] == 0)
+    release_row (clocks, &clocks->row[pred]);
+  return is_new;
+}
+
+void
+cleave_clocks_end (CleaveClocks *clocks, guint step)
+{
+  guint n_threads = clocks->schedule->n_threads;
+  guint *current = &clocks->current[clocks->schedule->thread[step]];
+
+  if (clocks->n_waits[step] == 0)
+    return;
+  if (*current == CLEAVE_NO_ROW)
+    {
+      *current = take_row (clocks);
+      if (*current == CLEAVE_NO_ROW)
+        return;
+      memcpy (find_row (clocks, *current), find_latest (clocks, step), n_threads * sizeof (guint));
+    }
+  clocks->row[step] = *current;
+  g_array_index (clocks->n_users, guint, *current)++;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "list-schedule.h"
+
+/* Vector clocks of a schedule: how many steps of each thread are done for sure when a step begins.
+ *
+ * Steps begin in the schedule's order.  A step may wait for a step of another thread, and then
+ * knows what that one knew.  A row of n_threads counts is kept only for a step that is still waited
+ * for, and steps of one thread share a row until one of them waits.  There are at most `max_rows`
+ * rows, so memory grows with the number of steps alone.  A step for which there is no row is known
+ * to be done, but what it waited for is not: clocks are lower bounds. */
+typedef struct
+{
+  const CleaveSchedule *schedule;
+  guint *latest;   /* [thread][thread]: the clock of the step of the thread that began last */
+  guint *current;  /* of each thread: the row that equals its latest clock, or CLEAVE_NO_ROW */
+  guint *row;      /* of each step: its row, or CLEAVE_NO_ROW */
+  guint *n_waits;  /* of each step: number of waits for it that are still to come */
+  GArray *counts;  /* guint: n_threads of each row */
+  GArray *n_users; /* guint: of each row, the steps and threads that refer to it */
+  GArray *spare;   /* guint: rows that nobody refers to */
+  guint max_rows;
+} CleaveClocks;
+
+#define CLEAVE_NO_ROW G_MAXUINT
+
+void cleave_clocks_init (CleaveClocks *clocks, const CleaveSchedule *schedule);
+void cleave_clocks_clear (CleaveClocks *clocks);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveClocks, cleave_clocks_clear)
+
+/* Announces a wait.  All waits are announced before the first step begins. */
+void cleave_clocks_expect (CleaveClocks *clocks, CleaveWait wait);
+/* Begins a step.  Returns its clock, which cleave_clocks_wait() raises. */
+const guint *cleave_clocks_begin (CleaveClocks *clocks, guint step);
+/* Adds an announced wait to the step that began last.  Returns FALSE if what the step waits for
+ * already makes sure of it. */
+gboolean cleave_clocks_wait (CleaveClocks *clocks, guint step, CleaveWait wait);
+/* Keeps the clock of the step that began last, if other steps are going to wait for it. */
+void cleave_clocks_end (CleaveClocks *clocks, guint step);
