@@ -288,6 +288,18 @@ cleave_graph_add (CleaveGraph *graph,
   return cleave_graph_add_checked (graph, op, name, operands, n_operands, results, n_results, copy);
 }
 
+/* Returns whether an input has this name.  Only an input without a name of its own has its node's.
+ */
+static gboolean
+has_input (const CleaveGraph *graph, const char *name)
+{
+  const CleaveResult *value = g_hash_table_lookup (graph->values, name);
+  const CleaveNode *node = g_hash_table_lookup (graph->nodes, name);
+
+  return (value != NULL && value->node->op == &cleave_op_input) ||
+         (node != NULL && node->op == &cleave_op_input && node->results[0].name == NULL);
+}
+
 /**
  * cleave_graph_add_input:
  * @graph: the graph to add to
@@ -313,13 +325,8 @@ cleave_graph_add_input (CleaveGraph *graph,
   CleaveInputAttrs attrs = { *type };
   CleaveNode *node;
 
-  for (guint i = 0; i < graph->inputs->len; i++)
-    {
-      g_autofree char *other = cleave_result_dup_name (g_ptr_array_index (graph->inputs, i));
-
-      if (g_str_equal (other, name))
-        return cleave_fail_null (error, CLEAVE_ERROR_OPTION, "there are two inputs '%s'", name);
-    }
+  if (has_input (graph, name))
+    return cleave_fail_null (error, CLEAVE_ERROR_OPTION, "there are two inputs '%s'", name);
   node = cleave_graph_add (graph, &cleave_op_input, name, NULL, 0, 1, &attrs, error);
   if (node == NULL)
     return NULL;

@@ -20,6 +20,8 @@ LIMIT = 2.3
 LIMIT_BYTES = 1450
 # And so many instructions.  57,000 when this was written.
 LIMIT_INSTRUCTIONS = 63000
+# A program for 64 threads may take this many times the memory of one for 2 threads.
+LIMIT_THREADS = 1.1
 
 
 def close(nodes, last, weights=(), shape=None):
@@ -93,6 +95,12 @@ def branches(n):
                  [tensor('w', [4, 4, 3, 3], floats(144))])
 
 
+def inputs(n):
+    nodes = [node('Relu', [f'x{i}'], [f'r{i}'], f'relu{i}') for i in range(n)]
+    nodes.append(node('Concat', [f'r{i}' for i in range(n)], ['y'], 'last', axis=1))
+    return model(nodes, [value_info(f'x{i}', [1, 1, 8, 4]) for i in range(n)], [value_info('y', [1, n, 8, 4])])
+
+
 def parallel(n):
     nodes = [node('Relu', ['x'], [f'y{i}'], f'relu{i}') for i in range(n - 1)] + [node('Relu', ['x'], ['y'], 'last')]
     return model(nodes, [value_info('x', SHAPE)],
@@ -129,6 +137,7 @@ KINDS = {
     'wide': (wide, COMMANDS),
     'joined': (joined, COMMANDS),
     'branches': (branches, {'fit': ['fit', 'MODEL'], **COMMANDS}),
+    'inputs': (inputs, pick('info', 'dot', 'split all')),
     'parallel': (parallel, COMMANDS),
     'pieces': (pieces, {'split': ['split', 'MODEL', '--node', 'last', '--dims', '2', '--chunk-size', '1', '-o',
                                   'OUT.onnx']}),
@@ -159,10 +168,10 @@ def measure(folder, make, words, sizes=SIZES):
     return [c - counts[0] for c in counts[1:]]
 
 
-def peak_bytes(folder, n):
+def peak_bytes(folder, n, make, words):
     with open(os.path.join(folder, 'model.onnx'), 'wb') as file:
-        file.write(chain(n))
-    words = [{'MODEL': 'model.onnx', 'OUT.onnx': 'out.onnx'}.get(word, word) for word in DEEP]
+        file.write(make(n))
+    words = [{'MODEL': 'model.onnx', 'OUT.onnx': 'out.onnx'}.get(word, word) for word in words]
     child = subprocess.Popen([CLEAVE] + words, cwd=folder, stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(child.pid, 0)
     child.returncode = status
@@ -170,12 +179,32 @@ def peak_bytes(folder, n):
     return usage.ru_maxrss * 1024
 
 
+# Bytes of a node when a program is made.
+def compile_bytes(folder, make, threads):
+    words = ['compile', 'MODEL', '--threads', str(threads), '--as-is', '-o', 'out.plan']
+    return (peak_bytes(folder, 6020, make, words) - peak_bytes(folder, 20, make, words)) / 6000
+
+
+def check_threads(folder):
+    wrong = 0
+    for kind in [dense, wide]:
+        few, many = (compile_bytes(folder, kind, threads) for threads in [2, 64])
+        good = many <= LIMIT_THREADS * few
+        wrong += not good
+        print(f'{"" if good else "TOO MANY: "}{kind.__name__}, compile: {few:.0f} bytes a node with 2 threads, '
+              f'{many:.0f} with 64', flush=True)
+    return wrong
+
+
 def main():
-    wrong = n_checked = 0
     with tempfile.TemporaryDirectory() as folder:
-        n_bytes = (peak_bytes(folder, 20020) - peak_bytes(folder, 20)) / 20000
+        wrong = check_threads(folder)
+        n_checked = 0
+        n_bytes = (peak_bytes(folder, 20020, chain, DEEP) - peak_bytes(folder, 20, chain, DEEP)) / 20000
         print(f'split deep: {n_bytes:.0f} bytes a node of a chain, at most {LIMIT_BYTES}', flush=True)
         wrong += n_bytes > LIMIT_BYTES
+        if wrong:
+            sys.exit(1)  # what follows is skipped on machines that do not count instructions
         n_instructions = measure(folder, chain, DEEP, [SIZES[-1]])[0] / (SIZES[-1] - 20)
         print(f'split deep: {n_instructions:.0f} instructions a node of a chain, at most {LIMIT_INSTRUCTIONS}', flush=True)
         wrong += n_instructions > LIMIT_INSTRUCTIONS

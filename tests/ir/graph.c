@@ -151,6 +151,10 @@ START_TEST (wrong_nodes_are_errors_and_change_nothing)
   cleave_assert_error (&error, CLEAVE_ERROR_OPTION, "Add 'a': the operand B is missing");
   ck_assert_ptr_null (cleave_graph_add_input (graph, "x", &type, &error));
   cleave_assert_error (&error, CLEAVE_ERROR_OPTION, "there are two inputs 'x'");
+  cleave_result_set_name (x, "other name"); /* a name that is given later counts as well */
+  ck_assert_ptr_null (cleave_graph_add_input (graph, "other name", &type, &error));
+  cleave_assert_error (&error, CLEAVE_ERROR_OPTION, "there are two inputs 'other name'");
+  cleave_result_set_name (x, NULL);
   ck_assert (!cleave_graph_add_output (graph, "out", x, &error));
   cleave_assert_error (&error, CLEAVE_ERROR_OPTION, "there are two outputs 'out'");
   cleave_assert_dump (graph, printed);
