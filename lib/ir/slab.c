@@ -29,17 +29,30 @@
 
 typedef struct
 {
-  guint index;                  /* among the slab's blocks */
-  guint n_items;                /* that are taken */
-  guint end;                    /* byte where what nobody has had yet begins */
-  gpointer free[MAX_UNITS + 1]; /* items that were given back, by their units: each has the next */
+  guint index;                 /* among the slab's blocks */
+  guint n_items;               /* that are taken */
+  guint end;                   /* byte where what nobody has had yet begins */
+  guint16 free[MAX_UNITS + 1]; /* of each number of units: byte of the first free item, or 0 */
 } Block;
+
+/* A free item.  Blocks that have free items of the same size are linked by the first of these. */
+typedef struct
+{
+  guint next;   /* byte of the next free item of the size in the block, or 0 */
+  guint before; /* in the first item: the block before, or NO_BLOCK */
+  guint after;  /* in the first item: the block after, or NO_BLOCK */
+} Free;
+
+G_STATIC_ASSERT (sizeof (Free) <= UNIT);
+
+#define NO_BLOCK G_MAXUINT
 
 struct _CleaveSlab
 {
-  GPtrArray *blocks;           /* Block */
-  Block *filling[2];           /* those that are not full, of names and of nodes */
-  Block *other[MAX_UNITS + 1]; /* the one to which an item of so many units was given back last */
+  GPtrArray *blocks;          /* Block; NULL: it was given back */
+  GArray *spare;              /* guint: the indices of those */
+  Block *filling[2];          /* those that are not full, of names and of nodes */
+  guint first[MAX_UNITS + 1]; /* of each number of units: a block with free items, or NO_BLOCK */
 };
 
 CleaveSlab *
@@ -48,6 +61,9 @@ cleave_slab_new (void)
   CleaveSlab *slab = g_new0 (CleaveSlab, 1);
 
   slab->blocks = g_ptr_array_new_with_free_func (free);
+  slab->spare = g_array_new (FALSE, FALSE, sizeof (guint));
+  for (guint i = 0; i <= MAX_UNITS; i++)
+    slab->first[i] = NO_BLOCK;
   return slab;
 }
 
@@ -55,21 +71,70 @@ void
 cleave_slab_free (CleaveSlab *slab)
 {
   g_ptr_array_unref (slab->blocks);
+  g_array_unref (slab->spare);
   g_free (slab);
 }
 
 static Block *
 add_block (CleaveSlab *slab)
 {
+  guint index = slab->blocks->len;
   gpointer memory;
   Block *block;
 
   if (posix_memalign (&memory, BLOCK_BYTES, BLOCK_USED) != 0)
     g_error ("there is no memory for the nodes of a graph");
-  block = memory;
-  *block = (Block){ .index = slab->blocks->len, .end = FIRST_BYTE };
-  g_ptr_array_add (slab->blocks, block);
+  if (slab->spare->len > 0)
+    {
+      index = g_array_index (slab->spare, guint, slab->spare->len - 1);
+      g_array_set_size (slab->spare, slab->spare->len - 1);
+    }
+  else
+    g_ptr_array_add (slab->blocks, NULL);
+  block = slab->blocks->pdata[index] = memory;
+  *block = (Block){ .index = index, .end = FIRST_BYTE };
   return block;
+}
+
+/* Lists */
+
+static Free *
+get_free (Block *block, gsize units)
+{
+  return (Free *) (gpointer) ((char *) block + block->free[units]);
+}
+
+static Free *
+get_free_at (const CleaveSlab *slab, guint index, gsize units)
+{
+  return get_free (slab->blocks->pdata[index], units);
+}
+
+/* Takes a block out of the list of those with free items of a size. */
+static void
+unlink_block (CleaveSlab *slab, Block *block, gsize units)
+{
+  const Free *item = get_free (block, units);
+
+  if (item->after != NO_BLOCK)
+    get_free_at (slab, item->after, units)->before = item->before;
+  if (item->before != NO_BLOCK)
+    get_free_at (slab, item->before, units)->after = item->after;
+  else
+    slab->first[units] = item->after;
+}
+
+/* Makes a block the first of those with free items of a size. */
+static void
+link_block (CleaveSlab *slab, Block *block, gsize units)
+{
+  Free *item = get_free (block, units);
+
+  item->before = NO_BLOCK;
+  item->after = slab->first[units];
+  if (item->after != NO_BLOCK)
+    get_free_at (slab, item->after, units)->before = block->index;
+  slab->first[units] = block->index;
 }
 
 /* What nobody has had yet. */
@@ -92,31 +157,34 @@ gpointer
 cleave_slab_take (CleaveSlab *slab, gsize n_bytes)
 {
   gsize units = (n_bytes + UNIT - 1) / UNIT;
-  gpointer *item;
   Block *block;
+  Free *item;
 
   if (IS_LARGE (units))
     return g_malloc (n_bytes);
-  block = slab->other[units];
-  if (block == NULL || block->free[units] == NULL)
+  if (slab->first[units] == NO_BLOCK)
     return take_new (slab, units);
-  item = block->free[units];
-  block->free[units] = *item;
+  block = slab->blocks->pdata[slab->first[units]];
+  item = get_free (block, units);
+  unlink_block (slab, block, units);
+  block->free[units] = (guint16) item->next;
+  if (item->next != 0)
+    link_block (slab, block, units);
   block->n_items++;
   return item;
 }
 
-/* The last block takes its place. */
 static void
 remove_block (CleaveSlab *slab, Block *block)
 {
-  Block *last = slab->blocks->pdata[slab->blocks->len - 1];
+  guint index = block->index;
 
-  for (guint i = 0; i <= MAX_UNITS; i++)
-    if (slab->other[i] == block)
-      slab->other[i] = NULL;
-  last->index = block->index;
-  g_ptr_array_remove_index_fast (slab->blocks, block->index);
+  for (gsize units = 0; units <= MAX_UNITS; units++)
+    if (block->free[units] != 0)
+      unlink_block (slab, block, units);
+  g_array_append_val (slab->spare, index);
+  slab->blocks->pdata[index] = NULL;
+  free (block);
 }
 
 void
@@ -130,9 +198,11 @@ cleave_slab_give_back (CleaveSlab *slab, gpointer item, gsize n_bytes)
   if (IS_LARGE (units) || slab == NULL)
     return;
   block = (Block *) ((guintptr) item & ~(guintptr) (BLOCK_BYTES - 1));
-  *(gpointer *) item = block->free[units];
-  block->free[units] = item;
-  slab->other[units] = block;
+  if (block->free[units] != 0)
+    unlink_block (slab, block, units);
+  ((Free *) item)->next = block->free[units];
+  block->free[units] = (guint16) ((char *) item - (char *) block);
+  link_block (slab, block, units);
   if (--block->n_items == 0 && block != slab->filling[0] && block != slab->filling[1])
     remove_block (slab, block);
 }

@@ -84,12 +84,74 @@ START_TEST (what_was_given_back_is_taken_again)
 END_TEST
 #endif
 
+#if !CLEAVE_SANITIZED
+static gpointer
+find_block (gconstpointer item)
+{
+  return GUINT_TO_POINTER ((guint) ((guintptr) item >> 13));
+}
+
+/* Nine items of ten go, so that every block keeps some. */
+START_TEST (free_items_of_all_blocks_are_taken_again)
+{
+  CleaveSlab *slab = cleave_slab_new ();
+  g_autoptr (GHashTable) blocks = g_hash_table_new (NULL, NULL);
+  g_autofree gpointer *items = g_new (gpointer, 10000);
+  guint n_blocks;
+
+  for (guint i = 0; i < 10000; i++)
+    {
+      items[i] = cleave_slab_take (slab, 200);
+      g_hash_table_add (blocks, find_block (items[i]));
+    }
+  n_blocks = g_hash_table_size (blocks);
+  ck_assert_uint_gt (n_blocks, 100);
+  for (guint i = 0; i < 10000; i++)
+    if (i % 10 != 0)
+      cleave_slab_give_back (slab, items[i], 200);
+  for (guint i = 0; i < 10000; i++)
+    if (i % 10 != 0)
+      g_hash_table_add (blocks, find_block (cleave_slab_take (slab, 200)));
+  ck_assert_uint_le (g_hash_table_size (blocks), n_blocks + 2);
+  cleave_slab_free (slab);
+}
+END_TEST
+
+/* As many items as before come and go for a long time, in an order of their own. */
+START_TEST (memory_does_not_grow_under_churn)
+{
+  CleaveSlab *slab = cleave_slab_new ();
+  g_autoptr (GRand) rand = g_rand_new_with_seed (1);
+  g_autoptr (GHashTable) blocks = g_hash_table_new (NULL, NULL);
+  g_autofree Item *items = g_new0 (Item, 4000);
+  guint n_first = 0;
+
+  for (guint turn = 0; turn < 400000; turn++)
+    {
+      Item *item = &items[g_rand_int_range (rand, 0, 4000)];
+
+      if (item->bytes != NULL)
+        cleave_slab_give_back (slab, item->bytes, item->n);
+      item->n = g_rand_boolean (rand) ? 256 : 48;
+      item->bytes = cleave_slab_take (slab, item->n);
+      g_hash_table_add (blocks, find_block (item->bytes));
+      if (turn == 40000)
+        n_first = g_hash_table_size (blocks);
+    }
+  ck_assert_msg (g_hash_table_size (blocks) <= n_first + n_first / 10, "%u blocks became %u",
+                 n_first, g_hash_table_size (blocks));
+  cleave_slab_free (slab);
+}
+END_TEST
+#endif
+
 static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "slab", items_lie_apart_whatever_comes_and_goes,
 #if !CLEAVE_SANITIZED
-                   what_was_given_back_is_taken_again,
+                   what_was_given_back_is_taken_again, free_items_of_all_blocks_are_taken_again,
+                   memory_does_not_grow_under_churn,
 #endif
                    NULL);
 }
