@@ -5,10 +5,12 @@
 
 #include "op.h"
 
+/* The axis is one of operand 0.  A scalar, and a call without operands, have axis 0 alone. */
 static gboolean
-normalise_axis (const CleaveAttr *attr, gint64 *axis, guint rank, GError **error)
+normalise_axis (const CleaveCall *call, const CleaveAttr *attr, gint64 *axis, GError **error)
 {
-  gint64 n = MAX ((gint64) rank, 1); /* a scalar counts as one element along axis 0 */
+  guint rank = call->n_operands > 0 ? call->operands[0].shape.rank : 0;
+  gint64 n = MAX ((gint64) rank, 1);
 
   if (*axis < -n || *axis >= n)
     return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE,
@@ -35,8 +37,7 @@ normalise_int (const CleaveCall *call, const CleaveAttr *attr, gint64 *value, GE
 {
   if (attr->has_minimum && attr->minimum > 0 && *value == 0)
     *value = (gint64) attr->fallback;
-  if ((attr->flags & CLEAVE_ATTR_AXIS) != 0 &&
-      !normalise_axis (attr, value, call->n_operands > 0 ? call->operands[0].shape.rank : 0, error))
+  if ((attr->flags & CLEAVE_ATTR_AXIS) != 0 && !normalise_axis (call, attr, value, error))
     return FALSE;
   return check_minimum (attr, *value, error);
 }
@@ -51,8 +52,7 @@ normalise_ints (const CleaveCall *call, const CleaveAttr *attr, CleaveInts *ints
                         attr->name, ints->n, (guint) G_N_ELEMENTS (ints->v));
   for (guint i = 0; i < ints->n; i++)
     {
-      if ((attr->flags & CLEAVE_ATTR_AXIS) != 0 &&
-          !normalise_axis (attr, &ints->v[i], call->operands[0].shape.rank, error))
+      if ((attr->flags & CLEAVE_ATTR_AXIS) != 0 && !normalise_axis (call, attr, &ints->v[i], error))
         return FALSE;
       if (!check_minimum (attr, ints->v[i], error))
         return FALSE;

@@ -85,7 +85,7 @@ begin (Analysis *analysis, const CleaveGraph *graph, const gboolean *without)
       {
         const CleaveNode *from = get_producer (node, i);
 
-        if (from == NULL || (without != NULL && (without[from->id] || without[node->id])))
+        if (from == NULL || without[from->id] || without[node->id])
           continue;
         push_edge (&edges, from->id, node->id);
       }

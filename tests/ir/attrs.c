@@ -232,11 +232,29 @@ START_TEST (what_is_out_of_range_is_an_error)
 }
 END_TEST
 
+/* An op checks the number of its operands itself, and may do so later. */
+START_TEST (axes_of_no_operand_are_those_of_a_scalar)
+{
+  const CleaveCall none = { .op = &op, .n_results = 1 };
+  Attrs *attrs = defaults ();
+  g_autoptr (GError) error = NULL;
+
+  attrs->axes = CLEAVE_INTS (-1, 0);
+  ck_assert (cleave_attrs_normalise (&none, attrs, &error));
+  ck_assert_int_eq (attrs->axes.v[0], 0);
+  attrs->axes = CLEAVE_INTS (1);
+  ck_assert (!cleave_attrs_normalise (&none, attrs, &error));
+  cleave_assert_error (&error, CLEAVE_ERROR_ATTRIBUTE,
+                       "axes must be between -1 and 0 for rank 0, not 1");
+  cleave_attrs_free (&op, attrs);
+}
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "attributes", defaults_are_not_printed,
-                   every_kind_is_brought_to_its_form_and_printed,
+  cleave_add_case (suite, "attributes", axes_of_no_operand_are_those_of_a_scalar,
+                   defaults_are_not_printed, every_kind_is_brought_to_its_form_and_printed,
                    zero_and_lists_of_defaults_stand_for_the_default,
                    a_copy_is_equal_and_hashes_alike, parts_of_a_tensor_hash_by_their_elements,
                    every_field_counts, what_is_out_of_range_is_an_error, NULL);

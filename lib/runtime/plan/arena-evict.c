@@ -235,6 +235,18 @@ begin (Eviction *e, const gint64 *offsets)
   return TRUE;
 }
 
+/* Returns memory even if there are no conflicts. */
+static guint *
+dup_conflicts (const CleaveArenaTask *task)
+{
+  guint n = task->begin[task->n_buffers];
+  guint *conflicts = g_new (guint, (gsize) n + 1);
+
+  if (n > 0)
+    memcpy (conflicts, task->conflicts, n * sizeof *conflicts);
+  return conflicts;
+}
+
 gboolean
 cleave_arena_evict (const CleaveArenaTask *task,
                     gint64 capacity,
@@ -245,7 +257,7 @@ cleave_arena_evict (const CleaveArenaTask *task,
 {
   guint n = task->n_buffers;
   g_autofree gint64 *placed = g_new (gint64, n), *prices = g_new (gint64, n);
-  g_autofree guint *conflicts = g_memdup2 (task->conflicts, task->begin[n] * sizeof (guint));
+  g_autofree guint *conflicts = dup_conflicts (task);
   g_autofree CleaveArenaEdge *edges = g_new (CleaveArenaEdge, 3 * (gsize) n);
   g_autofree double *ranks = g_new (double, n);
   g_autofree guint *away = g_new (guint, n), *waiting = g_new (guint, n);

@@ -2,6 +2,7 @@
 
 #include "../../../lib/runtime/plan/arena.h"
 #include "../../../lib/runtime/plan/arena-edges.h"
+#include "../../../lib/runtime/plan/arena-evict.h"
 #include "../../../lib/runtime/plan/arena-sweep.h"
 
 #include "run-help.h"
@@ -100,6 +101,21 @@ place (const Lifetime *lifetimes, guint n, gint64 *bound)
   case_clear (&c);
   return size - *bound;
 }
+
+START_TEST (buffers_without_conflicts_lie_over_each_other)
+{
+  const Lifetime lifetimes[] = { { 64, 0, 1 }, { 128, 2, 3 }, { 64, 4, 5 } };
+  gint64 n_visits = 1000;
+  Case c;
+
+  case_init (&c, lifetimes, G_N_ELEMENTS (lifetimes));
+  c.task.conflicts = NULL;
+  ck_assert (cleave_arena_evict (&c.task, 128, CLEAVE_EVICT_LARGEST, 1, &n_visits, c.offsets));
+  for (guint i = 0; i < G_N_ELEMENTS (lifetimes); i++)
+    ck_assert (c.offsets[i] >= 0 && c.offsets[i] + lifetimes[i].n_bytes <= 128);
+  case_clear (&c);
+}
+END_TEST
 
 static int
 compare_first (gconstpointer a, gconstpointer b)
@@ -403,6 +419,7 @@ add_tests (Suite *suite)
 {
   cleave_add_case (suite, "place", edges_are_sorted_and_equals_stay, chain_takes_two_neighbours,
                    long_buffer_does_not_cut_the_arena, empty_buffers_take_nothing,
+                   buffers_without_conflicts_lie_over_each_other,
                    random_lifetimes_stay_near_the_bound,
                    bound_out_of_reach_is_not_all_that_is_tried, NULL);
   cleave_add_case (suite, "sweep", swept_buffers_in_use_at_once_are_apart, swept_gaps_are_joined,
