@@ -107,11 +107,17 @@ cleave_program_run_step (const CleaveProgram *program, guint step)
   do_task (program, &program->tasks[step], program->scratch[program->schedule->thread[step]]);
 }
 
+/* Lets the other thread of a core work while this one waits.  Without it, the waiting thread would
+ * fill the core's pipelines with loads of the same line. */
 static inline void
 relax (void)
 {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause ();
+#elif defined(__aarch64__) || (defined(__ARM_ARCH) && __ARM_ARCH >= 7)
+  __asm__ volatile("yield" ::: "memory");
+#else
+  __asm__ volatile("" ::: "memory"); /* the compiler must not remove the loop */
 #endif
 }
 

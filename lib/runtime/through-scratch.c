@@ -47,8 +47,18 @@ reads (gconstpointer state, guint operand)
          through->family->reads (through->state, operand);
 }
 
-/* It is made of a task that is prepared. */
-static const CleaveKernelFamily family = { .run = run, .free = clear, .reads = reads };
+static void
+add_memory (gconstpointer state, GArray *lines)
+{
+  const Through *through = state;
+
+  cleave_kernel_add_memory (through->family, through->state, lines);
+}
+
+/* Has no `prepare`: cleave_task_go_through_scratch() wraps the kernel of a prepared task. */
+static const CleaveKernelFamily family = {
+  .run = run, .free = clear, .reads = reads, .n_state = sizeof (Through), .add_memory = add_memory
+};
 
 void
 cleave_task_go_through_scratch (CleaveTask *task, gsize *n_scratch)

@@ -4,6 +4,7 @@
 
 #include "../../lib/runtime/program-private.h"
 #include "../../lib/runtime/quantized-tiles.h"
+#include "../../lib/runtime/through-scratch.h"
 
 START_TEST (lines_are_united)
 {
@@ -169,6 +170,66 @@ START_TEST (a_group_has_the_footprint_of_its_kernels)
 }
 END_TEST
 
+/* A band of 12 x 12 pixels has two tables of 8 bytes a pixel: 36 lines.  Level v4 has another
+ * kernel. */
+START_TEST (a_depthwise_convolution_has_the_footprint_of_its_tables)
+{
+  CleaveProgramOptions options = { .n_threads = 1 };
+  g_autoptr (GString) text = g_string_new ("%x = Input : uint8 1x32x12x12\n"
+                                           "%w = Constant seed=1 : int8 32x1x3x3\n");
+  g_autoptr (GError) error = NULL;
+  g_autoptr (CleaveGraph) graph = NULL;
+  g_autoptr (CleaveProgram) program = NULL;
+  guint n_checked = 0;
+
+  for (guint i = 0; i < 40; i++)
+    g_string_append_printf (
+        text, "%%y%u = ConvInteger %%x, %%w group=32 pads=1,1,1,1\noutput %%y%u\n", i, i);
+  graph = cleave_graph_parse (text->str, NULL, &error);
+  cleave_assert_no_error (error);
+  g_setenv ("CLEAVE_LEVEL", "v3", TRUE);
+  program = cleave_program_new (graph, &options, &error);
+  g_unsetenv ("CLEAVE_LEVEL");
+  cleave_assert_no_error (error);
+  for (guint s = 0; s < program->n_tasks; s++)
+    {
+      const CleaveTask *task = &program->tasks[s];
+
+      if (task->kind != CLEAVE_STEP_COMPUTE || task->family == NULL ||
+          task->family != cleave_kernel_find_at (&task->instance.call, "v3"))
+        continue;
+      ck_assert_uint_gt (count_lines (&program->footprints, s), 36);
+      n_checked++;
+    }
+  ck_assert (n_checked == 40 || !cleave_kernel_level_runs ("v3") || g_getenv ("CK_FORK") != NULL);
+}
+END_TEST
+
+static void
+add_state (gconstpointer state, GArray *lines)
+{
+  cleave_memory_lines_add (lines, *(gconstpointer const *) state, 1024);
+}
+
+/* A kernel whose result goes through scratch reads what it reads without. */
+START_TEST (a_kernel_that_goes_through_scratch_keeps_its_footprint)
+{
+  static char table[1024];
+  gconstpointer state = table;
+  const CleaveKernelFamily family = { .n_state = sizeof state, .add_memory = add_state };
+  CleaveView result = { .type = CLEAVE_TYPE (CLEAVE_FLOAT32, 4) };
+  CleaveTask task = { .family = &family, .state = &state, .instance = { .results = &result } };
+  g_autoptr (GArray) lines = g_array_new (FALSE, FALSE, sizeof (CleaveMemoryLines));
+  gsize n_scratch = 0;
+
+  cleave_task_go_through_scratch (&task, &n_scratch);
+  cleave_kernel_add_memory (task.family, task.state, lines);
+  ck_assert_uint_eq (lines->len, 3);
+  ck_assert_uint_ge (g_array_index (lines, CleaveMemoryLines, 2).n, 1024 / CLEAVE_CACHE_LINE);
+  task.family->free (task.state);
+}
+END_TEST
+
 /* Its state is gone, and the reference kernel has none. */
 START_TEST (a_family_may_refuse_with_a_state_half_made)
 {
@@ -189,6 +250,8 @@ add_tests (Suite *suite)
 
   cleave_add_case (suite, "lines", lines_are_united, few_steps_stay_in_the_cache,
                    a_group_has_the_footprint_of_its_kernels,
+                   a_depthwise_convolution_has_the_footprint_of_its_tables,
+                   a_kernel_that_goes_through_scratch_keeps_its_footprint,
                    a_family_may_refuse_with_a_state_half_made, NULL);
   tcase_add_loop_test (steps, a_step_fetches_what_the_next_one_reads, 0, 2);
   suite_add_tcase (suite, steps);

@@ -207,12 +207,19 @@ make_line_of_turns (const Box *line, gconstpointer attrs, guint32 quarter, Loop 
   float *y = line->y, most = largest (a, line->n);
 
   if (most <= CLEAVE_TURN_NEAR)
-    CLEAVE_INDEPENDENT
-  for (gint64 k = 0; k < line->n; k++)
-    y[k] = cleave_f32_turn_near (a[k], quarter);
-  else if (most <= CLEAVE_TURN_MOST) CLEAVE_INDEPENDENT for (gint64 k = 0; k < line->n; k++) y[k] =
-      cleave_f32_turn_any (a[k], quarter);
-  else loop (line, attrs);
+    {
+      CLEAVE_INDEPENDENT
+      for (gint64 k = 0; k < line->n; k++)
+        y[k] = cleave_f32_turn_near (a[k], quarter);
+    }
+  else if (most <= CLEAVE_TURN_MOST)
+    {
+      CLEAVE_INDEPENDENT
+      for (gint64 k = 0; k < line->n; k++)
+        y[k] = cleave_f32_turn_any (a[k], quarter);
+    }
+  else
+    loop (line, attrs);
 }
 
 static void

@@ -392,8 +392,16 @@ static void
 add_memory (gconstpointer state, GArray *lines)
 {
   const Plan *s = state;
+  gsize n = (gsize) (s->image.band * s->image.axis[2].n_y) * sizeof (gint64);
 
-  cleave_kernel_add_memory (s->better, s->state, lines);
+  if (s->better != NULL)
+    {
+      cleave_kernel_add_memory (s->better, s->state, lines);
+      return;
+    }
+  cleave_memory_lines_add (lines, s->tap_at, (gsize) (s->n_taps + 1) * sizeof *s->tap_at);
+  cleave_memory_lines_add (lines, s->x_at, n);
+  cleave_memory_lines_add (lines, s->y_at, n);
 }
 
 extern const CleaveKernelFamily
