@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "channels.h"
+#include <cleave/cleave-error.h>
+#include <cleave/cleave-mpi.h>
+
+#include "check.h"
 
 #include <gio/gio.h>
 #include <string.h>

@@ -21,31 +21,30 @@
 /* Programs of one process may run at once, and MPI allows one thread at a time. */
 static GMutex mpi_lock;
 
-gboolean
-cleave_mpi_check (int code, const char *what, GError **error)
+/* Both copies are collective, so a rank makes the second one even if the first has failed. */
+static gboolean
+copy_communicator (CleaveChannelSet *channels, MPI_Comm comm, GError **error)
 {
-  char text[MPI_MAX_ERROR_STRING] = "";
-  int length = 0;
+  int first = MPI_Comm_dup (comm, &channels->comm);
+  int second = MPI_Comm_dup (comm, &channels->alarm);
 
-  if (code == MPI_SUCCESS)
-    return TRUE;
-  MPI_Error_string (code, text, &length);
-  g_set_error (error, G_IO_ERROR, G_IO_ERROR_FAILED, "cannot %s: %s", what, text);
-  return FALSE;
+  return cleave_mpi_check (first != MPI_SUCCESS ? first : second, "copy the communicator", error);
 }
 
 gboolean
 cleave_channels_init (CleaveChannelSet *channels, MPI_Comm comm, GError **error)
 {
-  int code;
+  g_autoptr (GError) own = NULL;
 
   channels->comm = channels->alarm = MPI_COMM_NULL;
   channels->expected = g_array_new (FALSE, FALSE, sizeof (CleaveArrival));
-  code = MPI_Comm_dup (comm, &channels->comm);
-  if (code == MPI_SUCCESS)
-    code = MPI_Comm_dup (comm, &channels->alarm);
-  if (!cleave_mpi_check (code, "copy the communicator", error))
-    return FALSE;
+  copy_communicator (channels, comm, &own);
+  if (!cleave_mpi_agree (comm, own, error))
+    {
+      /* To free a communicator is collective, and one rank has none: the others keep theirs. */
+      channels->comm = channels->alarm = MPI_COMM_NULL;
+      return FALSE;
+    }
   MPI_Comm_set_errhandler (channels->comm, MPI_ERRORS_RETURN);
   MPI_Comm_set_errhandler (channels->alarm, MPI_ERRORS_RETURN);
   MPI_Comm_rank (channels->comm, &channels->rank);
@@ -352,13 +351,13 @@ receive (gpointer data, guint message)
 {
   CleaveChannelSet *channels = data;
   MPI_Status status;
-  int n_bytes = 0;
+  MPI_Count n_bytes = 0;
 
   if (!wait_for (channels, &channels->channels[message], &status))
     return FALSE;
   if (channels->channels[message].is_near)
     return TRUE;
-  if (MPI_Get_count (&status, MPI_BYTE, &n_bytes) == MPI_SUCCESS)
+  if (MPI_Get_elements_x (&status, MPI_BYTE, &n_bytes) == MPI_SUCCESS)
     {
       channels->n_received++;
       channels->received_bytes += n_bytes;

@@ -5,10 +5,8 @@
 #include <cleave/cleave-mpi.h>
 
 #include "arrivals.h"
+#include "check.h"
 #include "progress.h"
-
-/* Sets an error that tells what was to be done and what MPI says; TRUE if there is none. */
-gboolean cleave_mpi_check (int code, const char *what, GError **error);
 
 /* One message, and the request that is started in each run if MPI carries it. */
 typedef struct
@@ -39,10 +37,9 @@ typedef struct
   gint64 n_sent, n_received, sent_bytes, received_bytes;
 } CleaveChannelSet;
 
-/* Communicators of its own; collective. */
+/* Copies the communicator.  Collective: if it fails on one rank, it fails on all. */
 gboolean cleave_channels_init (CleaveChannelSet *channels, MPI_Comm comm, GError **error);
-gboolean
-cleave_channels_open (CleaveChannelSet *channels, const CleavePlacement *placement, GError **error);
+void cleave_channels_open (CleaveChannelSet *channels, const CleavePlacement *placement);
 /* Collective, before the first run: finds out which messages MPI need not carry. */
 gboolean
 cleave_channels_meet (CleaveChannelSet *channels, const CleaveProgram *program, GError **error);

@@ -63,7 +63,7 @@ static int
 measure_peer (MPI_Comm comm, int peer, void *data, CleaveNetwork *slowest)
 {
   double latency = 0, shorter = 0, time = 0;
-  int n_bytes = 1 << 12, code = ping (comm, peer, data, 1, &latency);
+  int n_bytes = 1 << 12, code = ping (comm, peer, data, 1, &latency), end;
 
   if (code == MPI_SUCCESS)
     code = ping (comm, peer, data, n_bytes, &time);
@@ -74,12 +74,11 @@ measure_peer (MPI_Comm comm, int peer, void *data, CleaveNetwork *slowest)
       code = ping (comm, peer, data, n_bytes, &time);
       is_long = time >= LONG_PING;
     }
-  if (code == MPI_SUCCESS)
-    code = MPI_Send (data, 0, MPI_BYTE, peer, 0, comm);
+  end = MPI_Send (data, 0, MPI_BYTE, peer, 0, comm); /* or the peer would wait */
   slowest->latency = MAX (slowest->latency, latency);
   time -= shorter; /* what goes at once, or waits at first, is in both */
   slowest->bandwidth = MIN (slowest->bandwidth, 0.75 * n_bytes / MAX (time, latency));
-  return code;
+  return code != MPI_SUCCESS ? code : end;
 }
 
 /* So that it can be told in words, and given again. */
@@ -91,20 +90,28 @@ round_off (double value)
   return g_ascii_strtod (g_ascii_formatd (text, sizeof text, "%.1e", value), NULL);
 }
 
+/* Returns the first error.  After one the other peers are measured all the same, since they wait.
+ */
 static int
 measure (MPI_Comm comm, void *data, CleaveNetwork *slowest)
 {
-  int rank, n_ranks, step, code = MPI_SUCCESS;
+  int rank, n_ranks, step, first = MPI_SUCCESS;
 
   MPI_Comm_rank (comm, &rank);
   MPI_Comm_size (comm, &n_ranks);
   step = (n_ranks - 2) / MAX_PEERS + 1;
-  for (int peer = 1; peer < n_ranks && code == MPI_SUCCESS; peer += step)
-    if (rank == 0)
-      code = measure_peer (comm, peer, data, slowest);
-    else if (rank == peer)
-      code = echo (comm, data);
-  return code;
+  for (int peer = 1; peer < n_ranks; peer += step)
+    {
+      int code = MPI_SUCCESS;
+
+      if (rank == 0)
+        code = measure_peer (comm, peer, data, slowest);
+      else if (rank == peer)
+        code = echo (comm, data);
+      if (first == MPI_SUCCESS)
+        first = code;
+    }
+  return first;
 }
 
 /**
@@ -126,8 +133,9 @@ cleave_mpi_measure_network (MPI_Comm comm, CleaveNetwork *network, GError **erro
 {
   CleaveNetwork slowest = { .bandwidth = HUGE_VAL };
   g_autofree void *data = NULL;
+  g_autoptr (GError) own = NULL;
   double found[2] = { 0, 0 };
-  int n_ranks, code;
+  int n_ranks, code, end;
 
   g_return_val_if_fail (network != NULL, FALSE);
   MPI_Comm_size (comm, &n_ranks);
@@ -140,9 +148,11 @@ cleave_mpi_measure_network (MPI_Comm comm, CleaveNetwork *network, GError **erro
       found[0] = round_off (slowest.bandwidth);
       found[1] = round_off (slowest.latency);
     }
-  if (code == MPI_SUCCESS)
-    code = MPI_Bcast (found, 2, MPI_DOUBLE, 0, comm);
+  end = MPI_Bcast (found, 2, MPI_DOUBLE, 0, comm);
+  cleave_mpi_check (code != MPI_SUCCESS ? code : end, "measure the network", &own);
+  if (!cleave_mpi_agree (comm, own, error))
+    return FALSE;
   network->bandwidth = found[0];
   network->latency = found[1];
-  return cleave_mpi_check (code, "measure the network", error);
+  return TRUE;
 }

@@ -176,22 +176,23 @@ meet (CleaveNear *near, Peer *peer)
   return peer->arena != NULL;
 }
 
+/* A rank takes part in the second exchange even if the first has failed, or others would wait. */
 static int
 meet_all (CleaveNear *near, MPI_Comm comm, const CleaveProgram *program)
 {
   const Introduction own = introduce (near, program);
   g_autofree Introduction *all = g_new0 (Introduction, (gsize) near->n_ranks);
   g_autofree char *mine = g_new0 (char, (gsize) near->n_ranks);
-  int code = MPI_Allgather (&own, sizeof own, MPI_BYTE, all, sizeof own, MPI_BYTE, comm);
+  int first = MPI_Allgather (&own, sizeof own, MPI_BYTE, all, sizeof own, MPI_BYTE, comm), second;
 
-  for (int r = 0; r < near->n_ranks && code == MPI_SUCCESS; r++)
+  for (int r = 0; r < near->n_ranks && first == MPI_SUCCESS; r++)
     {
       near->peers[r].is = all[r];
       mine[r] = r != near->rank && own.pid >= 0 && meet (near, &near->peers[r]);
     }
-  return code != MPI_SUCCESS ? code
-                             : MPI_Allgather (mine, near->n_ranks, MPI_BYTE, near->can_read,
-                                              near->n_ranks, MPI_BYTE, comm);
+  second =
+      MPI_Allgather (mine, near->n_ranks, MPI_BYTE, near->can_read, near->n_ranks, MPI_BYTE, comm);
+  return first != MPI_SUCCESS ? first : second;
 }
 
 int

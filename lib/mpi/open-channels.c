@@ -17,25 +17,17 @@ next_tag (GHashTable *counts, const CleaveMessage *message)
   return (*count)++;
 }
 
-static gboolean
-open_channel (CleaveChannel *channel, const CleaveMessage *message, GError **error)
+static void
+open_channel (CleaveChannel *channel, const CleaveMessage *message)
 {
-  if (message->n_bytes > G_MAXINT)
-    {
-      g_set_error (error, CLEAVE_ERROR, CLEAVE_ERROR_OPTION,
-                   "'%s' has %" G_GINT64_FORMAT " bytes, and a message can have %d: split it",
-                   message->value, message->n_bytes, G_MAXINT);
-      return FALSE;
-    }
   channel->value = g_strdup (message->value);
   channel->n_bytes = message->n_bytes;
   channel->from = (int) message->from;
   channel->to = (int) message->to;
-  return TRUE;
 }
 
-gboolean
-cleave_channels_open (CleaveChannelSet *channels, const CleavePlacement *placement, GError **error)
+void
+cleave_channels_open (CleaveChannelSet *channels, const CleavePlacement *placement)
 {
   g_autoptr (GHashTable) counts =
       g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, g_free);
@@ -49,9 +41,7 @@ cleave_channels_open (CleaveChannelSet *channels, const CleavePlacement *placeme
 
       channel->request = MPI_REQUEST_NULL;
       channel->tag = next_tag (counts, message);
-      if (((int) message->from == channels->rank || (int) message->to == channels->rank) &&
-          !open_channel (channel, message, error))
-        return FALSE;
+      if ((int) message->from == channels->rank || (int) message->to == channels->rank)
+        open_channel (channel, message);
     }
-  return TRUE;
 }

@@ -16,7 +16,7 @@ cleave_rank_program_get_channels (CleaveRankProgram *program)
   return &program->channels;
 }
 
-/* With several threads, now one and now another sends and receives. */
+/* With several threads, any of them may send and receive. */
 static gboolean
 check_threads (const CleaveChannelSet *channels,
                const CleaveProgramOptions *options,
@@ -45,7 +45,7 @@ check_n_ranks (const CleaveChannelSet *channels, const CleavePlacement *placemen
   return FALSE;
 }
 
-/* What the lowest rank that differs says, all hear. */
+/* Fails on all ranks with the message of the lowest rank whose placement differs from rank 0's. */
 static gboolean
 check_alike (const CleaveChannelSet *channels, const CleavePlacement *placement, GError **error)
 {
@@ -86,8 +86,9 @@ make (CleaveRankProgram *program,
   CleaveGraph *graph;
 
   program->token = cleave_tensor_new (&token, error);
-  if (program->token == NULL || !cleave_channels_open (&program->channels, placement, error))
+  if (program->token == NULL)
     return;
+  cleave_channels_open (&program->channels, placement);
   graph = cleave_placement_build (placement, (guint) program->channels.rank, &transport);
   g_clear_pointer (&given, cleave_placement_unref);
   if (options != NULL)
@@ -125,10 +126,10 @@ cleave_rank_program_new_take (MPI_Comm comm,
       !check_all (&program->channels, placement, options, error))
     return NULL;
   make (program, g_steal_pointer (&given), options, &own);
-  if (!cleave_mpi_agree (program->channels.comm, own, error) ||
-      !cleave_channels_meet (&program->channels, program->program, error))
+  if (!cleave_mpi_agree (program->channels.comm, own, error))
     return NULL;
-  return g_steal_pointer (&program);
+  cleave_channels_meet (&program->channels, program->program, &own);
+  return cleave_mpi_agree (program->channels.comm, own, error) ? g_steal_pointer (&program) : NULL;
 }
 
 /**
@@ -158,7 +159,11 @@ cleave_rank_program_free (CleaveRankProgram *program)
  * @error: return location for a [struct@GLib.Error]
  *
  * Says where the runs to come read their inputs and write their outputs, as
- * [method@Cleave.Program.bind] does.  Other ranks than 0 need not call it.
+ * [method@Cleave.Program.bind] does.  Other ranks than 0 need not call it.  On error, what was
+ * bound before stays.
+ *
+ * The other ranks do not learn of an error.  If rank 0 is not going to run because of it, all ranks
+ * call [func@Cleave.mpi_agree] first.
  *
  * Returns: %TRUE, or %FALSE on error
  */
@@ -171,14 +176,29 @@ cleave_rank_program_bind (CleaveRankProgram *program,
                           GError **error)
 {
   g_autofree CleaveTensor **all = g_new0 (CleaveTensor *, (gsize) n_inputs + 1);
+  gboolean is_good;
 
   g_return_val_if_fail (program != NULL, FALSE);
   for (guint i = 0; i < n_inputs; i++)
     all[i] = inputs[i];
   all[n_inputs] = program->token;
-  program->is_bound |=
-      cleave_program_bind (program->program, all, n_inputs + 1, outputs, n_outputs, error);
-  return program->is_bound;
+  is_good = cleave_program_bind (program->program, all, n_inputs + 1, outputs, n_outputs, error);
+  program->is_bound |= is_good;
+  return is_good;
+}
+
+/* Binds what a rank other than 0 needs, which has neither inputs nor outputs.  If that fails, the
+ * ranks that would wait for this one are told. */
+static void
+bind_token (CleaveRankProgram *program)
+{
+  g_autoptr (GError) error = NULL;
+
+  if (program->is_bound || program->channels.failure != NULL ||
+      cleave_rank_program_bind (program, NULL, 0, NULL, 0, &error))
+    return;
+  g_prefix_error (&error, "rank %d: ", program->channels.rank);
+  cleave_channels_fail (&program->channels, error);
 }
 
 /**
@@ -200,10 +220,8 @@ cleave_rank_program_run (CleaveRankProgram *program, GError **error)
 
   g_return_val_if_fail (program != NULL, FALSE);
   channels = &program->channels;
-  if (!program->is_bound && channels->rank != 0 &&
-      !cleave_rank_program_bind (program, NULL, 0, NULL, 0, error))
-    return FALSE;
-  g_return_val_if_fail (program->is_bound, FALSE);
+  g_return_val_if_fail (program->is_bound || channels->rank != 0, FALSE);
+  bind_token (program);
   if (channels->failure == NULL)
     {
       cleave_channels_begin (channels);

@@ -2,18 +2,58 @@
 
 #include "requests.h"
 
-/* The type of what lies at a place, once; to be freed. */
+/* MPI counts in ints.  More elements than this are counted in blocks of as many. */
+#define BLOCK ((gint64) 1 << 30)
+
+/* Makes a type of `n` elements of another one, at most G_MAXINT. */
 static int
-make_type (const CleaveMessagePlace *place, MPI_Datatype *type)
+repeat_few (gint64 n, gint64 stride, MPI_Datatype inner, MPI_Datatype *type)
 {
-  int code = MPI_Type_contiguous ((int) place->run_bytes, MPI_BYTE, type);
+  return stride == 1 && inner == MPI_BYTE
+             ? MPI_Type_contiguous ((int) n, inner, type)
+             : MPI_Type_create_hvector ((int) n, 1, (MPI_Aint) stride, inner, type);
+}
+
+/* Makes a type of full blocks and of the elements that are left. */
+static int
+repeat_many (gint64 n, gint64 stride, MPI_Datatype inner, MPI_Datatype *type)
+{
+  const int lengths[] = { 1, 1 };
+  const MPI_Aint at[] = { 0, (MPI_Aint) (n / BLOCK * BLOCK * stride) };
+  MPI_Datatype block = MPI_DATATYPE_NULL, parts[] = { MPI_DATATYPE_NULL, MPI_DATATYPE_NULL };
+  int code = repeat_few (BLOCK, stride, inner, &block);
+
+  if (code == MPI_SUCCESS)
+    code = repeat_few (n / BLOCK, BLOCK * stride, block, &parts[0]);
+  if (code == MPI_SUCCESS)
+    code = repeat_few (n % BLOCK, stride, inner, &parts[1]);
+  if (code == MPI_SUCCESS)
+    code = MPI_Type_create_struct (2, lengths, at, parts, type);
+  for (guint i = 0; i < 2; i++)
+    if (parts[i] != MPI_DATATYPE_NULL)
+      MPI_Type_free (&parts[i]);
+  if (block != MPI_DATATYPE_NULL)
+    MPI_Type_free (&block);
+  return code;
+}
+
+/* Makes a type of `n` elements of another one, `stride` bytes apart. */
+static int
+repeat (gint64 n, gint64 stride, MPI_Datatype inner, MPI_Datatype *type)
+{
+  return n <= G_MAXINT ? repeat_few (n, stride, inner, type) : repeat_many (n, stride, inner, type);
+}
+
+int
+cleave_message_type_init (const CleaveMessagePlace *place, MPI_Datatype *type)
+{
+  int code = repeat (place->run_bytes, 1, MPI_BYTE, type);
 
   for (guint i = 0; i < place->n_loops && code == MPI_SUCCESS; i++)
     {
       MPI_Datatype inner = *type;
 
-      code = MPI_Type_create_hvector ((int) place->counts[i], 1, (MPI_Aint) place->strides[i],
-                                      inner, type);
+      code = repeat (place->counts[i], place->strides[i], inner, type);
       MPI_Type_free (&inner);
     }
   return code == MPI_SUCCESS ? MPI_Type_commit (type) : code;
@@ -28,7 +68,7 @@ cleave_request_init (MPI_Request *request,
                      MPI_Comm comm)
 {
   MPI_Datatype type;
-  int code = make_type (place, &type);
+  int code = cleave_message_type_init (place, &type);
 
   if (code != MPI_SUCCESS)
     return code;

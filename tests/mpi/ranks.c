@@ -12,6 +12,7 @@
 #include "run-help.h"
 
 #include "../../lib/mpi/copy-runs.h"
+#include "../../lib/mpi/requests.h"
 
 #include <cleave/cleave-mpi.h>
 #include <errno.h>
@@ -42,6 +43,71 @@ int
 MPI_Start (MPI_Request *request)
 {
   return starts_left-- > 0 ? PMPI_Start (request) : MPI_ERR_OTHER;
+}
+
+/* Calls that other ranks take part in.  A collective one takes place and then fails on this rank,
+ * as often as it is called; of those that send, one sends nothing. */
+static gint dups_left = G_MAXINT, gathers_left = G_MAXINT, sends_left = G_MAXINT;
+
+int
+MPI_Comm_dup (MPI_Comm comm, MPI_Comm *copy)
+{
+  int code = PMPI_Comm_dup (comm, copy);
+
+  if (dups_left-- > 0)
+    return code;
+  *copy = MPI_COMM_NULL;
+  return MPI_ERR_OTHER;
+}
+
+int
+MPI_Allgather (const void *sent,
+               int n_sent,
+               MPI_Datatype sent_type,
+               void *received,
+               int n_received,
+               MPI_Datatype received_type,
+               MPI_Comm comm)
+{
+  int code = PMPI_Allgather (sent, n_sent, sent_type, received, n_received, received_type, comm);
+
+  return gathers_left-- > 0 ? code : MPI_ERR_OTHER;
+}
+
+int
+MPI_Send (const void *data, int n, MPI_Datatype type, int to, int tag, MPI_Comm comm)
+{
+  return sends_left-- == 0 ? MPI_ERR_OTHER : PMPI_Send (data, n, type, to, tag, comm);
+}
+
+/* The library's own function, which fails when it is told to: the linker sends calls here. */
+static gboolean binding_fails;
+
+gboolean __real_cleave_program_bind (CleaveProgram *program,
+                                     CleaveTensor *const *inputs,
+                                     guint n_inputs,
+                                     CleaveTensor *const *outputs,
+                                     guint n_outputs,
+                                     GError **error);
+gboolean __wrap_cleave_program_bind (CleaveProgram *program,
+                                     CleaveTensor *const *inputs,
+                                     guint n_inputs,
+                                     CleaveTensor *const *outputs,
+                                     guint n_outputs,
+                                     GError **error);
+
+gboolean
+__wrap_cleave_program_bind (CleaveProgram *program,
+                            CleaveTensor *const *inputs,
+                            guint n_inputs,
+                            CleaveTensor *const *outputs,
+                            guint n_outputs,
+                            GError **error)
+{
+  if (binding_fails)
+    g_set_error (error, CLEAVE_ERROR, CLEAVE_ERROR_BINDING, "told to fail");
+  return !binding_fails &&
+         __real_cleave_program_bind (program, inputs, n_inputs, outputs, n_outputs, error);
 }
 
 /* The system, which fails likewise. */
@@ -383,6 +449,127 @@ assert_no_memory (int which)
   demand (g_get_monotonic_time () - begin < 20 * G_USEC_PER_SEC, "it took long", (guint32) which);
 }
 
+/* A call of MPI fails on one rank while a program is made: no rank waits for it, and the next
+ * program is made as if nothing had happened. */
+static void
+assert_collective_fails (int failing, gint *left, gint n, const char *message)
+{
+  const CleaveProgramOptions options = { .n_threads = 1 };
+  g_autoptr (GError) error = NULL;
+  g_autofree char *prefix = g_strdup_printf ("rank %d: cannot %s", failing, message);
+  CleaveRankProgram *program;
+
+  if (rank == failing)
+    *left = n;
+  program = cleave_rank_program_new_take (MPI_COMM_WORLD, make_chain (1, 4), &options, &error);
+  *left = G_MAXINT;
+  demand (program == NULL && error != NULL, message, (guint32) failing);
+  demand (g_str_has_prefix (error->message, prefix), error->message, (guint32) failing);
+  program = cleave_rank_program_new_take (MPI_COMM_WORLD, make_chain (1, 4), &options, NULL);
+  demand (program != NULL, "no program after a failure", (guint32) failing);
+  cleave_rank_program_free (program);
+}
+
+/* The rank that measures cannot send to one of the others. */
+static void
+assert_measuring_fails (gint n)
+{
+  CleaveNetwork network = { 0 };
+  g_autoptr (GError) error = NULL;
+
+  if (rank == 0)
+    sends_left = n;
+  demand (!cleave_mpi_measure_network (MPI_COMM_WORLD, &network, &error), "measured", (guint32) n);
+  sends_left = G_MAXINT;
+  demand (g_str_has_prefix (error->message, "rank 0: cannot measure the network"), error->message,
+          (guint32) n);
+  demand (cleave_mpi_measure_network (MPI_COMM_WORLD, &network, NULL), "not measured", (guint32) n);
+}
+
+/* Binding tensors of another type after good ones. */
+static void
+assert_second_binding_fails (void)
+{
+  const CleaveProgramOptions options = { .n_threads = 1 };
+  const CleaveTensorType in = { CLEAVE_FLOAT32, { .rank = 2, .dim = { 4, 8 } } };
+  const CleaveTensorType other = { CLEAVE_FLOAT32, { .rank = 2, .dim = { 4, 9 } } };
+  g_autoptr (CleaveTensor) x = cleave_tensor_new (&in, NULL), y = cleave_tensor_new (&in, NULL);
+  g_autoptr (CleaveTensor) z = cleave_tensor_new (&other, NULL);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (CleaveRankProgram) program =
+      cleave_rank_program_new_take (MPI_COMM_WORLD, make_chain (1, 4), &options, NULL);
+
+  if (rank == 0)
+    {
+      demand (cleave_rank_program_bind (program, &x, 1, &y, 1, NULL), "cannot bind", 0);
+      demand (!cleave_rank_program_bind (program, &z, 1, &y, 1, &error), "bound a wrong type", 0);
+      demand (g_error_matches (error, CLEAVE_ERROR, CLEAVE_ERROR_BINDING), "no error", 0);
+    }
+  demand (cleave_rank_program_run (program, NULL), "what was bound before is gone", 0);
+}
+
+/* A rank that cannot run says so to those that wait for it. */
+static void
+assert_first_run_fails (int failing)
+{
+  const CleaveProgramOptions options = { .n_threads = 1 };
+  const CleaveTensorType in = { CLEAVE_FLOAT32, { .rank = 2, .dim = { 4, 8 } } };
+  g_autoptr (CleaveTensor) x = cleave_tensor_new (&in, NULL), y = cleave_tensor_new (&in, NULL);
+  g_autoptr (GError) error = NULL;
+  g_autofree char *expected = g_strdup_printf ("rank %d: told to fail", failing);
+  g_autoptr (CleaveRankProgram) program =
+      cleave_rank_program_new_take (MPI_COMM_WORLD, make_chain (1, 4), &options, NULL);
+
+  if (rank == 0)
+    cleave_rank_program_bind (program, &x, 1, &y, 1, NULL);
+  binding_fails = rank == failing;
+  while (cleave_rank_program_run (program, &error))
+    ;
+  binding_fails = FALSE;
+  demand (g_str_equal (error->message, expected), error->message, (guint32) failing);
+}
+
+/* Places of more bytes, or more runs, than an int counts; nothing lies there. */
+static void
+run_large_types (void)
+{
+  static const struct
+  {
+    gint64 run_bytes;
+    guint n_loops;
+    gint64 counts[2], strides[2];
+  } places[] = {
+    { 5000000000, 0, { 0 }, { 0 } },
+    { G_MAXINT, 0, { 0 }, { 0 } },
+    { (gint64) G_MAXINT + 1, 1, { 3 }, { 5000000000 } },
+    { 1, 1, { 5000000000 }, { 2 } },
+    { 7, 2, { 3000000000, 2 }, { 8, 24000000000 } },
+    { 16, 2, { 5, 3 }, { 64, 1024 } },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (places); i++)
+    {
+      CleaveMessagePlace place = { .run_bytes = places[i].run_bytes, .n_loops = places[i].n_loops };
+      gint64 n_bytes = place.run_bytes, span = place.run_bytes;
+      MPI_Datatype type;
+      MPI_Count size = 0, begin = -1, extent = 0;
+
+      for (guint k = 0; k < place.n_loops; k++)
+        {
+          place.counts[k] = places[i].counts[k];
+          place.strides[k] = places[i].strides[k];
+          n_bytes *= place.counts[k];
+          span += (place.counts[k] - 1) * place.strides[k];
+        }
+      demand (cleave_message_type_init (&place, &type) == MPI_SUCCESS, "no type", i);
+      MPI_Type_size_x (type, &size);
+      MPI_Type_get_true_extent_x (type, &begin, &extent);
+      MPI_Type_free (&type);
+      demand (size == n_bytes, "other bytes than there are", i);
+      demand (begin == 0 && extent == span, "other places than they are at", i);
+    }
+}
+
 static void
 run_agree (void)
 {
@@ -398,7 +585,20 @@ run_agree (void)
   demand (g_str_equal (error->message, "rank 1: no such file"), error->message, 0);
   demand (cleave_mpi_agree (MPI_COMM_WORLD, NULL, NULL), "not agreed", 0);
   for (int r = 0; r < n_ranks; r++)
-    assert_no_memory (r);
+    {
+      assert_no_memory (r);
+      for (gint n = 0; n < 2; n++)
+        {
+          assert_collective_fails (r, &dups_left, n, "copy the communicator");
+          assert_collective_fails (r, &gathers_left, n, "meet the ranks of this host");
+        }
+      if (r > 0)
+        assert_first_run_fails (r);
+    }
+  assert_measuring_fails (0);
+  assert_measuring_fails (30);
+  assert_second_binding_fails ();
+  run_large_types ();
 }
 
 /* A rank whose MPI fails in a run takes all with it, and none waits for ever. */
