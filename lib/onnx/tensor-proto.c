@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "../ir/op.h"
+#include "external-file.h"
 #include "wire.h"
 
 #if G_BYTE_ORDER != G_LITTLE_ENDIAN
@@ -88,8 +89,9 @@ cleave_onnx_folder_init (CleaveOnnxFolder *folder, const char *path, GError **er
     }
   folder->path = g_strdup (resolved);
   free (resolved);
-  folder->mapped =
-      g_hash_table_new_full (g_str_hash, g_str_equal, g_free, (GDestroyNotify) g_bytes_unref);
+  folder->files = g_hash_table_new_full (g_str_hash, g_str_equal, g_free,
+                                         (GDestroyNotify) cleave_external_file_free);
+  folder->budget = cleave_external_file_get_budget ();
   return TRUE;
 }
 
@@ -97,7 +99,7 @@ void
 cleave_onnx_folder_clear (CleaveOnnxFolder *folder)
 {
   g_clear_pointer (&folder->path, g_free);
-  g_clear_pointer (&folder->mapped, g_hash_table_unref);
+  g_clear_pointer (&folder->files, g_hash_table_unref);
 }
 
 static gboolean
@@ -139,25 +141,22 @@ resolve (const CleaveOnnxFolder *folder, const char *location, GError **error)
   return NULL;
 }
 
-/* The bytes of a whole file, mapped once however many tensors lie in it. */
-static GBytes *
-map_file (CleaveOnnxFolder *folder, const char *location, GError **error)
+/* Opens a file once, however many tensors lie in it. */
+static CleaveExternalFile *
+open_file (CleaveOnnxFolder *folder, const char *location, GError **error)
 {
   g_autofree char *path = resolve (folder, location, error);
-  g_autoptr (GMappedFile) file = NULL;
-  GBytes *bytes;
+  CleaveExternalFile *file;
 
   if (path == NULL)
     return NULL;
-  bytes = g_hash_table_lookup (folder->mapped, path);
-  if (bytes != NULL)
-    return bytes;
-  file = g_mapped_file_new (path, FALSE, error);
-  if (file == NULL)
-    return NULL;
-  bytes = g_mapped_file_get_bytes (file);
-  g_hash_table_insert (folder->mapped, g_steal_pointer (&path), bytes);
-  return bytes;
+  file = g_hash_table_lookup (folder->files, path);
+  if (file != NULL)
+    return file;
+  file = cleave_external_file_new (path, error);
+  if (file != NULL)
+    g_hash_table_insert (folder->files, g_steal_pointer (&path), file);
+  return file;
 }
 
 typedef struct
@@ -217,8 +216,9 @@ tensor_of_external (const Onnx__TensorProto *proto,
 {
   guint64 n_bytes = (guint64) cleave_tensor_type_n_bytes (type);
   g_autoptr (GBytes) part = NULL;
+  CleaveExternalFile *file;
   External external;
-  GBytes *whole;
+  guint64 size;
 
   if (!read_external (proto, n_bytes, &external, error))
     return NULL;
@@ -226,17 +226,19 @@ tensor_of_external (const Onnx__TensorProto *proto,
     return cleave_fail_null (error, CLEAVE_ERROR_MODEL,
                              "external data '%s', but there is no folder it could lie in",
                              external.location);
-  whole = map_file (folder, external.location, error);
-  if (whole == NULL)
+  file = open_file (folder, external.location, error);
+  if (file == NULL)
     return NULL;
-  if (external.offset > g_bytes_get_size (whole) ||
-      n_bytes > g_bytes_get_size (whole) - external.offset)
+  size = cleave_external_file_get_size (file);
+  if (external.offset > size || n_bytes > size - external.offset)
     return cleave_fail_null (error, CLEAVE_ERROR_MODEL,
-                             "external data '%s' has %" G_GSIZE_FORMAT
+                             "external data '%s' has %" G_GUINT64_FORMAT
                              " bytes, but %" G_GUINT64_FORMAT " from %" G_GUINT64_FORMAT
                              " on are asked for",
-                             external.location, g_bytes_get_size (whole), n_bytes, external.offset);
-  part = g_bytes_new_from_bytes (whole, (gsize) external.offset, (gsize) n_bytes);
+                             external.location, size, n_bytes, external.offset);
+  part = cleave_external_file_get (file, external.offset, (gsize) n_bytes, &folder->budget, error);
+  if (part == NULL)
+    return NULL;
   return tensor_of_bytes (type, part, error);
 }
 

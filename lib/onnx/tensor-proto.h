@@ -8,8 +8,9 @@
 /* The folder of a model: where its external data may lie. */
 typedef struct
 {
-  char *path;         /* resolved; NULL: there is no folder */
-  GHashTable *mapped; /* GBytes by resolved path */
+  char *path;        /* resolved; NULL: there is no folder */
+  GHashTable *files; /* CleaveExternalFile by resolved path */
+  gint64 budget;     /* bytes of external data that are still read and not mapped */
 } CleaveOnnxFolder;
 
 gboolean cleave_onnx_folder_init (CleaveOnnxFolder *folder, const char *path, GError **error);

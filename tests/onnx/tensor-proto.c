@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../../lib/onnx/external-file.h"
 #include "models.h"
 
 typedef Onnx__TensorProto Proto;
@@ -272,6 +273,75 @@ START_TEST (external_data_that_is_not_aligned_is_read)
 }
 END_TEST
 
+/* A mapped file would kill the process. */
+START_TEST (a_file_that_becomes_shorter_leaves_the_weights)
+{
+  float want[] = { 2, 3, 4 };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (CleaveGraph) graph = NULL;
+  g_autofree char *path = NULL;
+  CleaveTensor *tensor;
+  g_auto (Place) place;
+
+  place_init (&place);
+  path = g_build_filename (place.folder, "weights.bin", NULL);
+  graph = import_external (place.folder, "weights.bin", "8", "12", &error);
+  cleave_assert_no_error (error);
+  ck_assert_int_eq (truncate (path, 0), 0);
+  tensor = cleave_node_get_constant (cleave_graph_get_first_node (graph));
+  ck_assert_mem_eq (cleave_tensor_get_data (tensor), want, sizeof want);
+}
+END_TEST
+
+START_TEST (a_file_that_becomes_shorter_while_it_is_read_is_an_error)
+{
+  g_auto (Place) place;
+  g_autofree char *path = NULL;
+
+  place_init (&place);
+  path = g_build_filename (place.folder, "weights.bin", NULL);
+  for (gint64 first_budget = 0; first_budget <= 1000; first_budget += 1000)
+    {
+      g_autoptr (GError) error = NULL;
+      gint64 budget = first_budget;
+      CleaveExternalFile *file = cleave_external_file_new (path, NULL);
+      gsize n = (gsize) cleave_external_file_get_size (file);
+
+      ck_assert_int_eq (truncate (path, (off_t) n - 4), 0);
+      ck_assert_ptr_null (cleave_external_file_get (file, n - 12, 12, &budget, &error));
+      ck_assert (g_error_matches (error, CLEAVE_ERROR, CLEAVE_ERROR_MODEL));
+      ck_assert (g_str_has_suffix (error->message, "became shorter while it was read"));
+      cleave_external_file_free (file);
+    }
+}
+END_TEST
+
+/* Parts are read once, and mapped where the budget ends. */
+START_TEST (parts_beyond_the_budget_are_mapped)
+{
+  float want[] = { 2, 3, 4 };
+  g_auto (Place) place;
+  g_autofree char *path = NULL;
+  CleaveExternalFile *file;
+  g_autoptr (GBytes) read = NULL, again = NULL, mapped = NULL;
+  gint64 budget = 20;
+
+  place_init (&place);
+  path = g_build_filename (place.folder, "weights.bin", NULL);
+  file = cleave_external_file_new (path, NULL);
+  read = cleave_external_file_get (file, 8, 12, &budget, NULL);
+  ck_assert_int_eq (budget, 8);
+  again = cleave_external_file_get (file, 8, 12, &budget, NULL);
+  ck_assert_ptr_eq (read, again);
+  ck_assert_int_eq (budget, 8);
+  mapped = cleave_external_file_get (file, 4, 16, &budget, NULL);
+  ck_assert_int_eq (budget, 8);
+  cleave_external_file_free (file);
+  ck_assert_mem_eq (g_bytes_get_data (read, NULL), want, sizeof want);
+  ck_assert_mem_eq ((const char *) g_bytes_get_data (mapped, NULL) + 4, want, sizeof want);
+}
+END_TEST
+
 START_TEST (external_data_stays_in_its_folder)
 {
   static const struct
@@ -342,10 +412,11 @@ add_tests (Suite *suite)
                    a_bool_is_0_or_1, NULL);
   cleave_add_case (suite, "types", types_are_checked, shapes_are_checked,
                    what_is_no_tensor_is_an_error, NULL);
-  cleave_add_case (suite, "external", external_data_is_read,
-                   external_data_that_is_not_aligned_is_read, external_data_stays_in_its_folder,
-                   external_data_that_is_missing_is_a_file_error, external_data_needs_a_folder,
-                   NULL);
+  cleave_add_case (
+      suite, "external", external_data_is_read, external_data_that_is_not_aligned_is_read,
+      external_data_stays_in_its_folder, a_file_that_becomes_shorter_leaves_the_weights,
+      a_file_that_becomes_shorter_while_it_is_read_is_an_error, parts_beyond_the_budget_are_mapped,
+      external_data_that_is_missing_is_a_file_error, external_data_needs_a_folder, NULL);
 }
 
 CLEAVE_TEST_SUITE ("tensor-proto", add_tests)

@@ -173,13 +173,13 @@ read_outputs (CleaveOnnxImport *import,
 static void
 note_files (const CleaveOnnxImport *import, const char *path)
 {
-  g_autoptr (GList) mapped = g_hash_table_get_keys (import->folder.mapped);
+  g_autoptr (GList) external = g_hash_table_get_keys (import->folder.files);
 
   if (path == NULL)
     return;
   cleave_graph_add_file (import->graph, path);
-  mapped = g_list_sort (mapped, (GCompareFunc) strcmp);
-  for (GList *file = mapped; file != NULL; file = file->next)
+  external = g_list_sort (external, (GCompareFunc) strcmp);
+  for (GList *file = external; file != NULL; file = file->next)
     cleave_graph_add_file (import->graph, file->data);
 }
 
@@ -255,8 +255,8 @@ parse (GBytes *bytes,
  * Older forms of nodes become those of opset 17.  A dimension of an input that the model leaves
  * free takes the extent that
  * @options gives it.  What follows from constants and shapes alone is computed at once if it is
- * small (1 MiB), so that shapes are static.  Large tensors are not copied: external data is mapped,
- * from @folder only.
+ * small (1 MiB), so that shapes are static.  Large tensors are not copied.  External data is read
+ * from @folder only; what would take more than half of the machine's memory is mapped.
  *
  * Fails with %CLEAVE_ERROR_MODEL if the model is broken or asks for what Cleave has not, with
  * %CLEAVE_ERROR_CYCLE if its nodes form one, with %CLEAVE_ERROR_OPTION if a shape or a value is
