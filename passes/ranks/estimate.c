@@ -74,6 +74,21 @@ count_messages (const CleavePlacement *p, guint rank, CleaveRankEstimate *estima
     }
 }
 
+static gboolean
+check_network (const CleaveNetwork *network, GError **error)
+{
+  if (network->n_threads == 0 || network->n_threads > CLEAVE_MAX_RANK_THREADS)
+    return cleave_fail (error, CLEAVE_ERROR_OPTION, "expected 1 to %d threads of each rank, not %u",
+                        CLEAVE_MAX_RANK_THREADS, network->n_threads);
+  if (!(network->bandwidth >= CLEAVE_MIN_BANDWIDTH))
+    return cleave_fail (error, CLEAVE_ERROR_OPTION,
+                        "expected a bandwidth of at least %g byte a second, not %g",
+                        CLEAVE_MIN_BANDWIDTH, network->bandwidth);
+  return cleave_network_is_possible (network) ||
+         cleave_fail (error, CLEAVE_ERROR_OPTION, "expected a latency of 0 to %g seconds, not %g",
+                      CLEAVE_MAX_LATENCY, network->latency);
+}
+
 /**
  * cleave_placement_estimate:
  * @placement: a placement
@@ -85,7 +100,8 @@ count_messages (const CleavePlacement *p, guint rank, CleaveRankEstimate *estima
  * Tells what a run takes of one rank.  Bytes are those of its program, time is that of
  * [method@Cleave.Placement.simulate].
  *
- * Fails with %CLEAVE_ERROR_OPTION if the network has too many threads.
+ * Fails with %CLEAVE_ERROR_OPTION if the network has no threads or too many, or if there can be no
+ * such bandwidth or latency.
  *
  * Returns: whether it worked
  */
@@ -98,13 +114,15 @@ cleave_placement_estimate (const CleavePlacement *placement,
 {
   g_return_val_if_fail (placement != NULL && network != NULL && estimate != NULL, FALSE);
   g_return_val_if_fail (rank < placement->n_ranks, FALSE);
-  g_return_val_if_fail (cleave_network_is_possible (network), FALSE);
   const CleaveTransport none = { 0 };
-  g_autoptr (CleaveGraph) graph = cleave_ranks_build (placement, rank, &none);
+  g_autoptr (CleaveGraph) graph = NULL;
   g_auto (CleaveRankTimes) times = { 0 };
   CleaveEstimate program;
 
   *estimate = (CleaveRankEstimate){ 0 };
+  if (!check_network (network, error))
+    return FALSE;
+  graph = cleave_ranks_build (placement, rank, &none);
   if (!cleave_graph_estimate (graph, network->n_threads, &program, error))
     return FALSE;
   cleave_rank_times_init (&times, placement, network);

@@ -665,6 +665,35 @@ START_TEST (what_never_comes_is_zero)
 }
 END_TEST
 
+START_TEST (an_estimate_refuses_a_network_that_cannot_be)
+{
+  static const struct
+  {
+    CleaveNetwork network;
+    const char *message;
+  } cases[] = {
+    { { 2, 5000, 1e9, 0 }, "expected 1 to 1024 threads of each rank, not 5000" },
+    { { 2, 0, 1e9, 0 }, "expected 1 to 1024 threads of each rank, not 0" },
+    { { 2, 1, 0, 0 }, "expected a bandwidth of at least 1 byte a second, not 0" },
+    { { 2, 1, 1e9, -1 }, "expected a latency of 0 to 1e+06 seconds, not -1" },
+    { { 2, 1, 1e9, 1e7 }, "expected a latency of 0 to 1e+06 seconds, not 1e+07" },
+  };
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  g_autoptr (CleavePlacement) placement = NULL;
+
+  run_output (graph, run_unary (graph, "Relu", run_input (graph, &CLEAVE_SHAPE (4))));
+  placement = cleave_placement_new_by_node (graph, 2, (const guint[]){ 0, 1 }, 2, NULL);
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (GError) error = NULL;
+      CleaveRankEstimate estimate;
+
+      ck_assert (!cleave_placement_estimate (placement, &cases[i].network, 0, &estimate, &error));
+      cleave_assert_error (&error, CLEAVE_ERROR_OPTION, cases[i].message);
+    }
+}
+END_TEST
+
 START_TEST (estimates_are_of_one_rank)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_parse (TEXT, NULL, NULL);
@@ -736,7 +765,8 @@ add_tests (Suite *suite)
                    heads_are_fewer_than_ranks, a_rank_that_waits_does_not_fill_its_memory,
                    what_several_ranks_make_is_joined_on_each, NULL);
   cleave_add_case (suite, "split", a_slow_network_is_not_split_for, networks_are_checked, NULL);
-  cleave_add_case (suite, "plan", what_does_not_pay_stays, estimates_are_of_one_rank,
+  cleave_add_case (suite, "plan", what_does_not_pay_stays,
+                   an_estimate_refuses_a_network_that_cannot_be, estimates_are_of_one_rank,
                    hashes_tell_models_and_placements_apart, a_stream_has_segments,
                    mistakes_are_errors, NULL);
 }
