@@ -168,15 +168,36 @@ compare_sizes (gconstpointer a, gconstpointer b)
   return (x < y) - (x > y);
 }
 
-/* The largest values first, as long as MACs are left. */
-static void
-copy_pooled (GPtrArray *copies,
-             CleaveGraph *graph,
-             const GPtrArray *order,
-             const guint *position,
-             gint64 min_bytes,
-             double max_macs)
+/* A pool and the nodes that make what it reads, which are copied for it. */
+typedef struct
 {
+  CleaveNode *pool;
+  GPtrArray *cone; /* CleaveNode */
+} Pooled;
+
+static void
+pooled_free (gpointer data)
+{
+  Pooled *pooled = data;
+
+  g_ptr_array_unref (pooled->cone);
+  g_free (pooled);
+}
+
+/* Readers first. */
+static int
+compare_pools (gconstpointer a, gconstpointer b, gpointer position)
+{
+  const Pooled *x = *(const Pooled *const *) a, *y = *(const Pooled *const *) b;
+
+  return compare_positions (&x->pool, &y->pool, position);
+}
+
+/* Lists pools with their cones, those of the largest values first, as long as MACs are left. */
+static GPtrArray *
+list_pooled (const GPtrArray *order, gint64 min_bytes, double max_macs)
+{
+  GPtrArray *all = g_ptr_array_new_with_free_func (pooled_free);
   g_autoptr (GPtrArray) pools = g_ptr_array_new ();
 
   for (guint i = 0; i < order->len; i++)
@@ -187,14 +208,40 @@ copy_pooled (GPtrArray *copies,
     {
       CleaveNode *pool = pools->pdata[i];
       const CleaveResult *x = pool->operands[0].result;
-      g_autoptr (GPtrArray) cone = g_ptr_array_new (), readers = g_ptr_array_new ();
+      g_autoptr (GPtrArray) cone = g_ptr_array_new ();
+      Pooled *pooled;
 
       if (!cleave_fit_cone_add (cone, x, cleave_fit_count_bytes (x)) ||
           cleave_fit_copies_count_macs (cone) > max_macs)
         continue;
       max_macs -= cleave_fit_copies_count_macs (cone);
-      g_ptr_array_add (readers, pool);
-      cleave_fit_copies_add_cone (copies, graph, readers, cone, position);
+      pooled = g_new (Pooled, 1);
+      *pooled = (Pooled){ pool, g_steal_pointer (&cone) };
+      g_ptr_array_add (all, pooled);
+    }
+  return all;
+}
+
+/* All cones are found before the first copy is made, and copies are made from the outputs to the
+ * inputs: a cone never has copies, whose positions are unknown. */
+static void
+copy_pooled (GPtrArray *copies,
+             CleaveGraph *graph,
+             const GPtrArray *order,
+             const guint *position,
+             gint64 min_bytes,
+             double max_macs)
+{
+  g_autoptr (GPtrArray) all = list_pooled (order, min_bytes, max_macs);
+
+  g_ptr_array_sort_with_data (all, compare_pools, (gpointer) position);
+  for (guint i = 0; i < all->len; i++)
+    {
+      const Pooled *pooled = all->pdata[i];
+      g_autoptr (GPtrArray) readers = g_ptr_array_new ();
+
+      g_ptr_array_add (readers, pooled->pool);
+      cleave_fit_copies_add_cone (copies, graph, readers, pooled->cone, position);
     }
 }
 

@@ -285,6 +285,8 @@ plan_cut (CleaveGraph *graph, const Cut *cut, CleaveRoot *root)
   region = cleave_region_plan (graph, root, 1, &recursion, NULL);
   g_clear_pointer (&reach.plain, g_hash_table_unref);
   root->constraint = NULL;
+  for (guint i = 0; i < region->members->len; i++) /* the constraint ends here */
+    ((CleaveRegionNode *) region->members->pdata[i])->constraint = NULL;
   return region->members->len > 0 && reach.computes &&
                  (reach.n_macs == 0 || root->ranges->len <= MAX_PARTS_OF_MACS) &&
                  SMALLER * count_outside (region) <= n_bytes

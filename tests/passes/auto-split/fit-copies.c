@@ -385,6 +385,34 @@ START_TEST (what_does_not_pay_is_not_made_again)
 }
 END_TEST
 
+/* The value before the second pool is made of what the first pool makes, so that both pools are
+ * copied for: of original nodes alone, each reader having its own. */
+START_TEST (a_pool_behind_a_pool_is_given_copies_of_original_nodes)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (CleaveGraph) graph =
+      cleave_graph_parse ("%x = Input : float32 1x64x2x2\n%w = Constant : float32 1024x64x1x1\n"
+                          "%a = Conv %x, %w\n%p = GlobalAveragePool %a\n"
+                          "%b = Concat %p, %p axis=2\n%q = GlobalAveragePool %b\n"
+                          "%c = Mul %a, %p\n%d = Mul %b, %q\noutput %c\noutput %d\n",
+                          NULL, &error);
+  g_autoptr (CleaveGraph) made = cleave_graph_copy (graph);
+  g_autoptr (GPtrArray) copies = NULL;
+
+  cleave_assert_no_error (error);
+  copies = cleave_fit_copies_make (made, 1024, 1e9, 0);
+  ck_assert_uint_eq (copies->len, 4);
+  for (guint i = 0; i < copies->len; i++)
+    {
+      const CleaveFitCopy *copy = copies->pdata[i];
+
+      ck_assert_ptr_nonnull (cleave_graph_find_node (graph, copy->node));
+    }
+  ck_assert (cleave_graph_validate (made, NULL));
+  run_assert_same (made, 1);
+}
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
@@ -394,7 +422,8 @@ add_tests (Suite *suite)
                    moves_are_made_again_and_taken_back, NULL);
   cleave_add_case (suite, "copies", what_is_made_of_little_is_made_for_each_reader,
                    what_a_pooling_needs_whole_is_made_for_it, strips_that_repeat_have_copies,
-                   frontiers_have_plans_with_copies, copies_can_be_taken_back, NULL);
+                   frontiers_have_plans_with_copies, copies_can_be_taken_back,
+                   a_pool_behind_a_pool_is_given_copies_of_original_nodes, NULL);
 }
 
 CLEAVE_TEST_SUITE ("fit-copies", add_tests)
