@@ -4,6 +4,7 @@
 
 #include <cleave/cleave-pass.h>
 #include <cleave/cleave-split.h>
+#include <string.h>
 
 #include "../../lib/ir/max-threads.h"
 #include "../../lib/memory/cost.h"
@@ -39,14 +40,15 @@
 #define MAX_ATTEMPTS 3
 #define MAX_READERS 16
 
-/* Dimensions to cut, the first that comes out even: the batch; rows of an image, channels; rows of
- * a matrix, columns. */
-#define N_CHOICES 4
-static const guint choices[][N_CHOICES] = {
-  [2] = { 0, 1, 1, 1 },
-  [3] = { 0, 1, 2, 2 },
-  [4] = { 0, 2, 1, 3 },
-  [5] = { 0, 2, 3, 1 },
+/* Letters of the dimensions to cut, the first that comes out even, of images and volumes, and the
+ * letters of those without a layout.  Other values are cut from the first dimension on: the batch;
+ * rows of a matrix, columns. */
+static const struct
+{
+  const char *choices, *letters;
+} images[] = {
+  [4] = { "NHCW", "NCHW" },
+  [5] = { "NDHCW", "NCDHW" },
 };
 
 static double
@@ -119,23 +121,45 @@ is_good (const CleaveNode *node, guint d, guint n_threads)
   return is_even (shape->dim[d], n_threads, sums ? MAX_SURPLUS : LAST_SURPLUS);
 }
 
-/* The dimension of the node to cut at the given try, those that are good first; -1: none.  It
- * depends on the shape and on whether there are sums, so that a chain of nodes is cut into chains.
- */
+/* Lists the dimensions of the node's result in the order in which they are tried. */
+static void
+list_dims (const CleaveNode *node, const CleaveThreads *threads, guint *dims)
+{
+  guint rank = node->results[0].type.shape.rank;
+  gboolean is_image = rank < G_N_ELEMENTS (images) && images[rank].choices != NULL;
+  const char *letters = is_image && threads->letters != NULL
+                            ? cleave_letters_find (threads->letters, node, G_MAXUINT)
+                            : NULL;
+
+  for (guint d = 0; d < rank; d++)
+    {
+      const char *at = letters == NULL ? NULL : strchr (letters, images[rank].choices[d]);
+
+      if (is_image && at == NULL)
+        {
+          letters = images[rank].letters;
+          at = strchr (letters, images[rank].choices[d]);
+        }
+      dims[d] = is_image ? (guint) (at - letters) : d;
+    }
+}
+
+/* Returns the dimension of the node to cut at the given attempt, or -1.  Good dimensions come
+ * first, and none comes twice.  It depends on the shape and on whether there are sums, so that a
+ * chain of nodes is cut into chains. */
 static gint
 choose_dim (const CleaveNode *node, const CleaveThreads *threads, guint attempt)
 {
   const CleaveShape *shape = &node->results[0].type.shape;
-  guint skip = attempt;
+  guint dims[CLEAVE_MAX_RANK], skip = attempt;
 
-  if (shape->rank < 2 || shape->rank >= G_N_ELEMENTS (choices))
-    return -1;
-  for (guint i = 0; i < 2 * N_CHOICES; i++)
+  list_dims (node, threads, dims);
+  for (guint i = 0; i < 2 * shape->rank; i++)
     {
-      guint d = choices[shape->rank][i % N_CHOICES];
+      guint d = dims[i % shape->rank];
 
       if (is_even (shape->dim[d], threads->n, LAST_SURPLUS) &&
-          is_good (node, d, threads->n) == (i < N_CHOICES) && skip-- == 0)
+          is_good (node, d, threads->n) == (i < shape->rank) && skip-- == 0)
         return (gint) d;
     }
   return -1;
@@ -480,6 +504,23 @@ note_refused (const CleaveRegion *region, GHashTable *refused)
     }
 }
 
+/* Whether some node has a layout with the channels last.  Else the letters of all nodes are those
+ * of nodes without a layout, and need not be looked for. */
+static gboolean
+has_channels_last (const CleaveGraph *graph)
+{
+  for (const CleaveNode *node = graph->first; node != NULL; node = node->next)
+    {
+      g_auto (CleaveNodeCall) call = { 0 };
+      const char *letters =
+          node->op->layout == NULL ? NULL : node->op->layout (cleave_node_call_init (&call, node));
+
+      if (letters != NULL && g_str_has_suffix (letters, "C"))
+        return TRUE;
+    }
+  return FALSE;
+}
+
 /* Cuts single nodes, each into a piece for each thread; pieces of nodes that follow each other meet
  * without a seam. */
 static gboolean
@@ -495,11 +536,14 @@ split_nodes (CleaveGraph *graph,
   const Whole whole = { get_total_time (graph),
                         cleave_split_report_get_totals (report)->peak_bytes_before };
   g_autoptr (GHashTable) refused = g_hash_table_new (NULL, NULL);
+  gboolean asks = has_channels_last (graph);
+  CleaveThreads own = *threads;
 
   for (guint attempt = 0; attempt < MAX_ATTEMPTS; attempt++)
     {
+      g_autoptr (GHashTable) letters = own.letters = asks ? g_hash_table_new (NULL, NULL) : NULL;
       g_autoptr (GArray) roots =
-          find_roots (graph, threads, attempt, members, among_members, &whole, refused, pieces);
+          find_roots (graph, &own, attempt, members, among_members, &whole, refused, pieces);
       g_autoptr (CleaveRegion) region = cleave_region_plan (
           graph, (const CleaveRoot *) (gpointer) roots->data, roots->len, &alone, error);
 

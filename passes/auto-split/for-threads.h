@@ -7,13 +7,15 @@
  * makes and another reads is sent.  Constants that are so many times as large as what else a node
  * reads are cut, rather than its rows; 0: none.  Strips are to take so many times less memory than
  * those of threads that are together; 0: no less.  `strips`, unless NULL, keeps what was found
- * for segments of this graph, for another time with as many threads. */
+ * for segments of this graph, for another time with as many threads.  `letters` is NULL for
+ * callers: while nodes are chosen it has the layouts that were found. */
 typedef struct
 {
   guint n;
   gboolean are_apart;
   double weights_to_cut, strictness;
   CleaveStripsCache *strips;
+  GHashTable *letters;
 } CleaveThreads;
 
 /* As cleave_split_for_threads(). */

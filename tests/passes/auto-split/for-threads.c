@@ -128,14 +128,33 @@ START_TEST (what_moves_values_is_cut_as_what_reads_it)
 }
 END_TEST
 
+/* A graph, but for the line of its output, and what becomes of %y for two threads. */
+typedef struct
+{
+  const char *text, *pieces;
+} TextCase;
+
+static void
+assert_cases (const TextCase *cases, guint n)
+{
+  for (guint i = 0; i < n; i++)
+    {
+      g_autofree char *text = g_strconcat (cases[i].text, "output %y\n", NULL);
+      g_autoptr (GError) error = NULL;
+      g_autoptr (CleaveGraph) graph = cleave_graph_parse (text, NULL, &error);
+      g_autoptr (CleaveSplitReport) report = NULL;
+
+      cleave_assert_no_error (error);
+      report = split (graph, 2);
+      assert_split (report, "y", cases[i].pieces);
+    }
+}
+
 /* Two rows, two sequences: each piece would read all weights for one of its own.  Of enough rows,
  * and of images, it is the batch that is cut. */
 START_TEST (pieces_of_few_rows_have_a_part_of_the_weights)
 {
-  static const struct
-  {
-    const char *text, *pieces;
-  } cases[] = {
+  static const TextCase cases[] = {
     { "%x = Input : float32 2x2048\n%w = Constant : float32 2048x4096\n%y = MatMul %x, %w\n",
       "y.0 0:2,0:2048 y.1 0:2,2048:4096" },
     { "%x = Input : float32 16x2048\n%w = Constant : float32 2048x4096\n%y = MatMul %x, %w\n",
@@ -156,17 +175,61 @@ START_TEST (pieces_of_few_rows_have_a_part_of_the_weights)
       "y.0 0:1,0:64,0:22,0:22 y.1 1:2,0:64,0:22,0:22" },
   };
 
-  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
-    {
-      g_autofree char *text = g_strconcat (cases[i].text, "output %y\n", NULL);
-      g_autoptr (GError) error = NULL;
-      g_autoptr (CleaveGraph) graph = cleave_graph_parse (text, NULL, &error);
-      g_autoptr (CleaveSplitReport) report = NULL;
+  assert_cases (cases, G_N_ELEMENTS (cases));
+}
+END_TEST
 
-      cleave_assert_no_error (error);
-      report = split (graph, 2);
-      assert_split (report, "y", cases[i].pieces);
-    }
+/* Rows come before channels and columns in every layout, also for a node with the layout of its
+ * operand. */
+START_TEST (images_are_cut_by_rows_in_every_layout)
+{
+  static const TextCase cases[] = {
+    { "%x = Input : float32 1x64x64x64\n%w = Constant : float32 64x64x3x3\n"
+      "%y = Conv %x, %w pads=1,1,1,1\n",
+      "y.0 0:1,0:64,0:32,0:64 y.1 0:1,0:64,32:64,0:64" },
+    { "%x = Input : float32 1x64x64x64\n%w = Constant : float32 64x64x3x3\n"
+      "%y = Conv %x, %w pads=1,1,1,1 layout=NHWC\n",
+      "y.0 0:1,0:32,0:64,0:64 y.1 0:1,32:64,0:64,0:64" },
+    { "%x = Input : float32 1x128x128x64\n%w = Constant : float32 64x64x3x3\n"
+      "%z = Conv %x, %w strides=2,2 layout=NHWC\n%y = Softmax %z axis=-1\n",
+      "y.0 0:1,0:32,0:63,0:64 y.1 0:1,32:63,0:63,0:64" },
+    { "%x = Input : float32 1x16x32x32x32\n%w = Constant : float32 32x32x3x3x3\n"
+      "%y = Conv %x, %w pads=1,1,1,1,1,1 layout=NHWC\n",
+      "y.0 0:1,0:8,0:32,0:32,0:32 y.1 0:1,8:16,0:32,0:32,0:32" },
+    { "%x = Input : float32 1x3x3x3x4096\n%w = Constant : float32 3x3x3x3x3\n"
+      "%y = Conv %x, %w pads=1,1,1,1,1,1\n",
+      "y.0 0:1,0:3,0:3,0:3,0:2048 y.1 0:1,0:3,0:3,0:3,2048:4096" },
+  };
+
+  assert_cases (cases, G_N_ELEMENTS (cases));
+}
+END_TEST
+
+START_TEST (values_of_every_rank_are_cut)
+{
+  static const TextCase cases[] = {
+    { "%x = Input : float32 1000000\n%y = Erf %x\n", "y.0 0:500000 y.1 500000:1000000" },
+    { "%x = Input : float32 1x1x2x1x1000x500\n%y = Erf %x\n",
+      "y.0 0:1,0:1,0:1,0:1,0:1000,0:500 y.1 0:1,0:1,1:2,0:1,0:1000,0:500" },
+    { "%x = Input : float32 1x1x1x3x1x1x1x500000\n%y = Erf %x\n",
+      "y.0 0:1,0:1,0:1,0:3,0:1,0:1,0:1,0:250000 y.1 "
+      "0:1,0:1,0:1,0:3,0:1,0:1,0:1,250000:500000" },
+  };
+
+  assert_cases (cases, G_N_ELEMENTS (cases));
+}
+END_TEST
+
+/* Neither the axis of the transform nor the parts of its numbers can be cut, and seven rows come
+ * out less even than both. */
+START_TEST (every_dimension_is_tried_once)
+{
+  static const TextCase cases[] = {
+    { "%x = Input : float32 7x2048x2\n%y = DFT %x axis=1\n",
+      "y.0 0:4,0:2048,0:2 y.1 4:7,0:2048,0:2" },
+  };
+
+  assert_cases (cases, G_N_ELEMENTS (cases));
 }
 END_TEST
 
@@ -200,7 +263,7 @@ START_TEST (channels_are_few_wherever_they_lie)
   run_output (graph, run_conv (graph, x, 32, 3, CLEAVE_LAYOUT_NHWC));
   run_output (graph, run_conv (graph, x, 192, 3, CLEAVE_LAYOUT_NHWC));
   report = split (graph, 2);
-  assert_split (report, "conv", "conv.0 0:1,0:7,0:4,0:32 conv.1 0:1,0:7,4:7,0:32");
+  assert_split (report, "conv", "conv.0 0:1,0:4,0:7,0:32 conv.1 0:1,4:7,0:7,0:32");
   assert_split (report, "conv_1", "conv_1.0 0:1,0:7,0:7,0:96 conv_1.1 0:1,0:7,0:7,96:192");
 }
 END_TEST
@@ -543,7 +606,7 @@ START_TEST (what_reads_another_result_is_cut_by_itself)
 END_TEST
 
 /* Windows: rows of 49 that end within a window are not what the Reshape can be cut into at first.
- */
+ * The values of rank 6 are cut as well, along the rows of windows. */
 START_TEST (what_is_split_at_last_is_not_told_as_whole)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_parse ("%x = Input : float32 1x28x28x96\n"
@@ -566,8 +629,9 @@ START_TEST (what_is_split_at_last_is_not_told_as_whole)
 
   ck_assert_ptr_nonnull (graph);
   report = split (graph, 2);
-  ck_assert_uint_eq (cleave_split_report_get_n_split (report), 6);
+  ck_assert_uint_eq (cleave_split_report_get_n_split (report), 9);
   ck_assert_uint_eq (cleave_split_report_get_n_not_split (report), 0);
+  run_assert_same (graph, 1);
 }
 END_TEST
 
@@ -689,7 +753,8 @@ add_tests (Suite *suite)
 {
   cleave_add_case (suite, "nodes", heavy_node_is_cut_where_it_comes_out_even,
                    pieces_of_few_rows_have_a_part_of_the_weights,
-                   few_channels_and_what_follows_are_cut_by_rows,
+                   images_are_cut_by_rows_in_every_layout, values_of_every_rank_are_cut,
+                   every_dimension_is_tried_once, few_channels_and_what_follows_are_cut_by_rows,
                    what_moves_values_is_cut_as_what_reads_it, channels_are_few_wherever_they_lie,
                    what_takes_much_together_is_cut, small_nodes_and_small_graphs_stay_whole,
                    pieces_are_as_good_as_equal, NULL);
