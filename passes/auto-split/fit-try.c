@@ -325,8 +325,10 @@ measure (CleaveFitTry *tried, const CleaveGraph *graph, guint n_threads, gint64 
   g_autoptr (CleaveGraph) copy = cleave_graph_copy (graph);
   g_autoptr (CleaveMemoryTimeline) timeline = NULL;
   g_auto (CleaveFitPieces) pieces = { 0 };
+  gboolean is_applied;
 
-  apply (tried->parts, copy, tried->is_listed, NULL, &pieces, NULL);
+  is_applied = apply (tried->parts, copy, tried->is_listed, NULL, &pieces, NULL);
+  g_assert (is_applied);
   copy->enough_bytes = enough;
   timeline = cleave_memory_timeline_new (copy, n_threads, NULL);
   if (enough > 0 && timeline->peak_bytes > enough)

@@ -2,6 +2,7 @@
 
 #include "segments.h"
 
+#include "../../lib/ir/topology.h"
 #include "../../lib/memory/buffers.h"
 #include "../../lib/memory/cost.h"
 #include "../../lib/memory/order-facts.h"
@@ -338,9 +339,14 @@ cleave_segments_find (CleaveGraph *graph,
   g_auto (Analysis) a = { 0 };
 
   *solved = TRUE;
+  if (peak < CLEAVE_STAGES_MIN_PEAK) /* the order for the least memory takes longer than to split */
+    {
+      g_autoptr (GPtrArray) order = cleave_topology_sort (graph, error);
+
+      return order == NULL ? NULL : g_steal_pointer (&segments);
+    }
   if (!analyse (graph, &a, error))
     return NULL;
-  if (peak >= CLEAVE_STAGES_MIN_PEAK)
-    add_segments (&a, &task, cones, segments, solved);
+  add_segments (&a, &task, cones, segments, solved);
   return g_steal_pointer (&segments);
 }

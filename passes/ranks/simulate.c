@@ -114,7 +114,7 @@ run_node (CleaveSimulation *s, guint rank, double least)
   cleave_replay_go_on (s);
 }
 
-/* The rank whose next node begins first. */
+/* Returns the rank whose next node begins first, or the number of ranks if none can begin. */
 static guint
 find_first_rank (const CleaveSimulation *s, double *least)
 {
@@ -152,6 +152,7 @@ simulate (CleaveSimulation *s)
 
       if (s->replay != NULL && cleave_replay_send_rest (s, least))
         continue;
+      g_assert (first < s->p->n_ranks);
       run_node (s, first, least);
       n++;
     }
