@@ -12,6 +12,7 @@
 #include "piece-docs.h"
 #include "progress.h"
 #include "report.h"
+#include "scratch.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -21,7 +22,7 @@ typedef struct
   CleaveModelOptions model;
   char *memory, *macs, *latency, *threads;
   char *output, *dot_before, *dot_after, *report, *plot, *target;
-  gboolean frontier, inputs_apart, check, as_json;
+  gboolean frontier, inputs_apart, count_scratch, check, as_json;
 } Options;
 
 static void
@@ -56,6 +57,8 @@ list_entries (Options *o)
     { "threads", 0, 0, G_OPTION_ARG_STRING, &o->threads, "So many threads run it (1)", "T" },
     { "inputs-apart", 0, 0, G_OPTION_ARG_NONE, &o->inputs_apart,
       "Do not count the model's inputs, which lie in memory of their own", NULL },
+    { "count-scratch", 0, 0, G_OPTION_ARG_NONE, &o->count_scratch,
+      "Count the scratch memory of kernels on this machine in --max-memory", NULL },
     { "frontier", 0, 0, G_OPTION_ARG_NONE, &o->frontier,
       "Print what is possible: memory, MACs and time of each plan", NULL },
     { "plot", 0, 0, G_OPTION_ARG_FILENAME, &o->plot, "Draw that as a picture", "FILE.svg" },
@@ -132,6 +135,10 @@ parse_options (const Options *o, CleaveFitOptions *options, GError **error)
     return FALSE;
   if (o->target != NULL && strcmp (o->target, "cleave") != 0 && strcmp (o->target, "ort") != 0)
     return cleave_argument_fail (error, "--for expects cleave or ort, not '%s'", o->target);
+  if (o->count_scratch && (o->memory == NULL || g_strcmp0 (o->target, "ort") == 0))
+    return cleave_argument_fail (error,
+                                 "--count-scratch needs --max-memory, and kernels of Cleave, "
+                                 "not of --for ort");
   options->n_threads = (guint) n_threads;
   options->inputs_apart = o->inputs_apart;
   options->even_strips = g_strcmp0 (o->target, "ort") == 0;
@@ -153,8 +160,25 @@ get_per_cent (double before, double after)
   return before <= 0 ? 0 : 100 * (after - before) / before;
 }
 
+/* The scratch of each plan, as gint64; -1: not known, or the plan is for another runtime. */
+static GArray *
+list_scratch (const CleaveGraph *graph, const GPtrArray *plans, const CleaveFitOptions *options)
+{
+  GArray *scratch = g_array_new (FALSE, FALSE, sizeof (gint64));
+
+  for (guint i = 0; i < plans->len; i++)
+    {
+      gint64 n_bytes = options->even_strips ? -1
+                                            : cleave_scratch_find_planned (graph, plans->pdata[i],
+                                                                           options->n_threads);
+
+      g_array_append_val (scratch, n_bytes);
+    }
+  return scratch;
+}
+
 static char *
-frontier_to_json (const GPtrArray *plans)
+frontier_to_json (const GPtrArray *plans, const GArray *scratch)
 {
   g_autoptr (CleaveJson) json = cleave_json_new ();
 
@@ -166,6 +190,8 @@ frontier_to_json (const GPtrArray *plans)
 
       cleave_json_begin (json, NULL);
       cleave_json_int (json, "arena_bytes", totals->arena_after);
+      if (g_array_index (scratch, gint64, i) >= 0)
+        cleave_json_int (json, "scratch_bytes", g_array_index (scratch, gint64, i));
       cleave_json_int (json, "macs", totals->macs_after);
       cleave_json_double (json, "added_macs_per_cent",
                           get_per_cent ((double) totals->macs_before, (double) totals->macs_after));
@@ -182,19 +208,23 @@ frontier_to_json (const GPtrArray *plans)
 }
 
 static void
-print_frontier (const GPtrArray *plans)
+print_frontier (const GPtrArray *plans, const GArray *scratch)
 {
-  printf ("%12s %8s %10s %14s %9s %7s\n", "arena, bytes", "of all", "MACs", "latency, about",
-          "segments", "nodes");
+  printf ("%12s %8s %14s %10s %14s %9s %7s\n", "arena, bytes", "of all", "scratch, bytes", "MACs",
+          "latency, about", "segments", "nodes");
   for (guint i = 0; i < plans->len; i++)
     {
       const CleaveFitTotals *totals = cleave_fit_plan_get_totals (plans->pdata[i]);
+      gint64 n_bytes = g_array_index (scratch, gint64, i);
+      g_autofree char *text =
+          n_bytes < 0 ? g_strdup ("-") : g_strdup_printf ("%" G_GINT64_FORMAT, n_bytes);
 
-      printf ("%12" G_GINT64_FORMAT " %6.1f %% %+8.2f %% %11.3f ms %9u %7u\n", totals->arena_after,
+      printf ("%12" G_GINT64_FORMAT " %6.1f %% %14s %+8.2f %% %11.3f ms %9u %7u\n",
+              totals->arena_after,
               totals->arena_before == 0
                   ? 100.0
                   : 100 * (double) totals->arena_after / (double) totals->arena_before,
-              get_per_cent ((double) totals->macs_before, (double) totals->macs_after),
+              text, get_per_cent ((double) totals->macs_before, (double) totals->macs_after),
               totals->latency_after / 1e6, cleave_fit_plan_get_n_segments (plans->pdata[i]),
               totals->nodes_after);
     }
@@ -224,7 +254,8 @@ show_frontier (const CleaveGraph *graph,
 {
   g_autoptr (CleaveOutputs) outputs = cleave_outputs_new ();
   g_autoptr (GPtrArray) plans = cleave_fit_plan_new_frontier (graph, options, error);
-  g_autofree char *json = plans == NULL ? NULL : frontier_to_json (plans);
+  g_autoptr (GArray) scratch = plans == NULL ? NULL : list_scratch (graph, plans, options);
+  g_autofree char *json = plans == NULL ? NULL : frontier_to_json (plans, scratch);
   g_autoptr (GBytes) bytes = json == NULL ? NULL : g_bytes_new_static (json, strlen (json));
 
   cleave_progress_end (options->watch_data);
@@ -237,7 +268,7 @@ show_frontier (const CleaveGraph *graph,
   if (o->as_json)
     fputs (json, stdout);
   else
-    print_frontier (plans);
+    print_frontier (plans, scratch);
   return CLEAVE_DONE;
 }
 
@@ -269,13 +300,24 @@ write_files (const Options *o,
   return TRUE;
 }
 
+static CleaveFitPlan *
+find_plan (const CleaveGraph *graph,
+           const Options *o,
+           const CleaveFitOptions *options,
+           CleaveFitLoops *loops,
+           GError **error)
+{
+  if (options->even_strips)
+    return cleave_fit_plan_with_loops (graph, options, loops, error);
+  return o->count_scratch ? cleave_scratch_fit (graph, options, error)
+                          : cleave_fit_plan_new (graph, options, error);
+}
+
 static int
 fit (CleaveGraph *graph, const Options *o, const CleaveFitOptions *options, GError **error)
 {
   CleaveFitLoops loops = { 0 };
-  g_autoptr (CleaveFitPlan) plan = options->even_strips
-                                       ? cleave_fit_plan_with_loops (graph, options, &loops, error)
-                                       : cleave_fit_plan_new (graph, options, error);
+  g_autoptr (CleaveFitPlan) plan = find_plan (graph, o, options, &loops, error);
   g_autoptr (CleaveGraph) before = cleave_graph_copy (graph);
   g_autoptr (CleaveSplitReport) report = NULL;
   g_autofree char *verdict = NULL;
@@ -292,12 +334,15 @@ fit (CleaveGraph *graph, const Options *o, const CleaveFitOptions *options, GErr
     cleave_piece_docs_add (graph, report, plan);
   if (options->even_strips)
     cleave_onnx_set_loops (graph, TRUE);
-  summary = (CleaveSummary){ .report = report,
-                             .plan = plan,
-                             .loops = options->even_strips ? &loops : NULL,
-                             .nodes_before = cleave_graph_count_operators (before),
-                             .nodes_after = cleave_graph_count_operators (graph),
-                             .check = verdict };
+  summary = (CleaveSummary){
+    .report = report,
+    .plan = plan,
+    .loops = options->even_strips ? &loops : NULL,
+    .nodes_before = cleave_graph_count_operators (before),
+    .nodes_after = cleave_graph_count_operators (graph),
+    .check = verdict,
+    .scratch_bytes = options->even_strips ? -1 : cleave_scratch_find (graph, options->n_threads)
+  };
   if (!equal)
     {
       cleave_summary_print (&summary);

@@ -106,11 +106,14 @@ get_halo_name (CleaveHalo halo)
 }
 
 static void
-add_fit (CleaveJson *json, const CleaveFitPlan *plan)
+add_fit (CleaveJson *json, const CleaveSummary *summary)
 {
+  const CleaveFitPlan *plan = summary->plan;
   const CleaveFitTotals *totals = cleave_fit_plan_get_totals (plan);
 
   add_pair (json, "arena_bytes", totals->arena_before, totals->arena_after, NULL);
+  if (summary->scratch_bytes >= 0)
+    cleave_json_int (json, "scratch_bytes", summary->scratch_bytes);
   cleave_json_begin (json, "latency_ms");
   cleave_json_double (json, "before", totals->latency_before / 1e6);
   cleave_json_double (json, "after", totals->latency_after / 1e6);
@@ -164,7 +167,7 @@ make_json (const CleaveSummary *summary)
                 summary->threads_peak_after, CLEAVE_MEMORY_CONVENTION);
     }
   if (summary->plan != NULL)
-    add_fit (json, summary->plan);
+    add_fit (json, summary);
   if (summary->loops != NULL)
     {
       cleave_json_int (json, "loops", summary->loops->n_loops);
@@ -266,8 +269,9 @@ print_threads_peak (const CleaveSummary *summary)
 }
 
 static void
-print_fit (const CleaveFitPlan *plan)
+print_fit (const CleaveSummary *summary)
 {
+  const CleaveFitPlan *plan = summary->plan;
   const CleaveFitTotals *totals = cleave_fit_plan_get_totals (plan);
 
   for (guint i = 0; i < cleave_fit_plan_get_n_segments (plan); i++)
@@ -281,8 +285,13 @@ print_fit (const CleaveFitPlan *plan)
               get_halo_name (segment->halo), differ ? " rows, columns " : "",
               differ ? get_halo_name (segment->column_halo) : "", segment->n_bytes);
     }
-  printf ("arena       %" G_GINT64_FORMAT " bytes before, %" G_GINT64_FORMAT " after\n",
+  printf ("arena       %" G_GINT64_FORMAT " bytes before, %" G_GINT64_FORMAT " after",
           totals->arena_before, totals->arena_after);
+  if (summary->scratch_bytes >= 0)
+    printf ("; kernels need %" G_GINT64_FORMAT " of scratch besides (%" G_GINT64_FORMAT
+            " together)",
+            summary->scratch_bytes, totals->arena_after + summary->scratch_bytes);
+  putchar ('\n');
   printf ("latency     about %.3f ms before, %.3f ms after\n", totals->latency_before / 1e6,
           totals->latency_after / 1e6);
   printf ("at the peak %s\n", cleave_fit_plan_get_peak (plan));
@@ -308,7 +317,7 @@ cleave_summary_print (const CleaveSummary *summary)
   g_autofree char *after = cleave_macs_to_string (totals->macs_after);
 
   if (summary->plan != NULL)
-    print_fit (summary->plan);
+    print_fit (summary);
   else
     print_nodes (summary->report);
   if (summary->loops != NULL)

@@ -15,6 +15,7 @@ typedef struct
   const char *check;                              /* NULL: not asked for */
   guint n_threads;                                /* that it was split for; 0: for none */
   gint64 threads_peak_before, threads_peak_after; /* with so many */
+  gint64 scratch_bytes; /* of the kernels of a fitted graph; -1: not known or not run here */
 } CleaveSummary;
 
 char *cleave_summary_to_json (const CleaveSummary *summary);

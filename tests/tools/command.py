@@ -787,6 +787,36 @@ class Fit(CommandTest):
         with open(self.path('o.onnx'), 'rb') as file:
             self.assertRegex(file.read(), rb"cleave: piece 1 of \d+ of '[^']+', range [0-9:,]+, strip 1 of ")
 
+    # The arena and the scratch of a written model's program, on one thread.
+    def program_bytes(self, path):
+        program = self.json('info', path, '--program', '--threads', '1')['program']
+        return program['arena_bytes'], program['scratch_bytes']
+
+    def test_scratch(self):
+        # Two images of 128 KiB, and one of 256 KiB between them; kernels of 3x3 need scratch.
+        path = self.path('wide.onnx')
+        nodes = [node('Conv', ['x', 'w0'], ['v'], 'expand', pads=[1, 1, 1, 1]),
+                 node('Conv', ['v', 'w1'], ['y'], 'project', pads=[1, 1, 1, 1])]
+        weights = [tensor('w0', [64, 32, 3, 3], floats(64 * 32 * 9)), tensor('w1', [32, 64, 3, 3], floats(64 * 32 * 9))]
+        with open(path, 'wb') as file:
+            file.write(model(nodes, [value_info('x', [1, 32, 32, 32])], [value_info('y', [1, 32, 32, 32])], weights))
+        said = self.json('fit', path, '--max-memory', '512KiB', '-o', 'plain.onnx')
+        self.assertEqual((said['arena_bytes']['after'], said['scratch_bytes']), self.program_bytes('plain.onnx'))
+        self.assertRegex(self.good('fit', path, '--max-memory', '512KiB'),
+                         rf'arena .* after; kernels need {said["scratch_bytes"]} of scratch besides')
+        for plan in self.json('fit', path, '--frontier')['frontier']:
+            self.assertGreaterEqual(plan['scratch_bytes'], 0)
+        self.assertNotIn('scratch_bytes', self.json('fit', path, '--for', 'ort'))
+        seen = set()
+        for size in range(200000, 900000, 100000):
+            run = self.cleave('fit', path, '--max-memory', size, '--count-scratch', '-o', 'strict.onnx')
+            seen.add(run.returncode)
+            self.assertIn(run.returncode, (0, 1))
+            if run.returncode == 0:
+                self.assertLessEqual(sum(self.program_bytes('strict.onnx')), size)
+        self.assertEqual(seen, {0, 1})
+        self.bad('--count-scratch needs --max-memory', 'fit', path, '--count-scratch')
+
     def test_frontier(self):
         plans = self.json('fit', self.chain, '--frontier')['frontier']
         sizes = [plan['arena_bytes'] for plan in plans]

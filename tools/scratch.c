@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "scratch.h"
+
+/* How often a plan is searched for again, with less memory for the arena. */
+#define MAX_ROUNDS 6
+
+gint64
+cleave_scratch_find (const CleaveGraph *graph, guint n_threads)
+{
+  const CleaveProgramOptions options = { .n_threads = n_threads };
+  g_autoptr (CleaveProgram) program = cleave_program_new (graph, &options, NULL);
+  CleaveProgramStats stats;
+
+  if (program == NULL)
+    return -1;
+  cleave_program_get_stats (program, &stats);
+  return stats.scratch_bytes;
+}
+
+gint64
+cleave_scratch_find_planned (const CleaveGraph *graph, const CleaveFitPlan *plan, guint n_threads)
+{
+  g_autoptr (CleaveGraph) copy = cleave_graph_copy (graph);
+  g_autoptr (CleaveSplitReport) report = cleave_fit_plan_apply (plan, copy, NULL);
+
+  return report == NULL ? -1 : cleave_scratch_find (copy, n_threads);
+}
+
+static CleaveFitPlan *
+refuse (const CleaveFitOptions *options, gint64 arena, gint64 scratch, GError **error)
+{
+  g_set_error (error, CLEAVE_ERROR, CLEAVE_ERROR_LIMIT,
+               "%" G_GINT64_FORMAT " bytes are too few: the last plan has an arena of "
+               "%" G_GINT64_FORMAT " and its kernels need %" G_GINT64_FORMAT
+               " of scratch. Try --max-memory %" G_GINT64_FORMAT ", or leave out --count-scratch",
+               options->max_memory, arena, scratch, arena + scratch);
+  return NULL;
+}
+
+CleaveFitPlan *
+cleave_scratch_fit (const CleaveGraph *graph, const CleaveFitOptions *options, GError **error)
+{
+  CleaveFitOptions within = *options;
+  gint64 arena = 0, scratch = 0;
+
+  for (guint round = 0; round < MAX_ROUNDS; round++)
+    {
+      g_autoptr (CleaveFitPlan) plan = cleave_fit_plan_new (graph, &within, error);
+
+      if (plan == NULL)
+        {
+          if (round > 0)
+            g_prefix_error (error,
+                            "kernels need %" G_GINT64_FORMAT " bytes of scratch, and for the rest ",
+                            scratch);
+          return NULL;
+        }
+      arena = cleave_fit_plan_get_totals (plan)->arena_after;
+      scratch = cleave_scratch_find_planned (graph, plan, MAX (options->n_threads, 1));
+      if (scratch < 0)
+        {
+          g_set_error (error, CLEAVE_ERROR, CLEAVE_ERROR_MEMORY,
+                       "--count-scratch makes the program of a plan, for which there is not enough "
+                       "memory");
+          return NULL;
+        }
+      if (arena + scratch <= options->max_memory)
+        return g_steal_pointer (&plan);
+      if (scratch >= options->max_memory)
+        break;
+      within.max_memory = MIN (options->max_memory - scratch, within.max_memory - 1);
+    }
+  return refuse (options, arena, scratch, error);
+}
