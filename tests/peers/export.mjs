@@ -5,7 +5,8 @@
 //
 // Each result must be as that of the original model there, or as Cleave's own: integers equal, floats within
 // `tolerances` of the largest value; one step where a quotient is rounded to a byte.  Not compared are results of models
-// with special values, which its kernels multiply with padding, and NaNs where the original does not run there.
+// with special values, which its kernels multiply with padding; and where the original does not run there, NaNs, and
+// results of long models, in which a last bit may decide an index.
 // A file may fail only where the original fails, too: for want of a kernel, or with the same message.
 
 import { spawnSync } from 'node:child_process';
@@ -88,8 +89,10 @@ async function peerRun(path, feeds) {
 const hasNoKernel = (error) => new RegExp('Could not find an implementation|not.implemented|not supported|No Op registered|is not a registered|'
   + 'Unsupported data type|does not support double|LRN.*NumDimensions\\(\\) == 4', 'i').test(error);
 
-// A message without the names of files and nodes.
-const reason = (error) => error.replace(/Load model from \S+ failed:/, '').replace(/Name:'[^']*'/g, '').replace(/\((\w|\.)*\) Op /g, '');
+// A message without numbers and the names of files and nodes.
+const reason = (error) => error.replace(/Load model from \S+ failed:/, '').replace(/Name:'[^']*'/g, '').replace(/\((\w|\.)*\) Op /g, '').replace(/-?[0-9]+/g, '#');
+
+const isKnown = (results) => Object.values(results).every((value) => value !== undefined);
 
 // The results of a file against each of `wanted`: why none is met.
 function judge({ results, error }, wanted, model, loosely) {
@@ -131,7 +134,7 @@ async function checkForm(model, [what, ...args], original, wanted) {
 
 async function check(model) {
   const original = await peerRun(model.path, model.feeds);
-  const wanted = [...(original.results ? [original.results] : []), ...(model.results ? [model.results] : [])];
+  const wanted = [...(original.results ? [original.results] : []), ...(model.results && (!original.results || isKnown(model.results)) ? [model.results] : [])];
   if (wanted.length === 0) return count('without a result to compare');
   let error = await checkForm(model, forms[0], original, wanted);
   for (const args of model.fixes ?? [])
@@ -170,9 +173,11 @@ function readRandom(folder, seed, group) {
   const bytes = readFileSync(join(folder, `${seed}.bin`));
   if (/bfloat16/.test(text)) return;
   const read = ({ type, dims, at, size }) => ({ type, dims, data: new arrays[type](bytes.buffer.slice(bytes.byteOffset + at, bytes.byteOffset + at + size)) });
+  const own = Object.fromEntries(outputs.map((output) => [output.name, read(output)]));
+  const names = Object.fromEntries(outputs.map(({ name }) => [name, undefined]));
   return { name: `--write --nodes ${group.split(' ')[4]} --first ${seed}`, text, group, path: join(folder, `${seed}.onnx`), args: [],
     feeds: Object.fromEntries(inputs.map((input) => [input.name, tensor(read(input))])),
-    results: Object.fromEntries(outputs.map((output) => [output.name, read(output)])) };
+    results: group.includes(` ${sizes[0]} `) ? own : names };
 }
 
 async function checkOperatorTests() {
