@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Over 400 lines: all that is known of one cut, from its spans to its factors. */
+/* Over 400 lines: one cut, from its spans to the parts of values that its chunks read. */
 
 #include "cuts.h"
 
@@ -36,7 +36,7 @@ ceil_div (gint64 a, gint64 b)
 
 /* Spans. */
 
-/* How many of the larger chunks come first; the others come last. */
+/* Returns how many of the larger chunks come first; the other larger ones come last. */
 static gint64
 n_larger_first (const CleaveCut *cut, gint64 n_larger)
 {
@@ -100,8 +100,8 @@ list_values (CleaveCuts *cuts)
     }
 }
 
-/* How much of a value a span of dimension `d` of the result takes, along all dimensions that follow
- * it. */
+/* Returns the factor that a span of dimension `d` of the result has in the elements of a value: the
+ * product of the extents that it reads along the dimensions mapped from `d`. */
 static gint64
 take (const CleaveCutValue *value, guint d, CleaveSpan span)
 {
@@ -131,7 +131,7 @@ init_chunk (const CleaveCuts *cuts, guint d, CleaveSpan span, CleaveChunk *chunk
   return cleave_chunk_init (chunk, &cuts->call.call, &range, why);
 }
 
-/* The chunks that are looked at: at the ends, and where the sizes change. */
+/* Picks chunks at the ends, in the middle, and where the sizes change. */
 static guint
 pick_samples (const CleaveCut *cut, gint64 extent, gint64 *sample)
 {
@@ -153,7 +153,7 @@ pick_samples (const CleaveCut *cut, gint64 extent, gint64 *sample)
   return n;
 }
 
-/* Whether chunks of a cut can be nodes, all other dimensions whole: a quick look. */
+/* Returns whether a sample of the chunks of a cut can be nodes, with all other dimensions whole. */
 static gboolean
 seems_legal (const CleaveCuts *cuts, guint d, const CleaveCut *cut)
 {
@@ -171,7 +171,8 @@ seems_legal (const CleaveCuts *cuts, guint d, const CleaveCut *cut)
   return TRUE;
 }
 
-/* What the shapes of a chunk's values depend on: two of which this is the same are of one kind. */
+/* Returns a key of the shapes and clips of a chunk's values: chunks with equal keys are of one
+ * kind. */
 static GBytes *
 chunk_kind (const CleaveChunk *chunk)
 {
@@ -240,7 +241,7 @@ cleave_cut_find_kinds (CleaveCuts *cuts, guint d, CleaveCut *cut, GString *why)
 
 /* Factors. */
 
-/* The factors of the chunk that takes most. */
+/* Sets the factors of the chunk that reads most. */
 static void
 find_low (const CleaveCuts *cuts, guint d, CleaveCut *cut)
 {
@@ -264,7 +265,7 @@ find_low (const CleaveCuts *cuts, guint d, CleaveCut *cut)
     }
 }
 
-/* Of each value the most that a chunk takes; of very many chunks, of those that are looked at. */
+/* Sets the largest factor of each value, over all chunks or, if they are many, over a sample. */
 static void
 find_high (const CleaveCuts *cuts, guint d, CleaveCut *cut)
 {
@@ -418,8 +419,8 @@ find_multiple (gint64 a, gint64 b)
   return __builtin_mul_overflow (a / x, b, &multiple) ? G_MAXINT64 : multiple;
 }
 
-/* A dimension may be cut wherever it is aligned, and at the borders of the blocks in which an
- * operand's map takes it. */
+/* Lists the cuts of a dimension: at multiples of the alignment, and at the ends of blocks of an
+ * operand's map. */
 static void
 list_cuts (CleaveCuts *cuts, guint d)
 {
@@ -455,7 +456,8 @@ note_least (CleaveCuts *cuts, guint d, const CleaveCut *cut)
     cuts->least[d][v] = MIN (cuts->least[d][v], cut->low[v]);
 }
 
-/* What cuts take that are too fine to be listed: a sample of them, and the finest. */
+/* Lowers the least factors by those of cuts that are too fine to be listed: a sample, and the
+ * finest. */
 static void
 note_finer (CleaveCuts *cuts, guint d)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Over 400 lines: one search, and what it says when it finds nothing. */
+/* Over 400 lines: one search, and its messages where it finds nothing. */
 
 #include "search.h"
 
@@ -9,13 +9,14 @@
 
 #include <string.h>
 
-/* The smallest split that meets a constraint.  Combinations of the cuts of each dimension are tried
- * from few pieces to many, those of as many pieces by the bytes of the largest.  One that fits by
- * its factors is judged by one chunk of each kind, since a grid of thousands has few kinds.  Where
- * none will do, the one with the smallest largest piece is found, to say what would. */
+/* Finds the split with the fewest pieces that meets a constraint.  The search tries combinations of
+ * the cuts of each dimension, from few pieces to many; combinations with equally many pieces in the
+ * order of their largest piece.  It plans one chunk of each kind, since a grid of thousands of
+ * chunks has few kinds.  If no combination meets the constraint, the search finds the one whose
+ * largest piece is smallest: the message has its size. */
 
 #define MAX_TRIES 1000u
-/* So many combinations are looked at in the time in which a chunk is planned. */
+/* Number of combinations that are looked at in the time in which one chunk is planned. */
 #define PER_UNIT 64u
 
 /* A cut of each dimension, as an index into its cuts. */
@@ -124,8 +125,8 @@ add_found (Search *search, gint64 n)
   g_array_append_val (search->found, combination);
 }
 
-/* All combinations of the cuts of the dimensions from `d` on, that together with those chosen make
- * no more pieces than the fewest yet, and may fit.  As deep as the rank. */
+/* Adds the combinations that may fit and make no more pieces than the fewest so far.  The cuts of
+ * the dimensions before `d` are chosen.  Recursion is as deep as the rank. */
 static void
 try_dimension (Search *search, guint d, gint64 n)
 {
@@ -154,7 +155,8 @@ try_dimension (Search *search, guint d, gint64 n)
     }
 }
 
-/* Few bytes first; of as many, the outermost dimensions are cut rather than the innermost. */
+/* Fewer bytes come first; at equal bytes, cuts of outer dimensions come before cuts of inner ones.
+ */
 static int
 compare_combinations (gconstpointer a, gconstpointer b)
 {
@@ -168,8 +170,8 @@ compare_combinations (gconstpointer a, gconstpointer b)
   return 0;
 }
 
-/* Finds the combinations of the next number of pieces.  First without the spare cuts: that is soon
- * done, and says how many pieces are enough. */
+/* Finds the combinations with the next larger number of pieces.  It first looks without the spare
+ * cuts, which is fast and gives an upper bound of that number. */
 static gboolean
 find_next (Search *search)
 {
@@ -191,7 +193,7 @@ find_next (Search *search)
 
 /* Judging. */
 
-/* One chunk of each kind, and how many there are of it; of cuts without kinds, all chunks. */
+/* Lists one chunk of each kind, and the number of chunks of that kind. */
 static void
 list_kinds (const Search *search, const Combination *combination, GArray *ranges, GArray *counts)
 {
@@ -236,8 +238,8 @@ allows_macs (const Search *search, const CleavePlan *plan, const GArray *counts,
                                         added, why);
 }
 
-/* A chunk of each kind, if the combination is legal and the halo no dearer than it may be; NULL and
- * why. */
+/* Plans one chunk of each kind.  Returns NULL, with the reason in `why`, if a chunk is not legal or
+ * the halo adds too many MACs. */
 static CleavePlan *
 plan_kinds (Search *search, const Combination *combination)
 {
@@ -276,7 +278,7 @@ allows_kinds (Search *search, const Combination *combination)
                                                   n_bytes, MAX (search->max_bytes, 0));
 }
 
-/* A predicate is asked about all the chunks, and so is a trial. */
+/* Asks the predicate and the trial, which need all chunks. */
 static gboolean
 allows_all (Search *search, GArray *ranges)
 {
@@ -352,8 +354,9 @@ judge_least (Search *search)
   search->least_one = combination;
 }
 
-/* As for the fewest pieces, but from fine cuts to coarse, and past all that can be no smaller than
- * the smallest found.  No limit has a say in the order, so that for all limits it is the same. */
+/* Finds the combination whose largest piece is smallest.  It goes from fine cuts to coarse ones and
+ * leaves out combinations that cannot be smaller than the smallest found.  The order does not
+ * depend on the limit, so that all limits get the same answer. */
 static void
 find_least (Search *search, guint d, gint64 n)
 {
@@ -380,8 +383,8 @@ find_least (Search *search, guint d, gint64 n)
     }
 }
 
-/* Bytes of a value in the largest piece of a combination; NULL: in one that is cut as fine as can
- * be. */
+/* Returns the bytes of a value in the largest piece of a combination; NULL stands for the finest
+ * cut of each dimension. */
 static gint64
 taken_bytes (const Search *search, const Combination *combination, guint v)
 {
@@ -392,7 +395,7 @@ taken_bytes (const Search *search, const Combination *combination, guint v)
   return n;
 }
 
-/* Says what a piece needs, and which operand takes most of it. */
+/* Appends the bytes that a piece needs, and the operand that takes most of them. */
 static void
 explain_piece (Search *search, const char *what, gint64 n_bytes, const Combination *combination)
 {
