@@ -112,6 +112,13 @@ static const Form forms[] = {
   { 18, "Resize", "#1x1x1x4 ~0,0,0,0.25,1,1,1,1 - =1,1,1,2",
     "mode=linear antialias=1 coordinate_transformation_mode=tf_crop_and_resize", .value = "1x1x1x2: 0.8125 2.75" },
   { 18, "Resize", "#1x1x1x4 - ~1,1,1,0.5", "mode=linear antialias=1 color=blue", .value = "Resize 'n': attribute 'color' is not known in opset 18" },
+  /* Pad that begins again after the last element. */
+  { 19, "Pad", "#2x3 =0,1,0,1", "mode=wrap", .value = "2x5: 2 0 1 2 0 5 3 4 5 3" },
+  { 19, "Pad", "#2x3 =2,-1 - =1,", "mode=wrap", .value = "2x4: 0 1 0 1 3 4 3 4" },
+  { 19, "Pad", "#2x3 =0,0,0,0", "mode=wrap", .value = "2x3: 0 1 2 3 4 5" },
+  { 19, "Pad", "i64:#2x1 =1,0,0,2", "mode=wrap", .value = "3x3: 1 1 1 0 0 0 1 1 1" },
+  { 19, "Pad", "#2x3 =-3,0,0,0", "mode=wrap", .value = "Pad 'n': dimension 0 of 2 cannot be padded" },
+  { 18, "Pad", "#2x3 =0,1,0,1", "mode=wrap", .value = "Pad 'n': mode 'wrap' is not supported" },
   /* Opsets that changed nothing but types. */
   { 25, "Transpose", "#2x2", "perm=1,0", .value = "2x2: 0 2 1 3" },
   { 26, "Pad", "#2 =1,0", "", .value = "3: 0 0 1" },

@@ -123,17 +123,15 @@ cleave_onnx_find_axes (CleaveOnnxNode *node, const CleaveOnnxAttr *list, guint r
 }
 
 /* Pad of some axes only, as one of all. */
-gboolean
-cleave_onnx_upgrade_pad_18 (CleaveOnnxNode *node, GError **error)
+static gboolean
+spread_pads (CleaveOnnxNode *node, const CleaveShape *x, GError **error)
 {
-  const CleaveShape *x = cleave_onnx_node_operand_shape (node, 0);
   g_autoptr (CleaveOnnxAttr) given = NULL, which = NULL;
   g_autoptr (GArray) axes = NULL;
   gint64 all[2 * CLEAVE_MAX_RANK] = { 0 };
   CleaveTensorType type;
 
-  if (cleave_onnx_node_operand (node, 3) == NULL || cleave_onnx_node_operand (node, 1) == NULL ||
-      x == NULL)
+  if (cleave_onnx_node_operand (node, 3) == NULL)
     return TRUE;
   if ((which = cleave_onnx_node_read_numbers (node, 3, "axes", error)) == NULL ||
       (given = cleave_onnx_node_read_numbers (node, 1, "pads", error)) == NULL ||
@@ -153,6 +151,75 @@ cleave_onnx_upgrade_pad_18 (CleaveOnnxNode *node, GError **error)
   cleave_onnx_node_set_operand (node, 1, cleave_onnx_constant (node, &type, all));
   g_ptr_array_set_size (node->operands, 3);
   return TRUE;
+}
+
+/* Along one axis: a Gather of elements that begin again after the last, and end again before the
+ * first.  A negative pad takes elements away first. */
+static CleaveOnnxValue *
+wrap_axis (
+    CleaveOnnxNode *node, CleaveOnnxValue *x, guint d, gint64 before, gint64 after, GError **error)
+{
+  gint64 n = cleave_onnx_value_shape (x)->dim[d], to, kept, first;
+  g_autofree gint64 *indices = NULL;
+  CleaveTensorType type;
+
+  if (__builtin_add_overflow (n, MIN (before, 0), &kept) ||
+      __builtin_add_overflow (kept, MIN (after, 0), &kept) || kept < 0 ||
+      __builtin_add_overflow (n, before, &to) || __builtin_add_overflow (to, after, &to) ||
+      (kept == 0 && to > 0))
+    return cleave_onnx_node_fail_null (
+        node, error, "dimension %u of %" G_GINT64_FORMAT " cannot be padded", d, n);
+  if (!cleave_onnx_spend (node->import, (double) to))
+    return cleave_onnx_node_fail_null (node, error, "dimension %u " CLEAVE_ONNX_TOO_COSTLY, d);
+  first = -MIN (before, 0);
+  indices = g_new (gint64, (gsize) to + 1);
+  for (gint64 i = 0; i < to; i++)
+    indices[i] = first + ((i - MAX (before, 0)) % kept + kept) % kept;
+  type = CLEAVE_TYPE (CLEAVE_INT64, to);
+  return CLEAVE_ONNX_STEP ("Gather", ".wrapped", cleave_onnx_attr_new_int ("axis", d), x,
+                           cleave_onnx_constant (node, &type, indices));
+}
+
+static gboolean
+wrap (CleaveOnnxNode *node, guint rank, GError **error)
+{
+  CleaveOnnxValue *x = cleave_onnx_node_operand (node, 0);
+  g_autoptr (CleaveOnnxAttr) pads = cleave_onnx_node_read_numbers (node, 1, "pads", error);
+  gboolean any = FALSE;
+
+  if (pads == NULL)
+    return FALSE;
+  if (pads->ints->len != 2 * rank)
+    return cleave_onnx_node_fail (node, error, "it has %u pads for %u axes", pads->ints->len, rank);
+  for (guint d = 0; d < rank && x != NULL; d++)
+    {
+      gint64 before = g_array_index (pads->ints, gint64, d),
+             after = g_array_index (pads->ints, gint64, rank + d);
+
+      if (before == 0 && after == 0)
+        continue;
+      x = wrap_axis (node, x, d, before, after, error);
+      any = TRUE;
+    }
+  if (any)
+    return cleave_onnx_finish (node, x);
+  cleave_onnx_node_set_string (node, "mode", "constant"); /* nothing is added */
+  return TRUE;
+}
+
+gboolean
+cleave_onnx_upgrade_pad_18 (CleaveOnnxNode *node, GError **error)
+{
+  const CleaveShape *x = cleave_onnx_node_operand_shape (node, 0);
+  const CleaveOnnxAttr *mode = cleave_onnx_node_find (node, "mode");
+
+  if (x == NULL || cleave_onnx_node_operand (node, 1) == NULL)
+    return TRUE;
+  if (!spread_pads (node, x, error))
+    return FALSE;
+  if (node->import->opset < 19 || mode == NULL || g_strcmp0 (mode->string, "wrap") != 0)
+    return TRUE;
+  return wrap (node, x->rank, error);
 }
 
 /* DFT: the axis is an operand. */
