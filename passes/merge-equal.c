@@ -2,6 +2,7 @@
 
 #include "info.h"
 
+#include "../lib/ir/defaults.h"
 #include "../lib/ir/graph-private.h"
 #include "../lib/ir/topology.h"
 
@@ -47,6 +48,22 @@ operands_equal (const CleaveNode *a, const CleaveNode *b)
   return TRUE;
 }
 
+/* Whether one is a constant whose value a caller of a written file may replace, and the other is
+ * not the same part of it. */
+static gboolean
+are_apart (const CleaveNode *m, const CleaveNode *n)
+{
+  CleaveTensor *x = cleave_node_get_constant (m), *y = cleave_node_get_constant (n);
+  CleaveRange of_x, of_y;
+
+  if (x == NULL || y == NULL ||
+      (cleave_graph_find_default (m->graph, x) == NULL &&
+       cleave_graph_find_default (n->graph, y) == NULL))
+    return FALSE;
+  return cleave_tensor_get_base (x, &of_x) != cleave_tensor_get_base (y, &of_y) ||
+         !cleave_range_equal (&of_x, &of_y);
+}
+
 static gboolean
 node_equal (gconstpointer a, gconstpointer b)
 {
@@ -54,7 +71,7 @@ node_equal (gconstpointer a, gconstpointer b)
 
   if (m->op != n->op || m->n_operands != n->n_operands || m->n_results != n->n_results)
     return FALSE;
-  if (!operands_equal (m, n))
+  if (!operands_equal (m, n) || are_apart (m, n))
     return FALSE;
   return cleave_attrs_equal (m->op, m->attrs, n->attrs);
 }

@@ -148,6 +148,26 @@ add_program_json (CleaveJson *json, const CleaveProgramStats *stats)
   cleave_json_end (json);
 }
 
+/* Adds the names of inputs that have default values, if there are any. */
+static void
+add_defaults_json (CleaveJson *json, const CleaveGraph *graph)
+{
+  g_auto (GStrv) all = cleave_onnx_list_defaults (graph, FALSE);
+  g_auto (GStrv) open = cleave_onnx_list_defaults (graph, TRUE);
+
+  if (all[0] == NULL)
+    return;
+  cleave_json_begin_list (json, "inputs_with_defaults");
+  for (guint i = 0; all[i] != NULL; i++)
+    {
+      cleave_json_begin (json, NULL);
+      cleave_json_string (json, "name", all[i]);
+      cleave_json_bool (json, "fixed", !g_strv_contains ((const char *const *) open, all[i]));
+      cleave_json_end (json);
+    }
+  cleave_json_end_list (json);
+}
+
 static gboolean
 print_json (const CleaveGraph *graph, const Info *info, gboolean with_steps, GError **error)
 {
@@ -158,6 +178,7 @@ print_json (const CleaveGraph *graph, const Info *info, gboolean with_steps, GEr
   cleave_json_string (json, "name", cleave_graph_get_name (graph));
   add_values_json (json, graph, FALSE);
   add_values_json (json, graph, TRUE);
+  add_defaults_json (json, graph);
   cleave_json_int (json, "nodes", info->n_nodes);
   cleave_json_begin (json, "ops");
   for (guint i = 0; i < info->ops->len; i++)
@@ -180,6 +201,39 @@ print_json (const CleaveGraph *graph, const Info *info, gboolean with_steps, GEr
   return TRUE;
 }
 
+/* Names that a line of text lists. */
+#define MAX_LISTED 8
+
+static void
+print_names (const char *title, char *const *names, const char *what)
+{
+  guint n = g_strv_length ((char **) names);
+
+  if (n == 0)
+    return;
+  printf ("%-11s", title);
+  for (guint i = 0; i < MIN (n, MAX_LISTED); i++)
+    printf (" %s%s", names[i], i + 1 < MIN (n, MAX_LISTED) ? "," : "");
+  if (n > MAX_LISTED)
+    printf (" and %u more", n - MAX_LISTED);
+  printf (": %s\n", what);
+}
+
+static void
+print_defaults (const CleaveGraph *graph)
+{
+  g_auto (GStrv) all = cleave_onnx_list_defaults (graph, FALSE);
+  g_auto (GStrv) open = cleave_onnx_list_defaults (graph, TRUE);
+  g_autoptr (GPtrArray) fixed = g_ptr_array_new ();
+
+  for (guint i = 0; all[i] != NULL; i++)
+    if (!g_strv_contains ((const char *const *) open, all[i]))
+      g_ptr_array_add (fixed, all[i]);
+  g_ptr_array_add (fixed, NULL);
+  print_names ("defaults", open, "inputs with default values, which --input replaces");
+  print_names ("fixed", (char **) fixed->pdata, "inputs whose values decide shapes or attributes");
+}
+
 static void
 print_values (const CleaveGraph *graph)
 {
@@ -198,6 +252,7 @@ print_values (const CleaveGraph *graph)
 
       printf ("output      %s: %s\n", cleave_graph_get_output_name (graph, i), type);
     }
+  print_defaults (graph);
 }
 
 static void

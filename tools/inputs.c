@@ -27,6 +27,30 @@ const CleaveArgumentNeed cleave_input_needs[] = {
 
 /* Names */
 
+/* Whether --input was for an input with a default value: the model was loaded with its value. */
+static gboolean
+is_default (const CleaveGraph *graph, const char *name)
+{
+  g_auto (GStrv) defaults = cleave_onnx_list_defaults (graph, FALSE);
+
+  return name != NULL && g_strv_contains ((const char *const *) defaults, name);
+}
+
+/* The names that --input may have. */
+static char **
+list_names_and_defaults (const CleaveGraph *graph)
+{
+  g_autoptr (GPtrArray) names = g_ptr_array_new ();
+  g_autofree char **defaults = cleave_onnx_list_defaults (graph, FALSE);
+
+  for (guint i = 0; i < cleave_graph_get_n_inputs (graph); i++)
+    g_ptr_array_add (names, cleave_result_dup_name (cleave_graph_get_input (graph, i)));
+  for (guint i = 0; defaults[i] != NULL; i++)
+    g_ptr_array_add (names, defaults[i]);
+  g_ptr_array_add (names, NULL);
+  return (char **) g_ptr_array_steal (names, NULL);
+}
+
 static char **
 list_names (const CleaveGraph *graph)
 {
@@ -120,13 +144,15 @@ load_npz (const CleaveGraph *graph,
 
       if (name != NULL && !is_only && !g_str_equal (entry->name, name))
         continue;
+      n_placed++;
+      if (name == NULL && !is_only && is_default (graph, entry->name))
+        continue;
       if (!find_input (names, is_only ? name : entry->name, path, &index, error) ||
           !place (graph, tensors, index, entry->tensor, error))
         {
           g_prefix_error (error, "'%s': ", path);
           return FALSE;
         }
-      n_placed++;
     }
   if (n_placed == 0)
     return cleave_argument_fail (error, "'%s' has no entry '%s'", path,
@@ -145,12 +171,15 @@ load_input (const CleaveGraph *graph,
   g_autofree char *name = NULL;
   const char *path;
   const CleaveImageOptions of_image = { options->mean, options->scale };
+  g_auto (GStrv) known = list_names_and_defaults (graph);
   g_autoptr (CleaveTensor) tensor = NULL;
   guint i;
 
-  if (names[0] == NULL)
+  if (known[0] == NULL)
     return cleave_argument_fail (error, "--input: the model has no inputs");
-  cleave_argument_file (text, names, &name, &path);
+  cleave_argument_file (text, known, &name, &path);
+  if (is_default (graph, name))
+    return TRUE;
   cleave_outputs_protect (path);
   if (g_str_has_suffix (path, ".npz"))
     return load_npz (graph, names, name, path, tensors, error);
@@ -222,6 +251,82 @@ add_shapes_of (GPtrArray *shapes, char *const *given, const char *text)
     }
 }
 
+/* Inputs with default values: those that --input gives are constants with its values */
+
+static void
+add_value (GPtrArray *values, char *const *defaults, const char *name, CleaveTensor *tensor)
+{
+  CleaveModelValue *value;
+
+  if (name == NULL || !g_strv_contains ((const char *const *) defaults, name))
+    return;
+  value = g_new (CleaveModelValue, 1);
+  *value = (CleaveModelValue){ g_strdup (name), cleave_tensor_ref (tensor) };
+  g_ptr_array_add (values, value);
+}
+
+/* Adds the values that one --input gives to inputs with default values. */
+static gboolean
+add_values (
+    GPtrArray *values, char *const *names, char *const *defaults, const char *text, GError **error)
+{
+  g_autofree char *name = NULL;
+  const char *path;
+  gboolean is_archive;
+
+  cleave_argument_file (text, names, &name, &path);
+  is_archive = g_str_has_suffix (path, ".npz");
+  if (is_archive ? name != NULL && !g_strv_contains ((const char *const *) defaults, name)
+                 : name == NULL || !g_strv_contains ((const char *const *) defaults, name))
+    return TRUE;
+  if (is_archive)
+    {
+      g_autoptr (GArray) entries = load_archive (path, error);
+
+      for (guint i = 0; entries != NULL && i < entries->len; i++)
+        {
+          const CleaveNpzEntry *entry = &g_array_index (entries, CleaveNpzEntry, i);
+
+          if (name == NULL || entries->len == 1 || g_str_equal (entry->name, name))
+            add_value (values, defaults, name == NULL ? entry->name : name, entry->tensor);
+        }
+      return entries != NULL;
+    }
+  {
+    g_autoptr (CleaveTensor) tensor = cleave_tensor_load (path, ".npy, .npz or .pb", error);
+
+    if (tensor != NULL)
+      add_value (values, defaults, name, tensor);
+    return tensor != NULL;
+  }
+}
+
+/* Loads the model again if --input gives values to inputs with default values.  Takes the graph. */
+static CleaveGraph *
+load_with_defaults (CleaveGraph *graph,
+                    const char *path,
+                    const CleaveModelOptions *model,
+                    const CleaveInputOptions *inputs,
+                    GError **error)
+{
+  g_auto (GStrv) names = list_names_and_defaults (graph);
+  g_auto (GStrv) defaults = cleave_onnx_list_defaults (graph, FALSE);
+  g_autoptr (GPtrArray) values = g_ptr_array_new_with_free_func (cleave_model_value_free);
+  CleaveModelOptions more = *model;
+
+  for (char **file = inputs->files; defaults[0] != NULL && file != NULL && *file != NULL; file++)
+    if (!add_values (values, names, defaults, *file, error))
+      {
+        cleave_graph_unref (graph);
+        return NULL;
+      }
+  if (values->len == 0)
+    return graph;
+  cleave_graph_unref (graph);
+  more.more_values = values;
+  return cleave_model_load (path, &more, error);
+}
+
 CleaveGraph *
 cleave_model_load_for_inputs (const char *path,
                               const CleaveModelOptions *model,
@@ -246,7 +351,7 @@ cleave_model_load_for_inputs (const char *path,
     }
   if (mine != NULL)
     g_propagate_error (error, mine);
-  return graph;
+  return graph == NULL ? NULL : load_with_defaults (graph, path, &more, inputs, error);
 }
 
 static gboolean

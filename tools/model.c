@@ -15,6 +15,16 @@ cleave_model_options_clear (CleaveModelOptions *options)
   g_clear_pointer (&options->values, g_strfreev);
 }
 
+void
+cleave_model_value_free (gpointer data)
+{
+  CleaveModelValue *value = data;
+
+  g_free (value->name);
+  cleave_tensor_unref (value->tensor);
+  g_free (value);
+}
+
 static void
 clear_shape (gpointer data)
 {
@@ -93,7 +103,7 @@ parse_dims (char **texts, GError **error)
 }
 
 static GArray *
-parse_values (char **texts, GError **error)
+parse_values (char **texts, const GPtrArray *more, GError **error)
 {
   g_autoptr (GArray) values = g_array_new (FALSE, FALSE, sizeof (CleaveOnnxGiven));
 
@@ -113,6 +123,13 @@ parse_values (char **texts, GError **error)
       g_array_append_val (values, given);
       if (given.value == NULL)
         return NULL;
+    }
+  for (guint i = 0; more != NULL && i < more->len; i++)
+    {
+      const CleaveModelValue *value = more->pdata[i];
+      CleaveOnnxGiven given = { g_strdup (value->name), cleave_tensor_ref (value->tensor) };
+
+      g_array_append_val (values, given);
     }
   return g_steal_pointer (&values);
 }
@@ -186,7 +203,8 @@ CleaveGraph *
 cleave_model_load (const char *path, const CleaveModelOptions *options, GError **error)
 {
   g_autoptr (GArray) shapes = parse_shapes (options->shapes, error);
-  g_autoptr (GArray) values = shapes == NULL ? NULL : parse_values (options->values, error);
+  g_autoptr (GArray) values =
+      shapes == NULL ? NULL : parse_values (options->values, options->more_values, error);
   g_autoptr (GArray) dims = values == NULL ? NULL : parse_dims (options->values, error);
   gboolean is_text = g_str_has_suffix (path, CLEAVE_TEXT_SUFFIX);
   CleaveGraph *graph;

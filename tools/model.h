@@ -3,11 +3,21 @@
 
 #include <cleave/cleave.h>
 
+/* A value of an input. */
+typedef struct
+{
+  char *name;
+  CleaveTensor *tensor;
+} CleaveModelValue;
+
+void cleave_model_value_free (gpointer value);
+
 /* What the command line says of a model's inputs: the texts of --shape and --fix, or NULL; and
  * whether what is written may take the place of the model. */
 typedef struct
 {
   char **shapes, **values;
+  const GPtrArray *more_values; /* CleaveModelValue, as --fix gives them; NULL: none */
   gboolean force;
 } CleaveModelOptions;
 

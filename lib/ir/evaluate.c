@@ -2,6 +2,7 @@
 
 #include "evaluate.h"
 
+#include "defaults.h"
 #include "graph-private.h"
 
 /* As much as the node itself takes in a file, or not much more. */
@@ -61,10 +62,10 @@ share (const CleaveCall *call, CleaveTensor *operand, guint result, GError **err
 
   if (operand == NULL)
     return NULL;
-  if (is_same_bytes (call, operand))
-    return share_bytes (operand, &call->results[result], error);
   if ((call->op->flags & CLEAVE_OP_VIEW) != 0 && find_box (call, result, &range))
     return cleave_tensor_new_slice (operand, &range);
+  if (is_same_bytes (call, operand))
+    return share_bytes (operand, &call->results[result], error);
   return NULL;
 }
 
@@ -147,15 +148,38 @@ cleave_evaluate_call_work (const CleaveCall *call, CleaveTensor *const *operands
   return shares_all (call, operands) ? 0 : cleave_call_work (call);
 }
 
+/* Whether the node only cuts operand 0: its results share the tensor, so that they follow a default
+ * value that is replaced. */
+static gboolean
+is_cut (const CleaveNode *node)
+{
+  g_auto (CleaveNodeCall) call;
+  CleaveRange range;
+
+  if ((node->op->flags & CLEAVE_OP_VIEW) == 0 || node->n_operands == 0 ||
+      node->operands[0].result == NULL)
+    return FALSE;
+  cleave_node_call_init (&call, node);
+  for (guint i = 0; i < node->n_results; i++)
+    if (!find_box (&call.call, i, &range))
+      return FALSE;
+  return TRUE;
+}
+
 gboolean
 cleave_evaluate_can (const CleaveNode *node)
 {
   if (node->op->compute == NULL || node->op == &cleave_op_constant)
     return FALSE;
   for (guint i = 0; i < node->n_operands && (node->op->flags & CLEAVE_OP_OF_TYPES) == 0; i++)
-    if (node->operands[i].result != NULL &&
-        cleave_node_get_constant (node->operands[i].result->node) == NULL)
-      return FALSE;
+    {
+      const CleaveNode *from =
+          node->operands[i].result == NULL ? NULL : node->operands[i].result->node;
+
+      if (from != NULL && cleave_node_get_final_constant (from) == NULL &&
+          (cleave_node_get_constant (from) == NULL || i > 0 || !is_cut (node)))
+        return FALSE;
+    }
   return TRUE;
 }
 

@@ -57,8 +57,10 @@ struct _CleaveGraph
   gpointer origin;     /* what the file that it came from says besides; NULL: none.  Counted */
   GDestroyNotify origin_clear;
   GPtrArray *files; /* paths that it was read from, the model's own first; NULL: from none */
-  GHashTable *shared_names; /* names that several nodes of its file have, with the names of their
-                               first results (GPtrArray); NULL: there are none.  Never changed */
+  GArray *defaults; /* CleaveDefault: inputs that have values in the file; NULL: none */
+  GHashTable *open_defaults; /* names of those that may be replaced, by tensor */
+  GHashTable *shared_names;  /* names that several nodes of its file have, with the names of their
+                                first results (GPtrArray); NULL: there are none.  Never changed */
 };
 
 typedef struct

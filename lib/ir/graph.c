@@ -76,6 +76,8 @@ graph_clear (gpointer data)
   cleave_slab_free (graph->slab);
   g_clear_pointer (&graph->files, g_ptr_array_unref);
   g_clear_pointer (&graph->shared_names, g_hash_table_unref);
+  g_clear_pointer (&graph->defaults, g_array_unref);
+  g_clear_pointer (&graph->open_defaults, g_hash_table_unref);
   g_free (graph->name);
 }
 
@@ -693,6 +695,11 @@ cleave_graph_copy (const CleaveGraph *graph)
   copy->enough_bytes = graph->enough_bytes;
   if (graph->origin != NULL)
     cleave_graph_set_origin (copy, g_atomic_rc_box_acquire (graph->origin), graph->origin_clear);
+  if (graph->defaults != NULL)
+    {
+      copy->defaults = g_array_ref (graph->defaults);
+      copy->open_defaults = g_hash_table_ref (graph->open_defaults);
+    }
   if (graph->shared_names != NULL)
     cleave_graph_set_shared_names (copy, g_hash_table_ref (graph->shared_names));
   for (guint i = 0; graph->files != NULL && i < graph->files->len; i++)

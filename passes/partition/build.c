@@ -2,6 +2,8 @@
 
 #include "build.h"
 
+#include "../../lib/ir/defaults.h"
+
 typedef struct
 {
   CleaveGraph *graph;
@@ -103,5 +105,6 @@ cleave_partition_build (const CleaveGraph *graph,
       cleave_graph_add_output (builder.graph, value_name, g_hash_table_lookup (values, value),
                                NULL);
     }
+  cleave_graph_copy_used_defaults (builder.graph, graph);
   return builder.graph;
 }

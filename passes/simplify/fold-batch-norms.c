@@ -2,6 +2,8 @@
 
 #include "../info.h"
 
+#include "../../lib/ir/defaults.h"
+
 #include <math.h>
 
 #include "help.h"
@@ -24,7 +26,8 @@ enum { X, SCALE, BIAS, MEAN, VAR };
 static const float *
 find_floats (const CleaveNode *node, guint operand, GPtrArray *kept)
 {
-  CleaveTensor *value = cleave_node_get_constant (node->operands[operand].result->node), *dense;
+  CleaveTensor *value = cleave_node_get_final_constant (node->operands[operand].result->node),
+               *dense;
 
   if (value == NULL || cleave_tensor_get_type (value)->element != CLEAVE_FLOAT32)
     return NULL;

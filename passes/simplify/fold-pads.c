@@ -2,6 +2,8 @@
 
 #include "../info.h"
 
+#include "../../lib/ir/defaults.h"
+
 #include <math.h>
 
 #include "pads.h"
@@ -22,7 +24,7 @@
 static gboolean
 are_finite (const CleaveResult *weights)
 {
-  CleaveTensor *value = cleave_node_get_constant (weights->node);
+  CleaveTensor *value = cleave_node_get_final_constant (weights->node);
   g_autoptr (CleaveTensor) dense = value == NULL ? NULL : cleave_tensor_dup_dense (value);
   const float *w = dense == NULL ? NULL : cleave_tensor_get_data (dense);
 

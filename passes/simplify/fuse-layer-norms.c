@@ -2,6 +2,8 @@
 
 #include "../info.h"
 
+#include "../../lib/ir/defaults.h"
+
 #include "help.h"
 
 /*        x
@@ -26,7 +28,7 @@
 static gboolean
 get_number (const CleaveResult *value, double *number)
 {
-  CleaveTensor *tensor = cleave_node_get_constant (value->node);
+  CleaveTensor *tensor = cleave_node_get_final_constant (value->node);
   g_autoptr (CleaveTensor) dense = NULL;
 
   if (tensor == NULL || value->type.element != CLEAVE_FLOAT32 ||

@@ -2,6 +2,8 @@
 
 #include "../info.h"
 
+#include "../../lib/ir/defaults.h"
+
 #include <math.h>
 
 #include "help.h"
@@ -55,7 +57,7 @@ static gboolean
 get_numbers (const CleaveNode *node, guint operand, Numbers *numbers)
 {
   const CleaveResult *value = has (node, operand) ? node->operands[operand].result : NULL;
-  CleaveTensor *tensor = value == NULL ? NULL : cleave_node_get_constant (value->node);
+  CleaveTensor *tensor = value == NULL ? NULL : cleave_node_get_final_constant (value->node);
 
   if (tensor == NULL)
     return FALSE;
@@ -107,7 +109,8 @@ find_bytes (const CleaveNode *node, guint operand, gint64 axis)
   if (cleave_shape_n_elements (&scale->type.shape) != 1 &&
       (axis < 0 || ((const CleaveAxisAttrs *) from->attrs)->axis != axis))
     return NULL;
-  return scale->type.element == CLEAVE_FLOAT32 && cleave_node_get_constant (scale->node) != NULL
+  return scale->type.element == CLEAVE_FLOAT32 &&
+                 cleave_node_get_final_constant (scale->node) != NULL
              ? from
              : NULL;
 }

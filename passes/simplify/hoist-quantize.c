@@ -2,6 +2,8 @@
 
 #include "../info.h"
 
+#include "../../lib/ir/defaults.h"
+
 #include <math.h>
 
 #include "help.h"
@@ -42,8 +44,8 @@ same_constant (const CleaveNode *a, const CleaveNode *b, guint operand)
 
   if (!has (a, operand) || !has (b, operand))
     return !has (a, operand) && !has (b, operand);
-  x = cleave_node_get_constant (a->operands[operand].result->node);
-  y = cleave_node_get_constant (b->operands[operand].result->node);
+  x = cleave_node_get_final_constant (a->operands[operand].result->node);
+  y = cleave_node_get_final_constant (b->operands[operand].result->node);
   return x != NULL && y != NULL && (x == y || cleave_tensor_equal (x, y));
 }
 
@@ -51,7 +53,7 @@ same_constant (const CleaveNode *a, const CleaveNode *b, guint operand)
 static gboolean
 has_plain_scales (const CleaveNode *node)
 {
-  CleaveTensor *value = cleave_node_get_constant (node->operands[SCALE].result->node);
+  CleaveTensor *value = cleave_node_get_final_constant (node->operands[SCALE].result->node);
   g_autoptr (CleaveTensor) dense = value == NULL ? NULL : cleave_tensor_dup_dense (value);
   const float *scale = dense == NULL ? NULL : cleave_tensor_get_data (dense);
 

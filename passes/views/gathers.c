@@ -2,6 +2,7 @@
 
 #include "gathers.h"
 
+#include "../../lib/ir/defaults.h"
 #include "known-ops.h"
 
 static gint64
@@ -22,7 +23,7 @@ get_axis (const CleaveNode *node)
 static gboolean
 find_progression (const CleaveNode *node, gint64 *begin, gint64 *step, gint64 *count)
 {
-  CleaveTensor *value = cleave_node_get_constant (node->operands[1].result->node);
+  CleaveTensor *value = cleave_node_get_final_constant (node->operands[1].result->node);
   g_autoptr (CleaveTensor) dense = value == NULL ? NULL : cleave_tensor_dup_dense (value);
   gint64 extent = node->operands[0].result->type.shape.dim[get_axis (node)];
 

@@ -4,6 +4,7 @@
 
 import hashlib
 import io
+import math
 import os
 import struct
 import unittest
@@ -11,7 +12,7 @@ import zipfile
 import zlib
 
 import command
-from onnx_bytes import floats, model, node, tensor, value_info
+from onnx_bytes import block, floats, model, node, number, tensor, value_info
 
 
 # A picture of 8 bits for each channel: rows of pixels, each a tuple.
@@ -228,6 +229,103 @@ class Inputs(command.CommandTest):
         self.assertEqual(sorted(os.listdir(self.path('in'))), ['a.npy', 'b.npy'])
         self.assertEqual(self.sums(self.two, '--input', 'a=in/a.npy', '--input', 'b=in/b.npy'), sums)
         self.assertNotEqual(self.sums(self.two), sums)
+
+
+# Inputs that are initializers, too: since IR version 4 an initializer is then a default value, which a caller may replace.
+class Defaults(command.CommandTest):
+    HOW = ('--node', 'relu', '--dims', 'C', '--num-chunks', '2', '--depth', '9')
+
+    # x → Conv w, b → Mul s + s → Relu → Reshape k → y; w, b, s and k are inputs with default values, u is unused.
+    def setUp(self):
+        super().setUp()
+        nodes = [node('Conv', ['x', 'w', 'b'], ['c'], 'conv', pads=[1, 1, 1, 1]), node('Add', ['s', 's'], ['t'], 'twice'),
+                 node('Mul', ['c', 't'], ['m'], 'mul'), node('Relu', ['m'], ['r'], 'relu'), node('Reshape', ['r', 'k'], ['y'], 'reshape')]
+        k = b''.join((number(1, 2), number(2, 7), block(8, 'k'), block(9, struct.pack('<2q', 4, 64))))
+        shapes = {'w': [4, 2, 3, 3], 'b': [4], 's': [1], 'u': [3]}
+        weights = [tensor(name, shape, floats(math.prod(shape), seed)) for seed, (name, shape) in enumerate(shapes.items(), 3)]
+        inputs = [value_info('w', shapes['w']), value_info('x', [1, 2, 8, 8]), value_info('b', [4]), value_info('s', [1]),
+                  value_info('k', [2], 7), value_info('u', [3])]
+        self.data = model(nodes, inputs, [value_info('y', ['n', 'm'])], [*weights, k])
+        self.write('m.onnx', self.data)
+        for name, shape in shapes.items():
+            self.write(name + '.npy', command.npy('<f4', f"({', '.join(map(str, shape))},)", floats(math.prod(shape), 9)))
+        self.write('k.npy', command.npy('<i8', '(2,)', struct.pack('<2q', 8, 32)))
+
+    def run_model(self, name, *inputs):
+        return self.json('run', name, *(word for i in inputs for word in ('--input', f'{i}={i}.npy')))['outputs'][0]
+
+    def test_they_are_fed(self):
+        outputs = [self.run_model('m.onnx', *inputs) for inputs in ((), 'w', 'b', 's', 'wbs', 'wbsk', 'u')]
+        self.assertEqual(len({output['sha256'] for output in outputs}), 5)
+        self.assertEqual(outputs[0], outputs[6])
+        self.assertEqual(outputs[4]['sha256'], outputs[5]['sha256'])
+        self.assertEqual((outputs[4]['shape'], outputs[5]['shape']), ([4, 64], [8, 32]))
+        fixed = self.json('run', 'm.onnx', '--fix', 'w=w.npy', '--fix', 'b=b.npy', '--fix', 's=s.npy')['outputs'][0]
+        self.assertEqual(fixed, outputs[4])
+        archive = {name: self.read(name + '.npy') for name in 'wb'}
+        self.write('wb.npz', npz(archive, zipfile.ZIP_STORED))
+        self.assertEqual(self.json('run', 'm.onnx', '--input', 'wb.npz')['outputs'][0], self.run_model('m.onnx', 'w', 'b'))
+        self.assertEqual(self.json('run', 'm.onnx', '--input', 'w=wb.npz')['outputs'][0], self.run_model('m.onnx', 'w'))
+        self.bad("input 'w' is 4x2x3x3 in the model, so it cannot be given 2", 'run', 'm.onnx', '--input', 'w=k.npy')
+        self.bad("no input 'q'", 'run', 'm.onnx', '--input', 'q=k.npy')
+        self.good('diff', 'm.onnx', 'm.onnx', '--input', 'w=w.npy')
+
+    def test_info(self):
+        info = self.json('info', 'm.onnx')
+        self.assertEqual([value['name'] for value in info['inputs']], ['x'])
+        self.assertEqual(info['inputs_with_defaults'], [{'name': name, 'fixed': name == 'k'} for name in 'wbsku'])
+        text = self.good('info', 'm.onnx')
+        self.assertIn('defaults    w, b, s, u: inputs with default values, which --input replaces\n', text)
+        self.assertIn('fixed       k: inputs whose values decide shapes or attributes\n', text)
+        self.assertNotIn('inputs_with_defaults', self.json('info', self.chain))
+
+    # Whatever is done to the model, its file has the inputs, and what is fed to them counts.
+    def test_written_files_keep_them(self):
+        self.good('split', 'm.onnx', *self.HOW, '-o', 'split.onnx')
+        self.good('split', 'm.onnx', '--for-threads', '2', '-o', 'threads.onnx')
+        self.good('fit', 'm.onnx', '-o', 'fit.onnx')
+        self.good('fit', 'm.onnx', '--for', 'ort', '-o', 'ort.onnx')
+        self.good('opt', 'm.onnx', '-p', 'clean-up', '-o', 'clean.onnx')
+        self.good('opt', 'm.onnx', '-p', 'simplify,fold-constants,fold-batch-norms,clean-up', '-o', 'simple.onnx')
+        self.good('opt', 'split.onnx', '-p', 'fold-constants,merge-equal,clean-up', '-o', 'again.onnx')
+        for name in 'split', 'threads', 'fit', 'ort', 'clean', 'simple', 'again':
+            name += '.onnx'
+            info = self.json('info', name)
+            self.assertEqual([entry['name'] for entry in info['inputs_with_defaults']], list('wbsu'), name)
+            self.assertFalse(any(entry['fixed'] for entry in info['inputs_with_defaults']), name)
+            for inputs in (), 'w', 'b', 's', 'wbs', 'u':
+                self.assertEqual(self.run_model(name, *inputs), self.run_model('m.onnx', *inputs), (name, inputs))
+
+    # Pieces read slices of the input; together they need no more room than before.
+    def test_a_split_adds_no_weights(self):
+        self.good('split', 'm.onnx', *self.HOW, '-o', 'split.onnx')
+        self.assertLess(os.path.getsize(self.path('split.onnx')), len(self.data) + 4000)
+        self.assertGreater(self.json('info', 'split.onnx')['ops']['Conv'], 1)
+
+    def test_values_that_are_equal_stay_apart(self):
+        nodes = [node('Mul', ['x', 'a'], ['m'], 'mul'), node('Add', ['m', 'b'], ['y'], 'add')]
+        self.write('equal.onnx', model(nodes, [value_info('x', [4]), value_info('a', [4]), value_info('b', [4])], [value_info('y', [4])],
+                                       [tensor('a', [4], floats(4, 1)), tensor('b', [4], floats(4, 1))]))
+        self.write('a.npy', command.npy('<f4', '(4,)', floats(4, 2)))
+        self.good('opt', 'equal.onnx', '-p', 'merge-equal,clean-up', '-o', 'merged.onnx')
+        self.assertEqual(self.run_model('merged.onnx', 'a'), self.run_model('equal.onnx', 'a'))
+        self.assertNotEqual(self.run_model('equal.onnx', 'a'), self.run_model('equal.onnx'))
+
+    # Parts of a partition have them, too.
+    def test_partition(self):
+        self.good('split', 'm.onnx', *self.HOW, '-o', 'split.onnx')
+        self.good('partition', 'split.onnx', '-d', 'parts')
+        found = set()
+        for name in sorted(os.listdir(self.path('parts'))):
+            if name.endswith('.onnx'):
+                found |= {entry['name'] for entry in self.json('info', 'parts/' + name).get('inputs_with_defaults', [])}
+        self.assertEqual(found, set('wbs'))
+
+    # Of earlier versions all initializers are inputs, and constants.
+    def test_before_ir_version_4(self):
+        self.write('old.onnx', number(1, 3) + self.data[len(number(1, 8)):])
+        self.assertNotIn('inputs_with_defaults', self.json('info', 'old.onnx'))
+        self.bad("no input 'w'", 'run', 'old.onnx', '--input', 'w=w.npy')
 
 
 # Those that do nothing but copy, so that what a picture became can be read.

@@ -5,15 +5,17 @@
 
 #include "export.h"
 
+#include "../../ir/defaults.h"
 #include "../../ir/graph-private.h"
 
 /* All constants whose bytes lie in one tensor. */
 typedef struct
 {
   CleaveTensor *base;
-  GPtrArray *results; /* CleaveResult of each Constant */
-  GHashTable *ranges; /* name of each range, by its text */
-  gint64 n_bytes;     /* of the ranges, each counted once */
+  const char *default_name; /* of the input whose default value the base is; NULL: of none */
+  GPtrArray *results;       /* CleaveResult of each Constant */
+  GHashTable *ranges;       /* name of each range, by its text */
+  gint64 n_bytes;           /* of the ranges, each counted once */
 } Family;
 
 static void
@@ -59,6 +61,7 @@ find_families (const CleaveGraph *graph)
         {
           family = g_new0 (Family, 1);
           family->base = base;
+          family->default_name = cleave_graph_find_default (graph, base);
           family->results = g_ptr_array_new ();
           family->ranges = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
           g_hash_table_insert (by_base, base, family);
@@ -85,7 +88,8 @@ write_base (CleaveOnnxExport *export, const Family *family, const char *name)
 {
   const CleaveRange whole = cleave_range_whole (&cleave_tensor_get_type (family->base)->shape);
   g_autofree char *key = cleave_range_to_string (&whole);
-  const char *known = g_hash_table_lookup (family->ranges, key);
+  const char *known = family->default_name != NULL ? family->default_name
+                                                   : g_hash_table_lookup (family->ranges, key);
   g_autofree char *base = g_strconcat (name, ".whole", NULL);
 
   if (known != NULL)
@@ -115,14 +119,17 @@ write_constant (CleaveOnnxExport *export, const Family *family, CleaveResult *re
 
   cleave_tensor_get_base (tensor, &range);
   key = cleave_range_to_string (&range);
-  name = g_hash_table_lookup (family->ranges, key);
+  name = family->default_name != NULL && is_whole (family, result)
+             ? family->default_name
+             : g_hash_table_lookup (family->ranges, key);
   if (name != NULL)
     {
       *cleave_onnx_value_name (export, result) = name;
       return;
     }
   name = cleave_onnx_result_name (export, result);
-  if (is_whole (family, result) || family->n_bytes <= cleave_tensor_type_n_bytes (type))
+  if (family->default_name == NULL &&
+      (is_whole (family, result) || family->n_bytes <= cleave_tensor_type_n_bytes (type)))
     write_part (export, name, tensor);
   else
     cleave_onnx_add_slice (export, result->node->name, write_base (export, family, name),

@@ -82,6 +82,7 @@ cleave_onnx_export_clear (CleaveOnnxExport *export)
   g_free (export->first_value);
   g_free (export->values);
   g_hash_table_unref (export->small);
+  g_clear_pointer (&export->default_names, g_hash_table_unref);
   g_ptr_array_unref (export->tensors);
   g_clear_pointer (&export->choices, g_ptr_array_unref);
   g_free (export->choice_of);
@@ -97,6 +98,7 @@ reserve_names (CleaveOnnxExport *export, GError **error)
 {
   for (guint i = 0; i < export->graph->inputs->len; i++)
     cleave_onnx_result_name (export, export->graph->inputs->pdata[i]);
+  cleave_onnx_name_defaults (export);
   for (guint i = 0; i < export->graph->outputs->len; i++)
     {
       const CleaveResult *value =
@@ -131,6 +133,7 @@ export_inputs (CleaveOnnxExport *export)
           &proto->input, &proto->n_input,
           cleave_onnx_info_new (export, cleave_onnx_result_name (export, input), &input->type));
     }
+  cleave_onnx_export_defaults (export);
 }
 
 /* A value that has another name already, since it is an input, a constant or two outputs, is

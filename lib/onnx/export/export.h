@@ -23,13 +23,14 @@ typedef struct
   guint opset;      /* that is written */
   CleavePool *pool; /* names, and the nodes of the model but for their attributes */
   Onnx__ModelProto *model;
-  Onnx__GraphProto *scope; /* takes the nodes: the model's graph, or a branch of an If */
-  GHashTable *value_names; /* names of values that are taken */
-  GHashTable *node_names;  /* likewise of nodes that the graph has not */
-  GHashTable *suffixes;    /* next number to try after a name that was taken */
-  const CleaveNode *node;  /* of the graph, that is being written: it has its name */
-  guint *first_value;      /* of each node, by id, its first result */
-  const char **values;     /* name of each result, NULL: it has none yet */
+  Onnx__GraphProto *scope;   /* takes the nodes: the model's graph, or a branch of an If */
+  GHashTable *value_names;   /* names of values that are taken */
+  GHashTable *node_names;    /* likewise of nodes that the graph has not */
+  GHashTable *suffixes;      /* next number to try after a name that was taken */
+  const CleaveNode *node;    /* of the graph, that is being written: it has its name */
+  guint *first_value;        /* of each node, by id, its first result */
+  const char **values;       /* name of each result, NULL: it has none yet */
+  GHashTable *default_names; /* of inputs with default values; NULL: there are none */
   GHashTable *small;  /* name of each constant that was made of an attribute, by type and bytes */
   GPtrArray *tensors; /* CleaveTensor: their bytes are in initializers */
   GPtrArray *choices; /* CleaveOnnxChoice */
@@ -39,6 +40,13 @@ typedef struct
   GPtrArray *turns;              /* names of nodes that are turns of a Loop; NULL: nobody asks */
   gboolean is_hidden;            /* shapes are, from a runtime that has not run it */
 } CleaveOnnxExport;
+
+/* Inputs with default values: names are given before those of outputs, and before constants are
+ * written. */
+void cleave_onnx_name_defaults (CleaveOnnxExport *export);
+void cleave_onnx_export_defaults (CleaveOnnxExport *export);
+/* Whether the name is that of an input with a default value. */
+gboolean cleave_onnx_is_default (const CleaveOnnxExport *export, const char *name);
 
 /* The whole.  The bytes of initializers are those of tensors that the export holds. */
 gboolean

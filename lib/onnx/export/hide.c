@@ -168,7 +168,8 @@ tell_inputs (Teller *teller, GArray *shapings)
   Onnx__GraphProto *graph = export->model->graph;
   g_autoptr (GHashTable) names = g_hash_table_new (g_str_hash, g_str_equal);
 
-  for (size_t i = 0; i < graph->n_input; i++)
+  /* Inputs with default values come after these: they are weights. */
+  for (guint i = 0; i < export->graph->inputs->len; i++)
     {
       const CleaveResult *input = export->graph->inputs->pdata[i];
       const CleaveShape *shape = &input->type.shape;

@@ -320,7 +320,9 @@ cleave_onnx_list_init (CleaveOnnxList *list, CleaveOnnxExport *export, CleaveOnn
     {
       guint value = add_value (list, graph->initializer[i]->name);
 
-      list->constants->pdata[value] = graph->initializer[i];
+      /* A body must read the input: a copy of its default value would not follow another value. */
+      if (!cleave_onnx_is_default (export, graph->initializer[i]->name))
+        list->constants->pdata[value] = graph->initializer[i];
     }
   order_nodes (list, order);
   index_inputs (list);

@@ -159,6 +159,8 @@ known_value (CleaveOnnxImport *import, const CleaveResult *value)
   CleaveTensor *constant = cleave_node_get_constant (value->node);
   GPtrArray *values = g_hash_table_lookup (import->values_of, value->node);
 
+  if (constant != NULL)
+    cleave_onnx_fix_default (import, constant);
   return constant != NULL ? constant : values == NULL ? NULL : values->pdata[value->index];
 }
 

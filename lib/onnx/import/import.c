@@ -25,6 +25,8 @@ import_clear (CleaveOnnxImport *import)
   g_clear_pointer (&import->graph, cleave_graph_unref);
   g_clear_pointer (&import->values, g_hash_table_unref);
   g_clear_pointer (&import->outer, g_ptr_array_unref);
+  g_clear_pointer (&import->defaults, g_array_unref);
+  g_clear_pointer (&import->default_index, g_hash_table_unref);
   g_clear_pointer (&import->infos, g_hash_table_unref);
   g_clear_pointer (&import->extents, g_hash_table_unref);
   g_clear_pointer (&import->read, g_hash_table_unref);
@@ -201,6 +203,7 @@ read_model (const Onnx__ModelProto *model,
   import.values = g_hash_table_new (g_str_hash, g_str_equal);
   import.outer = g_ptr_array_new_with_free_func ((GDestroyNotify) g_hash_table_unref);
   import.whole = model->graph;
+  import.ir_version = model->ir_version;
   import.pool = cleave_pool_new ();
   import.infos = index_infos (model->graph);
   import.extents = g_hash_table_new_full (g_str_hash, g_str_equal, NULL, g_free);
@@ -214,6 +217,7 @@ read_model (const Onnx__ModelProto *model,
     return NULL;
   note_shared_names (&import, model->graph);
   cleave_onnx_remove_known (&import);
+  cleave_onnx_keep_defaults (&import);
   cleave_onnx_merge_pieces (import.graph);
   note_files (&import, path);
   return g_steal_pointer (&import.graph);
@@ -250,7 +254,8 @@ parse (GBytes *bytes,
  * Of an `If` whose condition is constant only the branch that it takes becomes part of the graph;
  * of any other, both do, and a `Where` chooses.
  *
- * An input to which @options gives a value is a constant of the graph, and no input.
+ * An input to which @options gives a value is a constant of the graph, and no input.  So is an
+ * input with a default value; see [func@Cleave.onnx_list_defaults].
  *
  * Older forms of nodes become those of opset 17.  A dimension of an input that the model leaves
  * free takes the extent that

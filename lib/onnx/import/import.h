@@ -26,9 +26,11 @@ typedef struct
   CleaveGraph *graph;
   CleaveOnnxOrigin *origin; /* the graph's */
   CleaveOnnxFolder folder;
-  gint64 opset;
-  GHashTable *values;  /* CleaveOnnxValue by name, of the innermost scope: borrowed */
-  GPtrArray *outer;    /* such tables, of the scopes around it */
+  gint64 opset, ir_version;
+  GArray *defaults;          /* CleaveDefault: inputs that have a value in the file */
+  GHashTable *default_index; /* from 1, of each tensor of these */
+  GHashTable *values;        /* CleaveOnnxValue by name, of the innermost scope: borrowed */
+  GPtrArray *outer;          /* such tables, of the scopes around it */
   GHashTable *infos;   /* Onnx__ValueInfoProto of each name that the model tells the type of */
   GHashTable *extents; /* gint64 of each dimension of an input that has a name */
   const Onnx__GraphProto *whole;
@@ -88,6 +90,11 @@ cleave_onnx_value_shape (const CleaveOnnxValue *value)
 CleaveTensor *cleave_onnx_value_constant (CleaveOnnxImport *import, CleaveOnnxValue *value);
 /* Removes nodes that were worked out and that nothing reads but what had to know their values. */
 void cleave_onnx_remove_known (CleaveOnnxImport *import);
+/* Gives the graph the inputs that have values in the file, and removes constants of them that no
+ * node reads. */
+void cleave_onnx_keep_defaults (CleaveOnnxImport *import);
+/* Notes that the value of a constant decided a shape or an attribute. */
+void cleave_onnx_fix_default (CleaveOnnxImport *import, const CleaveTensor *constant);
 /* Makes one node of what pieces are written as that ONNX has no node for. */
 void cleave_onnx_merge_pieces (CleaveGraph *graph);
 /* The value as a result of the graph. */

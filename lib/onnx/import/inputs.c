@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "../../ir/defaults.h"
 #include "../../ir/graph-private.h"
 #include <cleave/cleave-languages.h>
 
@@ -27,18 +28,147 @@ cleave_onnx_check_name (const char *name, const char *what, GError **error)
   return TRUE;
 }
 
-/* Old exporters list weights among the inputs: those that have an initializer are none. */
+/* The names of the inputs' dimensions. */
 static GPtrArray *
-list_inputs (CleaveOnnxImport *import, const Onnx__GraphProto *proto, GError **error)
+list_dims (const GPtrArray *inputs)
 {
-  g_autoptr (GPtrArray) inputs = g_ptr_array_new ();
+  GPtrArray *names = g_ptr_array_new ();
+
+  for (guint i = 0; i < inputs->len; i++)
+    for (guint d = 0; d < CLEAVE_MAX_RANK; d++)
+      {
+        const char *name = cleave_onnx_dim_name (inputs->pdata[i], d);
+
+        if (name != NULL && g_utf8_validate (name, -1, NULL))
+          g_ptr_array_add (names, (gpointer) name);
+      }
+  g_ptr_array_add (names, NULL);
+  return names;
+}
+
+/* Inputs with a default value */
+
+/* Before IR version 4 every initializer had to be among the inputs, and none could be replaced. */
+#define FIRST_IR_OF_DEFAULTS 4
+
+static void
+add_default (CleaveOnnxImport *import,
+             const char *name,
+             CleaveTensor *tensor,
+             CleaveDefaultState state)
+{
+  CleaveDefault entry = { g_strdup (name), cleave_tensor_ref (tensor), state };
+
+  if (import->defaults == NULL)
+    {
+      import->defaults = g_array_new (FALSE, FALSE, sizeof (CleaveDefault));
+      g_array_set_clear_func (import->defaults, cleave_default_clear);
+      import->default_index = g_hash_table_new (NULL, NULL);
+    }
+  g_array_append_val (import->defaults, entry);
+  g_hash_table_insert (import->default_index, tensor, GUINT_TO_POINTER (import->defaults->len));
+}
+
+/* Whether the initializer of an input is its default value: it has the input's type. */
+static gboolean
+is_default (const CleaveOnnxImport *import,
+            const Onnx__ValueInfoProto *info,
+            const CleaveOnnxValue *value)
+{
+  CleaveTensorType type;
+
+  return import->ir_version >= FIRST_IR_OF_DEFAULTS && value->constant != NULL && !value->is_half &&
+         cleave_onnx_input_type (import, info, &cleave_tensor_get_type (value->constant)->shape,
+                                 &type, NULL) &&
+         type.element == cleave_tensor_get_type (value->constant)->element;
+}
+
+/* Whether the caller gives an input a value.  A number is for the dimension of the name, if there
+ * is one. */
+static gboolean
+has_given (const CleaveOnnxOptions *options, const char *name, const GPtrArray *dims)
+{
+  for (guint i = 0; options != NULL && i < options->n_values; i++)
+    if (g_strcmp0 (options->values[i].name, name) == 0)
+      return TRUE;
+  for (guint i = 0; options != NULL && i < options->n_dims; i++)
+    if (g_strcmp0 (options->dims[i].name, name) == 0 &&
+        !g_strv_contains ((const char *const *) dims->pdata, name))
+      return TRUE;
+  return FALSE;
+}
+
+/* Adds the default value as a constant of the graph that the import does not compute with: to it,
+ * the value is one that a node makes. */
+static void
+make_default (CleaveOnnxImport *import, CleaveOnnxValue *value)
+{
+  add_default (import, value->name, value->constant, CLEAVE_DEFAULT_OPEN);
+  if (!cleave_onnx_is_read (import, value->name))
+    return;
+  cleave_onnx_value_result (import, value);
+  g_clear_pointer (&value->constant, cleave_tensor_unref);
+}
+
+void
+cleave_onnx_fix_default (CleaveOnnxImport *import, const CleaveTensor *constant)
+{
+  guint index = import->default_index == NULL
+                    ? 0
+                    : GPOINTER_TO_UINT (g_hash_table_lookup (import->default_index, constant));
+
+  if (index > 0)
+    g_array_index (import->defaults, CleaveDefault, index - 1).state = CLEAVE_DEFAULT_FIXED;
+}
+
+void
+cleave_onnx_keep_defaults (CleaveOnnxImport *import)
+{
+  if (import->defaults == NULL)
+    return;
+  for (CleaveNode *node = import->graph->first, *next; node != NULL; node = next)
+    {
+      CleaveTensor *tensor = cleave_node_get_constant (node);
+
+      next = node->next;
+      if (tensor != NULL && !cleave_node_is_used (node) &&
+          g_hash_table_contains (import->default_index, tensor))
+        cleave_graph_remove (import->graph, node);
+    }
+  cleave_graph_set_defaults (import->graph, g_steal_pointer (&import->defaults));
+}
+
+/* Lists the inputs that the graph gets.  One that has an initializer is a constant, unless the
+ * caller gives it another value. */
+static GPtrArray *
+list_inputs (CleaveOnnxImport *import,
+             const Onnx__GraphProto *proto,
+             const CleaveOnnxOptions *options,
+             GError **error)
+{
+  g_autoptr (GPtrArray) inputs = g_ptr_array_new (), all = g_ptr_array_new (), dims = NULL;
 
   for (size_t i = 0; i < proto->n_input; i++)
+    g_ptr_array_add (all, proto->input[i]);
+  dims = list_dims (all);
+  for (size_t i = 0; i < proto->n_input; i++)
     {
+      CleaveOnnxValue *value;
+
       if (!cleave_onnx_check_name (proto->input[i]->name, "an input", error))
         return NULL;
-      if (!g_hash_table_contains (import->values, proto->input[i]->name))
+      value = g_hash_table_lookup (import->values, proto->input[i]->name);
+      if (value == NULL)
         g_ptr_array_add (inputs, proto->input[i]);
+      else if (is_default (import, proto->input[i], value) &&
+               !has_given (options, proto->input[i]->name, dims))
+        make_default (import, value);
+      else if (is_default (import, proto->input[i], value))
+        {
+          add_default (import, value->name, value->constant, CLEAVE_DEFAULT_GIVEN);
+          g_hash_table_remove (import->values, value->name);
+          g_ptr_array_add (inputs, proto->input[i]);
+        }
     }
   if (inputs->len <= CLEAVE_ONNX_MAX_BORDER)
     return g_steal_pointer (&inputs);
@@ -98,24 +228,6 @@ assign (const CleaveOnnxOptions *options, const GPtrArray *inputs, Given *given,
       to->shape = &options->shapes[i].shape;
     }
   return TRUE;
-}
-
-/* The names of the inputs' dimensions. */
-static GPtrArray *
-list_dims (const GPtrArray *inputs)
-{
-  GPtrArray *names = g_ptr_array_new ();
-
-  for (guint i = 0; i < inputs->len; i++)
-    for (guint d = 0; d < CLEAVE_MAX_RANK; d++)
-      {
-        const char *name = cleave_onnx_dim_name (inputs->pdata[i], d);
-
-        if (name != NULL && g_utf8_validate (name, -1, NULL))
-          g_ptr_array_add (names, (gpointer) name);
-      }
-  g_ptr_array_add (names, NULL);
-  return names;
 }
 
 static gboolean
@@ -250,7 +362,7 @@ cleave_onnx_read_inputs (CleaveOnnxImport *import,
                          const CleaveOnnxOptions *options,
                          GError **error)
 {
-  g_autoptr (GPtrArray) inputs = list_inputs (import, proto, error);
+  g_autoptr (GPtrArray) inputs = list_inputs (import, proto, options, error);
   g_autoptr (GPtrArray) made =
       g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_tensor_unref);
   g_autofree Given *given = NULL;

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Inputs with default values are inputs and initializers of the file.  Slices of one are Slices in
+ * the file, so that they follow a value that a caller feeds. */
+
+#include "export.h"
+
+#include "../../ir/defaults.h"
+#include "../wire.h"
+
+/* Gives the values of the graph that are a whole default value the name of its input. */
+void
+cleave_onnx_name_defaults (CleaveOnnxExport *export)
+{
+  const GArray *defaults = export->graph->defaults;
+  CleaveRange range;
+
+  for (guint i = 0; defaults != NULL && i < defaults->len; i++)
+    {
+      const CleaveDefault *entry = &g_array_index (defaults, CleaveDefault, i);
+
+      if (entry->state != CLEAVE_DEFAULT_OPEN)
+        continue;
+      cleave_onnx_name_value (export, entry->name);
+      if (export->default_names == NULL)
+        export->default_names = g_hash_table_new (g_str_hash, g_str_equal);
+      g_hash_table_add (export->default_names, entry->name);
+    }
+  for (const CleaveNode *node = export->graph->first; defaults != NULL && node != NULL;
+       node = node->next)
+    {
+      CleaveTensor *tensor = cleave_node_get_constant (node);
+      const char *name = tensor == NULL ? NULL : cleave_graph_find_default (export->graph, tensor);
+
+      if (name != NULL && cleave_tensor_get_base (tensor, &range) == tensor)
+        *cleave_onnx_value_name (export, &node->results[0]) = name;
+    }
+}
+
+gboolean
+cleave_onnx_is_default (const CleaveOnnxExport *export, const char *name)
+{
+  return export->default_names != NULL && g_hash_table_contains (export->default_names, name);
+}
+
+void
+cleave_onnx_export_defaults (CleaveOnnxExport *export)
+{
+  const GArray *defaults = export->graph->defaults;
+  Onnx__GraphProto *proto = export->model->graph;
+
+  for (guint i = 0; defaults != NULL && i < defaults->len; i++)
+    {
+      const CleaveDefault *entry = &g_array_index (defaults, CleaveDefault, i);
+
+      if (entry->state != CLEAVE_DEFAULT_OPEN)
+        continue;
+      cleave_wire_append (
+          &proto->input, &proto->n_input,
+          cleave_onnx_info_new (export, entry->name, cleave_tensor_get_type (entry->tensor)));
+      cleave_onnx_add_initializer (export, entry->name, entry->tensor);
+    }
+}
+
+/**
+ * cleave_onnx_list_defaults:
+ * @graph: a graph
+ * @only_open: whether to leave out those whose values a written file fixes
+ *
+ * Lists the inputs of the model's file that have a default value: initializers that are inputs,
+ * too, of IR version 4 or later.
+ *
+ * The graph has them as constants.  A file that is written of it has them as inputs with their
+ * default values, and whoever runs it may feed others.  An input is not open, and a constant of
+ * the file, if its value decides a shape or an attribute, or if the options of
+ * [func@Cleave.onnx_load] gave it a value.
+ *
+ * Returns: (transfer full) (array zero-terminated=1): their names, in the order of the file
+ */
+char **
+cleave_onnx_list_defaults (const CleaveGraph *graph, gboolean only_open)
+{
+  g_autoptr (GPtrArray) names = g_ptr_array_new ();
+
+  g_return_val_if_fail (graph != NULL, NULL);
+  for (guint i = 0; graph->defaults != NULL && i < graph->defaults->len; i++)
+    {
+      const CleaveDefault *entry = &g_array_index (graph->defaults, CleaveDefault, i);
+
+      if (!only_open || entry->state == CLEAVE_DEFAULT_OPEN)
+        g_ptr_array_add (names, g_strdup (entry->name));
+    }
+  g_ptr_array_add (names, NULL);
+  return (char **) g_ptr_array_steal (names, NULL);
+}
