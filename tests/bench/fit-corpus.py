@@ -117,8 +117,7 @@ def fit(cleave, exclude, file, options, limit, seconds):
     status, output, errors, used = run([cleave, 'fit', file, *options, *arguments, '--json'], seconds)
     result = {'seconds': round(used, 3)}
     if status < 0:
-        late = status in (-signal.SIGXCPU, -signal.SIGKILL)
-        return {**result, 'error': f'over {seconds} s' if late else f'signal {-status}'}
+        return {**result, 'error': f'over {seconds} s' if status == -signal.SIGXCPU else f'signal {-status}'}
     if status != 0:
         return {**result, 'error': errors.strip()[:400]}
     report = json.loads(output)
@@ -315,13 +314,13 @@ def quantile(values, part):
     return sorted(values)[min(len(values) - 1, int(part * len(values)))]
 
 
-def seconds_by_size(results):
-    """Yields the rows of a table of processor seconds by the number of nodes, over all limits."""
+def seconds_by_size(results, limits):
+    """Yields the rows of a table of processor seconds by the number of nodes, over some limits."""
     yield '| nodes | networks | runs | median, s | 90 % within, s | most, s | over the limit of a run |'
     yield '|---|---|---|---|---|---|---|'
     for least, most in SIZES:
         chosen = [network for network in results.values() if least < (network['nodes'] or 0) <= most and network['fits']]
-        fits = [one for network in chosen for one in network['fits'].values()]
+        fits = [network['fits'][limit] for network in chosen for limit in limits if limit in network['fits']]
         seconds = [one['seconds'] for one in fits]
         if seconds:
             over = sum(one.get('error', '').startswith('over') for one in fits)
@@ -335,21 +334,22 @@ def cell(one):
     return f'{one["bytes"] / max(1, one["bytes_before"]):.2f} | {one["latency_ratio"]:.2f} | {one["seconds"]:.2f}'
 
 
-def each_network(results):
+def each_network(results, limits):
     """Yields the rows of a table: part of the arena, estimated latency ratio and processor seconds of each limit."""
-    yield '| network | nodes | arena, KiB | ' + ' | '.join(f'{limit}: part | latency | s' for limit in LIMITS) + ' |'
-    yield '|---|---|---|' + '---|---|---|' * len(LIMITS)
+    yield '| network | nodes | arena, KiB | ' + ' | '.join(f'{limit}: part | latency | s' for limit in limits) + ' |'
+    yield '|---|---|---|' + '---|---|---|' * len(limits)
     for label, network in sorted(results.items()):
         arena = next((one['bytes_before'] for one in network['fits'].values() if 'bytes' in one), None)
         if arena and re.search(LISTED, label):
-            cells = [cell(network['fits'].get(limit, {})) for limit in LIMITS]
+            cells = [cell(network['fits'].get(limit, {})) for limit in limits]
             yield f'| {label} | {network["nodes"]} | {arena / 1024:.1f} | ' + ' | '.join(cells) + ' |'
 
 
 def table(options):
     with open(options.results, encoding='utf-8') as file:
         results = json.load(file)['networks']
-    text = '\n'.join([*seconds_by_size(results), '', *each_network(results)])
+    limits = options.limit or LIMITS
+    text = '\n'.join([*seconds_by_size(results, limits), '', *each_network(results, limits)])
     if not options.into:
         print(text)
         return
@@ -391,7 +391,7 @@ def main():
     one.add_argument('results')
     one.add_argument('paths', nargs='+')
     one.add_argument('--only', default='', help='only networks whose label holds this word')
-    one.add_argument('--limit', action='append', choices=list(LIMITS))
+    one.add_argument('--limit', action='append', choices=list(LIMITS), help='only these limits')
     one.add_argument('--seconds', type=int, default=60, help='processor seconds of a run (60)')
     one.set_defaults(call=measure)
     one = commands.add_parser('compare')
@@ -405,6 +405,7 @@ def main():
     one.set_defaults(call=goals)
     one = commands.add_parser('table')
     one.add_argument('results')
+    one.add_argument('--limit', action='append', choices=list(LIMITS), help='only these columns')
     one.add_argument('--into', help='replace the tables of this page instead')
     one.set_defaults(call=table)
     options = parser.parse_args()
