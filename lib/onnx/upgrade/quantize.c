@@ -60,20 +60,40 @@ turn_blocks (CleaveOnnxNode *node,
   return cleave_onnx_reshape (node, x, rows, suffix, error);
 }
 
-/* The shape of the scales. */
+/* The shape of the scales: the last block may be shorter. */
 static gboolean
 check_blocks (CleaveOnnxNode *node, gint64 axis, gint64 block, CleaveShape *scales, GError **error)
 {
+  gint64 extent;
+
   *scales = *cleave_onnx_node_operand_shape (node, X);
-  if (axis < 0 || axis >= scales->rank || block < 1 || scales->dim[axis] % block != 0)
+  if (axis < 0 || axis >= scales->rank || block < 1)
     return cleave_onnx_node_fail (
-        node, error, "block_size must divide the extent of the axis, not %" G_GINT64_FORMAT, block);
-  scales->dim[axis] /= block;
+        node, error, "block_size must be at least 1, and its axis within rank %u", scales->rank);
+  extent = scales->dim[axis];
+  scales->dim[axis] = extent / block + (extent % block != 0 ? 1 : 0);
   return cleave_onnx_expect (node, "the scale", cleave_onnx_node_operand (node, SCALE), scales,
                              error) &&
          (cleave_onnx_node_operand (node, ZERO) == NULL ||
           cleave_onnx_expect (node, "the zero point", cleave_onnx_node_operand (node, ZERO), scales,
                               error));
+}
+
+/* Fills the last block with zeros. */
+static gboolean
+fill_block (CleaveOnnxNode *node, gint64 axis, gint64 missing, GError **error)
+{
+  const CleaveShape *x = cleave_onnx_node_operand_shape (node, X);
+  CleaveTensorType type = CLEAVE_TYPE (CLEAVE_INT64, 2 * x->rank);
+  gint64 pads[2 * CLEAVE_MAX_RANK] = { 0 };
+  CleaveOnnxValue *filled;
+
+  pads[x->rank + axis] = missing;
+  filled = CLEAVE_ONNX_STEP ("Pad", ".filled", NULL, cleave_onnx_node_operand (node, X),
+                             cleave_onnx_constant (node, &type, pads));
+  if (filled != NULL)
+    cleave_onnx_node_set_operand (node, X, filled);
+  return filled != NULL;
 }
 
 /* A scale for each block along the axis: one for each row of a matrix of blocks.  The result of the
@@ -83,6 +103,7 @@ do_blocks (CleaveOnnxNode *node, gint64 axis, gint64 block, GError **error)
 {
   CleaveShape x = *cleave_onnx_node_operand_shape (node, X), scales, order = { .rank = x.rank },
               back = order, shape = x;
+  gint64 extent, missing;
   gboolean has_zeros = cleave_onnx_node_operand (node, ZERO) != NULL;
   CleaveOnnxValue *operands[N_OPERANDS];
   gint64 n;
@@ -90,6 +111,11 @@ do_blocks (CleaveOnnxNode *node, gint64 axis, gint64 block, GError **error)
   axis += axis < 0 ? x.rank : 0;
   if (!check_blocks (node, axis, block, &scales, error))
     return NULL;
+  extent = x.dim[axis];
+  missing = scales.dim[axis] * block - extent;
+  if (missing > 0 && !fill_block (node, axis, missing, error))
+    return NULL;
+  x.dim[axis] += missing;
   for (guint d = 0, to = 0; d < x.rank; d++)
     order.dim[d == axis ? x.rank - 1 : to++] = d;
   for (guint d = 0; d < x.rank; d++)
@@ -104,7 +130,10 @@ do_blocks (CleaveOnnxNode *node, gint64 axis, gint64 block, GError **error)
   operands[X] = cleave_onnx_step (node, node->op, ".rows", operands, has_zeros ? 3 : 2,
                                   cleave_onnx_attr_new_int ("axis", 0), error);
   operands[X] = cleave_onnx_reshape (node, operands[X], &shape, ".shaped", error);
-  return cleave_onnx_permute (node, operands[X], &back, "", error);
+  operands[X] = cleave_onnx_permute (node, operands[X], &back, "", error);
+  if (missing == 0 || operands[X] == NULL)
+    return operands[X];
+  return cleave_onnx_slice (node, operands[X], axis, (CleaveSpan){ 0, extent }, ".cut", error);
 }
 
 /* The ops */
