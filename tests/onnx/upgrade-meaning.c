@@ -324,8 +324,6 @@ static const Meaning meanings[] = {
     .value = "DynamicQuantizeLSTM 'n': peepholes are not supported" },
   { 17, "com.microsoft:DynamicQuantizeLSTM", "#2x1x1 i8:#1x1x4 i8:#1x1x4 - - - - - ~1 - ~1", "hidden_size=1 direction=bidirectional",
     .value = "DynamicQuantizeLSTM 'n': X must be [T, N, I], and R [D, H, 4 H] with D by direction" },
-  { 21, "DequantizeLinear", "u8:#3x4 ~1,1,1@3x1", "axis=1 block_size=3",
-    .value = "DequantizeLinear 'n': block_size must divide the extent of the axis, not 3" },
   { 21, "DequantizeLinear", "u8:#4x2 ~1,1@1x2", "axis=0 block_size=2",
     .value = "DequantizeLinear 'n': the scale must have the shape 2x2, but has 1x2" },
   { 18, "AveragePool", "#1x1x4x4", "kernel_shape=2,2 dilations=2,2",

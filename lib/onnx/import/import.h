@@ -316,6 +316,16 @@ gboolean cleave_onnx_upgrade_split_1 (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_tile_1 (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_upsample_1 (CleaveOnnxNode *node, GError **error);
 
+/* Of experimental ops of opset 1 */
+
+gboolean cleave_onnx_upgrade_affine (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_crop (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_dynamic_slice (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_image_scaler (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_parametric_softplus (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_scale (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_scaled_tanh (CleaveOnnxNode *node, GError **error);
+
 /* Of opsets 18 to 26 */
 
 /* Axes (gint64) counted from 0; NULL and the error if they do not fit.  Without a list: all. */
