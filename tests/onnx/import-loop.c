@@ -121,6 +121,22 @@ START_TEST (no_iteration_gives_nothing_along_the_axis)
 }
 END_TEST
 
+/* Without an iteration nothing asks whether another one follows. */
+START_TEST (a_computed_condition_counts_only_after_an_iteration)
+{
+  g_autoptr (Model) model = model_with_loop ("none yes x", "last y");
+  Model *body = body_new ("again", "t", "t");
+
+  model_add_node (body, "Neg", "n", "s", "t");
+  model_add_node (body, "ReduceMax", "max", "t", "most");
+  model_add_node (body, "Greater", "again", "most s", "again");
+  add_body (model, body);
+  model_assert_dump (model, HEAD "%2 = Identity %0 : float32 2  # loop\n"
+                                 "%3 = Constant : float32 0x2  # y\n"
+                                 "output %3  # y\n");
+}
+END_TEST
+
 START_TEST (a_condition_ends_a_loop)
 {
   g_autoptr (Model) first = model_with_loop ("two no x", "y"),
@@ -234,7 +250,8 @@ static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "import-loop", turns_become_nodes, the_number_of_a_turn_is_constant,
-                   no_iteration_gives_nothing_along_the_axis, a_condition_ends_a_loop,
+                   no_iteration_gives_nothing_along_the_axis,
+                   a_computed_condition_counts_only_after_an_iteration, a_condition_ends_a_loop,
                    a_constant_of_a_body_is_one_of_all_turns, loops_nest, a_loop_is_checked,
                    turns_are_not_without_end, NULL);
 }

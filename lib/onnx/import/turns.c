@@ -161,8 +161,12 @@ try_turn (CleaveOnnxTurns *turns, GError **error)
   CleaveOnnxImport *import = turns->node->import;
   const CleaveNode *last = import->graph->last;
   g_autoptr (GPtrArray) states = g_ptr_array_copy (turns->states, NULL, NULL);
-  gboolean goes_on, good = take_turn (turns, 0, &goes_on, error);
+  __typeof__ (turns->judge) judge = turns->judge;
+  gboolean goes_on, good;
 
+  turns->judge = NULL; /* whether another one would follow may depend on values */
+  good = take_turn (turns, 0, &goes_on, error);
+  turns->judge = judge;
   for (guint i = 0; good && i < turns->stacked->len; i++)
     {
       GPtrArray *values = turns->stacked->pdata[i];
