@@ -101,10 +101,10 @@ typedef struct
 {
   const CleaveStorage *storage;
   guint *scarce; /* by step: the next step at which memory is scarce, this one included, or
-                  * CLEAVE_NEVER */
+                    CLEAVE_NEVER */
   Wait *waits;   /* by buffer */
   guint *latest; /* by value: the value that has overwritten it by the end of the wait, or
-                  * CLEAVE_NEVER */
+                    CLEAVE_NEVER */
 } Waiting;
 
 static void

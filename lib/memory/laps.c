@@ -49,7 +49,7 @@ typedef struct
 {
   CleaveStorage *storage;
   gint64 boldness; /* a lap must save this many times the bytes by which it enlarges a buffer;
-                    * 0: careful */
+                      0: careful */
   gint64 *live;    /* by step: bytes in use */
   GArray *edges;   /* CleaveLapEdge */
   GArray *places;  /* Place, by their first step */

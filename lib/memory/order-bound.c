@@ -123,7 +123,7 @@ cleave_order_find_least (const CleaveGraph *graph, CleaveGraphFacts *facts, cons
   if (values == NULL)
     return NULL;
   least = CLEAVE_NEW0 (gint64, order->len + 2); /* first the change at each position, then the
-                                                 * bound */
+                                                   bound */
   for (guint i = 0; i < order->len; i++)
     {
       const CleaveNode *node = order->pdata[i];

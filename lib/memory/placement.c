@@ -115,7 +115,7 @@ cleave_location_reshape (const CleaveShape *from,
       gint64 n_f = from->dim[from_dims[f]], n_t = to->dim[to_dims[t]];
 
       while (n_f != n_t) /* find the shortest runs of dimensions with the same number of
-                          * elements on both sides */
+                            elements on both sides */
         if (n_f < n_t)
           n_f *= from->dim[from_dims[f_end++]];
         else

@@ -26,7 +26,7 @@ typedef struct
   CleaveTensorType result;
   gboolean by_elements; /* each element depends only on those at its index */
   gboolean is_main;     /* the main call: it does not go element by element, and does more than
-                         * move data */
+                           move data */
   guint n_readers;      /* number of operands of later calls that read the result */
   CleaveTensor *w_bytes, *w_scale, *w_zero; /* if operand 1 was dequantized from constants: these
                                                constants, along w_axis; each may be NULL */

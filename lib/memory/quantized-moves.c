@@ -17,11 +17,11 @@ typedef struct
 {
   CleaveGraph *to;
   CleaveNode **nodes;    /* by node id, as all arrays below: the node in `to` that does the
-                          * same, or NULL */
+                            same, or NULL */
   CleaveResult **bytes;  /* the 8-bit value in `to` of a value that is dequantized later */
   const CleaveNode **by; /* the DequantizeLinear that comes after it */
   Wanted *wanted;        /* the readers of its result, also through data movement; BY_NONE if
-                          * some want floats */
+                            some want floats */
   guint n_moved;
 } Sinking;
 

@@ -183,7 +183,7 @@ settle_join (CleaveStorage *storage, CleaveNode *node)
   CleaveRange box;
 
   if (whole->base != value_index (storage, whole->result)) /* its operands already lie in their
-                                                            * final place */
+                                                              final place */
     return;
   if ((whole->flags & CLEAVE_ASSIGNMENT_MOVED) == 0 &&
       find_box (storage, whole, facts->ranges, &box))

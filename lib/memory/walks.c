@@ -203,7 +203,7 @@ typedef struct
   GPtrArray *order;   /* CleaveNode: those that have run */
   gboolean *seen;     /* by node id */
   CleaveNode **base;  /* by node id: the node that a view reads from in the end, or the node
-                       * itself */
+                         itself */
   guint *n_missing;   /* by node id: number of operands whose base has not run */
   GPtrArray *ready;   /* CleaveNode: runnable; the last runs next */
   GPtrArray *pending; /* CleaveNode: views that are being followed */
@@ -322,7 +322,7 @@ tell_readers (Eager *eager, CleaveNode *node)
         }
     }
   for (guint i = begin, k = eager->ready->len; i + 1 < k; i++) /* reverse them: the first reader
-                                                                * is to run first */
+                                                                  is to run first */
     {
       gpointer swapped = eager->ready->pdata[i];
 

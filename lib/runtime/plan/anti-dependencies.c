@@ -22,7 +22,7 @@ typedef struct
   gboolean *is_used; /* of each buffer */
 } Waiting;
 
-/* Memory and the buffer that had it last. */
+/* A range of the arena, and the buffer that used it last. */
 typedef struct
 {
   gint64 begin, end;
@@ -57,7 +57,7 @@ add_tenure (GArray *tenures, gint64 begin, gint64 end, guint buffer)
     g_array_append_val (tenures, tenure);
 }
 
-/* The first that ends behind `at`. */
+/* Returns the index of the first tenure that ends behind `at`. */
 static guint
 find_tenure (const GArray *tenures, gint64 at)
 {

@@ -4,7 +4,11 @@
 #include "../../memory/buffers.h"
 #include "waits.h"
 
-/* Buffers that lie in an arena, those in use at once apart. */
+/* Anti-dependencies: waits for memory. Two buffers that are in use at different times may share
+ * bytes of the arena. A step that uses the later buffer must wait for the steps that used the
+ * earlier one.
+ *
+ * The buffers of an arena, those in use at once at separate offsets. */
 typedef struct
 {
   const CleaveStorage *storage;
@@ -16,6 +20,6 @@ typedef struct
                                no step does */
 } CleaveReuse;
 
-/* What steps of a schedule wait for, if every step, but for those left out, that uses a buffer
- * waits for all that used its memory before. */
+/* Returns all waits of a schedule. A step that uses a buffer waits for all earlier users of the
+ * same memory, unless it is left out. */
 CleaveWaits cleave_reuse_find_waits (const CleaveReuse *reuse, const CleaveSchedule *schedule);

@@ -3,7 +3,7 @@
 
 #include <glib.h>
 
-/* Where a buffer begins or ends, and what goes with that: its other end, or a price. */
+/* The begin or the end of a buffer in the arena. `value` is its other end, or a price. */
 typedef struct
 {
   gint64 at;
@@ -11,6 +11,6 @@ typedef struct
   guint buffer;
 } CleaveArenaEdge;
 
-/* From low to high; those at one place stay as they were.  `scratch` has room for as many.  Cost:
- * linear, and less where they are nearly sorted. */
+/* Sorts edges by `at`. The sort is stable. `scratch` has room for n edges. The time is linear, and
+ * less if they are nearly sorted. */
 void cleave_arena_sort_edges (CleaveArenaEdge *edges, CleaveArenaEdge *scratch, guint n);

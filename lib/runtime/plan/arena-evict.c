@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Packing into a given capacity.  A buffer that sticks out goes where those in its way are
- * cheapest, and they have to look for another place in turn.  Whoever has to fight for its place
- * becomes dearer, so that the search does not go round in circles.  A move looks at the neighbours
- * of one buffer only, however many there are in all. */
+/* Packs buffers into a given capacity by eviction. A buffer that ends above the capacity goes where
+ * the buffers in its way are cheapest. These are evicted and placed again in turn. A buffer that
+ * evicts others becomes more expensive to evict, so that the search does not go round in circles.
+ * Each move looks only at the conflicts of one buffer. */
 
 #include "arena-evict.h"
 
@@ -14,7 +14,7 @@
 
 enum { UNPLACED = -1 };
 
-/* Visits of a conflict in one try, in all and for each that there is.  Tries succeed early or
+/* Limits on the visits of a conflict in one try: in total, and per conflict. Tries succeed early or
  * hardly ever. */
 #define MAX_VISITS (G_GINT64_CONSTANT (1) << 20)
 #define MAX_VISITS_EACH 300
@@ -25,20 +25,21 @@ typedef struct
   gint64 capacity;
   CleaveEvictRule rule;
   gint64 *offsets, *prices;
-  guint *conflicts; /* the task's, those of a buffer as they lay when it was placed last */
-  CleaveArenaEdge *begins, *ends; /* of those in the way of the buffer at hand, sorted; prices */
+  guint *conflicts; /* the task's conflicts; for each buffer sorted as of its last placement */
+  CleaveArenaEdge *begins, *ends; /* placed conflicts of the current buffer, sorted, with their
+                                     prices */
   CleaveArenaEdge *scratch;
   guint n_edges;
-  guint *away;    /* those of its conflicts without a place */
-  guint *waiting; /* all without a place */
-  double *ranks;  /* the lowest goes next */
+  guint *away;    /* unplaced conflicts of the current buffer */
+  guint *waiting; /* all unplaced buffers */
+  double *ranks;  /* by buffer: the lowest rank is placed next */
   guint n_waiting;
-  gint64 n_owed; /* visits that those without a place take at least */
+  gint64 n_owed; /* visits that placing all unplaced buffers takes at least */
   gint64 n_visits;
   guint32 random;
 } Eviction;
 
-/* The best place found so far for the buffer at hand. */
+/* The best place found so far for the current buffer. */
 typedef struct
 {
   gint64 at, price;
@@ -51,14 +52,16 @@ count_conflicts (const CleaveArenaTask *task, guint buffer)
   return task->begin[buffer + 1] - task->begin[buffer];
 }
 
-/* What lives long has few places, whatever its size. */
+/* Returns the initial price of a buffer. A long-lived buffer has few possible places, whatever its
+ * size, and so is expensive to evict. */
 static gint64
 get_base_price (const CleaveArenaTask *task, guint buffer)
 {
   return (gint64) (256 * sqrt (count_conflicts (task, buffer) + 1));
 }
 
-/* The begins in the order of last time, which is kept for the next. */
+/* Collects the begins of the placed conflicts, sorted. Keeps this order for the next call, so that
+ * sorting is nearly linear. */
 static void
 find_begins (Eviction *e, guint buffer)
 {
@@ -98,7 +101,7 @@ find_edges (Eviction *e, guint buffer)
   e->n_visits -= count_conflicts (task, buffer) + e->n_edges;
 }
 
-/* The same numbers on every machine and in every run. */
+/* Returns a pseudorandom number below n, the same on every machine and in every run. */
 static guint
 draw (Eviction *e, guint n)
 {
@@ -117,8 +120,8 @@ offer (Eviction *e, Choice *choice, gint64 at, gint64 price)
   choice->price = price;
 }
 
-/* Right above each of those in the way.  The price is that of all that begin below its end, less
- * those that end at its begin or below. */
+/* Tries the offset right above each conflicting buffer. The price of an offset is that of all
+ * buffers that begin below its end, minus those that end at or below its begin. */
 static void
 look_upwards (Eviction *e, gint64 n_bytes, Choice *choice)
 {
@@ -141,7 +144,7 @@ look_upwards (Eviction *e, gint64 n_bytes, Choice *choice)
     }
 }
 
-/* Right below each, likewise. */
+/* Tries the offset right below each conflicting buffer in the same way. */
 static void
 look_downwards (Eviction *e, gint64 n_bytes, Choice *choice)
 {
@@ -216,7 +219,8 @@ take_next (Eviction *e)
   return buffer;
 }
 
-/* FALSE: one is larger than the capacity. */
+/* Unplaces the buffers that end above the capacity. Returns FALSE if a buffer is larger than the
+ * capacity. */
 static gboolean
 begin (Eviction *e, const gint64 *offsets)
 {

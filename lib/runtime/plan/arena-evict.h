@@ -4,13 +4,15 @@
 #include "arena.h"
 
 typedef enum {
-  CLEAVE_EVICT_LARGEST,  /* of what has no place, the largest in bytes and time goes next */
-  CLEAVE_EVICT_EARLIEST, /* the one that is used first */
+  CLEAVE_EVICT_LARGEST,  /* places next the unplaced buffer with the largest product of bytes
+                            and conflicts */
+  CLEAVE_EVICT_EARLIEST, /* places next the unplaced buffer that is used first */
 } CleaveEvictRule;
 
-/* Tries to make buffers that lie anywhere fit into `capacity`, giving up after a while, or when
- * `n_visits` of a conflict, from which its own are taken, are used up.  Each seed tries other
- * places where several are as good.  FALSE: the offsets are as they were. */
+/* Packs buffers into an arena of `capacity` bytes by evicting others, starting from `offsets`.
+ * Gives up after a limit of its own, or when `n_visits` are used up (a visit looks at one conflict;
+ * those used are subtracted). `seed` decides between equally good places. Returns FALSE and keeps
+ * the offsets on failure. */
 gboolean cleave_arena_evict (const CleaveArenaTask *task,
                              gint64 capacity,
                              CleaveEvictRule rule,

@@ -2,13 +2,14 @@
 
 #include "arena-sweep.h"
 
-/* Memory that no buffer in use has: [begin, end). */
+/* Memory that no buffer in use occupies: [begin, end). */
 typedef struct
 {
   gint64 begin, end;
 } Gap;
 
-/* The same gaps, each in both trees: to find neighbours, and to find one that is large enough. */
+/* The same gaps in two trees: by begin to find neighbors, and by size to find one that is large
+ * enough. */
 typedef struct
 {
   GTree *by_begin;
@@ -64,13 +65,13 @@ take (Gaps *gaps, gint64 n_bytes)
   return left.begin;
 }
 
-/* Joins the gaps on both sides, if there are such. */
+/* Frees [begin, end), and merges it with the gaps on both sides. */
 static void
 give_back (Gaps *gaps, gint64 begin, gint64 end)
 {
   const Gap at_end = { end, end };
   GTreeNode *node = g_tree_lower_bound (gaps->by_begin, &at_end);
-  Gap *after = g_tree_node_value (node); /* the last gap has no end, so there is one */
+  Gap *after = g_tree_node_value (node); /* exists, since the last gap has no end */
   GTreeNode *previous = g_tree_node_previous (node);
   Gap *before = previous == NULL ? NULL : g_tree_node_value (previous);
 

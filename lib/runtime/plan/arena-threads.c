@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* One buffer after the other moves to a free place, or changes places with one of its size, as long
- * as fewer bytes change hands.  Only the two places are looked at, but all that lie there, one
- * after the other in time. */
+/* Reduces traffic between cores. One buffer after the other moves to a free place, or swaps places
+ * with one of its size, as long as fewer bytes pass from one thread to another. Only the two places
+ * are evaluated, but with all buffers that occupy them over time. */
 
 #include "arena-threads.h"
 
 /* Bytes: smaller buffers are not worth a move. */
 #define MIN_BYTES (16 << 10)
 #define MAX_ROUNDS 3
-/* So many before and after a buffer are looked at. */
+/* Number of buffers before and after one, by time, that are examined. */
 #define WINDOW 32
-/* Of buffers at a place: some 4 ms.  On the networks of tests/peers/classes four times as many
- * bring what changes hands down by up to a quarter more. */
+/* Limit on the visits of buffers at a place: about 4 ms. On the networks of tests/peers/classes,
+ * four times as many reduce the traffic by up to a quarter more. */
 #define MAX_VISITS (1 << 19)
 
-/* Who has what */
+/* Which thread uses which bytes */
 
 typedef struct
 {
   CleaveArenaThreads *threads;
   const CleaveStorage *storage;
-  guint *number; /* of each buffer */
+  guint *number; /* by buffer: its number in `order` */
   guint step, thread;
 } Reaching;
 
-/* Of its result, a load or a copy writes a part. */
+/* Returns the bytes that a step reads or writes. A LOAD or COPY writes only its box. */
 static CleaveArenaReach
 find_reach (const Reaching *r, const CleaveAssignment *assignment, gboolean writes)
 {
@@ -124,7 +124,7 @@ cleave_arena_threads_clear (CleaveArenaThreads *threads)
   g_clear_pointer (&threads->shares, g_free);
 }
 
-/* Moving */
+/* Moving buffers */
 
 typedef struct
 {
@@ -137,16 +137,17 @@ typedef struct
   const CleaveArenaTask *task;
   const CleaveArenaThreads *threads;
   gint64 size, *offsets;
-  guint *large, n_large;        /* by time */
-  guint first, end;             /* those of them that are looked at */
-  GArray *tenures;              /* Tenure: who had what last */
-  gint64 foreign;               /* where the buffer at hand lies */
-  gint64 tried[2 * 2 * WINDOW]; /* places for it */
+  guint *large, n_large;        /* buffers of at least MIN_BYTES, by time */
+  guint first, end;             /* the range of `large` that is examined */
+  GArray *tenures;              /* Tenure: the buffer that used each range last */
+  gint64 foreign;               /* bytes from other threads where the current buffer is */
+  gint64 tried[2 * 2 * WINDOW]; /* places tried for it */
   guint n_tried;
-  gint64 n_visits; /* that are left */
+  gint64 n_visits; /* visits that are left */
 } Moving;
 
-/* Of [begin, end), which `old` had before `now`. */
+/* Counts the bytes of [begin, end) that one thread touched in `old` and another one writes in
+ * `now`. */
 static gint64
 count_foreign (const Moving *m, guint old, guint now, gint64 begin, gint64 end)
 {
@@ -176,7 +177,7 @@ add_tenure (Moving *m, gint64 begin, gint64 end, guint buffer)
     g_array_append_val (m->tenures, tenure);
 }
 
-/* The buffer comes next in [begin, end). */
+/* Makes the buffer the last one in [begin, end). Returns the bytes that pass to another thread. */
 static gint64
 take_over (Moving *m, guint buffer, gint64 begin, gint64 end)
 {
@@ -200,7 +201,8 @@ take_over (Moving *m, guint buffer, gint64 begin, gint64 end)
   return foreign;
 }
 
-/* Bytes of [begin, end) that change hands meanwhile. */
+/* Counts the bytes of [begin, end) that pass to another thread while the examined buffers are in
+ * use. */
 static gint64
 count_range (Moving *m, gint64 begin, gint64 end)
 {
@@ -220,7 +222,7 @@ count_range (Moving *m, gint64 begin, gint64 end)
   return foreign;
 }
 
-/* Whether nothing but `except` is in the way of a buffer at a place. */
+/* Returns whether no buffer except `except` is in the way of a buffer at a place. */
 static gboolean
 is_free (Moving *m, guint buffer, gint64 at, guint except)
 {
@@ -241,8 +243,8 @@ is_free (Moving *m, guint buffer, gint64 at, guint except)
   return TRUE;
 }
 
-/* How much less changes hands if the first goes to a place where, if there is one, the other is,
- * and that to the place of the first. */
+/* Returns how many bytes fewer pass to another thread if the buffer goes to `at` and `other` goes
+ * to its old place. `other` is the buffer itself if the place is free. */
 static gint64
 weigh (Moving *m, guint buffer, gint64 at, guint other)
 {
@@ -262,7 +264,7 @@ weigh (Moving *m, guint buffer, gint64 at, guint other)
 typedef struct
 {
   gint64 at, gain;
-  guint other; /* that changes places with it; itself: none */
+  guint other; /* swaps places with it; the buffer itself: none */
 } Move;
 
 static void
@@ -278,7 +280,7 @@ offer (Moving *m, guint buffer, gint64 at, guint other, Move *best)
     *best = (Move){ at, gain, other };
 }
 
-/* A place that may be empty, once. */
+/* Evaluates a place that may be free, unless it was tried. */
 static void
 offer_place (Moving *m, guint buffer, gint64 at, Move *best)
 {
@@ -289,7 +291,8 @@ offer_place (Moving *m, guint buffer, gint64 at, Move *best)
   offer (m, buffer, at, buffer, best);
 }
 
-/* Where another large one of about that time begins or ends, and in place of one of its size. */
+/* Moves a large buffer to the best place: where another large buffer of about that time begins or
+ * ends, or in exchange for one of its size. Returns FALSE if no place is better. */
 static gboolean
 move (Moving *m, guint index)
 {

@@ -5,7 +5,7 @@
 #include "arena.h"
 #include "list-schedule.h"
 
-/* Bytes of a buffer, from its first; none: the end is not above the begin. */
+/* A range of bytes from the beginning of a buffer; empty if end <= begin. */
 typedef struct
 {
   gint64 begin, end;
@@ -37,9 +37,9 @@ void cleave_arena_threads_init (CleaveArenaThreads *threads,
 void cleave_arena_threads_clear (CleaveArenaThreads *threads);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveArenaThreads, cleave_arena_threads_clear)
 
-/* Puts buffers where the thread that writes them had the memory last, if that is free: what another
- * thread has in its cache has to be taken from there first, which takes several times as long as to
- * write it.  The arena stays as large as it is. */
+/* Moves each buffer to where the thread that writes it used the memory last, if that place is free.
+ * Fetching memory from another core's cache takes several times as long as writing it. The size of
+ * the arena does not change. */
 void cleave_arena_move_to_threads (const CleaveArenaTask *task,
                                    const CleaveArenaThreads *threads,
                                    gint64 size,

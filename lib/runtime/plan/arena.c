@@ -8,54 +8,58 @@
 
 #include <string.h>
 
-/* Finding the smallest arena is NP-hard, so several greedy orders are tried, with best fit and with
- * first fit: a buffer goes into the smallest, or the lowest, gap between those placed before that
- * holds it.  Where they miss the bound, the buffers that stick out go first in another round; where
- * they all miss it, the best is pressed into what is wanted.  Work is counted in steps, not in
- * time, so the result is always the same. */
+/* Finding the smallest arena is NP-hard, so several greedy orders are tried, each with best fit and
+ * with first fit: a buffer goes into the smallest, or the lowest, gap between conflicting buffers
+ * placed before. If an order misses the bound, another round places the buffers that end above it
+ * first. If all miss it, eviction (arena-evict.h) presses the best arena into less. Work is limited
+ * in steps, not in time, so that the result is always the same. */
 
 enum { UNPLACED = -1 };
 
-/* Of 320 random graphs for four threads, 27 take more with 5 rounds, by up to a third, and 24 less.
- */
+/* Limits on rounds. With 5 rounds, 27 of 320 random graphs for four threads take up to a third more
+ * memory, and 24 take less. */
 #define MAX_ROUNDS 20
 #define QUICK_ROUNDS 2
-/* Visits of a conflict, for each way to begin. */
+/* Limit on the visits of a conflict, for each order. */
 #define MAX_WORK (G_GINT64_CONSTANT (1) << 20)
-/* Buffers, for a list of all that have a place; and the part of them that is many: twice as many
- * or half as many in the way cost 2 % more instructions. */
+/* Conflicts are found in a list of all placed buffers if there are at most MAX_PLACED buffers and
+ * more than 1/MANY_PART of those placed may conflict. Twice or half that part takes 2 % more
+ * instructions. */
 #define MAX_PLACED 65536
 #define MANY_PART 8
-/* Without any, 2 of those 320 take up to 5 % more. */
+/* Limit on the capacities that eviction tries. Without eviction, 2 of those 320 graphs take up to 5
+ * % more memory. */
 #define MAX_SQUEEZES 5
-/* Visits for pressing, all tries together; and where the best is near the bound as it is, within
- * this part of it. */
+/* Limits on the visits of eviction, over all tries. The second one applies if the best arena is
+ * within the fraction NEAR of the bound. */
 #define MAX_VISITS (G_GINT64_CONSTANT (3) << 20)
 #define MAX_VISITS_NEAR (G_GINT64_CONSTANT (1) << 19)
 #define NEAR 0.01
-/* The bound itself is tried with this part of them, what is above it with all: what succeeds there
- * does so early.  Of 115 arenas of fitted models 79 are smaller than where all went there first, by
- * up to 10 %, one is larger by 0.8 %, and packing takes 20 % longer. */
+/* The bound itself is tried with 1/PART_AT_BOUND of the visits and larger capacities with all,
+ * since success at the bound comes early. Compared with all visits at the bound, 79 of 115 arenas
+ * of fitted models are up to 10 % smaller, one is 0.8 % larger, and packing takes 20 % longer. */
 #define PART_AT_BOUND 2
 
 typedef struct
 {
   const CleaveArenaTask *task;
-  guint *conflicts;        /* the task's, those of a buffer as they lay when it was placed last */
-  CleaveArenaEdge *blocks; /* those in the way of the buffer at hand: begins, sorted, with ends */
+  guint *conflicts;        /* the task's conflicts; for each buffer sorted as of its last
+                              placement */
+  CleaveArenaEdge *blocks; /* placed conflicts of the current buffer: begins, sorted, with ends */
   CleaveArenaEdge *scratch;
   guint n_blocks;
-  guint *away;             /* those of its conflicts without a place */
-  guint *placed, n_placed; /* those that take room, from low to high */
-  guint *asked, n_asked;   /* of each buffer: the last question that it was a conflict in */
+  guint *away;             /* unplaced conflicts of the current buffer */
+  guint *placed, n_placed; /* placed buffers that are not empty, by offset */
+  guint *asked, n_asked;   /* by buffer: the last query in which it was a conflict */
   guint *order;
   gint64 *offsets, *best_offsets;
   gint64 best;
-  gboolean first_fit; /* into the lowest gap, not the smallest */
-  gint64 n_visits;    /* that pressing has left */
+  gboolean first_fit; /* use the lowest gap, not the smallest */
+  gint64 n_visits;    /* visits that eviction has left */
 } Packing;
 
-/* Where many are in the way, out of those that have a place, in their order. */
+/* Finds the conflicts of a buffer in the sorted list of placed buffers: faster if there are many.
+ */
 static void
 pick_blocks (Packing *packing, guint buffer)
 {
@@ -98,7 +102,8 @@ note_place (Packing *packing, guint buffer)
   placed[low] = buffer;
 }
 
-/* In the order of last time, which is kept for the next. */
+/* Finds the conflicts of a buffer and sorts them. Keeps this order for the next call, so that
+ * sorting is nearly linear. */
 static void
 sort_out_blocks (Packing *packing, guint buffer)
 {
@@ -156,7 +161,8 @@ find_gap (const Packing *packing, gint64 n_bytes)
   return best == UNPLACED ? top : best;
 }
 
-/* One that is no smaller than the best is of use only where all places are looked at after it. */
+/* Places all buffers in the current order. Returns the bytes of the arena. In the last round, stops
+ * once the arena cannot become smaller than the best: no later round needs the offsets. */
 static gint64
 pack (Packing *packing, gboolean is_last)
 {
@@ -178,7 +184,7 @@ pack (Packing *packing, gboolean is_last)
   return size;
 }
 
-/* Packs in the order at hand; remembers where all lie if it is the best so far. */
+/* Packs in the current order, and saves the offsets if the arena is the smallest so far. */
 static void
 try (Packing *packing, gboolean is_last)
 {
@@ -214,7 +220,8 @@ by_conflicts (const CleaveArenaTask *task, guint a, guint b)
   return x != y ? (x < y) - (x > y) : by_size (task, a, b);
 }
 
-/* Roughly how long a buffer lives, by how many it meets. */
+/* Returns the bit length of the number of conflicts, a rough measure of how long a buffer is in
+ * use. */
 static guint
 get_class (const CleaveArenaTask *task, guint buffer)
 {
@@ -262,8 +269,7 @@ sort_order (Packing *packing, Compare compare)
                      compare_buffers, &sorting);
 }
 
-/* Moves the buffers that end above `limit` to the front of the order, the others behind them as
- * they were. */
+/* Moves the buffers that end above `limit` to the front of the order. The sort is stable. */
 static void
 promote (Packing *packing, gint64 limit)
 {
@@ -277,7 +283,7 @@ promote (Packing *packing, gint64 limit)
         packing->order[n++] = old[i];
 }
 
-/* All ways to begin, with one kind of fit. */
+/* Tries all orders with one kind of fit. */
 static void
 try_orders (Packing *packing, gint64 at_least, gint64 n_rounds)
 {
@@ -299,7 +305,8 @@ try_orders (Packing *packing, gint64 at_least, gint64 n_rounds)
 static gboolean
 fit (Packing *packing, gint64 capacity, guint n_seeds)
 {
-  capacity -= capacity % CLEAVE_BUFFER_ALIGNMENT; /* buffers are put at its end too */
+  capacity -= capacity % CLEAVE_BUFFER_ALIGNMENT; /* eviction also places buffers right below
+                                                     the capacity */
   for (guint seed = 0; seed < n_seeds; seed++)
     for (guint rule = 0; rule <= CLEAVE_EVICT_EARLIEST && packing->n_visits > 0; rule++)
       if (cleave_arena_evict (packing->task, capacity, rule, seed, &packing->n_visits,
@@ -311,12 +318,14 @@ fit (Packing *packing, gint64 capacity, guint n_seeds)
   return FALSE;
 }
 
-/* Tries capacities: first the bound itself, then halfway between what failed and the best. */
+/* Tries smaller capacities: first the bound, then the middle between the last failure and the best.
+ */
 static void
 squeeze (Packing *packing, gint64 at_least)
 {
   gint64 failed = at_least, close = at_least / 1024;
-  gboolean is_near = packing->best - at_least <= at_least / 4; /* with more threads it may not be */
+  gboolean is_near = packing->best - at_least <= at_least / 4; /* with several threads, the
+                                                                  bound may be out of reach */
   gint64 n_visits;
 
   if (packing->best <= at_least)

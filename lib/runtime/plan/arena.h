@@ -3,22 +3,23 @@
 
 #include <glib.h>
 
-/* Buffers and which of them may not share memory: buffer b and each of conflicts[begin[b] … begin[b
- * + 1] - 1], told on both sides. */
+/* Arena packing: gives each buffer an offset in one block of memory. This is the input: the
+ * buffers, and which of them may not share memory. Buffer b conflicts with conflicts[begin[b] …
+ * begin[b + 1] - 1]; each pair is listed for both buffers. */
 typedef struct
 {
   guint n_buffers;
   const gint64 *n_bytes;
-  const guint *time; /* rank of the buffer's first use */
+  const guint *time; /* rank by first use */
   const guint *begin;
   const guint *conflicts;
-  gboolean quick; /* it is enough to try a little */
+  gboolean quick; /* try only a little */
 } CleaveArenaTask;
 
-/* What is good enough, where the bound itself is out of reach. */
+/* An arena within this factor of the lower bound is good enough if the bound itself is out of
+ * reach. */
 #define CLEAVE_ARENA_CLOSE 1.025
 
-/* Gives each buffer an offset; returns the bytes that all of them take.  No search can come below
- * `at_least`, the largest sum of bytes of buffers that are in use at once; it ends when it gets
- * there. */
+/* Gives each buffer an offset. Returns the bytes of the arena. `at_least` is a lower bound, the
+ * largest sum of buffers in use at once; the search ends when it reaches that. */
 gint64 cleave_arena_place (const CleaveArenaTask *task, gint64 at_least, gint64 *offsets);

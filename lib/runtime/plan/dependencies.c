@@ -2,7 +2,7 @@
 
 #include "dependencies.h"
 
-/* Joins of more parts than these are not looked through for each of them. */
+/* The operands of a larger join are not searched through. */
 #define MAX_PARTS 256
 
 typedef struct
@@ -15,11 +15,11 @@ typedef struct
   const CleaveStorage *storage;
   GArray *edges; /* Edge */
   guint step;
-  const CleaveNode *join;   /* the one whose copies came last */
-  guint first, last;        /* steps: the first part made in its place, the last of all parts */
-  const CleaveNode *spread; /* the one whose parts came last that are made element by element */
-  guint latest;             /* the step after which all of those can be made; CLEAVE_NEVER: others
-                               are among them */
+  const CleaveNode *join;   /* the join of the last copies */
+  guint first, last;        /* steps: the first operand computed in place, the last of all */
+  const CleaveNode *spread; /* the join whose operands look_at_parts() examined last */
+  guint latest;             /* the step after which all these operands can run; CLEAVE_NEVER:
+                               not all are element-wise */
 } Collecting;
 
 static void
@@ -42,11 +42,12 @@ collect (const CleaveAssignment *assignment, gboolean writes, gpointer data)
   if (writes)
     return;
   add_edge (c, assignment->ready, c->step);
-  if (deadline != CLEAVE_NEVER) /* a node has one step, and it is ready then */
+  if (deadline != CLEAVE_NEVER) /* a node has one step, after which its results are ready */
     add_edge (c, c->step, c->storage->assignments[c->storage->first_value[deadline]].ready);
 }
 
-/* Of the join that a copy is for.  The copies of one follow each other. */
+/* Finds the first and the last operand of a join that a copy is for, unless the copy before was for
+ * the same join. */
 static void
 look_at_join (Collecting *c, const CleaveNode *join)
 {
@@ -69,9 +70,9 @@ look_at_join (Collecting *c, const CleaveNode *join)
     }
 }
 
-/* A part that is there before any that is made in its place is copied after the first of those, not
- * as soon as it can be: from then on the place is taken anyway.  What is a view of more is not kept
- * waiting, since it keeps all of that. */
+/* Delays the copy of a staged operand until the first operand of the same join is computed in
+ * place: the join's buffer is allocated from then on. An operand that is a view of a larger value
+ * is not delayed, since it keeps all of that value alive. */
 static void
 put_off_copy (Collecting *c, const CleaveStep *step)
 {
@@ -87,7 +88,8 @@ put_off_copy (Collecting *c, const CleaveStep *step)
     add_edge (c, first, c->step);
 }
 
-/* Copies and loads come right before, but for what an earlier join has copied. */
+/* Adds the dependencies of a JOIN step: its operands, its COPY and LOAD steps, which come right
+ * before it, and copies that were made for an earlier join. */
 static void
 collect_join (Collecting *c, const CleaveStep *step)
 {
@@ -104,7 +106,7 @@ collect_join (Collecting *c, const CleaveStep *step)
     add_edge (c, s, c->step);
 }
 
-/* Whether a node overwrites its operand. */
+/* Returns the node whose result a node overwrites, or NULL. */
 static const CleaveNode *
 find_overwritten (const CleaveStorage *storage, const CleaveNode *node)
 {
@@ -157,7 +159,8 @@ look_at_parts (Collecting *c, const CleaveNode *join)
     }
 }
 
-/* The join that a value becomes a part of, by itself or as what overwrites it. */
+/* Returns the join that a value is stored in, itself or once it is overwritten; NULL if there is
+ * none. */
 static const CleaveNode *
 find_join (const CleaveStorage *storage, const CleaveNode *node)
 {
@@ -169,7 +172,7 @@ find_join (const CleaveStorage *storage, const CleaveNode *node)
                                            : storage->assignments[assignment->whole].result->node;
 }
 
-/* Whether all that a node reads is still read after another. */
+/* Returns whether another node reads all operands of `node` after `other` has run. */
 static gboolean
 is_read_after (const CleaveStorage *storage, const CleaveNode *node, const CleaveNode *other)
 {
@@ -186,7 +189,8 @@ is_read_after (const CleaveStorage *storage, const CleaveNode *node, const Cleav
   return TRUE;
 }
 
-/* An element-wise part whose operands stay live waits until its siblings can run. */
+/* Delays an element-wise operand of a join until the other operands can run, if its own operands
+ * stay live anyway. */
 static void
 put_off_part (Collecting *c, const CleaveNode *node)
 {

@@ -3,8 +3,8 @@
 
 #include "../../memory/buffers.h"
 
-/* Which steps must be done before a step begins: preds[begin[s] … begin[s + 1] - 1].  Those that
- * make what it reads; and, where it overwrites an operand, those that read what lies there. */
+/* Dependencies: step s runs after the steps preds[begin[s] … begin[s + 1] - 1]. They compute the
+ * operands of s or, if s overwrites an operand, read that memory before. */
 typedef struct
 {
   guint *begin, *preds;

@@ -1,38 +1,40 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Which steps follow: those that come right after a step on its thread, wait for no other, and
- * read and write element by element what lies as the result of that step does.  Each part of it
- * then goes through all of them while it is in the cache.  Nothing else changes: not the order in
- * which an element comes about, not where it lies.
+/* Finds fused consumers: steps that come right after a step (the head) on its thread, wait for no
+ * other thread, and go element by element through memory laid out as the head's result. Each part
+ * of the result then passes through all of them while it is in the cache. The order of computations
+ * for each element and the locations stay the same.
  *
- * The first of them may be epilogue ops: the step does them itself, in registers.  What they make
- * on an expression pattern is never stored, so that they wait for no memory.
+ * The first consumers may be epilogue ops, which the head's kernel applies in registers. It never
+ * stores the intermediate values of an expression pattern, so these steps do not wait for memory.
  *
- * A step that is done early, part by part, must not overwrite what those that it overtakes still
- * read, nor read what they have not yet written. */
+ * A consumer that runs part by part overtakes other steps. It must not overwrite anything that they
+ * still read, nor read anything that they have not yet written. */
 
 #include "../program-private.h"
 
-/* Each that follows is held against all before it; more would gain nothing. */
+/* Limit on the consumers of a head. Each is checked against all before it; more would gain nothing.
+ */
 #define MAX_FOLLOWERS 64
 
 typedef struct
 {
   CleaveProgram *program;
   const CleaveStorage *storage;
-  const guint *sequence; /* of one thread: n steps */
+  const guint *sequence; /* the steps of one thread */
   guint n;
-  CleaveFusedConsumer *fused; /* of each of them: itself as one */
-  gboolean *is_epilogue_op;   /* of all steps */
+  CleaveFusedConsumer *fused; /* by index in `sequence`: the step as a consumer */
+  gboolean *is_epilogue_op;   /* by step */
 } Finding;
 
-/* A step and those that follow it. */
+/* A head and its consumers. */
 typedef struct
 {
   CleaveTask *head;
-  guint first;          /* its step */
-  guint along;          /* how it goes when it does epilogue ops */
-  gboolean is_overlaid; /* it has read all that was where its result is so far */
+  guint first;          /* the head's step */
+  guint along;          /* the dimension of y that its epilogue ops are limited to */
+  gboolean is_overlaid; /* the head's result overlays an operand, whose overwritten part it has
+                           read */
   guint n_fused;
   const CleaveFusedConsumer *fused;
 } Group;
@@ -79,8 +81,8 @@ are_same (const CleaveView *a, const CleaveView *b)
   return a->data == b->data && lie_alike (a, b);
 }
 
-/* Whether part by part, `kernel instance` reads what a step before it, with `result`, writes of
- * that part. */
+/* Returns whether `instance`, run part by part, reads from `result` only the part that the step
+ * before has just written. Sets `reads` if it reads `result`. */
 static gboolean
 reads_in_step (const CleaveKernelInstance *instance, const CleaveView *result, gboolean *reads)
 {
@@ -96,8 +98,8 @@ reads_in_step (const CleaveKernelInstance *instance, const CleaveView *result, g
   return are_same (&instance->results[0], result) || are_apart (&instance->results[0], result);
 }
 
-/* Whether `before` has read all that `result` overwrites, part by part.  A head that is no fused
- * consumer by nature may read any part at any time. */
+/* Returns whether `before`, run part by part, has read everything that `result` overwrites. A head
+ * that does not go by elements may read any part at any time. */
 static gboolean
 is_overtaken (const CleaveKernelInstance *before, const CleaveView *result, gboolean by_elements)
 {
@@ -114,7 +116,7 @@ goes_by_elements (const CleaveKernelFamily *family)
   return family->run_part != NULL || family->by_elements;
 }
 
-/* Whether the head has read all that `result` overwrites. */
+/* Returns whether the head has read everything that `result` overwrites. */
 static gboolean
 is_head_overtaken (const Group *group, const CleaveView *result)
 {
@@ -163,8 +165,8 @@ find_assignment (const Finding *f, guint step)
   return cleave_storage_assignment (f->storage, &node->results[0]);
 }
 
-/* The other operand of an epilogue op is y, of before an expression pattern, a single value or lies
- * alike. */
+/* Returns whether w can be the second operand of an epilogue op: y as it was before an expression
+ * pattern, a single value, or a value laid out like y. */
 static gboolean
 find_w (const CleaveView *y,
         const CleaveView *so_far,
@@ -178,8 +180,9 @@ find_w (const CleaveView *y,
          (are_apart (w, y) && (epilogue_op->w_is_one || lie_alike (w, y)));
 }
 
-/* What a step is as an epilogue op of what is `so_far` in registers, either the head's y or
- * something on an expression pattern from it, which need not lie as y does: it is not stored. */
+/* Describes a step as an epilogue op on the value `so_far` in registers: the head's y, or an
+ * intermediate value of an expression pattern, which is not stored and so need not be laid out like
+ * y. Returns FALSE if it is none. */
 static gboolean
 find_epilogue_op (const Group *group, const CleaveView *so_far, CleaveFusedConsumer *consumer)
 {
@@ -199,12 +202,13 @@ find_epilogue_op (const Group *group, const CleaveView *so_far, CleaveFusedConsu
   epilogue_op->begins_pattern = so_far == y && !are_same (&instance->results[0], y);
   epilogue_op->op =
       consumer->family->epilogue_op (consumer->state, instance, epilogue_op->v, epilogue_op);
-  if (epilogue_op->op == CLEAVE_EPILOGUE_NORMALISE) /* by channels where its own result lies */
+  if (epilogue_op->op == CLEAVE_EPILOGUE_NORMALISE) /* by channels, where the head's own result
+                                                       is */
     return epilogue_op->c == group->along && lie_alike (&instance->results[0], y);
   return epilogue_op->op != CLEAVE_EPILOGUE_NONE && instance->call.n_operands <= 2;
 }
 
-/* Whether step `next`, which takes it as its operand `v`, is all that reads what a step makes. */
+/* Returns whether a result has one reader: step `next`, as its operand `v`. */
 static gboolean
 is_passed_on (const Finding *f, guint step, guint next, guint v)
 {
@@ -223,8 +227,9 @@ make_consumer (CleaveTask *task)
                                 .instance = &task->instance };
 }
 
-/* How many steps from the i-th of a sequence on, as epilogue ops, make of y what overwrites y; 0:
- * none. They need no memory of their own, so they wait for values alone. */
+/* Returns how many steps from index i of a sequence on, as epilogue ops, lead from y to a value
+ * that overwrites y; 0 if none do. They need no memory of their own, so only waits for values
+ * matter. */
 static guint
 find_epilogue (const Finding *f, const Group *group, guint i)
 {
@@ -275,7 +280,7 @@ begin_group (const Finding *f, guint i)
                   .fused = head->instance.fused };
 }
 
-/* The epilogue ops of step `i` of a sequence; returns how many. */
+/* Adds the epilogue ops of step `i` of a sequence. Returns their number. */
 static guint
 add_epilogue (const Finding *f, guint i)
 {
@@ -302,8 +307,9 @@ has_pattern (const CleaveKernelInstance *instance)
   return FALSE;
 }
 
-/* Those that follow step `i` of a sequence, its epilogue ops first; returns how many.  What leads
- * epilogue ops itself goes along with its first, unless they are an expression pattern. */
+/* Adds the consumers of step `i` of a sequence, its epilogue ops first. Returns their number. A
+ * consumer loses its own epilogue ops, which become consumers too; one that begins an expression
+ * pattern cannot be a consumer. */
 static guint
 add_fused (const Finding *f, guint i)
 {

@@ -5,23 +5,23 @@
 #include "../../ir/heap.h"
 #include "schedule.h"
 
-/* The simulation: what runs where, by estimated cost. */
+/* The simulation of a run by estimated costs. */
 typedef struct
 {
   const CleaveScheduleTask *task;
   CleaveSchedule *schedule;
   guint n_placed;
-  guint *n_missing; /* of each step: predecessors that are not done */
+  guint *n_missing; /* by step: number of predecessors that are not done */
   guint *first_succ, *succs;
-  GPtrArray *ready; /* a heap for each thread, and one for steps that are no thread's yet */
-  guint *owner;     /* of each group: the thread that began with it, or the number of threads */
-  guint *running;   /* of each thread: its step, or G_MAXUINT */
-  guint *along;     /* of each thread: what goes along with its last step, or G_MAXUINT */
-  double *free_at;  /* of each thread */
+  GPtrArray *ready; /* a heap for each thread, and one for steps that no thread owns */
+  guint *owner;     /* by group: the thread that took its first step, or n_threads */
+  guint *running;   /* by thread: its current step, or G_MAXUINT */
+  guint *along;     /* by thread: the step that goes along with its last one, or G_MAXUINT */
+  double *free_at;  /* by thread: time */
   guint n_running;
-  gint64 live;     /* bytes of the buffers that are there */
-  guint *n_begun;  /* of each buffer: steps that use it and have begun */
-  guint *n_unused; /* of each buffer: steps that use it and are not done */
+  gint64 live;     /* bytes of all live buffers */
+  guint *n_begun;  /* by buffer: number of its users that have begun */
+  guint *n_unused; /* by buffer: number of its users that are not done */
 } Simulation;
 
 static void
@@ -42,7 +42,7 @@ find_successors (Simulation *sim)
       sim->succs[next[task->preds[i]]++] = s;
 }
 
-/* Heaps hold ranks. */
+/* Returns the rank of a step. Heaps hold ranks. */
 static guint
 rank_of (const Simulation *sim, guint step)
 {
@@ -61,7 +61,8 @@ get_group (const Simulation *sim, guint step)
   return sim->task->group == NULL ? G_MAXUINT : sim->task->group[step];
 }
 
-/* Steps of a group go to whom the group belongs, others to the thread that made them possible. */
+/* Pushes a ready step to the owner of its group or, if it has no group, to the thread that made it
+ * ready. */
 static void
 push_ready (Simulation *sim, guint step, guint thread)
 {
@@ -71,7 +72,7 @@ push_ready (Simulation *sim, guint step, guint thread)
                     rank_of (sim, step));
 }
 
-/* The bytes of buffers that the step is the first to use. */
+/* Returns the bytes of the buffers that the step is the first to use. */
 static gint64
 count_new (const Simulation *sim, guint step)
 {
@@ -116,7 +117,8 @@ leave_buffers (Simulation *sim, guint step)
       sim->live -= task->n_bytes[task->touched[i]];
 }
 
-/* Of several that go along with the same step, the first does, and the others are anybody's. */
+/* Releases a step that became ready. The first one that goes along with `pred` stays with the
+ * thread, others go to a heap. */
 static void
 release (Simulation *sim, guint step, guint pred, guint thread)
 {
@@ -143,7 +145,7 @@ finish (Simulation *sim, guint thread)
     }
 }
 
-/* Hands over those of the steps that were nobody's whose group has been begun since. */
+/* Gives steps that no thread owned to the owner of their group, if it has one by now. */
 static void
 hand_over (Simulation *sim)
 {
@@ -160,7 +162,8 @@ hand_over (Simulation *sim)
     }
 }
 
-/* The heap with the smallest rank on top of those that fit, or of all. */
+/* Returns the heap with the smallest rank on top, of those whose top step fits the budget, or of
+ * all; G_MAXUINT if there is none. */
 static guint
 find_smallest (const Simulation *sim, gboolean of_all)
 {
@@ -195,8 +198,8 @@ take_along (Simulation *sim, guint thread)
   return step;
 }
 
-/* Where a free thread finds its next step: among its own first, else the smallest that is nobody's,
- * else the smallest of all. */
+/* Returns the heap from which a free thread takes a step that fits: its own, else that of steps
+ * without an owner, else the one with the smallest rank on top. */
 static guint
 find_heap (const Simulation *sim, guint thread)
 {
@@ -209,8 +212,8 @@ find_heap (const Simulation *sim, guint thread)
   return find_smallest (sim, FALSE);
 }
 
-/* The step that a free thread takes; G_MAXUINT if there is none.  When nothing fits and nothing
- * runs that could make room, the smallest of all comes next, as it would with one thread. */
+/* Takes a step for a free thread; G_MAXUINT if there is none. If no step fits and none runs that
+ * could free memory, takes the smallest of all, as one thread would. */
 static guint
 take (Simulation *sim, guint thread)
 {
@@ -245,7 +248,7 @@ start (Simulation *sim, guint thread, guint step, double now)
   schedule->ends[step] = sim->free_at[thread];
 }
 
-/* The busy thread that is done first, the smallest number if several are. */
+/* Returns the busy thread that is done first; the smallest number of equals. */
 static guint
 next_to_finish (const Simulation *sim)
 {
@@ -257,10 +260,10 @@ next_to_finish (const Simulation *sim)
   return next;
 }
 
-/* It ends for every task.  A step is in one place at a time: it misses a predecessor, lies in a
- * heap or in `along`, runs, or is done.  While none runs, the smallest that is not done misses
- * nothing, since its predecessors have smaller numbers; so it is in a heap or in `along`, and a
- * free thread looks into all of them, whatever the budget says. */
+/* Runs the simulation. It ends for every task: a step misses a predecessor, is in a heap or in
+ * `along`, runs, or is done. While none runs, the smallest step that is not done misses nothing,
+ * since its predecessors have smaller numbers. So it is in a heap or in `along`, and a free thread
+ * looks into all of them, whatever the budget. */
 static void
 simulate (Simulation *sim)
 {
@@ -338,7 +341,7 @@ run_simulation (Simulation *sim)
   g_ptr_array_unref (sim->ready);
 }
 
-/* One thread needs no simulation: the numbers are the order. */
+/* Makes the schedule of one thread: the numbers are the order. */
 static void
 keep_order (CleaveSchedule *schedule)
 {

@@ -11,11 +11,11 @@
 
 #include <string.h>
 
-/* A buffer may take the memory of another if every use of that one should be done when the first
- * step that uses this one begins.  Should is not must: where the waits that there are do not make
- * sure of it, more are added.  They cost no time as long as steps take what they are expected to,
- * and keep a thread that is ahead from taking memory for it.  With slack, where it is not sure, it
- * should have been done for a while, so that a thread may be behind without the others waiting. */
+/* A buffer may reuse the memory of another if, by estimated times, every use of the other ends
+ * before the first step that uses this one begins. If existing waits do not guarantee that, waits
+ * are added. They cost no time as long as estimates are right, and keep a thread that is ahead from
+ * needing more memory. With slack, uses that are not guaranteed to end must end that much earlier,
+ * so that a thread may be late without others waiting for it. */
 
 typedef struct
 {
@@ -165,7 +165,8 @@ find_end (const Lifetimes *l, guint buffer)
   return end;
 }
 
-/* The first position after `last` that begins at `end` or later; they begin one after the other. */
+/* Returns the first position after `last` that begins at `end` or later. Positions are in order of
+ * begin. */
 static guint
 find_gone (const CleaveSchedule *schedule, guint last, double end)
 {
@@ -231,11 +232,11 @@ sort_by_first (const guint *first, guint n)
 
 typedef struct
 {
-  guint a, b; /* indices in the order at hand */
+  guint a, b; /* indices in the current order */
 } Pair;
 
-/* Looks at others for each buffer, before the search for the smallest arena would take its square
- * in time: 4,000 in use at once took a second, and take 2 ms. */
+/* Limit on the buffers compared with each one. Beyond it, a sweep replaces the quadratic search:
+ * for 4,000 buffers in use at once it takes 2 ms instead of a second. */
 #define MAX_VISITS_EACH 256
 
 /* Whether all steps that use the first buffer are done, however long steps take, when the other one
@@ -255,7 +256,7 @@ is_sure (const Lifetimes *l, guint first, guint then)
   return TRUE;
 }
 
-/* Whether a buffer must not take the memory of one that came before. */
+/* Returns whether buffer `then` must not reuse the memory of the earlier buffer `first`. */
 static gboolean
 is_conflict (const Lifetimes *l, guint first, guint then)
 {
@@ -263,8 +264,8 @@ is_conflict (const Lifetimes *l, guint first, guint then)
          (l->late[first] > l->first[then] && !is_sure (l, first, then));
 }
 
-/* All pairs of buffers that may not share memory; NULL if there are too many to look at.  Cost:
- * buffers times those in use at once. */
+/* Returns all pairs of buffers that may not share memory; NULL if there are too many. Takes time
+ * proportional to all buffers times those in use at once. */
 static GArray *
 find_pairs (const Lifetimes *l, const guint *order, guint n)
 {
@@ -320,7 +321,7 @@ sort_pairs (const GArray *pairs, guint n, guint **begin, guint **conflicts)
     }
 }
 
-/* The largest sum on the way. */
+/* Returns the largest prefix sum. */
 static gint64
 sum_up (const gint64 *change, guint n)
 {
@@ -348,7 +349,8 @@ find_peak (const Lifetimes *l)
   return sum_up (change, l->schedule->n_steps);
 }
 
-/* Buffers in the order of their first use, with all pairs that may not share memory. */
+/* The input of cleave_arena_place(): buffers by first use, and the pairs that may not share memory.
+ */
 typedef struct
 {
   CleaveArenaTask task;
@@ -368,7 +370,7 @@ placing_clear (Placing *p)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Placing, placing_clear)
 
-/* FALSE: too many pairs of them are in use at once. */
+/* Returns FALSE if there are too many pairs. */
 static gboolean
 placing_init (Placing *p, const Lifetimes *l, const guint *order)
 {
@@ -394,8 +396,8 @@ placing_init (Placing *p, const Lifetimes *l, const guint *order)
   return TRUE;
 }
 
-/* Places the buffers in the smallest arena that is found; returns the bytes that they take, or -1
- * if too many pairs of them are in use at once. */
+/* Places the buffers in the smallest arena that is found. Returns its bytes, or -1 if there are too
+ * many pairs. */
 static gint64
 location (
     CleaveArena *arena, const Lifetimes *l, const guint *order, gint64 at_least, gboolean quick)
@@ -414,7 +416,8 @@ location (
   return size;
 }
 
-/* As place(), without a search. */
+/* Places the buffers with a sweep, faster and less densely than location() does. Returns the bytes
+ * of the arena. */
 static gint64
 sweep (CleaveArena *arena, const Lifetimes *l, const guint *order)
 {
@@ -450,7 +453,7 @@ cleave_arena_find_waits (const CleaveArena *arena,
                                  : cleave_schedule_find_waits (schedule, NULL);
 }
 
-/* The arena keeps what says who waits for whom. */
+/* Moves the results that cleave_arena_find_waits() needs into the arena. */
 static void
 keep_uses (Lifetimes *l, CleaveArena *arena, guint **order)
 {
@@ -461,7 +464,7 @@ keep_uses (Lifetimes *l, CleaveArena *arena, guint **order)
   arena->gone = g_steal_pointer (&l->gone);
 }
 
-/* Returns the buffers in the order of their first use. */
+/* Finds lifetimes and the peak. Returns the buffers by first use. */
 static guint *
 begin (CleaveArena *arena, Lifetimes *l, double slack)
 {
@@ -482,7 +485,7 @@ cleave_arena_init (CleaveArena *arena,
   g_autofree guint *order = begin (arena, &l, 0);
 
   if (graph->enough_bytes > 0 && arena->peak > graph->enough_bytes)
-    arena->n_bytes = arena->peak; /* nobody asks where the buffers lie */
+    arena->n_bytes = arena->peak; /* over the budget: offsets are not needed */
   else
     arena->n_bytes = location (arena, &l, order, arena->peak, FALSE);
   if (arena->n_bytes < 0)
@@ -511,7 +514,7 @@ cleave_arena_init_with_slack (CleaveArena *arena,
   return TRUE;
 }
 
-/* Of the buffers in use, sorted by offset, each with the end of its memory. */
+/* Compares two buffers by offset. */
 static int
 compare_offsets (gconstpointer a, gconstpointer b, gpointer data)
 {
@@ -521,7 +524,7 @@ compare_offsets (gconstpointer a, gconstpointer b, gpointer data)
   return (x > y) - (x < y);
 }
 
-/* Whether none of those in use lies where the buffer does. */
+/* Returns whether the memory of a buffer overlaps none of those in use. */
 static gboolean
 is_free (GTree *in_use, const CleaveArena *arena, const CleaveStorage *storage, guint buffer)
 {
@@ -539,7 +542,8 @@ is_free (GTree *in_use, const CleaveArena *arena, const CleaveStorage *storage, 
   return arena->offsets[other] + buffers[other].n_bytes <= begin;
 }
 
-/* Each is put among those in use where it begins, and taken out after its last use. */
+/* Returns whether no two buffers in use at once overlap. Adds each buffer to those in use at its
+ * first use, and removes it after its last one. */
 static gboolean
 is_apart (const CleaveArena *arena, const Lifetimes *l, const guint *order)
 {
@@ -604,11 +608,11 @@ cleave_arena_keep_with_threads (CleaveArena *arena,
     arena->offsets[arena->order[i]] = p.offsets[i];
 }
 
-/* A buffer, as a schedule uses it. */
+/* The lifetime of a buffer in a schedule. */
 typedef struct
 {
   guint first, last; /* positions in the schedule's order */
-  double end;        /* when all that use it are done */
+  double end;        /* estimated time at which all uses have ended */
 } Lifetime;
 
 static Lifetime *

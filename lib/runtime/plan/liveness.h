@@ -4,7 +4,7 @@
 #include "../../memory/buffers.h"
 #include "waits.h"
 
-/* Where the buffers of a scheduled graph lie in its arena. */
+/* The arena of a scheduled graph: the offsets of its buffers, and when each is in use. */
 typedef struct
 {
   gint64 *offsets;  /* of each buffer */
@@ -21,35 +21,36 @@ void cleave_arena_init (CleaveArena *arena,
                         const CleaveStorage *storage,
                         const CleaveGraph *graph,
                         const CleaveSchedule *schedule);
-/* The same, but that threads may be behind by `slack` nanoseconds before others wait for their
- * memory.  FALSE: that takes more than `at_most` bytes, and nothing has changed. */
+/* Does the same as cleave_arena_init(), but lets threads be late by `slack` nanoseconds before
+ * others wait for their memory. Returns FALSE and changes nothing if that takes more than `at_most`
+ * bytes. */
 gboolean cleave_arena_init_with_slack (CleaveArena *arena,
                                        const CleaveStorage *storage,
                                        const CleaveGraph *graph,
                                        const CleaveSchedule *schedule,
                                        double slack,
                                        gint64 at_most);
-/* Where it was found that they lie, within `n_bytes`.  FALSE: two that are in use at once would
- * overlap. */
+/* Makes the arena from offsets that were found before, within `n_bytes`. Returns FALSE if two
+ * buffers in use at once would overlap. */
 gboolean cleave_arena_init_at (CleaveArena *arena,
                                const CleaveStorage *storage,
                                const CleaveGraph *graph,
                                const CleaveSchedule *schedule,
                                const gint64 *offsets,
                                gint64 n_bytes);
-/* Moves buffers, within the arena, to where the threads that write them had memory before. */
+/* Moves buffers within the arena to where the threads that write them used memory before. */
 void cleave_arena_keep_with_threads (CleaveArena *arena,
                                      const CleaveStorage *storage,
                                      const CleaveGraph *graph,
                                      const CleaveSchedule *schedule);
-/* What steps wait for: where memory is used again, for those that used it before.  Steps that are
- * `left_out`, if any, use no memory but what others before them use. */
+/* Returns the waits of all steps, for values and for reused memory. A step that is `left_out` uses
+ * only memory that earlier steps use as well; NULL: none is. */
 CleaveWaits cleave_arena_find_waits (const CleaveArena *arena,
                                      const CleaveStorage *storage,
                                      const CleaveGraph *graph,
                                      const gboolean *left_out,
                                      const CleaveSchedule *schedule);
-/* The peak alone, as the schedule of a task is. */
+/* Returns the peak in bytes of a schedule of `task`, without making an arena. */
 gint64 cleave_arena_get_peak (const CleaveScheduleTask *task, const CleaveSchedule *schedule);
 void cleave_arena_clear (CleaveArena *arena);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveArena, cleave_arena_clear)

@@ -57,7 +57,7 @@ cleave_memory_plan_init (CleaveMemoryPlan *plan,
   lapped = plan->arena.n_bytes;
   if (!cleave_storage_is_lapped (plan->storage) || lapped <= find_peak_apart (plan->storage))
     return TRUE;
-  /* buffers that are larger leave gaps */
+  /* larger buffers left gaps: plan without laps, and keep the plan with the smaller arena */
   cleave_storage_unlap (plan->storage, graph);
   place (plan, graph, n_threads);
   if (plan->arena.n_bytes <= lapped)

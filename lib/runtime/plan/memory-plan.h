@@ -3,8 +3,8 @@
 
 #include "liveness.h"
 
-/* All that is decided of a graph before kernels are: where its values lie, which steps are left,
- * which thread does which, and where the buffers lie in the arena. */
+/* The memory plan: all decisions about a graph before kernels are chosen. It has the location of
+ * each value, the steps, the thread of each step, and the offsets of the buffers in the arena. */
 typedef struct
 {
   CleaveStorage *storage;
@@ -12,7 +12,7 @@ typedef struct
   CleaveArena arena;
 } CleaveMemoryPlan;
 
-/* FALSE: the graph has a cycle. */
+/* Makes the plan. Returns FALSE if the graph has a cycle. */
 gboolean cleave_memory_plan_init (CleaveMemoryPlan *plan,
                                   const CleaveGraph *graph,
                                   guint n_threads,
@@ -20,5 +20,6 @@ gboolean cleave_memory_plan_init (CleaveMemoryPlan *plan,
 void cleave_memory_plan_clear (CleaveMemoryPlan *plan);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveMemoryPlan, cleave_memory_plan_clear)
 
-/* The cores for 0.  FALSE: more threads than there may be. */
+/* Replaces 0 by the number of cores. Returns FALSE if there are more than CLEAVE_MAX_THREADS
+ * threads. */
 gboolean cleave_count_threads (guint *n_threads, GError **error);

@@ -39,8 +39,8 @@ cleave_record_clear (CleaveRecord *record)
   g_clear_pointer (&record->offsets, g_free);
 }
 
-/* Whether each step runs once, on a thread that there is, after all that it needs.  Notes where
- * each is in the order. */
+/* Returns whether each step runs once, on an existing thread, after all its predecessors. Writes
+ * the position of each step. */
 static gboolean
 is_schedule (const CleaveRecord *record, const CleaveDependencies *needs, guint *position)
 {
@@ -116,7 +116,7 @@ cleave_memory_plan_restore (CleaveMemoryPlan *plan,
   if (order == NULL)
     return FALSE;
   if (cleave_storage_is_lapped (plan->storage) &&
-      record->n_buffers != plan->storage->buffers->len) /* more was to be saved without */
+      record->n_buffers != plan->storage->buffers->len) /* the arena was smaller without laps */
     cleave_storage_unlap (plan->storage, graph);
   if (!fits (record, plan->storage))
     return cleave_fail (error, CLEAVE_ERROR_MODEL, "the arena is not one of this graph");

@@ -3,14 +3,14 @@
 
 #include "memory-plan.h"
 
-/* What a search decided, so that it need not search again: the schedule and the arena.  All else of
- * a memory plan follows from the graph and from these. */
+/* A record of the schedule and the arena that a search found, as saved programs have it. The rest
+ * of a memory plan follows from the graph and the record, so that loading needs no search. */
 typedef struct
 {
   guint n_threads, n_steps, n_buffers;
-  guint *order, *thread; /* of each position its step, of each step its thread */
-  double *begins, *ends; /* of each step: by estimated cost */
-  gint64 *offsets;       /* of each buffer */
+  guint *order, *thread; /* by position: the step; by step: its thread */
+  double *begins, *ends; /* by step: estimated times */
+  gint64 *offsets;       /* by buffer */
   gint64 n_bytes;        /* of the arena */
 } CleaveRecord;
 
@@ -18,8 +18,9 @@ void cleave_record_init (CleaveRecord *record, const CleaveMemoryPlan *plan);
 void cleave_record_clear (CleaveRecord *record);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveRecord, cleave_record_clear)
 
-/* As cleave_memory_plan_init(), of a record that may be hostile: fails with CLEAVE_ERROR_MODEL if
- * it is none of this graph, or would have two values in use at one place. */
+/* Makes a plan as cleave_memory_plan_init() does, but from a record, which may be hostile. Fails
+ * with CLEAVE_ERROR_MODEL if the record does not belong to this graph, or if two values in use at
+ * once would overlap. */
 gboolean cleave_memory_plan_restore (CleaveMemoryPlan *plan,
                                      const CleaveGraph *graph,
                                      const CleaveRecord *record,

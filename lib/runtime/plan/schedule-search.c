@@ -12,19 +12,20 @@
 
 #include <math.h>
 
-/* What a schedule may take longer than the fastest, and what memory it must then come down to. */
+/* A schedule may take this many times the time of the fastest, if its memory comes down to this
+ * fraction. */
 #define MAX_SLOWER 1.02
 #define MAX_LEFT 0.95
-/* Less memory takes more time, most often: where it takes so much, it is not worth to look on.
- * Measured on 320 random graphs for four threads: without this, arenas are 0.5 % smaller, and it
- * takes 1.4 times as long to make programs; with 8 budgets they are 2.5 % larger, and with 2
- * schedules packed 1.5 %, for two thirds of that time. */
+/* Less memory usually takes more time: at this many times the fastest, the search stops lowering
+ * the budget. Measured on 320 random graphs for four threads: without this limit, arenas are 0.5 %
+ * smaller and making programs takes 1.4 times as long. With 8 budgets, arenas are 2.5 % larger, and
+ * with 2 packed schedules 1.5 %, for two thirds of the time. */
 #define HOPELESS 1.15
 #define N_BUDGETS 32
 #define MAX_PACKED 6
-/* With one trial, arenas of those graphs are 0.4 % larger. */
+/* Runs that are simulated for a comparison. With one, arenas of those graphs are 0.4 % larger. */
 #define N_TRIALS 8
-/* Buffers: with slack each is held against most others. */
+/* Limit on buffers: with slack, each is compared with most others. */
 #define MAX_LOOSE 8192
 
 guint *
@@ -36,7 +37,7 @@ cleave_schedule_search_find_groups (const CleaveGraph *graph, guint *n_groups)
   return groups;
 }
 
-/* `groups` are of nodes, these are of steps. */
+/* Returns the group of each step, from the groups of nodes. */
 static guint *
 find_step_groups (const CleaveStorage *storage, const guint *groups)
 {
@@ -51,11 +52,11 @@ find_step_groups (const CleaveStorage *storage, const guint *groups)
   return group;
 }
 
-/* A schedule, and what speaks for it and against it. */
+/* A schedule with its estimated time and memory. */
 typedef struct
 {
   CleaveSchedule *schedule;
-  gint64 budget; /* with which it is found again */
+  gint64 budget; /* the budget that leads to it */
   gboolean in_order, by_urgency;
   double duration;
   gint64 peak;
@@ -78,7 +79,7 @@ typedef struct
   guint n_threads;
 } Choosing;
 
-/* What a candidate is found by. */
+/* Sets the options that lead to a candidate. */
 static void
 set_task (Choosing *c, const Candidate *candidate)
 {
@@ -101,7 +102,8 @@ try_budget (Choosing *c, gint64 budget, gboolean in_order, gboolean by_urgency)
   return candidate;
 }
 
-/* What a schedule costs: a per cent of time is worth four of memory. */
+/* Returns the price of a schedule, which the search minimizes: 1 % of time is worth 4 % of memory.
+ */
 static double
 find_price (const Candidate *candidate)
 {
@@ -116,7 +118,8 @@ compare_prices (gconstpointer a, gconstpointer b)
   return (x > y) - (x < y);
 }
 
-/* Budgets go down from what the first takes, until threads wait for memory for long. */
+/* Adds candidates with falling budgets, from the peak of the fastest on, until waiting for memory
+ * makes them much slower. */
 static void
 add_candidates (Choosing *c, const Candidate *fastest, gboolean in_order, GArray *candidates)
 {
@@ -135,8 +138,9 @@ add_candidates (Choosing *c, const Candidate *fastest, gboolean in_order, GArray
     }
 }
 
-/* Without a budget threads take what comes, which is fastest as far as the simulation sees, and may
- * have large values long before they are needed.  The least price comes first. */
+/* Returns candidates with a budget, the lowest price first. Without a budget, threads take any
+ * ready step, which is fastest in the simulation but may compute large values long before they are
+ * needed. */
 static GArray *
 find_candidates (Choosing *c, const Candidate *fastest)
 {
@@ -152,8 +156,8 @@ find_candidates (Choosing *c, const Candidate *fastest)
   return candidates;
 }
 
-/* Steps take longer or less long than was thought, those of one op alike: a number around 1, the
- * same in each run. */
+/* Returns a factor around 1 by which a step takes longer or less long than estimated. It is alike
+ * for steps of one op, and the same in each run. */
 static double
 disturb (const Choosing *c, guint step, guint trial)
 {
@@ -167,7 +171,7 @@ disturb (const Choosing *c, guint step, guint trial)
          exp2 ((double) (of_step >> 16) / 0x10000 - 0.5);
 }
 
-/* How long a run takes, waits for memory included, if the costs are not quite what was thought. */
+/* Returns the time of a run, including waits for memory, with disturbed costs. */
 static double
 replay (const Choosing *c, const CleaveSchedule *schedule, const CleaveWaits *waits, guint trial)
 {
@@ -193,7 +197,8 @@ replay (const Choosing *c, const CleaveSchedule *schedule, const CleaveWaits *wa
   return last;
 }
 
-/* Whether runs are as good as never slower than with the other schedule, each in its arena. */
+/* Returns whether runs with a schedule, in its arena, are on average at most MAX_SLOWER times as
+ * long as with the other one in its arena. */
 static gboolean
 is_as_fast (const Choosing *c,
             const CleaveSchedule *schedule,
@@ -226,7 +231,8 @@ take_arena (CleaveArena *arena, CleaveArena *other)
   *other = (CleaveArena){ 0 };
 }
 
-/* By urgency: among the steps that a thread made possible itself, or among all. */
+/* Schedules by urgency, taking steps that a thread made ready itself, or any. Returns the one of
+ * lower price. */
 static Candidate
 find_urgent (Choosing *c)
 {
@@ -238,8 +244,8 @@ find_urgent (Choosing *c)
   return best;
 }
 
-/* The one that costs least, of those that have been found to be fast with its arena: where memory
- * is tight, a thread waits for it. */
+/* Returns the candidate of the lowest price that is still as fast with its actual arena: where
+ * memory is tight, threads wait for it. */
 static Candidate
 choose_with_arena (Choosing *c, Candidate fastest, CleaveArena *arena)
 {
@@ -266,7 +272,7 @@ choose_with_arena (Choosing *c, Candidate fastest, CleaveArena *arena)
   return fastest;
 }
 
-/* As the steps come, or by urgency where that is worth the memory. */
+/* Schedules steps by number, or by urgency if that is worth the memory. */
 static Candidate
 choose (Choosing *c, CleaveArena *arena)
 {
@@ -296,7 +302,7 @@ choose (Choosing *c, CleaveArena *arena)
   return first;
 }
 
-/* As much slack as there is room for, within what an arena may take. */
+/* Adds as much slack as the limit on the arena allows. */
 static CleaveSchedule *
 loosen (Choosing *c, Candidate *chosen, CleaveArena *arena)
 {
@@ -366,8 +372,8 @@ cleave_schedule_search_schedule (const CleaveStorage *storage,
   return schedule;
 }
 
-/* Of several threads, the part of what one would take that the schedule, by what it counts on,
- * leaves to the last of them. */
+/* For several threads, scales the time of one thread by the share of the summed cost at which the
+ * last thread ends. */
 double
 cleave_schedule_search_estimate (const CleaveStorage *storage, const CleaveSchedule *schedule)
 {

@@ -3,11 +3,12 @@
 
 #include "list-schedule.h"
 
-/* With room for the task; the caller fills in all but the sequences and the needs. */
+/* Returns a schedule with room for the steps of `task`. The caller fills in the order, threads,
+ * indices and times, then calls cleave_schedule_close(). */
 CleaveSchedule *cleave_schedule_new_empty (const CleaveScheduleTask *task, guint n_threads);
-/* Makes these of the threads and indices. */
+/* Derives `sequence`, `needs` and `clock` from the threads and indices. */
 void cleave_schedule_close (CleaveSchedule *schedule, const CleaveScheduleTask *task);
-/* The one in which these were found; `order` and `thread` are known to be right for the task. */
+/* Returns a schedule with a saved order, threads and times, which must be valid for the task. */
 CleaveSchedule *cleave_schedule_new_of (const CleaveScheduleTask *task,
                                         guint n_threads,
                                         const guint *order,

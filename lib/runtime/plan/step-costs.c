@@ -4,7 +4,7 @@
 
 #include "../../memory/cost.h"
 
-/* Whether a step is an element-wise node that reads what the step before it makes. */
+/* Returns whether a step is an element-wise node that reads the result of the step before it. */
 static gboolean
 goes_on (const CleaveStorage *storage, guint index)
 {

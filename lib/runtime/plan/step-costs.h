@@ -3,11 +3,12 @@
 
 #include "../../memory/buffers.h"
 
-/* The step after which this one had best be done at once, since it goes on with what that makes or
- * overwrites it; or G_MAXUINT. */
+/* Returns the step after which this one is best run at once, since it continues or overwrites the
+ * result; G_MAXUINT if there is none. */
 guint cleave_step_find_along (const CleaveStorage *storage, guint index);
-/* About how many nanoseconds it takes. */
+/* Returns the estimated cost of a step in nanoseconds. `goes_along`: it runs right after the step
+ * of cleave_step_find_along(), with the operand in the cache. */
 double cleave_step_estimate_cost (const CleaveStorage *storage, guint index, gboolean goes_along);
-/* The same more closely, on one thread, after steps that read what is in `read`: see
- * cleave_cost_of_piece(). */
+/* Returns a more precise estimate in nanoseconds, for one thread. `read` has the weights that
+ * earlier steps have read; see cleave_cost_of_piece(). */
 double cleave_step_estimate_time (const CleaveStorage *storage, guint index, GHashTable *read);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Outputs that are parts of one value, stored one right after the other, are stored together, row
- * by row: each row of the value is then read once, from its begin to its end.  One part alone would
- * leave out what belongs to the others, which comes along from memory all the same. */
+/* Stores adjacent outputs that are parts of one value together, row by row, so that each row of the
+ * value is read once from begin to end. To store one part alone would also fetch its neighbors from
+ * memory, which share cache lines with it. */
 
 #include "../program-private.h"
 
-/* How many parts at once: each is written where it is, all at the same time. */
+/* Limit on the outputs that are stored together. */
 #define MAX_TOGETHER 256
 
 static const CleaveView *
@@ -15,7 +15,7 @@ source_of (const CleaveTask *task)
   return &task->instance.operands[0];
 }
 
-/* Parts of one value lie alike. */
+/* Returns whether two values have the layout that parts of one value have. */
 static gboolean
 are_parts (const CleaveView *a, const CleaveView *b)
 {

@@ -3,14 +3,14 @@
 
 #include "../../memory/buffers.h"
 
-/* Which buffers each step uses: touched[begin[s] … begin[s + 1] - 1]. */
+/* The buffers that each step uses: touched[begin[s] … begin[s + 1] - 1] for step s. */
 typedef struct
 {
   const CleaveStorage *storage;
   guint *begin;
   GArray *touched;
-  gint64 *n_bytes; /* of each buffer */
-  guint *seen;     /* of each buffer: the step that used it last, and one */
+  gint64 *n_bytes; /* by buffer */
+  guint *seen;     /* by buffer: the step that used it last, plus 1 */
   guint step;
 } CleaveTouches;
 

@@ -3,7 +3,7 @@
 
 #include "list-schedule.h"
 
-/* Ranks of steps by the length of the longest way from each to the end, the longest first. */
+/* Ranks steps by the estimated time of the longest path from each to the end, the longest first. */
 typedef struct
 {
   guint *rank, *by_rank;
