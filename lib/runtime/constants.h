@@ -4,24 +4,25 @@
 #include "../memory/buffers.h"
 #include "packed-weights.h"
 
-/* The values of a graph's constants and of what comes of constants alone, while a program is made,
- * and which of them it has to keep: those that a step reads as they are.  One that every step has
- * packed is let go as soon as the last of them has, so that a weight is there once; what comes of
- * constants is worked out when the first step that reads it is made ready. */
+/* The values of constants while a program is made, and of nodes that depend on constants alone
+ * (constant folding). Decides which of them the program keeps: those that a step reads unpacked.
+ *
+ * A constant that every reader has packed is released as soon as the last one has, so that a weight
+ * exists only once. A folded node is computed when the first step that reads it is prepared. */
 typedef struct _CleaveConstants CleaveConstants;
 
-/* `given`: nobody needs the graph any more, so that it lets go of its constants as well. */
+/* `given`: nothing else needs the graph, so that its constants can be released as well. */
 CleaveConstants *cleave_constants_new (const CleaveStorage *storage,
                                        const CleaveGraph *graph,
                                        CleaveWeights *weights,
                                        gboolean given);
 void cleave_constants_free (CleaveConstants *constants);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveConstants, cleave_constants_free)
-/* The value, or NULL: it is no constant and comes of none, or there is no memory for it, as
- * cleave_constants_check() will say. */
+/* Returns the value. NULL if it does not depend on constants alone, or if memory ran out, which
+ * cleave_constants_check() then reports. */
 CleaveTensor *cleave_constants_get (CleaveConstants *constants, const CleaveResult *value);
 gboolean cleave_constants_check (const CleaveConstants *constants, GError **error);
-/* The value is read when the program runs, if it is such a one: `kept` gets the tensor. */
+/* Adds the tensor to `kept` if the value is constant: a step reads it at run time. */
 void cleave_constants_keep (CleaveConstants *constants, const CleaveResult *value, GPtrArray *kept);
-/* The step is ready to run; to be told once of each. */
+/* Notes that a step is prepared. Call it once for each step. */
 void cleave_constants_end_step (CleaveConstants *constants, const CleaveStep *step);

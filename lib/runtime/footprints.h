@@ -5,32 +5,32 @@
 
 #define CLEAVE_CACHE_LINE 64
 
-/* Lines of memory side by side. */
+/* Adjacent cache lines. */
 typedef struct
 {
   const char *begin;
   gsize n;
 } CleaveMemoryLines;
 
-/* The footprint of a step is what it reads besides values: how it is planned.  Thousands of small
- * steps have more of it than the nearer caches hold.  Each waited for that by 0.2 us, a tenth of a
- * graph that is cut into small pieces; so a run asks for that of the next step while it does one.
- */
+/* The footprint of a step: the memory that it reads besides values, such as its task and its
+ * kernel's state. Thousands of small steps have a larger footprint than the nearer caches hold.
+ * Each waited for it for 0.2 us, a tenth of the time of a graph that is cut into small pieces. So a
+ * run prefetches the footprint of the next step while it computes one. */
 typedef struct
 {
-  guint *next;   /* of each step; itself where no more is to do */
-  gsize *first;  /* of each step, its first lines; one more entry says where the last one's end */
-  GArray *lines; /* CleaveMemoryLines; NULL: so few that all of them stay in the cache */
+  guint *next;   /* by step: the next one on its thread; itself for the last */
+  gsize *first;  /* by step: index of its first lines; one more entry holds the end */
+  GArray *lines; /* CleaveMemoryLines; NULL: few enough to stay in the cache */
 } CleaveFootprints;
 
-/* Adds the lines of some bytes to a GArray of CleaveMemoryLines. */
+/* Adds the cache lines of some bytes to a GArray of CleaveMemoryLines. */
 void cleave_memory_lines_add (GArray *lines, gconstpointer begin, gsize n_bytes);
-/* Those from `first` on are then in order, each but once. */
+/* Sorts the entries from `first` on and removes duplicate lines. */
 void cleave_memory_lines_unite (GArray *lines, guint first);
 
 void cleave_footprints_clear (CleaveFootprints *footprints);
 
-/* As a step begins. */
+/* Prefetches the footprint of the step after `step`. */
 static inline void
 cleave_footprints_fetch (const CleaveFootprints *footprints, guint step)
 {

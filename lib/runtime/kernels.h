@@ -12,8 +12,11 @@ typedef struct _CleaveKernelInstance CleaveKernelInstance;
 typedef struct _CleaveKernelFamily CleaveKernelFamily;
 typedef struct _CleaveFusedConsumer CleaveFusedConsumer;
 
-/* What an epilogue op makes of v, which is there, and w, what lies in the same place of another
- * operand or is one value for all. */
+/* Kernels as the runtime sees them: families of fast code, their instances (one for each step),
+ * fused consumers and epilogues.
+ *
+ * The kinds of epilogue ops, on the value v in a register and an operand w (the element at the same
+ * position, or a scalar). */
 typedef enum {
   CLEAVE_EPILOGUE_NONE,
   CLEAVE_EPILOGUE_RELU,
@@ -22,29 +25,29 @@ typedef enum {
   CLEAVE_EPILOGUE_SUB,
   CLEAVE_EPILOGUE_MUL,
   CLEAVE_EPILOGUE_DIV,
-  CLEAVE_EPILOGUE_FUNCTION, /* of v, and one value for all, by a loop of the op's own */
-  CLEAVE_EPILOGUE_NORMALISE /* fma (v - mean, factor, b), each channel with its own */
+  CLEAVE_EPILOGUE_FUNCTION, /* of v and scalars, by a function of the op */
+  CLEAVE_EPILOGUE_NORMALISE /* fma (v - mean, factor, b), by channel */
 } CleaveEpilogueKind;
 
-/* A fused consumer that is so little that the head can do it in registers before it stores.  It
- * overwrites what the head makes, or is on an expression pattern, as from x to x * clip (x + 3):
- * what is made on the way is never stored, and in the end x is overwritten. */
+/* An epilogue op: a fused consumer cheap enough to be applied in registers before the head's kernel
+ * stores. Its result overwrites the head's result, or is part of an expression pattern such as
+ * x * clip (x + 3): intermediate values are not stored, and the last one overwrites x. */
 typedef struct
 {
   CleaveEpilogueKind op;
   float least, most;              /* CLIP */
-  const float *mean, *factor, *b; /* NORMALISE: of each channel */
-  guint c;                        /* the dimension of the channels, which lie side by side */
-  gint64 pixel;                   /* elements from one to the next */
-  guint v, w;                     /* operands */
+  const float *mean, *factor, *b; /* NORMALISE: by channel */
+  guint c;                        /* the dimension of the channels, which are contiguous */
+  gint64 pixel;                   /* elements from one pixel to the next */
+  guint v, w;                     /* indices of the operands */
   gboolean w_is_one;
   gboolean begins_pattern, w_is_before; /* w is the v with which the expression pattern began */
-  void (*function) (const CleaveFusedConsumer *self, float *v, gint64 n); /* FUNCTION: of n */
-  void (*gate) (float *v, gint64 n); /* FUNCTION: v times it, at once; NULL: there is none */
+  void (*function) (const CleaveFusedConsumer *self, float *v, gint64 n); /* FUNCTION: n values */
+  void (*gate) (float *v, gint64 n); /* FUNCTION: multiplies v by its result at once; or NULL */
 } CleaveEpilogueOp;
 
-/* A step that is done part by part along with the one before it, as long as what that makes is in
- * the cache. */
+/* A fused consumer: a step that runs part by part along with the step before it, while that step's
+ * result is in the cache. */
 struct _CleaveFusedConsumer
 {
   const CleaveKernelFamily *family;
@@ -53,63 +56,64 @@ struct _CleaveFusedConsumer
   CleaveEpilogueOp epilogue_op;
 };
 
-/* One step of a program as a kernel sees it.  The arena lies where it will lie, so the views are
- * final. */
+/* A kernel instance: one step of a program as its kernel sees it. The arena has its final address,
+ * so the views are final. */
 struct _CleaveKernelInstance
 {
   CleaveCall call;
   CleaveView *operands, *results;
-  CleaveTensor **constants; /* for each operand the constant that it is, or NULL; to prepare only */
+  CleaveTensor **constants; /* by operand: the constant, or NULL; only for prepare */
   guint n_fused;
-  const CleaveFusedConsumer *fused; /* in order; their results lie as this one's does */
-  guint n_epilogue_ops;             /* of the first of them, which the kernel does itself */
+  const CleaveFusedConsumer *fused; /* in order; their results are laid out as this one's */
+  guint n_epilogue_ops;             /* number of leading consumers that the kernel applies itself */
 };
 
-/* A family of fast kernels.  Where it does not serve a kernel instance, the op's own compute runs:
- * the bits are the same. */
+/* A family of fast kernels. If it does not serve an instance, the op's reference kernel computes
+ * the same bits. */
 struct _CleaveKernelFamily
 {
-  /* FALSE: not this kernel instance.  All that may fail or allocate happens here; `n_scratch` is in
-   * bytes. */
+  /* Prepares an instance. Returns FALSE if the family does not serve it. Does all that may fail or
+   * allocate. `n_scratch` is in bytes. */
   gboolean (*prepare) (const CleaveKernelInstance *instance,
                        CleaveWeights *weights,
                        gpointer *state,
                        gsize *n_scratch);
   void (*run) (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch);
   void (*free) (gpointer state);
-  /* As run, for the elements of the result that lie in [begin, end), counted in elements from its
-   * first.  NULL, for a family that cannot or needs scratch: it does not follow. */
+  /* Does the same as run for the elements [begin, end) of the result, counted from its first one.
+   * NULL if the family needs scratch or cannot do so: it is no fused consumer. */
   void (*run_part) (gconstpointer state,
                     const CleaveKernelInstance *instance,
                     gint64 begin,
                     gint64 end);
-  /* Whether run reads an operand that lies as the result does element by element, each before it
-   * writes the element there; so does what has run_part. */
+  /* Whether run reads each element of an operand laid out as the result before it writes the
+   * element there. True for all families with run_part. */
   gboolean by_elements;
-  /* Whether run calls cleave_kernel_range_done; NULL: never. */
+  /* Returns whether run calls cleave_kernel_range_done(); NULL: never. */
   gboolean (*reports_progress) (gconstpointer state);
-  /* What it is as an epilogue op of the operand `v`; NULL: none. */
+  /* Returns the epilogue op that it is on operand `v`; NULL: none. */
   CleaveEpilogueKind (*epilogue_op) (gconstpointer state,
                                      const CleaveKernelInstance *instance,
                                      guint v,
                                      CleaveEpilogueOp *epilogue_op);
-  /* Whether run does the epilogue ops of its kernel instance; NULL: never.  A vector never goes
-   * beyond a line of the result's dimension `along`; CLEAVE_ALONG_ALL: it may go along any. */
+  /* Returns whether run applies the epilogue ops of its instance; NULL: never. Sets `along`: a
+   * vector never crosses the end of a line in that dimension of the result. CLEAVE_ALONG_ALL: it
+   * may cross any. */
   gboolean (*does_epilogue) (gconstpointer state,
                              const CleaveKernelInstance *instance,
                              guint *along);
-  /* The operand that is packed, and not read, wherever it is a constant; that may hold 16-bit
-   * floats in place of floats.  0: there is none. */
+  /* The operand that is packed wherever it is constant, and then not read. It may hold 16-bit
+   * floats instead of floats. 0: none. */
   guint packs;
-  /* Whether run reads this operand, rather than what was packed of it; NULL: it reads all. */
+  /* Returns whether run reads this operand rather than its packed copy; NULL: it reads all. */
   gboolean (*reads) (gconstpointer state, guint operand);
-  /* Bytes of the state; 0: no more than CLEAVE_SMALL_STATE. */
+  /* Bytes of the state; 0: at most CLEAVE_SMALL_STATE. */
   gsize n_state;
-  /* Adds what run reads of what the state points to, and has for itself; NULL: nothing. */
+  /* Adds the memory behind pointers in the state that run reads; NULL: none. */
   void (*add_memory) (gconstpointer state, GArray *lines);
 };
 
-/* Adds what run reads of a state. */
+/* Adds the memory that run reads because of its state. */
 static inline void
 cleave_kernel_add_memory (const CleaveKernelFamily *family, gconstpointer state, GArray *lines)
 {
@@ -120,8 +124,8 @@ cleave_kernel_add_memory (const CleaveKernelFamily *family, gconstpointer state,
     family->add_memory (state, lines);
 }
 
-/* To be called by a kernel once for each part of its result, when all elements in [begin, end) of
- * it are there and not read again. */
+/* Reports that the elements [begin, end) of the result are complete and not read again, and runs
+ * the fused consumers on them. A kernel calls it once for each part of its result. */
 static inline void
 cleave_kernel_range_done (const CleaveKernelInstance *instance, gint64 begin, gint64 end)
 {
@@ -133,10 +137,10 @@ cleave_kernel_range_done (const CleaveKernelInstance *instance, gint64 begin, gi
     }
 }
 
-/* The family that serves a call here, or NULL: its reference kernel. */
+/* Returns the family that serves a call on this processor; NULL: use the reference kernel. */
 const CleaveKernelFamily *cleave_kernel_find (const CleaveCall *call);
-/* The level whose kernels run here, and what packed weights besides depend on. */
+/* Returns the level whose kernels run here, and everything else that packed weights depend on. */
 char *cleave_kernel_dup_level (void);
-/* For tests: whether a level of x86-64 ("v1", "v3", "v4") runs here, and its family. */
+/* For tests: returns whether a level of x86-64 ("v1", "v3", "v4") runs here; below, its family. */
 gboolean cleave_kernel_level_runs (const char *level);
 const CleaveKernelFamily *cleave_kernel_find_at (const CleaveCall *call, const char *level);

@@ -3,11 +3,11 @@
 
 #include <cleave/cleave-tensor.h>
 
-/* Packed weights, made once for a constant (or for the constant that it is a slice of) and shared
- * by all pieces. */
+/* Packed weights: copies of constants in the layout that a kernel wants. Each is made once for a
+ * constant and shared by all pieces, even if they use slices of the constant. */
 typedef struct _CleaveWeights CleaveWeights;
 
-/* One of them: what it is called, and where it lies. */
+/* A packed copy, with its key and address. */
 typedef struct
 {
   char *key;
@@ -16,27 +16,28 @@ typedef struct
   gboolean owns_memory;
 } CleavePackedWeight;
 
-/* A list of them. */
+/* Returns an empty GArray of CleavePackedWeight. */
 GArray *cleave_packed_weights_new (void);
 
-/* `stored`, unless NULL: what such an object held in the end when the same was asked of it.  It is
- * taken in place of packing, and must outlive this. */
+/* `stored`, unless NULL, has the packed copies of an earlier object that was asked for the same
+ * ones, as a saved program has. They are used instead of packing, and must outlive this object. */
 CleaveWeights *cleave_weights_new (const GArray *stored);
-/* CleavePackedWeight, in the order in which they were packed. */
+/* Returns the packed copies (CleavePackedWeight) in the order in which they were made. */
 const GArray *cleave_weights_get_packed (const CleaveWeights *weights);
 void cleave_weights_free (CleaveWeights *weights);
-/* No more will be packed of this base: it is not held any longer. */
+/* Releases a base: nothing more will be packed from it. */
 void cleave_weights_let_go (CleaveWeights *weights, CleaveTensor *base);
 gint64 cleave_weights_get_n_bytes (const CleaveWeights *weights);
-/* FALSE and the error if there was no memory for some: then no kernel may run. */
+/* Returns FALSE and sets the error if memory ran out for some copy. No kernel may run then. */
 gboolean cleave_weights_check (const CleaveWeights *weights, GError **error);
 
-/* The constant that this one is cut out of along that dimension alone, where it begins in it; else
- * the constant itself.  What is packed of it serves all pieces. */
+/* Returns the constant from which this one is cut along dimension `dim` alone, and sets `first` to
+ * its begin there. Returns the constant itself if there is none. All pieces share copies packed
+ * from the base. */
 CleaveTensor *cleave_weights_find_base (CleaveTensor *constant, guint dim, gint64 *first);
 
-/* What `pack` makes of `base`, once for each base and key; owned by `weights`.  `pack` writes
- * `n_bytes` bytes.  NULL: there is no memory, as cleave_weights_check() will say. */
+/* Returns the result of `pack` on `base`, which writes `n_bytes` bytes, once for each base and key.
+ * `weights` owns it. NULL: memory ran out, and cleave_weights_check() reports that. */
 gconstpointer
 cleave_weights_get (CleaveWeights *weights,
                     CleaveTensor *base,

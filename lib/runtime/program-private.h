@@ -9,23 +9,23 @@
 #include "plan/record.h"
 #include "plan/waits.h"
 
-/* A step made ready to run: all that `run` looks at. */
+/* A task: a step prepared to run, with all that running it needs. */
 typedef struct
 {
   CleaveStepKind kind;
   char *name;                       /* of the node, input or output */
   guint index;                      /* LOAD, STORE: of the input or output */
-  const CleaveKernelFamily *family; /* NULL: the op's compute */
-  gpointer state;                   /* the family's */
-  CleaveRange *part;                /* LOAD: of it */
-  gboolean streams;                 /* COPY, STORE: past the cache */
-  gboolean is_fused;                /* it is done part by part along with a step before it */
-  const guint *together;            /* STORE: steps that are done at once, this one first */
+  const CleaveKernelFamily *family; /* NULL: the op's reference kernel */
+  gpointer state;                   /* of the family */
+  CleaveRange *part;                /* LOAD: the part of the input */
+  gboolean streams;                 /* COPY, STORE: with stores that bypass the cache */
+  gboolean is_fused;                /* it runs part by part along with an earlier step */
+  const guint *together;            /* STORE: steps that run together, this one first */
   guint n_together;
-  CleaveKernelInstance instance; /* operand 0 and result 0 of anything that copies */
+  CleaveKernelInstance instance; /* operand 0 and result 0 if it copies */
 } CleaveTask;
 
-/* What a step does: the op of the node that it computes, or its kind. */
+/* Returns the name of a step: the op of its node, or its kind. */
 static inline const char *
 cleave_step_kind_name (CleaveStepKind kind, const CleaveOp *op)
 {
@@ -37,7 +37,7 @@ cleave_step_kind_name (CleaveStepKind kind, const CleaveOp *op)
   return kind == CLEAVE_STEP_COMPUTE ? op->name : names[kind];
 }
 
-/* Where a view of a step points to, and where to in the program's own memory. */
+/* The pointer of a view in a step, and its value in the program's own memory. */
 typedef struct
 {
   gpointer *data;
@@ -48,23 +48,24 @@ typedef struct
 {
   char *name;
   CleaveTensorType type;
-  CleaveTensor *tensor; /* what is bound, or NULL */
+  CleaveTensor *tensor; /* the bound tensor, or NULL */
   CleaveView view;      /* of the tensor */
-  GArray *patches;      /* CleavePatch: all that touch its memory; NULL: that is not its alone */
-  char *memory;         /* where it lies in the arena, and how */
+  GArray *patches;      /* CleavePatch: all pointers to its memory; NULL: it shares memory with
+                           other values */
+  char *memory;         /* its place in the arena, and its strides there */
   gint64 stride[CLEAVE_MAX_RANK];
-  gboolean direct; /* the steps work on the tensor itself */
+  gboolean direct; /* steps use the tensor's memory directly */
 } CleaveBinding;
 
-/* How many steps of a sequence are done, and whether a thread is at it; each on a cache line of its
- * own. */
+/* How many steps of a sequence are done, and whether a thread runs it. Each is on a cache line of
+ * its own. */
 typedef struct
 {
   _Alignas(64) _Atomic guint n_done;
   _Atomic gboolean taken;
 } CleaveProgress;
 
-/* When a step ran, and who ran it. */
+/* When a step ran, and on which thread. */
 typedef struct
 {
   gint64 begin, end; /* nanoseconds; 0: not yet */
@@ -78,78 +79,79 @@ struct _CleaveProgram
   CleaveBinding *inputs, *outputs;
   gboolean bound;
 
-  guint n_tasks; /* with the joins, at which one only waits */
+  guint n_tasks; /* including joins, which only wait */
   CleaveTask *tasks;
-  CleaveFusedConsumer *fused; /* of all tasks */
+  CleaveFusedConsumer *fused; /* by task */
   CleaveSchedule *schedule;
-  CleaveWaits waits; /* for values, and for memory that is used again */
+  CleaveWaits waits; /* for values, and for memory that is reused */
   CleaveFootprints footprints;
-  CleaveProgress *progress; /* of each thread */
+  CleaveProgress *progress; /* by thread */
 
   CleaveWeights *weights;
-  GPtrArray *constants; /* CleaveTensor that steps read as they are */
-  GBytes *bytes;        /* in which packed weights lie, if not in memory of their own */
+  GPtrArray *constants; /* CleaveTensor: read unpacked by steps */
+  GBytes *bytes;        /* holds the packed weights, or NULL if they have memory of their own */
   char *arena;
-  int arena_fd;   /* of memory that is shared; else -1 */
-  char **scratch; /* of each thread */
+  int arena_fd;   /* of shared memory; else -1 */
+  char **scratch; /* by thread */
 
-  CleaveTraceEvent *events; /* of each task; NULL: nobody asked for them */
-  char **names;             /* of each task, with the events */
+  CleaveTraceEvent *events; /* by task; NULL: no trace was requested */
+  char **names;             /* by task, if there are events */
 };
 
-/* Of what a program is made in place of searching and packing, or what was found by that, for the
- * next time. */
+/* The results of searching and packing: an input if they are known from a saved program, else an
+ * output for saving. */
 typedef struct
 {
-  gboolean is_known; /* FALSE: the others are found, and told here */
+  gboolean is_known; /* FALSE: the other fields are outputs */
   CleaveRecord record;
-  GArray *packed; /* CleavePackedWeight; found ones belong to the program */
+  GArray *packed; /* CleavePackedWeight; as an output, owned by the program */
 } CleaveRecipe;
 
 void cleave_recipe_clear (CleaveRecipe *recipe);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveRecipe, cleave_recipe_clear)
 
-/* As cleave_program_new(), with as many threads as the options say or the recipe is for.  `bytes`,
- * unless NULL, is held as long as the program is there. */
+/* Makes a program as cleave_program_new() does, with the number of threads of the options or of the
+ * recipe. The program holds `bytes`, unless NULL, as long as it exists. */
 CleaveProgram *cleave_program_new_by (const CleaveGraph *graph,
                                       const CleaveProgramOptions *options,
                                       CleaveRecipe *recipe,
                                       GBytes *bytes,
                                       GError **error);
 
-/* What a program is made of. */
+/* The inputs for making a program. */
 typedef struct
 {
   const CleaveGraph *graph;
   const CleaveStorage *storage;
-  gboolean reference;   /* reference kernels only */
-  gboolean given;       /* the graph goes with this */
-  CleaveRecipe *recipe; /* NULL: nobody wants to know */
+  gboolean reference;   /* use reference kernels only */
+  gboolean given;       /* the graph is not needed any more afterwards */
+  CleaveRecipe *recipe; /* NULL: do not report it */
 } CleaveMaking;
 
-/* prepare.c: what each step works on, and the kernels that do it. */
+/* lower.c: makes the tasks of all steps and chooses their kernels. */
 gboolean cleave_program_prepare (CleaveProgram *program,
                                  const CleaveMaking *making,
                                  const CleaveArena *arena,
                                  GError **error);
-/* trace.c: names the steps, whose times are then kept. */
+/* trace.c: names the steps, and makes runs record their times. */
 void cleave_program_begin_trace (CleaveProgram *program, const CleaveStorage *storage);
-/* I/O bindings.c: which tensors may take the place of the program's own memory. */
+/* io-bindings.c: finds the tensors that may replace the program's own memory. */
 void cleave_program_find_bindings (CleaveProgram *program,
                                    const CleaveStorage *storage,
                                    const CleaveGraph *graph,
                                    const gint64 *offsets);
-/* Lets the steps work on the tensor that is bound, if it lies as they expect it. */
+/* Makes the steps use the bound tensor directly, if it has the layout that they expect. */
 void cleave_binding_apply (CleaveBinding *binding);
-/* fusion.c: which steps are done part by part along with the ones before them, and what steps wait
- * for: those that are done in registers, for no memory. */
+/* fusion.c: finds fused consumers and all waits. Epilogue ops, applied in registers, do not wait
+ * for memory. */
 void
 cleave_program_fuse (CleaveProgram *program, const CleaveMaking *making, const CleaveArena *arena);
-/* stores.c: which stores are done together. */
+/* store-fusion.c: finds the stores that run together. */
 void cleave_program_group_stores (CleaveProgram *program);
 void cleave_program_store_together (const CleaveProgram *program, const CleaveTask *head);
-/* footprints.c: what each step reads besides values, when all of them are as they will be run. */
+/* footprints.c: finds the memory that each step reads besides values. Call it once all steps are
+ * final. */
 void cleave_program_find_footprints (CleaveProgram *program);
-/* run.c: one step, which nothing that it waits for is behind. */
+/* run.c: runs one step, whose waits have all ended. */
 void cleave_program_run_step (const CleaveProgram *program, guint step);
 void cleave_task_clear (CleaveTask *task);

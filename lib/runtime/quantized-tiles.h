@@ -3,9 +3,9 @@
 
 #include "kernels.h"
 
-/* Runs a group of nodes between quantised values, tile by tile.  It serves every such kernel
+/* The kernel family of quantized groups, which computes them tile by tile. It serves every
  * instance. */
 extern const CleaveKernelFamily cleave_kernel_quantized_tiles;
-/* Whether the tiles are rows of the result, the first ones first, and each is written only once it
- * has read all that it reads. */
+/* Returns whether the tiles are rows of the result in ascending order, each written only after
+ * everything it depends on has been read. */
 gboolean cleave_quantized_tiles_are_rows (gconstpointer state);

@@ -3,16 +3,16 @@
 
 #include "kernels.h"
 
-/* A group of nodes between quantised values that is done at once, of bytes, with the bits of the
- * floats in between. */
+/* A quantized group that runs as one integer kernel, with the same bits as the floats in between.
+ */
 typedef struct _CleaveWhole CleaveWhole;
 
-/* NULL: the group is none. */
+/* Returns NULL if no integer kernel serves the group. */
 CleaveWhole *
 cleave_whole_new (const CleaveKernelInstance *group, CleaveWeights *weights, gsize *n_scratch);
 void cleave_whole_free (CleaveWhole *whole);
 void
 cleave_whole_run (const CleaveWhole *whole, const CleaveKernelInstance *group, gpointer scratch);
-/* Adds what a run reads besides values. */
+/* Adds the memory that a run reads besides values. */
 void cleave_whole_add_memory (const CleaveWhole *whole, GArray *lines);
 gboolean cleave_whole_reads (const CleaveWhole *whole, guint operand);

@@ -3,6 +3,6 @@
 
 #include "program-private.h"
 
-/* Has a task make its result, which is dense, in scratch and copy it to its place when it is done:
- * for one whose result lies over an operand, and whose kernel does not take rows in turn. */
+/* Makes a task compute its dense result in scratch memory and copy it to its place afterwards.
+ * Needed if the result overlays an operand and the kernel does not go row by row. */
 void cleave_task_go_through_scratch (CleaveTask *task, gsize *n_scratch);

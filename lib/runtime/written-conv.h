@@ -3,96 +3,99 @@
 
 #include "kernels.h"
 
-/* What dequantises the bytes of an operand of the group. */
+/* QDQ groups as single ops on 8-bit values, with the same bits as the float computation
+ * (QDQ-exact).
+ *
+ * An 8-bit operand of the group, with its scale and zero point. */
 typedef struct
 {
   guint from;
   CleaveElement element;
   float scale;
   gint32 zero;
-  float most; /* of a constant's floats, without their signs */
+  float most; /* a constant of floats: its largest magnitude */
 } CleaveWrittenX;
 
-/* The QuantizeLinear that ends the group. */
+/* The QuantizeLinear at the end of the group, with its scale and zero point. */
 typedef struct
 {
   CleaveElement element;
   float scale;
   gint32 zero;
-  gint32 least, most; /* of the result, less the zero point */
+  gint32 least, most; /* bounds of the result minus its zero point */
 } CleaveWrittenEnd;
 
-/* A convolution between DequantizeLinears and a QuantizeLinear, by constants: what a group of nodes
- * means, as one node.  Its operands are the bytes of x and of w.  A matrix product is a convolution
- * of pixels, whose bias comes last. */
+/* A convolution whose operands are dequantized and whose result is quantized, all with constant
+ * parameters, as one op on the 8-bit x and w. A matrix product counts as a convolution of pixels
+ * whose bias is added last. */
 typedef struct
 {
   CleaveConvAttrs conv;
   float x_scale, y_scale;
   gint32 x_zero, y_zero;
-  gint32 least, most;    /* of the result, less its zero point */
-  float *w_scale, *bias; /* of each channel of the result */
-  CleaveTensor *w;       /* bytes */
-  CleaveView w_view;     /* of them, as weights of a convolution */
-  guint w_columns;       /* which dimension of w has the channels of the result */
+  gint32 least, most;    /* bounds of the result minus its zero point */
+  float *w_scale, *bias; /* by channel of the result */
+  CleaveTensor *w;       /* 8-bit values */
+  CleaveView w_view;     /* the same, as weights of a convolution */
+  guint w_columns;       /* the dimension of w with the channels of the result */
   gboolean is_product;
 } CleaveWrittenConv;
 
-/* The result of a sum, less its zero point. */
+/* Returns the quantized result of a sum, minus its zero point. */
 gint32 cleave_written_conv_round (const CleaveWrittenConv *conv, float sum);
 
 extern const CleaveOp cleave_op_written_conv;
 gboolean cleave_written_conv_is (const CleaveCall *call);
 
-/* NULL: the group is none.  x is its first operand. */
+/* Returns the convolution that a group is, or NULL. x is the group's operand 0. */
 CleaveWrittenConv *cleave_written_conv_find (const CleaveKernelInstance *group);
 void cleave_written_conv_free (CleaveWrittenConv *conv);
-/* An operand or the result of the group, as those of a convolution. */
+/* Returns a view of an operand or the result of the group as that of a convolution. */
 CleaveView cleave_written_conv_view (const CleaveWrittenConv *conv, const CleaveView *view);
 
-/* A byte for each byte: a group all of whose calls go element by element, and read one value and
- * single constants.  Or a maximum of windows of what is dequantised, and then such: that of bytes,
- * since what dequantises makes never less of more, and then a byte for each byte. */
+/* A lookup table from 8 bits to 8 bits: a group of element-wise calls on one value and scalar
+ * constants. A MaxPool may come first. It then runs on 8-bit values, since dequantizing keeps their
+ * order. */
 typedef struct
 {
-  guint from; /* the operand of the group */
+  guint from; /* index of the group's operand */
   gboolean has_pool;
-  CleaveCall pool;  /* but for the operands and results */
-  gboolean is_same; /* nothing changes */
+  CleaveCall pool;  /* without operands and results */
+  gboolean is_same; /* the table is the identity */
   guint8 table[256];
 } CleaveWrittenTable;
 
 extern const CleaveOp cleave_op_written_table;
-/* NULL: the group is none. */
+/* Returns the table that a group is, or NULL. */
 CleaveWrittenTable *cleave_written_table_find (const CleaveKernelInstance *group);
 
-/* A sum or a product of two values, quantised, as one node: dequantised bytes, one of which may be
- * a constant of floats.  Either may be broadcast. */
+/* A sum or product of two dequantized values, quantized, as one op. One operand may be a float
+ * constant. Either may be broadcast. */
 typedef struct
 {
-  CleaveWrittenX x[2]; /* a constant's element is float32 */
+  CleaveWrittenX x[2]; /* the element of a float constant is float32 */
   CleaveWrittenEnd end;
   gboolean is_product;
-  /* In few steps: bytes without sign, or floats, times factors, and the addend of a sum; of a
-   * product, bytes less their zero point, and the first factor is that of all.  The byte is that of
-   * the floats if what this gives differs from a whole number by less than `sure`; 0: never. */
+  /* The fast path: unsigned 8-bit values (or floats) times `factor`, plus `addend` for a sum. For a
+   * product, the 8-bit values minus their zero points, times factor[0]. The result is exact if the
+   * float before rounding is nearer to an integer than `sure`; 0: never. */
   float factor[2], addend, sure;
 } CleaveWrittenAdd;
 
 extern const CleaveOp cleave_op_written_add;
-/* NULL: the group is none. */
+/* Returns the sum or product that a group is, or NULL. */
 CleaveWrittenAdd *cleave_written_add_find (const CleaveKernelInstance *group);
 
-/* Means of dequantised bytes, quantised: GlobalAveragePool, or ReduceMean, whose sums are of
- * doubles. */
+/* The mean of dequantized values, quantized: GlobalAveragePool, or ReduceMean, which sums in double
+ * precision. */
 typedef struct
 {
   CleaveWrittenX x;
   CleaveWrittenEnd end;
-  guint axes; /* of x, that are gone or 1 in the result: a bit for each */
+  guint axes; /* a bit for each reduced dimension of x */
   gboolean keepdims, has_doubles;
 } CleaveWrittenMean;
 
 extern const CleaveOp cleave_op_written_mean;
-/* NULL: the group is none. */
+/* Returns the mean that a group is, or NULL. */
 CleaveWrittenMean *cleave_written_mean_find (const CleaveKernelInstance *group);

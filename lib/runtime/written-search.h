@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* What a group of nodes between quantised values is made of. */
+/* Pattern matching on quantized groups: finds the calls of a known pattern, from the last one
+ * backwards. */
 
 #include "written-conv.h"
 
@@ -11,27 +12,30 @@ typedef struct
 {
   const CleaveKernelInstance *group;
   CleaveBody body;
-  guint n_seen; /* calls that have a place in what is looked for */
+  guint n_seen; /* number of calls matched so far */
 } CleaveWrittenSearch;
 
-/* Operands of what quantises and dequantises. */
+/* The operands of QuantizeLinear and DequantizeLinear. */
 enum { VALUE, SCALE, ZERO };
 
-/* The call that makes a value, of this op, read by one; NULL: it is another. */
+/* Returns the call that computes a value, if its op is `op` and it has one reader; NULL otherwise.
+ */
 const CleaveBodyCall *
 cleave_written_find_call (CleaveWrittenSearch *s, guint from, const CleaveOp *op);
-/* `n` numbers of a constant, of which one may stand for all; 0 if there is none. */
+/* Reads `n` numbers of a constant, which may have one element for all; reads 0s if `constant` is
+ * NULL. Returns FALSE if it has another number of elements. */
 gboolean cleave_written_read_constant (const CleaveTensor *constant, gint64 n, double *to);
-/* The same of an operand of a call, which is a constant or absent. */
+/* Does the same for an operand of a call. Returns FALSE if it is neither constant nor absent. */
 gboolean cleave_written_read_numbers (
     const CleaveWrittenSearch *s, const CleaveBodyCall *call, guint operand, gint64 n, double *to);
-/* Of a DequantizeLinear or a QuantizeLinear, for `n` indices of its first axis. */
+/* Reads scales and zero points of a QuantizeLinear or DequantizeLinear for `n` indices of its axis.
+ */
 gboolean cleave_written_read_scales (const CleaveWrittenSearch *s,
                                      const CleaveBodyCall *call,
                                      gint64 n,
                                      double *scale,
                                      double *zero);
-/* A value that is dequantised bytes, by one scale; FALSE: it is none. */
+/* Matches a value that is dequantized with a single scale. Returns FALSE if it is not. */
 gboolean cleave_written_read_x (CleaveWrittenSearch *s, guint from, CleaveWrittenX *x);
-/* The end of the group, with bounds; `from` gets what is before these. */
+/* Matches the end of the group and its bounds. Sets `from` to the value before these. */
 gboolean cleave_written_read_end (CleaveWrittenSearch *s, CleaveWrittenEnd *end, guint *from);

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* What a buffer waits for: list[begin … end - 1]. */
+/* The waits of a buffer: list[begin … end - 1]. */
 typedef struct
 {
   const GArray *list; /* CleaveWait */
@@ -15,11 +15,11 @@ typedef struct
 {
   const CleaveReuse *reuse;
   guint n_threads, step;
-  Uses *after;       /* of each buffer: the uses of those that had its memory before */
-  GArray *united;    /* CleaveWait: uses of several buffers together */
-  GArray *old;       /* guint: the buffers that the one at hand takes memory from */
-  guint *counts;     /* of each thread, for the step or buffer at hand */
-  gboolean *is_used; /* of each buffer */
+  Uses *after;       /* by buffer: the uses of the buffers that had its memory before */
+  GArray *united;    /* CleaveWait: merged uses of several buffers */
+  GArray *old;       /* guint: the buffers from which the current one takes memory */
+  guint *counts;     /* by thread, for the current step or buffer */
+  gboolean *is_used; /* by buffer */
 } Waiting;
 
 /* A range of the arena, and the buffer that used it last. */
@@ -75,7 +75,8 @@ find_tenure (const GArray *tenures, gint64 at)
   return low;
 }
 
-/* Returns the uses of all old buffers.  Most buffers follow one other, and share its list. */
+/* Returns the merged uses of all old buffers. Most buffers follow a single one, and share its list.
+ */
 static Uses
 unite_uses (const Waiting *w)
 {
@@ -100,8 +101,8 @@ unite_uses (const Waiting *w)
   return (Uses){ w->united, begin, w->united->len };
 }
 
-/* A buffer takes its memory from the buffers that had it, and waits for their users.  Those have
- * waited for the users before them. */
+/* Gives a buffer its memory. It waits for the users of the buffers that had the memory last; these
+ * waited for earlier ones. */
 static void
 take_over (const Waiting *w, GArray *tenures, const Tenure *mine)
 {
@@ -197,7 +198,7 @@ cleave_reuse_find_waits (const CleaveReuse *reuse, const CleaveSchedule *schedul
       Tenure mine = { begin, begin + g_array_index (buffers, CleaveBuffer, buffer).n_bytes,
                       buffer };
 
-      if (is_used[buffer] && mine.begin < mine.end) /* an empty buffer is in nobody's way */
+      if (is_used[buffer] && mine.begin < mine.end) /* an empty buffer shares no memory */
         take_over (&w, tenures, &mine);
     }
   return cleave_schedule_find_waits (schedule, &source);

@@ -13,11 +13,11 @@ typedef struct
 {
   const CleaveStorage *storage;
   const CleaveGraph *graph;
-  const gint64 *offsets;    /* of each buffer */
-  const guint *order;       /* the buffers by first use, in the schedule's order */
-  const CleaveWaits *used;  /* of each buffer, by thread: steps of it up to its last use */
-  const gboolean *left_out; /* of each step: it uses no memory but what others before it use; NULL:
-                               no step does */
+  const gint64 *offsets;    /* by buffer, in bytes */
+  const guint *order;       /* the buffers by first use in the schedule's order */
+  const CleaveWaits *used;  /* by buffer: number of steps of each thread up to its last use */
+  const gboolean *left_out; /* by step: it uses only memory that earlier steps use as well;
+                               NULL: no step does */
 } CleaveReuse;
 
 /* Returns all waits of a schedule. A step that uses a buffer waits for all earlier users of the

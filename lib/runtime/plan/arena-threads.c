@@ -74,7 +74,7 @@ note_reach (const CleaveAssignment *assignment, gboolean writes, gpointer data)
     widen (&share->written, &reach);
 }
 
-/* One for each thread that uses a buffer. */
+/* Adds a share for each thread that uses a buffer. */
 static void
 add_shares (CleaveArenaThreads *threads,
             guint n_buffers,

@@ -11,7 +11,7 @@ typedef struct
   gint64 begin, end;
 } CleaveArenaReach;
 
-/* What a thread has of a buffer. */
+/* The bytes of a buffer that one thread uses. */
 typedef struct
 {
   guint thread;
@@ -19,15 +19,15 @@ typedef struct
   CleaveArenaReach written;
 } CleaveArenaShare;
 
-/* What threads have of buffer b: shares[begin[b] … begin[b + 1] - 1]. */
+/* The shares of buffer b are shares[begin[b] … begin[b + 1] - 1]. */
 typedef struct
 {
   guint *begin;
   CleaveArenaShare *shares;
 } CleaveArenaThreads;
 
-/* `order` has the buffers by their first use, and numbers them.  `used` has the threads that use
- * each buffer, by the storage's number. */
+/* Collects the bytes that each thread uses. `order` has the buffers by first use, and shares are
+ * numbered by it. `used` has the threads of each buffer, by the storage's number. */
 void cleave_arena_threads_init (CleaveArenaThreads *threads,
                                 const CleaveStorage *storage,
                                 const CleaveGraph *graph,

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-/* Bytes of rows per step, and rows that there may be in any case.  With 16 threads or fewer every
- * step may have a row. */
+/* Limit on the bytes of rows per step, and the number of rows that is always allowed. With up to 16
+ * threads, every step may have a row. */
 #define BYTES_PER_STEP 64
 #define MIN_ROWS 4096
 
@@ -70,7 +70,7 @@ release_row (CleaveClocks *clocks, guint *row)
   *row = CLEAVE_NO_ROW;
 }
 
-/* Returns a row with one user, or CLEAVE_NO_ROW if there are too many. */
+/* Returns a row with one user, or CLEAVE_NO_ROW if there are max_rows in use. */
 static guint
 take_row (CleaveClocks *clocks)
 {
@@ -108,7 +108,8 @@ cleave_clocks_begin (CleaveClocks *clocks, guint step)
   return latest;
 }
 
-/* A row may lack the steps that its own thread did since it was kept: the wait tells them. */
+/* Raises a clock by the row of `pred`. A row may be older than `pred`, so the wait supplies the
+ * count of its own thread. */
 static void
 merge_row (CleaveClocks *clocks, guint *clock, guint pred, CleaveWait wait)
 {

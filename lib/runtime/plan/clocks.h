@@ -3,23 +3,24 @@
 
 #include "list-schedule.h"
 
-/* Vector clocks of a schedule: how many steps of each thread are done for sure when a step begins.
+/* Vector clocks of a schedule: the number of steps of each thread that are certainly done when a
+ * step begins.
  *
- * Steps begin in the schedule's order.  A step may wait for a step of another thread, and then
- * knows what that one knew.  A row of n_threads counts is kept only for a step that is still waited
- * for, and steps of one thread share a row until one of them waits.  There are at most `max_rows`
- * rows, so memory grows with the number of steps alone.  A step for which there is no row is known
- * to be done, but what it waited for is not: clocks are lower bounds. */
+ * Steps begin in the schedule's order. A step that waits for a step of another thread takes over
+ * its clock. A row of n_threads counts is kept only for a step that others still wait for, and
+ * steps of one thread share a row until one of them waits. There are at most `max_rows` rows, so
+ * memory grows with the number of steps alone. A step without a row is known to be done, but not
+ * the steps that it waited for: clocks are lower bounds. */
 typedef struct
 {
   const CleaveSchedule *schedule;
   guint *latest;   /* [thread][thread]: the clock of the step of the thread that began last */
-  guint *current;  /* of each thread: the row that equals its latest clock, or CLEAVE_NO_ROW */
-  guint *row;      /* of each step: its row, or CLEAVE_NO_ROW */
-  guint *n_waits;  /* of each step: number of waits for it that are still to come */
+  guint *current;  /* by thread: the row that equals its latest clock, or CLEAVE_NO_ROW */
+  guint *row;      /* by step: its row, or CLEAVE_NO_ROW */
+  guint *n_waits;  /* by step: number of waits for it that are still to come */
   GArray *counts;  /* guint: n_threads of each row */
-  GArray *n_users; /* guint: of each row, the steps and threads that refer to it */
-  GArray *spare;   /* guint: rows that nobody refers to */
+  GArray *n_users; /* guint: by row, the number of steps and threads that refer to it */
+  GArray *spare;   /* guint: rows without a user */
   guint max_rows;
 } CleaveClocks;
 
@@ -33,8 +34,8 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveClocks, cleave_clocks_clear)
 void cleave_clocks_expect (CleaveClocks *clocks, CleaveWait wait);
 /* Begins a step.  Returns its clock, which cleave_clocks_wait() raises. */
 const guint *cleave_clocks_begin (CleaveClocks *clocks, guint step);
-/* Adds an announced wait to the step that began last.  Returns FALSE if what the step waits for
- * already makes sure of it. */
+/* Adds an announced wait to the step that began last. Returns FALSE if earlier waits of the step
+ * imply it. */
 gboolean cleave_clocks_wait (CleaveClocks *clocks, guint step, CleaveWait wait);
-/* Keeps the clock of the step that began last, if other steps are going to wait for it. */
+/* Saves the clock of the step that began last, if other steps are going to wait for it. */
 void cleave_clocks_end (CleaveClocks *clocks, guint step);

@@ -50,8 +50,8 @@ typedef struct
   guint *index;     /* by step: its index in the thread's sequence */
   guint **sequence; /* by thread: its steps */
   guint *n_sequence;
-  CleaveWaits needs;     /* for values that other threads make */
-  double *begins, *ends; /* of each step: by estimated cost */
+  CleaveWaits needs;     /* waits for values that other threads compute */
+  double *begins, *ends; /* by step: estimated times */
 } CleaveSchedule;
 
 /* Simulates a run of `n_threads` threads and returns its schedule. A free thread takes the first

@@ -23,14 +23,15 @@ typedef struct
   const CleaveGraph *graph;
   const CleaveSchedule *schedule;
   guint step, position;
-  guint *first, *last; /* of each buffer: positions in the schedule's order */
-  guint *gone; /* of each buffer: the first position that begins when all that use it are done */
-  guint *late; /* of each buffer: likewise, and have been for a while */
-  GArray *touches;    /* Touch, by position */
-  CleaveWaits used;   /* of each buffer, by thread: steps of the thread up to its last use */
-  const guint *clock; /* of the step at hand: how many steps of each thread are done for sure */
-  guint *sure; /* [buffer][thread]: steps of the thread that are done whenever a step uses it;
-                  NULL without slack, which is for few buffers */
+  guint *first, *last; /* by buffer: positions in the schedule's order */
+  guint *gone;         /* by buffer: first position that begins after all uses have ended */
+  guint *late;         /* by buffer: `gone`, if all uses ended later by the slack */
+  GArray *touches;     /* Touch, by position */
+  CleaveWaits used;    /* by buffer: number of steps of each thread up to its last use */
+  const guint *clock;  /* by thread: number of its steps that are done when the current step
+                          begins */
+  guint *sure; /* [buffer][thread]: number of steps of the thread that are done whenever a step
+                  uses the buffer; NULL without slack, where it is not needed */
 } Lifetimes;
 
 /* A step that uses a buffer. */
@@ -75,7 +76,8 @@ note_touch (const CleaveAssignment *assignment, gboolean writes, gpointer data)
     }
 }
 
-/* Follows the clocks if there is slack, since nothing else asks for what is sure. */
+/* Visits all steps. Follows the clocks only if there is slack, since only `sure` depends on them.
+ */
 static void
 visit_all (Lifetimes *l, CleaveStepVisit visit)
 {
@@ -97,7 +99,7 @@ visit_all (Lifetimes *l, CleaveStepVisit visit)
     }
 }
 
-/* Sorts touches by buffer, in time that grows with their number. */
+/* Sorts touches by buffer, in linear time. */
 static Touch *
 sort_touches (const GArray *touches, guint n_buffers)
 {
@@ -117,14 +119,14 @@ sort_touches (const GArray *touches, guint n_buffers)
   return sorted;
 }
 
-/* Finds the last use of each buffer by each thread that uses it.  A thread's steps come in the
+/* Finds the last use of each buffer by each thread that uses it. Steps of a thread come in the
  * order of their counts. */
 static void
 find_used (Lifetimes *l)
 {
   guint n_buffers = l->storage->buffers->len, n_touches = l->touches->len, i = 0;
   g_autofree Touch *touches = sort_touches (l->touches, n_buffers);
-  g_autofree guint *place = g_new0 (guint, l->schedule->n_threads); /* in the list, and one */
+  g_autofree guint *place = g_new0 (guint, l->schedule->n_threads); /* index in the list, plus 1 */
 
   l->used = (CleaveWaits){ g_new (guint, (gsize) n_buffers + 1),
                            g_array_new (FALSE, FALSE, sizeof (CleaveWait)) };
@@ -149,7 +151,7 @@ find_used (Lifetimes *l)
   g_clear_pointer (&l->touches, g_array_unref);
 }
 
-/* When the last step of any thread that uses the buffer should be done. */
+/* Returns the estimated time at which all uses of a buffer have ended. */
 static double
 find_end (const Lifetimes *l, guint buffer)
 {
@@ -239,8 +241,8 @@ typedef struct
  * for 4,000 buffers in use at once it takes 2 ms instead of a second. */
 #define MAX_VISITS_EACH 256
 
-/* Whether all steps that use the first buffer are done, however long steps take, when the other one
- * is used. */
+/* Returns whether all uses of buffer `first` are done when buffer `then` is used, however long
+ * steps take. */
 static gboolean
 is_sure (const Lifetimes *l, guint first, guint then)
 {

@@ -7,14 +7,14 @@
 /* The arena of a scheduled graph: the offsets of its buffers, and when each is in use. */
 typedef struct
 {
-  gint64 *offsets;  /* of each buffer */
+  gint64 *offsets;  /* by buffer, in bytes */
   gint64 n_bytes;   /* of the arena */
   gint64 peak;      /* largest sum of bytes of buffers in use at once */
-  guint *order;     /* the buffers by first use, in the schedule's order */
-  CleaveWaits used; /* of each buffer, by thread: steps of the thread up to its last use */
-  guint *first;     /* of each buffer: the position in the schedule's order that it is there from */
-  guint *gone;      /* of each buffer: the first position at which it is no longer there */
-  double slack;     /* nanoseconds that threads may be behind before others wait for their memory */
+  guint *order;     /* the buffers by first use in the schedule's order */
+  CleaveWaits used; /* by buffer: number of steps of each thread up to its last use */
+  guint *first;     /* by buffer: the position in the schedule's order from which it is in use */
+  guint *gone;      /* by buffer: the first position at which it is no longer in use */
+  double slack;     /* nanoseconds that a thread may be late before others wait for its memory */
 } CleaveArena;
 
 void cleave_arena_init (CleaveArena *arena,

@@ -11,14 +11,14 @@ typedef struct
   const CleaveSchedule *schedule;
   const CleaveWaits *asked;
   const CleaveWaitSource *more; /* NULL: none */
-  guint *counts;                /* of each thread, for `more` */
+  guint *counts;                /* by thread, for `more` */
   CleaveClocks clocks;
   GArray *found; /* CleaveWait, in the schedule's order */
 } Waiting;
 
 typedef void (*WaitVisit) (Waiting *w, guint step, CleaveWait wait);
 
-/* Visits all that a step is asked to wait for. */
+/* Visits all waits that a step asks for. */
 static void
 visit_waits (Waiting *w, guint step, WaitVisit visit)
 {
@@ -66,7 +66,8 @@ sort_waits (const GArray *found, const guint *begin, const guint *end, guint n_s
   return waits;
 }
 
-/* Removes the waits that the order of a thread's own steps or another wait already implies. */
+/* Removes the waits that the order of steps on a thread or another wait already implies (transitive
+ * reduction). */
 static CleaveWaits
 find_waits (const CleaveSchedule *schedule, const CleaveWaits *asked, const CleaveWaitSource *more)
 {
