@@ -96,6 +96,7 @@ cleave_fit_family_get_edges (CleaveFitSearch *search, CleaveFitFamily family)
   if (search->tiles.edges == NULL)
     {
       cleave_fit_edges_init (&search->tiles, &search->steps, &search->strips, &watch, NULL);
+      cleave_fit_edges_forget (&search->tiles); /* strips among them may be measured */
       for (guint i = 0; i < search->learned[CLEAVE_FIT_APART]->len; i++)
         learn_of (&search->tiles, search->learned[CLEAVE_FIT_APART]->pdata[i]);
     }

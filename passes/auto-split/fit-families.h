@@ -76,8 +76,11 @@ gboolean cleave_fit_search_take (CleaveFitSearch *search,
                                  CleaveGraph *graph,
                                  const CleaveFitOptions *options,
                                  GError **error);
-/* What a plan comes to, which is measured once. */
+/* Returns what a plan takes.  A plan is measured once under the smallest memory found so far: one
+ * that needs more is not packed, and its arena is then a lower bound. */
 const CleaveFitTry *cleave_fit_search_try (CleaveFitSearch *search, const CleaveFitPath *path);
+/* Measures all plans again but the first `n_tries`: the memory that bounds them has risen since. */
+void cleave_fit_search_forget_since (CleaveFitSearch *search, guint n_tries);
 /* Of the pieces alone. */
 guint64 cleave_fit_search_count_pieces (const CleaveFitSearch *search, const CleaveFitPath *path);
 /* A plan of one family that takes no more than so many bytes, or NULL; `n_nodes` counts those of

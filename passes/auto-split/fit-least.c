@@ -284,7 +284,7 @@ static void
 search_asked (CleaveFitSearch *search)
 {
   const gint64 before = search->enough, max_bytes = search->options.max_memory;
-  const guint n_met = search->met->len;
+  const guint n_met = search->met->len, n_tries = search->tries->len;
   guint n_nodes = 0;
 
   if (max_bytes == 0 || before <= max_bytes + 1 ||
@@ -292,6 +292,7 @@ search_asked (CleaveFitSearch *search)
     return;
   search->enough = before;
   g_ptr_array_set_size (search->met, (gint) n_met);
+  cleave_fit_search_forget_since (search, n_tries);
 }
 
 /* After all others, of which it then takes nothing.  FALSE: it found nothing. */
@@ -324,12 +325,25 @@ search_kept (CleaveFitSearch *search)
   return search->enough < before;
 }
 
+/* Finds the segments of all families but the last two.  What is measured meanwhile must not depend
+ * on whether a quick search has found them before. */
+static void
+init_edges (CleaveFitSearch *search)
+{
+  for (CleaveFitFamily family = CLEAVE_FIT_OF_TILES; family <= CLEAVE_FIT_OF_NARROW; family++)
+    if (cleave_fit_family_is_its_own (search, family))
+      cleave_fit_family_get_edges (search, family);
+}
+
 /* Plans that count on laps last, so that they take nothing from the others. */
 static void
 search_all (CleaveFitSearch *search, gboolean goes_down)
 {
-  /* what a quick search met before is to change nothing: who asks for the least finds it again */
+  /* The quick search measured for a budget, so its measurements stay out of the search for the
+   * least memory, which must find the same for every budget. */
   g_ptr_array_set_size (search->met, 0);
+  cleave_fit_search_forget_since (search, 1);
+  init_edges (search);
   cleave_fit_search_foresee (search);
   /* copies and parts may take longer than allowed by themselves; what the graph takes is allowed */
   search->enough =

@@ -92,6 +92,22 @@ find_limit (const CleaveFitSearch *search)
              : MAX (search->enough, search->options.max_memory);
 }
 
+static gboolean
+is_one_of (gpointer key, gpointer tried, gpointer data)
+{
+  return g_hash_table_contains (data, tried);
+}
+
+void
+cleave_fit_search_forget_since (CleaveFitSearch *search, guint n_tries)
+{
+  g_autoptr (GHashTable) later = g_hash_table_new (NULL, NULL);
+
+  for (guint i = n_tries; i < search->tries->len; i++)
+    g_hash_table_add (later, search->tries->pdata[i]);
+  g_hash_table_foreach_remove (search->known, is_one_of, later);
+}
+
 const CleaveFitTry *
 cleave_fit_search_try (CleaveFitSearch *search, const CleaveFitPath *path)
 {
