@@ -337,6 +337,7 @@ fit (CleaveGraph *graph, const Options *o, const CleaveFitOptions *options, GErr
   summary = (CleaveSummary){
     .report = report,
     .plan = plan,
+    .inputs_apart = options->inputs_apart,
     .loops = options->even_strips ? &loops : NULL,
     .nodes_before = cleave_graph_count_operators (before),
     .nodes_after = cleave_graph_count_operators (graph),

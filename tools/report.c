@@ -160,6 +160,8 @@ make_json (const CleaveSummary *summary)
   add_pair (json, "macs", totals->macs_before, totals->macs_after, NULL);
   add_pair (json, "peak_activation_bytes", totals->peak_bytes_before, totals->peak_bytes_after,
             CLEAVE_MEMORY_CONVENTION);
+  if (summary->plan != NULL)
+    cleave_json_bool (json, "inputs_counted", !summary->inputs_apart);
   if (summary->n_threads > 0)
     {
       cleave_json_int (json, "threads", summary->n_threads);
@@ -330,8 +332,9 @@ cleave_summary_print (const CleaveSummary *summary)
               : 100 * ((double) totals->macs_after - (double) totals->macs_before) /
                     (double) totals->macs_before);
   printf ("peak        %" G_GINT64_FORMAT " bytes before, %" G_GINT64_FORMAT
-          " after, of " CLEAVE_CONVENTION_NAME "\n",
-          totals->peak_bytes_before, totals->peak_bytes_after);
+          " after, of " CLEAVE_CONVENTION_NAME "%s\n",
+          totals->peak_bytes_before, totals->peak_bytes_after,
+          summary->inputs_apart ? ", inputs not counted" : "");
   if (summary->n_threads > 0)
     print_threads_peak (summary);
   printf ("parallel    %u subgraphs with %.1f %% of the MACs\n", totals->n_parallel_subgraphs,

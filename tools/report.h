@@ -11,6 +11,7 @@ typedef struct
   const CleaveSplitReport *report;
   guint nodes_before, nodes_after;
   const CleaveFitPlan *plan;                      /* NULL: it was not fitted */
+  gboolean inputs_apart;                          /* the plan and the peaks do not count inputs */
   const CleaveFitLoops *loops;                    /* each segment is a Loop; NULL: none is */
   const char *check;                              /* NULL: not asked for */
   guint n_threads;                                /* that it was split for; 0: for none */

@@ -682,6 +682,22 @@ cleave_fit_plan_get_peak (const CleaveFitPlan *plan)
   return plan->peak;
 }
 
+static CleaveSplitReport *
+apply_and_report (const CleaveFitPlan *plan, CleaveGraph *graph, GError **error)
+{
+  g_autoptr (CleaveSplitReport) report = cleave_split_report_new (graph);
+  gint64 peak = -1;
+
+  if (!apply (plan, graph, report, error))
+    return NULL;
+  if (cleave_fit_plan_changes (plan))
+    peak = cleave_fit_arrange (graph, plan->n_threads, plan->inputs_apart, plan->totals.arena_after,
+                               plan->peak_apart);
+  cleave_split_report_finish_with_peak (
+      report, graph, peak < 0 ? cleave_graph_get_peak_bytes (graph, NULL) : peak);
+  return g_steal_pointer (&report);
+}
+
 /**
  * cleave_fit_plan_apply:
  * @plan: a plan
@@ -691,7 +707,7 @@ cleave_fit_plan_get_peak (const CleaveFitPlan *plan)
  * Splits the graph as the plan says; segments may have nodes that it makes first, as copies of
  * others.  Results stay the same, bit for bit.  The nodes are then in
  * the order in which they run, and so are those of a file of it, which others need to find memory
- * as small.
+ * as small.  The peaks of the report count the inputs of the graph only if the plan does.
  *
  * Fails with %CLEAVE_ERROR_OPTION if the graph does not have the nodes of the plan; it is then
  * unchanged.
@@ -701,17 +717,13 @@ cleave_fit_plan_get_peak (const CleaveFitPlan *plan)
 CleaveSplitReport *
 cleave_fit_plan_apply (const CleaveFitPlan *plan, CleaveGraph *graph, GError **error)
 {
-  g_autoptr (CleaveSplitReport) report = NULL;
-  gint64 peak = -1;
+  CleaveSplitReport *report;
+  gboolean were_apart;
 
   g_return_val_if_fail (plan != NULL && graph != NULL, NULL);
-  report = cleave_split_report_new (graph);
-  if (!apply (plan, graph, report, error))
-    return NULL;
-  if (cleave_fit_plan_changes (plan))
-    peak = cleave_fit_arrange (graph, plan->n_threads, plan->inputs_apart, plan->totals.arena_after,
-                               plan->peak_apart);
-  cleave_split_report_finish_with_peak (
-      report, graph, peak < 0 ? cleave_graph_get_peak_bytes (graph, NULL) : peak);
-  return g_steal_pointer (&report);
+  were_apart = graph->inputs_apart;
+  graph->inputs_apart = plan->inputs_apart; /* the peaks of the report are counted as the plan is */
+  report = apply_and_report (plan, graph, error);
+  graph->inputs_apart = were_apart;
+  return report;
 }

@@ -831,6 +831,10 @@ class Fit(CommandTest):
         self.assertEqual(report['macs']['before'], report['macs']['after'])
         apart = self.json('fit', self.chain, '--inputs-apart')
         self.assertLess(apart['arena_bytes']['after'], self.least())
+        for when in ('before', 'after'):
+            self.assertLessEqual(apart['peak_activation_bytes'][when], apart['arena_bytes'][when])
+        self.assertEqual((apart['inputs_counted'], report['inputs_counted']), (False, True))
+        self.assertIn('live activations, inputs not counted', self.good('fit', self.chain, '--inputs-apart'))
 
     def test_strips_repeat_for_onnx_runtime(self):
         least = self.least('--for', 'ort')
