@@ -5,6 +5,8 @@
 
 #include "way.h"
 
+#include <string.h>
+
 #define pick(way, n) tape_draw ((way)->tape, (guint) (n))
 #define chance(way, percent) tape_chance ((way)->tape, (percent))
 
@@ -143,9 +145,19 @@ apply (Way *way, CleaveFitPlan *found, CleaveFitOptions *options, GString *failu
   return check_split (way, plan, options, failure);
 }
 
-/* Where a budget is refused, the least memory that can be found is more than the budget. */
+/* Returns the smallest budget that a refusal names. */
+static gint64
+read_smallest (const GError *error)
+{
+  const char *at = strstr (error->message, "smallest");
+
+  at = at == NULL ? "" : at;
+  return g_ascii_strtoll (at + strcspn (at, "0123456789"), NULL, 10);
+}
+
+/* Where a budget is refused, the smallest budget that is named is the least memory. */
 static gboolean
-check_refused (Way *way, const CleaveFitOptions *options, GString *failure)
+check_refused (Way *way, const CleaveFitOptions *options, gint64 smallest, GString *failure)
 {
   CleaveFitOptions least = *options;
   g_autoptr (GError) error = NULL;
@@ -161,8 +173,8 @@ check_refused (Way *way, const CleaveFitOptions *options, GString *failure)
       return FALSE;
     }
   n_bytes = cleave_fit_plan_get_totals (plan)->arena_after;
-  if (n_bytes <= options->max_memory)
-    return fail (failure, "bytes of the least", (double) n_bytes, (double) options->max_memory);
+  if (n_bytes != smallest || n_bytes <= options->max_memory)
+    return fail (failure, "bytes of the least", (double) n_bytes, (double) smallest);
   return check_plan (plan, &least, failure) && apply (way, plan, &least, failure);
 }
 
@@ -183,7 +195,7 @@ way_fit (Way *way, GString *failure)
   g_string_append_printf (way->text, " refused (%s)", error->message);
   counts_way (way->counts, "fit", TRUE);
   if (g_error_matches (error, CLEAVE_ERROR, CLEAVE_ERROR_LIMIT))
-    return !chance (way, 30) || check_refused (way, &options, failure);
+    return !chance (way, 30) || check_refused (way, &options, read_smallest (error), failure);
   g_string_append_printf (failure, "fit: %s", error->message);
   return FALSE;
 }

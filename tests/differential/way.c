@@ -5,6 +5,10 @@
 #define pick(way, n) tape_draw ((way)->tape, (guint) (n))
 #define chance(way, percent) tape_chance ((way)->tape, (percent))
 
+/* A graph of more nodes is changed no more: chunks of one element make ten thousand nodes, and to
+ * cut a join of so many parts into as many takes a minute. */
+#define MAX_NODES 3000
+
 static gboolean
 fail (GString *failure, const char *what, GError *error)
 {
@@ -86,7 +90,7 @@ way_change (Way *way, GString *failure)
 {
   guint n_splits = 0, n = 1 + pick (way, 3);
 
-  for (guint i = 0; i < n; i++)
+  for (guint i = 0; i < n && cleave_graph_get_n_nodes (way->graph) <= MAX_NODES; i++)
     {
       guint what = pick (way, 32);
 
