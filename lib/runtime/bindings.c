@@ -57,14 +57,15 @@ take_tensors (CleaveBinding *bindings, guint n_bindings, CleaveTensor *const *te
  * @n_outputs: how many
  * @error: return location for a [struct@GLib.Error]
  *
- * Says where the runs to come read their inputs and write their outputs.
+ * Binds tensors to the inputs and outputs of the following runs.
  *
- * The tensors are kept until others are bound.  They may be parts of others, with any strides; an
- * output must not overlap an input or another output.  A tensor that lies as the program would lay
- * out the value is worked on in place; any other is copied at the begin or the end of each run.
+ * The program keeps the tensors until others are bound. They may be slices with any strides, but
+ * an output must not overlap an input or another output. A tensor that is laid out as the program
+ * would lay out the value is used directly. Any other one is copied at the beginning or the end of
+ * each run.
  *
- * Fails with %CLEAVE_ERROR_BINDING if a tensor is missing, is one too many or has another type than
- * the graph says; what was bound before then stays.
+ * Fails with %CLEAVE_ERROR_BINDING if there are too few or too many tensors, or if one has another
+ * type than in the graph. Earlier bindings then stay.
  *
  * Returns: %TRUE, or %FALSE on error
  */

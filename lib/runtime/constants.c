@@ -5,15 +5,16 @@
 #include "../ir/evaluate.h"
 #include "../ir/fixed.h"
 
-/* Of a tensor and all that are parts of it, or of a node that reads constants alone. */
+/* The uses of a constant tensor and all its slices, or of a folded node, which reads constants
+ * alone. */
 typedef struct
 {
-  guint n_left;      /* uses by steps and by such nodes that are not ready yet */
-  gboolean is_kept;  /* it is read as it is */
-  GPtrArray *nodes;  /* CleaveNode: those of a graph that is given */
-  CleaveNode *node;  /* what is worked out; NULL: a tensor */
-  GPtrArray *values; /* CleaveTensor: its results, while they are there */
-  gboolean is_apart; /* they share no bytes with what the node reads, which may go */
+  guint n_left;      /* uses by steps and folded nodes that are still to come */
+  gboolean is_kept;  /* steps read it unpacked, and the program keeps it */
+  GPtrArray *nodes;  /* CleaveNode: the constants in a graph that is given */
+  CleaveNode *node;  /* the folded node; NULL: a tensor */
+  GPtrArray *values; /* CleaveTensor: the results of the node, while they exist */
+  gboolean is_apart; /* the results share no bytes with the operands, which can be released */
 } Use;
 
 struct _CleaveConstants
@@ -21,9 +22,9 @@ struct _CleaveConstants
   const CleaveStorage *storage;
   const CleaveGraph *graph;
   CleaveWeights *weights;
-  GHashTable *uses; /* Use of each base, and of each node */
-  GPtrArray *ended; /* CleaveNode: a use of it ends */
-  GError *error;    /* the first value for which there was no memory */
+  GHashTable *uses; /* Use, by base tensor or by node */
+  GPtrArray *ended; /* CleaveNode: one of its uses has ended */
+  GError *error;    /* for the first value for which memory ran out */
 };
 
 static void
@@ -50,7 +51,7 @@ find_use (const CleaveConstants *constants, CleaveNode *node)
   return g_hash_table_lookup (constants->uses, key_of (node));
 }
 
-/* TRUE: it is the first of a node that is worked out. */
+/* Counts a use. Returns TRUE for the first use of a folded node. */
 static gboolean
 add_use (CleaveConstants *constants, CleaveNode *node)
 {
@@ -67,7 +68,7 @@ add_use (CleaveConstants *constants, CleaveNode *node)
   return is_first && use->node != NULL;
 }
 
-/* What a node that is worked out reads is used as well. */
+/* Counts the uses of a constant by a step, and of the operands of folded nodes. */
 static void
 add_uses (const CleaveAssignment *assignment, gboolean writes, gpointer data)
 {
@@ -152,9 +153,9 @@ is_there (CleaveNode *node, gpointer data)
   return find_value (data, &node->results[0]) != NULL;
 }
 
-/* Uses that end */
+/* The end of uses */
 
-/* A graph that is given goes with the program: nothing looks at its constants again. */
+/* Releases a constant. If the graph is given, nothing looks at its constants again. */
 static void
 let_go (CleaveConstants *constants, const CleaveNode *node, Use *use)
 {
@@ -197,7 +198,7 @@ end_uses (CleaveConstants *constants)
 
 /* Values */
 
-/* Whether it shares no bytes with what the node reads. */
+/* Returns whether the results of a folded node share no bytes with its operand. */
 static gboolean
 is_apart (const CleaveConstants *constants, const Use *use)
 {
@@ -247,7 +248,7 @@ cleave_constants_check (const CleaveConstants *constants, GError **error)
   return constants->error == NULL;
 }
 
-/* Results of one node may be parts of one tensor. */
+/* Keeps a base tensor once: the results of one node may be slices of one tensor. */
 static void
 keep_once (GPtrArray *kept, CleaveTensor *base)
 {

@@ -4,7 +4,7 @@
 
 #include "program-private.h"
 
-/* Bytes of all steps that stay in the nearest cache from run to run. */
+/* A total footprint of at most this many bytes stays in the nearest cache from run to run. */
 #define FEW_BYTES (16 << 10)
 
 void
@@ -88,7 +88,7 @@ is_empty (const CleaveFootprints *footprints, guint step)
   return footprints->first[step] == footprints->first[step + 1];
 }
 
-/* Steps that are done along with others, or are nothing but waits, have no footprint. */
+/* Finds the next step with a footprint. Fused steps and steps that only wait have none. */
 static void
 find_next (CleaveFootprints *footprints, const CleaveSchedule *schedule, guint thread)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The steps work on the tensors that are bound, where these lie as the program would lay them out:
- * such an input is not brought in, such an output not brought out.  An input must be one that
- * nobody overwrites; an output has its buffer to itself. */
+/* Lets steps use bound tensors directly if these are laid out as the program would lay out the
+ * values. Such an input is not loaded, and such an output not stored. No node may overwrite the
+ * input, and the output must have a buffer to itself. */
 
 #include "program-private.h"
 
@@ -11,8 +11,8 @@ typedef struct
   CleaveProgram *program;
   const CleaveStorage *storage;
   const CleaveGraph *graph;
-  const gint64 *offsets;    /* of each buffer */
-  CleaveBinding **bindings; /* of each buffer: the one whose tensor may take its place, or NULL */
+  const gint64 *offsets;    /* by buffer, in bytes */
+  CleaveBinding **bindings; /* by buffer: the binding whose tensor may replace it, or NULL */
 } Finding;
 
 static guint
@@ -33,7 +33,8 @@ claim (const Finding *f, const CleaveAssignment *assignment, CleaveBinding *bind
     binding->stride[d] = assignment->location.stride[d];
 }
 
-/* Inputs that lie in a buffer of their own: what overwrites one has it moved into its own. */
+/* Claims the buffers of inputs that have one of their own. An input that is overwritten was moved
+ * into the buffer of the overwriting node. */
 static void
 claim_inputs (const Finding *f)
 {
@@ -47,7 +48,7 @@ claim_inputs (const Finding *f)
     }
 }
 
-/* Outputs that are all of a buffer which is no input's and not yet another output's. */
+/* Claims the buffers that are filled by one output, unless an input or another output has them. */
 static void
 claim_outputs (const Finding *f)
 {
@@ -125,7 +126,7 @@ cleave_program_find_bindings (CleaveProgram *program,
     add_patches (&f, &g_array_index (storage->steps, CleaveStep, s), &program->tasks[s]);
 }
 
-/* Whether the tensor can take the place of the program's own memory. */
+/* Returns whether the tensor can replace the program's own memory. */
 static gboolean
 is_alike (const CleaveBinding *binding)
 {

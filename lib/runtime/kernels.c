@@ -4,7 +4,7 @@
 
 #include "kernels.h"
 
-/* A level of x86-64 for which the kernels were compiled, and its families; no family: the reference
+/* A level of x86-64 for which kernels were compiled, and its families; NULL: use the reference
  * kernel. */
 typedef struct
 {
@@ -13,8 +13,8 @@ typedef struct
   const CleaveKernelFamily *families[CLEAVE_N_KERNELS];
 } Level;
 
-/* Single features, since clang 14 does not know the levels by name.  Whatever has these has the
- * rest of the level. */
+/* Tests single features, since clang 14 does not know the levels by name. A processor with these
+ * features has the rest of the level. */
 
 G_GNUC_UNUSED static gboolean
 runs_here_v1 (void)
@@ -71,7 +71,7 @@ find_level (const char *name)
   return best;
 }
 
-/* The best level, or the one that CLEAVE_LEVEL names if it runs here. */
+/* Returns the best level, or the one that CLEAVE_LEVEL names if it runs here. */
 static gpointer
 choose_level (gpointer data)
 {

@@ -11,12 +11,12 @@ typedef struct
   CleaveProgram *program;
   const CleaveStorage *storage;
   const CleaveGraph *graph;
-  const gint64 *offsets; /* of each buffer */
+  const gint64 *offsets; /* by buffer, in bytes */
   gboolean reference;
   gint64 output_bytes;
   CleaveConstants *constants;
-  const CleaveNode *join; /* the one whose operands came last */
-  CleaveRange *parts;     /* what they are of it */
+  const CleaveNode *join; /* the join whose operands are in `parts` */
+  CleaveRange *parts;     /* by operand: its range in the join */
 } Preparing;
 
 static char *
@@ -35,14 +35,14 @@ make_view (const Preparing *p, const CleaveAssignment *assignment)
   if (constant != NULL)
     return cleave_view_tensor (constant); /* only read */
   if (cleave_node_is_fixed (assignment->result->node))
-    return view; /* there is no memory for it */
+    return view; /* memory ran out for it */
   view.data = find_memory (p, assignment->location.root) + assignment->location.offset * size;
   for (guint d = 0; d < view.type.shape.rank; d++)
     view.stride[d] = assignment->location.stride[d];
   return view;
 }
 
-/* Of a value that is read when the program runs. */
+/* Returns the view of a value that is read at run time. Keeps it if it is a constant. */
 static CleaveView
 view_read (const Preparing *p, const CleaveResult *value)
 {
@@ -52,7 +52,7 @@ view_read (const Preparing *p, const CleaveResult *value)
   return make_view (p, assignment);
 }
 
-/* The order into which a constant operand has to be brought; 0: it stays as it is. */
+/* Returns the memory order that a constant operand must be copied to; 0 if it stays as it is. */
 static CleaveMemoryOrder
 find_order (const Preparing *p, const CleaveNode *node, guint operand)
 {
@@ -77,7 +77,8 @@ put_in_order (const CleaveTensor *base, gconstpointer data, gpointer to)
   cleave_view_copy (&view, &from);
 }
 
-/* Parts of one constant are parts of what it is in order. */
+/* Returns a view of a constant in another memory order. Slices of one constant are slices of one
+ * copy. */
 static CleaveView
 view_in_order (const Preparing *p, CleaveTensor *constant, CleaveMemoryOrder order)
 {
@@ -143,7 +144,8 @@ prepare_copy (CleaveKernelInstance *instance, const CleaveView *from, const Clea
   instance->results = g_memdup2 (to, sizeof *to);
 }
 
-/* What an operand is of the join.  The steps of one follow each other. */
+/* Returns the range of an operand in its join. The copies of one join follow each other, so that
+ * its ranges are found once. */
 static const CleaveRange *
 find_part (Preparing *p, const CleaveStep *step)
 {
@@ -169,7 +171,7 @@ prepare_join_copy (Preparing *p, const CleaveStep *step, CleaveKernelInstance *i
   prepare_copy (instance, &from, &to);
 }
 
-/* Whether there is anything to compute. */
+/* Returns whether there is anything to compute. */
 static gboolean
 has_elements (const CleaveCall *call)
 {
@@ -179,8 +181,8 @@ has_elements (const CleaveCall *call)
   return FALSE;
 }
 
-/* Kernels divide by extents: what is empty stays with the reference kernel.  A group has none; nor
- * has what cannot be run, which was refused. */
+/* Returns the kernel family of a call. Kernels divide by extents, so empty calls use the reference
+ * kernel. Groups have no compute function; other ops without one were refused before. */
 static const CleaveKernelFamily *
 find_family (const Preparing *p, const CleaveCall *call)
 {
@@ -189,7 +191,8 @@ find_family (const Preparing *p, const CleaveCall *call)
   return p->reference || !has_elements (call) ? NULL : cleave_kernel_find (call);
 }
 
-/* Whether rows of the result are made in turn, of rows that are read in turn. */
+/* Returns whether the kernel computes rows of the result one after the other and reads the operand
+ * in the same order. */
 static gboolean
 goes_by_rows (const CleaveTask *task)
 {
@@ -210,12 +213,12 @@ find_kernel (const Preparing *p, const CleaveNode *node, CleaveTask *task, gsize
       family->prepare (&task->instance, p->program->weights, &task->state, n_scratch))
     task->family = family;
   else
-    task->state = NULL; /* one that was begun is gone */
+    task->state = NULL; /* one that failed to prepare is freed */
   if (cleave_storage_is_overlaid (p->storage, node) && !goes_by_rows (task))
     cleave_task_go_through_scratch (task, n_scratch);
 }
 
-/* Constants that the step reads are kept; what it does not read may go. */
+/* Keeps the constants that a step reads; others may be released. */
 static void
 keep_operands (const Preparing *p, const CleaveNode *node, CleaveTask *task)
 {
@@ -243,7 +246,8 @@ count_outputs (const CleaveProgram *program)
   return n_bytes;
 }
 
-/* A small part may belong to something large: all outputs, or what is joined. */
+/* Returns whether a copy bypasses the cache. Even a small part does if all outputs, or the join,
+ * are large. */
 static gboolean
 is_large (const Preparing *p, const CleaveStep *step)
 {

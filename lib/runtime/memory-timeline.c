@@ -7,9 +7,10 @@
 #include "plan/schedule-search.h"
 #include "program-private.h"
 
-/* What a run takes of memory, without a program being made. */
+/* The memory that a run takes, found without making a program. */
 
-/* The plan of a graph as a program makes it, which is of `*lowered` if that is set: keep both. */
+/* Makes the memory plan that a program would have. It refers to `*lowered` if that is set: keep
+ * both. */
 static gboolean
 init_plan (CleaveMemoryPlan *plan,
            const CleaveGraph *graph,
@@ -28,8 +29,8 @@ init_plan (CleaveMemoryPlan *plan,
  * @graph: a graph
  * @error: return location for a [struct@GLib.Error]
  *
- * Finds the memory that the graph's activations need: the largest sum of bytes of values that are
- * alive at once when the nodes run one after the other, depth first.
+ * Returns the memory that the graph's activations need: the largest sum of bytes of live values if
+ * the nodes run one after the other, depth first.
  *
  * Counted as %CLEAVE_MEMORY_CONVENTION says; the same as `peak_activation_bytes` of a program with
  * one thread.  Costs time in proportion to the nodes and their operands.
@@ -52,8 +53,8 @@ cleave_graph_get_peak_bytes (const CleaveGraph *graph, GError **error)
  * @estimate: (out caller-allocates): the numbers
  * @error: return location for a [struct@GLib.Error]
  *
- * Finds what a program of the graph with so many threads takes, without making it: its
- * `peak_activation_bytes` and `arena_bytes`, and about how long a run takes.
+ * Estimates a program of the graph with @n_threads threads, without making it: its
+ * `peak_activation_bytes` and `arena_bytes`, and the time of a run.
  *
  * Counted as %CLEAVE_MEMORY_CONVENTION says.  Costs time as [ctor@Cleave.Program.new] does, but for
  * the weights.
@@ -87,8 +88,8 @@ cleave_graph_estimate (const CleaveGraph *graph,
  * @n_threads: how many threads are to run it; 0 stands for all cores
  * @error: return location for a [struct@GLib.Error]
  *
- * Finds the memory that the graph's activations need when so many threads run it: the
- * `peak_activation_bytes` of such a program, which is not made.  More than
+ * Returns the memory that the graph's activations need if @n_threads threads run it: the
+ * `peak_activation_bytes` of such a program, without making it. The result is larger than that of
  * [method@Cleave.Graph.get_peak_bytes] where several subgraphs are in flight.
  *
  * Counted as %CLEAVE_MEMORY_CONVENTION says.  Costs time as [ctor@Cleave.Program.new] does, but for
@@ -158,7 +159,7 @@ note_apart (CleaveMemoryTimeline *timeline, const CleaveMemoryPlan *plan)
         apart == NULL ? timeline->steps[i].live_bytes : apart[plan->schedule->order[i]];
 }
 
-/* The live bytes of each step, and where they are most. */
+/* Fills the live bytes of each step, and the peak. */
 static void
 sum_up (CleaveMemoryTimeline *timeline)
 {
@@ -187,9 +188,9 @@ sum_up (CleaveMemoryTimeline *timeline)
  * @n_threads: how many threads are to run it; 0 stands for all cores
  * @error: return location for a [struct@GLib.Error]
  *
- * Tells which buffers a program with so many threads has, from which of its steps to which each is
- * in use, and where it lies in the arena.  The figures are those that
- * [method@Cleave.Program.get_stats] has of the program, which is not made.
+ * Lists the buffers of a program with @n_threads threads, without making it: the first and the
+ * last step in which each is in use, and its offset in the arena. The totals are those of
+ * [method@Cleave.Program.get_stats] for that program.
  *
  * Counted as %CLEAVE_MEMORY_CONVENTION says.  Costs time as [ctor@Cleave.Program.new] does, but for
  * the weights.
@@ -242,7 +243,7 @@ clear (gpointer data)
  * cleave_memory_timeline_unref:
  * @timeline: (transfer full) (nullable): a timeline
  *
- * Gives up one owner's hold; the last one frees the timeline.
+ * Drops a reference; the last one frees the timeline.
  */
 
 CLEAVE_DEFINE_COUNTED (CleaveMemoryTimeline, memory_timeline, clear)

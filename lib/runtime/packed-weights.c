@@ -7,23 +7,25 @@
 
 #include "../ir/memory.h"
 
-/* Wide loads of packed weights never cross a cache line. */
+/* With this alignment, wide loads of packed weights never cross a cache line. */
 #define ALIGNMENT 64
 
-/* What was packed of a base, which is held so that no other comes to lie at its address. */
+/* The packed copies of a base. The base is referenced, so that no other tensor can get its address.
+ */
 typedef struct
 {
   CleaveTensor *base;
-  GHashTable *packed; /* by key */
+  GHashTable *packed; /* memory by key */
 } Entry;
 
 struct _CleaveWeights
 {
-  GHashTable *entries;  /* Entry of each base that is not let go */
-  GArray *packed;       /* CleavePackedWeight: all of it, as it came */
-  const GArray *stored; /* CleavePackedWeight that need not be packed, as they will come, or NULL */
+  GHashTable *entries;  /* Entry, by base that was not released */
+  GArray *packed;       /* CleavePackedWeight: all of them, in the order in which they were made */
+  const GArray *stored; /* CleavePackedWeight: existing copies in the order in which they will
+                           be asked for, or NULL */
   gint64 n_bytes;
-  GError *error; /* the first for which there was no memory */
+  GError *error; /* for the first copy for which memory ran out */
 };
 
 static void
@@ -134,7 +136,7 @@ cleave_weights_find_base (CleaveTensor *constant, guint dim, gint64 *first)
   return base;
 }
 
-/* What was stored of the one that is asked for now. */
+/* Returns the stored copy for the current request, or NULL. */
 static gpointer
 find_stored (const CleaveWeights *weights, const char *key, gsize n_bytes)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Where the time of a run goes, apart from the run itself, which measures nothing. */
+/* Measures the time of each step, in a function of its own so that ordinary runs measure nothing.
+ */
 
 #include "program-private.h"
 
@@ -8,8 +9,8 @@
 
 #include <time.h>
 
-/* Memory that a step reads and writes, each place once; what it reads back of its own it has in the
- * cache. */
+/* The bytes that a step reads and writes, each address once. A step that reads its own result has
+ * it in the cache. */
 typedef struct
 {
   GHashTable *read, *written;
@@ -25,7 +26,8 @@ now (void)
   return (gint64) t.tv_sec * G_GINT64_CONSTANT (1000000000) + t.tv_nsec;
 }
 
-/* A weight that was packed has no data here; an operand that is absent has no bytes. */
+/* Adds the bytes of a view. A packed weight has no data here, but its bytes count; an absent
+ * operand has none. */
 static void
 touch (Touched *touched, GHashTable *places, const CleaveView *view)
 {
@@ -47,7 +49,7 @@ touch_instance (Touched *touched, const CleaveKernelInstance *instance, CleaveSt
   for (guint i = 0; i < n_results; i++)
     touch (touched, touched->written, &instance->results[i]);
   if (kind == CLEAVE_STEP_LOAD || kind == CLEAVE_STEP_STORE)
-    touched->n_bytes *= 2; /* the tensor that is bound */
+    touched->n_bytes *= 2; /* and as many of the bound tensor */
 }
 
 static gint64
@@ -115,12 +117,11 @@ time_run (const CleaveProgram *program, CleaveProfile *profile)
  * @program: a program with tensors bound to it
  * @n_runs: how often to run it
  *
- * Runs the program, one step after the other on this thread, and takes the time of each.
+ * Runs the program, one step after the other on this thread, and measures the time of each.
  *
- * Steps that are done part by part along with the one before them have their time in that one's;
- * its `what` names them all.  A step's bytes are those that it reads of its operands, constants
- * included, and those of its results, also where these lie in the place of an operand.
- * [method@Cleave.Program.run] measures nothing.
+ * The time of a fused step is part of that of the step before it, whose `what` names both. The
+ * bytes of a step are those of its operands, constants included, and of its results, even if a
+ * result overwrites an operand. [method@Cleave.Program.run] measures nothing.
  *
  * Returns: (transfer full): the steps in the order of the run
  */
@@ -168,7 +169,7 @@ clear (gpointer data)
  * cleave_profile_unref:
  * @profile: (transfer full) (nullable): a profile
  *
- * Gives up one owner's hold; the last one frees the profile.
+ * Drops a reference; the last one frees the profile.
  */
 
 CLEAVE_DEFINE_COUNTED (CleaveProfile, profile, clear)

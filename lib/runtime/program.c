@@ -74,7 +74,7 @@ program_new (const CleaveGraph *graph, guint n_threads, const GArray *packed)
   return program;
 }
 
-/* Nodes that passed through whole have no kernel. */
+/* Checks that all nodes can run. Unknown nodes that passed through whole have no kernel. */
 static gboolean
 check_kernels (const CleaveGraph *graph, GError **error)
 {
@@ -121,8 +121,8 @@ make (const CleaveMaking *of, const CleaveProgramOptions *options, guint n_threa
   return g_steal_pointer (&program);
 }
 
-/* Takes the graph if it is given.  What lies between quantised values runs as one node, unless all
- * kernels are to be the reference ones. */
+/* Makes a program, and takes the graph if it is given. Nodes between quantized values run as one
+ * node each, unless reference kernels are asked for. */
 static CleaveProgram *
 lower_and_make (CleaveGraph *graph,
                 const CleaveProgramOptions *options,
@@ -160,17 +160,17 @@ lower_and_make (CleaveGraph *graph,
  * @options: (nullable): the number of threads and the kind of kernels; %NULL for the defaults
  * @error: return location for a [struct@GLib.Error]
  *
- * Makes a graph ready to run: decides the order, where each value lies in memory, which steps are
- * left to do and which thread does them, and packs weights.  The nodes run as they are:
+ * Makes a graph ready to run: decides the order of nodes, the location of each value in memory,
+ * the steps and their threads, and packs weights. It does not split nodes:
  * [func@Cleave.split_to_run] splits a graph for the threads first.
  *
- * Of the graph's constants, a program keeps only those that it does not pack.
- * [ctor@Cleave.Program.new_take] takes a graph that is not needed afterwards.
+ * The program keeps only those constants of the graph that it does not pack. If the graph is not
+ * needed afterwards, [ctor@Cleave.Program.new_take] takes it and needs less memory.
  *
- * The order is depth first, subgraph by subgraph.  With T threads, T subgraphs are in flight, and
- * the arena is larger by what they need.  The results are the same bits for any number of threads.
- * Costs time and memory in proportion to the nodes, times the values that are alive at once for the
- * arena.
+ * The order is depth first, subgraph by subgraph. With T threads, T subgraphs are in flight, and
+ * the arena is larger accordingly. The results are bit-identical for any number of threads. Time
+ * and memory are proportional to the number of nodes; placing the arena takes that times the
+ * values that are live at once.
  *
  * Nodes that no output needs are run as well; see `cleave_pass_remove_dead()`.
  *
@@ -193,9 +193,9 @@ cleave_program_new (const CleaveGraph *graph, const CleaveProgramOptions *option
  * @options: (nullable): the number of threads and the kind of kernels; %NULL for the defaults
  * @error: return location for a [struct@GLib.Error]
  *
- * Makes a program as [ctor@Cleave.Program.new] does, of a graph that is needed for nothing else:
- * each constant is let go when the last step that reads it has it packed, so that the weights are
- * never there twice.  The graph goes on error too.
+ * Makes a program as [ctor@Cleave.Program.new] does, from a graph that nothing else needs. Each
+ * constant is freed when the last step that reads it has packed it, so that weights never exist
+ * twice. The graph is freed on error, too.
  *
  * Fails as [ctor@Cleave.Program.new] does.
  *
@@ -282,7 +282,7 @@ clear (gpointer data)
  * cleave_program_unref:
  * @program: (nullable) (transfer full): a program
  *
- * Drops a reference; with the last one the program and its memory go.
+ * Drops a reference; the last one frees the program and its memory.
  */
 
 CLEAVE_DEFINE_COUNTED (CleaveProgram, program, clear)
@@ -292,8 +292,9 @@ CLEAVE_DEFINE_COUNTED (CleaveProgram, program, clear)
  * @program: a program made with the option `share`
  * @begin: (out) (optional): where this process has the arena
  *
- * Tells in which file the arena lies, from its begin on: other processes can map it, and read there
- * what this one computes.  Which values lie where, and when, the steps of the program know.
+ * Returns the file that contains the arena, at offset 0. Other processes can map it and read the
+ * values that this process computes. The steps of the program determine where and when each value
+ * is stored.
  *
  * Returns: a descriptor, which the program closes; or -1 if the arena is not shared
  */
@@ -311,17 +312,17 @@ cleave_program_get_arena_file (const CleaveProgram *program, gconstpointer *begi
  * @program: a program
  * @stats: (out caller-allocates): the numbers
  *
- * Says what a run takes.
+ * Returns the memory, steps and threads of the program.
  *
  * Memory is counted as %CLEAVE_MEMORY_CONVENTION says, in the elements' own types, each buffer
- * rounded up to 64 bytes. Inputs count from the begin of the run to their last use, outputs from
- * where they are made to its end. `peak_activation_bytes` is the largest sum of buffers in use at
- * once; with several threads, at the times that the schedule expects.  `arena_bytes` is the same,
- * or a few per cent more: a thread that gets further ahead than expected waits for memory.
+ * rounded up to 64 bytes. Inputs count from the beginning of the run to their last use, outputs
+ * from their computation to its end. `peak_activation_bytes` is the largest sum of buffers in use
+ * at once; with several threads, at the times that the schedule estimates. `arena_bytes` is equal
+ * or a few percent larger. A thread that gets further ahead than estimated waits for memory.
  *
- * `copied_bytes` is what a run moves to join parts that cannot be written in place, and to change
- * the memory order for an op that needs row-major order.  Bringing the inputs in and the outputs
- * out is not part of it.
+ * `copied_bytes` counts the copies in a run of operands of joins that cannot be written in place,
+ * and of values for ops that need row-major order. Loading inputs and storing outputs does not
+ * count.
  */
 void
 cleave_program_get_stats (const CleaveProgram *program, CleaveProgramStats *stats)

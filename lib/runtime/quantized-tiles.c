@@ -7,46 +7,48 @@
 #include "../memory/quantized-group.h"
 #include "quantized-whole.h"
 
-/* Tiles that differ in nothing but their place are of one kind: kernels are prepared once for each.
- * Where a tile begins in the operands and the result is kept for each tile, in bytes. */
+/* Tiles that differ only in their position are of one kind, for which kernels are prepared once.
+ * The table has, for each tile, its kind and the byte offsets at which it begins in the operands
+ * and in the result. */
 
-/* Where an operand of a call is. */
+/* The place of an operand of a call. */
 typedef struct
 {
-  guint outer; /* the operand of the group, or CLEAVE_BODY_ABSENT: it is in between */
-  guint read;  /* of the group: which of a tile's offsets */
-  gint64 at;   /* in between: where in the scratch, in bytes */
+  guint outer; /* the operand of the group, or CLEAVE_BODY_ABSENT for an intermediate value */
+  guint read;  /* of the group: index of the offset in a tile's offsets */
+  gint64 at;   /* intermediate: offset in the scratch memory, in bytes */
 } Source;
 
 /* A call of a kind, ready to run. */
 typedef struct
 {
-  CleaveKernelInstance instance;    /* what the views point to comes with each tile */
-  const CleaveKernelFamily *family; /* NULL: the op's compute */
+  CleaveKernelInstance instance;    /* each tile sets the pointers of the views */
+  const CleaveKernelFamily *family; /* NULL: the op's reference kernel */
   gpointer state;
   CleaveTensorType *types; /* of the operands */
   Source *sources;
-  gint64 to;         /* where in the scratch the result is, in bytes; -1: it is the group's */
-  gboolean is_fused; /* the piece before it does it in registers */
+  gint64 to;                /* offset of the result in the scratch memory in bytes; -1: it is the
+                               group's result */
+  gboolean is_fused;        /* an epilogue of the piece before it */
   CleaveFusedConsumer next; /* the piece after it, if that is fused */
 } Piece;
 
 typedef struct
 {
   CleaveTilePart *parts;
-  Piece *pieces; /* one for each call; those that are not needed have no op */
+  Piece *pieces; /* one for each call; pieces that are not needed have no op */
 } Kind;
 
 typedef struct
 {
-  CleaveWhole *whole; /* NULL: there are tiles */
+  CleaveWhole *whole; /* the kernel that serves the whole group; NULL: there are tiles */
   CleaveBody body;
-  GArray *calls; /* the body's */
-  guint n_reads; /* operands of all calls */
-  guint most;    /* operands of one */
+  GArray *calls; /* of the body */
+  guint n_reads; /* number of operands of all calls */
+  guint most;    /* largest number of operands of a call */
   GPtrArray *kinds;
-  GArray *kind;    /* guint: of each tile */
-  GArray *offsets; /* gint64: of each tile, of its result and of each read */
+  GArray *kind;    /* guint: by tile */
+  GArray *offsets; /* gint64: by tile, of its result and of each operand of a call */
   gint64 tile_bytes, views_bytes;
   gboolean are_rows;
 } Tiles;
@@ -56,10 +58,10 @@ typedef struct
   Tiles *tiles;
   const CleaveKernelInstance *instance;
   CleaveWeights *weights;
-  gsize n_scratch; /* of kernels */
+  gsize n_scratch; /* of the kernels, in bytes */
 } Preparing;
 
-/* Where dimensions lie, the outermost first. */
+/* Sorts the dimensions by stride, the outermost first. */
 static void
 sort_dims (const CleaveView *view, guint *dims)
 {
@@ -73,7 +75,7 @@ sort_dims (const CleaveView *view, guint *dims)
     }
 }
 
-/* Dense, with the dimensions in the order in which they lie in another view of this rank. */
+/* Makes a view dense, with the dimensions in the memory order of another view of the same rank. */
 static void
 lie_as (CleaveView *view, const CleaveView *like)
 {
@@ -103,7 +105,7 @@ find_offset (const CleaveView *view, const CleaveRange *range)
   return offset * (gint64) cleave_element_size (view->type.element);
 }
 
-/* Kinds. */
+/* Kinds */
 
 static gboolean
 is_shape_equal (const CleaveRange *a, const CleaveRange *b)
@@ -113,7 +115,8 @@ is_shape_equal (const CleaveRange *a, const CleaveRange *b)
   return cleave_shape_equal (&x, &y);
 }
 
-/* Whether an operand is read in the same way: constants, which are packed, in the same place. */
+/* Returns whether two tiles read an operand alike. A constant, which is packed, must be read at the
+ * same place. */
 static gboolean
 reads_alike (
     const Preparing *p, const CleaveTilePart *a, const CleaveTilePart *b, guint call, guint operand)
@@ -155,7 +158,7 @@ are_alike (const Preparing *p, const CleaveTilePart *a, const CleaveTilePart *b)
   return TRUE;
 }
 
-/* Pieces. */
+/* Pieces */
 
 static void
 take_outer (const Preparing *p, Piece *piece, guint n, guint from, const CleaveRange *range)
@@ -185,7 +188,7 @@ take_inner (const Kind *kind, Piece *piece, guint n, guint made, const CleaveRan
   piece->sources[n].at = (char *) piece->instance.operands[n].data - at;
 }
 
-/* Among a tile's offsets, after that of the result. */
+/* Returns the index of a call's first operand in a tile's offsets, where the result comes first. */
 static guint
 find_first_read (const CleaveBody *body, guint index)
 {
@@ -224,8 +227,8 @@ take_operands (const Preparing *p, const Kind *kind, guint index, char *at)
   piece->instance.call.n_operands = n;
 }
 
-/* How a value in between lies: as what it overwrites or comes of element by element, else as the
- * group's result. */
+/* Returns the view whose memory order an intermediate value takes: that of the value it overwrites,
+ * or of its operand if the call goes element by element, or else the group's result. */
 static const CleaveView *
 find_like (const Preparing *p, const Kind *kind, guint index, const gint64 *offsets)
 {
@@ -295,7 +298,8 @@ prepare_piece (Preparing *p, const Kind *kind, guint index, const gint64 *offset
   g_clear_pointer (&piece->instance.constants, g_free);
 }
 
-/* Whether it alone reads what the piece before it makes, and overwrites all of that. */
+/* Returns whether a piece is the only reader of the piece before it, and overwrites all of its
+ * result. */
 static gboolean
 overwrites (const Tiles *tiles, const Kind *kind, guint index)
 {
@@ -313,7 +317,7 @@ overwrites (const Tiles *tiles, const Kind *kind, guint index)
                              &before->instance.results[0].type.shape);
 }
 
-/* A bound of what a piece makes, such as a Relu, is kept by the piece itself. */
+/* Fuses a bound, such as a Relu, into the piece before it, as an epilogue. */
 static void
 fuse_bound (const Tiles *tiles, const Kind *kind, guint index)
 {
@@ -337,7 +341,7 @@ fuse_bound (const Tiles *tiles, const Kind *kind, guint index)
   piece->is_fused = TRUE;
 }
 
-/* Takes the parts. */
+/* Makes a kind, and takes ownership of `parts`. */
 static Kind *
 kind_new (Preparing *p, CleaveTilePart *parts)
 {
@@ -345,7 +349,8 @@ kind_new (Preparing *p, CleaveTilePart *parts)
   guint n_calls = tiles->body.calls->len;
   g_autofree gint64 *offsets = g_new0 (gint64, n_calls);
   gint64 n_bytes = cleave_tile_place (parts, &tiles->body, offsets);
-  g_autofree char *memory = g_malloc ((gsize) n_bytes + 64); /* apart, as the scratch will be */
+  g_autofree char *memory = g_malloc ((gsize) n_bytes + 64); /* aligned to 64 bytes below, as
+                                                                the scratch memory will be */
   char *at = memory + (64 - (gsize) memory % 64) % 64;
   Kind *kind = g_new0 (Kind, 1);
 
@@ -380,7 +385,7 @@ kind_free (Kind *kind, const CleaveBody *body)
   g_free (kind);
 }
 
-/* Tiles. */
+/* Tiles */
 
 static void
 add_offsets (const Preparing *p, const CleaveTilePart *parts)
@@ -452,7 +457,7 @@ tiles_clear (Tiles *tiles)
   g_array_set_size (tiles->offsets, 0);
 }
 
-/* FALSE: one of them is none. */
+/* Adds all tiles. Returns FALSE if one of them is impossible. */
 static gboolean
 add_tiles (Preparing *p, const CleaveShape *tile)
 {
@@ -490,7 +495,8 @@ align (gint64 n_bytes)
   return (n_bytes + 63) / 64 * 64;
 }
 
-/* Whether what is cut lies outermost, and the last call reads nothing of the group's operands. */
+/* Returns whether only the outermost dimension is cut, and the last call reads no operand of the
+ * group. */
 static gboolean
 are_rows (const Preparing *p, const CleaveShape *tile)
 {
@@ -547,7 +553,7 @@ prepare (const CleaveKernelInstance *instance,
   tile = choose (&p);
   if (!add_tiles (&p, &tile))
     {
-      /* The whole is a tile: a group is made only of what is. */
+      /* use a single tile, which is always possible */
       tiles_clear (tiles);
       tile = instance->results[0].type.shape;
       add_tiles (&p, &tile);
@@ -559,7 +565,7 @@ prepare (const CleaveKernelInstance *instance,
   return TRUE;
 }
 
-/* Running. */
+/* Running */
 
 static void
 run_piece (const Tiles *tiles,

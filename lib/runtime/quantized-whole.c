@@ -5,28 +5,28 @@
 #include "kernels/places.h"
 #include "written-conv.h"
 
-/* A kernel and the node that it is asked for. */
+/* A kernel, and the call that it was prepared for. */
 typedef struct
 {
   const CleaveKernelFamily *family; /* NULL: none */
   gpointer state;
-  CleaveKernelInstance instance;  /* but for the views */
-  CleaveView operands[2], result; /* data is found when it is run */
+  CleaveKernelInstance instance;  /* without the views */
+  CleaveView operands[2], result; /* the data pointers are set at each run */
   CleaveTensorType types[3];
 } Step;
 
 struct _CleaveWhole
 {
-  CleaveWrittenConv *conv; /* one of these */
+  CleaveWrittenConv *conv; /* one of the four is set */
   CleaveWrittenTable *table;
   CleaveWrittenAdd *add;
   CleaveWrittenMean *mean;
-  Step step;             /* of the group's operands */
-  Step after;            /* of its result, byte by byte */
-  guint from[2], n_from; /* operands of the group that it reads */
+  Step step;             /* from the group's operands */
+  Step after;            /* table from its result to the result, or without a family */
+  guint from[2], n_from; /* the operands of the group that it reads */
 };
 
-/* Of a node with so many operands, the second of which may be constant. */
+/* Prepares the kernel of a call of `n_operands` operands. `constant` is the second one, or NULL. */
 static gboolean
 step_prepare (Step *step,
               const CleaveOp *op,
@@ -67,7 +67,8 @@ step_clear (Step *step)
     step->family->free (step->state);
 }
 
-/* `x` is the data of each operand; that of constants is known. */
+/* Runs a kernel. `x` has the data pointers of the first `n_x` operands; those of constants are
+ * known. */
 static void
 step_run (const Step *step,
           const CleaveKernelInstance *group,
@@ -103,7 +104,7 @@ prepare_conv (CleaveWhole *whole,
                        weights, n_scratch);
 }
 
-/* Byte by byte, from x to the result; they may be the same. */
+/* Prepares a table that maps the bytes of x to y. They may be the same value. */
 static gboolean
 prepare_table (Step *step,
                const CleaveWrittenTable *table,

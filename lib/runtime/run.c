@@ -72,7 +72,7 @@ get_time (void)
   return now.tv_sec * G_GINT64_CONSTANT (1000000000) + now.tv_nsec;
 }
 
-/* A step of a sequence, by a thread that may be another one. */
+/* Runs a step of a sequence, on its own thread or another one. */
 static void
 run_task (const CleaveProgram *program, guint step, guint sequence, guint thread)
 {
@@ -86,7 +86,7 @@ run_task (const CleaveProgram *program, guint step, guint sequence, guint thread
     event->end = get_time ();
 }
 
-/* All steps on one thread, in an order that is right for any arena. */
+/* Runs all steps on one thread, in an order that is valid for every arena. */
 static void
 run_in_order (const CleaveProgram *program)
 {
@@ -137,7 +137,7 @@ is_all_finished (const CleaveProgram *program)
   return TRUE;
 }
 
-/* Whether all that a step waits for is done. */
+/* Returns whether all waits of a step have ended. */
 static gboolean
 is_ready (const CleaveProgram *program, guint step)
 {
@@ -154,8 +154,8 @@ is_ready (const CleaveProgram *program, guint step)
   return TRUE;
 }
 
-/* Runs steps of a sequence until one has to wait, unless somebody else is at it.  FALSE: it ran
- * none. */
+/* Runs steps of a sequence until one has to wait. Returns FALSE if it ran none, or if another
+ * thread runs the sequence. */
 static gboolean
 advance (CleaveProgram *program, guint sequence, guint thread)
 {
@@ -192,8 +192,7 @@ can_advance (const CleaveProgram *program, guint sequence)
          is_ready (program, schedule->sequence[sequence][i]);
 }
 
-/* The sequence of a thread that is not there, because its core has something else to do, is
- * anybody's. */
+/* Runs steps of another thread's sequence, whose core may be busy with other work. */
 static gboolean
 advance_another (CleaveProgram *program, guint thread)
 {
@@ -209,9 +208,9 @@ advance_another (CleaveProgram *program, guint thread)
   return FALSE;
 }
 
-/* A thread goes on with its own sequence, whose memory is in its cache; where that has to wait for
- * longer than a step handed over takes, with another; and with nothing to do at all it leaves the
- * core to others after a while. */
+/* Runs the steps of a thread. It stays with its own sequence, whose memory is in its cache. If that
+ * waits for longer than a handover takes, the thread helps with another sequence. If there is
+ * nothing to do for long, it sleeps to leave the core to others. */
 static void
 run_sequences (CleaveProgram *program, guint thread)
 {
@@ -233,7 +232,7 @@ run_sequences (CleaveProgram *program, guint thread)
     }
 }
 
-/* Threads that have steps at all: the schedule fills the first ones first. */
+/* Returns the number of threads that have steps. The schedule fills the first threads first. */
 static guint
 count_busy (const CleaveSchedule *schedule)
 {
@@ -244,8 +243,8 @@ count_busy (const CleaveSchedule *schedule)
   return n;
 }
 
-/* Where OpenMP gives fewer threads than there are sequences (it is told to, or this is itself a
- * parallel region), those that there are do them all. */
+/* Runs all sequences in a parallel region. OpenMP may provide fewer threads than there are
+ * sequences, as in a nested region; those threads run all of them. */
 static void
 run_region (CleaveProgram *program)
 {
@@ -255,8 +254,9 @@ run_region (CleaveProgram *program)
   run_sequences (program, (guint) omp_get_thread_num ());
 }
 
-/* A thread that forks leaves those that libgomp keeps for it in the parent, and would wait for them
- * in its next region for ever.  What it begins in the child gets threads of its own. */
+/* A thread that forks leaves the threads that libgomp keeps for it in the parent, and its next
+ * parallel region in the child would wait for them forever. In the child, each region therefore
+ * begins in a new thread, for which libgomp makes new ones. */
 static _Thread_local gboolean leaves_threads, has_lost_threads;
 
 static gboolean
@@ -318,9 +318,8 @@ run_threads (CleaveProgram *program)
  *
  * Reads the inputs, runs every step, writes the outputs.
  *
- * Allocates nothing, takes no lock and cannot fail.  Opens one parallel region, or none where one
- * thread has all the steps.  A program has one arena, so that it must not run twice at the same
- * time.
+ * Allocates nothing, takes no lock and cannot fail. Opens one parallel region, or none if one
+ * thread has all steps. A program has one arena, so it must not run twice at the same time.
  *
  * A process may fork between two runs, and its child runs its copy of the program, or others.  If
  * the parent had threads by then, each run of the child begins in a new one, which takes some 0.1

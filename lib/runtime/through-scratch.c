@@ -6,9 +6,10 @@
 
 typedef struct
 {
-  const CleaveKernelFamily *family; /* NULL: the op's compute */
+  const CleaveKernelFamily *family; /* NULL: the op's reference kernel */
   gpointer state;
-  gsize n_bytes, at; /* of the result, behind the scratch of the kernel */
+  gsize n_bytes, at; /* bytes of the result, and its offset behind the kernel's own scratch
+                        memory */
 } Through;
 
 static void

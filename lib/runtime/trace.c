@@ -38,7 +38,7 @@ add_microseconds (GString *out, const char *key, gint64 nanoseconds)
                           (int) (nanoseconds % 1000));
 }
 
-/* Why it did not begin earlier: steps of other threads that it has to wait for. */
+/* Adds the waits of a step, which show why it did not begin earlier: pairs of thread and count. */
 static void
 add_waits (GString *out, const CleaveWaits *waits, guint step)
 {
@@ -76,14 +76,14 @@ add_event (GString *out, const CleaveProgram *program, guint step, gint64 begin)
  * cleave_program_dup_trace:
  * @program: a program made with the option `trace`
  *
- * Tells when each step of the last run began, how long it took and which thread ran it, in the
+ * Returns when each step of the last run began, how long it took and which thread ran it, in the
  * [Trace Event
- * Format](https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU) that
- * Perfetto and the tracing pages of Chromium read: one complete event a step, its category the op
- * of the node or what else the step does, times in microseconds from the first step on.  Steps that
- * only wait for others, or are done along with the one before them, take no time.  `sequence` and
- * `index` say where the schedule put the step, `waits` which sequences must have done how many
- * steps before it begins.
+ * Format](https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU) of
+ * Perfetto and Chromium's tracing pages. There is one complete event per step. Its category is the
+ * op of the node or the kind of the step; times are in microseconds since the first step. Steps
+ * that only wait, and fused steps, take no time. `sequence` and `index` are the step's place in
+ * the schedule. `waits` lists pairs of a sequence and the number of its steps that must be done
+ * before the step begins.
  *
  * Returns: (transfer full) (nullable): the JSON text, or %NULL if the program was not made with
  * that option or has not run yet

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* Of scales and constants: no sum is infinite, and no product a NaN. */
+/* Limit on scales and constants: no sum becomes infinite, and no product NaN. */
 #define MOST 0x1p100
 
 extern const CleaveOp cleave_op_add, cleave_op_mul, cleave_op_global_average_pool,
@@ -21,7 +21,7 @@ kernel_of_add (const CleaveCall *call)
 static const char *const operand_names[] = { "x", "y", NULL };
 static const char *const result_names[] = { "z", NULL };
 
-/* For kernels alone: no graph holds them. */
+/* Used by kernels only; no graph contains them. */
 const CleaveOp cleave_op_written_add = { .name = "WrittenAdd",
                                          .operands = operand_names,
                                          .results = result_names,
@@ -30,7 +30,7 @@ const CleaveOp cleave_op_written_add = { .name = "WrittenAdd",
                                          .attrs_size = sizeof (CleaveWrittenAdd),
                                          .kernel = kernel_of_add };
 
-/* Floats that are known, and no large ones. */
+/* Reads a float constant of moderate magnitude (at most MOST). */
 static gboolean
 read_constant (const CleaveWrittenSearch *s, guint from, CleaveWrittenX *x)
 {
@@ -69,12 +69,13 @@ read_terms (CleaveWrittenSearch *s, const CleaveBodyCall *call, CleaveWrittenAdd
   return n_constants < 2;
 }
 
-#define BYTE_MOST 255.   /* less a zero point or not */
-#define SURE_LEAST 0.375 /* else many are unsure */
+#define BYTE_MOST 255.   /* largest 8-bit value, with or without a zero point */
+#define SURE_LEAST 0.375 /* below this, too many results would be ambiguous */
 
-/* Each of the floats' steps, a product or quotient of each term, their sum and what makes a byte of
- * it, rounds by 2^-24 of what it makes at most; so do factors, the addend and the steps with them.
- * No more than 12 of these are of what is largest. */
+/* Plans the fast path. Each float operation of the reference (a product or quotient for each term,
+ * their sum, the quantization) rounds by at most 2^-24 of its result, and so do the factors, the
+ * addend and the operations with them. At most 12 of these roundings are of the largest magnitude.
+ */
 static void
 plan_few_steps (CleaveWrittenAdd *add)
 {

@@ -26,7 +26,7 @@ cleave_written_conv_is (const CleaveCall *call)
 static const char *const operand_names[] = { "x", "w", NULL };
 static const char *const result_names[] = { "y", NULL };
 
-/* For kernels alone: no graph holds it. */
+/* Used by kernels only; no graph contains it. */
 const CleaveOp cleave_op_written_conv = { .name = "WrittenConv",
                                           .operands = operand_names,
                                           .results = result_names,
@@ -47,7 +47,7 @@ cleave_written_conv_free (CleaveWrittenConv *conv)
   g_free (conv);
 }
 
-/* A bias is dequantised, or a constant of floats. */
+/* Reads the bias, which is dequantized or a float constant. */
 static gboolean
 read_bias (CleaveWrittenSearch *s, const CleaveBodyCall *conv, gint64 n, float *bias)
 {
@@ -74,7 +74,7 @@ read_bias (CleaveWrittenSearch *s, const CleaveBodyCall *conv, gint64 n, float *
   return TRUE;
 }
 
-/* Where the channels of the result are in the weights of a product. */
+/* Returns the dimension of the weights with the channels of the result. */
 static guint
 find_columns (const CleaveBodyCall *call)
 {
@@ -86,7 +86,7 @@ find_columns (const CleaveBodyCall *call)
              : 1;
 }
 
-/* Weights are constant bytes whose zero points are what packing takes away. */
+/* Reads the weights: 8-bit constants whose zero point is the one that packing subtracts. */
 static gboolean
 read_weights (const CleaveBodyCall *conv, gint64 n, CleaveWrittenConv *to)
 {
@@ -113,13 +113,14 @@ read_weights (const CleaveBodyCall *conv, gint64 n, CleaveWrittenConv *to)
 gint32
 cleave_written_conv_round (const CleaveWrittenConv *conv, float sum)
 {
-  const float beyond = 1 << 20; /* all bytes, and within integers */
+  const float beyond = 1 << 20; /* beyond all 8-bit values, and exact as an integer */
   float value = MIN (sum / conv->y_scale, beyond);
 
   return CLAMP ((gint32) rintf (MAX (value, -beyond)), conv->least, conv->most);
 }
 
-/* [M, K] as M pixels of K channels; all but the dimension before that are 1. */
+/* Returns whether a matrix [M, K] can be read as M pixels of K channels: all leading dimensions but
+ * the last of them are 1. */
 static gboolean
 is_of_rows (const CleaveShape *shape)
 {
@@ -147,7 +148,7 @@ cleave_written_conv_view (const CleaveWrittenConv *conv, const CleaveView *view)
   return pixels;
 }
 
-/* A product of a matrix by constants, with a bias at most. */
+/* Returns whether a call multiplies a matrix by constants, with at most a bias. */
 static gboolean
 is_product (const CleaveBodyCall *call)
 {
@@ -179,7 +180,7 @@ find_main (CleaveWrittenSearch *s, guint from, CleaveWrittenConv *to)
   return call != NULL && is_product (call) ? call : NULL;
 }
 
-/* The weights of a product are [K, N], or [N, K]. */
+/* Makes the view of the weights. Those of a product are [K, N] or [N, K]. */
 static void
 view_weights (CleaveWrittenConv *to)
 {

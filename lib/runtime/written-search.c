@@ -75,7 +75,8 @@ cleave_written_read_scales (
          cleave_written_read_numbers (s, call, ZERO, n, zero);
 }
 
-/* The Relus and Clips before it, as bounds of the sum: what was found is done after the next. */
+/* Reads the Relus and Clips before the end as bounds. The search goes backwards: each bound found
+ * runs before those found earlier. */
 static gboolean
 read_bounds (CleaveWrittenSearch *s, guint *from, float *least, float *most)
 {
@@ -117,7 +118,7 @@ cleave_written_read_x (CleaveWrittenSearch *s, guint from, CleaveWrittenX *x)
   return TRUE;
 }
 
-/* Less the zero point. */
+/* Returns the quantized value minus the zero point. */
 static gint32
 quantise (float value, const CleaveWrittenEnd *end)
 {

@@ -22,7 +22,7 @@ kernel (const CleaveCall *call)
 static const char *const operand_names[] = { "x", NULL };
 static const char *const result_names[] = { "y", NULL };
 
-/* For kernels alone: no graph holds it. */
+/* Used by kernels only; no graph contains it. */
 const CleaveOp cleave_op_written_table = { .name = "WrittenTable",
                                            .operands = operand_names,
                                            .results = result_names,
@@ -31,16 +31,17 @@ const CleaveOp cleave_op_written_table = { .name = "WrittenTable",
                                            .attrs_size = sizeof (CleaveWrittenTable),
                                            .kernel = kernel };
 
-/* The group, of all 256 bytes along a dimension that has more than one element: all calls are of
- * elements there. */
+/* The evaluation of a group on all 256 bytes. They are stored along the largest dimension of the
+ * result, which must have more than one element. All calls go element by element along it. */
 typedef struct
 {
   const CleaveKernelInstance *group;
   CleaveBody body;
   CleaveShape shape;
-  const CleaveBodyCall *pool; /* gives what it reads; NULL: there is none */
+  const CleaveBodyCall *pool; /* the MaxPool, which is treated as the identity; NULL if there
+                                 is none */
   guint8 bytes[N_BYTES];
-  CleaveView *values; /* of each call */
+  CleaveView *values; /* by call */
 } Evaluation;
 
 static gboolean
@@ -90,7 +91,7 @@ find_operand (Evaluation *e, guint from, guint *outer, CleaveView *view)
   return TRUE;
 }
 
-/* FALSE: it is not served. */
+/* Evaluates one call. Returns FALSE if a table cannot replace it. */
 static gboolean
 evaluate_call (Evaluation *e, guint index, guint *outer)
 {
@@ -141,7 +142,8 @@ evaluate (Evaluation *e, CleaveWrittenTable *to)
   return fits;
 }
 
-/* Whether all that it reads is dequantised by a scale above 0. */
+/* Returns whether a call is a MaxPool of a value that is dequantized with a positive scale, so that
+ * the order of values is kept. */
 static gboolean
 find_pool (Evaluation *e, guint index)
 {
