@@ -6,7 +6,7 @@
 /* Finds the location of every value, as the first part of making a CleaveStorage, in three walks:
  * 1. forwards: a view shares its operand's buffer, every other value has a buffer of its own;
  * 2. backwards, from results to operands (settle.c): an operand of a join moves into the join's
- * buffer, and an operand that dies moves to where the result that overwrites it will be;
+ * buffer. An operand that dies moves to where the result that overwrites it will be;
  * 3. forwards: views follow their operands. */
 
 void cleave_storage_find_assignments (CleaveStorage *storage, const CleaveGraph *graph);

@@ -136,7 +136,7 @@ CleaveStorage *cleave_storage_new_like (const CleaveGraph *graph,
                                         const GPtrArray *order,
                                         const CleaveStorage *like);
 /* Assigns buffers for the order of `like`, but stages every operand that would occupy the buffer of
- * a much larger join for a long time, even if that raises the peak. Returns NULL if there is none.
+ * a much larger join for long. That may raise the peak. Returns NULL if there is no such operand.
  */
 CleaveStorage *cleave_storage_new_staged (const CleaveGraph *graph,
                                           const GPtrArray *order,
@@ -215,8 +215,8 @@ gboolean cleave_storage_find_waiting (const CleaveStorage *storage, gboolean **s
  * Returns FALSE if nothing new is marked. */
 gboolean cleave_storage_find_windows (const CleaveStorage *storage, gboolean **staged);
 
-/* Returns a lower bound in bytes for the peak after staging: the peak if the buffers of all
- * operands that are in `staged` but not in `before` took no memory. `before` may be NULL. */
+/* Returns a lower bound in bytes for the peak after staging. It ignores the buffers of all operands
+ * that are in `staged` but not in `before`. `before` may be NULL. */
 gint64 cleave_storage_bound_staged (const CleaveStorage *storage,
                                     const gboolean *before,
                                     const gboolean *staged);

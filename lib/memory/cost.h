@@ -18,8 +18,8 @@
 double cleave_cost_of_macs (double macs);
 /* Returns the cost of multiply-adds in strips, which have few rows and halos that cross vectors. */
 double cleave_cost_of_macs_in_strips (double macs);
-/* Returns the cost of a graph that is, or may be, cut into strips: multiply-adds, steps, and
- * weights that do not stay in the caches from one strip to the next. */
+/* Returns the cost of a graph that is, or may be, cut into strips. It counts multiply-adds, steps,
+ * and weights that do not stay in the caches from one strip to the next. */
 double cleave_cost_in_strips (const CleaveGraph *graph);
 /* Returns the cost of bytes that a step reads or writes. The first 512 KiB are in the caches, the
  * rest is not. */

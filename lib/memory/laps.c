@@ -17,8 +17,8 @@
  * one after the other, so only programs of one thread have laps. */
 
 /* Ignore buffers below 1/32 of the peak: with 1/8 or 1/256, the arenas of five fitted networks are
- * the same within 5 %. Ignore times at which less than half of the peak is in use: if the full peak
- * were required, a fitted residual network would take 790,784 bytes instead of 580,352. */
+ * the same within 5 %. Ignore times at which less than half of the peak is in use. With the full
+ * peak in place of half, a fitted residual network takes 790,784 bytes instead of 580,352. */
 #define MIN_PART 32
 #define BUSY 2
 
@@ -169,8 +169,8 @@ find_places (Lapping *l, const CleaveGraph *graph)
 
 /* In the functions below, strips of y are written over x, which dies meanwhile. */
 
-/* Returns the offset of x behind y in bytes, so that no write to y destroys bytes of x that the
- * same step or a later one touches. */
+/* Returns the offset of x from the beginning of y in bytes, so that no write to y destroys bytes of
+ * x that the same step or a later one touches. */
 static gint64
 find_shift (const Place *x, const Place *y)
 {
@@ -206,8 +206,8 @@ count_both (const Place *x, const Place *y, gint64 shift)
   return MAX (y->n_bytes, shift + x->n_bytes);
 }
 
-/* Returns whether the lap lowers memory use where it is highest. Where only x or only y existed
- * before, the larger shared buffer must not create a peak as high. */
+/* Returns whether the lap lowers memory use where it is highest. The larger shared buffer must not
+ * create a peak as high while only x or only y exists. */
 static gboolean
 is_gain (const Lapping *l, const Place *x, const Place *y, gint64 shift)
 {

@@ -14,8 +14,8 @@ typedef struct
 } CleaveOrderCandidate;
 
 /* Combines orders. Cuts all of them at the points where they have executed the same set of nodes,
- * and takes the lowest-peak stretch between two cuts, so that each stage of a graph has the order
- * that suits it. The first candidate must be measured.
+ * and takes the lowest-peak stretch between two cuts. So each stage of a graph has the order that
+ * suits it. The first candidate must be measured.
  *
  * Returns NULL if one order is best everywhere or the combination has no lower peak. If an order
  * must be measured before that can be decided, returns NULL and sets `*unknown` to it; otherwise

@@ -34,8 +34,8 @@
 #define AGAIN_PER_NS 80
 /* Speedup of ops that do not go element by element, relative to the model in cost.c. */
 #define ELEMENTS_GAIN 1.6
-/* Indices per ns that a Gather or Scatter looks up: each piece of the channels looks up all of
- * them. And bytes per ns that it moves. */
+/* Indices per ns that a Gather or Scatter looks up, and bytes per ns that it moves. Each piece of
+ * the channels looks up all indices. */
 #define PLACES_PER_NS 0.29
 #define MOVED_PER_NS 200
 

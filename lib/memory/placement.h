@@ -11,7 +11,7 @@ typedef struct
   const gint64 *stride; /* by dimension, in elements; may be shared with other locations */
 } CleaveLocation;
 
-/* Where a dimension of the operand of a VIEW op appears in the result. */
+/* The place of a dimension of a VIEW op's operand in the result. */
 typedef struct
 {
   gint64 offset, stride; /* 0: it does not appear */

@@ -67,8 +67,8 @@ find_main (const CleaveBody *body, guint *index)
   return found;
 }
 
-/* Finds the only call that reads a value, and as which operand. Returns FALSE if there is not
- * exactly one. */
+/* Finds the only call that reads a value, and the index of the operand. Returns FALSE if there is
+ * not exactly one. */
 static gboolean
 find_reader (const CleaveBody *body, guint from, guint *index, guint *operand)
 {

@@ -74,9 +74,9 @@ join_to (CleaveAssignment *assignment, guint whole, guint part)
 }
 
 /* Returns the value that an operand of a join is another shape of, if that value can be stored
- * where the operand belongs: with its own strides, its elements are then where the join has them.
- * NULL if there is none, or if it is a small part of the join: copying a little costs less than
- * the memory of a join that is there much earlier (1.5 times in a fitted stereo network).
+ * where the operand belongs. With its own strides, its elements are then where the join has them.
+ * NULL if there is none, or if the value is a small part of the join. Copying a small part costs
+ * less than allocating the join that much earlier: 1.5 times the memory in a fitted stereo network.
  *
  *     boxes [1, 3, 40, 40, 85] -Reshape-> [1, 4800, 85] -Concat-> [1, 6300, 85] */
 static CleaveAssignment *
@@ -216,8 +216,8 @@ is_read_otherwise (const CleaveStorage *storage, const CleaveNode *node, const C
   return FALSE;
 }
 
-/* Returns whether x is a join of which some operand would have to be copied if `node` overwrote x:
- * it is read later, or belongs to a later join together with the others. */
+/* Returns whether x is a join, and overwriting it by `node` would make a copy of an operand
+ * necessary. That operand is read later, or all operands belong to a later join. */
 static gboolean
 has_parts_that_stay (const CleaveStorage *storage,
                      const CleaveNode *node,
@@ -253,7 +253,8 @@ is_part (const CleaveAssignment *x)
   return FALSE;
 }
 
-/* Returns whether `node` is the only thing computed from `other` in the end, element by element. */
+/* Returns whether `other` is `node`, or a chain of element-wise nodes with one reader each leads
+ * from `other` to `node`. */
 static gboolean
 leads_to (const CleaveNode *other, const CleaveNode *node)
 {

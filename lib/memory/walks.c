@@ -116,8 +116,8 @@ compare_subtrees (gconstpointer a, gconstpointer b)
 }
 
 /* Returns the bytes needed to compute a node's value if its operands are computed one after the
- * other, those first that need most memory beyond their own size (Sethi and Ullman's rule, optimal
- * for trees). */
+ * other. Operands that need most memory beyond their own size come first (Sethi and Ullman's rule,
+ * optimal for trees). */
 static gint64
 estimate (const CleaveNode *node, const Subtree *subtrees, GArray *operands)
 {
@@ -163,7 +163,7 @@ weigh (const CleaveGraph *graph, const GPtrArray *order)
   return weight;
 }
 
-/* Whether some node has a heavier operand after a lighter one. */
+/* Returns whether some node has a heavier operand after a lighter one. */
 static gboolean
 is_heavier_later (const CleaveGraph *graph, const gint64 *weight)
 {
@@ -300,8 +300,8 @@ count_uses (const CleaveNode *node)
   return n;
 }
 
-/* Notes in all readers, also through views, that an operand exists. Those that miss no other become
- * ready. */
+/* Notes in all readers, also through views, that an operand exists. Readers that miss no other
+ * become ready. */
 static void
 tell_readers (Eager *eager, CleaveNode *node)
 {

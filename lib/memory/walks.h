@@ -5,8 +5,8 @@
 
 /* Orders of all nodes, found by walks from the outputs up or from the inputs down. */
 
-/* Returns a depth-first order: visits the operands of a node one after the other, so that the
- * values for one chunk are computed, used and freed before the next chunk begins. `weight`, by node
+/* Returns a depth-first order, which visits the operands of a node one after the other. The values
+ * for one chunk are then computed, used and freed before the next chunk begins. `weight`, by node
  * id, makes the heaviest operand come first; NULL: operands in their own order. */
 GPtrArray *cleave_walk_depth_first (const CleaveGraph *graph, const gint64 *weight);
 /* Returns the depth-first order in which the operand that needs most memory beyond its own result

@@ -24,7 +24,7 @@ struct _CleaveConstants
   CleaveWeights *weights;
   GHashTable *uses; /* Use, by base tensor or by node */
   GPtrArray *ended; /* CleaveNode: one of its uses has ended */
-  GError *error;    /* for the first value for which memory ran out */
+  GError *error;    /* the first allocation that failed */
 };
 
 static void

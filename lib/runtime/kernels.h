@@ -30,8 +30,8 @@ typedef enum {
 } CleaveEpilogueKind;
 
 /* An epilogue op: a fused consumer cheap enough to be applied in registers before the head's kernel
- * stores. Its result overwrites the head's result, or is part of an expression pattern such as
- * x * clip (x + 3): intermediate values are not stored, and the last one overwrites x. */
+ * stores. Its result overwrites the head's result, or is an intermediate value of an expression
+ * pattern. An example is x * clip (x + 3): the kernel stores only the last value, over x. */
 typedef struct
 {
   CleaveEpilogueKind op;

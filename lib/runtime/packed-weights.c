@@ -25,7 +25,7 @@ struct _CleaveWeights
   const GArray *stored; /* CleavePackedWeight: existing copies in the order in which they will
                            be asked for, or NULL */
   gint64 n_bytes;
-  GError *error; /* for the first copy for which memory ran out */
+  GError *error; /* the first allocation that failed */
 };
 
 static void

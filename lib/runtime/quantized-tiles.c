@@ -227,8 +227,8 @@ take_operands (const Preparing *p, const Kind *kind, guint index, char *at)
   piece->instance.call.n_operands = n;
 }
 
-/* Returns the view whose memory order an intermediate value takes: that of the value it overwrites,
- * or of its operand if the call goes element by element, or else the group's result. */
+/* Returns the view whose memory order an intermediate value takes. This is the value that it
+ * overwrites, else its operand if the call goes element by element, else the group's result. */
 static const CleaveView *
 find_like (const Preparing *p, const Kind *kind, guint index, const gint64 *offsets)
 {
@@ -349,8 +349,8 @@ kind_new (Preparing *p, CleaveTilePart *parts)
   guint n_calls = tiles->body.calls->len;
   g_autofree gint64 *offsets = g_new0 (gint64, n_calls);
   gint64 n_bytes = cleave_tile_place (parts, &tiles->body, offsets);
-  g_autofree char *memory = g_malloc ((gsize) n_bytes + 64); /* aligned to 64 bytes below, as
-                                                                the scratch memory will be */
+  g_autofree char *memory = g_malloc ((gsize) n_bytes + 64); /* space to align it to 64 bytes,
+                                                                as the scratch memory will be */
   char *at = memory + (64 - (gsize) memory % 64) % 64;
   Kind *kind = g_new0 (Kind, 1);
 

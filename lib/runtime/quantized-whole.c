@@ -22,7 +22,8 @@ struct _CleaveWhole
   CleaveWrittenAdd *add;
   CleaveWrittenMean *mean;
   Step step;             /* from the group's operands */
-  Step after;            /* table from its result to the result, or without a family */
+  Step after;            /* a table from the step's result to the group's result, in place; no
+                            family if it is not needed */
   guint from[2], n_from; /* the operands of the group that it reads */
 };
 

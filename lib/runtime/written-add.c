@@ -72,10 +72,10 @@ read_terms (CleaveWrittenSearch *s, const CleaveBodyCall *call, CleaveWrittenAdd
 #define BYTE_MOST 255.   /* largest 8-bit value, with or without a zero point */
 #define SURE_LEAST 0.375 /* below this, too many results would be ambiguous */
 
-/* Plans the fast path. Each float operation of the reference (a product or quotient for each term,
- * their sum, the quantization) rounds by at most 2^-24 of its result, and so do the factors, the
- * addend and the operations with them. At most 12 of these roundings are of the largest magnitude.
- */
+/* Plans the fast path. Each float operation of the reference rounds by at most 2^-24 of its result:
+ * a product or quotient for each term, their sum, and the quantization. The factors, the addend and
+ * the operations with them round as much. At most 12 of these roundings are of the largest
+ * magnitude. */
 static void
 plan_few_steps (CleaveWrittenAdd *add)
 {

@@ -180,7 +180,7 @@ find_main (CleaveWrittenSearch *s, guint from, CleaveWrittenConv *to)
   return call != NULL && is_product (call) ? call : NULL;
 }
 
-/* Makes the view of the weights. Those of a product are [K, N] or [N, K]. */
+/* Makes the view of the weights. The weights of a product are [K, N] or [N, K]. */
 static void
 view_weights (CleaveWrittenConv *to)
 {

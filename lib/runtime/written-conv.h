@@ -35,7 +35,7 @@ typedef struct
   gint32 x_zero, y_zero;
   gint32 least, most;    /* bounds of the result minus its zero point */
   float *w_scale, *bias; /* by channel of the result */
-  CleaveTensor *w;       /* 8-bit values */
+  CleaveTensor *w;       /* 8-bit weights */
   CleaveView w_view;     /* the same, as weights of a convolution */
   guint w_columns;       /* the dimension of w with the channels of the result */
   gboolean is_product;

@@ -8,8 +8,8 @@ typedef struct
   gint64 begin, end;
 } Gap;
 
-/* The same gaps in two trees: by begin to find neighbors, and by size to find one that is large
- * enough. */
+/* The gaps in two trees: by begin to find neighbors, and by size to find one that is large enough.
+ */
 typedef struct
 {
   GTree *by_begin;

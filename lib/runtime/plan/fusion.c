@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Finds fused consumers: steps that come right after a step (the head) on its thread, wait for no
- * other thread, and go element by element through memory laid out as the head's result. Each part
- * of the result then passes through all of them while it is in the cache. The order of computations
- * for each element and the locations stay the same.
+/* Finds fused consumers: steps that come right after a step (the head) on its thread and wait for
+ * no other thread. They go element by element through memory laid out as the head's result. Each
+ * part of the result then passes through all of them while it is in the cache. The order of
+ * computations for each element and the locations stay the same.
  *
  * The first consumers may be epilogue ops, which the head's kernel applies in registers. It never
  * stores the intermediate values of an expression pattern, so these steps do not wait for memory.
@@ -181,8 +181,8 @@ find_w (const CleaveView *y,
 }
 
 /* Describes a step as an epilogue op on the value `so_far` in registers: the head's y, or an
- * intermediate value of an expression pattern, which is not stored and so need not be laid out like
- * y. Returns FALSE if it is none. */
+ * intermediate value of an expression pattern. The latter is not stored and so need not be laid out
+ * like y. Returns FALSE if the step is no epilogue op. */
 static gboolean
 find_epilogue_op (const Group *group, const CleaveView *so_far, CleaveFusedConsumer *consumer)
 {
@@ -202,8 +202,8 @@ find_epilogue_op (const Group *group, const CleaveView *so_far, CleaveFusedConsu
   epilogue_op->begins_pattern = so_far == y && !are_same (&instance->results[0], y);
   epilogue_op->op =
       consumer->family->epilogue_op (consumer->state, instance, epilogue_op->v, epilogue_op);
-  if (epilogue_op->op == CLEAVE_EPILOGUE_NORMALISE) /* by channels, where the head's own result
-                                                       is */
+  if (epilogue_op->op == CLEAVE_EPILOGUE_NORMALISE) /* needs y's channels, and a result laid
+                                                       out like y */
     return epilogue_op->c == group->along && lie_alike (&instance->results[0], y);
   return epilogue_op->op != CLEAVE_EPILOGUE_NONE && instance->call.n_operands <= 2;
 }

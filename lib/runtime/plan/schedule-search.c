@@ -12,8 +12,8 @@
 
 #include <math.h>
 
-/* A schedule may take this many times the time of the fastest, if its memory comes down to this
- * fraction. */
+/* A slower schedule is taken if it needs at most MAX_SLOWER times the time of the fastest and at
+ * most MAX_LEFT times its memory. */
 #define MAX_SLOWER 1.02
 #define MAX_LEFT 0.95
 /* Less memory usually takes more time: at this many times the fastest, the search stops lowering
