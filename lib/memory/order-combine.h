@@ -3,6 +3,8 @@
 
 #include "../ir/graph-private.h"
 
+/* Step of the search in ordering.c: puts the best stretches of several orders together. */
+
 /* An order of all nodes, and the memory in use while each of them runs. */
 typedef struct
 {

@@ -3,6 +3,9 @@
 
 #include "buffers.h"
 
+/* The data of one order of nodes, computed once. The search in buffers.c makes several
+ * CleaveStorage of one order, with other choices each, and all of them share it. */
+
 /* Returns, by node id, the position of each node in an order that has every node of the graph. */
 guint *cleave_order_positions (const CleaveGraph *graph, const GPtrArray *order);
 

@@ -3,6 +3,9 @@
 
 #include "../ir/join.h"
 
+/* Locations of values in buffers, and how views derive theirs from that of their operand: a Slice
+ * adds to the offset, a Transpose permutes the strides. */
+
 /* The location of a value: a buffer, an offset in elements, and strides. */
 typedef struct
 {

@@ -3,6 +3,8 @@
 
 #include "../ir/graph-private.h"
 
+/* Candidate orders for the search in ordering.c, which measures the peak memory of each. */
+
 /* Orders of all nodes, found by walks from the outputs up or from the inputs down. */
 
 /* Returns a depth-first order, which visits the operands of a node one after the other. The values

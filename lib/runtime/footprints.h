@@ -3,6 +3,8 @@
 
 #include <glib.h>
 
+/* Prefetching of the data that steps read besides values. */
+
 #define CLEAVE_CACHE_LINE 64
 
 /* Adjacent cache lines. */

@@ -9,6 +9,10 @@
 #include "plan/record.h"
 #include "plan/waits.h"
 
+/* The parts of a program, and the functions that make and run it. Making a program takes these
+ * steps: memory plan (plan/memory-plan.h), tasks and kernels (lower.c), fusion (plan/fusion.c),
+ * footprints, bindings. run.c runs it. */
+
 /* A task: a step prepared to run, with all that running it needs. */
 typedef struct
 {

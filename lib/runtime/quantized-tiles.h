@@ -3,7 +3,10 @@
 
 #include "kernels.h"
 
-/* The kernel family of quantized groups, which computes them tile by tile. It serves every
+/* Runs quantized groups (../memory/quantized-group.h): by one integer kernel if there is one
+ * (quantized-whole.h), else tile by tile. */
+
+/* The kernel family of quantized groups. It serves every
  * instance. */
 extern const CleaveKernelFamily cleave_kernel_quantized_tiles;
 /* Returns whether the tiles are rows of the result in ascending order, each written only after

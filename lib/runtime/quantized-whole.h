@@ -3,6 +3,9 @@
 
 #include "kernels.h"
 
+/* Runs quantized groups for which a single integer kernel exists; quantized-tiles.c asks for it
+ * first. */
+
 /* A quantized group that runs as one integer kernel, with the same bits as the floats in between.
  */
 typedef struct _CleaveWhole CleaveWhole;

@@ -3,6 +3,9 @@
 
 #include <glib.h>
 
+/* Sorted begins and ends of buffers in the arena, which the packing in arena.c and arena-evict.c
+ * scans to find gaps. */
+
 /* The begin or the end of a buffer in the arena. `value` is its other end, or a price. */
 typedef struct
 {

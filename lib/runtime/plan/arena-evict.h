@@ -3,6 +3,9 @@
 
 #include "arena.h"
 
+/* Last resort of arena packing: squeezes a packed arena into fewer bytes. arena.c calls it if its
+ * greedy orders miss the lower bound. */
+
 typedef enum {
   CLEAVE_EVICT_LARGEST,  /* places next the unplaced buffer with the largest product of bytes
                             and conflicts */

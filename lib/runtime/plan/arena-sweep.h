@@ -3,6 +3,9 @@
 
 #include <glib.h>
 
+/* Fast arena packing in one pass over time. liveness.c uses it if too many buffers are in use at
+ * once for the search in arena.c. */
+
 /* A buffer, in use from position `first` until before position `gone`. */
 typedef struct
 {

@@ -5,6 +5,9 @@
 #include "arena.h"
 #include "list-schedule.h"
 
+/* Runs after arena packing: exchanges places of buffers so that threads reuse memory that their own
+ * core has in its cache. */
+
 /* A range of bytes from the beginning of a buffer; empty if end <= begin. */
 typedef struct
 {

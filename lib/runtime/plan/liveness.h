@@ -4,6 +4,9 @@
 #include "../../memory/buffers.h"
 #include "waits.h"
 
+/* Finds when each buffer of a schedule is in use, and has the arena packed accordingly. It stands
+ * between the schedule (list-schedule.h) and packing (arena.h). */
+
 /* The arena of a scheduled graph: the offsets of its buffers, and when each is in use. */
 typedef struct
 {

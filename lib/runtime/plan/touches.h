@@ -3,6 +3,8 @@
 
 #include "../../memory/buffers.h"
 
+/* Lists the buffers of each step, so that the scheduler can keep live memory below a budget. */
+
 /* The buffers that each step uses: touched[begin[s] … begin[s + 1] - 1] for step s. */
 typedef struct
 {

@@ -3,6 +3,8 @@
 
 #include "list-schedule.h"
 
+/* Critical-path priorities for the scheduler: a step on the longest path to the end comes first. */
+
 /* Ranks steps by the estimated time of the longest path from each to the end, the longest first. */
 typedef struct
 {
