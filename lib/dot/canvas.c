@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Opens a drawing and sets its attributes; holds the lock of Graphviz and collects its messages. */
+
 #include "draw.h"
 
 #include "ids.h"
@@ -7,12 +9,13 @@
 
 #include <pthread.h>
 
-/* From this many vertices on, edges are polylines and the layout tries less hard: curves alone
- * would take most of the time. */
+/* With more vertices than this, edges are polylines and the layout makes fewer iterations: curves
+ * alone would take most of the time. */
 #define MANY_VERTICES 150
 
-/* From this many on, it tries hardly at all; even larger ones are laid out by large.c.  Who has
- * Graphviz draw the text of 5,000 nodes waits 3 s, not 15. */
+/* With more vertices than this, the layout makes hardly any iteration. Drawings above
+ * CLEAVE_LARGE_DRAWING are laid out by large.c. Graphviz draws the text of 5,000 nodes in 3 s, not
+ * 15 s. */
 #define HUGE_VERTICES 1000
 
 /* Lock and messages */
@@ -101,7 +104,7 @@ set_default (Agraph_t *root, int kind, const char *attribute, const char *value)
   agattr (root, kind, (char *) attribute, (char *) value);
 }
 
-/* The whole */
+/* Drawing */
 
 static const char *const style[][3] = {
   { "graph", "rankdir", "TB" },   { "graph", "fontname", "Helvetica" },

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Lays out boxes and edges of the caller with Graphviz (`CleaveDotLayout`), without drawing
+ * them. */
+
 #include "draw.h"
 
 #include "../ir/boxed.h"
@@ -7,10 +10,10 @@
 
 #include <math.h>
 
-/* Graphviz thinks in inches, and in points of which 72 are one. */
+/* Graphviz has sizes in inches and places in points, 72 to the inch. */
 #define POINTS 72.0
 
-/* From so many boxes on, lines are straight and the layout tries less hard. */
+/* From this many boxes on, edges are straight and the layout makes fewer iterations. */
 #define MANY_BOXES 400
 
 struct _CleaveDotLayout
@@ -58,8 +61,8 @@ draw_boxes (const double *sizes, guint n_boxes, const guint *edges, guint n_edge
   return drawing;
 }
 
-/* "x,y x,y …", or "e,x,y x,y …", where the tip of the arrow comes first, and the spline ends a bit
- * before it. */
+/* Reads coordinates from "x,y x,y …" or "e,x,y x,y …". The second form begins with the tip of the
+ * arrow, shortly after the end of the spline: the tip replaces the end. */
 static void
 read_points (const char *text, GArray *points)
 {
@@ -82,7 +85,7 @@ read_points (const char *text, GArray *points)
     }
 }
 
-/* Upside down: here, y grows downwards. */
+/* Reads box centers and routes. Flips y, which grows upwards in Graphviz and downwards here. */
 static void
 read_layout (CleaveDotLayout *layout, Agraph_t *drawing)
 {
@@ -132,14 +135,14 @@ are_edges (const guint *edges, guint n_edges, guint n_boxes)
  * cleave_dot_layout_new:
  * @sizes: (array length=n_sizes): width and height of each box, in points
  * @n_sizes: twice the number of boxes
- * @edges: (array length=n_edges): from which box and to which each line goes
- * @n_edges: twice the number of lines
+ * @edges: (array length=n_edges): source and target box of each edge
+ * @n_edges: twice the number of edges
  * @error: return location for a [struct@GLib.Error]
  *
- * Lays out boxes in layers, so that lines go down, with Graphviz.
+ * Lays out boxes in layers with Graphviz, so that edges lead downwards.
  *
- * Fails with %CLEAVE_ERROR_OPTION if a size is not from 0 to a million, if there is no such box, or
- * if the module that draws pictures cannot be loaded.
+ * Fails with %CLEAVE_ERROR_OPTION if a size is not from 0 to 1,000,000, if an edge names a box that
+ * does not exist, or if the module that draws pictures cannot be loaded.
  *
  * Returns: (transfer full) (nullable): the layout, or %NULL on error
  */
@@ -224,7 +227,7 @@ cleave_dot_layout_get_n_boxes (const CleaveDotLayout *layout)
  * @layout: a layout
  * @box: which box
  *
- * Returns: where its middle is, in points from the left
+ * Returns: the distance of its center from the left, in points
  */
 double
 cleave_dot_layout_get_x (const CleaveDotLayout *layout, guint box)
@@ -238,7 +241,7 @@ cleave_dot_layout_get_x (const CleaveDotLayout *layout, guint box)
  * @layout: a layout
  * @box: which box
  *
- * Returns: where its middle is, in points from the top
+ * Returns: the distance of its center from the top, in points
  */
 double
 cleave_dot_layout_get_y (const CleaveDotLayout *layout, guint box)
@@ -250,11 +253,11 @@ cleave_dot_layout_get_y (const CleaveDotLayout *layout, guint box)
 /**
  * cleave_dot_layout_get_route:
  * @layout: a layout
- * @edge: which line
+ * @edge: which edge
  * @n_numbers: (out): number of coordinates
  *
- * Gets the way of a line, as a Bézier spline: x and y of its begin, then of two control points and
- * an end for each curve of it.
+ * Gets the route of an edge as a Bézier spline: x and y of its begin, then, for each curve, x and y
+ * of two control points and of its end.
  *
  * Returns: (array length=n_numbers) (transfer none): the coordinates
  */

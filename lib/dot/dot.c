@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The public functions that draw a graph to text, to memory and to a file. */
+
 #include "draw.h"
 
 #include "../ir/op.h"
@@ -23,13 +25,14 @@ is_of (const CleaveDotOptions *options, const CleaveGraph *graph)
  *
  * There is a vertex for each node, with its name, and one for each output: operands by their ONNX
  * names as ports, the op, the node's name, which part of the whole it is if it is a piece, its
- * attributes, its constants, and its results with their types.  What all names begin with is left
- * out of the labels.  Views and joins have one line, and in a drawing of more than 1,000 nodes all
- * have op, name and part alone.  Each op has one colour.  Subgraphs that can run at the same time,
- * and strips that follow each other, are framed as clusters; or ranks are, with values that are
- * sent as dashed arrows, of which the first to each rank has the bytes.  An overview has one box
- * for each of those and for what lies between: nodes, MACs, the bytes that others read, the rows.
- * The same graph always gives the same text.  Linear in nodes and uses.
+ * attributes, its constants, and its results with their types.  Labels omit the prefix that all
+ * names share.  The label of a view or a join has one line. In a drawing of more than 1,000 nodes,
+ * labels show only op, name and part.  Each op has one color.  Subgraphs that can run at the same
+ * time, and strips that follow each other, are framed as clusters. With ranks, each rank is framed
+ * instead, and values that are sent are dashed arrows; the first arrow to each rank shows the
+ * bytes.  An overview has one box for each subgraph, for each strip and for each run of other
+ * nodes; it shows the number of nodes, the MACs, the bytes that other boxes read, and the rows. The
+ * same graph always gives the same text.  The time is linear in nodes and uses.
  *
  * Fails with %CLEAVE_ERROR_CYCLE if the graph has a cycle.
  *
@@ -55,8 +58,7 @@ cleave_dot_print (const CleaveGraph *graph, const CleaveDotOptions *options, GEr
 
 static const char *const formats[] = { "dot", "svg", "png", NULL };
 
-/* The ending of a path that says a format, without its dot; NULL and the error: none that we know.
- */
+/* Returns the format that the ending of a path names, or NULL and an error if it is not known. */
 static const char *
 get_format (const char *path, GError **error)
 {
@@ -126,15 +128,15 @@ cleave_dot_render (const CleaveGraph *graph,
  * @error: return location for a [struct@GLib.Error]
  *
  * Draws a graph to a file, as [func@Cleave.dot_print] does.  Pictures are drawn by a module,
- * `libcleave-render.so`, that needs Graphviz's libgvc and is loaded with the first one.  It is
- * looked for in the folder `cleave` beside the library, or in `CLEAVE_MODULE_DIR`.
+ * `libcleave-render.so`, that needs Graphviz's libgvc and is loaded with the first picture. The
+ * library looks for the module in the folder `cleave` beside itself, or in `CLEAVE_MODULE_DIR`.
  *
  * Fails with %CLEAVE_ERROR_CYCLE if the graph has a cycle, with %CLEAVE_ERROR_OPTION if the ending
- * is another, the module cannot be loaded or the picture has more pixels than a PNG can, and with a
- * #GFileError if the file cannot be written. It is written whole or not at all.
+ * is none of these, the module cannot be loaded or the picture has more pixels than a PNG can, and
+ * with a #GFileError if the file cannot be written. It is written whole or not at all.
  *
- * Up to 2,000 vertices are laid out by Graphviz, more of them in layers, frame by frame, in time in
- * line with their number.
+ * Graphviz lays out drawings of up to 2,000 vertices. Larger ones are laid out in layers, frame by
+ * frame, in linear time.
  *
  * Returns: %TRUE, or %FALSE on error
  */

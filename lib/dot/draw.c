@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Draws a graph with a vertex for each node and each output. See overview.c for one box for each
+ * frame. */
+
 #include "draw.h"
 
 #include "frames.h"
@@ -9,19 +12,20 @@
 
 #include "../ir/graph-private.h"
 
-/* cgraph looks for each vertex in each subgraph of its parent when it writes them: clusters are in
- * groups of this many, so that the cost is no square.  4,000 clusters take 0.2 s, not 9 s. */
+/* Clusters are nested in groups of this many. When cgraph writes a drawing, it looks for each
+ * vertex in each subgraph of a parent, which is quadratic without groups: 4,000 clusters take 0.2
+ * s, not 9 s. */
 #define GROUP 32
 
-/* Light enough for black text, far enough from each other to tell ops apart. */
+/* Colors that are light enough for black text and different enough to tell ops apart. */
 static const char *const palette[] = {
   "#aec7e8", "#ffbb78", "#98df8a", "#ff9896", "#c5b0d5", "#d7b5a6", "#f7b6d2",
   "#dbdb8d", "#9edae5", "#b3cde3", "#ccebc5", "#fed9a6", "#e5d8bd", "#fddaec",
   "#b3e2cd", "#cbd5e8", "#f4cae4", "#e6f5c9", "#fff2ae", "#a6d8f0",
 };
 
-/* In drawings with more vertices than this, nodes show no attributes and have no ports: text alone
- * would take more time than all else. */
+/* In drawings with more vertices than this, labels show no attributes and have no ports: their text
+ * would take more time than everything else. */
 #define MANY_LABELS 1000
 
 typedef struct
@@ -33,7 +37,7 @@ typedef struct
   CleaveFrames *frames;     /* NULL: none are drawn */
   Agnode_t **vertex;        /* by id */
   Agraph_t **clusters;      /* by frame */
-  CleaveDotRanks *ranks;    /* NULL: they are not drawn */
+  CleaveDotRanks *ranks;    /* NULL: ranks are not drawn */
   gboolean *is_near;        /* by id; NULL: all nodes are drawn */
   CleavePiecePlace *places; /* by id */
 } Drawing;
@@ -43,7 +47,7 @@ typedef struct
 static const char *
 choose_colour (const CleaveOp *op)
 {
-  guint32 hash = 2166136261u; /* FNV-1a, so that an op has one colour everywhere and for ever */
+  guint32 hash = 2166136261u; /* FNV-1a: an op has the same color in every drawing */
 
   for (const char *c = op->name; *c != '\0'; c++)
     hash = (hash ^ (guint8) *c) * 16777619u;
@@ -96,7 +100,8 @@ draw_node (Drawing *d, const CleaveNode *node)
 
 /* Edges */
 
-/* `reader` is NULL for an output. */
+/* Draws the edge of a result to the vertex `to`, at its port `head` (NULL: none). `reader` is NULL
+ * for an output of the graph. */
 static void
 draw_edge (Drawing *d,
            const CleaveResult *result,
@@ -142,7 +147,7 @@ draw_operands (Drawing *d, const CleaveNode *node)
     }
 }
 
-/* An output is a vertex of its own, whose name must not be that of a node. */
+/* Draws an output of the graph as a vertex, under a name that no node has. */
 static void
 draw_output (Drawing *d, const CleaveOutput *output)
 {
@@ -160,7 +165,7 @@ draw_output (Drawing *d, const CleaveOutput *output)
   draw_edge (d, result, NULL, vertex, NULL);
 }
 
-/* The whole */
+/* Drawing */
 
 static void
 draw_cluster (Drawing *d, Agraph_t *parent, guint i)
@@ -174,7 +179,7 @@ draw_cluster (Drawing *d, Agraph_t *parent, guint i)
   cleave_draw_set (d->clusters[i], "fillcolor", "#f4f4f4");
 }
 
-/* Those from `begin` to `end`.  It calls itself to the logarithm of their number. */
+/* Draws the clusters [begin, end) in nested groups. The depth of the recursion is logarithmic. */
 static void
 draw_clusters_within (Drawing *d, Agraph_t *parent, guint begin, guint end)
 {
@@ -193,7 +198,8 @@ draw_clusters_within (Drawing *d, Agraph_t *parent, guint begin, guint end)
     }
 }
 
-/* Frames that are no runs come first. */
+/* Returns the number of frames to draw as clusters: subgraphs and strips, which come before
+ * runs. */
 static guint
 count_clusters (const CleaveFrames *frames)
 {
@@ -241,8 +247,8 @@ add_neighbours (const CleaveNode *node, gboolean *near, GPtrArray *nodes)
         add_near (use->node, near, nodes);
 }
 
-/* The nodes that are few enough steps from the one in the middle, whichever way the steps go.
- * Constants are no way. */
+/* Returns by id whether a node is at most `distance` edges away from `middle`, in any direction.
+ * Paths through constants do not count. */
 static gboolean *
 find_near (const CleaveGraph *graph, const CleaveNode *middle, guint distance)
 {

@@ -5,39 +5,52 @@
 
 #include <graphviz/cgraph.h>
 
-/* Graphviz has global state: whoever calls it holds the lock, which also keeps its messages off
- * standard error. */
+/* Draws graphs with Graphviz. The flow is: pieces.h finds the part of the whole that each piece
+ * computes, frames.h groups the nodes, draw.c or overview.c builds a drawing (`Agraph_t`) whose
+ * labels come from label.h, and render.h turns it into a picture.
+ * libcleave itself needs only Graphviz's libcgraph. The code that needs libgvc is in a module
+ * (render-module.c), which is loaded with the first picture. */
+
+/* Takes and releases the lock of Graphviz, which has global state. Every call of Graphviz needs the
+ * lock. While it is held, messages of Graphviz are collected instead of printed to standard
+ * error. */
 void cleave_graphviz_lock (void);
 void cleave_graphviz_unlock (void);
-/* What Graphviz said last since the lock was taken; NULL: nothing. */
+/* Returns what Graphviz reported since the lock was taken, or NULL if nothing. */
 const char *cleave_graphviz_get_message (void);
 
-/* An empty drawing, to be closed with agclose(), under the lock.  Its io writes to a GString. */
+/* Returns an empty drawing whose io writes to a GString. Call it under the lock; free the drawing
+ * with agclose(). */
 Agraph_t *cleave_draw_new (void);
-/* How it looks; the more vertices, the less hard its layout tries. */
+/* Sets the default attributes of the drawing. The more vertices, the less effort its layout
+ * takes. */
 void cleave_draw_set_style (Agraph_t *root, guint n_vertices);
-/* How hard, 0 being as hard as Graphviz does by itself. */
+/* Sets the effort of the layout: the factor of Graphviz's iteration limits; 0 leaves Graphviz's
+ * own. */
 void cleave_draw_set_effort (Agraph_t *root, double effort);
-/* An attribute of a vertex, edge or subgraph: text, or an HTML-like label. */
+/* Sets an attribute of a vertex, edge or subgraph to plain text, or to an HTML-like label. */
 void cleave_draw_set (gpointer object, const char *attribute, const char *value);
 void cleave_draw_set_html (gpointer object, const char *attribute, const char *value);
 
-/* The name of the graph, above the drawing. */
+/* Shows the name of the graph above the drawing. */
 void cleave_draw_set_title (Agraph_t *root, const CleaveGraph *graph);
 
-/* A name that no node has: the base, with as many primes as it takes. */
+/* Returns a name that no node of the graph has: `base`, followed by as many primes (') as
+ * needed. */
 char *cleave_draw_dup_free_name (const CleaveGraph *graph, const char *base);
-/* The vertex of this name.  cgraph remembers of each string whether it is HTML, so that it writes
- * it as such; when it reads a name that begins with '%', it takes another. */
+/* Adds a vertex for the node of this name and returns it. The vertex has a slightly different name
+ * if DOT or SVG cannot write the name of the node. */
 Agnode_t *cleave_draw_add_vertex (Agraph_t *root, const CleaveGraph *graph, const char *name);
 
-/* The drawing of a graph; and one with a box for each of its frames. */
+/* Draws a graph: with a vertex for each node, or (overview) with a box for each frame. Returns NULL
+ * on error. */
 Agraph_t *cleave_draw (const CleaveGraph *graph, const CleaveDotOptions *options, GError **error);
 Agraph_t *
 cleave_draw_overview (const CleaveGraph *graph, const CleaveDotOptions *options, GError **error);
-/* The drawing as DOT text. */
+/* Returns the drawing as DOT text. */
 GString *cleave_draw_to_text (Agraph_t *drawing);
 
-/* Renders a drawing as "svg" or "png", by the module that is loaded for it; `path` is for messages.
- * With a format of NULL, nothing but the attribute "pos" of its vertices and edges is made. */
+/* Renders a drawing as "svg" or "png" with the module of render.h; `path` is only for messages.
+ * With a format of NULL, it only lays the drawing out: it sets the attribute "pos" of vertices and
+ * edges and returns empty bytes. Returns NULL on error. */
 GBytes *cleave_render (Agraph_t *drawing, const char *format, const char *path, GError **error);

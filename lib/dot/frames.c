@@ -37,7 +37,7 @@ dup_frame_title (guint subgraph, guint strip, guint n_strips)
   return g_strdup_printf ("subgraph %u, strip %u of %u", subgraph, strip + 1, n_strips);
 }
 
-/* Subgraphs and strips, in the order of their first nodes. */
+/* Adds a frame for each subgraph and each strip, in the order of their first nodes. */
 static void
 find_frames (CleaveFrames *frames, const GPtrArray *order)
 {
@@ -73,7 +73,7 @@ find_frames (CleaveFrames *frames, const GPtrArray *order)
     }
 }
 
-/* A run is called by its first and its last node. */
+/* Adds a frame for each run. Its title is the names of its first and its last node. */
 static void
 add_runs (CleaveFrames *frames, const GPtrArray *order)
 {
@@ -109,9 +109,9 @@ add_runs (CleaveFrames *frames, const GPtrArray *order)
  * @graph: a graph
  * @error: return location for a [struct@GLib.Error]
  *
- * Groups the nodes of a graph: by parallel subgraph, by strip, and the others by run.  A run is a
- * block between two places where only one value is alive, or a chain of nodes.  Linear in nodes and
- * uses.
+ * Groups the nodes of a graph: by parallel subgraph, by strip, and the remaining nodes by run. A
+ * run is a chain of nodes, or a block of nodes between two points at which only one value is live.
+ * The time is linear in nodes and uses.
  *
  * Fails with %CLEAVE_ERROR_CYCLE if the graph has a cycle.
  *
@@ -171,7 +171,7 @@ CLEAVE_DEFINE_COUNTED (CleaveFrames, frames, clear)
  * cleave_frames_get_n_frames:
  * @frames: frames
  *
- * Returns: how many there are
+ * Returns: the number of frames
  */
 guint
 cleave_frames_get_n_frames (const CleaveFrames *frames)
@@ -185,7 +185,7 @@ cleave_frames_get_n_frames (const CleaveFrames *frames)
  * @frames: frames
  * @index: which of them
  *
- * Returns: what its nodes have in common
+ * Returns: the kind of the frame
  */
 CleaveFrameKind
 cleave_frames_get_kind (const CleaveFrames *frames, guint index)

@@ -3,15 +3,22 @@
 
 #include <cleave/cleave-dot.h>
 
-/* Which strip each node is of, by id, counted in its band; G_MAXUINT: of none.  The strips of a
- * band end in the parts of a join, in their order; what several strips read is of the first, which
- * hands it on.  Where no strip hands on anything there are none.  `n_strips` is by band. */
+/* Groups the nodes of a graph into frames for drawings: parallel subgraphs, strips, and runs of the
+ * remaining nodes. A detailed drawing shows subgraphs and strips as clusters; an overview has one
+ * box for each frame. The public part is `CleaveFrames` in frames.c. */
+
+/* Fills `strip`, by node id: the number of the node's strip in its band, or G_MAXUINT if it is in
+ * none. `n_strips` is the number of strips by band.
+ * The strips of a band end in the operands of a join, in order. A node that several strips read
+ * belongs to the first of them. A band in which no strip passes rows to a later one has no
+ * strips. */
 void cleave_strips_find (const CleaveGraph *graph,
                          const GPtrArray *order,
                          const guint *band,
                          guint *strip,
                          guint *n_strips);
 
-/* Nodes in no frame that follow each other get a number from `first` on in `of`, by id, where that
- * is G_MAXUINT yet; returns the next number. */
+/* Numbers the runs: groups of consecutive nodes that are in no frame yet. Writes the number of its
+ * run, from `first` on, to `of` (by node id) for each node that has G_MAXUINT there. Returns the
+ * number after the last run. */
 guint cleave_runs_find (const CleaveGraph *graph, const GPtrArray *order, guint first, guint *of);

@@ -4,11 +4,12 @@
 
 #include <glib.h>
 
-/* Even numbers, from 2, are named, odd ones are not. */
+/* Named objects have even numbers from 2 on, unnamed ones odd numbers. */
 typedef struct
 {
   Agraph_t *root;
-  GPtrArray *names;   /* number / 2 - 1: a string of cgraph, which remembers whether it is HTML */
+  GPtrArray
+      *names; /* by number / 2 - 1; strings of cgraph, which stores whether a string is HTML */
   GHashTable *number; /* by name */
   guint64 n_unnamed;
 } Ids;
@@ -46,7 +47,8 @@ ids_map (void *state, int kind, char *name, IDTYPE *id, int create)
   return number != 0;
 }
 
-/* cgraph does not ask for a number of its own choice, unless a file says one. */
+/* Refuses a number of the caller's choice. cgraph asks for one only when it reads a file that has
+ * numbers. */
 static long
 ids_alloc (void *state, int kind, IDTYPE id)
 {

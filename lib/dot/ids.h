@@ -3,6 +3,6 @@
 
 #include <graphviz/cgraph.h>
 
-/* Numbers the objects of a drawing as they come.  cgraph's own numbers are addresses, by which it
- * sorts subgraphs, so that the same drawing would not always be written the same. */
+/* Numbers the objects of a drawing in order of creation. cgraph's own numbers are addresses. Since
+ * cgraph sorts subgraphs by number, the text of a drawing would differ from run to run. */
 extern Agiddisc_t cleave_drawing_ids;

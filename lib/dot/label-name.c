@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Shortens names of nodes for labels. */
+
 #include "label.h"
 
 #include "../ir/graph-private.h"
 
-/* A prefix shorter than this is worth no line that nobody finds by its name. */
+/* Shorter prefixes (bytes) stay: to omit them saves little, and a full name can be searched for. */
 #define MIN_PREFIX 6
-/* A name longer than this is cut; all but about so many characters at its end. */
+/* Longer names (characters) are cut to about this many at their end. */
 #define MAX_NAME 36
 
 static const char marks[] = "/.:_";

@@ -4,16 +4,16 @@
 
 #include "../ir/graph-private.h"
 
-/* A piece of an attribute list longer than this goes to the next line; one longer than the second
- * is cut off. */
+/* A line of attributes has at most MAX_LINE bytes. An attribute longer than MAX_ATTRIBUTE
+ * characters is cut off. */
 #define MAX_LINE 40
 #define MAX_ATTRIBUTE 60
 
-/* Parts of a join that are written out. */
+/* A label names at most this many operands of a join that have no edge. */
 #define MAX_PARTS 4
-/* Edges that a value has to its first uses, when later ones are parts of large joins: in a dense
- * block each value is a part of every Concat that follows, and nobody can read the bundle.  Those
- * name it instead. */
+/* A value has edges to its first MAX_EDGES uses. Later uses by joins of more than MAX_PARTS
+ * operands show its name instead: in a dense block each value is an operand of every Concat that
+ * follows, and so many edges are unreadable. */
 #define MAX_EDGES 2
 
 static const char small_font[] = "<font point-size=\"8\">";
@@ -52,7 +52,7 @@ dup_port (const char *name, guint index, gboolean is_repeated)
   return is_repeated ? g_strdup_printf ("%s%u", name, index) : g_strdup (name);
 }
 
-/* Whether the name of the operand is also that of its neighbour, as with the parts of a Concat. */
+/* Returns whether several operands of the node share this operand's name, as in a Concat. */
 static gboolean
 is_repeated_operand (const CleaveNode *node, guint operand)
 {
@@ -81,7 +81,8 @@ cleave_label_dup_result_port (const CleaveNode *node, guint result)
   return g_steal_pointer (&port);
 }
 
-/* Whether a join of many parts reads a value that was drawn to others already. */
+/* Returns whether a large join shows the name of this operand instead of an edge, since earlier
+ * uses of the value have edges. */
 static gboolean
 is_named_instead (const CleaveNode *node, guint operand)
 {
@@ -104,7 +105,7 @@ cleave_label_is_folded (const CleaveNode *node, guint operand, gboolean show_con
          is_named_instead (node, operand);
 }
 
-/* Rows */
+/* Parts of a label */
 
 static void
 append_operand_cells (GString *label,
@@ -145,7 +146,7 @@ shorten (const char *text)
                           text);
 }
 
-/* Attributes, as many in a line as fit. */
+/* Appends the attributes, as many on a line as fit. */
 static void
 append_attributes (GString *label, const CleaveNode *node)
 {
@@ -169,7 +170,7 @@ append_attributes (GString *label, const CleaveNode *node)
     append_line (label, line->str);
 }
 
-/* What is folded: a constant's type, or the name of a value that is drawn elsewhere. */
+/* Appends a line for each folded operand: the type of a constant, or the name of a value. */
 static void
 append_folded (GString *label, const CleaveNode *node, gboolean show_constants)
 {
@@ -189,7 +190,7 @@ append_folded (GString *label, const CleaveNode *node, gboolean show_constants)
     }
 }
 
-/* Op and name have lines of their own, so that either can be searched for. */
+/* Appends op and name on lines of their own, so that one can search the picture for either. */
 static void
 append_title (GString *label, const CleaveNode *node, const CleaveLabelStyle *style)
 {
@@ -242,8 +243,8 @@ append_result_cells (GString *label, const CleaveNode *node)
     }
 }
 
-/* A row of several cells is a table of its own, so that it does not dictate the widths of other
- * rows. */
+/* Appends a row. Several cells become a nested table, so that they do not set the column widths of
+ * other rows. */
 static void
 append_row (GString *label, const char *cells, guint n_cells)
 {
@@ -268,7 +269,8 @@ cleave_label_has_ports (const CleaveNode *node, const CleaveLabelStyle *style)
          cleave_node_get_constant (node) == NULL;
 }
 
-/* What a view takes of its operand, where that is one box. */
+/* Returns the range of its operand that a view shows. NULL if it is not a single range with step
+ * 1. */
 static char *
 dup_view_text (const CleaveNode *node)
 {
@@ -292,7 +294,7 @@ dup_view_text (const CleaveNode *node)
   return cleave_piece_place_to_string (&place, cleave_node_find_letters (node));
 }
 
-/* The parts that no edge leads from. */
+/* Appends the names of the operands that have no edge. */
 static void
 append_named_parts (GString *label, const CleaveNode *node, const CleaveLabelStyle *style)
 {

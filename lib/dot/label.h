@@ -3,40 +3,44 @@
 
 #include "pieces.h"
 
-/* HTML-like labels of Graphviz: tables whose cells are the ports of a vertex. */
+/* Builds the HTML-like labels of Graphviz: tables whose cells are the ports (connection points) of
+ * a vertex. */
 
-/* Whether XML has this character, and it can be seen. */
+/* Returns whether XML allows this character and it is not a control character. */
 gboolean cleave_label_is_xml (gunichar u);
-/* Text with all that means something in an HTML-like label taken out of it. */
+/* Appends text, escaped for an HTML-like label. A line break is shown as ↵. */
 void cleave_label_append_text (GString *label, const char *text);
 
-/* Names of the ports of an operand and a result: as in ONNX, numbered where one name serves
- * several. */
+/* Returns the name of the port of an operand or a result: its ONNX name, with a number where one
+ * name serves several. */
 char *cleave_label_dup_operand_port (const CleaveNode *node, guint operand);
 char *cleave_label_dup_result_port (const CleaveNode *node, guint result);
 
-/* Whether an operand is drawn as a line of the node that uses it, not as an edge. */
+/* Returns whether an operand is shown as a line of text in the node's label instead of as an
+ * edge. */
 gboolean cleave_label_is_folded (const CleaveNode *node, guint operand, gboolean show_constants);
 
 typedef struct
 {
   gboolean show_constants;
-  gboolean compact; /* nodes show op, name and place alone */
-  guint n_prefix;   /* bytes that all names begin with, which are left out */
+  gboolean compact; /* labels show only op, name and part of the whole */
+  guint n_prefix;   /* length of the common prefix of all names, in bytes; labels omit it */
 } CleaveLabelStyle;
 
-/* How many bytes of a name not to show, since all names begin with them; they end with a mark such
- * as '/'.  0: few. */
+/* Returns the length in bytes of the prefix that all names share, up to a separator such as '/'.
+ * Labels omit it. 0: there is none, or it is too short to be worth it. */
 guint cleave_label_find_prefix (const GPtrArray *nodes);
-/* A name with what is left out: the prefix; of a long one, all but the end. */
+/* Returns a name without its prefix; of a long name, only the end, after "…". */
 char *cleave_label_dup_name (const char *name, guint n_prefix);
 
-/* Whether edges lead to operands and from results, not just to the node. */
+/* Returns whether edges connect to the ports of this node. Otherwise they connect to the vertex as
+ * a whole. */
 gboolean cleave_label_has_ports (const CleaveNode *node, const CleaveLabelStyle *style);
-/* Label of a node: operands, op and name, its place in the whole, attributes, folded constants,
- * results.  Of a view or a join, what it takes or how many parts, in one line. */
+/* Returns the label of a node: operands, op and name, its part of the whole, attributes, folded
+ * constants, results. The label of a view or a join is one line, with the range or the number of
+ * operands. */
 char *cleave_label_node (const CleaveNode *node,
                          const CleavePiecePlace *place,
                          const CleaveLabelStyle *style);
-/* Label of an input, output or constant. */
+/* Returns the label of an input, output or constant: name and type. */
 char *cleave_label_value (const char *name, const CleaveTensorType *type);

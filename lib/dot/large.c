@@ -1,24 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Lays out large drawings in two levels: the vertices of each cluster in layers (layers.h), then
+ * the clusters and the remaining vertices in layers. */
+
 #include "large.h"
 
 #include "draw.h"
 #include "layers.h"
 
-/* Graphviz thinks in inches, and in points of which 72 are one. */
+/* Graphviz has sizes in inches and places in points, 72 to the inch. */
 #define POINTS 72.0
 
-/* Around what is in a cluster; above it is its title. */
+/* Points: the margin around the contents of a cluster, the height of its title, and the length of
+ * the tip of an arrow. */
 #define MARGIN 8.0
 #define TITLE 20.0
 #define ARROW 5.0
 
-/* A cluster, or a vertex that is in none. */
+/* A cluster, or a single vertex that is in no cluster. Blocks are laid out like boxes. */
 typedef struct
 {
   Agraph_t *cluster; /* NULL: a vertex */
   GArray *vertices;  /* guint */
-  GArray *edges;     /* guint: two places in `vertices` each */
+  GArray *edges;     /* guint: pairs of indices in `vertices` */
 } Block;
 
 typedef struct
@@ -26,11 +30,11 @@ typedef struct
   Agraph_t *root;
   double gap[2], extent[2];
   guint n;             /* vertices */
-  GHashTable *numbers; /* of vertices, counted from 1 */
+  GHashTable *numbers; /* vertex to its index + 1 */
   Agnode_t **vertices;
-  double *sizes;        /* of vertices; of blocks */
-  double *centres;      /* of vertices: within their block, then within the whole */
-  guint *block, *place; /* of each vertex, and its place there */
+  double *sizes;   /* width and height of each vertex */
+  double *centres; /* x and y of each vertex: first within its block, then within the drawing */
+  guint *block, *place; /* block of each vertex, and its index there */
   GArray *blocks;
   double *block_sizes, *block_centres;
 } Large;
@@ -80,7 +84,7 @@ add_to_block (Large *l, guint block, guint vertex)
   g_array_append_val (vertices, vertex);
 }
 
-/* Groups of clusters lie within each other, to the logarithm of their number. */
+/* Makes a block of each cluster. Recurses into groups of clusters, whose depth is logarithmic. */
 static void
 find_clusters (Large *l, Agraph_t *parent)
 {
@@ -115,7 +119,7 @@ read_vertices (Large *l)
       add_to_block (l, add_block (l, NULL), i);
 }
 
-/* Edges within a block are its own; the others are between blocks. */
+/* Adds edges within a block to the block; returns the edges between blocks, as pairs of blocks. */
 static GArray *
 read_edges (Large *l)
 {
@@ -134,7 +138,7 @@ read_edges (Large *l)
   return between;
 }
 
-/* Places */
+/* Layout */
 
 static void
 place_within (Large *l, guint i)
@@ -164,7 +168,7 @@ place_within (Large *l, guint i)
   size[1] += TITLE + MARGIN;
 }
 
-/* From a place within a block to one within the whole, below the title. */
+/* Converts the places of vertices from their block to the whole drawing. */
 static void
 move_vertices (Large *l)
 {
@@ -177,7 +181,7 @@ move_vertices (Large *l)
       }
 }
 
-/* Attributes, where y grows upwards. */
+/* Attributes of Graphviz, in which y grows upwards */
 
 static void
 set_numbers (
@@ -206,8 +210,8 @@ write_box (const Large *l, Agraph_t *box, double left, double top, double width,
   set_numbers (box, "lp", NULL, label, 2);
 }
 
-/* Down from one to the other, or up to one that is above: the tip of the arrow first, then the
- * curve. */
+/* Writes the curve of an edge: from the bottom of the upper box to the top of the lower one, in
+ * either direction. The tip of the arrow comes first, as Graphviz demands. */
 static void
 write_edge (const Large *l, Agedge_t *edge, guint from, guint to)
 {
@@ -230,7 +234,7 @@ write_edge (const Large *l, Agedge_t *edge, guint from, guint to)
 static void
 write_all (const Large *l)
 {
-  /* Lines are below the boxes that they meet on their way. */
+  /* Draw boxes over the edges that cross them. */
   cleave_draw_set (l->root, "outputorder", "edgesfirst");
   write_box (l, l->root, 0, 0, l->extent[0], l->extent[1]);
   for (guint i = 0; i < l->blocks->len; i++)
@@ -251,7 +255,7 @@ write_all (const Large *l)
     }
 }
 
-/* The whole */
+/* Entry point */
 
 static void
 large_init (Large *l, Agraph_t *root)

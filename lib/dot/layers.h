@@ -3,10 +3,11 @@
 
 #include <glib.h>
 
-/* Lays out boxes in layers, each below those that it has a line from, in time in line with their
- * number: for drawings that Graphviz takes too long for.  Sizes are width and height of each box,
- * edges two boxes each; a line may lead back.  `centres` become x and y of each box, y downwards,
- * in a rectangle from 0 to `extent`. */
+/* Lays out boxes in layers, so that edges lead downwards, in time linear in boxes and edges. For
+ * drawings that take Graphviz too long.
+ * `sizes` has width and height of each box, and `edges` the source and the target box of each edge;
+ * the edges may form cycles. `gap` is the horizontal and the vertical distance between boxes.
+ * Writes x and y of each box to `centres`, with y downwards, in a rectangle from 0 to `extent`. */
 void cleave_layers_place (const double *sizes,
                           guint n_boxes,
                           const guint *edges,

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Chooses names of vertices that DOT and SVG can hold, and that stay unique. */
+
 #include "draw.h"
 
 #include "label.h"
 
-/* Whether a quoted string of DOT can say it: it cannot where an odd number of backslashes stands
- * before a quote, a line break or the end. */
+/* Returns whether a quoted string of DOT can hold the name. It cannot if an odd number of
+ * backslashes precedes a quote, a line break or the end. */
 static gboolean
 is_quotable (const char *name)
 {
@@ -20,8 +22,8 @@ is_quotable (const char *name)
   return n_backslashes % 2 == 0;
 }
 
-/* Whether an HTML string of DOT can say it: its angle brackets are balanced, and it has no comment.
- */
+/* Returns whether an HTML string of DOT can hold the name: angle brackets are balanced, and there
+ * is no comment. */
 static gboolean
 is_balanced (const char *name)
 {
@@ -32,7 +34,6 @@ is_balanced (const char *name)
   return depth == 0 && strstr (name, "<!--") == NULL && *name != '\0';
 }
 
-/* A name that no node has: the base, with as many primes as it takes. */
 char *
 cleave_draw_dup_free_name (const CleaveGraph *graph, const char *base)
 {
@@ -43,7 +44,7 @@ cleave_draw_dup_free_name (const CleaveGraph *graph, const char *base)
   return g_string_free (name, FALSE);
 }
 
-/* A name that no form of string can say, as an HTML label would have it. */
+/* Escapes a name that neither kind of string can hold, with character references as in HTML. */
 static char *
 escape_name (const CleaveGraph *graph, const char *name)
 {
@@ -55,8 +56,8 @@ escape_name (const CleaveGraph *graph, const char *name)
   return cleave_draw_dup_free_name (graph, escaped);
 }
 
-/* An SVG has the name, too: what XML has no character for is another one there, and the name one
- * that no vertex has yet. */
+/* Replaces characters that XML does not allow, since an SVG contains the name. The result is the
+ * name of no other vertex. */
 static char *
 dup_xml_name (Agraph_t *root, const CleaveGraph *graph, const char *name)
 {
@@ -78,8 +79,8 @@ dup_xml_name (Agraph_t *root, const CleaveGraph *graph, const char *name)
   return g_string_free (text, FALSE);
 }
 
-/* The vertex of this name.  cgraph remembers of each string whether it is HTML, so that it writes
- * it as such; when it reads a name that begins with '%', it takes another. */
+/* cgraph stores for each string whether it is HTML, and writes it as such. It replaces names that
+ * begin with '%' when it reads them, so these are escaped. */
 Agnode_t *
 cleave_draw_add_vertex (Agraph_t *root, const CleaveGraph *graph, const char *name)
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Draws a graph with one box for each frame (frames.h), with sums over its nodes. */
+
 #include "draw.h"
 
 #include "frames.h"
@@ -11,8 +13,8 @@
 typedef struct
 {
   guint n_nodes;
-  gint64 macs, bytes;     /* bytes: of what other frames read */
-  const CleaveNode *last; /* whose place is known */
+  gint64 macs, bytes;     /* bytes: results that other frames read */
+  const CleaveNode *last; /* the last node whose part of the whole is known */
   Agnode_t *vertex;
 } Box;
 
@@ -25,7 +27,7 @@ typedef struct
   Agnode_t **inputs;        /* by id */
   guint n_prefix;
   Agraph_t *root;
-  GHashTable *edges; /* pairs of vertices that have one */
+  GHashTable *edges; /* set of "from to" addresses, for no second edge */
 } Overview;
 
 static gboolean
@@ -58,7 +60,7 @@ count_node (Overview *o, const CleaveNode *node)
     box->last = node;
 }
 
-/* Three digits, with a unit: 12.3 and M. */
+/* Formats a number with at most one decimal and a unit: 12.3M. */
 static char *
 dup_number (gint64 number, double base, const char *const *units)
 {
@@ -115,7 +117,7 @@ dup_label (const Overview *o, guint frame)
   return g_string_free (label, FALSE);
 }
 
-/* Boxes of one kind have one colour. */
+/* Fill colors of boxes, by kind of frame. */
 static const char *const colours[] = {
   [CLEAVE_FRAME_SUBGRAPH] = "#c6dbef",
   [CLEAVE_FRAME_STRIP] = "#fdd0a2",
@@ -159,7 +161,7 @@ get_vertex (const Overview *o, const CleaveNode *node)
   return frame == G_MAXUINT ? o->inputs[node->id] : o->boxes[frame].vertex;
 }
 
-/* One edge, however many values. */
+/* Draws at most one edge between two boxes, however many values it stands for. */
 static void
 draw_edge (Overview *o, Agnode_t *from, Agnode_t *to)
 {

@@ -12,7 +12,8 @@ is_same (const CleaveDimMap *map, guint dim)
          map->offset == 0 && map->window == 1;
 }
 
-/* Whether a part of the result is computed from the same part of the operand. */
+/* Returns whether a range of the result is computed from the same range of the operand, as in an
+ * element-wise op. */
 static gboolean
 is_same_part (const CleaveCall *call, guint operand)
 {
@@ -28,7 +29,7 @@ is_same_part (const CleaveCall *call, guint operand)
   return TRUE;
 }
 
-/* Letters */
+/* Dimension names */
 
 static const char *
 get_own_letters (const CleaveNode *node)
@@ -48,7 +49,7 @@ get_data_producer (const CleaveNode *node)
                                                                                      : value->node;
 }
 
-/* Whoever reads it as its data, and keeps the number of dimensions. */
+/* Returns a consumer that reads the result as its operand 0 and keeps the rank, or NULL. */
 static const CleaveNode *
 get_data_user (const CleaveNode *node)
 {
@@ -58,7 +59,7 @@ get_data_user (const CleaveNode *node)
   return NULL;
 }
 
-/* How far to look: past a norm, an activation, a slice. */
+/* Nodes to look up and down: enough for a norm, an activation and a slice. */
 #define MAX_STEPS 8
 
 const char *
@@ -80,7 +81,8 @@ cleave_node_find_letters (const CleaveNode *node)
 
 /* Places */
 
-/* A Concat of channels is what a model does; one of rows is what a file has of an Assemble. */
+/* Returns whether only spatial dimensions are cut. A Concat along channels belongs to the model;
+ * one along rows is how an ONNX file expresses an Assemble. */
 static gboolean
 cuts_rows (const CleavePiecePlace *place, const char *letters)
 {
@@ -91,8 +93,8 @@ cuts_rows (const CleavePiecePlace *place, const char *letters)
   return TRUE;
 }
 
-/* One that has views among its parts does not put a whole together: it adds rows of neighbours to a
- * piece. */
+/* Returns whether a join assembles pieces. A join with views among its operands instead adds a
+ * neighbor's rows to a piece. */
 static gboolean
 joins_pieces (const CleaveNode *join)
 {
@@ -123,7 +125,8 @@ note_place (const CleaveOperand *use,
     places[piece->id] = *place;
 }
 
-/* The places of the parts of a join, all at once: there may be many. */
+/* Notes the places of all operands of a join, in one pass over its ranges since there may be
+ * many. */
 static void
 note_parts (const CleaveNode *join, const CleaveOp *assemble, CleavePiecePlace *places)
 {
@@ -139,7 +142,7 @@ note_parts (const CleaveNode *join, const CleaveOp *assemble, CleavePiecePlace *
     }
 }
 
-/* What a piece reads of its own part of the whole is a piece as well. */
+/* An operand that the piece reads at its own range is a piece of the same range. */
 static void
 note_operands (const CleaveNode *node, const CleaveOp *assemble, CleavePiecePlace *places)
 {
@@ -204,8 +207,8 @@ cleave_piece_place_to_string (const CleavePiecePlace *place, const char *letters
  * @range: its part of the result of the whole node
  * @whole: the shape of that result
  *
- * Writes which part of the whole a piece is as drawings do: `H 43:86`, the dimensions that are cut
- * by their letters, or as `dim 2` where there are none.
+ * Formats the part of the whole that a piece computes as in drawings: `H 43:86`. Only dimensions
+ * that are cut are shown. A dimension without a name is shown as `dim 2`.
  *
  * Returns: (transfer full) (nullable): the text; %NULL if nothing is cut
  */

@@ -8,8 +8,8 @@ struct _CleaveDotRanks
 {
   Agraph_t *root;
   int *rank;            /* by id */
-  GHashTable *clusters; /* by rank, counted from 1 */
-  GHashTable *told;     /* of each value, a set of the ranks that it is sent to, likewise */
+  GHashTable *clusters; /* by rank + 1 */
+  GHashTable *told;     /* by value: the set of ranks + 1 that it is sent to */
 };
 
 CleaveDotRanks *
@@ -99,7 +99,7 @@ cleave_dot_ranks_mark_edge (CleaveDotRanks *ranks,
   if (!is_first (ranks, value, to))
     return;
   label = g_strdup_printf ("%" G_GINT64_FORMAT " bytes", cleave_tensor_type_n_bytes (&value->type));
-  cleave_draw_set (edge, "xlabel", label); /* with a label, Graphviz 2.43 frees ranks twice */
+  cleave_draw_set (edge, "xlabel", label); /* with "label", Graphviz 2.43 frees ranks twice */
   cleave_draw_set (edge, "fontname", "Helvetica");
   cleave_draw_set (edge, "fontsize", "8");
 }

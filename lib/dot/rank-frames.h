@@ -3,17 +3,21 @@
 
 #include "draw.h"
 
-/* The ranks of a drawing: a frame for each, and a dashed arrow for what goes from one to another.
- */
+/* Draws on which rank each node runs: a frame for each rank, and a dashed arrow for each value that
+ * one rank sends to another. */
 typedef struct _CleaveDotRanks CleaveDotRanks;
 
-/* Of each node in the order of the graph, as the options say. */
+/* Takes the rank of each node from `ranks`, in the order of the graph; nodes beyond `n_nodes` have
+ * none. A negative rank means none. Free it with cleave_dot_ranks_free(). */
 CleaveDotRanks *
 cleave_dot_ranks_new (Agraph_t *root, const CleaveGraph *graph, const int *ranks, guint n_nodes);
 void cleave_dot_ranks_free (CleaveDotRanks *ranks);
-/* Puts a vertex into the frame of its rank.  NULL: an output, which is on rank 0, as below. */
+/* Puts a vertex into the frame of its rank. `node` is NULL for an output of the graph, which is on
+ * rank 0. */
 void cleave_dot_ranks_add_vertex (CleaveDotRanks *ranks, const CleaveNode *node, Agnode_t *vertex);
-/* A value that is sent is so once to each rank: the first of its arrows has the bytes. */
+/* Marks an edge as a message if it connects two ranks. A value is sent once to each rank, so only
+ * its first edge to that rank shows the number of bytes. `reader` is NULL for an output of the
+ * graph. */
 void cleave_dot_ranks_mark_edge (CleaveDotRanks *ranks,
                                  const CleaveResult *value,
                                  const CleaveNode *reader,

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The module that render.c loads: the only code that needs libgvc, and what that pulls in. */
+/* The module that render.c loads. It is the only code that needs libgvc and its dependencies. */
 
 #include "render.h"
 
 #include <gmodule.h>
 #include <graphviz/gvc.h>
 
-/* What Graphviz and the fonts that it asks for keep for ever is not ours to be told of. */
-#ifdef __has_feature /* clang says so, gcc by a macro */
+/* Do not report memory that Graphviz and its font libraries never free. */
+#ifdef __has_feature /* clang has __has_feature, gcc a macro */
 #if __has_feature(address_sanitizer)
 #define COUNTS_LEAKS
 #endif
@@ -26,8 +26,8 @@
 
 G_MODULE_EXPORT CleaveRenderFunc cleave_render_module;
 
-/* One for the whole process, under the lock: Graphviz's pango plug-in remembers the font that it
- * saw last, which would be freed with the context that it came from. */
+/* Returns the context of Graphviz, one for the process. Graphviz's pango plug-in caches the last
+ * font, which would be freed with its context. Call it under the lock. */
 static GVC_t *
 get_context (void)
 {
@@ -38,13 +38,14 @@ get_context (void)
   return context;
 }
 
-/* Cairo, which draws them, has 15 bits for a coordinate; and more than a gigabyte of pixels is a
- * mistake. */
+/* Limits of a PNG. Cairo has 15 bits for a coordinate, and more than 1 GiB of pixels (4 bytes each)
+ * is a mistake. */
 #define MAX_PIXELS 32767
 #define MAX_AREA (1 << 28)
 #define PIXELS_PER_POINT (96.0 / 72.0)
 
-/* Graphviz would scale the picture until nobody can read it. */
+/* Returns whether a PNG would exceed the limits; Graphviz would scale it down until nobody can read
+ * it. */
 static gboolean
 is_too_large (Agraph_t *drawing, const char *format, char **why)
 {

@@ -13,7 +13,7 @@
 
 #define MODULE "libcleave-render." G_MODULE_SUFFIX
 
-/* The folder of this library, wherever it was installed to. */
+/* Returns the folder in which this library is installed. */
 static char *
 get_own_folder (void)
 {
@@ -23,7 +23,7 @@ get_own_folder (void)
   return g_path_get_dirname (dladdr (&here, &info) != 0 ? info.dli_fname : "");
 }
 
-/* Where the module is: in CLEAVE_MODULE_DIR if that is set; else in the folder `cleave` beside the
+/* Opens the module: in CLEAVE_MODULE_DIR if that is set; else in the folder `cleave` beside the
  * library, or, in a build directory, beside the library itself. */
 static GModule *
 open_module (void)
@@ -39,7 +39,8 @@ open_module (void)
   return g_module_open (given, G_MODULE_BIND_LAZY | G_MODULE_BIND_LOCAL);
 }
 
-/* Loaded once, when the first picture is drawn, and kept: what it pulls in cannot be unloaded. */
+/* Returns the renderer of the module, loaded with the first picture and never unloaded: its
+ * dependencies cannot be. NULL if it cannot be loaded. */
 static CleaveRenderFunc
 get_renderer (void)
 {
@@ -58,7 +59,8 @@ get_renderer (void)
   return renderer;
 }
 
-/* The engine "osage" is the fastest that tells how large all is; "nop2" takes the places given. */
+/* Renders a drawing that cleave_large_place() lays out. "osage" is the fastest engine that computes
+ * the sizes of vertices and clusters; "nop2" keeps the given places. */
 static GBytes *
 render_large (CleaveRenderFunc renderer, Agraph_t *drawing, const char *format, char **why)
 {

@@ -4,10 +4,11 @@
 #include <glib.h>
 #include <graphviz/cgraph.h>
 
-/* What the module exports, as `cleave_render_module`: lays a drawing out with an engine of Graphviz
- * and renders it as "svg" or "png", under the lock of Graphviz; NULL if Graphviz cannot, or if we
- * do not let it, and then says `why`.  A format of NULL only sets attributes: "pos" of vertices and
- * edges, "width" and "height" of vertices, "lwidth" of clusters. */
+/* The function that the module exports as `cleave_render_module`. Lays a drawing out with an engine
+ * of Graphviz and renders it as "svg" or "png". The caller holds the lock of Graphviz.
+ * Returns NULL if Graphviz fails, or, with the reason in `why`, if the picture is too large. With a
+ * format of NULL, it only sets attributes: "pos" of vertices and edges, "width" and "height" of
+ * vertices, "lwidth" of clusters. */
 typedef GBytes *(*CleaveRenderFunc) (Agraph_t *drawing,
                                      const char *engine,
                                      const char *format,

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Finds runs (frames.h): blocks of nodes between single live values, and chains. */
+
 #include "frames.h"
 
 #include "../ir/graph-private.h"
 
-/* Nodes between two places where one value alone is alive make one run, up to so many: a residual
- * block or a layer is one, a whole U-net is not. */
+/* The nodes between two points at which only one value is live form one run, up to this many nodes:
+ * a residual block or a layer is one run, a whole U-net is not. */
 #define MAX_BLOCK 40
 
 typedef struct
@@ -33,7 +35,7 @@ find_last_use (const Search *s, const CleaveNode *node)
   return last;
 }
 
-/* How many values are alive after each node of the order; constants are none. */
+/* Returns the number of live values after each node in order, without constants. */
 static gint *
 count_live (const Search *s)
 {
@@ -53,7 +55,8 @@ count_live (const Search *s)
   return live;
 }
 
-/* The only node that a node reads, if that has no other reader; NULL: there is no such. */
+/* Returns the only producer that a node reads from (constants aside), if the node is its only
+ * consumer; else NULL. */
 static const CleaveNode *
 find_only_producer (const CleaveNode *node)
 {

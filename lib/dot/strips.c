@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Finds the strips of each band (frames.h), from the joins upwards. */
+
 #include "frames.h"
 
 #include "../ir/graph-private.h"
@@ -9,7 +11,7 @@ typedef struct
   const guint *band;
   guint *strip;       /* by id */
   guint *n;           /* by band */
-  guint *parts;       /* by band: parts of the join at hand */
+  guint *parts;       /* by band: operands of the current join so far */
   gboolean *hands_on; /* by band */
 } Search;
 
@@ -21,7 +23,8 @@ look_through (const CleaveNode *node)
   return node;
 }
 
-/* The parts of a join that belongs to no band end the strips of theirs. */
+/* Numbers the strips of a band by the operands of a join that is in no band: operand i ends strip
+ * i. */
 static void
 number_parts (Search *s, const CleaveNode *join)
 {
@@ -46,7 +49,7 @@ number_parts (Search *s, const CleaveNode *join)
     }
 }
 
-/* The first strip that reads a node. */
+/* Assigns a node to the first strip that reads it. */
 static void
 number_node (Search *s, const CleaveNode *node)
 {
@@ -59,7 +62,8 @@ number_node (Search *s, const CleaveNode *node)
   s->strip[node->id] = first;
 }
 
-/* Rows go on to a later strip through a view or a join; what two branches read whole does not. */
+/* Notes that a band passes rows from an earlier to a later strip, through a view or a join. A whole
+ * value that two branches read does not count. */
 static void
 look_for_handing_on (Search *s, const CleaveNode *node)
 {
