@@ -1,29 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Assemble as Concats.  Whatever a box is covered with, both sides of a cut through it are covered
- * too; so a box is cut until one part contains what is left, at best between the parts, else
- * through as few of them as can be, and then they are sliced.  So parts that overlap are trimmed,
- * and no arrangement of parts is left over. */
+/* Writes an Assemble as Concats.
+ *
+ * The box to fill is cut until one part contains each remaining box. Cuts go between parts where
+ * possible; otherwise through as few parts as possible, which Slices then trim. Both sides of a
+ * cut are still covered by the parts, so this works for every arrangement, also for overlapping
+ * parts. */
 
 #include "export.h"
 
 #include "../../ir/graph-private.h"
 
-/* The parts that meet a box, and the box. */
+/* The Assemble that is being written. */
 typedef struct
 {
   CleaveOnnxExport *export;
   const CleaveNode *node;
-  const CleaveRange *ranges; /* of all parts */
+  const CleaveRange *ranges; /* range of each part in the result */
 } Work;
 
-/* Where boxes may be cut: through how few parts, and how far from the middle. */
+/* A position at which a box may be cut. */
 typedef struct
 {
   guint dim;
   gint64 at;
   guint n_crossed;
-  gboolean in_turn; /* both sides have their parts in turn, not mixed */
+  gboolean in_turn; /* in this dimension the parts come in operand order */
 } Cut;
 
 static gboolean
@@ -40,7 +42,7 @@ compare_positions (gconstpointer a, gconstpointer b)
   return (x > y) - (x < y);
 }
 
-/* How many of these numbers, in rising order, are below a limit. */
+/* Returns how many numbers of a sorted list are below a limit. */
 static guint
 count_below (const GArray *sorted, gint64 limit)
 {
@@ -58,7 +60,7 @@ count_below (const GArray *sorted, gint64 limit)
   return low;
 }
 
-/* Begins and ends of the parts along a dimension, each in rising order. */
+/* Lists where the parts begin and end along a dimension, both sorted. */
 static void
 list_bounds (const Work *work, const GArray *parts, guint dim, GArray *begins, GArray *ends)
 {
@@ -75,7 +77,7 @@ list_bounds (const Work *work, const GArray *parts, guint dim, GArray *begins, G
   g_array_sort (ends, compare_positions);
 }
 
-/* Whether parts begin one after the other along a dimension, or at once. */
+/* Returns whether the begins of the parts do not decrease in operand order. */
 static gboolean
 is_in_turn (const Work *work, const GArray *parts, guint dim)
 {
@@ -98,9 +100,9 @@ is_better (const Cut *cut, const Cut *best, const CleaveRange *box)
   return cut->dim == best->dim && ABS (cut->at - middle) < ABS (best->at - middle);
 }
 
-/* The cut through the fewest parts; the first dimension wins that has the parts in turn, so that
- * who walks down the file comes by them in their order, then the first of all, then the position
- * next to the middle. */
+/* Finds the cut through the fewest parts. Among equals, prefers a dimension in which the parts
+ * come in operand order (so that a reader of the file meets them in order), then the lower
+ * dimension, then the position nearest to the middle. */
 static Cut
 find_cut (const Work *work, const GArray *parts, const CleaveRange *box)
 {
@@ -126,7 +128,8 @@ find_cut (const Work *work, const GArray *parts, const CleaveRange *box)
   return best;
 }
 
-/* All positions along the cut's dimension where no part is crossed, else the cut alone. */
+/* Lists all positions along the cut's dimension that cross no part; if there is none, the cut
+ * alone. */
 static GArray *
 find_positions (const Work *work, const GArray *parts, const CleaveRange *box, const Cut *cut)
 {
@@ -155,7 +158,7 @@ find_positions (const Work *work, const GArray *parts, const CleaveRange *box, c
   return positions;
 }
 
-/* The parts that meet each side of the cuts, in their own order: GArrays of guint. */
+/* Lists for each side of the cuts the parts that meet it: GArrays of guint, in operand order. */
 static GPtrArray *
 sort_by_side (const Work *work, const GArray *parts, guint dim, const GArray *positions)
 {
@@ -175,7 +178,7 @@ sort_by_side (const Work *work, const GArray *parts, guint dim, const GArray *po
   return sides;
 }
 
-/* The part of `part` that fills the box. */
+/* Returns the name of the elements of `part` that fill the box; slices the part if it is larger. */
 static const char *
 take_part (const Work *work, guint part, const CleaveRange *box)
 {
@@ -203,9 +206,9 @@ add_concat (const Work *work, guint axis, const GPtrArray *names, const char *to
   return name;
 }
 
-/* The list of values whose Concat along `axis` is the box.  It calls itself for the sides of a cut:
- * as deep as a grid has dimensions, and to the logarithm of the number of parts where they overlap.
- */
+/* Lists the values whose Concat along `axis` is the box. Calls itself for each side of a cut:
+ * the depth is the rank for a grid of parts, and logarithmic in the number of parts if they
+ * overlap. */
 static void
 fill_box (
     const Work *work, const GArray *parts, const CleaveRange *box, guint axis, GPtrArray *names)
@@ -242,7 +245,7 @@ fill_box (
     }
 }
 
-/* What has no element needs no part, and no Concat of them need have its shape. */
+/* An empty result is a constant: a Concat of its parts might not have its shape. */
 static const char *
 add_empty (CleaveOnnxExport *export, const CleaveNode *node)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Attributes in the file, and those that are operands there. */
+/* Writes attributes: as ONNX attributes, or as constants where ONNX has an operand instead. */
 
 #include "export.h"
 
@@ -10,7 +10,7 @@
 #include "../../ops/move.h"
 #include "../wire.h"
 
-/* Attributes in the file */
+/* Attributes */
 
 static Onnx__AttributeProto *
 add_attr (Onnx__NodeProto *node, const char *name, Onnx__AttributeProto__AttributeType type)
@@ -125,8 +125,7 @@ is_always_written (const CleaveAttr *attr)
   return attr->kind == CLEAVE_ATTR_ENUM && (attr->flags & CLEAVE_ATTR_NO_DEFAULT) != 0;
 }
 
-/* A field as an attribute.  Numbers are always written, since ONNX wants some that have a default
- * here. */
+/* Writes integers even if they have our default, since ONNX requires some of them. */
 void
 cleave_onnx_write_attr (Onnx__NodeProto *node, const CleaveAttr *attr, gconstpointer attrs)
 {
@@ -164,14 +163,14 @@ cleave_onnx_write_attr (Onnx__NodeProto *node, const CleaveAttr *attr, gconstpoi
 
 /* Attributes that are operands in ONNX */
 
-/* The type of a number beside a node's operands. */
+/* Returns the element type for a scalar that stands beside a node's operands. */
 static CleaveElement
 get_number_type (const CleaveNode *node)
 {
   return node->n_operands > 0 ? node->operands[0].result->type.element : CLEAVE_FLOAT32;
 }
 
-/* A number as a scalar, rounded as kernels round it. */
+/* Makes a scalar, rounded as the kernels round it. */
 static CleaveTensor *
 scalar_of_double (CleaveElement element, double value)
 {
@@ -201,8 +200,8 @@ list_of_ints (const gint64 *values, guint n)
   return cleave_tensor_new_copy (&type, values, NULL);
 }
 
-/* An empty list is absent, unless it is the first such operand and says something by being there
- * (the shape of a scalar). */
+/* An empty list is left out, except as the first operand of an op that requires it: there it is
+ * the shape of a scalar. */
 gboolean
 cleave_onnx_attr_is_absent (const CleaveAttr *attr, gconstpointer attrs)
 {
@@ -216,15 +215,15 @@ cleave_onnx_attr_is_absent (const CleaveAttr *attr, gconstpointer attrs)
   return cleave_attr_is_default (attr, attrs);
 }
 
-/* Chooses an element type of the depth of a OneHot for which ONNX Runtime has a kernel: it has some
- * of 72 combinations of indices, depth and values alone. */
+/* Chooses the element type of OneHot's depth. ONNX Runtime has kernels for only some of the 72
+ * combinations of types of indices, depth and values. */
 static CleaveElement
 choose_depth_element (const CleaveNode *node, gint64 depth)
 {
   CleaveElement indices = node->operands[0].result->type.element;
   CleaveElement values = node->results[0].type.element;
 
-  if (values == CLEAVE_INT64 || depth > 1 << 24) /* which float32 may not hold */
+  if (values == CLEAVE_INT64 || depth > 1 << 24) /* float32 may not represent it */
     return CLEAVE_INT64;
   if (values == CLEAVE_INT32 || indices == CLEAVE_FLOAT16 || indices == CLEAVE_FLOAT32)
     return CLEAVE_FLOAT32;
@@ -266,16 +265,15 @@ cleave_onnx_attr_to_tensor (const CleaveNode *node, const CleaveAttr *attr, gcon
   return list_of_ints (field, 1);
 }
 
-/* The end of nodes, which are in the pool: what is not */
+/* Freeing */
 
-/* Those of a graph within a node are in the pool, too. */
+/* The pool owns nodes, also those in nested graphs; attributes are freed here. */
 void
 cleave_onnx_free_nodes (Onnx__GraphProto *graph)
 {
   for (size_t i = 0; graph != NULL && i < graph->n_node; i++)
     cleave_onnx_free_attributes (graph->node[i]);
-  for (size_t i = 0; graph != NULL && i < graph->n_initializer;
-       i++) /* the bytes are the tensors' */
+  for (size_t i = 0; graph != NULL && i < graph->n_initializer; i++) /* the tensors own the bytes */
     graph->initializer[i]->raw_data = (ProtobufCBinaryData){ 0 };
   if (graph != NULL)
     graph->n_node = 0;

@@ -1,27 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* If.  Wheres of one condition of one element choose between whole values.  What only one side
- * reads becomes a branch of an If, so that a runtime computes one side alone: as the model was,
- * where the import made Wheres of its If. */
+/* Finds and writes Ifs.
+ *
+ * Some Wheres have a condition of one element and so choose one whole operand. All Wheres with
+ * the same condition form a choice, written as one If. Nodes that only one side needs move into
+ * that branch, so that a runtime computes only one side. The import makes such Wheres of a
+ * model's If. */
 
 #include "export.h"
 
 #include "../wire.h"
 
-/* More conditions than these are left as Wheres, so that cost stays linear. */
+/* Conditions beyond this number stay Wheres, which bounds the cost. */
 #define MAX_CHOICES 64
 
 struct _CleaveOnnxChoice
 {
   const CleaveResult *condition;
-  GPtrArray *wheres;   /* CleaveNode, in order */
-  GPtrArray *sides[2]; /* CleaveNode of each branch, in order */
-  gint64 macs;         /* of the branches */
+  GPtrArray *wheres;   /* CleaveNode, in graph order */
+  GPtrArray *sides[2]; /* CleaveNode in the then and else branch, in graph order */
+  gint64 macs;         /* of both branches */
 };
 
 typedef struct _CleaveOnnxChoice Choice;
 
-/* Of each node, by id: 0, it stands in the graph; else 1 + 2 * choice + side. */
+/* Value of `branch` for nodes outside all branches; otherwise it is 1 + 2 * choice + side. */
 #define MAIN 0
 
 static void
@@ -75,7 +78,7 @@ find_choices (CleaveOnnxExport *export, const GPtrArray *order)
     }
 }
 
-/* The branch that all readers of a node are in, or read it for; MAIN: there is none. */
+/* Returns the branch that contains all readers of a node; MAIN if there is none. */
 static guint
 find_branch (const CleaveOnnxExport *export, const GHashTable *numbers, const CleaveNode *node)
 {
@@ -102,7 +105,7 @@ find_branch (const CleaveOnnxExport *export, const GHashTable *numbers, const Cl
   return branch;
 }
 
-/* The Wheres themselves stay in the graph: an If in a branch of another one is not made. */
+/* Assigns nodes to branches. Wheres stay outside: an If is never nested in another If. */
 static void
 find_branches (CleaveOnnxExport *export, const GPtrArray *order)
 {
@@ -114,7 +117,7 @@ find_branches (CleaveOnnxExport *export, const GPtrArray *order)
     {
       const CleaveNode *node = order->pdata[i];
 
-      /* What is not known here needs the types that the graph lists. */
+      /* A Custom node stays outside: its types must be listed in the main graph. */
       if (export->choice_of[node->id] == NULL && !cleave_node_is_input (node) &&
           cleave_node_get_constant (node) == NULL && node->op != export->custom)
         export->branch[node->id] = find_branch (export, numbers, node);
@@ -151,7 +154,7 @@ forget (CleaveOnnxExport *export, const Choice *choice)
       }
 }
 
-/* A unit is a node of the graph, or all of a choice, named by its first Where. */
+/* Returns the first Where of the node's choice, or the node itself if it is in no choice. */
 static const CleaveNode *
 unit_of (const CleaveOnnxExport *export, const CleaveNode *node)
 {
@@ -160,7 +163,7 @@ unit_of (const CleaveOnnxExport *export, const CleaveNode *node)
   return choice == NULL ? node : choice->wheres->pdata[0];
 }
 
-/* FALSE: a node of a choice reads what a Where of the same makes. */
+/* Pushes the units that a node reads. FALSE if a node of a choice reads a Where of that choice. */
 static gboolean
 push_operands (const CleaveOnnxExport *export, const CleaveNode *node, GPtrArray *stack)
 {
@@ -196,8 +199,8 @@ push_needs (const CleaveOnnxExport *export, const CleaveNode *unit, GPtrArray *s
   return good;
 }
 
-/* Units, each after all that it needs; NULL: there is a circle, since a Where of a choice needs
- * another one of it. */
+/* Sorts units so that each comes after its operands. NULL if there is a cycle: one Where of a
+ * choice depends on another. */
 static GPtrArray *
 sort_units (const CleaveOnnxExport *export, const GPtrArray *order)
 {
@@ -263,7 +266,8 @@ cleave_onnx_export_order (CleaveOnnxExport *export, GError **error)
 
 /* Writing */
 
-/* The value that a Where takes on this side, under a name that the branch alone has. */
+/* Returns the value that a Where takes on this side. Copies it if it is computed outside the
+ * branch or is another output of it already. */
 static const char *
 name_output (CleaveOnnxExport *export, const CleaveNode *where, guint side, GHashTable *taken)
 {

@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Constants as initializers.  A split leaves pieces with parts of one tensor; they are written so
- * that its bytes are in the file at most once. */
+/* Writes constants as initializers.
+ *
+ * A split cuts a weight into constants that are ranges of one tensor, the base. Each byte of a
+ * base is written at most once: either the base, with Slices in the file, or the ranges. */
 
 #include "export.h"
 
 #include "../../ir/defaults.h"
 #include "../../ir/graph-private.h"
 
-/* All constants whose bytes lie in one tensor. */
+/* All constants that are ranges of one tensor. */
 typedef struct
 {
   CleaveTensor *base;
-  const char *default_name; /* of the input whose default value the base is; NULL: of none */
+  const char *default_name; /* name of the input whose default value the base is, or NULL */
   GPtrArray *results;       /* CleaveResult of each Constant */
-  GHashTable *ranges;       /* name of each range, by its text */
-  gint64 n_bytes;           /* of the ranges, each counted once */
+  GHashTable *ranges;       /* range as text -> name in the file; NULL: not written */
+  gint64 n_bytes;           /* sum over distinct ranges */
 } Family;
 
 static void
@@ -42,7 +44,7 @@ add_to_family (Family *family, CleaveResult *result)
     family->n_bytes += cleave_tensor_type_n_bytes (cleave_tensor_get_type (tensor));
 }
 
-/* In the order of building, so that the file does not depend on addresses. */
+/* Groups constants by base, in graph order, so that the file does not depend on addresses. */
 static GPtrArray *
 find_families (const CleaveGraph *graph)
 {
@@ -72,7 +74,8 @@ find_families (const CleaveGraph *graph)
   return families;
 }
 
-/* Each part as an initializer of its own: together they are no larger than the base. */
+/* Writes a range as an initializer of its own. The caller checked that all ranges together are
+ * not larger than the base. */
 static void
 write_part (CleaveOnnxExport *export, const char *name, CleaveTensor *part)
 {
@@ -82,7 +85,7 @@ write_part (CleaveOnnxExport *export, const char *name, CleaveTensor *part)
   cleave_onnx_add_initializer (export, name, dense);
 }
 
-/* The base's name; it is written where it is asked for first. */
+/* Returns the base's name; writes the base the first time. */
 static const char *
 write_base (CleaveOnnxExport *export, const Family *family, const char *name)
 {
@@ -137,7 +140,7 @@ write_constant (CleaveOnnxExport *export, const Family *family, CleaveResult *re
   g_hash_table_insert (family->ranges, g_steal_pointer (&key), (gpointer) name);
 }
 
-/* The whole first: parts may be cut from it. */
+/* Writes constants that are the whole base first, since ranges may be Slices of it. */
 static void
 write_family (CleaveOnnxExport *export, const Family *family)
 {

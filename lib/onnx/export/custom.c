@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Nodes that passed through whole, as they came: with the names that their operands and results
- * have now. */
+/* Writes Custom nodes, which the import kept as they were, with the current names of their
+ * operands and results. */
 
 #include "export.h"
 
@@ -32,7 +32,8 @@ list_operands (CleaveOnnxExport *export, const CleaveNode *node, const Onnx__Nod
   return names;
 }
 
-/* An output that is no result keeps its name as far as that is free. */
+/* Lists output names. An output without a result in the graph keeps its old name unless it is
+ * taken. */
 static GPtrArray *
 list_results (CleaveOnnxExport *export, const CleaveNode *node, const Onnx__NodeProto *proto)
 {

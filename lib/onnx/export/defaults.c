@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Inputs with default values are inputs and initializers of the file.  Slices of one are Slices in
- * the file, so that they follow a value that a caller feeds. */
+/* Writes inputs with default values: each is both an input and an initializer of the file. A
+ * constant that is a range of one is a Slice in the file, so that it follows the value that a
+ * caller feeds. */
 
 #include "export.h"
 
 #include "../../ir/defaults.h"
 #include "../wire.h"
 
-/* Gives the values of the graph that are a whole default value the name of its input. */
+/* Gives each value that is a whole default value the name of its input. */
 void
 cleave_onnx_name_defaults (CleaveOnnxExport *export)
 {

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The order in which ONNX Runtime runs the nodes of a file: those that nothing reads, the last of
- * them first, each after what it reads, of which the last in the file comes first. */
+/* Computes the order in which ONNX Runtime runs the nodes of a file: depth first from the nodes
+ * without readers, the last of the file first. A node's operands are visited from the last in
+ * the file to the first, and the node follows them. */
 
 #include "export.h"
 
 typedef struct
 {
   guint node;
-  gboolean is_done; /* with all that it reads */
+  gboolean is_done; /* all its operands are in the order */
 } Entry;
 
-/* Nodes that make what a node reads, also within its graphs. */
+/* Lists the nodes that compute a node's operands, also those that its inner graphs read, as
+ * index plus 1. */
 static void
 list_makers (GHashTable *makers, const Onnx__NodeProto *node, GArray *found)
 {
@@ -24,7 +26,7 @@ list_makers (GHashTable *makers, const Onnx__NodeProto *node, GArray *found)
     }
   for (size_t k = 0; k < node->n_attribute; k++)
     for (size_t i = 0; node->attribute[k]->g != NULL && i < node->attribute[k]->g->n_node; i++)
-      list_makers (makers, node->attribute[k]->g->node[i], found); /* no deeper than graphs nest */
+      list_makers (makers, node->attribute[k]->g->node[i], found); /* depth: nesting of graphs */
 }
 
 static int
@@ -35,7 +37,7 @@ compare_numbers (gconstpointer a, gconstpointer b)
   return (x > y) - (x < y);
 }
 
-/* Those that nothing reads are there already. */
+/* Walks depth first; the stack already holds the nodes without readers. */
 static void
 walk (const Onnx__GraphProto *graph, GHashTable *makers, GArray *stack, GPtrArray *order)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Graph to model. */
+/* Converts a graph to an ONNX model, and serializes it. */
 
 #include "export.h"
 
@@ -8,7 +8,7 @@
 
 #include "../wire.h"
 
-/* Beginning and end */
+/* Setup and cleanup */
 
 static void
 number_values (CleaveOnnxExport *export)
@@ -91,8 +91,8 @@ cleave_onnx_export_clear (CleaveOnnxExport *export)
 
 /* Names */
 
-/* Inputs keep their names, then outputs, by which the values that feed them are called.  A name is
- * taken once, by an input or by an output, unless the one is the other. */
+/* Reserves the names of inputs, then of outputs; a value that is an output gets the output's
+ * name. Fails if an input and an output that are not the same value share a name. */
 static gboolean
 reserve_names (CleaveOnnxExport *export, GError **error)
 {
@@ -136,8 +136,8 @@ export_inputs (CleaveOnnxExport *export)
   cleave_onnx_export_defaults (export);
 }
 
-/* A value that has another name already, since it is an input, a constant or two outputs, is
- * copied. */
+/* Adds the outputs. An Identity copies a value that already has another name: an input, a
+ * constant, or a value that is two outputs. */
 static void
 export_outputs (CleaveOnnxExport *export)
 {
@@ -157,7 +157,7 @@ export_outputs (CleaveOnnxExport *export)
     }
 }
 
-/* Types of values inside the graph, where the model that it came from lists them. */
+/* Writes the types of inner values that the imported model listed, too. */
 static void
 export_value_infos (CleaveOnnxExport *export)
 {
@@ -205,7 +205,7 @@ export_nodes (CleaveOnnxExport *export, GError **error)
   return TRUE;
 }
 
-/* The whole */
+/* The whole model */
 
 gsize
 cleave_onnx_export_size (const CleaveOnnxExport *export)
@@ -228,13 +228,13 @@ cleave_onnx_export_pack (const CleaveOnnxExport *export, gsize size, GError **er
   return g_bytes_new_take (data, size);
 }
 
-/* Shapes are hidden where that saves so much: it is no gain where sums are written over what is
- * added, which needs shapes, nor in small networks. */
+/* Leave out shapes only if the peak falls below this fraction, and by at least 1 MiB. ONNX
+ * Runtime adds in place only with static shapes, so small networks gain nothing. */
 #define HIDDEN_PART 0.9
 #define HIDDEN_BYTES (1 << 20)
 
-/* What ONNX Runtime makes of these and of what is between them has fewer values than are foreseen,
- * and more where it does not know shapes. */
+/* Returns whether a graph is quantized. ONNX Runtime fuses QDQ groups: it then has fewer values
+ * than estimated, and needs more memory without shapes. */
 static gboolean
 is_quantized (const CleaveGraph *graph)
 {

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* What the files of the exporter share. */
+/* The state and the functions that the files of the ONNX exporter share.
+ *
+ * The exporter writes a CleaveGraph as an ONNX ModelProto, in this order: names of inputs and
+ * outputs, initializers (constants.c), nodes in graph order (branches.c, node.c and one file per
+ * op that needs more than one ONNX node), and outputs. For a model that is marked for ONNX
+ * Runtime, loops.c then turns repeated strips into Loops and hide.c leaves out shapes. */
 
 #include <cleave/cleave-onnx.h>
 
@@ -10,87 +15,90 @@
 #include "../origin.h"
 #include "../tensor-proto.h"
 
-/* Wheres that become one If. */
+/* The Wheres with one scalar condition, which the file expresses as one If. */
 typedef struct _CleaveOnnxChoice CleaveOnnxChoice;
 
-/* Lists of names grow and are never cut, so a name lives as long as the export.  Tables of strings
- * are what an export of a large graph spends its time on: what the graph knows is asked there. */
+/* The state of one export. The pool is freed only with the export, so every name in it stays
+ * valid until then. Hash tables of strings dominate the time of a large export: look a name up
+ * in the graph where the graph has it. */
 typedef struct
 {
   const CleaveGraph *graph;
-  const CleaveOnnxOrigin *origin; /* of the model that the graph came from, or NULL */
+  const CleaveOnnxOrigin *origin; /* of the model that the graph was imported from, or NULL */
   const CleaveOp *assemble, *custom, *where;
-  guint opset;      /* that is written */
-  CleavePool *pool; /* names, and the nodes of the model but for their attributes */
+  guint opset;      /* opset of the written file */
+  CleavePool *pool; /* owns names and NodeProtos, but not their attributes */
   Onnx__ModelProto *model;
-  Onnx__GraphProto *scope;   /* takes the nodes: the model's graph, or a branch of an If */
-  GHashTable *value_names;   /* names of values that are taken */
-  GHashTable *node_names;    /* likewise of nodes that the graph has not */
-  GHashTable *suffixes;      /* next number to try after a name that was taken */
-  const CleaveNode *node;    /* of the graph, that is being written: it has its name */
-  guint *first_value;        /* of each node, by id, its first result */
-  const char **values;       /* name of each result, NULL: it has none yet */
-  GHashTable *default_names; /* of inputs with default values; NULL: there are none */
-  GHashTable *small;  /* name of each constant that was made of an attribute, by type and bytes */
-  GPtrArray *tensors; /* CleaveTensor: their bytes are in initializers */
-  GPtrArray *choices; /* CleaveOnnxChoice */
-  CleaveOnnxChoice **choice_of;  /* of each node, by id: what it is a part of, or NULL */
-  guint *branch;                 /* of each node, by id: the branch of it; 0: none */
-  GPtrArray *operands, *results; /* names of those of the node that is being written */
-  GPtrArray *turns;              /* names of nodes that are turns of a Loop; NULL: nobody asks */
-  gboolean is_hidden;            /* shapes are, from a runtime that has not run it */
+  Onnx__GraphProto *scope;      /* receives new nodes: the model's graph, or a branch or body */
+  GHashTable *value_names;      /* value names in use */
+  GHashTable *node_names;       /* node names in use that are not in graph->nodes */
+  GHashTable *suffixes;         /* base name -> last number appended to make it unique */
+  const CleaveNode *node;       /* node of the graph being written; its name is reserved for it */
+  guint *first_value;           /* indexed by node id: index of its first result in `values` */
+  const char **values;          /* name of each result; NULL: not named yet */
+  GHashTable *default_names;    /* names of inputs with default values; NULL if there are none */
+  GHashTable *small;            /* type and bytes of a small constant -> its name */
+  GPtrArray *tensors;           /* CleaveTensor; the initializers point to their bytes */
+  GPtrArray *choices;           /* CleaveOnnxChoice */
+  CleaveOnnxChoice **choice_of; /* indexed by node id: the choice that contains the node, or NULL */
+  guint *branch;                /* indexed by node id: 1 + 2 * choice + side; 0: in no branch */
+  GPtrArray *operands, *results; /* names for the node being written */
+  GPtrArray *turns;   /* receives names of nodes that are in a Loop; NULL: not collected */
+  gboolean is_hidden; /* whether the file leaves out inner shapes (hide.c) */
 } CleaveOnnxExport;
 
-/* Inputs with default values: names are given before those of outputs, and before constants are
- * written. */
+/* Names the inputs that have default values, then writes them. Name them before the outputs are
+ * named and before constants are written. */
 void cleave_onnx_name_defaults (CleaveOnnxExport *export);
 void cleave_onnx_export_defaults (CleaveOnnxExport *export);
-/* Whether the name is that of an input with a default value. */
+/* Returns whether an input with a default value has this name. */
 gboolean cleave_onnx_is_default (const CleaveOnnxExport *export, const char *name);
 
-/* The whole.  The bytes of initializers are those of tensors that the export holds. */
+/* Builds the complete model. Initializers point into tensors that the export owns. */
 gboolean
 cleave_onnx_export_build (CleaveOnnxExport *export, const CleaveGraph *graph, GError **error);
 void cleave_onnx_export_clear (CleaveOnnxExport *export);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveOnnxExport, cleave_onnx_export_clear)
 gsize cleave_onnx_export_size (const CleaveOnnxExport *export);
-/* `size` is the export's. */
+/* Returns the serialized model; `size` is what cleave_onnx_export_size() returned. */
 GBytes *cleave_onnx_export_pack (const CleaveOnnxExport *export, gsize size, GError **error);
 
 /* Opsets */
 
-/* The least that has all nodes of a graph, CLEAVE_ONNX_OPSET or later; and the IR version that came
- * with an opset. */
+/* Returns the lowest opset, CLEAVE_ONNX_OPSET or later, that has every op of a graph; and the IR
+ * version that belongs to an opset. */
 guint cleave_onnx_find_opset (const CleaveGraph *graph);
 gint64 cleave_onnx_ir_version (guint opset);
 
-/* What an opset after CLEAVE_ONNX_OPSET made of an attribute. */
+/* A difference between an opset after CLEAVE_ONNX_OPSET and our attribute tables. */
 typedef struct
 {
   const char *op, *attr;
   guint since;
-  guint operand;            /* its index among the operands; 0: it is no operand */
-  const char *const *words; /* of an ENUM; NULL: those of the table */
+  guint operand;            /* operand that replaces the attribute; 0: it is still an attribute */
+  const char *const *words; /* new names of an enum's values; NULL: unchanged */
 } CleaveOnnxChange;
 
-/* NULL: nothing. */
+/* Returns the change of an attribute in an opset, or NULL if there is none. */
 const CleaveOnnxChange *
 cleave_onnx_find_change (guint opset, const CleaveOp *op, const CleaveAttr *attr);
 
-/* A name that no other value has: this, or this with a number. */
+/* Reserves and returns a value name that is not in use: `name`, or `name` with a number
+ * appended. */
 const char *cleave_onnx_name_value (CleaveOnnxExport *export, const char *name);
-/* Where the name of a result is noted. */
+/* Returns the place that holds the name of a result. */
 static inline const char **
 cleave_onnx_value_name (const CleaveOnnxExport *export, const CleaveResult *result)
 {
   return &export->values[export->first_value[result->node->id] + result->index];
 }
 
-/* The name under which a result is read and written. */
+/* Returns the name of a result in the file; names the result if it has no name yet. */
 const char *cleave_onnx_result_name (CleaveOnnxExport *export, const CleaveResult *result);
 
-/* Adds a node; names of operands are NULL where they are absent, and those at the end are left out.
- * They and the op must live as long as the export, but for the node's own name and empty ones. */
+/* Adds a node to the current scope. A NULL operand name is an absent operand; trailing ones are
+ * dropped. `op` and the names of operands and results must stay valid as long as the export;
+ * `name` is copied. */
 Onnx__NodeProto *cleave_onnx_add_node (CleaveOnnxExport *export,
                                        const char *op,
                                        const char *name,
@@ -103,16 +111,19 @@ Onnx__ValueInfoProto *cleave_onnx_info_new (const CleaveOnnxExport *export,
                                             const char *name,
                                             const CleaveTensorType *type);
 
-/* All of the nodes of a graph that is not in the pool, and of one; the graph then has none. */
+/* Free the parts of nodes that are not in the pool: attributes and unknown fields.
+ * cleave_onnx_free_nodes() does it for a whole graph, which is empty afterwards. */
 void cleave_onnx_free_nodes (Onnx__GraphProto *graph);
 void cleave_onnx_free_attributes (Onnx__NodeProto *node);
-/* Turns runs of nodes that repeat into Loops, once all nodes are written. */
+/* Replaces runs of nodes that repeat by Loops. Call it when all nodes are written. */
 void cleave_onnx_export_loops (CleaveOnnxExport *export);
-/* After that: leaves shapes to the run where they can be. */
+/* Leaves out the shapes of inner values where the runtime can compute them. Call it after
+ * cleave_onnx_export_loops(). */
 void cleave_onnx_export_hide (CleaveOnnxExport *export);
-/* Nodes in the order in which ONNX Runtime runs them. */
+/* Returns the Onnx__NodeProtos in the order in which ONNX Runtime runs them. */
 GPtrArray *cleave_onnx_depth_first (const Onnx__GraphProto *graph);
-/* Bytes that ONNX Runtime's values take at most, if it knows their shapes beforehand, or if not. */
+/* Estimates the peak bytes of activations in ONNX Runtime, with shapes in the file (`is_known`)
+ * or without. */
 gint64 cleave_onnx_export_foresee (CleaveOnnxExport *export, gboolean is_known);
 
 /* Attributes */
@@ -121,62 +132,67 @@ void cleave_onnx_add_int (Onnx__NodeProto *node, const char *name, gint64 value)
 void cleave_onnx_add_string (Onnx__NodeProto *node, const char *name, const char *value);
 void cleave_onnx_add_ints (Onnx__NodeProto *node, const char *name, const gint64 *values, guint n);
 
-/* An empty graph, which is the attribute's. */
+/* Adds an attribute that is an empty graph, and returns the graph. */
 Onnx__GraphProto *cleave_onnx_add_graph (Onnx__NodeProto *node, const char *name);
 
-/* Writes a field as an attribute. */
+/* Writes a field of `attrs` as an attribute of the node. */
 void cleave_onnx_write_attr (Onnx__NodeProto *node, const CleaveAttr *attr, gconstpointer attrs);
-/* Of a field that is an operand in the file: whether it is left out, or else its value. */
+/* For a field that ONNX has as an operand: whether to omit the operand; and the operand's value. */
 gboolean cleave_onnx_attr_is_absent (const CleaveAttr *attr, gconstpointer attrs);
 CleaveTensor *
 cleave_onnx_attr_to_tensor (const CleaveNode *node, const CleaveAttr *attr, gconstpointer attrs);
 
 /* Constants */
 
-/* Adds an initializer with the bytes of a dense tensor. */
+/* Adds an initializer that points to the bytes of a dense tensor; keeps a reference to it. */
 void cleave_onnx_add_initializer (CleaveOnnxExport *export, const char *name, CleaveTensor *tensor);
-/* The name of a small constant; equal ones share it.  Takes the tensor. */
+/* Returns the name of an initializer with these contents, and adds it if none exists yet. Takes
+ * ownership of the tensor. */
 const char *
 cleave_onnx_add_small (CleaveOnnxExport *export, const char *name, CleaveTensor *tensor);
-/* The same of one that had this name in the file: only those with the same name share it. */
+/* Does the same for a constant that had this name in the imported file. It is shared only with
+ * constants of the same name. */
 const char *
 cleave_onnx_add_named (CleaveOnnxExport *export, const char *name, CleaveTensor *tensor);
-/* The same of integers in a list. */
+/* Adds a list of integers by cleave_onnx_add_small(). */
 const char *
 cleave_onnx_add_list (CleaveOnnxExport *export, const char *name, const gint64 *values, guint n);
-/* Lets small constants of these bytes, which had this name in the file, share the initializer. */
+/* Lets later cleave_onnx_add_named() calls with this name and these contents reuse the
+ * initializer. Does nothing for a tensor above 4 KiB. */
 void cleave_onnx_share_small (CleaveOnnxExport *export, const char *name, CleaveTensor *tensor);
-/* Names and writes every constant that is used, the bytes that several share once. */
+/* Names and writes every constant that is used. Bytes that several constants share are written
+ * once. */
 void cleave_onnx_export_constants (CleaveOnnxExport *export);
 
-/* Writes a Slice of the value `from` of shape `shape`; `to` NULL: under a new name.  The name of
- * the result. */
+/* Writes a Slice of the value `from`, which has shape `shape`. Returns the name of the result:
+ * `to`, or a new name if `to` is NULL. */
 const char *cleave_onnx_add_slice (CleaveOnnxExport *export,
                                    const char *name,
                                    const char *from,
                                    const CleaveShape *shape,
                                    const CleaveRange *range,
                                    const char *to);
-/* Writes an Assemble as Concats of its parts, sliced where that is needed. */
+/* Writes an Assemble as Concats of its parts, with Slices of parts that overlap. */
 void cleave_onnx_export_assemble (CleaveOnnxExport *export, const CleaveNode *node);
-/* Writes how the indices of a MaxPool that is a piece, in `from`, count in the whole. */
+/* Converts the indices `from` of a MaxPool piece, which count in the piece's operand, to indices
+ * `to` that count in the whole operand. */
 void cleave_onnx_export_indices (CleaveOnnxExport *export,
                                  const CleaveNode *node,
                                  const char *from,
                                  const char *to);
-/* Writes indices of a MaxUnpool that count in what the node itself reads, and returns their name.
- * NULL: those in the graph do, or it is another op. */
+/* Writes indices for a MaxUnpool that count in its own operand, and returns their name. NULL:
+ * the node is another op, or its indices already count so. */
 const char *cleave_onnx_export_local_indices (CleaveOnnxExport *export, const CleaveNode *node);
-/* Writes a part of a Resize by a factor that is no whole number. */
+/* Writes a piece of a Resize by a fractional factor as matrix products or Gathers. */
 void cleave_onnx_export_resize_part (CleaveOnnxExport *export, const CleaveNode *node);
-/* Writes a node that passed through whole. */
+/* Writes a Custom node: the original node with new operand and result names. */
 gboolean
 cleave_onnx_export_custom (CleaveOnnxExport *export, const CleaveNode *node, GError **error);
-/* Finds out which nodes become branches of Ifs.  The nodes to write, in an order in which they can
- * be; of those that an If stands for, one alone. */
+/* Decides which nodes become branches of Ifs. Returns the nodes to write in a valid order; the
+ * first Where of an If stands for the whole If. NULL on error. */
 GPtrArray *cleave_onnx_export_order (CleaveOnnxExport *export, GError **error);
-/* Writes the If that `first` stands for. */
+/* Writes the If that is represented by its first Where. */
 gboolean
 cleave_onnx_export_choice (CleaveOnnxExport *export, const CleaveNode *first, GError **error);
-/* Writes any other node. */
+/* Writes any node that is not part of an If. */
 gboolean cleave_onnx_export_node (CleaveOnnxExport *export, const CleaveNode *node, GError **error);

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* What ONNX Runtime's values take at most while it runs a file, as its planner has it: nodes run
- * depth first, each before what else its reader waits for; unary nodes write over their operand;
- * a value whose shape is known takes a buffer that another of that shape left, which is kept until
- * then; what a Loop gives is there a second time while it runs. */
+/* Estimates the peak of activations in ONNX Runtime, by a model of its memory planner:
+ *
+ *   - nodes run depth first (depth-first.c);
+ *   - a unary elementwise node writes over its operand;
+ *   - a value of known shape reuses a buffer of a dead value of the same type, which stays
+ * allocated until then;
+ *   - the results of a Loop exist twice while it runs. */
 
 #include "export.h"
 
@@ -13,26 +16,26 @@
 
 typedef struct
 {
-  const CleaveTensorType *type; /* NULL: it is not known */
+  const CleaveTensorType *type; /* NULL: unknown */
   gint64 n_bytes;
   guint first, last; /* positions in the order */
-  gboolean is_given; /* outputs are the caller's, who gives them no buffer that was another's */
+  gboolean is_given; /* an output: the caller owns its buffer, which is not reused */
 } Buffer;
 
 typedef struct
 {
   const Onnx__GraphProto *graph;
-  GHashTable *types;     /* of each name, its CleaveTensorType */
-  GHashTable *unary;     /* names of what may lie over its operand */
-  gboolean is_known;     /* shapes are, before it runs */
-  GPtrArray *order;      /* Onnx__NodeProto */
-  GHashTable *maker;     /* of each name, its node's index plus 1 */
-  GHashTable *last;      /* of each name, the position of its last reader plus 1 */
-  GHashTable *uses;      /* of each name, how many read it */
-  GHashTable *bytes;     /* of each name, gint64 */
-  GHashTable *buffer_of; /* of each name, the buffer plus 1 */
+  GHashTable *types;     /* name -> CleaveTensorType */
+  GHashTable *unary;     /* names of results that may overwrite their operand */
+  gboolean is_known;     /* whether shapes are in the file */
+  GPtrArray *order;      /* Onnx__NodeProto, in run order */
+  GHashTable *maker;     /* name -> index of its node + 1 */
+  GHashTable *last;      /* name -> position of its last reader + 1; NONE: an output */
+  GHashTable *uses;      /* name -> number of readers */
+  GHashTable *bytes;     /* name -> gint64, bytes of the value */
+  GHashTable *buffer_of; /* name -> index of its buffer + 1 */
   GArray *buffers;       /* Buffer */
-  gint64 *extra;         /* of each position */
+  gint64 *extra;         /* bytes at each position besides buffers */
 } Run;
 
 static gint64 foresee (const Run *outer, const Onnx__GraphProto *graph);
@@ -74,7 +77,7 @@ count_reads (const Run *run, const Onnx__NodeProto *node, guint position)
     }
   for (size_t k = 0; k < node->n_attribute; k++)
     for (size_t i = 0; node->attribute[k]->g != NULL && i < node->attribute[k]->g->n_node; i++)
-      count_reads (run, node->attribute[k]->g->node[i], position); /* no deeper than graphs nest */
+      count_reads (run, node->attribute[k]->g->node[i], position); /* depth: nesting of graphs */
 }
 
 /* Sizes */
@@ -106,7 +109,7 @@ count_turns (const Run *run, const Onnx__NodeProto *loop)
   return 1;
 }
 
-/* A result of a Loop is one of its body: of the last turn, or of all. */
+/* Returns the bytes of a Loop's result: a final state, or a body output times the iterations. */
 static gint64
 loop_bytes (const Run *run, const Onnx__NodeProto *loop, guint result)
 {
@@ -114,13 +117,13 @@ loop_bytes (const Run *run, const Onnx__NodeProto *loop, guint result)
   const char *name = body->output[result + 1]->name;
   gint64 n_bytes = bytes_of (run, name);
 
-  for (size_t i = 0; n_bytes == 0 && i < body->n_node; i++) /* what is given on has another name */
+  for (size_t i = 0; n_bytes == 0 && i < body->n_node; i++) /* an Identity of a state or operand */
     if (strcmp (body->node[i]->output[0], name) == 0)
       n_bytes = bytes_of (run, body->node[i]->input[0]);
   return result + 2 < loop->n_input ? n_bytes : n_bytes * count_turns (run, loop);
 }
 
-/* Of what is written without a value of the graph. */
+/* Estimates the bytes of a result that is no value of the graph. */
 static gint64
 infer_bytes (const Run *run, const Onnx__NodeProto *node, guint result)
 {
@@ -145,7 +148,7 @@ get_buffer (const Run *run, const char *name)
   return buffer == 0 ? NULL : &g_array_index (run->buffers, Buffer, buffer - 1);
 }
 
-/* The buffer of an operand that is read no more, and in which such a result may lie. */
+/* Returns the operand's buffer + 1 if the operand dies here and the result has its type; else 0. */
 static guint
 find_dying (const Run *run, const char *operand, const char *name, guint position)
 {
@@ -158,7 +161,7 @@ find_dying (const Run *run, const char *operand, const char *name, guint positio
              : 0;
 }
 
-/* The one node that reads a value, which is no output; NULL: there is none. */
+/* Returns the only reader of a value; NULL if it has several, none, or is an output. */
 static const Onnx__NodeProto *
 find_reader (const Run *run, const char *name)
 {
@@ -167,7 +170,7 @@ find_reader (const Run *run, const char *name)
   return number_of (run->uses, name) == 1 && last != NONE ? run->order->pdata[last - 1] : NULL;
 }
 
-/* That, if it is an Add. */
+/* Returns that reader if it is an Add. */
 static const Onnx__NodeProto *
 find_sum (const Run *run, const char *name)
 {
@@ -186,7 +189,8 @@ is_conv_of_sum (const Run *run, const char *name)
          find_sum (run, name) != NULL;
 }
 
-/* A Conv and the Add after it are one node, which adds to what is there. */
+/* Returns the buffer + 1 of the other summand, which ONNX Runtime's fused Conv + Add overwrites;
+ * 0: none. */
 static guint
 find_summand (const Run *run, const Onnx__NodeProto *conv)
 {
@@ -219,7 +223,7 @@ find_left (const Run *run, const char *name, guint position)
   return best;
 }
 
-/* x and its sigmoid, which become one node with what multiplies them. */
+/* Returns whether a Sigmoid is fused with its Mul (x * sigmoid (x)), so that it has no buffer. */
 static gboolean
 is_within (const Run *run, const Onnx__NodeProto *node)
 {
@@ -263,7 +267,7 @@ place (Run *run, const Onnx__NodeProto *node, guint result, guint position)
     return;
   at = last == NONE ? 0 : find_place (run, node, name, position);
   if (at == 0 && is_view (node) && last != NONE)
-    return; /* of the caller's */
+    return; /* a view of a caller's buffer */
   if (at == 0)
     {
       Buffer fresh = { look_up (run->types, name), *n_bytes, position, position, last == NONE };
@@ -280,8 +284,8 @@ place (Run *run, const Onnx__NodeProto *node, guint result, guint position)
     }
 }
 
-/* What a node takes besides its results: turns of a Loop, with all that they have given; columns of
- * a ConvTranspose. */
+/* Returns the bytes that a node takes besides its results: the body of a Loop and a second copy
+ * of the Loop's results; the column buffer of a ConvTranspose. */
 static gint64
 find_extra (const Run *run, const Onnx__NodeProto *node)
 {
@@ -302,7 +306,7 @@ static gint64
 find_peak (const Run *run)
 {
   const guint n = run->order->len;
-  g_autofree gint64 *more = g_new0 (gint64, n + 1); /* than at the position before */
+  g_autofree gint64 *more = g_new0 (gint64, n + 1); /* change in bytes at each position */
   gint64 sum = 0, peak = 0;
 
   for (guint i = 0; i < run->buffers->len; i++)

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Shapes that a runtime is not to know before it runs.  ONNX Runtime gives the memory of a value to
- * the next one of the same shape, and keeps it until then, however late that is; what has a shape
- * that it does not know, it frees at once.  So inputs are reshaped and images resized as a Loop of
- * one turn says, which nothing computes ahead, and lists of a Reshape leave out a dimension.  */
+/* Hides shapes from ONNX Runtime until it runs the model.
+ *
+ * ONNX Runtime keeps the buffer of a dead value of known shape for the next value of that shape,
+ * however late that comes; a value of unknown shape is freed at once. So each input is reshaped,
+ * and each Resize sized, by lists that pass through a Loop of one iteration, which constant
+ * folding does not evaluate; and each Reshape's list has a -1. */
 
 #include "export.h"
 
@@ -20,7 +22,7 @@ find_constant (const Onnx__GraphProto *graph, const char *name)
   return NULL;
 }
 
-/* A list of its own: what others share may be in bodies of loops alone. */
+/* Adds a list that is not shared: a shared one may exist only in bodies of loops. */
 static const char *
 add_list (CleaveOnnxExport *export, const char *name, const gint64 *values, guint n)
 {
@@ -49,11 +51,11 @@ rename_reads (Onnx__GraphProto *graph, GHashTable *names)
         }
       for (size_t k = 0; k < node->n_attribute; k++)
         if (node->attribute[k]->g != NULL)
-          rename_reads (node->attribute[k]->g, names); /* no deeper than branches and loops nest */
+          rename_reads (node->attribute[k]->g, names); /* depth: nesting of graphs */
     }
 }
 
-/* The nodes from `first` on become the first. */
+/* Moves the nodes from index `first` on to the front. */
 static void
 move_to_front (Onnx__GraphProto *graph, size_t first)
 {
@@ -64,13 +66,12 @@ move_to_front (Onnx__GraphProto *graph, size_t first)
   memcpy (graph->node, moved, n * sizeof *moved);
 }
 
-/* Lists that a Loop gives back as they came, which nothing computes ahead. */
+/* A Loop that returns constant lists unchanged, so that constant folding cannot read them. */
 typedef struct
 {
   CleaveOnnxExport *export;
-  GPtrArray *lists,
-      *told;     /* names of its operands and results; the first two operands are its own */
-  GArray *ranks; /* guint: how long each list is */
+  GPtrArray *lists, *told; /* names of operands (count, condition, lists) and of results */
+  GArray *ranks;           /* guint: length of each list */
 } Teller;
 
 static void
@@ -96,7 +97,7 @@ teller_init (Teller *teller, CleaveOnnxExport *export)
   g_ptr_array_add (teller->lists, NULL);
 }
 
-/* The name under which the Loop gives a list. */
+/* Passes a list through the Loop; returns the name of the result. */
 static const char *
 tell (Teller *teller, const char *list, const char *name, guint rank)
 {
@@ -144,7 +145,7 @@ write_teller (const Teller *teller)
   write_body (teller, loop);
 }
 
-/* A node that is to be written once the Loop is. */
+/* A Reshape to write after the Loop. */
 typedef struct
 {
   const char *operands[2], *to;
@@ -168,7 +169,7 @@ tell_inputs (Teller *teller, GArray *shapings)
   Onnx__GraphProto *graph = export->model->graph;
   g_autoptr (GHashTable) names = g_hash_table_new (g_str_hash, g_str_equal);
 
-  /* Inputs with default values come after these: they are weights. */
+  /* Inputs with default values come later in the list; they are weights and keep their shapes. */
   for (guint i = 0; i < export->graph->inputs->len; i++)
     {
       const CleaveResult *input = export->graph->inputs->pdata[i];
@@ -188,9 +189,9 @@ tell_inputs (Teller *teller, GArray *shapings)
   rename_reads (graph, names);
 }
 
-#define RESIZE_SIZES 3 /* which operand of a Resize they are */
+#define RESIZE_SIZES 3 /* operand index of `sizes` in Resize */
 
-/* The list of sizes that a node has, NULL: it has none. */
+/* Returns the constant sizes of a Resize, or NULL. */
 static const Onnx__TensorProto *
 find_sizes (const Onnx__GraphProto *graph, const Onnx__NodeProto *node)
 {
@@ -202,8 +203,8 @@ find_sizes (const Onnx__GraphProto *graph, const Onnx__NodeProto *node)
   return list != NULL && list->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__INT64 ? list : NULL;
 }
 
-/* Sizes of a Resize would tell the shapes of all that follows.  What a Loop gives has no length
- * that is known, which a Resize asks for. */
+/* Passes sizes of Resizes through the Loop, since they reveal the shapes of all that follows. A
+ * Resize requires a list of known length, so a Reshape restores the length. */
 static void
 tell_sizes (Teller *teller, GArray *shapings)
 {
@@ -250,7 +251,8 @@ hide_told (CleaveOnnxExport *export)
 
 /* Lists of a Reshape */
 
-/* Its largest dimension is what the others leave; not that of channels, which weights tell. */
+/* Replaces the largest dimension of a Reshape's list by -1. Channels are left alone: weights
+ * reveal them. */
 static void
 hide_list (CleaveOnnxExport *export, Onnx__NodeProto *node)
 {
@@ -275,10 +277,10 @@ hide_list (CleaveOnnxExport *export, Onnx__NodeProto *node)
   node->input[1] = (char *) add_list (export, "shape", dims, n);
 }
 
-/* Names of shapes */
+/* Symbolic shapes */
 
-/* Whose result the runtime may write over the operand, since it finds their shapes to be the same.
- */
+/* Returns whether the runtime may write a node's result over its operand, because it infers that
+ * their shapes are equal. */
 static gboolean
 keeps_shape (const CleaveNode *node)
 {
@@ -301,7 +303,8 @@ name_shape (CleaveOnnxExport *export, const char *name, const CleaveTensorType *
   cleave_wire_append (&graph->value_info, &graph->n_value_info, info);
 }
 
-/* Each value has a shape of its own, but what may lie in the place of its operand. */
+/* Gives each value symbolic dimensions of its own. Results of in-place ops are left out: they
+ * share their operand's. */
 static void
 name_shapes (CleaveOnnxExport *export)
 {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The indices of a MaxPool or a MaxUnpool that computes a piece.  ONNX counts in what the node
- * reads, we in the whole that this is a part of.  For a MaxPool:
+/* Converts indices of MaxPool and MaxUnpool pieces. In ONNX, an index counts in the operand that
+ * the node reads; in our graph it counts in the whole operand that the piece is cut from.
  *
- * With the dimensions in the order in which indices count, the last one fastest, let the piece have
- * the extents e and the strides s, the whole E and S, and let the piece begin at b.  An index f in
- * the piece has in dimension k the coordinate floor (f / s_k) - floor (f / s_(k-1)) * e_k; so in
- * the whole it is
+ * MaxPool: order the dimensions as indices count, the last fastest. The piece has extents e and
+ * strides s, the whole has E and S, and the piece begins at b. In dimension k an index f of the
+ * piece has the coordinate floor (f / s_k) - floor (f / s_(k-1)) * e_k. The index in the whole
+ * is
  *
- *   f + sum of b_k * S_k + sum of floor (f / s_(k-1)) * (E_k - e_k) * S_k
+ *    f + sum of b_k * S_k + sum of floor (f / s_(k-1)) * (E_k - e_k) * S_k
  *
- * where the second sum has a term for each dimension that was cut, but none for the outermost. */
+ * The second sum has one term for each dimension that is cut, except the outermost. */
 
 #include "export.h"
 
@@ -25,7 +25,7 @@ typedef struct
   const CleaveNode *node;
 } Work;
 
-/* The value that the op makes of these; `to` NULL: under a name of its own. */
+/* Adds a node and returns its result: `to`, or a new name if `to` is NULL. */
 static const char *
 add_op (const Work *work, const char *op, const char *const *operands, guint n, const char *to)
 {
@@ -59,7 +59,7 @@ has_empty_window (const CleaveNode *node, guint i)
   for (gint64 o = 0; o < node->results[0].type.shape.dim[2 + i]; o++)
     {
       gint64 at = o * cleave_ints_at (&a->strides, i, 1) - cleave_ints_at (&a->pads, i, 0);
-      gint64 tap = at >= 0 ? 0 : (step - 1 - at) / step; /* the first behind the padding */
+      gint64 tap = at >= 0 ? 0 : (step - 1 - at) / step; /* first tap after the leading pad */
 
       if (tap >= a->kernel_shape.v[i] || at + tap * step >= extent)
         return TRUE;
@@ -67,7 +67,7 @@ has_empty_window (const CleaveNode *node, guint i)
   return FALSE;
 }
 
-/* Then its index is -1 here, in the piece as in the whole. */
+/* Returns whether the pool may have a window of padding only. Its index is -1 in ONNX and here. */
 static gboolean
 may_find_none (const CleaveNode *node)
 {
@@ -112,10 +112,10 @@ cleave_onnx_export_indices (CleaveOnnxExport *export,
             (const char *const[]){ add_with (&work, "Less", from, 0, NULL), from, index }, 3, to);
 }
 
-/* MaxUnpool.  A MaxPool finds an element in its own channel, so the place within the channel is the
- * same in the whole and in a piece; only the number of channels before it differs. */
+/* MaxUnpool. A MaxPool finds its element in the same channel, so the position within the channel
+ * is the same in the whole and in a piece; only the number of preceding channels differs. */
 
-/* The first index of each channel of `x`, of `length` indices each. */
+/* Returns the first index of each channel of `x`; a channel has `length` indices. */
 static CleaveTensor *
 make_begins (const CleaveShape *x, gint64 length)
 {
@@ -132,7 +132,7 @@ make_begins (const CleaveShape *x, gint64 length)
   return tensor;
 }
 
-/* Whether indices that are constant count in the value that the node itself reads. */
+/* Returns whether constant indices count in the operand that the node itself reads. */
 static gboolean
 has_local_values (CleaveTensor *constant, gint64 length)
 {
@@ -147,7 +147,8 @@ has_local_values (CleaveTensor *constant, gint64 length)
   return TRUE;
 }
 
-/* Whether any indices do: an input of the graph has such, and a MaxPool that no split cut. */
+/* Returns whether indices count in the node's own operand: those of a graph input do, and those
+ * of a MaxPool that is not split. */
 static gboolean
 are_local (CleaveNode *maker, gint64 length)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The nodes of a file as numbers, in an order in which a strip follows the other. */
+/* Numbers the nodes and values of a file, in an order in which strips follow each other. */
 
 #include "repeats.h"
 
@@ -31,7 +31,7 @@ cleave_onnx_list_value (const CleaveOnnxList *list, const char *name)
 
 /* Order */
 
-/* The makers of what a node reads, last first, onto the stack. */
+/* Pushes the nodes that compute a node's operands, the last operand first. */
 static void
 push_makers (const Onnx__NodeProto *node, GHashTable *makers, GPtrArray *stack)
 {
@@ -44,7 +44,7 @@ push_makers (const Onnx__NodeProto *node, GHashTable *makers, GPtrArray *stack)
     }
 }
 
-/* What takes values apart and puts them together is no work: it stands where it is read. */
+/* Slices and Concats only take values apart and join them: they move to their first reader. */
 static gboolean
 is_work (const Onnx__NodeProto *node)
 {
@@ -173,7 +173,7 @@ cleave_onnx_list_begins (const CleaveOnnxList *list, guint node, guint *n)
   return get_integers (list, node, 1, n);
 }
 
-/* Of the Slices that are written without a node of the graph: steps are 1. */
+/* Infers the type of a Slice that the exporter added; its steps are 1. */
 static gboolean
 infer_slice (const CleaveOnnxList *list, guint node, CleaveTensorType *type)
 {
@@ -242,8 +242,8 @@ find_types (CleaveOnnxList *list)
 
 /* Kinds */
 
-/* All that a node says but which values it reads, and where Slices begin; of a convolution also in
- * which phase it is computed. */
+/* Describes a node as text, without its operand names and without where a Slice begins; a
+ * Winograd Conv includes its phase. Nodes with equal texts may be iterations of one body. */
 static char *
 describe (const CleaveOnnxList *list, guint index)
 {
@@ -320,7 +320,8 @@ cleave_onnx_list_init (CleaveOnnxList *list, CleaveOnnxExport *export, CleaveOnn
     {
       guint value = add_value (list, graph->initializer[i]->name);
 
-      /* A body must read the input: a copy of its default value would not follow another value. */
+      /* A default value is no constant here: a copy in a body would not follow the value that is
+       * fed. */
       if (!cleave_onnx_is_default (export, graph->initializer[i]->name))
         list->constants->pdata[value] = graph->initializer[i];
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Turns as a Loop: its body has the nodes of the first. */
+/* Writes a repeat as a Loop whose body consists of the nodes of its first iteration. */
 
 #include "repeats.h"
 
@@ -14,9 +14,9 @@ typedef struct
   const CleaveOnnxList *list;
   const CleaveOnnxRepeat *repeat;
   Onnx__GraphProto *body;
-  GHashTable *names; /* of each constant and each state, its name in the body */
+  GHashTable *names; /* constant, or key of a state and lag -> name in the body */
   GPtrArray *given;  /* names of the body's outputs */
-  const char *turn;  /* name of its number */
+  const char *turn;  /* name of the iteration number */
 } Loop;
 
 static void
@@ -42,7 +42,7 @@ get_name (const CleaveOnnxList *list, guint node, guint result)
   return list->nodes[node]->output[result];
 }
 
-/* Of a result of so many turns before: no name of a value has blanks and numbers alone. */
+/* Returns a key for a result `lag` iterations ago. No value name is "number number number". */
 static char *
 key_of (const Loop *loop, guint node, guint result, guint lag)
 {
@@ -58,7 +58,7 @@ add_input (const Loop *loop, const char *name, const CleaveTensorType *type)
                       cleave_onnx_info_new (loop->export, name, type));
 }
 
-/* An output is a value that the body makes, and that no other output is. */
+/* Adds a body output. Copies the value if the body does not compute it or already outputs it. */
 static void
 add_output (const Loop *loop, const char *name, const CleaveTensorType *type, gboolean is_made)
 {
@@ -82,7 +82,7 @@ get_type (const Loop *loop, const char *name)
 
 /* Constants */
 
-/* A constant that a body has for itself: ONNX Runtime packs no weights of an outer graph. */
+/* Copies a constant into the body: ONNX Runtime prepacks only weights of the same graph. */
 static const char *
 copy_constant (const Loop *loop, guint value)
 {
@@ -94,7 +94,7 @@ copy_constant (const Loop *loop, guint value)
     return name;
   name = cleave_onnx_name_value (loop->export, from->name);
   copy = g_new (Onnx__TensorProto, 1);
-  *copy = *from; /* the bytes are the tensor's */
+  *copy = *from; /* shares the tensor's bytes */
   copy->name = g_strdup (name);
   copy->dims = g_memdup2 (from->dims, from->n_dims * sizeof *from->dims);
   copy->doc_string = NULL;
@@ -119,7 +119,7 @@ add_numbers (const Loop *loop, const char *name, const gint64 *numbers, guint n)
 
 /* Nodes */
 
-/* first + turn * step */
+/* Adds nodes that compute first + iteration * step. */
 static const char *
 add_position (const Loop *loop, const char *name, const gint64 *first, const gint64 *step, guint n)
 {
@@ -133,7 +133,8 @@ add_position (const Loop *loop, const char *name, const gint64 *first, const gin
   return sum;
 }
 
-/* Where a Slice begins and ends, if that moves from turn to turn. */
+/* Computes the begins and ends of a Slice from the iteration number if they differ between
+ * iterations. */
 static void
 move_slice (const Loop *loop, guint at, const char **operands)
 {
@@ -179,7 +180,7 @@ name_operand (const Loop *loop, guint node, guint input)
                               key_of (loop, relation.node, relation.result, relation.lag));
 }
 
-/* What the first node and the last were made of. */
+/* Joins the doc strings of the first and last iteration of a node. */
 static char *
 join_docs (const Loop *loop, const Onnx__NodeProto *first, const Onnx__NodeProto *last)
 {
@@ -192,7 +193,7 @@ join_docs (const Loop *loop, const Onnx__NodeProto *first, const Onnx__NodeProto
   return cleave_pool_strdup (loop->export->pool, text);
 }
 
-/* The node of the first turn moves into the body. */
+/* Moves a node of the first iteration into the body. */
 static void
 add_turn_node (const Loop *loop, guint node)
 {
@@ -278,8 +279,8 @@ write_body (Loop *loop)
 
 /* The loop as a node */
 
-/* What turns gave, stacked along a new first dimension, becomes one value along the Concat's axis.
- */
+/* Joins a stacked result. The Loop stacks iterations along a new first dimension; a Transpose
+ * and a Reshape move it into the Concat's axis. */
 static void
 join_turns (const Loop *loop, const CleaveOnnxStack *stack, const char *stacked)
 {

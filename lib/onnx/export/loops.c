@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Runs of nodes that repeat as Loops, for runtimes that free what a body made after each turn, and
- * that else keep the pieces of all strips: ONNX Runtime. */
+/* Replaces repeats by Loops. ONNX Runtime frees the values of a body after each iteration;
+ * without Loops it keeps the pieces of all strips allocated. */
 
 #include "repeats.h"
 
@@ -27,11 +27,11 @@ collect_reads (const Onnx__GraphProto *graph, GHashTable *read)
         g_hash_table_add (read, graph->node[i]->input[k]);
       for (size_t k = 0; k < graph->node[i]->n_attribute; k++)
         if (graph->node[i]->attribute[k]->g != NULL)
-          collect_reads (graph->node[i]->attribute[k]->g, read); /* no deeper than loops nest: 1 */
+          collect_reads (graph->node[i]->attribute[k]->g, read); /* depth: nesting of graphs */
     }
 }
 
-/* What only nodes of turns read is in the bodies now. */
+/* Removes constants that only nodes in bodies read; the bodies have copies. */
 static void
 drop_constants (CleaveOnnxExport *export, GHashTable *constants)
 {
@@ -81,7 +81,7 @@ write_all (CleaveOnnxExport *export, const CleaveOnnxList *list, const GPtrArray
     }
 }
 
-/* Nodes that the file is spared. */
+/* Returns how many nodes the Loops save. */
 static guint
 count_saved (const GPtrArray *repeats)
 {

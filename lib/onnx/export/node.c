@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Nodes of the graph as nodes of the file, by the attribute tables of their ops. */
+/* Writes a graph node as an ONNX node, driven by the op's attribute table. */
 
 #include "export.h"
 
@@ -12,8 +12,8 @@
 
 #define NO_OPERAND G_MAXUINT
 
-/* The index among ONNX's operands of what is an attribute here; NO_OPERAND: it is one there, too.
- */
+/* Returns the ONNX operand index of one of our attributes; NO_OPERAND if ONNX has an attribute,
+ * too. */
 static guint
 find_operand (const CleaveOnnxExport *export, const CleaveOp *op, const CleaveAttr *attr)
 {
@@ -25,7 +25,7 @@ find_operand (const CleaveOnnxExport *export, const CleaveOp *op, const CleaveAt
                                                                                : NO_OPERAND;
 }
 
-/* Whether an operand of ONNX's is an attribute here. */
+/* Returns whether an ONNX operand is one of our attributes. */
 static gboolean
 is_attr (const CleaveOnnxExport *export, const CleaveOp *op, guint operand)
 {
@@ -35,8 +35,8 @@ is_attr (const CleaveOnnxExport *export, const CleaveOp *op, guint operand)
   return FALSE;
 }
 
-/* Names by ONNX's indices: attributes that are operands there, and our operands in the places that
- * are left. */
+/* Lists operand names by ONNX index. Attributes that ONNX has as operands take their index; our
+ * operands fill the remaining ones in order. */
 static GPtrArray *
 list_operands (CleaveOnnxExport *export, const CleaveNode *node, gconstpointer attrs)
 {
@@ -114,7 +114,7 @@ write_node (CleaveOnnxExport *export,
       }
 }
 
-/* A value made on the way to another: under a name of its own. */
+/* Returns a new name for an intermediate value. */
 static const char *
 inner_name (CleaveOnnxExport *export, const CleaveNode *node, const char *suffix)
 {
@@ -123,7 +123,7 @@ inner_name (CleaveOnnxExport *export, const CleaveNode *node, const char *suffix
   return cleave_onnx_name_value (export, name);
 }
 
-/* The layout NHWC: ONNX has NCHW alone, so the node stands between Transposes. */
+/* Layout NHWC: ONNX has only NCHW, so the node stands between two Transposes. */
 
 static void
 add_transpose (
@@ -162,7 +162,7 @@ export_channels_last (CleaveOnnxExport *export, const CleaveNode *node, GError *
   return TRUE;
 }
 
-/* The whole of what a node is a part of, and of that a Slice. */
+/* Writes the node for the whole result, then a Slice of the part. */
 static gboolean
 write_part (CleaveOnnxExport *export,
             const CleaveNode *node,
@@ -180,9 +180,10 @@ write_part (CleaveOnnxExport *export,
   return TRUE;
 }
 
-/* Resize with a phase, as splits leave it: the whole resize of the operand, and of that a Slice. */
+/* Resize with a phase (a piece): resizes the whole operand, then slices the result. */
 
-/* The whole resize.  By sizes, unless a dimension's scale is another than its sizes say. */
+/* Sets up the resize of the whole operand: by sizes, or by scales if a scale is not the quotient
+ * of the sizes. */
 static void
 make_whole (const CleaveNode *node, CleaveResizeAttrs *a, CleaveShape *whole)
 {
@@ -225,7 +226,7 @@ export_phase (CleaveOnnxExport *export, const CleaveNode *node, GError **error)
   return write_part (export, node, &attrs, list_operands (export, node, &attrs), &whole, &range);
 }
 
-/* OneHot of a part of the depth: the whole, and of that a Slice. */
+/* OneHot of a part of the depth: writes the whole depth, then slices it. */
 static gboolean
 export_part (CleaveOnnxExport *export, const CleaveNode *node, GError **error)
 {
@@ -238,7 +239,7 @@ export_part (CleaveOnnxExport *export, const CleaveNode *node, GError **error)
   return write_part (export, node, &attrs, list_operands (export, node, &attrs), &whole, &range);
 }
 
-/* MaxPool of a part of the operand: its indices, then how they count in the whole. */
+/* MaxPool of a part of the operand: writes the pool, then converts its indices. */
 static gboolean
 export_whole (CleaveOnnxExport *export, const CleaveNode *node, GError **error)
 {
@@ -255,10 +256,10 @@ export_whole (CleaveOnnxExport *export, const CleaveNode *node, GError **error)
   return TRUE;
 }
 
-/* DeformConv of a part of its result: ONNX has no pads below 0, so that the result begins before
- * that part and ends behind it, where offsets and mask are 0; and of that a Slice. */
+/* DeformConv of a part of its result. ONNX has no negative pads, so a larger result is computed
+ * and sliced; offsets and mask are 0 outside the part. */
 
-/* How many places come before the part and after it, and what the pads are then. */
+/* Computes how many positions to add before and after the part, and the pads that result. */
 static void
 make_outside (const CleaveNode *node, CleaveDeformConvAttrs *a, gint64 *outside)
 {
@@ -322,7 +323,7 @@ export_inside (CleaveOnnxExport *export, const CleaveNode *node, GError **error)
   return write_part (export, node, &attrs, operands, &whole, &range);
 }
 
-/* Conv by Winograd: the doc string says so. */
+/* Writes a node without special attributes. For a Winograd Conv the doc string says so. */
 static gboolean
 export_plainly (CleaveOnnxExport *export, const CleaveNode *node, GError **error)
 {
@@ -336,7 +337,8 @@ export_plainly (CleaveOnnxExport *export, const CleaveNode *node, GError **error
   return TRUE;
 }
 
-/* Attributes of our own, or with values of our own, have each its way to be written. */
+/* Attributes, or attribute values, that ONNX does not have, each with the function that writes
+ * such a node. */
 static const struct
 {
   const char *attr;

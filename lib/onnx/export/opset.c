@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Which opset is written, and what those after CLEAVE_ONNX_OPSET, of which our records are, say in
- * another way.  What changed when is in ONNX's own Changelog.md; upgrades undo it. */
+/* Chooses the opset to write, and lists how opsets after CLEAVE_ONNX_OPSET, which our op records
+ * follow, express an attribute. ONNX's Changelog.md says what changed when; lib/onnx/upgrade
+ * converts in the other direction. */
 
 #include "export.h"
 
 #include <string.h>
 
-/* From each of these opsets on, files have that IR version. */
+/* The IR version that a file has from each opset on. */
 static const struct
 {
   guint opset;

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Finds turns.  Nodes of one kind a fixed distance apart, for a stretch of nodes, are candidates.
- */
+/* Searches for repeats. A candidate is a stretch of nodes in which each node is of the same kind
+ * as the node a fixed distance (the period) later. */
 
 #include "repeats.h"
 
-/* A loop of fewer turns or nodes saves less memory than its own copies need. */
+/* A loop with fewer iterations or nodes saves less memory than its copies of carried values
+ * take. */
 #define MIN_TURNS 3
 #define MIN_SAVED 8
-/* Distances that are tried: strips of a dozen segments have no more. */
+/* Periods to try. A plan with a dozen segments has no more. */
 #define MAX_PERIODS 64
-/* What begins a stretch may differ for so many turns: halos of that many strips. */
+/* Iterations at the start that may differ because of halos. */
 #define MAX_LATE 24
-/* Nodes that are compared for all of a file; a strip of 100 nodes takes 100,000. */
+/* Limit of node comparisons per file. A period of 100 nodes takes about 100,000. */
 #define MAX_WORK 200000000
 
 typedef struct
@@ -48,7 +49,8 @@ repeat_new (guint begin, guint period, guint n_turns)
   return repeat;
 }
 
-/* The longest that begins in this phase of a stretch: the last turns may be read otherwise. */
+/* Finds the longest repeat that begins at this offset of a stretch. Up to 3 last iterations may
+ * be dropped, since other nodes may read them. */
 static CleaveOnnxRepeat *
 find_in_phase (Search *search, const Stretch *stretch, guint begin)
 {
@@ -71,7 +73,7 @@ find_in_phase (Search *search, const Stretch *stretch, guint begin)
   return NULL;
 }
 
-/* Bytes that go from turn to turn. */
+/* Returns the bytes that are carried between iterations. */
 static gint64
 count_state_bytes (const CleaveOnnxList *list, const CleaveOnnxRepeat *repeat)
 {
@@ -170,7 +172,8 @@ compare_distances (gconstpointer a, gconstpointer b)
   return x->period < y->period ? -1 : x->period > y->period;
 }
 
-/* How far nodes of a kind are from the next, the most frequent first. */
+/* Returns the distances between a node and the next of its kind, those that cover the most nodes
+ * first. */
 static GArray *
 find_distances (const CleaveOnnxList *list)
 {
@@ -204,7 +207,7 @@ compare_begins (gconstpointer a, gconstpointer b)
   return x->begin < y->begin ? -1 : x->begin > y->begin;
 }
 
-/* A Concat of what turns give is no node of other turns. */
+/* Drops a repeat whose Concat lies inside another repeat. */
 static void
 drop_nested (GPtrArray *found)
 {

@@ -3,57 +3,68 @@
 
 #include "export.h"
 
-/* Runs of nodes of a file that repeat: turns of nodes that do the same, each with the next rows. */
+/* Finds runs of nodes that repeat in a written file, and replaces each run by a Loop.
+ *
+ * A plan with strips writes the same nodes once per strip; only the rows that they slice differ.
+ * A run of such nodes is a repeat: `n_turns` iterations of `period` nodes each.
+ *
+ *    Slice(rows 0-4) Conv Relu  Slice(rows 4-8) Conv Relu  Slice(rows 8-12) Conv Relu
+ *    '------ iteration 0 -----' '------ iteration 1 -----' '------ iteration 2 ------'
+ *
+ * list.c orders and numbers the nodes, repeats.c searches, turns.c checks a candidate, loop.c
+ * writes. */
 
 #define CLEAVE_NO_VALUE G_MAXUINT
 
-/* In which order nodes of a file are looked at: right before what reads them first, from the
- * outputs up; or as they stand, but for what takes values apart and puts them together.  In the
- * first, what else strips give stands where that is read, behind all strips; in the second, strips
- * follow each other only where the graph's nodes do. */
+/* The order in which nodes are searched for repeats.
+ *
+ * AS_READ: each node right before its first reader, from the outputs up; Slices and Concats that
+ * other nodes read later come after all strips. AS_THEY_STAND: the order of the file, except
+ * that Slices and Concats move to their first reader; strips are adjacent only if the graph's
+ * order has them so. */
 typedef enum { CLEAVE_ONNX_AS_READ, CLEAVE_ONNX_AS_THEY_STAND } CleaveOnnxOrder;
 
-/* The nodes of a file, each after what it reads, and what they read. */
+/* The nodes of a file, numbered so that operands come first, and their values, numbered too. */
 typedef struct
 {
   CleaveOnnxExport *export;
   Onnx__NodeProto **nodes;
   guint n_nodes;
-  GHashTable *ids;             /* of each name, its value plus 1 */
-  GPtrArray *names;            /* of each value */
-  GPtrArray *constants;        /* Onnx__TensorProto of each value, NULL: it is none */
-  GArray *makers;              /* guint: of each value the node; CLEAVE_NO_VALUE: none */
-  guint *first_input, *inputs; /* of each node, values; CLEAVE_NO_VALUE: absent */
-  guint *first_use, *uses;     /* of each value, the nodes that read it */
-  CleaveTensorType *types;     /* of each value; element 0 and rank 0 where it is not known */
+  GHashTable *ids;             /* name -> value + 1 */
+  GPtrArray *names;            /* name of each value */
+  GPtrArray *constants;        /* Onnx__TensorProto of each value; NULL: no constant */
+  GArray *makers;              /* guint: node that computes each value; CLEAVE_NO_VALUE: none */
+  guint *first_input, *inputs; /* operands of each node; CLEAVE_NO_VALUE: absent */
+  guint *first_use, *uses;     /* readers of each value, as nodes */
+  CleaveTensorType *types;     /* type of each value; valid where is_known */
   gboolean *is_known;
-  guint *kinds; /* equal for nodes that do the same, rows apart */
+  guint *kinds; /* equal for nodes that differ only in operands and slice begins */
 } CleaveOnnxList;
 
-/* What an operand of a turn is. */
+/* Where an operand of a node in an iteration comes from. */
 typedef struct
 {
-  gboolean is_made; /* by this turn or one before; else it is what all turns read */
-  guint node;       /* position in the turn */
+  gboolean is_made; /* by this or an earlier iteration; else all iterations read the same value */
+  guint node;       /* position within the period */
   guint result;
-  guint lag; /* turns before; 0: the same turn */
+  guint lag; /* iterations ago; 0: the same iteration */
 } CleaveOnnxRelation;
 
-/* A result of a turn that later turns read. */
+/* A loop-carried result: later iterations read it. */
 typedef struct
 {
-  guint node, result, lag; /* lag: how many turns later at most */
-  guint first[8];          /* of each lag from 1, the value that the first turn reads */
+  guint node, result, lag; /* lag: the most iterations later that it is read */
+  guint first[8];          /* first[k]: initial value for lag k + 1 */
 } CleaveOnnxState;
 
 #define CLEAVE_ONNX_MAX_LAG 8
 
-/* A result of all turns that a Concat after them puts together. */
+/* A result that one Concat after the loop joins over all iterations. */
 typedef struct
 {
   guint node, result;
-  guint reader; /* the Concat */
-  guint input;  /* where in it the first turn's is */
+  guint reader; /* node number of the Concat */
+  guint input;  /* operand index of iteration 0's result */
 } CleaveOnnxStack;
 
 typedef struct
@@ -66,13 +77,14 @@ typedef struct
 void cleave_onnx_repeat_free (CleaveOnnxRepeat *repeat);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveOnnxRepeat, cleave_onnx_repeat_free)
 
-/* FALSE: a node has graphs within it. */
+/* Returns FALSE if a node contains a graph (If, Loop): such files are not searched. */
 gboolean
 cleave_onnx_list_init (CleaveOnnxList *list, CleaveOnnxExport *export, CleaveOnnxOrder order);
 void cleave_onnx_list_clear (CleaveOnnxList *list);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveOnnxList, cleave_onnx_list_clear)
 
-/* Begins of a Slice's range, if constants say them; NULL: it is no such node. */
+/* Returns the constant begins of a Slice, one per sliced axis; NULL if the node is another op or
+ * its begins or ends are not constant. */
 const gint64 *cleave_onnx_list_begins (const CleaveOnnxList *list, guint node, guint *n);
 CleaveOnnxRelation cleave_onnx_list_relate (const CleaveOnnxList *list,
                                             const CleaveOnnxRepeat *repeat,
@@ -90,16 +102,16 @@ cleave_onnx_list_input (const CleaveOnnxList *list, guint node, guint input)
 }
 guint cleave_onnx_list_value (const CleaveOnnxList *list, const char *name);
 
-/* The node behind the last turn. */
+/* Returns the node number after the last iteration. */
 guint cleave_onnx_repeat_end (const CleaveOnnxRepeat *repeat);
-/* Whether the nodes are turns; fills in what they carry. */
+/* Checks that the nodes are iterations of one body; fills in `states`. */
 gboolean cleave_onnx_check_turns (const CleaveOnnxList *list, CleaveOnnxRepeat *repeat);
-/* Whether others read no more of turns than a loop can give; fills in what they stack. */
+/* Checks that nodes outside read only final states and joined results; fills in `stacks`. */
 gboolean cleave_onnx_check_readers (const CleaveOnnxList *list, CleaveOnnxRepeat *repeat);
-/* CleaveOnnxRepeat, in order, none of them overlapping. */
+/* Returns non-overlapping CleaveOnnxRepeats in order of position. */
 GPtrArray *cleave_onnx_find_repeats (const CleaveOnnxList *list);
 
-/* Writes the Loop that stands for all turns, and what puts together what they give. */
+/* Writes the Loop of a repeat, and the nodes that join the results of its iterations. */
 void cleave_onnx_write_loop (CleaveOnnxExport *export,
                              const CleaveOnnxList *list,
                              const CleaveOnnxRepeat *repeat);

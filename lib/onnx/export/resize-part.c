@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* A part of a Resize by a factor that is no whole number: for each dimension a product with the
- * weights of its elements, or a Gather of the nearest. */
+/* Writes a piece of a Resize by a fractional factor: for each resized dimension a product with a
+ * matrix of weights, or a Gather for mode nearest. */
 
 #include "export.h"
 
@@ -18,7 +18,7 @@ typedef struct
   const CleaveNode *node;
   guint rank, d;
   const CleaveResizeAxis *axis;
-  const CleaveResizeTaps *taps; /* of each element */
+  const CleaveResizeTaps *taps; /* source elements and weights of each result element */
 } Part;
 
 static Onnx__NodeProto *
@@ -45,7 +45,8 @@ add_gather (const Part *part, const char *x, const char *to)
       "axis", part->d);
 }
 
-/* A row for each element of the result; or a column, where the products are to be of rows. */
+/* Adds the weight matrix: a row per result element, or a column if `is_turned` (for x *
+ * weights). */
 static const char *
 add_weights (const Part *part, gboolean is_turned)
 {
@@ -72,7 +73,7 @@ add_weights (const Part *part, gboolean is_turned)
                                 cleave_tensor_new_copy (&type, bytes, NULL));
 }
 
-/* "abcd,zb->azcd" */
+/* Returns the equation of a product along one dimension, for example "abcd,zb->azcd". */
 static char *
 dup_equation (const Part *part)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Whether nodes are turns: they read the same of each other, and of what is outside the same value,
- * or ranges that move on by the same number of rows; and whether what is read after them is what
- * the last of them carry, or what all of them make together. */
+/* Checks whether nodes are iterations of one body. All iterations must read the same results of
+ * their own and of earlier iterations, and outside the same values or slices that advance by
+ * equal steps. Nodes after them may read only final states, or a Concat of one result of all
+ * iterations. */
 
 #include "repeats.h"
 
@@ -31,7 +32,7 @@ get_result (const CleaveOnnxList *list, guint node, guint value)
   return i;
 }
 
-/* What an operand of one node of some turn is. */
+/* Returns where an operand of a node comes from. */
 static CleaveOnnxRelation
 relate (const CleaveOnnxList *list, const CleaveOnnxRepeat *repeat, guint node, guint input)
 {
@@ -59,7 +60,7 @@ cleave_onnx_list_relate (const CleaveOnnxList *list,
                  input);
 }
 
-/* Turns */
+/* Iterations */
 
 static gboolean
 moves_evenly (const CleaveOnnxList *list, const CleaveOnnxRepeat *repeat, guint node)
@@ -97,7 +98,8 @@ get_state (CleaveOnnxRepeat *repeat, const CleaveOnnxRelation *relation)
   return &g_array_index (repeat->states, CleaveOnnxState, repeat->states->len - 1);
 }
 
-/* What the first turns read in place of what a turn before would have made: it has its type. */
+/* Records the initial value that the first iterations read instead of an earlier iteration's
+ * result. FALSE if its type differs or if the lag is too large. */
 static gboolean
 add_state (const CleaveOnnxList *list,
            CleaveOnnxRepeat *repeat,
@@ -181,7 +183,7 @@ cleave_onnx_check_turns (const CleaveOnnxList *list, CleaveOnnxRepeat *repeat)
 
 /* Readers */
 
-/* Where a Concat reads results of all turns in order; FALSE: it does not. */
+/* Finds where a Concat reads a result of all iterations in order; FALSE if it does not. */
 static gboolean
 find_stack (const CleaveOnnxList *list,
             const CleaveOnnxRepeat *repeat,
@@ -258,8 +260,7 @@ is_output (const CleaveOnnxList *list, const char *name)
   return FALSE;
 }
 
-/* What is read after the turns is what the last of them carry, or all that they make together; a
- * Loop gives something. */
+/* A Loop must also have at least one result. */
 gboolean
 cleave_onnx_check_readers (const CleaveOnnxList *list, CleaveOnnxRepeat *repeat)
 {

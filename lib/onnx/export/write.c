@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* What all that is exported is written with: names, nodes, initializers, Slices. */
+/* Basic output functions of the exporter: names, nodes, types of values, initializers, Slices. */
 
 #include "export.h"
 
@@ -17,7 +17,7 @@ is_taken (const CleaveOnnxExport *export, GHashTable *taken, const char *name)
          g_hash_table_contains (taken, name);
 }
 
-/* The next number after the name that nobody has. */
+/* Appends the next number that makes the name unique. */
 static char *
 number_name (CleaveOnnxExport *export, GHashTable *taken, const char *base)
 {
@@ -35,7 +35,8 @@ number_name (CleaveOnnxExport *export, GHashTable *taken, const char *base)
   return name;
 }
 
-/* `is_kept`: the base lives as long as the export. */
+/* Returns a unique name; `is_kept` says that `base` lives as long as the export and need not be
+ * copied. */
 static const char *
 make_unique (CleaveOnnxExport *export, GHashTable *taken, const char *base, gboolean is_kept)
 {
@@ -72,8 +73,8 @@ cleave_onnx_result_name (CleaveOnnxExport *export, const CleaveResult *result)
 
 /* Nodes */
 
-/* The name of a node of the graph is kept for it, and known by its address; those made up on the
- * way make room. */
+/* A graph node's name is reserved for it and recognized by address; an added node gets another
+ * name if its own is taken. */
 static const char *
 name_node (CleaveOnnxExport *export, const char *name)
 {
@@ -177,9 +178,9 @@ cleave_onnx_add_initializer (CleaveOnnxExport *export, const char *name, CleaveT
                       proto);
 }
 
-/* Small constants, shared by their bytes, and by their names if these are the file's */
+/* Small constants, shared by contents, and by name if the imported file named them */
 
-/* Larger constants of the graph are not compared with operands that are attributes. */
+/* Largest constant, in bytes, that is shared with other constants of equal contents. */
 #define MAX_SMALL 4096
 
 static GBytes *
