@@ -8,7 +8,7 @@
 #include <gio/gio.h>
 #include <string.h>
 
-/* The error of one rank is told to all. */
+/* Broadcasts the error of rank `from`, and sets it on all ranks. */
 static gboolean
 spread (MPI_Comm comm, int from, int rank, const GError *own, GError **error)
 {
@@ -36,8 +36,8 @@ spread (MPI_Comm comm, int from, int rank, const GError *own, GError **error)
  * @own: (nullable): what went wrong on this rank, or %NULL if nothing did
  * @error: return location for a [struct@GLib.Error]
  *
- * Asks all ranks whether they can go on.  If one cannot, all get its error; of several, that of the
- * lowest rank.  All ranks of the communicator must call it.
+ * Asks all ranks whether they can go on.  If one cannot, all get its error; if several cannot, all
+ * get the error of the lowest of them.  All ranks of the communicator must call it.
  *
  * Returns: %TRUE if nothing went wrong on any rank
  */

@@ -3,7 +3,8 @@
 
 #include "near.h"
 
-/* A near message that is expected and has not come; in a GArray. */
+/* A near message (near.h) that this rank expects and has not received yet; the element of the
+ * GArrays below. */
 typedef struct
 {
   guint message, run;
@@ -12,7 +13,8 @@ typedef struct
 } CleaveArrival;
 
 gboolean cleave_arrivals_have (const GArray *arrivals, guint message);
-/* Takes all that are there, and counts them.  FALSE: the last of the array cannot be, and errno
- * says why. */
+/* Receives all expected messages that have been offered, removes them from the array and adds to
+ * the counts of messages and bytes. Returns FALSE and sets errno if one cannot be read; that one is
+ * then the last of the array. */
 gboolean
 cleave_arrivals_take (GArray *arrivals, CleaveNear *near, gint64 *n_received, gint64 *n_bytes);

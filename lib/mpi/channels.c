@@ -9,19 +9,21 @@
 #include <sched.h>
 #include <string.h>
 
-/* How often it is looked whether a message is there before the core is left to others and it is
- * asked whether another rank has failed: some microseconds. */
+/* Number of polls for a message before the thread yields its core and checks whether another rank
+ * has failed; some microseconds. */
 #define PATIENCE 64
-/* Microseconds: less than a message takes in most networks. */
+/* Microseconds to sleep between polls: less than a message takes in most networks. */
 #define NAP 20
 
-/* Bytes up to which MPI sends a message at once, whatever lies between the ranks. */
+/* Messages of at most this many bytes are sent by MPI at once in any network. */
 #define SMALL (64 << 10)
 
-/* Programs of one process may run at once, and MPI allows one thread at a time. */
+/* Serializes all calls of MPI, which allows one thread at a time: several programs of a process may
+ * run at once. */
 static GMutex mpi_lock;
 
-/* Both copies are collective, so a rank makes the second one even if the first has failed. */
+/* Duplicates both communicators. Both calls are collective, so a rank makes the second one even if
+ * the first has failed. */
 static gboolean
 copy_communicator (CleaveChannelSet *channels, MPI_Comm comm, GError **error)
 {
@@ -41,7 +43,7 @@ cleave_channels_init (CleaveChannelSet *channels, MPI_Comm comm, GError **error)
   copy_communicator (channels, comm, &own);
   if (!cleave_mpi_agree (comm, own, error))
     {
-      /* To free a communicator is collective, and one rank has none: the others keep theirs. */
+      /* Freeing a communicator is collective, and one rank has none: the others leak theirs. */
       channels->comm = channels->alarm = MPI_COMM_NULL;
       return FALSE;
     }
@@ -87,7 +89,7 @@ cleave_channels_end (CleaveChannelSet *channels)
   cleave_progress_end (channels->progress);
 }
 
-/* After a failure some are still under way: what will never come is not waited for. */
+/* Cancels the request of a channel, which may be under way after a failure, and frees it. */
 static void
 close_channel (CleaveChannel *channel)
 {
@@ -98,9 +100,9 @@ close_channel (CleaveChannel *channel)
   g_free (channel->value);
 }
 
-/* After a failure of any rank there may be messages that nobody has received.  A communicator to
- * come could have the number of these, and would be given them: these stay.
- */
+/* Frees the communicators, unless any rank failed. After a failure there may be messages that
+ * nobody has received, and a new communicator that reuses the number of this one would receive
+ * them. So both are leaked then. */
 static void
 close_communicators (CleaveChannelSet *channels)
 {
@@ -132,9 +134,8 @@ cleave_channels_clear (CleaveChannelSet *channels)
   return is_quiet;
 }
 
-/* A rank that cannot go on tells all others, who might wait for it for ever.  The words are never
- * freed, since nobody knows when they are read.
- */
+/* Reports a failure to all other ranks, which might wait for this one forever. The message is never
+ * freed, since it is not known when MPI has read it. */
 static void
 raise_alarm (CleaveChannelSet *channels)
 {
@@ -192,7 +193,7 @@ listen_for_alarm (CleaveChannelSet *channels)
   g_set_error_literal (&channels->failure, G_IO_ERROR, G_IO_ERROR_FAILED, text);
 }
 
-/* Asks once, and now and then whether it is worth asking on. */
+/* Tests the request once. If `listen`, also checks for failures of other ranks. */
 static gboolean
 is_done (CleaveChannelSet *channels, CleaveChannel *channel, gboolean listen, MPI_Status *status)
 {
@@ -210,8 +211,8 @@ is_done (CleaveChannelSet *channels, CleaveChannel *channel, gboolean listen, MP
   return flag != 0 && channels->failure == NULL;
 }
 
-/* A thread that yields its core may get it back at once, and other programs of this process have
- * use for it. */
+/* Yields the core. With other programs in the process it sleeps instead, since a thread that yields
+ * may get its core back at once. */
 static void
 leave_core (const CleaveChannelSet *channels)
 {
@@ -221,7 +222,8 @@ leave_core (const CleaveChannelSet *channels)
     sched_yield ();
 }
 
-/* Whoever has sent it may wait before this rank does: all that are expected and there are taken. */
+/* Receives all near messages that have been offered, not only the one awaited: their senders may be
+ * waiting for that before they send the awaited one. */
 static void
 take_all (CleaveChannelSet *channels)
 {
@@ -256,7 +258,7 @@ is_done_near (CleaveChannelSet *channels, const CleaveChannel *channel, gboolean
   return FALSE;
 }
 
-/* FALSE: it will never be. */
+/* Waits until a message is sent or received. Returns FALSE after a failure. */
 static gboolean
 wait_for (CleaveChannelSet *channels, CleaveChannel *channel, MPI_Status *status)
 {
@@ -274,9 +276,8 @@ wait_for (CleaveChannelSet *channels, CleaveChannel *channel, MPI_Status *status
   return FALSE;
 }
 
-/* A request is made for a place in the first run, and again if tensors that are bound lie
- * elsewhere.
- */
+/* Starts the request of a message. The request is made in the first run, and again if a bound
+ * tensor has moved the place. */
 static void
 start (CleaveChannelSet *channels, guint message, const CleaveMessagePlace *place)
 {

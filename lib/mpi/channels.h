@@ -8,46 +8,54 @@
 #include "check.h"
 #include "progress.h"
 
-/* One message, and the request that is started in each run if MPI carries it. */
+/* The messages between ranks that run one placement together, each a process of MPI. A message goes
+ * by one of two ways: MPI carries it (requests.h), or a receiver on the same host reads it from the
+ * sender's memory (near.h). */
+
+/* One message of the placement, and the persistent request that carries it in each run if MPI is
+ * needed. */
 typedef struct
 {
-  char *value; /* NULL: it is neither sent nor received here */
+  char *value; /* name of the value; NULL: this rank neither sends nor receives it */
   int from, to, tag;
   gint64 n_bytes;
-  CleaveMessagePlace place; /* of the request */
+  CleaveMessagePlace place; /* buffer and layout that the request was made for */
   MPI_Request request;      /* MPI_REQUEST_NULL: not made yet */
-  gboolean is_active;       /* MPI may look at the place */
-  gboolean is_near;         /* whoever receives it reads it where it lies */
-  guint run;                /* how often it has been sent, or expected */
+  gboolean is_active;       /* the request is under way: MPI may access the buffer */
+  gboolean is_near; /* without MPI: the receiver reads it from the sender's memory (near.h) */
+  guint run;        /* number of times it has been sent, or expected */
 } CleaveChannel;
 
-/* All messages of a rank, as a transport. */
+/* All messages of a rank, behind the interface CleaveTransport through which a program sends and
+ * receives. */
 typedef struct
 {
-  MPI_Comm comm;  /* messages, and agreement before the first run */
-  MPI_Comm alarm; /* what went wrong in a run, from who knows it to all others */
+  MPI_Comm comm;  /* for messages, and for agreement before the first run */
+  MPI_Comm alarm; /* for errors in a run: a rank that fails reports it to all others */
   int rank, n_ranks;
-  guint n_channels; /* as many as the placement has messages */
+  guint n_channels; /* all messages of the placement, also those of other ranks */
   CleaveChannel *channels;
-  gboolean has_company;     /* other programs of this process run meanwhile */
-  CleaveProgress *progress; /* NULL: MPI carries no message that is large */
+  gboolean has_company;     /* other programs of this process run at the same time */
+  CleaveProgress *progress; /* NULL: MPI carries no large message */
   CleaveNear *near;
   GArray *expected; /* CleaveArrival */
-  GError *failure;  /* in a run: nothing is sent or received any more */
+  GError *failure;  /* of a run; after it, nothing is sent or received; NULL: none */
   gint64 n_sent, n_received, sent_bytes, received_bytes;
 } CleaveChannelSet;
 
-/* Copies the communicator.  Collective: if it fails on one rank, it fails on all. */
+/* Duplicates the communicator. Collective: if it fails on one rank, it fails on all. */
 gboolean cleave_channels_init (CleaveChannelSet *channels, MPI_Comm comm, GError **error);
 void cleave_channels_open (CleaveChannelSet *channels, const CleavePlacement *placement);
-/* Collective, before the first run: finds out which messages MPI need not carry. */
+/* Finds out which messages the receiver can read without MPI. Collective, before the first run. */
 gboolean
 cleave_channels_meet (CleaveChannelSet *channels, const CleaveProgram *program, GError **error);
-/* Collective.  FALSE: after a failure there are messages that MPI may still write or read. */
+/* Frees the channels; collective. Returns FALSE if, after a failure, MPI may still read or write
+ * buffers of messages. */
 gboolean cleave_channels_clear (CleaveChannelSet *channels);
-/* Nothing is sent or received any more, and all ranks are told why. */
+/* Stops all sending and receiving, and reports the reason to all ranks. No effect after an earlier
+ * failure. */
 void cleave_channels_fail (CleaveChannelSet *channels, const GError *why);
-/* Around each run. */
+/* Start and end a run; call them around each run. */
 void cleave_channels_begin (CleaveChannelSet *channels);
 void cleave_channels_end (CleaveChannelSet *channels);
 CleaveTransport cleave_channels_get_transport (CleaveChannelSet *channels);

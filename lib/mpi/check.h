@@ -3,5 +3,5 @@
 
 #include <glib.h>
 
-/* Fails with what was to be done and the message of MPI, unless the code is MPI_SUCCESS. */
+/* Returns whether the code is MPI_SUCCESS; else sets "cannot `what`: …" with MPI's message. */
 gboolean cleave_mpi_check (int code, const char *what, GError **error);

@@ -3,19 +3,21 @@
 
 #include <cleave/cleave-placement.h>
 
-/* The runs of bytes of a place, in the order in which they are sent. */
+/* Iterates over the contiguous runs of bytes of a message's place, in the order in which they are
+ * sent. */
 typedef struct
 {
   const CleaveMessagePlace *place;
-  char *data;  /* what comes next */
-  gint64 left; /* how much of the run; 0: the place is at its end */
+  char *data;  /* next byte */
+  gint64 left; /* bytes left of the current run; 0: at the end of the place */
   gint64 index[CLEAVE_MAX_RANK];
 } CleaveRuns;
 
 void cleave_runs_init (CleaveRuns *runs, const CleaveMessagePlace *place);
-/* At most what is left of the run. */
+/* Advances by `n_bytes`, at most to the end of the current run. */
 void cleave_runs_skip (CleaveRuns *runs, gint64 n_bytes);
-/* How many bytes there were: as many as in the one that has less. */
+/* Copies bytes from one place to another, whose runs may differ. Returns the number of bytes
+ * copied: that of the smaller place. */
 gint64 cleave_runs_copy (const CleaveMessagePlace *from, const CleaveMessagePlace *to);
-/* From the first byte to the last. */
+/* Returns the number of bytes from the first byte of a place to its last, gaps included. */
 gint64 cleave_runs_get_span (const CleaveMessagePlace *place);

@@ -4,17 +4,17 @@
 
 #include <math.h> /* HUGE_VAL */
 
-/* The least of so many round trips: what else the machines do is not the network, and TCP takes
- * some until it sends at full speed. */
+/* Round trips; the shortest counts, since the others include delays of the machines, and TCP takes
+ * some to reach full speed. */
 #define N_PINGS 20
-/* Fewer, if they take so many seconds; but at least so many. */
+/* Stop after MAX_TIME seconds, but not before MIN_PINGS round trips. */
 #define MAX_TIME 1
 #define MIN_PINGS 3
-/* Bytes of a ping grow until it takes so many seconds, or there are so many, since short ones tell
- * of latency more than of bandwidth. */
+/* A message grows until it takes LONG_PING seconds or has MAX_BYTES bytes: the time of a short one
+ * is latency rather than bandwidth. */
 #define LONG_PING 0.01
 #define MAX_BYTES (16 << 20)
-/* Of so many ranks, spread over all: each takes a fraction of a second. */
+/* Measure at most this many ranks, evenly spread: each takes a fraction of a second. */
 #define MAX_PEERS 32
 
 static int
@@ -38,7 +38,7 @@ ping (MPI_Comm comm, int peer, void *data, int n_bytes, double *time)
   return code;
 }
 
-/* Sends back what comes, until nothing does. */
+/* Returns each message to its sender, until an empty one arrives. */
 static int
 echo (MPI_Comm comm, void *data)
 {
@@ -58,7 +58,7 @@ echo (MPI_Comm comm, void *data)
   return code;
 }
 
-/* The slowest of all that are asked counts. */
+/* Measures one peer, and keeps the worse of its values and `slowest`. */
 static int
 measure_peer (MPI_Comm comm, int peer, void *data, CleaveNetwork *slowest)
 {
@@ -74,14 +74,14 @@ measure_peer (MPI_Comm comm, int peer, void *data, CleaveNetwork *slowest)
       code = ping (comm, peer, data, n_bytes, &time);
       is_long = time >= LONG_PING;
     }
-  end = MPI_Send (data, 0, MPI_BYTE, peer, 0, comm); /* or the peer would wait */
+  end = MPI_Send (data, 0, MPI_BYTE, peer, 0, comm); /* ends echo() on the peer */
   slowest->latency = MAX (slowest->latency, latency);
-  time -= shorter; /* what goes at once, or waits at first, is in both */
+  time -= shorter; /* subtract constant overhead, which is in both */
   slowest->bandwidth = MIN (slowest->bandwidth, 0.75 * n_bytes / MAX (time, latency));
   return code != MPI_SUCCESS ? code : end;
 }
 
-/* So that it can be told in words, and given again. */
+/* Rounds to two digits, so that the value can be printed and passed back as an option. */
 static double
 round_off (double value)
 {
@@ -90,8 +90,8 @@ round_off (double value)
   return g_ascii_strtod (g_ascii_formatd (text, sizeof text, "%.1e", value), NULL);
 }
 
-/* Returns the first error.  After one the other peers are measured all the same, since they wait.
- */
+/* Measures the peers, one after the other. Returns the first MPI error; after one it still goes on,
+ * since the other peers wait. */
 static int
 measure (MPI_Comm comm, void *data, CleaveNetwork *slowest)
 {
@@ -120,11 +120,11 @@ measure (MPI_Comm comm, void *data, CleaveNetwork *slowest)
  * @network: (inout): its bandwidth and latency are set, the same on all ranks; nothing else is
  * @error: return location for a [struct@GLib.Error]
  *
- * Finds what lies between ranks: rank 0 sends messages to others, which send them back.  Latency is
- * half of the shortest way there and back, and bandwidth is what a message that takes some
- * milliseconds has more than one of a quarter of its bytes; of several ranks, what the slowest has.
- * Both are rounded to two digits.  All ranks must call it, best when they do nothing else.  With
- * one rank, nothing is set.
+ * Measures the network between ranks: rank 0 sends messages to other ranks, which return them.
+ * Latency is half of the shortest round trip. Bandwidth is the difference in bytes between a
+ * message that takes some milliseconds and one of a quarter of its size, over the difference in
+ * time. The values of the slowest rank count. Both are rounded to two digits.  All ranks must call
+ * it, best when they do nothing else.  With one rank, nothing is set.
  *
  * Returns: whether it worked
  */

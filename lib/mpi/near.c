@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* A message of MPI is copied when both ranks call MPI, in parts if it is large or does not lie
- * dense.  Here whoever receives copies it, at once, from where it lies on the other rank: out of
- * its arena, which is mapped, or, where it lies in a tensor that is bound, by a call of the system
- * that reads another process's memory. */
+/* Reads messages from the memory of other processes. MPI copies a message while both ranks call
+ * MPI, in parts if it is large or not dense. Here the receiver copies it alone and at once: from
+ * the sender's arena, which it has mapped, or, if the value lies in a bound tensor, with the system
+ * call process_vm_readv(). */
 
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* memfd_create, process_vm_readv */
@@ -22,32 +22,33 @@
 #include "copy-runs.h"
 
 #define LINE 64
-/* As many as a call may be given: there may be more in Linux's headers than in others. */
+/* Parts in one call: the limit of Linux (IOV_MAX may be larger elsewhere). */
 #define MAX_PARTS 512
-/* Bytes of runs below which all from the first byte to the last is fetched: each run costs the
- * system more than as many bytes. */
+/* If runs are shorter than this (bytes), fetch the whole span with its gaps: the system's cost for
+ * each run exceeds that of copying as many bytes. */
 #define SHORT_RUN 256
 #define KEY_BYTES 40
 
-/* What is said of a message, by its sender and its receiver: on lines of their own. */
+/* The state of one message. The fields of the sender and of the receiver are on cache lines of
+ * their own. */
 typedef struct
 {
-  _Alignas(LINE) atomic_uint offered; /* the run that it was last offered in */
-  CleaveMessagePlace place;           /* with the sender's address */
+  _Alignas(LINE) atomic_uint offered; /* the last run in which the sender offered it */
+  CleaveMessagePlace place;           /* an address in the sender's memory */
   _Alignas(LINE) atomic_uint taken;
 } Entry;
 
 typedef struct
 {
-  _Alignas(LINE) char key[KEY_BYTES]; /* nobody else's */
-  Entry entries[];                    /* by message; those that the owner sends are used */
+  _Alignas(LINE) char key[KEY_BYTES]; /* random, unique to this board */
+  Entry entries[];                    /* by message; only those that the owner sends are used */
 } Board;
 
-/* What ranks tell each other. */
+/* What each rank sends to all others in order to share memory. A `pid` of -1: it cannot be read. */
 typedef struct
 {
   gint64 pid, board_fd, arena_fd, arena_bytes;
-  guint64 board, arena; /* addresses there */
+  guint64 board, arena; /* addresses in the sender's process */
   char key[KEY_BYTES];
 } Introduction;
 
@@ -55,7 +56,7 @@ typedef struct
 {
   Introduction is;
   Board *board;
-  char *arena; /* as mapped here; NULL: it cannot be */
+  char *arena; /* as mapped here; NULL: it cannot be mapped */
 } Peer;
 
 struct _CleaveNear
@@ -65,7 +66,7 @@ struct _CleaveNear
   int board_fd;
   Board *board;
   Peer *peers;    /* by rank */
-  char *can_read; /* by who reads and whom */
+  char *can_read; /* [reader * n_ranks + sender] */
 };
 
 static gboolean
@@ -84,7 +85,7 @@ map (int fd, gsize n_bytes, int protection)
   return memory == MAP_FAILED ? NULL : memory;
 }
 
-/* Without memory for it nobody reads this rank. */
+/* Makes the board of this rank. Without memory for it, other ranks use MPI for its messages. */
 static void
 make_board (CleaveNear *near)
 {
@@ -136,7 +137,8 @@ map_other (const Introduction *is, gint64 fd, gsize n_bytes, gboolean write)
   return memory;
 }
 
-/* FALSE: errno says why. */
+/* Reads parts of another process's memory with one system call. Returns FALSE and sets errno on
+ * failure. */
 static gboolean
 fetch_parts (const Introduction *is,
              const struct iovec *here,
@@ -159,8 +161,9 @@ read_other (const Introduction *is, gpointer to, guint64 address, gsize n_bytes)
   return fetch_parts (is, &here, &there, 1, (gint64) n_bytes);
 }
 
-/* A process of that number may be another one, on another host or in a container.  What it has at
- * that address and in that file says who it is. */
+/* Maps the board and the arena of a peer. The process with its pid may be another one, since the
+ * peer may be on another host or in a container. The key at the address and in the file proves its
+ * identity. */
 static gboolean
 meet (CleaveNear *near, Peer *peer)
 {
@@ -176,7 +179,8 @@ meet (CleaveNear *near, Peer *peer)
   return peer->arena != NULL;
 }
 
-/* A rank takes part in the second exchange even if the first has failed, or others would wait. */
+/* Exchanges introductions, then which rank can read which. A rank takes part in the second exchange
+ * even if the first has failed; otherwise the others would wait. */
 static int
 meet_all (CleaveNear *near, MPI_Comm comm, const CleaveProgram *program)
 {
@@ -253,7 +257,8 @@ cleave_near_is_offered (const CleaveNear *near, int from, guint message, guint r
   return atomic_load_explicit (&entry->offered, memory_order_acquire) == run;
 }
 
-/* As many parts as there is room for, of as many bytes on both sides. */
+/* Fetches up to MAX_PARTS parts with one call. Returns the number of bytes, or -1 with errno
+ * set. */
 static gint64
 fetch_some (const Peer *peer, CleaveRuns *source, CleaveRuns *target)
 {

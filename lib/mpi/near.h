@@ -6,23 +6,27 @@
 
 #include <mpi.h>
 
-/* Ranks of one host, which read each other's messages where they lie.  Whoever has a value says so
- * on a board that all of them see, and waits until it has been taken. */
+/* Messages between ranks on one host, without MPI: the receiver reads the value from the sender's
+ * memory. Each rank has a board in shared memory, with an entry for each message. The sender writes
+ * into the entry where the value lies; the receiver copies the value and marks it as taken; the
+ * sender waits for that mark before it overwrites the value. */
 typedef struct _CleaveNear CleaveNear;
 
-/* Collective; a code of MPI.  MPI carries what is sent by a rank that others cannot read, and
- * everything with CLEAVE_DEBUG=mpi. */
+/* Makes the board of this rank and maps those of the others. Collective; returns an MPI error code.
+ * MPI carries the messages of a rank whose memory others cannot read, and all messages with
+ * CLEAVE_DEBUG=mpi. */
 int
 cleave_near_new (MPI_Comm comm, guint n_messages, const CleaveProgram *program, CleaveNear **made);
 void cleave_near_free (CleaveNear *near);
-/* Whether the second reads what the first has. */
+/* Returns whether rank `to` can read the memory of rank `from`. */
 gboolean cleave_near_has (const CleaveNear *near, int from, int to);
 
-/* `run` counts how often the message has been sent. */
+/* Offers a message. `run` is the number of times it has been sent, this one included. */
 void
 cleave_near_offer (CleaveNear *near, guint message, guint run, const CleaveMessagePlace *place);
 gboolean cleave_near_is_offered (const CleaveNear *near, int from, guint message, guint run);
-/* Copies what is offered and says that it is taken: how many bytes, or -1 with an errno. */
+/* Copies an offered message to `place` and marks it as taken. Returns the number of bytes, or -1
+ * with errno set. */
 gint64 cleave_near_take (
     CleaveNear *near, int from, guint message, guint run, const CleaveMessagePlace *place);
 gboolean cleave_near_is_taken (const CleaveNear *near, guint message, guint run);

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Makes the channels of a placement: one for each message, with a tag that sender and receiver
+ * agree on. */
+
 #include "channels.h"
 
-/* Messages between two ranks are told apart by their number among those. */
+/* Returns the next tag for the message's pair of ranks: messages are numbered within each pair. */
 static int
 next_tag (GHashTable *counts, const CleaveMessage *message)
 {

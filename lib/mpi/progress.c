@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* MPI carries a large message in parts, and the next goes only when somebody calls it.  A rank that
- * computes for long does not, so that the message would wait until the rank waits for it.  A thread
- * calls now and then while a run is under way. */
+/* MPI sends a large message in parts, and sends the next part only when the program calls MPI. A
+ * rank that computes for long does not call it, so the message would wait until the rank itself
+ * waits. Therefore a thread calls MPI at intervals during a run. */
 
 #include "progress.h"
 
-/* Microseconds between calls; each lets some parts of 128 KiB go.  VGG-16's convolutions on two
- * ranks take 263 ms at 1 Gbit/s, 334 without the thread; in shared memory the same. */
+/* Microseconds between calls; each lets some parts of 128 KiB go. VGG-16's convolutions on two
+ * ranks take 263 ms at 1 Gbit/s, 334 ms without the thread, and the same with and without it in
+ * shared memory. */
 #define PAUSE 250
 
 struct _CleaveProgress
@@ -16,11 +17,11 @@ struct _CleaveProgress
   GMutex *mpi_lock;
   GMutex lock;
   GCond changed;
-  gboolean is_wanted, is_over; /* with the lock */
+  gboolean is_wanted, is_over; /* guarded by `lock` */
   GThread *thread;
 };
 
-/* FALSE: it is over. */
+/* Blocks until a run is under way; returns FALSE if the thread must end. */
 static gboolean
 wait_until_wanted (CleaveProgress *progress)
 {
@@ -34,7 +35,8 @@ wait_until_wanted (CleaveProgress *progress)
   return !is_over;
 }
 
-/* Under the lock, so that nothing calls MPI once a run has ended. */
+/* Calls MPI once if a run is under way. It holds the lock, so that nothing calls MPI once a run has
+ * ended. */
 static void
 call (CleaveProgress *progress)
 {

@@ -6,7 +6,8 @@ struct _CleaveRankProgram
 {
   CleaveChannelSet channels;
   CleaveProgram *program;
-  CleaveTensor *token; /* the last input */
+  CleaveTensor *token; /* the last input of a rank's graph: one byte that orders transfers
+                          (memory/transfer.c) */
   gboolean is_bound;
 };
 
@@ -16,7 +17,7 @@ cleave_rank_program_get_channels (CleaveRankProgram *program)
   return &program->channels;
 }
 
-/* With several threads, any of them may send and receive. */
+/* Checks that MPI allows calls from several threads, if the program has several. */
 static gboolean
 check_threads (const CleaveChannelSet *channels,
                const CleaveProgramOptions *options,
@@ -72,7 +73,8 @@ check_all (const CleaveChannelSet *channels,
   return cleave_mpi_agree (channels->comm, own, error) && check_alike (channels, placement, error);
 }
 
-/* Takes the placement, so that constants of other ranks go before the program is made. */
+/* Builds the program of this rank. Consumes the placement, so that constants of other ranks are
+ * freed before the program is made. */
 static void
 make (CleaveRankProgram *program,
       CleavePlacement *placement,
@@ -100,14 +102,14 @@ make (CleaveRankProgram *program,
 /**
  * cleave_rank_program_new_take:
  * @comm: a communicator, of as many ranks as the placement has
- * @placement: (transfer full): where nodes run; weights that this rank does not read go with it if
- * nobody else holds its graph
+ * @placement: (transfer full): where nodes run; weights that this rank does not read are freed with
+ *   it unless the caller keeps a reference to its graph
  * @options: (nullable): as for [ctor@Cleave.Program.new], for this rank
  * @error: return location for a [struct@GLib.Error]
  *
- * Makes the nodes of this rank ready to run.  All ranks of the communicator must call it, with the
- * same placement of the same graph, and all of them fail if one does: there is no memory, models
- * differ, MPI says so.
+ * Makes the program of this rank from its nodes.  All ranks of the communicator must call it, with
+ * the same placement of the same graph, and all of them fail if one does: if memory runs out, if
+ * models differ, or if MPI reports an error.
  *
  * Returns: (transfer full) (nullable): the program, or %NULL on error
  */
@@ -136,14 +138,15 @@ cleave_rank_program_new_take (MPI_Comm comm,
  * cleave_rank_program_free:
  * @program: (transfer full) (nullable): a program
  *
- * Frees it.  All ranks must do so, before `MPI_Finalize()`.
+ * Frees a program. All ranks must do so, before `MPI_Finalize()`.
  */
 void
 cleave_rank_program_free (CleaveRankProgram *program)
 {
   if (program == NULL)
     return;
-  if (cleave_channels_clear (&program->channels)) /* else what MPI may look at stays */
+  if (cleave_channels_clear (
+          &program->channels)) /* otherwise leak the buffers: MPI may still access them */
     g_clear_pointer (&program->program, cleave_program_unref);
   g_clear_pointer (&program->token, cleave_tensor_unref);
   g_free (program);
@@ -158,12 +161,12 @@ cleave_rank_program_free (CleaveRankProgram *program)
  * @n_outputs: how many
  * @error: return location for a [struct@GLib.Error]
  *
- * Says where the runs to come read their inputs and write their outputs, as
- * [method@Cleave.Program.bind] does.  Other ranks than 0 need not call it.  On error, what was
- * bound before stays.
+ * Sets the tensors that further runs read as inputs and write as outputs, as
+ * [method@Cleave.Program.bind] does.  Only rank 0 needs to call it. On error, the earlier tensors
+ * stay bound.
  *
- * The other ranks do not learn of an error.  If rank 0 is not going to run because of it, all ranks
- * call [func@Cleave.mpi_agree] first.
+ * An error is not reported to the other ranks.  If rank 0 is not going to run because of it, all
+ * ranks call [func@Cleave.mpi_agree] first.
  *
  * Returns: %TRUE, or %FALSE on error
  */
@@ -187,8 +190,8 @@ cleave_rank_program_bind (CleaveRankProgram *program,
   return is_good;
 }
 
-/* Binds what a rank other than 0 needs, which has neither inputs nor outputs.  If that fails, the
- * ranks that would wait for this one are told. */
+/* Binds the token on a rank other than 0, which has neither inputs nor outputs of the graph. A
+ * failure is reported to the other ranks, which would wait for this one. */
 static void
 bind_token (CleaveRankProgram *program)
 {
@@ -206,10 +209,10 @@ bind_token (CleaveRankProgram *program)
  * @program: a program; on rank 0, with tensors bound to it
  * @error: return location for a [struct@GLib.Error]
  *
- * Runs once.  All ranks must call it.  On rank 0 the outputs are there when it returns.
+ * Runs once.  All ranks must call it.  When it returns, rank 0 has the outputs.
  *
- * Fails where MPI does: on that rank, and on all that would wait for what it can send no more.  A
- * program that failed does not run again.
+ * Fails if MPI fails: on that rank, and on all ranks that would wait for its messages. A program
+ * that failed does not run again.
  *
  * Returns: whether it worked
  */
@@ -239,7 +242,7 @@ cleave_rank_program_run (CleaveRankProgram *program, GError **error)
  * @program: a program
  * @stats: (out caller-allocates): the numbers
  *
- * Says what this rank takes, and has sent and received.
+ * Gets the memory that this rank uses, and the messages and bytes that it has sent and received.
  */
 void
 cleave_rank_program_get_stats (const CleaveRankProgram *program, CleaveRankStats *stats)

@@ -3,4 +3,6 @@
 
 #include "channels.h"
 
+/* The messages of a rank's program, for stream.c, which runs several programs at once. */
+
 CleaveChannelSet *cleave_rank_program_get_channels (CleaveRankProgram *program);

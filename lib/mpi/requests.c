@@ -2,7 +2,7 @@
 
 #include "requests.h"
 
-/* MPI counts in ints.  More elements than this are counted in blocks of as many. */
+/* MPI counts in ints. Larger counts use blocks of this many elements. */
 #define BLOCK ((gint64) 1 << 30)
 
 /* Makes a type of `n` elements of another one, at most G_MAXINT. */

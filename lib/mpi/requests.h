@@ -5,11 +5,11 @@
 
 #include <mpi.h>
 
-/* Makes the committed type of what lies at a place, for one element; a code of MPI.  Places may
- * have more bytes or more runs than an int counts. */
+/* Makes and commits the MPI type of one message at a place. Returns an MPI error code. A place may
+ * have more bytes or runs than an int can count. */
 int cleave_message_type_init (const CleaveMessagePlace *place, MPI_Datatype *type);
-/* A persistent request of what lies at a place, to send it to the peer or to receive it; a code of
- * MPI. */
+/* Makes a persistent request that sends the bytes at a place to the peer, or receives them. Returns
+ * an MPI error code. */
 int cleave_request_init (MPI_Request *request,
                          const CleaveMessagePlace *place,
                          gboolean is_sent,

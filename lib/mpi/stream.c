@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Programs of one placement, each with memory and messages of its own, that run at once on all
- * ranks: while one waits for a message, another computes.  Each has a thread of this process. */
+/* Runs several programs of one placement at once on all ranks, each on a thread of its own with its
+ * own memory and messages (a lane). While one waits for a message, another computes. */
 
 #include "rank-program.h"
 
@@ -11,7 +11,7 @@ typedef struct
   guint n_programs;
   const CleaveRankStream *stream;
   GMutex lock;
-  GError *failure; /* of the first program that failed */
+  GError *failure; /* of the first program that failed; NULL: none */
 } Streaming;
 
 typedef struct
@@ -20,7 +20,8 @@ typedef struct
   guint number;
 } Lane;
 
-/* A program whose peers wait for runs that will not be tells them. */
+/* Returns whether a lane has failed. If so, reports it to the peers of this program, which would
+ * wait for runs that never start. */
 static gboolean
 has_failed (Streaming *s, CleaveRankProgram *program)
 {
@@ -34,7 +35,7 @@ has_failed (Streaming *s, CleaveRankProgram *program)
   return failure != NULL;
 }
 
-/* Takes the error. */
+/* Stores the first error and frees later ones; takes ownership. */
 static void
 note_failure (Streaming *s, GError *error)
 {
@@ -72,7 +73,7 @@ run_lane (gpointer data)
   return NULL;
 }
 
-/* A lane without a thread fails, here and on all other ranks. */
+/* Starts the thread of a lane. If that fails, the stream fails here and on all other ranks. */
 static GThread *
 begin_lane (Lane *lane)
 {
@@ -108,7 +109,7 @@ run_lanes (Streaming *s)
       g_thread_join (threads[i]);
 }
 
-/* Threads of several programs call MPI. */
+/* Checks that MPI allows calls from several threads, if there are several programs. Collective. */
 static gboolean
 check_threads (const CleaveChannelSet *channels, guint n_programs, GError **error)
 {
@@ -126,16 +127,16 @@ check_threads (const CleaveChannelSet *channels, guint n_programs, GError **erro
  * cleave_rank_programs_stream:
  * @programs: (array length=n_programs): programs of one placement, made in the same order on all
  * ranks; on rank 0, with tensors bound to each
- * @n_programs: how many runs there are at once
- * @stream: how many runs, and what is done before and after each
+ * @n_programs: the number of programs, which is the number of runs at once
+ * @stream: the number of runs, and functions to call before and after each
  * @error: return location for a [struct@GLib.Error]
  *
- * Runs many times, with so many runs under way at once: where one waits for what another rank
- * sends, others compute.  Run i is that of program i modulo @n_programs.  All ranks must call it,
- * with as many programs and runs.
+ * Runs many times, with @n_programs runs under way at once: while one waits for a message of
+ * another rank, others compute. Program i modulo @n_programs does run i. All ranks must call it,
+ * with the same numbers of programs and runs.
  *
- * Each program runs on a thread of its own, with its own memory: outputs are not to be bound to the
- * same tensors in two of them.
+ * Each program runs on a thread of its own, with its own memory: two programs must not have outputs
+ * bound to the same tensors.
  *
  * Fails as [method@Cleave.RankProgram.run] does; no program runs again after that.
  *
