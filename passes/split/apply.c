@@ -10,12 +10,10 @@ typedef struct
 {
   CleaveRegion *region;
   CleaveForwarder *forwarder;
-  GPtrArray *left;   /* CleaveNode: may have lost its last user */
-  GHashTable *moved; /* CleaveResult of a Slice, to the value that is read in its place */
+  GPtrArray *left;   /* CleaveNode: candidates for removal, which may have lost their last user */
+  GHashTable *moved; /* from a CleaveResult that was replaced to the value read in its place */
   GPtrArray *kept;   /* CleaveNode: joins that become stops of the region */
 } Applier;
-
-/* The original. */
 
 void
 cleave_take_result_name (CleaveResult *whole, CleaveResult *from)
@@ -26,7 +24,8 @@ cleave_take_result_name (CleaveResult *whole, CleaveResult *from)
   cleave_result_set_name (whole, name);
 }
 
-/* Those who are not in the region read the assembled results; then nobody reads the node. */
+/* Lets readers outside the region read the joins of a node's pieces, then removes the node.  Leaves
+ * the node alone if it still has users and no join. */
 static void
 replace (Applier *applier, CleaveRegionNode *member, GHashTable *gone)
 {
@@ -52,14 +51,14 @@ replace (Applier *applier, CleaveRegionNode *member, GHashTable *gone)
   member->node = NULL;
 }
 
-/* Those of all pieces; none of a node that is passed. */
+/* Returns the number of entries of `values`; a passed node has none. */
 static guint
 n_values (const CleaveRegionNode *member)
 {
   return member->values == NULL ? 0 : member->n_pieces * member->n_results;
 }
 
-/* Where the value of a piece is now; NULL if it is gone. */
+/* Follows `moved` from the value of a piece to the value that replaced it.  NULL stays NULL. */
 static CleaveResult *
 find_value (const Applier *applier, CleaveResult *value)
 {
@@ -84,7 +83,8 @@ follow_values (Applier *applier)
     }
 }
 
-/* A piece may be what it reads: past nodes that stay, a node that is replaced. */
+/* Updates values of pieces that are results of nodes about to be replaced: a piece that would equal
+ * its operand is not built, so its value may be another node's result. */
 static void
 follow_replaced (Applier *applier)
 {
@@ -118,7 +118,7 @@ replace_all (Applier *applier)
   g_ptr_array_set_size (applier->left, (gint) n);
 }
 
-/* Slices that read an assembled value now read the pieces. */
+/* Makes Slices of a join read the pieces directly. */
 static void
 forward_readers (Applier *applier, CleaveResult *whole)
 {
@@ -145,7 +145,7 @@ forward_readers (Applier *applier, CleaveResult *whole)
     g_ptr_array_add (applier->left, whole->node);
 }
 
-/* A value that is put together stays so. */
+/* Keeps a join as a stop of the region, unless nothing reads it. */
 static void
 keep_whole (Applier *applier, CleaveResult *whole)
 {
@@ -180,7 +180,7 @@ add_spent (Applier *applier)
     g_ptr_array_add (applier->left, g_ptr_array_index (spent, i));
 }
 
-/* What pieces read is joined after them, where joining it would copy it. */
+/* Moves joins below the pieces that read them, where the join would cause a copy. */
 static void
 spread_all (Applier *applier)
 {
@@ -208,8 +208,8 @@ spread_all (Applier *applier)
     }
 }
 
-/* The stops of a region are those of all regions before it, so that a look at each of them would be
- * quadratic in the number of regions. */
+/* Updates the stops by what was kept and removed.  A scan of all stops, which those of all earlier
+ * regions are among, would be quadratic in the number of regions. */
 static void
 update_stops (Applier *applier, GHashTable *removed)
 {
@@ -224,12 +224,12 @@ update_stops (Applier *applier, GHashTable *removed)
     g_hash_table_remove (stops, node);
 }
 
-/* Removes what nothing reads any more, and forgets the pieces among it. */
+/* Removes nodes without users, and sets the values of removed pieces to NULL. */
 static void
 remove_left (Applier *applier)
 {
   g_autoptr (GHashTable) removed = g_hash_table_new (NULL, NULL);
-  g_autoptr (GPtrArray) nodes = g_ptr_array_new (); /* of the values, which go with them */
+  g_autoptr (GPtrArray) nodes = g_ptr_array_new (); /* CleaveNode, by value */
   const GPtrArray *members = applier->region->members;
   guint n = 0;
 
@@ -268,14 +268,14 @@ cleave_region_apply (CleaveRegion *region)
   cleave_forwarder_stop_among (forwarder, region->stops);
   cleave_forwarder_stop_among (final, region->stops);
 
-  /* These nodes are replaced, so nothing new may read past them what only they read. */
+  /* These nodes will be removed, so nothing new may read past them. */
   for (guint i = 0; i < region->members->len; i++)
     cleave_forwarder_stop_at (forwarder,
                               ((CleaveRegionNode *) g_ptr_array_index (region->members, i))->node);
   cleave_region_build (region, forwarder);
   add_spent (&applier);
   replace_all (&applier);
-  /* Nodes are gone that the first forwarder knew. */
+  /* The first forwarder remembers nodes that are now removed. */
   applier.forwarder = final;
   forward_all (&applier);
   spread_all (&applier);

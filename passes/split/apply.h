@@ -3,9 +3,13 @@
 
 #include "region.h"
 
-/* Builds what a region's plan says, and removes what that left without users.  Cannot fail.  After
- * it, the values of a node of the region are those of its pieces; NULL where a piece is gone, since
- * nothing came to need it. */
+/* The last step of a split: turns the plan of a region into nodes.  It builds the pieces (build.h),
+ * lets readers outside the region read the joins, forwards Slices past the joins and removes nodes
+ * that lost their last user. */
+
+/* Builds the pieces that the plan of a region lists and removes nodes that are left without users.
+ * Cannot fail.  Afterwards `values` of each region node holds the results of its pieces; an entry
+ * is NULL if nothing needed that piece and it was removed. */
 void cleave_region_apply (CleaveRegion *region);
-/* A result takes the name of another one. */
+/* Moves the name of `from` to `whole`; `from` loses it. */
 void cleave_take_result_name (CleaveResult *whole, CleaveResult *from);

@@ -4,8 +4,8 @@
 
 /* Strips: chunks of a root that follow each other along one dimension, in bands. */
 
-/* The outermost dimension that the ranges cut: the one along which they never go back.  Its rank if
- * there is none. */
+/* Returns the outermost dimension that the ranges cut: the first along which their begins only
+ * increase.  Returns the rank if there is none. */
 static guint
 find_strip_dim (const GArray *ranges)
 {
@@ -26,7 +26,8 @@ find_strip_dim (const GArray *ranges)
   return range[0].rank;
 }
 
-/* The innermost one: the first two ranges differ in it alone.  Its rank if there is none. */
+/* Returns the innermost dimension that is cut: the first in which the first two ranges begin at
+ * different places.  Returns the rank if there is none. */
 static guint
 find_inner_dim (const GArray *ranges)
 {
@@ -80,8 +81,9 @@ find_columns (const GArray *ranges, guint strip_dim)
   return columns;
 }
 
-/* Where in its sequence a strip is, of so many: the last band goes down, each other one against the
- * next, so that two begin or end where they meet. */
+/* Returns the position of a strip in the sequence of its band, with `per_band` strips a band.  The
+ * last band runs downwards and each other band opposite to the next one, so that two neighboring
+ * bands begin or end at their common border at the same time. */
 static guint
 find_sequence (guint strip, guint n_strips, guint per_band)
 {
@@ -91,8 +93,9 @@ find_sequence (guint strip, guint n_strips, guint per_band)
   return (last - band) % 2 == 0 ? index : n - 1 - index;
 }
 
-/* Chunks below `first` are strips already, of a root before.  Without bands every strip takes what
- * any before it has made, those of other columns, too. */
+/* Appends the strips of one column of a grid.  Chunks before `first` are strips of an earlier root.
+ * If all strips are one band, a strip reads pieces of all earlier strips, also those of other
+ * columns. */
 static void
 add_column (CleaveRegion *region, const Column *column, guint first)
 {

@@ -10,11 +10,11 @@
 typedef struct
 {
   const CleaveGraph *graph;
-  guint *depth;     /* of each node, by id; 0: out of reach */
-  gboolean *in_use; /* depends on an input */
+  guint *depth;     /* by node id: distance from a root in nodes, a root has 1; 0: not reached */
+  gboolean *in_use; /* by node id: the node depends on an input */
 } Bound;
 
-/* The nodes above some, so many deep, themselves included. */
+/* Sets `depth` of the roots and of the nodes above them, at most `depth` nodes deep. */
 static void
 reach (Bound *bound, CleaveNode *const *roots, guint n_roots, guint depth)
 {
@@ -41,7 +41,7 @@ reach (Bound *bound, CleaveNode *const *roots, guint n_roots, guint depth)
     }
 }
 
-/* Whether a value has memory of its own. */
+/* Returns whether a node's value has memory of its own: no view, join, or constant. */
 static gboolean
 is_stored (const Bound *bound, const CleaveNode *node)
 {
@@ -51,11 +51,11 @@ is_stored (const Bound *bound, const CleaveNode *node)
   return (node->op->flags & other) == 0 && bound->in_use[node->id];
 }
 
-/* What a node reads and makes, each value once. */
+/* Bytes that a node reads and writes, each value once. */
 typedef struct
 {
   gint64 read, made, largest;
-  const char *name; /* of the largest */
+  const char *name; /* operand or result name of the largest value */
 } Needs;
 
 static void
@@ -91,7 +91,7 @@ find_needs (const Bound *bound, const CleaveNode *node)
   return needs;
 }
 
-/* Whether a result may lie where an operand was, all of it or row by row. */
+/* Returns whether a result may overwrite an operand, at once or row by row. */
 static gboolean
 may_overwrite (const CleaveNode *node)
 {
@@ -108,7 +108,7 @@ may_overwrite (const CleaveNode *node)
   return FALSE;
 }
 
-/* What a node takes that stays whole. */
+/* Returns the bytes that a node needs while it runs, if it stays whole. */
 static gint64
 whole_bytes (const CleaveNode *node, const Needs *needs)
 {

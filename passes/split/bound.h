@@ -3,7 +3,11 @@
 
 #include <cleave/cleave-split.h>
 
-/* Fewer bytes a graph cannot need that is split from `roots` on, `depth` nodes deep: the nodes
- * that no such split reaches take what they take.  `which` is told which of them takes most, for
- * what; NULL: there is none. */
+/* A lower bound on the peak memory of a graph after a split.  A search that reaches the bound
+ * stops. */
+
+/* Returns a lower bound, in bytes, on the peak of the graph after any split that begins at `roots`
+ * and goes up to `depth` nodes deep.  Nodes that such a split does not reach stay whole, and each
+ * needs its operands and results at the same time.  Sets `*which` to a message about the node that
+ * needs most; leaves it alone if there is no such node (the bound is then 0). */
 gint64 cleave_bound_find (CleaveNode *const *roots, guint n_roots, guint depth, char **which);

@@ -9,13 +9,13 @@ typedef struct
 {
   CleaveRegion *region;
   CleaveForwarder *forwarder;
-  GString *name;        /* of the piece at hand, or of what it reads */
-  GString *demand_name; /* of what reads a demand */
+  GString *name;        /* name of the current piece or of its operand */
+  GString *demand_name; /* name of the operand that reads a demand */
 } Builder;
 
-/* Values that pieces read. */
+/* Operands of pieces. */
 
-/* "conv.0"; by hand, since printing would be a good part of what a piece costs. */
+/* Writes a name such as "conv.0".  By hand: printf would be a good part of the cost of a piece. */
 static void
 name_piece (GString *name, const CleaveNode *node, guint piece)
 {
@@ -30,7 +30,7 @@ name_piece (GString *name, const CleaveNode *node, guint piece)
   g_string_append_len (name, digits + n, (gssize) (sizeof digits - n));
 }
 
-/* "conv.0.X" */
+/* Appends the name of an operand: "conv.0.X". */
 static void
 name_operand (GString *name, const CleaveNode *node, guint operand)
 {
@@ -38,7 +38,7 @@ name_operand (GString *name, const CleaveNode *node, guint operand)
   g_string_append (name, cleave_op_operand_name (node->op, operand));
 }
 
-/* What the reader of a demand calls it. */
+/* Returns the name of a demand: that of the operand that reads it first. */
 static const char *
 demand_name (Builder *builder, const CleaveDemand *demand)
 {
@@ -47,7 +47,7 @@ demand_name (Builder *builder, const CleaveDemand *demand)
   return builder->demand_name->str;
 }
 
-/* What a piece has of a result. */
+/* Returns the range of a result that a piece computes. */
 static CleaveRange
 get_piece_range (const CleaveRegionNode *member, guint piece, guint result)
 {
@@ -62,7 +62,8 @@ get_piece_range (const CleaveRegionNode *member, guint piece, guint result)
   return range;
 }
 
-/* An Assemble of parts of pieces: rows that earlier strips computed, and new ones. */
+/* Builds a demand as an Assemble of parts of several pieces: carried rows of earlier strips, and
+ * new rows. */
 static CleaveResult *
 gather_demand (Builder *builder,
                const CleaveRegionNode *member,
@@ -73,7 +74,7 @@ gather_demand (Builder *builder,
   const CleaveResult *whole = &member->node->results[demand->result];
   CleaveTensorType type = { whole->type.element, cleave_range_shape (demand->range) };
 
-  /* Covers lists the latest first. */
+  /* The covers list the latest piece first. */
   for (guint i = demand->n; i > 0; i--)
     {
       guint piece = member->covers[demand->first + i - 1];
@@ -91,7 +92,7 @@ gather_demand (Builder *builder,
   return &cleave_join_add (member->node->graph, NULL, name, parts, &type)->results[0];
 }
 
-/* From the one piece that has all of it. */
+/* Builds a demand that one piece contains: that piece's result, or a Slice of it. */
 static CleaveResult *
 take_demand (Builder *builder,
              const CleaveRegionNode *member,
@@ -106,7 +107,7 @@ take_demand (Builder *builder,
       builder->forwarder, member->values[piece * member->n_results + demand->result], &local, name);
 }
 
-/* Whether the same pieces make both. */
+/* Orders demands by their covers and result; 0 if both have the same covers and result. */
 static int
 compare_covers (gconstpointer a, gconstpointer b, gpointer data)
 {
@@ -140,8 +141,9 @@ note_widest (const CleaveRegionNode *member, const guint *demands, guint n)
     }
 }
 
-/* What is gathered from the same pieces is gathered once, where one demand has all of another: the
- * residual of a strip lies in what the convolution beside it reads. */
+/* Sets `wider` of each demand: if several demands have the same covers and one contains the others,
+ * only that one is assembled and the others are Slices of it.  Example: the rows that a residual
+ * Add reads lie in the rows that the convolution beside it reads. */
 static void
 find_wider (const CleaveRegionNode *member)
 {
@@ -161,8 +163,8 @@ find_wider (const CleaveRegionNode *member)
     }
 }
 
-/* The demand that has all of this one, gathered; nothing is read past it, so that this is a view.
- */
+/* Builds the demand that contains this one, and returns a Slice of it.  The forwarder stops there,
+ * so that the Slice stays a view of the Assemble. */
 static CleaveResult *
 view_wider (Builder *builder,
             CleaveRegionNode *member,
@@ -217,8 +219,8 @@ build_source (Builder *builder, const CleaveSource *source, CleaveResult *value,
 
 /* Pieces. */
 
-/* Whether a piece with these operands would be its operand again: a join of one part, or a view of
- * all. */
+/* Returns whether a piece would equal its only operand: a join of one part, or a view of the whole.
+ */
 static gboolean
 is_operand_again (const CleaveNode *node,
                   const CleaveChunk *chunk,
@@ -275,7 +277,7 @@ build_piece (Builder *builder, CleaveRegionNode *member, const CleaveChunk *chun
     member->values[index * node->n_results + r] = &piece->results[r];
 }
 
-/* All of a result, from the pieces. */
+/* Builds a whole result: the join of its pieces. */
 static CleaveResult *
 build_whole (const CleaveRegionNode *member, guint result)
 {
@@ -312,7 +314,8 @@ build_split (Builder *builder, CleaveRegionNode *member)
       member->whole[r] = build_whole (member, r);
 }
 
-/* What is needed of a view, from its operand: now, so that views of views cost no recursion. */
+/* Builds the demands on a view from its operand.  All at once, so that a chain of views needs no
+ * recursion. */
 static void
 build_passed (Builder *builder, CleaveRegionNode *member)
 {

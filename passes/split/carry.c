@@ -4,11 +4,11 @@
 
 #include "widen.h"
 
-/* What the strips of a band have produced so far. */
+/* The ranges that strips of one band have produced so far. */
 typedef struct
 {
-  GArray *boxes;  /* CleaveRange: together, all of it; neighbours that make a box are one */
-  GArray *pieces; /* guint: in order; no two overlap */
+  GArray *boxes;  /* CleaveRange: their union; adjacent boxes are merged if the union is a box */
+  GArray *pieces; /* guint: indices of pieces, in order; no two overlap */
 } Produced;
 
 static void
@@ -49,13 +49,13 @@ add_produced (Produced *produced, const CleaveRange *box, guint piece)
         continue;
       all = both;
       g_array_remove_index_fast (produced->boxes, i);
-      i = G_MAXUINT; /* begin again */
+      i = G_MAXUINT; /* start again from the first box */
     }
   g_array_append_val (produced->boxes, all);
 }
 
-/* The pieces that together have what a demand asks for, the latest first.  `first` of the covers
- * are taken; tells how many are then. */
+/* Sets the covers of a demand: the pieces that together contain it, the latest first.  `first` is
+ * the number of covers in use; returns the number afterwards. */
 static guint
 cover_demand (CleaveCutter *cutter, CleaveDemand *demand, guint first, const Produced *produced)
 {
@@ -78,7 +78,8 @@ cover_demand (CleaveCutter *cutter, CleaveDemand *demand, guint first, const Pro
   return first + demand->n;
 }
 
-/* The dimension along which `b` follows `a`, if they are alike in all others, or -1. */
+/* Returns the dimension along which `b` follows and overlaps `a`, if their spans are equal in all
+ * others, or -1. */
 static gint
 find_step (const CleaveRange *a, const CleaveRange *b)
 {
@@ -97,8 +98,8 @@ find_step (const CleaveRange *a, const CleaveRange *b)
   return step;
 }
 
-/* Strips of a band that are at one place of their sequences meet where their bands do: of what both
- * would make each has the half next to it. */
+/* Halves the overlap between strips that run at the same time (halo policy exchange): each computes
+ * the half next to it and reads the other half. */
 static void
 share_borders (const CleaveWanted *wanted_boxes, guint n, CleaveRange *boxes)
 {
@@ -125,7 +126,7 @@ share_borders (const CleaveWanted *wanted_boxes, guint n, CleaveRange *boxes)
     }
 }
 
-/* Pieces for what of a box no strip of the band has produced. */
+/* Adds pieces for the parts of a box that no earlier strip of the band has produced. */
 static void
 produce (CleaveCutter *cutter, Produced *produced, guint k, const CleaveRange *box)
 {
@@ -140,7 +141,8 @@ produce (CleaveCutter *cutter, Produced *produced, guint k, const CleaveRange *b
     }
 }
 
-/* Whose pieces a strip reads: those of its band, or of a wide result those of its row alone. */
+/* Returns whose pieces a strip may read: those of its band; for a wide result, those of its row
+ * only. */
 static Produced *
 get_shared (const CleaveCutter *cutter, GHashTable *bands, const CleaveWanted *wanted)
 {
@@ -161,7 +163,7 @@ cleave_cutter_carry (CleaveCutter *cutter, const GArray *wanted_boxes)
   share_borders (wanted, wanted_boxes->len, boxes);
   for (guint i = 0, covered = 0, n_covers = 0; i < wanted_boxes->len; i++)
     {
-      if (cutter->widen != NULL) /* a border that is shared may have cut a block */
+      if (cutter->widen != NULL) /* halving an overlap may have cut a block */
         cleave_chunk_widen (cutter->widen, &boxes[i]);
       produce (cutter, get_shared (cutter, bands, &wanted[i]), wanted[i].k, &boxes[i]);
       if (i + 1 < wanted_boxes->len && wanted[i + 1].strip.sequence == wanted[i].strip.sequence)

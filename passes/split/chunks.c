@@ -5,14 +5,14 @@
 
 #include <math.h>
 
-/* Sizes are computed in units of the alignment.  The last chunk may end with part of a unit, so to
- * be as long as the minimum it may need a unit more than the others. */
+/* An extent in units of the alignment.  The last unit may be partial, so the last chunk may need
+ * one more unit than the others to reach the minimum. */
 typedef struct
 {
-  gint64 n;            /* how many, the last maybe not all there */
-  gint64 least;        /* of them in a chunk */
-  gint64 least_at_end; /* in the last chunk, if there are several */
-  gint64 most;         /* chunks */
+  gint64 n;            /* units, of which the last may be partial */
+  gint64 least;        /* least units in a chunk */
+  gint64 least_at_end; /* least units in the last chunk, if there are several chunks */
+  gint64 most;         /* largest number of chunks */
 } Units;
 
 static gint64
@@ -35,7 +35,7 @@ count_units (const CleaveGrain *grain, gint64 extent)
   return units;
 }
 
-/* From units of the alignment to elements. */
+/* Converts sizes from units to elements. */
 static GArray *
 scale (GArray *sizes, const CleaveGrain *grain, gint64 extent)
 {
@@ -63,7 +63,7 @@ get_size (GArray *sizes, guint i)
   return &g_array_index (sizes, gint64, i);
 }
 
-/* `n` units in `k` chunks as equal as can be. */
+/* Appends `k` sizes that add up to `n` and differ by at most one. */
 static void
 add_equal (GArray *sizes, gint64 n, gint64 k, gboolean small_first)
 {
@@ -99,7 +99,7 @@ cleave_cut_by_number (const GArray *list, const CleaveGrain *grain, gint64 exten
   return scale (sizes, grain, extent);
 }
 
-/* Chunks at the ends that are too small are their neighbours'. */
+/* Merges a first or last chunk that is too small into its neighbor. */
 static void
 merge_ends (GArray *sizes, const Units *units)
 {
@@ -157,7 +157,8 @@ cleave_grain_check (const CleaveGrain *grain, const CleaveSpan *span, gint64 ext
   return TRUE;
 }
 
-/* The list with its one -1, if any, replaced by what is left; or the error. */
+/* Replaces the one -1 in the list, if any, by the rest of the extent; FALSE with the error if the
+ * sizes do not add up. */
 static gboolean
 fill_in (GArray *sizes, gint64 extent, GError **error)
 {

@@ -66,24 +66,25 @@ cleave_constraint_is_of_graph (const CleaveConstraint *constraint)
          (constraint->max_subgraph_memory != 0 || constraint->max_schedule_memory != 0);
 }
 
-/* A graph of its own for each subgraph, being filled. */
+/* Copies each parallel subgraph to a graph of its own. */
 typedef struct
 {
   const CleaveGraph *graph;
-  const guint *subgraph;   /* of each node */
+  const guint *subgraph;   /* subgraph of each node, by id; G_MAXUINT: none */
   GPtrArray *alone;        /* CleaveGraph, by subgraph */
-  GPtrArray *copies;       /* of the fixed nodes in it */
-  CleaveResult ***results; /* what stands for a node's results there, by id */
+  GPtrArray *copies;       /* copies of fixed nodes, by subgraph */
+  CleaveResult ***results; /* by node id, then result: its copy */
 } Extract;
 
-/* What a message calls it. */
+/* Returns the name of a value for messages. */
 static char *
 dup_value_name (const CleaveNode *node, guint result)
 {
   return result == 0 ? g_strdup (node->name) : g_strdup_printf ("%s %u", node->name, result);
 }
 
-/* A value in a subgraph's graph: its own there, or else an input. */
+/* Returns the value in a subgraph's graph: its own result, or else an input, which is added once.
+ */
 static CleaveResult *
 find_value (const Extract *extract, guint subgraph, const CleaveResult *value, GHashTable *inputs)
 {
@@ -105,8 +106,8 @@ find_value (const Extract *extract, guint subgraph, const CleaveResult *value, G
   return input;
 }
 
-/* Whether a node only takes a part of what lies outside: then that part is what the subgraph gets.
- */
+/* Returns whether a node is a view of a value outside its subgraph.  The subgraph then gets the
+ * view as an input, not the whole value. */
 static gboolean
 is_entry (const Extract *extract, const CleaveNode *node)
 {
@@ -148,8 +149,9 @@ add_node (Extract *extract, const CleaveNode *node, GHashTable *inputs)
     }
 }
 
-/* The largest peak of a parallel subgraph run by itself, from the parts of values that it takes to
- * the values that it gives, and that subgraph; of the whole graph if it has none. */
+/* Returns the largest peak of any parallel subgraph that runs alone, in bytes, and sets `*most` to
+ * that subgraph.  Its inputs are the parts of values that it reads; its outputs are the values that
+ * others read.  Returns the peak of the whole graph if it has no parallel subgraph. */
 static gint64
 subgraph_peak (const CleaveGraph *graph, CleaveGraph **most)
 {
@@ -195,7 +197,7 @@ subgraph_peak (const CleaveGraph *graph, CleaveGraph **most)
   return peak;
 }
 
-/* Says what a graph needs, and which of its values is the largest. */
+/* Appends the peak of a graph, the limit and the largest value. */
 static void
 explain_peak (const CleaveGraph *graph, const char *what, gint64 peak, gint64 limit, GString *why)
 {
@@ -241,7 +243,7 @@ cleave_constraint_measure (const CleaveConstraint *constraint,
   return peaks;
 }
 
-/* How often the limit it is. */
+/* Returns the ratio of a peak to its limit; 0 if there is no limit. */
 static double
 excess (gint64 peak, gint64 limit)
 {

@@ -3,30 +3,37 @@
 
 #include "plan.h"
 
-/* Whether a node's plan meets what a constraint asks of each node by itself; if not, `why` is told.
- */
+/* Compares plans and graphs with the limits of a CleaveConstraint.  Limits on one node (memory of a
+ * piece, number of pieces, predicate) are checked on its plan.  Limits on the graph (peak of the
+ * schedule, peak of a subgraph) need a graph that was split. */
+
+/* Returns whether a plan meets the limits that concern the node alone.  If not, appends the reason
+ * to `why`.  A NULL constraint allows every plan. */
 gboolean
 cleave_constraint_allows (const CleaveConstraint *constraint, const CleavePlan *plan, GString *why);
-/* Whether a halo that brings `added` to `macs` MACs is allowed. */
+/* Returns whether a halo may add `added` MACs to a graph of `macs` MACs.  If not, appends the
+ * reason to `why`. */
 gboolean cleave_constraint_allows_macs (const CleaveConstraint *constraint,
                                         gint64 macs,
                                         gint64 added,
                                         GString *why);
-/* Whether it asks something of the graph that comes of the split. */
+/* Returns whether the constraint limits the peak of the graph or of a subgraph. */
 gboolean cleave_constraint_is_of_graph (const CleaveConstraint *constraint);
 
-/* Bytes that such a graph needs; 0: no limit asks for them. */
+/* Peaks of a graph in bytes; 0 if no limit concerns that peak. */
 typedef struct
 {
   gint64 schedule, subgraph;
 } CleavePeaks;
 
-/* What a graph needs, as far as there are limits; of the first that is not met, `why` is told. */
+/* Measures the peaks of a graph for which there are limits.  Appends to `why` which limit is not
+ * met; if both are not, the one on the schedule. */
 CleavePeaks cleave_constraint_measure (const CleaveConstraint *constraint,
                                        const CleaveGraph *graph,
                                        GString *why);
 gboolean cleave_constraint_is_met (const CleaveConstraint *constraint, CleavePeaks peaks);
-/* Whether these are nearer to the limits than others. */
+/* Returns whether `peaks` is nearer to the limits than `other`: the larger ratio of a peak to its
+ * limit is smaller. */
 gboolean cleave_constraint_prefers (const CleaveConstraint *constraint,
                                     CleavePeaks peaks,
                                     CleavePeaks other);

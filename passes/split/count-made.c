@@ -4,10 +4,10 @@
 
 #include "../../lib/ir/saturate.h"
 
-/* The places where the pieces of a node begin, in each dimension. */
+/* The indices at which the pieces of a node begin, in each dimension. */
 typedef struct
 {
-  GArray *begins[CLEAVE_MAX_RANK]; /* gint64, from low to high, each once */
+  GArray *begins[CLEAVE_MAX_RANK]; /* gint64: ascending, each once */
   CleaveRange whole;
 } Grid;
 
@@ -49,7 +49,7 @@ grid_clear (Grid *grid)
     g_array_unref (grid->begins[d]);
 }
 
-/* Returns how many of the places lie at `at` or below. */
+/* Returns how many begins are at most `at`. */
 static guint
 count_up_to (const GArray *begins, gint64 at)
 {
@@ -67,7 +67,8 @@ count_up_to (const GArray *begins, gint64 at)
   return low;
 }
 
-/* Returns how many pieces of a grid a range reads; 0: one, and all of it. */
+/* Returns how many pieces of a grid a range overlaps; 0 if the range equals one piece, which needs
+ * no Slice. */
 static gint64
 count_read (const Grid *grid, const CleaveRange *range)
 {
@@ -89,7 +90,7 @@ count_read (const Grid *grid, const CleaveRange *range)
   return is_piece ? 0 : n;
 }
 
-/* Returns the nodes through which the readers of a node that is cut by request read its pieces. */
+/* Returns the number of Slices and joins through which readers read the pieces of a root. */
 static gint64
 count_joins_of_grid (const CleaveRegionNode *member)
 {
@@ -116,7 +117,7 @@ is_piece (const CleaveRegionNode *member, const CleaveDemand *demand)
          cleave_range_equal (member->pieces[member->covers[demand->first]].range, demand->chunk);
 }
 
-/* Returns the Slices through which readers read a node that stays whole. */
+/* Returns the number of Slices through which readers read a node that stays whole. */
 static gint64
 count_slices (const CleaveRegionNode *member)
 {

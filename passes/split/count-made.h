@@ -3,7 +3,10 @@
 
 #include "region.h"
 
+/* Counts the nodes that a split will make, before any is made, so that a split with too many of
+ * them is refused early. */
+
 /* Returns how many nodes a planned node becomes: its pieces, and the Slices and joins through which
- * others read them.  It is an estimate, seldom too low: what readers share is counted for each.
- * Cost: O(pieces log pieces + readers). */
+ * readers read them.  The number is an estimate, seldom too low: a Slice or join that several
+ * readers share is counted for each reader.  Cost: O(pieces log pieces + readers). */
 gint64 cleave_region_count_made (const CleaveRegionNode *member);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Over 400 lines: one cut, from its spans to the parts of values that its chunks read. */
+/* Over 400 lines: one subject, from the spans of a cut to the factors of each value. */
 
 #include "cuts.h"
 
@@ -8,16 +8,15 @@
 
 /* Up to this extent all numbers of chunks are listed. */
 #define MAX_ALL 512
-/* From so many chunks on, one number of chunks in so many is listed: the fewest pieces are found to
- * 0.2 %, and 2^40 rows have 4,000 cuts. */
+/* From 512 chunks on, list numbers of chunks at steps of 1/512: the fewest pieces are found to 0.2
+ * %, and 2^40 rows have 4,000 cuts. */
 #define FINE 512
-/* Up to so many chunks, each chunk of a listed cut is checked; of finer cuts a sample is.  Checking
- * all of 512 chunks took half of the time of a search in a network of 100 nodes. */
+/* Check every chunk of listed cuts up to this number of chunks, and a sample of finer cuts.
+ * Checking all of 512 chunks took half of the time of a search in a network of 100 nodes. */
 #define MAX_CHECKED 64
-/* A cut is compared with so many before it.  Comparing it with all is quadratic in their number. */
+/* Compare a cut with at most this many cuts before it.  Comparing with all is quadratic. */
 #define MAX_COMPARED 1024
-/* Cuts that are too fine to be listed are sampled: each has this part more chunks than the one
- * before. */
+/* Sample cuts that are too fine to be listed: each has 1/8 more chunks than the one before. */
 #define FINER 8
 /* Chunks at the ends, in the middle, and where sizes change. */
 #define N_SAMPLES 9
@@ -121,7 +120,8 @@ take (const CleaveCutValue *value, guint d, CleaveSpan span)
 
 /* Chunks that can be nodes. */
 
-/* The node that a chunk of dimension `d` alone would be. */
+/* Makes a chunk that cuts dimension `d` only.  FALSE, with the reason in `why`, if it is not legal.
+ */
 static gboolean
 init_chunk (const CleaveCuts *cuts, guint d, CleaveSpan span, CleaveChunk *chunk, GString *why)
 {
@@ -153,7 +153,7 @@ pick_samples (const CleaveCut *cut, gint64 extent, gint64 *sample)
   return n;
 }
 
-/* Returns whether a sample of the chunks of a cut can be nodes, with all other dimensions whole. */
+/* Returns whether a sample of the chunks of a cut is legal, with all other dimensions whole. */
 static gboolean
 seems_legal (const CleaveCuts *cuts, guint d, const CleaveCut *cut)
 {
@@ -285,7 +285,7 @@ find_high (const CleaveCuts *cuts, guint d, CleaveCut *cut)
     }
 }
 
-/* Whether no chunk of `cut` takes more of any value than the largest of `other`. */
+/* Returns whether every factor of `cut` is at most that of the largest chunk of `other`. */
 static gboolean
 is_as_good (const CleaveCuts *cuts, guint d, CleaveCut *cut, const CleaveCut *other)
 {
@@ -299,7 +299,8 @@ is_as_good (const CleaveCuts *cuts, guint d, CleaveCut *cut, const CleaveCut *ot
   return TRUE;
 }
 
-/* Whether one of the last cuts listed is as good and makes no more chunks. */
+/* Returns whether one of the last cuts listed dominates `cut`: it has no more chunks and no larger
+ * factor. */
 static gboolean
 is_spare (const CleaveCuts *cuts, guint d, const CleaveCut *cut)
 {
@@ -327,8 +328,8 @@ cut_clear (gpointer data)
   g_clear_pointer (&cut->kinds, g_array_unref);
 }
 
-/* Whether a cut is listed.  A cut that makes others spare must be legal, but only few chunks of a
- * fine cut are checked; `is_surprised` tells when that was wrong. */
+/* Returns whether a cut may be listed.  A cut that dominates others must be legal, but a fine cut
+ * is only sampled; if the sample was wrong, `is_surprised` is set later. */
 static gboolean
 is_legal (CleaveCuts *cuts, guint d, CleaveCut *cut)
 {
@@ -343,7 +344,8 @@ is_legal (CleaveCuts *cuts, guint d, CleaveCut *cut)
   return good;
 }
 
-/* Chunks differ by one unit, and the last may end with part of one. */
+/* Returns whether a chunk of the cut is smaller than the minimum.  Chunks differ by one unit of the
+ * alignment, and the last may end with a partial unit. */
 static gboolean
 is_too_fine (const CleaveCuts *cuts, guint d, const CleaveCut *cut)
 {
@@ -367,8 +369,9 @@ add_cut (CleaveCuts *cuts, guint d, CleaveCut cut, gboolean all)
     g_array_append_val (cuts->cuts[d], cut);
 }
 
-/* The next number of chunks after `n`: all numbers of a small extent; of a large one, the smallest
- * number for each size of the largest chunk, and past FINE chunks fewer. */
+/* Returns the next number of chunks to list after `n`.  For a small extent: all numbers.  For a
+ * large one: the smallest number for each size of the largest chunk, and fewer from FINE chunks on.
+ */
 static gint64
 next_number (gint64 units, gint64 n)
 {

@@ -4,9 +4,13 @@
 #include "options.h"
 #include "plan.h"
 
-/* The ways to cut each dimension of a node's result, and what each makes of its values.  Bytes of a
- * chunk are a sum over operands and results, each a product over the dimensions of the result, so a
- * way to cut a dimension is one factor for each of them. */
+/* Lists the ways to cut each dimension of a node's result, and what each way makes of the node's
+ * values.
+ *
+ * The bytes of a chunk are a sum over operands and results.  Each term is a product over the
+ * dimensions of the result, so a cut of one dimension is one factor for each value.  Example: for a
+ * 3x3 convolution without padding, a cut of the 8 output rows into 2 chunks gives the factor 4 to
+ * the result (4 rows), 6 to the input (4 rows and a halo of 2) and 1 to the weights. */
 
 /* An operand, or a result that is used. */
 typedef struct
@@ -15,13 +19,14 @@ typedef struct
   CleaveShape shape;
   CleaveDimMap map[CLEAVE_MAX_RANK];
   gboolean is_constant;
-  gint64 fixed; /* bytes of an element, and extents that no cut changes */
+  gint64 fixed; /* bytes of an element times the extents that no cut changes */
 } CleaveCutValue;
 
-/* Where the larger chunks lie, since those at the ends of a dimension read less. */
+/* Which chunks are the larger ones if the extent is not a multiple of the number of chunks.  Larger
+ * chunks at the ends can save memory, since chunks there read less halo. */
 typedef enum { CLEAVE_LARGER_FIRST, CLEAVE_LARGER_LAST, CLEAVE_LARGER_AT_ENDS } CleaveLarger;
 
-/* A span that stands for `n` chunks of a cut: in all of them a piece is of the same shapes. */
+/* One chunk that stands for `n` chunks of a cut: the pieces of all of them have the same shapes. */
 typedef struct
 {
   CleaveSpan span;
@@ -33,11 +38,11 @@ typedef struct
 {
   gint64 n, align;
   CleaveLarger larger;
-  gint64 *low;         /* of each value: how much one of the largest chunks takes of it */
-  gint64 *high;        /* how much any chunk takes at most; NULL: not known yet */
-  GArray *kinds;       /* CleaveKind; NULL: not known yet */
-  gboolean is_refused; /* one of its chunks cannot be a node */
-  gboolean is_spare;   /* one with fewer chunks takes no more of any value */
+  gint64 *low;         /* by value: its factor in the chunk that reads most */
+  gint64 *high;        /* by value: its largest factor in any chunk; NULL: not computed yet */
+  GArray *kinds;       /* CleaveKind; NULL: not computed yet */
+  gboolean is_refused; /* one of its chunks is not legal */
+  gboolean is_spare;   /* dominated: a cut into no more chunks has no larger factor for any value */
 } CleaveCut;
 
 /* Which cuts are listed, and how well each is checked. */
@@ -57,13 +62,15 @@ typedef struct
   guint n_values;
   CleaveCutValue *values;
   CleaveCutsToList list;
-  GArray *cuts[CLEAVE_MAX_RANK];  /* CleaveCut, from few chunks to many; the first is no cut */
-  gint64 *least[CLEAVE_MAX_RANK]; /* of each value, the least that a cut takes, listed or not */
+  GArray *cuts[CLEAVE_MAX_RANK];  /* CleaveCut, from few chunks to many; the first leaves the
+                                     dimension whole */
+  gint64 *least[CLEAVE_MAX_RANK]; /* by value: the smallest factor of any cut, listed or not */
   gboolean is_truncated;          /* there are finer cuts than those listed */
-  gboolean is_surprised;          /* a cut was refused whose sample of chunks was legal */
+  gboolean is_surprised;          /* a cut was illegal whose sample was legal */
 } CleaveCuts;
 
-/* Lists the cuts inside a space.  Cost: at most some thousand cuts a dimension, of any extent. */
+/* Lists the cuts that a space allows.  Cost: at most some thousand cuts a dimension, whatever the
+ * extent. */
 void cleave_cuts_init (CleaveCuts *cuts,
                        CleaveNode *node,
                        const CleaveSpace *space,
@@ -71,7 +78,9 @@ void cleave_cuts_init (CleaveCuts *cuts,
 void cleave_cuts_clear (CleaveCuts *cuts);
 CleaveCut *cleave_cuts_get (const CleaveCuts *cuts, guint d, guint i);
 CleaveSpan cleave_cut_span (const CleaveCut *cut, gint64 extent, gint64 i);
-/* The kinds of the chunks.  FALSE and `why`: one of them cannot be a node, whatever else is cut. */
+/* Finds the kinds of the chunks of a cut, once.  Returns FALSE, with the reason in `why`, if one of
+ * the chunks is not legal, however the other dimensions are cut. */
 gboolean cleave_cut_find_kinds (CleaveCuts *cuts, guint d, CleaveCut *cut, GString *why);
-/* The grid of a cut of each dimension, the first dimension outermost. */
+/* Returns the ranges (CleaveRange) of the grid with cut `at[d]` of each dimension; the first
+ * dimension is outermost. */
 GArray *cleave_cuts_grid (const CleaveCuts *cuts, const guint *at);

@@ -3,9 +3,11 @@
 
 #include "region.h"
 
-/* How the demands on a node become pieces. */
+/* Shared by pieces.c and carry.c, which turn the demands on a node into pieces: the boxes that are
+ * needed, the pieces made so far, and which pieces cover each demand. */
 
-/* The box that `demand` lies in, once those that overlap are one. */
+/* The box that contains a demand (`demand` is its index), after overlapping boxes of chunk `k` were
+ * merged. */
 typedef struct
 {
   guint demand;
@@ -14,7 +16,8 @@ typedef struct
   CleaveRange box;
 } CleaveWanted;
 
-/* Where pieces are made. */
+/* The node that is cut into pieces.  `widen`, unless NULL, is its call: boxes that are not legal
+ * chunks are enlarged to the smallest ones that are. */
 typedef struct
 {
   CleaveRegion *region;
@@ -22,12 +25,12 @@ typedef struct
   const CleaveCall *widen;
 } CleaveCutter;
 
-/* A piece that has a range of the region's own, after all others. */
+/* Appends a piece of chunk `k` with the range `own`, which the region owns.  Returns its index. */
 guint cleave_cutter_add_piece (CleaveRegion *region,
                                CleaveRegionNode *member,
                                guint k,
                                const CleaveRange *own);
-/* The piece with this range, a new one for chunk `k` if there is none yet. */
+/* Returns the index of the piece with this range; appends one for chunk `k` if there is none. */
 guint cleave_cutter_get_piece (CleaveCutter *cutter, guint k, const CleaveRange *range);
-/* The next of the pieces that a demand is covered by. */
+/* Appends a piece to the covers of a demand.  All covers of one demand must be added in a row. */
 void cleave_cutter_add_cover (CleaveCutter *cutter, CleaveDemand *demand, guint piece);

@@ -4,19 +4,21 @@
 
 #include <string.h>
 
-/* An op with a layout has letters of its own.  Others take those of an operand, each to the
- * dimension that its map says: a Relu of an NCHW value is NCHW, a Transpose of it may be NHWC.
- * Where no operand has any, those with which a reader takes the value: what is quantised before a
- * convolution is NCHW, too. */
+/* How dimensions get letters:
+ * - An op with a layout has letters of its own.
+ * - Other ops take those of an operand, each moved as the dimension map says: a Relu of an NCHW
+ * value is NCHW, a Transpose of it may be NHWC.
+ * - If no operand has letters, those that a reader gives the value: a value quantized before a
+ * convolution is NCHW as well. */
 
-/* How many nodes up somebody with a layout is looked for where nobody remembers what was found: a
- * bound, so that every node of a long chain can be asked. */
+/* Largest distance upwards to an op with a layout, for queries without a cache.  A bound, so that a
+ * query about every node of a long chain is linear. */
 #define MAX_STEPS 256
-/* And down, and how many readers of a value are asked. */
+/* Largest distance downwards, and number of readers of a value that are looked at. */
 #define MAX_STEPS_BELOW 32
 #define MAX_READERS 8
 
-/* A reader of more operands is not asked: each of its operands would look at all of them. */
+/* Readers with more operands are skipped: each of their operands would look at all of them. */
 #define MAX_OPERANDS 256
 
 static const char *
@@ -32,9 +34,9 @@ own_letters (const CleaveNode *node)
   return letters != NULL && strlen (letters) == node->results[0].type.shape.rank ? letters : NULL;
 }
 
-/* Which dimension of result 0 each dimension of an operand becomes.  One that is needed whole (an
- * axis of a Softmax, a reduced dimension that is kept) stays where it is.  FALSE: they are not one
- * another. */
+/* Finds which dimension of result 0 each dimension of an operand becomes.  A dimension that is
+ * needed whole (the axis of a Softmax, a reduced dimension that is kept) keeps its place.  FALSE:
+ * the dimensions do not correspond one to one. */
 static gboolean
 find_ways (const CleaveCall *call, guint operand, guint *way)
 {
@@ -57,7 +59,8 @@ find_ways (const CleaveCall *call, guint operand, guint *way)
   return TRUE;
 }
 
-/* The operand whose dimensions the result has, and the ways of them. */
+/* Returns the first operand whose dimensions correspond one to one to those of the result, and
+ * where each goes; NULL if there is none. */
 static const CleaveNode *
 find_source (const CleaveNode *node, guint *way)
 {
@@ -75,14 +78,14 @@ find_source (const CleaveNode *node, guint *way)
   return NULL;
 }
 
-/* A node on the way up, and where its source's dimensions end up in its result 0. */
+/* A node on the way up: dimension d of its source becomes dimension `way[d]` of its result 0. */
 typedef struct
 {
   const CleaveNode *node;
   guint way[CLEAVE_MAX_RANK];
 } Step;
 
-/* The letters of the source, as its reader has them. */
+/* Permutes the letters of a source as `way` says. */
 static const char *
 turn (const char *letters, const guint *way)
 {
@@ -93,7 +96,8 @@ turn (const char *letters, const guint *way)
   return g_intern_string (turned);
 }
 
-/* Letters from above: of the node, or of the next one towards the inputs that has some. */
+/* Returns the letters of the node itself, or of the nearest node towards the inputs that has some;
+ * NULL if none is near. */
 static const char *
 find_above (GHashTable *known, const CleaveNode *node, guint max_steps)
 {
@@ -121,8 +125,9 @@ find_above (GHashTable *known, const CleaveNode *node, guint max_steps)
   return letters;
 }
 
-/* The letters that a reader with a layout gives an operand: those of its result, the one that no
- * dimension of the result stands for where it sums (the channels of a convolution). */
+/* Gets the letters that a reader with a layout gives to an operand: those of the reader's result.
+ * If the reader sums over one dimension of the operand (the channels of a convolution), that one
+ * gets the letter that no other dimension got. */
 static gboolean
 read_letters (const CleaveOperand *use, char *letters)
 {
@@ -152,7 +157,8 @@ read_letters (const CleaveOperand *use, char *letters)
   return TRUE;
 }
 
-/* The first reader of result 0 that has letters for it or hands its dimensions on, one by one. */
+/* Returns the first reader of result 0 that has letters for it or keeps its dimensions one to one;
+ * NULL if there is none. */
 static const CleaveNode *
 find_reader (const CleaveNode *node, char *letters, guint *way)
 {
@@ -171,11 +177,12 @@ find_reader (const CleaveNode *node, char *letters, guint *way)
   return NULL;
 }
 
-/* Letters from below. */
+/* Returns the letters that readers give to result 0, or NULL. */
 static const char *
 find_below (const CleaveNode *node)
 {
-  guint ways[CLEAVE_MAX_RANK]; /* where a dimension of the first node is in the one at hand */
+  guint ways[CLEAVE_MAX_RANK]; /* dimension d of the first node is dimension `ways[d]` of the
+                                  current one */
   guint rank = node->results[0].type.shape.rank;
 
   for (guint d = 0; d < rank; d++)

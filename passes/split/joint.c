@@ -6,16 +6,17 @@
 
 #include <string.h>
 
-/* From one level to the next. */
+/* Each level is 3/4 of the one before. */
 #define LESS 3 / 4
-/* So many cuts are looked at in the time in which a chunk is planned. */
+/* Number of cuts that are looked at in the time in which one chunk is planned. */
 #define LOOKS_PER_UNIT 64
-/* Cuts into more pieces are checked where the graph is split. */
+/* Cuts into at most this many chunks are checked here; finer ones are checked when the graph is
+ * split. */
 #define MAX_CHECKED 512
-/* A dimension is cut first no more when so many levels of it have brought nothing down. */
+/* Stop cutting a dimension first after this many levels without a lower peak. */
 #define PATIENCE 6
 
-/* A node, and how it is cut. */
+/* A node, and its current cut. */
 typedef struct
 {
   CleaveCuts cuts;
@@ -23,15 +24,16 @@ typedef struct
   const CleaveConstraint *constraint;
   guint at[CLEAVE_MAX_RANK];
   gint64 n;        /* pieces */
-  gint64 n_looks;  /* at cuts, not yet counted as work */
-  gboolean is_low; /* they keep to the level */
+  gint64 n_looks;  /* cuts that were looked at and not yet counted as work */
+  gboolean is_low; /* the pieces fit into the level */
 } Member;
 
 struct _CleaveJoint
 {
   CleaveTrial *trial;
   GPtrArray *members; /* Member */
-  /* Of each dimension to be cut first: the least that came of it, and how many levels ago. */
+  /* By dimension that is cut first: the least sum of peaks in bytes, and the number of levels tried
+   * since. */
   gint64 least[CLEAVE_MAX_RANK];
   guint n_levels_ago[CLEAVE_MAX_RANK];
 };
@@ -76,7 +78,7 @@ cleave_joint_add (CleaveJoint *joint, const CleaveSplitRequest *request, const C
   g_ptr_array_add (joint->members, member);
 }
 
-/* Bytes of the largest piece, with weights or without. */
+/* Returns the bytes of the largest piece; `weights` says whether constants count. */
 static gint64
 piece_bytes (const Member *member, gboolean weights)
 {
@@ -105,7 +107,8 @@ fits (const Member *member, gint64 level)
          (limit == 0 || piece_bytes (member, TRUE) <= limit);
 }
 
-/* Returns the coarsest cut of a dimension that keeps to the level, or the one that does most. */
+/* Returns the coarsest cut of a dimension that fits into the level, or else the one with the
+ * smallest pieces. */
 static guint
 pick_cut (Member *member, guint d, gint64 level, gint64 max_n)
 {
@@ -138,7 +141,7 @@ cut_dimension (Member *member, guint d, gint64 level, gint64 max_n)
   CleaveCut *cut;
   guint best;
 
-  /* A cut that cannot be is marked as refused, and another one picked. */
+  /* A cut with a chunk that is not legal is marked as refused; then the next one is picked. */
   do
     {
       member->is_low = was_low;
@@ -151,8 +154,8 @@ cut_dimension (Member *member, guint d, gint64 level, gint64 max_n)
   member->n *= cleave_cuts_get (&member->cuts, d, best)->n;
 }
 
-/* Cuts a node into few pieces, along `first` and where that is not enough along the others. Returns
- * whether it is cut otherwise than before. */
+/* Cuts a node into few pieces, along `first`, and along the other dimensions if that is not enough.
+ * Returns whether the cut differs from the one before. */
 static gboolean
 cut_member (Member *member, guint first, gint64 level, gint64 max_n)
 {
@@ -172,7 +175,7 @@ cut_member (Member *member, guint first, gint64 level, gint64 max_n)
   return memcmp (before, member->at, sizeof before) != 0;
 }
 
-/* A level, cut along one dimension first: whether that is something new, and the roots of it. */
+/* Cuts all nodes for a level, along `first` first.  Returns whether any cut changed. */
 static gboolean
 cut_all (CleaveJoint *joint, guint first, gint64 level)
 {
@@ -240,8 +243,8 @@ may_go_on (const CleaveJoint *joint)
   return FALSE;
 }
 
-/* One level, cut along each dimension first.  Nothing is left for lower ones if no node comes down
- * to it. */
+/* Tries one level with each dimension cut first.  Sets `*is_last` if no node fits into the level:
+ * lower ones need not be tried. */
 static gboolean
 try_level (CleaveJoint *joint, gint64 level, GArray *roots, gboolean *is_last)
 {

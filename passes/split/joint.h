@@ -4,19 +4,22 @@
 #include "options.h"
 #include "trial.h"
 
-/* A search for several nodes at once, where the graph that comes of it is to meet something.  A
- * level is a number of bytes: each node is cut into the fewest pieces of which none reads and makes
- * more.  Levels are tried on the graph from the largest value down, each of them once for each
- * dimension to be cut first, so that nodes that follow each other are cut alike. */
+/* A search over several nodes at once, for limits on the peak of the whole graph.
+ *
+ * A level is a number of bytes.  At a level, each node is cut into the fewest pieces whose operands
+ * (without weights) and results fit into the level.  The search goes from the level of the largest
+ * node down, by a quarter each time, and splits a copy of the graph at each level to measure it. It
+ * tries each level once for each dimension that is cut first, so that consecutive nodes are cut
+ * along the same dimension. */
 typedef struct _CleaveJoint CleaveJoint;
 
 CleaveJoint *cleave_joint_new (CleaveTrial *trial);
 void cleave_joint_free (CleaveJoint *joint);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveJoint, cleave_joint_free)
 
-/* A node that may be cut inside a space. */
+/* Adds a node that the search may cut inside a space. */
 void
 cleave_joint_add (CleaveJoint *joint, const CleaveSplitRequest *request, const CleaveSpace *space);
-/* Cuts the roots of these nodes as the first level that meets the limits does; if none does, they
- * stay whole and say why. */
+/* Sets the ranges of the roots of these nodes to those of the first level that meets the limits. If
+ * no level does, leaves the roots whole with the reason. */
 void cleave_joint_search (CleaveJoint *joint, GArray *roots);

@@ -8,8 +8,8 @@
 
 #include <cleave/cleave-languages.h>
 
-/* If the graph as a whole would not meet what is asked of it, none of the roots is split.  Tells
- * what it comes to; of a limit that is not met, the best that was tried. */
+/* Leaves all roots whole if the split graph would not meet the limits on the graph.  Returns the
+ * peaks of the split graph, or the best peaks tried if they are nearer to the limits. */
 static CleavePeaks
 judge_whole (const CleaveTrial *tried, GArray *roots)
 {
@@ -20,7 +20,7 @@ judge_whole (const CleaveTrial *tried, GArray *roots)
   trial.which = trial.why = NULL;
   is_met = cleave_trial_run (&trial, (const CleaveRoot *) roots->data, roots->len);
   if (trial.is_too_many)
-    return trial.best; /* whoever plans the split next reports it */
+    return trial.best; /* the caller plans the split next and reports the error */
   for (guint i = 0; i < roots->len && !is_met; i++)
     {
       CleaveRoot *root = &g_array_index (roots, CleaveRoot, i);
@@ -99,7 +99,7 @@ run (CleaveGraph *graph,
   report = cleave_split_report_new (graph);
   cleave_region_apply (region);
   cleave_split_report_add (report, region, (const CleaveRoot *) roots->data, roots->len);
-  g_clear_pointer (&region, cleave_region_free); /* room for what counts the peak */
+  g_clear_pointer (&region, cleave_region_free); /* frees memory before the peak is measured */
   cleave_split_report_finish (report, graph);
   cleave_split_report_add_work (report, &work);
   cleave_reached_tell (&reached, report);

@@ -4,7 +4,7 @@
 
 #include "../../lib/ir/boxed.h"
 
-/* One of a list that has one for all, or one for each of `n`. */
+/* Gets element `i` of a list that has one value for all `n` dimensions, or one for each. */
 static gboolean
 get_of_list (const GArray *list, const char *what, guint i, guint n, gint64 *value, GError **error)
 {

@@ -6,17 +6,22 @@
 
 #include "../../lib/ir/error.h"
 
-/* Far above what anyone wants, far below what fills the memory. */
+/* The options of a split: how a tiling (number of chunks, chunk size, list of sizes, weights,
+ * ranges or a search) becomes a list of ranges.  Later steps see the ranges only. */
+
+/* Largest number of chunks of a split.  Far more than a real split has, and still little memory. */
 #define CLEAVE_MAX_CHUNKS (1 << 20)
 
-/* What the chunks of a dimension must be like. */
+/* Rules for the chunks of one dimension: chunks end at multiples of `alignment` and are at least
+ * `min_chunk` elements long; if `small_first`, the smaller chunks come first. */
 typedef struct
 {
   gint64 alignment, min_chunk;
   gboolean small_first;
 } CleaveGrain;
 
-/* An extent becomes sizes that add up to it; NULL with the error. */
+/* Cuts an extent into sizes that add up to it.  Returns an array of gint64, or NULL with the error.
+ */
 typedef GArray *(*CleaveCutExtent) (const GArray *list,
                                     const CleaveGrain *grain,
                                     gint64 extent,
@@ -24,9 +29,10 @@ typedef GArray *(*CleaveCutExtent) (const GArray *list,
 
 struct _CleaveTiling
 {
-  char *dims;          /* NULL: the ranges are given, or a search may cut them all */
-  CleaveCutExtent cut; /* NULL: the ranges are given, or searched for */
-  const char *what;    /* what a list holds, for messages */
+  char *dims; /* dimensions to cut, such as "H,W"; NULL: `ranges` are given, or a search may cut all
+               */
+  CleaveCutExtent cut; /* NULL: `ranges` are given, or searched for */
+  const char *what;    /* noun for the lists in messages, such as "chunk sizes" */
   GPtrArray *lists;    /* a GArray of gint64 or double for each listed dimension */
   GArray *ranges;      /* CleaveRange */
   gboolean is_search;
@@ -34,7 +40,7 @@ struct _CleaveTiling
   GArray *alignments, *min_chunks; /* gint64: one for all, or one for each dimension */
 };
 
-/* chunks.c */
+/* Implemented in chunks.c. */
 GArray *
 cleave_cut_by_number (const GArray *list, const CleaveGrain *grain, gint64 extent, GError **error);
 GArray *
@@ -43,32 +49,33 @@ GArray *
 cleave_cut_by_sizes (const GArray *list, const CleaveGrain *grain, gint64 extent, GError **error);
 GArray *
 cleave_cut_by_weights (const GArray *list, const CleaveGrain *grain, gint64 extent, GError **error);
-/* Sizes that were given must keep to alignment and minimum by themselves. */
+/* Checks that a chunk given by the user keeps to alignment and minimum. */
 gboolean cleave_grain_check (const CleaveGrain *grain,
                              const CleaveSpan *span,
                              gint64 extent,
                              GError **error);
 
-/* dims.c */
+/* Implemented in dims.c. */
 
-/* "H" or "dimension 2". */
+/* Returns the name of dimension `d`: its letter, or "dimension 2" if `letters` is NULL. */
 char *cleave_dim_dup_name (guint d, const char *letters);
-/* The listed dimensions in their order. */
+/* Parses a comma-separated list of dimensions into `dims`, in the order of the list. */
 gboolean cleave_dims_parse (
     const char *list, guint rank, const char *letters, guint *dims, guint *n_dims, GError **error);
 
-/* What the chunks of the listed dimension `i` of `n` must be like. */
+/* Gets the rules for the chunks of the listed dimension `i` of `n`. */
 gboolean cleave_tiling_get_grain (
     const CleaveTiling *tiling, guint i, guint n, CleaveGrain *grain, GError **error);
 
-/* Where a search may cut. */
+/* The dimensions that a search may cut, and the rules for their chunks. */
 typedef struct
 {
   gboolean may_cut[CLEAVE_MAX_RANK];
   CleaveGrain grain[CLEAVE_MAX_RANK];
 } CleaveSpace;
 
-/* Of an option that is a search, or of none, which may cut everywhere. */
+/* Gets the space of a tiling that is a search; NULL stands for a search that may cut every
+ * dimension. */
 gboolean cleave_tiling_get_space (const CleaveTiling *tiling,
                                   const CleaveShape *shape,
                                   const char *letters,

@@ -112,7 +112,8 @@ split (CleaveGraph *graph, GHashTable *texts, const Asked *asked, GError **error
                                          requests->len, &asked->recursion, error);
 }
 
-/* Of nodes that are asked for by name, one at least is split, or need not be. */
+/* Fails if the user named nodes and none of them was split, unless they meet the constraint whole.
+ */
 static gboolean
 is_done (GHashTable *texts, const CleaveSplitReport *report, GError **error)
 {
@@ -142,7 +143,7 @@ meets_limits (const CleaveSplitReport *report, GError **error)
   return TRUE;
 }
 
-/* Takes more than NULL, so it is for pipelines alone: C has the functions of cleave-split.h. */
+/* For pipelines only: C callers use the functions of cleave-split.h. */
 static gboolean
 run (CleaveGraph *graph, gconstpointer texts, gboolean *changed, GError **error)
 {

@@ -13,8 +13,6 @@ get_strip (const CleaveRegion *region, guint k)
   return g_array_index (region->strips, CleaveStrip, k);
 }
 
-/* Pieces. */
-
 static int
 compare_wanted (gconstpointer a, gconstpointer b)
 {
@@ -39,7 +37,8 @@ overlap (const CleaveRange *a, const CleaveRange *b)
   return !cleave_range_is_empty (&both);
 }
 
-/* Boxes of one chunk index: overlapping ones become the box around both, until none do. */
+/* Merges the boxes of one chunk: overlapping boxes become the smallest box around both, until no
+ * two overlap. */
 static GArray *
 merge_boxes (const CleaveWanted *wanted, guint n)
 {
@@ -69,7 +68,8 @@ merge_boxes (const CleaveWanted *wanted, guint n)
   return boxes;
 }
 
-/* What all demands come to: for each chunk index the boxes to be had, and each demand's box. */
+/* Returns the box of each demand, with overlapping boxes of the same chunk merged, sorted by
+ * sequence and band. */
 static GArray *
 collect_wanted (const CleaveRegion *region, const CleaveRegionNode *member, const CleaveCall *widen)
 {
@@ -106,8 +106,8 @@ collect_wanted (const CleaveRegion *region, const CleaveRegionNode *member, cons
   return wanted_boxes;
 }
 
-/* Where a region begins, the pieces are those of the request; who needs something else reads it
- * from these. */
+/* Makes the pieces of a root: the ranges of the request.  Other readers read parts of these pieces.
+ */
 static void
 cut_as_told (CleaveCutter *cutter)
 {
@@ -134,8 +134,8 @@ cut_recomputing (CleaveCutter *cutter, const GArray *wanted_boxes)
     }
 }
 
-/* A gap smaller than a piece that it makes a larger box with is that piece's: rows that all skip
- * who need the pieces. */
+/* Adds a gap to a piece that forms a box with it and is larger than the gap.  Example: rows that
+ * the stride of every reader skips. */
 static gboolean
 widen_piece (CleaveRegion *region,
              const CleaveRegionNode *member,
@@ -156,7 +156,7 @@ widen_piece (CleaveRegion *region,
   return FALSE;
 }
 
-/* Takes from the gaps what the pieces can have; a wider piece may do for one that was too wide. */
+/* Adds gaps to pieces until no more fit; a piece that grew may fit another gap. */
 static void
 widen_pieces (CleaveRegion *region,
               const CleaveRegionNode *member,
@@ -175,7 +175,7 @@ widen_pieces (CleaveRegion *region,
   while (gaps->len < n);
 }
 
-/* A chunk of its own, after all others of the band of the last. */
+/* Appends a piece with a chunk of its own, as the last strip of the last piece's band. */
 static void
 add_last (CleaveRegion *region, CleaveRegionNode *member, const CleaveRange *range)
 {
@@ -188,7 +188,7 @@ add_last (CleaveRegion *region, CleaveRegionNode *member, const CleaveRange *ran
   g_array_append_val (region->strips, strip);
 }
 
-/* What no piece has, where all is wanted. */
+/* Adds the parts of the result that no piece computes, for a reader that needs the whole. */
 static void
 fill_gaps (CleaveRegion *region, CleaveRegionNode *member)
 {
@@ -211,7 +211,7 @@ cleave_pieces_cut (CleaveRegion *region, CleaveRegionNode *member, const CleaveC
 {
   g_autoptr (GArray) wanted_boxes = collect_wanted (region, member, widen);
   CleaveCutter cutter = { region, member, widen };
-  gboolean is_stored = cleave_node_widens (member->node) > 0; /* rows are kept as bytes */
+  gboolean is_stored = cleave_node_widens (member->node) > 0; /* rows are carried as bytes */
 
   member->n_pieces = 0;
   if (member->root != NULL)
@@ -220,6 +220,6 @@ cleave_pieces_cut (CleaveRegion *region, CleaveRegionNode *member, const CleaveC
     cut_recomputing (&cutter, wanted_boxes);
   else
     cleave_cutter_carry (&cutter, wanted_boxes);
-  if (member->is_outside && member->root == NULL) /* the ranges of a root cover all */
+  if (member->is_outside && member->root == NULL) /* the ranges of a root cover the whole */
     fill_gaps (region, member);
 }

@@ -3,7 +3,10 @@
 
 #include "region.h"
 
-/* Makes a node's pieces of the demands on it; if others read all of it, of what is missing, too.
- * `widen`, unless NULL, is the node's call: demands that cannot be pieces become chunks that can.
- */
+/* Turns the demands on a node into its pieces: one piece for each box of overlapping demands, with
+ * the halo policies recompute and carry. */
+
+/* Cuts a node into pieces that cover all demands on it.  If a reader outside the region needs all
+ * of the node, adds pieces for the rest.  `widen`, unless NULL, is the node's call: demands that
+ * are not legal chunks are enlarged to ones that are. */
 void cleave_pieces_cut (CleaveRegion *region, CleaveRegionNode *member, const CleaveCall *widen);

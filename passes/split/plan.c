@@ -8,7 +8,7 @@ cleave_node_dup_label (const CleaveNode *node)
   return g_strdup_printf ("%s '%s'", node->op->name, node->name);
 }
 
-/* Whether the op has this node's result 0 with fewer results, too. */
+/* Returns whether the op computes the same result 0 with only `n_results` results. */
 static gboolean
 can_do_with (const CleaveCall *call, guint n_results)
 {
@@ -53,7 +53,7 @@ cleave_chunk_n_bytes (const CleaveChunk *chunk, const CleaveCall *call, const Cl
   return n;
 }
 
-/* MACs of the node that computes the chunk. */
+/* Returns the MACs of the piece that computes the chunk. */
 static gint64
 chunk_macs (const CleaveChunk *chunk, const CleaveCall *call)
 {
@@ -78,7 +78,7 @@ chunk_macs (const CleaveChunk *chunk, const CleaveCall *call)
   return call->op->macs (&narrow);
 }
 
-/* Puts the chunk before what was said of it since `length`. */
+/* Inserts the chunk's range into `why` at `length`, before the reason that was appended there. */
 static void
 name_chunk (const CleaveRange *range, gsize length, GString *why)
 {

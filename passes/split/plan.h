@@ -6,24 +6,27 @@
 #include "../../lib/ir/chunk.h"
 #include "../../lib/ir/graph-private.h"
 
+/* The plan of one node: its chunks, checked for legality, with their costs.  A search judges plans
+ * without building a node. */
+
 typedef struct
 {
   CleaveChunk chunk;
   gint64 n_bytes, macs;
 } CleavePlanned;
 
-/* A node's chunks, all of them legal, and what each costs.  Nothing is built. */
+/* The chunks of a node, all of them legal, and the cost of each.  Nothing is built. */
 struct _CleavePlan
 {
   CleaveNode *node;
   CleaveNodeCall
-      call; /* with the results that the pieces have: those after the last used one are left out */
+      call; /* the node's call, without results after the last one that is used: pieces have none */
   guint n_chunks;
   CleavePlanned *chunks;
 };
 
-/* The plan of these ranges of result 0, or NULL and `why`: the first chunk that cannot be a node.
- */
+/* Returns the plan of these ranges of result 0.  NULL, with the reason in `why`, if a chunk is not
+ * legal; the first such chunk is named. */
 CleavePlan *
 cleave_plan_new (CleaveNode *node, const CleaveRange *ranges, guint n_ranges, GString *why);
 void cleave_plan_free (CleavePlan *plan);
@@ -32,11 +35,12 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleavePlan, cleave_plan_free)
 const CleaveChunk *cleave_plan_get_chunk (const CleavePlan *plan, guint chunk);
 gint64 cleave_plan_get_most_bytes (const CleavePlan *plan);
 
-/* The call of a node, as its pieces are to answer it.  To be cleared as any. */
+/* Initializes the call of a node without trailing results that are not used, which pieces do not
+ * compute.  Clear it with cleave_node_call_clear(). */
 const CleaveCall *cleave_plan_call_init (CleaveNodeCall *call, const CleaveNode *node);
-/* Bytes of the operands and of the used results of a chunk. */
+/* Returns the bytes of the operands of a chunk and of those of its results that are used. */
 gint64
 cleave_chunk_n_bytes (const CleaveChunk *chunk, const CleaveCall *call, const CleaveNode *node);
 
-/* "Conv 'stem'", for messages. */
+/* Returns the op and the name of a node for messages, such as "Conv 'stem'". */
 char *cleave_node_dup_label (const CleaveNode *node);

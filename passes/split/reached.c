@@ -2,7 +2,8 @@
 
 #include "reached.h"
 
-/* A limit of 0 is none, and a negative one nothing. */
+/* Records a limit and the value reached, if it is worse than the recorded one of the same kind.  0
+ * means no limit; a negative limit allows nothing. */
 static void
 add (CleaveReached *reached, CleaveLimitKind kind, double limit, double value)
 {
@@ -20,7 +21,7 @@ add (CleaveReached *reached, CleaveLimitKind kind, double limit, double value)
     }
 }
 
-/* What the pieces of a root add to the MACs of the graph. */
+/* Returns the MACs that the pieces of a root add, as a fraction of those of the graph. */
 static double
 added_macs (const CleaveRoot *root)
 {
@@ -81,7 +82,7 @@ cleave_reached_tell (CleaveReached *reached, CleaveSplitReport *report)
   const CleaveSplitTotals *totals = cleave_split_report_get_totals (report);
   CleaveSplitLimit *macs = &reached->limits[CLEAVE_LIMIT_ADDED_MACS];
 
-  /* What was split deeper adds more. */
+  /* The totals include the MACs added by nodes above the roots. */
   if (reached->is_asked[CLEAVE_LIMIT_ADDED_MACS])
     macs->reached = MAX (macs->reached, (double) (totals->macs_after - totals->macs_before) /
                                             (double) MAX (totals->macs_before, 1));

@@ -4,18 +4,21 @@
 #include "constraint.h"
 #include "report.h"
 
-/* What the limits of a split came to: those of each kind together, of which the one that is
- * furthest from being met is told. */
+/* Records how far each limit of a split was met, for the report. */
+
+/* For each kind of limit: the value reached.  If several requests have a limit of one kind, the one
+ * that is furthest from being met. */
 typedef struct
 {
   CleaveSplitLimit limits[CLEAVE_LIMIT_PIECES + 1];
   gboolean is_asked[CLEAVE_LIMIT_PIECES + 1];
 } CleaveReached;
 
-/* Of the pieces of each root; before the graph is judged, which may leave them whole. */
+/* Records the limits on the pieces of each root.  Call it before the graph is judged, which may
+ * leave roots whole. */
 void cleave_reached_add_roots (CleaveReached *reached, const GArray *roots);
 void cleave_reached_add_peaks (CleaveReached *reached,
                                const CleaveConstraint *limits,
                                CleavePeaks peaks);
-/* Tells a report that is finished. */
+/* Adds the recorded limits to a finished report. */
 void cleave_reached_tell (CleaveReached *reached, CleaveSplitReport *report);

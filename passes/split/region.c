@@ -16,15 +16,15 @@
 
 #include <string.h>
 
-/* Where a region would make too many nodes, they are counted up to so many times the limit, or this
- * number: a message that tells how many is worth some 100 MB. */
+/* If a region would make too many nodes, stop counting at 4 times the limit, or of MAX_COUNTED if
+ * that is less: an exact number in the message would cost some 100 MB. */
 #define FAR 4
 #define MAX_COUNTED (1 << 18)
 
-/* A region is planned consumers first: when a node's turn comes, all that read it have said what
- * they demand.  Nothing is built and nothing changed. */
+/* Plans a region from consumers to producers: when a node is visited, all its readers have added
+ * their demands.  Nothing is built or changed. */
 
-/* Its nodes and the demands on them. */
+/* Region nodes and demands. */
 
 static CleaveRegionNode *
 get_member (CleaveRegion *region, CleaveNode *node, const CleaveConstraint *constraint)
@@ -43,8 +43,8 @@ get_member (CleaveRegion *region, CleaveNode *node, const CleaveConstraint *cons
   return member;
 }
 
-/* The chunk of result 0 that comes with a range of another result, by turning the maps round where
- * they only move; the whole of the dimensions where they do more. */
+/* Returns the range of result 0 that is computed together with `range` of another result, by
+ * inverting the maps.  A dimension whose map is more than a translation becomes whole. */
 static CleaveRange
 find_chunk (const CleaveCall *call, guint result, const CleaveRange *range)
 {
@@ -89,7 +89,8 @@ find_chunks (CleaveRegion *region, const CleaveRegionNode *member)
     }
 }
 
-/* Says what is read of a value: of one that the region may cut, a demand. */
+/* Returns the source of an operand.  If the region may cut the value's node, adds the demand to
+ * that node. */
 static CleaveSource
 ask (CleaveRegion *region,
      const CleaveRegionNode *reader,
@@ -110,7 +111,7 @@ ask (CleaveRegion *region,
   return source;
 }
 
-/* Who else reads a node. */
+/* Readers outside the region. */
 
 static gboolean
 is_inside (const CleaveRegion *region, const CleaveNode *reader)
@@ -120,7 +121,7 @@ is_inside (const CleaveRegion *region, const CleaveNode *reader)
   return member != NULL && (member->is_split || (member->is_passed && !member->is_outside));
 }
 
-/* The first use of a node that is outside of the region. */
+/* Returns the first use of a node outside the region, or NULL. */
 static const CleaveOperand *
 find_outside (const CleaveRegion *region, const CleaveNode *node)
 {
@@ -167,9 +168,9 @@ cleave_region_node_plan (const CleaveRegionNode *member, GString *why)
   return cleave_plan_new (member->node, ranges, member->n_pieces, why);
 }
 
-/* Cuts a node into the pieces that the demands on it come to, or, where these cannot be, into wider
- * ones. NULL: it cannot be, `why` says what stands against it; unless one of the pieces would be
- * all of it. */
+/* Cuts a node into the pieces that its demands need, enlarged if they are not legal.  Returns NULL
+ * with the reason in `why` if there are none, and NULL with `why` empty if one piece would be the
+ * whole node. */
 static CleavePlan *
 cut_member (CleaveRegion *region, CleaveRegionNode *member, GString *why)
 {
@@ -195,7 +196,7 @@ plan_macs (const CleavePlan *plan)
   return macs;
 }
 
-/* Of the whole graph; many regions of a large one ask for none. */
+/* Returns the MACs of the whole graph, counted on first use: most regions have no limit on MACs. */
 static gint64
 count_macs_before (CleaveRegion *region, const CleaveConstraint *constraint)
 {
@@ -223,7 +224,7 @@ meets_constraint (CleaveRegion *region,
   return TRUE;
 }
 
-/* Whether a piece reads a part of a value that no node of the region computes. */
+/* Returns whether a source needs a Slice: a part of a value that the region does not compute. */
 static gboolean
 is_slice (const CleaveSource *source, const CleaveResult *value)
 {
@@ -232,7 +233,7 @@ is_slice (const CleaveSource *source, const CleaveResult *value)
   return source->member == NULL && !cleave_range_equal (source->range, &whole);
 }
 
-/* What each piece reads, told to those who make it. */
+/* Sets the sources of all pieces of a node, and adds the demands to the nodes that they read. */
 static void
 ask_for_operands (CleaveRegion *region, CleaveRegionNode *member, const CleavePlan *plan)
 {
@@ -262,7 +263,7 @@ ask_for_operands (CleaveRegion *region, CleaveRegionNode *member, const CleavePl
     }
 }
 
-/* Who makes the region end here. */
+/* Writes which reader needs the whole node, so that the region ends there. */
 static void
 explain_whole (const CleaveRegionNode *member, GString *why)
 {
@@ -305,7 +306,7 @@ split_member (CleaveRegion *region, CleaveRegionNode *member)
     }
 }
 
-/* Views: nothing is computed, so what is needed of them is needed of their operand. */
+/* Returns whether a node is a view whose demands become demands on its operand. */
 
 static gboolean
 can_pass (const CleaveRegionNode *member)
@@ -452,7 +453,7 @@ count_made (CleaveRegion *region, const CleaveRegionNode *member)
     region->widest = member;
 }
 
-/* Whether so many nodes are more than may be made that it need not be known how many. */
+/* Returns whether the number of nodes is so far over the limit that counting can stop. */
 static gboolean
 is_far_too_many (const CleaveRegion *region)
 {
@@ -461,7 +462,7 @@ is_far_too_many (const CleaveRegion *region)
   return region->n_made > end;
 }
 
-/* FALSE with the error: more nodes than may be made. */
+/* Fails if the region makes more nodes than allowed. */
 static gboolean
 check_made (const CleaveRegion *region, GError **error)
 {

@@ -5,25 +5,36 @@
 
 #include "root.h"
 
+/* The region of a split: the nodes that it reaches, the demands on each, and the pieces that each
+ * becomes.  A plan, until apply.h builds it.
+ *
+ * The planner walks from the roots towards the inputs.  Example: two chunks of a 3x3 convolution
+ * demand 5 rows each of its producer, which then has 5-row pieces that overlap (recompute), or one
+ * piece of 5 rows and one of 3 (carry).
+ *
+ *       producer    demands: rows [0, 5) and [3, 8)
+ *          |
+ *       3x3 Conv    root, chunks: rows [0, 4) and [4, 8) */
+
 typedef struct _CleaveRegionNode CleaveRegionNode;
 
-/* What someone in the region asks of a node: a range of one of its results, for the sake of one
- * chunk of a node where the region begins. */
+/* A demand of a piece of a reader: a range of one of the node's results, needed for chunk `k` of a
+ * root. */
 typedef struct
 {
-  guint k; /* that chunk */
+  guint k; /* index of the chunk of the root */
   guint result;
   const CleaveRange *range;
-  const CleaveRange *chunk; /* of result 0 that comes with it */
-  guint first, n;           /* of `covers`: the pieces that together have it */
-  const CleaveNode *reader; /* who asks first: operand of a piece */
+  const CleaveRange *chunk; /* the range of result 0 that is computed with `range` */
+  guint first, n;           /* span of `covers`: the pieces that together hold the range */
+  const CleaveNode *reader; /* the first reader: an operand of one of its pieces */
   guint reader_piece, reader_operand;
-  CleaveResult *value; /* once it is built */
-  guint wider;         /* the demand on the same pieces that has all of this, or itself */
+  CleaveResult *value; /* the value of the range; NULL until it is built */
+  guint wider; /* index of a demand on the same pieces that contains this one, or of itself */
 } CleaveDemand;
 
-/* What a piece reads: a demand on a node of the region, or else a range of a value that stays as it
- * is. */
+/* An operand of a piece: a demand on a node of the region (`member`), or else a range of a value
+ * outside the region. */
 typedef struct
 {
   CleaveRegionNode *member;
@@ -37,86 +48,88 @@ typedef struct
   const CleaveRange *range; /* of result 0 */
 } CleavePiece;
 
-/* A chunk as a strip.  Those of a band use each other's pieces: each strip makes what none of an
- * earlier one in the sequence has made. */
+/* A chunk as a strip.  In a band, each strip reads pieces of strips earlier in the sequence and
+ * computes only what they did not.  Strips of one `sequence` run at the same time (halo policy
+ * exchange). */
 typedef struct
 {
-  guint band, sequence; /* when its turn comes, in all bands alike */
-  guint row;            /* the tiles of one strip have one, which no other has */
+  guint band, sequence; /* `sequence`: position in the order of strips */
+  guint row; /* index of the row of tiles: equal for the tiles of one strip, different between
+                strips */
 } CleaveStrip;
 
-/* A node that a region reaches. */
+/* A node that the region reaches.  Afterwards it is split, passed (a view), or whole. */
 struct _CleaveRegionNode
 {
   CleaveNode *node; /* NULL once it is replaced */
   const CleaveOp *op;
   guint n_results;
   const CleaveConstraint *constraint; /* of the first request that reaches it */
-  guint depth;                        /* 1: the region begins here */
-  const GArray *root;  /* CleaveRange: what it is cut into, whatever others need; NULL: the region
-                           only reaches it */
-  gboolean is_passed;  /* a view: what is needed of it is needed of its operand */
-  gboolean is_outside; /* something reads it whole */
+  guint depth;                        /* distance from a root, in nodes; a root has 1 */
+  const GArray *root;  /* CleaveRange: the ranges that a request cuts it into; NULL: not a root, its
+                          readers decide */
+  gboolean is_passed;  /* a view: demands on it are demands on its operand */
+  gboolean is_outside; /* it is a root, or a reader outside the region needs all of it */
   guint n_demands, n_pieces;
   CleaveDemand *demands;
   CleavePiece *pieces;
   guint *covers;
-  gboolean is_split;     /* into its pieces; else it stays whole, or is passed */
-  CleaveSource *sources; /* of each operand of each piece; if passed, of each demand */
-  CleaveResult **values; /* n_results of each piece, once built */
-  CleaveResult **whole;  /* each result put together, once built; NULL: that is not wanted */
-  char *name;            /* that the node had; set when it is gone */
+  gboolean is_split;     /* it is cut into its pieces; otherwise it stays whole or is passed */
+  CleaveSource *sources; /* by piece and operand; if passed, by demand */
+  CleaveResult **values; /* by piece and result; NULL until built */
+  CleaveResult **whole;  /* join of the pieces of each result; NULL: not needed */
+  char *name;            /* name of the node, set when it is removed */
 };
 
-/* A node that stays whole, and why: a missed remark. */
+/* A missed remark: a node that stays whole, and the reason. */
 typedef struct
 {
-  const CleaveNode *node; /* by its address alone: it may be gone */
+  const CleaveNode *node; /* only compared: the node may have been removed */
   const CleaveOp *op;
   CleaveNotSplit reason;
   char *name, *message;
 } CleaveMissed;
 
-/* How many nodes a region may make. */
+/* The largest number of nodes that a region may make. */
 typedef struct
 {
   gint64 max;
-  gint64 work_each; /* units of a search's budget that allow one more; 0: there is no search */
+  gint64 work_each; /* units of the search budget per further node; 0: no search */
 } CleaveMadeLimit;
 
 typedef struct
 {
   CleaveGraph *graph;
   CleaveRecursion recursion;
-  CleavePool *pool;      /* holds its nodes, and all that they hold */
-  GHashTable *ranges;    /* CleaveRegionRange: each that something in the region asks for, once */
-  GPtrArray *order;      /* all nodes, or all that may be in it */
-  CleaveRegionNode **at; /* of each node of the graph, by its id, or NULL */
-  GPtrArray *members;    /* those that are split or passed, last first */
-  GPtrArray *missed;     /* CleaveMissed, likewise */
-  GString *why;          /* what stands against the split of the node at hand */
-  GArray *strips;        /* CleaveStrip: of each chunk */
+  CleavePool *pool;      /* owns the region nodes and all that they point to */
+  GHashTable *ranges;    /* CleaveRegionRange: each distinct range of the region, once */
+  GPtrArray *order;      /* topological order of all nodes, or of those that may be in the region */
+  CleaveRegionNode **at; /* region node of each graph node, by id, or NULL */
+  GPtrArray *members;    /* CleaveRegionNode: those that are split or passed, consumers first */
+  GPtrArray *missed;     /* CleaveMissed, consumers first */
+  GString *why;          /* buffer for the reason why the current node is not split */
+  GArray *strips;        /* CleaveStrip, by chunk index */
   guint n_bands;
-  gboolean *wide; /* of each node, by its id: strips keep nothing of its result for the next row of
-                     tiles; NULL: of none */
+  gboolean *wide; /* by node id: its rows are computed again for the next row of tiles, not carried;
+                     NULL: all rows are carried */
   gint64 macs, added_macs;
   CleaveMadeLimit limit;
-  gint64 n_made;                  /* nodes that it makes as it is applied */
-  const CleaveRegionNode *widest; /* of its nodes, the one that becomes most pieces */
-  GHashTable *stops; /* CleaveNode: values that nothing reads past, so that what others make of them
-                        comes after all of it; what is put together is added.  NULL: none are kept,
-                        and readers read pieces where they can */
+  gint64 n_made;                  /* nodes that applying the region makes, estimated */
+  const CleaveRegionNode *widest; /* the region node with the most pieces */
+  GHashTable *stops; /* CleaveNode: joins that Slices do not read past, so that readers wait for the
+                        whole value; applying the region adds its joins.  NULL: none, and Slices
+                        read the pieces where they can */
 } CleaveRegion;
 
-/* A range of the region's own. */
+/* A distinct range of the region, and the last piece with this range. */
 typedef struct
 {
-  CleaveRange range;              /* first, so that a range can be cast back */
-  const CleaveRegionNode *member; /* that was last cut into it, */
-  guint piece;                    /* and the piece */
+  CleaveRange range; /* first member, so that a pointer to the range is a pointer to this struct */
+  const CleaveRegionNode *member; /* region node of that piece */
+  guint piece;                    /* its index in `member->pieces` */
 } CleaveRegionRange;
 
-/* The region's own range that equals this one. */
+/* Returns the region's copy of a range; adds one if there is none. */
 static inline const CleaveRange *
 cleave_region_get_range (CleaveRegion *region, const CleaveRange *range)
 {
@@ -131,30 +144,30 @@ cleave_region_get_range (CleaveRegion *region, const CleaveRange *range)
   return &own->range;
 }
 
-/* Plans a region that may make any number of nodes; changes nothing.  NULL if the graph has a
- * cycle. */
+/* Plans a region without a limit on the number of nodes.  The graph is not changed.  Returns NULL
+ * with the error if the graph has a cycle. */
 CleaveRegion *cleave_region_plan (CleaveGraph *graph,
                                   const CleaveRoot *roots,
                                   guint n_roots,
                                   const CleaveRecursion *recursion,
                                   GError **error);
-/* Plans a region that makes a limited number of nodes; fails with CLEAVE_ERROR_LIMIT if it would
- * make more. */
+/* Plans a region like cleave_region_plan(), but fails with CLEAVE_ERROR_LIMIT if the region would
+ * make more nodes than `limit` says. */
 CleaveRegion *cleave_region_plan_within (CleaveGraph *graph,
                                          const CleaveRoot *roots,
                                          guint n_roots,
                                          const CleaveRecursion *recursion,
                                          CleaveMadeLimit limit,
                                          GError **error);
-/* Plans a region inside some nodes, which are in an order, each after those that it reads.  Others
- * stay whole.  Takes the order.  Cost: O(nodes of the order + ids of the graph). */
+/* Plans a region inside the nodes of `order`, a topological order; other nodes stay whole.  Takes
+ * ownership of `order`.  Cost: O(nodes of the order + ids of the graph). */
 CleaveRegion *cleave_region_plan_among (CleaveGraph *graph,
                                         GPtrArray *order,
                                         const CleaveRoot *roots,
                                         guint n_roots,
                                         const CleaveRecursion *recursion);
 void cleave_region_free (CleaveRegion *region);
-/* The plan of a node's pieces.  It is made where it is needed: those of all nodes would be most of
- * what a region takes. */
+/* Makes the plan of the pieces of a region node.  Plans are not stored: those of all nodes would be
+ * most of the memory of a region.  NULL, with the reason in `why`, if a piece is not legal. */
 CleavePlan *cleave_region_node_plan (const CleaveRegionNode *member, GString *why);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveRegion, cleave_region_free)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Over 400 lines: a fifth of it documents the API. */
+/* Over 400 lines: a fifth of the file documents the API. */
 
 #include "report.h"
 
@@ -13,11 +13,12 @@
 
 struct _CleaveSplitReport
 {
-  CleavePool *pool;     /* all that the lists hold */
+  CleavePool *pool;     /* owns the elements of the lists */
   GPtrArray *split;     /* CleaveSplitNode */
   GPtrArray *not_split; /* CleaveUnsplitNode */
   GArray *limits;       /* CleaveSplitLimit */
-  GHashTable *lists;    /* RangeList: each once, since those of a chain are all the same */
+  GHashTable *lists;    /* RangeList: each distinct list once, since the nodes of a chain often have
+                           equal ones */
   CleaveSplitTotals totals;
 };
 
@@ -58,7 +59,7 @@ list_equal (gconstpointer a, gconstpointer b)
   return l->n == m->n && same == l->n;
 }
 
-/* These ranges, as long as the report lives. */
+/* Returns a copy of the ranges that lives as long as the report; equal lists share one. */
 static const CleaveRange *
 keep_ranges (CleaveSplitReport *report, const CleaveRange *ranges, guint n)
 {
@@ -94,7 +95,7 @@ cleave_split_report_new (const CleaveGraph *graph)
   return report;
 }
 
-/* Finds the parallel subgraphs, and what of the work is in them. */
+/* Counts the parallel subgraphs and the MACs in them. */
 static void
 count_parallel (CleaveSplitTotals *totals, const CleaveGraph *graph)
 {
@@ -107,8 +108,8 @@ count_parallel (CleaveSplitTotals *totals, const CleaveGraph *graph)
           cleave_saturated_add (totals->parallel_macs, cleave_node_get_macs (node));
 }
 
-/* What was split later may have made a piece superfluous, or taken its memory: then the name is
- * another. */
+/* Returns whether a piece is gone: a later split removed it, or its memory now holds another node,
+ * with another name. */
 static gboolean
 is_lost (const CleaveSplitNode *split, guint piece, const CleaveGraph *graph)
 {
@@ -144,7 +145,7 @@ forget_lost_pieces (CleaveSplitReport *report, CleaveSplitNode *split, const Cle
   split->n_pieces = n;
 }
 
-/* What one request could not split, a later one may have split: then it is no longer whole. */
+/* Removes a node from the list of whole nodes if a later request has split it. */
 static void
 forget_what_was_split (CleaveSplitReport *report)
 {

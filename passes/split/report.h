@@ -4,24 +4,29 @@
 #include "region.h"
 #include "work.h"
 
-/* A report with the totals of the graph as it is. */
+/* Fills the report of a split: which nodes were split into which pieces, which stayed whole and
+ * why, and totals of the graph before and after. */
+
+/* Creates a report with the totals of the graph before the split. */
 CleaveSplitReport *cleave_split_report_new (const CleaveGraph *graph);
-/* What became of a region that was applied: the roots in their order, then the rest as it was
- * planned. */
+/* Adds the nodes of an applied region: first the roots in their order, then the others in the order
+ * of the plan. */
 void cleave_split_report_add (CleaveSplitReport *report,
                               const CleaveRegion *region,
                               const CleaveRoot *roots,
                               guint n_roots);
-/* A node that was cut into these. */
+/* Adds a node `name` that was cut into `n` pieces with these ranges. */
 void cleave_split_report_add_pieces (CleaveSplitReport *report,
                                      const char *name,
                                      const CleaveOp *op,
                                      CleaveNode *const *pieces,
                                      const CleaveRange *ranges,
                                      guint n);
-/* The totals of the graph as it now is. */
+/* Adds the totals of the graph after the split, and drops pieces that are no longer in the graph.
+ */
 void cleave_split_report_finish (CleaveSplitReport *report, const CleaveGraph *graph);
-/* The same, if its peak is known already: finding it is as much work as compiling it. */
+/* Like cleave_split_report_finish(), with a peak that is known already: measuring the peak costs as
+ * much as compiling the graph. */
 void cleave_split_report_finish_with_peak (CleaveSplitReport *report,
                                            const CleaveGraph *graph,
                                            gint64 peak_bytes);

@@ -3,6 +3,9 @@
 
 #include "plan.h"
 
+/* A root: a node where a split begins.  Requests and searches make roots; the region grows from
+ * them towards the inputs. */
+
 /* A node where a region begins, with the ranges that it is cut into. */
 typedef struct
 {
@@ -13,12 +16,14 @@ typedef struct
   const CleaveConstraint *constraint;
   CleaveNotSplit reason;
   char *message;
-  gint64 most_bytes; /* of its largest piece, or of the smallest that was found; 0: not known */
+  gint64 most_bytes; /* bytes of its largest piece, or, if it stays whole, the smallest limit that a
+                        search can meet; 0: not known */
 } CleaveRoot;
 
-/* Of an element of an array. */
+/* Clears a root; a clear function for GArray. */
 void cleave_root_clear (gpointer data);
-/* Leaves a node whole. */
+/* Makes a root stay whole, with a reason for the report. */
 void cleave_root_stay (CleaveRoot *root, CleaveNotSplit reason, const char *message);
-/* The bytes of the largest piece of a node cut into these ranges; of NULL, of the whole. */
+/* Returns the bytes of the largest piece of a node cut into these ranges; NULL stands for one
+ * range, the whole.  0 if the ranges are not legal. */
 gint64 cleave_root_most_bytes (CleaveNode *node, const GArray *ranges);

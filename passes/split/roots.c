@@ -55,7 +55,8 @@ find_letters (const CleavePolicy *policy, const CleaveNode *node)
   return cleave_letters_find (policy->letters, node, G_MAXUINT);
 }
 
-/* Several nodes that are searched for are one search, if the graph is to meet something. */
+/* Returns whether several nodes share one search: there is a limit on the graph, and more than one
+ * request. */
 static gboolean
 is_joint (const CleaveSplitRequest *requests, guint n_requests, const CleavePolicy *policy)
 {
@@ -66,7 +67,7 @@ is_joint (const CleaveSplitRequest *requests, guint n_requests, const CleavePoli
   return n > 0 && n_requests > 1 && cleave_trial_is_asked (policy->trial);
 }
 
-/* Finds the smallest split that meets the constraint. */
+/* Searches the fewest pieces that meet the constraint. */
 static gboolean
 search_root (const CleaveSplitRequest *request,
              const CleavePolicy *policy,
@@ -98,7 +99,8 @@ search_root (const CleaveSplitRequest *request,
   return TRUE;
 }
 
-/* Where the cuts of one node from few pieces to many did not do, some of all sizes may. */
+/* If the search from few pieces to many fails on the limits of the graph, tries cuts of all sizes
+ * with the level search (joint.h). */
 static void
 search_levels (const CleaveSplitRequest *request, const CleavePolicy *policy, GArray *roots)
 {
@@ -114,7 +116,7 @@ search_levels (const CleaveSplitRequest *request, const CleavePolicy *policy, GA
   cleave_joint_search (joint, roots);
 }
 
-/* One that is searched for together with others must be able to meet what is asked of it alone. */
+/* Adds a node to the joint search, if it can meet the limits on its own pieces. */
 static gboolean
 begin_joint (const CleaveSplitRequest *request,
              const CleavePolicy *policy,
@@ -136,7 +138,7 @@ begin_joint (const CleaveSplitRequest *request,
   return TRUE;
 }
 
-/* Looks for letters, which may be far away, only where they are asked for. */
+/* Gets the ranges of a tiling.  First tries without letters: the search for them may go far. */
 static GArray *
 find_ranges (const CleaveSplitRequest *request, const CleavePolicy *policy, GError **error)
 {
@@ -148,7 +150,7 @@ find_ranges (const CleaveSplitRequest *request, const CleavePolicy *policy, GErr
                                                     find_letters (policy, request->node), error);
 }
 
-/* Finds the ranges that a request asks for. */
+/* Makes the root of a request. */
 static gboolean
 make_root (const CleaveSplitRequest *request,
            const CleavePolicy *policy,
@@ -185,8 +187,7 @@ make_root (const CleaveSplitRequest *request,
   return TRUE;
 }
 
-/* An option that fits no node at all is a mistake in the request, and not a reason of each of them.
- */
+/* Fails if the tiling fits no node at all: that is a mistake in the request. */
 static gboolean
 check_some_fit (const GArray *roots, GError **error)
 {
@@ -210,7 +211,8 @@ check_some_fit (const GArray *roots, GError **error)
                       misfit->message);
 }
 
-/* Ranges are listed before the region is planned, so that their number is checked here as well. */
+/* Fails if the roots up to this one have too many pieces.  The region's own limit comes too late:
+ * the ranges of all roots are listed before it is planned. */
 static gboolean
 count_pieces (const CleaveRoot *root, gint64 max_made, gint64 *n_pieces, GError **error)
 {

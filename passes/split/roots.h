@@ -3,20 +3,22 @@
 
 #include "trial.h"
 
-/* How requests are taken. */
+/* Turns requests into roots: reads the ranges of a tiling, or searches for them. */
+
+/* Settings for all requests of a call. */
 typedef struct
 {
   const CleaveRecursion *recursion;
-  gboolean lenient;    /* an option that does not fit a node is no error */
-  CleaveWork *work;    /* for searches */
-  guint n_searches;    /* that share it */
-  CleaveTrial *trial;  /* of what is asked of the graph */
-  GHashTable *letters; /* of nodes that were looked at */
+  gboolean lenient;    /* a tiling that does not fit a node leaves it whole and is no error */
+  CleaveWork *work;    /* work that all searches together may do */
+  guint n_searches;    /* searches that share `work` */
+  CleaveTrial *trial;  /* for limits on the peak of the graph */
+  GHashTable *letters; /* cache of cleave_letters_find() */
   CleaveMadeLimit made;
 } CleavePolicy;
 
-/* Where a split begins: the ranges that each request asks for, or finds by a search.  NULL and the
- * error if a request is wrong. */
+/* Returns the roots (CleaveRoot), one for each request: with the ranges that the request gives, or
+ * that a search finds.  NULL with the error if a request is wrong. */
 GArray *cleave_roots_new (const CleaveGraph *graph,
                           const CleaveSplitRequest *requests,
                           guint n_requests,

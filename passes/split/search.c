@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Over 400 lines: one search, and its messages where it finds nothing. */
+/* Over 400 lines: one search, and its messages if it finds nothing. */
 
 #include "search.h"
 
@@ -30,24 +30,26 @@ typedef struct
 {
   CleaveCuts cuts;
   const CleaveConstraint *constraint;
-  CleaveTrial *trial; /* for what is asked of the graph; NULL: nothing is */
+  CleaveTrial *trial; /* for limits on the peak of the graph; NULL: there are none */
   CleaveWork *work;
-  gint64 work_end;  /* so much may be done for now */
-  guint n_looks;    /* since work was counted */
-  gint64 max_bytes; /* of the largest piece; 0: as many as it takes */
+  gint64 work_end;  /* the search pauses when this much work is done */
+  guint n_looks;    /* combinations looked at */
+  gint64 max_bytes; /* limit on the largest piece; 0: none */
   gint64 max_n;     /* pieces */
-  gboolean all;     /* look at spare cuts, too */
-  gint64 more_than; /* so many pieces will not do */
-  gint64 fewest;    /* of those that may fit */
-  GArray *found;    /* Combination: those of as many pieces */
+  gboolean all;     /* also look at dominated cuts */
+  gint64 more_than; /* combinations with at most this many pieces were tried */
+  gint64 fewest;    /* fewest pieces of a combination found that may fit */
+  GArray *found;    /* Combination: those with `fewest` pieces */
   guint at[CLEAVE_MAX_RANK];
-  gint64 *taken[CLEAVE_MAX_RANK + 1]; /* of each value, by the cuts before a dimension */
-  gint64 *least[CLEAVE_MAX_RANK + 1]; /* at least, by those from there on */
+  /* taken[d][v]: bytes of an element of value v times the factors of the cuts chosen for dimensions
+   * before d.  least[d][v]: product of the smallest factors of the dimensions from d on. */
+  gint64 *taken[CLEAVE_MAX_RANK + 1];
+  gint64 *least[CLEAVE_MAX_RANK + 1];
   guint n_tries;
-  gboolean has_fitting;  /* one that was tried meets the limits on its pieces */
-  gboolean is_capped;    /* one was passed over for its number of pieces */
+  gboolean has_fitting;  /* a combination tried meets the limits on its pieces */
+  gboolean is_capped;    /* a combination was skipped because it has too many pieces */
   gint64 least_bytes;    /* of the largest piece; G_MAXINT64: none was found */
-  Combination least_one; /* that has it */
+  Combination least_one; /* the combination with this largest piece */
   GString *why;
 } Search;
 
@@ -74,7 +76,8 @@ fits (const Search *search, gint64 n_bytes)
   return search->max_bytes == 0 || n_bytes <= search->max_bytes;
 }
 
-/* Bytes of a value in the largest chunk, if what is not yet cut is cut as fine as can be. */
+/* Returns a lower bound on the bytes of a value in the largest chunk: dimensions from `d` on are
+ * cut as finely as possible. */
 static gint64
 value_bytes (const Search *search, guint d, guint v)
 {
@@ -170,8 +173,8 @@ compare_combinations (gconstpointer a, gconstpointer b)
   return 0;
 }
 
-/* Finds the combinations with the next larger number of pieces.  It first looks without the spare
- * cuts, which is fast and gives an upper bound of that number. */
+/* Finds the combinations with the next larger number of pieces.  It first looks without the
+ * dominated cuts, which is fast and gives an upper bound of that number. */
 static gboolean
 find_next (Search *search)
 {
@@ -337,7 +340,7 @@ find_fewest (Search *search)
   return NULL;
 }
 
-/* The smallest largest piece. */
+/* The smallest piece that can be reached. */
 
 static void
 judge_least (Search *search)
@@ -417,7 +420,7 @@ explain_piece (Search *search, const char *what, gint64 n_bytes, const Combinati
                           what, n_bytes, most, name, MAX (search->max_bytes, 0));
 }
 
-/* At least so many pieces make the result when each has no more than the limit. */
+/* Returns a lower bound on the number of pieces: the bytes of the result divided by the limit. */
 static gint64
 count_least_pieces (const Search *search)
 {
@@ -427,7 +430,8 @@ count_least_pieces (const Search *search)
   return n_bytes / limit + (n_bytes % limit != 0);
 }
 
-/* Says that the limit takes more pieces than may be made, how small they can be, and what to do. */
+/* Says that the limit needs more pieces than are allowed, how small the allowed pieces can be, and
+ * what to do. */
 static void
 explain_too_many (Search *search)
 {
@@ -444,7 +448,8 @@ explain_too_many (Search *search)
                           by_request ? "the number of pieces" : "the work of the search");
 }
 
-/* Says that no piece can be as small as is asked, or not with so few; and what can be. */
+/* Says that no piece can be as small as the limit, or not with the number of pieces allowed, and
+ * what size is possible. */
 static void
 explain_least (Search *search)
 {
@@ -469,8 +474,8 @@ explain_least (Search *search)
     }
 }
 
-/* Finds what limit would do.  It may be the one that is asked for, where the search for the fewest
- * pieces gave up. */
+/* Finds the smallest limit that can be met.  It may be the limit asked for, if the search for the
+ * fewest pieces gave up. */
 static GArray *
 settle_for_least (Search *search)
 {
@@ -488,7 +493,7 @@ settle_for_least (Search *search)
   return NULL;
 }
 
-/* Says why nothing was found that meets what is asked of pieces and graph. */
+/* Says why no combination meets the limits on pieces and graph. */
 static void
 explain (Search *search)
 {
@@ -557,7 +562,7 @@ cleave_search_ranges (const CleaveSearchFor *wanted, gint64 *least_bytes, GStrin
   gboolean is_surprised;
   GArray *ranges;
 
-  /* Half of it is left to find the smallest piece, or for what else is tried on the graph. */
+  /* Keep half of the budget for the smallest piece, or for further trials on the graph. */
   if (constraint->max_memory != 0 || wanted->trial != NULL)
     start.work_end -= start.work_end / 2;
   if (constraint->max_pieces > 0)
@@ -566,7 +571,7 @@ cleave_search_ranges (const CleaveSearchFor *wanted, gint64 *least_bytes, GStrin
   ranges = search_once (&search, wanted, FALSE, &is_surprised);
   if (is_surprised)
     {
-      /* A cut that cannot be may have hidden others. */
+      /* An illegal cut may have hidden others: search again, checking every chunk. */
       g_clear_pointer (&ranges, g_array_unref);
       g_string_truncate (why, 0);
       search = start;

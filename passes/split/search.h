@@ -4,17 +4,21 @@
 #include "options.h"
 #include "trial.h"
 
-/* A node, cut inside a space, and what is asked of it. */
+/* The search for one node: the fewest pieces that meet its constraint.  See joint.h for several
+ * nodes at once. */
+
+/* The task of a search: a cut of `node` inside `space` that meets `constraint`. */
 typedef struct
 {
   CleaveNode *node;
   const CleaveSpace *space;
   const CleaveConstraint *constraint;
-  CleaveTrial *trial; /* of what is asked of the graph; NULL: nothing is */
+  CleaveTrial *trial; /* for limits on the peak of the graph; NULL: there are none */
   CleaveWork *work;
 } CleaveSearchFor;
 
-/* The fewest chunks of a node that meet what is asked: one chunk if it does as it is.  NULL and
- * `why` if none do; `least_bytes` is then the smallest limit on the memory of pieces that would do,
- * or 0 if that is not what stands against it. */
+/* Returns the ranges of the fewest chunks that meet the constraint; one range if the whole node
+ * meets it.  If none do, returns NULL with the reason in `why`, and sets `least_bytes` to the
+ * smallest limit on the memory of a piece that can be met, or to 0 if another limit is the problem.
+ */
 GArray *cleave_search_ranges (const CleaveSearchFor *wanted, gint64 *least_bytes, GString *why);

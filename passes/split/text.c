@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Reads the options of a split from text: a reader for each form of an option. */
+/* Reads the options of a split from text, with one reader for each form of option. */
 
 #include <cleave/cleave-split.h>
 
@@ -12,14 +12,14 @@
 typedef struct
 {
   GHashTable *texts;
-  const char *prefix; /* of a name, in messages */
+  const char *prefix; /* of names, in messages, such as "--" */
 } Options;
 
-/* Lists for several dimensions, parted by '/'. */
+/* Lists for several dimensions, separated by '/'. */
 typedef struct
 {
   GPtrArray *lists; /* GArray */
-  GPtrArray *data;  /* what is in them */
+  GPtrArray *data;  /* pointers to the elements of each list */
   GArray *lengths;  /* guint */
 } Lists;
 
@@ -39,7 +39,7 @@ get (const Options *options, const char *name)
   return g_hash_table_lookup (options->texts, name);
 }
 
-/* The name as the user writes it. */
+/* Returns the name as the user writes it. */
 static char *
 dup_name (const Options *options, const char *name)
 {
@@ -58,7 +58,7 @@ cleave_split_texts_have_limit (GHashTable *texts)
   return FALSE;
 }
 
-/* Numbers; one that is not given stays as it is. */
+/* Numbers.  An option that is not given leaves the value unchanged. */
 
 static gboolean
 parse_int (const Options *options, const char *name, gint64 max, gint64 *value, GError **error)
@@ -207,7 +207,7 @@ static const Way ways[] = {
   { "slice-ranges", by_slice_ranges },
 };
 
-/* Whether `dims` and the way to split go together; there may be none with a limit. */
+/* Checks that `dims` goes with the way to split; `way` is NULL if only limits are given. */
 static gboolean
 check_dims (const Options *options, const Way *way, GError **error)
 {
@@ -228,7 +228,7 @@ check_dims (const Options *options, const Way *way, GError **error)
   return TRUE;
 }
 
-/* Finds the one way that is given; NULL: none is. */
+/* Finds the one way to split that is given; NULL if there is none. */
 static gboolean
 choose (const Options *options, const Way **chosen, GError **error)
 {
@@ -245,7 +245,7 @@ choose (const Options *options, const Way **chosen, GError **error)
   return check_dims (options, *chosen, error);
 }
 
-/* One number for all dimensions, or one for each that is cut. */
+/* Parses a list with one number for all dimensions, or one for each dimension that is cut. */
 static gboolean
 parse_grain (const Options *options, const char *name, GArray **list, GError **error)
 {

@@ -3,5 +3,7 @@
 
 #include <cleave/cleave-split.h>
 
-/* Whether options by name hold a limit, so that a split may be searched for. */
+/* Reads the options of a split from text, as a command line or a pipeline gives them. */
+
+/* Returns whether one of the options is a limit, so that a search can find the split. */
 gboolean cleave_split_texts_have_limit (GHashTable *texts);

@@ -5,12 +5,13 @@
 #include "apply.h"
 #include "bound.h"
 
-/* To find the peak of a graph takes longer than to plan a chunk for each of its nodes. */
+/* Work units for each node of a graph that is split on trial: measuring the peak takes longer than
+ * planning a chunk for each node. */
 #define PER_NODE_TRIED 8
-/* Bytes of a peak that was not measured; two add up to less than the largest number. */
+/* Stands for a peak that was not measured.  The sum of two does not overflow. */
 #define NOT_KNOWN (G_MAXINT64 / 4)
 
-/* The lower of two limits, of which 0 is none and a negative one is nothing. */
+/* Returns the lower of two limits; 0 means none, a negative limit allows nothing. */
 static gint64
 tightest (gint64 a, gint64 b)
 {
@@ -66,7 +67,7 @@ cleave_trial_find_bound (CleaveTrial *trial, const CleaveRoot *roots, guint n_ro
                                       trial->recursion->depth, &trial->which);
 }
 
-/* The roots where they stand in a copy. */
+/* Returns a copy of the roots that points to the nodes of a copied graph, found by name. */
 static CleaveRoot *
 copy_roots (const CleaveGraph *copy, const CleaveRoot *roots, guint n_roots)
 {
@@ -77,7 +78,7 @@ copy_roots (const CleaveGraph *copy, const CleaveRoot *roots, guint n_roots)
   return there;
 }
 
-/* A split that was planned, but has too many pieces to be made. */
+/* Notes that a split has too many pieces; returns FALSE. */
 static gboolean
 refuse_too_many (CleaveTrial *trial, const GError *wrong)
 {
@@ -107,7 +108,7 @@ cleave_trial_run (CleaveTrial *trial, const CleaveRoot *roots, guint n_roots)
   if (g_error_matches (wrong, CLEAVE_ERROR, CLEAVE_ERROR_LIMIT))
     return refuse_too_many (trial, wrong);
   if (region == NULL)
-    return TRUE; /* a cycle, which the original has, too */
+    return TRUE; /* a cycle: the original has it as well and will fail */
   cleave_region_apply (region);
   cleave_work_add (trial->work, PER_NODE_TRIED * (gint64) copy->n_nodes);
   peaks = trial->last = cleave_constraint_measure (&trial->limits, copy, why);

@@ -5,25 +5,27 @@
 #include "region.h"
 #include "work.h"
 
-/* Splits tried on copies of a graph, for limits that ask about the graph as a whole.  What is tried
- * does not depend on the limits, only what is accepted: so what meets one meets any larger, and the
- * best that was found is met when it is asked for. */
+/* Tries splits on copies of a graph and measures their peaks, for limits on the graph as a whole.
+ *
+ * Which splits are tried does not depend on the limits; only which one is accepted does.  So a
+ * split that meets one limit meets any larger one, and the best peak found is accepted if it is
+ * then asked for as a limit. */
 typedef struct
 {
   const CleaveGraph *graph;
   const CleaveRecursion *recursion;
   CleaveConstraint limits; /* the tightest of each kind */
   CleaveWork *work;
-  gint64 bound; /* what no schedule betters */
-  char *which;  /* why */
+  gint64 bound; /* lower bound on the peak of the schedule, in bytes; 0: not known */
+  char *which;  /* message about the node that sets the bound */
   CleaveMadeLimit made;
-  gboolean is_too_many; /* the last split would have made more */
+  gboolean is_too_many; /* the last split would have made more nodes than `made` allows */
   gboolean has_best;
   CleavePeaks best, last;
-  char *why; /* what stands against the best */
+  char *why; /* which limit the best split does not meet */
 } CleaveTrial;
 
-/* With the limits on the graph of all requests, which may be none. */
+/* Initializes a trial with the tightest limits on the graph of all requests; there may be none. */
 void cleave_trial_init (CleaveTrial *trial,
                         const CleaveGraph *graph,
                         const CleaveSplitRequest *requests,
@@ -31,15 +33,15 @@ void cleave_trial_init (CleaveTrial *trial,
                         const CleaveRecursion *recursion,
                         CleaveWork *work);
 void cleave_trial_clear (CleaveTrial *trial);
-/* Finds what no split that begins at the roots betters. */
+/* Sets `bound` for splits that begin at the roots. */
 void cleave_trial_find_bound (CleaveTrial *trial, const CleaveRoot *roots, guint n_roots);
-/* Whether there is a limit to be met. */
+/* Returns whether there is a limit on the graph. */
 gboolean cleave_trial_is_asked (const CleaveTrial *trial);
-/* Whether the graph split like this would meet the limits. */
+/* Splits a copy of the graph at the roots, measures it and returns whether it meets the limits. */
 gboolean cleave_trial_run (CleaveTrial *trial, const CleaveRoot *roots, guint n_roots);
-/* Whether nothing better can come. */
+/* Returns whether the best split has reached the bound, so that no other can be better. */
 gboolean cleave_trial_is_done (const CleaveTrial *trial);
-/* Says that nothing met the limits, and what the best came to. */
+/* Appends why no split met the limits, with the best peak found. */
 void cleave_trial_explain (const CleaveTrial *trial, GString *why);
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveTrial, cleave_trial_clear)

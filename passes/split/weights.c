@@ -6,10 +6,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Weights.  Glow's rule: each chunk begins with the least, then each further unit goes to the chunk
- * that is furthest below its share, the first of several.  Every unit lowers a chunk's lack by the
- * same amount, so all but the last few units of each chunk are known at once: those above the level
- * at which the lacks of all that still get any meet. */
+/* Glow's rule: each chunk begins with the minimum; then each further unit goes to the chunk that is
+ * furthest below its share, the first of several.
+ *
+ * Every unit lowers the lack of a chunk by the same amount.  So all but the last few units of each
+ * chunk are known at once: units are poured until all chunks that get any lack the same.  The last
+ * units follow the rule one by one. */
 
 typedef struct
 {
@@ -18,8 +20,8 @@ typedef struct
   gint64 n;
 } Shares;
 
-/* What a chunk of this size lacks: the very expression of the rule, so that ties fall as in the
- * rule. */
+/* Returns how far a chunk of this size is below its share.  Exactly the expression of Glow's rule,
+ * so that ties are decided alike. */
 static double
 lack (const Shares *shares, guint i, gint64 size)
 {
@@ -34,8 +36,8 @@ compare_falling (gconstpointer a, gconstpointer b)
   return (*x < *y) - (*x > *y);
 }
 
-/* The level of lack, in units, that is left when `n` units are poured onto chunks that lack this
- * much. */
+/* Returns the lack, in units, that remains equal on all chunks that receive any when `n` units are
+ * handed out. */
 static double
 find_level (const double *lacks, guint k, double n)
 {
@@ -53,7 +55,7 @@ find_level (const double *lacks, guint k, double n)
   return level;
 }
 
-/* One unit that chunk `i` may get, and how much it lacks before. */
+/* A unit that chunk `i` may get, and the chunk's lack before it. */
 typedef struct
 {
   double lack;
@@ -73,7 +75,7 @@ compare_units (gconstpointer a, gconstpointer b)
   return (u->size > v->size) - (u->size < v->size);
 }
 
-/* The jump leaves no chunk more than this many units short. */
+/* After the jump, no chunk gets more than this many further units. */
 #define N_NEXT 6
 
 static void
@@ -89,8 +91,8 @@ hand_out (const Shares *shares, gint64 *size, guint k, gint64 n_units)
     size[unit[u].i]++;
 }
 
-/* A power of two by which all weights can be multiplied so that their sum is finite: that changes
- * no bit of their ratios. */
+/* Returns a power of two that keeps the sum of the weights finite.  Multiplying by it does not
+ * change their ratios. */
 static double
 find_factor (const double *weights, guint k)
 {

@@ -3,6 +3,8 @@
 
 #include <glib.h>
 
-/* Sizes in proportion to weights, each at least `least`, that add up to `n`: Glow's rule.  There is
- * room for k chunks. */
+/* Shares an extent out in proportion to weights. */
+
+/* Sets `sizes` of `k` chunks to numbers in proportion to the weights, each at least `least`, that
+ * add up to `n` (the rule of Glow's node splitting).  `k * least` must not exceed `n`. */
 void cleave_share_out (const double *weights, guint k, gint64 n, gint64 least, gint64 *sizes);

@@ -4,11 +4,11 @@
 
 #include "../../lib/ir/topology.h"
 
-/* A result is wide if it has so many times the elements of what it is made of. */
+/* A result is wide if it has this many times the elements of its operands. */
 #define WIDE 1.5
 
-/* Operands with less than such a part of the result's elements are no images beside it: factors of
- * channels, say. */
+/* Operands with fewer elements than the result divided by this are not images beside it, but
+ * factors of channels, for example. */
 #define SMALL_PART 2
 
 static gint64
@@ -22,7 +22,8 @@ count_operands (const CleaveNode *node)
   return n;
 }
 
-/* Whether all images that an element-wise node reads are wide, and there is one. */
+/* Returns whether all image operands of an element-wise node are wide, and there is at least one.
+ */
 static gboolean
 follows_wide (const CleaveNode *node, const gboolean *wide)
 {

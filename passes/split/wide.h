@@ -3,7 +3,10 @@
 
 #include "../../lib/ir/graph-private.h"
 
-/* Of each node, by its id, whether rows of its result take much more room than those that they are
- * made of: to keep the latter and to compute the former again takes less memory.  So what is
- * computed element by element of such results alone. */
+/* Finds values that carry-narrow recomputes in place of carrying them. */
+
+/* Returns a flag for each node id: rows of its result take much more memory than the rows that they
+ * are computed from.  It then saves memory to carry the operand's rows and to compute the wide rows
+ * again.  Results that are computed element by element from wide results alone are flagged as well.
+ * Free with g_free(). */
 gboolean *cleave_find_wide (const CleaveGraph *graph, const GPtrArray *order);

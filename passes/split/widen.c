@@ -15,7 +15,7 @@ can_be (const CleaveCall *call, const CleaveRange *range)
   return TRUE;
 }
 
-/* Both ends outwards to where blocks of the operand's elements do. */
+/* Moves both ends outwards to the ends of blocks of the operand's map. */
 static void
 align_span (const CleaveDimMap *map, CleaveSpan *span, gint64 extent)
 {
@@ -43,7 +43,7 @@ align (const CleaveCall *call, CleaveRange *range)
     }
 }
 
-/* The range with the dimensions of a set whole. */
+/* Returns the range with the dimensions of the set `dims` (a bit mask) whole. */
 static CleaveRange
 make_whole (const CleaveRange *range, const CleaveRange *whole, guint dims)
 {
@@ -55,7 +55,7 @@ make_whole (const CleaveRange *range, const CleaveRange *whole, guint dims)
   return wider;
 }
 
-/* The dimensions that the range cuts. */
+/* Returns the set of dimensions that the range cuts, as a bit mask. */
 static guint
 find_cut_dims (const CleaveRange *range, const CleaveRange *whole)
 {

@@ -3,7 +3,9 @@
 
 #include "../../lib/ir/op.h"
 
-/* Makes of a range of result 0 the smallest chunk around it that can be a node of its own: its ends
- * put where blocks of an operand end, and as few dimensions whole as will do.  What can only be
- * made as a whole stays as it is. */
+/* Enlarges ranges to legal chunks. */
+
+/* Enlarges a range of result 0 to the smallest legal chunk around it.  Moves its ends outwards to
+ * where blocks of an operand end, and makes as few dimensions whole as necessary.  Leaves the range
+ * alone if only the whole result is legal. */
 void cleave_chunk_widen (const CleaveCall *call, CleaveRange *range);

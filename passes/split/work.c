@@ -6,16 +6,17 @@
 
 #include "options.h"
 
-/* A search that finds nothing ends so after some 2 s for a graph of 40 nodes. */
+/* Default budget in units, for each graph and for each node of it: a search that finds nothing ends
+ * after some 2 s in a graph of 40 nodes. */
 #define PER_GRAPH 500000
 #define PER_NODE 2000
-/* To make a piece takes as long as to plan so many. */
+/* Making a piece takes as long as planning this many chunks. */
 #define PER_PIECE 5
 /* Nodes that a call may make: 2^20 take some 5 s and 1.5 GiB. */
 #define MAX_MADE (1 << 20)
-/* A search with a small budget may make so many, which take 0.3 s. */
+/* Nodes that a search may make even with a small budget: they take 0.3 s. */
 #define MIN_MADE (1 << 14)
-/* A large graph may grow so many times. */
+/* Nodes that a call may make for each node of the graph. */
 #define MADE_PER_NODE 64
 
 CleaveWork

@@ -3,33 +3,34 @@
 
 #include "region.h"
 
-/* How much a search has done, of how much it may do.  A unit is a chunk planned; a node of
- * a graph tried is more.  It is counted, not timed, so that a search ends at the same place
- * everywhere. */
+/* The work that a search has done, and its budget.  One unit is one chunk planned; a node of a
+ * graph that is split on trial costs several units.  Work is counted, not timed, so that a search
+ * ends at the same point on every machine. */
 typedef struct _CleaveWork CleaveWork;
 
 struct _CleaveWork
 {
   gint64 done, budget;
-  CleaveWork *all; /* of which this is a share; NULL: it is all */
+  CleaveWork *all; /* the work that this is a share of; NULL: this is the whole */
   CleaveSearchFunc watch;
   gpointer data;
   GCancellable *cancellable; /* or NULL; ends every search */
-  gboolean gave_up;          /* a search ended for want of work that it might do */
+  gboolean gave_up;          /* a search ended because its budget was used up */
 };
 
-/* What the searches of a graph may do together: as much as the most generous of the constraints
- * says. */
+/* Returns the work that all searches of a call may do together: the largest budget of the
+ * constraints. */
 CleaveWork cleave_work_init (const CleaveGraph *graph, const CleaveSplitRequest *requests, guint n);
-/* One of `n` equal shares. */
+/* Returns one of `n` equal shares; work done on it counts for `all` as well. */
 CleaveWork cleave_work_share (CleaveWork *all, guint n);
 void cleave_work_add (CleaveWork *work, gint64 n);
 gboolean cleave_work_is_cancelled (const CleaveWork *work, GError **error);
-/* Whether nothing is left; then the search gives up. */
+/* Returns whether the budget is used up; the search then gives up. */
 gboolean cleave_work_is_over (const CleaveWork *work);
 void cleave_work_give_up (CleaveWork *work);
-/* Pieces that a node may become: what comes of a split costs more than to plan it. */
+/* Returns the largest number of pieces of a node: applying a split costs more than planning it, and
+ * the budget covers both. */
 gint64 cleave_work_max_pieces (const CleaveWork *work);
-/* Returns how many nodes a call may make, pieces and what they read together.  NULL: the pieces are
- * asked for, not searched for. */
+/* Returns how many nodes a call may make: pieces, and the Slices and joins that they read.  NULL:
+ * the user gave the pieces, no search finds them. */
 CleaveMadeLimit cleave_work_made_limit (const CleaveWork *work, const CleaveGraph *graph);
