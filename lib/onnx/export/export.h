@@ -111,7 +111,7 @@ Onnx__ValueInfoProto *cleave_onnx_info_new (const CleaveOnnxExport *export,
                                             const char *name,
                                             const CleaveTensorType *type);
 
-/* Free the parts of nodes that are not in the pool: attributes and unknown fields.
+/* Frees the parts of nodes that are not in the pool: attributes and unknown fields.
  * cleave_onnx_free_nodes() does it for a whole graph, which is empty afterwards. */
 void cleave_onnx_free_nodes (Onnx__GraphProto *graph);
 void cleave_onnx_free_attributes (Onnx__NodeProto *node);

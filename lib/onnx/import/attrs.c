@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Over 400 lines: one small function for each kind of attribute. */
+/* Reads attributes, and stores them in the fields of our ops.
+ *
+ * Over 400 lines: one small function per kind of attribute. */
 
 #include "import.h"
 
@@ -74,7 +76,7 @@ cleave_onnx_attr_free (CleaveOnnxAttr *attr)
 
 /* Types of attributes */
 
-/* The words of the schema; those without one are not read here. */
+/* Words for messages. Types without an entry are never read. */
 static const char *
 type_name (Onnx__AttributeProto__AttributeType type)
 {
@@ -96,7 +98,7 @@ type_name (Onnx__AttributeProto__AttributeType type)
                                                                     : "of an unknown type";
 }
 
-/* Files of the first IR versions have no type. */
+/* Deduces the type from the fields: files of early IR versions do not store it. */
 static Onnx__AttributeProto__AttributeType
 find_type (const Onnx__AttributeProto *proto)
 {
@@ -249,8 +251,7 @@ cleave_onnx_attr_is_exact (const CleaveOnnxAttr *attr)
   return TRUE;
 }
 
-/* Values to fields, one function for each kind of field.  FALSE without an error: the value is of
- * another type. */
+/* One function per kind of field. FALSE without an error: the value has another type. */
 
 typedef gboolean (*Store) (const CleaveOnnxAttr *value,
                            const CleaveAttr *attr,

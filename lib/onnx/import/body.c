@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Initializers and nodes of a graph of the file. */
+/* Reads the initializers and the nodes of a graph of the file. */
 
 #include "import.h"
 
@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* Attributes of a node are looked up one by one; no op has a tenth of this. */
+/* Attributes are searched linearly; no op has a tenth of this number. */
 #define MAX_ATTRS 256
 
 static CleaveOnnxValue *
@@ -59,8 +59,8 @@ name_node (const Onnx__NodeProto *proto)
   return proto->op_type;
 }
 
-/* Trailing results that nobody reads are as good as absent, unless each has its share (Split) or
- * the op makes them all the same. */
+/* Returns the number of results without trailing ones that nobody reads. All results count if
+ * each is a share of the operand (Split) or if the op always computes all. */
 static guint
 count_results (CleaveOnnxImport *import, const Onnx__NodeProto *proto)
 {
@@ -94,7 +94,7 @@ check_node (const Onnx__NodeProto *proto, GError **error)
   return TRUE;
 }
 
-/* Of a domain of which nothing is known. */
+/* Returns whether a node has a domain that the importer does not know. */
 static gboolean
 is_custom (const Onnx__NodeProto *proto)
 {
@@ -116,7 +116,8 @@ check_op (CleaveOnnxImport *import, const Onnx__NodeProto *proto, GError **error
   return cleave_onnx_node_fail_op (node, error);
 }
 
-/* Nodes come in an order in which whatever can be made is made before it is read. */
+/* Explains an undefined operand. Nodes are read in dependency order, so if some node computes
+ * the operand, there is a cycle. */
 static gboolean
 fail_undefined (const CleaveOnnxNode *node,
                 const Onnx__GraphProto *graph,
@@ -152,7 +153,8 @@ read_operands (CleaveOnnxNode *node, const Onnx__GraphProto *graph, size_t index
   return TRUE;
 }
 
-/* Other ops would make 8 bits of what must stay within 4, or ask for the type. */
+/* Only DequantizeLinear may read 4-bit values: here they have 8 bits, so other ops could leave
+ * their range or return the wrong type. */
 static gboolean
 check_halves (const CleaveOnnxNode *node, GError **error)
 {
@@ -208,7 +210,7 @@ bind_results (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error
   return TRUE;
 }
 
-/* Of several nodes that an upgrade made, the last is the one. */
+/* Keeps the node's doc string. If an upgrade created several nodes, the last one gets it. */
 static void
 keep_doc (const CleaveOnnxNode *node, const Onnx__NodeProto *proto)
 {
@@ -221,7 +223,7 @@ keep_doc (const CleaveOnnxNode *node, const Onnx__NodeProto *proto)
         node->import->origin, cleave_node_get_name (cleave_result_get_node (made->result)), doc);
 }
 
-/* Keeps the value of a Constant, so that the graph has one node for all iterations. */
+/* Keeps the value of a Constant, so that all iterations share one node. */
 static void
 keep_constant (const CleaveOnnxNode *node, const Onnx__NodeProto *proto)
 {
@@ -250,7 +252,7 @@ read_node (CleaveOnnxImport *import, const Onnx__GraphProto *graph, size_t index
     return FALSE;
   if (is_custom (proto))
     return cleave_onnx_read_custom (node, proto, error) && bind_results (node, proto, error);
-  if (strcmp (node->op, "If") == 0) /* this op and the next two alone have graphs as attributes */
+  if (strcmp (node->op, "If") == 0) /* only this op and the next two have graphs as attributes */
     return cleave_onnx_read_if (node, proto, error) && bind_results (node, proto, error);
   if (strcmp (node->op, "Loop") == 0)
     return cleave_onnx_read_loop (node, proto, error) && bind_results (node, proto, error);
@@ -269,7 +271,8 @@ read_node (CleaveOnnxImport *import, const Onnx__GraphProto *graph, size_t index
   return TRUE;
 }
 
-/* Whether what a node reads is there.  A graph within it may read anything. */
+/* Returns whether all operands are defined. FALSE for a node with inner graphs, which may read
+ * any value. */
 static gboolean
 is_ready (CleaveOnnxImport *import, const Onnx__NodeProto *proto)
 {
@@ -282,7 +285,8 @@ is_ready (CleaveOnnxImport *import, const Onnx__NodeProto *proto)
   return TRUE;
 }
 
-/* In the file's order as far as it goes, which most often is to the end. */
+/* Reads nodes in the order of the file while that is valid, usually to the end; from then on in
+ * a sorted order. */
 gboolean
 cleave_onnx_read_nodes (CleaveOnnxImport *import, const Onnx__GraphProto *proto, GError **error)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Nodes of domains that are not known here pass through whole: what they compute from their
- * operands is theirs, what types that has, the model says. */
+/* Keeps nodes of unknown domains as Custom nodes. Nothing is known about what they compute;
+ * value_info must declare the types of their results. */
 
 #include "import.h"
 
@@ -14,7 +14,7 @@ fail (const CleaveOnnxNode *node, const Onnx__NodeProto *proto, const char *what
                       node->name, what);
 }
 
-/* The graphs of its attributes could read any value. */
+/* Refuses inner graphs: they could read any value of the model. */
 static gboolean
 check_attrs (const CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error)
 {
@@ -32,7 +32,7 @@ find_type (CleaveOnnxImport *import, const char *name, CleaveTensorType *type, G
   return info != NULL && cleave_onnx_value_info_type (import, info, type, error);
 }
 
-/* Of an output that nobody reads there need be no type. */
+/* Lists the results. An output that nobody reads may have an undeclared type. */
 static gboolean
 list_outputs (CleaveOnnxNode *node,
               const Onnx__NodeProto *proto,

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* What follows from constants alone is computed at import, as far as that is no work to speak of:
- * shapes and what else must be constant are far below.  What is above stays in the graph, and so do
- * values that would take more room than the constants that they come of. */
+/* Constant folding at import, within a budget that is proportional to the size of the file.
+ * Shapes and other values that must be constant need far less. Nodes beyond the budget stay in
+ * the graph, and so do values that would be larger than the constants that they are computed
+ * from. */
 
 #include "import.h"
 
 #include "../../ir/evaluate.h"
 #include "../../ir/fixed.h"
 
-/* A view may have more. */
+/* Largest folded value in bytes, except views. */
 #define MAX_FOLDED_BYTES (1 << 20)
 
 void
@@ -27,13 +28,13 @@ cleave_onnx_spend (CleaveOnnxImport *import, double work)
   return TRUE;
 }
 
-/* Nodes that are looked at on the way from a value to the input that it follows from. */
+/* Nodes to follow from a value back to the input that it depends on. */
 #define MAX_STEPS 64
-/* Elements of an input that says something of shapes, rather than has data. */
+/* Most elements of an input that may hold shapes rather than data. */
 #define MAX_SHAPE 64
 
-/* The only input that a value follows from, along first operands that are no constants, if nobody
- * would call it data; NULL: there is none. */
+/* Returns the only input that a value depends on, if it is small enough to hold a shape. NULL if
+ * there are several, or none, or if it is too far. */
 static const CleaveNode *
 find_input (const CleaveNode *node)
 {
@@ -105,7 +106,8 @@ cleave_onnx_could_fold (const CleaveCall *call, const GPtrArray *operands)
   return is_constant (call, operands, TRUE);
 }
 
-/* Whether a call is small enough, alone and with those before it. */
+/* Returns whether the results are small enough and the budget suffices; takes the work off the
+ * budget. */
 static gboolean
 is_worth (CleaveOnnxImport *import, const CleaveCall *call, CleaveTensor *const *operands)
 {
@@ -151,7 +153,7 @@ cleave_onnx_fold (CleaveOnnxNode *node,
   return TRUE;
 }
 
-/* Values of what is not folded, where they must be known */
+/* Values of nodes that are not folded, where they must be known */
 
 static CleaveTensor *
 known_value (CleaveOnnxImport *import, const CleaveResult *value)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* If.  Where its condition is known, the nodes of the branch that it takes become part of the
- * graph. Else those of both do, and a Where takes each result from the branch that counts: a branch
- * of tensors has no effects, so it does no harm to compute the other. */
+/* Reads If. If the condition is constant, the nodes of the selected branch become part of the
+ * graph. Otherwise the nodes of both branches do, and a Where selects each result; computing
+ * both branches is safe, since tensor ops have no side effects. */
 
 #include "import.h"
 
@@ -53,7 +53,7 @@ check_branch (const CleaveOnnxNode *node,
   return TRUE;
 }
 
-/* The nodes of a branch, in a scope of their own; returns its outputs (CleaveOnnxValue). */
+/* Reads the nodes of a branch in a scope of their own; returns its outputs (CleaveOnnxValue). */
 static GPtrArray *
 read_branch (CleaveOnnxNode *node, const Onnx__NodeProto *proto, const char *name, GError **error)
 {
@@ -77,9 +77,9 @@ read_branch (CleaveOnnxNode *node, const Onnx__NodeProto *proto, const char *nam
   return good ? g_steal_pointer (&values) : NULL;
 }
 
-/* Both branches */
+/* Both branches, for a condition that is not constant */
 
-/* One element chooses between values of this rank and more. */
+/* Makes the condition a scalar if its rank is above `rank`, so that it broadcasts. */
 static CleaveOnnxValue *
 as_single (CleaveOnnxNode *node, CleaveOnnxValue *condition, guint rank, GError **error)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Model to graph.  The attribute tables of the ops say what a node's attributes and constant
- * operands become. */
+/* Reads a model into a graph. The attribute tables of the op records say which attributes and
+ * constant operands of an ONNX node become fields of our op. */
 
 #include "import.h"
 
@@ -14,10 +14,10 @@
 #define MIN_OPSET 1
 #define MAX_OPSET 26
 #define MAX_IR_VERSION 13
-/* Key of metadata: what export cannot say otherwise. */
+/* Metadata key: the opset of the imported model, if it is not ours. */
 #define OPSET "cleave.opset"
 
-/* Beginning and end */
+/* Setup and cleanup */
 
 static void
 import_clear (CleaveOnnxImport *import)
@@ -40,7 +40,7 @@ import_clear (CleaveOnnxImport *import)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveOnnxImport, import_clear)
 
-/* Who uses nothing of the default domain need not say which it is. */
+/* Returns whether a node uses the default domain, so that the model must state its opset. */
 static gboolean
 needs_opset (const Onnx__GraphProto *graph)
 {
@@ -94,7 +94,7 @@ index_infos (const Onnx__GraphProto *graph)
   return infos;
 }
 
-/* Tells the graph which names several nodes of the file have: its own names are unique. */
+/* Records which nodes of the file share a name: names in our graph are unique. */
 static void
 note_shared_names (CleaveOnnxImport *import, const Onnx__GraphProto *graph)
 {
@@ -171,7 +171,8 @@ read_outputs (CleaveOnnxImport *import,
   return TRUE;
 }
 
-/* `path` is NULL if the model is no file. */
+/* Records the files that the graph came from. `path` is NULL if the model was not read from a
+ * file. */
 static void
 note_files (const CleaveOnnxImport *import, const char *path)
 {

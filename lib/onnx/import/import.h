@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* What the files of the importer share.  Over 400 lines: it declares the upgrades of all ops. */
+/* The state and the functions that the files of the ONNX importer share.
+ *
+ * The importer reads a ModelProto into a CleaveGraph: initializers and inputs (inputs.c), then
+ * the nodes (body.c). Each node becomes a CleaveOnnxNode. An upgrade (lib/onnx/upgrade) brings
+ * it to the form of opset 17 and of our op records, or replaces it by simpler nodes; make.c then
+ * folds it or adds it to the graph. If, Loop and Scan are unrolled (if.c, loop.c, scan.c).
+ *
+ * Over 400 lines: it declares the upgrades of all ops. */
 
 #include <cleave/cleave-onnx.h>
 
@@ -10,42 +17,43 @@
 #include "../origin.h"
 #include "../tensor-proto.h"
 
-/* A value of the file.  At least one of the two is there; a constant enters the graph when a node
- * reads it. */
+/* A value of the file. `result`, `constant` or both are set. A constant enters the graph when a
+ * node reads it. */
 typedef struct
 {
-  char *name; /* NULL: an upgrade made it */
+  char *name; /* NULL: an upgrade created the value */
   CleaveResult *result;
   CleaveTensor *constant;
-  gboolean is_half;   /* the file has bytes of it as 4 bits */
-  gboolean is_costly; /* constants alone say what it is, but computing it is too much work */
+  gboolean is_half;   /* its elements have 4 bits in the file and 8 bits here */
+  gboolean is_costly; /* only constants determine it, but computing it exceeds the budget */
 } CleaveOnnxValue;
 
+/* The state of one import. */
 typedef struct
 {
   CleaveGraph *graph;
-  CleaveOnnxOrigin *origin; /* the graph's */
+  CleaveOnnxOrigin *origin; /* owned by the graph */
   CleaveOnnxFolder folder;
   gint64 opset, ir_version;
-  GArray *defaults;          /* CleaveDefault: inputs that have a value in the file */
-  GHashTable *default_index; /* from 1, of each tensor of these */
-  GHashTable *values;        /* CleaveOnnxValue by name, of the innermost scope: borrowed */
-  GPtrArray *outer;          /* such tables, of the scopes around it */
-  GHashTable *infos;   /* Onnx__ValueInfoProto of each name that the model tells the type of */
-  GHashTable *extents; /* gint64 of each dimension of an input that has a name */
+  GArray *defaults;          /* CleaveDefault: inputs with a default value */
+  GHashTable *default_index; /* tensor of a default value -> index in `defaults` + 1 */
+  GHashTable *values;        /* name -> CleaveOnnxValue (borrowed), of the innermost scope */
+  GPtrArray *outer;          /* such tables of the enclosing scopes, outermost first */
+  GHashTable *infos;   /* name -> Onnx__ValueInfoProto, for values whose type the model declares */
+  GHashTable *extents; /* name of an input's dimension -> gint64 */
   const Onnx__GraphProto *whole;
-  GHashTable *read;      /* every name that some node or output reads; NULL: nobody has asked */
-  CleavePool *pool;      /* values and their names */
+  GHashTable *read;      /* names that a node or output reads; NULL: not computed yet */
+  CleavePool *pool;      /* owns values and their names */
   GPtrArray *all_values; /* CleaveOnnxValue */
-  GHashTable *values_of; /* CleaveNode of constants, to its values (CleaveTensor) where asked for */
-  GHashTable *shared;    /* of bodies: TensorProto or Constant node, to its value; NULL: none yet */
-  gsize n_unrolled;      /* nodes that turns of loops have become */
-  struct CleaveOnnxNode *spare; /* one that is done, for the next; NULL: none */
-  double fold_budget;           /* what may still be spent on constants, in steps of kernels */
+  GHashTable *values_of; /* CleaveNode -> its computed values (CleaveTensor) */
+  GHashTable *shared;    /* in bodies: TensorProto or Constant node -> its value; NULL: none */
+  gsize n_unrolled;      /* nodes added so far by iterations of loops */
+  struct CleaveOnnxNode *spare; /* a freed node to reuse; NULL: none */
+  double fold_budget;           /* work that constant folding may still do, in kernel steps */
 } CleaveOnnxImport;
 
-/* An attribute's value, from the file, from a constant operand, or from an upgrade.  Numbers are
- * lists. */
+/* The value of an attribute, from the file, from a constant operand, or from an upgrade. A
+ * single number is a list of length 1. */
 typedef struct
 {
   char *name;
@@ -57,25 +65,25 @@ typedef struct
   CleaveTensor *tensor;
 } CleaveOnnxAttr;
 
-/* A node on its way into the graph.  Upgrades change it. */
+/* A node between the file and the graph. Upgrades modify it. */
 typedef struct CleaveOnnxNode
 {
   CleaveOnnxImport *import;
-  const char *op; /* of the file, or static */
+  const char *op; /* points into the file, or static */
   const char *name;
   const char *doc;     /* NULL: none */
-  GPtrArray *operands; /* CleaveOnnxValue, by ONNX's indices; NULL: absent */
-  GPtrArray *rest;     /* those of them that are operands here, too, once the node is made */
-  GPtrArray *attrs;    /* CleaveOnnxAttr */
-  guint n_results;     /* without trailing results that nobody reads */
-  guint n_declared;    /* with them */
-  GPtrArray *values;   /* CleaveOnnxValue for each result, once the node is done */
+  GPtrArray *operands; /* CleaveOnnxValue, by ONNX operand index; NULL: absent */
+  GPtrArray *rest;  /* operands that are not attributes in our op; set by cleave_onnx_node_make() */
+  GPtrArray *attrs; /* CleaveOnnxAttr */
+  guint n_results;  /* without trailing results that nobody reads */
+  guint n_declared; /* with those */
+  GPtrArray *values; /* CleaveOnnxValue of each result; NULL until the node is made */
 } CleaveOnnxNode;
 
 /* Values */
 
 CleaveOnnxValue *cleave_onnx_value_new (CleaveOnnxImport *import, const char *name);
-/* Takes the tensor. */
+/* Takes ownership of the tensor. */
 CleaveOnnxValue *
 cleave_onnx_value_new_constant (CleaveOnnxImport *import, const char *name, CleaveTensor *constant);
 const CleaveTensorType *cleave_onnx_value_type (const CleaveOnnxValue *value);
@@ -85,35 +93,38 @@ cleave_onnx_value_shape (const CleaveOnnxValue *value)
   return &cleave_onnx_value_type (value)->shape;
 }
 
-/* What the value is if constants alone decide it, also where the graph has the nodes that make it
- * of them; NULL: they do not, or it is too much to work out. */
+/* Returns the value as a tensor if only constants determine it, even if the graph computes it with
+ * nodes. NULL if it depends on an input, or if computing it exceeds the budget. */
 CleaveTensor *cleave_onnx_value_constant (CleaveOnnxImport *import, CleaveOnnxValue *value);
-/* Removes nodes that were worked out and that nothing reads but what had to know their values. */
+/* Removes nodes that nothing reads because the import used their computed values instead. */
 void cleave_onnx_remove_known (CleaveOnnxImport *import);
-/* Gives the graph the inputs that have values in the file, and removes constants of them that no
- * node reads. */
+/* Hands the default values over to the graph; removes their constants that no node reads. */
 void cleave_onnx_keep_defaults (CleaveOnnxImport *import);
-/* Notes that the value of a constant decided a shape or an attribute. */
+/* Notes that a constant decided a shape or an attribute. If it is a default value, the written
+ * file fixes it. */
 void cleave_onnx_fix_default (CleaveOnnxImport *import, const CleaveTensor *constant);
-/* Makes one node of what pieces are written as that ONNX has no node for. */
+/* Merges the nodes that the exporter wrote for one piece, because ONNX has no single node for
+ * it. */
 void cleave_onnx_merge_pieces (CleaveGraph *graph);
-/* The value as a result of the graph. */
+/* Returns the value as a result of the graph; adds a constant if needed. */
 CleaveResult *cleave_onnx_value_result (CleaveOnnxImport *import, CleaveOnnxValue *value);
-/* Binds a name of the file in the innermost scope. */
+/* Defines a value in the innermost scope. Fails if its name is defined there already. */
 gboolean cleave_onnx_bind (CleaveOnnxImport *import, CleaveOnnxValue *value, GError **error);
-/* Binds what a value is under another name. */
+/* Defines a second name for a value. */
 gboolean cleave_onnx_bind_as (CleaveOnnxImport *import,
                               const char *name,
                               const CleaveOnnxValue *value,
                               GError **error);
-/* The value with this name, from the innermost scope that has it; NULL: none has. */
+/* Returns the value with this name from the innermost scope that has it, or NULL. */
 CleaveOnnxValue *cleave_onnx_lookup (CleaveOnnxImport *import, const char *name);
-/* Whether some node or output of the file reads a value of this name. */
+/* Returns whether some node or output of the file reads a value of this name. */
 gboolean cleave_onnx_is_read (CleaveOnnxImport *import, const char *name);
-/* Returns the value that an earlier iteration read from `message`, a TensorProto or a Constant node
- * of a body; NULL if none has.  Reading a tensor takes its bytes out of the message. */
+/* Returns the value that an earlier iteration read from `message`, a TensorProto or a Constant
+ * node of a body; NULL if there is none. A tensor can be read only once: reading moves its bytes
+ * out of the message. */
 CleaveOnnxValue *cleave_onnx_recall (const CleaveOnnxImport *import, gconstpointer message);
-/* Keeps `value` for the next iteration.  Outside bodies messages are read once: it does nothing. */
+/* Keeps `value` for the next iteration. Does nothing outside bodies, where messages are read
+ * once. */
 void cleave_onnx_remember (CleaveOnnxImport *import, gconstpointer message, CleaveOnnxValue *value);
 void cleave_onnx_begin_scope (CleaveOnnxImport *import);
 void cleave_onnx_end_scope (CleaveOnnxImport *import);
@@ -129,11 +140,11 @@ void cleave_onnx_attr_free (CleaveOnnxAttr *attr);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveOnnxAttr, cleave_onnx_attr_free)
 CleaveOnnxAttr *
 cleave_onnx_attr_read (CleaveOnnxImport *import, const Onnx__AttributeProto *proto, GError **error);
-/* The numbers of a constant. */
+/* Makes an attribute from the elements of a constant. */
 CleaveOnnxAttr *cleave_onnx_attr_of_tensor (const char *name, CleaveTensor *tensor);
-/* Whether its whole numbers, if it has any, are doubles, too. */
+/* Returns whether every integer of the attribute is exactly representable as a double. */
 gboolean cleave_onnx_attr_is_exact (const CleaveOnnxAttr *attr);
-/* Stores a value in the field that the op's table describes. */
+/* Stores a value in the field of `attrs` that `attr` describes. */
 gboolean cleave_onnx_attr_store (const CleaveOnnxAttr *value,
                                  const CleaveAttr *attr,
                                  gpointer attrs,
@@ -144,61 +155,62 @@ gboolean cleave_onnx_attr_store (const CleaveOnnxAttr *value,
 CleaveOnnxNode *
 cleave_onnx_node_new (CleaveOnnxImport *import, const char *op, const char *name, guint n_results);
 void cleave_onnx_node_free (CleaveOnnxNode *node);
-/* The one that the import keeps. */
+/* Frees a node that was kept for reuse. */
 void cleave_onnx_node_free_spare (CleaveOnnxNode *node);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveOnnxNode, cleave_onnx_node_free)
 CleaveOnnxAttr *cleave_onnx_node_find (const CleaveOnnxNode *node, const char *attr);
-/* (transfer full) The attribute, taken out of the node. */
+/* (transfer full) Removes the attribute from the node and returns it; NULL if there is none. */
 CleaveOnnxAttr *cleave_onnx_node_take (CleaveOnnxNode *node, const char *attr);
 CleaveOnnxValue *cleave_onnx_node_operand (const CleaveOnnxNode *node, guint index);
 void cleave_onnx_node_set_operand (CleaveOnnxNode *node, guint index, CleaveOnnxValue *value);
-/* Whether the first operands are there; the error says which is not. */
+/* Returns whether the first `n` operands are present; the error names the missing one. */
 gboolean cleave_onnx_node_need (const CleaveOnnxNode *node, guint n, GError **error);
-/* Sets the error, with the node's op and name before it; returns FALSE. */
+/* Sets the error, prefixed with the node's op and name. Returns FALSE. */
 gboolean cleave_onnx_node_fail (const CleaveOnnxNode *node, GError **error, const char *format, ...)
     G_GNUC_PRINTF (3, 4);
-/* The same where a pointer is wanted: returns NULL. */
+/* Does the same and returns NULL. */
 gpointer
 cleave_onnx_node_fail_null (const CleaveOnnxNode *node, GError **error, const char *format, ...)
     G_GNUC_PRINTF (3, 4);
-/* Says which op of which opset there is not. */
+/* Sets the error that the model's opset has no such op, or why the op is not supported. */
 gboolean cleave_onnx_node_fail_op (const CleaveOnnxNode *node, GError **error);
-/* The attribute is not known. */
+/* Sets the error that the attribute is unknown. */
 gboolean
 cleave_onnx_node_fail_attr (const CleaveOnnxNode *node, const CleaveOnnxAttr *attr, GError **error);
-/* Those attributes that are left are not known. */
+/* Fails if the node still has attributes, since those are unknown. */
 gboolean cleave_onnx_node_check_no_attrs (const CleaveOnnxNode *node, GError **error);
-/* Makes the node's values: folds it or adds it to the graph. */
+/* Creates the node's values: folds the node or adds it to the graph. */
 gboolean cleave_onnx_node_make (CleaveOnnxNode *node, GError **error);
 
 /* Folding */
 
-/* Of a file of so many bytes. */
+/* Sets the budget of constant folding, proportional to the size of the model's file. */
 void cleave_onnx_begin_folding (CleaveOnnxImport *import, gsize n_bytes);
-/* Whether so much work may still be done; then it is counted. */
+/* Subtracts `work` from the budget; FALSE if the budget is too small. */
 gboolean cleave_onnx_spend (CleaveOnnxImport *import, double work);
 #define CLEAVE_ONNX_TOO_COSTLY "takes more work than the constants of a file of this size may"
-/* Why a value that must be constant is none: the end of a message. */
+/* Returns why a value that must be constant is not: the end of an error message. */
 const char *cleave_onnx_why_unknown (CleaveOnnxImport *import, const CleaveOnnxValue *value);
-/* Whether all operands (CleaveOnnxValue) are constants; or would be, had they been folded. */
+/* Returns whether all operands (CleaveOnnxValue) are constant; or would be, without a budget. */
 gboolean cleave_onnx_is_constant (const CleaveCall *call, const GPtrArray *operands);
 gboolean cleave_onnx_could_fold (const CleaveCall *call, const GPtrArray *operands);
-/* Computes the node's values, all operands of the call being constants.  They stay empty if that is
- * too much work. */
+/* Computes the node's values from constant operands. Leaves `values` empty if that exceeds the
+ * budget. */
 gboolean cleave_onnx_fold (CleaveOnnxNode *node,
                            const CleaveCall *call,
                            const GPtrArray *operands,
                            GError **error);
 
-/* `value` under another shape, by a node of its own; NULL and the error if it cannot be. */
+/* Adds a Reshape; returns its result, or NULL on error. */
 CleaveOnnxValue *cleave_onnx_node_reshape (CleaveOnnxNode *node,
                                            CleaveOnnxValue *value,
                                            const CleaveShape *shape,
                                            const char *suffix,
                                            GError **error);
 
-/* A step on the way: the one result of `op`, of operands all of which there must be.  NULL and the
- * error if it cannot be, or if an operand is NULL since it could not be.  Takes the attribute. */
+/* Adds a node with one result for an upgrade, and returns the result. All operands must be
+ * present. NULL on error, or if an operand is NULL because an earlier step failed. Takes
+ * ownership of `attr`. */
 CleaveOnnxValue *cleave_onnx_step (CleaveOnnxNode *node,
                                    const char *op,
                                    const char *suffix,
@@ -210,47 +222,47 @@ CleaveOnnxValue *cleave_onnx_step (CleaveOnnxNode *node,
   cleave_onnx_step (node, op, suffix, (CleaveOnnxValue *[]){ __VA_ARGS__ },                        \
                     sizeof ((CleaveOnnxValue *[]){ __VA_ARGS__ }) / sizeof (CleaveOnnxValue *),    \
                     attr, error)
-/* A constant of these bytes. */
+/* Returns a constant with these bytes. */
 CleaveOnnxValue *
 cleave_onnx_constant (CleaveOnnxNode *node, const CleaveTensorType *type, gconstpointer data);
-/* A constant scalar. */
+/* Returns a constant scalar. */
 CleaveOnnxValue *cleave_onnx_real (CleaveOnnxNode *node, CleaveElement element, double number);
 
-/* Every element gets the number. */
+/* Sets every element to the number. */
 void cleave_onnx_fill (CleaveTensor *tensor, double number);
-/* The node's one value; FALSE if it is NULL. */
+/* Sets the only value of the node. Returns FALSE if it is NULL. */
 gboolean cleave_onnx_finish (CleaveOnnxNode *node, CleaveOnnxValue *value);
-/* The same of as many as it has results. */
+/* Sets the values of a node with several results. Returns FALSE if one is NULL. */
 gboolean
 cleave_onnx_finish_all (CleaveOnnxNode *node, CleaveOnnxValue *const *values, guint n_values);
-/* The number of an attribute, which after `take` the node has no more. */
+/* Returns the number of an attribute, or `fallback` if it is absent; `take` also removes it. */
 gint64 cleave_onnx_node_get_int (const CleaveOnnxNode *node, const char *attr, gint64 fallback);
 gint64 cleave_onnx_node_take_int (CleaveOnnxNode *node, const char *attr, gint64 fallback);
 double cleave_onnx_node_take_real (CleaveOnnxNode *node, const char *attr, double fallback);
 
-/* The numbers of an operand that is there; NULL and the error, which calls it `what`, if it is no
- * constant. */
+/* Reads the numbers of an operand. NULL on error if it is not constant; the error calls it
+ * `what`. */
 CleaveOnnxAttr *cleave_onnx_node_read_numbers (CleaveOnnxNode *node,
                                                guint operand,
                                                const char *what,
                                                GError **error);
 
 float *cleave_onnx_attr_dup_floats (const CleaveOnnxAttr *attr);
-/* In place of what is there. */
+/* Replaces or adds a string attribute. */
 void cleave_onnx_node_set_string (CleaveOnnxNode *node, const char *attr, const char *value);
 
-/* NULL: the operand is absent. */
+/* Returns NULL if the operand is absent. */
 const CleaveShape *cleave_onnx_node_operand_shape (const CleaveOnnxNode *node, guint index);
 
 /* The order of nodes */
 
-/* Indices of nodes (guint), each after those that make what it reads; as in the file where that is
- * so. */
+/* Returns indices of nodes (guint) in an order in which each comes after its operands; otherwise
+ * in the order of the file. */
 GArray *cleave_onnx_order (const Onnx__GraphProto *proto);
-/* Whether one of the nodes makes a value of this name. */
+/* Returns whether a node of the graph has a result of this name. */
 gboolean cleave_onnx_is_made (const Onnx__GraphProto *proto, const char *name);
 
-/* The body of a graph, into the innermost scope */
+/* Initializers and nodes of a graph */
 
 static inline gboolean
 cleave_onnx_is_default_domain (const char *domain)
@@ -258,54 +270,54 @@ cleave_onnx_is_default_domain (const char *domain)
   return domain == NULL || *domain == '\0' || g_str_equal (domain, "ai.onnx");
 }
 
-/* Before anything else is asked of the user: no shape helps a model with an op that is not there.
- */
+/* Checks that all ops are supported. Call it before asking the user for shapes, which would not
+ * help a model with an unsupported op. */
 gboolean
 cleave_onnx_check_ops (CleaveOnnxImport *import, const Onnx__GraphProto *proto, GError **error);
 gboolean cleave_onnx_read_initializers (CleaveOnnxImport *import,
                                         const Onnx__GraphProto *proto,
                                         GError **error);
-/* Calls itself for an If, a Loop or a Scan, no deeper than the messages of a file may nest. */
+/* Calls itself for If, Loop and Scan; the depth is bounded by the allowed nesting of messages. */
 gboolean
 cleave_onnx_read_nodes (CleaveOnnxImport *import, const Onnx__GraphProto *proto, GError **error);
 
 /* Graphs within graphs */
 
-/* Makes the values of an If whose operands are read. */
+/* Creates the values of an If whose operands are read. */
 gboolean cleave_onnx_read_if (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error);
-/* The same of a Loop: those of all its turns. */
+/* Does the same for a Loop: unrolls all iterations. */
 gboolean cleave_onnx_read_loop (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error);
-/* The same of a Scan. */
+/* Does the same for a Scan. */
 gboolean cleave_onnx_read_scan (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error);
-/* Counts nodes that turns become; FALSE if they are too many. */
+/* Counts nodes that unrolling adds; FALSE if they are too many. */
 gboolean cleave_onnx_unroll (CleaveOnnxNode *node, gsize n_nodes, GError **error);
-/* The graph that an attribute is; NULL: there is none. */
+/* Returns the graph of an attribute, or NULL. */
 const Onnx__GraphProto *cleave_onnx_find_graph (const Onnx__NodeProto *proto, const char *name);
-/* A value of an outer scope has a name of its own: it is passed on as another. */
+/* Adds an Identity: a value of an outer scope keeps its own name. */
 CleaveOnnxValue *cleave_onnx_pass_on (CleaveOnnxNode *node, CleaveOnnxValue *value, GError **error);
 
-/* Nodes that are not known here */
+/* Nodes of unknown domains */
 
-/* Makes the values of such a node, whose operands are read, by passing it on. */
+/* Creates the values of such a node, as results of a Custom node. */
 gboolean
 cleave_onnx_read_custom (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error);
 
 /* Upgrades */
 
-/* A step by an op of opset 17 that takes the node's attributes, in any form that opset 17 has. NULL
- * and the error if it cannot be, or if its first operand is NULL since it could not be. */
+/* Adds a node of opset 17 that takes over the attributes of `node`; the op may itself need an
+ * upgrade. Returns its result; NULL on error, or if its first operand is NULL. */
 CleaveOnnxValue *cleave_onnx_upgrade_step (CleaveOnnxNode *node,
                                            const char *op,
                                            const char *suffix,
                                            CleaveOnnxValue *const *operands,
                                            guint n_operands,
                                            GError **error);
-/* Whether the importer knows an op that has no record of its own. */
+/* Returns whether the importer supports an op that has no record of its own. */
 gboolean cleave_onnx_upgrade_knows (const char *op);
-/* Brings a node to opset 17 and to the forms that our records have. */
+/* Brings a node to opset 17 and to the form of our op records. */
 gboolean cleave_onnx_upgrade (CleaveOnnxNode *node, GError **error);
 
-/* Of opsets 1 to 11 */
+/* Opsets 1 to 11 */
 
 gboolean cleave_onnx_upgrade_cast_1 (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_dropout_1 (CleaveOnnxNode *node, GError **error);
@@ -316,7 +328,7 @@ gboolean cleave_onnx_upgrade_split_1 (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_tile_1 (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_upsample_1 (CleaveOnnxNode *node, GError **error);
 
-/* Of experimental ops of opset 1 */
+/* Experimental ops of opset 1 */
 
 gboolean cleave_onnx_upgrade_affine (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_crop (CleaveOnnxNode *node, GError **error);
@@ -326,9 +338,9 @@ gboolean cleave_onnx_upgrade_parametric_softplus (CleaveOnnxNode *node, GError *
 gboolean cleave_onnx_upgrade_scale (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_scaled_tanh (CleaveOnnxNode *node, GError **error);
 
-/* Of opsets 18 to 26 */
+/* Opsets 18 to 26 */
 
-/* Axes (gint64) counted from 0; NULL and the error if they do not fit.  Without a list: all. */
+/* Returns axes (gint64), counted from 0; all axes if `list` is NULL. NULL on error. */
 GArray *cleave_onnx_find_axes (CleaveOnnxNode *node,
                                const CleaveOnnxAttr *list,
                                guint rank,
@@ -347,7 +359,7 @@ gboolean cleave_onnx_upgrade_tensor_scatter (CleaveOnnxNode *node, GError **erro
 gboolean cleave_onnx_upgrade_reduce (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_split (CleaveOnnxNode *node, GError **error);
 
-/* Of ops that others say */
+/* Ops that are composed of other ops */
 gboolean cleave_onnx_upgrade_mish (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_swish (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_gelu (CleaveOnnxNode *node, GError **error);
@@ -365,37 +377,37 @@ CleaveOnnxValue *cleave_onnx_rms_norm (CleaveOnnxNode *node,
                                        double epsilon,
                                        GError **error);
 
-/* Of com.microsoft: whether the op is read as what it means. */
+/* Ops of com.microsoft that are composed of standard ops */
 gboolean cleave_onnx_is_contrib (const char *domain, const char *op);
 gboolean cleave_onnx_upgrade_contrib (CleaveOnnxNode *node, GError **error);
 
-/* Of windows */
+/* Ops with windows */
 gboolean cleave_onnx_upgrade_conv (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_deform_conv (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_qlinear_conv (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_pool (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_conv_transpose (CleaveOnnxNode *node, GError **error);
 
-/* Of Resize (11: from that opset on) and of regions */
+/* Resize (11: from that opset on) and regions */
 gboolean cleave_onnx_upgrade_resize (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_resize_11 (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_upsample (CleaveOnnxNode *node, GError **error);
 
 gboolean cleave_onnx_upgrade_roi_align (CleaveOnnxNode *node, GError **error);
 
-/* Of text */
+/* Text */
 gboolean cleave_onnx_upgrade_tfidf (CleaveOnnxNode *node, GError **error);
 
-/* Of forms of norms; the first calls the upgrade for training. */
+/* Forms of normalizations; the first one calls the upgrade for training. */
 gboolean cleave_onnx_upgrade_batch_norm_forms (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_layer_norm (CleaveOnnxNode *node, GError **error);
 
-/* Of training */
+/* Training */
 gboolean cleave_onnx_upgrade_batch_norm (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_nll_loss (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_softmax_loss (CleaveOnnxNode *node, GError **error);
 
-/* Of what has a shape that depends on values */
+/* Ops whose result's shape depends on values */
 gboolean cleave_onnx_upgrade_compress (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_nms (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_non_zero (CleaveOnnxNode *node, GError **error);
@@ -403,36 +415,36 @@ gboolean cleave_onnx_upgrade_unique (CleaveOnnxNode *node, GError **error);
 
 /* The graph's inputs */
 
-/* Inputs and outputs are looked up one by one. */
+/* Most inputs, and most outputs, of a graph: they are searched linearly. */
 #define CLEAVE_ONNX_MAX_BORDER 4096
 
-/* Whether it is there, UTF-8, and not too long; the error says of `what`. */
+/* Checks that a name is present, valid UTF-8 and not too long; the error calls it `what`. */
 gboolean cleave_onnx_check_name (const char *name, const char *what, GError **error);
 gboolean cleave_onnx_read_inputs (CleaveOnnxImport *import,
                                   const Onnx__GraphProto *proto,
                                   const CleaveOnnxOptions *options,
                                   GError **error);
 
-/* The type of a value inside the graph; free dimensions that have the name of an input's have its
- * extent. */
+/* Reads the declared type of an inner value. A free dimension that is named like an input's
+ * takes that extent. */
 gboolean cleave_onnx_value_info_type (CleaveOnnxImport *import,
                                       const Onnx__ValueInfoProto *info,
                                       CleaveTensorType *type,
                                       GError **error);
-/* The name of dimension `d` of an input, below CLEAVE_MAX_RANK; NULL: it has none. */
+/* Returns the name of dimension `d` of an input, or NULL; `d` is below CLEAVE_MAX_RANK. */
 const char *cleave_onnx_dim_name (const Onnx__ValueInfoProto *info, guint d);
-/* Keeps the extents of an input's dimensions that have a name. */
+/* Records the extents of an input's named dimensions. */
 void cleave_onnx_keep_extents (CleaveOnnxImport *import,
                                const Onnx__ValueInfoProto *info,
                                const CleaveShape *shape);
-/* "N,3,?,W", if a dimension is free; else NULL. */
+/* Returns the shape as text, such as "N,3,?,W", if a dimension is free; else NULL. */
 char *cleave_onnx_free_shape (const Onnx__ValueInfoProto *info);
 gboolean cleave_onnx_input_type (const CleaveOnnxImport *import,
                                  const Onnx__ValueInfoProto *info,
                                  const CleaveShape *given,
                                  CleaveTensorType *type,
                                  GError **error);
-/* Checks the element type that the model declares for an output; another shape is a warning. */
+/* Checks the declared element type of an output. A different declared shape is only a warning. */
 gboolean cleave_onnx_check_output (CleaveOnnxImport *import,
                                    const Onnx__ValueInfoProto *info,
                                    const CleaveTensorType *type,

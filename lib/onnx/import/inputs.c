@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The graph's inputs: which they are, and what the caller says of their shapes and values. */
+/* Adds the graph's inputs, with the shapes and values that the caller gives. */
 
 #include "import.h"
 
@@ -10,9 +10,9 @@
 #include "../../ir/graph-private.h"
 #include <cleave/cleave-languages.h>
 
-/* Names are put into others, and into messages. */
+/* Bytes; names become parts of other names and of messages. */
 #define MAX_NAME 65536
-/* Key of metadata: the shape that the model left free. */
+/* Prefix of a metadata key: the shape of an input with its free dimensions. */
 #define FREE_SHAPE "cleave.free-shape."
 
 gboolean
@@ -28,7 +28,7 @@ cleave_onnx_check_name (const char *name, const char *what, GError **error)
   return TRUE;
 }
 
-/* The names of the inputs' dimensions. */
+/* Lists the names of the inputs' dimensions, NULL-terminated. */
 static GPtrArray *
 list_dims (const GPtrArray *inputs)
 {
@@ -48,7 +48,8 @@ list_dims (const GPtrArray *inputs)
 
 /* Inputs with a default value */
 
-/* Before IR version 4 every initializer had to be among the inputs, and none could be replaced. */
+/* Before IR version 4 every initializer had to be listed as an input, and could not be
+ * overridden. */
 #define FIRST_IR_OF_DEFAULTS 4
 
 static void
@@ -69,7 +70,8 @@ add_default (CleaveOnnxImport *import,
   g_hash_table_insert (import->default_index, tensor, GUINT_TO_POINTER (import->defaults->len));
 }
 
-/* Whether the initializer of an input is its default value: it has the input's type. */
+/* Returns whether an input's initializer is its default value: the IR version allows it and the
+ * type matches. */
 static gboolean
 is_default (const CleaveOnnxImport *import,
             const Onnx__ValueInfoProto *info,
@@ -83,8 +85,8 @@ is_default (const CleaveOnnxImport *import,
          type.element == cleave_tensor_get_type (value->constant)->element;
 }
 
-/* Whether the caller gives an input a value.  A number is for the dimension of the name, if there
- * is one. */
+/* Returns whether the caller gives an input a value. A number belongs to the dimension of that
+ * name if there is one. */
 static gboolean
 has_given (const CleaveOnnxOptions *options, const char *name, const GPtrArray *dims)
 {
@@ -98,8 +100,8 @@ has_given (const CleaveOnnxOptions *options, const char *name, const GPtrArray *
   return FALSE;
 }
 
-/* Adds the default value as a constant of the graph that the import does not compute with: to it,
- * the value is one that a node makes. */
+/* Records a default value. Its constant enters the graph, but the import does not fold with it:
+ * the caller of the written file may override it. */
 static void
 make_default (CleaveOnnxImport *import, CleaveOnnxValue *value)
 {
@@ -138,8 +140,8 @@ cleave_onnx_keep_defaults (CleaveOnnxImport *import)
   cleave_graph_set_defaults (import->graph, g_steal_pointer (&import->defaults));
 }
 
-/* Lists the inputs that the graph gets.  One that has an initializer is a constant, unless the
- * caller gives it another value. */
+/* Lists the inputs of the graph. An input with an initializer is a constant, unless the caller
+ * gives it another value. */
 static GPtrArray *
 list_inputs (CleaveOnnxImport *import,
              const Onnx__GraphProto *proto,
@@ -182,8 +184,8 @@ typedef struct
   CleaveTensor *value;      /* or NULL */
 } Given;
 
-/* The input that something (`what`) is given for; NULL and the error if there is none or it has
- * something already. */
+/* Returns the entry of the input that `what` is given for. NULL on error: no such input, or it
+ * already has an entry. */
 static Given *
 find_given (
     const char *name, const char *what, const GPtrArray *inputs, Given *given, GError **error)
@@ -243,7 +245,7 @@ fail_dim (const char *name, const GPtrArray *names, GError **error)
                       nearest);
 }
 
-/* An input of one whole number, with this value; NULL: there is no such input of that name. */
+/* Makes a value for an input of one integer. NULL if no such input has this name. */
 static CleaveTensor *
 make_number (const CleaveOnnxImport *import, const GPtrArray *inputs, const CleaveOnnxDim *dim)
 {
@@ -252,7 +254,7 @@ make_number (const CleaveOnnxImport *import, const GPtrArray *inputs, const Clea
       const Onnx__ValueInfoProto *info = inputs->pdata[i];
       CleaveTensorType type;
 
-      /* The first bytes are the number, on the little-endian machines that there are. */
+      /* Little-endian only: the first bytes of the int64 are the number in any integer type. */
       if (g_str_equal (info->name, dim->name) &&
           cleave_onnx_input_type (import, info, NULL, &type, NULL) &&
           cleave_shape_n_elements (&type.shape) == 1 && !cleave_element_is_float (type.element))
@@ -311,7 +313,7 @@ keep_dims (CleaveOnnxImport *import,
   return TRUE;
 }
 
-/* An input whose value is given is a constant. */
+/* Defines an input with a given value as a constant. */
 static gboolean
 bind_value (CleaveOnnxImport *import,
             const Onnx__ValueInfoProto *info,

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Loop: as many turns as constants alone say. */
+/* Reads Loop: unrolls it. Its number of iterations and its conditions must be constant. */
 
 #include "turns.h"
 
-/* What a body reads before what is carried from turn to turn: the turn's number, a condition. */
+/* Body inputs before the states: iteration number and condition. */
 #define N_FIXED 2
 
-/* The one element of a value; absent: `fallback`. */
+/* Reads a constant of one element; `fallback` if the operand is absent. */
 static gboolean
 read_constant (const CleaveOnnxTurns *loop,
                CleaveOnnxValue *value,
@@ -37,7 +37,8 @@ read_constant (const CleaveOnnxTurns *loop,
   return TRUE;
 }
 
-/* The number of the turn, a condition that holds, and what the turn before left. */
+/* Defines the body's inputs: the iteration number, TRUE as the condition, and the current
+ * states. */
 static gboolean
 bind_inputs (const CleaveOnnxTurns *loop, gint64 turn, GError **error)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* From a node of the file, brought to the form of our record, to a call of our op: folded, or added
- * to the graph. */
+/* Turns an upgraded node into a call of our op, and folds it or adds it to the graph. */
 
 #include "import.h"
 
@@ -10,12 +9,12 @@
 
 #include <string.h>
 
-/* Attributes that became operands */
+/* Attributes that became operands in a later opset */
 
 static const struct
 {
   const char *op, *attr;
-  gint64 until; /* the first opset with an operand */
+  gint64 until; /* first opset in which it is an operand */
 } moved[] = {
   { "Clip", "min", 11 },           { "Clip", "max", 11 },       { "Slice", "starts", 10 },
   { "Slice", "ends", 10 },         { "Slice", "axes", 10 },     { "Pad", "pads", 11 },
@@ -38,9 +37,9 @@ typedef struct
 {
   CleaveCall call;
   gpointer attrs;
-  GPtrArray *operands; /* the node's `rest` */
-  GPtrArray *constants; /* attribute, value, attribute, value …: names of those that are; or NULL */
-  CleaveTensorType *types; /* of the operands, then of the results */
+  GPtrArray *operands;     /* borrowed: `rest` of the node */
+  GPtrArray *constants;    /* attribute, value, attribute, value …: names of constant operands */
+  CleaveTensorType *types; /* of the operands, then of the results; `few` or allocated */
   CleaveTensorType few[4];
 } Made;
 
@@ -56,7 +55,7 @@ made_clear (Made *made)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Made, made_clear)
 
-/* Whether ONNX has the attribute as a constant operand, and which. */
+/* Returns whether the ONNX operand with this index is the attribute. */
 static gboolean
 is_operand (const CleaveAttr *attr, guint index)
 {
@@ -127,7 +126,7 @@ store_operand (const CleaveOnnxNode *node,
   return cleave_onnx_attr_store (value, attr, made->attrs, error) || prefix_node (node, error);
 }
 
-/* Each operand becomes an attribute, where the table says so, or stays one. */
+/* Stores operands that our op has as attributes; lists the others in made->operands. */
 static gboolean
 sort_operands (const CleaveOnnxNode *node, Made *made, GError **error)
 {
@@ -218,7 +217,8 @@ add (CleaveOnnxNode *node, const Made *made, GError **error)
   return TRUE;
 }
 
-/* Floats as they are, rather than made of what weights are stored as. */
+/* Returns whether the weights are floats in the file, rather than dequantized or upcast by a
+ * node. */
 static gboolean
 has_plain_weights (const Made *made)
 {

@@ -141,7 +141,7 @@ cleave_onnx_node_new (CleaveOnnxImport *import, const char *op, const char *name
   return node;
 }
 
-/* The next one takes its lists: they are a good part of what a node costs. */
+/* Keeps the node for reuse: allocating its lists is a large part of the cost of a node. */
 void
 cleave_onnx_node_free (CleaveOnnxNode *node)
 {
@@ -227,7 +227,7 @@ static void G_GNUC_PRINTF (3, 0)
 {
   g_autofree char *message = g_strdup_vprintf (format, args);
 
-  if (error == NULL || *error == NULL) /* the first counts */
+  if (error == NULL || *error == NULL) /* keep the first error */
     cleave_fail (error, CLEAVE_ERROR_MODEL, "%s '%s': %s", node->op, node->name, message);
 }
 
@@ -253,7 +253,7 @@ cleave_onnx_node_fail_null (const CleaveOnnxNode *node, GError **error, const ch
   return NULL;
 }
 
-/* Ops that no graph of static tensors can hold, and why. */
+/* Ops that cannot be part of a graph of static tensors, and why. */
 static const struct
 {
   const char *why;

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The order in which the nodes of a file can be read.  ONNX asks for them sorted, and other systems
- * do not, so there are files in which a node stands before what it reads. */
+/* Sorts the nodes of a file. ONNX requires topological order, but some exporters do not keep it. */
 
 #include "import.h"
 
 typedef struct
 {
-  GHashTable *makers; /* of each value the first node that makes it, plus 1 */
-  GArray *reads;      /* guint: makers of what the nodes read */
-  GArray *begins;     /* guint: where in `reads` those of each node begin; one more at the end */
+  GHashTable *makers; /* value name -> first node that computes it + 1 */
+  GArray *reads;      /* guint: nodes that compute operands, grouped by reading node */
+  GArray *begins;     /* guint: start of each node's group in `reads`; one more at the end */
   GArray *stack;      /* Visit */
 } Reads;
 
@@ -47,7 +46,7 @@ add_read (Reads *reads, const char *name)
     g_array_append_val (reads->reads, maker);
 }
 
-/* What a node reads itself, and what the graphs within it read. */
+/* Lists the operands of a node, including those that its inner graphs read. */
 static void
 add_reads (Reads *reads, const Onnx__NodeProto *node)
 {
@@ -87,8 +86,8 @@ index_reads (Reads *reads, const Onnx__GraphProto *proto)
     }
 }
 
-/* A node after the makers of all it reads.  One that is being visited already closes a cycle, which
- * whoever reads the nodes then finds. */
+/* Appends a node after the nodes that it depends on. Ignores a dependency cycle: reading the
+ * nodes reports it as an undefined operand. */
 static void
 visit (Reads *reads, guint node, gboolean *seen, GArray *order)
 {

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Pieces for which ONNX has no node of their own are written as several: these become one again, so
- * that a graph takes the same memory when it is read.
+/* Merges the nodes that the exporter writes for one piece if ONNX has no single node for it, so
+ * that the graph takes as much memory as the exported one.
  *
- *   a ─┐
- *   b ─┴ Concat ─┐
- *   c ─┐         │                     one Assemble
- *   d ─┴ Concat ─┴ Concat
+ *    a ─┐
+ *    b ─┴ Concat ─┐
+ *    c ─┐         │                     one Assemble
+ *    d ─┴ Concat ─┴ Concat
  *
- *   x ── Resize ── Slice               a Resize that computes the part alone
+ *    x ── Resize ── Slice               a Resize that computes only the slice
  *
- *   x ── MatMul ── MatMul              a Resize that computes the part alone, as the last one says
+ *    x ── MatMul ── MatMul              a Resize of the part (see doc string)
  *
- *   input ── Reshape, to its own shape the input
- */
+ *    input ── Reshape to its own shape  the input */
 
 #include "import.h"
 
@@ -34,11 +33,11 @@ typedef struct
 {
   CleaveGraph *graph;
   const CleaveOp *assemble;
-  GArray *stack;       /* Part: to be looked at, the last first */
-  GArray *parts;       /* Part: of the join at hand */
-  GPtrArray *inner;    /* CleaveNode: that it takes in */
-  GHashTable *by;      /* CleaveNode: what a node becomes; NULL: it is taken in */
-  GHashTable *weights; /* CleaveNode: constants that such nodes read */
+  GArray *stack;       /* Part: still to visit, the last one first */
+  GArray *parts;       /* Part: of the current join */
+  GPtrArray *inner;    /* CleaveNode: joins that the current one absorbs */
+  GHashTable *by;      /* CleaveNode -> its replacement; NULL: it is absorbed */
+  GHashTable *weights; /* CleaveNode: constants that absorbed nodes read */
 } Merging;
 
 static void
@@ -56,7 +55,7 @@ is_join (const CleaveNode *node)
   return (node->op->flags & CLEAVE_OP_JOIN) != 0 && node->n_results == 1;
 }
 
-/* Whether the value is there for a node alone, and was named after it when that was written. */
+/* Returns whether only one node reads the value and the exporter named it as a part of `outer`. */
 static gboolean
 is_part_of (const CleaveNode *outer, const CleaveResult *value)
 {
@@ -79,7 +78,7 @@ push_operands (Merging *merging, const CleaveNode *node, const CleaveRange *plac
     }
 }
 
-/* FALSE: it takes nothing in. */
+/* Lists the parts of a join and of the joins that it absorbs. FALSE if it absorbs none. */
 static gboolean
 list_parts (Merging *merging, const CleaveNode *node)
 {
@@ -139,7 +138,7 @@ merge_join (Merging *merging, CleaveNode *node)
 
 /* Parts */
 
-/* Whether an attribute of our own has a value that says something. */
+/* Returns whether an attribute that ONNX does not have differs from its default. */
 static gboolean
 is_ours (const CleaveOp *op, gconstpointer attrs)
 {
@@ -149,7 +148,7 @@ is_ours (const CleaveOp *op, gconstpointer attrs)
   return FALSE;
 }
 
-/* Whether all that the node does is to take a box out of its operand; which, to `range`. */
+/* Returns whether the node only takes a box out of its operand; sets `range` to the box. */
 static gboolean
 takes_box (const CleaveNode *node, CleaveRange *range)
 {
@@ -199,7 +198,8 @@ add_part (const Merging *merging, const CleaveNode *node, CleaveChunk *chunk)
                                    chunk->results, 1, g_steal_pointer (&chunk->attrs));
 }
 
-/* A node that only one part is read of, if the part is one that ONNX has no node for. */
+/* Merges a node and the Slice that is its only reader if our op can compute that part directly
+ * but ONNX cannot. */
 static void
 merge_part (Merging *merging, CleaveNode *slice)
 {
@@ -232,7 +232,7 @@ merge_part (Merging *merging, CleaveNode *slice)
 
 /* Parts of a Resize */
 
-/* The operand of a product with weights, or of a Gather, that is no constant. */
+/* Returns the operand of a matrix product or Gather that is not constant, or NULL. */
 static CleaveResult *
 find_resized (const CleaveNode *node)
 {
@@ -298,7 +298,7 @@ merge_resize (Merging *merging, CleaveNode *node)
     }
 }
 
-/* Inputs whose shapes were left to the run */
+/* Inputs whose shapes the exporter hid */
 
 static void
 merge_input (Merging *merging, CleaveNode *node)
@@ -314,7 +314,7 @@ merge_input (Merging *merging, CleaveNode *node)
   g_hash_table_insert (merging->by, node, NULL);
 }
 
-/* What was made comes where that was which it stands for. */
+/* Moves each replacement to the position of the node that it replaces; removes replaced nodes. */
 static void
 arrange (const Merging *merging, const CleaveNode *last)
 {

@@ -2,7 +2,7 @@
 
 #include "import.h"
 
-/* Every name that a node or an output reads, in the graph or in one within it. */
+/* Collects every name that a node or an output reads, also in inner graphs. */
 static GHashTable *
 index_reads (const Onnx__GraphProto *whole)
 {

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Scan: a turn for each part of its operands along their axes, whose extents are known.
+/* Reads Scan: unrolls one iteration per index of the scanned axes, whose extents are known.
  *
- * Before opset 9 all operands have a first dimension of batches, and what is scanned lies along the
- * second: each batch is a scan of its own. */
+ * Before opset 9 all operands have a leading batch dimension and are scanned along dimension 1;
+ * each batch is then a scan of its own. */
 
 #include "turns.h"
 
 typedef struct
 {
-  CleaveOnnxTurns turns; /* the first, so that it can be told from there */
+  CleaveOnnxTurns turns; /* first member: bind_inputs() casts it back to Scan */
   guint n_scanned;
   gint64 extent;
-  GArray *axes, *directions;             /* gint64, of what is scanned */
-  GArray *given_axes, *given_directions; /* likewise of what turns give */
+  GArray *axes, *directions;             /* gint64, of the scanned operands */
+  GArray *given_axes, *given_directions; /* gint64, of the scan outputs */
 } Scan;
 
 static void
@@ -28,7 +28,7 @@ scan_clear (Scan *scan)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Scan, scan_clear)
 
-/* An attribute that is a list of `n`, or absent: zeros. */
+/* Reads an attribute that is a list of `n` integers; zeros if it is absent. */
 static gboolean
 read_list (const Scan *scan,
            const Onnx__NodeProto *proto,
@@ -61,7 +61,7 @@ find_number (const Onnx__NodeProto *proto, const char *name)
   return 0;
 }
 
-/* Axes are counted from 0 then. */
+/* Checks the scanned operands and counts their axes from 0. */
 static gboolean
 check_scanned (Scan *scan, GError **error)
 {
@@ -88,7 +88,7 @@ check_scanned (Scan *scan, GError **error)
   return TRUE;
 }
 
-/* The part of a value at one index of an axis, without that dimension. */
+/* Returns the slice of a value at one index of an axis, without that dimension. */
 static CleaveOnnxValue *
 take_index (CleaveOnnxNode *node, CleaveOnnxValue *value, gint64 axis, gint64 at, GError **error)
 {
@@ -105,7 +105,8 @@ take_index (CleaveOnnxNode *node, CleaveOnnxValue *value, gint64 axis, gint64 at
   return cleave_onnx_node_reshape (node, value, &shape, ".shaped", error);
 }
 
-/* Zeros in place of a part: where there is none, a turn that only shows types reads them. */
+/* Returns zeros of a slice's shape. With no elements to scan, an iteration is read only for its
+ * types. */
 static CleaveOnnxValue *
 make_part (CleaveOnnxNode *node, const CleaveOnnxValue *value, gint64 axis, GError **error)
 {
@@ -119,7 +120,7 @@ make_part (CleaveOnnxNode *node, const CleaveOnnxValue *value, gint64 axis, GErr
                            cleave_onnx_constant (node, &dims, shape.dim));
 }
 
-/* The part of an operand that a turn reads. */
+/* Returns the slice of an operand that an iteration reads. */
 static CleaveOnnxValue *
 take_part (const Scan *scan, guint index, gint64 turn, GError **error)
 {
@@ -152,7 +153,7 @@ bind_inputs (const CleaveOnnxTurns *turns, gint64 turn, GError **error)
   return TRUE;
 }
 
-/* What is scanned, and how what turns give is put together. */
+/* Reads axes and directions of the scanned operands and of the scan outputs. */
 static gboolean
 read_attrs (Scan *scan, const Onnx__NodeProto *proto, GError **error)
 {
@@ -166,7 +167,7 @@ read_attrs (Scan *scan, const Onnx__NodeProto *proto, GError **error)
          read_list (scan, proto, "scan_output_directions", n_given, &scan->given_directions, error);
 }
 
-/* The scan of the node's operands, which are states and then what is scanned. */
+/* Unrolls the scan. The operands are the initial states, then the scanned operands. */
 static gboolean
 scan_operands (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error)
 {
@@ -188,9 +189,9 @@ scan_operands (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **erro
                                  (const gint64 *) (gpointer) scan.given_directions->data, error);
 }
 
-/* Opset 8 */
+/* Opset 8: batches */
 
-/* The number of batches; -1 and the error if operands do not have the same. */
+/* Returns the number of batches. -1 on error if the operands differ. */
 static gint64
 count_batches (const CleaveOnnxNode *node, GError **error)
 {
@@ -212,7 +213,7 @@ count_batches (const CleaveOnnxNode *node, GError **error)
   return n < 1 ? -1 : n;
 }
 
-/* The values of all batches, each a value for each result, joined along the first dimension. */
+/* Stacks the results of all batches along a new first dimension. */
 static gboolean
 join_batches (CleaveOnnxNode *node, GPtrArray *const *batches, guint n_batches, GError **error)
 {

@@ -2,8 +2,8 @@
 
 #include "import.h"
 
-/* Types of the graph's inputs: what the file says, with its free dimensions fixed by the caller;
- * and whether its outputs are what it declares. */
+/* Types of the graph's inputs, with the free dimensions that the caller fixes; and the check of
+ * declared output types. */
 
 static const Onnx__TensorShapeProto *
 find_shape (const Onnx__ValueInfoProto *info)
@@ -22,7 +22,7 @@ is_fixed (const Onnx__TensorShapeProto__Dimension *dim)
          dim->dim_value >= 0;
 }
 
-/* "Nx3xHxW", with "?" for a free dimension that has no name. */
+/* Returns, for example, "Nx3xHxW"; "?" stands for a free dimension without a name. */
 static char *
 shape_to_string (const Onnx__TensorShapeProto *shape, const char *between)
 {
@@ -68,7 +68,7 @@ check_given (const Onnx__ValueInfoProto *info, const CleaveShape *given, GError 
 
   if (shape == NULL)
     return TRUE;
-  /* Of extents that the model fixes the ops say whether they may be others. */
+  /* Extents may differ from the model's: the ops check whether they allow that. */
   if (shape->n_dim == given->rank)
     return TRUE;
   wanted = shape_to_string (shape, "x");
@@ -91,14 +91,14 @@ find_extent (const CleaveOnnxImport *import,
   return known != NULL || is_fixed (dim);
 }
 
-/* A usual extent of a free dimension, for a message: a batch of one, an image, a sequence. */
+/* Returns a typical extent of a free dimension for a message: batch 1, image 224, sequence 128. */
 static gint64
 make_extent (gsize rank, gsize d)
 {
   return d == 0 ? 1 : rank >= 4 && d >= rank - 2 ? 224 : 128;
 }
 
-/* What could be given, whole and by the names of dimensions: " (give its shape, …)". */
+/* Suggests what to give, as a whole shape and by names of dimensions: " (give its shape, …)". */
 static char *
 suggest_shape (const CleaveOnnxImport *import, const Onnx__TensorShapeProto *proto)
 {
@@ -215,9 +215,10 @@ cleave_onnx_value_info_type (CleaveOnnxImport *import,
          cleave_tensor_type_check (type, error);
 }
 
-/* Whether the declared shape of an output fits the inferred one.  Where the caller gives shapes,
- * declared extents may be those of other inputs.  Some exporters write 0 for an extent that they do
- * not know.  People give exporters the names of dimensions, and nobody checks their number. */
+/* Returns whether the declared shape of an output fits the inferred one. Declared extents do not
+ * count if the caller gives shapes: they may hold for other inputs. Some exporters write 0 for
+ * an unknown extent. A different rank is accepted if a dimension is free, since users choose
+ * those names and nothing checks their number. */
 static gboolean
 fits_declared (const Onnx__TensorShapeProto *shape,
                const CleaveShape *inferred,

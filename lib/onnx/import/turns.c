@@ -4,7 +4,7 @@
 
 #include "../../ir/graph-private.h"
 
-/* Nodes that all loops of a model may become; a graph of so many loads in about a second. */
+/* Nodes that unrolling may add to a model; a graph of this size loads in about a second. */
 #define MAX_NODES 200000
 
 void
@@ -66,7 +66,7 @@ cleave_onnx_turns_init (CleaveOnnxTurns *turns,
   return TRUE;
 }
 
-/* Turns */
+/* Iterations */
 
 gboolean
 cleave_onnx_unroll (CleaveOnnxNode *node, gsize n_nodes, GError **error)
@@ -118,7 +118,8 @@ take_outputs (CleaveOnnxTurns *turns, gboolean *goes_on, GError **error)
   return TRUE;
 }
 
-/* The inputs have a scope of their own: what a node made is told from what is passed on. */
+/* Reads one iteration. Its inputs have an outer scope of their own, which tells states that a
+ * node computed from those that are passed through. */
 static gboolean
 take_turn (CleaveOnnxTurns *turns, gint64 turn, gboolean *goes_on, GError **error)
 {
@@ -136,9 +137,10 @@ take_turn (CleaveOnnxTurns *turns, gint64 turn, gboolean *goes_on, GError **erro
   return good;
 }
 
-/* No turn */
+/* No iteration */
 
-/* Removes the nodes after `last` that nothing reads, except constants: outer values have those. */
+/* Removes the nodes after `last` that nothing reads, except constants, which outer values refer
+ * to. */
 static void
 remove_unread (CleaveOnnxImport *import, const CleaveNode *last)
 {
@@ -154,7 +156,7 @@ remove_unread (CleaveOnnxImport *import, const CleaveNode *last)
     }
 }
 
-/* Takes a turn to see the types of what it gives, and forgets it. */
+/* Reads one iteration for the types of its outputs, then removes its nodes. */
 static gboolean
 try_turn (CleaveOnnxTurns *turns, GError **error)
 {
@@ -164,7 +166,7 @@ try_turn (CleaveOnnxTurns *turns, GError **error)
   __typeof__ (turns->judge) judge = turns->judge;
   gboolean goes_on, good;
 
-  turns->judge = NULL; /* whether another one would follow may depend on values */
+  turns->judge = NULL; /* whether another iteration would follow may depend on values */
   good = take_turn (turns, 0, &goes_on, error);
   turns->judge = judge;
   for (guint i = 0; good && i < turns->stacked->len; i++)
@@ -184,8 +186,8 @@ try_turn (CleaveOnnxTurns *turns, GError **error)
   return good;
 }
 
-/* Without a turn, what a turn would give has the declared types; if one is not declared, those that
- * the body infers. */
+/* Finds the types of scan outputs when there is no iteration: the declared types, or, if one is
+ * not declared, those that the body infers. */
 static gboolean
 find_empty (CleaveOnnxTurns *turns, GError **error)
 {
@@ -220,7 +222,7 @@ cleave_onnx_take_turns (CleaveOnnxTurns *turns, gint64 n_turns, GError **error)
 
 /* Results */
 
-/* What a turn gave, with a dimension more. */
+/* Adds the dimension of an iteration to a scan output. */
 static CleaveOnnxValue *
 add_dimension (CleaveOnnxNode *node, CleaveOnnxValue *value, gint64 axis, GError **error)
 {
@@ -240,7 +242,7 @@ add_dimension (CleaveOnnxNode *node, CleaveOnnxValue *value, gint64 axis, GError
   return cleave_onnx_node_reshape (node, value, &row, ".turn", error);
 }
 
-/* What no turns give: nothing along the axis. */
+/* Returns the scan output of no iterations: extent 0 along the axis. */
 static CleaveOnnxValue *
 make_empty (CleaveOnnxNode *node, const CleaveTensorType *turn, gint64 axis, GError **error)
 {
@@ -256,7 +258,7 @@ make_empty (CleaveOnnxNode *node, const CleaveTensorType *turn, gint64 axis, GEr
   return cleave_onnx_value_new_constant (node->import, NULL, cleave_tensor_new (&type, NULL));
 }
 
-/* One after the other along the axis. */
+/* Concatenates a scan output of all iterations along the axis. */
 static CleaveOnnxValue *
 stack (const CleaveOnnxTurns *turns, guint index, gint64 axis, gboolean backwards, GError **error)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Turns of a body: what Loop and Scan share.  A graph runs once, from its inputs to its outputs, so
- * turns become part of it, each with nodes of its own. */
+/* Unrolls the body of a Loop or a Scan: each iteration becomes nodes of the graph, since a
+ * Cleave graph has no control flow. The caller fills in the first fields and calls init, take
+ * and give, in this order. */
 
 #include "import.h"
 
@@ -10,37 +11,37 @@ typedef struct CleaveOnnxTurns
 {
   CleaveOnnxNode *node;
   const Onnx__GraphProto *body;
-  guint n_first; /* results of the body before those that it carries */
+  guint n_first; /* outputs of the body before the states: the condition of a Loop */
   guint n_states;
-  /* Binds what the body reads. */
+  /* Defines the body's inputs for an iteration. */
   gboolean (*bind) (const struct CleaveOnnxTurns *turns, gint64 turn, GError **error);
-  /* Tells whether another turn follows, of the body's first result.  NULL: it does. */
+  /* Sets `goes_on` from the body's first output: whether another iteration follows. NULL: it
+   * does. */
   gboolean (*judge) (const struct CleaveOnnxTurns *turns,
                      CleaveOnnxValue *first,
                      gboolean *goes_on,
                      GError **error);
 
-  GPtrArray *states;  /* CleaveOnnxValue: what the next turn reads, or the turns give */
-  GPtrArray *stacked; /* GPtrArray of CleaveOnnxValue: what each turn gives */
-  GArray *empty;      /* CleaveTensorType: what a turn would give, if none is taken; or NULL */
-  gboolean *is_own;   /* of each state: whether a node of the last turn made it */
+  GPtrArray *states;  /* CleaveOnnxValue: current states; at the end the final ones */
+  GPtrArray *stacked; /* per scan output a GPtrArray of CleaveOnnxValue, one per iteration */
+  GArray *empty;      /* CleaveTensorType of each scan output if there is no iteration; or NULL */
+  gboolean *is_own;   /* for each state: whether a node of the last iteration computed it */
 } CleaveOnnxTurns;
 
 void cleave_onnx_turns_clear (CleaveOnnxTurns *turns);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveOnnxTurns, cleave_onnx_turns_clear)
 
-/* Looks at the body, whose inputs should be so many, and takes the node's operands from `first` on
- * as what the first turn reads. */
+/* Checks the body, which must have `n_inputs` inputs, and takes the node's operands from index
+ * `first` on as initial states. */
 gboolean cleave_onnx_turns_init (CleaveOnnxTurns *turns,
                                  const Onnx__NodeProto *proto,
                                  guint n_inputs,
                                  guint first,
                                  GError **error);
-/* Takes so many turns, or as many as `judge` says. */
+/* Reads `n_turns` iterations, or fewer if `judge` ends the loop. */
 gboolean cleave_onnx_take_turns (CleaveOnnxTurns *turns, gint64 n_turns, GError **error);
-/* The node's values: what the last turn left, and what each gave, put together.  Along dimension
- * `axes[i]` of the result `i` of these, from the last turn to the first where `backwards[i]`; NULL:
- * along the first, as they come. */
+/* Sets the node's values: final states, then scan outputs, each concatenated along a new
+ * dimension `axes[i]`, in reverse where `backwards[i]`. NULL: along dimension 0, and forwards. */
 gboolean cleave_onnx_give_turns (const CleaveOnnxTurns *turns,
                                  const gint64 *axes,
                                  const gint64 *backwards,
