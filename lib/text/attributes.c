@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Attributes as text, as cleave_attrs_print() writes them, into the op's struct. */
+/* Reads attributes, as cleave_attrs_print() writes them, into the struct of the op. */
 
 #include "reader.h"
 
@@ -104,7 +104,7 @@ parse_string (const CleaveAttr *attr, const char *text, char **string, GError **
          cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE, "%s: the quotes do not end", attr->name);
 }
 
-/* `[float32 2=1,2]` */
+/* Reads a tensor in brackets, such as `[float32 2=1,2]`. */
 static gboolean
 parse_tensor (CleaveReader *reader,
               const CleaveAttr *attr,
@@ -174,14 +174,14 @@ parse_field (
       return parse_element (attr, text, field, error);
     case CLEAVE_ATTR_TENSOR:
       return parse_tensor (reader, attr, text, field, error);
-    case CLEAVE_ATTR_TYPE: /* of an Input, whose type is not among the attributes */
+    case CLEAVE_ATTR_TYPE: /* of an Input: its type is read with the types of results */
     case CLEAVE_ATTR_END:
       break;
     }
   g_assert_not_reached ();
 }
 
-/* Whether the attributes end here: before the types, the name, or the line's end. */
+/* Returns whether the attributes end here: before the types, the name, or the line's end. */
 static gboolean
 is_end (const CleaveReader *reader)
 {
@@ -212,7 +212,7 @@ read_word (
   return cleave_reader_fail (reader, begin, error, "%s has no attribute '%s'", op->name, word);
 }
 
-/* What an op reads itself. */
+/* Passes the words to the op's own parser. */
 static gboolean
 read_own (CleaveReader *reader, const CleaveOp *op, gpointer attrs, GError **error)
 {

@@ -152,7 +152,8 @@ read_types (CleaveReader *reader, CleaveTextLine *line, GError **error)
   return TRUE;
 }
 
-/* The end of what may stand in quotes: there, or before the text `end`. */
+/* Returns where the text `end` begins, but not inside a leading quoted string; the end of the
+ * string if it does not occur. */
 static const char *
 find_end (const char *at, const char *end)
 {

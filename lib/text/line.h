@@ -3,7 +3,10 @@
 
 #include "reader.h"
 
-/* What a line says of a node. */
+/* Reads one line of a graph as text, such as `%2 = Conv %0, %1 pads=1,1,1,1 : float32 1x8x6x6  #
+ * conv`. read.c makes nodes from the lines; reader.h has the tokens. */
+
+/* The parsed line of one node. The pointers *_at point into the text, for messages. */
 typedef struct
 {
   const char *begin, *op_at, *types_at, *name_at;
@@ -19,12 +22,14 @@ void cleave_text_line_init (CleaveTextLine *line);
 void cleave_text_line_clear (CleaveTextLine *line);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveTextLine, cleave_text_line_clear)
 
-/* `values` has those of the lines before, by their numbers. */
+/* Reads the line of a node. `values` maps the names of values of earlier lines (such as "1" for %1)
+ * to CleaveResult. */
 gboolean cleave_text_line_read (CleaveReader *reader,
                                 GHashTable *values,
                                 CleaveTextLine *line,
                                 GError **error);
-/* `%1`, which must be one of them. */
+/* Reads a reference to a value of an earlier line, such as `%1`. Returns NULL on error. */
 CleaveResult *cleave_text_take_value (CleaveReader *reader, GHashTable *values, GError **error);
-/* A name in quotes or not, without blanks around it; NULL: there is none. */
+/* Returns the name between `begin` and `end`, with or without quotes, without surrounding blanks.
+ * Returns NULL if it is not valid. */
 char *cleave_text_dup_name (const char *begin, const char *end);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Fills tensors with random numbers that are the same on every machine. */
+
 #include <cleave/cleave-text.h>
 
 #include <string.h>
@@ -31,14 +33,16 @@ next (guint64 *state)
   return z ^ z >> 31;
 }
 
-/* The highest `bits` bits of a number, from -1 up to 1: exact in any type of that precision. */
+/* Returns a number in [-1, 1) from the highest `bits` bits of the next random number. It is exact
+ * in any type with that many significant bits. */
 static double
 draw (guint64 *state, guint bits)
 {
   return (double) (next (state) >> (64 - bits)) / (double) (1u << (bits - 1)) - 1;
 }
 
-/* A float with at most 11 significant bits and no small exponent, as IEEE half precision. */
+/* Converts a float to IEEE half precision. Exact, since draw() gives at most 11 significant bits
+ * and no small exponents. */
 static guint16
 to_half (float value)
 {
@@ -72,17 +76,17 @@ fill_whole (guint8 *data, gsize size, guint64 *state)
 /**
  * cleave_tensor_fill_random:
  * @tensor: a dense tensor
- * @name: what it is called
+ * @name: the name of the tensor
  * @seed: a number
  *
- * Fills a tensor with numbers that depend on nothing but the seed, the name, and the tensor's type
- * and shape: the same everywhere.
+ * Fills a tensor with numbers that depend only on the seed, the name, and the tensor's type and
+ * shape. They are the same on every machine.
  *
  * The generator is SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators,
  * 2014).  It starts from the seed, xored with the 64-bit FNV-1a hash of the name, a zero byte, and
  * the type as text (`float32 1x3x8x8`).  Each element takes one number and uses its highest bits:
- * floats are in [-1, 1), all multiples of their precision below 1 alike; 8-bit integers are any;
- * other integers and booleans 0 or 1, which is an index into anything.
+ * floats are uniform in [-1, 1), 8-bit integers have any value, and other integers and booleans are
+ * 0 or 1, which is a valid index into anything but an empty dimension.
  */
 void
 cleave_tensor_fill_random (CleaveTensor *tensor, const char *name, guint64 seed)

@@ -17,7 +17,7 @@
  * A Constant has value=, seed= or file= with offset= in place of attributes.  A name with odd
  * characters stands in quotes. */
 
-/* More is kept in a file beside the text. */
+/* Limit on the bytes of constants that are not in a file beside the text. */
 #define MAX_BYTES (G_GINT64_CONSTANT (4) << 30)
 
 typedef struct
@@ -31,11 +31,12 @@ typedef struct
 {
   CleaveReader reader;
   CleaveGraph *graph;
-  GHashTable *values; /* CleaveResult by number */
-  GArray *names;      /* ValueName: given when all nodes have theirs */
+  GHashTable *values; /* CleaveResult, by name without "%" */
+  GArray *names;      /* ValueName: names of values, set after all nodes have their names */
 } Text;
 
-/* A node is called as its line says, or as its value if that is called by letters. */
+/* Chooses the name of a node: the one in its line, or else the name of its value unless that begins
+ * with a digit. */
 static gboolean
 find_name (Text *text, CleaveTextLine *line, GError **error)
 {
@@ -49,7 +50,7 @@ find_name (Text *text, CleaveTextLine *line, GError **error)
                              error, "there are two nodes '%s'", line->name);
 }
 
-/* What the attributes of an Input or a Constant are made of. */
+/* Sets the attributes of an Input or a Constant from its type. */
 static gboolean
 set_type (Text *text, CleaveTextLine *line, GError **error)
 {
@@ -170,7 +171,7 @@ parse_output (Text *text, GError **error)
          cleave_reader_fail_with (reader, begin, wrong, error);
 }
 
-/* The name of the graph can only be told before there is one. */
+/* Creates the graph. Reads its name first, since a graph has its name from creation on. */
 static gboolean
 parse_head (Text *text, GError **error)
 {
@@ -211,7 +212,7 @@ parse_lines (Text *text, GError **error)
   return TRUE;
 }
 
-/* Last, so that no node has to make way for the name of a value. */
+/* Sets the names of values, after all nodes have theirs, so that no node has to be renamed. */
 static gboolean
 name_values (Text *text, GError **error)
 {
@@ -313,17 +314,19 @@ cleave_graph_parse_with (const char *text, const GPtrArray *constants, GError **
  * @folder: (nullable): where the files are that constants name
  * @error: return location for a [struct@GLib.Error]
  *
- * Makes a graph of its text.  A line is a node:
+ * Makes a graph from its text. Each line is a node:
  *
  *     %2 = Conv %0, %1 pads=1,1,1,1 : float32 1x8x6x6  # conv -> features
  *
- * Values may be called by letters as well as by numbers.  Types are those that are inferred, and
- * may be left out, except of an Input and a Constant; so may names.  An operand that is absent is
- * `-`.  A Constant holds `value=` one element or all of them, or bytes of a `file=` in @folder from
- * its `offset=`, or what [method@Cleave.Tensor.fill_random] makes of its name and a `seed=`; of the
- * seed 0, if nothing is said.  A line that begins with `#` says nothing.
+ * The name of a value may be letters as well as a number.  Types must equal the inferred ones; they
+ * may be omitted except for an Input and a Constant. Names may be omitted.  An operand that is
+ * absent is `-`.  A Constant has one of: `value=`, with one element for all or with all elements;
+ * `file=`, a file in @folder, with `offset=` in bytes; `seed=`, for random values by
+ * [method@Cleave.Tensor.fill_random]. Without any of these, the seed is 0.  A line that begins with
+ * `#` is a comment.
  *
- * Fails with the place, and %CLEAVE_ERROR_MODEL or the error of the node that cannot be.
+ * Fails with %CLEAVE_ERROR_MODEL if the text is not valid, or with the error of a node that cannot
+ * be made. The message begins with line and column.
  *
  * Returns: (transfer full) (nullable): the graph, or %NULL on error
  */
@@ -341,7 +344,7 @@ cleave_graph_parse (const char *text, const char *folder, GError **error)
  *
  * Reads a graph from a file as [func@Cleave.Graph.parse] does, with the files beside it.
  *
- * Fails as that does, and if a file cannot be read.
+ * Fails as [func@Cleave.Graph.parse] does, and if a file cannot be read.
  *
  * Returns: (transfer full) (nullable): the graph, or %NULL on error
  */

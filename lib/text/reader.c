@@ -72,7 +72,7 @@ char *
 cleave_reader_take_word (CleaveReader *reader)
 {
   const char *begin = reader->at;
-  char close = '\0'; /* of the quotes or brackets that are open */
+  char close = '\0'; /* the character that closes open quotes or brackets; 0: none are open */
 
   for (; *reader->at != '\0' && *reader->at != '\n'; reader->at++)
     {

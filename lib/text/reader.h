@@ -3,50 +3,52 @@
 
 #include "../ir/op.h"
 
-/* Where a text has been read to, and what its constants may come from. */
+/* The position in a text, and the sources from which its constants may come. */
 typedef struct
 {
   const char *text, *at;
-  const char *folder; /* of the files beside it; NULL: there are none */
-  gint64 budget;      /* bytes of values that are not in a file which the text may still ask for */
-  GHashTable *files;  /* GBytes by name */
-  const GPtrArray *constants; /* CleaveTensor that a Constant may take by `index=`; NULL: none */
+  const char *folder;         /* folder of the files that constants name; NULL: no files */
+  gint64 budget;              /* bytes that further constants may take if they are in no file */
+  GHashTable *files;          /* GBytes by name */
+  const GPtrArray *constants; /* CleaveTensor: for `index=`; NULL: `index=` is not allowed */
 } CleaveReader;
 
-/* Tells `error` what is wrong at a place of the text, and returns FALSE. */
+/* Sets `error` to a message with the line and column of `at`. Returns FALSE. */
 gboolean cleave_reader_fail (const CleaveReader *reader,
                              const char *at,
                              GError **error,
                              const char *format,
                              ...) G_GNUC_PRINTF (4, 5);
-/* The same of an error that knows no place; takes it. */
+/* Prefixes `wrong` with the line and column of `at`, and moves it to `error`. Returns FALSE. */
 gboolean
 cleave_reader_fail_with (const CleaveReader *reader, const char *at, GError *wrong, GError **error);
 
-/* Blanks, but not the end of the line. */
+/* Skips blanks, but not the end of the line. */
 void cleave_reader_skip (CleaveReader *reader);
-/* Whether the line ends, or nothing but a name follows. */
+/* Returns whether the line ends here, or only `# name` follows. */
 gboolean cleave_reader_is_end (const CleaveReader *reader);
-/* Whether the text goes on with this; then it is left behind. */
+/* Returns whether the rest begins with `text`; if so, moves past it. */
 gboolean cleave_reader_take (CleaveReader *reader, const char *text);
-/* Letters, digits, `_` and `.`: may be empty. */
+/* Reads letters, digits, `_` and `.`. The result may be empty. */
 char *cleave_reader_take_name (CleaveReader *reader);
-/* Up to a blank or the end of the line; what is in quotes or brackets is one. */
+/* Reads up to a blank or the end of the line. Blanks inside quotes or brackets do not end a
+ * word. */
 char *cleave_reader_take_word (CleaveReader *reader);
-/* The rest of the line, without blanks at its end. */
+/* Reads the rest of the line, without blanks at its end. */
 char *cleave_reader_take_rest (CleaveReader *reader);
-/* What comes next, as a message shows it. */
+/* Returns the next character in quotes, or "the end of the line", for messages. */
 char *cleave_reader_dup_next (const CleaveReader *reader);
-/* `float32 1x3x8x8`. */
+/* Reads a type, such as `float32 1x3x8x8`. */
 gboolean cleave_reader_take_type (CleaveReader *reader, CleaveTensorType *type, GError **error);
 
-/* attributes.c: the words of a node up to its types, into `attrs`, which have their defaults. */
+/* attributes.c: reads the attributes of a node, up to its types, into `attrs`, which the caller has
+ * filled with defaults. */
 gboolean
 cleave_read_attributes (CleaveReader *reader, const CleaveOp *op, gpointer attrs, GError **error);
 
 /* values.c */
 
-/* The words of a constant up to its types. */
+/* The words of a constant, up to its types, not interpreted yet. NULL: not given. */
 typedef struct
 {
   char *value, *seed, *file, *offset, *index;
@@ -62,12 +64,13 @@ CleaveTensor *cleave_read_constant (CleaveReader *reader,
                                     const CleaveTensorType *type,
                                     const char *name,
                                     GError **error);
-/* What a type and elements say; the error knows no place. */
+/* Makes a tensor of a type from its elements as text. The error has no line and column. */
 CleaveTensor *cleave_read_elements (CleaveReader *reader,
                                     const CleaveTensorType *type,
                                     const char *elements,
                                     GError **error);
 
-/* read.c: with a limit of bytes other than that of cleave_graph_parse(). */
+/* read.c: as cleave_graph_parse(), with another limit on the bytes of constants that are in no
+ * file. */
 CleaveGraph *
 cleave_graph_parse_within (const char *text, const char *folder, gint64 budget, GError **error);

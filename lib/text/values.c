@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* What constants hold: elements in the text, a seed, or bytes of a file beside the text. */
+/* Reads the values of constants: elements in the text, a seed, or bytes of a file beside the
+ * text. */
 
 #include "reader.h"
 
@@ -88,7 +89,7 @@ draw (CleaveReader *reader,
   return tensor;
 }
 
-/* A file of the text's folder itself: no path leads out of it. */
+/* Maps a file, which must be in the text's folder itself: no path or link may lead out of it. */
 static GBytes *
 open_file (CleaveReader *reader, const char *name, GError **error)
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Writes a graph as text, with large constants in a file beside it. */
+
 #include <cleave/cleave-text.h>
 
 #include <string.h>
@@ -7,16 +9,17 @@
 #include "../ir/literal.h"
 #include "../ir/print.h"
 
-/* Bytes of a constant that still stand in the text: a dozen floats or so are for eyes. */
+/* Constants of at most this many bytes stay in the text: about a dozen floats can be read by
+ * eye. */
 #define MAX_INLINE_BYTES 64
-/* As much as a GByteArray holds, with one constant more; what is beyond stands in the text. */
+/* Limit of a GByteArray, less alignment. Constants beyond it stay in the text. */
 #define MAX_FILE_BYTES (G_MAXINT32 - 64)
-/* Where a constant begins in the file: as aligned as kernels like their weights. */
+/* Alignment of constants in the file, in bytes: that which kernels need for weights. */
 #define ALIGNMENT 64
 
 typedef struct
 {
-  const char *file; /* NULL: everything stands in the text */
+  const char *file; /* NULL: all constants are in the text */
   GByteArray *bytes;
 } Data;
 
@@ -50,12 +53,13 @@ print_constant (CleaveTensor *value, GString *out, gpointer user_data)
 /**
  * cleave_graph_to_text:
  * @graph: a graph
- * @data_name: (nullable): name of the file that large constants are to be in, %NULL for the text
- * @data: (out) (optional) (transfer full): what that file is to hold; nothing without @data_name
+ * @data_name: (nullable): name of the file for large constants; %NULL: all constants go into the
+ *   text
+ * @data: (out) (optional) (transfer full): the contents for that file; empty without @data_name
  *
- * Writes all of a graph as text: what [method@Cleave.Graph.print] does, with the names of the graph
- * and of values, and with what constants hold.  [func@Cleave.Graph.parse] makes the same graph of
- * it, unless it has a node of an op that is not known here.
+ * Writes a whole graph as text: as [method@Cleave.Graph.print] does, with the names of the graph
+ * and of values, and with the values of constants. [func@Cleave.Graph.parse] makes the same graph
+ * from it, unless a node has an op that Cleave does not know.
  *
  * Returns: (transfer full): the text
  */
@@ -82,7 +86,7 @@ cleave_graph_to_text (const CleaveGraph *graph, const char *data_name, GBytes **
  * @error: return location for a [struct@GLib.Error]
  *
  * Writes a graph as text, as [method@Cleave.Graph.to_text] does, to a file.  Large constants go to
- * a file beside it, whose name is that with `.data` at its end.
+ * a file beside it: @path with `.data` appended.
  *
  * Fails if a file cannot be written.
  *
