@@ -10,11 +10,13 @@
 #include <link.h>
 #include <string.h>
 
-/* Packed weights lie as the code of one build wants them, which a version alone does not tell. */
+/* A saved program fits only the build that saved it, since the layout of packed weights depends on
+ * the code. The version does not identify a build, so the GNU build ID of the library is added; it
+ * is read from the ELF notes in memory. */
 
 typedef struct
 {
-  guintptr address; /* of something in the library */
+  guintptr address; /* an address inside the library */
   GString *id;
 } Search;
 

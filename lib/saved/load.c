@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* All that the file says may be wrong: sizes and places are checked before they are used.  What a
- * block of data holds may be anything, as it may be in a model. */
+/* Loads saved programs. The file is not trusted: sizes and offsets are checked before use. The
+ * contents of a data block may be anything, as in a model. */
 
 #include "saved.h"
 
@@ -118,7 +118,7 @@ check_match (const Saved *saved, const char *model, GError **error)
   return cleave_sources_check (sources, model, error);
 }
 
-/* Bytes of the data, or NULL; `n` of them. */
+/* Returns `n` bytes of the data from offset `at`, or NULL if they are not all in it. */
 static GBytes *
 find_block (const Saved *saved, guint64 at, guint64 n)
 {
@@ -182,7 +182,8 @@ read_tensor (const Saved *saved, GVariant *of, GError **error)
   return g_steal_pointer (&tensor);
 }
 
-/* Empty ranges as well, which lie within any other by cleave_range_contains(). */
+/* Returns whether a range lies inside the whole. Also checks empty ranges, which
+ * cleave_range_contains() accepts anywhere. */
 static gboolean
 lies_inside (const CleaveRange *range, const CleaveRange *whole)
 {
@@ -261,9 +262,10 @@ read_graph (const Saved *saved, GError **error)
   return g_steal_pointer (&graph);
 }
 
-/* What was decided */
+/* Schedule and packed weights */
 
-/* A copy of the array, which has as many as *n, or says how many. */
+/* Returns a copy of an array in the metadata. If `is_first`, sets *n to its length; else returns
+ * NULL if its length is not *n. */
 static gpointer
 dup_array (const Saved *saved, gsize child, gsize size, gboolean is_first, guint *n)
 {
@@ -330,23 +332,23 @@ make (const Saved *saved, const CleaveGraph *graph, gboolean trace, GError **err
 /**
  * cleave_program_load: (constructor)
  * @path: (type filename): a file that [method@Cleave.Graph.save_program] wrote
- * @model: (type filename) (nullable): where the model is now that the program was made of; %NULL:
- * where it was, if it is still there
+ * @model: (type filename) (nullable): the current path of the model from which the program was
+ *   made; %NULL: its path at that time, checked only if it still exists
  * @trace: record when and on which thread each step ran
- * @graph: (out) (optional) (transfer full): the graph that it runs
+ * @graph: (out) (optional) (transfer full): the graph of the program
  * @error: return location for a [struct@GLib.Error]
  *
- * Makes a program of a file.  Nothing is searched for, and weights are not packed: constants and
- * packed weights are the file's pages, shared by all processes that load it, and read when they are
- * needed.  Nobody may write into the file meanwhile; another one may take its place.  The results
- * have the same bits as those of the program that was saved.
+ * Loads a program from a file, without planning and without packing weights. Constants and packed
+ * weights are pages of the file: all processes that load it share them, and each page is read at
+ * first use. The file must not be written to while the program exists; it may be replaced by
+ * another file.  The results have the same bits as those of the program that was saved.
  *
- * The files of the model are compared by size and SHA-256.  Those that are where they were are not
- * read if they have their size and time of last change; a @model that is given always is.
+ * The files of the model are compared by size and SHA-256. Without @model, a file whose size and
+ * time of last change are the same is not read. With @model, the files are always read.
  *
  * Fails with %CLEAVE_ERROR_MODEL if the file is broken, if another build of the library or another
- * level of the processor saved it, or if the model is not as it was; and as
- * [ctor@Cleave.Program.new] does.
+ * level of the processor saved it, or if the model has changed; and as [ctor@Cleave.Program.new]
+ * does.
  *
  * Returns: (transfer full) (nullable): the program, or %NULL on error
  */

@@ -11,13 +11,13 @@
 #include "../runtime/program-private.h"
 #include "../text/parse-with.h"
 
-/* What goes into the file. */
+/* The contents of the file. */
 typedef struct
 {
-  GPtrArray *constants; /* CleaveTensor, as the text names them */
-  GPtrArray *tensors;   /* CleaveTensor: those that they are, or are parts of */
-  GHashTable *index;    /* of each in `tensors`, and one */
-  GPtrArray *blocks;    /* GBytes, each from a line of the cache on */
+  GPtrArray *constants; /* CleaveTensor, by the index= of the text */
+  GPtrArray *tensors; /* CleaveTensor: the bases of the constants, which are parts of them or all */
+  GHashTable *index;  /* tensor to its index in `tensors` + 1 */
+  GPtrArray *blocks;  /* GBytes, each aligned to CLEAVE_SAVED_LINE */
   guint64 n_data;
 } Saving;
 
@@ -41,7 +41,7 @@ saving_init (Saving *s)
   s->blocks = g_ptr_array_new_with_free_func ((GDestroyNotify) g_bytes_unref);
 }
 
-/* Takes the block; returns where it is in the data. */
+/* Adds a block and takes its ownership; returns its offset in the data. */
 static guint64
 add_block (Saving *s, GBytes *block)
 {
@@ -104,7 +104,7 @@ list_inputs (const CleaveGraph *graph)
   return names;
 }
 
-/* What the variant says */
+/* Metadata */
 
 static GVariant *
 say_extents (const gint64 *extents, guint n)
@@ -253,7 +253,7 @@ write_all (const Saving *s, GVariant *said, GOutputStream *stream, GError **erro
   return g_output_stream_close (stream, NULL, error);
 }
 
-/* A new file in the place of the old one, which others may have mapped. */
+/* Replaces the file by a new one instead of writing to it, since others may have mapped it. */
 static gboolean
 write_file (const Saving *s, GVariant *said, const char *path, GError **error)
 {
@@ -268,18 +268,18 @@ write_file (const Saving *s, GVariant *said, const char *path, GError **error)
  * cleave_graph_save_program:
  * @graph: the graph to run
  * @options: (nullable): the number of threads and the kind of kernels; %NULL for the defaults
- * @path: (type filename): where to write it
+ * @path: (type filename): the file to write
  * @error: return location for a [struct@GLib.Error]
  *
- * Makes a program as [ctor@Cleave.Program.new] does, and writes it to a file, for
- * [ctor@Cleave.Program.load]: the graph with its constants, what was decided, and packed weights.
- * The file serves this build of the library on processors of this level alone.  The same graph and
- * options give the same bytes, in every process.
+ * Makes a program as [ctor@Cleave.Program.new] does, and writes it to a file for
+ * [ctor@Cleave.Program.load]: the graph with its constants, the schedule with the places of
+ * buffers, and packed weights. Only the same build of the library on processors of the same level
+ * can load the file.  The same graph and options give the same bytes, in every process.
  *
- * If the graph was read from files, the file tells what these were, by SHA-256.
+ * If the graph was read from files, the saved file lists them with their SHA-256.
  *
  * Fails as [ctor@Cleave.Program.new] does, and with the errors of GIO if a file cannot be read or
- * written.  What was at @path is then as it was.
+ * written.  A file at @path is then unchanged.
  *
  * Returns: whether it worked
  */
@@ -303,7 +303,7 @@ cleave_graph_save_program (const CleaveGraph *graph,
 
   saving_init (&s);
   text = cleave_graph_print_more (graph, &more);
-  /* Of the graph as it will be read: what is decided of it is decided of its order. */
+  /* Plan the graph as load.c will read it: the plan depends on the order of its nodes. */
   same = cleave_graph_parse_with (text, s.constants, error);
   if (same == NULL)
     return FALSE;

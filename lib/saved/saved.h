@@ -3,22 +3,28 @@
 
 #include <cleave/cleave-program.h>
 
-/* A saved program: a header, what was decided as a serialized GVariant, and, from a page of its own
- * on, the bytes of constants and of packed weights, which are mapped. */
+/* The file format of saved programs, which are loaded without compiling again
+ * (cleave_graph_save_program(), cleave_program_load()):
+ *
+ *    header | metadata, a serialized GVariant | padding to a page | data blocks
+ *
+ * The data blocks are the bytes of constants and packed weights. They are mapped, so processes
+ * share them. */
 
 #define CLEAVE_SAVED_MAGIC "CLEAVEPL"
 #define CLEAVE_SAVED_ORDER 0x01020304u
 #define CLEAVE_SAVED_FORMAT 1u
-/* Where the bytes begin, and where each block of them does: a page, and a line of the cache. */
+/* Alignment in bytes: of the data in the file (a page), and of each block in the data (a cache
+ * line). */
 #define CLEAVE_SAVED_PAGE 4096
 #define CLEAVE_SAVED_LINE 64
 
 typedef struct
 {
   char magic[8];
-  guint32 order, format; /* of bytes in a number; of the file */
-  guint64 n_said;        /* bytes of the variant, right behind this */
-  guint64 data, n_data;  /* where the bytes begin, and how many they are, up to the file's end */
+  guint32 order, format; /* byte order, and version of the format */
+  guint64 n_said;        /* size of the metadata in bytes; it follows the header */
+  guint64 data, n_data;  /* offset and size of the data in bytes; the data ends with the file */
   guint64 unused[3];
 } CleaveSavedHeader;
 
@@ -27,32 +33,33 @@ G_STATIC_ASSERT (sizeof (CleaveSavedHeader) == 64);
 /* clang-format off */
 #define CLEAVE_SAVED_TYPE                                                                          \
   "("                                                                                              \
-  "s"         /* the library */                                                                    \
-  "s"         /* the level of the processor */                                                     \
-  "a(aytxs)"  /* files of the model: path, size, time of the last change, SHA-256 */               \
+  "s"         /* version and build of the library */                                               \
+  "s"         /* level of the processor */                                                         \
+  "a(aytxs)"  /* files of the model: path, size, time of last change (ns), SHA-256 */              \
   "b"         /* reference kernels only */                                                         \
   "s"         /* the graph, as text */                                                             \
-  "as"        /* its inputs in order */                                                            \
-  "a(uaxt)"   /* tensors: element, shape, where in the data */                                     \
-  "a(uaxax)"  /* constants of the text: tensor, begin and end of the part */                       \
+  "as"        /* names of its inputs, in order */                                                  \
+  "a(uaxt)"   /* tensors: element type, shape, offset in the data */                               \
+  "a(uaxax)"  /* constants by the text's index=: tensor, begin and end of the part of it */        \
   "u"         /* threads */                                                                        \
   "au" "au"   /* steps: order, thread */                                                           \
   "ad" "ad"   /* steps: estimated begin, end */                                                    \
-  "ax" "x"    /* buffers: offset; size of the arena */                                             \
-  "a(stt)"    /* packed weights: key, size, where in the data */                                   \
+  "ax" "x"    /* offset of each buffer; size of the arena */                                       \
+  "a(stt)"    /* packed weights: key, size, offset in the data */                                  \
   ")"
 /* clang-format on */
 
-/* build-id.c: the version of the library and what tells one build of it from another. */
+/* build-id.c: returns the version of the library and the ID of its build. */
 char *cleave_saved_dup_library (void);
 
-/* sources.c: the files of a model. */
+/* sources.c: the files of a model */
 
-/* As the variant says it, (aytxs). */
+/* Returns the entry for a file in the metadata, (aytxs), or NULL on error. */
 GVariant *cleave_source_new (const char *path, GError **error);
-/* Whether they are as they were, those that are still there; `model`, unless NULL, is where the
- * first of them must be now, with the others beside it. */
+/* Returns whether the files that still exist are unchanged. `model`, unless NULL, is the current
+ * path of the first file; the others must be in the same folder, and all must exist. */
 gboolean cleave_sources_check (GVariant *sources, const char *model, GError **error);
 
-/* save.c: the inputs of a graph in the order of these names; FALSE: they have others. */
+/* save.c: sorts the inputs of a graph by this list of names. Returns FALSE if the graph has other
+ * inputs. */
 gboolean cleave_saved_order_inputs (CleaveGraph *graph, const char *const *names);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Records the files from which a model was read, and checks that they are unchanged when its saved
+ * program is loaded. */
+
 #include "saved.h"
 
 #include <errno.h>
@@ -12,14 +15,14 @@
 
 #define CHUNK (1 << 20)
 
-/* A file that changed so short a time ago, in nanoseconds, may change again under the same stamp: a
- * kernel's clock has ticks of up to 10 ms. */
+/* A file that changed less than this long ago (nanoseconds) may change again without a new time
+ * stamp: a kernel's clock has ticks of up to 10 ms. */
 #define RECENT 20000000
 
 typedef struct
 {
   guint64 size;
-  gint64 changed; /* nanoseconds */
+  gint64 changed; /* nanoseconds since 1970 */
 } Stamp;
 
 static gboolean
@@ -32,7 +35,7 @@ fail_to_read (const char *path, GError **error)
   return FALSE;
 }
 
-/* Returns a descriptor, or -1. */
+/* Opens a regular file and sets its stamp. Returns a descriptor, or -1 on error. */
 static int
 open_file (const char *path, Stamp *stamp, GError **error)
 {
@@ -76,8 +79,8 @@ get_age (const Stamp *stamp)
   return g_get_real_time () * 1000 - stamp->changed;
 }
 
-/* Opens a file whose stamp is no longer recent if waiting for that helps.  Without the wait, two
- * saves would differ: the first would lack the stamp. */
+/* Opens a file, but waits first until its stamp is older than RECENT, if it will be. Without the
+ * wait, two saves would differ: the first would lack the stamp. */
 static int
 open_settled (const char *path, Stamp *stamp, GError **error)
 {
@@ -101,14 +104,14 @@ cleave_source_new (const char *path, GError **error)
   if (file < 0)
     return NULL;
   if (get_age (&stamp) < RECENT)
-    stamp.changed = 0; /* loading compares the checksum */
+    stamp.changed = 0; /* unknown: loading compares the checksum */
   sum = dup_sum (file, path, error);
   close (file);
   return sum == NULL ? NULL : g_variant_new ("(^aytxs)", path, stamp.size, stamp.changed, sum);
 }
 
-/* A file that has its size and the time of its last change is taken to be the same, unless it was
- * named for this. */
+/* Checks one file. A file with the recorded size and time of last change counts as unchanged
+ * without reading it, unless `is_named`: the caller gave its path. */
 static gboolean
 check_source (GVariant *source, const char *path, gboolean is_named, GError **error)
 {
