@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* What all spellings of attention have in common: softmax (Q Kᵀ · scale + mask) V.
+/* Attention, common to the op of the default domain and those of com.microsoft: softmax (Q Kᵀ ·
+ * scale + mask) V.
  *
- * Masks are made of comparisons of positions, not kept as constants: they would be larger than what
- * they are made of, and a piece of some rows makes those rows alone. */
+ * Masks are computed from comparisons of positions and not stored as constants: the constants
+ * would be larger than the positions, and a piece of some rows computes only the mask of those
+ * rows. */
 
 #include "attend.h"
 
@@ -61,7 +63,8 @@ cleave_onnx_causal (CleaveOnnxNode *node,
   return CLEAVE_ONNX_STEP ("And", ".local", NULL, early, key);
 }
 
-/* The same of M groups of heads: a dimension more, for the heads of a group. */
+/* Adds a dimension: n heads become n_groups groups of n / n_groups heads. Returns `x` itself if
+ * n_groups is 0 (each query head has its own key head). */
 static CleaveOnnxValue *
 group (
     CleaveOnnxNode *node, CleaveOnnxValue *x, gint64 n_groups, const char *suffix, GError **error)
@@ -78,7 +81,7 @@ group (
                               suffix, error);
 }
 
-/* Of keys and values, which all heads of a group read. */
+/* Adds a dimension of extent 1 to keys or values: all heads of a group read the same ones. */
 static CleaveOnnxValue *
 group_of_one (
     CleaveOnnxNode *node, CleaveOnnxValue *x, gint64 n_groups, const char *suffix, GError **error)
@@ -130,7 +133,8 @@ cap (CleaveOnnxNode *node, CleaveOnnxValue *scores, double limit, GError **error
   return CLEAVE_ONNX_STEP ("Mul", ".scores.capped", NULL, scores, to);
 }
 
-/* With a score more, of no key: what it takes is lost. */
+/* Applies softmax over the keys. With a sink, one more score takes part that belongs to no key;
+ * its probability is dropped. */
 static CleaveOnnxValue *
 soften (CleaveOnnxNode *node,
         const CleaveOnnxAttention *a,

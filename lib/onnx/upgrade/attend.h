@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* What the spellings of attention share. */
+/* Attention as simpler ops, shared by the upgrades of Attention, MultiHeadAttention,
+ * GroupQueryAttention and QAttention. A family reads its operands and attributes into
+ * CleaveOnnxAttention; cleave_onnx_attend() then builds the nodes.
+ *
+ * Shapes: B batch, N query heads, M key and value heads (N is a multiple of M), S queries, T
+ * keys, H elements per head, P past keys. */
 
 #include "contrib.h"
 
-/* Scores on their way: of Q and K, scaled; capped; masked; as probabilities. */
+/* Stages of the scores: after Q Kᵀ and scale, after softcap, after masks, after softmax. */
 enum {
   CLEAVE_ONNX_SCORES_MADE,
   CLEAVE_ONNX_SCORES_CAPPED,
@@ -14,30 +19,32 @@ enum {
   CLEAVE_ONNX_N_SCORES
 };
 
+/* The operands of one attention, split into heads. Masks and bias are broadcast to B×N×S×T. */
 typedef struct
 {
   CleaveOnnxValue *q;       /* B×N×S×H */
   CleaveOnnxValue *k, *v;   /* B×M×T×H; head i of q reads head i / (N / M) */
-  CleaveOnnxValue *allowed; /* bool, to B×N×S×T: where not, the score is `filtered`; NULL: all */
+  CleaveOnnxValue *allowed; /* bool mask: FALSE adds `filtered` to the score; NULL: all TRUE */
   double filtered;
-  CleaveOnnxValue *causal;  /* bool, to B×N×S×T: where not, there is no score; NULL: all */
-  CleaveOnnxValue *bias;    /* to B×N×S×T; NULL: none */
+  CleaveOnnxValue *causal;  /* bool mask: FALSE adds the lowest float; NULL: all TRUE */
+  CleaveOnnxValue *bias;    /* added to the scores; NULL: none */
   double scale;             /* 0: 1 / √H */
   double softcap;           /* 0: none */
-  CleaveOnnxValue *sink;    /* N: scores of no key; NULL: none */
-  CleaveOnnxValue **scores; /* gets CLEAVE_ONNX_N_SCORES, in groups of heads; NULL: nobody asks */
+  CleaveOnnxValue *sink;    /* N: scores that belong to no key; NULL: none */
+  CleaveOnnxValue **scores; /* receives the scores of each stage, by groups; NULL: not wanted */
 } CleaveOnnxAttention;
 
-/* The least finite number of an element type: a score that is none. */
+/* Returns the lowest finite number of an element type, the score of a masked key. */
 double cleave_onnx_lowest (CleaveElement element);
-/* B×S×(N·H). */
+/* Builds the nodes of attention. Returns the result, B×S×(N·H), or NULL on error. */
 CleaveOnnxValue *
 cleave_onnx_attend (CleaveOnnxNode *node, const CleaveOnnxAttention *attention, GError **error);
-/* B×S×(N·H) as B×N×S×H. */
+/* Converts B×S×(N·H) to B×N×S×H. */
 CleaveOnnxValue *cleave_onnx_split_heads (
     CleaveOnnxNode *node, CleaveOnnxValue *x, gint64 n_heads, const char *suffix, GError **error);
-/* Whether key t comes no later than query s, which `past` (B×1×1×1, NULL: n_past) keys precede;
- * and, if there is a window, no more than so many keys earlier. */
+/* Returns whether key t may be read by query s: its position is not later, and, if `window` is
+ * above 0, less than `window` positions earlier. `past` (B×1×1×1; NULL: n_past) keys precede the
+ * first query. */
 CleaveOnnxValue *cleave_onnx_causal (CleaveOnnxNode *node,
                                      gint64 n_queries,
                                      gint64 n_keys,
@@ -46,18 +53,18 @@ CleaveOnnxValue *cleave_onnx_causal (CleaveOnnxNode *node,
                                      gint64 window,
                                      GError **error);
 
-/* Attention whose operands and attributes have the meaning that com.microsoft gives them. */
+/* Attention with operands and attributes as com.microsoft defines them. */
 typedef struct
 {
   gint64 n_heads;
   gboolean is_causal;
-  CleaveOnnxAttention core;         /* k and v: the new ones, until the past is put before them */
+  CleaveOnnxAttention core;         /* k and v: the new ones; then with the past before them */
   CleaveOnnxValue *past_k, *past_v; /* B×N×P×H; NULL: none */
-  CleaveOnnxValue *mask;            /* as the file has it; NULL: none */
-  CleaveOnnxValue *y;               /* the node's first result */
+  CleaveOnnxValue *mask;            /* the operand of the file; NULL: none */
+  CleaveOnnxValue *y;               /* the first result of the node */
 } CleaveOnnxHeads;
 
-/* Takes the attributes; all others are errors. */
+/* Takes the attributes from the node; fails on unknown ones. */
 gboolean cleave_onnx_heads_take (CleaveOnnxNode *node, CleaveOnnxHeads *heads, GError **error);
-/* Makes `y`; core.k and core.v become what is present. */
+/* Computes `y`. core.k and core.v become past and new keys and values together. */
 gboolean cleave_onnx_heads_attend (CleaveOnnxNode *node, CleaveOnnxHeads *heads, GError **error);

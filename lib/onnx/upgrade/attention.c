@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Attention and RotaryEmbedding of the default domain [ONNX Attention-23 and -24,
- * RotaryEmbedding-23], by the steps that those of com.microsoft take. */
+ * RotaryEmbedding-23], built from the same steps as those of com.microsoft. */
 
 #include "attend.h"
 #include "rotary.h"
 
 enum {
-  Q, /* B×S×(N·H) or B×N×S×H, as K and V */
+  Q, /* B×S×(N·H) or B×N×S×H; the same for K and V */
   K,
   V,
-  MASK, /* bool or real, to B×N×S×T */
+  MASK, /* bool or float, broadcast to B×N×S×T */
   PAST_K,
   PAST_V,
-  N_KEYS, /* B: keys that count */
+  N_KEYS, /* B: number of valid keys */
 };
 
 static CleaveOnnxValue *
@@ -82,7 +82,7 @@ read_masks (CleaveOnnxNode *node, CleaveOnnxAttention *core, GError **error)
   return keys != NULL;
 }
 
-/* Heads of Q, K and V, whose past is put before them. */
+/* Splits Q, K and V into heads, and puts the past before K and V. */
 static gboolean
 read_heads (CleaveOnnxNode *node, CleaveOnnxAttention *core, GError **error)
 {
@@ -112,7 +112,7 @@ find_causal (CleaveOnnxNode *node, const CleaveOnnxAttention *core, GError **err
       past == NULL ? 0 : cleave_onnx_value_shape (past)->dim[2], NULL, 0, error);
 }
 
-/* The scores of a stage, as B×N×S×T: in the order in which they come, as ONNX Runtime has them. */
+/* Returns the scores of a stage as B×N×S×T. The modes have ONNX Runtime's order of stages. */
 static CleaveOnnxValue *
 find_scores (CleaveOnnxNode *node, const CleaveOnnxAttention *core, gint64 mode, GError **error)
 {
@@ -151,7 +151,8 @@ cleave_onnx_upgrade_attention (CleaveOnnxNode *node, GError **error)
   return cleave_onnx_finish_all (node, (CleaveOnnxValue *[]){ y, core.k, core.v, scores }, 4);
 }
 
-/* Angles of B×S×half, or of as many positions as there are in the cache and ids of B×S. */
+/* Reads cos and sin: caches of shape B×S×(half a head), or caches by position with position ids
+ * B×S. */
 static gboolean
 read_angles (CleaveOnnxNode *node, CleaveOnnxRotary *rotary, const CleaveShape *x, GError **error)
 {

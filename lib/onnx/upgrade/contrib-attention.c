@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Attention with its projections, the same of integers, and MultiHeadAttention without them. */
+/* Attention (with projections), QAttention (the same with quantized projections) and
+ * MultiHeadAttention (without projections). */
 
 #include "attend.h"
 
-/* Whether n elements are whole heads. */
+/* Checks that n elements are a multiple of the number of heads. */
 static gboolean
 check_heads (const CleaveOnnxNode *node, gint64 n, gint64 n_heads, const char *what, GError **error)
 {
@@ -15,7 +16,7 @@ check_heads (const CleaveOnnxNode *node, gint64 n, gint64 n_heads, const char *w
                                 what, n_heads, n);
 }
 
-/* Attention: its past and its present are keys and values in one. */
+/* Attention: past and present hold keys and values in one tensor */
 
 static CleaveOnnxValue *
 half_of_past (CleaveOnnxNode *node, CleaveOnnxValue *past, gint64 half, GError **error)
@@ -38,7 +39,7 @@ half_of_present (CleaveOnnxNode *node, CleaveOnnxValue *x, const char *suffix, G
       node, x, &CLEAVE_SHAPE (1, is->dim[0], is->dim[1], is->dim[2], is->dim[3]), suffix, error);
 }
 
-/* `x` is B×S×(Q and K and V), whose widths are the list's. */
+/* Attends with `x`, B×S×(Q, K and V side by side). `widths` are their widths; NULL: equal. */
 static gboolean
 attend_projected (CleaveOnnxNode *node,
                   CleaveOnnxHeads *heads,
@@ -145,9 +146,9 @@ q_attention (CleaveOnnxNode *node, GError **error)
   return attend_projected (node, &heads, x, NULL, cleave_onnx_node_operand (node, 8), error);
 }
 
-/* MultiHeadAttention: projected already, but for a bias */
+/* MultiHeadAttention: its operands are projected already, except for the bias */
 
-/* One of n parts that lie together in B×L×N×n×H, as B×L×(N·H). */
+/* Returns part `part` of B×L×N×n×H as B×L×(N·H). */
 static CleaveOnnxValue *
 unpack (
     CleaveOnnxNode *node, CleaveOnnxValue *packed, gint64 part, const char *suffix, GError **error)
@@ -160,7 +161,7 @@ unpack (
       node, packed, &CLEAVE_SHAPE (is.dim[0], is.dim[1], is.dim[2] * is.dim[4]), suffix, error);
 }
 
-/* Q, K and V as B×L×(N·H), or K and V as B×N×L×H. */
+/* Finds Q, K and V as B×L×(N·H); K and V may also be B×N×L×H. */
 static gboolean
 find_parts (CleaveOnnxNode *node, gint64 n_heads, CleaveOnnxValue **parts, GError **error)
 {
@@ -208,7 +209,7 @@ find_parts (CleaveOnnxNode *node, gint64 n_heads, CleaveOnnxValue **parts, GErro
                              error);
 }
 
-/* With its part of the bias, which begins at `at`, as B×N×L×H. */
+/* Adds the operand's part of the bias, which begins at `at`, and splits it into heads: B×N×L×H. */
 static CleaveOnnxValue *
 make_heads (CleaveOnnxNode *node,
             CleaveOnnxValue *x,

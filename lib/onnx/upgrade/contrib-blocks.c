@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Weights of few bits, in blocks that have a scale each.
+/* MatMulNBits and GatherBlockQuantized: weights of 2, 4 or 8 bits, with a scale per block.
  *
- * A block is a row of a matrix of bytes, so that DequantizeLinear of opset 17, which has a scale
- * for each row, says it: 8 bits stay 8 bits, and fewer become 8. */
+ * Each block becomes a row of a matrix of bytes, so that DequantizeLinear of opset 17, which has
+ * a scale per row, can express it. Weights of 2 and 4 bits are unpacked to 8 bits. */
 
 #include "contrib.h"
 
 #define MAX_BLOCK (1 << 20)
 
-/* A matrix whose rows are cut into blocks. */
+/* A matrix whose rows are divided into blocks. */
 typedef struct
 {
   gint64 n_bits;
-  gint64 n_rows, n_blocks, n; /* n: elements of a block */
+  gint64 n_rows, n_blocks, n; /* n: elements per block */
 } Blocks;
 
 static gboolean
@@ -28,8 +28,8 @@ check_blocks (const CleaveOnnxNode *node, const Blocks *b, GError **error)
              b->n);
 }
 
-/* A constant whose rows are `n` numbers of so many bits, the lowest of a byte first, as bytes;
- * behind them zeros, `n_padded` in all. */
+/* Unpacks a constant to uint8 [n_rows, n_padded]: `n` numbers per row, the lowest bits of a byte
+ * first, then zeros. NULL on error. */
 static CleaveOnnxValue *
 unpack (CleaveOnnxNode *node,
         CleaveOnnxValue *packed,
@@ -75,7 +75,8 @@ unpack (CleaveOnnxNode *node,
   return cleave_onnx_value_new_constant (node->import, NULL, tensor);
 }
 
-/* Of each block, N×blocks; absent: half of what the bits can say.  Real numbers stay such. */
+/* Reads the zero points, [n_rows, n_blocks]. If absent, they are half of the range; floats stay
+ * floats. */
 static CleaveOnnxValue *
 read_zeros (CleaveOnnxNode *node, CleaveOnnxValue *zeros, const Blocks *b, GError **error)
 {
@@ -108,7 +109,7 @@ read_scales (CleaveOnnxNode *node, CleaveOnnxValue *scales, const Blocks *b, GEr
       scales == NULL ? "" : came);
 }
 
-/* The numbers that bytes, N×(blocks·n), mean. */
+/* Dequantizes bytes of shape [n_rows, n_blocks * n] to float32. */
 static CleaveOnnxValue *
 dequantize (CleaveOnnxNode *node,
             CleaveOnnxValue *bytes,
@@ -139,7 +140,7 @@ dequantize (CleaveOnnxNode *node,
                               error);
 }
 
-/* B: N×blocks×bytes, of which K elements count. */
+/* MatMulNBits: B is [N, blocks, bytes]; each row has K elements, and padding up to whole blocks. */
 static gboolean
 mat_mul_n_bits (CleaveOnnxNode *node, GError **error)
 {
@@ -151,7 +152,7 @@ mat_mul_n_bits (CleaveOnnxNode *node, GError **error)
                   *bias = cleave_onnx_node_operand (node, 5), *bytes, *scales, *zeros, *y;
   CleaveElement element = a == NULL ? CLEAVE_FLOAT32 : cleave_onnx_value_type (a)->element;
 
-  cleave_onnx_node_take_int (node, "accuracy_level", 0); /* the least that is asked for */
+  cleave_onnx_node_take_int (node, "accuracy_level", 0); /* float32 meets all levels */
   if (!cleave_onnx_take_only (node, "weight_prepacked", 0, error) ||
       !cleave_onnx_node_check_no_attrs (node, error) || !check_blocks (node, &b, error) ||
       !cleave_onnx_node_need (node, 3, error) || !cleave_onnx_refuse (node, 4, "g_idx", error))
@@ -177,7 +178,7 @@ mat_mul_n_bits (CleaveOnnxNode *node, GError **error)
   return cleave_onnx_finish (node, cleave_onnx_cast (node, y, element, "", error));
 }
 
-/* Rows of a table, of which scales and zero points are gathered, too. */
+/* GatherBlockQuantized: gathers rows of the table, of its scales and of its zero points */
 
 static CleaveOnnxValue *
 gather (CleaveOnnxNode *node,
@@ -216,7 +217,7 @@ gather_block_quantized (CleaveOnnxNode *node, GError **error)
   element = cleave_onnx_value_type (scales)->element;
   b.n_rows = cleave_onnx_value_shape (data)->dim[0];
   n = cleave_onnx_value_shape (data)->dim[1] * 8 / b.n_bits;
-  b.n = MIN (b.n, MAX (n, 1)); /* one block is no longer than the row */
+  b.n = MIN (b.n, MAX (n, 1)); /* a block is not longer than a row */
   b.n_blocks = (n + b.n - 1) / b.n;
   gathered = b;
   gathered.n_rows = cleave_shape_n_elements (cleave_onnx_value_shape (indices));

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Products and convolutions with what follows them. */
+/* FusedConv, FusedGemm and FusedMatMul: a product or convolution with the ops that follow it. */
 
 #include "contrib.h"
 
-/* With its last two dimensions exchanged. */
+/* Exchanges the last two dimensions; returns `x` itself if its rank is below 2. */
 static CleaveOnnxValue *
 transpose (CleaveOnnxNode *node, CleaveOnnxValue *x, const char *suffix, GError **error)
 {
@@ -40,7 +40,7 @@ fused_mat_mul (CleaveOnnxNode *node, GError **error)
 
 /* Fused activations */
 
-/* Which numbers an activation has, in the order of activation_params. */
+/* Parameters of each activation, in the order of activation_params. */
 static const struct
 {
   const char *name, *params[2];
@@ -81,7 +81,8 @@ activate (CleaveOnnxNode *node,
   return cleave_onnx_node_make (made, error) && cleave_onnx_finish (node, made->values->pdata[0]);
 }
 
-/* The op with its first operands, then what is added (a Conv's Z), then the activation. */
+/* Builds the op, then the Add of operand `n_operands` if present (Z of a Conv), then the
+ * activation. */
 static gboolean
 fused (CleaveOnnxNode *node,
        const char *op,
@@ -129,6 +130,6 @@ const CleaveOnnxContrib cleave_onnx_contrib_fused[] = {
   { "FusedConv", fused_conv },
   { "FusedGemm", fused_gemm },
   { "FusedMatMul", fused_mat_mul },
-  { "TransposeMatMul", fused_mat_mul }, /* as it was called before */
+  { "TransposeMatMul", fused_mat_mul }, /* an older name */
   { NULL, NULL },
 };

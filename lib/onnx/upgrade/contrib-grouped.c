@@ -1,29 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* What decoders have: GroupQueryAttention with a cache of keys and values.
+/* GroupQueryAttention, the attention of decoders, with a cache of keys and values.
  *
- * How many keys of the cache count may be computed by the graph, one number for each of the batch:
- * then present keys are gathered from the cache and the new ones, by indices that are computed,
- * too. Where the numbers are constant the indices are, and mostly they say that one follows the
- * other. */
+ * The number of valid keys in the cache may be a computed value, one per batch element. The
+ * present keys are then gathered from the cache and the new keys by computed indices. If the
+ * numbers are constant, the indices are constant, too, and often amount to a plain Concat. */
 
 #include "attend.h"
 #include "rotary.h"
 
-/* Of which each has nodes of its own. */
+/* Largest batch if rows are gathered: each batch element has nodes of its own. */
 #define MAX_BATCH 1024
 #define MAX_HEADS (1 << 20)
 
 typedef struct
 {
-  gint64 n_heads, n_shared; /* of queries, and of keys and values */
+  gint64 n_heads, n_shared; /* query heads; key and value heads */
   gint64 window;
   gboolean is_causal, has_rotary, interleaved, is_smooth;
-  gint64 n_batch, n_new, n_keys; /* S, T */
-  gboolean is_prompt;            /* what the cache has does not count */
-  CleaveOnnxValue *last;         /* int64, B: the last key that counts */
-  CleaveOnnxValue *past;         /* int64, B: how many keys of the cache count; NULL: none */
-  CleaveOnnxValue *rows;         /* of each present key; NULL: not asked for yet */
+  gint64 n_batch, n_new, n_keys; /* B, S, T */
+  gboolean is_prompt;            /* there is no past: the cache is ignored */
+  CleaveOnnxValue *last;         /* int64, B: index of the last valid key */
+  CleaveOnnxValue *past;         /* int64, B: number of valid keys in the cache; NULL: none */
+  CleaveOnnxValue *rows;         /* row of each present key; NULL: not computed yet */
   CleaveOnnxAttention core;
 } Grouped;
 
@@ -42,7 +41,7 @@ take_grouped (CleaveOnnxNode *node, Grouped *g, GError **error)
   g->is_smooth = cleave_onnx_node_take_int (node, "smooth_softmax", 0) != 0;
   g->core.scale = cleave_onnx_node_take_real (node, "scale", 0);
   g->core.softcap = cleave_onnx_node_take_real (node, "softcap", 0);
-  cleave_onnx_node_take_real (node, "qk_norm_epsilon", 0); /* of operands that are refused */
+  cleave_onnx_node_take_real (node, "qk_norm_epsilon", 0); /* its operands are refused */
   cleave_onnx_node_take_int (node, "kv_cache_bit_width", 0);
   if ((k_type != NULL && g_strcmp0 (k_type->string, "NONE") != 0) ||
       (v_type != NULL && g_strcmp0 (v_type->string, "NONE") != 0))
@@ -60,7 +59,7 @@ take_grouped (CleaveOnnxNode *node, Grouped *g, GError **error)
          cleave_onnx_refuse (node, 15, "k_norm_weight", error);
 }
 
-/* Q, K and V as B×N×S×H and B×M×S×H; together they may be one operand. */
+/* Reads Q, K and V as B×N×S×H and B×M×S×H. They may be packed into operand 0. */
 static gboolean
 read_qkv (CleaveOnnxNode *node, Grouped *g, GError **error)
 {
@@ -103,7 +102,8 @@ read_qkv (CleaveOnnxNode *node, Grouped *g, GError **error)
   return parts[0] != NULL && parts[1] != NULL && parts[2] != NULL;
 }
 
-/* Lengths: total_sequence_length decides whether there is a past, seqlens_k how long it is. */
+/* Reads the lengths: total_sequence_length decides whether there is a past, seqlens_k how long
+ * it is. */
 static gboolean
 read_lengths (CleaveOnnxNode *node, Grouped *g, GError **error)
 {
@@ -149,7 +149,7 @@ read_lengths (CleaveOnnxNode *node, Grouped *g, GError **error)
   return g->past != NULL;
 }
 
-/* Turns Q and K. */
+/* Applies the rotary embedding to Q and K. */
 static gboolean
 rotate (CleaveOnnxNode *node, Grouped *g, GError **error)
 {
@@ -157,7 +157,7 @@ rotate (CleaveOnnxNode *node, Grouped *g, GError **error)
   CleaveOnnxValue *positions = cleave_onnx_node_operand (node, 9), *first = g->past;
 
   if (g->is_prompt && positions != NULL)
-    { /* of which it reads the first alone */
+    { /* ONNX Runtime reads only the first position */
       positions = cleave_onnx_reshape (node, positions, &CLEAVE_SHAPE (g->n_batch * g->n_new),
                                        ".positions.flat", error);
       first =
@@ -186,7 +186,8 @@ rotate (CleaveOnnxNode *node, Grouped *g, GError **error)
 
 /* The cache */
 
-/* For each key of the present its row in the cache, the new keys and a row of zeros, B×T. */
+/* Returns for each present key its row in the concatenation of cache, new keys and a row of
+ * zeros: B×T. */
 static CleaveOnnxValue *
 find_rows (CleaveOnnxNode *node, const Grouped *g, gint64 n_cached, GError **error)
 {
@@ -205,7 +206,7 @@ find_rows (CleaveOnnxNode *node, const Grouped *g, gint64 n_cached, GError **err
   return CLEAVE_ONNX_STEP ("Where", ".cache.rows", NULL, is_old, at, moved);
 }
 
-/* Whether the rows are all there are, one after the other. */
+/* Returns whether the rows are the constants 0, 1, 2 …, so that no Gather is needed. */
 static gboolean
 is_count (CleaveOnnxNode *node, CleaveOnnxValue *rows)
 {
@@ -255,7 +256,7 @@ gather_rows (CleaveOnnxNode *node,
   return cleave_onnx_join (node, (CleaveOnnxValue **) parts->pdata, parts->len, 0, suffix, error);
 }
 
-/* What is present: the cache with the new keys, or values, behind what counts. */
+/* Returns the present keys or values: the valid ones of the cache, then the new ones. */
 static CleaveOnnxValue *
 update (CleaveOnnxNode *node,
         Grouped *g,
@@ -287,7 +288,7 @@ update (CleaveOnnxNode *node,
   return all == NULL ? NULL : gather_rows (node, g, all, g->rows, suffix, error);
 }
 
-/* What comes to the scores. */
+/* Checks the shapes of operands that are added to the scores. */
 static gboolean
 check_scores (const CleaveOnnxNode *node, const Grouped *g, GError **error)
 {
@@ -300,7 +301,7 @@ check_scores (const CleaveOnnxNode *node, const Grouped *g, GError **error)
           cleave_onnx_expect (node, "head_sink", g->core.sink, &CLEAVE_SHAPE (g->n_heads), error));
 }
 
-/* Where it is not causal, all keys that count do so for all queries. */
+/* Masks keys. If attention is not causal, every query may read every valid key. */
 static gboolean
 mask_grouped (CleaveOnnxNode *node, Grouped *g, GError **error)
 {

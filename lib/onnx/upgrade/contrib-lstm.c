@@ -1,35 +1,36 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* DynamicQuantizeLSTM: an LSTM whose weights are bytes, and whose operands become bytes in the run.
- * X is quantised as a whole, so that its products with W are one; each hidden state by itself.  Its
- * steps become part of the graph, as the turns of a loop do. */
+/* DynamicQuantizeLSTM: an LSTM with quantized weights, whose operands are quantized at run time.
+ * X is quantized as a whole, so that all its products with W are one MatMul; each hidden state
+ * is quantized separately. The time steps are unrolled, like iterations of a loop. */
 
 #include "contrib.h"
 
-/* Operands, in ONNX Runtime's order. */
+/* Operand indices in ONNX Runtime's order. D: directions, I: inputs, H: hidden, N: batch, T:
+ * time. */
 enum {
   X,
   W, /* [D, I, 4 H], gates i o f c */
   R, /* [D, H, 4 H] */
-  B, /* [D, 8 H]: of W, then of R */
+  B, /* [D, 8 H]: bias of W, then of R */
   SEQUENCE_LENS,
   INITIAL_H, /* [D, N, H] */
   INITIAL_C,
   P,
-  W_SCALE, /* [D] or [D, 4 H]; a zero point follows each */
+  W_SCALE, /* [D] or [D, 4 H]; each scale is followed by a zero point */
   R_SCALE = 10,
 };
 
 static const guint needed[] = { X, W, R, W_SCALE, R_SCALE };
 
 #define N_GATES 4
-#define NODES_OF_STEP 17 /* of one direction */
+#define NODES_OF_STEP 17 /* per direction */
 
 typedef struct
 {
   CleaveOnnxNode *node;
   gint64 n_steps, batch, hidden;
-  gboolean both; /* directions */
+  gboolean both; /* both directions */
   CleaveOnnxValue *x[CLEAVE_ONNX_N_QUANTIZED];
 } Lstm;
 
@@ -38,14 +39,14 @@ typedef struct
   CleaveOnnxValue *weights, *scale, *zero_point;
 } Bytes;
 
-/* What one direction leaves; h by time. */
+/* Results of one direction. `h` has one value per time step. */
 typedef struct
 {
   GPtrArray *h;
   CleaveOnnxValue *last_h, *last_c;
 } Direction;
 
-/* Element `d` along the first dimension, which goes. */
+/* Returns element `d` along the first dimension, and removes that dimension. */
 static CleaveOnnxValue *
 pick (CleaveOnnxNode *node, CleaveOnnxValue *x, gint64 d, const char *suffix, GError **error)
 {
@@ -53,7 +54,7 @@ pick (CleaveOnnxNode *node, CleaveOnnxValue *x, gint64 d, const char *suffix, GE
                            cleave_onnx_constant (node, &CLEAVE_SCALAR (CLEAVE_INT64), &d));
 }
 
-/* Parts of these sizes along the axis. */
+/* Splits `x` along the axis into parts of the given sizes. */
 static gboolean
 cut (CleaveOnnxNode *node,
      CleaveOnnxValue *x,
@@ -117,7 +118,7 @@ multiply (CleaveOnnxNode *node,
   return cleave_onnx_scaled_product (node, integers, quantized[1], bytes->scale, suffix, error);
 }
 
-/* The sum of both halves of B. */
+/* Returns the bias of direction `d`: the sum of both halves of B. */
 static CleaveOnnxValue *
 pick_bias (const Lstm *lstm, gint64 d, GError **error)
 {
@@ -130,7 +131,7 @@ pick_bias (const Lstm *lstm, gint64 d, GError **error)
              : NULL;
 }
 
-/* [1, N, H] */
+/* Returns the initial state of direction `d`, [1, N, H]; zeros if it is absent. */
 static CleaveOnnxValue *
 pick_state (const Lstm *lstm, guint operand, gint64 d, GError **error)
 {
@@ -148,11 +149,11 @@ pick_state (const Lstm *lstm, guint operand, gint64 d, GError **error)
              : NULL;
 }
 
-/* The next h and c, in place of those before them. */
+/* Computes the next h and c from the current ones, and stores them in their place. */
 static gboolean
 step (CleaveOnnxNode *node,
       gint64 hidden,
-      CleaveOnnxValue *products, /* of X and W */
+      CleaveOnnxValue *products, /* of X and W, at this time step */
       const Bytes *r,
       CleaveOnnxValue *bias,
       CleaveOnnxValue **h,
@@ -219,7 +220,7 @@ run_direction (const Lstm *lstm, gint64 d, gboolean reverse, Direction *directio
   return TRUE;
 }
 
-/* Y [T, D, N, H], Y_h and Y_c [D, N, H] */
+/* Sets the results: Y [T, D, N, H], Y_h and Y_c [D, N, H]. */
 static gboolean
 give_results (const Lstm *lstm, const Direction *directions, GError **error)
 {
@@ -242,7 +243,7 @@ give_results (const Lstm *lstm, const Direction *directions, GError **error)
   return cleave_onnx_finish_all (node, (CleaveOnnxValue *[]){ all, last_h, last_c }, 3);
 }
 
-/* What cannot be read, or NULL. */
+/* Returns the message for the first unsupported attribute or operand, or NULL. */
 static const char *
 find_unread (CleaveOnnxNode *node)
 {
@@ -260,7 +261,8 @@ find_unread (CleaveOnnxNode *node)
   return NULL;
 }
 
-/* Whether an initial state is absent or [D, N, H]: products and sums would take others. */
+/* Returns whether an initial state is absent or [D, N, H]. Checked here because the ops that
+ * read it would broadcast other shapes. */
 static gboolean
 state_fits (const Lstm *lstm, guint operand)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Activations and normalizations with what is added before, or looked up. */
+/* Activations and normalizations fused with a preceding addition or lookup. */
 
 #include "contrib.h"
 
@@ -14,7 +14,7 @@ sum_of (CleaveOnnxNode *node, guint a, guint b, const char *suffix, GError **err
   return y == NULL ? x : CLEAVE_ONNX_STEP ("Add", suffix, NULL, x, y);
 }
 
-/* Gelu, BiasGelu and FastGelu: the bias may be absent. */
+/* Gelu, BiasGelu and FastGelu. The bias may be absent. */
 static gboolean
 gelu (CleaveOnnxNode *node, GError **error)
 {
@@ -33,8 +33,8 @@ quick_gelu (CleaveOnnxNode *node, GError **error)
   return cleave_onnx_upgrade_swish (node, error);
 }
 
-/* X and what skips to it, then scale, and bias, of the normalization, and a bias before it.  The
- * sum may be result 3. */
+/* SkipLayerNormalization: X + skip + bias, then the normalization with its scale and bias.
+ * Result 3 is the sum. */
 static gboolean
 skip_norm (CleaveOnnxNode *node, GError **error)
 {
@@ -68,7 +68,8 @@ skip_norm (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* EmbedLayerNormalization: of words, positions and segments, B×S, what tables have of them. */
+/* EmbedLayerNormalization: adds the embeddings of words, positions and segments, then
+ * normalizes. Ids are B×S. */
 
 static CleaveOnnxValue *
 embed (CleaveOnnxNode *node, guint table, CleaveOnnxValue *ids, const char *suffix, GError **error)
@@ -77,7 +78,7 @@ embed (CleaveOnnxNode *node, guint table, CleaveOnnxValue *ids, const char *suff
                            cleave_onnx_node_operand (node, table), ids);
 }
 
-/* How many words of each of the batch the mask counts; without a mask none. */
+/* Counts the ones in each row of the mask; zeros if there is no mask. */
 static CleaveOnnxValue *
 count_words (CleaveOnnxNode *node, gint64 n_batch, GError **error)
 {
@@ -104,7 +105,7 @@ embed_layer_norm (CleaveOnnxNode *node, GError **error)
                   *positions = cleave_onnx_node_operand (node, 8), *sum, *part;
   const CleaveShape *is;
 
-  cleave_onnx_node_take_int (node, "mask_index_type", 0); /* of other processors */
+  cleave_onnx_node_take_int (node, "mask_index_type", 0); /* CPU kernels do not read it */
   if (!cleave_onnx_node_check_no_attrs (node, error) ||
       !cleave_onnx_expect (node, "input_ids", words,
                            &CLEAVE_SHAPE (CLEAVE_ONNX_ANY, CLEAVE_ONNX_ANY), error))

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* A quantised op is the op of real numbers between DequantizeLinear and QuantizeLinear. */
+/* Quantized ops: each becomes DequantizeLinear of its operands, the float op, and
+ * QuantizeLinear. */
 
 #include "contrib.h"
 
 #include <string.h>
 
-/* Quantised values: operands `x`, its scale and its zero point, which may be absent. */
+/* Quantized operands: values `x`, scale `x + 1` and zero point `x + 2`, which may be absent */
 
 static CleaveOnnxValue *
 dequantize (CleaveOnnxNode *node, guint x, const char *suffix, CleaveOnnxAttr *axis, GError **error)
@@ -25,7 +26,7 @@ dequantize (CleaveOnnxNode *node, guint x, const char *suffix, CleaveOnnxAttr *a
                            axis, error);
 }
 
-/* By the scale and zero point that are operands `scale` and the next. */
+/* Quantizes `y` with operand `scale` and zero point `scale + 1`, as the node's result. */
 static gboolean
 quantize (CleaveOnnxNode *node, CleaveOnnxValue *y, guint scale, GError **error)
 {
@@ -39,7 +40,7 @@ quantize (CleaveOnnxNode *node, CleaveOnnxValue *y, guint scale, GError **error)
                                                      values[2] == NULL ? 2 : 3, NULL, error));
 }
 
-/* The op of real numbers that a QLinear… is. */
+/* Returns the float op of a QLinear… op. */
 static const char *
 real_op (const CleaveOnnxNode *node)
 {
@@ -64,7 +65,8 @@ qlinear_unary (CleaveOnnxNode *node, GError **error)
                    error);
 }
 
-/* Before opset 13 it takes all dimensions from the axis on as one. */
+/* Before opset 13, Softmax flattens the dimensions from the axis on. That is supported only
+ * where it makes no difference: the axis is the last dimension. */
 static gboolean
 qlinear_softmax (CleaveOnnxNode *node, GError **error)
 {
@@ -77,7 +79,7 @@ qlinear_softmax (CleaveOnnxNode *node, GError **error)
   return qlinear_unary (node, error);
 }
 
-/* A condition, then value, scale and zero point of each side. */
+/* Operands: condition, then value, scale and zero point of each side. */
 static gboolean
 qlinear_where (CleaveOnnxNode *node, GError **error)
 {
@@ -90,7 +92,7 @@ qlinear_where (CleaveOnnxNode *node, GError **error)
   return quantize (node, y, 7, error);
 }
 
-/* Channels last: between two Transposes. */
+/* Transposes between NCHW and NHWC. */
 static CleaveOnnxValue *
 turn (CleaveOnnxNode *node,
       CleaveOnnxValue *x,
@@ -122,7 +124,7 @@ qlinear_pool (CleaveOnnxNode *node, GError **error)
   return quantize (node, y, 3, error);
 }
 
-/* That of the default domain, which has channels first. */
+/* Is QLinearConv of the default domain, but may have the layout NHWC. */
 static gboolean
 qlinear_conv (CleaveOnnxNode *node, GError **error)
 {
@@ -151,7 +153,7 @@ nhwc_max_pool (CleaveOnnxNode *node, GError **error)
   return cleave_onnx_finish (node, turn (node, x, TRUE, "", error));
 }
 
-/* Scale and zero point of the result, then value, scale and zero point of each operand. */
+/* Operands: scale and zero point of the result, then value, scale and zero point of each part. */
 static gboolean
 qlinear_concat (CleaveOnnxNode *node, GError **error)
 {
@@ -176,10 +178,10 @@ qlinear_concat (CleaveOnnxNode *node, GError **error)
                    0, error);
 }
 
-/* Products */
+/* Matrix products */
 
-/* QGemm: A and B with their scales and zero points, C of the scale of their product, then those of
- * Y, which may be absent. */
+/* QGemm. Operands: A, B with scales and zero points; C, which has the scale of A times that of
+ * B; scale and zero point of Y. Without the latter the result is float. */
 static gboolean
 q_gemm (CleaveOnnxNode *node, GError **error)
 {
@@ -233,7 +235,7 @@ cleave_onnx_scaled_product (CleaveOnnxNode *node,
   return CLEAVE_ONNX_STEP ("Mul", suffix, NULL, y, scale);
 }
 
-/* With a bias, which may be absent. */
+/* Sets the result to the scaled product of integers, plus the bias if it is not NULL. */
 static gboolean
 finish_product (CleaveOnnxNode *node,
                 CleaveOnnxValue *const *integers,
@@ -298,8 +300,8 @@ dynamic_quantize_mat_mul (CleaveOnnxNode *node, GError **error)
                          cleave_onnx_node_operand (node, 4), error);
 }
 
-/* The ops of the default domain with the same name, which have 16 bits from opset 21 on.  These
- * have them in a model of any opset. */
+/* QuantizeLinear and DequantizeLinear of com.microsoft: like the ops of the default domain of
+ * opset 21, which have 16-bit integers, in a model of any opset. */
 static gboolean
 quantize_of_21 (CleaveOnnxNode *node, GError **error)
 {

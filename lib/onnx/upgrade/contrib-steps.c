@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Steps that several families take. */
+/* Steps that several families of com.microsoft upgrades share. */
 
 #include "contrib.h"
 
-/* Of a constant that a file need not have the bytes of. */
+/* Most elements of a constant that an upgrade creates: a small file could otherwise request a
+ * huge one. */
 #define MAX_POSITIONS (1 << 20)
 
 CleaveOnnxValue *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Ops of com.microsoft that ONNX Runtime's optimizer and quantizer write, as what they mean. */
+/* Ops of com.microsoft that ONNX Runtime's optimizer and quantizer write, as standard ops. */
 
 #include "contrib.h"
 

@@ -3,7 +3,8 @@
 
 #include "../import/import.h"
 
-/* Ops of com.microsoft, by family.  A table ends with an op that is NULL. */
+/* Upgrades of com.microsoft ops to standard ops, in one table per family (contrib-*.c), and the
+ * steps that they are built from. A table ends with a NULL op. */
 typedef struct
 {
   const char *op;
@@ -14,14 +15,15 @@ extern const CleaveOnnxContrib cleave_onnx_contrib_quantized[], cleave_onnx_cont
     cleave_onnx_contrib_norm[], cleave_onnx_contrib_attention[], cleave_onnx_contrib_grouped[],
     cleave_onnx_contrib_blocks[];
 
-/* Bytes of dynamic quantisation: the values, their scale, their zero point. */
+/* Adds a DynamicQuantizeLinear. Sets `quantized` to its results: values, scale and zero point. */
 #define CLEAVE_ONNX_N_QUANTIZED 3
 gboolean cleave_onnx_quantize_dynamically (CleaveOnnxNode *node,
                                            CleaveOnnxValue *x,
                                            const char *suffix,
                                            CleaveOnnxValue **quantized,
                                            GError **error);
-/* The product of integers (A, B and their zero points, which may be absent) as a real number. */
+/* Returns the float product of integers: MatMulInteger of A, B and their zero points (which may
+ * be absent), times both scales. */
 CleaveOnnxValue *cleave_onnx_scaled_product (CleaveOnnxNode *node,
                                              CleaveOnnxValue *const *integers,
                                              CleaveOnnxValue *a_scale,
@@ -31,7 +33,8 @@ CleaveOnnxValue *cleave_onnx_scaled_product (CleaveOnnxNode *node,
 
 gboolean cleave_onnx_upgrade_dynamic_quantize_lstm (CleaveOnnxNode *node, GError **error);
 
-/* Steps.  A value that is NULL gives NULL: what made it has set the error. */
+/* Steps. Each adds one node and returns its result; it returns `x` itself if nothing has to be
+ * done, and NULL if an operand is NULL, since the step that failed has set the error. */
 
 CleaveOnnxValue *cleave_onnx_permute (CleaveOnnxNode *node,
                                       CleaveOnnxValue *x,
@@ -60,22 +63,22 @@ CleaveOnnxValue *cleave_onnx_cast (CleaveOnnxNode *node,
                                    CleaveElement element,
                                    const char *suffix,
                                    GError **error);
-/* A constant that is no larger than positions and heads can be: zeros; or from, from + 1 … */
+/* Returns a constant of zeros, or of from, from + 1, … Fails above 2^20 elements. */
 CleaveOnnxValue *
 cleave_onnx_zeros (CleaveOnnxNode *node, const CleaveTensorType *type, GError **error);
 CleaveOnnxValue *
 cleave_onnx_count (CleaveOnnxNode *node, gint64 from, const CleaveShape *shape, GError **error);
 
-#define CLEAVE_ONNX_ANY (-1) /* an extent that nothing is asked of */
-/* Whether a value is there and has this shape; the error says what came. */
+#define CLEAVE_ONNX_ANY (-1) /* in cleave_onnx_expect(): any extent */
+/* Checks that a value is present and has this shape; the error shows the actual shape. */
 gboolean cleave_onnx_expect (const CleaveOnnxNode *node,
                              const char *what,
                              const CleaveOnnxValue *value,
                              const CleaveShape *shape,
                              GError **error);
-/* Whether the operand is absent. */
+/* Checks that an operand is absent; fails with `what` as its name. */
 gboolean
 cleave_onnx_refuse (const CleaveOnnxNode *node, guint operand, const char *what, GError **error);
-/* Whether an attribute, which the node then has no more, has this value or is absent. */
+/* Removes an attribute from the node, and checks that it was absent or had this value. */
 gboolean
 cleave_onnx_take_only (CleaveOnnxNode *node, const char *attr, gint64 only, GError **error);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Forms of opsets 1 to 11 whose operands, attributes or results have other types or another order
- * than those of opset 17. */
+/* Upgrades of opsets 1 to 11 where operands, attributes or results have other types or another
+ * order than in opset 17. */
 
 #include "contrib.h"
 
 #include <math.h>
 
-/* Cast names the element type: "FLOAT16", as in the enum of the schema. */
+/* Cast: `to` is a string, the name of an element type such as "FLOAT16". */
 gboolean
 cleave_onnx_upgrade_cast_1 (CleaveOnnxNode *node, GError **error)
 {
@@ -28,7 +28,7 @@ cleave_onnx_upgrade_cast_1 (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* Dropout has a mask of the operand's type before opset 10.  ONNX Runtime fills the mask with zeros
+/* Dropout: before opset 10 the mask has the operand's type. ONNX Runtime fills it with zeros
  * before opset 12. */
 gboolean
 cleave_onnx_upgrade_dropout_1 (CleaveOnnxNode *node, GError **error)
@@ -51,7 +51,7 @@ cleave_onnx_upgrade_dropout_1 (CleaveOnnxNode *node, GError **error)
   return cleave_onnx_finish_all (node, values, 2);
 }
 
-/* The exponent of a norm is a real number. */
+/* GlobalLpPool: the exponent p is a float. */
 gboolean
 cleave_onnx_upgrade_power_1 (CleaveOnnxNode *node, GError **error)
 {
@@ -69,7 +69,7 @@ cleave_onnx_upgrade_lp_pool_1 (CleaveOnnxNode *node, GError **error)
   return cleave_onnx_upgrade_power_1 (node, error) && cleave_onnx_upgrade_pool (node, error);
 }
 
-/* Selu has constants of five digits. */
+/* Selu: the default constants have five digits. */
 gboolean
 cleave_onnx_upgrade_selu_1 (CleaveOnnxNode *node, GError **error)
 {
@@ -80,8 +80,8 @@ cleave_onnx_upgrade_selu_1 (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* A constant operand as whole numbers, of whichever type it is; NULL and the error if it cannot
- * be. */
+/* Reads a constant operand of any number type as integers. NULL on error, also if one is
+ * fractional. */
 static CleaveOnnxAttr *
 read_whole_numbers (CleaveOnnxNode *node, guint operand, const char *what, GError **error)
 {
@@ -100,7 +100,7 @@ read_whole_numbers (CleaveOnnxNode *node, guint operand, const char *what, GErro
   return g_steal_pointer (&numbers);
 }
 
-/* Split may have its sizes as an operand of the type of what is split. */
+/* Split: the sizes may be an operand, of the same type as the data. */
 gboolean
 cleave_onnx_upgrade_split_1 (CleaveOnnxNode *node, GError **error)
 {
@@ -117,7 +117,7 @@ cleave_onnx_upgrade_split_1 (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* Tile repeats one axis: its second operand says how often, its third which. */
+/* Tile: repeats one axis. Operand 1 is the count, operand 2 the axis. */
 gboolean
 cleave_onnx_upgrade_tile_1 (CleaveOnnxNode *node, GError **error)
 {
@@ -144,7 +144,7 @@ cleave_onnx_upgrade_tile_1 (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* Upsample has a scale for each of the height and the width. */
+/* Upsample: scales are two attributes, for height and width. */
 gboolean
 cleave_onnx_upgrade_upsample_1 (CleaveOnnxNode *node, GError **error)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Experimental ops of opset 1, which no later opset has and ONNX Runtime still runs. */
+/* Experimental ops of opset 1. No later opset has them, but ONNX Runtime still runs them. */
 
 #include "contrib.h"
 
 #define STEP CLEAVE_ONNX_STEP
 
-/* x * scale + bias, by numbers. */
+/* Returns x * scale + bias. */
 static CleaveOnnxValue *
 scale_by (CleaveOnnxNode *node,
           const char *suffix,
@@ -52,7 +52,7 @@ cleave_onnx_upgrade_scale (CleaveOnnxNode *node, GError **error)
              node, scale_by (node, "", cleave_onnx_node_operand (node, 0), scale, 0, error));
 }
 
-/* alpha * f (beta * x) */
+/* Sets the result to alpha * f (beta * x). */
 static gboolean
 scale_around (CleaveOnnxNode *node, const char *op, double alpha, double beta, GError **error)
 {
@@ -79,7 +79,7 @@ cleave_onnx_upgrade_scaled_tanh (CleaveOnnxNode *node, GError **error)
   return scale_around (node, "Tanh", 1, 1, error);
 }
 
-/* ImageScaler: a bias for each channel. */
+/* ImageScaler: multiplies by a number and adds a bias per channel. */
 gboolean
 cleave_onnx_upgrade_image_scaler (CleaveOnnxNode *node, GError **error)
 {
@@ -105,8 +105,8 @@ cleave_onnx_upgrade_image_scaler (CleaveOnnxNode *node, GError **error)
   return cleave_onnx_finish (node, STEP ("Add", ".moved", NULL, y, biases));
 }
 
-/* Crop: the border [left, top, right, bottom] is taken away; with scale, [height, width] are left
- * after its left and top. */
+/* Crop: removes a border [left, top, right, bottom]. With `scale` it keeps [height, width]
+ * elements after the left and top border instead. */
 gboolean
 cleave_onnx_upgrade_crop (CleaveOnnxNode *node, GError **error)
 {
@@ -142,7 +142,7 @@ cleave_onnx_upgrade_crop (CleaveOnnxNode *node, GError **error)
                                          cleave_onnx_constant (node, &two, axes)));
 }
 
-/* DynamicSlice became Slice. */
+/* DynamicSlice: an older name of Slice. */
 gboolean
 cleave_onnx_upgrade_dynamic_slice (CleaveOnnxNode *node, GError **error)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Ops of later opsets that other ops say: activations, normalizations, crops. */
+/* Ops of later opsets as compositions of older ops: activations, normalizations, crops. */
 
 #include "contrib.h"
 
@@ -62,7 +62,7 @@ cleave_onnx_upgrade_swish (CleaveOnnxNode *node, GError **error)
   return cleave_onnx_finish (node, CLEAVE_ONNX_STEP ("Mul", "", NULL, x, y));
 }
 
-/* x + 0.044715 x³, scaled. */
+/* Returns (x + 0.044715 x³) · √(2 / π), the argument of tanh in Gelu. */
 static CleaveOnnxValue *
 add_cube (CleaveOnnxNode *node, CleaveOnnxValue *x, GError **error)
 {
@@ -101,7 +101,8 @@ cleave_onnx_upgrade_gelu (CleaveOnnxNode *node, GError **error)
 
 /* Normalizations */
 
-/* A scale or bias for each channel, behind which there are other dimensions. */
+/* Applies an op with a scale or bias per channel, broadcast over the dimensions after the
+ * channels. */
 static CleaveOnnxValue *
 by_channel (CleaveOnnxNode *node,
             const char *op,
@@ -131,8 +132,8 @@ list_of (CleaveOnnxNode *node, CleaveElement element, gint64 n, double number)
   return cleave_onnx_value_new_constant (node->import, NULL, tensor);
 }
 
-/* The groups are the channels of an InstanceNormalization.  Since opset 21 each channel has a scale
- * of its own, before each group. */
+/* GroupNormalization: an InstanceNormalization whose channels are the groups. Since opset 21
+ * scale and bias are per channel instead of per group, and are applied afterwards. */
 gboolean
 cleave_onnx_upgrade_group_norm (CleaveOnnxNode *node, GError **error)
 {
@@ -211,7 +212,7 @@ cleave_onnx_upgrade_rms_norm (CleaveOnnxNode *node, GError **error)
          cleave_onnx_finish (node, cleave_onnx_rms_norm (node, x, scale, axis, epsilon, error));
 }
 
-/* CenterCropPad: of each axis the middle, or zeros around it. */
+/* CenterCropPad: takes the middle of each axis, or pads it with zeros on both sides. */
 
 typedef struct
 {

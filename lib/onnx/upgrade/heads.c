@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Attention as com.microsoft has it: masks of several forms, a past, a scale.
+/* The attention of com.microsoft: several forms of masks, a past, a scale.
  *
- * B: batch, S: queries, L: new keys, P: past keys, T = P + L, N: heads, H: elements of a head. */
+ * B: batch, S: queries, L: new keys, P: past keys, T = P + L, N: heads, H: elements per head. */
 
 #include "attend.h"
 
@@ -13,7 +13,7 @@ cleave_onnx_heads_take (CleaveOnnxNode *node, CleaveOnnxHeads *heads, GError **e
   heads->is_causal = cleave_onnx_node_take_int (node, "unidirectional", 0) != 0;
   heads->core.scale = cleave_onnx_node_take_real (node, "scale", 0);
   heads->core.filtered = cleave_onnx_node_take_real (node, "mask_filter_value", -10000);
-  cleave_onnx_node_take_int (node, "rotary_embedding_dim", 0); /* of do_rotary */
+  cleave_onnx_node_take_int (node, "rotary_embedding_dim", 0); /* only used with do_rotary */
   if (heads->n_heads < 1)
     return cleave_onnx_node_fail (
         node, error, "num_heads must be at least 1, not %" G_GINT64_FORMAT, heads->n_heads);
@@ -35,7 +35,8 @@ compare (CleaveOnnxNode *node,
   return CLEAVE_ONNX_STEP (op, suffix, NULL, numbers, limits);
 }
 
-/* How many keys count, or, of 2B numbers, where they end and where they begin. */
+/* Returns which keys are valid, from a mask of B numbers (where the keys end) or 2B numbers
+ * (where they end, then where they begin). */
 static CleaveOnnxValue *
 allow_by_length (
     CleaveOnnxNode *node, CleaveOnnxValue *mask, gint64 n_batch, gint64 n_keys, GError **error)
@@ -66,7 +67,7 @@ read_mask (CleaveOnnxNode *node, CleaveOnnxHeads *heads, gint64 n_keys, GError *
   g_autofree char *came = is == NULL ? NULL : cleave_shape_to_string (is);
   CleaveOnnxValue *allowed;
 
-  /* "Dummy" masks, as its optimizer writes them. */
+  /* A mask of one column is a placeholder that ONNX Runtime's optimizer writes: no mask. */
   if (is == NULL || (is->rank == 2 && is->dim[1] == 1 && n_keys != 1 &&
                      (is->dim[0] == 1 || is->dim[0] == n_batch)))
     return TRUE;
@@ -95,7 +96,7 @@ read_mask (CleaveOnnxNode *node, CleaveOnnxHeads *heads, gint64 n_keys, GError *
   return allowed != NULL;
 }
 
-/* Behind the past, if there is one. */
+/* Puts the past before `x`, if there is one. */
 static CleaveOnnxValue *
 append (CleaveOnnxNode *node,
         CleaveOnnxValue *past,
@@ -141,7 +142,7 @@ cleave_onnx_heads_attend (CleaveOnnxNode *node, CleaveOnnxHeads *heads, GError *
     return FALSE;
   if (heads->is_causal && n_queries > 1)
     {
-      if (n_keys - n_past > n_queries) /* ONNX Runtime masks none for the last query then */
+      if (n_keys - n_past > n_queries) /* ONNX Runtime then masks no key of the last query */
         return cleave_onnx_node_fail (node, error,
                                       "unidirectional, it must have no more new keys than the %d "
                                       "queries, but has %d",

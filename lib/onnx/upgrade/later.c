@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Forms of opsets 18 to 26 as those of opset 17, which our records have. */
+/* Upgrades of opsets 18 to 26 to the forms of opset 17, which our op records have. */
 
 #include <cleave/cleave-frameworks.h>
 
 #include "contrib.h"
 
-/* Without axes, noop_with_empty_axes reduces over no dimension: the sum of one element remains, and
- * what the op computes of each element and of the sum. */
+/* With noop_with_empty_axes and no axes a reduction reduces over no dimension: each element is
+ * its own sum, and the op becomes an element-wise op. */
 static const struct
 {
   const char *op, *element_wise;
 } without_axes[] = {
   { "ReduceL1", "Abs" },
-  { "ReduceL2", "Abs" }, /* the root of the square */
+  { "ReduceL2", "Abs" }, /* root of the square */
   { "ReduceSumSquare", "Mul" },
   { "ReduceLogSum", "Log" },
 };
 
-/* A logarithm of integers is computed as a double and rounded towards zero. */
+/* Computes a logarithm of integers as a double, rounded toward zero. */
 static gboolean
 take_integer_log (CleaveOnnxNode *node, CleaveOnnxValue *x, GError **error)
 {
@@ -50,7 +50,7 @@ reduce_nothing (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* Since opset 18 all reductions take their axes as an operand, as ReduceSum does since 13. */
+/* Since opset 18 all reductions have their axes as an operand, as ReduceSum has since 13. */
 gboolean
 cleave_onnx_upgrade_reduce (CleaveOnnxNode *node, GError **error)
 {
@@ -70,7 +70,7 @@ cleave_onnx_upgrade_reduce (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* Split in a number of parts, the last of which may be smaller. */
+/* Split with num_outputs: computes the sizes; the last part may be smaller. */
 gboolean
 cleave_onnx_upgrade_split (CleaveOnnxNode *node, GError **error)
 {
@@ -122,7 +122,7 @@ cleave_onnx_find_axes (CleaveOnnxNode *node, const CleaveOnnxAttr *list, guint r
   return g_steal_pointer (&axes);
 }
 
-/* Pad of some axes only, as one of all. */
+/* Pad of some axes: extends the pads to all axes. */
 static gboolean
 spread_pads (CleaveOnnxNode *node, const CleaveShape *x, GError **error)
 {
@@ -153,8 +153,8 @@ spread_pads (CleaveOnnxNode *node, const CleaveShape *x, GError **error)
   return TRUE;
 }
 
-/* Along one axis: a Gather of elements that begin again after the last, and end again before the
- * first.  A negative pad takes elements away first. */
+/* Pads one axis with wrap, by a Gather with indices modulo the extent. A negative pad removes
+ * elements first. */
 static CleaveOnnxValue *
 wrap_axis (
     CleaveOnnxNode *node, CleaveOnnxValue *x, guint d, gint64 before, gint64 after, GError **error)
@@ -203,7 +203,7 @@ wrap (CleaveOnnxNode *node, guint rank, GError **error)
     }
   if (any)
     return cleave_onnx_finish (node, x);
-  cleave_onnx_node_set_string (node, "mode", "constant"); /* nothing is added */
+  cleave_onnx_node_set_string (node, "mode", "constant"); /* there is nothing to pad */
   return TRUE;
 }
 
@@ -222,7 +222,7 @@ cleave_onnx_upgrade_pad_18 (CleaveOnnxNode *node, GError **error)
   return wrap (node, x->rank, error);
 }
 
-/* DFT: the axis is an operand. */
+/* DFT: since opset 20 the axis is an operand. */
 gboolean
 cleave_onnx_upgrade_dft_20 (CleaveOnnxNode *node, GError **error)
 {
@@ -243,8 +243,8 @@ cleave_onnx_upgrade_dft_20 (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* STFT: a real signal may have rank 2, without the dimension of its real and imaginary parts, as
- * ONNX Runtime accepts it and PyTorch exported it until 2026. */
+/* STFT: a real signal may have rank 2, without the dimension of real and imaginary parts. ONNX
+ * Runtime accepts it, and PyTorch exported it until 2026. */
 gboolean
 cleave_onnx_upgrade_stft (CleaveOnnxNode *node, GError **error)
 {
@@ -260,7 +260,7 @@ cleave_onnx_upgrade_stft (CleaveOnnxNode *node, GError **error)
   return value != NULL;
 }
 
-/* GridSample: other words for its modes. */
+/* GridSample: since opset 20 the modes have other names. */
 gboolean
 cleave_onnx_upgrade_grid_sample_20 (CleaveOnnxNode *node, GError **error)
 {
@@ -274,7 +274,7 @@ cleave_onnx_upgrade_grid_sample_20 (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* What is said of 8-bit floats. */
+/* Cast: drops attributes that concern only 8-bit floats. */
 gboolean
 cleave_onnx_upgrade_cast_19 (CleaveOnnxNode *node, GError **error)
 {

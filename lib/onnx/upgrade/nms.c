@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* NonMaxSuppression: how many boxes are selected follows from values, so these must be constant,
- * and the op is done with at import. */
+/* NonMaxSuppression. The number of selected boxes depends on values, so the operands must be
+ * constant, and the import computes the result. */
 
 #include "../import/import.h"
 
@@ -20,7 +20,7 @@ typedef struct
   float score;
 } Candidate;
 
-/* ONNX's operands; those that are absent are NULL. */
+/* The operands, by ONNX index; NULL: absent. */
 typedef struct
 {
   CleaveTensor *operands[SCORE + 1];
@@ -65,7 +65,7 @@ read_operands (Boxes *b, CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* The number that an operand is. */
+/* Reads an operand of one number. Leaves `number` unchanged if the operand is absent. */
 static gboolean
 read_number (const Boxes *b, guint operand, CleaveOnnxNode *node, double *number, GError **error)
 {
@@ -117,7 +117,7 @@ boxes_read (Boxes *b, CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* Every box may have to be compared with every one that was selected before. */
+/* Takes the worst case off the budget: each box is compared with each selected one. */
 static gboolean
 spend (const Boxes *b, CleaveOnnxNode *node, GError **error)
 {
@@ -145,7 +145,7 @@ box_area (const Box *box)
   return (box->top - box->bottom) * (box->right - box->left);
 }
 
-/* Whether two boxes share more of what they cover together than the threshold. */
+/* Returns whether the intersection over union of two boxes is above the threshold. */
 static gboolean
 overlap (const Boxes *b, const Box *one, const Box *other)
 {
@@ -158,7 +158,7 @@ overlap (const Boxes *b, const Box *one, const Box *other)
   return area / (box_area (one) + box_area (other) - area) > b->iou;
 }
 
-/* The higher score first; of equal ones the first box. */
+/* Orders by falling score, then by index. */
 static gint
 compare_candidates (gconstpointer a, gconstpointer b)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Forms of BatchNormalization and LayerNormalization that their records do not have. */
+/* Forms of BatchNormalization and LayerNormalization that our op records do not have. */
 
 #include "contrib.h"
 
@@ -8,8 +8,8 @@
 
 /* BatchNormalization */
 
-/* With spatial = 0, before opset 9, each element of an image has parameters of its own:
- * y = (x - mean) * (scale / sqrt (variance + epsilon)) + b. */
+/* Before opset 9 with spatial = 0: each element of an image has its own parameters. y = (x -
+ * mean) * (scale / sqrt (variance + epsilon)) + b. */
 static gboolean
 normalize_elements (CleaveOnnxNode *node, GError **error)
 {
@@ -35,7 +35,7 @@ normalize_elements (CleaveOnnxNode *node, GError **error)
   return cleave_onnx_finish (node, STEP ("Add", "", NULL, y, cleave_onnx_node_operand (node, 2)));
 }
 
-/* An operand of rank 1 has one channel: it is normalized as a column. */
+/* An operand of rank 1 is reshaped to a column, [N, 1]: it has one channel. */
 gboolean
 cleave_onnx_upgrade_batch_norm_forms (CleaveOnnxNode *node, GError **error)
 {
@@ -61,7 +61,7 @@ cleave_onnx_upgrade_batch_norm_forms (CleaveOnnxNode *node, GError **error)
 
 /* LayerNormalization */
 
-/* Drops leading dimensions of 1 that an operand has beyond `rank`. */
+/* Removes leading dimensions of extent 1 from an operand until its rank is `rank`. */
 static gboolean
 drop_leading_ones (
     CleaveOnnxNode *node, guint operand, guint rank, const char *suffix, GError **error)
@@ -84,7 +84,7 @@ drop_leading_ones (
   return value != NULL;
 }
 
-/* Whether the parameter has dimensions that are not normalized over, and is broadcast to X. */
+/* Returns whether a parameter has more dimensions than are normalized and broadcasts to X. */
 static gboolean
 reaches_out (const CleaveShape *x, const CleaveShape *own, guint n_inner)
 {
@@ -94,7 +94,7 @@ reaches_out (const CleaveShape *x, const CleaveShape *own, guint n_inner)
          cleave_shape_equal (x, &both);
 }
 
-/* The node with a scale of 1 and no bias; it takes the attributes. */
+/* Adds the normalization with scale 1 and without bias. Takes over the attributes of the node. */
 static CleaveOnnxNode *
 normalize_only (CleaveOnnxNode *node, CleaveOnnxValue *x, GError **error)
 {
@@ -112,7 +112,7 @@ normalize_only (CleaveOnnxNode *node, CleaveOnnxValue *x, GError **error)
   return cleave_onnx_node_make (made, error) ? g_steal_pointer (&made) : NULL;
 }
 
-/* Scale and bias as steps of their own, in float32 for shorter floats. */
+/* Applies scale and bias by separate nodes; computes in float32 if the elements are smaller. */
 static gboolean
 scale_apart (CleaveOnnxNode *node, GError **error)
 {
@@ -141,8 +141,8 @@ scale_apart (CleaveOnnxNode *node, GError **error)
                                               made->values->len);
 }
 
-/* Scale and bias may be broadcast from any dimension of X, not only from those that are normalized
- * over. */
+/* Scale and bias may have dimensions that are not normalized. Such parameters get nodes of their
+ * own. */
 gboolean
 cleave_onnx_upgrade_layer_norm (CleaveOnnxNode *node, GError **error)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* What later opsets say of positions: AffineGrid (20) as a sum of products that are broadcast,
- * TensorScatter (24) as a ScatterElements. */
+/* AffineGrid (opset 20) as a sum of broadcast products, and TensorScatter (24) as a
+ * ScatterElements. */
 
 #include "contrib.h"
 
@@ -9,7 +9,8 @@
 
 /* AffineGrid */
 
-/* Along an extent of n, from -1 to 1: the centres of elements, or with the corners' at the ends. */
+/* Returns the coordinate of element i of n, in [-1, 1]: the center of the element, or, with
+ * align_corners, such that the first is -1 and the last 1. */
 static double
 find_position (gint64 i, gint64 n, gboolean align_corners)
 {
@@ -18,7 +19,7 @@ find_position (gint64 i, gint64 n, gboolean align_corners)
   return (2 * (double) i + 1) / (double) n - 1;
 }
 
-/* The positions along dimension `d` of the grid, broadcast along the others. */
+/* Returns the coordinates along dimension `d` of the grid, with extent 1 in the others. */
 static CleaveOnnxValue *
 make_positions (CleaveOnnxNode *node,
                 const CleaveShape *grid,
@@ -40,7 +41,7 @@ make_positions (CleaveOnnxNode *node,
   return value;
 }
 
-/* What one position, or 1, is multiplied with: a column of theta. */
+/* Returns a column of theta, which multiplies one coordinate, or 1 for the last column. */
 static CleaveOnnxValue *
 take_column (CleaveOnnxNode *node, gint64 column, guint rank, GError **error)
 {
@@ -56,7 +57,8 @@ take_column (CleaveOnnxNode *node, gint64 column, guint rank, GError **error)
   return cleave_onnx_reshape (node, theta, &shape, shaped, error);
 }
 
-/* N, C and the extents of the grid: its shape, which ends with the positions. */
+/* Reads the shape of the grid from `size`, [N, C, extents]: it is [N, extents, number of
+ * coordinates]. */
 static gboolean
 read_grid (CleaveOnnxNode *node, CleaveShape *grid, GError **error)
 {
@@ -80,7 +82,8 @@ read_grid (CleaveOnnxNode *node, CleaveShape *grid, GError **error)
   return TRUE;
 }
 
-/* The last column, and the product of each position with its own: the last dimension's is first. */
+/* AffineGrid: the last column of theta, plus each coordinate times its column. The last spatial
+ * dimension belongs to the first column. */
 gboolean
 cleave_onnx_upgrade_affine_grid (CleaveOnnxNode *node, GError **error)
 {
@@ -116,7 +119,8 @@ cleave_onnx_upgrade_affine_grid (CleaveOnnxNode *node, GError **error)
 
 /* TensorScatter */
 
-/* Where each row of the update goes along the axis, in the shape of the update. */
+/* Returns the index along the axis that each element of the update is written to, in the
+ * update's shape. */
 static CleaveOnnxValue *
 find_rows (CleaveOnnxNode *node,
            const CleaveShape *update,

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* QuantizeLinear and DequantizeLinear of opsets 19 to 24: in blocks, with scales of 16 bits, to a
- * type that an attribute says. */
+/* QuantizeLinear and DequantizeLinear of opsets 19 to 24: with blocks, with 16-bit scales, and
+ * with a result type that is an attribute. */
 
 #include "contrib.h"
 
 enum { X, SCALE, ZERO, N_OPERANDS };
 
-/* The type that would be that of the zero point. */
+/* Adds a zero point of 0 that has the result type `number`, unless there is a zero point. */
 static gboolean
 make_zero (CleaveOnnxNode *node, gint64 number, GError **error)
 {
@@ -26,7 +26,7 @@ make_zero (CleaveOnnxNode *node, gint64 number, GError **error)
   return TRUE;
 }
 
-/* A 16-bit operand as float32, in which both ops compute. */
+/* Converts a 16-bit float operand to float32, in which both ops compute. */
 static gboolean
 widen (CleaveOnnxNode *node, guint operand, const char *suffix, GError **error)
 {
@@ -43,7 +43,8 @@ widen (CleaveOnnxNode *node, guint operand, const char *suffix, GError **error)
 
 /* Blocks */
 
-/* A tensor with its blocks, or what belongs to each, as rows: the axis goes to the end. */
+/* Reshapes the data to one row per block, or scales and zero points to one number per block. The
+ * axis is moved to the end first. */
 static CleaveOnnxValue *
 turn_blocks (CleaveOnnxNode *node,
              guint operand,
@@ -60,7 +61,8 @@ turn_blocks (CleaveOnnxNode *node,
   return cleave_onnx_reshape (node, x, rows, suffix, error);
 }
 
-/* The shape of the scales: the last block may be shorter. */
+/* Computes the shape of the scales, and checks scales and zero points. The last block may be
+ * shorter. */
 static gboolean
 check_blocks (CleaveOnnxNode *node, gint64 axis, gint64 block, CleaveShape *scales, GError **error)
 {
@@ -79,7 +81,7 @@ check_blocks (CleaveOnnxNode *node, gint64 axis, gint64 block, CleaveShape *scal
                               error));
 }
 
-/* Fills the last block with zeros. */
+/* Pads the last block with zeros. */
 static gboolean
 fill_block (CleaveOnnxNode *node, gint64 axis, gint64 missing, GError **error)
 {
@@ -96,8 +98,8 @@ fill_block (CleaveOnnxNode *node, gint64 axis, gint64 missing, GError **error)
   return filled != NULL;
 }
 
-/* A scale for each block along the axis: one for each row of a matrix of blocks.  The result of the
- * op that is done with these. */
+/* Applies the op with one scale per block: each block is a row of a matrix, and the scale is per
+ * row. Returns the result, or NULL on error. */
 static CleaveOnnxValue *
 do_blocks (CleaveOnnxNode *node, gint64 axis, gint64 block, GError **error)
 {
@@ -146,7 +148,7 @@ cleave_onnx_upgrade_quantize_21 (CleaveOnnxNode *node, GError **error)
          block = cleave_onnx_node_take_int (node, "block_size", 0);
   const CleaveOnnxValue *scale = cleave_onnx_node_operand (node, SCALE);
 
-  cleave_onnx_node_take_int (node, "saturate", 1); /* of 8-bit floats */
+  cleave_onnx_node_take_int (node, "saturate", 1); /* concerns only 8-bit floats */
   if (!cleave_onnx_node_need (node, 2, error))
     return FALSE;
   if (precision != 0 &&
@@ -160,7 +162,7 @@ cleave_onnx_upgrade_quantize_21 (CleaveOnnxNode *node, GError **error)
              node, do_blocks (node, cleave_onnx_node_take_int (node, "axis", 1), block, error));
 }
 
-/* A result of 16 bits is that of float32, rounded. */
+/* DequantizeLinear with a 16-bit result: computes in float32 and rounds. */
 static gboolean
 dequantize_short (CleaveOnnxNode *node, CleaveElement element, gint64 block, GError **error)
 {
@@ -198,7 +200,7 @@ cleave_onnx_upgrade_dequantize_21 (CleaveOnnxNode *node, GError **error)
              node, do_blocks (node, cleave_onnx_node_take_int (node, "axis", 1), block, error));
 }
 
-/* QLinearMatMul with scales of 16 bits. */
+/* QLinearMatMul: converts 16-bit scales. */
 gboolean
 cleave_onnx_upgrade_qlinear_matmul_21 (CleaveOnnxNode *node, GError **error)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Resize since opset 18: the scales, sizes and region may be those of some axes, extents may keep
- * their proportions, and what shrinks may be smoothed. */
+/* Resize since opset 18: scales, sizes and region may be given for some axes, sizes may keep the
+ * aspect ratio, and shrinking may be antialiased. */
 
 #include "resize.h"
 
@@ -12,7 +12,7 @@ enum { X, REGION, SCALES, SIZES };
 
 /* Lists of some axes */
 
-/* The list of all dimensions that operand `operand`, a list of some axes, stands for. */
+/* Extends an operand that lists some axes to all dimensions. */
 static CleaveOnnxValue *
 spread_list (
     CleaveOnnxNode *node, guint operand, const GArray *axes, const CleaveShape *x, GError **error)
@@ -77,7 +77,7 @@ read_list (CleaveOnnxNode *node, guint operand, const char *what)
              : cleave_onnx_attr_of_tensor (what, value->constant);
 }
 
-/* The part of dimension d that the region of tf_crop_and_resize has; else 1. */
+/* Returns the fraction of dimension d that the region of tf_crop_and_resize covers; otherwise 1. */
 static float
 part_of (CleaveOnnxNode *node, guint rank, guint d)
 {
@@ -116,8 +116,8 @@ read_target (CleaveOnnxNode *node, const CleaveShape *x)
   return target;
 }
 
-/* The sizes of the axes give one scale for all of them.  An extent is rounded to the nearest whole
- * number, halves up. */
+/* Uses one scale for all axes, the smallest or the largest of those that the sizes give. Extents
+ * are rounded to the nearest integer, halves up. */
 static gboolean
 keep_proportions (CleaveOnnxNode *node,
                   const char *policy,
@@ -152,7 +152,7 @@ keep_proportions (CleaveOnnxNode *node,
   return TRUE;
 }
 
-/* The scales of the target take the place of the sizes. */
+/* Replaces the sizes by the scales of the target. */
 static void
 set_scales (CleaveOnnxNode *node, const CleaveOnnxResizeTarget *target)
 {
@@ -187,7 +187,7 @@ store_setting (const CleaveOnnxNode *node,
   return FALSE;
 }
 
-/* The attributes, which the node keeps, and the region. */
+/* Reads the attributes, which stay in the node, and the region. */
 static gboolean
 read_settings (CleaveOnnxNode *node, guint rank, CleaveOnnxResize *settings, GError **error)
 {
@@ -209,7 +209,8 @@ read_settings (CleaveOnnxNode *node, guint rank, CleaveOnnxResize *settings, GEr
   return TRUE;
 }
 
-/* Whether a scaled extent is no whole number, where half_pixel_symmetric is not half_pixel. */
+/* Returns whether a scaled extent is fractional: only then half_pixel_symmetric differs from
+ * half_pixel. */
 static gboolean
 is_fractional (const CleaveOnnxResizeTarget *target)
 {
@@ -228,7 +229,8 @@ shrinks (const CleaveOnnxResizeTarget *target)
   return FALSE;
 }
 
-/* Decides by the scales and extents, which are known, whether the record has the node. */
+/* Decides, from known scales and extents, whether our record can express the node; otherwise
+ * builds it from weights. */
 static gboolean
 use_target (CleaveOnnxNode *node,
             const char *policy,

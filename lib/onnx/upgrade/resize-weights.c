@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Resize by weights: along each dimension a Gather, a product and a sum.
+/* Resize by weights, for the forms that our record does not have: along each dimension a Gather,
+ * a product and a sum.
  *
  *   [.., from, ..]  Gather  [.., to, taps, ..]  Mul by [to, taps, 1, ..]  ReduceSum  [.., to, ..]
  *
- * The weights are those of ONNX Runtime: where it smooths, the filter is stretched over as many
- * elements as become one. */
+ * The weights are those of ONNX Runtime. With antialias the filter is stretched by the factor
+ * that the dimension shrinks. */
 
 #include "resize.h"
 
@@ -25,7 +26,8 @@ is_changed (const CleaveOnnxResize *settings, const CleaveOnnxResizeTarget *targ
   return target->scale[d] != 1 || target->to[d] != target->from[d] || is_cropped (settings, d);
 }
 
-/* The place in the operand of element i of dimension d, in float32 as in ONNX Runtime. */
+/* Returns the position in the operand of element i along dimension d; float32, as in ONNX
+ * Runtime. */
 static float
 find_position (const CleaveOnnxResize *settings,
                const CleaveOnnxResizeTarget *target,
@@ -96,7 +98,7 @@ find_nearest (const CleaveOnnxResize *settings,
   return (gint64) CLAMP (whole, 0, (float) (target->from[d] - 1));
 }
 
-/* The filter at distance x; it is 0 from 1 (linear) or 2 (cubic) on. */
+/* Returns the filter at distance x. It is 0 from distance 1 (linear) or 2 (cubic) on. */
 static float
 filter_at (const CleaveOnnxResize *settings, float x)
 {
@@ -110,7 +112,8 @@ filter_at (const CleaveOnnxResize *settings, float x)
   return x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
 }
 
-/* How far the filter is stretched: over as many elements as become one. */
+/* Returns the factor by which antialias stretches the filter; 1 if the dimension does not
+ * shrink. */
 static float
 find_stretch (const CleaveOnnxResize *settings, const CleaveOnnxResizeTarget *target, guint d)
 {
@@ -124,7 +127,7 @@ find_support (const CleaveOnnxResize *settings, const CleaveOnnxResizeTarget *ta
          find_stretch (settings, target, d);
 }
 
-/* The elements that make up one of the result, and their weights. */
+/* The source elements of one result element, and their weights. */
 typedef struct
 {
   GArray *at;     /* gint64 */
@@ -147,7 +150,7 @@ taps_clear (Taps *taps)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Taps, taps_clear)
 
-/* The taps of element i: weights of 0 are left out, and the sum of the others is 1. */
+/* Finds the taps of element i. Leaves out weights of 0; the others sum to 1. */
 static void
 find_taps (Taps *taps,
            const CleaveOnnxResize *settings,
@@ -159,7 +162,7 @@ find_taps (Taps *taps,
         support = find_support (settings, target, d), step = 1 / find_stretch (settings, target, d);
   gint64 last = target->from[d] - 1, begin, end;
 
-  center = CLAMP (center, -support - 2, (float) last + support + 3); /* no tap lies farther out */
+  center = CLAMP (center, -support - 2, (float) last + support + 3); /* no tap lies beyond this */
   begin = (gint64) floorf (center - support + 0.5f);
   end = (gint64) floorf (center + support + 0.5f);
   g_array_set_size (taps->at, 0);
@@ -179,8 +182,8 @@ find_taps (Taps *taps,
     g_array_index (taps->weight, float, k) *= 1 / sum;
 }
 
-/* Appends the taps, and `n` in all.  Halves of the last weight, which are exact, take the missing
- * places: a weight of 0 would make a NaN of an infinite element. */
+/* Appends the taps, extended to `n`. Extra taps repeat the last element, and its weight is
+ * halved each time, which is exact. A weight of 0 would turn an infinite element into NaN. */
 static void
 append_row (Taps *all, const Taps *taps, gint64 n)
 {
@@ -200,7 +203,7 @@ append_row (Taps *all, const Taps *taps, gint64 n)
     }
 }
 
-/* The taps of all elements of dimension d, as many for each.  Returns their number. */
+/* Finds the taps of all elements of dimension d, the same number for each. Returns this number. */
 static gint64
 find_all_taps (Taps *all,
                const CleaveOnnxResize *settings,
@@ -224,7 +227,8 @@ find_all_taps (Taps *all,
   return n;
 }
 
-/* Numbers for each index of dimension d, to be broadcast: [to, n, 1, …] or [to, 1, …] if n is 0. */
+/* Returns a type with one entry per index of dimension d: [to, n, 1, …], or [to, 1, …] if n is
+ * 0. */
 static CleaveTensorType
 type_along (const CleaveOnnxResizeTarget *target, CleaveElement element, guint d, gint64 n)
 {
@@ -237,8 +241,7 @@ type_along (const CleaveOnnxResizeTarget *target, CleaveElement element, guint d
   return type;
 }
 
-/* Along dimension d: a Gather of the elements that make up each of the result, a product with their
- * weights, and the sum. */
+/* Resamples dimension d: gathers the source elements, multiplies by the weights, sums. */
 static CleaveOnnxValue *
 weigh_axis (CleaveOnnxNode *node,
             const CleaveOnnxResize *settings,
@@ -280,7 +283,8 @@ pick_axis (CleaveOnnxNode *node,
                            cleave_onnx_constant (node, &type, indices));
 }
 
-/* Gives what lies outside of the region along dimension d the extrapolation value. */
+/* Sets elements whose position lies outside the operand along dimension d to the extrapolation
+ * value. */
 static CleaveOnnxValue *
 extrapolate_axis (CleaveOnnxNode *node,
                   const CleaveOnnxResize *settings,
@@ -306,8 +310,8 @@ extrapolate_axis (CleaveOnnxNode *node,
                            x);
 }
 
-/* The numbers as an integer type, within its range: rounded where ONNX Runtime smooths, else what
- * is before the point. */
+/* Converts to an integer type; clamps to the range of 8-bit types. Rounds with antialias, as ONNX
+ * Runtime does; otherwise truncates. */
 static CleaveOnnxValue *
 to_integers (CleaveOnnxNode *node,
              CleaveOnnxValue *x,
@@ -353,8 +357,8 @@ check_resampling (CleaveOnnxNode *node,
   return TRUE;
 }
 
-/* The node as Gathers, products with weights, and sums; the last dimension comes first.  ONNX
- * Runtime rounds integers after each dimension that it smooths. */
+/* Builds the node from Gathers, products and sums, the last dimension first. With antialias,
+ * ONNX Runtime rounds integers after each dimension. */
 gboolean
 cleave_onnx_resample (CleaveOnnxNode *node,
                       const CleaveOnnxResize *settings,

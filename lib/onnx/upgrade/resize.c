@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Resize before opset 18, which was Upsample, and RoiAlign, which is written like it. */
+/* Resize before opset 18 (Upsample before opset 10), and RoiAlign, which has a similar change. */
 
 #include "../import/import.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Before opset 11.  The specification does not say which element is the nearest.  ONNX Runtime, for
- * which such models were made, takes the next one below where it enlarges, the next one above where
- * it shrinks; and a result of the operand's shape is the operand. */
+/* Before opset 11 the specification does not define the nearest element. ONNX Runtime, which
+ * such models were made for, takes the floor where a dimension grows and the ceiling where it
+ * shrinks, and copies the operand if the shape stays the same. */
 
 typedef struct
 {
   guint n;
-  gboolean shrinks, enlarges; /* some dimension */
-  gboolean stays;             /* all extents */
+  gboolean shrinks, enlarges; /* in any dimension */
+  gboolean stays;             /* all extents stay the same */
   float scale[CLEAVE_MAX_RANK];
 } Scales;
 
-/* FALSE: they are no constant of this rank, which whoever makes the node finds out. */
+/* Reads the scales. FALSE if they are not constants, one per dimension; a later check reports
+ * that. */
 static gboolean
 read_scales (const CleaveOnnxNode *node, Scales *scales)
 {
@@ -54,7 +55,7 @@ set_old_coordinates (CleaveOnnxNode *node, const char *nearest)
   g_ptr_array_add (node->attrs, cleave_onnx_attr_new_string ("nearest_mode", nearest));
 }
 
-/* The dimensions that shrink in a node of their own. */
+/* Adds a node for the dimensions that shrink, since they round differently. */
 static gboolean
 shrink_first (CleaveOnnxNode *node, Scales *scales, GError **error)
 {
@@ -101,9 +102,10 @@ cleave_onnx_upgrade_resize (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* Opsets 11 and 12 have coordinates that are half an element more than those of half_pixel. */
+/* tf_half_pixel_for_nn of opsets 11 and 12: its coordinates are half an element above
+ * half_pixel's. */
 
-/* What is nearest to them is what a half_pixel rounds to in another way. */
+/* For mode nearest, expresses the shift by another rounding mode. */
 static gboolean
 shift_nearest (CleaveOnnxNode *node, GError **error)
 {
@@ -122,10 +124,10 @@ shift_nearest (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* As many elements as taps may lie outside. */
+/* Elements to pad on each side: taps lie at most this far outside. */
 #define BORDER 3
 
-/* The numbers of operand 2 (scales) or 3 (sizes), one for each dimension; NULL: there are none. */
+/* Returns the constant scales (operand 2) or sizes (3), one per dimension; otherwise NULL. */
 static CleaveOnnxAttr *
 read_list (const CleaveOnnxNode *node, guint operand, guint rank)
 {
@@ -139,7 +141,7 @@ read_list (const CleaveOnnxNode *node, guint operand, guint rank)
   return numbers == NULL || numbers->len != rank ? NULL : g_steal_pointer (&list);
 }
 
-/* What the shifted coordinates ask for: pads, a region of what is padded, and extents. */
+/* The shifted coordinates as pads, a region of the padded operand, and extents of the result. */
 typedef struct
 {
   gint64 pads[2 * CLEAVE_MAX_RANK], sizes[CLEAVE_MAX_RANK];
@@ -189,8 +191,8 @@ read_crop (const CleaveOnnxNode *node, Crop *crop, GError **error)
   return TRUE;
 }
 
-/* Elements between others are those of a region of the operand, its borders repeated so that all
- * of the region lies inside. */
+/* For linear and cubic, expresses the shift as a region of the operand. The border is repeated,
+ * so that the region lies inside. */
 static gboolean
 shift_interpolated (CleaveOnnxNode *node, GError **error)
 {
@@ -220,8 +222,8 @@ shift_interpolated (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* The region is for one kind of coordinates alone; files give it all the same, and then too much of
- * it. */
+/* Removes the region unless tf_crop_and_resize uses it: files list it, possibly with a wrong
+ * length, for other modes, too. */
 gboolean
 cleave_onnx_upgrade_resize_11 (CleaveOnnxNode *node, GError **error)
 {
@@ -238,7 +240,7 @@ cleave_onnx_upgrade_resize_11 (CleaveOnnxNode *node, GError **error)
   return is_nearest ? shift_nearest (node, error) : shift_interpolated (node, error);
 }
 
-/* RoiAlign before opset 16 has the coordinates of the result, not those of the images. */
+/* RoiAlign before opset 16 has coordinates without the half-pixel offset. */
 gboolean
 cleave_onnx_upgrade_roi_align (CleaveOnnxNode *node, GError **error)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* What the upgrades of Resize since opset 18 share. */
+/* Resize since opset 18. resize-18.c reads the node into these structs; resize-weights.c builds
+ * the forms that our record cannot express. */
 
 #include "contrib.h"
 
@@ -9,9 +10,9 @@
 typedef struct
 {
   guint rank;
-  gboolean is_known;   /* scales or sizes are constants, one for each dimension */
-  gboolean has_sizes;  /* they are sizes */
-  gboolean is_rounded; /* an extent is not the scaled one, rounded down */
+  gboolean is_known;   /* scales or sizes are constant, one per dimension */
+  gboolean has_sizes;  /* sizes are given, not scales */
+  gboolean is_rounded; /* an extent differs from the scaled one, rounded down */
   float scale[CLEAVE_MAX_RANK];
   gint64 from[CLEAVE_MAX_RANK], to[CLEAVE_MAX_RANK];
 } CleaveOnnxResizeTarget;
@@ -19,11 +20,11 @@ typedef struct
 typedef struct
 {
   CleaveResizeAttrs attrs;
-  gboolean is_symmetric; /* half_pixel_symmetric, which the record does not have */
+  gboolean is_symmetric; /* mode half_pixel_symmetric, which our record does not have */
   gboolean is_smooth;    /* antialias */
 } CleaveOnnxResize;
 
-/* Makes the node's value of Gathers, products with weights and sums. */
+/* Sets the node's value, computed by Gathers, products with weights and sums. FALSE on error. */
 gboolean cleave_onnx_resample (CleaveOnnxNode *node,
                                const CleaveOnnxResize *settings,
                                const CleaveOnnxResizeTarget *target,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Rotary embedding: pairs of elements turned by the angle of their position. */
+/* Rotary embedding: rotates pairs of elements by an angle that depends on the position. */
 
 #include "rotary.h"
 #include "attend.h"
@@ -36,12 +36,12 @@ cleave_onnx_rotary_init (CleaveOnnxNode *node,
   return rotary->cos != NULL && rotary->sin != NULL;
 }
 
-/* What is made on the way to one rotation has its name. */
+/* One rotation. Names of its nodes begin with the suffix. */
 typedef struct
 {
   CleaveOnnxNode *node;
   const char *suffix;
-  gint64 axis; /* of the two elements of a pair */
+  gint64 axis; /* axis along which the two elements of a pair lie */
 } Turn;
 
 static CleaveOnnxValue *
@@ -68,7 +68,7 @@ binary (const Turn *turn,
   return CLEAVE_ONNX_STEP (op, name, NULL, x, y);
 }
 
-/* `x`, all of which is turned, with a dimension of pairs where these are neighbours. */
+/* Rotates all of `x`. If pairs are neighbors, `x` has an extra dimension of extent 2. */
 static CleaveOnnxValue *
 turn_pairs (const Turn *turn,
             CleaveOnnxValue *x,
@@ -158,7 +158,7 @@ cleave_onnx_upgrade_rotary_embedding (CleaveOnnxNode *node, GError **error)
   const CleaveShape *cache = cleave_onnx_node_operand_shape (node, 2);
   CleaveShape is;
 
-  cleave_onnx_node_take_real (node, "scale", 1); /* its kernel for processors does not read it */
+  cleave_onnx_node_take_real (node, "scale", 1); /* the CPU kernel does not read it */
   if (!cleave_onnx_take_only (node, "is_packed_batching", 0, error) ||
       !cleave_onnx_node_check_no_attrs (node, error) || !cleave_onnx_node_need (node, 4, error))
     return FALSE;

@@ -3,27 +3,29 @@
 
 #include "contrib.h"
 
-/* The turn of each position. */
+/* Rotary embedding, shared by RotaryEmbedding and GroupQueryAttention: the rotation of each
+ * position. B: batch, N: heads, S: positions, H: elements per head. */
 typedef struct
 {
-  CleaveOnnxValue *cos, *sin; /* B or 1, 1, S, half of what is turned */
-  gboolean interleaved;       /* a pair is two neighbours, not one of each half */
+  CleaveOnnxValue *cos, *sin; /* [B or 1, 1, S, half of the rotated elements] */
+  gboolean interleaved;       /* pairs are neighbors; otherwise one element from each half */
 } CleaveOnnxRotary;
 
-/* From caches of so many positions × half, for positions (int64) of B×S. */
+/* Gathers the rotations from the caches, operands `cos_operand` and the next, for positions
+ * (int64, B×S). */
 gboolean cleave_onnx_rotary_init (CleaveOnnxNode *node,
                                   CleaveOnnxRotary *rotary,
                                   guint cos_operand,
                                   CleaveOnnxValue *positions,
                                   GError **error);
-/* `x`, B×N×S×H, with its first elements turned. */
+/* Rotates the first elements of each head of `x`, B×N×S×H; the others stay. */
 CleaveOnnxValue *cleave_onnx_rotate (CleaveOnnxNode *node,
                                      const CleaveOnnxRotary *rotary,
                                      CleaveOnnxValue *x,
                                      const char *suffix,
                                      GError **error);
-/* Ids of positions as B×S, or the first of S that follow each other; NULL and the error if they are
- * neither. */
+/* Returns position ids as B×S. The operand is B×S, or one number, the first of S consecutive
+ * positions. NULL on error. */
 CleaveOnnxValue *cleave_onnx_rotary_positions (
     CleaveOnnxNode *node, CleaveOnnxValue *ids, gint64 n_batch, gint64 n, GError **error);
 

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* TfIdfVectorizer with weights: the counts, or with IDF whether there are any, times the weights.
- */
+/* TfIdfVectorizer with weights: counts (TFIDF), or counts limited to 1 (IDF), times the weights. */
 
 #include "../import/import.h"
 
 #define STEP CLEAVE_ONNX_STEP
 
-/* The weights in the order of the result. */
+/* Returns the weights in the order of the result's columns. */
 static float *
 spread_weights (CleaveOnnxNode *node, const CleaveOnnxAttr *weights, gint64 n, GError **error)
 {
@@ -20,7 +19,7 @@ spread_weights (CleaveOnnxNode *node, const CleaveOnnxAttr *weights, gint64 n, G
   if (indexes == NULL || indexes->ints->len != weights->floats->len)
     return cleave_onnx_node_fail_null (
         node, error, "weights has %u entries, not one for each n-gram", weights->floats->len);
-  for (guint i = 0; i < weights->floats->len; i++) /* in range: the node has been made */
+  for (guint i = 0; i < weights->floats->len; i++) /* in range: checked when the node was made */
     spread[g_array_index (indexes->ints, gint64, i)] =
         (float) g_array_index (weights->floats, double, i);
   return g_steal_pointer (&spread);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* What training uses, made of other ops: NegativeLogLikelihoodLoss and SoftmaxCrossEntropyLoss as
- * ONNX defines them, and BatchNormalization by the statistics of its own operand. */
+/* Ops of training as compositions of other ops: NegativeLogLikelihoodLoss and
+ * SoftmaxCrossEntropyLoss as ONNX defines them, and BatchNormalization with the statistics of
+ * its own operand. */
 
 #include "contrib.h"
 
@@ -21,9 +22,9 @@ integers (CleaveOnnxNode *node, const gint64 *numbers, guint n)
 
 typedef struct
 {
-  CleaveOnnxValue *x, *target, *weight; /* weight may be absent */
-  CleaveOnnxValue *ignored;             /* the label that does not count, or absent */
-  char *reduction;                      /* absent: mean */
+  CleaveOnnxValue *x, *target, *weight; /* weight: NULL if absent */
+  CleaveOnnxValue *ignored;             /* the label to ignore, or NULL */
+  char *reduction;                      /* NULL: mean */
 } Loss;
 
 static void
@@ -34,7 +35,7 @@ loss_clear (Loss *loss)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Loss, loss_clear)
 
-/* The labels have the shape of `x` without its classes. */
+/* Checks that the labels have the shape of `x` without the dimension of classes. */
 static gboolean
 check_labels (CleaveOnnxNode *node, const CleaveShape *x, const CleaveShape *labels, GError **error)
 {
@@ -91,8 +92,8 @@ reduce (
   return STEP (op, suffix, cleave_onnx_attr_new_int ("keepdims", 0), x);
 }
 
-/* Makes the loss of each label, and its weight (NULL: 1).  An ignored label may be no class: the
- * gathers read class 0 there. */
+/* Returns the loss of each label, and sets `weight` to its weight (NULL: 1). An ignored label
+ * may be no valid class, so the gathers read class 0 there. */
 static CleaveOnnxValue *
 weigh (CleaveOnnxNode *node, const Loss *loss, CleaveOnnxValue **weight, GError **error)
 {
@@ -165,7 +166,7 @@ cleave_onnx_upgrade_softmax_loss (CleaveOnnxNode *node, GError **error)
 
 /* BatchNormalization */
 
-/* Part of what was known before, and the rest of what the operand says. */
+/* Returns momentum * old + (1 - momentum) * new. */
 static CleaveOnnxValue *
 blend (CleaveOnnxNode *node,
        const char *suffix,
@@ -188,7 +189,7 @@ blend (CleaveOnnxNode *node,
                STEP ("Mul", added, NULL, new, cleave_onnx_real (node, element, 1 - momentum)));
 }
 
-/* The mean over all dimensions but that of the channels, which stay with extent 1. */
+/* Returns the mean per channel; the other dimensions stay with extent 1. */
 static CleaveOnnxValue *
 mean_of_channels (CleaveOnnxNode *node, const char *suffix, CleaveOnnxValue *x, GError **error)
 {
@@ -202,7 +203,7 @@ mean_of_channels (CleaveOnnxNode *node, const char *suffix, CleaveOnnxValue *x, 
   return STEP ("ReduceMean", suffix, cleave_onnx_attr_new_ints ("axes", axes.v, axes.n), x);
 }
 
-/* Adds Y, the running statistics, and before opset 14 the statistics of the operand, as far as they
+/* Adds Y, the running statistics, and before opset 14 the operand's statistics, as far as they
  * are read. */
 static gboolean
 make_training (CleaveOnnxNode *node, double momentum, GError **error)
@@ -231,8 +232,8 @@ make_training (CleaveOnnxNode *node, double momentum, GError **error)
   return y != NULL;
 }
 
-/* Since opset 14 an attribute says whether the operand's own statistics count; before, five results
- * say so, unless `is_test` of opset 6 contradicts. */
+/* Returns whether the node uses the operand's own statistics. Since opset 14 an attribute says
+ * so; earlier, five results do, unless `is_test` of opset 6 is set. */
 static gboolean
 take_training_mode (CleaveOnnxNode *node)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Older forms of ops to those of opset 17, and what ONNX can say in two ways to the one that our
- * records have.  What changed when is in ONNX's own Changelog.md.
+/* Upgrades older forms of ops to opset 17, and forms that our records do not have to those that
+ * they have. ONNX's Changelog.md says what changed when.
  *
  * Over 400 lines: one small function for each op that changed. */
 
@@ -10,22 +10,22 @@
 #include <math.h>
 #include <string.h>
 
-/* Attributes that mean nothing to us */
+/* Attributes that are ignored */
 
 static const struct
 {
   const char *op, *attr;
-  gboolean any;   /* whatever its value */
-  gint64 allowed; /* or only this one */
-  gint64 until;   /* the first opset that does not have it; 0: the ops' tables say that */
+  gboolean any;   /* with any value */
+  gint64 allowed; /* otherwise: the only allowed value */
+  gint64 until;   /* first opset without it; 0: the op tables decide */
 } ignored[] = {
-  { NULL, "consumed_inputs", .any = TRUE, .until = 6 }, /* a hint about memory, of any op */
+  { NULL, "consumed_inputs", .any = TRUE, .until = 6 }, /* a memory hint of any op */
   { "Dropout", "is_test", .any = TRUE },
-  { "GRU", "output_sequence", .any = TRUE }, /* whether somebody reads Y says it too */
+  { "GRU", "output_sequence", .any = TRUE }, /* implied by whether Y is read */
   { "LSTM", "output_sequence", .any = TRUE },
   { "RNN", "output_sequence", .any = TRUE },
   { "Gemm", "broadcast",
-    .any = TRUE }, /* since 7 it always does, and no model relies on an error */
+    .any = TRUE }, /* always TRUE since opset 7; before, FALSE only forbids it */
 };
 
 static gboolean
@@ -48,12 +48,12 @@ drop_ignored (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* Attributes that had another name */
+/* Renamed attributes */
 
 static const struct
 {
   const char *op, *old, *name;
-  gint64 until; /* the first opset with another form */
+  gint64 until; /* first opset with another form */
 } renamed[] = {
   { "Pad", "paddings", "pads", 2 },
   { "Pad", "value", "constant_value", 11 },
@@ -77,7 +77,7 @@ rename_attrs (CleaveOnnxNode *node)
     }
 }
 
-/* Constant: its value by any of five names. */
+/* Constant: the value is one of five attributes. */
 static gboolean
 upgrade_constant (CleaveOnnxNode *node, GError **error)
 {
@@ -107,7 +107,7 @@ upgrade_constant (CleaveOnnxNode *node, GError **error)
   return cleave_onnx_finish (node, cleave_onnx_constant (node, &type, floats));
 }
 
-/* Size: follows from the type alone. */
+/* Size: the type determines it. */
 static gboolean
 upgrade_size (CleaveOnnxNode *node, GError **error)
 {
@@ -120,7 +120,7 @@ upgrade_size (CleaveOnnxNode *node, GError **error)
   return cleave_onnx_finish (node, cleave_onnx_constant (node, &CLEAVE_SCALAR (CLEAVE_INT64), &n));
 }
 
-/* CastLike: a Cast to the other operand's type. */
+/* CastLike: a Cast to the type of the second operand. */
 static gboolean
 upgrade_cast_like (CleaveOnnxNode *node, GError **error)
 {
@@ -136,7 +136,7 @@ upgrade_cast_like (CleaveOnnxNode *node, GError **error)
   return cleave_onnx_upgrade_cast_19 (node, error);
 }
 
-/* Opset 3 and before: another default. */
+/* Concat up to opset 3: the default axis is 1. */
 static gboolean
 upgrade_concat (CleaveOnnxNode *node, GError **error)
 {
@@ -145,7 +145,8 @@ upgrade_concat (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* Opset 6: the second operand's dimensions begin at `axis` of the first's. */
+/* Binary ops up to opset 6: the second operand's dimensions begin at `axis` of the first
+ * operand. */
 static gboolean
 upgrade_binary (CleaveOnnxNode *node, GError **error)
 {
@@ -176,7 +177,7 @@ upgrade_binary (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* Opset 6: a slope for each channel. */
+/* PRelu up to opset 6: a slope per channel. */
 static gboolean
 upgrade_prelu (CleaveOnnxNode *node, GError **error)
 {
@@ -197,8 +198,8 @@ upgrade_prelu (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* Clip with a bound that is computed, a NaN, which as an attribute is none, or a whole number that
- * the attribute cannot hold: the larger of two, then the smaller. */
+/* Clip becomes Max and Min if a bound is computed, NaN (which as an attribute means no bound),
+ * or an integer that the double attribute cannot hold. */
 
 static gboolean
 is_attr (CleaveOnnxImport *import, CleaveOnnxValue *limit)
@@ -240,7 +241,7 @@ upgrade_clip (CleaveOnnxNode *node, GError **error)
   return cleave_onnx_finish (node, bound (node, x, 2, "Min", error));
 }
 
-/* Softmax and its kin before 13 take all dimensions from the axis on as one. */
+/* Softmax, LogSoftmax and Hardmax before opset 13 flatten the dimensions from the axis on. */
 
 static CleaveShape
 flatten (const CleaveShape *shape, guint axis)
@@ -283,7 +284,7 @@ upgrade_scatter (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* A depth may be a real number in a file. */
+/* OneHot: the depth may be a float. */
 static gboolean
 upgrade_one_hot (CleaveOnnxNode *node, GError **error)
 {
@@ -304,13 +305,13 @@ upgrade_one_hot (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* The table */
+/* The table of upgrades */
 
 static const struct
 {
   const char *op;
-  gint64 until; /* the first opset that needs it no more */
-  gint64 since; /* the first that has the op; 0: any */
+  gint64 until; /* first opset that does not need it */
+  gint64 since; /* first opset with the op; 0: any */
   gboolean (*upgrade) (CleaveOnnxNode *node, GError **error);
 } upgrades[] = {
   { "Add", 7, 0, upgrade_binary },
@@ -401,12 +402,12 @@ static const struct
   { "AffineGrid", G_MAXINT64, 20, cleave_onnx_upgrade_affine_grid },
   { "TensorScatter", G_MAXINT64, 24, cleave_onnx_upgrade_tensor_scatter },
   { "Cast", G_MAXINT64, 0, cleave_onnx_upgrade_cast_19 },
-  { "If", 0, 0, NULL },   /* the importer reads its branches */
-  { "Loop", 0, 0, NULL }, /* likewise its body */
+  { "If", 0, 0, NULL },   /* read by if.c */
+  { "Loop", 0, 0, NULL }, /* read by loop.c and scan.c */
   { "Scan", 0, 0, NULL },
 };
 
-/* Most names differ in their first letter, and this is asked of every node. */
+/* Compares the first letter before the rest: every node searches the table. */
 static gboolean
 is_of (guint i, const char *op)
 {

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Compress, NonZero, Unique: the shapes of their results follow from values, so these must be
- * constant, and the ops are done with at import. */
+/* Compress, NonZero and Unique. The shapes of their results depend on values, so operands must
+ * be constant, and the import computes the results. */
 
 #include "../import/import.h"
 
 #include "../../ops/lines.h"
 
-/* So that lists of their indices have a length. */
+/* Most elements, so that lists of indices fit into a GArray. */
 #define MAX_ELEMENTS (1 << 28)
-/* Of each element, which is compared with others. */
+/* Work per element of Unique's sort, in kernel steps. */
 #define SORT_WORK 64
 
-/* The value of an operand, each element of which takes `work` steps. */
+/* Returns a constant operand; takes `work` steps per element off the budget. NULL on error. */
 static CleaveTensor *
 constant_of (CleaveOnnxNode *node, guint operand, double work, GError **error)
 {
@@ -50,7 +50,7 @@ is_true (const CleaveTensor *tensor, gint64 i)
   return cleave_real_load (element, data + i * (gint64) cleave_element_size (element)) != 0;
 }
 
-/* Compress: a Gather of what the condition says. */
+/* Compress: a Gather of the indices where the condition is TRUE */
 
 static CleaveOnnxValue *
 flatten (CleaveOnnxNode *node, CleaveOnnxValue *x, GError **error)
@@ -88,12 +88,12 @@ cleave_onnx_upgrade_compress (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* NonZero: the indices of all elements that are not 0, dimension by dimension. */
+/* NonZero: the indices of all elements that are not 0, one row per dimension. */
 gboolean
 cleave_onnx_upgrade_non_zero (CleaveOnnxNode *node, GError **error)
 {
   g_autoptr (CleaveTensor) x = constant_of (node, 0, CLEAVE_MAX_RANK, error);
-  g_autoptr (GArray) found = g_array_new (FALSE, FALSE, sizeof (gint64)); /* element by element */
+  g_autoptr (GArray) found = g_array_new (FALSE, FALSE, sizeof (gint64)); /* by element */
   g_autoptr (GArray) turned = g_array_new (FALSE, FALSE, sizeof (gint64));
   const CleaveShape *shape;
   gint64 i[CLEAVE_MAX_RANK], at = 0;
@@ -114,16 +114,16 @@ cleave_onnx_upgrade_non_zero (CleaveOnnxNode *node, GError **error)
   return cleave_onnx_finish (node, integers (node, &CLEAVE_SHAPE (shape->rank, n), turned));
 }
 
-/* Unique: of equal slices along the axis the first; without an axis of equal elements. */
+/* Unique: keeps the first of equal slices along the axis, or of equal elements without an axis */
 
 typedef struct
 {
-  CleaveView view;   /* the axis comes first */
-  CleaveShape inner; /* of a slice */
+  CleaveView view;   /* the axis is moved to dimension 0 */
+  CleaveShape inner; /* shape of a slice without the axis */
   CleaveWide wide;
 } Slices;
 
-/* As Unique compares: element by element, in row-major order. */
+/* Compares slices element by element in row-major order, as Unique orders them. */
 static gint
 compare_slices (gconstpointer a, gconstpointer b, gpointer data)
 {
@@ -155,7 +155,7 @@ compare_positions (gconstpointer a, gconstpointer b, gpointer data)
   return order != 0 ? order : (first > second) - (first < second);
 }
 
-/* The operand with its axis first, or as a list. */
+/* Views the operand with its axis first, or flat if `axis` is NULL. */
 static void
 slices_init (Slices *slices, CleaveTensor *x, const gint64 *axis)
 {
@@ -181,8 +181,8 @@ slices_init (Slices *slices, CleaveTensor *x, const gint64 *axis)
       }
 }
 
-/* What Unique tells: the first slice of each group, the group of each slice, and how many it has.
- */
+/* Groups of equal slices: the first slice of each group, the group of each slice, the size of
+ * each group. */
 typedef struct
 {
   GArray *first, *inverse, *counts;
@@ -215,7 +215,7 @@ compare_integers (gconstpointer a, gconstpointer b)
   return (x > y) - (x < y);
 }
 
-/* Groups in the order of their values, or in that of their first slices. */
+/* Finds the groups, in the order of their values (`sorted`) or of their first slices. */
 static void
 groups_init (Groups *groups, const Slices *slices, gboolean sorted)
 {
@@ -250,7 +250,7 @@ groups_init (Groups *groups, const Slices *slices, gboolean sorted)
     }
 }
 
-/* The first slice of each group, with the axis where it was. */
+/* Returns the first slice of each group, with the axis in its original position. */
 static CleaveTensor *
 gather_groups (const Slices *slices, const Groups *groups, const gint64 *axis)
 {
@@ -304,7 +304,7 @@ cleave_onnx_upgrade_unique (CleaveOnnxNode *node, GError **error)
   if (at != NULL && *at < 0)
     g_array_index (axis->ints, gint64, 0) += rank;
   slices_init (&slices, x, at);
-  if (slices.view.type.shape.dim[0] > MAX_ELEMENTS) /* all of them empty */
+  if (slices.view.type.shape.dim[0] > MAX_ELEMENTS) /* reachable only with empty slices */
     return cleave_onnx_node_fail (node, error, "operand 0 has too many elements");
   groups_init (&groups, &slices, sorted);
   n_groups = CLEAVE_SHAPE (groups.first->len);

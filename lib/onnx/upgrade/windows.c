@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Windows of convolutions and poolings: kernel_shape where the weights say it, auto_pad,
- * output_shape. */
+/* Windows of convolutions and pools: resolves kernel_shape, auto_pad and output_shape to
+ * explicit pads. */
 
 #include "../import/import.h"
 
 #include <string.h>
 
-/* Extents of a window, one for each spatial dimension. */
+/* The window in each spatial dimension. */
 typedef struct
 {
   guint n;
@@ -15,8 +15,8 @@ typedef struct
       dilation[CLEAVE_MAX_RANK];
 } Window;
 
-/* Lists of the node, one entry for each spatial dimension; 1 where the list is absent.  Sizes are
- * below 2^31, so that what is computed from them fits. */
+/* Reads a list with one entry per spatial dimension; 1 if it is absent. Entries are below 2^31,
+ * so that later products do not overflow. */
 static gboolean
 read_list (const CleaveOnnxNode *node, const char *name, guint n, gint64 *list, GError **error)
 {
@@ -60,7 +60,8 @@ read_window (const CleaveOnnxNode *node, guint weights, Window *window, GError *
   return TRUE;
 }
 
-/* The weights, operand `weights`, have the kernel's shape already. */
+/* Removes kernel_shape if it equals the shape of the weights (operand `weights`); fails
+ * otherwise. */
 static gboolean
 drop_kernel_shape (CleaveOnnxNode *node, guint weights, GError **error)
 {
@@ -108,7 +109,7 @@ take_auto_pad (CleaveOnnxNode *node, AutoPad *mode, GError **error)
                                 attr->string == NULL ? "" : attr->string);
 }
 
-/* The result has an element for each stride of the operand. */
+/* Resolves auto_pad: with SAME the result has ceil (extent / stride) elements. */
 static gboolean
 resolve_auto_pad (CleaveOnnxNode *node, guint weights, GError **error)
 {
@@ -157,8 +158,8 @@ cleave_onnx_upgrade_pool (CleaveOnnxNode *node, GError **error)
   return resolve_auto_pad (node, 0, error);
 }
 
-/* What the whole result is to be: `output_shape`, in old files with N and C before, or a multiple
- * of the operand. */
+/* Finds the spatial extents of a ConvTranspose's result: `output_shape`, which in old files
+ * includes N and C, or stride times the operand's extent. */
 static gboolean
 read_output_shape (const CleaveOnnxNode *node,
                    const CleaveOnnxAttr *attr,
@@ -183,7 +184,8 @@ read_output_shape (const CleaveOnnxNode *node,
   return TRUE;
 }
 
-/* Where the result is to be larger than the operand reaches, output_padding makes up for it. */
+/* Sets the pads for the wanted extents. If the result is larger than without pads,
+ * output_padding adds the difference. */
 static gboolean
 fit_output_shape (
     CleaveOnnxNode *node, const Window *window, const gint64 *out, AutoPad mode, GError **error)
