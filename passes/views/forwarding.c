@@ -10,10 +10,10 @@
 #include "known-ops.h"
 #include "strided-range.h"
 
-/* From what is read to the constants that it is stored as. */
+/* Largest number of nodes between a part that is read and the constant that it is stored as. */
 #define MAX_STORED 8
 
-/* A part that was made before. */
+/* The key of a part that was made before. */
 typedef struct
 {
   CleaveResult *value;
@@ -24,14 +24,14 @@ struct _CleaveForwarder
 {
   CleaveGraph *graph;
   const CleaveOp *slice, *assemble;
-  GHashTable *parts;       /* Part, to the CleaveResult that has it */
-  GHashTable *joins;       /* CleaveNode, to its CleaveJoin or NULL */
-  GQueue pending;          /* CleaveResult of Slices that may be read further back */
+  GHashTable *parts;       /* from Part to the CleaveResult that holds it */
+  GHashTable *joins;       /* from CleaveNode to its CleaveJoin, or to NULL if it has none */
+  GQueue pending;          /* CleaveResult: Slices that may be read further up */
   GHashTable *stops;       /* CleaveNode */
-  GHashTable *other_stops; /* the caller's; NULL: none */
-  GPtrArray *spent;        /* CleaveNode: Slices that were, and have no users any more */
+  GHashTable *other_stops; /* set of CleaveNode, owned by the caller; NULL: none */
+  GPtrArray *spent;        /* CleaveNode: Slices that were replaced and have no users */
   CleaveNode *made;
-  guint depth; /* of stored values that are being cut */
+  guint depth; /* nesting of stored values that are being cut */
 };
 
 static guint
@@ -93,7 +93,7 @@ cleave_forwarder_made (const CleaveForwarder *forwarder, const CleaveResult *res
 void
 cleave_forwarder_stop_at (CleaveForwarder *forwarder, CleaveNode *node)
 {
-  if ((node->op->flags & (CLEAVE_OP_VIEW | CLEAVE_OP_JOIN)) != 0) /* nothing reads past others */
+  if ((node->op->flags & (CLEAVE_OP_VIEW | CLEAVE_OP_JOIN)) != 0) /* no other node is read past */
     g_hash_table_add (forwarder->stops, node);
 }
 
@@ -126,7 +126,8 @@ get_join (CleaveForwarder *forwarder, CleaveNode *node)
   return join;
 }
 
-/* The operand that has all of a range: the one that is it, else the first. */
+/* Returns the index of the operand that equals a range, or else of the first that contains it;
+ * G_MAXUINT if none does. */
 static guint
 find_holder (const CleaveJoin *join, const CleaveRange *range)
 {
@@ -145,7 +146,8 @@ find_holder (const CleaveJoin *join, const CleaveRange *range)
   return holder;
 }
 
-/* One step back towards where a window of a value is made.  FALSE: it is there. */
+/* Replaces `value` and `window` by the operand that holds the same elements, one node further up.
+ * FALSE if the value is not a view or a join whose operand contains the window. */
 static gboolean
 step_back (CleaveForwarder *forwarder, CleaveResult **value, CleaveStridedRange *window)
 {
@@ -192,7 +194,7 @@ add_slice (CleaveForwarder *forwarder,
            const CleaveStridedRange *window,
            const char *name)
 {
-  /* in their normal form */
+  /* normalized: all axes, in order */
   CleaveSliceAttrs attrs = { .starts.n = window->rank,
                              .ends.n = window->rank,
                              .steps.n = window->rank };
@@ -231,9 +233,10 @@ static CleaveResult *get_plain (CleaveForwarder *forwarder,
                                 const CleaveStridedRange *window,
                                 const char *name);
 
-/* Whether a part of the value is made of parts of the weights that it is stored as, so that those
- * who know how weights are stored know the part as well: then `chunk` is that part, to be cleared.
- */
+/* Makes the chunk of a constant expression (such as a DequantizeLinear of stored bytes) that
+ * computes a part of its value.  The part is then stored in the same form as the weights, so that
+ * code which knows the form knows the part as well.  FALSE if the value is no such expression.
+ * Clear the chunk. */
 static gboolean
 init_stored (CleaveChunk *chunk, const CleaveResult *value, const CleaveStridedRange *window)
 {
@@ -249,7 +252,7 @@ init_stored (CleaveChunk *chunk, const CleaveResult *value, const CleaveStridedR
          cleave_chunk_init (chunk, &call.call, &range, NULL);
 }
 
-/* Whether a window is got as something else than a Slice. */
+/* Returns whether a part is made without a Slice: as a constant or a constant expression. */
 static gboolean
 is_constant (const CleaveResult *value, const CleaveStridedRange *window)
 {
@@ -265,7 +268,7 @@ is_constant (const CleaveResult *value, const CleaveStridedRange *window)
   return TRUE;
 }
 
-/* NULL: there is no such node. */
+/* Adds the constant expression of a part; NULL if the value has none. */
 static CleaveResult *
 add_stored (CleaveForwarder *forwarder,
             const CleaveResult *value,
@@ -296,8 +299,8 @@ add_stored (CleaveForwarder *forwarder,
   return &forwarder->made->results[0];
 }
 
-/* What has this part of the value, made once: a Slice, a Constant, or what weights are stored as.
- */
+/* Returns a part of the value, made once: the value itself, a constant, a constant expression or a
+ * Slice. */
 static CleaveResult *
 get_plain (CleaveForwarder *forwarder,
            CleaveResult *value,
@@ -323,8 +326,8 @@ get_plain (CleaveForwarder *forwarder,
   return part;
 }
 
-/* Whether a window that lies in no single operand is worth reading from several: only where it cuts
- * across the seams. */
+/* Returns whether a window that no single operand contains is worth reading from several: only if
+ * it cuts a joined dimension. */
 static gboolean
 cuts_seams (const CleaveJoin *join, const CleaveStridedRange *window, const CleaveShape *shape)
 {
@@ -339,7 +342,7 @@ cuts_seams (const CleaveJoin *join, const CleaveStridedRange *window, const Clea
   return FALSE;
 }
 
-/* Leaves out parts of an Assemble that lie in others. */
+/* Removes parts of an Assemble that other parts contain. */
 static void
 drop_contained (GArray *found, const CleaveJoin *join, const CleaveRange *range)
 {
@@ -365,8 +368,8 @@ drop_contained (GArray *found, const CleaveJoin *join, const CleaveRange *range)
   g_array_set_size (found, n);
 }
 
-/* A smaller join of the parts that a window meets.  They may have to be read further back: that is
- * left pending, so that joins of joins cost no recursion. */
+/* Returns a smaller join of the parts that a window overlaps.  Reading these parts further up is
+ * left to settle(), so that joins of joins need no recursion. */
 static CleaveResult *
 get_joined (CleaveForwarder *forwarder,
             CleaveResult *value,
@@ -405,10 +408,10 @@ get_joined (CleaveForwarder *forwarder,
   return joined;
 }
 
-/* More readers than these are not looked at, so that cost stays linear. */
+/* Largest number of readers that are looked at, so that the cost stays linear. */
 #define MAX_READERS 16
 
-/* Whether anything but views reads the value, so that all of it is in one place anyway. */
+/* Returns whether a node other than a view reads the value, so that it lies in one place anyway. */
 static gboolean
 is_read_whole (const CleaveResult *value)
 {
@@ -420,8 +423,8 @@ is_read_whole (const CleaveResult *value)
   return FALSE;
 }
 
-/* Whether a window is to be joined anew from the parts that it meets: not where those are all, and
- * joined already, since it would wait for the same and be a copy. */
+/* Returns whether a window is joined again from the parts that it overlaps.  Not if it overlaps all
+ * parts and they are joined anyway: the second join would wait for the same parts and copy them. */
 static gboolean
 is_joined_anew (const CleaveJoin *join, const CleaveStridedRange *window, const CleaveResult *value)
 {
@@ -436,7 +439,7 @@ is_joined_anew (const CleaveJoin *join, const CleaveStridedRange *window, const 
   return found->len < join->n;
 }
 
-/* The window of the value, where `value` is as far back as one can read it. */
+/* Returns a window of a value that cannot be read further up. */
 static CleaveResult *
 get_there (CleaveForwarder *forwarder,
            CleaveResult *value,
@@ -448,8 +451,8 @@ get_there (CleaveForwarder *forwarder,
   return get_plain (forwarder, value, window, name);
 }
 
-/* The same value as a part, read as far back as can be; the part itself if it is read there
- * already. */
+/* Returns the same value as `part`, read as far up as possible; `part` if it is read there already.
+ */
 static CleaveResult *
 forward (CleaveForwarder *forwarder, CleaveResult *part)
 {
@@ -468,8 +471,8 @@ forward (CleaveForwarder *forwarder, CleaveResult *part)
   return get_there (forwarder, there, &window, part->node->name);
 }
 
-/* Reads further back what get_joined() could not.  Slices that this leaves without users stay, as
- * remembered parts; the next time, what came in their place is found. */
+/* Reads parts further up that get_joined() left pending.  Slices without users stay as remembered
+ * parts; from then on, `parts` gives the value that replaced them. */
 static void
 settle (CleaveForwarder *forwarder)
 {

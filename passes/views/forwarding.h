@@ -3,33 +3,42 @@
 
 #include "../../lib/ir/graph-private.h"
 
-/* Makes parts of values, each once, and reads them where they are made: past Slices, Splits,
- * Concats and Assembles, and as constants that share the bytes of a constant.  It knows nodes by
- * their address: a node that it has met must not be removed while it lives, but by itself. */
+/* A forwarder makes parts of values, each part once.  It reads a part where the value is made: past
+ * Slices, Splits, Concats and Assembles.  Parts of a constant become constants that share its
+ * bytes.
+ *
+ * Example: the range of an Assemble that covers one operand is that operand; a range across two
+ * operands is a smaller Assemble of two Slices.
+ *
+ * The forwarder remembers nodes by address.  While it lives, nobody else may remove a node that it
+ * has seen. */
 typedef struct _CleaveForwarder CleaveForwarder;
 
 CleaveForwarder *cleave_forwarder_new (CleaveGraph *graph);
 void cleave_forwarder_free (CleaveForwarder *forwarder);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveForwarder, cleave_forwarder_free)
 
-/* From now on, values of this node are read from it, even if it only passes them on. */
+/* Makes the forwarder read values of this node from the node itself, even if it is a view or a
+ * join. */
 void cleave_forwarder_stop_at (CleaveForwarder *forwarder, CleaveNode *node);
-/* From now on, values of all these nodes are read from them; the caller keeps the table. */
+/* Makes the forwarder read values of all these nodes (a set of CleaveNode) from the nodes
+ * themselves.  The caller keeps the table and may change it. */
 void cleave_forwarder_stop_among (CleaveForwarder *forwarder, GHashTable *nodes);
-/* The value of a range of `value`.  If a node must be added, it is called `name`. */
+/* Returns the value of a range of `value`.  A node that must be added is called `name`. */
 CleaveResult *cleave_forwarder_get (CleaveForwarder *forwarder,
                                     CleaveResult *value,
                                     const CleaveRange *range,
                                     const char *name);
-/* Whether a range of `value` is read from what it was made of. */
+/* Returns whether the forwarder would read a range of `value` from another value further up. */
 gboolean cleave_forwarder_reads_back (CleaveForwarder *forwarder,
                                       CleaveResult *value,
                                       const CleaveRange *range);
-/* A value of the same bits as a result of a node that takes parts (Slice, Split), read where it is
- * made; the result itself if that is how it is read already. */
+/* Returns a value with the same bits as `result`, which a Slice or a Split makes, read as far up as
+ * possible.  Returns `result` if it is read there already. */
 CleaveResult *cleave_forwarder_forward (CleaveForwarder *forwarder, CleaveResult *result);
-/* Whether the last call added the node that makes this value. */
+/* Returns whether the last call added the node of this result. */
 gboolean cleave_forwarder_made (const CleaveForwarder *forwarder, const CleaveResult *result);
 
-/* Slices that it made and that nothing reads any more. */
+/* Returns the Slices (CleaveNode) that the forwarder made and later replaced; nothing reads them
+ * any more. */
 const GPtrArray *cleave_forwarder_get_spent (const CleaveForwarder *forwarder);

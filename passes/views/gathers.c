@@ -19,7 +19,8 @@ get_axis (const CleaveNode *node)
   return (guint) ((const CleaveAxisAttrs *) node->attrs)->axis;
 }
 
-/* Begin, step and number of the indices, counted from the begin. */
+/* Finds begin, step and number of the indices; FALSE if they are not constant, in range and in even
+ * ascending steps.  Negative indices count from the end. */
 static gboolean
 find_progression (const CleaveNode *node, gint64 *begin, gint64 *step, gint64 *count)
 {

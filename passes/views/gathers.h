@@ -3,9 +3,11 @@
 
 #include "strided-range.h"
 
-/* Which part of operand 0 a Gather takes whose indices are constants that go up in even steps.
- * FALSE: it is none. */
+/* Gathers that are Slices: their indices are constants in even steps, such as 2, 4, 6. */
+
+/* Sets `range` to the part of operand 0 that a Gather takes.  FALSE if the node is no Gather with
+ * constant indices in even ascending steps. */
 gboolean cleave_gather_get_strided_range (const CleaveNode *node, CleaveStridedRange *range);
-/* The same value as that of such a Gather: a Slice, and a Reshape where its dimensions are others.
- * NULL: it is no such Gather. */
+/* Adds a Slice with the value of such a Gather, and a Reshape if the shapes differ.  Returns its
+ * result, or NULL if the node is no such Gather. */
 CleaveResult *cleave_gather_add_slice (CleaveNode *node);

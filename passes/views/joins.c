@@ -29,7 +29,7 @@ compare_places (gconstpointer a, gconstpointer b, gpointer data)
   return (i > j) - (i < j);
 }
 
-/* FALSE: some operand is more than moved. */
+/* Finds the places of all operands; FALSE if an operand is not just moved. */
 static gboolean
 find_places (CleaveJoin *join, const CleaveNode *node)
 {
@@ -88,7 +88,6 @@ cleave_join_new (const CleaveNode *node)
   return join;
 }
 
-/* The operands that meet a range, in their order. */
 GArray *
 cleave_join_find (const CleaveJoin *join, const CleaveRange *range)
 {

@@ -3,10 +3,9 @@
 
 #include "../../lib/ir/graph-private.h"
 
-/* The ops that rewrites are about, looked up by their names once for all.
+/* Ops that rewrites create, or whose attributes they read, looked up by name once.
  *
- * What holds of ops in general is a flag or a map of their records; here stand those that a rewrite
- * makes, or whose attributes it reads. */
+ * Properties of ops in general are flags or maps of their records, not in this list. */
 
 /* clang-format off */
 #define CLEAVE_KNOWN_OPS(X)                                                                        \

@@ -17,7 +17,8 @@ is_transpose (const CleaveNode *node)
   return cleave_node_is (node, CLEAVE_KNOWN_TRANSPOSE);
 }
 
-/* In a shape without zeros, which stand for something else. */
+/* Reshapes a value, unless it has the shape.  The shape has no zeros, which would copy an extent.
+ */
 static CleaveResult *
 reshape (CleaveGraph *graph, const char *name, CleaveResult *x, const CleaveShape *shape)
 {
@@ -49,7 +50,7 @@ is_in_order (const CleaveInts *perm)
   return TRUE;
 }
 
-/* But for dimensions of 1, nothing changes places. */
+/* Returns whether the permutation keeps the order of all dimensions of more than one element. */
 static gboolean
 keeps_order (const CleaveInts *perm, const CleaveShape *x)
 {

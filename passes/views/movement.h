@@ -3,7 +3,9 @@
 
 #include "../../lib/ir/graph-private.h"
 
-/* Fewer nodes that move data, to the same end: a Reshape of a Reshape or a Transpose of a Transpose
- * is one, or nothing; a Transpose past dimensions of 1 is a Reshape.  The value that takes the
- * place of a node's result, which may be a new node's; NULL: there is none. */
+/* Composition of nodes that move data without computing: Reshape and Transpose. */
+
+/* Finds a value with the same bits as the result of `node` that needs fewer nodes, and adds nodes
+ * for it if necessary.  Two Reshapes or two Transposes become one, or nothing; a Transpose that
+ * only moves dimensions of extent 1 becomes a Reshape.  Returns NULL if there is no such value. */
 CleaveResult *cleave_movement_compose (CleaveGraph *graph, CleaveNode *node);

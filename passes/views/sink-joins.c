@@ -13,11 +13,11 @@
  *     |                 |
  *    Conv              Conv
  *
- * What a Slice sees lies in a value that others read, and would be copied to be joined: the Relu
- * does that instead.  Where strips of layers that are concatenated shift against each other, as in
- * a DenseNet, it is so with all that is concatenated. */
+ * The Slice is a view of a value that others read, so the join would copy it.  The Relu reads it in
+ * place and writes to the join's memory instead.  In a DenseNet, where strips of concatenated
+ * layers shift against each other, this happens at every Concat. */
 
-/* With more parts than these the joins of joins are left alone, so that cost stays linear. */
+/* Joins of joins with more parts than this are left alone, so that the cost stays linear. */
 #define MAX_PARTS 256
 #define MAX_READERS 16
 
@@ -25,7 +25,7 @@ struct _CleaveJoinSinker
 {
   CleaveGraph *graph;
   CleaveForwarder *forwarder;
-  GHashTable *spread; /* CleaveNode: joins of what became of parts */
+  GHashTable *spread; /* set of CleaveNode: the joins that the sinker made */
 };
 
 CleaveJoinSinker *
@@ -56,7 +56,7 @@ is_join (const CleaveResult *value)
   return (value->node->op->flags & CLEAVE_OP_JOIN) != 0 && value->node->op->maps != NULL;
 }
 
-/* Whether a value is joined for joins alone. */
+/* Returns whether only joins read the value of a join. */
 static gboolean
 is_joined_for_joins (const CleaveResult *value)
 {
@@ -68,7 +68,8 @@ is_joined_for_joins (const CleaveResult *value)
   return TRUE;
 }
 
-/* The parts of a join, and of the joins in it that only joins read; NULL if they are too many. */
+/* Returns the parts of a join, and those of joins in it that only joins read; NULL if there are too
+ * many. */
 static GArray *
 find_parts (const CleaveResult *whole)
 {
@@ -90,7 +91,7 @@ find_parts (const CleaveResult *whole)
   return parts->len <= MAX_PARTS ? g_steal_pointer (&parts) : NULL;
 }
 
-/* Whether some part has to be copied. */
+/* Returns whether some part is a view, which the join would copy. */
 static gboolean
 has_view (const GArray *parts)
 {
@@ -102,8 +103,8 @@ has_view (const GArray *parts)
 
 /* Nodes. */
 
-/* Which operand of the result's shape is joined for this node alone, all others being constants; or
- * -1. */
+/* Returns the index of the operand that has the shape of the result and is a join with no other
+ * reader, if all other operands are constants; -1 otherwise. */
 static gint
 find_joined (const CleaveNode *node)
 {
@@ -126,7 +127,8 @@ find_joined (const CleaveNode *node)
   return joined;
 }
 
-/* Whether a chunk reads of the joined operand what lies where it lies itself. */
+/* Returns whether a chunk reads the range of the joined operand at its own place, without padding.
+ */
 static gboolean
 reads_its_place (const CleaveChunk *chunk, guint joined)
 {
@@ -146,7 +148,7 @@ chunk_clear (CleaveChunk *chunk, guint n, const CleaveOp *op)
   g_free (chunk);
 }
 
-/* The chunk for each part; NULL if one is none. */
+/* Returns the chunk for each part; NULL if one is not legal. */
 static CleaveChunk *
 plan_chunks (const CleaveNode *node, guint joined, const GArray *parts)
 {

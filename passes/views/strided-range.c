@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-/* Windows: a part of a value, with steps. */
-
 CleaveStridedRange
 cleave_strided_range_of_range (const CleaveRange *range)
 {
@@ -20,7 +18,6 @@ cleave_strided_range_of_range (const CleaveRange *range)
   return window;
 }
 
-/* The smallest range that has all of a window. */
 CleaveRange
 cleave_strided_range_hull (const CleaveStridedRange *window)
 {
@@ -55,7 +52,6 @@ cleave_strided_range_is_whole (const CleaveStridedRange *window, const CleaveSha
   return TRUE;
 }
 
-/* A window of a window, as a window of what the outer one is taken from. */
 CleaveStridedRange
 cleave_strided_range_compose (const CleaveStridedRange *outer, const CleaveStridedRange *inner)
 {
@@ -88,7 +84,7 @@ cleave_dim_map_read (const CleaveDimMap *map,
   return map->from == d && map->block == 1 && map->window == 1 && map->stride > 0;
 }
 
-/* Reads the maps of a view. */
+/* Reads the strided range of a view from its maps. */
 static gboolean
 read_window (const CleaveResult *result, CleaveStridedRange *window)
 {
@@ -107,8 +103,8 @@ read_window (const CleaveResult *result, CleaveStridedRange *window)
       if (!cleave_dim_map_read (&map[d], d, from->dim[d], to->dim[d], &window->begin[d],
                                 &window->step[d]))
         return FALSE;
-      /* One way to write each window, or two that are equal would be made of each other for ever.
-       */
+      /* Normalize: equal windows must compare equal, or each would be made from the other without
+       * end. */
       if (to->dim[d] < 2)
         window->step[d] = 1;
       if (to->dim[d] == 0)

@@ -3,7 +3,8 @@
 
 #include "../../lib/ir/graph-private.h"
 
-/* A part of a value: begin, step and number of elements in each dimension. */
+/* A strided range: begin, step and number of elements in each dimension.  Example: begin 1, step 2,
+ * count 3 selects the indices 1, 3, 5. */
 typedef struct
 {
   guint rank;
@@ -11,22 +12,23 @@ typedef struct
 } CleaveStridedRange;
 
 CleaveStridedRange cleave_strided_range_of_range (const CleaveRange *range);
-/* The smallest range that has all of a window. */
+/* Returns the smallest range that contains a strided range. */
 CleaveRange cleave_strided_range_hull (const CleaveStridedRange *window);
 gboolean cleave_strided_range_has_steps (const CleaveStridedRange *window);
 gboolean cleave_strided_range_is_whole (const CleaveStridedRange *window, const CleaveShape *shape);
 gboolean cleave_strided_range_equal (const CleaveStridedRange *a, const CleaveStridedRange *b);
-/* A window of a window, as a window of what the outer one is taken from. */
+/* Returns the strided range `inner` of the strided range `outer`, as one strided range of the
+ * original value. */
 CleaveStridedRange cleave_strided_range_compose (const CleaveStridedRange *outer,
                                                  const CleaveStridedRange *inner);
-/* Begin and step of the map of an operand's dimension `d`.  FALSE: it takes no elements one by one.
- */
+/* Gets begin and step of the map of an operand's dimension `d`.  FALSE if the map does not select
+ * single elements in even steps. */
 gboolean cleave_dim_map_read (const CleaveDimMap *map,
                               guint d,
                               gint64 n_operand,
                               gint64 n_result,
                               gint64 *begin,
                               gint64 *step);
-/* Which part of operand 0 the result of a view is.  FALSE: it is no view, or another kind of one.
- */
+/* Sets `window` to the part of operand 0 that a view returns.  FALSE if the node is no view, or a
+ * view that is no strided range. */
 gboolean cleave_result_get_strided_range (const CleaveResult *result, CleaveStridedRange *window);
