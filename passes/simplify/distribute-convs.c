@@ -10,17 +10,16 @@
  *      |                     \      /
  *   Conv W                     Add
  *
- * W1 and W2 are the weights of the channels of each part.  The parts need not be alive at the same
- * time then, which lowers the peak of memory where each of them is made of something small.  Sums
- * are rounded elsewhere, and the sums of parts are values of their own: no pipeline of the library
- * has this pass.
+ * W1 and W2 are the weights of the channels of each part.  The parts need not be live at the same
+ * time then, which lowers the peak if each is made from a small value.  Rounding differs, and the
+ * partial sums are values of their own; so no pipeline of the library has this pass.
  *
- * Before: a valid graph.  After: no Conv of one group reads a Concat of channels that nobody else
- * reads. */
+ * Before: a valid graph.  After: no Conv of one group reads a Concat of channels that has no other
+ * reader. */
 
 enum { X, W, B };
 
-/* The weights of the channels [begin, end). */
+/* Returns a Slice of the weights for the input channels [begin, end). */
 static CleaveResult *
 slice_weights (const CleaveNode *conv, gint64 begin, gint64 end)
 {
@@ -31,7 +30,7 @@ slice_weights (const CleaveNode *conv, gint64 begin, gint64 end)
   return cleave_graph_add_slice_range (conv->graph, w->node->name, w, &range, NULL);
 }
 
-/* The sum of the convolutions of all parts; the first one adds the bias. */
+/* Adds the convolutions of all parts and their sum; the first one has the bias. */
 static CleaveResult *
 add_up (const CleaveNode *conv, const CleaveNode *concat, guint channel)
 {

@@ -10,11 +10,11 @@
  *     \ /              \ /
  *     Add              Add
  *
- * What is expanded to be read element by element is expanded by the reader itself.  So is a Tile of
- * dimensions of 1.
+ * An element-wise node broadcasts its operands, so it can read the value before the Expand.  A Tile
+ * of dimensions of extent 1 is treated alike.
  *
- * Before: a valid graph.  After: no element-wise node reads such a value, unless nothing else gives
- * it its shape. */
+ * Before: a valid graph.  After: no element-wise node reads an expanded value, unless the result
+ * gets its shape only from it. */
 
 static gboolean
 only_expands (const CleaveNode *node)
@@ -32,7 +32,7 @@ only_expands (const CleaveNode *node)
   return TRUE;
 }
 
-/* The node with one operand as it was before it was expanded; NULL: there is none. */
+/* Adds a node that reads one operand before its Expand; NULL if no operand can be replaced. */
 static CleaveNode *
 drop_one (CleaveNode *node)
 {

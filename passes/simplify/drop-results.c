@@ -10,10 +10,10 @@
  *    /   \                |                / | \             |
  *   y  indices            y                  y               y
  *
- * A result at the end that nobody reads is left out, where the op can do without it: many a fast
- * kernel only makes the first.  A Split of which one result is read is a Slice.
+ * Drops trailing results without users, where the op allows fewer results: many fast kernels make
+ * the first result only.  A Split with one used result becomes a Slice.
  *
- * Before: a valid graph.  After: there are no such nodes. */
+ * Before: a valid graph.  After: no such node is left. */
 
 static gboolean
 slice_split (CleaveNode *node)

@@ -14,12 +14,11 @@
  *     |
  * BatchNormalization
  *
- * w' is w with each result channel scaled as the normalisation does it, b' what it adds. Sums are
- * then rounded elsewhere: the last bits of the results change, and no pipeline of the library has
- * this pass.
+ * w' is w with each result channel scaled by the factor of the normalization; b' is the shift.
+ * Rounding differs in the last bits, so no pipeline of the library has this pass.
  *
- * Before: a valid graph.  After: no such normalisation of constants follows a convolution that
- * nobody else reads. */
+ * Before: a valid graph.  After: no BatchNormalization with constant parameters follows a
+ * convolution that has no other reader. */
 
 enum { X, SCALE, BIAS, MEAN, VAR };
 
@@ -36,7 +35,8 @@ find_floats (const CleaveNode *node, guint operand, GPtrArray *kept)
   return cleave_tensor_get_data (dense);
 }
 
-/* What each channel is scaled by, and what is then added: of a bias that was there, and of none. */
+/* Factor and shift of each channel; the shift includes the bias of the convolution, if it has one.
+ */
 typedef struct
 {
   gint64 n;

@@ -15,10 +15,11 @@
  *   Conv          Conv with pads
  *     |                  |
  *
- * A convolution skips its own padding, where it would add products of zeros: a result of -0 may
- * stay what was +0.  No other bit changes, but no pipeline of the library has this pass.
+ * A convolution skips its own padding, but adds products of the Pad's zeros: a sum of -0 then
+ * becomes +0.  This rewrite can turn such a +0 into -0; no other bit changes.  No pipeline of the
+ * library has this pass.
  *
- * Before: a valid graph.  After: no Conv of constant, finite weights reads such a Pad that is
+ * Before: a valid graph.  After: no Conv with constant, finite weights reads a Pad of zeros that is
  * smaller than its window. */
 
 static gboolean

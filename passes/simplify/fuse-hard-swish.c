@@ -11,11 +11,10 @@
  *   Mul                HardSwish
  *    |                     |
  *
- * With the alpha 1/6 and the beta 1/2 it is the same formula, of 32-bit floats: others would be
- * rounded between the two.
+ * With alpha 1/6 and beta 1/2, HardSwish computes the same bits in 32-bit floats.  Other element
+ * types would be rounded between the two nodes.
  *
- * Before: a valid graph.  After: no such pair is left, of which nobody else reads the HardSigmoid.
- */
+ * Before: a valid graph.  After: no such pair is left whose HardSigmoid has no other reader. */
 
 static gboolean
 visit (CleaveNode *node)

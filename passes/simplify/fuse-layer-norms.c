@@ -18,13 +18,13 @@
  *      |
  *   Mul, Add
  *
- * The op computes its means as doubles and rounds once, where the chain rounds after each node: the
- * last bits of the results change, and no pipeline of the library has this pass.
+ * LayerNormalization computes its means in double and rounds once; the chain rounds after each
+ * node.  The last bits differ, so no pipeline of the library has this pass.
  *
- * Before: a valid graph.  After: no such chain over the last dimensions, of which nobody else reads
- * what lies between, is left. */
+ * Before: a valid graph.  After: no such chain over the last dimensions is left whose inner values
+ * have no other reader. */
 
-/* A constant of one element; FALSE: it is none. */
+/* Gets the value of a float constant of one element; FALSE if the value is none. */
 static gboolean
 get_number (const CleaveResult *value, double *number)
 {
@@ -39,15 +39,15 @@ get_number (const CleaveResult *value, double *number)
   return TRUE;
 }
 
-/* The node that makes a value, if it is this op and makes it for so many readers alone. */
+/* Returns the node of a value if it has this op and exactly `n_uses` users; NULL otherwise. */
 static CleaveNode *
 find (const CleaveResult *value, CleaveKnownOp op, guint n_uses)
 {
   return cleave_node_is (value->node, op) && value->n_uses == n_uses ? value->node : NULL;
 }
 
-/* The first of the last dimensions, which are what the node takes the mean over; -1: it does not.
- */
+/* Returns the first of the trailing dimensions over which a node takes the mean; -1 if it reduces
+ * others or drops dimensions. */
 static gint
 find_axis (const CleaveNode *mean)
 {
@@ -63,7 +63,7 @@ find_axis (const CleaveNode *mean)
   return axes >> first << first == axes ? (gint) first : -1;
 }
 
-/* What the distances are squared by: Pow of 2, or Mul by themselves. */
+/* Returns whether a node squares the distances: Pow by 2, or Mul by itself. */
 static gboolean
 is_square (const CleaveNode *node, const CleaveResult *distance)
 {
@@ -77,7 +77,7 @@ is_square (const CleaveNode *node, const CleaveResult *distance)
          get_number (node->operands[1].result, &exponent) && exponent == 2;
 }
 
-/* The operand that is a constant of one element; the other one is in `*rest`. */
+/* Gets the constant of one element among two operands; sets `*rest` to the other operand. */
 static gboolean
 take_number (const CleaveNode *node, double *number, CleaveResult **rest)
 {
@@ -90,7 +90,8 @@ take_number (const CleaveNode *node, double *number, CleaveResult **rest)
   return FALSE;
 }
 
-/* What is normalised by the Div, and how; NULL: nothing is. */
+/* Returns the value that the chain ending in a Div normalizes, and sets axis and epsilon; NULL if
+ * the Div ends no such chain. */
 static CleaveResult *
 find_normalised (const CleaveNode *div, CleaveLayerNormAttrs *attrs)
 {
@@ -113,7 +114,7 @@ find_normalised (const CleaveNode *div, CleaveLayerNormAttrs *attrs)
   return axis >= 0 && find_axis (var) == axis ? sub->operands[0].result : NULL;
 }
 
-/* The operand beside `value`, if it has no more than the last dimensions. */
+/* Returns the operand beside `value` if it only has dimensions from `axis` on; NULL otherwise. */
 static CleaveResult *
 find_parameter (const CleaveNode *node, const CleaveResult *value, gint64 axis)
 {
@@ -125,7 +126,7 @@ find_parameter (const CleaveNode *node, const CleaveResult *value, gint64 axis)
              : NULL;
 }
 
-/* The node that alone reads a value, if it is this op. */
+/* Returns the only reader of a value if it has this op; NULL otherwise. */
 static CleaveNode *
 find_reader (const CleaveResult *value, CleaveKnownOp op)
 {

@@ -19,19 +19,19 @@
  *           QuantizeLinear
  *                  |
  *
- * Sums are of whole numbers then and are rounded once, where floats are rounded after each product:
- * a byte next to a tie may become its neighbour, and no pipeline of the library has this pass.
+ * The fused op sums integers and rounds once; floats are rounded after each product.  A result next
+ * to a tie may differ by one, so no pipeline of the library has this pass.
  *
- * Before: a valid graph.  After: no such product of bytes by constant scales is left, of which
- * nobody else reads what lies between.  A Relu or Clip goes where the range of the byte keeps what
- * it keeps. */
+ * Before: a valid graph.  After: no such product of bytes with constant scales is left whose inner
+ * values have no other reader.  A Relu or Clip is dropped if the range of the byte has the same
+ * bounds. */
 
-enum { X, SCALE, ZERO }; /* of both that (de)quantise */
-enum { W = 1, BIAS };    /* of Conv and MatMul */
-/* Of QLinearConv; QLinearMatMul has no bias. */
+enum { X, SCALE, ZERO }; /* operands of QuantizeLinear and DequantizeLinear */
+enum { W = 1, BIAS };    /* operands of Conv and MatMul */
+/* Operands of QLinearConv; QLinearMatMul has no bias. */
 enum { TO_X, TO_X_SCALE, TO_X_ZERO, TO_W, TO_W_SCALE, TO_W_ZERO, TO_Y_SCALE, TO_Y_ZERO, TO_BIAS };
 
-/* A constant as numbers. */
+/* The numbers of a constant. */
 typedef struct
 {
   CleaveTensor *dense;
@@ -52,7 +52,7 @@ has (const CleaveNode *node, guint operand)
   return operand < node->n_operands && node->operands[operand].result != NULL;
 }
 
-/* FALSE: it is no constant. */
+/* Gets the numbers of an operand; FALSE if it is no constant. */
 static gboolean
 get_numbers (const CleaveNode *node, guint operand, Numbers *numbers)
 {
@@ -66,7 +66,7 @@ get_numbers (const CleaveNode *node, guint operand, Numbers *numbers)
   return TRUE;
 }
 
-/* The only number, or that of an index. */
+/* Returns a number: the only one, or the one at an index. */
 static double
 get (const Numbers *numbers, gint64 index)
 {
@@ -94,8 +94,8 @@ is_byte (CleaveElement element)
   return element == CLEAVE_INT8 || element == CLEAVE_UINT8;
 }
 
-/* What makes floats of an operand's bytes, by a scale for all, or for each index of dimension
- * `axis` if that is none of -1; NULL: nothing does. */
+/* Returns the DequantizeLinear that makes an operand from bytes, with a constant scale: one for
+ * all, or one for each index of dimension `axis` (-1: one for all only).  NULL if there is none. */
 static const CleaveNode *
 find_bytes (const CleaveNode *node, guint operand, gint64 axis)
 {
@@ -115,7 +115,7 @@ find_bytes (const CleaveNode *node, guint operand, gint64 axis)
              : NULL;
 }
 
-/* Whether bytes hold nothing that a Relu or a Clip would change. */
+/* Returns whether the range of the quantized byte already has the bounds of a Relu or Clip. */
 static gboolean
 is_kept_by_range (const CleaveNode *bound, const CleaveNode *quantize)
 {
@@ -138,7 +138,8 @@ is_kept_by_range (const CleaveNode *bound, const CleaveNode *quantize)
          rint (highest / get (&scale, 0)) + at >= least + 255;
 }
 
-/* What is quantised, past a bound that bytes have anyway, if nobody else reads it. */
+/* Returns the Conv or MatMul whose result is quantized, looking past a Relu or Clip that the byte's
+ * range implies; NULL if there is none or it has other readers. */
 static const CleaveNode *
 find_product (const CleaveNode *quantize)
 {
@@ -153,7 +154,8 @@ find_product (const CleaveNode *quantize)
              : NULL;
 }
 
-/* Of each channel of the result in units of the products; FALSE: it has no 32 bits. */
+/* Rounds the bias of each channel to units of the products (scale of x times scale of w); FALSE if
+ * a number does not fit into 32 bits. */
 static gboolean
 round_bias (const Numbers *bias, const Numbers *own, const Numbers *x, const Numbers *w, gint32 *to)
 {
@@ -169,7 +171,8 @@ round_bias (const Numbers *bias, const Numbers *own, const Numbers *x, const Num
   return TRUE;
 }
 
-/* A constant of floats, or of what makes floats of int32 about zero; `own` are its scales then. */
+/* Gets the bias: a float constant, or a DequantizeLinear of int32 with zero point 0, whose scales
+ * go to `own`. */
 static gboolean
 get_bias (const CleaveNode *conv, Numbers *bias, Numbers *own)
 {
@@ -187,7 +190,7 @@ get_bias (const CleaveNode *conv, Numbers *bias, Numbers *own)
   return TRUE;
 }
 
-/* NULL and TRUE: it has none. */
+/* Makes the int32 bias; TRUE with `*made` NULL if the convolution has none. */
 static gboolean
 make_bias (const CleaveNode *conv, const CleaveNode *x, const CleaveNode *w, CleaveTensor **made)
 {
@@ -209,7 +212,7 @@ make_bias (const CleaveNode *conv, const CleaveNode *x, const CleaveNode *w, Cle
   return TRUE;
 }
 
-/* The node's zero point; one that is absent is a constant then. */
+/* Returns the node's zero point; adds a constant 0 if it has none. */
 static CleaveResult *
 find_zero (const CleaveNode *node, CleaveElement element)
 {
@@ -271,7 +274,8 @@ visit (CleaveNode *node)
   product = find_product (node);
   if (product == NULL)
     return FALSE;
-  /* Channels of the result: of weights of a Conv the first dimension, of a matrix the last. */
+  /* The dimension of the result's channels in the weights: the first for a Conv, the last for a
+   * matrix. */
   axis = cleave_node_is (product, CLEAVE_KNOWN_CONV)         ? 0
          : product->operands[W].result->type.shape.rank == 2 ? 1
                                                              : -1;

@@ -10,8 +10,8 @@
  *   Gather       =>    Slice
  *      |                 |
  *
- * Indices that are constants and go up in even steps take a part of the dimension, which is a view.
- * Where they are no list, a Reshape follows: a single index takes the dimension away.
+ * Constant indices in even ascending steps select a part of the dimension, which a Slice returns as
+ * a view.  If the indices are not a list, a Reshape follows: a scalar index removes the dimension.
  *
  * Before: a valid graph.  After: no Gather has such indices. */
 

@@ -81,7 +81,7 @@ cleave_node_give_way (CleaveNode *node, CleaveResult *value, guint first_new)
   return TRUE;
 }
 
-/* The one result of a node's op, of these operands and attributes. */
+/* Infers the type of the only result of the node's op with other operands and attributes. */
 static gboolean
 infer_as (const CleaveNode *node,
           CleaveResult *const *operands,

@@ -4,22 +4,26 @@
 #include "../../lib/ir/graph-private.h"
 #include "../views/known-ops.h"
 
-/* Whether each element of the one result depends on the elements at its place alone, of operands
- * that are broadcast to it. */
+/* Helpers of the rewrites in this folder: questions about nodes, and replacing a node. */
+
+/* Returns whether a node is element-wise: it has one result, and each element depends only on the
+ * elements of the operands at the same place, after broadcasting. */
 gboolean cleave_node_is_elementwise (const CleaveNode *node);
-/* Whether the node's attributes count the dimensions of what it reads. */
+/* Returns whether the node's attributes name dimensions of its operand, such as an axis or a
+ * layout. */
 gboolean cleave_node_has_axes (const CleaveNode *node);
-/* What a node would be if its operand `index` were `with`: the types of its results, or FALSE if
- * there were no such node. */
+/* Infers the types of the first `n_results` results, as if operand `index` had the type `with`
+ * (NULL: its own type).  FALSE if there would be no legal node. */
 gboolean cleave_node_infer_with (const CleaveNode *node,
                                  guint index,
                                  const CleaveTensorType *with,
                                  guint n_results,
                                  CleaveTensorType *results);
 
-/* A node like this one takes the place of it, if its result has the same type: one of other
- * operands and attributes, both of which may be the node's own.  FALSE: nothing changes. */
+/* Replaces a node by one of the same op with other operands and attributes, which may be its own.
+ * FALSE if the result would have another type; then nothing changes. */
 gboolean cleave_node_replace (CleaveNode *node, CleaveResult *const *operands, gconstpointer attrs);
-/* A value takes the place of a node's only result, and its name if it is new.  FALSE: there is
- * none, and nothing changes. */
+/* Replaces all uses of a node's result by `value`.  If the node of `value` is new (its id is at
+ * least `first_new`), it takes the node's name as well.  FALSE if `value` is NULL; then nothing
+ * changes. */
 gboolean cleave_node_give_way (CleaveNode *node, CleaveResult *value, guint first_new);

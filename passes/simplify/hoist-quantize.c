@@ -17,17 +17,18 @@
  *  QuantizeLinear            |
  *        |                   |
  *
- * A QuantizeLinear goes before what only moves elements, where that are bytes then, and cancels
- * with a DequantizeLinear by the same scale and zero point: of a byte k the float k * scale / scale
- * is less than half from k.  Before a Slice or a MaxPool it would see more elements; it goes there
- * only to cancel.  A MaxPool takes the same element, since both grow together.
+ * Moves a QuantizeLinear above nodes that only move elements, which then move bytes, until it
+ * cancels with a DequantizeLinear of the same scale and zero point.  It cancels exactly: for a byte
+ * k, k * scale / scale differs from k by less than one half.  Above a Slice or a MaxPool the
+ * QuantizeLinear would process more elements, so it moves there only if it cancels.  A MaxPool
+ * selects the same element, since quantization is monotonic.
  *
- * Before: a valid graph.  After: no such pair is left, with only such nodes that nobody else reads
- * between them. */
+ * Before: a valid graph.  After: no such pair is left that is separated only by such nodes without
+ * other readers. */
 
 enum { X, SCALE, ZERO };
 
-/* Far from where a product or a quotient of a byte is no normal number. */
+/* Between these bounds, products and quotients of a byte and a scale are normal numbers. */
 #define MIN_SCALE 1e-30f
 #define MAX_SCALE 1e30f
 
@@ -49,7 +50,7 @@ same_constant (const CleaveNode *a, const CleaveNode *b, guint operand)
   return x != NULL && y != NULL && (x == y || cleave_tensor_equal (x, y));
 }
 
-/* Whether the scales are constants that nothing overflows with, and greater than 0. */
+/* Returns whether the scales are positive constants that cannot overflow or underflow. */
 static gboolean
 has_plain_scales (const CleaveNode *node)
 {
@@ -71,7 +72,7 @@ is_for_all (const CleaveNode *node)
   return cleave_shape_n_elements (&node->operands[SCALE].result->type.shape) == 1;
 }
 
-/* Whether a value, quantised, is what it was made of. */
+/* Returns whether quantizing a value gives back the bytes that it was made from. */
 static gboolean
 cancels (const CleaveNode *quantize, const CleaveResult *value)
 {
@@ -112,7 +113,8 @@ goes_before (const CleaveNode *quantize, const CleaveNode *node)
          any_cancels (quantize, node);
 }
 
-/* What the value is when it is quantised. */
+/* Returns the value after quantization: the original bytes, or the result of a new QuantizeLinear.
+ */
 static CleaveResult *
 quantize_value (const CleaveNode *quantize, CleaveResult *value)
 {

@@ -13,11 +13,12 @@
  *   Clip 0…6        =>    Clip 0…6
  *    |                      |
  *
- * Bounds of bounds are one pair of bounds.  A Relu keeps -0 and what is no number, as a Clip does
- * whose lower bound is +0; so a Clip to 0 and more makes a Relu before or after it superfluous, and
- * so do ops whose results are never below 0 one after them.
+ * Two bounds in a row become one.  A Relu keeps -0 and NaN, as does a Clip with the lower bound +0;
+ * so a Clip with a lower bound of 0 or more makes a Relu before or after it superfluous.  A Relu
+ * after an op whose result is never negative is superfluous as well.
  *
- * Before: a valid graph.  After: no Relu or Clip reads one, unless their bounds cross or are -0. */
+ * Before: a valid graph.  After: no Relu or Clip reads another one, unless their bounds cross or
+ * are -0. */
 
 typedef struct
 {

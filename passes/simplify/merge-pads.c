@@ -13,14 +13,14 @@
  * AveragePool        AveragePool with pads
  *     |                      |
  *
- * An average counts the zeros, as count_include_pad does; they add nothing to its sum, which begins
- * with +0 and so never is -0.  A MaxPool leaves out what is not there, as if it were the lowest
- * value of its type.  Two Pads that add the same are one.
+ * An AveragePool counts the zeros of the Pad, as with count_include_pad.  They add nothing to its
+ * sum, which begins with +0 and so is never -0.  A MaxPool ignores padding, as if it were the
+ * lowest value of its type.  Two Pads with the same value become one.
  *
- * A convolution is not so: a product of a zero turns a sum of -0 into +0.  That is fold-pads.
+ * A convolution is different: a product with a zero turns a sum of -0 into +0.  See fold-pads.
  *
  * Before: a valid graph.  After: no pooling reads such a Pad that is smaller than its window, and
- * no Pad one of its kind. */
+ * no Pad reads a Pad with the same value. */
 
 static gboolean
 merge_two (CleaveNode *node)

@@ -23,10 +23,11 @@ cleave_window_find_pad (const CleaveNode *node, CleaveLayout layout)
         return NULL;
       pads = pads || a->pads.v[i] > 0;
     }
-  return pads ? pad : NULL; /* one of nothing is for fold-views */
+  return pads ? pad : NULL; /* fold-views removes a Pad of nothing */
 }
 
-/* A window that may lie in the padding whole is legal here, but not in every runtime. */
+/* Pads as long as a window are refused: a window inside the padding is legal here, but not in every
+ * runtime. */
 gboolean
 cleave_window_take_pad (CleaveNode *node,
                         const CleaveNode *pad,

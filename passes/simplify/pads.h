@@ -3,11 +3,14 @@
 
 #include "help.h"
 
-/* The Pad that operand 0 of a node with windows is the result of, if it adds nothing but one value,
- * and that in spatial dimensions alone; else NULL. */
+/* Merging a Pad into the padding of a convolution or a pooling that reads it. */
+
+/* Returns the Pad that makes operand 0 of a node with windows, if it adds a constant, in spatial
+ * dimensions only, and crops nothing; NULL otherwise. */
 const CleaveNode *cleave_window_find_pad (const CleaveNode *node, CleaveLayout layout);
-/* The node reads what the Pad reads, and `pads`, which are in `attrs`, a copy, grow.  FALSE: they
- * would be as long as a window. */
+/* Lets the node read the operand of the Pad, and adds the Pad's amounts to `pads`, which is a field
+ * of `attrs`, a copy of the node's attributes.  FALSE if a pad would be as long as its window; then
+ * the graph is not changed. */
 gboolean cleave_window_take_pad (CleaveNode *node,
                                  const CleaveNode *pad,
                                  CleaveLayout layout,

@@ -2,7 +2,7 @@
 
 #include "past-axes.h"
 
-/* Each dimension in the attributes by the one that it was. */
+/* Replaces each dimension in the attributes by the one before the Transpose. */
 static void
 permute_axes (const CleaveOp *op, gpointer attrs, const CleaveInts *perm)
 {
@@ -39,8 +39,9 @@ cleave_past_axes_may_be (const CleaveNode *node)
          (node->op->flags & (CLEAVE_OP_VIEW | CLEAVE_OP_JOIN | CLEAVE_OP_ROW_MAJOR)) == 0;
 }
 
-/* Which dimension of the result in front is dimension d of the result behind: where the rank is the
- * same, as with the operand; else by the dimensions of the operand that both are. */
+/* Finds the permutation of the result: `of_result[d]` is the dimension of the result above the
+ * Transpose that becomes dimension d below it.  If the ranks are equal, it is the permutation of
+ * the operand; otherwise it follows from the dimensions of the operand that both results keep. */
 static gboolean
 find_perm (const CleaveCall *behind,
            const CleaveDimMap *map,
@@ -67,8 +68,8 @@ find_perm (const CleaveCall *behind,
   return found == (1u << rank) - 1;
 }
 
-/* Whether each element depends on the same elements, and on those that are read whole in the same
- * order, as sums do. */
+/* Returns whether each element depends on the same elements, and reads dimensions that it needs
+ * whole in the same order, so that sums round alike. */
 static gboolean
 reads_alike (const CleaveShape *x,
              const CleaveDimMap *map,

@@ -3,16 +3,21 @@
 
 #include "help.h"
 
-/* A node whose attributes count dimensions of what it reads, such as a reduction or a Softmax, in
- * front of the Transpose that it reads from. */
+/* Moves a node that names dimensions, such as a reduction or a Softmax, above the Transpose that it
+ * reads:
+ *
+ *     x -> Transpose -> ReduceMean   =>   x -> ReduceMean -> Transpose
+ *
+ * The struct holds the attributes and the permutation after the move. */
 typedef struct
 {
-  gpointer attrs;  /* of the op, with the dimensions that they were */
-  CleaveInts perm; /* makes what it was of the result */
+  gpointer attrs;  /* attributes of the node above the Transpose */
+  CleaveInts perm; /* permutation of the Transpose below the node */
 } CleavePastAxes;
 
-/* FALSE: it would not compute the same there, bit for bit. */
+/* Initializes the move.  FALSE if the node would not compute the same bits above the Transpose, or
+ * reads none. */
 gboolean cleave_past_axes_init (CleavePastAxes *past, const CleaveNode *node);
-/* Whether there may be such a Transpose. */
+/* Returns whether the node is one that may be moved above a Transpose. */
 gboolean cleave_past_axes_may_be (const CleaveNode *node);
 void cleave_past_axes_clear (CleavePastAxes *past, const CleaveNode *node);

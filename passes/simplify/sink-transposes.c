@@ -14,17 +14,19 @@
  *     |                        |
  *                        Transpose back
  *
- * A Transpose goes behind an element-wise node or a Concat, if it then meets one that it may cancel
- * with, or if there are fewer of them: all values that the node reads are transposed alike, or are
- * constants, which are transposed back.  So it does behind a Softmax and other nodes along an axis,
- * and behind a reduction, of which it may leave nothing to transpose.  What then follows each other
- * is for fold-views.  Poolings let none pass: ONNX has them in one layout alone, and here memory is
- * in one order under both.  A Split would make several of one.
+ * A Transpose moves below an element-wise node or a Concat if it then meets another Transpose, or
+ * if fewer are left.  All operands of the node must have the same Transpose or be constants, which
+ * are transposed back.  It also moves below a Softmax and other nodes along an axis, and below a
+ * reduction, after which nothing may be left to transpose.  fold-views merges the Transposes that
+ * meet.
  *
- * Before: a valid graph.  After: no Transpose that ends in front of another one, with only such
- * nodes between them. */
+ * A Transpose does not move below a pooling: ONNX poolings have one layout only, and memory has the
+ * same order for both layouts here.  Nor below a Split, which would make several of one.
+ *
+ * Before: a valid graph.  After: no two Transposes are left that are separated only by such nodes.
+ */
 
-/* How far to look for the Transpose that another one may meet. */
+/* How many nodes to look ahead for another Transpose. */
 #define MAX_WALK 64
 
 static gboolean
@@ -39,7 +41,7 @@ is_one_element (const CleaveResult *value)
   return cleave_shape_n_elements (&value->type.shape) == 1;
 }
 
-/* Whether a node does the same whatever the order of dimensions. */
+/* Returns whether a node computes the same in any order of dimensions. */
 static gboolean
 lets_pass (const CleaveNode *node)
 {
@@ -53,8 +55,8 @@ lets_pass (const CleaveNode *node)
   return node->op->layout == NULL;
 }
 
-/* The permutation that all values have which are no constants; NULL: there is none.  A Transpose
- * that others read as well would stay. */
+/* Returns the permutation of all operands that are not constants; NULL if they differ or have other
+ * readers, for which the Transpose would stay. */
 static const CleaveInts *
 find_perm (const CleaveNode *node, guint *n_transposes)
 {
@@ -87,7 +89,7 @@ find_perm (const CleaveNode *node, guint *n_transposes)
   return perm;
 }
 
-/* Whether what the node makes comes to a Transpose. */
+/* Returns whether the result of a node reaches a Transpose through nodes that let one pass. */
 static gboolean
 meets_transpose (const CleaveNode *node)
 {
@@ -114,7 +116,7 @@ meets_transpose (const CleaveNode *node)
   return FALSE;
 }
 
-/* A constant as it is before the permutation. */
+/* Adds the inverse permutation to a constant. */
 static CleaveResult *
 transpose_back (CleaveResult *value, const CleaveInts *perm)
 {
@@ -172,7 +174,7 @@ sink (CleaveNode *node, const CleaveInts *found)
   return cleave_node_give_way (node, value, first_new);
 }
 
-/* Whether, but for dimensions of 1, nothing changes places. */
+/* Returns whether the permutation keeps the order of all dimensions of more than one element. */
 static gboolean
 keeps_order (const CleaveInts *perm, const CleaveShape *result)
 {
