@@ -12,11 +12,12 @@
  *  |      |            |      |
  *  a      b            a      b
  *
- * Before: a valid graph.  After: no node reads constants only, unless its value would take more
- * room than they do, or take long, or is how they are stored: a program works that out when it is
- * made.  Run it after importing and after splitting. */
+ * Before: a valid graph.  After: no node reads constants only, with three exceptions: its value
+ * would take more memory than its operands, it takes long to compute, or it is the form in which
+ * weights are stored (DequantizeLinear, for example).  A program computes these nodes when it is
+ * compiled.  Run it after importing and after splitting. */
 
-/* Bytes of constants that only this node reads. */
+/* Returns the bytes of the constants that only this node reads. */
 static gint64
 count_freed (const CleaveNode *node)
 {
@@ -40,7 +41,7 @@ is_worth (const CleaveNode *node)
   return cleave_evaluate_saves (cleave_node_call_init (&call, node), count_freed (node));
 }
 
-/* The steps that may be spent on all nodes. */
+/* Returns the work that may be spent on all nodes, in steps of cleave_evaluate_work(). */
 static double
 find_budget (const CleaveGraph *graph)
 {
@@ -52,7 +53,7 @@ find_budget (const CleaveGraph *graph)
   return CLEAVE_EVALUATE_BUDGET (n_bytes);
 }
 
-/* Whether the work may be spent; then it is. */
+/* Spends work from the budget; FALSE if too little is left. */
 static gboolean
 spend (double *budget, double work)
 {

@@ -18,12 +18,15 @@
  *  Concat         |
  *    |            |
  *
- * Here the Concat takes all results, each once, in order; a run of them becomes one Slice. Likewise
- * a view or join of everything, and a Pad of nothing, is the value; a Split of a Concat takes the
- * operands; a Split of a Split's result and a Concat of a Concat, if nobody else reads it, are one.
- * So are two Reshapes or two Transposes; a Transpose past dimensions of 1 is a Reshape.
+ * Folds these patterns:
+ * - a Concat of all results of a Split, in order: the Split's operand (a run of them: one Slice);
+ * - a view or join of a whole value, and a Pad of nothing: the value;
+ * - a Split of a Concat: the Concat's operands;
+ * - a Split of a Split, a Concat of a Concat: one node, if the inner one has no other reader;
+ * - two Reshapes or two Transposes: one node;
+ * - a Transpose that only moves dimensions of extent 1: a Reshape.
  *
- * Before: a valid graph.  After: none of these is left.  Run it after forward-slices, which does
+ * Before: a valid graph.  After: no such pattern is left.  Run it after forward-slices, which does
  * the same for Slices. */
 
 typedef struct
@@ -33,7 +36,7 @@ typedef struct
   const CleaveOp *split, *concat, *assemble;
 } Folder;
 
-/* A Pad that adds nothing and crops nothing. */
+/* Returns whether a node is a Pad that adds nothing and crops nothing. */
 static gboolean
 is_empty_pad (const CleaveNode *node)
 {
@@ -47,7 +50,7 @@ is_empty_pad (const CleaveNode *node)
   return TRUE;
 }
 
-/* The value in whose place a result stands: its operand, of which it is everything. */
+/* Returns the operand that a result equals, or NULL. */
 static CleaveResult *
 find_same (CleaveResult *result)
 {
@@ -107,7 +110,7 @@ fold_split_of_join (Folder *folder, CleaveNode *node)
   return changed;
 }
 
-/* The sizes of a Split with those of another in the place of one. */
+/* Returns the sizes of a Split, with size `at` replaced by the sizes of another one. */
 static GArray *
 insert_sizes (const GArray *outer, guint at, const GArray *inner)
 {
@@ -158,8 +161,7 @@ fold_split_of_split (Folder *folder, CleaveNode *inner)
   return TRUE;
 }
 
-/* Joins.  Their parts are listed, the list is made shorter, and a new join takes the node's place.
- */
+/* Joins.  The parts are listed, the list is shortened, and a new join replaces the node. */
 
 static gboolean
 joins_alike (const CleaveNode *node, const CleaveResult *value)
@@ -171,8 +173,8 @@ joins_alike (const CleaveNode *node, const CleaveResult *value)
           cleave_attrs_equal (node->op, node->attrs, inner->attrs));
 }
 
-/* Empty operands go; the parts of a join of the same kind that only this node reads take its place.
- */
+/* Removes empty parts, and replaces a join of the same kind that only this node reads by its parts.
+ * Returns whether the list changed. */
 static gboolean
 flatten (const CleaveNode *node, GArray *parts)
 {
@@ -198,7 +200,8 @@ flatten (const CleaveNode *node, GArray *parts)
   return TRUE;
 }
 
-/* Where a part lies in the value that it is a view of, and that value; FALSE if it is none. */
+/* Finds the value that a part is a view of, and the range of it; FALSE if the part is no view
+ * without steps. */
 static gboolean
 find_base (const CleaveJoinPart *part, CleaveResult **base, CleaveRange *range)
 {
@@ -217,7 +220,8 @@ find_base (const CleaveJoinPart *part, CleaveResult **base, CleaveRange *range)
   return TRUE;
 }
 
-/* Whether two parts that lie side by side in the join lie in the same way in one value. */
+/* Returns whether two parts that are adjacent in the join are adjacent in the same way in one
+ * value. */
 static gboolean
 follow (const CleaveRange *a,
         const CleaveRange *in_a,
@@ -234,7 +238,7 @@ follow (const CleaveRange *a,
   return TRUE;
 }
 
-/* A run of parts that follow each other in one value becomes one part of it. */
+/* Replaces each run of parts that are adjacent in one value by one part of it. */
 static gboolean
 merge_runs (Folder *folder, const CleaveNode *node, GArray *parts)
 {

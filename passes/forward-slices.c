@@ -14,11 +14,11 @@
  *    /     \      =>      |     |
  * Slice   Slice           |     |
  *
- * Slices that take one part read the part, those that take less of it a Slice of it.  One that
- * takes from several becomes a smaller Assemble of Slices; but it stays a view where it meets all
- * of them, and something else reads the Assemble as it is.  So with Concat; a Slice of a Slice or
- * of a Split's result reads their operand; a Slice that takes everything is the value.  Where a
- * Transpose is between them, it comes last, once for each part:
+ * A Slice that takes exactly one part becomes the part; one that takes less reads the part
+ * directly.  A Slice across several parts becomes a smaller Assemble of Slices.  It stays as it is
+ * if it overlaps all parts and another node reads the Assemble anyway.  Concats are treated alike.
+ * A Slice of a Slice or of a Split's result reads their operand; a Slice of a whole value is the
+ * value.  A Transpose in between moves below the Slice, one for each part:
  *
  *    a     b               a          b
  *     \   /                |          |
@@ -28,11 +28,12 @@
  *    /     \
  * Slice   Slice
  *
- * Before: a valid graph.  After: no Slice reads a Slice (but one that runs backwards), a Split or,
- * unless its steps straddle parts, an Assemble or a Concat that is joined along a dimension it
- * cuts. Run it after splitting nodes one by one. */
+ * Before: a valid graph.  After: no Slice reads a Slice (except one that runs backwards), a Split,
+ * or an Assemble or Concat that is joined along a dimension that the Slice cuts (except if its
+ * steps straddle parts).  Run it after splitting nodes one by one. */
 
-/* The Transpose of what a Slice of a Transpose takes, if that is read further back; else NULL. */
+/* For a Slice of a Transpose: slices the Transpose's operand, if that can be read further up, and
+ * returns a Transpose of the part.  NULL otherwise. */
 static CleaveResult *
 forward_transposed (CleaveGraph *graph, CleaveForwarder *forwarder, const CleaveNode *node)
 {

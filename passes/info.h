@@ -4,18 +4,19 @@
 #include <cleave/cleave-graph.h>
 #include <cleave/cleave-pass.h>
 
-/* Everything the library knows about one pass: what runs, or a pipeline that it stands for. */
+/* Describes one pass: the function that it runs, or the pipeline that it stands for.  lookup.c
+ * lists all passes. */
 struct _CleavePassInfo
 {
   const char *name;
   const char *summary;
-  const CleavePassOption *options; /* ends with no name; NULL: none */
-  CleavePassFunc run;              /* its options are a GHashTable of texts, or NULL */
-  /* In the place of `run`: is shown each node that is used, once, in order, and says whether it
-   * changed the graph. */
+  const CleavePassOption *options; /* ends with an entry without a name; NULL: none */
+  CleavePassFunc run; /* runs the pass; its options are a GHashTable of texts, or NULL */
+  /* In place of `run`: called once for each node that is used, in topological order.  Returns
+   * whether it changed the graph. */
   gboolean (*visit) (CleaveNode *node);
-  /* What can be told of the options without a graph; NULL: nothing. */
+  /* Checks the options without a graph; NULL: any are accepted. */
   gboolean (*check) (GHashTable *options, GError **error);
-  const char *pipeline; /* in the place of both */
-  gboolean is_for_once; /* it would go on for ever if it were repeated until nothing changes */
+  const char *pipeline; /* in place of `run` and `visit`: the text of a pipeline */
+  gboolean is_for_once; /* never ends in a repeat group */
 };

@@ -18,14 +18,12 @@
  *    Concat           |
  *      |              |
  *
- * Here the Concat takes, in order, what becomes of all results of one Split along its axis, and
- * the same happens to each: operators of one operand, element by element, with equal attributes,
- * whose results nobody else reads.
+ * The Concat joins all results of one Split along its axis, in order, after the same element-wise
+ * ops with equal attributes on each.  No other node reads the values in between.
  *
- * Before: a valid graph, as a model came.  After: none of these is left.  Run it before anything is
- * split, and not among the clean-ups.  It cannot undo a split of ours even then: those leave Slices
- * and an Assemble, and are written to a model as Slices and a Concat.  Only a Split and a Concat,
- * which somebody put into the model, are what this pass is about. */
+ * Before: a valid graph, as imported.  After: no such pattern is left.  Run it before anything is
+ * split, and not as part of clean-up.  It cannot undo one of our own splits: those consist of
+ * Slices and an Assemble (a Concat in a written model), never of a Split and a Concat. */
 
 typedef struct
 {
@@ -33,7 +31,7 @@ typedef struct
   const CleaveOp *split, *concat;
 } Joiner;
 
-/* Whether a node does the same to each element, whatever is around it, and to nobody's else use. */
+/* Returns whether a node is element-wise with one operand and has one user. */
 static gboolean
 is_plain (const CleaveNode *node)
 {
@@ -50,7 +48,7 @@ is_plain (const CleaveNode *node)
   return TRUE;
 }
 
-/* The nodes that make the values, if they are one layer of the same. */
+/* Returns whether all values are made by nodes with equal ops, attributes and element types. */
 static gboolean
 is_layer (CleaveResult *const *values, guint n)
 {
@@ -68,7 +66,7 @@ is_layer (CleaveResult *const *values, guint n)
   return TRUE;
 }
 
-/* The Split whose results these are, all of them in order, each with one user. */
+/* Returns the Split whose results the values are, all of them in order; NULL if there is none. */
 static CleaveNode *
 find_split (const Joiner *joiner, CleaveResult *const *values, guint n, gint64 axis)
 {
@@ -83,7 +81,8 @@ find_split (const Joiner *joiner, CleaveResult *const *values, guint n, gint64 a
   return split;
 }
 
-/* The layers are built anew on the whole, the one next to the Split first. */
+/* Builds the layers on the whole value, the one next to the Split first, and replaces the Concat.
+ */
 static void
 rebuild (const Joiner *joiner, CleaveNode *concat, CleaveResult *whole, const GPtrArray *layers)
 {
@@ -106,7 +105,7 @@ join (const Joiner *joiner, CleaveNode *concat)
 {
   guint n = concat->n_operands;
   g_autofree CleaveResult **values = g_new (CleaveResult *, n);
-  g_autoptr (GPtrArray) layers = g_ptr_array_new (); /* the first node of each */
+  g_autoptr (GPtrArray) layers = g_ptr_array_new (); /* first node of each, last first */
   gint64 axis = ((const CleaveAxisAttrs *) concat->attrs)->axis;
   CleaveNode *split;
 

@@ -12,11 +12,11 @@
  *   |      |            /   \
  *   a      b           a     b
  *
- * Here both Slices are the same op with the same attributes on the same operands.
+ * Both Slices are the same op with the same attributes and operands.
  *
- * Before: a valid graph.  After: no two nodes that are used are equal.  Different ranges are
- * different attributes or operands, so pieces of a split stay apart.  Run it before remove-dead,
- * which takes what is left over. */
+ * Before: a valid graph.  After: no two nodes with users are equal.  Pieces of a split stay
+ * separate, since their ranges differ.  Run remove-dead after it, which removes the merged nodes.
+ */
 
 static guint
 node_hash (gconstpointer data)
@@ -24,7 +24,7 @@ node_hash (gconstpointer data)
   const CleaveNode *node = data;
   guint64 hash = cleave_attrs_hash (node->op, node->attrs) ^ (guint64) (gsize) node->op, sum = 0;
 
-  if (node->n_operands == 2) /* in whichever order */
+  if (node->n_operands == 2) /* operands of commutative ops may be swapped */
     {
       for (guint i = 0; i < node->n_operands; i++)
         sum += (guint64) (gsize) node->operands[i].result * 0x9e3779b97f4a7c15u;
@@ -48,8 +48,8 @@ operands_equal (const CleaveNode *a, const CleaveNode *b)
   return TRUE;
 }
 
-/* Whether one is a constant whose value a caller of a written file may replace, and the other is
- * not the same part of it. */
+/* Returns whether two constants must stay separate: a caller of the written file may replace one of
+ * them (an input with a default value), and the other is not the same part of it. */
 static gboolean
 are_apart (const CleaveNode *m, const CleaveNode *n)
 {

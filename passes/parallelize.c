@@ -16,12 +16,12 @@
  *    |             \   /
  *    |            Assemble
  *
- * Data parallel: pieces compute rows, of the first dimension, with all weights.  Model parallel:
- * they compute columns, of the channels or the last dimension, each with its part of the weights.
+ * Data parallel: each piece computes rows of the first dimension with all weights.  Model parallel:
+ * each piece computes some channels, or part of the last dimension, with its part of the weights.
  *
- * Before: a valid graph.  After: each node that computes, or that is asked for, is so many pieces,
- * or as many as its dimension has aligned parts.  Run clean-up after it: pieces of nodes that
- * follow each other meet then. */
+ * Before: a valid graph.  After: each node that computes (or each named node) is split into the
+ * number of pieces asked for, or fewer if its dimension has fewer aligned parts.  Run clean-up
+ * after it, so that pieces of consecutive nodes read each other directly. */
 
 static const CleavePassOption option_table[] = {
   { "num-chunks", "K", "pieces of each node", FALSE },
@@ -68,10 +68,11 @@ check (GHashTable *texts, GError **error)
   return parse (texts, &asked, error);
 }
 
-/* How far to look for the node that says which dimension are the channels. */
+/* How many nodes to look up for a node with a layout. */
 #define MAX_WALK 64
 
-/* What works on each element has no channels of its own; it is cut as what it reads. */
+/* Returns the node whose layout decides the channels: an element-wise node has none and is cut like
+ * its operand. */
 static const CleaveNode *
 find_model (const CleaveNode *node)
 {
@@ -87,7 +88,7 @@ find_model (const CleaveNode *node)
   return node;
 }
 
-/* The dimension of the result to cut. */
+/* Returns the dimension of the result to cut. */
 static guint
 find_dimension (const CleaveNode *node, gboolean is_model)
 {
@@ -103,7 +104,7 @@ find_dimension (const CleaveNode *node, gboolean is_model)
   return channels != NULL ? (guint) (channels - letters) : node->results[0].type.shape.rank - 1;
 }
 
-/* How to split the node; NULL: there would be one piece. */
+/* Returns the tiling of a node; NULL if it would have one piece. */
 static CleaveTiling *
 make_tiling (const CleaveNode *node, const Asked *asked)
 {
@@ -122,7 +123,7 @@ make_tiling (const CleaveNode *node, const Asked *asked)
   return tiling;
 }
 
-/* What takes values apart, joins or stores them gains nothing. */
+/* Returns whether a split can speed a node up: views, joins and storage nodes compute nothing. */
 static gboolean
 computes (const CleaveNode *node)
 {
@@ -130,7 +131,8 @@ computes (const CleaveNode *node)
          (node->op->flags & (CLEAVE_OP_VIEW | CLEAVE_OP_JOIN | CLEAVE_OP_STORAGE)) == 0;
 }
 
-/* The nodes that are asked for; NULL: one of them is not there. */
+/* Returns the named nodes, or all that compute if none is named.  NULL with the error if a name is
+ * unknown. */
 static GPtrArray *
 find_nodes (CleaveGraph *graph, GHashTable *texts, GError **error)
 {
@@ -152,7 +154,7 @@ find_nodes (CleaveGraph *graph, GHashTable *texts, GError **error)
   return g_steal_pointer (&nodes);
 }
 
-/* Nodes that are asked for by name are split, or are one piece in any case. */
+/* Fails if a named node is not split, unless it would have one piece. */
 static gboolean
 is_done (GHashTable *texts, const CleaveSplitReport *report, GError **error)
 {

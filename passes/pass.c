@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Whether the environment variable lists this word. */
+/* Returns whether the environment variable lists this word. */
 static gboolean
 env_has (const char *variable, const char *word)
 {
@@ -17,7 +17,8 @@ env_has (const char *variable, const char *word)
   return FALSE;
 }
 
-/* Our passes do not break graphs and do not lie; if one does, it is a bug. */
+/* Aborts if the pass broke the graph, or changed it and did not report that: both are bugs of the
+ * pass. */
 static void
 check (const CleaveGraph *graph, const char *pass, gboolean changed, const char *before)
 {

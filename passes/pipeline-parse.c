@@ -9,20 +9,23 @@
 #include "../lib/ir/error.h"
 #include "../lib/ir/text.h"
 
-/* pipeline = step { "," step }
- * step     = "repeat(" pipeline ")" | pass [ "{" { option } "}" ]
- * option   = name [ "=" value ], value a quoted text or what has no space and no "}"
+/* Grammar of a pipeline:
  *
- * Spaces and line breaks may stand between all of them, and "#" begins a comment. */
+ *     pipeline = step { "," step }
+ *     step     = "repeat(" pipeline ")" | pass [ "{" { option } "}" ]
+ *     option   = name [ "=" value ]
+ *     value    = quoted text, or text without spaces and "}"
+ *
+ * Spaces and line breaks are allowed between all of these; "#" begins a comment. */
 
-/* Groups in groups; a text that is nothing but brackets is no reason to run out of stack. */
+/* Largest nesting of groups: a text of brackets only must not exhaust the stack. */
 #define MAX_DEPTH 64
 
 typedef struct
 {
   const char *text, *at;
   guint depth;
-  gboolean repeats; /* within a group that is repeated */
+  gboolean repeats; /* the parser is inside a repeated group */
 } Parser;
 
 static CleavePipeline *parse_steps (Parser *parser, char end, GError **error);
@@ -52,7 +55,7 @@ skip_space (Parser *parser)
       parser->at++;
 }
 
-/* What comes next, as a message shows it. */
+/* Returns the next character for a message. */
 static char *
 dup_next (const Parser *parser)
 {
@@ -72,7 +75,7 @@ take_name (Parser *parser)
   return g_strndup (begin, (gsize) (parser->at - begin));
 }
 
-/* The value after "=", without its quotes; NULL: a quote does not end. */
+/* Takes the value after "=", without its quotes; NULL if a quote does not end. */
 static char *
 take_value (Parser *parser)
 {
@@ -101,7 +104,7 @@ find_option (const CleavePassInfo *info, const char *name)
   return NULL;
 }
 
-/* `; did you mean …?`, or nothing. */
+/* Returns `; did you mean …?`, or an empty text if no name is near. */
 static char *
 dup_hint (const char *name, const GPtrArray *names)
 {
@@ -200,7 +203,7 @@ parse_options (Parser *parser, CleavePipelineStep *step, GError **error)
   return TRUE;
 }
 
-/* What a pass alone can say of its options, where it stands. */
+/* Checks the options of a pass with its own function; the error names the place in the text. */
 static gboolean
 check_options (const Parser *parser,
                const char *begin,
@@ -275,7 +278,7 @@ parse_step (Parser *parser, CleavePipelineStep *step, GError **error)
   return parse_pass (parser, name, step, error);
 }
 
-/* Up to `end`, which is left. */
+/* Parses steps up to the character `end`, which is not consumed. */
 static CleavePipeline *
 parse_steps (Parser *parser, char end, GError **error)
 {

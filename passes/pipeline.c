@@ -83,10 +83,10 @@ typedef struct
   CleavePipelineObserver observer;
   gpointer data;
   gboolean changed;
-  gboolean ended; /* the observer said so */
+  gboolean ended; /* the observer ended the run */
 } Run;
 
-/* A pass that has nothing but a `visit`; in the place of its options, its record. */
+/* Runs a pass that only has `visit`; `info` is its record, passed in place of options. */
 static gboolean
 visit_nodes (CleaveGraph *graph, gconstpointer info, gboolean *changed, GError **error)
 {

@@ -3,13 +3,16 @@
 
 #include "info.h"
 
-/* A pass, or a group that is repeated until nothing changes. */
+/* Pipelines: lists of passes with options, parsed from text such as
+ * `fold-constants,split{node=conv1 num-chunks=2},clean-up`. */
+
+/* A step of a pipeline: a pass, or a group that is repeated until nothing changes. */
 typedef struct
 {
   const CleavePassInfo *info; /* NULL: a group */
-  GHashTable *options;        /* texts by name */
-  char *text;                 /* as it was written */
-  CleavePipeline *group;      /* also of a pass that stands for a pipeline; or NULL */
+  GHashTable *options;        /* from names to texts */
+  char *text;                 /* the step as the user wrote it */
+  CleavePipeline *group; /* steps of a group, or of a pass that stands for a pipeline; else NULL */
 } CleavePipelineStep;
 
 struct _CleavePipeline
@@ -19,6 +22,8 @@ struct _CleavePipeline
 
 CleavePipeline *cleave_pipeline_new (void);
 
-/* pass.c: runs one, as the environment says. */
+/* Runs one pass.  CLEAVE_DEBUG and CLEAVE_SKIP in the environment can validate, print or skip it.
+ * Sets `*changed` if it changed the graph, and leaves it alone otherwise.  Implemented in pass.c.
+ */
 gboolean
 cleave_pass_run (CleaveGraph *graph, const CleavePass *pass, gboolean *changed, GError **error);

@@ -10,7 +10,7 @@
  *  |           |
  * out         out
  *
- * Before: a valid graph.  After: of every node but an Input, some result is used.  Run it last. */
+ * Before: a valid graph.  After: every node except inputs has a result with users.  Run it last. */
 
 gboolean
 cleave_remove_dead (GPtrArray *nodes, GHashTable *removed)

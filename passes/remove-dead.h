@@ -3,7 +3,7 @@
 
 #include "../lib/ir/graph-private.h"
 
-/* Removes those of the nodes that nothing uses, then those that only they used, and so on.  Inputs
- * stay.  Returns whether any was removed; their addresses are added to `removed`, unless it is
- * NULL.  Empties the array. */
+/* Removes the nodes in `nodes` that have no users, then nodes that only they used, and so on.
+ * Inputs stay.  Adds the addresses of removed nodes to `removed`, unless it is NULL.  Empties
+ * `nodes`.  Returns whether any node was removed. */
 gboolean cleave_remove_dead (GPtrArray *nodes, GHashTable *removed);
