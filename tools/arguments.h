@@ -3,35 +3,44 @@
 
 #include <cleave/cleave.h>
 
+/* Reads the command line of a command: a table of options (GOptionEntry), their values, files,
+ * --help and --list-options. Errors of usage name the option and suggest the nearest one. */
+
 /* Sets the error; returns FALSE. */
 gboolean cleave_argument_fail (GError **error, const char *format, ...) G_GNUC_PRINTF (2, 3);
 
-/* Returns "; did you mean '…'?" with the word nearest to the text, or an empty string. */
+/* Returns "; did you mean '…'?" with the word nearest to the text, or an empty string if none is
+ * near. */
 char *cleave_argument_dup_hint (const char *text, const char *const *words);
 
-/* Splits NAME=VALUE at the last '=': a value that is a number or a shape has none, a name may have
- * some.  Without a '=', the name is NULL. */
+/* Splits NAME=VALUE at the last '=': a name may contain '=', but a value, which is a number or a
+ * shape, does not. Without '=', the name is NULL. */
 void cleave_argument_pair (const char *text, char **name, const char **value);
 
-/* Splits [NAME=]FILE, where both may have a '='.  The name is the longest of `names` that fits with
- * a file that exists, else the longest that fits.  If none fits, or `names` is NULL, the first '='
- * before a file that exists divides; then all of it may be a file, and the name is NULL; else the
- * first '=' divides. */
+/* Splits [NAME=]FILE, where both may contain '='. Chooses, in this order:
+ *
+ *    1. the longest of `names` that fits, with a file that exists
+ *    2. the longest of `names` that fits
+ *    3. the first '=' that precedes the name of a file that exists
+ *    4. no name (NULL), if the whole text is the name of a file
+ *    5. the first '='
+ *
+ * `names` may be NULL. */
 void cleave_argument_file (const char *text, char *const *names, char **name, const char **file);
 
-/* An option that has no effect unless one of others is given, too. */
+/* An option that has no effect unless one of some other options is given. */
 typedef struct
 {
   const char *option;   /* long name; NULL ends a table */
   const char *needs[6]; /* long names, NULL at the end */
 } CleaveArgumentNeed;
 
-/* What a command takes. */
+/* The options and files that a command takes. */
 typedef struct
 {
   const GOptionEntry *entries;
   const CleaveArgumentNeed *needs; /* NULL: no option depends on another */
-  const char *what;                /* its files in the usage, such as "A.onnx B.onnx" */
+  const char *what;                /* its files as the usage shows them, such as "A.onnx B.onnx" */
   const char *summary;
   guint n_files; /* G_MAXUINT: any number */
 } CleaveArguments;

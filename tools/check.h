@@ -3,13 +3,14 @@
 
 #include <cleave/cleave.h>
 
-/* Runs both graphs on the same inputs, the split one as it is written and on all cores; `verdict`
- * is told how they differ, or that they do not. */
+/* Runs both graphs on the same random inputs and compares the outputs bit by bit. The split graph
+ * is first written and read again as ONNX, and runs on all cores; the original runs on one thread.
+ * Sets `verdict` to the first difference, or to a text that says that there is none. */
 gboolean cleave_check (const CleaveGraph *before,
                        const CleaveGraph *after,
                        char **verdict,
                        gboolean *equal,
                        GError **error);
-/* Whether an error says that a limit cannot be met: it is then told on standard error and cleared,
- * since the answer is no, and nothing is wrong. */
+/* If the error says that a limit cannot be met, prints it on standard error, clears it and returns
+ * TRUE. The command then ends with CLEAVE_NO instead of CLEAVE_WRONG. */
 gboolean cleave_fit_refused (GError **error);

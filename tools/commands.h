@@ -3,7 +3,8 @@
 
 #include <glib.h>
 
-/* Exit status: the work is done; the answer is no; wrong usage or an input that cannot be read. */
+/* Exit status. CLEAVE_DONE: success. CLEAVE_NO: the answer is no, such as a limit that is not met
+ * or outputs that differ. CLEAVE_WRONG: wrong usage, or an input that cannot be read. */
 enum { CLEAVE_DONE = 0, CLEAVE_NO = 1, CLEAVE_WRONG = 2 };
 
 /* Each runs a command, whose name is argv[0], and returns the exit status: CLEAVE_WRONG if, and
@@ -22,7 +23,7 @@ int cleave_cmd_demo (int argc, char **argv, GError **error);
 int cleave_cmd_report (int argc, char **argv, GError **error);
 int cleave_cmd_simulate (int argc, char **argv, GError **error);
 
-/* The options (GOptionEntry, NULL-terminated) of commands whose work `report` shows.  Values that
- * are stored in them are lost. */
+/* Return the options (GOptionEntry, NULL-terminated) of the commands that `report` runs. Values
+ * that are stored in them are lost. */
 GArray *cleave_cmd_split_list_options (void);
 GArray *cleave_cmd_fit_list_options (void);

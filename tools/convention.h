@@ -3,8 +3,8 @@
 
 #include <cleave/cleave.h>
 
-/* What a peak is said to be of, wherever one is printed. */
+/* The name of the quantity whose peak is printed. */
 #define CLEAVE_CONVENTION_NAME "live activations"
 
-/* The last line of what has printed peaks says what the name means. */
+/* The last line of every output that prints peaks: it explains the name. */
 #define CLEAVE_CONVENTION_NOTE "How it is counted: " CLEAVE_MEMORY_CONVENTION ".\n"

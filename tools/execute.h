@@ -3,36 +3,39 @@
 
 #include <cleave/cleave.h>
 
-/* What came of running a graph. */
+/* Runs a graph for a command: outputs, times, trace and profile. */
+
+/* The result of running a graph. */
 typedef struct
 {
   GPtrArray *outputs; /* CleaveTensor, in the graph's order */
-  char **names;       /* of the outputs */
+  char **names;       /* names of the outputs */
   CleaveProgramStats stats;
   double min_ms, median_ms;
   gboolean wants_trace; /* set before running */
-  char *trace;          /* of the fastest run */
+  char *trace;          /* trace of the fastest run; NULL: not wanted */
   gboolean wants_profile;
-  CleaveProfile *profile; /* or NULL */
+  CleaveProfile *profile; /* NULL: not wanted */
 } CleaveExecution;
 
 void cleave_execution_clear (CleaveExecution *execution);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveExecution, cleave_execution_clear)
 
-/* Names, and tensors for the outputs. */
+/* Gets the names of the outputs and makes tensors for them. */
 gboolean
 cleave_execution_prepare (CleaveExecution *execution, const CleaveGraph *graph, GError **error);
-/* Sorts the times, in microseconds, and keeps the least and the median. */
+/* Sorts the times (microseconds) and stores the shortest and the median. */
 void cleave_execution_note_times (CleaveExecution *execution, gint64 *times, guint n);
 
-/* Runs the graph `repeat` times. */
+/* Compiles the graph and runs it `repeat` times. */
 gboolean cleave_execute (const CleaveGraph *graph,
                          const GPtrArray *inputs,
                          guint n_threads,
                          guint repeat,
                          CleaveExecution *execution,
                          GError **error);
-/* The same of a graph that nobody needs any more: it goes as soon as it is ready to run. */
+/* As cleave_execute(), but takes ownership of the graph and frees it before the first run, so that
+ * it takes no memory. */
 gboolean cleave_execute_take (CleaveGraph *graph,
                               const GPtrArray *inputs,
                               guint n_threads,
@@ -40,7 +43,7 @@ gboolean cleave_execute_take (CleaveGraph *graph,
                               CleaveExecution *execution,
                               GError **error);
 
-/* Runs a program of this graph. */
+/* Runs a program that was compiled from this graph. */
 gboolean cleave_execute_program (CleaveProgram *program,
                                  const CleaveGraph *graph,
                                  const GPtrArray *inputs,
@@ -52,7 +55,7 @@ gboolean cleave_execute_program (CleaveProgram *program,
 typedef struct
 {
   gint64 n_different; /* elements whose bits differ, unless both are NaNs */
-  double largest;     /* infinity if one of them is no number */
+  double largest; /* largest absolute difference; infinity if only one element of a pair is NaN */
 } CleaveDifference;
 
 CleaveDifference cleave_compare (CleaveTensor *a, CleaveTensor *b);

@@ -3,18 +3,21 @@
 
 #include <cleave/cleave.h>
 
-/* What is told besides of a plan for a runtime that needs little memory for turns of a Loop alone.
- */
+/* Results of a plan for ONNX Runtime, in addition to those of other plans. That runtime needs
+ * little memory for the strips of a segment only if they are iterations of a Loop. Byte counts are
+ * estimates of its memory for values. */
 typedef struct
 {
-  guint n_loops;  /* segments that become one */
-  guint n_pieces; /* that do not, but are foreseen to need less there as they are cut */
-  guint n_whole;  /* that stay whole */
-  gint64 bytes_before, bytes_after; /* that values are foreseen to take there */
+  guint n_loops;  /* segments that become a Loop */
+  guint n_pieces; /* segments that stay as pieces without a Loop, since that is estimated to need
+                     less */
+  guint n_whole;  /* segments that are not split */
+  gint64 bytes_before, bytes_after; /* estimated memory of the runtime for values */
 } CleaveFitLoops;
 
-/* Segments whose strips do not become turns stay whole, and all of them, where that is foreseen to
- * need no more there; the limit holds nevertheless. */
+/* Plans as cleave_fit_plan_new() does, for ONNX Runtime. Segments that cannot become a Loop are
+ * usually not split. No segment is split if that is not estimated to reduce the runtime's memory.
+ * `options->max_memory` limits the arena of the plan in any case. */
 CleaveFitPlan *cleave_fit_plan_with_loops (const CleaveGraph *graph,
                                            const CleaveFitOptions *options,
                                            CleaveFitLoops *loops,

@@ -3,6 +3,6 @@
 
 #include <cleave/cleave.h>
 
-/* The arenas of plans (CleaveFitPlan) against the time that a run is thought to take, and against
- * the MACs that are added, as SVG: a labelled point for each plan. */
+/* Draws the trade-off between plans (CleaveFitPlan) as SVG: arena against estimated latency, and
+ * arena against added MACs, with a labeled point for each plan. */
 char *cleave_frontier_picture_draw (const char *title, const GPtrArray *plans);

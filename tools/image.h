@@ -3,18 +3,18 @@
 
 #include <cleave/cleave.h>
 
-/* What becomes of the numbers 0 to 255 of a picture: (number - mean) * scale, with one mean and
- * scale for all channels or one for each; lists as texts, or NULL. */
+/* How the values 0 to 255 of a picture become tensor elements: (value - mean) * scale. Each is a
+ * list as text, with one number for all channels or one for each; NULL: the default. */
 typedef struct
 {
   const char *mean, *scale;
 } CleaveImageOptions;
 
-/* Whether the name is that of a picture: .png, .jpg or .jpeg. */
+/* Returns whether the name ends with .png, .jpg or .jpeg. */
 gboolean cleave_image_is_name (const char *path);
 
-/* The picture as a tensor of this type: [1, C, H, W], [1, H, W, C], the same without the 1, or
- * [H, W]; C is 1 (luma), 3 (RGB) or 4 (RGB and alpha).  It is scaled to H x W. */
+/* Loads a picture as a tensor of this type, scaled to H x W. The shape is [1, C, H, W], [1, H, W,
+ * C], one of these without the 1, or [H, W]. C is 1 (luma), 3 (RGB) or 4 (RGB and alpha). */
 CleaveTensor *cleave_image_load (const char *path,
                                  const CleaveTensorType *type,
                                  const CleaveImageOptions *options,

@@ -4,7 +4,7 @@
 #include "arguments.h"
 #include "model.h"
 
-/* What the command line says of the tensors that a model is run on. */
+/* The options of the command line that give the inputs of a run. */
 typedef struct
 {
   char **files; /* [NAME=]FILE */
@@ -14,21 +14,22 @@ typedef struct
 void cleave_input_options_clear (CleaveInputOptions *options);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveInputOptions, cleave_input_options_clear)
 
-/* The options that have no effect without --input. */
+/* The options (--mean, --scale) that have no effect without --input. */
 extern const CleaveArgumentNeed cleave_input_needs[];
 
-/* A model, the free dimensions of whose inputs may be those of the tensors that it is given: where
- * they are free, and no --shape says them. */
+/* Loads a model. Free dimensions of its inputs that no --shape sets get the extents of the tensors
+ * that --input gives. */
 CleaveGraph *cleave_model_load_for_inputs (const char *path,
                                            const CleaveModelOptions *model,
                                            const CleaveInputOptions *inputs,
                                            GError **error);
 
-/* A tensor for each input: from its file, else random.  Of NULL, all are random. */
+/* Makes a tensor for each input: from its file, or random without one. With `options` NULL, all are
+ * random. */
 GPtrArray *
 cleave_make_inputs (const CleaveGraph *graph, const CleaveInputOptions *options, GError **error);
 
-/* The options of every command that runs a model on what it is given. */
+/* The options of every command that runs a model. */
 #define CLEAVE_INPUT_OPTIONS(variable)                                                             \
   { "input",                                                                                       \
     0,                                                                                             \

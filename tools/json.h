@@ -3,13 +3,13 @@
 
 #include <cleave/cleave.h>
 
-/* Writes JSON.  A name of NULL is that of an element of an array, or of the whole. */
+/* Writes JSON. Pass a name of NULL for an element of an array and for the outermost value. */
 typedef struct _CleaveJson CleaveJson;
 
 CleaveJson *cleave_json_new (void);
 void cleave_json_free (CleaveJson *json);
 char *cleave_json_to_string (CleaveJson *json);
-/* In one line, without blanks. */
+/* Returns the JSON on one line, without blanks. */
 char *cleave_json_to_compact_string (CleaveJson *json);
 
 void cleave_json_begin (CleaveJson *json, const char *name);
@@ -20,7 +20,7 @@ void cleave_json_string (CleaveJson *json, const char *name, const char *value);
 void cleave_json_int (CleaveJson *json, const char *name, gint64 value);
 void cleave_json_double (CleaveJson *json, const char *name, double value);
 void cleave_json_bool (CleaveJson *json, const char *name, gboolean value);
-/* "type" and "shape"; a range as [[begin, end], …]. */
+/* Writes "type" and "shape"; a range is written as [[begin, end], …]. */
 void cleave_json_type (CleaveJson *json, const CleaveTensorType *type);
 void cleave_json_range (CleaveJson *json, const char *name, const CleaveRange *range);
 

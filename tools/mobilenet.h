@@ -3,10 +3,10 @@
 
 #include <cleave/cleave.h>
 
-/* The last node of the first stage, where the image has become 28x28x32: a good end for a split. */
+/* The last node of the first stage, whose result is 28x28x32: a good end for a recursive split. */
 #define CLEAVE_MOBILENET_STAGE_END "block4.project"
 
-/* MobileNetV2 (Sandler, Howard and others, 2018), width 1.0, 224x224 pixels, 1000 classes, batch
- * normalisation already part of the convolutions; with random weights, the same for the same seed.
- */
+/* Builds MobileNetV2 (Sandler, Howard and others, 2018): width 1.0, 224x224 pixels, 1000 classes,
+ * batch normalization folded into the convolutions. Weights are random and depend only on the
+ * seed. */
 CleaveGraph *cleave_mobilenet_new (guint64 seed, GError **error);

@@ -3,7 +3,7 @@
 
 #include <cleave/cleave.h>
 
-/* A value of an input. */
+/* A constant value for an input. */
 typedef struct
 {
   char *name;
@@ -12,29 +12,29 @@ typedef struct
 
 void cleave_model_value_free (gpointer value);
 
-/* What the command line says of a model's inputs: the texts of --shape and --fix, or NULL; and
- * whether what is written may take the place of the model. */
+/* The options of the command line for a model's inputs: the texts of --shape and --fix, or NULL;
+ * and whether outputs may replace files that were read. */
 typedef struct
 {
   char **shapes, **values;
-  const GPtrArray *more_values; /* CleaveModelValue, as --fix gives them; NULL: none */
+  const GPtrArray *more_values; /* CleaveModelValue: further values, as by --fix; NULL: none */
   gboolean force;
 } CleaveModelOptions;
 
 void cleave_model_options_clear (CleaveModelOptions *options);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveModelOptions, cleave_model_options_clear)
 
-/* How the name of a graph as text ends. */
+/* Suffix of files with a graph as text. */
 #define CLEAVE_TEXT_SUFFIX ".cleave"
 
-/* How the name of a saved program ends. */
+/* Suffix of saved programs. */
 #define CLEAVE_PROGRAM_SUFFIX ".plan"
 
-/* A model from a file, ONNX or a text.  Errors name the file. */
+/* Loads a model from an ONNX file or a graph as text. Errors name the file. */
 CleaveGraph *
 cleave_model_load (const char *path, const CleaveModelOptions *options, GError **error);
 
-/* A number, or ">= 9.2e18" where 64 bits do not hold it. */
+/* Formats a number of MACs; ">= 9.2e18" if it is G_MAXINT64, the largest value that is counted. */
 char *cleave_macs_to_string (gint64 macs);
 
 /* The options of every command that loads a model, and of every command that writes a file. */

@@ -3,11 +3,11 @@
 
 #include "json.h"
 
-/* The nodes that compute, in the order of the graph: what each is, makes, and costs; and where the
- * peak of a run on one thread is. */
+/* Prints the nodes that compute, in the order of the graph: op, result types and cost of each; and
+ * the step at which a run on one thread has its peak. */
 gboolean cleave_node_table_print (const CleaveGraph *graph, GError **error);
-/* Without steps, nothing is said of what is in use while a node runs, which takes a plan of a run.
- */
+/* Adds the same table to JSON. Live bytes while each node runs are included only `with_steps`,
+ * since they need a plan of a run. */
 gboolean cleave_node_table_add_json (CleaveJson *json,
                                      const CleaveGraph *graph,
                                      gboolean with_steps,

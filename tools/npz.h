@@ -3,13 +3,15 @@
 
 #include <cleave/cleave.h>
 
-/* A tensor of an archive of NumPy, and its name there, without ".npy". */
+/* Reads NumPy's .npz archives: zip files with .npy members. */
+
+/* A tensor in an archive, and its name there, without ".npy". */
 typedef struct
 {
   char *name;
   CleaveTensor *tensor;
 } CleaveNpzEntry;
 
-/* The entries in the order of the archive, stored or deflated: an array of CleaveNpzEntry that
- * clears them. */
+/* Reads the entries of an archive, stored or deflated, in its order. Returns an array of
+ * CleaveNpzEntry that frees them, or NULL on error. */
 GArray *cleave_npz_parse (GBytes *bytes, GError **error);

@@ -3,26 +3,26 @@
 
 #include <cleave/cleave.h>
 
-/* What to tell while a pipeline runs, and when to end it.  All of it goes to standard error. */
+/* What to print on standard error while a pipeline runs, and when to end it. */
 typedef struct
 {
   gboolean print_after_all; /* the graph after each pass */
-  gboolean print_changed;   /* what each pass changed of it */
-  gboolean verify_each;     /* that the graph is valid after each */
-  gboolean time_passes;     /* how long each took, at the end */
-  const char *dot_folder;   /* drawings after each change go there; NULL: none */
+  gboolean print_changed;   /* the nodes that each pass removed and added */
+  gboolean verify_each;     /* validate the graph after each pass */
+  gboolean time_passes;     /* the time of each pass, at the end */
+  const char *dot_folder;   /* folder for a drawing after each change; NULL: none */
   const char *stop_after;   /* end after this pass; NULL: none */
-  gint64 max_changes;       /* passes run until so many changed the graph; negative: all */
+  gint64 max_changes; /* end after this many passes that changed the graph; negative: no limit */
 
   gint64 n_changes;
   gboolean stopped; /* at stop_after */
-  char *before;     /* the graph as it was printed last */
-  gint64 begin;     /* of the pass, microseconds */
-  GArray *times;    /* of each pass */
-  GError *error;    /* that ended it */
+  char *before;     /* the graph as text after the last change */
+  gint64 begin;     /* start of the pass, in microseconds */
+  GArray *times;    /* Time, one for each pass */
+  GError *error;    /* the error that ended the pipeline; NULL: none */
 } CleaveObserver;
 
-/* A CleavePipelineObserver; the data is a CleaveObserver. */
+/* Is a CleavePipelineObserver; `data` is a CleaveObserver. */
 gboolean cleave_observe (CleavePipelineEvent event,
                          const char *pass,
                          const CleaveGraph *graph,

@@ -3,12 +3,12 @@
 
 #include <cleave/cleave.h>
 
-/* The files that a command writes: all of them appear, or none.  Each is written beside its place
- * under another name with the same ending, and takes its place when all are written.  Where that is
- * a link, the file that it leads to is replaced; a file keeps its mode. */
+/* The files that a command writes: all of them appear, or none. Each is written under a temporary
+ * name with the same ending in the same folder, and is renamed when all are written. If its path is
+ * a link, the file that the link leads to is replaced. A replaced file keeps its mode. */
 typedef struct _CleaveOutputs CleaveOutputs;
 
-/* Notes a file that was read: no output may replace it unless that is forced. */
+/* Notes a file that was read. No output may replace it, except with cleave_outputs_set_force(). */
 void cleave_outputs_protect (const char *path);
 /* Lets outputs replace files that were read. */
 void cleave_outputs_set_force (gboolean force);
@@ -36,7 +36,7 @@ gboolean cleave_outputs_add_program (CleaveOutputs *outputs,
                                      const CleaveProgramOptions *options,
                                      GError **error);
 gboolean cleave_outputs_commit (CleaveOutputs *outputs, GError **error);
-/* Removes what was not committed. */
+/* Frees the outputs and removes temporary files that were not committed. */
 void cleave_outputs_free (CleaveOutputs *outputs);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveOutputs, cleave_outputs_free)

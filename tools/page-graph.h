@@ -3,8 +3,9 @@
 
 #include "json.h"
 
-/* A graph as the page draws it: frames where they lie, the nodes in each where they lie in it, and
- * which read which.  `report`, unless NULL, says which nodes are pieces. */
+/* Adds a graph for the page to JSON: the layout of frames, the layout of the nodes in each frame,
+ * and the edges. `report`, unless NULL, names the pieces. `profile`, unless NULL, has the times of
+ * steps. */
 gboolean cleave_page_add_graph (CleaveJson *json,
                                 const char *name,
                                 const CleaveGraph *graph,

@@ -6,7 +6,7 @@
 
 /* The page of `cleave report`: one file that a browser shows without any other. */
 
-/* What the command line asks of the page, besides what the command that splits is asked. */
+/* The options of the command line for the page itself. */
 typedef struct
 {
   const char *path, *command;
@@ -14,11 +14,13 @@ typedef struct
   gboolean with_times, with_frontier;
 } CleavePageRequest;
 
-/* Set before the command that splits runs; NULL: nobody wants a page. */
+/* Requests a page. `report` calls it before it runs split or fit, which then write the page; NULL:
+ * no page. */
 void cleave_page_set_request (const CleavePageRequest *request);
 gboolean cleave_page_is_wanted (void);
 
-/* Writes it if it is wanted.  `summary` is NULL where nothing was asked for but the model. */
+/* Writes the page if it was requested. `summary` is NULL if only the model is shown; `budget` is
+ * the memory limit in bytes, 0 for none. */
 gboolean cleave_page_write (const CleaveGraph *before,
                             const CleaveGraph *after,
                             const CleaveSummary *summary,

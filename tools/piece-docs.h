@@ -3,8 +3,8 @@
 
 #include <cleave/cleave.h>
 
-/* Says of each piece what it is a piece of, in the texts that a file has for nodes: the node, the
- * range, and of a plan's segments the strip, and the band or the tile of the strip.  The plan may
+/* Adds to each piece, as the doc string of its ONNX node, which node and range it is a piece of.
+ * For the segments of a plan, it adds the number of the strip and of the band or tile. The plan may
  * be NULL. */
 void cleave_piece_docs_add (CleaveGraph *graph,
                             const CleaveSplitReport *report,

@@ -3,8 +3,8 @@
 
 #include <glib.h>
 
-/* A line on standard error that says how far a longer work has come: only on a terminal, and only
- * once a second has gone by. */
+/* Shows the progress of a long computation as a line on standard error: only on a terminal, and
+ * only after one second. */
 typedef struct
 {
   const char *what;

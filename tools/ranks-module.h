@@ -3,33 +3,36 @@
 
 #include <cleave/cleave.h>
 
-/* What a rank takes, in numbers that can be sent. */
+/* The memory and messages of one rank, as integers that MPI can gather. */
 typedef struct
 {
   gint64 n_nodes, arena_bytes, scratch_bytes, weight_bytes;
-  gint64 n_sent, n_received, sent_bytes, received_bytes; /* in all runs */
+  gint64 n_sent, n_received, sent_bytes, received_bytes; /* sums over all runs */
 } CleaveRankLine;
 
-/* What the command asks of MPI, which is in a module that is loaded when ranks are asked for.  All
- * ranks call each of them, but for `bind`. */
+/* The interface to MPI. It is in a module of its own, which is loaded only with --ranks. All ranks
+ * must call each function, except `bind`. */
 typedef struct
 {
-  /* MPI; how many processes there are, and how many of them on this machine. */
+  /* Starts MPI; sets the number of processes, and of those on this machine. */
   gboolean (*begin) (guint *rank, guint *n_ranks, guint *n_local, GError **error);
   gboolean (*agree) (const GError *own, GError **error);
-  /* What lies between the ranks. */
+  /* Measures the network between the ranks. */
   gboolean (*measure) (CleaveNetwork *network, GError **error);
-  /* So many that may run at once. */
+  /* Makes `n_programs` programs that can run at once. */
   gpointer (*make) (CleavePlacement *placement, guint n_threads, guint n_programs, GError **error);
   gboolean (*bind) (gpointer programs,
                     guint program,
                     const GPtrArray *inputs,
                     const GPtrArray *outputs,
                     GError **error);
-  /* All at once, in turn.  Notes when each run begins and ends, in microseconds. */
+  /* Does all runs, with all programs under way at once: program i does runs i, i + n, …. Stores
+   * when each run begins and ends, in microseconds. */
   gboolean (*run) (gpointer programs, guint n_runs, gint64 *begun, gint64 *ended, GError **error);
-  void (*gather) (gpointer programs, CleaveRankLine *lines); /* on rank 0, one for each rank */
+  void (*gather) (gpointer programs,
+                  CleaveRankLine *lines); /* fills `lines` on rank 0, one for each rank */
   void (*end) (gpointer programs);
-  /* At exit.  Where there was no `end`, waits for ranks that still live, not for long. */
+  /* To be called at exit. Without an earlier `end`, waits up to two seconds for ranks that still
+   * run. */
   void (*leave) (void);
 } CleaveRanksModule;

@@ -6,7 +6,7 @@
 #include "model.h"
 #include "ranks-module.h"
 
-/* What the command line says of the network between ranks. */
+/* The options of the command line for the network between ranks. */
 typedef struct
 {
   char *bandwidth, *latency;
@@ -33,14 +33,13 @@ gboolean cleave_network_options_parse (const CleaveNetworkOptions *options,
                                        guint n_threads,
                                        CleaveNetwork *network,
                                        GError **error);
-/* Splits a graph for the ranks and says where its nodes run, if so many runs are under way at once.
- */
+/* Splits a graph for the ranks and places its nodes, for `n_in_flight` runs at once. */
 CleavePlacement *cleave_place_to_run (CleaveGraph *graph,
                                       const CleaveNetwork *network,
                                       guint n_in_flight,
                                       GError **error);
 
-/* What `cleave run --ranks` is to do. */
+/* The arguments of `cleave run --ranks`. */
 typedef struct
 {
   const char *file;
@@ -52,16 +51,16 @@ typedef struct
   guint n_in_flight;
 } CleaveRankRequest;
 
-/* What came of it, on rank 0. */
+/* The results, on rank 0. */
 typedef struct
 {
   guint rank, n_ranks, n_threads;
   CleaveNetwork network;
-  gboolean is_measured; /* nobody said what lies between the ranks */
+  gboolean is_measured; /* the network was measured, not given by options */
   GPtrArray *inputs;
   char **input_names;
   CleaveRankLine *lines;
-  double seconds; /* from the first run's begin to the last one's end */
+  double seconds; /* from the begin of the first run to the end of the last one */
   CleaveExecution execution;
 } CleaveRankRun;
 
@@ -70,8 +69,8 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveRankRun, cleave_rank_run_clear)
 
 typedef gboolean (*CleaveRankFinish) (CleaveRankRun *run, gpointer data, GError **error);
 
-/* Runs with the other processes that mpirun began.  On rank 0, `finish` writes what came of it; if
- * it cannot, that is an error on all. */
+/* Runs a model with the other processes that mpirun started. On rank 0, calls `finish`, which
+ * writes the results; if that fails, it is an error on all ranks. */
 gboolean cleave_run_on_ranks (const CleaveRankRequest *request,
                               CleaveRankFinish finish,
                               gpointer data,

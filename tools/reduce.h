@@ -3,9 +3,10 @@
 
 #include <cleave/cleave.h>
 
-/* A smaller graph in the place of this one: one of which the shell command still ends with 0, given
- * a file with the graph and the text of the pipeline, which may be NULL.  The pipeline that is left
- * is printed. */
+/* Reduces a failing test case (delta debugging): replaces the graph by a smaller one for which the
+ * shell command still exits with 0. The command gets two arguments: a file with the graph, and the
+ * text of the pipeline. The pipeline may be NULL; it is reduced too, and the remaining passes are
+ * printed. */
 gboolean cleave_reduce (CleaveGraph **graph,
                         const CleavePipeline *pipeline,
                         const char *command,

@@ -3,7 +3,7 @@
 
 #include <cleave/cleave.h>
 
-/* Says on standard error which limits are not met, a line for each; whether all are. */
+/* Prints each limit that is not met on standard error. Returns whether all are met. */
 gboolean cleave_limits_judge (const CleaveSplitReport *report);
-/* A limit as people read it: bytes, pieces or per cent. */
+/* Formats a limit: bytes, pieces or per cent. */
 char *cleave_limit_dup_number (CleaveLimitKind kind, double number);

@@ -3,7 +3,7 @@
 
 #include "json.h"
 
-/* The slowest steps as a table, the rest as its last line. */
+/* Prints the slowest steps as a table, with the sum of the others as its last line. */
 void cleave_profile_print (const CleaveProfile *profile);
-/* All steps in the order of the run, as a list of the object that is open. */
+/* Adds all steps in the order of the run, as a list in the open object. */
 void cleave_profile_print_json (const CleaveProfile *profile, CleaveJson *json);
