@@ -34,7 +34,7 @@ cleave_argument_pair (const char *text, char **name, const char **value)
   divide (text, strrchr (text, '='), name, value);
 }
 
-/* Returns the '=' behind a name, as cleave_argument_file() chooses it; NULL: no name fits. */
+/* Returns the '=' after a name, as cleave_argument_file() chooses it, or NULL if no name fits. */
 static const char *
 find_name_end (const char *text, char *const *names)
 {
@@ -83,7 +83,7 @@ find_short (const GOptionEntry *entries, char letter)
   return NULL;
 }
 
-/* Finds the option whose name is the first `n` bytes of the text. */
+/* Returns the option whose name is the first `n` bytes of the text, or NULL. */
 static const GOptionEntry *
 find_long (const GOptionEntry *entries, const char *text, gsize n)
 {
@@ -93,7 +93,7 @@ find_long (const GOptionEntry *entries, const char *text, gsize n)
   return NULL;
 }
 
-/* Prints the table for the completion of shells: name, letter, value, description. */
+/* Prints the table of options for shell completion: name, letter, value, description. */
 static void
 list_options (const GOptionEntry *entries)
 {
@@ -123,16 +123,17 @@ fail_long (const GOptionEntry *entries, const char *text, gsize n, GError **erro
                                nearest);
 }
 
-/* Where the scan of a command line is. */
+/* The state of a scan of a command line. */
 typedef struct
 {
   const GOptionEntry *entries;
-  char **next; /* the first argument that is not read */
+  char **next; /* the first argument that has not been read */
   GArray *options;
   GPtrArray *files;
 } Scan;
 
-/* Adds an option.  `value` is the rest of its argument, or NULL: a value is then the next one. */
+/* Adds an option. `value` is the rest of its argument; NULL: the value, if it takes one, is the
+ * next argument. */
 static gboolean
 add_option (Scan *scan, const GOptionEntry *entry, const char *value, GError **error)
 {
@@ -162,7 +163,8 @@ scan_long (Scan *scan, const char *text, GError **error)
   return add_option (scan, entry, text[n] == '=' ? text + n + 1 : NULL, error);
 }
 
-/* Reads letters after a dash: options without a value, or a last one with its value behind it. */
+/* Reads the letters after a dash: options without values; the last one may have its value directly
+ * after it or as the next argument. */
 static gboolean
 scan_short (Scan *scan, const char *text, GError **error)
 {
@@ -240,7 +242,7 @@ cleave_argument_scan (
 
 /* Values */
 
-/* Returns the text as UTF-8, which is in the locale's encoding otherwise. */
+/* Returns the value as UTF-8; if it is not valid UTF-8, converts it from the locale's encoding. */
 static char *
 dup_text (const CleaveArgument *option, GError **error)
 {

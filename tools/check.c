@@ -7,8 +7,8 @@
 
 #include <stdio.h>
 
-/* The graph as those read it who get the model; one that has no form in ONNX (a layout NHWC) as it
- * is. */
+/* Writes the graph as ONNX and reads it again, as a user of the model would. Returns a copy if the
+ * graph has no form in ONNX, as with the layout NHWC. */
 static CleaveGraph *
 read_back (const CleaveGraph *graph, GError **error)
 {
@@ -17,7 +17,7 @@ read_back (const CleaveGraph *graph, GError **error)
   return bytes == NULL ? cleave_graph_copy (graph) : cleave_onnx_parse (bytes, NULL, NULL, error);
 }
 
-/* How one output differs; NULL if it does not. */
+/* Describes how one output differs; returns NULL if it does not. */
 static char *
 describe_difference (const char *name, CleaveTensor *a, CleaveTensor *b)
 {

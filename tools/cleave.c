@@ -45,7 +45,8 @@ print_help (void)
   return CLEAVE_DONE;
 }
 
-/* For the completion of shells, as --list-options of each command. */
+/* Prints the commands for shell completion, as --list-options of each command prints its
+ * options. */
 static int
 list_commands (void)
 {
@@ -54,11 +55,12 @@ list_commands (void)
   return CLEAVE_DONE;
 }
 
-/* Bytes of a message that are printed: an argument that it quotes may be very long. */
+/* Messages are cut after this many bytes: an argument that one quotes may be very long. */
 #define MAX_MESSAGE 4000
 
-/* Prints a message as one line of text, whatever it quotes: line breaks become blanks, bytes that
- * are not UTF-8 a replacement character, and control characters, which a terminal obeys, \xNN. */
+/* Prints a message as one line. Since it may quote anything, line breaks become blanks, invalid
+ * UTF-8 becomes a replacement character, and control characters, which a terminal would obey,
+ * become \xNN. */
 static int
 complain (const char *message)
 {
@@ -110,8 +112,9 @@ run_command (int argc, char **argv)
   }
 }
 
-/* A descriptor that was closed would be that of the next file which is opened, and get what is
- * printed.  In its place stands one that cannot be written, or read, either. */
+/* Opens /dev/null for standard descriptors that are closed. Otherwise the next opened file would
+ * get such a descriptor, and printed text would go into that file. Reading from or writing to these
+ * descriptors still fails. */
 static void
 open_descriptors (void)
 {
@@ -120,7 +123,8 @@ open_descriptors (void)
       open ("/dev/null", i == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
-/* Whoever ends the process (GLib does, after --help), what was printed has come through. */
+/* Closes standard output at exit, and reports an error if not all output was written. It runs at
+ * exit since GLib ends the process itself after --help. */
 static void
 close_output (void)
 {
@@ -143,7 +147,7 @@ print_version (void)
   return CLEAVE_DONE;
 }
 
-/* What the program does without a command. */
+/* Options that need no command. */
 static const struct
 {
   const char *name;

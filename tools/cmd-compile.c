@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* `cleave compile`: writes a program that is ready to load, without compiling again. */
+
 #include "arguments.h"
 #include "commands.h"
 #include "convention.h"
@@ -96,7 +98,7 @@ print_text (const CleaveProgramStats *stats, gint64 file_bytes)
   printf (CLEAVE_CONVENTION_NOTE);
 }
 
-/* What is told is told of the file, as it is read again. */
+/* Reports on the file that was written, by loading it again. */
 static gboolean
 report (const Options *o, GError **error)
 {

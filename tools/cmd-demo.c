@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* `cleave demo`: splits a built-in MobileNetV2, runs it before and after, and writes model and
+ * drawings. */
+
 #include "arguments.h"
 #include "commands.h"
 #include "convention.h"
@@ -14,10 +17,10 @@
 #include <glib/gstdio.h>
 #include <stdio.h>
 
-/* Chunks along H and along W. */
+/* Number of chunks along H, and along W. */
 #define N_CHUNKS 4
 
-/* More nodes than any way through the stage has. */
+/* Depth of the recursive split: more than the longest path through the stage. */
 #define DEPTH 1000
 
 typedef struct
@@ -148,7 +151,7 @@ name_drawings (Demo *demo, const char *folder, const char *ending)
   demo->dot_after = g_build_filename (folder, after, NULL);
 }
 
-/* Pictures, or text where there is no module that draws them. */
+/* Writes drawings as pictures, or as DOT text if the module for pictures cannot be loaded. */
 static gboolean
 write_files (Demo *demo, const Options *o, GError **error)
 {

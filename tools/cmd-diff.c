@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* `cleave diff`: runs two models on the same inputs and compares their outputs. */
+
 #include "arguments.h"
 #include "commands.h"
 #include "execute.h"
@@ -10,16 +12,18 @@
 #include <math.h>
 #include <stdio.h>
 
-/* One output, by its name: in both models, or missing in one of them. */
+/* An output that is in both models, or is missing in one of them. */
 typedef struct
 {
-  const char *name, *problem; /* of NULL the values were compared */
+  const char *name,
+      *problem; /* name of the output; why it could not be compared, or NULL if it was */
   CleaveDifference difference;
 } Comparison;
 
 /* Inputs */
 
-/* The inputs of the second model are the tensors that the first one got, by name. */
+/* Returns the inputs for the second model: the tensors of the first model's inputs of the same
+ * names. */
 static GPtrArray *
 share_inputs (const CleaveGraph *a, const CleaveGraph *b, const GPtrArray *inputs, GError **error)
 {
@@ -55,7 +59,7 @@ share_inputs (const CleaveGraph *a, const CleaveGraph *b, const GPtrArray *input
 
 /* Outputs */
 
-/* Index by name, from 1 on. */
+/* Maps the name of each output to its index + 1. */
 static GHashTable *
 number_outputs (const CleaveGraph *graph)
 {
@@ -116,7 +120,8 @@ is_equal (const Comparison *comparison)
   return comparison->problem == NULL && comparison->difference.n_different == 0;
 }
 
-/* A NaN on one side alone is further off than any tolerance. */
+/* Returns whether an output is within the tolerance. A NaN in only one of two elements exceeds any
+ * tolerance. */
 static gboolean
 is_near (const Comparison *comparison, double tolerance)
 {

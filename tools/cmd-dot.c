@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* `cleave dot`: draws a model. */
+
 #include "arguments.h"
 #include "commands.h"
 #include "model.h"
@@ -28,7 +30,7 @@ find_around (const CleaveGraph *graph,
   return options->around != NULL;
 }
 
-/* What the command was told about ranks. */
+/* The options about ranks. */
 typedef struct
 {
   char *ranks, *threads;
@@ -45,7 +47,8 @@ rank_options_clear (RankOptions *options)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (RankOptions, rank_options_clear)
 
-/* Splits and places as `cleave run --ranks` does; the rank of each node, or NULL. */
+/* Splits and places the graph as `cleave run --ranks` does. Returns the rank of each node, or NULL
+ * on error. */
 static int *
 find_ranks (CleaveGraph *graph, const RankOptions *o, GError **error)
 {
@@ -71,7 +74,7 @@ find_ranks (CleaveGraph *graph, const RankOptions *o, GError **error)
   return ranks;
 }
 
-/* What is drawn of the graph: ranks first, which split it. */
+/* Fills the options of the drawing. Handles ranks first, since that splits the graph. */
 static gboolean
 find_options (CleaveGraph *graph,
               const RankOptions *o,

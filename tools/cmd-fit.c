@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* `cleave fit`: splits a model so that its activations fit into a memory limit, or lists the
+ * trade-offs. */
+
 #include "arguments.h"
 #include "check.h"
 #include "commands.h"
@@ -43,7 +46,8 @@ options_clear (Options *o)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
 
-/* The options of the command (GOptionEntry, NULL-terminated), whose values go to `o`. */
+/* Returns the options of the command (GOptionEntry, NULL-terminated), which store their values in
+ * `o`. */
 static GArray *
 list_entries (Options *o)
 {
@@ -110,7 +114,7 @@ parse (int argc, char **argv, Options *o, GError **error)
   return cleave_argument_parse (&arguments, argc, argv, error);
 }
 
-/* Reads a limit in per cent; one that is not given stays as it is. */
+/* Reads a limit in per cent as a fraction. If `text` is NULL, the fraction is unchanged. */
 static gboolean
 parse_max_added (const char *option, const char *text, double *fraction, GError **error)
 {
@@ -160,7 +164,8 @@ get_per_cent (double before, double after)
   return before <= 0 ? 0 : 100 * (after - before) / before;
 }
 
-/* The scratch of each plan, as gint64; -1: not known, or the plan is for another runtime. */
+/* Returns the scratch bytes of each plan, as gint64; -1: not known, or the plan is for another
+ * runtime. */
 static GArray *
 list_scratch (const CleaveGraph *graph, const GPtrArray *plans, const CleaveFitOptions *options)
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* `cleave info`: prints inputs, outputs, ops and sizes of a model. */
+
 #include "arguments.h"
 #include "commands.h"
 #include "convention.h"
@@ -16,12 +18,12 @@ typedef struct
   const char *op;
   guint count;
   gint64 macs;
-  gboolean is_custom; /* what it computes is not known */
+  gboolean is_custom; /* Cleave does not know the op */
 } OpCount;
 
 typedef struct
 {
-  GArray *ops; /* OpCount, the most frequent first */
+  GArray *ops; /* OpCount, most frequent first */
   guint n_nodes;
   gint64 n_parameters, parameter_bytes, macs, peak_bytes;
   gboolean has_program;
@@ -59,7 +61,8 @@ count_node (Info *info, GHashTable *places, CleaveNode *node)
   info->n_nodes++;
 }
 
-/* Constants are parameters; inputs and constants are not counted as nodes. */
+/* Counts nodes, parameters and costs. Constants count as parameters; inputs and constants are not
+ * counted as nodes. */
 static gboolean
 gather (const CleaveGraph *graph, Info *info, GError **error)
 {
@@ -84,7 +87,7 @@ gather (const CleaveGraph *graph, Info *info, GError **error)
   return info->peak_bytes >= 0;
 }
 
-/* Gathers the sizes of the program that `cleave run` would make. */
+/* Gets the sizes of the program that `cleave run` would compile. */
 static gboolean
 gather_program (CleaveGraph *graph, guint n_threads, gboolean as_is, Info *info, GError **error)
 {
@@ -201,7 +204,7 @@ print_json (const CleaveGraph *graph, const Info *info, gboolean with_steps, GEr
   return TRUE;
 }
 
-/* Names that a line of text lists. */
+/* Number of names that a line of text shows. */
 #define MAX_LISTED 8
 
 static void

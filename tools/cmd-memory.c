@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* `cleave memory`: shows the live bytes over the steps of a run. */
+
 #include "arguments.h"
 #include "commands.h"
 #include "convention.h"
@@ -11,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Rows and columns of the bars on a terminal, and rows of the table. */
+/* Rows and columns of the bar chart on a terminal, and rows of the table of buffers. */
 #define ROWS 24
 #define BAR 40
 #define TABLE 10
@@ -49,7 +51,7 @@ print_bar (gint64 bytes, gint64 most, gint64 limit)
     putchar (i == line ? '|' : i < n ? '#' : ' ');
 }
 
-/* Some steps as a row, by the one of them with the most live bytes. */
+/* Prints a range of steps as one row, for the step with the most live bytes. */
 static void
 print_row (const CleaveMemoryTimeline *timeline, guint first, guint end, gint64 most, gint64 limit)
 {
@@ -77,7 +79,7 @@ print_bars (const CleaveMemoryTimeline *timeline, gint64 limit)
                MAX (timeline->peak_bytes, limit), limit);
 }
 
-/* The peak if a buffer took nothing. */
+/* Returns the peak if a buffer took no memory. */
 static gint64
 find_peak_without (const CleaveMemoryTimeline *timeline, const CleaveBufferLifetime *buffer)
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* `cleave opt`: runs a pipeline of passes on a graph, or reduces a graph for which one fails. */
+
 #include "arguments.h"
 #include "commands.h"
 #include "model.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* `cleave partition`: writes each parallel subgraph of a model as a model of its own. */
+
 #include "arguments.h"
 #include "commands.h"
 #include "json.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* `cleave report`: writes one HTML page about a model, a split or a fit. */
+
 #include "arguments.h"
 #include "commands.h"
 #include "model.h"
@@ -25,15 +27,15 @@ options_clear (Options *o)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
 
-/* The options of split and fit that have no meaning here: the page is written in any case, and has
- * a frontier of its own. */
+/* The options of split and fit that have no meaning here: report always writes a page, which has
+ * its own frontier. */
 static const char *const excluded[] = { "dry-run", "plot", NULL };
 
-/* The options of the page, and those that every kind of page takes. */
+/* The options of the page, and the options that every page takes. */
 static const char *const of_page[] = { "output", "threads", "frontier", "no-times", NULL };
 static const char *const of_model[] = { "shape", "fix", "force", NULL };
 
-/* The options that both split and fit have and that decide between them. */
+/* Options that decide between split and fit although both commands have some of them. */
 static const char *const for_split[] = { "node", "all", "for-threads", "max-schedule-memory",
                                          NULL };
 static const char *const for_fit[] = { "max-memory", "max-added-macs", NULL };
@@ -47,7 +49,7 @@ find_entry (const GArray *entries, const char *name)
   return NULL;
 }
 
-/* Adds an option of split or fit.  One that both have has both descriptions. */
+/* Adds an option of split or fit. An option of both gets both descriptions. */
 static void
 add_entry (GArray *entries, GOptionEntry entry, const GArray *of_other, const char *format)
 {
@@ -65,7 +67,8 @@ add_entry (GArray *entries, GOptionEntry entry, const GArray *of_other, const ch
   g_array_append_val (entries, entry);
 }
 
-/* The command's own options, whose values go to `o`, and those of split and fit. */
+/* Returns the command's own options, which store their values in `o`, and those of split and
+ * fit. */
 static GArray *
 list_entries (Options *o, const GArray *split, const GArray *fit)
 {
@@ -96,7 +99,8 @@ typedef enum {
   SHOW_FIT,
 } Kind;
 
-/* A command line: the tables of options (GOptionEntry), the options (CleaveArgument), the files. */
+/* A parsed command line: the tables of options (GOptionEntry), the options (CleaveArgument) and the
+ * files. */
 typedef struct
 {
   GArray *split, *fit, *entries, *options;
@@ -123,8 +127,9 @@ get_option (const Request *request, guint i)
   return &g_array_index (request->options, CleaveArgument, i);
 }
 
-/* Decides what the page shows: an option of split alone, or one that says which nodes, makes it a
- * split; any other limit, or an option of fit alone, makes it a fit. */
+/* Decides what the page shows. An option that only split has, or that names nodes, makes it a
+ * split. Any other limit, or an option that only fit has, makes it a fit. Otherwise it is the model
+ * alone. */
 static void
 decide (Request *request)
 {
@@ -146,7 +151,7 @@ decide (Request *request)
     }
 }
 
-/* Every option must have an effect on what is shown. */
+/* Checks that every option has an effect on what is shown. */
 static gboolean
 check_options (const Request *request, const Options *o, GError **error)
 {
@@ -223,7 +228,7 @@ show_model (const char *path, const Options *o, GError **error)
                                                                            : CLEAVE_WRONG;
 }
 
-/* Runs split or fit with its options, which writes the page, too. */
+/* Runs split or fit with its options. The command writes the page as well. */
 static int
 show_change (const Request *request, const Options *o, GError **error)
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* `cleave run`: runs a model or a saved program, on this machine or on the ranks of MPI. */
+
 #include "arguments.h"
 #include "commands.h"
 #include "convention.h"
@@ -121,7 +123,7 @@ parse (int argc, char **argv, Options *o, GError **error)
   return g_steal_pointer (&files);
 }
 
-/* What a split for the threads made of the model; no nodes: it is run as it is. */
+/* The model before it was split for the threads. With no nodes, it runs unsplit. */
 typedef struct
 {
   guint nodes_before;
@@ -131,7 +133,7 @@ typedef struct
 
 /* Files */
 
-/* The sum over the bytes in row-major order, that of equal tensors being the same. */
+/* Returns the SHA-256 of a tensor's bytes in row-major order. Equal tensors have equal sums. */
 static char *
 dup_sha256 (CleaveTensor *tensor)
 {
@@ -240,7 +242,8 @@ print_json (const CleaveExecution *e, const Options *o, const Split *split)
   fputs (text, stdout);
 }
 
-/* It is not to be wondered at that a graph has more nodes than its file. */
+/* Prints the number of nodes, before and after the split: the graph may have more nodes than its
+ * file. */
 static void
 print_split (const CleaveExecution *e, const Split *split)
 {
@@ -253,7 +256,7 @@ print_split (const CleaveExecution *e, const Split *split)
             e->stats.n_nodes, e->stats.n_threads, split->nodes_before);
 }
 
-/* Prints what the outputs are, and the file of one whose name alone does not tell it. */
+/* Prints the outputs, and the file of each whose file name differs from its name. */
 static void
 print_outputs (const CleaveExecution *e, const char *folder)
 {

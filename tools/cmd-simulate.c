@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* `cleave simulate`: estimates the time of a run on several ranks without running on them. */
+
 #include "arguments.h"
 #include "commands.h"
 #include "execute.h"
@@ -134,7 +136,7 @@ print_text (const CleavePlacement *placement,
             ranks[r].weight_bytes, ranks[r].sent_bytes, ranks[r].received_bytes);
 }
 
-/* Of that many, the fastest time of each step. */
+/* Runs for a profile; the fastest time of each step counts. */
 #define N_RUNS 5
 
 static gboolean

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* `cleave split`: splits nodes of a model by name, all nodes, or for a number of threads. */
+
 #include "arguments.h"
 #include "check.h"
 #include "commands.h"
@@ -13,15 +15,16 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of the pass `split`, which this command runs, but for those that say which nodes. */
+/* Limit on the number of options of the pass `split`. This command runs that pass and offers all
+ * its options except those that select nodes. */
 #define MAX_SPLIT_OPTIONS 32
 
 typedef struct
 {
   CleaveModelOptions model;
-  char *texts[MAX_SPLIT_OPTIONS]; /* of the options of the pass */
+  char *texts[MAX_SPLIT_OPTIONS]; /* values of the options of the pass */
   gboolean flags[MAX_SPLIT_OPTIONS];
-  GHashTable *given; /* the texts by name */
+  GHashTable *given; /* name of a given option to its text */
   char **nodes;
   gboolean all, check, as_json, keep_going, dry_run;
   char *output, *dot_before, *dot_after, *report, *for_threads;
@@ -50,7 +53,7 @@ says_which_nodes (const CleavePassOption *option)
   return g_str_equal (option->name, "node") || g_str_equal (option->name, "all");
 }
 
-/* The options of the pass become those of the command. */
+/* Adds the options of the pass to those of the command. */
 static void
 add_entries (GArray *entries, Options *o)
 {
@@ -92,7 +95,8 @@ is_given (const Options *o, const char *name)
   return g_hash_table_contains (o->given, name);
 }
 
-/* The options of the command (GOptionEntry, NULL-terminated), whose values go to `o`. */
+/* Returns the options of the command (GOptionEntry, NULL-terminated), which store their values in
+ * `o`. */
 static GArray *
 list_entries (Options *o)
 {
@@ -155,7 +159,8 @@ parse (int argc, char **argv, Options *o, GError **error)
   return files;
 }
 
-/* A limit on the whole model, and nothing that says what to split: the model is to be fitted. */
+/* Returns whether the options give a limit for the whole model and do not say what to split: then
+ * the model is fitted. */
 static gboolean
 is_fit (const Options *o)
 {
@@ -165,7 +170,7 @@ is_fit (const Options *o)
          is_given (o, "max-schedule-memory") && g_hash_table_size (o->given) == n_limits;
 }
 
-/* What is asked for must make sense before a model is read. */
+/* Checks the combination of options before the model is read. */
 static gboolean
 check_options (const Options *o, GError **error)
 {
@@ -271,7 +276,8 @@ split_graph (CleaveGraph *graph,
                                      &recursion, error);
 }
 
-/* A node that is asked for by name is to be split, or to need it not. */
+/* Returns whether nodes were given by name and none of them can be split. A node of which one piece
+ * is the whole node counts as done. */
 static gboolean
 is_refused (const Options *o, const CleaveSplitReport *report)
 {
@@ -285,7 +291,8 @@ is_refused (const Options *o, const CleaveSplitReport *report)
   return TRUE;
 }
 
-/* The report alone if the answer is no.  `before` is NULL where nobody asked for it. */
+/* Writes the outputs; only the report if the answer is no. `before` may be NULL if no drawing of it
+ * is wanted. */
 static gboolean
 write_files (const Options *o,
              const CleaveGraph *before,

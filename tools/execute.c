@@ -98,7 +98,7 @@ cleave_execution_prepare (CleaveExecution *execution, const CleaveGraph *graph, 
   return execution->outputs != NULL;
 }
 
-/* `program` may be NULL, with an error. */
+/* Runs a program `repeat` times. `program` may be NULL, with the error set already. */
 static gboolean
 run_program (CleaveProgram *program,
              const GPtrArray *inputs,
@@ -119,7 +119,8 @@ run_program (CleaveProgram *program,
   return TRUE;
 }
 
-/* `given`, unless NULL, is the graph again, which goes as soon as the program is made. */
+/* Compiles a graph. `given`, unless NULL, is the same graph, of which it takes ownership and which
+ * it frees once compiled. */
 static CleaveProgram *
 make_program (const CleaveGraph *graph,
               CleaveGraph **given,

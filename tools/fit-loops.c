@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Plans for ONNX Runtime, where strips save memory only if they become iterations of a Loop. */
+
 #include "fit-loops.h"
 
 static gboolean
@@ -20,7 +22,8 @@ has_node (const CleaveFitSegment *segment, GHashTable *nodes)
   return FALSE;
 }
 
-/* Nodes of which a piece is a turn. */
+/* Returns the names of nodes of which a piece is in a Loop. `turns` are the names of nodes in
+ * Loops. */
 static GHashTable *
 find_nodes (const CleaveSplitReport *report, char **turns)
 {
@@ -39,7 +42,7 @@ find_nodes (const CleaveSplitReport *report, char **turns)
   return nodes;
 }
 
-/* Appends the segments that have no turn. */
+/* Appends the indices of the segments that do not become a Loop. */
 static gboolean
 list_missing (const CleaveFitPlan *plan, const CleaveGraph *graph, GArray *missing, GError **error)
 {
@@ -61,17 +64,20 @@ list_missing (const CleaveFitPlan *plan, const CleaveGraph *graph, GArray *missi
   return TRUE;
 }
 
-/* Strips of rows are no fewer; chunks of an outer dimension may be. */
+/* A segment with fewer strips than this has few pieces. Cuts into rows make at least as many
+ * strips; cuts of an outer dimension may make fewer. */
 #define MIN_STRIPS 6
 
-/* Few pieces are few copies: what they need without a Loop is foreseen well. */
+/* Returns whether a segment has few pieces. Few pieces are copied few times, so their memory
+ * without a Loop is estimated well. */
 static gboolean
 has_few_pieces (const CleaveFitPlan *plan, guint segment)
 {
   return cleave_fit_plan_get_segment (plan, segment)->n_strips < MIN_STRIPS;
 }
 
-/* Of the segments that have no turn, those that are to stay whole come first. */
+/* Moves the segments that must not be split to the front, and returns their number. If `few_stay`,
+ * segments of few pieces may be split without a Loop. */
 static guint
 sort_missing (const CleaveFitPlan *plan, GArray *missing, gboolean few_stay)
 {
@@ -89,7 +95,8 @@ sort_missing (const CleaveFitPlan *plan, GArray *missing, gboolean few_stay)
   return n;
 }
 
-/* Without those segments whose strips do not become turns; those of few pieces may stay. */
+/* Removes segments that do not become Loops from a plan, until none is left. If `few_stay`,
+ * segments of few pieces stay. */
 static CleaveFitPlan *
 keep_loops (const CleaveFitPlan *plan, const CleaveGraph *graph, gboolean few_stay, GError **error)
 {
@@ -113,10 +120,12 @@ keep_loops (const CleaveFitPlan *plan, const CleaveGraph *graph, gboolean few_st
   return g_steal_pointer (&kept);
 }
 
-/* What a Loop adds that is no value: kernels that are else not there, and many small blocks. */
+/* Bytes that a Loop adds besides values: kernels that are not loaded otherwise, and many small
+ * blocks. */
 #define LOOP_BYTES (1 << 20)
 
-/* -1: there is no such file. */
+/* Returns the estimated memory of the runtime for a plan, in bytes; -1: the graph cannot be written
+ * as such a file. */
 static gint64
 foresee (const CleaveFitPlan *plan, const CleaveGraph *graph, GError **error)
 {
@@ -129,11 +138,11 @@ foresee (const CleaveFitPlan *plan, const CleaveGraph *graph, GError **error)
   return cleave_onnx_foresee_bytes (copy, error);
 }
 
-/* A plan, and what it comes to there. */
+/* A plan and its estimated memory in the runtime. */
 typedef struct
 {
   CleaveFitPlan *plan;
-  guint n_loops, n_pieces; /* segments */
+  guint n_loops, n_pieces; /* numbers of segments */
   gint64 n_bytes;
 } Form;
 
@@ -145,7 +154,7 @@ form_clear (Form *form)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Form, form_clear)
 
-/* Takes the plan, which may be none: then there was an error. */
+/* Takes ownership of the plan. Returns FALSE if it is NULL, with the error set already. */
 static gboolean
 form_init (Form *form, CleaveFitPlan *plan, const CleaveGraph *graph, GError **error)
 {
@@ -179,13 +188,13 @@ keep_whole (const CleaveFitPlan *plan, const CleaveGraph *graph, GError **error)
   return cleave_fit_plan_new_without (plan, graph, n, all, error);
 }
 
-/* The best plan so far, with Loops alone. */
+/* The best plan so far, among plans after weigh(). */
 typedef struct
 {
   const CleaveGraph *graph;
   CleaveFitOptions options;
   CleaveFitPlan *best;
-  CleaveFitLoops loops; /* of the best */
+  CleaveFitLoops loops; /* results of the best plan */
 } Search;
 
 static gint64
@@ -194,7 +203,8 @@ get_arena (const CleaveFitPlan *plan)
   return plan == NULL ? G_MAXINT64 : cleave_fit_plan_get_totals (plan)->arena_after;
 }
 
-/* Of those that need little enough, what is foreseen to need least there; else what needs least. */
+/* Returns whether a plan is better than the best so far. With a limit, the smaller arena is better;
+ * without one, the smaller estimate, then the smaller arena. */
 static gboolean
 is_better (const Search *search, const CleaveFitPlan *plan, gint64 foreseen, gint64 asked)
 {
@@ -206,8 +216,9 @@ is_better (const Search *search, const CleaveFitPlan *plan, gint64 foreseen, gin
          (foreseen == search->loops.bytes_after && arena < best);
 }
 
-/* Pieces without a Loop are copied more than is foreseen: a U-net of 4.7 MB, of which 2.8 are
- * foreseen in pieces, needed a fifth more than whole. */
+/* Pieces without a Loop are used only if they save at least this share and this many bytes, since
+ * they are copied more often than is estimated. A U-net of 4.7 MB, estimated at 2.8 MB in pieces,
+ * needed a fifth more than unsplit. */
 #define PIECES_PART 0.6
 #define PIECES_BYTES (1 << 22)
 
@@ -226,8 +237,8 @@ has_few (const CleaveFitPlan *plan)
   return FALSE;
 }
 
-/* Of a plan, what is foreseen to need least there: with those segments alone that become Loops,
- * with those of few pieces as well, or with all. */
+/* Finds the form of a plan with the least estimated memory: only the segments that become Loops,
+ * also those of few pieces, or all. */
 static gboolean
 find_form (Form *best, const CleaveFitPlan *plan, const CleaveGraph *graph, GError **error)
 {
@@ -254,7 +265,8 @@ find_form (Form *best, const CleaveFitPlan *plan, const CleaveGraph *graph, GErr
   return TRUE;
 }
 
-/* The plan in that form, or whole, where that is foreseen to need no more there. */
+/* Returns the plan in that form, or with no segment split if the form is not estimated to need
+ * less. */
 static CleaveFitPlan *
 weigh (const Search *search, const CleaveFitPlan *plan, CleaveFitLoops *loops, GError **error)
 {
@@ -277,8 +289,8 @@ weigh (const Search *search, const CleaveFitPlan *plan, CleaveFitLoops *loops, G
   return g_steal_pointer (&best.plan);
 }
 
-/* Plans for so many bytes, and tells what that took before segments were left whole.  Where none is
- * to be had for that, the search says so. */
+/* Plans for at most `max_bytes` and updates the best plan. Sets `taken` to the arena before
+ * segments were left unsplit. Returns FALSE with an error if there is no plan for that limit. */
 static gboolean
 try_bytes (
     Search *search, gint64 asked, gint64 max_bytes, gint64 *taken, guint *n_whole, GError **error)
@@ -301,7 +313,8 @@ try_bytes (
   return TRUE;
 }
 
-/* What needs least may have strips too small for turns: others are tried up from there. */
+/* The plan with the least memory may have strips too small for Loops. Search up from its arena:
+ * MAX_TRIES limits, each MORE times the one before. */
 #define MAX_TRIES 6
 #define MORE 1.25
 
@@ -320,7 +333,8 @@ search_up (Search *search, gint64 enough, GError **error)
   return TRUE;
 }
 
-/* What is refused for that many bytes may be had for no fewer, which is to be told. */
+/* Finds the best plan. If the limit cannot be met, searches for the smallest arena, which the
+ * message reports. */
 static gboolean
 find_best (Search *search, gint64 asked, GError **error)
 {

@@ -11,16 +11,16 @@
 #define WIDTH 760
 #define RIGHT 60
 #define TOP 40
-#define ABOVE 80 /* for labels of the highest points */
+#define ABOVE 80 /* room for labels of the highest points */
 #define HEIGHT 220
 #define PANEL (TOP + ABOVE + HEIGHT + 46)
-/* Labels of points nearer than this are put side by side. */
+/* Labels of points nearer than this (pixels) are placed side by side. */
 #define NEAR_X 12
 #define NEAR_Y 60
 
 #define N_TICKS 4
 
-/* What stands on the vertical axis, and what a point is labelled with. */
+/* The quantity on the vertical axis, and the label of a point. */
 typedef struct
 {
   const char *what;
@@ -34,8 +34,8 @@ typedef struct
   const GPtrArray *plans;
   const Axis *axis;
   double top;
-  double least_bytes, most_bytes; /* as powers of two */
-  double least, most;             /* of the vertical axis */
+  double least_bytes, most_bytes; /* base-2 logarithms */
+  double least, most;             /* range of the vertical axis */
 } Panel;
 
 static double
@@ -162,7 +162,8 @@ add_ticks (const Panel *panel)
     }
 }
 
-/* Whether no other plan needs as little memory at as little of what stands on the axis. */
+/* Returns whether no other plan is at least as good in both memory and the quantity on the axis
+ * (Pareto optimal). */
 static gboolean
 is_best (const Panel *panel, guint index)
 {
@@ -182,7 +183,8 @@ is_best (const Panel *panel, guint index)
   return TRUE;
 }
 
-/* A label for each of the best; from the most memory to the least, as the plans are. */
+/* Adds a label for each Pareto-optimal plan, from the most memory to the least, which is the order
+ * of the plans. */
 static void
 add_labels (const Panel *panel)
 {
@@ -207,7 +209,8 @@ add_labels (const Panel *panel)
     }
 }
 
-/* A line through the best; what is best on another axis is a pale point. */
+/* Adds a line through the Pareto-optimal plans. A plan that is optimal only on another axis is a
+ * pale point. */
 static void
 add_points (const Panel *panel)
 {

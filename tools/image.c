@@ -26,12 +26,12 @@ cleave_image_is_name (const char *path)
 
 #ifdef CLEAVE_HAS_IMAGES
 
-/* Of either side: a picture of more pixels is not what a model was made for, but what fills the
- * memory. */
+/* Limits on each side and on all pixels: a larger picture is not meant for a model, but would fill
+ * the memory. */
 #define MAX_SIDE 32768
 #define MAX_PIXELS (256 * 1024 * 1024)
 
-/* Where the pixels go: extents, and the distance in elements from one to the next. */
+/* The layout of the tensor: extents, and strides in elements. */
 typedef struct
 {
   gint64 channels, height, width, c_stride, y_stride, x_stride;
@@ -60,7 +60,7 @@ find_plane (const CleaveShape *shape, Plane *plane)
          plane->width <= MAX_SIDE;
 }
 
-/* One number for each channel: from a list of as many, or of one. */
+/* Parses a list with one number for each channel, or one for all. */
 static gboolean
 parse_list (const char *option,
             const char *text,
@@ -93,7 +93,7 @@ parse_list (const char *option,
   return TRUE;
 }
 
-/* The picture in the size that is wanted. */
+/* Loads a picture, scaled to the size of the tensor. */
 static GdkPixbuf *
 load_scaled (const char *path, const Plane *plane, GError **error)
 {
@@ -122,7 +122,7 @@ load_scaled (const char *path, const Plane *plane, GError **error)
   return scaled;
 }
 
-/* Channel c of a pixel, 0 to 255.  Luma is that of ITU-R BT.601, as in JPEG. */
+/* Returns channel c of a pixel, 0 to 255. Luma is that of ITU-R BT.601, as in JPEG. */
 static double
 get_channel (const guchar *pixel, int n, gint64 channels, gint64 c)
 {
@@ -183,7 +183,7 @@ cleave_image_load (const char *path,
                    const CleaveImageOptions *options,
                    GError **error)
 {
-  /* Bytes stay as they are; what computes in floats was mostly trained on 0 to 1. */
+  /* Default scale: integers get the bytes unchanged; float models were mostly trained on 0 to 1. */
   double usual = type->element == CLEAVE_FLOAT32 || type->element == CLEAVE_FLOAT64 ? 1 / 255.0 : 1;
   double mean[MAX_CHANNELS], scale[MAX_CHANNELS];
   g_autofree char *text = cleave_tensor_type_to_string (type);

@@ -27,7 +27,8 @@ const CleaveArgumentNeed cleave_input_needs[] = {
 
 /* Names */
 
-/* Whether --input was for an input with a default value: the model was loaded with its value. */
+/* Returns whether `name` is an input with a default value. Its value was set when the model was
+ * loaded. */
 static gboolean
 is_default (const CleaveGraph *graph, const char *name)
 {
@@ -36,7 +37,7 @@ is_default (const CleaveGraph *graph, const char *name)
   return name != NULL && g_strv_contains ((const char *const *) defaults, name);
 }
 
-/* The names that --input may have. */
+/* Returns the names that --input accepts. */
 static char **
 list_names_and_defaults (const CleaveGraph *graph)
 {
@@ -62,7 +63,7 @@ list_names (const CleaveGraph *graph)
   return names;
 }
 
-/* The input of this name, or the only one if there is no name. */
+/* Finds the input of this name, or the only input if `name` is NULL. */
 static gboolean
 find_input (char **names, const char *name, const char *path, guint *index, GError **error)
 {
@@ -123,7 +124,8 @@ load_archive (const char *path, GError **error)
   return entries;
 }
 
-/* With a name, its entry or the only one; without, each entry for the input of its name. */
+/* Loads tensors from an archive. With a name, takes the entry of that name or the only entry;
+ * without a name, takes each entry for the input of its name. */
 static gboolean
 load_npz (const CleaveGraph *graph,
           char **names,
@@ -195,7 +197,7 @@ load_input (const CleaveGraph *graph,
 
 /* Shapes as --shape takes them */
 
-/* Whether a --shape is for the input of this name; NULL: for any. */
+/* Returns whether a --shape is given for the input of this name; NULL: for any input. */
 static gboolean
 is_given (char *const *shapes, const char *name)
 {
@@ -226,7 +228,8 @@ add_shape (GPtrArray *shapes, char *const *given, const char *name, CleaveTensor
   g_ptr_array_add (shapes, g_string_free (g_steal_pointer (&text), FALSE));
 }
 
-/* What is wrong with a file is said when it is read for good. */
+/* Adds the shapes of the tensors in the file of one --input. Errors are ignored here: they are
+ * reported when the file is read for the run. */
 static void
 add_shapes_of (GPtrArray *shapes, char *const *given, const char *text)
 {
@@ -251,7 +254,7 @@ add_shapes_of (GPtrArray *shapes, char *const *given, const char *text)
     }
 }
 
-/* Inputs with default values: those that --input gives are constants with its values */
+/* Inputs with default values: --input replaces the default by a constant */
 
 static void
 add_value (GPtrArray *values, char *const *defaults, const char *name, CleaveTensor *tensor)
@@ -301,7 +304,8 @@ add_values (
   }
 }
 
-/* Loads the model again if --input gives values to inputs with default values.  Takes the graph. */
+/* Loads the model again if --input gives values to inputs with default values. Takes ownership of
+ * the graph. */
 static CleaveGraph *
 load_with_defaults (CleaveGraph *graph,
                     const char *path,

@@ -89,7 +89,7 @@ cleave_json_int (CleaveJson *json, const char *text, gint64 value)
   json_builder_add_int_value (name (json, text), value);
 }
 
-/* JSON has no numbers that are none. */
+/* Writes null for infinities and NaNs, which JSON does not have. */
 void
 cleave_json_double (CleaveJson *json, const char *text, double value)
 {

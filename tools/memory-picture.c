@@ -12,11 +12,11 @@
 #define LEGEND 330
 #define PANEL (TOP + HEIGHT + 54)
 #define LINE 17
-/* Bands that can be told apart; more values than these are one grey area. */
+/* Number of bands whose colors can be told apart; all other values are one gray area. */
 #define MAX_BANDS 9
-/* More steps than pixels are drawn by the most of each column. */
+/* With more steps than columns, a column shows the maximum of its steps. */
 #define MAX_COLUMNS WIDTH
-/* A longer name of a value says its end. */
+/* Longer names (characters) show only their end. */
 #define MAX_NAME 30
 
 static const char *const colours[MAX_BANDS] = { "#4477aa", "#ee6677", "#228833",
@@ -28,9 +28,9 @@ typedef struct
   GString *svg;
   const CleaveMemoryTimeline *timeline;
   GArray *peak;      /* guint: buffers of the peak */
-  guint n_bands;     /* of them, as bands */
-  guint n_columns;   /* drawn */
-  double top, scale; /* pixels; pixels a byte */
+  guint n_bands;     /* buffers of the peak that are bands */
+  guint n_columns;   /* columns that are drawn */
+  double top, scale; /* top of the panel in pixels; pixels per byte */
 } Panel;
 
 char *
@@ -70,7 +70,7 @@ cleave_memory_list_peak (const CleaveMemoryTimeline *timeline)
   return list;
 }
 
-/* What XML cannot say becomes the sign for that. */
+/* Escapes text for XML; characters that XML does not allow become replacement characters. */
 static char *
 escape (const char *text)
 {
@@ -106,7 +106,7 @@ shorten (const char *name)
   return g_strconcat ("…", g_utf8_offset_to_pointer (valid, n - MAX_NAME + 1), NULL);
 }
 
-/* The steps of a column, from the first to before the last. */
+/* Gets the steps [first, end) of a column. */
 static void
 get_column (const Panel *panel, guint column, guint *first, guint *end)
 {
@@ -128,7 +128,7 @@ get_y (const Panel *panel, double bytes)
   return panel->top + HEIGHT - bytes * panel->scale;
 }
 
-/* The most live bytes in a column. */
+/* Returns the most live bytes in a column. */
 static gint64
 get_live (const Panel *panel, guint column)
 {
@@ -141,7 +141,7 @@ get_live (const Panel *panel, guint column)
   return most;
 }
 
-/* Whether the buffer is in use at the step of the column with the most live bytes. */
+/* Returns whether the buffer is in use at the step of the column with the most live bytes. */
 static gboolean
 is_in (const Panel *panel, const CleaveBufferLifetime *buffer, guint column)
 {
@@ -161,7 +161,8 @@ is_corner (const gint64 *a, const gint64 *b, guint column)
   return a[column] + b[column] != a[column - 1] + b[column - 1];
 }
 
-/* The outline of so many bytes upon others, forth or back; only its corners. */
+/* Adds the outline of `a` + `b` bytes for each column, from left to right or `back`. Only corners
+ * are written. */
 static void
 add_edge (Panel *panel, const gint64 *a, const gint64 *b, gboolean back)
 {
@@ -184,7 +185,7 @@ add_edge (Panel *panel, const gint64 *a, const gint64 *b, gboolean back)
     }
 }
 
-/* An area of so many bytes in each column, upon what is there, to which it is added. */
+/* Adds an area of `bytes` for each column on top of `below`, and adds `bytes` to `below`. */
 static void
 add_area (Panel *panel, const gint64 *bytes, gint64 *below, const char *attributes)
 {
@@ -198,7 +199,8 @@ add_area (Panel *panel, const gint64 *bytes, gint64 *below, const char *attribut
     below[c] += bytes[c];
 }
 
-/* The values of the peak at the bottom, the largest first; what else is in use above them. */
+/* Adds the areas: the values of the peak at the bottom, the largest first, and all other live bytes
+ * above them. */
 static void
 add_areas (Panel *panel)
 {
@@ -253,7 +255,7 @@ add_legend (const Panel *panel)
     }
 }
 
-/* A step of 1, 2 or 4 times a power of two, four to eight of which make the whole. */
+/* Returns the distance of ticks: a power of two that divides the range into four to eight parts. */
 static double
 find_tick (double most)
 {

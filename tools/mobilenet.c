@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* Values are NULL once something has failed; later steps then do nothing. */
+/* Once a step has failed, values are NULL and later steps do nothing. */
 typedef struct
 {
   CleaveGraph *graph;
@@ -18,7 +18,8 @@ get_channels (const CleaveResult *x)
   return cleave_result_get_type (x)->shape.dim[1];
 }
 
-/* Random weights, uniform, scaled so that values neither grow nor vanish from layer to layer. */
+/* Adds uniform random weights, scaled so that values neither grow nor vanish from layer to
+ * layer. */
 static CleaveResult *
 add_weights (
     Builder *b, const char *node, const char *what, const CleaveTensorType *type, gint64 fan_in)
@@ -64,7 +65,7 @@ add_conv (Builder *b,
              : cleave_graph_add_conv (b->graph, name, x, w, bias, &attrs, b->error);
 }
 
-/* Relu6, as ONNX writes it. */
+/* Adds a ReLU6, which is a Clip in ONNX. */
 static CleaveResult *
 add_clip (Builder *b, const char *name, CleaveResult *x)
 {
@@ -74,8 +75,8 @@ add_clip (Builder *b, const char *name, CleaveResult *x)
   return x == NULL ? NULL : cleave_graph_add_clip (b->graph, clip, x, &attrs, b->error);
 }
 
-/* An inverted residual block: expand, depthwise, project; the operand is added where the shapes are
- * the same. */
+/* Adds an inverted residual block: expand, depthwise, project. The operand is added if the shapes
+ * are the same. */
 static CleaveResult *
 add_block (
     Builder *b, guint number, CleaveResult *x, gint64 expansion, gint64 channels, gint64 stride)

@@ -68,7 +68,7 @@ clear_dim (gpointer data)
   g_free ((char *) ((CleaveOnnxDim *) data)->name);
 }
 
-/* Whether the text of a --fix gives a number, not a file. */
+/* Returns whether the text of a --fix gives a number rather than a file. */
 static gboolean
 is_number (const char *text)
 {
@@ -134,7 +134,7 @@ parse_values (char **texts, const GPtrArray *more, GError **error)
   return g_steal_pointer (&values);
 }
 
-/* The library says what is missing, the command with which options it is given. */
+/* Adds to an error of the library, which names what is missing, the options that give it. */
 static void
 name_cure (GError *error)
 {
