@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* A mapped file that somebody shortens kills the process: SIGBUS at the next access to its end.  So
- * external data is read, part by part, as the model itself is.  Reading costs 0.6 s of processor
- * time per GiB for a file in the page cache, and the memory is the process's own.  A run of
- * weights of 1.5 GiB peaks at 1.6 GiB in place of 3.1, since weights that were packed are released.
- * Weights that would not leave memory for packed weights and activations are mapped. */
+/* Reads external data part by part instead of mapping the file: if another process shortens a
+ * mapped file, the next access to its end kills this process (SIGBUS). Reading costs 0.6 s of
+ * processor time per GiB for a file in the page cache, and takes private memory. But weights can
+ * be released once they are packed: a run with 1.5 GiB of weights peaks at 1.6 GiB instead of
+ * 3.1. Weights that would leave no memory for packed weights and activations are mapped. */
 
 #include "external-file.h"
 
@@ -19,7 +19,7 @@
 #include "../ir/error.h"
 #include "../ir/memory.h"
 
-/* Kernels load whole vectors. */
+/* bytes: kernels load whole vectors */
 #define ALIGNMENT 64
 
 struct _CleaveExternalFile
@@ -27,8 +27,8 @@ struct _CleaveExternalFile
   char *path;
   int file;
   guint64 size;
-  GHashTable *parts; /* GBytes by offset and bytes */
-  GBytes *mapped;    /* NULL: it is not mapped */
+  GHashTable *parts; /* "offset bytes" -> GBytes */
+  GBytes *mapped;    /* NULL: not mapped */
 };
 
 static void
@@ -83,7 +83,7 @@ cleave_external_file_get_budget (void)
   return (gint64) sysconf (_SC_PHYS_PAGES) / 2 * sysconf (_SC_PAGESIZE);
 }
 
-/* Fails if the file has become shorter. */
+/* Reads `n` bytes. Fails if the file has become shorter. */
 static gboolean
 read_into (const CleaveExternalFile *file, guint64 offset, char *data, gsize n, GError **error)
 {

@@ -16,7 +16,7 @@ origin_new_empty (void)
   return cleave_onnx_origin_new (&model);
 }
 
-/* A copy that is the graph's alone. */
+/* Gives the graph a copy of its origin that no other graph shares, and returns it. */
 static CleaveOnnxOrigin *
 own_origin (CleaveGraph *graph)
 {
@@ -34,15 +34,19 @@ own_origin (CleaveGraph *graph)
  * @graph: a graph
  * @loops: whether there may be loops
  *
- * Says whether nodes that repeat, each time with the next rows, are written as the turns of a
- * `Loop`: strips of a split of equal sizes.  What such nodes compute is the same, and a runtime
- * that frees what a turn made needs less memory.  A run of nodes is left as it is where its turns
- * are fewer than 3, where they do not read the same of each other, or where what follows reads more
- * than their results together and what the last of them carry.  Weights that turns and other nodes
- * read are in the file twice.  Where ONNX Runtime is foreseen to need less if it does not know
- * shapes beforehand, since it then frees what it would keep for values of the same shape, inputs
- * are reshaped as a `Loop` of one turn says.  Copies of the graph that were made before are as they
- * were.
+ * Sets whether strips of a split are written as iterations of a `Loop`. The nodes compute the
+ * same; a runtime that frees the values of an iteration, such as ONNX Runtime, needs less memory.
+ *
+ * A run of nodes becomes a `Loop` if it has at least 3 iterations of equal size, if each iteration
+ * reads the same results of the others, and if later nodes read only final states or the
+ * concatenated results of all iterations. Weights that both iterations and other nodes read are in
+ * the file twice.
+ *
+ * If ONNX Runtime is estimated to need less memory without static shapes, the shapes of inner
+ * values are hidden, too: inputs are then reshaped by lists that pass through a `Loop` of one
+ * iteration.
+ *
+ * Copies of the graph that were made before do not change.
  */
 void
 cleave_onnx_set_loops (CleaveGraph *graph, gboolean loops)
@@ -57,9 +61,9 @@ cleave_onnx_set_loops (CleaveGraph *graph, gboolean loops)
  * @names: (array zero-terminated=1): names of nodes
  * @docs: (array zero-terminated=1): a text for each
  *
- * Says what is to be written as the `doc_string` of nodes, which viewers of models show; a node
- * that has one gets the new one.  Copies of the graph that were made before keep theirs.  Nodes
- * have no other metadata in the version of ONNX that is written.
+ * Sets the `doc_string` of nodes, which viewers of models show, and replaces those that nodes
+ * have. Copies of the graph that were made before keep theirs. In the version of ONNX that is
+ * written, nodes have no other metadata.
  */
 void
 cleave_onnx_set_node_docs (CleaveGraph *graph, const char *const *names, const char *const *docs)

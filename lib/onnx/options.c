@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Options of import on the heap, which hold what they were given: for bindings, that cannot make
- * arrays of structs. */
+/* Import options on the heap, which own their names and values: for language bindings, which
+ * cannot make arrays of structs. */
 
 #include <cleave/cleave-onnx.h>
 
@@ -16,9 +16,9 @@ grow (gconstpointer list, guint n, gsize size)
 /**
  * cleave_onnx_options_new:
  *
- * Makes options of import, for bindings; C writes the struct.
+ * Makes empty import options. It is meant for bindings; in C, initialize the struct.
  *
- * Returns: (transfer full): options that say nothing
+ * Returns: (transfer full): empty options
  */
 CleaveOnnxOptions *
 cleave_onnx_options_new (void)
@@ -79,7 +79,7 @@ cleave_onnx_options_add_value (CleaveOnnxOptions *options, const char *name, Cle
  * @name: a dimension that the model names
  * @extent: its extent
  *
- * Fixes a free dimension wherever inputs have it.
+ * Gives a free dimension its extent, in every input that names it.
  */
 void
 cleave_onnx_options_add_dim (CleaveOnnxOptions *options, const char *name, gint64 extent)
@@ -96,7 +96,7 @@ cleave_onnx_options_add_dim (CleaveOnnxOptions *options, const char *name, gint6
  * cleave_onnx_options_copy:
  * @options: options
  *
- * Returns: (transfer full): the same, on the heap
+ * Returns: (transfer full): a copy on the heap
  */
 CleaveOnnxOptions *
 cleave_onnx_options_copy (const CleaveOnnxOptions *options)

@@ -56,7 +56,7 @@ read_opsets (CleaveOnnxOrigin *origin, const Onnx__ModelProto *model)
     }
 }
 
-/* As they are: nodes of their domains may call them. */
+/* Keeps functions verbatim, since nodes of custom domains may call them. */
 static void
 read_functions (CleaveOnnxOrigin *origin, const Onnx__ModelProto *model)
 {
@@ -226,7 +226,7 @@ write_metadata (const CleaveOnnxOrigin *origin, Onnx__ModelProto *model)
     }
 }
 
-/* Sorted, so that the file does not depend on hashes. */
+/* Writes them sorted, so that the file does not depend on hashes. */
 static void
 write_opsets (const CleaveOnnxOrigin *origin, Onnx__ModelProto *model)
 {

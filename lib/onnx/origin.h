@@ -5,39 +5,41 @@
 
 #include "onnx.pb-c.h"
 
-/* The opset that is written. */
+/* The lowest opset that is written. */
 #define CLEAVE_ONNX_OPSET 17
-/* After the name of an Assemble: a Concat on the way to it. */
+/* Suffix for the name of an inner Concat of an Assemble. */
 #define CLEAVE_ONNX_PART ".part"
-/* After the name of an input: what it is once a run has told its shape. */
+/* Suffix for the name of an input after the Reshape that hides its shape until the model runs. */
 #define CLEAVE_ONNX_SHAPED ".shaped"
 
-/* What a model says beyond what it computes: kept from import to export, by the names of nodes and
- * values, and shared by the copies of a graph.  Nothing in between reads it. */
+/* The parts of a model that do not influence its results, such as doc strings and metadata. They
+ * are kept from import to export, by names of nodes and values, and shared by copies of a graph. */
 typedef struct
 {
   char *producer_name, *producer_version, *domain, *doc, *graph_doc;
   gint64 model_version; /* -1: none */
   GPtrArray *metadata;  /* key, value, key, value … */
-  GPtrArray *functions; /* GBytes: the model's own, as they are */
-  gboolean has_loops;   /* nodes that repeat are written as Loops */
-  GHashTable *opsets;   /* domain other than the default → version, as a pointer */
+  GPtrArray *functions; /* GBytes: serialized functions of the model */
+  gboolean has_loops;   /* whether repeated nodes are written as Loops */
+  GHashTable *opsets;   /* non-default domain -> version, as a pointer */
   GHashTable *node_docs;
   GHashTable *value_docs;
-  GHashTable *value_infos; /* set: values inside the graph whose types the model lists */
-  GHashTable *operands;    /* "node\nattribute" → name of the constant operand that it was */
-  GPtrArray *warnings;     /* texts, with a NULL at the end */
+  GHashTable *value_infos; /* set of names: inner values whose types the model declares */
+  GHashTable *operands;    /* "node\nattribute" -> name of the constant operand in the file */
+  GPtrArray *warnings;     /* texts; the last entry is NULL */
 } CleaveOnnxOrigin;
 
 CleaveOnnxOrigin *cleave_onnx_origin_new (const Onnx__ModelProto *model);
-/* With docs of nodes of its own; the rest is shared, and is not to be changed. */
+/* Copies an origin: the copy has its own docs of nodes, and shares the rest, which must not be
+ * changed. */
 CleaveOnnxOrigin *cleave_onnx_origin_copy (const CleaveOnnxOrigin *origin);
-/* Adds a warning about the model; takes the text. */
+/* Adds a warning about the model. Takes ownership of the text. */
 void cleave_onnx_origin_take_warning (CleaveOnnxOrigin *origin, char *text);
-/* Texts that are absent, empty or no UTF-8 are not kept. */
+/* Adds an entry to the metadata, or replaces the entry with this key. */
 void cleave_onnx_origin_set_metadata (CleaveOnnxOrigin *origin, const char *key, const char *value);
+/* Adds the doc string of a node or a value. Ignores one that is NULL, empty or not UTF-8. */
 void cleave_onnx_origin_add_node_doc (CleaveOnnxOrigin *origin, const char *node, const char *doc);
-/* Instead of what there is; NULL: none. */
+/* Replaces the doc of a node; NULL removes it. */
 void cleave_onnx_origin_set_node_doc (CleaveOnnxOrigin *origin, const char *node, const char *doc);
 void
 cleave_onnx_origin_add_value_doc (CleaveOnnxOrigin *origin, const char *value, const char *doc);
@@ -45,9 +47,9 @@ void cleave_onnx_origin_add_operand (CleaveOnnxOrigin *origin,
                                      const char *node,
                                      const char *attr,
                                      const char *name);
-/* NULL: none. */
+/* Returns the name of the constant operand that an attribute was in the file, or NULL. */
 const char *
 cleave_onnx_origin_get_operand (const CleaveOnnxOrigin *origin, const char *node, const char *attr);
-/* Fills in what is said of the model as a whole. */
+/* Writes metadata, docs, opsets and functions into the model. */
 void cleave_onnx_origin_write (const CleaveOnnxOrigin *origin, Onnx__ModelProto *model);
 void cleave_onnx_origin_clear (gpointer origin);

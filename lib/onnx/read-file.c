@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* A file that is mapped takes the process with it if somebody shortens it meanwhile: SIGBUS.  So
- * the file of a model is read, into pages that can be given back one by one. */
+/* Reads the file of a model instead of mapping it: if another process shortens a mapped file,
+ * this process is killed (SIGBUS). The bytes lie in pages of their own, which can be released
+ * one by one. */
 
 #include "read-file.h"
 
@@ -30,7 +31,7 @@ pages_free (gpointer data)
   g_free (pages);
 }
 
-/* As many bytes as there still are; -1 on error. */
+/* Reads up to `n` bytes, fewer if the file ends earlier. Returns their number, or -1 on error. */
 static gssize
 read_all (int file, guint8 *data, gsize n)
 {
@@ -68,7 +69,7 @@ read_open (int file)
     }
   if (info.st_size == 0)
     return g_bytes_new (NULL, 0);
-  if (info.st_size > G_MAXINT32) /* protobuf's limit */
+  if (info.st_size > G_MAXINT32) /* protobuf's limit: 2 GiB */
     {
       errno = EFBIG;
       return NULL;

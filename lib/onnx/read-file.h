@@ -3,6 +3,6 @@
 
 #include <glib.h>
 
-/* The bytes of a file, in pages of their own that whoever reads them may give back to the system.
- */
+/* Reads a file into private pages, which cleave_wire_unpack() may release one by one. NULL on
+ * error. */
 GBytes *cleave_onnx_read_file (const char *path, GError **error);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* A part of a Resize by a factor that is no whole number.  ONNX has no such node: it is written as
- * a product with weights, or a Gather, for each dimension, of which the last says in a line of its
- * doc string what they are together. */
+/* A piece of a Resize by a fractional factor. ONNX has no node for it, so it is written as a
+ * matrix product or Gather per dimension. The last node has a line in its doc string that
+ * describes the piece, so that the import can merge the nodes. */
 
 #include "../ir/op.h"
 
-/* (transfer full): the doc string with the line. */
+/* (transfer full): the doc string, which may be NULL, with the line appended. */
 char *cleave_onnx_dup_doc_with_resize (const CleaveResizeAttrs *attrs, const char *doc);
 char *cleave_onnx_dup_doc_without_resize (const char *doc);
-/* FALSE: there is no such line. */
+/* Reads the line into `attrs`. FALSE if there is none or if it is not valid. */
 gboolean cleave_onnx_read_resize (const char *doc, CleaveResizeAttrs *attrs);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Models as files; those that no ONNX file can hold keep the bytes of their initializers in a file
- * beside it. */
+/* Writes models to files. A model of 2 GiB or more keeps the bytes of its initializers in a
+ * second file. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,14 +14,14 @@
 #include "export/export.h"
 #include "wire.h"
 
-/* Protobuf's limit. */
+/* bytes: protobuf's limit */
 #define MAX_FILE G_MAXINT32
-/* Smaller initializers stay in the model. */
+/* bytes: smaller initializers stay in the model */
 #define MIN_EXTERNAL 1024
-/* Of each initializer in the other file, so that it can be mapped. */
+/* bytes: alignment of initializers in the second file, so that they can be mapped */
 #define ALIGNMENT 4096
 
-/* Bytes that go into the other file. */
+/* Bytes of an initializer for the second file. */
 typedef struct
 {
   gconstpointer data;
@@ -69,7 +69,7 @@ write_parts (int file, const GArray *parts)
   return TRUE;
 }
 
-/* On the disk when this returns; no file is left if it fails. */
+/* Writes a file and syncs it to disk. Removes the file on failure. */
 static gboolean
 write_file (const char *path, const GArray *parts, GError **error)
 {
@@ -101,7 +101,7 @@ add_entry (Onnx__TensorProto *proto, const char *key, char *value)
   cleave_wire_append (&proto->external_data, &proto->n_external_data, entry);
 }
 
-/* Takes the bytes of larger initializers out of the model. */
+/* Moves initializers of at least MIN_EXTERNAL bytes from the model to a list of parts. */
 static GArray *
 take_parts (const CleaveOnnxExport *export, const char *location)
 {
@@ -134,14 +134,14 @@ take_parts (const CleaveOnnxExport *export, const char *location)
  * @graph: a graph
  * @path: (type filename): the file of the model
  * @data_path: (type filename): the file of the initializers' bytes, if the model would be too large
- * @location: what the model is to call that file: a name relative to the model's folder
- * @has_data: (out): whether there is such a file
+ * @location: the name of that file in the model, relative to the model's folder
+ * @has_data: (out): whether the second file was written
  * @error: return location for a [struct@GLib.Error]
  *
- * Writes a graph as an ONNX model, as [func@Cleave.onnx_save] does, but straight to the files that
- * are named: for those who move several files into their places at once.
+ * Writes a graph as an ONNX model, as [func@Cleave.onnx_save] does, but directly to the given
+ * files. Use it to move several files into place at once.
  *
- * Fails as [func@Cleave.onnx_save] does; then neither file is there.
+ * Fails as [func@Cleave.onnx_save] does; then neither file exists.
  *
  * Returns: whether it did
  */
@@ -187,7 +187,7 @@ cleave_onnx_save_with_data (const CleaveGraph *graph,
   return FALSE;
 }
 
-/* A hidden name in the same folder. */
+/* Returns a hidden name in the same folder. */
 static char *
 make_temporary (const char *path)
 {
@@ -204,7 +204,7 @@ move (const char *from, const char *to, GError **error)
   return g_rename (from, to) == 0 || fail_file (to, error);
 }
 
-/* An error speaks of the file that was asked for. */
+/* Replaces the temporary path in an error message by the requested one. */
 static void
 name_path (GError **error, const char *temporary, const char *path)
 {
@@ -223,12 +223,12 @@ name_path (GError **error, const char *temporary, const char *path)
  * @path: (type filename): the file to write; one that is there is replaced
  * @error: return location for a [struct@GLib.Error]
  *
- * Writes a graph as an ONNX model, as [func@Cleave.onnx_serialize] makes it.  A model that would
- * take 2 GiB or more has the bytes of its initializers in a second file beside it, called as the
- * model with `.data` after it.
+ * Writes a graph as an ONNX model, with the contents that [func@Cleave.onnx_serialize] returns. A
+ * model of 2 GiB or more has the bytes of its initializers in a second file beside it, whose name
+ * is that of the model followed by `.data`.
  *
- * Fails as [func@Cleave.onnx_serialize] does, and with [error@GLib.FileError] if the file cannot be
- * written; a file that was there is then as it was.
+ * Fails as [func@Cleave.onnx_serialize] does, and with [error@GLib.FileError] if a file cannot be
+ * written; an existing file is then unchanged.
  *
  * Returns: whether it did
  */
@@ -249,7 +249,7 @@ cleave_onnx_save (const CleaveGraph *graph, const char *path, GError **error)
       name_path (error, temporary, path);
       return FALSE;
     }
-  /* The model last: what it names is there then. */
+  /* Move the model last, so that the data file that it names exists. */
   good = (!has_data || move (data_temporary, data_path, error)) && move (temporary, path, error);
   if (!good)
     {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Over 400 lines: one message, with all the ways in which its bytes may lie. */
+/* Reads TensorProtos: element types, external data, and data in the message.
+ *
+ * Over 400 lines: one message, with all the forms in which its bytes may be stored. */
 
 #include "tensor-proto.h"
 
@@ -18,13 +20,13 @@
 #error "ONNX stores tensors little-endian"
 #endif
 
-/* Which the schema of libonnx-dev has not. */
+/* Missing in the schema of libonnx-dev. */
 #define UINT4 21
 #define INT4 22
 
 static const struct
 {
-  const char *name; /* of those that Cleave has not */
+  const char *name; /* name of an unsupported type */
   CleaveElement element;
 } elements[] = {
   [ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT] = { .element = CLEAVE_FLOAT32 },
@@ -110,7 +112,8 @@ is_inside (const char *path, const char *folder)
   return g_str_has_prefix (path, folder) && (path[n] == '/' || folder[n - 1] == '/');
 }
 
-/* The path that a location means, symbolic links followed, if that is a file inside the folder. */
+/* Resolves a location, including symbolic links. NULL on error, also if it is not a file in the
+ * folder. */
 static char *
 resolve (const CleaveOnnxFolder *folder, const char *location, GError **error)
 {
@@ -141,7 +144,7 @@ resolve (const CleaveOnnxFolder *folder, const char *location, GError **error)
   return NULL;
 }
 
-/* Opens a file once, however many tensors lie in it. */
+/* Opens a file, or returns it if it is open: several tensors may lie in it. */
 static CleaveExternalFile *
 open_file (CleaveOnnxFolder *folder, const char *location, GError **error)
 {
@@ -196,7 +199,8 @@ read_external (const Onnx__TensorProto *proto, guint64 n_bytes, External *extern
   return TRUE;
 }
 
-/* Maps do not end where a file says, so neither do they begin at an element's alignment. */
+/* Makes a tensor of bytes. Copies them if they are not aligned for the element type, as in a
+ * mapped file. */
 static CleaveTensor *
 tensor_of_bytes (const CleaveTensorType *type, GBytes *bytes, GError **error)
 {
@@ -244,12 +248,12 @@ tensor_of_external (const Onnx__TensorProto *proto,
 
 /* Data in the file itself */
 
-/* One of the lists that a TensorProto may keep its elements in. */
+/* One of the lists in which a TensorProto may store its elements. */
 typedef struct
 {
   void **data;
   size_t *n;
-  gsize size; /* bytes of an entry */
+  gsize size; /* bytes per entry */
   const char *name;
 } List;
 
@@ -267,7 +271,7 @@ find_list (Onnx__TensorProto *proto, CleaveElement element)
   return (List){ (void **) &proto->int32_data, &proto->n_int32_data, 4, "int32_data" };
 }
 
-/* Takes a block out of the message. */
+/* Moves a block out of the message. */
 static GBytes *
 steal (void **data, size_t *n, gsize size)
 {
@@ -280,8 +284,8 @@ steal (void **data, size_t *n, gsize size)
                        : g_bytes_new_with_free_func (block, n_bytes, free, block);
 }
 
-/* Entries that are wider than the elements: keeps the low bytes; the others must be nothing but
- * sign. */
+/* Narrows a list whose entries are wider than the elements. NULL on error if a value does not
+ * fit. */
 static GBytes *
 narrow_list (const List *list, CleaveElement element, GError **error)
 {
@@ -366,7 +370,7 @@ read_data (Onnx__TensorProto *proto,
   return bytes == NULL ? NULL : tensor_of_bytes (type, bytes, error);
 }
 
-/* Two to a byte, the lower first. */
+/* Reads elements of 4 bits, two per byte, the low half first, as bytes. */
 static CleaveTensor *
 read_halves (Onnx__TensorProto *proto, CleaveOnnxFolder *folder, GError **error)
 {
@@ -398,7 +402,7 @@ read_halves (Onnx__TensorProto *proto, CleaveOnnxFolder *folder, GError **error)
   return tensor;
 }
 
-/* Kernels take it that TRUE is 1. */
+/* Checks that each bool is 0 or 1, as kernels assume. */
 static gboolean
 check_bool (const CleaveTensor *tensor, GError **error)
 {
@@ -450,8 +454,8 @@ cleave_onnx_initializer (Onnx__TensorProto *proto,
  *
  * Reads a tensor.
  *
- * Fails with %CLEAVE_ERROR_MODEL if the bytes are no tensor, or one of an element type that Cleave
- * has not, or one whose data lies in another file.
+ * Fails with %CLEAVE_ERROR_MODEL if the bytes are not a tensor, if Cleave does not support its
+ * element type, or if its data lies in another file.
  *
  * Returns: (transfer full) (nullable): the tensor, or %NULL on error
  */

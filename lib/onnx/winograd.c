@@ -28,7 +28,7 @@ cleave_onnx_find_winograd (const char *doc)
   return cleave_doc_line_find (doc, LINE);
 }
 
-/* "0 1": phases; anything else: none. */
+/* Reads phases such as "0 1"; any other text means no Winograd. */
 static CleaveInts
 read_phases (const char *text)
 {
@@ -62,7 +62,7 @@ cleave_onnx_choose_winograd (const CleaveCall *call,
     a->winograd = (CleaveInts){ 2, { 0, 0 } };
 }
 
-/* Whether the importer would choose the same by itself, for certain. */
+/* Returns whether the importer certainly makes this choice without a line. */
 static gboolean
 is_natural (const CleaveNode *node, const CleaveInts *phases)
 {

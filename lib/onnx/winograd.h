@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Which convolutions of a file are computed by Winograd's F(2x2, 3x3), and in which phase: ONNX has
- * no attribute for it.  A node whose weights are no quantised ones is, where that pays; a line of
- * its doc string says what is otherwise. */
+/* Stores in a file which convolutions use Winograd's F(2x2, 3x3), and in which phase; ONNX has
+ * no attribute for it. By default a Conv uses it where it is faster and the weights are not
+ * quantized. A line of the doc string states any other choice. */
 
 #include "../ir/op.h"
 
-/* The attributes of a call that is about to be made, whose operands' types are known. */
+/* Sets `winograd` in the attributes of a call that is about to be made; the types of its
+ * operands are known. */
 void cleave_onnx_choose_winograd (const CleaveCall *call,
                                   gboolean has_plain_weights,
                                   const char *doc,
                                   gpointer attrs);
-/* What that line of a doc string says, up to its end or more; NULL: there is none. */
+/* Returns the text of the line, which continues to the end of the doc string, or NULL. */
 const char *cleave_onnx_find_winograd (const char *doc);
-/* (transfer full) (nullable): the doc string with the line, or NULL if there is no need for it. */
+/* (transfer full) (nullable): the doc string with the line; NULL if the default is right. */
 char *cleave_onnx_dup_doc_with_winograd (const CleaveNode *node, const char *doc);
-/* (transfer full) (nullable): the doc string without it. */
+/* (transfer full) (nullable): the doc string without the line. */
 char *cleave_onnx_dup_doc_without_winograd (const char *doc);

@@ -10,11 +10,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* A model without subgraphs nests 7 deep; a subgraph adds 3. */
+/* Deepest nesting. A model without subgraphs needs 7 levels; each subgraph adds 3. */
 #define MAX_DEPTH 64
-/* Each message costs some hundred bytes of memory, and 2 bytes of file are enough for one. */
+/* Most messages. Each takes some hundred bytes of memory, but only 2 bytes in the file. */
 #define MAX_MESSAGES (1 << 25)
-/* A field of so many bytes is worth to be given back once it is copied. */
+/* Bytes from which on a field's pages are released once it is copied. */
 #define LARGE (1 << 20)
 
 enum { VARINT, FIXED64, LENGTH, FIXED32 = 5 };
@@ -23,10 +23,10 @@ typedef struct
 {
   const ProtobufCMessageDescriptor *descriptor;
   gsize end;
-  guint64 seen; /* fields that may come once and did */
+  guint64 seen; /* bit set of non-repeated fields that occurred */
 } Level;
 
-/* Bytes of a field that are worth to look after. */
+/* A field of at least LARGE bytes. */
 typedef struct
 {
   gsize begin, n_bytes;
@@ -148,11 +148,11 @@ check (const ProtobufCMessageDescriptor *descriptor,
   return TRUE;
 }
 
-/* What the allocator knows: the bytes of the file that are ours, the large fields in it, in order,
- * and the last large block that was asked for. */
+/* The state of the allocator: the file's bytes, its large fields in order, and the last large
+ * block that was allocated. */
 typedef struct
 {
-  guint8 *data; /* NULL: they are not ours */
+  guint8 *data; /* NULL: not ours, must not be released */
   GArray *large;
   guint next;
   gconstpointer block;
@@ -160,8 +160,7 @@ typedef struct
   gboolean failed;
 } Memory;
 
-/* A large field that was copied is needed no more: its pages are given back, so that a model does
- * not lie in memory twice. */
+/* Releases the pages of a large field once it is copied, so that a model is not in memory twice. */
 static void
 release_copied (Memory *memory)
 {
@@ -234,13 +233,13 @@ cleave_wire_unpack (const ProtobufCMessageDescriptor *descriptor,
   return message;
 }
 
-/* protobuf-c allocates with malloc(), and so does GLib. */
+/* Uses GLib's allocator: it is malloc(), as in protobuf-c. */
 void
 cleave_wire_append (gpointer list, size_t *n, gpointer item)
 {
   gpointer **items = list;
 
-  /* Room doubles whenever the length is a power of two. */
+  /* Double the space whenever the length is a power of two. */
   if ((*n & (*n - 1)) == 0)
     *items = g_renew (gpointer, *items, MAX (*n * 2, 1));
   (*items)[(*n)++] = item;

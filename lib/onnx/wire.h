@@ -4,15 +4,16 @@
 #include <glib.h>
 #include <protobuf-c/protobuf-c.h>
 
-/* Unpacks a message that may be hostile.  protobuf-c recurses as deep as messages nest and merges a
- * field that comes twice, so both are looked for beforehand.  `what` names the kind of file in
- * errors: "ONNX model".  `is_ours`: the bytes are those of cleave_onnx_read_file(), and
- * read for the last time: as they are copied out, their pages leave memory. */
+/* Unpacks a message from untrusted bytes. Checks depth and repeated fields first, because
+ * protobuf-c recurses to the depth of the messages and merges fields that occur twice. `what`
+ * names the kind of file in errors, for example "ONNX model". With `is_ours` the bytes come from
+ * cleave_onnx_read_file() and are not needed afterwards: pages are released as they are copied.
+ * NULL on error. */
 gpointer cleave_wire_unpack (const ProtobufCMessageDescriptor *descriptor,
                              GBytes *bytes,
                              gboolean is_ours,
                              const char *what,
                              GError **error);
 
-/* Appends to a list of a message. */
+/* Appends an item to a repeated field of a message. */
 void cleave_wire_append (gpointer list, size_t *n, gpointer item);

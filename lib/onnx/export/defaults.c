@@ -68,13 +68,13 @@ cleave_onnx_export_defaults (CleaveOnnxExport *export)
  * @graph: a graph
  * @only_open: whether to leave out those whose values a written file fixes
  *
- * Lists the inputs of the model's file that have a default value: initializers that are inputs,
- * too, of IR version 4 or later.
+ * Lists the inputs of the model's file that have a default value. These are initializers that are
+ * inputs, too, in a file of IR version 4 or later.
  *
- * The graph has them as constants.  A file that is written of it has them as inputs with their
- * default values, and whoever runs it may feed others.  An input is not open, and a constant of
- * the file, if its value decides a shape or an attribute, or if the options of
- * [func@Cleave.onnx_load] gave it a value.
+ * The graph has them as constants. A file that is written of the graph has them as inputs with
+ * their default values, and a caller of that file may feed other values. An input is not open, and
+ * becomes a constant of the file, if its value decides a shape or an attribute, or if the options
+ * of [func@Cleave.onnx_load] gave it a value.
  *
  * Returns: (transfer full) (array zero-terminated=1): their names, in the order of the file
  */

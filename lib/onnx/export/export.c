@@ -283,10 +283,10 @@ cleave_onnx_export_build (CleaveOnnxExport *export, const CleaveGraph *graph, GE
  * @graph: a graph
  * @error: return location for a [struct@GLib.Error]
  *
- * Tells which nodes a file has in a `Loop`, as [func@Cleave.onnx_set_loops] allows.  Costs as much
- * as a file.
+ * Lists the nodes that a file of the graph has in a `Loop`; see [func@Cleave.onnx_set_loops].
+ * Takes as long as writing a file.
  *
- * Fails as [func@Cleave.onnx_serialize] does, but for the size.
+ * Fails as [func@Cleave.onnx_serialize] does, but not because of the size.
  *
  * Returns: (transfer full) (nullable) (array zero-terminated=1): their names, or %NULL on error
  */
@@ -309,13 +309,15 @@ cleave_onnx_list_turns (const CleaveGraph *graph, GError **error)
  * @graph: a graph
  * @error: return location for a [struct@GLib.Error]
  *
- * Tells how many bytes values take at most in ONNX Runtime while it runs the file that is written
- * of a graph, as its planner of memory works in version 1.30: not its inputs, which are the
- * caller's, nor weights, nor what copies between layouts and its allocator add, which is up to half
- * as much again.  Of a graph without [func@Cleave.onnx_set_loops], whether shapes are in the file
- * or told when it runs, whichever is less.  Costs as much as a file.
+ * Estimates the peak of activations, in bytes, while ONNX Runtime runs the file of a graph. It
+ * models the memory planner of ONNX Runtime 1.30.
  *
- * Fails as [func@Cleave.onnx_serialize] does, but for the size.
+ * The estimate does not include: inputs, which belong to the caller; weights; copies between
+ * layouts; and overhead of the allocator. Copies and overhead add up to 50 %. For a graph without
+ * [func@Cleave.onnx_set_loops] it is the lower of two estimates: with shapes in the file, and with
+ * shapes that are known only at run time. Takes as long as writing a file.
+ *
+ * Fails as [func@Cleave.onnx_serialize] does, but not because of the size.
  *
  * Returns: the number of bytes, or -1 on error
  */
@@ -340,15 +342,15 @@ cleave_onnx_foresee_bytes (const CleaveGraph *graph, GError **error)
  * @graph: a graph
  * @error: return location for a [struct@GLib.Error]
  *
- * Makes an ONNX model of a graph, of opset 17 or the first one that has all of its nodes.  The same
- * graph gives the same bytes.
+ * Makes an ONNX model of a graph. Its opset is 17, or the first later one that has all ops of the
+ * graph. The same graph gives the same bytes.
  *
- * Inputs and outputs keep their names; other values keep theirs where no other has it.  Assembles
- * become Concats and Slices, nodes with the layout NHWC stand between Transposes.  Constants that
- * are parts of one tensor are written so that its bytes are in the file at most once.
+ * Inputs and outputs keep their names; other values keep theirs unless the name is in use.
+ * Assembles become Concats and Slices, and a node with the layout NHWC stands between Transposes.
+ * If constants are parts of one tensor, each of its bytes is in the file at most once.
  *
- * Fails with %CLEAVE_ERROR_MODEL if a node has no form in ONNX, or if the model would take 2 GiB or
- * more; with %CLEAVE_ERROR_CYCLE if the graph has a cycle.
+ * Fails with %CLEAVE_ERROR_MODEL if a node has no form in ONNX, or if the model would take 2 GiB
+ * or more; with %CLEAVE_ERROR_CYCLE if the graph has a cycle.
  *
  * Returns: (transfer full) (nullable): a serialized `ModelProto`
  */

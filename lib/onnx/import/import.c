@@ -249,25 +249,26 @@ parse (GBytes *bytes,
  * @options: (nullable): shapes and values of inputs
  * @error: return location for a [struct@GLib.Error]
  *
- * Makes a graph of an ONNX model: opsets 1 to 26 of the default domain.  A node of a domain that is
- * not known here passes through whole: see [method@Cleave.Node.get_custom_op].
+ * Makes a graph of an ONNX model: opsets 1 to 26 of the default domain, and those ops of
+ * `com.microsoft` that quantized and optimized models commonly have. A node of an unknown domain is
+ * kept as it is: see [method@Cleave.Node.get_custom_op]. Older forms of nodes become those of
+ * opset 17.
  *
- * Of an `If` whose condition is constant only the branch that it takes becomes part of the graph;
- * of any other, both do, and a `Where` chooses.
+ * If the condition of an `If` is constant, only the branch that it selects becomes part of the
+ * graph; otherwise both branches do, and a `Where` selects the results.
  *
- * An input to which @options gives a value is a constant of the graph, and no input.  So is an
- * input with a default value; see [func@Cleave.onnx_list_defaults].
+ * An input to which @options gives a value is a constant of the graph, and not an input. So is an
+ * input with a default value; see [func@Cleave.onnx_list_defaults]. A free dimension of an input
+ * takes the extent that @options gives it.
  *
- * Older forms of nodes become those of opset 17.  A dimension of an input that the model leaves
- * free takes the extent that
- * @options gives it.  What follows from constants and shapes alone is computed at once if it is
- * small (1 MiB), so that shapes are static.  Large tensors are not copied.  External data is read
- * from @folder only; what would take more than half of the machine's memory is mapped.
+ * Values that depend only on constants and shapes are computed at once if they are small (1 MiB),
+ * so that shapes are static. Large tensors are not copied. External data is read from @folder
+ * only; data beyond half of the machine's memory is mapped.
  *
- * Fails with %CLEAVE_ERROR_MODEL if the model is broken or asks for what Cleave has not, with
- * %CLEAVE_ERROR_CYCLE if its nodes form one, with %CLEAVE_ERROR_OPTION if a shape or a value is
- * given that does not fit, with the errors of [method@Cleave.Graph.add] if a node is wrong, and
- * with [error@GLib.FileError] if external data cannot be read.
+ * Fails with %CLEAVE_ERROR_MODEL if the model is broken or uses a feature that Cleave does not
+ * support, with %CLEAVE_ERROR_CYCLE if its nodes form a cycle, with %CLEAVE_ERROR_OPTION if a
+ * given shape or value does not fit, with the errors of [method@Cleave.Graph.add] if a node is
+ * wrong, and with [error@GLib.FileError] if external data cannot be read.
  *
  * Returns: (transfer full) (nullable): the graph
  */
@@ -285,8 +286,8 @@ cleave_onnx_parse (GBytes *bytes,
  * cleave_onnx_get_warnings:
  * @graph: a graph
  *
- * Lists what the import of the model had to decide against what the file says, such as an output
- * whose declared shape is not the inferred one.  The graph has the inferred shape.
+ * Lists the statements of the model that the import ignored, such as a declared shape of an output
+ * that differs from the inferred one. The graph has the inferred shape.
  *
  * Returns: (transfer none) (array zero-terminated=1): one sentence for each; none for a graph that
  *   no model was read for
@@ -308,8 +309,8 @@ cleave_onnx_get_warnings (const CleaveGraph *graph)
  * @options: (nullable): shapes and values of inputs
  * @error: return location for a [struct@GLib.Error]
  *
- * Makes a graph of an ONNX model in a file, as [func@Cleave.onnx_parse] does.  External data is
- * looked for in the file's folder.
+ * Makes a graph of an ONNX model in a file, as [func@Cleave.onnx_parse] does. External data must
+ * lie in the file's folder.
  *
  * Fails as [func@Cleave.onnx_parse] does, and with [error@GLib.FileError] if the file cannot be
  * read.

@@ -93,7 +93,7 @@ gboolean
 cleave_onnx_upgrade_non_zero (CleaveOnnxNode *node, GError **error)
 {
   g_autoptr (CleaveTensor) x = constant_of (node, 0, CLEAVE_MAX_RANK, error);
-  g_autoptr (GArray) found = g_array_new (FALSE, FALSE, sizeof (gint64)); /* by element */
+  g_autoptr (GArray) found = g_array_new (FALSE, FALSE, sizeof (gint64)); /* per element */
   g_autoptr (GArray) turned = g_array_new (FALSE, FALSE, sizeof (gint64));
   const CleaveShape *shape;
   gint64 i[CLEAVE_MAX_RANK], at = 0;
