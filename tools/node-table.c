@@ -7,8 +7,8 @@
 
 #include <stdio.h>
 
-/* What is in use while each node runs, by the names of the steps; of a name that several have, the
- * most. */
+/* The live bytes while each node runs, by the name of its step. If several steps have a name, the
+ * one with the most live bytes. */
 typedef struct
 {
   CleaveMemoryTimeline *timeline;
@@ -42,7 +42,8 @@ steps_init (Steps *steps, const CleaveGraph *graph, GError **error)
   return TRUE;
 }
 
-/* -1: the node has no step of its own; what it makes is a view, or made by another's step. */
+/* Returns the live bytes while a node runs; -1: the node has no step of its own, since its result
+ * is a view or is computed in another node's step. */
 static gint64
 get_live_bytes (const Steps *steps, const CleaveNode *node)
 {
@@ -58,7 +59,7 @@ is_counted (const CleaveNode *node)
   return !cleave_node_is_input (node) && cleave_node_get_constant (node) == NULL;
 }
 
-/* Of all that it makes; G_MAXINT64 where that does not hold it. */
+/* Returns the bytes of all results; G_MAXINT64 if the sum is larger. */
 static gint64
 get_n_bytes (const CleaveNode *node)
 {

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Longest header that is read. */
+/* Longest header that is read, in bytes. */
 #define MAX_HEADER (64 * 1024)
 
 static const char magic[] = "\x93NUMPY";
@@ -32,7 +32,7 @@ typedef struct
 /* Header: a Python dictionary such as {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }
  */
 
-/* What stands after a key, blanks skipped; NULL: there is no such key. */
+/* Returns the text after a key and blanks, or NULL if there is no such key. */
 static const char *
 find_key (const char *header, const char *key)
 {
@@ -93,7 +93,8 @@ parse_shape (const char *header, CleaveShape *shape, GError **error)
   return cleave_text_to_shape ("the .npy header", numbers->str, shape, error);
 }
 
-/* Where the data begins; 0 and the error: this is no .npy file. */
+/* Returns the offset of the data, and in `header` the offset of the header's text. 0: this is no
+ * .npy file. */
 static gsize
 find_data (const guint8 *data, gsize size, gsize *header)
 {
@@ -122,7 +123,7 @@ parse_header (const char *text, Header *header, GError **error)
          cleave_tensor_type_check (&header->type, error);
 }
 
-/* Copies elements that lie first dimension innermost. */
+/* Copies elements from Fortran order, where the first dimension is innermost. */
 static void
 copy_fortran (CleaveTensor *tensor, const guint8 *from)
 {
@@ -187,7 +188,7 @@ get_descr (CleaveElement element)
   g_assert_not_reached ();
 }
 
-/* The header, ended so that the data begins at a multiple of 64. */
+/* Returns the header, padded so that the data begins at a multiple of 64 bytes. */
 static GString *
 make_header (const CleaveTensorType *type)
 {

@@ -8,7 +8,7 @@
 #include <gio/gio.h>
 #include <string.h>
 
-/* Of the records of a zip archive: PKWARE's APPNOTE.TXT, 4.3. */
+/* Sizes and signatures of the records of a zip archive: PKWARE's APPNOTE.TXT, 4.3. */
 #define END_SIZE 22
 #define DIRECTORY_SIZE 46
 #define LOCAL_SIZE 30
@@ -18,7 +18,7 @@
 #define STORED 0
 #define DEFLATED 8
 
-/* No byte of deflated data becomes more than this: a larger claim is not to be trusted. */
+/* Highest compression ratio of deflate. A member that claims more is not read. */
 #define MAX_RATIO 1032
 
 typedef struct
@@ -55,7 +55,8 @@ get_checksum (const guint8 *data, gsize size)
   return ~sum;
 }
 
-/* The record at the end, which a comment may follow; NULL: this is no archive. */
+/* Returns the record at the end of the archive, which a comment may follow, or NULL if this is no
+ * archive. */
 static const guint8 *
 find_end (const guint8 *data, gsize size)
 {
@@ -69,7 +70,7 @@ find_end (const guint8 *data, gsize size)
   return NULL;
 }
 
-/* Reads a record of the directory; its length, or 0 if it is cut off. */
+/* Reads a record of the directory. Returns its length in bytes, or 0 if it is truncated. */
 static gsize
 read_member (const guint8 *at, gsize left, Member *member)
 {
@@ -113,7 +114,7 @@ inflate (const guint8 *packed, const Member *member, GError **error)
   g_autofree guint8 *data = g_try_malloc (member->size + 1);
   gsize n_read = 0;
 
-  /* One byte more than there should be is one too many. */
+  /* Ask for one byte more than expected, to detect a member that is too long. */
   if (data == NULL ||
       !g_input_stream_read_all (stream, data, member->size + 1, &n_read, NULL, error) ||
       n_read != member->size)
@@ -121,7 +122,7 @@ inflate (const guint8 *packed, const Member *member, GError **error)
   return g_bytes_new_take (g_steal_pointer (&data), n_read);
 }
 
-/* The bytes of a member; NULL without an error: it is broken. */
+/* Returns the bytes of a member; NULL without an error: it is damaged. */
 static GBytes *
 unpack (const guint8 *data, gsize size, const Member *member, GError **error)
 {

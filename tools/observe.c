@@ -7,7 +7,7 @@
 
 #include "outputs.h"
 
-/* The time of all runs of a pass. */
+/* The total time of all runs of a pass. */
 typedef struct
 {
   char *pass;
@@ -65,7 +65,8 @@ cleave_observer_print_times (const CleaveObserver *observer)
     }
 }
 
-/* The name that a line of a printed graph ends with, for each number that it begins with. */
+/* Maps the number of a value, which begins a line of a printed graph, to the name at the end of the
+ * line. */
 static void
 note_names (const char *line, GHashTable *names)
 {
@@ -91,7 +92,8 @@ put_name (const GMatchInfo *match, GString *out, gpointer names)
   return FALSE;
 }
 
-/* A printed graph with names in place of numbers, which a new node would shift. */
+/* Returns a printed graph with names in place of numbers: a new node would change the numbers of
+ * all later ones. */
 static char *
 dup_with_names (const char *text)
 {
@@ -104,7 +106,7 @@ dup_with_names (const char *text)
   return g_regex_replace_eval (number, text, -1, 0, 0, put_name, names, NULL);
 }
 
-/* Lines that are not in the other text. */
+/* Prints the lines of `text` that are not in `without`, after a sign. */
 static void
 print_lines_without (const char *text, const char *without, char sign)
 {
@@ -118,7 +120,7 @@ print_lines_without (const char *text, const char *without, char sign)
       fprintf (stderr, "%c%s\n", sign, lines[i]);
 }
 
-/* Nodes that went and nodes that came; where they stand in the graph says nothing. */
+/* Prints the nodes that were removed and added. The order of nodes does not count. */
 static void
 print_difference (const char *a, const char *b)
 {

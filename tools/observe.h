@@ -16,7 +16,7 @@ typedef struct
 
   gint64 n_changes;
   gboolean stopped; /* at stop_after */
-  char *before;     /* the graph as text after the last change */
+  char *before;     /* the graph as text before the pass, for print_changed */
   gint64 begin;     /* start of the pass, in microseconds */
   GArray *times;    /* Time, one for each pass */
   GError *error;    /* the error that ended the pipeline; NULL: none */

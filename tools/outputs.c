@@ -15,13 +15,14 @@
 
 typedef struct
 {
-  char *path;   /* as it was asked for, for messages */
-  char *target; /* what is replaced: where links lead */
+  char *path;   /* as given, for messages */
+  char *target; /* the file to replace: `path` with links resolved */
   char *temporary;
-  gboolean is_absent; /* it turned out not to be needed */
+  gboolean is_absent; /* it turned out not to be needed, as the data file of a small model */
 } Output;
 
-/* Paths that a signal removes.  Changed only while there is no other thread that writes. */
+/* Temporary files, which a signal handler removes. The list must not change while another thread
+ * writes an output. */
 #define MAX_TEMPORARIES 64
 static char *volatile temporaries[MAX_TEMPORARIES];
 
@@ -38,8 +39,9 @@ on_signal (int number)
   errno = kept;
 }
 
-/* What was ignored when the command began (nohup) stays ignored.  A file that may not grow further
- * is an error of writing it, not a signal. */
+/* Removes temporary files if a signal ends the process. Signals that were ignored at the start
+ * (nohup) stay ignored. SIGXFSZ is ignored, so that a file over the size limit is an error of
+ * writing. */
 static void
 catch_signals (void)
 {
@@ -75,7 +77,7 @@ forget (const char *temporary)
       temporaries[i] = NULL;
 }
 
-/* What was read, for as long as the command runs. */
+/* Paths of the files that were read; never freed. */
 static GPtrArray *read_files;
 
 void
@@ -108,7 +110,8 @@ was_read (const char *path)
   return FALSE;
 }
 
-/* Bytes of a file name, without number and suffix, that every file system takes. */
+/* Bytes of a file name without number and suffix; with these, it stays below the limit of every
+ * file system. */
 #define MAX_FILE_NAME 200
 
 static char *
@@ -186,7 +189,8 @@ cleave_outputs_free (CleaveOutputs *outputs)
   g_free (outputs);
 }
 
-/* A name in the same folder that nothing has, hidden, with the same ending. */
+/* Returns the path of a hidden file in the same folder, unique to this process, with the same
+ * ending. */
 static char *
 make_temporary (const char *path, guint number)
 {
@@ -196,7 +200,8 @@ make_temporary (const char *path, guint number)
   return g_build_filename (folder, name, NULL);
 }
 
-/* Links are followed, also to a file that is not there yet; NULL: in a circle. */
+/* Resolves links, also to a file that does not exist yet. Returns NULL after MAX_LINKS links, as in
+ * a cycle. */
 #define MAX_LINKS 40
 
 static char *
@@ -218,7 +223,7 @@ follow_links (const char *path)
   return NULL;
 }
 
-/* What takes the place of a file gets its owner, as far as we may give it, and its mode. */
+/* Gives the new file the owner of the old one, if this is permitted, and its mode. */
 static void
 keep_mode (const Output *output)
 {
@@ -232,7 +237,8 @@ keep_mode (const Output *output)
     g_chmod (output->temporary, old.st_mode & 0777);
 }
 
-/* Others may not read what is written while it has its other name, either. */
+/* Creates the temporary file readable only by its owner if it will replace a file: that file may be
+ * private. */
 static void
 make_private (const Output *output)
 {
@@ -246,7 +252,7 @@ make_private (const Output *output)
     close (file);
 }
 
-/* Where to write what is to be `path`. */
+/* Adds an output. Returns the temporary path to write to, or NULL on error. */
 static const char *
 add (CleaveOutputs *outputs, const char *path, GError **error)
 {
@@ -284,7 +290,7 @@ add (CleaveOutputs *outputs, const char *path, GError **error)
   return output->temporary;
 }
 
-/* An error speaks of the file that was asked for. */
+/* Replaces the temporary path in an error by the path that the user gave. */
 static gboolean
 name_path (const char *temporary, const char *path, GError *mine, GError **error)
 {
@@ -326,7 +332,8 @@ cleave_outputs_add_bytes (CleaveOutputs *outputs, const char *path, GBytes *byte
          cleave_argument_fail (error, "cannot write '%s': %s", path, g_strerror (errno));
 }
 
-/* Whether there is anything in the file beside it. */
+/* Writes a graph as text, and its large constants to a second file. Returns whether that file is
+ * needed. The caller checks `error`. */
 static gboolean
 save_text (const CleaveGraph *graph,
            const char *path,
@@ -344,7 +351,8 @@ save_text (const CleaveGraph *graph,
   return size > 0;
 }
 
-/* A model may need a second file; it is listed first, so that it is in its place first. */
+/* Adds a model, which may need a second file for data. That file is first in the list, so that it
+ * is renamed first. */
 gboolean
 cleave_outputs_add_model (CleaveOutputs *outputs,
                           const char *path,

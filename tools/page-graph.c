@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Points: of a letter, of boxes. */
+/* Points: average widths of letters, and sizes of boxes. */
 #define LETTER 5.6
 #define BOLD_LETTER 6.3
 #define SMALL_LETTER 4.6
@@ -19,8 +19,8 @@
 
 typedef struct
 {
-  const char *owner; /* the node that it is a piece of */
-  char *part;        /* which part */
+  const char *owner; /* name of the node that it is a piece of */
+  char *part;        /* its part of that node's result, such as "H 43:86" */
 } Piece;
 
 typedef struct
@@ -149,7 +149,7 @@ page_init (Page *page, const CleaveGraph *graph, const CleaveSplitReport *report
   return TRUE;
 }
 
-/* Lines between nodes of one frame, or between frames: pairs of numbers in `edges`. */
+/* Appends edges within a frame, as pairs of indices. */
 static void
 list_edges (const Page *page, guint frame, GArray *edges)
 {
@@ -174,7 +174,7 @@ list_edges (const Page *page, guint frame, GArray *edges)
 static void
 list_frame_edges (const Page *page, GArray *edges, GArray *cross)
 {
-  /* By frame: the last one, counted from 1, that was found to read it. */
+  /* by frame: the last frame that was found to read from it, plus 1 */
   g_autofree guint *noted = g_new0 (guint, page->n_frames + 1);
 
   for (guint f = 0; f < page->n_frames; f++)
@@ -258,7 +258,8 @@ add_rounded (CleaveJson *json, double value)
   cleave_json_int (json, NULL, (gint64) round (value));
 }
 
-/* Half a point is what rounding moves. */
+/* Returns whether a point is at most 0.5 points away from the line: rounding to integers moves it
+ * as much. */
 static gboolean
 is_near_line (const double *from, const double *to, const double *point)
 {
@@ -278,8 +279,9 @@ is_straight (const double *route, guint n)
   return TRUE;
 }
 
-/* What page.js reads by index: from, to, coordinates, and 1 if lines lead from each to the next:
- * most do, and without control points the page of 5,665 nodes is a tenth smaller. */
+/* Adds an edge as an array, which page.js reads by index: from, to, coordinates, and 1 if the route
+ * is straight between its points. Most routes are: without their control points the page of 5,665
+ * nodes is a tenth smaller. */
 static void
 add_route (CleaveJson *json, const CleaveDotLayout *layout, guint edge, guint from, guint to)
 {
@@ -310,7 +312,8 @@ add_routes (CleaveJson *json, const CleaveDotLayout *layout, const GArray *edges
   cleave_json_end_list (json);
 }
 
-/* What page.js reads by index: name, op, type, MACs, bytes, owner, part, x, y, width, height. */
+/* Adds a node as an array, which page.js reads by index: name, op, type, MACs, bytes, owner, part,
+ * x, y, width, height. */
 static void
 add_node (CleaveJson *json, const Page *page, CleaveNode *node, double x, double y)
 {
@@ -335,7 +338,7 @@ add_node (CleaveJson *json, const Page *page, CleaveNode *node, double x, double
   cleave_json_end_list (json);
 }
 
-/* The part of the last piece of a frame. */
+/* Returns the part of the last piece in a frame, or an empty string. */
 static const char *
 get_rows (const Page *page, const Box *box)
 {

@@ -26,16 +26,17 @@ cleave_page_is_wanted (void)
   return wanted != NULL;
 }
 
-/* What is told of one of the graphs. */
+/* One of the two graphs on the page. */
 typedef struct
 {
   const char *name;
   const CleaveGraph *graph;
-  const CleaveSplitReport *report; /* NULL: it is whole */
+  const CleaveSplitReport *report; /* NULL: the graph is not split */
   CleaveExecution execution;
 } Side;
 
-/* A model that cannot be run, because of an op that is not known here, has no times. */
+/* Runs the graph for its times. A model that cannot be run, because Cleave does not know an op, has
+ * no times. */
 static void
 measure (Side *side, gboolean wants_trace)
 {
@@ -94,7 +95,8 @@ dup_main_json (const Side *sides, guint n_sides, gint64 budget, GError **error)
   return good ? cleave_json_to_compact_string (json) : NULL;
 }
 
-/* A script ends at "</script", whatever it holds; "<" is nowhere but in strings. */
+/* Appends JSON to the script of the page. Escapes "<", which occurs only in strings, since
+ * "</script" would end the script. */
 static void
 append_json (GString *data, const char *name, const char *text)
 {
@@ -166,11 +168,11 @@ get_file (const char *name)
   g_autofree char *path = g_strconcat ("/cleave/report/", name, NULL);
   g_autoptr (GBytes) bytes = g_resources_lookup_data (path, 0, NULL);
 
-  /* A resource is in the program, and ends with a zero. */
+  /* a resource is a part of the program, and ends with a zero byte */
   return bytes == NULL ? "" : g_bytes_get_data (bytes, NULL);
 }
 
-/* The template with each mark replaced once, from first to last. */
+/* Returns the template with each mark replaced once, in order. */
 static GBytes *
 fill_template (const char *data)
 {

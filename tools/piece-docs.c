@@ -2,7 +2,8 @@
 
 #include "piece-docs.h"
 
-/* How many other places pieces of a node begin at before this one, along a dimension. */
+/* Returns how many distinct begins, along a dimension, are before that of this piece. Sets `n` to
+ * the number of distinct begins. */
 static guint
 count_before (const CleaveSplitNode *split, guint piece, guint dim, guint *n)
 {
@@ -21,7 +22,7 @@ count_before (const CleaveSplitNode *split, guint piece, guint dim, guint *n)
   return before;
 }
 
-/* "strip 3 of 18": if the dimension is cut into so many. */
+/* Appends, for example, ", strip 3 of 18", if the dimension is cut into `n_expected` parts. */
 static void
 add_place (GString *doc,
            const char *word,
@@ -58,7 +59,7 @@ make_doc (const CleaveSplitNode *split, guint piece, const CleaveFitSegment *seg
   return g_string_free (doc, FALSE);
 }
 
-/* The segment of each node, by its name. */
+/* Maps the name of each node to its segment. */
 static GHashTable *
 map_segments (const CleaveFitPlan *plan)
 {

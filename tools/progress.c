@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* No more often than ten times a second. */
+/* Microseconds between updates. */
 #define INTERVAL (G_USEC_PER_SEC / 10)
 
 void

@@ -140,8 +140,9 @@ end (gpointer programs)
   MPI_Finalize ();
 }
 
-/* Whoever ends first makes mpirun end the others, which may not have said why.  A rank that has
- * gone does not come. */
+/* Waits at exit, up to two seconds, for all ranks: the first process that ends makes mpirun kill
+ * the others, which may not have printed their error yet. A rank that has ended already never
+ * arrives. */
 static void
 leave (void)
 {

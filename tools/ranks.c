@@ -65,7 +65,8 @@ place (CleaveGraph *graph,
              : NULL;
 }
 
-/* Where several runs are under way at once, each rank may have whole nodes, those of a segment. */
+/* With several runs at once, also places the graph unsplit, so that each rank has whole nodes, and
+ * returns the faster placement. With one run, the graph is always split. */
 CleavePlacement *
 cleave_place_to_run (CleaveGraph *graph,
                      const CleaveNetwork *network,
@@ -87,7 +88,8 @@ cleave_place_to_run (CleaveGraph *graph,
              : g_steal_pointer (&uncut);
 }
 
-/* Beside the library, as the module that draws pictures. */
+/* Loads the module from where the module for pictures is: CLEAVE_MODULE_DIR, or the folder `cleave`
+ * beside the library. */
 static const CleaveRanksModule *
 load_module (GError **error)
 {
@@ -124,7 +126,7 @@ cleave_rank_run_clear (CleaveRankRun *run)
   cleave_execution_clear (&run->execution);
 }
 
-/* Names and tensors, of rank 0 alone. */
+/* Makes inputs and outputs; only on rank 0. */
 static gboolean
 prepare_values (const CleaveRankRequest *request,
                 const CleaveGraph *graph,
@@ -142,7 +144,7 @@ prepare_values (const CleaveRankRequest *request,
   return run->inputs != NULL && cleave_execution_prepare (&run->execution, graph, error);
 }
 
-/* What the command line does not tell is found out. */
+/* Sets the network from the options; measures it if neither bandwidth nor latency is given. */
 static gboolean
 find_network (const CleaveRanksModule *module,
               const CleaveNetworkOptions *options,
@@ -209,7 +211,7 @@ make_alike (const GPtrArray *tensors, GError **error)
   return g_steal_pointer (&made);
 }
 
-/* All on the same inputs; each has outputs of its own, of which those of the first are kept. */
+/* Binds all programs to the same inputs. Each has its own outputs; those of the first are kept. */
 static gboolean
 bind_all (const CleaveRanksModule *module,
           gpointer programs,
@@ -228,7 +230,8 @@ bind_all (const CleaveRanksModule *module,
   return TRUE;
 }
 
-/* Each step is done by all, or by none: what is wrong on one rank is told on all. */
+/* Prepares the run: network, placement, programs, bindings. After each step all ranks agree, so
+ * that all or none go on, and all report the error. */
 static gboolean
 run_steps (const CleaveRanksModule *module,
            const CleaveRankRequest *request,
@@ -270,7 +273,7 @@ run (const CleaveRanksModule *module,
     return FALSE;
   run.n_threads =
       request->n_threads > 0 ? request->n_threads : MAX (g_get_num_processors () / n_local, 1);
-  atexit (module->leave); /* when this rank has said what is wrong */
+  atexit (module->leave); /* so that this rank's error is printed before */
   if (!run_steps (module, request, &run, &programs, error) ||
       !run_all (module, programs, &run, request->n_runs, error))
     return FALSE;

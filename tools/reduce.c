@@ -9,12 +9,13 @@
 typedef struct
 {
   const char *command;
-  char *path, *data_path; /* of the graph that is tried */
+  char *path, *data_path; /* files of the graph that is tested */
   guint n_tries;
   GError *error;
 } Trial;
 
-/* A command that cannot be run says no, and the error is kept. */
+/* Returns whether the command exits with 0. If it cannot be run, returns FALSE and stores the
+ * error. */
 static gboolean
 is_of_interest (const CleaveGraph *graph, const char *passes, gpointer data)
 {

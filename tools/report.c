@@ -194,8 +194,8 @@ cleave_summary_to_json (const CleaveSummary *summary)
   return cleave_json_to_string (json);
 }
 
-/* There may be a million: printf() would take a good part of the time of a split.  Pieces that
- * views came to nothing in, or that others took in, are not there any more. */
+/* Prints one split node. There may be a million: printf() would take a large share of the time of a
+ * split. Pieces whose work moved into others or into views no longer exist. */
 static void
 print_split (const CleaveSplitNode *split)
 {
@@ -256,7 +256,8 @@ print_limits (const CleaveSplitReport *report)
     }
 }
 
-/* A peak that rises is the price of threads that are busy: it is not to go unseen. */
+/* Prints the peak with the threads, which must be visible: running pieces in parallel may raise
+ * it. */
 static void
 print_threads_peak (const CleaveSummary *summary)
 {

@@ -2,7 +2,7 @@
 
 #include "scratch.h"
 
-/* How often a plan is searched for again, with less memory for the arena. */
+/* Number of plans: each round plans again with the memory that the scratch leaves for the arena. */
 #define MAX_ROUNDS 6
 
 gint64
