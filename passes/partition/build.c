@@ -7,7 +7,7 @@
 typedef struct
 {
   CleaveGraph *graph;
-  GHashTable *values; /* its results by the old ones */
+  GHashTable *values; /* from results of the old graph to results of the new one */
 } Builder;
 
 static void
@@ -38,7 +38,7 @@ add_input (Builder *builder, CleaveResult *value)
   g_hash_table_insert (builder->values, value, input);
 }
 
-/* What constants decide, with what it is made of; a stack, since chains may be long. */
+/* Copies a constant expression with all that it reads.  Uses a stack, since chains may be long. */
 static void
 add_fixed (Builder *builder, CleaveNode *node)
 {
@@ -76,7 +76,7 @@ cleave_partition_build (const CleaveGraph *graph,
 
   for (guint i = 0; i < nodes->len; i++)
     g_hash_table_add (own, g_ptr_array_index (nodes, i));
-  for (guint pass = 0; pass < 2; pass++) /* inputs first, which must have their names */
+  for (guint pass = 0; pass < 2; pass++) /* inputs first, so that they get their names */
     for (guint i = 0; i < nodes->len; i++)
       {
         const CleaveNode *node = g_ptr_array_index (nodes, i);

@@ -3,9 +3,11 @@
 
 #include "../../lib/ir/graph-private.h"
 
-/* A graph of some nodes of another one, in topological order, with what constants decide that they
- * read.  Values that come from elsewhere are inputs; those that are `wanted`, results of these
- * nodes, are outputs; all keep their names. */
+/* Builds the graph of one part of a partition. */
+
+/* Returns a graph named `name` with copies of `nodes`, which are in topological order, and of the
+ * constants and constant expressions that they read.  Values from other nodes become inputs; the
+ * results in `wanted` (CleaveResult) become outputs.  All values keep their names. */
 CleaveGraph *cleave_partition_build (const CleaveGraph *graph,
                                      const char *name,
                                      const GPtrArray *nodes,

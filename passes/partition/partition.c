@@ -8,31 +8,38 @@
 
 #include "build.h"
 
-/*        x             level 0: [Slice, Slice]  (of no subgraph)
+/* A part is the nodes of one parallel subgraph (or of none) that have one level.
+ *
+ *        x             level 0: [Slice, Slice]  (of no subgraph)
  *      /   \           level 1: [Conv, Relu]    [Conv, Relu]
  *  Slice   Slice       level 2: [Assemble, Gemm]
  *    |       |
- *  Conv    Conv        A part is the nodes of one parallel subgraph, or of none, that have one
- * level: |       |         the same as what they read of their own kind, else one more.  So each
- * part Relu    Relu        reads what parts of lower levels write, or its own subgraph at its own
- * level, \   /           and parts never wait for each other in a circle, even where bands hand
- * rows Assemble         both ways.  What constants decide is in every part that reads it.
+ *  Conv    Conv
+ *    |       |
+ *  Relu    Relu
+ *      \   /
+ *    Assemble
  *        |
- *      Gemm  */
+ *      Gemm
+ *
+ * A node has the level of its operands in the same subgraph, and one more than that of operands in
+ * other subgraphs.  So each part reads values of parts of lower levels only, and parts never wait
+ * for each other in a circle, even if bands exchange rows in both directions.  Constant expressions
+ * are copied to every part that reads them. */
 
 typedef struct
 {
-  guint subgraph, level; /* G_MAXUINT: of none */
+  guint subgraph, level; /* `subgraph` is G_MAXUINT if the part is in no parallel subgraph */
   GPtrArray *nodes;
-  GPtrArray *wanted; /* CleaveResult that others read, or that are outputs */
-  GArray *before;    /* guint: the parts whose values it reads */
+  GPtrArray *wanted; /* CleaveResult: values that other parts read, and outputs of the graph */
+  GArray *before;    /* guint: indices of the parts whose values it reads */
   CleaveGraph *graph;
 } Part;
 
 struct _CleavePartition
 {
   GArray *parts;
-  GPtrArray *output_values; /* names of the values that are the graph's outputs */
+  GPtrArray *output_values; /* names of the graph's output values */
 };
 
 static void
@@ -46,18 +53,18 @@ part_clear (gpointer data)
   g_clear_pointer (&part->graph, cleave_graph_unref);
 }
 
-/* While the parts are found; arrays are by id. */
+/* State of the search for parts; arrays are indexed by node id. */
 typedef struct
 {
   const CleaveGraph *graph;
   GPtrArray *order;
   guint *subgraph, *level, *part;
   GArray *parts;
-  guint *noted; /* by part: the last part, counted from 1, that was found to read it */
+  guint *noted; /* by part: the last part found that reads it, counted from 1; 0: none */
 } Finder;
 
-/* Whether a node belongs to a part: inputs are nobody's, and what constants decide is everybody's,
- * unless it is an output. */
+/* Returns whether a node belongs to one part.  Inputs belong to none, and constant expressions are
+ * copied to every part that reads them, unless they are outputs. */
 static gboolean
 has_part (const CleaveNode *node)
 {
@@ -96,11 +103,11 @@ compare_places (gconstpointer a, gconstpointer b, gpointer data)
 
   if (x != y)
     return x < y ? -1 : 1;
-  x = finder->subgraph[m->id] + 1; /* those of none come first */
+  x = finder->subgraph[m->id] + 1; /* nodes of no subgraph come first: G_MAXUINT + 1 is 0 */
   y = finder->subgraph[n->id] + 1;
   if (x != y)
     return x < y ? -1 : 1;
-  x = finder->part[m->id]; /* as yet the place in the order */
+  x = finder->part[m->id]; /* still the position in the topological order */
   y = finder->part[n->id];
   return x < y ? -1 : x > y;
 }
@@ -148,7 +155,8 @@ find_parts (Finder *finder)
     }
 }
 
-/* Whether somebody reads a result elsewhere; what constants decide is copied there. */
+/* Returns whether a result is an output or another part reads it.  Constant expressions are copied,
+ * so other parts do not read them. */
 static gboolean
 is_wanted (const Finder *finder, const CleaveResult *result, guint part)
 {
