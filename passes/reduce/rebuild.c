@@ -11,9 +11,9 @@ typedef struct
 {
   const CleaveReduction *reduction;
   CleaveGraph *graph;   /* the new one */
-  GHashTable *values;   /* its results by the old ones */
-  guint8 *is_live;      /* by id */
-  GHashTable *readable; /* old results that something reads */
+  GHashTable *values;   /* from results of the old graph to results of the new one */
+  guint8 *is_live;      /* by node id: some output needs the node */
+  GHashTable *readable; /* set of CleaveResult of the old graph that something reads */
 } Builder;
 
 void
@@ -87,7 +87,7 @@ keep_value (Builder *builder, CleaveResult *from, CleaveResult *to)
     cleave_result_set_name (to, from->name);
 }
 
-/* Inputs in the place of a node's results. */
+/* Adds inputs in place of a node's results. */
 static void
 add_inputs (Builder *builder, CleaveNode *node)
 {
@@ -153,7 +153,8 @@ add_constant (Builder *builder, CleaveNode *node)
   return TRUE;
 }
 
-/* The attributes of a node, of which one may have its default. */
+/* Returns a copy of the attributes of a node, one of them reset to its default if the reduction
+ * says so. */
 static gpointer
 copy_attrs (const CleaveReduction *reduction, const CleaveNode *node)
 {
@@ -218,7 +219,8 @@ add (Builder *builder, CleaveNode *node)
   return TRUE;
 }
 
-/* What an output of the old graph is called, if this is one, else as the value is. */
+/* Returns the name of the output of the old graph that is this result, or else the name of the
+ * value. */
 static char *
 dup_output_name (const CleaveGraph *graph, const CleaveResult *result)
 {

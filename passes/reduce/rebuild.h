@@ -3,23 +3,26 @@
 
 #include "../../lib/ir/graph-private.h"
 
-/* What a smaller graph leaves out of another one.  The arrays go by the ids of its nodes. */
+/* Builds a smaller graph from a larger one, for the reducer (reduce.c).  A CleaveReduction says
+ * what to leave out. */
+
+/* Changes that make a graph smaller.  Arrays are indexed by node id. */
 typedef struct
 {
-  guint8 *cut;             /* its results are inputs */
-  gint8 *bypass;           /* this operand takes the place of its result; -1: none does */
-  guint8 *flat;            /* of a constant: all elements are as the first */
-  gint64 from, to;         /* of inputs and constants: dimensions of `from` have `to` elements */
-  const CleaveNode *plain; /* this node's attribute has its default */
+  guint8 *cut;             /* TRUE: the node is removed and its results become inputs */
+  gint8 *bypass;           /* index of the operand that replaces the node's result; -1: none */
+  guint8 *flat;            /* TRUE: all elements of this constant become equal to the first */
+  gint64 from, to;         /* extents `from` of inputs and constants become `to`; 0: none */
+  const CleaveNode *plain; /* this node's attribute `plain_attr` gets its default; NULL: none */
   const CleaveAttr *plain_attr;
-  GPtrArray *outputs; /* CleaveResult: the only ones that stay */
+  GPtrArray *outputs; /* CleaveResult: the outputs that stay */
 } CleaveReduction;
 
-/* Leaves nothing out. */
+/* Initializes a reduction that changes nothing. */
 void cleave_reduction_init (CleaveReduction *reduction, const CleaveGraph *graph);
 void cleave_reduction_clear (CleaveReduction *reduction);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveReduction, cleave_reduction_clear)
 
-/* The graph without it, and without all that nothing needs then; names stay.  NULL: there is no
- * such graph, since nodes refuse what is left of their operands. */
+/* Returns a copy of the graph with the changes, without nodes that no output needs.  Names stay.
+ * NULL if the changed operands of some node are not legal, or no output is left. */
 CleaveGraph *cleave_reduction_build (const CleaveReduction *reduction, const CleaveGraph *graph);

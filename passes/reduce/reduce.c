@@ -8,18 +8,20 @@
 #include "shorten.h"
 
 /* Delta debugging (Zeller, Hildebrandt: Simplifying and Isolating Failure-Inducing Input, 2002):
- * halves of what could be left out are tried, then quarters, down to single nodes, until nothing
- * more can be left out. */
+ * tries to leave out half of the candidates at once, then quarters, down to single nodes, until
+ * nothing more can be left out.  The caller's test says whether a smaller graph is still of
+ * interest, such as one that a pass breaks. */
 
 typedef struct
 {
-  CleaveGraph *graph; /* the smallest that is of interest */
-  char *passes;       /* with it; NULL: there is no pipeline */
+  CleaveGraph *graph; /* the smallest graph found that is of interest */
+  char *passes;       /* text of the pipeline; NULL: none */
   CleaveReduceTest test;
   gpointer data;
 } Reducer;
 
-/* Whether the graph that is left is still of interest; then it is the reducer's. */
+/* Builds the reduced graph and tests it.  If it is of interest, it replaces the reducer's graph;
+ * returns whether it is. */
 static gboolean
 try_graph (Reducer *reducer, const CleaveReduction *reduction)
 {
@@ -55,13 +57,13 @@ shorten_passes (Reducer *reducer)
         continue;
       g_free (reducer->passes);
       reducer->passes = g_steal_pointer (&shorter);
-      number = G_MAXUINT; /* from the first again */
+      number = G_MAXUINT; /* start again from the first change */
       changed = TRUE;
     }
   return changed;
 }
 
-/* Nodes that compute, in order. */
+/* Returns the nodes other than inputs and constants, in topological order. */
 static GPtrArray *
 list_nodes (const CleaveGraph *graph)
 {
@@ -78,7 +80,7 @@ list_nodes (const CleaveGraph *graph)
   return nodes;
 }
 
-/* Leaves out all that comes after a node: its results are the outputs. */
+/* Makes the results of a node the only outputs, so that later nodes are left out. */
 static gboolean
 end_at (Reducer *reducer, guint index)
 {
@@ -96,8 +98,7 @@ end_at (Reducer *reducer, guint index)
   return try_graph (reducer, &reduction);
 }
 
-/* As early as can be: first as if whatever follows a failure failed, then one by one from the
- * first. */
+/* Ends the graph as early as possible, in steps that are halved until they are one node. */
 static gboolean
 shorten_end (Reducer *reducer)
 {
@@ -118,7 +119,7 @@ shorten_end (Reducer *reducer)
   return changed;
 }
 
-/* Marks nodes of a list from `begin` on, and says whether there is anything to try. */
+/* Marks a node for a change; FALSE if the change does not apply to it. */
 typedef gboolean (*Mark) (CleaveReduction *reduction, CleaveNode *node);
 
 static gboolean
@@ -181,7 +182,7 @@ leave_out (Reducer *reducer, Mark mark)
   for (guint size = MAX (reducer->graph->n_nodes / 2, 1); size > 0; size /= 2)
     for (guint begin = 0; begin < reducer->graph->n_nodes;)
       if (try_marks (reducer, mark, begin, size))
-        changed = TRUE; /* others have moved up */
+        changed = TRUE; /* the next nodes have moved to this position */
       else
         begin += size;
   return changed;
@@ -208,7 +209,7 @@ drop_outputs (Reducer *reducer)
   return changed;
 }
 
-/* The largest extent of an input or constant that is smaller than this. */
+/* Returns the largest extent of an input or constant that is less than `below`, at least 1. */
 static gint64
 next_extent (const CleaveGraph *graph, gint64 below)
 {
@@ -222,7 +223,7 @@ next_extent (const CleaveGraph *graph, gint64 below)
   return found;
 }
 
-/* Dimensions of one extent are made shorter together, since they may have to be equal. */
+/* Makes all dimensions of one extent shorter together, since they may have to be equal. */
 static gboolean
 shorten_extents (Reducer *reducer)
 {
@@ -243,7 +244,7 @@ shorten_extents (Reducer *reducer)
           if (tries[i] >= 1 && tries[i] < from && try_graph (reducer, &reduction))
             {
               changed = TRUE;
-              from = i < 2 ? from : from + 1; /* what is now there may be shortened again */
+              from = i < 2 ? from : from + 1; /* the new extent may be made shorter again */
               break;
             }
         }
@@ -251,7 +252,7 @@ shorten_extents (Reducer *reducer)
   return changed;
 }
 
-/* Attributes that do not have their default. */
+/* Returns the number of attributes that differ from their default. */
 static guint
 count_attributes (const CleaveGraph *graph)
 {
@@ -263,7 +264,8 @@ count_attributes (const CleaveGraph *graph)
   return n;
 }
 
-/* Some nodes write out what a default stands for: then there is nothing to leave out. */
+/* Resets an attribute to its default.  For some ops that changes nothing: they replace the default
+ * by its meaning when the node is added. */
 static gboolean
 drop_attribute (Reducer *reducer, const CleaveNode *node, const CleaveAttr *attr)
 {

@@ -4,11 +4,11 @@
 
 typedef struct
 {
-  guint number; /* of changes before the one to make */
+  guint number; /* number of changes to skip before the one to make */
   gboolean done;
 } Change;
 
-/* Whether it is time for the change. */
+/* Returns whether the change is made at this point; counts the points. */
 static gboolean
 is_now (Change *change)
 {

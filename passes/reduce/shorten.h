@@ -3,7 +3,9 @@
 
 #include "../pipeline.h"
 
-/* The text of a pipeline with one thing less: a pass or group left out, a group that is not
- * repeated, or the passes that a name stands for in its place.  NULL: there is no such pipeline
- * with this number, and none with a larger one. */
+/* Makes the text of a pipeline shorter, for the reducer (reduce.c). */
+
+/* Returns the text of a pipeline after change number `number`: a step or group is left out, a group
+ * is no longer repeated, or a name is replaced by the passes that it stands for.  NULL if there is
+ * no change with this number, and then none with a larger one. */
 char *cleave_pipeline_shorten (const CleavePipeline *pipeline, guint number);
