@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* A dimension of a value has a place in the whole that it is a part of: where it begins, and how
- * much of the whole an element is.  Dimension maps take it from operands to results: rows of a
- * convolution lie where the rows in the middle of what they read lie.  Where no operand tells of a
- * cut, as where channels are cut, it comes back from the Assemble that a piece is a part of. */
+/* Each dimension of a value has a place in the whole extent that it is a part of: where it begins,
+ * and how much of the whole one element is.  Dimension maps take places from operands to results: a
+ * row of a convolution's result lies at the middle of the rows that it reads.  If no operand has a
+ * place (when channels are cut, for example), it comes back from the Assemble that joins the
+ * pieces. */
 
 #include "bands.h"
 
-/* Where element i of a dimension lies: begin + i * size, of 1.  Not known where the size is 0. */
+/* The place of a dimension: element i begins at `begin + i * size`, where the whole is 1.  Not
+ * known if `size` is 0. */
 typedef struct
 {
   double begin, size;
 } Place;
 
-/* What is cut has at most so much of the whole. */
+/* A value is cut if it has at most this part of the whole. */
 #define MAX_PART 0.99
 
 typedef struct
@@ -36,15 +38,15 @@ fill_whole (const CleaveResult *value, Place *places)
       places[d] = (Place){ 0, 1.0 / (double) MAX (value->type.shape.dim[d], 1) };
 }
 
-/* Elements of the operand for each of the result. */
+/* Returns how many elements of the operand there are for each element of the result. */
 static double
 find_scale (const CleaveDimMap *map)
 {
   return (double) map->stride * (double) map->times / (double) map->block;
 }
 
-/* Where in the operand, in its elements, that lies what the begin of the result is made of, in the
- * mean of the elements that come from the same. */
+/* Returns the position in the operand, in elements, that corresponds to the begin of the result. It
+ * is the middle of the window, averaged over the elements of a block. */
 static double
 find_shift (const CleaveDimMap *map)
 {
@@ -53,8 +55,8 @@ find_shift (const CleaveDimMap *map)
   return blocks * (double) map->stride + (double) map->offset + (double) map->window / 2;
 }
 
-/* Whether elements of the result go with elements of the operand, one after the other, or so many
- * with as many; not all with all, as channels do. */
+/* Returns whether elements, or blocks of elements, of the result correspond to those of the operand
+ * one after the other; not all to all, as for channels. */
 static gboolean
 is_plain (const CleaveDimMap *map, gint64 extent)
 {
@@ -73,7 +75,7 @@ init_call (CleaveNodeCall *call, CleaveResult *value)
   return TRUE;
 }
 
-/* From an operand to the result, or back. */
+/* Passes places from an operand to the result, or back. */
 static void
 pass_on (const CleaveCall *call, guint operand, Place *x, Place *y, gboolean back)
 {
@@ -116,7 +118,7 @@ find_operands (const Bands *bands, CleaveResult *value)
   g_auto (CleaveNodeCall) call = { 0 };
   const CleaveNode *node = value->node;
 
-  /* What a model joins by itself are no pieces. */
+  /* A join of the model itself does not join pieces. */
   if (!init_call (&call, value) ||
       (node->op->flags & (CLEAVE_OP_JOIN | CLEAVE_OP_NOT_ONNX)) == CLEAVE_OP_JOIN)
     return;
@@ -126,7 +128,7 @@ find_operands (const Bands *bands, CleaveResult *value)
                find_places (bands, value), TRUE);
 }
 
-/* The dimension of which the value has least decides. */
+/* Returns the band of a value, by the dimension of which it has the smallest part. */
 static gint
 find_band (const Bands *bands, CleaveResult *value, guint n_bands)
 {

@@ -3,9 +3,13 @@
 
 #include "../../lib/ir/graph-private.h"
 
-/* Of a node that makes all there is, and so may be anywhere. */
+/* Bands for ranks: which horizontal band of the image each node of a split graph computes, so that
+ * the pieces of one band can run on one rank. */
+
+/* The band of a node that computes the whole extent, which may run on any rank. */
 #define CLEAVE_NO_BAND (-1)
 
-/* Which of so many bands each node makes a part of, by id: the uppermost rows are the first band,
- * or the first channels or columns where those are cut.  `order` is topological. */
+/* Returns, by node id, which of `n_bands` bands each node computes a part of.  Band 0 has the
+ * uppermost rows, or the first channels or columns if those are cut.  `order` is topological.  Free
+ * with g_free(). */
 gint *cleave_bands_find (const CleaveGraph *graph, const GPtrArray *order, guint n_bands);

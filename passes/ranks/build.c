@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The nodes of one rank, with what it sends and receives. */
+/* Builds the graph of one rank: its nodes, and those that send and receive. */
 
 #include "../../lib/ir/fixed.h"
 #include "../../lib/memory/transfer.h"
@@ -14,12 +14,12 @@ typedef struct
   guint rank;
   CleaveTransfers transfers;
   CleaveWireOrders wire;
-  GHashTable *values;   /* its results by the whole graph's */
-  GHashTable *expected; /* those that are to be received, likewise */
-  GHashTable *fixed;    /* its nodes by the whole graph's, of what constants decide */
-  GHashTable *own;      /* constants that are copied; NULL: none, since it never runs */
-  GHashTable *origins; /* the whole graph's nodes by its own, of a rank that is looked at by itself;
-                          else NULL */
+  GHashTable *values;   /* from results of the whole graph to those of this one */
+  GHashTable *expected; /* from results of the whole graph to their receive buffers */
+  GHashTable *fixed;    /* from constant nodes of the whole graph to their copies */
+  GHashTable *own; /* constants to copy (own-weights.h); NULL: none, since the graph never runs */
+  GHashTable *origins; /* from nodes of this graph to those of the whole, for
+                          cleave_ranks_build_alone(); else NULL */
 } Builder;
 
 static CleaveTransferMessage
@@ -131,7 +131,7 @@ do_act (Builder *b, const CleaveAct *act)
     }
 }
 
-/* Those before the rank's node of that turn, or all. */
+/* Does the acts up to node number `turn` of the rank. */
 static void
 do_acts (Builder *b, const GArray *acts, guint *n_done, guint turn)
 {
@@ -173,7 +173,7 @@ add_inputs (Builder *b)
     }
 }
 
-/* Its name is no input's. */
+/* Adds the token input, with a name that no other input has. */
 static void
 add_token (Builder *b)
 {
@@ -184,7 +184,8 @@ add_token (Builder *b)
     g_string_append_c (name, '\'');
 }
 
-/* A rank that is looked at by itself receives what is read when it is read. */
+/* Adds the nodes of the rank, and its acts between them.  With `origins`, values arrive when they
+ * are read, without acts. */
 static void
 add_nodes (Builder *b)
 {

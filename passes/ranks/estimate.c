@@ -5,7 +5,7 @@
 #include "../../lib/memory/ordering.h"
 #include "simulate.h"
 
-/* Of values that constants decide, each once. */
+/* Returns the bytes of constants and constant expressions that other nodes read, each once. */
 static gint64
 count_weight_bytes (const CleaveGraph *graph)
 {
@@ -22,7 +22,7 @@ count_weight_bytes (const CleaveGraph *graph)
   return n_bytes;
 }
 
-/* By rank. */
+/* Returns the bytes of weights that each rank reads. */
 static gint64 *
 count_weights (const CleavePlacement *p)
 {

@@ -5,16 +5,17 @@
 #include "rank-costs.h"
 #include "simulate.h"
 
-/* A message has so many times what it takes in the simulation before its sender waits for it: one
- * that is late makes the sender late as well. */
+/* A sender waits for a message only after this many times its simulated time: a message that is
+ * late would make the sender late as well. */
 #define PATIENCE 2
 
 typedef struct
 {
   const CleavePlacement *p;
-  guint *position; /* by id, here and below */
-  guint *last; /* where what the node makes is last read on its rank, as itself, a view, a part */
-  guint *hold; /* the same of the memory that it lies in */
+  guint *position; /* by node id: position in the order */
+  guint *last; /* by node id: position of the last read on its rank, of its result, a view of it or
+                  a join with it */
+  guint *hold; /* by node id: position of the last read of the memory that the result lies in */
 } Uses;
 
 static gboolean
@@ -23,8 +24,8 @@ shares_memory (const CleaveNode *node)
   return (node->op->flags & (CLEAVE_OP_VIEW | CLEAVE_OP_ROW_MAJOR | CLEAVE_OP_JOIN)) != 0;
 }
 
-/* A part of a value that is joined to something else is copied there, and may be as soon as it is
- * made; all others are read where they are. */
+/* Returns whether the reader copies the node's result.  A join copies a view, and may do that as
+ * soon as the view exists; all other readers read the memory in place. */
 static gboolean
 is_copied (const CleaveNode *node, const CleaveNode *reader)
 {
@@ -79,7 +80,7 @@ find_uses (Uses *uses)
     }
 }
 
-/* What a message takes in the simulation, and what it may take here. */
+/* Returns the time that a message may take, in nanoseconds. */
 static double
 find_flight (const CleaveMessage *message)
 {
@@ -88,7 +89,7 @@ find_flight (const CleaveMessage *message)
   return PATIENCE * time * 1e9;
 }
 
-/* The last node that has begun by then, in the simulation whose order this is. */
+/* Returns the position of the last node that has begun at `time` in the simulation. */
 static guint
 find_position (const CleavePlacement *p, double time)
 {
@@ -106,7 +107,8 @@ find_position (const CleavePlacement *p, double time)
   return low;
 }
 
-/* Where it goes: not before it can come, and not much before it is read. */
+/* Returns the position before which the receiver needs a buffer: not before the message can arrive,
+ * and not much before it is read. */
 static guint
 find_expected (const Uses *uses, const CleaveMessage *message, const CleaveResult *value)
 {

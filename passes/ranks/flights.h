@@ -3,8 +3,9 @@
 
 #include "placement.h"
 
-/* When each message occupies memory, by positions in the order of all nodes: where it goes, from
- * before the node there that makes its value; where it comes from, until after another. */
+/* When each message occupies memory, as positions in the order of all nodes.  The receiver's buffer
+ * lives from before node number `expected`; the sender's value must stay until after node number
+ * `finished`. */
 typedef struct
 {
   guint *expected, *finished; /* by message */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* A join takes no time: its parts are made, or received, where they belong.  If it was made on one
- * rank alone, others that read it would be sent all of it, with the parts that they sent there.  So
- * it is made on each rank that reads it and has some of its parts, and parts alone are sent, in
- * both directions at once.  So are views of it, unless they have less bytes than the parts that are
- * missing. */
+/* A join takes no time: its parts are computed, or received, in its memory.  If only one rank made
+ * the join, other readers would be sent all of it, including the parts that they sent there.  So
+ * each rank that reads the join and has some of its parts makes its own; only parts are sent, in
+ * both directions at once.  Views of a join are treated alike, unless a view has fewer bytes than
+ * the missing parts. */
 
 #include "joins.h"
 
@@ -13,10 +13,10 @@
 typedef struct
 {
   const GPtrArray *order;
-  const guint *rank;  /* by id, here and below */
-  gint64 *missing;    /* bytes of the parts that are not on the rank that is looked at */
-  gboolean *has_part; /* whether others are */
-  gboolean *is_made;  /* whether it is to be made on that rank as well */
+  const guint *rank;  /* by node id */
+  gint64 *missing;    /* by node id: bytes of the parts that are not on the current rank */
+  gboolean *has_part; /* by node id: some part is on the current rank */
+  gboolean *is_made;  /* by node id: the current rank makes its own copy */
 } Spread;
 
 static gboolean
@@ -41,7 +41,7 @@ count_bytes (const CleaveNode *node)
   return n_bytes;
 }
 
-/* What a view reads is all there is to look at. */
+/* Sets `missing` and `has_part` of a node for a rank; a view has one part, its first operand. */
 static void
 find_missing (Spread *s, const CleaveNode *node, guint rank)
 {
@@ -78,7 +78,7 @@ is_read (const Spread *s, const CleaveNode *node, guint rank)
   return FALSE;
 }
 
-/* A view of what is made there anyway is sent in no case. */
+/* Returns whether a copy saves bytes.  A view of a value that the rank makes anyway always does. */
 static gboolean
 is_worth_it (const Spread *s, const CleaveNode *node)
 {
@@ -103,8 +103,9 @@ find_made (Spread *s, guint rank)
     }
 }
 
-/* Finds what is made on a rank besides what is placed there.  Views come before what they are of,
- * of which more is known the second time. */
+/* Finds the nodes that a rank makes in addition to those placed on it, and adds them to `copies`.
+ * Nodes are visited before their operands, so a second pass knows which operands of views are made.
+ */
 static void
 look_at_rank (Spread *s, guint rank, GHashTable *copies)
 {
@@ -141,7 +142,7 @@ find_copies (const CleaveGraph *graph, const GPtrArray *order, guint n_ranks, co
   return copies;
 }
 
-/* The node that makes on a rank what `node`, of the whole graph, makes. */
+/* Returns the node that makes the result of `node` on a rank: its copy there, or the only one. */
 static CleaveNode *
 find_node (GHashTable *copies, CleaveNode **nodes, const CleaveNode *node, guint rank)
 {
@@ -168,7 +169,7 @@ add_copy (
   return cleave_graph_add_like (graph, node, name, operands);
 }
 
-/* Lets what is on a rank read what is made there. */
+/* Lets an operand of a node on a rank read the copy there. */
 static void
 connect (CleaveOperand *operand,
          const CleaveResult *x,
@@ -196,7 +197,8 @@ typedef struct
   guint rank;
 } Placed;
 
-/* All nodes, with copies behind them; `place` is where each of the order is. */
+/* Returns all nodes (Placed), each followed by its copies.  `place[i]` is the index of node i of
+ * the order. */
 static GArray *
 add_copies (CleaveGraph *graph,
             const GPtrArray *order,
@@ -247,7 +249,7 @@ connect_all (CleaveGraph *copy,
              nodes, 0);
 }
 
-/* What nobody reads any more on the rank that it was placed on goes, where there are copies. */
+/* Removes nodes that have copies and no readers left on their own rank. */
 static void
 remove_unread (
     GArray *all, CleaveGraph *graph, const GPtrArray *order, const guint *place, guint *rank)

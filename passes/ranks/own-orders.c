@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* An order that is good for the whole graph may not be for any of its ranks: it goes through some
- * part as it suits one rank, and through others as it suits another.  So orders of the whole graph
- * are looked at on each rank alone, as if it never had to wait, and the best of each stretch is
- * taken. */
+/* An order that needs little memory in the whole graph may suit none of its ranks: one part of it
+ * suits one rank, other parts another.  So the orders of the whole graph are measured on each rank
+ * alone, as if it never waited, and the best of each stretch is taken. */
 
 #include "own-orders.h"
 
@@ -12,11 +11,11 @@
 /* Nodes in the order in which they are added. */
 typedef struct
 {
-  gboolean *is_done; /* by id */
+  gboolean *is_done; /* by node id */
   GPtrArray *order;
 } List;
 
-/* A node whose operands are looked at, one after the other. */
+/* A node on the stack, and the number of operands visited. */
 typedef struct
 {
   CleaveNode *node;
@@ -30,7 +29,8 @@ add (List *list, CleaveNode *node)
   g_ptr_array_add (list->order, node);
 }
 
-/* The first operand, from the given one on, that has not been made. */
+/* Returns the node of the first operand from `*from` on that is not in the list; NULL if all are.
+ */
 static CleaveNode *
 find_missing (const List *list, const CleaveNode *node, guint *from)
 {
@@ -52,7 +52,7 @@ is_ready (const List *list, const CleaveNode *node)
   return find_missing (list, node, &from) == NULL;
 }
 
-/* With all that it needs. */
+/* Adds a node after all nodes that it needs.  Uses a stack: chains may be long. */
 static void
 add_all (List *list, CleaveNode *node)
 {
@@ -76,17 +76,17 @@ add_all (List *list, CleaveNode *node)
     }
 }
 
-/* One rank, looked at alone. */
+/* The graph of one rank as if it never waited. */
 typedef struct
 {
   CleaveGraph *graph;
-  GHashTable *origins; /* the whole graph's nodes by its own */
-  CleaveNode **copies; /* its own by the whole graph's, by id */
-  gboolean *is_sent;   /* by id: it takes no time, and only other ranks read it */
+  GHashTable *origins; /* from its nodes to those of the whole graph */
+  CleaveNode **copies; /* by id of the whole graph: its own node, or NULL */
+  gboolean *is_sent;   /* by node id: it takes no time, and only other ranks read it */
 } Alone;
 
-/* What takes no time is done when it is read, so that orders which differ in that alone are the
- * same. */
+/* Returns whether a node takes no time.  Such nodes run when they are read, so that orders which
+ * only differ in them are equal. */
 static gboolean
 takes_no_time (const CleaveNode *node)
 {
@@ -138,7 +138,7 @@ alone_clear (Alone *alone)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Alone, alone_clear)
 
-/* What is only sent is sent as soon as it can be. */
+/* Adds the nodes that are only sent, as soon as their operands are there. */
 static void
 add_sent (const Alone *alone, List *list, const CleaveNode *node)
 {
@@ -155,7 +155,7 @@ add_sent (const Alone *alone, List *list, const CleaveNode *node)
           }
 }
 
-/* The rank's nodes in the order that the whole graph has. */
+/* Returns the rank's nodes in an order of the whole graph. */
 static GPtrArray *
 restrict_to (const Alone *alone, const GPtrArray *order)
 {
@@ -176,7 +176,7 @@ restrict_to (const Alone *alone, const GPtrArray *order)
   return list.order;
 }
 
-/* The best, as nodes of the whole graph. */
+/* Returns the best order of a rank's nodes, as nodes of the whole graph. */
 static GPtrArray *
 find_own_order (const CleavePlacement *p, guint rank, const GPtrArray *const *orders, guint n)
 {
@@ -202,11 +202,11 @@ find_own_order (const CleavePlacement *p, guint rank, const GPtrArray *const *or
 typedef struct
 {
   List list;
-  GPtrArray **of_rank; /* its nodes in its own order */
-  guint *next;         /* of those */
+  GPtrArray **of_rank; /* by rank: its nodes in its own order */
+  guint *next;         /* by rank: index of its next node */
 } Merge;
 
-/* As many as do not wait for other ranks. */
+/* Adds nodes of a rank until one waits for another rank.  Returns whether it added any. */
 static gboolean
 go_on (Merge *merge, guint rank)
 {
@@ -226,7 +226,8 @@ go_on (Merge *merge, guint rank)
   return merge->list.order->len > begin;
 }
 
-/* Where all wait for each other, the first gets what it waits for. */
+/* Merges the orders of all ranks.  If all ranks wait for each other, the first one gets the nodes
+ * that it waits for. */
 static void
 merge_all (Merge *merge, guint n_ranks)
 {

@@ -3,8 +3,10 @@
 
 #include "placement.h"
 
-/* All nodes, topologically, where each rank goes through its own as in that of some orders of all
- * which takes it least memory if it never waits; and through each stretch as in the best for that,
- * as far as ranks do not need each other's values earlier. */
+/* Orders that need little memory on each rank by itself. */
+
+/* Returns a topological order of all nodes.  In it, each rank runs its own nodes in the order that
+ * needs least memory on that rank, as if the rank never waited for others.  For each stretch it
+ * takes the best of `n` given orders of all nodes, unless another rank needs a value earlier. */
 GPtrArray *
 cleave_ranks_find_own_orders (const CleavePlacement *p, const GPtrArray *const *orders, guint n);

@@ -10,7 +10,7 @@ count_bytes (CleaveTensor *tensor)
   return cleave_tensor_type_n_bytes (cleave_tensor_get_type (tensor));
 }
 
-/* Adds what one node reads: constants, and how much of each base they are. */
+/* Adds the constants that a node reads, and adds their bytes to the sum of their base. */
 static void
 add_constants (const CleaveNode *node, GHashTable *constants, GHashTable *read)
 {

@@ -3,9 +3,11 @@
 
 #include "placement.h"
 
-/* Constants of which a rank is to have its own copy, as a set of CleaveNode: they are parts of
- * larger ones, of which the rank does not read all.  Else its kernels, which arrange weights once
- * for all pieces of a node, would have those of the other ranks as well. */
+/* Copies of parts of weights, so that a rank stores only the weights that it reads. */
+
+/* Returns the set of constants (CleaveNode) that a rank should copy: parts of larger constants that
+ * the rank does not read completely.  Without a copy, its kernels would pack the whole constant,
+ * including the parts of other ranks, since they pack weights once for all pieces of a node. */
 GHashTable *cleave_own_weights_find (const CleavePlacement *p, guint rank);
-/* Adds the copy to a graph.  NULL: there is no memory for one. */
+/* Adds a copy of a constant to a graph.  NULL if there is no memory for it. */
 CleaveNode *cleave_own_weights_add (CleaveGraph *graph, CleaveNode *constant);

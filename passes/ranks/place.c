@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Nodes go, those first from which the way to the end is longest, to the rank that would be done
- * with them first.  Such a choice is short-sighted: where a network is slow, no value is ever sent,
- * although all that follows would pay for it.  So it is made for faster networks as well, and the
- * simulation says which of the placements is best in the real one. */
+/* List scheduling: nodes are placed in the order of their longest path to the end, each on the rank
+ * that would finish it first.  This choice is short-sighted: in a slow network no value is ever
+ * sent, although that would pay off for all later nodes.  So it is repeated for faster networks,
+ * and a simulation of the real network chooses the best placement. */
 
 #include "../../lib/ir/hash.h"
 #include "../../lib/memory/ordering.h"
@@ -14,9 +14,10 @@
 
 #include <string.h>
 
-/* How much faster; and how many times what it takes to send a value somewhere must be gained there:
- * with nothing of that, pieces of nodes that follow each other change ranks at each.  Pieces may
- * have to be where their band is, so that it is for whole nodes alone to find a rank. */
+/* Parameters of a candidate.  `hope`: how many times faster the network is assumed to be.
+ * `stickiness`: how many times the sending time a move to another rank must gain; with 0,
+ * consecutive pieces change ranks at each node.  `in_bands`: pieces run on the rank of their band,
+ * so that only whole nodes choose a rank. */
 typedef struct
 {
   double hope, stickiness;
@@ -30,21 +31,22 @@ static const Candidate candidates[] = {
   { 256, 1024, FALSE }, { 1e6, 1e6, FALSE }, { 1e6, 1e7, FALSE },
 };
 
-/* A placement must save so much of the time of a single rank: what is not in the cost model, such
- * as ranks that are not alike, takes some of it. */
+/* A placement must take at most this part of the time on a single rank: costs outside the model,
+ * such as ranks of different speed, take some of the gain. */
 #define MAX_TIME 0.95
 
 typedef struct
 {
   const CleaveNetwork *network;
   double hope, stickiness;
-  const gint *band; /* by id: the rank where the node has to be, if there is one; or NULL */
-  guint *rank;      /* by id, here and below */
+  const gint *band; /* by node id: the rank that the node must run on, or CLEAVE_NO_BAND; NULL: no
+                       node must */
+  guint *rank;      /* by node id */
   double *end;
-  guint *first_result;  /* its number among all results */
-  GHashTable *arrivals; /* when a value is on a rank, by number and rank */
-  double *free_at;      /* by rank and thread */
-  double *link_free_at; /* by rank */
+  guint *first_result;  /* by node id: number of its first result among all results */
+  GHashTable *arrivals; /* from number of a value and rank to its time of arrival */
+  double *free_at;      /* by rank and thread: when it is free */
+  double *link_free_at; /* by rank: when its link is free */
 } Placing;
 
 static double
@@ -62,7 +64,7 @@ find_arrival (const Placing *p, const CleaveResult *value, guint rank)
   return g_hash_table_lookup (p->arrivals, &key);
 }
 
-/* When a value would be there; `commit`: it is sent, if it is not yet. */
+/* Returns when a value would be on a rank; with `commit`, sends it if it was not sent yet. */
 static double
 bring (Placing *p, const CleaveResult *value, guint rank, gboolean commit)
 {
@@ -99,7 +101,8 @@ find_begin (Placing *p, const CleaveNode *node, guint rank, gboolean commit)
   return begin;
 }
 
-/* A part of a value is taken where the value is, so that it alone is sent. */
+/* Returns whether a node runs where its operand is: a view is taken there, so that only the part is
+ * sent. */
 static gboolean
 follows_operand (const CleaveNode *node)
 {
@@ -107,7 +110,7 @@ follows_operand (const CleaveNode *node)
          node->operands[0].result != NULL && !cleave_node_is_fixed (node->operands[0].result->node);
 }
 
-/* What is an output has to come back. */
+/* Returns the time to send an output back to rank 0. */
 static double
 find_time_back (const Placing *p, const CleaveNode *node, guint rank)
 {
@@ -120,7 +123,8 @@ find_time_back (const Placing *p, const CleaveNode *node, guint rank)
   return time;
 }
 
-/* Of ranks that would be done at the same time, the one that is sent least. */
+/* Returns the time to bring the operands of a node to a rank.  It counts `stickiness` times, and
+ * decides between ranks that would finish at the same time. */
 static double
 find_time_to_bring (const Placing *p, const CleaveNode *node, guint rank)
 {
@@ -180,7 +184,7 @@ place (Placing *p, const CleaveNode *node)
     p->free_at[thread] = begin + cost;
 }
 
-/* In `order`, which is topological. */
+/* Returns the ranks of all nodes, by id, for a candidate.  `order` is topological. */
 static guint *
 find_ranks (const CleaveGraph *graph,
             const GPtrArray *order,
@@ -242,7 +246,7 @@ check_network (const CleaveNetwork *network, GError **error)
                       network->n_ranks, network->n_threads, network->bandwidth, network->latency);
 }
 
-/* That a rank has to have, or sends. */
+/* Returns the memory of the rank that needs most plus the bytes of all messages. */
 static gint64
 count_bytes (const CleavePlacement *placement)
 {
@@ -253,8 +257,8 @@ count_bytes (const CleavePlacement *placement)
   return n_bytes;
 }
 
-/* Of those that are as good as fastest, the one that takes least memory for weights on the rank
- * that has most, and sends least; the first has one rank alone. */
+/* Returns the best placement: of those that are as good as the fastest, the one that needs least
+ * memory on the rank that needs most and sends least.  The first placement uses one rank only. */
 static CleavePlacement *
 choose (const GPtrArray *placements, const CleaveNetwork *network, guint n_in_flight)
 {

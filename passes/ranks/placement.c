@@ -32,8 +32,8 @@ message_free (CleaveMessage *message)
 
 CLEAVE_DEFINE_BOXED (CleaveMessage, message, message_copy, message_free)
 
-/* Who needs a value: each rank once, the lowest first.  `needs`, by rank, are FALSE, and are so
- * again afterwards. */
+/* Adds a message to each rank that reads a value, the lowest rank first.  `needs`, by rank, is
+ * FALSE before and after the call. */
 static void
 add_messages (CleavePlacement *p, CleaveResult *value, gboolean *needs)
 {
@@ -64,7 +64,7 @@ add_messages (CleavePlacement *p, CleaveResult *value, gboolean *needs)
     }
 }
 
-/* What constants decide is wherever it is read. */
+/* Finds all messages.  Constant expressions are copied to every rank that reads them. */
 static void
 find_messages (CleavePlacement *p, const GPtrArray *order)
 {
@@ -82,7 +82,8 @@ find_messages (CleavePlacement *p, const GPtrArray *order)
     }
 }
 
-/* With the graph that was given, the one that is placed, and who makes what in it. */
+/* Makes a placement of the given graph with its joins.  Takes ownership of `rank` and of the fields
+ * of `joins`. */
 static CleavePlacement *
 make (CleaveGraph *given, guint n_ranks, guint *rank, const CleaveRankJoins *joins)
 {

@@ -5,27 +5,30 @@
 
 #include "../../lib/ir/graph-private.h"
 
+/* A placement: on which rank each node of a graph runs, and the messages between ranks. */
+
 struct _CleavePlacement
 {
   CleaveGraph *given;
-  guint *given_rank;  /* by id; of what constants decide, nobody's */
-  CleaveGraph *graph; /* the same, with joins once for each rank that makes them */
+  guint *given_rank;  /* by node id: rank of each node; meaningless for constant expressions, which
+                         run on every rank that reads them */
+  CleaveGraph *graph; /* `given`, or a copy with more joins (joins.h) */
   guint n_ranks;
-  guint *rank;          /* by id, of nodes of that graph, as all below */
-  GPtrArray *all;       /* CleaveNode, topologically, in an order that takes little memory */
-  GPtrArray *order;     /* those that constants do not decide, topologically */
-  double *begin;        /* by id: when, in a simulation, in which they begin in that order */
-  double *cost;         /* by id: nanoseconds as a profile has them; NULL: by the cost model */
-  GArray *messages;     /* CleaveMessage: those of one value follow each other */
-  GPtrArray *values;    /* CleaveResult: of each message */
-  GHashTable *first_of; /* the first message of a CleaveResult, counted from 1 */
+  guint *rank;       /* rank of each node of `graph`, by id; arrays below are of `graph` as well */
+  GPtrArray *all;    /* CleaveNode: topological order that needs little memory */
+  GPtrArray *order;  /* CleaveNode: topological order without constant expressions */
+  double *begin;     /* by node id: begin in a simulation, in nanoseconds; ascending in `order` */
+  double *cost;      /* by node id: nanoseconds from a profile; NULL: use the cost model */
+  GArray *messages;  /* CleaveMessage; messages of one value are consecutive */
+  GPtrArray *values; /* CleaveResult: value of each message */
+  GHashTable *first_of; /* from CleaveResult to its first message, counted from 1 */
 };
 
-/* In bytes a second, and seconds: what is slower is no network, and all times are finite. */
+/* Limits in bytes a second and in seconds; within them all times are finite. */
 #define CLEAVE_MIN_BANDWIDTH 1.0
 #define CLEAVE_MAX_LATENCY 1e6
 
-/* Whether there can be ranks with so many threads each and such links between them. */
+/* Returns whether threads, bandwidth and latency of a network are within the limits. */
 static inline gboolean
 cleave_network_is_possible (const CleaveNetwork *network)
 {
@@ -34,19 +37,24 @@ cleave_network_is_possible (const CleaveNetwork *network)
          network->latency <= CLEAVE_MAX_LATENCY;
 }
 
-/* Takes the ranks; that of an input becomes 0.  `order` is topological. */
+/* Makes a placement.  Takes ownership of `rank` (by node id), and sets the rank of inputs to 0.
+ * `order` is topological. */
 CleavePlacement *
 cleave_placement_make (CleaveGraph *graph, const GPtrArray *order, guint n_ranks, guint *rank);
-/* The same, with nodes of its graph in another order of all of them. */
+/* Returns a copy of a placement with the nodes of its graph in another order. */
 CleavePlacement *cleave_placement_copy (const CleavePlacement *p, const GPtrArray *order);
-/* As cleave_placement_build(); a graph that never runs needs no functions. */
+/* Builds the graph of a rank like cleave_placement_build().  A graph that never runs needs no
+ * functions in `transport`. */
 CleaveGraph *
 cleave_ranks_build (const CleavePlacement *placement, guint rank, const CleaveTransport *transport);
-/* The nodes of a rank as if it never had to wait: what it receives comes when it is read, and
- * nothing is sent.  `origins` gets the placement's nodes by its own.  It never runs. */
+/* Builds the graph of a rank as if it never waited: values from other ranks arrive when they are
+ * read, and nothing is sent.  Fills `origins` with the placement's node of each node.  The graph
+ * cannot run. */
 CleaveGraph *
 cleave_ranks_build_alone (const CleavePlacement *placement, guint rank, GHashTable *origins);
-/* Whether they have as many nodes and the same messages: those of the same split are alike. */
+/* Returns whether two placements have the same number of nodes and the same messages, as placements
+ * of equal splits do. */
 gboolean cleave_placement_is_alike (const CleavePlacement *a, const CleavePlacement *b);
-/* The message that brings the value to the rank, which is not the one that makes it. */
+/* Returns the number of the message that brings a value to rank `to`, which is not the rank that
+ * computes it. */
 guint cleave_placement_find_message (const CleavePlacement *p, const CleaveResult *value, guint to);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* All ranks follow one order of the whole graph's nodes, and in it one order of what is done for
- * messages.  Before a node runs, its messages are expected where they go, and its rank receives
- * what it reads.  After it, its messages are sent, and others, whose time is over, are finished.
+/* All ranks follow one order of the nodes of the whole graph, and of the acts between them.  Before
+ * a node runs, receivers of its messages post their buffers (EXPECT), and its rank receives the
+ * values that the node reads (RECEIVE).  After it, its messages are sent (SEND), and messages whose
+ * time is over are finished (FINISH).
  *
- * Two of those wait for another rank: Receive until the message is sent, Finish until it is
- * expected.  Both come before them in that order.  So ranks never wait for each other in a circle:
- * of all that wait, the first in that order waits for something that comes before it, on a rank
- * that waits for nothing before that. */
+ * Two acts wait for another rank: RECEIVE waits for SEND, and FINISH waits for EXPECT.  SEND and
+ * EXPECT come earlier in the common order.  So ranks never wait for each other in a circle: of all
+ * acts that wait, the first in that order waits for an act before it, on a rank that is not waiting
+ * yet. */
 
 #include "rank-acts.h"
 
@@ -17,9 +18,9 @@ typedef struct
 {
   const CleavePlacement *p;
   CleaveActs *acts;
-  GArray **expects, **finishes; /* by position: messages */
+  GArray **expects, **finishes; /* by position in the order: numbers of messages */
   gboolean *is_received;        /* by message */
-  guint *turn;                  /* by rank: how many of its nodes have been seen */
+  guint *turn;                  /* by rank: number of its nodes listed so far */
 } Listing;
 
 static void

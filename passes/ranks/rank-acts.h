@@ -3,7 +3,11 @@
 
 #include "placement.h"
 
-/* What a rank does for a message.  Its program does all of them one after the other. */
+/* The acts of a rank: what its program does for messages, in order, between its nodes. */
+
+/* The kinds of acts.  The receiver of a message posts a buffer (EXPECT) and waits for the data
+ * (RECEIVE); the sender starts to send (SEND) and waits until the value may be overwritten
+ * (FINISH). */
 typedef enum {
   CLEAVE_ACT_EXPECT,
   CLEAVE_ACT_RECEIVE,
@@ -15,10 +19,10 @@ typedef struct
 {
   CleaveActKind kind;
   guint message;
-  guint turn; /* how many nodes of the rank come before it, inputs included */
+  guint turn; /* number of nodes of the rank that run before it, inputs included */
 } CleaveAct;
 
-/* By rank: its CleaveAct in order. */
+/* The acts (CleaveAct) of each rank, in order. */
 typedef struct
 {
   guint n_ranks;

@@ -3,15 +3,17 @@
 
 #include "placement.h"
 
-/* What a rank does for a message that it sends or receives, besides copying it, in nanoseconds: not
- * measured, of the order of an MPI call.  It keeps placements from sending many small values. */
+/* Costs for the placement on ranks, in nanoseconds. */
+
+/* Cost of a message on either side besides the copy, in nanoseconds.  Not measured; of the order of
+ * an MPI call.  It keeps placements from sending many small values. */
 #define CLEAVE_RANKS_COST_OF_MESSAGE 2000
 
-/* What a node takes of a thread, in nanoseconds: nothing where it is a view or a join, which steps
- * around it do in place. */
+/* Returns the time of a node on one thread, in nanoseconds.  0 for views and joins, which
+ * neighboring steps do in place. */
 double cleave_ranks_cost (const CleaveNode *node);
-/* By id: how long the longest way from the begin of a node to the end of the graph takes, if nobody
- * waits for anything else. */
+/* Returns, by node id, the length of the longest path from the begin of a node to the end of the
+ * graph, in nanoseconds.  Free with g_free(). */
 double *cleave_ranks_find_heights (const CleaveGraph *graph, const GPtrArray *order);
-/* What a message takes of a thread, on either side. */
+/* Returns the time that a message takes on one thread, on either side, in nanoseconds. */
 double cleave_ranks_cost_of_message (const CleaveMessage *message);

@@ -5,16 +5,17 @@
 #include "rank-costs.h"
 #include "simulate.h"
 
-/* The longest that a segment may take is found to some millionths of the whole. */
+/* The search for the longest time of a segment halves the interval this often: precise to a
+ * millionth of the total. */
 #define N_HALVINGS 20
 
 typedef struct
 {
   const CleaveNetwork *network;
   guint n;        /* nodes of the order */
-  double *cost;   /* of each */
-  double *across; /* what it takes to send all that lies before the cut behind each and is read
-                     after it */
+  double *cost;   /* by position: nanoseconds on all threads of a rank */
+  double *across; /* by position: time to send all values that are computed up to it and read after
+                     it */
 } Chain;
 
 static guint
@@ -64,8 +65,8 @@ chain_clear (Chain *chain)
   g_free (chain->across);
 }
 
-/* Where the segment from here on ends, if it and what it sends may take so long: as late as it can.
- * The same again: there is no such segment. */
+/* Returns the end of the longest segment from `begin` on that computes for at most `most`
+ * nanoseconds and sends for at most `most`.  Returns `begin` if there is none. */
 static guint
 find_end (const Chain *chain, guint begin, double most)
 {
@@ -83,7 +84,8 @@ find_end (const Chain *chain, guint begin, double most)
   return end;
 }
 
-/* Tries to do with so many segments as there are ranks; `ends` is set as far as it gets. */
+/* Cuts the chain into one segment for each rank, none longer than `most`.  FALSE if nodes are left;
+ * `ends` is set as far as the ranks reach. */
 static gboolean
 cut (const Chain *chain, double most, guint *ends)
 {

@@ -3,7 +3,9 @@
 
 #include <glib.h>
 
-/* A heap of nodes, that with the least key on top; of equal keys the one that comes first. */
+/* A binary heap of nodes that are ready to run. */
+
+/* An entry of the heap.  The least key is on top; of equal keys, the least position. */
 typedef struct
 {
   double key;

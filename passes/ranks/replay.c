@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* A run in the order of the programs of the ranks.  A rank does what it has to do for messages one
- * after the other, in the order of the placement, so that one that is late keeps all that come
- * after it.  With one thread, nodes keep to that order as well.
+/* Simulates a run in the order of the ranks' programs.  A rank does its acts for messages one after
+ * the other, in the order of the placement, so that one late message delays all later acts.  With
+ * one thread, nodes keep that order as well.
  *
- * Of a large message only the first bytes leave at once.  Who expects it answers, behind what it
- * sends itself, and then the rest leaves, behind what has been sent meanwhile. */
+ * Only the first bytes of a large message leave at once (the rendezvous protocol of MPI).  The
+ * receiver answers once it has posted a buffer, after the data that it is sending itself.  Then the
+ * rest leaves, after the data sent meanwhile. */
 
 #include "rank-costs.h"
 #include "ready-heap.h"
 #include "simulation.h"
 
-/* Bytes of a message that leave before it is known where it goes, as MPI has it. */
+/* Bytes of a message that leave before the receiver has posted a buffer, as in MPI's eager
+ * protocol. */
 #define FIRST_BYTES (64 << 10)
 
 void
@@ -71,7 +73,8 @@ cleave_replay_find_next (const CleaveSimulation *s, guint rank, double *begin)
   return s->n_missing[node->id] == 0;
 }
 
-/* Takes something of a thread of the rank, in the order of what it does for messages. */
+/* Spends `cost` nanoseconds of a thread of the rank on an act, not before `since` and not before
+ * the previous act. */
 static void
 spend (CleaveSimulation *s, guint rank, double since, double cost)
 {
@@ -95,7 +98,7 @@ note_arrival (CleaveSimulation *s, const CleaveMessage *message)
   g_array_append_val (s->replay->ranks, message->to);
 }
 
-/* What is left of large messages leaves once their senders have heard that they are expected. */
+/* Sends the rests of large messages whose receivers have answered by `until`. */
 static void
 send_rests (CleaveSimulation *s, guint rank, double until)
 {
@@ -113,8 +116,8 @@ send_rests (CleaveSimulation *s, guint rank, double until)
     }
 }
 
-/* The first bytes of a message leave when it is sent.  If there are more, who expects it answers,
- * behind what it is sending. */
+/* Sends the first bytes of a message, if it was sent.  If there are more, the receiver's answer is
+ * queued after the data that it is sending. */
 static void
 leave (CleaveSimulation *s, guint number)
 {
@@ -145,7 +148,7 @@ leave (CleaveSimulation *s, guint number)
     }
 }
 
-/* FALSE: not before another rank, or a node, has gone on. */
+/* Does an act; FALSE if it must wait for another rank or a node. */
 static gboolean
 do_act (CleaveSimulation *s, guint rank, const CleaveAct *act)
 {

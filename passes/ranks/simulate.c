@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* A run of all ranks: each thread takes, of the nodes whose operands are there, the one with the
- * highest priority; a rank sends one value after the other.  Without priorities it is a run of the
- * ranks' programs. */
+/* Simulates a run of all ranks.  Each thread takes the ready node with the highest priority; a rank
+ * sends one value after the other.  Without priorities it replays the ranks' programs (replay.c).
+ */
 
 #include "simulation.h"
 
 #include "rank-costs.h"
 #include "ready-heap.h"
 
-/* Of nodes that are able, if that on top cannot begin, no other can. */
+/* Returns whether a node is in the window of its rank.  If the node on top of `able` is not, no
+ * other node of the heap is. */
 static gboolean
 can_begin (const CleaveSimulation *s, guint rank, const CleaveReady *ready)
 {
@@ -18,7 +19,7 @@ can_begin (const CleaveSimulation *s, guint rank, const CleaveReady *ready)
   return s->window == 0 || s->goes_first[id] || s->turn[id] < s->first[rank] + s->window;
 }
 
-/* When the rank begins its next node; FALSE: it has none that is ready or will be. */
+/* Gets when the rank begins its next node; FALSE if it has none that is ready or will be. */
 static gboolean
 find_next (const CleaveSimulation *s, guint rank, double *begin)
 {
@@ -45,7 +46,7 @@ find_key (const CleaveSimulation *s, const CleaveNode *node, guint position)
   return s->goes_first[node->id] ? -G_MAXDOUBLE : -s->priority[node->id];
 }
 
-/* Of those that are ready by then. */
+/* Takes the next node of a rank from those that are ready at `begin`. */
 static const CleaveNode *
 take_node (CleaveSimulation *s, guint rank, double begin)
 {
@@ -62,7 +63,7 @@ take_node (CleaveSimulation *s, guint rank, double begin)
   return s->p->order->pdata[cleave_ready_pop (s->able[rank]).position];
 }
 
-/* The messages of a value: what they take of the thread. */
+/* Sends the messages of a value; returns the time that they take on the sender's thread. */
 static double
 send_all (CleaveSimulation *s, const CleaveResult *value, double end)
 {
@@ -198,7 +199,7 @@ cleave_rank_times_clear (CleaveRankTimes *times)
   g_clear_pointer (&times->sending, g_free);
 }
 
-/* How much later each result is there than the one before. */
+/* Returns the time between two results of a stream of runs, in seconds. */
 static double
 find_period (const CleaveRankTimes *times,
              const CleavePlacement *p,
@@ -212,8 +213,8 @@ find_period (const CleaveRankTimes *times,
   return period / 1e9;
 }
 
-/* By id: what the steps of the node took.  One without a step of its own was done along with
- * another, or in place. */
+/* Returns, by node id, the nanoseconds that the steps of each node took.  0 for a node without a
+ * step of its own: it was fused with another or done in place. */
 static double *
 find_costs (const CleavePlacement *p, const CleaveProfile *profile)
 {

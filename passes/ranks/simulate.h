@@ -3,28 +3,31 @@
 
 #include "placement.h"
 
-/* The smallest key first, by id; what has the same stays in its order. */
+/* Simulates a run of all ranks and estimates its time and memory.  Placements and orders are chosen
+ * by these estimates. */
+
+/* Sorts nodes by ascending key (by node id); stable. */
 void cleave_ranks_sort_nodes (GPtrArray *nodes, double *key);
 
-/* Bytes of the values that are alive at once and of the constants that are read, of the rank that
- * has most. */
+/* Returns the memory of the rank that needs most, in bytes: its peak of live values and the
+ * constants that it reads. */
 gint64 cleave_ranks_find_memory (const CleavePlacement *p);
 
-/* A run, in nanoseconds. */
+/* The times of a simulated run, in nanoseconds. */
 typedef struct
 {
-  double *begin;          /* by id */
+  double *begin;          /* by node id */
   double *busy, *sending; /* by rank */
   double duration;
 } CleaveRankTimes;
 
-/* In the order of the placement, as programs run it. */
+/* Simulates a run in the order of the placement, as the programs of the ranks run it. */
 void cleave_rank_times_init (CleaveRankTimes *times,
                              const CleavePlacement *p,
                              const CleaveNetwork *network);
-/* Of those that are ready, the one with the highest priority, by id, first; but of the nodes of a
- * rank in the order of the placement, which is then that of priorities, only one of the next
- * `window` that are not done, unless that is 0. */
+/* Simulates a run in which each rank runs the ready node with the highest priority (by node id)
+ * next.  If `window` is not 0, only the next `window` unfinished nodes of the rank are considered,
+ * in the order of the placement, which must then be the order of priorities. */
 void cleave_rank_times_init_by (CleaveRankTimes *times,
                                 const CleavePlacement *p,
                                 const CleaveNetwork *network,
@@ -33,16 +36,18 @@ void cleave_rank_times_init_by (CleaveRankTimes *times,
 void cleave_rank_times_clear (CleaveRankTimes *times);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveRankTimes, cleave_rank_times_clear)
 
-/* As cleave_placement_make(), with the nodes in the order in which they begin.  `order` is one that
- * takes little memory. */
+/* Makes a placement like cleave_placement_make(), with the nodes in the order in which they begin
+ * in a simulation.  `order` should need little memory. */
 CleavePlacement *
 cleave_ranks_make (CleaveGraph *graph, const GPtrArray *order, guint n_ranks, guint *rank);
-/* The same placement with the nodes in the order that takes least memory on the rank that has most,
- * of several in which a run takes hardly longer. */
+/* Returns the placement with its nodes in another order: of several orders in which a run takes at
+ * most 5 % longer, the one that needs least memory on the rank that needs most. */
 CleavePlacement *
 cleave_ranks_sort_for_memory (CleavePlacement *p, const CleaveNetwork *network, guint n_in_flight);
-/* About what memory it is then, of fewer orders, and how long a run takes, in seconds. */
+/* Estimates the memory that cleave_ranks_sort_for_memory() reaches, in bytes, from fewer orders.
+ * Sets `*time` to the time of a run, in seconds. */
 gint64 cleave_ranks_foresee_memory (CleavePlacement *p, const CleaveNetwork *network, double *time);
-/* As cleave_placement_new(), but that the order may take more memory: a fraction of the time. */
+/* Makes a placement like cleave_placement_new(), without the search for an order that needs little
+ * memory, which takes most of its time. */
 CleavePlacement *
 cleave_ranks_place (CleaveGraph *graph, const CleaveNetwork *network, GError **error);

@@ -114,7 +114,7 @@ cleave_ranks_find_thread (const CleaveNetwork *network, const double *free_at, g
   return best;
 }
 
-/* The value is on another rank when all that was sent before it is, and then itself. */
+/* The link sends values one after the other; each arrives after its own time and the latency. */
 double
 cleave_simulation_send (CleaveSimulation *s, guint rank, gint64 n_bytes, double begin)
 {

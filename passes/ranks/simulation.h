@@ -4,9 +4,11 @@
 #include "rank-acts.h"
 #include "simulate.h"
 
-/* A run that is under way. */
+/* State of a simulated run, shared by simulation.c, simulate.c and replay.c. */
 
-/* A message of a run in the order of the programs: nanoseconds, or CLEAVE_NOT_YET. */
+/* The times of a message in a replay, in nanoseconds or CLEAVE_NOT_YET: when the receiver posted
+ * its buffer, when it was sent, when its first bytes arrived, when all of it had left and when all
+ * of it arrived. */
 typedef struct
 {
   double expected, sent, first_there, left, there;
@@ -14,16 +16,16 @@ typedef struct
 
 #define CLEAVE_NOT_YET G_MAXDOUBLE
 
-/* What is done for messages. */
+/* A replay: a simulation of the programs of the ranks, with their acts for messages. */
 typedef struct
 {
   CleaveActs acts;
-  guint *n_done;         /* by rank, of its acts, here and below */
-  double *now;           /* when the last of them was done */
+  guint *n_done;         /* by rank: number of acts done */
+  double *now;           /* by rank: time of the last act */
   CleaveFlight *flights; /* by message */
-  double *end;           /* by id, when what the node makes is there */
-  GArray **rests;        /* by rank: of its large messages, by when they may leave */
-  GArray *ranks;         /* that may go on */
+  double *end;           /* by node id: when its results are complete */
+  GArray **rests;        /* by rank: rests of large messages, by when they may leave */
+  GArray *ranks;         /* ranks that may be able to do further acts */
 } CleaveReplay;
 
 typedef struct
@@ -31,42 +33,46 @@ typedef struct
   const CleavePlacement *p;
   const CleaveNetwork *network;
   CleaveRankTimes *times;
-  const double *cost;     /* by id, here and below; NULL: that of the cost model */
-  const double *priority; /* NULL: the order is that of the placement */
-  CleaveReplay *replay;   /* then; else NULL */
-  double *ready;          /* when all operands are there that have been made */
-  guint *n_missing;       /* operands that have not */
-  gboolean *goes_first;   /* it takes no time, and another rank may wait for it */
-  guint window;           /* how many nodes of its rank may be put before others; 0: any */
-  guint *turn;            /* which of the nodes of its rank it is */
+  const double *cost;     /* by node id: nanoseconds; NULL: use the cost model */
+  const double *priority; /* by node id; NULL: use the order of the placement */
+  CleaveReplay *replay;   /* set if `priority` is NULL; else NULL */
+  double *ready;          /* by node id: when the operands computed so far are there */
+  guint *n_missing;       /* by node id: number of operands not computed yet */
+  gboolean *goes_first;   /* by node id: it takes no time and another rank may wait for it */
+  guint window;           /* how many nodes of a rank may be overtaken; 0: any number */
+  guint *turn;            /* by node id: its index among the nodes of its rank */
   gboolean *is_done;
-  GPtrArray **of_rank; /* by rank, here and below: its nodes in turn */
-  guint *first;        /* the first of those that is not done */
+  GPtrArray **of_rank; /* by rank: its nodes (CleaveNode) in the order of the placement */
+  guint *first;        /* by rank: index of the first node that is not done */
   guint *position;
-  GArray **waiting,
-      **able;           /* by rank: nodes by when they are ready, and those that are, by height */
-  double *free_at;      /* by rank and thread */
-  double *link_free_at; /* by rank, as below */
-  double *received;     /* what it takes to copy what has come since its last node */
+  GArray **waiting, **able; /* by rank: nodes that will be ready (by time), and nodes that are ready
+                               (by priority) */
+  double *free_at;          /* by rank and thread: when it is free */
+  double *link_free_at;     /* by rank: when its link is free */
+  double *received; /* by rank: time to copy the messages that arrived since its last node */
 } CleaveSimulation;
 
 void cleave_simulation_init (CleaveSimulation *s);
 void cleave_simulation_clear (CleaveSimulation *s);
-/* The thread of the rank that is free first; `free_at` is by rank and thread. */
+/* Returns the thread of a rank that is free first, as an index into `free_at` (by rank and thread).
+ */
 guint cleave_ranks_find_thread (const CleaveNetwork *network, const double *free_at, guint rank);
-/* Bytes that a rank sends behind those before: when they are on another rank. */
+/* Sends bytes from a rank, after all that it sent before.  Returns when they arrive. */
 double cleave_simulation_send (CleaveSimulation *s, guint rank, gint64 n_bytes, double begin);
-/* A value is on a rank from then on. */
+/* Notes that a value is on a rank from `time` on; nodes that have all operands become ready. */
 void
 cleave_simulation_arrive (CleaveSimulation *s, const CleaveResult *value, guint rank, double time);
 
 void cleave_replay_init (CleaveReplay *replay, const CleavePlacement *p);
 void cleave_replay_clear (CleaveReplay *replay);
-/* Whether nodes keep to the order of the placement. */
+/* Returns whether nodes run in the order of the placement, as they do with one thread for each
+ * rank. */
 gboolean cleave_replay_is_in_order (const CleaveSimulation *s);
-/* The next node of such a rank, once all is done that comes before it. */
+/* Gets the begin of the next node of a rank that keeps the order.  FALSE if acts or operands before
+ * it are missing. */
 gboolean cleave_replay_find_next (const CleaveSimulation *s, guint rank, double *begin);
-/* What can be done for messages now that some ranks have gone on. */
+/* Does all acts that have become possible. */
 void cleave_replay_go_on (CleaveSimulation *s);
-/* The rest of a message leaves that does so first, and by then; FALSE: there is none. */
+/* Sends the rest of the large message that may leave first, if that is at `until` or earlier. FALSE
+ * if there is none. */
 gboolean cleave_replay_send_rest (CleaveSimulation *s, double until);

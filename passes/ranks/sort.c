@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* In which order nodes run: that in which they begin in a simulation, on all ranks. */
+/* Orders nodes by their begin in a simulation of all ranks. */
 
 #include "../../lib/memory/ordering.h"
 #include "../../lib/memory/walks.h"
@@ -17,18 +17,18 @@ compare_keys (gconstpointer a, gconstpointer b, gpointer data)
   return x < y ? -1 : x > y ? 1 : 0;
 }
 
-/* GLib's sort is stable. */
+/* The sort of GLib is stable. */
 void
 cleave_ranks_sort_nodes (GPtrArray *nodes, double *key)
 {
   g_ptr_array_sort_with_data (nodes, compare_keys, key);
 }
 
-/* How much longer a run may take in an order that is good for memory. */
+/* A run may take this many times longer in an order that needs less memory. */
 #define MAX_TIME_FOR_MEMORY 1.05
 
-/* By the longest way to the end, or, if that is as good, by the order that the whole graph has,
- * which is one that takes little memory. */
+/* Simulates with the longest path to the end as priority, and with the order of the whole graph,
+ * which needs little memory.  Keeps the second if it takes hardly longer. */
 static void
 find_times (CleaveRankTimes *times, const CleavePlacement *p)
 {
@@ -70,7 +70,7 @@ cleave_ranks_make (CleaveGraph *graph, const GPtrArray *order, guint n_ranks, gu
   return p;
 }
 
-/* By id: the first of the order has the highest. */
+/* Returns priorities by node id: the first node of the order has the highest. */
 static double *
 make_priority (const CleaveGraph *graph, const GPtrArray *order)
 {
@@ -95,8 +95,8 @@ copy_in_order (const CleavePlacement *p, const GPtrArray *order, guint window)
   return copy;
 }
 
-/* The order that takes least memory, of some in which a run takes hardly longer, and that memory.
- */
+/* Returns the placement with the order that needs least memory, of those in which a run takes
+ * hardly longer, and sets `*memory` to its bytes. */
 static CleavePlacement *
 choose (CleavePlacement *p,
         const CleaveNetwork *network,
@@ -130,11 +130,11 @@ choose (CleavePlacement *p,
   return best;
 }
 
-/* A rank that waits does what comes later in the order, whatever memory that takes: all of it, or
- * no more than so many nodes ahead.  The larger arena of two ranks has 8.2 MB for the text detector
- * at 640 x 640, 11.3 with 0 alone. */
+/* Windows: a rank that waits runs nodes that come later in the order, whatever memory they need:
+ * any of them (0), or only the next 32, 8 or 1.  The larger arena of two ranks takes 8.2 MB for a
+ * text detector at 640 x 640 with all four windows, and 11.3 MB with 0 alone. */
 static const guint all_windows[] = { 0, 32, 8, 1 };
-/* The one that is best most often, which tells about what an order can come to. */
+/* The window that is best most often, for a quick estimate. */
 static const guint least_window = 1;
 
 CleavePlacement *

@@ -9,38 +9,38 @@
 #include "../auto-split/for-threads.h"
 #include "simulate.h"
 
-/* More ranks must save so much of the time of fewer: pieces take time that is not in the cost
- * model. */
+/* More ranks must take at most this part of the time with fewer: pieces take time that the cost
+ * model does not know. */
 #define MAX_TIME 0.95
 
-/* What is tried to take less memory of the rank that has most: weights are cut where they are so
- * many times as large as what else a node reads, and strips are so many times as strict.  By the
- * estimate, the larger of two ranks takes 0.51 of one process for VGG-16's convolutions with these
- * ratios, 0.55 with 2 alone and 0.92 without; and 0.65 for a text detector at 640 x 640 with these
- * strictnesses, 0.75 without. */
+/* Variants that reduce the memory of the rank that needs most.  Ratios: weights are cut if they are
+ * this many times as large as the node's other operands.  Strictnesses: strips must fit into the
+ * cache limit divided by this.  By the estimate, the larger of two ranks takes 0.51 of the memory
+ * of one process for VGG-16's convolutions with these ratios, 0.55 with 2 alone and 0.92 without.
+ * For a text detector at 640 x 640 it takes 0.65 with these strictnesses and 0.75 without. */
 static const double ratios[] = { 2, 0.5, 0.2 };
 static const double strictnesses[] = { 1.3, 2 };
 
-/* Both count alike, a run takes bytes for a time; but it takes no longer than that for the sake of
- * memory. */
+/* The variant with the least product of time and memory is taken, but none that takes more than
+ * this many times as long. */
 #define MAX_TIME_FOR_MEMORY 1.15
 
-/* One way to split, and what became of it. */
+/* A way to split, and its placement. */
 typedef struct
 {
   CleaveThreads threads;
   CleavePlacement *placement;
   double time;   /* seconds */
-  gint64 memory; /* of the rank that has most; 0: not known */
+  gint64 memory; /* bytes of the rank that needs most; 0: not known */
 } Trial;
 
-/* What all trials of a graph share. */
+/* State shared by all trials of a graph. */
 typedef struct
 {
   const CleaveGraph *graph;
   const CleaveNetwork *network;
   CleaveStripsCache *strips;
-  GHashTable *texts; /* of what became of it, and for how many threads: a set */
+  GHashTable *texts; /* set of the printed split graphs tried, with their numbers of threads */
 } Trials;
 
 static void
@@ -60,7 +60,8 @@ find_network (const CleaveThreads *threads, const CleaveNetwork *network)
   return some;
 }
 
-/* Without a placement if the same came of another way for as many threads. */
+/* Splits a copy of the graph and places it.  Leaves `trial->placement` NULL if another way with as
+ * many threads gave the same graph. */
 static gboolean
 try_threads (const Trials *trials, const CleaveThreads *threads, Trial *trial, GError **error)
 {
@@ -104,7 +105,7 @@ replace (Trial *best, Trial *trial)
   *trial = old;
 }
 
-/* As many ranks as a run takes least time with. */
+/* Chooses the number of ranks with which a run takes least time: 1, 2, 4, … or all. */
 static gboolean
 choose_n_ranks (const Trials *trials, Trial *best, GError **error)
 {
@@ -124,7 +125,8 @@ choose_n_ranks (const Trials *trials, Trial *best, GError **error)
     }
 }
 
-/* Takes another way if that is worth it, and takes no more time than that. */
+/* Replaces the best trial by another way to split, if its product of time and memory is less and
+ * its time is at most `most`. */
 static gboolean
 try_instead (
     const Trials *trials, const CleaveThreads *threads, double most, Trial *best, GError **error)

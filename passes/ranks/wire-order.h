@@ -3,8 +3,10 @@
 
 #include "../../lib/memory/memory-format.h"
 
-/* In which order the elements of each value are sent: that in which it is likely to lie on either
- * side, since the whole graph wants it so. */
+/* The order in which the elements of a value are sent. */
+
+/* The memory order of each value in the whole graph.  Values are sent in that order, since they
+ * probably lie in it on both sides. */
 typedef struct
 {
   guint *position, *first_value;
@@ -15,8 +17,8 @@ void cleave_wire_orders_init (CleaveWireOrders *wire, const CleaveGraph *graph);
 void cleave_wire_orders_clear (CleaveWireOrders *wire);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveWireOrders, cleave_wire_orders_clear)
 
-/* Letters of the dimensions, to `letters`, if those of C are innermost and all others row-major;
- * else NULL: all are row-major. */
+/* Writes letters of the dimensions to `letters` and returns it, if the elements of C are innermost
+ * and all other dimensions row-major.  NULL if all dimensions are row-major. */
 const char *cleave_wire_orders_get_letters (const CleaveWireOrders *wire,
                                             const CleaveResult *value,
                                             char letters[CLEAVE_MAX_RANK + 1]);
