@@ -208,8 +208,8 @@ spread_all (Applier *applier)
     }
 }
 
-/* Updates the stops by what was kept and removed.  A scan of all stops, which those of all earlier
- * regions are among, would be quadratic in the number of regions. */
+/* Adds kept joins to the stops and takes removed nodes away.  The stops include those of all
+ * earlier regions, so a scan of all would be quadratic in the number of regions. */
 static void
 update_stops (Applier *applier, GHashTable *removed)
 {
