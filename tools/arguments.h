@@ -45,8 +45,9 @@ typedef struct
   guint n_files; /* G_MAXUINT: any number */
 } CleaveArguments;
 
-/* Stores the values of options in the variables of the entries and returns the files.
- * NULL and the error if an argument is wrong.  --help and --list-options end the process. */
+/* Reads a command line: stores the values of options in the variables of the entries and returns
+ * the files. Returns NULL and an error if an argument is wrong. --help and --list-options end the
+ * process. */
 char **
 cleave_argument_parse (const CleaveArguments *arguments, int argc, char **argv, GError **error);
 

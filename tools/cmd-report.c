@@ -92,7 +92,7 @@ list_entries (Options *o, const GArray *split, const GArray *fit)
   return entries;
 }
 
-/* What the page shows. */
+/* The subject of the page. */
 typedef enum {
   SHOW_MODEL,
   SHOW_SPLIT,

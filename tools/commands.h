@@ -7,8 +7,8 @@
  * or outputs that differ. CLEAVE_WRONG: wrong usage, or an input that cannot be read. */
 enum { CLEAVE_DONE = 0, CLEAVE_NO = 1, CLEAVE_WRONG = 2 };
 
-/* Each runs a command, whose name is argv[0], and returns the exit status: CLEAVE_WRONG if, and
- * only if, the error is set. */
+/* Run a command, whose name is argv[0], and return the exit status. The error is set if, and only
+ * if, it is CLEAVE_WRONG. */
 int cleave_cmd_info (int argc, char **argv, GError **error);
 int cleave_cmd_dot (int argc, char **argv, GError **error);
 int cleave_cmd_fit (int argc, char **argv, GError **error);

@@ -51,7 +51,7 @@ gboolean cleave_execute_program (CleaveProgram *program,
                                  CleaveExecution *execution,
                                  GError **error);
 
-/* How two tensors of one type differ. */
+/* The difference between two tensors of one type. */
 typedef struct
 {
   gint64 n_different; /* elements whose bits differ, unless both are NaNs */

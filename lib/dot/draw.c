@@ -38,7 +38,7 @@ typedef struct
   Agnode_t **vertex;        /* by id */
   Agraph_t **clusters;      /* by frame */
   CleaveDotRanks *ranks;    /* NULL: ranks are not drawn */
-  gboolean *is_near;        /* by id; NULL: all nodes are drawn */
+  gboolean *is_near;        /* by id: whether a node is near `around`; NULL: draw all nodes */
   CleavePiecePlace *places; /* by id */
 } Drawing;
 

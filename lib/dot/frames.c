@@ -183,7 +183,7 @@ cleave_frames_get_n_frames (const CleaveFrames *frames)
 /**
  * cleave_frames_get_kind:
  * @frames: frames
- * @index: which of them
+ * @index: the index of a frame
  *
  * Returns: the kind of the frame
  */
@@ -197,7 +197,7 @@ cleave_frames_get_kind (const CleaveFrames *frames, guint index)
 /**
  * cleave_frames_get_title:
  * @frames: frames
- * @index: which of them
+ * @index: the index of a frame
  *
  * Returns: (transfer none): its title, such as `subgraph 2` or `strip 1 of 4`; of a run, the names
  * of its first and its last node

@@ -216,7 +216,7 @@ static void
 write_edge (const Large *l, Agedge_t *edge, guint from, guint to)
 {
   const double *a = &l->centres[2 * from], *b = &l->centres[2 * to];
-  double way = a[1] <= b[1] ? -1 : 1; /* of y upwards */
+  double way = a[1] <= b[1] ? -1 : 1; /* sign of the direction of the edge, with y upwards */
   double begin = l->extent[1] - a[1] + way * l->sizes[2 * from + 1] / 2,
          tip = l->extent[1] - b[1] - way * l->sizes[2 * to + 1] / 2, end = tip - way * ARROW,
          bend = (end - begin) / 3;

@@ -44,7 +44,8 @@ typedef struct
   Entry entries[];                    /* by message; only those that the owner sends are used */
 } Board;
 
-/* What each rank sends to all others in order to share memory. A `pid` of -1: it cannot be read. */
+/* The data that each rank sends to all others in order to share memory. A `pid` of -1 means that
+ * others cannot read this rank's memory. */
 typedef struct
 {
   gint64 pid, board_fd, arena_fd, arena_bytes;
@@ -66,7 +67,7 @@ struct _CleaveNear
   int board_fd;
   Board *board;
   Peer *peers;    /* by rank */
-  char *can_read; /* [reader * n_ranks + sender] */
+  char *can_read; /* [reader * n_ranks + sender]: whether the reader can read the sender's memory */
 };
 
 static gboolean

@@ -103,7 +103,7 @@ make (CleaveRankProgram *program,
  * cleave_rank_program_new_take:
  * @comm: a communicator, of as many ranks as the placement has
  * @placement: (transfer full): where nodes run; weights that this rank does not read are freed with
- *   it unless the caller keeps a reference to its graph
+ * it unless the caller keeps a reference to its graph
  * @options: (nullable): as for [ctor@Cleave.Program.new], for this rank
  * @error: return location for a [struct@GLib.Error]
  *

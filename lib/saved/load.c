@@ -333,7 +333,7 @@ make (const Saved *saved, const CleaveGraph *graph, gboolean trace, GError **err
  * cleave_program_load: (constructor)
  * @path: (type filename): a file that [method@Cleave.Graph.save_program] wrote
  * @model: (type filename) (nullable): the current path of the model from which the program was
- *   made; %NULL: its path at that time, checked only if it still exists
+ * made; %NULL: its path at that time, checked only if it still exists
  * @trace: record when and on which thread each step ran
  * @graph: (out) (optional) (transfer full): the graph of the program
  * @error: return location for a [struct@GLib.Error]

@@ -14,8 +14,8 @@
  *          [ ":" type { "," type } ] [ "#" name [ "->" [ name ] { "," [ name ] } ] ]
  * operand = value | "-", value = "%" letters and digits
  *
- * A Constant has value=, seed= or file= with offset= in place of attributes.  A name with odd
- * characters stands in quotes. */
+ * A Constant has value=, seed= or file= with offset= in place of attributes.  A name with
+ * characters that have a meaning here is in quotes. */
 
 /* Limit on the bytes of constants that are not in a file beside the text. */
 #define MAX_BYTES (G_GINT64_CONSTANT (4) << 30)

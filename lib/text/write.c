@@ -54,7 +54,7 @@ print_constant (CleaveTensor *value, GString *out, gpointer user_data)
  * cleave_graph_to_text:
  * @graph: a graph
  * @data_name: (nullable): name of the file for large constants; %NULL: all constants go into the
- *   text
+ * text
  * @data: (out) (optional) (transfer full): the contents for that file; empty without @data_name
  *
  * Writes a whole graph as text: as [method@Cleave.Graph.print] does, with the names of the graph
