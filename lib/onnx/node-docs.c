@@ -36,11 +36,13 @@ own_origin (CleaveGraph *graph)
  *
  * Sets whether strips of a split are written as iterations of a `Loop`. The nodes compute the
  * same; a runtime that frees the values of an iteration, such as ONNX Runtime, needs less memory.
+ * A run of nodes becomes a `Loop` if
  *
- * A run of nodes becomes a `Loop` if it has at least 3 iterations of equal size, if each iteration
- * reads the same results of the others, and if later nodes read only final states or the
- * concatenated results of all iterations. Weights that both iterations and other nodes read are in
- * the file twice.
+ * - it has at least 3 iterations of the same nodes;
+ * - each iteration reads the same results of earlier iterations;
+ * - later nodes read only final states, or the concatenated results of all iterations.
+ *
+ * Weights that both iterations and other nodes read are in the file twice.
  *
  * If ONNX Runtime is estimated to need less memory without static shapes, the shapes of inner
  * values are hidden, too: inputs are then reshaped by lists that pass through a `Loop` of one

@@ -223,9 +223,9 @@ name_path (GError **error, const char *temporary, const char *path)
  * @path: (type filename): the file to write; one that is there is replaced
  * @error: return location for a [struct@GLib.Error]
  *
- * Writes a graph as an ONNX model, with the contents that [func@Cleave.onnx_serialize] returns. A
- * model of 2 GiB or more has the bytes of its initializers in a second file beside it, whose name
- * is that of the model followed by `.data`.
+ * Writes a graph as an ONNX model, with the contents that [func@Cleave.onnx_serialize] returns. If
+ * the model would take 2 GiB or more, the bytes of its initializers are in a second file beside it.
+ * Its name is that of the model followed by `.data`.
  *
  * Fails as [func@Cleave.onnx_serialize] does, and with [error@GLib.FileError] if a file cannot be
  * written; an existing file is then unchanged.

@@ -4,7 +4,7 @@
 #include <glib.h>
 #include <protobuf-c/protobuf-c.h>
 
-/* Unpacks a message from untrusted bytes. Checks depth and repeated fields first, because
+/* Unpacks a message from untrusted bytes. Checks nesting depth and duplicate fields first, because
  * protobuf-c recurses to the depth of the messages and merges fields that occur twice. `what`
  * names the kind of file in errors, for example "ONNX model". With `is_ours` the bytes come from
  * cleave_onnx_read_file() and are not needed afterwards: pages are released as they are copied.

@@ -100,9 +100,9 @@ is_better (const Cut *cut, const Cut *best, const CleaveRange *box)
   return cut->dim == best->dim && ABS (cut->at - middle) < ABS (best->at - middle);
 }
 
-/* Finds the cut through the fewest parts. Among equals, prefers a dimension in which the parts
- * come in operand order (so that a reader of the file meets them in order), then the lower
- * dimension, then the position nearest to the middle. */
+/* Finds the cut through the fewest parts. Among equals, a dimension in which the parts come in
+ * operand order wins, so that a reader of the file meets them in order. Then the lower dimension
+ * wins, then the position nearest to the middle. */
 static Cut
 find_cut (const Work *work, const GArray *parts, const CleaveRange *box)
 {

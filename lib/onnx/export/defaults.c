@@ -72,9 +72,9 @@ cleave_onnx_export_defaults (CleaveOnnxExport *export)
  * inputs, too, in a file of IR version 4 or later.
  *
  * The graph has them as constants. A file that is written of the graph has them as inputs with
- * their default values, and a caller of that file may feed other values. An input is not open, and
- * becomes a constant of the file, if its value decides a shape or an attribute, or if the options
- * of [func@Cleave.onnx_load] gave it a value.
+ * their default values, and a caller of that file may feed other values. An input is
+ * not open if its value decides a shape or an attribute, or if the options of
+ * [func@Cleave.onnx_load] gave it a value. Such an input becomes a constant of the file.
  *
  * Returns: (transfer full) (array zero-terminated=1): their names, in the order of the file
  */

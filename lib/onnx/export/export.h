@@ -37,7 +37,7 @@ typedef struct
   guint *first_value;           /* indexed by node id: index of its first result in `values` */
   const char **values;          /* name of each result; NULL: not named yet */
   GHashTable *default_names;    /* names of inputs with default values; NULL if there are none */
-  GHashTable *small;            /* type and bytes of a small constant -> its name */
+  GHashTable *small;            /* imported name, type and bytes of a small constant -> name */
   GPtrArray *tensors;           /* CleaveTensor; the initializers point to their bytes */
   GPtrArray *choices;           /* CleaveOnnxChoice */
   CleaveOnnxChoice **choice_of; /* indexed by node id: the choice that contains the node, or NULL */

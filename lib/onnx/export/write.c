@@ -180,7 +180,7 @@ cleave_onnx_add_initializer (CleaveOnnxExport *export, const char *name, CleaveT
 
 /* Small constants, shared by contents, and by name if the imported file named them */
 
-/* Largest constant, in bytes, that is shared with other constants of equal contents. */
+/* Largest constant of the graph, in bytes, that an operand which is an attribute here may share. */
 #define MAX_SMALL 4096
 
 static GBytes *

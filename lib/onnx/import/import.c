@@ -264,11 +264,13 @@ parse (GBytes *bytes,
  * Values that depend only on constants and shapes are computed at once if they are small (1 MiB),
  * so that shapes are static. Large tensors are not copied. External data is read from @folder
  * only; data beyond half of the machine's memory is mapped.
+ * Fails with
  *
- * Fails with %CLEAVE_ERROR_MODEL if the model is broken or uses a feature that Cleave does not
- * support, with %CLEAVE_ERROR_CYCLE if its nodes form a cycle, with %CLEAVE_ERROR_OPTION if a
- * given shape or value does not fit, with the errors of [method@Cleave.Graph.add] if a node is
- * wrong, and with [error@GLib.FileError] if external data cannot be read.
+ * - %CLEAVE_ERROR_MODEL if the model is broken or uses a feature that Cleave does not support;
+ * - %CLEAVE_ERROR_CYCLE if its nodes form a cycle;
+ * - %CLEAVE_ERROR_OPTION if a given shape or value does not fit;
+ * - the errors of [method@Cleave.Graph.add] if a node is wrong;
+ * - [error@GLib.FileError] if external data cannot be read.
  *
  * Returns: (transfer full) (nullable): the graph
  */

@@ -195,7 +195,7 @@ const char *cleave_onnx_why_unknown (CleaveOnnxImport *import, const CleaveOnnxV
 gboolean cleave_onnx_is_constant (const CleaveCall *call, const GPtrArray *operands);
 gboolean cleave_onnx_could_fold (const CleaveCall *call, const GPtrArray *operands);
 /* Computes the node's values from constant operands. Leaves `values` empty if that exceeds the
- * budget. */
+ * budget, or if the results are too large to keep. */
 gboolean cleave_onnx_fold (CleaveOnnxNode *node,
                            const CleaveCall *call,
                            const GPtrArray *operands,

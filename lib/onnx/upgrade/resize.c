@@ -7,9 +7,9 @@
 #include <math.h>
 #include <string.h>
 
-/* Before opset 11 the specification does not define the nearest element. ONNX Runtime, which
- * such models were made for, takes the floor where a dimension grows and the ceiling where it
- * shrinks, and copies the operand if the shape stays the same. */
+/* Before opset 11 the specification does not define the nearest element. Such models were made
+ * for ONNX Runtime, which takes the floor where a dimension grows and the ceiling where it
+ * shrinks. It copies the operand if the shape stays the same. */
 
 typedef struct
 {
