@@ -27,7 +27,7 @@ typedef struct
   guint *layer;          /* by box */
   guint *first, *boxes;  /* boxes of layer l: boxes[first[l]] to boxes[first[l + 1]], exclusive */
   double *x, *wanted;    /* by box */
-  double *offset, *mean; /* of place_in_order(), for one layer at a time */
+  double *offset, *mean; /* working memory of place_in_order(), by position in the layer */
   guint *count;
 } Layers;
 

@@ -27,7 +27,8 @@ typedef struct
   Agnode_t **inputs;        /* by id */
   guint n_prefix;
   Agraph_t *root;
-  GHashTable *edges; /* set of "from to" addresses, for no second edge */
+  GHashTable
+      *edges; /* set of pairs of vertices that already have an edge, as text: "from to" addresses */
 } Overview;
 
 static gboolean

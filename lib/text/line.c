@@ -152,8 +152,8 @@ read_types (CleaveReader *reader, CleaveTextLine *line, GError **error)
   return TRUE;
 }
 
-/* Returns where the text `end` begins, but not inside a leading quoted string; the end of the
- * string if it does not occur. */
+/* Returns where `end` first occurs in the string; if the string begins with a quoted part, after
+ * that part. Returns the end of the string if it does not occur. */
 static const char *
 find_end (const char *at, const char *end)
 {

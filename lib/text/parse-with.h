@@ -3,6 +3,6 @@
 
 #include <cleave/cleave-graph.h>
 
-/* Parses a graph as cleave_graph_parse() does, without a folder for files. A Constant may in
- * addition be `index=N`: the Nth CleaveTensor of `constants`. Saved programs use this. */
+/* Parses a graph as cleave_graph_parse() does, without a folder for files. A Constant may also have
+ * `index=N`: it is then the Nth CleaveTensor of `constants`. Saved programs use this. */
 CleaveGraph *cleave_graph_parse_with (const char *text, const GPtrArray *constants, GError **error);

@@ -9,7 +9,7 @@ typedef struct
   const char *text, *at;
   const char *folder;         /* folder of the files that constants name; NULL: no files */
   gint64 budget;              /* bytes that further constants may take if they are in no file */
-  GHashTable *files;          /* GBytes by name */
+  GHashTable *files;          /* open files: GBytes by name */
   const GPtrArray *constants; /* CleaveTensor: for `index=`; NULL: `index=` is not allowed */
 } CleaveReader;
 
