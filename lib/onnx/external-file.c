@@ -19,7 +19,7 @@
 #include "../ir/error.h"
 #include "../ir/memory.h"
 
-/* bytes: kernels load whole vectors */
+/* Alignment in bytes: kernels load whole vectors. */
 #define ALIGNMENT 64
 
 struct _CleaveExternalFile

@@ -14,11 +14,11 @@
 #include "export/export.h"
 #include "wire.h"
 
-/* bytes: protobuf's limit */
+/* Maximum size of a model file in bytes: protobuf's limit. */
 #define MAX_FILE G_MAXINT32
-/* bytes: smaller initializers stay in the model */
+/* Minimum size in bytes of an initializer in the second file; smaller ones stay in the model. */
 #define MIN_EXTERNAL 1024
-/* bytes: alignment of initializers in the second file, so that they can be mapped */
+/* Alignment in bytes of initializers in the second file, so that they can be mapped. */
 #define ALIGNMENT 4096
 
 /* Bytes of an initializer for the second file. */

@@ -10,11 +10,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Deepest nesting. A model without subgraphs needs 7 levels; each subgraph adds 3. */
+/* Maximum depth of nested messages. A model without subgraphs needs 7; each subgraph adds 3. */
 #define MAX_DEPTH 64
-/* Most messages. Each takes some hundred bytes of memory, but only 2 bytes in the file. */
+/* Maximum number of messages. Each takes some hundred bytes of memory, but only 2 bytes in the
+ * file. */
 #define MAX_MESSAGES (1 << 25)
-/* Bytes from which on a field's pages are released once it is copied. */
+/* Minimum size in bytes of a field whose pages are released once it is copied. */
 #define LARGE (1 << 20)
 
 enum { VARINT, FIXED64, LENGTH, FIXED32 = 5 };
@@ -23,7 +24,7 @@ typedef struct
 {
   const ProtobufCMessageDescriptor *descriptor;
   gsize end;
-  guint64 seen; /* bit set of non-repeated fields that occurred */
+  guint64 seen; /* bit set of the non-repeated fields that have occurred */
 } Level;
 
 /* A field of at least LARGE bytes. */

@@ -11,7 +11,7 @@
 
 #include "../wire.h"
 
-/* Conditions beyond this number stay Wheres, which bounds the cost. */
+/* Maximum number of conditions that become Ifs; the others stay Wheres, which bounds the cost. */
 #define MAX_CHOICES 64
 
 struct _CleaveOnnxChoice
@@ -19,7 +19,7 @@ struct _CleaveOnnxChoice
   const CleaveResult *condition;
   GPtrArray *wheres;   /* CleaveNode, in graph order */
   GPtrArray *sides[2]; /* CleaveNode in the then and else branch, in graph order */
-  gint64 macs;         /* of both branches */
+  gint64 macs;         /* multiply-adds of both branches */
 };
 
 typedef struct _CleaveOnnxChoice Choice;

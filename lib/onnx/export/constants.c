@@ -17,7 +17,7 @@ typedef struct
   const char *default_name; /* name of the input whose default value the base is, or NULL */
   GPtrArray *results;       /* CleaveResult of each Constant */
   GHashTable *ranges;       /* range as text -> name in the file; NULL: not written */
-  gint64 n_bytes;           /* sum over distinct ranges */
+  gint64 n_bytes;           /* bytes of the distinct ranges */
 } Family;
 
 static void

@@ -137,7 +137,8 @@ Onnx__GraphProto *cleave_onnx_add_graph (Onnx__NodeProto *node, const char *name
 
 /* Writes a field of `attrs` as an attribute of the node. */
 void cleave_onnx_write_attr (Onnx__NodeProto *node, const CleaveAttr *attr, gconstpointer attrs);
-/* For a field that ONNX has as an operand: whether to omit the operand; and the operand's value. */
+/* cleave_onnx_attr_is_absent() returns whether to omit a field that ONNX has as an operand;
+ * cleave_onnx_attr_to_tensor() returns its value. */
 gboolean cleave_onnx_attr_is_absent (const CleaveAttr *attr, gconstpointer attrs);
 CleaveTensor *
 cleave_onnx_attr_to_tensor (const CleaveNode *node, const CleaveAttr *attr, gconstpointer attrs);
@@ -150,8 +151,8 @@ void cleave_onnx_add_initializer (CleaveOnnxExport *export, const char *name, Cl
  * ownership of the tensor. */
 const char *
 cleave_onnx_add_small (CleaveOnnxExport *export, const char *name, CleaveTensor *tensor);
-/* Does the same for a constant that had this name in the imported file. It is shared only with
- * constants of the same name. */
+/* Returns the name of an initializer for a constant that had this name in the imported file.
+ * Only constants with the same name and contents share it. Takes ownership of the tensor. */
 const char *
 cleave_onnx_add_named (CleaveOnnxExport *export, const char *name, CleaveTensor *tensor);
 /* Adds a list of integers by cleave_onnx_add_small(). */

@@ -48,7 +48,7 @@ add_with (const Work *work, const char *op, const char *x, gint64 number, const 
   return add_op (work, op, operands, 2, to);
 }
 
-/* Whether some window of dimension `i` reads nothing but padding. */
+/* Returns whether some window of dimension `i` reads only padding. */
 static gboolean
 has_empty_window (const CleaveNode *node, guint i)
 {
@@ -88,7 +88,7 @@ cleave_onnx_export_indices (CleaveOnnxExport *export,
   Work work = { export, node };
   const char *index = from;
   gboolean none = may_find_none (node);
-  gint64 begin = 0, own = 1, stride = 1; /* s_k and S_k */
+  gint64 begin = 0, own = 1, stride = 1; /* own: s_k, stride: S_k */
 
   for (guint i = x->rank; i-- > 0;)
     {

@@ -9,11 +9,11 @@
  * take. */
 #define MIN_TURNS 3
 #define MIN_SAVED 8
-/* Periods to try. A plan with a dozen segments has no more. */
+/* Maximum number of periods to try. A plan with a dozen segments has no more. */
 #define MAX_PERIODS 64
-/* Iterations at the start that may differ because of halos. */
+/* Maximum number of iterations at the start that may differ because of halos. */
 #define MAX_LATE 24
-/* Limit of node comparisons per file. A period of 100 nodes takes about 100,000. */
+/* Maximum number of node comparisons per file. A period of 100 nodes takes about 100,000. */
 #define MAX_WORK 200000000
 
 typedef struct

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* Attributes are searched linearly; no op has a tenth of this number. */
+/* Maximum number of attributes of a node: they are searched linearly. No op has a tenth of it. */
 #define MAX_ATTRS 256
 
 static CleaveOnnxValue *

@@ -28,9 +28,9 @@ cleave_onnx_spend (CleaveOnnxImport *import, double work)
   return TRUE;
 }
 
-/* Nodes to follow from a value back to the input that it depends on. */
+/* Maximum number of nodes on the way from a value back to the input that it depends on. */
 #define MAX_STEPS 64
-/* Most elements of an input that may hold shapes rather than data. */
+/* Maximum number of elements of an input that may hold shapes rather than data. */
 #define MAX_SHAPE 64
 
 /* Returns the only input that a value depends on, if it is small enough to hold a shape. NULL if

@@ -168,7 +168,7 @@ gboolean cleave_onnx_node_need (const CleaveOnnxNode *node, guint n, GError **er
 /* Sets the error, prefixed with the node's op and name. Returns FALSE. */
 gboolean cleave_onnx_node_fail (const CleaveOnnxNode *node, GError **error, const char *format, ...)
     G_GNUC_PRINTF (3, 4);
-/* Does the same and returns NULL. */
+/* Sets the error as cleave_onnx_node_fail() does, and returns NULL. */
 gpointer
 cleave_onnx_node_fail_null (const CleaveOnnxNode *node, GError **error, const char *format, ...)
     G_GNUC_PRINTF (3, 4);
@@ -191,7 +191,8 @@ gboolean cleave_onnx_spend (CleaveOnnxImport *import, double work);
 #define CLEAVE_ONNX_TOO_COSTLY "takes more work than the constants of a file of this size may"
 /* Returns why a value that must be constant is not: the end of an error message. */
 const char *cleave_onnx_why_unknown (CleaveOnnxImport *import, const CleaveOnnxValue *value);
-/* Returns whether all operands (CleaveOnnxValue) are constant; or would be, without a budget. */
+/* cleave_onnx_is_constant() returns whether all operands (CleaveOnnxValue) are constant;
+ * cleave_onnx_could_fold(), whether they would be with an unlimited budget. */
 gboolean cleave_onnx_is_constant (const CleaveCall *call, const GPtrArray *operands);
 gboolean cleave_onnx_could_fold (const CleaveCall *call, const GPtrArray *operands);
 /* Computes the node's values from constant operands. Leaves `values` empty if that exceeds the
@@ -285,9 +286,9 @@ cleave_onnx_read_nodes (CleaveOnnxImport *import, const Onnx__GraphProto *proto,
 
 /* Creates the values of an If whose operands are read. */
 gboolean cleave_onnx_read_if (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error);
-/* Does the same for a Loop: unrolls all iterations. */
+/* Creates the values of a Loop: unrolls all its iterations. */
 gboolean cleave_onnx_read_loop (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error);
-/* Does the same for a Scan. */
+/* Creates the values of a Scan: unrolls all its iterations. */
 gboolean cleave_onnx_read_scan (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error);
 /* Counts nodes that unrolling adds; FALSE if they are too many. */
 gboolean cleave_onnx_unroll (CleaveOnnxNode *node, gsize n_nodes, GError **error);
@@ -415,7 +416,7 @@ gboolean cleave_onnx_upgrade_unique (CleaveOnnxNode *node, GError **error);
 
 /* The graph's inputs */
 
-/* Most inputs, and most outputs, of a graph: they are searched linearly. */
+/* Maximum number of inputs, and of outputs, of a graph: they are searched linearly. */
 #define CLEAVE_ONNX_MAX_BORDER 4096
 
 /* Checks that a name is present, valid UTF-8 and not too long; the error calls it `what`. */

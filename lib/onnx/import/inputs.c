@@ -10,7 +10,7 @@
 #include "../../ir/graph-private.h"
 #include <cleave/cleave-languages.h>
 
-/* Bytes; names become parts of other names and of messages. */
+/* Maximum length of a name in bytes. Names become parts of other names and of messages. */
 #define MAX_NAME 65536
 /* Prefix of a metadata key: the shape of an input with its free dimensions. */
 #define FREE_SHAPE "cleave.free-shape."

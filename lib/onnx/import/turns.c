@@ -4,7 +4,8 @@
 
 #include "../../ir/graph-private.h"
 
-/* Nodes that unrolling may add to a model; a graph of this size loads in about a second. */
+/* Maximum number of nodes that unrolling may add to a model. A graph of this size loads in about
+ * a second. */
 #define MAX_NODES 200000
 
 void
@@ -118,8 +119,8 @@ take_outputs (CleaveOnnxTurns *turns, gboolean *goes_on, GError **error)
   return TRUE;
 }
 
-/* Reads one iteration. Its inputs have an outer scope of their own, which tells states that a
- * node computed from those that are passed through. */
+/* Reads one iteration. The body's inputs are in a scope outside that of its nodes: this
+ * distinguishes states that a node computed from states that are passed through. */
 static gboolean
 take_turn (CleaveOnnxTurns *turns, gint64 turn, gboolean *goes_on, GError **error)
 {

@@ -81,7 +81,8 @@ group (
                               suffix, error);
 }
 
-/* Adds a dimension of extent 1 to keys or values: all heads of a group read the same ones. */
+/* Adds a dimension of extent 1 to keys or values, since all heads of a group read the same ones.
+ * Returns `x` itself if n_groups is 0. */
 static CleaveOnnxValue *
 group_of_one (
     CleaveOnnxNode *node, CleaveOnnxValue *x, gint64 n_groups, const char *suffix, GError **error)

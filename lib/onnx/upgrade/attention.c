@@ -112,7 +112,7 @@ find_causal (CleaveOnnxNode *node, const CleaveOnnxAttention *core, GError **err
       past == NULL ? 0 : cleave_onnx_value_shape (past)->dim[2], NULL, 0, error);
 }
 
-/* Returns the scores of a stage as B×N×S×T. The modes have ONNX Runtime's order of stages. */
+/* Returns the scores of a stage as B×N×S×T. `mode` numbers the stages in ONNX Runtime's order. */
 static CleaveOnnxValue *
 find_scores (CleaveOnnxNode *node, const CleaveOnnxAttention *core, gint64 mode, GError **error)
 {

@@ -9,7 +9,7 @@
 #include "attend.h"
 #include "rotary.h"
 
-/* Largest batch if rows are gathered: each batch element has nodes of its own. */
+/* Maximum batch if rows are gathered: each batch element has nodes of its own. */
 #define MAX_BATCH 1024
 #define MAX_HEADS (1 << 20)
 

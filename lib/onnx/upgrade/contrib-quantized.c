@@ -124,7 +124,7 @@ qlinear_pool (CleaveOnnxNode *node, GError **error)
   return quantize (node, y, 3, error);
 }
 
-/* Is QLinearConv of the default domain, but may have the layout NHWC. */
+/* QLinearConv of com.microsoft: the op of the default domain, optionally with the layout NHWC. */
 static gboolean
 qlinear_conv (CleaveOnnxNode *node, GError **error)
 {

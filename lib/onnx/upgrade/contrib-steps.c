@@ -4,8 +4,8 @@
 
 #include "contrib.h"
 
-/* Most elements of a constant that an upgrade creates: a small file could otherwise request a
- * huge one. */
+/* Maximum number of elements of a constant that an upgrade creates. Without it a small file
+ * could request a huge constant. */
 #define MAX_POSITIONS (1 << 20)
 
 CleaveOnnxValue *

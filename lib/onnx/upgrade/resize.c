@@ -124,7 +124,7 @@ shift_nearest (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* Elements to pad on each side: taps lie at most this far outside. */
+/* Number of elements to pad on each side: taps lie at most this far outside. */
 #define BORDER 3
 
 /* Returns the constant scales (operand 2) or sizes (3), one per dimension; otherwise NULL. */

@@ -7,7 +7,7 @@
 
 #include "../../ops/lines.h"
 
-/* Most elements, so that lists of indices fit into a GArray. */
+/* Maximum number of elements, so that lists of indices fit into a GArray. */
 #define MAX_ELEMENTS (1 << 28)
 /* Work per element of Unique's sort, in kernel steps. */
 #define SORT_WORK 64
