@@ -226,7 +226,7 @@ write_metadata (const CleaveOnnxOrigin *origin, Onnx__ModelProto *model)
     }
 }
 
-/* Writes them sorted, so that the file does not depend on hashes. */
+/* Writes the opsets sorted by domain, so that the file does not depend on hashes. */
 static void
 write_opsets (const CleaveOnnxOrigin *origin, Onnx__ModelProto *model)
 {

@@ -170,7 +170,7 @@ find_reader (const Run *run, const char *name)
   return number_of (run->uses, name) == 1 && last != NONE ? run->order->pdata[last - 1] : NULL;
 }
 
-/* Returns that reader if it is an Add. */
+/* Returns the only reader of a value if it is an Add; otherwise NULL. */
 static const Onnx__NodeProto *
 find_sum (const Run *run, const char *name)
 {
