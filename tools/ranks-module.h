@@ -29,8 +29,7 @@ typedef struct
   /* Does all runs, with all programs under way at once: program i does runs i, i + n, …. Stores
    * when each run begins and ends, in microseconds. */
   gboolean (*run) (gpointer programs, guint n_runs, gint64 *begun, gint64 *ended, GError **error);
-  void (*gather) (gpointer programs,
-                  CleaveRankLine *lines); /* fills `lines` on rank 0, one for each rank */
+  void (*gather) (gpointer programs, CleaveRankLine *lines); /* fills `lines` on rank 0, by rank */
   void (*end) (gpointer programs);
   /* To be called at exit. Without an earlier `end`, waits up to two seconds for ranks that still
    * run. */

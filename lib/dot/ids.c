@@ -8,8 +8,7 @@
 typedef struct
 {
   Agraph_t *root;
-  GPtrArray
-      *names; /* by number / 2 - 1; strings of cgraph, which stores whether a string is HTML */
+  GPtrArray *names;   /* by number / 2 - 1; strings of cgraph, which remember if they are HTML */
   GHashTable *number; /* by name */
   guint64 n_unnamed;
 } Ids;

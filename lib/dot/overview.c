@@ -27,8 +27,7 @@ typedef struct
   Agnode_t **inputs;        /* by id */
   guint n_prefix;
   Agraph_t *root;
-  GHashTable
-      *edges; /* set of pairs of vertices that already have an edge, as text: "from to" addresses */
+  GHashTable *edges; /* pairs of vertices that have an edge, as text: "from to" (addresses) */
 } Overview;
 
 static gboolean
