@@ -21,9 +21,9 @@ parse (gpointer data)
  * @changed: (out) (optional): whether it changed the graph
  * @error: return location for a [struct@GLib.Error]
  *
- * Makes a graph smaller without changing a bit of its outputs: values of constants are worked out,
- * views of views joined, Slices read the part itself, equal nodes become one, nodes that nothing
- * uses go.  It never undoes a split: nodes that compute different ranges are not merged.
+ * Makes a graph smaller without changing a bit of its outputs: folds constants, composes views,
+ * lets Slices read parts of joins directly, merges equal nodes and removes nodes without users.  It
+ * never undoes a split: nodes that compute different ranges are not merged.
  *
  * Fails with %CLEAVE_ERROR_CYCLE.
  *

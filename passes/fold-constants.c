@@ -86,12 +86,12 @@ replace (CleaveNode *node, const GPtrArray *values)
  * @changed: (out) (optional): whether it changed the graph
  * @error: return location for a [struct@GLib.Error]
  *
- * Works out nodes that read nothing but constants.  A Slice or Split of a constant becomes
- * constants that share its bytes.  What would take more room than the constants that are then no
- * longer needed stays a node, unless it is a kilobyte at most.  So do `QuantizeLinear` and
- * `DequantizeLinear` of constants, which is how weights are stored, and what remains when about as
- * much work has been done as reading all constants a few times takes.  A program works out what
- * stays once, when it is made.
+ * Computes nodes that read only constants. A Slice or Split of a constant becomes constants that
+ * share its bytes. A node stays if its value would take more memory than the constants that are
+ * then no longer needed, unless that is at most 1 KiB. `QuantizeLinear` and `DequantizeLinear` of
+ * constants stay as well, since weights are stored in that form. The work is limited to about that
+ * of reading all constants a few times. A program computes the nodes that stay once, when it is
+ * compiled.
  *
  * Fails with %CLEAVE_ERROR_CYCLE and, if a value does not fit, with %CLEAVE_ERROR_SHAPE.
  *

@@ -333,9 +333,9 @@ fold (Folder *folder, CleaveNode *node)
  * @changed: (out) (optional): whether it changed the graph
  * @error: return location for a [struct@GLib.Error]
  *
- * Folds Splits, Slices, Concats, Reshapes and Transposes that lie next to each other, and drops
- * views of everything.  The order of operands is never changed, and nothing that computes is moved
- * past a Split or a Concat.  Near-linear.
+ * Folds adjacent Splits, Slices, Concats, Reshapes and Transposes, and removes views of whole
+ * values. Never changes the order of operands, and never moves a computation past a Split or a
+ * Concat. Near-linear.
  *
  * Fails with %CLEAVE_ERROR_CYCLE.
  *

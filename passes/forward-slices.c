@@ -80,9 +80,9 @@ forward (CleaveGraph *graph, CleaveForwarder *forwarder, CleaveNode *node)
  * @changed: (out) (optional): whether it changed the graph
  * @error: return location for a [struct@GLib.Error]
  *
- * Lets a Slice of an Assemble, a Concat, a Split or a Slice read the part itself, so that nodes
- * that were split one by one meet piece to piece.  Slices that lose their users stay for
- * `cleave_pass_remove_dead()`.  Near-linear.
+ * Lets a Slice of an Assemble, a Concat, a Split or a Slice read the part directly, so that pieces
+ * of nodes that were split one by one read each other. Slices without users are left to
+ * `cleave_pass_remove_dead()`. Near-linear.
  *
  * Fails with %CLEAVE_ERROR_CYCLE.
  *

@@ -131,10 +131,11 @@ join (const Joiner *joiner, CleaveNode *concat)
  * @changed: (out) (optional): whether it changed the graph
  * @error: return location for a [struct@GLib.Error]
  *
- * Does element-wise work that a model does to each result of a Split, before a Concat joins them
- * all again, once on the whole.  The bits are the same.  What `cleave_split_node()` and its kin
- * made is not touched: that are Slices and an Assemble, not a Split and a Concat.  The Split that
- * is left without users stays for `cleave_pass_remove_dead()`.  Linear.
+ * If a model applies the same element-wise ops to each result of a Split and joins the results with
+ * a Concat, applies them once to the whole value. The bits are the same. Splits made by
+ * `cleave_split_node()` and similar functions are not undone: they consist of Slices and an
+ * Assemble, not of a Split and a Concat. A Split without users is left to
+ * `cleave_pass_remove_dead()`. Linear.
  *
  * Fails with %CLEAVE_ERROR_CYCLE.
  *

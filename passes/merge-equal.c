@@ -83,10 +83,9 @@ node_equal (gconstpointer a, gconstpointer b)
  * @changed: (out) (optional): whether it changed the graph
  * @error: return location for a [struct@GLib.Error]
  *
- * Lets those that use one of two equal nodes use the other.  Equal nodes are the same op with the
- * same attributes and operands, of a sum or a product in whichever order, and constants of the same
- * bytes; inputs are never merged.  O(graph
- * and bytes of constants).
+ * Merges equal nodes: the users of one read the other. Nodes are equal if they have the same op,
+ * attributes and operands (in any order for commutative ops), or are constants of the same bytes.
+ * Inputs are never merged. O(graph + bytes of constants).
  *
  * Fails with %CLEAVE_ERROR_CYCLE.
  *

@@ -109,8 +109,7 @@ cleave_passes_run (
  * @changed: (out) (optional): whether any of them changed the graph
  * @error: return location for a [struct@GLib.Error]
  *
- * Runs passes again and again, as `cleave_passes_run()` does, until none of them finds anything
- * to change.
+ * Runs passes repeatedly, like `cleave_passes_run()`, until none of them changes the graph.
  *
  * Returns: whether all worked
  */

@@ -314,12 +314,11 @@ parse_steps (Parser *parser, char end, GError **error)
  * @text: the passes, such as `fold-constants,split{node=pool1 dims=H num-chunks=2},clean-up`
  * @error: return location for a [struct@GLib.Error]
  *
- * Makes a pipeline of its text: passes parted by commas, their options in braces, and groups
- * `repeat(…)` that run until nothing changes.  A value with spaces or a closing brace stands in
- * quotes.  Spaces, line breaks and comments from `#` to the end of a line may stand anywhere
- * between.
+ * Parses a pipeline: passes separated by commas, their options in braces, and groups `repeat(…)`
+ * that run until nothing changes. A value with spaces or a closing brace must be quoted. Spaces,
+ * line breaks and comments from `#` to the end of the line are allowed between them.
  *
- * Fails with %CLEAVE_ERROR_OPTION, naming the column, and the line if there are several.
+ * Fails with %CLEAVE_ERROR_OPTION, naming the column, and the line if the text has several.
  *
  * Returns: (transfer full) (nullable): the pipeline, or %NULL on error
  */

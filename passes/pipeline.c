@@ -167,8 +167,8 @@ run_steps (Run *run, const CleavePipeline *pipeline, GError **error)
  * @changed: (out) (optional): whether any pass changed the graph
  * @error: return location for a [struct@GLib.Error]
  *
- * Runs the passes of a pipeline in order, groups until none of their passes changes anything, with
- * what `CLEAVE_DEBUG` and `CLEAVE_SKIP` ask for as [func@Cleave.passes_run] does.
+ * Runs the passes of a pipeline in order, and repeats groups until none of their passes changes the
+ * graph. Obeys `CLEAVE_DEBUG` and `CLEAVE_SKIP` like [func@Cleave.passes_run].
  *
  * Fails as the first pass that fails, whose name comes before its message.  The passes before it
  * have then done their work.

@@ -9,7 +9,7 @@
 /* A step of a pipeline: a pass, or a group that is repeated until nothing changes. */
 typedef struct
 {
-  const CleavePassInfo *info; /* NULL: a group */
+  const CleavePassInfo *info; /* the pass; NULL: the step is a group */
   GHashTable *options;        /* from names to texts */
   char *text;                 /* the step as the user wrote it */
   CleavePipeline *group; /* steps of a group, or of a pass that stands for a pipeline; else NULL */

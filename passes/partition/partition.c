@@ -222,12 +222,12 @@ build (Finder *finder)
  * @graph: a graph
  * @error: return location for a [struct@GLib.Error]
  *
- * Takes a graph apart: each parallel subgraph, as a drawing frames them, is a part or, where others
- * must run in between, a few; what lies before, between and behind them is parts as well.  Each
- * part is a graph, whose inputs are values that others write, or inputs of the whole, and whose
- * outputs are values that others read, or outputs of the whole; values keep their names.  The parts
- * stand in an order in which they can run.  Constants are shared by the parts that read them.
- * O(graph × log(graph)).
+ * Partitions a graph. Each parallel subgraph, as a drawing frames them, becomes one part, or a few
+ * if other nodes must run in between. The nodes before, between and after the subgraphs become
+ * parts as well. Each part is a graph: its inputs are results of other parts or inputs of the whole
+ * graph; its outputs are values that other parts read or outputs of the whole graph. Values keep
+ * their names. The parts are in an order in which they can run. Parts share the constants that they
+ * read. O(graph × log(graph)).
  *
  * Fails with %CLEAVE_ERROR_CYCLE.
  *
@@ -324,8 +324,8 @@ cleave_partition_get_graph (const CleavePartition *partition, guint index)
  * @partition: a partition
  * @index: number of a part
  *
- * Tells when a part can run: when those of lower levels have, at the same time as the others of its
- * own.
+ * Gets the level of a part. A part can run after all parts of lower levels, and at the same time as
+ * other parts of its level.
  *
  * Returns: the level, from 0 on
  */

@@ -20,7 +20,7 @@ typedef struct
 
 typedef struct
 {
-  guint *first; /* by id: the number of its first result among all */
+  guint *first; /* by node id: number of its first result among all results */
   Place (*places)[CLEAVE_MAX_RANK];
 } Bands;
 

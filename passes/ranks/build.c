@@ -275,13 +275,13 @@ cleave_ranks_build_alone (const CleavePlacement *placement, guint rank, GHashTab
  * @rank: one of its ranks
  * @transport: what carries the messages; it is copied
  *
- * Makes a graph of the nodes of one rank, which reads what other ranks compute from the transport,
- * and gives it what they read.  Its inputs are, on rank 0, those of the whole graph; and on all
- * ranks one more, the last, a byte that is not looked at.  Its outputs are on rank 0 those of the
- * whole graph; other ranks have none.  Constants are those that the rank reads.
+ * Builds the graph of one rank: its nodes, and nodes that receive values from other ranks and send
+ * values to them through the transport. On rank 0, the inputs and outputs are those of the whole
+ * graph; other ranks have none. Every rank has one more input, the last one: a byte whose value is
+ * ignored. The graph has the constants that the rank reads.
  *
- * Such a graph is to be run, with a number of threads, and not to be written to a file.  All ranks
- * run once for each run of the whole.
+ * The graph can be run, with any number of threads, but not written to a file. For each run of the
+ * whole graph, every rank runs once.
  *
  * Returns: (transfer full): the graph
  */

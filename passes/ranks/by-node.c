@@ -12,8 +12,8 @@
  * @n_nodes: how many
  * @error: return location for a [struct@GLib.Error]
  *
- * Places each node of a graph where it is told.  Inputs are on rank 0 in any case, and outputs are
- * brought there.  What constants decide is on each rank that reads it.
+ * Places each node of a graph on the given rank. Inputs are always on rank 0, and outputs are sent
+ * there. Constant expressions are on every rank that reads them.
  *
  * Fails with %CLEAVE_ERROR_OPTION if there is not one rank for each node, or one is too high, and
  * with %CLEAVE_ERROR_CYCLE.

@@ -97,8 +97,8 @@ check_network (const CleaveNetwork *network, GError **error)
  * @estimate: (out caller-allocates): what it takes
  * @error: return location for a [struct@GLib.Error]
  *
- * Tells what a run takes of one rank.  Bytes are those of its program, time is that of
- * [method@Cleave.Placement.simulate].
+ * Estimates the memory and time that a run takes on one rank. Bytes are those of its program, times
+ * are those of [method@Cleave.Placement.simulate].
  *
  * Fails with %CLEAVE_ERROR_OPTION if the network has no threads or too many, or if there can be no
  * such bandwidth or latency.

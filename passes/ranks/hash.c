@@ -45,8 +45,8 @@ mix_constant (guint64 hash, CleaveTensor *value)
  * cleave_placement_get_hash:
  * @placement: a placement
  *
- * Makes a number of the graph, with its weights, and of the ranks of its nodes: two that are to run
- * together must have the same.  It takes about as long as to read the weights once.
+ * Computes a hash of the graph, its weights and the ranks of its nodes. Processes that run together
+ * must have equal hashes. Takes about as long as reading the weights once.
  *
  * Returns: the number
  */

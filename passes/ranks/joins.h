@@ -10,7 +10,7 @@
 typedef struct
 {
   CleaveGraph *graph; /* the given graph if there are no copies */
-  GPtrArray *order;   /* CleaveNode: all its nodes, topologically */
+  GPtrArray *order;   /* CleaveNode: all its nodes in topological order */
   guint *rank;        /* rank of each node, by id */
 } CleaveRankJoins;
 

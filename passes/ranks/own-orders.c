@@ -8,7 +8,7 @@
 
 #include "../../lib/memory/ordering.h"
 
-/* Nodes in the order in which they are added. */
+/* A list of nodes in the order in which they are added. */
 typedef struct
 {
   gboolean *is_done; /* by node id */

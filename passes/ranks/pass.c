@@ -64,7 +64,7 @@ parse_number (
  * Gbit a second and 30 microseconds
  * @error: return location for a [struct@GLib.Error]
  *
- * Reads what lies between ranks from texts, as a pass of a pipeline or a command is given them.
+ * Parses a network from the texts of a pipeline or a command line.
  *
  * Fails with %CLEAVE_ERROR_OPTION, naming the option.
  *

@@ -348,12 +348,12 @@ cleave_ranks_place (CleaveGraph *graph, const CleaveNetwork *network, GError **e
  * @network: the ranks, and what lies between them
  * @error: return location for a [struct@GLib.Error]
  *
- * Finds on which rank each node is to run, so that a run takes least time by the cost model that
- * splits are found with, and by what it takes to send values.  What does not pay stays on rank 0,
- * which has the inputs and gets the outputs; all of it, if 5 % of the time cannot be saved.  Nodes
- * are not split: see [func@Cleave.split_for_ranks].
+ * Finds a rank for each node so that a run takes least time, by the cost model of splits and the
+ * time to send values. Rank 0 has the inputs and gets the outputs. A node stays on rank 0 if moving
+ * it does not pay, and all nodes do if less than 5 % of the time can be saved. Nodes are not split:
+ * see [func@Cleave.split_for_ranks].
  *
- * The same graph has the same placement everywhere.  Costs time in proportion to nodes times ranks.
+ * The same graph has the same placement on every machine. O(nodes × ranks).
  *
  * Fails with %CLEAVE_ERROR_OPTION if there can be no such network, and with %CLEAVE_ERROR_CYCLE.
  *
@@ -372,9 +372,9 @@ cleave_placement_new (CleaveGraph *graph, const CleaveNetwork *network, GError *
  * @n_in_flight: number of runs that are under way at once
  * @error: return location for a [struct@GLib.Error]
  *
- * As [ctor@Cleave.Placement.new], but so that results follow each other fastest where many inputs
- * are run, as [method@Cleave.Placement.simulate_stream] tells.  Ranks may then have segments, one
- * behind the other, each of which works at another run.
+ * Finds a placement like [ctor@Cleave.Placement.new], for a stream of runs: it minimizes the time
+ * between two results, see [method@Cleave.Placement.simulate_stream]. Ranks may then form a
+ * pipeline: each has one segment of the graph, and they work on different runs at the same time.
  *
  * Fails with %CLEAVE_ERROR_OPTION if there can be no such network, and with %CLEAVE_ERROR_CYCLE.
  *

@@ -12,7 +12,7 @@
 typedef struct
 {
   const CleaveNetwork *network;
-  guint n;        /* nodes of the order */
+  guint n;        /* number of nodes */
   double *cost;   /* by position: nanoseconds on all threads of a rank */
   double *across; /* by position: time to send all values that are computed up to it and read after
                      it */

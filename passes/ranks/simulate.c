@@ -245,8 +245,7 @@ find_costs (const CleavePlacement *p, const CleaveProfile *profile)
  * @placement: a placement that nothing else has yet
  * @profile: that of a program of [method@Cleave.Placement.get_graph], made for one thread
  *
- * From now on, simulations go by what the steps of nodes took in that program, in place of the cost
- * model.
+ * Makes simulations use the times of the nodes' steps in that program in place of the cost model.
  */
 void
 cleave_placement_set_profile (CleavePlacement *placement, const CleaveProfile *profile)
@@ -261,9 +260,8 @@ cleave_placement_set_profile (CleavePlacement *placement, const CleaveProfile *p
  * @placement: a placement
  * @network: threads of each rank, and what lies between the ranks; its number of ranks is not read
  *
- * Tells how long a run takes, by the cost model that splits are found with, or by a profile if
- * there is one.  Work that is not divided by nodes, such as a convolution that is not split, is
- * done by one thread.
+ * Estimates the time of a run, by the cost model of splits, or by a profile if one is set. Each
+ * node runs on one thread, also a convolution that is not split.
  *
  * Returns: seconds
  */
@@ -284,9 +282,9 @@ cleave_placement_simulate (const CleavePlacement *placement, const CleaveNetwork
  * @network: threads of each rank, and what lies between the ranks; its number of ranks is not read
  * @n_in_flight: number of runs that are under way at once
  *
- * Tells how much later each result is there than the one before, where inputs are run one after the
- * other: as long as the rank that has most to do computes, or sends, or as long as a run takes over
- * the number of runs under way, whichever is longest.
+ * Estimates the time between two results of a stream of runs. It is the longest of three times:
+ * that in which a rank computes, that in which a rank sends, and the time of a run divided by the
+ * number of runs under way.
  *
  * Returns: seconds
  */

@@ -176,20 +176,22 @@ choose_memory (const Trials *trials, Trial *best, GError **error)
  * @network: the ranks, and what lies between them
  * @error: return location for a [struct@GLib.Error]
  *
- * Splits a graph as [func@Cleave.split_for_threads] does, but that values which are too large for
- * the caches become bands of strips, one for each thread, or no strips, since threads of other
- * ranks cannot work at the same strips; and that more strips are made, and weights which are larger
- * than what a node reads are cut, with the channels or columns that they make, if that takes less
- * memory of the rank that has most, and hardly more time.  It does so for as many threads as those
- * of so many ranks that a run takes least time: all of them, or a half, a quarter and so on, where
- * more would wait for values longer than they compute.  What is computed stays the same, bit for
- * bit.  To be followed by [func@Cleave.clean_up], and then by [ctor@Cleave.Placement.new], which
- * finds the ranks of the nodes.
+ * Splits a graph like [func@Cleave.split_for_threads], with these differences:
+ *
+ * - Values that are too large for the caches become bands of strips, one for each thread, or no
+ * strips, since threads of different ranks cannot work on the same strips.
+ * - If it saves memory on the rank that needs most and takes hardly more time, more strips are
+ * made, and large weights are cut along the channels or columns that they compute.
+ * - The number of ranks is the one with which a run takes least time: all, a half, a quarter and so
+ * on. More ranks may wait for values longer than they compute.
+ *
+ * The results stay the same, bit for bit. Run [func@Cleave.clean_up] afterwards, and then
+ * [ctor@Cleave.Placement.new], which finds the ranks of the nodes.
  *
  * Fails with %CLEAVE_ERROR_OPTION if there can be no such network and with %CLEAVE_ERROR_CYCLE; the
  * graph is then unchanged.
  *
- * Returns: (transfer full) (nullable): what became of the nodes; none split if nothing is worth it
+ * Returns: (transfer full) (nullable): the report; it lists no split node if no split pays
  */
 CleaveSplitReport *
 cleave_split_for_ranks (CleaveGraph *graph, const CleaveNetwork *network, GError **error)

@@ -325,13 +325,13 @@ reduce (Reducer *reducer)
  * @reduced_passes: (out) (optional) (nullable) (transfer full): the pipeline that is left
  * @error: return location for a [struct@GLib.Error]
  *
- * Finds a small graph of which @test still says yes, such as one that a pass breaks: outputs, nodes
- * and attributes are left out, nodes become inputs or give way to what they read, dimensions become
- * shorter and constants even.  Names stay.  What can be left out together is tried together, so
- * that the test runs about as often as the nodes that stay, times the logarithm of those that were
- * there.
+ * Finds a small graph for which @test still returns %TRUE, such as one that a pass breaks. It
+ * leaves out outputs, nodes and attributes, replaces nodes by inputs or by one of their operands,
+ * shortens dimensions and makes all elements of constants equal. Names stay. Candidates are tried
+ * together first, so @test runs about (nodes that stay) × log (nodes) times.
  *
- * Fails with %CLEAVE_ERROR_OPTION if @test says no of @graph itself or @passes are no pipeline.
+ * Fails with %CLEAVE_ERROR_OPTION if @test returns %FALSE for @graph itself or @passes is no
+ * pipeline.
  *
  * Returns: (transfer full) (nullable): the small graph, or %NULL on error
  */

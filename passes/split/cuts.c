@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Up to this extent all numbers of chunks are listed. */
+/* List every number of chunks up to this extent. */
 #define MAX_ALL 512
 /* From 512 chunks on, list numbers of chunks at steps of 1/512: the fewest pieces are found to 0.2
  * %, and 2^40 rows have 4,000 cuts. */
@@ -18,7 +18,7 @@
 #define MAX_COMPARED 1024
 /* Sample cuts that are too fine to be listed: each has 1/8 more chunks than the one before. */
 #define FINER 8
-/* Chunks at the ends, in the middle, and where sizes change. */
+/* Number of chunks in a sample: at the ends, in the middle, and where sizes change. */
 #define N_SAMPLES 9
 
 CleaveCut *
@@ -35,7 +35,7 @@ ceil_div (gint64 a, gint64 b)
 
 /* Spans. */
 
-/* Returns how many of the larger chunks come first; the other larger ones come last. */
+/* Returns how many of the larger chunks lie at the begin; the others lie at the end. */
 static gint64
 n_larger_first (const CleaveCut *cut, gint64 n_larger)
 {
@@ -99,8 +99,8 @@ list_values (CleaveCuts *cuts)
     }
 }
 
-/* Returns the factor that a span of dimension `d` of the result has in the elements of a value: the
- * product of the extents that it reads along the dimensions mapped from `d`. */
+/* Returns the factor that a span of dimension `d` of the result contributes to the elements of a
+ * value: the product of the extents that it reads along dimensions mapped from `d`. */
 static gint64
 take (const CleaveCutValue *value, guint d, CleaveSpan span)
 {
@@ -118,7 +118,7 @@ take (const CleaveCutValue *value, guint d, CleaveSpan span)
   return factor;
 }
 
-/* Chunks that can be nodes. */
+/* Legal chunks. */
 
 /* Makes a chunk that cuts dimension `d` only.  FALSE, with the reason in `why`, if it is not legal.
  */

@@ -12,7 +12,7 @@
  * 3x3 convolution without padding, a cut of the 8 output rows into 2 chunks gives the factor 4 to
  * the result (4 rows), 6 to the input (4 rows and a halo of 2) and 1 to the weights. */
 
-/* An operand, or a result that is used. */
+/* A value of the node: an operand, or a result that is used. */
 typedef struct
 {
   const char *name;
@@ -33,7 +33,7 @@ typedef struct
   gint64 n;
 } CleaveKind;
 
-/* A way to cut one dimension: n chunks that end at multiples of `align`. */
+/* A way to cut one dimension: `n` chunks that end at multiples of `align`. */
 typedef struct
 {
   gint64 n, align;
@@ -48,8 +48,8 @@ typedef struct
 /* Which cuts are listed, and how well each is checked. */
 typedef struct
 {
-  gboolean spare;    /* also dominated cuts, which only a predicate can tell from better ones */
-  gint64 max_pieces; /* of the node: finer cuts are not listed */
+  gboolean spare;    /* also list dominated cuts: a predicate may prefer them */
+  gint64 max_pieces; /* largest number of pieces of the node; finer cuts are not listed */
   gboolean exact;    /* check every chunk of a cut, not only a sample of the chunks */
 } CleaveCutsToList;
 

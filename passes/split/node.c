@@ -109,20 +109,20 @@ run (CleaveGraph *graph,
 /**
  * cleave_split_node:
  * @node: the node to split
- * @tiling: (nullable): how; %NULL for the smallest split that meets the constraint
- * @constraint: (nullable): what must be met; not %NULL if @tiling is
+ * @tiling: (nullable): how to split; %NULL for the smallest split that meets the constraint
+ * @constraint: (nullable): limits to meet; not %NULL if @tiling is
  * @error: return location for a [struct@GLib.Error]
  *
- * Splits one node: pieces that compute the chunks of its result 0, and one Assemble that puts each
- * used result together again under the name it had.  The node itself is gone then.  If it cannot be
- * split, nothing changes and the report says why.  O(graph + pieces).
+ * Splits one node into pieces that compute the chunks of its result 0. One Assemble for each used
+ * result joins the pieces and takes the result's name. The node itself is removed. If it cannot be
+ * split, nothing changes and the report says why. O(graph + pieces).
  *
  * Fails with %CLEAVE_ERROR_OPTION if the request is wrong, with %CLEAVE_ERROR_CYCLE, and with
  * %CLEAVE_ERROR_LIMIT, before any piece is made, if the split would make more than 2^20 new nodes
- * and 64 for each node of the graph; pieces that a search finds may be fewer, as its budget says.
+ * plus 64 for each node of the graph. A search may make fewer, depending on its budget.
  * The graph is then unchanged.
  *
- * Returns: (transfer full) (nullable): what became of it
+ * Returns: (transfer full) (nullable): the report on the node
  */
 CleaveSplitReport *
 cleave_split_node (CleaveNode *node,
@@ -145,11 +145,12 @@ cleave_split_node (CleaveNode *node,
  * @n_requests: how many
  * @error: return location for a [struct@GLib.Error]
  *
- * Splits several nodes, each by itself; pieces of nodes that follow each other meet without a seam.
+ * Splits several nodes, each by itself. If the chunks of consecutive nodes match, their pieces read
+ * each other directly.
  *
  * Fails as `cleave_split_node()` does if any request is wrong; no node is then split.
  *
- * Returns: (transfer full) (nullable): what became of them
+ * Returns: (transfer full) (nullable): the report on these nodes
  */
 CleaveSplitReport *
 cleave_split_nodes (CleaveGraph *graph,
@@ -169,17 +170,17 @@ cleave_split_nodes (CleaveGraph *graph,
 /**
  * cleave_split_all_nodes:
  * @graph: the graph
- * @tiling: (nullable): how; %NULL for the smallest split of each that meets the constraint
- * @constraint: (nullable): what must be met; not %NULL if @tiling is
+ * @tiling: (nullable): how to split; %NULL for the smallest split of each that meets the constraint
+ * @constraint: (nullable): limits to meet; not %NULL if @tiling is
  * @error: return location for a [struct@GLib.Error]
  *
- * Splits every node that can take the option, each by itself; of the others the report says why
+ * Splits every node that the tiling fits, each by itself. For the other nodes, the report says why
  * not.
  *
- * Fails with %CLEAVE_ERROR_OPTION if there is neither an option nor a constraint, or an option that
- * fits no node, and otherwise as `cleave_split_node()` does; the graph is then unchanged.
+ * Fails with %CLEAVE_ERROR_OPTION if there is neither a tiling nor a constraint, or if the tiling
+ * fits no node, and otherwise as `cleave_split_node()` does. The graph is then unchanged.
  *
- * Returns: (transfer full) (nullable): what became of them
+ * Returns: (transfer full) (nullable): the report on these nodes
  */
 CleaveSplitReport *
 cleave_split_all_nodes (CleaveGraph *graph,
@@ -206,18 +207,18 @@ cleave_split_all_nodes (CleaveGraph *graph,
 /**
  * cleave_split_node_recursively:
  * @node: the node to begin with
- * @tiling: (nullable): how; %NULL for the smallest split of it that meets the constraint
+ * @tiling: (nullable): how to split; %NULL for the smallest split of it that meets the constraint
  * @constraint: (nullable): what each node must meet; one that does not ends the recursion
  * @recursion: how far, and what becomes of halos
  * @error: return location for a [struct@GLib.Error]
  *
- * Splits a node and, towards the inputs, those that it reads, so that pieces become subgraphs of
- * their own.  A producer is cut once, into what all its readers in the region need; readers outside
- * get it put together.
+ * Splits a node and the nodes that it reads, towards the inputs, so that pieces become parallel
+ * subgraphs. Each producer is cut once, into the ranges that its readers in the region need.
+ * Readers outside the region read the joined pieces.
  *
  * Fails as `cleave_split_node()` does.
  *
- * Returns: (transfer full) (nullable): what became of the nodes that it reached
+ * Returns: (transfer full) (nullable): the report on all nodes reached
  */
 CleaveSplitReport *
 cleave_split_node_recursively (CleaveNode *node,
@@ -244,12 +245,11 @@ cleave_split_node_recursively (CleaveNode *node,
  * @recursion: how far, and what becomes of halos
  * @error: return location for a [struct@GLib.Error]
  *
- * Splits a region that ends in several nodes, as `cleave_split_node_recursively()` does one that
- * ends in one.
+ * Splits a region that ends in several nodes, like `cleave_split_node_recursively()` for one node.
  *
  * Fails as `cleave_split_nodes()` does.
  *
- * Returns: (transfer full) (nullable): what became of the nodes that it reached
+ * Returns: (transfer full) (nullable): the report on all nodes reached
  */
 CleaveSplitReport *
 cleave_split_nodes_recursively (CleaveGraph *graph,
@@ -270,8 +270,8 @@ cleave_split_nodes_recursively (CleaveGraph *graph,
  * cleave_split_nodes_by_name:
  * @graph: the graph
  * @names: (array zero-terminated=1): names of nodes, each once
- * @tiling: (nullable): how; %NULL for the smallest split of each that meets the constraint
- * @constraint: (nullable): what must be met; not %NULL if @tiling is
+ * @tiling: (nullable): how to split; %NULL for the smallest split of each that meets the constraint
+ * @constraint: (nullable): limits to meet; not %NULL if @tiling is
  * @recursion: (nullable): how the split goes on to the producers; %NULL: not at all
  * @error: return location for a [struct@GLib.Error]
  *
@@ -280,7 +280,7 @@ cleave_split_nodes_recursively (CleaveGraph *graph,
  * Fails as that does, and as [method@Cleave.Graph.select_node] does if a name is not that of one
  * node; no node is then split.
  *
- * Returns: (transfer full) (nullable): what became of them
+ * Returns: (transfer full) (nullable): the report on these nodes
  */
 CleaveSplitReport *
 cleave_split_nodes_by_name (CleaveGraph *graph,

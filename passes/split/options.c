@@ -75,8 +75,8 @@ add_list (CleaveTiling *tiling, gconstpointer values, guint n, guint size)
  * @counts: (array length=n_counts): number of chunks of each of them, between 1 and its extent
  * @n_counts: as many as dimensions are listed
  *
- * Cuts dimensions into so many chunks, whose sizes differ by at most one, the bigger first.  That
- * the numbers fit is checked where the tiling meets a node.
+ * Cuts dimensions into these numbers of chunks. Sizes differ by at most one; larger chunks come
+ * first. The numbers are checked when the tiling is applied to a node.
  *
  * Returns: (transfer full): the tiling
  */
@@ -99,7 +99,7 @@ cleave_tiling_by_num_chunks (const char *dims, const gint64 *counts, guint n_cou
  * @sizes: (array length=n_sizes): size of a chunk in each of them, between 1 and its extent
  * @n_sizes: as many as dimensions are listed
  *
- * Cuts dimensions into chunks of this size; what remains is the last.
+ * Cuts dimensions into chunks of this size; the last chunk is the remainder.
  *
  * Returns: (transfer full): the tiling
  */
@@ -239,8 +239,8 @@ cleave_tiling_by_slice_ranges (const CleaveRange *ranges, guint n_ranges)
  * cleave_tiling_by_search: (constructor)
  * @dims: (nullable): dimensions that may be cut, such as `H,W`; %NULL for all
  *
- * Cuts as few chunks as a constraint allows, as where there is no tiling at all; but alignment and
- * minimum size may be set, and dimensions left alone.
+ * Cuts into the fewest chunks that meet a constraint, like a split without a tiling. In addition,
+ * alignment, minimum size and the dimensions that may be cut can be set.
  *
  * Returns: (transfer full): the tiling
  */
@@ -304,9 +304,8 @@ cleave_tiling_set_small_first (CleaveTiling *tiling, gboolean small_first)
  * @tiling: a tiling
  * @alignment: chunks end at multiples of it, the last chunk excepted; 1 by default
  *
- * Aligns chunks.  Sizes that are computed are shaped by it (a chunk size is rounded down to a
- * multiple, but not below the minimum nor to zero); sizes and ranges that are given must keep to
- * it.
+ * Aligns chunks. Computed sizes are adjusted: a chunk size is rounded down to a multiple, but not
+ * below the minimum nor to zero. Sizes and ranges given by the caller must be aligned.
  */
 void
 cleave_tiling_set_alignment (CleaveTiling *tiling, gint64 alignment)
@@ -335,9 +334,9 @@ cleave_tiling_set_alignments (CleaveTiling *tiling, const gint64 *alignments, gu
  * @tiling: a tiling
  * @min_chunk: the smallest legal chunk of a dimension; 1 by default
  *
- * Forbids chunks that are too small, unless a dimension is smaller and stays whole.  A remainder
- * that would be is given to its neighbour; of a number of chunks and of weights the last gets as
- * much as it takes; sizes and ranges that are given must keep to it.
+ * Forbids chunks that are too small, unless a dimension is smaller itself and stays whole. A
+ * remainder that is too small is added to its neighbor. With a number of chunks or weights, the
+ * last chunk gets the minimum. Sizes and ranges given by the caller must meet the minimum.
  */
 void
 cleave_tiling_set_min_chunk (CleaveTiling *tiling, gint64 min_chunk)

@@ -134,8 +134,8 @@ cut_recomputing (CleaveCutter *cutter, const GArray *wanted_boxes)
     }
 }
 
-/* Adds a gap to a piece that forms a box with it and is larger than the gap.  Example: rows that
- * the stride of every reader skips. */
+/* Extends a piece by a gap, if both together are a box and the gap is smaller than the piece.
+ * Example of a gap: rows that the stride of every reader skips. */
 static gboolean
 widen_piece (CleaveRegion *region,
              const CleaveRegionNode *member,

@@ -81,7 +81,7 @@ grid_ranges (const CleaveTiling *tiling,
   return g_steal_pointer (&ranges);
 }
 
-/* Ranges that are given. */
+/* Ranges given by the user. */
 
 static gboolean
 check_range (const CleaveTiling *tiling, guint i, const CleaveRange *whole, GError **error)
@@ -143,11 +143,11 @@ given_ranges (const CleaveTiling *tiling, const CleaveShape *shape, GError **err
  * @letters: (nullable): letters of its dimensions, such as `NCHW`
  * @error: return location for a [struct@GLib.Error]
  *
- * Turns an option into the ranges of its chunks: of a grid, the first listed dimension outermost;
- * of given ranges, these, in their order.  Costs as much as there are chunks, but for the cover
- * check of ranges in disorder.
+ * Returns the ranges of a tiling's chunks: a grid, with the first listed dimension outermost, or
+ * the given ranges in their order. O(chunks), except for the check that unordered ranges cover the
+ * shape.
  *
- * Fails with %CLEAVE_ERROR_OPTION, telling what is allowed and what came, if the option does not
+ * Fails with %CLEAVE_ERROR_OPTION, naming the allowed and the given value, if the tiling does not
  * fit the shape.
  *
  * Returns: (transfer full) (nullable) (element-type CleaveRange): the ranges

@@ -64,7 +64,7 @@ struct _CleaveRegionNode
   CleaveNode *node; /* NULL once it is replaced */
   const CleaveOp *op;
   guint n_results;
-  const CleaveConstraint *constraint; /* of the first request that reaches it */
+  const CleaveConstraint *constraint; /* constraint of the first request that reaches it */
   guint depth;                        /* distance from a root, in nodes; a root has 1 */
   const GArray *root;  /* CleaveRange: the ranges that a request cuts it into; NULL: not a root, its
                           readers decide */

@@ -361,8 +361,8 @@ cleave_split_report_get_n_split (const CleaveSplitReport *report)
  * @report: a report
  * @index: which of the nodes that were split
  *
- * Tells what became of a node.  The report holds the pieces; one that was removed since, as by
- * [func@Cleave.clean_up], belongs to no graph.
+ * Gets a node that was split. The report keeps the pieces alive; a piece that was removed since
+ * then, by [func@Cleave.clean_up] for example, belongs to no graph.
  *
  * Returns: (transfer none): its name, op and pieces
  */
@@ -454,10 +454,11 @@ cleave_split_report_get_n_limits (const CleaveSplitReport *report)
  * @report: a report
  * @index: which of the limits
  *
- * Tells what a limit came to: of @max_memory the largest piece of the nodes asked for, and of those
- * that stay whole the least that a search reaches, or what they need as they are.
+ * Gets a limit and the value reached. For @max_memory, the value is the bytes of the largest piece
+ * of the nodes asked for. For a node that stays whole, it is the least that a search can reach, or
+ * the bytes of the whole node.
  *
- * Returns: (transfer none): what was asked for, what was reached, and whether that will do
+ * Returns: (transfer none): the limit asked for, the value reached, and whether the limit is met
  */
 const CleaveSplitLimit *
 cleave_split_report_get_limit (const CleaveSplitReport *report, guint index)
@@ -470,7 +471,7 @@ cleave_split_report_get_limit (const CleaveSplitReport *report, guint index)
  * cleave_split_report_get_totals:
  * @report: a report
  *
- * Returns: (transfer none): what the whole graph was and is
+ * Returns: (transfer none): totals of the whole graph before and after the split
  */
 const CleaveSplitTotals *
 cleave_split_report_get_totals (const CleaveSplitReport *report)

@@ -19,7 +19,7 @@
 /* Number of combinations that are looked at in the time in which one chunk is planned. */
 #define PER_UNIT 64u
 
-/* A cut of each dimension, as an index into its cuts. */
+/* A combination: one cut for each dimension, as an index into its cuts. */
 typedef struct
 {
   gint64 n_bytes;
@@ -48,7 +48,7 @@ typedef struct
   guint n_tries;
   gboolean has_fitting;  /* a combination tried meets the limits on its pieces */
   gboolean is_capped;    /* a combination was skipped because it has too many pieces */
-  gint64 least_bytes;    /* of the largest piece; G_MAXINT64: none was found */
+  gint64 least_bytes;    /* bytes of the smallest largest piece found; G_MAXINT64: none was found */
   Combination least_one; /* the combination with this largest piece */
   GString *why;
 } Search;

@@ -133,7 +133,7 @@ parse_lists (const Options *options,
   return TRUE;
 }
 
-/* The five options */
+/* The five ways to split. */
 
 static CleaveTiling *
 by_ints (const Options *options,
@@ -286,11 +286,11 @@ shape_split (const Options *options, CleaveTiling *tiling, GError **error)
  * @constraint: (out caller-allocates): what the split must meet
  * @error: return location for a [struct@GLib.Error]
  *
- * Makes a split of the texts of a command line or a pipeline: `dims` with `num-chunks`,
- * `chunk-size`, `chunk-sizes` or `chunk-weights`; `slice-ranges`; limits `max-memory`,
- * `max-subgraph-memory`, `max-schedule-memory`, `max-added-macs`, `max-pieces`, with
- * `search-budget`; `align`, `min-chunk`, `small-first`.  Lists are parted by commas, those of
- * several dimensions by slashes.  Names of other options are passed over.
+ * Parses the options of a split from the texts of a command line or a pipeline: `dims` with
+ * `num-chunks`, `chunk-size`, `chunk-sizes` or `chunk-weights`; `slice-ranges`; limits
+ * `max-memory`, `max-subgraph-memory`, `max-schedule-memory`, `max-added-macs`, `max-pieces`, with
+ * `search-budget`; `align`, `min-chunk`, `small-first`.  Elements of a list are separated by
+ * commas, lists of several dimensions by slashes. Other options are ignored.
  *
  * Fails with %CLEAVE_ERROR_OPTION, naming the option.
  *

@@ -14,7 +14,7 @@ typedef struct
 {
   const CleaveGraph *graph;
   const CleaveRecursion *recursion;
-  CleaveConstraint limits; /* the tightest of each kind */
+  CleaveConstraint limits; /* the tightest limit of each kind */
   CleaveWork *work;
   gint64 bound; /* lower bound on the peak of the schedule, in bytes; 0: not known */
   char *which;  /* message about the node that sets the bound */

@@ -36,8 +36,8 @@ compare_falling (gconstpointer a, gconstpointer b)
   return (*x < *y) - (*x > *y);
 }
 
-/* Returns the lack, in units, that remains equal on all chunks that receive any when `n` units are
- * handed out. */
+/* Returns the level to which the largest lacks fall, in units, when each of `n` units goes to the
+ * chunk that lacks most. */
 static double
 find_level (const double *lacks, guint k, double n)
 {

@@ -14,7 +14,7 @@ struct _CleaveWork
   CleaveWork *all; /* the work that this is a share of; NULL: this is the whole */
   CleaveSearchFunc watch;
   gpointer data;
-  GCancellable *cancellable; /* or NULL; ends every search */
+  GCancellable *cancellable; /* ends every search; NULL: none */
   gboolean gave_up;          /* a search ended because its budget was used up */
 };
 
