@@ -4,8 +4,8 @@
  *
  *   - nodes run depth first (depth-first.c);
  *   - a unary elementwise node writes over its operand;
- *   - a value of known shape reuses a buffer of a dead value of the same type, which stays
- * allocated until then;
+ *   - a value of known shape reuses the buffer of a dead value of the same type;
+ *   - such a buffer stays allocated until it is reused;
  *   - the results of a Loop exist twice while it runs. */
 
 #include "export.h"

@@ -18,10 +18,11 @@
 
 /* The order in which nodes are searched for repeats.
  *
- * AS_READ: each node right before its first reader, from the outputs up; Slices and Concats that
- * other nodes read later come after all strips. AS_THEY_STAND: the order of the file, except
- * that Slices and Concats move to their first reader; strips are adjacent only if the graph's
- * order has them so. */
+ * AS_READ puts each node right before its first reader, from the outputs up. Slices and Concats
+ * that other nodes read later come after all strips.
+ *
+ * AS_THEY_STAND keeps the order of the file, except that Slices and Concats move to their first
+ * reader. Strips are adjacent only if the graph's order has them so. */
 typedef enum { CLEAVE_ONNX_AS_READ, CLEAVE_ONNX_AS_THEY_STAND } CleaveOnnxOrder;
 
 /* The nodes of a file, numbered so that operands come first, and their values, numbered too. */
