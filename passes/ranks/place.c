@@ -39,8 +39,8 @@ typedef struct
 {
   const CleaveNetwork *network;
   double hope, stickiness;
-  const gint *band; /* by node id: the rank that the node must run on, or CLEAVE_NO_BAND; NULL: no
-                       node must */
+  const gint *band; /* by node id: the rank that the node must run on, or CLEAVE_NO_BAND; NULL: any
+                       node may run on any rank */
   guint *rank;      /* by node id */
   double *end;
   guint *first_result;  /* by node id: number of its first result among all results */

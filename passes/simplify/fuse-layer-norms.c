@@ -24,7 +24,7 @@
  * Before: a valid graph.  After: no such chain over the last dimensions is left whose inner values
  * have no other reader. */
 
-/* Gets the value of a float constant of one element; FALSE if the value is none. */
+/* Gets the number in a float constant of one element; FALSE if the value is no such constant. */
 static gboolean
 get_number (const CleaveResult *value, double *number)
 {

@@ -3,7 +3,7 @@
 
 #include "help.h"
 
-/* Merging a Pad into the padding of a convolution or a pooling that reads it. */
+/* Merges a Pad into the padding of a convolution or a pooling that reads it. */
 
 /* Returns the Pad that makes operand 0 of a node with windows, if it adds a constant, in spatial
  * dimensions only, and crops nothing; NULL otherwise. */

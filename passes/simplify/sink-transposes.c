@@ -55,8 +55,8 @@ lets_pass (const CleaveNode *node)
   return node->op->layout == NULL;
 }
 
-/* Returns the permutation of all operands that are not constants; NULL if they differ or have other
- * readers, for which the Transpose would stay. */
+/* Returns the permutation of all operands that are not constants.  NULL if they differ, or if one
+ * has other readers: its Transpose would stay. */
 static const CleaveInts *
 find_perm (const CleaveNode *node, guint *n_transposes)
 {

@@ -145,8 +145,7 @@ cleave_split_node (CleaveNode *node,
  * @n_requests: how many
  * @error: return location for a [struct@GLib.Error]
  *
- * Splits several nodes, each by itself. If the chunks of consecutive nodes match, their pieces read
- * each other directly.
+ * Splits several nodes, each by itself. Pieces of consecutive nodes read each other directly.
  *
  * Fails as `cleave_split_node()` does if any request is wrong; no node is then split.
  *

@@ -24,7 +24,7 @@
 /* Plans a region from consumers to producers: when a node is visited, all its readers have added
  * their demands.  Nothing is built or changed. */
 
-/* Region nodes and demands. */
+/* Adding region nodes and demands. */
 
 static CleaveRegionNode *
 get_member (CleaveRegion *region, CleaveNode *node, const CleaveConstraint *constraint)

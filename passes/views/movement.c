@@ -17,8 +17,8 @@ is_transpose (const CleaveNode *node)
   return cleave_node_is (node, CLEAVE_KNOWN_TRANSPOSE);
 }
 
-/* Reshapes a value, unless it has the shape.  The shape has no zeros, which would copy an extent.
- */
+/* Returns the value reshaped, or itself if it has the shape.  The shape must have no zeros: in a
+ * Reshape, a zero copies an extent. */
 static CleaveResult *
 reshape (CleaveGraph *graph, const char *name, CleaveResult *x, const CleaveShape *shape)
 {
