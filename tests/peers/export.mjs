@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// export.mjs CLEAVE FOLDER DIFFERENTIAL [N [FIRST [ONLY]]]: what Cleave writes is valid in ONNX Runtime.
+// export.mjs CLEAVE FOLDER DIFFERENTIAL [N [PARTS [FIRST [ONLY]]]]: what Cleave writes is valid in ONNX Runtime.
 // Reads every operator test of ONNX (libonnx-testdata) and N random models of each size, writes them as they are,
-// simplified, split in several ways and fitted, and runs the files there.  ONLY: models whose name has this.
+// simplified, split in several ways and fitted, and runs the files there.  PARTS: each model is written in one of so many
+// parts of the forms, the next model in the next part; 1: in all forms.  ONLY: models whose name has this.
 //
 // Each result must be as that of the original model there, or as Cleave's own: integers equal, floats within
 // `tolerances` of the largest value; one step where a quotient is rounded to a byte.  Not compared are results of models
@@ -39,11 +40,11 @@ const forms = [
 const arrays = { float32: Float32Array, float64: Float64Array, int8: Int8Array, uint8: Uint8Array, int16: Int16Array, uint16: Uint16Array,
   int32: Int32Array, uint32: Uint32Array, int64: BigInt64Array, uint64: BigUint64Array, bool: Uint8Array, float16: Uint16Array };
 
-const [command, folder, differential, n = '300', first = `${Date.now()}`, only = ''] = process.argv.slice(2);
+const [command, folder, differential, n = '300', parts = '1', first = `${Date.now()}`, only = ''] = process.argv.slice(2);
 const ort = onnxRuntime(folder);
 const scratch = mkdtempSync(join(tmpdir(), 'cleave-export-'));
 const counts = {}, refusals = {};
-let failed = 0;
+let failed = 0, checked = 0;
 
 const count = (what) => { counts[what] = (counts[what] ?? 0) + 1; };
 
@@ -145,7 +146,9 @@ async function check(model) {
     return;
   }
   count(`models: ${model.group}`);
-  for (const form of forms.slice(1)) await checkForm(model, form, original, wanted);
+  const part = checked++ % Number(parts);
+  for (let i = 1; i < forms.length; i++)
+    if (i % Number(parts) === part) await checkForm(model, forms[i], original, wanted);
 }
 
 // An operator test: its inputs by their order.  `fixes` makes constants of some: of whole numbers, of all but the first.
