@@ -93,8 +93,7 @@ cleave_forwarder_made (const CleaveForwarder *forwarder, const CleaveResult *res
 void
 cleave_forwarder_stop_at (CleaveForwarder *forwarder, CleaveNode *node)
 {
-  if ((node->op->flags & (CLEAVE_OP_VIEW | CLEAVE_OP_JOIN)) !=
-      0) /* other ops are never read past */
+  if ((node->op->flags & (CLEAVE_OP_VIEW | CLEAVE_OP_JOIN)) != 0) /* others are never read past */
     g_hash_table_add (forwarder->stops, node);
 }
 
