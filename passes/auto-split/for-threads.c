@@ -154,14 +154,15 @@ choose_dim (const CleaveNode *node, const CleaveThreads *threads, guint attempt)
   guint dims[CLEAVE_MAX_RANK], skip = attempt;
 
   list_dims (node, threads, dims);
-  for (guint i = 0; i < 2 * shape->rank; i++)
-    {
-      guint d = dims[i % shape->rank];
+  for (gint good = TRUE; good >= FALSE; good--)
+    for (guint i = 0; i < shape->rank; i++)
+      {
+        const guint d = dims[i];
 
-      if (is_even (shape->dim[d], threads->n, LAST_SURPLUS) &&
-          is_good (node, d, threads->n) == (i < shape->rank) && skip-- == 0)
-        return (gint) d;
-    }
+        if (is_even (shape->dim[d], threads->n, LAST_SURPLUS) &&
+            is_good (node, d, threads->n) == good && skip-- == 0)
+          return (gint) d;
+      }
   return -1;
 }
 

@@ -216,16 +216,17 @@ check_some_fit (const GArray *roots, GError **error)
 static gboolean
 count_pieces (const CleaveRoot *root, gint64 max_made, gint64 *n_pieces, GError **error)
 {
+  const guint n = root->ranges == NULL ? 0 : root->ranges->len;
   g_autofree char *label = NULL;
 
-  *n_pieces += root->ranges == NULL ? 0 : root->ranges->len;
+  *n_pieces += n;
   if (*n_pieces <= max_made)
     return TRUE;
   label = cleave_node_dup_label (root->node);
   return cleave_fail (error, CLEAVE_ERROR_LIMIT,
                       "too many pieces: %s would become %u, and all nodes up to it more than "
                       "%" G_GINT64_FORMAT " together; ask for larger pieces or name fewer nodes",
-                      label, root->ranges->len, max_made);
+                      label, n, max_made);
 }
 
 GArray *

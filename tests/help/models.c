@@ -99,6 +99,18 @@ model_add_output (Model *model, const char *name)
   cleave_wire_append (&model->graph->output, &model->graph->n_output, info);
 }
 
+void
+model_declare_output (Model *model, guint index, const char *dims)
+{
+  Onnx__ValueInfoProto *output = model->graph->output[index];
+  Onnx__ValueInfoProto *declared = info_new (output->name, dims);
+  Onnx__TypeProto *type = output->type;
+
+  output->type = declared->type;
+  declared->type = type;
+  onnx__value_info_proto__free_unpacked (declared, NULL);
+}
+
 static void
 append_names (char ***list, size_t *n, const char *names)
 {

@@ -17,6 +17,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (Model, model_free)
  * NULL: no shape at all. */
 Onnx__ValueInfoProto *model_add_input (Model *model, const char *name, const char *dims);
 void model_add_output (Model *model, const char *name);
+/* Declares an output as float32 with these dimensions, such as "2xn"; NULL: of any shape. */
+void model_declare_output (Model *model, guint index, const char *dims);
 /* Names of operands and results, parted by blanks; "-" is absent. */
 Onnx__NodeProto *model_add_node (
     Model *model, const char *op, const char *name, const char *operands, const char *results);
