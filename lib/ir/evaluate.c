@@ -153,7 +153,7 @@ cleave_evaluate_call_work (const CleaveCall *call, CleaveTensor *const *operands
 static gboolean
 is_cut (const CleaveNode *node)
 {
-  g_auto (CleaveNodeCall) call;
+  g_auto (CleaveNodeCall) call = { 0 };
   CleaveRange range;
 
   if ((node->op->flags & CLEAVE_OP_VIEW) == 0 || node->n_operands == 0 ||
