@@ -3,7 +3,7 @@
 
 #include "fit-steps.h"
 
-/* Axes: which dimensions of which values a cut runs through.
+/* Axes: sets of dimensions that a cut divides together.
  *
  * A dimension map connects a dimension of a result with a dimension of an operand, as the rows of a
  * convolution's result with the rows of its image.  An axis is all dimensions that are connected in
@@ -15,11 +15,11 @@
  * A segment of several ends is cut along one axis in all of them.  A value may have an axis twice,
  * as the scores of an attention have the tokens, so a cut says which of them. */
 
-/* An axis, and which of the dimensions of a value that belong to it: CLEAVE_MAX_RANK * axis +
- * index. */
+/* CLEAVE_MAX_RANK * axis + index: the dimension of a value that comes at this index among its
+ * dimensions of the axis. */
 typedef guint CleaveFitCut;
 
-/* Fills the axes of the steps, whose nodes, values and operands are there. */
+/* Sets `axes` and `has_halo` of the steps, whose nodes, values and operands are set. */
 void cleave_fit_axes_init (CleaveFitSteps *steps);
 
 /* Returns the dimension of result 0 of a node that a cut runs through, or -1 if it has none of more

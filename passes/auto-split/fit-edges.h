@@ -31,7 +31,7 @@ typedef struct
   guint *first;         /* of each end; n_steps + 2 */
   gboolean has_tiles, has_laps, has_narrow, has_fine;
   gboolean is_even;    /* strips are of one size but for the last */
-  gboolean has_chunks; /* of an outer dimension, even so */
+  gboolean has_chunks; /* with is_even: also segments whose pieces read different weights */
   CleaveFitLaps laps;
   guint64 n_visits; /* nodes that all walks have come by */
 } CleaveFitEdges;

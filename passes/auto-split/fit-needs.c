@@ -379,9 +379,9 @@ note_join (CleaveFitState *state, const CleaveFitNode *node)
     g_array_append_val (state->walker->joins, node->first_value);
 }
 
-/* Pieces of some channels read the weights of these alone, and leave vectors partly empty; all
- * others read the same weights again.  Equal pieces are one piece, and carried ones are made once.
- */
+/* Adds the cost of reading weights for each piece.  A piece of some channels reads the weights of
+ * these channels alone, and leaves vectors partly empty; any other piece reads all weights again.
+ * Equal pieces are one piece: they read weights once. */
 static void
 count_weights (CleaveFitState *state,
                const CleaveFitNode *node,

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Which dimensions belong together, and that a fitted graph is cut along any of them. */
+/* Which dimensions belong to one axis, and in which order they are cut. */
 
 #include "../../../passes/auto-split/fit-axes.h"
 
-#include <cleave/cleave-fit.h>
-
-#include "interpret.h"
-#include "run-help.h"
+#include "test.h"
 
 static CleaveGraph *
 parse (const char *text)
@@ -114,77 +111,11 @@ START_TEST (axes_with_a_halo_come_first)
 }
 END_TEST
 
-/* Four dilated convolutions over time, of a value with these dimensions. */
-static CleaveGraph *
-make_dilated (const CleaveShape *shape)
-{
-  CleaveGraph *graph = cleave_graph_new ("dilated");
-  CleaveResult *x = run_input (graph, shape);
-  const guint n_axes = shape->rank - 2;
-
-  for (guint i = 0; i < 4; i++)
-    {
-      const gint64 dilation = (gint64) 1 << i, n_out = i == 3 ? shape->dim[1] : 24;
-      CleaveShape w = *shape;
-      CleaveConvAttrs attrs = { 0 };
-      g_autoptr (GError) error = NULL;
-
-      w.dim[0] = n_out;
-      w.dim[1] = cleave_result_get_type (x)->shape.dim[1];
-      attrs.pads.n = 2 * n_axes;
-      attrs.dilations.n = n_axes;
-      for (guint d = 0; d < n_axes; d++)
-        {
-          const gboolean is_long = shape->dim[d + 2] > 1;
-
-          w.dim[d + 2] = is_long ? 3 : 1;
-          attrs.dilations.v[d] = is_long ? dilation : 1;
-          attrs.pads.v[d] = is_long ? 2 * dilation : 0;
-        }
-      x = cleave_graph_add_conv (graph, NULL, x, run_constant (graph, &w, i + 1), NULL, &attrs,
-                                 &error);
-      cleave_assert_no_error (error);
-    }
-  run_output (graph, x);
-  return graph;
-}
-
-/* Wherever it stands among the dimensions. */
-START_TEST (time_is_cut_wherever_it_stands)
-{
-  const CleaveShape shapes[] = { CLEAVE_SHAPE (1, 2, 600), CLEAVE_SHAPE (1, 2, 1, 600),
-                                 CLEAVE_SHAPE (1, 2, 600, 1), CLEAVE_SHAPE (1, 2, 1, 1, 600),
-                                 CLEAVE_SHAPE (3, 2, 600) };
-  g_autoptr (CleaveGraph) graph = make_dilated (&shapes[_i]), fitted = cleave_graph_copy (graph);
-  const CleaveFitOptions options = { .max_added_macs = 0.05 };
-  g_autoptr (CleaveSplitReport) report = NULL;
-  g_autoptr (CleaveFitPlan) plan = NULL;
-  g_autoptr (GError) error = NULL;
-  g_autoptr (GPtrArray) inputs = NULL, whole = NULL, pieces = NULL;
-  const CleaveFitTotals *totals;
-
-  plan = cleave_fit_plan_new (graph, &options, &error);
-  cleave_assert_no_error (error);
-  totals = cleave_fit_plan_get_totals (plan);
-  ck_assert_int_le (totals->arena_after, totals->arena_before / 3);
-  report = cleave_fit_plan_apply (plan, fitted, &error);
-  cleave_assert_no_error (error);
-  inputs = run_random_inputs (graph, 1);
-  whole = cleave_interpret (graph, (CleaveTensor *const *) inputs->pdata);
-  pieces = run_graph (fitted, inputs, 1);
-  ck_assert (cleave_tensor_equal (whole->pdata[0], pieces->pdata[0]));
-}
-END_TEST
-
 static void
 add_tests (Suite *suite)
 {
-  TCase *time = tcase_create ("time");
-
   cleave_add_case (suite, "axes", rows_are_followed_through_reshape_and_transpose,
                    a_value_may_have_an_axis_twice, axes_with_a_halo_come_first, NULL);
-  tcase_add_loop_test (time, time_is_cut_wherever_it_stands, 0, 5);
-  suite_add_tcase (suite, time);
 }
 
 CLEAVE_TEST_SUITE ("fit-axes", add_tests)
