@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Floats that are whole numbers times a scale, whatever made them. */
+/* Finds out whether floats are integers times a scale, no matter which operator computed them. */
 
 #include "block-form.h"
 
@@ -8,8 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-/* The least number of a block is one of these times the scale: of 16 random bytes all are greater
- * in one block of 65,000. */
+/* The least nonzero magnitude of a block is assumed to be at most this many times the scale. Of
+ * 16 random bytes, all are greater in one block of 65,000. */
 #define MAX_LEAST 64
 
 static gboolean
@@ -38,8 +38,8 @@ try_scale (const float *w, gint64 n, float greatest, float scale, CleaveBlock *b
   return block->most - block->least <= 255;
 }
 
-/* The scale is the least float by a whole number, or a neighbour of that, since the least was
- * rounded. */
+/* The scale is the least magnitude divided by an integer, or one of the two adjacent floats,
+ * since the least magnitude was rounded. */
 gboolean
 cleave_block_find (const float *w, gint64 n, CleaveBlock *block)
 {
@@ -81,7 +81,8 @@ cleave_block_read_columns (const CleavePanels *panels, const float *from, gint64
   return n;
 }
 
-/* Whether all blocks of a column are of the kind; `form` gets more bits if these need them. */
+/* Returns whether all blocks of a column are integers times a scale. Raises form->n_bits to 8 if
+ * 4 bits are too few. */
 static gboolean
 try_column (const float *w, gint64 n_rows, CleaveBlockForm *form)
 {

@@ -7,26 +7,26 @@
 #define cleave_block_read_columns CLEAVE_LEVELLED (cleave_block_read_columns)
 #define cleave_block_find_form CLEAVE_LEVELLED (cleave_block_find_form)
 
-/* Floats of which each is a whole number between least and most, times the scale. */
+/* A block of floats, each of which is an integer from least to most, times the scale. */
 typedef struct
 {
   float scale;
   gint32 least, most;
 } CleaveBlock;
 
-/* A matrix whose columns are such blocks of so many rows, of numbers that differ by what 4 bits
- * hold, or 8; block 0: it is no such. */
+/* The form of a matrix whose columns consist of such blocks, of `block` rows each. Integers of a
+ * block, less the smallest, fit into n_bits = 4 or 8. block 0: the matrix has no such form. */
 typedef struct
 {
   gint64 block, n_bits;
 } CleaveBlockForm;
 
-/* FALSE: there is no scale. */
+/* Finds the scale of n floats; returns FALSE if there is none. */
 gboolean cleave_block_find (const float *w, gint64 n, CleaveBlock *block);
-/* Columns from one on, CLEAVE_BLOCK_TOGETHER of them or those that there are, which is returned:
- * each gets its floats side by side. */
-#define CLEAVE_BLOCK_TOGETHER 16 /* share a cache line */
+/* Reads up to CLEAVE_BLOCK_TOGETHER columns from `column` on, each into contiguous floats.
+ * Returns how many columns it read. */
+#define CLEAVE_BLOCK_TOGETHER 16 /* these share a cache line */
 gint64
 cleave_block_read_columns (const CleavePanels *panels, const float *from, gint64 column, float *to);
-/* The form of a matrix of floats, by the longest blocks that it has. */
+/* Finds the form of a matrix of floats, with the longest blocks possible. */
 CleaveBlockForm cleave_block_find_form (const CleavePanels *panels, const float *from);

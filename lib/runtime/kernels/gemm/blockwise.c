@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Weights that are few whole numbers times a scale: found in the floats themselves, whatever made
- * them, and kept only if each comes back bit by bit.  Panels as of floats; each begins with a scale
- * and an offset for each block of its rows and each of its columns. */
+/* Products with weights that are integers of 4 or 8 bits times a scale per block. The form is
+ * recognized in the float values, and used only if every weight is restored bit for bit. Panels
+ * are laid out as those of floats. Each begins with a scale and an offset for each block of rows
+ * and each column. */
 
 #include "blockwise.h"
 #include "block-form.h"
@@ -11,19 +12,19 @@
 #include <math.h>
 #include <string.h>
 
-/* Fewer bytes of floats stay in an L2 cache: of 256 KiB one row takes 1.16 times as long with
- * numbers. */
+/* Smaller matrices of floats stay in an L2 cache: with 256 KiB, one row takes 1.16 times as long
+ * in this form. */
 #define MIN_BYTES (512 * 1024)
-/* Columns of a panel. */
+/* Vectors, and columns, of a panel. */
 #define VECTORS 4
 #define WIDTH ((gint64) (VECTORS * CLEAVE_VECTOR))
-/* Scales, then offsets, of a block of a panel. */
+/* Bytes of the scales and offsets of one block in a panel. */
 #define BLOCK_BYTES (2 * (gsize) WIDTH * sizeof (float))
-/* Rows of weights that become floats at once: with 64, in an L1 cache, 64 rows of x take 1.07 times
- * as long. */
+/* Rows of weights converted to floats at once. With 64, which fit into an L1 cache, 64 rows of x
+ * take 1.07 times as long. */
 #define CHUNK 256
-/* Rows of x that share them, and stay in a cache: of 1,024 rows, all at once take 1.04 times as
- * long, and 128 at once 1.02 times. */
+/* Rows of x that share the converted weights and stay in a cache. Of 1,024 rows, all at once
+ * take 1.04 times as long, and 128 at once 1.02 times. */
 #define ROWS 512
 
 struct _CleaveBlockwise
@@ -41,7 +42,7 @@ find_form (const CleaveTensor *base, gconstpointer data, gpointer to)
       cleave_block_find_form (data, cleave_tensor_get_data ((CleaveTensor *) base));
 }
 
-/* Packing */
+/* Packing. */
 
 static gint64
 count_blocks (const CleaveBlockwise *b)
@@ -49,7 +50,8 @@ count_blocks (const CleaveBlockwise *b)
   return (b->panels.extent[3] + b->form.block - 1) / b->form.block;
 }
 
-/* With four bits, a byte has a number of the first half of a panel and one of the other. */
+/* With 4 bits, a byte holds an integer of the first half of the panel and one of the second
+ * half. */
 static gsize
 bytes_of_row (const CleaveBlockwise *b)
 {
@@ -149,11 +151,11 @@ cleave_blockwise_new (CleaveWeights *weights,
   return b.packed == NULL ? NULL : g_memdup2 (&b, sizeof b);
 }
 
-/* Running */
+/* Running. */
 
 typedef gint32 Numbers __attribute__ ((vector_size (CLEAVE_VECTOR * sizeof (gint32))));
 
-/* Bytes as numbers; compilers take them apart one by one. */
+/* Converts bytes to 32-bit integers. Intrinsics, because compilers convert one byte at a time. */
 static inline Numbers
 widen (const guint8 *from)
 {
@@ -166,15 +168,15 @@ widen (const guint8 *from)
 #endif
 }
 
-/* A block of a panel, from one of its rows on. */
+/* Some rows of one block of a panel. */
 typedef struct
 {
   const float *scales, *offsets;
   const guint8 *numbers;
-  gint64 step, n; /* bytes from row to row, rows */
+  gint64 step, n; /* step: bytes from row to row; n: rows */
 } Rows;
 
-/* Those of [begin, end) that are of one block. */
+/* Returns the rows from `begin` on that are in one block, up to `end`. */
 static Rows
 rows_of (const CleaveBlockwise *b, const guint8 *panel, gint64 begin, gint64 end)
 {
@@ -189,7 +191,8 @@ rows_of (const CleaveBlockwise *b, const guint8 *panel, gint64 begin, gint64 end
                  .n = MIN ((k + 1) * b->form.block, end) - begin };
 }
 
-/* Of vector i; with four bits, the second half of them is in the upper ones of the first. */
+/* Converts vector i of a row to floats. With 4 bits (`is_short`), the second half of the vectors
+ * is in the upper bits of the first half. */
 static inline __attribute__ ((always_inline)) CleaveVector
 read_vector (const guint8 *row, int i, gboolean is_short, CleaveVector offset, CleaveVector scale)
 {
@@ -216,7 +219,7 @@ unpack_rows (const Rows *rows, gboolean is_short, float *to)
     }
 }
 
-/* Adds a row of x times the rows. */
+/* Adds the product of one row of x and the given rows of weights. */
 static inline __attribute__ ((always_inline)) void
 add_rows (const Rows *rows, gboolean is_short, const float *x, float *y)
 {
@@ -241,7 +244,7 @@ add_rows (const Rows *rows, gboolean is_short, const float *x, float *y)
     cleave_vector_store (y + i * CLEAVE_VECTOR, sum[i]);
 }
 
-/* Rows [begin, end) of a panel as floats. */
+/* Converts rows [begin, end) of a panel to floats. */
 static void
 unpack (const CleaveBlockwise *b, const guint8 *panel, gint64 begin, gint64 end, float *to)
 {
@@ -257,7 +260,7 @@ unpack (const CleaveBlockwise *b, const guint8 *panel, gint64 begin, gint64 end,
     }
 }
 
-/* One row of x times a panel. */
+/* Multiplies one row of x by a panel. */
 static void
 multiply_row (const CleaveBlockwise *b, const guint8 *panel, const float *x, float *y)
 {
@@ -274,7 +277,7 @@ multiply_row (const CleaveBlockwise *b, const guint8 *panel, const float *x, flo
     }
 }
 
-/* Columns [from, to) of a panel, for some rows of x. */
+/* Multiplies some rows of x by columns [from, to) of a panel. */
 static void
 multiply (const CleaveBlockwise *b,
           const guint8 *panel,

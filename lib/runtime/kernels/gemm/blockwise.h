@@ -9,14 +9,14 @@
 #define cleave_blockwise_n_scratch CLEAVE_LEVELLED (cleave_blockwise_n_scratch)
 #define cleave_blockwise_run CLEAVE_LEVELLED (cleave_blockwise_run)
 
-/* A product with constant weights that are, in each block of rows of a column, whole numbers times
- * one scale, as those are that a DequantizeLinear makes.  They are kept as bytes, or as four bits,
- * and become the same floats again where they are read. */
+/* A product with constant weights that are integers times a scale in each block of rows of a
+ * column, as DequantizeLinear computes them. Weights are kept as integers of 8 or 4 bits. When
+ * they are used, they are converted back to the same floats. */
 typedef struct _CleaveBlockwise CleaveBlockwise;
 
-/* `n` columns from the packed one on at which `constant` begins; rows of x have their elements side
- * by side.  NULL: its floats are not of this kind, or so few that they are better kept.  To be
- * freed with g_free(). */
+/* Returns a product with `n` columns, from the packed column at which `constant` begins. Rows of
+ * x must be contiguous. Returns NULL if the floats have no such form, or are so few that floats
+ * are faster. Free it with g_free(). */
 CleaveBlockwise *cleave_blockwise_new (CleaveWeights *weights,
                                        CleaveTensor *constant,
                                        guint columns,
@@ -26,7 +26,7 @@ CleaveBlockwise *cleave_blockwise_new (CleaveWeights *weights,
                                        gint64 x_step,
                                        gint64 y_step);
 gsize cleave_blockwise_n_scratch (void);
-/* The rows of x times the matrix, from element `y_at` of the result on. */
+/* Multiplies the rows of x by the matrix. The result begins at element `y_at`. */
 void cleave_blockwise_run (const CleaveBlockwise *blockwise,
                            const float *x,
                            const CleaveKernelInstance *instance,

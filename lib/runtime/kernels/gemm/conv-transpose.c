@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* A transposed convolution as products: result elements that are a stride apart meet the same taps,
- * and the operand elements that these taps read are neighbours. */
+/* Runs a transposed convolution as products. Result elements `stride` apart use the same taps,
+ * and the operand elements that these taps read are adjacent. */
 
 #include "plans.h"
 
@@ -11,26 +11,27 @@ typedef struct
 {
   gint64 n_y, n_x, n_taps;
   gint64 stride, dilation, pad;
-  gint64 x_step, y_step; /* in memory */
+  gint64 x_step, y_step; /* elements in memory between positions */
 } Axis;
 
-/* A tap of one axis, and the operand element that it reads for the first pixel of a span. */
+/* A tap of one axis, and the operand position that it reads for the first pixel of a span. */
 typedef struct
 {
   gint64 tap, at;
 } AxisTap;
 
-/* `count` pixels, a stride apart, that meet the same taps. */
+/* `count` pixels, `stride` apart, that use the same taps. */
 typedef struct
 {
   gint64 begin, count;
-  GArray *taps; /* AxisTap */
+  GArray *taps; /* of AxisTap */
 } Span;
 
 typedef struct
 {
   Axis axis[3];
-  gint64 n_in, group_in, lda; /* channels of x, and those that one of y reads */
+  gint64 n_in, group_in, lda; /* n_in: channels of x; group_in: channels of x that a channel of y
+                                 reads; lda: floats between rows of a panel */
 } Plan;
 
 static void
@@ -66,7 +67,7 @@ meets_the_same (const GArray *a, const GArray *b)
   return TRUE;
 }
 
-/* Phase by phase. */
+/* Cuts an axis into spans, one phase after the other. */
 static GArray *
 cut_axis (const Axis *axis)
 {
@@ -155,7 +156,8 @@ add_zones (const Plan *plan, CleaveProduct *product)
   cleave_product_end_band (product, &(CleaveBand){ 0 });
 }
 
-/* All groups have the same columns of the panels, each in its own rows of a tap. */
+/* Adds the columns of all groups. Each group has the same columns of the panels, but rows of its
+ * own within a tap. */
 static void
 add_columns (const Plan *plan,
              const CleavePanels *panels,

@@ -4,12 +4,12 @@
 
 enum { X, W, B };
 
-/* One spatial axis; a convolution with fewer than three has outer ones of extent 1. */
+/* One spatial axis. A convolution with fewer than three has outer axes of extent 1. */
 typedef struct
 {
   gint64 n_y, n_x, n_taps;
   gint64 stride, dilation, pad;
-  gint64 x_step, y_step; /* in memory */
+  gint64 x_step, y_step; /* elements in memory between positions */
 } Axis;
 
 /* Pixels [begin, end) of an axis, all of which read taps [first, last). */
@@ -23,18 +23,18 @@ typedef struct
   const CleaveKernelInstance *instance;
   CleaveDims dims;
   Axis axis[3];
-  gint64 n_groups, group_in, group_out; /* and channels of each */
-  CleaveSpan channels;                  /* of each group that are read */
+  gint64 n_groups, group_in, group_out; /* number of groups, and channels of each in x and y */
+  CleaveSpan channels;                  /* input channels of each group that are read */
   gint64 lda;
-  gboolean nests;      /* memory has the steps of each axis of y one after the other */
-  gint64 y_size;       /* if so, up to the next image */
-  gboolean joins_taps; /* those of one kernel row are one long tap */
+  gboolean nests;      /* steps of each axis of y are in memory one after the other */
+  gint64 y_size;       /* elements from one image of y to the next, if `nests` */
+  gboolean joins_taps; /* the taps of one kernel row are read as one long tap */
 } Plan;
 
-/* x and y may take up this many floats in a band, or as many as the weights, since those are read
- * again in each. */
+/* Most floats of x and y in a band. A band may be as large as the weights if they are larger,
+ * since each band reads the weights again. */
 #define BAND_FLOATS 65536
-/* With this many channels or fewer, starting anew with each tap would cost more than the sums. */
+/* With this many channels or fewer, the overhead of each tap is greater than its sums. */
 #define FEW_CHANNELS 8
 
 static void
@@ -68,7 +68,7 @@ reads_one_tap (const Axis *axis)
   return axis->n_taps == 1 && axis->pad == 0 && (axis->n_y - 1) * axis->stride < axis->n_x;
 }
 
-/* Rows of one tap that follow each other in x and in y are one long row. */
+/* Merges rows of a one-tap axis that follow each other in x and in y into one long row. */
 static void
 join_rows (Plan *plan)
 {
@@ -89,7 +89,8 @@ join_rows (Plan *plan)
     }
 }
 
-/* A single step of an axis is as long as what is inside it. */
+/* Sets the step of an axis with a single position to the size of the axes inside it. Finds out
+ * whether y nests. */
 static void
 find_nesting (Plan *plan)
 {
@@ -183,8 +184,8 @@ add_zone (const Plan *plan, CleaveProduct *product, const Span *span[3])
   cleave_product_add_zone (product, &zone);
 }
 
-/* What pixels [begin, end) of axis `outer` of y read, if x is dense; all of x where an axis around
- * that one is more than a single step. */
+/* Returns the part of x that pixels [begin, end) of axis `outer` of y read, if x is dense.
+ * Returns all of x if an axis outside `outer` has more than one position. */
 static CleaveSpan
 band_of_x (const Plan *plan, guint outer, gint64 begin, gint64 end)
 {
@@ -204,7 +205,7 @@ band_of_x (const Plan *plan, guint outer, gint64 begin, gint64 end)
   return (CleaveSpan){ first * axis->x_step, CLAMP (last, first, axis->n_x) * axis->x_step };
 }
 
-/* `begin` and `end` of axis `outer`; all of the axes inside it. */
+/* Adds a band: pixels [begin, end) of axis `outer`, and all pixels of the axes inside it. */
 static void
 add_band (const Plan *plan, CleaveProduct *product, guint outer, gint64 begin, gint64 end)
 {

@@ -3,9 +3,9 @@
 #include "direct.h"
 #include "pairs.h"
 
-/* A block has `pixels` times `vectors` sums in registers, both known to the compiler.  The last
- * vector of columns overlaps the one before where columns fill no vectors: the same bits are made
- * twice. */
+/* A block has `pixels` * `vectors` sums in registers, both compile-time constants. If the
+ * columns do not fill whole vectors, the last vector overlaps the one before: the same bits are
+ * computed twice. */
 #define MAX_VECTORS 4
 #if CLEAVE_VECTOR == 16
 #define MAX_PIXELS 12
@@ -16,14 +16,14 @@
 
 typedef struct
 {
-  gint64 column[MAX_VECTORS];               /* where each vector begins */
-  float first[MAX_VECTORS * CLEAVE_VECTOR]; /* what its sums begin with */
+  gint64 column[MAX_VECTORS];               /* element of y at which each vector begins */
+  float first[MAX_VECTORS * CLEAVE_VECTOR]; /* initial values of the sums */
 } Columns;
 
 typedef void (*Block) (
     const CleaveDirect *d, const Columns *columns, const float *x, float *y, gint64 n_blocks);
 
-/* Of some columns that are fewer than a vector. */
+/* Loads a vector, or its first m lanes if `some`. */
 static inline __attribute__ ((always_inline)) CleaveVector
 load (const float *from, gint64 m, gboolean some)
 {
@@ -39,7 +39,8 @@ store (float *to, CleaveVector value, gint64 m, gboolean some)
     cleave_vector_store (to, value);
 }
 
-/* One row of `a`: what there is less of, values of x or vectors of `a`, stays in registers. */
+/* Adds the products with one row of `a`. The smaller set, values of x or vectors of `a`, stays
+ * in registers. */
 static inline __attribute__ ((always_inline)) void
 add_row (const float *const *from,
          gint64 step,
@@ -166,7 +167,8 @@ typedef struct
   Block block[MAX_PIXELS + 1];
 } Shape;
 
-/* As many pixels as keep the sums, a row of `a` and a value in 32 registers, or 16. */
+/* The most pixels for which the sums, a row of `a` and a value of x fit into 32 registers, or
+ * 16. */
 #if CLEAVE_VECTOR == 16
 BLOCKS_12 (some, 1, TRUE)
 BLOCKS_12 (one, 1, FALSE)
@@ -207,8 +209,9 @@ set_columns (const CleaveDirect *d, Columns *columns)
   return n;
 }
 
-/* Pixels that fill no block are one with some of the last whole block, cut into halves, rather than
- * a short one, whose sums wait for each other. */
+/* Computes all pixels. If the remaining pixels do not fill a block, they and some of the last
+ * whole block are divided into halves. A short block would be slow: its additions depend on each
+ * other. */
 void
 cleave_direct_run (const CleaveDirect *d)
 {

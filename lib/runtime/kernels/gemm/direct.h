@@ -6,25 +6,26 @@
 #define cleave_direct_run CLEAVE_LEVELLED (cleave_direct_run)
 #define cleave_direct_do_epilogue CLEAVE_LEVELLED (cleave_direct_do_epilogue)
 
-/* Pixels of a line times columns of a panel, as LIBXSMM would do them, in the same order, but with
- * the bias in registers from the start, any distance of pixels, and any number of columns: what is
- * faster where the sums are short or the columns few. */
+/* Multiplies the pixels of a line by the columns of a panel, in the same order as LIBXSMM. The
+ * bias is in registers from the start, and any pixel distance and number of columns is allowed.
+ * Faster than LIBXSMM if sums are short or columns are few. */
 typedef struct
 {
-  const float *x, *a, *bias; /* bias NULL: begins with 0, or with y */
+  const float *x, *a, *bias; /* bias NULL: sums begin with 0, or with y if `adds` */
   float *y;
-  gboolean adds; /* to what is in y */
+  gboolean adds; /* adds to the values in y */
   gint64 n, x_step, y_step;
   gint64 m, lda, k;
   guint n_taps;
-  const unsigned long long *a_offset, *x_offset; /* bytes; those of x may go back */
-  const CleaveEpilogue *epilogue;                /* of sums that are all there; or NULL */
+  const unsigned long long *a_offset, *x_offset; /* bytes; offsets of x may be negative */
+  const CleaveEpilogue *epilogue;                /* applied to complete sums; NULL: none */
 } CleaveDirect;
 
-/* Pixels that one pointer reaches: by 0, 1 and 2 times their distance. */
+/* Pixels addressed from one pointer, at 0, 1 and 2 times the pixel distance. */
 #define CLEAVE_REACH 3
 
-/* Where a tap reads: of `a`, returned, and of x, a pointer for each third pixel. */
+/* Returns the address in `a` that a tap reads. Sets `from` to the addresses in x, one for every
+ * CLEAVE_REACH-th pixel. */
 static inline __attribute__ ((always_inline)) const float *
 cleave_direct_tap (
     const CleaveDirect *d, guint tap, const float *x, int n_pointers, const float **from)
@@ -36,8 +37,9 @@ cleave_direct_tap (
   return (const float *) (const void *) ((const char *) d->a + d->a_offset[tap]);
 }
 
-/* Columns must be at least as many as a vector holds, or whole vectors be readable in `a`. */
+/* Computes the product. There must be at least CLEAVE_VECTOR columns, or whole vectors must be
+ * readable in `a`. */
 void cleave_direct_run (const CleaveDirect *direct);
-/* Epilogues of n pixels of y, m columns each, that are there. */
+/* Applies the epilogue ops to n pixels of y, m columns each, that are already stored. */
 void cleave_direct_do_epilogue (
     const CleaveEpilogue *epilogue, float *y, gint64 y_step, gint64 n, gint64 m);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Convolutions and matrix products: what their plans have in common. */
+/* The kernel families of float convolutions and matrix products: the parts that they share. */
 
 #include "plans.h"
 
@@ -54,7 +54,7 @@ brgemm_free (gpointer state)
   g_free (brgemm);
 }
 
-/* Panels that are packed by each run lie before what the narrow kernel needs. */
+/* Returns the bytes of panels that each run packs. They precede the narrow kernel's scratch. */
 static gsize
 bytes_of_panels (const CleaveBrgemm *brgemm)
 {
@@ -89,7 +89,7 @@ pack_rows (const CleavePackedRows *rows, guint band, const float *x, float *to)
   cleave_view_copy (&packed, &from);
 }
 
-/* Makes the plan, then its code. */
+/* Makes the plan, then the code. */
 static gboolean
 prepare (gboolean (*plan) (const CleaveKernelInstance *instance,
                            CleaveWeights *weights,
@@ -116,7 +116,7 @@ prepare (gboolean (*plan) (const CleaveKernelInstance *instance,
   return TRUE;
 }
 
-/* Steps to the next index of the batch; FALSE: it was the last. */
+/* Advances to the next index of the batch; returns FALSE after the last. */
 static gboolean
 next_batch (const CleaveBrgemm *brgemm, gint64 *index)
 {
@@ -157,7 +157,7 @@ run_bands (const CleaveBrgemm *brgemm,
     }
 }
 
-/* Of a product that is dense elsewhere. */
+/* Runs a product whose result is dense in scratch, and copies it to y. */
 static void
 run_bands_apart (const CleaveBrgemm *brgemm,
                  const CleaveKernelInstance *instance,

@@ -4,21 +4,23 @@
 
 enum { A, B, C };
 
-/* y = a b, where a is m x k and b is k x n, for each index of the batch dimensions; or all of it
- * transposed, where the rows of y lie side by side: then a is the operand B, and b is A. */
+/* y = a b for each index of the batch dimensions, where a is m x k and b is k x n. If the rows
+ * of y are contiguous along its columns' dimension, the transpose is computed: then a is operand
+ * B, and b is operand A. */
 typedef struct
 {
   gint64 m, n, k;
   gint64 a_row, a_column, b_row, b_column, y_row, y_column;
-  guint a, b;                  /* operands */
-  guint b_columns_dim;         /* of the latter */
-  guint rows_dim, columns_dim; /* of y */
-  gboolean takes_batch;        /* as rows or columns, which a packed constant does not have so */
+  guint a, b;                  /* operand indices */
+  guint b_columns_dim;         /* dimension of the columns of b */
+  guint rows_dim, columns_dim; /* dimensions of y */
+  gboolean takes_batch; /* a batch dimension is used as rows or columns, so a packed constant does
+                           not match */
 } Plan;
 
-/* Rows of x and y in a band; see conv.c. */
+/* Most floats of x and y in a band; see conv.c. */
 #define BAND_FLOATS 65536
-/* Fewer columns than a vector are better packed. */
+/* Fewer columns than this are packed, since they do not fill a vector. */
 #define MIN_IN_PLACE CLEAVE_VECTOR
 
 static gboolean
@@ -55,7 +57,7 @@ has_batches (const CleaveBrgemm *brgemm)
   return FALSE;
 }
 
-/* b packed for good, read in place, or packed by each run; NULL: it is blockwise. */
+/* Sets up b: packed once, read in place, or packed by each run. Returns NULL if it is blockwise. */
 static CleaveProduct *
 add_b (const Plan *plan,
        const CleaveKernelInstance *instance,
@@ -131,7 +133,7 @@ add_rows (const Plan *plan, CleaveProduct *product, CleavePackedRows *packed)
     }
 }
 
-/* What is made is dense, and copied to where y lies. */
+/* Computes a dense result, which is then copied to y. */
 static void
 lay_apart (Plan *plan, CleaveBrgemm *brgemm)
 {
@@ -163,8 +165,8 @@ plan_product (Plan *plan,
   return TRUE;
 }
 
-/* Step of a batch dimension of y, counted from the innermost one, in an operand that may lack it.
- */
+/* Returns the step of a batch dimension of y in an operand, 0 if the operand lacks it.
+ * `from_inner` counts from the innermost batch dimension. */
 static gint64
 batch_step (const CleaveView *view, guint from_inner)
 {
@@ -194,7 +196,8 @@ add_batches (const CleaveKernelInstance *instance, guint n_matrix_dims, CleaveBr
     }
 }
 
-/* Batches that share b, and whose rows follow each other in a and in y, are one taller matrix. */
+/* Merges batches that share b into one taller matrix, if their rows follow each other in a and
+ * in y. */
 static void
 join_batches (Plan *plan, CleaveBrgemm *brgemm)
 {
@@ -225,7 +228,7 @@ swap (gint64 *a, gint64 *b)
   *b = was;
 }
 
-/* Rows of y that lie side by side are its columns once all is transposed. */
+/* Computes the transpose: the rows of y become columns. */
 static void
 transpose (Plan *plan, const CleaveKernelInstance *instance, CleaveBrgemm *brgemm)
 {
@@ -241,9 +244,9 @@ transpose (Plan *plan, const CleaveKernelInstance *instance, CleaveBrgemm *brgem
   plan->columns_dim = plan->rows_dim;
 }
 
-/* A dimension of the batch that only one operand has, and along which y lies side by side, changes
- * places with that operand's rows or columns: channels, where the last dimension of an image is
- * multiplied. */
+/* If a batch dimension belongs to one operand only and is the contiguous one of y, exchanges it
+ * with that operand's rows or columns. An example is a MatMul on the last dimension of an image,
+ * whose channels are contiguous. */
 static void
 take_innermost (Plan *plan, CleaveBrgemm *brgemm)
 {

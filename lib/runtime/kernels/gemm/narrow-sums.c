@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-/* A block has `vectors` of pixels times `columns` sums in registers, both known to the compiler. */
+/* A block has `vectors` vectors of pixels * `columns` sums in registers, both compile-time
+ * constants. */
 #define MAX_VECTORS 8
 #define MAX_SUMS 12
 
@@ -14,7 +15,7 @@ typedef void (*Block) (const CleaveNarrowWork *work,
                        gint64 pixel,
                        CleaveVector *sums);
 
-/* All bits where a pixel from `pixel` on is in [begin, end). */
+/* Returns a mask of the pixels from `pixel` on that are in [begin, end). */
 static inline CleaveMask
 mask_of (gint64 pixel, gint64 begin, gint64 end)
 {
@@ -29,7 +30,7 @@ mask_of (gint64 pixel, gint64 begin, gint64 end)
   return (index >= first) & (index < last);
 }
 
-/* Channels of one tap.  What there is less of stays in registers. */
+/* Adds the channels of one tap. The smaller set of values stays in registers. */
 static CLEAVE_SPECIALISED void
 add_channels (const CleaveNarrowWork *work,
               const float *x,
@@ -65,7 +66,7 @@ add_channels (const CleaveNarrowWork *work,
     }
 }
 
-/* Where a tap is padding for some pixels, these keep what they have. */
+/* Does the same for a tap that is padding for some pixels. Their sums do not change. */
 static CLEAVE_SPECIALISED void
 add_masked_channels (const CleaveNarrowWork *work,
                      const float *x,
@@ -180,14 +181,14 @@ static const struct
 #define SHUFFLE _mm256_shuffle_ps
 #endif
 
-/* A vector of pixels of two columns, or of four, that lie side by side.  What unpacks and shuffles
- * stays within quarters of four pixels. */
+/* Stores a vector of pixels with two, or four, contiguous columns. Unpacking and shuffling stays
+ * within 128-bit lanes of four pixels. */
 static void
 store_twos (const CleaveVector *a, const CleaveVector *b, float *y, gint64 step)
 {
   float low[CLEAVE_VECTOR], high[CLEAVE_VECTOR];
 
-  cleave_vector_store (low, UNPACK_LOW (*a, *b)); /* pixels 0, 1, 4, 5 … */
+  cleave_vector_store (low, UNPACK_LOW (*a, *b)); /* pixels 0, 1, 4, 5, ... */
   cleave_vector_store (high, UNPACK_HIGH (*a, *b));
   for (int i = 0; i < CLEAVE_VECTOR; i += 4)
     {
@@ -218,7 +219,7 @@ store_fours (const CleaveVector *sums, gint64 vectors, float *y, gint64 step)
     }
 }
 
-/* n pixels of one vector for each column. */
+/* Stores n pixels, from one vector for each column. */
 static void
 store_pixels (
     const CleaveNarrowJob *job, const CleaveVector *sums, gint64 vectors, gint64 n, float *y)
@@ -263,7 +264,7 @@ cleave_narrow_sum (const CleaveNarrowWork *work,
     }
 }
 
-/* Eight pixels of eight channels. */
+/* Transposes eight pixels of eight channels. */
 static void
 transpose_square (const float *x, gint64 step, gint64 line, float *to)
 {
@@ -291,7 +292,8 @@ transpose_square (const float *x, gint64 step, gint64 line, float *to)
     }
 }
 
-/* What fills no square is in one that overlaps, or too little for squares. */
+/* Transposes in squares of 8 x 8. The remainder is in squares that overlap others. Small
+ * matrices are transposed element by element. */
 void
 cleave_narrow_transpose (
     const float *x, gint64 step, gint64 n, gint64 n_channels, gint64 line, float *to)

@@ -13,12 +13,12 @@
 #define CLEAVE_NARROW_COLUMNS 4
 #define CLEAVE_NARROW_TAPS 32
 
-/* A tap in the direction of a row: where it reads for pixel 0, and the pixels for which there is
- * something to read. */
+/* A tap along a row: its position for pixel 0, and the pixels for which it reads data rather
+ * than padding. */
 typedef struct
 {
   gint64 phase, shift; /* pixel p reads column p + shift of a phase of x */
-  gint64 x, a;         /* x: in transposed lines */
+  gint64 x, a;         /* offsets; that of x is in transposed lines */
   gint64 begin, end;
 } CleaveNarrowTap;
 
@@ -27,22 +27,22 @@ typedef struct
   gint64 a, y, bias;
 } CleaveNarrowColumn;
 
-/* Pixels of a row that meet the same taps, or padding, and are evenly spaced in y. */
+/* Some pixels and columns of a row. The pixels use the same taps and are evenly spaced in y. */
 typedef struct
 {
   gint64 begin, end;
-  gint64 y, y_step; /* pixel 0, which may not exist; and from one to the next */
-  gint64 channel;   /* the first that they read */
+  gint64 y, y_step; /* y: offset of pixel 0, which may be outside; y_step: from pixel to pixel */
+  gint64 channel;   /* first channel that they read */
   guint n_columns;
   CleaveNarrowColumn column[CLEAVE_NARROW_COLUMNS];
-  gboolean dense;          /* the columns of a pixel lie side by side */
-  guint first_tap, n_taps; /* of those that all jobs have */
+  gboolean dense;          /* the columns of a pixel are contiguous */
+  guint first_tap, n_taps; /* index into the taps of all jobs */
 } CleaveNarrowJob;
 
 /* A row of x that is read. */
 typedef struct
 {
-  const float *x; /* its first channel, where pixel 0 of a tap with x = 0 reads */
+  const float *x; /* first channel; address that pixel 0 of a tap with x = 0 reads */
   const float *a;
 } CleaveNarrowRow;
 
@@ -50,18 +50,18 @@ typedef struct
 {
   guint n_rows;
   CleaveNarrowRow row[CLEAVE_NARROW_TAPS];
-  gint64 x_line, lda, k; /* from channel to channel of x and of a; how many */
+  gint64 x_line, lda, k; /* x_line, lda: from channel to channel of x and of a; k: channels */
   const CleaveNarrowTap *taps;
   const float *bias; /* NULL: none */
-  float *y;          /* of the row */
+  float *y;          /* the row */
 } CleaveNarrowWork;
 
-/* Pixels [begin, end) of a row of y; up to a whole vector more may be read. */
+/* Computes pixels [begin, end) of a row of y. May read up to a whole vector more. */
 void cleave_narrow_sum (const CleaveNarrowWork *work,
                         const CleaveNarrowJob *job,
                         gint64 begin,
                         gint64 end);
-/* n pixels, `step` apart, of some channels: those of one channel side by side, lines `line` apart.
- */
+/* Transposes n pixels, `step` apart: those of one channel become contiguous, in lines `line`
+ * apart. */
 void cleave_narrow_transpose (
     const float *x, gint64 step, gint64 n, gint64 n_channels, gint64 line, float *to);

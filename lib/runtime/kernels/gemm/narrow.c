@@ -7,7 +7,7 @@
 
 enum { X, W, B };
 
-/* Strides, and rows of a window, that registers and stack hold. */
+/* Limits on strides, and on rows of a window, for arrays in registers and on the stack. */
 #define MAX_PHASES 4
 #define MAX_SLOTS 16
 
@@ -16,10 +16,10 @@ struct _CleaveNarrow
   CleaveAxis rows, columns;
   gboolean transposed, nests;
   gint64 n_groups, n_in, n_out; /* channels of one group */
-  gint64 n_phases;              /* of a row of x, each transposed by itself */
+  gint64 n_phases;              /* phases of a row of x, each transposed separately */
   gint64 begin, end;            /* pixels of all jobs */
-  gint64 least_shift, spread;   /* of taps */
-  gint64 tile, line, n_slots;   /* line: from channel to channel of a transposed row */
+  gint64 least_shift, spread;   /* the least shift of a tap, and the range of shifts */
+  gint64 tile, line, n_slots;   /* line: floats from channel to channel of a transposed row */
   gint64 lda, a_row;
   GArray *jobs, *taps;
 };
@@ -28,9 +28,10 @@ struct _CleaveNarrow
 #define TILE_FLOATS 24576
 #define MAX_TILE_FLOATS 131072
 #define MIN_TILE 64
-/* Rows of y before the next tile, where a row has several. */
+/* Rows of y computed before the next tile, if a row has several tiles. */
 #define BAND 16
-/* Fewer pixels leave vectors empty, more columns fill vectors themselves (measured). */
+/* With fewer pixels, vectors are not full. With more columns, columns can fill vectors
+ * (measured). */
 #define MIN_PIXELS 8
 #define MAX_COLUMNS (CLEAVE_VECTOR / 2)
 #define MAX_COLUMNS_OF_ONE_TAP 4
@@ -80,7 +81,7 @@ add_tap (CleaveNarrow *n, gint64 phase, gint64 shift, gint64 a)
   g_array_append_val (n->taps, tap);
 }
 
-/* Columns of one panel and group, evenly cut. */
+/* Adds jobs for the columns of one panel and group, divided evenly. */
 static void
 add_jobs (CleaveNarrow *n, const CleaveNarrowJob *like, const GArray *columns)
 {
@@ -102,7 +103,7 @@ add_jobs (CleaveNarrow *n, const CleaveNarrowJob *like, const GArray *columns)
     }
 }
 
-/* Phase q of the columns of y: pixel p is column p * stride + q - pad. */
+/* Returns the job of phase q of the columns of y: pixel p is column p * stride + q - pad. */
 static CleaveNarrowJob
 job_of_phase (const CleaveNarrow *n, gint64 q)
 {
@@ -130,7 +131,7 @@ add_taps_of_phase (CleaveNarrow *n, gint64 q, gint64 a_tap)
     }
 }
 
-/* Whether two phases read the same of x, all taps equally far apart in a. */
+/* Returns whether two phases read the same elements of x, with equal distances in a. */
 static gboolean
 reads_the_same (const CleaveNarrow *n, const CleaveNarrowJob *a, const CleaveNarrowJob *b)
 {
@@ -149,7 +150,7 @@ reads_the_same (const CleaveNarrow *n, const CleaveNarrowJob *a, const CleaveNar
   return TRUE;
 }
 
-/* The columns of one group that phase q makes. */
+/* Adds the columns of one group that phase q computes. */
 static void
 add_columns (const CleaveNarrow *n,
              const CleavePanels *panels,
@@ -176,7 +177,7 @@ add_columns (const CleaveNarrow *n,
     }
 }
 
-/* Phases that read the same make their columns together. */
+/* Plans all jobs. Phases that read the same elements compute their columns together. */
 static void
 plan_jobs (CleaveNarrow *n, const CleavePanels *panels, gint64 first)
 {
@@ -209,8 +210,8 @@ plan_jobs (CleaveNarrow *n, const CleavePanels *panels, gint64 first)
       }
 }
 
-/* How wide tiles are, and where taps read in their lines.  Lines an odd number of cache lines long
- * do not all fall into the same sets of a cache. */
+/* Chooses the width of tiles, and the offsets at which taps read their lines. Lines have an odd
+ * number of cache lines, so that they use different sets of a cache. */
 static gboolean
 plan_tiles (CleaveNarrow *n)
 {
@@ -273,7 +274,8 @@ plan (CleaveNarrow *n, const CleaveAxis axes[2], const CleavePanels *panels, gin
   return n;
 }
 
-/* w: taps along rows and columns last.  With one tap, transposing x takes as long as the sums. */
+/* Returns whether the narrow kernel is used. The last dimensions of w are taps along rows and
+ * columns. With one tap, transposing x takes as long as the sums. */
 static gboolean
 is_narrow (const CleaveShape *w, CleaveDims dims, gint64 n_out)
 {
@@ -337,12 +339,12 @@ typedef struct
   const CleaveNarrow *n;
   const float *x, *a;
   float *lines;          /* the transposed rows */
-  gint64 row[MAX_SLOTS]; /* which row of x each slot has; negative: none */
-  gint64 begin, end;     /* of the tile, in pixels */
+  gint64 row[MAX_SLOTS]; /* the row of x in each slot; negative: none */
+  gint64 begin, end;     /* pixels of the tile */
   CleaveNarrowWork work;
 } Run;
 
-/* The row of x that a tap reads for a row of y; FALSE: none. */
+/* Finds the row of x that a tap reads for a row of y; returns FALSE if there is none. */
 static gboolean
 find_row (const CleaveAxis *axis, gboolean transposed, gint64 y_row, gint64 tap, gint64 *row)
 {
@@ -358,7 +360,7 @@ find_row (const CleaveAxis *axis, gboolean transposed, gint64 y_row, gint64 tap,
   return at >= 0 && at % axis->stride == 0 && *row < axis->n_x;
 }
 
-/* What the tile reads of a row of x. */
+/* Transposes the part of a row of x that the tile reads. */
 static void
 make_lines (const Run *run, gint64 row, float *to)
 {
@@ -458,7 +460,7 @@ cleave_narrow_run (const CleaveNarrow *n,
               .x = x,
               .a = a,
               .lines = scratch,
-              .begin = n->begin - 1, /* no tile's */
+              .begin = n->begin - 1, /* not a tile's */
               .work = { .x_line = n->line,
                         .lda = n->lda,
                         .k = n->n_in,

@@ -10,13 +10,13 @@
 #define cleave_narrow_nests CLEAVE_LEVELLED (cleave_narrow_nests)
 #define cleave_narrow_run CLEAVE_LEVELLED (cleave_narrow_run)
 
-/* Convolutions, transposed or not, that make few channels from each group, so that vectors over
- * channels would be mostly empty: vectors run over the pixels of a row instead.  Rows of x are
- * transposed as they are needed, channel by channel; the order of each sum is that of the other
- * kernels. */
+/* Convolutions, transposed or not, with so few output channels per group that vectors of
+ * channels would be mostly empty. Vectors hold pixels of a row instead. Rows of x are transposed
+ * when needed. Each sum has the order of the other kernels. */
 typedef struct _CleaveNarrow CleaveNarrow;
 
-/* `panels` has the weights, from the packed column `first` on.  NULL: it is not for these. */
+/* Plans the convolution. `panels` has the weights, from packed column `first` on. Returns NULL
+ * if the narrow kernel does not serve it. */
 CleaveNarrow *cleave_narrow_of_conv (const CleaveKernelInstance *instance,
                                      const CleavePanels *panels,
                                      gint64 first);
@@ -24,11 +24,12 @@ CleaveNarrow *cleave_narrow_of_conv_transpose (const CleaveKernelInstance *insta
                                                const CleavePanels *panels,
                                                gint64 first);
 void cleave_narrow_free (CleaveNarrow *narrow);
-/* Bytes. */
+/* Returns the bytes of scratch. */
 gsize cleave_narrow_n_scratch (const CleaveNarrow *narrow);
-/* Whether memory has the rows of y one after the other; `y_size`: up to the next image. */
+/* Returns whether the rows of y are in memory one after the other. Sets `y_size` to the elements
+ * between images. */
 gboolean cleave_narrow_nests (const CleaveNarrow *narrow, gint64 *y_size);
-/* One image; its part of the first result begins at y_at. */
+/* Computes one image. Its part of the first result begins at y_at. */
 void cleave_narrow_run (const CleaveNarrow *narrow,
                         const float *x,
                         const float *a,

@@ -2,8 +2,8 @@
 
 #include "pairs.h"
 
-/* A pair has three vectors: a whole one of the first pixel; what is left of that, and of the second
- * pixel as much; the rest of this. */
+/* A pair of pixels has three vectors: the first vector of pixel 0; the remaining half of pixel 0
+ * with the first half of pixel 1; the rest of pixel 1. */
 #define VECTORS 3
 #define COLUMNS (VECTORS * CLEAVE_HALF)
 #define MAX_PAIRS 8
@@ -24,7 +24,7 @@ join_halves (CleaveVector low, CleaveVector high)
   return _mm512_mask_blend_ps (0xff00, low, high);
 }
 
-/* Columns at `from` of one pixel, and at `next` of the other. */
+/* Loads the columns of both pixels, at `from` and at `next`. */
 static inline __attribute__ ((always_inline)) void
 load_pair (const float *from, const float *next, CleaveVector *v)
 {
@@ -118,7 +118,7 @@ static const Block blocks[] = {
 };
 /* clang-format on */
 
-/* Epilogues take the columns of a pair for neighbours. */
+/* Epilogue ops treat the columns of a pair as contiguous. */
 static gboolean
 can_serve (const CleaveDirect *d)
 {

@@ -5,7 +5,7 @@
 
 #define cleave_pairs_run CLEAVE_LEVELLED (cleave_pairs_run)
 
-/* Columns that fill one vector and a half, two pixels at once: the halves of both are a vector.
- * As many pixels as there are pairs of, which it returns: none but with vectors of 16.  The bits
- * are those of cleave_direct_run. */
+/* Computes two pixels at once if their columns fill one vector and a half: the halves share a
+ * vector. Returns the number of pixels computed: all but an odd one, or 0 unless vectors have 16
+ * lanes. The bits are those of cleave_direct_run(). */
 gint64 cleave_pairs_run (const CleaveDirect *direct);

@@ -5,11 +5,14 @@
 
 #include <string.h>
 
-/* Time of a panel of m columns, in that of a vector of a full one (measured). */
+/* Returns the time of a panel of m columns, relative to the time per vector of a full panel
+ * (measured). */
 static double
 cost (gint64 m)
 {
-  static const double of[] = { 0, 1.3, 2.1, 3.05, 4 }; /* vectors: one waits for its own sums */
+  static const double of[] = {
+    0, 1.3, 2.1, 3.05, 4
+  }; /* by number of vectors; with one, additions depend on each other */
 
   return of[(m + CLEAVE_VECTOR - 1) / CLEAVE_VECTOR];
 }

@@ -10,12 +10,12 @@
 #define cleave_panels_pack CLEAVE_LEVELLED (cleave_panels_pack)
 #define cleave_panels_of_constant CLEAVE_LEVELLED (cleave_panels_of_constant)
 
-/* A matrix as the batch-reduce GEMM wants it: of floats, cut into panels of `width` columns, in
- * each of which the columns of one row lie side by side and rows follow each other, the dimensions
- * of a row's index outermost first. */
+/* Packed panels of a matrix, as products read them. The columns are cut into panels of `width`.
+ * In a panel, the columns of a row are contiguous and rows follow each other. A row has an index
+ * of up to four dimensions, outermost first: for a convolution, taps and input channels. */
 typedef struct
 {
-  CleaveElement element; /* of what is packed */
+  CleaveElement element; /* type of the unpacked matrix */
   gint64 n_columns, column_stride;
   gint64 extent[4], stride[4];
   gint64 width;
@@ -23,15 +23,16 @@ typedef struct
 
 #define CLEAVE_PANEL_MAX_WIDTH (4 * CLEAVE_VECTOR)
 
-/* The fastest panels, of those the narrowest: what fills them up is read too. */
+/* Returns the width of the fastest panels. Of equal ones it is the narrowest, since lanes beyond
+ * the columns are read, too. */
 gint64 cleave_panels_width (gint64 n_columns);
 gint64 cleave_panels_n_rows (const CleavePanels *panels);
-/* Bytes, with room to read a whole vector at the end. */
+/* Returns the bytes of the packed form, with room to read a whole vector at the end. */
 gsize cleave_panels_n_bytes (const CleavePanels *panels);
 void cleave_panels_pack (const CleavePanels *panels, gconstpointer from, float *to);
-/* The packed form of a constant of which `columns` is the dimension that pieces are cut along; the
- * other dimensions index the rows.  `first` gets the column of the packed form at which the
- * constant begins. */
+/* Returns the packed form of a constant. `columns` is the dimension along which pieces are cut;
+ * the other dimensions index the rows. Sets `first` to the packed column at which the constant
+ * begins. */
 gconstpointer cleave_panels_of_constant (CleaveWeights *weights,
                                          CleaveTensor *constant,
                                          guint columns,

@@ -16,34 +16,34 @@
 #define cleave_brgemm_nests CLEAVE_LEVELLED (cleave_brgemm_nests)
 #define cleave_brgemm_add_columns CLEAVE_LEVELLED (cleave_brgemm_add_columns)
 
-/* Rows of x whose elements do not lie side by side: each run packs those of a band. */
+/* Rows of x with strided elements: each run packs the rows of a band. */
 typedef struct
 {
   gint64 n, n_per_band, k;
   gint64 row_step, column_step;
 } CleavePackedRows;
 
-/* A kernel instance as a product that is run for each index of some batch dimensions. */
+/* The plan of a kernel instance: a product that is run for each index of some batch dimensions. */
 typedef struct
 {
   CleaveProduct *product;
-  CleaveNarrow *narrow;                     /* instead of a product, or NULL */
-  CleaveBlockwise *blockwise;               /* instead of a product, or NULL */
-  guint operand_x, operand_a, operand_bias; /* bias 0: none */
-  guint columns_dim;                        /* of the result; its rank: there is but one column */
-  const float *a;        /* packed for good; NULL: read in place or packed by each run */
-  CleavePanels panels;   /* of a width: packed by each run */
+  CleaveNarrow *narrow;                     /* used instead of a product; NULL: not used */
+  CleaveBlockwise *blockwise;               /* used instead of a product; NULL: not used */
+  guint operand_x, operand_a, operand_bias; /* operand indices; bias 0: none */
+  guint columns_dim;     /* dimension of the result; its rank if there is only one column */
+  const float *a;        /* packed once; NULL: read in place, or packed by each run */
+  CleavePanels panels;   /* width > 0: packed by each run */
   CleavePackedRows rows; /* n 0: x is read in place */
   guint n_batch_dims;
   gint64 extent[CLEAVE_MAX_RANK], x_step[CLEAVE_MAX_RANK], a_step[CLEAVE_MAX_RANK],
       y_step[CLEAVE_MAX_RANK];
-  gboolean nests; /* memory has the bands of all indices one after the other, and they are final */
-  void (*finish) (const CleaveKernelInstance *instance); /* what follows the sums, or NULL */
-  CleaveView apart; /* where a matrix of y lies whose columns are apart: the product is dense, in
-                       scratch; rank 0: they lie side by side */
+  gboolean nests; /* the bands of all indices are in memory one after the other, and are final */
+  void (*finish) (const CleaveKernelInstance *instance); /* called after the sums; NULL: none */
+  CleaveView apart; /* the layout of a matrix of y with strided columns, whose product is computed
+                       dense in scratch; rank 0: columns are contiguous */
 } CleaveBrgemm;
 
-/* Each plans all but the code; FALSE: the kernel instance is not served. */
+/* Each plans everything but the code. Returns FALSE if the kernel instance is not served. */
 gboolean cleave_brgemm_plan_conv (const CleaveKernelInstance *instance,
                                   CleaveWeights *weights,
                                   CleaveBrgemm *brgemm);
@@ -57,29 +57,29 @@ gboolean cleave_brgemm_plan_gemm (const CleaveKernelInstance *instance,
                                   CleaveWeights *weights,
                                   CleaveBrgemm *brgemm);
 
-/* Whether X and Y have their channels side by side, and B its own. */
+/* Returns whether the channels of X and Y are contiguous, and B is, too. */
 gboolean cleave_brgemm_can_serve_conv (const CleaveKernelInstance *instance,
                                        const CleaveDims *dims);
-/* The product of a convolution, whose weights are panels from the packed column `first` on, and of
- * which only some of the input channels of each group are read; x and y have strides, but need no
- * data. */
+/* Returns the product of a convolution. The weights are panels from packed column `first` on.
+ * Only the given input channels of each group are read. x and y need strides, but no data. */
 CleaveProduct *cleave_brgemm_conv_product (const CleaveKernelInstance *instance,
                                            const CleavePanels *panels,
                                            gint64 first,
                                            const CleaveSpan *channels);
-/* The weights of a convolution as a matrix, whose columns are dimension 0 or 1, the channels of y;
- * rows: taps, then the other of the two. */
+/* Returns the weights of a convolution as a matrix. Its columns are dimension 0 or 1 (the
+ * channels of y). Its rows are taps, then the other of the two dimensions. */
 CleavePanels cleave_brgemm_conv_panels (const CleaveView *w, guint columns);
-/* Images of a convolution one after the other, of operands that begin with X and W. */
+/* Makes the images of a convolution the batch dimension. The operands begin with X and W. */
 void cleave_brgemm_set_images (CleaveBrgemm *brgemm,
                                const CleaveKernelInstance *instance,
                                CleaveDims dims);
 
-/* Whether what each index makes, of a size, comes after what the one before it makes. */
+/* Returns whether the result of each index, of `size` elements, comes after that of the previous
+ * index. */
 gboolean cleave_brgemm_nests (const CleaveBrgemm *brgemm, gint64 size);
 
-/* Columns of a, from the packed column `first` on, cut where panels and groups end; each group has
- * its own part of x. */
+/* Adds the columns of a, from packed column `first` on, cut where panels and groups end. Each
+ * group has its own part of x. */
 void cleave_brgemm_add_columns (CleaveProduct *product,
                                 const CleavePanels *panels,
                                 gint64 first,

@@ -6,9 +6,9 @@
 #include <libxsmm.h>
 #include <string.h>
 
-/* LIBXSMM is column-major: its m are our columns, its n our pixels, its A our a, its B our x, its C
- * our y.  It keeps the sums of a few pixels in registers over all taps that one call is given, in
- * our order. */
+/* LIBXSMM is column-major: its m are our columns, its n our pixels, its A our a, its B our x,
+ * its C our y. It keeps the sums of a few pixels in registers over all taps of a call, and adds
+ * in our order. */
 typedef libxsmm_smmfunction_reducebatch_offs Kernel;
 
 /* Pixels of a line that one call computes. */
@@ -21,21 +21,22 @@ typedef struct
 {
   gint64 y_offset, x_offset;
   gint64 extent[2], x_step[2], y_step[2];   /* of lines */
-  gint64 x_line_step, y_line_step;          /* of pixels of a piece */
-  gint64 n, x_step_in_line, y_step_in_line; /* pixels of a whole line */
+  gint64 x_line_step, y_line_step;          /* between the pixels of a piece */
+  gint64 n, x_step_in_line, y_step_in_line; /* n: pixels of a whole line */
   gint64 k;
   guint n_taps, n_taps_per_call;
-  unsigned long long *a_offset, *x_tap_offset; /* bytes */
+  unsigned long long *a_offset, *x_tap_offset; /* in bytes */
   guint n_pieces;
   Piece *pieces;
-  gboolean *direct; /* for each width: by direct.c */
-  Kernel *kernels;  /* for each width and piece: that of the first taps, that of the others */
+  gboolean *direct; /* for each width: computed by direct.c */
+  Kernel
+      *kernels; /* for each width and piece: the kernel of the first taps, and that of the others */
 } Zone;
 
 typedef struct
 {
   CleaveColumns columns;
-  guint width; /* index: columns of one width need the same code */
+  guint width; /* index into the widths; columns of one width share code */
 } Panel;
 
 typedef struct
@@ -52,9 +53,9 @@ struct _CleaveProduct
   GArray *bands;
 };
 
-/* What a call reads of a panel: what stays in the L1 cache together with its part of x, or, where
- * blocks of sums are large enough for `a` to come from the L2 cache in time, so much that y is
- * seldom added to (measured). */
+/* Floats of a panel that one call reads. With AVX2 they fit into the L1 cache with their part of
+ * x. With AVX-512, blocks of sums are large enough to read `a` from the L2 cache in time, so the
+ * limit only makes additions to y rare (measured). */
 #if CLEAVE_VECTOR == 16
 #define MAX_CALL_FLOATS 131072
 #else
@@ -63,9 +64,9 @@ struct _CleaveProduct
 #define MAX_PIECE_FLOATS 2048
 #define MIN_PIECE 12
 #define MAX_PIECE 64
-/* LIBXSMM multiplies leading dimensions in 32 bits. */
+/* Limit on steps: LIBXSMM multiplies leading dimensions in 32 bits. */
 #define MAX_STEP (1 << 26)
-/* Sums of this many terms, for this many columns, are for LIBXSMM (measured). */
+/* LIBXSMM is used for sums of more terms than this, and at least this many columns (measured). */
 #define LONG_SUM 1024
 #define MANY_COLUMNS 24
 
@@ -127,7 +128,7 @@ cleave_product_add_columns (CleaveProduct *product, const CleaveColumns *columns
   g_array_append_val (product->panels, panel);
 }
 
-/* Into how many equal parts a long tap is cut. */
+/* Returns the number of equal parts that a long tap is cut into. */
 static gint64
 parts_of_tap (gint64 k)
 {
@@ -165,8 +166,8 @@ set_taps (Zone *to, const CleaveZone *zone, gint64 lda)
   to->n_taps_per_call = (to->n_taps + n_calls - 1) / n_calls;
 }
 
-/* Lines run along the innermost axis, unless another is much longer, such as that of a I/O binding
- * column. */
+/* Returns the axis that lines run along: the innermost, unless that is short and another is
+ * longer, as for a narrow strip of pixels at an edge. */
 static guint
 choose_line (const CleaveZone *zone)
 {
@@ -182,14 +183,14 @@ static gint64
 piece_length (gint64 n, gint64 x_step)
 {
   gint64 most = CLAMP (MAX_PIECE_FLOATS / MAX (x_step, 1), MIN_PIECE, MAX_PIECE);
-  gint64 n_pieces =
-      (2 * n + 3 * most - 1) / (3 * most); /* up to half as long again rather than a short rest */
+  gint64 n_pieces = (2 * n + 3 * most - 1) /
+                    (3 * most); /* pieces up to half longer, rather than a short last one */
 
   return ((n + n_pieces - 1) / n_pieces + 2) / 3 * 3; /* three pixels are in registers at a time */
 }
 
-/* LIBXSMM wants pixels at least k apart.  Where they overlap, every second (third …) pixel is a
- * line of its own. */
+/* Cuts a line into pieces. LIBXSMM needs pixels at least k elements apart. If they overlap,
+ * every second (third, ...) pixel forms a line of its own. */
 static void
 set_pieces (Zone *to, gint64 n, gint64 x_step, gint64 y_step)
 {
@@ -283,7 +284,7 @@ cleave_product_add_memory (const CleaveProduct *product, GArray *lines)
 static Kernel
 make_kernel (const CleaveProduct *product, const Zone *zone, gint64 m, gint64 n, gboolean adds)
 {
-  /* What one pixel has no need of may be anything legal. */
+  /* With a single pixel, its steps are unused, but LIBXSMM needs legal values. */
   int lda = (int) MAX (product->lda, m);
   int ldb = (int) (n == 1 ? zone->k : zone->x_line_step);
   int ldc = (int) (n == 1 ? m : zone->y_line_step);
@@ -303,9 +304,10 @@ fits (const CleaveProduct *product, const Zone *zone, gint64 m, gint64 n)
                     zone->y_line_step >= m && zone->y_line_step <= MAX_STEP);
 }
 
-/* Code for all pieces of columns of one width; FALSE: LIBXSMM has none.  Its AVX2 code is one fused
- * multiply-add per term whatever m, n and k are; code for other machines may not be.  It locks 8 MB
- * in memory as it begins, so it begins only where it is needed. */
+/* Makes the code for all pieces of columns of one width; returns FALSE if LIBXSMM has none. The
+ * target is AVX2, whose code has one fused multiply-add per term for all m, n and k; that of
+ * other targets may not. LIBXSMM locks 8 MB of memory when it starts, so it is started only if
+ * needed. */
 static gboolean
 make_kernels (const CleaveProduct *product, const Zone *zone, gint64 m, Kernel *kernel)
 {
@@ -325,7 +327,7 @@ make_kernels (const CleaveProduct *product, const Zone *zone, gint64 m, Kernel *
   return TRUE;
 }
 
-/* Its AVX2 code is half as fast as blocks of vectors of 16. */
+/* Not with vectors of 16: LIBXSMM's AVX2 code takes twice the time of direct.c there. */
 static gboolean
 is_for_libxsmm (const Zone *zone, gint64 m)
 {
@@ -365,7 +367,7 @@ cleave_product_prepare (CleaveProduct *product)
   return TRUE;
 }
 
-/* n pixels of y, `step` apart, begin with the bias. */
+/* Fills n pixels of y, `step` apart, with the bias. */
 static void
 fill (float *y, gint64 step, gint64 n, const float *bias, gint64 m)
 {
@@ -388,18 +390,18 @@ call (Kernel kernel,
   kernel (a, x, y, &count, zone->a_offset + tap, zone->x_tap_offset + tap);
 }
 
-/* What the calls for a zone's part of a panel have in common. */
+/* Values shared by the calls for a zone's part of a panel. */
 typedef struct
 {
   const Zone *zone;
   gint64 m, lda;
-  const Kernel *kernels; /* NULL: directly */
+  const Kernel *kernels; /* NULL: direct.c */
   const float *x, *a, *bias;
   float *y;
   const CleaveEpilogue *epilogue; /* NULL: none */
 } Work;
 
-/* The epilogue ops come with the last taps. */
+/* Returns the epilogue ops if these are the last taps; NULL otherwise. */
 static const CleaveEpilogue *
 epilogues_of (const Work *work, guint tap, guint n_taps)
 {
@@ -466,7 +468,7 @@ run_lines (const Work *work, guint tap, guint n_taps)
       }
 }
 
-/* Without taps once as well: the bias alone. */
+/* Computes a zone. A zone without taps gets the bias alone. */
 static void
 run_zone (const Work *work)
 {

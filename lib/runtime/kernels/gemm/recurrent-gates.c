@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The gates of recurrent layers, a row of units at a time and an operation after the other, so that
- * each loop is one of vectors whatever the activations are. */
+/* The gates of recurrent layers, for a row of units at a time and one operation after the other,
+ * so that each loop is vectorized for all activation functions. */
 
 #include "recurrent-gates.h"
 
@@ -34,7 +34,7 @@ apply (const CleaveRecurrentFunction *f, float *v, gint64 n)
     case CLEAVE_ACTIVATION_SIGMOID:
       cleave_line_sigmoid (v, v, n);
       break;
-/* One loop for each, in which there is nothing to choose. */
+/* One loop for each activation function, without branches. */
 #define CASE(name)                                                                                 \
   case CLEAVE_ACTIVATION_##name:                                                                   \
     CLEAVE_INDEPENDENT                                                                             \
@@ -54,7 +54,7 @@ apply (const CleaveRecurrentFunction *f, float *v, gint64 n)
     }
 }
 
-/* `n` sums at once, of gates that lie side by side. */
+/* Applies an activation function to `n` sums of contiguous gates. */
 static void
 activate (const CleaveRecurrentRow *row, guint function, float *v, gint64 n)
 {
@@ -115,7 +115,7 @@ add_peephole (const CleaveRecurrentRow *row, guint gate)
     sum[j] += p[j] * c[j];
 }
 
-/* All three at once, unless one looks at the cell state that the others make. */
+/* Applies the gates i, o and f at once, unless peepholes make one depend on the new cell state. */
 static void
 open_gates (const CleaveRecurrentRow *row)
 {

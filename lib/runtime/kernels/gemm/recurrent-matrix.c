@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* W and R of recurrent layers, packed into panels, and products with them. */
+/* W and R of recurrent layers: packs them into panels and multiplies by them. */
 
 #include "recurrent-walk.h"
 

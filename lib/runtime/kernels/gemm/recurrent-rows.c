@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* What the steps of recurrent layers read and write, whatever its strides. */
+/* Reads and writes the rows of recurrent layers, with any strides. */
 
 #include "../upcast.h"
 #include "recurrent-walk.h"
 
 #include "../../../ops/reference.h"
 
-/* Elements of a view, from the one at `at` on, as floats; `view` NULL: zeros. */
+/* Reads n elements of a view as floats, from the one at `at` on. NULL: zeros. */
 static void
 read_row (const CleaveView *view, gint64 at, gint64 step, float *to, gint64 n)
 {
@@ -17,7 +17,7 @@ read_row (const CleaveView *view, gint64 at, gint64 step, float *to, gint64 n)
     cleave_upcast (view->type.element, cleave_view_element (view, at), step, 0, to, n);
 }
 
-/* Floats as elements of a view; `from` NULL: zeros. */
+/* Writes n floats as elements of a view. `from` NULL: zeros. */
 static void
 write_row (const CleaveView *view, gint64 at, gint64 step, const float *from, gint64 n)
 {
@@ -141,7 +141,7 @@ cleave_recurrent_write_row (const CleaveRecurrentWalk *walk,
   write_row (y, at, y->stride[3], from, walk->plan->n);
 }
 
-/* The list of this direction; zeros where there is none. */
+/* Reads n elements of a per-direction operand; zeros if it is absent. */
 void
 cleave_recurrent_read_list (
     const CleaveRecurrentWalk *walk, guint operand, gint64 first, gint64 n, float *to)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* What the steps of a recurrent layer begin with (lib/ops/recurrent-sums.c): one product of W with
- * all rows that lie alike. */
+/* The initial sums of all steps of a recurrent layer (lib/ops/recurrent-sums.c): X times W plus
+ * biases, as one product for all evenly spaced rows. */
 
 #include "recurrent-walk.h"
 
@@ -10,11 +10,11 @@ enum { X = CLEAVE_RECURRENT_SUMS_X, W = CLEAVE_RECURRENT_SUMS_W, B = CLEAVE_RECU
 typedef struct
 {
   CleaveRecurrentMatrix w;
-  guint inner;           /* the dimension that a product goes along */
-  gint64 n_rows, n_runs; /* rows of one product, and how many of these there are */
+  guint inner;           /* dimension that one product runs along */
+  gint64 n_rows, n_runs; /* rows of one product, and number of products */
 } Plan;
 
-/* Both dimensions as one, or the longer one. */
+/* Makes both dimensions one if possible, or else takes the longer one for a product. */
 static void
 plan_rows (Plan *plan, const CleaveView *x, const CleaveView *y)
 {
@@ -32,7 +32,7 @@ plan_rows (Plan *plan, const CleaveView *x, const CleaveView *y)
   plan->n_runs = dim[1 - plan->inner];
 }
 
-/* A row has its elements side by side. */
+/* Rows must be contiguous. */
 static gboolean
 prepare (const CleaveKernelInstance *instance,
          CleaveWeights *weights,
@@ -58,7 +58,7 @@ prepare (const CleaveKernelInstance *instance,
   return TRUE;
 }
 
-/* The biases of all columns. */
+/* Reads the biases of all columns. */
 static void
 read_biases (const CleaveKernelInstance *instance, float *to)
 {
@@ -97,7 +97,7 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
     }
 }
 
-/* W is read by each run only where it is no constant. */
+/* W is read by runs only if it is not a packed constant. */
 static gboolean
 reads (gconstpointer state, guint operand)
 {

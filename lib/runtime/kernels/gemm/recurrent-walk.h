@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* What the steps of a recurrent layer have in common. */
+/* The plan and the working state of a recurrent layer, and the functions that its steps share. */
 
 #include "direct.h"
 #include "panels.h"
@@ -23,26 +23,26 @@
 #define cleave_recurrent_read_list CLEAVE_LEVELLED (cleave_recurrent_read_list)
 #define cleave_recurrent_read_biases CLEAVE_LEVELLED (cleave_recurrent_read_biases)
 
-/* W or R: its columns are the units of all gates, and its rows those of all directions. */
+/* W or R. Its columns are the units of all gates; its rows are those of all directions. */
 typedef struct
 {
   CleavePanels panels;
-  const float *packed; /* NULL: by each run */
+  const float *packed; /* NULL: packed by each run */
   gint64 first, k;
 } CleaveRecurrentMatrix;
 
 typedef struct
 {
-  CleaveElement element; /* of all but lengths; what is in scratch are floats */
+  CleaveElement element; /* element type of all operands but lengths; scratch holds floats */
   CleaveRecurrentMatrix w, r;
-  gint64 n, n_columns, n_inputs; /* units, those of all gates */
+  gint64 n, n_columns, n_inputs; /* units, units of all gates, and elements of an input row */
   gint64 n_times, n_batch, n_directions;
-  gint64 n_steps; /* of a block */
+  gint64 n_steps; /* steps in a block */
   gboolean is_gru, is_lstm;
-  gboolean has_sums; /* X is what cleave_op_recurrent_sums makes */
+  gboolean has_sums; /* X holds the results of cleave_op_recurrent_sums */
 } CleaveRecurrentPlan;
 
-/* Scratch, and what one direction works on. */
+/* Pointers into scratch, and the direction that is being computed. */
 typedef struct
 {
   const CleaveRecurrentPlan *plan;
@@ -54,19 +54,20 @@ typedef struct
   float *x, *sums, *bias, *bias_r, *p, *h, *c, *reset;
 } CleaveRecurrentWalk;
 
-/* FALSE: strides go back. */
+/* Plans a matrix; returns FALSE if it has negative strides. */
 gboolean cleave_recurrent_plan_matrix (const CleaveKernelInstance *instance,
                                        CleaveWeights *weights,
                                        guint operand,
                                        CleaveRecurrentMatrix *matrix);
 gsize cleave_recurrent_round_up (gsize n_bytes);
-/* Of scratch, that packing takes in each run; 0 if there is no matrix. */
+/* Returns the bytes of scratch that packing takes in each run; 0 if nothing is packed. */
 gsize cleave_recurrent_bytes_of_matrix (const CleaveRecurrentMatrix *matrix);
 const float *cleave_recurrent_pack_matrix (const CleaveRecurrentMatrix *matrix,
                                            const CleaveView *view,
                                            char **scratch);
-/* Adds x times the columns [begin, end) to y, whose first column is `begin`; or begins with the
- * bias.  Panels from the last to the first if `turned`: what was read last is in the cache. */
+/* Adds x times the columns [begin, end) to y, whose first column is `begin`, or starts from the
+ * bias. If `turned`, runs from the last panel to the first: the last ones are still in the
+ * cache. */
 void cleave_recurrent_multiply (const CleaveRecurrentMatrix *matrix,
                                 const float *a,
                                 gint64 direction,
@@ -75,27 +76,27 @@ void cleave_recurrent_multiply (const CleaveRecurrentMatrix *matrix,
                                 CleaveDirect *d,
                                 gboolean turned);
 
-/* Steps of a sequence, and which of them comes as number `step`. */
+/* Returns the number of steps of a sequence; returns the time index of step `step`. */
 gint64 cleave_recurrent_length_of (const CleaveRecurrentWalk *walk, gint64 batch);
 gint64 cleave_recurrent_time_of (const CleaveRecurrentWalk *walk, gint64 step, gint64 length);
-/* Rows of X in the order of the steps; zeros for sequences that are over. */
+/* Reads rows of X in the order of the steps; zeros for sequences that have ended. */
 void cleave_recurrent_read_inputs (const CleaveRecurrentWalk *walk,
                                    gint64 step,
                                    gint64 n_steps,
                                    float *to);
-/* Initial states, or zeros; last states. */
+/* Reads the initial states, or zeros; writes the last states. */
 void cleave_recurrent_read_states (const CleaveRecurrentWalk *walk, guint operand, float *to);
 void
 cleave_recurrent_write_states (const CleaveRecurrentWalk *walk, guint result, const float *from);
-/* A row of Y; NULL: zeros. */
+/* Writes a row of Y; `from` NULL: zeros. */
 void cleave_recurrent_write_row (const CleaveRecurrentWalk *walk,
                                  gint64 time,
                                  gint64 batch,
                                  const float *from);
-/* The row of a state as the element type has it. */
+/* Rounds a row of a state to the element type. */
 void cleave_recurrent_round (const CleaveRecurrentWalk *walk, float *row);
-/* What a list has for this direction; zeros where there is none. */
+/* Reads n elements of a per-direction operand; zeros if it is absent. */
 void cleave_recurrent_read_list (
     const CleaveRecurrentWalk *walk, guint operand, gint64 first, gint64 n, float *to);
-/* The sum of both, but for the gate of which R h is made apart. */
+/* Reads the sum of both biases; for a gate whose R h is computed separately, keeps them apart. */
 void cleave_recurrent_read_biases (const CleaveRecurrentWalk *walk);

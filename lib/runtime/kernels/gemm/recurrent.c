@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* RNN, GRU and LSTM: the products with W of some steps at once, to which each step adds those of
- * the state with R, panel by panel, and then makes the gates in vectors (recurrent-gates.c). */
+/* RNN, GRU and LSTM. The products of W with the inputs of a block of steps are computed at once.
+ * Each step adds the products of R with its state, panel by panel, and then computes the gates
+ * in vectors (recurrent-gates.c). */
 
 #include "direct.h"
 #include "recurrent-gates.h"
@@ -12,13 +13,13 @@
 
 enum { W = CLEAVE_RECURRENT_W, R = CLEAVE_RECURRENT_R };
 
-/* Rows of X in one product: as many as read W once for many, while their sums, of four gates of 256
- * units, fill half of an L2 cache (measured). */
+/* Rows of X in one product: enough to read W once for many, while their sums (four gates of 256
+ * units) fill half of an L2 cache (measured). */
 #define BLOCK_ROWS 64
 
-/* Planning */
+/* Planning. */
 
-/* Floats of its own for each name, one part after the other; `at` NULL: only counts. */
+/* Assigns each array its part of scratch and returns the total bytes. `at` NULL: only counts. */
 static gsize
 lay_out (const CleaveRecurrentPlan *plan, char *at, CleaveRecurrentWalk *walk)
 {
@@ -73,7 +74,7 @@ prepare (const CleaveKernelInstance *instance,
   plan->n_batch = y->dim[dims.y_batch];
   plan->n_directions = y->dim[dims.y_direction];
   plan->n_steps = CLAMP (BLOCK_ROWS / MAX (plan->n_batch, 1), 1, MAX (plan->n_times, 1));
-  plan->is_gru = plan->n_columns == 3 * plan->n; /* gates */
+  plan->is_gru = plan->n_columns == 3 * plan->n; /* by number of gates */
   plan->is_lstm = plan->n_columns == 4 * plan->n;
   *n_scratch = lay_out (plan, NULL, &none) + cleave_recurrent_bytes_of_matrix (&plan->w) +
                cleave_recurrent_bytes_of_matrix (&plan->r);
@@ -81,9 +82,9 @@ prepare (const CleaveKernelInstance *instance,
   return TRUE;
 }
 
-/* Products */
+/* Products. */
 
-/* The sums of `n_rows` rows of X begin. */
+/* Starts the sums of `n_rows` rows of X: products with W plus biases. */
 static void
 multiply_inputs (const CleaveRecurrentWalk *walk, gint64 n_rows)
 {
@@ -98,7 +99,7 @@ multiply_inputs (const CleaveRecurrentWalk *walk, gint64 n_rows)
                              FALSE);
 }
 
-/* Adds the products of some gates with what is made of the states. */
+/* Adds the products of n_gates gates, from `gate` on, with the states h. */
 static void
 multiply_states (const CleaveRecurrentWalk *walk,
                  const float *h,
@@ -119,7 +120,7 @@ multiply_states (const CleaveRecurrentWalk *walk,
                              (gate + n_gates) * n, &d, step % 2 != 0);
 }
 
-/* R h and its bias, of the last gate alone. */
+/* Computes R h and its bias for the last gate alone. */
 static void
 multiply_apart (const CleaveRecurrentWalk *walk, gint64 step)
 {
@@ -135,7 +136,7 @@ multiply_apart (const CleaveRecurrentWalk *walk, gint64 step)
                              step % 2 != 0);
 }
 
-/* Steps */
+/* Steps. */
 
 static void
 make_gates (const CleaveRecurrentWalk *walk,
@@ -254,7 +255,7 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
     }
 }
 
-/* W and R are read by each run only where they are no constants. */
+/* W and R are read by runs only if they are not packed constants. */
 static gboolean
 reads (gconstpointer state, guint operand)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Convolutions of 16-bit floats.  What a band reads of x becomes floats, and the
+/* Convolutions of 16-bit floats. The part of x that a band reads is converted to floats. The
  * product is that of a convolution of dense floats. */
 
 #include "../pixels.h"
@@ -16,13 +16,13 @@ typedef struct
   CleaveUpcast common;
   CleavePlaces places;
   CleavePixels x, y;
-  gint64 n_batches, x_batch_step, y_batch_step; /* in the views */
-  gint64 y_image;                               /* elements, if dense */
+  gint64 n_batches, x_batch_step, y_batch_step; /* of the original views */
+  gint64 y_image;                               /* elements between images, if dense */
 } Plan;
 
-/* Preparing. */
+/* Planning. */
 
-/* The same convolution, of dense floats that lie nowhere. */
+/* Makes a kernel instance of the same convolution on dense floats, without data. */
 static void
 shadow (const CleaveKernelInstance *instance,
         const CleavePlaces *p,
@@ -63,7 +63,7 @@ make_product (const CleaveKernelInstance *instance, const Plan *s, gint64 first)
   return cleave_brgemm_conv_product (&floats, &s->common.panels, first, &channels);
 }
 
-/* Returns the packed column of the first. */
+/* Packs constant weights. Returns the packed column of the first one. */
 static gint64
 pack_weights (const CleaveKernelInstance *instance, CleaveWeights *weights, Plan *s)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Matrix products of 16-bit floats, some rows at a time: these rows of A become
- * floats, B is packed as floats. */
+/* Matrix products of 16-bit floats. Some rows of A at a time are converted to floats; B is
+ * packed as floats. */
 
 #include "../sides.h"
 #include "upcast.h"
@@ -15,13 +15,13 @@ typedef struct
 {
   CleaveUpcast common;
   CleaveSides sides;
-  gint64 n_rows;      /* at once */
-  gint64 column_step; /* in y */
+  gint64 n_rows;      /* rows processed at once */
+  gint64 column_step; /* elements between columns of y */
 } Plan;
 
-/* Preparing. */
+/* Planning. */
 
-/* Returns the packed column of the first. */
+/* Packs a constant B. Returns the packed column of the first one. */
 static gint64
 pack_weights (const CleaveKernelInstance *instance, CleaveWeights *weights, Plan *plan)
 {
@@ -39,7 +39,7 @@ pack_weights (const CleaveKernelInstance *instance, CleaveWeights *weights, Plan
   if (instance->constants[s->b.operand] != NULL && s->batches.n_indices == 1 &&
       b->type.shape.rank >= 2)
     {
-      /* a piece of one column has no step of its own, but what it was cut out of has */
+      /* a piece of one column has no stride of its own, so use that of the whole operand */
       panels->column_stride = b->stride[s->b_columns_dim];
       plan->common.packed = cleave_panels_of_constant (weights, instance->constants[s->b.operand],
                                                        s->b_columns_dim, panels, &first);
@@ -47,7 +47,7 @@ pack_weights (const CleaveKernelInstance *instance, CleaveWeights *weights, Plan
   return first;
 }
 
-/* So many rows of floats. */
+/* Adds a band of n_rows rows of floats. */
 static void
 add_rows (const Plan *plan, CleaveProduct *product, gint64 n_rows)
 {
@@ -65,7 +65,7 @@ add_rows (const Plan *plan, CleaveProduct *product, gint64 n_rows)
       product, &(CleaveBand){ .x_end = n_rows * s->length, .y_end = n_rows * s->n_columns });
 }
 
-/* Two bands: as many rows as there are at once, and the rest. */
+/* Makes two bands: one of plan->n_rows rows, and one for the remainder. */
 static CleaveProduct *
 make_product (const Plan *plan, gint64 first)
 {
@@ -139,7 +139,7 @@ prepare_gemm (const CleaveKernelInstance *instance,
 
 /* Running. */
 
-/* A run at work on one index of the batches. */
+/* The state of one run, at one index of the batches. */
 typedef struct
 {
   CleaveUpcastWork common;
@@ -148,7 +148,7 @@ typedef struct
   gint64 batch;
 } Work;
 
-/* The first column of a row; the operand is there. */
+/* Returns the address of the first column of a row. The operand must be present. */
 static gpointer
 find (const Work *work, const CleaveSide *side, gint64 row)
 {
@@ -167,7 +167,7 @@ widen_rows (const Work *work, gint64 begin, gint64 n)
                    s->a.k_stride, 0, to, s->length);
 }
 
-/* What Gemm does with its sums. */
+/* Applies Gemm's alpha, beta and C to a row of sums. */
 static void
 add_c (const Work *work, gint64 row, float *sums)
 {
@@ -186,7 +186,7 @@ add_c (const Work *work, gint64 row, float *sums)
     sums[j] += beta == 1 ? c[j] : beta * c[j];
 }
 
-/* Row `row`, whose sums begin at `at`. */
+/* Finishes row `row`, whose sums begin at `at`. */
 static void
 finish_row (Work *work, gint64 row, gint64 at)
 {

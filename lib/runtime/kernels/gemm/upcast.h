@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* What convolutions and matrix products of 16-bit floats have in common.  Band by band, what is
- * read of the activations becomes floats in scratch, a product of floats makes sums, and these
- * become elements of the result. */
+/* The common part of convolutions and matrix products of 16-bit floats. In each band, the needed
+ * activations are converted to floats in scratch, a float product computes the sums, and these
+ * are converted to elements of the result. */
 
 #include "../upcast.h"
 #include "plans.h"
@@ -17,43 +17,44 @@
 #define cleave_upcast_reports_progress CLEAVE_LEVELLED (cleave_upcast_reports_progress)
 #define cleave_upcast_reads CLEAVE_LEVELLED (cleave_upcast_reads)
 
-/* What is made once; the plan of each kind begins with this. */
+/* The common first member of each plan. */
 typedef struct
 {
   gboolean reports_progress;
-  guint weights; /* the operand */
+  guint weights; /* operand index */
   CleaveProduct *product;
-  const float *packed; /* the weights, for good; NULL: by each run */
+  const float *packed; /* packed weights; NULL: packed by each run */
   CleavePanels panels;
-  gsize at_x, at_y, at_bias, at_packed; /* in scratch */
+  gsize at_x, at_y, at_bias, at_packed; /* offsets in scratch */
 } CleaveUpcast;
 
-/* A run at work; what is not const is room in scratch. */
+/* The state of one run. Pointers that are not const point into scratch. */
 typedef struct
 {
   const CleaveUpcast *plan;
   const CleaveKernelInstance *instance;
-  const float *packed, *bias; /* what the products read; bias may be NULL */
-  CleaveElement element;      /* of the result */
-  float *x, *y;               /* of a band */
-  float *at_bias;             /* of each column */
+  const float *packed, *bias; /* read by the products; bias may be NULL */
+  CleaveElement element;      /* element type of the result */
+  float *x, *y;               /* floats of one band */
+  float *at_bias;             /* one for each column */
   float *at_packed;
 } CleaveUpcastWork;
 
-/* Bytes of scratch. */
+/* Assigns parts of scratch; returns the total bytes. */
 gsize cleave_upcast_lay_out (CleaveUpcast *plan, gint64 n_columns);
 
 CleaveUpcastWork cleave_upcast_begin (const CleaveUpcast *plan,
                                       const CleaveKernelInstance *instance,
                                       gpointer scratch);
-/* The weights at `from`. */
+/* Packs the weights at `from`. */
 void cleave_upcast_pack (CleaveUpcastWork *work, gconstpointer from);
-/* The sums of a band, of the x that is there. */
+/* Computes the sums of a band from the converted x. */
 void cleave_upcast_run_band (const CleaveUpcastWork *work, guint band);
-/* `n` elements of the result, of the sums from the band's element `at` on: a CleaveFinishLine. */
+/* Stores `n` elements of the result from the sums at element `at` of the band. A
+ * CleaveFinishLine. */
 void cleave_upcast_finish (gconstpointer work, gint64 at, gpointer y, gint64 step, gint64 n);
 
-/* Of each family. */
+/* Members of the kernel families. */
 void cleave_upcast_free (gpointer plan);
 gboolean cleave_upcast_reports_progress (gconstpointer plan);
 gboolean cleave_upcast_reads (gconstpointer plan, guint operand);

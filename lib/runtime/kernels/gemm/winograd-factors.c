@@ -22,7 +22,7 @@ cleave_winograd_n_bytes (const CleaveWinogradFactors *factors)
          sizeof (float);
 }
 
-/* Taps of some input channels of each column that has a lane. */
+/* Taps of some input channels, for each column that has a lane. */
 typedef float Taps[CLEAVE_VECTOR][N_CHANNELS * N_TAPS];
 
 static void
@@ -62,7 +62,7 @@ transform_taps (Taps taps, gint64 channel, gint64 to_step, float *to)
     cleave_vector_store (to + i * to_step, u[i]);
 }
 
-/* As many columns as a vector has lanes, from the one at `w` on, or fewer: others have zeros. */
+/* Packs up to a vector of columns from the one at `w` on. Lanes without a column are 0. */
 static void
 pack_lanes (const CleaveWinogradFactors *factors, const char *w, gint64 n_columns, float *to)
 {
@@ -116,7 +116,6 @@ cleave_winograd_pack_for_good (CleaveWeights *weights,
                              factors);
 }
 
-/* CleaveWinogradColumns of y, from the packed column `first` on, cut where panels end. */
 GArray *
 cleave_winograd_cut_columns (const CleaveWinogradFactors *factors, gint64 first, gint64 n)
 {

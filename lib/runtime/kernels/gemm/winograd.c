@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Convolutions by Winograd's F(2x2, 3x3): a block of tiles of the image is transformed, 16 products
- * follow, of which each has a row for each tile, and their sums are transformed to tiles of y. */
+/* Convolutions by Winograd's F(2x2, 3x3). A block of image tiles is transformed, then multiplied
+ * by 16 matrices with one row for each tile, and the sums are transformed to tiles of y. */
 
 #include "../../../ops/winograd.h"
 #include "direct.h"
@@ -12,8 +12,9 @@
 
 enum { X, W, B };
 
-/* Transformed, a block's tiles take up so many floats, or more where the factors, which each block
- * reads again, are too many for the L2 cache: then there are about so many tiles (measured). */
+/* Floats of a block of transformed tiles. If the factors have more than FAR_FACTORS floats, they
+ * exceed the L2 cache and each block reads them again: then a block has about FAR_TILES tiles
+ * (measured). */
 #define BLOCK_FLOATS 32768
 #define FAR_FACTORS 131072
 #define FAR_TILES 96
@@ -21,26 +22,26 @@ enum { X, W, B };
 typedef struct
 {
   CleaveWinogradFactors factors;
-  const float *packed; /* NULL: by each run */
+  const float *packed; /* NULL: packed by each run */
   GArray *columns;
-  guint c; /* the dimension of the channels */
+  guint c; /* dimension of the channels */
   gboolean has_bias, nests;
   gint64 n_images, x_image, y_image;
   gint64 n_x[2], x_step[2]; /* rows, columns */
   gint64 n_y[2], y_step[2];
   gint64 pad[2], phase[2];
   gint64 n_tiles[2];
-  gint64 band, block; /* rows of tiles; tiles of a row, or of the rows of a band */
-  gint64 pitch;       /* of a transformed tile, and of what is read of zeros */
+  gint64 band, block; /* band: rows of tiles; block: tiles of a row, or of the rows of a band */
+  gint64 pitch;       /* floats of a transformed tile, and of the zeros read for padding */
 } Winograd;
 
-/* Of one run. */
+/* The state of one run. */
 typedef struct
 {
   const Winograd *plan;
   const CleaveKernelInstance *instance;
   const float *factors, *bias;
-  const float *x; /* of the image */
+  const float *x; /* the current image */
   float *y;
   float *zeros, *image, *sums;
 } Work;
@@ -68,7 +69,8 @@ set_axes (Winograd *plan, const CleaveKernelInstance *instance, CleaveDims dims)
   plan->y_image = y->stride[dims.n];
 }
 
-/* A single step of an axis is as long as what is inside it. */
+/* Sets the step of an axis with a single position to the size of the axes inside it. Finds out
+ * whether y nests. */
 static void
 find_nesting (Winograd *plan, gint64 size)
 {
@@ -161,7 +163,8 @@ winograd_free (gpointer state)
   g_free (plan);
 }
 
-/* What follows the last whole vector may be read of zeros, but not of x. */
+/* Transforms n channels from c on. Lanes after the last channel may be read in zeros, but not in
+ * x. */
 static CLEAVE_SPECIALISED void
 transform_channels (const float *const *from, gint64 c, gint64 n, gint64 to_step, float *to)
 {
@@ -178,7 +181,7 @@ transform_channels (const float *const *from, gint64 c, gint64 n, gint64 to_step
     cleave_vector_store (to + i * to_step + c, d[i]);
 }
 
-/* The tile in this row and column of tiles. */
+/* Transforms the image tile in this row and column of tiles. */
 static void
 transform_image (const Work *work, gint64 row, gint64 column, gint64 to_step, float *to)
 {
@@ -239,7 +242,7 @@ transform_sums (const float *from, gint64 from_step, CleaveVector *m)
     CLEAVE_WINOGRAD_RESULT (CleaveVector, m + CLEAVE_WINOGRAD_SIDE * i, 1);
 }
 
-/* Of the four elements of a tile those that there are. */
+/* Computes those of the four elements of a tile that are in the image. */
 static void
 make_tile (const Work *work,
            const CleaveWinogradColumns *columns,
@@ -274,7 +277,7 @@ make_tile (const Work *work,
     }
 }
 
-/* Of the pixels of rows of tiles, while they are in the L1 cache. */
+/* Applies the epilogue ops to the pixels of a row of tiles while they are in the L1 cache. */
 static void
 do_epilogue (const Work *work,
              const CleaveEpilogue *epilogue,
@@ -293,7 +296,7 @@ do_epilogue (const Work *work,
                                plan->y_step[1], end - begin, columns->m);
 }
 
-/* Tiles of some columns in each of some rows. */
+/* Computes a block: the tiles in `tiles` of each row in `rows`. */
 static void
 run_block (const Work *work, CleaveSpan rows, CleaveSpan tiles)
 {
