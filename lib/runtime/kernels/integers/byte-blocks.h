@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* A block has `pixels` times `vectors` sums in registers, both known to the compiler.  What
- * includes this says how a unit is loaded and added.  Bytes without odd scales are made of sums
- * while these are in registers: with 32 rows of weights that takes a third less time. */
+/* Sums of a block of `pixels` * `vectors` in registers, both compile-time constants. The
+ * including file defines how a unit is loaded and added (UNIT, LOAD, ADD, FLIP). Without odd
+ * scales, sums become bytes while they are in registers: with 32 rows of weights that takes a
+ * third less time. */
 
 #include "byte-product.h"
 
-/* As many as leave registers for a row of weights, a unit of x and a product.  Integers are added
- * in one cycle: a few sums keep a core busy. */
+/* The most pixels that leave registers for a row of weights, a unit of x and a product. An
+ * integer addition takes one cycle, so a few sums keep a core busy. */
 #if defined(__AVX512BW__)
 #define MAX_PIXELS 8
 #elif defined(__AVX2__)
@@ -23,9 +24,9 @@ typedef struct
   const gint64 *tap_at;
   gint64 n_taps, tap_bytes;
   const gint8 *w;
-  gint64 w_step; /* from unit to unit */
+  gint64 w_step; /* bytes from unit to unit */
   CleaveIntVector flip;
-  gint32 *sums; /* NULL: bytes are made of them */
+  gint32 *sums; /* NULL: sums become bytes at once */
   const gint32 *bias;
   const float *scale;
   gint32 zero;
@@ -125,7 +126,7 @@ BLOCK (2, 8)
 #else
 #define LIST(of) { NULL, of##_1, of##_2, of##_3, of##_4, of##_5 }
 #endif
-/* By whether bytes are made of them, and whether there are two vectors. */
+/* Indexed by: sums become bytes at once; there are two vectors. */
 static const RunBlock run_blocks[2][2][MAX_PIXELS + 1] = { { LIST (block_1), LIST (block_2) },
                                                            { LIST (bytes_1), LIST (bytes_2) } };
 /* clang-format on */

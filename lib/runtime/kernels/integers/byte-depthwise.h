@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Channels side by side, each of which adds up its own taps, two at once: vectors of 16-bit
- * integers, at most half of what the level has, which is where two vectors are interleaved in one
- * step. */
+/* Depthwise sums of bytes: contiguous channels, each with taps of its own, two taps at a time.
+ * Vectors hold 16-bit integers. A vector is at most half as wide as the level allows, since two
+ * of them are interleaved in one operation. */
 
 #include "int-vector.h"
 
@@ -30,7 +30,7 @@ typedef struct
   CleaveChannels low, high;
 } CleaveChannelPairs;
 
-/* Sums of all channels of a vector; which lane is whose is known to what stores them. */
+/* Sums of the channels of a vector. cleave_channels_store() undoes the order of the lanes. */
 typedef struct
 {
 #if defined(__SSE2__)
@@ -49,7 +49,7 @@ cleave_channels_load (const gint16 *from)
   return v;
 }
 
-/* The channels of two taps, so that those of one channel are neighbours. */
+/* Interleaves the channels of two taps, so that both taps of a channel are adjacent. */
 static inline CleaveChannelPairs
 cleave_channels_pair (CleaveChannels a, CleaveChannels b)
 {
@@ -62,7 +62,7 @@ cleave_channels_pair (CleaveChannels a, CleaveChannels b)
 #endif
 }
 
-/* By value: a sum whose address is taken is not kept in registers. */
+/* Takes the sum by value: a variable whose address is taken is not kept in registers. */
 static inline CleaveChannelSums
 cleave_channels_add (CleaveChannelSums sum, CleaveChannelPairs x, CleaveChannelPairs w)
 {
@@ -80,7 +80,7 @@ cleave_channels_add (CleaveChannelSums sum, CleaveChannelPairs x, CleaveChannelP
 #endif
 }
 
-/* In the order of the channels. */
+/* Stores the sums in the order of the channels. */
 static inline void
 cleave_channels_store (gint32 *to, CleaveChannelSums sum)
 {

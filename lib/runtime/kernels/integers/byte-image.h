@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* What a few rows of a convolution of bytes read, side by side in scratch, with padding. */
+/* The byte image: a copy in scratch of the rows of x that a few rows of y read, contiguous and
+ * with padding, so that the kernels need no bounds checks. */
 
 #include "../places.h"
 #include "byte-units.h"
 
-/* One spatial axis; a convolution with fewer than three has outer ones of extent 1. */
+/* One spatial axis. A convolution with fewer than three has outer axes of extent 1. */
 typedef struct
 {
   gint64 n_y, n_x, n_taps, dilation, pad;
-  gint64 step;           /* from one element of scratch to the next, in x */
-  gint64 stride;         /* of y, in scratch */
-  gint64 x_step, y_step; /* in memory */
+  gint64 step;           /* elements of x between adjacent elements of scratch */
+  gint64 stride;         /* elements of scratch between adjacent elements of y */
+  gint64 x_step, y_step; /* bytes or elements in memory between positions */
 } CleaveByteAxis;
 
 typedef struct
@@ -21,12 +22,12 @@ typedef struct
   CleaveElement element;
   gint64 n_channels, channel_step; /* of x */
   gint64 unit;
-  gint64 n_columns, n_rows; /* of scratch; rows for `band` rows of y */
+  gint64 n_columns, n_rows; /* of scratch; n_rows serve `band` rows of y */
   gint64 band;
-  gint64 multiplier; /* of each channel, so many copies */
+  gint64 multiplier; /* copies of each channel */
 } CleaveByteImage;
 
-/* Elements of scratch that `n` elements of y read. */
+/* Returns how many elements of scratch `n` elements of y read. */
 static inline gint64
 cleave_byte_axis_reach (const CleaveByteAxis *axis, gint64 n)
 {
@@ -60,13 +61,13 @@ cleave_byte_image_init_axes (CleaveByteImage *image,
                                 .y_step = y->stride[dims.h + i] };
       if (axis->n_taps == 1)
         {
-          axis->step = axis->stride; /* only what is read */
+          axis->step = axis->stride; /* copy only the elements that are read */
           axis->stride = 1;
         }
     }
 }
 
-/* Bytes of what a band reads; as many rows as stay in the second cache with the weights. */
+/* Bytes that a band reads: with the weights, they stay in the L2 cache. */
 #define CLEAVE_BYTE_BAND (64 << 10)
 
 static inline void
@@ -90,7 +91,8 @@ cleave_byte_image_init (CleaveByteImage *image,
   image->n_rows = cleave_byte_axis_reach (&image->axis[1], image->band);
 }
 
-/* Bytes of a pixel in scratch, and of all there is, with a vector more to read. */
+/* Returns the bytes of a pixel in scratch. Below: those of the whole image, plus a vector that
+ * may be read. */
 static inline gint64
 cleave_byte_image_pixel (const CleaveByteImage *image)
 {
@@ -105,7 +107,7 @@ cleave_byte_image_n_bytes (const CleaveByteImage *image)
          64;
 }
 
-/* Pixels [begin, end) of a row of scratch, all of them in x, whose row is at `from`. */
+/* Copies pixels [begin, end) of a row of scratch, all inside x. The row of x is at `from`. */
 static inline void
 cleave_byte_image_make (
     const CleaveByteImage *image, gint32 zero, const char *from, gint64 begin, gint64 end, char *to)
@@ -128,7 +130,7 @@ cleave_byte_image_make (
                               to + c * size, n * image->multiplier, end - begin);
 }
 
-/* A row of scratch, of a row of x, which is NULL if it is padding. */
+/* Copies a row of x to a row of scratch. `from` NULL: fills it with padding. */
 static inline void
 cleave_byte_image_make_row (const CleaveByteImage *image, gint32 zero, const char *from, char *to)
 {
@@ -145,7 +147,7 @@ cleave_byte_image_make_row (const CleaveByteImage *image, gint32 zero, const cha
   cleave_byte_units_pad (image->unit, image->element, zero, to + end * pixel, (n - end) * per);
 }
 
-/* Where row `i` of an axis of scratch is in x, or NULL. */
+/* Returns the address in x of row `i` of an axis of scratch; NULL if it is padding. */
 static inline const char *
 cleave_byte_image_find (const CleaveByteAxis *axis, gint64 i, const char *x)
 {
@@ -154,7 +156,7 @@ cleave_byte_image_find (const CleaveByteAxis *axis, gint64 i, const char *x)
   return x == NULL || at < 0 || at >= axis->n_x ? NULL : x + at * axis->x_step;
 }
 
-/* What `n` rows of y from `row` on read, at index `depth` of the outer axis. */
+/* Copies the rows that `n` rows of y from `row` on read, at index `depth` of the outer axis. */
 static inline void
 cleave_byte_image_fill (const CleaveByteImage *image,
                         gint32 zero,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Means of dequantised bytes whose channels lie side by side, a few pixels at a time: the sums are
- * those of the reference kernels, eight for each channel in turn, or of doubles.  The latter lose
- * nothing, so that no order changes a bit. */
+/* Means of dequantized bytes with contiguous channels, a few pixels at a time. Sums are those of
+ * the reference kernels: eight partial float sums per channel, or doubles. Double sums are
+ * exact, so their order does not matter. */
 
 #include "../../written-conv.h"
 #include "../level.h"
@@ -13,22 +13,22 @@
 
 #include "../../../ops/axes.h"
 
-/* What is dequantised at once stays in the first cache. */
+/* Floats dequantized at once, which stay in the L1 cache. */
 #define BLOCK_FLOATS 4096
-/* So many floats of bytes add up to a double without loss. */
+/* Up to this many dequantized bytes are summed in a double without rounding. */
 #define MAX_PIXELS (1 << 20)
 
 typedef struct
 {
   const CleaveWrittenMean *mean;
-  CleaveView y; /* of the rank of x; data is found when it is run */
+  CleaveView y; /* with the rank of x; data is set in each run */
   guint channel;
-  gint64 n_channels, width; /* the latter in whole vectors */
+  gint64 n_channels, width; /* width: n_channels rounded up to whole vectors */
   gint64 n_pixels, step, block;
   gsize at_sums, at_means;
 } Plan;
 
-/* Whether all that is reduced is one line of pixels, in their order. */
+/* Returns whether the reduced elements form a single line of pixels, in order. */
 static gboolean
 find_pixels (Plan *s, const CleaveView *x)
 {
@@ -111,7 +111,7 @@ static void
 dequantise (const Plan *s, const char *x, gint64 n_pixels, float *to)
 {
   gboolean is_signed = s->mean->x.element == CLEAVE_INT8;
-  gboolean is_dense = s->step == s->width; /* all pixels are one line */
+  gboolean is_dense = s->step == s->width; /* pixels are contiguous and form one line */
   gint64 n = is_dense ? n_pixels * s->width : s->n_channels;
 
   for (gint64 p = 0; p < (is_dense ? 1 : n_pixels); p++, x += s->step, to += s->width)
@@ -167,7 +167,7 @@ divide (const Plan *s, const float *sums, float *mean)
       }
 }
 
-/* All channels of one place. */
+/* Computes all channels at one position of the result. */
 static void
 run_channels (const Plan *s, const char *x, guint8 *y, char *scratch)
 {
@@ -201,7 +201,8 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
   CleaveShape places = s->y.type.shape;
   gint64 at[CLEAVE_MAX_RANK];
 
-  memset (scratch, 0, (gsize) (s->block * s->width) * sizeof (float)); /* beyond the channels */
+  memset (scratch, 0,
+          (gsize) (s->block * s->width) * sizeof (float)); /* lanes beyond the channels */
   places.dim[s->channel] = 1;
   CLEAVE_EACH_INDEX (at, &places)
     run_channels (s, (const char *) x->data + cleave_index_offset (places.rank, at, x->stride),

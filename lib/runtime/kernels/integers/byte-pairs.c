@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Sums of products of bytes, two at once, of 16-bit integers: nothing can saturate.  An element of
- * x has its zero point taken away already, which 16 bits hold. */
+/* Sums of products of bytes in dot-2 groups: two 16-bit products per 32-bit lane, which cannot
+ * overflow. The zero point of x is already subtracted, so elements are 16-bit integers. */
 
 #define UNIT CLEAVE_PAIR
 #define LOAD cleave_ints_load_pairs

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Where the element of a row is, from that of the first one. */
+/* Returns the offset of element `at` of tap `tap`, from the first element of the column. */
 static gint64
 find_row (const CleaveBytePanels *p, gint64 tap, gint64 at)
 {
@@ -40,7 +40,7 @@ cleave_byte_panels_sums (const CleaveBytePanels *p, const gint8 *packed)
   return (const gint32 *) (const void *) (packed + n_matrix_bytes (p));
 }
 
-/* One row, of n columns, `unit` bytes apart. */
+/* Packs one row of n columns, `unit` bytes apart. */
 static void
 pack_row (const CleaveBytePanels *p, const guint8 *from, gint64 n, gint8 *to)
 {
@@ -133,11 +133,11 @@ cleave_byte_panels_of_constant (CleaveWeights *weights,
 /* Units. */
 
 #if defined(__AVX2__)
-/* What two products with bytes without sign may be multiplied by, so that their sum has 16 bits:
- * the positive ones together, as the negative ones. */
+/* Limit on the sum of the positive weights of a pair, and on that of the negative ones. Within
+ * it, two products with unsigned bytes have a sum of 16 bits. */
 #define PAIR_BOUND 128
 
-/* Whether the sums of two products of all columns have 16 bits. */
+/* Returns whether, in all columns, the sum of two products fits into 16 bits. */
 static gboolean
 pair_fits (const CleaveBytePanels *p, const guint8 *even, const guint8 *odd)
 {

@@ -10,19 +10,20 @@
 #define cleave_byte_panels_of_constant CLEAVE_LEVELLED (cleave_byte_panels_of_constant)
 #define cleave_byte_panels_sums CLEAVE_LEVELLED (cleave_byte_panels_sums)
 
-/* Columns that are worked on together. */
+/* Columns processed together. */
 #define CLEAVE_BYTE_PANEL (2 * CLEAVE_LANES)
 
-/* A matrix of bytes with a sign: panels of columns, the last of which may be narrower.  Its rows
- * are taps, and the elements of each tap in units; in a unit, columns lie side by side, each with
- * its two or four elements.  Bytes without sign are less by 128. */
+/* A packed matrix of signed bytes: panels of columns, the last of which may be narrower. Rows
+ * are taps, and the elements of a tap are grouped into units of two (CLEAVE_PAIR) or four
+ * (CLEAVE_QUAD). In a unit, columns are contiguous, each with its elements. Unsigned bytes are
+ * stored minus 128. */
 typedef struct
 {
-  CleaveElement element; /* of what is packed */
+  CleaveElement element; /* type of the unpacked matrix */
   gint64 n_columns, column_stride;
-  gint64 extent[4], stride[4]; /* of the index of a row, outermost first */
-  guint n_tap_dims;            /* of them: the others are within a tap */
-  gint64 unit;                 /* CLEAVE_PAIR or CLEAVE_QUAD */
+  gint64 extent[4], stride[4]; /* of a row's index, outermost first */
+  guint n_tap_dims; /* leading dimensions that index taps; the others index elements of a tap */
+  gint64 unit;      /* CLEAVE_PAIR or CLEAVE_QUAD */
 } CleaveBytePanels;
 
 static inline gint64
@@ -35,7 +36,7 @@ cleave_byte_panels_n_taps (const CleaveBytePanels *p)
   return n;
 }
 
-/* Elements of one tap. */
+/* Returns the number of elements of one tap. */
 static inline gint64
 cleave_byte_panels_length (const CleaveBytePanels *p)
 {
@@ -52,20 +53,19 @@ cleave_byte_panels_n_units (const CleaveBytePanels *p)
   return (cleave_byte_panels_length (p) + p->unit - 1) / p->unit;
 }
 
-/* Bytes, with room to read whole vectors at the end. */
+/* Returns the bytes of the packed form, with room to read whole vectors at the end. */
 gsize cleave_byte_panels_n_bytes (const CleaveBytePanels *panels);
 void cleave_byte_panels_pack (const CleaveBytePanels *panels, gconstpointer from, gint8 *to);
-/* Of quads: the sum of each column of what was packed. */
+/* Returns the sum of each packed column; only for CLEAVE_QUAD. */
 const gint32 *cleave_byte_panels_sums (const CleaveBytePanels *panels, const gint8 *packed);
-/* The fastest unit for a constant, of which the unit of `panels` says nothing yet; NULL: for what
- * is packed by each run. */
+/* Returns the fastest unit for a constant. Ignores the unit of `panels`. `constant` NULL:
+ * returns the one for matrices that each run packs. */
 gint64 cleave_byte_panels_find_unit (CleaveWeights *weights,
                                      CleaveTensor *constant,
                                      guint columns,
                                      const CleaveBytePanels *panels);
-/* The packed form of a constant of which `columns` is the dimension that pieces are cut along; the
- * others index the rows.  `first` gets the column of the packed form at which the constant begins.
- */
+/* Returns the packed form of a constant. `columns` is the dimension along which pieces are cut;
+ * the others index the rows. Sets `first` to the packed column at which the constant begins. */
 const gint8 *cleave_byte_panels_of_constant (CleaveWeights *weights,
                                              CleaveTensor *constant,
                                              guint columns,

@@ -10,61 +10,64 @@
 #define cleave_byte_quads_run CLEAVE_LEVELLED (cleave_byte_quads_run)
 #define cleave_byte_small_quads_run CLEAVE_LEVELLED (cleave_byte_small_quads_run)
 
-/* From sums of products of bytes to elements of the result.  Of each column, with a panel more to
- * read: */
+/* How integer sums become elements of the result. Arrays have one element for each column, and a
+ * panel more that may be read. */
 typedef struct
 {
-  CleaveElement element;   /* int32 or a byte */
-  const gint32 *bias;      /* added to the sums */
-  const float *scale;      /* of bytes */
-  const gint32 *w_zero;    /* taken away from all weights; NULL: nothing is */
-  gint32 zero;             /* of the result, a byte */
-  gboolean has_odd_scales; /* infinite ones or NaNs */
+  CleaveElement element; /* int32, or a byte type */
+  const gint32 *bias;    /* added to the sums */
+  const float *scale;    /* for bytes */
+  const gint32
+      *w_zero; /* zero points of the weights; NULL: all are those that packing subtracted */
+  gint32 zero; /* zero point of a byte result */
+  gboolean has_odd_scales; /* some scale is infinite or a NaN */
 } CleaveByteFinish;
 
-/* Pixels, or rows of a matrix, times columns of panels:
+/* A product of bytes: pixels, or rows of a matrix, times columns of panels:
  *
  *   y[p][m] = finish (sum over taps t, then k, of x[p + t][k] * w[t][k][m])
  *
- * in whole numbers that wrap around, so that no order matters.  x is there in units: 16-bit
- * integers for pairs, bytes without sign for quads.  A tap may read beyond its end, up to a unit.
- */
+ * Sums are integers that wrap around, so their order does not matter. x is stored in units:
+ * 16-bit integers for CLEAVE_PAIR, unsigned bytes for CLEAVE_QUAD. Reading a tap may go beyond
+ * its end, up to a unit. */
 typedef struct
 {
   const CleaveBytePanels *panels;
   const gint8 *w;   /* packed */
-  gint64 first;     /* the packed column of the first */
-  gint64 n_columns; /* from there */
+  gint64 first;     /* packed column of the first one */
+  gint64 n_columns; /* number of columns from there */
   const char *x;
-  gint32 flip;        /* bits of each unit that are the other way round: quads in place */
-  const gint64 *x_at; /* of each pixel, in bytes, as are the next two */
+  gint32
+      flip; /* XOR mask for each unit, which makes signed bytes that are read in place unsigned */
+  const gint64 *x_at; /* of each pixel, in bytes; so are tap_at and x */
   const gint64 *tap_at;
   gint64 n_pixels;
   char *y;
   const gint64 *y_at;                   /* of each pixel, in elements */
-  gint64 column_step;                   /* of y */
-  gint64 column;                        /* of the first, in y */
-  const gint32 *x_sums;                 /* of each pixel, where there is a w_zero */
-  const struct _CleaveWritten *written; /* sums are those of floats (written.h); or NULL */
+  gint64 column_step;                   /* elements between columns of y */
+  gint64 column;                        /* the first column, in y */
+  const gint32 *x_sums;                 /* sum of each pixel's x; used with w_zero */
+  const struct _CleaveWritten *written; /* results must have the bits of float sums (written.h);
+                                           NULL: integer sums are exact */
   gpointer written_scratch;
-  gint64 n_pixels_most; /* for which that is */
+  gint64 n_pixels_most; /* number of pixels for which that is large enough */
   CleaveByteFinish finish;
 } CleaveByteProduct;
 
-/* Pixels [pixel, pixel + n_pixels) of columns [column, column + n) of y, whose sums are rows of a
- * panel's width. */
+/* A tile: pixels [pixel, pixel + n_pixels) of columns [column, column + n) of y. Its sums are in
+ * rows of CLEAVE_BYTE_PANEL. */
 typedef struct
 {
   gint64 pixel, n_pixels, column, n;
   gint32 *sums;
 } CleaveByteTile;
 
-/* Whether any is infinite or a NaN. */
+/* Returns whether any scale is infinite or a NaN. */
 gboolean cleave_byte_has_odd_scales (const float *scale, gint64 n);
 void cleave_byte_product_run (const CleaveByteProduct *product);
 void cleave_byte_finish_tile (const CleaveByteProduct *product, const CleaveByteTile *tile);
-/* Columns [begin, end) of the packed form, which lie in one panel. */
+/* Each computes columns [begin, end) of the packed form, which are in one panel. */
 void cleave_byte_pairs_run (const CleaveByteProduct *product, gint64 begin, gint64 end);
 void cleave_byte_quads_run (const CleaveByteProduct *product, gint64 begin, gint64 end);
-/* Of weights whose sums of two products have 16 bits, where there is no VNNI. */
+/* For weights whose sums of two products fit into 16 bits, on processors without VNNI. */
 void cleave_byte_small_quads_run (const CleaveByteProduct *product, gint64 begin, gint64 end);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Sums of products of bytes, four at once.  Compiled for VNNI, and called where the processor has
- * it. */
+/* Sums of products of bytes in dot-4 groups. Compiled for AVX512-VNNI, and called if the
+ * processor has it. */
 
 #define UNIT CLEAVE_QUAD
 #define LOAD(from) cleave_ints_load ((const gint32 *) (const void *) (from))

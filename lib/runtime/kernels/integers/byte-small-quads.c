@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Sums of products of bytes, four at once, two of them in 16 bits: for weights with which these
- * cannot saturate.  Of 16 columns and 6 pixels 70 GMAC/s where pairs of 16-bit integers have 54. */
+/* Sums of products of bytes in dot-4 groups by way of 16-bit sums of two, for weights with which
+ * these cannot saturate. With 16 columns and 6 pixels: 70 GMAC/s; dot-2 groups of 16-bit
+ * integers: 54. */
 
 #include "int-vector.h"
 

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Bytes as products read them: pairs are less their zero point; quads of signed bytes are more by
- * 128. */
+/* Converts bytes of x to units: for CLEAVE_PAIR, 16-bit integers minus the zero point; for
+ * CLEAVE_QUAD, unsigned bytes (signed ones plus 128). */
 
 #include "int-vector.h"
 
 #include <string.h>
 
-/* What stands for a zero point. */
+/* Returns the effective zero point of units. */
 static inline gint32
 cleave_byte_unit_zero (gint64 unit, CleaveElement element, gint32 zero)
 {
   return unit == CLEAVE_PAIR ? 0 : element == CLEAVE_INT8 ? zero + 128 : zero;
 }
 
-/* Bytes of an element. */
+/* Returns the bytes of one element in a unit. */
 static inline gint64
 cleave_byte_unit_size (gint64 unit)
 {
@@ -44,7 +44,7 @@ UNITS (quads, guint8, guint8, FLIPPED)
 #undef UNITS
 /* clang-format on */
 
-/* `n` elements, so many steps apart here and there. */
+/* Converts `n` elements; `step` and `to_step` are in elements. */
 static inline void
 cleave_byte_units_make (gint64 unit,
                         CleaveElement element,
@@ -63,7 +63,7 @@ cleave_byte_units_make (gint64 unit,
     cleave_byte_units_pairs (from, step, zero, to, to_step, n);
 }
 
-/* `n` elements that are the zero point. */
+/* Stores `n` elements that are the zero point. */
 static inline void
 cleave_byte_units_pad (gint64 unit, CleaveElement element, gint32 zero, gpointer to, gint64 n)
 {
@@ -71,7 +71,7 @@ cleave_byte_units_pad (gint64 unit, CleaveElement element, gint32 zero, gpointer
           (gsize) (n * cleave_byte_unit_size (unit)));
 }
 
-/* The sum of `n` elements, each less what stands for the zero point. */
+/* Returns the sum of `n` elements minus the effective zero point `stands`. */
 static inline gint64
 cleave_byte_units_add (gint64 unit, gint32 stands, gconstpointer from, gint64 n)
 {

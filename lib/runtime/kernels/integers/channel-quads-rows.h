@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* A row of channel-quads.c, for vectors of 64 or of 32 bytes.  What includes this says which:
- * NAME(), V() and the types. */
+/* Computes one row for channel-quads.c, with vectors of 64 or 32 bytes. The including file
+ * defines NAME(), V() and the types. */
 
 #include "written-finish.h"
 
 #define BYTES ((gint64) sizeof (VECTOR))
-#define PLACE (4 * BYTES) /* of the channels of a place in scratch */
+#define PLACE (4 * BYTES) /* bytes of one position in scratch */
 
 static inline VECTOR
 NAME (load) (gconstpointer from)
@@ -17,7 +17,8 @@ NAME (load) (gconstpointer from)
   return v;
 }
 
-/* Two neighbours of a row, interleaved in each quarter of 16 channels. */
+/* Loads the channels of two adjacent pixels and interleaves their bytes, within each 128-bit
+ * lane of 16 channels. */
 static inline __attribute__ ((always_inline)) void
 NAME (load_two) (const Fill *f, const char *first, const char *second, VECTOR *two)
 {
@@ -29,7 +30,8 @@ NAME (load_two) (const Fill *f, const char *first, const char *second, VECTOR *t
   two[1] = V (unpackhi_epi8) (a, b) ^ flip;
 }
 
-/* A place, of what it begins with and what comes next, with which the next place begins. */
+/* Fills one position, from the two pixels in `two` and the next two. Then sets `two` to these,
+ * for the next position. */
 static inline __attribute__ ((always_inline)) void
 NAME (fill_place) (const Fill *f, const char *first, const char *second, VECTOR *two, char *to)
 {
@@ -47,12 +49,13 @@ NAME (fill_place) (const Fill *f, const char *first, const char *second, VECTOR 
     }
 }
 
-/* The channels of four neighbours in a row as quads, at each other place of it: bytes are
- * interleaved in each quarter of 16 channels, which is undone where results are packed. */
+/* Fills a row of scratch: at every second position, each channel gets a group of the four bytes
+ * from there on. Interleaving within 128-bit lanes leaves channels out of order; packing the
+ * results restores the order. */
 static void
 NAME (fill) (const Fill *of, char *to)
 {
-  const Fill fill = *of, *f = &fill; /* which nothing that is stored may lie over */
+  const Fill fill = *of, *f = &fill; /* a local copy, which stores cannot alias */
   const CleaveByteAxis *axis = f->columns;
   gint64 place = 0, step = axis->step * axis->x_step, inner = (MAX (axis->pad, 0) + 1) / 2;
   const char *x;
@@ -116,7 +119,7 @@ NAME (store_whole) (const Row *r, const VECTOR *sum, char *to)
       V (mask_storeu_epi32) (to + i * BYTES, (LANE_MASK) (r->mask >> i * n_lanes), whole[i]);
 }
 
-/* A sum in floats, of a lane of four vectors. */
+/* Recomputes one sum in float. `k` and `lane` select it among four vectors. */
 static void
 NAME (make_again) (const Row *r, gint64 pixel, gint64 k, gint64 lane)
 {
@@ -142,7 +145,7 @@ NAME (make_again) (const Row *r, gint64 pixel, gint64 k, gint64 lane)
   r->y[pixel * r->y_step + channel] = (char) (cleave_written_conv_round (conv, sum) + r->y_zero);
 }
 
-/* What is in doubt of a row. */
+/* Recomputes the ambiguous sums of a row. */
 static void
 NAME (run_again) (const Row *r)
 {
@@ -154,7 +157,8 @@ NAME (run_again) (const Row *r)
   (r, pixel, __builtin_ctzll (left) / n_lanes, __builtin_ctzll (left) % n_lanes);
 }
 
-/* Of two vectors the upper 16 bits of each lane, as if packed. */
+/* Returns the permutation that takes the upper 16 bits of each lane of two vectors, in the order
+ * of a pack instruction. */
 static inline __attribute__ ((always_inline)) VECTOR
 NAME (pack_order) (void)
 {
@@ -167,8 +171,8 @@ NAME (pack_order) (void)
   return order;
 }
 
-/* As finish_written() of constant errors, but that bounds are those of bytes, and come last: what
- * is beyond them may be in doubt, too, of which there is little. */
+/* Does the same as finish_written() for constant errors. Bounds are those of bytes and are
+ * applied last, so a sum beyond them may also count as ambiguous, which is rare. */
 static inline __attribute__ ((always_inline)) void
 NAME (finish_sums) (const Row *r, const VECTOR *sum, gint64 pixel, char *to)
 {
@@ -205,8 +209,9 @@ NAME (finish_sums) (const Row *r, const VECTOR *sum, gint64 pixel, char *to)
   NAME (store) (r, bytes, to);
 }
 
-/* `n` pixels, the first of them even.  Those that are odd begin at the second byte of a quad where
- * the stride is `odd`; two neighbours read the same one if it is 1. */
+/* Computes `n` pixels, the first of them at an even index. If the stride is `odd`, odd pixels
+ * begin at the second byte of a group. If the stride is 1 (`shared`), two adjacent pixels read
+ * the same groups. */
 static inline __attribute__ ((always_inline)) void
 NAME (run_pixels) (
     const Row *r, gint64 pixel, int n, gboolean odd, gboolean shared, gboolean is_written)
@@ -257,7 +262,7 @@ NAME (run_pixels) (
 static inline __attribute__ ((always_inline)) void
 NAME (run_all) (const Row *of, gboolean odd, gboolean shared, gboolean is_written)
 {
-  const Row row = *of, *r = &row; /* which nothing that is stored may lie over */
+  const Row row = *of, *r = &row; /* a local copy, which stores cannot alias */
   gint64 pixel = 0;
 
   for (; pixel + PIXELS <= r->n_pixels; pixel += PIXELS)

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Convolutions of bytes with one input channel for each of the result: four taps of a row are one
- * step of VNNI.  Weights that have more than 8 bits without their zero points are sums of those
- * that have not, each with rows of taps of its own.
+/* Depthwise convolutions of bytes: one AVX512-VNNI instruction adds four taps of a row (a dot-4
+ * group). Weights that need more than 8 bits after subtracting their zero points are split into
+ * sums of 8-bit parts. Each part has rows of taps of its own.
  *
- * 64 channels at a time go down the image.  What a row of x holds is laid out once in a ring of
- * rows, for the taps of all rows that read it: at each second place, of each channel the four bytes
- * from there on.  A pixel that begins between two places has its weights one byte later.
+ * 64 channels at a time are computed from the top of the image to the bottom. Each row of x is
+ * converted once, into a ring of rows that all rows of taps read: at every second position, each
+ * channel has the four bytes from there on. A pixel at an odd position uses weights shifted by one
+ * byte.
  *
- * Over 400 lines: how weights and rows are laid out is what the sums and their ends rely on. */
+ * Over 400 lines: sums and results depend on the layout of weights and rows. */
 
 #include "channel-quads.h"
 
@@ -23,32 +24,34 @@
 
 enum { X };
 
-#define QUAD_BYTES 64               /* of a vector */
-#define QUAD_LANES (QUAD_BYTES / 4) /* each a channel */
+#define QUAD_BYTES 64               /* bytes of a vector */
+#define QUAD_LANES (QUAD_BYTES / 4) /* channels of a vector */
 #define QUAD_BLOCK (4 * QUAD_BYTES) /* four taps of 64 channels */
-#define PIXELS 4                    /* at once */
-#define MAX_ROWS 16                 /* of taps, in the ring */
-#define MAX_PARTS 3                 /* of 8 bits, of a byte less another one */
+#define PIXELS 4                    /* computed at once */
+#define MAX_ROWS 16                 /* rows of taps in the ring */
+#define MAX_PARTS 3                 /* parts of 8 bits of the difference of two bytes */
 
 typedef struct
 {
   CleavePlaces places;
-  CleaveByteImage image; /* of which the axes are read */
+  CleaveByteImage image; /* only its axes are used */
   const gint8 *packed;
-  const gint32 *w_sums; /* of each channel's weights, in the order of quads */
+  const gint32 *w_sums; /* sum of each channel's weights, in the order of the vectors */
   gint64 n_channels, n_batches, x_batch_step, y_batch_step, y_image;
-  gint64 n_places, n_quads, n_variants, n_ring; /* the last: rows */
-  gint64 n_rows;                                /* of taps, for each part of the weights */
+  gint64 n_places, n_quads, n_variants, n_ring; /* n_ring: rows in the ring */
+  gint64 n_rows;                                /* rows of taps for each part of the weights */
   gint64 band;
   gboolean reports_progress;
-  gsize at_ring, at_bias, at_scale, at_pad, at_lanes; /* in scratch */
-  const CleaveWrittenConv *conv;                      /* sums are those of floats; or NULL */
-  CleaveWrittenColumns columns;                       /* in the order of quads */
+  gsize at_ring, at_bias, at_scale, at_pad, at_lanes; /* offsets in scratch */
+  const CleaveWrittenConv
+      *conv; /* results must have the bits of float sums; NULL: integer sums are exact */
+  CleaveWrittenColumns columns; /* in the order of the vectors */
 } Plan;
 
-/* Preparing. */
+/* Planning. */
 
-/* Taps for which a block of channels has vectors, for pixels at a place or between two. */
+/* Returns the bytes of a block's weights: for each row of taps and each variant (even and odd
+ * positions). */
 static gint64
 block_bytes (const Plan *s)
 {
@@ -61,7 +64,8 @@ n_blocks (const Plan *s)
   return (s->n_channels + QUAD_BYTES - 1) / QUAD_BYTES;
 }
 
-/* Where a channel of a block is among its quads: in each quarter of a vector four of 16. */
+/* Returns the index of a channel of a block among its lanes. Each 128-bit lane of a vector has
+ * four of every 16 channels. */
 static gint64
 find_lane (gint64 channel)
 {
@@ -74,7 +78,7 @@ typedef struct
   const CleaveKernelInstance *instance;
 } Packing;
 
-/* What is taken away from the weights of a channel. */
+/* Returns the zero point subtracted from the weights of a channel. */
 static gint32
 find_zero (const Packing *p, gint64 channel)
 {
@@ -97,7 +101,7 @@ find_weight (const Packing *p, gint64 channel, gint64 row, gint64 column)
   return w->type.element == CLEAVE_INT8 ? *(const gint8 *) at : *(const guint8 *) at;
 }
 
-/* Into how many parts the weights fall. */
+/* Returns the number of 8-bit parts that the weights need. */
 static gint64
 count_parts (const Packing *p)
 {
@@ -157,7 +161,7 @@ sum_weights (const Packing *p, gint64 channel)
   return sum;
 }
 
-/* The quads of all blocks, then the sums of all channels. */
+/* Packs the weights of all blocks, then the sums of all channels. */
 static void
 pack_constant (const CleaveTensor *base, gconstpointer data, gpointer to)
 {
@@ -202,9 +206,8 @@ pack_weights (Plan *s,
     s->w_sums = (const gint32 *) (gconstpointer) (s->packed + n_quads);
 }
 
-/* y may lie over x so that what a row reads is read before any of it is written, and so it is here
- * of each channel.  A block does not write what another one reads where channels lie over
- * themselves. */
+/* Returns whether y may overlap x: each row must be read before it is written, for every
+ * channel. Then no block of channels overwrites another block's input. */
 static gboolean
 lies_well (const CleaveView *x, const CleaveView *y, gint64 n_channels)
 {
@@ -257,8 +260,8 @@ init_plan (Plan *s, const CleaveKernelInstance *instance, CleaveDims dims)
   s->reports_progress = cleave_pixels_are_dense (y, dims);
 }
 
-/* The sum of a channel's weights, and of what they are without their sign, each by as many as come
- * after it, and three. */
+/* Computes the sum of a channel's weights, and the sum of their magnitudes, each multiplied by
+ * the number of weights after it plus 3. */
 static void
 add_weights (const Plan *s, gint64 channel, gint64 *sum, gint64 *weighed)
 {
@@ -277,7 +280,7 @@ add_weights (const Plan *s, gint64 channel, gint64 *sum, gint64 *weighed)
       }
 }
 
-/* Of 9 taps one sum of 2000 is in doubt. */
+/* Prepares float-exact results. With 9 taps, one sum of 2000 is ambiguous. */
 static gboolean
 prepare_written (Plan *s, const CleaveKernelInstance *instance)
 {
@@ -306,7 +309,7 @@ prepare_written (Plan *s, const CleaveKernelInstance *instance)
 static gsize
 lay_out (Plan *s)
 {
-  gint64 n_lanes = 2 * n_blocks (s) * QUAD_BYTES; /* in the order of quads, and as they come */
+  gint64 n_lanes = 2 * n_blocks (s) * QUAD_BYTES; /* in vector order, and in channel order */
   gsize n = 0;
 
   s->at_ring = cleave_take_scratch (&n, s->n_ring * s->n_places * QUAD_LANES * 4);
@@ -357,15 +360,15 @@ prepare (const CleaveKernelInstance *instance,
 
 /* Running. */
 
-/* A row of x to lay out. */
+/* A row of x to convert. */
 typedef struct
 {
-  const char *x; /* NULL: it is padding */
+  const char *x; /* NULL: padding */
   const char *pad;
   const CleaveByteAxis *columns;
   gint64 n_places;
   guint8 flip;
-  guint64 mask; /* of channels that there are */
+  guint64 mask; /* channels that exist */
 } Fill;
 
 static inline const char *
@@ -376,30 +379,31 @@ find_byte (const Fill *f, gint64 i)
   return at == NULL ? f->pad : at;
 }
 
-/* A row of y to make, of one block of channels. */
+/* A row of y to compute, for one block of channels. */
 typedef struct
 {
   const char *x;
-  gint64 row_at[MAX_ROWS * MAX_PARTS]; /* of each row of taps, in the ring */
+  gint64 row_at[MAX_ROWS * MAX_PARTS]; /* offset of each row of taps in the ring */
   gint64 n_rows, n_columns, n_quads, n_places, stride, n_pixels;
   const gint8 *w;
-  gint64 later; /* from the weights of a pixel at a place to those of one between two */
+  gint64 later; /* bytes from the weights for even positions to those for odd positions */
   const gint32 *bias;
   const float *scale;
   gint32 y_zero;
-  gboolean is_signed, is_whole, has_odd_scales; /* whole: sums are the result */
+  gboolean is_signed, is_whole, has_odd_scales; /* is_whole: integer sums are the result */
   char *y;
-  gint64 y_step, n; /* in bytes, and channels */
+  gint64 y_step, n; /* bytes between pixels; number of channels */
   guint64 mask;
-  const CleaveWrittenConv *conv; /* sums are those of floats; or NULL */
+  const CleaveWrittenConv
+      *conv; /* results must have the bits of float sums; NULL: integer sums are exact */
   CleaveWrittenColumns columns;
-  gint64 column, lane; /* the first of each */
+  gint64 column, lane; /* index of the first column and lane */
   gint32 x_stands;
-  guint64 *lanes; /* of each pixel: those in doubt */
+  guint64 *lanes; /* ambiguous lanes of each pixel */
   char least, most;
 } Row;
 
-/* Sums in the order of their channels. */
+/* Puts sums into the order of their channels. */
 static inline void
 put_in_order_64 (const __m512i *sum, __m512i *to)
 {
@@ -433,7 +437,7 @@ put_in_order_32 (const __m256i *sum, __m256i *to)
 #define WORDS(from) _mm512_loadu_si512 (from)
 #include "channel-quads-rows.h"
 
-/* What is left of the channels, up to half a block. */
+/* For the remaining channels, if they are at most half a block. */
 #define NAME(name) name##_32
 #define V(name) _mm256_##name
 #define VECTOR __m256i
@@ -445,7 +449,7 @@ put_in_order_32 (const __m256i *sum, __m256i *to)
   _mm256_loadu2_m128i ((const void *) ((from) + QUAD_LANES), (const void *) (from))
 #include "channel-quads-rows.h"
 
-/* A run at work. */
+/* The state of one run. */
 typedef struct
 {
   const Plan *s;
@@ -457,7 +461,7 @@ typedef struct
   Row row;
 } Work;
 
-/* In the order of quads. */
+/* Reads biases and scales in the order of the vectors. */
 static void
 read_finish (Work *work, gint32 x_stands, gint32 *bias, float *scale)
 {
@@ -531,7 +535,7 @@ begin_work (const Plan *s, const CleaveKernelInstance *instance, char *scratch)
   return work;
 }
 
-/* Rows [begin, end) of y, of the channels from `c` on. */
+/* Computes rows [begin, end) of y for the channels from `c` on. */
 static void
 run_block (Work *work, const char *x, char *y, gint64 c, gint64 begin, gint64 end)
 {

@@ -5,7 +5,6 @@
 
 #define cleave_kernel_channel_quads CLEAVE_LEVELLED (cleave_kernel_channel_quads)
 
-/* Convolutions of bytes with one input channel for each of the result, four taps of a row at once.
- * Compiled for VNNI, and called where the processor has it; what it does not serve is for
- * integer-depthwise.c. */
+/* Depthwise convolutions of bytes, four taps of a row at once. Compiled for AVX512-VNNI, and
+ * called if the processor has it. integer-depthwise.c serves what this family does not. */
 extern const CleaveKernelFamily cleave_kernel_channel_quads;

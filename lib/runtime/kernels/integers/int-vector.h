@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* 32-bit integers side by side in one register of the level.  All of it wraps around. */
+/* CleaveIntVector: one register of 32-bit integers at this level. All arithmetic wraps around. */
 
 #include "../upcast.h"
 #include "../vector.h"
@@ -22,8 +22,8 @@ typedef __m128i CleaveIntVector;
 typedef gint32 CleaveIntVector __attribute__ ((vector_size (CLEAVE_LANES * sizeof (gint32))));
 #endif
 
-/* What products of bytes read: a unit is 4 bytes of x, either two 16-bit integers or four bytes
- * without sign. */
+/* A unit of x in a product of bytes has 4 bytes: two 16-bit integers (CLEAVE_PAIR, dot-2) or
+ * four unsigned bytes (CLEAVE_QUAD, dot-4). */
 #define CLEAVE_PAIR 2
 #define CLEAVE_QUAD 4
 
@@ -74,7 +74,7 @@ cleave_ints_all (gint32 unit)
 #endif
 }
 
-/* A unit of x, for all lanes. */
+/* Loads a unit of x into all lanes. */
 static inline CleaveIntVector
 cleave_ints_unit (const char *from)
 {
@@ -90,7 +90,7 @@ cleave_ints_xor (CleaveIntVector a, CleaveIntVector b)
   return a ^ b;
 }
 
-/* Bytes of weights, a pair for each lane, as 16-bit integers. */
+/* Loads two bytes of weights for each lane, as 16-bit integers. */
 static inline CleaveIntVector
 cleave_ints_load_pairs (const gint8 *from)
 {
@@ -113,7 +113,7 @@ cleave_ints_load_pairs (const gint8 *from)
 #endif
 }
 
-/* Adds the sum of two products of 16-bit integers in each lane. */
+/* Adds two products of 16-bit integers in each lane. */
 static inline CleaveIntVector
 cleave_ints_add_pairs (CleaveIntVector sum, CleaveIntVector x, CleaveIntVector w)
 {
@@ -136,10 +136,9 @@ cleave_ints_add_pairs (CleaveIntVector sum, CleaveIntVector x, CleaveIntVector w
 }
 
 #if defined(__AVX512VNNI__)
-/* The same of four products of a byte without sign and one with it, of vectors of any width.  gcc
- * 12 copies each sum of the intrinsic twice, and spills some: convolutions then take 1.5 times as
- * long.
- */
+/* Adds four products of an unsigned and a signed byte in each lane, in vectors of any width.
+ * Assembly, because gcc 12 copies each sum of the intrinsic twice and spills some: convolutions
+ * take 1.5 times as long. */
 #define CLEAVE_ADD_QUADS(sum, x, w) __asm__("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(x), "v"(w))
 
 static inline CleaveIntVector
@@ -151,7 +150,7 @@ cleave_ints_add_quads (CleaveIntVector sum, CleaveIntVector x, CleaveIntVector w
 #endif
 
 #if defined(__AVX2__)
-/* The same where the sum of two products has 16 bits. */
+/* Adds four products of bytes in each lane, if the sum of any two fits into 16 bits. */
 static inline CleaveIntVector
 cleave_ints_add_small_quads (CleaveIntVector sum, CleaveIntVector x, CleaveIntVector w)
 {
@@ -163,8 +162,8 @@ cleave_ints_add_small_quads (CleaveIntVector sum, CleaveIntVector x, CleaveIntVe
 }
 #endif
 
-/* A product of sums and scales as whole numbers, to the nearest, ties to even; what is far beyond a
- * byte stays so, and a NaN, which only scales that are `odd` make, is 0. */
+/* Multiplies sums by scales and rounds to the nearest integer, ties to even. Values far beyond a
+ * byte stay beyond it. A NaN, which only `odd` scales can produce, gives 0. */
 static inline __attribute__ ((always_inline)) CleaveIntVector
 cleave_ints_round (CleaveIntVector sum, const float *scale, gboolean odd)
 {
@@ -194,13 +193,13 @@ cleave_ints_round (CleaveIntVector sum, const float *scale, gboolean odd)
 #endif
 }
 
-/* Two vectors of whole numbers as bytes, with a zero point: what is beyond them is the nearest. */
+/* Adds a zero point to two vectors of integers, saturates them and stores them as bytes. */
 static inline __attribute__ ((always_inline)) void
 cleave_ints_narrow (
     CleaveIntVector low, CleaveIntVector high, gint32 zero, gboolean is_signed, guint8 *to)
 {
 #if defined(__AVX512BW__)
-  /* In each quarter the low columns, then the high ones. */
+  /* Each 128-bit lane has its low columns, then its high ones. */
   __m512i both =
       _mm512_adds_epi16 (_mm512_packs_epi32 (low, high), _mm512_set1_epi16 ((gint16) zero));
   const __m512i order = _mm512_setr_epi64 (0, 2, 4, 6, 1, 3, 5, 7);
@@ -233,7 +232,7 @@ cleave_ints_narrow (
 #endif
 }
 
-/* The first of the bytes of two vectors. */
+/* Stores the first n bytes of two vectors. */
 static inline __attribute__ ((always_inline)) void
 cleave_bytes_store (char *to, const guint8 *bytes, gint64 n)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Convolutions of bytes, in whole numbers: a few rows of x at a time are laid out in scratch with
- * their padding, and each pixel of the result is a product of what its taps read there.
+/* Convolutions of bytes in integers. A few rows of x at a time are copied to scratch with padding
+ * (byte-image.h). Each pixel of the result is a product of the elements that its taps read there
+ * (byte-product.h).
  *
- * Over 400 lines: what is laid out, in which order and for which sums is one plan. */
+ * Over 400 lines: layout, order and kinds of sums form one plan. */
 
 #include "byte-image.h"
 #include "byte-product.h"
@@ -18,22 +19,23 @@ typedef struct
   CleavePlaces places;
   CleaveByteImage image;
   CleaveBytePanels panels;
-  const gint8 *packed; /* for good; NULL: by each run */
-  gint64 first;        /* the packed column of the first */
+  const gint8 *packed; /* packed weights; NULL: packed by each run */
+  gint64 first;        /* packed column of the first one */
   gint64 n_groups, group_in, group_out, n_batches;
-  gint64 x_batch_step, y_batch_step, y_image; /* the last: elements, if dense */
+  gint64 x_batch_step, y_batch_step, y_image; /* y_image: elements between images, if dense */
   gint64 column_step;
-  gboolean in_place;      /* x is read where it is */
-  CleaveWritten *written; /* or NULL: sums are whole numbers */
+  gboolean in_place; /* x is read without a copy */
+  CleaveWritten
+      *written; /* results must have the bits of float sums; NULL: integer sums are exact */
   gboolean has_w_zeros, reports_progress;
   gint64 n_taps;
-  gint64 *tap_at, *x_at, *y_at; /* of a band; in bytes, bytes and elements */
-  gsize at_x, at_bias, at_scale, at_w_zero, at_sums, at_written, at_packed; /* in scratch */
+  gint64 *tap_at, *x_at, *y_at; /* for one band, in bytes, bytes and elements */
+  gsize at_x, at_bias, at_scale, at_w_zero, at_sums, at_written, at_packed; /* offsets in scratch */
 } Plan;
 
-/* Preparing. */
+/* Planning. */
 
-/* Taps of a row that lie side by side are one. */
+/* Returns the panels of the weights. Adjacent taps of a row form one tap. */
 static CleaveBytePanels
 panels_of (const CleaveView *w, const CleaveConvAttrs *a)
 {
@@ -93,8 +95,8 @@ list_pixels (Plan *s)
       }
 }
 
-/* Whether each pixel reads quads that lie in x as they are, or flipped, and none beyond.  Not where
- * y lies over x: rows of x are read again for each panel. */
+/* Returns whether units can be read from x directly, for each pixel and not beyond x. Not if y
+ * overlaps x: each panel reads the rows again. */
 static gboolean
 is_in_place (const Plan *s, const CleaveKernelInstance *instance)
 {
@@ -134,7 +136,7 @@ lay_out (Plan *s)
   return s->packed == NULL ? n + cleave_byte_panels_n_bytes (&s->panels) : n;
 }
 
-/* The dimension of the constant weights that has the channels of the result. */
+/* Returns the dimension of constant weights that holds the output channels. */
 static guint
 find_columns (const CleaveKernelInstance *instance)
 {
@@ -178,7 +180,8 @@ find_x_zero (const Plan *s, const CleaveKernelInstance *instance)
                             : (gint32) cleave_places_load (instance, s->places.x_zero, 0);
 }
 
-/* FALSE: it is one that is computed as floats are, which is not served. */
+/* Prepares float-exact results if the instance needs them. Returns FALSE if they are needed and
+ * not served. */
 static gboolean
 prepare_written (Plan *s, const CleaveKernelInstance *instance)
 {
@@ -251,7 +254,7 @@ prepare (const CleaveKernelInstance *instance,
 
 /* Running. */
 
-/* A run at work. */
+/* The state of one run. */
 typedef struct
 {
   const Plan *s;
@@ -328,7 +331,7 @@ begin_work (const Plan *s, const CleaveKernelInstance *instance, char *scratch)
   return work;
 }
 
-/* What each pixel of a group reads, added up. */
+/* Sums the elements that each pixel of a group reads. */
 static void
 add_up (const Work *work, const char *x)
 {
@@ -346,7 +349,7 @@ add_up (const Work *work, const char *x)
     }
 }
 
-/* Rows of the result, of what is laid out at x. */
+/* Computes n_rows rows of the result from the image at x. */
 static void
 run_band (Work *work, const char *x, char *y, gint64 n_rows)
 {
@@ -370,7 +373,7 @@ run_band (Work *work, const char *x, char *y, gint64 n_rows)
     }
 }
 
-/* The rows of one index of the batch and of the outer axis. */
+/* Computes the rows at one index of the batch and of the outer axis. */
 static void
 run_slice (Work *work, gint64 batch, gint64 depth)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Convolutions of bytes with one input channel in each group, in whole numbers: what a few rows
- * read is laid out in scratch as 16-bit integers, and vectors of channels add up their taps.
+/* Depthwise convolutions of bytes in integers. The elements that a few rows read are copied to
+ * scratch as 16-bit integers. Vectors of channels add up their taps.
  *
- * Over 400 lines: what is laid out, and how vectors go through it, is one plan. */
+ * Over 400 lines: layout and loops form one plan. */
 
 #include "byte-depthwise.h"
 #include "byte-image.h"
@@ -22,18 +22,20 @@ enum { X };
 
 typedef struct
 {
-  const CleaveKernelFamily *better; /* which has a state of its own, and runs instead; or NULL */
+  const CleaveKernelFamily
+      *better; /* a faster family with a state of its own, which runs instead; NULL: none */
   gpointer state;
   CleavePlaces places;
   CleaveByteImage image;
-  const gint16 *packed; /* for good; NULL: by each run */
+  const gint16 *packed; /* packed weights; NULL: packed by each run */
   gint64 n_out, n_taps, n_batches, x_batch_step, y_batch_step, y_image, column_step;
   gboolean reports_progress;
-  gint64 *tap_at, *x_at, *y_at; /* of a band, in elements; taps are even, the last one twice */
-  gsize at_x, at_bias, at_scale, at_packed; /* in scratch */
+  gint64 *tap_at, *x_at,
+      *y_at; /* for one band, in elements; padded to an even number of taps by repeating the last */
+  gsize at_x, at_bias, at_scale, at_packed; /* offsets in scratch */
 } Plan;
 
-/* Weights, less their zero points: taps, in each vectors of channels. */
+/* Weights minus their zero points: taps, and in each tap vectors of channels. */
 typedef struct
 {
   const CleaveKernelInstance *instance;
@@ -102,7 +104,7 @@ pack_weights (Plan *s, const CleaveKernelInstance *instance, CleaveWeights *weig
                                   pack_constant, &packing);
 }
 
-/* Preparing. */
+/* Planning. */
 
 static void
 list_taps (Plan *s)
@@ -170,7 +172,7 @@ lay_out (Plan *s)
   return s->packed == NULL ? n + n_packed_bytes (s) : n;
 }
 
-/* Where the processor has VNNI. */
+/* Uses channel-quads.c if the processor has AVX512-VNNI. */
 static gboolean
 prepare_better (Plan *s,
                 const CleaveKernelInstance *instance,
@@ -227,12 +229,12 @@ plan_free (gpointer state)
 
 /* Running. */
 
-/* A run at work. */
+/* The state of one run. */
 typedef struct
 {
   const Plan *s;
   const CleaveKernelInstance *instance;
-  CleaveByteProduct product; /* of which only what finishes is read */
+  CleaveByteProduct product; /* only the members for finishing are used */
   gint32 x_zero;
   const gint16 *w;
   gint16 *x;
@@ -269,7 +271,7 @@ begin_work (const Plan *s, const CleaveKernelInstance *instance, char *scratch)
   return work;
 }
 
-/* Pixels whose x begins at each of `from`, of the channels whose weights begin at `w`. */
+/* Adds all taps of `pixels` pixels, for the channels whose weights begin at `w`. */
 static inline __attribute__ ((always_inline)) void
 add_taps (
     const Plan *s, const gint16 *x, const gint64 *x_at, const gint16 *w, int pixels, gint32 *sums)
@@ -299,7 +301,7 @@ add_taps (
     cleave_channels_store (sums + p * CLEAVE_BYTE_PANEL, sum[p]);
 }
 
-/* All channels of a few pixels: what is next to each other in x is read together. */
+/* Computes all channels of a few pixels: adjacent elements of x are read together. */
 static void
 run_pixels (const Work *work, gint64 pixel, gint64 n_pixels)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Matrix products of bytes, in whole numbers: some rows of A at a time are laid out in scratch,
- * less their zero points. */
+/* Matrix products of bytes in integers. Some rows of A at a time are copied to scratch, minus
+ * their zero points. */
 
 #include "../sides.h"
 #include "byte-product.h"
@@ -16,20 +16,20 @@ typedef struct
 {
   CleaveSides sides;
   CleaveBytePanels panels;
-  CleaveElement element; /* of A */
-  const gint8 *packed;   /* B, for good; NULL: by each run */
-  gint64 first;          /* the packed column of the first */
-  gint64 n_rows;         /* at once */
-  gint64 row_bytes;      /* of A in scratch */
-  gint64 column_step;    /* in y */
-  gboolean has_b_zeros, by_row /* scales and zero points of y */, reports_progress;
-  gint64 *x_at;                                                       /* of each row */
-  gsize at_x, at_y, at_bias, at_scale, at_b_zero, at_sums, at_packed; /* in scratch */
+  CleaveElement element; /* element type of A */
+  const gint8 *packed;   /* packed B; NULL: packed by each run */
+  gint64 first;          /* packed column of the first one */
+  gint64 n_rows;         /* processed at once */
+  gint64 row_bytes;      /* bytes of a row of A in scratch */
+  gint64 column_step;    /* elements between columns of y */
+  gboolean has_b_zeros, by_row /* y has scales and zero points for each row */, reports_progress;
+  gint64 *x_at;                                                       /* offset of each row */
+  gsize at_x, at_y, at_bias, at_scale, at_b_zero, at_sums, at_packed; /* offsets in scratch */
 } Plan;
 
-/* Preparing. */
+/* Planning. */
 
-/* 0 if the operand is absent. */
+/* Returns an element of an operand; 0 if the operand is absent. */
 static double
 load (const CleaveKernelInstance *instance, const CleaveSide *side, gint64 offset)
 {
@@ -41,7 +41,7 @@ load (const CleaveKernelInstance *instance, const CleaveSide *side, gint64 offse
   return cleave_real_load (view->type.element, cleave_view_element (view, offset));
 }
 
-/* What packing takes away from B. */
+/* Returns the value that packing subtracts from B. */
 static gint32
 packed_zero (CleaveElement b)
 {
@@ -93,10 +93,10 @@ pack_weights (const CleaveKernelInstance *instance, CleaveWeights *weights, Plan
                                 .stride = { 0, 0, 0, s->b.k_stride },
                                 .n_tap_dims = 3,
                                 .unit = CLEAVE_PAIR };
-  /* A piece of one column has no step of its own, but what it was cut out of has. */
+  /* A piece of one column has no stride of its own, so use that of the whole operand. */
   if (constant != NULL)
     panels->column_stride = b->stride[s->b_columns_dim];
-  /* Rows with zero points of their own are pairs. */
+  /* Rows with zero points of their own need CLEAVE_PAIR. */
   if (!varies_by_row (s, &s->a_zero))
     panels->unit = cleave_byte_panels_find_unit (weights, constant, s->b_columns_dim, panels);
   if (constant != NULL)
@@ -120,7 +120,7 @@ lay_out (Plan *plan)
   return plan->packed == NULL ? n + cleave_byte_panels_n_bytes (&plan->panels) : n;
 }
 
-/* Bytes of rows that stay in the second cache. */
+/* Bytes of rows that stay in the L2 cache. */
 #define BAND_BYTES (64 << 10)
 
 static void
@@ -169,7 +169,7 @@ plan_free (gpointer state)
 
 /* Running. */
 
-/* A run at work on one index of the batches. */
+/* The state of one run, at one index of the batches. */
 typedef struct
 {
   const Plan *plan;
@@ -183,7 +183,7 @@ typedef struct
   gint8 *packed;
 } Work;
 
-/* The first column of a row; the operand is there. */
+/* Returns the address of the first column of a row. The operand must be present. */
 static gpointer
 find (const Work *work, const CleaveSide *side, gint64 row)
 {
@@ -191,7 +191,7 @@ find (const Work *work, const CleaveSide *side, gint64 row)
                               cleave_sides_offset (&work->plan->sides, side, work->batch, row));
 }
 
-/* 0 if absent. */
+/* Returns an element of an operand; 0 if the operand is absent. */
 static double
 get (const Work *work, const CleaveSide *side, gint64 row, gint64 column)
 {
@@ -202,7 +202,7 @@ get (const Work *work, const CleaveSide *side, gint64 row, gint64 column)
                    column * cleave_sides_column_stride (s, side));
 }
 
-/* As the reference kernel has them, from left to right. */
+/* Reads the scales of a row, multiplied in the order of the reference kernel. */
 static void
 read_scales (Work *work, gint64 row)
 {
@@ -266,7 +266,7 @@ make_rows (const Work *work, gint64 begin, gint64 n)
     }
 }
 
-/* One at a time where each has its own scales. */
+/* Computes n rows, one at a time if each has its own scales. */
 static void
 run_rows (Work *work, gint64 begin, gint64 n)
 {

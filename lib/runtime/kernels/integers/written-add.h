@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Sums and products of two lines of dequantised bytes, or of one and floats, quantised: the steps
- * are those of the floats, in registers. */
+/* Adds or multiplies two lines of dequantized bytes, or one of bytes and one of floats, and
+ * quantizes the result. The operations on floats are those of the separate ops, in registers. */
 
 #include "../../written-conv.h"
 #include "../quantize-line.h"
@@ -48,7 +48,7 @@ cleave_add_load_bytes (const guint8 *from, const CleaveWrittenX *x)
   return (CleaveVector) f * cleave_vector_all (x->scale);
 }
 
-/* A vector of a term; `one` is what stands for all where its step is 0. */
+/* Loads a vector of a term; returns `one` if the term is a scalar (step 0). */
 static inline __attribute__ ((always_inline)) CleaveVector
 cleave_add_load_vector (
     const CleaveAddLine *l, const CleaveWrittenAdd *add, int term, CleaveVector one, gint64 i)
@@ -82,7 +82,7 @@ cleave_add_vectors (const CleaveAddLine *l,
 #endif
 }
 
-/* Two vectors of the result. */
+/* Computes two vectors of the result. */
 static inline __attribute__ ((always_inline)) void
 cleave_add_pair (const CleaveAddLine *l,
                  const CleaveWrittenAdd *add,
@@ -114,9 +114,9 @@ cleave_add_pairs (const CleaveAddLine *l,
       cleave_add_pair (l, add, one, by, FALSE, i);
 }
 
-/* Few steps. */
+/* The fast path, with fewer operations. It is used where its error cannot change the result. */
 
-/* What the second term is of: lines of bytes or of floats, or one of either. */
+/* The second term: a line of bytes, a line of floats, or a scalar of either type. */
 typedef enum { CLEAVE_ADD_BYTES, CLEAVE_ADD_FLOATS, CLEAVE_ADD_ONE } CleaveAddSecond;
 
 typedef struct
@@ -125,12 +125,12 @@ typedef struct
   const CleaveWrittenAdd *add;
   const guint8 *first;
   gconstpointer second;
-  gint32 zero[2]; /* of bytes without sign */
-  guint8 flip[2]; /* that make them so */
+  gint32 zero[2]; /* zero points of the bytes after `flip` */
+  guint8 flip[2]; /* XOR masks that make bytes unsigned */
   CleaveVector factor[2], addend, one;
 } CleaveAddSteps;
 
-/* Bytes as floats, of a product less their zero point. */
+/* Loads bytes as floats; for a product, minus their zero point. */
 static inline __attribute__ ((always_inline)) CleaveVector
 cleave_add_count (const CleaveAddSteps *s, int term, const guint8 *from, gboolean is_product)
 {
@@ -167,7 +167,7 @@ cleave_add_in_few (const CleaveAddSteps *s, CleaveAddSecond second, gboolean is_
   return cleave_vector_fma (a, s->factor[0], cleave_vector_fma (b, s->factor[1], s->addend));
 }
 
-/* Whether all of two vectors are nearer than `sure` to whole numbers. */
+/* Returns whether all elements of two vectors are closer than `sure` to an integer. */
 static inline __attribute__ ((always_inline)) gboolean
 cleave_add_are_sure (CleaveVector low, CleaveVector high, float sure)
 {
@@ -202,12 +202,12 @@ cleave_add_bound (const CleaveWrittenAdd *add, CleaveVector v)
 #endif
 }
 
-/* Pairs of vectors that may be unsure before as many others were not: ties may be everywhere, if
- * scales are powers of two. */
+/* Limits on ambiguous pairs of vectors: a few, plus a fraction of the pairs so far. If scales
+ * are powers of two, exact ties may be frequent. */
 #define CLEAVE_ADD_UNSURE 8
 #define CLEAVE_ADD_SURE 4
 
-/* Pairs of vectors, until many are unsure; returns where that is. */
+/* Computes pairs of vectors until too many are ambiguous; returns the index reached. */
 static inline __attribute__ ((always_inline)) gint64
 cleave_add_few (const CleaveAddSteps *steps,
                 const CleaveDivisor *by,
@@ -254,7 +254,7 @@ FEW (by_one, CLEAVE_ADD_ONE, TRUE)
 #undef FEW
 /* clang-format on */
 
-/* The second term where its step is 0: of a sum with all that is added to the first. */
+/* Returns a scalar second term; for a sum, with everything that is added to the first term. */
 static inline CleaveVector
 cleave_add_find_one (const CleaveAddSteps *s, gboolean is_float)
 {
@@ -266,7 +266,7 @@ cleave_add_find_one (const CleaveAddSteps *s, gboolean is_float)
   return s->add->is_product ? b : cleave_vector_fma (b, s->factor[1], s->addend);
 }
 
-/* In few steps what can be; returns how much. */
+/* Computes as much as possible on the fast path; returns the index reached. */
 static inline gint64
 cleave_add_start (const CleaveAddLine *l, const CleaveWrittenAdd *add, const CleaveDivisor *by)
 {
@@ -297,7 +297,7 @@ cleave_add_start (const CleaveAddLine *l, const CleaveWrittenAdd *add, const Cle
                                                         : CLEAVE_ADD_BYTES](&s, by);
 }
 
-/* The last ones, by way of a line that is as long as two vectors. */
+/* Computes the remaining elements by way of a line of two vectors. */
 static inline void
 cleave_add_rest (const CleaveAddLine *l, const CleaveWrittenAdd *add, const CleaveDivisor *by)
 {
@@ -325,7 +325,7 @@ cleave_add_rest (const CleaveAddLine *l, const CleaveWrittenAdd *add, const Clea
 static inline void
 cleave_add_line (const CleaveAddLine *line, const CleaveWrittenAdd *numbers)
 {
-  const CleaveAddLine copy = *line, *l = &copy; /* which nothing that is stored may lie over */
+  const CleaveAddLine copy = *line, *l = &copy; /* a local copy, which stores cannot alias */
   const CleaveWrittenAdd add = *numbers;
   const CleaveWrittenEnd *end = &add.end;
 

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Sums that whole numbers left in doubt, in floats and in their order: see written.h. */
+/* Recomputes in float, in reference order, the sums that are ambiguous in integers: see
+ * written.h. */
 
 #include "written.h"
 
-/* Each lane is a sum, of a pixel and a column of a panel. */
+/* A vector of sums: each lane has its own pixel and column of a panel. */
 typedef struct
 {
   const CleaveWritten *s;
-  const char *from[CLEAVE_LANES]; /* x */
+  const char *from[CLEAVE_LANES]; /* address of x for each lane */
   __m512i column;
-  __m512 scale; /* of w */
+  __m512 scale; /* scales of w */
   __m512i flip;
 } Lanes;
 
-/* Up to 4 units of each lane's x, one after the other: a square of each quarter is turned. */
+/* Loads up to 4 consecutive units of x for each lane, by transposing squares of 4 x 4 units. */
 static inline __attribute__ ((always_inline)) void
 read_units (const Lanes *l, gint64 at, gint64 n, __m512i *to)
 {
@@ -39,7 +40,7 @@ read_units (const Lanes *l, gint64 at, gint64 n, __m512i *to)
   to[3] = _mm512_unpackhi_epi64 (high[0], high[1]) ^ l->flip;
 }
 
-/* The four products of a unit, each byte picked by a product with 1. */
+/* Adds the four products of a unit. A byte is extracted as a product with 1. */
 static inline __attribute__ ((always_inline)) __m512
 add_unit (const Lanes *l, __m512i x, __m512i w, __m512 sum)
 {
@@ -85,7 +86,7 @@ add_all (const Lanes *l, const CleaveWrittenPanel *panel, __m512 sum)
   return sum;
 }
 
-/* Up to as many as there are lanes. */
+/* Recomputes up to CLEAVE_LANES sums. */
 static void
 run_some (const CleaveWrittenPanel *panel, const gint32 *pixel, const gint32 *column, gint64 n)
 {
@@ -117,7 +118,8 @@ run_some (const CleaveWrittenPanel *panel, const gint32 *pixel, const gint32 *co
     product->y[product->y_at[pixel[i]] + panel->column + columns[i]] = (char) bytes[i];
 }
 
-/* Pixels with columns in doubt, and which: into two lists with a vector more. */
+/* Lists the pixels with ambiguous columns, and those columns. Both lists have room for a vector
+ * more. */
 static gint64
 list_doubtful (const CleaveWrittenPanel *panel, gint32 *pixel, guint32 *lanes)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Sums in whole numbers, and which of them are in doubt: see written.h. */
+/* Integer sums for float-exact results, with a check of which are ambiguous: see written.h. */
 
 #include "written.h"
 
@@ -12,10 +12,10 @@
 #define WORDS(from) _mm512_loadu_si512 (from)
 #include "written-finish.h"
 
-/* At once: each has two vectors of sums in registers. */
+/* Pixels processed at once; each has two vectors of sums in registers. */
 #define PIXELS 8
 
-/* Sums between checkpoints. */
+/* Adds the units between two checkpoints. */
 static inline __attribute__ ((always_inline)) const gint8 *
 add_units (const CleaveWrittenPanel *panel,
            const char *const *from,
@@ -33,7 +33,7 @@ add_units (const CleaveWrittenPanel *panel,
     {
       __m512i by[2];
 
-      __asm__("" : "+r"(at)); /* one index for all pixels */
+      __asm__("" : "+r"(at)); /* keeps one index for all pixels */
       CLEAVE_EACH (v, vectors)
         by[v] = _mm512_loadu_si512 (w + v * CLEAVE_QUAD * CLEAVE_LANES);
       CLEAVE_EACH (p, pixels)
@@ -59,11 +59,11 @@ add_bias (const gint32 *bias, int pixels, int vectors, __m512i *sum)
     }
 }
 
-#define MAGNITUDE 0xb /* the larger of two magnitudes, without sign */
+#define MAGNITUDE 0xb /* operand of vrangeps: the larger of two magnitudes, without sign */
 
-/* A checkpoint.  What converts, compares and adds floats goes to other units of the processor than
- * products of bytes do, which makes it free; masks, magnitudes of integers and shifts may take the
- * turn of a product, which with 16 bits of each sum was 4 % of the time. */
+/* Adds the magnitudes of the sums at a checkpoint. Conversion, magnitude and addition of floats
+ * use other execution ports than products of bytes, so they cost no time. Integer magnitudes,
+ * masks and shifts would compete with the products: with 16-bit sums, they took 4 % of the time. */
 static inline __attribute__ ((always_inline)) void
 add_growth (int pixels, int vectors, const __m512i *sum, __m512 *growth)
 {
@@ -76,11 +76,12 @@ add_growth (int pixels, int vectors, const __m512i *sum, __m512 *growth)
       }
 }
 
-/* What checkpoints add to the errors of two vectors of columns, 16 bits each, in their order. */
+/* Returns the error from checkpoints for two vectors of columns, as 16-bit integers in column
+ * order. */
 static inline __attribute__ ((always_inline)) __m512i
 weigh_growth (const float *by, const __m512 *growth, int vectors)
 {
-  /* Of 64-bit lanes: in each quarter the low columns, then the high ones. */
+  /* Order of 64-bit lanes: each 128-bit lane has its low columns, then its high ones. */
   const __m512i order = _mm512_setr_epi64 (0, 2, 4, 6, 1, 3, 5, 7);
   __m512i error[2] = { 0 };
 
@@ -90,7 +91,7 @@ weigh_growth (const float *by, const __m512 *growth, int vectors)
   return _mm512_permutexvar_epi64 (order, _mm512_packus_epi32 (error[0], error[1]));
 }
 
-/* Chunk by chunk. */
+/* Adds all units, one chunk after the other, with a checkpoint after each. */
 static inline __attribute__ ((always_inline)) void
 add_chunks (const CleaveWrittenPanel *panel,
             const char *const *from,
@@ -167,13 +168,13 @@ add_all (const CleaveWrittenPanel *panel,
     add_flipped (panel, from, _mm512_setzero_si512 (), pixels, vectors, has_growth, sum, growth);
   else
     {
-      __asm__("" : "+v"(flip)); /* in a register from here on */
+      __asm__("" : "+v"(flip)); /* keeps flip in a register */
       add_flipped (panel, from, flip, pixels, vectors, has_growth, sum, growth);
     }
-  __asm__ volatile("" ::: "memory"); /* what follows is read after the sums, which want registers */
+  __asm__ volatile("" ::: "memory"); /* loads the rest after the sums, which need all registers */
 }
 
-/* The bytes of whole numbers. */
+/* Stores n bytes: the upper 16 bits of each lane. */
 static inline __attribute__ ((always_inline)) void
 store (const __m512i *whole, gint64 n, char *to)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* From sums to bytes, with those that are in doubt (written.h), for vectors of any width.  What
- * includes this says which: NAME(), V() and the types, with WORDS() that loads the 16 bits of each
- * column of two vectors of floats, and COLUMNS, the step from the one to the other. */
+/* Converts integer sums to bytes and finds ambiguous ones (written.h), in vectors of any width.
+ * The including file defines NAME(), V() and the types. WORDS() loads 16 bits for each column of
+ * two vectors of floats. COLUMNS is the number of columns between these vectors. */
 
-/* Of two vectors the lower 16 bits of each lane, or the upper ones. */
+/* Returns the permutation that takes the lower 16 bits of each lane of two vectors; the upper
+ * ones if `upper` is 1. */
 static inline __attribute__ ((always_inline)) VECTOR
 NAME (word_order) (gint16 upper)
 {
@@ -17,8 +18,8 @@ NAME (word_order) (gint16 upper)
   return order;
 }
 
-/* Two vectors of sums become whole numbers, whose upper 16 bits are the byte, with its sign; or
- * only the first of them. */
+/* Converts one or two vectors of sums to fixed-point numbers whose upper 16 bits are the signed
+ * byte. Returns a bit for each ambiguous lane. */
 static inline __attribute__ ((always_inline)) guint32
 NAME (finish_written) (const CleaveWrittenColumns *c,
                        gint64 column,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* What products have in scratch, and the norms of what their pixels read: see written.h. */
+/* Layout of a product's scratch, and the norms of the elements that pixels read: see written.h. */
 
 #include "written.h"
 
@@ -30,7 +30,7 @@ cleave_written_find_scratch (const CleaveByteProduct *product)
 
 /* Norms. */
 
-/* Weighed squares of a pixel's bytes, to be added up. */
+/* Returns weighted squares of a pixel's bytes, in lanes that must be added up. */
 static inline __attribute__ ((always_inline)) __m512
 add_squares (const CleaveWritten *s, const char *from, __m256i flips, __m512i less)
 {
@@ -41,8 +41,8 @@ add_squares (const CleaveWritten *s, const char *from, __m256i flips, __m512i le
       gint64 left = s->pixel_length - i;
       guint32 rest = left >= 32 ? ~0u : (1u << left) - 1;
       __m256i bytes = _mm256_maskz_loadu_epi8 (rest, from + i) ^ flips;
-      __m512i v =
-          _mm512_sub_epi16 (_mm512_cvtepu8_epi16 (bytes), less); /* beyond: weighs nothing */
+      __m512i v = _mm512_sub_epi16 (_mm512_cvtepu8_epi16 (bytes),
+                                    less); /* bytes beyond the end have weight 0 */
 
       sum =
           _mm512_dpwssd_epi32 (sum, v, _mm512_mullo_epi16 (v, _mm512_loadu_si512 (s->weight + i)));
@@ -50,10 +50,10 @@ add_squares (const CleaveWritten *s, const char *from, __m256i flips, __m512i le
   return _mm512_cvtepi32_ps (sum);
 }
 
-/* Pixels that are added up together. */
+/* Pixels processed together. */
 #define PIXELS 4
 
-/* Of each of the first `n`; `from` has PIXELS of them. */
+/* Computes the sum of squares for each of the first `n` pixels; `from` has PIXELS of them. */
 static void
 add_all_squares (const CleaveWritten *s, const char *const *from, guint8 flip, gint64 n, float *to)
 {
@@ -75,7 +75,8 @@ add_all_squares (const CleaveWritten *s, const char *const *from, guint8 flip, g
   _mm_mask_storeu_ps (to, (__mmask8) ((1u << n) - 1), quarter);
 }
 
-/* Of `n` pixels of which the i-th is at[i] or, if that is NULL, i pixels away. */
+/* Computes the sums of squares of `n` pixels. Pixel i is at at[i]; if `at` is NULL, pixels are
+ * adjacent. */
 static void
 read_pixels (const CleaveByteProduct *product, const char *x, const gint64 *at, gint64 n, float *to)
 {
@@ -95,7 +96,7 @@ read_pixels (const CleaveByteProduct *product, const char *x, const gint64 *at, 
     }
 }
 
-/* Of each pixel of x, with those that lie beside it in a tap. */
+/* Computes the sum of squares of each pixel of x, with the pixels beside it in a tap. */
 static void
 read_squares (const CleaveByteProduct *product,
               const CleaveByteImage *image,
@@ -118,7 +119,7 @@ read_squares (const CleaveByteProduct *product,
       }
 }
 
-/* What each pixel of the result reads. */
+/* Adds up the sums of squares of the pixels that each result pixel reads. */
 static void
 add_taps (const CleaveWritten *s,
           const CleaveByteImage *image,
@@ -152,7 +153,8 @@ cleave_written_read_norms (const CleaveByteProduct *product,
 {
   const CleaveWritten *s = product->written;
   CleaveWrittenScratch scratch = cleave_written_find_scratch (product);
-  float *squares = (float *) (void *) scratch.lanes; /* until there are lanes */
+  float *squares =
+      (float *) (void *) scratch.lanes; /* shares memory with the lanes, which are written later */
 
   if (!s->has_norms)
     {

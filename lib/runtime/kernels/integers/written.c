@@ -1,48 +1,51 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* What sums in whole numbers need to know: see written.h. */
+/* Computes the constants of the error bounds: see written.h. */
 
 #include "written.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Units of a chunk, at most: with 16 more sums are made again, which takes 1 % of a residual net;
- * with 4 the checks take 3 %. */
+/* Most units of a chunk. With 16, more sums are recomputed, which takes 1 % of the time of a
+ * residual network; with 4, the checks take 3 %. */
 #define MAX_CHUNK 8
 #define MIN_CHUNK 4
-/* Products that are one chunk: up to MAX_COARSE without norms of pixels, which of so few take more
- * than they save (a net of inverted bottlenecks takes 7 % longer with 32, 4 % with 128), and up to
- * MAX_SINGLE with them (64 and 200 tell no difference).  Nor are they worth it of so few channels,
- * or, where each is for one tap alone, of so few columns: 128 of 1x1 to 24 take 0.32 ms with them,
- * and without 0.25. */
+/* Most products in a single chunk. Up to MAX_COARSE, norms of pixels are not computed: they would
+ * take longer than they save. (A network of inverted bottlenecks takes 7 % longer with 32, 4 % with
+ * 128.) Up to MAX_SINGLE, they are; 64 and 200 are equally fast.
+ *
+ * Norms are not computed either with fewer channels than MIN_PIXEL. If each norm serves one tap
+ * only, they are not computed with fewer columns than MIN_COLUMNS: 128 of 1x1 to 24 take 0.32 ms
+ * with norms, 0.25 ms without. */
 #define MAX_COARSE 64
 #define MAX_SINGLE 128
 #define MIN_PIXEL 16
 #define MIN_COLUMNS 64
-#define MAX_PIXEL 8192 /* squares of more may overflow */
+#define MAX_PIXEL 8192 /* sums of squares of more may overflow */
 #define MAX_LENGTH 32000
 
 /* Columns. */
 
-/* FALSE: beyond what floats do without losing more than they round. */
+/* Returns FALSE if the value is so large or small that float operations could lose more than
+ * rounding. */
 static gboolean
 is_tame (double value)
 {
   return fabs (value) >= 0x1p-60 && fabs (value) <= 0x1p60;
 }
 
-#define MAX_GROWTH 0x1p30 /* an integer holds what checkpoints add to the error */
+#define MAX_GROWTH 0x1p30 /* the error from checkpoints fits into an integer */
 
-/* What is added for the products of second order, and for rounding these numbers. */
+/* Factor for second-order products, and for rounding the constants themselves. */
 #define MORE 1.02
 #define UNIT 0x1p-24
 #define WORD 0x1p16
 #define HALF 0.5
-#define WORDS_ROUND 4  /* of what is rounded to 16 bits, at most, in their units */
-#define BYTE_MOST 384. /* more than is rounded of numbers that are no more than bytes, in fours */
+#define WORDS_ROUND 4  /* most rounding errors of the 16-bit numbers, in their unit */
+#define BYTE_MOST 384. /* bound on bytes and their rounding errors, in units of 1/4 */
 
-/* Vectors that lie on two lines of the cache are read in two. */
+/* Vectors that cross a cache line take two loads. */
 #define ALIGNMENT 64
 
 void
@@ -60,7 +63,7 @@ cleave_written_columns_init (CleaveWrittenColumns *columns, const CleaveWrittenS
   columns->most = (float) ((sums->conv->most + zero) * WORD);
 }
 
-/* FALSE: it is more than 16 bits hold. */
+/* Stores a value as 16 bits, rounded up; returns FALSE if it is too large. */
 static gboolean
 set_word (double value, guint16 *to)
 {
@@ -95,7 +98,7 @@ cleave_written_columns_set (CleaveWrittenColumns *columns,
       (sums->x_norm == 0 &&
        !set_word (by * numbers.norm * sums->x_norm_most / G_MAXUINT16 * WORD * WORD,
                   &columns->by_norm[column])))
-    rest = 1; /* all are in doubt */
+    rest = 1; /* all sums are ambiguous */
   set_word (rest * WORD + WORDS_ROUND, &columns->margin[column]);
   return TRUE;
 }
@@ -115,9 +118,9 @@ cleave_written_columns_add_memory (const CleaveWrittenColumns *columns, GArray *
                            n_all * (3 * sizeof (float) + 2 * sizeof (guint16)));
 }
 
-/* Preparing. */
+/* Planning. */
 
-/* The first unit of a column; the next one is so many bytes later. */
+/* Returns the first unit of a column. The next unit is `step` bytes later. */
 static const gint8 *
 find_column (const CleaveWrittenLayout *l, gint64 column, gint64 *step)
 {
@@ -129,7 +132,8 @@ find_column (const CleaveWrittenLayout *l, gint64 column, gint64 *step)
   return l->packed + (panel * n + column - panel) * CLEAVE_QUAD;
 }
 
-/* Chunks end where pixels do, if they can: then norms of pixels add up to those of what is read. */
+/* Returns the units of a chunk. Prefers chunks that end where pixels end: then norms of pixels
+ * add up to those of the elements that are read. */
 static gint64
 find_chunk (gint64 n_units, gint64 pixel_length)
 {
@@ -145,7 +149,7 @@ chunks_of_tap (const CleaveWritten *s)
   return (s->n_units + s->chunk - 1) / s->chunk;
 }
 
-/* The weight of an element of a chunk: see written.h. */
+/* Returns the weight c of element i of a chunk: see written.h. */
 static gint64
 count_sums (const CleaveWritten *s, gint64 i, gint64 length)
 {
@@ -156,14 +160,15 @@ count_sums (const CleaveWritten *s, gint64 i, gint64 length)
   return 2 + (i < half ? half - i : i - half);
 }
 
-/* What is to be halved for weights that are stored. */
+/* Returns the largest weight. Stored weights are halved. */
 static gint64
 heaviest_weight (const CleaveWritten *s, gint64 longest)
 {
   return s->n_chunks == 0 ? longest + 2 : (longest + 1) / 2 + 2;
 }
 
-/* Elements of pixels weigh what the place in their chunk says, or all as much as the heaviest. */
+/* Sets the weight of each element of a pixel: by its position in its chunk, or the largest
+ * weight for all. */
 static void
 weigh (CleaveWritten *s, gint64 longest, gboolean are_aligned)
 {
@@ -179,7 +184,8 @@ weigh (CleaveWritten *s, gint64 longest, gboolean are_aligned)
     }
 }
 
-/* Units of the chunk that a unit is of; `at` gets how many of them are before it. */
+/* Returns the number of units in the chunk of a unit. Sets `at` to the number of units before
+ * it. */
 static gint64
 find_chunk_of (const CleaveWritten *s, gint64 unit, gint64 *at, gint64 *chunk)
 {
@@ -234,7 +240,7 @@ read_column (CleaveWritten *s, const CleaveWrittenLayout *l, gint64 c)
     column.norm = sqrt (column.norm);
   column.most *= (double) find_x_most (s);
   if (s->n_chunks > 0)
-    column.zero = 0; /* it is added to chunks */
+    column.zero = 0; /* it is added chunk by chunk */
   return column;
 }
 
