@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* ArgMax and ArgMin of floats: rows that lie side by side go through registers; of one whose
- * elements lie side by side, the best value of each block is found, then where it is in the first
- * of the best. */
+/* ArgMax and ArgMin of floats. Adjacent rows are searched together, one row in each lane of a
+ * register. A row with contiguous elements is searched in blocks: find_best() takes the best
+ * value of each block, then find_place() finds its index in the first block that has the best
+ * value. */
 
 #include "arg-rows.h"
 #include "vector.h"
@@ -11,14 +12,15 @@
 #include <math.h>
 #include <string.h>
 
-/* Rows at once that lie anywhere. */
+/* Rows searched together if their elements are strided. */
 #define ROWS 64
-/* Vectors at once of rows that lie side by side. */
+/* Vectors of adjacent rows searched together. */
 #define COLUMNS 4
-/* Bests of a row that do not wait for each other. */
+/* Independent accumulators for the best value of a row. */
 #define CHAINS 4
 
-/* Whether x takes the place of what is best so far; of equal ones the first stays, or the last. */
+/* Returns whether x replaces the best value so far. Of equal values the first wins, or the last
+ * if `last`. A NaN wins over a number. */
 static inline gboolean
 wins (float x, float best, gboolean is_min, gboolean last)
 {
@@ -29,7 +31,7 @@ wins (float x, float best, gboolean is_min, gboolean last)
   return better | nan_wins | (last & same);
 }
 
-/* Up to ROWS of them, that lie anywhere; both choices are known to the compiler. */
+/* Searches up to ROWS strided rows. `is_min` and `last` are compile-time constants. */
 static CLEAVE_SPECIALISED void
 search_rows (const CleaveArgRow *row,
              const float *x,
@@ -80,7 +82,7 @@ search_anywhere (
     search_rows (row, x, apart, n_rows, y, y_step, FALSE, FALSE);
 }
 
-/* The best of each lane so far, and where it is. */
+/* The best value of each lane so far, and its index. */
 typedef struct
 {
   CleaveVector best;
@@ -108,7 +110,7 @@ take_better (Best *so_far, CleaveVector x, gint32 i, gboolean is_min)
 #endif
 }
 
-/* So many vectors of rows that lie side by side. */
+/* Searches `vectors` vectors of adjacent rows. */
 static CLEAVE_SPECIALISED void
 search_columns (const CleaveArgRow *row, const float *x, gint32 *at, gboolean is_min, int vectors)
 {
@@ -124,7 +126,7 @@ search_columns (const CleaveArgRow *row, const float *x, gint32 *at, gboolean is
     memcpy (at + c * CLEAVE_VECTOR, &so_far[c].at, sizeof so_far[c].at);
 }
 
-/* A bit for each lane. */
+/* Returns a bit for each lane: whether the mask is set. */
 static inline guint
 bits_of (CleaveMask mask)
 {
@@ -149,7 +151,7 @@ better_of (CleaveVector found, CleaveVector value, gboolean is_min)
   return is_min ? cleave_vector_at_most (found, value) : cleave_vector_at_least (found, value);
 }
 
-/* The best of all lanes, in each. */
+/* Returns a vector with the best of all lanes in each lane. */
 static inline CleaveVector
 best_of_lanes (CleaveVector v, gboolean is_min)
 {
@@ -177,8 +179,8 @@ best_of_lanes (CleaveVector v, gboolean is_min)
   return v;
 }
 
-/* The best of each lane, of elements that lie side by side, of which there is at least a vector; a
- * NaN is left out, and told. */
+/* Returns the best value of each lane over n contiguous elements, n >= CLEAVE_VECTOR. NaNs are
+ * ignored here and set `nan`. */
 static CLEAVE_SPECIALISED CleaveVector
 find_best (const float *x, gint64 n, gboolean is_min, CleaveMask *nan)
 {
@@ -196,7 +198,8 @@ find_best (const float *x, gint64 n, gboolean is_min, CleaveMask *nan)
       }
   for (; i < n; i += CLEAVE_VECTOR)
     {
-      value = cleave_vector_load (x + MIN (i, n - CLEAVE_VECTOR)); /* some again */
+      value =
+          cleave_vector_load (x + MIN (i, n - CLEAVE_VECTOR)); /* overlaps the previous vector */
       *nan |= value != value;
       found[0] = better_of (found[0], value, is_min);
     }
@@ -205,7 +208,7 @@ find_best (const float *x, gint64 n, gboolean is_min, CleaveMask *nan)
   return found[0];
 }
 
-/* Where the first one is that equals `best`, which is there. */
+/* Returns the index of the first element equal to `best`, which must be present. */
 static gint64
 find_place (const float *x, gint64 n, float best)
 {
@@ -223,8 +226,8 @@ find_place (const float *x, gint64 n, float best)
   return i;
 }
 
-/* The place of the best of elements that lie side by side, a vector at least; -1: there is a NaN.
- */
+/* Returns the index of the best of n contiguous elements, n >= CLEAVE_VECTOR; -1 if there is a
+ * NaN. */
 static CLEAVE_SPECIALISED gint64
 search_row (const float *x, gint64 n, gboolean is_min)
 {
@@ -234,7 +237,7 @@ search_row (const float *x, gint64 n, gboolean is_min)
 
   for (gint64 i = 0; i < n; i += CLEAVE_ARG_BLOCK)
     {
-      gint64 begin = MIN (i, n - CLEAVE_VECTOR); /* some again */
+      gint64 begin = MIN (i, n - CLEAVE_VECTOR); /* overlaps the previous block */
       CleaveVector found = find_best (x + begin, MIN (CLEAVE_ARG_BLOCK, n - begin), is_min, &nan);
 
       if (bits_of (is_min ? found < best : found > best) == 0)

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* ArgMax and ArgMin of integers: loops that compilers make vectors of. */
+/* ArgMax and ArgMin of integers, as loops that compilers vectorize. */
 
 #include "arg-rows.h"
 
-/* Elements among which the best one is looked for at once. */
+/* Elements searched for the index of the best value at once. */
 #define CHUNK 32
-/* Elements of which the best is found at once. */
+/* Elements reduced to their best value at once. */
 #define BLOCK 512
-/* Rows that are searched side by side. */
+/* Adjacent rows searched together. */
 #define INTEGER_ROWS 256
-/* Elements of them whose places are counted in as few bits as these have. */
+/* Most elements of a segment: an index within it fits into the element's own type, of 8 bits at
+ * least. */
 #define SEGMENT 255
-/* Elements of a row that are compared while the best so far is in a register. */
+/* Elements of a row compared while its best value is in a register. */
 #define STEPS 4
 
 /* X (element, E, the unsigned type of its size) */
@@ -30,7 +31,7 @@
     return is_min ? (last ? x <= best : x < best) : (last ? x >= best : x > best);                 \
   }                                                                                                \
                                                                                                    \
-  /* The place of the best of elements that lie side by side. */                                   \
+  /* Returns the index of the best of n contiguous elements. */                                    \
   static CLEAVE_SPECIALISED gint64 search_row_##e (const E *x, gint64 n, gboolean is_min,          \
                                                    gboolean last)                                  \
   {                                                                                                \
@@ -66,7 +67,7 @@
     return at;                                                                                         \
   }                                                                                                \
                                                                                                    \
-  /* So many elements of each row. */                                                              \
+  /* Compares n elements of each row with the row's best value. */                                 \
   static CLEAVE_SPECIALISED void search_step_##e (const E *x, gint64 step, gint64 apart,           \
                                                   gint64 n_rows, E *best, U *in, gint64 i,         \
                                                   int n, gboolean is_min, gboolean last)           \

@@ -4,14 +4,14 @@
 #include "level.h"
 #include "loops.h"
 
-/* What all rows have in common. */
+/* Properties that all rows share. */
 typedef struct
 {
-  gint64 n, step; /* elements, and from one to the next */
+  gint64 n, step; /* elements of a row, and the distance between them in elements */
   gboolean is_min, last;
 } CleaveArgRow;
 
-/* Searches so many rows, `apart`; places are counted in 32 bits. */
+/* Searches n_rows rows that are `apart` elements apart. Indices must fit into 32 bits. */
 typedef void (*CleaveArgSearch) (const CleaveArgRow *row,
                                  gconstpointer x,
                                  gint64 apart,
@@ -19,5 +19,5 @@ typedef void (*CleaveArgSearch) (const CleaveArgRow *row,
                                  gint64 *y,
                                  gint64 y_step);
 
-/* Elements of a row of which the best is found at once. */
+/* Elements of a row reduced to their best value at once. */
 #define CLEAVE_ARG_BLOCK 256

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* ArgMax and ArgMin: rows whose elements lie side by side, or rows that lie side by side. */
+/* The kernel family of ArgMax and ArgMin: along contiguous rows, or over many adjacent rows at
+ * once. */
 
 #include "arg-floats.h"
 #include "arg-integers.h"
@@ -12,7 +13,7 @@ enum { Y_AT, X_AT };
 
 typedef struct
 {
-  CleaveLoops loops; /* over the rows: of y, then of x */
+  CleaveLoops loops; /* over the rows: views of y, then of x */
   CleaveArgRow row;
   CleaveArgSearch search;
 } Arg;

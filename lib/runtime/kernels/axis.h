@@ -3,14 +3,15 @@
 
 #include "../kernels.h"
 
-/* A spatial axis over which windows slide. */
+/* A spatial axis over which windows slide: extents of operand x and result y, and the window. */
 typedef struct
 {
   gint64 n_x, n_y, n_taps, stride, dilation, pad, pad_end;
-  gint64 x_step, y_step; /* in memory */
+  gint64 x_step, y_step; /* elements in memory from one position to the next */
 } CleaveAxis;
 
-/* Taps [first, last) of a window that are no padding, and where the first of them reads. */
+/* The taps [first, last) of a window that do not read padding, and the position that tap `first`
+ * reads. */
 typedef struct
 {
   gint64 first, last, at;
@@ -28,7 +29,7 @@ cleave_axis_taps (const CleaveAxis *axis, gint64 pixel)
                       : (CleaveTaps){ 0, 0, 0 };
 }
 
-/* Pixels [begin, end) whose windows read no padding. */
+/* Finds the pixels [begin, end) whose windows read no padding. */
 static inline void
 cleave_axis_find_inner (const CleaveAxis *axis, gint64 *begin, gint64 *end)
 {
@@ -38,7 +39,7 @@ cleave_axis_find_inner (const CleaveAxis *axis, gint64 *begin, gint64 *end)
   *end = last < 0 ? 0 : MIN (last / axis->stride + 1, axis->n_y);
 }
 
-/* A single step of an axis is as long as what is inside it. */
+/* Sets the steps of axes of y with extent 1, which are arbitrary, to those of a dense layout. */
 static inline void
 cleave_axes_settle (CleaveAxis axes[2], gint64 n_channels)
 {
@@ -53,7 +54,7 @@ cleave_axes_settle (CleaveAxis axes[2], gint64 n_channels)
     .n_x = 1, .n_y = 1, .n_taps = 1, .stride = 1, .dilation = 1                                    \
   }
 
-/* Spatial dimension i. */
+/* Returns the axis of spatial dimension i. */
 static inline CleaveAxis
 cleave_axis_of (guint i,
                 const CleaveView *x,
@@ -75,7 +76,8 @@ cleave_axis_of (guint i,
                        .y_step = y->stride[dims.h + i] };
 }
 
-/* The innermost two spatial dimensions, H and W; with one, H has extent 1. */
+/* Initializes axes for the innermost two spatial dimensions, H and W. With a single one, H has
+ * extent 1. */
 static inline void
 cleave_axes_init (CleaveAxis axes[2],
                   const CleaveView *x,
@@ -94,15 +96,15 @@ cleave_axes_init (CleaveAxis axes[2],
   cleave_axes_settle (axes, y->type.shape.dim[dims.c]);
 }
 
-/* Whether the channels of a view lie side by side. */
+/* Returns whether the channels of a view are contiguous. */
 static inline gboolean
 cleave_has_channels_innermost (const CleaveView *view, guint c)
 {
   return view->type.shape.dim[c] == 1 || view->stride[c] == 1;
 }
 
-/* Whether memory has the rows of all images of the result one after the other, so that row i ends
- * where row i + 1 begins. */
+/* Returns whether the rows of all images of the result are in memory one after the other: row i
+ * ends before row i + 1 begins. */
 static inline gboolean
 cleave_axes_nest (const CleaveAxis axes[2], gint64 n_channels, gint64 n_batches, gint64 batch_step)
 {

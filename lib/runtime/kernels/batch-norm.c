@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Over 400 lines: one kernel family, by how its channels lie. */
-/* BatchNormalization of any view: y = fma (x - mean, scale / sqrt (variance + epsilon), b), the
- * factor made once for each channel, and for each run unless it is of constants.  Where pixels with
- * their channels side by side follow each other, some of them are one line, along which the factors
- * and the like are repeated. */
+/* Over 400 lines: one kernel family, with a loop for each layout of the channels. */
+/* BatchNormalization of any view: y = fma (x - mean, scale / sqrt (variance + epsilon), b). The
+ * factor of each channel is computed in each run, or once if it depends on constants only. If
+ * pixels with contiguous channels follow each other, several pixels form one line, and factor, b
+ * and mean are repeated along it. */
 
 #include "axis.h"
 #include "level.h"
@@ -14,34 +14,37 @@
 
 #include <math.h>
 
-/* Elements of the result after which those that follow have theirs. */
+/* Progress is reported, and fused consumers run, after at least this many elements of the
+ * result. */
 #define PART 2048
 
 enum { X, SCALE, B, MEAN, VAR };
 enum { AT_Y, AT_X, AT_FACTOR, AT_B, AT_MEAN, N_VIEWS };
 
-/* Lines are about this long, if the channels of a pixel are fewer, and whole cache lines. */
+/* If a pixel has fewer channels than LINE, a line has about LINE floats. CACHE_LINE is the
+ * number of floats in a cache line. */
 #define LINE 256
 #define CACHE_LINE 16
 
-/* Vectors of a pixel at once, three more for each being in registers. */
+/* Vectors of a pixel processed at once. Each has three more in registers: factor, b and mean. */
 #define MAX_COLUMNS 2
 
 typedef struct
 {
-  CleaveLoops loops;   /* around what is repeated */
-  gint64 n_pixels;     /* that follow each other */
-  gint64 n_repeated;   /* how many of them are one line; 0: lines are not repeated */
-  gboolean in_columns; /* pixels follow each other at some distance */
-  gint64 line_apart;   /* from the factors of a line to what else it has for each channel */
-  gboolean nests;      /* memory has one line of y after the other */
-  gint64 end;          /* of y */
-  guint c;             /* the dimension of the channels */
-  gint64 pixel;        /* elements of y from one to the next; 0: it cannot be an epilogue op */
-  const float *factor; /* of each channel, of constants; NULL: made for each run */
+  CleaveLoops loops;   /* around a line, or around the pixels */
+  gint64 n_pixels;     /* pixels that follow each other */
+  gint64 n_repeated;   /* pixels in one line with repeated factors; 0: factors are not repeated */
+  gboolean in_columns; /* pixels follow each other with gaps (run_columns) */
+  gint64
+      line_apart; /* floats from the repeated factors to the repeated b, and from there to mean */
+  gboolean nests; /* lines of y are in memory one after the other */
+  gint64 end;     /* number of elements that y spans */
+  guint c;        /* the dimension of the channels */
+  gint64 pixel;   /* elements of y between pixels; 0: cannot be an epilogue op */
+  const float *factor; /* factor of each channel, from constants; NULL: computed in each run */
 } BatchNorm;
 
-/* How far y is there and told. */
+/* Progress: elements of y before `made` are complete and reported. */
 typedef struct
 {
   const BatchNorm *bn;
@@ -49,7 +52,7 @@ typedef struct
   gint64 made;
 } Telling;
 
-/* Elements before `end` are there; so few are told along with more. */
+/* Reports that elements before `end` are complete, if at least `few` of them are new. */
 static void
 tell (Telling *telling, gint64 end, gint64 few)
 {
@@ -59,7 +62,8 @@ tell (Telling *telling, gint64 end, gint64 few)
   telling->made = end;
 }
 
-/* A vector with an element for each channel, as a view of the rank of x. */
+/* Returns a per-channel vector as a view of the rank of x, with extent 1 in all other
+ * dimensions. */
 static CleaveView
 spread (const CleaveView *vector, const CleaveView *x, guint c)
 {
@@ -71,7 +75,8 @@ spread (const CleaveView *vector, const CleaveView *x, guint c)
   return view;
 }
 
-/* Takes the pixels out of the loops, if they follow each other in x and y. */
+/* If pixels follow each other without gaps in x and y, takes them out of the loops and forms
+ * lines of several pixels. */
 static void
 find_pixels (BatchNorm *bn)
 {
@@ -92,8 +97,7 @@ find_pixels (BatchNorm *bn)
   loops->n_dims--;
 }
 
-/* Takes the pixels out of the loops, if each has its channels side by side and they are at one
- * distance. */
+/* If channels are contiguous and pixels are evenly spaced, takes the pixels out of the loops. */
 static void
 find_columns (BatchNorm *bn)
 {
@@ -122,7 +126,7 @@ is_dense_constant (const CleaveKernelInstance *instance, guint operand)
          (vector->stride[0] == 1 || vector->type.shape.dim[0] == 1);
 }
 
-/* From one pixel to the next, if the channels of each lie side by side; or 0. */
+/* Returns the distance of adjacent pixels in elements, or 0 if the channels are not contiguous. */
 static gint64
 find_pixel (const CleaveView *y, guint c)
 {
@@ -220,7 +224,7 @@ prepare (const CleaveKernelInstance *instance,
   for (gint64 i = 0; i < n; i++)                                                                   \
     y[Y_AT] = __builtin_fmaf (x[X_AT] - mean[C_AT], factor[C_AT], b[C_AT]);
 
-/* `c_steps`: those of the vectors, in the order of their views. */
+/* Normalizes n elements. `c_steps` are the steps of factor, b and mean. */
 static void
 run_line (float *y, gint64 y_step, const float *x, gint64 x_step, const float *factor, const float *b,
           const float *mean, const gint64 *c_steps, gint64 n)
@@ -251,7 +255,7 @@ repeat (const float *from, gint64 step, gint64 n, gint64 times, float *to)
       *to++ = from[i * step];
 }
 
-/* Pixels from the first of a line on. */
+/* Processes the pixels that begin at `line`, n_line elements at a time. */
 static void
 run_pixels (Telling *telling, const CleaveLine *line, const float *factor, gint64 n_line)
 {
@@ -306,7 +310,7 @@ run_lines (Telling *telling, const float *factor)
     }
 }
 
-/* Some channels of pixels that follow each other. */
+/* Some channels of n_pixels evenly spaced pixels; distances in elements. */
 typedef struct
 {
   const float *x, *factor, *b, *mean;
@@ -319,7 +323,7 @@ typedef struct
   (IS_WHOLE (c) ? cleave_vector_load ((FROM) + (c) *CLEAVE_VECTOR)                                 \
                 : cleave_vector_load_some ((FROM) + (c) *CLEAVE_VECTOR, last))
 
-/* `last`: how many channels the last of the vectors has. */
+/* Processes `vectors` vectors of each pixel; the last vector has `last` channels. */
 static CLEAVE_SPECIALISED void
 run_vectors (const Columns *at, int vectors, int last)
 {
@@ -370,8 +374,7 @@ run_channels (Columns at, gint64 n)
     }
 }
 
-/* Pixels of few channels that follow each other at some distance: their factors stay in registers.
- */
+/* Processes evenly spaced pixels with few channels, keeping their factors in registers. */
 static void
 run_columns (Telling *telling, const float *factor)
 {

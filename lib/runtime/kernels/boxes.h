@@ -3,27 +3,28 @@
 
 #include "loops.h"
 
-/* Lines that follow each other evenly spaced are one box, so that going from line to line is as
- * short as it can be: a line may be a few elements. */
+/* Groups evenly spaced lines into one two-dimensional box. This saves overhead per line, which
+ * matters if a line has only a few elements. See loops.h for lines. */
 
-/* Where a box begins in each view, and its steps, all in elements. */
+/* The lines of a box: where the first one begins in each view, and the steps, in elements. */
 typedef struct
 {
   gint64 n, n_lines;
-  const gint64 *offset, *step, *next; /* along a line, and from one to the next */
+  const gint64 *offset, *step, *next; /* step: along a line; next: from one line to the next */
 } CleaveBox;
 
 typedef void (*CleaveBoxRun) (gconstpointer state,
                               const CleaveKernelInstance *instance,
                               const CleaveBox *box);
 
-/* What runs a box, of the lines of which loops. */
+/* The loops whose lines form boxes, and the function that runs a box. */
 typedef struct
 {
   const CleaveLoops *loops;
   CleaveBoxRun run;
-  gint64 shortest; /* up to this length going from line to line takes longer than along them */
-  gint64 most;     /* elements of several lines at once, if they are not short */
+  gint64 shortest; /* for lines of at most this length, the box is transposed: its inner loop goes
+                      from line to line */
+  gint64 most;     /* elements of a box whose lines are longer than `shortest` */
 } CleaveBoxes;
 
 static inline void
@@ -38,9 +39,9 @@ cleave_boxes_run_line (const CleaveBoxes *boxes,
   boxes->run (state, instance, &(CleaveBox){ length, 1, offset, step, step });
 }
 
-/* The line, and of those that follow it all that begin before `end`, as far as they lie evenly
- * spaced; the last of these is then the line.  Where lines are short, their first elements are one
- * line, their second elements, and so on. */
+/* Runs `line` and the lines after it that begin before `end`, as far as they are evenly spaced.
+ * Sets `line` to the last one that was run. Short lines are transposed: their first elements
+ * form one line of the box, their second elements the next. */
 static inline void
 cleave_boxes_run_lines (const CleaveBoxes *boxes,
                         gconstpointer state,
@@ -76,7 +77,8 @@ cleave_boxes_run_lines (const CleaveBoxes *boxes,
     line->offset[v] += (n - 1) * next[v];
 }
 
-/* What lies in [begin, end) of the first view; if that is not all of it, its lines nest. */
+/* Runs the elements in [begin, end) of the first view. Unless that is the whole view, the lines
+ * must nest (cleave_loops_nest()). */
 static inline void
 cleave_boxes_run_part (const CleaveBoxes *boxes,
                        gconstpointer state,
@@ -85,7 +87,8 @@ cleave_boxes_run_part (const CleaveBoxes *boxes,
                        gint64 end)
 {
   const CleaveLoops *loops = boxes->loops;
-  gint64 last = (loops->length - 1) * loops->step[0]; /* of a line */
+  gint64 last = (loops->length - 1) *
+                loops->step[0]; /* distance of the last element of a line from its first */
   CleaveLine line;
 
   for (gboolean more = cleave_line_find (loops, begin, &line); more && line.offset[0] < end;
@@ -94,7 +97,7 @@ cleave_boxes_run_part (const CleaveBoxes *boxes,
       gint64 offset[CLEAVE_LOOP_VIEWS], length;
 
       if (line.offset[0] >= begin &&
-          line.offset[0] + last < end) /* nearly all, if lines are short */
+          line.offset[0] + last < end) /* true for nearly all lines if they are short */
         {
           cleave_boxes_run_lines (boxes, state, instance, &line, end - last);
           continue;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* A byte for each byte. */
+/* Lookup of bytes in a table of 256 bytes. */
 
 #include <glib.h>
 
 #if defined(__AVX512BW__)
 #include <immintrin.h>
 
-/* Each half of the table is looked up as one. */
+/* Looks up the lower and the upper half of the table separately, since vpermi2b reads 128 bytes. */
 __attribute__ ((target ("avx512vbmi"))) static void
 cleave_byte_table_vectors (const guint8 *table, const guint8 *x, guint8 *y, gint64 n)
 {

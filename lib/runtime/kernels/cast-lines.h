@@ -3,16 +3,18 @@
 
 #include "level.h"
 
-/* Elements of one type as elements of another, as Cast has it: rounded once to floats, towards zero
- * from floats to integers, which keep within what they hold; of integers the low bits. */
+/* Converts elements from one type to another as Cast does. Conversions to floats round once.
+ * Floats become integers by truncation, and saturate. Integers become smaller integers by
+ * keeping the low bits. */
 
-/* `n` elements side by side; y may be x. */
+/* Converts `n` contiguous elements; y may be x. */
 typedef void (*CleaveCastLine) (gconstpointer x, gpointer y, gint64 n);
 
-/* NULL: by way of what is served this would be rounded twice, or it is of float64. */
+/* Returns the conversion; NULL if a type is float64, or if going through float32 would round
+ * twice. */
 CleaveCastLine CLEAVE_LEVELLED (cleave_cast_line_find) (CleaveElement from, CleaveElement to);
 
-/* The same of elements that lie `x_step` and `y_step` apart. */
+/* Does the same for elements with steps of `x_step` and `y_step` elements. */
 void CLEAVE_LEVELLED (cleave_cast_line_run) (CleaveCastLine line,
                                              gconstpointer x,
                                              gint64 x_step,

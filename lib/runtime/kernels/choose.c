@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Where, and of the element-wise ops those that make bools (comparisons, tests and logic) and those
- * of whole numbers.  Any views, along the innermost dimension of the result.  16-bit floats become
- * floats a few at a time. */
+/* The kernel family of Where, of element-wise ops with a bool result (comparisons, tests, logic)
+ * and of those on integers. Serves any views, along the innermost dimension of the result.
+ * 16-bit floats are converted to float32 in blocks. */
 
 #include "boxes.h"
 #include "elementwise-halves.h"
@@ -10,20 +10,20 @@
 
 #include "../../ops/elementwise-math.h"
 
-/* Lines of elements, of the result and of each operand; steps are in elements. */
+/* Lines of elements of the result and of up to three operands; steps in elements. */
 typedef struct
 {
   gpointer y;
   gconstpointer x[3];
-  gint64 n, y_step, step[3];       /* of a line */
-  gint64 n_lines, y_next, next[3]; /* from one to the next */
+  gint64 n, y_step, step[3];       /* along a line */
+  gint64 n_lines, y_next, next[3]; /* from one line to the next */
 } Box;
 
 typedef void (*Run) (const Box *box, gconstpointer attrs);
 
-/* Up to this length, going from line to line takes longer than going along them. */
+/* Lines of at most this length are transposed: the inner loop goes from line to line. */
 #define SHORT_LINE 2
-/* 16-bit floats that are upcast at once. */
+/* 16-bit floats converted to float32 at once. */
 #define UPCAST 512
 
 static const double no_attrs[4];
@@ -32,8 +32,8 @@ typedef struct
 {
   Run run;
   gboolean upcasts;
-  CleaveHalfLoop half_loop; /* of float16, or NULL */
-  CleaveLoops loops;        /* of the result, then of each operand */
+  CleaveHalfLoop half_loop; /* for float16; NULL: none */
+  CleaveLoops loops;        /* views of the result, then of each operand */
 } Choose;
 
 /* clang-format off */
@@ -52,7 +52,7 @@ typedef struct
       NEXT                                                                                         \
     }
 
-/* Common steps are known to the compiler. */
+/* A loop of its own for each common combination of steps, which are then constants. */
 #define SELECT(name, Storage)                                                                      \
   static void name (const Box *box, gconstpointer attrs)                                           \
   {                                                                                                \
@@ -86,9 +86,9 @@ SELECT (select_8, guint64)
 
 #undef NEXT
 
-/* A bool is 0 or 1, whatever its byte is.  Numbers are computed in their own type, so that a
- * register holds as many as it can.  Attributes are copied, since bytes that are written might be
- * theirs for all the compiler knows: else a Clip finds its bounds again for each element. */
+/* A bool is true if its byte is not 0. Numbers are computed in their own type, so that a
+ * register holds more of them. Attributes are copied first: otherwise the compiler assumes that
+ * stores may change them, and a Clip reloads its bounds for each element. */
 #define LOOP(name, From, To, P, is_bool, formula)                                                  \
   static void name (const Box *box, gconstpointer attrs)                                           \
   {                                                                                                \
@@ -119,7 +119,7 @@ SELECT (select_8, guint64)
 #define LOOP_BOOL(name, From, P, is_bool, formula)                                                 \
   LOOP (name, From, guint8, P, is_bool, (formula) ? 1 : 0)
 
-/* Of elementwise.def those that are served; the others are none of this family's. */
+/* The kinds of elementwise.def that this family serves. The others expand to nothing. */
 #define LOOPS_COMPARE(word, P, formula)                                                            \
   LOOP_BOOL (word##_f32, float, P, FALSE, formula)                                                 \
   LOOP_BOOL (word##_i8, gint8, P, FALSE, formula)                                                  \
@@ -178,7 +178,7 @@ SELECT (select_8, guint64)
 
 extern const CleaveOp cleave_op_where;
 
-/* By the element type of the last operand, or by its size. */
+/* Selected by the element type of the last operand, or by its size. */
 static const struct
 {
   const CleaveOp *op;
@@ -223,7 +223,7 @@ prepare (const CleaveKernelInstance *instance,
 
   if (found == NULL || cleave_shape_n_elements (&instance->results[0].type.shape) == 0)
     return FALSE;
-  /* What takes any number of operands is served for two. */
+  /* An op with any number of operands is served if it has two. */
   if ((call->op->flags & CLEAVE_OP_VARIADIC) != 0 && call->n_operands != 2)
     return FALSE;
   c = g_new0 (Choose, 1);
@@ -238,7 +238,7 @@ prepare (const CleaveKernelInstance *instance,
   return TRUE;
 }
 
-/* One operand or two of 16-bit floats; the result is a bool. */
+/* Runs a comparison of one or two operands of 16-bit floats, whose result is a bool. */
 static void
 run_upcast (Run run, const Box *box, const CleaveCall *call)
 {
@@ -305,7 +305,8 @@ run_box (gconstpointer state, const CleaveKernelInstance *instance, const Cleave
 
   for (guint k = 0; k < 3; k++)
     {
-      guint from = MIN (k, instance->call.n_operands - 1); /* of one operand, that twice */
+      guint from =
+          MIN (k, instance->call.n_operands - 1); /* an op with one operand gets it twice */
 
       box.x[k] =
           (const char *) instance->operands[from].data + of->offset[from + 1] * size[from + 1];

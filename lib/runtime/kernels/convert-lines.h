@@ -8,14 +8,14 @@
 #include "quantize-line.h"
 #include "vector.h"
 
-/* What convert.c does along a line: elements of one type become elements of another. */
+/* The loops of convert.c along a line: from elements of one type to elements of another. */
 
 enum { Y_VIEW, X_VIEW, SCALE_VIEW, ZERO_VIEW };
 
-/* Floats that are made on the way at once. */
+/* Elements of the intermediate buffers. */
 #define LINE 512
 
-/* `n` elements; steps are in elements, and 0 where one scale or zero point is that of all. */
+/* A line of `n` elements. Steps are in elements; 0 if one scale or zero point serves all. */
 typedef struct
 {
   gconstpointer x, scale, zero;
@@ -29,13 +29,14 @@ struct _Convert
 {
   void (*line) (const Convert *c, const Line *line);
   CleaveElement from, to;
-  const CleaveWrittenAdd *add; /* it is one, of two operands; or NULL */
-  const guint8 *table;         /* it is one, or NULL */
-  CleaveCastLine cast;         /* it is one, or NULL */
-  CleaveLoops loops;           /* of y, x, and where there are any the scale and zero point */
-  CleaveLoops parts;           /* the same, along what lies side by side: of a part of y */
-  CleaveLoops rows;            /* along the first of each of many short lines */
-  gint64 n_of_row;             /* elements of each; 0: there are none such */
+  const CleaveWrittenAdd *add; /* an Add of two quantized operands; NULL: another op */
+  const guint8 *table;         /* a table lookup; NULL: another op */
+  CleaveCastLine cast;         /* a Cast; NULL: another op */
+  CleaveLoops loops;           /* views of y, x and, if present, scale and zero point */
+  CleaveLoops
+      parts; /* the same views with y's own innermost dimension as the line, for parts of y */
+  CleaveLoops rows; /* along the first elements of many short lines */
+  gint64 n_of_row;  /* length of these short lines; 0: `rows` is unused */
 };
 
 /* clang-format off */
@@ -46,7 +47,7 @@ struct _Convert
       body;                                                                                        \
   }
 
-/* Common steps are known to the compiler. */
+/* A loop of its own for each common combination of steps, which are then constants. */
 #define STEPS(formula)                                                                             \
   if (xs == 1 && ys == 1 && ss == 0 && zs == 0)                                                    \
     EACH (y[i] = formula (x[i], scale, zero))                                                      \
@@ -98,8 +99,8 @@ skip (Line *line, gint64 n)
   line->n -= n;
 }
 
-/* Floats that lie apart, or are too few for a vector, are put side by side for one.  Returns how
- * many were. */
+/* Quantizes floats that are strided, or too few for a vector, by way of a contiguous buffer.
+ * Returns how many were quantized. */
 static inline gint64
 quantize_apart (const Line *line, float scale, gint32 zero, gboolean is_signed)
 {
@@ -127,7 +128,7 @@ quantize_apart (const Line *line, float scale, gint32 zero, gboolean is_signed)
   return n;
 }
 
-/* Floats that have one scale go in vectors. */
+/* Quantizes floats. If one scale serves the whole line, uses vectors. */
 static inline void
 quantize_float (const Convert *c, const Line *line)
 {

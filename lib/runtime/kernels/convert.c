@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* From one element type to another: Cast between floats of any size and from whole numbers to them,
- * and the quantising ops.  Element by element as the reference kernels, but along lines, the
- * innermost dimension of the result first. */
+/* The kernel family of Cast (between floats, and from integers to floats) and of quantizing ops.
+ * As in the reference kernels, but along lines of the innermost dimension of the result. */
 
 #include "byte-table.h"
 #include "convert-lines.h"
@@ -13,16 +12,17 @@
 
 enum { X, SCALE, ZERO };
 
-/* Lines of fewer elements take longer to begin than to go through; those that are divided, which go
- * in vectors, even more: 3 x 1024 x 21 of them took 2 times as long, 3 x 1024 x 4 seven times. */
+/* Below these lengths, another dimension is taken as the line. Quantizing is vectorized, so its
+ * limit is higher: 3 x 1024 lines of 21 took 2 times as long, lines of 4 took 7 times. */
 #define FEW 16
 #define FEW_TO_QUANTIZE 32
-/* Bytes of fewer channels than that, of a value that has more, are put side by side. */
+/* Below this length, adjacent byte lines of a value with many lines are copied into one
+ * contiguous buffer. */
 #define FEW_OF_ROW 64
 
 /* Preparing. */
 
-/* A scale or a zero point as something that is broadcast to X; one that is absent is a 0. */
+/* Returns a scale or zero point as a view that is broadcast to X; an absent one is a scalar 0. */
 static CleaveView
 along_axis (const CleaveKernelInstance *instance, guint operand)
 {
@@ -55,7 +55,7 @@ plan (Convert *c, const CleaveKernelInstance *instance, const CleaveView *views,
   cleave_loops_lengthen (&c->loops, FEW);
 }
 
-/* Of bytes, where one scale and zero point are those of all. */
+/* Combines short lines of bytes if one scale and zero point serve the whole value. */
 static void
 find_rows (Convert *c)
 {
@@ -112,8 +112,7 @@ plan_dequantize (Convert *c, const CleaveKernelInstance *instance)
   find_rows (c);
 }
 
-/* Lines are those of x: what there is of it is looked at twice, and an image may have but three
- * channels, which lie apart in the one and side by side in the other. */
+/* Plans DynamicQuantizeLinear along x, which it reads twice. x may be planar and y interleaved. */
 static void
 plan_dynamic (Convert *c, const CleaveKernelInstance *instance)
 {
@@ -182,7 +181,7 @@ prepare (const CleaveKernelInstance *instance,
 typedef struct
 {
   const Convert *c;
-  const CleaveLoops *loops; /* those of its that it runs along */
+  const CleaveLoops *loops; /* the loops to run along: those of `c`, its parts or its rows */
 } Along;
 
 static void
@@ -245,7 +244,8 @@ run_table (gconstpointer state,
       (guint8 *) instance->results[0].data + offset[Y_VIEW], step[Y_VIEW], n);
 }
 
-/* In pieces of a size that the compiler knows, the last of which may overlap the one before. */
+/* Copies in units of `by` bytes, a compile-time constant. The last unit of a row may overlap the
+ * previous one. */
 static inline __attribute__ ((always_inline)) void
 copy_rows_by (gint64 by,
               char *to,
@@ -276,7 +276,7 @@ copy_rows (char *to, gint64 to_step, const char *from, gint64 from_step, gint64 
     copy_rows_by (1, to, to_step, from, from_step, n, n_rows);
 }
 
-/* `n` elements side by side. */
+/* Converts `n` contiguous elements. */
 static void
 run_dense (const Convert *c, const Line *line)
 {
@@ -374,7 +374,7 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
     cleave_loops_run (loops, line_run (c), &(Along){ c, loops }, instance);
 }
 
-/* Never of what is dynamic: its bytes lie nowhere as the floats do that it reads. */
+/* Not for DynamicQuantizeLinear: its bytes are not laid out as the floats that it reads. */
 static void
 run_part (gconstpointer state, const CleaveKernelInstance *instance, gint64 begin, gint64 end)
 {

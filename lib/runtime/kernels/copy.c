@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Ops that move whole runs of elements, by the copies of lib/ir: their record does that itself. */
+/* The kernel family of ops that move runs of elements. Their own compute() uses the copies of
+ * lib/ir, so run() calls that. */
 
 #include "level.h"
 

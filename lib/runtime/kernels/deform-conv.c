@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* DeformConv of floats: the values of all taps of some places, side by side, then their products
- * with weights that each run packs, with sums of many channels in registers.  In the order of the
- * reference kernel. */
+/* DeformConv of floats. For a few positions, the sampled values of all taps are collected in a
+ * buffer. They are then multiplied by packed weights, with the sums of many channels in
+ * registers. The order of the sums is that of the reference kernel. Weights are packed in each
+ * run. */
 
 #include "level.h"
 #include "vector.h"
 
 #include "../../ops/deform-taps.h"
 
-/* Places and vectors of channels whose sums are in registers together. */
+/* Output positions, and vectors of output channels, whose sums are in registers together. */
 #define PLACES 4
 #define VECTORS 2
 #define COLUMNS (VECTORS * CLEAVE_VECTOR)
-/* Channels of a group that fill enough of a panel. */
+/* Fewer output channels in a group would leave most of a panel unused. */
 #define MIN_CHANNELS 4
 
 typedef struct
 {
-  gint64 n_in, n_out, n_groups; /* of a group; groups */
-  gint64 n_panels;              /* of COLUMNS channels, of a group */
+  gint64 n_in, n_out, n_groups; /* channels that a group reads and writes; number of groups */
+  gint64 n_panels;              /* panels of COLUMNS channels in a group */
   gint64 n_channels, n_taps;
-  gint64 n_values, n_packed; /* floats, of a place, and of all weights */
+  gint64 n_values, n_packed; /* floats sampled for one position, and floats of all packed weights */
 } Plan;
 
 static gboolean
@@ -54,8 +55,8 @@ prepare (const CleaveKernelInstance *instance,
   return TRUE;
 }
 
-/* Panel by panel, in each the taps, in each the channels that are read; 0 beyond the last channel.
- */
+/* Packs weights: panels outermost, then taps, then input channels. Lanes beyond the last channel
+ * are 0. */
 static void
 pack (const Plan *plan, const CleaveView *w, float *to)
 {
@@ -79,7 +80,7 @@ pack (const Plan *plan, const CleaveView *w, float *to)
     }
 }
 
-/* Channels that have the same elements around a tap. */
+/* Samples n channels at one tap: interpolates between the same elements in each. */
 static void
 sample_channels (const CleaveDeformAround *around, const float *x, gint64 step, float *to, gint64 n)
 {
@@ -103,7 +104,7 @@ sample_channels (const CleaveDeformAround *around, const float *x, gint64 step, 
       }
 }
 
-/* All values that a place reads. */
+/* Collects all values that the result at one position reads. */
 static void
 sample (const Plan *plan, const CleaveDeformWalk *walk, float *to)
 {
@@ -125,7 +126,8 @@ sample (const Plan *plan, const CleaveDeformWalk *walk, float *to)
       }
 }
 
-/* A panel of channels of PLACES places, which begin as `sums`. */
+/* Adds the products of one panel to the sums of PLACES positions. `sums` holds initial values
+ * and receives the result. */
 static void
 add_products (const Plan *plan, const float *values, const float *weights, float *sums)
 {
@@ -154,7 +156,7 @@ add_products (const Plan *plan, const float *values, const float *weights, float
       cleave_vector_store (sums + p * COLUMNS + v * CLEAVE_VECTOR, sum[p][v]);
 }
 
-/* Up to PLACES places of the result, whose elements of channel 0 are at `to`. */
+/* Computes up to PLACES positions of the result. `to` has the address of channel 0 of each. */
 static void
 finish_places (const Plan *plan,
                const CleaveKernelInstance *instance,

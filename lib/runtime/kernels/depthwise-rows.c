@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Channels are independent of each other, so a block of them is a few vectors; the sums of several
- * pixels stay in registers over all taps.
+/* Depthwise convolution of one row. Channels are independent, so a block of them is a few vectors.
+ * The sums of several pixels stay in registers over all taps.
  *
- * Over 400 lines: one loop nest in its forms, which share their registers and pointers. */
+ * Over 400 lines: one loop nest in several forms, which share registers and pointers. */
 
 #include "depthwise-rows.h"
 #include "grouped-sums.h"
 #include "upcast.h"
 
-/* Sums in registers at once. */
+/* Pixels and vectors of channels whose sums are in registers together; SLIDE_: in slide_block(). */
 #define MAX_PIXELS 4
 #define MAX_VECTORS 2
 #define SLIDE_PIXELS 6
@@ -67,11 +67,11 @@ cleave_depthwise_pack (const CleaveView *w, float *to)
                          w->stride[0], 0, to, n_out);
 }
 
-/* Which channels are in a vector. */
+/* How the lanes of a vector map to channels. */
 typedef enum {
-  ALL,    /* as many as it has lanes */
-  PAIRED, /* those of two pixels, one after the other, where each has a vector and a half */
-  SOME    /* fewer: the others are neither read nor written */
+  ALL,    /* one channel per lane */
+  PAIRED, /* channels of two adjacent pixels; each pixel has a vector and a half */
+  SOME    /* fewer channels than lanes: the other lanes are neither read nor written */
 } Lanes;
 
 typedef CleaveDepthwiseRun Run;
@@ -91,7 +91,7 @@ store (const Run *run, float *to, CleaveVector v, Lanes lanes)
     cleave_vector_store (to, v);
 }
 
-/* A vector of what there is one of for each channel, from channel `at` on. */
+/* Loads one value per channel, from channel `at` on. */
 static CLEAVE_SPECIALISED CleaveVector
 load_channels (const Run *run, const float *from, gint64 at, Lanes lanes)
 {
@@ -103,7 +103,7 @@ load_channels (const Run *run, const float *from, gint64 at, Lanes lanes)
                                     from + (high < run->period ? high : high - run->period));
 }
 
-/* Of sums that are all there. */
+/* Applies the epilogue ops to complete sums. */
 static CLEAVE_SPECIALISED void
 do_epilogue (
     const Run *run, const float *y, int pixels, int vectors, Lanes lanes, CleaveVector *sum)
@@ -118,8 +118,8 @@ do_epilogue (
     cleave_epilogue_do (run->epilogue, &at, pixels, vectors, sum);
 }
 
-/* `pixels` times `vectors` of sums at once, both known to the compiler; x is one channel if
- * `spread`. */
+/* Computes `pixels` * `vectors` sums, both compile-time constants. If `spread`, x has one
+ * channel for all channels of y. */
 static CLEAVE_SPECIALISED void
 sum_block (const Run *run,
            gint64 pixel,
@@ -164,7 +164,7 @@ sum_block (const Run *run,
       store (run, y + p * run->y_pixel + v * CLEAVE_VECTOR, sum[p * vectors + v], lanes);
 }
 
-/* Three columns are common enough to be known to the compiler. */
+/* Makes the common case of three columns a compile-time constant. */
 static CLEAVE_SPECIALISED void
 sum_block_of (const Run *run,
               gint64 pixel,
@@ -195,7 +195,8 @@ sum_one_channel (const Run *run, gint64 pixel, gint64 channel, gboolean spread)
   run->y[pixel * run->y_pixel + channel] = sum;
 }
 
-/* The last vector may overlap the one before: the same bits are written twice. */
+/* Computes all channels of `pixels` pixels. The last vector may overlap the one before: the same
+ * bits are written twice. */
 static CLEAVE_SPECIALISED void
 sum_channels (const Run *run, gint64 pixel, int pixels, gint64 n_channels, gboolean spread)
 {
@@ -228,7 +229,7 @@ sum_pixels (const Run *run, gint64 n_pixels, gint64 n_channels, gboolean spread)
     sum_channels (run, pixel, 1, n_channels, spread);
 }
 
-/* A row of taps: each vector of x is loaded once for all pixels of the block that read it. */
+/* Adds a row of taps. Each vector of x is loaded once for all pixels of the block that read it. */
 static CLEAVE_SPECIALISED void
 slide_row (const Run *run,
            const float *x,
@@ -255,8 +256,8 @@ slide_row (const Run *run,
     }
 }
 
-/* Windows that overlap.  All but the planes and rows is known to the compiler; sums, a row of
- * weights and a vector of x are in registers. */
+/* Computes a block of overlapping windows. Everything but the number of planes and rows is a
+ * compile-time constant. Sums, a row of weights and a vector of x are in registers. */
 static CLEAVE_SPECIALISED void
 slide_block (const Run *run,
              gint64 pixel,
@@ -301,7 +302,8 @@ slide_channels (const Run *run,
                    lanes);
 }
 
-/* What is left over is cut so that no block is short: its sums wait for each other. */
+/* Computes n_pixels pixels, divided so that no block is short: in a short block, each addition
+ * waits for the previous one. */
 static CLEAVE_SPECIALISED void
 slide_pixels (
     const Run *run, gint64 n_pixels, gint64 n_channels, int stride, int n_columns, Lanes lanes)
@@ -326,7 +328,8 @@ slide_pixels (
     }
 }
 
-/* Each in a function of its own: of all in one, compilers keep less in registers (measured). */
+/* One function for each combination: in a single function, compilers keep fewer values in
+ * registers (measured). */
 typedef void (*Slide) (const Run *run, gint64 n_pixels, gint64 n_channels);
 
 /* clang-format off */
@@ -334,7 +337,7 @@ typedef void (*Slide) (const Run *run, gint64 n_pixels, gint64 n_channels);
   static void slide_##lanes##_##columns##_##stride (const Run *of, gint64 n_pixels,                \
                                                     gint64 n_channels)                             \
   {                                                                                                \
-    const Run run = *of; /* which nothing that is stored may lie over */                           \
+    const Run run = *of; /* a local copy, which stores cannot alias */                             \
                                                                                                    \
     slide_pixels (&run, n_pixels, n_channels, stride, columns, lanes);                             \
   }
@@ -353,7 +356,7 @@ static const Slide slides[][3][2] = { SLIDES_OF (ALL), SLIDES_OF (PAIRED), SLIDE
 #undef SLIDES_OF
 /* clang-format on */
 
-/* FALSE: neither stride nor columns are of the common ones. */
+/* Returns FALSE if stride or number of columns is not a common one. */
 static gboolean
 slide_once (const Run *run, gint64 n_pixels, gint64 n_channels)
 {
@@ -367,8 +370,9 @@ slide_once (const Run *run, gint64 n_pixels, gint64 n_channels)
   return TRUE;
 }
 
-/* Where taps are some pixels apart, so many neighbours share nothing; of those as far apart as taps
- * are, each reads what the one before does, one tap later. */
+/* Dilated rows: adjacent pixels read different elements. But with every apart-th pixel, each
+ * reads the same elements as its predecessor, one tap later. So these pixels are run as a row of
+ * their own. */
 static gboolean
 slide_apart (const Run *run, gint64 n_pixels, gint64 n_channels)
 {
@@ -390,8 +394,8 @@ slide (const Run *run, gint64 n_pixels, gint64 n_channels)
   return slide_once (run, n_pixels, n_channels);
 }
 
-/* Where channels fill vectors and a half, and pixels lie side by side, two neighbours are one pixel
- * of twice as many channels, with the same weights again.  Tells how many pixels it made. */
+/* If channels fill a vector and a half and pixels are contiguous, treats two adjacent pixels as
+ * one with twice the channels and repeated weights. Returns how many pixels were done. */
 static gint64
 slide_pairs (const Run *run, gint64 n_pixels, gint64 n_channels)
 {
@@ -443,7 +447,7 @@ sum_run (const CleaveDepthwise *d, const Run *run, gint64 n_pixels)
     }
 }
 
-/* Pixels on a I/O binding one by one, those between at once. */
+/* Computes one row of y: pixels near the edges one by one, the inner ones in blocks. */
 void
 cleave_depthwise_run_row (const CleaveDepthwise *d, const CleaveDepthwiseRow *row)
 {

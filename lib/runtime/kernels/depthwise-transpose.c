@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Transposed convolutions of floats with one channel in each group; channels are innermost.  Result
- * elements that are a stride apart meet the same taps, a stride apart too: they are a convolution
- * of stride 1, whose taps go on as the elements of the operand go back.  Backwards, so that taps
- * are added up in their order. */
+/* Transposed convolution of floats with one channel in each group; channels are innermost.
+ * Result elements `stride` apart form a phase: they use the same subset of taps, also `stride`
+ * apart. Each phase is a convolution of stride 1 with its axis reversed: taps go up while
+ * operand elements go down. Running backwards keeps the order in which taps are summed. */
 
 #include "depthwise-transpose.h"
 
@@ -16,25 +16,25 @@ typedef struct
   gint64 n_x, n_y, n_taps, stride, pad, x_step, y_step;
 } Axis;
 
-/* Those elements of an axis of the result that meet the taps tap, tap + stride … */
+/* A phase of one axis: the result elements that use the taps tap, tap + stride, ... */
 typedef struct
 {
   gint64 tap;
-  CleaveAxis axis; /* backwards on both sides */
+  CleaveAxis axis; /* x and y are reversed */
 } Phase;
 
-/* A phase along each axis. */
+/* The combination of one phase along each axis. */
 typedef struct
 {
   CleaveDepthwise floats;
-  gint64 w_at; /* in the packed weights of one channel */
+  gint64 w_at; /* offset in the packed weights of one channel */
 } Part;
 
 typedef struct
 {
   CleaveDepthwisePlan base;
   Axis axis[3];
-  gint64 n_channels, w_channels; /* of the result, and of the weights that are packed */
+  gint64 n_channels, w_channels; /* channels of the result; channels of the packed weights */
   gint64 n_batches, x_batch_step, y_batch_step;
   Part parts[];
 } Plan;
@@ -45,7 +45,7 @@ phase_of (const Axis *axis, gint64 pixel)
   return (pixel + axis->pad) % axis->stride;
 }
 
-/* The elements whose phase is that of tap `tap`, and how many taps they meet. */
+/* Returns the phase that uses tap `tap`: its result elements and their number of taps. */
 static Phase
 find_phase (const Axis *axis, gint64 tap)
 {
@@ -96,7 +96,7 @@ list_parts (Plan *plan)
         }
 }
 
-/* Phase by phase, the taps of each. */
+/* Packs the taps of one phase after those of another. */
 static void
 pack (const Plan *plan, const CleaveView *w, float *to)
 {
@@ -133,7 +133,7 @@ pack_constant (const CleaveTensor *base, gconstpointer data, gpointer to)
   pack (data, &view, to);
 }
 
-/* A constant is packed whole, so that all pieces share it. */
+/* Packs a constant as a whole, so that all pieces share it. */
 static void
 pack_for_good (Plan *plan, CleaveTensor *constant, CleaveWeights *weights)
 {
@@ -221,14 +221,14 @@ cleave_depthwise_transpose_prepare (const CleaveKernelInstance *instance,
 
 /* Running. */
 
-/* Where an element is, backwards, among those of its phase. */
+/* Returns the position of a result element within its reversed phase. */
 static gint64
 place_of (const Axis *axis, const CleaveAxis *phase, gint64 pixel)
 {
   return phase->n_y - 1 - pixel / axis->stride;
 }
 
-/* Phase by phase; `y` is where the row begins. */
+/* Computes row i of plane `plane`, one phase at a time; `y` is the beginning of the row. */
 static void
 run_row (const Plan *plan,
          const Part *parts,

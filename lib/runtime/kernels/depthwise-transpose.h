@@ -3,17 +3,17 @@
 
 #include "depthwise-rows.h"
 
-/* What the plans of both kinds of convolution begin with. */
+/* The first fields of the plans of both kinds of convolution. */
 typedef struct
 {
   gboolean is_transposed;
-  const float *w; /* packed for good; NULL: by each run */
+  const float *w; /* weights packed once; NULL: packed in each run */
 } CleaveDepthwisePlan;
 
 #define cleave_depthwise_transpose_prepare CLEAVE_LEVELLED (cleave_depthwise_transpose_prepare)
 #define cleave_depthwise_transpose_run CLEAVE_LEVELLED (cleave_depthwise_transpose_run)
 
-/* As those of a family; the state is freed with g_free(). */
+/* The functions of a kernel family (runtime/kernels.h); the state is freed with g_free(). */
 gboolean cleave_depthwise_transpose_prepare (const CleaveKernelInstance *instance,
                                              CleaveWeights *weights,
                                              gpointer *state,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Convolutions of floats with one input channel in each group, or a few; channels are innermost. */
+/* The kernel family of float convolutions with one input channel in each group, or a few.
+ * Channels are innermost. */
 
 #include "depthwise-transpose.h"
 
@@ -24,7 +25,7 @@ pack_constant (const CleaveTensor *base, gconstpointer data, gpointer to)
   cleave_depthwise_pack (&view, to);
 }
 
-/* A constant is packed whole, so that all pieces share it. */
+/* Packs a constant as a whole, so that all pieces share it. */
 static void
 pack_for_good (Plan *plan, CleaveTensor *constant, CleaveWeights *weights)
 {
@@ -83,7 +84,7 @@ prepare (const CleaveKernelInstance *instance,
   return TRUE;
 }
 
-/* `y_at`: where the plane begins in the result. */
+/* Computes one plane of the result; `y_at` is its offset in elements. */
 static void
 run_plane (const Plan *plan,
            const CleaveKernelInstance *instance,
@@ -145,7 +146,7 @@ reports_progress (gconstpointer state)
          (plan->n_batches == 1 || plan->y_batch_step >= depth->n_y * depth->y_step);
 }
 
-/* Sums are vectors. */
+/* Epilogue ops need sums in vectors, so not every channel count has them. */
 static gboolean
 does_epilogue (gconstpointer state, const CleaveKernelInstance *instance, guint *along)
 {

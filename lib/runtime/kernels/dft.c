@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* DFT and STFT of floats, as doubles, in the order of their reference kernel: the angles of a few
- * bins are found once for all lines, and a few lines go through them side by side. */
+/* DFT and STFT of floats, computed in double in the order of the reference kernel. The twiddle
+ * factors of a few bins are computed once for all lines. Several lines are processed together. */
 
 #include "level.h"
 #include "vector.h"
@@ -11,17 +11,17 @@
 
 enum { X, WINDOW };
 
-/* Bins at once, a vector; lines at once, for each of which it has a sum of real and one of
- * imaginary parts. */
+/* Bins processed at once, in one vector, and lines at once. Each line has two sums: real and
+ * imaginary. */
 #define BINS (CLEAVE_VECTOR / 2)
 #define LINES 4
-/* Longer lines have angles that would not fit into the caches; a transform of no length has none.
- */
+/* Twiddle factors of longer lines would not fit into the caches. A transform of length 0 has
+ * none. */
 #define MAX_SAMPLES (1 << 16)
 
 typedef double Bins __attribute__ ((vector_size (BINS * sizeof (double))));
 
-/* Of one sample: cosines and sines of the bins. */
+/* Twiddle factors of one sample: cosines and sines of the bins. */
 typedef struct
 {
   Bins c, s;
@@ -29,13 +29,14 @@ typedef struct
 
 typedef struct
 {
-  CleaveView x, y; /* one element for each line */
+  CleaveView x, y; /* extent: one element for each line */
   gint64 length, n_samples, n_bins;
-  gint64 x_step, x_imaginary, y_step, y_imaginary; /* 0: there are real samples alone */
+  gint64 x_step, x_imaginary, y_step,
+      y_imaginary; /* steps; x_imaginary 0: real samples; y_imaginary 0: real results */
   double sign, scale;
 } Transform;
 
-/* The dimensions of lines become those of the views. */
+/* Adds a dimension of lines to both views. */
 static void
 add_dim (Transform *t, gint64 extent, gint64 x_step, gint64 y_step)
 {
@@ -94,7 +95,7 @@ prepare (const CleaveKernelInstance *instance,
                   .x_imaginary = x->type.shape.dim[parts] == 2 ? x->stride[parts] : 0,
                   .y_imaginary = y->stride[y->type.shape.rank - 1] };
 
-  if (y->type.shape.rank > x->type.shape.rank) /* by the frames of an STFT */
+  if (y->type.shape.rank > x->type.shape.rank) /* frames of an STFT */
     init_stft (&t, instance);
   else
     init_dft (&t, instance);
@@ -105,8 +106,8 @@ prepare (const CleaveKernelInstance *instance,
   return TRUE;
 }
 
-/* As cleave_turns_go_to does, of all bins at once.  Those after the last are found as well, and
- * read by nobody. */
+/* Computes the twiddle factors of BINS bins, as cleave_turns_go_to() does for one. Bins beyond
+ * the last are computed and not used. */
 static void
 find_angles (const Transform *t, gint64 first_bin, Angles *angles)
 {
@@ -135,8 +136,8 @@ find_angles (const Transform *t, gint64 first_bin, Angles *angles)
     }
 }
 
-/* Of a few lines; `window` NULL: none.  A real sample has no product with an imaginary part, which
- * would be a zero, that adds nothing to a sum that begins with +0. */
+/* Transforms LINES lines. `window` NULL: none. Real samples skip the products with imaginary
+ * parts: they are zeros, which change no sum that begins with +0. */
 static CLEAVE_SPECIALISED void
 add_up (const Transform *t,
         const float *const *x,
@@ -172,7 +173,7 @@ add_up (const Transform *t,
     }
 }
 
-/* `n` lines: where there are fewer than LINES, the last one again. */
+/* Transforms n <= LINES lines; the last one fills the remaining places. */
 static void
 transform_lines (const Transform *t,
                  const float *x,

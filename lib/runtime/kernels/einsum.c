@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Einsum of two operands as a MatMul of views, where there is one: labels that both operands and
- * the result have are its batch, those of one operand its rows or its columns, and the summed ones,
- * which must be one dimension in memory, are what it adds up.  Either operand may be its A. */
+/* Runs an Einsum of two operands as a MatMul of views, where possible. Labels that both operands
+ * and the result have are batch dimensions. Labels of one operand are its rows or columns. Summed
+ * labels must form one dimension in memory. Either operand may be A of the MatMul.
+ *
+ * Example: bhqd,bhkd->bhqk has batch b and h, rows q, columns k, and sums over d. */
 
 #include "level.h"
 
@@ -14,7 +16,7 @@ enum { A, B, Y, N_SIDES };
 
 extern const CleaveOp cleave_op_matmul;
 
-/* Some labels, and how far apart their elements are in A, B and Y. */
+/* A label, or several adjacent ones: the extent, and the strides in A, B and Y. */
 typedef struct
 {
   gint64 extent, stride[N_SIDES];
@@ -28,19 +30,19 @@ typedef struct
 
 typedef struct
 {
-  Loops batch, own[2], sums; /* own: of one operand alone */
+  Loops batch, own[2], sums; /* own: labels of one operand alone */
 } Parts;
 
 typedef struct
 {
   const CleaveKernelFamily *family;
   gpointer state;
-  gboolean turned; /* operand 1 is A */
+  gboolean turned; /* operand 1 is A of the MatMul */
   CleaveView views[N_SIDES];
   CleaveTensorType types[N_SIDES];
 } Einsum;
 
-/* The stride of a label in a view; FALSE: it has it twice. */
+/* Finds the stride of a label in a view. Returns FALSE if the view has the label twice. */
 static gboolean
 find_stride (
     const CleaveTerm *term, const CleaveView *view, guint8 label, gboolean *has, gint64 *stride)
@@ -58,7 +60,7 @@ find_stride (
   return TRUE;
 }
 
-/* Neighbours that go on where the other ends, on all sides, are one. */
+/* Adds a loop, merged with the previous one if together they are one dimension in A, B and Y. */
 static void
 add_loop (Loops *loops, const Loop *loop)
 {
@@ -78,7 +80,7 @@ add_loop (Loops *loops, const Loop *loop)
   last->extent *= loop->extent;
 }
 
-/* FALSE: a label does not fit a product of matrices. */
+/* Adds a label. Returns FALSE if it does not fit a matrix product. */
 static gboolean
 add_label (Parts *parts,
            const CleaveEquation *e,
@@ -93,7 +95,7 @@ add_label (Parts *parts,
     if (!find_stride (k == Y ? &e->result : &e->operands[k], views[k], label, &has[k],
                       &loop.stride[k]))
       return FALSE;
-  if (is_summed) /* of one operand, or broadcast: no sum of products */
+  if (is_summed) /* a label of one operand alone cannot be summed by a product */
     {
       if (loop.extent != 1 && (loop.stride[A] == 0 || loop.stride[B] == 0))
         return FALSE;
@@ -119,8 +121,8 @@ find_parts (Parts *parts, const CleaveEquation *e, const CleaveView *const *view
   return parts->sums.n <= 1;
 }
 
-/* Takes one of the loops: that which lies side by side in `side`, or else the longest; the others
- * are a batch. */
+/* Takes one loop as rows or columns: the one contiguous in `side`, or else the longest. Adds the
+ * others to the batch. */
 static Loop
 take_loop (const Loops *loops, guint side, Loops *batch)
 {
@@ -151,7 +153,8 @@ add_dim (CleaveView *view, gint64 extent, gint64 stride)
   view->stride[d] = stride;
 }
 
-/* The three views of the product whose A is operand `a`; FALSE: there are too many dimensions. */
+/* Makes the three views of the product with operand `a` as A. Returns FALSE if there are too
+ * many dimensions. */
 static gboolean
 make_views (const Parts *parts, guint a, CleaveView *views)
 {
@@ -198,7 +201,8 @@ product_of (const Einsum *e, const CleaveKernelInstance *instance, CleaveView *v
                                  .results = &views[Y] };
 }
 
-/* A constant that the product reads as it is. */
+/* Returns the constant if the product reads it with its original shape and strides; NULL
+ * otherwise. */
 static CleaveTensor *
 constant_of (const CleaveKernelInstance *instance, guint operand, const CleaveView *view)
 {

@@ -16,7 +16,7 @@ store_bool (const guint8 *from, guint8 *to)
   memcpy (to, from, BLOCK);
 }
 
-/* The last few elements of a line as a block of their own. */
+/* Runs the remaining elements of a line as a block of their own. */
 static void
 run_rest (CleaveHalfLoop loop, const CleaveHalfBox *rest, gsize y_size, gconstpointer attrs)
 {
@@ -39,7 +39,8 @@ run_rest (CleaveHalfLoop loop, const CleaveHalfBox *rest, gsize y_size, gconstpo
 #define WIDEN(name) float name##_floats[BLOCK]; cleave_half_block_widen (name##s + i, name##_floats)
 #define ALL(name) const float name##_all = cleave_half_to_float (*name##s)
 
-/* Compilers make bools of so few, but not floats, in vectors also when they are no loop. */
+/* Compilers vectorize the stores of so few bools even in an unrolled loop, but not those of
+ * floats. */
 #define STEPS_store_bool CLEAVE_INDEPENDENT
 #define STEPS_cleave_half_block_store CLEAVE_INDEPENDENT_FEW
 
@@ -78,7 +79,7 @@ run_rest (CleaveHalfLoop loop, const CleaveHalfBox *rest, gsize y_size, gconstpo
       ys += box->y_next;                                                                           \
     }
 
-/* Attributes are copied, since what is written might be theirs for all the compiler knows. */
+/* Attributes are copied, since the compiler assumes that stores may change them. */
 #define LOOP_BEGIN(name, Stored, P)                                                                \
   static void name (const CleaveHalfBox *box, gconstpointer attrs)                                 \
   {                                                                                                \
@@ -124,7 +125,7 @@ run_rest (CleaveHalfLoop loop, const CleaveHalfBox *rest, gsize y_size, gconstpo
 #define LOOP_COMPARE(word, P, formula)                                                             \
   LOOP_2 (half_##word, guint8, guint8, store_bool, P, BOOL (formula))
 
-/* One exponent for all that the compiler knows: no power is left. */
+/* A constant exponent, so that the compiler replaces the power by multiplications. */
 #define EACH_POWER(name, exponent, formula)                                                        \
     if (box->a_step == 1 && box->b_step == 0 && box->b_next == 0 &&                                \
         cleave_half_to_float (*bs) == exponent)                                                    \

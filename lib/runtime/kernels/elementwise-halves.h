@@ -3,11 +3,11 @@
 
 #include "level.h"
 
-/* Element-wise ops of float16 in registers: some elements become floats, the formula is computed
- * and its result rounded, before the next are read. */
+/* Element-wise ops on float16 in registers: a block is converted to float32, the formula is
+ * computed and the result rounded before the next block is read. */
 
-/* Lines of one operand, that twice, or two; steps along a line are 1 or, of an operand, 0.  The
- * result is float16, or bool where the op makes that. */
+/* Lines of two operands; an op with one operand gets it twice. Steps along a line are 1, or 0
+ * for a scalar operand. The result is float16, or bool for comparisons. */
 typedef struct
 {
   const guint16 *a, *b;
@@ -24,5 +24,5 @@ cleave_half_box_serves (const CleaveHalfBox *box, gint64 y_step)
   return y_step == 1 && (box->a_step | 1) == 1 && (box->b_step | 1) == 1;
 }
 
-/* NULL: there is none of that op. */
+/* Returns the loop of an op, or NULL if there is none. */
 CleaveHalfLoop CLEAVE_LEVELLED (cleave_half_loop_find) (const CleaveOp *op);

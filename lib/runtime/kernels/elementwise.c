@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The element-wise ops, from the same lines as their reference kernels.  Any views: dimensions that
- * lie alike in all of them become one, and loops run along the innermost of the result.  The result
- * may lie exactly where an operand lies, so a loop may not assume that they are apart, only that
- * one element has nothing to do with the next.  16-bit floats become floats a few at a time.
+/* The kernel family of element-wise ops on floats, by the formulas of their reference kernels.
+ * Serves any views: dimensions laid out alike in all views are merged, and loops run along the
+ * innermost dimension of the result. The result may lie exactly over an operand, so loops assume
+ * only that elements are independent. 16-bit floats are converted to float32 in blocks.
  *
- * Over 400 lines: one kernel family, with its epilogue and its upcast form. */
+ * Over 400 lines: one kernel family, with its epilogue and its 16-bit form. */
 
 #include "boxes.h"
 #include "elementwise-halves.h"
@@ -16,34 +16,35 @@
 
 #include "../../ops/elementwise-math.h"
 
-/* Lines of elements, of the result and of two operands; of one operand, that twice. */
+/* Lines of the result and of two operands; an op with one operand gets it twice. */
 typedef struct
 {
   const float *a, *b;
   float *y;
-  gint64 n, a_step, b_step, y_step;       /* of a line */
-  gint64 n_lines, a_next, b_next, y_next; /* from one to the next */
+  gint64 n, a_step, b_step, y_step;       /* along a line */
+  gint64 n_lines, a_next, b_next, y_next; /* from one line to the next */
 } Box;
 
 typedef void (*Loop) (const Box *box, gconstpointer attrs);
 
-/* Up to this length, going from line to line takes longer than going along them; where elements are
- * upcast first, up to the second. */
+/* Lines of at most this length are transposed: the inner loop goes from line to line.
+ * SHORT_UPCAST is the limit if elements are converted first. */
 #define SHORT_LINE 2
 #define SHORT_UPCAST 8
-/* 16-bit floats that are upcast at once. */
+/* 16-bit floats converted to float32 at once. */
 #define UPCAST 512
-/* Vectors that go through epilogue ops at once. */
+/* Vectors processed by epilogue ops at once. */
 #define BLOCK 8
 
 typedef struct
 {
   CleaveElement element;
   Loop loop;
-  CleaveHalfLoop half_loop; /* or NULL */
+  CleaveHalfLoop half_loop; /* NULL: none */
   gboolean folds;
-  CleaveLoops loops;    /* of the result, then of each operand */
-  CleaveEpilogueOp own; /* as an epilogue op; NONE: it is none, or its views are not dense */
+  CleaveLoops loops; /* views of the result, then of each operand */
+  CleaveEpilogueOp
+      own; /* this op as an epilogue op; NONE if it is not one, or if its views are not dense */
 } Elementwise;
 
 /* clang-format off */
@@ -98,7 +99,7 @@ typedef struct
 #define LOOP_UNARY LOOP_1
 #define LOOP_BINARY LOOP_2
 #define LOOP_SLOPE LOOP_2
-/* One exponent for all that the compiler knows: no power is left. */
+/* A constant exponent, so that the compiler replaces the power by multiplications. */
 #define EACH_POWER(exponent, formula)                                                              \
   if (a_step == 1 && b_step == 0 && box->b_next == 0 && y_step == 1 && *bs == exponent)            \
     {                                                                                              \
@@ -115,7 +116,7 @@ typedef struct
   }
 #define LOOP_REMAINDER LOOP_2
 #define LOOP_FOLD LOOP_2
-#define LOOP_TEST(word, P, formula)    /* these make no float */
+#define LOOP_TEST(word, P, formula)    /* results are not floats */
 #define LOOP_COMPARE(word, P, formula)
 
 #define LOOPS_FLOAT(kind, word, P, formula) LOOP_##kind (word, P, formula)
@@ -170,7 +171,7 @@ static const struct
         cleave_line_##word (box->a + line * box->a_next, box->y + line * box->y_next, box->n);     \
   }                                                                                                \
                                                                                                    \
-  /* The same of sums that lie side by side. */                                                    \
+  /* Applies the function to n contiguous sums. */                                                 \
   static void apply_##word (const CleaveFusedConsumer *self, float *v, gint64 n)                   \
   {                                                                                                \
     cleave_line_##word (v, v, n);                                                                  \
@@ -181,10 +182,11 @@ RUN_LINES (tanh)
 RUN_LINES (erf)
 /* clang-format on */
 
-/* Elements whose turns are looked at before they are made. */
+/* Elements whose largest magnitude is checked before their sine or cosine is computed. */
 #define TURNS 128
 
-/* As bits, in whose order a NaN is beyond all numbers. */
+/* Returns the largest magnitude. Compares bit patterns, in which a NaN is greater than any
+ * number. */
 static float
 largest (const float *a, gint64 n)
 {
@@ -199,7 +201,8 @@ largest (const float *a, gint64 n)
   return cleave_float_from_bits ((guint32) most);
 }
 
-/* Where none is so far that libm has to take it, a loop has no branch. */
+/* Computes sines or cosines of a line. If no element is so large that libm must handle it, uses
+ * a loop without a branch. */
 static void
 make_line_of_turns (const Box *line, gconstpointer attrs, guint32 quarter, Loop loop)
 {
@@ -258,13 +261,13 @@ run_cos (const Box *box, gconstpointer attrs)
 typedef void (*Apply) (const CleaveFusedConsumer *self, float *v, gint64 n);
 typedef void (*Gate) (float *v, gint64 n);
 
-/* Loops that are faster than those of their lines. */
+/* Functions with loops that are faster than calling the formula for each element. */
 static const struct
 {
   const CleaveOp *op;
   Loop loop;
-  Apply apply; /* NULL: by way of the loop */
-  Gate gate;   /* NULL: there is none */
+  Apply apply; /* NULL: use `loop` */
+  Gate gate;   /* NULL: none */
 } faster[] = {
   { &cleave_op_exp, run_exp, apply_exp, cleave_gate_exp },
   { &cleave_op_sigmoid, run_sigmoid, apply_sigmoid, cleave_gate_sigmoid },
@@ -299,7 +302,8 @@ find_loop (const CleaveOp *op, gboolean *folds)
   return loop;
 }
 
-/* All of one type, but that of 16 bits an exponent may be a float. */
+/* Returns whether all operands have the type of the result. With 16-bit floats, an exponent may
+ * be float32. */
 static gboolean
 is_float (const CleaveKernelInstance *instance)
 {
@@ -316,7 +320,7 @@ is_float (const CleaveKernelInstance *instance)
 extern const CleaveOp cleave_op_relu, cleave_op_clip, cleave_op_add, cleave_op_sub, cleave_op_mul,
     cleave_op_div;
 
-/* The same loop, of sums that lie side by side, and one value in memory for all of them. */
+/* Applies the op's loop to n contiguous sums. A second operand is a scalar in memory. */
 static void
 apply_function (const CleaveFusedConsumer *self, float *v, gint64 n)
 {
@@ -398,7 +402,8 @@ epilogue_op (gconstpointer state,
   return op;
 }
 
-/* A single line of all views, or of all but one that is a single value. */
+/* Sets e->own if the op can apply itself as an epilogue op: all views are one contiguous line,
+ * but one operand may be a scalar. */
 static void
 find_own_epilogue_op (Elementwise *e, const CleaveKernelInstance *instance)
 {
@@ -413,7 +418,8 @@ find_own_epilogue_op (Elementwise *e, const CleaveKernelInstance *instance)
   e->own = own;
 }
 
-/* One operand or two of float16, and no loop that is faster than its line. */
+/* Returns the float16 loop of an op with one or two operands. NULL if there is none, or if
+ * float32 has a faster loop. */
 static CleaveHalfLoop
 find_half_loop (const Elementwise *e, const CleaveKernelInstance *instance)
 {
@@ -480,7 +486,8 @@ copy_box (const Box *box)
                box->n);
 }
 
-/* The first two operands, then the result so far and each of the others. */
+/* Computes an op with any number of operands: combines the first two, then the result so far
+ * with each of the others. */
 static void
 fold_boxes (const Elementwise *e, const CleaveKernelInstance *instance, const CleaveBox *of)
 {
@@ -518,7 +525,8 @@ run_floats (const Elementwise *e, const CleaveKernelInstance *instance, const Cl
   e->loop (&box, instance->call.attrs);
 }
 
-/* Elements of an operand as floats; returns how far apart they are, which is 0 if all are one. */
+/* Converts elements of an operand to float32. Returns their distance in `to`: 1, or 0 if one
+ * value serves all. */
 static gint64
 upcast (const CleaveView *operand, gint64 offset, gint64 step, gint64 n, float *to)
 {
@@ -530,7 +538,7 @@ upcast (const CleaveView *operand, gint64 offset, gint64 step, gint64 n, float *
   return step == 0 ? 0 : 1;
 }
 
-/* A value is rounded once, when all is done with it. */
+/* Computes 16-bit elements in float32 and rounds each once, at the end. */
 static void
 run_upcast (const Elementwise *e,
             const CleaveKernelInstance *instance,
@@ -561,7 +569,7 @@ run_upcast (const Elementwise *e,
                  step[0], n);
 }
 
-/* FALSE: it does not lie as those loops want it. */
+/* Runs the float16 loop. Returns FALSE if the box does not have the steps that the loop needs. */
 static gboolean
 run_halves (const Elementwise *e, const CleaveKernelInstance *instance, const CleaveBox *box)
 {
@@ -617,7 +625,8 @@ run_box (gconstpointer state, const CleaveKernelInstance *instance, const Cleave
       }
 }
 
-/* What goes through its result several times does so while that is in the L1 cache. */
+/* Runs the elements [begin, end). Ops that pass over their result several times use parts that
+ * fit into the L1 cache. */
 static void
 run_part (gconstpointer state, const CleaveKernelInstance *instance, gint64 begin, gint64 end)
 {
@@ -646,7 +655,8 @@ does_epilogue (gconstpointer state, const CleaveKernelInstance *instance, guint 
   return e->own.op != CLEAVE_EPILOGUE_NONE;
 }
 
-/* `vectors` of them, known to the compiler, or the first m elements of one if `some`. */
+/* Runs `vectors` vectors, a compile-time constant. If `some`, only the first m elements of one
+ * vector. */
 static CLEAVE_SPECIALISED void
 run_block (const CleaveEpilogue *own,
            const CleaveEpilogue *epilogue,
@@ -670,7 +680,7 @@ run_block (const CleaveEpilogue *own,
       cleave_vector_store (y + i * CLEAVE_VECTOR, sum[i]);
 }
 
-/* Elements [begin, end), and what the epilogue ops make of them. */
+/* Runs the elements [begin, end) and applies the epilogue ops to them. */
 static void
 run_epilogue (const Elementwise *e,
               const CleaveKernelInstance *instance,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* The epilogue ops of a kernel instance, done to vectors in registers.  The bits are those of the
- * fused consumers' own loops. */
+/* Applies the epilogue ops of a kernel instance to vectors in registers, before they are stored.
+ * The results have the same bits as those of the fused consumers' own loops. A kernel collects
+ * its ops with cleave_epilogue_of() and calls cleave_epilogue_do() on each block of sums. */
 
 #include <math.h>
 
@@ -14,13 +15,13 @@ typedef struct
   guint n;
   const CleaveFusedConsumer *fused;
   const float *y;       /* the first element of the result */
-  gboolean by_channels; /* vectors must not go beyond a pixel */
-  guint gate_end;       /* the multiplication of a gate, which is done along with the function
-                         * before it; 0: there is none */
+  gboolean by_channels; /* a vector must not cross from one pixel to the next */
+  guint gate_end; /* index of the MUL that is computed together with the gate function before it; 0:
+                     none */
 } CleaveEpilogue;
 
-/* A function that begins an expression pattern, and its product with what was before it, which
- * nothing reads later. */
+/* Returns whether op s is a gate: a function f that begins an expression pattern, followed by
+ * the product f (v) * v, and f (v) is not read later. An example is x * sigmoid (x). */
 static inline gboolean
 cleave_epilogue_is_gate (const CleaveEpilogue *epilogue, guint s)
 {
@@ -51,14 +52,15 @@ cleave_epilogue_of (const CleaveKernelInstance *instance)
   return epilogue;
 }
 
-/* Some vectors of `pixels`, which begin `step` apart, each with `columns` of them.  `some`: of a
- * single vector, only the first m elements are read. */
+/* A block of pixels with several vectors each. Pixels are `step` elements apart; vector c begins
+ * at element column[c] of its pixel. If `some`, the block is one vector, of which the first m
+ * elements are used. */
 typedef struct
 {
-  const float *y; /* where they will lie */
+  const float *y; /* address at which the block will be stored */
   gint64 step, column[4], m;
   gboolean some;
-  gboolean paired; /* columns are those of two pixels of a vector and a half, one after the other */
+  gboolean paired; /* the columns cover two pixels of a vector and a half each */
 } CleaveEpilogueAt;
 
 static CLEAVE_SPECIALISED CleaveVector
@@ -67,7 +69,7 @@ cleave_epilogue_at_load (const CleaveEpilogueAt *at, const float *from)
   return at->some ? cleave_vector_load_some (from, (int) at->m) : cleave_vector_load (from);
 }
 
-/* A vector of what there is one of for each channel. */
+/* Loads one value per channel for vector c. */
 static CLEAVE_SPECIALISED CleaveVector
 cleave_epilogue_at_load_channels (const CleaveEpilogueAt *at, const float *from, int c)
 {
@@ -80,7 +82,7 @@ cleave_epilogue_at_load_channels (const CleaveEpilogueAt *at, const float *from,
   return cleave_vector_load (from + at->column[c] - n);
 }
 
-/* Pixels times vectors, at most. */
+/* Most vectors in a block: pixels * vectors. */
 #define CLEAVE_MAX_EPILOGUE_VECTORS 36
 
 /* clang-format off */
@@ -93,7 +95,7 @@ cleave_epilogue_at_load_channels (const CleaveEpilogueAt *at, const float *from,
         sum[p * vectors + c] = result;                                                             \
       }
 #define CLEAVE_EPILOGUE_W cleave_epilogue_at_load (at, w + p * at->step + at->column[c])
-/* `result`, of V and W, W being one value for all or what lies there. */
+/* Applies `result` to v and w, where w is a scalar or the element at the same position. */
 #define CLEAVE_EPILOGUE_FAST(result)                                                                  \
   if (epilogue_op->w_is_one)                                                                             \
     {                                                                                              \
@@ -122,7 +124,7 @@ cleave_epilogue_op_do_clip (const CleaveEpilogueOp *epilogue_op,
   CLEAVE_EPILOGUE_ALL (cleave_vector_at_most (cleave_vector_at_least (v, least), most));
 }
 
-/* By way of memory: a function wants all registers. */
+/* Applies a function by way of memory, since it needs all registers. */
 static CLEAVE_SPECIALISED void
 cleave_epilogue_do_function (const CleaveFusedConsumer *self,
                              gboolean gate,
@@ -141,8 +143,8 @@ cleave_epilogue_do_function (const CleaveFusedConsumer *self,
     sum[i] = cleave_vector_load (values + i * CLEAVE_VECTOR);
 }
 
-/* `pixels` and `vectors` are known to the compiler, which makes a copy for each: what is common
- * stays in registers. */
+/* Applies one op. `pixels` and `vectors` are compile-time constants; the compiler makes a copy
+ * for each pair, and loop-invariant values stay in registers. */
 static CLEAVE_SPECIALISED void
 cleave_epilogue_op_do (const CleaveEpilogueOp *epilogue_op,
                        const float *w,
@@ -176,7 +178,7 @@ cleave_epilogue_op_do (const CleaveEpilogueOp *epilogue_op,
     }
 }
 
-/* `channel`: that of the first element. */
+/* Applies a normalization. `channel` is the channel of the first element. */
 static CLEAVE_SPECIALISED void
 cleave_epilogue_op_normalise (const CleaveEpilogueOp *epilogue_op,
                               gint64 channel,
@@ -198,7 +200,8 @@ cleave_epilogue_op_normalise (const CleaveEpilogueOp *epilogue_op,
     }
 }
 
-/* Where W lies: along with the result, or what was there before the expression pattern. */
+/* Finds the address of w: at the position of the result, or in the saved v with which the
+ * expression pattern began. */
 static CLEAVE_SPECIALISED CleaveEpilogueAt
 cleave_epilogue_at_find (const CleaveEpilogueOp *epilogue_op,
                          const CleaveEpilogueAt *at,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* From floats to bytes. */
+/* Converts floats to bytes. */
 
 #include "upcast.h"
 
-/* A number, which may be infinite, as it is. */
+/* Rounds and saturates n numbers, which may be infinite, with scale 1 and zero point 0. */
 static inline void
 cleave_finish_plain_byte (gboolean is_signed, const float *from, guint8 *y, gint64 step, gint64 n)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Floats of some dimensions of a view in row-major order, side by side. */
+/* Copies floats between some dimensions of a view and a contiguous buffer in row-major order. */
 
 #include "../../ir/copy.h"
 #include "../../ops/lines.h"
@@ -12,7 +12,7 @@ cleave_flat_is_dense (const CleaveLines *lines)
   return lines->rank == 0 && (lines->step[0] == 1 || lines->length == 1);
 }
 
-/* Between them and `n` places side by side. */
+/* Returns the loops that copy between the view's lines and `n` contiguous floats. */
 static inline CleaveCopyLoops
 cleave_flat_loops (const CleaveLines *lines, gint64 n, gboolean writes)
 {
@@ -29,7 +29,8 @@ cleave_flat_loops (const CleaveLines *lines, gint64 n, gboolean writes)
   return loops;
 }
 
-/* Where the `n` elements are; they are put into `to` unless they lie so. */
+/* Returns the address of the `n` elements if they are contiguous, or else copies them to `to`
+ * and returns that. */
 static inline const float *
 cleave_flat_read (const CleaveLines *lines, gint64 n, const float *from, float *to)
 {

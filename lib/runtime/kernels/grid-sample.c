@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* GridSample of floats: where a place of the result comes from is found once for all channels,
- * which are then done some at a time. */
+/* GridSample of floats. The source position of each result position is computed once for all
+ * channels. Channels are then computed in blocks. */
 
 #include "level.h"
 #include "loops.h"
@@ -12,11 +12,11 @@
 enum { X, GRID };
 enum { N, C, H, W };
 
-/* Channels at once, and what they are made of at most. */
+/* Channels of a block, and the most elements that one is interpolated from. */
 #define BLOCK 32
 #define MAX_TAPS 16
 
-/* What all channels of a place have in common. */
+/* The taps of a result position, shared by all channels. */
 typedef struct
 {
   guint n;
@@ -51,7 +51,7 @@ find_place (const CleaveGridSampleAttrs *attrs,
   for (guint i = 0; i < rows.n; i++)
     for (guint j = 0; j < columns.n; j++)
       {
-        /* No branch: which places lie outside cannot be guessed. */
+        /* No branch: whether a tap lies outside is unpredictable. */
         gboolean is_inside =
             cleave_grid_is_inside (rows.at[i], n[H]) & cleave_grid_is_inside (columns.at[j], n[W]);
 
@@ -62,7 +62,7 @@ find_place (const CleaveGridSampleAttrs *attrs,
   place->n = n_taps;
 }
 
-/* BLOCK channels that lie side by side, in vectors. */
+/* Computes BLOCK contiguous channels in vectors. */
 static void
 run_block (const Place *place, const float *x, float *y, gint64 y_step)
 {

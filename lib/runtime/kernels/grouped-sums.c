@@ -2,7 +2,7 @@
 
 #include "grouped-sums.h"
 
-/* Sums in registers at once. */
+/* Pixels whose sums are in registers together. */
 #if CLEAVE_VECTOR == 16
 #define MAX_PIXELS 8
 #else
@@ -17,7 +17,7 @@ typedef __m256i Lanes;
 typedef int Lanes;
 #endif
 
-/* From which lane each takes channel i of its group. */
+/* Returns, for each lane, the lane that holds channel i of its group. */
 static CLEAVE_SPECIALISED Lanes
 lanes_of (int i, int n_in)
 {
@@ -36,8 +36,8 @@ lanes_of (int i, int n_in)
 #endif
 }
 
-/* Groups of up to four channels lie in quarters of a vector, within which processors move more
- * easily. */
+/* Gives each lane channel i of its group. Groups of up to four channels stay within 128-bit
+ * lanes, where a permutation is cheaper. */
 static CLEAVE_SPECIALISED CleaveVector
 spread (CleaveVector x, Lanes lanes, int n_in)
 {
@@ -54,7 +54,7 @@ spread (CleaveVector x, Lanes lanes, int n_in)
 #endif
 }
 
-/* One tap of `pixels`, a channel of the groups after the other. */
+/* Adds one tap to `pixels` pixels, one channel of each group at a time. */
 static CLEAVE_SPECIALISED void
 add_tap (const CleaveDepthwiseRun *run,
          const float *x,
@@ -104,7 +104,8 @@ sum_block (const CleaveDepthwiseRun *run, gint64 pixel, gint64 channel, int pixe
     cleave_vector_store (y + p * run->y_pixel, sum[p]);
 }
 
-/* The last vector may overlap the one before: the same bits are written twice. */
+/* Computes all channels of `pixels` pixels. The last vector may overlap the one before: the same
+ * bits are written twice. */
 static CLEAVE_SPECIALISED void
 sum_channels (const CleaveDepthwiseRun *run, gint64 pixel, gint64 n_channels, int pixels, int n_in)
 {
@@ -119,7 +120,7 @@ typedef void (*Block) (const CleaveDepthwiseRun *run, gint64 pixel, gint64 n_cha
   static void block_##n_in##_##pixels (const CleaveDepthwiseRun *of, gint64 pixel,                 \
                                        gint64 n_channels)                                          \
   {                                                                                                \
-    const CleaveDepthwiseRun run = *of; /* which nothing that is stored may lie over */            \
+    const CleaveDepthwiseRun run = *of; /* a local copy, which stores cannot alias */              \
                                                                                                    \
     sum_channels (&run, pixel, n_channels, pixels, n_in);                                          \
   }
@@ -150,7 +151,8 @@ static const Block blocks[][MAX_PIXELS] = {
 #endif
 };
 
-/* What is left over is cut so that no block is short: its sums wait for each other. */
+/* Computes n_pixels pixels, divided so that no block is short: in a short block, each addition
+ * waits for the previous one. */
 void
 cleave_grouped_sum (const CleaveDepthwiseRun *run, gint64 n_pixels, gint64 n_channels, gint64 n_in)
 {

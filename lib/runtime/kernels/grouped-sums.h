@@ -5,8 +5,8 @@
 
 #define cleave_grouped_sum CLEAVE_LEVELLED (cleave_grouped_sum)
 
-/* Convolutions of groups that make as many channels as they read, 2, 4 or 8, so that several groups
- * are in a vector, of x and of y alike: a channel of each group at once is multiplied, spread over
- * the lanes of its group. */
+/* Computes n_pixels pixels of a grouped convolution with as many output as input channels in
+ * each group: 2, 4 or 8. A vector holds several groups, in x and in y. For each input channel of
+ * a group, its value is copied to all lanes of the group and multiplied by their weights. */
 void
 cleave_grouped_sum (const CleaveDepthwiseRun *run, gint64 n_pixels, gint64 n_channels, gint64 n_in);

@@ -3,8 +3,8 @@
 
 #include "upcast.h"
 
-/* Elements of float16 that are in registers as floats at once: a constant, so that compilers keep
- * them there. */
+/* Float16 elements processed as floats in registers at once. The number is constant, so that
+ * compilers keep them in registers. */
 #define CLEAVE_HALF_BLOCK 16
 
 static inline void

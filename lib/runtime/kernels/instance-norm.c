@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* InstanceNormalization of floats, where channels or the pixels of each lie side by side.  Each
- * channel has the order of the reference kernel: eight sums, as lanes.h says.  Channels that lie
- * side by side are summed side by side. */
+/* InstanceNormalization of floats, if channels are contiguous, or the pixels of each channel.
+ * Each channel is summed in the order of the reference kernel, in eight lanes (lanes.h).
+ * Contiguous channels are summed in parallel. */
 
 #include "level.h"
 #include "loops.h"
@@ -18,25 +18,26 @@ typedef struct
 {
   const float *x;
   float *y;
-  gint64 n_channels, n_pixels; /* of what lies side by side, the one or the other is 1 apart */
-  gint64 x_step, y_step;       /* of the other */
-  float *mean, *factor, *bias; /* of each channel, for each pixel that is done at once */
-  float *lane;                 /* eight of each channel */
+  gint64 n_channels, n_pixels; /* channels or pixels, whichever are contiguous, have step 1 */
+  gint64 x_step, y_step;       /* steps of the others */
+  float *mean, *factor,
+      *bias;   /* one value for each channel, repeated for each pixel processed at once */
+  float *lane; /* eight partial sums for each channel */
 } Image;
 
 typedef struct
 {
   guint n, c;
   gint64 n_channels, n_pixels, x_step, y_step;
-  gboolean by_pixels;            /* channels side by side */
-  gint64 x_together, y_together; /* pixels that are read, or read and written, at once */
+  gboolean by_pixels;            /* channels are contiguous */
+  gint64 x_together, y_together; /* pixels read at once; pixels read and written at once */
 } InstanceNorm;
 
-/* Of so many channels and more, each pixel is a loop of its own.  Eight pixels at once: 8 channels
- * of 16,384 pixels 205 -> 34 us, 48 of 4,096 50 -> 42. */
+/* From this many channels on, each pixel is a loop of its own. With fewer, eight pixels are
+ * processed at once: 8 channels of 16,384 pixels 205 -> 34 us, 48 of 4,096 50 -> 42. */
 #define FEW_CHANNELS 64
 
-/* How far apart the pixels are in row-major order; 0: not evenly. */
+/* Returns the distance of adjacent pixels in row-major order; 0 if it varies. */
 static gint64
 pixel_step (const CleaveView *view, CleaveDims dims)
 {
@@ -97,7 +98,7 @@ prepare (const CleaveKernelInstance *instance,
   x_step = pixel_step (x, dims);
   y_step = pixel_step (y, dims);
   n_pixels = count_pixels (x, dims);
-  /* One channel alone has its pixels side by side, too. */
+  /* A single channel has contiguous pixels in either case. */
   by_pixels = x_step != 1 || y_step != 1 || n_pixels == 1;
   if (x_step == 0 || y_step == 0 ||
       (by_pixels && !(has_channels_innermost (x, dims.c) && has_channels_innermost (y, dims.c))))
@@ -119,7 +120,7 @@ prepare (const CleaveKernelInstance *instance,
   return TRUE;
 }
 
-/* What is added for one element. */
+/* Returns the summand of one element. */
 static inline float
 term (float x, float mean, gboolean squares)
 {
@@ -128,7 +129,7 @@ term (float x, float mean, gboolean squares)
   return squares ? distance * distance : distance;
 }
 
-/* The lanes of each channel lie `apart`. */
+/* Adds the lanes of n channels pairwise into lane 0. Lanes are `apart` floats apart. */
 static inline void
 join_lanes (float *lane, gint64 apart, gint64 n)
 {
@@ -138,7 +139,7 @@ join_lanes (float *lane, gint64 apart, gint64 n)
         lane[j * apart + c] = lane[j * apart + c] + lane[(j + half) * apart + c];
 }
 
-/* As many pixels as `n` elements are of, from one on; of eight each has a lane. */
+/* Adds n elements, of one or eight pixels from pixel i on. With eight, each has a lane. */
 static inline void
 add_pixels (const Image *image, gint64 i, gint64 n, gboolean squares)
 {
@@ -150,7 +151,7 @@ add_pixels (const Image *image, gint64 i, gint64 n, gboolean squares)
     lane[c] += term (x[c], squares ? mean[c] : 0, squares);
 }
 
-/* Into lane 0 of each channel. */
+/* Sums all pixels into lane 0 of each channel. */
 static CLEAVE_SPECIALISED void
 sum_pixels (const Image *image, gint64 together, gboolean squares)
 {
@@ -203,7 +204,7 @@ sum (const InstanceNorm *norm, const Image *image, gboolean squares)
     sum_pixels (image, norm->x_together, FALSE);
 }
 
-/* What has been found for each channel, for each pixel that is done with the first. */
+/* Repeats the values of the channels for each pixel that is processed at once. */
 static void
 repeat (const InstanceNorm *norm, float *values)
 {

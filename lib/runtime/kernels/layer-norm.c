@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* LayerNormalization in the order of its reference kernel, several rows at once where they lie
- * dense: so their sums do not wait for themselves, and share what they are scaled by. */
+/* LayerNormalization in the order of its reference kernel. If rows are contiguous, several are
+ * processed at once: their additions are independent, and they share loads of scale and bias. */
 
 #include "flat.h"
 #include "level.h"
@@ -16,14 +16,14 @@ enum { Y, MEAN, INV_STD_DEV };
 
 typedef struct
 {
-  CleaveLoops loops;          /* over the rows: of the results, then of x */
-  CleaveLines x, y, scale, b; /* of one row */
+  CleaveLoops loops;          /* over the rows: views of the results, then of x */
+  CleaveLines x, y, scale, b; /* layout of one row */
   gint64 n;                   /* elements of a row */
   guint n_results;
   gboolean has_b;
 } LayerNorm;
 
-/* A view of what there is one of for each row. */
+/* Returns a view with one element for each row: extent 1 along the normalized axes. */
 static CleaveView
 one_of_each_row (const CleaveView *view, guint axes)
 {
@@ -35,7 +35,7 @@ one_of_each_row (const CleaveView *view, guint axes)
   return one;
 }
 
-/* A parameter along the elements of a row. */
+/* Initializes the lines of a parameter (scale or B) along the elements of a row. */
 static void
 init_parameter (const CleaveKernelInstance *instance, guint operand, guint axes, CleaveLines *lines)
 {
@@ -49,7 +49,7 @@ init_parameter (const CleaveKernelInstance *instance, guint operand, guint axes,
   cleave_lines_init_dims (lines, views, 1, axes);
 }
 
-/* Scale, zeros or B, and what is made. */
+/* Returns the number of rows of scratch: for scale, for zeros or B, and for the result. */
 static gsize
 count_rows_of_scratch (const LayerNorm *norm)
 {
@@ -94,17 +94,17 @@ prepare (const CleaveKernelInstance *instance,
   return TRUE;
 }
 
-/* What all rows have in common. */
+/* Values that all rows share. */
 typedef struct
 {
   const LayerNorm *norm;
   const CleaveKernelInstance *instance;
-  const float *scale, *b; /* without B, zeros */
+  const float *scale, *b; /* b: zeros if there is no B */
   gboolean x_dense, y_dense;
-  float *row; /* scratch, for what does not lie dense */
+  float *row; /* scratch for rows that are not contiguous */
 } Rows;
 
-/* A row, or several. */
+/* One row, or several. */
 typedef struct
 {
   const float *x[CLEAVE_MOMENTS_ROWS];
@@ -134,7 +134,7 @@ normalise (const Rows *rows, const Some *some, int n_rows)
       some->y[r][i] = (some->x[r][i] - some->mean[r]) * some->inverse[r] * scale[i] + b[i];
 }
 
-/* Rows that begin at these places, in the order of the loops' views. */
+/* Normalizes the rows at these offsets, given for each view of the loops. */
 static CLEAVE_SPECIALISED void
 run_some (const Rows *rows, gint64 (*offset)[4], int n_rows)
 {
@@ -171,7 +171,7 @@ run_some (const Rows *rows, gint64 (*offset)[4], int n_rows)
     }
 }
 
-/* The rows of a line, as many at once as lie dense. */
+/* Normalizes the rows of a line, several at once if they are contiguous. */
 static void
 run_line (const Rows *rows, const CleaveLine *line)
 {

@@ -3,14 +3,15 @@
 
 #include "../kernels.h"
 
-/* Each file of this folder is compiled once for each level of x86-64 (v1, v3, v4), which
- * CLEAVE_LEVEL names; what it shares with others bears the level in its name. */
+/* Each file of this folder is compiled once for each level of x86-64 (v1, v3, v4). CLEAVE_LEVEL
+ * is the level's name. Symbols that other files use have it as a suffix: CLEAVE_LEVELLED (x) is
+ * x_v3. */
 #define CLEAVE_PASTE_(a, b) a##_##b
 #define CLEAVE_PASTE(a, b) CLEAVE_PASTE_ (a, b)
 #define CLEAVE_LEVELLED(name) CLEAVE_PASTE (name, CLEAVE_LEVEL)
 
-/* One copy for each set of constants that it is called with.  Not under the sanitizers: what they
- * add to each access makes compilers take minutes over those copies. */
+/* Makes one copy of a function for each set of constant arguments. Not under sanitizers: their
+ * checks make compilers take minutes over the copies. */
 #if defined __SANITIZE_ADDRESS__ && !defined __clang__
 #define CLEAVE_SPECIALISED __attribute__ ((noinline, noclone, unused))
 #elif defined __has_feature
@@ -29,5 +30,5 @@
 #define CLEAVE_UNROLL "GCC unroll 64"
 #endif
 #endif
-/* A loop that becomes its steps, so that what has its index may be in registers. */
+/* A fully unrolled loop, so that arrays indexed by i can be in registers. */
 #define CLEAVE_EACH(i, n) _Pragma (CLEAVE_UNROLL) for (int i = 0; i < (n); i++)

@@ -3,22 +3,25 @@
 
 #include "../kernels.h"
 
-/* Lines through several views at once, the first of which the others are broadcast to.  Dimensions
- * go from the largest step of the first view to the smallest, whatever their logical order; those
- * that follow each other in all views are one. */
+/* Loops over several views at once. The first view decides the shape, and the others are broadcast
+ * to it. Dimensions are sorted from the largest step of the first view to the smallest, whatever
+ * their logical order. Adjacent dimensions that are one in all views are merged. The innermost one
+ * is the line: kernels get an offset into each view and a number of elements.
+ *
+ * Example: y [2, 3, 4] dense, x [1, 3, 4] dense gives one outer dimension of 2 and lines of 12. */
 
 #define CLEAVE_LOOP_VIEWS 9
 
 typedef struct
 {
-  guint n_views, n_dims; /* dimensions around the line */
+  guint n_views, n_dims; /* n_dims: dimensions outside the line */
   gint64 extent[CLEAVE_MAX_RANK];
   gint64 stride[CLEAVE_LOOP_VIEWS][CLEAVE_MAX_RANK];
-  gint64 length, step[CLEAVE_LOOP_VIEWS]; /* of the line */
-  gint64 size[CLEAVE_LOOP_VIEWS];         /* of an element */
+  gint64 length, step[CLEAVE_LOOP_VIEWS]; /* number of elements and steps of the line */
+  gint64 size[CLEAVE_LOOP_VIEWS];         /* bytes of an element */
 } CleaveLoops;
 
-/* Where a line begins in each view. */
+/* The offset at which a line begins in each view, in elements. */
 typedef struct
 {
   gint64 index[CLEAVE_MAX_RANK];
@@ -34,7 +37,7 @@ cleave_loops_stride (const CleaveView *view, guint rank, guint dim)
                                                                    : view->stride[dim - missing];
 }
 
-/* Whether a dimension inside the others goes on where the innermost of them does, in all views. */
+/* Returns whether a dimension can be merged into the innermost one, in all views. */
 static inline gboolean
 cleave_loops_join (const CleaveLoops *loops, gint64 extent, const gint64 *strides)
 {
@@ -57,7 +60,7 @@ cleave_loops_add (CleaveLoops *loops, gint64 extent, const gint64 *strides)
     loops->stride[v][loops->n_dims - 1] = strides[v];
 }
 
-/* Dimensions that are no single element, the largest step first; returns how many. */
+/* Sorts the dimensions with more than one element, the largest step first. Returns how many. */
 static inline guint
 cleave_loops_sort (const CleaveView *view, guint *order)
 {
@@ -77,7 +80,7 @@ cleave_loops_sort (const CleaveView *view, guint *order)
   return n;
 }
 
-/* Dimensions go as those of `along` do, which has the first view's shape. */
+/* Initializes loops with the dimension order of `along`, which has the shape of `first`. */
 static inline void
 cleave_loops_init_along (CleaveLoops *loops,
                          const CleaveView *along,
@@ -119,8 +122,7 @@ cleave_loops_init (CleaveLoops *loops,
   cleave_loops_init_along (loops, first, first, others, n_others);
 }
 
-/* Goes along the longest dimension where lines have fewer than `few` elements, wherever those lie.
- */
+/* If lines have fewer than `few` elements, takes the longest dimension as the line instead. */
 static inline void
 cleave_loops_lengthen (CleaveLoops *loops, gint64 few)
 {
@@ -142,7 +144,7 @@ cleave_loops_lengthen (CleaveLoops *loops, gint64 few)
     }
 }
 
-/* FALSE: there are no elements. */
+/* Returns FALSE if there are no elements. */
 static inline gboolean
 cleave_line_first (const CleaveLoops *loops, CleaveLine *line)
 {
@@ -170,7 +172,7 @@ cleave_line_next (const CleaveLoops *loops, CleaveLine *line)
   return FALSE;
 }
 
-/* Whether memory has the lines of the first view one after the other. */
+/* Returns whether the lines of the first view nest: each ends in memory before the next begins. */
 static inline gboolean
 cleave_loops_nest (const CleaveLoops *loops)
 {
@@ -182,7 +184,7 @@ cleave_loops_nest (const CleaveLoops *loops)
   return loops->step[0] > 0;
 }
 
-/* Up to which element the first view reaches. */
+/* Returns the number of elements that the first view spans. */
 static inline gint64
 cleave_loops_end (const CleaveLoops *loops)
 {
@@ -193,7 +195,8 @@ cleave_loops_end (const CleaveLoops *loops)
   return end;
 }
 
-/* Of lines that nest, the first that may have elements from `begin` on; FALSE: there are none. */
+/* Finds the first line with elements at or after `begin` of the first view; lines must nest.
+ * Returns FALSE if there is none. */
 static inline gboolean
 cleave_line_find (const CleaveLoops *loops, gint64 begin, CleaveLine *line)
 {
@@ -209,8 +212,8 @@ cleave_line_find (const CleaveLoops *loops, gint64 begin, CleaveLine *line)
   return TRUE;
 }
 
-/* How many elements of a line lie in [begin, end) of the first view, and where the first of them is
- * in each view. */
+/* Returns how many elements of a line are in [begin, end) of the first view. Sets `offset` to
+ * the first of them in each view. */
 static inline gint64
 cleave_line_cut (
     const CleaveLoops *loops, const CleaveLine *line, gint64 begin, gint64 end, gint64 *offset)
@@ -225,7 +228,7 @@ cleave_line_cut (
   return MAX (last - first, 0);
 }
 
-/* Does `n` elements of a line, at an offset in each view. */
+/* Processes `n` elements of a line, at an offset in each view. */
 typedef void (*CleaveLineRun) (gconstpointer state,
                                const CleaveKernelInstance *instance,
                                const gint64 *offset,
@@ -244,7 +247,7 @@ cleave_loops_run_lines (const CleaveLoops *loops,
     run_line (state, instance, line.offset, loops->length);
 }
 
-/* What lies in [begin, end) of the first view; its lines nest. */
+/* Runs the elements in [begin, end) of the first view; lines must nest. */
 static inline void
 cleave_loops_run_part (const CleaveLoops *loops,
                        CleaveLineRun run_line,
@@ -266,10 +269,10 @@ cleave_loops_run_part (const CleaveLoops *loops,
     }
 }
 
-/* Elements that are made before those who follow have their turn: they stay in the L1 cache. */
+/* Elements computed before the fused consumers run on them: they are then still in the L1 cache. */
 #define CLEAVE_PART 2048
 
-/* All of them; part by part where there are fused consumers. */
+/* Runs all elements; part by part if there are fused consumers. */
 static inline void
 cleave_loops_run (const CleaveLoops *loops,
                   CleaveLineRun run_line,
@@ -289,14 +292,14 @@ cleave_loops_run (const CleaveLoops *loops,
       }
 }
 
-/* Before a loop each of whose elements has nothing to do with the others, though the result may lie
- * where an operand lies. */
+/* Declares the elements of the next loop independent, although the result may lie over an
+ * operand. */
 #ifdef __clang__
 #define CLEAVE_INDEPENDENT _Pragma ("clang loop vectorize(assume_safety)")
-#pragma clang diagnostic ignored "-Wpass-failed" /* those that call libm stay as they are */
+#pragma clang diagnostic ignored "-Wpass-failed" /* loops that call libm are not vectorized */
 #define CLEAVE_INDEPENDENT_FEW CLEAVE_INDEPENDENT
 #else
 #define CLEAVE_INDEPENDENT _Pragma ("GCC ivdep")
-/* Of so few that it would become its steps, each alone. */
+/* For a loop so short that the compiler would unroll it instead of vectorizing it. */
 #define CLEAVE_INDEPENDENT_FEW _Pragma ("GCC unroll 1") _Pragma ("GCC ivdep")
 #endif

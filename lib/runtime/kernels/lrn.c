@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* LRN of floats: the channels of a pixel at once, their squares as doubles with zeros around them,
- * which change no sum of squares. */
+/* LRN of floats, all channels of a pixel at once. Their squares are doubles with zeros on both
+ * sides, which do not change a sum of squares. */
 
 #include "level.h"
 #include "loops.h"
@@ -10,9 +10,9 @@
 
 typedef struct
 {
-  CleaveLoops loops; /* over the pixels: of y, then of x */
+  CleaveLoops loops; /* over the pixels: views of y, then of x */
   gint64 n, x_step, y_step;
-  gint64 before; /* of a window */
+  gint64 before; /* channels of the window before its center */
   gint64 size;
 } Lrn;
 
@@ -38,7 +38,7 @@ prepare (const CleaveKernelInstance *instance,
   lrn->n = n;
   lrn->x_step = n == 1 ? 1 : x.stride[c];
   lrn->y_step = n == 1 ? 1 : y.stride[c];
-  /* A window beyond all channels adds nothing. */
+  /* Limit the window to the channels: positions outside add nothing. */
   lrn->before = MIN ((a->size - 1) / 2, n);
   lrn->size = lrn->before + 1 + MIN (a->size - 1 - (a->size - 1) / 2, n);
   x.type.shape.dim[c] = y.type.shape.dim[c] = 1;
@@ -48,7 +48,7 @@ prepare (const CleaveKernelInstance *instance,
   return TRUE;
 }
 
-/* `squares` has as many zeros before and behind as a window reaches there. */
+/* Normalizes one pixel. `squares` has zeros on both sides, as far as windows reach. */
 static void
 run_pixel (const Lrn *lrn, const CleaveLrnAttrs *a, const float *x, double *squares, float *y)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* The sums of lib/ops/moments.h, of several rows of floats at once, so that none waits for itself.
- */
+/* The sums of lib/ops/moments.h for several rows of floats at once, so that additions overlap. */
 
 #include "level.h"
 #include "vector.h"
@@ -12,7 +11,7 @@
 
 #define CLEAVE_MOMENTS_ROWS 4
 
-/* The 8 parts in registers of the level. */
+/* The 8 partial sums as vectors of the level's width. */
 #define CLEAVE_LANE_VECTOR (CLEAVE_VECTOR < CLEAVE_N_LANES ? CLEAVE_VECTOR : CLEAVE_N_LANES)
 #define CLEAVE_LANE_VECTORS (CLEAVE_N_LANES / CLEAVE_LANE_VECTOR)
 typedef float CleaveLaneVector __attribute__ ((vector_size (CLEAVE_LANE_VECTOR * sizeof (float))));
@@ -25,7 +24,7 @@ cleave_lane_vector_load (const float *from)
   return *(const CleaveLaneUnaligned *) (const void *) from;
 }
 
-/* Of a block of `n` elements, from x[r] + at on: what belongs to the 8 parts of each row. */
+/* Sums a block of `n` elements of each row, from x[r] + at on, into the row's 8 partial sums. */
 static CLEAVE_SPECIALISED void
 cleave_moments_block (const float *const *x,
                       gint64 at,
@@ -59,7 +58,7 @@ cleave_moments_block (const float *const *x,
     }
 }
 
-/* The sums of the distances to `centre` of so many rows, or of their squares. */
+/* Sums the distances to `centre`, or their squares, over n elements of each of n_rows rows. */
 static CLEAVE_SPECIALISED void
 cleave_moments_sum (
     const float *const *x, gint64 n, const float *centre, gboolean squares, int n_rows, double *sum)

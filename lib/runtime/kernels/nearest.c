@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Resize that moves the nearest elements, of any type.  Channels that lie side by side and stay as
- * they are move together; else the elements of a line are repeated, or picked one by one.  A line
- * that has the same elements as the one before it is a copy of that. */
+/* Resize with nearest-neighbor interpolation, for any type. Contiguous channels that are not
+ * resized are copied together. Otherwise the elements of a line are repeated or gathered. A line
+ * equal to the previous line is copied from it. */
 
 #include "level.h"
 #include "loops.h"
@@ -15,14 +15,14 @@ enum { X };
 
 typedef struct
 {
-  gint64 size, y_step; /* of a pixel, and from one to the next of the result, in bytes */
-  gint64 n, *from;     /* pixels of a line, and where those of the operand are */
-  gint64 repeats;      /* each pixel that lies there so often; 0: otherwise */
-  guint n_dims;        /* around the lines of one more, the largest step of the result first */
+  gint64 size, y_step; /* bytes of a pixel, and bytes between pixels of the result */
+  gint64 n, *from;     /* pixels of a line, and the offset of each in the operand */
+  gint64 repeats;      /* how often each operand pixel is repeated, if evenly; 0: `from` is used */
+  guint n_dims;        /* dimensions around the lines, the largest step of the result first */
   gint64 extent[CLEAVE_MAX_RANK];
-  gint64 to[CLEAVE_MAX_RANK];     /* from one to the next, in bytes */
-  gint64 *place[CLEAVE_MAX_RANK]; /* where each is in the operand */
-  gint64 begin;                   /* in the operand, of what has one element in the result */
+  gint64 to[CLEAVE_MAX_RANK];     /* bytes of the result between positions */
+  gint64 *place[CLEAVE_MAX_RANK]; /* offset of each position in the operand */
+  gint64 begin;                   /* offset in the operand of the dimensions with one element */
 } Nearest;
 
 static void
@@ -36,7 +36,7 @@ nearest_free (gpointer state)
   g_free (r);
 }
 
-/* In bytes, of each element of the result along a dimension. */
+/* Returns the offset in bytes in the operand for each position of the result along dimension d. */
 static gint64 *
 new_places (const CleaveKernelInstance *instance, guint d)
 {
@@ -51,7 +51,8 @@ new_places (const CleaveKernelInstance *instance, guint d)
   return places;
 }
 
-/* How often each pixel stands in a line, if all do and lie side by side. */
+/* Returns how often each pixel is repeated in a line. 0 if that varies or if pixels are not
+ * contiguous. */
 static gint64
 count_repeats (const Nearest *r)
 {
@@ -65,7 +66,8 @@ count_repeats (const Nearest *r)
   return r->n % repeats == 0 && r->y_step == r->size ? repeats : 0;
 }
 
-/* All dimensions but `c`, that of the channels; what has one element is where all begins. */
+/* Adds all dimensions but `c`, the one of the channels. A dimension with one element adds to
+ * `begin`. */
 static void
 add_dims (Nearest *r, const CleaveKernelInstance *instance, guint c)
 {
@@ -90,8 +92,8 @@ add_dims (Nearest *r, const CleaveKernelInstance *instance, guint c)
       }
 }
 
-/* The innermost dimension is that of the pixels of a line, the one around it that of the lines;
- * where there is none, there is one. */
+/* Takes the innermost dimension as the pixels of a line, and the next one as the lines. Adds a
+ * dimension of extent 1 if one is missing. */
 static void
 take_lines (Nearest *r)
 {
@@ -140,7 +142,7 @@ prepare (const CleaveKernelInstance *instance,
   for (gint64 i = 0; i < n; i++)                                                                   \
     for (gint64 k = 0; k < (times); k++)                                                           \
       y[i * (times) + k] = x[i];
-/* Elements that are repeated, or picked. */
+/* Repeat or gather elements of type T. */
 #define LINES_OF(T)                                                                                \
   static void repeat_##T (const T *restrict x, T *restrict y, gint64 n, gint64 times)              \
   {                                                                                                \
@@ -175,7 +177,7 @@ LINES_OF (guint16)
 LINES_OF (guint32)
 LINES_OF (guint64)
 
-/* In parts of so many bytes, the last of which overlaps the one before it. */
+/* Copies pixels in units of `part` bytes, the last of which overlaps the previous one. */
 static inline __attribute__ ((always_inline)) void
 move_parts (const Nearest *r, const char *x, char *y, const gint64 part)
 {
@@ -214,7 +216,7 @@ move_line (const Nearest *r, const char *x, char *y)
     move_parts (r, x, y, 64);
 }
 
-/* A line that is long enough, each element twice, into `n_lines` of them. */
+/* Doubles each element of a line of at least 16 bytes, and stores it into `n_lines` lines. */
 /* clang-format off */
 #define DOUBLE_OF(T, low, high)                                                                    \
   static inline __attribute__ ((always_inline)) void                                               \
@@ -267,7 +269,7 @@ copy_line (char *to, const char *from, gint64 n)
   memcpy (to + n - 16, from + n - 16, 16);
 }
 
-/* The same line so many times. */
+/* Writes the same line n_lines times. */
 static inline void
 move_lines (const Nearest *r, const char *x, char *y, gint64 step, gint64 n_lines)
 {

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* How a node of what becomes floats is cut so that a piece of it, as floats, fits the cache. */
+/* Chooses how to cut a node on 16-bit floats or integers that is computed in float32, so that
+ * each piece fits the cache as floats. */
 
 #include "loops.h"
 
 #include "../../ir/chunk.h"
 
-/* What a piece has of floats, about what an L2 cache holds.  With a quarter of this an
+/* Bytes of float32 values of a piece: about an L2 cache. With a quarter of this, an
  * InstanceNormalization of 96 channels takes 2.4 times as long. */
 #define CLEAVE_PIECE_BYTES (1 << 20)
 
@@ -17,8 +18,8 @@ cleave_is_short_float (CleaveElement element)
   return element == CLEAVE_FLOAT16 || element == CLEAVE_BFLOAT16;
 }
 
-/* Whether it becomes floats: integers do where the result has their type too; others are indices.
- */
+/* Returns whether an operand is converted to float32. Integers are if the result has the same
+ * type; other integers are indices. */
 static inline gboolean
 cleave_is_upcast (const CleaveCall *call, CleaveElement element)
 {
@@ -27,7 +28,7 @@ cleave_is_upcast (const CleaveCall *call, CleaveElement element)
           (element == CLEAVE_INT8 || element == CLEAVE_UINT8 || element == CLEAVE_INT32));
 }
 
-/* A piece in the middle, where there is most around it. */
+/* Returns a piece in the middle, where the halo is largest. */
 static inline CleaveRange
 cleave_pieces_middle (const CleaveShape *y, const gint64 *length)
 {
@@ -48,8 +49,8 @@ cleave_pieces_count_floats (const CleaveCall *call, const CleaveShape *shape, Cl
   return cleave_is_upcast (call, element) ? cleave_shape_n_elements (shape) : 0;
 }
 
-/* The bytes of floats of a piece of these lengths, but for an operand that is `packed` (0: none);
- * -1: there is no such piece. */
+/* Returns the bytes of float32 values of a piece with these lengths, without operand `packed`
+ * (0: none); -1 if there is no such piece. */
 static inline gint64
 cleave_pieces_count_bytes (const CleaveCall *call, guint packed, const gint64 *length)
 {
@@ -72,7 +73,7 @@ cleave_pieces_count_bytes (const CleaveCall *call, guint packed, const gint64 *l
   return n * (gint64) sizeof (float);
 }
 
-/* How long pieces are: halves of halves along what lies outermost, as long as that saves much. */
+/* Chooses the lengths of pieces: halves the outermost dimension while that saves much. */
 static inline void
 cleave_pieces_find_lengths (const CleaveKernelInstance *instance, guint packed, gint64 *length)
 {

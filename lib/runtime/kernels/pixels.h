@@ -3,7 +3,7 @@
 
 #include "upcast.h"
 
-/* The pixels of an image of any view, numbered in row-major order. */
+/* The pixels of an image in a view of any layout, numbered in row-major order. */
 typedef struct
 {
   guint n_dims;
@@ -11,14 +11,14 @@ typedef struct
   gint64 n_channels, channel_step;
 } CleavePixels;
 
-/* Pixels that lie evenly spaced; those are whole lines of channels if `dense`. */
+/* Evenly spaced pixels. `dense`: their channels are contiguous, and so are the pixels. */
 typedef struct
 {
-  gint64 at, n, step; /* in elements of the view, from the image's first */
+  gint64 at, n, step; /* in elements from the image's first element */
   gboolean dense;
 } CleavePixelRun;
 
-/* Dimensions that follow each other are one. */
+/* Returns the pixels of a view, with adjacent dimensions merged where possible. */
 static inline CleavePixels
 cleave_pixels_of (const CleaveView *view, CleaveDims dims)
 {
@@ -40,7 +40,7 @@ cleave_pixels_of (const CleaveView *view, CleaveDims dims)
   return p;
 }
 
-/* As many of the pixels [begin, end) as lie evenly spaced; there is at least one. */
+/* Returns as many of the pixels [begin, end) as are evenly spaced, at least one. */
 static inline CleavePixelRun
 cleave_pixels_run (const CleavePixels *p, gint64 begin, gint64 end)
 {
@@ -60,7 +60,7 @@ cleave_pixels_run (const CleavePixels *p, gint64 begin, gint64 end)
   return run;
 }
 
-/* Dense strides, channels innermost. */
+/* Returns the strides of a dense layout with channels innermost. */
 static inline void
 cleave_pixels_strides (const CleaveShape *shape, CleaveDims dims, gint64 *stride)
 {
@@ -84,7 +84,7 @@ cleave_pixels_are_dense (const CleaveView *view, CleaveDims dims)
   return TRUE;
 }
 
-/* The same image of floats, dense, that lies nowhere. */
+/* Returns a view of the same shape as dense floats, without data. */
 static inline CleaveView
 cleave_pixels_shadow (const CleaveView *view, CleaveDims dims)
 {
@@ -94,7 +94,7 @@ cleave_pixels_shadow (const CleaveView *view, CleaveDims dims)
   return shadow;
 }
 
-/* Pixels [begin, end) of the image at `image`, side by side as floats. */
+/* Converts pixels [begin, end) of the image at `image` to contiguous floats. */
 static inline void
 cleave_pixels_upcast (const CleavePixels *p,
                       CleaveElement element,
@@ -121,7 +121,8 @@ cleave_pixels_upcast (const CleavePixels *p,
     }
 }
 
-/* What `finish` makes of lines of floats becomes pixels [begin, end) of the image at `image`. */
+/* Stores pixels [begin, end) of the image at `image`. `finish` converts lines of floats to the
+ * image's type. */
 typedef void (*CleaveFinishLine) (
     gconstpointer self, gint64 at, gpointer to, gint64 step, gint64 n);
 

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Where convolutions, those of bytes among them, have their operands. */
+/* Finds the operands of convolutions, including quantized ones, by name: each op has its own
+ * operand order. */
 
 #include "upcast.h"
 
 #include "../../ops/conv-parts.h"
 #include "../../ops/quantized.h"
 
-/* Those that an op has not are as if absent. */
+/* Operand indices. An operand that the op does not have counts as absent. */
 typedef struct
 {
   guint w, bias, x_zero, w_zero, x_scale, w_scale, y_scale, y_zero;
@@ -27,7 +28,7 @@ cleave_places_find (const CleaveCall *call)
                          .y_zero = cleave_quantized_find (call, "y_zero_point") };
 }
 
-/* The end of the last byte of a view. */
+/* Returns the address after the last byte of a view. */
 static inline const char *
 cleave_places_end (const CleaveView *view)
 {
@@ -38,7 +39,8 @@ cleave_places_end (const CleaveView *view)
   return (const char *) view->data + (last + 1) * (gint64) cleave_element_size (view->type.element);
 }
 
-/* Whether y lies over x.  What has no place yet, or is empty, lies over nothing. */
+/* Returns whether x and y overlap in memory. A view that has no address yet, or is empty,
+ * overlaps nothing. */
 static inline gboolean
 cleave_places_overlap (const CleaveView *x, const CleaveView *y)
 {
@@ -48,14 +50,14 @@ cleave_places_overlap (const CleaveView *x, const CleaveView *y)
          (const char *) y->data < cleave_places_end (x);
 }
 
-/* The number in an operand for a channel; 0 if it is absent. */
+/* Returns the value of an operand for a channel; 0 if it is absent. */
 static inline double
 cleave_places_load (const CleaveKernelInstance *instance, guint operand, gint64 channel)
 {
   return cleave_quantized_load (&instance->call, instance->operands, operand, channel);
 }
 
-/* Whether the zero points of the weights may be other than what packing takes away. */
+/* Returns whether weights may have zero points other than the one that packing subtracts. */
 static inline gboolean
 cleave_places_have_w_zeros (const CleavePlaces *p, const CleaveKernelInstance *instance)
 {
@@ -71,15 +73,16 @@ cleave_places_have_w_zeros (const CleavePlaces *p, const CleaveKernelInstance *i
   return FALSE;
 }
 
-/* From element to element of an operand that has one for each channel; 0: it has one for all. */
+/* Returns the step between channels of a per-channel operand; 0 if one value serves all. */
 static inline gint64
 cleave_places_step (const CleaveView *view)
 {
   return view->type.shape.rank == 0 || view->type.shape.dim[0] == 1 ? 0 : view->stride[0];
 }
 
-/* What is added to the sums of bytes and what they are multiplied by, as the reference kernel has
- * it, from left to right.  FALSE: there are no scales, the sums are the result. */
+/* Reads the bias that is added to integer sums, and the scale they are multiplied by, computed
+ * in the order of the reference kernel. Returns FALSE if there are no scales: the sums are the
+ * result. */
 static inline gboolean
 cleave_places_read_scales (const CleavePlaces *p,
                            const CleaveKernelInstance *instance,
@@ -108,7 +111,7 @@ cleave_places_read_scales (const CleavePlaces *p,
   return has_scales;
 }
 
-/* The bias of 16-bit floats as floats; NULL: there is none. */
+/* Converts a bias of 16-bit floats to float32. Returns NULL if there is none. */
 static inline const float *
 cleave_places_read_bias (const CleavePlaces *p, const CleaveKernelInstance *instance, float *to)
 {

@@ -3,8 +3,9 @@
 
 #include "pool-windows.h"
 
-/* Channels whose greatest bytes are in registers; what is left may overlap those before, since the
- * same bytes are written twice.  Compilers make vectors of loops, but not of their steps. */
+/* MaxPool of bytes. The maxima of some channels are in registers. A last, partial block overlaps
+ * the previous one: the same bytes are written twice. The pragma disables unrolling because
+ * compilers vectorize loops, but not unrolled steps. */
 
 #ifdef __clang__
 #define CLEAVE_POOL_LOOP _Pragma ("clang loop unroll(disable)")
@@ -12,8 +13,8 @@
 #define CLEAVE_POOL_LOOP _Pragma ("GCC unroll 1")
 #endif
 
-/* From four to seven bytes: the first four and the last four side by side.  Flipped by the least
- * one, all are unsigned. */
+/* Loads four to seven bytes as two overlapping groups of four. XOR with the type's minimum turns
+ * signed bytes into unsigned ones with the same order. */
 #if defined(__SSE2__)
 #define CLEAVE_POOL_HAS_FOURS TRUE
 static inline __m128i
@@ -78,7 +79,7 @@ cleave_pool_fours (const CleavePoolWindow *w, gconstpointer x, gpointer y, gint6
   static gint64 cleave_pool_##word##_##size (const CleavePoolWindow *of, const T *x, T *y,         \
                                              gint64 n_pixels, gint64 c, gint64 n)                  \
   {                                                                                                \
-    const CleavePoolWindow w = *of; /* which y does not lie over */                                \
+    const CleavePoolWindow w = *of; /* a local copy, which stores to y cannot alias */             \
                                                                                                    \
     for (; c + size <= n; c += size)                                                               \
       for (gint64 i = 0; i < n_pixels; i++)                                                        \
@@ -121,7 +122,7 @@ CLEAVE_POOL_BYTES_OF (signed, gint8, G_MININT8)
 #undef CLEAVE_POOL_LOOP
 /* clang-format on */
 
-/* The greatest byte of the windows of some pixels, of each of `n` channels. */
+/* Computes the maximum over the window of each of n_pixels pixels, for each of `n` channels. */
 static inline void
 cleave_pool_bytes (const CleavePoolWindow *window,
                    gboolean is_signed,

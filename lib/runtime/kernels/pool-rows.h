@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* The greatest of rows, element by element: where windows overlap, what is the greatest along a row
- * of x is found once for all rows of y that reach over it.  That is the greatest of the window, and
- * the first of those that are equal. */
+/* MaxPool with overlapping windows. The maximum along each row of x is computed once, and shared
+ * by all rows of y whose windows include it. The result is the maximum over the window; of equal
+ * values, the first. */
 
 #include "pool-bytes.h"
 
@@ -17,7 +17,7 @@ CLEAVE_POOL_GREATEST (unsigned, guint8)
 CLEAVE_POOL_GREATEST (signed, gint8)
 #undef CLEAVE_POOL_GREATEST
 
-/* A vector of each of the rows, which lie in the slots of a ring. */
+/* Returns the maximum of n_rows rows for one vector. Rows are in a ring buffer of n_slots slots. */
 static inline CleaveVector
 cleave_pool_greatest_vector (
     const float *slots, gint64 step, gint64 first, gint64 n_rows, gint64 n_slots, gint64 n_some)
@@ -34,7 +34,7 @@ cleave_pool_greatest_vector (
   return max;
 }
 
-/* Rows [first, first + n_rows) of floats. */
+/* Computes the maximum of rows [first, first + n_rows) of floats. */
 static inline void
 cleave_pool_greatest_floats (const float *slots,
                              gint64 step,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* What becomes of one window of a pooling, in the order of the reference kernels. */
+/* Reduces one pooling window, or those of several pixels at once, in the order of the reference
+ * kernels. */
 
 #include "level.h"
 #include "vector.h"
@@ -10,24 +11,25 @@
 
 #include <math.h>
 
-/* The windows of one pixel of y: planes, rows and columns of taps.  Neighbours may have the same,
- * so far apart. */
+/* The window of one pixel of y: planes, rows and columns of taps. The windows of adjacent pixels
+ * may have the same taps, x_pixel apart. */
 typedef struct
 {
   gint64 n_planes, n_rows, n_columns;
-  gint64 plane, row, column; /* from tap to tap */
-  float count;               /* by which an average is divided */
+  gint64 plane, row, column; /* elements from tap to tap */
+  float count;               /* divisor of an average */
   gint64 x_pixel, y_pixel;
 } CleavePoolWindow;
 
-/* Pixels at once: the steps of one window wait for each other. */
+/* Pixels processed at once: the steps of a single window depend on each other. */
 #define CLEAVE_POOL_PIXELS 4
 
-/* What becomes of the windows of one pixel, or of several at once, of all n channels. */
+/* Reduces the window of one pixel for all n channels, or of CLEAVE_POOL_PIXELS pixels if
+ * `several`. */
 typedef void (*CleavePool) (
     const CleavePoolWindow *window, const float *x, float *y, gint64 n, gboolean several);
 
-/* A vector of channels, or the first n of one. */
+/* Loads a vector of channels, or its first n lanes if `some`. */
 static inline CleaveVector
 cleave_pool_load (const float *x, gboolean some, int n)
 {
@@ -45,9 +47,10 @@ cleave_pool_is_empty (const CleavePoolWindow *w)
   return w->n_planes * w->n_rows * w->n_columns == 0;
 }
 
-/* What windows begin with, of which `first` is the first tap; what each tap does; and the end. */
+/* For each pooling: the initial value (`begin`), the step for each tap, and the final value
+ * (`end`). */
 
-/* The first tap, then each that is greater or a NaN. */
+/* Maximum: begins with the first tap, replaced by each value that is greater or a NaN. */
 static inline CleaveVector
 cleave_pool_max_begin (const CleavePoolWindow *w, CleaveVector first)
 {
@@ -84,10 +87,9 @@ cleave_pool_average_end (const CleavePoolWindow *w, CleaveVector sum)
   return cleave_pool_is_empty (w) ? sum : sum / w->count;
 }
 
-/* Eight sums, as lanes.h says. */
+/* Global averages: eight partial sums (lanes.h). */
 
-/* Adds n_x elements to the sums, each `step` after the one before, the first of them to sum
- * `first`. */
+/* Adds n_x elements, `step` apart, to the partial sums. The first one goes to sum `first`. */
 static CLEAVE_SPECIALISED void
 cleave_pool_add_to_lanes_of (
     const float *x, gint64 step, gint64 n_x, gint64 first, gboolean some, int n, CleaveVector *lane)
@@ -130,7 +132,7 @@ cleave_pool_global_average (const CleavePoolWindow *w, const float *x, gboolean 
   return lane[0] / w->count;
 }
 
-/* There is but one pixel. */
+/* Global pooling has one pixel, so `several` is ignored. */
 static inline void
 cleave_global_average_pool (
     const CleavePoolWindow *w, const float *x, float *y, gint64 n, gboolean several)
@@ -146,8 +148,8 @@ cleave_global_average_pool (
       }
 }
 
-/* `stride` and `columns` of windows that share what they read; a stride of 0 may be any.  The last
- * vector may overlap the one before: the same bits are written twice. */
+/* `stride` and `columns` of overlapping windows are compile-time constants; stride 0 means any.
+ * The last vector may overlap the one before: the same bits are written twice. */
 /* clang-format off */
 #define CLEAVE_POOL(name)                                                                          \
   static CLEAVE_SPECIALISED void cleave_pool_##name##_row (const CleavePoolWindow *w,              \
@@ -212,7 +214,7 @@ cleave_global_average_pool (
         }                                                                                          \
   }                                                                                                \
                                                                                                    \
-  /* Of one pixel: some vectors of its channels at once, as if they were pixels. */                \
+  /* Reduces one pixel: several vectors of its channels at once, in place of pixels. */            \
   static CLEAVE_SPECIALISED void cleave_pool_##name##_channels (const CleavePoolWindow *of,        \
                                                                 const float *x, float *y,          \
                                                                 gint64 n)                          \
@@ -230,7 +232,7 @@ cleave_global_average_pool (
   static inline void cleave_##name##_pool (const CleavePoolWindow *of, const float *x, float *y,   \
                                            gint64 n, gboolean several)                             \
   {                                                                                                \
-    const CleavePoolWindow window = *of, *w = &window; /* which no store may lie over */           \
+    const CleavePoolWindow window = *of, *w = &window; /* stores cannot alias the copy */          \
                                                                                                    \
     if (!several)                                                                                  \
       cleave_pool_##name##_channels (w, x, y, n);                                                  \

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Poolings, channels innermost, in the order of their reference kernels.  Of bytes there is only
- * the greatest.  Of 16-bit floats, and of bytes whose channels are not innermost, the rows that a
- * row of the result reads become floats in scratch.
+/* The kernel family of poolings with channels innermost, in the order of the reference kernels.
+ * Bytes have MaxPool only. For 16-bit floats, and for bytes with another layout, the rows of x that
+ * one row of y reads are converted to float32 in scratch.
  *
- * Over 400 lines: one plan, and the ways in which its rows are made. */
+ * Over 400 lines: one plan, and several ways to compute its rows. */
 
 #include "axis.h"
 #include "finish.h"
@@ -17,26 +17,26 @@ enum { X };
 typedef struct
 {
   CleavePool pool;
-  CleaveElement element; /* float32, or a byte */
+  CleaveElement element; /* float32, INT8 or UINT8 */
   CleaveAxis depth, axis[2];
   gint64 begin_inner, end_inner; /* columns of y that read no padding */
   gboolean counts_padding;
   gint64 n_channels, n_batches, x_batch_step, y_batch_step;
-  gboolean upcasts;    /* if so, the axes are those of dense floats */
-  CleavePixels x, y;   /* and these are of the views */
-  gint64 x_image_step; /* as is this */
-  gint64 n_x_floats;   /* in scratch */
+  gboolean upcasts;    /* x is converted to float32; then the axes describe dense floats */
+  CleavePixels x, y;   /* pixels of the original views, if `upcasts` */
+  gint64 x_image_step; /* elements between images of x, if `upcasts` */
+  gint64 n_x_floats;   /* floats of x in scratch */
   gboolean y_is_dense;
-  gint64
-      n_slots; /* rows of what is the greatest along rows of x; 0: windows are taken as they are */
+  gint64 n_slots; /* rows in the ring buffer of maxima along rows of x; 0: windows are reduced
+                     directly */
 } Windows;
 
-/* Sites. */
+/* Planning. */
 
-/* Taps of a column for each row that windows move on, from which on rows are done once: 3x3 of
- * stride 1, but not of stride 2. */
+/* Maxima along rows are shared if a window has at least this many rows per stride: 3x3 of stride
+ * 1, but not of stride 2. */
 #define MIN_SHARED 3
-/* A count is exact as a float. */
+/* Counts up to this are exact as floats. */
 #define MAX_COUNT (1 << 24)
 
 static gboolean
@@ -103,7 +103,7 @@ plan_windows (const CleaveKernelInstance *instance, CleavePool pool)
   return w;
 }
 
-/* One window that is everything. */
+/* Plans a single window over the whole image. */
 static Windows *
 plan_global (const CleaveKernelInstance *instance, CleavePool pool)
 {
@@ -147,14 +147,14 @@ plan (const CleaveKernelInstance *instance)
 static CleaveDims
 dims_of (const CleaveCall *call)
 {
-  const char *letters = call->op->layout (call); /* none beyond rank 5, which is not served */
+  const char *letters = call->op->layout (call); /* NULL beyond rank 5, which is not served */
   gboolean channels_first = letters == NULL || letters[1] == 'C';
 
   return cleave_layout_dims (channels_first ? CLEAVE_LAYOUT_NCHW : CLEAVE_LAYOUT_NHWC,
                              call->operands[X].shape.rank);
 }
 
-/* Rows, or planes, of x that one of y reaches over. */
+/* Returns how many rows, or planes, of x one row of y spans. */
 static gint64
 reach_of (const CleaveTaps *taps, const CleaveAxis *axis)
 {
@@ -198,7 +198,7 @@ plan_upcast (const CleaveKernelInstance *instance, gsize *n_scratch)
   return w;
 }
 
-/* Where rows of y share rows of x, and reach over many.  Returns bytes of scratch. */
+/* Plans to share maxima along rows of x if windows overlap enough. Returns bytes of scratch. */
 static gsize
 plan_rows (Windows *w)
 {
@@ -226,8 +226,8 @@ prepare (const CleaveKernelInstance *instance,
   return *state != NULL;
 }
 
-/* Of one axis: those that read data, and how many lie in it or the node's own padding, which what
- * ceil_mode adds does not. */
+/* Taps of a window along one axis: those that read data, their number, and the number in data or
+ * in the node's own padding. Padding that ceil_mode adds does not count. */
 typedef struct
 {
   CleaveTaps read;
@@ -240,7 +240,7 @@ find_taps (const CleaveAxis *axis, gint64 pixel)
   gint64 at = pixel * axis->stride - axis->pad, room = axis->n_x + axis->pad_end - at;
   Taps taps = { { 0, axis->n_taps, at }, axis->n_taps, axis->n_taps };
 
-  /* Of most windows: divisions take longer than they do. */
+  /* True for most windows; the divisions below would take longer than the window. */
   if (at >= 0 && at + (axis->n_taps - 1) * axis->dilation < axis->n_x)
     return taps;
   taps.read = cleave_axis_taps (axis, pixel);
@@ -249,7 +249,7 @@ find_taps (const CleaveAxis *axis, gint64 pixel)
   return taps;
 }
 
-/* Of one pixel, or of several; those of floats are few. */
+/* Reduces the windows of n_pixels pixels. For floats, n_pixels is 1 or CLEAVE_POOL_PIXELS. */
 static void
 run_windows (
     const Windows *w, const CleavePoolWindow *window, gint64 n_pixels, gconstpointer x, gpointer y)
@@ -260,7 +260,7 @@ run_windows (
     cleave_pool_bytes (window, w->element == CLEAVE_INT8, x, y, n_pixels, w->n_channels);
 }
 
-/* How many pixels from one on have the same taps, as far as they are done at once. */
+/* Returns how many pixels from `pixel` on have the same taps and can be processed at once. */
 static gint64
 count_alike (const Windows *w, gint64 pixel)
 {
@@ -271,7 +271,8 @@ count_alike (const Windows *w, gint64 pixel)
   return n >= CLEAVE_POOL_PIXELS ? CLEAVE_POOL_PIXELS : 1;
 }
 
-/* x and y are where the first taps of the planes and rows, and the first pixel of the row, are. */
+/* Computes one row of y. x is the address of the first tap in plane and row, y that of the row's
+ * first pixel. */
 static void
 run_pixels (const Windows *w, gint64 plane, gint64 row, gconstpointer x, gpointer y)
 {
@@ -300,7 +301,7 @@ run_pixels (const Windows *w, gint64 plane, gint64 row, gconstpointer x, gpointe
     }
 }
 
-/* A row of floats and what it is to become. */
+/* A row of floats, and the type to convert it to. */
 typedef struct
 {
   CleaveElement element;
@@ -359,7 +360,7 @@ run_row (const Windows *w, gint64 plane, gint64 i, const char *x, char *y)
   run_pixels (w, plane, i, x + first * (gint64) cleave_element_size (w->element), y);
 }
 
-/* Rows of one image.  `scratch` has the last ones that were made. */
+/* Computes the rows of one image. `scratch` holds the maxima of the last n_slots rows of x. */
 static void
 run_shared_rows (const Windows *w,
                  const CleaveKernelInstance *instance,
@@ -442,7 +443,7 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
       run_plane (w, instance, n, plane, scratch);
 }
 
-/* Whether memory has one row of the result after the other. */
+/* Returns whether the rows of the result are in memory one after the other. */
 static gboolean
 nests (const Windows *w)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* MatMul and Gemm of float64, of 32- and 64-bit integers, and of float32 where there is no GEMM.
- * Tiles of rows and of vectors of columns, each element's sum in the one order of ops/products.h.
- */
+/* MatMul and Gemm of float64, of 32- and 64-bit integers, and of float32 without a GEMM kernel.
+ * Works on tiles of ROWS rows and VECTORS vectors of columns. Each sum has the order of
+ * ops/products.h. */
 
 #include "level.h"
 #include "vector.h"
@@ -23,7 +23,7 @@ struct _Products
   gint64 a_row, a_column, b_row, b_column, c_row, c_column, y_row, y_column;
   CleaveShape batch;
   gint64 a_step[CLEAVE_MAX_RANK], b_step[CLEAVE_MAX_RANK], y_step[CLEAVE_MAX_RANK];
-  gboolean scales, has_c; /* by alpha; C, times beta, is added */
+  gboolean scales, has_c; /* scales: multiply by alpha; has_c: add beta * C */
   double alpha, beta;
   void (*run) (const Products *p,
                gconstpointer a,
@@ -36,8 +36,9 @@ struct _Products
 #define ROWS 4
 #define VECTORS 3
 #define VECTOR_BYTES (CLEAVE_VECTOR * sizeof (float))
-/* Fewer rows take less time than packing B does: float64, 16 rows of 768 x 768 365 us in place of
- * 460; 32 of 2048 x 2048, whose rows share few sets of the cache, 20.5 ms in place of 8.8. */
+/* With fewer rows, packing B takes longer than it saves. float64, 16 rows of 768 x 768: 365 us
+ * without packing, 460 with. 32 rows of 2048 x 2048: 20.5 ms without (rows collide in few cache
+ * sets), 8.8 ms with. */
 #define MIN_ROWS_TO_PACK 32
 
 #define DEFINE_VECTOR(T, Vector)                                                                   \
@@ -96,7 +97,7 @@ fma_of_doubles (Doubles a, Doubles b, Doubles c)
           panel[j] = j < n ? b[j * p->b_column] : 0;                                               \
   }                                                                                                \
                                                                                                    \
-  /* Products and sums of alpha and beta are rounded each. */                                      \
+  /* Multiplies by alpha and adds beta * c; each operation rounds. */                              \
   static void finish_##word (const Products *p, gint64 n, const T *c, const T *tile, T *y)         \
   {                                                                                                \
     const T alpha = (T) (Factor) p->alpha, beta = (T) (Factor) p->beta;                            \

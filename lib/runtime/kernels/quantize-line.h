@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Floats side by side to bytes, by one scale: a division takes as long as ten other steps, so that
- * it is one multiplication, which few steps then mend. */
+/* Quantizes contiguous floats with one scale. A division takes as long as ten other steps, so x
+ * is multiplied by the reciprocal and the result is corrected in a few steps, to the same bits. */
 
 #include "integers/int-vector.h"
 
 #include <math.h>
 
-/* A scale whose reciprocal, and what is left of a division by it, lose no bits. */
+/* Returns whether a scale's reciprocal, and the remainder of a division by it, are exact enough. */
 static inline gboolean
 cleave_quantize_line_serves (float scale)
 {
@@ -21,13 +21,13 @@ typedef struct
   CleaveVector scale, reciprocal, low, high;
 } CleaveDivisor;
 
-/* x / scale as one division would round it, to the nearest whole number, ties to even, if that is
- * no NaN and has 22 bits.
+/* Returns x / scale, rounded as one division would round it, to the nearest integer, ties to even.
+ * x must not be a NaN, and the quotient must fit into 22 bits.
  *
- * Only where the quotient is about half between two whole numbers does its rounding matter.  That
- * half is then one of its neighbours, or itself, and what it leaves of x is exact, so that the sum
- * is x / scale, rounded (Markstein); elsewhere it lies on the side of the half on which x / scale
- * is. */
+ * Rounding matters only if the quotient is close to the middle between two integers. The product
+ * with the reciprocal is then that middle or an adjacent float, and the remainder of x is exact,
+ * so that product plus correction is x / scale, correctly rounded (Markstein). Elsewhere the
+ * product is on the same side of the middle as x / scale. */
 static inline CleaveIntVector
 cleave_divide_tame_to_ints (CleaveVector x, const CleaveDivisor *by)
 {
@@ -47,8 +47,8 @@ cleave_divide_tame_to_ints (CleaveVector x, const CleaveDivisor *by)
 #endif
 }
 
-/* The same of any x; what is far beyond a byte stays so, and a NaN is 0.  What is too low for an
- * instruction that makes whole numbers becomes the lowest. */
+/* Does the same for any x. Quotients far beyond the range of a byte stay beyond it, and a NaN
+ * gives 0. Values too small for the conversion to integers become the smallest integer. */
 static inline CleaveIntVector
 cleave_divide_to_ints (CleaveVector x, const CleaveDivisor *by)
 {
@@ -72,7 +72,7 @@ cleave_divisor (float scale)
 }
 #endif
 
-/* Of `n` floats as many as fill vectors; returns how many. */
+/* Quantizes as many of the `n` floats as fill vectors; returns how many. */
 static inline __attribute__ ((always_inline)) gint64
 cleave_quantize_line (
     const float *x, float scale, gint32 zero, gboolean is_signed, guint8 *y, gint64 n)

@@ -4,29 +4,30 @@
 #include "../../ir/copy.h"
 #include "../../ops/lines.h"
 
-/* Elements that lie side by side are taken as a row from this length on. */
+/* Least number of contiguous elements that are processed along the row. */
 #define CLEAVE_REDUCE_LONG_LINE 16
-/* Fewer rows that lie anywhere are gathered, if they are as long as this, so many elements at a
- * time: a row of 96,000 in 96 lines takes 35 us then, and 340 where 16 rows are taken at once. */
+/* If there are few strided rows and they are long, the elements of each row are gathered into a
+ * contiguous buffer, CLEAVE_REDUCE_GATHERED at a time. A row of 96,000 elements in 96 lines
+ * takes 35 us this way, and 340 us if 16 rows are processed at once. */
 #define CLEAVE_REDUCE_FEW_ROWS 8
 #define CLEAVE_REDUCE_LONG_ROW 256
 #define CLEAVE_REDUCE_GATHERED 16384
 
-/* Rows that are reduced, each to one element. */
+/* Rows, each of which is reduced to one element. */
 typedef struct
 {
   gint64 n;          /* elements of a row */
-  CleaveLines lines; /* where they are, from the first of them on */
-  gint64 row_step;   /* from one row to the next */
-  float *gathered;   /* room for elements of a row side by side; NULL: there are rows enough to take
-                        an element of each at once */
+  CleaveLines lines; /* layout of the first row */
+  gint64 row_step;   /* elements from one row to the next */
+  float *gathered; /* buffer for gathered elements; NULL: there are enough rows to take one element
+                      of each at once */
 } CleaveReduceBlock;
 
-/* Reduces so many rows, from one on. */
+/* Reduces n_rows rows that begin at x. */
 typedef void (*CleaveReduction) (
     const CleaveReduceBlock *block, gconstpointer x, gint64 n_rows, gpointer y, gint64 y_step);
 
-/* Whether rows that do not lie side by side have elements that do. */
+/* Returns whether rows are not adjacent but have contiguous elements. */
 static inline gboolean
 cleave_reduce_by_row (const CleaveReduceBlock *block, gint64 n_rows)
 {
@@ -34,16 +35,16 @@ cleave_reduce_by_row (const CleaveReduceBlock *block, gint64 n_rows)
          (block->lines.length >= CLEAVE_REDUCE_LONG_LINE || n_rows == 1);
 }
 
-/* Where the elements of a row come from next. */
+/* The position in a row up to which elements were gathered. */
 typedef struct
 {
   CleaveLines lines;
   const float *x;
-  gint64 begun; /* elements of the line */
+  gint64 begun; /* elements of the current line that are done */
   gboolean more;
 } CleaveReduceWalk;
 
-/* Gathers those that come next, of as many lines as are equally far apart and fit; how many. */
+/* Gathers the next elements, from as many evenly spaced lines as fit. Returns how many. */
 static inline gint64
 cleave_reduce_gather (const CleaveReduceBlock *block, CleaveReduceWalk *walk)
 {

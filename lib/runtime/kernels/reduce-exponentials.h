@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* ReduceLogSumExp of floats: the maximum of each row, then the sum of the exponentials of what lies
- * below it, as doubles in 8 parts. */
+/* ReduceLogSumExp of floats: finds the maximum of each row, then sums exp (x - maximum) in
+ * double, in 8 partial sums. */
 
 #include "reduce-floats.h"
 #include "vector-exp.h"
 
-/* Exponentials at once. */
+/* Exponentials computed at once. */
 #define EXPONENTIALS_AT_ONCE 256
 
-/* Elements of a row, `step` apart, join the parts; `at`: how many have before. */
+/* Adds n elements of a row, `step` apart, to the partial sums. `at` is the number of elements
+ * added before. */
 static void
 add_exponentials (
     double (*lane)[CLEAVE_N_LANES], gint64 at, const float *x, gint64 step, gint64 n, float max)
@@ -32,7 +33,7 @@ add_exponentials (
     }
 }
 
-/* Rows that lie side by side, as many as a vector holds. */
+/* Reduces a vector of adjacent rows. */
 static void
 sum_vector (const CleaveReduceBlock *block, const float *x, const float *max, double *sum)
 {
@@ -94,7 +95,9 @@ reduce_log_sum_exp_f32 (
 
       reduce_max_f32 (block, rows, some, max, 1);
       for (gint64 r = 0; r < some; r++)
-        max[r] = max[r] - max[r] == 0 ? max[r] : 0; /* so that it can be taken from all */
+        max[r] = max[r] - max[r] == 0
+                     ? max[r]
+                     : 0; /* 0 for infinities and NaNs, so that x - max is defined */
       if (block->row_step == 1 && some == CLEAVE_VECTOR)
         sum_vector (block, rows, max, sum);
       else

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Reductions of floats in the order of their reference kernels, as doubles, or as floats where that
- * makes no difference: in 8 parts, those of several rows at once, so that none waits for itself. */
+/* Reductions of floats in the order of their reference kernels: in 8 partial sums, as doubles,
+ * or as floats if the result is the same. Several rows are processed at once, so that additions
+ * overlap. */
 
 #include "level.h"
 #include "moments.h"
@@ -11,12 +12,13 @@
 #include "../../ops/axes.h"
 #include "../../ops/elementwise-math.h"
 
-/* Rows at once that lie anywhere. */
+/* Strided rows processed at once. */
 #define SCATTERED 16
-/* Rows at once whose elements lie side by side: with their parts in half of the registers. */
+/* Rows with contiguous elements processed at once; their partial sums take half of the
+ * registers. */
 #define ROWS_f32 4
 #define ROWS_f64 (CLEAVE_VECTOR > 4 ? 4 : 2)
-/* Vectors at once of rows that lie side by side. */
+/* Vectors of adjacent rows processed at once. */
 #define COLUMNS 8
 
 #define WIDTH_f32 CLEAVE_LANE_VECTOR
@@ -46,8 +48,8 @@ load_f64 (const float *from)
 #endif
 }
 
-/* For vectors and for single values.  The first one where both are equal, and where the other is a
- * NaN: these are looked for. */
+/* Steps for vectors and for scalars. Return a if both are equal or if b is a NaN; NaNs are
+ * detected separately. */
 #define STEP_add(a, b) ((a) + (b))
 #define STEP_mul(a, b) ((a) * (b))
 #if defined(__FMA__)
@@ -81,7 +83,7 @@ has_nan_f64 (Bits_f64 bits)
   return FALSE;
 }
 
-/* The parts of rows, put together as CLEAVE_LANES_JOIN does it; those of four in one go. */
+/* Joins the partial sums of rows in the order of CLEAVE_LANES_JOIN; those of four rows at once. */
 #define JOIN_EACH(joined, lane, step, join, n_rows)                                                \
   CLEAVE_EACH (r, n_rows)                                                                          \
   (joined)[r] = CLEAVE_LANES_JOIN ((lane)[r], join)
@@ -114,8 +116,8 @@ typedef double Four __attribute__ ((vector_size (4 * sizeof (double))));
 #define JOIN_ROWS_f64 JOIN_EACH
 #endif
 
-/* X (word, T, its letters, start, map, join, finish), as in lib/ops/reduce.c; the maps of vectors
- * bear the name of those of values. */
+/* X (word, T, suffix of T, start, map, join, finish), as in lib/ops/reduce.c. Maps for vectors
+ * have the same names as those for scalars. */
 /* clang-format off */
 #define REDUCTIONS(X)                                                                              \
   X (reduce_sum, double, f64, 0, same, add, s)                                                     \
@@ -144,7 +146,7 @@ typedef double Four __attribute__ ((vector_size (4 * sizeof (double))));
     return (float) (finish);                                                                       \
   }                                                                                                \
                                                                                                    \
-  /* Elements from `at` on of so many rows join their parts.  TRUE: a NaN has been left out. */    \
+  /* Adds n elements of n_rows rows, from element `at` on. Returns TRUE if a NaN was skipped. */   \
   static CLEAVE_SPECIALISED gboolean                                                               \
   word##_line (T (*lane)[CLEAVE_N_LANES], gint64 at, const float *const *x, gint64 n, int n_rows)  \
   {                                                                                                \
@@ -175,7 +177,7 @@ typedef double Four __attribute__ ((vector_size (4 * sizeof (double))));
     return has_nan_##t (nan);                                                                       \
   }                                                                                                \
                                                                                                    \
-  /* One value after the other. */                                                                 \
+  /* Reduces strided rows, one element of each at a time. */                                       \
   static void word##_scattered (const CleaveReduceBlock *block, const float *from, gint64 n_rows,  \
                                 float *y, gint64 y_step)                                           \
   {                                                                                                \
@@ -207,7 +209,7 @@ typedef double Four __attribute__ ((vector_size (4 * sizeof (double))));
       }                                                                                            \
   }                                                                                                \
                                                                                                    \
-  /* Rows whose elements lie side by side. */                                                      \
+  /* Reduces n_rows rows with contiguous elements. */                                              \
   static CLEAVE_SPECIALISED void word##_some (const CleaveReduceBlock *block, const float *from,   \
                                               float *y, gint64 y_step, int n_rows)                 \
   {                                                                                                \
@@ -249,7 +251,7 @@ typedef double Four __attribute__ ((vector_size (4 * sizeof (double))));
       }                                                                                            \
   }                                                                                                \
                                                                                                    \
-  /* A row whose elements are gathered. */                                                         \
+  /* Reduces one row by way of the gather buffer. */                                               \
   static CLEAVE_SPECIALISED void word##_gathered (const CleaveReduceBlock *block, const float *x,  \
                                                   float *y)                                        \
   {                                                                                                \
@@ -271,7 +273,7 @@ typedef double Four __attribute__ ((vector_size (4 * sizeof (double))));
       *y = word##_finish (block, CLEAVE_LANES_JOIN (lane[0], cleave_##t##_##join));                \
   }                                                                                                \
                                                                                                    \
-  /* One part of so many vectors of rows. */                                                       \
+  /* Computes one partial sum of n vectors of rows. */                                             \
   static CLEAVE_SPECIALISED Bits_##t word##_part (const CleaveReduceBlock *block,                  \
                                                   const float *x, gint64 part, T *lane, int n)     \
   {                                                                                                \
@@ -308,7 +310,7 @@ typedef double Four __attribute__ ((vector_size (4 * sizeof (double))));
     return nan;                                                                                    \
   }                                                                                                \
                                                                                                    \
-  /* Rows that lie side by side, in so many vectors. */                                            \
+  /* Reduces n vectors of adjacent rows. */                                                        \
   static CLEAVE_SPECIALISED void word##_columns (const CleaveReduceBlock *block, const float *x,   \
                                                  float *y, gint64 y_step, int n)                   \
   {                                                                                                \
@@ -354,7 +356,7 @@ typedef double Four __attribute__ ((vector_size (4 * sizeof (double))));
       word##_columns (block, x + row, y + row * y_step, y_step, COLUMNS);                          \
     for (; step == 1 && row < n_rows && n_rows >= 2 * WIDTH_##t; row += 2 * WIDTH_##t)             \
       {                                                                                            \
-        row = MIN (row, n_rows - 2 * WIDTH_##t); /* some again */                                  \
+        row = MIN (row, n_rows - 2 * WIDTH_##t); /* overlaps the previous rows */                  \
         word##_columns (block, x + row, y + row * y_step, y_step, 2);                              \
       }                                                                                            \
     for (; block->gathered != NULL && row < n_rows; row++)                                         \

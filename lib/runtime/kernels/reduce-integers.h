@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Reductions of integers, whose sums wrap around and so may come in any order: loops that compilers
- * make vectors of, in the narrowest type that gives the bits of the reference kernel. */
+/* Reductions of integers. Sums wrap around, so their order does not matter. The loops are
+ * vectorized by compilers, in the narrowest type that gives the bits of the reference kernel. */
 
 #include "loops.h"
 #include "reduce-block.h"
 
 #include "../../ops/elementwise-math.h"
 
-/* Rows that lie side by side are reduced at once. */
+/* Adjacent rows reduced at once. */
 #define TOGETHER 256
 
-/* X (word, element, E, A, start, map, join, finish): of elements E, in the type A, as in
- * lib/ops/reduce.c.  U is the unsigned type of the size of E, W that of its sign as wide as they
- * come. */
+/* X (word, element, E, A, start, map, join, finish) reduces elements of type E in type A, as in
+ * lib/ops/reduce.c. U is the unsigned type with the size of E; W is the 64-bit type with the
+ * sign of E. */
 /* clang-format off */
 #define BOUNDS(X, e, E, LEAST, MOST)                                                               \
   X (reduce_max, e, E, E, LEAST, x, s >= v ? s : v, s)                                             \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Reductions: rows whose elements lie side by side, or rows that lie side by side themselves, as
- * channels do where an image is reduced. */
+/* The kernel family of reductions: along rows with contiguous elements, or over adjacent rows,
+ * such as the channels when an image is reduced. */
 
 #include "level.h"
 #include "loops.h"
@@ -13,7 +13,7 @@ enum { Y_AT, X_AT };
 typedef struct
 {
   CleaveReduction reduction;
-  CleaveLoops loops; /* over the rows: of y, then of x */
+  CleaveLoops loops; /* over the rows: views of y, then of x */
   CleaveReduceBlock block;
   gboolean gathers;
 } Reduce;
@@ -60,7 +60,7 @@ find_reduction (const CleaveOp *op, CleaveElement element)
   return NULL;
 }
 
-/* Not where the maximum of a row is found before its sum. */
+/* Returns whether rows are gathered. Not for ReduceLogSumExp, which reads each row twice. */
 static gboolean
 gathers (const Reduce *r, CleaveElement element)
 {
@@ -80,7 +80,7 @@ prepare (const CleaveKernelInstance *instance,
   CleaveReduction reduction = find_reduction (instance->call.op, x->type.element);
   guint axes = axes_of (&instance->call);
   CleaveView y = cleave_axes_expand (&instance->results[0], &x->type.shape, axes, a->keepdims);
-  CleaveView first = *x; /* element of each row */
+  CleaveView first = *x; /* the first element of each row */
   Reduce *r;
 
   if (reduction == NULL || cleave_shape_n_elements (&x->type.shape) == 0)
@@ -94,7 +94,7 @@ prepare (const CleaveKernelInstance *instance,
         r->block.n *= x->type.shape.dim[d];
         first.type.shape.dim[d] = 1;
       }
-  cleave_loops_init_along (&r->loops, &first, &y, &first, 1); /* x is the larger one */
+  cleave_loops_init_along (&r->loops, &first, &y, &first, 1); /* along x, which is larger than y */
   cleave_lines_init_dims (&r->block.lines, &x, 1, axes);
   r->block.row_step = r->loops.step[X_AT];
   r->gathers = gathers (r, x->type.element);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Lines of floats that lie side by side: one interpolated a vector at a time, where the elements
- * that a vector of the result takes, one for each tap, lie in one vector of the operand; and sums
- * of several. */
+/* Interpolates contiguous lines of floats one vector at a time. For each tap, the elements that
+ * a result vector needs must be within one vector of the operand, and are picked by a
+ * permutation. Also computes weighted sums of several lines. */
 
 #include <string.h>
 
@@ -13,13 +13,13 @@
 
 #define CLEAVE_RESIZE_MAX 4
 
-/* Whole lines of the cache. */
+/* The taps of one vector of results. Its size is a multiple of a cache line. */
 typedef struct
 {
   gint32 index[CLEAVE_RESIZE_MAX][CLEAVE_VECTOR];
   float weight[CLEAVE_RESIZE_MAX][CLEAVE_VECTOR];
-  gint32 is_there[CLEAVE_RESIZE_MAX][CLEAVE_VECTOR]; /* all bits, or none */
-  gint64 first[CLEAVE_RESIZE_MAX];                   /* of the elements for a tap */
+  gint32 is_there[CLEAVE_RESIZE_MAX][CLEAVE_VECTOR]; /* mask: all bits, or none */
+  gint64 first[CLEAVE_RESIZE_MAX]; /* first operand element of the vector for each tap */
   gint64 unused[CLEAVE_RESIZE_MAX];
 } CleaveResizeBlock;
 
@@ -39,7 +39,8 @@ cleave_resize_pick (CleaveVector v, const gint32 *index)
 #define cleave_resize_pick(v, index) (v)
 #endif
 
-/* Of up to a vector of elements; FALSE: those for a tap do not lie in one of a line of `n_from`. */
+/* Initializes a block for n <= CLEAVE_VECTOR results. Returns FALSE if the elements for a tap
+ * are not within one vector of a line of `n_from` elements. */
 static inline gboolean
 cleave_resize_block_init (
     CleaveResizeBlock *block, const CleaveResizeTaps *taps, gint64 n, guint n_taps, gint64 n_from)
@@ -70,13 +71,13 @@ cleave_resize_block_init (
   return TRUE;
 }
 
-/* Lines that are interpolated alike: from one to the next on either side. */
+/* Several lines interpolated with the same taps, and the distances between them. */
 typedef struct
 {
   gint64 n, x_step, y_step;
 } CleaveResizeLines;
 
-/* A vector of each line.  A tap that an element does not have adds -0, which changes nothing. */
+/* Computes one vector of each line. A missing tap adds -0, which changes nothing. */
 static inline __attribute__ ((always_inline)) void
 cleave_resize_block (const CleaveResizeBlock *block,
                      const CleaveResizeLines *lines,
@@ -131,7 +132,7 @@ cleave_resize_blocks (const CleaveResizeBlock *blocks,
       cleave_resize_block (blocks, lines, x, y + i, n - i, n_from, n_taps, is_mixed);
 }
 
-/* Sums of so many lines. */
+/* Computes a weighted sum of n_lines lines. */
 static inline __attribute__ ((always_inline)) void
 sum_some (
     const float *const *lines, const float *weights, guint n_lines, float *restrict y, gint64 n)

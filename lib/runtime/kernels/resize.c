@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Resize that interpolates.  Lines of the operand are interpolated along the innermost dimension
- * that is resized, once for all lines of the result that need them, into scratch; those are then
- * summed.  Channels that lie side by side and stay as they are, are a pixel.  Sums in the order of
- * the reference kernel.
+/* Resize with interpolation. Lines of the operand are interpolated into scratch along the innermost
+ * resized dimension, once for all result lines that need them. Weighted sums of those lines give
+ * the result. Contiguous channels that are not resized form a pixel. Sums have the order of the
+ * reference kernel.
  *
- * Over 400 lines: one plan, and the two ways in which its lines are made. */
+ * Over 400 lines: one plan, and two ways to compute its lines. */
 
 #include "level.h"
 #include "loops.h"
@@ -16,28 +16,28 @@
 
 enum { X };
 
-/* Lines of the operand that make up one of the result: four of two dimensions, or two of four. */
+/* Most operand lines of one result line: four each in two dimensions, or two each in four. */
 #define MAX_LINES 16
-/* Rows of the operand that are done together where all are needed, so that what they have in common
- * stays in registers; those that are made are kept in as many more. */
+/* Operand rows interpolated together if all are needed, so that shared values stay in registers.
+ * Scratch holds CLEAVE_RESIZE_MAX rows more. */
 #define MAX_ROWS (MAX_LINES - CLEAVE_RESIZE_MAX)
-/* Bytes of a line of the result that is done at once: its parts stay in the L1 cache. */
+/* Bytes of a result line computed at once: its parts stay in the L1 cache. */
 #define LINE_BYTES 8192
 
 typedef struct
 {
-  guint c;           /* the dimension of the channels; the rank: there is none */
-  guint inner;       /* and that of the pixels of a line */
-  guint rows;        /* the only other one that is interpolated, if any; the rank: there are more */
-  gint64 n_lines;    /* in scratch */
-  gint64 n_rows;     /* together */
-  guint n_taps;      /* most of a pixel */
-  gboolean is_mixed; /* not all pixels have as many */
-  gint64 n_from;     /* pixels of a line of the operand */
-  gint64 n_channels, n_together;           /* pixels at once */
-  CleaveShape lines;                       /* of the result */
-  CleaveResizeTaps *taps[CLEAVE_MAX_RANK]; /* of each element of a dimension; NULL: of c */
-  CleaveResizeBlock *blocks;               /* of one channel; NULL: there are none */
+  guint c;           /* dimension of the channels; the rank: none */
+  guint inner;       /* dimension of the pixels of a line */
+  guint rows;        /* the only other interpolated dimension; the rank: there are more, or none */
+  gint64 n_lines;    /* lines kept in scratch */
+  gint64 n_rows;     /* rows interpolated together */
+  guint n_taps;      /* most taps of a pixel */
+  gboolean is_mixed; /* pixels have different numbers of taps */
+  gint64 n_from;     /* pixels in a line of the operand */
+  gint64 n_channels, n_together; /* n_together: pixels processed at once */
+  CleaveShape lines;             /* shape of the result without the dimensions in a line */
+  CleaveResizeTaps *taps[CLEAVE_MAX_RANK]; /* taps of each position of a dimension; NULL for c */
+  CleaveResizeBlock *blocks;               /* for one channel; NULL: not used */
 } Resize;
 
 static void
@@ -51,8 +51,8 @@ resize_free (gpointer state)
   g_free (r);
 }
 
-/* The last dimension that is interpolated, or else has pixels; that of the channels: there is none.
- */
+/* Returns the last interpolated dimension, or else the last one with several pixels; c if there
+ * is none. */
 static guint
 find_inner (const Resize *r, const CleaveShape *y)
 {
@@ -68,7 +68,8 @@ find_inner (const Resize *r, const CleaveShape *y)
   return found;
 }
 
-/* One that is interpolated, or else has rows; the rank: there are several, or there is none. */
+/* Returns the other interpolated dimension, or else the one with several rows. Returns the rank
+ * if there are several, or none. */
 static guint
 find_rows (const Resize *r, const CleaveShape *y)
 {
@@ -119,7 +120,7 @@ plan_line (Resize *r, const CleaveView *x, const CleaveView *y)
     find_blocks (r, n, r->n_from);
 }
 
-/* Whole lines of the cache. */
+/* Returns the floats of a line in scratch, a multiple of a cache line. */
 static gint64
 scratch_step (const Resize *r)
 {
@@ -168,7 +169,7 @@ prepare (const CleaveKernelInstance *instance,
       r->n_lines = r->n_rows > 1 ? MAX_LINES : CLEAVE_RESIZE_MAX;
     }
   *state = r;
-  /* Lines, and what is on the way to their sum. */
+  /* For the lines, and for their intermediate sums. */
   *n_scratch = (gsize) (2 * r->n_lines * scratch_step (r)) * sizeof (float);
   if (r->n_lines <= MAX_LINES)
     return TRUE;
@@ -176,7 +177,7 @@ prepare (const CleaveKernelInstance *instance,
   return FALSE;
 }
 
-/* Pixels [begin, begin + n) of a line, from the line of the operand at x. */
+/* Interpolates pixels [begin, begin + n) of a line from the operand line at x. */
 static void
 interpolate_line (
     const Resize *r, const float *x, gint64 x_stride, gint64 begin, gint64 n, float *y)
@@ -201,7 +202,7 @@ interpolate_line (
     }
 }
 
-/* The same of several lines. */
+/* Interpolates the same pixels of several lines. */
 static void
 interpolate (const Resize *r,
              const CleaveResizeLines *lines,
@@ -230,15 +231,15 @@ interpolate (const Resize *r,
     cleave_resize_blocks (blocks, lines, x, y, n, r->n_from, 4, TRUE);
 }
 
-/* The part of a result that is done line by line. */
+/* A part of the result that is computed line by line. */
 typedef struct
 {
   const Resize *r;
   const CleaveView *x;
-  gint64 begin, n; /* pixels */
-  gint64 length;   /* floats */
-  gint64 step;     /* and from one to the next in scratch */
-  float *lines;    /* interpolated, of the operand's lines at `from`; none: NULL */
+  gint64 begin, n; /* pixels of a line */
+  gint64 length;   /* floats of a line */
+  gint64 step;     /* floats from line to line in scratch */
+  float *lines; /* interpolated operand lines; line i comes from the one at from[i], NULL: unused */
   const float *from[MAX_LINES];
   float *sums;
 } Part;
@@ -252,7 +253,8 @@ is_among (const float *from, const float *const *needed, guint n)
   return FALSE;
 }
 
-/* The line in scratch; those that the same line of the result needs are not overwritten. */
+/* Returns the interpolated line of the operand line at `from`, computed if necessary. Does not
+ * overwrite lines that the same result line needs. */
 static const float *
 find_line (Part *part, const float *from, const float *const *needed, guint n_needed)
 {
@@ -274,7 +276,8 @@ find_line (Part *part, const float *from, const float *const *needed, guint n_ne
   return part->lines + at * part->step;
 }
 
-/* The lines of the operand for one of the result, the first dimension outermost. */
+/* Lists the operand lines of one result line, with the first dimension outermost. Returns how
+ * many. */
 static guint
 list_lines (const Part *part, const gint64 *at, const float **from)
 {
@@ -294,7 +297,7 @@ list_lines (const Part *part, const gint64 *at, const float **from)
   return n;
 }
 
-/* Sums along the last dimension first; the last sum goes to y. */
+/* Computes one result line: sums along the last dimension first. The last sum goes to y. */
 static void
 make_line (Part *part, const gint64 *at, float *y)
 {
@@ -323,7 +326,7 @@ make_line (Part *part, const gint64 *at, float *y)
     memcpy (y, lines[0], (gsize) part->length * sizeof (float));
 }
 
-/* One part of a line, which may have been made in scratch. */
+/* Copies a computed line to its place in the result. */
 static inline void
 put_line (const Part *part, const float *from, float *to, gint64 stride)
 {
@@ -334,8 +337,8 @@ put_line (const Part *part, const float *from, float *to, gint64 stride)
       to[i * stride + c] = from[i * n_channels + c];
 }
 
-/* Interpolates rows of the operand from one to another, and as many as are done together; returns
- * where they end. */
+/* Interpolates the operand rows from `begin` to `last`, and more up to n_rows if there are.
+ * Returns the end of these rows. */
 static gint64
 make_rows (const Part *part, const float *x, gint64 begin, gint64 last)
 {
@@ -354,8 +357,8 @@ make_rows (const Part *part, const float *x, gint64 begin, gint64 last)
   return end;
 }
 
-/* Whether taps go back by one: where a place is an element of its own, and the next one is between
- * elements, of four taps the first lies before that element, also if those outside are left out. */
+/* Returns whether the first tap of a position can lie before that of the previous position. This
+ * occurs with four taps, if a position exactly on an element has one tap, and the next has four. */
 static gboolean
 go_back (const CleaveResizeTaps *taps, gint64 n)
 {
@@ -365,7 +368,7 @@ go_back (const CleaveResizeTaps *taps, gint64 n)
   return FALSE;
 }
 
-/* Lines that have one other dimension. */
+/* Computes a result whose lines have one other dimension. */
 static void
 run_rows (Part *part, const float *x, const CleaveView *y, float *to, float *scratch)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* RoiAlign of floats, as doubles: the weights of a sampling point are found once for some channels,
- * which add up together.  In the order of the reference kernel. */
+/* RoiAlign of floats, computed in double. The weights of a sampling point are computed once for
+ * a block of channels. The order of sums is that of the reference kernel. */
 
 #include "level.h"
 #include "loops.h"
@@ -12,21 +12,21 @@
 enum { X, ROIS, BATCH_INDICES };
 enum { R, C, H, W };
 
-/* Channels at once. */
+/* Channels processed at once. */
 #define BLOCK 32
 
-/* What all channels of an element of the result have in common. */
+/* Values shared by all channels of one result element. */
 typedef struct
 {
   const CleaveView *x;
   const CleaveRoiSpan *spans;
   gint64 out[2];
   CleaveSpan points[2];
-  gint64 n_points; /* with those that are too far away to count */
+  gint64 n_points; /* including those outside the image */
   gboolean is_max;
 } Element;
 
-/* The neighbours of a sampling point; none outside of the image. */
+/* The four neighbors of a sampling point, and their weights. */
 typedef struct
 {
   gint64 at[4];
@@ -66,7 +66,7 @@ find_point (const Element *e, gint64 i, gint64 j, Point *point)
   return TRUE;
 }
 
-/* `n` channels; `x_step` is known to the compiler where they lie side by side. */
+/* Pools `n` channels. `x_step` is a compile-time constant if they are contiguous. */
 static CLEAVE_SPECIALISED void
 pool_channels (const Element *e, const float *x, gint64 x_step, float *y, gint64 y_step, gint64 n)
 {
@@ -80,7 +80,7 @@ pool_channels (const Element *e, const float *x, gint64 x_step, float *y, gint64
       {
         gboolean is_inside = find_point (e, i, j, &p);
 
-        if (!is_inside) /* zero */
+        if (!is_inside) /* outside the image, where values are 0 */
           p = (Point){ { 0 }, { 0 } };
         for (gint64 c = 0; c < n; c++)
           {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* ScatterElements of floats that are added, multiplied or compared: one line of updates after the
- * other, in their order.  Graphs that gather messages at points have one index for a whole line,
- * broadcast: such a line goes to one place, several elements at once.  Where strides already say
- * so, no index is compared, and many lines are one call. */
+/* ScatterElements of floats with a reduction (add, mul, max, min), one line of updates after the
+ * other, in order. Graph networks often broadcast one index over a whole line. Such a line goes
+ * to one position and is processed in vectors. If strides show the broadcast, indices are not
+ * compared, and many lines are processed in one call. */
 
 #include "level.h"
 #include "loops.h"
@@ -17,16 +17,16 @@ enum { INDICES_AT, Y_AT, UPDATES_AT };
 
 typedef struct
 {
-  CleaveLines lines; /* of the indices, of y where they say 0, of the updates */
+  CleaveLines lines; /* views of the indices, of y at index 0, and of the updates */
   gint64 extent, axis_step;
-  gint64 n_rows,
-      next[3];       /* lines with one index each, and from one to the next; 0: no such lines */
-  gboolean is_short; /* indices are INT32 */
+  gint64 n_rows, next[3]; /* n_rows: lines with one index each, next: steps from line to line;
+                             n_rows 0: not used */
+  gboolean is_short;      /* indices are INT32 */
   CleaveScatterReduction reduction;
 } Scatter;
 
-/* Lines along which strides broadcast the index: the innermost dimension around them goes as well.
- */
+/* If the index is broadcast along lines, takes the innermost dimension around them out of the
+ * loops, too. */
 static void
 take_rows (Scatter *s)
 {
@@ -71,7 +71,7 @@ prepare (const CleaveKernelInstance *instance,
 
 /* clang-format off */
 #define LINES(name, Index, join)                                                                   \
-  /* Whether all of a line go to the same place of the axis. */                                    \
+  /* Returns whether all indices of a line are equal. */                                           \
   static gboolean name##_is_one (const Index *at, gint64 step, gint64 n)                           \
   {                                                                                                \
     Index differs = 0;                                                                             \
@@ -136,7 +136,8 @@ LINES (min_32, gint32, min)
 LINES (min_64, gint64, min)
 /* clang-format on */
 
-/* By reduction from CLEAVE_SCATTER_ADD on, of INT64 or INT32, by lines or rows. */
+/* Indexed by reduction from CLEAVE_SCATTER_ADD on, by index type INT64 or INT32, and by lines or
+ * rows. */
 static void (*const runs[][2][2]) (const Scatter *, gconstpointer, float *, const float *) = {
   { { add_64, add_64_rows }, { add_32, add_32_rows } },
   { { mul_64, mul_64_rows }, { mul_32, mul_32_rows } },

@@ -20,7 +20,7 @@ find_quantized (const CleaveKernelInstance *instance, const char *name)
   return side;
 }
 
-/* Products of floats have none of these but A and B. */
+/* Finds the operands by name. Products of floats have only A and B. */
 static void
 find_operands (const CleaveKernelInstance *instance, CleaveSides *s)
 {
@@ -46,7 +46,7 @@ add_dim (CleaveSideDims *dims, guint d, gint64 extent)
   dims->n_indices *= extent;
 }
 
-/* Which dimensions of y are rows, and which batches of B. */
+/* Sorts the dimensions of y into rows, and batches with a B of their own. */
 static void
 sort_dims (const CleaveShape *y, CleaveSides *s)
 {

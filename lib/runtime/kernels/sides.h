@@ -8,9 +8,9 @@
 #define cleave_sides_column_stride CLEAVE_LEVELLED (cleave_sides_column_stride)
 #define cleave_sides_offset CLEAVE_LEVELLED (cleave_sides_offset)
 
-/* How a matrix product of bytes or of 16-bit floats, a Gemm among them, reads what it has: operand
- * by operand, at each index of y.  Dimensions of y along which B stays the same are rows like any
- * other; for each index of the others there is another B. */
+/* Describes how a matrix product (MatMul, Gemm and their quantized forms) reads its operands at
+ * each index of y. A dimension of y along which B does not change counts as rows. Each index of
+ * the other dimensions (the batches) has a B of its own. */
 
 typedef struct
 {
@@ -18,7 +18,7 @@ typedef struct
   gint64 stride[CLEAVE_MAX_RANK], k_stride;
 } CleaveSide;
 
-/* Some dimensions of y, the outermost first. */
+/* Some dimensions of y, outermost first. */
 typedef struct
 {
   guint n;
@@ -32,16 +32,16 @@ typedef struct
   CleaveSide y; /* the result */
   double alpha, beta;
   gint64 n_columns, length; /* N and K */
-  guint columns_dim;        /* of y; its rank if there is none */
-  guint b_columns_dim;      /* the same of B */
+  guint columns_dim;        /* the dimension of y; its rank if there is none */
+  guint b_columns_dim;      /* the dimension of B; its rank if there is none */
   CleaveSideDims batches, rows;
 } CleaveSides;
 
 CleaveSides cleave_sides_of_matmul (const CleaveKernelInstance *instance);
 CleaveSides cleave_sides_of_gemm (const CleaveKernelInstance *instance);
 
-/* From one column of y to the next. */
+/* Returns the stride of an operand from one column of y to the next. */
 gint64 cleave_sides_column_stride (const CleaveSides *sides, const CleaveSide *side);
-/* Of the first column of a row. */
+/* Returns the offset of an operand for the first column of a row. */
 gint64
 cleave_sides_offset (const CleaveSides *sides, const CleaveSide *side, gint64 batch, gint64 row);

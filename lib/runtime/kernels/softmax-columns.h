@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* As many rows at once as a vector holds, a value of each in it. */
+/* Softmax of as many rows at once as a vector has lanes, one row in each lane. */
 
 #include "level.h"
 #include "loops.h"
@@ -17,19 +17,19 @@ enum { Y_AT, X_AT };
 
 typedef struct
 {
-  CleaveLoops loops; /* over the rows: of y, then of x */
+  CleaveLoops loops; /* over the rows: views of y, then of x */
   gint64 n, x_step, y_step;
   gboolean is_log, is_dense;
 } Softmax;
 
-/* cleave_f32_max, which compilers do not make vectors of here. */
+/* Computes cleave_f32_max() in each lane; compilers do not vectorize that function here. */
 static inline CleaveVector
 max_of (CleaveVector a, CleaveVector b)
 {
   return cleave_vector_select ((a >= b) | (a != a), a, b);
 }
 
-/* CLEAVE_LANES_JOIN of vectors. */
+/* Joins vectors in the order of CLEAVE_LANES_JOIN. */
 #define JOIN(lane, join)                                                                           \
   CLEAVE_EACH (k, 3)                                                                               \
     for (int j = 0; j < CLEAVE_N_LANES; j += 2 << k)                                               \
@@ -59,7 +59,8 @@ find_max (const Softmax *s, const float *x, gint64 step)
   return lane[0];
 }
 
-/* The sum of the exponentials, which go to `e` unless that is NULL; x may lie there. */
+/* Returns the sums of the exponentials. Stores the exponentials to `e` unless it is NULL; x may
+ * be the same address. */
 static inline __attribute__ ((always_inline)) CleaveVector
 sum_exponentials (const Softmax *s, const float *x, gint64 step, CleaveVector max, float *e)
 {
@@ -82,7 +83,7 @@ sum_exponentials (const Softmax *s, const float *x, gint64 step, CleaveVector ma
   return lane[0];
 }
 
-/* Rows that lie side by side; e may be x, and y may be either. */
+/* Processes a vector of adjacent rows. e may be x, and y may be either. */
 static void
 run_vector (const Softmax *s, const float *x, gint64 x_step, float *e, float *y, gint64 y_step)
 {
@@ -105,7 +106,7 @@ run_vector (const Softmax *s, const float *x, gint64 x_step, float *e, float *y,
     cleave_vector_store (y + i * y_step, cleave_vector_load (e + i * CLEAVE_VECTOR) * inverse);
 }
 
-/* Rows that wait for others, of which a vector is made. */
+/* Rows that are collected until they fill a vector. */
 typedef struct
 {
   const Softmax *s;
@@ -114,7 +115,7 @@ typedef struct
   int n;
 } Waiting;
 
-/* Whether they lie side by side in two halves. */
+/* Returns whether the rows are two groups of adjacent rows, half a vector each. */
 static gboolean
 lies_in_halves (const Waiting *rows)
 {
@@ -134,7 +135,7 @@ run_waiting (Waiting *rows)
 
   if (n == 0)
     return;
-  for (int r = n; r < CLEAVE_VECTOR; r++) /* the last one again */
+  for (int r = n; r < CLEAVE_VECTOR; r++) /* fill the vector with copies of the last row */
     {
       rows->x[r] = rows->x[n - 1];
       rows->y[r] = rows->y[n - 1];
@@ -160,7 +161,7 @@ run_waiting (Waiting *rows)
   rows->n = 0;
 }
 
-/* So many rows, from one on. */
+/* Processes n_rows rows that begin at x and y. */
 static void
 run_columns (Waiting *rows, const float *x, float *y, gint64 n_rows)
 {

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Softmax and LogSoftmax of as many rows at once as a vector holds, so that short rows are as fast
- * as long ones, wherever the axis lies; of long rows that lie dense, some at once along each.  Each
- * row has the order of the reference kernel: its maximum and its sum in 8 parts.  The exponentials
- * of Softmax are made once and kept. */
+/* Softmax and LogSoftmax. One row per lane, as many rows at once as a vector has lanes, so that
+ * short rows are as fast as long ones, along any axis. Long dense rows are processed along the
+ * row, a few at once. Each row has the order of the reference kernel: maximum and sum in 8
+ * partial results. Softmax computes each exponential once and keeps it. */
 
 #include "softmax-columns.h"
 
-/* Longer rows that are not dense are left to the reference kernel, which does them one by one. */
+/* Longer rows that are not dense are left to the reference kernel, which processes one at a
+ * time. */
 #define MAX_LENGTH 4096
-/* Dense rows are done one by one from here on: of 64 elements it takes as long. */
+/* From this length on, dense rows are processed along the row. At 64 elements both ways take the
+ * same time. */
 #define MIN_DENSE 64
-/* Exponentials of a dense row at once. */
+/* Exponentials of a dense row computed at once. */
 #define BLOCK 512
-/* Dense rows at once, whose maxima and sums are chains that do not wait for each other: rows of 96
- * take 0.73 of the time that they take one by one. */
+/* Dense rows processed at once, so that the dependent steps of their maxima and sums overlap:
+ * rows of 96 take 0.73 of the time that one at a time takes. */
 #define FEW 4
 
 static gboolean
@@ -68,12 +70,12 @@ typedef float Lanes __attribute__ ((vector_size (CLEAVE_N_LANES * sizeof (float)
 typedef gint32 LaneMask __attribute__ ((vector_size (CLEAVE_N_LANES * sizeof (float))));
 
 /* clang-format off */
-/* Vectors wider than those of the level are no operands of functions. */
+/* Macros, since vectors wider than the level's cannot be function arguments. */
 #define MAX_LANES(a, b) (((a) >= (b)) | ((a) != (a)))
 #define MAX_OF_LANES(a, b)                                                                         \
   (Lanes) (((LaneMask) (a) & MAX_LANES (a, b)) | ((LaneMask) (b) & ~MAX_LANES (a, b)))
 #define SUM_OF_LANES(a, b) (a) + (b)
-/* What CLEAVE_LANES_FOLD does, of so many rows, each from an element on whose part is the first. */
+/* Computes CLEAVE_LANES_FOLD for n_rows rows. Each begins with an element of partial result 0. */
 #define FOLD_DENSE(word, join, join_one)                                                           \
   static inline __attribute__ ((always_inline)) void word (float (*lane)[CLEAVE_N_LANES],          \
                                                            const float *const *x, gint64 n,        \
@@ -98,7 +100,7 @@ typedef gint32 LaneMask __attribute__ ((vector_size (CLEAVE_N_LANES * sizeof (fl
   }
 FOLD_DENSE (max_dense, MAX_OF_LANES, cleave_f32_max)
 FOLD_DENSE (add_dense, SUM_OF_LANES, cleave_f32_add)
-/* What CLEAVE_LANES_JOIN does, whose parts meet in the first lane in its order. */
+/* Computes CLEAVE_LANES_JOIN in the same order; the result is in lane 0. */
 #define JOIN_DENSE(word, join)                                                                     \
   static inline float word (const float *lane)                                                     \
   {                                                                                                \
@@ -117,7 +119,7 @@ JOIN_DENSE (join_max, MAX_OF_LANES)
 JOIN_DENSE (join_sums, SUM_OF_LANES)
 /* clang-format on */
 
-/* The exponentials of so many elements, less the maximum; they may lie where those do. */
+/* Computes exp (x - max) of n elements; e may be x. */
 static inline void
 make_exponentials (const float *x, gint64 n, CleaveVector max, float *e)
 {
@@ -133,7 +135,8 @@ make_exponentials (const float *x, gint64 n, CleaveVector max, float *e)
         (int) (n - i));
 }
 
-/* The sums of the exponentials, which are kept in `y` unless that is NULL; x may lie there. */
+/* Computes the sums of the exponentials. Stores the exponentials to `y` unless it is NULL; x may
+ * be the same address. */
 static inline __attribute__ ((always_inline)) void
 add_exponentials (
     const float *const *x, const float *max, gint64 n, float *const *y, int n_rows, float *sum)
@@ -161,7 +164,7 @@ add_exponentials (
     sum[r] = join_sums (lane[r]);
 }
 
-/* So many rows, known to the compiler, which do not wait for each other. */
+/* Processes n_rows dense rows together; n_rows is a compile-time constant. */
 static inline __attribute__ ((always_inline)) void
 run_dense (const Softmax *s, const float *from, float *to, int n_rows)
 {

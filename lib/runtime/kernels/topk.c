@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* TopK.  A row is read once: an element that would not be among the first k of those so
- * far is passed by, most of them a block at a time; the others go to a heap, whose root is the last
- * of those kept.  The order is total, so that the algorithm has no part in the result. */
+/* TopK. Reads each row once. An element that is not among the first k so far is skipped, usually
+ * a whole block at a time. Others go to a heap whose root is the last of the first k. The order
+ * is total, so the result does not depend on the algorithm. */
 
 #include "level.h"
 #include "loops.h"
@@ -13,11 +13,11 @@
 enum { VALUES, INDICES };
 enum { VALUES_AT, INDICES_AT, X_AT };
 
-/* Vectors that are passed by at once, and integers. */
+/* Vectors, and integers, that are compared before any is looked at individually. */
 #define VECTORS 4
 #define CHUNK 32
 
-/* An element by its rank: of two keys the greater one comes first. */
+/* An element and its sort key: the greater key comes first. */
 typedef struct
 {
   gint64 key;
@@ -30,14 +30,14 @@ typedef void (*RunRow) (
 
 struct Topk_
 {
-  CleaveLoops loops; /* over the rows: of Values, Indices, X */
+  CleaveLoops loops; /* over the rows: views of Values, Indices, X */
   gint64 n, k, x_step, values_step, indices_step;
   gboolean largest;
   RunRow run_row;
 };
 
-/* As a whole number that is greater the earlier the float comes: all NaNs are one, both zeros too.
- */
+/* Returns the float as an integer key, greater for an element that comes earlier. All NaNs have
+ * one key, and both zeros have one. */
 static inline gint64
 key_FLOAT32 (float x, gboolean largest)
 {
@@ -45,7 +45,7 @@ key_FLOAT32 (float x, gboolean largest)
   gint32 bits;
 
   memcpy (&bits, &value, sizeof bits);
-  bits = x != x ? 0x7f800001 : bits; /* beyond infinity */
+  bits = x != x ? 0x7f800001 : bits; /* greater than that of infinity */
   return (bits < 0 ? bits ^ 0x7fffffff : bits) ^ (largest ? 0 : -1);
 }
 
@@ -55,7 +55,7 @@ comes_before (Kept a, Kept b)
   return a.key > b.key || (a.key == b.key && a.at < b.at);
 }
 
-/* Puts an element where there is a hole, or below. */
+/* Moves a hole down the heap from `at` until `kept` can fill it. */
 static void
 sift_down (Kept *heap, gint64 size, gint64 at, Kept kept)
 {
@@ -71,7 +71,8 @@ sift_down (Kept *heap, gint64 size, gint64 at, Kept kept)
   heap[at] = kept;
 }
 
-/* A bit for each element of a vector that comes before a number: a NaN does among the largest. */
+/* Returns a bit for each element of a vector that comes before `number`. Among the largest, a
+ * NaN comes before every number. */
 static CLEAVE_SPECIALISED guint
 find_before (const float *x, CleaveVector number, gboolean largest)
 {
@@ -116,13 +117,13 @@ pass_by_numbers (const float *x, gint64 i, gint64 n, CleaveVector number, gboole
   return i;
 }
 
-/* The first element from `i` on that may come before `least`. */
+/* Returns the index of the first element from `i` on that may come before `least`. */
 static gint64
 pass_by_FLOAT32 (const Topk *topk, const float *x, gint64 i, float least)
 {
   const CleaveVector number = cleave_vector_all (least);
 
-  if (least != least) /* it is the first of all, or every number comes before it */
+  if (least != least) /* a NaN comes first of all, or last of all */
     return topk->largest ? topk->n : i;
   return topk->largest ? pass_by_numbers (x, i, topk->n, number, TRUE)
                        : pass_by_numbers (x, i, topk->n, number, FALSE);
@@ -183,7 +184,7 @@ sort_heap (Kept *heap, gint64 size)
 INTEGERS (X)
 #undef X
 
-/* The first k of a row, in order. */
+/* Finds the first k elements of a row, in order. */
 #define X(e, E)                                                                                    \
   static void run_row_##e (const Topk *topk, gconstpointer from, gpointer to, gint64 *indices,     \
                            Kept *heap)                                                             \
@@ -204,7 +205,7 @@ INTEGERS (X)
         if (i == n)                                                                                \
           break;                                                                                   \
         next = (Kept){ key_##e (x[i * step], topk->largest), i };                                  \
-        if (next.key > heap[0].key) /* of equal ones the first stays */                            \
+        if (next.key > heap[0].key) /* of equal elements the first one is kept */                  \
           sift_down (heap, k, 0, next);                                                            \
       }                                                                                            \
     sort_heap (heap, k);                                                                           \

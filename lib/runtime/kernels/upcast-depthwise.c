@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Convolutions of 16-bit floats with one input channel in each group: what a few rows
- * read becomes floats in scratch, and each row of sums becomes elements of y. */
+/* Depthwise convolution of 16-bit floats. The rows of x that a few rows of y read are converted
+ * to float32 in scratch. Each computed row is converted to the type of y. */
 
 #include "depthwise-rows.h"
 #include "pixels.h"
@@ -9,21 +9,21 @@
 
 enum { X };
 
-/* Rows of y that are made of one strip of upcast x. */
+/* Rows of y computed from one converted strip of x. */
 #define STRIP 4
 
 typedef struct
 {
-  CleaveDepthwise floats; /* its axes are those of dense floats */
+  CleaveDepthwise floats; /* its axes describe dense floats */
   CleavePlaces places;
   CleavePixels x, y;
-  gint64 n_batches, x_batch_step, y_batch_step; /* of the views */
-  gsize at_x, at_y, at_w, at_bias;              /* in scratch */
+  gint64 n_batches, x_batch_step, y_batch_step; /* of the original views */
+  gsize at_x, at_y, at_w, at_bias;              /* offsets in scratch */
   gboolean reports_progress;
 } Plan;
 
-/* What rows [begin, end) of y read.  With dilation a later row may begin before an earlier one,
- * whose first taps are padding. */
+/* Returns the rows of x that rows [begin, end) of y read. With dilation, a later row of y may
+ * begin before an earlier one whose first taps are padding. */
 static CleaveSpan
 rows_of_x (const CleaveAxis *axis, gint64 begin, gint64 end)
 {
@@ -94,12 +94,12 @@ prepare (const CleaveKernelInstance *instance,
   return TRUE;
 }
 
-/* A run at work. */
+/* The state of one run. */
 typedef struct
 {
   const Plan *s;
   const CleaveKernelInstance *instance;
-  CleaveElement element; /* of y */
+  CleaveElement element; /* element type of y */
   const float *bias;
   float *x, *y, *w;
 } Work;
@@ -128,7 +128,7 @@ finish_line (gconstpointer self, gint64 at, gpointer y, gint64 step, gint64 n)
   cleave_narrow (work->element, work->y + at, y, step, n);
 }
 
-/* Rows [begin, end) of an image. */
+/* Computes rows [begin, end) of an image. */
 static void
 run_strip (const Work *work, gconstpointer x, gpointer y, gint64 begin, gint64 end)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Bytes and 16-bit floats as floats, and sums of them back.  Loops that the compiler vectorises;
- * same bits on every level, but for what is in a NaN. */
+/* Converts bytes and 16-bit floats to float32, and results back. The compiler vectorizes these
+ * loops. All levels give the same bits, except in the payload of a NaN. */
 
 #include "../../ops/half.h"
 #include "../kernels.h"
@@ -81,7 +81,7 @@ UPCAST (float32, float, v)
 #undef UPCAST
 /* clang-format on */
 
-/* `step` is in elements; `zero` is taken away from bytes. */
+/* Converts n elements to float32. `step` is in elements; `zero` is subtracted from bytes. */
 static inline void
 cleave_upcast (
     CleaveElement element, gconstpointer from, gint64 step, gint32 zero, float *to, gint64 n)
@@ -100,7 +100,8 @@ cleave_upcast (
     cleave_upcast_float32 (from, step, zero, to, n);
 }
 
-/* What is before the point, within the range of the type; 2^31 is no float below itself. */
+/* Truncates floats to integers and saturates. `above` is the first value beyond the range: 2^31
+ * - 1 is not a float. */
 #define CUT_OFF(word, type, least, above)                                                          \
   static inline void cleave_cut_off_##word (const float *from, type *to, gint64 step, gint64 n)    \
   {                                                                                                \
@@ -112,7 +113,7 @@ CUT_OFF (uint8, guint8, 0.0f, 0x1p8f)
 CUT_OFF (int32, gint32, -0x1p31f, 0x1p31f)
 #undef CUT_OFF
 
-/* Rounds to a 16-bit float, or cuts off what is behind the point. */
+/* Rounds floats to a 16-bit type, or truncates them to an integer type. */
 static inline void
 cleave_narrow (CleaveElement element, const float *from, gpointer to, gint64 step, gint64 n)
 {
@@ -134,9 +135,9 @@ cleave_narrow (CleaveElement element, const float *from, gpointer to, gint64 ste
       bfloats[i * step] = cleave_bfloat16_from_float (from[i]);
 }
 
-/* To the nearest byte, ties to even, with a zero point; a NaN gives the zero point.  Bounds are
- * whole numbers, so they may be kept before rounding; what is added to round has no bits for
- * fractions, and none but those of the number in its lowest byte. */
+/* Rounds to the nearest byte, ties to even, and adds a zero point; a NaN gives the zero point.
+ * The bounds are integers, so clamping before rounding is the same. Adding CLEAVE_ROUNDER leaves
+ * no bits for fractions, and the low bits of the sum are the integer. */
 #define CLEAVE_BYTE_BOUND 1024
 #define CLEAVE_ROUNDER 0x1.8p23f
 
@@ -156,7 +157,8 @@ cleave_quantize_byte (float value, gint32 zero, gint32 least, gint32 most)
   return (gint32) (bits - rounder) + zero;
 }
 
-/* Room for so many floats or whole numbers in scratch, after what is there. */
+/* Reserves n_values floats or 32-bit integers at the end of the scratch. Returns their offset in
+ * bytes. */
 static inline gsize
 cleave_take_scratch (gsize *n_scratch, gint64 n_values)
 {

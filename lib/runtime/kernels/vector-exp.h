@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Exponentials of vectors, with the bits of lib/ops/elementwise-math.h.  Without fused
- * multiply-adds, which are calls then, they are its functions. */
+/* Exponentials of vectors, with the bits of lib/ops/elementwise-math.h. Without fused
+ * multiply-add instructions, calls those scalar functions. */
 
 #include "vector.h"
 
 #include "../../ops/elementwise-math.h"
 
 #if defined(__FMA__)
-/* Of what is within the bounds. */
+/* Computes exp of values within the bounds. */
 static inline CleaveVector
 cleave_vector_exp_within (CleaveVector a)
 {

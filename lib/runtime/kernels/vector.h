@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Floats side by side in one register of the level, for sums that compilers do not keep in
- * registers by themselves. */
+/* CleaveVector: one register of floats at this level (4, 8 or 16), with the operations that
+ * GCC's vector types do not have. Kernels use it for sums that compilers do not keep in
+ * registers on their own. */
 
 #if defined(__SSE2__)
 #include <immintrin.h>
@@ -32,8 +33,8 @@ cleave_vector_store (float *to, CleaveVector v)
   *(CleaveUnaligned *) (void *) to = v;
 }
 
-/* In a register from here on, where there are 32 of them: compilers else read what has several uses
- * from memory for each.  With 16 it would push others out (measured). */
+/* Keeps v in a register at levels with 32 registers, where compilers would otherwise reload a
+ * value from memory for each use. With 16 registers, it would spill others (measured). */
 static inline CleaveVector
 cleave_vector_keep (CleaveVector v)
 {
@@ -43,7 +44,7 @@ cleave_vector_keep (CleaveVector v)
   return v;
 }
 
-/* Half a vector from each place. */
+/* Loads half a vector from each address. */
 #define CLEAVE_HALF (CLEAVE_VECTOR / 2)
 static inline CleaveVector
 cleave_vector_load_halves (const float *low, const float *high)
@@ -59,7 +60,7 @@ cleave_vector_load_halves (const float *low, const float *high)
 }
 
 #if defined(__SSE2__)
-/* The first n of four. */
+/* Loads the first n of four lanes; the others are 0. */
 static inline __m128
 cleave_vector_load_part (const float *from, int n)
 {
@@ -88,7 +89,7 @@ cleave_vector_store_part (float *to, __m128 part, int n)
 }
 #endif
 
-/* The first n of a vector; what follows is 0, and is not read. */
+/* Loads the first n lanes; the others are 0 and are not read. */
 static inline CleaveVector
 cleave_vector_load_some (const float *from, int n)
 {
@@ -115,7 +116,7 @@ cleave_vector_store_some (float *to, CleaveVector v, int n)
 #if defined(__AVX512F__)
   _mm512_mask_storeu_ps (to, (__mmask16) ((1u << n) - 1), v);
 #elif defined(__FMA__)
-  /* Some processors take dozens of steps for a store with a mask. */
+  /* Masked stores take dozens of cycles on some processors. */
   cleave_vector_store_part (to, _mm256_castps256_ps128 (v), n);
   if (n > 4)
     cleave_vector_store_part (to + 4, _mm256_extractf128_ps (v, 1), n - 4);
@@ -133,10 +134,10 @@ cleave_vector_store_some (float *to, CleaveVector v, int n)
 static inline CleaveVector
 cleave_vector_all (float value)
 {
-  return value - (CleaveVector){ 0 }; /* x - 0 is x, for -0 too */
+  return value - (CleaveVector){ 0 }; /* x - 0 is x, also for -0 */
 }
 
-/* a * b + c, rounded once. */
+/* Returns a * b + c, rounded once. */
 static inline CleaveVector
 cleave_vector_fma (CleaveVector a, CleaveVector b, CleaveVector c)
 {
@@ -151,7 +152,7 @@ cleave_vector_fma (CleaveVector a, CleaveVector b, CleaveVector c)
 #endif
 }
 
-/* What comparing vectors makes: all bits where it is true. */
+/* The result of a comparison: all bits of a lane are set if it is true. */
 typedef int CleaveMask __attribute__ ((vector_size (CLEAVE_VECTOR * sizeof (float))));
 
 static inline CleaveVector
@@ -164,7 +165,7 @@ cleave_vector_select (CleaveMask mask, CleaveVector a, CleaveVector b)
 #endif
 }
 
-/* The greater one, but v where either is a NaN or both are zeros. */
+/* Returns the greater of both in each lane; v if either is a NaN or both are zeros. */
 static inline CleaveVector
 cleave_vector_at_least (CleaveVector v, CleaveVector least)
 {
