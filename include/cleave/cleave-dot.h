@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* Drawings of graphs, as DOT text or rendered by Graphviz. An overview draws one box for each
+ * frame: a group of nodes, such as a strip or a parallel subgraph. Viewers that draw by themselves
+ * can use the frames (CleaveFrames) and the layout of boxes (CleaveDotLayout). */
+
 #include <cleave/cleave-graph.h>
 
 G_BEGIN_DECLS
@@ -11,10 +15,10 @@ G_BEGIN_DECLS
 /**
  * CleaveDotPiece:
  * @node: the piece
- * @range: its part of the result of the whole node
- * @whole: the shape of that result; of rank 0 if it is not known
+ * @range: the range of the whole node's result that the piece computes
+ * @whole: the shape of the whole node's result; rank 0 if it is unknown
  *
- * The part of the whole node that a piece computes, as the report of a split says.
+ * The range that a piece computes. The report of a split has these ranges.
  */
 typedef struct
 {
@@ -27,18 +31,18 @@ typedef struct
  * CleaveDotOptions:
  * @show_constants: draw constants as vertices; otherwise each is a line in the node that reads it
  * @no_clusters: do not frame parallel subgraphs and strips
- * @pieces: (array length=n_pieces) (nullable): the ranges of pieces; those of the parts of an
- * Assemble are known without
+ * @pieces: (array length=n_pieces) (nullable): the ranges of pieces. Operands of an Assemble need
+ * not be listed, since the Assemble has their ranges
  * @n_pieces: number of @pieces
- * @overview: draw one box for each frame of the graph, as [method@Cleave.Frames.find] tells them
- * @around: (nullable): draw the nodes near this one alone
- * @distance: how many steps from @around a node may be; 0 stands for 3
- * @ranks: (array length=n_ranks) (nullable): the rank of each node, in the order of
- * [method@Cleave.Graph.get_first_node] and [method@Cleave.Node.get_next], or -1: ranks are then
- * framed, and no subgraphs and strips; values that go from one to another are dashed arrows
- * @n_ranks: how many; the number of nodes, or 0
+ * @overview: draw one box for each frame, with the frames that [ctor@Cleave.Frames.new] finds
+ * @around: (nullable): draw only nodes near this one; %NULL for all nodes
+ * @distance: largest number of edges between @around and a node that is drawn; 0 stands for 3
+ * @ranks: (array length=n_ranks) (nullable): the rank of each node, or -1, in the order of
+ * [method@Cleave.Graph.get_first_node] and [method@Cleave.Node.get_next]. The drawing then frames
+ * ranks instead of subgraphs and strips, and draws messages as dashed arrows
+ * @n_ranks: number of @ranks: the number of nodes, or 0
  *
- * What a drawing shows.
+ * Options of a drawing.
  */
 typedef struct
 {
@@ -67,22 +71,22 @@ CLEAVE_API gboolean cleave_dot_save (const CleaveGraph *graph,
                                      const char *path,
                                      GError **error);
 
-/* Frames: what an overview has one box for */
+/* Frames: groups of nodes, each one box of an overview */
 
 /**
  * CleaveFrameKind:
- * @CLEAVE_FRAME_SUBGRAPH: nodes that can run beside other nodes
- * @CLEAVE_FRAME_STRIP: nodes of one of several strips that follow each other
- * @CLEAVE_FRAME_RUN: other nodes that follow each other
+ * @CLEAVE_FRAME_SUBGRAPH: the nodes are a parallel subgraph
+ * @CLEAVE_FRAME_STRIP: the nodes compute one strip of a band
+ * @CLEAVE_FRAME_RUN: other nodes, which run one after the other
  *
- * What the nodes of a frame have in common.
+ * The kinds of frames.
  */
 typedef enum { CLEAVE_FRAME_SUBGRAPH, CLEAVE_FRAME_STRIP, CLEAVE_FRAME_RUN } CleaveFrameKind;
 
 /**
  * CleaveFrames:
  *
- * The nodes of a graph in groups, for drawings.  Valid until the graph changes.
+ * The nodes of a graph in groups, for drawings. It is valid until the graph changes.
  */
 typedef struct _CleaveFrames CleaveFrames;
 
@@ -100,7 +104,7 @@ CLEAVE_API guint cleave_frames_find (const CleaveFrames *frames, const CleaveNod
 /**
  * CleaveDotLayout:
  *
- * Where boxes lie and how the lines between them go.
+ * The positions of boxes, and the routes of the edges between them.
  */
 typedef struct _CleaveDotLayout CleaveDotLayout;
 

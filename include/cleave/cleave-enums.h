@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* The types of enumerations, for bindings. */
+/* Registers each public enumeration as a GType, for bindings of other languages. */
 
 #include <cleave/cleave-types.h>
 

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* Error codes. A function fails with a GError in this domain for mistakes that a user can make; the
+ * message names the node or option, what was expected and what was found. Mistakes of the calling
+ * program, such as NULL for a graph, are critical warnings of GLib instead. */
+
 #include <cleave/cleave-types.h>
 
 G_BEGIN_DECLS
@@ -9,17 +13,17 @@ G_BEGIN_DECLS
 
 /**
  * CleaveError:
- * @CLEAVE_ERROR_SHAPE: shapes do not fit each other, or a size does not fit 64 bits
- * @CLEAVE_ERROR_ELEMENT_TYPE: element types do not fit each other or the op
+ * @CLEAVE_ERROR_SHAPE: shapes do not match, or a size exceeds 64 bits
+ * @CLEAVE_ERROR_ELEMENT_TYPE: element types do not match each other or the op
  * @CLEAVE_ERROR_ATTRIBUTE: an attribute is out of range
  * @CLEAVE_ERROR_CYCLE: the graph has a cycle
  * @CLEAVE_ERROR_OPTION: a request, such as a split, is wrong
- * @CLEAVE_ERROR_MODEL: a model is broken, or asks for what is not supported
+ * @CLEAVE_ERROR_MODEL: a model file is broken, or needs a feature that is not supported
  * @CLEAVE_ERROR_BINDING: a tensor bound to a program is missing or has another type
- * @CLEAVE_ERROR_MEMORY: there is not as much memory as a tensor or a program takes
- * @CLEAVE_ERROR_LIMIT: a limit cannot be met
+ * @CLEAVE_ERROR_MEMORY: the memory for a tensor or a program cannot be allocated
+ * @CLEAVE_ERROR_LIMIT: a limit, such as a memory budget, cannot be met
  *
- * What a user can get wrong.
+ * The codes of errors that users can cause.
  */
 typedef enum {
   CLEAVE_ERROR_SHAPE,

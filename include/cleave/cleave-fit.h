@@ -1,24 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* Splits a whole graph so that its activations fit into a given number of bytes, at the lowest cost
+ * in MACs or time. A CleaveFitPlan lists segments: runs of nodes that are computed strip by strip.
+ *
+ *   cleave_fit_plan_new() searches -> cleave_fit_plan_get_totals() -> cleave_fit_plan_apply() */
+
 #include <cleave/cleave-split.h>
 
 G_BEGIN_DECLS
 
 #define CLEAVE_TYPE_FIT_PLAN (cleave_fit_plan_get_gtype ())
 
-/* Splits a whole graph so that its activations fit into a number of bytes, at the least cost. */
-
 /**
  * CleaveFitPlan:
  *
- * What to split in a graph so that it needs less memory, and what that costs.
+ * The splits that let a graph run in less memory, and their cost.
  */
 typedef struct _CleaveFitPlan CleaveFitPlan;
 
 /**
  * CleaveFitFunc:
- * @part: how much of the search is done, from 0 to 1
+ * @part: the fraction of the search that is done, from 0 to 1
  * @data: (closure): the data of the options
  *
  * Reports the progress of a search.
@@ -27,20 +30,20 @@ typedef void (*CleaveFitFunc) (double part, gpointer data);
 
 /**
  * CleaveFitOptions:
- * @max_memory: bytes of the arena; 0: as few as possible
- * @max_added_macs: MACs that halos and copies may add, as a fraction of the MACs before: 0.1 is
- * 10 %; 0: no limit, %CLEAVE_NOTHING_ADDED: none
+ * @max_memory: largest size of the arena, in bytes; 0: as small as possible
+ * @max_added_macs: MACs that halos and recomputed values may add, as a fraction of the MACs before:
+ * 0.1 is 10 %; 0: no limit, %CLEAVE_NOTHING_ADDED: none
  * @max_added_latency: time that the split may add, as a fraction of the estimated time before; 0:
  * no limit, %CLEAVE_NOTHING_ADDED: none
  * @n_threads: number of threads that run the graph; 0 stands for 1
- * @inputs_apart: do not count the inputs of the graph, which lie in memory of their own
- * @even_strips: cut segments into strips of one size, but for the last, and none into tiles, so
- * that strips repeat: see [func@Cleave.onnx_set_loops]
+ * @inputs_apart: do not count the inputs of the graph, because the caller has them in other memory
+ * @even_strips: cut each segment into strips of equal size, except for the last strip, and cut no
+ * strip into tiles. Equal strips can be written as a `Loop`: see [func@Cleave.onnx_set_loops]
  * @cancellable: (nullable): ends the search with %G_IO_ERROR_CANCELLED
- * @watch: (nullable): told how far the search is
- * @watch_data: given to @watch
+ * @watch: (nullable): called with the progress of the search
+ * @watch_data: passed to @watch
  *
- * What a graph is to fit into.  Zero is no limit.
+ * The limits of a fit. All zeros asks for the smallest arena, at any cost.
  */
 typedef struct
 {
@@ -58,20 +61,22 @@ typedef struct
 /**
  * CleaveFitSegment:
  * @n_nodes: number of nodes
- * @nodes: (array length=n_nodes): their names
- * @n_ends: number of nodes that strips end with
- * @ends: (array length=n_ends): their names
- * @dims: (array length=n_ends): the dimension of result 0 of each that is cut
- * @column_dims: (array length=n_ends): likewise, that cuts strips into tiles, if they are cut
+ * @nodes: (array length=n_nodes): names of the nodes
+ * @n_ends: number of end nodes, the last nodes that a strip computes
+ * @ends: (array length=n_ends): names of the end nodes
+ * @dims: (array length=n_ends): for each end node, the dimension of result 0 that is cut into
+ * strips
+ * @column_dims: (array length=n_ends): for each end node, the dimension of result 0 that is cut
+ * into tiles, if @n_columns is more than 1
  * @n_strips: number of strips
- * @n_columns: number of tiles that each strip is cut into; 1: it is not cut
- * @halo: what becomes of the overlap of strips
- * @column_halo: likewise of tiles side by side; where that is another policy, the tiles of one
- * column follow each other from the first strip to the last
- * @n_bytes: bytes alive while it runs, as the search estimates them
- * @added_macs: MACs that the halo adds, as the search estimates them
+ * @n_columns: number of tiles that each strip is cut into; 1: strips are not cut
+ * @halo: halo policy between strips
+ * @column_halo: halo policy between tiles of the same strip. If it differs from @halo, tiles run
+ * column by column: those of one column from the first strip to the last, then the next column
+ * @n_bytes: estimated number of live bytes while the segment runs
+ * @added_macs: estimated number of MACs that halos add
  *
- * Nodes that are done together, strip by strip.
+ * A run of nodes that is computed strip by strip.
  */
 typedef struct
 {
@@ -89,16 +94,16 @@ typedef struct
 
 /**
  * CleaveFitTotals:
- * @arena_before: bytes of the arena of the graph as it is
- * @arena_after: bytes of the arena once the plan is applied
- * @macs_before: multiply-accumulates of the graph as it is
- * @macs_after: multiply-accumulates once the plan is applied
- * @nodes_before: nodes of the graph as it is
- * @nodes_after: nodes once the plan is applied
- * @latency_before: estimated nanoseconds of one thread as it is
- * @latency_after: estimated nanoseconds of one thread once the plan is applied
+ * @arena_before: bytes of the arena of the unsplit graph
+ * @arena_after: bytes of the arena of the split graph
+ * @macs_before: multiply-accumulates of the unsplit graph
+ * @macs_after: multiply-accumulates of the split graph
+ * @nodes_before: nodes of the unsplit graph
+ * @nodes_after: nodes of the split graph
+ * @latency_before: estimated nanoseconds of a run of the unsplit graph on one thread
+ * @latency_after: estimated nanoseconds of a run of the split graph on one thread
  *
- * What a plan comes to.  All but the latency is measured on a copy of the graph that is split.
+ * The totals of a plan. All but the latency are measured on a split copy of the graph.
  */
 typedef struct
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Split, Slice and Join as frameworks write them, as attributes of the ops of ONNX.  Fields are
- * named as there; a number that may be absent is a pointer, NULL when it is. */
+/* Converts Split, Slice and Join operators of other frameworks to the attributes of Cleave's ops.
+ * Each struct has the arguments of one framework's operator, under that framework's names. An
+ * optional number is a pointer; NULL means that it is absent. */
 
 #include <cleave/cleave-ops.h>
 
@@ -16,7 +17,8 @@ G_BEGIN_DECLS
  * @sections_split: (array length=n_sections_split) (nullable): sizes of the parts
  * @n_sections_split: number of @sections_split
  *
- * A split as oneDNN Graph writes it.  Of the three ways to say the sizes, the first given counts.
+ * The arguments of a split in oneDNN Graph. There are three ways to give the sizes; the first one
+ * that is not %NULL applies.
  */
 typedef struct
 {
@@ -33,7 +35,8 @@ typedef struct
  * @num: (nullable): number of parts
  * @n_size_splits: number of @size_splits
  *
- * A `tf.split`, whose `num_or_size_splits` is a number or a list.
+ * The arguments of a `tf.split`. Its `num_or_size_splits` is @num_splits if it is a number and
+ * @size_splits if it is a list.
  */
 typedef struct
 {
@@ -50,7 +53,8 @@ typedef struct
  * @sections: (array length=n_sections) (nullable): sizes of the parts
  * @n_sections: number of @sections
  *
- * A `torch.split`, whose `split_size_or_sections` is a number or a list.
+ * The arguments of a `torch.split`. Its `split_size_or_sections` is @split_size if it is a number
+ * and @sections if it is a list.
  */
 typedef struct
 {
@@ -68,7 +72,7 @@ typedef struct
  * @split: (array length=n_split) (nullable): sizes of the parts
  * @num_outputs: (nullable): number of parts; must equal @n_outputs
  *
- * A Split node of ONNX, of any opset.
+ * The attributes and operands of an ONNX Split of any opset.
  */
 typedef struct
 {
@@ -78,11 +82,11 @@ typedef struct
 
 /**
  * CleaveSliceXla:
- * @start_indices: first indices
- * @limit_indices: indices to stop before
- * @strides: steps
+ * @start_indices: first index in each dimension
+ * @limit_indices: index to stop before in each dimension
+ * @strides: step in each dimension
  *
- * A `Slice` of XLA, one index for each dimension.
+ * The arguments of a `Slice` of XLA.
  */
 typedef struct
 {

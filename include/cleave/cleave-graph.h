@@ -1,6 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* Graphs: how to build, walk, edit, check and print them. Importers build a graph, passes edit it,
+ * and cleave_program_new() compiles it.
+ *
+ *   CleaveGraph      owns nodes, names inputs and outputs
+ *   CleaveNode       an op (CleaveOp) with attributes
+ *   CleaveOperand    a place where a node reads; it points to a result
+ *   CleaveResult     a value that a node computes; it lists its uses (operands)
+ *
+ * Each node has a name of its own. Several threads may read a graph at the same time; while one
+ * edits it, no other may use it. */
+
 #include <cleave/cleave-tensor.h>
 
 G_BEGIN_DECLS
@@ -15,36 +26,38 @@ G_BEGIN_DECLS
 /**
  * CleaveGraph:
  *
- * A directed acyclic graph of ops, with its inputs and outputs.  It owns its nodes.
+ * A directed acyclic graph of ops, with inputs and outputs. It owns its nodes.
  */
 typedef struct _CleaveGraph CleaveGraph;
 
 /**
  * CleaveNode:
  *
- * An op applied to operands.  Functions that return a node lend it: it lives until it is removed
- * from its graph, or as long as [method@Cleave.Node.ref] holds it.
+ * An op applied to operands. Functions that return a node do not transfer ownership: the graph owns
+ * the node until the node is removed. [method@Cleave.Node.ref] keeps it alive longer.
  */
 typedef struct _CleaveNode CleaveNode;
 
 /**
  * CleaveOperand:
  *
- * A use of a result, by a node or by an output of the graph.  It lives as long as its node.
+ * A use of a result, by a node or by an output of the graph. It lives as long as the node or the
+ * graph that it belongs to.
  */
 typedef struct _CleaveOperand CleaveOperand;
 
 /**
  * CleaveResult:
  *
- * A value that a node computes.  It lives as long as its node.
+ * A value that a node computes. It lives as long as its node.
  */
 typedef struct _CleaveResult CleaveResult;
 
 /**
  * CleaveOp:
  *
- * An operator, such as Conv: one static record, never freed, that all its nodes point to.
+ * An operator, such as Conv. Each operator is one static record, which is never freed and which all
+ * nodes of that operator point to.
  */
 typedef struct _CleaveOp CleaveOp;
 

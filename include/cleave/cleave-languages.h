@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* Functions for bindings of other languages and for tools: tensors over memory that the caller
+ * owns, attributes as GVariant, and suggestions for misspelled names. */
+
 #include <cleave/cleave-graph.h>
 
 G_BEGIN_DECLS
 
-/* What other languages need besides. */
-
 /**
  * CleaveReleaseFunc:
- * @data: (closure): the data that was given with it
+ * @data: (closure): the data that was passed with the function
  *
- * Is called when memory that was lent is not needed any more, on whatever thread that happens.
+ * Is called when the library no longer needs memory that the caller owns. Any thread may call it.
  */
 typedef void (*CleaveReleaseFunc) (gpointer data);
 
@@ -22,7 +23,7 @@ CLEAVE_API CleaveTensor *cleave_tensor_new_borrowed (const CleaveTensorType *typ
                                                      GError **error);
 CLEAVE_API GVariant *cleave_node_dup_attrs_variant (const CleaveNode *node);
 
-/* For a message: what somebody may have meant. */
+/* Find the name that a user probably meant, for error messages. */
 CLEAVE_API const char *cleave_text_find_nearest (const char *text, const char *const *words);
 CLEAVE_API const char *cleave_graph_find_nearest_name (const CleaveGraph *graph, const char *name);
 CLEAVE_API CleaveNode *

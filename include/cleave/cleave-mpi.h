@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Programs that several processes run together.  Of the library cleave-mpi, which links MPI;
- * <cleave/cleave.h> does not include this. */
+/* Programs that several processes run together over MPI. Each process is a rank and runs its part
+ * of a graph, as a CleavePlacement says. These functions are in the library cleave-mpi, which links
+ * MPI; <cleave/cleave.h> does not include this header. */
 
 #include <cleave/cleave-placement.h>
 #include <cleave/cleave-program.h>
@@ -14,19 +15,19 @@ G_BEGIN_DECLS
 /**
  * CleaveRankProgram:
  *
- * The part of a graph that one rank runs, ready to run with the others.
+ * The compiled part of a graph that one rank runs, connected to the other ranks.
  */
 typedef struct _CleaveRankProgram CleaveRankProgram;
 
 /**
  * CleaveRankStats:
- * @program: those of the program that this rank runs; its arena holds the messages too
- * @n_sent: messages that it has sent, in all runs so far
- * @n_received: messages that it has received
- * @sent_bytes: bytes that it has sent
- * @received_bytes: bytes that it has received
+ * @program: sizes of the program that this rank runs; its arena includes the messages
+ * @n_sent: number of messages that the rank has sent, in all runs so far
+ * @n_received: number of messages that the rank has received
+ * @sent_bytes: bytes that the rank has sent
+ * @received_bytes: bytes that the rank has received
  *
- * What a rank takes, and has done.
+ * The memory of a rank, and its communication so far.
  */
 typedef struct
 {
@@ -37,23 +38,24 @@ typedef struct
 
 /**
  * CleaveRankRunFunc:
- * @program: number of the program that runs
- * @run: number of the run
- * @data: that of the stream
+ * @program: index of the program that runs
+ * @run: index of the run
+ * @data: the `data` of the stream
  *
- * As `begin` it fills in the inputs of a run, and may bind other tensors first; as `end` it reads
- * the outputs.  It is called on the thread of that program.
+ * Is called before or after each run of a stream, on the thread of the program that runs. Before a
+ * run, as `begin`, it fills the inputs; it may bind other tensors first. After a run, as `end`, it
+ * reads the outputs.
  */
 typedef void (*CleaveRankRunFunc) (guint program, guint run, gpointer data);
 
 /**
  * CleaveRankStream:
  * @n_runs: number of runs
- * @begin: (nullable): called before each, on all ranks
- * @end: (nullable): called after each, likewise
- * @data: what they are called with
+ * @begin: (nullable): called before each run, on all ranks
+ * @end: (nullable): called after each run, on all ranks
+ * @data: passed to @begin and @end
  *
- * Runs that follow each other, each with inputs of its own.
+ * A sequence of runs, each with its own inputs.
  */
 typedef struct
 {

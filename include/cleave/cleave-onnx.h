@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* Reads ONNX models into graphs and writes graphs as ONNX models. Shapes must be known: the options
+ * give extents to free dimensions, shapes to inputs, and values to inputs that decide a shape.
+ * Split graphs are written with standard operators, so that any ONNX runtime can run them. */
+
 #include <cleave/cleave-graph.h>
 
 G_BEGIN_DECLS
@@ -8,9 +12,9 @@ G_BEGIN_DECLS
 /**
  * CleaveOnnxShape:
  * @name: (nullable): the name of the input; %NULL for the only input of the model
- * @shape: its shape
+ * @shape: the shape of the input
  *
- * The shape of an input, which replaces free dimensions of the model.
+ * Gives an input a shape, which replaces the free dimensions that the model has.
  */
 typedef struct
 {
@@ -21,9 +25,9 @@ typedef struct
 /**
  * CleaveOnnxGiven:
  * @name: (nullable): the name of the input; %NULL for the only input of the model
- * @value: its value
+ * @value: the value of the input
  *
- * The value of an input, which becomes a constant.
+ * Gives an input a value, so that it becomes a constant.
  */
 typedef struct
 {
@@ -33,11 +37,11 @@ typedef struct
 
 /**
  * CleaveOnnxDim:
- * @name: a dimension that the model names, such as `batch`
- * @extent: its extent
+ * @name: a dimension that the model names, such as `batch`, or an input that holds one integer
+ * @extent: the extent of the dimension, or the value of the input
  *
- * The extent of a free dimension, wherever inputs have it; or, if @name is no dimension but an
- * input of one whole number, its value.
+ * Gives a free dimension an extent, in all inputs that have it. If no dimension but an input of one
+ * integer has this name, gives the input this value.
  */
 typedef struct
 {
@@ -56,7 +60,7 @@ typedef struct
  * @dims: (array length=n_dims) (nullable): extents of named dimensions
  * @n_dims: number of @dims
  *
- * How to load a model.
+ * Options for loading a model.
  */
 typedef struct
 {
@@ -68,7 +72,7 @@ typedef struct
   guint n_dims;
 } CleaveOnnxOptions;
 
-/* On the heap, for bindings. */
+/* Allocate options, for bindings of other languages. */
 CLEAVE_API GType cleave_onnx_options_get_gtype (void);
 CLEAVE_API CleaveOnnxOptions *cleave_onnx_options_new (void);
 CLEAVE_API CleaveOnnxOptions *cleave_onnx_options_copy (const CleaveOnnxOptions *options);

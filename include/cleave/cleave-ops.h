@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Attributes of the ops, and typed constructors of those that are often written by hand; every op
- * is added by cleave_graph_add (graph, cleave_op_lookup ("LRN"), …).  Attributes have their ONNX
- * names and, where zero is not legal, zero or an empty list stands for the default.  NULL
- * attributes are all defaults. */
+/* The attribute struct of each op, and typed constructors for common ops. Any op can be added by
+ * cleave_graph_add (graph, cleave_op_lookup ("LRN"), …).
+ *
+ * Fields have the names of the ONNX attributes and mean the same; docs/operators.md lists the ops.
+ * Where 0 is not a legal value, 0 stands for the default; an empty list stands for the default,
+ * too. NULL in place of a struct stands for all defaults. Lists for spatial dimensions are in the
+ * order of the dimensions: D, H, W. */
 
 #include <cleave/cleave-graph.h>
 
@@ -15,7 +18,7 @@ G_BEGIN_DECLS
  * @CLEAVE_LAYOUT_NCHW: N, C, then spatial dimensions
  * @CLEAVE_LAYOUT_NHWC: N, spatial dimensions, then C
  *
- * Which dimensions of image-like values are N, C and spatial.
+ * The order of the dimensions of image-like values: batch N, channels C, and spatial dimensions.
  */
 typedef enum {
   CLEAVE_LAYOUT_NCHW,
@@ -24,7 +27,7 @@ typedef enum {
 
 /**
  * CleaveInputAttrs:
- * @type: element type and shape
+ * @type: element type and shape of the input
  *
  * Attributes of Input.
  */
@@ -46,10 +49,10 @@ typedef struct
 
 /**
  * CleaveAssembleAttrs:
- * @ranges: (element-type CleaveRange): the range of the result that each operand is; together they
- * cover it
+ * @ranges: (element-type CleaveRange): for each operand, the range of the result that it fills;
+ * together the ranges cover the result
  *
- * Attributes of Assemble.
+ * Attributes of Assemble, which joins pieces to one value.
  */
 typedef struct
 {
@@ -70,14 +73,15 @@ CLEAVE_API CleaveResult *cleave_graph_add_assemble (CleaveGraph *graph,
  * @strides: one for each spatial dimension
  * @dilations: one for each spatial dimension
  * @pads: all begins, then all ends
- * @winograd: empty, or the phase, 0 or 1, in each spatial dimension
+ * @winograd: empty, or a phase, 0 or 1, for each spatial dimension
  *
  * Attributes of Conv.
  *
- * With @winograd the sums are those of Winograd's F(2x2, 3x3), for float32, float16 and
- * bfloat16, computed in float32, and 3x3 kernels whose strides and dilations are 1: tiles of 2x2
- * elements of the result begin at the first element of a dimension, or, in the phase 1, one before
- * it.  Pieces of a node get the phases that make their tiles the node's own.
+ * If @winograd is not empty, sums are computed by Winograd's algorithm F(2x2, 3x3) in float32. It
+ * needs float32, float16 or bfloat16 and a 3x3 kernel with strides and dilations of 1. The result
+ * is computed in tiles of 2x2 elements. With phase 0, the first tile begins at the first element of
+ * the dimension; with phase 1, one element before it. A piece gets the phase with which its tiles
+ * are also tiles of the whole node, so that its results are bit-identical.
  */
 typedef struct
 {
@@ -103,7 +107,7 @@ CLEAVE_API CleaveResult *cleave_graph_add_conv (CleaveGraph *graph,
  * @strides: one for each spatial dimension
  * @dilations: one for each spatial dimension
  * @pads: all begins, then all ends
- * @output_padding: added to the end of each spatial dimension
+ * @output_padding: number of elements added to the end of each spatial dimension of the result
  *
  * Attributes of ConvTranspose.
  */
@@ -117,10 +121,10 @@ typedef struct
 /**
  * CleaveDeformConvAttrs:
  * @group: number of groups
- * @offset_group: number of groups of channels of X that share offsets and mask
+ * @offset_group: number of groups of channels of X; the channels of a group share offsets and mask
  * @strides: one for each spatial dimension
  * @dilations: one for each spatial dimension
- * @pads: all begins, then all ends; below 0 where the result begins or ends inside X
+ * @pads: all begins, then all ends; a negative pad crops X
  *
  * Attributes of DeformConv.
  */
@@ -153,12 +157,14 @@ typedef struct
  * @dilations: one for each spatial dimension
  * @pads: all begins, then all ends
  * @ceil_mode: round the extents of the result up
- * @count_include_pad: AveragePool: count the padding
- * @storage_order: MaxPool: the order of its indices; 1 for column-major
+ * @count_include_pad: AveragePool: divide by the number of elements including the padding
+ * @storage_order: MaxPool: the order in which indices count elements: 0 for row-major, 1 for
+ * column-major
  * @p: LpPool: the exponent, 2 by default
- * @whole: MaxPool: extents of the value that X is a part of, in which the indices count; empty if X
- * is the whole
- * @begin: MaxPool: where X begins in it
+ * @whole: MaxPool of a piece with indices: extents of the whole value that X is a part of, so that
+ * indices count in the whole value; empty if X is the whole value
+ * @begin: MaxPool of a piece with indices: the first index of X in the whole value, for each
+ * dimension
  *
  * Attributes of MaxPool, AveragePool and LpPool.
  */
@@ -264,7 +270,8 @@ typedef struct
 
 /**
  * CleaveLayerNormAttrs:
- * @axis: the first of the dimensions to normalise, -1 by default
+ * @axis: the first of the dimensions to normalize, -1 by default; those after it are normalized,
+ * too
  * @epsilon: added to the variance, 1e-5 by default
  * @stash_type: element type of Mean and InvStdDev, as ONNX numbers it: 1, float32
  *
@@ -325,12 +332,12 @@ typedef enum {
  * CleaveRecurrentAttrs:
  * @direction: the direction
  * @activations: a [enum@Activation] for each gate of a step, for each direction
- * @activation_alpha: alpha of those that have one
- * @activation_beta: beta of those that have one
- * @clip: bound of the sums of the gates; 0 for none
- * @hidden_size: size of the state; 0 for that of R
- * @layout: 1 if the batch is the first dimension
- * @linear_before_reset: GRU: apply the linear transformation before the reset gate
+ * @activation_alpha: alpha of each activation that has one, in their order
+ * @activation_beta: beta of each activation that has one, in their order
+ * @clip: bound of the absolute value of the sums of the gates; 0 for none
+ * @hidden_size: size of the state; 0 to take it from R
+ * @layout: 0 if steps are the first dimension, 1 if the batch is
+ * @linear_before_reset: GRU: multiply by R before the reset gate is applied
  * @input_forget: LSTM: couple the input and forget gates
  *
  * Attributes of RNN, GRU and LSTM.
@@ -353,7 +360,7 @@ typedef struct
  * @alpha: factor of the sum
  * @beta: exponent
  * @bias: added to the sum
- * @size: number of channels in a sum
+ * @size: number of channels that are summed
  *
  * Attributes of LRN.
  */
@@ -366,11 +373,12 @@ typedef struct
 
 /**
  * CleaveElementwiseAttrs:
- * @alpha: alpha of the op
- * @beta: beta of the op
- * @gamma: gamma of the op
+ * @alpha: the ONNX attribute alpha
+ * @beta: the ONNX attribute beta
+ * @gamma: the ONNX attribute gamma
  *
- * Attributes of LeakyRelu, Elu, Selu, HardSigmoid and other element-wise ops.
+ * Attributes of LeakyRelu, Elu, Selu, HardSigmoid and other element-wise ops. Each op reads those
+ * that it has in ONNX.
  */
 typedef struct
 {
@@ -392,7 +400,7 @@ typedef struct
 /**
  * CleaveShrinkAttrs:
  * @lambd: threshold, 0.5 by default
- * @bias: subtracted from what is larger
+ * @bias: subtracted from elements above the threshold, and added to those below its negative
  *
  * Attributes of Shrink.
  */
@@ -403,7 +411,7 @@ typedef struct
 
 /**
  * CleaveModAttrs:
- * @fmod: the remainder has the sign of A, not of B; needed for floats
+ * @fmod: the remainder has the sign of A instead of B; must be %TRUE for floats
  *
  * Attributes of Mod.
  */
@@ -435,7 +443,8 @@ typedef struct
   CleaveShiftDirection direction;
 } CleaveBitShiftAttrs;
 
-/* Relu, Sqrt … (`op` is the ONNX name); Add, Mul, Less … with broadcasting */
+/* Add an element-wise op by its ONNX name: unary ones such as Relu and Sqrt, and binary ones such
+ * as Add, Mul and Less, which broadcast their operands. */
 CLEAVE_API CleaveResult *cleave_graph_add_unary (CleaveGraph *graph,
                                                  const char *op,
                                                  const char *name,
@@ -480,7 +489,7 @@ typedef struct
 
 /**
  * CleaveAxisAttrs:
- * @axis: the dimension, negative from the end
+ * @axis: the dimension; negative values count from the end
  *
  * Attributes of Softmax, LogSoftmax, Hardmax, Concat, Gather, GatherElements and Flatten.
  */
@@ -502,8 +511,8 @@ CLEAVE_API CleaveResult *cleave_graph_add_flatten (
 
 /**
  * CleaveSplitAttrs:
- * @axis: the dimension, negative from the end
- * @sizes: (element-type gint64): the size of each result
+ * @axis: the dimension; negative values count from the end
+ * @sizes: (element-type gint64): the extent of each result in this dimension
  *
  * Attributes of Split.
  */
@@ -533,13 +542,13 @@ CLEAVE_API CleaveSplitAttrs *cleave_split_attrs_new (const CleaveTensorType *ope
 
 /**
  * CleaveSliceAttrs:
- * @starts: first indices
- * @ends: indices to stop before
- * @axes: dimensions; empty for all
- * @steps: steps; empty for 1
+ * @starts: the first index in each of the dimensions of @axes
+ * @ends: the index to stop before in each of these dimensions
+ * @axes: the dimensions; empty for all
+ * @steps: the step in each of these dimensions; empty for 1
  *
- * Attributes of Slice.  A node stores one start, end and step for each dimension; for steps above
- * 0, ends are exact.
+ * Attributes of Slice. A node stores one start, end and step for each dimension of the operand. If
+ * a step is positive, the stored end is one more than the last index that is read.
  */
 typedef struct
 {
@@ -560,10 +569,10 @@ CLEAVE_API CleaveResult *cleave_graph_add_slice_range (CleaveGraph *graph,
 /**
  * CleavePadMode:
  * @CLEAVE_PAD_CONSTANT: a constant
- * @CLEAVE_PAD_REFLECT: the mirrored value, without its edge
- * @CLEAVE_PAD_EDGE: the edge of the value
+ * @CLEAVE_PAD_REFLECT: the operand mirrored at its first and last element, which are not repeated
+ * @CLEAVE_PAD_EDGE: the nearest element of the operand
  *
- * What Pad fills the border with.
+ * The elements with which Pad fills the border.
  */
 typedef enum {
   CLEAVE_PAD_CONSTANT,
@@ -573,8 +582,8 @@ typedef enum {
 
 /**
  * CleavePadAttrs:
- * @mode: what fills the border
- * @pads: all begins, then all ends; negative ones crop
+ * @mode: the elements that fill the border
+ * @pads: all begins, then all ends; a negative pad crops the operand
  * @constant_value: the constant
  *
  * Attributes of Pad.
@@ -588,7 +597,8 @@ typedef struct
 
 /**
  * CleaveTransposeAttrs:
- * @perm: result dimension i is operand dimension perm[i]; empty to reverse the dimensions
+ * @perm: dimension i of the result is dimension perm[i] of the operand; empty to reverse the
+ * dimensions
  *
  * Attributes of Transpose.
  */
@@ -602,10 +612,11 @@ CLEAVE_API CleaveResult *cleave_graph_add_transpose (
 
 /**
  * CleaveReshapeAttrs:
- * @shape: the shape
- * @allowzero: Reshape: 0 is an extent, not that of the operand
+ * @shape: the shape of the result. Reshape: -1 stands for the extent that makes the number of
+ * elements the same, and 0 for the extent of the operand
+ * @allowzero: Reshape: 0 stands for an extent of 0
  *
- * Attributes of Reshape and Expand.  A node stores the inferred shape.
+ * Attributes of Reshape and Expand. A node stores the inferred shape.
  */
 typedef struct
 {
@@ -617,7 +628,7 @@ CLEAVE_API CleaveResult *cleave_graph_add_reshape (
     CleaveGraph *graph, const char *name, CleaveResult *x, const CleaveInts *shape, GError **error);
 /**
  * CleaveAxesAttrs:
- * @axes: dimensions, negative from the end
+ * @axes: the dimensions; negative values count from the end
  *
  * Attributes of Squeeze, Unsqueeze and MeanVarianceNormalization.
  */
@@ -639,11 +650,11 @@ typedef struct
 
 /**
  * CleaveDropoutAttrs:
- * @ratio: the part to drop in training, 0.5 by default
+ * @ratio: the fraction of elements to drop in training, 0.5 by default
  * @training_mode: must be %FALSE
- * @seed: seed of the random numbers of training
+ * @seed: seed of the random numbers in training
  *
- * Attributes of Dropout, which in inference passes its operand.
+ * Attributes of Dropout, which returns its operand in inference.
  */
 typedef struct
 {
@@ -665,13 +676,13 @@ typedef struct
 
 /**
  * CleaveScatterReduction:
- * @CLEAVE_SCATTER_NONE: replace it
- * @CLEAVE_SCATTER_ADD: add to it
- * @CLEAVE_SCATTER_MUL: multiply it
- * @CLEAVE_SCATTER_MAX: keep the greater of both
- * @CLEAVE_SCATTER_MIN: keep the smaller of both
+ * @CLEAVE_SCATTER_NONE: replaces the element of the operand by the update
+ * @CLEAVE_SCATTER_ADD: adds the update to the element
+ * @CLEAVE_SCATTER_MUL: multiplies the element by the update
+ * @CLEAVE_SCATTER_MAX: takes the maximum of the element and the update
+ * @CLEAVE_SCATTER_MIN: takes the minimum of the element and the update
  *
- * What a scatter op does with the element that it writes to.
+ * How a scatter op combines an element of the operand with an update.
  */
 typedef enum {
   CLEAVE_SCATTER_NONE,
@@ -684,7 +695,7 @@ typedef enum {
 /**
  * CleaveScatterAttrs:
  * @axis: ScatterElements: the dimension
- * @reduction: what becomes of the element that was there
+ * @reduction: how elements are combined with updates
  *
  * Attributes of ScatterElements and ScatterND.
  */
@@ -697,8 +708,8 @@ typedef struct
 /**
  * CleaveOneHotAttrs:
  * @depth: number of classes
- * @axis: the dimension of the result, -1 by default
- * @part: first class and the one after the last; empty for all
+ * @axis: the dimension of the result that holds the classes, -1 by default
+ * @part: the first class of the result and the class after the last; empty for all classes
  *
  * Attributes of OneHot.
  */
@@ -722,8 +733,8 @@ typedef struct
 
 /**
  * CleaveEyeAttrs:
- * @dtype: element type, that of the operand by default
- * @k: which diagonal; 0 is the main one
+ * @dtype: element type of the result, by default that of the operand
+ * @k: the diagonal that holds ones; 0 is the main diagonal, positive values are above it
  *
  * Attributes of EyeLike.
  */
@@ -735,8 +746,9 @@ typedef struct
 
 /**
  * CleaveTriluAttrs:
- * @k: the diagonal up to which elements are retained
- * @upper: retain the upper triangle, %TRUE by default
+ * @k: the diagonal that bounds the triangle; 0 is the main diagonal, positive values are above it
+ * @upper: retain the elements on and above the diagonal, otherwise those on and below it; %TRUE by
+ * default
  *
  * Attributes of Trilu.
  */
@@ -749,10 +761,10 @@ typedef struct
 /**
  * CleaveRangeAttrs:
  * @start: the first element
- * @limit: the bound
+ * @limit: the bound, which is not included
  * @delta: the step
  *
- * Attributes of Range, which has no operand.  The scalars have one element type.
+ * Attributes of Range, which has no operand. The three are scalars with the same element type.
  */
 typedef struct
 {
@@ -778,9 +790,9 @@ typedef struct
  * CleaveMelAttrs:
  * @num_mel_bins: number of mel bins
  * @dft_length: length of the DFT
- * @sample_rate: samples in a second
- * @lower_edge_hertz: lower edge
- * @upper_edge_hertz: upper edge
+ * @sample_rate: samples per second
+ * @lower_edge_hertz: lowest frequency, in Hz
+ * @upper_edge_hertz: highest frequency, in Hz
  * @output_datatype: element type, float32 by default
  *
  * Attributes of MelWeightMatrix, which has no operand.
@@ -810,10 +822,10 @@ typedef struct
 
 /**
  * CleaveStftAttrs:
- * @frame_step: samples between two frames
- * @frame_length: samples of a frame; 0 for those of the window
- * @onesided: return the first half of the spectrum, %TRUE by default; a complex signal always has
- * both
+ * @frame_step: samples from the begin of a frame to the begin of the next
+ * @frame_length: samples of a frame; 0 for the length of the window
+ * @onesided: return the first half of the spectrum, %TRUE by default; for a complex signal, both
+ * halves are returned always
  *
  * Attributes of STFT.
  */
@@ -826,9 +838,9 @@ typedef struct
 
 /**
  * CleaveGridMode:
- * @CLEAVE_GRID_BILINEAR: linearly
- * @CLEAVE_GRID_NEAREST: by the nearest element
- * @CLEAVE_GRID_BICUBIC: by cubic convolution
+ * @CLEAVE_GRID_BILINEAR: linear in each dimension
+ * @CLEAVE_GRID_NEAREST: the nearest element
+ * @CLEAVE_GRID_BICUBIC: cubic convolution
  *
  * How GridSample interpolates.
  */
@@ -841,10 +853,10 @@ typedef enum {
 /**
  * CleaveGridPadding:
  * @CLEAVE_GRID_ZEROS: zeros
- * @CLEAVE_GRID_BORDER: the border
- * @CLEAVE_GRID_REFLECTION: the mirrored value
+ * @CLEAVE_GRID_BORDER: the nearest element of X
+ * @CLEAVE_GRID_REFLECTION: X mirrored at its borders
  *
- * What GridSample reads outside of X.
+ * The elements that GridSample reads outside of X.
  */
 typedef enum {
   CLEAVE_GRID_ZEROS,
@@ -855,8 +867,9 @@ typedef enum {
 /**
  * CleaveGridSampleAttrs:
  * @mode: how to interpolate
- * @padding_mode: what lies outside
- * @align_corners: -1 and 1 are the centres of the corner elements, not their edges
+ * @padding_mode: the elements outside of X
+ * @align_corners: the coordinates -1 and 1 are the centers of the corner elements instead of their
+ * outer edges
  *
  * Attributes of GridSample.
  */
@@ -869,8 +882,8 @@ typedef struct
 
 /**
  * CleaveRoiMode:
- * @CLEAVE_ROI_AVG: by the mean
- * @CLEAVE_ROI_MAX: by the maximum
+ * @CLEAVE_ROI_AVG: the mean of the samples
+ * @CLEAVE_ROI_MAX: the maximum of the samples
  *
  * How RoiAlign pools.
  */
@@ -881,8 +894,8 @@ typedef enum {
 
 /**
  * CleaveRoiCoordinates:
- * @CLEAVE_ROI_HALF_PIXEL: shifted by half an element
- * @CLEAVE_ROI_OUTPUT_HALF_PIXEL: not shifted
+ * @CLEAVE_ROI_HALF_PIXEL: coordinates of regions are shifted by -0.5
+ * @CLEAVE_ROI_OUTPUT_HALF_PIXEL: coordinates of regions are not shifted
  *
  * How RoiAlign maps coordinates.
  */
@@ -897,8 +910,8 @@ typedef enum {
  * @coordinate_transformation_mode: how to map coordinates
  * @output_height: rows of the result
  * @output_width: columns of the result
- * @sampling_ratio: samples in a bin in each dimension; 0 for one per element
- * @spatial_scale: factor of the coordinates, 1 by default
+ * @sampling_ratio: number of samples of a bin in each dimension; 0 for one per element of X
+ * @spatial_scale: factor from coordinates of regions to those of X, 1 by default
  *
  * Attributes of RoiAlign.
  */
@@ -914,7 +927,7 @@ typedef struct
 /**
  * CleaveMaxRoiPoolAttrs:
  * @pooled_shape: rows and columns of the result
- * @spatial_scale: factor of the coordinates, 1 by default
+ * @spatial_scale: factor from coordinates of regions to those of X, 1 by default
  *
  * Attributes of MaxRoiPool.
  */
@@ -945,7 +958,7 @@ typedef struct
  * @CLEAVE_TFIDF_IDF: inverse document frequency
  * @CLEAVE_TFIDF_TFIDF: their product
  *
- * What TfIdfVectorizer counts.
+ * The weights that TfIdfVectorizer returns.
  */
 typedef enum {
   CLEAVE_TFIDF_TF,
@@ -955,15 +968,16 @@ typedef enum {
 
 /**
  * CleaveTfidfAttrs:
- * @mode: must be given, and be %CLEAVE_TFIDF_TF
- * @min_gram_length: shortest n-gram
- * @max_gram_length: longest n-gram
- * @max_skip_count: most elements to skip between two of an n-gram
- * @ngram_counts: (element-type gint64): where the n-grams of each length begin in @pool_int64s
- * @ngram_indexes: (element-type gint64): the element of the result of each n-gram
- * @pool_int64s: (element-type gint64): the n-grams
+ * @mode: must be %CLEAVE_TFIDF_TF
+ * @min_gram_length: length of the shortest n-grams
+ * @max_gram_length: length of the longest n-grams
+ * @max_skip_count: largest number of elements that may be skipped between two elements of an n-gram
+ * @ngram_counts: (element-type gint64): for each length from 1, the index in @pool_int64s at which
+ * the n-grams of this length begin
+ * @ngram_indexes: (element-type gint64): for each n-gram, the element of the result that counts it
+ * @pool_int64s: (element-type gint64): the elements of all n-grams, one n-gram after the other
  *
- * Attributes of TfIdfVectorizer, for n-grams of integers; weights are a Mul.
+ * Attributes of TfIdfVectorizer, for n-grams of integers. The importer adds a Mul for weights.
  */
 typedef struct
 {
@@ -975,7 +989,7 @@ typedef struct
 /**
  * CleaveShapeAttrs:
  * @start: the first dimension
- * @end: the dimension after the last; the default, %CLEAVE_SHAPE_END, stands for the rank
+ * @end: the dimension after the last; %CLEAVE_SHAPE_END, the default, stands for the rank
  *
  * Attributes of Shape.
  */
@@ -984,6 +998,7 @@ typedef struct
   gint64 start, end;
 } CleaveShapeAttrs;
 
+/* The `end` of a Shape that returns all dimensions from `start` on. */
 #define CLEAVE_SHAPE_END G_MAXINT32
 
 /**
@@ -1001,9 +1016,9 @@ typedef struct
 
 /**
  * CleaveResizeMode:
- * @CLEAVE_RESIZE_NEAREST: by the nearest element
- * @CLEAVE_RESIZE_LINEAR: linearly
- * @CLEAVE_RESIZE_CUBIC: by cubic convolution
+ * @CLEAVE_RESIZE_NEAREST: the nearest element
+ * @CLEAVE_RESIZE_LINEAR: linear in each dimension
+ * @CLEAVE_RESIZE_CUBIC: cubic convolution
  *
  * How Resize interpolates.
  */
@@ -1021,7 +1036,7 @@ typedef enum {
  * @CLEAVE_RESIZE_ASYMMETRIC: asymmetric
  * @CLEAVE_RESIZE_TF_CROP_AND_RESIZE: tf_crop_and_resize
  *
- * How Resize maps coordinates of the result to X, as ONNX names it.
+ * How Resize maps coordinates of the result to coordinates of X. ONNX defines these names.
  */
 typedef enum {
   CLEAVE_RESIZE_HALF_PIXEL,
@@ -1038,7 +1053,7 @@ typedef enum {
  * @CLEAVE_RESIZE_FLOOR: down
  * @CLEAVE_RESIZE_CEIL: up
  *
- * How Resize rounds coordinates.
+ * How Resize rounds coordinates to the nearest element.
  */
 typedef enum {
   CLEAVE_RESIZE_ROUND_PREFER_FLOOR,
@@ -1053,19 +1068,20 @@ typedef enum {
  * @coordinate_transformation_mode: how to map coordinates
  * @nearest_mode: how to round coordinates
  * @cubic_coeff_a: coefficient of the cubic convolution, -0.75 by default
- * @exclude_outside: give no weight to elements outside of X
- * @extrapolation_value: the value outside of the region
+ * @exclude_outside: give elements outside of X the weight 0, and scale the other weights to a sum
+ * of 1
+ * @extrapolation_value: the value of elements outside of the region
  * @roi: starts, then ends of the region, for %CLEAVE_RESIZE_TF_CROP_AND_RESIZE
- * @scales: factor of each dimension; empty if @sizes are given
- * @sizes: extents of the result; empty if @scales are given
- * @phase: for each dimension, the index in the whole result of the first element of this one
- * @begin: for each dimension, the index in the whole operand of the first element of this one
- * @extents: for each dimension, the extent of the whole operand; 0: of a whole factor, none is
- * needed
- * @lengths: for each dimension, the extent of the whole result; likewise
+ * @scales: factor of each dimension; empty if @sizes is not
+ * @sizes: extents of the result; empty if @scales is not
+ * @phase: for each dimension, the index in the whole result of the piece's first element
+ * @begin: for each dimension, the index in the whole operand of the piece's first operand element
+ * @extents: for each dimension, the extent of the whole operand; 0 if the factor is an integer,
+ * since the extent is not needed then
+ * @lengths: for each dimension, the extent of the whole result; 0 if the factor is an integer
  *
- * Attributes of Resize.  Pieces alone have the last four: each computes the very fractions of the
- * whole.
+ * Attributes of Resize. Only pieces have the last four fields: with them, each piece computes
+ * exactly the coordinates of the whole node.
  */
 typedef struct
 {
@@ -1082,9 +1098,9 @@ typedef struct
 
 /**
  * CleaveReduceAttrs:
- * @axes: dimensions to reduce
- * @keepdims: retain them with extent 1, %TRUE by default
- * @noop_with_empty_axes: without axes, reduce nothing instead of all
+ * @axes: the dimensions to reduce; empty for all
+ * @keepdims: retain reduced dimensions with extent 1, %TRUE by default
+ * @noop_with_empty_axes: if @axes is empty, reduce no dimension instead of all
  *
  * Attributes of ReduceMean, ReduceSum, ReduceMax and the other reductions.
  */
@@ -1098,8 +1114,8 @@ typedef struct
 /**
  * CleaveArgAttrs:
  * @axis: the dimension to reduce
- * @keepdims: retain it with extent 1, %TRUE by default
- * @select_last_index: of equal elements, select the last
+ * @keepdims: retain the reduced dimension with extent 1, %TRUE by default
+ * @select_last_index: select the last of several equal elements instead of the first
  *
  * Attributes of ArgMax and ArgMin.
  */
@@ -1114,8 +1130,8 @@ typedef struct
  * CleaveTopkAttrs:
  * @k: number of elements
  * @axis: the dimension, -1 by default
- * @largest: select the largest, not the smallest
- * @sorted: return them in order
+ * @largest: select the largest elements instead of the smallest
+ * @sorted: return the elements in order
  *
  * Attributes of TopK.
  */
@@ -1128,8 +1144,8 @@ typedef struct
 /**
  * CleaveCumsumAttrs:
  * @axis: the dimension
- * @exclusive: leave each element out of its own sum
- * @reverse: sum from the end
+ * @exclusive: do not include an element in its own sum
+ * @reverse: sum from the end of the dimension
  *
  * Attributes of CumSum.
  */
@@ -1144,7 +1160,7 @@ typedef struct
  * @CLEAVE_DEPTH_DCR: depth, column, row
  * @CLEAVE_DEPTH_CRD: column, row, depth
  *
- * The order of the elements of a depth column in a block.
+ * The order in which the channels of an element are distributed over its block.
  */
 typedef enum {
   CLEAVE_DEPTH_DCR,
@@ -1154,7 +1170,7 @@ typedef enum {
 /**
  * CleaveDepthAttrs:
  * @blocksize: extent of a block
- * @mode: DepthToSpace: the order of elements
+ * @mode: DepthToSpace: the order of channels
  *
  * Attributes of DepthToSpace and SpaceToDepth.
  */

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* Takes a split graph apart into smaller graphs, so that another runtime can run them: in a fixed
+ * order, or those of one level at the same time. Each graph lists the graphs that must run before
+ * it. */
+
 #include <cleave/cleave-graph.h>
 
 G_BEGIN_DECLS
@@ -10,8 +14,7 @@ G_BEGIN_DECLS
 /**
  * CleavePartition:
  *
- * A graph taken apart into smaller ones that can run elsewhere, one after the other or at the same
- * time.
+ * Smaller graphs that together compute a graph, and the order in which they must run.
  */
 typedef struct _CleavePartition CleavePartition;
 

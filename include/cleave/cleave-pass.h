@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* Passes, which edit a graph, and pipelines, which are sequences of passes. A pipeline can be
+ * written as text, such as `fold-constants,split{node=pool1 dims=H num-chunks=2},clean-up`. With
+ * CLEAVE_DEBUG=validate in the environment, the graph is checked after each pass. */
+
 #include <cleave/cleave-graph.h>
 
 G_BEGIN_DECLS
@@ -11,12 +15,12 @@ G_BEGIN_DECLS
 /**
  * CleavePassFunc:
  * @graph: the graph to change
- * @options: (nullable): options of the pass; %NULL for its defaults.  A pass of the library takes a
- * [struct@GLib.HashTable] of texts by option name
+ * @options: (nullable): options of the pass; %NULL for its defaults. The passes of the library take
+ * a [struct@GLib.HashTable] from option names to texts
  * @changed: (out) (optional): whether the graph changed
  * @error: return location for a [struct@GLib.Error]
  *
- * A pass over a graph.
+ * Runs a pass over a graph.
  *
  * Returns: %TRUE, or %FALSE on error
  */
@@ -28,7 +32,7 @@ typedef gboolean (*CleavePassFunc) (CleaveGraph *graph,
 /**
  * CleavePass:
  * @name: the name, for messages
- * @run: the pass
+ * @run: the function of the pass
  * @options: (nullable): options of the pass; %NULL for its defaults
  *
  * A pass to run, with its options.
@@ -57,9 +61,11 @@ CLEAVE_API gboolean cleave_clean_up (CleaveGraph *graph, gboolean *changed, GErr
 /**
  * CleavePassOption:
  * @name: the name
- * @value: (nullable): what it takes, such as `N` or `SIZE`; %NULL for a flag
- * @summary: what it does
- * @repeats: whether it may be given more than once; its texts are then parted by line breaks
+ * @value: (nullable): placeholder of the argument in the help, such as `N` or `SIZE`; %NULL for a
+ * flag, which takes no argument
+ * @summary: one line of help
+ * @repeats: whether it may be given more than once; the pass then gets the arguments as one text,
+ * separated by line breaks
  *
  * An option of a pass.
  */
@@ -74,7 +80,7 @@ typedef struct
 /**
  * CleavePassInfo:
  *
- * What there is to know about a pass of the library.  It is static.
+ * Describes a pass of the library: its name, a summary and its options. It is static.
  */
 typedef struct _CleavePassInfo CleavePassInfo;
 
@@ -93,18 +99,20 @@ CLEAVE_API const CleavePassOption *cleave_pass_info_get_option (const CleavePass
 /**
  * CleavePipeline:
  *
- * Passes with their options, in an order.
+ * A sequence of passes with their options.
  */
 typedef struct _CleavePipeline CleavePipeline;
 
 /**
  * CleavePipelineEvent:
- * @CLEAVE_PIPELINE_BEFORE: a pass is about to run; the answer %FALSE leaves it out
- * @CLEAVE_PIPELINE_UNCHANGED: a pass has run and changed nothing; the answer %FALSE ends the
- * pipeline
- * @CLEAVE_PIPELINE_CHANGED: a pass has changed the graph; the answer %FALSE ends the pipeline
+ * @CLEAVE_PIPELINE_BEFORE: a pass is about to run; if the observer returns %FALSE, the pass is
+ * skipped
+ * @CLEAVE_PIPELINE_UNCHANGED: a pass ran and changed nothing; if the observer returns %FALSE, the
+ * pipeline ends
+ * @CLEAVE_PIPELINE_CHANGED: a pass changed the graph; if the observer returns %FALSE, the pipeline
+ * ends
  *
- * When a pipeline calls its observer.
+ * The events for which a pipeline calls its observer.
  */
 typedef enum {
   CLEAVE_PIPELINE_BEFORE,
@@ -114,14 +122,14 @@ typedef enum {
 
 /**
  * CleavePipelineObserver:
- * @event: what happened
- * @pass: the pass as the text of the pipeline has it
+ * @event: the event
+ * @pass: the pass with its options, as the pipeline prints it
  * @graph: the graph, which must not be changed
  * @data: (closure): the caller's data
  *
- * Looks on while a pipeline runs.
+ * Observes a pipeline while it runs.
  *
- * Returns: whether to go on
+ * Returns: whether to continue
  */
 typedef gboolean (*CleavePipelineObserver) (CleavePipelineEvent event,
                                             const char *pass,
@@ -145,12 +153,12 @@ CLEAVE_API void cleave_pipeline_unref (CleavePipeline *pipeline);
 /**
  * CleaveReduceTest:
  * @graph: a graph, which must not be changed
- * @passes: (nullable): text of a pipeline
+ * @passes: (nullable): a pipeline as text; %NULL for none
  * @data: (closure): the caller's data
  *
- * Looks at a graph that became smaller.
+ * Tests a candidate of [method@Cleave.Graph.reduce], a smaller graph and a shorter pipeline.
  *
- * Returns: whether the graph, with the pipeline, is still of interest, such as by failing
+ * Returns: whether the candidate still shows the behavior that is searched for, such as a failure
  */
 typedef gboolean (*CleaveReduceTest) (const CleaveGraph *graph, const char *passes, gpointer data);
 
@@ -161,7 +169,7 @@ CLEAVE_API CleaveGraph *cleave_graph_reduce (const CleaveGraph *graph,
                                              char **reduced_passes,
                                              GError **error);
 
-/* The passes, for C */
+/* The passes of the library, for C */
 
 CLEAVE_API gboolean cleave_pass_forward_slices (CleaveGraph *graph,
                                                 gconstpointer options,

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* Placements of the nodes of a graph on ranks: processes that run a graph together, each with
+ * memory of its own. cleave_placement_new() decides which rank runs which node, for a given
+ * network; cleave_placement_build() makes the graph of one rank, in which a node sends or receives
+ * each message; a CleaveTransport carries the messages. <cleave/cleave-mpi.h> has one over MPI. */
+
 #include <cleave/cleave-graph.h>
 #include <cleave/cleave-program.h>
 
@@ -14,19 +19,19 @@ G_BEGIN_DECLS
 /**
  * CleavePlacement:
  *
- * On which rank each node of a graph runs, and which values ranks send each other for it.  It never
- * changes.
+ * Assigns each node of a graph to a rank, and lists the messages: the values that one rank computes
+ * and another reads. The assignment never changes.
  */
 typedef struct _CleavePlacement CleavePlacement;
 
 /**
  * CleaveNetwork:
- * @n_ranks: number of ranks, each a process that has memory of its own, up to %CLEAVE_MAX_RANKS
- * @n_threads: number of threads of each rank, up to %CLEAVE_MAX_RANK_THREADS
- * @bandwidth: bytes that a rank sends in a second, at least 1
- * @latency: seconds from the first byte sent to the first one received, at most 1e6
+ * @n_ranks: number of ranks, each a process with memory of its own; at most %CLEAVE_MAX_RANKS
+ * @n_threads: number of threads of each rank; at most %CLEAVE_MAX_RANK_THREADS
+ * @bandwidth: bytes that a rank sends per second, at least 1
+ * @latency: seconds from the first byte sent to the first byte received, at most 1e6
  *
- * Ranks, and what lies between them.
+ * Ranks and the network that connects them.
  */
 typedef struct
 {
@@ -34,20 +39,20 @@ typedef struct
   double bandwidth, latency;
 } CleaveNetwork;
 
-/* Of a placement, and of each rank. */
+/* Largest number of ranks of a placement, and of threads of each rank. */
 #define CLEAVE_MAX_RANKS 4096
 #define CLEAVE_MAX_RANK_THREADS 1024
 
-/* 10 Gbit/s, and a latency as TCP on a local network may have it. */
+/* Defaults: 10 Gbit/s, and 30 microseconds, typical of TCP on a local network. */
 #define CLEAVE_NETWORK_BANDWIDTH 1.25e9
 #define CLEAVE_NETWORK_LATENCY 3e-5
 
 /**
  * CleaveMessage:
  * @value: name of the value
- * @from: the rank that computes it
- * @to: the rank that needs it
- * @n_bytes: its size
+ * @from: the rank that computes the value
+ * @to: the rank that reads the value
+ * @n_bytes: size of the value
  *
  * A value that one rank sends to another, once in each run.
  */
@@ -61,14 +66,14 @@ typedef struct
 /**
  * CleaveRankEstimate:
  * @n_nodes: number of nodes that the rank computes
- * @busy: seconds for which a thread of the rank computes, of all its threads
- * @sending: seconds for which the rank sends
- * @sent_bytes: bytes that it sends
- * @received_bytes: bytes that it receives
- * @arena_bytes: size of its arena
- * @weight_bytes: bytes of the constants that its nodes read
+ * @busy: seconds of computation, summed over the threads of the rank
+ * @sending: seconds during which the rank sends
+ * @sent_bytes: bytes that the rank sends
+ * @received_bytes: bytes that the rank receives
+ * @arena_bytes: size of the rank's arena
+ * @weight_bytes: bytes of the constants that the rank's nodes read
  *
- * What a run takes of one rank.
+ * The time and memory that one run takes on one rank.
  */
 typedef struct
 {
@@ -81,13 +86,14 @@ typedef struct
 /**
  * CleaveMessagePlace:
  * @data: the first byte
- * @run_bytes: bytes that follow each other
- * @n_loops: loops over such runs, up to %CLEAVE_MAX_RANK
- * @counts: how often each loop repeats what is in it, the innermost first
- * @strides: how many bytes it goes on each time
+ * @run_bytes: length of a run of contiguous bytes
+ * @n_loops: number of loops over runs, at most %CLEAVE_MAX_RANK
+ * @counts: number of iterations of each loop, the innermost loop first
+ * @strides: bytes from one iteration of a loop to the next
  *
- * Where the bytes of a message lie.  They are sent in the order in which the loops reach them: the
- * same on both sides, which may have the loops in other places.
+ * Describes where the bytes of a message are in memory: nested loops over runs of contiguous bytes.
+ * Bytes are sent in the order of the loops. Both ranks have the same bytes in the same order, but
+ * may have other strides.
  */
 typedef struct
 {
@@ -99,12 +105,13 @@ typedef struct
 
 /**
  * CleaveTransportBegin:
- * @data: that of the transport
- * @message: number of the message in the placement
- * @place: where it lies, or is to come to
+ * @data: the `data` of the transport
+ * @message: index of the message in the placement
+ * @place: the memory to send from or to receive into
  *
- * Begins to send or to receive a message.  It waits for nobody.  Until the message has been waited
- * for, nothing else uses the place; what is sent does not change.
+ * Begins to send or to receive a message, and returns without waiting. Until the matching wait
+ * returns, the program does not access the memory of a message that is received, and does not
+ * change the memory of a message that is sent.
  */
 typedef void (*CleaveTransportBegin) (gpointer data,
                                       guint message,
@@ -112,27 +119,27 @@ typedef void (*CleaveTransportBegin) (gpointer data,
 
 /**
  * CleaveTransportWait:
- * @data: that of the transport
- * @message: number of the message in the placement
+ * @data: the `data` of the transport
+ * @message: index of the message in the placement
  *
- * Waits until a message is there, or its place is no longer needed for it.
+ * Waits until a message has been received, or until the memory of a sent message may be changed.
  *
- * Returns: %FALSE if no message can come any more
+ * Returns: %FALSE if no message can arrive any more
  */
 typedef gboolean (*CleaveTransportWait) (gpointer data, guint message);
 
 /**
  * CleaveTransport:
- * @data: what the functions are called with
+ * @data: passed to the functions
  * @expect: begins to receive a message
- * @receive: waits until it is there
- * @send: begins to send one
- * @finish: waits until it has been sent
+ * @receive: waits until the message has been received
+ * @send: begins to send a message
+ * @finish: waits until the message has been sent
  *
- * What carries messages between ranks.  No function may fail: whoever runs the program asks the
- * transport afterwards.  `finish` may wait until the message is expected where it goes, or return
- * before that if it has a copy.  At any time at most one thread is in one of the functions of a
- * program.
+ * Carries messages between ranks. The functions report no errors: the caller of the program asks
+ * the transport after the run. `finish` may wait until the receiver has called `expect`, or return
+ * earlier if the transport has copied the message. A program calls these functions from one thread
+ * at a time.
  */
 typedef struct
 {

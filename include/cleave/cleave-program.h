@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* Programs: a graph is compiled once, tensors are bound to its inputs and outputs, and the program
+ * runs any number of times. This header also has the views of a program that need no run: its
+ * memory over time, and estimates of memory and time.
+ *
+ *   graph -> cleave_program_new() -> cleave_program_bind() -> cleave_program_run() ... */
+
 #include <cleave/cleave-graph.h>
 
 G_BEGIN_DECLS
@@ -12,7 +18,7 @@ G_BEGIN_DECLS
 /**
  * CleaveProgram:
  *
- * A graph that was compiled, ready to run.
+ * A compiled graph, ready to run. It runs once at a time.
  */
 typedef struct _CleaveProgram CleaveProgram;
 
@@ -21,7 +27,7 @@ typedef struct _CleaveProgram CleaveProgram;
  * @n_threads: number of threads; 0 for one per core
  * @reference: use reference kernels only
  * @trace: record when and on which thread each step ran
- * @share: the arena lies in memory that other processes can map, where the system has such
+ * @share: allocate the arena in memory that other processes can map, if the system supports it
  *
  * How to compile a program.
  */
@@ -33,7 +39,7 @@ typedef struct
   gboolean share;
 } CleaveProgramOptions;
 
-/* How memory is counted: see cleave_program_get_stats(). */
+/* How memory is counted, as text for reports. cleave_program_get_stats() explains it. */
 #define CLEAVE_MEMORY_CONVENTION                                                                   \
   "live activations of the schedule, inputs and outputs of the graph included, weights apart, "    \
   "element-wise and depthwise in place, slices and assembled parts as views"
@@ -43,14 +49,14 @@ typedef struct
  * @n_threads: number of threads
  * @n_nodes: number of nodes that compute
  * @n_steps: number of steps
- * @peak_activation_bytes: largest sum of live values
- * @arena_bytes: size of the arena, which holds them
- * @scratch_bytes: scratch memory of kernels, of all threads
- * @weight_bytes: constants that kernels read as they are, and packed ones
- * @copied_bytes: bytes that one run moves to join parts, to take slices and to change the memory
+ * @peak_activation_bytes: largest sum of the sizes of values that are live at the same time
+ * @arena_bytes: size of the arena, which holds these values
+ * @scratch_bytes: scratch memory of the kernels, summed over all threads
+ * @weight_bytes: constants, those that kernels read directly and packed copies
+ * @copied_bytes: bytes that one run copies to join parts, to take slices and to change the memory
  * order
  *
- * Sizes of a program.  Bytes of activations are counted as %CLEAVE_MEMORY_CONVENTION says.
+ * Sizes of a program. Bytes of activations are counted as %CLEAVE_MEMORY_CONVENTION says.
  */
 typedef struct
 {
@@ -64,14 +70,14 @@ typedef struct
 
 /**
  * CleaveStepTime:
- * @name: the node, input or output
+ * @name: name of the node, input or output
  * @what: the ops, such as `Conv + Clip`; or `load`, `store` or `copy`
- * @reference: whether the reference kernel of the op runs, for lack of a faster one
+ * @reference: whether the step runs the reference kernel, because no faster kernel serves it
  * @nanoseconds: time of the fastest run
  * @macs: multiply-accumulates
  * @bytes: bytes of operands and results
  *
- * The time of one step of a program, with the steps that are fused into it.
+ * The time of one step of a program, including the steps that are fused into it.
  */
 typedef struct
 {
@@ -85,7 +91,7 @@ typedef struct
 /**
  * CleaveProfile:
  * @n_steps: number of steps
- * @steps: (array length=n_steps): the steps in the order of the run
+ * @steps: (array length=n_steps): the steps, in the order in which they run
  *
  * The times of the steps of a program.
  */
@@ -97,11 +103,11 @@ typedef struct
 
 /**
  * CleaveMemoryStep:
- * @name: the node or output
+ * @name: name of the node or output
  * @op: (transfer none): the op, or `load`, `store`, `copy` or `join`
  * @live_bytes: bytes of the buffers that are in use
- * @live_bytes_apart: the same, were nothing that is made strip by strip laid over what dies
- * meanwhile
+ * @live_bytes_apart: bytes of these buffers if no value overlapped another; with overlaps, a value
+ * that is computed strip by strip may reuse the memory of a value that dies strip by strip
  *
  * A step of a [struct@Cleave.MemoryTimeline].
  */
@@ -114,13 +120,14 @@ typedef struct
 
 /**
  * CleaveBufferLifetime:
- * @name: the value that the buffer is made for; others may lie in it as well, or after it
- * @n_bytes: its size
- * @offset: where it begins in the arena
- * @first: the step from which on it is in use
- * @last: the last step at which it is in use
+ * @name: the value that the buffer was allocated for; other values may share the buffer or reuse it
+ * later
+ * @n_bytes: size of the buffer
+ * @offset: offset of the buffer in the arena, in bytes
+ * @first: index of the first step that uses the buffer
+ * @last: index of the last step that uses the buffer
  *
- * A buffer of the arena and when it is in use.
+ * A buffer of the arena and its lifetime.
  */
 typedef struct
 {
@@ -131,16 +138,16 @@ typedef struct
 
 /**
  * CleaveMemoryTimeline:
- * @peak_bytes: most live bytes of a step
+ * @peak_bytes: largest number of live bytes at any step
  * @arena_bytes: size of the arena
- * @peak_step: the first step with that many
+ * @peak_step: index of the first step with @peak_bytes
  * @n_steps: number of steps
- * @steps: (array length=n_steps): the steps in the order of the run
+ * @steps: (array length=n_steps): the steps, in the order in which they run
  * @n_buffers: number of buffers
- * @buffers: (array length=n_buffers): the buffers by their first step
- * @nanoseconds: about how long a run takes, as the schedule has it
+ * @buffers: (array length=n_buffers): the buffers, sorted by their first step
+ * @nanoseconds: time of a run, as the schedule estimates it
  *
- * The memory of a run over its steps.
+ * The memory that each step of a run uses.
  */
 typedef struct
 {
@@ -155,11 +162,12 @@ typedef struct
 
 /**
  * CleaveEstimate:
- * @peak_activation_bytes: largest sum of live values
- * @arena_bytes: size of the arena, which holds them
- * @nanoseconds: about how long a run takes, as the schedule has it
+ * @peak_activation_bytes: largest sum of the sizes of values that are live at the same time
+ * @arena_bytes: size of the arena, which holds these values
+ * @nanoseconds: time of a run, as the schedule estimates it
  *
- * What a program would take.  Bytes are counted as %CLEAVE_MEMORY_CONVENTION says.
+ * The memory and time of a program, estimated without making the program. Bytes are counted as
+ * %CLEAVE_MEMORY_CONVENTION says.
  */
 typedef struct
 {
@@ -201,9 +209,10 @@ CLEAVE_API void cleave_profile_unref (CleaveProfile *profile);
 CLEAVE_API const CleaveStepTime *cleave_profile_get_step (const CleaveProfile *profile,
                                                           guint index);
 
-/* Bytes, by the convention above, of a graph's nodes run one after the other depth first. */
+/* Returns the peak bytes of a graph, by CLEAVE_MEMORY_CONVENTION, if its nodes run on one thread,
+ * depth first. */
 CLEAVE_API gint64 cleave_graph_get_peak_bytes (const CleaveGraph *graph, GError **error);
-/* The same, as a program with so many threads runs them. */
+/* Returns the peak bytes of a graph if a program with `n_threads` threads runs it. */
 CLEAVE_API gint64 cleave_graph_get_peak_bytes_with_threads (const CleaveGraph *graph,
                                                             guint n_threads,
                                                             GError **error);

@@ -1,6 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* Splits nodes into pieces: several nodes of the same op that compute disjoint or overlapping
+ * chunks of the result, and an Assemble that joins them. The results stay bit-identical.
+ *
+ *   Conv [1, 8, 16, 16]   =>   Slice -> Conv [1, 8, 8, 16] --\
+ *   by num chunks, H, 2        Slice -> Conv [1, 8, 8, 16] ---> Assemble [1, 8, 16, 16]
+ *
+ * A CleaveTiling says where to cut, a CleaveConstraint which limits the pieces must meet, and a
+ * CleaveSplitReport what happened to each node. A recursive split cuts the producers of a node as
+ * well, so that pieces form chains that need no join between them. */
+
 #include <cleave/cleave-placement.h>
 #include <gio/gio.h>
 
@@ -9,14 +19,16 @@ G_BEGIN_DECLS
 #define CLEAVE_TYPE_TILING (cleave_tiling_get_gtype ())
 #define CLEAVE_TYPE_SPLIT_REPORT (cleave_split_report_get_gtype ())
 
-/* The five kinds of tiling, and what else to ask of chunks.  `dims` lists dimensions of result 0,
- * parted by commas: indices, negative from the end, or the letters of the layout of the op or of
- * what it reads, "H,W"; the first is outermost. */
+/* There are five kinds of tiling: by number of chunks, by one chunk size, by a list of chunk sizes,
+ * by weights, and by explicit ranges. `dims` lists dimensions of result 0, separated by commas. A
+ * dimension is an index, which counts from the end if it is negative, or a letter of the layout of
+ * the op or of its operand: "H,W" or "2,-1". The chunks of the first dimension listed are outermost
+ * in the order of chunks. */
 
 /**
  * CleaveTiling:
  *
- * How to cut the dimensions of a result into chunks.
+ * Describes how to cut the dimensions of a result into chunks.
  */
 typedef struct _CleaveTiling CleaveTiling;
 
@@ -60,8 +72,8 @@ CLEAVE_API GArray *cleave_tiling_get_ranges (const CleaveTiling *tiling,
 /**
  * CleavePlan:
  *
- * The pieces that a split of a node would make.  It lives as long as the call of the predicate that
- * is given it.
+ * The pieces that a split of a node would make. It is valid only during the call of the predicate
+ * that receives it.
  */
 typedef struct _CleavePlan CleavePlan;
 
@@ -75,9 +87,9 @@ CLEAVE_API gint64 cleave_plan_get_macs (const CleavePlan *plan, guint chunk);
  * CleavePlanPredicate:
  * @plan: a plan
  * @data: (closure): the data of the constraint
- * @why: takes the reason against the plan
+ * @why: if the plan is refused, the predicate appends the reason here
  *
- * Judges a plan.
+ * Decides whether a plan may be applied.
  *
  * Returns: whether the plan may be applied
  */
@@ -85,8 +97,8 @@ typedef gboolean (*CleavePlanPredicate) (const CleavePlan *plan, gpointer data, 
 
 /**
  * CleaveSearchFunc:
- * @done: the work that the search did
- * @budget: the work that it is allowed
+ * @done: the work that the search has done so far
+ * @budget: the work after which the search gives up
  * @data: (closure): the data of the constraint
  *
  * Reports the progress of a search.
@@ -96,30 +108,32 @@ typedef void (*CleaveSearchFunc) (gint64 done, gint64 budget, gpointer data);
 /**
  * CLEAVE_NOTHING_ADDED: (value -1.0)
  *
- * The value of `max_added_macs` and of `max_added_latency` that allows nothing to be added.  Any
- * negative number means the same; 0 is no limit.
+ * The value of `max_added_macs` and of `max_added_latency` that allows no increase. Any negative
+ * number means the same; 0 means no limit.
  */
 #define CLEAVE_NOTHING_ADDED (-1.0)
 
 /**
  * CleaveConstraint:
- * @max_memory: bytes of the operands (weights included) and used results of each piece; 0: no
- * limit, negative: nothing
- * @max_subgraph_memory: bytes, peak of each parallel subgraph run depth first; 0: no limit
- * @max_schedule_memory: bytes, peak of the whole graph run depth first; 0: no limit
- * @max_added_macs: MACs that the halo may add, as a fraction of the MACs before: 0.1 is 10 %; 0: no
- * limit, %CLEAVE_NOTHING_ADDED: none
- * @max_pieces: number of pieces of a node; 0: no limit
- * @predicate: (nullable): asked last, for each node
- * @data: given to @predicate
- * @search_budget: work that the searches of one call may do together until they answer "not found":
- * 1 for a chunk planned, 8 for a node of a graph tried; 0: 500,000 and 2,000 for each node of the
+ * @max_memory: largest sum of the bytes of operands (including weights) and used results of a
+ * piece; 0: no limit, negative: no piece is small enough
+ * @max_subgraph_memory: largest peak, in bytes, of a parallel subgraph that runs depth first; 0: no
+ * limit
+ * @max_schedule_memory: largest peak, in bytes, of the whole graph if it runs depth first; 0: no
+ * limit
+ * @max_added_macs: MACs that halos may add, as a fraction of the MACs before the split: 0.1 is
+ * 10 %; 0: no limit, %CLEAVE_NOTHING_ADDED: none
+ * @max_pieces: largest number of pieces of a node; 0: no limit
+ * @predicate: (nullable): judges the plan of each node, after all limits
+ * @data: passed to @predicate
+ * @search_budget: work after which the searches of one call together give up with "not found". A
+ * planned chunk counts 1, a node of a candidate graph 8. 0: 500,000 plus 2,000 for each node of the
  * graph
- * @watch: (nullable): told how far a search is
- * @watch_data: given to @watch
+ * @watch: (nullable): called with the progress of a search
+ * @watch_data: passed to @watch
  * @cancellable: (nullable): ends a search with %G_IO_ERROR_CANCELLED
  *
- * What a split must meet.  Zero is no constraint.
+ * The limits that a split must meet. All zeros means no limits.
  */
 typedef struct
 {
@@ -141,12 +155,13 @@ typedef struct
 /**
  * CleaveNotSplit:
  * @CLEAVE_NOT_SPLIT_UNSUPPORTED: the op cannot be split
- * @CLEAVE_NOT_SPLIT_REFUSED: the op refuses a chunk
+ * @CLEAVE_NOT_SPLIT_REFUSED: the op cannot compute one of the chunks alone
  * @CLEAVE_NOT_SPLIT_CONSTRAINT: no split meets the constraint
- * @CLEAVE_NOT_SPLIT_ONE_PIECE: the split has one chunk
- * @CLEAVE_NOT_SPLIT_OUTSIDE_USER: a node outside the region reads the value
+ * @CLEAVE_NOT_SPLIT_ONE_PIECE: the split has only one chunk
+ * @CLEAVE_NOT_SPLIT_OUTSIDE_USER: `single_use` was set, and a node outside the region reads the
+ * value
  *
- * Why a node was not split.
+ * The reason why a node was not split.
  */
 typedef enum {
   CLEAVE_NOT_SPLIT_UNSUPPORTED,
@@ -163,11 +178,11 @@ CLEAVE_API const char *cleave_not_split_get_name (CleaveNotSplit reason);
  * @name: the name of the node
  * @op: its op
  * @n_pieces: number of pieces
- * @pieces: (array length=n_pieces): the pieces, which the report holds
- * @ranges: (array length=n_pieces): their parts of result 0 of the node
- * @piece_names: (array length=n_pieces): their names
+ * @pieces: (array length=n_pieces): the pieces, which the report keeps alive
+ * @ranges: (array length=n_pieces): the range of result 0 of the node that each piece computes
+ * @piece_names: (array length=n_pieces): the names of the pieces
  *
- * A node that was split.  @pieces, @ranges and @piece_names go together.
+ * A node that was split. Entry i of @pieces, @ranges and @piece_names describes piece i.
  */
 typedef struct
 {
@@ -184,7 +199,7 @@ typedef struct
  * @name: the name of the node
  * @op: its op
  * @reason: why it was not split
- * @message: the same in words
+ * @message: the reason as a sentence, with names and numbers
  *
  * A node that was not split.
  */
@@ -201,10 +216,10 @@ typedef struct
  * @CLEAVE_LIMIT_MEMORY: bytes of the operands and results of a piece
  * @CLEAVE_LIMIT_SUBGRAPH_MEMORY: peak bytes of a parallel subgraph
  * @CLEAVE_LIMIT_SCHEDULE_MEMORY: peak bytes of the whole graph
- * @CLEAVE_LIMIT_ADDED_MACS: multiply-accumulates that the halo adds
+ * @CLEAVE_LIMIT_ADDED_MACS: multiply-accumulates that halos add
  * @CLEAVE_LIMIT_PIECES: number of pieces of a node
  *
- * What a limit of a constraint bounds.
+ * The quantity that a limit of a constraint bounds.
  */
 typedef enum {
   CLEAVE_LIMIT_MEMORY,
@@ -216,13 +231,13 @@ typedef enum {
 
 /**
  * CleaveSplitLimit:
- * @kind: what is bounded
- * @asked: the limit: bytes, pieces, or a fraction of the MACs before
- * @reached: what was reached; if the limit is not met, the least that was found, which the same
- * call meets
+ * @kind: the quantity that is bounded
+ * @asked: the limit: bytes, pieces, or a fraction of the MACs before the split
+ * @reached: the value after the split; if the limit is not met, the smallest value that was found,
+ * which the same call meets as a limit
  * @is_met: whether the limit is met
  *
- * A limit of a constraint, and what the split reached.
+ * A limit of a constraint, and the value that the split reached.
  */
 typedef struct
 {
@@ -236,7 +251,8 @@ CLEAVE_API const char *cleave_limit_kind_get_name (CleaveLimitKind kind);
 /**
  * CleaveSplitReport:
  *
- * What a call split, what it did not split and why, and totals.
+ * The result of a split: the nodes that were split, the nodes that were not and why, the limits,
+ * and totals of the graph.
  */
 typedef struct _CleaveSplitReport CleaveSplitReport;
 
@@ -258,19 +274,19 @@ CLEAVE_API const CleaveSplitLimit *cleave_split_report_get_limit (const CleaveSp
 
 /**
  * CleaveSplitTotals:
- * @nodes_before: nodes before
- * @nodes_after: nodes after
- * @macs_before: multiply-accumulates before
- * @macs_after: multiply-accumulates after
- * @peak_bytes_before: peak bytes before
- * @peak_bytes_after: peak bytes after
- * @n_parallel_subgraphs: number of parallel subgraphs after
- * @parallel_macs: multiply-accumulates of the nodes in parallel subgraphs after
+ * @nodes_before: nodes before the split
+ * @nodes_after: nodes after the split
+ * @macs_before: multiply-accumulates before the split
+ * @macs_after: multiply-accumulates after the split
+ * @peak_bytes_before: peak bytes before the split
+ * @peak_bytes_after: peak bytes after the split
+ * @n_parallel_subgraphs: number of parallel subgraphs after the split
+ * @parallel_macs: multiply-accumulates of the nodes in these subgraphs
  * @search_work: work that the search did
- * @search_budget: work that it was allowed; 0 if nothing was searched for
+ * @search_budget: work after which the search gives up; 0 if there was no search
  * @search_gave_up: whether the budget ran out before the search ended
  *
- * Totals of the whole graph before and after a split.  [method@Cleave.Graph.count_operators] counts
+ * Totals of the whole graph before and after a split. [method@Cleave.Graph.count_operators] counts
  * the nodes, [method@Cleave.Graph.get_peak_bytes] the bytes.
  */
 typedef struct
@@ -287,18 +303,20 @@ typedef struct
 CLEAVE_API const CleaveSplitTotals *
 cleave_split_report_get_totals (const CleaveSplitReport *report);
 
-/* Split one, many, recursively */
+/* Split one node, several nodes, or a node and its producers */
 
 /**
  * CleaveHalo:
- * @CLEAVE_HALO_RECOMPUTE: each chunk computes the overlap, so that chunks are independent
- * @CLEAVE_HALO_CARRY: strips of a band follow each other, and later strips read the overlap of
- * earlier ones
- * @CLEAVE_HALO_EXCHANGE: as carry; besides, two bands that meet share the overlap between them
- * @CLEAVE_HALO_CARRY_NARROW: as carry, but of results that are much larger than what they are made
- * of, strips compute the overlap again, and only tiles of one strip read that of earlier ones
+ * @CLEAVE_HALO_RECOMPUTE: each chunk computes the overlap itself, so that chunks are independent
+ * @CLEAVE_HALO_CARRY: the strips of a band run one after the other, and each reads the overlap that
+ * earlier strips computed
+ * @CLEAVE_HALO_EXCHANGE: as %CLEAVE_HALO_CARRY; in addition, neighboring bands run towards or away
+ * from each other, and each computes half of the overlap between them
+ * @CLEAVE_HALO_CARRY_NARROW: as %CLEAVE_HALO_CARRY, except for results with at least 1.5 times the
+ * elements of their operands: strips recompute the overlap of these, and only tiles of the same
+ * strip read it from earlier tiles
  *
- * How chunks share the overlap of the operand ranges that they read.
+ * How chunks share the overlap (halo) of the operand ranges that they read.
  */
 typedef enum {
   CLEAVE_HALO_RECOMPUTE,
@@ -311,7 +329,7 @@ typedef enum {
  * CleaveSplitRequest:
  * @node: the node
  * @tiling: (nullable): the tiling; %NULL to search for one that meets the constraint
- * @constraint: (nullable): the constraint; %NULL if @tiling is no search
+ * @constraint: (nullable): the constraint; %NULL for none, which a search does not allow
  *
  * One of the nodes to split.
  */
@@ -324,12 +342,12 @@ typedef struct
 
 /**
  * CleaveRecursion:
- * @depth: number of nodes in a chain; 1 for the node alone
+ * @depth: largest number of nodes in a chain from a split node to a producer; 1 for the node alone
  * @halo: the halo policy
- * @strips_per_band: chunks that follow each other; 0 for all of them
- * @single_use: stop at a value that nodes outside the region read
+ * @strips_per_band: number of chunks of a band, which run one after the other; 0 for all chunks
+ * @single_use: do not split a producer if nodes outside the region read its value
  *
- * How far a split extends towards the producers.
+ * How far a split extends from a node to its producers.
  */
 typedef struct
 {
@@ -370,7 +388,7 @@ CLEAVE_API CleaveSplitReport *cleave_split_nodes_by_name (CleaveGraph *graph,
                                                           const CleaveRecursion *recursion,
                                                           GError **error);
 
-/* From text */
+/* Parse options */
 
 CLEAVE_API gboolean cleave_split_parse (GHashTable *options,
                                         const char *prefix,
@@ -382,7 +400,7 @@ CLEAVE_API gboolean cleave_recursion_parse (GHashTable *options,
                                             CleaveRecursion *recursion,
                                             GError **error);
 
-/* Split for threads */
+/* Split for threads and ranks */
 
 CLEAVE_API CleaveSplitReport *
 cleave_split_for_threads (CleaveGraph *graph, guint n_threads, GError **error);

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* Tensors: the values of constants, and the memory that is bound to the inputs and outputs of a
+ * program. A tensor is reference-counted and owns its elements, shares bytes with somebody else
+ * (such as a mapped file), or is a slice of another tensor. */
+
 #include <cleave/cleave-types.h>
 
 G_BEGIN_DECLS
@@ -10,13 +14,15 @@ G_BEGIN_DECLS
 /**
  * CleaveTensor:
  *
- * A type and the bytes of its elements: dense, or a strided view of a tensor that it keeps alive.
+ * An element type, a shape and the elements. The elements are dense in row-major order, or a
+ * strided view of another tensor, which the view keeps alive.
  */
 typedef struct _CleaveTensor CleaveTensor;
 
 CLEAVE_API GType cleave_tensor_get_gtype (void);
 
-/* Make: zeros, a copy, or bytes shared with others (a mapped file, another tensor). */
+/* Create: new() zeros, new_copy() a copy of the data, new_from_bytes() and new_slice() share
+ * memory. */
 CLEAVE_API CleaveTensor *cleave_tensor_new (const CleaveTensorType *type, GError **error);
 CLEAVE_API CleaveTensor *
 cleave_tensor_new_copy (const CleaveTensorType *type, gconstpointer data, GError **error);
@@ -27,7 +33,7 @@ CLEAVE_API CleaveTensor *cleave_tensor_new_slice (CleaveTensor *tensor, const Cl
 CLEAVE_API CleaveTensor *cleave_tensor_ref (CleaveTensor *tensor);
 CLEAVE_API void cleave_tensor_unref (CleaveTensor *tensor);
 
-/* Look. */
+/* Read. */
 CLEAVE_API const CleaveTensorType *cleave_tensor_get_type (const CleaveTensor *tensor);
 CLEAVE_API const gint64 *cleave_tensor_get_strides (const CleaveTensor *tensor);
 CLEAVE_API gconstpointer cleave_tensor_get_data (const CleaveTensor *tensor);

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* Text: parses numbers, sizes and shapes of command lines and pipelines, and reads and writes
+ * graphs as text. A graph that is written and read again is the same. */
+
 #include <cleave/cleave-graph.h>
 
 G_BEGIN_DECLS
 
-/* Numbers from the text of a command line or a pipeline.  Errors name the option. */
+/* Parse numbers of a command line or a pipeline. Errors name the option. */
 
 CLEAVE_API gboolean cleave_text_to_int (
     const char *option, const char *text, gint64 min, gint64 max, gint64 *value, GError **error);
@@ -22,7 +25,7 @@ CLEAVE_API gboolean cleave_text_to_shape (const char *option,
                                           CleaveShape *shape,
                                           GError **error);
 
-/* A graph as text, and back. */
+/* Read and write graphs as text. */
 
 CLEAVE_API CleaveGraph *cleave_graph_parse (const char *text, const char *folder, GError **error);
 CLEAVE_API CleaveGraph *cleave_graph_load_text (const char *path, GError **error);

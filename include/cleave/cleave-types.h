@@ -1,22 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* Plain values that all other headers use: element types, shapes, ranges of indices, and lists of
+ * numbers. They are passed by const pointer and returned by value. All zeros is a valid value of
+ * each. Extents, indices and bytes are gint64; dimension 0 is the outermost. */
+
 #include <glib-object.h>
 
 #define CLEAVE_API __attribute__ ((visibility ("default")))
 
 G_BEGIN_DECLS
 
-/* The highest rank of a shape. */
+/* The largest number of dimensions of a tensor. */
 #define CLEAVE_MAX_RANK 8
 
 /**
  * CleaveElement:
- * @CLEAVE_NONE: no element: an operand that is absent
+ * @CLEAVE_NONE: no type; an optional operand that is absent has it
  * @CLEAVE_FLOAT32: IEEE 754 single precision
  * @CLEAVE_FLOAT64: IEEE 754 double precision
  * @CLEAVE_FLOAT16: IEEE 754 half precision
- * @CLEAVE_BFLOAT16: the upper half of single precision
+ * @CLEAVE_BFLOAT16: the upper 16 bits of IEEE 754 single precision
  * @CLEAVE_INT8: signed, 8 bits
  * @CLEAVE_INT16: signed, 16 bits
  * @CLEAVE_INT32: signed, 32 bits
@@ -25,7 +29,7 @@ G_BEGIN_DECLS
  * @CLEAVE_UINT16: unsigned, 16 bits
  * @CLEAVE_UINT32: unsigned, 32 bits
  * @CLEAVE_UINT64: unsigned, 64 bits
- * @CLEAVE_BOOL: a byte: 0 or 1
+ * @CLEAVE_BOOL: a byte that is 0 or 1
  *
  * The type of the elements of a tensor.
  */
@@ -46,12 +50,13 @@ typedef enum {
   CLEAVE_BOOL,
 } CleaveElement;
 
+/* Number of values of CleaveElement. */
 #define CLEAVE_N_ELEMENTS (CLEAVE_BOOL + 1)
 
 /**
  * CleaveShape:
- * @rank: number of dimensions; 0 is a scalar
- * @dim: extents, outermost first; 0 is legal
+ * @rank: number of dimensions; 0 for a scalar
+ * @dim: the extent of each dimension, outermost first; an extent of 0 is legal
  *
  * The extents of a tensor.
  */
@@ -66,7 +71,7 @@ typedef struct
  * @begin: the first index
  * @end: the index after the last
  *
- * The half-open range of indices of one dimension.
+ * The half-open interval `[begin, end)` of indices of one dimension.
  */
 typedef struct
 {
@@ -76,9 +81,9 @@ typedef struct
 /**
  * CleaveRange:
  * @rank: number of dimensions
- * @dim: spans, outermost first
+ * @dim: the span of each dimension, outermost first
  *
- * A box of indices of a tensor: one span for each of its dimensions.
+ * A hyperrectangle of indices of a tensor: one span for each dimension.
  */
 typedef struct
 {
@@ -89,9 +94,9 @@ typedef struct
 /**
  * CleaveTensorType:
  * @element: element type
- * @shape: logical shape, as ops see it, however the elements lie in memory
+ * @shape: logical shape: the extents that ops see, independent of the order in memory
  *
- * Element type and logical shape of a value.  All zeros: the value is absent.
+ * Element type and logical shape of a value. All zeros means that the value is absent.
  */
 typedef struct
 {
@@ -104,7 +109,7 @@ typedef struct
  * @n: number of entries
  * @v: the entries
  *
- * A short list of integers, as attributes use them; an empty one stands for the default.
+ * A short list of integers, for attributes. An empty list stands for the default.
  */
 typedef struct
 {
@@ -117,7 +122,8 @@ typedef struct
  * @n: number of entries
  * @v: the entries
  *
- * A short list of real numbers, at most two for each dimension: a region has a start and an end.
+ * A short list of real numbers, for attributes. It has room for two numbers per dimension, such as
+ * the start and the end of a region.
  */
 typedef struct
 {
@@ -125,7 +131,9 @@ typedef struct
   double v[2 * CLEAVE_MAX_RANK];
 } CleaveDoubles;
 
-/* Lists as values: CLEAVE_SHAPE (1, 3, 8, 8), CLEAVE_INTS (2, 2). */
+/* Make values from their elements: CLEAVE_SHAPE (1, 3, 8, 8), CLEAVE_INTS (2, 2),
+ * CLEAVE_TYPE (CLEAVE_FLOAT32, 1, 3, 8, 8). CLEAVE_RANGE takes the begin and the end of each
+ * dimension: CLEAVE_RANGE (0, 1, 0, 16) is [0, 1) x [0, 16). */
 #define CLEAVE_COUNT_(type, ...) ((guint) (sizeof ((type[]){ __VA_ARGS__ }) / sizeof (type)))
 #define CLEAVE_SHAPE(...) ((CleaveShape){ CLEAVE_COUNT_ (gint64, __VA_ARGS__), { __VA_ARGS__ } })
 #define CLEAVE_INTS(...) ((CleaveInts){ CLEAVE_COUNT_ (gint64, __VA_ARGS__), { __VA_ARGS__ } })
@@ -136,8 +144,9 @@ typedef struct
 #define CLEAVE_TYPE(element, ...) ((CleaveTensorType){ element, CLEAVE_SHAPE (__VA_ARGS__) })
 #define CLEAVE_SCALAR(element) ((CleaveTensorType){ element, { 0, { 0 } } })
 
-#ifndef __GI_SCANNER__ /* which cannot read a loop */
-/* The range with these begins and ends, begin 0, end 0, begin 1 …: CLEAVE_RANGE (0, 1, 0, 16). */
+#ifndef __GI_SCANNER__ /* g-ir-scanner cannot parse a loop */
+/* Returns the range with these bounds: begin and end of dimension 0, begin and end of dimension 1,
+ * and so on. */
 static inline CleaveRange
 cleave_range_from_bounds (guint n_bounds, const gint64 *bounds)
 {
@@ -170,7 +179,7 @@ CLEAVE_API gsize cleave_element_size (CleaveElement element);
 CLEAVE_API const char *cleave_element_get_name (CleaveElement element);
 CLEAVE_API gboolean cleave_element_is_float (CleaveElement element);
 
-/* On the heap, for bindings; to be freed with g_free(). */
+/* Allocate values on the heap, for bindings of other languages. Free them with g_free(). */
 CLEAVE_API CleaveRange *cleave_range_new (const gint64 *bounds, guint n_bounds);
 CLEAVE_API CleaveTensorType *
 cleave_tensor_type_new (CleaveElement element, const gint64 *dims, guint n_dims);
