@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* Macros that register a public type as a GObject boxed type, so that bindings of other languages
+ * can copy and free its values. */
+
 #include <cleave/cleave-types.h>
 
-/* Defines cleave_<word>_get_gtype().  G_DEFINE_BOXED_TYPE would take names such as
- * cleave_tensor_get_type. */
+/* Defines cleave_<word>_get_gtype(). G_DEFINE_BOXED_TYPE would name it cleave_<word>_get_type(), a
+ * name that some types use for a property, such as cleave_tensor_get_type(). */
 #define CLEAVE_DEFINE_BOXED(Type, word, copy, free)                                                \
   GType cleave_##word##_get_gtype (void)                                                           \
   {                                                                                                \
@@ -17,8 +20,8 @@
     return type;                                                                                   \
   }
 
-/* The same, and cleave_<word>_ref() and _unref(), for what g_atomic_rc_box_new() made; `clear`
- * frees what it holds. */
+/* Defines cleave_<word>_get_gtype(), cleave_<word>_ref() and cleave_<word>_unref() for a type whose
+ * values g_atomic_rc_box_new() allocates. `clear` frees the members of a value. */
 #define CLEAVE_DEFINE_COUNTED(Type, word, clear)                                                   \
   Type *cleave_##word##_ref (Type *word)                                                           \
   {                                                                                                \
@@ -32,7 +35,7 @@
   }                                                                                                \
   CLEAVE_DEFINE_BOXED (Type, word, cleave_##word##_ref, cleave_##word##_unref)
 
-/* The type of a plain value. */
+/* Defines cleave_<word>_get_gtype() for a plain struct, which is copied and freed as bytes. */
 #define CLEAVE_DEFINE_VALUE(Type, word)                                                            \
   static Type *word##_copy (const Type *value) { return g_memdup2 (value, sizeof *value); }        \
   CLEAVE_DEFINE_BOXED (Type, word, word##_copy, g_free)

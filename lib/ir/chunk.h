@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* Finds the node that computes one chunk of a result: the operand slices that it reads, its
+ * attributes and its result types. Splitting asks for every chunk before it changes the graph. */
+
 #include "op.h"
 
-/* Whether a node can compute this range of result 0 alone.  FALSE: none can, and `why` (unless
- * NULL) says what stands against it; nothing is to be cleared then. */
+/* Plans a node that computes `range` of result 0 alone. Returns FALSE if no such node exists, and
+ * appends the reason to `why` unless that is NULL; the chunk then needs no
+ * cleave_chunk_clear(). */
 gboolean cleave_chunk_init (CleaveChunk *chunk,
                             const CleaveCall *call,
                             const CleaveRange *range,

@@ -3,59 +3,72 @@
 
 #include "view.h"
 
-/* A copy as nested loops, whatever the dimensions of both sides are.  What moves data adds the
- * loops in any order; they are sorted, joined, and done at the speed of memory. */
+/* Copies elements between strided views. A copy is a nest of loops: the caller adds the loops in
+ * any order, then they are sorted and merged, and the two innermost loops decide how bytes are
+ * moved.
+ *
+ *   for i in n[0]: for j in n[1]: to[i * to[0] + j * to[1]] = from[i * from[0] + j * from[1]] */
 
-/* Two shapes with the same elements have no more dimensions in common. */
+/* Largest number of loops: a copy between two shapes has at most the dimensions of both. */
 #define CLEAVE_MAX_LOOPS (2 * CLEAVE_MAX_RANK)
 
-/* Steps in bytes, outermost first; `size` is that of an element or of a short run that serves as
- * one. */
+/* A nest of loops, the outermost first. The steps `to` and `from` are in bytes. `size` is the
+ * number of bytes that are moved at once: an element, or a run of elements of 2, 4 or 8 bytes. */
 typedef struct
 {
   guint rank;
   gint64 size;
   gint64 n[CLEAVE_MAX_LOOPS], to[CLEAVE_MAX_LOOPS], from[CLEAVE_MAX_LOOPS];
-  gboolean streams; /* past the cache */
+  gboolean streams; /* write with non-temporal stores, which bypass the cache */
 } CleaveCopyLoops;
 
-/* Does the two innermost loops, the outer one of them `n_outer` times. */
+/* Runs the two innermost loops. The outer one of them has `n_outer` iterations. */
 typedef void (*CleaveCopyInner) (const CleaveCopyLoops *loops,
                                  char *to,
                                  const char *from,
                                  gint64 n_outer);
 
-/* One more loop; steps in elements.  All of `to` is written once. */
+/* Adds a loop of n iterations; steps are in elements. Together, the loops must write each element
+ * of `to` once. */
 void cleave_copy_loops_add (CleaveCopyLoops *loops, gint64 n, gint64 to_step, gint64 from_step);
-/* Loops between views of the same shape. */
+/* Returns the loops that copy between views of the same shape. */
 CleaveCopyLoops cleave_copy_loops_of_views (const CleaveView *to, const CleaveView *from);
-/* Once all loops are there: neighbours become one, pairs an element. */
+/* Merges loops that continue each other, and replaces an innermost run of 2, 4 or 8 bytes by one
+ * element. To be called after all loops are added. */
 void cleave_copy_loops_join (CleaveCopyLoops *loops);
-/* Brings a loop to another place in the nest; those between move up. */
+/* Moves a loop from one position in the nest to another, and shifts the loops between. */
 void cleave_copy_loops_move (CleaveCopyLoops *loops, guint from, guint to);
 /* Joins the loops and copies. */
 void cleave_copy_loops_run (CleaveCopyLoops *loops, gpointer to, gconstpointer from);
 
-/* Copies between shapes with as many elements, each in row-major order. */
+/* Copies between views that have the same number of elements but other shapes: element i of `from`
+ * in row-major order becomes element i of `to`. */
 void cleave_view_copy_reshaped (const CleaveView *to, const CleaveView *from);
 
-/* copy-rows.c: runs on both sides; elements one by one. */
+/* copy-rows.c: cleave_copy_rows() copies an inner loop that is contiguous on both sides,
+ * cleave_copy_lines() any inner loop, element by element. */
 void cleave_copy_rows (const CleaveCopyLoops *loops, char *to, const char *from, gint64 n_rows);
 void cleave_copy_lines (const CleaveCopyLoops *loops, char *to, const char *from, gint64 n_outer);
+/* Copies n bytes with non-temporal stores, and prefetches `ahead` bytes further.
+ * cleave_can_stream() must hold. */
 void cleave_stream_row (char *to, const char *from, gint64 n, gint64 ahead);
-/* Nobody else sees what was streamed before this. */
+/* Makes the streamed bytes visible to other threads. */
 void cleave_stream_end (void);
-/* copy-turned.c: the inner loop is a run of `to`, the outer one of `from`. */
+/* copy-turned.c: transposes. The inner loop is contiguous in `to`, the outer one in `from`. */
 void cleave_copy_turned (const CleaveCopyLoops *loops, char *to, const char *from, gint64 n_outer);
-/* Whether that is done a vector at a time. */
+/* Returns whether the loop `outer` and the innermost loop are a transposition that can be done in
+ * vector registers. */
 gboolean cleave_copy_can_turn (const CleaveCopyLoops *loops, guint outer);
 
-/* n runs of m elements become m runs of n, each at `to` of its own; FALSE: it is done otherwise. */
+/* Deinterleaves: element j of each of n groups of m elements goes to the run to[j]. Returns FALSE,
+ * and copies nothing, if n or m do not suit the vectors. */
 gboolean cleave_copy_part (char *const *to, const char *from, gint64 n, guint m, gint64 size);
 
-/* How many bytes are on their way from memory. */
+/* Distance of prefetches, in bytes. */
 #define CLEAVE_STREAM_AHEAD 1024
 
+/* Returns whether rows can be written with 16-byte non-temporal stores: the address, the step
+ * between rows and the length of a row, in bytes, are multiples of 16. */
 static inline gboolean
 cleave_can_stream (gconstpointer to, gint64 stride, gint64 n)
 {

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* Inputs that have a default value in the model's file (an initializer with the name of an input).
+ * defaults.c says what passes may do with them. */
+
 #include <cleave/cleave-graph.h>
 
 typedef enum {
@@ -19,13 +22,13 @@ typedef struct
 
 void cleave_default_clear (gpointer entry);
 
-/* Gives a graph its defaults (CleaveDefault); takes the array, which must not change any
- * more: copies of the graph share it. */
+/* Sets the default values (CleaveDefault) of a graph and takes ownership of the array. The array
+ * must not change afterwards, since copies of the graph share it. */
 void cleave_graph_set_defaults (CleaveGraph *graph, GArray *defaults);
-/* Gives a part of a graph those defaults that constants of the part share. */
+/* Copies those default values whose tensors constants of `to`, a part of the graph `from`, use. */
 void cleave_graph_copy_used_defaults (CleaveGraph *to, const CleaveGraph *from);
-/* Returns the name of the open default that the tensor is, or is a slice of; NULL: it is none. */
+/* Returns the name of the open default value that the tensor is or is a slice of, or NULL. */
 const char *cleave_graph_find_default (const CleaveGraph *graph, CleaveTensor *tensor);
-/* Returns the value of a constant that no caller of a written file can replace; NULL for any other
- * node.  A rewrite that computes with a value must ask for this one. */
+/* Returns the value of a constant, or NULL if the node is no constant or if a caller of a written
+ * file may replace the value. A rewrite that computes with a value must get it from here. */
 CleaveTensor *cleave_node_get_final_constant (const CleaveNode *node);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* Sets a GError and returns the failure value in one expression: return cleave_fail (error, …). */
+
 #include <cleave/cleave-error.h>
 
-/* Sets the error and returns FALSE. */
+/* Sets the error, unless `error` is NULL, and returns FALSE. */
 gboolean cleave_fail (GError **error, CleaveError code, const char *format, ...)
     G_GNUC_PRINTF (3, 4);
-/* The same where a pointer is wanted: returns NULL. */
+/* Sets the error, unless `error` is NULL, and returns NULL. */
 gpointer cleave_fail_null (GError **error, CleaveError code, const char *format, ...)
     G_GNUC_PRINTF (3, 4);

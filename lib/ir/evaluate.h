@@ -1,27 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* Constant folding of one node: whether a node can be evaluated, whether that saves memory, its
+ * values, and the work. The importer and the pass fold-constants use it. */
+
 #include "op.h"
 
-/* What evaluating may take of who has `n_bytes` of constants: a fraction of a second, and what
- * reading the bytes a few times takes.  In steps of cleave_evaluate_work(). */
+/* The work that constant folding may do in total for a graph with `n_bytes` of constants: 2^24
+ * steps, a fraction of a second, plus reading the constants four times. The unit is a step of
+ * cleave_evaluate_work(). */
 #define CLEAVE_EVALUATE_BUDGET(n_bytes) (0x1p24 + 4 * (double) (n_bytes))
 
-/* Whether all operands of the node are constants (or it has none, or reads nothing but their types)
- * and it is not a Constant or Input itself. */
+/* Returns whether a node can be evaluated now: each operand is a constant whose value is final, or
+ * the op reads only the types of its operands. A node that only slices may also read a default
+ * value that a caller can replace. FALSE for Constants and Inputs. */
 gboolean cleave_evaluate_can (const CleaveNode *node);
-/* Whether the results of a call may take the place of the constants that it reads, `freed` bytes of
- * which nobody else reads: never if that is how weights are stored, nor where more would be stored,
- * unless it is little. */
+/* Returns whether replacing a call by its results saves memory. `freed` is the number of bytes of
+ * the call's operands that no other node reads. TRUE if the results have at most this many bytes,
+ * if they are small (1 KiB), or if they are views. FALSE for ops that decode stored weights, such
+ * as DequantizeLinear. */
 gboolean cleave_evaluate_saves (const CleaveCall *call, gint64 freed);
-/* Values of the results of such a node.  Of a VIEW op they share the operand's bytes; else the
- * reference kernel makes them.  (transfer full) array of CleaveTensor; NULL and the error if one
- * does not fit. */
+/* Computes the results of a node for which cleave_evaluate_can() holds. The results share the bytes
+ * of operand 0 if they are slices or reshapes of it; otherwise the reference kernel computes them.
+ * Returns an array of CleaveTensor (transfer full), or NULL and the error if there is no memory. */
 GPtrArray *cleave_evaluate (const CleaveNode *node, GError **error);
-/* About how many steps that takes; none if bytes are shared. */
+/* Returns about how many steps cleave_evaluate() takes; 0 if the results share bytes. */
 double cleave_evaluate_work (const CleaveNode *node);
-/* The same of a call whose attributes are normal and whose result types are known.  An operand may
- * be NULL where it is absent or only its type is read. */
+/* Do the same for a call whose attributes are in normal form and whose result types are known. An
+ * operand is NULL if it is absent or if the op reads only its type. */
 GPtrArray *
 cleave_evaluate_call (const CleaveCall *call, CleaveTensor *const *operands, GError **error);
 double cleave_evaluate_call_work (const CleaveCall *call, CleaveTensor *const *operands);

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* Walks and copies fixed nodes: those whose results depend on constants alone, see
+ * cleave_node_is_fixed(). */
+
 #include "graph-private.h"
 
-/* Calls `visit` for each node that a fixed node rests on and that is not seen yet, and for the node
- * itself: those that are read before those that read them.  FALSE: a call said so, and none came
- * after it. */
+/* Calls `visit` for a fixed node and all nodes that it depends on, producers before consumers.
+ * Skips nodes for which `is_seen` returns TRUE. Stops and returns FALSE as soon as a call of
+ * `visit` returns FALSE. */
 typedef gboolean (*CleaveFixedSeen) (CleaveNode *node, gpointer data);
 typedef gboolean (*CleaveFixedVisit) (CleaveNode *node, gpointer data);
 gboolean cleave_fixed_walk (CleaveNode *node,
@@ -13,6 +16,6 @@ gboolean cleave_fixed_walk (CleaveNode *node,
                             CleaveFixedVisit visit,
                             gpointer data);
 
-/* The same value in another graph: the constants that it comes of, and the nodes between.  `copies`
- * has those that are there, by the node that each is a copy of. */
+/* Copies a fixed value to another graph, with the constants and nodes that compute it, and returns
+ * the copy. `copies` maps each node to its copy; nodes that are in it are not copied again. */
 CleaveResult *cleave_fixed_copy (CleaveGraph *graph, const CleaveResult *value, GHashTable *copies);

@@ -1,14 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* The structs of a graph, for the library and its passes.
+ *
+ *   graph: first -> node <-> node <-> node <- last       in the order of building
+ *   node:  [ node | results ... | operands ... ]         one block of memory
+ *   result: first_use -> operand <-> operand             all operands that read the result
+ *
+ * An output of the graph is an operand without a node. */
+
 #include "op.h"
 #include "slab.h"
 
 struct _CleaveOperand
 {
-  CleaveNode *node; /* NULL: an output of the graph */
+  CleaveNode *node; /* NULL for an output of the graph */
   guint index;
-  CleaveResult *result; /* NULL: an optional operand that is absent */
+  CleaveResult *result; /* NULL if the operand is optional and absent */
   CleaveOperand *prev_use, *next_use;
 };
 
@@ -18,65 +26,66 @@ struct _CleaveResult
   guint index;
   guint n_uses;
   CleaveTensorType type;
-  char *name; /* NULL: made of the node's name */
+  char *name; /* NULL if the result has no name of its own; it is then derived from the node's */
   CleaveOperand *first_use, *last_use;
 };
 
 struct _CleaveNode
 {
-  CleaveGraph *graph; /* NULL: it was removed, and lives as long as somebody holds it */
-  CleaveGraph *owner; /* the graph that it is or was of: each hold on a node is one on its graph */
-  gint n_holds;       /* atomic; the graph's own is one of them */
+  CleaveGraph *graph; /* NULL if the node was removed and only references keep it alive */
+  CleaveGraph *owner; /* the graph that has or had the node; references to the node hold it */
+  gint n_holds;       /* number of references, atomic; the graph's own is one of them */
   CleaveNode *prev, *next;
   const CleaveOp *op;
   char *name;
   gpointer attrs;
   guint n_operands, n_results;
-  guint n_variable; /* operands whose values constants alone do not decide */
-  guint id; /* its index in arrays of n_ids, more than that of any node built before; it may change
-               when a node is removed or all are arranged, and does not when the graph is read */
-  CleaveOperand *operands; /* in the node's own block, as the results are */
+  guint n_variable; /* number of operands that depend on more than constants */
+  guint id; /* index for arrays of graph->n_ids entries, larger than that of any node built before;
+               removing a node or arranging the graph may change it, reading the graph does not */
+  CleaveOperand *operands; /* in the node's block of memory, as the results are */
   CleaveResult *results;
 };
 
 struct _CleaveGraph
 {
   char *name;
-  CleaveSlab *slab; /* its nodes and their names */
+  CleaveSlab *slab; /* memory of the nodes and their names */
   guint n_nodes, n_ids;
   CleaveNode *first, *last;
   GPtrArray *inputs;        /* CleaveResult */
   GPtrArray *outputs;       /* CleaveOutput */
-  GHashTable *output_names; /* of these */
-  GHashTable *nodes;        /* by name */
-  GHashTable *values;       /* CleaveResult by its own name, where it has one */
-  GHashTable *suffixes;     /* next number to try after a name that was taken */
-  gboolean
-      inputs_apart;    /* somebody else's memory holds the inputs: for counting, not for programs */
-  gint64 enough_bytes; /* what takes more is hardly ordered, not packed; 0: nothing.  Likewise */
-  gpointer origin;     /* what the file that it came from says besides; NULL: none.  Counted */
+  GHashTable *output_names; /* set of the names of the outputs */
+  GHashTable *nodes;        /* CleaveNode by name */
+  GHashTable *values;       /* CleaveResult by name, for results that have a name of their own */
+  GHashTable *suffixes;     /* for each name that was taken: the last number appended to it */
+  gboolean inputs_apart;    /* when memory is estimated, do not count the inputs */
+  gint64 enough_bytes; /* when memory is estimated, stop optimizing order and packing as soon as
+                          the peak is known to exceed this; 0: never stop */
+  gpointer origin;     /* more contents of the file that the graph came from, an atomic rc box;
+                          NULL: none */
   GDestroyNotify origin_clear;
-  GPtrArray *files; /* paths that it was read from, the model's own first; NULL: from none */
+  GPtrArray *files; /* paths of the files that it was read from, the model first; NULL: none */
   GArray *defaults; /* CleaveDefault: inputs that have values in the file; NULL: none */
-  GHashTable *open_defaults; /* names of those that may be replaced, by tensor */
-  GHashTable *shared_names;  /* names that several nodes of its file have, with the names of their
-                                first results (GPtrArray); NULL: there are none.  Never changed */
+  GHashTable *open_defaults; /* input names by tensor, of default values that may be replaced */
+  GHashTable *shared_names;  /* names that several nodes of the file have, each with the names of
+                                their first results (GPtrArray); NULL: none. Copies share it */
 };
 
 typedef struct
 {
-  CleaveOperand operand; /* node is NULL; first, so that a use can be cast back */
+  CleaveOperand operand; /* its node is NULL; the first member, so that a use can be cast to it */
   char *name;
 } CleaveOutput;
 
-/* Keeps what the file says besides, an atomic rc box; takes it. */
+/* Sets the other contents of the file, an atomic rc box, and takes ownership. */
 void cleave_graph_set_origin (CleaveGraph *graph, gpointer origin, GDestroyNotify clear);
-/* Keeps a table of names that several nodes of its file have; takes it. */
+/* Sets the table of names that several nodes of the file have, and takes ownership. */
 void cleave_graph_set_shared_names (CleaveGraph *graph, GHashTable *names);
-/* Notes a file that it was read from. */
+/* Adds the path of a file that the graph was read from. */
 void cleave_graph_add_file (CleaveGraph *graph, const char *path);
 
-/* The call of a node, for asking its op. */
+/* The CleaveCall of a node, which functions of its op take. Small calls need no allocation. */
 typedef struct
 {
   CleaveCall call;
@@ -89,8 +98,8 @@ const CleaveCall *cleave_node_call_init (CleaveNodeCall *call, const CleaveNode 
 void cleave_node_call_clear (CleaveNodeCall *call);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveNodeCall, cleave_node_call_clear)
 
-/* As cleave_graph_add(), with attributes and types that are known to be right: cannot fail.  Takes
- * the attributes. */
+/* Adds a node as cleave_graph_add() does, but infers and checks nothing: attributes must be in
+ * normal form and result types correct. Takes ownership of the attributes. Cannot fail. */
 CleaveNode *cleave_graph_add_checked (CleaveGraph *graph,
                                       const CleaveOp *op,
                                       const char *name,
@@ -100,11 +109,11 @@ CleaveNode *cleave_graph_add_checked (CleaveGraph *graph,
                                       guint n_results,
                                       gpointer attrs);
 
-/* A node like this one, of this or another graph, that reads other values of the same types: cannot
- * fail. */
-/* Puts all nodes in this order, as if they had been built in it. */
+/* Reorders all nodes, as if they had been built in this order. */
 void cleave_graph_arrange (CleaveGraph *graph, const GPtrArray *order);
 
+/* Adds a node with the op, attributes and types of `node`, which may be in another graph. The
+ * operands must have the types of the node's own. Cannot fail. */
 CleaveNode *cleave_graph_add_like (CleaveGraph *graph,
                                    const CleaveNode *node,
                                    const char *name,
@@ -116,19 +125,21 @@ cleave_node_operand_result (const CleaveNode *node, guint index)
   return node->operands[index].result;
 }
 
-/* The structural ops, whose records are in lib/ops/structure.c. */
+/* The ops Input and Constant, in lib/ops/structure.c. */
 extern const CleaveOp cleave_op_input, cleave_op_constant;
 
-/* Whether constants alone decide its results: a Constant, or a node that reads nothing but such.  A
- * program works them out once, when it is made; they are weights, as constants are. */
+/* Returns whether a node is fixed: its results depend on constants alone. It is a Constant, or all
+ * its operands are results of fixed nodes. A program computes fixed nodes once, when it is made;
+ * their results are weights, as constants are. */
 static inline gboolean
 cleave_node_is_fixed (const CleaveNode *node)
 {
   return node->op != &cleave_op_input && node->n_variable == 0;
 }
 
-/* Between a form of storage and the type that is computed with: how many bytes more an element has
- * after the node. */
+/* Returns how many bytes an element of the result has more than an element of operand 0, for a node
+ * that converts between a storage type and a type to compute with, such as DequantizeLinear. 0 for
+ * all other nodes; negative for a QuantizeLinear. */
 gint cleave_node_widens (const CleaveNode *node);
 
 static inline gboolean
@@ -140,17 +151,21 @@ cleave_node_is_used (const CleaveNode *node)
   return FALSE;
 }
 
-/* For graph.c and node.c. */
+/* Between graph.c and node.c */
+
+/* Returns a name that no node and no value has, made from `base`, in the graph's slab. */
 char *cleave_graph_unique_name (CleaveGraph *graph, const char *base);
-/* In the graph's slab, to which they go back. */
+/* Copies a name to the graph's slab. cleave_graph_free_name() gives it back to the slab. */
 char *cleave_graph_dup_name (CleaveGraph *graph, const char *name);
 void cleave_graph_free_name (CleaveSlab *slab, char *name);
 CleaveNode *cleave_node_new (CleaveGraph *graph, guint n_operands, guint n_results);
-/* To the slab; NULL: another thread may be using that. */
+/* Frees a node and gives its memory back to the slab. If the slab is NULL, because another thread
+ * may be using it, the memory is free only when the slab is freed. */
 void cleave_node_free (CleaveNode *node, CleaveSlab *slab);
-/* Gives up one hold on a node, but not the hold on its graph; the last one frees the node. */
+/* Drops a reference to a node, but not the reference to its graph. The last one frees the node. */
 void cleave_node_release (CleaveNode *node, CleaveSlab *slab);
-/* Lets go of a constant's tensor: afterwards the node may only be freed. */
+/* Drops the tensor of a Constant. Afterwards the node may only be freed. */
 void cleave_node_drop_constant (CleaveNode *node);
+/* Add an operand to the uses of a result, and remove it. */
 void cleave_operand_attach (CleaveOperand *operand, CleaveResult *result);
 void cleave_operand_detach (CleaveOperand *operand);

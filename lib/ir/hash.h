@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* A hash function for pairs of numbers. */
+
 #include <glib.h>
 
-/* Of a guint64 that is two numbers.  g_int64_hash() of GLib 2.74 looks at the lower half alone, so
- * that all pairs of one second number are in each other's way. */
+/* Returns the hash of a guint64 that holds two guint. g_int64_hash() of GLib 2.74 reads only the
+ * lower half, so that all pairs with the same lower half collide. */
 static inline guint
 cleave_hash_pair (gconstpointer key)
 {

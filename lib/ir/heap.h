@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* A binary heap of guint in a GArray, the smallest number on top. */
+
 #include <glib.h>
 
-/* A heap of numbers (guint), the smallest on top. */
 void cleave_heap_push (GArray *heap, guint number);
-/* G_MAXUINT: it is empty. */
+/* Returns the smallest number, or G_MAXUINT if the heap is empty. */
 guint cleave_heap_top (const GArray *heap);
+/* Removes the smallest number and returns it. The heap must not be empty. */
 guint cleave_heap_pop (GArray *heap);

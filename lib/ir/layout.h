@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* The positions and names of the dimensions of image-like values. */
+
 #include <cleave/cleave-ops.h>
 
-/* Which dimensions are N, C and spatial (h, h + 1, … up to n_spatial of them). */
+/* The positions of batch, channels and the first spatial dimension, and the number of spatial
+ * dimensions, which follow each other. NHWC with rank 4: n 0, h 1, c 3, n_spatial 2. */
 typedef struct
 {
   guint n, c, h, n_spatial;
@@ -17,8 +20,8 @@ cleave_layout_dims (CleaveLayout layout, guint rank)
   return (CleaveDims){ .n = 0, .c = 1, .h = 2, .n_spatial = rank - 2 };
 }
 
-/* The letters of the dimensions: "NCHW", "NHWC"; with one spatial dimension "NCW", with three
- * "NCDHW". */
+/* Returns the dimension names as a string: "NCHW" or "NHWC" for rank 4, "NCW" for rank 3, "NCDHW"
+ * for rank 5. NULL for a rank of less than 2 or more than 5. */
 const char *cleave_layout_letters (CleaveLayout layout, guint rank);
-/* Names of the enum, for attribute tables. */
+/* The names of CleaveLayout, for attribute tables; ends with NULL. */
 extern const char *const cleave_layout_names[];

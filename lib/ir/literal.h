@@ -1,21 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* Literals of the text form of graphs: the elements of tensors, real attributes, and names.
+ * Printing and parsing again gives the same bits. */
+
 #include <cleave/cleave-tensor.h>
 
-/* The elements of a tensor as text: one number for each, with commas between them, or a single one
- * where all are the same bits.  Read again, they are the same bits: a float that no decimal number
- * tells, and every 16-bit float, is its bits, such as 0x7fc00001. */
+/* Prints the elements of a tensor, separated by commas: "1,2,3". If all elements have the same
+ * bits, prints one. An element that no short decimal number represents exactly, such as a NaN, is
+ * printed as its bits (0x7fc00001), and so is each 16-bit float. */
 void cleave_literal_print (CleaveTensor *tensor, GString *out);
-/* NULL on error, which says what is wrong but not where. */
+/* Parses the elements of a tensor. Returns NULL on error; the message does not name the place. */
 CleaveTensor *cleave_literal_parse (const CleaveTensorType *type, const char *text, GError **error);
 
-/* A real attribute.  A number of nine digits is a float's. */
+/* Print and parse a real attribute. A number with exactly nine digits is read as a float32, since
+ * nine digits represent each float32. */
 void cleave_literal_print_real (double value, GString *out);
 gboolean cleave_literal_parse_real (const char *text, double *value);
 
-/* A name or text as it is, or in quotes where it could be taken for something else: where it is
- * empty, begins with a quote, or has control characters, one of `special`, or space at an end. */
+/* Prints a name, in quotes if it would be ambiguous without: if it is empty, begins with a quote,
+ * begins or ends with a space, or has a control character or a character of `special`. */
 void cleave_literal_print_name (const char *name, const char *special, GString *out);
-/* The name that a text stands for; NULL: quotes do not end, or something comes after them. */
+/* Parses a name, with or without quotes. Returns NULL if the closing quote is missing or is not the
+ * last character. */
 char *cleave_literal_parse_name (const char *text);

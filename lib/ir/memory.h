@@ -1,24 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* Allocates large blocks: fails with an error instead of aborting if a model asks for too much, and
+ * takes the pages of large arrays from the system at once. */
+
 #include <glib.h>
 
-/* Aligned memory of a size that a model decides: NULL and CLEAVE_ERROR_MEMORY where GLib would
- * abort.  Freed with free(). */
+/* Allocates aligned memory whose size a model decides. Returns NULL and CLEAVE_ERROR_MEMORY if
+ * there is not enough, where g_malloc() would abort. `what` names the purpose in the message. Free
+ * with free(). */
 gpointer cleave_memory_try (gint64 n_bytes, gsize alignment, const char *what, GError **error);
-/* The same in a file that has no name and takes memory alone, so that other processes can map it:
- * its descriptor, or -1 where there are no such files.  Freed with cleave_memory_free_shared(). */
+/* Allocates memory that other processes can map, in an anonymous file (memfd), and sets `fd` to the
+ * descriptor. If the system has no such files, allocates ordinary memory and sets `fd` to -1. Free
+ * with cleave_memory_free_shared(). */
 gpointer cleave_memory_try_shared (
     gint64 n_bytes, gsize alignment, const char *what, int *fd, GError **error);
 void cleave_memory_free_shared (gpointer memory, gint64 n_bytes, int fd);
-/* For memory that is written at once: takes all its pages with one call of the system, in place of
- * a fault for each. */
+/* Takes all pages of a block from the system with one call, instead of one page fault for each. For
+ * blocks that are written at once. Does nothing for small blocks. */
 void cleave_memory_populate (gpointer memory, gsize n_bytes);
 
-/* Arrays for as many nodes or values as a graph has, which are written from end to end. */
+/* Allocate arrays with an entry for each node or value of a graph, all of which are written. They
+ * abort if there is no memory. Free with g_free(). */
 gpointer cleave_memory_new (gsize n, gsize size);
 gpointer cleave_memory_new0 (gsize n, gsize size);
 #define CLEAVE_NEW(type, n) ((type *) cleave_memory_new ((n), sizeof (type)))
 #define CLEAVE_NEW0(type, n) ((type *) cleave_memory_new0 ((n), sizeof (type)))
-/* Empty, with room for so many pointers. */
+/* Returns an empty array with capacity for n pointers. */
 GPtrArray *cleave_memory_list (guint n);

@@ -1,6 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* The record of an op (struct _CleaveOp): all that the library knows about one kind of node.
+ * Passes, the printer, the validator, the importer and the runtime ask the record, and no other
+ * code knows an op by name. Functions of a record are pure: they see attributes and types
+ * (CleaveCall), never a graph. A new op is a new record; docs/adding-an-op.md shows how to write
+ * one.
+ *
+ *   attributes -> normalise -> infer (types) -> maps (ranges of operands) -> narrow (a piece)
+ *                                            -> kernel, compute (values) */
+
 #include <cleave/cleave-graph.h>
 #include <cleave/cleave-ops.h>
 
@@ -10,121 +19,128 @@
 #include "saturate.h"
 #include "view.h"
 
-/* Attributes: what the table says of one field of an op's struct. */
+/* Attributes. Each op has a table that describes the fields of its attribute struct. */
 
 typedef enum {
   CLEAVE_ATTR_END,     /* no more attributes */
-  CLEAVE_ATTR_INT,     /* gint64; if zero is below the minimum, it stands for the default */
-  CLEAVE_ATTR_BOOL,    /* gboolean; ONNX has an int */
-  CLEAVE_ATTR_ENUM,    /* an enum, by the names in `names` */
-  CLEAVE_ATTR_ENUMS,   /* CleaveInts, each such an enum */
-  CLEAVE_ATTR_DOUBLE,  /* double; ONNX has a float */
-  CLEAVE_ATTR_INTS,    /* CleaveInts; a list of nothing but defaults is stored empty */
+  CLEAVE_ATTR_INT,     /* gint64; if the minimum is above 0, 0 stands for the default */
+  CLEAVE_ATTR_BOOL,    /* gboolean; an int in ONNX */
+  CLEAVE_ATTR_ENUM,    /* an enum; its values have the names in `names` */
+  CLEAVE_ATTR_ENUMS,   /* CleaveInts, each an enum */
+  CLEAVE_ATTR_DOUBLE,  /* double; a float in ONNX */
+  CLEAVE_ATTR_INTS,    /* CleaveInts; a list of only default values is stored as an empty list */
   CLEAVE_ATTR_DOUBLES, /* CleaveDoubles */
-  CLEAVE_ATTR_ARRAY,   /* GArray of gint64, shared, never changed once it is an attribute */
-  CLEAVE_ATTR_RANGES,  /* GArray of CleaveRange, likewise; not in ONNX */
-  CLEAVE_ATTR_STRING,  /* char *, of the struct */
-  CLEAVE_ATTR_ELEMENT, /* CleaveElement; ONNX has its number of the type */
+  CLEAVE_ATTR_ARRAY,   /* GArray of gint64, reference-counted; never changes once it is set */
+  CLEAVE_ATTR_RANGES,  /* GArray of CleaveRange, reference-counted; not in ONNX */
+  CLEAVE_ATTR_STRING,  /* char *, owned by the struct */
+  CLEAVE_ATTR_ELEMENT, /* CleaveElement; the number of a type in ONNX */
   CLEAVE_ATTR_TYPE,    /* CleaveTensorType; not in ONNX */
-  CLEAVE_ATTR_TENSOR   /* CleaveTensor, shared */
+  CLEAVE_ATTR_TENSOR   /* CleaveTensor, reference-counted */
 } CleaveAttrKind;
 
 typedef enum {
-  CLEAVE_ATTR_AXIS = 1 << 0,     /* INT, INTS: dimensions of operand 0, stored as 0 … rank - 1 */
-  CLEAVE_ATTR_NOT_ONNX = 1 << 1, /* ours alone: neither imported nor exported */
-  CLEAVE_ATTR_NO_DEFAULT = 1 << 2, /* INTS: an empty list is not filled with the default; ENUM:
-                                    * ONNX has none, so that it is always written */
-  CLEAVE_ATTR_OPERAND_0 = 1 << 3,  /* in ONNX a constant operand too, with the index 0 */
-  CLEAVE_ATTR_SCALAR = 1 << 4,     /* INT: as an operand a scalar, not a list of one */
-  CLEAVE_ATTR_OPTIONAL = 1 << 5,   /* ELEMENT: CLEAVE_NONE is legal, and the default */
-  CLEAVE_ATTR_NOT_BELOW_0 = 1 << 6 /* INTS: entries below 0 are ours alone */
+  CLEAVE_ATTR_AXIS = 1 << 0,     /* INT, INTS: dimensions of operand 0; negative values, which count
+                                  * from the end, are stored as 0 … rank - 1 */
+  CLEAVE_ATTR_NOT_ONNX = 1 << 1, /* not in ONNX: neither imported nor exported */
+  CLEAVE_ATTR_NO_DEFAULT = 1 << 2, /* INTS: an empty list does not stand for defaults; ENUM: ONNX
+                                    * has no default, so the exporter always writes it */
+  CLEAVE_ATTR_OPERAND_0 = 1 << 3,  /* in ONNX a constant operand with the index 0 */
+  CLEAVE_ATTR_SCALAR = 1 << 4,     /* INT: if ONNX has it as an operand, it is a scalar there, not a
+                                    * list of one */
+  CLEAVE_ATTR_OPTIONAL = 1 << 5,   /* ELEMENT: CLEAVE_NONE is legal and the default */
+  CLEAVE_ATTR_NOT_BELOW_0 = 1 << 6 /* INTS: negative entries are not legal in ONNX */
 } CleaveAttrFlags;
 
 typedef struct
 {
   const char *name; /* as in ONNX */
   CleaveAttrKind kind;
-  gsize offset;    /* of the field */
-  double fallback; /* the default: of INT, BOOL, ENUM, DOUBLE, and of each entry of INTS */
-  gint64 minimum;  /* smallest legal INT, or entry of INTS or ARRAY, when `has_minimum` */
+  gsize offset;    /* of the field in the struct, in bytes */
+  double fallback; /* default value of INT, BOOL, ENUM, DOUBLE, and of each entry of INTS */
+  gint64 minimum;  /* if `has_minimum`: the smallest legal INT, or entry of INTS or ARRAY */
   gboolean has_minimum;
-  const char *const *names; /* ENUM: ends with NULL; lower case or as in ONNX */
-  guint onnx_operand; /* not 0: in ONNX a constant operand with this index, not an attribute */
+  const char *const *names; /* ENUM: the names of the values, as in ONNX; ends with NULL */
+  guint onnx_operand; /* index of the constant operand that ONNX has instead of an attribute; 0: it
+                       * is an attribute in ONNX, too */
   CleaveAttrFlags flags;
 } CleaveAttr;
 
-/* No graph could hold a node with more: a number that is absurd is told, and not allocated. */
+/* Largest number of results of a node. A hostile file can ask for more than memory has. */
 #define CLEAVE_MAX_RESULTS (1 << 20)
 
-/* Where operands follow each other: how far one has been asked about, and where it begins, so that
- * the next need not count from the first again. */
+/* Remembers where an operand of a Concat begins, so that asking for the maps of all operands in
+ * order takes linear time: the begin of operand i + 1 is computed from that of operand i. */
 typedef struct
 {
   guint operand;
   gint64 begin;
 } CleaveCursor;
 
-/* All that an op may look at. */
+/* The arguments of an op's functions: attributes and types, without a graph. */
 typedef struct
 {
   const CleaveOp *op;
   gconstpointer attrs;
-  guint n_operands, n_results;      /* as many as this node has */
-  const CleaveTensorType *operands; /* absent ones have the element CLEAVE_NONE */
-  const CleaveTensorType *results;  /* not yet known inside normalise and infer */
-  guint result;                     /* the one asked about: 0, except of a VIEW op */
-  CleaveCursor *cursor;             /* of these operands; NULL: nobody keeps one */
+  guint n_operands, n_results;      /* the numbers of this node */
+  const CleaveTensorType *operands; /* an absent operand has the element type CLEAVE_NONE */
+  const CleaveTensorType *results;  /* NULL in normalise and infer, where they are not yet known */
+  guint result;         /* the result whose maps are asked for; not 0 only for VIEW ops */
+  CleaveCursor *cursor; /* cache for these operands; NULL: none */
 } CleaveCall;
 
-/* A chunk of result 0, as a node of its own: what planning, applying, recursion, cost and tests all
- * ask for. */
+/* The node that computes one chunk of result 0; see chunk.h. */
 typedef struct
 {
   CleaveRange range;
-  guint n_operands, n_results; /* as of the call */
-  CleaveSlice *slices;         /* one for each operand of the call; of absent ones an empty one */
-  gboolean *kept; /* FALSE: the operand is absent, or its slice was empty and it dropped out */
+  guint n_operands, n_results; /* those of the whole node's call */
+  CleaveSlice *slices;         /* for each operand, what the chunk reads; empty if it is absent */
+  gboolean *kept; /* for each operand, whether the chunk has it. FALSE if it is absent, or if the op
+                   * is VARIADIC and the slice is empty */
   CleaveTensorType *results;
   gpointer attrs;
 } CleaveChunk;
 
 typedef enum {
-  CLEAVE_OP_VARIADIC = 1 << 0, /* the last operand repeats; one whose slice is empty drops out */
-  CLEAVE_OP_VIEW = 1 << 1, /* each result is a part or permutation of operand 0, as its map says,
-                            * where cleave_call_is_view() */
-  CLEAVE_OP_JOIN = 1 << 2, /* the operands are parts of the result, placed as their maps say */
-  CLEAVE_OP_ROW_MAJOR = 1 << 3, /* the result is operand 0 again where both are row-major */
-  CLEAVE_OP_IN_PLACE =
-      1 << 4, /* the result may take the place of an operand that dies, cleave_view_type_fits() */
-  CLEAVE_OP_NOT_ONNX = 1 << 5, /* structural: import and export know it by itself */
-  CLEAVE_OP_OF_TYPES =
-      1 << 6, /* the results depend on the types of the operands alone, not on their values */
-  CLEAVE_OP_ALL_RESULTS = 1 << 7, /* a node has all results that have names, read or not */
-  CLEAVE_OP_STORAGE = 1 << 8, /* a form in which weights are stored: files keep it, and a part of
-                               * what it makes of constants is made of parts of those */
-  CLEAVE_OP_COMMUTATIVE = 1 << 9,   /* of two operands, which may change places, bit for bit but for
-                                     * what a NaN holds; not so Max and Min, of -0 and 0 */
-  CLEAVE_OP_NOT_NEGATIVE = 1 << 10, /* no element of the result is below 0; -0 and NaN may be */
-  CLEAVE_OP_IN_ORDER = 1 << 11,     /* other processes wait for it: a graph that has one runs in the
-                                     * order in which it was built */
-  CLEAVE_OP_BROADCAST = 1 << 12,    /* the result is operand 0 with strides of 0, where
-                                     * cleave_call_is_broadcast() and its readers read by strides */
-  CLEAVE_OP_BY_STRIDES = 1 << 13    /* kernels read operands by any strides, 0 as well, as fast as
-                                     * if they were dense */
+  CLEAVE_OP_VARIADIC = 1 << 0, /* the last operand repeats; a piece has only the operands whose
+                                * slices are not empty */
+  CLEAVE_OP_VIEW = 1 << 1, /* each result is a part or permutation of operand 0 and can share its
+                            * memory, if cleave_call_is_view() holds */
+  CLEAVE_OP_JOIN = 1 << 2, /* the operands are parts of the result; their maps say where */
+  CLEAVE_OP_ROW_MAJOR = 1 << 3, /* the result has the bytes of operand 0 if both are row-major */
+  CLEAVE_OP_IN_PLACE = 1 << 4,  /* the result may overwrite an operand that dies, if
+                                 * cleave_view_type_fits() holds */
+  CLEAVE_OP_NOT_ONNX = 1 << 5,  /* not in ONNX: importer and exporter treat it specially */
+  CLEAVE_OP_OF_TYPES = 1 << 6, /* the results depend only on the types of the operands, not on their
+                                * values */
+  CLEAVE_OP_ALL_RESULTS = 1 << 7, /* a node has all named results, even if nothing reads them */
+  CLEAVE_OP_STORAGE = 1 << 8, /* decodes or encodes stored weights, such as DequantizeLinear. Not
+                               * folded, so that files keep the small form; a slice of the result is
+                               * computed from slices of the constants */
+  CLEAVE_OP_COMMUTATIVE = 1 << 9, /* two operands that may be swapped; the result has the same bits
+                                   * except for those of NaNs. Not Max and Min, because of -0 */
+  CLEAVE_OP_NOT_NEGATIVE = 1 << 10, /* no element of the result is below 0, except -0 and NaN */
+  CLEAVE_OP_IN_ORDER = 1 << 11,     /* other processes wait for it: a graph with such a node runs in
+                                     * the order in which it was built */
+  CLEAVE_OP_BROADCAST = 1 << 12,    /* repeats operand 0. The result can be a view of operand 0 with
+                                     * strides of 0, if cleave_call_is_broadcast() holds and its
+                                     * readers are BY_STRIDES */
+  CLEAVE_OP_BY_STRIDES = 1 << 13    /* kernels read operands with any strides, also 0, as fast as
+                                     * dense ones */
 } CleaveOpFlags;
 
-/* Families of fast kernels. */
+/* Families of fast kernels: the code that the runtime chooses for a node. A family that cannot
+ * serve a node leaves it to the reference kernel. */
 typedef enum {
   CLEAVE_KERNEL_REFERENCE,
   CLEAVE_KERNEL_CONV,
   CLEAVE_KERNEL_CONV_TRANSPOSE,
   CLEAVE_KERNEL_MATMUL,
   CLEAVE_KERNEL_GEMM,
-  CLEAVE_KERNEL_PRODUCTS_MATMUL, /* of what no GEMM serves */
+  CLEAVE_KERNEL_PRODUCTS_MATMUL, /* products that the GEMM kernels do not serve */
   CLEAVE_KERNEL_PRODUCTS_GEMM,
   CLEAVE_KERNEL_DEPTHWISE,
-  CLEAVE_KERNEL_NARROW_CONV,  /* depthwise, of few channels */
-  CLEAVE_KERNEL_GROUPED_CONV, /* of groups that make the few channels that they read */
+  CLEAVE_KERNEL_NARROW_CONV,  /* depthwise convolution with few channels */
+  CLEAVE_KERNEL_GROUPED_CONV, /* groups with few channels, as many of the result as of X */
   CLEAVE_KERNEL_BATCH_NORM,
   CLEAVE_KERNEL_POOL,
   CLEAVE_KERNEL_RECURRENT,
@@ -135,18 +151,18 @@ typedef enum {
   CLEAVE_KERNEL_LAYER_NORM,
   CLEAVE_KERNEL_INSTANCE_NORM,
   CLEAVE_KERNEL_LRN,
-  CLEAVE_KERNEL_NEAREST, /* Resize that moves elements */
+  CLEAVE_KERNEL_NEAREST, /* Resize by the nearest element */
   CLEAVE_KERNEL_REDUCE,
   CLEAVE_KERNEL_ARG,
-  CLEAVE_KERNEL_CHOOSE, /* by bools, and bools of comparisons */
+  CLEAVE_KERNEL_CHOOSE, /* Where, and comparisons, which return bools */
   CLEAVE_KERNEL_ELEMENTWISE,
   CLEAVE_KERNEL_COPY,
   CLEAVE_KERNEL_CONVERT,
-  CLEAVE_KERNEL_INTEGER_CONV, /* of bytes, in whole numbers */
+  CLEAVE_KERNEL_INTEGER_CONV, /* 8-bit operands, 32-bit integer sums */
   CLEAVE_KERNEL_INTEGER_DEPTHWISE,
   CLEAVE_KERNEL_INTEGER_MATMUL,
   CLEAVE_KERNEL_BYTE_MEAN,
-  CLEAVE_KERNEL_UPCAST_CONV, /* of 16-bit floats, as floats */
+  CLEAVE_KERNEL_UPCAST_CONV, /* float16 and bfloat16 operands, float32 sums */
   CLEAVE_KERNEL_UPCAST_DEPTHWISE,
   CLEAVE_KERNEL_UPCAST_MATMUL,
   CLEAVE_KERNEL_UPCAST_GEMM,
@@ -165,71 +181,80 @@ typedef enum {
 #define CLEAVE_MAX_TAKEN 3
 #define CLEAVE_MAX_AHEAD 2
 
-/* Chunks along a dimension of result 0 and one of operand 0, each of which begins where the one
- * before it ended: it takes what that has as result 1, 2 … as these operands. */
+/* How to cut an op whose chunks depend on each other, such as an LSTM along time: each chunk
+ * continues from the state of the chunk before it.
+ *
+ *   X [0, 5) -> LSTM -> Y [0, 5)
+ *                |  Y_h, Y_c become initial_h, initial_c
+ *   X [5, 9) -> LSTM -> Y [5, 9) */
 typedef struct
 {
-  guint dim, operand_dim;
-  gboolean is_backwards; /* the last chunk comes first */
-  guint takes[CLEAVE_MAX_TAKEN];
-  /* What of a chunk no other chunk is needed for: this op, with the attributes of the node, makes
-   * it of operand 0 and of these, and it takes the place of operand 0 where the first of these is
-   * absent.  NULL: there is none. */
+  guint dim, operand_dim;        /* the dimension that is cut, of result 0 and of operand 0 */
+  gboolean is_backwards;         /* the last chunk runs first */
+  guint takes[CLEAVE_MAX_TAKEN]; /* takes[r]: the operand of the next chunk that is result r */
+  /* The op that does the part of a chunk's work that does not depend on the state, such as the
+   * product of X and W, so that it can run earlier on another thread. It has the attributes of the
+   * node and reads operand 0 and `ahead_operands`. The node then reads its result in place of
+   * operand 0, and lacks the first of `ahead_operands`. NULL: there is no such op. */
   const CleaveOp *ahead;
   guint ahead_operands[CLEAVE_MAX_AHEAD];
 } CleaveSequence;
 
-/* Everything the library knows about one kind of node. */
+/* The record of an op. */
 struct _CleaveOp
 {
   const char *name;            /* as in ONNX: "Conv" */
   const char *const *operands; /* as in ONNX: { "X", "W", "B", NULL } */
-  const char *const *results;  /* { "Y", NULL }; the last repeats if there are more */
-  guint min_operands;          /* the others are optional */
+  const char *const *results; /* as in ONNX: { "Y", NULL }; the last name stands for further ones */
+  guint min_operands;         /* number of required operands; the others are optional */
   CleaveOpFlags flags;
   gsize attrs_size;
-  const CleaveAttr *attrs; /* ends with no name; NULL: none */
+  const CleaveAttr *attrs; /* the table of attributes; its last entry has no name. NULL: none */
 
-  /* Brings `attrs`, a copy, to the one form in which the node keeps them (a perm written out, a
-   * slice clipped), before infer.  NULL: what the table does (axes made positive, defaults) is all.
-   */
+  /* Brings `attrs`, a copy, to the normal form that nodes store, before infer: for example, writes
+   * a default perm out, or clips a slice. The table has already been applied (defaults, axes).
+   * NULL: nothing more is to be done. */
   gboolean (*normalise) (const CleaveCall *call, gpointer attrs, GError **error);
-  /* Element types and shapes of the results, or an error that says why there are none. */
+  /* Sets element types and shapes of the results, or fails if the operands do not match. */
   gboolean (*infer) (const CleaveCall *call, CleaveTensorType *results, GError **error);
-  /* What `operand` must supply for a part of the result: a map for each of its dimensions.  NULL:
-   * cannot be split. */
+  /* Sets a map for each dimension of `operand`: which part of it a part of the result needs. NULL:
+   * the op cannot be split. */
   void (*maps) (const CleaveCall *call, guint operand, CleaveDimMap *map);
-  /* Which part of `result` (1, 2 …) comes with a part of result 0.  NULL: the same part. */
+  /* Sets a map for each dimension of `result` (1, 2 …): which part of it a node computes that
+   * computes a part of result 0. NULL: the same part. */
   void (*result_maps) (const CleaveCall *call, guint result, CleaveDimMap *map);
-  /* Rewrites `attrs`, a copy, for a node that computes only the chunk.  FALSE: there is no such
-   * node, and `why`, unless NULL, is told what would be needed.  NULL: the attributes stay as they
-   * are. */
+  /* Changes `attrs`, a copy, to those of a node that computes only the chunk: for example, sets the
+   * pads of a Conv to the clips of its slice. Returns FALSE if there is no such node, and appends
+   * to `why`, unless it is NULL, what would be needed. NULL: a piece has the same attributes. */
   gboolean (*narrow) (const CleaveCall *call,
                       const CleaveChunk *chunk,
                       gpointer attrs,
                       GString *why);
-  /* How chunks follow each other along a dimension that cannot be cut otherwise.  FALSE: they do
-   * not. NULL: never. */
+  /* Sets how to cut the op into chunks that continue each other. Returns FALSE if this call cannot
+   * be cut so. NULL: no call can. */
   gboolean (*sequence) (const CleaveCall *call, CleaveSequence *sequence);
-  /* Letters of the dimensions of result 0, such as "NCHW".  NULL: it has none. */
+  /* Returns the names of the dimensions of result 0, such as "NCHW". NULL: they have no names. */
   const char *(*layout) (const CleaveCall *call);
-  gint64 (*macs) (const CleaveCall *call); /* NULL: none */
-  /* Steps of the reference kernel beyond one for each element that it reads or writes.  NULL: the
-   * MACs; where there are none, what each element of the result reads, as the maps say it. */
+  /* Returns the number of multiply-accumulates. NULL: 0. */
+  gint64 (*macs) (const CleaveCall *call);
+  /* Returns the number of steps of the reference kernel, not counting one step for each element of
+   * operands and results. NULL: the MACs; if there are none, the number of elements that the maps
+   * say are read for all elements of the result. */
   double (*work) (const CleaveCall *call);
-  void (*print) (gconstpointer attrs, GString *out); /* instead of the table; begins with a space */
-  /* Reads what `print` writes, without the space, into `attrs`, which have their defaults. */
+  /* Prints a space and the attributes, in place of the table's form. NULL: the table's form. */
+  void (*print) (gconstpointer attrs, GString *out);
+  /* Parses the text of `print`, without the space, into `attrs`, which have their defaults. */
   gboolean (*parse) (const char *text, gpointer attrs, GError **error);
-  /* The family of fast kernels that serves this call.  NULL: the reference kernel. */
+  /* Returns the family of fast kernels that serves this call. NULL: the reference kernel. */
   CleaveKernel (*kernel) (const CleaveCall *call);
-  /* The reference kernel: defines what the op means. */
+  /* The reference kernel, which defines the op: fast kernels compute the same bits. */
   void (*compute) (const CleaveCall *call, const CleaveView *operands, const CleaveView *results);
-  /* The first opset of ONNX that has such a node, if that is later than 17; else 0.  The results
-   * may be unknown, and the attributes as a file has them.  NULL: 0. */
+  /* Returns the first ONNX opset that has such a node if that is later than 17, else 0. The results
+   * may be unknown, and the attributes may be those of a file, not in normal form. NULL: 0. */
   guint (*since) (const CleaveCall *call);
 };
 
-/* Helpers for op records. */
+/* Helpers for op records */
 
 #define CLEAVE_FIELD(type, field) .offset = G_STRUCT_OFFSET (type, field)
 #define CLEAVE_AT_LEAST(least) .minimum = least, .has_minimum = TRUE
@@ -240,9 +265,9 @@ struct _CleaveOp
                                                              .flags = CLEAVE_ATTR_NOT_ONNX         \
   }
 
-/* By that attribute; of an op without it NCHW. */
+/* Returns the layout attribute of a call, or NCHW if the op has none. */
 CleaveLayout cleave_call_layout (const CleaveCall *call);
-/* Which dimensions of operand 0 are which, and their letters. */
+/* Return the positions and the names of the dimensions of operand 0. */
 CleaveDims cleave_call_dims (const CleaveCall *call);
 const char *cleave_call_letters (const CleaveCall *call);
 
@@ -252,7 +277,7 @@ cleave_call_has (const CleaveCall *call, guint operand)
   return operand < call->n_operands && call->operands[operand].element != CLEAVE_NONE;
 }
 
-/* Entry i, or what stands for it in an empty list. */
+/* Returns entry i, or `fallback` if the list is empty. */
 static inline gint64
 cleave_ints_at (const CleaveInts *ints, guint i, gint64 fallback)
 {
@@ -268,56 +293,57 @@ cleave_ints_contain (const CleaveInts *ints, gint64 value)
   return FALSE;
 }
 
-/* Tells `why`, unless NULL, and returns FALSE. */
+/* Appends a reason to `why`, unless it is NULL, and returns FALSE. */
 gboolean cleave_refuse (GString *why, const char *format, ...) G_GNUC_PRINTF (2, 3);
-/* The element type must be one of `elements`, a set made with CLEAVE_ELEMENT_BIT. */
+/* Sets of element types, and a check that the type of an operand is in a set. */
 #define CLEAVE_ELEMENT_BIT(element) (1u << (element))
 #define CLEAVE_ELEMENTS_FLOAT                                                                      \
   (CLEAVE_ELEMENT_BIT (CLEAVE_FLOAT32) | CLEAVE_ELEMENT_BIT (CLEAVE_FLOAT64) |                     \
    CLEAVE_ELEMENT_BIT (CLEAVE_FLOAT16) | CLEAVE_ELEMENT_BIT (CLEAVE_BFLOAT16))
 gboolean
 cleave_call_check_element (const CleaveCall *call, guint operand, guint elements, GError **error);
-/* Operands `a` and `b` must have one element type. */
+/* Checks that operands `a` and `b` have the same element type. */
 gboolean cleave_call_check_same_element (const CleaveCall *call, guint a, guint b, GError **error);
 gboolean cleave_call_check_rank (
     const CleaveCall *call, guint operand, guint min, guint max, GError **error);
-/* Shapes by ONNX's (numpy's) broadcasting rule; and the maps that go with it. */
+/* Sets `both` to the shape of two broadcast operands (numpy's rule). Returns FALSE if they do not
+ * match. cleave_maps_broadcast() sets the maps of such an operand. */
 gboolean cleave_shape_broadcast (const CleaveShape *a, const CleaveShape *b, CleaveShape *both);
 void
 cleave_maps_broadcast (const CleaveShape *operand, const CleaveShape *result, CleaveDimMap *map);
-/* Each dimension the same. */
+/* Sets maps for an op whose operand and result have the same ranges, and the type of operand 0 as
+ * that of the result. */
 void cleave_maps_same (const CleaveCall *call, guint operand, CleaveDimMap *map);
 gboolean cleave_infer_same (const CleaveCall *call, CleaveTensorType *results, GError **error);
-/* Slice of `operand` for a chunk of result 0. */
+/* Returns the slice of `operand` that a chunk of result 0 reads. */
 CleaveSlice cleave_call_slice (const CleaveCall *call, guint operand, const CleaveRange *chunk);
-/* Whether `result` of the call is a view of operand 0: the op is a VIEW, and the maps say a plain
- * part or permutation (not so of a Slice whose step is negative). */
+/* Returns whether result number `call->result` can be a strided view of operand 0. FALSE, for
+ * example, for a Slice with a negative step. */
 gboolean cleave_call_is_view (const CleaveCall *call);
-/* Whether the result of the call is operand 0 again and again: the op is a BROADCAST, and repeats
- * extents of 1 alone. */
+/* Returns whether the result can be a view of operand 0 with strides of 0: the op is a BROADCAST
+ * and repeats only dimensions of extent 1. */
 gboolean cleave_call_is_broadcast (const CleaveCall *call);
-/* Range of `result` that comes with a chunk of result 0. */
+/* Returns the range of `result` that a node computes which computes a chunk of result 0. */
 CleaveRange
 cleave_call_result_range (const CleaveCall *call, guint result, const CleaveRange *chunk);
-/* Checks a call without results: are there as many operands as the op wants, and those that it
- * cannot do without? Then brings `attrs`, which are the call's, to their normal form and finds the
- * types of the results. */
+/* Checks the number of operands and results, brings `attrs`, which are the call's, to normal form,
+ * and infers the types of the results. */
 gboolean cleave_call_infer (const CleaveCall *call,
                             gpointer attrs,
                             CleaveTensorType *results,
                             GError **error);
-/* About how many steps the reference kernel takes. */
+/* Returns about how many steps the reference kernel takes. */
 double cleave_call_work (const CleaveCall *call);
-/* Of ops that pass over their operands once, although each element of the result needs many: none
- * beyond those. */
+/* The `work` of ops that read each element of their operands once, although the maps say that each
+ * element of the result needs many: returns 0. */
 double cleave_work_once (const CleaveCall *call);
-/* `kernel` where operand 0 is of float32, and the same by way of float32 where some operands are of
- * 16-bit floats. */
+/* Returns `kernel` if all operands are float32, the family that converts operands to float32 if
+ * some are 16-bit floats, and else the reference kernel. */
 CleaveKernel cleave_kernel_of_floats (const CleaveCall *call, CleaveKernel kernel);
 const char *cleave_op_operand_name (const CleaveOp *op, guint operand);
 const char *cleave_op_result_name (const CleaveOp *op, guint result);
 
-/* All that the attribute table drives. */
+/* Attribute structs, by the op's table */
 
 void cleave_attrs_init (const CleaveOp *op, gpointer attrs);          /* defaults */
 gpointer cleave_attrs_copy (const CleaveOp *op, gconstpointer attrs); /* NULL if the op has none */
@@ -325,7 +351,8 @@ void cleave_attrs_free (const CleaveOp *op, gpointer attrs);
 gboolean cleave_attrs_equal (const CleaveOp *op, gconstpointer a, gconstpointer b);
 guint cleave_attrs_hash (const CleaveOp *op, gconstpointer attrs);
 void cleave_attrs_print (const CleaveOp *op, gconstpointer attrs, GString *out);
-/* Defaults, axes, minima, then the op's own normalise.  `attrs` is a copy, changed in place. */
+/* Brings `attrs`, a copy, to normal form: defaults, axes and minima by the table, then the op's own
+ * normalise. */
 gboolean cleave_attrs_normalise (const CleaveCall *call, gpointer attrs, GError **error);
 gboolean cleave_attr_is_default (const CleaveAttr *attr, gconstpointer attrs);
 static inline gpointer

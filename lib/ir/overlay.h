@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* Overlays: a result that is written row by row over its operand, which dies. This is possible if a
+ * kernel writes rows in order and no row of the result overwrites rows of the operand that are
+ * still to be read. A depthwise convolution is of this kind, since its windows only move forward.
+ *
+ *   operand           |..rrrrrrrr|      r: still to be read
+ *   result         |yyyyy........|      y: written
+ *                  |--| shift: the operand begins this far after the result */
+
 #include "op.h"
 
-/* A result that is made row by row, the rows being what lies outermost in memory, may lie over an
- * operand that nobody reads any more, if each row ends before the rows begin that later ones are
- * made of, and itself, unless these were read before:
- *
- *   operand        |..rrrrrrrr|
- *   result         |yyyy......|
- *
- * So of a depthwise convolution, whose windows only ever move on. */
-
-/* Whether the kernels of a call make its result, one image, that way out of rows of operand
- * `operand`: the dimension of rows, and how many of its elements, at least, the operand must begin
- * after the result. */
+/* Returns whether the kernel of a call can write its result, a single image, over operand
+ * `operand`. Sets `rows` to the dimension whose rows are written in order, and `shift` to the
+ * smallest distance, in elements of the operand, from the begin of the result to the begin of the
+ * operand. */
 gboolean cleave_call_overlay (const CleaveCall *call, guint operand, guint *rows, gint64 *shift);

@@ -1,32 +1,42 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* Dimension maps, the formula of all splitting: which range of an operand a range of the result
+ * needs. Also arithmetic of ranges. */
+
 #include <cleave/cleave-types.h>
 
-/* Which part of one operand dimension a span [b, e) of dimension `from` of the result needs:
+/* Maps a span [b, e) of dimension `from` of the result to a span of one dimension of an operand:
  *
  *   begin = floor ((b * times       + shift) / block) * stride + offset
  *   end   = floor (((e - 1) * times + shift) / block) * stride + offset + window
  *
- * `times` elements of the operand go with `block` of the result: a fraction in lowest terms or not,
- * whose numerator is 1 where the denominator is.
- * With a stride below 0 the operand is read backwards: b and e - 1 change places.  With stride 0,
- * the whole dimension, `from` is not read: a scalar has no dimension. */
+ * Example: the rows of a 3x3 convolution with stride 2 and pad 1 have stride 2, offset -1 and
+ * window 3, and else shift 0, block 1, times 1. Rows [2, 4) of the result need rows [3, 8) of the
+ * operand.
+ *
+ * The result has `block` elements for each `times` elements of the operand, as in a Resize; if one
+ * of the two is 1, so is `times`. A negative stride reads the operand backwards: b and e - 1 then
+ * change places. With stride 0 the map gives [offset, offset + window), such as the whole
+ * dimension, and `from` is not used. */
 typedef struct
 {
   guint from;
   gint64 shift, block, stride, offset, window, times;
 } CleaveDimMap;
 
-/* A span may reach outside the operand; it is clipped, and what was cut off is kept.  Where nothing
- * of the operand is left, the range is empty. */
+/* The range of an operand that a chunk needs. Mapped spans may reach outside the operand, into the
+ * padding: `range` is clipped to the operand, and the clips are the numbers of elements that were
+ * cut off. They become the pads of the piece. If a span lies outside completely, the range is
+ * empty. */
 typedef struct
 {
   CleaveRange range;
   gint64 clip_begin[CLEAVE_MAX_RANK], clip_end[CLEAVE_MAX_RANK];
 } CleaveSlice;
 
-/* What may cross the public border: there, and with no more than what is in it. */
+/* Legality of arguments of public functions: not NULL, a rank of at most CLEAVE_MAX_RANK, and an
+ * element type that exists. */
 
 static inline gboolean
 cleave_shape_is_legal (const CleaveShape *shape)
@@ -40,8 +50,8 @@ cleave_range_is_legal (const CleaveRange *range)
   return range != NULL && range->rank <= CLEAVE_MAX_RANK;
 }
 
-/* As cleave_range_is_empty() and cleave_range_n_elements() have it, of what is legal: searches ask
- * some ten million times. */
+/* cleave_range_is_empty() and cleave_range_n_elements() without a check of the argument. Searches
+ * call them some ten million times. */
 static inline gboolean
 cleave_range_holds_none (const CleaveRange *range)
 {
@@ -74,18 +84,23 @@ cleave_tensor_type_is_legal (const CleaveTensorType *type)
          cleave_shape_is_legal (&type->shape);
 }
 
+/* Maps for common cases */
+
+/* Needs the same span as the result's dimension `from`. */
 static inline CleaveDimMap
 cleave_dim_map_same (guint from)
 {
   return (CleaveDimMap){ .from = from, .block = 1, .stride = 1, .window = 1, .times = 1 };
 }
 
+/* Needs the whole dimension. */
 static inline CleaveDimMap
 cleave_dim_map_whole (gint64 extent)
 {
   return (CleaveDimMap){ .block = 1, .window = extent, .times = 1 };
 }
 
+/* Needs the span of the result, moved by `offset`. */
 static inline CleaveDimMap
 cleave_dim_map_offset (guint from, gint64 offset)
 {
@@ -94,6 +109,7 @@ cleave_dim_map_offset (guint from, gint64 offset)
   };
 }
 
+/* Needs sliding windows, as a convolution or pooling does. */
 static inline CleaveDimMap
 cleave_dim_map_window (guint from, gint64 stride, gint64 pad, gint64 window)
 {
@@ -102,7 +118,8 @@ cleave_dim_map_window (guint from, gint64 stride, gint64 pad, gint64 window)
   };
 }
 
-/* `block` elements of the result come from `window` elements of the operand, group by group. */
+/* Needs groups: each group of `block` elements of the result needs the group of `window` elements
+ * of the operand with the same index. */
 static inline CleaveDimMap
 cleave_dim_map_groups (guint from, gint64 block, gint64 window)
 {
@@ -110,11 +127,14 @@ cleave_dim_map_groups (guint from, gint64 block, gint64 window)
       CleaveDimMap){ .from = from, .block = block, .stride = window, .window = window, .times = 1 };
 }
 
+/* Returns a / b, rounded down. */
 gint64 cleave_floor_div (gint64 a, gint64 b);
+/* Applies a map to the spans of a chunk of the result, without clipping. */
 CleaveSpan cleave_dim_map_apply (const CleaveDimMap *map, const CleaveSpan *spans);
+/* Applies the maps of all dimensions of an operand to a chunk of the result. */
 CleaveSlice
 cleave_slice_map (const CleaveDimMap *map, const CleaveRange *chunk, const CleaveShape *operand);
-/* The ranges alone, of several chunks of one rank. */
+/* Does the same for n chunks of the same rank, and returns only the clipped ranges. */
 void cleave_ranges_map (const CleaveDimMap *map,
                         const CleaveRange *chunks,
                         guint n,
@@ -126,21 +146,21 @@ void cleave_range_map (const CleaveDimMap *map,
                        CleaveRange *range);
 gboolean cleave_span_equal (const CleaveSpan *a, const CleaveSpan *b);
 
-/* What is left of `range` when `without` is taken away, as disjoint boxes appended to `rest`. */
+/* Appends `range` minus `without` to `rest`, as disjoint ranges. */
 void cleave_range_subtract (const CleaveRange *range, const CleaveRange *without, GArray *rest);
-/* Likewise of what lies in none of `others`. */
+/* Returns `range` minus all `others`, as disjoint ranges. */
 GArray *
 cleave_range_subtract_all (const CleaveRange *range, const CleaveRange *others, guint n_others);
-/* A range counted from the begin of another, and back. */
+/* Converts a range to indices relative to the begin of `frame`, and back. */
 CleaveRange cleave_range_relative (const CleaveRange *range, const CleaveRange *frame);
 CleaveRange cleave_range_absolute (const CleaveRange *range, const CleaveRange *frame);
 
-/* Whether two ranges that do not overlap make a range: `both`. */
+/* Sets `both` to the hull of two disjoint ranges. Returns whether they fill it. */
 gboolean cleave_range_join (const CleaveRange *a, const CleaveRange *b, CleaveRange *both);
-/* By begin, then by end, the first dimension first; of spans, for sorting. */
+/* Compare by begin, then by end, of the first dimension first. For g_array_sort(). */
 int cleave_span_compare (gconstpointer a, gconstpointer b);
 int cleave_range_compare (const CleaveRange *a, const CleaveRange *b);
 
-/* For tables by range. */
+/* Hash and equality of ranges, for GHashTable. */
 guint cleave_range_hash (gconstpointer range);
 gboolean cleave_ranges_equal (gconstpointer a, gconstpointer b);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-#include <glib.h>
+/* Saturating arithmetic for counts of multiply-accumulates. A legal tensor has fewer than 2^63
+ * bytes, but its elements times the length of a sum may overflow 64 bits: such a count is
+ * G_MAXINT64. */
 
-/* Sums and products of multiply-accumulates.  A legal type has fewer than 2^63 bytes, but its
- * elements times the length of a sum may not fit 64 bits: such a count stays at their end. */
+#include <glib.h>
 
 static inline gint64
 cleave_saturated_add (gint64 a, gint64 b)
@@ -16,7 +17,7 @@ cleave_saturated_add (gint64 a, gint64 b)
   return b < 0 ? G_MININT64 : G_MAXINT64;
 }
 
-/* Of counts, which are not negative. */
+/* Returns a * b. Both must be at least 0. */
 static inline gint64
 cleave_saturated_mul (gint64 a, gint64 b)
 {

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* An allocator for small objects that are allocated and freed one by one, such as the nodes of a
+ * graph. Objects allocated one after the other are neighbors in memory. Blocks whose objects are
+ * all free go back to the system. Not thread-safe. */
+
 #include <glib.h>
 
-/* Memory for many small things that come and go by themselves, such as the nodes of a graph: those
- * made one after the other lie side by side, and what held only such as are gone is free for
- * others. */
 typedef struct _CleaveSlab CleaveSlab;
 
 CleaveSlab *cleave_slab_new (void);
-/* With all that is left in it, but for what is larger than 512 bytes. */
+/* Frees the slab and all its objects, except for those of more than 512 bytes. */
 void cleave_slab_free (CleaveSlab *slab);
 
-/* Not zeroed, aligned as any type needs. */
+/* Allocates memory, not zeroed, aligned to 16 bytes. */
 gpointer cleave_slab_take (CleaveSlab *slab, gsize n_bytes);
-/* With the size that it was taken with.  With NULL in place of the slab, which another thread may
- * be using, the memory is kept until the slab is freed. */
+/* Frees an object; `n_bytes` is the size that it was allocated with. If the slab is NULL, because
+ * another thread may be using it, the memory of a small object is kept until the slab is freed. */
 void cleave_slab_give_back (CleaveSlab *slab, gpointer item, gsize n_bytes);

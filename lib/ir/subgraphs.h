@@ -4,26 +4,31 @@
 #include <cleave/cleave-graph.h>
 
 /* clang-format off */
-/* The parallel subgraphs of a graph: what a drawing frames and a report counts.
+/* Finds the parallel subgraphs of a graph: groups of nodes that can run at the same time. Drawings
+ * frame them, reports count them, and the schedule runs them on different threads.
  *
- *          x          Inputs, constants and what nobody reads are no work; neither are views and joins.
- *        /   \        A node is *alone* if all other work comes before or after it.  Take out the nodes
- *    Slice   Slice    that are alone, inputs, constants, joins, and the views of what was taken out:
- *      |       |      the rest falls into components.  Those that no lone node parts can run at the
- *    Conv    Conv     same time; where there are at least two, each is a parallel subgraph.
+ *          x          Work is each node that depends on an input and that an output depends on, except
+ *        /   \        for inputs, constants, views and joins.  A node of the work is *alone* if all
+ *    Slice   Slice    other work comes before or after it.
  *      |       |
- *    Relu    Relu     A join that adds rows of neighbours to one piece is of that piece: the only
- *        \   /        operand that is not a view, or the only one that nothing read before.  Pieces
- *      Assemble       that hand such rows one way follow each other, so they are one subgraph (strips
- *          |          of a band); those that hand them both ways are two (bands that run side by side
- *        Gemm         and meet at their seams).
+ *    Conv    Conv     Remove from the graph the nodes that are alone, inputs, constants, joins, and
+ *      |       |      views of removed nodes.  The rest falls into connected components.  Components
+ *    Relu    Relu     between the same two lone nodes can run at the same time.  If there are at least
+ *        \   /        two, each is a parallel subgraph.
+ *      Assemble
+ *          |          In the drawing, Gemm is alone, and there are two subgraphs { Slice, Conv, Relu }.
+ *        Gemm         A chain has none.
  *
- * Here there are two: { Slice, Conv, Relu } twice.  A chain has none. */
+ * Some joins are not removed.  A join that adds rows of neighboring pieces to one piece belongs to
+ * that piece: its only operand that is not a view, or the only one that no earlier node has read.
+ * If one piece only hands rows to another, the two run one after the other and are one subgraph
+ * (strips of a band).  If they hand rows to each other, they are two (bands that run side by side). */
 /* clang-format on */
 
-/* The subgraph of each node by id, G_MAXUINT for those in none, numbered
- * in the order of building; returns how many.  A graph with a cycle has none.  Linear in nodes and
- * uses. */
+/* Sets subgraph[id] of each node to the number of its subgraph, or to G_MAXUINT if it is in none.
+ * Subgraphs are numbered in the order of building. Returns their number; a graph with a cycle has
+ * none. Linear in nodes and uses. */
 guint cleave_subgraphs_find (const CleaveGraph *graph, guint *subgraph);
-/* Likewise, and also those with none beside them: a band whose strips follow each other is one. */
+/* Does the same, but also numbers components that no other component can run beside. A single band
+ * of strips is such a component. */
 guint cleave_subgraphs_find_bands (const CleaveGraph *graph, guint *band);

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* Parses lists of numbers and ranges from options. Errors name the option. */
+
 #include <cleave/cleave-text.h>
 
-/* 1,2,3 as gint64, 0.5,1 as double: NULL on error, never empty. */
+/* Parse "1,2,3" to an array of gint64, and "0.5,1" to an array of double. Return NULL on error; a
+ * list has at least one entry. */
 GArray *cleave_text_to_ints (const char *option, const char *text, GError **error);
 GArray *cleave_text_to_doubles (const char *option, const char *text, GError **error);
-/* 0:1,0:16/0:1,16:32 as CleaveRange. */
+/* Parses "0:1,0:16/0:1,16:32" to an array of CleaveRange. */
 GArray *cleave_text_to_ranges (const char *option, const char *text, GError **error);
-/* Where a place in a text is, as editors count: `line 2, column 3`, without the line if there is
- * but one. */
+/* Returns the position of `at` in a text for a message: "line 2, column 3", or "column 3" if the
+ * text has only one line. Both count from 1. */
 char *cleave_text_dup_place (const char *text, const char *at);

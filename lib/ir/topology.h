@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* Graph algorithms: topological order, connected components, reachability. */
+
 #include <cleave/cleave-graph.h>
 
-/* Nodes so that each follows those it reads; among several that could come next, the one built
- * first.  NULL and CLEAVE_ERROR_CYCLE, naming the nodes of one cycle, if there is none.  O(V + E),
- * but for a heap's logarithm. */
+/* Sorts the nodes topologically. If several nodes could come next, takes the one that was built
+ * first. Returns NULL and CLEAVE_ERROR_CYCLE, naming the nodes of one cycle, if there is a cycle.
+ * O(nodes + operands), or O(operands + nodes * log nodes) for an edited graph. */
 GPtrArray *cleave_topology_sort (const CleaveGraph *graph, GError **error);
 
-/* The arrays of the functions below are by id; what they say of ids that no node has means nothing.
- */
+/* The arrays of the functions below have graph->n_ids entries, indexed by node id. Entries of ids
+ * that no node has are meaningless. */
 
-/* Weakly connected components of the graph that is left when the nodes with `without[id]` are
- * taken out: the component of each node (G_MAXUINT for those taken out); returns how many.  These
- * are the parallel subgraphs. */
+/* Finds the weakly connected components of the graph without the nodes whose `without[id]` is set.
+ * Sets component[id] to the number of each node's component, or to G_MAXUINT for nodes left out.
+ * Returns the number of components. */
 guint
 cleave_topology_components (const CleaveGraph *graph, const gboolean *without, guint *component);
-/* Nodes that can be reached from `nodes`, forwards along uses or backwards along operands,
- * themselves included. */
+/* Sets reached[id] of all nodes that can be reached from `nodes`, including these: forwards along
+ * uses, or backwards along operands. */
 void cleave_topology_reach (const CleaveGraph *graph,
                             CleaveNode *const *nodes,
                             guint n_nodes,

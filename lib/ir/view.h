@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* Strided views: how kernels see their operands and results in memory. */
+
 #include <cleave/cleave-tensor.h>
 
-/* A value in memory: where element [0, …] is, and how far apart neighbours are, in elements.
- * An absent operand has no data and the element CLEAVE_NONE. */
+/* A value in memory. `data` points to the element with all indices 0; strides are in elements. An
+ * absent operand has data NULL and the element type CLEAVE_NONE. */
 typedef struct
 {
   gpointer data;
@@ -12,20 +14,24 @@ typedef struct
   gint64 stride[CLEAVE_MAX_RANK];
 } CleaveView;
 
-/* Whether a value of one type can lie, element by element, where one of the other does. */
+/* Returns whether a value of one type can replace a value of the other in place, element by
+ * element: the shapes and the sizes of elements are the same. */
 gboolean cleave_view_type_fits (const CleaveTensorType *a, const CleaveTensorType *b);
+/* Returns a view of row-major memory. */
 CleaveView cleave_view_dense (const CleaveTensorType *type, gpointer data);
 CleaveView cleave_view_tensor (const CleaveTensor *tensor);
-/* The part of `view` that `range` says. */
+/* Returns the view of a range of a view. */
 CleaveView cleave_view_slice (const CleaveView *view, const CleaveRange *range);
 gboolean cleave_view_is_dense (const CleaveView *view);
-/* Copies between views of the same type; they do not overlap. */
+/* Copies between views of the same type, which must not overlap. */
 void cleave_view_copy (const CleaveView *to, const CleaveView *from);
-/* The same, past the cache: for what is not read again soon.  That saves reading what is
- * overwritten; what is as large as this is out of the cache anyway before it is read. */
+/* Copies with non-temporal stores, which bypass the cache, for values that are not read again soon:
+ * the processor then need not read the lines that it overwrites. cleave_view_copy() does so from
+ * CLEAVE_STREAM_BYTES on, since such values leave the cache before they are read. */
 #define CLEAVE_STREAM_BYTES (4 << 20)
 void cleave_view_stream (const CleaveView *to, const CleaveView *from);
-/* The same for several, that are parts of one value: where all of them are rows, in turn. */
+/* Copies n parts of one value in this way. If all parts consist of rows, copies row 0 of each part,
+ * then row 1 of each part and so on, so that memory is written in order. */
 void cleave_view_stream_parts (const CleaveView *const *to, const CleaveView *const *from, guint n);
-/* Row-major strides, in elements. */
+/* Sets row-major strides, in elements. */
 void cleave_shape_strides (const CleaveShape *shape, gint64 *stride);
