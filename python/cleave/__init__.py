@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Cleave splits neural-network graphs, bit for bit.
+"""Cleave splits neural-network graphs with bit-identical results.
 
     import cleave
     graph = cleave.load('model.onnx', shapes={'x': (1, 3, 224, 224)})
@@ -7,8 +7,8 @@
     y = graph.compile(threads=2)(x=array)['y']
     graph.save('fitted.onnx')
 
-The classes are those of the introspected library, `gi.repository.Cleave`, with what Python expects of them; the
-functions of the C API are all there as well, as `cleave.Cleave`.
+The classes are those of the introspected library, `gi.repository.Cleave`, with Python methods added. All functions of
+the C API are in `cleave.Cleave`.
 """
 
 from ._library import Cleave, Error, __version__

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Calls that take long: Ctrl-C ends them, the terminal shows how far they are, other threads run meanwhile."""
+"""Long calls: Ctrl-C cancels them, the terminal shows their progress, and other Python threads keep running."""
 
 import signal
 import sys
@@ -10,7 +10,7 @@ from gi.repository import Gio
 
 
 class Progress:
-    """Tells how far a call is: to a function of the caller's, or on a terminal once it takes a second."""
+    """Reports the progress of a call: to the caller's function, or on a terminal after the first second."""
 
     def __init__(self, what, tell):
         self.what, self.tell, self.begin, self.shown = what, tell, time.monotonic(), False
@@ -31,9 +31,10 @@ class Progress:
 
 
 def call(function, *args, cancellable=None):
-    """function (*args), on a thread of its own so that Ctrl-C is heard at once: it cancels, and waits for the end.
+    """Runs function (*args) on a thread of its own, so that Ctrl-C takes effect at once: it cancels the call and waits
+    for its end.
 
-    The library lets go of the interpreter by itself: PyGObject does so around each call.
+    PyGObject releases the interpreter lock during each call of the library.
     """
     if threading.current_thread() is not threading.main_thread():
         return function(*args)
@@ -42,11 +43,11 @@ def call(function, *args, cancellable=None):
     def work():
         try:
             came.append((function(*args), None))
-        except BaseException as error:  # it is raised where the caller waits
+        except BaseException as error:  # raised again in the waiting thread
             came.append((None, error))
 
     thread = threading.Thread(target=work, name='cleave')
-    # A Ctrl-C while the thread starts is heard once there is something to cancel.
+    # Blocks Ctrl-C until the thread has started, so that there is a call to cancel.
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     thread.start()
     try:

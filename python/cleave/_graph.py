@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Graphs: load, look, split, fit, optimise, draw, save."""
+"""Graphs: load, inspect, split, fit, optimize, draw, save."""
 
 import math
 import os
@@ -16,7 +16,7 @@ from ._tensor import as_tensor, element_name, shape_of, to_numpy
 Graph, Node, Operand, Result = Cleave.Graph, Cleave.Node, Cleave.Operand, Cleave.Result
 
 
-# Load, save
+# Load and save.
 
 def import_options(shapes, dims, values):
     options = Cleave.OnnxOptions.new()
@@ -38,14 +38,14 @@ def warned(graph):
 
 
 def load(path, shapes=None, dims=None, values=None):
-    """Reads an ONNX model.  `shapes` gives inputs their shapes, `dims` named dimensions their extents, `values` makes
-    inputs constants: dictionaries by name.  A bare shape serves a model with one input."""
+    """Reads an ONNX model. `shapes` maps inputs to shapes, `dims` maps named dimensions to extents, and `values` maps
+    inputs to constants that replace them. If the model has one input, `shapes` may be its shape."""
     with errors():
         return warned(call(Cleave.onnx_load, os.fspath(path), import_options(shapes, dims, values)))
 
 
 def parse(data, folder=None, shapes=None, dims=None, values=None):
-    """As `load`, from bytes; `folder` is where weights outside of them lie."""
+    """Reads an ONNX model from bytes, as `load` does. `folder` is the folder of external weights."""
     with errors():
         return warned(call(Cleave.onnx_parse, GLib.Bytes.new(data), folder, import_options(shapes, dims, values)))
 
@@ -57,12 +57,12 @@ def save(graph, path):
 
 
 def to_bytes(graph):
-    """The graph as the bytes of an ONNX model."""
+    """Returns the graph as the bytes of an ONNX model."""
     with errors():
         return call(Cleave.onnx_serialize, graph).get_data()
 
 
-# Look
+# Inspect.
 
 def walk(graph):
     node = graph.get_first_node()
@@ -89,13 +89,13 @@ def list_outputs(graph):
 
 
 def count_threads(threads):
-    """The number of threads that a caller asked for; 0: one per core."""
+    """Returns the number of threads to use; 0 means one per core."""
     return threads or GLib.get_num_processors()
 
 
 def memory(graph, threads=1):
-    """Returns bytes of activations, (peak, arena), of a program with this number of threads; 0: one per core.
-    The graph is not split for the threads first: that is the memory of `compile(threads, as_is=True)`."""
+    """Returns the bytes of activations, (peak, arena), of a program with this number of threads; 0: one per core.
+    The graph is not split for the threads: the result is the memory of `compile(threads, as_is=True)`."""
     with errors():
         estimate = call(graph.estimate, count_threads(threads))[1]
     return estimate.peak_activation_bytes, estimate.arena_bytes
@@ -107,10 +107,10 @@ def describe(graph):
             f'{graph.get_macs()} MACs>')
 
 
-# Split, fit, optimise
+# Split, fit and optimize.
 
 def text_of(value):
-    """An option's value as the command line writes it: 2; 2,3; 3,4,5/6,6; 0:1,0:16."""
+    """Returns an option's value in the syntax of the command line: 2; 2,3; 3,4,5/6,6; 0:1,0:16."""
     if isinstance(value, str):
         return value
     if isinstance(value, (list, tuple)):
@@ -125,12 +125,12 @@ def text_of(value):
 OPTIONS = {'dims', 'num_chunks', 'chunk_size', 'chunk_sizes', 'chunk_weights', 'slice_ranges', 'align', 'min_chunk',
            'small_first', 'max_memory', 'max_subgraph_memory', 'max_schedule_memory', 'max_added_macs', 'max_pieces',
            'search_budget', 'depth', 'halo', 'strips_per_band', 'single_use'}
-# Their names in the messages of the library.
+# Their names in messages of the library.
 OPTION_IN_MESSAGE = re.compile(r'\b(' + '|'.join(sorted(name.replace('_', '-') for name in OPTIONS)) + r')\b')
 
 
 def per_cent(name, fraction):
-    """A limit as the command line writes it."""
+    """Returns a limit in the syntax of the command line."""
     limit_of(name, fraction)
     return repr(100 * float(fraction))
 
@@ -148,7 +148,7 @@ def texts_of(options):
 
 
 def limit_of(name, fraction):
-    """The field `name` of the library, where 0 is no limit, for a limit of the caller, where that is None."""
+    """Returns the library's value of field `name` for the caller's limit. No limit is 0 there, None here."""
     if fraction is None:
         return 0
     if isinstance(fraction, (bool, str)) or not 0 <= fraction < math.inf:
@@ -157,23 +157,23 @@ def limit_of(name, fraction):
 
 
 def parse_split(texts, max_added_macs):
-    """Returns the tiling, the constraint and the recursion that the texts describe, with the limit as a field."""
+    """Parses option texts to tiling, constraint and recursion, and sets the constraint's limit."""
     try:
         _, tiling, constraint = Cleave.split_parse(texts, '')
         _, recursion = Cleave.recursion_parse(texts, '')
     except GLib.Error as error:
         message = OPTION_IN_MESSAGE.sub(lambda found: found[0].replace('-', '_'), error.message)
         raise Error(message, error.domain, error.code) from None
-    constraint.max_added_macs = max_added_macs  # the fraction itself: per cent are rounded
+    constraint.max_added_macs = max_added_macs  # exact; percent would be rounded
     return tiling, constraint, recursion
 
 
 def split(graph, nodes=None, **options):
-    """Splits nodes, by their names (one, or a list), or every node that can take the option.
+    """Splits the given nodes (a name, or a list of names), or all nodes to which the options apply.
 
     The options are those of `cleave split`: dims='H' with num_chunks, chunk_size, chunk_sizes or chunk_weights;
-    slice_ranges; limits such as max_memory='64KiB'; depth, halo, strips_per_band, single_use to go on to the producers.
-    `max_added_macs` is a fraction, as in `fit`.  Results stay the same bits.  Returns a SplitReport."""
+    slice_ranges; limits such as max_memory='64KiB'; and depth, halo, strips_per_band, single_use to split producers,
+    too. `max_added_macs` is a fraction, as in `fit`. Results are bit-identical. Returns a SplitReport."""
     texts = texts_of(options)
     if isinstance(nodes, (str, Node)):
         nodes = [nodes]
@@ -189,13 +189,13 @@ def split(graph, nodes=None, **options):
 
 
 def split_for_threads(graph, threads):
-    """Splits the graph so that this number of threads have work; 0: one per core.  Returns a SplitReport."""
+    """Splits the graph into work for this number of threads; 0: one per core. Returns a SplitReport."""
     with errors():
         return call(Cleave.split_for_threads, graph, count_threads(threads))
 
 
 def size_of(size):
-    """The field `max_memory` of the library, where 0 is no limit, for a limit of the caller, where that is None."""
+    """Returns the value of the library's field `max_memory` for the caller's limit. No limit is 0 there, None here."""
     if size is None:
         return 0
     if isinstance(size, str):
@@ -215,7 +215,7 @@ def fit_options(max_memory, max_added_macs, max_added_latency, threads):
 
 
 def plan_fit(graph, max_memory=None, max_added_macs=None, max_added_latency=None, threads=1, progress=None):
-    """Finds a plan with the arguments of `fit`, and does not change the graph.  Returns a FitReport."""
+    """Finds a plan without changing the graph. The arguments are those of `fit`. Returns a FitReport."""
     cancellable, told = new_cancellable(), Progress('search', progress)
     try:
         with errors():
@@ -227,13 +227,14 @@ def plan_fit(graph, max_memory=None, max_added_macs=None, max_added_latency=None
 
 
 def fit(graph, max_memory=None, max_added_macs=None, max_added_latency=None, threads=1, progress=None):
-    """Splits the graph so that its activations fit into `max_memory` ('256 KiB', '2 MB', or bytes) at the least cost;
-    None: into the least memory that the search finds.
+    """Splits the graph so that its activations fit into `max_memory` ('256 KiB', '2 MB', or bytes), at the least cost.
+    None: minimizes the memory.
 
-    `max_added_macs` and `max_added_latency` limit what the split adds to the MACs and to the estimated time, as
-    fractions of those before: 0.1 is 10 %, 0 allows nothing to be added, None is no limit.  `threads` is the number of
-    threads of `compile(threads, as_is=True)`; 0: one per core.  `progress` is called with a number from 0 to 1; False
-    shows nothing.  Returns a FitReport; raises an Error that names the smallest size that can be met."""
+    `max_added_macs` and `max_added_latency` limit how much the split adds to the MACs and to the estimated time, as a
+    fraction of their value before: 0.1 is 10 %, 0 allows no increase, None is no limit. `threads` is the number of
+    threads for `compile(threads, as_is=True)`; 0: one per core. `progress` is called with a number from 0 to 1; False
+    shows no progress. Returns a FitReport. Raises an Error with the smallest budget found if `max_memory` is too
+    small."""
     plan = plan_fit(graph, max_memory, max_added_macs, max_added_latency, threads, progress)
     with errors():
         call(plan.apply, graph)
@@ -241,8 +242,8 @@ def fit(graph, max_memory=None, max_added_macs=None, max_added_latency=None, thr
 
 
 def optimize(graph, passes='clean-up', progress=None):
-    """Runs a pipeline of passes: names with options, such as 'fold-constants,split-for-threads{threads=4},clean-up'.
-    Returns whether anything changed."""
+    """Runs a pipeline of passes with options, such as 'fold-constants,split-for-threads{threads=4},clean-up'.
+    Returns whether the graph changed."""
     stop = new_cancellable()
 
     def watch(event, name, *_):
@@ -255,30 +256,30 @@ def optimize(graph, passes='clean-up', progress=None):
 
 
 def compile_program(graph, threads=0, reference=False, trace=False, as_is=False):
-    """Makes a program that runs the graph with this number of threads; 0: one per core.  The graph does not change.
+    """Compiles the graph to a program with this number of threads; 0: one per core. The graph does not change.
 
-    The program is split for the threads, as `cleave run --threads` does it; where nothing is worth a split, it has one
-    thread.  `as_is` runs the nodes of the graph: after `fit`, this keeps the memory within the budget.  `reference`
-    runs the reference kernels; `trace` notes when each step runs, for `Program.trace`."""
+    A copy of the graph is split for the threads, as in `cleave run --threads`. If no split is worth it, the program
+    has one thread. `as_is` compiles the graph without this split: after `fit`, memory stays within the budget.
+    `reference` uses the reference kernels; `trace` records the times of steps, for `Program.trace`."""
     return Program(graph, threads, reference, trace, as_is)
 
 
-write_program = Graph.save_program  # the library's own
+write_program = Graph.save_program  # the function of the library
 
 
 def save_program(graph, path, threads=0, reference=False, as_is=False):
-    """Makes a program as `compile` does, and writes it to a file, for `load_program`."""
+    """Compiles the graph as `compile` does, and writes the program to a file for `load_program`."""
     graph, threads = split_to_run(graph, threads, as_is)
     with errors():
         call(write_program, graph, program_options(threads, reference), os.fspath(path))
 
 
 def run(graph, *args, **inputs):
-    """Runs the graph once: see Program."""
+    """Compiles the graph and runs it once: see Program."""
     return Program(graph)(*args, **inputs)
 
 
-# Draw
+# Draw.
 
 def dot_options(constants=False, clusters=True, overview=False):
     options = Cleave.DotOptions()
@@ -287,19 +288,19 @@ def dot_options(constants=False, clusters=True, overview=False):
 
 
 def dot(graph, **options):
-    """The graph as DOT text for Graphviz."""
+    """Returns the graph as DOT text for Graphviz."""
     with errors():
         return Cleave.dot_print(graph, dot_options(**options))
 
 
 def draw(graph, path, **options):
-    """Draws the graph into a .dot, .svg or .png file, by its ending."""
+    """Draws the graph to a file; its extension selects the format: .dot, .svg or .png."""
     with errors():
         call(Cleave.dot_save, graph, dot_options(**options), os.fspath(path))
 
 
 def svg(graph, **options):
-    """The graph as the text of an SVG picture."""
+    """Returns a drawing of the graph as SVG text."""
     with errors():
         return call(Cleave.dot_render, graph, dot_options(**options), 'svg').get_data().decode()
 
@@ -316,8 +317,8 @@ Graph.__copy__ = Graph.copy
 Graph.__deepcopy__ = lambda self, memo: self.copy()
 Graph.name = property(Graph.get_name, doc='The name of the graph.')
 Graph.nodes = property(lambda self: list(walk(self)), doc='The nodes, inputs and constants included.')
-Graph.inputs = property(list_inputs, doc='The inputs: a Result each.')
-Graph.outputs = property(list_outputs, doc='The outputs by their names: a Result each.')
+Graph.inputs = property(list_inputs, doc='The inputs, as a list of Results.')
+Graph.outputs = property(list_outputs, doc='The outputs, as a dictionary from names to Results.')
 Graph.macs = property(Graph.get_macs, doc='Multiply-accumulates.')
 Graph.memory = memory
 Graph.save, Graph.to_bytes = save, to_bytes
@@ -326,10 +327,10 @@ Graph.compile, Graph.save_program, Graph.__call__ = compile_program, save_progra
 Graph.dot, Graph.draw, Graph.svg = dot, draw, svg
 
 
-# Nodes, operands, results
+# Nodes, operands and results.
 
 def attrs_of(node):
-    """The attributes by their ONNX names, defaults included: a new dictionary."""
+    """The attributes with their defaults, as a new dictionary by ONNX name."""
     return node.dup_attrs_variant().unpack()
 
 
@@ -342,13 +343,13 @@ def results_of(node):
 
 
 def constant_of(node):
-    """The value of a constant as an array that cannot be written; None of other nodes."""
+    """The value of a constant as a read-only array; None for other nodes."""
     tensor = node.get_constant()
     return None if tensor is None else to_numpy(tensor)
 
 
 def uses_of(result):
-    """The uses of a value: an Operand each; that of an output has no node."""
+    """The uses of a value, as a list of Operands. The use by an output of the graph has no node."""
     uses, use = [], result.get_first_use()
     while use is not None:
         uses.append(use)
@@ -359,18 +360,18 @@ def uses_of(result):
 Node.name = property(Node.get_name, doc='The name.')
 Node.op = property(lambda self: self.get_op().get_name(), doc='The name of the op, as in ONNX.')
 Node.attrs = property(attrs_of, doc=attrs_of.__doc__)
-Node.operands = property(operands_of, doc='What the node reads: a Result each; None where an operand is absent.')
-Node.results = property(results_of, doc='What the node makes: a Result each.')
+Node.operands = property(operands_of, doc='The operands, as a list of Results; None for an absent operand.')
+Node.results = property(results_of, doc='The results, as a list.')
 Node.constant = property(constant_of, doc=constant_of.__doc__)
 Node.shape = property(lambda self: self.get_result(0).shape, doc='The shape of result 0.')
 Node.macs = property(Node.get_macs, doc='Multiply-accumulates.')
 Node.__repr__ = lambda self: f'<cleave.Node {self.name!r}: {self.op} {self.get_result(0).get_type().to_string()}>'
 Node.__hash__ = lambda self: hash(self.get_name())
 Result.__hash__ = lambda self: hash((self.get_node().get_name(), self.get_index()))
-Operand.node = property(Operand.get_node, doc='The node that reads; None of an output of the graph.')
-Operand.result = property(Operand.get_result, doc='The value that is read.')
+Operand.node = property(Operand.get_node, doc='The node that reads the value; None for an output of the graph.')
+Operand.result = property(Operand.get_result, doc='The value that the node reads.')
 Result.name = property(Result.dup_name, doc='The name of the value.')
-Result.node = property(Result.get_node, doc='The node that makes it.')
+Result.node = property(Result.get_node, doc='The node that computes the value.')
 Result.shape = property(lambda self: shape_of(self.get_type()), doc='Extents, outermost first.')
 Result.element = property(lambda self: element_name(self.get_type()), doc='The name of the element type.')
 Result.uses = property(uses_of, doc=uses_of.__doc__)

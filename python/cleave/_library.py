@@ -8,11 +8,11 @@ import gi
 
 try:
     from ._where import TYPELIBS, LIBRARIES, __version__
-except ImportError:  # from the sources
+except ImportError:  # not installed: used from the source tree
     TYPELIBS, LIBRARIES, __version__ = None, None, 'uninstalled'
 
 if TYPELIBS is not None and os.path.exists(os.path.join(TYPELIBS, 'Cleave-0.1.typelib')):
-    # A prefix such as /usr/local is not where typelibs are looked for.
+    # Typelibs in a prefix such as /usr/local are not found by default.
     gi.require_version('GIRepository', '2.0')
     from gi.repository import GIRepository
     GIRepository.Repository.prepend_search_path(TYPELIBS)
@@ -22,7 +22,7 @@ from gi.repository import Cleave, GLib  # noqa: E402
 
 
 class Error(GLib.Error):
-    """What a GError of the library says, in its words.  `code` is the library's: see `Cleave.Error`."""
+    """An error of the library, with the message of its GError. `code` is a value of `Cleave.Error`."""
 
     def __str__(self):
         return self.message
@@ -30,7 +30,7 @@ class Error(GLib.Error):
 
 @contextlib.contextmanager
 def errors():
-    """Raises a GError of what is called inside as an Error."""
+    """Converts GErrors raised in the `with` block to Error."""
     try:
         yield
     except Error:
@@ -40,5 +40,5 @@ def errors():
 
 
 def fail(message):
-    """Raises an Error of a request that is wrong."""
+    """Raises an Error for a wrong argument."""
     raise Error(message, GLib.quark_to_string(Cleave.error_quark()), int(Cleave.Error.OPTION))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Graphs that are ready to run."""
+"""Programs: graphs that are compiled to run."""
 
 import os
 
@@ -7,7 +7,7 @@ from ._call import call
 from ._library import Cleave, errors, fail
 from ._tensor import Tensor, as_tensor, element_name, to_numpy
 
-# Names of the fields of `Program.stats`.
+# The fields of `Program.stats`.
 STATS = ('n_threads', 'n_nodes', 'n_steps', 'peak_activation_bytes', 'arena_bytes', 'scratch_bytes', 'weight_bytes',
          'copied_bytes')
 
@@ -19,8 +19,8 @@ def program_options(threads, reference, trace=False):
 
 
 def split_to_run(graph, threads, as_is):
-    """Returns the graph that a program is made of, and its number of threads: a copy split for them, as `cleave run`
-    does it; with `as_is` the graph itself."""
+    """Returns the graph to compile and its number of threads: a copy split for the threads, as in `cleave run`; with
+    `as_is`, the graph itself."""
     if as_is or threads == 1:
         return graph, threads
     copy = graph.copy()
@@ -30,8 +30,8 @@ def split_to_run(graph, threads, as_is):
 
 
 def load_program(path, model=None, trace=False):
-    """A program from a file that `Graph.save_program` wrote, by this version of the library on such a processor.
-    `model` is where the model is now that it was made of, which must be as it was."""
+    """Loads a program that `Graph.save_program` wrote with this version of the library and for this kind of processor.
+    `model` is the path of the model, if it has moved since; its content must be the same."""
     program = Program.__new__(Program)
     with errors():
         program._set(*call(Cleave.Program.load, os.fspath(path), None if model is None else os.fspath(model), trace))
@@ -39,8 +39,8 @@ def load_program(path, model=None, trace=False):
 
 
 class Program:
-    """A graph compiled for a number of threads.  Called with arrays by the names of the inputs, it returns arrays by
-    the names of the outputs.  A later call does not change arrays that an earlier call returned.
+    """A graph compiled for a number of threads. A call takes arrays by input name and returns arrays by output name.
+    Later calls do not change arrays that an earlier call returned.
 
     `Graph.compile` explains the arguments."""
 
@@ -71,7 +71,8 @@ class Program:
         return results
 
     def __call__(self, *args, **inputs):
-        """Runs once.  A dictionary serves inputs whose names are no names of Python's; one array, a model with one."""
+        """Runs once. Takes inputs as keyword arguments, or as a dictionary if names are not Python identifiers. A model
+        with one input also takes a single array."""
         for value in args:
             if isinstance(value, dict):
                 inputs.update(value)
@@ -84,7 +85,7 @@ class Program:
         return {name: to_numpy(tensor) for name, tensor in results.items()}
 
     def profile(self, runs=10, **inputs):
-        """The time of each step, the slowest first, of the fastest of some runs: dictionaries."""
+        """Returns a dictionary for each step, the slowest first, with its time in the fastest of `runs` runs."""
         self._bind(inputs)
         profile = call(self._program.profile, runs)
         names = ('name', 'what', 'reference', 'nanoseconds', 'macs', 'bytes')
@@ -93,13 +94,13 @@ class Program:
 
     @property
     def stats(self):
-        """Sizes: threads, nodes, steps, bytes."""
+        """Numbers of threads, nodes and steps, and sizes in bytes."""
         stats = self._program.get_stats()
         return {name: getattr(stats, name) for name in STATS}
 
     @property
     def trace(self):
-        """When each step of the last run ran, as JSON for Perfetto; the program was made with trace=True."""
+        """The times of all steps of the last run, as JSON for Perfetto. Needs a program compiled with trace=True."""
         return self._program.dup_trace()
 
     def __repr__(self):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a split or a fit came to."""
+"""Reports of splits and fits."""
 
 from ._library import Cleave
 
@@ -12,26 +12,26 @@ def fields(struct, names):
 
 
 def split_nodes(report):
-    """The names of the pieces of each node that was split."""
+    """The names of the pieces, by the name of the node that was split."""
     nodes = (report.get_split(i) for i in range(report.get_n_split()))
     return {node.name: list(node.piece_names) for node in nodes}
 
 
 def range_of(report, index, piece):
-    # Arrays of structs do not come through, their text does.
+    # PyGObject does not convert arrays of structs, so this parses their text.
     spans = report.get_range(index, piece).to_string()
     return tuple(tuple(int(end) for end in span.split(':')) for span in spans.split(',') if span)
 
 
 def split_ranges(report):
-    """The parts of result 0 that the pieces of each node compute, in the order of their names: (begin, end) for each
-    dimension."""
+    """The ranges of result 0 that the pieces compute, by the name of the node: for each piece, in the order of `split`,
+    (begin, end) for each dimension."""
     nodes = [report.get_split(i) for i in range(report.get_n_split())]
     return {node.name: [range_of(report, i, j) for j in range(node.n_pieces)] for i, node in enumerate(nodes)}
 
 
 def not_split(report):
-    """Of each node that was not split, why: the reason, and the same in words."""
+    """Why nodes were not split, by the name of the node: the reason as an identifier, and as a sentence."""
     nodes = (report.get_not_split(i) for i in range(report.get_n_not_split()))
     return {node.name: (Cleave.not_split_get_name(node.reason), node.message) for node in nodes}
 
@@ -66,6 +66,6 @@ SplitReport.ranges = property(split_ranges, doc=split_ranges.__doc__)
 SplitReport.not_split = property(not_split, doc=not_split.__doc__)
 SplitReport.totals = property(split_totals, doc='Counts of the whole graph before and after.')
 SplitReport.__repr__ = describe_split
-FitReport.totals = property(fit_totals, doc='What the plan comes to: arena, MACs, nodes, latency in nanoseconds.')
-FitReport.peak = property(FitReport.get_peak, doc='The largest values where most memory is in use, in words.')
+FitReport.totals = property(fit_totals, doc='Arena bytes, MACs, nodes and latency in nanoseconds, before and after.')
+FitReport.peak = property(FitReport.get_peak, doc='The largest live values at the peak, as text.')
 FitReport.__repr__ = describe_fit

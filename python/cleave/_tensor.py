@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tensors and numpy arrays that are the same memory."""
+"""Conversions between tensors and numpy arrays that share their memory."""
 
 import ctypes
 
@@ -7,7 +7,7 @@ from ._library import Cleave, errors, fail
 
 Tensor = Cleave.Tensor
 
-# Element types by their numpy names.  numpy has no bfloat16: its bits are uint16.
+# Element types by their numpy names. numpy has no bfloat16, so its arrays have the bits as uint16.
 ELEMENTS = {
     'float32': Cleave.Element.FLOAT32, 'float64': Cleave.Element.FLOAT64, 'float16': Cleave.Element.FLOAT16,
     'int8': Cleave.Element.INT8, 'int16': Cleave.Element.INT16, 'int32': Cleave.Element.INT32,
@@ -35,7 +35,7 @@ def type_of(name, shape):
 
 
 class Memory:
-    """What numpy reads the memory of a tensor by.  numpy keeps it, and it keeps the tensor."""
+    """Gives numpy access to the memory of a tensor. The array keeps this object alive, and this object the tensor."""
 
     def __init__(self, tensor):
         kind = tensor.get_type()
@@ -52,7 +52,7 @@ class Memory:
 
 
 def to_numpy(tensor):
-    """An array of the memory of the tensor: nothing is copied, and it cannot be written where the tensor is shared."""
+    """Returns an array that shares the memory of the tensor. It is read-only if the tensor is shared."""
     import numpy
     if 0 in shape_of(tensor.get_type()):
         return numpy.empty(shape_of(tensor.get_type()), CODES[element_name(tensor.get_type())])
@@ -60,7 +60,7 @@ def to_numpy(tensor):
 
 
 def to_array(tensor, dtype=None, copy=None):
-    """What numpy calls: `copy` is None to copy where that is necessary, True always, False never."""
+    """Implements numpy's `__array__`. `copy`: True always copies, False never, None only if necessary."""
     array = to_numpy(tensor)
     if copy is False and dtype is not None and array.dtype != dtype:
         raise ValueError(f'to convert {array.dtype} to {dtype} takes a copy')
@@ -68,8 +68,8 @@ def to_array(tensor, dtype=None, copy=None):
 
 
 def as_tensor(value, element=None):
-    """A tensor of the memory of an array: nothing is copied, unless the array is not row-major and in the order of this
-    machine.  Of other values numpy makes an array first; `element` is then the element type."""
+    """Returns a tensor that shares the memory of an array. Copies only if the array is not row-major or has another
+    byte order. Other values become an array first, with element type `element`."""
     import numpy
     if isinstance(value, Tensor):
         return value

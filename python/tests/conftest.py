@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Models that the tests write themselves; PYTHONPATH has the package, and tests/help.
+# Fixtures: models that the tests write themselves. PYTHONPATH must have the package and tests/help.
 import pytest
 
 pytest.importorskip('gi')
@@ -34,7 +34,7 @@ def graph(path):
 
 @pytest.fixture
 def halos():
-    """x, small → Conv → Conv, large → Conv of stride 2 → y, small: strips compute rows of the halo twice."""
+    """small x → Conv → large Conv → Conv with stride 2 → small y: strips compute halo rows twice."""
     import cleave
     kernels = [tensor(f'{y}.w', [n, m, 3, 3], floats(n * m * 9, 1)) for y, n, m in (('a', 16, 3), ('b', 16, 16), ('y', 4, 16))]
     nodes = [node('Conv', [x, f'{y}.w'], [y], y, pads=[1, 1, 1, 1], strides=[stride, stride])

@@ -23,7 +23,7 @@ def test_arrays_go_in_and_come_out(graph):
     second = program(2 * x)['y']
     assert (first == kept).all() and not (second == kept).all()
     assert (program({'x': x})['y'] == first).all() and (graph(x)['y'] == first).all()
-    # Not row-major, and of another order of bytes: copied, with the same values.
+    # Arrays that are not row-major or have another byte order are copied, with the same values.
     assert (program(x=numpy.asfortranarray(x))['y'] == first).all()
     assert (program(x=x.astype('>f4'))['y'] == first).all()
     assert (program(x=x.tolist())['y'] == first).all()

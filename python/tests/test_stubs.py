@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The stubs say what there is: every public name, method, property and argument, and nothing else.
+# The stub file matches the package: it lists every public name, method, property and argument, and nothing else.
 import ast
 import inspect
 import pathlib
@@ -7,7 +7,7 @@ import pathlib
 import cleave
 
 STUBS = ast.parse((pathlib.Path(cleave.__file__).parent / '__init__.pyi').read_text())
-# What the library itself has, and Python's own.
+# Names of the C library, and names that Python adds.
 INTROSPECTED = {'Graph': {'copy'}, 'FitReport': {'apply'}, 'Error': {'message', 'domain', 'code'}}
 
 

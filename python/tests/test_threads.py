@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Programs for several threads are split for them, as `cleave run --threads` does it.
+# A program for several threads is split for them, as in `cleave run --threads`.
 import json
 import os
 import subprocess
