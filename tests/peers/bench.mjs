@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// bench.mjs BUILD FOLDER [NAME,…]: the tables of docs/benchmarks.md, on standard output.  BUILD is meson's folder, FOLDER
+// bench.mjs BUILD FOLDER [NAME,…]: prints the tables of bench/results.  BUILD is meson's folder, FOLDER
 // holds the models and ONNX Runtime, as fetch.sh leaves it.  Latency is measured in rounds in which both take their turn:
 // the ratio is what counts on a shared machine.
 
@@ -48,9 +48,9 @@ function latencyTable(results, threads) {
 
 // Of models above 5 ms.
 function threadsTable(results) {
-  console.log('\n## Two threads against one\n\nOf models above 5 ms, as measured above, and with what others do on the machine taken out: of each step the least time');
-  console.log('of many runs, put together with the waits of the schedule. More work: steps of two threads together, against one.');
-  console.log('Busy: what part of the time threads do not wait.\n');
+  console.log('\n## Two threads against one\n\nModels that take more than 5 ms. To exclude other processes of the machine, each step counts with the least time');
+  console.log('of many runs; the schedule\'s waits are added. More work: the time of all steps with two threads, relative to one.');
+  console.log('Busy: the share of time in which threads do not wait.\n');
   console.log('| model | measured | 1 thread | 2 threads | times | more work | busy |\n|---|---|---|---|---|---|---|');
   for (const one of results.filter((result) => result.threads === 1 && result.ours > 5)) {
     const two = results.find((result) => result.model === one.model && result.threads === 2);
@@ -61,8 +61,8 @@ function threadsTable(results) {
 }
 
 function memoryTable(results, notes) {
-  console.log('\n## Memory\n\nMB. Peak and arena: live activations, inputs and outputs included, weights apart. Grown: of the process, by making a');
-  console.log('program and running it once; of ONNX Runtime\'s process by the first run, when its session and weights are there.\n');
+  console.log('\n## Memory\n\nSizes in MB. Peak and arena: live activations; inputs and outputs count, weights do not. Grown: growth of the process by making a');
+  console.log('program and running it once; for ONNX Runtime by the first run alone, after its session and weights exist.\n');
   console.log('| model | peak as it is | arena 1 | arena 2 | weights and packed | grown 1 | grown 2 | ONNX Runtime grown 1 | grown 2 | two threads against one |\n|---|---|---|---|---|---|---|---|---|---|');
   for (const one of results.filter((result) => result.threads === 1)) {
     const two = results.find((result) => result.model === one.model && result.threads === 2);
@@ -72,7 +72,7 @@ function memoryTable(results, notes) {
 }
 
 function compileTable(list, notes) {
-  console.log('\n## Making a program\n\nms of processor time, the least of three.\n');
+  console.log('\n## Making a program\n\nMilliseconds of processor time, the least of three.\n');
   console.log('| model | threads | nodes | import | split | clean up | program |\n|---|---|---|---|---|---|---|');
   for (const model of list)
     for (const t of [1, 2, 4]) {
@@ -89,16 +89,16 @@ function madeTables() {
   } catch (error) {
     return console.log(`\n## Classes of architectures\n\nNot measured: ${error.stdout.trim()}`);
   }
-  console.log(`\n## Classes of architectures\n\nNetworks that tests/peers/classes makes: those used while kernels were made, and those held back.\n\n${call(process.execPath, here('bench-classes.mjs'), build, folder, networks).trim()}`);
-  console.log(`\n## Census\n\nGFLOP/s, or GB/s where nothing is multiplied, of a node of each op, and its share of what one core can do; bold: below half\nof that, or by the reference kernel (ref).\n\n${call('python3', here('../bench/census.py'), build).trim()}`);
+  console.log(`\n## Classes of architectures\n\nNetworks that tests/peers/classes makes: those that were used while kernels were written, and the held-out ones.\n\n${call(process.execPath, here('bench-classes.mjs'), build, folder, networks).trim()}`);
+  console.log(`\n## Census\n\nGFLOP/s of a node of each op, or GB/s if the op does not multiply, and in brackets its share of the limit of one core.\nBold: below half of the limit, or run by the reference kernel (ref).\n\n${call('python3', here('../bench/census.py'), build).trim()}`);
 }
 
 const began = Date.now();
 const list = zoo();
-console.log(`Title: Benchmarks\n\n# Benchmarks\n\nMade by \`node tests/peers/bench.mjs BUILD FOLDER\` on ${processor()}, ${cpus().length} of its\nprocessors. ONNX Runtime is 1.30.0, CPU,`);
-console.log(`all optimisations, the same number of threads. ms; ${rounds} rounds in which both take their turn, each process for itself, at least 5`);
-console.log('runs or a third of a second; the least of all, the median of the rounds\' medians, the ratio of the one and the median of');
-console.log('the ratios of the other. Spread: by how much the worst round\'s least exceeds the best\'s, of the two the larger.\n\n## Latency');
+console.log(`# Benchmarks\n\nMade by \`node tests/peers/bench.mjs BUILD FOLDER\` on ${processor()}, ${cpus().length} of its\nprocessors. ONNX Runtime is 1.30.0 for CPUs, with`);
+console.log(`all optimizations and the same number of threads. Times in ms. The two alternate for ${rounds} rounds, each in its own process; a round is 5`);
+console.log('runs or a third of a second, whichever is longer. Least: minimum of all rounds. Median: median of the rounds\' medians. Ratios: of the');
+console.log('minima, and the median of the rounds\' ratios. Spread: by how much the slowest round\'s minimum exceeds the fastest\'s.\n\n## Latency');
 
 const results = list.flatMap((model) => [1, 2].map((threads) => measure(command, folder, model, threads, rounds)));
 const notes = new Map(list.flatMap((model) => [1, 2, 4].map((t) => [`${model.name} ${t}`, JSON.parse(tool('model', model.file, String(t), model.shape.join(',')))])));
@@ -109,8 +109,8 @@ memoryTable(results, notes);
 compileTable(list, notes);
 if (!names) {
   madeTables();
-  console.log(`\n## Kernels\n\nOne thread, against the peak of the core.\n\n\`\`\`\n${tool('kernels').trim()}\n\`\`\``);
-  console.log(`\n## Large graphs\n\nPasses and programs against the size of the graph.\n\n\`\`\`\n${tool('graph').trim()}\n${tool('split').trim()}\n\`\`\``);
+  console.log(`\n## Kernels\n\nOne thread.\n\n\`\`\`\n${tool('kernels').trim()}\n\`\`\``);
+  console.log(`\n## Large graphs\n\nTime and memory against the size of the graph.\n\n\`\`\`\n${tool('graph').trim()}\n${tool('split').trim()}\n\`\`\``);
 }
 console.log(`\nAll of it took ${Math.round((Date.now() - began) / 1000)} s.`);
 rmSync(made, { recursive: true });
