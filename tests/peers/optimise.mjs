@@ -3,7 +3,7 @@
 // with one thread: the results must be the same up to rounding.  How many nodes ONNX Runtime makes of each, and how long each
 // takes: the median of rounds in which both take their turn, each process for itself, and in what range the middle half of the
 // ratios is.  Then, for each pass without options, what it changes by itself in them and in the small network of each class:
-// the tables of docs/pipelines.md.
+// the tables of bench/results/passes.md.
 
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
