@@ -2,8 +2,11 @@
 
 /* The module that render.c loads. It is the only code that needs libgvc and its dependencies. */
 
+#define _GNU_SOURCE /* dladdr */
+
 #include "render.h"
 
+#include <dlfcn.h>
 #include <gmodule.h>
 #include <graphviz/gvc.h>
 
@@ -26,15 +29,62 @@
 
 G_MODULE_EXPORT CleaveRenderFunc cleave_render_module;
 
+/* Returns the folder of the plug-ins that a bundle has beside this module, or NULL. */
+static char *
+find_own_plugins (void)
+{
+  Dl_info info;
+  g_autofree char *own =
+      g_path_get_dirname (dladdr (&cleave_render_module, &info) != 0 ? info.dli_fname : "");
+  char *folder = g_build_filename (own, "graphviz", NULL);
+
+  if (!g_file_test (folder, G_FILE_TEST_IS_DIR))
+    g_clear_pointer (&folder, g_free);
+  return folder;
+}
+
+/* Loads one plug-in, as `libgvplugin_core.so`, which exports `gvplugin_core_LTX_library`. */
+static void
+add_plugin (GVC_t *context, const char *folder, const char *file)
+{
+  g_autofree char *path = g_build_filename (folder, file, NULL);
+  g_autofree char *name = g_strndup (file + strlen ("lib"), strcspn (file, ".") - strlen ("lib"));
+  g_autofree char *symbol = g_strconcat (name, "_LTX_library", NULL);
+  GModule *module = g_module_open (path, G_MODULE_BIND_LAZY | G_MODULE_BIND_LOCAL);
+  gpointer library;
+
+  if (module == NULL)
+    return;
+  g_module_make_resident (module);
+  if (g_module_symbol (module, symbol, &library))
+    gvAddLibrary (context, library);
+}
+
+/* Returns a context with the plug-ins of a bundle alone. Those of the system need the system's
+ * libgvc, and two copies of it in one process crash. */
+static GVC_t *
+new_bundled_context (const char *folder)
+{
+  GVC_t *context = gvContextPlugins (NULL, FALSE);
+  g_autoptr (GDir) plugins = g_dir_open (folder, 0, NULL);
+  const char *file;
+
+  while (plugins != NULL && (file = g_dir_read_name (plugins)) != NULL)
+    if (g_str_has_prefix (file, "libgvplugin_"))
+      add_plugin (context, folder, file);
+  return context;
+}
+
 /* Returns the context of Graphviz, one for the process. Graphviz's pango plug-in caches the last
  * font, which would be freed with its context. Call it under the lock. */
 static GVC_t *
 get_context (void)
 {
   static GVC_t *context;
+  g_autofree char *folder = context == NULL ? find_own_plugins () : NULL;
 
   if (context == NULL)
-    context = gvContext ();
+    context = folder == NULL ? gvContext () : new_bundled_context (folder);
   return context;
 }
 
