@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 
-from gi.repository import Gio
+from ._library import Gio
 
 
 class Progress:

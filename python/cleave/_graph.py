@@ -6,10 +6,8 @@ import os
 import re
 import warnings
 
-from gi.repository import GLib
-
 from ._call import Progress, call, new_cancellable
-from ._library import Cleave, Error, errors, fail
+from ._library import Cleave, Error, GLib, errors, fail
 from ._program import Program, program_options, split_to_run
 from ._tensor import as_tensor, element_name, shape_of, to_numpy
 

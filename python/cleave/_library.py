@@ -4,21 +4,27 @@
 import contextlib
 import os
 
-import gi
-
 try:
     from ._where import TYPELIBS, LIBRARIES, __version__
 except ImportError:  # not installed: used from the source tree
     TYPELIBS, LIBRARIES, __version__ = None, None, 'uninstalled'
 
-if TYPELIBS is not None and os.path.exists(os.path.join(TYPELIBS, 'Cleave-0.1.typelib')):
-    # Typelibs in a prefix such as /usr/local are not found by default.
-    gi.require_version('GIRepository', '2.0')
-    from gi.repository import GIRepository
-    GIRepository.Repository.prepend_search_path(TYPELIBS)
-    GIRepository.Repository.prepend_library_path(LIBRARIES)
-gi.require_version('Cleave', '0.1')
-from gi.repository import Cleave, GLib  # noqa: E402
+TABLE = os.path.join(os.path.dirname(__file__), '_api.json')
+
+if os.path.exists(TABLE):
+    # A wheel brings the library; it needs no PyGObject.
+    from ._native import open_library
+    Cleave, GLib, Gio = open_library(os.path.join(os.path.dirname(__file__), LIBRARIES), TABLE)
+else:
+    import gi
+    if TYPELIBS is not None and os.path.exists(os.path.join(TYPELIBS, 'Cleave-0.1.typelib')):
+        # Typelibs in a prefix such as /usr/local are not found by default.
+        gi.require_version('GIRepository', '2.0')
+        from gi.repository import GIRepository
+        GIRepository.Repository.prepend_search_path(TYPELIBS)
+        GIRepository.Repository.prepend_library_path(LIBRARIES)
+    gi.require_version('Cleave', '0.1')
+    from gi.repository import Cleave, Gio, GLib  # noqa: F401
 
 
 class Error(GLib.Error):

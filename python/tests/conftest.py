@@ -2,7 +2,7 @@
 # Fixtures: models that the tests write themselves. PYTHONPATH must have the package and tests/help.
 import pytest
 
-pytest.importorskip('gi')
+
 pytest.importorskip('numpy')
 
 from onnx_bytes import floats, model, node, tensor, value_info  # noqa: E402

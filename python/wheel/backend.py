@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What `python3 -m build` and `pip install .` call (PEP 517): builds with meson, and packs with pack.py.
+
+It needs no package of Python's. CLEAVE_WHEEL_BUILD names the build directory; else it is `build-wheel`."""
+
+import os
+import pathlib
+import subprocess
+import sys
+import tarfile
+
+import pack
+
+# What no wheel needs is not built.
+OPTIONS = ['tests', 'docs', 'mpi', 'images', 'python', 'completions']
+
+
+def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
+    build = pathlib.Path(os.environ.get('CLEAVE_WHEEL_BUILD', pack.SOURCE / 'build-wheel'))
+    environment = {**os.environ, 'PATH': os.environ['PATH'] + ':/usr/bin'}
+    # An environment that pip made for the build has no libraries for g-ir-scanner.
+    for name in ('PYTHONPATH', 'PYTHONHOME', 'PYTHONNOUSERSITE'):
+        environment.pop(name, None)
+    if not (build / 'build.ninja').exists():
+        subprocess.run(['meson', 'setup', build, pack.SOURCE, '-Dintrospection=enabled', '-Dtools=enabled',
+                        *(f'-D{option}=disabled' for option in OPTIONS)], check=True, env=environment, stdout=sys.stderr)
+    subprocess.run(['meson', 'compile', '-C', build], check=True, env=environment, stdout=sys.stderr)
+    return pack.pack(build.resolve(), pathlib.Path(wheel_directory)).name
+
+
+def build_sdist(sdist_directory, config_settings=None):
+    """Packs what git knows of the checkout, or all of an unpacked source archive."""
+    version = next(line.split("'")[1] for line in (pack.SOURCE / 'meson.build').read_text().splitlines()
+                   if line.strip().startswith('version:'))
+    name = f'cleave-{version}'
+    listed = subprocess.run(['git', '-C', pack.SOURCE, 'ls-files', '-z'], capture_output=True, text=True)
+    files = listed.stdout.split('\0')[:-1] if listed.returncode == 0 else sorted(
+        str(path.relative_to(pack.SOURCE)) for path in pack.SOURCE.rglob('*') if path.is_file())
+    target = pathlib.Path(sdist_directory) / f'{name}.tar.gz'
+    with tarfile.open(target, 'w:gz', format=tarfile.PAX_FORMAT) as archive:
+        for file in files:
+            archive.add(pack.SOURCE / file, f'{name}/{file}')
+        text = pathlib.Path(sdist_directory) / 'PKG-INFO'
+        text.write_text(pack.metadata(version), encoding='utf-8')
+        archive.add(text, f'{name}/PKG-INFO')
+        text.unlink()
+    return target.name
