@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Attributes that somebody gives, brought to their normal form as the attribute table has it, or an
- * error that says what they may be. */
+/* Brings attributes that a caller or a file gives to their normal form, by the op's attribute
+ * table: fills in defaults, makes axes positive, checks minima and enums. Fails with the legal
+ * values. */
 
 #include "op.h"
 
-/* The axis is one of operand 0.  A scalar, and a call without operands, have axis 0 alone. */
+/* Makes an axis of operand 0 positive. For a scalar, and for a call without operands, only axis 0
+ * (or -1) is legal. */
 static gboolean
 normalise_axis (const CleaveCall *call, const CleaveAttr *attr, gint64 *axis, GError **error)
 {

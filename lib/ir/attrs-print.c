@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Attributes as text, as the attribute table has them. */
+/* Prints attributes as text, by the op's attribute table. */
 
 #include "literal.h"
 #include "op.h"
@@ -99,7 +99,7 @@ print_field (const CleaveAttr *attr, gconstpointer field, GString *out)
   g_assert_not_reached ();
 }
 
-/* " name=value" for each that is not its default. */
+/* Prints " name=value" for each attribute that does not have its default value. */
 void
 cleave_attrs_print (const CleaveOp *op, gconstpointer attrs, GString *out)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Attributes as values that every language has, as the attribute table has them. */
+/* Converts attributes to GVariant values, which bindings of other languages can read, by the op's
+ * attribute table. */
 
 #include "graph-private.h"
 
@@ -97,9 +98,10 @@ from_field (const CleaveAttr *attr, gconstpointer field)
  * cleave_node_dup_attrs_variant:
  * @node: a node
  *
- * Returns the attributes by their ONNX names, those with their defaults included.  Numbers are `x`
- * or `d`, flags `b`, names `s`, lists arrays of these; ranges are arrays of pairs, and of a tensor
- * and a type there is `(sax)`, element type and shape.
+ * Returns all attributes of a node by their ONNX names, including those with default values. The
+ * type of a value is `x` for an integer, `d` for a real number, `b` for a flag, `s` for an enum, an
+ * element type or a string, and an array of these for a list. A range is an array of `(xx)`. For a
+ * tensor or a tensor type the value is `(sax)`: element type and shape.
  *
  * Returns: (transfer full): a dictionary, `a{sv}`
  */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Attributes as plain values, as the attribute table has them: defaults, copies, equality.  The
- * kinds are an enum of these files (attrs*.c): nobody else switches over them but import and
- * export, which translate them. */
+/* Attribute structs by the op's attribute table: defaults, copies, equality, hash. Only attrs*.c
+ * and the ONNX importer and exporter, which translate attributes, switch over the kinds of
+ * attributes. */
 
 #include "attrs.h"
 
 #include <string.h>
 
-/* What lies in the struct, field by field. */
+/* Returns the size of a field in the attribute struct, in bytes. */
 
 static guint
 field_size (CleaveAttrKind kind)
@@ -123,9 +123,9 @@ cleave_attrs_free (const CleaveOp *op, gpointer attrs)
 
 /* Equality and hash. */
 
-/* What a field holds, where that is bytes alone; `n` is G_MAXSIZE if it is absent.  Of doubles the
- * bits: 0 and −0 are two attributes, and a NaN is itself.  NULL: it is a type, ranges or a tensor.
- */
+/* Returns the bytes of a field's value, for kinds that can be compared as bytes, and sets `n` to
+ * their number, or to G_MAXSIZE if the value is absent. Returns NULL for a type, ranges or a
+ * tensor. Doubles are compared by their bits: 0 differs from -0, and a NaN equals itself. */
 static gconstpointer
 get_bytes (const CleaveAttr *attr, gconstpointer field, gsize *n)
 {
@@ -224,7 +224,7 @@ hash_ranges (guint hash, const GArray *ranges)
   return hash;
 }
 
-/* Of a tensor only the type and the first elements: equality reads the rest. */
+/* Number of elements of a tensor that are hashed. Equality compares all of them. */
 #define N_HASHED 64
 
 static guint
@@ -287,7 +287,8 @@ cleave_attr_is_default (const CleaveAttr *attr, gconstpointer attrs)
     case CLEAVE_ATTR_ENUM:
       return *(const int *) field == (int) attr->fallback;
     case CLEAVE_ATTR_DOUBLE:
-      /* Bits: a NaN equals itself.  NOLINTNEXTLINE(bugprone-suspicious-memory-comparison) */
+      /* As bits, so that NaN equals itself. NOLINTNEXTLINE(bugprone-suspicious-memory-comparison)
+       */
       return memcmp (field, &attr->fallback, sizeof (double)) == 0;
     case CLEAVE_ATTR_INTS:
     case CLEAVE_ATTR_ENUMS:

@@ -7,14 +7,14 @@
 /**
  * cleave_tensor_new_borrowed:
  * @type: element type and shape
- * @memory: (nullable): the elements, row-major, as many bytes as [method@Cleave.TensorType.n_bytes]
- * says; aligned for the element type
- * @release: (scope async) (closure data): called when the tensor and its slices are gone
- * @data: given to @release
+ * @memory: (nullable): the elements in row-major order, [method@Cleave.TensorType.n_bytes] bytes,
+ * aligned for the element type; %NULL only if there are no elements
+ * @release: (scope async) (closure data): called when the tensor and all its slices are freed
+ * @data: passed to @release
  * @error: return location for a [struct@GLib.Error]
  *
- * Makes a dense tensor of memory that somebody else owns and keeps until @release is called: what
- * either writes, the other reads.
+ * Makes a dense tensor over memory that the caller owns. The caller keeps the memory until @release
+ * is called. The elements are not copied: the tensor and the caller see each other's changes.
  *
  * Fails as [ctor@Cleave.Tensor.new] does, and with %CLEAVE_ERROR_OPTION if the memory is not
  * aligned for the element type; @release is then not called.

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* What bindings need: types that can be copied and freed, and a hold on what a graph lends. */
+/* Boxed types for bindings of other languages: how to copy and free values, and references to
+ * nodes, operands and results, which the graph owns. */
 
 #include "boxed.h"
 
@@ -15,12 +16,12 @@ CLEAVE_DEFINE_VALUE (CleaveDoubles, doubles)
 
 /**
  * cleave_range_new:
- * @bounds: (array length=n_bounds): begin 0, end 0, begin 1 …
+ * @bounds: (array length=n_bounds): begin and end of dimension 0, begin and end of dimension 1, …
  * @n_bounds: twice the rank
  *
- * Makes a range, for bindings; from C, CLEAVE_RANGE() does it.
+ * Makes a range, for bindings of other languages. In C, use CLEAVE_RANGE().
  *
- * Returns: (transfer full): the range, to be freed with g_free()
+ * Returns: (transfer full): the range; free it with g_free()
  */
 CleaveRange *
 cleave_range_new (const gint64 *bounds, guint n_bounds)
@@ -39,9 +40,9 @@ cleave_range_new (const gint64 *bounds, guint n_bounds)
  * @dims: (array length=n_dims) (nullable): the extents, outermost first
  * @n_dims: the rank
  *
- * Makes a type, for bindings; from C, CLEAVE_TYPE() does it.
+ * Makes a type, for bindings of other languages. In C, use CLEAVE_TYPE().
  *
- * Returns: (transfer full): the type, to be freed with g_free()
+ * Returns: (transfer full): the type; free it with g_free()
  */
 CleaveTensorType *
 cleave_tensor_type_new (CleaveElement element, const gint64 *dims, guint n_dims)
@@ -59,8 +60,8 @@ cleave_tensor_type_new (CleaveElement element, const gint64 *dims, guint n_dims)
  * cleave_node_ref:
  * @node: a node
  *
- * Holds a node and its graph: the node stays readable, its operands and uses apart, when it is
- * removed from the graph.
+ * Adds a reference to a node and to its graph. If the node is removed from the graph, it stays
+ * readable, but has no operands and uses any more.
  *
  * Returns: (transfer full): the same node
  */
@@ -77,7 +78,7 @@ cleave_node_ref (CleaveNode *node)
  * cleave_node_unref:
  * @node: (nullable) (transfer full): a node
  *
- * Gives up a hold that [method@Cleave.Node.ref] took.
+ * Drops a reference that [method@Cleave.Node.ref] added.
  */
 void
 cleave_node_unref (CleaveNode *node)
@@ -93,7 +94,7 @@ cleave_node_unref (CleaveNode *node)
  * cleave_result_ref:
  * @result: a result
  *
- * Holds a result, with its node and its graph, as [method@Cleave.Node.ref] does.
+ * Adds a reference to the node of a result and to its graph, as [method@Cleave.Node.ref] does.
  *
  * Returns: (transfer full): the same result
  */
@@ -109,7 +110,7 @@ cleave_result_ref (CleaveResult *result)
  * cleave_result_unref:
  * @result: (nullable) (transfer full): a result
  *
- * Gives up a hold that [method@Cleave.Result.ref] took.
+ * Drops a reference that [method@Cleave.Result.ref] added.
  */
 void
 cleave_result_unref (CleaveResult *result)
@@ -117,7 +118,8 @@ cleave_result_unref (CleaveResult *result)
   cleave_node_unref (result == NULL ? NULL : result->node);
 }
 
-/* An output lives as long as its graph, which is that of what it reads. */
+/* Returns the graph that keeps an operand alive. An output of a graph has no node, but reads a
+ * value of the graph. */
 static CleaveGraph *
 owner_of (const CleaveOperand *operand)
 {
@@ -128,7 +130,8 @@ owner_of (const CleaveOperand *operand)
  * cleave_operand_ref:
  * @operand: an operand, or an output of a graph
  *
- * Holds an operand, with its node and its graph, as [method@Cleave.Node.ref] does.
+ * Adds a reference to the node of an operand and to its graph, as [method@Cleave.Node.ref] does.
+ * For an output, adds a reference to the graph.
  *
  * Returns: (transfer full): the same operand
  */
@@ -147,7 +150,7 @@ cleave_operand_ref (CleaveOperand *operand)
  * cleave_operand_unref:
  * @operand: (nullable) (transfer full): an operand, or an output of a graph
  *
- * Gives up a hold that [method@Cleave.Operand.ref] took.
+ * Drops a reference that [method@Cleave.Operand.ref] added.
  */
 void
 cleave_operand_unref (CleaveOperand *operand)
@@ -164,7 +167,7 @@ CLEAVE_DEFINE_BOXED (CleaveNode, node, cleave_node_ref, cleave_node_unref)
 CLEAVE_DEFINE_BOXED (CleaveOperand, operand, cleave_operand_ref, cleave_operand_unref)
 CLEAVE_DEFINE_BOXED (CleaveResult, result, cleave_result_ref, cleave_result_unref)
 
-/* Ops are static. */
+/* Ops are static: neither copied nor freed. */
 static gpointer
 keep (gpointer op)
 {

@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-/* What the chunk reads of an operand.  Each result of a view reads a part of its own. */
+/* Returns the slice of an operand that a chunk reads. Each result of a VIEW op reads another part
+ * of operand 0, so the slice is the hull of all of them. */
 static CleaveSlice
 map_operand (const CleaveCall *call, guint operand, const CleaveRange *chunk)
 {
@@ -24,8 +25,9 @@ map_operand (const CleaveCall *call, guint operand, const CleaveRange *chunk)
   return slice;
 }
 
-/* The smallest end (if it is to grow) or else the largest begin of a chunk in dimension `map->from`
- * with which it reads something of an operand of this extent; `n` is the extent of the result. */
+/* Returns how far a chunk that reads only padding would have to extend in dimension `map->from` to
+ * read an element of the operand: the smallest end if `grow`, else the largest begin. `extent` is
+ * the operand's, `n` the result's. Binary search. */
 static gint64
 find_reach (
     const CleaveDimMap *map, const CleaveRange *chunk, gint64 extent, gint64 n, gboolean grow)
@@ -50,7 +52,8 @@ find_reach (
   return far;
 }
 
-/* The chunk lies in what surrounds the operand: says where, and how far it would have to reach. */
+/* Refuses a chunk that reads only padding. The reason names the dimension and how far the chunk
+ * would have to extend. */
 static gboolean
 refuse_empty (const CleaveCall *call, guint operand, const CleaveRange *chunk, GString *why)
 {
@@ -87,7 +90,8 @@ refuse_empty (const CleaveCall *call, guint operand, const CleaveRange *chunk, G
                         cleave_op_operand_name (call->op, operand));
 }
 
-/* Check 1: no operand slice is empty, except of a variadic operand, which then drops out. */
+/* Check 1: no slice is empty, except for operands of VARIADIC ops; the piece does not have these.
+ */
 static gboolean
 map_operands (CleaveChunk *chunk, const CleaveCall *call, GString *why)
 {
@@ -103,7 +107,7 @@ map_operands (CleaveChunk *chunk, const CleaveCall *call, GString *why)
   return TRUE;
 }
 
-/* The call of the chunk: those operands that are left, with the shapes of their slices. */
+/* Returns the call of the piece: the operands that it has, with the shapes of their slices. */
 static CleaveCall
 narrowed_call (const CleaveChunk *chunk, const CleaveCall *call, CleaveTensorType *operands)
 {
@@ -125,7 +129,8 @@ narrowed_call (const CleaveChunk *chunk, const CleaveCall *call, CleaveTensorTyp
   return narrow;
 }
 
-/* Says where a shape is not the one that the chunk is to have. */
+/* Refuses a chunk for which infer gives another shape than the chunk's. The reason names the first
+ * dimension that differs. */
 static gboolean
 refuse_shape (const CleaveCall *call,
               guint result,
@@ -150,7 +155,8 @@ refuse_shape (const CleaveCall *call,
   return cleave_refuse (why, "%s would have rank %u, not %u", name, got->rank, want->rank);
 }
 
-/* Check 3: infer gives exactly the chunk's shape, and exactly the ranges of further results. */
+/* Check 3 (check 2 is the op's narrow): infer gives the shape of the chunk, and for each further
+ * result the shape of its range. */
 static gboolean
 infer_results (CleaveChunk *chunk, const CleaveCall *call, GString *why)
 {
@@ -176,14 +182,14 @@ infer_results (CleaveChunk *chunk, const CleaveCall *call, GString *why)
   return TRUE;
 }
 
-/* One block for all three: there are chunks by the thousand. */
+/* Allocates the three arrays as one block, since there are thousands of chunks. */
 static void
 allocate (CleaveChunk *chunk)
 {
   gsize slices = MAX (chunk->n_operands, 1) * sizeof *chunk->slices;
   gsize results = MAX (chunk->n_results, 1) * sizeof *chunk->results;
   gsize n_bytes = slices + results + chunk->n_operands * sizeof *chunk->kept;
-  char *block = memset (g_malloc (n_bytes), 0, n_bytes); /* for small blocks calloc() is slow */
+  char *block = memset (g_malloc (n_bytes), 0, n_bytes); /* calloc() is slower for small blocks */
 
   chunk->slices = (CleaveSlice *) (gpointer) block;
   chunk->results = (CleaveTensorType *) (gpointer) (block + slices);
@@ -218,6 +224,6 @@ cleave_chunk_init (CleaveChunk *chunk,
 void
 cleave_chunk_clear (CleaveChunk *chunk, const CleaveOp *op)
 {
-  g_clear_pointer (&chunk->slices, g_free); /* and what lies behind them */
+  g_clear_pointer (&chunk->slices, g_free); /* the block of all three arrays */
   cleave_attrs_free (op, g_steal_pointer (&chunk->attrs));
 }

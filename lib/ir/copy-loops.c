@@ -21,8 +21,8 @@ cleave_copy_loops_move (CleaveCopyLoops *loops, guint from, guint to)
     }
 }
 
-/* Sorted by how far they step in `to`, the farthest first: whatever the order of the shape, memory
- * is written from its begin to its end. */
+/* Keeps the loops sorted by their step in `to`, the largest first, so that memory is written from
+ * begin to end, whatever the order of dimensions. */
 void
 cleave_copy_loops_add (CleaveCopyLoops *loops, gint64 n, gint64 to_step, gint64 from_step)
 {

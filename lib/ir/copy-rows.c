@@ -8,9 +8,9 @@
 #include <emmintrin.h>
 #endif
 
-/* Rows. */
+/* Rows: runs that are contiguous on both sides. */
 
-/* Whole lines of the cache at a time, and asks for what is `ahead` bytes further on. */
+/* Copies a cache line (64 bytes) at a time and prefetches `ahead` bytes further. */
 void
 cleave_stream_row (char *to, const char *from, gint64 n, gint64 ahead)
 {
@@ -40,8 +40,8 @@ cleave_stream_end (void)
 #endif
 }
 
-/* A short row without a call, in pieces of 16 bytes, the last of which overlaps the one before it.
- */
+/* Copies a row of 17 to 512 bytes without a call of memcpy(): 16 bytes at a time, the last 16
+ * overlapping those before. */
 static inline void
 copy_short (char *to, const char *from, gint64 n)
 {
@@ -50,7 +50,7 @@ copy_short (char *to, const char *from, gint64 n)
   memcpy (to + n - 16, from + n - 16, 16);
 }
 
-/* Rows of one to two parts, which overlap. */
+/* Copies rows of `part` to 2 * `part` bytes with two moves each, which may overlap. */
 static inline __attribute__ ((always_inline)) void
 copy_pairs (char *to,
             gint64 to_step,
@@ -91,9 +91,11 @@ cleave_copy_rows (const CleaveCopyLoops *loops, char *to, const char *from, gint
       memcpy (to + i * to_step, from + i * from_step, (gsize) n_bytes);
 }
 
-/* Lines: elements one by one; a line may be filled with one, or have every second. */
+/* Lines: single elements with steps between them. There are fast paths for a line that repeats one
+ * element, and for one that takes every second element. */
 
-/* A long line is filled by copies of its first part: OneHot of 1,000 floats 52 -> 77 GB/s. */
+/* A line of at least FILLED_BYTES that repeats one element is filled by copies of its first
+ * FILLED_FIRST bytes. OneHot of 1,000 floats: 52 -> 77 GB/s. */
 #define FILLED_BYTES 1024
 #define FILLED_FIRST 256
 
@@ -112,8 +114,9 @@ fill_on (char *to, gint64 n, gint64 n_bytes)
 #define EVENS_8 0, 2, 4, 6, 8, 10, 12, 14
 #define EVENS_4 0, 2, 4, 6
 #define EVENS_2 0, 2
-/* Returns how many it has done.  What lies between is read too and dropped: another thread may just
- * write it, which changes nothing here, and the thread sanitizer need not know. */
+/* Copies every second element, a vector at a time, and returns the number of elements done. It
+ * loads the elements between as well and drops them. Another thread may be writing those, which
+ * changes no result; so the thread sanitizer is off here. */
 #define DEFINE_EACH_SECOND(type, N)                                                                \
   __attribute__ ((no_sanitize ("thread"))) static gint64                                           \
   each_second_##type (char *to, const char *from, gint64 n)                                        \
@@ -122,7 +125,7 @@ fill_on (char *to, gint64 n, gint64 n_bytes)
     gint64 i = 0;                                                                                  \
     Vector low, high;                                                                              \
                                                                                                    \
-    for (; i + N < n; i += N) /* what follows the last is not read */                              \
+    for (; i + N < n; i += N) /* does not load beyond the last element */                          \
       {                                                                                            \
         memcpy (&low, from + 2 * i * (gint64) sizeof (type), 16);                                  \
         memcpy (&high, from + 2 * i * (gint64) sizeof (type) + 16, 16);                            \
@@ -169,8 +172,8 @@ copy_line (char *to, gint64 to_step, const char *from, gint64 from_step, gint64 
     COPY_LINE (guint8)
 }
 
-/* The inner loop is short, the one around it is not: lines along that, as many at a time as stay in
- * the cache. */
+/* If the inner loop is short (less than 8) and the one around it is longer, lines run along the
+ * outer loop, LINE_PART iterations at a time, so that they stay in the cache. */
 #define LINE_PART 512
 
 static void

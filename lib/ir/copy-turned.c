@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Transpositions: `to` is made of runs along the inner loop, `from` along the one around it.  They
- * are turned block by block in registers.  Where one side is shorter than a block, the other must
- * have no gaps: a few long lines become one in turns (channels that are shuffled, an image of three
- * channels), or one becomes a few.
+/* Transposes: `to` is contiguous along the inner loop, `from` along the loop around it. Blocks of
+ * 16 bytes by 16 bytes are transposed in registers. There are four cases, by the number of bytes n
+ * of the inner loop and m of the outer loop:
  *
- * Over 400 lines: each way is a macro, of which there is one function for each size. */
+ *   n, m >= 16   square    block by block; large ones through a buffer, past the cache
+ *   n < 16       weave     `to` has no gaps: interleaves a few long runs, such as planar RGB to RGB
+ *                narrow    `to` has gaps: transposes blocks and stores their first n bytes
+ *   m < 16       unweave   `from` has no gaps: deinterleaves, such as RGB to planar RGB
+ *
+ * Over 400 lines: each case is a macro, which defines one function for each element size. */
 
 #include "copy.h"
 
@@ -39,8 +43,9 @@
 
 #define INLINED inline __attribute__ ((always_inline)) void
 
-/* Whether the lines of three squares have room in an L1 cache of 32 KB with 8 ways: where steps have
- * a power of two in them, the lines of a square share few sets. */
+/* Returns whether the cache lines of three squares fit into an L1 cache of 32 KiB with 8 ways. If
+ * the step between rows is a multiple of a large power of two, the rows of a square share few
+ * sets. */
 static inline gboolean
 can_prefetch (gint64 from_step, gint64 side)
 {
@@ -49,8 +54,8 @@ can_prefetch (gint64 from_step, gint64 side)
   return 4096 / alike * 8 >= 3 * side;
 }
 
-/* What the next square reads, of which the machine does not guess the lines: they are far apart.
- * NHWC from an image of 96 x 56 x 56: 37 -> 56 GB/s. */
+/* Prefetches the next square. Its rows are far apart, so the hardware prefetcher does not find
+ * them. NCHW to NHWC of 96 x 56 x 56: 37 -> 56 GB/s. */
 static inline void
 prefetch_next (const char *from,
                gint64 from_step,
@@ -68,7 +73,7 @@ prefetch_next (const char *from,
       __builtin_prefetch (from + i * from_step + j * size);
 }
 
-/* Fewer bytes than a vector has, from one that is all there. */
+/* Copies n bytes, fewer than a vector has. */
 static inline void
 copy_some (char *to, const char *from, gint64 n)
 {
@@ -87,12 +92,12 @@ copy_some (char *to, const char *from, gint64 n)
       to[i] = from[i];
 }
 
-/* Of a block, rows are runs of `from` and columns runs of `to`. */
+/* A block is N rows of N elements. Rows are contiguous in `from`, columns in `to`. */
 #define DEFINE_TURN(type, N)                                                                       \
   typedef type Row_##type __attribute__ ((vector_size (VECTOR)));                                  \
                                                                                                    \
-  /* Mixing row i with row i + n/2, element by element, log2 n times, makes n rows one in turns; N \
-   * of them are then turned. */                                                                   \
+  /* Interleaves n rows: afterwards, the rows hold element 0 of each row, element 1 of each row, … \
+   * Each of log2 n steps interleaves row i with row i + n/2.  N rows are then transposed. */      \
   static INLINED                                                                                   \
   mix_##type (Row_##type *rows, const guint n)                                                     \
   {                                                                                                \
@@ -110,7 +115,7 @@ copy_some (char *to, const char *from, gint64 n)
       }                                                                                            \
   }                                                                                                \
                                                                                                    \
-  /* The other way round; nobody asks for that of the largest. */                                  \
+  /* The inverse of mix; unused for the largest element size. */                                   \
   G_GNUC_UNUSED static INLINED                                                                     \
   part_##type (Row_##type *rows, const guint n)                                                    \
   {                                                                                                \
@@ -143,8 +148,8 @@ copy_some (char *to, const char *from, gint64 n)
         memcpy (to + i * to_step, &rows[i], VECTOR);                                               \
   }                                                                                                \
                                                                                                    \
-  /* n runs of `from` become m runs of `to`, both at least N; the last blocks overlap those before \
-   * them.  Squares of a line of the cache each. */                                                \
+  /* Transposes n runs of m elements, both at least N, in squares of a cache line each.  The last  \
+   * blocks overlap those before them. */                                                          \
   static void                                                                                      \
   turn_square_##type (char *to, gint64 to_step, const char *from, gint64 from_step, gint64 n,      \
                       gint64 m)                                                                    \
@@ -185,7 +190,7 @@ copy_some (char *to, const char *from, gint64 n)
       }                                                                                            \
   }                                                                                                \
                                                                                                    \
-  /* What a column has too much is overwritten by the next. */                                     \
+  /* Each store is a whole vector; the next column overwrites the bytes beyond n elements. */      \
   static INLINED                                                                                   \
   weave_any_##type (char *to, const char *from, gint64 from_step, gint64 m, guint n)               \
   {                                                                                                \
@@ -219,7 +224,7 @@ copy_some (char *to, const char *from, gint64 n)
       weave_any_##type (to, from, from_step, m, n);                                                \
   }                                                                                                \
                                                                                                    \
-  /* Runs of m elements become m runs of n, wherever each is. */                                   \
+  /* Deinterleaves n groups of m elements to m runs, each with an address of its own. */           \
   static INLINED                                                                                   \
   part_power_##type (char *const *to, const char *from, gint64 n, const guint m)                   \
   {                                                                                                \
@@ -246,7 +251,7 @@ copy_some (char *to, const char *from, gint64 n)
     part_power_##type (runs, from, n, m);                                                          \
   }                                                                                                \
                                                                                                    \
-  /* What a row has too much is not stored. */                                                     \
+  /* Loads whole vectors; the elements beyond m are not stored. */                                 \
   static INLINED                                                                                   \
   unweave_any_##type (char *to, gint64 to_step, const char *from, gint64 n, guint m)               \
   {                                                                                                \
@@ -280,7 +285,7 @@ copy_some (char *to, const char *from, gint64 n)
       unweave_any_##type (to, to_step, from, n, m);                                                \
   }
 
-/* Columns shorter than a block, with what is not ours between them. */
+/* Columns shorter than a block, with bytes between them that must not be overwritten. */
 #define DEFINE_NARROW(type, N)                                                                     \
   static void                                                                                      \
   turn_narrow_##type (char *to, gint64 to_step, const char *from, gint64 from_step, gint64 n,      \
@@ -323,7 +328,8 @@ DEFINE_NARROW (guint8, 16)
 DEFINE_NARROW (guint16, 8)
 DEFINE_NARROW (guint32, 4)
 
-/* Of 8 bytes, none is shorter than a block. */
+/* Not for elements of 8 bytes: cleave_copy_can_turn() excludes them if a side is shorter than a
+ * block. */
 #define BY_SMALL_SIZE(size, function, ...)                                                         \
   do                                                                                               \
     if ((size) == 4)                                                                               \
@@ -342,14 +348,14 @@ DEFINE_NARROW (guint32, 4)
   while (0)
 /* clang-format on */
 
-/* Past the cache: a tile is turned into a buffer, so that both sides are touched in long runs and
- * each line of the cache once: with strides that are powers of two, few of them fit the cache. */
+/* Large transpositions, past the cache. A tile is transposed into a buffer, then streamed, so that
+ * both sides are accessed in long runs and each cache line once. Without the buffer, strides that
+ * are powers of two would evict lines before they are complete. */
 
 #define TILE_BYTES (16 << 10)
-#define TILE 64 /* elements on a side, at most; of 8 bytes, half of it */
+#define TILE 64 /* largest number of elements of a side; elements of 8 bytes: half of it */
 
-/* What the next tile reads is asked for in time: its runs are too short for the machine to guess.
- */
+/* Prefetches the next tile. Its runs are too short for the hardware prefetcher. */
 static inline void
 prefetch_tile (const char *from, gint64 from_step, gint64 n, gint64 n_bytes)
 {

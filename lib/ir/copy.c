@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Copies of views at the speed of memory.  A copy is nested loops; what its two innermost ones do
- * decides how it is done: rows that are runs on both sides, runs that are turned (a transposition),
- * or single elements. */
+/* Copies views at the speed of memory. A copy is a nest of loops. Its two innermost loops decide
+ * how it is done: as rows that are contiguous on both sides, as a transposition, or element by
+ * element. */
 
 #include "copy.h"
 
 #include <string.h>
 
-/* So many times as often as the loop next to the innermost, and another one is better there. */
+/* Move another loop next to the innermost one if it has this many times the iterations. */
 #define MUCH_LONGER 4
 
-/* The loop along which `from` is made of runs; the innermost if it is better done otherwise. */
+/* Returns the loop that makes a transposition with the innermost one, or the innermost itself if
+ * there is none. */
 static guint
 find_turned (const CleaveCopyLoops *loops)
 {
@@ -23,7 +24,7 @@ find_turned (const CleaveCopyLoops *loops)
   return inner;
 }
 
-/* The loop next to the innermost one is done without a call for each. */
+/* Makes the second innermost loop long, since its iterations need no call each. */
 static void
 lengthen_outer (CleaveCopyLoops *loops)
 {
@@ -55,7 +56,7 @@ choose (CleaveCopyLoops *loops)
   return cleave_copy_rows;
 }
 
-/* Goes through all but the two innermost loops. */
+/* Runs all loops but the two innermost, which `copy` runs. */
 static void
 copy_nest (const CleaveCopyLoops *loops, CleaveCopyInner copy, char *t, const char *f)
 {
@@ -122,8 +123,8 @@ cleave_view_stream (const CleaveView *to, const CleaveView *from)
 
 /* Copies that change the shape. */
 
-/* A side of such a copy: its dimensions, but that those which follow each other in memory are one;
- * the innermost of them, of which `n` are left, is taken first. */
+/* One side of a copy between two shapes: its dimensions, merged where they continue each other in
+ * memory. Loops are taken off from the innermost dimension. */
 typedef struct
 {
   guint rank;
@@ -149,7 +150,7 @@ make_side (const CleaveView *view)
   return side;
 }
 
-/* Takes the n innermost elements off. */
+/* Takes a loop of n iterations off the innermost dimension. */
 static void
 take (Side *side, gint64 n)
 {
@@ -174,8 +175,8 @@ common_divisor (gint64 a, gint64 b)
   return a;
 }
 
-/* Loops that the dimensions of both sides are made of, as far as there are such: [6, 4] and [3, 8]
- * are both 3 × 2 × 4.  What is left of the sides after that has none. */
+/* Takes off loops that both sides have in common, innermost first: [6, 4] and [3, 8] are both
+ * 3 × 2 × 4. Stops when the innermost dimensions have no common divisor. */
 static void
 take_loops (CleaveCopyLoops *loops, Side *to, Side *from)
 {
@@ -192,7 +193,7 @@ take_loops (CleaveCopyLoops *loops, Side *to, Side *from)
     }
 }
 
-/* The next place of a side in row-major order. */
+/* Returns the offset of the next element of a side in row-major order. */
 static gint64
 step_side (const Side *side, gint64 *index, gint64 at)
 {
@@ -207,7 +208,8 @@ step_side (const Side *side, gint64 *index, gint64 at)
   return at;
 }
 
-/* Dimensions such as [4, 6] and [6, 4], of which neither side is one run: place by place. */
+/* Copies the dimensions that have no common loops, such as [4, 6] and [6, 4], element by element,
+ * and within each the common loops. */
 static void
 copy_left (const CleaveCopyLoops *loops, const Side *to, const Side *from, char *t, const char *f)
 {
@@ -244,9 +246,9 @@ cleave_view_copy_reshaped (const CleaveView *to, const CleaveView *from)
   cleave_copy_loops_run (&loops, to->data, from->data);
 }
 
-/* Several parts. */
+/* Several parts of one value */
 
-/* The rows of a part, as many as of any other. */
+/* The rows of a part. All parts have the same number of rows. */
 typedef struct
 {
   char *to;
@@ -267,7 +269,7 @@ find_rows (const CleaveView *to, const CleaveView *from, Rows *rows, gint64 *n_r
   return cleave_can_stream (rows->to, rows->to_step, rows->n_bytes);
 }
 
-/* A row of each part in turn: their rows lie side by side. */
+/* Copies row i of each part before row i + 1 of any, since rows i are neighbors in memory. */
 static void
 stream_parts (const Rows *rows, guint n, gint64 n_rows)
 {
@@ -278,7 +280,7 @@ stream_parts (const Rows *rows, guint n, gint64 n_rows)
   cleave_stream_end ();
 }
 
-/* Of so many parts at once. */
+/* Largest number of parts that are copied together. */
 #define MAX_PARTS 64
 
 static gboolean

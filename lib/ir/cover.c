@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Whether ranges cover another. */
+/* Checks whether ranges together cover another range. */
 
 #include "range.h"
 
-/* A box that may be uncovered, and the first range that was not yet taken from it. */
+/* A range that may be uncovered. The ranges before `next` do not meet it. */
 typedef struct
 {
   CleaveRange range;
@@ -54,8 +54,8 @@ cover_by_subtracting (const CleaveRange *ranges,
   return TRUE;
 }
 
-/* The different spans of dimension `d`, in order, if they follow each other from end to end of
- * `whole`. */
+/* Returns the different spans of dimension `d` in order, if each begins where the one before ends
+ * and together they cover `whole`; else NULL. */
 static GArray *
 find_cuts (const CleaveRange *ranges, guint n_ranges, guint d, const CleaveRange *whole)
 {
@@ -82,7 +82,8 @@ find_cuts (const CleaveRange *ranges, guint n_ranges, guint d, const CleaveRange
   return g_steal_pointer (&spans);
 }
 
-/* Every cell of a grid once: n log n, where subtracting would be quadratic. */
+/* Returns whether the ranges are the cells of a grid, each once. O(n log n), where subtracting
+ * ranges would be quadratic. */
 static gboolean
 is_grid (const CleaveRange *ranges, guint n_ranges, const CleaveRange *whole)
 {
@@ -118,14 +119,15 @@ is_grid (const CleaveRange *ranges, guint n_ranges, const CleaveRange *whole)
 /**
  * cleave_ranges_cover:
  * @ranges: (array length=n_ranges): ranges inside @whole; they may overlap
- * @n_ranges: how many
- * @whole: what they should cover
- * @missing: (out) (optional): a range that none of them meets, if they do not
+ * @n_ranges: number of ranges
+ * @whole: the range that they should cover
+ * @missing: (out) (optional): if they do not cover it, a range that none of them meets
  *
- * Checks that every element of @whole lies in at least one range.  A grid costs O(n log n); ranges
- * in disorder cost O(n) for each box that is left when the ranges before are taken away.
+ * Checks that every element of @whole is in at least one range. If the ranges are a grid, this
+ * takes O(n log n). Otherwise they are subtracted one by one, in O(n) for each range that is left
+ * over.
  *
- * Returns: whether they cover it
+ * Returns: whether the ranges cover @whole
  */
 gboolean
 cleave_ranges_cover (const CleaveRange *ranges,

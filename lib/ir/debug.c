@@ -2,7 +2,7 @@
 
 #include "debug.h"
 
-/* Read each time, so that a test may change its mind. */
+/* Reads the environment in each call, so that a test can change it. */
 gboolean
 cleave_debug_is_on (CleaveDebug what)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Inputs that have a default value in the model's file.  The graph has them as constants, so that a
- * plan counts them as weights.  A written file has them as inputs again, whose values a caller may
- * replace: so no pass may compute with the value of one that is open.  A slice of it is allowed,
- * since it shares the tensor: the file has a Slice of the input in its place. */
+/* Inputs that have a default value in the model's file. In the graph they are constants, so that
+ * memory plans count them as weights. A written file has them as inputs again. If a default value
+ * is open, a caller of that file may replace it, so no pass may compute with it. Slicing is
+ * allowed: a slice shares the tensor, and the file gets a Slice of the input in its place. */
 
 #include "defaults.h"
 

@@ -5,12 +5,13 @@
 #include "defaults.h"
 #include "graph-private.h"
 
-/* As much as the node itself takes in a file, or not much more. */
+/* Bytes that folding may add: not much more than the node that it removes takes in a file. */
 #define LITTLE 1024
 
 /* Sharing */
 
-/* Whether the result is a box of operand 0, its dimensions in their order: then `range` is it. */
+/* Returns whether a result of a VIEW op is a range of operand 0, with its dimensions in the same
+ * order, and sets `range` to it. */
 static gboolean
 find_box (const CleaveCall *call, guint result, CleaveRange *range)
 {
@@ -37,7 +38,7 @@ find_box (const CleaveCall *call, guint result, CleaveRange *range)
          cleave_shape_equal (&shape, &call->results[result].shape);
 }
 
-/* The same bytes under another shape. */
+/* Returns a tensor with the bytes of the operand and another shape. */
 static CleaveTensor *
 share_bytes (CleaveTensor *operand, const CleaveTensorType *type, GError **error)
 {
@@ -54,7 +55,8 @@ is_same_bytes (const CleaveCall *call, CleaveTensor *operand)
   return (call->op->flags & CLEAVE_OP_ROW_MAJOR) != 0 && cleave_tensor_is_dense (operand);
 }
 
-/* The result as a part of operand 0's bytes; NULL: it is none, or (with the error) has no type. */
+/* Returns a result that shares the bytes of operand 0, or NULL if the op does not allow it. NULL
+ * and the error if there is no memory. */
 static CleaveTensor *
 share (const CleaveCall *call, CleaveTensor *operand, guint result, GError **error)
 {
@@ -93,8 +95,9 @@ view_operand (const CleaveCall *call, CleaveTensor *const *operands, guint opera
                                    : (CleaveView){ .type = call->operands[operand] };
 }
 
-/* Fills the results that are not there yet.  The kernel computes all, so each is made anew.  It is
- * not asked about none: the other extents of what is empty may be of any size. */
+/* Allocates all results and computes them with the reference kernel. If all results are empty, does
+ * not call the kernel: an empty tensor can have one extent of 0 and others of any size, over which
+ * a kernel would loop. */
 static gboolean
 compute (const CleaveCall *call, CleaveTensor *const *operands, GPtrArray *results, GError **error)
 {
@@ -148,8 +151,8 @@ cleave_evaluate_call_work (const CleaveCall *call, CleaveTensor *const *operands
   return shares_all (call, operands) ? 0 : cleave_call_work (call);
 }
 
-/* Whether the node only cuts operand 0: its results share the tensor, so that they follow a default
- * value that is replaced. */
+/* Returns whether the node only slices operand 0. Its results share the tensor, so they stay valid
+ * if a caller replaces a default value. */
 static gboolean
 is_cut (const CleaveNode *node)
 {
@@ -194,7 +197,7 @@ cleave_evaluate_saves (const CleaveCall *call, gint64 freed)
          (stored <= MAX (freed, LITTLE) || (call->op->flags & CLEAVE_OP_VIEW) != 0);
 }
 
-/* Of a node's operands those that are constants. */
+/* Returns the values of a node's operands that are constants, and NULL for the others. */
 static CleaveTensor **
 list_operands (const CleaveNode *node)
 {

@@ -2,10 +2,11 @@
 
 #include "fixed.h"
 
+/* A node on the stack of a depth-first walk. */
 typedef struct
 {
   CleaveNode *node;
-  guint next; /* operand to look at */
+  guint next; /* index of the next operand to visit */
 } Visit;
 
 static void

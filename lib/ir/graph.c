@@ -20,7 +20,7 @@ output_free (gpointer data)
 
 /**
  * cleave_graph_new:
- * @name: (nullable): what the model is called
+ * @name: (nullable): the name of the model; %NULL for `graph`
  *
  * Makes an empty graph.
  *
@@ -46,7 +46,9 @@ cleave_graph_new (const char *name)
  * cleave_graph_ref:
  * @graph: a graph
  *
- * Returns: (transfer full): the same graph, with one more owner
+ * Adds a reference to a graph.
+ *
+ * Returns: (transfer full): @graph
  */
 CleaveGraph *
 cleave_graph_ref (CleaveGraph *graph)
@@ -85,7 +87,7 @@ graph_clear (gpointer data)
  * cleave_graph_unref:
  * @graph: (nullable) (transfer full): a graph
  *
- * Gives up one owner's hold; the last one frees the graph with its nodes.
+ * Drops a reference to a graph. The last one frees the graph and its nodes.
  */
 void
 cleave_graph_unref (CleaveGraph *graph)
@@ -136,8 +138,8 @@ cleave_graph_free_name (CleaveSlab *slab, char *name)
     cleave_slab_give_back (slab, name, strlen (name) + 1);
 }
 
-/* A name that no node and no value has: `base`, or `base_1`, `base_2` …  The last number of each
- * base is kept, so that many nodes of one name do not cost a search each. */
+/* Returns a name that no node and no value has: `base`, or `base_1`, `base_2` … The graph remembers
+ * the last number of each base, so that many nodes with the same base do not cost a search each. */
 char *
 cleave_graph_unique_name (CleaveGraph *graph, const char *base)
 {
@@ -206,7 +208,7 @@ cleave_graph_add_checked (CleaveGraph *graph,
   return node;
 }
 
-/* The result types, or NULL and the error.  `attrs` is brought to its normal form. */
+/* Returns the result types of a new node, or NULL and the error. Brings `attrs` to normal form. */
 static CleaveTensorType *
 infer (const CleaveGraph *graph,
        const CleaveOp *op,
@@ -243,21 +245,22 @@ infer (const CleaveGraph *graph,
 /**
  * cleave_graph_add:
  * @graph: the graph to add to
- * @op: what the node computes
- * @name: (nullable): its name; one that is taken gets a number, %NULL stands for the op's name
- * @operands: (array length=n_operands): results of nodes of this graph; an optional one may be
- * %NULL
- * @n_operands: how many
- * @n_results: how many of the op's results the node has
- * @attrs: (nullable): the op's attribute struct; %NULL for all defaults
+ * @op: the op that the node applies
+ * @name: (nullable): the name of the node; a number is appended if the name is taken. %NULL for the
+ * name of the op, in lower case
+ * @operands: (array length=n_operands): results of nodes of this graph; %NULL for an optional
+ * operand that is absent
+ * @n_operands: number of operands
+ * @n_results: number of results of the node, which may be fewer than the op has
+ * @attrs: (nullable): the op's attribute struct, which is copied; %NULL for all defaults
  * @error: return location for a [struct@GLib.Error]
  *
- * Adds a node.  The types of its results are inferred.  Costs as much as its operands and
- * attributes are long.
+ * Adds a node, and infers the types of its results. Takes time proportional to the numbers of
+ * operands and results and the size of the attributes.
  *
  * Fails with %CLEAVE_ERROR_OPTION if the number of operands is wrong, with %CLEAVE_ERROR_ATTRIBUTE
  * if an attribute is out of range, and with %CLEAVE_ERROR_SHAPE or %CLEAVE_ERROR_ELEMENT_TYPE if
- * the operands do not fit; the graph is then unchanged.
+ * the operands do not match. The graph is then unchanged.
  *
  * Returns: (transfer none) (nullable): the node
  */
@@ -290,8 +293,7 @@ cleave_graph_add (CleaveGraph *graph,
   return cleave_graph_add_checked (graph, op, name, operands, n_operands, results, n_results, copy);
 }
 
-/* Returns whether an input has this name.  Only an input without a name of its own has its node's.
- */
+/* Returns whether an input has this name: the name of its value, or else of its node. */
 static gboolean
 has_input (const CleaveGraph *graph, const char *name)
 {
@@ -305,16 +307,17 @@ has_input (const CleaveGraph *graph, const char *name)
 /**
  * cleave_graph_add_input:
  * @graph: the graph to add to
- * @name: the input's name, which no other input has
- * @type: what is bound to it when the graph runs
+ * @name: the name of the input, which no other input may have
+ * @type: element type and shape of the tensor that a program binds to it
  * @error: return location for a [struct@GLib.Error]
  *
- * Adds an input of the whole graph.
+ * Adds an input of the graph.
  *
- * Fails with %CLEAVE_ERROR_OPTION if the name is taken, and with %CLEAVE_ERROR_SHAPE or
- * %CLEAVE_ERROR_ELEMENT_TYPE if no value can have this type; the graph is then unchanged.
+ * Fails with %CLEAVE_ERROR_OPTION if another input has the name, and with %CLEAVE_ERROR_SHAPE or
+ * %CLEAVE_ERROR_ELEMENT_TYPE if the type is not legal, see [method@Cleave.TensorType.check]. The
+ * graph is then unchanged.
  *
- * Returns: (transfer none) (nullable): the value
+ * Returns: (transfer none) (nullable): the value of the input, or %NULL on error
  */
 CleaveResult *
 cleave_graph_add_input (CleaveGraph *graph,
@@ -341,10 +344,11 @@ cleave_graph_add_input (CleaveGraph *graph,
 /**
  * cleave_graph_add_constant:
  * @graph: the graph to add to
- * @name: (nullable): its name
- * @value: (transfer none): the value, which the graph shares
+ * @name: (nullable): the name of the node; a number is appended if the name is taken. %NULL for
+ * `constant`
+ * @value: (transfer none): the value; the graph adds a reference to the tensor
  *
- * Adds a constant, such as the weights of a convolution.
+ * Adds a constant, such as the weights of a convolution. The elements must not change afterwards.
  *
  * Returns: (transfer none): the value in the graph
  */
@@ -364,15 +368,15 @@ cleave_graph_add_constant (CleaveGraph *graph, const char *name, CleaveTensor *v
 /**
  * cleave_graph_add_output:
  * @graph: the graph to add to
- * @name: the output's name, which no other output has
- * @value: (transfer none): the value that comes out
+ * @name: the name of the output, which no other output may have
+ * @value: (transfer none): a value of this graph
  * @error: return location for a [struct@GLib.Error]
  *
- * Adds an output of the whole graph.
+ * Adds an output of the graph.
  *
- * Fails with %CLEAVE_ERROR_OPTION if the name is taken; the graph is then unchanged.
+ * Fails with %CLEAVE_ERROR_OPTION if another output has the name. The graph is then unchanged.
  *
- * Returns: whether it did
+ * Returns: %TRUE, or %FALSE on error
  */
 gboolean
 cleave_graph_add_output (CleaveGraph *graph, const char *name, CleaveResult *value, GError **error)
@@ -393,7 +397,8 @@ cleave_graph_add_output (CleaveGraph *graph, const char *name, CleaveResult *val
   return TRUE;
 }
 
-/* Arrays by id stay in proportion to the nodes, at constant cost for each that is removed. */
+/* Renumbers the nodes if less than half of the ids are in use, so that arrays indexed by id stay
+ * proportional to the number of nodes. The amortized cost for each removed node is constant. */
 static void
 close_gaps (CleaveGraph *graph)
 {
@@ -425,11 +430,11 @@ cleave_graph_arrange (CleaveGraph *graph, const GPtrArray *order)
 /**
  * cleave_graph_remove:
  * @graph: a graph
- * @node: a node of it whose results nobody uses
+ * @node: a node of the graph whose results have no uses
  *
- * Removes a node, in O(operands); of an input, in O(inputs).  It is freed unless somebody else
- * holds it, as [method@Cleave.Node.ref] does; it then belongs to no graph, and no function takes
- * it.
+ * Removes a node from a graph, in O(operands), or in O(inputs) for an input. The node is freed,
+ * unless the caller holds a reference from [method@Cleave.Node.ref]. It then belongs to no graph,
+ * and can only be read.
  */
 void
 cleave_graph_remove (CleaveGraph *graph, CleaveNode *node)
@@ -459,7 +464,7 @@ cleave_graph_remove (CleaveGraph *graph, CleaveNode *node)
  * cleave_graph_get_name:
  * @graph: a graph
  *
- * Returns: (transfer none): its name
+ * Returns: (transfer none): the name of the graph
  */
 const char *
 cleave_graph_get_name (const CleaveGraph *graph)
@@ -472,7 +477,7 @@ cleave_graph_get_name (const CleaveGraph *graph)
  * cleave_graph_get_n_nodes:
  * @graph: a graph
  *
- * Returns: how many nodes it has, inputs and constants included
+ * Returns: the number of nodes, including inputs and constants
  */
 guint
 cleave_graph_get_n_nodes (const CleaveGraph *graph)
@@ -485,10 +490,9 @@ cleave_graph_get_n_nodes (const CleaveGraph *graph)
  * cleave_graph_count_operators:
  * @graph: a graph
  *
- * Counts the nodes that compute, all but inputs and constants: what people call the nodes of a
- * model.  O(nodes).
+ * Counts the nodes that compute: all except inputs and constants. O(nodes).
  *
- * Returns: how many
+ * Returns: the number of these nodes
  */
 guint
 cleave_graph_count_operators (const CleaveGraph *graph)
@@ -506,9 +510,9 @@ cleave_graph_count_operators (const CleaveGraph *graph)
  * cleave_graph_get_macs:
  * @graph: a graph
  *
- * Adds up what [method@Cleave.Node.get_macs] says of each node.  O(nodes).
+ * Adds up [method@Cleave.Node.get_macs] of all nodes. O(nodes).
  *
- * Returns: multiply-accumulates of one run of it; 2^63 - 1 stands for any larger number
+ * Returns: the number of multiply-accumulates of one run; 2^63 - 1 if it is larger
  */
 gint64
 cleave_graph_get_macs (const CleaveGraph *graph)
@@ -526,8 +530,9 @@ cleave_graph_get_macs (const CleaveGraph *graph)
  * cleave_graph_get_first_node:
  * @graph: a graph
  *
- * Returns: (transfer none) (nullable): the node that was built first; the others follow by
- *   [method@Cleave.Node.get_next]
+ * Returns the node that was built first. [method@Cleave.Node.get_next] returns the others.
+ *
+ * Returns: (transfer none) (nullable): the first node, or %NULL if the graph is empty
  */
 CleaveNode *
 cleave_graph_get_first_node (const CleaveGraph *graph)
@@ -539,11 +544,11 @@ cleave_graph_get_first_node (const CleaveGraph *graph)
 /**
  * cleave_graph_find_node:
  * @graph: a graph
- * @name: a node's name, or that of its first result
+ * @name: the name of a node, or of its first result
  *
- * Finds a node, in constant time.
+ * Finds a node by its name, in constant time.
  *
- * Returns: (transfer none) (nullable): the node, %NULL if there is none
+ * Returns: (transfer none) (nullable): the node, or %NULL if there is none
  */
 CleaveNode *
 cleave_graph_find_node (const CleaveGraph *graph, const char *name)
@@ -560,7 +565,7 @@ cleave_graph_find_node (const CleaveGraph *graph, const char *name)
  * cleave_graph_get_n_inputs:
  * @graph: a graph
  *
- * Returns: how many inputs it has
+ * Returns: the number of inputs
  */
 guint
 cleave_graph_get_n_inputs (const CleaveGraph *graph)
@@ -572,9 +577,9 @@ cleave_graph_get_n_inputs (const CleaveGraph *graph)
 /**
  * cleave_graph_get_input:
  * @graph: a graph
- * @index: which input, in the order of adding
+ * @index: index of the input, in the order in which inputs were added
  *
- * Returns: (transfer none): the value
+ * Returns: (transfer none): the value of the input
  */
 CleaveResult *
 cleave_graph_get_input (const CleaveGraph *graph, guint index)
@@ -588,7 +593,7 @@ cleave_graph_get_input (const CleaveGraph *graph, guint index)
  * cleave_graph_get_n_outputs:
  * @graph: a graph
  *
- * Returns: how many outputs it has
+ * Returns: the number of outputs
  */
 guint
 cleave_graph_get_n_outputs (const CleaveGraph *graph)
@@ -600,9 +605,10 @@ cleave_graph_get_n_outputs (const CleaveGraph *graph)
 /**
  * cleave_graph_get_output:
  * @graph: a graph
- * @index: which output, in the order of adding
+ * @index: index of the output, in the order in which outputs were added
  *
- * Returns: (transfer none): the use of the value that comes out; it has no node
+ * Returns: (transfer none): the output, an operand without a node;
+ * [method@Cleave.Operand.get_result] returns its value
  */
 CleaveOperand *
 cleave_graph_get_output (const CleaveGraph *graph, guint index)
@@ -615,9 +621,9 @@ cleave_graph_get_output (const CleaveGraph *graph, guint index)
 /**
  * cleave_graph_get_output_name:
  * @graph: a graph
- * @index: which output
+ * @index: index of the output
  *
- * Returns: (transfer none): its name
+ * Returns: (transfer none): the name of the output
  */
 const char *
 cleave_graph_get_output_name (const CleaveGraph *graph, guint index)
@@ -632,12 +638,12 @@ cleave_graph_get_output_name (const CleaveGraph *graph, guint index)
  * @graph: a graph
  * @error: return location for a [struct@GLib.Error]
  *
- * Orders the nodes so that each follows those it reads; where several could be next, the one built
- * first comes.
+ * Sorts the nodes topologically: each node comes after the nodes whose results it reads. If several
+ * nodes could be next, takes the one that was built first.
  *
- * Fails with %CLEAVE_ERROR_CYCLE, naming a cycle.
+ * Fails with %CLEAVE_ERROR_CYCLE, naming the nodes of a cycle.
  *
- * Returns: (transfer container) (nullable) (element-type CleaveNode): the nodes
+ * Returns: (transfer container) (nullable) (element-type CleaveNode): the nodes, or %NULL on error
  */
 GPtrArray *
 cleave_graph_get_order (const CleaveGraph *graph, GError **error)
@@ -660,8 +666,8 @@ cleave_graph_add_like (CleaveGraph *graph,
                                    node->n_results, cleave_attrs_copy (node->op, node->attrs));
 }
 
-/* A node with the same names and types; operands come later, since their nodes may not be there
- * yet. */
+/* Copies a node with its names and types, but without operands, since the nodes that compute them
+ * may not be copied yet. */
 static CleaveNode *
 copy_node (CleaveGraph *graph, const CleaveNode *node)
 {
@@ -678,8 +684,8 @@ copy_node (CleaveGraph *graph, const CleaveNode *node)
  * cleave_graph_copy:
  * @graph: a graph
  *
- * Copies a graph: the same nodes in the same order with the same names; values of constants are
- * shared.  O(graph).
+ * Copies a graph. The copy has the same nodes with the same names in the same order. It shares the
+ * tensors of constants. O(graph).
  *
  * Returns: (transfer full): the copy
  */

@@ -19,7 +19,7 @@ is_in (CleaveElement element, guint elements)
   return (elements >> element & 1) != 0;
 }
 
-/* Elements as the lower bytes of a word. */
+/* load() and store() convert between an element of `size` bytes and the lower bytes of a word. */
 
 static guint64
 load (gconstpointer data, gsize size)
@@ -88,7 +88,7 @@ sign_extended (guint64 bits, gsize size)
   return (gint64) (bits << shift) >> shift;
 }
 
-/* The shortest of some decimal numbers that is read as the same bits. */
+/* Prints the shortest decimal number that is parsed to the same bits, or else the bits. */
 static void
 print_float (CleaveElement element, guint64 bits, GString *out)
 {
@@ -169,7 +169,7 @@ parse_whole (CleaveElement element, const char *text, char **end, guint64 *bits)
   return *text != '-' && (size == 8 || *bits >> 8 * size == 0);
 }
 
-/* The element at the start of a text, which it leaves behind. */
+/* Parses the element at the start of a text, and moves `text` behind it. */
 static gboolean
 parse_element (CleaveElement element, const char **text, guint64 *bits)
 {
@@ -291,7 +291,7 @@ cleave_literal_print_name (const char *name, const char *special, GString *out)
       g_string_append (out, name);
       return;
     }
-  for (guint i = 0; i < 128; i++) /* UTF-8 stays as it is */
+  for (guint i = 0; i < 128; i++) /* do not escape the bytes of UTF-8 */
     others[i] = (char) (128 + i);
   others[128] = '\0';
   escaped = g_strescape (name, others);

@@ -30,7 +30,7 @@ cleave_memory_try (gint64 n_bytes, gsize alignment, const char *what, GError **e
   return fail (n_bytes, what, error);
 }
 
-/* Pages are more aligned than anything asks for. */
+/* The alignment of pages is enough for any request, so mmap() needs no `alignment`. */
 gpointer
 cleave_memory_try_shared (
     gint64 n_bytes, gsize alignment, const char *what, int *fd, GError **error)
@@ -66,14 +66,15 @@ cleave_memory_free_shared (gpointer memory, gint64 n_bytes, int fd)
   close (fd);
 }
 
-/* Where the system can, and silently nowhere else. */
+/* The advice that populates pages; without it, cleave_memory_populate() has no effect. */
 #ifdef MADV_POPULATE_WRITE
 #define POPULATE MADV_POPULATE_WRITE
 #else
 #define POPULATE MADV_NORMAL
 #endif
 
-/* Bytes.  A system call for less costs as much as the faults that it saves. */
+/* Smallest block to populate, in bytes. For less, the system call costs as much as the page faults
+ * that it saves. */
 #define LARGE (128 << 10)
 
 void

@@ -7,11 +7,11 @@
 #include "error.h"
 #include "graph-private.h"
 
-/* Longer names are not compared: the time would be the square. */
+/* Longer names are not compared, since the time is quadratic in the length. */
 #define MAX_LENGTH 255
 
-/* How many letters differ: put in, left out, replaced, or two that changed places.  Upper and lower
- * case are the same.  `most` + 1 if there are more than that. */
+/* Returns the edit distance of two names: insertions, deletions, replacements, and swaps of
+ * neighboring letters, without regard to case. Returns `most` + 1 if it is more than `most`. */
 static guint
 count_edits (const char *a, const char *b, guint most)
 {
@@ -41,7 +41,9 @@ count_edits (const char *a, const char *b, guint most)
   return MIN (last[m], most + 1);
 }
 
-/* A word of three letters may be one off, of six two: who is further off meant something else. */
+/* Returns the largest edit distance at which a name is suggested: one for each three letters, at
+ * least
+ * 1. A word that differs more was probably not meant. */
 static guint
 get_most (const char *text)
 {
@@ -50,14 +52,14 @@ get_most (const char *text)
 
 /**
  * cleave_text_find_nearest:
- * @text: a word that somebody wrote
- * @words: (array zero-terminated=1): what could have been meant
+ * @text: a word that a user wrote
+ * @words: (array zero-terminated=1): the words that exist
  *
- * Finds the word that differs in the fewest letters, for a message: `did you mean …?`  Upper and
- * lower case are the same; of equals it is the first.  If none is near, it is the first that begins
- * with the word.
+ * Finds the word that a user probably meant, for a message such as `did you mean …?`: the word with
+ * the smallest edit distance, without regard to case, or the first of several such words. If none
+ * is near enough, the first word that begins with @text.
  *
- * Returns: (transfer none) (nullable): the word, or %NULL if none is near
+ * Returns: (transfer none) (nullable): the word, or %NULL if there is none
  */
 const char *
 cleave_text_find_nearest (const char *text, const char *const *words)
@@ -84,12 +86,12 @@ cleave_text_find_nearest (const char *text, const char *const *words)
 /**
  * cleave_graph_find_nearest_name:
  * @graph: a graph
- * @name: a name that somebody wrote, which no node has
+ * @name: a name that a user wrote and that no node has
  *
- * Finds the name of a node that differs in the fewest letters, as [func@Cleave.text_find_nearest]
- * does.  O(nodes).
+ * Finds the name of the node with the smallest edit distance, as [func@Cleave.text_find_nearest]
+ * does for words. O(nodes).
  *
- * Returns: (transfer none) (nullable): the name, or %NULL if none is near
+ * Returns: (transfer none) (nullable): the name, or %NULL if none is near enough
  */
 const char *
 cleave_graph_find_nearest_name (const CleaveGraph *graph, const char *name)
@@ -111,11 +113,11 @@ cleave_graph_find_nearest_name (const CleaveGraph *graph, const char *name)
   return nearest;
 }
 
-/* Names in a list for a message. */
+/* Largest number of names that a message lists. */
 #define MAX_LISTED 5
 
-/* Returns the first results of the nodes that share a name, as a list for a message; NULL if fewer
- * than two of the nodes are there. */
+/* Returns a list for a message: the first results of the nodes that had the same name in the file.
+ * NULL if the graph has fewer than two of these nodes. */
 static char *
 list_nodes (const CleaveGraph *graph, const char *name)
 {
@@ -135,16 +137,16 @@ list_nodes (const CleaveGraph *graph, const char *name)
 /**
  * cleave_graph_select_node:
  * @graph: a graph
- * @name: a name that a user wrote: that of a node, or of its first result
+ * @name: a name that a user wrote: the name of a node, or of its first result
  * @error: return location for a [struct@GLib.Error]
  *
- * Finds a node as [method@Cleave.Graph.find_node] does, for a user.
+ * Finds a node as [method@Cleave.Graph.find_node] does, with an error message for the user.
  *
- * Fails with %CLEAVE_ERROR_OPTION if the graph has no such node; the message then has the nearest
- * name.  Fails with it, too, if several nodes of the model's file have the name; the message then
- * has the names of their first results.
+ * Fails with %CLEAVE_ERROR_OPTION if the graph has no such node; the message suggests the nearest
+ * name. Also fails so if several nodes of the model's file have the name; the message then lists
+ * the names of their first results.
  *
- * Returns: (transfer none) (nullable): the node
+ * Returns: (transfer none) (nullable): the node, or %NULL on error
  */
 CleaveNode *
 cleave_graph_select_node (const CleaveGraph *graph, const char *name, GError **error)

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Over 400 lines: nodes, operands and results point at each other; a third of it documents the API.
- * */
+/* Nodes, operands and results: reading and editing. Over 400 lines: the three structs point at each
+ * other, and a third of the lines documents the API. */
 
 #include "graph-private.h"
 
 #include <string.h>
 
-/* In one block: a node costs less to make, and what is read together lies together. */
+/* A node, its results and its operands are one block: allocation is cheaper, and memory that is
+ * read together is close together. */
 static gsize
 n_bytes_of_node (guint n_operands, guint n_results)
 {
@@ -45,15 +46,15 @@ cleave_node_release (CleaveNode *node, CleaveSlab *slab)
     cleave_node_free (node, slab);
 }
 
-/* Those that read a node learn that it is fixed now, or no longer is, and those that read them.
- * Each changes once, in a cycle, too. */
+/* Updates n_variable of all nodes that depend on a node that has become fixed, or no longer is.
+ * Each node changes at most once, so a cycle ends as well. */
 static void
 tell_users (CleaveNode *node)
 {
   g_autoptr (GPtrArray) changed = NULL;
   gboolean is_fixed = cleave_node_is_fixed (node);
 
-  if (!cleave_node_is_used (node)) /* it is being made */
+  if (!cleave_node_is_used (node)) /* fast path for a node that is being built */
     return;
   changed = g_ptr_array_new ();
   g_ptr_array_add (changed, node);
@@ -73,7 +74,7 @@ tell_users (CleaveNode *node)
     }
 }
 
-/* Uses are listed in the order of attaching. */
+/* Appends an operand to the uses of a result, which are in the order in which they were added. */
 static void
 link_use (CleaveOperand *operand, CleaveResult *result, gboolean is_variable)
 {
@@ -119,7 +120,8 @@ cleave_operand_detach (CleaveOperand *operand)
  * cleave_node_get_graph:
  * @node: a node
  *
- * Returns: (transfer none) (nullable): the graph that owns it, %NULL if it was removed from it
+ * Returns: (transfer none) (nullable): the graph that owns the node, or %NULL if the node was
+ * removed
  */
 CleaveGraph *
 cleave_node_get_graph (const CleaveNode *node)
@@ -132,7 +134,8 @@ cleave_node_get_graph (const CleaveNode *node)
  * cleave_node_get_next:
  * @node: a node
  *
- * Returns: (transfer none) (nullable): the node built after it, which need not read it
+ * Returns: (transfer none) (nullable): the node that was built after this one, which need not read
+ * it; %NULL for the last node
  */
 CleaveNode *
 cleave_node_get_next (const CleaveNode *node)
@@ -145,7 +148,7 @@ cleave_node_get_next (const CleaveNode *node)
  * cleave_node_get_name:
  * @node: a node
  *
- * Returns: (transfer none): its name, which no other node of the graph has
+ * Returns: (transfer none): the name of the node, which no other node of the graph has
  */
 const char *
 cleave_node_get_name (const CleaveNode *node)
@@ -158,7 +161,7 @@ cleave_node_get_name (const CleaveNode *node)
  * cleave_node_get_op:
  * @node: a node
  *
- * Returns: (transfer none): what it computes
+ * Returns: (transfer none): the op of the node
  */
 const CleaveOp *
 cleave_node_get_op (const CleaveNode *node)
@@ -171,7 +174,8 @@ cleave_node_get_op (const CleaveNode *node)
  * cleave_node_get_attrs:
  * @node: a node
  *
- * Returns: (transfer none) (nullable): the op's attribute struct, %NULL if the op has no attributes
+ * Returns: (transfer none) (nullable): the op's attribute struct, or %NULL if the op has no
+ * attributes
  */
 gconstpointer
 cleave_node_get_attrs (const CleaveNode *node)
@@ -184,8 +188,8 @@ cleave_node_get_attrs (const CleaveNode *node)
  * cleave_node_dup_attrs_string:
  * @node: a node
  *
- * Returns: (transfer full): its attributes as the dump prints them, without those that have their
- * default
+ * Returns: (transfer full): the attributes as [method@Cleave.Graph.print] prints them, such as
+ * `strides=2,2 pads=1,1,1,1`, without those that have their default value
  */
 char *
 cleave_node_dup_attrs_string (const CleaveNode *node)
@@ -201,7 +205,7 @@ cleave_node_dup_attrs_string (const CleaveNode *node)
  * cleave_node_get_n_operands:
  * @node: a node
  *
- * Returns: how many operands it has, absent ones before its last included
+ * Returns: the number of operands, including absent operands before the last one that is present
  */
 guint
 cleave_node_get_n_operands (const CleaveNode *node)
@@ -213,7 +217,7 @@ cleave_node_get_n_operands (const CleaveNode *node)
 /**
  * cleave_node_get_operand:
  * @node: a node
- * @index: which operand
+ * @index: index of the operand
  *
  * Returns: (transfer none): the operand
  */
@@ -229,7 +233,7 @@ cleave_node_get_operand (const CleaveNode *node, guint index)
  * cleave_node_get_n_results:
  * @node: a node
  *
- * Returns: how many results it has
+ * Returns: the number of results
  */
 guint
 cleave_node_get_n_results (const CleaveNode *node)
@@ -241,7 +245,7 @@ cleave_node_get_n_results (const CleaveNode *node)
 /**
  * cleave_node_get_result:
  * @node: a node
- * @index: which result
+ * @index: index of the result
  *
  * Returns: (transfer none): the result
  */
@@ -257,8 +261,8 @@ cleave_node_get_result (const CleaveNode *node, guint index)
  * cleave_node_get_macs:
  * @node: a node
  *
- * Returns: multiply-accumulates of one run of it; 0 for ops that are not made of them, and 2^63 - 1
- * for any number that is larger
+ * Returns: the number of multiply-accumulates of one run of the node; 0 for ops that have none, and
+ * 2^63 - 1 if the number is larger
  */
 gint64
 cleave_node_get_macs (const CleaveNode *node)
@@ -278,7 +282,7 @@ cleave_node_get_macs (const CleaveNode *node)
  * cleave_node_is_input:
  * @node: a node
  *
- * Returns: whether it stands for an input of the graph
+ * Returns: whether the node is an input of the graph
  */
 gboolean
 cleave_node_is_input (const CleaveNode *node)
@@ -291,7 +295,7 @@ cleave_node_is_input (const CleaveNode *node)
  * cleave_node_get_constant:
  * @node: a node
  *
- * Returns: (transfer none) (nullable): the value of a Constant, %NULL of any other node
+ * Returns: (transfer none) (nullable): the value of a Constant, or %NULL for any other node
  */
 CleaveTensor *
 cleave_node_get_constant (const CleaveNode *node)
@@ -311,8 +315,7 @@ cleave_node_drop_constant (CleaveNode *node)
  * cleave_operand_get_node:
  * @operand: an operand
  *
- * Returns: (transfer none) (nullable): the node that it belongs to, %NULL for an output of the
- * graph
+ * Returns: (transfer none) (nullable): the node that reads it, or %NULL for an output of the graph
  */
 CleaveNode *
 cleave_operand_get_node (const CleaveOperand *operand)
@@ -325,7 +328,7 @@ cleave_operand_get_node (const CleaveOperand *operand)
  * cleave_operand_get_index:
  * @operand: an operand
  *
- * Returns: which operand of its node, or which output of the graph it is
+ * Returns: the index of the operand in its node, or of the output in the graph
  */
 guint
 cleave_operand_get_index (const CleaveOperand *operand)
@@ -338,7 +341,7 @@ cleave_operand_get_index (const CleaveOperand *operand)
  * cleave_operand_get_name:
  * @operand: an operand
  *
- * Returns: (transfer none): what the op calls it, such as `W`, or the name of the graph's output
+ * Returns: (transfer none): the name of the operand in ONNX, such as `W`, or the name of the output
  */
 const char *
 cleave_operand_get_name (const CleaveOperand *operand)
@@ -353,7 +356,7 @@ cleave_operand_get_name (const CleaveOperand *operand)
  * cleave_operand_get_result:
  * @operand: an operand
  *
- * Returns: (transfer none) (nullable): the value that it reads, %NULL if it is absent
+ * Returns: (transfer none) (nullable): the value that it reads, or %NULL if the operand is absent
  */
 CleaveResult *
 cleave_operand_get_result (const CleaveOperand *operand)
@@ -366,7 +369,7 @@ cleave_operand_get_result (const CleaveOperand *operand)
  * cleave_operand_get_next_use:
  * @operand: an operand that is present
  *
- * Returns: (transfer none) (nullable): the next use of the same value
+ * Returns: (transfer none) (nullable): the next use of the same value, or %NULL if it is the last
  */
 CleaveOperand *
 cleave_operand_get_next_use (const CleaveOperand *operand)
@@ -379,7 +382,7 @@ cleave_operand_get_next_use (const CleaveOperand *operand)
  * cleave_result_get_node:
  * @result: a result
  *
- * Returns: (transfer none): the node that makes it
+ * Returns: (transfer none): the node that computes it
  */
 CleaveNode *
 cleave_result_get_node (const CleaveResult *result)
@@ -392,7 +395,7 @@ cleave_result_get_node (const CleaveResult *result)
  * cleave_result_get_index:
  * @result: a result
  *
- * Returns: which of its node's results it is
+ * Returns: the index of the result in its node
  */
 guint
 cleave_result_get_index (const CleaveResult *result)
@@ -418,8 +421,8 @@ cleave_result_get_type (const CleaveResult *result)
  * cleave_result_dup_name:
  * @result: a result
  *
- * Returns: (transfer full): its own name if it has one, else the node's, with a suffix for all but
- * the first
+ * Returns: (transfer full): the result's own name if it has one. Otherwise the name of the node for
+ * result 0, and that name with `.r1`, `.r2` … for the others
  */
 char *
 cleave_result_dup_name (const CleaveResult *result)
@@ -436,7 +439,7 @@ cleave_result_dup_name (const CleaveResult *result)
  * cleave_result_get_n_uses:
  * @result: a result
  *
- * Returns: how many operands and outputs use it, in constant time
+ * Returns: the number of operands and outputs that read it, in constant time
  */
 guint
 cleave_result_get_n_uses (const CleaveResult *result)
@@ -449,8 +452,9 @@ cleave_result_get_n_uses (const CleaveResult *result)
  * cleave_result_get_first_use:
  * @result: a result
  *
- * Returns: (transfer none) (nullable): its oldest use; the others follow by
- * [method@Cleave.Operand.get_next_use]
+ * Returns the oldest use of a value. [method@Cleave.Operand.get_next_use] returns the others.
+ *
+ * Returns: (transfer none) (nullable): the use, or %NULL if nothing reads the value
  */
 CleaveOperand *
 cleave_result_get_first_use (const CleaveResult *result)
@@ -459,7 +463,7 @@ cleave_result_get_first_use (const CleaveResult *result)
   return result->first_use;
 }
 
-/* An output of the graph has no node, but it has a value. */
+/* Returns the graph of an operand. An output has no node, but a value. */
 static const CleaveGraph *
 graph_of (const CleaveOperand *operand)
 {
@@ -471,8 +475,8 @@ graph_of (const CleaveOperand *operand)
  * @operand: an operand, or an output of the graph
  * @result: (transfer none): a value of the same graph and type
  *
- * Lets an operand read another value, in constant time; if a constant takes the place of what is
- * none, or the other way round, in time proportional to what comes of it.
+ * Makes an operand read another value, in constant time. If only one of the two values depends on
+ * constants alone, it takes time proportional to the number of nodes that depend on the operand.
  */
 void
 cleave_operand_set (CleaveOperand *operand, CleaveResult *result)
@@ -486,7 +490,7 @@ cleave_operand_set (CleaveOperand *operand, CleaveResult *result)
 
   if (operand->result == result)
     return;
-  /* Asked before the operand lets go: the value may come of the node itself for a while. */
+  /* Ask before detaching: for a moment, the value may depend on the node itself. */
   is_variable = !cleave_node_is_fixed (result->node);
   was_fixed = operand->node != NULL && cleave_node_is_fixed (operand->node);
   cleave_operand_detach (operand);
@@ -498,9 +502,9 @@ cleave_operand_set (CleaveOperand *operand, CleaveResult *result)
 /**
  * cleave_result_replace_uses:
  * @result: a value
- * @with: (transfer none): another of the same graph and type
+ * @with: (transfer none): another value of the same graph and type
  *
- * Lets all that use a value use another, in O(uses).
+ * Makes all operands and outputs that read @result read @with, in O(uses).
  */
 void
 cleave_result_replace_uses (CleaveResult *result, CleaveResult *with)
@@ -516,9 +520,9 @@ cleave_result_replace_uses (CleaveResult *result, CleaveResult *with)
 /**
  * cleave_result_set_name:
  * @result: a value
- * @name: (nullable): its name, %NULL for one made of the node's
+ * @name: (nullable): the name; %NULL to derive it from the name of the node
  *
- * Names a value.  A name that another value has gets a number.
+ * Sets the name of a value. If another value has the name, a number is appended.
  */
 void
 cleave_result_set_name (CleaveResult *result, const char *name)
@@ -540,10 +544,10 @@ cleave_result_set_name (CleaveResult *result, const char *name)
 
 /**
  * cleave_node_take_names:
- * @node: a node that takes another's place
- * @from: the other node of the same graph
+ * @node: a node that replaces another
+ * @from: the node that is replaced, of the same graph
  *
- * Gives @node the names of @from and of its results; @from gets the name that @node had.
+ * Swaps the names of two nodes and of their results, so that @node has the names of @from.
  */
 void
 cleave_node_take_names (CleaveNode *node, CleaveNode *from)

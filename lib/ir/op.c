@@ -19,7 +19,7 @@ cleave_refuse (GString *why, const char *format, ...)
  * cleave_op_get_name:
  * @op: an op
  *
- * Returns: (transfer none): its name, as in ONNX
+ * Returns: (transfer none): the name of the op in ONNX, such as `Conv`
  */
 const char *
 cleave_op_get_name (const CleaveOp *op)
@@ -178,7 +178,8 @@ cleave_call_slice (const CleaveCall *call, guint operand, const CleaveRange *chu
   return cleave_slice_map (map, chunk, &call->operands[operand].shape);
 }
 
-/* Whether each dimension of operand 0 is one of the result, or a single element. */
+/* Returns whether each dimension of operand 0 is a dimension of the result, perhaps with a positive
+ * step, or has extent 1. */
 static gboolean
 is_by_strides (const CleaveCall *call)
 {
@@ -223,7 +224,7 @@ cleave_call_result_range (const CleaveCall *call, guint result, const CleaveRang
   return range;
 }
 
-/* Work.  Numbers of steps are reals, which do not overflow. */
+/* Work: numbers of steps. They are doubles, which do not overflow. */
 
 static double
 count_elements (const CleaveShape *shape)
@@ -235,7 +236,8 @@ count_elements (const CleaveShape *shape)
   return n;
 }
 
-/* What an element of result 0 reads of an operand.  An op without maps may read all of it. */
+/* Returns how many elements of an operand an element of result 0 needs. An op without maps may need
+ * all of them. */
 static double
 count_read (const CleaveCall *call, guint operand)
 {
@@ -277,7 +279,7 @@ cleave_call_work (const CleaveCall *call)
   return work + each * count_elements (&call->results[0].shape);
 }
 
-/* Are there as many operands as the op wants, and are those there that it cannot do without? */
+/* Check the numbers of results and operands, and that all required operands are present. */
 static gboolean
 check_results (const CleaveCall *call, GError **error)
 {

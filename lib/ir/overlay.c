@@ -4,16 +4,17 @@
 
 #include <string.h>
 
+/* When a kernel writes a row of the result, compared with reading the rows of the operand that it
+ * needs. */
 typedef enum {
-  TURNS_NONE,
-  TURNS_WHILE_READING, /* a row is written while what it is made of is read */
-  TURNS_AFTER_READING  /* some rows are read before any that is made of them is written */
+  TURNS_NONE,          /* in no fixed order */
+  TURNS_WHILE_READING, /* writes a row while it reads these rows */
+  TURNS_AFTER_READING  /* reads these rows completely, then writes the row */
 } Turns;
 
-/* How the kernels take the rows of the result, of which they read what the map of a row says; where
- * another runs in their place, the runtime sees to it that the bits are the same.  Those of bytes
- * and of 16-bit floats lay rows out in scratch, and a group of nodes, which has no kernel of its
- * own, has what is in between there. */
+/* Returns how the kernel of a call writes rows. The kernels of bytes and of 16-bit floats read rows
+ * to scratch first. So does a group of nodes, which has no kernel of its own (compute is NULL). If
+ * the runtime runs another kernel instead, it makes sure that the result is the same. */
 static Turns
 find_turns (const CleaveCall *call)
 {
@@ -29,8 +30,9 @@ find_turns (const CleaveCall *call)
     }
 }
 
-/* The dimension of rows of one image, or of planes of a volume: the first that is neither images
- * nor channels, unless it is all there is.  The pixels of a row are written in any order. */
+/* Finds the dimension of the rows of an image, or of the planes of a volume: the first that is
+ * neither N nor C. There must be one image. Pixels of a row are written in any order, so a kernel
+ * that writes while it reads needs a further spatial dimension. */
 static gboolean
 find_rows (const CleaveCall *call, guint operand, Turns turns, guint *rows)
 {
@@ -47,7 +49,7 @@ find_rows (const CleaveCall *call, guint operand, Turns turns, guint *rows)
   return FALSE;
 }
 
-/* Which row of the operand is the first that row `i` of the result is made of. */
+/* Returns the first row of the operand that row `i` of the result needs. */
 static gint64
 first_read (const CleaveCall *call, guint operand, guint rows, gint64 i)
 {
@@ -57,7 +59,8 @@ first_read (const CleaveCall *call, guint operand, guint rows, gint64 i)
   return cleave_call_slice (call, operand, &chunk).range.dim[rows].begin;
 }
 
-/* The last row of the result, from `i` on, that begins to read where `i` does: rows move on. */
+/* Returns the last row of the result that begins to read at the same row of the operand as row `i`
+ * does. Binary search, since windows only move forward. */
 static gint64
 find_last_alike (const CleaveCall *call, guint operand, guint rows, gint64 i)
 {
@@ -75,10 +78,11 @@ find_last_alike (const CleaveCall *call, guint operand, guint rows, gint64 i)
   return i;
 }
 
-/* The first windows begin at the border, the next ones a stride further each, the last ones maybe
- * beyond the other border.  So the lead of the result over its operand is largest at the last row
- * that begins at the border, at the one after it, or at the last row.  Only these are asked: a
- * value of a small file may have 10^11 rows. */
+/* The shift must be at least the lead of each row: the end of the bytes written so far, minus the
+ * begin of the operand rows that it reads. The first windows begin at the border, further ones
+ * advance by the stride, the last ones may begin beyond the other border. So the lead is largest at
+ * the last row that begins at the border, at the row after it, or at the last row. Only these three
+ * are tested, since a value in a small file can have 10^11 rows. */
 gboolean
 cleave_call_overlay (const CleaveCall *call, guint operand, guint *rows, gint64 *shift)
 {

@@ -7,15 +7,15 @@
 #endif
 #include <string.h>
 
-/* Small enough for a small region, large enough that the calls of malloc() do not count: at a
- * million nodes, 4 KiB or 1 MiB take as long. */
+/* Size of a block, in bytes: small enough for small uses, large enough to make calls of malloc()
+ * rare. With a million nodes, 4 KiB and 1 MiB take the same time. */
 #define BLOCK_BYTES (64 << 10)
 
 struct _CleavePool
 {
   GPtrArray *blocks;
-  char *free; /* of the last block */
-  gsize n_free;
+  char *free;   /* free bytes of the last block */
+  gsize n_free; /* number of these */
 };
 
 CleavePool *
@@ -27,9 +27,9 @@ cleave_pool_new (void)
   return pool;
 }
 
-/* A pool of so many blocks goes back to the system, not to malloc() alone: what comes next takes
- * large blocks, which do not fit into its place.  Of a chain of a million Relus, a third of the
- * peak. */
+/* A pool of at least this many blocks (64 MiB) is returned to the system, not only to malloc():
+ * later allocations are large blocks, which do not fit into the gaps. For a chain of a million
+ * Relus this saves a third of the peak. */
 #define MANY_BLOCKS 1024
 
 void
@@ -86,7 +86,7 @@ cleave_pool_strdup (CleavePool *pool, const char *text)
   return memcpy (take (pool, n_bytes, 1), text, n_bytes);
 }
 
-/* At 0, 1, 2, 4 … items the room is full. */
+/* The capacity is the next power of two, so the array is full at 0, 1, 2, 4 … items. */
 gpointer
 cleave_pool_grow (CleavePool *pool, gpointer items, guint n, gsize item_size)
 {

@@ -5,8 +5,8 @@
 #include "literal.h"
 #include "topology.h"
 
-/* All nodes, in topological order; in the order of building if there is a cycle, so that a broken
- * graph prints too. */
+/* Returns all nodes in topological order, or in the order of building if there is a cycle, so that
+ * a broken graph can be printed, too. */
 static GPtrArray *
 list_nodes (const CleaveGraph *graph)
 {
@@ -38,7 +38,8 @@ print_attrs (const CleaveNode *node, const CleavePrintMore *more, GString *out)
     cleave_attrs_print (node->op, node->attrs, out);
 }
 
-/* "  # node", and with more " -> value, , value" where values have names of their own. */
+/* Prints "  # node". With `more`, also prints the names of values that have names of their own:
+ * "  # node -> value, , value"; an empty place stands for a value without a name. */
 static void
 print_names (const CleaveNode *node, const CleavePrintMore *more, GString *out)
 {
@@ -119,10 +120,10 @@ cleave_graph_print_more (const CleaveGraph *graph, const CleavePrintMore *more)
  * cleave_graph_print:
  * @graph: a graph
  *
- * Writes a graph as text: a line for each node in topological order, then one for each output.
- * Results are numbered in this order; attributes that have their default are left out; `-` is an
- * absent operand.  [func@Cleave.Graph.parse] reads it; what constants hold is not in it, as it is
- * in what [method@Cleave.Graph.to_text] writes.
+ * Prints a graph as text: a line for each node in topological order, then a line for each output.
+ * Results are numbered in this order. Attributes with default values are left out. An absent
+ * operand is printed as `-`. [func@Cleave.Graph.parse] reads the text. The values of constants are
+ * not printed; [method@Cleave.Graph.to_text] prints them, too.
  *
  * Returns: (transfer full): the text
  */

@@ -12,7 +12,7 @@ are_of_one_rank (const CleaveRange *a, const CleaveRange *b)
  * cleave_range_whole: (skip)
  * @shape: a shape
  *
- * Returns: the range of everything
+ * Returns: the range of all elements: `[0, extent)` in each dimension
  */
 CleaveRange
 cleave_range_whole (const CleaveShape *shape)
@@ -30,7 +30,7 @@ cleave_range_whole (const CleaveShape *shape)
  * cleave_range_shape: (skip)
  * @range: a range
  *
- * Returns: the shape of what it covers
+ * Returns: the extents of the range; 0 for a span whose end is not after its begin
  */
 CleaveShape
 cleave_range_shape (const CleaveRange *range)
@@ -48,7 +48,7 @@ cleave_range_shape (const CleaveRange *range)
  * cleave_range_n_elements:
  * @range: a range
  *
- * Returns: number of elements in it
+ * Returns: the number of elements in the range
  */
 gint64
 cleave_range_n_elements (const CleaveRange *range)
@@ -61,7 +61,7 @@ cleave_range_n_elements (const CleaveRange *range)
  * cleave_range_is_empty:
  * @range: a range
  *
- * Returns: whether it holds no element
+ * Returns: whether the range has no element
  */
 gboolean
 cleave_range_is_empty (const CleaveRange *range)
@@ -100,7 +100,7 @@ cleave_range_equal (const CleaveRange *a, const CleaveRange *b)
  * @outer: a range
  * @inner: a range of the same rank
  *
- * Returns: whether @inner lies in @outer; an empty one does
+ * Returns: whether all elements of @inner are in @outer; %TRUE if @inner is empty
  */
 gboolean
 cleave_range_contains (const CleaveRange *outer, const CleaveRange *inner)
@@ -119,7 +119,8 @@ cleave_range_contains (const CleaveRange *outer, const CleaveRange *inner)
  * @a: a range
  * @b: a range of the same rank
  *
- * Returns: what lies in both; spans that do not meet come out empty, at the later begin
+ * Returns: the elements that are in both ranges. If two spans do not meet, the span of the result
+ * is empty and begins at the later of their begins
  */
 CleaveRange
 cleave_range_intersect (const CleaveRange *a, const CleaveRange *b)
@@ -141,7 +142,7 @@ cleave_range_intersect (const CleaveRange *a, const CleaveRange *b)
  * @a: a range
  * @b: a range of the same rank
  *
- * Returns: the smallest range that contains both; an empty one adds nothing
+ * Returns: the smallest range that contains both; if one is empty, the other
  */
 CleaveRange
 cleave_range_hull (const CleaveRange *a, const CleaveRange *b)
@@ -166,7 +167,7 @@ cleave_range_hull (const CleaveRange *a, const CleaveRange *b)
  * cleave_range_to_string:
  * @range: a range
  *
- * Returns: (transfer full): such as `0:1,0:16,0:4,0:8`
+ * Returns: (transfer full): the range as text, such as `0:1,0:16,0:4,0:8`
  */
 char *
 cleave_range_to_string (const CleaveRange *range)
@@ -297,7 +298,8 @@ cleave_range_compare (const CleaveRange *a, const CleaveRange *b)
   return order;
 }
 
-/* C's division rounds towards zero, and takes as long as all else that maps a range. */
+/* C's division rounds towards 0, not down. It takes half the time of mapping a range, hence the
+ * fast path for 1. */
 gint64
 cleave_floor_div (gint64 a, gint64 b)
 {
@@ -327,8 +329,7 @@ clip (const CleaveSpan *span, gint64 extent)
   return (CleaveSpan){ begin, CLAMP (span->end, begin, extent) };
 }
 
-/* The part of an operand that a chunk of the result needs: here alone, and below, maps are applied.
- */
+/* Maps are applied only by this function and those below. */
 CleaveSlice
 cleave_slice_map (const CleaveDimMap *map, const CleaveRange *chunk, const CleaveShape *operand)
 {

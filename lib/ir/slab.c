@@ -4,23 +4,26 @@
 
 #include <stdlib.h>
 
-/* Blocks begin at multiples of this, so that an item tells its block, and end a little before the
- * next, where malloc() has its own notes.  With 64 KiB malloc() maps each by itself: graphs of a
- * few nodes take up to ten times longer to make and to free, a chain of 200,000 nodes a tenth less
- * to split. */
+/* Size and alignment of blocks, in bytes. The alignment gives the block of an item by its address.
+ * A block uses 64 bytes less, which malloc() needs for its own header. With 64 KiB, malloc() maps
+ * each block by itself: building and freeing a graph of a few nodes then takes up to ten times
+ * longer, splitting a chain of 200,000 nodes 10 % less. */
 #define BLOCK_BYTES (8 << 10)
 #define BLOCK_USED (BLOCK_BYTES - 64)
 
-/* Items count in units; larger ones than so many are left to malloc(). */
+/* Sizes of items are rounded up to units of this many bytes. Items of more than MAX_UNITS are
+ * allocated with malloc(). */
 #define UNIT 16
 #define MAX_UNITS 32
-/* Names have at most so many, mostly.  They lie apart: a walk over all nodes reads nodes alone. */
+/* Items of up to this many units, mostly names, have blocks of their own, so that a walk over all
+ * nodes does not load names into the cache. */
 #define NAME_UNITS 4
-/* Where the first item of a block lies: nodes, which take 256 bytes mostly, at lines of the cache.
- */
+/* Offset of the first item of a block: aligned to cache lines, as are nodes then, most of which
+ * take 256 bytes. */
 #define FIRST_BYTE ((sizeof (Block) + 63) / 64 * 64)
 
-/* The address sanitizer is to see what is used after it was given back. */
+/* With the address sanitizer, allocate all items with malloc(), so that it finds uses after free.
+ */
 #ifdef __SANITIZE_ADDRESS__
 #define IS_LARGE(units) TRUE
 #else
@@ -29,18 +32,19 @@
 
 typedef struct
 {
-  guint index;                 /* among the slab's blocks */
-  guint n_items;               /* that are taken */
-  guint end;                   /* byte where what nobody has had yet begins */
-  guint16 free[MAX_UNITS + 1]; /* of each number of units: byte of the first free item, or 0 */
+  guint index;                 /* index in the slab's blocks */
+  guint n_items;               /* number of allocated items */
+  guint end;                   /* offset of the bytes that were never allocated */
+  guint16 free[MAX_UNITS + 1]; /* for each number of units: offset of the first free item, or 0 */
 } Block;
 
-/* A free item.  Blocks that have free items of the same size are linked by the first of these. */
+/* A free item. The free items of a size in a block are a list. The blocks that have free items of a
+ * size are a list, too; its links are in the first free item of each block. */
 typedef struct
 {
-  guint next;   /* byte of the next free item of the size in the block, or 0 */
-  guint before; /* in the first item: the block before, or NO_BLOCK */
-  guint after;  /* in the first item: the block after, or NO_BLOCK */
+  guint next;   /* offset of the next free item of the size in the block, or 0 */
+  guint before; /* in the first item: index of the previous block, or NO_BLOCK */
+  guint after;  /* in the first item: index of the next block, or NO_BLOCK */
 } Free;
 
 G_STATIC_ASSERT (sizeof (Free) <= UNIT);
@@ -49,10 +53,10 @@ G_STATIC_ASSERT (sizeof (Free) <= UNIT);
 
 struct _CleaveSlab
 {
-  GPtrArray *blocks;          /* Block; NULL: it was given back */
-  GArray *spare;              /* guint: the indices of those */
-  Block *filling[2];          /* those that are not full, of names and of nodes */
-  guint first[MAX_UNITS + 1]; /* of each number of units: a block with free items, or NO_BLOCK */
+  GPtrArray *blocks;          /* Block; NULL for a block that was freed */
+  GArray *spare;              /* guint: the indices of freed blocks */
+  Block *filling[2];          /* the blocks that new items are taken from: names, nodes */
+  guint first[MAX_UNITS + 1]; /* for each number of units: a block with free items, or NO_BLOCK */
 };
 
 CleaveSlab *
@@ -110,7 +114,7 @@ get_free_at (const CleaveSlab *slab, guint index, gsize units)
   return get_free (slab->blocks->pdata[index], units);
 }
 
-/* Takes a block out of the list of those with free items of a size. */
+/* Removes a block from the list of blocks with free items of a size. */
 static void
 unlink_block (CleaveSlab *slab, Block *block, gsize units)
 {
@@ -124,7 +128,7 @@ unlink_block (CleaveSlab *slab, Block *block, gsize units)
     slab->first[units] = item->after;
 }
 
-/* Makes a block the first of those with free items of a size. */
+/* Makes a block the first in the list of blocks with free items of a size. */
 static void
 link_block (CleaveSlab *slab, Block *block, gsize units)
 {
@@ -137,7 +141,7 @@ link_block (CleaveSlab *slab, Block *block, gsize units)
   slab->first[units] = block->index;
 }
 
-/* What nobody has had yet. */
+/* Allocates an item from bytes that were never allocated. */
 static gpointer
 take_new (CleaveSlab *slab, gsize units)
 {

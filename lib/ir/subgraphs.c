@@ -11,22 +11,22 @@
 
 #define NONE (-1)
 
-/* What is found step by step.  Arrays are by id, unless they are by position: a node's place in
- * the order of all work. */
+/* The state of the analysis. Arrays are indexed by node id, or by position: the index of a node in
+ * the topological order of the work. */
 typedef struct
 {
   const CleaveGraph *graph;
   GPtrArray *order;
   GPtrArray *work;  /* by position */
-  gboolean *in_use; /* depends on an input, and an output depends on it */
-  gint *position;   /* NONE: no work */
-  gint *next;       /* nearest work after a node; G_MAXINT: none */
-  gint *prev;       /* nearest work before a node; NONE: none */
+  gboolean *in_use; /* whether a node depends on an input, and an output depends on it */
+  gint *position;   /* of a node; NONE if it is no work */
+  gint *next;       /* smallest position among the work after a node; G_MAXINT: none */
+  gint *prev;       /* largest position among the work before a node; NONE: none */
   gboolean *alone;  /* by position */
-  gboolean *out;    /* taken out */
+  gboolean *out;    /* whether a node is removed before components are found */
   guint *component;
   guint n_components;
-  guint *parent; /* of a component: a forest; its roots are components that follow no other */
+  guint *parent; /* of each component: a union-find forest of components that are one subgraph */
 } Analysis;
 
 static void
@@ -113,7 +113,8 @@ find_work (Analysis *a)
     }
 }
 
-/* Work that a value meets first, looking through views and joins. */
+/* Returns the smallest position of the work that reads the results of a node, directly or through
+ * views and joins. */
 static gint
 find_next (const Analysis *a, const CleaveNode *node)
 {
@@ -130,7 +131,8 @@ find_next (const Analysis *a, const CleaveNode *node)
   return next;
 }
 
-/* The last work before a node, looking through views and joins. */
+/* Returns the largest position of the work that a node reads, directly or through views and joins.
+ */
 static gint
 find_prev (const Analysis *a, const CleaveNode *node)
 {
@@ -164,8 +166,9 @@ find_neighbours (Analysis *a)
     }
 }
 
-/* Position k is alone if all work before it goes on to something up to k, so in the end to k, and
- * all work after it comes from something from k on, so in the beginning from k. */
+/* A position k is alone if no edge of the work leads past it: the successors of work before k are
+ * at k or before, so that all paths lead to k; and the predecessors of work after k are at k or
+ * after, so that all paths come from k. */
 static void
 find_alone (Analysis *a)
 {
@@ -183,8 +186,8 @@ find_alone (Analysis *a)
     }
 }
 
-/* A join that adds rows of neighbours to one piece: the operand that is the piece's own; else NULL.
- */
+/* Returns the only operand of a join that is not a view: the join then adds rows of neighbors,
+ * which are views, to this piece. NULL if there are several. */
 static CleaveNode *
 find_own_operand (const CleaveNode *join)
 {
@@ -239,7 +242,7 @@ find_components (Analysis *a)
     a->parent[i] = i;
 }
 
-/* Pieces that hand rows on */
+/* Pieces that hand rows to other pieces */
 
 static guint
 find_root (Analysis *a, guint component)
@@ -271,9 +274,9 @@ look_through (const CleaveNode *node)
   return node;
 }
 
-/* Of a join of several pieces: the piece that nothing read before, the others being handed on by
- * those that did.  If all were read before, the latest; NULL if several are new, as where a value
- * is put together whole. */
+/* Returns the new piece among the operands of a join: the one that no earlier work reads. The
+ * others are rows that were handed over. If earlier work reads all of them, returns the last one
+ * and sets `is_new` to FALSE. Returns NULL if several are new, as when a whole value is joined. */
 static const CleaveNode *
 find_new_operand (const Analysis *a, const CleaveNode *join, gboolean *is_new)
 {
@@ -299,8 +302,8 @@ find_new_operand (const Analysis *a, const CleaveNode *join, gboolean *is_new)
   return latest;
 }
 
-/* The component that a join adds rows to; G_MAXUINT: none.  One that was taken out adds to what
- * reads it first. */
+/* Returns the component that a join adds rows to, or G_MAXUINT if there is none. For a join that
+ * was removed, this is the component of the first work that reads it. */
 static guint
 find_joined (const Analysis *a, const CleaveNode *join)
 {
@@ -311,8 +314,8 @@ find_joined (const Analysis *a, const CleaveNode *join)
   return next == G_MAXINT ? G_MAXUINT : a->component[((CleaveNode *) a->work->pdata[next])->id];
 }
 
-/* A strip may be as narrow as what the next one needs of it: then a join takes several pieces
- * whole. It goes with the new one. */
+/* Unites joins with their new pieces. If a strip is no wider than the rows that the next strip
+ * needs of it, the join reads whole pieces instead of views. It belongs to the new piece. */
 static void
 unite_joined (Analysis *a)
 {
@@ -333,7 +336,7 @@ unite_joined (Analysis *a)
     }
 }
 
-/* Whether a join adds rows of neighbours to a piece. */
+/* Returns whether a join adds rows of neighbors to a piece. */
 static gboolean
 is_handover (const Analysis *a, const CleaveNode *join)
 {
@@ -349,7 +352,8 @@ is_handover (const Analysis *a, const CleaveNode *join)
   return has_piece && find_new_operand (a, join, &is_new) != NULL && is_new;
 }
 
-/* Pairs of components, each of which gives rows of its own to the other, through a join. */
+/* Returns pairs of components (packed into guint64) of which the first hands rows to the second,
+ * through a join. */
 static GArray *
 list_handovers (Analysis *a)
 {
@@ -400,10 +404,10 @@ unite_successors (Analysis *a)
     }
 }
 
-/* Which can run at the same time */
+/* Components that can run at the same time */
 
-/* Marks the components that have another beside them in some layer, the work between two nodes that
- * are alone. */
+/* Marks the components that have another component beside them in a layer: the work between two
+ * lone nodes. */
 static gboolean *
 find_parallel (Analysis *a)
 {
@@ -442,7 +446,7 @@ number_components (Analysis *a, gboolean all, guint *number)
   return n;
 }
 
-/* The subgraph that all users are in; G_MAXUINT: there is no such. */
+/* Returns the subgraph that all users of a node are in, or G_MAXUINT if they are in several. */
 static guint
 find_common_user (const CleaveNode *node, const guint *subgraph)
 {
@@ -460,7 +464,7 @@ find_common_user (const CleaveNode *node, const guint *subgraph)
   return common;
 }
 
-/* A view or join that was taken out goes with its users. */
+/* Assigns a view or join that was removed to the subgraph of its users. */
 static void
 place_views (const Analysis *a, guint *subgraph)
 {

@@ -3,7 +3,7 @@
 #include "copy.h"
 #include "nan.h"
 
-/* Runs that lie dense in both, one after the other. */
+/* Compares two views, one run at a time that is contiguous in both. */
 static gboolean
 are_equal (const CleaveView *a, const CleaveView *b)
 {
@@ -41,9 +41,9 @@ are_equal (const CleaveView *a, const CleaveView *b)
  * @a: a tensor
  * @b: a tensor
  *
- * Compares type and bits: −0 differs from 0.  A NaN equals any NaN, whatever its bits.
+ * Compares the types and the bits of all elements: -0 differs from 0. Any NaN equals any other.
  *
- * Returns: whether they are the same
+ * Returns: whether the tensors are equal
  */
 gboolean
 cleave_tensor_equal (const CleaveTensor *a, const CleaveTensor *b)

@@ -9,19 +9,20 @@
 #include "range.h"
 #include "view.h"
 
-/* Bytes with a type.  A slice shares the bytes of the tensor that it was cut from, its base. */
+/* A tensor has its elements in `owned`, `bytes` or `base`; the other two are NULL. A slice shares
+ * the elements of its base, the tensor that it was cut from. */
 struct _CleaveTensor
 {
   CleaveTensorType type;
   gint64 stride[CLEAVE_MAX_RANK];
   gpointer data;
-  gpointer owned;     /* aligned memory of its own */
-  GBytes *bytes;      /* or bytes shared with others */
-  CleaveTensor *base; /* or another tensor's */
-  CleaveRange range;  /* of the base */
+  gpointer owned;     /* aligned memory that the tensor owns */
+  GBytes *bytes;      /* bytes that others may share */
+  CleaveTensor *base; /* the tensor of which this one is a slice; no slice itself */
+  CleaveRange range;  /* the range of the base */
 };
 
-/* Vector loads of a whole cache line never cross one. */
+/* Alignment of elements, in bytes: a cache line, so that aligned vector loads never cross one. */
 #define ALIGNMENT 64
 
 static CleaveTensor *
@@ -42,10 +43,10 @@ tensor_new (const CleaveTensorType *type)
  *
  * Makes a dense tensor of zeros.
  *
- * Fails with %CLEAVE_ERROR_ELEMENT_TYPE or %CLEAVE_ERROR_SHAPE if no value can have this type, and
- * with %CLEAVE_ERROR_MEMORY if there is not as much memory.
+ * Fails with %CLEAVE_ERROR_ELEMENT_TYPE or %CLEAVE_ERROR_SHAPE if the type is not legal, see
+ * [method@Cleave.TensorType.check], and with %CLEAVE_ERROR_MEMORY if there is not enough memory.
  *
- * Returns: (transfer full) (nullable): the tensor
+ * Returns: (transfer full) (nullable): the tensor, or %NULL on error
  */
 CleaveTensor *
 cleave_tensor_new (const CleaveTensorType *type, GError **error)
@@ -70,14 +71,14 @@ cleave_tensor_new (const CleaveTensorType *type, GError **error)
 /**
  * cleave_tensor_new_copy:
  * @type: element type and shape
- * @data: the elements, row-major, as many bytes as [method@Cleave.TensorType.n_bytes] says
+ * @data: the elements in row-major order, [method@Cleave.TensorType.n_bytes] bytes
  * @error: return location for a [struct@GLib.Error]
  *
  * Makes a dense tensor with a copy of these elements.
  *
  * Fails as [ctor@Cleave.Tensor.new] does.
  *
- * Returns: (transfer full) (nullable): the tensor
+ * Returns: (transfer full) (nullable): the tensor, or %NULL on error
  */
 CleaveTensor *
 cleave_tensor_new_copy (const CleaveTensorType *type, gconstpointer data, GError **error)
@@ -97,16 +98,17 @@ cleave_tensor_new_copy (const CleaveTensorType *type, gconstpointer data, GError
 /**
  * cleave_tensor_new_from_bytes:
  * @type: element type and shape
- * @bytes: (transfer none): exactly the elements, row-major; such as a part of a mapped file
+ * @bytes: (transfer none): the elements in row-major order, exactly
+ * [method@Cleave.TensorType.n_bytes] bytes, such as a part of a mapped file
  * @error: return location for a [struct@GLib.Error]
  *
- * Makes a dense tensor that shares these bytes.  Bytes that are not aligned for the element type
+ * Makes a dense tensor that shares these bytes. If they are not aligned for the element type, they
  * are copied.
  *
  * Fails as [ctor@Cleave.Tensor.new] does, and with %CLEAVE_ERROR_SHAPE if the number of bytes is
- * another.
+ * wrong.
  *
- * Returns: (transfer full) (nullable): the tensor
+ * Returns: (transfer full) (nullable): the tensor, or %NULL on error
  */
 CleaveTensor *
 cleave_tensor_new_from_bytes (const CleaveTensorType *type, GBytes *bytes, GError **error)
@@ -138,11 +140,12 @@ cleave_tensor_new_from_bytes (const CleaveTensorType *type, GBytes *bytes, GErro
 /**
  * cleave_tensor_new_slice:
  * @tensor: (transfer none): a tensor
- * @range: a range inside it
+ * @range: a range inside the tensor's shape
  *
- * Makes a tensor that is a part of another and shares its bytes.  It need not be dense.
+ * Makes a tensor that is a range of another tensor and shares its memory. In general it is not
+ * dense. It keeps the memory alive.
  *
- * Returns: (transfer full): the part
+ * Returns: (transfer full): the slice
  */
 CleaveTensor *
 cleave_tensor_new_slice (CleaveTensor *tensor, const CleaveRange *range)
@@ -169,7 +172,9 @@ cleave_tensor_new_slice (CleaveTensor *tensor, const CleaveRange *range)
  * cleave_tensor_ref:
  * @tensor: a tensor
  *
- * Returns: (transfer full): the same tensor, with one more owner
+ * Adds a reference to a tensor.
+ *
+ * Returns: (transfer full): @tensor
  */
 CleaveTensor *
 cleave_tensor_ref (CleaveTensor *tensor)
@@ -191,7 +196,7 @@ tensor_clear (gpointer data)
  * cleave_tensor_unref:
  * @tensor: (nullable) (transfer full): a tensor
  *
- * Gives up one owner's hold; the last one frees it.
+ * Drops a reference to a tensor. The last one frees the tensor.
  */
 void
 cleave_tensor_unref (CleaveTensor *tensor)
@@ -217,7 +222,8 @@ cleave_tensor_get_type (const CleaveTensor *tensor)
  * cleave_tensor_get_strides:
  * @tensor: a tensor
  *
- * Returns: (transfer none): for each dimension, how many elements further its next index lies
+ * Returns: (transfer none): the stride of each dimension, in elements: the distance in memory
+ * between elements whose indices in this dimension differ by 1
  */
 const gint64 *
 cleave_tensor_get_strides (const CleaveTensor *tensor)
@@ -230,7 +236,8 @@ cleave_tensor_get_strides (const CleaveTensor *tensor)
  * cleave_tensor_get_data:
  * @tensor: a tensor
  *
- * Returns: (transfer none): the element with all indices 0; the others lie as the strides say
+ * Returns: (transfer none): the address of the element with all indices 0. The strides give the
+ * addresses of the others
  */
 gconstpointer
 cleave_tensor_get_data (const CleaveTensor *tensor)
@@ -241,10 +248,11 @@ cleave_tensor_get_data (const CleaveTensor *tensor)
 
 /**
  * cleave_tensor_get_mutable_data:
- * @tensor: a tensor that owns its memory: made by [ctor@Cleave.Tensor.new] or
- * [ctor@Cleave.Tensor.new_copy]
+ * @tensor: a tensor that owns its memory, because [ctor@Cleave.Tensor.new] or
+ * [ctor@Cleave.Tensor.new_copy] made it
  *
- * Returns: (transfer none) (nullable): the elements, to be written; %NULL where they are shared
+ * Returns: (transfer none) (nullable): the elements in row-major order, which the caller may
+ * change; %NULL if the tensor does not own its memory
  */
 gpointer
 cleave_tensor_get_mutable_data (CleaveTensor *tensor)
@@ -257,7 +265,7 @@ cleave_tensor_get_mutable_data (CleaveTensor *tensor)
  * cleave_tensor_is_dense:
  * @tensor: a tensor
  *
- * Returns: whether its elements lie row-major without gaps
+ * Returns: whether the elements are in row-major order in memory, without gaps
  */
 gboolean
 cleave_tensor_is_dense (const CleaveTensor *tensor)
@@ -272,9 +280,9 @@ cleave_tensor_is_dense (const CleaveTensor *tensor)
 /**
  * cleave_tensor_get_base:
  * @tensor: a tensor
- * @range: (out) (optional): which part of the base it is
+ * @range: (out) (optional): the range of the base that the tensor is
  *
- * Returns: (transfer none): the tensor whose bytes it shares, itself if it is no slice
+ * Returns: (transfer none): the tensor of which @tensor is a slice, or @tensor itself if it is none
  */
 CleaveTensor *
 cleave_tensor_get_base (CleaveTensor *tensor, CleaveRange *range)
@@ -289,7 +297,7 @@ cleave_tensor_get_base (CleaveTensor *tensor, CleaveRange *range)
  * cleave_tensor_dup_dense:
  * @tensor: a tensor
  *
- * Returns: (transfer full): the tensor itself if it is dense, else a dense copy
+ * Returns: (transfer full): @tensor if it is dense, otherwise a dense copy
  */
 CleaveTensor *
 cleave_tensor_dup_dense (CleaveTensor *tensor)
@@ -320,7 +328,8 @@ unref_tensor (gpointer tensor)
  * cleave_tensor_dup_bytes:
  * @tensor: a tensor
  *
- * Returns: (transfer full): its elements, dense; they are shared with the tensor if it is dense
+ * Returns: (transfer full): the elements in row-major order; they are shared with @tensor if it is
+ * dense, otherwise copied
  */
 GBytes *
 cleave_tensor_dup_bytes (CleaveTensor *tensor)
@@ -338,8 +347,9 @@ cleave_tensor_dup_bytes (CleaveTensor *tensor)
  * cleave_tensor_dup_canonical:
  * @tensor: a tensor
  *
- * Makes a dense tensor of the same values in which all NaNs have the same bits.  Two tensors are
- * equal if these tensors have the same bytes: their checksums may be compared.
+ * Makes a dense tensor of the same values in which all NaNs have the same bits. Two tensors of the
+ * same type are equal if and only if their canonical tensors have the same bytes, so that checksums
+ * of these can be compared.
  *
  * Returns: (transfer full): the tensor
  */

@@ -10,7 +10,7 @@
 
 #include "error.h"
 
-/* A number at the start of the text, which it leaves behind. */
+/* Parses the number at the start of a text, and moves `text` behind it. */
 static gboolean
 take_int (const char **text, gint64 *value)
 {
@@ -28,16 +28,18 @@ take_int (const char **text, gint64 *value)
 
 /**
  * cleave_text_to_int:
- * @option: what the number is for, for messages
+ * @option: the name of the option, for messages
  * @text: the text
- * @min: the smallest that is allowed
- * @max: the largest that is allowed
+ * @min: the smallest legal number
+ * @max: the largest legal number
  * @value: (out): the number
  * @error: return location for a [struct@GLib.Error]
  *
- * Reads a whole number.  Fails with %CLEAVE_ERROR_OPTION.
+ * Parses a decimal integer.
  *
- * Returns: whether it is one
+ * Fails with %CLEAVE_ERROR_OPTION if the text is no such number.
+ *
+ * Returns: %TRUE, or %FALSE on error
  */
 gboolean
 cleave_text_to_int (
@@ -58,15 +60,17 @@ cleave_text_to_int (
 
 /**
  * cleave_text_to_size:
- * @option: what the size is for, for messages
+ * @option: the name of the option, for messages
  * @text: the text
- * @bytes: (out): the bytes
+ * @bytes: (out): the number of bytes
  * @error: return location for a [struct@GLib.Error]
  *
- * Reads a number of bytes: `300000`, or with a unit.  `kB`, `MB`, `GB` and `TB` are powers of 1000,
- * `KiB`, `MiB`, `GiB` and `TiB` powers of 1024.  Fails with %CLEAVE_ERROR_OPTION.
+ * Parses a size in bytes, such as `300000`, `64KiB` or `2MB`. The units `kB`, `MB`, `GB` and `TB`
+ * are powers of 1000, `KiB`, `MiB`, `GiB` and `TiB` powers of 1024.
  *
- * Returns: whether it is one
+ * Fails with %CLEAVE_ERROR_OPTION if the text is no size.
+ *
+ * Returns: %TRUE, or %FALSE on error
  */
 gboolean
 cleave_text_to_size (const char *option, const char *text, gint64 *bytes, GError **error)
@@ -104,15 +108,17 @@ cleave_text_to_size (const char *option, const char *text, gint64 *bytes, GError
 
 /**
  * cleave_text_to_max_added:
- * @option: what the limit is for, for messages
+ * @option: the name of the option, for messages
  * @text: the text
- * @fraction: (out): the limit, as [struct@Cleave.FitOptions] and [struct@Cleave.Constraint] have it
+ * @fraction: (out): the limit, for [struct@Cleave.FitOptions] or [struct@Cleave.Constraint]
  * @error: return location for a [struct@GLib.Error]
  *
- * Reads a limit on an added cost, in per cent: 0.1 for `10` or `10%`, and %CLEAVE_NOTHING_ADDED for
- * `0`.  Fails with %CLEAVE_ERROR_OPTION.
+ * Parses a limit on an added cost, in per cent. `10` and `10%` give 0.1, and `0` gives
+ * %CLEAVE_NOTHING_ADDED.
  *
- * Returns: whether it is one
+ * Fails with %CLEAVE_ERROR_OPTION if the text is no such limit.
+ *
+ * Returns: %TRUE, or %FALSE on error
  */
 gboolean
 cleave_text_to_max_added (const char *option, const char *text, double *fraction, GError **error)
@@ -133,14 +139,16 @@ cleave_text_to_max_added (const char *option, const char *text, double *fraction
 
 /**
  * cleave_text_to_shape:
- * @option: what the shape is for, for messages
+ * @option: the name of the option, for messages
  * @text: the text
  * @shape: (out caller-allocates): the shape
  * @error: return location for a [struct@GLib.Error]
  *
- * Reads a shape: `1,3,224,224`; no text at all is a scalar's.  Fails with %CLEAVE_ERROR_OPTION.
+ * Parses a shape, such as `1,3,224,224`. An empty text is the shape of a scalar.
  *
- * Returns: whether it is one
+ * Fails with %CLEAVE_ERROR_OPTION if the text is no shape.
+ *
+ * Returns: %TRUE, or %FALSE on error
  */
 gboolean
 cleave_text_to_shape (const char *option, const char *text, CleaveShape *shape, GError **error)
@@ -202,7 +210,7 @@ cleave_text_to_doubles (const char *option, const char *text, GError **error)
     }
 }
 
-/* One range, up to the next '/' or the end. */
+/* Parses one range, up to the next '/' or the end, and moves `text` behind it. */
 static gboolean
 take_range (const char **text, CleaveRange *range)
 {

@@ -11,21 +11,21 @@
 #include <igraph/igraph.h>
 #include <pthread.h>
 
-/* Names of a cycle's nodes that an error tells. */
+/* Largest number of nodes of a cycle that a message names. */
 #define MAX_NAMES 12
 
-/* A graph as igraph sees it: vertex = id, one edge for each operand. */
+/* A graph in igraph: a vertex for each node id, an edge for each operand. */
 typedef struct
 {
   igraph_t graph;
   igraph_error_handler_t *handler;
 } Analysis;
 
-/* igraph has global state: one analysis at a time.  Of pthreads, since the thread sanitizer does
- * not see what a GMutex orders. */
+/* igraph has global state, so only one analysis may run at a time. This is a pthread mutex because
+ * the thread sanitizer does not understand GMutex. */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
-/* Nothing that we ask for can fail but for want of memory, and then GLib aborts, too. */
+/* Aborts if a call of igraph failed: it can fail only for lack of memory, when GLib aborts, too. */
 static void
 must (igraph_error_t code)
 {
@@ -39,7 +39,7 @@ vector_init (igraph_vector_int_t *vector, gsize size)
   must (igraph_vector_int_init (vector, (igraph_integer_t) size));
 }
 
-/* Node that makes the value of an operand; NULL: the operand is absent. */
+/* Returns the node that computes an operand, or NULL if the operand is absent. */
 static CleaveNode *
 get_producer (const CleaveNode *node, guint operand)
 {
@@ -55,7 +55,7 @@ lock (Analysis *analysis)
   analysis->handler = igraph_set_error_handler (igraph_error_handler_ignore);
 }
 
-/* Makes the igraph of edges, pairs of vertices, which are cleared. */
+/* Makes the igraph graph from pairs of vertices, and frees the pairs. */
 static void
 make (Analysis *analysis, igraph_vector_int_t *edges, guint n_vertices)
 {
@@ -70,8 +70,7 @@ push_edge (igraph_vector_int_t *edges, guint from, guint to)
   must (igraph_vector_int_push_back (edges, (igraph_integer_t) to));
 }
 
-/* Builds the igraph in one pass; nodes with `without[id]` keep their vertex and lose their edges.
- */
+/* Builds the igraph graph. Nodes with `without[id]` keep their vertex, but have no edges. */
 static void
 begin (Analysis *analysis, const CleaveGraph *graph, const gboolean *without)
 {
@@ -100,7 +99,7 @@ end (Analysis *analysis)
   pthread_mutex_unlock (&mutex);
 }
 
-/* NULL for ids that no node has any more. */
+/* Returns the nodes by id; NULL for ids that no node has. */
 static CleaveNode **
 index_nodes (const CleaveGraph *graph)
 {
@@ -113,8 +112,8 @@ index_nodes (const CleaveGraph *graph)
 
 /* Order */
 
-/* The order of building, where it is an order already, as it is for graphs that were not edited; or
- * NULL. */
+/* Returns the nodes in the order of building if that is a topological order, as it is for graphs
+ * that were not edited; else NULL. */
 static GPtrArray *
 list_as_built (const CleaveGraph *graph)
 {
@@ -134,7 +133,8 @@ list_as_built (const CleaveGraph *graph)
   return g_steal_pointer (&nodes);
 }
 
-/* How many operands of each node have yet to come. */
+/* Returns the number of operands of each node that are not yet in the order, and fills `ready` with
+ * the nodes that have none. */
 static guint *
 count_operands (const CleaveGraph *graph, GArray *ready)
 {
@@ -161,7 +161,8 @@ release_users (const CleaveNode *node, guint *missing, GArray *ready)
 
 /* Cycles */
 
-/* An operand of the node that never came: a node of a cycle, or after one. */
+/* Returns a producer of the node that never got into the order, since it is in a cycle or depends
+ * on one. */
 static CleaveNode *
 step_back (const CleaveNode *node, const guint *missing)
 {
@@ -185,7 +186,7 @@ find_missing (const CleaveGraph *graph, const guint *missing)
   return node;
 }
 
-/* The nodes of one cycle, each followed by the one that it reads. */
+/* Returns the nodes of a cycle, each followed by the node that it reads. */
 static GPtrArray *
 find_cycle (const CleaveGraph *graph, const guint *missing)
 {
@@ -213,7 +214,8 @@ find_first_built (const GPtrArray *nodes)
   return first;
 }
 
-/* Says "cycle: 'a' → 'b' → 'a'", in the direction of the values, the node built first in front. */
+/* Sets the error "cycle: 'a' → 'b' → 'a'". Arrows lead from producer to consumer, and the node that
+ * was built first comes first. */
 static void
 tell_cycle (const CleaveGraph *graph, const guint *missing, GError **error)
 {
@@ -230,8 +232,8 @@ tell_cycle (const CleaveGraph *graph, const guint *missing, GError **error)
                ((CleaveNode *) cycle->pdata[first])->name);
 }
 
-/* Kahn's algorithm with a heap.  Not igraph's own sort: that takes ties in the order in which nodes
- * become ready, so that a rewrite in one place would change the order in another. */
+/* Kahn's algorithm with a heap. igraph's own sort is not used, because it breaks ties by the order
+ * in which nodes become ready: a rewrite in one place would change the order in another. */
 static GPtrArray *
 sort_by_heap (const CleaveGraph *graph, GError **error)
 {
@@ -300,7 +302,7 @@ reach_one (CleaveNode *node, GPtrArray *stack, gboolean *reached)
   g_ptr_array_add (stack, node);
 }
 
-/* A walk of our own: igraph's would have to be given all edges first. */
+/* This does not use igraph, which would need all edges first. */
 void
 cleave_topology_reach (const CleaveGraph *graph,
                        CleaveNode *const *nodes,

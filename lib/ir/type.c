@@ -23,7 +23,7 @@ static const struct
  * cleave_element_size:
  * @element: an element type
  *
- * Returns: bytes of one element; a boolean takes one
+ * Returns: the size of an element in bytes; 1 for a boolean, 0 for %CLEAVE_NONE
  */
 gsize
 cleave_element_size (CleaveElement element)
@@ -36,7 +36,7 @@ cleave_element_size (CleaveElement element)
  * cleave_element_get_name:
  * @element: an element type
  *
- * Returns: (transfer none): its name, such as `float32`
+ * Returns: (transfer none): the name of the type, such as `float32`
  */
 const char *
 cleave_element_get_name (CleaveElement element)
@@ -49,7 +49,7 @@ cleave_element_get_name (CleaveElement element)
  * cleave_element_is_float:
  * @element: an element type
  *
- * Returns: whether it is one of the four floating-point types
+ * Returns: whether the type is one of the four floating-point types
  */
 gboolean
 cleave_element_is_float (CleaveElement element)
@@ -79,9 +79,9 @@ cleave_shape_equal (const CleaveShape *a, const CleaveShape *b)
 
 /**
  * cleave_shape_n_elements:
- * @shape: a shape whose type was checked with [method@Cleave.TensorType.check]
+ * @shape: a shape that passed [method@Cleave.TensorType.check], so that the product fits 64 bits
  *
- * Returns: the product of the extents; 1 of a scalar
+ * Returns: the number of elements: the product of the extents, 1 for a scalar
  */
 gint64
 cleave_shape_n_elements (const CleaveShape *shape)
@@ -99,8 +99,7 @@ cleave_shape_n_elements (const CleaveShape *shape)
  * cleave_shape_to_string:
  * @shape: a shape
  *
- * Returns: (transfer full): the extents with an x between them, such as `1x3x8x8`; `scalar` for
- * rank 0
+ * Returns: (transfer full): the extents, separated by `x`, such as `1x3x8x8`; `scalar` for rank 0
  */
 char *
 cleave_shape_to_string (const CleaveShape *shape)
@@ -132,12 +131,13 @@ cleave_tensor_type_equal (const CleaveTensorType *a, const CleaveTensorType *b)
  * @type: a type
  * @error: return location for a [struct@GLib.Error]
  *
- * Checks that a value can have this type: it has an element type, a rank of 0 to %CLEAVE_MAX_RANK,
- * no negative extent, and fewer than 2^63 bytes even if extents of 0 were 1.
+ * Checks that a type is legal: it has an element type other than %CLEAVE_NONE, a rank of at most
+ * %CLEAVE_MAX_RANK, no negative extent, and fewer than 2^63 bytes, also if extents of 0 are counted
+ * as 1.
  *
  * Fails with %CLEAVE_ERROR_ELEMENT_TYPE or %CLEAVE_ERROR_SHAPE.
  *
- * Returns: whether it can
+ * Returns: %TRUE if the type is legal
  */
 gboolean
 cleave_tensor_type_check (const CleaveTensorType *type, GError **error)
@@ -175,9 +175,9 @@ cleave_tensor_type_check (const CleaveTensorType *type, GError **error)
 
 /**
  * cleave_tensor_type_n_bytes:
- * @type: a checked type
+ * @type: a type that passed [method@Cleave.TensorType.check], or the type of an absent value
  *
- * Returns: bytes of a dense tensor of this type; 0 for the absent one
+ * Returns: the number of bytes of a dense tensor of this type; 0 for an absent value
  */
 gint64
 cleave_tensor_type_n_bytes (const CleaveTensorType *type)
@@ -190,7 +190,7 @@ cleave_tensor_type_n_bytes (const CleaveTensorType *type)
  * cleave_tensor_type_to_string:
  * @type: a type
  *
- * Returns: (transfer full): such as `float32 1x3x8x8`
+ * Returns: (transfer full): the element type and the shape, such as `float32 1x3x8x8`
  */
 char *
 cleave_tensor_type_to_string (const CleaveTensorType *type)

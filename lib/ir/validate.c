@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Every invariant of a graph: one small function each, and one test that breaks it. */
+/* Checks the invariants of a graph. Each has one small function, and a test that breaks it. */
 
 #include "graph-private.h"
 
@@ -32,7 +32,8 @@ check_operands (const CleaveNode *node, GError **error)
   return TRUE;
 }
 
-/* Each use is linked back and forth, reads this result, and there are as many as counted. */
+/* The uses of each result are linked in both directions, read this result, and their number is
+ * n_uses. */
 static gboolean
 check_uses (const CleaveNode *node, GError **error)
 {
@@ -141,8 +142,9 @@ check_borders (const CleaveGraph *graph, GError **error)
   return TRUE;
 }
 
-/* Uses that are listed read what they are listed at; if there are as many as operands, each operand
- * is listed, once. */
+/* Each operand is in the list of uses of the result that it reads, once. check_uses() has shown
+ * that each listed use reads that result, so it is enough to compare the numbers of operands and
+ * uses. */
 static gboolean
 check_all_listed (const CleaveGraph *graph, GError **error)
 {
@@ -161,7 +163,7 @@ check_all_listed (const CleaveGraph *graph, GError **error)
                  n_operands, n_uses);
 }
 
-/* Each node knows how many of its operands come of more than constants. */
+/* n_variable of each node is the number of its operands that depend on more than constants. */
 static gboolean
 check_fixed (const CleaveGraph *graph, GError **error)
 {
@@ -192,12 +194,14 @@ check_no_cycle (const CleaveGraph *graph, GError **error)
  * @graph: a graph
  * @error: return location for a [struct@GLib.Error]
  *
- * Checks every invariant: lists and uses are linked, attributes pass the op's table, types are the
- * inferred ones, names are unique, the parts of an Assemble cover it, there is no cycle.  O(graph).
+ * Checks all invariants of a graph: nodes and uses are linked correctly, attributes are legal and
+ * in normal form, types are those that the ops infer, names are unique, the operands of an Assemble
+ * cover its result, and there is no cycle. O(graph).
  *
- * Fails with the code of what is wrong; %CLEAVE_ERROR_MODEL for links.
+ * Fails with the error code of the invariant that does not hold, such as %CLEAVE_ERROR_CYCLE, or
+ * with %CLEAVE_ERROR_MODEL if nodes, uses or names are not linked correctly.
  *
- * Returns: whether all hold
+ * Returns: %TRUE if all invariants hold
  */
 gboolean
 cleave_graph_validate (const CleaveGraph *graph, GError **error)

@@ -47,7 +47,7 @@ CleaveView
 cleave_view_slice (const CleaveView *view, const CleaveRange *range)
 {
   CleaveView part = *view;
-  gboolean is_empty = cleave_range_is_empty (range); /* it may begin anywhere */
+  gboolean is_empty = cleave_range_is_empty (range); /* an empty range may begin outside */
   gint64 offset = 0;
 
   for (guint d = 0; d < range->rank && !is_empty; d++)
