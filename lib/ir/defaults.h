@@ -25,7 +25,7 @@ void cleave_default_clear (gpointer entry);
 /* Sets the default values (CleaveDefault) of a graph and takes ownership of the array. The array
  * must not change afterwards, since copies of the graph share it. */
 void cleave_graph_set_defaults (CleaveGraph *graph, GArray *defaults);
-/* Copies those default values whose tensors constants of `to`, a part of the graph `from`, use. */
+/* Copies to `to`, a part of the graph `from`, the default values that its constants use. */
 void cleave_graph_copy_used_defaults (CleaveGraph *to, const CleaveGraph *from);
 /* Returns the name of the open default value that the tensor is or is a slice of, or NULL. */
 const char *cleave_graph_find_default (const CleaveGraph *graph, CleaveTensor *tensor);

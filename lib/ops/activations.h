@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* The activations of recurrent layers, in the two types in which gates are computed.  A NaN stays
- * one. */
+/* The activation functions of recurrent layers, for float and double, the types in which gates are
+ * computed. NaN gives NaN. */
 
 #include "elementwise-math.h"
 

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* What reductions have in common: dimensions that vanish, or stay with extent 1.  A set of
- * dimensions is a number with a bit for each. */
+/* Reductions: their axes are removed from the shape, or kept with extent 1. A set of axes is a bit
+ * mask: bit d stands for dimension d. */
 
 #include "../ir/range.h"
 #include "reference.h"
 
-/* Shape of `x` without `axes`. */
+/* Returns the shape of the result of reducing `axes` of x. */
 CleaveShape cleave_axes_shape (const CleaveShape *x, guint axes, gboolean keepdims);
-/* Of x all of `axes`, and what is asked of the result in the other dimensions. */
+/* Sets the maps of x: all of each axis, and the span of the result in the other dimensions. */
 void cleave_axes_maps (const CleaveShape *x, guint axes, gboolean keepdims, CleaveDimMap *map);
-/* The result as a view of the rank of `x`, its axes with extent 1. */
+/* Returns a view of the result with the rank of x: each axis has extent 1. */
 CleaveView
 cleave_axes_expand (const CleaveView *y, const CleaveShape *x, guint axes, gboolean keepdims);
 
-/* A sum in 8 parts: element i belongs to part i mod 8, the parts are then put together in the fixed
- * order of CLEAVE_LANES_JOIN.  So a compiler can work on 8 elements at once, and the result depends
- * on the length alone.
+/* A sum in 8 lanes: element i is added to lane i mod 8, and CLEAVE_LANES_JOIN adds up the lanes in
+ * a fixed order. So the compiler can work on 8 elements at once, and the result depends only on the
+ * elements and their number, not on the kernel.
  *
- * CLEAVE_LANES_FOLD (name, T, join) defines name (lane, x, at, n), which adds `n` elements, the
- * first of them element `at` of the whole. */
+ * CLEAVE_LANES_FOLD (name, T, join) defines the function name (lane, x, at, n), which adds the n
+ * elements from x on to the lanes. The first of them is element `at` of the sum. */
 #define CLEAVE_N_LANES 8
 
 #define CLEAVE_LANES_FOLD(name, T, join)                                                           \

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* What the typed constructors share. */
+/* The common part of typed constructors such as cleave_graph_add_conv(). */
 
 #include "../ir/op.h"
 
-/* Adds a node with one result and returns that. */
+/* Adds a node with one result and returns the result, or NULL on error. */
 static inline CleaveResult *
 cleave_build (CleaveGraph *graph,
               const CleaveOp *op,

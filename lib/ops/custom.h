@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Nodes whose meaning nobody here knows, such as those of a domain of the user's own: they pass
- * through whole. */
+/* Custom ops: nodes of other domains than ONNX's, whose meaning Cleave does not know. They are
+ * written to the file as they were read, and cannot be split or run. */
 
 #include "../ir/op.h"
 
 typedef struct
 {
-  char *op;        /* "domain:op" */
-  GArray *outputs; /* gint64: of each output of the node in the file the element type, and, unless
-                    * that is CLEAVE_NONE, rank and extents: those are the results */
-  CleaveTensor *node; /* the node of the file, as bytes */
+  char *op;           /* "domain:op" */
+  GArray *outputs;    /* gint64: for each output of the node in the file, the element type, the rank
+                       * and    the extents; or only CLEAVE_NONE for an output that is absent */
+  CleaveTensor *node; /* the serialized NodeProto */
 } CleaveCustomAttrs;
 
 extern const CleaveOp cleave_op_custom;
 
-/* An output that is a result, or is none (NULL). */
+/* Appends an output to a list of outputs; NULL for one that is absent. */
 void cleave_custom_add_output (GArray *outputs, const CleaveTensorType *type);
-/* Goes on from `*at`, 0 at first, to the next output; FALSE: there is none. */
+/* Iterates over a list of outputs: sets `type`, and moves `at`, which is 0 at first, to the next
+ * output. Returns FALSE at the end. */
 gboolean cleave_custom_next_output (const GArray *outputs, guint *at, CleaveTensorType *type);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Where a DeformConv reads: the elements around a tap, of which those outside count as zero. */
+/* The elements that a DeformConv interpolates between. Each tap of a window is moved by an offset,
+ * which operand 2 gives, to a position between elements of X. Elements outside of X count as 0. */
 
 #include <math.h>
 #include <string.h>
@@ -17,7 +18,7 @@ enum {
   CLEAVE_DEFORM_MASK
 };
 
-/* The elements around a tap, and what each counts. */
+/* The elements around the position of a tap: their offsets in X, and their weights. */
 typedef struct
 {
   guint n;
@@ -25,15 +26,15 @@ typedef struct
   double weight[1 << (CLEAVE_MAX_RANK - 2)];
 } CleaveDeformAround;
 
-/* A place of the result at work. */
+/* The position of the result that is being computed. */
 typedef struct
 {
   const CleaveView *operands;
   CleaveWindow windows[CLEAVE_MAX_RANK];
   guint n;
-  gint64 n_taps, n_in, shared; /* n_in: channels of a group; shared: of an offset group */
+  gint64 n_taps, n_in, shared; /* taps of a window; channels of X in a group, in an offset group */
   gboolean has_mask;
-  const gint64 *at; /* in the result */
+  const gint64 *at; /* index in the result */
 } CleaveDeformWalk;
 
 static inline double
@@ -42,7 +43,7 @@ cleave_deform_load (const CleaveView *view, gint64 offset)
   return cleave_real_load (view->type.element, cleave_view_element (view, offset));
 }
 
-/* Of offsets or of a mask, channel `c` where the walk is. */
+/* Returns channel `c` of the offsets or the mask at the walk's position. */
 static inline double
 cleave_deform_load_at (const CleaveDeformWalk *walk, guint operand, gint64 c)
 {
@@ -53,7 +54,8 @@ cleave_deform_load_at (const CleaveDeformWalk *walk, guint operand, gint64 c)
                                  cleave_index_offset (walk->n, walk->at + 2, view->stride + 2));
 }
 
-/* Along dimension `i` of X what there is becomes twice as much: below and above. */
+/* Doubles the elements around a tap: each becomes two, below and above the position in spatial
+ * dimension `i`. */
 static inline void
 cleave_deform_add_dimension (const CleaveDeformWalk *walk,
                              guint i,
@@ -85,7 +87,8 @@ cleave_deform_add_dimension (const CleaveDeformWalk *walk,
   memcpy (around->weight, more.weight, more.n * sizeof *more.weight);
 }
 
-/* Of tap `k`, which is at `tap`, in an offset group. */
+/* Finds the elements around tap number `k`, with the index `tap` in the window, for an offset
+ * group. */
 static inline void
 cleave_deform_find_around (const CleaveDeformWalk *walk,
                            gint64 k,
@@ -125,7 +128,7 @@ cleave_deform_windows (const CleaveCall *call, CleaveWindow *windows)
   return n;
 }
 
-/* A walk over the places `at` of the result. */
+/* Returns a walk over the result. The caller changes `at`, the current index. */
 static inline CleaveDeformWalk
 cleave_deform_walk (const CleaveCall *call, const CleaveView *operands, const gint64 *at)
 {

@@ -4,17 +4,18 @@
 #include <cleave/cleave.h>
 #include <math.h>
 
-/* The angles of one bin of a Fourier transform, sample by sample: turned on from one to the next,
- * and computed anew so often that errors stay small. */
+/* The twiddle factors of one bin of a Fourier transform: cos and sin of 2 * pi * bin * sample /
+ * length. They are rotated from one sample to the next, and computed from scratch every
+ * CLEAVE_N_TURNS samples, so that errors stay small. */
 
 #define CLEAVE_N_TURNS 32
 
 typedef struct
 {
   gint64 bin, length;
-  double sign; /* of the angle */
-  double turn_c, turn_s;
-  double c, s; /* of the sample that it is at */
+  double sign;           /* sign of the angle: -1 for the forward transform */
+  double turn_c, turn_s; /* cos and sin of the angle from one sample to the next */
+  double c, s;           /* cos and sin for the current sample */
 } CleaveTurns;
 
 static inline void
@@ -25,7 +26,7 @@ cleave_turns_init (CleaveTurns *turns, gint64 bin, gint64 length, double sign)
   *turns = (CleaveTurns){ bin, length, sign, cos (turn), sin (turn), 1, 0 };
 }
 
-/* Samples come one after the other, from 0 on. */
+/* Moves to a sample. To be called for samples 0, 1, 2 … in order. */
 static inline void
 cleave_turns_go_to (CleaveTurns *turns, gint64 sample)
 {
@@ -33,7 +34,7 @@ cleave_turns_go_to (CleaveTurns *turns, gint64 sample)
 
   if (sample % CLEAVE_N_TURNS == 0)
     {
-      /* Whole turns are taken off in integers, where nothing is lost. */
+      /* Reduce the angle to one full rotation with integers, which is exact. */
       gint64 rest = (gint64) ((guint64) sample * (guint64) turns->bin % (guint64) turns->length);
       double angle = turns->sign * 2 * G_PI * (double) rest / (double) turns->length;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* What the functions of elementwise-math.h are made of: choices without a branch, bounds, roots and
- * whole numbers near a float.  Rules as there. */
+/* Building blocks of the functions of elementwise-math.h: selection without a branch, bounds, roots
+ * and rounding. The rules of that file hold here, too. */
 
 #include <math.h>
 
@@ -10,11 +10,12 @@
 
 #define CLEAVE_NAN (__builtin_nan (""))
 
-/* A call that loops make once, since its branches else keep them from being vectorised. */
+/* Declares a function that is not inlined, so that a loop calls it once, before it begins. Inlined,
+ * its branches would keep the loop from being vectorized. */
 #define CLEAVE_CALL G_GNUC_UNUSED __attribute__ ((noinline, const)) static
 
-/* 0 and 1 as bounds that compilers do not know: of two that they know, they make branches, not the
- * two instructions that it takes. */
+/* Return the bounds 0 and 1. With bounds that the compiler knows it would generate branches instead
+ * of one minimum and one maximum instruction. */
 CLEAVE_CALL float
 cleave_f32_unit_bound (gboolean upper)
 {
@@ -27,7 +28,7 @@ cleave_f64_unit_bound (gboolean upper)
   return upper ? 1 : 0;
 }
 
-/* a if `choice`, else b: both are there, nothing branches. */
+/* Returns a if `choice`, else b, without a branch. */
 static inline float
 cleave_f32_select (gboolean choice, float a, float b)
 {
@@ -48,7 +49,7 @@ cleave_f32_abs (float a)
   return cleave_float_from_bits (cleave_float_bits (a) & 0x7fffffffu);
 }
 
-/* |a| with the sign of b. */
+/* Returns |a| with the sign of b. */
 static inline float
 cleave_f32_copysign (float a, float b)
 {
@@ -56,15 +57,15 @@ cleave_f32_copysign (float a, float b)
                                  (cleave_float_bits (b) & 0x80000000u));
 }
 
-/* a * b + c, rounded once. */
+/* Returns a * b + c, rounded once. */
 static inline float
 cleave_f32_fma (float a, float b, float c)
 {
   return __builtin_fmaf (a, b, c);
 }
 
-/* The smaller, or the greater, of a and a bound; a NaN stays one.  Processors have an instruction
- * for exactly this. */
+/* Return the smaller, or the larger, of a and a bound; NaN if a is NaN. Processors have an
+ * instruction with exactly this result. */
 static inline float
 cleave_f32_at_most (float a, float bound)
 {
@@ -101,8 +102,8 @@ cleave_f32_sqrt (float a)
   return cleave_f32_select (a < 0.0f, (float) CLEAVE_NAN, __builtin_sqrtf (a));
 }
 
-/* To the nearest integer, halves to the even one; the sign of zero is kept.  Where there is an
- * instruction, it gives the same. */
+/* Round to the nearest integer, ties to even, and down. The sign of 0 is kept. The instruction, if
+ * the level has one, and the code for other levels give the same bits. */
 #if defined(__SSE4_1__)
 static inline float
 cleave_f32_round (float a)
@@ -126,7 +127,7 @@ static inline float
 cleave_f32_round (float a)
 {
   float x = cleave_f32_abs (a);
-  float y = (x + 8388608.0f) - 8388608.0f; /* beyond 2^23 all floats are integers */
+  float y = (x + 8388608.0f) - 8388608.0f; /* from 2^23 on all floats are integers */
 
   return cleave_f32_copysign (cleave_f32_select (x < 8388608.0f, y, x), a);
 }

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
-/* Over 400 lines: a table of functions, none of which calls for another file. */
-/* The functions that the formulas of elementwise.def call, for the types in which they are
+/* Over 400 lines: a table of functions, none of which needs a file of its own. */
+/* The functions that the formulas of elementwise.def call, for each type in which they are
  * computed.
  *
- * Those of float are used by loops that are compiled for several levels of x86-64 and owe the same
- * bits: straight lines of +, -, *, /, fused multiply-adds and integer arithmetic on the bits, with
- * both sides of a choice computed and one selected, so that a compiler can vectorise them and has
- * nothing to decide.  No contraction (-ffp-contract=off), no table.  The polynomials are minimax
- * fits made for these intervals; errors are in units in the last place against libm's double
- * functions, as tests/ops/elementwise.c measures them.  What is rarely used calls libm, which gives
- * the same bits in every loop since it is no vector function in any. */
+ * Loops over float are compiled for several levels of x86-64 and must give the same bits on each.
+ * So the functions are straight-line code of +, -, *, /, fused multiply-adds and integer arithmetic
+ * on bits. Both sides of a choice are computed and one is selected. The compiler can vectorize this
+ * and has no freedom that changes a bit. There is no contraction (-ffp-contract=off) and no table.
+ *
+ * The polynomials are minimax fits for the given intervals. Errors are in ulp (units in the last
+ * place) against libm's double functions, as tests/ops/elementwise.c measures them. Functions that
+ * are rarely used call libm. Those are never vectorized, so they give the same bits in each loop.
+ */
 
 #include <glib.h>
 #include <math.h>
@@ -19,9 +21,10 @@
 #include "elementwise-basics.h"
 #include "elementwise-powers.h"
 
-/* e^a in parts, (1 + fraction) * 2^exponent, and the exponent as the scale that it is where it
- * fits: 0 from about -87.7 down, infinity from about 88.4 up.  For |a| below 128; for NaN, fraction
- * is one. Even and odd terms apart: half the chain of additions. */
+/* e^a as (1 + fraction) * 2^exponent. `scale` is 2^exponent as a float if that is a normal number,
+ * 0 for a below about -87.7, and infinity above about 88.4. For |a| < 128; if a is NaN, so is
+ * fraction. The polynomial is evaluated as even and odd terms, which halves the chain of additions.
+ */
 typedef struct
 {
   float fraction, scale;
@@ -31,8 +34,7 @@ typedef struct
 static inline CleaveExpParts
 cleave_f32_exp_parts (float a)
 {
-  /* 1.5 * 2^23: adding it rounds to an integer, in the lowest bits.  And the bias of an exponent.
-   */
+  /* Adding 1.5 * 2^23 rounds to an integer in the lowest bits. 127 is the bias of the exponent. */
   const float magic = 12582912.0f + 127.0f;
   float shifted = cleave_f32_fma (a, 1.44269504f, magic);
   float n = shifted - magic;
@@ -45,7 +47,7 @@ cleave_f32_exp_parts (float a)
                            .exponent = cleave_float_bits (shifted) - cleave_float_bits (magic) };
 }
 
-/* Within 1.5 units; overflow to infinity, but 0 instead of denormals. */
+/* Returns e^a within 1.5 ulp. Overflows to infinity; returns 0 instead of subnormal numbers. */
 static inline float
 cleave_f32_exp_normal (float a)
 {
@@ -55,7 +57,7 @@ cleave_f32_exp_normal (float a)
   return (1.0f + e.fraction) * e.scale;
 }
 
-/* The same bits, for a <= 0 and NaN. */
+/* Returns the same bits as cleave_f32_exp_normal(), for a <= 0 and NaN. */
 static inline float
 cleave_f32_exp_normal_negative (float a)
 {
@@ -64,17 +66,19 @@ cleave_f32_exp_normal_negative (float a)
   return (1.0f + e.fraction) * e.scale;
 }
 
-/* Two scales reach denormals and infinity with a single rounding. */
+/* Returns e^a from its parts. It multiplies by two scales, so that subnormal results and infinity
+ * need only one rounding. */
 static inline float
 cleave_f32_exp_of_parts (CleaveExpParts e)
 {
-  guint32 half = (e.exponent + 512u) / 2u - 256u; /* rounded down: exponents are at least -151 */
+  guint32 half =
+      (e.exponent + 512u) / 2u - 256u; /* half the exponent, rounded down; it is at least -151 */
 
   return (1.0f + e.fraction) * cleave_float_from_bits ((half + 127u) << 23) *
          cleave_float_from_bits ((e.exponent - half + 127u) << 23);
 }
 
-/* Within 1.5 units; overflow to infinity, denormals kept. */
+/* Returns e^a within 1.5 ulp. Overflows to infinity; subnormal results are correct. */
 static inline float
 cleave_f32_exp (float a)
 {
@@ -82,14 +86,14 @@ cleave_f32_exp (float a)
       cleave_f32_exp_parts (cleave_f32_at_most (cleave_f32_at_least (a, -104.0f), 89.0f)));
 }
 
-/* The same bits, for a <= 0 and NaN. */
+/* Returns the same bits as cleave_f32_exp(), for a <= 0 and NaN. */
 static inline float
 cleave_f32_exp_negative (float a)
 {
   return cleave_f32_exp_of_parts (cleave_f32_exp_parts (cleave_f32_at_least (a, -104.0f)));
 }
 
-/* e^a - 1 for a <= 0 (and NaN), within 2 units. */
+/* Returns e^a - 1 for a <= 0 and NaN, within 2 ulp. */
 static inline float
 cleave_f32_expm1_negative (float a)
 {
@@ -98,14 +102,14 @@ cleave_f32_expm1_negative (float a)
   return cleave_f32_select (a == 0.0f, a, cleave_f32_fma (e.fraction, e.scale, e.scale - 1.0f));
 }
 
-/* Within 1.5 units; denormals count as what they are. */
+/* Returns log (a) within 1.5 ulp, also for subnormal a. */
 static inline float
 cleave_f32_log (float a)
 {
   gboolean tiny = a < 1.17549435e-38f;
   float x = cleave_f32_select (tiny, a * 8388608.0f, a);
   guint32 exponent =
-      (cleave_float_bits (x) - 0x3f2aaaabu) & 0xff800000u; /* leaves a factor of 2/3 … 4/3 */
+      (cleave_float_bits (x) - 0x3f2aaaabu) & 0xff800000u; /* leaves a factor from 2/3 to 4/3 */
   float f = cleave_float_from_bits (cleave_float_bits (x) - exponent) - 1.0f;
   float n = (float) (gint32) exponent * 1.1920929e-7f - cleave_f32_select (tiny, 23.0f, 0.0f);
   float p = cleave_f32_fma (-0.128651381f, f, 0.139927909f), y;
@@ -123,13 +127,14 @@ cleave_f32_log (float a)
                                                cleave_f32_select (a == 0.0f, -INFINITY, a)));
 }
 
-/* log (1 + u) for u in [0, 1] (and NaN), as cleave_f32_log does it: what 1 + u loses is made good,
- * divided by nearly 1 + u, which is enough for so little. */
+/* Returns log (1 + u) for u in [0, 1] and NaN, with the polynomial of cleave_f32_log(). The
+ * rounding error of 1 + u is added, divided by about 1 + u. */
 static inline float
 cleave_f32_log1p_unit (float u)
 {
   float w = 1.0f + u, lost = u - (w - 1.0f);
-  guint32 exponent = (cleave_float_bits (w) - 0x3f2aaaabu) & 0xff800000u; /* of 1 or 2 */
+  guint32 exponent =
+      (cleave_float_bits (w) - 0x3f2aaaabu) & 0xff800000u; /* the exponent of 1 or 2 */
   float f = cleave_float_from_bits (cleave_float_bits (w) - exponent) - 1.0f;
   float n = (float) (gint32) exponent * 1.1920929e-7f, d = w - 1.0f;
   float p = cleave_f32_fma (-0.128651381f, f, 0.139927909f);
@@ -145,7 +150,7 @@ cleave_f32_log1p_unit (float u)
   return cleave_f32_fma (n, 0.693359375f, f + (p + lost));
 }
 
-/* Within 3 units: e^2a - 1 by what is 2 more, both without loss near 0. */
+/* Returns tanh (a) within 3 ulp, as (e^2a - 1) / (e^2a + 1), which loses no bits near 0. */
 static inline float
 cleave_f32_tanh (float a)
 {
@@ -155,7 +160,7 @@ cleave_f32_tanh (float a)
   return cleave_f32_copysign (y / (y + 2.0f), a);
 }
 
-/* 1 / (1 + e^-a), within 3 units, but 0 instead of denormals. */
+/* Returns 1 / (1 + e^-a) within 3 ulp; 0 instead of subnormal numbers. */
 static inline float
 cleave_f32_sigmoid (float a)
 {
@@ -165,8 +170,8 @@ cleave_f32_sigmoid (float a)
   return 1.0f / cleave_f32_fma (1.0f + e.fraction, e.scale, 1.0f);
 }
 
-/* Within 2.65 units: 1 - 2^(x * polynomial (x)), of which 2^q - 1 is made, without loss near 0.
- * Beyond the bound it is 1. */
+/* Returns erf (a) within 2.65 ulp, as 1 - 2^q with q = x * polynomial (x). It computes 2^q - 1,
+ * which loses no bits near 0. From 3.93 on the result is 1. */
 static inline float
 cleave_f32_erf (float a)
 {
@@ -188,7 +193,7 @@ cleave_f32_erf (float a)
   return cleave_f32_copysign (cleave_f32_fma (fraction, scale, scale - 1.0f), a);
 }
 
-/* log (1 + e^a), within 1.5 units. */
+/* Returns log (1 + e^a) within 1.5 ulp. */
 static inline float
 cleave_f32_softplus (float a)
 {
@@ -224,7 +229,7 @@ cleave_f64_softplus (double a)
   return (a > 0 ? a : 0) + log1p (exp (-fabs (a)));
 }
 
-/* Functions of libm: ours, libm's for double, libm's for float. */
+/* Functions that call libm, for float and double, or for double only. */
 /* clang-format off */
 #define BOTH(word, function)                                                                       \
   static inline float cleave_f32_##word (float a) { return function##f (a); }                      \
@@ -254,7 +259,8 @@ DOUBLE (abs, fabs)
 #undef BOTH
 #undef DOUBLE
 
-/* What floats and integers do differently.  An integer wraps around; a division by zero gives 0. */
+/* Arithmetic that differs between floats and integers. Integers wrap around; an integer divided by
+ * 0 gives 0. */
 #define FLOATS(T, t, suffix)                                                                       \
   static inline T cleave_##t##_add (T a, T b) { return a + b; }                                    \
   static inline T cleave_##t##_sub (T a, T b) { return a - b; }                                    \
@@ -270,7 +276,7 @@ DOUBLE (abs, fabs)
                                                                                                    \
     return cleave_##t##_select (size > 0, cleave_##t##_copysign (1, a), size);                     \
   }                                                                                                \
-  /* A NaN wins, the first of two; of equal ones the first. */                                     \
+  /* Return the first operand that is NaN, if any; of two equal operands, the first. */            \
   static inline T cleave_##t##_max (T a, T b)                                                      \
   {                                                                                                \
     return cleave_##t##_select ((a >= b) | (a != a), a, b);                                        \
@@ -283,7 +289,7 @@ FLOATS (float, f32, f)
 FLOATS (double, f64, )
 #undef FLOATS
 
-/* U is the unsigned type in which it wraps around. */
+/* U is the unsigned type of the same size, in which overflow wraps around. */
 #define INTEGERS(T, t, U)                                                                          \
   static inline T cleave_##t##_select (gboolean choice, T a, T b) { return choice ? a : b; }       \
   static inline T cleave_##t##_add (T a, T b) { return (T) ((U) a + (U) b); }                      \
@@ -294,7 +300,7 @@ FLOATS (double, f64, )
   static inline T cleave_##t##_min (T a, T b) { return a <= b ? a : b; }                           \
   static inline T cleave_##t##_at_least (T a, T bound) { return bound > a ? bound : a; }           \
   static inline T cleave_##t##_at_most (T a, T bound) { return bound < a ? bound : a; }            \
-  /* a to the power of b, which is not negative. */                                                \
+  /* Returns a to the power of b, for b >= 0. */                                                   \
   static inline T cleave_##t##_power (T a, T b)                                                    \
   {                                                                                                \
     U y = 1, square = (U) a;                                                                       \
@@ -308,19 +314,19 @@ FLOATS (double, f64, )
   static inline gboolean cleave_##t##_is_negative (T a) { return a < 0; }                          \
   static inline T cleave_##t##_abs (T a) { return a < 0 ? cleave_##t##_neg (a) : a; }              \
   static inline T cleave_##t##_sign (T a) { return (T) ((a > 0) - (a < 0)); }                      \
-  /* What is left of a division that truncates: it has the sign of a. */                           \
+  /* Returns the remainder of a division that truncates; it has the sign of a. */                  \
   static inline T cleave_##t##_remainder (T a, T b)                                                \
   {                                                                                                \
     return b == 0 ? 0 : cleave_##t##_sub (a, cleave_##t##_mul (cleave_##t##_div (a, b), b));       \
   }                                                                                                \
-  /* What is left of a division that rounds down: it has the sign of b. */                         \
+  /* Returns the remainder of a division that rounds down; it has the sign of b. */                \
   static inline T cleave_##t##_modulo (T a, T b)                                                   \
   {                                                                                                \
     T rest = cleave_##t##_remainder (a, b);                                                        \
                                                                                                    \
     return ((rest != 0) & ((rest < 0) != (b < 0))) != 0 ? (T) (rest + b) : rest;                   \
   }                                                                                                \
-  /* To a negative power an integer is 1 / a^-b, truncated. */                                     \
+  /* Returns a to the power of b; for a negative b, 1 / a^-b, truncated. */                        \
   static inline T cleave_##t##_pow (T a, T b)                                                      \
   {                                                                                                \
     if (b >= 0)                                                                                    \
@@ -345,9 +351,9 @@ FLOATS (double, f64, )
     return (T) (b >= bits ? 0 : right ? (U) a >> by : (U) a << by);                                \
   }
 
-/* Divisions, truncated.  Of bytes a float's and of 32 bits a double's is exact: a fraction is further
- * from the next whole number than what rounding can move it.  These have instructions for several at
- * once. */
+/* Divisions that truncate. For bytes, a division of floats gives the exact result, and for 32 bits
+ * a division of doubles: no quotient is so near below an integer that rounding would reach it.
+ * Vector instructions exist for these, but not for integer division. */
 static inline gint8
 cleave_i8_div (gint8 a, gint8 b)
 {
@@ -360,7 +366,7 @@ cleave_u8_div (guint8 a, guint8 b)
   return b == 0 ? 0 : (guint8) (gint32) ((float) a / (b == 0 ? 1 : (float) b));
 }
 
-/* By 1 instead of -1 what would be too large: it is what it wraps around to. */
+/* G_MININT32 / -1 overflows; dividing by 1 instead gives the value to which it wraps around. */
 static inline gint32
 cleave_i32_div (gint32 a, gint32 b)
 {
@@ -403,7 +409,7 @@ cleave_f64_is_negative (double a)
   return a < 0;
 }
 
-/* The integer nearest to a bound that is a real number. */
+/* Return a real bound as an integer: truncated, and clamped to the range of the type; 0 for NaN. */
 CLEAVE_CALL gint64
 cleave_i64_bound (double a)
 {
@@ -416,8 +422,8 @@ cleave_u64_bound (double a)
   return !(a > 0) ? 0 : a >= 0x1p64 ? G_MAXUINT64 : (guint64) a;
 }
 
-/* Towards 0 by the bias, and 0 where `a` is nearer to it than lambd.  Integers are moved as real
- * numbers, so by a fraction too. */
+/* Shrink: returns 0 if |a| <= lambd, else a moved towards 0 by `bias`. Integers are computed as
+ * real numbers, so that `bias` can be a fraction. */
 static inline float
 cleave_f32_shrink (float a, double lambd, double bias)
 {
@@ -444,7 +450,7 @@ cleave_u64_shrink (guint64 a, double lambd, double bias)
   return cleave_u64_bound (cleave_f64_shrink ((double) a, lambd, bias));
 }
 
-/* Bounds between which a value lies, the lower of which a loop looks at first. */
+/* Return the bounds of a Clip, in the type in which it is computed. */
 static inline float
 cleave_f32_least (double least, double most)
 {
@@ -493,8 +499,9 @@ cleave_u64_most (double least, double most)
   return cleave_u64_bound (most);
 }
 
-/* Types that are computed as wider ones are and then cut off.  Where both bounds, as what is wider,
- * lie on one side of all values or of each other, what comes out is one value, cut off. */
+/* Types that are computed in a wider type; the result is then truncated to the narrow one. If the
+ * wide bounds of a Clip exclude all narrow values, or are in the wrong order, the result is one
+ * value for all elements (is_one), truncated. */
 /* clang-format off */
 #define NARROW(T, t, wide, Wide, lowest, highest)                                                  \
   CLEAVE_CALL T cleave_##t##_bound (double a)                                                      \
@@ -531,18 +538,19 @@ NARROW (gint32, i32, i64, gint64, (gint64) G_MININT32, (gint64) G_MAXINT32)
 #undef NARROW
 /* clang-format on */
 
-/* Attributes of a FOLD, which the loop makes up itself. */
+/* The attributes of a FOLD op, such as Sum of many operands; the loop sets them. */
 typedef struct
 {
   gint64 index, n_operands;
 } CleaveFold;
 
-/* Attributes of an op without any. */
+/* The attributes of an op that has none. */
 __extension__ typedef struct
 {
 } CleaveNoAttrs;
 
-/* The function of that name for the type T: one that only floats have, or one of all types. */
+/* Select the function of this name for the type T: CLEAVE_F for functions of floats, CLEAVE_N for
+ * those of all types. */
 #define CLEAVE_F(word, ...)                                                                        \
   _Generic((T) 0, float : cleave_f32_##word, double : cleave_f64_##word) (__VA_ARGS__)
 #define CLEAVE_N(word, ...)                                                                        \
@@ -554,14 +562,14 @@ __extension__ typedef struct
            : cleave_i32_##word, gint64                                                             \
            : cleave_i64_##word, guint64                                                            \
            : cleave_u64_##word) (__VA_ARGS__)
-/* One that only unsigned integers have. */
+/* Selects a function of unsigned integers. */
 #define CLEAVE_U(word, ...)                                                                        \
   _Generic((T) 0, guint8 : cleave_u8_##word, guint64 : cleave_u64_##word) (__VA_ARGS__)
-/* a if the choice, else b, in the type T. */
+/* Returns a if `choice`, else b, in the type T. */
 #define CLEAVE_SELECT(choice, a, b) CLEAVE_N (select, choice, (T) (a), (T) (b))
-/* a where it lies between 0 and 1, else that of them which is nearer. */
+/* Clamps a to [0, 1]. */
 #define CLEAVE_UNIT(a)                                                                             \
   CLEAVE_F (at_least, CLEAVE_F (at_most, a, CLEAVE_F (unit_bound, TRUE)),                          \
             CLEAVE_F (unit_bound, FALSE))
-/* A real number, such as a bound, as the nearest T. */
+/* Converts a real number, such as a bound, to the nearest T. */
 #define CLEAVE_BOUND(a) CLEAVE_N (bound, a)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Powers, angles and hyperbolic functions of elementwise.def: floats that are computed in doubles,
- * but for sines and cosines of small angles.  Rules as in elementwise-math.h. */
+/* Powers, trigonometric and hyperbolic functions of elementwise.def. Results are float,
+ * intermediate values double, except for sines and cosines of small angles. The rules of
+ * elementwise-math.h hold. */
 
 #include "elementwise-basics.h"
 
@@ -24,8 +25,9 @@ cleave_double_from_bits (guint64 bits)
   return value;
 }
 
-/* log2 of what is not negative, of which it has 36 bits: the arctangent series of what is within a
- * factor of sqrt (2) of 1.  Of NaN it is infinite. */
+/* Returns log2 of a number >= 0 with 36 correct bits: the exponent plus a series of the inverse
+ * hyperbolic tangent for the mantissa, which is within a factor of sqrt (2) of 1. Infinite for NaN.
+ */
 static inline double
 cleave_double_log2 (double size)
 {
@@ -43,14 +45,14 @@ cleave_double_log2 (double size)
   return cleave_double_from_bits (bits);
 }
 
-/* Beyond these, powers of 2 are infinite or 0 as floats. */
+/* Beyond these exponents, powers of 2 are infinity or 0 as floats. */
 CLEAVE_CALL double
 cleave_f64_power_bound (gboolean upper)
 {
   return upper ? 200 : -200;
 }
 
-/* 2^a, of which it has 28 bits; beyond 200 it is that of 200. */
+/* Returns 2^a with 28 correct bits; a is clamped to [-200, 200]. */
 static inline double
 cleave_double_exp2 (double a)
 {
@@ -66,8 +68,8 @@ cleave_double_exp2 (double a)
   return p * cleave_double_from_bits ((cleave_double_bits (shifted) + 1023) << 52);
 }
 
-/* Within 0.6 units.  Small powers by multiplication, a root by its own instruction: of -infinity it
- * is infinity. */
+/* Returns a^b within 0.6 ulp. Small integer powers are products, b = 0.5 is a square root (infinity
+ * for -infinity). */
 static inline float
 cleave_f32_pow (float a, float b)
 {
@@ -98,11 +100,11 @@ cleave_f64_pow (double a, double b)
   return pow (a, b);
 }
 
-/* So far quarter turns are taken off without loss. */
+/* Largest |a| whose quarter turns (multiples of pi / 2) can be subtracted exactly in doubles. */
 #define CLEAVE_TURN_MOST 4e8f
 
-/* sin (a + quarter * pi / 2) within 0.6 units, for |a| up to CLEAVE_TURN_MOST (and NaN).  As
- * doubles: the number of quarter turns times the first 25 bits of pi / 2 is exact. */
+/* Returns sin (a + quarter * pi / 2) within 0.6 ulp, for |a| up to CLEAVE_TURN_MOST and NaN. The
+ * product of the number of quarter turns and the first 25 bits of pi / 2 is exact as a double. */
 static inline float
 cleave_f32_turn (float a, guint64 quarter)
 {
@@ -126,12 +128,12 @@ cleave_f32_turn (float a, guint64 quarter)
   return (float) y;
 }
 
-/* So far quarter turns are taken off without loss in floats. */
+/* Largest |a| whose quarter turns can be subtracted exactly in floats. */
 #define CLEAVE_TURN_NEAR 3216.0f
 
-/* The same within 2.5 units, for |a| up to CLEAVE_TURN_NEAR.  Two parts of pi / 2 have 12 bits, so
- * that their products with the number of quarter turns are exact, and what the second difference
- * loses is made good. */
+/* Returns sin (a + quarter * pi / 2) within 2.5 ulp, for |a| up to CLEAVE_TURN_NEAR. pi / 2 is a
+ * sum of parts of 12 bits, so that their products with the number of quarter turns are exact. The
+ * rounding error of the second difference is added back. */
 static inline float
 cleave_f32_turn_near (float a, guint32 quarter)
 {
@@ -150,7 +152,8 @@ cleave_f32_turn_near (float a, guint32 quarter)
       ((turns & 2) << 30));
 }
 
-/* Both are there and one is selected, for |a| up to CLEAVE_TURN_MOST. */
+/* Returns sin (a + quarter * pi / 2) for |a| up to CLEAVE_TURN_MOST: computes both and selects one.
+ */
 static inline float
 cleave_f32_turn_any (float a, guint32 quarter)
 {
@@ -178,12 +181,11 @@ cleave_f32_cos (float a)
                                     : cosf (a);
 }
 
-/* The functions that follow are made of doubles, in which what cancels is of no account, and
- * rounded once: within 0.6 units but where it says so. */
+/* The functions below compute in doubles, where cancellation does not matter, and round once. They
+ * are within 0.6 ulp unless their comment says otherwise. */
 #define CLEAVE_QUARTER_TURN 1.5707963267948966 /* pi / 2 */
 
-/* The arctangent of what lies between 0 and 1, or a quarter turn less that if `is_rest` is 1, not
- * 0. */
+/* Returns atan (t) for t in [0, 1] if `is_rest` is 0, and pi / 2 - atan (t) if it is 1. */
 static inline double
 cleave_double_atan (double t, double is_rest)
 {
@@ -197,8 +199,7 @@ cleave_double_atan (double t, double is_rest)
   return CLEAVE_QUARTER_TURN * is_rest + (1 - 2 * is_rest) * t * (p0 + v * v * (p1 + v * v * p2));
 }
 
-/* Of numbers that are not negative, of which the first is the greater one if `is_more` is 1, not 0.
- */
+/* Returns atan (a / b) for a, b >= 0. `is_more` must be 1 if a > b, else 0. */
 static inline double
 cleave_double_atan_of_ratio (double a, double b, double is_more)
 {
@@ -262,7 +263,7 @@ cleave_f32_cosh (float a)
   return (float) (0.5 * (e + 1 / e));
 }
 
-/* Near 0 by the first terms of their series. */
+/* Near 0, asinh and atanh are the first terms of their series. */
 static inline float
 cleave_f32_asinh (float a)
 {

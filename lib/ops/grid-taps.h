@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* What an element of a GridSample is made of: taps, of which those outside count as zero.
+/* The taps of a GridSample: the elements of X that an element of the result interpolates between.
+ * Taps outside of X count as 0.
  *
- * Order: rows of taps, then columns, each weight the product of the two, in float32, but of float64
- * in that. */
+ * Order of the sum: rows of taps, then columns. The weight of a tap is the product of its row's and
+ * its column's. Sums are float32, and float64 for float64 elements. */
 
 #include <math.h>
 
@@ -13,7 +14,7 @@
 /* The coefficient of the cubic convolution, which ONNX fixes. */
 #define CLEAVE_GRID_CUBIC_A (-0.75)
 
-/* Along one dimension of X. */
+/* The taps along one dimension of X: their indices and weights. */
 typedef struct
 {
   guint n;
@@ -21,7 +22,7 @@ typedef struct
   double weight[4];
 } CleaveGridTaps;
 
-/* Bounces between two borders until it is inside. */
+/* Mirrors a position at two borders until it is between them. */
 static inline double
 cleave_grid_reflect (double at, double low, double high)
 {
@@ -33,7 +34,8 @@ cleave_grid_reflect (double at, double low, double high)
   return low + (over <= range ? over : 2 * range - over);
 }
 
-/* From -1 … 1 to a position in an extent of n, padded if it lies outside. */
+/* Converts a coordinate, -1 to 1, to a position in n elements. If it is outside, the padding mode
+ * moves it inside, or leaves it for zeros. */
 static inline double
 cleave_grid_find_position (const CleaveGridSampleAttrs *a, double at, gint64 n)
 {
@@ -41,12 +43,12 @@ cleave_grid_find_position (const CleaveGridSampleAttrs *a, double at, gint64 n)
 
   at = a->align_corners ? (at + 1) / 2 * (double) (n - 1) : ((at + 1) * (double) n - 1) / 2;
   if (at != at)
-    at = -4; /* nowhere */
+    at = -4; /* NaN: outside of X */
   if (a->padding_mode == CLEAVE_GRID_REFLECTION && !isinf (at))
     at = at < low || at > high ? cleave_grid_reflect (at, low, high) : at;
   else if (a->padding_mode == CLEAVE_GRID_BORDER)
     at = at < low || at > high ? CLAMP (at, 0, (double) (n - 1)) : at;
-  return CLAMP (at, -4, (double) n + 4); /* far outside is as good as just outside */
+  return CLAMP (at, -4, (double) n + 4); /* all taps are outside from there on */
 }
 
 static inline gint64
@@ -72,7 +74,8 @@ cleave_grid_cubic_weight (double t)
          4 * CLEAVE_GRID_CUBIC_A;
 }
 
-/* Written where they are read: copies of what was just written in parts take long. */
+/* Finds the taps along one dimension. They are written in place, not returned, since copying a
+ * struct whose members were just written stalls on store forwarding. */
 static inline __attribute__ ((always_inline)) void
 cleave_grid_taps (const CleaveGridSampleAttrs *a, double at, gint64 n, CleaveGridTaps *taps)
 {

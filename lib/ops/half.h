@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* The 16-bit floats as bits: IEEE 754 binary16, and bfloat16, the upper half of a float.
- * Conversions round to nearest, ties to even; a NaN stays a NaN. */
+/* Conversions between float and the 16-bit floats: float16 (IEEE 754 binary16), and bfloat16, the
+ * upper 16 bits of a float. They round to nearest, ties to even. NaN gives NaN. */
 
 #include <glib.h>
 #include <string.h>
@@ -25,14 +25,14 @@ cleave_float_from_bits (guint32 bits)
   return value;
 }
 
-/* `bits` without its last `shift` bits, rounded. */
+/* Returns `bits` without the last `shift` bits, rounded to nearest, ties to even. */
 static inline guint32
 cleave_bits_round (guint32 bits, guint shift)
 {
   return (bits + (1u << (shift - 1)) - 1 + (bits >> shift & 1)) >> shift;
 }
 
-/* a if `choice`, else b: both are there, nothing branches. */
+/* Returns a if `choice`, else b, without a branch. */
 static inline guint32
 cleave_bits_select (gboolean choice, guint32 a, guint32 b)
 {
@@ -41,8 +41,8 @@ cleave_bits_select (gboolean choice, guint32 a, guint32 b)
   return (a & mask) | (b & ~mask);
 }
 
-/* All cases are there and one is selected, so that compilers do several at once.  What is smaller
- * than 2^-14 is rounded by adding 0.5, which leaves room for as many bits as a half has. */
+/* Computes all cases and selects one, so that compilers can vectorize it. Numbers below 2^-14 are
+ * rounded by adding 0.5, which leaves as many bits as a subnormal float16 has. */
 static inline guint16
 cleave_half_from_float (float value)
 {
@@ -53,13 +53,14 @@ cleave_half_from_float (float value)
       cleave_float_bits (cleave_float_from_bits ((guint32) size) + 0.5f) - cleave_float_bits (0.5f);
   guint32 half = cleave_bits_select (size < 0x38800000, small, normal);
 
-  half = cleave_bits_select (size >= 0x477ff000, 0x7c00, half); /* 65520 and more */
+  half = cleave_bits_select (size >= 0x477ff000, 0x7c00, half); /* 65520 and more: infinity */
   half = cleave_bits_select (size > 0x7f800000, 0x7e00 | ((guint32) size >> 13 & 0x3ff),
-                             half); /* NaN: made quiet */
+                             half); /* NaN, made quiet */
   return (guint16) (sign | half);
 }
 
-/* A half is a float with fewer bits, once 2^112 makes up for the bias of its exponent. */
+/* Shifts the bits to those of a float, and multiplies by 2^112 to correct the bias of the exponent.
+ */
 static inline float
 cleave_half_to_float (guint16 half)
 {
@@ -85,8 +86,9 @@ cleave_bfloat16_to_float (guint16 bfloat)
   return cleave_float_from_bits ((guint32) bfloat << 16);
 }
 
-/* A double cut off to a float whose last bit says whether something was lost, so that rounding the
- * float once more gives what rounding the double at once would. */
+/* Converts a double to a float, rounding to odd: truncates, and sets the last bit if bits were
+ * lost. Rounding the float again, to 16 bits, then gives the same as rounding the double directly.
+ */
 static inline float
 cleave_float_round_to_odd (double value)
 {

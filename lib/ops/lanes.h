@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Long sums, by eight partial sums: a fixed number, so that they vectorise and yet have one order
- * everywhere.
+/* Long sums in eight lanes (partial sums): a fixed number, so that every kernel can use vectors and
+ * still adds in the same order.
  *
- * Element i, in row-major order, goes to lane i % 8; each lane begins with +0.  Then lane j takes
- * in lane j + 4, for j = 0 … 3; lane j takes in lane j + 2, for j = 0, 1; lane 0 takes in lane 1.
- * float64 adds up in its own type, the others in float32. */
+ * Element i, in row-major order, is added to lane i % 8; each lane begins with +0. Then lane j + 4
+ * is added to lane j, for j = 0 … 3; lane j + 2 to lane j, for j = 0, 1; lane 1 to lane 0. Sums of
+ * float64 are float64, all others float32. */
 
 #include "../ir/layout.h"
 #include "reference.h"
 
 #define CLEAVE_N_LANES 8
 
-/* The spatial dimensions of `view` alone, beginning with its first element. */
+/* Returns a view of the spatial dimensions of `view`, from its first element on. */
 static inline CleaveView
 cleave_lanes_plane (const CleaveView *view, CleaveDims dims)
 {
@@ -28,7 +28,8 @@ cleave_lanes_plane (const CleaveView *view, CleaveDims dims)
   return plane;
 }
 
-/* The sum of x - mean over all elements x, or of the squares of these (each operation rounded). */
+/* Returns the sum of x - mean over all elements x, or of the squares of x - mean. Each operation is
+ * rounded. */
 static inline double
 cleave_lanes_sum (const CleaveView *view, double mean, gboolean squares)
 {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Views read and written line by line, in one of four types wide enough to compute in, so that a
- * reference kernel is written once for all element types.  A value is rounded once, when it is
- * written. */
+/* Reads and writes views line by line, converted to one of four wide types, so that a reference
+ * kernel is written once for all element types. A value is rounded only when it is written. */
 
 #include "reference.h"
 
@@ -15,10 +14,11 @@ typedef enum {
   CLEAVE_N_WIDES
 } CleaveWide;
 
-/* How many elements a kernel takes at once, so that its buffers fit on the stack. */
+/* Number of elements that a kernel reads at once, so that its buffers fit on the stack. */
 #define CLEAVE_LINE 256
-/* As many lists side by side are gone through element by element, all of them at once: CumSum of 8
- * lists of 512 takes 27 us one by one and 47 at once, of 16 as long either way. */
+/* Smallest number of neighboring lists that are processed together, element i of all lists before
+ * element i + 1, instead of one list after the other. CumSum of 8 lists of 512 takes 27 us one by
+ * one and 47 us together; 16 lists take the same time either way. */
 #define CLEAVE_MIN_ACROSS 16
 
 typedef union
@@ -30,23 +30,25 @@ typedef union
 } CleaveLineBuffer;
 
 CleaveWide cleave_wide_of (CleaveElement element);
-/* Less than, equal to or greater than 0, as `a` is to `b`; a NaN is greater than all else. */
+/* Returns a number less than, equal to or greater than 0, as a is to b. NaN is greater than all
+ * numbers. */
 int cleave_wide_compare (CleaveWide wide, gconstpointer a, gconstpointer b);
 
-/* `n` elements from the one `offset` elements after the first, `step` apart: where they are as
- * `wide`, which is in the view itself or in `buffer`.  `wide` is that of the element type, or
- * CLEAVE_WIDE_F64. */
+/* Reads n elements of a view, from element `offset` on, with steps of `step` elements. Returns them
+ * as `wide`, contiguous: in the view itself if possible, else converted to `buffer`. `wide` is the
+ * wide type of the element type, or CLEAVE_WIDE_F64. */
 gconstpointer cleave_line_read (const CleaveView *view,
                                 gint64 offset,
                                 gint64 step,
                                 gint64 n,
                                 CleaveWide wide,
                                 CleaveLineBuffer *buffer);
-/* Where to put `n` elements for cleave_line_write(): in the view itself or in `buffer`. */
+/* Returns where to put elements for cleave_line_write(): in the view itself, or in `buffer`. */
 gpointer cleave_line_begin (
     const CleaveView *view, gint64 offset, gint64 step, CleaveWide wide, CleaveLineBuffer *buffer);
-/* A real number becomes the nearest integer towards zero that the type has, NaN becomes 0; an
- * integer is cut off to the bits of the type; bool is "not 0". */
+/* Writes n elements from `from` to a view. A real number is converted to an integer type by
+ * truncating and clamping, NaN to 0. An integer is truncated to the bits of the type. For bool, all
+ * but 0 are 1. */
 void cleave_line_write (const CleaveView *view,
                         gint64 offset,
                         gint64 step,
@@ -56,10 +58,11 @@ void cleave_line_write (const CleaveView *view,
 
 #define CLEAVE_LINES_MAX_VIEWS 4
 
-/* The lines that several views have in common:
+/* An iteration over lines that several views of the same shape have in common:
  *
  *   for (gboolean more = cleave_lines_init (…); more; more = cleave_lines_next (&lines))
- *     … lines.length elements, of view k from lines.offset[k], lines.step[k] apart …
+ *     … lines.length elements of view k, from element lines.offset[k], with steps of
+ *     lines.step[k] elements …
  */
 typedef struct
 {
@@ -70,18 +73,19 @@ typedef struct
   gint64 step[CLEAVE_LINES_MAX_VIEWS], offset[CLEAVE_LINES_MAX_VIEWS];
 } CleaveLines;
 
-/* Lines in row-major order of the first `rank` dimensions in `dim`; neighbours that all views allow
- * are joined. FALSE: there is no element. */
+/* Begins an iteration in row-major order over the first `rank` dimensions in `dim`, with the
+ * strides that the caller has set. Merges dimensions that continue each other in all views. Returns
+ * FALSE if there is no element. */
 gboolean cleave_lines_init (CleaveLines *lines, guint n_views);
-/* Elements of views[0], to which the others are broadcast, in whatever order suits views[0] best.
- */
+/* Begins an iteration over all elements of views[0], in the order of its memory. The other views
+ * are broadcast to its shape. */
 gboolean
 cleave_lines_init_views (CleaveLines *lines, const CleaveView *const *views, guint n_views);
-/* Elements along those dimensions of views[0] whose bits are set in `dims`, in row-major order;
- * views of one rank. */
+/* Begins an iteration in row-major order over the dimensions of views[0] whose bits are set in
+ * `dims`. All views have the same rank. */
 gboolean cleave_lines_init_dims (CleaveLines *lines,
                                  const CleaveView *const *views,
                                  guint n_views,
                                  guint dims);
-/* FALSE: that was the last; then the first comes again. */
+/* Moves to the next line. Returns FALSE after the last one, and is at the first line again. */
 gboolean cleave_lines_next (CleaveLines *lines);

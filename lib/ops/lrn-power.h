@@ -5,8 +5,8 @@
 
 #include <glib.h>
 
-/* The powers by which LRN divides, in place.  Those that networks have are roots, each rounded:
- * processors have an instruction for these, and the general one takes ten times as long. */
+/* Computes the powers by which LRN divides, in place. The exponents 0.75 and 0.5, which networks
+ * use, are square roots, each rounded: pow() takes ten times as long. */
 static inline void
 cleave_lrn_powers (double *v, gint64 n, double beta)
 {

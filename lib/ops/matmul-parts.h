@@ -1,37 +1,41 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Everything about a matrix product but its arithmetic: what MatMul and its quantised kin share.
+/* Matrix products except for their arithmetic: shapes, maps and strides. MatMul, MatMulInteger and
+ * QLinearMatMul share it.
  *
- * A and B are stacks of matrices; a vector is a matrix without rows (A) or columns (B).  The result
- * has the batch of both, broadcast, then A's rows, then B's columns. */
+ * A and B are stacks of matrices: batch dimensions, then rows, then columns. A vector is a matrix
+ * without rows (A) or without columns (B). The result has the batch dimensions of both, broadcast,
+ * then A's rows, then B's columns. K is the length of the sums. */
 
 #include "../ir/op.h"
 
 typedef enum { CLEAVE_MATMUL_A, CLEAVE_MATMUL_B } CleaveMatmulSide;
 
-/* Where the result has what. */
+/* The dimensions of the result. */
 typedef struct
 {
   guint rank, n_batch;
-  gboolean has[2]; /* A's rows, B's columns */
+  gboolean has[2]; /* whether it has A's rows, and B's columns */
 } CleaveMatmulDims;
 
 CleaveMatmulDims cleave_matmul_dims (const CleaveShape *a, const CleaveShape *b);
-/* The dimension of the result that is this side's own; only where it has one. */
+/* Returns the dimension of the result that only this side has: A's rows or B's columns. It must
+ * have one. */
 guint cleave_matmul_own_dim (const CleaveMatmulDims *dims, CleaveMatmulSide side);
-/* K. */
+/* Returns K. */
 gint64 cleave_matmul_length (const CleaveShape *a);
 gboolean
 cleave_matmul_infer (const CleaveShape *a, const CleaveShape *b, CleaveShape *y, GError **error);
-/* What a stack on one side, which may be broadcast to A or B, must supply for a part of y. */
+/* Sets the maps of a stack on one side: A or B, or a value that is broadcast to it, such as its
+ * zero points. */
 void cleave_matmul_maps (const CleaveMatmulDims *dims,
                          CleaveMatmulSide side,
                          const CleaveShape *stack,
                          const CleaveShape *y,
                          CleaveDimMap *map);
-/* How far one step along each dimension of the result goes in such a stack; returns the step along
- * K. */
+/* Sets stride[d] to the step in such a stack, in elements, for one step along dimension d of the
+ * result. Returns the step along K. */
 gint64 cleave_matmul_strides (const CleaveMatmulDims *dims,
                               CleaveMatmulSide side,
                               const CleaveView *stack,

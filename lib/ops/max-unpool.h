@@ -3,7 +3,7 @@
 
 #include "../ir/op.h"
 
-/* Computes the extents of the value that was pooled to `x`, in which indices count; the
+/* Computes the shape of the value that was pooled to x; indices count its elements. The
  * output_shape of a MaxUnpool may be larger. */
 void
 cleave_max_unpool_shape (const CleaveMaxUnpoolAttrs *a, const CleaveShape *x, CleaveShape *pooled);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* The mean and the variance that LayerNormalization and the like divide by.
+/* The mean and the variance of a list, for LayerNormalization and similar ops.
  *
- * Order, in double: the sum of the elements, then that of the squared distances to their mean, in 8
- * parts (axes.h).
+ * Order in double: the sum of the elements gives the mean; then the squared differences to the mean
+ * are added up. Both sums have 8 lanes (axes.h).
  *
- * In float32: the sum of the distances to the first element, which with what is divided gives the
- * mean, rounded; then that of the squared distances to it.  So a far mean costs no precision.  Each
- * sum is one of blocks of CLEAVE_MOMENTS_BLOCK elements: 8 parts that begin with 0 add up in
- * float32, and are then added to 8 parts in double; the last block may be shorter.  So a long sum
- * is as exact as a short one, and most of it is done in vectors of floats. */
+ * Order in float32: the differences to the first element are added up. Their mean plus the first
+ * element is the mean, rounded. Then the squared differences to the mean are added up. So a large
+ * mean costs no precision. Each sum is made of blocks of CLEAVE_MOMENTS_BLOCK elements: 8 lanes
+ * begin with 0 and add a block in float32; then they are added to 8 lanes in double. So a long sum
+ * is as exact as a short one, and most of the work is in vectors of floats. */
 
 #include "axes.h"
 #include "lines.h"
@@ -22,7 +22,7 @@ typedef struct
   double mean, variance;
 } CleaveMoments;
 
-/* Of the `n` elements of `lines` in row-major order, `offset` elements after the first of x, in the
- * type `wide`; `lines` is as before. */
+/* Returns the moments of n elements of x: those that `lines` visits, moved by `offset` elements.
+ * Computes in the type `wide`. Afterwards `lines` is at its first line again. */
 CleaveMoments cleave_moments_of (
     const CleaveView *x, gint64 offset, CleaveLines *lines, gint64 n, CleaveWide wide);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* What the ops that only move data share.  They move 1, 2, 4 or 8 bytes and never look at a value.
- */
+/* Helpers of ops that only move data, such as Gather and Pad. They move elements of 1, 2, 4 or 8
+ * bytes and do not depend on the element type. */
 
 #include "build.h"
 #include "reference.h"
 
-/* Moves one element, from one offset to another. */
+/* Copies one element; offsets are in elements. */
 static inline void
 cleave_move_element (const CleaveView *to,
                      gint64 to_offset,
@@ -31,15 +31,16 @@ cleave_move_element (const CleaveView *to,
     }
 }
 
-/* Of ops whose record copies by itself as fast as memory goes. */
+/* The `kernel` of ops whose reference kernel already copies at the speed of memory. */
 static inline CleaveKernel
 cleave_move_kernel (const CleaveCall *call)
 {
   return CLEAVE_KERNEL_COPY;
 }
 
-/* An index of an INT32 or INT64 view, negative from the end.  One outside the dimension goes to its
- * nearest end: a kernel cannot fail, and must not read elsewhere. */
+/* Returns an index from a view of int32 or int64. Negative indices count from the end. An index
+ * outside of the dimension is clamped, since a kernel cannot fail and must not read other memory.
+ */
 static inline gint64
 cleave_move_index (const CleaveView *indices, gint64 offset, gint64 extent)
 {
@@ -52,23 +53,25 @@ cleave_move_index (const CleaveView *indices, gint64 offset, gint64 extent)
 #define CLEAVE_ELEMENTS_INDEX                                                                      \
   (CLEAVE_ELEMENT_BIT (CLEAVE_INT32) | CLEAVE_ELEMENT_BIT (CLEAVE_INT64))
 
-/* Whether there is something in dimension `d` of data, if there are any indices; the error says
- * what they cannot do. */
+/* Checks that dimension `d` of data has elements if there are any indices. `what` says in the
+ * message what indices would do, such as "gather". */
 gboolean cleave_move_check_indexed (
     const CleaveShape *data, guint d, const CleaveShape *indices, const char *what, GError **error);
-/* Whether indices, of the rank of data, reach no further than data but along the axis. */
+/* Checks that indices, which have the rank of data, have no larger extents than data, except along
+ * the axis. */
 gboolean cleave_move_check_within (const CleaveShape *indices,
                                    const CleaveShape *data,
                                    guint axis,
                                    GError **error);
-/* `view` without the dimensions first … first + n - 1, from `offset` on. */
+/* Returns `view` without the dimensions first … first + n - 1, from element `offset` on. */
 CleaveView cleave_move_drop_dims (const CleaveView *view, guint first, guint n, gint64 offset);
 
-/* The result of Reshape and Expand: its shape is the attribute, its elements are the operand's. */
+/* The `infer` of Reshape and Expand: the shape is the attribute, the element type the operand's. */
 gboolean
 cleave_infer_shape_attr (const CleaveCall *call, CleaveTensorType *results, GError **error);
 
-/* The elements of `view` as indices of this shape go through them: all the first of the axis. */
+/* Returns `view` with the shape of indices, and stride 0 along the axis: the element from which an
+ * index along the axis counts. */
 static inline CleaveView
 cleave_move_first_along (const CleaveView *view, const CleaveShape *shape, guint axis)
 {
@@ -79,8 +82,8 @@ cleave_move_first_along (const CleaveView *view, const CleaveShape *shape, guint
   return first;
 }
 
-/* Moves an element for each index: from where it says along the axis of `x`, or, in scattering, to
- * where it says along the axis of `y`, the last one in row-major order winning. */
+/* Copies an element for each index. Gathers from the index along the axis of x; or, if `scatters`,
+ * scatters to the index along the axis of y, where the last in row-major order stays. */
 void cleave_move_picked (const CleaveView *y,
                          const CleaveView *x,
                          const CleaveView *indices,
@@ -88,5 +91,5 @@ void cleave_move_picked (const CleaveView *y,
                          gboolean scatters);
 /* Fills a view with one element. */
 void cleave_move_fill (const CleaveView *view, gconstpointer element);
-/* The bytes of an element with this value; integers round towards zero and stay in their range. */
+/* Converts a value to the bytes of an element. Integers are truncated and clamped. */
 void cleave_move_from_double (CleaveElement element, double value, guint64 *bytes);

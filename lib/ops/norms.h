@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* The p-norms that LpNormalization divides by and GlobalLpPool and LpPool give.
+/* The p-norms of LpNormalization, GlobalLpPool and LpPool.
  *
- * Order, in double: magnitudes, squares or other powers, their sum in 8 parts (axes.h), the root of
- * it; LpPool adds up tap by tap. */
+ * Order, in double: absolute values, squares or other powers; their sum in 8 lanes (axes.h); the
+ * root of the sum. LpPool adds tap by tap instead. */
 
 #include "axes.h"
 #include "lines.h"
 
-/* What `n` elements add to a sum, and the root of that. */
+/* cleave_norm_terms() sets the terms |x|^p of n elements, cleave_norm_root() returns the p-th root
+ * of their sum. */
 void cleave_norm_terms (const double *x, gint64 n, gint64 p, double *terms);
 double cleave_norm_root (double sum, gint64 p);
-/* Norms of `n` lists of elements, at most CLEAVE_LINE: the first is that of `elements`, in
- * row-major order, `offset` elements after the first of x; each begins `across` elements after the
- * one before it.  `elements` is as before. */
+/* Sets the norms of n lists of elements of x, at most CLEAVE_LINE. The first list has the elements
+ * that `elements` visits, moved by `offset` elements; each further one is moved by `across` more.
+ * Afterwards `elements` is at its first line again. */
 void cleave_norms (const CleaveView *x,
                    gint64 offset,
                    gint64 across,

@@ -4,8 +4,9 @@
 #include "../ir/op.h"
 #include "window.h"
 
-/* The reference kernel of LpPool, by the windows of the spatial dimensions: powers, sum and root in
- * float64, the taps of a window in row-major order, those in the padding skipped; rounded once. */
+/* The reference kernel of LpPool. Powers, sum and root are double; the taps of a window are added
+ * in row-major order without those in the padding; the result is rounded once. `windows` has one
+ * entry for each spatial dimension. */
 void cleave_pool_lp (const CleaveCall *call,
                      const CleaveWindow *windows,
                      const CleaveView *x,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Sums of products, in the one order that every kernel of an op keeps: one fused multiply-add after
- * the other.
+/* Sums of products, in the order that every kernel of an op keeps: one fused multiply-add after the
+ * other.
  *
- * float32 and float64 add up in their own type; float16 and bfloat16 in float32, rounded once at
- * the end; integers wrap around. */
+ * Sums of float32 and float64 have the same type. Sums of float16 and bfloat16 are float32, rounded
+ * once at the end. Integers wrap around. */
 
 #include "../ir/op.h"
 
@@ -18,14 +18,14 @@ typedef union
 
 typedef struct
 {
-  void (*begin) (CleaveSum *sum, gconstpointer bias); /* NULL: +0 */
+  void (*begin) (CleaveSum *sum, gconstpointer bias); /* begins with the bias; NULL: with +0 */
   /* sum = fma (x[i], w[i], sum) for i = 0 … n - 1; strides are in elements */
   void (*add) (
       CleaveSum *sum, gconstpointer x, gint64 x_stride, gconstpointer w, gint64 w_stride, gint64 n);
   void (*scale) (CleaveSum *sum, double by);
   void (*add_scaled) (CleaveSum *sum,
                       gconstpointer c,
-                      double by); /* product and sum are rounded each */
+                      double by); /* sum += c * by; rounds the product and the sum */
   void (*end) (const CleaveSum *sum, gpointer y);
 } CleaveSumOps;
 
@@ -33,5 +33,5 @@ typedef struct
   (CLEAVE_ELEMENTS_FLOAT | CLEAVE_ELEMENT_BIT (CLEAVE_INT32) | CLEAVE_ELEMENT_BIT (CLEAVE_INT64) | \
    CLEAVE_ELEMENT_BIT (CLEAVE_UINT32) | CLEAVE_ELEMENT_BIT (CLEAVE_UINT64))
 
-/* How elements of this type, one of CLEAVE_ELEMENTS_SUM, add up. */
+/* Returns the functions for an element type, one of CLEAVE_ELEMENTS_SUM. */
 const CleaveSumOps *cleave_sum_ops (CleaveElement element);

@@ -1,26 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* What the types and the steps of RNN, GRU and LSTM share. */
+/* RNN, GRU and LSTM: declarations shared by their records (recurrent.c) and their reference kernels
+ * (recurrent-steps.c). */
 
 #include "../ir/op.h"
 
 extern const CleaveOp cleave_op_rnn, cleave_op_gru, cleave_op_lstm;
 
-/* What a node makes of X before its first step, for programs alone: no graph holds it.  Of the
- * attributes, linear_before_reset counts. */
+/* The products of X and W plus the biases, which a node computes for all steps before its first
+ * step. Only programs have this op, no graph of a user. It reads the attribute linear_before_reset.
+ */
 extern const CleaveOp cleave_op_recurrent_sums;
 enum { CLEAVE_RECURRENT_SUMS_X, CLEAVE_RECURRENT_SUMS_W, CLEAVE_RECURRENT_SUMS_B };
 
-/* How many of n sums begin with both biases: not those of a GRU to which R h comes apart. */
+/* Returns how many of the n sums of all gates begin with both biases. In a GRU with
+ * linear_before_reset, the sums of the last gate do not: R h, with its bias, is multiplied first.
+ */
 static inline gint64
 cleave_recurrent_count_joined (const CleaveRecurrentAttrs *attrs, gint64 n)
 {
   return attrs->linear_before_reset ? n / 3 * 2 : n;
 }
 
-/* Operands; the first five are those of all three.  Where W is absent, X is what
- * cleave_op_recurrent_sums makes. */
+/* Operands. If W is absent, X is the result of cleave_op_recurrent_sums. */
 enum {
   CLEAVE_RECURRENT_X,
   CLEAVE_RECURRENT_W,
@@ -32,10 +35,10 @@ enum {
   CLEAVE_RECURRENT_P
 };
 
-/* Results. */
+/* Results */
 enum { CLEAVE_RECURRENT_Y, CLEAVE_RECURRENT_Y_H, CLEAVE_RECURRENT_Y_C };
 
-/* Where values have their dimensions: X and Y; Y_h, Y_c and the initial states. */
+/* The indices of dimensions: of X and Y, and of the states Y_h, Y_c, initial_h and initial_c. */
 typedef struct
 {
   guint x_time, x_batch, y_time, y_batch, y_direction, state_batch, state_direction;
@@ -51,14 +54,14 @@ cleave_recurrent_dims (const CleaveRecurrentAttrs *attrs)
 
 #define CLEAVE_RECURRENT_MAX_FUNCTIONS 3
 
-/* An activation with its numbers. */
+/* An activation function with its parameters. */
 typedef struct
 {
   CleaveActivation activation;
   double alpha, beta;
 } CleaveRecurrentFunction;
 
-/* What one direction applies, in ONNX's order. */
+/* Sets the activation functions of one direction, in ONNX's order. */
 void cleave_recurrent_functions (const CleaveCall *call,
                                  guint direction,
                                  CleaveRecurrentFunction *functions);

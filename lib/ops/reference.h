@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Loops over the elements of views, shared by the reference kernels:
+/* Loops over the elements of views, and loads and stores of elements as double, for reference
+ * kernels:
  *
  *   gint64 i[CLEAVE_MAX_RANK];
  *
@@ -14,7 +15,7 @@
 #include "../ir/view.h"
 #include "half.h"
 
-/* The first index; FALSE: there is none. */
+/* Sets the first index. Returns FALSE if there is none. */
 static inline gboolean
 cleave_index_first (const CleaveShape *shape, gint64 *index)
 {
@@ -28,7 +29,7 @@ cleave_index_first (const CleaveShape *shape, gint64 *index)
   return some;
 }
 
-/* The next index; FALSE: that was the last. */
+/* Moves to the next index. Returns FALSE after the last one. */
 static inline gboolean
 cleave_index_next (const CleaveShape *shape, gint64 *index)
 {
@@ -45,8 +46,8 @@ cleave_index_next (const CleaveShape *shape, gint64 *index)
   for (gboolean more = cleave_index_first (shape, index); more;                                    \
        more = cleave_index_next (shape, index))
 
-/* Where the element with this index is, in elements from the first; `stride` may be that of another
- * view, with 0 where it is broadcast. */
+/* Returns the offset of an index, in elements. `stride` may have zeros, for a view that is
+ * broadcast. */
 static inline gint64
 cleave_index_offset (guint rank, const gint64 *index, const gint64 *stride)
 {
@@ -63,7 +64,7 @@ cleave_view_offset (const CleaveView *view, const gint64 *index)
   return cleave_index_offset (view->type.shape.rank, index, view->stride);
 }
 
-/* The element `offset` elements after the first. */
+/* Returns the address of the element at an offset, or at an index. */
 static inline gpointer
 cleave_view_element (const CleaveView *view, gint64 offset)
 {
@@ -76,8 +77,8 @@ cleave_view_at (const CleaveView *view, const gint64 *index)
   return cleave_view_element (view, cleave_view_offset (view, index));
 }
 
-/* The strides with which `view` is read at an index of `result`, to which it is broadcast: 0 where
- * it has extent 1, or no dimension at all. */
+/* Sets the strides with which to read `view` at indices of a result of this rank, to which it is
+ * broadcast: 0 where it has extent 1 or no such dimension. */
 static inline void
 cleave_view_broadcast_strides (const CleaveView *view, guint rank, gint64 *stride)
 {
@@ -88,7 +89,7 @@ cleave_view_broadcast_strides (const CleaveView *view, guint rank, gint64 *strid
     stride[d] = d < missing || shape->dim[d - missing] == 1 ? 0 : view->stride[d - missing];
 }
 
-/* An element as a real number: exact, but for 64-bit integers beyond 2^53. */
+/* Returns an element as a double: exact, except for 64-bit integers beyond 2^53. */
 static inline double
 cleave_real_load (CleaveElement element, gconstpointer at)
 {
@@ -125,7 +126,7 @@ cleave_real_load (CleaveElement element, gconstpointer at)
   return 0;
 }
 
-/* An element of a whole number or a bool; of those of 64 bits without a sign the bits. */
+/* Returns an element of an integer type or bool. For uint64, returns its bits. */
 static inline gint64
 cleave_integer_load (CleaveElement element, gconstpointer at)
 {
@@ -138,8 +139,8 @@ cleave_integer_load (CleaveElement element, gconstpointer at)
   return is_signed ? (gint64) (value << unused) >> unused : (gint64) value;
 }
 
-/* Rounds a real number to an element of a float type, to a 16-bit one by way of the float32 in
- * which ops of those compute; other types are left alone. */
+/* Stores a number as an element of a float type. For 16-bit floats it is rounded to float32 first,
+ * the type in which their ops compute. Does nothing for other types. */
 static inline void
 cleave_real_store (CleaveElement element, gpointer at, double value)
 {
@@ -153,8 +154,8 @@ cleave_real_store (CleaveElement element, gpointer at, double value)
     *(guint16 *) at = cleave_bfloat16_from_float ((float) value);
 }
 
-/* The type in which an op with elements of this type computes is float32, but float64 for float64:
- * `value` rounded to it. */
+/* Rounds a number to the type in which ops with this element type compute: float64 for float64,
+ * else float32. */
 static inline double
 cleave_real_round (CleaveElement element, double value)
 {

@@ -1,29 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Where in one dimension of the operand an element of a Resize comes from. */
+/* Resize along one dimension: the elements of the operand that an element of the result
+ * interpolates between (its taps), and their weights. */
 
 #include "../ir/op.h"
 #include "../ir/view.h"
 
-/* How one dimension is resized. */
+/* How one dimension is resized. A piece computes the positions of the whole node. */
 typedef struct
 {
   const CleaveResizeAttrs *attrs;
-  gint64 from, to;         /* extents */
-  gint64 all_from, all_to; /* of the node that this is a piece of, or the same */
-  gint64 begin;            /* where in that node's operand this one begins */
+  gint64 from, to;         /* extents of the operand and the result */
+  gint64 all_from, all_to; /* the same of the whole node, if this is a piece */
+  gint64 begin;            /* index of the operand's first element in the whole operand */
   double scale;
-  gint64 factor;     /* a whole number; 0: none */
-  gboolean half;     /* the middles of elements are mapped to each other, not their begins */
-  gint64 phase;      /* number of elements of the resize that come before */
-  double length;     /* of the result, before it is rounded down */
-  double start, end; /* of the region, as parts of the operand */
-  /* Element i is taken from (i * times + shift) / block; block 0: there are no such integers. */
+  gint64 factor;     /* the scale if it is an integer, else 0 */
+  gboolean half;     /* map centers of elements to centers, instead of begins to begins */
+  gint64 phase;      /* index of the result's first element in the whole result */
+  double length;     /* exact length of the result, which is rounded down to an extent */
+  double start, end; /* the region, as fractions of the operand */
+  /* Element i is at the position (i * times + shift) / block; block is 0 if no integers give it. */
   gint64 times, shift, block;
 } CleaveResizeAxis;
 
-/* The elements of one dimension that make up an element of the result, and how much of each. */
+/* The taps of an element of the result: indices and weights of n elements of the operand. `outside`
+ * is set if the position is outside of the region. */
 typedef struct
 {
   guint n;
@@ -34,14 +36,14 @@ typedef struct
 
 CleaveResizeAxis
 cleave_resize_axis (const CleaveResizeAttrs *attrs, guint d, gint64 from, gint64 to);
-/* Those of element `at` of the result. */
+/* Returns the taps of element `at` of the result. */
 CleaveResizeTaps cleave_resize_taps (const CleaveResizeAxis *axis, gint64 at);
-/* Those of all elements of the result; free with g_free(). */
+/* Returns the taps of all elements of the result. Free with g_free(). */
 CleaveResizeTaps *cleave_resize_new_taps (const CleaveResizeAxis *axis);
-/* The most that one of n elements has. */
+/* Returns the largest number of taps of n elements. */
 guint cleave_resize_most_taps (const CleaveResizeTaps *taps, gint64 n);
-/* The dimension whose elements lie side by side on both sides, and stay; the rank: there is none.
- */
+/* Returns the dimension that is contiguous in both x and y and is not resized, or the rank if there
+ * is none. */
 guint cleave_resize_find_channels (const CleaveResizeAttrs *attrs,
                                    const CleaveView *x,
                                    const CleaveView *y);

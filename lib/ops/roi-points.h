@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Where the elements of a RoiAlign come from: sampling points along each dimension of a region, and
- * the neighbours of a point. */
+/* Sampling points of RoiAlign along each dimension of a region, and the elements of X between which
+ * a point interpolates. */
 
 #include <math.h>
 
 #include "roi.h"
 
-/* A longer region is no region; and the points of an element can still be counted. */
+/* Largest number of points of an element in one dimension, so that they can be counted. No region
+ * of a real model has more. */
 #define CLEAVE_ROI_MAX_POINTS 0x1p31
 
-/* One dimension of a region: where it begins, how long one element of its result is, and by how
- * many points that is sampled. */
+/* One dimension of a region: its begin, the length of one element of the result, both in elements
+ * of X, and the number of sampling points of an element. */
 typedef struct
 {
   double begin, step;
@@ -31,7 +32,7 @@ cleave_roi_span (const CleaveRoiAlignAttrs *a, double begin, double end, gint64 
   span.step = extent / (double) n_out;
   if (a->sampling_ratio > 0)
     span.n_points = a->sampling_ratio;
-  else /* nor for a NaN */
+  else /* also for NaN */
     span.n_points = span.step > 0 ? (gint64) MIN (ceil (span.step), CLEAVE_ROI_MAX_POINTS) : 0;
   return span;
 }
@@ -43,8 +44,9 @@ cleave_roi_point (const CleaveRoiSpan *span, gint64 out, gint64 i)
          ((double) i + 0.5) * span->step / (double) span->n_points;
 }
 
-/* The points from the last before the image to the first behind it, where positions grow.  Those
- * farther off add a zero each: one at each end stands for all.  A NaN is behind. */
+/* Returns the points that can add something: from the last one before the image to the first one
+ * behind it. Points further outside add 0 each, so one on each side is enough. NaN counts as
+ * behind. If positions do not increase, returns all points. */
 static inline CleaveSpan
 cleave_roi_points (const CleaveRoiSpan *span, gint64 out, gint64 extent)
 {
@@ -73,7 +75,8 @@ cleave_roi_points (const CleaveRoiSpan *span, gint64 out, gint64 extent)
   return (CleaveSpan){ MAX (points.begin - 1, 0), MIN (points.end + 1, span->n_points) };
 }
 
-/* The neighbours of a position: at the last element there is only that one. */
+/* Returns the element before a position, and sets `next` to the element after it. At or behind the
+ * last element both are the last element. */
 static inline gint64
 cleave_roi_neighbours (double *at, gint64 n, gint64 *next)
 {
@@ -87,7 +90,7 @@ cleave_roi_neighbours (double *at, gint64 n, gint64 *next)
   return low;
 }
 
-/* Rows and columns of a region, whose corners are x1, y1, x2, y2. */
+/* Sets the rows and columns of a region, whose corners are x1, y1, x2, y2. */
 static inline void
 cleave_roi_spans (const CleaveRoiAlignAttrs *a,
                   const CleaveView *rois,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Regions of images: what the ops that pool over each of them share.  Operand 0 is the images, each
- * other has a row for each region. */
+/* Ops that pool over regions of images: RoiAlign and MaxRoiPool. Operand 0 has the images, each
+ * other operand has a row for each region. */
 
 #include "../ir/op.h"
 #include "reference.h"
@@ -15,7 +15,8 @@ cleave_roi_check_images (const CleaveShape *x, GError **error)
   return TRUE;
 }
 
-/* Regions and channels are cut at will; which rows and columns a region reads, its corners say. */
+/* Sets maps: the result can be cut by regions and by channels. A region can read any image, row and
+ * column. */
 static inline void
 cleave_roi_maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
 {
@@ -26,7 +27,7 @@ cleave_roi_maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
     map[d] = d == same ? cleave_dim_map_same (d) : cleave_dim_map_whole (shape->dim[d]);
 }
 
-/* Number `k` of a region. */
+/* Returns number `k` of a region. */
 static inline double
 cleave_roi_load (const CleaveView *rois, gint64 roi, guint k)
 {

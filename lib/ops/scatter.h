@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* What is scattered to one place and what is there become one. */
+/* The reductions of ScatterElements and ScatterND: how an update is combined with an element. */
 
 #include "../ir/op.h"
 
-/* The `length` elements of `update` from an offset on, `step` apart, join those of `to`, none of
- * which comes twice.  The reduction is any but CLEAVE_SCATTER_NONE. */
+/* Combines `length` elements of `update` with elements of `to`, which must all be different.
+ * Offsets and steps are in elements. The reduction is not CLEAVE_SCATTER_NONE. */
 void cleave_scatter_join_line (const CleaveView *to,
                                gint64 to_offset,
                                gint64 to_step,

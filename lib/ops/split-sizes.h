@@ -3,30 +3,33 @@
 
 #include "move.h"
 
-/* What the ways to write a split have in common.  Where one fails, the error says what was expected
- * and what came, under the name that the framework has for it. */
+/* The ways in which frameworks give the sizes of a Split, see cleave-frameworks.h. Errors say what
+ * was expected and what was found, with the framework's names. */
 
-/* A dimension, negative from the end, as 0 to rank - 1. */
+/* Converts an axis, negative values counting from the end, to 0 … rank - 1. */
 gboolean cleave_split_find_axis (const CleaveShape *shape, gint64 *axis, GError **error);
 gboolean cleave_split_check_least (const char *name, gint64 value, gint64 least, GError **error);
 
-/* Attributes for an axis that is right already; NULL on error.  Sizes as they are given: */
+/* The functions below return attributes of a Split, or NULL on error. The axis must be 0 … rank
+ * - 1. */
+
+/* Splits into pieces of the given sizes. */
 CleaveSplitAttrs *cleave_split_make (const CleaveShape *shape,
                                      const char *what,
                                      gint64 axis,
                                      const gint64 *sizes,
                                      guint n,
                                      GError **error);
-/* n pieces of `size`, where what is left for the last may be less; */
+/* Splits into n pieces of `size`; the last one may be smaller. */
 CleaveSplitAttrs *cleave_split_make_sized (
     const CleaveShape *shape, gint64 axis, gint64 n, gint64 size, GError **error);
-/* `count` equal pieces; */
+/* Splits into `count` equal pieces. */
 CleaveSplitAttrs *cleave_split_make_equal (
     const CleaveShape *shape, gint64 axis, const char *name, gint64 count, GError **error);
-/* pieces of one size, the last smaller where it does not divide; */
+/* Splits into as many pieces of `size` as needed; the last one may be smaller. */
 CleaveSplitAttrs *
 cleave_split_make_of_size (const CleaveShape *shape, gint64 axis, gint64 size, GError **error);
-/* sizes of which one may be -1: what is left. */
+/* Splits into pieces of the given sizes, one of which may be -1, for the rest. */
 CleaveSplitAttrs *cleave_split_make_with_rest (const CleaveShape *shape,
                                                const char *what,
                                                gint64 axis,
@@ -34,5 +37,5 @@ CleaveSplitAttrs *cleave_split_make_with_rest (const CleaveShape *shape,
                                                guint n,
                                                GError **error);
 
-/* Says whose call it was, if there are no attributes; returns them. */
+/* Prefixes the error with the name of the framework's call if `attrs` is NULL. Returns `attrs`. */
 gpointer cleave_split_name_call (const char *call, gpointer attrs, GError **error);

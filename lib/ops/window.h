@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Windows that slide over the spatial dimensions: what convolutions and poolings share. */
+/* Windows that slide over the spatial dimensions, for convolutions and poolings. */
 
 #include "../ir/op.h"
 
-/* One spatial dimension: result element i reads operand elements i * stride - pad_begin + k *
- * dilation, k < kernel. */
+/* A window in one spatial dimension: element i of the result reads elements i * stride - pad_begin
+ * + k * dilation of the operand, for k < kernel. `extent` is the operand's. */
 typedef struct
 {
   gint64 extent, kernel, stride, dilation, pad_begin, pad_end;
@@ -15,7 +15,7 @@ typedef struct
 /* The largest stride, dilation, pad or kernel extent, so that their products fit 64 bits. */
 #define CLEAVE_WINDOW_MAX G_MAXINT32
 
-/* From the first element that a window reads to the last, inclusive. */
+/* Returns the number of elements from the first that a window reads to the last, inclusive. */
 static inline gint64
 cleave_window_reach (const CleaveWindow *window)
 {
@@ -29,8 +29,8 @@ cleave_window_map (const CleaveWindow *window, guint from)
                                 cleave_window_reach (window));
 }
 
-/* Offset from element [n, c, 0 …] to the tap of the window that makes the result element at `out`.
- * FALSE: it is padding. */
+/* Sets `offset` to the distance, in elements, from element [n, c, 0, …] of the operand to a tap of
+ * the window of the result element at `out`. Returns FALSE if the tap is in the padding. */
 static inline gboolean
 cleave_window_tap (const CleaveWindow *windows,
                    guint n,
@@ -52,7 +52,7 @@ cleave_window_tap (const CleaveWindow *windows,
   return TRUE;
 }
 
-/* The attributes that a window has. */
+/* Attribute table entries for the attributes of windows. */
 #define CLEAVE_STEPS_ATTR(type, field)                                                             \
   {                                                                                                \
 #field, CLEAVE_ATTR_INTS, CLEAVE_FIELD(type, field), .fallback = 1, CLEAVE_AT_LEAST(1)         \
@@ -63,7 +63,8 @@ cleave_window_tap (const CleaveWindow *windows,
     "pads", CLEAVE_ATTR_INTS, CLEAVE_FIELD (type, pads), CLEAVE_AT_LEAST (0)                       \
   }
 
-/* The windows of `n` spatial dimensions, with these extents and kernel; the lists may be empty. */
+/* Sets the windows of n spatial dimensions. Empty lists stand for strides and dilations of 1 and
+ * pads of 0. */
 void cleave_windows_init (CleaveWindow *windows,
                           guint n,
                           const gint64 *extents,
@@ -71,17 +72,19 @@ void cleave_windows_init (CleaveWindow *windows,
                           const CleaveInts *strides,
                           const CleaveInts *dilations,
                           const CleaveInts *pads);
-/* The list has `n` entries or none, none of them huge. */
+/* Checks that a list has n entries or none, and no entry exceeds CLEAVE_WINDOW_MAX. */
 gboolean
 cleave_window_check_list (const CleaveInts *list, guint n, const char *name, GError **error);
-/* The same of the lists of `n` windows. */
+/* Checks strides, dilations and pads of n windows in the same way. */
 gboolean cleave_window_check_lists (const CleaveInts *strides,
                                     const CleaveInts *dilations,
                                     const CleaveInts *pads,
                                     guint n,
                                     GError **error);
-/* How many windows there are in spatial dimension `i`; an error if there is none. */
+/* Sets `count` to the number of windows in spatial dimension `i`, the extent of the result. Fails
+ * if there is none. */
 gboolean cleave_window_count (
     const CleaveWindow *window, guint i, gboolean ceil_mode, gint64 *count, GError **error);
-/* The pads of a piece are the clips of its slice, whose spatial dimensions begin at `h`. */
+/* Sets the pads of a piece to the clips of its slice, whose spatial dimensions begin at dimension
+ * `h`. */
 void cleave_pads_from_slice (CleaveInts *pads, guint n, const CleaveSlice *slice, guint h);

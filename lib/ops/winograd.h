@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* The transforms of Winograd's F(2x2, 3x3): 16 products in place of 36 make a tile of 2x2 elements.
- * Every kernel has these additions in this order, of floats or of vectors (`type`). */
+/* The transforms of Winograd's algorithm F(2x2, 3x3), which computes a tile of 2x2 elements with 16
+ * products instead of 36. Every kernel uses these macros, with float or vectors as `type`, so that
+ * all add in the same order. */
 
-/* Of 4 values, so far apart, in place: first of each column of a tile of the image, then of each
- * row. */
+/* Transforms 4 values of a tile of the image in place; `step` is the distance between them. To be
+ * applied to each column of the tile, then to each row. */
 #define CLEAVE_WINOGRAD_IMAGE(type, d, step)                                                       \
   do                                                                                               \
     {                                                                                              \
@@ -18,7 +19,7 @@
     }                                                                                              \
   while (0)
 
-/* Of 4 sums 2 results, in place, in the same order. */
+/* Transforms 4 sums to 2 results in place; first each column, then each row. */
 #define CLEAVE_WINOGRAD_RESULT(type, m, step)                                                      \
   do                                                                                               \
     {                                                                                              \
@@ -31,10 +32,11 @@
 
 #define CLEAVE_WINOGRAD_SIDE 4
 #define CLEAVE_WINOGRAD_PRODUCTS 16
-/* The one whose sum begins with the bias: it is added to each result of a tile. */
+/* The index of the product whose sum begins with the bias. Each result of a tile adds this sum
+ * once. */
 #define CLEAVE_WINOGRAD_BIASED 5
 
-/* Of 3 taps, `g_step` apart, 4 factors. */
+/* Transforms 3 taps, with steps of `g_step`, to 4 factors. */
 #define CLEAVE_WINOGRAD_FACTORS(type, g, g_step, u, u_step)                                        \
   do                                                                                               \
     {                                                                                              \
@@ -47,7 +49,8 @@
     }                                                                                              \
   while (0)
 
-/* The products' factors `u`, of the 3x3 taps `g`: first of each column, then of each row. */
+/* Transforms the 3x3 taps `g` of a kernel to the factors `u` of the 16 products: first each column,
+ * then each row. */
 #define CLEAVE_WINOGRAD_FILTER(type, g, u)                                                         \
   do                                                                                               \
     {                                                                                              \
