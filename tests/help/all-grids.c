@@ -7,8 +7,8 @@
 /* The ways to cut one dimension: a list of sizes for each. */
 typedef struct
 {
-  GPtrArray *sizes; /* GArray of gint64 */
-  GArray *first;    /* gboolean */
+  GPtrArray *sizes; /* of GArray of gint64 */
+  GArray *first;    /* of gboolean */
 } Ways;
 
 static gboolean
@@ -20,7 +20,7 @@ same_sizes (const GArray *a, const GArray *b)
   return a->len == b->len;
 }
 
-/* `extent` in n chunks, `begin` of the larger ones first, the others last. */
+/* Adds `extent` in n chunks: `begin` of the larger ones first, the others last. */
 static void
 add_way (Ways *ways, gint64 extent, gint64 n, gint64 begin)
 {
@@ -79,7 +79,7 @@ cleave_plan_hash (const CleavePlan *plan)
   return hash;
 }
 
-/* Notes what a plan comes to, and allows nothing. */
+/* Records the totals of a plan, and refuses it. */
 static gboolean
 look (const CleavePlan *plan, gpointer data, GString *why)
 {

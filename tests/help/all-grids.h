@@ -3,16 +3,16 @@
 
 #include <cleave/cleave.h>
 
-/* A grid whose chunks of a dimension differ by at most one, and what comes of it. */
+/* A grid whose chunks differ by at most one in each dimension, and its totals. */
 typedef struct
 {
-  gint64 n, n_bytes, macs; /* pieces, bytes of the largest, MACs of all */
-  gboolean first;          /* the larger chunks come first in each dimension */
-  guint hash;              /* of the ranges */
+  gint64 n, n_bytes, macs; /* pieces; bytes of the largest one; MACs of all */
+  gboolean first;          /* larger chunks come first in each dimension */
+  guint hash;              /* hash of the ranges */
 } CleaveGrid;
 
-/* All grids of a node that can be, by planning each: what a search is held to.  NULL: they are more
- * than `most`. */
+/* Returns all legal grids of a node, found by planning each: the reference for tests of a
+ * search. NULL if there are more than `most`. */
 GArray *cleave_all_grids (CleaveNode *node, guint most);
-/* Of the ranges of a plan, the same on every machine. */
+/* Returns a hash of the ranges of a plan, the same on every machine. */
 guint cleave_plan_hash (const CleavePlan *plan);

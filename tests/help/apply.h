@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Reference kernels called by themselves, on tensors. */
+/* Calls reference kernels directly, on tensors. */
 
 #include <math.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 #define CLEAVE_APPLY_MAX 5
 
-/* A tensor of these numbers, converted as Cast does. */
+/* Returns a tensor of these numbers, converted as Cast does. */
 static inline CleaveTensor *
 cleave_apply_tensor (CleaveElement element, CleaveShape shape, const double *values)
 {
@@ -24,7 +24,7 @@ cleave_apply_tensor (CleaveElement element, CleaveShape shape, const double *val
   return tensor;
 }
 
-/* Element `i` in row-major order as a real number. */
+/* Returns element `i` in row-major order as a double. */
 static inline double
 cleave_apply_at (const CleaveTensor *tensor, gint64 i)
 {
@@ -35,8 +35,8 @@ cleave_apply_at (const CleaveTensor *tensor, gint64 i)
                            (const char *) data + i * (gint64) cleave_element_size (element));
 }
 
-/* A node of the op, whose operands are inputs of these types; NULL and the error if it cannot be.
- */
+/* Adds a node of the op with inputs of these types as operands. Returns NULL and sets the error
+ * if the op refuses them. */
 static inline CleaveNode *
 cleave_apply_add (CleaveGraph *graph,
                   const char *op,
@@ -60,7 +60,7 @@ cleave_apply_add (CleaveGraph *graph,
                            attrs, error);
 }
 
-/* Result `r` of the op on these tensors. */
+/* Returns result `r` of the op on these tensors. */
 static inline CleaveTensor *
 cleave_apply_nth (const char *op,
                   CleaveTensor *const *tensors,
@@ -106,8 +106,8 @@ cleave_apply (const char *op, CleaveTensor *const *tensors, guint n_operands, gc
   return cleave_apply_nth (op, tensors, n_operands, 1, attrs, 0);
 }
 
-/* The elements are these numbers: exactly, or of floats within `tolerance` relative to 1 or the
- * number. */
+/* Asserts that the elements are these numbers: exactly, or, for floats, within `tolerance`
+ * relative to max (1, |number|). */
 static inline void
 cleave_apply_check (const char *what,
                     const CleaveTensor *tensor,
@@ -127,7 +127,7 @@ cleave_apply_check (const char *what,
     }
 }
 
-/* Adding the op on operands of these types fails with this message. */
+/* Asserts that adding the op with operands of these types fails with this message. */
 static inline void
 cleave_apply_fails (const char *op,
                     const CleaveTensorType *types,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Random convolutions for the tests of fast kernels. */
+/* Random convolutions for tests of fast kernels. */
 
 #include "kernel-cases.h"
 
@@ -13,8 +13,8 @@ typedef struct
   gint64 n_out;
 } Conv;
 
-/* A small convolution of any kind, in 1 to 3 dimensions, either layout and any memory order; now
- * and then with no more than the padding needs, or nothing at all. */
+/* Draws a small convolution of any kind: 1 to 3 dimensions, either layout, any memory order.
+ * Occasionally windows read only padding, or a value is empty. */
 static inline void
 draw_conv (Conv *conv, GRand *rand, CleaveElement x, CleaveElement w)
 {

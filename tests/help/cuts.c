@@ -28,7 +28,7 @@ dimension_free (gpointer data)
   g_free (dimension);
 }
 
-/* Numbers differ from node to node; the reason is what is left. */
+/* Replaces numbers, which differ from node to node, so that equal reasons have equal texts. */
 static char *
 without_numbers (const char *text)
 {

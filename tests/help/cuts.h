@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Along which dimensions an op can be cut, found by trying every cut in two of random nodes. */
+/* Finds the dimensions along which an op can be cut, by trying every cut into two of random
+ * nodes. */
 
 #include "random-ops.h"
 
 #define N_CUT_SEEDS 200
 
-/* What became of the cuts along one dimension of one op. */
+/* The results of the cuts along one dimension of one op. */
 typedef struct
 {
   guint accepted, refused;
-  GHashTable *reasons; /* text without its numbers → how often */
+  GHashTable *reasons; /* text without numbers → count */
 } CutDimension;
 
-/* CutDimension by the letter of the layout, "*" where there is none. */
+/* Returns CutDimensions by layout letter; "*" if there is no letter. */
 GTree *cut_dimensions (const CleaveRandomOp *op);
-/* Every op that there is a random node of, by name. */
+/* Returns the names of all ops that have a random node. */
 GPtrArray *cut_ops (void);

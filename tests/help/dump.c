@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The lines that hold something, without white space at their ends. */
+/* Returns the lines that are not empty, without trailing white space. */
 static char *
 tidy (const char *text)
 {
@@ -65,7 +65,7 @@ cleave_random_tensor (const CleaveTensorType *type, guint32 seed, gboolean speci
   gpointer data;
   gint64 n = cleave_shape_n_elements (&type->shape);
 
-  g_assert_no_error (error); /* benchmarks call this too */
+  g_assert_no_error (error); /* not a Check assertion: benchmarks call this, too */
   data = cleave_tensor_get_mutable_data (tensor);
   for (gint64 i = 0; i < n; i++)
     switch (type->element)
@@ -80,7 +80,7 @@ cleave_random_tensor (const CleaveTensorType *type, guint32 seed, gboolean speci
         ((guint8 *) data)[i] = (guint8) g_rand_int_range (rand, 0, 2);
         break;
       case CLEAVE_FLOAT16:  /* any finite bits below 2 */
-      case CLEAVE_BFLOAT16: /* likewise */
+      case CLEAVE_BFLOAT16: /* as above */
         ((guint16 *) data)[i] = (guint16) (g_rand_int (rand) & 0xbfff);
         break;
       default:

@@ -3,13 +3,13 @@
 
 #include <cleave/cleave.h>
 
-/* The graph prints as `expected`, white space at the ends of lines and empty lines ignored; if not,
- * fails and prints both, ready to paste. */
+/* Asserts that the graph prints as `expected`, ignoring empty lines and trailing white space. On
+ * failure, prints both, ready to paste. */
 void cleave_assert_dump (const CleaveGraph *graph, const char *expected);
-/* The error has this code and this message; it is cleared. */
+/* Asserts that the error has this code and message, and clears it. */
 void cleave_assert_error (GError **error, CleaveError code, const char *message);
-/* No error: fails with its message. */
+/* Asserts that there is no error; otherwise fails with its message. */
 void cleave_assert_no_error (GError *error);
-/* A tensor of random elements; the same for the same seed.  Floats are drawn from [-2, 2), with
- * some zeros of both signs, infinities and NaNs if `special`. */
+/* Returns a tensor of random elements; the same seed gives the same tensor. Floats are in [-2,
+ * 2). If `special`, some are zeros of both signs, infinities and NaNs. */
 CleaveTensor *cleave_random_tensor (const CleaveTensorType *type, guint32 seed, gboolean special);

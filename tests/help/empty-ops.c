@@ -6,7 +6,7 @@
 
 #define N_TRIES 12
 
-/* Which of equal extents become 0: all, or some. */
+/* Sets equal extents to 0: all of them, or some. */
 static void
 empty_extents (CleaveTensorType *types, guint n, GRand *rand)
 {
@@ -21,7 +21,7 @@ empty_extents (CleaveTensorType *types, guint n, GRand *rand)
         types[i].shape.dim[d] = 0;
 }
 
-/* One number of the attributes becomes 0. */
+/* Sets one number of the attributes to 0. */
 static void
 empty_attr (const CleaveOp *op, gpointer attrs, GRand *rand)
 {
@@ -61,7 +61,7 @@ has_empty (const CleaveNode *node)
   return FALSE;
 }
 
-/* The operand again, of another type: a constant that keeps its own is as it was. */
+/* Adds the operand again with another type. A constant with the same type keeps its value. */
 static CleaveResult *
 add_operand (CleaveGraph *graph, const CleaveResult *like, const CleaveTensorType *type)
 {
@@ -76,7 +76,7 @@ add_operand (CleaveGraph *graph, const CleaveResult *like, const CleaveTensorTyp
   return cleave_graph_add_constant (graph, like->node->name, none);
 }
 
-/* The node again, of other types. */
+/* Adds the node again, with other types. */
 static CleaveNode *
 rebuild (const CleaveNode *like,
          const CleaveTensorType *types,

@@ -3,7 +3,6 @@
 
 #include "random-ops.h"
 
-/* A random node of an op, with extents of 0 among those of its operands, or zeros among its
- * attributes, so that an operand or a result has no element; NULL if the op had none of what was
- * tried. */
+/* Returns a random node of an op with an empty operand or result: some extents of its operands,
+ * or some numbers in its attributes, are 0. NULL if the op accepts none of the tried ones. */
 CleaveNode *cleave_random_op_emptied (const CleaveRandomOp *op, CleaveGraph *graph, GRand *rand);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Random networks of every class that `fit` is for, written as text. */
+/* Random networks of every class that `fit` supports, written as text. */
 
 #include "fit-graphs.h"
 
@@ -22,7 +22,7 @@ typedef struct
   gint64 channels, dim[MAX_SPATIAL];
 } Value;
 
-/* What the values of a class look like. */
+/* The form of a class's values. */
 typedef struct
 {
   guint n;                                   /* spatial dimensions */
@@ -36,7 +36,7 @@ typedef struct
   const Form *form;
   GString *text;
   GRand *rand;
-  GArray *values; /* Value */
+  GArray *values; /* of Value */
   guint next;     /* id of the next value */
 } Net;
 
@@ -73,7 +73,7 @@ print_list (Net *net, const char *name, const gint64 *list, guint n)
     g_string_append_printf (net->text, "%s%d", i == 0 ? "" : ",", (int) list[i]);
 }
 
-/* Kernel, stride, dilation and pads; returns the extents of the result. */
+/* Prints kernel, stride, dilation and pads. Returns the extents of the result. */
 static Value
 print_window (
     Net *net, const Value *x, gint64 channels, gint64 kernel, gint64 stride, gboolean pools)
@@ -103,7 +103,7 @@ print_window (
   return y;
 }
 
-/* A convolution of the last value; of each channel alone if `is_depthwise`. */
+/* Adds a convolution of the last value; depthwise if `is_depthwise`. */
 static void
 add_conv (Net *net, gint64 channels, gint64 kernel, gint64 stride, gboolean is_depthwise)
 {
@@ -154,7 +154,8 @@ add_unary (Net *net)
   g_array_append_val (net->values, y);
 }
 
-/* Finds an earlier value of the same extents and, if `channels` is positive, so many channels. */
+/* Finds an earlier value with the same extents and, if `channels` is positive, that number of
+ * channels. */
 static const Value *
 find_like (Net *net, const Value *x, gint64 channels)
 {
@@ -320,7 +321,7 @@ make_volume (guint32 seed)
   return make_net (&form, seed);
 }
 
-/* Layers of rows: a product that widens, and one that narrows again, beside what they read. */
+/* Residual layers of rows: a product that expands, and one that reduces again. */
 static CleaveGraph *
 make_matrix (guint32 seed)
 {
@@ -345,7 +346,7 @@ make_matrix (guint32 seed)
   return parse (text);
 }
 
-/* softmax (q k) v of several heads, added to what it reads. */
+/* Prints softmax (q k) v with several heads, added to its input. */
 static void
 print_attention (GString *text, guint i, int rows, int heads, int n)
 {
@@ -420,7 +421,7 @@ make_recurrent (guint32 seed)
   return parse (text);
 }
 
-/* Blocks whose halves are convolved, added and joined: a sum is read by a convolution of its
+/* Blocks whose halves are convolved, added and joined: a sum is read by a convolution of its own
  * segment, by the next sum and by the Concat. */
 static CleaveGraph *
 make_joined_blocks (guint32 seed)
@@ -479,7 +480,7 @@ const FitClass fit_classes[] = {
   { NULL, NULL },
 };
 
-/* No public function measures without inputs: this is the one place that asks the graph. */
+/* No public function measures without inputs, so this uses the graph's own. */
 gint64
 fit_measure (const CleaveGraph *graph, guint n_threads, gboolean inputs_excluded)
 {

@@ -7,13 +7,13 @@
 typedef struct
 {
   const char *name;
-  /* Returns a random network of the class: some ten nodes, values of some KiB.  The same seed gives
-   * the same network. */
+  /* Returns a random network of the class: about ten nodes, values of some KiB. The same seed
+   * gives the same network. */
   CleaveGraph *(*make) (guint32 seed);
 } FitClass;
 
-/* Images, sequences, volumes, matrices, attention, recurrent layers, joins, random graphs; the last
- * entry has no name. */
+/* Images, sequences, volumes, matrices, attention, recurrent layers, joins, random graphs; the
+ * last entry has no name. */
 extern const FitClass fit_classes[];
 
 /* Returns the bytes of the arena of a graph that `n_threads` threads run, its inputs counted or

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* What the suites about the splits of other frameworks share: every row of their tables, and every
- * mistake that is an error. */
+/* Shared by the suites on splits of other frameworks, which test every row of their tables and
+ * every mistake that is an error. */
 
 #include <cleave/cleave-frameworks.h>
 
@@ -11,7 +11,7 @@
 #define AT(...) ((const gint64[]){ __VA_ARGS__ })
 #define LIST(...) AT (__VA_ARGS__), CLEAVE_COUNT_ (gint64, __VA_ARGS__)
 
-/* What a call gives: sizes, or a message.  Fails with `what`. */
+/* Asserts that a call returns these sizes, or fails with this message. `what` names the case. */
 static inline void
 check (const char *what,
        CleaveSplitAttrs *attrs,

@@ -4,7 +4,8 @@
 
 #include "test.h"
 
-/* So many pairs of two ops, or of one op and any other, that some of them must have been fused. */
+/* With this many pairs of two ops (MANY), or of one op with any other (FEW), some must have been
+ * fused. */
 #define MANY 40
 #define FEW 12
 
@@ -36,7 +37,7 @@ count_of (GHashTable *table, const char *name)
   return count;
 }
 
-/* Whether `next` is one that a head may do in registers. */
+/* Returns whether a head may apply `next` in registers. */
 static gboolean
 can_be_epilogue_op (const CleaveTask *head, const CleaveTask *next)
 {
@@ -51,7 +52,7 @@ can_be_epilogue_op (const CleaveTask *head, const CleaveTask *next)
                                                      : epilogue_op.op != CLEAVE_EPILOGUE_NONE;
 }
 
-/* What is done of step `next`, by the head that comes before it. */
+/* Counts how step `next` is executed by the head before it. */
 static void
 count_pair (FusionCounts *counts, const CleaveTask *head, const CleaveTask *next)
 {
@@ -110,7 +111,8 @@ fusion_count (FusionCounts *counts, const CleaveProgram *program)
       }
 }
 
-/* What could be fused was, more than once: nothing here tests in vain. */
+/* Asserts that everything that can be fused was fused repeatedly, so that the test is not
+ * vacuous. */
 static void
 assert_all_fused (GHashTable *table, guint enough)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* How often programs fuse what they could. */
+/* Counts how often programs fuse the steps that can be fused. */
 
 #include "../../lib/runtime/program-private.h"
 
-/* Of an op, or of a pair of them. */
+/* Counts for an op, or for a pair of ops. */
 typedef struct
 {
   guint n, n_fused, n_possible_epilogue_ops, n_epilogue_ops;
@@ -14,13 +14,13 @@ typedef struct
 typedef struct
 {
   FusionCount all;
-  GHashTable *pairs, *heads, *consumers; /* FusionCount, by name */
+  GHashTable *pairs, *heads, *consumers; /* of FusionCount, by name */
 } FusionCounts;
 
 void fusion_counts_init (FusionCounts *counts);
 void fusion_counts_clear (FusionCounts *counts);
-/* Steps right after one that may lead, and which of them it leads. */
+/* Counts the steps directly after a possible head, and those that it fuses. */
 void fusion_count (FusionCounts *counts, const CleaveProgram *program);
-/* Prints the counts.  Of each op, and of each pair that is there often, some were fused, and in
- * registers if they can be: nothing was tested in vain. */
+/* Prints the counts. Asserts that some steps of each op, and of each frequent pair, were fused,
+ * and in registers if possible. */
 void fusion_counts_assert (const FusionCounts *counts);

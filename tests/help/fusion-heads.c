@@ -5,7 +5,7 @@
 #include "run-help.h"
 #include "test.h"
 
-/* Sums are of so many terms. */
+/* Terms of a sum. */
 #define K 5
 
 CleaveResult *
@@ -30,7 +30,7 @@ fusion_input (CleaveGraph *graph, GRand *rand, const CleaveTensorType *type)
   return is_part ? run_slice (graph, x, range) : x;
 }
 
-/* Weights are constants but for some. */
+/* Adds weights, most of which are constants. */
 static CleaveResult *
 add_weights (CleaveGraph *graph, GRand *rand, CleaveElement element, const CleaveShape *shape)
 {
@@ -58,7 +58,7 @@ add_input (CleaveGraph *graph, GRand *rand, CleaveElement element, const CleaveS
   return fusion_input (graph, rand, &(CleaveTensorType){ element, *shape });
 }
 
-/* NULL: the op has no such node. */
+/* Returns NULL if the op has no such node. */
 static CleaveResult *
 add (
     CleaveGraph *graph, const char *op, CleaveResult *const *operands, guint n, gconstpointer attrs)
@@ -69,7 +69,7 @@ add (
   return node == NULL ? NULL : cleave_node_get_result (node, 0);
 }
 
-/* Of matrices, in batches that b may lack. */
+/* A product of matrices, in batches that b may lack. */
 static CleaveResult *
 make_matmul (CleaveGraph *graph, GRand *rand, const CleaveShape *y)
 {
@@ -145,7 +145,7 @@ draw_layout (GRand *rand)
   return g_rand_boolean (rand) ? CLEAVE_LAYOUT_NCHW : CLEAVE_LAYOUT_NHWC;
 }
 
-/* A kernel of 1 or 3 along each spatial dimension, and the padding that keeps the extents. */
+/* Draws a kernel of 1 or 3 along each spatial dimension, and the padding that keeps the extents. */
 static void
 draw_kernel (GRand *rand, guint n_spatial, gint64 *kernel, CleaveInts *pads)
 {
@@ -165,7 +165,7 @@ channel_dim (CleaveLayout layout, const CleaveShape *y)
   return layout == CLEAVE_LAYOUT_NCHW ? 1 : y->rank - 1;
 }
 
-/* `n_groups`: 0: one for each channel. */
+/* `n_groups` 0: one for each channel. */
 static CleaveResult *
 add_conv (CleaveGraph *graph, GRand *rand, const CleaveShape *y, gint64 n_groups)
 {

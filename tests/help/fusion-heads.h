@@ -3,8 +3,8 @@
 
 #include <cleave/cleave.h>
 
-/* Nodes that others may follow: with a result of about this shape, or NULL if there is none of its
- * rank.  Their operands are inputs, parts of inputs or constants. */
+/* Nodes that can have fused consumers. Each makes a result of about this shape, or NULL if its
+ * rank is not supported. Operands are inputs, parts of inputs or constants. */
 typedef struct
 {
   const char *name;
@@ -14,5 +14,5 @@ typedef struct
 extern const FusionHead fusion_heads[];
 extern const guint fusion_n_heads;
 
-/* An input of any name, or part of one. */
+/* Returns an input, or part of one. */
 CleaveResult *fusion_input (CleaveGraph *graph, GRand *rand, const CleaveTensorType *type);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* What the suites about Glow's node splitting share, where it goes wrong, case by case: what Cleave
- * does instead.  "Equal" is bit for bit. */
+/* Shared by the suites on cases in which Glow's node splitting is wrong, and what Cleave does
+ * instead. "Equal" means bit-identical. */
 
 #include "graphs.h"
 #include "interpret.h"
@@ -26,7 +26,7 @@ relu_graph (CleaveShape shape)
   return graph;
 }
 
-/* NHWC, square kernel, no bias unless asked. */
+/* NHWC, square kernel, no bias by default. */
 static inline CleaveResult *
 conv (
     CleaveGraph *graph, const char *name, CleaveResult *x, gint64 out, gint64 k, gint64 s, gint64 p)
@@ -44,7 +44,7 @@ conv (
   return y;
 }
 
-/* 3x7x8x4, with or without its indices as a second result. */
+/* A pooling of 3x7x8x4, with or without indices as a second result. */
 static inline CleaveGraph *
 pool_graph (guint n_results)
 {
@@ -91,7 +91,7 @@ chunks2 (const char *dims, gint64 a, gint64 b)
   return cleave_tiling_by_num_chunks (dims, counts, 2);
 }
 
-/* Splits, and expects the same bits before, after, and after cleaning up. */
+/* Splits, and asserts the same bits before, after, and after a clean-up. */
 typedef struct
 {
   CleaveGraph *graph;
@@ -160,7 +160,7 @@ assert_split (const CleaveSplitReport *report, const char *node, const char *exp
   ck_assert_str_eq (got, expected);
 }
 
-/* The request is wrong, and nothing changes. */
+/* Asserts that the request is an error, and that nothing changes. */
 static inline void
 assert_wrong (CleaveGraph *graph, const char *node, CleaveTiling *by, const char *message)
 {

@@ -78,7 +78,7 @@ cleave_test_figure (void)
   return graph;
 }
 
-/* Random graphs.  Values are of rank 4; whatever a constructor refuses is not added. */
+/* Random graphs. Values have rank 4; nodes that a constructor refuses are not added. */
 
 typedef struct
 {
@@ -107,7 +107,7 @@ pick_value (Maker *maker)
   return g_ptr_array_index (maker->values, n - 1 - back);
 }
 
-/* Another value of the same shape, or the value itself. */
+/* Returns another value of the same shape, or the value itself. */
 static CleaveResult *
 pick_like (Maker *maker, CleaveResult *like)
 {
@@ -184,7 +184,7 @@ make_conv (Maker *maker, CleaveResult *x)
   CleaveResult *b =
       pick (maker, 0, 1) == 0 ? NULL : cleave_test_weights (maker->graph, "b", CLEAVE_SHAPE (out));
 
-  if (pick (maker, 0, 1) == 0) /* as most networks have it */
+  if (pick (maker, 0, 1) == 0) /* as in most networks */
     attrs.strides = attrs.dilations = CLEAVE_INTS (1, 1),
     attrs.pads = CLEAVE_INTS (kh / 2, kw / 2, kh / 2, kw / 2);
   return cleave_graph_add_conv (maker->graph, NULL, x, w, b, &attrs, NULL);
@@ -241,7 +241,7 @@ make_slice (Maker *maker, CleaveResult *x)
   return cleave_graph_add_slice (maker->graph, NULL, x, &attrs, NULL);
 }
 
-/* All results but the last are values of their own. */
+/* All results but the last become values of their own. */
 static CleaveResult *
 make_split (Maker *maker, CleaveResult *x)
 {
@@ -329,7 +329,7 @@ make_global_pool (Maker *maker, CleaveResult *x)
   CleaveResult *pooled =
       cleave_graph_add_global_pool (maker->graph, "GlobalAveragePool", NULL, x, &attrs, NULL);
 
-  /* As an attention on channels has it. */
+  /* As in channel attention. */
   return pooled == NULL ? NULL
                         : cleave_graph_add_binary (maker->graph, "Mul", NULL, x, pooled, NULL);
 }

@@ -4,6 +4,6 @@
 #include <cleave/cleave.h>
 
 /* Runs a graph node by node with the reference kernels, on dense tensors: an oracle that shares
- * nothing with the runtime.  One tensor for each input of the graph; (transfer full) one for each
- * of its outputs. */
+ * no code with the runtime. Takes a tensor for each input of the graph; returns (transfer full)
+ * a tensor for each output. */
 GPtrArray *cleave_interpret (const CleaveGraph *graph, CleaveTensor *const *inputs);

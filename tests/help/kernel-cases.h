@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* What the tests of the fast kernels have in common. */
+/* Shared by the tests of fast kernels. */
 
 #include "site.h"
 #include "test.h"
 
-/* From `least` to `most`, both included. */
+/* Returns a number from `least` to `most`, both included. */
 static inline gint64
 draw (GRand *rand, gint32 least, gint32 most)
 {
@@ -23,7 +23,7 @@ draw_each (GRand *rand, guint n, gint32 least, gint32 most)
   return ints;
 }
 
-/* Tries every level that this machine runs. */
+/* Tries every level that runs on this machine. */
 static inline void
 each_level (void (*try_level) (const char *level))
 {
@@ -34,8 +34,8 @@ each_level (void (*try_level) (const char *level))
       try_level (levels[i]);
 }
 
-/* Tries every level that has a GEMM, and so kernels of 16-bit floats: none where LIBXSMM is absent,
- * or the machine has no AVX2. */
+/* Tries every level with a GEMM, and thus with kernels for 16-bit floats: none without LIBXSMM,
+ * or without AVX2. */
 static inline void
 each_brgemm_level (void (*try_level) (const char *level))
 {

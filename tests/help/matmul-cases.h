@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Random matrix products for the tests of fast kernels. */
+/* Random matrix products for tests of fast kernels. */
 
 #include "kernel-cases.h"
 
-/* Stacks A and B of ranks 1 to 4, whose batches are broadcast; rows and columns in any order; now
- * and then one of them is empty. */
+/* Draws A and B of ranks 1 to 4 with broadcast batches; rows and columns in any memory order.
+ * Occasionally one of them is empty. */
 static inline void
 draw_stacks (
     CleaveTrySite *instance, GRand *rand, guint32 seed, CleaveTensorType *a, CleaveTensorType *b)

@@ -68,7 +68,7 @@ store (CleaveElement element, gpointer data, gsize i, double number)
     ((gint8 *) data)[i] = (gint8) (gint64) number;
 }
 
-/* Numbers of this type, or 0, 1, 2 … */
+/* Adds numbers of this type, or 0, 1, 2, ... */
 static void
 add_numbers (Model *model, const char *name, const CleaveTensorType *type, const GArray *numbers)
 {
@@ -81,7 +81,7 @@ add_numbers (Model *model, const char *name, const CleaveTensorType *type, const
   model_add_initializer (model, name, type, data);
 }
 
-/* Ones, made by a node, as a file that is small can have them. */
+/* Adds ones, computed by a node so that the file stays small. */
 static void
 add_ones (Model *model, const char *name, CleaveElement element, const CleaveShape *shape)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* ONNX models made in memory, for the tests of import and export. */
+/* ONNX models made in memory, for tests of import and export. */
 
 #include <cleave/cleave.h>
 
@@ -13,13 +13,13 @@ Model *model_new (gint64 opset);
 void model_free (Model *model);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Model, model_free)
 
-/* A float input or output; dimensions as "Nx3x8x8": what is no number is a name, "?" has none.
- * NULL: no shape at all. */
+/* Adds a float input. Dimensions are such as "Nx3x8x8": a name is a symbolic dimension, "?" an
+ * unknown one. NULL: no shape. */
 Onnx__ValueInfoProto *model_add_input (Model *model, const char *name, const char *dims);
 void model_add_output (Model *model, const char *name);
-/* Declares an output as float32 with these dimensions, such as "2xn"; NULL: of any shape. */
+/* Declares an output as float32 with these dimensions, such as "2xn"; NULL: any shape. */
 void model_declare_output (Model *model, guint index, const char *dims);
-/* Names of operands and results, parted by blanks; "-" is absent. */
+/* Adds a node. Names of operands and results are separated by blanks; "-" is absent. */
 Onnx__NodeProto *model_add_node (
     Model *model, const char *op, const char *name, const char *operands, const char *results);
 void node_add_int (Onnx__NodeProto *node, const char *name, gint64 value);
@@ -30,9 +30,9 @@ void node_add_string (Onnx__NodeProto *node, const char *name, const char *value
 void node_add_strings (Onnx__NodeProto *node, const char *name, const char *const *values, guint n);
 Onnx__AttributeProto *
 node_add_attr (Onnx__NodeProto *node, const char *name, Onnx__AttributeProto__AttributeType type);
-/* The graph of a model, which is taken. */
+/* Adds an attribute with the graph of `body`, which it takes. */
 void node_add_graph (Onnx__NodeProto *node, const char *name, Model *body);
-/* Raw data; NULL: 0, 1, 2 … (floats or 64-bit integers). */
+/* Returns a tensor with raw data; NULL: 0, 1, 2, ... (floats or 64-bit integers). */
 Onnx__TensorProto *tensor_new (const char *name, const CleaveTensorType *type, gconstpointer data);
 Onnx__TensorProto *model_add_initializer (Model *model,
                                           const char *name,
@@ -42,9 +42,9 @@ Onnx__TensorProto *model_add_ints (Model *model, const char *name, const CleaveI
 void tensor_add_external (Onnx__TensorProto *tensor, const char *key, const char *value);
 
 GBytes *model_pack (const Model *model);
-/* Imports it; `shape` NULL: no shapes given. */
+/* Imports the model; `shape` NULL: no shapes given. */
 CleaveGraph *model_import (const Model *model, GError **error);
-/* Imports it and expects this error. */
+/* Imports the model and asserts this error. */
 void model_assert_error (const Model *model, CleaveError code, const char *message);
-/* Imports it and expects this dump. */
+/* Imports the model and asserts this dump. */
 void model_assert_dump (const Model *model, const char *expected);

@@ -3,7 +3,7 @@
 
 #include "../../lib/memory/ordering.h"
 
-/* The order in which a graph runs. */
+/* Returns the order in which a graph runs. */
 static inline GPtrArray *
 order_best (const CleaveGraph *graph, GError **error)
 {
@@ -12,7 +12,7 @@ order_best (const CleaveGraph *graph, GError **error)
   return cleave_order_with_storage (graph, &storage, error);
 }
 
-/* The largest sum of bytes of live values when the nodes run in this order. */
+/* Returns the peak bytes of live values if the nodes run in this order. */
 static inline gint64
 order_peak (const CleaveGraph *graph, const GPtrArray *order)
 {

@@ -9,7 +9,7 @@ typedef struct
 {
   CleaveGraph *graph;
   GRand *rand;
-  GPtrArray *values; /* CleaveResult, float32 */
+  GPtrArray *values; /* of CleaveResult, float32 */
 } Growing;
 
 static guint
@@ -18,7 +18,7 @@ draw (Growing *g, guint n)
   return (guint) g_rand_int_range (g->rand, 0, (gint32) n);
 }
 
-/* Often a young one, so that the graph gets deep. */
+/* Returns a value, often a recent one, so that the graph gets deep. */
 static CleaveResult *
 pick (Growing *g)
 {
@@ -33,7 +33,7 @@ shape_of (const CleaveResult *value)
   return &cleave_result_get_type (value)->shape;
 }
 
-/* Another value of the same extents, but for dimension `axis`; or the same. */
+/* Returns another value with the same extents except in dimension `axis`; or the same value. */
 static CleaveResult *
 pick_like (Growing *g, CleaveResult *value, guint axis)
 {
@@ -52,7 +52,7 @@ pick_like (Growing *g, CleaveResult *value, guint axis)
   return value;
 }
 
-/* What does not fit is left out. */
+/* Adds a node; does nothing if the op refuses the operands. */
 static void
 add (Growing *g,
      const char *op,
@@ -166,7 +166,7 @@ grow_transpose (Growing *g)
   add (g, "Transpose", &x, 1, 1, &attrs);
 }
 
-/* Two neighbouring dimensions become one, or one becomes two. */
+/* Merges two adjacent dimensions, or divides one. */
 static void
 grow_reshape (Growing *g)
 {
@@ -243,7 +243,7 @@ grow_matmul (Growing *g)
   add (g, "MatMul", operands, 2, 1, NULL);
 }
 
-/* Parts of one value, each worked on by itself, overlapping now and then. */
+/* Parts of one value, each processed separately; some overlap. */
 static void
 grow_assemble (Growing *g)
 {
@@ -271,7 +271,7 @@ grow_assemble (Growing *g)
   g_ptr_array_add (g->values, x);
 }
 
-/* Both results are overwritten, the indices by a node that is an output. */
+/* Both results are overwritten; the indices by a node that is an output. */
 static void
 grow_topk (Growing *g)
 {
@@ -311,7 +311,7 @@ add_inputs (Growing *g)
   g_ptr_array_add (g->values, add_weights (g, shapes[draw (g, 3)]));
 }
 
-/* What nobody reads, and now and then something that is read as well. */
+/* Makes values without readers outputs, and occasionally others. */
 static void
 add_outputs (Growing *g)
 {

@@ -3,9 +3,9 @@
 
 #include <cleave/cleave.h>
 
-/* A graph of about `n_nodes` nodes of all kinds that place values in each other's memory:
- * element-wise ops, joins, views, reshapes, convolutions, products; with several inputs and
- * outputs.  The same for the same seed. */
+/* Returns a graph of about `n_nodes` nodes of all kinds that place values in each other's
+ * memory: element-wise ops, joins, views, reshapes, convolutions, products; with several inputs
+ * and outputs. The same seed gives the same graph. */
 CleaveGraph *random_graph (guint32 seed, guint n_nodes);
-/* That or one of any ops, cleaned up and cut by a pipeline. */
+/* Returns such a graph, or one of any ops, cleaned up and split by a pipeline. */
 CleaveGraph *random_split_graph (guint32 seed);

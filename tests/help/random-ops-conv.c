@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Random convolutions, poolings, products and normalisations. */
+/* Random convolutions, poolings, products and normalizations. */
 
 #include "graphs.h"
 #include "random-parts.h"
 
-/* By Winograd's F(2x2, 3x3). */
+/* A convolution by Winograd's F(2x2, 3x3). */
 static CleaveNode *
 make_winograd (CleaveGraph *graph, GRand *rand)
 {
@@ -87,7 +87,7 @@ make_conv_transpose (CleaveGraph *graph, GRand *rand)
 
       w.dim[2 + i] = pick (rand, 1, 3);
       a.output_padding.v[i] = pick (rand, 0, limit);
-      spatial[i] = pick (rand, 4, 6); /* more than the pads take away */
+      spatial[i] = pick (rand, 4, 6); /* more than the pads remove */
       if (at (&a.pads, i, 0) + at (&a.pads, n + i, 0) >= spatial[i])
         a.pads.n = 0;
     }
@@ -100,7 +100,7 @@ make_conv_transpose (CleaveGraph *graph, GRand *rand)
       3, &a, NULL));
 }
 
-/* Offsets and mask for groups of channels that nest with those of the product, or not. */
+/* Groups of offsets and mask nest with the groups of the product, or not. */
 static CleaveNode *
 make_deform_conv (CleaveGraph *graph, GRand *rand)
 {
@@ -174,7 +174,7 @@ make_col2im (CleaveGraph *graph, GRand *rand)
   return add_node (graph, "Col2Im", add_shaped (graph, "x", element, &x), &a);
 }
 
-/* What all poolings share, and an operand that fits it. */
+/* Draws the attributes that all poolings share, and adds an operand that fits them. */
 static CleaveResult *
 add_pool_input (CleaveGraph *graph, GRand *rand, CleaveElement element, CleavePoolAttrs *a)
 {
@@ -200,7 +200,7 @@ add_pool_input (CleaveGraph *graph, GRand *rand, CleaveElement element, CleavePo
   return add_shaped (graph, "x", element, &x);
 }
 
-/* One in three with its indices. */
+/* One in three has indices. */
 static CleaveNode *
 make_max_pool (CleaveGraph *graph, GRand *rand)
 {
@@ -350,7 +350,7 @@ make_instance_norm (CleaveGraph *graph, GRand *rand)
   return make_norm (graph, rand, "InstanceNormalization", 2);
 }
 
-/* Up to two directions, optional operands and attributes here and there. */
+/* Up to two directions; optional operands and attributes at random. */
 static CleaveNode *
 make_recurrent (CleaveGraph *graph, GRand *rand, const char *op, guint n_gates, guint n_functions)
 {

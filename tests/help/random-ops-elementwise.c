@@ -4,7 +4,7 @@
 #include "graphs.h"
 #include "random-ops.h"
 
-/* Element types, as elementwise.def names the sets. */
+/* Element types, in the sets of elementwise.def. */
 
 #define FLOATS CLEAVE_FLOAT32, CLEAVE_FLOAT64, CLEAVE_FLOAT16, CLEAVE_BFLOAT16
 #define SIGNED_WHOLES CLEAVE_INT8, CLEAVE_INT16, CLEAVE_INT32, CLEAVE_INT64
@@ -19,7 +19,7 @@ static const CleaveElement set_NUMBER[] = { SIGNEDS, UNSIGNEDS, CLEAVE_NONE };
 static const CleaveElement set_BOOL[] = { CLEAVE_BOOL, CLEAVE_NONE };
 static const CleaveElement set_ANY[] = { SIGNEDS, UNSIGNEDS, CLEAVE_BOOL, CLEAVE_NONE };
 
-/* Of the set, or float32 every other time if it is there. */
+/* Returns an element type of the set; every second time float32 if the set has it. */
 static CleaveElement
 random_element (GRand *rand, const CleaveElement *set)
 {
@@ -30,7 +30,8 @@ random_element (GRand *rand, const CleaveElement *set)
   return g_rand_boolean (rand) ? set[0] : set[g_rand_int_range (rand, 0, n)];
 }
 
-/* Small, of many ranks; now and then with more elements in a line than kernels take at once. */
+/* Returns a small shape of any rank; occasionally with more elements in a line than kernels
+ * process at once. */
 static CleaveShape
 random_shape (GRand *rand, guint min_rank)
 {
@@ -43,7 +44,7 @@ random_shape (GRand *rand, guint min_rank)
   return shape;
 }
 
-/* A shape that broadcasts to `shape`. */
+/* Returns a shape that broadcasts to `shape`. */
 static CleaveShape
 random_part (GRand *rand, const CleaveShape *shape)
 {
@@ -77,7 +78,7 @@ add (CleaveGraph *graph,
                            attrs, NULL);
 }
 
-/* Of one operand. */
+/* Adds an op with one operand. */
 static CleaveNode *
 add_to_input (CleaveGraph *graph,
               const char *op,
@@ -169,7 +170,7 @@ make_UNARY (
 
 #define make_TEST make_UNARY
 
-/* Either operand may be the one that is broadcast, or both, or both the same value. */
+/* Either operand may be broadcast, or both, or both may be the same value. */
 static CleaveNode *
 make_BINARY (
     CleaveGraph *graph, GRand *rand, const char *op, const CleaveElement *set, MakeAttrs make_attrs)
@@ -251,7 +252,7 @@ make_FOLD (
 #undef X
 /* clang-format on */
 
-/* The others. */
+/* The other ops. */
 
 static CleaveNode *
 make_where (CleaveGraph *graph, GRand *rand)
@@ -395,8 +396,8 @@ make_det (CleaveGraph *graph, GRand *rand)
   return add_to_input (graph, "Det", random_element (rand, set_FLOAT), &shape, NULL);
 }
 
-/* Five labels with an extent each, and an ellipsis of up to two dimensions; an operand may have a
- * label twice, and extents of 1 where it broadcasts. */
+/* Five labels with an extent each, and an ellipsis of up to two dimensions. An operand may have
+ * a label twice, and extents of 1 where it broadcasts. */
 typedef struct
 {
   gint64 extent[7];

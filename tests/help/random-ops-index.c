@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Random ops that ask where an element stands. */
+/* Random ops that depend on the positions of elements. */
 
 #include "random-pick.h"
 
@@ -23,7 +23,7 @@ make_eye_like (CleaveGraph *graph, GRand *rand)
   return add_node (graph, "EyeLike", add_input (graph, "x", &type), &a);
 }
 
-/* With as many dimensions as the data, or fewer elements in some. */
+/* Indices with as many dimensions as the data, or fewer elements in some. */
 static CleaveNode *
 make_scatter_elements (CleaveGraph *graph, GRand *rand)
 {
@@ -67,7 +67,7 @@ make_scatter_nd (CleaveGraph *graph, GRand *rand)
   return cleave_graph_add (graph, cleave_op_lookup ("ScatterND"), NULL, operands, 3, 1, &a, NULL);
 }
 
-/* Some indices are out of range: they have no "on". */
+/* Some indices are out of range, and select no element. */
 static CleaveNode *
 make_one_hot (CleaveGraph *graph, GRand *rand)
 {

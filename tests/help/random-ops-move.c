@@ -79,7 +79,7 @@ make_transpose (CleaveGraph *graph, GRand *rand)
       cleave_graph_add_transpose (graph, NULL, add_input (graph, "x", &type), &perm, NULL));
 }
 
-/* Factors of the operand's extents, multiplied anew. */
+/* Multiplies the factors of the operand's extents to new extents. */
 static CleaveNode *
 make_reshape (CleaveGraph *graph, GRand *rand)
 {

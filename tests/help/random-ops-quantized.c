@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Random ops of bytes with scales and zero points. */
+/* Random ops on bytes with scales and zero points. */
 
 #include "random-parts.h"
 
-/* A scalar, a vector of one element, or one with `extent`. */
+/* Returns the shape of a scalar, of a vector of one element, or of one with `extent`. */
 static CleaveShape
 pick_scales (GRand *rand, gint64 extent)
 {
@@ -13,7 +13,7 @@ pick_scales (GRand *rand, gint64 extent)
   return which == 0 ? (CleaveShape){ 0 } : CLEAVE_SHAPE (which == 1 ? 1 : extent);
 }
 
-/* x, w and attributes of a convolution of bytes; returns the number of its channels. */
+/* Adds x, w and attributes of a convolution of bytes. Returns the number of its channels. */
 static gint64
 add_byte_conv (
     CleaveGraph *graph, GRand *rand, CleaveResult **x, CleaveResult **w, CleaveConvAttrs *a)
@@ -126,7 +126,7 @@ pick_byte (GRand *rand)
   return pick (rand, 0, 1) == 0 ? CLEAVE_INT8 : CLEAVE_UINT8;
 }
 
-/* Stacks of bytes to multiply, or now and then a vector. */
+/* Adds stacks of byte matrices to multiply, or occasionally a vector. */
 static void
 add_byte_stacks (CleaveGraph *graph, GRand *rand, CleaveResult **a, CleaveResult **b)
 {
@@ -144,8 +144,8 @@ add_byte_stacks (CleaveGraph *graph, GRand *rand, CleaveResult **a, CleaveResult
   *b = add_shaped (graph, "b", pick_byte (rand), &shape_b);
 }
 
-/* Of a matrix of A or B, of which `dim` counts from the end: for all of it, or for each row or
- * column, as a vector or as a stack. */
+/* Returns the shape of the scales of A or B: one for the whole matrix, or one for each row or
+ * column, as a vector or a stack. `dim` counts from the last dimension. */
 static CleaveShape
 pick_row_scales (GRand *rand, const CleaveResult *matrix, guint dim)
 {

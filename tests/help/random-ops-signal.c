@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Random transforms of signals, and ops that sample images where another value says. */
+/* Random transforms of signals, and ops that sample images at positions given by another value. */
 
 #include "random-pick.h"
 
-/* A real signal, or a complex one. */
+/* Returns the type of a real or complex signal. */
 static CleaveTensorType
 pick_signal (GRand *rand, guint rank)
 {
@@ -42,7 +42,7 @@ make_stft (CleaveGraph *graph, GRand *rand)
   operands[0] = add_input (graph, "signal", &type);
   operands[1] = n == 1 ? NULL : add_input (graph, "window", &window);
   if (n == 2 && pick (rand, 0, 1) == 0)
-    a.frame_length = 0; /* the window says it */
+    a.frame_length = 0; /* the window determines it */
   return cleave_graph_add (graph, cleave_op_lookup ("STFT"), NULL, operands, n, 1, &a, NULL);
 }
 
@@ -121,7 +121,7 @@ make_roi_align (CleaveGraph *graph, GRand *rand)
   return cleave_graph_add (graph, cleave_op_lookup ("RoiAlign"), NULL, operands, 3, 1, &a, NULL);
 }
 
-/* The property tests fill rois with numbers between -1 and 1; the scale spreads them. */
+/* Property tests fill rois with numbers between -1 and 1; the scale spreads them. */
 static CleaveNode *
 make_max_roi_pool (CleaveGraph *graph, GRand *rand)
 {

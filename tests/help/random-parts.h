@@ -29,7 +29,7 @@ add_shaped (CleaveGraph *graph, const char *name, CleaveElement element, const C
   return cleave_graph_add_input (graph, name, &type, NULL);
 }
 
-/* An image-like shape from its batch, channels and spatial extents. */
+/* Returns an image-like shape from batch, channels and spatial extents. */
 static inline CleaveShape
 image_shape (CleaveLayout layout, gint64 n, gint64 c, const gint64 *spatial, guint n_spatial)
 {
@@ -42,15 +42,15 @@ image_shape (CleaveLayout layout, gint64 n, gint64 c, const gint64 *spatial, gui
   return shape;
 }
 
-/* A spatial extent that a window with this reach fits into, with these pads. */
+/* Returns a spatial extent that is large enough for a window of this reach with these pads. */
 static inline gint64
 pick_extent (GRand *rand, gint64 reach, gint64 pads)
 {
   return MAX (reach - pads, 1) + pick (rand, 0, 5);
 }
 
-/* The shape of one operand: some of the batch, each dimension whole or broadcast, then the matrix.
- */
+/* Returns the shape of one operand: some batch dimensions, each whole or broadcast, then the
+ * matrix. */
 static inline CleaveShape
 pick_stack (GRand *rand, const CleaveInts *batch, gint64 rows, gint64 columns)
 {

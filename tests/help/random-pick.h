@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* What the makers of random ops pick by.  One pick for each argument list: compilers differ in the
- * order in which they go through it, and a seed is to make the same op everywhere. */
+/* Random picks for the makers of ops. There is one pick for each argument list: compilers
+ * evaluate arguments in different orders, and a seed must give the same op everywhere. */
 
 #include "random-ops.h"
 
-/* From `min` to `max`, both included. */
+/* Returns a number from `min` to `max`, both included. */
 static inline gint64
 pick (GRand *rand, gint32 min, gint32 max)
 {
   return g_rand_int_range (rand, min, max + 1);
 }
 
-/* Any of the 13. */
+/* Returns any of the 13 element types. */
 static inline CleaveElement
 pick_element (GRand *rand)
 {
   return (CleaveElement) pick (rand, CLEAVE_FLOAT32, CLEAVE_BOOL);
 }
 
-/* Mostly float32. */
+/* Returns a float type, mostly float32. */
 static inline CleaveElement
 pick_float (GRand *rand)
 {
@@ -71,14 +71,14 @@ node_of (CleaveResult *result)
   return result == NULL ? NULL : cleave_result_get_node (result);
 }
 
-/* A node of any op with one operand and one result. */
+/* Adds a node of any op with one operand and one result. */
 static inline CleaveNode *
 add_node (CleaveGraph *graph, const char *op, CleaveResult *x, gconstpointer attrs)
 {
   return cleave_graph_add (graph, cleave_op_lookup (op), NULL, &x, 1, 1, attrs, NULL);
 }
 
-/* Indices in the range of an extent, some from the end. */
+/* Returns indices in the range of an extent, some of them negative. */
 static inline CleaveResult *
 add_indices (CleaveGraph *graph, GRand *rand, const CleaveShape *shape, gint64 extent)
 {

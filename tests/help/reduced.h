@@ -3,16 +3,16 @@
 
 #include <cleave/cleave.h>
 
-/* Whether a graph computes other bits after a pipeline, or is broken; a CleaveReduceTest.  The data
- * is a ReducedTest. */
+/* Data of reduced_differs(), a CleaveReduceTest that returns whether a graph computes other bits
+ * after a pipeline, or is broken. */
 typedef struct
 {
-  guint32 seed;        /* of the inputs */
-  CleavePassFunc also; /* runs afterwards where the pipeline has `also_name`; NULL: nothing */
+  guint32 seed;        /* seed of the inputs */
+  CleavePassFunc also; /* pass that also runs if the pipeline has `also_name`; NULL: none */
   const char *also_name;
-  guint n_changed; /* graphs that were changed so far */
+  guint n_changed; /* number of graphs changed so far */
 } ReducedTest;
 
 gboolean reduced_differs (const CleaveGraph *graph, const char *passes, gpointer data);
-/* A failure as a test says it: the smallest graph and pipeline that still fail. */
+/* Returns a failure for a test's message: the smallest graph and pipeline that still fail. */
 char *reduced_print (const CleaveGraph *graph, const char *passes, ReducedTest *test);

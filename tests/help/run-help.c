@@ -19,7 +19,7 @@ run_random_inputs (const CleaveGraph *graph, guint32 seed)
   return inputs;
 }
 
-/* Poisoned, as the arena is: a program may work in them. */
+/* Poisoned like the arena, since a program may use outputs as working memory. */
 static GPtrArray *
 make_outputs (const CleaveGraph *graph)
 {

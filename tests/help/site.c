@@ -33,7 +33,7 @@ typedef struct
   CleaveKernelInstance instance;
 } Trial;
 
-/* Innermost dimension first. */
+/* Orders dimensions, innermost first. */
 static void
 order_dims (guint rank, gboolean row_major, guint *order)
 {
@@ -67,8 +67,8 @@ new_value (const CleaveTensorType *type, gboolean row_major, gint64 gap)
   return value;
 }
 
-/* Bits that count up; a float has those of a 16-bit one, then some that lie near half of its last.
- */
+/* Fills with bits that count up. A float gets the bits of a 16-bit one, then a rest near half of
+ * its last bit. */
 static void
 count_up (CleaveTensor *tensor)
 {
@@ -95,7 +95,7 @@ make_small (CleaveTensor *tensor)
     bytes[i] = (guint8) ((gint8) (bytes[i] * 2) / 2) ^ middle;
 }
 
-/* Every third one has a mantissa of ones, every fifth is huge or tiny. */
+/* Returns a scale: every third one has a mantissa of ones, every fifth is huge or tiny. */
 static float
 draw_any_scale (guint32 seed)
 {
@@ -120,7 +120,7 @@ make_near_ties (CleaveTensor *tensor, guint operand, guint32 seed)
     }
 }
 
-/* A whole number may be less than 0 or begin far from it. */
+/* Integers may be negative or have a large offset. */
 static void
 make_blocks (CleaveTensor *tensor, const CleaveTrySite *try)
 {
@@ -301,7 +301,7 @@ cleave_level_has_kernel (const CleaveTrySite *try, const char *level)
   return has;
 }
 
-/* Scratch and results begin as garbage. */
+/* Scratch and results are filled with garbage first. */
 static gpointer
 new_scratch (gsize n_scratch)
 {
@@ -330,7 +330,7 @@ run_fast (Trial *trial, CleaveView *results, const char *level)
       scratch = new_scratch (n_scratch);
       family->run (state, &trial->instance, scratch);
       if (!trial->try->in_place)
-        family->run (state, &trial->instance, scratch); /* nothing is left of the first */
+        family->run (state, &trial->instance, scratch); /* no state is left from the first run */
       g_aligned_free (scratch);
       if (family->free != NULL)
         family->free (state);

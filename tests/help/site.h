@@ -7,41 +7,41 @@
 typedef struct
 {
   const char *op;
-  const CleaveOp *record; /* of an op that no graph holds; NULL: look it up */
+  const CleaveOp *record; /* record of an op that no graph contains; NULL: look it up */
   gconstpointer attrs;
   guint n_operands, n_results; /* 0 results: one */
   CleaveTensorType operands[9];
-  guint constants; /* bits: which operands are constants */
-  guint sliced; /* bits: which of them are cut, along dimension `sliced_dim`, out of bigger ones */
+  guint constants; /* bits: operands that are constants */
+  guint sliced;    /* bits: operands that are slices of larger ones, along dimension `sliced_dim` */
   guint sliced_dim;
-  guint row_major; /* bits: which operands have their last dimension innermost; else a rank of 3 or
-                    * more means that dimension 1 is */
-  guint broadcast; /* bits: which operands have one element along their last dimension */
+  guint row_major; /* bits: operands whose last dimension is innermost; otherwise dimension 1 is,
+                      for rank 3 or more */
+  guint broadcast; /* bits: operands with one element along their last dimension */
   gboolean y_row_major;
-  gint64 gap;        /* elements between what would be neighbours in a dense value */
-  gint64 y_gap;      /* and so many more in results */
-  gboolean in_place; /* the result lies where operand 0 does, which is no constant and of the same
-                        type */
-  gboolean special;  /* operands hold infinities, NaNs and zeros of both signs, and any bytes */
-  guint filled;      /* bits: which operands, of bytes, hold nothing but the byte in `fill` */
+  gint64 gap;   /* elements between elements that are adjacent in a dense value */
+  gint64 y_gap; /* additional gap in results */
+  gboolean
+      in_place; /* the result overwrites operand 0, which is not constant and has the same type */
+  gboolean special; /* operands hold infinities, NaNs and zeros of both signs, and any bytes */
+  guint filled;     /* bits: byte operands that hold only the byte in `fill` */
   guint8 fill[9];
-  guint small;        /* bits: which operands, of bytes, are within 64 of the middle of a byte */
-  gboolean counted;   /* operands hold all 16-bit floats, or the floats with all sizes of these */
-  gboolean near_ties; /* operand 1 holds one scale, of any size, and operand 0 floats that lie next
-                         to the middle of two whole multiples of it */
-  guint in_blocks;    /* bits: which operands, of floats and a rank of 2, hold whole numbers of
-                         `block_bits` times a scale, one for each block along dimension `block_dim` */
+  guint small;        /* bits: byte operands whose bytes are within 64 of the middle of the range */
+  gboolean counted;   /* operands hold all 16-bit floats, or floats with all magnitudes of these */
+  gboolean near_ties; /* operand 1 holds one scale of any size; operand 0 holds floats next to the
+                         middle of two integer multiples of it */
+  guint in_blocks; /* bits: float operands of rank 2 that hold integers of `block_bits` bits times a
+                      scale, one for each block along dimension `block_dim` */
   guint block_dim, block_bits;
   gint64 block;
   guint32 seed;
 } CleaveTrySite;
 
-/* Runs the fast kernel of a level (NULL: the best) and the reference kernel, and compares all bits,
- * those between the elements included; but a NaN equals any NaN.  FALSE: the fast kernel does not
- * serve the kernel instance. */
+/* Runs the fast kernel of a level (NULL: the best) and the reference kernel. Asserts that all
+ * bits are equal, including those in gaps; all NaNs are equal. Returns FALSE if the fast kernel
+ * does not serve the kernel instance. */
 gboolean cleave_try_instance (const CleaveTrySite *instance, const char *level);
-/* Whether a level that runs here has a fast kernel for the op, be the kernel instance served or
- * not. */
+/* Returns whether a level that runs here has a fast kernel for the op, even if it does not serve
+ * this kernel instance. */
 gboolean cleave_level_has_kernel (const CleaveTrySite *instance, const char *level);
-/* Seconds of the fastest of many runs; negative: not served. */
+/* Returns the seconds of the fastest of many runs; negative if not served. */
 double cleave_time_instance (const CleaveTrySite *instance, const char *level, gboolean reference);

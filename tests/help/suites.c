@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The main of a program of suites, each of which adds itself when the program starts. */
+/* The main function of a program of suites. Each suite registers itself at start. */
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -40,7 +40,7 @@ cleave_add_case (Suite *suite, const char *name, const TTest *test, ...)
   suite_add_tcase (suite, tcase);
 }
 
-/* "ir/graph" is the suite in tests/ir/graph.c. */
+/* Returns whether a suite is selected. "ir/graph" is the suite in tests/ir/graph.c. */
 static gboolean
 is_wanted (const TestSuite *test_suite, const char *wanted)
 {
@@ -49,7 +49,7 @@ is_wanted (const TestSuite *test_suite, const char *wanted)
   return wanted == NULL || g_str_has_suffix (test_suite->file, end);
 }
 
-/* The suite that is named, or all; at the level that CLEAVE_LEVEL names, if it runs here. */
+/* Runs the named suite, or all, at the level of CLEAVE_LEVEL if it runs here. */
 int
 main (int argc, char **argv)
 {

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* What every suite needs: Check, Cleave, and how its main looks. */
+/* Included by every suite: Check, Cleave, and the registration of suites. */
 
 #include <check.h>
 #include <cleave/cleave.h>
 
 #include "dump.h"
 
-/* Trials of a random test: a quarter of them where a sanitizer makes each ten times as dear, since
- * what it looks for is in the first as well. */
+/* Trials of a random test. With a sanitizer, a trial takes ten times as long, and the first
+ * quarter finds the same errors. */
 #define CLEAVE_TRIALS(n) (CLEAVE_SANITIZED ? ((n) + 3) / 4 : (n))
 
-/* For loops of many: Check writes to a file at each of its own assertions, good or bad. */
+/* An assertion for long loops: Check writes to a file for each of its own, even if it holds. */
 #define cleave_assert(condition)                                                                   \
   do                                                                                               \
     if (!(condition))                                                                              \
       ck_abort_msg ("%s does not hold", #condition);                                               \
   while (0)
 
-/* A suite's file ends with CLEAVE_TEST_SUITE ("conv", add_tests), where add_tests (Suite *) adds
- * the test cases. */
+/* Registers a suite. A file ends with CLEAVE_TEST_SUITE ("conv", add_tests), where add_tests
+ * (Suite *) adds the test cases. */
 void cleave_test_add_suite (const char *file, const char *name, void (*add_tests) (Suite *suite));
 
 #define CLEAVE_TEST_SUITE(name, add_tests)                                                         \
@@ -29,6 +29,6 @@ void cleave_test_add_suite (const char *file, const char *name, void (*add_tests
     cleave_test_add_suite (__FILE__, name, add_tests);                                             \
   }
 
-/* A test case with these tests: cleave_add_case (suite, "infer", test_a, test_b, NULL). */
+/* Adds a test case with these tests: cleave_add_case (suite, "infer", test_a, test_b, NULL). */
 void
 cleave_add_case (Suite *suite, const char *name, const TTest *test, ...) G_GNUC_NULL_TERMINATED;

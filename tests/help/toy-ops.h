@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Ops without meaning, for tests of the graph itself: work, a view and a join of any number of
- * operands, all of the same type. */
+/* Ops without meaning, for tests of the graph itself: work, view and join, with any number of
+ * operands of the same type. */
 
 #include "../../lib/ir/graph-private.h"
 
@@ -52,8 +52,8 @@ toy_find (CleaveGraph *graph, const char *name)
   return cleave_node_get_result (node, 0);
 }
 
-/* Adds nodes, one for each entry: "op name operand operand …", with the ops i (input), w, v, j and
- * o, which makes the named value an output.  Entries are parted by ';'. */
+/* Adds nodes, one for each entry "op name operand operand ...", separated by ';'. Ops are i
+ * (input), w, v, j, and o, which makes the named value an output. */
 static inline CleaveGraph *
 toy_graph (const char *text)
 {
