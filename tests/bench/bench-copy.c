@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* GB/s of copies between views, counted as memcpy's are: bytes that arrive.  Each takes turns with
- * memcpy of as many bytes; each figure is the best of many runs, on one thread.  Prints figures,
- * fails nothing.  bench-copy [WORD]: the lines that hold the word. */
+/* Measures copies between views in GB/s, counted as for memcpy: bytes written. Each copy
+ * alternates with a memcpy of the same size. Each figure is the best of many runs on one thread.
+ * Only prints figures. bench-copy [WORD]: only the lines that contain the word. */
 
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 #include "../../lib/ir/copy.h"
 
-/* Of each case, in nanoseconds. */
+/* Time for each case, in nanoseconds. */
 #define TIME 60000000
 
 static const char *wanted;
@@ -27,8 +27,8 @@ now (void)
   return t.tv_sec * G_GINT64_CONSTANT (1000000000) + t.tv_nsec;
 }
 
-/* Strides of a value whose dimensions lie in this order ("20413": the outermost first), the
- * innermost `gap` elements apart from the end of one row to the next. */
+/* Sets the strides of a value whose dimensions are in this memory order ("20413": outermost
+ * first). `gap` elements separate the rows of the innermost dimension. */
 static void
 lay_out (CleaveView *view, const char *order, gint64 gap)
 {
@@ -73,8 +73,8 @@ typedef struct
 {
   const char *name;
   CleaveShape shape;
-  const char *to, *from;   /* orders */
-  gint64 to_gap, from_gap; /* elements */
+  const char *to, *from;   /* memory orders */
+  gint64 to_gap, from_gap; /* in elements */
 } Layouts;
 
 static const Layouts layouts[] = {
@@ -124,7 +124,7 @@ report_layouts (const Layouts *l, CleaveElement element, const char *element_nam
     report (name, &to, &from);
 }
 
-/* Every `step`-th element. */
+/* Copies every `step`-th element. */
 static void
 report_step (gint64 step, CleaveElement element, const char *element_name)
 {
@@ -139,7 +139,7 @@ report_step (gint64 step, CleaveElement element, const char *element_name)
     report (name, &to, &from);
 }
 
-/* A channel shuffle: operand and result have the channels innermost, and the result has them in one
+/* A channel shuffle. Operand and result have channels innermost; the result has them in one
  * dimension. */
 static void
 report_shuffle (gint64 groups, gint64 channels, gint64 size, CleaveElement element)

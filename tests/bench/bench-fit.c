@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* How little memory chains of convolutions need, against msf-CNN's figures ("msf-CNN", NeurIPS
- * 2025, table of peak memory and MACs): its convention, which counts one byte an element and
- * neither the network's input nor its last result.  Ours is the arena of a program, a quarter of it
- * since elements are float32: the least of all plans from the most memory to the least that add no
- * more MACs; where that is more, the point is asked for as a limit on both.  With a name, one chain
- * alone. */
+/* Compares the memory of fitted chains of convolutions with msf-CNN's figures ("msf-CNN", NeurIPS
+ * 2025, table of peak memory and MACs). Its convention counts one byte per element and neither the
+ * network's input nor its last result. Ours is the arena of a program, divided by four since
+ * elements are float32.
+ *
+ * For each point: the least arena of all plans of the frontier with no more MACs. If that is
+ * larger than msf-CNN's, fit is also run with the point's limits. With a name, measures that
+ * chain only. */
 
 #include <stdio.h>
 
@@ -61,7 +63,7 @@ get_factor (const CleaveFitTotals *totals, gint64 last_macs)
   return (double) (totals->macs_after + last_macs) / (double) (totals->macs_before + last_macs);
 }
 
-/* The least memory of all plans at no more MACs. */
+/* Returns the plan with the least memory among those with no more MACs. */
 static const CleaveFitTotals *
 find_point (const GPtrArray *plans, double factor, gint64 last_macs)
 {
@@ -87,7 +89,7 @@ add_frontier (GPtrArray *plans, const CleaveGraph *graph, double max_added_macs)
   g_ptr_array_extend_and_steal (plans, g_steal_pointer (&found));
 }
 
-/* One byte an element. */
+/* Bytes of a kilobyte of msf-CNN, which counts one byte per element. */
 #define BYTES_PER_KILOBYTE (1000 * sizeof (float))
 
 static void
@@ -105,7 +107,7 @@ add_asked (GPtrArray *plans, const CleaveGraph *graph, const Point *point, gint6
     g_ptr_array_add (plans, plan);
 }
 
-/* The least memory at no more MACs, of all plans or else of one that is asked for. */
+/* Returns the least memory with no more MACs: of all plans, or of one fitted to these limits. */
 static const CleaveFitTotals *
 meet_point (GPtrArray *plans, const CleaveGraph *graph, const Point *point, gint64 last_macs)
 {

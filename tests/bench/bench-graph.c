@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* What a large graph costs: a million nodes built, validated, ordered and planned; and what a step
- * of a run costs beside its kernel.  Prints figures, fails nothing. */
+/* Measures a large graph: building, validating, ordering and planning a million nodes, and the
+ * cost of a step besides its kernel. Only prints figures. */
 
 #include <cleave/cleave.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@ seconds (void)
   return (double) g_get_monotonic_time () * 1e-6;
 }
 
-/* Of the processor, since other work on the machine would show in the time of the clock. */
+/* Processor time, since other work on the machine would show in wall-clock time. */
 static double
 cpu_seconds (void)
 {
@@ -33,7 +33,8 @@ peak_mib (void)
   return (double) usage.ru_maxrss / 1024;
 }
 
-/* `n_chunks` rows of the input, each through a chain of `length` nodes, put together again. */
+/* Makes a graph with `n_chunks` rows of the input, each through a chain of `length` nodes,
+ * joined at the end. */
 static CleaveGraph *
 make_graph (guint n_chunks, guint length, gint64 width)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* GFLOP/s (or, where there is nothing to multiply, GB/s read and written) of the fast kernels on
- * shapes of known networks, channels innermost, one thread; the fastest of many runs. bench-kernels
- * [LEVEL] [WORD]: a level of x86-64, and the lines that hold the word. */
+/* Measures fast kernels in GFLOP/s (or in GB/s read and written, without multiplications).
+ * Shapes are from known networks, channels innermost, one thread; each figure is the fastest of
+ * many runs. bench-kernels [LEVEL] [WORD]: a level of x86-64, and only the lines that contain
+ * the word. */
 
 #include "site.h"
 
@@ -58,7 +59,7 @@ conv (gint64 n_in, gint64 n_out, gint64 kernel, gint64 stride, gint64 size, gboo
           "GFLOP/s");
 }
 
-/* Kernel and stride are equal. */
+/* With stride equal to kernel. */
 static void
 conv_transpose (gint64 n_in, gint64 n_out, gint64 kernel, gint64 size)
 {
@@ -79,7 +80,7 @@ conv_transpose (gint64 n_in, gint64 n_out, gint64 kernel, gint64 size)
           "GFLOP/s");
 }
 
-/* 3x3, of bytes or of 16-bit floats. */
+/* 3x3, on bytes or on 16-bit floats. */
 static void
 upcast_conv (CleaveElement element, gint64 n_channels, gint64 size, gboolean depthwise)
 {
@@ -123,7 +124,7 @@ matmul (gint64 m, gint64 n, gint64 k, gboolean constant)
   matmul_of (CLEAVE_FLOAT32, m, n, k, constant);
 }
 
-/* Bytes of operands and result. */
+/* Counts bytes of operands and result. */
 static void
 moved (const char *op,
        gconstpointer attrs,
@@ -141,7 +142,7 @@ moved (const char *op,
           "GB/s   ");
 }
 
-/* Pixels times channels, over the channels. */
+/* Softmax of pixels times channels, over the channels. */
 static void
 softmax (gint64 n_rows, gint64 n)
 {
@@ -221,7 +222,7 @@ mobile_convs (void)
   conv (320, 1280, 1, 1, 7, FALSE);
 }
 
-/* First layers, and results of odd numbers of channels. */
+/* First layers, and layers with an odd number of result channels. */
 static void
 first_convs (void)
 {
@@ -233,7 +234,7 @@ first_convs (void)
   conv (96, 18, 3, 1, 28, FALSE);
 }
 
-/* Heads, and what brings their results back to the size of the image. */
+/* Output heads, and the upsampling of their results to the image size. */
 static void
 narrow_convs (void)
 {

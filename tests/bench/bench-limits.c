@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* What one core can do, as JSON: GFLOP/s of fused multiply-adds of float32, how many times as many
- * products of bytes there are, how many multiply-adds take as long as a division, as a square root
- * and as a float16 that is widened and narrowed, and GB/s that memcpy reads and writes together, by
- * the bytes of both sides. The best of many runs; tests/bench/census.py holds kernels to it. */
+/* Measures the limits of one core and prints JSON: GFLOP/s of float32 fused multiply-adds;
+ * products of bytes per multiply-add; the duration of a division, a square root and a float16
+ * conversion in multiply-adds; and memcpy GB/s (read plus written) for several sizes. Each is
+ * the best of many runs. tests/bench/census.py compares kernels with these limits. */
 
 #include <glib.h>
 
@@ -13,10 +13,11 @@
 #ifdef __x86_64__
 #include <immintrin.h>
 
-/* Enough chains to hide the latency of an instruction on every core that there is. */
+/* Enough chains to hide the latency of an instruction on any core. */
 #define N_CHAINS 12
 
-/* Chains of one instruction over a register that holds `type`; the empty asm keeps each of them. */
+/* Runs chains of one instruction over a register that holds `type`. The empty asm prevents their
+ * removal. */
 #define DEFINE_CHAIN(name, isa, type, start, next)                                                 \
   __attribute__ ((target (isa))) static void name (guint n)                                        \
   {                                                                                                \
@@ -56,8 +57,8 @@ DEFINE_CHAIN (
 DEFINE_CHAIN (div_v1, "sse2", __m128, SET_V1 (3), _mm_div_ps (SET_V1 (2), x))
 DEFINE_CHAIN (sqrt_v1, "sse2", __m128, SET_V1 (3), _mm_sqrt_ps (x))
 
-/* One instruction, or a pair, over float32 at the three processor levels, and how many lanes it has
- * there. */
+/* One instruction, or a pair, over float32 at the three processor levels, and its number of
+ * lanes there. */
 typedef enum { FMA, DIV, SQRT, HALF, N_OPS } Op;
 
 static void (*const chains[N_OPS][3]) (guint n) = {
@@ -67,7 +68,7 @@ static void (*const chains[N_OPS][3]) (guint n) = {
   [HALF] = { NULL, half_v3, half_v4 },
 };
 
-/* Billions of elements a second. */
+/* Returns the rate in billions of elements per second. */
 static double
 best_rate (Op op)
 {
@@ -89,7 +90,7 @@ best_rate (Op op)
   return (double) n * N_CHAINS * (4 << level) / (double) least * 1e-3;
 }
 
-/* Four bytes to a lane where there is VNNI; where there is not, two, as numbers of 16 bits. */
+/* Returns the bytes per lane: four with VNNI, otherwise two, as 16-bit integers. */
 static guint
 bytes_factor (void)
 {
@@ -137,7 +138,7 @@ best_copy (gsize n_bytes)
   return 2 * (double) n_bytes / least * 1e-3;
 }
 
-/* How many multiply-adds take as long as one `op`, where it could be timed. */
+/* Returns the duration of `op` in multiply-adds, if it could be measured. */
 static double
 units (Op op)
 {

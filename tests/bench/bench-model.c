@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* bench-model MODEL.onnx THREADS [SHAPE]: as JSON, what it takes to make a model ready to run, in
- * milliseconds of processor time (the least of three), and the memory that it then takes: what
- * the program says, and how much the process grew by making it and running it once.
+/* bench-model MODEL.onnx THREADS [SHAPE]: prints as JSON the cost of making a model ready to run.
+ * Processor time in milliseconds is the least of three. Memory is what the program reports, and the
+ * growth of the process after making the program and running it once.
  *
  * bench-model --vgg FILE.onnx: writes the convolutions and poolings of VGG-16 for 224x224, with
  * random weights. */
@@ -35,7 +35,7 @@ note (double *phases, guint phase, double *last)
   *last = now;
 }
 
-/* Bytes, from the line of the process's status that begins with this. */
+/* Returns the bytes in the line of /proc/self/status that begins with `key`. */
 static gint64
 get_status (const char *key)
 {
@@ -145,7 +145,7 @@ bench (const char *path, guint n_threads, const CleaveOnnxOptions *options, GErr
   return TRUE;
 }
 
-/* VGG-16 */
+/* VGG-16. */
 
 static CleaveResult *
 add_conv (CleaveGraph *graph, CleaveResult *x, gint64 channels, GRand *rand, GError **error)
@@ -158,7 +158,7 @@ add_conv (CleaveGraph *graph, CleaveResult *x, gint64 channels, GRand *rand, GEr
   double most = sqrt (6.0 / (9 * (double) from));
   CleaveResult *y;
 
-  if (from > 3) /* as the importer has it */
+  if (from > 3) /* as the importer does */
     attrs.winograd = (CleaveInts){ 2, { 0, 0 } };
   for (gint64 i = 0; i < channels * from * 9; i++)
     w[i] = (float) g_rand_double_range (rand, -most, most);

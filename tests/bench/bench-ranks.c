@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* bench-ranks MODEL GBIT LATENCY REPEAT [SHAPE]: begun by mpirun; as JSON, the least that a run
- * takes on ranks of one thread each, what one process takes that has as many threads as there are
- * ranks, and what the simulation says that it takes in the network that is measured.  GBIT and
- * LATENCY are those that the model is split and placed for, so that ranks have something to send in
- * slower networks as well; with 0 and 0, those that are measured.  SHAPE is that of the only input.
+/* bench-ranks MODEL GBIT LATENCY REPEAT [SHAPE], started by mpirun: prints JSON. It has the least
+ * time of a run on ranks with one thread each, that of one process with as many threads, and the
+ * time that the simulation predicts for the measured network. The model is split and placed for
+ * GBIT and LATENCY, so that ranks communicate even in slower networks; 0 and 0: the measured
+ * values. SHAPE is the shape of the only input.
  *
- * The cost model is of one processor.  What steps take on this one is measured in a program that
- * runs all of them, while other ranks sleep. */
+ * The cost model is for one processor. The times of steps on this processor are measured in a
+ * program that runs all of them, while other ranks sleep. */
 
 #include <cleave/cleave-mpi.h>
 #include <cleave/cleave.h>
@@ -103,7 +103,7 @@ make_bound (const CleaveGraph *graph, guint n_threads)
   return program;
 }
 
-/* The whole graph in one process, with a thread for each rank. */
+/* Makes a program for the whole graph in one process, with a thread for each rank. */
 static CleaveProgram *
 make_whole (const char *path, const char *shape)
 {
@@ -115,7 +115,7 @@ make_whole (const char *path, const char *shape)
   return make_bound (graph, (guint) n_ranks);
 }
 
-/* Those that have nothing to do leave their cores alone, and threads that have run fall asleep. */
+/* Waits for all ranks. Idle ranks leave their cores free, and threads that have run go to sleep. */
 static void
 meet (void)
 {
@@ -184,7 +184,7 @@ count_bytes (const CleaveProgramStats *stats)
   return stats->arena_bytes + stats->scratch_bytes + stats->weight_bytes;
 }
 
-/* Of the rank that has most, over those of one process. */
+/* Returns the memory of the largest rank, divided by that of a single process. */
 static double
 compare_memory (const Programs *programs)
 {
@@ -201,7 +201,7 @@ compare_memory (const Programs *programs)
   return (double) most / (double) count_bytes (&whole);
 }
 
-/* What the steps of the same pieces take on rank 0, while the others sleep. */
+/* Measures the steps of the same pieces on rank 0, while the others sleep. */
 static CleaveProfile *
 profile (const CleaveGraph *graph, guint repeat)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* What splitting costs: chains and ladders split from their end and node by node, which must grow
- * with their length and no faster; and searches for a split that meets a limit.  Prints figures,
- * fails nothing. */
+/* Measures splitting. Chains and ladders are split from their end and node by node, whose time
+ * must be linear in their length; searches look for a split that meets a limit. Only prints
+ * figures. */
 
 #include <cleave/cleave.h>
 
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* Of the processor, since other work on the machine would show in the time of the clock. */
+/* Processor time, since other work on the machine would show in wall-clock time. */
 static double
 cpu_seconds (void)
 {
@@ -25,7 +25,7 @@ add_input (CleaveGraph *graph, CleaveTensorType type)
   return cleave_graph_add_input (graph, "x", &type, NULL);
 }
 
-/* x → Relu → Neg → Relu → … */
+/* x → Relu → Neg → Relu → ... */
 static CleaveGraph *
 make_chain (guint n)
 {
@@ -38,7 +38,7 @@ make_chain (guint n)
   return graph;
 }
 
-/* Two rails with a rung after each step: a diamond upon a diamond. */
+/* Two chains with a rung after each step: one diamond after another. */
 static CleaveGraph *
 make_ladder (guint n)
 {
@@ -56,7 +56,7 @@ make_ladder (guint n)
   return graph;
 }
 
-/* x → Conv 3x3 → Conv 3x3 → …, whose strips overlap */
+/* x → Conv 3x3 → Conv 3x3 → ..., whose strips overlap. */
 static CleaveGraph *
 make_convs (guint n)
 {
@@ -161,11 +161,11 @@ measure (const char *what,
           n_pieces, (middle - begin) * 1e6 / n_pieces, (end - middle) * 1e6 / n_pieces);
 }
 
-/* Searches */
+/* Searches. */
 
 typedef struct
 {
-  double search, apply; /* milliseconds */
+  double search, apply; /* in milliseconds */
   guint n_pieces;
 } Searched;
 
@@ -182,8 +182,8 @@ search_ranges (CleaveNode *node, const CleaveConstraint *limit, GString *why)
   return cleave_search_ranges (&wanted, &least_bytes, why);
 }
 
-/* The search by itself; then all of it, from which the search is taken off.  The best of a few
- * rounds. */
+/* Measures the search alone, then the whole split, and subtracts the search. Takes the best of
+ * several rounds. */
 static Searched
 search (CleaveGraph *(*make) (void), gint64 max_memory)
 {
@@ -256,8 +256,8 @@ make_deep_conv (void)
   return make_conv (512, 14);
 }
 
-/* Budgets from what the node needs by itself to a pixel's, and one that nothing meets.  The worst
- * search and the worst application, last. */
+/* Searches with budgets from the need of the unsplit node down to that of a pixel, and one that
+ * nothing can meet. Prints the slowest search and the slowest application last. */
 static void
 measure_searches (const char *what, CleaveGraph *(*make) (void), gint64 most, gint64 least)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* What splitting and joining 1x256x128x128 float32 costs, along each axis, in few and many parts:
- * inside a graph, where nothing is moved, and with every part an output or an input of the graph,
- * against memcpy of as many bytes.  All take turns; each figure is the best of the rounds.  Prints
- * figures, fails nothing.  With a folder, writes the models there instead, for peers/views.mjs. */
+/* Measures splitting and joining 1x256x128x128 float32 along each axis, into few and many parts.
+ * Inside a graph, no data is moved; otherwise each part is an input or output of the graph.
+ * Compares with memcpy of the same size. All alternate; each figure is the best of the rounds.
+ * Only prints figures. With a folder, writes the models there instead, for peers/views.mjs. */
 
 #include <cleave/cleave.h>
 #include <stdio.h>
@@ -121,7 +121,7 @@ add_tensor (GPtrArray *tensors, const CleaveTensorType *type)
   g_ptr_array_add (tensors, tensor);
 }
 
-/* On one thread, with tensors of its own. */
+/* Makes a program for one thread, with tensors of its own. */
 static CleaveProgram *
 make_program (CleaveGraph *graph)
 {
@@ -183,7 +183,8 @@ measure (guint axis, guint n_parts, char *to, const char *from)
           stats.copied_bytes, (in - out) * 1e3 / (n_parts + 1));
 }
 
-/* The share of a run of tiny parts that each node takes: a Split and a Concat more, or less. */
+/* Measures the overhead per node in a run on tiny parts: with one more Split and Concat, or
+ * without. */
 static void
 measure_nodes (void)
 {

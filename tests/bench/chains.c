@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* Channels, widening, kernel and stride of an inverted bottleneck. */
+/* Channels, expansion factor, kernel and stride of an inverted bottleneck. */
 typedef struct
 {
   gint64 channels, widening, stride, kernel;
@@ -14,7 +14,7 @@ typedef struct
 {
   const char *name;
   gint64 side;
-  gboolean is_mobilenet; /* its first block does not widen; 1280 channels, times 0.35, at the end */
+  gboolean is_mobilenet; /* its first block does not expand; ends with 1280 channels, times 0.35 */
   guint n_blocks;
   Block blocks[17];
 } Chain;
@@ -90,7 +90,7 @@ typedef struct
   guint n;
 } Builder;
 
-/* Uniform, scaled so that values neither grow nor vanish. */
+/* Uniform weights, scaled so that values neither grow nor vanish. */
 static CleaveResult *
 add_weights (Builder *b, const char *what, CleaveTensorType type, gint64 fan_in)
 {
@@ -136,7 +136,7 @@ add_blocks (Builder *b, const Chain *chain)
     }
 }
 
-/* Takes the last convolution away. */
+/* Removes the last convolution. Returns its MACs. */
 static gint64
 drop_last (Builder *b)
 {

@@ -7,7 +7,7 @@
 
 #include "../../lib/runtime/program-private.h"
 
-/* Numbers of the file's element types. */
+/* Converts the element types of the ONNX file format. */
 static CleaveElement
 library_element (guint element)
 {

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Runs a graph on a trial's inputs, and compares what comes out, bit for bit; but a NaN is a NaN.
- */
+/* Runs a graph on a trial's inputs and compares the outputs bit for bit, except that all NaNs
+ * are equal. */
 
 #include <cleave/cleave.h>
 
 #include "trial.h"
 
-/* Whether the outputs are of the types that the trial says. */
+/* Returns whether the outputs have the types that the trial expects. */
 gboolean compare_types (const Trial *trial, const CleaveGraph *graph, GString *what);
-/* (transfer full): the outputs.  NULL: there is no program, or, where `what` begins with !, it
- * wrote into its inputs. */
+/* Returns (transfer full) the outputs. NULL: there is no program; or, if `what` begins with '!',
+ * it wrote into its inputs. */
 GPtrArray *compare_run (const Trial *trial,
                         const CleaveGraph *graph,
                         guint n_threads,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* What was tried how often.  Workers and their parent share one. */
+/* Counts of tried ops and ways. Workers and their parent share one in memory. */
 
 #include <glib.h>
 
@@ -22,8 +22,8 @@ typedef struct
   } ways[COUNT_WAYS];
 } Counts;
 
-/* The place of an op in the tables, or of what the tables do not have. */
+/* Returns the index of an op in the tables; ops that no table has share one index. */
 guint counts_op (const char *name);
 void counts_way (Counts *counts, const char *name, gboolean refused);
-/* Lines of words and numbers, parted by tabulators, that can be added up. */
+/* Prints lines of words and numbers, separated by tabs, that can be summed. */
 void counts_print (const Counts *counts, GString *out);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Random models, each computed in several ways that must all give the same bits: reference kernels,
- * fast ones, numbers of threads, splits, files.  Prints what fails, shrunk, and the seed. */
+/* Differential fuzzing: random models, each computed in several ways that must all give the same
+ * bits: reference kernels, fast kernels, numbers of threads, splits, files. Prints shrunk
+ * failures and their seeds. */
 
 #include <cleave/cleave.h>
 #include <stdio.h>
@@ -11,8 +12,8 @@
 #include "shrink.h"
 
 static gint64 first = -1, n_seeds = 1000, seconds, hang_after = 10, one = -1;
-/* With --write one or two nodes: of more, a third have results that another system rounds
- * otherwise. */
+/* For --write. With more than two nodes, another system rounds a third of the results
+ * differently. */
 static int n_jobs = 1, max_failures = 10, max_nodes = 2;
 static char *folder, *counts, *replay, *peer;
 static gboolean print_ops;
@@ -34,7 +35,7 @@ static const GOptionEntry entries[] = {
   { NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL },
 };
 
-/* What no model has. */
+/* Ops that no generated model has. */
 static const char *const structural[] = { "Input", "Constant", "Assemble", "Custom", NULL };
 
 static int
@@ -75,7 +76,8 @@ judge_one (void)
   return report->verdict != VERDICT_GOOD;
 }
 
-/* Threads that wait for work let others have the core.  OpenMP asks when it is loaded. */
+/* Restarts with waiting threads that yield their core. OpenMP reads the setting when it is
+ * loaded. */
 static void
 start_again_patient (char **argv)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Elements of tensors: plain ones, and those with which arithmetic goes wrong. */
+/* Fills tensors with elements: ordinary ones, and ones that are hard for arithmetic. */
 
 #include "trial.h"
 
@@ -29,7 +29,7 @@ element_name (guint element)
   return names[element];
 }
 
-/* Cut off, not rounded: any half will do. */
+/* Truncates instead of rounding: any float16 will do. */
 static guint16
 to_half (float f)
 {
@@ -59,7 +59,7 @@ make_real (guint64 random, int mode)
   return 4 * unit - 2;
 }
 
-/* Not a number of either sign, infinity, zeros, the smallest, the largest. */
+/* Stores a NaN of either sign, an infinity, a zero, the smallest or the largest value. */
 static void
 put_special (gpointer to, guint element, guint64 random)
 {
@@ -120,7 +120,7 @@ put_whole (gpointer to, guint element, guint64 random, int mode)
   memcpy (to, &value, size);
 }
 
-/* In a tensor of specials each eighth element is one, or all are. */
+/* Stores an element. In a tensor of special values, every eighth element is special, or all are. */
 static void
 put (const TrialValue *value, gpointer to, guint64 random)
 {

@@ -8,7 +8,7 @@
 #include "compare.h"
 #include "way.h"
 
-/* A trial, and what the reference kernels make of it. */
+/* A trial, its graph, and the outputs of the reference kernels. */
 typedef struct
 {
   Trial trial;
@@ -85,7 +85,7 @@ end (Case *at)
   trial_clear (&at->trial);
 }
 
-/* Runs what a way made of the graph. */
+/* Runs the graph that a way changed. */
 static Verdict
 run_way (Case *at, Way *way)
 {

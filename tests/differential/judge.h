@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* One trial: the graph computed in several ways, all of which must give the same. */
+/* Judges one trial: its graph is computed in several ways, all of which must give the same bits. */
 
 #include "counts.h"
 #include "tape.h"
@@ -9,28 +9,28 @@
 
 typedef enum {
   VERDICT_GOOD,
-  VERDICT_NOT_READ,    /* the library refuses a legal model */
-  VERDICT_NOT_RUN,     /* a graph that was read cannot be made a program */
-  VERDICT_WRONG_TYPE,  /* of an output */
-  VERDICT_WRONG_BITS,  /* of an output */
-  VERDICT_WRITES,      /* an input was changed */
-  VERDICT_NOT_CHANGED, /* a change of the graph failed, or left it invalid */
+  VERDICT_NOT_READ,    /* the library refuses a valid model */
+  VERDICT_NOT_RUN,     /* no program can be made from an imported graph */
+  VERDICT_WRONG_TYPE,  /* an output has the wrong type */
+  VERDICT_WRONG_BITS,  /* an output has the wrong bits */
+  VERDICT_WRITES,      /* a run changed an input */
+  VERDICT_NOT_CHANGED, /* a change to the graph failed, or made it invalid */
   VERDICT_CRASH,
   VERDICT_HANG,
   N_VERDICTS
 } Verdict;
 
-/* What workers tell their parent. */
+/* What workers report to their parent. */
 typedef struct
 {
   guint64 seed;
   guint way;
-  gboolean busy;     /* with that seed */
-  gint64 cpu_before; /* microseconds of the process when it began */
+  gboolean busy;     /* working on that seed */
+  gint64 cpu_before; /* microseconds of processor time at the start of the seed */
   gint64 wall_before;
   Verdict verdict;
   char message[4096];
-  TapeCopy graph, of_way; /* where one graph is judged alone */
+  TapeCopy graph, of_way; /* when one graph is judged alone */
   Counts counts;
 } Report;
 
@@ -38,7 +38,7 @@ typedef struct
 
 const char *verdict_name (Verdict verdict);
 void judge_tapes (guint64 seed, guint way, Tape *graph, Tape *of_way);
-/* All ways of a seed. */
+/* Judges all ways of a seed. */
 Verdict judge_seed (guint64 seed, Report *report);
-/* One graph and one way; both tapes are used up. */
+/* Judges one graph with one way, and consumes both tapes. */
 Verdict judge_way (Tape *graph, Tape *way, Report *report);

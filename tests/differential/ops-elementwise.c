@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Element by element, with broadcasting. */
+/* Element-wise ops, with broadcasting. */
 
 #include "trial.h"
 
@@ -10,7 +10,7 @@ typedef struct
 {
   const char *op;
   guint elements;
-  const char *alpha, *beta; /* attributes, of any value */
+  const char *alpha, *beta; /* attributes with any value */
 } Unary;
 
 static const Unary unaries[] = {
@@ -66,7 +66,7 @@ grow_test (Trial *trial, const char *op)
   add_out (trial, &type);
 }
 
-/* What broadcasts with the type, and may make it larger. */
+/* Returns a type that broadcasts with `type`, and may make it larger. */
 static TrialType
 pick_other (Trial *trial, const TrialType *type, guint element)
 {
@@ -81,7 +81,7 @@ pick_other (Trial *trial, const TrialType *type, guint element)
       return other;
     }
   other.rank = rank;
-  for (guint i = 0; i < rank; i++) /* from the end */
+  for (guint i = 0; i < rank; i++) /* from the last dimension */
     {
       gint64 *dim = &other.dim[rank - 1 - i];
 
@@ -113,7 +113,7 @@ trial_broadcast (TrialType *type, const TrialType *with)
   return TRUE;
 }
 
-/* The operand that was there may be the first or the last. */
+/* Adds a binary op. The existing operand may be the first or the last. */
 static void
 grow_binary_of (Trial *trial, const char *op, guint elements, guint other_elements, guint result)
 {
@@ -217,7 +217,7 @@ grow_variadic (Trial *trial, const char *op)
   add_out (trial, &type);
 }
 
-/* The slope broadcasts to x, not x to the slope. */
+/* PRelu: the slope broadcasts to x, but not x to the slope. */
 static void
 grow_prelu (Trial *trial, const char *op)
 {

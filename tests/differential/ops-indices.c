@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* What takes and puts elements by indices that are values. */
+/* Ops that gather and scatter elements by indices that are values. */
 
 #include "trial.h"
 
 #include "trial-ops.h"
 
-/* Indices that are there, whatever they say, or new ones inside the extent. */
+/* Returns existing indices of the type, whatever their range, or new ones within the extent. */
 static guint
 pick_indices (Trial *trial, const TrialType *type, gint64 extent)
 {
@@ -15,7 +15,7 @@ pick_indices (Trial *trial, const TrialType *type, gint64 extent)
   return use_indices (trial, type, chance (trial, 40) ? -extent : 0, extent - 1);
 }
 
-/* Those of GatherElements and its kin are often one for a row, expanded. */
+/* Indices of GatherElements and similar ops are often one per row, expanded. */
 static guint
 pick_expanded (Trial *trial, const TrialType *type, gint64 extent)
 {
@@ -82,7 +82,8 @@ grow_gather_elements (Trial *trial, const char *op)
   add_out (trial, &to);
 }
 
-/* Tuples of indices into the dimensions from `first` on, each below the smallest of them. */
+/* Returns tuples of indices into the dimensions from `first` on. Each index is less than the
+ * smallest of these dimensions. */
 static guint
 pick_tuples (Trial *trial, const TrialType *data, guint first, TrialType *of_indices)
 {

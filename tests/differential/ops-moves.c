@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* What moves elements and never looks at them. */
+/* Ops that move elements without reading their values. */
 
 #include "trial.h"
 
@@ -35,7 +35,7 @@ grow_dropout (Trial *trial, const char *op)
     add_out (trial, &type);
 }
 
-/* The same number of elements in other dimensions: some joined, some cut in two. */
+/* Returns a shape with the same number of elements: some dimensions merged, some divided. */
 static TrialType
 pick_shape (Trial *trial, const TrialType *type)
 {
@@ -231,7 +231,7 @@ grow_split (Trial *trial, const char *op)
     }
 }
 
-/* Starts and ends may lie outside, or count from the end; steps may go back. */
+/* Starts and ends may be out of range or negative; steps may be negative. */
 static void
 grow_slice (Trial *trial, const char *op)
 {
@@ -301,7 +301,7 @@ grow_pad (Trial *trial, const char *op)
   if (mode == 0 && chance (trial, 50))
     value = use_fixed (trial, &(TrialType){ type.element, 0, { 0 } },
                        type.element == I64 || type.element == U64 ? MODE_BETWEEN : MODE_ANY);
-  if (value != 0) /* what a double holds of 64 bits */
+  if (value != 0) /* 64-bit integers that a double represents exactly */
     g_array_index (trial->values, TrialValue, value).max = 100;
   add_node (trial, op);
   add_in (trial, x);
@@ -427,7 +427,7 @@ grow_eye (Trial *trial, const char *op)
   add_out (trial, &type);
 }
 
-/* The shape itself, and its size, which are known beforehand. */
+/* Adds Shape or Size, whose value is known at import. */
 static void
 grow_shape (Trial *trial, const char *op)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Products of matrices, and determinants. */
+/* Matrix products and determinants. */
 
 #include "trial.h"
 
 #include "trial-ops.h"
 
-/* A second factor for a value of the type: its rank, its batch dimensions.  `work`: of the
- * product.  The result has the first one's element type. */
+/* Picks a second factor for a matrix of type `a`: its rank and batch dimensions. The result has
+ * the element type of the first. Returns FALSE if that is too much work. */
 static gboolean
 pick_factor (Trial *trial, const TrialType *a, TrialType *b, TrialType *y, gint64 *k)
 {
@@ -145,7 +145,7 @@ grow_qlinear_matmul (Trial *trial, const char *op)
     add_work (trial, type_n_elements (&y) * k);
 }
 
-/* Whole numbers times whole numbers. */
+/* Picks a factor: an integer for integer types. */
 static double
 pick_factor_of (Trial *trial, guint element)
 {
@@ -191,7 +191,7 @@ grow_gemm (Trial *trial, const char *op)
     add_work (trial, m * k * n);
 }
 
-/* Any letters of up to three operands, some of them in the result, in any order. */
+/* Einsum with any letters for up to three operands. The result has some of them, in any order. */
 static void
 grow_einsum (Trial *trial, const char *op)
 {

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Bytes with scales and zero points. */
+/* Ops on bytes with scales and zero points. */
 
 #include "trial.h"
 
 #include "trial-ops.h"
 
-/* The integers that QuantizeLinear gives: of 8 bits, and of 16 from opset 21 on. */
+/* Returns the integer types that QuantizeLinear can produce: 8 bits, and 16 bits from opset 21
+ * on. */
 static guint
 quantized_set (const Trial *trial)
 {
   return trial->opset >= 21 ? BYTES | SET (I16) | SET (U16) : BYTES;
 }
 
-/* Of all, or one for each index of a dimension. */
+/* Returns the type of scales: one for the whole value, or one for each index of a dimension. */
 static TrialType
 pick_factors (Trial *trial, const TrialType *x, guint element, guint *axis)
 {

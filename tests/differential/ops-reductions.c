@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* What goes along dimensions: normalisations, sums, extremes. */
+/* Ops along dimensions: normalizations, reductions, arg-min and arg-max. */
 
 #include "trial.h"
 
@@ -56,7 +56,7 @@ grow_layer_norm (Trial *trial, const char *op)
     add_out (trial, i == 0 ? &type : &mean);
 }
 
-/* Some of the dimensions, in any order.  Their number. */
+/* Picks some dimensions, in any order. Returns how many. */
 static guint
 pick_axes (Trial *trial, guint rank, gint64 *axes)
 {

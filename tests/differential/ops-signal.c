@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Transforms, windows, resizing. */
+/* Transforms, window functions and resizing. */
 
 #include "trial.h"
 
@@ -116,7 +116,7 @@ scaled (gint64 extent, float scale)
   return (gint64) floor ((double) ((float) extent * scale));
 }
 
-/* Sizes, or scales of which each extent is the product, rounded down. */
+/* Resize by sizes, or by scales; an extent times its scale is rounded down. */
 static void
 grow_resize (Trial *trial, const char *op)
 {

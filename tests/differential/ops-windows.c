@@ -10,7 +10,7 @@
 
 typedef struct
 {
-  guint n; /* spatial dimensions */
+  guint n; /* number of spatial dimensions */
   gint64 kernel[MAX_SPATIAL], strides[MAX_SPATIAL], dilations[MAX_SPATIAL];
   gint64 pads[2 * MAX_SPATIAL];
   gint64 out[MAX_SPATIAL];
@@ -24,7 +24,7 @@ reach (const Window *w, guint i)
   return (w->kernel[i] - 1) * w->dilations[i] + 1;
 }
 
-/* Pads that auto_pad stands for give this many results; so do explicit ones. */
+/* Computes the extents of the result, with explicit pads or with those of auto_pad. */
 static gboolean
 find_out (Window *w, const TrialType *x)
 {
@@ -43,7 +43,7 @@ find_out (Window *w, const TrialType *x)
       if (room < 0)
         return FALSE;
       w->out[i] = (room + (w->ceil ? w->strides[i] - 1 : 0)) / w->strides[i] + 1;
-      /* A window that would begin in the padding after the end is none. */
+      /* A window that begins in the padding after the end does not count. */
       if (w->ceil && (w->out[i] - 1) * w->strides[i] >= in + w->pads[i])
         w->out[i]--;
     }
@@ -116,7 +116,7 @@ n_taps (const Window *w)
   return n;
 }
 
-/* Depthwise, a few groups, or one. */
+/* Picks depthwise, a few groups, or one group. */
 static gint64
 pick_group (Trial *trial, gint64 channels)
 {
@@ -185,7 +185,7 @@ grow_conv (Trial *trial, const char *op)
     add_work (trial, type_n_elements (&result) * n_taps (&w) * type.dim[1] / group);
 }
 
-/* Offsets reach a little further than a tap, or anywhere. */
+/* Offsets are slightly larger than a tap distance, or arbitrary. */
 static void
 grow_deform_conv (Trial *trial, const char *op)
 {
@@ -233,7 +233,7 @@ grow_deform_conv (Trial *trial, const char *op)
     add_work (trial, type_n_elements (&result) * n_taps (&w) * (8 + type.dim[1] / group));
 }
 
-/* Blocks of an image that has the extents of some other value. */
+/* Col2Im: blocks of an image that has the extents of another value. */
 static void
 grow_col2im (Trial *trial, const char *op)
 {
@@ -267,7 +267,7 @@ grow_col2im (Trial *trial, const char *op)
     add_work (trial, type_n_elements (&type));
 }
 
-/* Extents of the result, or pads so that they are asked for as output_shape. */
+/* Picks extents of the result, or pads, which output_shape requests. */
 static gboolean
 find_transposed (Trial *trial, Window *w, const TrialType *x, gint64 *output_padding)
 {
@@ -398,7 +398,7 @@ grow_lrn (Trial *trial, const char *op)
   add_out (trial, &type);
 }
 
-/* Indices of a pooling, or any that lie inside. */
+/* MaxUnpool: indices of a pooling, or any indices inside the image. */
 static void
 grow_unpool (Trial *trial, const char *op)
 {

@@ -3,7 +3,7 @@
 
 #include <glib.h>
 
-/* Writes models of at most `max_nodes` nodes with inputs and the results of the reference kernels,
- * for another system: N.onnx, N.json, and N.bin with the bytes of all values.  Returns 0 if all is
- * well. */
+/* Writes models of at most `max_nodes` nodes with inputs and the results of the reference
+ * kernels, to be compared with another system. Files: N.onnx, N.json, and N.bin with the bytes
+ * of all values. Returns 0 on success. */
 int peer_write (const char *folder, guint64 first, guint64 n, guint max_nodes);

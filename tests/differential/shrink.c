@@ -37,7 +37,7 @@ is_same (Shrink *at, const GArray *graph, const GArray *way)
   return workers_judge (at->report, &a, &b, at->hang_after) == at->verdict;
 }
 
-/* Takes `next` in the place of one of the tapes if the verdict stays. */
+/* Replaces one of the tapes by `next` if the verdict stays the same. */
 static gboolean
 accept (Shrink *at, GArray **tape, GArray *next)
 {
@@ -92,7 +92,7 @@ lower (Shrink *at, GArray **tape)
   return changed;
 }
 
-/* What was chosen, even by a process that died of it. */
+/* Returns the recorded choices, even those of a process that crashed. */
 static GArray *
 take (const TapeCopy *copy)
 {

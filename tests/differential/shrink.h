@@ -3,7 +3,7 @@
 
 #include "workers.h"
 
-/* Finds fewer and smaller choices with the same verdict, and keeps and tells what they make. */
+/* Minimizes the choices while the verdict stays the same. Stores and prints the result. */
 void shrink (guint64 seed, guint way, Verdict verdict, const Plan *plan);
-/* Judges a case that was kept, in this process. */
+/* Judges a stored case in this process. */
 int shrink_replay (const char *path);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Choices that were made, so that they can be made again, or simpler: what a shrinker works on. */
+/* A tape records random choices, so that they can be replayed or simplified. The shrinker works
+ * on tapes. */
 
 #include <glib.h>
 
-/* The choices so far, where another process can read them even if this one dies. */
+/* A copy of the choices in shared memory, which other processes can read after a crash. */
 typedef struct
 {
   guint n;
@@ -14,18 +15,18 @@ typedef struct
 
 typedef struct
 {
-  GArray *choices; /* guint32 */
+  GArray *choices; /* of guint32 */
   guint position;
-  guint64 state;     /* of the random numbers past the end */
-  gboolean replayed; /* past the end every choice is 0 */
+  guint64 state;     /* state of the random generator, for choices beyond the end */
+  gboolean replayed; /* choices beyond the end are 0 */
   TapeCopy *copy;    /* NULL: none */
 } Tape;
 
 void tape_init (Tape *tape, guint64 seed);
 void tape_init_replay (Tape *tape, const guint32 *choices, guint n);
 void tape_clear (Tape *tape);
-/* From 0 to n - 1. */
+/* Returns a number from 0 to n - 1. */
 guint tape_draw (Tape *tape, guint n);
 gboolean tape_chance (Tape *tape, guint percent);
-/* Any 64 bits, by one choice. */
+/* Returns 64 random bits, from one choice. */
 guint64 tape_next_random (guint64 *state);

@@ -6,7 +6,7 @@
 
 #define LAST_OPSET 26
 
-/* What has been added since. */
+/* A position in the trial, to undo later additions. */
 typedef struct
 {
   guint n_values, n_nodes;
@@ -40,7 +40,7 @@ get_weight (void)
   return weight;
 }
 
-/* An op that can be cut nearly everywhere. */
+/* Returns an op that can be cut nearly everywhere. */
 static const TrialOp *
 pick_deep_op (Trial *trial)
 {
@@ -110,15 +110,15 @@ make_values (Trial *trial)
     }
 }
 
-/* Per cent: how often another node is added. */
+/* Returns the probability of another node, in percent. */
 static guint
 get_growth (const Trial *trial)
 {
   return trial->large ? 70 : trial->deep ? 95 : 85;
 }
 
-/* One graph in some hundred is large enough to be split for threads, and for other kernels; one in
- * sixteen is what fits into less memory. */
+/* About one graph in a hundred is large enough to be split for threads, and for other kernels.
+ * One in sixteen can be fitted into less memory. */
 void
 trial_grow (Trial *trial)
 {

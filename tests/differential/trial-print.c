@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* A trial in words. */
+/* Prints a trial as text. */
 
 #include "trial.h"
 

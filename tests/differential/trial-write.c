@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* A trial as the bytes of an ONNX model, field by field. */
+/* Writes a trial as the bytes of an ONNX model, field by field. */
 
 #include "trial.h"
 
@@ -47,7 +47,7 @@ put_string (GByteArray *out, guint field, const char *text)
   put_bytes (out, field, text, strlen (text));
 }
 
-/* Takes the message. */
+/* Writes a submessage and frees it. */
 static void
 put_message (GByteArray *out, guint field, GByteArray *message)
 {

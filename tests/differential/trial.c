@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* A trial's values and nodes, and what the makers of ops build them with. */
+/* The values and nodes of a trial, and the functions that op tables build them with. */
 
 #include "trial.h"
 
@@ -51,8 +51,8 @@ pick_between (Trial *trial, gint64 min, gint64 max)
   return max <= min ? min : min + pick (trial, max - min + 1);
 }
 
-/* What is simplest first, what is likelier more often; odd ones, those around the width of a
- * vector, and nothing at all. */
+/* Picks an extent. Simple values come first and likely ones more often; includes odd ones, those
+ * near the width of a vector, and 0. */
 gint64
 pick_extent (Trial *trial)
 {
@@ -67,7 +67,7 @@ pick_extent (Trial *trial)
   return extent == 0 && !trial->empty ? 1 : extent;
 }
 
-/* Half of the time the first of the set. */
+/* Picks an element type; half of the time the first of the set. */
 guint
 pick_element (Trial *trial, guint set)
 {
@@ -216,7 +216,7 @@ use_any (Trial *trial, guint set, guint min_rank, guint max_rank)
   return v;
 }
 
-/* Adds an input like a sequence, an image or a volume of some channels. */
+/* Adds an input with batch and channels: a sequence, an image or a volume. */
 void
 add_image (Trial *trial)
 {
@@ -322,7 +322,7 @@ add_node (Trial *trial, const char *op)
   g_array_append_val (trial->nodes, node);
 }
 
-/* Lists of values grow rarely enough to be copied. */
+/* Appends to a list. Lists grow so rarely that copying is fine. */
 static void
 append (Trial *trial, guint **list, guint *n, guint value)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Random models and random ways to compute them.  Nothing here asks the op records: ops, types and
- * shapes are told again, from the standard. */
+/* Random models and random ways to compute them. Nothing here uses the op records: ops, types
+ * and shapes are implemented independently, from the ONNX standard. */
 
 #include <glib.h>
 
@@ -11,7 +11,7 @@
 #define TRIAL_MAX_RANK 8
 #define TRIAL_MAX_ATTRS 12
 
-/* Element types, by the numbers that a file has. */
+/* Element types, with the numbers of the file format. */
 enum {
   F32 = 1,
   U8 = 2,
@@ -51,31 +51,31 @@ typedef struct
 {
   TrialKind kind;
   TrialType type;
-  gpointer data; /* INPUT, CONSTANT: once the trial is grown */
+  gpointer data; /* set for INPUT and CONSTANT when the trial is complete */
   gsize n_bytes;
-  guint seed; /* of the elements, if they are not given */
+  guint seed; /* seed of the elements if `data` is not given */
   int mode;
-  gint64 min, max; /* MODE_BETWEEN */
-  gboolean fixed;  /* the op needs a constant there */
+  gint64 min, max; /* for MODE_BETWEEN */
+  gboolean fixed;  /* the op needs a constant here */
   guint n_uses;
 } TrialValue;
 
 typedef struct
 {
   const char *name;
-  char kind; /* i f s I F t */
+  char kind; /* one of i f s I F t */
   gint64 i;
   double f;
   const char *s;
   gint64 *ints;
   float *floats;
-  guint n; /* of a list; of 't' the value that is the tensor */
+  guint n; /* length of a list; for 't', the value that is the tensor */
 } TrialAttr;
 
 typedef struct
 {
   const char *op;
-  guint *in, *out; /* values; 0 is "absent" */
+  guint *in, *out; /* value indices; 0: absent */
   guint n_in, n_out;
   TrialAttr attrs[TRIAL_MAX_ATTRS];
   guint n_attrs;
@@ -84,19 +84,19 @@ typedef struct
 typedef struct
 {
   Tape *tape;
-  GArray *values, *nodes, *outputs; /* TrialValue, TrialNode, guint */
+  GArray *values, *nodes, *outputs; /* of TrialValue, TrialNode, guint */
   GPtrArray *memory;
   gint64 max_elements, max_work, work;
   guint opset, max_nodes;
-  gboolean hostile; /* NaN, infinite, huge, tiny values */
+  gboolean hostile; /* values may be NaN, infinite, huge or tiny */
   gboolean empty;   /* extents may be 0 */
   gboolean large;   /* enough work for several threads */
   gboolean deep;    /* a chain of values of some KiB, which strips make smaller */
-  gboolean qdq;     /* float results are quantised and dequantised again */
-  gboolean failed;  /* what is being added cannot be */
+  gboolean qdq;     /* float results are quantized and dequantized */
+  gboolean failed;  /* the current addition is impossible */
 } Trial;
 
-/* One op of the table: adds nodes to the trial, or sets `failed`. */
+/* One op of a table. `grow` adds nodes to the trial, or sets `failed`. */
 typedef struct
 {
   const char *op; /* as in ONNX */
@@ -104,20 +104,22 @@ typedef struct
   guint weight;
 } TrialOp;
 
-extern const TrialOp *const trial_tables[]; /* each ends with no op; ends with NULL */
+extern const TrialOp
+    *const trial_tables[]; /* each table ends with an entry without op; the list ends with NULL */
 
 void trial_init (Trial *trial, Tape *tape);
 void trial_clear (Trial *trial);
-/* Nodes and outputs. */
+/* Adds nodes and outputs. */
 void trial_grow (Trial *trial);
 char *trial_print (const Trial *trial);
-/* The bytes of an ONNX model.  `all_inputs`: constants that need not be are inputs. */
+/* Returns the bytes of an ONNX model. `all_inputs`: constants become inputs, except those that
+ * must be constant. */
 GBytes *trial_write (const Trial *trial, gboolean all_inputs);
 gboolean trial_is_input (const TrialValue *value, gboolean all_inputs);
 
-/* For the makers of ops. */
+/* For op tables. */
 
-/* From 0 to n - 1; what is simplest is 0. */
+/* Returns a number from 0 to n - 1; 0 is the simplest choice. */
 #define pick(trial, n) tape_draw ((trial)->tape, (guint) (n))
 #define chance(trial, percent) tape_chance ((trial)->tape, (percent))
 gint64 pick_between (Trial *trial, gint64 min, gint64 max);
@@ -130,17 +132,17 @@ gint64 maybe_negative (Trial *trial, gint64 axis, guint rank);
 gint64 type_n_elements (const TrialType *type);
 gboolean type_equal (const TrialType *a, const TrialType *b);
 TrialType type_of (const Trial *trial, guint value);
-TrialType type_make (guint element, guint rank, ...); /* gint64 each */
+TrialType type_make (guint element, guint rank, ...); /* rank extents of type gint64 */
 
 void add_image (Trial *trial);
-/* A value of one of the types, with a rank between these: of the trial so far, or new. */
+/* Returns a value of one of the types, with a rank in this range: an existing one, or a new one. */
 guint use_any (Trial *trial, guint set, guint min_rank, guint max_rank);
-/* A value of this very type: one that is there, an input, or a constant. */
+/* Returns a value of exactly this type: an existing one, an input, or a constant. */
 guint use_type (Trial *trial, const TrialType *type);
 guint use_new (Trial *trial, const TrialType *type, int mode);
-/* Integers from min to max, both included. */
+/* Returns integers from min to max, both included. */
 guint use_indices (Trial *trial, const TrialType *type, gint64 min, gint64 max);
-/* Constants that the op's shape depends on. */
+/* Return constants on which the shape of the result depends. */
 guint use_ints (Trial *trial, const gint64 *v, guint n);
 guint use_int (Trial *trial, gint64 v);
 guint use_floats (Trial *trial, const float *v, guint n);
@@ -158,11 +160,11 @@ void set_string (Trial *trial, const char *name, const char *v);
 void set_ints (Trial *trial, const char *name, const gint64 *v, guint n);
 void set_floats (Trial *trial, const char *name, const float *v, guint n);
 void set_tensor (Trial *trial, const char *name, guint value);
-/* Work that the node takes, in multiplications. */
+/* Adds the work of a node, in multiplications. */
 void add_work (Trial *trial, gint64 n);
 gboolean need (Trial *trial, gboolean what);
 
-/* How elements are made. */
+/* How elements are generated. */
 enum {
   MODE_SMALL,
   MODE_REAL,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Fits: into part of the memory, under limits, for threads, without inputs; and what a plan
- * promises of itself. */
+/* Fits: into part of the memory, under limits, for threads, without inputs. Also checks the
+ * promises of a plan. */
 
 #include "way.h"
 
@@ -10,7 +10,7 @@
 #define pick(way, n) tape_draw ((way)->tape, (guint) (n))
 #define chance(way, percent) tape_chance ((way)->tape, (percent))
 
-/* A search takes some 10 ms in a graph of so many nodes. */
+/* A search takes about 10 ms in a graph of this size. */
 #define MAX_NODES 24
 
 static gboolean
@@ -20,7 +20,7 @@ fail (GString *failure, const char *what, double found, double promised)
   return FALSE;
 }
 
-/* No limit, nothing, or a part. */
+/* Picks no limit, zero, or a fraction. */
 static double
 pick_limit (Way *way)
 {
@@ -35,7 +35,7 @@ pick_options (Way *way)
   CleaveFitOptions options = { .n_threads = chance (way, 25) ? 2 + pick (way, 3) : 1 };
   gint64 n_bytes = cleave_graph_get_peak_bytes_with_threads (way->graph, options.n_threads, NULL);
 
-  /* from two fifths of the memory to nearly all of it; in one of five the least */
+  /* From two fifths of the memory to nearly all of it; minimum memory in one of five cases. */
   if (!chance (way, 20))
     options.max_memory = MAX (n_bytes * (19 - (gint64) pick (way, 12)) / 20, 1);
   options.max_added_macs = pick_limit (way);
@@ -49,7 +49,7 @@ pick_options (Way *way)
   return options;
 }
 
-/* Whether `after` is within a limit; rounding of some last places is no finding. */
+/* Returns whether `after` is within a limit, apart from rounding errors. */
 static gboolean
 is_within (double before, double after, double limit)
 {
@@ -73,7 +73,8 @@ check_plan (const CleaveFitPlan *plan, const CleaveFitOptions *options, GString 
   return TRUE;
 }
 
-/* The split graph takes what the plan says.  Bytes without inputs are no public number. */
+/* Checks that the split graph needs the bytes that the plan reports. Not without inputs: no
+ * public function measures those bytes. */
 static gboolean
 check_split (const Way *way,
              const CleaveFitPlan *plan,
@@ -93,7 +94,7 @@ check_split (const Way *way,
          fail (failure, "bytes", (double) estimate.arena_bytes, (double) t->arena_after);
 }
 
-/* NULL, and no error: nothing is asked for. */
+/* Finds a plan. Returns NULL without an error if there is nothing to fit. */
 static CleaveFitPlan *
 find_plan (Way *way, CleaveFitOptions *options, GError **error)
 {
@@ -108,7 +109,7 @@ find_plan (Way *way, CleaveFitOptions *options, GError **error)
   return plans == NULL ? NULL : cleave_fit_plan_ref (plans->pdata[pick (way, plans->len)]);
 }
 
-/* The plan, or the same without some of its segments, which is promised no limit. */
+/* Returns the plan, or a copy without some of its segments. The copy promises no limit. */
 static CleaveFitPlan *
 leave_out (Way *way, CleaveFitPlan *plan, CleaveFitOptions *options, GError **error)
 {
@@ -145,7 +146,7 @@ apply (Way *way, CleaveFitPlan *found, CleaveFitOptions *options, GString *failu
   return check_split (way, plan, options, failure);
 }
 
-/* Returns the smallest budget that a refusal names. */
+/* Returns the smallest budget named in an error message. */
 static gint64
 read_smallest (const GError *error)
 {
@@ -155,7 +156,7 @@ read_smallest (const GError *error)
   return g_ascii_strtoll (at + strcspn (at, "0123456789"), NULL, 10);
 }
 
-/* Where a budget is refused, the smallest budget that is named is the least memory. */
+/* Checks a refused budget: the smallest budget in the message is the minimum memory. */
 static gboolean
 check_refused (Way *way, const CleaveFitOptions *options, gint64 smallest, GString *failure)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The five options, of random numbers. */
+/* The five split options, with random numbers. */
 
 #include "way.h"
 
 #define pick(way, n) tape_draw ((way)->tape, (guint) (n))
 #define chance(way, percent) tape_chance ((way)->tape, (percent))
 
-/* Up to two dimensions, in any order, mostly by index. */
+/* Up to two dimensions, in any order, mostly given by index. */
 typedef struct
 {
   guint n;
@@ -80,7 +80,7 @@ split_by_size (Way *way, const CleaveShape *shape, const Dims *dims)
   return cleave_tiling_by_chunk_size (dims->text, sizes, dims->n);
 }
 
-/* Up to four numbers; the last is what is left, or -1 for that. */
+/* Picks up to four sizes. The last one is the remainder, or -1, which means the remainder. */
 static CleaveTiling *
 split_by_sizes (Way *way, const CleaveShape *shape, const Dims *dims)
 {
@@ -122,7 +122,7 @@ split_by_weights (Way *way, const Dims *dims)
   return cleave_tiling_by_chunk_weights (dims->text, lists, n, dims->n);
 }
 
-/* A box cut in two again and again, some parts larger than they must be. */
+/* Cuts a box in two repeatedly; some parts overlap others. */
 static CleaveTiling *
 split_by_ranges (Way *way, const CleaveShape *shape)
 {
@@ -148,7 +148,7 @@ split_by_ranges (Way *way, const CleaveShape *shape)
   return cleave_tiling_by_slice_ranges (boxes, n);
 }
 
-/* Sets the order, the alignment and the least length of chunks: of all dimensions, or of each. */
+/* Sets the order, alignment and least length of chunks: one for all dimensions, or one for each. */
 static void
 restrict_chunks (Way *way, CleaveTiling *split, guint n_dims)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Splits: of one node, several, all; along with what they read; for threads and ranks; by limits.
- */
+/* Splits: of one node, several or all; recursively; for threads and ranks; by limits. */
 
 #include "way.h"
 
@@ -11,7 +10,7 @@
 
 static const char *const halos[] = { "recompute", "carry", "exchange", "carry-narrow" };
 
-/* One that computes something; the last more often than others.  NULL: there is none. */
+/* Returns a node that computes something; later ones are more likely. NULL: there is none. */
 static CleaveNode *
 pick_node (Way *way)
 {
@@ -51,7 +50,7 @@ count_report (Way *way, CleaveSplitReport *report, const char *name, GError *err
         .whole++;
 }
 
-/* Refuses plans of an odd number of chunks. */
+/* Refuses plans with an odd number of chunks. */
 static gboolean
 is_even (const CleavePlan *plan, gpointer data, GString *why)
 {
@@ -61,7 +60,7 @@ is_even (const CleavePlan *plan, gpointer data, GString *why)
   return FALSE;
 }
 
-/* One limit or more.  The number of pieces and the work of a search are always bounded. */
+/* Picks one or more limits. The number of pieces and the search effort are always bounded. */
 static CleaveConstraint
 pick_constraint (Way *way)
 {
@@ -101,7 +100,7 @@ pick_recursion (Way *way)
   return recursion;
 }
 
-/* One to three nodes, what to ask of each, and what that refers to. */
+/* Requests for one to three nodes, and the objects that they point to. */
 typedef struct
 {
   CleaveSplitRequest requests[MAX_REQUESTS];
@@ -119,7 +118,8 @@ requests_clear (Requests *requests)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Requests, requests_clear)
 
-/* A tiling; in one of five a constraint besides, which may stand alone or bound a search. */
+/* Adds a request with a tiling. In one of five cases it has a constraint, alone or with a
+ * tiling. */
 static void
 add_request (Way *way, Requests *requests, CleaveNode *node)
 {
@@ -201,7 +201,7 @@ split_all (Way *way, GError **error)
   return cleave_split_all_nodes (way->graph, split, is_limited ? &constraint : NULL, error);
 }
 
-/* Up to three nodes by their names, all in one way. */
+/* Splits up to three nodes by name, all with the same options. */
 static CleaveSplitReport *
 split_by_name (Way *way, GError **error)
 {
@@ -228,7 +228,7 @@ split_by_name (Way *way, GError **error)
                                      error);
 }
 
-/* By limits, alone or with a tiling; of a node, along with what it reads or not. */
+/* Splits by limits, with or without a tiling; a node alone or recursively. */
 static CleaveSplitReport *
 split_limited (Way *way, GError **error)
 {

@@ -5,8 +5,8 @@
 #define pick(way, n) tape_draw ((way)->tape, (guint) (n))
 #define chance(way, percent) tape_chance ((way)->tape, (percent))
 
-/* A graph of more nodes is changed no more: chunks of one element make ten thousand nodes, and to
- * cut a join of so many parts into as many takes a minute. */
+/* A larger graph is not changed any more: chunks of one element make ten thousand nodes, and
+ * cutting a join of as many parts takes a minute. */
 #define MAX_NODES 3000
 
 static gboolean
@@ -17,7 +17,7 @@ fail (GString *failure, const char *what, GError *error)
   return FALSE;
 }
 
-/* What cannot be written stays as it is. */
+/* Writes the graph to a file and reads it. If it cannot be written, it stays unchanged. */
 static gboolean
 go_through_file (Way *way, GString *failure)
 {
@@ -84,7 +84,7 @@ validate (Way *way, GString *failure)
   return cleave_graph_validate (way->graph, &error) || fail (failure, "invalid graph", error);
 }
 
-/* Two splits of three are followed by a clean-up or another change. */
+/* Changes the graph. Two of three splits are followed by a clean-up or another change. */
 gboolean
 way_change (Way *way, GString *failure)
 {

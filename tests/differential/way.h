@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Ways to compute what a graph says: splits of it, fits, threads, kernels, a file in between. */
+/* Ways to compute a graph: splits, fits, numbers of threads, kernels, a file in between. */
 
 #include <cleave/cleave.h>
 
@@ -13,11 +13,11 @@ typedef struct
   Tape *tape;
   CleaveGraph *graph; /* owned */
   Counts *counts;
-  GString *text; /* what was done, in words */
-  gboolean deep; /* fits are likely to find something */
+  GString *text; /* the changes, as text */
+  gboolean deep; /* fits are likely to find a plan */
 } Way;
 
-/* FALSE: the graph cannot be changed so, which `failure` tells. */
+/* Changes the graph. Returns FALSE if that failed; `failure` says why. */
 gboolean way_change (Way *way, GString *failure);
 /* Splits something of the graph, or refuses to. */
 void way_split (Way *way);
@@ -25,6 +25,6 @@ void way_split (Way *way);
 CleaveTiling *way_pick_split (Way *way, const CleaveShape *shape);
 /* Returns a tiling that leaves the chunks to a search, which needs a constraint. */
 CleaveTiling *way_pick_search (Way *way, const CleaveShape *shape);
-/* Fits the graph into part of its memory.  FALSE: the plan breaks a promise; `failure` says which.
- */
+/* Fits the graph into part of its memory. Returns FALSE if the plan breaks a promise; `failure`
+ * says which. */
 gboolean way_fit (Way *way, GString *failure);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The parent never uses OpenMP, whose threads a child would miss. */
+/* The parent never uses OpenMP, since its threads would not exist in a child. */
 
 #include "workers.h"
 
@@ -21,7 +21,7 @@ typedef struct
 {
   pid_t pid; /* 0: none */
   Report *report;
-  guint64 next, end; /* seeds that are left */
+  guint64 next, end; /* remaining seeds */
 } Job;
 
 Report *
@@ -54,7 +54,8 @@ mark_begin (Report *report)
   report->busy = TRUE;
 }
 
-/* On a machine that is busy with something else, a second takes many. */
+/* Returns whether a worker hangs, by its processor time: on a busy machine, wall-clock time is
+ * much longer. */
 static gboolean
 hangs (pid_t pid, const Report *report, gint64 hang_after)
 {
@@ -68,7 +69,7 @@ hangs (pid_t pid, const Report *report, gint64 hang_after)
   return get_clock (clock) - report->cpu_before > hang_after * G_USEC_PER_SEC;
 }
 
-/* Whether a process ended; if so, what of. */
+/* Returns whether a process ended. Sets its verdict if it crashed. */
 static gboolean
 has_ended (pid_t pid, Report *report, gint64 hang_after)
 {
@@ -118,7 +119,7 @@ workers_judge (Report *report, Tape *graph, Tape *way, gint64 hang_after)
   return report->verdict;
 }
 
-/* A worker does some hundred seeds, so that what leaks is small. */
+/* Runs a few hundred seeds in a worker, so that leaks stay small. */
 static void
 work (Job *job)
 {
@@ -158,7 +159,7 @@ tell_failure (const Plan *plan, const Report *report, guint n_failures)
     shrink (report->seed, report->way, report->verdict, plan);
 }
 
-/* TRUE: this job has nothing left to do. */
+/* Looks after a job. Returns TRUE if it has nothing left to do. */
 static gboolean
 attend (const Plan *plan, Job *job, gboolean stop, guint *n_failures)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Processes that judge: what one of them dies of is told by its parent, and the next goes on. */
+/* Worker processes that judge seeds. If one crashes, its parent reports it and starts the next. */
 
 #include "judge.h"
 
@@ -10,15 +10,15 @@ typedef struct
   guint64 first, n; /* seeds */
   guint n_jobs;
   gint64 seconds;    /* 0: until all seeds are done */
-  gint64 hang_after; /* seconds */
+  gint64 hang_after; /* in seconds */
   guint max_failures;
-  const char *folder; /* for what failed, or NULL */
-  const char *counts; /* file, or NULL */
+  const char *folder; /* folder for failures; NULL: none */
+  const char *counts; /* file for the counts; NULL: none */
 } Plan;
 
-/* The number of failures. */
+/* Returns the number of failures. */
 guint workers_run (const Plan *plan);
-/* Judges one graph and one way, which it takes, in a process of its own. */
+/* Judges one graph with one way in a process of its own. Frees both tapes. */
 Verdict workers_judge (Report *report, Tape *graph, Tape *way, gint64 hang_after);
-/* Memory that processes share. */
+/* Allocates memory that processes share. */
 Report *workers_new_report (void);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Prints docs/operators.md: every op with its opsets, element types, dimensions that split, and
- * kernels.  The op records are asked, about the types and attributes of random nodes; which ops
- * ONNX has, and in which opsets they changed, ONNX's own header says.  A test compares the page
- * with this. */
+ * kernels. Op records are queried with the types and attributes of random nodes. ONNX's own
+ * header has the list of ONNX ops and the opsets that changed them. A test compares the page
+ * with this output. */
 
 #include <stdio.h>
 #include <string.h>
@@ -59,15 +59,15 @@ static const char *const kernels[CLEAVE_N_KERNELS] = {
   [CLEAVE_KERNEL_WINOGRAD] = "winograd",
 };
 
-/* What was found out about one op; sets of element types are made with CLEAVE_ELEMENT_BIT. */
+/* The results for one op. Sets of element types consist of CLEAVE_ELEMENT_BIT values. */
 typedef struct
 {
   guint operands[MAX_OPERANDS];
-  guint kernels[CLEAVE_N_KERNELS]; /* types of operand 0 for which each family serves */
-  guint later;                     /* a bit for each opset behind LAST_OPSET that some node needs */
+  guint kernels[CLEAVE_N_KERNELS]; /* for each family, the types of operand 0 that it serves */
+  guint later;                     /* a bit for each opset after LAST_OPSET that some node needs */
 } Facts;
 
-/* ONNX's list */
+/* ONNX's list. */
 
 static int
 compare_names (gconstpointer a, gconstpointer b, G_GNUC_UNUSED gpointer data)
@@ -75,7 +75,7 @@ compare_names (gconstpointer a, gconstpointer b, G_GNUC_UNUSED gpointer data)
   return g_strcmp0 (a, b);
 }
 
-/* "1, 6, 13" by the name of an op. */
+/* Returns versions such as "1, 6, 13" by op name. */
 static GTree *
 read_versions (const char *header)
 {
@@ -103,7 +103,7 @@ read_versions (const char *header)
   return versions;
 }
 
-/* What a record says */
+/* Properties of the op record. */
 
 static gboolean
 is_accepted (const CleaveCall *call)
@@ -119,7 +119,7 @@ is_accepted (const CleaveCall *call)
   return good;
 }
 
-/* Another element type for one operand, or for all that have the same as that. */
+/* Tries another element type for one operand, or for all operands with the same type. */
 static void
 try_element (const CleaveCall *call,
              CleaveTensorType *types,
@@ -172,9 +172,9 @@ gather (const CleaveRandomOp *op, Facts *facts)
     }
 }
 
-/* Printing */
+/* Printing. */
 
-/* Short, since the table is wide: "f32 f64 i8", or what a whole class is called. */
+/* Prints short type names, since the table is wide: "f32 f64 i8", or the name of a whole class. */
 static void
 add_elements (GString *out, guint elements)
 {
@@ -207,7 +207,7 @@ add_elements (GString *out, guint elements)
       }
 }
 
-/* "X W B: float; indices: int32 int64": operands that take the same types stand together. */
+/* Returns "X W B: float; indices: int32 int64": operands that take the same types are grouped. */
 static char *
 describe_operands (const CleaveOp *op, const Facts *facts)
 {
@@ -234,7 +234,7 @@ describe_operands (const CleaveOp *op, const Facts *facts)
   return g_string_free (out, FALSE);
 }
 
-/* "conv (float32), depthwise (float32)". */
+/* Returns "conv (float32), depthwise (float32)". */
 static char *
 describe_kernels (const Facts *facts)
 {
@@ -251,7 +251,7 @@ describe_kernels (const Facts *facts)
   return g_string_free (out, FALSE);
 }
 
-/* "1, 7, 10, 11, 19". */
+/* Returns "1, 7, 10, 11, 19". */
 static char *
 describe_opsets (const char *known, const Facts *facts)
 {
@@ -295,7 +295,7 @@ print_op (const CleaveRandomOp *random, GTree *versions)
           splits->len == 0 ? "no" : splits->str, *fast == '\0' ? "reference" : fast);
 }
 
-/* What has no record under its own name, and the structural ones. */
+/* Prints ops without a record of their own name, and structural ops. */
 static gboolean
 print_rest (gpointer name, gpointer versions, gpointer known)
 {

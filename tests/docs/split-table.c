@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Prints docs/split-table.md: which op splits along which dimension, found by trying every cut in
- * two of many random nodes of each op.  A test compares the page with this. */
+/* Prints docs/split-table.md: which op splits along which dimension, found by trying every cut
+ * into two of many random nodes of each op. A test compares the page with this output. */
 
 #include <stdio.h>
 
 #include "cuts.h"
 
-/* The most frequent reason; of equals the first in the alphabet. */
+/* Returns the most frequent reason; of equally frequent ones, the alphabetically first. */
 static const char *
 main_reason (GHashTable *reasons)
 {

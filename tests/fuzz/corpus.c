@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Runs a fuzz target without libFuzzer: on what some thousand seeds make of its corpus, or on files
- * named on the command line, as AFL++ does with @@.  `--write FOLDER` writes the corpus for either.
- */
+/* Runs a fuzz target without libFuzzer: on mutations of its corpus from some thousand seeds, or
+ * on files given on the command line, as AFL++ does with @@. `--write FOLDER` writes the corpus
+ * for both fuzzers. */
 
 #include "fuzz.h"
 
@@ -10,7 +10,7 @@
 
 #define N_SEEDS 20000
 
-/* Bytes at which numbers, sizes and texts go wrong. */
+/* Bytes that often break the parsing of numbers, sizes and texts. */
 static const guint8 odd[] = { 0x00, 0x01, 0x02, 0x07, 0x08, 0x09, 0x0a, 0x7f,
                               0x80, 0xff, ',',  '-',  '/',  ':',  '0',  '9' };
 
@@ -31,7 +31,7 @@ change (GByteArray *bytes, GRand *rand)
     case 1:
       bytes->data[at] = byte;
       break;
-    case 2: /* another of the file's own bytes */
+    case 2: /* another byte of the same file */
       bytes->data[at] = bytes->data[g_rand_int_range (rand, 0, (gint32) bytes->len)];
       break;
     case 3:
@@ -47,7 +47,7 @@ change (GByteArray *bytes, GRand *rand)
     }
 }
 
-/* Whether the changed file is still accepted. */
+/* Returns whether the mutated file is still accepted. */
 static gboolean
 run_seed (const GPtrArray *files, guint32 seed)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Bytes drive the import.  What is accepted must be valid, and if it can be written, it can be read
- * again. */
+/* The input is an ONNX model. An accepted model must be valid. If it can be exported, the export
+ * must be accepted, too. */
 
 #include "fuzz.h"
 

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Bytes are what the command line says of a split: lines of a letter for the option and its text.
- * Nodes of a small graph are split accordingly; it must be valid afterwards, and unchanged after an
- * error. */
+/* The input is a set of split options: lines with a letter for the option and its text. Nodes of
+ * a small graph are split accordingly. The graph must be valid afterwards, and unchanged after
+ * an error. */
 
 #include <string.h>
 
 #include "fuzz.h"
 
-/* Longer texts say nothing new, but take long. */
+/* Longer texts find nothing new and take long. */
 #define MAX_LENGTH 256
-/* A twenty-fifth of the default: with the sanitizers, what is searched to the end takes a second,
- * not twenty. */
+/* 1/25 of the default: with sanitizers, an exhaustive search takes 1 s instead of 20. */
 #define SEARCH_BUDGET 20000
 
 static CleaveGraph *
@@ -31,7 +30,7 @@ make_graph (void)
   return g_steal_pointer (&graph);
 }
 
-/* What a line's first letter says. */
+/* Returns the option for the first letter of a line. */
 static const char *
 find_name (char letter)
 {
@@ -74,7 +73,7 @@ check_graph (const CleaveGraph *graph, const char *before, gboolean changed)
     fuzz_fail ("an error changed the graph");
 }
 
-/* The convolution alone, or what is behind it and it. */
+/* Splits the convolution alone, or the nodes after it and the convolution. */
 static void
 split_by (const CleaveTiling *wanted,
           const CleaveConstraint *constraint,
@@ -117,7 +116,7 @@ split (GHashTable *options)
     }
 }
 
-/* The other texts of the command line. */
+/* Parses the other syntaxes of the command line. */
 static void
 read_others (const char *text)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Bytes drive the readers of tensors.  What one of them accepts, .npy can say, and is read again
- * as the same. */
+/* The input goes to the readers of tensors. An accepted tensor must survive being written as
+ * .npy and read again. */
 
 #include "../../tools/npy.h"
 #include "../../tools/npz.h"

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Bytes are a graph as text.  What is accepted must be valid, and be the same when it is written
- * and read again. */
+/* The input is a graph as text. An accepted graph must be valid, and survive being written and
+ * read again. */
 
 #include <string.h>
 
 #include "../../lib/text/reader.h"
 #include "fuzz.h"
 
-/* Of values that a text asks for but does not hold. */
+/* Limit on values that a text declares without giving their elements. */
 #define MAX_BYTES 100000
 
 int

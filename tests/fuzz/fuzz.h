@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* A fuzz target: libFuzzer and AFL++ call it with their bytes, corpus.c with its own. */
+/* A fuzz target: libFuzzer and AFL++ call it with their inputs, corpus.c with mutations of the
+ * corpus. */
 
 #include <cleave/cleave.h>
 #include <stdio.h>
@@ -9,7 +10,8 @@
 
 int LLVMFuzzerTestOneInput (const guint8 *data, gsize size);
 
-/* A finding.  abort(), which fuzzers catch; g_error() may trap, which they do not. */
+/* Reports a finding. Uses abort(), which fuzzers catch; g_error() may trap, which they do not
+ * catch. */
 G_GNUC_PRINTF (1, 2)
 G_NORETURN static inline void
 fuzz_fail (const char *format, ...)
@@ -23,7 +25,7 @@ fuzz_fail (const char *format, ...)
   abort ();
 }
 
-/* What corpus.c begins with: GBytes, each of which the target accepts. */
+/* Returns the initial corpus: GBytes, each of which the target accepts. */
 GPtrArray *fuzz_make_corpus (void);
-/* Whether the bytes are of the kind that the target reads. */
+/* Returns whether the target accepts the bytes. */
 gboolean fuzz_is_accepted (GBytes *bytes);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Small models for the fuzz target of the import. */
+/* The corpus of fuzz-import: small models. */
 
 #include "fuzz.h"
 #include "models.h"

@@ -10,7 +10,7 @@
 
 #include "fuzz.h"
 
-/* Loads what would be a file of these bytes. */
+/* Loads a saved program from bytes in place of a file. */
 static inline CleaveProgram *
 fuzz_load_saved (gconstpointer data, gsize size, CleaveGraph **graph, GError **error)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Saved programs for their fuzz target. */
+/* The corpus of fuzz-saved: saved programs. */
 
 #include "saved-bytes.h"
 

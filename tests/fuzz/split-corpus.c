@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Texts for the fuzz target of the split options: each option once or more. */
+/* The corpus of fuzz-split: texts that use each option at least once. */
 
 #include <string.h>
 
@@ -22,7 +22,7 @@ fuzz_make_corpus (void)
   return files;
 }
 
-/* Only the first option is looked at: enough to tell a text from rubbish. */
+/* Checks only the first option: enough to tell option texts from garbage. */
 gboolean
 fuzz_is_accepted (GBytes *bytes)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Texts for the fuzz target of graphs: all that a line can have. */
+/* The corpus of fuzz-text: texts with everything that a line can have. */
 
 #include <string.h>
 

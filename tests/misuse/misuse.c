@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Every public function with every argument wrong in turn: it complains or fails, and never dies.
- * The calls are made by misuse.py of the headers; each runs in a process of its own. */
+/* Calls every public function with each argument wrong: it must complain or fail, and never
+ * crash. misuse.py generates the calls from the headers; each runs in a process of its own. */
 
 #include "test.h"
 
@@ -25,7 +25,7 @@ typedef struct
   void (*call) (void);
 } Case;
 
-/* What right arguments are made of, and values of another graph. */
+/* Objects for valid arguments, and values of another graph. */
 static struct
 {
   CleaveGraph *graph, *other;
@@ -43,7 +43,7 @@ static struct
 
 static GError *failure;
 
-/* A CleaveReduceTest. */
+/* A CleaveReduceTest that always holds. */
 static gboolean
 always (const CleaveGraph *graph, const char *passes, gpointer data)
 {
@@ -132,7 +132,7 @@ a_partition (void)
   return cleave_partition_new (graph, NULL);
 }
 
-/* Nodes in turns, so that there are messages. */
+/* Alternates nodes between ranks, so that there are messages. */
 static CleavePlacement *
 a_placement (void)
 {
@@ -230,9 +230,9 @@ count_complaint (GLogLevelFlags level, const GLogField *fields, gsize n_fields, 
   return G_LOG_WRITER_HANDLED;
 }
 
-/* A sanitizer takes more address space than any limit that would mean something. */
+/* With a sanitizer there is no limit: it needs more address space than any useful one. */
 
-/* In a child: ends with what came of it. */
+/* In a child: exits with the result. */
 static G_NORETURN void
 run_case (const Case *c)
 {
@@ -250,7 +250,7 @@ run_case (const Case *c)
   _exit (n_complaints > 0 ? 2 : failure != NULL ? 3 : 1);
 }
 
-/* NULL, or what is wrong with what came of it. */
+/* Returns what is wrong with the result, or NULL. */
 static char *
 judge (const Case *c, int status)
 {

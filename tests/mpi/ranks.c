@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* ranks.c same|agree|alarm|near|stream [N]: run by mpirun with 4 processes.  Many cases in one run,
- * since to begin one takes half a second. */
+/* ranks.c same|agree|alarm|near|stream [N]: run by mpirun with 4 processes. Many cases in one
+ * run, since starting takes half a second. */
 
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* process_vm_readv */
@@ -34,7 +34,7 @@ demand (gboolean good, const char *what, guint32 seed)
   MPI_Abort (MPI_COMM_WORLD, 1);
 }
 
-/* MPI itself, which fails when it is told to. */
+/* Replaces an MPI function, which fails on request. */
 static gint starts_left = G_MAXINT;
 
 int MPI_Start (MPI_Request *request);
@@ -45,8 +45,8 @@ MPI_Start (MPI_Request *request)
   return starts_left-- > 0 ? PMPI_Start (request) : MPI_ERR_OTHER;
 }
 
-/* Calls that other ranks take part in.  A collective one takes place and then fails on this rank,
- * as often as it is called; of those that send, one sends nothing. */
+/* Replaces calls in which other ranks take part. A collective call takes place and then fails on
+ * this rank, each time. A failing send sends nothing. */
 static gint dups_left = G_MAXINT, gathers_left = G_MAXINT, sends_left = G_MAXINT;
 
 int
@@ -80,7 +80,7 @@ MPI_Send (const void *data, int n, MPI_Datatype type, int to, int tag, MPI_Comm 
   return sends_left-- == 0 ? MPI_ERR_OTHER : PMPI_Send (data, n, type, to, tag, comm);
 }
 
-/* The library's own function, which fails when it is told to: the linker sends calls here. */
+/* The library's own function, which fails on request: the linker redirects calls here. */
 static gboolean binding_fails;
 
 gboolean __real_cleave_program_bind (CleaveProgram *program,
@@ -110,7 +110,7 @@ __wrap_cleave_program_bind (CleaveProgram *program,
          __real_cleave_program_bind (program, inputs, n_inputs, outputs, n_outputs, error);
 }
 
-/* The system, which fails likewise. */
+/* The system call, which fails on request. */
 static gint reads_left = G_MAXINT;
 
 ssize_t
@@ -127,7 +127,7 @@ process_vm_readv (pid_t pid,
   return -1;
 }
 
-/* Calls of other threads. */
+/* Counts calls from other threads. */
 static GThread *main_thread;
 static gint n_probes;
 
@@ -151,7 +151,7 @@ place_at_random (CleaveGraph *graph, guint32 seed, guint n)
   return cleave_placement_new_by_node (graph, n, ranks, n_nodes, NULL);
 }
 
-/* Messages and bytes are those of the plan. */
+/* Asserts that messages and bytes are those of the plan. */
 static void
 assert_counts (const CleaveRankProgram *program,
                const CleavePlacement *placement,
@@ -192,7 +192,7 @@ make_outputs (const CleaveGraph *graph)
   return outputs;
 }
 
-/* By a program of the whole. */
+/* Compares the outputs with those of a program of the whole graph. */
 static void
 assert_outputs (const CleaveGraph *graph, GPtrArray *inputs, GPtrArray *outputs, guint32 seed)
 {
@@ -231,7 +231,7 @@ run_case (MPI_Comm comm, guint n, guint32 seed)
   return cleave_placement_get_n_messages (placement);
 }
 
-/* On 1, 2, 3 and 4 of the ranks in turn. */
+/* Runs cases on 1, 2, 3 and 4 of the ranks. */
 static void
 run_same (guint n_cases)
 {
@@ -255,8 +255,8 @@ run_same (guint n_cases)
     }
 }
 
-/* As many programs as there are lanes, each with tensors of its own, run in turn on inputs that
- * differ from run to run. */
+/* As many programs as lanes, each with its own tensors, alternating, on inputs that differ in
+ * each run. */
 #define N_LANES 3
 #define N_RUNS 7
 
@@ -344,7 +344,7 @@ make_chain (int seed, guint n)
   return cleave_placement_new_by_node (graph, n, ranks, 5, NULL);
 }
 
-/* All find the same, and what can be.  The rest of the network stays. */
+/* All ranks measure the same plausible numbers. The rest of the network stays the same. */
 static void
 run_measure (void)
 {
@@ -372,7 +372,7 @@ run_measure (void)
   "graph g\n%x = Input : float32 1024x1024\n%a = Relu %x\n%b = Neg %a\n%c = MatMul %x, %x\n"       \
   "%d = MatMul %c, %x\n%e = MatMul %d, %x\n%f = Add %e, %b\noutput %f\n"
 
-/* A large message is carried on while the rank that sends it computes. */
+/* A large message makes progress while the sending rank computes. */
 static void
 run_progress (void)
 {
@@ -397,7 +397,7 @@ run_progress (void)
     assert_outputs (graph, inputs, outputs, 0);
 }
 
-/* What is wrong on one rank is told on all. */
+/* Asserts that an error on one rank is reported on all. */
 static void
 assert_refused (int seed, guint n, guint n_threads, const char *message)
 {
@@ -424,7 +424,7 @@ get_own_bytes (void)
   return g_ascii_strtoll (text, NULL, 10) * sysconf (_SC_PAGESIZE);
 }
 
-/* The gigabyte between is never touched: the rank may have no more than it has. */
+/* The gigabyte between is never touched: the rank may not have so much memory. */
 static void
 assert_no_memory (int which)
 {
@@ -450,7 +450,7 @@ assert_no_memory (int which)
 }
 
 /* A call of MPI fails on one rank while a program is made: no rank waits for it, and the next
- * program is made as if nothing had happened. */
+ * program is made normally. */
 static void
 assert_collective_fails (int failing, gint *left, gint n, const char *message)
 {
@@ -470,7 +470,7 @@ assert_collective_fails (int failing, gint *left, gint n, const char *message)
   cleave_rank_program_free (program);
 }
 
-/* The rank that measures cannot send to one of the others. */
+/* The measuring rank cannot send to another rank. */
 static void
 assert_measuring_fails (gint n)
 {
@@ -486,7 +486,7 @@ assert_measuring_fails (gint n)
   demand (cleave_mpi_measure_network (MPI_COMM_WORLD, &network, NULL), "not measured", (guint32) n);
 }
 
-/* Binding tensors of another type after good ones. */
+/* Binds tensors of another type after valid ones. */
 static void
 assert_second_binding_fails (void)
 {
@@ -508,7 +508,7 @@ assert_second_binding_fails (void)
   demand (cleave_rank_program_run (program, NULL), "what was bound before is gone", 0);
 }
 
-/* A rank that cannot run says so to those that wait for it. */
+/* A rank that cannot run informs the ranks that wait for it. */
 static void
 assert_first_run_fails (int failing)
 {
@@ -529,7 +529,7 @@ assert_first_run_fails (int failing)
   demand (g_str_equal (error->message, expected), error->message, (guint32) failing);
 }
 
-/* Places of more bytes, or more runs, than an int counts; nothing lies there. */
+/* Places with more bytes, or more runs, than an int can count; there is no memory behind them. */
 static void
 run_large_types (void)
 {
@@ -601,7 +601,7 @@ run_agree (void)
   run_large_types ();
 }
 
-/* A rank whose MPI fails in a run takes all with it, and none waits for ever. */
+/* If MPI fails on a rank during a run, all ranks fail, and none waits forever. */
 static void
 run_alarm (int failing)
 {
@@ -626,7 +626,7 @@ run_alarm (int failing)
   starts_left = reads_left = G_MAXINT;
 }
 
-/* Of programs that run at once, one that fails takes the others with it, on all ranks. */
+/* If one of several concurrent programs fails, the others fail, too, on all ranks. */
 static void
 run_stream_alarm (int failing)
 {
@@ -656,7 +656,8 @@ run_stream_alarm (int failing)
     cleave_rank_program_free (programs[i]);
 }
 
-/* A place of as many bytes whose loops lie otherwise in `data`; how much of that it takes. */
+/* Makes a place of as many bytes with another order of loops in `data`. Returns how much of it
+ * is used. */
 static CleaveMessagePlace
 make_place (GRand *random, const gint64 *counts, guint n_loops, char *data, gboolean dense)
 {
@@ -723,18 +724,18 @@ run_text (const char *text, const guint *ranks, guint n_nodes)
     assert_outputs (graph, inputs, outputs, n_nodes);
 }
 
-/* Each waits until its message has left before it receives the other's. */
+/* Each rank waits until its message has left before it receives the other's. */
 #define CROSSWISE                                                                                  \
   "graph g\n%x = Input : float32 1024x1024\n%a = Relu %x\n%b = Neg %x\n%c = MatMul %a, %a\n"       \
   "%d = MatMul %b, %b\n%e = Add %c, %b\n%f = Add %d, %a\n%g = Add %e, %f\noutput %g\n"
 
-/* More rows than are fetched at once, and rows of few bytes, from where the input is bound. */
+/* More rows than are fetched at once, and rows of few bytes, from a bound input. */
 #define ROWS                                                                                       \
   "graph g\n%x = Input : float32 1x600x8x100\n"                                                    \
   "%a = Slice %x 0:1,0:600,2:6,10:90\n%b = Relu %a\n"                                              \
   "%c = Slice %x 0:1,0:600,2:6,10:14\n%d = Neg %c\noutput %b\noutput %d\n"
 
-/* Ranks of this host read each other's memory, and MPI carries nothing. */
+/* Ranks on this host read each other's memory; MPI transfers nothing. */
 static void
 run_near (void)
 {
@@ -773,7 +774,7 @@ START_TEST (do_it)
   else if (g_str_equal (mode, "stream"))
     for (guint32 seed = 0; seed < n_cases; seed++)
       run_stream_case (seed);
-  else /* what one leaves behind must not reach the next */
+  else /* alarms leave no state that affects the next case */
     for (int i = 0; i < 5 * n_ranks; i++)
       {
         run_alarm (i % n_ranks);
@@ -782,7 +783,7 @@ START_TEST (do_it)
 }
 END_TEST
 
-/* What makes random graphs may be called by a test alone. */
+/* Runs as a Check test, since the generators of random graphs use Check's assertions. */
 static gboolean
 run_as_test (void)
 {
