@@ -28,7 +28,7 @@ count (const char *text, const char *what)
 static const char *const same_operands[] = { "A", "B", NULL };
 static const char *const same_results[] = { "Y", NULL };
 
-/* Element by element, like an Add. */
+/* An element-wise op such as Add. */
 static const CleaveOp same = {
   .name = "Same",
   .operands = same_operands,
@@ -49,8 +49,8 @@ add_same (CleaveGraph *graph, const char *name, CleaveResult *a, CleaveResult *b
   return cleave_node_get_result (node, 0);
 }
 
-/* Two pieces of two nodes, rows 0:2 and 2:4 of a matrix, as a split leaves them; with a constant
- * operand. */
+/* Two pieces of two nodes, rows 0:2 and 2:4 of a matrix, as a split produces them; with a
+ * constant operand. */
 static CleaveGraph *
 split_graph (void)
 {
@@ -102,14 +102,14 @@ START_TEST (names_are_read_back)
 
       ck_assert_msg (is_lost == cannot_be, "node %u", i);
     }
-  /* DOT has no way to write these, or to read them. */
+  /* DOT cannot represent these characters. */
   ck_assert_ptr_nonnull (agnode (read, (char *) "&#37;x", FALSE));
   ck_assert_ptr_nonnull (agnode (read, (char *) "<&#92;", FALSE));
   agclose (read);
 }
 END_TEST
 
-/* Two nodes of rank 1 read one value of rank 0, which is sent once; and the output comes back. */
+/* Two nodes of rank 1 read one value of rank 0, which is sent once. The output is sent back. */
 START_TEST (ranks_are_framed_and_messages_dashed)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_parse (
@@ -182,7 +182,7 @@ START_TEST (constants_are_folded_unless_shown)
 }
 END_TEST
 
-/* A dense block: every value is a part of every join that follows.  Two edges each, then names. */
+/* A dense block: every value is an operand of every later join. Two edges each, then names. */
 START_TEST (parts_of_large_joins_are_named_where_edges_would_be_a_bundle)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("dense");
@@ -217,7 +217,8 @@ START_TEST (pieces_show_their_range)
 }
 END_TEST
 
-/* What the options tell goes before what the graph shows, and further up element by element. */
+/* Ranges from the options replace those found in the graph, and propagate to element-wise
+ * producers. */
 START_TEST (ranges_can_be_told)
 {
   g_autoptr (CleaveGraph) graph = split_graph ();
@@ -233,7 +234,7 @@ START_TEST (ranges_can_be_told)
 }
 END_TEST
 
-/* Rows of a neighbour that are added to a piece say nothing of its place in the whole. */
+/* Halo rows that are joined to a piece do not determine its position in the whole. */
 START_TEST (halo_is_no_range)
 {
   g_autoptr (CleaveGraph) graph = split_graph ();
@@ -286,7 +287,7 @@ START_TEST (a_cycle_is_an_error)
 }
 END_TEST
 
-/* Before any test that draws a picture: the module is loaded once. */
+/* Must run before any test that renders: the module is loaded once. */
 START_TEST (a_missing_module_is_an_error)
 {
   g_autofree char *given = g_strdup (g_getenv ("CLEAVE_MODULE_DIR"));

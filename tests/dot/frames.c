@@ -6,7 +6,7 @@
 
 #include <glib/gstdio.h>
 
-/* "title: nodes" for each frame, nodes in the order of building. */
+/* Returns "title: nodes" for each frame, with nodes in insertion order. */
 static char *
 print_frames (CleaveGraph *graph)
 {
@@ -90,7 +90,8 @@ START_TEST (an_overview_has_a_box_for_each_frame)
   CleaveDotOptions options = { .overview = TRUE };
   g_autofree char *dot = print (graph, &options);
 
-  ck_assert_uint_eq (count (dot, " -> "), 6); /* x to both, one to the next, both to y, y out */
+  ck_assert_uint_eq (count (dot, " -> "),
+                     6); /* x to both, one to the next, both to y, and y to the output */
   ck_assert_uint_eq (count (dot, "strip 1 of 2</b>"), 1);
   ck_assert_uint_eq (count (dot, "3 nodes, "), 1);
   ck_assert_uint_eq (count (dot, "5 nodes, "), 1);
@@ -145,7 +146,7 @@ START_TEST (boxes_are_laid_out)
   ck_assert (fabs (cleave_dot_layout_get_x (layout, 1) - cleave_dot_layout_get_x (layout, 2)) >=
              50);
   route = cleave_dot_layout_get_route (layout, 1, &n);
-  ck_assert_uint_eq (n % 6, 2); /* a begin, and three points for each curve */
+  ck_assert_uint_eq (n % 6, 2); /* a starting point, and three points for each curve */
   ck_assert (route[1] < route[n - 1]);
   ck_assert (fabs (route[n - 2] - cleave_dot_layout_get_x (layout, 2)) <= 30);
 }
@@ -165,7 +166,7 @@ START_TEST (a_line_to_no_box_is_an_error)
 }
 END_TEST
 
-/* A chain of so many nodes is higher than a PNG may be. */
+/* A chain of this many nodes is higher than a PNG may be. */
 START_TEST (a_picture_that_is_too_large_says_so)
 {
   g_autoptr (CleaveGraph) graph = toy_graph ("i x");

@@ -42,7 +42,7 @@ add_cluster (Agraph_t *parent, const char *name)
   return cluster;
 }
 
-/* 1 inch wide, half an inch high. */
+/* Asserts that vertices of 1 x 0.5 inch are inside the cluster. */
 static void
 assert_within (Agraph_t *cluster)
 {
@@ -60,7 +60,7 @@ assert_within (Agraph_t *cluster)
     }
 }
 
-/* in → a → b → out and in → c → out, of which a, b are in a cluster, and c in another. */
+/* in → a → b → out and in → c → out. a and b are in one cluster, c in another. */
 START_TEST (clusters_hold_their_vertices)
 {
   Agraph_t *root, *group, *one, *two;
@@ -95,7 +95,8 @@ START_TEST (clusters_hold_their_vertices)
   ck_assert (centre[1] - 18 > first[3]);
   read_numbers (a, "pos", centre, 2);
   ck_assert (g_str_has_prefix (agget (edge, (char *) "pos"), "e,"));
-  route = g_strdup (agget (edge, (char *) "pos") + 2); /* cgraph frees a text before it copies */
+  route = g_strdup (agget (edge, (char *) "pos") +
+                    2); /* a copy: cgraph frees the old text before it copies the new one */
   cleave_draw_set (edge, "pos", route);
   read_numbers (edge, "pos", tip, 4);
   ck_assert (ABS (tip[0] - centre[0]) < 0.2 && ABS (tip[1] - centre[1] - 18) < 0.2);
@@ -116,7 +117,7 @@ count (const char *text, const char *word)
   return n;
 }
 
-/* 300 subgraphs of 8 nodes, an input, a join, an output. */
+/* 300 subgraphs of 8 nodes, an input, a join and an output. */
 START_TEST (all_of_a_large_graph_is_drawn)
 {
   g_autoptr (CleaveGraph) graph = toy_graph ("i x");
@@ -141,7 +142,7 @@ START_TEST (all_of_a_large_graph_is_drawn)
   ck_assert_uint_eq (count (text, "class=\"node\""), 2403);
   ck_assert_uint_eq (count (text, "class=\"edge\""), 2701);
   ck_assert_uint_eq (count (text, "class=\"cluster\""), 300);
-  /* Each line has an arrow, and each cluster a title. */
+  /* Each edge has an arrow, and each cluster a title. */
   ck_assert_uint_ge (count (text, "<polygon"), 2701);
   ck_assert_uint_eq (count (text, ">subgraph "), 300);
 }

@@ -18,7 +18,7 @@ compare_places (gconstpointer a, gconstpointer b, gpointer data)
   return p[1] != q[1] ? (p[1] < q[1] ? -1 : 1) : p[0] < q[0] ? -1 : p[0] > q[0];
 }
 
-/* Neighbours in a layer are a gap apart, and all are within the rectangle. */
+/* Asserts that neighbors in a layer are a gap apart, and that all are inside the rectangle. */
 static void
 assert_apart (const double *sizes, guint n, const double *centres, const double *extent)
 {
@@ -86,7 +86,7 @@ START_TEST (a_chain_is_a_column)
 }
 END_TEST
 
-/* Else what is read late would stand far above its reader. */
+/* Otherwise a vertex without predecessors would be far above its reader. */
 START_TEST (what_nothing_leads_to_is_just_above_its_reader)
 {
   const double sizes[] = { 9, 9, 9, 9, 9, 9, 9, 9 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* What the attribute table drives, on an op of this test's own that has every kind. */
+/* Functions that the attribute table drives, on an op of this test's own with every kind of
+ * attribute. */
 
 #include "test.h"
 
@@ -139,8 +140,8 @@ START_TEST (a_copy_is_equal_and_hashes_alike)
 }
 END_TEST
 
-/* Each field counts, in equality and in the hash; padding and unused entries do not. */
-/* Or all columns of a matrix would be compared with each other. */
+/* The hash of a part uses its elements only. Otherwise all columns of a matrix would have one
+ * hash and be compared with each other. */
 START_TEST (parts_of_a_tensor_hash_by_their_elements)
 {
   const CleaveTensorType type = CLEAVE_TYPE (CLEAVE_FLOAT32, 8, 4);
@@ -160,6 +161,7 @@ START_TEST (parts_of_a_tensor_hash_by_their_elements)
 }
 END_TEST
 
+/* Each field counts for equality and hash; padding and unused entries do not. */
 START_TEST (every_field_counts)
 {
   Attrs *attrs = everything ();
@@ -232,7 +234,7 @@ START_TEST (what_is_out_of_range_is_an_error)
 }
 END_TEST
 
-/* An op checks the number of its operands itself, and may do so later. */
+/* An op checks the number of its operands itself, possibly later. */
 START_TEST (axes_of_no_operand_are_those_of_a_scalar)
 {
   const CleaveCall none = { .op = &op, .n_results = 1 };

@@ -6,7 +6,8 @@
 
 static const CleaveElement elements[] = { CLEAVE_INT8, CLEAVE_INT16, CLEAVE_INT32, CLEAVE_INT64 };
 
-/* Dimensions in a turned order, with gaps where `gaps` says so; returns the extent in elements. */
+/* Lays out dimensions in random order, with gaps if `gaps`. Returns the number of elements
+ * spanned. */
 static gint64
 lay_out (CleaveView *view, GRand *rand, gboolean gaps)
 {
@@ -37,7 +38,7 @@ fill (guint8 *bytes, gint64 n, GRand *rand)
     bytes[i] = (guint8) g_rand_int (rand);
 }
 
-/* The same, element by element. */
+/* Copies element by element. */
 static void
 copy_simply (const CleaveView *to, const CleaveView *from)
 {
@@ -58,7 +59,7 @@ copy_simply (const CleaveView *to, const CleaveView *from)
     }
 }
 
-/* How many elements a view reaches over. */
+/* Returns the number of elements that a view spans. */
 static gint64
 reach (const CleaveView *view)
 {
@@ -69,7 +70,8 @@ reach (const CleaveView *view)
   return MAX (last, 0) + 1;
 }
 
-/* What lies around the elements stays as it was.  `misaligned` bytes off any alignment. */
+/* Checks that bytes around the elements do not change. Addresses are `misaligned` bytes off any
+ * alignment. */
 static void
 check_views (const CleaveView *to_like, const CleaveView *from_like, GRand *rand, guint misaligned)
 {
@@ -151,8 +153,8 @@ START_TEST (short_rows_and_few_channels_move)
 }
 END_TEST
 
-/* A few long lines become one in turns, and one becomes a few, with any number of elements left
- * over; nothing before or behind them is touched. */
+/* Interleaves a few long lines into one, and the reverse, with any remainder. Bytes before and
+ * after them do not change. */
 START_TEST (lines_are_taken_in_turns)
 {
   for (guint32 seed = 0; seed < CLEAVE_TRIALS (1200); seed++)
@@ -173,7 +175,7 @@ START_TEST (lines_are_taken_in_turns)
 }
 END_TEST
 
-/* Every second element, and one element again and again. */
+/* Every second element, and a repeated element. */
 START_TEST (lines_with_steps_move)
 {
   for (guint32 seed = 0; seed < CLEAVE_TRIALS (400); seed++)
@@ -192,7 +194,7 @@ START_TEST (lines_with_steps_move)
 }
 END_TEST
 
-/* A shape with as many elements: factors of them, shared out anew. */
+/* Returns a shape with the same number of elements, by redistributing their factors. */
 static CleaveShape
 draw_dims (const gint64 *factors, guint n_factors, GRand *rand)
 {
@@ -205,7 +207,7 @@ draw_dims (const gint64 *factors, guint n_factors, GRand *rand)
   return shape;
 }
 
-/* The same, element by element, each side in row-major order. */
+/* Copies element by element, each side in row-major order. */
 static void
 copy_reshaped_simply (const CleaveView *to, const CleaveView *from)
 {
@@ -246,7 +248,7 @@ START_TEST (shapes_with_as_many_elements_are_copied_in_row_major_order)
 }
 END_TEST
 
-/* Large enough to be written past the cache. */
+/* Large enough for non-temporal stores. */
 START_TEST (large_copies_arrive)
 {
   static const gint64 shapes[][3] = { { 1100, 1024, 1 }, { 3, 700, 520 }, { 256, 65, 80 } };

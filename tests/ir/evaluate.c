@@ -108,8 +108,8 @@ START_TEST (a_reshape_shares_the_bytes)
 }
 END_TEST
 
-/* Of a part that is not dense there are no bytes in row-major order; and a permutation, a step or a
- * turn is no box. */
+/* A part that is not dense has no bytes in row-major order. A permutation, a step or a reversal
+ * is not a box. */
 START_TEST (what_cannot_share_is_computed)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -123,7 +123,7 @@ START_TEST (what_cannot_share_is_computed)
   const struct
   {
     CleaveResult *result;
-    float second; /* its element 1 */
+    float second; /* element 1 of the result */
   } cases[] = {
     { cleave_graph_add_reshape (graph, NULL, cleave_graph_add_constant (graph, NULL, part), &shape,
                                 NULL),
@@ -145,7 +145,7 @@ START_TEST (what_cannot_share_is_computed)
 }
 END_TEST
 
-/* Elements of result and operands, and what windows, sums and sorting add. */
+/* Counts elements of result and operands, and the work of windows, sums and sorting. */
 START_TEST (work_is_estimated)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

@@ -151,7 +151,7 @@ START_TEST (wrong_nodes_are_errors_and_change_nothing)
   cleave_assert_error (&error, CLEAVE_ERROR_OPTION, "Add 'a': the operand B is missing");
   ck_assert_ptr_null (cleave_graph_add_input (graph, "x", &type, &error));
   cleave_assert_error (&error, CLEAVE_ERROR_OPTION, "there are two inputs 'x'");
-  cleave_result_set_name (x, "other name"); /* a name that is given later counts as well */
+  cleave_result_set_name (x, "other name"); /* a name that is set later counts, too */
   ck_assert_ptr_null (cleave_graph_add_input (graph, "other name", &type, &error));
   cleave_assert_error (&error, CLEAVE_ERROR_OPTION, "there are two inputs 'other name'");
   cleave_result_set_name (x, NULL);
@@ -161,7 +161,7 @@ START_TEST (wrong_nodes_are_errors_and_change_nothing)
 }
 END_TEST
 
-/* Names of the nodes in the order, and the subgraph of each. */
+/* Returns the names of the nodes in order, and the subgraph of each. */
 static char *
 describe (const CleaveGraph *graph)
 {
@@ -181,7 +181,7 @@ describe (const CleaveGraph *graph)
   return g_string_free (text, FALSE);
 }
 
-/* A copy's indices have none. */
+/* A copy has no gaps in its indices. */
 START_TEST (gaps_that_nodes_leave_change_nothing)
 {
   guint n_gaps = 0;
@@ -220,7 +220,7 @@ START_TEST (indices_stay_in_proportion_to_the_nodes)
 }
 END_TEST
 
-/* While a node is put before its readers, it reads itself for a moment. */
+/* While a node is inserted before its readers, it temporarily reads itself. */
 START_TEST (a_node_may_read_itself_for_a_while)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

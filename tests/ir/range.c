@@ -19,21 +19,21 @@ static const struct
   { { 0, 0, 1, 1, -2, 3, 1 }, { 0, 4 }, { 0, 4 }, 8, 2, 0 },
   { { 0, 0, 1, 1, -2, 3, 1 }, { 4, 8 }, { 2, 8 }, 8, 0, 0 },
   { { 0, 0, 1, 1, -2, 3, 1 }, { 8, 11 }, { 6, 8 }, 8, 0, 3 },
-  /* nothing but padding */
+  /* only padding */
   { { 0, 0, 1, 1, -2, 2, 1 }, { 0, 1 }, { 0, 0 }, 4, 2, 0 },
   /* groups: 4 result channels from 2 of the operand */
   { { 0, 0, 4, 2, 0, 2, 1 }, { 0, 4 }, { 0, 2 }, 4, 0, 0 },
   { { 0, 0, 4, 2, 0, 2, 1 }, { 3, 5 }, { 0, 4 }, 4, 0, 0 },
-  /* a transposed convolution: stride 2, pad 1, window 1: floor of a negative number */
+  /* a transposed convolution, stride 2, pad 1, window 1: floor of a negative number */
   { { 0, 1, 2, 1, -1, 2, 1 }, { 0, 1 }, { 0, 1 }, 4, 1, 0 },
-  /* 6 elements resized to 12 with aligned corners, and the middles of 6 to those of 4 */
+  /* 6 elements resized to 12 with aligned corners, and 4 elements centered in 6 */
   { { 0, 0, 11, 1, 0, 2, 5 }, { 8, 12 }, { 3, 6 }, 6, 0, 1 },
   { { 0, 2, 8, 1, 0, 2, 12 }, { 1, 3 }, { 1, 5 }, 6, 0, 0 },
-  /* backwards: elements 7, 5, 3, 1 */
+  /* reversed: elements 7, 5, 3, 1 */
   { { 0, 0, 1, -2, 7, 1, 1 }, { 0, 4 }, { 1, 8 }, 9, 0, 0 },
   { { 0, 0, 1, -2, 7, 1, 1 }, { 1, 3 }, { 3, 6 }, 9, 0, 0 },
   { { 0, 0, 1, -2, 7, 1, 1 }, { 2, 2 }, { 5, 5 }, 9, 0, 0 },
-  /* whole */
+  /* the whole dimension */
   { { 0, 0, 1, 0, 0, 7, 1 }, { 2, 3 }, { 0, 7 }, 7, 0, 0 },
 };
 
@@ -62,7 +62,7 @@ START_TEST (division_rounds_down)
 }
 END_TEST
 
-/* By counting elements one by one. */
+/* Counts elements one by one. */
 static gboolean
 covered_by_counting (const CleaveRange *ranges, guint n, const CleaveRange *whole)
 {

@@ -29,7 +29,7 @@ give_back (CleaveSlab *slab, const Item *item)
   cleave_slab_give_back (slab, item->bytes, item->n);
 }
 
-/* Small, the largest that is ours, larger. */
+/* Returns a small size, the largest one that the slab serves, or a larger one. */
 static gsize
 choose_size (GRand *rand)
 {
@@ -44,7 +44,7 @@ START_TEST (items_lie_apart_whatever_comes_and_goes)
 
   for (guint turn = 0; turn < 50000; turn++)
     {
-      /* From time to time nearly all go, so that blocks become empty. */
+      /* Occasionally frees nearly all items, so that blocks become empty. */
       guint among = turn / 5000 % 2 == 0 ? 2000 : 20;
       Item *item = &items[g_rand_int_range (rand, 0, (gint) among)];
 
@@ -76,7 +76,7 @@ START_TEST (what_was_given_back_is_taken_again)
   ck_assert_ptr_eq (cleave_slab_take (slab, 98), first);
   cleave_slab_give_back (slab, second, 100);
   ck_assert_ptr_ne (cleave_slab_take (slab, 30), second);
-  /* Another thread may be using the slab: it stays out of the way. */
+  /* NULL: another thread may be using the slab, so nothing is returned to it. */
   cleave_slab_give_back (NULL, first, 100);
   ck_assert_ptr_ne (cleave_slab_take (slab, 100), first);
   cleave_slab_free (slab);
@@ -91,7 +91,7 @@ find_block (gconstpointer item)
   return GUINT_TO_POINTER ((guint) ((guintptr) item >> 13));
 }
 
-/* Nine items of ten go, so that every block keeps some. */
+/* Frees nine items of ten, so that every block keeps some. */
 START_TEST (free_items_of_all_blocks_are_taken_again)
 {
   CleaveSlab *slab = cleave_slab_new ();
@@ -117,7 +117,7 @@ START_TEST (free_items_of_all_blocks_are_taken_again)
 }
 END_TEST
 
-/* As many items as before come and go for a long time, in an order of their own. */
+/* Takes and frees items for a long time in random order, with a constant number in use. */
 START_TEST (memory_does_not_grow_under_churn)
 {
   CleaveSlab *slab = cleave_slab_new ();

@@ -84,7 +84,7 @@ START_TEST (parts_of_two_element_types_are_an_error)
 }
 END_TEST
 
-/* A column of 2 rows on the left, two parts one above the other on the right. */
+/* A column of 2 rows on the left, two parts above each other on the right. */
 static CleaveResult *
 add_three_parts (CleaveGraph *graph)
 {

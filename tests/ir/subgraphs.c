@@ -4,7 +4,7 @@
 #include "../../lib/ir/hash.h"
 #include "toy-ops.h"
 
-/* "0:a,b 1:c" for the subgraphs of the graph, nodes in the order of building. */
+/* Returns "0:a,b 1:c" for the subgraphs of the graph, with nodes in insertion order. */
 static char *
 print_subgraphs (CleaveGraph *graph)
 {
@@ -118,7 +118,7 @@ START_TEST (a_cycle_has_none)
 }
 END_TEST
 
-/* 100,000 stages of two pieces each: linear, or this takes minutes. */
+/* 100,000 stages of two pieces each. If the cost is not linear, this takes minutes. */
 START_TEST (many_nodes_cost_little)
 {
   g_autoptr (CleaveGraph) graph = toy_graph ("i x");
@@ -143,7 +143,7 @@ START_TEST (many_nodes_cost_little)
 }
 END_TEST
 
-/* What is handed over to one subgraph, by many. */
+/* Transfers from many subgraphs to one. */
 START_TEST (pairs_are_told_apart_by_both_numbers)
 {
   g_autoptr (GHashTable) seen = g_hash_table_new (NULL, NULL);

@@ -89,7 +89,7 @@ START_TEST (equality_is_of_bits)
 }
 END_TEST
 
-/* The numbers from 0 on, but for one of them. */
+/* Returns the numbers 0, 1, 2, ..., except for element `at`. */
 static CleaveTensor *
 new_counted (const CleaveTensorType *type, gint64 at, float other)
 {
@@ -101,7 +101,7 @@ new_counted (const CleaveTensorType *type, gint64 at, float other)
   return tensor;
 }
 
-/* What lies between the elements of a part does not count; every element does. */
+/* Bytes between the elements of a part are ignored; every element counts. */
 START_TEST (parts_are_compared_where_they_lie)
 {
   const CleaveTensorType type = CLEAVE_TYPE (CLEAVE_FLOAT32, 4, 3, 5, 2);
@@ -124,7 +124,7 @@ START_TEST (parts_are_compared_where_they_lie)
 }
 END_TEST
 
-/* Bits of NaNs of either sign, quiet and signalling, and of what is next to them. */
+/* Bits of NaNs, quiet and signaling, of either sign, and of adjacent values. */
 static const struct
 {
   CleaveElement element;
@@ -139,7 +139,7 @@ static const struct
   { CLEAVE_INT16, { 0x7fc0, 0x7fc0, 0x7fc0, 0x7fc0 }, 0xffc0 },
 };
 
-/* Three elements that begin with these bits, of which only the first counts where `apart`. */
+/* Returns three elements that begin with these bits. If `apart`, only the first counts. */
 static CleaveTensor *
 new_tensor (CleaveElement element, guint64 bits, gboolean apart)
 {
@@ -154,7 +154,7 @@ new_tensor (CleaveElement element, guint64 bits, gboolean apart)
   return cleave_tensor_new_slice (tensor, &column);
 }
 
-/* So do the bytes of what is canonical. */
+/* Asserts whether the tensors are equal, and whether their canonical bytes are. */
 static void
 assert_equal (CleaveTensor *a, CleaveTensor *b, gboolean equal)
 {
@@ -190,7 +190,7 @@ START_TEST (a_nan_equals_any_nan)
 }
 END_TEST
 
-/* What is copied keeps its bits: only what is compared has others. */
+/* Copies keep their bits: canonical bits are used only for comparing. */
 START_TEST (the_bits_of_a_nan_stay)
 {
   for (guint f = 0; f < G_N_ELEMENTS (floats); f++)

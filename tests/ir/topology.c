@@ -42,7 +42,8 @@ START_TEST (order_of_building_is_kept)
 }
 END_TEST
 
-/* d now reads z, which was built last: of those that can come next, always the one built first. */
+/* d now reads z, which was added last. Of the nodes that can come next, the one added first
+ * always does. */
 START_TEST (ties_go_to_the_node_built_first)
 {
   g_autoptr (CleaveGraph) graph =
@@ -62,7 +63,7 @@ START_TEST (operands_used_twice_count_twice)
 }
 END_TEST
 
-/* Compares with the definition, by brute force, on random graphs edited at random. */
+/* Compares with a brute-force search by definition, on random graphs with random edits. */
 START_TEST (order_is_the_smallest_one)
 {
   g_autoptr (GRand) rand = g_rand_new_with_seed (1);
@@ -130,7 +131,7 @@ START_TEST (cycle_is_an_error)
 }
 END_TEST
 
-/* The nodes after a cycle wait for it for ever, but are no part of it. */
+/* Nodes after a cycle can never run, but are not part of it. */
 START_TEST (cycle_names_its_own_nodes_only)
 {
   g_autoptr (CleaveGraph) graph = toy_graph ("i x; w late x; w c x; w a x; w b a; o late");
@@ -198,7 +199,7 @@ START_TEST (reach_goes_both_ways)
 }
 END_TEST
 
-/* In the order of building, and again with the first node moved to the end of the order. */
+/* In insertion order, and again with the first node moved to the end. */
 START_TEST (a_million_nodes_take_a_second)
 {
   g_autoptr (CleaveGraph) graph = toy_graph ("i x");

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* One test for each invariant, which breaks it. */
+/* One test for each invariant, which violates it. */
 
 #include "test.h"
 
 #include "../../lib/ir/graph-private.h"
 
-/* x 1x4 → Relu a → Relu b → output; an Assemble of a and b's halves beside them. */
+/* x 1x4 → Relu a → Relu b → output, and an Assemble of halves of a and b. */
 static CleaveGraph *graph;
 static CleaveNode *a, *b, *whole;
 

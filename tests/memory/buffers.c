@@ -15,7 +15,7 @@ make_storage (const CleaveGraph *graph)
 
   cleave_assert_no_error (error);
   storage = cleave_storage_new (graph, order);
-  storage->nodes = NULL; /* they belong to the order */
+  storage->nodes = NULL; /* owned by `order` */
   return storage;
 }
 
@@ -52,7 +52,7 @@ add_reshape (CleaveGraph *graph, CleaveResult *x, CleaveInts shape)
   return run_add (graph, "Reshape", &x, 1, &(CleaveReshapeAttrs){ .shape = shape });
 }
 
-/* The new dimension is the outermost one: each image of the stack is one run. */
+/* The new dimension is outermost: each image of the stack is contiguous. */
 START_TEST (stacked_images_lie_as_each_of_them)
 {
   static const gint64 want[] = { 140, 1, 280, 35, 7 };
@@ -71,9 +71,8 @@ START_TEST (stacked_images_lie_as_each_of_them)
 }
 END_TEST
 
-/* As the boxes of a detector: the values of each place side by side, all places one after the
- * other.
- */
+/* Like the boxes of a detector: the values of one position are contiguous, and positions follow
+ * each other. */
 static CleaveResult *
 add_table (CleaveGraph *graph, CleaveResult *image)
 {
@@ -109,8 +108,8 @@ START_TEST (reshaped_operands_of_a_join_lie_in_it)
 }
 END_TEST
 
-/* Columns of a table lie apart, as the convolution does not write them; and of two joins one has
- * the value. */
+/* Columns of a table would be strided, which the convolution does not write. A value of two
+ * joins is placed in one of them. */
 START_TEST (reshaped_operands_of_a_join_are_copied_where_they_must_be)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -180,7 +179,7 @@ run_expand (CleaveGraph *graph, CleaveResult *x, CleaveInts shape)
   return run_add (graph, "Expand", &x, 1, &(CleaveReshapeAttrs){ .shape = shape });
 }
 
-/* Unless a reader needs it in memory: a Softmax, or who asked for it as an output. */
+/* Unless a reader needs the value in memory: a Softmax, or an output of the graph. */
 START_TEST (broadcast_has_strides_of_0)
 {
   for (guint other = 0; other < 4; other++)
@@ -213,7 +212,7 @@ START_TEST (broadcast_has_strides_of_0)
 }
 END_TEST
 
-/* A Tile of extents of 1 as well; of others it repeats what lies side by side. */
+/* The same for a Tile of extents of 1; for other extents it copies elements. */
 START_TEST (tile_of_ones_has_strides_of_0)
 {
   for (gint64 n = 1; n <= 2; n++)
@@ -232,7 +231,7 @@ START_TEST (tile_of_ones_has_strides_of_0)
 }
 END_TEST
 
-/* What it is broadcast from is not overwritten by a node that reads both. */
+/* A node that reads a value and its broadcast does not overwrite the value. */
 START_TEST (what_is_broadcast_stays)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -249,7 +248,8 @@ START_TEST (what_is_broadcast_stays)
 }
 END_TEST
 
-/* A dying operand, the right one here; and through it into a part of the whole. */
+/* An operand that is not read later, here the right one; through it, the sum is placed in a part
+ * of the whole. */
 START_TEST (sum_takes_the_place_of_an_operand_that_dies)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -271,7 +271,7 @@ START_TEST (sum_takes_the_place_of_an_operand_that_dies)
 }
 END_TEST
 
-/* Or the place of all would be taken as soon as x is there. */
+/* Otherwise the memory of the whole would be occupied as soon as x is computed. */
 START_TEST (what_others_read_is_not_made_in_the_place_of_much_more)
 {
   for (gint64 n = 4; n <= 28; n += 24)
@@ -332,7 +332,8 @@ START_TEST (output_is_never_overwritten)
 }
 END_TEST
 
-/* Bytes of elements that two steps write, or that a join does not get, would show here. */
+/* Counts the writers of each element: an element that two steps write, or that a join does not
+ * receive, is an error. */
 typedef struct
 {
   guint *n_writers;
@@ -469,7 +470,7 @@ START_TEST (a_large_input_comes_in_parts)
 }
 END_TEST
 
-/* Heads become one row again: each product is written where its rows are read. */
+/* Attention heads become one row again: each product is written where its rows are read. */
 START_TEST (a_product_that_is_transposed_lies_as_it_is_read)
 {
   for (guint n_parts = 1; n_parts <= 2; n_parts++)
@@ -496,8 +497,7 @@ START_TEST (a_product_that_is_transposed_lies_as_it_is_read)
 }
 END_TEST
 
-/* Columns would have to lie apart, which no product is fast with: it is the rows that are copied.
- */
+/* Columns would have to be strided, which makes products slow, so the rows are copied. */
 START_TEST (a_product_keeps_its_columns_together)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -514,7 +514,7 @@ START_TEST (a_product_keeps_its_columns_together)
 }
 END_TEST
 
-/* What a Reshape in pieces is joined to lies there already, if the pieces follow each other. */
+/* Pieces of a Reshape are already in the join's memory if they follow each other. */
 START_TEST (a_join_of_what_lies_right_is_a_view)
 {
   for (guint swapped = 0; swapped < 2; swapped++)

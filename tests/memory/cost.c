@@ -14,8 +14,8 @@ cost_of (const char *text)
   return cleave_cost_of_shared (cleave_graph_find_node (graph, "y"));
 }
 
-/* As they are, and between a DequantizeLinear of each operand and a QuantizeLinear: but not where
- * one operand is one of floats. */
+/* As they are, and between a DequantizeLinear of each operand and a QuantizeLinear. Not if one
+ * operand is a float. */
 START_TEST (sums_of_bytes_take_less)
 {
   static const char *const floats = "%x = Input : float32 64x256\n"
@@ -43,7 +43,7 @@ START_TEST (sums_of_bytes_take_less)
 }
 END_TEST
 
-/* What is read once for many steps is not. */
+/* Weights that are read once for many rows cost more if they are read for few. */
 START_TEST (steps_of_few_rows_take_longer)
 {
   static const char *const text = "%%x = Input : float32 20x%ux8\n"
@@ -63,7 +63,7 @@ START_TEST (steps_of_few_rows_take_longer)
 }
 END_TEST
 
-/* Neither operand is a constant: they are made floats. */
+/* Neither operand is a constant, so both are converted to floats. */
 START_TEST (activations_are_no_bytes)
 {
   static const char *const text = "%b = Input : uint8 64x256\n%c = Input : int8 256x128\n"
@@ -75,7 +75,7 @@ START_TEST (activations_are_no_bytes)
 }
 END_TEST
 
-/* The node that ends a group, as a step. */
+/* Returns the cost of the node that ends a group, as a step. */
 static double
 cost_of_group (const char *op, const char *attrs)
 {
@@ -94,8 +94,8 @@ cost_of_group (const char *op, const char *attrs)
   return cleave_cost_of_node (lowered->last) - CLEAVE_COST_OF_STEP;
 }
 
-/* Bytes take as long as floats where they are computed with, and twice that where they are made
- * floats first. */
+/* Bytes cost as much as floats if they are used directly, and twice as much if they are
+ * converted first. */
 START_TEST (groups_take_what_their_elements_take)
 {
   double table = cost_of_group ("Relu", "");
@@ -136,7 +136,7 @@ time_of_conv (guint n_channels, const char *attrs)
   return time_of (text);
 }
 
-/* A vector that is not full takes as long as one that is. */
+/* A partly filled vector costs as much as a full one. */
 START_TEST (few_channels_take_as_long_as_a_vector_of_them)
 {
   ck_assert_double_eq_tol (time_of_conv (6, ""), time_of_conv (16, ""), 1e-9);
@@ -145,7 +145,7 @@ START_TEST (few_channels_take_as_long_as_a_vector_of_them)
 }
 END_TEST
 
-/* What chunks of `n` channels of 32 add. */
+/* Returns the cost that chunks of `n` of 32 channels add. */
 static double
 added_by_chunks (guint n, const char *attrs)
 {
@@ -163,7 +163,7 @@ added_by_chunks (guint n, const char *attrs)
 
 START_TEST (chunks_of_channels_leave_vectors_empty)
 {
-  const double begin = 300; /* nanoseconds: of a product */
+  const double begin = 300; /* nanoseconds at the start of a product */
   double all = time_of_conv (32, "") - begin;
 
   ck_assert_double_eq_tol (added_by_chunks (32, ""), 0, 1e-9);
@@ -174,7 +174,7 @@ START_TEST (chunks_of_channels_leave_vectors_empty)
 }
 END_TEST
 
-/* A depthwise convolution of bytes has few MACs for each result. */
+/* A depthwise convolution of bytes has few MACs per result. */
 START_TEST (results_count_besides_sums)
 {
   static const char *const text =
@@ -189,8 +189,8 @@ START_TEST (results_count_besides_sums)
 }
 END_TEST
 
-/* Each place is looked up, however little lies there, and of much that could be read no more than
- * what is made. */
+/* Each lookup has a cost, even for few elements. Memory traffic is at most that of the result,
+ * even if more could be read. */
 START_TEST (places_are_looked_up)
 {
   static const char *const text = "%%x = Input : float32 %ux%u\n%%i = Input : int64 5000\n"

@@ -7,7 +7,7 @@
 #include "random-graph.h"
 #include "run-help.h"
 
-/* A small part of something larger, and between it and the rest a value of so many channels. */
+/* A small part of a larger value, and between it and the rest a value with n_between channels. */
 static CleaveGraph *
 make_graph (gint64 n_between)
 {
@@ -33,7 +33,7 @@ START_TEST (a_part_waits_apart_while_memory_is_scarce)
 }
 END_TEST
 
-/* The peak is where the whole is there: apart, the part would only come on top. */
+/* The peak is at the whole value: a separate copy of the part would only add to it. */
 START_TEST (a_part_is_not_copied_for_nothing)
 {
   g_autoptr (CleaveGraph) graph = make_graph (4);
@@ -44,8 +44,8 @@ START_TEST (a_part_is_not_copied_for_nothing)
 }
 END_TEST
 
-/* Joins of which each has all that the one before it had, and more: that is made of the one before,
- * as in a dense block, or not. */
+/* Joins, each of which has all operands of the previous one and more. `dense`: as in a dense
+ * block, each reads the previous join. */
 static CleaveGraph *
 make_block (gboolean dense)
 {
@@ -78,7 +78,7 @@ START_TEST (a_part_of_many_joins_is_copied_once)
 }
 END_TEST
 
-/* Whether a step runs after another, whatever the threads. */
+/* Returns whether a step always runs after another, for any number of threads. */
 static gboolean
 comes_after (const CleaveDependencies *dependencies, guint step, guint pred)
 {
@@ -110,7 +110,7 @@ START_TEST (each_join_waits_for_the_copy)
 }
 END_TEST
 
-/* FALSE: no part waits. */
+/* Returns FALSE if no part is staged. */
 static gboolean
 check_bound (const CleaveGraph *graph, const GPtrArray *order)
 {
@@ -142,8 +142,8 @@ START_TEST (staged_parts_need_no_less_than_their_bound)
 }
 END_TEST
 
-/* Strips of two rows, of which a window of seven needs eight: three other windows begin before it
- * is whole. */
+/* Strips of two rows, of which a window of seven needs eight. Three other windows begin before
+ * it is complete. */
 START_TEST (windows_are_whole_one_by_one)
 {
   const gint64 n_strips = 32, window = 8 * 16 * 64 * 4;

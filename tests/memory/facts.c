@@ -6,8 +6,8 @@
 #include "random-graph.h"
 #include "run-help.h"
 
-/* What is known of a join is what the node itself says, however often it is asked.  Whether parts
- * overlap. */
+/* Checks that the facts of a join agree with the node, however often they are requested. Returns
+ * whether parts overlap. */
 static gboolean
 check_join (CleaveGraphFacts *facts, const CleaveNode *join)
 {
@@ -25,7 +25,7 @@ check_join (CleaveGraphFacts *facts, const CleaveNode *join)
   return known->overlap;
 }
 
-/* How many results are views. */
+/* Returns the number of results that are views. */
 static guint
 check_view (CleaveGraphFacts *facts, const CleaveNode *node)
 {

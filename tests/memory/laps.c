@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Values that are made strip by strip over others that die meanwhile: the bits of the interpreter,
- * and less memory. */
+/* Values that are computed strip by strip over values that die meanwhile. Checks for the
+ * interpreter's bits and less memory. */
 
 #include "../../lib/memory/ordering.h"
 
@@ -12,7 +12,7 @@ typedef struct
 {
   CleaveGraph *graph;
   GRand *rand;
-  gboolean is_image; /* NHWC; else rows of features */
+  gboolean is_image; /* NHWC; otherwise rows of features */
 } Net;
 
 static gint64
@@ -27,7 +27,7 @@ get_rows (const Net *net)
   return net->is_image ? 1 : 0;
 }
 
-/* With 3 x 3 kernels and no padding along the rows, or a product. */
+/* A convolution with 3x3 kernel without padding along the rows, or a product. */
 static CleaveResult *
 add_layer (Net *net, CleaveResult *x, CleaveResult *w, gint64 n_above, gint64 n_below)
 {
@@ -40,7 +40,7 @@ add_layer (Net *net, CleaveResult *x, CleaveResult *w, gint64 n_above, gint64 n_
                        : run_add (net->graph, "MatMul", operands, 2, NULL);
 }
 
-/* What a strip of the rows from `begin` to before `end` comes to. */
+/* Returns the strip of the rows [begin, end). */
 static CleaveResult *
 add_strip (Net *net, CleaveResult *x, CleaveResult *w, CleaveSpan strip, gboolean is_residual)
 {
@@ -58,7 +58,7 @@ add_strip (Net *net, CleaveResult *x, CleaveResult *w, CleaveSpan strip, gboolea
   return run_binary (net->graph, "Add", y, run_slice (net->graph, x, read));
 }
 
-/* As many channels as x has, strip by strip. */
+/* Adds a layer with as many channels as x, strip by strip. */
 static CleaveResult *
 add_strips (Net *net, CleaveResult *x, gint64 n_strips, gboolean is_residual)
 {
@@ -104,7 +104,7 @@ add_mean (Net *net, CleaveResult *x)
   return run_add (net->graph, "ReduceMean", &x, 1, &rows);
 }
 
-/* Several in a row, one over the other. */
+/* Several layers in a row, each over the previous one. */
 static Net
 make_net (guint32 seed)
 {
@@ -154,8 +154,8 @@ START_TEST (bits_are_the_same)
 }
 END_TEST
 
-/* 64 rows of 64 in strips of 4, which a product reads while they are made, and the input that the
- * first is made of; several threads have both whole. */
+/* 64 rows of 64, in strips of 4, which a product reads as they are computed. The input of the
+ * first layer stays. With several threads, both values are complete. */
 START_TEST (the_arena_is_that_of_one_and_a_strip)
 {
   const gint64 row = 64 * 4, whole = 64 * row, input = 64 * 2 * 4;
@@ -168,7 +168,7 @@ START_TEST (the_arena_is_that_of_one_and_a_strip)
 }
 END_TEST
 
-/* Strips of images read a row more on each side, which is still needed. */
+/* Strips of images read one more row on each side, which is still needed. */
 START_TEST (rows_that_are_read_again_stay)
 {
   const gint64 row = 6 * 32 * 4, whole = 40 * row, input = 40 * 6 * 2 * 4;
@@ -180,7 +180,7 @@ START_TEST (rows_that_are_read_again_stay)
 }
 END_TEST
 
-/* An output may lie in the caller's memory. */
+/* An output may be in the caller's memory. */
 START_TEST (outputs_lie_alone)
 {
   Net net = begin_net (0, FALSE);
@@ -191,7 +191,7 @@ START_TEST (outputs_lie_alone)
 }
 END_TEST
 
-/* Where all of it is still to be read, nothing can be over it. */
+/* Nothing can overlap a value that is still read as a whole. */
 START_TEST (what_is_read_again_stays)
 {
   Net net = begin_net (0, FALSE);

@@ -9,7 +9,7 @@
 #include "random-graph.h"
 #include "run-help.h"
 
-/* Two halves of the rows of a chain of `n` Relus, the one node after the other. */
+/* Two halves of the rows of a chain of `n` Relus, one node after the other. */
 static CleaveGraph *
 split_relus (guint n)
 {
@@ -34,7 +34,8 @@ find_least (const CleaveGraph *graph, const GPtrArray *order)
   return cleave_order_find_least (graph, facts, order);
 }
 
-/* Each node of the order takes at least so much.  Of how many something is said. */
+/* Checks that each node of the order needs at least its bound. Returns for how many there is a
+ * bound. */
 static guint
 check_bound (const CleaveGraph *graph, GPtrArray *order)
 {
@@ -72,7 +73,7 @@ START_TEST (no_order_takes_less_than_its_bound)
 }
 END_TEST
 
-/* Rows of what is large wait, as a copy, for what is made of other rows of it. */
+/* Rows of a large value are copied and wait for a result computed from its other rows. */
 START_TEST (what_a_copy_leaves_is_gone)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -108,7 +109,7 @@ START_TEST (bound_of_a_chain_is_what_it_takes)
 }
 END_TEST
 
-/* The result takes the place of an operand, or of one of two. */
+/* The result overwrites an operand, or one of two. */
 START_TEST (what_dies_counts_once)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -145,7 +146,7 @@ START_TEST (nothing_is_said_of_what_may_be_there_for_nothing)
 }
 END_TEST
 
-/* Two diamonds, one after the other, whose sides may run in either order. */
+/* Two diamonds in a row, whose sides may run in either order. */
 typedef struct
 {
   CleaveGraph *graph;
@@ -165,7 +166,8 @@ diamonds_clear (Diamonds *d)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Diamonds, diamonds_clear)
 
-/* `bounds`: bytes of the other order at the four sides, of which nothing is known but that. */
+/* `bounds`: bytes that the other order needs at least at the four sides; nothing else is known
+ * of it. */
 static void
 diamonds_init (Diamonds *d, const gint64 *bounds)
 {
@@ -217,7 +219,7 @@ START_TEST (what_may_be_better_somewhere_is_measured)
 }
 END_TEST
 
-/* Where most is alive the first is as good. */
+/* At the peak, the first order is as good. */
 START_TEST (what_is_better_where_it_does_not_matter_is_left)
 {
   g_auto (Diamonds) d = { 0 };

@@ -9,7 +9,7 @@
 #include "run-help.h"
 
 /* Two halves of the rows of a chain of `n` element-wise ops that change the size, built breadth
- * first: as the splitter of a level after the other would. */
+ * first, as a splitter by levels would. */
 static CleaveGraph *
 split_chain (guint n_chunks, guint n)
 {
@@ -61,7 +61,7 @@ START_TEST (peak_is_public)
 }
 END_TEST
 
-/* The bigger branch first: its middle value is gone when the smaller one begins. */
+/* The bigger branch runs first: its intermediate value is freed before the smaller one begins. */
 START_TEST (branch_that_needs_most_comes_first)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -103,13 +103,14 @@ START_TEST (every_node_is_there_once_operands_first)
   g_autoptr (CleaveGraph) graph = split_chain (5, 3);
   g_autoptr (GPtrArray) order = NULL;
 
-  run_unary (graph, "Relu", cleave_graph_get_input (graph, 0)); /* nobody reads it */
+  run_unary (graph, "Relu", cleave_graph_get_input (graph, 0)); /* a node without reader */
   order = order_best (graph, NULL);
   assert_order (graph, order);
 }
 END_TEST
 
-/* Strips of one value, of which two others are made: one strip of it is there at a time. */
+/* Strips of one value, from which two others are computed: only one strip of it is live at a
+ * time. */
 START_TEST (strips_end_in_several_values_at_once)
 {
   enum { N = 8 };
@@ -149,7 +150,7 @@ START_TEST (eager_orders_have_every_node_operands_first)
 }
 END_TEST
 
-/* Random graphs have points that all goes through, and orders that differ between them. */
+/* Random graphs have points that all paths pass, and orders that differ between them. */
 START_TEST (orders_are_combined_and_no_worse_than_the_file)
 {
   for (guint32 seed = 0; seed < CLEAVE_TRIALS (200); seed++)
@@ -177,8 +178,8 @@ find_down_to (const CleaveGraph *graph, gint64 n_bytes, GPtrArray **order)
   return peak;
 }
 
-/* What is known to be the least is found as if it were not; where more is enough, not all orders
- * are looked at. */
+/* A known lower bound does not change the result. If a larger peak is sufficient, fewer orders
+ * are tried. */
 START_TEST (orders_are_looked_at_until_one_does)
 {
   guint n_enough = 0;
@@ -209,9 +210,8 @@ find_position (GPtrArray *order, const CleaveResult *value)
   return position;
 }
 
-/* The place of a part is there since the other part is; what it is made of is needed by nobody
- * else.
- */
+/* The memory of the part is allocated already because of the other part, and nothing else reads
+ * its operand. */
 START_TEST (what_frees_memory_and_takes_none_is_hoisted)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -241,8 +241,8 @@ START_TEST (what_frees_memory_and_takes_none_is_hoisted)
 }
 END_TEST
 
-/* A part of what the rest comes to later, made of what stays anyway: too little to be copied there.
- */
+/* A part of a join whose other operands come later, computed from a value that stays live
+ * anyway. It is too small to be staged. */
 START_TEST (what_takes_the_place_of_much_sinks)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -301,8 +301,8 @@ add_block (CleaveGraph *graph, CleaveResult *x)
   return run_conv (graph, wide, 1, 1, CLEAVE_LAYOUT_NCHW);
 }
 
-/* Two rows of a large value are kept for the next strip: not while what was made of it right before
- * is still there. */
+/* Two rows of a large value are carried to the next strip. They are not copied while the result
+ * computed from it is still live. */
 START_TEST (rows_are_kept_once_what_was_made_is_gone)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -324,8 +324,9 @@ START_TEST (rows_are_kept_once_what_was_made_is_gone)
 }
 END_TEST
 
-/* A value that is joined to what 20 convolutions make of it: the first strip makes 21 rows, which
- * as many strips read; there twice while they are kept apart, each goes when it was read. */
+/* A value is joined with the result of 20 convolutions of it. The first strip computes 21 rows,
+ * which as many strips read. They exist twice while they are staged, and each is freed after its
+ * last read. */
 START_TEST (rows_that_many_strips_read_go_one_by_one)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -368,7 +369,7 @@ START_TEST (cycle_is_an_error)
 }
 END_TEST
 
-/* As edits leave them: the last operand was set first. */
+/* Reverses the uses, as edits may: the last operand was set first. */
 static void
 turn_uses_round (CleaveGraph *graph)
 {
@@ -383,7 +384,7 @@ turn_uses_round (CleaveGraph *graph)
       }
 }
 
-/* A file has no order of uses, and a copy that of its nodes. */
+/* Files do not store an order of uses, and a copy has that of its nodes. */
 START_TEST (uses_have_no_order)
 {
   g_autoptr (CleaveGraph) graph =

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Results of depthwise convolutions that lie over what they are made of: the bits of the
- * interpreter, and less memory. */
+/* Results of depthwise convolutions that overlay their operand. Checks for the interpreter's
+ * bits and less memory. */
 
 #include "../../lib/ir/debug.h"
 #include "../../lib/ir/overlay.h"
@@ -22,7 +22,7 @@ typedef struct
   Form form;
   CleaveElement element;
   guint n_spatial;
-  gboolean never; /* no kernel takes the rows in turn */
+  gboolean never; /* no kernel reads the rows in order */
 } Kind;
 
 static const Kind kinds[] = {
@@ -88,7 +88,7 @@ weights_shape (const Net *net, gint64 n_out, gint64 n_in, const gint64 *kernel)
   return shape;
 }
 
-/* Of a result, so that few of the bytes are as large as they can be. */
+/* Returns a scale for a result, so that few bytes saturate. */
 static float
 find_scale (const CleaveResult *w)
 {
@@ -124,7 +124,7 @@ add_linear (Net *net, CleaveResult *x, CleaveResult *w, const CleaveConvAttrs *a
   return run_add (net->graph, "QLinearConv", operands, G_N_ELEMENTS (operands), attrs);
 }
 
-/* Now and then with a Relu after it. */
+/* Occasionally adds a Relu. */
 static CleaveResult *
 add_conv (Net *net, CleaveResult *x, CleaveShape weights, const CleaveConvAttrs *attrs)
 {
@@ -220,7 +220,7 @@ clear (Net *net)
   g_rand_free (net->rand);
 }
 
-/* How many nodes have their result over an operand, as the graph runs. */
+/* Returns the number of nodes whose result overlays an operand when the graph runs. */
 static guint
 count_overlaid (const CleaveGraph *graph)
 {
@@ -255,7 +255,7 @@ START_TEST (bits_are_the_same)
 }
 END_TEST
 
-/* Row by row; `ahead` are read before any is written. */
+/* Checks row by row; `ahead` rows are read before any is written. */
 static gint64
 ask_each_row (const CleaveCall *call, guint rows, gint64 ahead)
 {
@@ -300,22 +300,23 @@ START_TEST (three_rows_tell_of_all)
 }
 END_TEST
 
-/* No one could ask each of these. */
+/* Too many rows to check each of them. */
 START_TEST (rows_may_be_many)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 3, G_GINT64_CONSTANT (100000000000), 100));
 
   run_output (graph, run_depthwise (graph, run_conv (graph, x, 8, 1, CLEAVE_LAYOUT_NCHW)));
-  ck_assert_uint_eq (count_overlaid (graph), 0); /* an output lies alone */
+  ck_assert_uint_eq (count_overlaid (graph), 0); /* an output is not overlaid */
   run_output (graph,
               run_conv (graph, run_depthwise (graph, run_conv (graph, x, 8, 1, 0)), 1, 1, 0));
   ck_assert_uint_eq (count_overlaid (graph), 1);
 }
 END_TEST
 
-/* 48 channels of 40 x 40 become 20 x 20: what bytes are made of is read before, of floats a row
- * must be free, and of integers of four bytes, as large as the bytes, the row that is padding. */
+/* 48 channels of 40 x 40 become 20 x 20. Bytes are converted to floats before they are
+ * overwritten; for floats, a row must be free. 4-byte integers are as large as the four bytes
+ * they replace, and need the padding row. */
 START_TEST (peak_is_that_of_the_larger_one)
 {
   static const gint64 want[] = { (40 * 40 + 20) * 48 * 4, 40 * 40 * 48,     40 * 40 * 48,
@@ -334,9 +335,9 @@ START_TEST (peak_is_that_of_the_larger_one)
       x = add_pointwise (&net, x, 48, CLEAVE_LAYOUT_NCHW);
       end_net (&net, add_conv (&net, x, CLEAVE_SHAPE (48, 1, 3, 3), &attrs), CLEAVE_LAYOUT_NCHW);
       peak = cleave_graph_get_peak_bytes (net.graph, NULL);
-      /* The input is there while the first convolution runs. */
+      /* The input is live while the first convolution runs. */
       ck_assert_int_eq (peak, want[k] + 40 * 40 * (gint64) cleave_element_size (type.element));
-      if (!cleave_debug_is_on (CLEAVE_DEBUG_REFERENCE)) /* or else nothing is converted in tiles */
+      if (!cleave_debug_is_on (CLEAVE_DEBUG_REFERENCE)) /* otherwise there are no tiles */
         ck_assert_int_eq (run_get_stats (net.graph, 1).arena_bytes, peak);
       run_assert_same (net.graph, k);
       clear (&net);
@@ -344,7 +345,7 @@ START_TEST (peak_is_that_of_the_larger_one)
 }
 END_TEST
 
-/* Each stands against it: another image, an output, what is joined, one more reader. */
+/* Each prevents an overlay: another image, an output, a join, one more reader. */
 START_TEST (others_are_left_alone)
 {
   for (guint32 seed = 0; seed < N_KINDS; seed++)
@@ -375,7 +376,7 @@ START_TEST (others_are_left_alone)
 }
 END_TEST
 
-/* A net of a group that does something before or after its convolution. */
+/* Begins a network of a group with ops before or after its convolution. */
 static Net
 begin_group (CleaveResult **x, guint32 seed)
 {
@@ -422,7 +423,7 @@ turn_over (Net *net, CleaveResult *x)
   return run_add (net->graph, "Slice", &x, 1, &attrs);
 }
 
-/* By what rows are read is asked of the whole group: none of these takes them in turn. */
+/* The row order is asked of the whole group: none of these reads rows in order. */
 START_TEST (groups_are_asked_how_they_read)
 {
   const CleaveInts once = CLEAVE_INTS (1, 1), same = CLEAVE_INTS (1, 1, 1, 1);
@@ -443,7 +444,7 @@ START_TEST (groups_are_asked_how_they_read)
               &net, run_binary (net.graph, "Mul", dequantize (&net, x), dequantize (&net, other)),
               once, same);
         }
-      else if (what == 3) /* twice the stride, as many rows: a residual reads those behind */
+      else if (what == 3) /* twice the stride, as many rows: a residual reads the later ones */
         y = run_binary (net.graph, "Add", dequantize (&net, x),
                         add_windows (&net, dequantize (&net, x), CLEAVE_INTS (2, 2),
                                      CLEAVE_INTS (0, 0, 13, 13)));
@@ -452,7 +453,7 @@ START_TEST (groups_are_asked_how_they_read)
             net.graph, "Add", dequantize (&net, x),
             add_windows (&net, transpose_rows (&net, dequantize (&net, x)), once, same));
       y = convert (&net, "QuantizeLinear", y, 1.5f);
-      if (what == 2) /* what comes first is read again */
+      if (what == 2) /* the first value is read again */
         y = add_pointwise (&net, run_concat (net.graph, (CleaveResult *[]){ y, x }, 2, 1), 2,
                            CLEAVE_LAYOUT_NCHW);
       run_output (net.graph, add_pointwise (&net, y, 2, CLEAVE_LAYOUT_NCHW));
@@ -464,7 +465,7 @@ START_TEST (groups_are_asked_how_they_read)
 }
 END_TEST
 
-/* A row of these is more than a tile, which is cut into columns. */
+/* A row is larger than a tile, so tiles are cut along columns. */
 START_TEST (tiles_of_columns_go_through_scratch)
 {
   Net net = { cleave_graph_new (NULL), g_rand_new_with_seed (1), &kinds[2] };
@@ -481,7 +482,8 @@ START_TEST (tiles_of_columns_go_through_scratch)
 }
 END_TEST
 
-/* Of what is a part of it, as the convolution's own weights or as what those are made of. */
+/* Adds a depthwise convolution whose weights are a part of its own operand, or are computed from
+ * it. */
 static CleaveResult *
 add_depthwise_by_part (CleaveGraph *graph, CleaveResult *x, gboolean is_view)
 {
@@ -495,7 +497,7 @@ add_depthwise_by_part (CleaveGraph *graph, CleaveResult *x, gboolean is_view)
   return run_add (graph, "Conv", (CleaveResult *[]){ x, w }, 2, &attrs);
 }
 
-/* What is read is a join, has a part that is read before, or one that is read as well. */
+/* The operand is a join; has a part that is read before; or has one that is also read. */
 START_TEST (parts_are_seen)
 {
   for (guint what = 0; what < 3; what++)
@@ -516,7 +518,7 @@ START_TEST (parts_are_seen)
 }
 END_TEST
 
-/* What is made lies in a join, where something is that was made before. */
+/* The result is in a join that already contains an earlier operand. */
 START_TEST (what_lies_in_a_join_is_left_alone)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

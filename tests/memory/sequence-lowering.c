@@ -7,16 +7,16 @@
 
 #define N_CHUNKS 3
 
-/* Chunks of one layer of 6 units, of 5 steps each. */
+/* Chunks of 5 steps each of a layer of 6 units. */
 typedef struct
 {
   const char *op;
   guint n_gates, n_states;
   const char *element, *attrs;
-  gboolean batch_first, has_bias, is_apart; /* each begins with zeros */
+  gboolean batch_first, has_bias, is_apart; /* is_apart: each chunk begins with zeros */
 } Chunks;
 
-/* The states that a chunk takes: those of the one before, or of the caller. */
+/* Prints the initial states of a chunk: those of the previous one, or of the caller. */
 static void
 print_states (GString *text, const Chunks *s, guint i)
 {
@@ -107,8 +107,7 @@ START_TEST (bits_stay_the_same)
 }
 END_TEST
 
-/* Layers that are whole; one thread, which would gain nothing; half floats, whose sums have no type
- * here. */
+/* Unsplit layers; one thread, which would gain nothing; float16, whose sums have no type here. */
 START_TEST (others_stay)
 {
   Chunks half = kinds[0], whole = kinds[0];

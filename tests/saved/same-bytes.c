@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Two graphs of one model lie at different addresses, as they do in two processes.  Both must be
- * saved as the same bytes, and a program that is loaded must find all its packed weights. */
+/* Two graphs of one model have different addresses, as in two processes. Both must be saved as
+ * the same bytes, and a loaded program must find all its packed weights. */
 
 #include "graphs.h"
 #include "random-graph.h"
@@ -179,7 +179,7 @@ START_TEST (factors_of_a_normalization_are_found_again)
 }
 END_TEST
 
-/* The time stamp of a file that has just been written may not last. */
+/* The modification time of a file that was just written may still change. */
 START_TEST (a_model_just_written_is_saved_as_the_same_bytes)
 {
   g_autofree char *path = g_build_filename (folder, "m.onnx", NULL);

@@ -86,7 +86,7 @@ START_TEST (random_graphs_have_the_same_bits)
 }
 END_TEST
 
-/* A convolution cut along its channels: constants that are parts of one. */
+/* A convolution cut along its channels, so that constants are parts of one constant. */
 static CleaveGraph *
 make_graph (void)
 {
@@ -136,7 +136,7 @@ START_TEST (what_is_cut_off_is_an_error)
 }
 END_TEST
 
-/* A program that is accepted runs: it may compute anything. */
+/* Runs an accepted program, whose results may be anything. */
 static void
 run_any (CleaveProgram *program, const CleaveGraph *graph)
 {
@@ -185,7 +185,7 @@ find_bytes (char *bytes, gsize n, const char *text)
   return NULL;
 }
 
-/* Loads it with the first such bytes changed to others of the same length. */
+/* Replaces the first occurrence of `from` by `to`, of the same length, and loads the file. */
 static void
 assert_refused (const char *from, const char *to, const char *message)
 {
@@ -222,7 +222,7 @@ START_TEST (another_level_is_refused)
 
   ck_assert (g_file_get_contents (path, &bytes, &n, NULL));
   memcpy (&header, bytes, sizeof header);
-  at = memchr (bytes + sizeof header, '\0', (gsize) header.n_said); /* behind the library's text */
+  at = memchr (bytes + sizeof header, '\0', (gsize) header.n_said); /* after the library's text */
   ck_assert_int_eq (at[1], 'v');
   at[2] = '9';
   ck_assert_ptr_null (load_bytes (bytes, n, &error));
@@ -252,7 +252,7 @@ START_TEST (a_model_that_changed_is_refused)
   write_model (model, 1);
   graph = cleave_onnx_load (model, NULL, NULL);
   ck_assert (cleave_graph_save_program (graph, NULL, path, NULL));
-  write_model (moved, 1); /* the same, elsewhere */
+  write_model (moved, 1); /* the same, at another path */
   program = cleave_program_load (path, moved, FALSE, NULL, &error);
   cleave_assert_no_error (error);
   cleave_program_unref (program);

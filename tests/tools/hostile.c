@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Runs every command with arguments that nobody means, in the files of the command themselves,
- * compiled with the address and undefined-behavior sanitizers.  Each argument is a block of its own
- * on the heap, so that a read past its end is found. */
+/* Runs every command with nonsensical arguments. The command's own files are compiled with the
+ * address and undefined-behavior sanitizers. Each argument is a heap block of its own, so that
+ * reads beyond its end are detected. */
 
 #include "../../tools/arguments.h"
 #include "../../tools/commands.h"
@@ -21,8 +21,8 @@ static const struct
 {
   const char *name;
   Command *run;
-  const char *path_option; /* an option that takes a path, NULL: none */
-  const char *last;        /* an argument that is added to every case, NULL: none */
+  const char *path_option; /* NULL: none */
+  const char *last;        /* added to every case; NULL: none */
 } commands[] = {
   { "info", cleave_cmd_info, NULL, NULL },
   { "dot", cleave_cmd_dot, "--output", NULL },
@@ -36,18 +36,18 @@ static const struct
   { "partition", cleave_cmd_partition, "--directory", NULL },
   { "simulate", cleave_cmd_simulate, NULL, NULL },
   { "report", cleave_cmd_report, "--output", NULL },
-  /* Needs no model: without a file that it refuses it would run. */
+  /* Needs no model: without a file that it refuses, it would run. */
   { "demo", cleave_cmd_demo, NULL, "nowhere" },
 };
 
-/* What the children count and say, in memory that they share with the parent. */
+/* Counts and text from the children, in memory shared with the parent. */
 static struct
 {
   guint n_cases, n_refused;
   char text[1000]; /* the command line of the last case */
 } * shared;
 
-/* Status of a child that ran all its cases. */
+/* Exit status of a child that ran all its cases. */
 #define GOOD 7
 
 static void
@@ -64,9 +64,8 @@ note_case (int argc, char **argv)
   shared->n_cases++;
 }
 
-/* Runs a command with these arguments, NULL at the end: an error if, and only if, the usage is
- * wrong.
- */
+/* Runs a command with these arguments, which end with NULL: it must fail if, and only if, the
+ * usage is wrong. */
 static void
 run_case (guint c, const char *const *arguments)
 {
@@ -92,7 +91,7 @@ run_case (guint c, const char *const *arguments)
   g_free (argv);
 }
 
-/* Places: alone, before and after a file, after "--", and as the value of an option. */
+/* Positions: alone, before and after a file, after "--", and as the value of an option. */
 static void
 run_places (guint c, const char *hostile)
 {
@@ -180,7 +179,7 @@ run_strings (guint c, guint unused)
     run_places (c, hostile[i]);
 }
 
-/* A dash with each byte, alone and with more behind it. */
+/* A dash with each byte, alone and with more characters. */
 static void
 run_bytes (guint c, guint unused)
 {
@@ -194,7 +193,7 @@ run_bytes (guint c, guint unused)
     }
 }
 
-/* Arguments that end the process with the help or the table of options. */
+/* Arguments that end the process after printing the help or the table of options. */
 static void
 run_help (guint c, guint which)
 {
