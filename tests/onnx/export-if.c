@@ -6,9 +6,11 @@
 #include "interpret.h"
 #include "models.h"
 
-/* Wheres that choose between whole values become an If, and are Wheres again when it is read. */
+/* Wheres that select between whole values are exported as an If, which is imported as Wheres
+ * again. */
 
-/* "Op(a,b)->c" for each node, one a line; of branches behind it, each with its outputs. */
+/* Prints "Op(a,b)->c" for each node, one per line; branches follow their node, each with its
+ * outputs. */
 static void
 list_nodes (const Onnx__GraphProto *graph, const char *indent, GString *out)
 {
@@ -55,7 +57,8 @@ interpret (const CleaveGraph *graph, guint seed)
   return cleave_interpret (graph, (CleaveTensor *const *) inputs->pdata);
 }
 
-/* What is written, and that it gives the same bits when it is read, whichever branch is taken. */
+/* Asserts the exported nodes, and that the re-imported graph gives the same bits for both
+ * branches. */
 static void
 assert_written (const char *text, const char *expected)
 {
@@ -84,7 +87,7 @@ assert_written (const char *text, const char *expected)
     }
 }
 
-/* Both Wheres are one If; the Tanh is read outside as well. */
+/* Both Wheres form one If; the Tanh is also read outside. */
 START_TEST (each_side_becomes_a_branch)
 {
   assert_written ("%x = Input : float32 2x2\n"
@@ -111,7 +114,7 @@ START_TEST (each_side_becomes_a_branch)
 }
 END_TEST
 
-/* A branch has no value of the graph as its output, nor one value twice. */
+/* An output of a branch cannot be a value of the outer graph, nor can one value be two outputs. */
 START_TEST (an_outer_value_is_passed_on)
 {
   assert_written ("%x = Input : float32 2x2\n"
@@ -170,7 +173,7 @@ START_TEST (what_both_sides_or_outputs_read_stays)
 }
 END_TEST
 
-/* There is no place for an If of both. */
+/* There is no position for an If of both. */
 START_TEST (wheres_that_need_each_other_stay)
 {
   assert_written ("%x = Input : float32 2x2\n"
@@ -215,7 +218,7 @@ START_TEST (wheres_of_two_conditions_that_need_each_other_stay)
 }
 END_TEST
 
-/* Only what it chooses from becomes branches. */
+/* Only the values that the inner Where selects from become branches. */
 START_TEST (a_choice_in_a_branch_is_made_before)
 {
   assert_written ("%x = Input : float32 2x2\n"

@@ -7,7 +7,8 @@
 
 #define N_SEEDS CLEAVE_TRIALS (60)
 
-/* Convolutions, a pooling and a residual over all of them; a second output reads the middle. */
+/* Convolutions, a pooling and a residual connection over all of them; a second output reads the
+ * middle. */
 static CleaveGraph *
 make_image (gint64 rows, CleaveLayout layout)
 {
@@ -50,7 +51,7 @@ unpack (GBytes *bytes)
   return model;
 }
 
-/* Whether a loop computes something: one that has shapes told gives back what it got. */
+/* Returns whether a loop computes something. Loops that only hide shapes return their inputs. */
 static gboolean
 computes (const Onnx__NodeProto *node)
 {
@@ -61,7 +62,7 @@ computes (const Onnx__NodeProto *node)
   return FALSE;
 }
 
-/* Loops, and in `n_nodes` nodes outside of them. */
+/* Returns the number of loops, and the number of nodes outside of them in `n_nodes`. */
 static guint
 count_loops (GBytes *bytes, guint *n_nodes)
 {
@@ -76,7 +77,8 @@ count_loops (GBytes *bytes, guint *n_nodes)
   return n;
 }
 
-/* Writes the graph with loops: what is read back computes the same bits.  Returns their number. */
+/* Exports the graph with loops and asserts that the import computes the same bits. Returns the
+ * number of loops. */
 static guint
 write_loops (CleaveGraph *graph, guint32 seed, guint *n_nodes)
 {
@@ -96,7 +98,8 @@ write_loops (CleaveGraph *graph, guint32 seed, guint *n_nodes)
   return count_loops (bytes, n_nodes);
 }
 
-/* Nodes that a file has in a Loop; each is one of the graph's, or made while it is written. */
+/* Returns the number of nodes in Loops. Each is a node of the graph or one created by the
+ * export. */
 static guint
 count_turns (const CleaveGraph *graph)
 {
@@ -121,14 +124,15 @@ START_TEST (even_strips_become_turns)
         ck_assert_uint_eq (count_turns (graph), 0);
         ck_assert_uint_eq (write_loops (graph, 1, &n_nodes), 1);
         ck_assert_uint_ge (count_turns (graph),
-                           8 * 5); /* of 8 turns, at least the computing nodes */
-        /* 12 strips: all but 4 at most are turns */
+                           8 * 5); /* of 8 iterations, at least the computing nodes */
+        /* 12 strips: all but 4 are iterations */
         ck_assert_uint_lt (n_nodes, cleave_graph_count_operators (graph) / 2);
       }
 }
 END_TEST
 
-/* With 1 row a residual waits for more turns than a loop may carry; with 40 there are 3 strips. */
+/* With 1 row, a residual waits for more iterations than a loop may carry; with 40 there are 3
+ * strips. */
 START_TEST (other_strips_stay_or_compute_the_same)
 {
   for (gint64 size = 1; size <= 40; size += size < 8 ? 1 : 5)
@@ -160,7 +164,7 @@ START_TEST (random_fits_compute_the_same)
 }
 END_TEST
 
-/* A fitted image: strips are of one size, so that most are turns; a plan has no tiles. */
+/* A fitted image: strips have one size, so that most are iterations. A plan has no tiles. */
 START_TEST (even_strips_are_asked_for)
 {
   g_autoptr (CleaveGraph) graph = make_image (100, CLEAVE_LAYOUT_NCHW);
@@ -182,7 +186,7 @@ START_TEST (even_strips_are_asked_for)
 }
 END_TEST
 
-/* What else strips give, and what is read much later, is of their turns as well. */
+/* Other results of strips, and those that are read much later, belong to the iterations, too. */
 START_TEST (turns_have_all_ends_of_a_segment)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("ends");
@@ -209,7 +213,7 @@ START_TEST (turns_have_all_ends_of_a_segment)
 }
 END_TEST
 
-/* What is no loop is written as ever. */
+/* Without loops, the export is unchanged. */
 START_TEST (loops_are_asked_for)
 {
   g_autoptr (CleaveGraph) graph = make_image (96, CLEAVE_LAYOUT_NCHW);
@@ -222,8 +226,8 @@ START_TEST (loops_are_asked_for)
 }
 END_TEST
 
-/* A value of 16 rows x rows floats, and late another of that shape; between them are two of as many
- * bytes. */
+/* A value of 16 x rows x rows floats, and much later another of that shape. Between them are two
+ * of as many bytes. */
 static CleaveGraph *
 make_late_twin (gint64 rows)
 {
@@ -261,8 +265,8 @@ has_op (GBytes *bytes, const char *op)
   return has;
 }
 
-/* A planner that knows shapes keeps the first twin for the second; one that does not frees it.  Of
- * small values, it is not worth it. */
+/* A planner that knows shapes keeps the memory of the first twin for the second; one that does
+ * not frees it. For small values, hiding shapes is not worth it. */
 START_TEST (shapes_are_told_by_the_run)
 {
   g_autoptr (CleaveGraph) graph = make_late_twin (128), small = make_late_twin (32), again = NULL;
@@ -283,7 +287,7 @@ START_TEST (shapes_are_told_by_the_run)
 }
 END_TEST
 
-/* How many Resizes have sizes that the file has as a constant. */
+/* Returns the number of Resizes whose sizes are constant in the file. */
 static guint
 count_sizes (GBytes *bytes)
 {
@@ -299,7 +303,8 @@ count_sizes (GBytes *bytes)
   return n;
 }
 
-/* Sizes of a Resize would tell shapes of what follows; two that have the same share them. */
+/* Constant sizes of a Resize would reveal the shapes after it. Two Resizes with equal sizes
+ * share them. */
 START_TEST (sizes_are_told_by_the_run)
 {
   const CleaveResizeAttrs attrs = { .mode = CLEAVE_RESIZE_NEAREST,
@@ -329,7 +334,7 @@ START_TEST (sizes_are_told_by_the_run)
 }
 END_TEST
 
-/* Of a quantised network ONNX Runtime makes other nodes, which need known shapes. */
+/* ONNX Runtime rewrites quantized networks, which needs known shapes. */
 START_TEST (shapes_of_quantised_networks_stay)
 {
   g_autoptr (CleaveGraph) graph = make_late_twin (128);
@@ -346,7 +351,7 @@ START_TEST (shapes_of_quantised_networks_stay)
 }
 END_TEST
 
-/* A sum is written over what it adds to, which takes known shapes: so these stay in the file. */
+/* ONNX Runtime does Add in place only with known shapes, so these stay in the file. */
 START_TEST (shapes_stay_where_sums_need_them)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("sums");
@@ -368,7 +373,7 @@ START_TEST (shapes_stay_where_sums_need_them)
 }
 END_TEST
 
-/* What one node reads may be an output as well, which no sum is written over. */
+/* A value with one reader may also be an output, which no sum overwrites. */
 START_TEST (outputs_that_are_read_are_foreseen)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("outputs");
@@ -386,7 +391,7 @@ START_TEST (outputs_that_are_read_are_foreseen)
 }
 END_TEST
 
-/* All that turns gave is there twice when the last has run. */
+/* All results of the iterations exist twice after the last one. */
 START_TEST (results_of_turns_are_foreseen_twice)
 {
   g_autoptr (CleaveGraph) graph = make_image (96, CLEAVE_LAYOUT_NCHW);
@@ -395,7 +400,7 @@ START_TEST (results_of_turns_are_foreseen_twice)
 
   split (graph, 8, CLEAVE_HALO_CARRY);
   cleave_onnx_set_loops (graph, TRUE);
-  ck_assert_int_gt (foresee (graph), 2 * n_bytes * 8 / 12); /* of 12 strips, 8 are turns */
+  ck_assert_int_gt (foresee (graph), 2 * n_bytes * 8 / 12); /* of 12 strips, 8 are iterations */
   ck_assert_int_lt (foresee (graph), whole);
 }
 END_TEST

@@ -12,9 +12,9 @@
 #include "interpret.h"
 #include "models.h"
 
-/* A graph is exported, and the file looked at or read again. */
+/* Exports a graph, and inspects the file or reads it again. */
 
-/* Other runtimes refuse a model with two nodes of one name. */
+/* Other runtimes refuse a model with two nodes of the same name. */
 static void
 check_node_names (const Model *model)
 {
@@ -39,7 +39,7 @@ export_model (const CleaveGraph *graph)
   return model;
 }
 
-/* "Op(a,b)->c" for each node, one a line. */
+/* Returns "Op(a,b)->c" for each node, one per line. */
 static char *
 list_nodes (const Model *model)
 {
@@ -80,7 +80,7 @@ count_initializer_bytes (const Model *model)
   return n;
 }
 
-/* Written and read again, the graph gives the same bits. */
+/* Asserts that the graph gives the same bits after export and import. */
 static void
 assert_same_again (const CleaveGraph *graph)
 {
@@ -124,7 +124,7 @@ relu (CleaveGraph *graph, const char *name, CleaveResult *x)
   return cleave_graph_add_unary (graph, "Relu", name, x, NULL, NULL);
 }
 
-/* Names */
+/* Names. */
 
 START_TEST (names_of_inputs_and_outputs_stay)
 {
@@ -186,7 +186,7 @@ START_TEST (an_output_with_the_name_of_another_input_is_an_error)
 }
 END_TEST
 
-/* A value in the middle is called as the output of another is. */
+/* An inner value has the name of an output of another node. */
 START_TEST (names_are_made_unique)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("g");
@@ -197,7 +197,7 @@ START_TEST (names_are_made_unique)
 }
 END_TEST
 
-/* Attributes */
+/* Attributes. */
 
 START_TEST (attributes_become_operands_again)
 {
@@ -235,7 +235,7 @@ START_TEST (a_shape_with_no_dimension_is_written)
 }
 END_TEST
 
-/* Of names, of real numbers, and a tensor. */
+/* Lists of names and of real numbers, and a tensor. */
 START_TEST (lists_and_tensors_are_written_as_attributes)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("g");
@@ -301,7 +301,7 @@ START_TEST (a_number_is_written_as_an_element_can_be)
 }
 END_TEST
 
-/* All that a double holds, also beyond 2^53. */
+/* Every integer that a double holds, also beyond 2^53. */
 START_TEST (a_large_integer_is_read_again)
 {
   static const double values[] = { -0x1p63, 0x1p62, 0x1p53 + 2, -0x1p53, 7 };
@@ -321,7 +321,7 @@ START_TEST (a_large_integer_is_read_again)
 }
 END_TEST
 
-/* Beside what all opsets have, and ops that later ones write in another way. */
+/* Ops that all opsets have, and ops that later opsets write differently. */
 static CleaveGraph *
 make_pool (const char *op, const CleavePoolAttrs *pool)
 {
@@ -335,7 +335,7 @@ make_pool (const char *op, const CleavePoolAttrs *pool)
   return graph;
 }
 
-/* "opset 19, IR 9: AveragePool …" */
+/* Returns "opset 19, IR 9: AveragePool ...". */
 static char *
 describe (const CleaveGraph *graph)
 {
@@ -407,7 +407,7 @@ START_TEST (later_opsets_have_their_own_forms)
 }
 END_TEST
 
-/* ONNX has no pads below 0. */
+/* ONNX does not allow negative pads. */
 START_TEST (a_piece_inside_a_deform_conv_is_cut_out)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("g");
@@ -504,7 +504,7 @@ START_TEST (a_phase_becomes_a_slice)
 }
 END_TEST
 
-/* A part of a Resize by a factor that is no whole number is one node again when it is read. */
+/* A piece of a Resize by a fractional factor becomes one node again on import. */
 START_TEST (a_place_becomes_products)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("g");
@@ -536,7 +536,7 @@ START_TEST (a_place_becomes_products)
 }
 END_TEST
 
-/* What is no line of ours says nothing. */
+/* Lines in other formats are ignored. */
 START_TEST (a_place_is_read_as_it_was_written)
 {
   static const struct
@@ -571,13 +571,13 @@ START_TEST (a_place_is_read_as_it_was_written)
 }
 END_TEST
 
-/* Assemble */
+/* Assemble. */
 
 typedef struct
 {
   guint n;
   CleaveRange ranges[8];
-  const char *nodes; /* NULL: whatever */
+  const char *nodes; /* NULL: not checked */
 } Cover;
 
 static CleaveGraph *
@@ -602,7 +602,7 @@ assemble_of (const Cover *cover, const CleaveShape *whole)
   return graph;
 }
 
-/* What follows the Slices that make the parts. */
+/* Returns the nodes after the Slices that make the parts. */
 static char *
 list_rest (const CleaveGraph *graph, guint n_parts)
 {
@@ -661,7 +661,7 @@ START_TEST (an_assemble_becomes_concats)
 }
 END_TEST
 
-/* Random covers of three dimensions: a box cut again and again, some parts made larger. */
+/* Random covers in three dimensions: a box cut repeatedly, some parts enlarged. */
 START_TEST (every_cover_has_a_form)
 {
   CleaveShape whole = CLEAVE_SHAPE (6, 5, 7);
@@ -694,9 +694,9 @@ START_TEST (every_cover_has_a_form)
 }
 END_TEST
 
-/* Constants */
+/* Constants. */
 
-/* x + a part of w for each range; the parts share the bytes of w. */
+/* x plus a part of w for each range; the parts share the bytes of w. */
 static CleaveGraph *
 graph_of_parts (const CleaveRange *ranges, guint n)
 {
@@ -728,7 +728,7 @@ START_TEST (parts_of_one_tensor_are_written_once)
     { 2, { { 2, { { 0, 4 }, { 0, 4 } } }, { 2, { { 4, 8 }, { 0, 4 } } } }, 128, 2 },
     { 2, { { 2, { { 0, 4 }, { 0, 4 } } }, { 2, { { 0, 4 }, { 0, 4 } } } }, 64, 2 },
     { 1, { { 2, { { 0, 8 }, { 1, 2 } } } }, 32, 1 },
-    /* overlapping parts; the whole and a part: Slices of the whole */
+    /* overlapping parts, and the whole with a part: both become Slices of the whole */
     { 2, { { 2, { { 0, 5 }, { 0, 4 } } }, { 2, { { 3, 8 }, { 0, 4 } } } }, 128, 4 },
     { 2, { { 2, { { 0, 8 }, { 0, 4 } } }, { 2, { { 4, 8 }, { 0, 4 } } } }, 128, 3 },
   };
@@ -760,7 +760,7 @@ START_TEST (unused_constants_are_left_out)
 }
 END_TEST
 
-/* Files */
+/* Files. */
 
 START_TEST (the_file_is_written_whole_or_not_at_all)
 {
@@ -800,8 +800,7 @@ START_TEST (the_same_graph_gives_the_same_bytes)
 }
 END_TEST
 
-/* A MaxUnpool of two channels, each of which was pooled from 2x4; `numbers` NULL: its indices are
- * an input. */
+/* A MaxUnpool of two channels, each pooled from 2x4. `numbers` NULL: its indices are an input. */
 static CleaveGraph *
 graph_of_unpool (const gint64 *numbers)
 {
@@ -862,7 +861,7 @@ START_TEST (indices_of_a_piece_of_an_unpool_count_in_the_piece)
 }
 END_TEST
 
-/* Returns the element type of the depth of a OneHot from a file. */
+/* Returns the element type of the depth of a OneHot in the exported file. */
 static int
 depth_type (CleaveElement indices, CleaveElement values, gint64 depth)
 {
@@ -904,7 +903,8 @@ START_TEST (the_depth_of_a_one_hot_has_a_type_with_a_kernel)
 }
 END_TEST
 
-/* ONNX wants a scalar for each number that is an operand, but a list of one for the k of TopK. */
+/* ONNX requires a scalar for each number that is an operand, but a list of one element for the k
+ * of TopK. */
 START_TEST (numbers_that_are_operands_are_scalars)
 {
   guint n_ops, n_numbers = 0;

@@ -4,14 +4,14 @@
 
 #include "model-node.h"
 
-/* Files of some hundred bytes that say much work of constants.  Whoever computes them, at import or
- * in a pass, does not come to an end, and the suite's time is up. */
+/* Files of some hundred bytes that request much work on constants. An import or pass that
+ * computes them does not finish before the suite's timeout. */
 
 typedef struct
 {
   const char *op;
-  const char *operands, *attrs; /* as model_of_node() reads them */
-  const char *error;            /* NULL: the graph is made, the node folded or not */
+  const char *operands, *attrs; /* in the format of model_of_node() */
+  const char *error;            /* NULL: there is a graph, with the node folded or not */
 } Hostile;
 
 /* clang-format off */
@@ -94,7 +94,7 @@ START_TEST (no_work_is_done_for_a_small_file)
 }
 END_TEST
 
-/* Although a constant, it is not known. */
+/* Although it is a constant, its value is not computed. */
 START_TEST (what_must_be_known_is_an_error)
 {
   g_autoptr (Model) model = model_new (17);
@@ -112,7 +112,7 @@ START_TEST (what_must_be_known_is_an_error)
 }
 END_TEST
 
-/* One after the other they are as much as one that is large. */
+/* Together, many nodes need as much work as a large one. */
 START_TEST (many_nodes_have_one_budget)
 {
   g_autoptr (Model) model = model_new (17);

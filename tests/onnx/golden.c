@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* ONNX's own operator tests: each is a model with operands and results.  All that can be imported
- * is run by the reference kernels and compared; the numbers are another system's, so its tolerance
- * holds.  An input whose value the import must know, such as the k of a TopK, is fixed at load, as
- * with --fix: it becomes a constant of the test's own value, and as few inputs as possible do.
+/* ONNX's own operator tests: models with operands and expected results. Every model that can be
+ * imported is run by the reference kernels and compared. The numbers are another system's, so there
+ * is a tolerance. If the import must know the value of an input, such as the k of TopK, the input
+ * is fixed at load, as with --fix: it becomes a constant with the test's own value. As few inputs
+ * as possible are fixed.
  *
  * Over 400 lines: the test is one program with its tables. */
 
@@ -19,10 +20,10 @@
 #define DATA "/usr/share/libonnx-testdata/data"
 #define RTOL 1e-3
 #define ATOL 1e-7
-/* One step: the tests' numbers are cut off, where a cast rounds to the nearest. */
+/* One unit in the last place: the tests' numbers are truncated, while a cast rounds to nearest. */
 #define RTOL_BFLOAT16 0x1p-7
-/* The groups of cases, and how many of each passed once, as they are and with inputs fixed: fewer
- * is a step back.  `real` has links to models, and none itself. */
+/* The groups of cases, and how many of each have passed, unmodified and with fixed inputs: fewer
+ * is a regression. `real` only has links to models. */
 static const struct
 {
   const char *name;
@@ -34,7 +35,7 @@ static const struct
   { "pytorch-converted", 82, 0 },
 };
 
-/* Why cases are refused: what their messages say, and how many there are. */
+/* Why cases are refused: the text of their message, and their number. */
 static const struct
 {
   const char *says, *why;
@@ -105,7 +106,7 @@ static const char *const wanted[] = {
 typedef struct
 {
   GHashTable *passed_ops;
-  guint n_as_is, n_fixed, n_failed, n_refused; /* of a group */
+  guint n_as_is, n_fixed, n_failed, n_refused; /* of one group */
   guint n_of_refusal[G_N_ELEMENTS (refusals)];
   guint n_unexplained;
   gboolean verbose;
@@ -139,7 +140,7 @@ read_tensors (const char *folder, const char *kind, GError **error)
     }
 }
 
-/* The tests keep bfloat16 as uint16.  Takes the tensor. */
+/* The tests store bfloat16 as uint16. Frees the tensor. */
 static CleaveTensor *
 as_bfloat16 (CleaveTensor *tensor)
 {
@@ -161,13 +162,13 @@ fix_type (GPtrArray *tensors, guint index, const CleaveTensorType *as)
     tensors->pdata[index] = as_bfloat16 (tensors->pdata[index]);
 }
 
-/* Inputs that are fixed become initializers. */
+/* Makes fixed inputs initializers. */
 static void
 fix_inputs (Model *model, const GPtrArray *inputs, const gboolean *is_fixed)
 {
   Onnx__GraphProto *graph = model->graph;
 
-  /* A list that was read has no room for more. */
+  /* A parsed list has no room for more elements. */
   graph->initializer =
       g_renew (Onnx__TensorProto *, graph->initializer, 2 * graph->n_initializer + 1);
   for (guint i = 0; i < inputs->len && i < model->graph->n_input; i++)
@@ -207,8 +208,8 @@ import (GBytes *bytes, const GPtrArray *inputs, const gboolean *is_fixed, GError
   return cleave_onnx_parse (packed, NULL, &options, error);
 }
 
-/* Imports the model as it is; else with those inputs fixed without which it cannot be imported. The
- * inputs that are left stay in the list. */
+/* Imports the model unmodified; otherwise with only those inputs fixed that the import needs.
+ * The other inputs stay in the list. */
 static CleaveGraph *
 import_somehow (GBytes *bytes, GPtrArray *inputs, gboolean *any_fixed, GError **error)
 {
@@ -275,7 +276,7 @@ compare (CleaveTensor *got, CleaveTensor *want)
   return NULL;
 }
 
-/* NULL: the outputs are as they should be; else what is wrong. */
+/* Returns what is wrong with the outputs, or NULL. */
 static char *
 run (const CleaveGraph *graph, GPtrArray *inputs, GPtrArray *outputs)
 {
@@ -308,7 +309,7 @@ run (const CleaveGraph *graph, GPtrArray *inputs, GPtrArray *outputs)
   return NULL;
 }
 
-/* Written and read again, the graph gives the same bits.  NULL: so it is. */
+/* Asserts the same bits after export and import. Returns what is wrong, or NULL. */
 static char *
 run_again (const CleaveGraph *graph, GPtrArray *inputs)
 {
@@ -361,7 +362,7 @@ note_refused (Score *score, const char *name, const char *message)
             i == G_N_ELEMENTS (refusals) ? "no reason is known" : refusals[i].why);
 }
 
-/* What the import says of a model whose operands are no tensors; NULL: nothing. */
+/* Returns the import error of a model whose operands are not tensors; NULL if there is none. */
 static char *
 refusal (GBytes *bytes)
 {
@@ -371,7 +372,7 @@ refusal (GBytes *bytes)
   return graph == NULL ? g_strdup (error->message) : NULL;
 }
 
-/* The first node that passes through whole, which nobody can run; NULL: there is none. */
+/* Returns the first node without an op record, which cannot be run; NULL if there is none. */
 static const CleaveNode *
 find_custom (const CleaveGraph *graph)
 {
@@ -451,7 +452,7 @@ try_folder (Score *score, const char *kind)
     try_case (score, folder, names->pdata[i]);
 }
 
-/* Whether nothing of the group is wrong, and enough is right. */
+/* Returns whether nothing in the group fails, and enough passes. */
 static gboolean
 try_group (Score *score, guint group)
 {
@@ -469,7 +470,7 @@ try_group (Score *score, guint group)
          score->n_as_is + score->n_fixed >= groups[group].as_is + groups[group].fixed;
 }
 
-/* Whether each refusal has a reason, and each reason its cases. */
+/* Returns whether each refusal has a known reason, and each reason its number of cases. */
 static gboolean
 check_refusals (const Score *score)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Constants in bodies of Loop, Scan and If, however the file stores them and however deep the
- * bodies nest: each iteration multiplies by the constant 3. */
+/* Constants in bodies of Loop, Scan and If, for all storage forms and nesting depths: each
+ * iteration multiplies by the constant 3. */
 
 #include "test.h"
 
@@ -12,7 +12,7 @@
 #define HALF_3 0x4200     /* 3 as float16 */
 #define BFLOAT16_3 0x4040 /* 3 as bfloat16 */
 
-/* Constants, as the file stores them */
+/* Constants, in all storage forms. */
 
 static Onnx__TensorProto *
 three_as_raw_data (void)
@@ -22,7 +22,7 @@ three_as_raw_data (void)
   return tensor_new ("k", &CLEAVE_TYPE (CLEAVE_FLOAT32, 1), &three);
 }
 
-/* A tensor of one element without data. */
+/* Returns a tensor of one element without data. */
 static Onnx__TensorProto *
 without_data (CleaveElement element)
 {
@@ -34,7 +34,7 @@ without_data (CleaveElement element)
   return tensor;
 }
 
-/* The list of the TensorProto that ONNX names for the element type. */
+/* Stores the value in the TensorProto list that ONNX specifies for the element type. */
 static Onnx__TensorProto *
 three_as_list (CleaveElement element)
 {
@@ -86,14 +86,14 @@ add_initializer (Model *body, Onnx__TensorProto *tensor)
   onnx__tensor_proto__free_unpacked (added, NULL);
 }
 
-/* Elements of 4 bits: only a DequantizeLinear may read them. */
+/* Elements of 4 bits: only DequantizeLinear may read them. */
 static void
 add_half_byte (Model *body)
 {
   static const float one = 1;
   Onnx__TensorProto *tensor = without_data (CLEAVE_INT8);
 
-  tensor->data_type = 22; /* int4, which the schema of Debian does not name */
+  tensor->data_type = 22; /* int4, which Debian's schema does not have */
   g_free (tensor->name);
   tensor->name = g_strdup ("packed");
   tensor->n_int32_data = 1;
@@ -114,7 +114,7 @@ typedef enum {
   N_HOLDERS
 } Holder;
 
-/* Adds the value `k`, one element 3.  CLEAVE_NONE: the tensor has raw data. */
+/* Adds the value `k`, one element 3. CLEAVE_NONE: the tensor has raw data. */
 static void
 add_three (Model *body, Holder holder, CleaveElement element)
 {
@@ -140,20 +140,20 @@ add_three (Model *body, Holder holder, CleaveElement element)
     add_half_byte (body);
 }
 
-/* Bodies */
+/* Bodies. */
 
 typedef struct
 {
   Holder holder;
   CleaveElement element;
-  const char *bodies; /* L: Loop, S: Scan, I: If; the outermost first */
+  const char *bodies; /* L: Loop, S: Scan, I: If; outermost first */
 } Case;
 
 static void
 add_product (Model *model, const Case *c, const char *bodies, const char *from, const char *to);
 
-/* A body that computes one value `to`: of a carried value for a Loop and a Scan, of `from` for an
- * If. */
+/* Returns a body that computes one value `to`: from a carried value for a Loop or Scan, from
+ * `from` for an If. */
 static Model *
 body_new (const Case *c, const char *bodies, const char *from)
 {
@@ -282,7 +282,7 @@ START_TEST (iterations_share_constants_of_other_forms)
 }
 END_TEST
 
-/* Otherwise a file that is written again would have the constant once for each iteration. */
+/* Otherwise a re-exported file would have the constant once for each iteration. */
 START_TEST (a_constant_of_a_body_is_one_node)
 {
   static const Holder holders[] = { CONSTANT, INITIALIZER };

@@ -4,14 +4,14 @@
 
 #include "models.h"
 
-/* Each mistake that a node of a file can make of its own, as one line of a table: a model with this
- * node alone and inputs and constants to read. */
+/* Each mistake that a single node of a file can contain, as a line of a table: the model has
+ * this node, inputs and constants. */
 
 typedef struct
 {
   gint64 opset;
   const char *op, *operands, *results;
-  const char *attr; /* NULL: none; a text, else a list */
+  const char *attr; /* NULL: none; with `text`, or else a list */
   const char *text;
   CleaveInts ints;
   const char *message; /* after "Op 'n': " */
@@ -138,7 +138,7 @@ import_without_operands (const char *domain, const char *op, gint64 opset, guint
   ck_assert_msg ((graph == NULL) == (error != NULL), "%s in opset %d", op, (int) opset);
 }
 
-/* Whatever an op needs: without it there is an error, and not only no graph. */
+/* Leaves out each operand of each op: there must be an error, not just no graph. */
 START_TEST (an_operand_that_is_left_out_is_no_crash)
 {
   guint n_ops;
@@ -152,7 +152,7 @@ START_TEST (an_operand_that_is_left_out_is_no_crash)
 }
 END_TEST
 
-/* Of strings and of floats. */
+/* Lists of strings and of floats. */
 START_TEST (lists_of_attributes_are_checked)
 {
   g_autoptr (Model) unknown = model_new (14), many = model_new (14), floats = model_new (14);

@@ -4,7 +4,8 @@
 
 #include "models.h"
 
-/* A model whose input is x, 2 floats, and an If; `condition` is a constant, or what is read. */
+/* A model with input x, 2 floats, and an If. `condition` is the name of a constant or of a
+ * computed value. */
 static Model *
 model_with_if (const char *condition, const char *results)
 {
@@ -22,7 +23,7 @@ model_with_if (const char *condition, const char *results)
   return model;
 }
 
-/* A graph of its own, to be filled as a model is. */
+/* Returns a branch, which is filled like a model. */
 static Model *
 branch_of (const char *op, const char *operands, const char *result, const char *output)
 {
@@ -93,7 +94,7 @@ START_TEST (a_computed_condition_chooses_between_both)
 }
 END_TEST
 
-/* One element in one dimension would make one dimension of the result. */
+/* A condition of one element in one dimension would add a dimension to the result. */
 START_TEST (a_condition_of_more_dimensions_is_made_a_scalar)
 {
   g_autoptr (Model) model = model_with_if ("computed", "y");
@@ -129,7 +130,8 @@ START_TEST (a_branch_may_pass_on_an_outer_value)
 }
 END_TEST
 
-/* The inner If reads a name of the graph and one of the branch around it; its own stay within. */
+/* The inner If reads a name of the graph and one of the branch around it; its own names stay
+ * local. */
 START_TEST (branches_nest)
 {
   g_autoptr (Model) model = model_with_if ("yes", "y");

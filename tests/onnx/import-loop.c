@@ -4,7 +4,7 @@
 
 #include "models.h"
 
-/* A model whose input is x, 2 floats, and a loop that reads it and carries one value. */
+/* A model with input x, 2 floats, and a loop that reads it and carries one value. */
 static Model *
 model_with_loop (const char *operands, const char *results)
 {
@@ -25,8 +25,8 @@ model_with_loop (const char *operands, const char *results)
   return model;
 }
 
-/* Reads the turn i, the condition c and the carried s; of what it makes, the names that it gives.
- */
+/* Returns a body that reads the iteration number i, the condition c and the carried value s. The
+ * arguments name its outputs. */
 static Model *
 body_new (const char *condition, const char *carried, const char *stacked)
 {
@@ -42,7 +42,7 @@ body_new (const char *condition, const char *carried, const char *stacked)
   return body;
 }
 
-/* What takes the body. */
+/* Adds the body to the loop, and takes it. */
 static void
 add_body (Model *model, Model *body)
 {
@@ -59,7 +59,7 @@ START_TEST (turns_become_nodes)
   Model *body = body_new ("c", "t", NULL);
 
   model_add_node (body, "Relu", "n", "s", "r");
-  model_add_node (body, "Add", "m", "r x", "t"); /* x is of the scope around it */
+  model_add_node (body, "Add", "m", "r x", "t"); /* x is from the outer scope */
   add_body (model, body);
   model_assert_dump (model, HEAD "%2 = Relu %0 : float32 2  # n\n"
                                  "%3 = Add %2, %0 : float32 2  # m\n"
@@ -69,7 +69,7 @@ START_TEST (turns_become_nodes)
 }
 END_TEST
 
-/* Rows 0:1 and 1:2, of what depends on the turn. */
+/* Rows 0:1 and 1:2, selected by the iteration number. */
 START_TEST (the_number_of_a_turn_is_constant)
 {
   g_autoptr (Model) model = model_with_loop ("two - x", "last y");
@@ -92,7 +92,7 @@ START_TEST (the_number_of_a_turn_is_constant)
 }
 END_TEST
 
-/* The body says which shape an iteration would give: it declares it, or infers it. */
+/* The shape of an iteration's result is declared in the body or inferred. */
 START_TEST (no_iteration_gives_nothing_along_the_axis)
 {
   static const char *const declared[] = { "2x3", "2xn", NULL };
@@ -116,7 +116,7 @@ START_TEST (no_iteration_gives_nothing_along_the_axis)
 }
 END_TEST
 
-/* Without an iteration nothing asks whether another one follows. */
+/* Without an iteration, the condition for another one is not evaluated. */
 START_TEST (a_computed_condition_counts_only_after_an_iteration)
 {
   g_autoptr (Model) model = model_with_loop ("none yes x", "last y");

@@ -19,7 +19,7 @@ model_with_scan (gint64 opset, const char *operands, const char *results, gint64
   return model;
 }
 
-/* Adds a part to what is carried, and gives the sum as well. */
+/* Adds a part to the carried value, and outputs the sum as well. */
 static Model *
 body_new (void)
 {
@@ -69,7 +69,8 @@ START_TEST (each_part_is_a_turn)
 }
 END_TEST
 
-/* Columns from the last one on; what they give as columns, that of the first turn last. */
+/* Scans columns from the last one on. Results are stacked as columns, the first iteration's
+ * last. */
 START_TEST (axes_and_directions_are_kept)
 {
   g_autoptr (Model) model = model_with_scan (16, "s x", "last y", 1);
@@ -101,7 +102,7 @@ START_TEST (axes_and_directions_are_kept)
 }
 END_TEST
 
-/* Before opset 9 each batch is scanned alone, along the second dimension. */
+/* Before opset 9, each batch is scanned separately, along the second dimension. */
 START_TEST (batches_of_opset_8_are_scans)
 {
   g_autoptr (Model) model = model_new (8);
@@ -171,7 +172,7 @@ START_TEST (mistakes_are_errors)
 }
 END_TEST
 
-/* Millions of turns of a body that has no node. */
+/* Millions of iterations of a body without nodes. */
 START_TEST (turns_are_not_without_end)
 {
   g_autoptr (Model) model = model_new (16);

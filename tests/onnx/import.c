@@ -10,7 +10,7 @@
 static const CleaveTensorType weights = { CLEAVE_FLOAT32, { 4, { 4, 3, 3, 3 } } };
 static const CleaveTensorType pair = { CLEAVE_FLOAT32, { 1, { 2 } } };
 
-/* x 1x3x8x8 and one node that makes the output y. */
+/* x 1x3x8x8, and one node that computes the output y. */
 static Model *
 model_of (gint64 opset, const char *op, const char *operands)
 {
@@ -22,7 +22,7 @@ model_of (gint64 opset, const char *op, const char *operands)
   return model;
 }
 
-/* Files */
+/* Files. */
 
 static void
 assert_parse_error (gconstpointer data, gsize size, const char *message)
@@ -64,7 +64,7 @@ START_TEST (every_truncation_is_an_error)
 }
 END_TEST
 
-/* Makes the bytes a field of another message. */
+/* Makes the bytes a field of an enclosing message. */
 static void
 wrap (GByteArray *bytes, guint8 tag)
 {
@@ -76,7 +76,7 @@ wrap (GByteArray *bytes, guint8 tag)
   g_byte_array_prepend (bytes, header, n);
 }
 
-/* A model in whose graph an If holds a graph in which an If holds a graph … */
+/* A model whose graph has an If with a graph that has an If with a graph, and so on. */
 START_TEST (deep_nesting_is_an_error)
 {
   g_autoptr (GByteArray) bytes = g_byte_array_new ();
@@ -180,7 +180,7 @@ START_TEST (versions_are_checked)
 }
 END_TEST
 
-/* Nodes */
+/* Nodes. */
 
 START_TEST (an_unknown_op_names_op_node_and_opset)
 {
@@ -407,7 +407,7 @@ START_TEST (results_that_nobody_reads_drop_out)
 }
 END_TEST
 
-/* Inputs and their shapes */
+/* Inputs and their shapes. */
 
 START_TEST (weights_among_the_inputs_are_none)
 {
@@ -571,7 +571,7 @@ START_TEST (sparse_initializers_are_an_error)
 }
 END_TEST
 
-/* Folding */
+/* Folding. */
 
 START_TEST (computed_shapes_become_static)
 {
@@ -654,7 +654,7 @@ START_TEST (a_node_that_folds_is_checked_too)
 }
 END_TEST
 
-/* Limits, and that the cost grows with the file and no faster */
+/* Limits, and linear cost. */
 
 START_TEST (what_no_model_has_is_refused)
 {
@@ -679,7 +679,8 @@ START_TEST (what_no_model_has_is_refused)
 }
 END_TEST
 
-/* The shortest of three tries, in microseconds: a chain, or nodes that all read one value. */
+/* Returns the shortest of three imports in microseconds: a chain, or nodes that all read one
+ * value. */
 static gint64
 time_import (guint n, gboolean chain)
 {
@@ -708,7 +709,8 @@ time_import (guint n, gboolean chain)
   return best;
 }
 
-/* Sixteen times the nodes take sixteen times as long; 256 times, if the cost were quadratic. */
+/* Sixteen times the nodes may take sixteen times as long, but not 256 times, as with quadratic
+ * cost. */
 START_TEST (the_cost_grows_with_the_nodes)
 {
   for (guint chain = 0; chain < 2; chain++)

@@ -7,7 +7,7 @@
 #include "../../lib/onnx/wire.h"
 #include "models.h"
 
-/* What a model says beyond what it computes comes out again. */
+/* Information in a model beyond its computation is exported again. */
 
 static Model *
 through_graph (const Model *model, const CleaveOnnxShape *shape, gboolean split)
@@ -121,7 +121,7 @@ START_TEST (texts_of_nodes_and_values_stay)
 }
 END_TEST
 
-/* The reshape's shape is an attribute in between. */
+/* The shape of the Reshape is an attribute in the graph. */
 START_TEST (operands_that_are_attributes_keep_their_names)
 {
   g_autoptr (Model) model = make_model ("4x3"), again = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Reads lines "MODEL<tab>OUT" and writes each model, imported, as OUT; says "good" or why not, one
- * line each.  round-trip.py compares the two. */
+/* Reads lines "MODEL<tab>OUT", and imports each model and exports it as OUT. Prints "good" or
+ * the reason, one line each. round-trip.py compares the files. */
 
 #include <cleave/cleave.h>
 #include <stdio.h>

@@ -27,7 +27,7 @@ add_scales (CleaveGraph *graph, gint64 n)
   return cleave_graph_add_constant (graph, "scale", tensor);
 }
 
-/* As `name`, of bytes; with a scale for each index of dimension 0. */
+/* Adds weights stored as bytes under `name`, with a scale for each index of dimension 0. */
 static CleaveResult *
 add_weights (CleaveGraph *graph, const char *name, CleaveShape shape)
 {
@@ -154,8 +154,8 @@ START_TEST (pieces_have_parts_of_the_bytes)
 }
 END_TEST
 
-/* By every dimension, alone and with a Transposition between, the bits are those of the whole and
- * the bytes in the file are those that there were. */
+/* Along every dimension, alone and with a Transpose between, the results are bit-identical, and
+ * the file has as many bytes. */
 START_TEST (a_split_keeps_bits_and_bytes)
 {
   for (guint i = 0; i < 4; i++)
@@ -187,7 +187,7 @@ START_TEST (a_split_keeps_bits_and_bytes)
 }
 END_TEST
 
-/* Whatever their size, and also where another node is between; a program may keep the bytes. */
+/* For any size, and with another node between. A program may keep the bytes. */
 START_TEST (a_program_works_them_out_once)
 {
   for (guint turned = 0; turned < 2; turned++)
@@ -216,7 +216,7 @@ START_TEST (a_program_works_them_out_once)
 }
 END_TEST
 
-/* Each result of one node stays as long as the program, and parts of a constant count once. */
+/* Each result of one node lives as long as the program, and parts of a constant count once. */
 START_TEST (several_results_are_kept)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -238,7 +238,7 @@ START_TEST (several_results_are_kept)
 }
 END_TEST
 
-/* An operand that was a constant and is none any more, and the other way round. */
+/* An operand that stops being a constant, or becomes one. */
 START_TEST (an_edit_is_noticed)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -260,7 +260,7 @@ START_TEST (an_edit_is_noticed)
 }
 END_TEST
 
-/* A value that would make the file larger, and that must be known all the same. */
+/* A value that would make the file larger, but must be known. */
 START_TEST (what_must_be_known_is)
 {
   g_autoptr (Model) model = model_new (13);

@@ -57,7 +57,7 @@ START_TEST (raw_data_of_every_element_type_is_read)
 }
 END_TEST
 
-/* The same number as an entry of the list that the element type has. */
+/* Returns the same number as an entry of the list for the element type. */
 static Proto *
 listed (CleaveElement element, gint64 value)
 {
@@ -173,10 +173,10 @@ START_TEST (what_is_no_tensor_is_an_error)
 }
 END_TEST
 
-/* External data */
+/* External data. */
 
-/* A folder with weights.bin (0, 1, 2 … as floats), a link to it, a link out of the folder; and
- * beside it secret.bin. */
+/* A folder with weights.bin (0, 1, 2, ... as floats), a link to it, and a link out of the folder
+ * to secret.bin. */
 typedef struct
 {
   char *root, *folder;
@@ -220,7 +220,7 @@ place_clear (Place *place)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Place, place_clear)
 
-/* Three floats from the file, as the output of a model. */
+/* Imports a model with three floats from the file as output. */
 static CleaveGraph *
 import_external (const char *folder,
                  const char *location,
@@ -273,7 +273,7 @@ START_TEST (external_data_that_is_not_aligned_is_read)
 }
 END_TEST
 
-/* A mapped file would kill the process. */
+/* If the file were mapped, truncating it would kill the process. */
 START_TEST (a_file_that_becomes_shorter_leaves_the_weights)
 {
   float want[] = { 2, 3, 4 };
@@ -316,7 +316,7 @@ START_TEST (a_file_that_becomes_shorter_while_it_is_read_is_an_error)
 }
 END_TEST
 
-/* Parts are read once, and mapped where the budget ends. */
+/* Each part is read once; after the budget is used up, parts are mapped. */
 START_TEST (parts_beyond_the_budget_are_mapped)
 {
   float want[] = { 2, 3, 4 };

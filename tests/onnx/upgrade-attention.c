@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Attention, embeddings, weights in blocks and kin, as ONNX Runtime writes them: what they give,
- * which is what ONNX Runtime 1.30 gives for such models; what is refused; and that a model of them
- * is split by heads and by queries without the change of a bit. */
+/* Attention, embeddings, weights in blocks and similar ops, as ONNX Runtime writes them. Their
+ * values must be those of ONNX Runtime 1.30; some are refused; and models with them must be
+ * split by heads and by queries with bit-identical results. */
 
 #include "test.h"
 
@@ -12,7 +12,7 @@
 
 typedef struct
 {
-  const char *op, *operands, *attrs; /* as model_of_node() reads them */
+  const char *op, *operands, *attrs; /* in the format of model_of_node() */
   const char *value;
   const char *results; /* NULL: y */
 } Meaning;
@@ -211,7 +211,7 @@ static const Meaning meanings[] = {
     "b:~1,0 u8:~100,130 s:~0.02 s:u8:~120 u8:~7,8 s:~0.03 s:u8:~10 s:~0.05 s:u8:~100",
     "",
     .value = "2: 92 99" },
-  /* What ONNX Runtime has for other processors alone: as if each part had come by itself. */
+  /* Forms that ONNX Runtime has on other processors only: as if each part were given separately. */
   { "MultiHeadAttention", "#1x1x1x3x2", "num_heads=1", .value = "1x1x2: 4 5" },
   { "MultiHeadAttention", "#1x1x1x3x2 - - ~1,1,2,2,3,4", "num_heads=1", .value = "1x1x2: 7 9" },
   { "MultiHeadAttention", "#1x1x2 #1x1x1x2x2", "num_heads=1", .value = "1x1x2: 2 3" },
@@ -275,9 +275,9 @@ END_TEST
 START_TEST (what_is_refused_says_why) { check_meaning (&refusals[_i]); }
 END_TEST
 
-/* Splits */
+/* Splits. */
 
-/* With inputs of the graph, "?1x8x12", and the node that puts the heads together. */
+/* With inputs of the graph, such as "?1x8x12", and the node that joins the heads. */
 static const struct
 {
   const char *op, *operands, *attrs;
@@ -293,7 +293,7 @@ static const struct
     "num_heads=4 kv_num_heads=2 smooth_softmax=1 local_window_size=4" },
 };
 
-/* The heads are dimension 1 of four, or 1 and 2 of five; then come the queries. */
+/* The heads are dimension 1 of four, or 1 and 2 of five; the queries come next. */
 START_TEST (heads_and_queries_are_split_to_the_same_bits)
 {
   g_autofree char *op = g_strconcat ("com.microsoft:", splits[_i].op, NULL);
@@ -326,7 +326,7 @@ constant_bytes (const CleaveGraph *graph)
   return n;
 }
 
-/* Weights stay bytes, however they are split: what is stored is what the blocks have. */
+/* Weights stay bytes in every split: the file stores the blocks as they were. */
 START_TEST (weights_in_blocks_stay_bytes)
 {
   g_autoptr (Model) model =

@@ -4,20 +4,20 @@
 
 #include "model-node.h"
 
-/* Forms of nodes that early opsets have, or that ONNX Runtime accepts, by their values: those of
- * ONNX Runtime 1.30 where it runs the opset, else what the text of the opset says. */
+/* Forms of nodes in early opsets, or forms that ONNX Runtime accepts. Values are those of ONNX
+ * Runtime 1.30 if it supports the opset, otherwise those of the opset's specification. */
 
 typedef struct
 {
   gint64 opset;
-  const char *op, *operands, *attrs; /* as model_of_node() reads them */
+  const char *op, *operands, *attrs; /* in the format of model_of_node() */
   const char *value;
   const char *results; /* NULL: y */
 } Form;
 
 /* clang-format off */
 static const Form forms[] = {
-  /* A hint about memory, of any op before opset 6. */
+  /* A hint about memory, on any op before opset 6. */
   { 1, "Relu", "~-1,2", "consumed_inputs=0,", .value = "2: 0 2" },
   { 5, "Add", "~1,2 ~3,4", "consumed_inputs=0,0", .value = "2: 4 6" },
   { 4, "Reshape", "#2x3", "consumed_inputs=0, shape=3,2", .value = "3x2: 0 1 2 3 4 5" },
@@ -47,8 +47,8 @@ static const Form forms[] = {
   { 1, "LpPool", "~3,4,0@1x1x3", "kernel_shape=2, p=1.0", .value = "1x1x2: 7 4" },
   { 1, "LpPool", "~3,4,0@1x1x3", "kernel_shape=2,", .value = "1x1x2: 5 4" },
   { 1, "LpPool", "~3,4,0@1x1x3", "kernel_shape=2, p=2.5", .value = "LpPool 'n': p must be a whole number, not 2.5" },
-  /* The mask of a Dropout, which ONNX Runtime does not fill before opset 12, has the element type of
-   * the operand before opset 10. */
+  /* The mask of a Dropout: ONNX Runtime does not fill it before opset 12. Before opset 10 it has
+   * the operand's element type. */
   { 6, "Dropout", "~1.5,2", "", .value = "2: 0 0", .results = "z y" },
   { 7, "Dropout", "~1.5,2", "", .value = "2: 0 0", .results = "z y" },
   { 11, "Dropout", "~1.5,2", "", .value = "2: 0 0", .results = "z y" },
@@ -66,11 +66,11 @@ static const Form forms[] = {
   { 17, "LayerNormalization", "f16:~1,3,2,6@2x2 f16:~1,2@2x1", "epsilon=0.0", .value = "2x2: -1 1 -2 2" },
   { 17, "LayerNormalization", "~1,3,2,6@2x2 ~1,2,3@3x1", "",
     .value = "LayerNormalization 'n': Scale with 3x1 does not fit the dimensions of X from axis 1 on" },
-  /* A real signal without the dimension of its parts. */
+  /* A real signal without a dimension for its parts. */
   { 17, "STFT", "~1,2,3,4@1x4 s:=2 ~1,0 s:=2", "", .value = "1x2x2x2: 1 0 1 0 3 0 3 0" },
   { 17, "STFT", "~1,2,3,4@1x4x1 s:=2 ~1,0 s:=2", "", .value = "1x2x2x2: 1 0 1 0 3 0 3 0" },
   { 17, "STFT", "~1,2,3,4@1x4 s:i32:=2 ~1,0 -", "onesided=0", .value = "1x2x2x2: 1 0 1 0 3 0 3 0" },
-  /* Integers of 16 bits. */
+  /* 16-bit integers. */
   { 21, "QuantizeLinear", "~-9,0.25,0.75,9 s:~0.0005 s:i16:~4", "", .value = "4: -17996 504 1504 18004" },
   { 21, "QuantizeLinear", "~-90,0.25,0.75,90 s:~0.0005 s:i16:~4", "", .value = "4: -32768 504 1504 32767" },
   { 21, "QuantizeLinear", "~-90,0.5,1.5,90 s:~1 s:u16:~65530", "", .value = "4: 65440 65530 65532 65535" },
@@ -86,8 +86,8 @@ static const Form forms[] = {
   { 13, "com.microsoft:DequantizeLinear", "u16:~0,65535 s:~0.5 s:u16:~1", "", .value = "2: -0.5 32767" },
   { 20, "QuantizeLinear", "~1,2 s:~0.001 s:i16:~0", "", .value = "QuantizeLinear 'n': it is of opset 21, the model of 20" },
   { 20, "DequantizeLinear", "u16:~1,2 s:~0.001", "", .value = "DequantizeLinear 'n': it is of opset 21, the model of 20" },
-  /* Resize: smoothed where it shrinks, with the rest of a rounded extent on both sides, and with
-   * extents that are rounded up to keep proportions. */
+  /* Resize: with antialiasing when it shrinks; with the remainder of a rounded extent on both
+   * sides; with extents rounded up to keep proportions. */
   { 18, "Resize", "#1x1x1x4 - ~1,1,1,0.5", "mode=linear antialias=1", .value = "1x1x1x2: 0.625 2.375" },
   { 18, "Resize", "#1x1x1x4 - ~1,1,1,0.5", "mode=linear antialias=1 exclude_outside=1", .value = "1x1x1x2: 0.71429 2.2857" },
   { 18, "Resize", "#1x1x1x4 - ~1,1,1,0.5", "mode=cubic antialias=1", .value = "1x1x1x2: 0.49023 2.5098" },
@@ -112,7 +112,7 @@ static const Form forms[] = {
   { 18, "Resize", "#1x1x1x4 ~0,0,0,0.25,1,1,1,1 - =1,1,1,2",
     "mode=linear antialias=1 coordinate_transformation_mode=tf_crop_and_resize", .value = "1x1x1x2: 0.8125 2.75" },
   { 18, "Resize", "#1x1x1x4 - ~1,1,1,0.5", "mode=linear antialias=1 color=blue", .value = "Resize 'n': attribute 'color' is not known in opset 18" },
-  /* Pad that begins again after the last element. */
+  /* Pad that wraps around. */
   { 19, "Pad", "#2x3 =0,1,0,1", "mode=wrap", .value = "2x5: 2 0 1 2 0 5 3 4 5 3" },
   { 19, "Pad", "#2x3 =2,-1 - =1,", "mode=wrap", .value = "2x4: 0 1 0 1 3 4 3 4" },
   { 19, "Pad", "#2x3 =0,0,0,0", "mode=wrap", .value = "2x3: 0 1 2 3 4 5" },
@@ -139,7 +139,7 @@ static const Form forms[] = {
   { 1, "Crop", "#1x1x3x4", "border=1,2,0,2", .value = "Crop 'n': dimension 2 of 3 cannot be cropped" },
   { 1, "DynamicSlice", "#2x3 =0,1 =1,3", "", .value = "1x2: 1 2" },
   { 10, "Affine", "~1,2", "alpha=2.0 beta=0.5", .value = "Affine 'n': opset 10 has no such op here" },
-  /* Opsets that changed nothing but types. */
+  /* Opsets that changed only types. */
   { 25, "Transpose", "#2x2", "perm=1,0", .value = "2x2: 0 2 1 3" },
   { 26, "Pad", "#2 =1,0", "", .value = "3: 0 0 1" },
   { 26, "Relu", "~-1,2", "", .value = "2: 0 2" },

@@ -72,7 +72,7 @@ START_TEST (split_18_has_a_number_of_outputs)
 }
 END_TEST
 
-/* Weights stay as they are stored, and so does what is made of them; but their values are known. */
+/* Weights and values computed from them stay as they are stored, but their values are known. */
 START_TEST (operands_that_constants_alone_make_are_constant)
 {
   g_autoptr (Model) model = model_new (18);

@@ -4,13 +4,13 @@
 
 #include "model-node.h"
 
-/* What nodes of other opsets mean, by their values: what the text of the opset says, and where it
- * is silent what ONNX Runtime 1.30 computes, for which such models are made. */
+/* The values of nodes of other opsets: those of the opset's specification, or, where it is
+ * silent, those of ONNX Runtime 1.30. */
 
 typedef struct
 {
   gint64 opset;
-  const char *op, *operands, *attrs; /* as model_of_node() reads them */
+  const char *op, *operands, *attrs; /* in the format of model_of_node() */
   const char *value;
   const char *results; /* NULL: y */
 } Meaning;
@@ -20,7 +20,7 @@ typedef struct
 
 /* clang-format off */
 static const Meaning meanings[] = {
-  /* Before opset 11 the nearest element is the next above where it shrinks. */
+  /* Before opset 11, nearest takes the next higher element when it shrinks. */
   { 10, "Resize", "#1x1x5x6 ~1,1,0.4,0.7", "mode=nearest", .value = "1x1x2x4: 0 2 3 5 18 20 21 23" },
   { 10, "Resize", "#1x1x5x6 ~1,1,0.5,0.5", "mode=nearest", .value = "1x1x2x3: 0 2 4 12 14 16" },
   { 10, "Resize", "#1x1x5x6 ~1,1,0.6,1.3", "mode=nearest",
@@ -45,7 +45,7 @@ static const Meaning meanings[] = {
   /* Positions are rounded as float32: 3 / 0.6 is 5. */
   { 11, "Resize", "#1x1x1x10 - ~1,1,1,0.6", "mode=nearest nearest_mode=floor coordinate_transformation_mode=asymmetric",
     .value = "1x1x1x6: 0 1 3 5 6 8" },
-  /* From opset 16 on RoiAlign has the coordinates of the images. */
+  /* From opset 16 on, RoiAlign uses the images' coordinates. */
   { 10, "RoiAlign", "#1x1x4x4 ~0.5,0.5,3,2.5@1x4 =0", "output_height=2 output_width=2 sampling_ratio=2",
     .value = "1x1x2x2: 5.125 6.375 9.125 10.375" },
   { 15, "RoiAlign", "#1x1x4x4 ~0.5,0.5,3,2.5@1x4 =0", "output_height=2 output_width=2 sampling_ratio=2",
@@ -198,7 +198,7 @@ static const Meaning meanings[] = {
     .value = "1: 5.5" },
   { 18, "ReduceL1", "~-2,0.5,3 =0", "noop_with_empty_axes=1",
     .value = "1: 5.5" },
-  /* Training: before opset 14 five results say so, also where nobody reads them. */
+  /* Training mode: before opset 14 it is indicated by five results, even if nothing reads them. */
   { 6, "BatchNormalization", "~1,2,3,6@4x1 ~1 ~0 ~0 ~1", "",
     .value = "4x1: -1.069 -0.53452 0 1.6036", .results = "y a b c d" },
   { 7, "BatchNormalization", "~1,2,3,6@4x1 ~1 ~0 ~0 ~1", "",
@@ -241,12 +241,12 @@ static const Meaning meanings[] = {
     .value = "BatchNormalization 'n': 2 results are read, but in inference it has at most 1", .results = "a y b" },
   { 15, "BatchNormalization", "~1,2,3,6@4x1 ~1 ~0 ~0 ~1", "training_mode=1",
     .value = "BatchNormalization 'n': 4 results are read, but in training it has at most 3", .results = "a b c y d" },
-  /* Nothing is dropped in inference.  Before opset 12 ONNX Runtime does not fill the mask. */
+  /* Inference drops nothing. Before opset 12, ONNX Runtime does not fill the mask. */
   { 12, "Dropout", "~1,2,3", "",
     .value = "3: 1 1 1", .results = "a y" },
   { 13, "Dropout", "~1,2,3 s:~0 s:b:~1", "",
     .value = "3: 1 2 3", .results = "y a" },
-  /* What the optimizer and the quantizer of ONNX Runtime write. */
+  /* Ops that ONNX Runtime's optimizer and quantizer write. */
   { 17, "com.microsoft:QLinearAdd", "u8:~100,130,255 s:~0.02 s:u8:~120 u8:~7,8,9 s:~0.03 s:u8:~10 s:~0.05 s:u8:~100", "",
     .value = "3: 90 103 153" },
   { 17, "com.microsoft:QLinearMul", "u8:~100,130,255 s:~0.02 s:u8:~120 u8:~7,8,90 s:~0.03 s:u8:~10 s:~0.05 s:u8:~100", "",
@@ -311,7 +311,7 @@ static const Meaning meanings[] = {
     .value = "3: 90 105 130" },
   { 17, "com.microsoft:DequantizeLinear", "u8:~1,5 s:~0.1 s:u8:~100", "",
     .value = "2: -9.9 -9.5" },
-  /* What is not read. */
+  /* Unsupported forms. */
   { 17, "com.microsoft:DynamicQuantizeLSTM", "#2x1x1 i8:#1x1x4 i8:#1x1x4 #1x3 - - - - ~1 - ~1", "hidden_size=1",
     .value = "Split 'n.b.halves': sizes 4, 4 add up to 8, dimension 0 has 3" },
   { 17, "com.microsoft:DynamicQuantizeLSTM", "#2x1x1 i8:#1x1x4 i8:#1x1x4 - - #1x3x1 - - ~1 - ~1", "hidden_size=1",
@@ -367,7 +367,7 @@ START_TEST (a_node_has_its_value)
 }
 END_TEST
 
-/* A model that reads five elements of 4 bits. */
+/* Returns the value of a model that reads five 4-bit elements. */
 static char *
 value_of_halves (const char *op, gint32 data_type)
 {

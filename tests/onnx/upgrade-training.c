@@ -4,8 +4,8 @@
 
 #include "models.h"
 
-/* Losses, BatchNormalization in training and Dropout, and what they become.  ONNX's own tests
- * compare the numbers. */
+/* Losses, BatchNormalization in training mode, and Dropout, and the nodes that replace them.
+ * ONNX's own tests compare the numbers. */
 
 static Model *
 loss_model (const char *op, const char *operands, const char *results)
@@ -38,8 +38,8 @@ START_TEST (a_plain_loss_is_a_mean)
 }
 END_TEST
 
-/* Gathers read class 0 where a label is ignored, since it may be no class: runtimes check indices.
- */
+/* For an ignored label, Gather reads class 0, since the label may be out of range and runtimes
+ * check indices. */
 START_TEST (weights_and_an_ignored_label_count)
 {
   g_autoptr (Model) model = loss_model ("SoftmaxCrossEntropyLoss", "x t w", "y");

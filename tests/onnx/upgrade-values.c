@@ -4,8 +4,8 @@
 
 #include "models.h"
 
-/* Ops whose shapes follow from values: with constants they are done with at import, else they are
- * refused. */
+/* Ops whose result shape depends on values: with constant operands they are computed at import,
+ * otherwise refused. */
 
 static Model *
 model_of (const char *op, const char *operands, const char *results)
@@ -24,7 +24,7 @@ add_constant (Model *model, const char *name, const CleaveTensorType *type, gcon
   model_add_initializer (model, name, type, data);
 }
 
-/* Output `i`, a constant of int64 or bool, as "2x2: 0 1 …". */
+/* Returns output `i`, a constant of int64 or bool, as "2x2: 0 1 ...". */
 static char *
 constant_text (const CleaveGraph *graph, guint i)
 {
@@ -162,10 +162,10 @@ START_TEST (boxes_are_selected)
   {
     const char *operands, *text;
   } cases[] = {
-    { "boxes scores max iou", "2x3: 0 0 1 0 0 2" }, /* the first is much like the second */
-    { "boxes scores max iou score", "1x3: 0 0 1" }, /* 0.25 is not more than 0.25 */
-    { "boxes scores", "0x3:" },                     /* none is asked for */
-    { "boxes scores max", "2x3: 0 0 1 0 0 2" },     /* nothing may overlap */
+    { "boxes scores max iou", "2x3: 0 0 1 0 0 2" }, /* the first two overlap much */
+    { "boxes scores max iou score", "1x3: 0 0 1" }, /* 0.25 is not greater than 0.25 */
+    { "boxes scores", "0x3:" },                     /* none is requested */
+    { "boxes scores max", "2x3: 0 0 1 0 0 2" },     /* no overlap is allowed */
   };
   g_autoptr (Model) computed = model_with_boxes (&boxes, "x scores");
   g_autoptr (Model) misshapen = model_with_boxes (&wrong, "boxes scores");

@@ -6,7 +6,7 @@
 
 #include "models.h"
 
-/* Models in old forms, and what they become.  Each has the input x and the output y. */
+/* Models in old forms, and the nodes that replace them. Each has the input x and the output y. */
 
 static Model *
 model_of (gint64 opset, const char *dims, const char *op, const char *operands)
@@ -53,7 +53,7 @@ START_TEST (clip_may_have_computed_bounds)
 }
 END_TEST
 
-/* As a bound that is computed does, it makes all of the result a NaN. */
+/* The NaN makes the whole result NaN, as a computed bound does. */
 START_TEST (clip_may_have_a_nan_as_a_bound)
 {
   g_autoptr (Model) model = model_of (13, "2", "Clip", "x low");
@@ -211,7 +211,7 @@ START_TEST (resize_10_is_asymmetric)
 }
 END_TEST
 
-/* The region is given, too long even, where nobody reads it. */
+/* The region may be given without being used, even if it has too many elements. */
 START_TEST (resize_11_without_crop_needs_no_region)
 {
   g_autoptr (Model) model = model_of (11, "2", "Resize", "x r s");
@@ -226,7 +226,7 @@ START_TEST (resize_11_without_crop_needs_no_region)
 }
 END_TEST
 
-/* Half an element more than half_pixel: another rounding of that. */
+/* Half an element more than half_pixel, so another rounding of half_pixel is equivalent. */
 START_TEST (resize_11_has_coordinates_for_nearest)
 {
   static const char *const modes[] = { "floor", "round_prefer_floor", "ceil" };
@@ -259,7 +259,7 @@ START_TEST (resize_11_has_coordinates_for_nearest)
 }
 END_TEST
 
-/* The weights come behind the counts, in the order of the result. */
+/* The weights follow the counts, in the order of the result. */
 START_TEST (weights_of_n_grams_are_a_mul)
 {
 #define COUNTS                                                                                     \
@@ -344,7 +344,7 @@ START_TEST (broadcast_6_has_an_axis)
 }
 END_TEST
 
-/* Constants */
+/* Constants. */
 
 static Onnx__NodeProto *
 constant_node (Model **model)
@@ -401,7 +401,7 @@ START_TEST (constants_are_checked)
 }
 END_TEST
 
-/* Windows */
+/* Windows. */
 
 static Model *
 window_of (const char *op, const char *auto_pad, gint64 stride)
@@ -459,7 +459,7 @@ START_TEST (auto_pad_of_a_pool_becomes_pads)
 }
 END_TEST
 
-/* Its weights are operand 3.  It is folded, but its shape tells. */
+/* Its weights are operand 3. They are folded, but their shape is known. */
 START_TEST (auto_pad_of_a_quantised_convolution_becomes_pads)
 {
   static const CleaveTensorType x = { CLEAVE_UINT8, { 4, { 1, 1, 8, 7 } } };

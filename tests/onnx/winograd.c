@@ -12,7 +12,8 @@
 
 #define ONES CLEAVE_INTS (1, 1, 1, 1)
 
-/* Conv of an input: of `n_in` channels and this size to `n_out`, with constant weights. */
+/* Adds a Conv of an input with `n_in` channels and this size to `n_out` channels, with constant
+ * weights. */
 static Onnx__NodeProto *
 add_conv (Model *model, const char *dims, gint64 n_in, gint64 n_out, const CleaveInts *pads)
 {
@@ -28,7 +29,7 @@ add_conv (Model *model, const char *dims, gint64 n_in, gint64 n_out, const Cleav
   return node;
 }
 
-/* "direct", or the phases: "0 1". */
+/* Returns "direct", or the phases, such as "0 1". */
 static char *
 say (const CleaveGraph *graph, const char *name)
 {
@@ -75,7 +76,7 @@ START_TEST (convolutions_for_which_it_pays_are_chosen)
 }
 END_TEST
 
-/* What is constant may as well be an input. */
+/* Weights may be inputs instead of constants. */
 START_TEST (weights_may_be_given)
 {
   g_autoptr (Model) model = model_new (17);
@@ -137,7 +138,7 @@ START_TEST (the_doc_string_says_what_is_otherwise)
 }
 END_TEST
 
-/* Pieces whose rows and columns begin anywhere keep their phases through a file, and the bits. */
+/* Pieces whose rows and columns begin anywhere keep their phases and bits through a file. */
 START_TEST (pieces_stay_what_they_are_through_a_file)
 {
   const char *letters[] = { "H", "W", "C", "N" };
