@@ -16,14 +16,14 @@ static const struct
   { CLEAVE_FLOAT32, CLEAVE_UINT8, 255.9, 255 },
   { CLEAVE_FLOAT32, CLEAVE_UINT8, 256, 255 },
   { CLEAVE_FLOAT32, CLEAVE_INT32, NAN, 0 },
-  { CLEAVE_FLOAT64, CLEAVE_INT64, 1e30, 0x1p63 }, /* as a double again */
+  { CLEAVE_FLOAT64, CLEAVE_INT64, 1e30, 0x1p63 }, /* back as a double */
   { CLEAVE_FLOAT64, CLEAVE_INT64, -INFINITY, -0x1p63 },
   { CLEAVE_FLOAT64, CLEAVE_UINT64, INFINITY, 0x1p64 },
   { CLEAVE_FLOAT64, CLEAVE_UINT64, NAN, 0 },
   { CLEAVE_FLOAT64, CLEAVE_FLOAT32, 1e300, INFINITY },
   { CLEAVE_FLOAT64, CLEAVE_FLOAT32, 0x1.000001p0, 1 },
   { CLEAVE_FLOAT64, CLEAVE_FLOAT16, 0x1.0020000001p0,
-    0x1.004p0 }, /* rounded once: through float32 it would be a tie */
+    0x1.004p0 }, /* rounded once; through float32 it would be a tie */
   { CLEAVE_FLOAT64, CLEAVE_BFLOAT16, 0x1.0100000001p0, 0x1.02p0 },
   { CLEAVE_FLOAT32, CLEAVE_FLOAT16, 65520, INFINITY },
   { CLEAVE_FLOAT16, CLEAVE_BFLOAT16, 0x1.ffcp0, 2 },
@@ -56,7 +56,7 @@ START_TEST (conversions_are_defined)
 }
 END_TEST
 
-/* 2^55 + 2^47 + 1: as a double it would lose the 1 and so be a tie of bfloat16. */
+/* 2^55 + 2^47 + 1: converted to double, it would lose the 1 and be a tie of bfloat16. */
 START_TEST (long_integers_are_rounded_once)
 {
   gint64 v[] = { (1ll << 55) + (1ll << 47) + 1, -((1ll << 55) + (1ll << 47) + 1), 1ll << 55 };
@@ -67,7 +67,7 @@ START_TEST (long_integers_are_rounded_once)
 }
 END_TEST
 
-/* What every type holds survives every way there and back. */
+/* Values that every type can represent survive every conversion and back. */
 START_TEST (all_pairs_convert)
 {
   const double x[] = { 0, 1, 2, 100 }, bools[] = { 0, 1, 1, 1 };

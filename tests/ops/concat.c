@@ -85,7 +85,7 @@ START_TEST (tells_where_parts_begin_in_any_order)
 }
 END_TEST
 
-/* Takes minutes where each part is looked for from the first on. */
+/* Takes minutes if each part is searched from the first one on. */
 START_TEST (costs_no_more_for_a_part_among_many)
 {
   const guint n = 15000;

@@ -103,12 +103,12 @@ START_TEST (a_chunk_is_cut_out_by_pads_and_output_padding)
     CleaveConvTransposeAttrs attrs;
     const char *chunk, *expected;
   } cases[] = {
-    /* 7 elements; element o reads o - 2 … o */
+    /* 7 elements; element o reads o - 2 ... o */
     { 3, { 0 }, "0:1,0:1,0:3", "0:1,0:1,0:3 0:1,0:1,0:3 pads=0,2" },
     { 3, { 0 }, "0:1,0:1,3:7", "0:1,0:1,1:5 0:1,0:1,0:3 pads=2,0" },
-    /* 11 elements of stride 2; element o reads (o - 2) / 2 … o / 2 */
+    /* 11 elements of stride 2; element o reads (o - 2) / 2 ... o / 2 */
     { 3, { .strides = INTS (2) }, "0:1,0:1,4:8", "0:1,0:1,1:4 0:1,0:1,0:3 strides=2 pads=2,1" },
-    /* 13 elements of stride 3, the kernel smaller: some come from nowhere */
+    /* 13 elements of stride 3 with a smaller kernel: some read nothing */
     { 1,
       { .strides = INTS (3) },
       "0:1,0:1,3:6",
@@ -121,7 +121,7 @@ START_TEST (a_chunk_is_cut_out_by_pads_and_output_padding)
       { .strides = INTS (2), .pads = INTS (1, 1), .output_padding = INTS (1) },
       "0:1,0:1,8:10",
       "0:1,0:1,3:5 0:1,0:1,0:3 strides=2 pads=3,0" },
-    /* the pad moves what is read: element 1 reads 1, element 7 nothing before 3 */
+    /* the pad shifts the elements read: element 1 reads 1, element 7 nothing before 3 */
     { 3,
       { .strides = INTS (2), .pads = INTS (1, 1) },
       "0:1,0:1,0:2",
@@ -144,7 +144,7 @@ START_TEST (a_chunk_is_cut_out_by_pads_and_output_padding)
 }
 END_TEST
 
-/* However it is cut, what was accepted is computed once, and nothing is refused. */
+/* For every cut, accepted pieces compute each product once, and nothing is refused. */
 START_TEST (pieces_have_the_macs_of_the_whole)
 {
   static const CleaveConvTransposeAttrs attrs[] = {
@@ -153,7 +153,8 @@ START_TEST (pieces_have_the_macs_of_the_whole)
     { .strides = INTS (3), .pads = INTS (2, 0), .output_padding = INTS (2) },
     { .strides = INTS (2), .dilations = INTS (3), .pads = INTS (3, 1) },
   };
-  static const gint64 macs[] = { 336, 300, 312, 300 }; /* pairs that meet, counted one by one */
+  static const gint64 macs[] = { 336, 300, 312,
+                                 300 }; /* products of an element and a tap, counted one by one */
 
   for (guint i = 0; i < G_N_ELEMENTS (attrs); i++)
     for (gint64 n = 2; n <= 7; n++)

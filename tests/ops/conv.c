@@ -4,7 +4,7 @@
 
 #include "../../lib/ir/graph-private.h"
 
-/* A convolution of `x` and `w`, with a bias of this length unless it is 0. */
+/* Adds a convolution of `x` and `w`, with a bias of length `b` unless it is 0. */
 static CleaveResult *
 add_conv (CleaveGraph *graph,
           CleaveShape x,
@@ -235,7 +235,7 @@ START_TEST (a_chunk_of_channels_is_inside_a_group_or_made_of_whole_ones)
     { 8, 8, 2, "0:1,3:6,0:1",
       "refused: chunk [3,6) straddles groups of 4 channels: it must lie inside one, or be made of "
       "whole ones" },
-    /* every shape would agree with group 3, and every number be wrong */
+    /* group 3 would match all shapes, but give wrong numbers */
     { 12, 12, 3, "0:1,3:9,0:1",
       "refused: chunk [3,9) straddles groups of 4 channels: it must lie inside one, or be made of "
       "whole ones" },
@@ -287,7 +287,7 @@ START_TEST (values_are_those_computed_by_hand)
 }
 END_TEST
 
-/* Two fused steps keep what one rounding of the product would lose. */
+/* Two fused steps keep bits that rounding the product would lose. */
 START_TEST (each_step_is_one_fused_multiply_add)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

@@ -52,8 +52,8 @@ START_TEST (long_rows_carry_on)
 }
 END_TEST
 
-/* Rows one after another and side by side, more of either than are taken at once: the same sums,
- * which a loop makes, too. */
+/* Rows one after another, and adjacent rows, more of each than are processed at once. The sums
+ * are those of a simple loop. */
 START_TEST (many_rows_are_right)
 {
   enum { N_ROWS = 303, LENGTH = 301 };

@@ -8,11 +8,11 @@
 #include "graphs.h"
 #include "models.h"
 
-/* A model between whose nodes there is one of a domain of its own:
+/* A model with one node of a custom domain between other nodes:
  *
  *   x ─ before ─ Relu ─┐
  *                 w ─ acme:Mix ─ y ─ Relu ─ after
- */
+ * */
 
 static void
 import_opset (Model *model, const char *domain, gint64 version)
@@ -27,7 +27,7 @@ import_opset (Model *model, const char *domain, gint64 version)
   model->opset_import[model->n_opset_import++] = set;
 }
 
-/* The type of an inner value, as that of an input is made. */
+/* Adds the type of an inner value, in the form of an input's. */
 static void
 add_info (Model *model, const char *name, const char *dims)
 {
@@ -160,7 +160,7 @@ START_TEST (it_leaves_as_it_came)
 }
 END_TEST
 
-/* Functions of the model's own are nodes of a domain, too. */
+/* The model's own functions are nodes of a domain, too. */
 START_TEST (functions_are_kept)
 {
   g_autoptr (Model) model = model_of_custom ("2x8", "2x4");
@@ -181,7 +181,7 @@ START_TEST (functions_are_kept)
 }
 END_TEST
 
-/* Nodes around it are cut, and written around it. */
+/* The nodes around it are split and exported around it. */
 START_TEST (it_is_not_split)
 {
   g_autoptr (Model) model = model_of_custom ("2x8", "2x4");
@@ -222,7 +222,7 @@ START_TEST (it_cannot_be_run)
 }
 END_TEST
 
-/* Although it reads nothing but constants. */
+/* Although it reads only constants. */
 START_TEST (it_is_not_folded)
 {
   g_autoptr (Model) model = model_new (17);

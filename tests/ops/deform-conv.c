@@ -7,7 +7,7 @@ static const CleaveElement elements[] = { CLEAVE_FLOAT32, CLEAVE_FLOAT64, CLEAVE
 
 static const double pixels[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9 };
 
-/* Without offsets a convolution; with a mask each tap counts as much as that says. */
+/* Without offsets it is a convolution; the mask is a factor of each tap. */
 START_TEST (taps_count_as_the_mask_says)
 {
   static const double w[] = { 1, 10, 20, 30 }, b[] = { 3 }, offsets[8 * 4] = { 0 };
@@ -38,8 +38,8 @@ START_TEST (taps_count_as_the_mask_says)
 }
 END_TEST
 
-/* One tap, a place of the result for each pixel: between rows, between columns, half outside,
- * outside, as far as nowhere. */
+/* One tap; a result position for each pixel: between rows, between columns, half outside,
+ * outside, infinitely far. */
 START_TEST (taps_lie_where_offsets_say)
 {
   static const double one[] = { 1 };
@@ -86,7 +86,7 @@ add (CleaveGraph *graph, const Case *c, GError **error)
   return node == NULL ? NULL : cleave_node_get_result (node, 0);
 }
 
-/* X is whole along rows and columns; pads say where a piece begins. */
+/* X is not cut along rows and columns; pads determine where a piece begins. */
 START_TEST (offsets_are_cut_and_images_are_not)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

@@ -72,7 +72,7 @@ START_TEST (space_to_depth_is_its_inverse)
 }
 END_TEST
 
-/* Strides with channels innermost. */
+/* Sets strides with channels innermost. */
 static void
 set_innermost (CleaveView *view)
 {
@@ -84,7 +84,7 @@ set_innermost (CleaveView *view)
   view->stride[0] = n[2] * n[3] * n[1];
 }
 
-/* Wherever the channels lie, the same elements go to the same places. */
+/* The result is the same for all positions of the channels in memory. */
 START_TEST (channels_may_be_innermost)
 {
   static const CleaveElement elements[] = { CLEAVE_INT8, CLEAVE_INT16, CLEAVE_INT32, CLEAVE_INT64 };

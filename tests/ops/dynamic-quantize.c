@@ -25,7 +25,7 @@ START_TEST (it_has_three_results_of_which_two_are_scalars)
 }
 END_TEST
 
-/* All of x says what its scale is. */
+/* The scale depends on all of x. */
 START_TEST (no_chunk_of_it_is_a_node)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

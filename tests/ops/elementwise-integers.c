@@ -41,7 +41,7 @@ START_TEST (bytes_are_divided_as_whole_numbers)
 }
 END_TEST
 
-/* Around what 32 bits hold, and around multiples of the divisor. */
+/* Numbers near the limits of 32 bits, and near multiples of the divisor. */
 START_TEST (integers_are_divided_as_whole_numbers)
 {
   static const gint64 some[] = { 0,    1,     2,       3,       7,          10,        255,
@@ -67,7 +67,7 @@ START_TEST (integers_are_divided_as_whole_numbers)
 }
 END_TEST
 
-/* As what is computed wider and then cut off. */
+/* The same as a computation in a wider type that is then truncated. */
 START_TEST (bounds_beyond_bytes_are_cut_off)
 {
   static const double some[] = { -INFINITY, -1000, -129, -128, -3.5, 0,        9,

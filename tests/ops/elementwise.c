@@ -4,7 +4,7 @@
 #include "graphs.h"
 
 #define F32 CLEAVE_FLOAT32
-/* As initialisers of static tables. */
+/* Initializers for static tables. */
 #define SHAPE(...)                                                                                 \
   {                                                                                                \
     CLEAVE_COUNT_ (gint64, __VA_ARGS__), { __VA_ARGS__ }                                           \
@@ -15,7 +15,7 @@
   }
 #define N(array) ((gint64) G_N_ELEMENTS (array))
 
-/* Formulas of one operand. */
+/* Formulas with one operand. */
 
 static double
 relu (double a)
@@ -102,8 +102,8 @@ static const struct
 {
   const char *op;
   double (*exact) (double);
-  double ulp;      /* of float32 */
-  double from, to; /* where */
+  double ulp;      /* tolerance in units of float32's last place */
+  double from, to; /* range of the operand */
 } unary[] = {
   { "Relu", relu, 0, -INFINITY, INFINITY },
   { "LeakyRelu", leaky_relu, 0.5, -INFINITY, INFINITY },
@@ -112,7 +112,7 @@ static const struct
   { "Celu", elu, 1.5, -INFINITY, INFINITY },
   { "ThresholdedRelu", thresholded_relu, 0, -INFINITY, INFINITY },
   { "HardSigmoid", hard_sigmoid, 1, -1, INFINITY }, /* near -2.5 the sum cancels */
-  { "HardSwish", hard_swish, 2, -1, 1e38 },         /* near -3 too */
+  { "HardSwish", hard_swish, 2, -1, 1e38 },         /* near -3, too */
   { "Clip", same, 0, -INFINITY, INFINITY },
   { "Sigmoid", sigmoid, 3, -87.3, INFINITY }, /* denormals are 0 */
   { "Tanh", tanh, 3, -INFINITY, INFINITY },
@@ -144,7 +144,7 @@ static const struct
   { "IsInf", is_inf, 0, -INFINITY, INFINITY },
 };
 
-/* How far a float32 is from the exact number, in units of its last place. */
+/* Returns the distance of a float32 from the exact number, in units of its last place. */
 static double
 distance (float got, double exact)
 {
@@ -158,7 +158,7 @@ distance (float got, double exact)
   return fabs ((double) got - exact) / ldexp (1, MAX (exponent, -125) - 24);
 }
 
-/* Floats of all sizes and signs, special ones first. */
+/* Returns floats of all magnitudes and signs, special ones first. */
 static CleaveTensor *
 many_floats (void)
 {
@@ -248,7 +248,7 @@ START_TEST (doubles_and_halves_agree_with_libm)
 }
 END_TEST
 
-/* Formulas, pair by pair. */
+/* Formulas with two operands, pair by pair. */
 
 static const struct
 {
@@ -334,7 +334,7 @@ START_TEST (pairs_give_what_onnx_says)
 }
 END_TEST
 
-/* Which of two equal ones is taken has an order: the first. */
+/* Of equal values, the first is taken. */
 START_TEST (the_first_wins)
 {
   static const char *const ops[] = { "Max", "Min" };
@@ -449,7 +449,7 @@ END_TEST
 
 /* Broadcasting. */
 
-/* Element of a tensor that is broadcast to `shape`, at an index of that. */
+/* Returns the element of a broadcast tensor at an index of `shape`. */
 static double
 broadcast_at (const CleaveTensor *tensor, const CleaveShape *shape, const gint64 *index)
 {
@@ -504,7 +504,7 @@ START_TEST (operands_broadcast)
 }
 END_TEST
 
-/* Views with strides give what dense ones give, and so does the place of the operand. */
+/* Strided views give the same result as dense ones, also if the result overwrites the operand. */
 START_TEST (views_and_places_do_not_matter)
 {
   g_autoptr (CleaveTensor) a = cleave_random_tensor (&CLEAVE_TYPE (F32, 3, 5, 7), 1, FALSE);
@@ -551,7 +551,7 @@ START_TEST (three_operands_fold)
 }
 END_TEST
 
-/* Errors, maps, constructors. */
+/* Errors, maps and constructors. */
 
 static const struct
 {

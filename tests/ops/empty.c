@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Values without elements: a node that has some can be asked for any split; what comes of it has
- * the same shapes, in the graph, when run and in the model that is written. */
+/* Values without elements: a node with such a value accepts any split, with the same shapes in
+ * the graph, when it is run, and in the exported model. */
 
 #include "empty-ops.h"
 #include "graphs.h"
@@ -69,7 +69,7 @@ check_run (const Trial *trial, const CleaveGraph *graph, const char *when)
     give_up (trial, what);
 }
 
-/* Written as a model and read again. */
+/* Asserts that an exported model can be read again. */
 static void
 check_written (const Trial *trial)
 {
@@ -105,7 +105,7 @@ split (const Trial *trial, guint32 seed, guint *n_split)
   *n_split += report != NULL && cleave_split_report_get_n_split (report) > 0;
 }
 
-/* FALSE: no node of this op was empty. */
+/* Returns FALSE if no node of this op was empty. */
 static gboolean
 try_op (const CleaveRandomOp *op)
 {
@@ -132,7 +132,7 @@ try_op (const CleaveRandomOp *op)
   return n_made > 0;
 }
 
-/* Those that have no node with an empty value. */
+/* Returns whether an op has no node with an empty value. */
 static gboolean
 is_never_empty (const char *op)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Splits that are said by the types of their results, or by slices. */
+/* Splits that are given by the types of their results, or by slices. */
 
 #include "framework-case.h"
 
-/* DirectML */
+/* DirectML. */
 
 static const struct
 {
@@ -12,7 +12,7 @@ static const struct
   CleaveTensorType outputs[3];
   guint n_outputs, axis;
   CleaveError code;
-  const char *message; /* NULL: it works, and so does the Join */
+  const char *message; /* NULL: it succeeds, and so does the Join */
 } directml[] = {
   { { CLEAVE_FLOAT32, { 4, { 1, 1, 6, 2 } } },
     { { CLEAVE_FLOAT32, { 4, { 1, 1, 2, 2 } } },
@@ -129,7 +129,7 @@ START_TEST (directml_split_and_join)
 }
 END_TEST
 
-/* XLA */
+/* XLA. */
 
 static const CleaveSliceXla one_two_three[] = {
   { { 0, 0 }, { 1, 12 }, { 1, 1 } },

@@ -4,7 +4,7 @@
 
 #include "framework-case.h"
 
-/* oneDNN Graph */
+/* oneDNN Graph. */
 
 static const struct
 {
@@ -138,7 +138,7 @@ START_TEST (onednn_graph)
 }
 END_TEST
 
-/* TensorFlow */
+/* TensorFlow. */
 
 static const struct
 {
@@ -226,7 +226,7 @@ START_TEST (tensorflow_split)
 }
 END_TEST
 
-/* PyTorch */
+/* PyTorch. */
 
 static const struct
 {
@@ -290,7 +290,7 @@ START_TEST (pytorch_split)
 }
 END_TEST
 
-/* ONNX */
+/* ONNX. */
 
 static const struct
 {
@@ -378,7 +378,7 @@ START_TEST (onnx_split)
 }
 END_TEST
 
-/* What comes out of a constructor is what a node takes. */
+/* The attributes that a constructor returns are accepted by a node. */
 START_TEST (attributes_make_a_node)
 {
   CleaveTensorType type = CLEAVE_TYPE (CLEAVE_FLOAT32, 1, 7, 4, 4);

@@ -76,7 +76,7 @@ START_TEST (a_chunk_reads_rows_and_columns_and_all_of_k)
   {
     CleaveShape a, b, c;
     gboolean trans_a, trans_b;
-    const char *expected; /* of the chunk 1:2,2:4 */
+    const char *expected; /* for chunk 1:2,2:4 */
   } cases[] = {
     { INTS (2, 3), INTS (3, 4), INTS (2, 4), FALSE, FALSE, "1:2,0:3 0:3,2:4 1:2,2:4" },
     { INTS (3, 2), INTS (3, 4), INTS (4), TRUE, FALSE, "0:3,1:2 0:3,2:4 2:4 transA=1" },
@@ -115,7 +115,7 @@ START_TEST (values_are_those_computed_by_hand)
 }
 END_TEST
 
-/* beta of 0 multiplies, it does not skip: as the order says. */
+/* A beta of 0 multiplies C; it is not skipped. */
 START_TEST (zero_times_infinity_is_not_a_number)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

@@ -61,8 +61,7 @@ START_TEST (values_are_those_computed_by_hand)
 }
 END_TEST
 
-/* Added one after the other, or by any other lanes, the big number would swallow some of the small
- * ones. */
+/* In any other order than eight lanes, the large number would absorb some of the small ones. */
 START_TEST (the_average_adds_up_by_eight_lanes)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -76,8 +75,8 @@ START_TEST (the_average_adds_up_by_eight_lanes)
 }
 END_TEST
 
-/* More channels and more of each than are taken at once, exact in any order but not in float32:
- * one after another and side by side. */
+/* More channels, and more elements of each, than are processed at once; exact in any order, but
+ * not in float32. Channels follow each other, or are innermost. */
 START_TEST (norms_of_many_channels_are_right)
 {
   enum { N_CHANNELS = 260, N_PIXELS = 300 };

@@ -16,7 +16,7 @@ add (CleaveGraph *graph,
   return node == NULL ? NULL : cleave_node_get_result (node, 0);
 }
 
-/* One place of a 2x2 image, in each mode and padding. */
+/* One position in a 2x2 image, in each mode and padding. */
 START_TEST (samples)
 {
   static const struct
@@ -63,7 +63,7 @@ START_TEST (grid_splits)
 }
 END_TEST
 
-/* Between two layers, rows and columns; the grid has the column first. */
+/* Positions between two layers, rows and columns; the grid has the column first. */
 START_TEST (volumes_are_sampled)
 {
   static const struct

@@ -33,12 +33,12 @@ START_TEST (halves_round_to_nearest_even)
   } cases[] = {
     { 1, 0x3c00 },
     { -2, 0xc000 },
-    { 0x1.002p0f, 0x3c00 },      /* halfway between 1 and the next: even */
+    { 0x1.002p0f, 0x3c00 },      /* halfway between 1 and the next: rounds to even */
     { 0x1.006p0f, 0x3c02 },      /* halfway, the lower one odd */
     { 0x1.002002p0f, 0x3c01 },   /* a little more than halfway */
     { 65504, 0x7bff },           /* the largest */
-    { 65519.996f, 0x7bff },      /* rounds down to it */
-    { 65520, 0x7c00 },           /* halfway to what would be the next: infinity */
+    { 65519.996f, 0x7bff },      /* rounds down to the largest */
+    { 65520, 0x7c00 },           /* halfway to the value after the largest: infinity */
     { 0x1p-14f, 0x0400 },        /* the smallest normal one */
     { 0x1p-24f, 0x0001 },        /* the smallest */
     { 0x1p-25f, 0x0000 },        /* halfway to it: even */
@@ -65,7 +65,7 @@ START_TEST (brain_floats_round_to_nearest_even)
 }
 END_TEST
 
-/* Rounded to a float first, these would be ties and go the wrong way. */
+/* Rounding to float first would make these ties and round them the wrong way. */
 START_TEST (doubles_are_rounded_once)
 {
   ck_assert_uint_eq (cleave_half_from_double (0x1.0020000000001p0), 0x3c01);

@@ -6,7 +6,7 @@
 
 #define F32 CLEAVE_FLOAT32
 
-/* Row by row of `n`, by the book. */
+/* Normalizes rows of `n` elements by the definition. */
 static void
 expect (const double *x,
         int n_rows,
@@ -81,7 +81,7 @@ START_TEST (the_bias_may_be_missing)
 }
 END_TEST
 
-/* A far mean does not drown a small variance. */
+/* A mean far from 0 does not hide a small variance. */
 START_TEST (the_variance_does_not_cancel)
 {
   const double far[] = { 4096, 4097, 4098 }, ones[] = { 1, 1, 1 };
@@ -94,7 +94,7 @@ START_TEST (the_variance_does_not_cancel)
 }
 END_TEST
 
-/* Of so many elements, sums of floats in eight parts alone would be far off. */
+/* For so many elements, float sums in eight parts alone would be inaccurate. */
 START_TEST (a_long_row_is_as_exact_as_a_short_one)
 {
   enum { N = 700000 };

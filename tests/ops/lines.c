@@ -2,7 +2,7 @@
 
 #include "apply.h"
 
-/* How many lines of which length the views have in common. */
+/* Returns the number and length of the lines that the views share. */
 static char *
 describe (const CleaveView *const *views, guint n_views)
 {
@@ -62,7 +62,7 @@ START_TEST (a_scalar_is_one_line_and_nothing_is_none)
 }
 END_TEST
 
-/* Along chosen dimensions the order is row-major, whatever the strides; after the last comes the
+/* Along given dimensions, the order is row-major for all strides; after the last index comes the
  * first. */
 START_TEST (chosen_dimensions_keep_their_order)
 {

@@ -31,7 +31,7 @@ START_TEST (divides_by_the_norm)
 }
 END_TEST
 
-/* 0 / 0 is 0 here; what is no number makes its whole line so. */
+/* 0 / 0 is 0 here; a NaN makes its whole line NaN. */
 START_TEST (lines_of_zeros_stay)
 {
   const double v[] = { 0, -0.0, 0, NAN, 1, 2 };
@@ -42,7 +42,7 @@ START_TEST (lines_of_zeros_stay)
 }
 END_TEST
 
-/* More elements than are taken at once, each the same; the squares would overflow a float. */
+/* More elements than are processed at once, all equal; their squares would overflow a float. */
 START_TEST (long_lines_are_right)
 {
   CleaveTensorType type = CLEAVE_TYPE (CLEAVE_FLOAT32, 1, 1024);
@@ -60,8 +60,8 @@ START_TEST (long_lines_are_right)
 }
 END_TEST
 
-/* Lines one after another and side by side, more of either than are taken at once: the same bits,
- * though the sums are not exact. */
+/* Contiguous lines and adjacent lines, more of each than are processed at once. The bits are the
+ * same, although the sums are not exact. */
 START_TEST (many_lines_are_right)
 {
   enum { N_LINES = 303, LENGTH = 301 };
@@ -103,7 +103,7 @@ START_TEST (many_lines_are_right)
 }
 END_TEST
 
-/* One over such a norm is infinite. */
+/* The reciprocal of such a norm is infinite. */
 START_TEST (small_norms_are_divided_by)
 {
   const double v[] = { 0x1p-1070, -0x1p-1073 };

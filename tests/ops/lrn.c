@@ -4,7 +4,7 @@
 #include "graphs.h"
 #include "op-case.h"
 
-/* Channels 1 … 5 at one place: the window of an even size reaches one further behind. */
+/* Channels 1 ... 5 at one position: a window of even size has one more channel after its center. */
 START_TEST (windows_end_at_the_borders)
 {
   static const double sums[2][5] = { { 5, 14, 29, 50, 41 }, { 14, 30, 54, 50, 41 } };

@@ -3,7 +3,7 @@
 #include "apply.h"
 #include "op-case.h"
 
-/* Two images of one channel, 4x4: 0 … 15 and 16 … 31. */
+/* Two images of one channel, 4x4: 0 ... 15 and 16 ... 31. */
 START_TEST (takes_the_greatest_of_regions)
 {
   static const struct
@@ -15,17 +15,17 @@ START_TEST (takes_the_greatest_of_regions)
     { { 0, 0, 0, 3, 3 }, 1, 2, 2, { 5, 7, 13, 15 } },
     { { 1, 0, 0, 3, 3 }, 1, 1, 1, { 31 } },
     { { 0, 0, 1, 3, 2 }, 1, 2, 1, { 7, 11 } },
-    /* from (1, 0) to (3, 2), since 2.5 and 1.5 go up: rows and columns of the result overlap */
+    /* from (1, 0) to (3, 2), since 2.5 and 1.5 round up: rows and columns of the result overlap */
     { { 0, 2, 0, 5, 3 }, 0.5, 2, 2, { 6, 7, 10, 11 } },
-    /* more rows than the region has: each row of it comes twice */
+    /* more rows than the region has: each of its rows occurs twice */
     { { 0, 0, 0, 1, 0 }, 1, 2, 2, { 0, 1, 0, 1 } },
-    /* an end before the begin: one element */
+    /* an end before the beginning: one element */
     { { 0, 2, 2, 0, 0 }, 1, 1, 2, { 10, 10 } },
-    /* partly outside, and altogether */
+    /* partly outside, and entirely */
     { { 0, -2, 2, 1, 5 }, 1, 2, 2, { 0, 13, 0, 0 } },
     { { 1, 8, 8, 9, 9 }, 1, 1, 1, { 0 } },
     { { 0, -1e30, -INFINITY, 1e30, INFINITY }, 1, 1, 1, { 15 } },
-    /* images and corners that are not there */
+    /* images and corners that do not exist */
     { { 7, NAN, 0, 1, 1e9 }, 1, 1, 1, { 29 } },
   };
   static const CleaveElement elements[] = { CLEAVE_FLOAT64, CLEAVE_FLOAT32, CLEAVE_FLOAT16 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Ops that move data as programs run them: as views, in place, in other memory orders. */
+/* Runs ops that move data as programs do: as views, in place, in other memory orders. */
 
 #include "graphs.h"
 #include "interpret.h"
@@ -11,7 +11,7 @@
 
 #define N_SEEDS CLEAVE_TRIALS (12)
 
-/* Every second time something reads the result, so that it need not lie in the output. */
+/* In every second graph a node reads the result, so that it need not be in an output. */
 static void
 run_one (const CleaveRandomOp *op, guint32 seed)
 {
@@ -41,8 +41,8 @@ START_TEST (programs_move_data_as_the_interpreter_does)
 }
 END_TEST
 
-/* Every element type at every rank: a model is written, read, run and written again, and each
- * element arrives with the bits that it had. */
+/* Every element type at every rank: a model is exported, imported, run and exported again, and
+ * each element keeps its bits. */
 
 typedef CleaveResult *(*Build) (CleaveGraph *graph, CleaveResult *x);
 
@@ -58,7 +58,7 @@ extent (const CleaveResult *x, guint d)
   return cleave_result_get_type (x)->shape.dim[d];
 }
 
-/* Turned round, so that every result counts. */
+/* Returns the parts in reverse order, so that every result counts. */
 static CleaveResult *
 build_split (CleaveGraph *graph, CleaveResult *x)
 {
@@ -255,7 +255,7 @@ new_input (const CleaveGraph *graph)
   return cleave_tensor_new (cleave_result_get_type (cleave_graph_get_input (graph, 0)), NULL);
 }
 
-/* Where each element of the result comes from: what happens to 0, 1, 2 … */
+/* Finds the source of each element of the result by moving 0, 1, 2, ... */
 static GPtrArray *
 find_sources (Build build, guint rank)
 {
@@ -268,7 +268,7 @@ find_sources (Build build, guint rank)
   return cleave_interpret (graph, &x);
 }
 
-/* Bytes that no float survives that is looked at: every NaN with a payload, -0, and any other. */
+/* Bytes that any float operation would change: NaNs with payloads, -0, and others. */
 static CleaveTensor *
 make_bits (const CleaveGraph *graph)
 {
@@ -284,7 +284,7 @@ make_bits (const CleaveGraph *graph)
       bytes[i] = (guint8) (i * 37 + 11);
       if (type->element == CLEAVE_BOOL)
         bytes[i] = element % 3 == 0;
-      else if (element % 4 == 0) /* NaN, signalling in some types */
+      else if (element % 4 == 0) /* a NaN, signaling in some types */
         bytes[i] = byte == size - 1 ? 0x7f : byte == size - 2 ? 0xb1 : (guint8) (element + 1);
       else if (element % 4 == 1) /* -0 */
         bytes[i] = byte == size - 1 ? 0x80 : 0;

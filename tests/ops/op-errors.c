@@ -2,16 +2,16 @@
 
 #include "test.h"
 
-/* What no operands and no attributes of an op may be, where the op's own suite does not come by:
- * extents at the end of 64 bits, nothing where there must be something, lists of a wrong length. */
+/* Illegal operands and attributes of ops that the op's own suite does not cover: extents near
+ * 2^63, missing elements, lists of a wrong length. */
 
-#define MOST G_MAXINT64 /* of bytes, that a tensor may take */
+#define MOST G_MAXINT64 /* most bytes of a tensor */
 #define MAX_TYPES 3
 #define BYTES(...) CLEAVE_TYPE (CLEAVE_UINT8, __VA_ARGS__)
 #define F32(...) CLEAVE_TYPE (CLEAVE_FLOAT32, __VA_ARGS__)
 #define I64(...) CLEAVE_TYPE (CLEAVE_INT64, __VA_ARGS__)
 
-/* Adds an op of this name to a graph with inputs of these types, and expects the error. */
+/* Adds an op of this name to a graph with inputs of these types, and asserts the error. */
 static void
 assert_wrong (const char *op,
               const CleaveTensorType *types,

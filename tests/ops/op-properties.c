@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* For every op: a chunk of a random legal node, computed by itself from its slices, equals that
- * part of the whole, bit for bit; or it is refused, and the reason is told. */
+/* For every op: a chunk of a random legal node, computed from its slices, equals that part of
+ * the whole result bit for bit; or it is refused with a reason. */
 
 #include "test.h"
 
@@ -69,7 +69,7 @@ whole_init (Whole *whole, const CleaveNode *node, guint32 seed)
   whole->results = g_new0 (CleaveTensor *, call->n_results);
   for (guint i = 0; i < call->n_operands; i++)
     {
-      /* The same value twice is the same tensor. */
+      /* An operand that occurs twice is the same tensor. */
       for (guint j = 0; j < i && whole->operands[i] == NULL; j++)
         if (node->operands[j].result == node->operands[i].result && whole->operands[j] != NULL)
           whole->operands[i] = cleave_tensor_ref (whole->operands[j]);
@@ -102,7 +102,8 @@ tell (const Whole *whole, const CleaveRange *range, const char *what)
   ck_abort_msg ("seed %u, chunk %s: %s\n%s", whole->seed, chunk, what, dump);
 }
 
-/* A node's results hold garbage before it runs: a piece that leaves an element out shows. */
+/* Returns a tensor filled with garbage, so that elements that a piece does not compute are
+ * detected. */
 static CleaveTensor *
 poisoned (const CleaveTensorType *type)
 {
@@ -123,7 +124,7 @@ random_chunk (GRand *rand, const CleaveShape *shape)
         gint64 begin = g_rand_int_range (rand, 0, (gint32) shape->dim[d]);
         gint64 end = g_rand_int_range (rand, (gint32) begin + 1, (gint32) shape->dim[d] + 1);
 
-        if (g_rand_int_range (rand, 0, 3) == 0) /* at even borders, which more ops accept */
+        if (g_rand_int_range (rand, 0, 3) == 0) /* at even positions, which more ops accept */
           {
             begin &= ~1;
             end = MIN ((end + 1) & ~1, shape->dim[d]);
@@ -133,8 +134,8 @@ random_chunk (GRand *rand, const CleaveShape *shape)
   return range;
 }
 
-/* The piece equals that part of the whole; with `rand`, so does a piece of the piece, whose
- * attributes are those of no node that a model has. */
+/* Asserts that the piece equals that part of the whole. With `rand`, also checks a piece of the
+ * piece, whose attributes no node of a model has. */
 static void
 check_chunk (const Whole *whole, const CleaveChunk *chunk, GRand *rand)
 {
@@ -218,7 +219,7 @@ try_chunks (const CleaveNode *node, GRand *rand, guint32 seed, Count *count)
   whole_clear (&whole);
 }
 
-/* Chunks of what has no elements, or of what is made of nothing. */
+/* Tries chunks of empty values, or of values computed from empty ones. */
 static void
 try_emptied (const CleaveRandomOp *op, GRand *rand, guint32 seed)
 {
@@ -280,7 +281,7 @@ END_TEST
 START_TEST (chunks_of_quantised_ops_equal_the_whole) { try_ops (cleave_random_ops_quantized); }
 END_TEST
 
-/* An op that no maker makes would go untested. */
+/* Otherwise an op without a maker would not be tested. */
 START_TEST (every_op_has_a_maker)
 {
   guint n_ops;

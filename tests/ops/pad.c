@@ -10,7 +10,7 @@
 static const struct
 {
   CleavePadAttrs attrs;
-  const char *result, *values; /* of 1 2 3 */
+  const char *result, *values; /* for the operand 1 2 3 */
 } cases[] = {
   { { CLEAVE_PAD_CONSTANT, { 2, { 1, 2 } }, 9 }, "float32 6", "9 1 2 3 9 9" },
   { { CLEAVE_PAD_CONSTANT, { 0 }, 9 }, "float32 3", "1 2 3" },
@@ -70,7 +70,7 @@ static const struct
 {
   CleavePadMode mode;
   CleaveInts pads;
-  const char *chunk, *expected; /* of 6 */
+  const char *chunk, *expected; /* for an operand of 6 */
 } chunks[] = {
   { CLEAVE_PAD_CONSTANT, { 2, { 2, 3 } }, "0:4", "0:2 pads=2,0" },
   { CLEAVE_PAD_CONSTANT, { 2, { 2, 3 } }, "3:7", "1:5 pads=0,0" },
@@ -123,7 +123,7 @@ START_TEST (a_chunk_of_padding_only_is_refused)
 }
 END_TEST
 
-/* The value is rounded to the element type, whose range it does not leave. */
+/* The value is rounded to the element type and clamped to its range. */
 START_TEST (the_value_is_converted)
 {
   static const struct
@@ -173,7 +173,8 @@ START_TEST (the_value_is_converted)
 }
 END_TEST
 
-/* Of what lies at i in a dimension of n, where it would be without crops and pads. */
+/* Returns the source of position i in a dimension of n; positions count from the operand's
+ * beginning. */
 static gint64
 find_source (CleavePadMode mode, gint64 i, gint64 n)
 {

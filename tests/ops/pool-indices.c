@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The indices of a MaxPool that is cut along any of its dimensions are those of the whole: here,
- * for the MaxUnpool that reads them, and in the model that is written. */
+/* The indices of a MaxPool cut along any dimension are those of the whole: here, for the
+ * MaxUnpool that reads them, and in the exported model. */
 
 #include "graphs.h"
 #include "interpret.h"
@@ -10,7 +10,7 @@
 
 #define N_SEEDS CLEAVE_TRIALS (300)
 
-/* x → Neg → MaxPool → Y, Indices → MaxUnpool, where there can be one.  The last of them. */
+/* x → Neg → MaxPool → Y, Indices → MaxUnpool, if possible. Returns the last node. */
 static CleaveNode *
 add_nodes (CleaveGraph *graph, GRand *rand)
 {
@@ -60,7 +60,7 @@ check (const CleaveGraph *graph, const GPtrArray *inputs, const GPtrArray *expec
   ck_assert_msg (cleave_compare_outputs (expected, got) < 0, "seed %u: other bits\n%s", seed, dump);
 }
 
-/* What is written counts as well. */
+/* Asserts the same for the exported model. */
 static void
 check_written (const CleaveGraph *graph,
                const GPtrArray *inputs,
@@ -77,7 +77,7 @@ check_written (const CleaveGraph *graph,
   check (read, inputs, expected, seed);
 }
 
-/* A grid along all dimensions, or recursively with either halo. */
+/* Splits into a grid along all dimensions, or recursively with either halo. */
 static CleaveSplitReport *
 split_somehow (CleaveNode *node, GRand *rand)
 {

@@ -44,7 +44,7 @@ START_TEST (shapes_are_inferred)
     { INTS (1, 3, 7),
       { .kernel_shape = INTS (2), .strides = INTS (2), .ceil_mode = TRUE },
       "float32 1x3x4" },
-    /* the last window would begin in the padding behind the data */
+    /* the last window would begin in the padding after the data */
     { INTS (1, 3, 6),
       { .kernel_shape = INTS (2), .strides = INTS (2), .pads = INTS (0, 1), .ceil_mode = TRUE },
       "float32 1x3x3" },
@@ -159,8 +159,8 @@ START_TEST (a_chunk_keeps_ceil_mode_where_it_needs_it)
 }
 END_TEST
 
-/* The pool of the figure on Glow's page, without the convolution: 8 rows, kernel 3, stride 2,
- * pads 1. */
+/* The pooling in the example graph of Glow's documentation, without the convolution: 8 rows,
+ * kernel 3, stride 2, pads 1. */
 START_TEST (both_layouts_read_the_same_rows)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -280,7 +280,7 @@ add_values (CleaveGraph *graph, const float *values, gint64 n)
   return cleave_graph_add_constant (graph, "c", tensor);
 }
 
-/* The order of the maximum: the first of equals, the last NaN. */
+/* Of equal values the first wins; of NaNs, the last. */
 START_TEST (the_maximum_has_an_order)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -307,7 +307,7 @@ START_TEST (windows_of_nothing_but_padding_are_defined)
 }
 END_TEST
 
-/* Over 3 6 9 12. */
+/* For 3 6 9 12. */
 START_TEST (averages_count_what_the_attributes_say)
 {
   static const struct
@@ -323,8 +323,8 @@ START_TEST (averages_count_what_the_attributes_say)
         .pads = INTS (1, 1),
         .count_include_pad = TRUE },
       "3 7" },
-    /* the last window has one element, one of padding, and one that ceil_mode adds, which does not
-       count */
+    /* the last window has one element, one of padding, and one that ceil_mode adds, which does
+     * not count */
     { { .kernel_shape = INTS (3), .strides = INTS (2), .pads = INTS (1, 1), .ceil_mode = TRUE },
       "4.5 9 12" },
     { { .kernel_shape = INTS (3),
@@ -360,8 +360,8 @@ START_TEST (norms_are_those_computed_by_hand)
 }
 END_TEST
 
-/* Rows and lists of channels that are longer than what is taken at once, with padding at both ends:
- * tap by tap as a loop over all of them does it, in both layouts. */
+/* Rows and lists of channels longer than is processed at once, with padding at both ends. The
+ * result is that of a loop over all taps, in both layouts. */
 START_TEST (norms_of_long_lines_are_right)
 {
   enum { C = 3 + 270, H = 3, W = 529 };

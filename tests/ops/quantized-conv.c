@@ -60,7 +60,7 @@ START_TEST (the_result_has_the_type_of_its_zero_point)
 }
 END_TEST
 
-/* The last row of X is never read: a slice inside the operand is enough. */
+/* The last row of X is not read, so a slice inside the operand is enough. */
 START_TEST (a_grid_of_chunks_reads_windows_inside_the_operand)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -89,7 +89,7 @@ add_bytes (CleaveGraph *graph, CleaveElement element, CleaveShape shape, const c
   return cleave_graph_add_constant (graph, "c", tensor);
 }
 
-/* x - 1 is 1 2 -1, w - 1 is 2 -3; padded in front. */
+/* x - 1 is 1 2 -1, w - 1 is 2 -3; padded at the beginning. */
 START_TEST (sums_are_of_what_is_left_of_the_zero_points)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -105,7 +105,7 @@ START_TEST (sums_are_of_what_is_left_of_the_zero_points)
 }
 END_TEST
 
-/* The same sums plus 1: -2 -3 8, times 0.5: -1 -1.5 4; to even: -1 -2 4; plus 3. */
+/* The same sums plus 1: -2 -3 8; times 0.5: -1 -1.5 4; rounded to even: -1 -2 4; plus 3. */
 START_TEST (results_are_scaled_rounded_and_kept_in_range)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -134,7 +134,7 @@ START_TEST (results_are_scaled_rounded_and_kept_in_range)
 }
 END_TEST
 
-/* Of 2 x 8 x 8 bytes 3 x 8 x 8 bytes are made, and of those as many numbers of 4 bytes. */
+/* From 2 x 8 x 8 bytes, 3 x 8 x 8 bytes are computed, and from these as many 4-byte numbers. */
 START_TEST (memory_is_counted_in_their_own_bytes)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -158,7 +158,7 @@ START_TEST (memory_is_counted_in_their_own_bytes)
   cleave_graph_add_output (graph, "y", cleave_node_get_result (node, 0), NULL);
   stats = run_get_stats (graph, 1);
   ck_assert_int_eq (stats.peak_activation_bytes, 3 * 8 * 8 + 3 * 8 * 8 * 4);
-  ck_assert_int_ge (stats.weight_bytes, 6 + 3 * 4 + 3); /* more where a kernel packs them */
+  ck_assert_int_ge (stats.weight_bytes, 6 + 3 * 4 + 3); /* more if a kernel packs them */
 }
 END_TEST
 

@@ -26,7 +26,7 @@ first_result (CleaveNode *node)
   return node == NULL ? NULL : cleave_node_get_result (node, 0);
 }
 
-/* Of int8 by uint8, with zero points of these shapes. */
+/* Adds a product of int8 and uint8 with zero points of these shapes. */
 static CleaveResult *
 add_integer (CleaveGraph *graph,
              CleaveShape a,
@@ -86,7 +86,7 @@ START_TEST (a_chunk_reads_its_own_zero_points)
 }
 END_TEST
 
-/* a - 1, -2 is 1 2 and -1 0; b - 3, 0 is (-2 1) and (-1 -2). */
+/* a minus 1, -2 is 1 2 and -1 0; b minus 3, 0 is (-2 1) and (-1 -2). */
 static void
 add_matrices (CleaveGraph *graph, CleaveResult **operands, guint a_zero, guint b, guint b_zero)
 {

@@ -3,7 +3,7 @@
 #include "graphs.h"
 #include "op-case.h"
 
-/* Of T steps, batch 2, 3 inputs and hidden size 4; `lstm` with all that may be there. */
+/* T steps, batch 2, 3 inputs, hidden size 4. With `lstm`, all optional operands are present. */
 static CleaveNode *
 add_layer (CleaveGraph *graph,
            const char *op,
@@ -113,7 +113,7 @@ add_values (CleaveGraph *graph, CleaveShape shape, const float *values)
   return cleave_graph_add_constant (graph, "c", tensor);
 }
 
-/* One unit, Relu: h = x + 2 h; x is 1 2 3 for one sequence and 10 20 30 for the other. */
+/* One unit with Relu: h = x + 2 h. x is 1 2 3 for one sequence and 10 20 30 for the other. */
 static CleaveNode *
 add_counter (CleaveGraph *graph, CleaveRecurrentAttrs *a, const gint32 *lengths)
 {
@@ -166,7 +166,7 @@ START_TEST (what_goes_into_an_activation_is_clipped)
 }
 END_TEST
 
-/* z = r = 1 (of a large bias), so h stays what it was; with z = 0 it is all new. */
+/* z = r = 1 (from a large bias), so h does not change; with z = 0, h is replaced. */
 START_TEST (a_gru_keeps_what_its_gate_says)
 {
   static const float x[] = { 1, 2 }, w[] = { 0, 0, 1 }, r[] = { 0, 0, 3 }, h[] = { 5 };
@@ -194,7 +194,8 @@ START_TEST (a_gru_keeps_what_its_gate_says)
 }
 END_TEST
 
-/* All affine, so that i = o = f = c = x: c' = x c + x x, h = x c'; peepholes add c or c'. */
+/* All activations are affine, so that i = o = f = c = x: c' = x c + x x, h = x c'; peepholes add
+ * c or c'. */
 START_TEST (an_lstm_has_gates_and_peepholes)
 {
   static const float x[] = { 1, 2 }, w[] = { 1, 1, 1, 1 }, r[] = { 0, 0, 0, 0 }, c[] = { 3 };

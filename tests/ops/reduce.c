@@ -109,7 +109,7 @@ START_TEST (no_axes_may_mean_none)
 }
 END_TEST
 
-/* Beyond what a double-precision sum loses: long, and in several lines. */
+/* More than a double sum would lose: long, and in several lines. */
 START_TEST (long_sums_do_not_lose_small_elements)
 {
   CleaveTensorType type = CLEAVE_TYPE (F32, 3, 1000, 5);

@@ -125,7 +125,8 @@ index_of (const CleaveShape *shape, gint64 number, gint64 *index)
     index[d] = number % shape->dim[d];
 }
 
-/* Brute force: the slice covers what the chunk reads; and where it is a piece, it has no more. */
+/* Brute force: the slice covers all elements that the chunk reads; if the chunk is a piece, it
+ * has no others. */
 static void
 check_cover (const CleaveCall *call, const CleaveRange *chunk)
 {
@@ -266,7 +267,7 @@ START_TEST (squeeze_and_unsqueeze)
 }
 END_TEST
 
-/* Neither side need be dense: all ways to copy give the same. */
+/* Neither side needs to be dense: all ways to copy give the same result. */
 START_TEST (computes_on_any_view)
 {
   CleaveTensorType from = CLEAVE_TYPE (CLEAVE_INT16, 4, 6), to = CLEAVE_TYPE (CLEAVE_INT16, 3, 8);

@@ -12,7 +12,7 @@
 static const struct
 {
   CleaveResizeAttrs attrs;
-  const char *result, *values; /* of 1 2 3 4 */
+  const char *result, *values; /* for the operand 1 2 3 4 */
 } lines[] = {
   { { .mode = CLEAVE_RESIZE_NEAREST, .scales = { 1, { 2 } } }, "float32 8", "1 1 2 2 3 3 4 4" },
   { { .mode = CLEAVE_RESIZE_NEAREST, .sizes = { 1, { 8 } } }, "float32 8", "1 1 2 2 3 3 4 4" },
@@ -149,7 +149,7 @@ START_TEST (resizes_a_plane)
 }
 END_TEST
 
-/* A region has a start and an end for each dimension, however many there are. */
+/* A region has a start and an end for each dimension, for any rank. */
 START_TEST (crops_eight_dimensions)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -168,7 +168,7 @@ START_TEST (crops_eight_dimensions)
 }
 END_TEST
 
-/* -3 4 becomes -3 -1.25 2.25 4 */
+/* -3 4 becomes -3 -1.25 2.25 4. */
 START_TEST (integers_lose_what_is_behind_the_point)
 {
   static const CleaveElement elements[] = { CLEAVE_INT8, CLEAVE_INT32, CLEAVE_INT64 };
@@ -213,7 +213,7 @@ END_TEST
 static const struct
 {
   CleaveResizeAttrs attrs;
-  const char *chunk, *expected; /* of 2x6 */
+  const char *chunk, *expected; /* for an operand of 2x6 */
 } chunks[] = {
   { { .scales = { 2, { 1, 2 } } }, "1:2,4:8", "1:2,2:4 scales=1,2" },
   { { .sizes = { 2, { 2, 12 } } }, "1:2,4:8", "1:2,2:4 sizes=1,4" },
@@ -276,7 +276,8 @@ START_TEST (a_piece_has_a_phase)
 }
 END_TEST
 
-/* Each element of each piece is made of those elements, and of as much of each, as in the whole. */
+/* Asserts that each element of each piece is computed from the same elements, with the same
+ * weights, as in the whole. Returns the number of pieces. */
 static guint
 count_pieces (CleaveNode *node)
 {
@@ -347,7 +348,7 @@ START_TEST (every_piece_has_the_positions_of_the_whole)
 }
 END_TEST
 
-/* A piece of a piece counts its phase on. */
+/* The phase of a piece of a piece includes the phase of the piece. */
 START_TEST (a_piece_can_be_cut_again)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

@@ -5,7 +5,7 @@
 
 static const double x[] = { 0, 1, 2, 3, 4, 5 }, lengths[] = { 2, 9 };
 
-/* A length beyond the end, which ONNX forbids, is that of all there is. */
+/* A length beyond the end, which ONNX forbids, is treated as the full length. */
 START_TEST (the_first_steps_are_reversed)
 {
   static const double first[] = { 1, 0, 3, 2 }, second[] = { 2, 5, 0, 3, 4, 1 };

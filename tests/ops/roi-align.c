@@ -30,7 +30,7 @@ START_TEST (pools_regions)
                                add_indices (graph, 1) };
   CleaveRoiAlignAttrs a = { CLEAVE_ROI_AVG, CLEAVE_ROI_OUTPUT_HALF_PIXEL, 1, 1, 1, 1 };
 
-  /* From (0, 1) to (2, 3): its middle is row 2, column 1. */
+  /* From (0, 1) to (2, 3): the center is row 2, column 1. */
   cleave_assert_values (add (graph, operands, &a, &error), "9");
   a.sampling_ratio = 2; /* rows 1.5 and 2.5, columns 0.5 and 1.5 */
   cleave_assert_values (add (graph, operands, &a, &error), "9");
@@ -65,7 +65,7 @@ START_TEST (regions_and_channels_split)
 }
 END_TEST
 
-/* RoiAlign of one region and channel by its definition: every point is looked at. */
+/* RoiAlign of one region and channel by its definition, with all sampling points. */
 
 typedef struct
 {
@@ -186,7 +186,7 @@ START_TEST (has_the_bits_of_the_definition)
 }
 END_TEST
 
-/* Every corner may be anything: the time is that of an image of 2x3 for any region. */
+/* With any corner values, a region takes no longer than an image of 2x3. */
 START_TEST (looks_at_no_more_points_than_the_image_has)
 {
   static const double corners[] = { 0,     1e9,    -1e9,     3e38,      -3e38,

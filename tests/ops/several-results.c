@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Ops with several results, each of which is overwritten by element-wise nodes of its own: whatever
- * the threads and the split, the graph runs, and gives the same bits. */
+/* Ops with several results, each of which is overwritten by element-wise nodes: for any number
+ * of threads and any split, the graph gives the same bits. */
 
 #include "../../lib/ir/graph-private.h"
 #include "interpret.h"
@@ -12,7 +12,7 @@
 
 static const guint thread_counts[] = { 1, 2, 3, 8 };
 
-/* One to three element-wise nodes, after each other. */
+/* Adds one to three element-wise nodes in a chain. */
 static CleaveResult *
 add_chain (CleaveGraph *graph, GRand *rand, CleaveResult *value)
 {
@@ -30,7 +30,7 @@ add_chain (CleaveGraph *graph, GRand *rand, CleaveResult *value)
   return value;
 }
 
-/* NULL: the op has one result this time. */
+/* Returns NULL if this node has only one result. */
 static CleaveGraph *
 make_graph (const CleaveRandomOp *op, guint32 seed)
 {
@@ -64,7 +64,7 @@ assert_threads (const CleaveGraph *graph,
     }
 }
 
-/* Splits each chain, and what it comes from, in two along a random dimension. */
+/* Splits each chain and its producer in two along a random dimension. */
 static guint
 split_all (CleaveGraph *graph, guint32 seed)
 {
@@ -113,7 +113,7 @@ START_TEST (each_result_may_be_overwritten)
 }
 END_TEST
 
-/* Large enough that threads share the work. */
+/* Large enough that several threads share the work. */
 START_TEST (large_results_may_be_overwritten)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

@@ -7,7 +7,7 @@ typedef struct
 {
   CleaveSliceAttrs attrs;
   const char *node;    /* as printed; NULL: an error */
-  const char *message; /* of the error */
+  const char *message; /* error message */
 } Case;
 
 static const Case cases[] = {

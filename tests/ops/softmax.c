@@ -51,7 +51,7 @@ START_TEST (large_and_infinite_elements_do_not_overflow)
 }
 END_TEST
 
-/* More elements than are taken at once; each is the same share. */
+/* More elements than are processed at once, all with equal probability. */
 START_TEST (long_rows_are_right)
 {
   CleaveTensorType type = CLEAVE_TYPE (CLEAVE_FLOAT32, 1, 1001);
@@ -75,7 +75,7 @@ START_TEST (hardmax_takes_the_first_of_the_largest)
 }
 END_TEST
 
-/* The largest is not among the elements that are taken at once with the first, and comes again. */
+/* The maximum is not in the first block of elements, and occurs twice. */
 START_TEST (hardmax_of_a_long_line)
 {
   double v[1000] = { 0 }, expected[1000] = { 0 };
@@ -89,7 +89,7 @@ START_TEST (hardmax_of_a_long_line)
 }
 END_TEST
 
-/* It says that its result may take the place of its operand. */
+/* The op record allows the result to overwrite the operand. */
 START_TEST (works_in_place)
 {
   CleaveTensorType type = CLEAVE_TYPE (CLEAVE_FLOAT32, 3, 300);

@@ -39,7 +39,7 @@ START_TEST (any_axis_and_integers)
 }
 END_TEST
 
-/* As a plain sort of everything would say. */
+/* Compares with a full sort. */
 START_TEST (many_elements_are_sorted)
 {
   CleaveTensorType type = CLEAVE_TYPE (CLEAVE_FLOAT32, 500);
