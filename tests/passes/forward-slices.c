@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* What texts cannot say of it: whose bytes a slice has, what is not made anew, and what it costs.
- */
+/* Checks that text tests cannot express: which bytes a slice shares, which nodes are not
+ * replaced, and the cost. */
 
 #include "graphs.h"
 #include "test.h"
@@ -27,7 +27,8 @@ output (CleaveGraph *graph, CleaveResult *value)
   cleave_graph_add_output (graph, name, value, NULL);
 }
 
-/* However such a Slice was written, what it takes is nothing; it is not made anew in each run. */
+/* For every way to write an empty Slice, it takes no memory and is not replaced in each round of
+ * the pass. */
 START_TEST (a_slice_of_nothing_is_left_alone)
 {
   static const gint64 steps[] = { 1, 2, -1, G_MAXINT64 };
@@ -51,7 +52,8 @@ START_TEST (a_slice_of_nothing_is_left_alone)
 }
 END_TEST
 
-/* Values that constants alone make: each as stored as, and each that is only computed. */
+/* Values computed from constants only: each kind that stays stored, and each that is only
+ * computed. */
 static CleaveResult *
 add_fixed (CleaveGraph *graph, guint kind)
 {
@@ -77,8 +79,8 @@ add_fixed (CleaveGraph *graph, guint kind)
     }
 }
 
-/* Every window, with nothing in it or with steps, too, is read where it can be in one run: were it
- * made anew in each, a clean-up would not end. */
+/* Every window, including empty ones and ones with steps, is read where it can be read, in one
+ * round. If it were replaced in each round, a clean-up would not end. */
 START_TEST (a_slice_of_what_is_constant_is_made_once)
 {
   for (guint kind = 0; kind < 4; kind++)
@@ -122,7 +124,7 @@ START_TEST (a_slice_of_a_constant_shares_its_bytes)
 }
 END_TEST
 
-/* Joins of joins, as deep as it likes. */
+/* Joins of joins, nested deeply. */
 START_TEST (joins_of_joins_cost_no_stack)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

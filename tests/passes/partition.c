@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Parts that run one by one compute what the whole does. */
+/* Parts that run one after another compute the same as the whole graph. */
 
 #include "graphs.h"
 #include "random-graph.h"
@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* Runs the parts in order; values by their names. */
+/* Runs the parts in order; `values` maps names to values. */
 static void
 run_parts (const CleavePartition *partition, GHashTable *values, const char *what)
 {
@@ -41,7 +41,7 @@ run_parts (const CleavePartition *partition, GHashTable *values, const char *wha
     }
 }
 
-/* How many parts there are. */
+/* Asserts equal results; returns the number of parts. */
 static guint
 assert_same (const CleaveGraph *graph, guint32 seed, const char *what)
 {

@@ -5,7 +5,7 @@
 #include "graphs.h"
 #include "test.h"
 
-/* Passes for the runner to run. */
+/* Passes for the runner. */
 
 static gboolean
 rename_node (CleaveGraph *graph, gconstpointer options, gboolean *changed, GError **error)
@@ -32,7 +32,7 @@ refuse (CleaveGraph *graph, gconstpointer options, gboolean *changed, GError **e
   return FALSE;
 }
 
-/* Changes the graph so many times. */
+/* Changes the graph a given number of times. */
 static gboolean
 count_down (CleaveGraph *graph, gconstpointer options, gboolean *changed, GError **error)
 {

@@ -145,7 +145,7 @@ START_TEST (every_pass_has_a_name_a_sentence_and_options)
 }
 END_TEST
 
-/* What a pipeline told, and from when on it is to stop. */
+/* The events that a pipeline reported, and when it must stop. */
 typedef struct
 {
   GString *told;
@@ -164,7 +164,7 @@ watch (CleavePipelineEvent event, const char *pass, const CleaveGraph *graph, gp
   return w->n != w->end_at;
 }
 
-/* x → Relu → Relu → y, and a node that nobody needs. */
+/* x → Relu → Relu → y, and a node without reader. */
 static CleaveGraph *
 small_graph (void)
 {
@@ -206,7 +206,7 @@ START_TEST (observers_see_each_pass_and_may_end_it)
 }
 END_TEST
 
-/* A split by text is that by the functions for C. */
+/* A split given as text does the same as the C functions. */
 START_TEST (a_split_is_a_pass)
 {
   const gint64 two = 2;
@@ -267,7 +267,7 @@ START_TEST (a_split_says_what_is_wrong)
 }
 END_TEST
 
-/* What a text does, and the functions that it stands for. */
+/* Compares the effect of a text with the functions that it stands for. */
 
 static CleaveNode *
 last_node (const CleaveGraph *graph)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* A pass with a bug is found by random graphs, and what is left of them is small. */
+/* Random graphs find a pass with a bug, and the reduced graphs are small. */
 
 #include "graphs.h"
 #include "random-graph.h"
@@ -11,7 +11,8 @@
 
 #include <string.h>
 
-/* Takes nodes for equal whose first operands and attributes are; the others may differ. */
+/* A wrong pass: merges nodes with equal first operands and attributes, although other operands
+ * differ. */
 static gboolean
 merge_alike (CleaveGraph *graph, gconstpointer options, gboolean *changed, GError **error)
 {
@@ -58,7 +59,7 @@ START_TEST (a_planted_bug_is_found_and_reduced)
 }
 END_TEST
 
-/* Tests that ask for one thing, and what is then left of a graph. */
+/* Tests with a single condition, and the graphs that remain. */
 
 #define GRAPH                                                                                      \
   "%x = Input : float32 1x4x12x12\n%z = Input : float32 1x4x12x12\n"                               \

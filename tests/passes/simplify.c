@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Passes that keep every bit, on random chains of what they look for.  A chain is a text that grows
- * by a line; lines that make no legal graph are left out. */
+/* Passes that keep every bit, on random chains of their patterns. A chain is a text that grows
+ * by one line at a time; lines that make no legal graph are left out. */
 
 #include "graphs.h"
 #include "test.h"
@@ -14,8 +14,8 @@ typedef struct
 {
   GRand *random;
   GString *text;
-  CleaveGraph *graph; /* of the text, whose output is its last value */
-  guint n;            /* values so far: the last is %n */
+  CleaveGraph *graph; /* the graph of the text; its output is the last value */
+  guint n;            /* number of values; the last is %n */
 } Chain;
 
 static gint
@@ -32,7 +32,7 @@ shape_of (const Chain *chain)
               ->shape;
 }
 
-/* Adds lines, of which the last defines %n + 1, if they make a graph. */
+/* Adds lines if they make a legal graph; the last line defines %n + 1. */
 static gboolean
 try_lines (Chain *chain, char *lines)
 {
@@ -50,7 +50,7 @@ try_lines (Chain *chain, char *lines)
   return TRUE;
 }
 
-/* A list of numbers below `limit`, or of all dimensions in some order. */
+/* Returns a list of numbers below `limit`, or of all dimensions in random order. */
 static char *
 random_list (Chain *chain, guint n, gint limit, gboolean is_order)
 {
@@ -137,7 +137,8 @@ make_hard_swish (Chain *chain)
                           chain->n, chain->n);
 }
 
-/* To bytes and back: what follows may be done to the bytes if the next one is by the same scale. */
+/* Quantizes and dequantizes: the next op may be done on the bytes if the next quantization has
+ * the same scale. */
 static char *
 make_quantised (Chain *chain)
 {

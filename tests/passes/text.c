@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Passes by what they do to texts: the files of tests/passes/text.  A file has cases, parted by
- * lines of `===`; a case has a line `passes: …`, a graph, a line `---`, and the graph that becomes
- * of it, or nothing where nothing changes.  Both must compute the same bits, unless a line
- * `tolerance: …` says how far they may be apart; the passes have no more to do then, unless a line
- * `once: …` says why they have. */
+/* Tests passes by their effect on texts: the files in tests/passes/text. A file has cases,
+ * separated by lines of `===`. A case has a line `passes: ...`, a graph, a line `---`, and the
+ * resulting graph, or nothing if the graph does not change. Both graphs must compute the same
+ * bits, unless a line `tolerance: ...` allows a difference. The passes must then have nothing
+ * more to do, unless a line `once: ...` gives the reason. */
 
 #include "run-help.h"
 
 #include <math.h>
 #include <string.h>
 
-/* The text after a word, where a line begins with it; the line is cut out. */
+/* Returns the rest of the line that begins with a word, and removes the line. */
 static char *
 take_line (GString *text, const char *word)
 {

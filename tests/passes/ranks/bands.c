@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Pieces are where their neighbours of the next layer are. */
+/* Pieces are on the same rank as the adjacent pieces of the next layer. */
 
 #include "../../../passes/ranks/bands.h"
 
@@ -19,7 +19,7 @@ make (const char *text, const char *pipeline)
   return graph;
 }
 
-/* Of nodes whose name has so much before the last dot, if it is a number that follows. */
+/* Checks nodes named `name` plus a dot and a number. */
 static void
 assert_bands (CleaveGraph *graph, guint n_bands, const char *name, const gint *expected, guint n)
 {
@@ -84,7 +84,7 @@ END_TEST
   "%b = Resize %a scales=1,1,2,2 coordinate_transformation_mode=asymmetric nearest_mode=floor\n"   \
   "%c = ConvTranspose %a, %v strides=2,2\n%d = Concat %b, %c axis=1\noutput %d\n"
 
-/* Rows of what has more of them lie where the rows lie that they are made of. */
+/* Rows of an upsampled value are on the rank of the rows that they are computed from. */
 START_TEST (enlarged_rows_keep_their_band)
 {
   static const gint fours[] = { 0, 0, 1, 1 };
@@ -100,7 +100,7 @@ END_TEST
   "%a = Conv %x, %w pads=1,1,1,1\n%b = Conv %a, %w pads=1,1,1,1\n"                                 \
   "%c = Conv %b, %w pads=1,1,1,1\n%d = Conv %c, %w pads=1,1,1,1\noutput %d\n"
 
-/* Each sends the row at its border before it goes on with the next layer. */
+/* Each rank sends its border row before it continues with the next layer. */
 START_TEST (bands_do_not_wait)
 {
   const CleaveNetwork network = { 2, 1, 1.25e9, 1e-5 }, alone = { 1, 1, 1.25e9, 1e-5 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Ranks that run at the same time, here as threads, compute what one does, and send just what the
- * placement says. */
+/* Ranks that run concurrently, here as threads, compute the same as one process, and send
+ * exactly the messages of the placement. */
 
 #include "../../../lib/ir/topology.h"
 #include "../../../lib/memory/ordering.h"
@@ -14,25 +14,25 @@
 #include <pthread.h>
 #include <string.h>
 
-/* A message has no memory but where it comes from and where it goes to. */
+/* A message occupies memory only at its source and its destination. */
 typedef struct
 {
   CleaveMessagePlace from, to;
   gboolean is_sent, is_expected, is_there;
-  gboolean is_late; /* it is carried when somebody waits for it, not as soon as it can be */
+  gboolean is_late; /* it is transferred when a rank waits for it, not as early as possible */
   guint n_sent, n_received;
 } Letter;
 
-/* Who sends waits until the message is expected: as MPI does with large ones. */
+/* A sender waits until the message is expected, as MPI does for large ones. */
 typedef struct
 {
-  pthread_mutex_t lock; /* not GLib's, which the thread sanitizer cannot see */
+  pthread_mutex_t lock; /* not GLib's, which the thread sanitizer does not understand */
   pthread_cond_t changed;
   Letter *letters;
   gboolean is_stuck;
 } Mail;
 
-/* To or from dense memory. */
+/* Copies between a place and dense memory. */
 static char *
 copy_place (const CleaveMessagePlace *place, guint n_loops, char *data, char *dense, gboolean back)
 {
@@ -56,7 +56,7 @@ count_bytes (const CleaveMessagePlace *place)
   return (gsize) n_bytes;
 }
 
-/* With the lock, as all below. */
+/* Must be called with the lock, as all functions below. */
 static void
 carry (Mail *mail, Letter *letter)
 {
@@ -97,7 +97,7 @@ wait_for (Mail *mail, Letter *letter)
   return letter->is_there;
 }
 
-/* Nothing else is where it will come to. */
+/* Asserts that nothing else is at the destination. */
 static void
 expect (gpointer data, guint message, const CleaveMessagePlace *place)
 {
@@ -335,7 +335,7 @@ never (gpointer data, guint message)
   "graph g\n%x = Input : float32 64x256\n%w = Constant seed=1 : float32 256x512\n"                 \
   "%a = MatMul %x, %w\n%b = Relu %a\noutput %b\n"
 
-/* Neither as they are nor as kernels want them. */
+/* Neither the original nor the packed form is on another rank. */
 START_TEST (ranks_have_their_part_of_the_weights_alone)
 {
   const CleaveTransport transport = { NULL, note_place, never, do_not_send, never };
@@ -366,7 +366,8 @@ END_TEST
   "%a = Conv %x, %w pads=1,1,1,1\n%b = Relu %a\n%c = Conv %b, %d pads=1,1,1,1 group=256\n"         \
   "%e = Conv %c, %v pads=1,1,1,1\n%f = Relu %e\noutput %f\n"
 
-/* Rows would have all the weights on both ranks; what reads channels of the same follows. */
+/* A cut by rows would put all weights on both ranks, so channels are cut. Readers of these
+ * channels follow. */
 START_TEST (large_weights_are_cut)
 {
   const CleaveNetwork network = { 2, 1, 1e10, 1e-6 };
@@ -394,7 +395,7 @@ END_TEST
   "%a = MatMul %x, %w\n%b = Reshape %a shape=64,4,512\n"                                           \
   "%c = Relu %b\noutput %c\n"
 
-/* Columns are cut for each rank, and heads are not. */
+/* Columns are cut for each rank; heads are not. */
 START_TEST (heads_are_fewer_than_ranks)
 {
   const CleaveNetwork network = { 8, 1, 1e11, 1e-9 };
@@ -432,8 +433,8 @@ get_arena (const CleavePlacement *placement, const CleaveNetwork *network, guint
   return estimate.arena_bytes;
 }
 
-/* Rank 1 has time to multiply each value before the next is made, and waits for what it multiplies
- * them by: meanwhile it could make all four. */
+/* Rank 1 can multiply each value before the next one is computed, but waits for the other
+ * factor. Meanwhile it could compute all four values. */
 START_TEST (a_rank_that_waits_does_not_fill_its_memory)
 {
   const CleaveNetwork network = { 2, 1, 1e10, 1e-6 };
@@ -461,7 +462,7 @@ END_TEST
   "%v = Constant seed=2 : float32 16x16x1x1\n%a = Conv %x, %w\n%b = Conv %a, %v\n"                 \
   "%c = GlobalAveragePool %a\noutput %b\noutput %c\n"
 
-/* Pieces are where their number says, and all else on rank 0. */
+/* Places pieces by their number, and everything else on rank 0. */
 static CleavePlacement *
 place_by_number (CleaveGraph *graph, guint n_ranks)
 {
@@ -477,8 +478,8 @@ place_by_number (CleaveGraph *graph, guint n_ranks)
   return cleave_placement_new_by_node (graph, n_ranks, ranks, n, NULL);
 }
 
-/* Rows of a value are made on all ranks, and each needs all of it, or all rows of some channels:
- * it is sent the rows of the others, and none of its own. */
+/* Rows of a value are computed on all ranks, and each rank needs the whole value, or all rows of
+ * some channels. It receives the rows of the others, and none of its own. */
 START_TEST (what_several_ranks_make_is_joined_on_each)
 {
   for (guint n = 2; n < 5; n++)
@@ -507,7 +508,7 @@ START_TEST (what_several_ranks_make_is_joined_on_each)
 }
 END_TEST
 
-/* Others wait for what memory alone would rather put off. */
+/* Other ranks wait for nodes that an order for memory alone would delay. */
 START_TEST (ranks_keep_the_order_of_the_placement)
 {
   const CleaveTransport transport = { NULL, note_place, never, do_not_send, never };
@@ -571,7 +572,7 @@ START_TEST (networks_are_checked)
 }
 END_TEST
 
-/* Two ways, each with as much to do. */
+/* Two paths with equal work. */
 #define TEXT                                                                                       \
   "graph g\n%x = Input : float32 64x256\n%w = Constant seed=1 : float32 256x256\n"                 \
   "%v = Constant seed=2 : float32 256x256\n%k = Constant value=3 : float32 2\n"                    \
@@ -610,13 +611,14 @@ START_TEST (what_does_not_pay_stays)
 }
 END_TEST
 
-/* Layers of the same work, between which little is sent. */
+/* Layers with equal work, between which little is sent. */
 #define DEEP                                                                                       \
   "graph g\n%x = Input : float32 64x256\n%w = Constant seed=1 : float32 256x256\n"                 \
   "%a = MatMul %x, %w\n%b = Relu %a\n%c = MatMul %b, %w\n%d = Relu %c\n%e = MatMul %d, %w\n"       \
   "%f = Relu %e\n%g = MatMul %f, %w\n%h = Relu %g\noutput %h\n"
 
-/* No run is done sooner, since each layer reads the one before it, but four are under way. */
+/* A single run is no faster, since each layer reads the previous one, but four runs are in
+ * progress. */
 START_TEST (a_stream_has_segments)
 {
   static const char *const layers[] = { "a", "c", "e", "g" };
@@ -643,7 +645,7 @@ START_TEST (a_stream_has_segments)
 }
 END_TEST
 
-/* Who reads it may take it for an index. */
+/* A reader may use the value as an index. */
 START_TEST (what_never_comes_is_zero)
 {
   static const char text[] = "graph g\n%x = Input : float32 2x3\n%a = Relu %x\n%b = Neg %a\n"

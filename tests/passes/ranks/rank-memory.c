@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* What a split for ranks, and an order of their nodes, leave on the rank that has most. */
+/* Memory of the rank with the most memory, after a split for ranks and with orders of their
+ * nodes. */
 
 #include "../../../lib/ir/topology.h"
 #include "../../../passes/auto-split/for-threads.h"
@@ -48,9 +49,7 @@ find_most (const CleavePlacement *placement, const CleaveNetwork *network)
   return most;
 }
 
-/* Blocks of wide windows on 3 MB: a band that computed all that it reads would compute a third
- * more.
- */
+/* Blocks of large windows on 3 MB: a band that recomputed its halo would compute a third more. */
 static CleaveGraph *
 make_blocks (guint n)
 {
@@ -79,13 +78,13 @@ START_TEST (strips_of_two_ranks_exchange_halos)
   CleaveRankEstimate most = find_most (placement, &network);
 
   ck_assert_int_eq (cleave_graph_get_macs (graph), macs);
-  ck_assert_uint_gt (most.n_nodes, 150); /* 77 are those of two pieces */
+  ck_assert_uint_gt (most.n_nodes, 150); /* 77 are in two pieces */
   /* 5.0 MB in an order in which ranks wait for a third of the time. */
   ck_assert_int_le (most.arena_bytes, 7000000);
 }
 END_TEST
 
-/* Whatever else it is asked for in between. */
+/* Cached strips do not depend on the requests in between. */
 START_TEST (strips_are_remembered)
 {
   g_autoptr (GHashTable) memory = cleave_strips_cache_new ();
@@ -110,7 +109,7 @@ START_TEST (strips_are_remembered)
 }
 END_TEST
 
-/* A Softmax along the rows keeps strips from going all the way. */
+/* A Softmax along the rows prevents strips through the whole graph. */
 #define SQUEEZE                                                                                    \
   "graph g\n%x = Input : float32 1x3x96x96\n%w = Constant seed=1 : float32 4x3x3x3\n"              \
   "%v = Constant seed=2 : float32 128x4x1x1\n%u = Constant seed=3 : float32 128x128x1x1\n"         \
@@ -120,7 +119,8 @@ END_TEST
   "%g = Mul %c, %f\n%h = Add %c, %g\n%i = Conv %h, %t pads=1,1,1,1\n%j = Conv %i, %s\n"            \
   "%k = Softmax %j axis=2\n%y = Conv %k, %r pads=1,1,1,1\noutput %y\n"
 
-/* Each piece makes all rows of some channels: else they would be sent, and be whole on both. */
+/* Each piece computes all rows of some channels: otherwise they would be sent, and be whole on
+ * both ranks. */
 START_TEST (what_is_made_twice_is_whole_on_a_rank)
 {
   const CleaveThreads threads = { .n = 2, .are_apart = TRUE };
@@ -147,7 +147,8 @@ END_TEST
   "%d = Conv %c, %u\n%e = Relu %d\n%f = Conv %e, %v pads=1,1,1,1 group=512\n%g = Conv %f, %t\n"    \
   "output %g\n"
 
-/* Channels are cut for their weights, and rows of what is made of them: those before are sent. */
+/* Channels are cut because of their weights, and rows of the upsampled value. The smaller values
+ * are sent. */
 START_TEST (what_is_enlarged_is_sent_before)
 {
   const CleaveThreads threads = { .n = 2, .are_apart = TRUE, .weights_to_cut = 0.2 };
@@ -160,7 +161,7 @@ START_TEST (what_is_enlarged_is_sent_before)
 }
 END_TEST
 
-/* A layer's weights are as large as what it reads. */
+/* A layer's weights are as large as its operand. */
 START_TEST (memory_is_worth_time)
 {
   const CleaveNetwork network = { 2, 1, 1.25e10, 1e-6 };
@@ -197,7 +198,7 @@ assert_topological (const GPtrArray *order, const CleaveGraph *graph)
   ck_assert_uint_eq (g_hash_table_size (done), cleave_graph_get_n_nodes (graph));
 }
 
-/* Wherever nodes are, and whatever others wait for. */
+/* For any placement and any waits. */
 START_TEST (own_orders_are_of_all_nodes)
 {
   for (guint seed = 0; seed < 60; seed++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* What a run of the ranks' programs takes, as the simulation has it. */
+/* The duration of a run of the ranks' programs, as simulated. */
 
 #include "../../../passes/ranks/simulate.h"
 #include "random-graph.h"
@@ -11,8 +11,8 @@
 
 static const CleaveNetwork far = { 2, 1, BANDWIDTH, LATENCY };
 
-/* In a network other than that which the order was found for: a rank that waits for a message does
- * nothing that comes later, although it could. */
+/* In another network than the one that the order was found for: a rank that waits for a message
+ * does not run later nodes, although it could. */
 START_TEST (nodes_of_a_rank_keep_their_order)
 {
   for (guint32 seed = 1; seed <= 40; seed++)
@@ -54,7 +54,7 @@ simulate_there_and_back (gint64 n_floats)
   return cleave_placement_simulate (placement, &far);
 }
 
-/* It is sent, answered, and sent to its end. */
+/* A large message is announced, answered, and then sent. */
 START_TEST (a_large_message_is_answered_first)
 {
   double small = simulate_there_and_back ((64 << 10) / 4);
@@ -67,7 +67,7 @@ START_TEST (a_large_message_is_answered_first)
 }
 END_TEST
 
-/* What is sent after a large message leaves before the rest of it, which is not expected yet. */
+/* A message sent after a large one leaves before the rest of it, which is not expected yet. */
 START_TEST (the_rest_leaves_behind_what_is_sent_meanwhile)
 {
   static const char text[] = "graph g\n%x = Input : float32 33554432\n%y = Input : float32 16384\n"
@@ -85,7 +85,7 @@ START_TEST (the_rest_leaves_behind_what_is_sent_meanwhile)
 }
 END_TEST
 
-/* Those of a step are those of its node; what has none was done along with another. */
+/* The time of a node is that of its step; a node without a step was fused with another. */
 START_TEST (times_of_steps_are_taken_from_a_profile)
 {
   static const char text[] = "graph g\n%x = Input : float32 4\n%a = Relu %x\n%b = Neg %a\n"

@@ -3,7 +3,7 @@
 #include "graphs.h"
 #include "test.h"
 
-/* What a split keeps besides what the texts of tests/passes/text say. */
+/* Properties that a split preserves, beyond those in tests/passes/text. */
 
 static void
 split (CleaveGraph *graph, const char *node, const char *dims, gint64 n)

@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-/* The blocks that networks are made of, split from where they end: their pieces are parallel
- * subgraphs, or they carry on without computing anything twice; where a block cannot be split
+/* Blocks that networks consist of, split from their last node: their pieces are parallel
+ * subgraphs, or they carry halos without computing anything twice. If a block cannot be split
  * through, the report says why. */
 
 static CleaveResult *
@@ -132,7 +132,7 @@ u_net (CleaveGraph *graph, CleaveResult *x)
   return conv (graph, "end", concat (graph, "cat", up, skip), 4, 3);
 }
 
-/* All chunks need the one value to which the squeeze comes. */
+/* All chunks need the one value that the squeeze produces. */
 static CleaveResult *
 squeeze_excite (CleaveGraph *graph, CleaveResult *x)
 {
@@ -147,8 +147,9 @@ typedef struct
 {
   const char *name;
   CleaveResult *(*make) (CleaveGraph *graph, CleaveResult *x);
-  guint n_per_band;  /* subgraphs: branches between two nodes that all of a band goes through */
-  const char *stays; /* the one that stays whole, and why */
+  guint
+      n_per_band; /* subgraphs: branches between two nodes that all paths of a band pass through */
+  const char *stays; /* the node that stays whole, and the reason */
 } Block;
 
 static const Block blocks[] = {
@@ -189,8 +190,8 @@ trial_end (Trial *trial)
   cleave_graph_unref (trial->graph);
 }
 
-/* MACs of nodes, counted in another way: those whose results are cut are in the parallel subgraphs,
- * all others are listed by name. */
+/* Counts MACs of nodes independently: nodes with cut results are in the parallel subgraphs; all
+ * others are listed by name. */
 static gint64
 count_macs (const CleaveGraph *graph, const char *const *but)
 {
@@ -262,7 +263,7 @@ START_TEST (blocks_are_carried_without_computing_twice)
 }
 END_TEST
 
-/* Two results of a block, of different extents: what both read is cut once for both. */
+/* Two results of a block with different extents: the value that both read is cut once for both. */
 START_TEST (a_block_may_end_twice)
 {
   for (guint i = 0; i < 2; i++)
@@ -296,7 +297,7 @@ START_TEST (a_block_may_end_twice)
 }
 END_TEST
 
-/* A global pooling needs all rows of what it reads, but its channels one by one. */
+/* A global pooling needs all rows of its operand, but each channel separately. */
 START_TEST (a_global_pooling_ends_a_region_of_rows)
 {
   Trial trial = { .graph = cleave_graph_new (NULL) };

@@ -4,7 +4,7 @@
 #include "graphs.h"
 #include "test.h"
 
-/* What no split can better: below it none is tried. */
+/* The lower bound for any split: below it, no split is tried. */
 
 static CleaveResult *
 relu (CleaveGraph *graph, const char *name, CleaveResult *x)
@@ -58,7 +58,7 @@ START_TEST (several_starts_reach_more)
 }
 END_TEST
 
-/* A limit that some split meets is never said to be impossible. */
+/* A limit that some split meets is never reported as impossible. */
 START_TEST (what_was_reached_is_possible)
 {
   guint n_impossible = 0;

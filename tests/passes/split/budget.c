@@ -3,7 +3,8 @@
 #include "graphs.h"
 #include "test.h"
 
-/* Searches end soon, tell the least that they reach, and reach it when it is asked for. */
+/* Searches end soon, report the least value that they reach, and reach it when it is given as
+ * the limit. */
 
 typedef enum { PIECES, SUBGRAPHS, SCHEDULE, N_LIMITS } Limit;
 
@@ -18,7 +19,7 @@ make_limit (Limit limit, gint64 bytes)
   return constraint;
 }
 
-/* x 1x8xHxW → Conv 3x3 → Relu → … */
+/* x 1x8xHxW → Conv 3x3 → Relu → ... */
 static CleaveGraph *
 make_chain (guint n, gint64 h, gint64 w)
 {
@@ -38,7 +39,7 @@ make_chain (guint n, gint64 h, gint64 w)
   return graph;
 }
 
-/* All nodes, or the last of them so many deep. */
+/* Splits all nodes, or the last one with this depth. */
 static CleaveSplitReport *
 split (CleaveGraph *graph, guint depth, const CleaveConstraint *constraint)
 {
@@ -55,7 +56,7 @@ split (CleaveGraph *graph, guint depth, const CleaveConstraint *constraint)
   return report;
 }
 
-/* Searched for on a copy: whether the limit is met, and what is reached. */
+/* Searches on a copy. Returns whether the limit is met, and the value reached. */
 static gboolean
 is_met (const CleaveGraph *graph, guint depth, const CleaveConstraint *constraint, gint64 *reached)
 {
@@ -87,12 +88,12 @@ work_of (guint n, guint depth, Limit limit, gint64 bytes)
   report = split (graph, depth, &constraint);
   totals = cleave_split_report_get_totals (report);
 
-  /* The last try may go beyond what is left. */
+  /* The last candidate may exceed the remaining budget. */
   ck_assert_int_le (totals->search_work, 2 * totals->search_budget);
   return totals->search_work;
 }
 
-/* Work is linear in the nodes, however low the limit. */
+/* Work is linear in the number of nodes, even for low limits. */
 START_TEST (work_grows_as_the_graph)
 {
   static const gint64 bytes[] = { 1, 5000 };
@@ -120,7 +121,8 @@ small_search (Limit limit, gint64 bytes)
   return constraint;
 }
 
-/* The least that is told is met if it is asked for, and so is every larger limit; less is not. */
+/* Asserts that the least value reported is met as a limit, and so is every larger limit; smaller
+ * ones are not. */
 static void
 check_reached (const CleaveGraph *graph, guint depth, Limit limit, guint seed)
 {
@@ -159,7 +161,8 @@ START_TEST (the_least_is_met_when_it_is_asked_for)
 }
 END_TEST
 
-/* Where the grids are many, the search stops, says so, and says more if it may do more. */
+/* With many grids, the search stops and reports that. With a larger budget it reaches at least
+ * as much. */
 START_TEST (a_larger_budget_reaches_no_less)
 {
   g_autoptr (CleaveGraph) graph = make_chain (6, 56, 48);
@@ -242,7 +245,7 @@ START_TEST (who_watches_is_told)
 }
 END_TEST
 
-/* Of an option that is vetoed, what it comes to is told. */
+/* For a vetoed split, the report has the values reached. */
 START_TEST (a_veto_tells_what_was_reached)
 {
   static const char *const names[] = { "max-memory", "max-subgraph-memory", "max-schedule-memory",
@@ -265,9 +268,9 @@ START_TEST (a_veto_tells_what_was_reached)
 
       ck_assert_uint_eq (limit->kind, i);
       ck_assert_str_eq (cleave_limit_kind_get_name (limit->kind), names[i]);
-      ck_assert (limit->is_met == (i == CLEAVE_LIMIT_ADDED_MACS)); /* rows of a result alone */
+      ck_assert (limit->is_met == (i == CLEAVE_LIMIT_ADDED_MACS)); /* only rows of a result */
     }
-  /* Five rows of ten of eight channels are read, three made; with the weights. */
+  /* Five of ten rows of eight channels are read, three are computed; plus the weights. */
   ck_assert_double_eq (cleave_split_report_get_limit (report, 0)->reached,
                        4 * (5 * 80 + 3 * 80 + 8 * 72));
   ck_assert_double_eq (cleave_split_report_get_limit (report, 4)->reached, 4);

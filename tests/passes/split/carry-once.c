@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* What holds of a split. */
+/* Properties of a split. */
 
 typedef struct
 {
@@ -58,7 +58,7 @@ check_node (const Trial *trial, const CleaveSplitNode *split)
 
 static const char *const halos[] = { "recompute", "carry", "exchange" };
 
-/* Pieces that do not overlap, no more MACs than before, and the same bits. */
+/* Asserts pieces without overlap, no more MACs than before, and the same bits. */
 static CleaveSplitTotals
 check_split (Trial *trial, CleaveNode *node, const CleaveTiling *split, CleaveRecursion recursion)
 {
@@ -101,7 +101,7 @@ conv (CleaveGraph *graph, CleaveResult *x, gint64 channels, gint64 kernel, gint6
   return y;
 }
 
-/* Two 3x3 beside what comes in, or beside a 1x1 of it where the extents halve. */
+/* Two 3x3 convolutions beside the identity, or beside a 1x1 convolution if the extents halve. */
 static CleaveResult *
 residual (CleaveGraph *graph, CleaveResult *x, gint64 channels, gint64 stride)
 {
@@ -179,7 +179,7 @@ START_TEST (residual_networks_compute_nothing_twice)
 }
 END_TEST
 
-/* Random ones. */
+/* Random graphs. */
 
 typedef struct
 {
@@ -230,7 +230,7 @@ grow_window (Growing *g)
                                 &attrs, NULL);
 }
 
-/* A residual, where there is another value of these rows and columns. */
+/* Adds a residual connection if there is another value with the same rows and columns. */
 static CleaveResult *
 grow_join (Growing *g)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Carrying the halo on chains: nothing is computed twice, and the memory is that of a few rows. */
+/* Carried halos on chains: nothing is computed twice, and memory is that of a few rows. */
 
 #include "run-help.h"
 
-/* The first stage of MobileNetV2: stem and four blocks, twelve convolutions, 224x224x3 to 28x28x32.
- */
+/* The first stage of MobileNetV2: stem and four blocks, twelve convolutions, 224x224x3 to
+ * 28x28x32. */
 
 static CleaveResult *
 add_conv (CleaveGraph *graph, CleaveResult *x, gint64 channels, gint64 kernel, gint64 stride)
@@ -91,7 +91,8 @@ split_rows (CleaveGraph *graph, gint64 n_strips, CleaveRecursion recursion)
   return *cleave_split_report_get_totals (report);
 }
 
-/* With the halo carried: the image, the stage's result and a few rows of each value between. */
+/* With carried halos, memory has the image, the stage's result and a few rows of each value
+ * between. */
 START_TEST (a_stage_in_28_strips_computes_nothing_twice)
 {
   g_autoptr (CleaveGraph) graph = make_stage ();
@@ -107,7 +108,7 @@ START_TEST (a_stage_in_28_strips_computes_nothing_twice)
            " to %" G_GINT64_FORMAT " bytes (%s)\n",
            before.peak_activation_bytes, after.peak_activation_bytes, before.arena_bytes,
            after.arena_bytes, CLEAVE_MEMORY_CONVENTION);
-  /* What the expansion reads and makes, and the row that its depthwise convolution needs more. */
+  /* The operand and result of the expansion, and one more row for its depthwise convolution. */
   ck_assert_int_eq (before.peak_activation_bytes, (112 * 112 * (16 + 96) + 56 * 96) * 4);
   ck_assert_int_eq (after.peak_activation_bytes, totals.peak_bytes_after);
   ck_assert_int_lt (after.peak_activation_bytes * 4, before.peak_activation_bytes);
@@ -117,7 +118,7 @@ START_TEST (a_stage_in_28_strips_computes_nothing_twice)
       CleaveProgramStats stats = run_get_stats (graph, threads);
 
       assert_same (want, graph, inputs, threads);
-      /* the strips follow each other: a thread that is ahead waits for memory */
+      /* strips follow each other: a thread that is ahead waits for memory */
       ck_assert_int_le (stats.arena_bytes * 100, stats.peak_activation_bytes * 105);
       ck_assert_int_le (stats.arena_bytes, after.arena_bytes * 2);
     }
@@ -167,15 +168,16 @@ START_TEST (deep_chains_carry_what_they_need)
       want = run_graph (graph, inputs, 1);
       totals = split_rows (graph, n_strips, recursion);
       ck_assert_int_eq (totals.macs_after, totals.macs_before);
-      ck_assert_uint_eq (totals.n_parallel_subgraphs, 0); /* they follow each other */
+      ck_assert_uint_eq (totals.n_parallel_subgraphs, 0); /* strips follow each other */
       assert_same (want, graph, inputs, 1);
       assert_same (want, graph, inputs, 4);
     }
 }
 END_TEST
 
-/* A residual beside a 3x3 convolution: of the rows of a strip, which both read, none is copied,
- * only the two that the next strip needs, once to keep them and once to come before its own. */
+/* A residual beside a 3x3 convolution. Both read a strip's rows without a copy. Only the two
+ * rows that the next strip needs are copied: once to keep them, and once to precede its own
+ * rows. */
 START_TEST (a_residual_lies_in_what_the_convolution_reads)
 {
   const gint64 n_strips = 4, row_bytes = 2 * 5 * 4;
@@ -196,7 +198,7 @@ START_TEST (a_residual_lies_in_what_the_convolution_reads)
 }
 END_TEST
 
-/* Strides, dilations, poolings and pads that are not the same on both sides. */
+/* Strides, dilations, poolings, and pads that differ between both sides. */
 static CleaveGraph *
 make_mixed (void)
 {
@@ -281,8 +283,8 @@ START_TEST (nothing_is_computed_twice_whatever_the_windows)
 }
 END_TEST
 
-/* A grid computes nothing twice either, unless its columns are bands: then what they do, however
- * many strips each of them has. */
+/* A grid does not compute anything twice either, unless its columns are bands. Then the bands'
+ * seams are recomputed, for any number of strips. */
 START_TEST (grids_recompute_across_bands_alone)
 {
   gint64 macs = macs_of_mixed ();
@@ -306,7 +308,7 @@ START_TEST (grids_recompute_across_bands_alone)
 }
 END_TEST
 
-/* Two bands that begin where they meet keep rows of their own; no more is alive than that. */
+/* Two bands that begin at their common border keep rows of their own; nothing else is live. */
 START_TEST (bands_that_meet_need_little_more_than_one)
 {
   g_autoptr (CleaveGraph) one = make_stage (), two = make_stage ();

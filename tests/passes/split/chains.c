@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Deep splits through Reshape, Transpose, Reshape: channel shuffles, windows and heads of
- * attention, and random chains of factors. */
+/* Deep splits through Reshape, Transpose, Reshape: channel shuffles, windows and attention
+ * heads, and random chains of factors. */
 
 #include "graphs.h"
 #include "run-help.h"
@@ -32,7 +32,7 @@ transpose (CleaveResult *x, CleaveInts perm)
                                      &perm, NULL);
 }
 
-/* Splitting the node before output 0. */
+/* Splits the node before output 0. */
 
 typedef struct
 {
@@ -110,7 +110,7 @@ branch (CleaveGraph *graph, CleaveResult *x, gint64 channels, gint64 stride)
   return run_unary (graph, "Relu", conv (x, channels, 1, 1));
 }
 
-/* Concat, and channels a0 a1 … b0 b1 … become a0 b0 a1 b1 … */
+/* Concat, after which channels a0 a1 ... b0 b1 ... become a0 b0 a1 b1 ... */
 static CleaveResult *
 shuffle (CleaveGraph *graph, CleaveResult *a, CleaveResult *b)
 {
@@ -123,8 +123,8 @@ shuffle (CleaveGraph *graph, CleaveResult *a, CleaveResult *b)
   return reshape (transpose (x, CLEAVE_INTS (0, 2, 1, 3, 4)), whole);
 }
 
-/* As ShuffleNetV2: stages of a unit that halves the extents, and units that leave one half of the
- * channels as it is. */
+/* Like ShuffleNetV2: stages with a unit that halves the extents, and units that leave half of
+ * the channels unchanged. */
 static CleaveGraph *
 shuffle_net (gint64 batch)
 {
@@ -183,7 +183,7 @@ times (CleaveResult *x, gint64 n)
                                   run_constant (graph, &w, cleave_graph_get_n_nodes (graph)), NULL);
 }
 
-/* softmax (q k') v, of the last two dimensions. */
+/* softmax (q k') v over the last two dimensions. */
 static CleaveResult *
 attend (CleaveResult *q, CleaveResult *k, CleaveResult *v)
 {
@@ -196,7 +196,7 @@ attend (CleaveResult *q, CleaveResult *k, CleaveResult *v)
       graph, NULL, cleave_graph_add_softmax (graph, NULL, scores, -1, NULL), v, NULL);
 }
 
-/* Images between convolutions, attended to window by window. */
+/* Images between convolutions, with attention in each window. */
 static CleaveGraph *
 windows_net (gint64 window)
 {
@@ -248,12 +248,12 @@ heads_net (gint64 batch)
     qkv[i] = transpose (reshape (times (x, all), CLEAVE_INTS (batch, n, heads, size)), turn);
   x = transpose (attend (qkv[0], qkv[1], qkv[2]), turn);
   x = reshape (x, CLEAVE_INTS (batch, n, all));
-  run_output (graph, run_unary (graph, "Neg", x)); /* that may be cut anywhere */
+  run_output (graph, run_unary (graph, "Neg", x)); /* a node that can be cut anywhere */
   return graph;
 }
 
-/* Along the batch and along the heads all is cut; along the sequence, keys and values are needed
- * whole. */
+/* Along the batch and the heads, everything is cut. Along the sequence, keys and values are
+ * needed whole. */
 START_TEST (heads_of_attention_do_not_stop_a_split)
 {
   static const struct
@@ -280,8 +280,8 @@ START_TEST (heads_of_attention_do_not_stop_a_split)
 }
 END_TEST
 
-/* Any factors, in any order: a value is taken apart, turned and put together, element-wise work
- * between. */
+/* Any factors, in any order: a value is reshaped, transposed and reshaped back, with
+ * element-wise nodes between. */
 
 static CleaveResult *
 regroup (CleaveResult *x, GRand *rand)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Cases 18 to 28: what a piece reads, and how pieces come together. */
+/* Cases 18 to 28: the ranges that a piece reads, and how pieces are joined. */
 
 #include "glow.h"
 
@@ -20,7 +20,8 @@ START_TEST (case_18_padding_only_is_refused)
   g_autofree char *before = NULL, *got = NULL;
 
   cleave_graph_add_pool (graph, "MaxPool", "pool", x, &attrs, &error);
-  if (error != NULL) /* ONNX wants pads below the kernel's size: then a Conv, which does not */
+  if (error !=
+      NULL) /* ONNX requires pads below the kernel's size; then uses a Conv, which does not */
     {
       CleaveConvAttrs conv_attrs = { .layout = CLEAVE_LAYOUT_NHWC,
                                      .pads = CLEAVE_INTS (0, 2, 1, 3) };
@@ -78,7 +79,7 @@ bytes (CleaveGraph *graph, CleaveElement element, CleaveShape shape)
   return cleave_graph_add_constant (graph, NULL, tensor);
 }
 
-/* A float for each channel; one channel stands for all. */
+/* One float per channel; a single one applies to all. */
 static CleaveResult *
 scales (CleaveGraph *graph, gint64 n)
 {
@@ -184,7 +185,7 @@ START_TEST (cases_21_and_22_layout_and_rank_do_not_matter)
 }
 END_TEST
 
-/* Glow refuses; here they count in the whole, whatever was cut. */
+/* Glow refuses this. Here indices refer to the whole value for every cut. */
 START_TEST (case_23_used_indices_are_those_of_the_whole)
 {
   static const char *const dims[] = { "N", "H", "W", "C" };
@@ -205,7 +206,7 @@ START_TEST (case_23_used_indices_are_those_of_the_whole)
 }
 END_TEST
 
-/* Assembling and seams: 24 to 28. */
+/* Joins and seams: 24 to 28. */
 
 START_TEST (case_24_pieces_do_not_follow_each_other)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Cases 29 to 40: splits that go on to the producers, and what passes do afterwards. */
+/* Cases 29 to 40: splits that continue to the producers, and the effect of later passes. */
 
 #include "glow.h"
 
 /* Recursion: 29 to 37. */
 
-/* Glow leaves channels 3 and 7 out. */
+/* Glow leaves out channels 3 and 7. */
 START_TEST (case_29_gaps_are_completed)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -185,7 +185,7 @@ START_TEST (case_37_twice_is_the_same)
 }
 END_TEST
 
-/* Afterwards: 38 to 40. */
+/* Later passes: 38 to 40. */
 
 START_TEST (case_38_no_pass_merges_pieces)
 {

@@ -18,7 +18,7 @@ largest_piece (const CleavePlan *plan)
   return most;
 }
 
-/* What the search last asked about. */
+/* The last question of the search. */
 typedef struct
 {
   guint n_pieces;
@@ -88,7 +88,7 @@ START_TEST (case_13_impossible_is_said_at_once)
   gint64 begin = g_get_monotonic_time ();
   g_autoptr (CleaveSplitReport) report = split (graph, "relu", NULL, &constraint);
 
-  ck_assert_int_lt (g_get_monotonic_time () - begin, 1000000); /* 10 ms where nothing slows it */
+  ck_assert_int_lt (g_get_monotonic_time () - begin, 1000000); /* 10 ms on an idle machine */
   assert_split (
       report, "relu",
       "constraint: the smallest piece needs 8 bytes, 4 of them for X; the limit is 1; "
@@ -132,7 +132,7 @@ START_TEST (case_15_results_that_nobody_uses_are_not_counted)
 }
 END_TEST
 
-/* A chain of convolutions whose every node meets a budget that the chain does not. */
+/* A chain of convolutions whose every node meets a budget that the whole chain does not meet. */
 static CleaveGraph *
 conv_chain (void)
 {

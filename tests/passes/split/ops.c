@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Every op, every dimension of its result, each of the five options: what is accepted has the same
- * bits, interpreted and run, before and after cleaning up; what is refused says why.  Alone, and
- * inside a region with a diamond after it, to every depth, with either halo. */
+/* Every op, every dimension of its result, each of the five options. Accepted splits give the
+ * same bits, interpreted and run, before and after a clean-up; refused ones have a reason. The
+ * op is alone, or inside a region followed by a diamond, with every depth and either halo. */
 
 #include <string.h>
 
@@ -22,7 +22,7 @@ typedef struct
 typedef struct
 {
   guint32 seed;
-  guint dim, option; /* of the five */
+  guint dim, option; /* option: one of the five */
   CleaveRecursion recursion;
   GRand *rand;
   CleaveGraph *graph;
@@ -95,7 +95,7 @@ pick_chunk_weights (const Trial *trial, const char *dims, gint64 n)
   return cleave_tiling_by_chunk_weights (dims, lists, &n_weights, 1);
 }
 
-/* A grid whose boxes are grown here and there, last first. */
+/* A grid in which some boxes are enlarged, in reverse order. */
 static CleaveTiling *
 pick_slice_ranges (const Trial *trial, const char *dims, gint64 n)
 {
@@ -139,7 +139,7 @@ add_unary (CleaveGraph *graph, CleaveResult *x)
   return cleave_node_get_result (node, 0);
 }
 
-/* A node between each input and whoever reads it. */
+/* Inserts a node between each input and its readers. */
 static void
 add_producers (CleaveGraph *graph)
 {
@@ -152,7 +152,7 @@ add_producers (CleaveGraph *graph)
     }
 }
 
-/* y → { Neg, Neg of Neg } → Concat or Max: a diamond.  Its last node. */
+/* y → { Neg, Neg of Neg } → Concat or Max: a diamond. Returns its last node. */
 static CleaveNode *
 add_diamond (CleaveGraph *graph, CleaveResult *y)
 {
@@ -184,7 +184,8 @@ make_inputs (const Trial *trial)
   return cleave_random_inputs (trial->graph, trial->seed, trial->seed % 3 == 0);
 }
 
-/* The op alone, or in the middle of a region.  FALSE: there is no such graph or dimension. */
+/* Makes a graph of the op alone, or inside a region. Returns FALSE if there is no such graph or
+ * dimension. */
 static gboolean
 trial_init (Trial *trial, const CleaveRandomOp *op, gboolean is_region)
 {
@@ -218,7 +219,7 @@ trial_clear (Trial *trial)
   g_clear_pointer (&trial->expected, g_ptr_array_unref);
 }
 
-/* What must hold. */
+/* Properties to check. */
 
 static void
 check_outputs (const Trial *trial, const char *when)
@@ -233,8 +234,8 @@ check_outputs (const Trial *trial, const char *when)
     give_up (trial, when);
 }
 
-/* The runtime shares no code with the interpreter; each trial has one of three numbers of threads.
- */
+/* The runtime shares no code with the interpreter. Each trial has one of three numbers of
+ * threads. */
 static void
 check_run (const Trial *trial)
 {
@@ -347,7 +348,7 @@ try_op (const CleaveRandomOp *op, Try try, guint n_seeds)
   return count;
 }
 
-/* Those that refuse some cuts of some nodes; all others take any. */
+/* Returns whether the op may refuse some cuts of some nodes; all others accept any. */
 static gboolean
 may_refuse (const char *op)
 {
@@ -379,7 +380,7 @@ try_alone_all (const CleaveRandomOp *ops, guint n_seeds)
     }
 }
 
-/* A region passes through views, and leaves alone what reads nothing: a weight. */
+/* A region extends through views, and leaves out nodes without operands, such as weights. */
 static void
 try_in_region_all (const CleaveRandomOp *ops, guint n_seeds)
 {

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Sizes of the chunks of one dimension: "4 3 3", or the error. */
+/* Returns the sizes of the chunks of one dimension, such as "4 3 3", or the error. */
 static char *
 sizes (CleaveTiling *split, gint64 extent)
 {
@@ -173,7 +173,7 @@ START_TEST (weights_are_shared_out)
 }
 END_TEST
 
-/* How many chunks there can be: cut wherever it is allowed, from the front. */
+/* Returns the largest possible number of chunks: cuts as often as allowed, from the front. */
 static gint64
 count_most (gint64 extent, gint64 alignment, gint64 min_chunk)
 {
@@ -188,7 +188,8 @@ count_most (gint64 extent, gint64 alignment, gint64 min_chunk)
   return most;
 }
 
-/* Numbers of chunks that can be are cut so; sizes become as many chunks as they like. */
+/* Asserts that possible numbers of chunks are met exactly, and that sizes give any number of
+ * chunks. */
 static void
 check_grain (CleaveTiling *split,
              gint64 extent,
@@ -250,7 +251,7 @@ START_TEST (alignment_and_minimum_are_kept_wherever_they_can_be)
 }
 END_TEST
 
-/* Glow's rule to the letter: one unit each, then each to the one that lacks most. */
+/* Glow's rule, literally: one unit each, then each further unit to the chunk that lacks most. */
 static void
 share_greedily (const double *weight, guint k, gint64 n, gint64 *size)
 {
@@ -309,7 +310,7 @@ START_TEST (a_large_extent_is_shared_out_at_once)
 }
 END_TEST
 
-/* Ranges of several dimensions, or the error. */
+/* Returns the ranges in several dimensions, or the error. */
 static char *
 print_ranges (CleaveTiling *split, const CleaveShape *shape, const char *letters)
 {
@@ -340,7 +341,7 @@ check_dims (const char *dims, const char *letters, guint n_counts, const char *e
   ck_assert_str_eq (got, expected);
 }
 
-/* Weights are finite, their sum need not be. */
+/* Weights are finite, but their sum may be infinite. */
 START_TEST (large_weights_are_shared_out)
 {
   const double huge[] = { 1e308, 1e308 }, most[] = { DBL_MAX, DBL_MAX, DBL_MAX / 2 };
@@ -411,7 +412,7 @@ check_given (const CleaveRange *ranges, guint n, const CleaveShape *shape, const
     }                                                                                              \
   while (FALSE)
 
-/* Nothing but the rank of such a range can be read. */
+/* Only the rank of such a range can be read. */
 START_TEST (a_range_of_too_many_dimensions_is_an_error)
 {
   const CleaveShape five = CLEAVE_SHAPE (5);
@@ -453,7 +454,7 @@ START_TEST (too_many_chunks_are_an_error)
 }
 END_TEST
 
-/* Each dimension has its own, or all have the same. */
+/* Each dimension has an alignment of its own, or all share one. */
 START_TEST (dimensions_are_aligned_by_themselves)
 {
   const gint64 counts[] = { 2, 2 }, wrong[] = { 1, 2, 3 };

@@ -4,7 +4,7 @@
 #include "graphs.h"
 #include "test.h"
 
-/* What a plan says of its chunks, and why there is none. */
+/* The properties of chunks that a plan reports, and why there is no plan. */
 
 static CleaveNode *
 conv_node (CleaveGraph *graph)
@@ -84,7 +84,7 @@ START_TEST (results_that_nobody_uses_are_left_out)
 }
 END_TEST
 
-/* A Split wants as many results as sizes, used or not. */
+/* A Split has as many results as sizes, used or not. */
 START_TEST (results_that_belong_are_kept)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

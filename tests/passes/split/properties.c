@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The heart: whatever graph, whatever split, to whatever depth, with whatever becomes of the halo,
- * the graph computes the same bits afterwards, and after cleaning up. */
+/* The central property: for any graph, split, depth and halo policy, the graph computes the same
+ * bits after the split, and after a clean-up. */
 
 #include "graphs.h"
 #include "interpret.h"
@@ -32,7 +32,7 @@ count_of (GHashTable *counts, const CleaveOp *op)
   return count;
 }
 
-/* One graph, one request. */
+/* One graph and one request. */
 typedef struct
 {
   guint32 seed;
@@ -40,7 +40,7 @@ typedef struct
   CleaveGraph *graph;
   GPtrArray *inputs, *expected;
   char *before;
-  GString *request; /* in words, for failures */
+  GString *request; /* as text, for failures */
 } Trial;
 
 static void
@@ -76,7 +76,7 @@ check_outputs (const Trial *trial, const char *when)
   give_up (trial, what);
 }
 
-/* A node that is neither an input nor a constant; NULL if there is none. */
+/* Returns a node that is neither an input nor a constant; NULL if there is none. */
 static CleaveNode *
 pick_node (const Trial *trial)
 {
@@ -90,7 +90,7 @@ pick_node (const Trial *trial)
                          : g_ptr_array_index (nodes, pick (trial, 0, (gint64) nodes->len - 1));
 }
 
-/* Boxes of a grid, some of them grown, in disorder. */
+/* Returns boxes of a grid in random order, some of them enlarged. */
 static CleaveTiling *
 pick_boxes (const Trial *trial, const CleaveShape *shape, CleaveTiling *grid)
 {
@@ -340,7 +340,7 @@ computes (const CleaveNode *node)
           (CLEAVE_OP_VIEW | CLEAVE_OP_JOIN | CLEAVE_OP_ROW_MAJOR)) == 0;
 }
 
-/* How many nodes of each op and type of result 0 there are, but for views and joins. */
+/* Counts nodes by op and type of result 0, without views and joins. */
 static GHashTable *
 count_computing (const CleaveGraph *graph)
 {
@@ -362,7 +362,7 @@ count_computing (const CleaveGraph *graph)
   return counts;
 }
 
-/* Every pass to its end by itself, from a random one on, then all of them together. */
+/* Runs every pass to its end, beginning with a random one, then all of them together. */
 static void
 run_all_passes (const Trial *trial)
 {
@@ -385,7 +385,7 @@ run_all_passes (const Trial *trial)
     give_up (trial, error->message);
 }
 
-/* A pass that put pieces together would make a node that was not there. */
+/* Asserts that there are no new nodes: a pass that merged pieces would create one. */
 static void
 check_no_new_nodes (const Trial *trial, GHashTable *before)
 {
@@ -410,7 +410,7 @@ START_TEST (no_pass_makes_a_node_that_was_not_there)
       Trial trial;
 
       trial_init (&trial, seed);
-      /* What the model itself has in parts may be joined: that is no split of ours. */
+      /* Parts in the model itself may be joined, since they are not from a split. */
       cleave_pass_join_elementwise (trial.graph, NULL, NULL, NULL);
       cleave_clean_up (trial.graph, NULL, NULL);
       if (pick_node (&trial) != NULL)
@@ -436,7 +436,8 @@ count_pieces (const CleaveSplitReport *report)
   return n;
 }
 
-/* Different pieces of the figure's three nodes, along each dimension, all there at the end. */
+/* Different pieces of the three nodes of the example graph, along each dimension, all exist at
+ * the end. */
 START_TEST (all_pieces_outlive_all_passes)
 {
   for (guint i = 0; i < 4 * 4 * 2; i++)

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* A region: what is cut into what, and what becomes of halos. */
+/* A region: which nodes are cut into which pieces, and the policy for halos. */
 
 static CleaveResult *
 conv (CleaveGraph *graph, const char *name, CleaveResult *x, gint64 k)
@@ -43,7 +43,7 @@ quantise (CleaveGraph *graph,
   return cleave_node_get_result (node, 0);
 }
 
-/* x 1x2xNxN, then so many convolutions: c0, c1 … */
+/* x 1x2xNxN, then n_convs convolutions: c0, c1, ... */
 static CleaveGraph *
 conv_chain (guint n_convs, gint64 n, gint64 k)
 {
@@ -60,7 +60,7 @@ conv_chain (guint n_convs, gint64 n, gint64 k)
   return graph;
 }
 
-/* Splits, and expects equal bits.  The report is given back. */
+/* Splits, asserts equal bits, and returns the report. */
 static CleaveSplitReport *
 split (CleaveGraph *graph,
        const char *node,
@@ -113,7 +113,7 @@ scalar (CleaveGraph *graph, const char *name, CleaveElement element)
   return cleave_graph_add_constant (graph, name, tensor);
 }
 
-/* Floats that bytes become are four times those: rows are kept as bytes. */
+/* Dequantized floats would take four times the memory: rows are carried as bytes. */
 START_TEST (carry_keeps_bytes)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -132,7 +132,7 @@ START_TEST (carry_keeps_bytes)
 }
 END_TEST
 
-/* However deep and however fine. */
+/* For every depth and number of strips. */
 START_TEST (carry_computes_each_element_once)
 {
   for (guint depth = 1; depth <= 6; depth++)
@@ -178,7 +178,8 @@ START_TEST (bands_recompute_and_strips_in_them_carry)
 }
 END_TEST
 
-/* The second strip and the third begin where their bands meet, and share the rows between them. */
+/* The second and the third strip begin at the common border of their bands, and share the rows
+ * there. */
 START_TEST (bands_that_meet_exchange_what_both_need)
 {
   g_autoptr (CleaveGraph) graph = conv_chain (2, 8, 3);
@@ -191,8 +192,7 @@ START_TEST (bands_that_meet_exchange_what_both_need)
 }
 END_TEST
 
-/* Of three bands the last goes down, and so does the first; of four, pairs begin where they meet.
- */
+/* Of three bands, the first and the last go down; of four, pairs begin at their common border. */
 START_TEST (bands_go_up_and_down_in_turn)
 {
   g_autoptr (CleaveGraph) three = conv_chain (2, 12, 3), four = conv_chain (2, 16, 3);
@@ -235,8 +235,8 @@ START_TEST (columns_of_a_grid_are_bands)
 }
 END_TEST
 
-/* An inverted bottleneck: rows of the wide results are made again of rows of the narrow one, which
- * are kept; columns of all are kept. */
+/* An inverted bottleneck. Rows of the expanded results are recomputed from rows of the small
+ * one, which are carried; columns of all results are carried. */
 static CleaveGraph *
 make_bottleneck (void)
 {
@@ -284,7 +284,8 @@ START_TEST (a_strip_may_have_nothing_new)
 }
 END_TEST
 
-/* A 1x1 convolution of stride 2 skips rows that somebody else reads: the pieces have them. */
+/* A 1x1 convolution of stride 2 skips rows that another node reads: adjacent pieces include
+ * them. */
 START_TEST (skipped_rows_belong_to_the_pieces_beside_them)
 {
   for (guint halo = CLEAVE_HALO_RECOMPUTE; halo <= CLEAVE_HALO_CARRY_NARROW; halo++)
@@ -339,7 +340,7 @@ START_TEST (needs_that_do_not_overlap_stay_apart)
 }
 END_TEST
 
-/* Concat, Split, Slice, Reshape and Transpose are passed through. */
+/* A region extends through Concat, Split, Slice, Reshape and Transpose. */
 START_TEST (views_do_not_stop_a_region)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -437,8 +438,8 @@ has_four (const CleavePlan *plan, gpointer data, GString *why)
   return cleave_plan_get_n_chunks (plan) == 4;
 }
 
-/* What a schedule takes is found by trial, which a plan that the predicate turns down need not see.
- */
+/* The memory of a schedule is found by trial, which is skipped for plans that the predicate
+ * refuses. */
 START_TEST (a_predicate_and_a_schedule_go_together)
 {
   g_autoptr (CleaveGraph) graph = conv_chain (3, 16, 3);
@@ -458,7 +459,7 @@ START_TEST (a_predicate_and_a_schedule_go_together)
 }
 END_TEST
 
-/* Both results have users, and both are put together. */
+/* Both results have uses, and both are joined. */
 START_TEST (all_used_results_are_assembled)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -496,8 +497,8 @@ START_TEST (the_start_keeps_its_pieces)
   ck_assert_uint_eq (cleave_count_nodes (graph, "Assemble"), 1);
 }
 END_TEST
-/* A piece of the Identity is what the Relu makes, past a Concat that stays; the Relu is replaced.
- */
+/* A piece of the Identity is the value of the Relu, through a Concat that stays; the Relu is
+ * replaced. */
 START_TEST (a_piece_may_be_the_value_of_a_node_that_is_replaced)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -570,8 +571,8 @@ assert_all_parallel (const CleaveSplitReport *report)
   ck_assert_int_eq (totals->parallel_macs, totals->macs_after);
 }
 
-/* ShuffleNet: half of the channels pass by, the others go through three convolutions; then the
- * channels of both halves are mixed. */
+/* ShuffleNet: half of the channels are unchanged, the others go through three convolutions; then
+ * the channels of both halves are shuffled. */
 START_TEST (a_shuffle_block_stays_parallel)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -599,13 +600,13 @@ START_TEST (a_shuffle_block_stays_parallel)
   ck_assert_uint_eq (count (graph, "Transpose"), 2);
   ck_assert_uint_eq (count (graph, "Reshape"), 4);
   ck_assert_uint_eq (count (graph, "Assemble"), 1);
-  /* Of each band: what passes by, what is convolved, and both mixed. */
+  /* In each band: the unchanged half, the convolved half, and both shuffled. */
   ck_assert_uint_eq (cleave_split_report_get_totals (report)->n_parallel_subgraphs, 6);
   assert_all_parallel (report);
 }
 END_TEST
 
-/* DenseNet: each layer reads all that came before it. */
+/* DenseNet: each layer reads all previous layers. */
 START_TEST (a_dense_block_stays_parallel)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

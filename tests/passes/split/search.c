@@ -5,7 +5,7 @@
 #include "random-ops.h"
 #include "test.h"
 
-/* The smallest split that meets a constraint; and nothing smaller would. */
+/* The search finds the smallest split that meets a constraint. */
 
 static CleaveResult *
 unary (CleaveGraph *graph, const char *op, const char *name, CleaveResult *x)
@@ -39,7 +39,7 @@ small_matmul (gint64 unused)
   return graph;
 }
 
-/* Six rows of the operand make one of the result: cuts must keep to that. */
+/* Six rows of the operand become one row of the result, so cuts must be multiples of that. */
 static CleaveGraph *
 small_reshape (gint64 unused)
 {
@@ -65,7 +65,8 @@ small_softmax (gint64 unused)
   return graph;
 }
 
-/* A transposed convolution counts what it reads, so that its pieces have more MACs than it has. */
+/* A transposed convolution counts MACs by the elements read, so its pieces have more MACs than
+ * the whole. */
 static CleaveGraph *
 small_conv_transpose (gint64 group)
 {
@@ -81,8 +82,8 @@ small_conv_transpose (gint64 group)
   return graph;
 }
 
-/* Two of three rows read nothing, so that most cuts cannot be: of 80 chunks of two rows, each third
- * one cannot, but none that a search looks at first. */
+/* Two of three rows read nothing, so most cuts are impossible: of 80 chunks of two rows, every
+ * third one is, but none of those that a search checks first. */
 static CleaveGraph *
 sparse_rows (void)
 {
@@ -111,12 +112,12 @@ static const Small smalls[] = {
   { small_matmul, 0 }, { small_softmax, 0 }, { small_reshape, 0 }, { small_conv_transpose, 2 },
 };
 
-/* What is asked of a split, in a form that grids can be held against. */
+/* The constraint of a split, in a form that can be compared with grids. */
 typedef struct
 {
   CleaveConstraint constraint;
-  gint64 macs;   /* of the node */
-  guint modulus; /* a predicate that few grids meet; 0: none */
+  gint64 macs;   /* MACs of the node */
+  guint modulus; /* a predicate that few grids satisfy; 0: none */
   guint n_asked;
 } Ask;
 
@@ -142,7 +143,8 @@ meets (const CleaveGrid *grid, const Ask *ask)
          (ask->modulus == 0 || grid->hash % ask->modulus == 0);
 }
 
-/* The fewest pieces of a grid that will do; of a predicate, of those that it is surely shown. */
+/* Returns the fewest pieces of a grid that satisfies the constraint. With a predicate, only of
+ * those that the search must show to it. */
 static gint64
 fewest_of (const GArray *grids, const Ask *ask)
 {
@@ -159,7 +161,8 @@ fewest_of (const GArray *grids, const Ask *ask)
   return fewest;
 }
 
-/* Searches on a copy; 1: it is left as it is, 0: nothing will do. */
+/* Searches on a copy. Returns the number of pieces; 1: the node stays whole; 0: nothing
+ * satisfies the constraint. */
 static gint64
 search_pieces (const CleaveGraph *graph, const char *name, Ask *ask)
 {
@@ -182,7 +185,7 @@ check_ask (
 {
   const CleaveConstraint *c = &ask->constraint;
   gint64 fewest = fewest_of (grids, ask), got = search_pieces (graph, name, ask);
-  /* It may do with fewer, since it also cuts where blocks end. */
+  /* Fewer are possible, since it also cuts at ends of blocks. */
   gboolean good = got == 1 || (exact ? got == fewest : fewest == 0 || (got > 0 && got <= fewest));
 
   ck_assert_msg (good, "%s, %d bytes, %u pieces, %g MACs, modulus %u: %d pieces, but %d do", name,
@@ -221,7 +224,7 @@ START_TEST (nothing_smaller_would_do)
 }
 END_TEST
 
-/* The cuts that cannot be are found late, and the search is as exact as if they had been known. */
+/* Impossible cuts are detected late, but the search is as exact as if they were known. */
 START_TEST (a_cut_that_cannot_be_hides_no_other)
 {
   g_autoptr (CleaveGraph) graph = sparse_rows ();
@@ -237,7 +240,7 @@ START_TEST (a_cut_that_cannot_be_hides_no_other)
 }
 END_TEST
 
-/* A predicate may want any grid: none may be passed over, and those of fewer pieces come first. */
+/* A predicate may accept any grid: none may be skipped, and grids with fewer pieces come first. */
 START_TEST (nothing_smaller_meets_a_predicate)
 {
   g_autoptr (CleaveGraph) graph = smalls[_i].make (smalls[_i].group);
@@ -277,7 +280,7 @@ check_random_op (const CleaveRandomOp *op, guint seed, guint *n_checked)
     }
 }
 
-/* That one chunk of each kind speaks for all is true of every op. */
+/* For every op, one chunk of each equivalence class represents all of them. */
 START_TEST (every_op_is_searched_as_all_its_grids)
 {
   static const CleaveRandomOp *const lists[] = {
@@ -349,7 +352,7 @@ START_TEST (too_few_pieces_are_told)
 }
 END_TEST
 
-/* The longest chunk of a dimension cut into `n`; 0 if it cannot be. */
+/* Returns the longest chunk of a dimension cut into `n`; 0 if that is impossible. */
 static gint64
 longest_chunk (gint64 extent, gint64 n, gint64 alignment, gint64 min_chunk)
 {
@@ -373,8 +376,8 @@ longest_chunk (gint64 extent, gint64 n, gint64 alignment, gint64 min_chunk)
 static const gint64 grain_shape[] = { 12, 10, 7 };
 static const gint64 grain_align[] = { 4, 1, 3 }, grain_min[] = { 1, 3, 2 };
 
-/* The fewest pieces of a Relu whose largest has so few bytes, cut along two of three dimensions; 0:
- * there are none. */
+/* Returns the fewest pieces of a Relu whose largest piece fits the limit, cut along two of three
+ * dimensions; 0 if there are none. */
 static gint64
 fewest_aligned (gint64 max_memory)
 {
@@ -393,7 +396,7 @@ fewest_aligned (gint64 max_memory)
   return fewest;
 }
 
-/* Chunks of a search keep to alignment and minimum, and to the dimensions that it may cut. */
+/* Chunks of a search respect alignment and minimum, and only the allowed dimensions are cut. */
 START_TEST (a_search_may_be_aligned)
 {
   guint n_found = 0, n_impossible = 0;
@@ -450,7 +453,7 @@ START_TEST (a_search_needs_a_constraint_and_good_dimensions)
 }
 END_TEST
 
-/* Three pieces or more. */
+/* Accepts three pieces or more. */
 static gboolean
 at_least_three (const CleavePlan *plan, gpointer data, GString *why)
 {
@@ -479,7 +482,7 @@ START_TEST (a_large_value_is_searched_at_once)
 }
 END_TEST
 
-/* A search looks at some thousand cuts, not at each number of chunks. */
+/* A search checks some thousand cuts, not every number of chunks. */
 START_TEST (rows_without_number_are_searched_at_once)
 {
   g_autoptr (CleaveGraph) graph = relu_graph (CLEAVE_SHAPE (1, 4, G_GINT64_CONSTANT (1) << 40, 12));
@@ -493,7 +496,7 @@ START_TEST (rows_without_number_are_searched_at_once)
 }
 END_TEST
 
-/* 2^24 rows of 512 bytes in all: 8,192 pieces of 1 MiB are the fewest. */
+/* 2^24 rows, 512 bytes each with operand: 8,192 pieces of 1 MiB are the fewest. */
 START_TEST (pieces_of_many_rows_are_nearly_the_fewest)
 {
   g_autoptr (CleaveGraph) graph = relu_graph (CLEAVE_SHAPE (1 << 24, 64));

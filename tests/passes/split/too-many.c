@@ -5,9 +5,9 @@
 
 #include "../../../passes/split/apply.h"
 
-/* A split that would make too many nodes is refused before any of them is made. */
+/* A split that would create too many nodes is refused before any of them is created. */
 
-/* x, then so many Relu nodes: r0, r1 … */
+/* x, then n Relu nodes: r0, r1, ... */
 static CleaveGraph *
 make_chain (CleaveShape shape, guint n)
 {
@@ -91,7 +91,7 @@ START_TEST (what_pieces_read_is_counted)
 }
 END_TEST
 
-/* Two searches, each of which finds few pieces, but across each other. */
+/* Two searches, each of which finds few pieces, but along different dimensions. */
 START_TEST (a_search_says_which_budget_would_do)
 {
   g_autoptr (CleaveGraph) graph = make_chain (CLEAVE_SHAPE (512, 512), 2);
@@ -132,13 +132,13 @@ make_roots (CleaveGraph *graph, GRand *rand)
       if (node->op->maps == NULL || n < 2 || node->n_operands == 0)
         continue;
       root.ranges = cleave_tiling_get_ranges (tiling, shape, NULL, NULL);
-      if (root.ranges != NULL) /* else the option does not fit the shape */
+      if (root.ranges != NULL) /* otherwise the option does not fit the shape */
         g_array_append_val (roots, root);
     }
   return roots;
 }
 
-/* Adds what a split of a random graph made, and what was estimated. */
+/* Adds the number of nodes that a split of a random graph created, and the estimated number. */
 static void
 compare_counts (guint32 seed, guint depth, gint64 *made, gint64 *estimated)
 {

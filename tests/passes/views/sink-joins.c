@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Element-wise nodes that are given the parts of a join: strips of layers each of which reads all
- * before it. */
+/* Element-wise nodes that are moved before a join to its parts: strips of layers, each of which
+ * reads all previous layers. */
 
 #include "../../../lib/ir/graph-private.h"
 #include "graphs.h"
@@ -11,7 +11,7 @@
 
 #define ROWS 19
 
-/* What is done to all that is concatenated. */
+/* An op on the concatenated value. */
 typedef CleaveResult *Step (CleaveGraph *graph, CleaveResult *x);
 
 static CleaveResult *
@@ -29,7 +29,7 @@ slope (CleaveGraph *graph, CleaveResult *x)
   return run_binary (graph, "PRelu", x, slopes);
 }
 
-/* The constant comes first, and has no rank to speak of. */
+/* The constant is the first operand, and has no meaningful rank. */
 static CleaveResult *
 subtract (CleaveGraph *graph, CleaveResult *x)
 {
@@ -52,21 +52,21 @@ add_up (CleaveGraph *graph, CleaveResult *x)
   return run_add (graph, "Add", operands, 2, NULL);
 }
 
-/* Reads what is joined twice. */
+/* Reads the join twice. */
 static CleaveResult *
 square (CleaveGraph *graph, CleaveResult *x)
 {
   return run_binary (graph, "Mul", x, x);
 }
 
-/* Is not all that reads it. */
+/* Is not the only reader. */
 static CleaveResult *
 branch (CleaveGraph *graph, CleaveResult *x)
 {
   return run_binary (graph, "Add", run_unary (graph, "Relu", x), run_unary (graph, "Neg", x));
 }
 
-/* Layers of convolutions of all that was made before. */
+/* Layers of convolutions, each of all previous results. */
 static CleaveGraph *
 make_block_of (gint64 columns, gint64 kernel, Step *step, Step *last)
 {
@@ -119,8 +119,8 @@ assert_same (const GPtrArray *want,
   ck_assert_int_eq (cleave_compare_outputs (want, got), -1);
 }
 
-/* Each step with each halo and each number of strips; where that takes minutes, each of these with
- * two others. */
+/* Returns whether to try this combination of step, halo and number of strips. With a sanitizer,
+ * all would take minutes, so each value is tried with a third of the others. */
 static gboolean
 is_tried (guint step, gint64 n_strips, guint halo)
 {
@@ -177,7 +177,7 @@ has_view (const CleaveNode *join)
   return FALSE;
 }
 
-/* How many nodes of an op read what is joined, some of it being views of something else. */
+/* Counts nodes of an op that read a join whose operands include views. */
 static guint
 count_after_views (const CleaveGraph *graph, const char *op)
 {
@@ -200,8 +200,8 @@ count_nodes (const CleaveGraph *graph, const char *op)
   return n;
 }
 
-/* Of what is concatenated nothing is copied, only the rows that 3x3 convolutions keep and bring
- * back before their own. */
+/* No concatenated value is copied, only the rows that 3x3 convolutions carry and put before
+ * their own. */
 START_TEST (parts_are_read_where_they_are)
 {
   const gint64 n_strips = 6, row_bytes = 8 * 9 * 4, halo = 2;
@@ -209,7 +209,7 @@ START_TEST (parts_are_read_where_they_are)
   g_autoptr (CleaveSplitReport) report = split (graph, n_strips, CLEAVE_HALO_CARRY);
   g_autofree char *pieces = cleave_describe_split (report, "relu_2");
 
-  /* In the last strip one join has all of another, which is a view of it. */
+  /* In the last strip, one join has all operands of another, which is a view of it. */
   ck_assert_uint_le (count_after_views (graph, "BatchNormalization"), 1);
   ck_assert_uint_eq (count_after_views (graph, "Relu"), 0);
   ck_assert_uint_gt (count_nodes (graph, "Relu"), 4 * (guint) n_strips);
@@ -250,7 +250,7 @@ START_TEST (others_keep_their_joins)
 }
 END_TEST
 
-/* Nine columns of one, whose parts are none of the sum. */
+/* Nine columns of a single one, whose parts are not parts of the sum. */
 START_TEST (what_is_broadcast_stays_joined)
 {
   g_autoptr (CleaveGraph) graph = make_block_of (1, 3, normalise, add_up);
