@@ -7,7 +7,7 @@
 #define N_CHANNELS 16
 #define N_WEIGHTS (N_CHANNELS * 9)
 
-/* Weights that say when they go. */
+/* Weights that report when they are freed. */
 typedef struct
 {
   float data[N_WEIGHTS];
@@ -47,7 +47,7 @@ add_depthwise (CleaveGraph *graph, CleaveResult *x, CleaveTensor *weights)
   return y;
 }
 
-/* Two halves of the channels, each with its part of the weights, and all of them once more. */
+/* Two halves of the channels, each with its part of the weights, and all channels once more. */
 static CleaveGraph *
 make_graph (Watched *watched)
 {
@@ -130,7 +130,7 @@ START_TEST (a_graph_that_is_taken_lets_go_at_once)
 }
 END_TEST
 
-/* One that is packed is an output as well. */
+/* Packed weights that are also an output. */
 START_TEST (what_is_read_as_it_is_stays)
 {
   Watched watched = { 0 };

@@ -13,7 +13,7 @@ START_TEST (lines_are_united)
   g_autoptr (GArray) lines = g_array_new (FALSE, FALSE, sizeof (CleaveMemoryLines));
   const CleaveMemoryLines *all;
 
-  cleave_memory_lines_add (lines, base + 640, 1); /* before `first`: stays where it is */
+  cleave_memory_lines_add (lines, base + 640, 1); /* before `first`: keeps its position */
   cleave_memory_lines_add (lines, base + 256, 64);
   cleave_memory_lines_add (lines, base + 63, 2);
   cleave_memory_lines_add (lines, NULL, 64);
@@ -71,8 +71,8 @@ does_anything (const CleaveTask *task)
   return task->kind != CLEAVE_STEP_JOIN && !task->is_fused;
 }
 
-/* What a step fetches is what its thread reads next, also where steps between have nothing to do.
- */
+/* Asserts that a step prefetches what its thread reads next, even if steps in between do
+ * nothing. */
 static void
 check_sequence (const CleaveProgram *program, guint thread)
 {
@@ -140,7 +140,7 @@ count_lines (const CleaveFootprints *footprints, guint step)
   return n;
 }
 
-/* What kernels in it read, too: more than the views, and what points there. */
+/* Includes what kernels of the group read: their states and pointers in them, besides the views. */
 START_TEST (a_group_has_the_footprint_of_its_kernels)
 {
   CleaveProgramOptions options = { .n_threads = 1 };
@@ -170,8 +170,8 @@ START_TEST (a_group_has_the_footprint_of_its_kernels)
 }
 END_TEST
 
-/* A band of 12 x 12 pixels has two tables of 8 bytes a pixel: 36 lines.  Level v4 has another
- * kernel. */
+/* A band of 12 x 12 pixels has two tables of 8 bytes per pixel: 36 cache lines. Level v4 uses
+ * another kernel. */
 START_TEST (a_depthwise_convolution_has_the_footprint_of_its_tables)
 {
   CleaveProgramOptions options = { .n_threads = 1 };
@@ -211,7 +211,7 @@ add_state (gconstpointer state, GArray *lines)
   cleave_memory_lines_add (lines, *(gconstpointer const *) state, 1024);
 }
 
-/* A kernel whose result goes through scratch reads what it reads without. */
+/* A kernel whose result goes through scratch has the same footprint. */
 START_TEST (a_kernel_that_goes_through_scratch_keeps_its_footprint)
 {
   static char table[1024];
@@ -230,7 +230,7 @@ START_TEST (a_kernel_that_goes_through_scratch_keeps_its_footprint)
 }
 END_TEST
 
-/* Its state is gone, and the reference kernel has none. */
+/* The partly made state is freed, and the reference kernel has none. */
 START_TEST (a_family_may_refuse_with_a_state_half_made)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* A process that has run a program may fork, and its child may run programs: the same, others, and
- * again in a child of its own. */
+/* A process that has run a program may fork, and its child may run programs: the same one,
+ * others, and again in a child of its own. */
 
 #include "run-help.h"
 
@@ -9,18 +9,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Seconds; a child that hangs is ended by then. */
+/* Seconds after which a hanging child is killed. */
 #define PATIENCE 30
 
-/* The children of children.  The address sanitizer of gcc 12 leaves its allocator locked in a child
- * that is forked while another thread of its parent ends, as the threads of a child do. */
+/* Depth of nested children. With gcc 12's address sanitizer, the allocator stays locked in a
+ * child that is forked while another thread of its parent ends, as the threads of a child do. */
 #if CLEAVE_SANITIZED
 #define MAX_DEPTH 0
 #else
 #define MAX_DEPTH 2
 #endif
 
-/* Two chains, so that two threads have something to do. */
+/* Two chains, so that two threads have work. */
 static CleaveGraph *
 make_graph (void)
 {
@@ -38,7 +38,7 @@ typedef struct
   const CleaveGraph *graph;
   const GPtrArray *inputs, *want;
   CleaveProgram *program;
-  GPtrArray *outputs; /* bound to it */
+  GPtrArray *outputs; /* bound to the program */
 } Fixture;
 
 static gboolean
@@ -50,7 +50,7 @@ is_same (const GPtrArray *got, const GPtrArray *want)
   return TRUE;
 }
 
-/* Runs what the parent made, twice, and a program of its own. */
+/* Runs the parent's program twice, and a program of its own. */
 static gboolean
 run_all (const Fixture *f)
 {
@@ -69,7 +69,7 @@ run_all (const Fixture *f)
   return is_same (own, f->want);
 }
 
-/* What `run` says in a child, which forks `depth` times more. */
+/* Returns the result of run_all() in a child, which forks `depth` times more. */
 static gboolean
 run_in_child (const Fixture *f, guint depth)
 {
@@ -79,7 +79,7 @@ run_in_child (const Fixture *f, guint depth)
   ck_assert_int_ge (child, 0);
   if (child == 0)
     {
-      signal (SIGALRM, SIG_DFL); /* Check's handler ends the parent, too */
+      signal (SIGALRM, SIG_DFL); /* Check's handler would also end the parent */
       alarm (PATIENCE);
       _exit (run_all (f) && (depth == 0 || run_in_child (f, depth - 1)) ? 0 : 1);
     }
@@ -121,7 +121,7 @@ START_TEST (a_child_runs_after_its_parent_did)
   fixture_init (&f, graph);
   ck_assert (run_all (&f));
   ck_assert (run_in_child (&f, MAX_DEPTH));
-  ck_assert (run_all (&f)); /* the parent's threads are still there */
+  ck_assert (run_all (&f)); /* the parent's threads still exist */
   fixture_clear (&f);
 }
 END_TEST

@@ -5,7 +5,7 @@
 #include "../../lib/runtime/program-private.h"
 #include "interpret.h"
 
-/* Binds, runs, and compares with the interpreter; the input must be left as it was. */
+/* Binds and runs, and compares with the interpreter. The input must not change. */
 static void
 check_run (CleaveProgram *program, CleaveGraph *graph, CleaveTensor *x, CleaveTensor **y)
 {
@@ -22,7 +22,7 @@ check_run (CleaveProgram *program, CleaveGraph *graph, CleaveTensor *x, CleaveTe
     ck_assert (cleave_tensor_equal (y[i], want->pdata[i]));
 }
 
-/* A tensor of the type that is part of a larger one. */
+/* Returns a tensor of the type that is part of a larger one. */
 static CleaveTensor *
 make_part (const CleaveTensorType *type)
 {
@@ -37,7 +37,7 @@ make_part (const CleaveTensorType *type)
   return cleave_tensor_new_slice (whole, &range);
 }
 
-/* Runs a graph of one input on dense tensors, on parts of others, and on dense ones again. */
+/* Runs a graph with one input on dense tensors, on parts of others, and on dense ones again. */
 static void
 check_graph (CleaveGraph *graph, gboolean in_direct, gboolean out_direct)
 {
@@ -101,7 +101,7 @@ START_TEST (parts_are_written_straight_into_an_output)
 }
 END_TEST
 
-/* The second of two outputs that are one value is a copy of the first. */
+/* If two outputs are one value, the second is a copy of the first. */
 START_TEST (one_value_may_be_two_outputs)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

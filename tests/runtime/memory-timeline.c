@@ -4,7 +4,7 @@
 #include "random-graph.h"
 #include "run-help.h"
 
-/* Buffers that are in use at the same step lie apart, and in the arena. */
+/* Asserts that buffers in use at the same step do not overlap, and are inside the arena. */
 static void
 check_places (const CleaveMemoryTimeline *timeline)
 {
@@ -113,7 +113,7 @@ START_TEST (too_many_threads_are_an_error)
 }
 END_TEST
 
-/* The bytes of all buffers that do not lie at the begin, and the peak. */
+/* Returns the bytes of all buffers that are not at offset 0, and the peak. */
 static gint64
 count_placed (CleaveGraph *graph, gint64 enough, gint64 *peak)
 {

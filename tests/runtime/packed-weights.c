@@ -46,7 +46,7 @@ START_TEST (a_packed_base_lives_until_it_is_let_go)
 
   cleave_weights_get (weights, a, "x", 8, pack, &n_calls);
   cleave_tensor_unref (a);
-  a = cleave_random_tensor (&type, 2, FALSE); /* must not come to lie where the other was */
+  a = cleave_random_tensor (&type, 2, FALSE); /* must not get the address of the previous one */
   ck_assert_mem_eq (cleave_weights_get (weights, a, "x", 8, pack, &n_calls),
                     cleave_tensor_get_data (a), 8);
   ck_assert_uint_eq (n_calls, 2);
@@ -65,7 +65,7 @@ START_TEST (what_is_packed_outlives_a_base_let_go)
   gconstpointer packed = cleave_weights_get (weights, a, "x", 8, pack, &n_calls);
 
   cleave_weights_let_go (weights, a);
-  cleave_weights_let_go (weights, b); /* of which nothing was packed */
+  cleave_weights_let_go (weights, b); /* nothing was packed of this one */
   cleave_tensor_unref (a);
   ck_assert_mem_eq (packed, cleave_tensor_get_data (b), 8);
   cleave_weights_free (weights);

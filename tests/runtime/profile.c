@@ -52,7 +52,7 @@ find_step (const CleaveProfile *profile, const char *what)
   ck_abort_msg ("no step '%s'", what);
 }
 
-/* Depthwise: a Conv that has a kernel of its own, and so takes a Relu along, in every build. */
+/* Adds a depthwise Conv, which has a kernel that fuses a Relu in every build. */
 static CleaveResult *
 add_depthwise (CleaveGraph *graph, CleaveResult *x)
 {
@@ -92,7 +92,7 @@ START_TEST (steps_in_order_with_those_done_along)
 }
 END_TEST
 
-/* What lies in the place of its operand is read and written. */
+/* A step that overwrites its operand reads and writes it. */
 START_TEST (bytes_of_a_step_in_place)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -107,7 +107,7 @@ START_TEST (bytes_of_a_step_in_place)
 }
 END_TEST
 
-/* Steps of all threads are told, and the outputs are those of a run. */
+/* The profile has the steps of all threads, and the outputs are those of a run. */
 START_TEST (runs_as_any_run)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

@@ -59,7 +59,7 @@ START_TEST (too_many_threads_are_an_error)
 }
 END_TEST
 
-/* The graph may go, and the tensors may be parts of others. */
+/* The graph may be freed, and the tensors may be parts of others. */
 START_TEST (program_outlives_its_graph)
 {
   const CleaveRange in_wide = CLEAVE_RANGE (0, 1, 0, 2, 0, 4, 3, 7);
@@ -96,7 +96,7 @@ all_zero (const char *bytes, gint64 n)
   return TRUE;
 }
 
-/* Another process would map it likewise. */
+/* Another process would map it in the same way. */
 START_TEST (an_arena_can_be_shared)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("g");
@@ -143,7 +143,7 @@ START_TEST (stats_say_what_a_run_takes)
 }
 END_TEST
 
-/* So many that not every pair of them is looked at. */
+/* With so many buffers, not every pair of them is compared. */
 START_TEST (peak_with_threads_is_that_of_a_program)
 {
   g_autoptr (GError) error = NULL;
@@ -193,7 +193,7 @@ START_TEST (cycle_is_an_error)
 }
 END_TEST
 
-/* The events of a trace, as far as they are complete. */
+/* Returns the number of complete events in a trace. */
 static guint
 count_events (const char *trace)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* What lies between DequantizeLinear and QuantizeLinear: the same bits, and never whole. */
+/* Graphs between DequantizeLinear and QuantizeLinear: the bits are the same, and values between
+ * them are never complete in memory. */
 
 #include "graphs.h"
 #include "run-help.h"
@@ -58,7 +59,7 @@ shape_of (const CleaveResult *x)
   return cleave_result_get_type (x)->shape;
 }
 
-/* Of all elements, or with a scale for each index of dimension 1. */
+/* Quantizes or dequantizes with one scale, or with a scale for each index of dimension 1. */
 static CleaveResult *
 convert (CleaveGraph *graph, const char *op, CleaveResult *x, float scale, gboolean by_channels)
 {
@@ -105,7 +106,7 @@ typedef struct
 {
   CleaveGraph *graph;
   GRand *rand;
-  GPtrArray *values; /* CleaveResult: quantised */
+  GPtrArray *values; /* of CleaveResult: quantized */
 } Net;
 
 static guint
@@ -226,7 +227,7 @@ add_main (Net *net, CleaveResult *x)
   return y == NULL ? x : y;
 }
 
-/* What goes element by element; now and then it is read twice, or is an output. */
+/* Adds an element-wise op. Occasionally its result is read twice, or is an output. */
 static CleaveResult *
 add_element_wise (Net *net, CleaveResult *x)
 {
@@ -309,7 +310,7 @@ START_TEST (random_nets_have_the_same_bits)
 }
 END_TEST
 
-/* The same net in both forms. */
+/* The same network in both forms. */
 
 #define ROWS 60
 
@@ -371,8 +372,7 @@ START_TEST (both_forms_need_the_same_memory)
   g_autoptr (CleaveGraph) linear = make_chain (TRUE), floats = make_chain (FALSE);
   gint64 peak = cleave_graph_get_peak_bytes (linear, NULL);
 
-  /* Of what the depthwise convolution makes, with the row that it needs more, and what comes next.
-   */
+  /* The result of the depthwise convolution with its additional row, and the next value. */
   ck_assert_int_eq (peak, (32 + 16) * ROWS * ROWS + 32 * ROWS);
   ck_assert_int_eq (cleave_graph_get_peak_bytes (floats, NULL), peak);
   if (g_getenv ("CLEAVE_DEBUG") == NULL)
@@ -398,7 +398,7 @@ peak_of (CleaveGraph *graph, CleaveResult *y)
 
 #define N (16 * ROWS * ROWS)
 
-/* Element by element, the operand is overwritten. */
+/* The op is element-wise, so it overwrites its operand. */
 START_TEST (a_residual_takes_the_place_of_what_it_adds)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -410,7 +410,7 @@ START_TEST (a_residual_takes_the_place_of_what_it_adds)
 }
 END_TEST
 
-/* By channels, so that no table does it all. */
+/* By channels, so that no table covers the whole function. */
 START_TEST (a_value_may_be_dequantised_for_several)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -424,7 +424,7 @@ START_TEST (a_value_may_be_dequantised_for_several)
 }
 END_TEST
 
-/* What is a function of one byte overwrites that. */
+/* A function of one byte overwrites its operand. */
 START_TEST (a_function_of_a_byte_is_one_step)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -435,7 +435,7 @@ START_TEST (a_function_of_a_byte_is_one_step)
 }
 END_TEST
 
-/* A mean of half of the channels, as a split leaves it, reads bytes. */
+/* A mean of half of the channels, as a split produces it, reads bytes. */
 START_TEST (what_means_read_is_moved_as_bytes)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -466,8 +466,8 @@ count_lowered (const CleaveGraph *graph, const char *op)
   return n;
 }
 
-/* A table makes other bytes of it then; but what is joined is quantised where it comes together,
- * unless it is moved on. */
+/* A table then converts to other bytes. But a join is quantized after joining, unless it is
+ * moved on. */
 START_TEST (what_is_quantised_anew_is_moved_as_bytes)
 {
   for (guint i = 0; i < 4; i++)
@@ -489,7 +489,7 @@ START_TEST (what_is_quantised_anew_is_moved_as_bytes)
 }
 END_TEST
 
-/* Parts that a mean reads together are joined as bytes, although another op reads them as well. */
+/* Operands of a join that a mean reads are joined as bytes, although another op reads them, too. */
 START_TEST (what_sums_join_is_moved_as_bytes)
 {
   for (guint also = 0; also < 2; also++)
@@ -527,7 +527,7 @@ START_TEST (moves_are_between_as_well)
 }
 END_TEST
 
-/* What is an output, or read by what is not in between, is there whole. */
+/* An output, or a value read outside of the group, is complete in memory. */
 START_TEST (what_others_read_stays_whole)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -573,7 +573,7 @@ get_peak_of_strips (gboolean linear, gint64 n_strips)
   return cleave_graph_get_peak_bytes (graph, NULL);
 }
 
-/* Rows that strips leave to the next are bytes in both forms. */
+/* Rows carried between strips are bytes in both forms. */
 START_TEST (strips_of_both_forms_need_the_same_memory)
 {
   for (gint64 n_strips = 4; n_strips <= 20; n_strips += 8)
@@ -593,7 +593,7 @@ fit (gboolean linear)
   return plan;
 }
 
-/* Found by the same segments, which are thought to take the same. */
+/* Both forms have the same segments with the same estimates. */
 START_TEST (both_forms_fit_into_the_same_memory)
 {
   g_autoptr (CleaveFitPlan) linear = fit (TRUE), floats = fit (FALSE);
@@ -614,7 +614,7 @@ START_TEST (both_forms_fit_into_the_same_memory)
 }
 END_TEST
 
-/* Pieces meet as bytes, although what makes them bytes is too little to be cut by itself. */
+/* Pieces are joined as bytes, although the quantizing op is too small to be cut itself. */
 START_TEST (threads_need_little_more)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -633,7 +633,7 @@ START_TEST (threads_need_little_more)
 }
 END_TEST
 
-/* Large values are cut into strips by what they take as bytes: as few as halve that. */
+/* Large values are cut into strips by their size in bytes: the fewest strips that halve it. */
 START_TEST (strips_are_chosen_by_bytes)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -657,7 +657,7 @@ START_TEST (strips_are_chosen_by_bytes)
 }
 END_TEST
 
-/* The tile of the one group that a graph becomes; `dims` are those of its result, the outermost
+/* Returns the tile of the only group in a graph; `dims` are those of its result, outermost
  * first. */
 static CleaveShape
 tile_of (const CleaveGraph *graph, const guint *dims)
@@ -680,8 +680,8 @@ tile_of (const CleaveGraph *graph, const guint *dims)
   return tile;
 }
 
-/* Tiles of a product of two dequantised matrices are whole heads, small enough as they are: of
- * halves each would dequantise one of the two again. */
+/* Tiles of a product of two dequantized matrices are whole heads, which are small enough: with
+ * half heads, one of the matrices would be dequantized twice. */
 START_TEST (matrices_are_dequantised_once)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -697,7 +697,7 @@ START_TEST (matrices_are_dequantised_once)
 }
 END_TEST
 
-/* Not even where rows would be cut, but for their halos: lines of fewer channels are slow. */
+/* Even if rows cannot be cut well because of their halos: lines with fewer channels are slow. */
 START_TEST (channels_stay_together)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

@@ -3,7 +3,7 @@
 #include "random-graph.h"
 #include "run-help.h"
 
-/* Graphs by hand. */
+/* Handwritten graphs. */
 
 START_TEST (diamond)
 {
@@ -43,7 +43,7 @@ START_TEST (empty_graph_and_empty_values_run)
 }
 END_TEST
 
-/* The sum reads its left operand at another place than it writes. */
+/* The sum reads its left operand at other positions than it writes. */
 START_TEST (view_of_an_operand_is_not_overwritten_while_read)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -71,7 +71,7 @@ START_TEST (a_slice_that_runs_backwards_is_no_view)
 }
 END_TEST
 
-/* A part that is read after the whole was overwritten must not lie in it. */
+/* A part that is read after the whole was overwritten must not be in the whole. */
 START_TEST (part_that_outlives_the_whole)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -86,7 +86,7 @@ START_TEST (part_that_outlives_the_whole)
 }
 END_TEST
 
-/* A join that would be a box of a later one, but is read after that was overwritten. */
+/* A join that could be nested in a later one, but is read after that was overwritten. */
 START_TEST (box_that_outlives_the_whole)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -96,13 +96,13 @@ START_TEST (box_that_outlives_the_whole)
 
   parts[2] = run_unary (graph, "Exp", inner);
   run_output (graph, run_unary (graph, "Sigmoid", run_concat (graph, parts, 3, 0)));
-  run_output (graph, inner); /* not into the place of something that is made of it */
+  run_output (graph, inner); /* must not be in the memory of its consumer */
   run_assert_same (graph, 1);
 }
 END_TEST
 
-/* Half of a residual: the sum could take the place of `a`, but only if all of `a` were copied to
- * where the convolution reads it, next to a row of the other half. */
+/* Half of a residual: the sum could overwrite `a`, but only if all of `a` were copied to where
+ * the convolution reads it, next to a row of the other half. */
 START_TEST (part_is_not_copied_to_free_its_place)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -147,12 +147,12 @@ START_TEST (overlapping_parts)
     parts[i] = run_unary (graph, "Neg", run_unary (graph, "Exp", run_slice (graph, x, ranges[i])));
   run_output (graph, run_assemble (graph, parts, ranges, 3));
   stats = run_get_stats (graph, 1);
-  ck_assert_int_eq (stats.copied_bytes, 0); /* all of the second lies in the others */
+  ck_assert_int_eq (stats.copied_bytes, 0); /* the second one is entirely in the others */
   run_assert_same (graph, 1);
 }
 END_TEST
 
-/* What must not copy. */
+/* Graphs that must not copy. */
 
 START_TEST (split_relu_concat_copies_nothing)
 {
@@ -176,7 +176,7 @@ START_TEST (split_relu_concat_copies_nothing)
 }
 END_TEST
 
-/* Both ways to write it: each Concat takes the last one, or all the layers before. */
+/* Two forms: each Concat has the previous one as operand, or all previous layers. */
 static void
 check_dense_block (gboolean flat)
 {
@@ -206,7 +206,7 @@ START_TEST (dense_block_copies_nothing)
 }
 END_TEST
 
-/* Two convolutions cut into n x n chunks, halo and all, as node splitting does it. */
+/* Two convolutions cut into n x n chunks with halos, as node splitting does. */
 static CleaveResult *
 add_grid (CleaveGraph *graph, CleaveResult *x, gint64 n, gint64 size)
 {
@@ -276,7 +276,7 @@ add_cast (CleaveGraph *graph, CleaveResult *x, CleaveElement to)
   return run_add (graph, "Cast", &x, 1, &(CleaveCastAttrs){ to });
 }
 
-/* Between all types of one size, in lines that are dense, and that are not. */
+/* Between all types of one size, in contiguous and strided lines. */
 START_TEST (casts_of_one_size_equal_the_interpreter)
 {
   for (CleaveElement from = CLEAVE_FLOAT32; from < CLEAVE_N_ELEMENTS; from++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Reading a graph changes nothing, so that several threads may read one at the same time. */
+/* Reading a graph changes nothing, so several threads may read it at the same time. */
 
 #include "../../lib/ir/graph-private.h"
 #include "../../lib/ir/subgraphs.h"
@@ -93,10 +93,10 @@ static void (*const readers[]) (const CleaveGraph *, GString *) = {
 typedef struct
 {
   const CleaveGraph *graph;
-  guint first; /* which reader a thread begins with */
+  guint first; /* index of the thread's first reader */
 } Job;
 
-/* All that there is to read, in one order whatever it begins with. */
+/* Reads everything, beginning with any reader; returns the texts in a fixed order. */
 static gpointer
 read_all (gpointer data)
 {
@@ -119,7 +119,7 @@ read_all (gpointer data)
   return g_string_free (all, FALSE);
 }
 
-/* Nothing has read the graph before; the threads begin each with something else, or all with the
+/* Nothing has read the graph before. Each thread begins with another reader, or all with the
  * same. */
 static void
 read_by_threads (const CleaveGraph *graph, gboolean same)
@@ -170,7 +170,7 @@ run_once (gpointer data)
   return run_graph (job->graph, job->inputs, 2);
 }
 
-/* A program for each thread, made and run while the others do. */
+/* Each thread makes and runs a program while the others do. */
 START_TEST (threads_run_programs_of_one_graph)
 {
   for (guint32 seed = 0; seed < 8; seed++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Convolutions and sums between dequantised and quantised bytes: the bits of floats, be they
- * made in whole numbers or not. */
+/* QDQ convolutions and sums between dequantized and quantized bytes: bits must be those of
+ * floats, whether computed in integers or not. */
 
 #include "interpret.h"
 #include "run-help.h"
@@ -16,7 +16,7 @@ typedef struct
 {
   CleaveGraph *graph;
   GRand *rand;
-  gboolean exact; /* scales are powers of two: sums lose nothing, and many lie on ties */
+  gboolean exact; /* scales are powers of two: sums are exact, and many are ties */
   int reach;      /* scales are about 2^-reach to 2^reach */
 } Net;
 
@@ -68,7 +68,7 @@ convert (Net *net, const char *op, CleaveResult *x, CleaveResult *scale, CleaveR
   return run_add (net->graph, op, operands, 3, &attrs);
 }
 
-/* What is done to the sums. */
+/* Adds an op on the sums. */
 static CleaveResult *
 add_bound (Net *net, CleaveResult *y, float scale)
 {
@@ -142,7 +142,7 @@ make_dense (Net *net)
   run_output (net->graph, add_conv (net, add_x (net, sizes.group * n, draw (net, 5, 9)), &sizes));
 }
 
-/* The second one may lie over the first. */
+/* The second one may overlay the first. */
 static void
 make_depthwise (Net *net)
 {
@@ -173,7 +173,7 @@ try_nets (gboolean exact, int reach)
 START_TEST (bits_are_those_of_floats) { try_nets (FALSE, 0); }
 END_TEST
 
-/* Each is in doubt. */
+/* Every sum is ambiguous. */
 START_TEST (ties_are_those_of_floats) { try_nets (TRUE, 0); }
 END_TEST
 
@@ -185,7 +185,7 @@ START_TEST (scales_may_be_of_any_size)
 }
 END_TEST
 
-/* By one scale and zero point before and after, or not. */
+/* With the same scale and zero point before and after, or not. */
 static void
 make_pool (Net *net)
 {
@@ -231,8 +231,8 @@ add_term (Net *net, const char *name, const CleaveTensorType *type)
                   add_bytes (net, type->element, (CleaveShape){ 0 }, draw (net, 0, 1)));
 }
 
-/* Each of its own element type, scale and zero point; the second may be of channels alone, or a
- * constant, of which one number may stand for all. */
+/* Each operand has its own element type, scale and zero point. The second may be channels only,
+ * or a constant, possibly a scalar. */
 static void
 make_add (Net *net)
 {
@@ -360,7 +360,7 @@ START_TEST (products_are_those_of_floats)
 }
 END_TEST
 
-/* One op of elements, or two of which the second reads x as well, or bytes in between. */
+/* Adds one element-wise op, or two of which the second also reads x, or with bytes between them. */
 static CleaveResult *
 add_function (Net *net, CleaveResult *x, CleaveResult *scale, CleaveResult *zero)
 {
@@ -423,7 +423,7 @@ START_TEST (functions_of_a_byte_are_those_of_floats)
 }
 END_TEST
 
-#define MANY_WAVES 80 /* columns for which norms of pixels are known */
+#define MANY_WAVES 80 /* columns for which norms of pixels are computed */
 #define FEW_WAVES 24
 
 static CleaveResult *
@@ -434,14 +434,14 @@ add_data (Net *net, CleaveTensorType type, gconstpointer data)
   return cleave_graph_add_constant (net->graph, NULL, tensor);
 }
 
-/* Weights of one sign and then of the other, so many of each. */
+/* Weights of one sign and then of the other, `half` of each. */
 static gint8
 wave (gint64 i, gint64 length, gint64 half)
 {
   return i / half % 2 == 0 ? 127 : -127;
 }
 
-/* Up, a long way there, and down again. */
+/* Sums that rise, stay for long, and fall. */
 static gint8
 plateau (gint64 i, gint64 length, gint64 half)
 {
@@ -450,13 +450,13 @@ plateau (gint64 i, gint64 length, gint64 half)
   return (gint8) (side * (at % (length / 2) < half ? 127 : 1));
 }
 
-/* What sums are of: pixels of so many channels, or squares of so many rows of each of the channels.
- */
+/* The operands of sums: pixels of `length` channels, or squares of `length` rows for each
+ * channel. */
 typedef struct
 {
   gint64 length, half, n;
-  int near;                          /* biases, to half between two bytes: 2^-near */
-  gboolean is_depthwise, is_product; /* the latter: a Gemm, of rows */
+  int near;                          /* biases differ by 2^-near from half between two bytes */
+  gboolean is_depthwise, is_product; /* is_product: a Gemm on rows */
 } Sums;
 
 static CleaveResult *
@@ -470,7 +470,8 @@ add_sums (Net *net, const Sums *sums, CleaveResult **operands)
   return run_add (net->graph, "Conv", operands, 3, &attrs);
 }
 
-/* Biases are nearly half between two bytes: what the sums lose on the way says which it is. */
+/* Biases are nearly half between two bytes, so that rounding errors in the sums decide between
+ * them. */
 static void
 make_sums (Net *net, gint8 (*weight) (gint64, gint64, gint64), const Sums *sums)
 {
@@ -506,7 +507,8 @@ make_sums (Net *net, gint8 (*weight) (gint64, gint64, gint64), const Sums *sums)
                                    add_bytes (net, CLEAVE_INT8, scalar, TRUE)));
 }
 
-/* Each channel of a pixel is x, or nothing where the pixel is not `only`; negative: all are. */
+/* Fills each channel of a pixel with x, or with 0 if the pixel is not `only`; negative: fills
+ * all. */
 static void
 fill_pixels (CleaveTensor *tensor, gint8 x, gint64 only)
 {
@@ -568,7 +570,7 @@ START_TEST (sums_of_channels_may_rise)
   for (guint32 seed = 0; seed < 60; seed++)
     {
       Net net = { cleave_graph_new (NULL), g_rand_new_with_seed (seed), FALSE, 0 };
-      gint64 side = 4 << seed % 3; /* so that each sum ends where it began */
+      gint64 side = 4 << seed % 3; /* so that each sum ends at its beginning value */
 
       make_sums (&net, wave,
                  &(Sums){ .length = side,
@@ -593,7 +595,7 @@ END_TEST
 START_TEST (sums_may_lose_much_at_checkpoints) { try_weights (plateau, 512, FALSE); }
 END_TEST
 
-/* The bias of a product comes last. */
+/* The bias of a product is added last. */
 START_TEST (sums_of_products_may_rise)
 {
   try_weights (wave, 16, TRUE);
@@ -602,7 +604,7 @@ START_TEST (sums_of_products_may_rise)
 }
 END_TEST
 
-/* In parts, as a split leaves it. */
+/* Dequantizes in parts, as a split produces them. */
 static CleaveResult *
 dequantise_parts (Net *net, CleaveResult *x, gint64 n_parts)
 {
@@ -620,7 +622,7 @@ dequantise_parts (Net *net, CleaveResult *x, gint64 n_parts)
   return n_parts == 1 ? parts[0] : run_concat (net->graph, parts, (guint) n_parts, 2);
 }
 
-/* Else they are dequantised, and packed as floats. */
+/* Otherwise they would be dequantized and packed as floats. */
 static void
 try_weights_of_parts (gint64 n_parts)
 {

@@ -4,7 +4,7 @@
 
 #define N_SEEDS CLEAVE_TRIALS (800)
 
-/* Any axis in any memory order; some rows are longer than what is searched at once. */
+/* Any axis in any memory order; some rows are longer than is searched at once. */
 static void
 try_search (guint32 seed, const char *level)
 {

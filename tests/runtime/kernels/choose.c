@@ -11,7 +11,7 @@ static const CleaveElement elements[] = { CLEAVE_FLOAT32, CLEAVE_FLOAT16, CLEAVE
                                           CLEAVE_INT8,    CLEAVE_UINT8,   CLEAVE_INT32,
                                           CLEAVE_INT64,   CLEAVE_BOOL };
 
-/* The same shape, but that some of the outer dimensions are absent and others are 1. */
+/* Returns the same shape, with some outer dimensions absent and others 1. */
 static CleaveShape
 draw_broadcast (GRand *rand, const CleaveShape *y)
 {
@@ -99,7 +99,7 @@ draw_attrs (GRand *rand, const char *op)
                                         : NULL;
 }
 
-/* Whole numbers, also where the first operand lies. */
+/* Integers, also in place of the first operand. */
 static void
 try_numbers (guint32 seed, const char *level)
 {
@@ -147,7 +147,7 @@ try_level (const char *level)
 START_TEST (every_level_has_the_bits_of_the_reference) { each_level (try_level); }
 END_TEST
 
-/* Elsewhere the reference kernel runs. */
+/* The reference kernel runs instead. */
 START_TEST (not_served)
 {
   CleaveTrySite instance = { .op = "Equal", .n_operands = 2 };

@@ -36,7 +36,8 @@ static const CleaveElement elements[] = { CLEAVE_FLOAT32, CLEAVE_FLOAT16, CLEAVE
                                           CLEAVE_INT64,   CLEAVE_UINT8,   CLEAVE_UINT16,
                                           CLEAVE_UINT32,  CLEAVE_UINT64,  CLEAVE_BOOL };
 
-/* From more than 16 bits to bfloat16 by way of a float, numbers would be rounded twice. */
+/* Returns whether a conversion by way of float32 would round twice: from integers of more than
+ * 16 bits to bfloat16. */
 static gboolean
 is_rounded_twice (CleaveElement from, CleaveElement to)
 {
@@ -68,7 +69,7 @@ try_casts (const char *level)
     }
 }
 
-/* Among them those that are beyond what a type holds, infinite or none. */
+/* Includes numbers beyond a type's range, infinities and NaNs. */
 static void
 try_all_floats (const char *level)
 {
@@ -133,7 +134,7 @@ try_quantising (const char *level)
 START_TEST (quantising_has_the_bits_of_the_reference) { each_level (try_quantising); }
 END_TEST
 
-/* A quotient that is not the nearest float is the next byte here. */
+/* If the quotient were not correctly rounded, the result would be the next byte. */
 static void
 try_ties (const char *level)
 {

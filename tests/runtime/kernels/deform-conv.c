@@ -4,7 +4,7 @@
 
 #define N_SEEDS CLEAVE_TRIALS (300)
 
-/* Groups and offset groups; channels side by side and apart, around the width of a panel. */
+/* Groups and offset groups; channels innermost or not, with numbers near the width of a panel. */
 static void
 try_deform (guint32 seed, const char *level)
 {
@@ -61,7 +61,7 @@ try_level (const char *level)
 START_TEST (every_level_has_the_bits_of_the_reference) { each_level (try_level); }
 END_TEST
 
-/* Elsewhere the reference kernel runs. */
+/* The reference kernel runs instead. */
 START_TEST (not_served)
 {
   const CleaveDeformConvAttrs attrs = { .group = 1, .offset_group = 1 };

@@ -10,7 +10,7 @@ typedef struct
   CleaveConvAttrs attrs;
 } Conv;
 
-/* A small depthwise convolution of any kind, in 1 or 2 dimensions, or in 3. */
+/* Draws a small depthwise convolution of any kind, in 1 or 2 dimensions, or in 3. */
 static void
 draw_conv (Conv *conv, guint32 seed, gboolean is_volume)
 {
@@ -22,9 +22,9 @@ draw_conv (Conv *conv, guint32 seed, gboolean is_volume)
   CleaveTensorType *x = &conv->instance.operands[0], *w = &conv->instance.operands[1];
 
   if (is_volume)
-    channels++; /* a single one is for another kernel */
+    channels++; /* another kernel serves a single one */
   if (channels == 1)
-    multiplier = MIN (multiplier, 7); /* more are for another kernel */
+    multiplier = MIN (multiplier, 7); /* another kernel serves more */
   *conv = (Conv){ .instance = { .op = "Conv", .seed = seed, .attrs = a } };
   a->group = channels;
   a->strides = draw_each (rand, n, 1, 3);
@@ -47,7 +47,7 @@ draw_conv (Conv *conv, guint32 seed, gboolean is_volume)
   conv->instance.special = draw (rand, 1, 8) == 1;
 }
 
-/* The same in groups of a few channels, several of which are in a vector. */
+/* Does the same for groups of a few channels, several of which fit into a vector. */
 static void
 draw_groups (Conv *conv, guint32 seed, gboolean is_volume, gint32 most)
 {
@@ -62,7 +62,7 @@ draw_groups (Conv *conv, guint32 seed, gboolean is_volume, gint32 most)
   o[1].shape.dim[1] = n_in;
 }
 
-/* The same of another element type, with the operands that go with it. */
+/* Does the same for another element type, with its operands. */
 static void
 draw_upcast (Conv *conv, guint32 seed)
 {
@@ -129,7 +129,7 @@ END_TEST
 static void
 try_groups (const char *level)
 {
-  gint32 most = g_str_equal (level, "v1") ? 2 : 3; /* a group is no more than a vector */
+  gint32 most = g_str_equal (level, "v1") ? 2 : 3; /* a group is not larger than a vector */
 
   for (guint32 seed = 0; seed < N_SEEDS / 3; seed++)
     {

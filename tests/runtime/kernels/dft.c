@@ -4,8 +4,8 @@
 
 #define N_SEEDS CLEAVE_TRIALS (120)
 
-/* Lines shorter and longer than the transform, fewer and more than go side by side, along any axis;
- * real and complex, both ways. */
+/* Lines shorter and longer than the transform, fewer and more than are processed together, along
+ * any axis; real and complex, in both directions. */
 static void
 try_lines (guint32 seed, const char *level)
 {
@@ -72,7 +72,7 @@ try_level (const char *level)
 START_TEST (every_level_has_the_bits_of_the_reference) { each_level (try_level); }
 END_TEST
 
-/* Elsewhere the reference kernel runs. */
+/* The reference kernel runs instead. */
 START_TEST (not_served)
 {
   const CleaveDftAttrs long_line = { .dft_length = 70000 }, halves = { .dft_length = 4 };

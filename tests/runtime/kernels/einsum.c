@@ -4,7 +4,8 @@
 
 #define N_SEEDS CLEAVE_TRIALS (300)
 
-/* Products of matrices in all forms: of several labels each, turned, broadcast, of a constant. */
+/* Matrix products in all forms: with several labels each, transposed, broadcast, with a
+ * constant. */
 static const struct
 {
   const char *equation, *a, *b;
@@ -33,7 +34,7 @@ make_type (const char *labels, CleaveElement element, const gint64 *extent)
   return type;
 }
 
-/* Returns whether it is served. */
+/* Returns whether the instance is served. */
 static gboolean
 try_einsum (guint32 seed, const char *level)
 {
@@ -75,7 +76,7 @@ try_level (const char *level)
 START_TEST (every_level_has_the_bits_of_the_reference) { each_brgemm_level (try_level); }
 END_TEST
 
-/* Rows of attention as they lie are done by the kernel of products. */
+/* The product kernel serves attention in its usual layout. */
 static void
 serves_attention (const char *level)
 {
@@ -89,7 +90,7 @@ serves_attention (const char *level)
                              .y_row_major = TRUE };
 
   ck_assert (cleave_try_instance (&instance, level));
-  attrs.equation = (char *) "bqhd,bkhd->bhqd"; /* k is of one operand alone */
+  attrs.equation = (char *) "bqhd,bkhd->bhqd"; /* k belongs to one operand only */
   ck_assert (!cleave_try_instance (&instance, level));
 }
 

@@ -6,7 +6,7 @@
 
 #define N_SEEDS CLEAVE_TRIALS (60)
 
-/* Enough floats that they are kept as what they are made of. */
+/* Enough floats that they are kept in blockwise form. */
 #define N_WEIGHTS (128 * 1024)
 
 static void
@@ -47,7 +47,7 @@ try_level (const char *level)
     try_product (seed, level);
 }
 
-/* More rows than share the floats that are made of weights. */
+/* More rows than share the converted weights. */
 static void
 try_many_rows (const char *level)
 {
@@ -69,7 +69,7 @@ END_TEST
 START_TEST (every_level_has_the_bits_of_the_reference) { each_brgemm_level (try_level); }
 END_TEST
 
-/* Bytes that a program keeps of a matrix of 512 x 512. */
+/* Returns the bytes that a program keeps of a matrix of 512 x 512. */
 static gint64
 count_weight_bytes (const float *weights, gint64 n_rows)
 {
@@ -95,7 +95,7 @@ count_weight_bytes (const float *weights, gint64 n_rows)
   return stats.weight_bytes;
 }
 
-/* Of four bits and of eight, in blocks of 32, a scale and an offset each; of no such kind. */
+/* 4-bit and 8-bit weights in blocks of 32, with a scale and an offset each; and other weights. */
 START_TEST (weights_are_as_small_as_their_numbers)
 {
   const gint64 n = 512 * 512, of_blocks = n / 32 * 2 * (gint64) sizeof (float);

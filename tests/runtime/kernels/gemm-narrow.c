@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Convolutions, transposed or not, that make few channels from each group. */
+/* Convolutions, transposed or not, with few output channels per group. */
 
 #include "kernel-cases.h"
 
@@ -22,7 +22,7 @@ draw_memory (CleaveTrySite *instance, GRand *rand)
   instance->special = draw (rand, 1, 4) == 1;
 }
 
-/* Channels last in the shape of x, and of y. */
+/* Moves channels to the end of the shapes of x and y. */
 static void
 make_nhwc (CleaveTrySite *instance)
 {
@@ -76,7 +76,7 @@ draw_conv (Case *c, GRand *rand, guint32 seed)
   instance->sliced = g_rand_boolean (rand) ? 6 : 0;
   draw_types (instance, rand, n, group * group_in, group * group_out, group_in);
   if (n == 1 && g_rand_boolean (rand))
-    instance->operands[1].shape.dim[2] = draw (rand, 30, 120); /* a filter of sounds */
+    instance->operands[1].shape.dim[2] = draw (rand, 30, 120); /* an audio filter */
   for (guint i = 0; i < n; i++)
     instance->operands[0].shape.dim[2 + i] =
         (instance->operands[1].shape.dim[2 + i] - 1) * a->dilations.v[i] + draw_extent (rand, i, n);

@@ -74,7 +74,7 @@ START_TEST (gemm_of_halves_has_the_bits_of_the_reference)
 }
 END_TEST
 
-/* More rows than are done at once. */
+/* More rows than are processed at once. */
 static void
 try_large_products (const char *level)
 {

@@ -16,7 +16,7 @@ typedef struct
   CleaveConvAttrs attrs;
 } Conv;
 
-/* A small convolution of any kind that is not depthwise, in 1 to 3 dimensions. */
+/* Draws a small convolution of any kind that is not depthwise, in 1 to 3 dimensions. */
 static void
 draw_conv (Conv *conv, guint32 seed)
 {
@@ -64,7 +64,7 @@ try_convolutions (const char *level)
   ck_assert_uint_eq (n_served, N_SEEDS);
 }
 
-/* By Winograd's F(2x2, 3x3), with one group. */
+/* Draws a convolution by Winograd's F(2x2, 3x3), with one group. */
 static void
 draw_winograd (Conv *conv, guint32 seed)
 {
@@ -142,7 +142,7 @@ START_TEST (transposed_convolutions_have_the_bits_of_the_reference)
 }
 END_TEST
 
-/* Channels of x and y in all remainders of the vectors and panels. */
+/* Channels of x and y with all remainders of vectors and panels. */
 static void
 try_every_number_of_channels (const char *level)
 {
@@ -171,7 +171,7 @@ START_TEST (every_number_of_channels_has_the_bits_of_the_reference)
 }
 END_TEST
 
-/* Long reductions are cut into several calls, large ones into several bands. */
+/* Long sums are cut into several calls, large convolutions into several bands. */
 static void
 try_large_convolutions (const char *level)
 {
@@ -209,8 +209,7 @@ START_TEST (large_convolutions_have_the_bits_of_the_reference)
 }
 END_TEST
 
-/* A random MatMul: ranks 1 to 4, batches that are broadcast, rows and columns in any memory order.
- */
+/* Draws a random MatMul: ranks 1 to 4, broadcast batches, rows and columns in any memory order. */
 static void
 draw_matmul (CleaveTrySite *instance, CleaveElement element, guint32 seed)
 {
@@ -230,7 +229,8 @@ draw_matmul (CleaveTrySite *instance, CleaveElement element, guint32 seed)
       instance->operands[0].shape.dim[d] = draw (rand, 1, 4) == 1 ? 1 : extent;
       instance->operands[1].shape.dim[d] = draw (rand, 1, 2) == 1 ? 1 : extent;
     }
-  if (n_batch == 2 && g_rand_boolean (rand)) /* one operand alone has the innermost of the batch */
+  if (n_batch == 2 &&
+      g_rand_boolean (rand)) /* only one operand has the innermost batch dimension */
     {
       guint has = (guint) draw (rand, 0, 1);
 
@@ -250,7 +250,8 @@ draw_matmul (CleaveTrySite *instance, CleaveElement element, guint32 seed)
   instance->sliced_dim = instance->constants == 1 ? MAX (instance->operands[0].shape.rank, 2) - 2
                                                   : instance->operands[1].shape.rank - 1;
   instance->row_major = (guint) draw (rand, 0, 3);
-  instance->y_row_major = g_rand_boolean (rand); /* else rows of y, or neither, lie side by side */
+  instance->y_row_major =
+      g_rand_boolean (rand); /* otherwise rows of y are contiguous, or neither is */
   instance->gap = draw (rand, 0, 2);
 }
 
@@ -282,7 +283,7 @@ draw_gemm (Gemm *gemm, CleaveElement element, guint32 seed)
                                    : CLEAVE_TYPE (element, g_rand_boolean (rand) ? m : 1, n);
 }
 
-/* All are served. */
+/* Asserts that all are served. */
 static void
 try_products (CleaveElement element, guint n_seeds, const char *level)
 {
@@ -307,7 +308,7 @@ try_float_products (const char *level)
 START_TEST (products_have_the_bits_of_the_reference) { each_level (try_float_products); }
 END_TEST
 
-/* By the kernels of our own. */
+/* Served by Cleave's own kernels. */
 static void
 try_wide_products (const char *level)
 {

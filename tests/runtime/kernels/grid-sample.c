@@ -4,7 +4,7 @@
 
 #define N_SEEDS CLEAVE_TRIALS (400)
 
-/* Every mode; grids reach far outside where they are special. */
+/* Every mode; `special` grids reach far outside. */
 static void
 try_grid (guint32 seed, const char *level)
 {
@@ -41,7 +41,7 @@ try_level (const char *level)
 START_TEST (every_level_has_the_bits_of_the_reference) { each_level (try_level); }
 END_TEST
 
-/* Elsewhere the reference kernel runs. */
+/* The reference kernel runs instead. */
 START_TEST (not_served)
 {
   CleaveTrySite instance = { .op = "GridSample",

@@ -4,7 +4,7 @@
 
 #define N_SEEDS CLEAVE_TRIALS (700)
 
-/* Channels or pixels side by side; where neither are, the reference kernel runs. */
+/* Channels or pixels are contiguous; if neither are, the reference kernel runs. */
 static gboolean
 try_norm (guint32 seed, const char *level)
 {
@@ -24,7 +24,7 @@ try_norm (guint32 seed, const char *level)
 
   instance.y_row_major = instance.row_major != 0;
   instance.operands[0].element = CLEAVE_FLOAT32;
-  x->rank = (guint) draw (rand, 3, 6); /* no letters are known for the last */
+  x->rank = (guint) draw (rand, 3, 6); /* rank 6 has no layout letters */
   for (guint d = 0; d < x->rank; d++)
     x->dim[d] = draw (rand, 1, draw (rand, 1, 4) != 1 ? 3 : x->rank == 6 ? 7 : 35);
   channels = x->dim[cleave_layout_dims (attrs.layout, x->rank).c];

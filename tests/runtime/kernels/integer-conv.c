@@ -10,7 +10,7 @@ draw_byte (GRand *rand)
   return g_rand_boolean (rand) ? CLEAVE_INT8 : CLEAVE_UINT8;
 }
 
-/* A scalar, or a vector of one element or of this many. */
+/* Returns the type of a scalar, or of a vector of one element or of `n`. */
 static CleaveTensorType
 draw_parameter (GRand *rand, CleaveElement element, gint64 n)
 {
@@ -96,8 +96,8 @@ START_TEST (linear_convolutions_have_the_bits_of_the_reference)
 }
 END_TEST
 
-/* All products the largest there are, and of one sign: 1024 x 9 of 255 x 255 are far beyond 2^24,
- * and 40000 x 1 beyond 2^31. */
+/* All products are as large as possible, with one sign: 1024 x 9 of 255 x 255 exceed 2^24, and
+ * 40000 x 1 exceed 2^31. */
 static void
 try_sums_beyond_what_a_float_holds (const char *level)
 {
@@ -134,8 +134,8 @@ START_TEST (sums_beyond_what_a_float_holds_are_exact)
 }
 END_TEST
 
-/* Weights whose sums of two products fill 16 bits, and those that are beyond by one, with the
- * largest x; the odd length leaves one without a neighbour. */
+/* Weights for which the sum of two products just fits into 16 bits, or exceeds it by one, with
+ * the largest x. The length is odd, so one weight has no partner. */
 static void
 try_sums_of_two_about_16_bits (const char *level)
 {
@@ -200,9 +200,9 @@ START_TEST (large_convolutions_have_the_bits_of_the_reference)
 }
 END_TEST
 
-/* One input channel for each of the result: of all strides and widths of kernels, with channels
- * that fill vectors or not, several bands of rows, and zero points that leave weights of 8 bits or
- * of more; what no vector of four taps serves among them. */
+/* One input channel for each output channel: with all strides and kernel widths, partly filled
+ * vectors, several bands of rows, and zero points that leave 8-bit or larger weights. Includes
+ * instances that the four-tap kernel does not serve. */
 static void
 draw_depthwise (Conv *conv, GRand *rand, guint32 seed)
 {
@@ -224,7 +224,7 @@ draw_depthwise (Conv *conv, GRand *rand, guint32 seed)
   operands[0] = conv->x;
 }
 
-/* The zero point of the weights. */
+/* Draws the zero point of the weights. */
 static void
 draw_w_zero (Conv *conv, GRand *rand, guint operand)
 {

@@ -4,7 +4,7 @@
 
 #define N_SEEDS CLEAVE_TRIALS (500)
 
-/* Any axis, one to three results, with and without B, which like Scale may be broadcast. */
+/* Any axis, one to three results, with and without B, which may be broadcast like Scale. */
 static void
 try_norm (guint32 seed, const char *level)
 {
@@ -47,7 +47,7 @@ try_level (const char *level)
 START_TEST (every_level_has_the_bits_of_the_reference) { each_level (try_level); }
 END_TEST
 
-/* Elsewhere the reference kernel runs. */
+/* The reference kernel runs instead. */
 START_TEST (not_served)
 {
   CleaveLayerNormAttrs attrs = { .axis = 1, .epsilon = 1e-5 };

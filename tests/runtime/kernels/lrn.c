@@ -6,7 +6,7 @@
 
 static const double exponents[] = { 0.75, 0.5, 1, 0.6 };
 
-/* Windows of any size, beyond all channels too. */
+/* Windows of any size, also larger than the channels. */
 static void
 try_lrn (guint32 seed, const char *level)
 {
@@ -28,7 +28,7 @@ try_lrn (guint32 seed, const char *level)
   CleaveShape *x = &instance.operands[0].shape;
 
   instance.operands[0].element = CLEAVE_FLOAT32;
-  x->rank = (guint) draw (rand, 2, 6); /* no letters are known for the last */
+  x->rank = (guint) draw (rand, 2, 6); /* rank 6 has no layout letters */
   for (guint d = 0; d < x->rank; d++)
     x->dim[d] = draw (rand, 1, draw (rand, 1, 4) != 1 ? 3 : x->rank == 6 ? 7 : 35);
   ck_assert (cleave_try_instance (&instance, level));

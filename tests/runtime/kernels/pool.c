@@ -10,7 +10,7 @@ typedef struct
   CleavePoolAttrs attrs;
 } Pool;
 
-/* A small pooling of any kind, in 1, 2 or 3 dimensions. */
+/* Draws a small pooling of any kind, in 1, 2 or 3 dimensions. */
 static void
 draw_pool (Pool *pool, guint32 seed)
 {
@@ -63,7 +63,7 @@ try_windows (const char *level)
     }
 }
 
-/* Long windows that overlap: rows are done once. */
+/* Large windows that overlap: maxima along rows are shared. */
 static void
 try_shared_rows (const char *level)
 {

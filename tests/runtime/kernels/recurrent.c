@@ -27,7 +27,7 @@ draw_attrs (GRand *rand, guint n_functions, CleaveRecurrentAttrs *a)
     a->activations = draw_each (rand, n_functions, 0, CLEAVE_ACTIVATION_SOFTPLUS);
 }
 
-/* Of the operands that may be absent, each is so every third time. */
+/* Adds the operands. Optional ones are absent in a third of the cases. */
 static void
 set_operands (GRand *rand, gint64 n_gates, const CleaveRecurrentAttrs *a, CleaveTrySite *instance)
 {
@@ -53,7 +53,7 @@ set_operands (GRand *rand, gint64 n_gates, const CleaveRecurrentAttrs *a, Cleave
       instance->operands[i] = types[i];
 }
 
-/* Of one direction, without lengths: what it makes of X is there already. */
+/* One direction, without lengths: X holds the sums already. */
 static void
 take_sums (CleaveTrySite *instance)
 {
@@ -61,7 +61,7 @@ take_sums (CleaveTrySite *instance)
   instance->operands[1] = instance->operands[4] = (CleaveTensorType){ 0 };
 }
 
-/* And that is made before, of X, W and the biases. */
+/* Tries the op that computes these sums from X, W and the biases. */
 static void
 try_sums (CleaveTrySite instance, const char *level)
 {
@@ -115,7 +115,7 @@ try_level (const char *level)
 START_TEST (every_level_has_the_bits_of_the_reference) { each_brgemm_level (try_level); }
 END_TEST
 
-/* More steps than one product of inputs makes, of units that fill several panels and none. */
+/* More steps than one product of inputs covers; units that fill several panels, or not one. */
 static void
 try_long (const char *level)
 {
@@ -137,7 +137,7 @@ try_long (const char *level)
 START_TEST (many_steps_are_made_in_blocks) { each_brgemm_level (try_long); }
 END_TEST
 
-/* Elsewhere the reference kernel runs. */
+/* The reference kernel runs instead. */
 START_TEST (not_served)
 {
   CleaveTrySite instance = { .op = "RNN",

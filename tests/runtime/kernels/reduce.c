@@ -9,8 +9,8 @@ static const char *const ops[] = { "ReduceSum",      "ReduceMean",      "ReduceM
                                    "ReduceProd",     "ReduceSumSquare", "ReduceLogSum",
                                    "ReduceLogSumExp" };
 
-/* Any axes, none being all, in any memory order; some rows are longer than what is taken at once.
- */
+/* Any axes (no axes means all), in any memory order; some rows are longer than is processed at
+ * once. */
 static void
 try_reduction (guint32 seed, const char *level)
 {
@@ -40,9 +40,7 @@ try_reduction (guint32 seed, const char *level)
   ck_assert (cleave_try_instance (&instance, level));
 }
 
-/* A few rows that do not lie side by side, of lines of which several are gathered, or a part of
- * one.
- */
+/* A few strided rows, of lines of which several are gathered at once, or a part of one. */
 static void
 try_gathered (guint32 seed, const char *level)
 {
@@ -60,7 +58,7 @@ try_gathered (guint32 seed, const char *level)
   ck_assert (cleave_try_instance (&instance, level));
 }
 
-/* Of integers those that have no root and no logarithm; sums of bytes are no kernel's. */
+/* Integers, with reductions other than roots and logarithms. No kernel serves sums of bytes. */
 static void
 try_integers (guint32 seed, const char *level)
 {
@@ -107,7 +105,7 @@ try_level (const char *level)
 START_TEST (every_level_has_the_bits_of_the_reference) { each_level (try_level); }
 END_TEST
 
-/* Elsewhere the reference kernel runs. */
+/* The reference kernel runs instead. */
 START_TEST (not_served)
 {
   CleaveReduceAttrs attrs = { .axes = CLEAVE_INTS (1) };

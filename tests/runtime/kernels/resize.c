@@ -4,7 +4,7 @@
 
 #define N_SEEDS CLEAVE_TRIALS (1200)
 
-/* Whole factors and others, up and down, of every kind, in 1 or 2 dimensions. */
+/* Integer and other factors, up and down, in every mode, in 1 or 2 dimensions. */
 static void
 try_resize (guint32 seed, const char *level)
 {
@@ -52,7 +52,7 @@ START_TEST (reference_bits_of_the_lowest_level)
 }
 END_TEST
 
-/* Nothing but channels: copied, so that -0 stays what it is. */
+/* Only channels: they are copied, so that -0 is preserved. */
 START_TEST (reference_bits_of_rank_1)
 {
   for (guint32 seed = 0; seed < 40; seed++)
@@ -72,7 +72,8 @@ START_TEST (reference_bits_of_rank_1)
 }
 END_TEST
 
-/* A piece may begin with an element of its own, and its next one read what lies before that. */
+/* A piece may begin with a position exactly on an element, while the next one reads an element
+ * before that. */
 static void
 try_pieces (const char *level)
 {
@@ -100,8 +101,8 @@ try_pieces (const char *level)
 START_TEST (reference_bits_of_pieces) { each_level (try_pieces); }
 END_TEST
 
-/* What lies side by side is resized, or there are no channels: each element has taps of its own.
- * Integers are floats on their way. */
+/* The contiguous dimension is resized, or there are no channels: each element has taps of its
+ * own. Integers are converted to floats. */
 START_TEST (reference_bits_without_channels)
 {
   static const CleaveElement elements[] = { CLEAVE_FLOAT32, CLEAVE_FLOAT32, CLEAVE_INT8,
@@ -137,8 +138,7 @@ START_TEST (reference_bits_without_channels)
 }
 END_TEST
 
-/* The nearest element, of any size, with any number of channels side by side, or of a row-major
- * value. */
+/* Nearest elements of any size, with any number of contiguous channels, or in a row-major value. */
 START_TEST (reference_bits_of_moved_elements)
 {
   static const CleaveElement elements[] = { CLEAVE_UINT8, CLEAVE_BOOL,  CLEAVE_FLOAT16,
@@ -178,7 +178,7 @@ START_TEST (reference_bits_of_moved_elements)
 }
 END_TEST
 
-/* Lines longer than what is done at once, and several dimensions that are interpolated. */
+/* Lines longer than is processed at once, and several interpolated dimensions. */
 static void
 try_long_lines (const char *level)
 {
@@ -218,8 +218,8 @@ try_long_lines (const char *level)
 START_TEST (reference_bits_of_long_lines) { each_level (try_long_lines); }
 END_TEST
 
-/* A piece that begins with an element of its own: of the taps after it the first lies before, and
- * those outside are left out, so that there are two. */
+/* A piece that begins with a position exactly on an element: the first tap of the next position
+ * is before it, and taps outside are left out, so that two remain. */
 START_TEST (reference_bits_where_taps_go_back)
 {
   const CleaveResizeAttrs attrs = { .mode = CLEAVE_RESIZE_CUBIC,
@@ -239,7 +239,7 @@ START_TEST (reference_bits_where_taps_go_back)
 }
 END_TEST
 
-/* Elsewhere the reference kernel runs. */
+/* The reference kernel runs instead. */
 START_TEST (not_served)
 {
   CleaveResizeAttrs attrs = { .mode = CLEAVE_RESIZE_LINEAR, .sizes = CLEAVE_INTS (1, 6, 8) };

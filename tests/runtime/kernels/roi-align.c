@@ -4,7 +4,7 @@
 
 #define N_SEEDS CLEAVE_TRIALS (400)
 
-/* Both modes; regions inside, outside, reversed and empty; channels side by side and apart. */
+/* Both modes; regions inside, outside, reversed and empty; channels innermost or not. */
 static void
 try_regions (guint32 seed, const char *level)
 {
@@ -45,7 +45,7 @@ try_level (const char *level)
 START_TEST (every_level_has_the_bits_of_the_reference) { each_level (try_level); }
 END_TEST
 
-/* Elsewhere the reference kernel runs. */
+/* The reference kernel runs instead. */
 START_TEST (not_served)
 {
   const CleaveRoiAlignAttrs attrs = { .output_height = 2, .output_width = 2, .spatial_scale = 1 };

@@ -4,7 +4,7 @@
 
 #define N_SEEDS CLEAVE_TRIALS (400)
 
-/* Along any axis, several updates for one element; indices of a line differ, or are one. */
+/* Along any axis, with several updates of one element; indices of a line differ, or are equal. */
 static void
 try_scatter (guint32 seed, const char *level)
 {
@@ -29,7 +29,7 @@ try_scatter (guint32 seed, const char *level)
   for (guint d = 0; d < y->rank; d++)
     y->dim[d] = draw (rand, 1, d + 1 == y->rank ? 40 : 4);
   if (draw (rand, 1, 3) == 1)
-    y->dim[attrs.axis] = 1; /* all indices mean one place */
+    y->dim[attrs.axis] = 1; /* all indices mean one position */
   updates = *y;
   for (guint d = 0; d < y->rank; d++)
     updates.dim[d] = draw (rand, 1, d == attrs.axis ? 30 : (gint32) y->dim[d]);
@@ -48,7 +48,7 @@ try_level (const char *level)
 START_TEST (every_level_has_the_bits_of_the_reference) { each_level (try_level); }
 END_TEST
 
-/* Elsewhere the reference kernel runs. */
+/* The reference kernel runs instead. */
 START_TEST (not_served)
 {
   CleaveScatterAttrs attrs = { .reduction = CLEAVE_SCATTER_ADD };

@@ -35,7 +35,7 @@ try_level (const char *level)
     try_softmax (seed, level);
 }
 
-/* Rows that lie dense, one after the other or with gaps. */
+/* Dense rows, following each other or with gaps. */
 static void
 try_long_rows (const char *level)
 {
@@ -63,7 +63,7 @@ END_TEST
 START_TEST (every_level_has_the_bits_of_the_reference) { each_level (try_level); }
 END_TEST
 
-/* Elsewhere the reference kernel runs. */
+/* The reference kernel runs instead. */
 START_TEST (not_served)
 {
   CleaveAxisAttrs attrs = { .axis = 0 };

@@ -45,7 +45,7 @@ try_level (const char *level)
 START_TEST (every_level_has_the_bits_of_the_reference) { each_level (try_level); }
 END_TEST
 
-/* Elsewhere the reference kernel runs. */
+/* The reference kernel runs instead. */
 START_TEST (not_served)
 {
   CleaveTopkAttrs attrs = { .k = 2, .axis = 0 };

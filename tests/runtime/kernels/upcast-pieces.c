@@ -6,7 +6,7 @@
 
 static const char *const reductions[] = { "ReduceSum", "ReduceMean", "ReduceMax", "ReduceL2" };
 
-/* 16-bit floats of any rank and order; some are more than a piece. */
+/* 16-bit floats of any rank and order; some are larger than a piece. */
 static CleaveTrySite
 draw_instance (GRand *rand, guint32 seed, guint least_rank)
 {
@@ -66,7 +66,7 @@ try_layer_norm (guint32 seed, const char *level)
   return cleave_try_instance (&instance, level);
 }
 
-/* Some have parameters of float32. */
+/* Some have float32 parameters. */
 static gboolean
 try_norm (guint32 seed, const char *level)
 {
@@ -125,7 +125,7 @@ try_lrn (guint32 seed, const char *level)
   return cleave_try_instance (&instance, level);
 }
 
-/* Pieces of it read what lies around them. */
+/* Pieces read elements around their own. */
 static gboolean
 try_resize (guint32 seed, const char *level)
 {
@@ -146,7 +146,7 @@ try_resize (guint32 seed, const char *level)
   return cleave_try_instance (&instance, level);
 }
 
-/* Those that are served as floats are served as halves of them. */
+/* Instances that are served in float32 are also served in 16-bit floats. */
 static void
 try_transposed (const char *level)
 {
@@ -185,7 +185,7 @@ START_TEST (transposed_convolutions_have_the_bits_of_the_reference)
 }
 END_TEST
 
-/* By Winograd's tiles, or of few channels of the result. */
+/* By Winograd's tiles, or with few output channels. */
 static void
 try_convolutions (const char *level)
 {
@@ -234,7 +234,7 @@ try_level (const char *level)
 START_TEST (every_level_has_the_bits_of_the_reference) { each_level (try_level); }
 END_TEST
 
-/* A piece that overwrites what another one reads is not made. */
+/* Not cut into pieces that overwrite what others read. */
 START_TEST (in_place_only_by_places)
 {
   CleaveAxisAttrs attrs = { .axis = 1 };
@@ -250,7 +250,7 @@ START_TEST (in_place_only_by_places)
 }
 END_TEST
 
-/* Elsewhere the reference kernel runs. */
+/* The reference kernel runs instead. */
 START_TEST (not_served)
 {
   CleaveAxisAttrs attrs = { .axis = 0 };

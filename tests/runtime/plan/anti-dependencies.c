@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Steps on different threads that touch the same memory, one of them to write, wait for each other:
- * by the waits of a program alone, whatever the threads' speed. */
+/* Steps on different threads that access the same memory, one of them to write, wait for each
+ * other: by a program's waits alone, for any speed of the threads. */
 
 #include "../../../lib/runtime/program-private.h"
 #include "random-graph.h"
@@ -9,7 +9,7 @@
 
 #define MAX_THREADS 4
 
-/* Who touched a byte: threads, and how many steps of each had begun by then; 0: none. */
+/* Last accesses to a byte: the thread, and its number of steps begun by then; 0: none. */
 typedef struct
 {
   guint writer, written;
@@ -19,8 +19,9 @@ typedef struct
 typedef struct
 {
   const CleaveProgram *program;
-  Byte *bytes;  /* of the arena */
-  guint *clock; /* [step][thread]: how many of its steps are done for sure when the step begins */
+  Byte *bytes; /* bytes of the arena */
+  guint
+      *clock; /* [step][thread]: steps of the thread that are certainly done when the step begins */
   guint step;
   guint n_begun[MAX_THREADS];
 } Watch;
@@ -61,7 +62,7 @@ begin_step (Watch *watch, guint step)
   watch->n_begun[schedule->thread[step]]++;
 }
 
-/* FALSE: somebody else may be at it, too. */
+/* Returns FALSE if another thread may access the byte at the same time. */
 static gboolean
 touch_byte (const Watch *watch, Byte *byte, gboolean writes)
 {
@@ -114,7 +115,7 @@ touch_operands (const Watch *watch, const CleaveKernelInstance *instance, guint 
     touch (watch, &instance->operands[i], FALSE);
 }
 
-/* In registers: what it makes of what is there, and w. */
+/* An epilogue op: reads w and writes its result. */
 static void
 touch_epilogue_op (const Watch *watch, const CleaveFusedConsumer *consumer)
 {
@@ -124,7 +125,7 @@ touch_epilogue_op (const Watch *watch, const CleaveFusedConsumer *consumer)
     touch (watch, &instance->operands[consumer->epilogue_op.w], FALSE);
 }
 
-/* Those that follow are done along with the first. */
+/* Fused consumers run together with their head. */
 static void
 touch_all (const Watch *watch, const CleaveTask *task)
 {
@@ -177,7 +178,7 @@ START_TEST (random_graphs_have_no_races)
 }
 END_TEST
 
-/* A value of no bytes has a place, too, which may be in the midst of what lives longer. */
+/* A value without bytes has a position, too, which may be inside a live buffer. */
 START_TEST (what_is_empty_waits_for_nobody)
 {
   for (guint32 seed = 0; seed < 60; seed++)
@@ -204,7 +205,7 @@ START_TEST (what_is_empty_waits_for_nobody)
 }
 END_TEST
 
-/* Detours lie in memory that nobody keeps for them. */
+/* Intermediate values of expression patterns are in memory that is not reserved for them. */
 START_TEST (strips_have_no_races)
 {
   for (gint64 n_strips = 2; n_strips <= 16; n_strips++)
@@ -219,7 +220,7 @@ START_TEST (strips_have_no_races)
       for (guint i = 0; i < 6; i++)
         {
           x = run_conv (graph, x, 8, 3, CLEAVE_LAYOUT_NCHW);
-          if (i % 3 == 0) /* what follows leads itself */
+          if (i % 3 == 0) /* the following node becomes a head */
             x = run_binary (graph, "Sub", run_unary (graph, "Sigmoid", x), one);
           x = run_hard_swish (graph, x, i % 2 == 0);
         }

@@ -8,7 +8,7 @@
 #define MAX_BUFFERS 40
 #define N_SEEDS CLEAVE_TRIALS (200)
 
-/* In use from one time to another; the bytes of two threads. */
+/* Live from `first` to `last`; with the bytes of two threads. */
 typedef struct
 {
   guint first, last;
@@ -28,7 +28,7 @@ overlap (const Buffer *a, const Buffer *b)
   return a->offset < b->offset + b->n_bytes && b->offset < a->offset + a->n_bytes;
 }
 
-/* What is written is all that is touched. */
+/* Moves buffers; everything that is accessed is written. */
 static void
 move (Buffer *buffers, guint n, gint64 size)
 {
@@ -88,7 +88,7 @@ START_TEST (one_moves_to_a_free_place)
 }
 END_TEST
 
-/* Both threads write half of a value: the halves lie where those of the one before did. */
+/* Both threads write half of a value: the halves are where those of the previous value were. */
 START_TEST (bands_of_one_value_lie_over_bands)
 {
   Buffer buffers[] = {
@@ -101,7 +101,7 @@ START_TEST (bands_of_one_value_lie_over_bands)
 }
 END_TEST
 
-/* Nothing is in another's way, or beyond the end. */
+/* Asserts that buffers do not overlap, and none is beyond the end. */
 START_TEST (random_buffers_stay_apart)
 {
   for (guint32 seed = 0; seed < N_SEEDS; seed++)

@@ -79,7 +79,8 @@ case_clear (Case *c)
   g_free (c->conflicts);
 }
 
-/* Places them, checks that those that meet are apart; returns the bytes beyond the bound. */
+/* Places the buffers and asserts that conflicting ones do not overlap. Returns the bytes above
+ * the bound. */
 static gint64
 place (const Lifetime *lifetimes, guint n, gint64 *bound)
 {
@@ -111,7 +112,7 @@ START_TEST (buffers_without_conflicts_lie_over_each_other)
   case_init (&c, lifetimes, G_N_ELEMENTS (lifetimes));
   c.task.conflicts = NULL;
   for (guint i = 0; i < G_N_ELEMENTS (lifetimes); i++)
-    c.offsets[i] = 100 * i; /* the last two reach beyond the capacity */
+    c.offsets[i] = 100 * i; /* the last two are beyond the capacity */
   ck_assert (cleave_arena_evict (&c.task, 128, CLEAVE_EVICT_LARGEST, 1, &n_visits, c.offsets));
   for (guint i = 0; i < G_N_ELEMENTS (lifetimes); i++)
     ck_assert (c.offsets[i] >= 0 && c.offsets[i] + lifetimes[i].n_bytes <= 128);
@@ -172,7 +173,7 @@ START_TEST (swept_buffers_in_use_at_once_are_apart)
 }
 END_TEST
 
-/* Gaps that meet become one: the large buffer fits where three small ones were. */
+/* Adjacent gaps are merged: the large buffer fits where three small ones were. */
 START_TEST (swept_gaps_are_joined)
 {
   static const CleaveArenaSpan spans[] = {
@@ -185,7 +186,7 @@ START_TEST (swept_gaps_are_joined)
 }
 END_TEST
 
-/* Few of them, or many, nearly in order or not, at few places or far apart. */
+/* Few or many, nearly sorted or not, at few offsets or far apart. */
 static void
 make_edges (CleaveArenaEdge *edges, guint n, GRand *random)
 {
@@ -223,7 +224,7 @@ START_TEST (edges_are_sorted_and_equals_stay)
 }
 END_TEST
 
-/* A chain: each value is made from the one before. */
+/* A chain: each value is computed from the previous one. */
 START_TEST (chain_takes_two_neighbours)
 {
   static const Lifetime chain[] = {
@@ -236,7 +237,7 @@ START_TEST (chain_takes_two_neighbours)
 }
 END_TEST
 
-/* What first fit in order of time gets wrong: the long one must lie at an end. */
+/* First fit in order of time is wrong here: the long buffer must be at an end. */
 START_TEST (long_buffer_does_not_cut_the_arena)
 {
   static const Lifetime lifetimes[] = { { 64, 0, 1 },  { 64, 1, 9 },  { 64, 2, 3 },
@@ -285,7 +286,7 @@ START_TEST (random_lifetimes_stay_near_the_bound)
 }
 END_TEST
 
-/* Where the bound cannot be met, what is a little above it is tried as hard. */
+/* If the bound cannot be met, sizes slightly above it are tried as thoroughly. */
 START_TEST (bound_out_of_reach_is_not_all_that_is_tried)
 {
   static const guint32 seeds[] = { 1, 5 };
@@ -353,7 +354,7 @@ add_block (CleaveGraph *graph,
              : y;
 }
 
-/* The first twelve convolutions of MobileNetV2 at 224, up to "end", and the block behind them. */
+/* The first twelve convolutions of MobileNetV2 at 224, up to "end", and the block after them. */
 static CleaveGraph *
 build_epilogue_op (void)
 {
@@ -387,8 +388,8 @@ split_epilogue_op (gint64 n_strips, CleaveHalo halo, guint n_threads)
   return run_get_stats (graph, n_threads);
 }
 
-/* Of what a strip leaves to the next only the rows in question stay: no more memory than if they
- * were computed again. */
+/* Of the rows that a strip carries to the next one, only the needed ones stay: memory is not
+ * larger than with recomputation. */
 START_TEST (strips_need_their_own_rows_only)
 {
   static const gint64 n_strips[] = { 4, 7, 9, 14, 16, 20, 26, 28 };
@@ -405,8 +406,8 @@ START_TEST (strips_need_their_own_rows_only)
 }
 END_TEST
 
-/* Less than the middle of the block behind the strips, before and after its depthwise convolution,
- * which lie over each other. */
+/* Less than the middle of the block after the strips, before and after its depthwise
+ * convolution, which share memory. */
 START_TEST (rows_of_one_leave_the_rest_of_the_net)
 {
   CleaveProgramStats stats = split_epilogue_op (28, CLEAVE_HALO_CARRY, 1);

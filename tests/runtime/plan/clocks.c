@@ -10,7 +10,7 @@
 
 #define MAX_THREADS 8
 
-/* Steps with up to three predecessors each: close ones, or any before. */
+/* Steps with up to three predecessors each: close ones, or any earlier ones. */
 typedef struct
 {
   CleaveScheduleTask task;
@@ -152,7 +152,7 @@ get_peak_bytes (void)
   return usage.ru_maxrss * 1024;
 }
 
-/* A matrix of 200,000 steps and 64 threads has 51 MB, and there would be two. */
+/* A matrix for 200,000 steps and 64 threads would have 51 MB, and there would be two. */
 START_TEST (memory_does_not_grow_with_threads)
 {
   Case c;

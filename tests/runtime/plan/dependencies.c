@@ -6,7 +6,7 @@
 #include "../../../lib/ir/topology.h"
 #include "../../../lib/runtime/plan/dependencies.h"
 
-/* The step that makes, or brings to its place, an operand of the only join. */
+/* Returns the step that computes, or copies to its place, an operand of the only join. */
 static guint
 find_part (const CleaveStorage *storage, CleaveStepKind kind, const char *op)
 {
@@ -20,7 +20,7 @@ find_part (const CleaveStorage *storage, CleaveStepKind kind, const char *op)
   return CLEAVE_NEVER;
 }
 
-/* Or its place would be taken from the begin on. */
+/* Otherwise its memory would be occupied from the beginning. */
 START_TEST (a_constant_comes_to_its_place_after_a_part_that_is_made)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -46,7 +46,8 @@ START_TEST (a_constant_comes_to_its_place_after_a_part_that_is_made)
 }
 END_TEST
 
-/* Likewise what is made element by element of a part that stays; what frees it is made at once. */
+/* The same for an element-wise result of an operand that stays live. If it frees its operand, it
+ * runs at once. */
 START_TEST (a_part_of_what_stays_is_made_along_with_the_others)
 {
   for (guint stays = 0; stays < 2; stays++)
@@ -82,7 +83,7 @@ START_TEST (a_part_of_what_stays_is_made_along_with_the_others)
 }
 END_TEST
 
-/* Then there is nothing to come after. */
+/* There is no computed operand to wait for. */
 START_TEST (constants_alone_come_at_once)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* What follows a head and is done in its registers. */
+/* Ops that follow a head and are applied in its registers. */
 
 #include "../../../lib/runtime/program-private.h"
 
@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-/* What a head makes of x. */
+/* Adds a head on x. */
 static CleaveResult *
 add_head (CleaveGraph *graph, CleaveResult *x, guint kind)
 {
@@ -22,13 +22,13 @@ add_head (CleaveGraph *graph, CleaveResult *x, guint kind)
       return run_depthwise (graph, x);
     case 2:
       return run_conv (graph, x, n, 1, CLEAVE_LAYOUT_NCHW);
-    default: /* of many terms */
+    default: /* with many terms */
       return run_conv (graph, run_conv (graph, x, 120, 1, CLEAVE_LAYOUT_NCHW), n, 3,
                        CLEAVE_LAYOUT_NCHW);
     }
 }
 
-/* A single value, which may be special. */
+/* Returns a scalar, which may be special. */
 static CleaveResult *
 draw_one (CleaveGraph *graph, GRand *rand)
 {
@@ -41,7 +41,7 @@ draw_one (CleaveGraph *graph, GRand *rand)
   return cleave_graph_add_constant (graph, NULL, one);
 }
 
-/* Any function of one value, some with one that is the same for all. */
+/* Any function of one value, some with a scalar operand. */
 static CleaveResult *
 add_function (CleaveGraph *graph, GRand *rand, CleaveResult *y)
 {
@@ -81,7 +81,7 @@ add_epilogue_op (CleaveGraph *graph, GRand *rand, CleaveResult *y, CleaveResult 
     }
 }
 
-/* y with what comes of it, in any order. */
+/* Combines y with a result computed from it, in either order. */
 static CleaveResult *
 add_pattern (CleaveGraph *graph, GRand *rand, CleaveResult *y, CleaveResult *other)
 {
@@ -96,7 +96,7 @@ add_pattern (CleaveGraph *graph, GRand *rand, CleaveResult *y, CleaveResult *oth
   return g_rand_boolean (rand) ? run_binary (graph, op, y, t) : run_binary (graph, op, t, y);
 }
 
-/* A head of some kind, and what follows it. */
+/* A head of any kind, followed by other ops. */
 static void
 assert_follow_alike (guint32 seed, gboolean patterns)
 {
@@ -130,7 +130,7 @@ END_TEST
 
 #define ANY G_MAXUINT
 
-/* Without a GEMM, products are done by a kernel that does no epilogue. */
+/* Without a GEMM, products are computed by a kernel without epilogues. */
 static gboolean
 is_fast (const CleaveTask *task)
 {
@@ -140,7 +140,7 @@ is_fast (const CleaveTask *task)
          (task->instance.call.op->macs == NULL || task->family->does_epilogue != NULL);
 }
 
-/* Steps only follow where fast kernels run. */
+/* Steps are fused only with fast kernels. */
 static void
 assert_epilogue (const CleaveGraph *graph, guint n_threads, guint n_epilogue_ops, guint n_patterns)
 {
@@ -162,7 +162,7 @@ assert_epilogue (const CleaveGraph *graph, guint n_threads, guint n_epilogue_ops
   ck_assert (!all_fast || patterns == n_patterns);
 }
 
-/* A residual, then a Relu; a value used once more must be stored before it goes on. */
+/* A residual, then a Relu. A value with another reader must be stored before the next op. */
 START_TEST (heads_do_epilogue)
 {
   for (guint kind = 0; kind < 2; kind++)
@@ -180,7 +180,7 @@ START_TEST (heads_do_epilogue)
 }
 END_TEST
 
-/* What is made on the way needs no memory, so it may lie where the head still reads. */
+/* Intermediate values need no memory, so their locations may overlap the head's operands. */
 START_TEST (heads_do_patterns)
 {
   for (guint kind = 0; kind < 8; kind++)
@@ -198,9 +198,9 @@ START_TEST (heads_do_patterns)
 }
 END_TEST
 
-/* Each channel by its own constants: a head that goes by pixels does that, and an expression
- * pattern on which it is; the element-wise one goes along lines.  Channels that are one vector, or
- * a part of one, are summed in it by the depthwise kernel. */
+/* Each channel has its own constants. A head that works by pixels applies them, also within an
+ * expression pattern; an element-wise head works along lines. The depthwise kernel sums channels
+ * that are one vector or part of one in a vector. */
 START_TEST (heads_normalise)
 {
   for (gint64 n_channels = 1; n_channels <= 40; n_channels += 3)
@@ -220,7 +220,7 @@ START_TEST (heads_normalise)
 }
 END_TEST
 
-/* Columns of a product are its last dimension: those are the channels of a matrix alone. */
+/* The columns of a product are its last dimension, which is the channels only for a matrix. */
 START_TEST (heads_normalise_along_their_columns)
 {
   static const struct
@@ -247,7 +247,7 @@ START_TEST (heads_normalise_along_their_columns)
 }
 END_TEST
 
-/* What is bound to an input may lie anywhere. */
+/* A tensor bound to an input may be anywhere in memory. */
 START_TEST (heads_do_not_normalise_by_inputs)
 {
   for (guint operand = 1; operand < 5; operand++)
@@ -285,7 +285,7 @@ count_weights (gint64 n_strips, const char *dims)
   return run_get_stats (graph, 2).weight_bytes;
 }
 
-/* The factors are made once for all rows, and for each channel once. */
+/* Factors are computed once for all rows, and once for each channel. */
 START_TEST (pieces_share_factors)
 {
   ck_assert_int_eq (count_weights (4, "H"), count_weights (1, "H"));
@@ -293,7 +293,7 @@ START_TEST (pieces_share_factors)
 }
 END_TEST
 
-/* What is joined lies with pixels further apart. */
+/* Operands of a join have a larger distance between pixels. */
 START_TEST (heads_normalise_parts_of_a_whole)
 {
   for (gint64 axis = 1; axis < 4; axis++)
@@ -312,7 +312,7 @@ START_TEST (heads_normalise_parts_of_a_whole)
 }
 END_TEST
 
-/* What is added, and the sum, lie with pixels further apart. */
+/* The added value, and the sum, have a larger distance between pixels. */
 START_TEST (heads_add_to_parts_of_a_whole)
 {
   for (guint kind = 1; kind < 4; kind++)
@@ -335,7 +335,7 @@ START_TEST (heads_add_to_parts_of_a_whole)
 }
 END_TEST
 
-/* What is on a pattern lies nowhere, however far apart the pixels of y and of the sum are. */
+/* Intermediate values have no memory, for any distance between the pixels of y and of the sum. */
 START_TEST (heads_do_patterns_in_parts_of_a_whole)
 {
   for (guint kind = 1; kind < 4; kind++)
@@ -357,7 +357,7 @@ START_TEST (heads_do_patterns_in_parts_of_a_whole)
 }
 END_TEST
 
-/* Memory that is not used is not waited for: strips of two threads lie close to each other. */
+/* Unused memory causes no waits: the strips of two threads are close to each other. */
 START_TEST (patterns_do_not_wait_for_memory)
 {
   for (gint64 n_strips = 4; n_strips <= 16; n_strips += 4)
@@ -380,7 +380,7 @@ START_TEST (patterns_do_not_wait_for_memory)
 }
 END_TEST
 
-/* x * sigmoid (x), and a gelu: nothing but x is ever stored. */
+/* x * sigmoid (x), and a gelu: only x is ever stored. */
 START_TEST (functions_are_patterns)
 {
   for (guint kind = 1; kind < 4; kind++)
@@ -399,7 +399,7 @@ START_TEST (functions_are_patterns)
 }
 END_TEST
 
-/* x * function (x), alone or not: function (2 x), another value added, and what reads x later. */
+/* x * function (x), alone or not: function (2 x), another value added, and a later reader of x. */
 static CleaveResult *
 add_gate (CleaveGraph *graph, CleaveResult *x, const char *function, guint which)
 {
@@ -432,7 +432,7 @@ START_TEST (gates_have_the_bits_of_what_they_are_made_of)
 }
 END_TEST
 
-/* Nor do they when another reads what is made on the way, or x later. */
+/* Not fused if another node reads the intermediate value, or x later. */
 START_TEST (what_is_read_elsewhere_is_no_pattern)
 {
   for (guint kind = 1; kind < 4; kind++)

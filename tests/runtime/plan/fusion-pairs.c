@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* What a step does of the one after it: each op that may go on in registers or part by part, and
- * each op that may be done so, at all ranks, with extents of 1 everywhere. */
+/* Fusion of pairs: each op that may continue in registers or part by part, and each op that may
+ * be fused, at all ranks, with extents of 1 everywhere. */
 
 #include "fusion-counts.h"
 #include "fusion-heads.h"
@@ -11,15 +11,16 @@
 #include "run-help.h"
 
 #define MAX_OPERANDS 8
-/* A single value is a scalar, a channel and a whole at once, and quickly tried: so often. */
+/* Repetitions for a single value, which is a scalar, a channel and a whole at once, and quickly
+ * tried. */
 #define SINGLE_VALUES 20
 
-/* An op that makes of x something of x's type.  What else it reads broadcasts to x, or there is one
- * of each channel. */
+/* An op on x whose result has x's type. Its other operands broadcast to x, or have one element
+ * per channel. */
 typedef struct
 {
   const CleaveOp *op;
-  guint n_operands, x; /* which operand x is */
+  guint n_operands, x; /* x: index of operand x */
   gboolean by_channel, from_end;
   int layout;
 } Consumer;
@@ -33,7 +34,7 @@ typedef struct
 
 /* Fused consumers. */
 
-/* Of the attribute; NULL: there is none. */
+/* Returns the layout attribute; NULL if there is none. */
 static const CleaveAttr *
 find_layout (const CleaveOp *op)
 {
@@ -43,7 +44,7 @@ find_layout (const CleaveOp *op)
   return NULL;
 }
 
-/* Numbers apart from 0. */
+/* Adds a constant without zeros. */
 static CleaveResult *
 add_constant (CleaveGraph *graph, const CleaveTensorType *type, guint32 seed)
 {
@@ -60,7 +61,7 @@ add_constant (CleaveGraph *graph, const CleaveTensorType *type, guint32 seed)
   return cleave_graph_add_constant (graph, NULL, value);
 }
 
-/* A part of the shape: some extents are 1, some of the first are missing. */
+/* Returns a shape that broadcasts: some extents are 1, some leading dimensions are missing. */
 static CleaveShape
 draw_broadcast (GRand *rand, const CleaveShape *shape)
 {
@@ -85,7 +86,8 @@ add_other (CleaveGraph *graph, GRand *rand, const Consumer *f, const CleaveTenso
   return fusion_input (graph, rand, &type);
 }
 
-/* What else it reads is `before`, if that is not NULL; NULL: the op does not do that. */
+/* Adds the consumer. Its other operand is `before`, unless that is NULL. Returns NULL if the op
+ * cannot do that. */
 static CleaveResult *
 add_consumer (
     CleaveGraph *graph, GRand *rand, const Consumer *f, CleaveResult *x, CleaveResult *before)
@@ -198,7 +200,7 @@ trying_init (Trying *trying)
       find_fused_of_op (ops[i], trying->fused);
 }
 
-/* The end: an output, or a part of one. */
+/* Adds the end: an output, or a part of one. */
 static void
 add_end (CleaveGraph *graph, GRand *rand, CleaveResult *y)
 {
@@ -223,8 +225,8 @@ add_end (CleaveGraph *graph, GRand *rand, CleaveResult *y)
   run_output (graph, y);
 }
 
-/* A head and what comes after it: the i-th fused consumer, then perhaps others, which may read once
- * more what one of these did.  FALSE: there is no such pair. */
+/* Tries a head followed by consumer i, then perhaps others, which may read an operand of an
+ * earlier one. Returns FALSE if there is no such pair. */
 static gboolean
 try_pair (Trying *trying, CleaveGraph *graph, GRand *rand, CleaveResult *y, guint i, guint32 seed)
 {
@@ -251,7 +253,7 @@ try_pair (Trying *trying, CleaveGraph *graph, GRand *rand, CleaveResult *y, guin
   return TRUE;
 }
 
-/* Extents of 1 where the mask says so, others odd or as wide as some vectors. */
+/* Returns extents of 1 where the mask has a bit; others are odd or as wide as some vectors. */
 static CleaveShape
 draw_shape (GRand *rand, guint rank, guint ones)
 {
@@ -270,7 +272,8 @@ draw_shape (GRand *rand, guint rank, guint ones)
   return shape;
 }
 
-/* Those that read something besides more often: unary ones are alike. */
+/* Returns whether to try a consumer. Ones with other operands are chosen more often, since unary
+ * ones are similar. */
 static gboolean
 is_chosen (GRand *rand, const Consumer *f)
 {
@@ -292,7 +295,7 @@ try_shape (Trying *trying, const FusionHead *head, guint rank, guint ones, guint
       }
 }
 
-/* Some of the fused consumers after a node of any op. */
+/* Tries some fused consumers after a node of any op. */
 static void
 try_node (Trying *trying, const CleaveRandomOp *op, guint32 seed)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Steps that are done part by part along with the one before them. */
+/* Steps that run part by part together with the step before them. */
 
 #include "../../../lib/ir/debug.h"
 #include "../../../lib/runtime/program-private.h"
@@ -19,7 +19,7 @@ count_fused (const CleaveGraph *graph)
   return n;
 }
 
-/* Bits are always compared; steps only follow where fast kernels run. */
+/* Always compares bits. Steps are fused only with fast kernels. */
 static void
 check (const CleaveGraph *graph, guint n_fused)
 {
@@ -37,7 +37,7 @@ pool (CleaveGraph *graph, CleaveResult *x, gint64 kernel)
   return run_add (graph, "MaxPool", &x, 1, &attrs);
 }
 
-/* y = max (x * a + b, 0), a and b for each channel. */
+/* y = max (x * a + b, 0), with a and b for each channel. */
 static CleaveResult *
 scale (CleaveGraph *graph, CleaveResult *x)
 {
@@ -49,7 +49,7 @@ scale (CleaveGraph *graph, CleaveResult *x)
 
 #define N_SHAPES 7
 
-/* Several images of several rows, and channels that fill no vectors. */
+/* Several images of several rows, with channels that do not fill vectors. */
 static CleaveShape
 get_shape (guint i)
 {
@@ -91,7 +91,7 @@ START_TEST (pools_and_depthwise_lead)
 }
 END_TEST
 
-/* By what is only known when the program runs. */
+/* With operands known only at run time. */
 static CleaveResult *
 normalise (CleaveGraph *graph, CleaveResult *x)
 {
@@ -100,7 +100,7 @@ normalise (CleaveGraph *graph, CleaveResult *x)
   return run_normalise_by (graph, x, run_unary (graph, "Sigmoid", run_input (graph, &n)));
 }
 
-/* In place of what they read, and not. */
+/* In place of their operand, and not. */
 START_TEST (normalisations_lead)
 {
   for (guint i = 0; i < N_SHAPES; i++)
@@ -148,7 +148,7 @@ START_TEST (products_lead)
 }
 END_TEST
 
-/* A value that is used once more stays, and what is made of it lies elsewhere. */
+/* A value with another reader stays, and the results are stored elsewhere. */
 START_TEST (fused_may_write_elsewhere)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -162,8 +162,8 @@ START_TEST (fused_may_write_elsewhere)
 }
 END_TEST
 
-/* The room of an operand that a window has still to read is not written, though it is free later.
- */
+/* Memory of an operand that a window still has to read is not written, although it is free
+ * later. */
 START_TEST (fused_do_not_overtake_reads)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -191,7 +191,7 @@ START_TEST (other_views_of_the_result_do_not_follow)
 }
 END_TEST
 
-/* The result has gaps, in which others lie. */
+/* The result has gaps that contain other values. */
 START_TEST (parts_of_a_whole_are_followed)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -210,14 +210,14 @@ END_TEST
 #define TOLD_COLUMNS 3
 #define TOLD_SIZE (TOLD_CHANNELS * TOLD_ROWS * TOLD_COLUMNS)
 
-/* What a depthwise convolution says about its result while it makes it. */
+/* The parts that a depthwise convolution reports while it computes its result. */
 typedef struct
 {
   float y[TOLD_SIZE];
   guint n_told[TOLD_SIZE];
 } Told;
 
-/* All that is told of must be there: each sum of ones is at least 4. */
+/* Everything that is reported must be complete: each sum of ones is at least 4. */
 static void
 note_part (gconstpointer state, const CleaveKernelInstance *instance, gint64 begin, gint64 end)
 {
@@ -231,7 +231,8 @@ note_part (gconstpointer state, const CleaveKernelInstance *instance, gint64 beg
     }
 }
 
-/* Runs a depthwise convolution of ones whose result has these strides; FALSE: it does not tell. */
+/* Runs a depthwise convolution of ones whose result has these strides. Returns FALSE if it does
+ * not report progress. */
 static gboolean
 run_told (const gint64 *y_stride, Told *told)
 {
@@ -287,10 +288,10 @@ run_told (const gint64 *y_stride, Told *told)
   return reports_progress;
 }
 
-/* Takes minutes where each is held against all before it. */
+/* Takes minutes if each step is compared with all previous ones. */
 START_TEST (a_long_chain_follows_in_groups)
 {
-  const guint n = 40000, n_group = 65; /* the first of them leads */
+  const guint n = 40000, n_group = 65; /* n_group: a head and its fused consumers */
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (4, 4));
 
@@ -301,8 +302,8 @@ START_TEST (a_long_chain_follows_in_groups)
 }
 END_TEST
 
-/* Each element is told of once, when it is there.  Where rows lie in each other, as of a value
- * whose rows and columns are turned round, they cannot be told of one by one. */
+/* Each element is reported once, when it is complete. If rows are interleaved, as in a value
+ * with transposed rows and columns, they cannot be reported one by one. */
 START_TEST (depthwise_tells_what_is_there)
 {
   const gint64 dense[] = { 1, TOLD_COLUMNS * TOLD_CHANNELS, TOLD_CHANNELS };
@@ -319,8 +320,8 @@ START_TEST (depthwise_tells_what_is_there)
 }
 END_TEST
 
-/* A depthwise convolution whose result lies over what it is made of has read what is overwritten
- * by the time it is followed. */
+/* A depthwise convolution that overlays its operand has read the elements that are overwritten
+ * by the time its consumers run. */
 START_TEST (what_is_overlaid_leads)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

@@ -44,8 +44,8 @@ case_clear (Case *c)
   g_free (c->cost);
 }
 
-/* Runs the sequences in turns of one step each, waiting as they are told: every step must find its
- * predecessors done. */
+/* Runs the sequences in turn, one step each, with the given waits. Asserts that the predecessors
+ * of every step are done. */
 static void
 replay_waits (const CleaveSchedule *schedule,
               const CleaveWaits *asked,
@@ -88,9 +88,9 @@ replay (const CleaveSchedule *schedule, const CleaveScheduleTask *task)
   replay_waits (schedule, &schedule->needs, task);
 }
 
-/* All that a task can ask for besides: steps that go along with any of their predecessors, several
- * of them with the same one; groups that lie anywhere; buffers that anybody uses, and a budget that
- * may be too small for any of them. */
+/* All optional properties of a task: steps that run along with any of their predecessors,
+ * several with the same one; arbitrary groups; shared buffers; and a budget that may be too
+ * small for any of them. */
 typedef struct
 {
   Case base;
@@ -191,7 +191,7 @@ START_TEST (waits_are_enough_and_never_deadlock)
 }
 END_TEST
 
-/* How many steps of each thread a step waits for, at the least. */
+/* Asserts that each step waits for at least these numbers of steps of each thread. */
 static void
 check_counts (const CleaveSchedule *schedule, const CleaveWaits *waits, const guint *counts)
 {
@@ -232,7 +232,7 @@ raise_counts (guint step, guint *counts, gpointer data)
     counts[t] = MAX (counts[t], asked->counts[step * asked->n_threads + t]);
 }
 
-/* Some steps wait for all that come before them in the order. */
+/* Some steps wait for all steps before them in the order. */
 START_TEST (added_waits_are_enough_and_never_deadlock)
 {
   for (guint32 seed = 0; seed < 30; seed++)
@@ -303,7 +303,7 @@ START_TEST (one_thread_keeps_the_order_and_waits_for_nothing)
 }
 END_TEST
 
-/* 2 and 3 overwrite one result each of what 0 makes; the one with the smaller number is first. */
+/* 2 and 3 overwrite one result each of step 0; the one with the smaller number is first. */
 START_TEST (several_may_go_along_with_a_step)
 {
   static const guint begin[] = { 0, 0, 0, 1, 2, 4 }, preds[] = { 0, 0, 2, 3 };
@@ -323,8 +323,8 @@ START_TEST (several_may_go_along_with_a_step)
 }
 END_TEST
 
-/* Step 4 overwrites what 0 makes; 1, 2 and 3 become possible along with it, with smaller numbers.
- */
+/* Step 4 overwrites the result of step 0. Steps 1, 2 and 3 become ready together with it and
+ * have smaller numbers. */
 START_TEST (what_goes_along_with_a_step_comes_right_after_it)
 {
   static const guint begin[] = { 0, 0, 1, 2, 3, 4 }, preds[] = { 0, 0, 0, 0 };
@@ -344,7 +344,7 @@ START_TEST (what_goes_along_with_a_step_comes_right_after_it)
 }
 END_TEST
 
-/* Four chains of three steps behind one step: two threads take a chain each, then the next. */
+/* Four chains of three steps after one step: two threads take a chain each, then the next. */
 START_TEST (each_thread_goes_through_one_subgraph_at_a_time)
 {
   guint begin[14] = { 0 }, preds[12];
@@ -364,11 +364,11 @@ START_TEST (each_thread_goes_through_one_subgraph_at_a_time)
   for (guint t = 0; t < 2; t++)
     for (guint i = 0; i < schedule->n_sequence[t]; i++)
       ck_assert_uint_eq (schedule->sequence[t][i], want[t][i]);
-  ck_assert_uint_eq (schedule->needs.list->len, 1); /* the second thread, for step 0 */
+  ck_assert_uint_eq (schedule->needs.list->len, 1); /* the second thread waits for step 0 */
 }
 END_TEST
 
-/* Two bands of two strips of two steps behind one step; all strips can begin at once. */
+/* Two bands of two strips of two steps, after one step. All strips are ready at the same time. */
 START_TEST (each_thread_keeps_to_its_band)
 {
   static const guint begin[] = { 0, 0, 1, 2, 3, 4, 5, 6, 7, 8 };
@@ -386,7 +386,8 @@ START_TEST (each_thread_keeps_to_its_band)
 }
 END_TEST
 
-/* Whether every step begins before any with a larger number that could begin no earlier. */
+/* Returns whether every step begins before any with a larger number that could not begin
+ * earlier. */
 static gboolean
 is_in_order (const CleaveSchedule *schedule, const CleaveScheduleTask *task)
 {
@@ -423,11 +424,11 @@ START_TEST (threads_keep_to_the_order_if_they_are_to)
           n_other += is_in_order (schedule, &c.task) ? 0 : 1;
         case_clear (&c);
       }
-  ck_assert_uint_gt (n_other, 10); /* or the cases say nothing */
+  ck_assert_uint_gt (n_other, 10); /* otherwise the test is vacuous */
 }
 END_TEST
 
-/* Bytes of the buffers that are in use while a step runs, as the costs tell. */
+/* Returns the bytes of the buffers that are in use while a step runs, according to the costs. */
 static gint64
 count_live (const CleaveSchedule *schedule, const CleaveScheduleTask *task, guint step)
 {
@@ -449,7 +450,7 @@ count_live (const CleaveSchedule *schedule, const CleaveScheduleTask *task, guin
   return live;
 }
 
-/* Six pairs of steps, of which one makes a value and the other reads it. */
+/* Six pairs of steps: one computes a value, and the other reads it. */
 START_TEST (threads_keep_to_the_budget)
 {
   guint begin[13] = { 0 }, preds[6], touch_begin[13] = { 0 }, touched[12];
@@ -488,7 +489,7 @@ START_TEST (threads_keep_to_the_budget)
         }
       ck_assert_double_eq (duration, 12.0 / n_at_once);
     }
-  task.budget = 1; /* which is not enough for any */
+  task.budget = 1; /* too small for any value */
   {
     g_autoptr (CleaveSchedule) schedule = cleave_schedule_new (&task, 3);
 
@@ -499,7 +500,7 @@ START_TEST (threads_keep_to_the_budget)
 }
 END_TEST
 
-/* Four steps of 4, and a chain of 1 and 20 behind them in the order. */
+/* Four steps of cost 4, followed in the order by a chain of costs 1 and 20. */
 START_TEST (what_most_waits_for_comes_first)
 {
   static const guint begin[] = { 0, 0, 0, 0, 0, 0, 1 }, preds[] = { 4 };

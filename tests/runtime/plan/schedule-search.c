@@ -5,8 +5,8 @@
 #include "orders.h"
 #include "run-help.h"
 
-/* A large value and a chain of small ones that takes its time; and what is only needed at the end,
- * made of the input in no time. */
+/* A large value, and a long chain of small ones. Another value, needed only at the end, is
+ * quickly computed from the input. */
 static CleaveGraph *
 make_graph (void)
 {
@@ -36,8 +36,7 @@ START_TEST (what_is_needed_late_is_made_late)
 }
 END_TEST
 
-/* A value for each of eight steps that take as long as each other: to have fewer at once would take
- * longer. */
+/* Eight values from eight steps of equal cost: fewer live values would take longer. */
 START_TEST (memory_is_not_saved_at_the_price_of_time)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -52,7 +51,7 @@ START_TEST (memory_is_not_saved_at_the_price_of_time)
 }
 END_TEST
 
-/* Chains that have nothing to do with each other, of large and small values in turn. */
+/* Independent chains, in which large and small values alternate. */
 static CleaveGraph *
 make_chains (guint n_chains)
 {
@@ -69,7 +68,7 @@ make_chains (guint n_chains)
   return graph;
 }
 
-/* Or a thread that is behind would stop the other one. */
+/* Otherwise a slow thread would stop the other one. */
 START_TEST (chains_do_not_wait_for_each_others_memory)
 {
   for (guint n_threads = 2; n_threads <= 4; n_threads++)
@@ -94,8 +93,8 @@ START_TEST (chains_do_not_wait_for_each_others_memory)
 }
 END_TEST
 
-/* A chain of four steps, and four steps as long that come before it in the order: two threads are
- * done in the time of the chain. */
+/* A chain of four steps, and four steps of the same cost that come first in the order: two
+ * threads finish in the time of the chain. */
 START_TEST (a_long_chain_is_begun_early)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

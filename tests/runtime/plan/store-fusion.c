@@ -5,7 +5,7 @@
 #include "../../../lib/runtime/program-private.h"
 #include "interpret.h"
 
-/* x, cut along its last dimension, every part an output; 4 MiB in all. */
+/* x, cut along its last dimension, with every part an output; 4 MiB in all. */
 static CleaveGraph *
 make_parts (gint64 extent, const gint64 *sizes, guint n)
 {
@@ -18,7 +18,7 @@ make_parts (gint64 extent, const gint64 *sizes, guint n)
   return graph;
 }
 
-/* How many of the stores are done by another one. */
+/* Returns the number of stores that another store does. */
 static guint
 count_joined (const CleaveGraph *graph)
 {
@@ -73,7 +73,7 @@ START_TEST (more_parts_than_are_written_at_once)
 }
 END_TEST
 
-/* Two values, each in parts: outputs of the one after those of the other. */
+/* Two values, each in parts: the outputs of one follow those of the other. */
 START_TEST (parts_of_several_values)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
