@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# gjs.py CLEAVE EXAMPLE: JavaScript splits the MobileNetV2 that the command writes; both give the same bits.
+# gjs.py CLEAVE EXAMPLE: JavaScript splits the MobileNetV2 that the command writes; results are bit-identical.
 import os
 import shutil
 import subprocess

@@ -1,6 +1,5 @@
 #!/bin/sh
-# outside.sh BUILD SOURCE PREFIX: installs BUILD into a folder of its own, compiles SOURCE against what pkg-config says of it,
-# and runs it.
+# outside.sh BUILD SOURCE PREFIX: installs BUILD into PREFIX, compiles SOURCE with the flags of pkg-config, and runs it.
 set -eu
 build=$1 source=$2 prefix=$3
 command -v pkg-config >/dev/null || { echo 'SKIP: no pkg-config'; exit 77; }
@@ -22,7 +21,7 @@ if [ -e "$lib/cleave/libcleave-render.so" ]; then
   LD_LIBRARY_PATH=$lib ./program before.svg after.svg >/dev/null
   [ -s after.svg ]
 fi
-# What the public headers include: types, and GCancellable.
+# Types in the public headers, and GCancellable.
 others=$(pkg-config --print-requires cleave | sort | tr '\n' ' ')
 [ "$others" = 'gio-2.0 gobject-2.0 ' ] || { echo "cleave.pc requires $others"; exit 1; }
 echo 'outside: good'

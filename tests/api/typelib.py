@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # typelib.py CLEAVE: Python loads, splits recursively, draws, saves and runs the MobileNetV2 that the command writes.
-# GI_TYPELIB_PATH and LD_LIBRARY_PATH say where the library is.
+# GI_TYPELIB_PATH and LD_LIBRARY_PATH must contain the library.
 import array
 import os
 import random
@@ -11,7 +11,7 @@ import tempfile
 try:
     import gi
 except ImportError:
-    # Debian installs the bindings for its own Python.
+    # Debian installs the bindings for its own Python only.
     if sys.executable != '/usr/bin/python3' and os.access('/usr/bin/python3', os.X_OK):
         os.execv('/usr/bin/python3', ['/usr/bin/python3'] + sys.argv)
     print('SKIP: no python3-gi')

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""census.py BUILD [--json FILE] [--flagged] [WORD]: a node of each op, element type and layout, run by one thread as users run it,
-against what the core can do, as a table of Markdown.  WORD: only ops whose name holds it; --flagged: only lines that hold such a cell.
+"""census.py BUILD [--json FILE] [--flagged] [WORD]: runs a node of each op, element type and layout on one thread, as
+users run it, and compares it with the limits of the core. Prints a table in Markdown. WORD: only ops whose name
+contains it; --flagged: only lines with a cell below half of the limit.
 
-A cell is GFLOP/s, or GB/s read and written where nothing is multiplied, and in brackets its share of the core's limit: the larger
-of the times that memcpy takes for as many bytes and that the core's instructions take for as many operations.  Bold: below half
-of the limit; the last column says why (census_reasons.py).  "ref": by the reference kernel.  What ONNX does not have is "-".  A node that is a view takes no
-time: its cell is the slowest of "load", "store" and "copy", which bring its value in and out.  The time of a step is the least of
-many runs.  Needs python3-onnx; without it: 77."""
+A cell has GFLOP/s, or GB/s read and written if nothing is multiplied, and in brackets its share of the core's limit.
+The limit is the longer of two times: a memcpy of as many bytes, and the core's instructions for as many operations.
+Bold: below half of the limit; the last column gives the reason (census_reasons.py). "ref": run by the reference
+kernel. "-": not in ONNX. A node that is a view takes no time: its cell is the slowest of "load", "store" and "copy",
+which move its value in and out. The time of a step is the least of many runs. Needs python3-onnx; exits with 77
+without it."""
 
 import argparse
 import json
@@ -22,7 +24,7 @@ try:
     import onnx
     from onnx import helper, numpy_helper
 except ImportError:
-    # Another Python may come first than the one that Debian's package is for.
+    # Another Python may come before the one that Debian's package is for.
     if sys.executable != '/usr/bin/python3' and os.path.exists('/usr/bin/python3'):
         os.execv('/usr/bin/python3', ['/usr/bin/python3'] + sys.argv)
     print('SKIP census: python3-onnx is not installed')
@@ -36,19 +38,20 @@ TENSOR = {'float32': ('float', 1), 'float16': ('float16', 10), 'uint8': ('uint8'
           'int64': ('int64', 7), 'bool': ('bool', 9)}
 CONV_INPUTS = 8
 OPSET, NODE, BORDERS = 17, 'node', ('load', 'store', 'copy')
-# As many runs as take so long, within bounds: the least time of a step settles after some.
+# Runs for about this many milliseconds, within bounds: the least time of a step is then stable.
 RUN_MS, MIN_RUNS, MAX_RUNS = 100, 2, 50
-# What is below half of the limit is tried again: others may work on the machine.
+# A larger share of the limit is more than memory can deliver, so the I/O binding moved nothing.
 TRIES = 3
-# More than memory gives: the border moved nothing either.
+# GB/s above this exceed the memory bandwidth, so the I/O binding moved nothing.
 IN_PLACE = 5
-# What runs at compile time, what only cleave has, and what networks do not spend time in.
+# Ops that run at compile time, that only Cleave has, or in which networks spend no time.
 WITHOUT_LINE = {'constant_of_shape', 'range', 'shape', 'input', 'constant', 'assemble', 'custom', 'eye_like', 'hann_window',
                 'hamming_window', 'blackman_window', 'mel_weight_matrix', 'tfidf_vectorizer', 'det', 'dft', 'stft', 'max_roi_pool', 'max_unpool'}
 
 
 def legal(op, operands, element):
-    """Whether ONNX's schema lets all operands of the tried type be this; not of an op that is newer than this python3-onnx."""
+    """Returns whether ONNX's schema allows this type for all operands of the tested type. False for an op that is newer
+    than this python3-onnx."""
     if not onnx.defs.has(op):
         return False
     schema = onnx.defs.get_schema(op, OPSET)
@@ -91,32 +94,32 @@ def make_model(op, operands, attrs, element, path):
 
 
 def measure_limits(program):
-    """The best of some runs: others may work on the machine."""
+    """Returns the best of several runs, since other processes may use the machine."""
     found = [json.loads(subprocess.run([program], capture_output=True, text=True, check=True).stdout) for _ in range(4)]
     best = [[size, max(one['copy_gbps'][i][1] for one in found)] for i, (size, _) in enumerate(found[0]['copy_gbps'])]
     return dict(found[0], float32_gflops=max(one['float32_gflops'] for one in found), copy_gbps=best)
 
 
 def copy_rate(limits, n_bytes):
-    """Bytes a nanosecond that memcpy moves, between the two sizes measured that are next."""
+    """Returns bytes per nanosecond of memcpy, interpolated between the two nearest measured sizes."""
     points = limits['copy_gbps']
     return float(np.interp(np.log(max(n_bytes, 1)), [np.log(size) for size, _ in points], [rate for _, rate in points]))
 
 
 def instructions(limits, work, element, counts):
-    """As many vector instructions of float32's lanes as it takes: `counts` are the elements of the first operand, of the result, and of
-    those that are float16 and become floats on the way."""
+    """Returns the work in vector instructions on float32 lanes. `counts` are the elements of the first operand, of the
+    result, and of float16 values that are converted."""
     lanes = {'float32': 1, 'int32': 1, 'float16': 1, 'int64': 0.5}.get(element, 4)
     operand, result, halves = counts
     div, sqrt, half = (limits['units'][unit] for unit in ('div', 'sqrt', 'half'))
-    # A division of 32 bits is one of doubles, half as many to a register.
+    # A 32-bit integer division is a division of doubles, half as many per register.
     div *= 2 if element == 'int32' else 1
     return operand * work.each / lanes + result * (work.plain / lanes + work.wide + work.div * div + work.sqrt * sqrt) + halves * half / 2
 
 
 def cell(limits, step, element, work=Work(), counts=(0, 0, 0)):
     ns = max(step['nanoseconds'], 1)
-    # A product and a sum of wide integers are two instructions, and registers hold half as many of 64 bits.
+    # A product and a sum of wide integers are two instructions, and registers hold half as many 64-bit integers.
     factor = {'uint8': limits['bytes_factor'], 'int8': limits['bytes_factor'], 'int32': 0.5, 'int64': 0.25}.get(element, 1)
     arithmetic = 2 * (step['macs'] / factor + instructions(limits, work, element, counts)) / limits['float32_gflops']
     memory = (step['bytes'] + work.reads) / copy_rate(limits, step['bytes'])
@@ -140,7 +143,7 @@ def census_cell(command, limits, path, case, element):
         return dict(text='refused', flagged=True, message=told)
     told = run(command, path, max(MIN_RUNS, min(MAX_RUNS, int(RUN_MS / max(told['latency_ms']['min'], 0.001)))))
     steps = [step for step in told['steps'] if step['name'] == NODE]
-    if not steps:  # a view: what it moves, a copy or the border moves
+    if not steps:  # a view: measures the moves of the view or of the I/O binding
         steps = [step for step in told['steps'] if step['what'] in BORDERS and not step['name'].startswith('before')]
         slowest = min((cell(limits, step, element) for step in steps), key=lambda one: one['share'])
         return dict(slowest, text='view') if slowest['share'] > IN_PLACE else slowest
@@ -164,7 +167,8 @@ def census_line(command, limits, folder, case):
 
 
 def reasons_of(row):
-    """The reasons of the cells below half of the limit, each with the element types that it holds for; None: of a cell without one."""
+    """Returns the reasons of the cells below half of the limit, each with the element types that it applies to; None
+    for a cell without a reason."""
     told = {}
     for element, cell_ in row['cells'].items():
         if cell_['flagged']:

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The nodes of the census: for each op those sizes that networks have.
+"""The nodes of the census: for each op, sizes that occur in networks.
 
-A line is (op, where, operands, attributes, work): operands are X(shape), a value of the type that is tried, C(shape), one that a
-convolution made, and so lies as convolutions leave it, W(shape), a constant, and I(list), a constant of int64.  Work: what one
-element of the result takes at least beside its multiply-adds, so that what is arithmetic is not held to the speed of memory: a
-number of vector instructions, or Work(...) where some of them are divisions or square roots, or where operands are read again."""
+A line is (op, where, operands, attributes, work). Operands are X(shape), a value of the tested type; C(shape), a
+value in the layout that a convolution produces; W(shape), a constant; and I(list), an int64 constant. Work is the
+least work per element of the result besides multiply-adds, so that arithmetic is not compared with the speed of
+memory: a number of vector instructions, or Work(...) if some are divisions or square roots, or if operands are read
+again."""
 
 
 import math
@@ -41,8 +42,9 @@ def F(value, element='float32'):
 
 
 class Work:
-    """Vector instructions an element of the result: `plain` ones in lanes of its type, `wide` ones in lanes of 32 bits, divisions and
-    square roots; `each`: those an element of the first operand; and bytes that are read beside each operand's once."""
+    """Vector instructions per element of the result: `plain` ones in lanes of its type, `wide` ones in 32-bit lanes,
+    divisions and square roots. `each`: instructions per element of the first operand. Also bytes that are read
+    again."""
 
     def __init__(self, plain=0, wide=0, div=0, sqrt=0, each=0, reads=0):
         self.plain, self.wide, self.div, self.sqrt, self.each, self.reads = plain, wide, div, sqrt, each, reads
@@ -53,7 +55,7 @@ IMAGE, ROWS = (1, 96, 56, 56), (1, 196, 768)
 SHAPES = {'image': IMAGE, 'rows': ROWS}
 F32 = 'float32'
 
-# Instructions of one element: a polynomial of what precision float32 needs, and what prepares it.
+# Instructions per element: a polynomial with float32 precision, and the range reduction before it.
 UNARY = {
     'Relu': 1, 'LeakyRelu': 2, 'Elu': 12, 'Selu': 12, 'Celu': 12, 'ThresholdedRelu': 1, 'HardSigmoid': 2, 'HardSwish': 3, 'Shrink': 2,
     'Sigmoid': Work(10, div=1), 'Tanh': Work(10, div=1), 'Exp': 11, 'Log': 14, 'Sqrt': Work(sqrt=1), 'Reciprocal': Work(div=1),
@@ -236,7 +238,7 @@ class Case(typing.NamedTuple):
     operands: list
     attrs: dict
     work: Work
-    widens: bool  # whether float16 is widened to compute with it
+    widens: bool  # float16 is converted to compute with it
 
 
 def cases():

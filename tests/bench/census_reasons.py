@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Why cells of the census are below half of the core's limit, or refused."""
+"""The reasons why cells of the census are below half of the core's limit, or refused."""
 
 import re
 
 BYTES, WIDE, INTEGERS = 'uint8|int8|bool', 'int32|int64', 'uint8|int8|int32|int64'
 RARE = 'by the reference kernel: no network that we know has it'
 
-# (ops, where, element types, why): regular expressions that match whole; the first line that fits holds.
+# (ops, where, element types, reason): regular expressions that match as a whole; the first matching line applies.
 REASONS = [
     ('Erf|GridSample', '.*', INTEGERS + '|bool', 'refused: defined for floats here; no network that we know has it of integers'),
     ('Resize', '(linear|cubic).*', 'bool', 'refused: there is nothing between two bools'),
@@ -75,7 +75,7 @@ REASONS = [
 
 
 def reason(case, element):
-    """The reason for the cell of a case and an element type; None where there is none."""
+    """Returns the reason for the cell of a case and an element type, or None."""
     for ops, where, elements, why in REASONS:
         if re.fullmatch(ops, case.op) and re.fullmatch(where, case.where) and re.fullmatch(elements, element):
             return why

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""hosts.py CLEAVE BENCH_MODEL [--into FILE.md] [--only NAME]: what four networks would take on 1 to 64 hosts, by cleave simulate, as tables.
+"""hosts.py CLEAVE BENCH_MODEL [--into FILE.md] [--only NAME]: simulates four networks on 1 to 64 hosts with `cleave
+simulate`, and prints tables.
 
-They are VGG-16 (its convolutions and poolings), MobileNetV2, a detector of 1280 x 1280 and a BERT of 384 words, all with random
-weights.  With --into, the tables replace what is between the marks of the file.  Needs Debian's python3-onnx; without it: 77."""
+The networks are VGG-16 (its convolutions and poolings), MobileNetV2, a detector of 1280 x 1280 and a BERT of 384
+words, all with random weights. With --into, the tables replace the text between the marks of the file. Needs
+Debian's python3-onnx; exits with 77 without it."""
 
 import argparse
 import json
@@ -54,7 +56,8 @@ def simulate(options, model, n, bandwidth, latency, in_flight=1):
     return json.loads(done.stdout)
 
 
-# The busiest rank computes, or sends, for most of the time; else what comes next waits for what is on its way.
+# If the busiest rank computes or sends most of the time, that is the limit. Otherwise nodes wait for messages in
+# transit.
 def limit(told):
     time = told['latency_ms']
     if max(r['busy_ms'] for r in told['ranks']) / THREADS >= 0.7 * time:

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""ranks-here.py BENCH_RANKS BENCH_MODEL [FOLDER] [--repeat N]: two ranks of one thread each on this machine against one process of two.
+"""ranks-here.py BENCH_RANKS BENCH_MODEL [FOLDER] [--repeat N]: compares two ranks with one thread each on this machine
+with one process with two threads.
 
-They run by turns; the least of each counts.  Models are the convolutions of VGG-16, DenseNet-121, with weights that say nothing, and
-the text detector that tests/peers/fetch.sh has brought to FOLDER, at 640 x 640.  With chrt all of it runs before all else on the
-machine.  Without mpirun: 77."""
+Both alternate, and the least time of each counts. The models are the convolutions of VGG-16, DenseNet-121 with
+random weights, and the text detector that tests/peers/fetch.sh downloaded to FOLDER, at 640 x 640. With chrt, all of
+it runs before other processes on the machine. Exits with 77 without mpirun."""
 
 import argparse
 import json
@@ -18,7 +19,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'
 import networks  # noqa: E402
 
 FIRST = ['chrt', '-f', '1'] if shutil.which('chrt') else []
-MEASURED = ['0', '0']  # placed for what is measured between the ranks
+MEASURED = ['0', '0']  # placed for the network measured between the ranks
 ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT='1', OMPI_ALLOW_RUN_AS_ROOT_CONFIRM='1', OMPI_MCA_mpi_yield_when_idle='1',
                    OMPI_MCA_rmaps_base_oversubscribe='1', OMPI_MCA_hwloc_base_binding_policy='none')
 

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""ranks-net.py BENCH_RANKS MODEL.onnx ... [--repeat N]: two ranks in two network namespaces, with links of three bandwidths between them.
+"""ranks-net.py BENCH_RANKS MODEL.onnx ... [--repeat N]: runs two ranks in two network namespaces, with links of three
+bandwidths between them.
 
-Prints what a run takes there, what the simulation says, and for how many of the bandwidths they are within 15 %.  It fails for no
-figure: both ranks need a core of their own.  With chrt they run before all else on the machine, for some seconds at each bandwidth.
-Needs root, ip, tc with tbf, and mpirun; without them: 77."""
+Prints the time of a run there, the simulated time, and for how many of the bandwidths they agree within 15 %. No
+figure makes it fail: both ranks need a core of their own. With chrt they run before other processes on the machine,
+for some seconds at each bandwidth. Needs root, ip, tc with tbf, and mpirun; exits with 77 without them."""
 
 import argparse
 import contextlib
@@ -15,17 +16,17 @@ import subprocess
 import sys
 import tempfile
 
-# With what tbf lets through at once: 0.1 ms of each, or two frames.  A link has nothing of that.  With 0.4 ms, 64 KiB sent after a
-# pause were there in 0.26 ms at 1 Gbit/s, which take a link 0.54.
+# Bandwidths, with the burst that tbf passes at once: 0.1 ms, or two frames. A real link has no burst. With a burst of
+# 0.4 ms, 64 KiB sent after a pause arrived in 0.26 ms at 1 Gbit/s; a link takes 0.54 ms.
 RATES = {'200mbit': '4kb', '500mbit': '6kb', '1gbit': '12kb'}
-PLACED_FOR = ['10', '30']  # Gbit/s, microseconds: so that they send what they would keep in these networks
+PLACED_FOR = ['10', '30']  # Gbit/s, microseconds: slower networks would keep all nodes on one rank
 SPACES = ['cleave-a', 'cleave-b']
 LINK = 'veth0'
 ADDRESSES = ['10.77.0.1', '10.77.0.2']
-BY_MPI = ['-x', 'CLEAVE_DEBUG=mpi']  # else ranks read each other's memory, as they are on one host
+BY_MPI = ['-x', 'CLEAVE_DEBUG=mpi']  # otherwise ranks on one host read each other's memory
 FIRST = ['chrt', '-f', '1'] if shutil.which('chrt') else []
 
-# In place of ssh: begins Open MPI's daemon in the namespace of its address, with a folder of its own as another host has it.
+# Replaces ssh: starts Open MPI's daemon in the namespace of its address, with a folder of its own, as on another host.
 AGENT = '''#!/bin/sh
 case $1 in {0}) space={2} ;; *) space={3} ;; esac
 shift

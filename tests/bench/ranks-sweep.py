@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""ranks-sweep.py CLEAVE FOLDER [MODEL.onnx[:SHAPE] ...] [--only NAME]: models on 1 to 4 ranks of 1 and 2 threads, in shared memory and over TCP alone.
+"""ranks-sweep.py CLEAVE FOLDER [MODEL.onnx[:SHAPE] ...] [--only NAME]: runs models on 1 to 4 ranks with 1 and 2
+threads, in shared memory and over TCP only.
 
-They are the real models that tests/peers/fetch.sh has brought to FOLDER, and those that are named.  Each run must have the outputs of
-one process, bit for bit, and send the messages and bytes that were planned.  Nodes are placed for a network so fast that they are
-sent wherever there is anything to gain.  Fails if a run does.  Without mpirun: 77."""
+Models are the real ones that tests/peers/fetch.sh downloaded to FOLDER, and the given ones. Each run must have the
+outputs of one process, bit for bit, and send the planned messages and bytes. Nodes are placed for a very fast
+network, so that they are sent wherever that helps. Fails if a run fails. Exits with 77 without mpirun."""
 
 import argparse
 import json
@@ -20,7 +21,7 @@ ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT='1', OMPI_ALLOW_RUN_AS_ROO
                    OMPI_MCA_rmaps_base_oversubscribe='1', OMPI_MCA_hwloc_base_binding_policy='none')
 
 
-# "1,3,8,8" is the shape of the only input; in "x=1,8;n:5;m!6", n and m are values.
+# "1,3,8,8" is the shape of the only input. In "x=1,8;n:5;m!6", n and m are values.
 def shape_options(text):
     options = []
     for one in text.split(';'):

@@ -1,10 +1,10 @@
 #!/bin/sh
-# docs.sh: makes the reference with gi-docgen into build/reference, and fails if a public function is not documented.
+# docs.sh: builds the reference with gi-docgen into build/reference, and fails if a public function is not documented.
 set -eu
 cd "$(dirname "$0")/../.."
 tools/build.sh build
 
-# Every function that a header declares has a comment above its definition.
+# Every function that a header declares must have a comment above its definition.
 missing=
 for function in $(sed -nE '/CLEAVE_API/,/;/p' include/cleave/*.h | grep -oE '\bcleave_[a-z0-9_]+ \(' | sort -u | tr -d ' ('); do
   case $function in *_get_gtype | *_quark) continue ;; esac

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-# documented.py GIR: every type, field, value, function, argument and result of the API has a document.
+# documented.py GIR: checks that every type, field, value, function, argument and result of the API is documented.
 import sys
 from xml.etree import ElementTree
 
 CORE = '{http://www.gtk.org/introspection/core/1.0}'
 C = '{http://www.gtk.org/introspection/c/1.0}'
-# Elements that people read, by the part of their tag after the name space.
+# Elements that users read, by tag name without the namespace.
 READ = {'record', 'enumeration', 'bitfield', 'callback', 'member', 'field', 'function', 'method', 'constructor'}
 CALLS = {'function', 'method', 'constructor', 'callback'}
 
@@ -38,7 +38,7 @@ def check(element, path):
     hidden = element.get('opaque') == '1' or element.get('introspectable') == '0' and kind == 'field'
     if kind in READ and name.endswith(('_get_gtype', '_quark')):
         return
-    # A summary may be all in what a function returns.
+    # The summary may be the description of the return value alone.
     if kind in READ and not hidden and not has_document(element) and kind not in ('function', 'method', 'constructor'):
         complaints.append(name)
     if kind in CALLS:

@@ -37,10 +37,10 @@ from onnx_bytes import block, model, node, number, value_info
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BLOCK = re.compile(r'^(?:<!-- not run: ([^\n]+) -->\n)?```([^\n]*)\n(.*?)^```$', re.S | re.M)
 FLOAT, UINT8, INT8 = 1, 2, 3
-# What Open MPI needs to run four processes on any machine.
+# Settings with which Open MPI runs four processes on any machine.
 MPI_ENVIRONMENT = {'OMPI_ALLOW_RUN_AS_ROOT': '1', 'OMPI_ALLOW_RUN_AS_ROOT_CONFIRM': '1', 'OMPI_MCA_mpi_yield_when_idle': '1',
                    'OMPI_MCA_rmaps_base_oversubscribe': '1', 'OMPI_MCA_hwloc_base_binding_policy': 'none'}
-# What a fragment of C may use without a declaration.
+# Declarations that a C fragment may use without declaring them.
 PRELUDE = '''#include <cleave/cleave.h>
 gboolean pass_single_relu (CleaveGraph *graph, gconstpointer options, gboolean *changed, GError **error);
 void fragment (CleaveGraph *graph, CleaveProgram *program, CleaveTensor **inputs, guint n_inputs, CleaveTensor **outputs,
@@ -50,14 +50,14 @@ void fragment (CleaveGraph *graph, CleaveProgram *program, CleaveTensor **inputs
 '''
 
 
-# Files
+# Files.
 
 def tensor(name, dims, element, data):
     return b''.join(number(1, d) for d in dims) + number(2, element) + block(8, name) + block(9, data)
 
 
 def quantized_net():
-    """The bytes of a model as a quantizer writes it: convolutions of bytes, with scales and zero points."""
+    """Returns the bytes of a model as a quantizer writes it: convolutions of bytes, with scales and zero points."""
     nodes, constants = [], [tensor('one', [], FLOAT, b'\x00\x00\x80\x3c'), tensor('zero', [], UINT8, b'\x80'), tensor('none', [], INT8, b'\0')]
     value, channels = 'x', 3
     for i, (out, kernel, stride) in enumerate([(16, 3, 2), (24, 3, 1), (24, 3, 2), (32, 1, 1)], start=1):
@@ -70,7 +70,7 @@ def quantized_net():
 
 
 def picture(width, height):
-    """The bytes of a PNG file: a ramp of gray."""
+    """Returns the bytes of a PNG file: a ramp of gray."""
     def part(kind, data):
         return struct.pack('>I', len(data)) + kind + data + struct.pack('>I', zlib.crc32(kind + data))
     rows = b''.join(b'\0' + bytes((x + y) % 256 for x in range(width)) for y in range(height))
@@ -79,7 +79,8 @@ def picture(width, height):
 
 
 def add_files(folder, build):
-    """Writes what a reader has: a quantized net, a picture, the examples, and the library for pkg-config."""
+    """Writes the files that a reader has: a quantized network, a picture, the examples, and the library for pkg-config.
+    """
     (folder / 'net.onnx').write_bytes(quantized_net())
     (folder / 'cat.png').write_bytes(picture(320, 200))
     shutil.copytree(ROOT / 'docs' / 'examples', folder / 'docs' / 'examples')
@@ -88,7 +89,7 @@ def add_files(folder, build):
                                       f'Libs: -L{build} -lcleave\nCflags: -I{ROOT}/include\n')
 
 
-# Blocks
+# Blocks.
 
 class Page:
     def __init__(self, path, cleave, build, features):
@@ -106,7 +107,7 @@ class Page:
         self.wrong.append(f'{self.path.name}:{self.line_of(found)}: {words}')
 
     def find_missing(self, kind, text):
-        """Returns the program, module or feature that the block needs and that is not here, or None."""
+        """Returns the program, module or feature that the block needs and that is missing here, or None."""
         programs = {'mpirun': 'mpirun', 'gjs': 'gjs', '$(pkg-config': 'pkg-config'}
         needs = [program for word, program in programs.items() if kind == 'sh' and word in text]
         needs += ['cc'] * (kind == 'c' or '$(pkg-config' in text)
@@ -131,7 +132,7 @@ class Page:
         try:
             with contextlib.redirect_stdout(printed):
                 exec(compile(text, str(self.path), 'exec'), self.variables)  # noqa: S102
-        except Exception as error:  # the page is wrong, whatever it is
+        except Exception as error:  # any exception means that the page is wrong
             self.complain(found, f'{type(error).__name__}: {error}, in\n{text}')
         return printed.getvalue()
 
@@ -181,10 +182,10 @@ class Page:
         self.path.write_text(self.text)
 
 
-# Every page
+# Every page.
 
 def read(path):
-    """Returns the text of a page; of a manual page, with its examples as blocks."""
+    """Returns the text of a page; for a manual page, with its examples as blocks."""
     text = path.read_text()
     return text if path.suffix == '.md' else re.sub(r'^\.nf\n(.*?)^\.fi$', example_block, text, flags=re.S | re.M)
 
@@ -198,7 +199,7 @@ def has_commands(text):
 
 
 def list_stray_commands(text):
-    """Returns the lines of a page that look like a command and stand where no test finds them."""
+    """Returns the lines of a page that look like a command outside of any block, where no test runs them."""
     rest = BLOCK.sub(lambda found: '' if found[2] else found[3], text)
     return [line for line in rest.split('\n') if re.match(r' *\$ | *cleave [a-z]+ \S+\.onnx| {4,}cleave ', line)]
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-# mutate-models.py CLEAVE COUNT SEED MODEL[=SHAPE]…: changes a few bytes or fields of real models, COUNT times in all, and
-# runs the commands of COMMANDS on each.  A command must end with status 0, 1 or 2, within SECONDS of processor time (or
-# FACTOR times what it takes for the unchanged model) and BYTES of memory.  A model that a command fails on is kept as
-# broken-SEED-N.onnx.  Models whose `info` is an error run no other command.
+# mutate-models.py CLEAVE COUNT SEED MODEL[=SHAPE]...: changes a few bytes or fields of real models, COUNT times in all,
+# and runs the commands of COMMANDS on each. A command must end with status 0, 1 or 2, within SECONDS of processor time
+# (or FACTOR times its time for the unchanged model) and BYTES of memory. A model on which a command fails is kept as
+# broken-SEED-N.onnx. Models whose `info` is an error run no other command.
 import collections
 import os
 import random
@@ -16,7 +16,7 @@ import tempfile
 SECONDS = 5
 FACTOR = 3
 BYTES = 2 << 30
-# Where the kernel ends a command.
+# Processor seconds after which the kernel kills a command.
 SECONDS_AT_MOST = 30
 BYTES_AT_MOST = 4 << 30
 # MODEL and OUT are paths; SIZE is one of SIZES, drawn for each model.
@@ -51,7 +51,7 @@ def varint(value):
     return out + bytes([value])
 
 
-# Fields of a message as [tag, value, begin, end]; None: it is none.
+# Returns the fields of a message as [tag, value, begin, end]; None if the data is no message.
 def parse(data):
     fields, at = [], 0
 
@@ -99,7 +99,7 @@ def build(fields):
     return b''.join(out)
 
 
-# Changes one field somewhere inside; lengths around it are made right again.
+# Changes one field at any depth, and updates the lengths around it.
 def change_field(data, rand, depth=0):
     fields = parse(data)
     if not fields:
@@ -129,7 +129,7 @@ def mutate(data, others, rand):
     kind = rand.choice(['flip', 'cut', 'splice', 'remove', 'fill', 'field', 'field', 'field', 'field'])
     data = bytearray(data)
     at = rand.randrange(len(data))
-    if rand.random() < 0.5:  # Where the structure is: near an end, behind and before the weights.
+    if rand.random() < 0.5:  # The structure of the file: near an end, after and before the weights.
         at = rand.choice([min(rand.randrange(4096), len(data) - 1), max(0, len(data) - 1 - rand.randrange(8192))])
     if kind == 'flip':
         for _ in range(rand.randrange(1, 9)):
@@ -158,7 +158,7 @@ def limit():
     signal.signal(signal.SIGXCPU, signal.SIG_DFL)
 
 
-# --shape and --fix of "x=1,8;n:5;m!6", as tests/peers/models.txt has them.
+# Returns --shape and --fix for "x=1,8;n:5;m!6", the format of tests/peers/models.txt.
 def shape_arguments(text):
     words = []
     for part in filter(None, text.split(';')):
@@ -169,7 +169,7 @@ def shape_arguments(text):
     return words
 
 
-# Exit status, seconds of processor time, bytes of memory and the end of standard error.
+# Returns exit status, seconds of processor time, bytes of memory and the end of standard error.
 def run(folder, cleave, command, size, model, shape):
     words = {'MODEL': model, 'OUT': 'out', 'OUT.dot': 'out.dot', 'OUT.onnx': 'out.onnx', 'OUT.html': 'out.html',
              'OUT.plan': 'out.plan', 'OUT.cleave': 'out.cleave', 'SIZE': size}
@@ -193,7 +193,7 @@ class Model:
         with open(self.path, 'rb') as file:
             self.data = file.read()
 
-    # What a command takes for the unchanged model.
+    # Returns the seconds of a command for the unchanged model.
     def get_seconds(self, folder, cleave, command, size):
         key = command, size
         if key not in self.seconds:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# growth.py COUNT-INSTRUCTIONS CLEAVE: work grows with the size of a graph as n log n does, whatever its kind and
-# whatever is done with it.  Counts instructions, which a busy machine does not change.
+# growth.py COUNT-INSTRUCTIONS CLEAVE: checks that work grows with the size of a graph like n log n, for all kinds of
+# graphs and operations. Counts instructions, which do not depend on the load of the machine.
 
 import os
 import subprocess
@@ -13,14 +13,14 @@ from onnx_bytes import floats, model, node, tensor, value_info
 COUNT, CLEAVE = (os.path.abspath(path) for path in sys.argv[1:3])
 SHAPE = [1, 2, 16, 4]
 SIZES = [1000, 2000, 4000]
-# Twice the nodes may take this many times the work: linear is 2, n log n at these sizes 2.2, a square 4.
+# Factor by which work may grow for twice the nodes: linear is 2, n log n at these sizes is 2.2, quadratic is 4.
 LIMIT = 2.3
-# A node of a chain that is split in two may take so many bytes at the peak: the file, the node, its pieces, what is
-# planned, reported and written of them.  1,320 when this was written.
+# Peak bytes allowed for a node of a chain that is split in two: the file, the node, its pieces, their plan, report and
+# output. 1,320 when this was written.
 LIMIT_BYTES = 1450
-# And so many instructions.  57,000 when this was written.
+# Instructions allowed for such a node. 57,000 when this was written.
 LIMIT_INSTRUCTIONS = 63000
-# A program for 64 threads may take this many times the memory of one for 2 threads.
+# Memory of a program for 64 threads, relative to one for 2 threads.
 LIMIT_THREADS = 1.1
 
 
@@ -158,7 +158,7 @@ def count(folder, words):
         return int(file.read())
 
 
-# Instructions at each size, those at size 20 taken off: what every run takes.
+# Returns the instructions at each size, minus those at size 20, which every run needs.
 def measure(folder, make, words, sizes=SIZES):
     counts = []
     for n in [20] + sizes:
@@ -179,7 +179,7 @@ def peak_bytes(folder, n, make, words):
     return usage.ru_maxrss * 1024
 
 
-# Bytes of a node when a program is made.
+# Returns the bytes per node when a program is made.
 def compile_bytes(folder, make, threads):
     words = ['compile', 'MODEL', '--threads', str(threads), '--as-is', '-o', 'out.plan']
     return (peak_bytes(folder, 6020, make, words) - peak_bytes(folder, 20, make, words)) / 6000
@@ -204,7 +204,7 @@ def main():
         print(f'split deep: {n_bytes:.0f} bytes a node of a chain, at most {LIMIT_BYTES}', flush=True)
         wrong += n_bytes > LIMIT_BYTES
         if wrong:
-            sys.exit(1)  # what follows is skipped on machines that do not count instructions
+            sys.exit(1)  # the following checks are skipped on machines that cannot count instructions
         n_instructions = measure(folder, chain, DEEP, [SIZES[-1]])[0] / (SIZES[-1] - 20)
         print(f'split deep: {n_instructions:.0f} instructions a node of a chain, at most {LIMIT_INSTRUCTIONS}', flush=True)
         wrong += n_instructions > LIMIT_INSTRUCTIONS

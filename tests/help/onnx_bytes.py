@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ONNX models as bytes: just enough of protobuf for tests that write their own models.
+# Writes ONNX models as bytes: just enough of protobuf for tests that write their own models.
 
 import struct
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-# misuse.py ROOT CASES DEPFILE: reads the public headers and the comments that document their functions, and writes a
-# table of calls in C: each function with all that is right, and with one argument that is not.  misuse.c runs it.
+# misuse.py ROOT CASES DEPFILE: reads the public headers and the documentation of their functions, and writes a table of
+# calls in C: each function with valid arguments, and with one invalid argument. misuse.c runs it.
 #
-# What a call must do: GOOD neither complain nor fail, REFUSED do one of them, ALIVE only return.
+# Expected results of a call: GOOD neither complains nor fails, REFUSED does one of them, ALIVE only returns.
 import glob
 import os
 import re
@@ -10,7 +10,7 @@ import sys
 
 HANDLES = ('CleaveGraph', 'CleaveNode', 'CleaveOperand', 'CleaveResult')
 
-# Right arguments by type; `world` is that of misuse.c.
+# Valid arguments by type; `world` is the one in misuse.c.
 VALUES = {
     'CleaveGraph': 'world.graph', 'CleaveNode': 'world.node', 'CleaveOperand': 'world.operand',
     'CleaveResult': 'world.x', 'CleaveTensor': 'world.tensor', 'CleaveOp': 'cleave_op_lookup ("Relu")',
@@ -28,7 +28,7 @@ VALUES = {
 FOREIGN = {'CleaveGraph': 'world.other', 'CleaveNode': 'world.other_node', 'CleaveOperand': 'world.other_operand',
            'CleaveResult': 'world.other_x'}
 
-# Structs: what to write between the braces; all others are zero.
+# Structs: the initializer between the braces; all other fields are zero.
 STRUCTS = {
     'CleaveNetwork': '2, 1, 1e9, 1e-5', 'CleaveTransport': 'NULL, a_begin, a_wait, a_begin, a_wait',
     'CleaveShape': '3, { 4, 8, 8 }', 'CleaveTensorType': 'CLEAVE_FLOAT32, { 2, { 4, 4 } }',
@@ -49,7 +49,7 @@ STRUCTS = {
     'CleaveSplitOnnx': '.opset = 13, .n_outputs = 1, .split = (const gint64[]){ 4 }, .n_split = 1',
     'CleaveSliceXla': '{ 0, 0 }, { 4, 4 }, { 1, 1 }',
 }
-# Fields that may be NULL, or that a larger number than can be leaves as it is.
+# Fields that may be NULL, or in which a too large number has no effect.
 MAY_BE_NULL = {
     'CleaveSplitRequest.constraint', 'CleaveConstraint.predicate', 'CleaveConstraint.data', 'CleaveConstraint.watch',
     'CleaveConstraint.watch_data', 'CleaveConstraint.cancellable', 'CleaveOnnxOptions.dims', 'CleavePass.options', 'CleaveFitOptions.cancellable', 'CleaveFitOptions.watch',
@@ -60,12 +60,12 @@ MAY_BE_NULL = {
     'CleaveSplitRequest.split', 'CleaveTransport.data', 'CleaveDotOptions.pieces', 'CleaveDotOptions.around', 'CleaveDotOptions.ranks', 'CleaveOnnxOptions.shapes', 'CleaveOnnxOptions.values',
     'CleaveSplitOnnx.split',
 }
-# Functions that keep a struct; what is in it is judged later.
+# Functions that store a struct and check it later.
 LATER = {'cleave_tiling_by_slice_ranges'}
-# Numbers that are only work, however large.
+# Numbers that only cause more work, however large.
 WORK = {'cleave_program_profile.n_runs'}
 
-# Right arguments of one function.
+# Valid arguments of one function.
 IMAGE = '(const CleaveTensorType[]){ { CLEAVE_FLOAT32, { 4, { 1, 4, 8, 8 } } } }'
 ARGUMENTS = {
     'cleave_graph_parse.text': '"%x = Input : float32 4"', 'cleave_graph_load_text.path': 'world.text',
@@ -74,7 +74,7 @@ ARGUMENTS = {
     'cleave_program_load.model': 'NULL', 'cleave_program_load.model!': ['"/nonsense"'],
     'cleave_program_load.graph': '&(CleaveGraph *){ NULL }',
     'cleave_graph_save_text.path': 'world.out', 'cleave_graph_load_text.path!': ['""', '"/"', '"/nonsense"'],
-    # The last part, which is behind the two strips.
+    # The last part, which comes after the two strips.
     'cleave_partition_get_before.index': 'cleave_partition_get_n_parts (a_partition ()) - 1',
     'cleave_partition_get_before.number': '0',
     'cleave_graph_reduce.passes': '"clean-up"', 'cleave_graph_reduce.reduced_passes': 'NULL',
@@ -155,7 +155,7 @@ ARGUMENTS = {
 }
 
 
-# As many as any right call says that its list has.
+# Returns the length that valid calls give for their list.
 def entries(value):
     return ', '.join([value] * 3)
 
@@ -180,7 +180,7 @@ class Headers:
     def __init__(self, root):
         self.functions, self.structs, self.enums = [], {}, set()
         for name in sorted(glob.glob(f'{root}/include/cleave/*.h')):
-            if name.endswith('/cleave-mpi.h'):  # of a library of its own, and for processes that mpirun began
+            if name.endswith('/cleave-mpi.h'):  # a library of its own, for processes started by mpirun
                 continue
             with open(name, encoding='utf-8') as f:
                 self.read(re.sub(r'/\*.*?\*/', '', f.read(), flags=re.S))
@@ -210,7 +210,7 @@ class Generator:
         self.documents, self.files = read_documents(root)
         self.cases = []
 
-    # The type without const and stars, and how many stars.
+    # Returns the type without const and stars, and the number of stars.
     @staticmethod
     def base(kind):
         return re.sub(r'\bconst\b|\*', '', kind).strip(), kind.count('*')
@@ -238,7 +238,7 @@ class Generator:
     def may_be_null(self, function, name):
         return re.search(r'nullable|optional', self.documents.get(function, {}).get(name, '')) is not None
 
-    # Wrong values of one field, with what must come of each.
+    # Returns invalid values of one field, each with the expected result.
     def bad_fields(self, struct, path=''):
         for kind, name, array in self.headers.structs[struct]:
             base, stars = self.base(kind)
@@ -265,7 +265,7 @@ class Generator:
             elif kind == 'gint64':
                 yield field, [(v, 'ALIVE') for v in ('G_MININT64', 'G_MAXINT64', '-1')]
 
-    # Wrong values of one argument.
+    # Returns invalid values of one argument.
     def bad(self, function, kind, name, handles):
         base, stars = self.base(kind)
         for value in ARGUMENTS.get(f'{function}.{name}!', []):
@@ -290,7 +290,7 @@ class Generator:
             yield from [(v, 'ALIVE') for v in ('G_MININT64', 'G_MAXINT64')]
         if name == 'op' and base == 'char':
             yield from [(f'"{v}"', 'REFUSED') for v in ('', 'Nonsense', 'Conv', 'Input', 'Constant', 'Assemble', 'Where')]
-        # What a struct says is read where it goes in, not where it comes out.
+        # Fields of a struct are checked if it is an input, not if it is an output.
         if stars == 1 and base in self.headers.structs and 'const' in kind:
             for field, values in self.bad_fields(base):
                 for value, must in values:

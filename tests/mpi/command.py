@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# command.py MPIRUN CLEAVE: the command on ranks: same bits, messages as planned, and what happens when something is wrong.
+# command.py MPIRUN CLEAVE: tests the command on ranks: same bits, messages as planned, and errors.
 import json
 import os
 import random
@@ -87,7 +87,7 @@ def check_stream(model):
     assert done.returncode != 0 and '--stream has no effect without --ranks' in done.stderr, done.stderr
 
 
-# Without --bandwidth and --latency, ranks find out; what they found can be given.
+# Without --bandwidth and --latency, ranks measure them. The measured values can be given as options.
 def check_measured(model):
     told = run(2, 'run', model, '--ranks', '--threads', '1')
     assert told.returncode == 0, told.stderr
@@ -99,12 +99,12 @@ def check_measured(model):
 
 
 def check_mistakes(model, folder):
-    # Whoever ends first makes mpirun end the other, which has said it by then.
+    # When one rank ends, mpirun kills the other, which has printed its message by then.
     for _ in range(3):
         done = run(2, 'run', os.path.join(folder, 'missing.onnx'), '--ranks')
         assert done.returncode != 0
         assert done.stderr.count('cleave: rank 0: ') == 2, done.stderr
-    # Only the first rank writes, and all hear that it cannot.
+    # Only the first rank writes, and all ranks report that it cannot.
     done = run(2, 'run', model, '--ranks', '--output-dir', '/dev/null/none')
     assert done.returncode != 0
     assert done.stderr.count("cleave: rank 0: cannot make the folder '/dev/null/none'") == 2, done.stderr

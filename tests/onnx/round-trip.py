@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-# round-trip.py PROGRAM [MODEL…]: PROGRAM imports and exports models (those of libonnx-testdata, if none is named); what is
-# written must pass ONNX's own checker and say all that the model said.  Needs python3-onnx; without it: SKIP.
+# round-trip.py PROGRAM [MODEL...]: PROGRAM imports and exports models (by default those of libonnx-testdata). The
+# exported models must pass ONNX's own checker and contain all information of the originals. Prints SKIP without
+# python3-onnx.
 import collections
 import glob
 import os
@@ -59,7 +60,7 @@ def check_texts(path, old, new):
             check(path, sets.get(s.domain) == s.version, f'opset of {s.domain}')
 
 
-# Nodes that were folded or became others are gone; all that makes a value of the model has its name.
+# Nodes that were folded or rewritten are missing, but all nodes that compute a value of the model have its name.
 def check_nodes(path, old, new):
     makers = {name: node for node in old.graph.node for name in node.output if name}
     names = collections.Counter(node.name for node in old.graph.node)
@@ -74,7 +75,7 @@ def check_nodes(path, old, new):
             check(path, node.name == was.name, f'node {was.name} is now {node.name}')
         check(path, node.doc_string == was.doc_string, f'doc string of node {was.name}')
         check(path, list(node.output)[:len(was.output)] == list(was.output)[:len(node.output)], f'results of {was.name}')
-        # Other names are those of constants that export makes of attributes.
+        # Other names belong to constants that the export creates from attributes.
         check(path, {n for n in node.input if n in known} <= set(was.input),
               f'operands of {was.name}: {list(was.input)} are now {list(node.input)}')
     values = {name for node in new.graph.node for name in list(node.output) + list(node.input)}

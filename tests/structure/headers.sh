@@ -1,11 +1,11 @@
 #!/bin/sh
-# Each public header compiles alone, as C and (where there is a compiler) as C++;
-# no header that is found by -I has the name of one of the system's, which it would hide.
+# Checks that each public header compiles alone, as C and (if there is a compiler) as C++, and that no header found by
+# -I hides a system header of the same name.
 cd "$(dirname "$0")/../.." || exit 2
 flags="$(pkg-config --cflags gobject-2.0) $(pkg-config --cflags mpi-c 2>/dev/null | sed "s,-I,-isystem ,g")"
 failed=0
 
-# One compiler asks for all of them.
+# One compiler process checks all of them.
 for header in lib/onnx/*.h lib/ops/*.h lib/runtime/kernels/*.h passes/*.h tests/*.h tests/help/*.h; do
   [ -e "$header" ] || continue
   printf '#if __has_include(<%s>)\n#error %s hides a header of the system\n#endif\n' "${header##*/}" "$header"

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-# layering.py: who may include or mention what, which files include each other in a circle, and how long files are.
+# layering.py: checks which files may include or mention what, which files include each other in a circle, and how long
+# files are.
 import os
 import re
 import sys
 
 os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..'))
 
-# A folder may include itself, its own folders, and what stands here beside it; a longer path wins over a shorter one.
+# A folder may include itself, its own folders, and the folders listed here; a longer path takes precedence over a
+# shorter one.
 MAY_INCLUDE = {
     'include': [],
     'lib/ir': ['include'],
@@ -28,7 +30,7 @@ MAY_INCLUDE = {
     'tools': ['include'],
 }
 
-# Circles of files that are wanted, each with its reason.
+# Intended circles of files, each with its reason.
 CIRCLES = {
     ('lib/ir/tensor', 'lib/ir/view'): 'a view is a tensor of a tensor',
     ('lib/ir/graph', 'lib/ir/node'): 'a graph owns its nodes, and a node leaves its graph',
@@ -36,7 +38,7 @@ CIRCLES = {
         'an If, a Loop and a Scan hold bodies, and a body may hold any of them',
 }
 
-# Nobody else mentions it: (files, pattern).
+# Only these files may mention it: (files, pattern).
 ONLY = [
     ('lib/ir/topology.c', r'# *include +<igraph'),
     ('lib/onnx/', r'# *include +(<protobuf-c|"onnx\.pb-c)'),
@@ -46,7 +48,7 @@ ONLY = [
     ('tools/', r'# *include +<json-glib'),
 ]
 
-# Nobody in these folders mentions it: (folders, pattern, rule).
+# No file in these folders may mention it: (folders, pattern, rule).
 NEVER = [
     (['lib', 'passes', 'tools'], r'\bgoto\b|ffast-math|target_clones', 'never'),
     (['lib/ir', 'lib/memory', 'lib/dot', 'lib/runtime', 'passes', 'tools'],
@@ -105,7 +107,7 @@ def check_rooms():
 
 
 def find_circles(edges):
-    """Strongly connected components of more than one unit, by Tarjan's algorithm."""
+    """Returns strongly connected components of more than one unit (Tarjan's algorithm)."""
     index, low, stack, circles = {}, {}, [], []
 
     def visit(unit):
@@ -130,7 +132,7 @@ def find_circles(edges):
 
 
 def defined_in():
-    """The unit that defines each function of the library that is not static."""
+    """Returns the unit that defines each non-static function of the library."""
     where = {}
     for path, text in SOURCES.items():
         if path.endswith('.c'):
@@ -142,7 +144,7 @@ def defined_in():
 
 
 def check_circles():
-    """A unit is a source with its header; it needs the units whose functions it calls."""
+    """A unit is a source with its header. It needs the units whose functions it calls."""
     where = defined_in()
     edges = {}
     for path, text in SOURCES.items():
@@ -180,7 +182,7 @@ def check_counts():
     regions = [p for p, text in SOURCES.items() for _ in re.findall(r'# *pragma +omp +parallel', text)]
     if len(regions) > 1:
         complaints.append('more than one parallel region: ' + ' '.join(regions))
-    # The test that no pass undoes a split runs every pass but those that split.
+    # The test that no pass undoes a split runs every pass except those that split.
     tried = read('tests/passes/split/properties.c')
     for name in sorted(set(re.findall(r'\b(cleave_pass_[a-z_]+) \(CleaveGraph \*graph,', SOURCES['include/cleave/cleave-pass.h']))):
         if 'split_for_' not in name and f'{name},' not in tried:
@@ -188,7 +190,7 @@ def check_counts():
 
 
 def check_sizes():
-    """A file of more than 400 lines says in its head why it is one."""
+    """A file of more than 400 lines must give the reason in its head."""
     for path, text in SOURCES.items():
         n = text.count('\n')
         head = re.match(r'(?:\s*/\*.*?\*/|#pragma once|\s)*', text, re.S).group(0)
@@ -200,7 +202,7 @@ def check_sizes():
 
 
 def check_types():
-    """No two types of one name."""
+    """No two types have the same name."""
     seen = {}
     for path, text in SOURCES.items():
         for name in re.findall(r'^\} (Cleave\w+);', text, re.M) + re.findall(r'^struct (_Cleave\w+)\n\{', text, re.M):

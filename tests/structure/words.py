@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# words.py: no word that docs/glossary.md has retired is found in code.
+# words.py: checks that code contains no word that docs/glossary.md has retired.
 import os
 import re
 import sys

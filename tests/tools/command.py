@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# command.py CLEAVE: runs the command on models that it writes itself: exit status, messages, files, JSON.
+# command.py CLEAVE: runs the command on models that the test writes itself: exit status, messages, files, JSON.
 
 import hashlib
 import json
@@ -34,7 +34,7 @@ def chain(batch=1, weights=None, second='Relu', seed=1):
     return model(nodes, [value_info('x', [batch, 3, 16, 16])], [value_info('y', [batch, 4, 8, 8])], [weights])
 
 
-# x 1x4x256x256 → Conv 3x3 → 32 channels, which a pooling needs whole to scale them → Conv 3x3 → y
+# x 1x4x256x256 → Conv 3x3 → 32 channels, scaled by a pooling over all of them → Conv 3x3 → y
 def squeeze(n=32):
     nodes = [
         node('Conv', ['x', 'w1'], ['wide'], 'conv1', pads=[1, 1, 1, 1]),
@@ -100,7 +100,7 @@ class CommandTest(unittest.TestCase):
     def json(self, *args):
         return json.loads(self.good(*args, '--json'))
 
-    # Exit status 2, one line that begins "cleave: " and holds `says`, and no new file.
+    # Asserts exit status 2, one line that begins with "cleave: " and contains `says`, and no new file.
     def bad(self, says, *args):
         before = sorted(os.listdir(self.folder))
         run = self.cleave(*args)
@@ -128,7 +128,7 @@ class Usage(CommandTest):
         for option in ('--help', '--version', '--list-commands'):
             self.bad(f"'info' is not expected after '{option}'", option, 'info')
 
-    # A file of this name; the environment, which lies behind the arguments in memory, is not read.
+    # A file with this name. The environment, which follows the arguments in memory, is not read.
     def test_a_dash_is_a_file(self):
         run = subprocess.run([CLEAVE, 'diff', '-'], capture_output=True, env={'SECRET': 'hello'}, check=False)
         self.assertEqual((run.returncode, run.stderr), (2, b'cleave: expected A.onnx B.onnx, not 1 files\n'))
@@ -136,7 +136,7 @@ class Usage(CommandTest):
         self.write('-', chain())
         self.good('info', '-')
 
-    # Whatever bytes an argument holds, a message is a line of text and does not act on a terminal.
+    # For any bytes in an argument, a message is a line of text and does not control a terminal.
     def test_messages_are_text(self):
         for argument in ('\x1b[31m', '\x9b31m', '\udcff', 'a\nb', '\x7f', 'x' * 100000):
             for args in (['info', argument], ['info', '--' + argument], ['info', '-' + argument], ['info', 'm', '--shape', argument],
@@ -153,7 +153,7 @@ class Usage(CommandTest):
         self.bad('-o FILE is missing', 'dot', self.chain)
         self.bad("no option '-x' in '-nx'", 'split', self.chain, '-nx')
         self.bad("value of --around is not UTF-8", 'dot', self.chain, '-o', 'a.dot', '--around', '\udcff')
-        # The value of an option may look like one.
+        # The value of an option may look like an option.
         self.good('split', self.chain, '--node', 'pool1', '--dims', '-2', '--num-chunks', '2', '-noa.onnx')
         self.assertNotIn('a.onnx', os.listdir(self.folder))
         self.bad("no node '-oa'", 'split', self.chain, '--node', '-oa', '--dims', '-2', '--num-chunks', '2')
@@ -169,7 +169,7 @@ class Usage(CommandTest):
 
 
 class Models(CommandTest):
-    # Every command that reads a model refuses the same ones.
+    # Every command that reads a model refuses the same models.
     def refuse(self, says, name, data):
         path = self.write(name, data) if data is not None else self.path(name)
         for args in (['info', path], ['dot', path, '-o', 'out.dot'], ['run', path, '--output-dir', 'out'],
@@ -247,7 +247,7 @@ class Info(CommandTest):
         self.write('m.onnx', model(nodes, inputs, [value_info('y', [1, 4])]))
         self.good('info', 'm.onnx', '--shape', '3,4')
 
-    # What 64 bits cannot count is not a smaller number.
+    # A number too large for 64 bits is not printed as a smaller one.
     def test_many_macs(self):
         w = tensor('w', [4, 3, 3, 3], floats(108))
         self.write('m.onnx', model([node('Conv', ['x', 'w'], ['a'], 'c1', pads=[1, 1, 1, 1]),
@@ -295,7 +295,7 @@ class Info(CommandTest):
 
 
 class Simulate(CommandTest):
-    # Of one rank, what is simulated is what the steps took.
+    # With one rank, the simulation takes the measured times of the steps.
     def test_profile(self):
         one = self.json('simulate', self.chain, '--ranks', '1')
         profile = self.json('simulate', self.chain, '--ranks', '1', '--profile')
@@ -325,7 +325,7 @@ class Dot(CommandTest):
         self.bad('nowhere', 'dot', self.chain, '-o', '/nowhere/a.dot')
         self.bad('no ordinary file', 'dot', self.chain, '-o', self.folder)
 
-    # Whatever characters a name has, a drawing is XML, and has a vertex for each node.
+    # For any characters in a name, a drawing is valid XML with a vertex for each node.
     def test_names_that_xml_cannot_say(self):
         names = [f'n{c}' for c in ('\x01', '\x02', '\x1f', '\x7f', '\ufffe', '\uffff', '\n', '&<>"', '\ufffd')]
         nodes = [node('Relu', ['\x02x'], [f'v{name}'], name) for name in names]
@@ -388,7 +388,7 @@ class Memory(CommandTest):
 
 
 class Partition(CommandTest):
-    # Two strips side by side, with what lies before and behind them; each runs by itself.
+    # Two adjacent strips, and the nodes before and after them; each part runs by itself.
     def test_strips(self):
         self.good('split', self.chain, '--node', 'pool1', '--dims', 'H', '--num-chunks', '2', '--depth', '3', '-o', 's.onnx')
         self.good('partition', 's.onnx', '-d', 'parts')
@@ -417,14 +417,14 @@ class Opt(CommandTest):
         self.assertEqual(run.returncode, 0, run.stderr)
         return run.stdout.decode(), run.stderr.decode()
 
-    # What the text says is what the command split does.
+    # A split given as text does the same as the command split.
     def test_split(self):
         self.good('split', self.chain, '--node', 'pool1', '--dims', 'H', '--num-chunks', '2', '--depth', '3', '-o', 'a.onnx')
         self.good('opt', self.chain, '-p', 'split{node=pool1 dims=H num-chunks=2 depth=3}', '-o', 'b.onnx')
         self.assertEqual(self.read('a.onnx'), self.read('b.onnx'))
         self.assertEqual(self.good('diff', self.chain, 'b.onnx').strip().split(': ')[1], 'equal, bit for bit')
 
-    # So with every form of the request.
+    # The same for every form of the request.
     def test_reproduces(self):
         forms = [
             ['--node', 'conv1', '--dims', 'H', '--chunk-size', '5', '--small-first'],
@@ -452,7 +452,7 @@ class Opt(CommandTest):
         self.write('passes', b'\n\nclean')
         self.bad("'passes': pipeline, line 3, column 1: there is no pass 'clean'", 'opt', self.chain, '--passes-file', 'passes')
 
-    # A graph that was written as text is the same graph for every command.
+    # A graph written as text is the same graph for every command.
     def test_text(self):
         self.good('opt', self.chain, '-p', self.SPLIT, '-o', 'a.onnx')
         self.good('opt', self.chain, '-p', self.SPLIT, '-o', 'a.cleave')
@@ -465,7 +465,7 @@ class Opt(CommandTest):
         self.bad("'c.cleave', line 2, column 11: there is no value %z before this line", 'info', 'c.cleave')
         self.bad('--shape and --fix are for ONNX models', 'info', 'c.cleave', '--shape', 'x=4')
 
-    # What fails is made as small as it may be: here all that has a convolution does.
+    # A failing graph is reduced as far as possible: here, everything with a convolution fails.
     def test_reduce(self):
         told = self.cleave('opt', self.chain, '--reduce', 'grep -q Conv "$1" && test "${2#*split}" != "$2"',
                            '-p', 'clean-up,' + self.SPLIT, '-o', 'small.cleave')
@@ -523,7 +523,7 @@ class Split(CommandTest):
         self.assertEqual(self.good('diff', self.chain, out), 'y: equal, bit for bit\n')
         return report
 
-    # Exit status 1, what is said on standard error, and no file; with --keep-going that of `split`.
+    # Asserts exit status 1, a message on standard error, and no file; with --keep-going the file of `split`.
     def unmet(self, says, *args):
         files = sorted(os.listdir(self.folder))
         run = self.cleave('split', self.chain, '-o', 'unmet.onnx', '--dot-after', 'unmet.dot', '--json', *args)
@@ -621,7 +621,7 @@ class Split(CommandTest):
         report = self.split(*rows, '4', '--halo', 'exchange', '--strips-per-band', '2')
         self.assertEqual(report['macs'], macs)
 
-    # Whatever stands against it, what is asked for by name is split, or the answer is no.
+    # A node requested by name is split, or the command fails with the reason.
     def test_refused(self):
         says = 'cleave: none of the nodes asked for can be split\n'
         report = self.unmet('cleave: limit not met: 2 > 1 (--max-pieces)\n' + says,
@@ -633,7 +633,7 @@ class Split(CommandTest):
         report = self.split('--node', 'conv1', '--dims', 'H', '--num-chunks', '1')
         self.assertEqual([n['reason'] for n in report['not_split']], ['one-piece'])
 
-    # A search tells what it reaches, and that is reached when it is asked for.
+    # A search reports the value it reaches, and reaches it when it is given as the limit.
     def test_reached(self):
         for option in '--max-memory', '--max-subgraph-memory', '--max-schedule-memory':
             for which in ['--all'], ['--node', 'pool1', '--depth', '3']:
@@ -787,13 +787,13 @@ class Fit(CommandTest):
         with open(self.path('o.onnx'), 'rb') as file:
             self.assertRegex(file.read(), rb"cleave: piece 1 of \d+ of '[^']+', range [0-9:,]+, strip 1 of ")
 
-    # The arena and the scratch of a written model's program, on one thread.
+    # Returns the bytes of the arena and of the scratch of a written model's program, on one thread.
     def program_bytes(self, path):
         program = self.json('info', path, '--program', '--threads', '1')['program']
         return program['arena_bytes'], program['scratch_bytes']
 
     def test_scratch(self):
-        # Two images of 128 KiB, and one of 256 KiB between them; kernels of 3x3 need scratch.
+        # Two images of 128 KiB, and one of 256 KiB between them; 3x3 kernels need scratch.
         path = self.path('wide.onnx')
         nodes = [node('Conv', ['x', 'w0'], ['v'], 'expand', pads=[1, 1, 1, 1]),
                  node('Conv', ['v', 'w1'], ['y'], 'project', pads=[1, 1, 1, 1])]
@@ -840,7 +840,7 @@ class Fit(CommandTest):
         least = self.least('--for', 'ort')
         report = self.json('fit', self.chain, '--max-memory', least, '--for', 'ort', '-o', 'o.onnx', '--check')
         self.assertEqual(report['loops'], len(report['segments']))
-        self.assertEqual(report['loops'], 0)  # it is too small to gain
+        self.assertEqual(report['loops'], 0)  # too small to gain
         self.assertGreater(report['onnx_runtime_bytes']['after'], 0)
         text = self.good('fit', self.chain, '--for', 'ort')
         self.assertRegex(text, r'loops +\d+ segments become Loops, \d+ are pieces without one, \d+ stay whole\n +ONNX Runtime is foreseen to need \d+ bytes')
@@ -856,7 +856,7 @@ class Fit(CommandTest):
         with open(self.path('o.onnx'), 'rb') as file:
             self.assertIn(b'Loop', file.read())
 
-    # What a pooling needs whole is made for it in a few chunks of channels, which become no Loop.
+    # A value that a pooling needs whole is computed in a few chunks of channels, which do not become a Loop.
     def test_few_pieces_need_no_loop(self):
         file = self.write('squeeze.onnx', squeeze())
         args = ('--for', 'ort', '--max-added-macs', 100, '-o', 'o.onnx')
@@ -870,12 +870,12 @@ class Fit(CommandTest):
         there = report['onnx_runtime_bytes']
         self.assertLess(2 * there['after'], there['before'])
         self.assertIn('equal, bit for bit', self.good('diff', file, 'o.onnx'))
-        # More of them do, and need less.
+        # With a lower budget there are more chunks, which become a Loop and need less memory.
         least = self.json('fit', file, '--max-memory', '3MB', *args)
         self.assertEqual(least['loops'], len(least['segments']))
         self.assertLess(least['onnx_runtime_bytes']['after'], there['after'])
 
-    # Six strips have no three that are alike: as pieces they must save 4 MiB and two fifths.
+    # No three of six strips are equal: as separate pieces they must save 4 MiB and two fifths.
     def test_many_pieces_must_save_much(self):
         args = ('--for', 'ort', '--max-added-macs', 1, '-o', 'o.onnx')
         large = self.json('fit', self.write('large.onnx', stacked(64)), '--max-memory', '9MB', *args)
@@ -904,7 +904,7 @@ class Run(CommandTest):
         sums = set()
         for args in (['--threads', '1'], ['--threads', '2'], ['--threads', '3', '--as-is'], ['--threads', '4']):
             run = self.json('run', self.chain, *args, '--repeat', '3')
-            self.assertEqual(run['threads'], 3 if '--as-is' in args else 1)  # it is too small for more
+            self.assertEqual(run['threads'], 3 if '--as-is' in args else 1)  # too small for more
             self.assertEqual(run['repeat'], 3)
             self.assertLessEqual(0, run['latency_ms']['min'])
             self.assertLessEqual(run['latency_ms']['min'], run['latency_ms']['median'])
@@ -928,7 +928,7 @@ class Run(CommandTest):
         self.assertNotIn('steps', self.json('run', self.chain))
         self.assertIn('GFLOP/s', self.good('run', self.chain, '--profile'))
 
-    # What takes long is split for the threads, what does not is left alone; the values are the same.
+    # Slow nodes are split for the threads, fast ones are not; the values are the same.
 
     def test_run_trace(self):
         self.json('run', self.chain, '--threads', '2', '--trace', 'trace.json')
@@ -951,7 +951,7 @@ class Run(CommandTest):
             self.assertEqual(runs[1]['nodes'] > runs[0]['nodes'], is_split)
             self.assertEqual(runs[2]['nodes'] > runs[0]['nodes'], is_split)
 
-    # One node that passes its operand on shows the random numbers: they must never change.
+    # An Identity shows the random numbers, which must never change.
     def test_random_numbers(self):
         data = model([node('Identity', ['x'], ['a/b'], 'same')], [value_info('x', [5])], [value_info('a/b', [5])])
         self.good('run', self.write('same.onnx', data), '--output-dir', 'out', '--threads', '1')
@@ -974,7 +974,7 @@ class Run(CommandTest):
         self.assertEqual(len(out) % 64, 0)
         self.assertIn(b"'shape': (1, 4, 8, 8)", out)
 
-    # What is free is as the file has it, unless --shape says it.
+    # Free dimensions stay as in the file, unless --shape gives them.
     def test_shapes_of_inputs(self):
         rows = [value_info('a', ['n', 2]), value_info('b', ['m', 2])]
         both = self.write('both.onnx', model([node('Concat', ['a', 'b'], ['y'], 'both', axis=0)], rows,
@@ -1052,7 +1052,7 @@ def expected_random(name, kind, n):
 
 
 class Diff(CommandTest):
-    # Bits of NaNs are not promised, so they are neither compared nor summed.
+    # Bits of NaNs are not guaranteed, so they are neither compared nor summed.
     def test_nans(self):
         def save(name, bits):
             w = tensor('w', [2], struct.pack('<2I', bits, 0x3f800000))
@@ -1104,7 +1104,7 @@ class Demo(CommandTest):
         self.assertEqual(self.json('info', 'm.onnx')['macs'], 300774272)
 
 
-# What goes wrong in the middle leaves everything as it was.
+# After a failure in the middle of the work, all files are unchanged.
 class Failures(CommandTest):
     SPLIT = ['--node', 'mm', '--dims', '0', '--num-chunks', '2']
 
@@ -1122,8 +1122,8 @@ class Failures(CommandTest):
         return subprocess.run([CLEAVE, *map(str, args)], capture_output=True, cwd=self.folder, timeout=300, check=False,
                               preexec_fn=limit, env=dict(os.environ, CLEAVE_DEBUG=debug))
 
-    # clang's thread sanitizer maps a file that it writes when it starts; and its unlink () takes locks, which a signal
-    # may find taken.
+    # clang's thread sanitizer maps a file that it writes when it starts. Its unlink () takes locks, which may be taken
+    # when a signal arrives.
     def skip_with_thread_sanitizer(self):
         if b'Sanitizer' in self.limited(resource.RLIMIT_FSIZE, 100, '--version').stderr:
             self.skipTest('a sanitizer writes a file of its own, and takes locks in a signal')
@@ -1148,7 +1148,7 @@ class Failures(CommandTest):
         for name in ('/proc/o.onnx', 'nowhere/o.onnx', 'large.onnx/o.onnx'):
             self.bad('cannot write', 'split', 'large.onnx', *self.SPLIT, '-o', name)
 
-    # The limit on a file's size is a signal, unless the command ignores it.
+    # Exceeding the limit on a file's size raises a signal, unless the command ignores it.
     def test_size_of_files(self):
         self.skip_with_thread_sanitizer()
         self.write('o.onnx', b'old')
@@ -1159,7 +1159,7 @@ class Failures(CommandTest):
         self.assertEqual(self.read('o.onnx'), b'old')
         self.assertEqual([n for n in os.listdir(self.folder) if n.startswith('.cleave')], [])
 
-    # What is printed comes through, or the command says that it did not.
+    # All output is written, or the command reports that it is not.
     def test_output_that_cannot_be_written(self):
         self.write('m.onnx', chain())
         prints = [['--help'], ['--version'], ['info', '--help'], ['info', 'm.onnx'], ['info', 'm.onnx', '--json'],
@@ -1175,7 +1175,7 @@ class Failures(CommandTest):
             run = subprocess.run(['bash', '-c', f'exec {quoted} <&- 2>&-'], cwd=self.folder, capture_output=True, check=False)
             self.assertEqual(run.returncode, 0, args)
 
-    # A file that becomes shorter while it is read is a broken model, and no signal.
+    # A file that is truncated while it is read is a broken model; the process is not killed.
     def test_shortened_while_read(self):
         n = 40 << 20
         whole = model([node('Add', ['x', 'w'], ['y'], 'add')], [value_info('x', [n // 4])], [value_info('y', [n // 4])],
@@ -1194,7 +1194,7 @@ class Failures(CommandTest):
             os.truncate(self.path('m.onnx'), 1000)
             self.assertIn(process.wait(timeout=60), (0, 2))
 
-    # Where there is not enough memory for a good model, it is not called a bad one.
+    # If there is too little memory for a valid model, the message does not call the model broken.
     def test_no_memory_for_a_model(self):
         n = 64 << 20
         self.write('m.onnx', model([node('Add', ['x', 'w'], ['y'], 'add')], [value_info('x', [n // 4])],
@@ -1213,7 +1213,7 @@ class Failures(CommandTest):
         for text in said - {''}:
             self.assertRegex(text, 'there is no memory for|Cannot allocate memory')
 
-    # A link is followed, and a file keeps its mode.
+    # A symbolic link is followed, and a file keeps its mode.
     def test_links_and_modes(self):
         split = ['split', 'large.onnx', *self.SPLIT, '-o']
         os.mkdir(self.path('there'))
@@ -1239,7 +1239,7 @@ class Failures(CommandTest):
         os.symlink('round', self.path('round'))
         self.bad('cannot write', *split, 'round')
 
-    # A signal at any time: the file is the old one or the new one, and but for SIGKILL nothing else is left.
+    # After a signal at any time, the file is the old one or the new one. Except with SIGKILL, no other file is left.
     def test_signals(self):
         self.skip_with_thread_sanitizer()
         args = ['split', 'large.onnx', *self.SPLIT, '-o', 'o.onnx', '--report', 'r.json']

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# completion.py FOLDER CLEAVE: what bash, zsh and fish complete with the scripts of FOLDER; those of them that are there.
+# completion.py FOLDER CLEAVE: tests the completion of bash, zsh and fish with the scripts in FOLDER, for the shells
+# that are installed.
 
 import os
 import shutil
@@ -18,7 +19,7 @@ compopt () { :; }
 _cleave; printf '%s\\n' "${COMPREPLY[@]}"
 '''
 
-# What _describe and _arguments are asked for, without a terminal.
+# Replaces _describe and _arguments and prints their arguments, without a terminal.
 ZSH = '''
 _describe () { print -rl -- "${(@P)2}" }
 _arguments () { print -rl -- "$@" }
@@ -58,7 +59,7 @@ class Completion(unittest.TestCase):
     def fish(self, line):
         return self.shell('fish', '-c', f'source {FOLDER}/cleave.fish; complete -C "$argv[1]"', line)
 
-    # Of every command, every option that its help names.
+    # Returns every option in the help of a command.
     def options(self, command):
         text = subprocess.run([CLEAVE, command, '--help'], capture_output=True, check=True).stdout.decode()
         return {word.split('=')[0] for line in text.splitlines() for word in line.split()[:2]

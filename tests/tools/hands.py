@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# hands.py CLEAVE: what makes the command easy to use: hints, defaults, forms of options.
+# hands.py CLEAVE: tests the conveniences of the command: hints, defaults, forms of options.
 
 import hashlib
 import io
@@ -15,7 +15,7 @@ import command
 from onnx_bytes import block, floats, model, node, number, tensor, value_info
 
 
-# A picture of 8 bits for each channel: rows of pixels, each a tuple.
+# Returns a PNG picture with 8 bits per channel, from rows of pixels, each a tuple.
 def png(rows):
     def chunk(name, data):
         return struct.pack('>I', len(data)) + name + data + struct.pack('>I', zlib.crc32(name + data))
@@ -29,7 +29,7 @@ def npz(arrays, method):
     file = io.BytesIO()
     with zipfile.ZipFile(file, 'w', method) as archive:
         for name, data in arrays.items():
-            # As NumPy does it, since the length is not known when it begins.
+            # As NumPy does it, since the length is not known at the beginning.
             with archive.open(name + '.npy', 'w', force_zip64=True) as entry:
                 entry.write(data)
     return file.getvalue()
@@ -43,7 +43,7 @@ class Hands(command.CommandTest):
         return self.write('free.onnx', model(nodes, [value_info('a', ['batch', 3]), value_info('b', ['batch', 3])],
                                              [value_info('y', ['batch', 3])]))
 
-    # Nodes that share a name are told apart by their results.
+    # Nodes with the same name are distinguished by their results.
     def test_a_name_that_two_nodes_have(self):
         nodes = [node('Relu', ['x'], ['r1'], 'relu'), node('Neg', ['r1'], ['n'], 'neg'), node('Relu', ['n'], ['y'], 'relu')]
         self.write('twice.onnx', model(nodes, [value_info('x', [4, 4])], [value_info('y', [4, 4])]))
@@ -57,7 +57,7 @@ class Hands(command.CommandTest):
             report = self.json('split', 'twice.onnx', '--node', name, *how)
             self.assertEqual(len(report['split']), 1)
         self.good('dot', 'twice.onnx', '-o', 'a.dot', '--around', 'y')
-        # One of them is left.
+        # One of them is removed as dead.
         self.write('once.onnx', model(nodes[:2], [value_info('x', [4, 4])], [value_info('n', [4, 4])]))
         self.good('split', 'once.onnx', '--node', 'relu', *how)
 
@@ -144,19 +144,19 @@ class Inputs(command.CommandTest):
         self.assertEqual(self.json('info', 'equals.onnx', '--shape', 'x=2,4', '--shape', 'x=1=2,4')['inputs'][0]['shape'], [2, 4])
         want = self.sums('equals.onnx', *fixed, '--input', 'x=b.npy', '--input', 'x=1=a.npy', '--save-inputs', 'in')
         self.assertEqual(self.read('in/x_1.npy')[-32:], floats(8, 1))
-        # Of two names that fit, the longer one.
+        # Of two matching names, the longer one is used.
         self.assertEqual(want, self.sums('equals.onnx', *fixed, '--input', 'x=1=a.npy', '--input', 'x=b.npy'))
         self.bad("'x=1' is given twice", 'run', 'equals.onnx', *fixed, '--input', 'x=1=a.npy', '--input', 'x=1=b.npy')
         os.remove(self.path('a.npy'))
         self.sums('equals.onnx', *fixed, '--input', 'x=1=a.npy', '--save-inputs', 'in')
         self.assertEqual(self.read('in/x.npy')[-32:], floats(8, 2))
-        # Their files have the shapes.
+        # Shapes are taken from the files.
         self.sums('equals.onnx', '--input', 'x=b.npy', '--input', 'x=1=b.npy')
         self.assertEqual(self.json('info', 'equals.onnx', *fixed, '--fix', 'x=1=b.npy')['inputs'], [{'name': 'x', 'type': 'float32', 'shape': [2, 4]}])
         self.good('split', 'equals.onnx', *fixed, '--node', 'add=1', '--dims', '0', '--num-chunks', '2', '-o', 'out.onnx')
         self.good('opt', 'equals.onnx', *fixed, '-p', 'split{node="add=1" dims=0 num-chunks=2}', '-o', 'out2.onnx')
 
-    # Every output has a file, also where characters that files do not get tell names apart.
+    # Every output has a file, even if names differ only in characters that are not used in file names.
     def test_names_that_become_one_file(self):
         names = ['a/b', 'a_b', 'a b', 'a_b-2', 'a\u00e9', 'a__', 'q' * 300, 'q' * 299 + 'r']
         nodes = [node(op, ['x'], [name], name) for op, name in zip(['Relu', 'Neg', 'Abs', 'Exp', 'Sin', 'Cos', 'Tan', 'Tanh'], names)]
@@ -172,7 +172,7 @@ class Inputs(command.CommandTest):
         self.assertRegex(text, r'output    a_b: float32 2 sha256 \w+\n')
         self.assertNotIn('file', self.json('run', 'names.onnx')['outputs'][0])
 
-    # What was read is not replaced, whichever option named it.
+    # A file that was read is not overwritten, whichever option named it.
     def test_files_that_were_read_are_kept(self):
         self.write('x.npy', self.npy)
         self.write('passes.onnx', b'clean-up')
@@ -206,7 +206,7 @@ class Inputs(command.CommandTest):
         self.bad("has no entry 'b'", 'run', self.two, '--input', 'b=c.npz')
         self.bad('twice', 'run', self.two, '--input', 'ab.npz', '--input', 'a=a.npy')
 
-    # Whatever byte is wrong, or missing: an error, or the same numbers.
+    # For any wrong or missing byte, there is an error or the same numbers.
     def test_a_broken_archive(self):
         whole = npz({'x': self.npy}, zipfile.ZIP_DEFLATED)
         good = self.sums(self.chain, '--input', 'x.npy')
@@ -231,7 +231,8 @@ class Inputs(command.CommandTest):
         self.assertNotEqual(self.sums(self.two), sums)
 
 
-# Inputs that are initializers, too: since IR version 4 an initializer is then a default value, which a caller may replace.
+# Inputs that are also initializers: since IR version 4, such an initializer is a default value, which a caller may
+# replace.
 class Defaults(command.CommandTest):
     HOW = ('--node', 'relu', '--dims', 'C', '--num-chunks', '2', '--depth', '9')
 
@@ -279,7 +280,7 @@ class Defaults(command.CommandTest):
         self.assertIn('fixed       k: inputs whose values decide shapes or attributes\n', text)
         self.assertNotIn('inputs_with_defaults', self.json('info', self.chain))
 
-    # Whatever is done to the model, its file has the inputs, and what is fed to them counts.
+    # Files written by all commands keep the inputs, and values given for them are used.
     def test_written_files_keep_them(self):
         self.good('split', 'm.onnx', *self.HOW, '-o', 'split.onnx')
         self.good('split', 'm.onnx', '--for-threads', '2', '-o', 'threads.onnx')
@@ -296,7 +297,7 @@ class Defaults(command.CommandTest):
             for inputs in (), 'w', 'b', 's', 'wbs', 'u':
                 self.assertEqual(self.run_model(name, *inputs), self.run_model('m.onnx', *inputs), (name, inputs))
 
-    # Pieces read slices of the input; together they need no more room than before.
+    # Pieces read slices of the input; together they need no more memory than before.
     def test_a_split_adds_no_weights(self):
         self.good('split', 'm.onnx', *self.HOW, '-o', 'split.onnx')
         self.assertLess(os.path.getsize(self.path('split.onnx')), len(self.data) + 4000)
@@ -311,7 +312,7 @@ class Defaults(command.CommandTest):
         self.assertEqual(self.run_model('merged.onnx', 'a'), self.run_model('equal.onnx', 'a'))
         self.assertNotEqual(self.run_model('equal.onnx', 'a'), self.run_model('equal.onnx'))
 
-    # Parts of a partition have them, too.
+    # Parts of a partition have the inputs, too.
     def test_partition(self):
         self.good('split', 'm.onnx', *self.HOW, '-o', 'split.onnx')
         self.good('partition', 'split.onnx', '-d', 'parts')
@@ -321,14 +322,14 @@ class Defaults(command.CommandTest):
                 found |= {entry['name'] for entry in self.json('info', 'parts/' + name).get('inputs_with_defaults', [])}
         self.assertEqual(found, set('wbs'))
 
-    # Of earlier versions all initializers are inputs, and constants.
+    # In earlier IR versions, all initializers are inputs, and constant.
     def test_before_ir_version_4(self):
         self.write('old.onnx', number(1, 3) + self.data[len(number(1, 8)):])
         self.assertNotIn('inputs_with_defaults', self.json('info', 'old.onnx'))
         self.bad("no input 'w'", 'run', 'old.onnx', '--input', 'w=w.npy')
 
 
-# Those that do nothing but copy, so that what a picture became can be read.
+# Models that only copy, so that the conversion of a picture can be checked.
 class Pictures(command.CommandTest):
     ROWS = [[(0, 51, 255), (10, 20, 30)], [(102, 0, 5), (255, 255, 255)], [(1, 2, 3), (4, 5, 6)], [(7, 8, 9), (0, 0, 0)],
             [(9, 9, 9), (99, 99, 99)]]

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# options.py SOURCE CLEAVE: every option of every command is in its table, its help and the man page, and no text names another
-# one; every choice and environment variable is in the man page; no option is accepted and ignored.  (completion.py: shells.)
+# options.py SOURCE CLEAVE: checks that every option of every command is in its table, its help and the man page, and
+# that no text names another one; that every choice and environment variable is in the man page; and that no option is
+# accepted and ignored. (completion.py checks shells.)
 
 import glob
 import hashlib
@@ -23,7 +24,7 @@ def output(*args):
     return subprocess.run([CLEAVE, *args], capture_output=True, check=True).stdout.decode()
 
 
-# Of each command, its options: long name, letter or '', value or '', description.
+# Returns the options of each command: long name, letter or '', value or '', description.
 def read_tables():
     tables = {}
     for line in output('--list-commands').splitlines():
@@ -35,7 +36,7 @@ def read_tables():
 TABLES = read_tables()
 
 
-# The sections of the man page: its options are in the lines that follow a .TP, without the marks of troff.
+# Returns the sections of the man page. Options are in the lines after a .TP, without troff markup.
 def read_man():
     sections, name, after_tp = {}, None, False
     with open(os.path.join(SOURCE, 'tools', 'cleave.1'), encoding='utf-8') as file:
@@ -74,7 +75,8 @@ class Everywhere(unittest.TestCase):
                 self.assertIn(f'{option}={value}' if value else option, found[option])
                 self.assertEqual(f'-{letter}, ' in found[option], letter != '', f'{name} {option}')
 
-    # A section of the man page has the options of its command, and those that it says are as of another command's.
+    # A section of the man page has the options of its command, except for those that it declares to be those of another
+    # command.
     def test_man_page_has_each_option(self):
         for name, table in TABLES.items():
             section = f'OPTIONS OF {name.upper()}'
@@ -96,7 +98,7 @@ class Everywhere(unittest.TestCase):
                 said = set(TABLES) - {'demo'}
             self.assertEqual(said, {name for name, table in TABLES.items() if option in table}, option)
 
-    # No text names an option that there is not: neither the man page nor the guide, the help or a message.
+    # No text names an option that does not exist: neither the man page nor the guide, the help or a message.
     def test_no_other_option_is_named(self):
         known = {option for table in TABLES.values() for option in table} | {'--help', '--help-all', '--version', '--list-options',
                                                                              '--list-commands'}
@@ -109,7 +111,7 @@ class Everywhere(unittest.TestCase):
                 strings = re.findall(r'"((?:[^"\\]|\\.)*)"', file.read())
             self.assertEqual(sorted(options_of(strings) - known), [], path)
 
-    # A command line of the guide has options of its command.
+    # A command line in the guide uses options of its command.
     def test_guide_has_options_of_its_commands(self):
         n = 0
         for path in [*glob.glob(os.path.join(SOURCE, 'docs', '*.md')), os.path.join(SOURCE, 'README.md'),
@@ -122,7 +124,7 @@ class Everywhere(unittest.TestCase):
                     self.assertEqual(sorted(options_of([rest]) - set(TABLES[name]) - {'--help'}), [], f'{path}: cleave {name}{rest}')
         self.assertGreater(n, 100)
 
-    # What the program and its library read from the environment.
+    # Environment variables that the program and its library read.
     def test_environment(self):
         read, words = set(), set()
         for folder in 'lib', 'passes', 'tools':
@@ -139,7 +141,7 @@ class Everywhere(unittest.TestCase):
 
 
 class Effects(command.CommandTest):
-    # Each command with what it must have.
+    # Each command with its required arguments.
     BARE = {
         'info': ['chain.onnx'],
         'dot': ['chain.onnx', '-o', 'a.dot'],
@@ -165,7 +167,7 @@ class Effects(command.CommandTest):
         '--search-budget': '10', '--seed': '1', '--shape': '2,3,16,16', '--slice-ranges': '0:1,0:4,0:3,0:8/0:1,0:4,3:8,0:8',
         '--stop-after': 'split', '--stream': '2', '--strips-per-band': '2', '--threads': '3', '--tolerance': '100',
     }
-    # What an option asks for holds without it in BARE.  All others change what is printed or written, or are refused.
+    # Options whose effect BARE has without them. All others change the output, or are refused.
     HOLDS = {
         ('dot', '--around'): 'the whole model is near',
         ('memory', '--threads'): 'nothing is parallel',
@@ -185,7 +187,7 @@ class Effects(command.CommandTest):
         ('report', '--force'): 'no file is replaced',
     }
 
-    # Status, text and files of a command, without times and without the bytes of a program.
+    # Returns status, text and files of a command, without times and without the bytes of a program.
     def outcome(self, name, args):
         folder = self.path('work')
         os.mkdir(folder)
@@ -259,7 +261,8 @@ class Effects(command.CommandTest):
             self.assertIn(status, (0, 1), (options, text))
             self.assertIn('a.html', files)
 
-    # An option with a list of choices names them all: in its help, the man page and the message about a wrong one.
+    # An option with a list of choices names all of them: in its help, in the man page and in the message about a wrong
+    # one.
     def test_choices(self):
         for name, option in ('split', '--halo'), ('fit', '--for'):
             args = [arg for arg in self.BARE[name] if arg != '--json']

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# report.py CLEAVE: the page of `cleave report`, and what a browser makes of it: no error, a search that finds a node, a
-# click that opens a box, of a small model and of one with thousands of nodes.  Without chromium, the last is skipped.
+# report.py CLEAVE: tests the page of `cleave report`, and its behavior in a browser: no error, a search that finds a
+# node, a click that opens a box, for a small model and for one with thousands of nodes. The browser part is skipped
+# without chromium.
 
 import html
 import json
@@ -76,7 +77,7 @@ class Report(command.CommandTest):
         self.assertRegex(pieces['pool1.1'][1], r'^H \d+:\d+$')
         self.assertEqual(len(data['page']['memory']), 2)
         self.assertTrue(data['trace'])
-        # Nothing comes from elsewhere.
+        # The page loads nothing from other hosts.
         self.assertEqual(re.findall(r'(?:src|href)="(?!#|data:)', page), [])
         self.assertEqual(re.findall(r'https?://(?!www\.w3\.org/2000/svg)', page), [])
 
@@ -90,7 +91,7 @@ class Report(command.CommandTest):
         self.assertNotIn('trace', data)
         self.bad('-o FILE.html is missing', 'report', self.chain)
 
-    # 425 nodes become 4,579: the page stays small enough to be sent by mail.
+    # 425 nodes become 4,579: the page stays small enough for a mail.
     def test_a_large_one(self):
         dense = self.write('dense.onnx', networks.densenet())
         self.good('report', dense, '--for-threads', '8', '--no-times', '-o', self.path('dense.html'))
@@ -103,7 +104,7 @@ class Report(command.CommandTest):
         told = self.browse(page, piece)
         self.assertIn(piece, told['found'])
 
-    # What the browser tells when the page was opened, and `node` searched for.
+    # Returns the state of the page after it was opened and `node` was searched for.
     def browse(self, page, node):
         chromium = shutil.which('chromium') or shutil.which('chromium-browser')
         if chromium is None:

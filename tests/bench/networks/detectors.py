@@ -133,7 +133,8 @@ def residual(net, x, n_in, n_out, stride=1):
 
 
 def hourglass(net, x, widths, depth):
-    """Returns x [N, widths[0], H, W] after one step down, the inner hourglass and one step up, added to a branch at full size."""
+    """Returns x [N, widths[0], H, W] after one step down, the inner hourglass and one step up, added to a branch at
+    full size."""
     n, m = widths[:2]
     branch = x
     for _ in range(depth):
