@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// bench-classes.mjs BUILD FOLDER DIR [--set used|held] [--rounds N] [--steps] [--json FILE] [NAME,…]: latency of a network of each class,
-// here and in ONNX Runtime, as a table; DIR holds what classes/make.py wrote.  Both sets if none is named.
-// --steps: for a machine on which others work: of each step here and of each node there the least time of many runs, put together.
-// What two threads do to each other is then not seen here, and ONNX Runtime's two need two processors that are free at once.
+// bench-classes.mjs BUILD FOLDER DIR [--set used|held] [--rounds N] [--steps] [--json FILE] [NAME,...]: prints a table
+// of the latency of a network of each class, in Cleave and in ONNX Runtime. DIR has the output of classes/make.py.
+// Without --set, measures both sets. --steps: for a machine with other load: combines the least time of each step in
+// Cleave, and of each node in ONNX Runtime, over many runs. This does not show how two threads of Cleave affect each
+// other, and two threads of ONNX Runtime need two idle processors.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,14 +19,14 @@ const list = (options.set ? [options.set] : ['used', 'held']).flatMap((set) => c
 if (list.length === 0) throw new Error(`no network in ${dir}: make them with classes/make.py`);
 
 const mean = (rows, of) => `**${geometricMean(rows.map(of)).toFixed(2)}**`;
-// What steps ran by the reference kernels, as a part of the time of all.
+// The share of the total time in steps that ran on the reference kernels.
 function referenceShare(command, model) {
   const { steps } = here(command, model, 1, 5, ['--profile']).run;
   const time = (some) => some.reduce((sum, step) => sum + step.nanoseconds, 0);
   return time(steps.filter((step) => step.reference)) / time(steps);
 }
 
-// What measure() gives, where all is put together of steps.
+// The result of measure() with times combined from steps.
 async function measureSteps(model, threads) {
   const ours = [], theirs = [], repeat = 30;
   for (let round = 0; round < rounds; round++) {

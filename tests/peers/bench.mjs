@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// bench.mjs BUILD FOLDER [NAME,…]: prints the tables of bench/results.  BUILD is meson's folder, FOLDER
-// holds the models and ONNX Runtime, as fetch.sh leaves it.  Latency is measured in rounds in which both take their turn:
-// the ratio is what counts on a shared machine.
+// bench.mjs BUILD FOLDER [NAME,...]: prints the tables of bench/results. BUILD is meson's folder. FOLDER has the models
+// and ONNX Runtime, as downloaded by fetch.sh. Both systems alternate in rounds: on a shared machine, only the ratio is
+// meaningful.
 
 import { cpus, tmpdir } from 'node:os';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -18,14 +18,14 @@ const made = mkdtempSync(join(tmpdir(), 'cleave-bench-'));
 const tool = (name, ...args) => call(join(build, 'tests/bench', `bench-${name}`), ...args);
 const mb = (bytes) => (bytes / 1e6).toFixed(2);
 
-// The name alone may be that of several generations.
+// The processor's name alone may stand for several generations.
 function processor() {
   const info = readFileSync('/proc/cpuinfo', 'utf8'), field = (name) => info.match(new RegExp(`^${name}\\s*: (.*)$`, 'm'))?.[1] ?? '';
   const vectors = /avx512f/.test(field('flags')) ? 'AVX-512' : /avx2/.test(field('flags')) ? 'AVX2' : 'no AVX2';
   return `${cpus()[0].model.trim()} (family ${field('cpu family')}, model ${field('model')}, ${vectors})`;
 }
 
-// The models of the zoo with one input, and what is made here: MobileNetV2 and VGG-16 with random weights.
+// The models of the zoo with one input, and generated ones: MobileNetV2 and VGG-16 with random weights.
 function zoo() {
   const list = models(['first', 'test', 'bench']).filter((model) => model.inputs.length === 1).map((model) => ({ ...model, file: resolve(folder, `${model.name}.onnx`) }));
   const det = list.find((model) => model.name === 'det');
@@ -46,7 +46,7 @@ function latencyTable(results, threads) {
   console.log(`| geometric mean | | | **${geometricMean(rows.map((r) => r.ratio)).toFixed(2)}** | | | **${geometricMean(rows.map((r) => r.medianRatio)).toFixed(2)}** | |`);
 }
 
-// Of models above 5 ms.
+// Models above 5 ms.
 function threadsTable(results) {
   console.log('\n## Two threads against one\n\nModels that take more than 5 ms. To exclude other processes of the machine, each step counts with the least time');
   console.log('of many runs; the schedule\'s waits are added. More work: the time of all steps with two threads, relative to one.');
@@ -81,7 +81,7 @@ function compileTable(list, notes) {
     }
 }
 
-// What python3-onnx makes: networks of each class, and nodes of each op.
+// Models made by python3-onnx: networks of each class, and nodes of each op.
 function madeTables() {
   const here = (path) => fileURLToPath(new URL(path, import.meta.url)), networks = join(made, 'classes');
   try {

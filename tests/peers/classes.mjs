@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// classes.mjs CLEAVE FOLDER [SET [NAME,…]]: makes a network of each class with classes/make.py, small ones if no set is named, runs
-// it here and in ONNX Runtime, whole and split for two threads, and compares.
+// classes.mjs CLEAVE FOLDER [SET [NAME,...]]: makes a network of each class with classes/make.py (small ones if no set
+// is given), runs it in Cleave and in ONNX Runtime, whole and split for two threads, and compares.
 
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -10,8 +10,9 @@ import { fileURLToPath } from 'node:url';
 import { cleave, difference, feedsOf, inputsOf, makeFeeds, onnxRuntime, readOutputs, session } from './peer.mjs';
 import { classFiles } from './measure.mjs';
 
-// Of the largest value of an output.  ONNX Runtime's optimiser rounds quantised nets otherwise than they are written, so
-// it is off for them.  Where a sum next to a half goes either way, that is a step, of which the coarsest result has fourteen.
+// Tolerances, relative to the largest value of an output. ONNX Runtime's optimizer changes the rounding of quantized
+// networks, so it is disabled for them. If a sum is close to a half, it may be rounded either way, which is one
+// quantization step; the coarsest result has fourteen steps.
 const tolerance = 1e-4;
 const roundedTolerance = { 'qdq-efficientnet': 0.08, 'qlinear-residual': 0.03, 'qlinear-inverted': 0.03 };
 const quantised = /^(qdq|qlinear)/;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// differential.mjs DIFFERENTIAL FOLDER [N [FIRST]]: random models of one or two nodes, computed by our reference kernels and by ONNX
-// Runtime.  What that cannot run is skipped; integers and texts are equal, floats as near as their type lets them be.
-// Ends with how many models of each op were compared.
+// differential.mjs DIFFERENTIAL FOLDER [N [FIRST]]: compares random models of one or two nodes, computed by Cleave's
+// reference kernels and by ONNX Runtime. Models that ONNX Runtime cannot run are skipped. Integers and strings must be
+// equal, floats within the tolerance of their type. Ends with the number of models compared for each op.
 
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -15,7 +15,7 @@ const scratch = mkdtempSync(join(tmpdir(), 'cleave-differential-'));
 const arrays = { float32: Float32Array, float64: Float64Array, int8: Int8Array, uint8: Uint8Array, int16: Int16Array, uint16: Uint16Array,
   int32: Int32Array, uint32: Uint32Array, int64: BigInt64Array, uint64: BigUint64Array, bool: Uint8Array, float16: Uint16Array };
 const tolerances = { float32: 1e-4, float64: 1e-9, float16: 5e-3 };
-// Of one unit where a quotient lies between two whole numbers.
+// One unit, for quotients near the middle between two integers.
 const near = new Set(['int8', 'uint8']);
 const counts = {}, skipped = {};
 let passed = 0, failed = 0;
@@ -32,7 +32,7 @@ function read(bytes, { type, at, size }) {
 
 const number = (type, value) => type === 'float16' ? half(value) : Number(value);
 
-// Why they differ, or nothing.
+// Returns why they differ, or nothing.
 function compare(type, got, want, quantized) {
   if (got.length !== want.length) return `${got.length} elements, not ${want.length}`;
   const finite = Array.from(want, (v) => number(type, v)).filter(Number.isFinite).map(Math.abs);

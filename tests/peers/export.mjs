@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// export.mjs CLEAVE FOLDER DIFFERENTIAL [N [PARTS [FIRST [ONLY]]]]: what Cleave writes is valid in ONNX Runtime.
-// Reads every operator test of ONNX (libonnx-testdata) and N random models of each size, writes them as they are,
-// simplified, split in several ways and fitted, and runs the files there.  PARTS: each model is written in one of so many
-// parts of the forms, the next model in the next part; 1: in all forms.  ONLY: models whose name has this.
+// export.mjs CLEAVE FOLDER DIFFERENTIAL [N [PARTS [FIRST [ONLY]]]]: checks that files exported by Cleave are valid in
+// ONNX Runtime. Reads every operator test of ONNX (libonnx-testdata) and N random models of each size. Exports them
+// unchanged, simplified, split in several ways and fitted, and runs the files in ONNX Runtime. PARTS: the forms are
+// divided into this many parts; each model is exported in one part, the next model in the next part; 1: in all forms.
+// ONLY: only models whose name contains this.
 //
-// Each result must be as that of the original model there, or as Cleave's own: integers equal, floats within
-// `tolerances` of the largest value; one step where a quotient is rounded to a byte.  Not compared are results of models
-// with special values, which its kernels multiply with padding; and where the original does not run there, NaNs, and
-// results of long models, in which a last bit may decide an index.
-// A file may fail only where the original fails, too: for want of a kernel, or with the same message.
+// Each result must agree with ONNX Runtime's result for the original model, or with Cleave's own: integers equal, floats
+// within `tolerances` of the largest value; one step if a quotient is rounded to a byte. Results of models with special
+// values are not compared, since ONNX Runtime's kernels multiply them by padding. If the original does not run in ONNX
+// Runtime, NaNs are not compared, nor are results of long models, in which a last bit may decide an index. A file may
+// fail only if the original fails, too: because a kernel is missing, or with the same message.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
@@ -56,7 +57,7 @@ function half(bits) {
 
 const number = (type, value) => type === 'float16' ? half(value) : Number(value);
 
-// Why two tensors differ, or nothing.  `loosely`: a NaN is as good as any number.
+// Returns why two tensors differ, or nothing. `loosely`: a NaN equals any number.
 function compare(got, want, loosely) {
   if (`${got.dims}` !== `${want.dims}`) return `shape ${got.dims}, not ${want.dims}`;
   if (got.type !== want.type) return `${got.type}, not ${want.type}`;
@@ -71,7 +72,7 @@ function compare(got, want, loosely) {
 
 const tensor = ({ type, dims, data }) => new ort.Tensor(type, data, dims);
 
-// { results } or { error } of a file there.
+// Returns { results } or { error } of a file in ONNX Runtime.
 async function peerRun(path, feeds) {
   let peer;
   try {
@@ -86,14 +87,15 @@ async function peerRun(path, feeds) {
   }
 }
 
-// What is valid, but has no kernel there: element types of many ops, LRN of other ranks than 4, types that the binding lacks.
+// Valid models without a kernel in ONNX Runtime: element types of many ops, LRN of ranks other than 4, types that the
+// binding lacks.
 const hasNoKernel = (error) => new RegExp('Could not find an implementation|not.implemented|not supported|No Op registered|is not a registered|'
   + 'Unsupported data type|does not support double|LRN.*NumDimensions\\(\\) == 4', 'i').test(error);
 
-// A message without numbers and the names of files and nodes.
+// Returns a message without numbers and without the names of files and nodes.
 const reason = (error) => error.replace(/Load model from \S+ failed:/, '').replace(/Name:'[^']*'/g, '').replace(/\((\w|\.)*\) Op /g, '').replace(/-?[0-9]+/g, '#');
 
-// The results of a file against each of `wanted`: why none is met.
+// Compares the results of a file with each of `wanted`; returns why none matches.
 function judge({ results, error }, wanted, model, loosely) {
   if (error) return error;
   if (model.text?.startsWith('special values')) return undefined;
@@ -151,7 +153,7 @@ async function check(model) {
     if (i % Number(parts) === part) await checkForm(model, forms[i], original, wanted);
 }
 
-// An operator test: its inputs by their order.  `fixes` makes constants of some: of whole numbers, of all but the first.
+// An operator test, with its inputs in order. `fixes` makes some inputs constants: integers, or all but the first.
 async function readOperatorTest(group, name) {
   const folder = join(data, group, name), set = join(folder, 'test_data_set_0');
   const path = join(folder, 'model.onnx');

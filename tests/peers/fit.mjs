@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// fit.mjs CLEAVE FOLDER [CLASSES [NAME,…]]: what `cleave fit` makes of each model at 10 per cent more MACs and, as it
-// thinks, 25 per cent more time: a quarter of the arena, or the least that it finds; one thread.  FOLDER is what fetch.sh
-// leaves, CLASSES what classes/make.py does.  Prints three tables: memory and latency here; by how much ONNX Runtime's
-// process grows in its first run, with and without its arena; and the same of models that take more than 20 MB, as
-// `cleave fit --for ort` makes them of half the arena, or the least that it finds.  There, malloc gives back at once what is freed.
+// fit.mjs CLEAVE FOLDER [CLASSES [NAME,...]]: measures `cleave fit` on each model with at most 10 % more MACs and, by
+// its estimate, 25 % more time: a quarter of the arena, or the minimum that it finds; one thread. FOLDER has the
+// downloads of fetch.sh, CLASSES the output of classes/make.py. Prints three tables: memory and latency in Cleave;
+// growth of ONNX Runtime's process in its first run, with and without its arena; and the same for models that need more
+// than 20 MB, fitted with `cleave fit --for ort` to half of the arena, or the minimum. In the last table, malloc returns
+// freed memory at once.
 
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -28,7 +29,7 @@ function list() {
 
 const shapeOf = (model) => (model.shape ? ['--shape', model.shape.join(',')] : []);
 
-// Bytes of what goes in and out, which no split makes less.
+// Bytes of inputs and outputs, which no split reduces.
 function borders(model) {
   const info = JSON.parse(call(command, 'info', model.file, ...shapeOf(model), '--json'));
   const size = { float64: 8, int64: 8, uint64: 8, float32: 4, int32: 4, uint32: 4, float16: 2, bfloat16: 2, int16: 2, uint16: 2 };
@@ -48,7 +49,7 @@ function fitOne(model) {
   return { model, report, borders: borders(model), fitted: { name: model.name, file: out } };
 }
 
-// The least of rounds in which both take their turn.
+// The least of several rounds, in which both alternate.
 function measure(result) {
   const before = [], after = [];
   const repeat = Math.max(3, Math.min(50, Math.ceil(150 / here(command, result.model, 1, 2, ['--as-is']).min)));
@@ -72,7 +73,7 @@ function table(results) {
 
 process.env.MALLOC_MMAP_THRESHOLD_ = '65536'; // bytes: larger blocks are mapped
 
-// The least of rounds, each a process of its own.
+// The least of several rounds, each in a process of its own.
 function grow(model, arena) {
   const all = Array.from({ length: rounds }, () => JSON.parse(call(process.execPath, latency, folder, model.file, model.shape?.join(',') ?? '-', '1', '5', arena)));
   return { growth: Math.min(...all.map((one) => one.growth)), min: Math.min(...all.map((one) => one.min)) };

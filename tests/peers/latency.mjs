@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// latency.mjs FOLDER FILE SHAPE THREADS REPEAT [no-arena]: ONNX Runtime's latency of one model in ms, and by how many bytes
-// the process grows at most in the first run, as JSON.  SHAPE: as in models.txt; "-" if the file says all of them.  A process
-// of its own, so that nothing of an earlier measurement is left.
+// latency.mjs FOLDER FILE SHAPE THREADS REPEAT [no-arena]: prints as JSON ONNX Runtime's latency for one model in ms,
+// and the largest growth of the process in bytes during the first run. SHAPE: as in models.txt; "-" if the file has all
+// shapes. Runs in a process of its own, so that earlier measurements have no effect.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';

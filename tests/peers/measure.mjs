@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the benchmarks share: latency of a model here and in ONNX Runtime, in rounds in which both take their turn.
+// Shared by the benchmarks: measures the latency of a model in Cleave and in ONNX Runtime, in alternating rounds.
 
 import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
@@ -28,7 +28,7 @@ export function here(command, model, threads, repeat, more = []) {
 
 const there = (folder, model, threads, repeat) => JSON.parse(call(process.execPath, latency, folder, model.file, model.shape?.join(',') ?? '-', threads, repeat));
 
-// So many runs as take a third of a second, 5 at least.
+// Returns the number of runs that take a third of a second, at least 5.
 export function measure(command, folder, model, threads, rounds) {
   const repeat = Math.max(5, Math.min(200, Math.ceil(330 / here(command, model, threads, 3).min)));
   const ours = [], theirs = [];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Reads and writes .npy files of the element types that models have at their borders.
+// Reads and writes .npy files of the element types that inputs and outputs of models have.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Reads what ONNX's operator tests consist of: TensorProto files (.pb), and the names of a model's inputs and outputs.
+// Reads the files of ONNX's operator tests: TensorProto files (.pb), and the names of a model's inputs and outputs.
 
 const types = {
   1: ['float32', Float32Array], 2: ['uint8', Uint8Array], 3: ['int8', Int8Array], 4: ['uint16', Uint16Array],
@@ -7,7 +7,7 @@ const types = {
   10: ['float16', Uint16Array], 11: ['float64', Float64Array], 12: ['uint32', Uint32Array], 13: ['uint64', BigUint64Array],
 };
 
-// Yields [field, value] of a message: a BigInt for a number, bytes for all else.
+// Yields [field, value] for a message: a BigInt for a number, bytes for everything else.
 function* fields(bytes) {
   let at = 0;
   const varint = () => {
@@ -38,7 +38,7 @@ function* varints(value) {
   }
 }
 
-// { type, dims, data }; undefined if it is no tensor of numbers.
+// Returns { type, dims, data }; undefined if it is not a tensor of numbers.
 export function readTensor(bytes) {
   const dims = [], parts = [], numbers = [];
   let type;
@@ -57,7 +57,7 @@ export function readTensor(bytes) {
   return data.length === n ? { type: name, dims, data } : undefined;
 }
 
-// { inputs, outputs }: names of a ModelProto's graph, without the inputs that have an initializer.
+// Returns { inputs, outputs }: names of a ModelProto's graph, without the inputs that have an initializer.
 export function readBorder(bytes) {
   const border = { inputs: [], outputs: [] }, initialized = new Set();
   const text = (message, wanted) => {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// optimise.mjs CLEAVE FOLDER [PASSES [ROUNDS]]: every model of the zoo as it came and after a pipeline, both run by ONNX Runtime
-// with one thread: the results must be the same up to rounding.  How many nodes ONNX Runtime makes of each, and how long each
-// takes: the median of rounds in which both take their turn, each process for itself, and in what range the middle half of the
-// ratios is.  Then, for each pass without options, what it changes by itself in them and in the small network of each class:
-// the tables of bench/results/passes.md.
+// optimise.mjs CLEAVE FOLDER [PASSES [ROUNDS]]: runs every model of the zoo unchanged and after a pipeline, both in ONNX
+// Runtime with one thread. The results must be equal up to rounding. Prints the number of nodes after ONNX Runtime's
+// optimizer and the latency: the median of alternating rounds, each in a process of its own, and the range of the middle
+// half of the ratios. Then, for each pass without options, prints its changes in these models and in the small network
+// of each class: the tables of bench/results/passes.md.
 
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -26,14 +26,14 @@ function must(args) {
   return run;
 }
 
-// Those that stand for a pipeline have a line with it, and those with options have a line for each.
+// A pass that stands for a pipeline has a line with it; a pass with options has a line for each.
 const single = must(['opt', '--list-passes']).out.split(/\n(?=\S)/).filter((text) => text.trim().split('\n').length === 2)
   .map((text) => text.split('\n')[0]);
 const fired = Object.fromEntries(single.map((name) => [name, { models: [], lines: 0 }]));
 
 const nodes = (file, more) => JSON.parse(must(['info', file, ...more, '--json']).out).nodes;
 
-// Of each pass by itself, the nodes that came or, where none did, that went.
+// Returns, for each pass alone, the nodes that were added; if there are none, those that were removed.
 function tryPasses(model, path, args) {
   for (const pass of single) {
     const told = must(['opt', path, ...args, '-p', pass, '--print-changed', '-o', out, '--force']).error.split('\n');
@@ -46,7 +46,7 @@ function tryPasses(model, path, args) {
   }
 }
 
-// The least times of a third of a second of runs.
+// The least times within a third of a second of runs.
 function race(model, paths) {
   const time = (path, repeat) => JSON.parse(call(process.execPath, latency, folder, path, model.text ?? '-', 1, repeat)).min;
   const repeat = Math.max(5, Math.min(1000, Math.ceil(330 / time(paths[0], 5)))), times = [[], []];
@@ -57,7 +57,7 @@ function race(model, paths) {
   return `${ms(median(times[0]))} | ${ms(median(times[1]))} | ${at(1 / 2)} | ${at(1 / 4)} to ${at(3 / 4)}`;
 }
 
-// The nodes of a model: those of field 1 in its field 7, the graph.
+// Returns the nodes of a model: field 1 of its field 7, the graph.
 function countNodes(bytes) {
   const number = (at) => {
     let value = 0, shift = 1, byte;
@@ -78,7 +78,7 @@ function countNodes(bytes) {
   return n;
 }
 
-// What ONNX Runtime makes of a model before it runs it.
+// Returns the model after ONNX Runtime's optimizer.
 async function countRun(path) {
   const optimized = join(scratch, 'optimized.onnx');
   await (await session(ort, path, 1, { optimizedModelFilePath: optimized })).release?.();
@@ -107,7 +107,7 @@ for (const model of models(['first', 'test', 'bench'])) await compare(model);
 const made = spawnSync('python3', [fileURLToPath(new URL('classes/make.py', import.meta.url)), scratch, '--set', 'small'], { encoding: 'utf8' });
 if (made.status === 0) for (const model of classFiles(scratch, 'small')) tryPasses(model, model.file, []);
 else console.log(`\nwithout the classes: ${made.stderr.trim().split('\n').at(-1)}`);
-// In how many models a pass does something, and in the one where it does most what ONNX Runtime makes of that.
+// Returns in how many models a pass changes something, and for the one with most changes, the effect in ONNX Runtime.
 console.log('\n| pass | models | nodes | most in | nodes | after | ms | after | ratio | half of them | which |\n|---|---|---|---|---|---|---|---|---|---|---|');
 for (const name of single) {
   const { models: among, lines, most } = fired[name];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// partition.mjs CLEAVE FOLDER: splits models, takes them apart with `cleave partition`, runs each part in a session of ONNX
-// Runtime of its own, in the order of the schedule, and compares with ONNX Runtime's run of the whole model.
+// partition.mjs CLEAVE FOLDER: splits models, partitions them with `cleave partition`, runs each part in a session of
+// ONNX Runtime of its own, in schedule order, and compares with ONNX Runtime's run of the whole model.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

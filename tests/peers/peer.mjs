@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the peer scripts share: the list of models, random inputs, ONNX Runtime, the cleave command.
+// Shared by the peer scripts: the list of models, random inputs, ONNX Runtime, the cleave command.
 
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';
@@ -10,8 +10,8 @@ import { readNpy, writeNpy } from './npy.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 
-// "1,3,8,8" is the shape of the only input; "x=1,8;n:5;m!6" gives x a shape, makes n an int64 scalar of that value, and m one
-// that cleave takes as a constant.
+// "1,3,8,8" is the shape of the only input. "x=1,8;n:5;m!6" gives x a shape, makes n an int64 scalar with that value,
+// and m one that Cleave takes as a constant.
 export function parseInputs(text) {
   if (/^[0-9,]+$/.test(text)) return [{ shape: text.split(',').map(Number) }];
   return text.split(';').map((part) => {
@@ -35,8 +35,8 @@ export function session(ort, path, threads = 1, more = {}) {
     interOpNumThreads: 1, executionMode: 'sequential', graphOptimizationLevel: 'all', logSeverityLevel: 3, ...more });
 }
 
-// Values for a shape, the same every time: lines of dark strokes on a light ground, with some noise.  On noise alone,
-// networks that were trained on pictures find nothing and give 1e-13, where rounding is all that one sees.
+// Returns the same values for a shape every time: dark strokes on a light background, with some noise. On noise alone,
+// networks trained on pictures find nothing and return values such as 1e-13, which are only rounding errors.
 export function makeValues(shape) {
   const n = shape.reduce((a, b) => a * b, 1);
   const pixel = shape.at(-1) <= 4 ? shape.at(-1) : 1;
@@ -51,17 +51,17 @@ export function makeValues(shape) {
   return data;
 }
 
-// The inputs of a model whose shapes are fixed, as its session tells them.
+// The inputs of a model with fixed shapes, as reported by its session.
 export const inputsOf = (peer) => peer.inputMetadata.map(({ name, type, shape }) => ({ name, type, shape: shape.map(Number) }));
 
-// Integers are words or masks: 0 and 1.
+// Integers are word indices or masks: 0 and 1.
 export function makeData(type, shape, value) {
   if (type === 'float32') return makeValues(shape);
   const n = shape.reduce((a, b) => a * b, 1);
   return BigInt64Array.from({ length: n }, (_, i) => value ?? BigInt(i * 7 % 5 < 3));
 }
 
-// Feeds for all inputs of a model, and the arguments with which cleave reads the same.
+// Returns feeds for all inputs of a model, and the arguments with which cleave reads the same values.
 export function makeFeeds(ort, model, names, folder) {
   const feeds = {}, args = [];
   mkdirSync(folder, { recursive: true });
@@ -75,7 +75,7 @@ export function makeFeeds(ort, model, names, folder) {
   return { feeds, args };
 }
 
-// What says of a model's inputs which shape they have, and which are constants; `folder` gets the files for these.
+// Returns the arguments that set shapes and constants of a model's inputs; `folder` receives the files of the constants.
 export function inputArgs(model, folder) {
   mkdirSync(folder, { recursive: true });
   return model.inputs.flatMap(({ name, shape, value, fixed }) => {
@@ -87,7 +87,7 @@ export function inputArgs(model, folder) {
   });
 }
 
-// A model that cleave wrote has no inputs for what was fixed.
+// A model written by cleave has no inputs for fixed values.
 export const feedsOf = (peer, feeds) => Object.fromEntries(peer.inputNames.map((name) => [name, feeds[name]]));
 
 export function cleave(command, args, timeout = 300000) {
@@ -101,7 +101,7 @@ export function readOutputs(folder, names) {
   return Object.fromEntries(names.map((name) => [name, readNpy(join(folder, fileName(name)))]));
 }
 
-// The largest difference, as a part of the largest value.
+// Returns the largest difference, relative to the largest value.
 export function difference(got, want) {
   if (got.data.length !== want.data.length) return Infinity;
   let largest = 0, worst = 0;

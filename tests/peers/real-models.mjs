@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// real-models.mjs CLEAVE FOLDER [ZOO,…]: runs every model here and in ONNX Runtime, whole and split, and compares.
-// The tolerance is 1e-4 of an output's largest value: two systems add in different orders.  Split and whole are compared
-// bit for bit, by `cleave split --check`.
+// real-models.mjs CLEAVE FOLDER [ZOO,...]: runs every model in Cleave and in ONNX Runtime, whole and split, and
+// compares. The tolerance is 1e-4 of an output's largest value, since the two systems add in different orders. Split and
+// whole are compared bit for bit by `cleave split --check`.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,8 +9,9 @@ import { join } from 'node:path';
 import { cleave, difference, feedsOf, inputArgs, makeFeeds, models, onnxRuntime, readOutputs, session } from './peer.mjs';
 
 const tolerance = 1e-4;
-// The large ones compute in float16, or round to bytes between all convolutions: one step there grows on the way.  Other
-// optimisations move ONNX Runtime's own results of the first by 1e-3, and the last bit of the input those of the other by 0.26.
+// The large ones compute in float16, or round to bytes between all convolutions, so one step grows on the way. Other
+// optimization levels change ONNX Runtime's own results of the first by 1e-3, and the last bit of the input changes
+// those of the other by 0.26.
 const largeTolerance = 0.1, largeTimeout = 2 * 3600 * 1000;
 const [command, folder, zoos = 'first,test,bench,refuse'] = process.argv.slice(2);
 const ort = onnxRuntime(folder);
@@ -34,7 +35,7 @@ async function peerRun(path, feeds) {
   return results;
 }
 
-// Splits, checks bit for bit here, and lets ONNX Runtime run the written model.
+// Splits, checks bit for bit in Cleave, and runs the written model in ONNX Runtime.
 async function checkSplit(model, what, args, feeds, want) {
   const out = join(scratch, `${model.name}-split.onnx`);
   const run = cleave(command, ['split', model.path, ...model.args, ...args, '--check', '--json', '-o', out]);

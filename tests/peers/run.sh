@@ -1,5 +1,6 @@
 #!/bin/sh
-# run.sh SCRIPT CLEAVE FOLDER […]: fetches into FOLDER, then runs SCRIPT.mjs; exits with 77, saying why, where it cannot.
+# run.sh SCRIPT CLEAVE FOLDER [...]: downloads into FOLDER, then runs SCRIPT.mjs. Exits with 77 and the reason if it
+# cannot.
 set -eu
 script=$(cd "$(dirname "$0")" && pwd)/$1.mjs
 shift

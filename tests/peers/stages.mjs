@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// stages.mjs CLEAVE FOLDER [MODEL,…]: cuts every model of the test zoo from the end of each of its stages, towards its
-// inputs as far as that goes, in 2 and in 4 bands along H, recomputing, carrying and exchanging the halo.  Split and whole are compared bit
-// for bit, and ONNX Runtime runs what was written (tolerance 1e-4 of an output's largest value).  Ends with a table: what
-// part of each model's MACs then lies in parallel subgraphs.
+// stages.mjs CLEAVE FOLDER [MODEL,...]: splits every model of the test zoo from the end of each of its stages, towards
+// its inputs as far as possible, into 2 and 4 bands along H, with the halo recomputed, carried and exchanged. Split and
+// whole are compared bit for bit, and ONNX Runtime runs the exported file (tolerance 1e-4 of an output's largest value).
+// Ends with a table of the share of each model's MACs in parallel subgraphs.
 //
-// A stage ends where the rows get fewer: at a node that something with fewer rows reads, but nothing with as many;
-// and at the last nodes that have rows at all.
+// A stage ends where the number of rows decreases: at a node that a node with fewer rows reads, but none with as many;
+// and at the last nodes with rows.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -78,7 +78,7 @@ async function checkModel(model) {
   return stages.length;
 }
 
-// Of each model the split with most in parallel, for each number of bands.
+// For each model and number of bands, the split with the largest parallel share.
 function printShares() {
   const percent = (part) => `${(100 * part).toFixed(1)} %`;
   console.log('| model | bands | halo | from | nodes split | MACs in parallel | MACs | peak |\n|---|---|---|---|---|---|---|---|');

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a model would take if nobody else were on the machine: of each step of a run the least time of many runs, put
-// together again in the order and with the waits of the schedule.
+// Estimates the latency of a model on an idle machine: takes the least time of each step over many runs, and combines
+// them with the order and the waits of the schedule.
 
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -8,10 +8,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inputsOf, makeFeeds, onnxRuntime } from './peer.mjs';
 
-// What it takes to begin a step, and to hear that another thread is done, in microseconds.
+// Microseconds to start a step, and to notice that another thread is done.
 const begin = 0.06, handover = 0.3;
 
-// `alone`: the least time of each step in runs in which one thread does all of them is known too.
+// `alone`: the least time of each step when one thread runs all steps is known, too.
 function trace(command, model, threads, repeat, alone = false) {
   const folder = mkdtempSync(join(tmpdir(), 'cleave-steps-')), file = join(folder, 'trace.json');
   const told = execFileSync(command, ['run', model.file, ...(model.shape ? ['--shape', model.shape.join(',')] : []), '--threads', `${threads}`, '--repeat', `${repeat}`, '--trace', file, '--json', ...(alone ? ['--profile'] : [])],
@@ -22,7 +22,7 @@ function trace(command, model, threads, repeat, alone = false) {
   return events.map(({ name, dur, args }) => ({ thread: args.sequence, index: args.index, waits: args.waits ?? [], us: Math.min(dur, times.get(name) ?? dur) }));
 }
 
-// Runs the steps of each thread in order, each when what it waits for is done.
+// Runs the steps of each thread in order, each when its predecessors are done.
 function replay(steps, threads) {
   const sequences = Array.from({ length: threads }, () => []), ends = sequences.map(() => []);
   for (const step of steps) sequences[step.thread][step.index] = step;
@@ -40,7 +40,7 @@ function replay(steps, threads) {
   return Math.max(...ends.map((list) => list.at(-1) ?? 0));
 }
 
-// The latency in ms, and the time that all steps take together.
+// Returns the latency in ms, and the total time of all steps.
 export function leastOfSteps(command, model, threads, rounds, repeat, alone) {
   const steps = trace(command, model, threads, repeat, alone);
   for (let round = 1; round < rounds; round++)
@@ -48,7 +48,7 @@ export function leastOfSteps(command, model, threads, rounds, repeat, alone) {
   return { latency: replay(steps, threads) / 1000, work: steps.reduce((sum, step) => sum + step.us, 0) / 1000 };
 }
 
-// The same of ONNX Runtime: of each node the least time, added, since it runs them one after another.
+// Does the same for ONNX Runtime: sums the least time of each node, since it runs them one after another.
 export async function leastOfNodes(folder, model, threads, repeat) {
   const scratch = mkdtempSync(join(tmpdir(), 'cleave-nodes-')), ort = onnxRuntime(folder), least = new Map();
   const peer = await ort.InferenceSession.create(model.file, { executionProviders: ['cpu'], intraOpNumThreads: threads, interOpNumThreads: 1,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Speech by attention and convolution in turn (Conformer)."""
+"""Speech recognition by alternating attention and convolution (Conformer)."""
 
 
 def feed_forward(net, x, width):

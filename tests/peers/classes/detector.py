@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Detectors: with SiLU, concats and pyramids of poolings (as the YOLO family), and of centre points."""
+"""Detectors with SiLU, concatenations and pyramids of poolings (as in the YOLO family), and of center points."""
 
 
 def conv(net, x, n_in, n_out, kernel=1, stride=1):
@@ -7,7 +7,7 @@ def conv(net, x, n_in, n_out, kernel=1, stride=1):
 
 
 def partial(net, x, n_in, n, n_blocks, by_split):
-    """Cross-stage partial block; by_split: one convolution is split in two, and all that is made is concatenated."""
+    """Cross-stage partial block. by_split: one convolution is split in two, and all results are concatenated."""
     h = n // 2
     if by_split:
         parts = net.split(conv(net, x, n_in, n), [h, h], 1)

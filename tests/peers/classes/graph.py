@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Networks of points and edges: messages that are gathered and added up (graph convolution), points that are pooled (PointNet)."""
+"""Networks of points and edges: messages that are gathered and summed (graph convolution), and pooled points
+(PointNet)."""
 
 import numpy as np
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""make.py DIR [--set used|held|small] [--half] [NAME,…]: writes a network of each class to DIR/SET/NAME.onnx.
+"""make.py DIR [--set used|held|small] [--half] [NAME,...]: writes a network of each class to DIR/SET/NAME.onnx.
 
-Of each class there are two: one that is used while kernels and passes are made, and one of another width, depth, arrangement and
-seed that is held back, so that what was tuned can be told from what is general.  The small set is the used one in small, for tests.
---half: those that are not quantised in float16, to DIR/SET-half.
-Needs Debian's python3-onnx; without it: 77."""
+Each class has two networks: one is used while kernels and passes are developed. The other, of different width,
+depth, arrangement and seed, is held back, to distinguish tuning from general improvements. The small set has small
+versions of the used networks, for tests. --half: writes networks that are not quantized in float16, to DIR/SET-half.
+Needs Debian's python3-onnx; exits with 77 without it."""
 
 import argparse
 import os
@@ -15,7 +15,7 @@ import zlib
 try:
     import onnx  # noqa: F401
 except ImportError:
-    # Another Python may come first than the one that Debian's package is for.
+    # Another Python may come before the one that Debian's package is for.
     if sys.executable != '/usr/bin/python3' and os.path.exists('/usr/bin/python3'):
         os.execv('/usr/bin/python3', ['/usr/bin/python3'] + sys.argv)
     print('SKIP: python3-onnx is not installed')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Patches that see each other without attention (MLP-Mixer), and in blocks of an image by attention (MobileViT)."""
+"""Patches mixed without attention (MLP-Mixer), and blocks of an image with attention (MobileViT)."""
 
 
 def mix(net, x, n, n_hidden):
@@ -26,7 +26,8 @@ def inverted(net, x, n_in, n, stride):
 
 
 def by_patches(net, x, n, size, back):
-    """Pixels of [1, n, size, size] as [4, rows, n]: one matrix for each place in a patch of 2 x 2; and back."""
+    """Rearranges pixels [1, n, size, size] to [4, rows, n]: one matrix for each position in a patch of 2 x 2. `back`:
+    the reverse."""
     half = size // 2
     if back:
         x = net.reshape(net.transpose(net.reshape(x, 1, 4, half ** 2, n), 0, 3, 2, 1), n * half, half, 2, 2)

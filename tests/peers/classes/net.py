@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the classes share: a network that is built node by node, with seeded weights that keep values near one."""
+"""Shared by the classes: a network that is built node by node, with seeded weights that keep values near one."""
 
 import numpy as np
 import onnx
@@ -11,7 +11,7 @@ TYPES = {'float32': TensorProto.FLOAT, 'int64': TensorProto.INT64, 'uint8': Tens
 
 
 class Net:
-    """Each method adds nodes and gives the name of the value that they make."""
+    """Each method adds nodes and returns the name of their value."""
 
     def __init__(self, name, seed, opset=13):
         self.name, self.opset = name, opset
@@ -23,7 +23,7 @@ class Net:
         return name
 
     def output(self, value, shape=None):
-        """Shape: if ONNX's own inference does not find it."""
+        """`shape` is needed if ONNX's own inference does not find it."""
         self.outputs.append(helper.make_tensor_value_info(value, TensorProto.FLOAT, shape))
 
     def constant(self, values, element=np.float32):
@@ -47,7 +47,7 @@ class Net:
         return names[0] if n_results == 1 else names
 
     def halve(self):
-        """Everything of float32 but inputs and outputs becomes float16, with a Cast at both, as converters leave it."""
+        """Converts all float32 values except inputs and outputs to float16, with a Cast at each, as converters do."""
         real = {name for node in self.nodes for i, name in enumerate(node.input) if i in REAL.get(node.op_type, ())}
         for i, tensor in enumerate(self.constants):
             if tensor.data_type == TensorProto.FLOAT and tensor.name not in real:
@@ -80,7 +80,7 @@ class Net:
         onnx.checker.check_model(model)
         onnx.save(model, path)
 
-    # Convolutions: kernel, stride and dilation are of all spatial dimensions, whose number is `rank`.
+    # Convolutions: kernel, stride and dilation apply to all spatial dimensions, whose number is `rank`.
 
     def conv(self, x, n_in, n_out, kernel=1, stride=1, group=1, dilation=1, gain=1.0, rank=2, pads=None, bias=True):
         window = [kernel] * rank if isinstance(kernel, int) else list(kernel)
@@ -113,7 +113,7 @@ class Net:
         x = self.op('Flatten', self.op('GlobalAveragePool', x))
         return self.op('Gemm', x, self.weight(n_classes, n_in, fan_in=n_in), self.bias(n_classes), transB=1)
 
-    # Of rows of features.
+    # Ops on rows of features.
 
     def linear(self, x, n_in, n_out, gain=1.0, bias=True):
         y = self.op('MatMul', x, self.weight(n_in, n_out, fan_in=n_in, gain=gain))
@@ -132,7 +132,7 @@ class Net:
         return self.op('Split', x, self.ints(*sizes), n_results=len(sizes), axis=axis)
 
     def layer_norm(self, x, n):
-        """One op where the opset has it, else the ops that exporters write for it."""
+        """One op if the opset has it, otherwise the ops that exporters write for it."""
         scale, shift = self.bias(n, 0.8, 1.2), self.bias(n)
         if self.opset >= 17:
             return self.op('LayerNormalization', x, scale, shift, axis=-1, epsilon=1e-5)
@@ -142,7 +142,7 @@ class Net:
         return self.op('Add', self.op('Mul', self.op('Div', centred, deviation), scale), shift)
 
     def gelu(self, x):
-        """By the error function."""
+        """Uses the error function."""
         erf = self.op('Erf', self.op('Div', x, self.constant(np.sqrt(2.0))))
         return self.op('Mul', self.op('Mul', x, self.op('Add', erf, self.constant(1.0))), self.constant(0.5))
 
@@ -152,7 +152,8 @@ class Net:
         return self.op('Mul', self.op('Mul', x, self.constant(0.5)), self.op('Add', self.op('Tanh', inner), self.constant(1.0)))
 
     def attend(self, q, k, v, n_head, mask=None, scale_first=False):
-        """Of [N, heads, rows, n_head] and keys [N, heads, n_head, rows]: scores, their softmax, its product with the values."""
+        """Attention with queries [N, heads, rows, n_head] and keys [N, heads, n_head, rows]: scores, their softmax, its
+        product with the values."""
         factor = self.constant(1 / np.sqrt(n_head))
         if scale_first:
             q = self.op('Mul', q, factor)
@@ -164,7 +165,7 @@ class Net:
         return self.op('MatMul', self.op('Softmax', scores, axis=-1), v)
 
     def self_attention(self, x, n_rows, width, n_heads, batch=1, mask=None, fused=True):
-        """Fused: one product makes queries, keys and values."""
+        """fused: one product computes queries, keys and values."""
         n = width // n_heads
         if fused:
             qkv = self.reshape(self.linear(x, width, 3 * width), batch, n_rows, 3, n_heads, n)

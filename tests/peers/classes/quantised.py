@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Networks of bytes: residual nets and inverted bottlenecks between DequantizeLinear and QuantizeLinear (QDQ) or of QLinearConv
-and its kin, activations unsigned or signed; and a transformer whose products are quantised as they come (MatMulInteger)."""
+"""Networks of bytes: residual networks and inverted bottlenecks between DequantizeLinear and QuantizeLinear (QDQ) or
+with QLinearConv and similar ops, with unsigned or signed activations; and a transformer whose products are
+dynamically quantized (MatMulInteger)."""
 
 import numpy as np
 
 MS = 'com.microsoft'
-# Of 7 bits: where there is no VNNI, ONNX Runtime's sums of two products of whole bytes saturate at 16 bits.
+# 7 bits: without VNNI, ONNX Runtime's sums of two products of full bytes saturate at 16 bits.
 MOST = 63
 
 
 class Quantised:
-    """Values are (name, scale, zero point); all lie in about ±6, or in 0 to 12 after a Relu."""
+    """Values are (name, scale, zero point). All are within about ±6, or from 0 to 12 after a Relu."""
 
     def __init__(self, net, form, signed):
         self.net, self.form = net, form
@@ -54,7 +55,7 @@ class Quantised:
         return self.quantise(net.op('Relu', y) if relu else y, relu)
 
     def pool(self, x):
-        """A maximum does not ask what bytes mean."""
+        """A maximum does not depend on scale and zero point."""
         how = dict(kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4)
         if self.form == 'QLinear':
             return self.net.op('MaxPool', x[0], **how), *x[1:]
@@ -104,7 +105,7 @@ def inverted(net, form, signed, size, stages, factor):
 
 
 def product(net, x, n_in, n_out, gain=1.0):
-    """As dynamic quantisation writes it: the scale of the operand is found at run time."""
+    """Dynamic quantization: the scale of the operand is computed at run time."""
     w = net.random.standard_normal((n_in, n_out)) * (gain / np.sqrt(n_in))
     ws = np.abs(w).max() / MOST
     y, scale, zero = net.op('DynamicQuantizeLinear', x, n_results=3)

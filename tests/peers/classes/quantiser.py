@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Networks of other classes as ONNX Runtime's static quantiser writes them: what an op of its list reads and makes goes through
-QuantizeLinear and DequantizeLinear, but for weights, which are bytes with a scale for each channel, and biases, which are int32.
-Values are not looked at: all lie in about ±6, what a function bounds in 0 to 1."""
+"""Networks of other classes as ONNX Runtime's static quantizer writes them: operands and results of the listed ops go
+through QuantizeLinear and DequantizeLinear. Weights are bytes with a scale for each channel, and biases are int32.
+Scales do not depend on data: all values are within about ±6, and results of bounded functions from 0 to 1."""
 
 import numpy as np
 from onnx import numpy_helper
@@ -14,7 +14,7 @@ from quantised import MOST
 
 LISTED = {'Conv', 'MatMul', 'Gemm', 'Add', 'Mul', 'Sigmoid', 'HardSigmoid', 'LeakyRelu', 'Softmax', 'AveragePool',
           'GlobalAveragePool', 'Concat', 'Split', 'MaxPool', 'Resize', 'Reshape', 'Transpose', 'Squeeze', 'Flatten'}
-MOVERS = {'MaxPool', 'Resize', 'Reshape', 'Transpose', 'Split', 'Squeeze', 'Flatten'}  # what they make has the scale of what they read
+MOVERS = {'MaxPool', 'Resize', 'Reshape', 'Transpose', 'Split', 'Squeeze', 'Flatten'}  # results have the scale of the operand
 BOUNDED = {'Sigmoid', 'HardSigmoid', 'Softmax'}
 
 
@@ -28,7 +28,7 @@ class QuantisedNet(Net):
         return next((numpy_helper.to_array(c) for c in self.constants if c.name == name), None)
 
     def pair(self, x, scale, zero):
-        """x, through bytes."""
+        """Adds QuantizeLinear and DequantizeLinear to x."""
         s, z = self.constant(scale), self.constant(zero, self.element)
         y = super().op('DequantizeLinear', super().op('QuantizeLinear', x, s, z), s, z)
         self.scales[y] = (scale, zero)
@@ -38,7 +38,7 @@ class QuantisedNet(Net):
         return x if x in self.scales else self.pair(x, 12 / 255, self.least + 128)
 
     def weights(self, values, axis):
-        """By channel; axis None: by one scale, with a zero point, as what is no weight."""
+        """Quantizes by channel; axis None: with a single scale and a zero point, as for other values."""
         if axis is None:
             scale = max(float(np.abs(values).max()), 1e-3) / 127
             b = self.constant(np.clip(np.round(values / scale) + self.least + 128, self.least, self.least + 255), self.element)
@@ -78,7 +78,7 @@ class QuantisedNet(Net):
         return self.pair(y, scale, zero) if n_results == 1 else [self.pair(one, scale, zero) for one in y]
 
     def conv_relu(self, x, n_in, n_out, kernel=1, **how):
-        """They go to bytes as one."""
+        """Both are quantized as one."""
         self.has_relu = True
         y = self.conv(x, n_in, n_out, kernel, gain=1.4, **how)
         self.has_relu = False
@@ -93,7 +93,7 @@ def hard_swish(net, x, as_one):
 
 
 def mobilenet3(net, size, stages, head, as_one):
-    """stages: (channels inside, channels, kernel, stride, squeezed, HardSwish)."""
+    """stages: (inner channels, channels, kernel, stride, with squeeze, with HardSwish)."""
     x, n_in = hard_swish(net, net.conv(net.input('x', [1, 3, size, size]), 3, 16, 3, stride=2, gain=1.6), as_one), 16
     for inside, n_out, kernel, stride, squeezed, hard in stages:
         def conv(y, *how, **more):

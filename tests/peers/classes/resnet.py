@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Residual nets of bottlenecks: plain (as ResNet-50) and with convolutions in groups (as ResNeXt)."""
+"""Residual networks of bottlenecks: plain (as ResNet-50) and with grouped convolutions (as ResNeXt)."""
 
 
 def block(net, x, n_in, n_mid, n_out, stride, group, norm):

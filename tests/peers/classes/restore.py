@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Images into images: by normalised channels and gates (NAFNet), by steps of a diffusion with attention."""
+"""Image to image: with normalized channels and gates (NAFNet), and diffusion steps with attention."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ def around_one(net, *shape):
 
 
 def norm_channels(net, x, n):
-    """Of [N, C, H, W] along C, as exporters write it."""
+    """Normalizes [N, C, H, W] along C, as exporters write it."""
     centred = net.op('Sub', x, net.op('ReduceMean', x, axes=[1]))
     variance = net.op('ReduceMean', net.op('Mul', centred, centred), axes=[1])
     y = net.op('Div', centred, net.op('Sqrt', net.op('Add', variance, net.constant(1e-6))))
@@ -39,7 +39,7 @@ def norm_groups(net, x, n, size, n_groups=8):
 
 
 class Diffusion:
-    """What the parts of a step have in common: the net, and what stands for the time."""
+    """Shared by the parts of a diffusion step: the network, and the embedding of the time."""
 
     def __init__(self, net, width):
         self.net, self.n_time = net, 4 * width

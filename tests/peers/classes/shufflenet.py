@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Channel shuffle: with grouped 1x1 convolutions (as the first ShuffleNet), and with halves that pass by (as the second)."""
+"""Channel shuffle: with grouped 1x1 convolutions (ShuffleNet), and with one half of the channels unchanged
+(ShuffleNetV2)."""
 
 
 def shuffle(net, x, n, size, groups):

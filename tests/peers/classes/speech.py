@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Nets of sequences: LSTM, GRU, both directions, dilated convolutions of one dimension (TCN), and what makes sound of a
-spectrogram (vocoder)."""
+"""Networks on sequences: LSTM, GRU, both directions, dilated 1-D convolutions (TCN), and a vocoder, which computes
+sound from a spectrogram."""
 
 
 def recurrent(net, x, op, n_in, n, both, batch, n_rows, more=False):
@@ -39,7 +39,8 @@ def tcn(net, n_rows, n_in, n, dilations, causal, kernel):
 
 
 def vocoder(net, n_rows, n, steps, kernels):
-    """Steps: of how many samples, by a kernel of how many.  Between them residual blocks of several kernels, added."""
+    """steps: (factor of upsampling, kernel). Between them are residual blocks with several kernels, which are summed.
+    """
     leaky = lambda x: net.op('LeakyRelu', x, alpha=0.1)
     pads = lambda kernel, dilation=1: [(kernel - 1) * dilation // 2] * 2
     x = net.conv(net.input('x', [1, 80, n_rows]), 80, n, 7, rank=1)

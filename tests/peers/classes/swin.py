@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Attention in windows that shift from layer to layer, as Swin."""
+"""Attention in windows that are shifted from layer to layer, as in Swin."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ def roll(net, x, by):
 
 
 def shift_mask(size, window, by):
-    """0 where two places of a window were neighbours before the shift, -100 elsewhere."""
+    """Returns 0 where two positions of a window were adjacent before the shift, -100 elsewhere."""
     ids = np.zeros((size, size))
     edges = (slice(0, size - window), slice(size - window, size - by), slice(size - by, size))
     for i, rows in enumerate(edges):

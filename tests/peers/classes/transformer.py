@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Transformers: of patches (ViT), of text with the ops of opset 13 (BERT), decoders (GPT): a whole prompt, or one token."""
+"""Transformers: of patches (ViT), of text with the ops of opset 13 (BERT), and decoders (GPT) for a whole prompt or one
+token."""
 
 import numpy as np
 
@@ -56,7 +57,7 @@ def gpt_prefill(net, n_rows, width, n_heads, n_layers, by_where):
 
 
 def where_layer(net, x, n_rows, width, n_heads):
-    """As GPT-2 is exported: one Gemm of the flat rows, split in three, the mask by Where."""
+    """As GPT-2 is exported: one Gemm on the flat rows, split in three; the mask by Where."""
     n = width // n_heads
     y = net.reshape(net.layer_norm(x, width), n_rows, width)
     y = net.op('Gemm', y, net.weight(width, 3 * width, fan_in=width), net.bias(3 * width))
@@ -74,7 +75,8 @@ def where_layer(net, x, n_rows, width, n_heads):
 
 
 def gpt_decode(net, n_past, width, n_heads, n_layers, gated):
-    """One token; keys and values of the past come in and go out, one longer.  Gated: the MLP is SiLU(x A) * (x B)."""
+    """One token. Past keys and values are inputs, and outputs that are longer by one. gated: the MLP is SiLU(x A) * (x
+    B)."""
     n = width // n_heads
     x = net.op('Gather', net.weight(1000, width, fan_in=1), net.input('ids', [1, 1], 'int64'))
     for i in range(n_layers):
@@ -104,7 +106,7 @@ def rms_norm(net, x, n):
 
 
 def rotate(net, x, n_rows, n):
-    """Each pair of features by an angle of its own (rotary positions)."""
+    """Rotates each pair of features by its own angle (rotary positions)."""
     angle = net.random.uniform(0, 3, (1, 1, n_rows, n))
     turned = net.op('Concat', net.op('Neg', net.slice(x, n // 2, n, 3)), net.slice(x, 0, n // 2, 3), axis=-1)
     return net.op('Add', net.op('Mul', x, net.constant(np.cos(angle))), net.op('Mul', turned, net.constant(np.sin(angle))))

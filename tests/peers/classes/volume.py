@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Convolutions and poolings of three dimensions, as C3D and as residual nets of video."""
+"""3-D convolutions and poolings, as in C3D and in residual networks for video."""
 
 
 def c3d(net, shape, widths, residual):
