@@ -126,6 +126,12 @@ CLEAVE_API CleaveFitPlan *cleave_fit_plan_new_watched (const CleaveGraph *graph,
 CLEAVE_API GPtrArray *cleave_fit_plan_new_frontier (const CleaveGraph *graph,
                                                     const CleaveFitOptions *options,
                                                     GError **error);
+CLEAVE_API GPtrArray *cleave_fit_plan_new_frontier_watched (const CleaveGraph *graph,
+                                                            const CleaveFitOptions *options,
+                                                            GCancellable *cancellable,
+                                                            CleaveFitFunc watch,
+                                                            gpointer watch_data,
+                                                            GError **error);
 CLEAVE_API CleaveFitPlan *cleave_fit_plan_new_without (const CleaveFitPlan *plan,
                                                        const CleaveGraph *graph,
                                                        guint n_segments,
