@@ -11,13 +11,15 @@ The classes are those of the introspected library, `gi.repository.Cleave`, with 
 the C API are in `cleave.Cleave`.
 """
 
-from ._library import Cleave, Error, __version__
+from ._library import Cleave, Error, LimitError, ModelError, NotFoundError, __version__
 from ._graph import Graph, Node, Operand, Result, load, parse
-from ._program import Program, load_program
+from ._program import Port, Program, load_program
 from ._report import FitReport, SplitReport
 from ._tensor import Tensor, as_tensor
+from ._tools import Buffer, Difference, Differences, Memory, MemoryStep, Part, Partition, Timeline
 
 __all__ = [
-    'Cleave', 'Error', 'FitReport', 'Graph', 'Node', 'Operand', 'Program', 'Result', 'SplitReport', 'Tensor',
-    'as_tensor', 'load', 'load_program', 'parse', '__version__',
+    'Buffer', 'Cleave', 'Difference', 'Differences', 'Error', 'FitReport', 'Graph', 'LimitError', 'Memory', 'MemoryStep',
+    'ModelError', 'Node', 'NotFoundError', 'Operand', 'Part', 'Partition', 'Port', 'Program', 'Result', 'SplitReport',
+    'Tensor', 'Timeline', 'as_tensor', 'load', 'load_program', 'parse', '__version__',
 ]

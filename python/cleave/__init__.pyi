@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 import os
-from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy
 import numpy.typing
@@ -18,6 +18,62 @@ class Error(Exception):
     domain: str
     code: int
 
+class ModelError(Error): ...
+class NotFoundError(Error, KeyError): ...
+
+class LimitError(Error):
+    @property
+    def smallest(self) -> Optional[int]: ...
+
+class Memory(NamedTuple):
+    peak: int
+    arena: int
+
+class MemoryStep(NamedTuple):
+    name: str
+    op: str
+    live_bytes: int
+
+class Buffer(NamedTuple):
+    name: str
+    bytes: int
+    offset: int
+    first: int
+    last: int
+
+class Timeline(NamedTuple):
+    peak: int
+    arena: int
+    peak_step: int
+    steps: List[MemoryStep]
+    buffers: List[Buffer]
+
+class Part(NamedTuple):
+    graph: Graph
+    level: int
+    subgraph: int
+    after: List[int]
+
+class Partition(List[Part]):
+    outputs: Dict[str, str]
+    def run(self, inputs: Mapping[str, Any], threads: int = ...) -> Dict[str, Array]: ...
+
+class Difference(NamedTuple):
+    different: int
+    largest: float
+    message: str = ...
+    @property
+    def equal(self) -> bool: ...
+
+class Differences(Dict[str, Difference]):
+    @property
+    def equal(self) -> bool: ...
+    def is_near(self, tolerance: float) -> bool: ...
+
+class Port(NamedTuple):
+    shape: Tuple[int, ...]
+    dtype: numpy.dtype[Any]
+
 class Tensor:
     @property
     def shape(self) -> Tuple[int, ...]: ...
@@ -26,6 +82,10 @@ class Tensor:
     @property
     def nbytes(self) -> int: ...
     def numpy(self) -> Array: ...
+    @property
+    def dtype(self) -> numpy.dtype[Any]: ...
+    def __dlpack__(self, **options: Any) -> Any: ...
+    def __dlpack_device__(self) -> Tuple[int, int]: ...
     def __array__(self, dtype: Any = ..., copy: Optional[bool] = ...) -> Array: ...
 
 class Operand:
@@ -43,6 +103,8 @@ class Result:
     def shape(self) -> Tuple[int, ...]: ...
     @property
     def element(self) -> str: ...
+    @property
+    def dtype(self) -> numpy.dtype[Any]: ...
     @property
     def uses(self) -> List[Operand]: ...
 
@@ -84,6 +146,11 @@ class FitReport:
 class Program:
     def __init__(self, graph: Graph, threads: int = ..., reference: bool = ..., trace: bool = ..., as_is: bool = ...) -> None: ...
     def __call__(self, *args: Any, **inputs: Any) -> Dict[str, Array]: ...
+    def run(self, names: Optional[Sequence[str]], feed: Mapping[str, Any]) -> List[Array]: ...
+    @property
+    def inputs(self) -> Dict[str, Port]: ...
+    @property
+    def outputs(self) -> Dict[str, Port]: ...
     def profile(self, runs: int = ..., **inputs: Any) -> List[Dict[str, Any]]: ...
     @property
     def stats(self) -> Dict[str, int]: ...
@@ -106,9 +173,15 @@ class Graph:
     @property
     def macs(self) -> int: ...
     def copy(self) -> Graph: ...
-    def memory(self, threads: int = ...) -> Tuple[int, int]: ...
+    def memory(self, threads: int = ...) -> Memory: ...
+    def memory_timeline(self, threads: int = ...) -> Timeline: ...
+    def partition(self) -> Partition: ...
+    def random_inputs(self, seed: int = ...) -> Dict[str, Array]: ...
+    def diff(self, other: Graph, inputs: Optional[Mapping[str, Any]] = ..., seed: int = ...) -> Differences: ...
+    def report(self, path: Path, times: bool = ..., **options: Any) -> None: ...
     def save(self, path: Path) -> None: ...
     def to_bytes(self) -> bytes: ...
+    def to_onnx(self) -> Any: ...
     def split(
         self,
         nodes: Union[None, str, Node, Sequence[Union[str, Node]]] = ...,
@@ -141,6 +214,7 @@ class Graph:
         max_added_latency: Optional[float] = ...,
         threads: int = ...,
         progress: Union[None, bool, Callable[[float], Any]] = ...,
+        exclude_inputs: bool = ...,
     ) -> FitReport: ...
     def plan_fit(
         self,
@@ -149,7 +223,16 @@ class Graph:
         max_added_latency: Optional[float] = ...,
         threads: int = ...,
         progress: Union[None, bool, Callable[[float], Any]] = ...,
+        exclude_inputs: bool = ...,
     ) -> FitReport: ...
+    def frontier(
+        self,
+        max_added_macs: Optional[float] = ...,
+        max_added_latency: Optional[float] = ...,
+        threads: int = ...,
+        progress: Union[None, bool, Callable[[float], Any]] = ...,
+        exclude_inputs: bool = ...,
+    ) -> List[FitReport]: ...
     def optimize(self, passes: str = ..., progress: Optional[Callable[[str], Any]] = ...) -> bool: ...
     def compile(self, threads: int = ..., reference: bool = ..., trace: bool = ..., as_is: bool = ...) -> Program: ...
     def save_program(self, path: Path, threads: int = ..., reference: bool = ..., as_is: bool = ...) -> None: ...
@@ -159,15 +242,16 @@ class Graph:
     def svg(self, *, constants: bool = ..., clusters: bool = ..., overview: bool = ...) -> str: ...
 
 def load(
-    path: Path,
+    model: Union[Path, bytes, Any],
     shapes: Union[None, Shape, Mapping[str, Shape]] = ...,
     dims: Optional[Mapping[str, int]] = ...,
     values: Optional[Mapping[str, Any]] = ...,
+    folder: Optional[Path] = ...,
 ) -> Graph: ...
 def load_program(path: Path, model: Optional[Path] = ..., trace: bool = ...) -> Program: ...
 def parse(
     data: bytes,
-    folder: Optional[str] = ...,
+    folder: Optional[Path] = ...,
     shapes: Union[None, Shape, Mapping[str, Shape]] = ...,
     dims: Optional[Mapping[str, int]] = ...,
     values: Optional[Mapping[str, Any]] = ...,

@@ -4,9 +4,8 @@
 import os
 import shutil
 import subprocess
-import sys
 
-from ._library import fail
+from ._library import DOMAIN, Cleave, LimitError, fail
 
 try:
     from ._where import COMMAND
@@ -25,8 +24,13 @@ def find_command():
 
 
 def run_command(*args):
-    """Runs the command and returns what it prints; its message is an Error."""
+    """Runs the command and returns what it prints. Raises its message as an Error; as a LimitError if its answer is no,
+    since a limit is not met."""
     ran = subprocess.run([find_command(), *map(os.fspath, args)], capture_output=True, text=True)
-    if ran.returncode > 1 or ran.returncode < 0:
-        fail(ran.stderr.strip().removeprefix('cleave: ') if sys.version_info >= (3, 9) else ran.stderr.strip())
+    message = ran.stderr.strip()
+    message = message[len('cleave: '):] if message.startswith('cleave: ') else message
+    if ran.returncode == 1:
+        raise LimitError(message, DOMAIN, int(Cleave.Error.LIMIT))
+    if ran.returncode != 0:
+        fail(message)
     return ran.stdout

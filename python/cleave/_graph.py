@@ -7,9 +7,10 @@ import re
 import warnings
 
 from ._call import Progress, call, new_cancellable
-from ._library import Cleave, Error, GLib, errors, fail
+from ._library import Cleave, Error, GLib, NotFoundError, errors, fail
 from ._program import Program, program_options, split_to_run
-from ._tensor import as_tensor, element_name, shape_of, to_numpy
+from ._tensor import as_tensor, dtype_of, element_name, shape_of, to_numpy
+from ._tools import count_threads
 
 Graph, Node, Operand, Result = Cleave.Graph, Cleave.Node, Cleave.Operand, Cleave.Result
 
@@ -35,17 +36,29 @@ def warned(graph):
     return graph
 
 
-def load(path, shapes=None, dims=None, values=None):
-    """Reads an ONNX model. `shapes` maps inputs to shapes, `dims` maps named dimensions to extents, and `values` maps
-    inputs to constants that replace them. If the model has one input, `shapes` may be its shape."""
-    with errors():
-        return warned(call(Cleave.onnx_load, os.fspath(path), import_options(shapes, dims, values)))
+def load(model, shapes=None, dims=None, values=None, folder=None):
+    """Reads an ONNX model: a path, bytes, a file that is open for reading bytes, or an `onnx.ModelProto`.
+
+    `shapes` maps inputs to shapes, `dims` maps named dimensions to extents, and `values` maps inputs to constants that
+    replace them. If the model has one input, `shapes` may be its shape. `folder` is the folder of external weights of a
+    model that is no path."""
+    if isinstance(model, (str, os.PathLike)):
+        with errors():
+            return warned(call(Cleave.onnx_load, os.fspath(model), import_options(shapes, dims, values)))
+    if hasattr(model, 'SerializeToString'):
+        model = model.SerializeToString()
+    elif hasattr(model, 'read'):
+        model = model.read()
+    return parse(model, folder, shapes, dims, values)
 
 
 def parse(data, folder=None, shapes=None, dims=None, values=None):
     """Reads an ONNX model from bytes, as `load` does. `folder` is the folder of external weights."""
+    if not isinstance(data, (bytes, bytearray, memoryview)):
+        raise TypeError(f'a model is a path, bytes, a file or an onnx.ModelProto, not {type(data).__name__}')
     with errors():
-        return warned(call(Cleave.onnx_parse, GLib.Bytes.new(data), folder, import_options(shapes, dims, values)))
+        where = None if folder is None else os.fspath(folder)
+        return warned(call(Cleave.onnx_parse, GLib.Bytes.new(bytes(data)), where, import_options(shapes, dims, values)))
 
 
 def save(graph, path):
@@ -58,6 +71,12 @@ def to_bytes(graph):
     """Returns the graph as the bytes of an ONNX model."""
     with errors():
         return call(Cleave.onnx_serialize, graph).get_data()
+
+
+def to_onnx(graph):
+    """Returns the graph as an `onnx.ModelProto`; it needs the package onnx."""
+    import onnx
+    return onnx.load_model_from_string(to_bytes(graph))
 
 
 # Inspect.
@@ -75,28 +94,27 @@ def find(graph, name):
     try:
         return graph.select_node(name)
     except GLib.Error as error:
-        raise KeyError(error.message) from None
+        raise NotFoundError(error.message, error.domain, error.code) from None
+
+
+class Inputs(list):
+    """The inputs of a graph: a list of Results, which also has them by name."""
+
+    def __getitem__(self, key):
+        if not isinstance(key, str):
+            return super().__getitem__(key)
+        for value in self:
+            if value.name == key:
+                return value
+        raise KeyError(f"the graph has no input '{key}'")
 
 
 def list_inputs(graph):
-    return [graph.get_input(i) for i in range(graph.get_n_inputs())]
+    return Inputs(graph.get_input(i) for i in range(graph.get_n_inputs()))
 
 
 def list_outputs(graph):
     return {graph.get_output_name(i): graph.get_output(i).get_result() for i in range(graph.get_n_outputs())}
-
-
-def count_threads(threads):
-    """Returns the number of threads to use; 0 means one per core."""
-    return threads or GLib.get_num_processors()
-
-
-def memory(graph, threads=1):
-    """Returns the bytes of activations, (peak, arena), of a program with this number of threads; 0: one per core.
-    The graph is not split for the threads: the result is the memory of `compile(threads, as_is=True)`."""
-    with errors():
-        estimate = call(graph.estimate, count_threads(threads))[1]
-    return estimate.peak_activation_bytes, estimate.arena_bytes
 
 
 def describe(graph):
@@ -203,40 +221,58 @@ def size_of(size):
     return size
 
 
-def fit_options(max_memory, max_added_macs, max_added_latency, threads):
+def fit_options(max_memory, max_added_macs, max_added_latency, threads, exclude_inputs):
     options = Cleave.FitOptions()
     options.max_memory = size_of(max_memory)
     options.max_added_macs = limit_of('max_added_macs', max_added_macs)
     options.max_added_latency = limit_of('max_added_latency', max_added_latency)
     options.n_threads = count_threads(threads)
+    options.inputs_apart = exclude_inputs
     return options
 
 
-def plan_fit(graph, max_memory=None, max_added_macs=None, max_added_latency=None, threads=1, progress=None):
+def plan_fit(graph, max_memory=None, max_added_macs=None, max_added_latency=None, threads=1, progress=None,
+             exclude_inputs=False):
     """Finds a plan without changing the graph. The arguments are those of `fit`. Returns a FitReport."""
     cancellable, told = new_cancellable(), Progress('search', progress)
     try:
         with errors():
-            options = fit_options(max_memory, max_added_macs, max_added_latency, threads)
+            options = fit_options(max_memory, max_added_macs, max_added_latency, threads, exclude_inputs)
             return call(Cleave.FitPlan.new_watched, graph, options, cancellable, lambda part, *_: told(part),
                         cancellable=cancellable)
     finally:
         told.end()
 
 
-def fit(graph, max_memory=None, max_added_macs=None, max_added_latency=None, threads=1, progress=None):
+def fit(graph, max_memory=None, max_added_macs=None, max_added_latency=None, threads=1, progress=None,
+        exclude_inputs=False):
     """Splits the graph so that its activations fit into `max_memory` ('256 KiB', '2 MB', or bytes), at the least cost.
     None: minimizes the memory.
 
     `max_added_macs` and `max_added_latency` limit how much the split adds to the MACs and to the estimated time, as a
     fraction of their value before: 0.1 is 10 %, 0 allows no increase, None is no limit. `threads` is the number of
-    threads for `compile(threads, as_is=True)`; 0: one per core. `progress` is called with a number from 0 to 1; False
-    shows no progress. Returns a FitReport. Raises an Error with the smallest budget found if `max_memory` is too
-    small."""
-    plan = plan_fit(graph, max_memory, max_added_macs, max_added_latency, threads, progress)
+    threads for `compile(threads, as_is=True)`; 0: one per core. `exclude_inputs` does not count the inputs of the
+    graph, which then lie in memory of their own. `progress` is called with a number from 0 to 1; False shows no
+    progress. Returns a FitReport. If `max_memory` is too small, raises a LimitError; its `smallest` is the smallest
+    budget found."""
+    plan = plan_fit(graph, max_memory, max_added_macs, max_added_latency, threads, progress, exclude_inputs)
     with errors():
         call(plan.apply, graph)
     return plan
+
+
+def frontier(graph, max_added_macs=None, max_added_latency=None, threads=1, progress=None, exclude_inputs=False):
+    """Returns the best plans for all budgets: a list of FitReports, from the largest arena to the smallest. Each needs
+    less memory and costs more than the one before it. The graph does not change; `FitReport.apply(graph)` applies a
+    plan. The arguments are those of `fit`."""
+    cancellable, told = new_cancellable(), Progress('search', progress)
+    try:
+        with errors():
+            options = fit_options(None, max_added_macs, max_added_latency, threads, exclude_inputs)
+            return list(call(Cleave.FitPlan.new_frontier_watched, graph, options, cancellable, lambda part, *_: told(part),
+                             cancellable=cancellable))
+    finally:
+        told.end()
 
 
 def optimize(graph, passes='clean-up', progress=None):
@@ -303,6 +339,14 @@ def svg(graph, **options):
         return call(Cleave.dot_render, graph, dot_options(**options), 'svg').get_data().decode()
 
 
+# The largest graph that a notebook draws node by node; a larger one is drawn as an overview.
+MAX_DRAWN = 400
+
+
+def show(graph):
+    return svg(graph, overview=graph.count_operators() > MAX_DRAWN)
+
+
 Graph.__iter__ = walk
 Graph.__len__ = Graph.get_n_nodes
 Graph.__bool__ = lambda self: True
@@ -310,17 +354,17 @@ Graph.__getitem__ = find
 Graph.__contains__ = lambda self, name: self.find_node(name) is not None
 Graph.__str__ = Graph.print_
 Graph.__repr__ = describe
-Graph._repr_svg_ = svg
+Graph._repr_svg_ = show
 Graph.__copy__ = Graph.copy
 Graph.__deepcopy__ = lambda self, memo: self.copy()
 Graph.name = property(Graph.get_name, doc='The name of the graph.')
 Graph.nodes = property(lambda self: list(walk(self)), doc='The nodes, inputs and constants included.')
-Graph.inputs = property(list_inputs, doc='The inputs, as a list of Results.')
+Graph.inputs = property(list_inputs, doc='The inputs, as a list of Results; also by name.')
 Graph.outputs = property(list_outputs, doc='The outputs, as a dictionary from names to Results.')
 Graph.macs = property(Graph.get_macs, doc='Multiply-accumulates.')
-Graph.memory = memory
-Graph.save, Graph.to_bytes = save, to_bytes
-Graph.split, Graph.split_for_threads, Graph.fit, Graph.plan_fit, Graph.optimize = split, split_for_threads, fit, plan_fit, optimize
+Graph.save, Graph.to_bytes, Graph.to_onnx = save, to_bytes, to_onnx
+Graph.split, Graph.split_for_threads, Graph.optimize = split, split_for_threads, optimize
+Graph.fit, Graph.plan_fit, Graph.frontier = fit, plan_fit, frontier
 Graph.compile, Graph.save_program, Graph.__call__ = compile_program, save_program, run
 Graph.dot, Graph.draw, Graph.svg = dot, draw, svg
 
@@ -372,5 +416,6 @@ Result.name = property(Result.dup_name, doc='The name of the value.')
 Result.node = property(Result.get_node, doc='The node that computes the value.')
 Result.shape = property(lambda self: shape_of(self.get_type()), doc='Extents, outermost first.')
 Result.element = property(lambda self: element_name(self.get_type()), doc='The name of the element type.')
+Result.dtype = property(lambda self: dtype_of(self.get_type()), doc='The numpy.dtype of its arrays; uint16 for bfloat16.')
 Result.uses = property(uses_of, doc=uses_of.__doc__)
 Result.__repr__ = lambda self: f'<cleave.Result {self.name!r}: {self.get_type().to_string()}>'

@@ -3,6 +3,7 @@
 
 import contextlib
 import os
+import re
 
 try:
     from ._where import TYPELIBS, LIBRARIES, __version__
@@ -34,17 +35,42 @@ class Error(GLib.Error):
         return self.message
 
 
+class ModelError(Error):
+    """A model file is broken, or needs what is not supported."""
+
+
+class NotFoundError(Error, KeyError):
+    """The graph has nothing of that name."""
+
+
+class LimitError(Error):
+    """A limit, such as a memory budget, cannot be met. `smallest` is the smallest budget that was found, in bytes; None
+    if the limit is no budget."""
+
+    @property
+    def smallest(self):
+        """The smallest budget that was found, in bytes, or None."""
+        after = re.split('; |\\. |\n', self.message.partition('smallest')[2])[0]
+        found = re.findall(r'([\d,]+) bytes', after) or re.findall(r'\d[\d,]*', after)
+        return int(found[-1].replace(',', '')) if found else None
+
+
+DOMAIN = GLib.quark_to_string(Cleave.error_quark())
+CLASSES = {int(Cleave.Error.LIMIT): LimitError, int(Cleave.Error.MODEL): ModelError}
+
+
 @contextlib.contextmanager
 def errors():
-    """Converts GErrors raised in the `with` block to Error."""
+    """Converts GErrors raised in the `with` block to Error, or to the class of its code."""
     try:
         yield
     except Error:
         raise
     except GLib.Error as error:
-        raise Error(error.message, error.domain, error.code) from None
+        kind = CLASSES.get(error.code, Error) if error.domain == DOMAIN else Error
+        raise kind(error.message, error.domain, error.code) from None
 
 
 def fail(message):
     """Raises an Error for a wrong argument."""
-    raise Error(message, GLib.quark_to_string(Cleave.error_quark()), int(Cleave.Error.OPTION))
+    raise Error(message, DOMAIN, int(Cleave.Error.OPTION))

@@ -2,10 +2,11 @@
 """Programs: graphs that are compiled to run."""
 
 import os
+from typing import Any, NamedTuple
 
 from ._call import call
 from ._library import Cleave, errors, fail
-from ._tensor import Tensor, as_tensor, element_name, to_numpy
+from ._tensor import Tensor, as_tensor, dtype_of, element_name, shape_of, to_numpy
 
 # The fields of `Program.stats`.
 STATS = ('n_threads', 'n_nodes', 'n_steps', 'peak_activation_bytes', 'arena_bytes', 'scratch_bytes', 'weight_bytes',
@@ -36,6 +37,12 @@ def load_program(path, model=None, trace=False):
     with errors():
         program._set(*call(Cleave.Program.load, os.fspath(path), None if model is None else os.fspath(model), trace))
     return program
+
+
+class Port(NamedTuple):
+    """What an input or an output of a program is."""
+    shape: tuple
+    dtype: Any
 
 
 class Program:
@@ -83,6 +90,26 @@ class Program:
         results = self._bind(inputs)
         self._program.run()
         return {name: to_numpy(tensor) for name, tensor in results.items()}
+
+    def run(self, names, feed):
+        """Runs once with a dictionary of inputs and returns a list of the named outputs, as onnxruntime does; None
+        stands for all outputs."""
+        found = self(feed)
+        for name in names or ():
+            if name not in found:
+                near = Cleave.text_find_nearest(name, list(found))
+                fail(f"the model has no output '{name}'" + (f"; did you mean '{near}'?" if near else ''))
+        return [found[name] for name in (found if names is None else names)]
+
+    @property
+    def inputs(self):
+        """The shape and the numpy.dtype of each input, by name."""
+        return {name: Port(shape_of(kind), dtype_of(kind)) for name, kind in self._inputs.items()}
+
+    @property
+    def outputs(self):
+        """The shape and the numpy.dtype of each output, by name."""
+        return {name: Port(shape_of(kind), dtype_of(kind)) for name, kind in self._outputs.items()}
 
     def profile(self, runs=10, **inputs):
         """Returns a dictionary for each step, the slowest first, with its time in the fastest of `runs` runs."""

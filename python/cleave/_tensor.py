@@ -67,15 +67,32 @@ def to_array(tensor, dtype=None, copy=None):
     return array.astype(array.dtype if dtype is None else dtype, copy=bool(copy))
 
 
+def dtype_of(kind):
+    """Returns the numpy.dtype of arrays of a type."""
+    import numpy
+    return numpy.dtype(CODES[element_name(kind)])
+
+
+def to_dlpack(tensor, **options):
+    """Returns the memory of the tensor for another framework. Memory that is shared is copied, since DLPack has no
+    memory that must not be written."""
+    if tensor.element == 'bfloat16':
+        raise BufferError('numpy has no bfloat16 to export: use Tensor.numpy(), whose elements are uint16')
+    array = to_numpy(tensor)
+    return (array if array.flags.writeable else array.copy()).__dlpack__(**options)
+
+
 def as_tensor(value, element=None):
     """Returns a tensor that shares the memory of an array. Copies only if the array is not row-major or has another
-    byte order. Other values become an array first, with element type `element`."""
+    byte order. Tensors of other frameworks, such as torch.Tensor, are shared by DLPack. Other values become an array
+    first, with element type `element`."""
     import numpy
     if isinstance(value, Tensor):
         return value
     bfloat = element == 'bfloat16'
-    array = numpy.asarray(value)
-    if element is not None and not isinstance(value, numpy.ndarray):
+    shares = not isinstance(value, numpy.ndarray) and hasattr(value, '__dlpack__')
+    array = numpy.from_dlpack(value) if shares else numpy.asarray(value)
+    if element is not None and not shares and not isinstance(value, numpy.ndarray):
         array = array.astype('uint16' if bfloat else element)
     array = numpy.require(array, array.dtype.newbyteorder('='), ['C', 'A'])
     name = 'bfloat16' if bfloat and array.dtype == 'uint16' else array.dtype.name
@@ -89,7 +106,10 @@ def as_tensor(value, element=None):
 
 Tensor.numpy = to_numpy
 Tensor.__array__ = to_array
+Tensor.__dlpack__ = to_dlpack
+Tensor.__dlpack_device__ = lambda self: (1, 0)  # kDLCPU
 Tensor.shape = property(lambda self: shape_of(self.get_type()), doc='Extents, outermost first.')
 Tensor.element = property(lambda self: element_name(self.get_type()), doc='The name of the element type.')
+Tensor.dtype = property(lambda self: dtype_of(self.get_type()), doc='The numpy.dtype of its arrays; uint16 for bfloat16.')
 Tensor.nbytes = property(lambda self: self.get_type().n_bytes(), doc='Bytes of the elements.')
 Tensor.__repr__ = lambda self: f'<cleave.Tensor {self.get_type().to_string()}>'

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The stub file matches the package: it lists every public name, method, property and argument, and nothing else.
 import ast
+import importlib.util
 import inspect
 import pathlib
+import re
 
 import cleave
 
@@ -59,3 +61,19 @@ def test_the_options_of_a_split_are_those_of_the_pass():
     info = cleave.Cleave.pass_lookup('split')
     of_pass = {info.get_option(i).name.replace('-', '_') for i in range(info.get_n_options())}
     assert set(names_of(split)) - {'self', 'nodes'} == of_pass - {'node', 'all'}
+
+
+def test_the_reference_page_is_that_of_the_package():
+    source = pathlib.Path(__file__).resolve().parents[1]
+    spec = importlib.util.spec_from_file_location('reference', source / 'reference.py')
+    reference = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(reference)
+    page = source.parent / 'docs' / 'python-reference.md'
+    assert page.read_text() == reference.make(), 'run python/reference.py >docs/python-reference.md'
+
+
+def test_the_reference_page_has_every_name():
+    page = (pathlib.Path(__file__).resolve().parents[2] / 'docs' / 'python-reference.md').read_text()
+    for name in set(cleave.__all__) - {'Cleave', '__version__'}:
+        assert f'## {name}\n' in page or f'`{name}`' in page or f'`cleave.{name}(' in page, name
+    assert not re.search('^### [^\n]*\n\n(\n|#)', page, re.M), 'a member has no docstring'

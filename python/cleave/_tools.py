@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the command does besides splitting: memory over time, the frontier, partitions, differences, reports."""
+
+import os
+import tempfile
+from typing import NamedTuple
+
+from ._call import call, new_cancellable
+from ._command import run_command
+from ._library import Cleave, GLib, errors, fail
+from ._tensor import Tensor, element_name, to_numpy
+
+Graph = Cleave.Graph
+
+
+def count_threads(threads):
+    """Returns the number of threads to use; 0 means one per core."""
+    return threads or GLib.get_num_processors()
+
+
+# Memory.
+
+class Memory(NamedTuple):
+    """Bytes of activations of one run: the peak of live values, and the arena that holds them."""
+    peak: int
+    arena: int
+
+
+class MemoryStep(NamedTuple):
+    """A step of a run, and the bytes that are live while it runs."""
+    name: str
+    op: str
+    live_bytes: int
+
+
+class Buffer(NamedTuple):
+    """A buffer of the arena: its size, its offset, and the indices of the first and the last step that use it."""
+    name: str
+    bytes: int
+    offset: int
+    first: int
+    last: int
+
+
+class Timeline(NamedTuple):
+    """The memory of one run over its steps."""
+    peak: int
+    arena: int
+    peak_step: int
+    steps: list
+    buffers: list
+
+
+def memory(graph, threads=1):
+    """Returns the bytes of activations, (peak, arena), of a program with this number of threads; 0: one per core.
+    The graph is not split for the threads: the result is the memory of `compile(threads, as_is=True)`."""
+    with errors():
+        estimate = call(graph.estimate, count_threads(threads))[1]
+    return Memory(estimate.peak_activation_bytes, estimate.arena_bytes)
+
+
+def memory_timeline(graph, threads=1):
+    """Returns the live bytes of each step and the place of each buffer in the arena, as `cleave memory` shows them.
+    `threads` is as in `memory`."""
+    with errors():
+        timeline = call(Cleave.MemoryTimeline.new, graph, count_threads(threads))
+    steps = [timeline.get_step(i) for i in range(timeline.n_steps)]
+    buffers = [timeline.get_buffer(i) for i in range(timeline.n_buffers)]
+    return Timeline(
+        timeline.peak_bytes, timeline.arena_bytes, timeline.peak_step,
+        [MemoryStep(step.name, step.op, step.live_bytes) for step in steps],
+        [Buffer(buffer.name, buffer.n_bytes, buffer.offset, buffer.first, buffer.last) for buffer in buffers])
+
+
+# Partition.
+
+class Part(NamedTuple):
+    """A graph of a partition. `level` is its place in the order: parts of one level can run at the same time. `after`
+    has the indices of the parts that must run before it; `subgraph` numbers the parallel subgraphs from 0, and is -1
+    between them."""
+    graph: Graph
+    level: int
+    subgraph: int
+    after: list
+
+
+class Partition(list):
+    """The parts of a graph, in an order in which they can run. Parts exchange values by name: a part reads what parts
+    before it write."""
+
+    def __init__(self, graph, parts):
+        super().__init__(Part(parts.get_graph(i), parts.get_level(i), parts.get_subgraph(i),
+                              [parts.get_before(i, j) for j in range(parts.get_n_before(i))])
+                         for i in range(parts.get_n_parts()))
+        self.outputs = {name: parts.get_output_value(i) for i, name in enumerate(graph.outputs)}
+
+    def run(self, inputs, threads=1):
+        """Runs the parts one after another and returns the outputs of the whole graph."""
+        values = dict(inputs)
+        for part in self:
+            program = part.graph.compile(threads, as_is=True)
+            values.update(program({value.name: values[value.name] for value in part.graph.inputs}))
+        return {name: values[value] for name, value in self.outputs.items()}
+
+
+def partition(graph):
+    """Returns each parallel subgraph, and what lies between them, as a graph of its own. The graph does not change.
+    `Partition.outputs` maps the outputs of the graph to the values of the parts."""
+    with errors():
+        return Partition(graph, call(Cleave.Partition.new, graph))
+
+
+# Difference.
+
+class Difference(NamedTuple):
+    """How an output of two graphs differs. `different` is the number of elements of which a bit differs, and
+    `largest` the largest difference of two elements; `message` says why the output could not be compared."""
+    different: int
+    largest: float
+    message: str = ''
+
+    @property
+    def equal(self):
+        """Whether every bit is equal."""
+        return self.different == 0 and not self.message
+
+
+class Differences(dict):
+    """The difference of each output, by name."""
+
+    @property
+    def equal(self):
+        """Whether every bit of every output is equal."""
+        return all(difference.equal for difference in self.values())
+
+    def is_near(self, tolerance):
+        """Returns whether no element differs by more than the tolerance."""
+        return all(not difference.message and difference.largest <= tolerance for difference in self.values())
+
+
+def random_inputs(graph, seed=0):
+    """Returns random inputs, by name: the same numbers as in `cleave run --seed`."""
+    inputs = {}
+    for value in graph.inputs:
+        with errors():
+            tensor = Tensor.new(value.get_type())
+        tensor.fill_random(value.name, seed)
+        inputs[value.name] = to_numpy(tensor)
+    return inputs
+
+
+def widen(array, element):
+    """Returns the numbers of an array as float64."""
+    import numpy
+    if element == 'bfloat16':
+        return (array.astype('uint32') << 16).view('float32').astype('float64')
+    return array.astype(numpy.float64)
+
+
+def compare(a, b, element):
+    import numpy
+    if a.shape != b.shape or a.dtype != b.dtype:
+        return Difference(0, 0.0, f'{a.dtype} {a.shape} is compared with {b.dtype} {b.shape}')
+    a, b = (numpy.ascontiguousarray(array).reshape(-1) for array in (a, b))
+    size = a.dtype.itemsize
+    different = (a.view('uint8').reshape(-1, size) != b.view('uint8').reshape(-1, size)).any(axis=1)
+    with numpy.errstate(invalid='ignore'):
+        distance = numpy.abs(widen(a[different], element) - widen(b[different], element))
+    distance[numpy.isnan(distance)] = numpy.inf
+    return Difference(int(different.sum()), float(distance.max(initial=0)))
+
+
+def diff(graph, other, inputs=None, seed=0):
+    """Runs two graphs on the same inputs and compares every output bit for bit, as `cleave diff` does.
+
+    `inputs` are arrays by name; inputs that are not given are random numbers from `seed`. Returns the Differences:
+    a dictionary by output, with `equal` and `is_near(tolerance)`."""
+    missing = {value.name for value in graph.inputs} ^ {value.name for value in other.inputs}
+    if missing:
+        fail(f"only one of the graphs has the input '{sorted(missing)[0]}'")
+    given = {**random_inputs(graph, seed), **(inputs or {})}
+    a, b = (side.compile(1)(given) for side in (graph, other))
+    kinds = {name: element_name(value.get_type()) for name, value in graph.outputs.items()}
+    found = Differences({name: compare(a[name], b[name], kinds[name]) for name in a if name in b})
+    found.update({name: Difference(0, 0.0, 'only one of the graphs has it') for name in a.keys() ^ b.keys()})
+    return found
+
+
+# Report.
+
+def words_of(options):
+    """Returns options as the words of a command line: max_memory='1 MiB' is --max-memory 1MiB."""
+    words = []
+    for name, value in options.items():
+        flag = '--' + name.replace('_', '-')
+        if name in ('max_added_macs', 'max_added_latency') and value is not None:
+            value = repr(100 * float(value))
+        if value is True:
+            words.append(flag)
+        elif value is not None and value is not False:
+            values = value if isinstance(value, (list, tuple)) and name == 'node' else [value]
+            for one in values:
+                text = ','.join(map(str, one)) if isinstance(one, (list, tuple)) else str(one)
+                words += [flag, text if name == 'node' else text.replace(' ', '')]
+    return words
+
+
+def report(graph, path, times=True, **options):
+    """Writes one HTML page about the graph, as `cleave report` does.
+
+    With options of `fit` or `split`, the page shows the graph before and after: max_memory='1 MiB', or node='conv1',
+    dims='H', num_chunks=2. `frontier=True` adds the best plans for all budgets. `threads=2` runs the graph, and fits it,
+    for two threads; `times=False` does not run it. An existing file is replaced."""
+    with tempfile.TemporaryDirectory() as folder:
+        model = os.path.join(folder, (graph.get_name() or 'graph').replace(os.sep, '_') + '.onnx')
+        graph.save(model)
+        flags = [] if times else ['--no-times']
+        run_command('report', model, '--force', '-o', path, *flags, *words_of(options))
+
+
+Graph.memory, Graph.memory_timeline = memory, memory_timeline
+Graph.partition, Graph.diff, Graph.report = partition, diff, report
+Graph.random_inputs = random_inputs

@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""reference.py: prints docs/python-reference.md, from the docstrings and signatures of the package."""
+
+import inspect
+import textwrap
+
+import cleave
+
+HEAD = '''Title: Python reference
+
+# Python reference
+
+Every name of the package `cleave`. [From Python](python.md) is the introduction. This page is made by
+`python/reference.py`; a test compares it with the package.
+'''
+# The order of the page. A class comes with its methods.
+CLASSES = ['Graph', 'Program', 'FitReport', 'SplitReport', 'Partition', 'Differences', 'LimitError', 'Node', 'Result', 'Operand',
+           'Tensor']
+TUPLES = ['Memory', 'Timeline', 'MemoryStep', 'Buffer', 'Part', 'Difference', 'Port']
+ERRORS = ['Error', 'ModelError', 'NotFoundError']
+SPECIAL = {'Graph': ['__len__', '__iter__', '__getitem__', '__contains__', '__str__', '__call__'], 'Program': ['__call__'],
+           'Tensor': ['__array__', '__dlpack__']}
+SPECIAL_TEXT = {
+    '__len__': 'The number of nodes, inputs and constants included.', '__iter__': 'The nodes, in the order of the file.',
+    '__getitem__': 'The node of that name; a NotFoundError suggests similar names.',
+    '__contains__': 'Whether there is a node of that name.', '__str__': 'The graph as text, a line for each node.'}
+# Members of the library's own classes that the package shows as they are.
+INHERITED = {'Graph': {'copy': ('()', 'Returns a copy of the graph. Constants are shared.')},
+             'FitReport': {'apply': ('(graph)', 'Splits the graph as planned. Returns a SplitReport.')}}
+
+
+def own_members(cls):
+    """Returns the functions and properties that the package adds to a class, by name."""
+    found = {}
+    for name, value in vars(cls).items():
+        function = value.fget if isinstance(value, property) else value
+        module = getattr(function, '__module__', None) or ''
+        if not name.startswith('_') and (isinstance(value, property) or (inspect.isfunction(value) and module.startswith('cleave._'))):
+            found[name] = value
+    return found
+
+
+def paragraph(text):
+    return '\n\n'.join(textwrap.fill(' '.join(part.split()), 118) for part in inspect.cleandoc(text or '').split('\n\n'))
+
+
+def signature(name, function, drop_self):
+    parameters = list(inspect.signature(function).parameters.values())[1 if drop_self else 0:]
+    return f'{name}({", ".join(str(p) for p in parameters)})'
+
+
+def of_member(owner, name, value):
+    prefix = owner[0].lower() + owner[1:]
+    if isinstance(value, property):
+        return f'### `{prefix}.{name}`\n\n{paragraph(value.__doc__)}\n'
+    shown = {'__call__': prefix, '__len__': f'len({prefix})', '__iter__': f'for node in {prefix}', '__str__': f'str({prefix})',
+             '__getitem__': f'{prefix}[name]', '__contains__': f'name in {prefix}'}
+    if name in SPECIAL_TEXT:
+        return f'### `{shown[name]}`\n\n{SPECIAL_TEXT[name]}\n'
+    title = signature(shown.get(name, f'{prefix}.{name}'), value, True)
+    return f'### `{title}`\n\n{paragraph(value.__doc__)}\n'
+
+
+def of_class(name):
+    cls = getattr(cleave, name)
+    text = cls.__doc__ if (cls.__module__ or '').startswith('cleave._') else {
+        'Graph': 'A graph: a collection of nodes.', 'FitReport': 'A plan that `fit` found.',
+        'SplitReport': 'What a split changed.', 'Node': 'A node of a graph. It has at least one result.',
+        'Result': 'A value that a node computes.', 'Operand': 'A use of a value, by a node or by an output.',
+        'Tensor': 'A typed array of the library; it shares its memory with numpy.'}[name]
+    parts = [f'## {name}\n\n{paragraph(text)}\n']
+    for member, (arguments, doc) in INHERITED.get(name, {}).items():
+        parts.append(f'### `{name[0].lower() + name[1:]}.{member}{arguments}`\n\n{doc}\n')
+    parts += [of_member(name, member, vars(cls)[member]) for member in SPECIAL.get(name, [])]
+    parts += [of_member(name, member, value) for member, value in sorted(own_members(cls).items())]
+    return '\n'.join(parts)
+
+
+def table_of_tuples():
+    rows = ['| name | fields | what it is |', '|---|---|---|']
+    for name in TUPLES:
+        cls = getattr(cleave, name)
+        rows.append(f'| `{name}` | {", ".join(f"`{field}`" for field in cls._fields)} | {" ".join(cls.__doc__.split())} |')
+    return '## Named tuples\n\n' + '\n'.join(rows) + '\n'
+
+
+def make():
+    functions = [f'### `{signature("cleave." + name, getattr(cleave, name), False)}`\n\n{paragraph(getattr(cleave, name).__doc__)}\n'
+                 for name in ('load', 'parse', 'load_program', 'as_tensor')]
+    errors = [f'### `{name}`\n\n{paragraph(getattr(cleave, name).__doc__)}\n' for name in ERRORS]
+    return '\n'.join([HEAD, '## Functions\n', *functions, *map(of_class, CLASSES), table_of_tuples(), '## Errors\n', *errors])
+
+
+if __name__ == '__main__':
+    print(make(), end='')
