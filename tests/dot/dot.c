@@ -183,7 +183,7 @@ START_TEST (constants_are_folded_unless_shown)
 END_TEST
 
 /* A dense block: every value is an operand of every later join. Two edges each, then names. */
-START_TEST (parts_of_large_joins_are_named_where_edges_would_be_a_bundle)
+START_TEST (operands_of_large_joins_are_named_instead_of_drawn_as_edges)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("dense");
   CleaveTensorType type = CLEAVE_TYPE (CLEAVE_FLOAT32, 1, 3);
@@ -219,7 +219,7 @@ END_TEST
 
 /* Ranges from the options replace those found in the graph, and propagate to element-wise
  * producers. */
-START_TEST (ranges_can_be_told)
+START_TEST (ranges_may_come_from_the_options)
 {
   g_autoptr (CleaveGraph) graph = split_graph ();
   CleaveDotPiece piece = { cleave_graph_find_node (graph, "relu"),
@@ -235,7 +235,7 @@ START_TEST (ranges_can_be_told)
 END_TEST
 
 /* Halo rows that are joined to a piece do not determine its position in the whole. */
-START_TEST (halo_is_no_range)
+START_TEST (halo_rows_do_not_change_the_range_of_a_piece)
 {
   g_autoptr (CleaveGraph) graph = split_graph ();
   CleaveResult *add = toy_find (graph, "add_1");
@@ -310,7 +310,7 @@ START_TEST (a_missing_module_is_an_error)
 }
 END_TEST
 
-START_TEST (files_are_made_by_their_ending)
+START_TEST (the_extension_selects_the_format)
 {
   static const struct
   {
@@ -340,7 +340,7 @@ START_TEST (files_are_made_by_their_ending)
 }
 END_TEST
 
-START_TEST (other_endings_and_folders_are_errors)
+START_TEST (unknown_extensions_and_missing_folders_are_errors)
 {
   g_autoptr (CleaveGraph) graph = split_graph ();
   g_autoptr (GError) error = NULL;
@@ -362,12 +362,12 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "print", names_are_read_back, the_same_graph_gives_the_same_text,
                    ranks_are_framed_and_messages_dashed, parallel_subgraphs_are_clusters,
                    constants_are_folded_unless_shown,
-                   parts_of_large_joins_are_named_where_edges_would_be_a_bundle,
-                   pieces_show_their_range, ranges_can_be_told, halo_is_no_range,
-                   ports_have_the_names_of_onnx, an_empty_graph_is_drawn, a_cycle_is_an_error,
-                   NULL);
-  cleave_add_case (suite, "save", a_missing_module_is_an_error, files_are_made_by_their_ending,
-                   other_endings_and_folders_are_errors, NULL);
+                   operands_of_large_joins_are_named_instead_of_drawn_as_edges,
+                   pieces_show_their_range, ranges_may_come_from_the_options,
+                   halo_rows_do_not_change_the_range_of_a_piece, ports_have_the_names_of_onnx,
+                   an_empty_graph_is_drawn, a_cycle_is_an_error, NULL);
+  cleave_add_case (suite, "save", a_missing_module_is_an_error, the_extension_selects_the_format,
+                   unknown_extensions_and_missing_folders_are_errors, NULL);
 }
 
 CLEAVE_TEST_SUITE ("dot", add_tests)

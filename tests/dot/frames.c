@@ -98,7 +98,7 @@ START_TEST (an_overview_has_a_box_for_each_frame)
 }
 END_TEST
 
-START_TEST (what_is_around_a_node)
+START_TEST (the_neighborhood_of_a_node_is_drawn)
 {
   g_autoptr (CleaveGraph) graph = toy_graph ("i x; w a x; w b a; w c b; w d c; w e d; o e");
   CleaveDotOptions options = { .around = cleave_graph_find_node (graph, "c"), .distance = 1 };
@@ -152,7 +152,7 @@ START_TEST (boxes_are_laid_out)
 }
 END_TEST
 
-START_TEST (a_line_to_no_box_is_an_error)
+START_TEST (an_edge_to_a_missing_box_is_an_error)
 {
   const double sizes[] = { 40, 20 }, wrong[] = { 40, -1 };
   const guint edges[] = { 0, 1 };
@@ -167,7 +167,7 @@ START_TEST (a_line_to_no_box_is_an_error)
 END_TEST
 
 /* A chain of this many nodes is higher than a PNG may be. */
-START_TEST (a_picture_that_is_too_large_says_so)
+START_TEST (a_picture_that_is_too_large_is_an_error)
 {
   g_autoptr (CleaveGraph) graph = toy_graph ("i x");
   CleaveResult *last = toy_find (graph, "x");
@@ -194,10 +194,10 @@ add_tests (Suite *suite)
   tcase_add_loop_test (test, nodes_are_in_frames, 0, G_N_ELEMENTS (cases));
   suite_add_tcase (suite, test);
   cleave_add_case (suite, "pictures", strips_are_clusters, an_overview_has_a_box_for_each_frame,
-                   what_is_around_a_node, long_names_are_shortened, NULL);
+                   the_neighborhood_of_a_node_is_drawn, long_names_are_shortened, NULL);
 #ifdef HAS_PICTURES
-  cleave_add_case (suite, "layout", boxes_are_laid_out, a_line_to_no_box_is_an_error,
-                   a_picture_that_is_too_large_says_so, NULL);
+  cleave_add_case (suite, "layout", boxes_are_laid_out, an_edge_to_a_missing_box_is_an_error,
+                   a_picture_that_is_too_large_is_an_error, NULL);
 #endif
 }
 

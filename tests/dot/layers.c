@@ -47,7 +47,7 @@ assert_apart (const double *sizes, guint n, const double *centres, const double 
     }
 }
 
-START_TEST (lines_go_down_and_boxes_do_not_overlap)
+START_TEST (edges_go_down_and_boxes_do_not_overlap)
 {
   enum { N = 1500, EDGES = 4000 };
   static double sizes[2 * N], centres[2 * N];
@@ -87,7 +87,7 @@ START_TEST (a_chain_is_a_column)
 END_TEST
 
 /* Otherwise a vertex without predecessors would be far above its reader. */
-START_TEST (what_nothing_leads_to_is_just_above_its_reader)
+START_TEST (a_vertex_without_predecessors_is_just_above_its_reader)
 {
   const double sizes[] = { 9, 9, 9, 9, 9, 9, 9, 9 };
   const guint edges[] = { 0, 1, 1, 2, 3, 2 };
@@ -98,7 +98,7 @@ START_TEST (what_nothing_leads_to_is_just_above_its_reader)
 }
 END_TEST
 
-START_TEST (circles_have_places_too)
+START_TEST (cycles_have_a_layout_too)
 {
   const double sizes[] = { 9, 9, 9, 9, 9, 9 };
   const guint edges[] = { 0, 1, 1, 2, 2, 0, 1, 1 };
@@ -117,10 +117,11 @@ add_tests (Suite *suite)
 {
   TCase *test = tcase_create ("random");
 
-  tcase_add_loop_test (test, lines_go_down_and_boxes_do_not_overlap, 0, 5);
+  tcase_add_loop_test (test, edges_go_down_and_boxes_do_not_overlap, 0, 5);
   suite_add_tcase (suite, test);
   cleave_add_case (suite, "small", a_chain_is_a_column,
-                   what_nothing_leads_to_is_just_above_its_reader, circles_have_places_too, NULL);
+                   a_vertex_without_predecessors_is_just_above_its_reader, cycles_have_a_layout_too,
+                   NULL);
 }
 
 CLEAVE_TEST_SUITE ("layers", add_tests)

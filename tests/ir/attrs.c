@@ -101,7 +101,7 @@ START_TEST (defaults_are_not_printed)
 }
 END_TEST
 
-START_TEST (every_kind_is_brought_to_its_form_and_printed)
+START_TEST (every_kind_is_normalized_and_printed)
 {
   Attrs *attrs = everything ();
   g_autoptr (GError) error = NULL;
@@ -116,7 +116,7 @@ START_TEST (every_kind_is_brought_to_its_form_and_printed)
 }
 END_TEST
 
-START_TEST (zero_and_lists_of_defaults_stand_for_the_default)
+START_TEST (zero_and_lists_of_defaults_mean_the_default)
 {
   Attrs *attrs = defaults ();
 
@@ -204,7 +204,7 @@ assert_wrong (Attrs *attrs, const char *message)
   cleave_assert_error (&error, CLEAVE_ERROR_ATTRIBUTE, message);
 }
 
-START_TEST (what_is_out_of_range_is_an_error)
+START_TEST (a_value_out_of_range_is_an_error)
 {
   Attrs *attrs = everything ();
 
@@ -235,7 +235,7 @@ START_TEST (what_is_out_of_range_is_an_error)
 END_TEST
 
 /* An op checks the number of its operands itself, possibly later. */
-START_TEST (axes_of_no_operand_are_those_of_a_scalar)
+START_TEST (axes_without_an_operand_are_those_of_a_scalar)
 {
   const CleaveCall none = { .op = &op, .n_results = 1 };
   Attrs *attrs = defaults ();
@@ -255,11 +255,11 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "attributes", axes_of_no_operand_are_those_of_a_scalar,
-                   defaults_are_not_printed, every_kind_is_brought_to_its_form_and_printed,
-                   zero_and_lists_of_defaults_stand_for_the_default,
-                   a_copy_is_equal_and_hashes_alike, parts_of_a_tensor_hash_by_their_elements,
-                   every_field_counts, what_is_out_of_range_is_an_error, NULL);
+  cleave_add_case (suite, "attributes", axes_without_an_operand_are_those_of_a_scalar,
+                   defaults_are_not_printed, every_kind_is_normalized_and_printed,
+                   zero_and_lists_of_defaults_mean_the_default, a_copy_is_equal_and_hashes_alike,
+                   parts_of_a_tensor_hash_by_their_elements, every_field_counts,
+                   a_value_out_of_range_is_an_error, NULL);
 }
 
 CLEAVE_TEST_SUITE ("attrs", add_tests)

@@ -126,7 +126,7 @@ START_TEST (a_copy_moves_every_element_and_no_other)
 }
 END_TEST
 
-START_TEST (tiles_and_what_is_left_of_them_are_turned)
+START_TEST (tiles_and_remainders_are_transposed)
 {
   for (guint32 seed = 0; seed < CLEAVE_TRIALS (120); seed++)
     {
@@ -139,7 +139,7 @@ START_TEST (tiles_and_what_is_left_of_them_are_turned)
 }
 END_TEST
 
-START_TEST (short_rows_and_few_channels_move)
+START_TEST (short_rows_and_few_channels_are_copied)
 {
   for (guint32 seed = 0; seed < CLEAVE_TRIALS (160); seed++)
     {
@@ -155,7 +155,7 @@ END_TEST
 
 /* Interleaves a few long lines into one, and the reverse, with any remainder. Bytes before and
  * after them do not change. */
-START_TEST (lines_are_taken_in_turns)
+START_TEST (a_few_long_lines_are_interleaved)
 {
   for (guint32 seed = 0; seed < CLEAVE_TRIALS (1200); seed++)
     {
@@ -176,7 +176,7 @@ START_TEST (lines_are_taken_in_turns)
 END_TEST
 
 /* Every second element, and a repeated element. */
-START_TEST (lines_with_steps_move)
+START_TEST (strided_lines_are_copied)
 {
   for (guint32 seed = 0; seed < CLEAVE_TRIALS (400); seed++)
     {
@@ -249,7 +249,7 @@ START_TEST (shapes_with_as_many_elements_are_copied_in_row_major_order)
 END_TEST
 
 /* Large enough for non-temporal stores. */
-START_TEST (large_copies_arrive)
+START_TEST (large_copies_are_complete)
 {
   static const gint64 shapes[][3] = { { 1100, 1024, 1 }, { 3, 700, 520 }, { 256, 65, 80 } };
 
@@ -278,7 +278,7 @@ START_TEST (one_element_fills_a_view)
 }
 END_TEST
 
-START_TEST (elements_run_backwards)
+START_TEST (negative_strides_are_copied)
 {
   gint16 data[5] = { 1, 2, 3, 4, 5 }, back[5];
   CleaveTensorType type = CLEAVE_TYPE (CLEAVE_INT16, 5);
@@ -294,11 +294,11 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "copies", a_copy_moves_every_element_and_no_other,
-                   tiles_and_what_is_left_of_them_are_turned, short_rows_and_few_channels_move,
-                   lines_with_steps_move, lines_are_taken_in_turns,
-                   shapes_with_as_many_elements_are_copied_in_row_major_order, large_copies_arrive,
-                   one_element_fills_a_view, elements_run_backwards, NULL);
+  cleave_add_case (
+      suite, "copies", a_copy_moves_every_element_and_no_other, tiles_and_remainders_are_transposed,
+      short_rows_and_few_channels_are_copied, strided_lines_are_copied,
+      a_few_long_lines_are_interleaved, shapes_with_as_many_elements_are_copied_in_row_major_order,
+      large_copies_are_complete, one_element_fills_a_view, negative_strides_are_copied, NULL);
 }
 
 CLEAVE_TEST_SUITE ("copy", add_tests)

@@ -110,7 +110,7 @@ END_TEST
 
 /* A part that is not dense has no bytes in row-major order. A permutation, a step or a reversal
  * is not a box. */
-START_TEST (what_cannot_share_is_computed)
+START_TEST (views_that_cannot_share_bytes_are_computed)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *c = add_constant (graph, &CLEAVE_SHAPE (4, 4));
@@ -185,7 +185,7 @@ add_tests (Suite *suite)
                    the_kernel_computes_the_value, the_shape_of_anything_is_known, work_is_estimated,
                    NULL);
   cleave_add_case (suite, "share", a_slice_shares_the_bytes, a_split_shares_the_bytes,
-                   a_reshape_shares_the_bytes, what_cannot_share_is_computed, NULL);
+                   a_reshape_shares_the_bytes, views_that_cannot_share_bytes_are_computed, NULL);
 }
 
 CLEAVE_TEST_SUITE ("evaluate", add_tests)

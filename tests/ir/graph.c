@@ -37,7 +37,7 @@ START_TEST (a_graph_prints_its_nodes_and_outputs)
 }
 END_TEST
 
-START_TEST (uses_are_listed_in_the_order_of_building)
+START_TEST (uses_are_listed_in_insertion_order)
 {
   g_autoptr (CleaveGraph) graph = make_graph ();
   CleaveResult *r = cleave_node_get_result (cleave_graph_find_node (graph, "r"), 0);
@@ -54,7 +54,7 @@ START_TEST (uses_are_listed_in_the_order_of_building)
 }
 END_TEST
 
-START_TEST (all_uses_move_outputs_included)
+START_TEST (replacing_uses_includes_outputs)
 {
   g_autoptr (CleaveGraph) graph = make_graph ();
   CleaveNode *r = cleave_graph_find_node (graph, "r");
@@ -70,7 +70,7 @@ START_TEST (all_uses_move_outputs_included)
 }
 END_TEST
 
-START_TEST (a_copy_is_the_same_and_apart)
+START_TEST (a_copy_is_equal_and_independent)
 {
   g_autoptr (CleaveGraph) graph = make_graph ();
   g_autoptr (CleaveGraph) copy = cleave_graph_copy (graph);
@@ -116,7 +116,7 @@ START_TEST (a_name_that_is_taken_gets_a_number)
 }
 END_TEST
 
-START_TEST (names_move_to_the_node_that_takes_a_place)
+START_TEST (a_replacement_takes_over_the_name)
 {
   g_autoptr (CleaveGraph) graph = make_graph ();
   CleaveNode *old = cleave_graph_find_node (graph, "r");
@@ -182,7 +182,7 @@ describe (const CleaveGraph *graph)
 }
 
 /* A copy has no gaps in its indices. */
-START_TEST (gaps_that_nodes_leave_change_nothing)
+START_TEST (gaps_in_indices_change_nothing)
 {
   guint n_gaps = 0;
 
@@ -204,7 +204,7 @@ START_TEST (gaps_that_nodes_leave_change_nothing)
 }
 END_TEST
 
-START_TEST (indices_stay_in_proportion_to_the_nodes)
+START_TEST (indices_stay_proportional_to_the_number_of_nodes)
 {
   g_autoptr (CleaveGraph) graph = make_graph ();
   CleaveResult *r = cleave_node_get_result (cleave_graph_find_node (graph, "r"), 0);
@@ -221,7 +221,7 @@ START_TEST (indices_stay_in_proportion_to_the_nodes)
 END_TEST
 
 /* While a node is inserted before its readers, it temporarily reads itself. */
-START_TEST (a_node_may_read_itself_for_a_while)
+START_TEST (a_node_may_read_itself_during_an_edit)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *x = cleave_graph_add_input (graph, "x", &CLEAVE_TYPE (CLEAVE_FLOAT32, 2), NULL);
@@ -238,7 +238,7 @@ START_TEST (a_node_may_read_itself_for_a_while)
 }
 END_TEST
 
-START_TEST (what_is_held_outlives_its_removal_and_its_graph)
+START_TEST (a_referenced_node_outlives_its_removal_and_its_graph)
 {
   CleaveGraph *graph = make_graph ();
   g_autoptr (CleaveNode) r = cleave_node_ref (cleave_graph_find_node (graph, "r"));
@@ -276,13 +276,13 @@ static void
 add_tests (Suite *suite)
 {
   cleave_add_case (
-      suite, "graph", a_node_may_read_itself_for_a_while, a_graph_prints_its_nodes_and_outputs,
-      uses_are_listed_in_the_order_of_building, all_uses_move_outputs_included,
-      a_copy_is_the_same_and_apart, a_copy_keeps_names_and_order_of_a_rewired_graph,
-      a_name_that_is_taken_gets_a_number, names_move_to_the_node_that_takes_a_place,
-      wrong_nodes_are_errors_and_change_nothing, gaps_that_nodes_leave_change_nothing,
-      indices_stay_in_proportion_to_the_nodes, what_is_held_outlives_its_removal_and_its_graph,
-      an_empty_graph_is_a_graph, NULL);
+      suite, "graph", a_node_may_read_itself_during_an_edit, a_graph_prints_its_nodes_and_outputs,
+      uses_are_listed_in_insertion_order, replacing_uses_includes_outputs,
+      a_copy_is_equal_and_independent, a_copy_keeps_names_and_order_of_a_rewired_graph,
+      a_name_that_is_taken_gets_a_number, a_replacement_takes_over_the_name,
+      wrong_nodes_are_errors_and_change_nothing, gaps_in_indices_change_nothing,
+      indices_stay_proportional_to_the_number_of_nodes,
+      a_referenced_node_outlives_its_removal_and_its_graph, an_empty_graph_is_a_graph, NULL);
 }
 
 CLEAVE_TEST_SUITE ("graph", add_tests)

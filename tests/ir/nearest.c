@@ -36,7 +36,7 @@ START_TEST (the_nearest_word_is_the_one_with_fewest_edits)
 }
 END_TEST
 
-START_TEST (a_node_is_found_by_a_name_like_its)
+START_TEST (a_node_is_suggested_for_a_similar_name)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("g");
   const CleaveTensorType type = CLEAVE_TYPE (CLEAVE_FLOAT32, 2);
@@ -50,7 +50,7 @@ START_TEST (a_node_is_found_by_a_name_like_its)
 }
 END_TEST
 
-START_TEST (a_node_that_a_user_names_is_found_or_the_error_says_which_there_are)
+START_TEST (a_node_is_found_by_name_or_the_error_lists_names)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("g");
   g_autoptr (GError) error = NULL;
@@ -71,7 +71,7 @@ count_release (gpointer count)
   ++*(guint *) count;
 }
 
-START_TEST (memory_is_borrowed_until_the_last_slice_goes)
+START_TEST (borrowed_memory_is_released_with_the_last_slice)
 {
   static const CleaveTensorType type = { CLEAVE_FLOAT32, { 1, { 4 } } };
   const CleaveRange range = CLEAVE_RANGE (1, 3);
@@ -104,9 +104,9 @@ static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "nearest", the_nearest_word_is_the_one_with_fewest_edits,
-                   a_node_is_found_by_a_name_like_its,
-                   a_node_that_a_user_names_is_found_or_the_error_says_which_there_are, NULL);
-  cleave_add_case (suite, "borrowed", memory_is_borrowed_until_the_last_slice_goes, NULL);
+                   a_node_is_suggested_for_a_similar_name,
+                   a_node_is_found_by_name_or_the_error_lists_names, NULL);
+  cleave_add_case (suite, "borrowed", borrowed_memory_is_released_with_the_last_slice, NULL);
 }
 
 CLEAVE_TEST_SUITE ("nearest", add_tests)

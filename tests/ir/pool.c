@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-START_TEST (what_is_taken_lies_apart_and_stays)
+START_TEST (allocations_do_not_overlap_or_move)
 {
   g_autoptr (CleavePool) pool = cleave_pool_new ();
   g_autoptr (GRand) rand = g_rand_new_with_seed (1);
@@ -58,7 +58,7 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "pool", what_is_taken_lies_apart_and_stays, a_list_grows,
+  cleave_add_case (suite, "pool", allocations_do_not_overlap_or_move, a_list_grows,
                    copies_are_equal, NULL);
 }
 

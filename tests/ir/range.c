@@ -37,7 +37,7 @@ static const struct
   { { 0, 0, 1, 0, 0, 7, 1 }, { 2, 3 }, { 0, 7 }, 7, 0, 0 },
 };
 
-START_TEST (a_map_gives_the_slice_and_what_was_clipped)
+START_TEST (a_map_gives_the_slice_and_the_clipped_amounts)
 {
   CleaveRange chunk = { .rank = 1, .dim = { slices[_i].result } };
   CleaveShape operand = CLEAVE_SHAPE (slices[_i].extent);
@@ -119,7 +119,7 @@ START_TEST (cover_agrees_with_counting)
 }
 END_TEST
 
-START_TEST (a_grid_is_recognised_and_a_cell_twice_is_not_a_grid)
+START_TEST (a_grid_is_recognized_and_a_repeated_cell_is_no_grid)
 {
   CleaveRange whole = CLEAVE_RANGE (0, 300, 0, 300), missing;
   g_autofree CleaveRange *cells = g_new (CleaveRange, 90000);
@@ -135,7 +135,7 @@ START_TEST (a_grid_is_recognised_and_a_cell_twice_is_not_a_grid)
 }
 END_TEST
 
-START_TEST (a_range_counts_from_another_and_back)
+START_TEST (a_range_is_made_relative_to_another_and_back)
 {
   CleaveRange frame = CLEAVE_RANGE (2, 6, 10, 20), range = CLEAVE_RANGE (3, 5, 10, 12);
   CleaveRange wanted = CLEAVE_RANGE (1, 3, 0, 2);
@@ -147,7 +147,7 @@ START_TEST (a_range_counts_from_another_and_back)
 }
 END_TEST
 
-START_TEST (what_is_left_and_what_was_taken_make_the_whole)
+START_TEST (a_difference_and_the_intersection_make_the_whole)
 {
   CleaveRange range = CLEAVE_RANGE (0, 4, 0, 5, 0, 6), without = CLEAVE_RANGE (1, 3, 2, 9, 0, 3);
   CleaveRange both = cleave_range_intersect (&range, &without);
@@ -191,13 +191,14 @@ add_tests (Suite *suite)
 {
   TCase *maps = tcase_create ("maps");
 
-  tcase_add_loop_test (maps, a_map_gives_the_slice_and_what_was_clipped, 0, G_N_ELEMENTS (slices));
+  tcase_add_loop_test (maps, a_map_gives_the_slice_and_the_clipped_amounts, 0,
+                       G_N_ELEMENTS (slices));
   tcase_add_test (maps, division_rounds_down);
   suite_add_tcase (suite, maps);
   cleave_add_case (suite, "cover", cover_agrees_with_counting,
-                   a_grid_is_recognised_and_a_cell_twice_is_not_a_grid,
-                   what_is_left_and_what_was_taken_make_the_whole, hull_and_intersection,
-                   a_range_counts_from_another_and_back, NULL);
+                   a_grid_is_recognized_and_a_repeated_cell_is_no_grid,
+                   a_difference_and_the_intersection_make_the_whole, hull_and_intersection,
+                   a_range_is_made_relative_to_another_and_back, NULL);
 }
 
 CLEAVE_TEST_SUITE ("range", add_tests)

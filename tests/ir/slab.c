@@ -36,7 +36,7 @@ choose_size (GRand *rand)
   return (gsize) g_rand_int_range (rand, 1, g_rand_int_range (rand, 0, 10) == 0 ? 2000 : 513);
 }
 
-START_TEST (items_lie_apart_whatever_comes_and_goes)
+START_TEST (items_never_overlap)
 {
   CleaveSlab *slab = cleave_slab_new ();
   g_autoptr (GRand) rand = g_rand_new_with_seed (1);
@@ -67,7 +67,7 @@ START_TEST (items_lie_apart_whatever_comes_and_goes)
 END_TEST
 
 #if !CLEAVE_SANITIZED
-START_TEST (what_was_given_back_is_taken_again)
+START_TEST (freed_items_are_reused)
 {
   CleaveSlab *slab = cleave_slab_new ();
   gpointer first = cleave_slab_take (slab, 100), second = cleave_slab_take (slab, 100);
@@ -92,7 +92,7 @@ find_block (gconstpointer item)
 }
 
 /* Frees nine items of ten, so that every block keeps some. */
-START_TEST (free_items_of_all_blocks_are_taken_again)
+START_TEST (free_items_of_all_blocks_are_reused)
 {
   CleaveSlab *slab = cleave_slab_new ();
   g_autoptr (GHashTable) blocks = g_hash_table_new (NULL, NULL);
@@ -148,9 +148,9 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "slab", items_lie_apart_whatever_comes_and_goes,
+  cleave_add_case (suite, "slab", items_never_overlap,
 #if !CLEAVE_SANITIZED
-                   what_was_given_back_is_taken_again, free_items_of_all_blocks_are_taken_again,
+                   freed_items_are_reused, free_items_of_all_blocks_are_reused,
                    memory_does_not_grow_under_churn,
 #endif
                    NULL);

@@ -97,7 +97,7 @@ add_three_parts (CleaveGraph *graph)
   return cleave_graph_add_assemble (graph, "y", parts, ranges, 3, NULL);
 }
 
-START_TEST (parts_lie_where_their_ranges_say)
+START_TEST (parts_are_placed_at_their_ranges)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
 
@@ -105,7 +105,7 @@ START_TEST (parts_lie_where_their_ranges_say)
 }
 END_TEST
 
-START_TEST (a_chunk_keeps_the_parts_that_it_meets)
+START_TEST (a_chunk_keeps_the_parts_that_overlap_it)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *y = add_three_parts (graph);
@@ -122,8 +122,8 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "input and constant", inputs_and_constants_print_their_type, NULL);
   cleave_add_case (suite, "assemble", an_assemble_prints_its_ranges,
                    ranges_must_fit_their_parts_and_cover_the_result,
-                   parts_of_two_element_types_are_an_error, parts_lie_where_their_ranges_say,
-                   a_chunk_keeps_the_parts_that_it_meets, NULL);
+                   parts_of_two_element_types_are_an_error, parts_are_placed_at_their_ranges,
+                   a_chunk_keeps_the_parts_that_overlap_it, NULL);
 }
 
 CLEAVE_TEST_SUITE ("structure", add_tests)

@@ -107,7 +107,7 @@ START_TEST (subgraphs_are_as_drawn)
 }
 END_TEST
 
-START_TEST (a_cycle_has_none)
+START_TEST (a_graph_with_a_cycle_has_no_subgraphs)
 {
   g_autoptr (CleaveGraph) graph = toy_graph ("i x; w a x x; w b a; w c a; o b; o c");
   guint subgraph[4];
@@ -119,7 +119,7 @@ START_TEST (a_cycle_has_none)
 END_TEST
 
 /* 100,000 stages of two pieces each. If the cost is not linear, this takes minutes. */
-START_TEST (many_nodes_cost_little)
+START_TEST (the_cost_is_linear_in_the_nodes)
 {
   g_autoptr (CleaveGraph) graph = toy_graph ("i x");
   CleaveResult *x = toy_find (graph, "x");
@@ -144,7 +144,7 @@ START_TEST (many_nodes_cost_little)
 END_TEST
 
 /* Transfers from many subgraphs to one. */
-START_TEST (pairs_are_told_apart_by_both_numbers)
+START_TEST (pairs_are_compared_by_both_numbers)
 {
   g_autoptr (GHashTable) seen = g_hash_table_new (NULL, NULL);
 
@@ -162,8 +162,8 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "find", subgraphs_are_as_drawn, a_cycle_has_none, many_nodes_cost_little,
-                   pairs_are_told_apart_by_both_numbers, NULL);
+  cleave_add_case (suite, "find", subgraphs_are_as_drawn, a_graph_with_a_cycle_has_no_subgraphs,
+                   the_cost_is_linear_in_the_nodes, pairs_are_compared_by_both_numbers, NULL);
 }
 
 CLEAVE_TEST_SUITE ("subgraphs", add_tests)

@@ -58,7 +58,7 @@ START_TEST (a_slice_outlives_its_base)
 }
 END_TEST
 
-START_TEST (bytes_are_shared_where_they_are_aligned)
+START_TEST (aligned_bytes_are_shared)
 {
   static const gint32 data[] = { 1, 2, 3 };
   g_autoptr (GBytes) bytes = g_bytes_new_static (data, sizeof data);
@@ -102,7 +102,7 @@ new_counted (const CleaveTensorType *type, gint64 at, float other)
 }
 
 /* Bytes between the elements of a part are ignored; every element counts. */
-START_TEST (parts_are_compared_where_they_lie)
+START_TEST (parts_are_compared_without_a_copy)
 {
   const CleaveTensorType type = CLEAVE_TYPE (CLEAVE_FLOAT32, 4, 3, 5, 2);
   const CleaveRange range = { 4, { { 1, 4 }, { 0, 3 }, { 2, 4 }, { 0, 2 } } };
@@ -191,7 +191,7 @@ START_TEST (a_nan_equals_any_nan)
 END_TEST
 
 /* Copies keep their bits: canonical bits are used only for comparing. */
-START_TEST (the_bits_of_a_nan_stay)
+START_TEST (copies_keep_the_bits_of_a_nan)
 {
   for (guint f = 0; f < G_N_ELEMENTS (floats); f++)
     {
@@ -225,9 +225,9 @@ static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "tensors", a_slice_shares_the_bytes, a_dense_copy_has_the_same_elements,
-                   a_slice_outlives_its_base, bytes_are_shared_where_they_are_aligned,
-                   equality_is_of_bits, parts_are_compared_where_they_lie, a_nan_equals_any_nan,
-                   the_bits_of_a_nan_stay, empty_and_scalar_tensors, NULL);
+                   a_slice_outlives_its_base, aligned_bytes_are_shared, equality_is_of_bits,
+                   parts_are_compared_without_a_copy, a_nan_equals_any_nan,
+                   copies_keep_the_bits_of_a_nan, empty_and_scalar_tensors, NULL);
 }
 
 CLEAVE_TEST_SUITE ("tensor", add_tests)

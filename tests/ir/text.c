@@ -40,7 +40,7 @@ START_TEST (sizes_have_binary_and_decimal_units)
 }
 END_TEST
 
-START_TEST (what_is_no_size_is_refused)
+START_TEST (invalid_sizes_are_refused)
 {
   static const char *const texts[] = {
     "",          "x",          "-1",    "-1kB", "kB",    "1KB",
@@ -108,7 +108,7 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "sizes", sizes_have_binary_and_decimal_units, what_is_no_size_is_refused,
+  cleave_add_case (suite, "sizes", sizes_have_binary_and_decimal_units, invalid_sizes_are_refused,
                    limits_on_added_cost_are_per_cent_in_text_and_fractions_in_c, NULL);
 }
 

@@ -32,7 +32,7 @@ assert_order (CleaveGraph *graph, const char *expected)
   ck_assert_str_eq (names, expected);
 }
 
-START_TEST (order_of_building_is_kept)
+START_TEST (insertion_order_is_kept)
 {
   g_autoptr (CleaveGraph) graph = toy_graph ("i x; w b x; w a x; w c a b; o c");
   g_autoptr (CleaveGraph) empty = cleave_graph_new (NULL);
@@ -44,7 +44,7 @@ END_TEST
 
 /* d now reads z, which was added last. Of the nodes that can come next, the one added first
  * always does. */
-START_TEST (ties_go_to_the_node_built_first)
+START_TEST (ties_go_to_the_node_added_first)
 {
   g_autoptr (CleaveGraph) graph =
       toy_graph ("i x; w d x; w e d; w f x; w g f e; w y x; w z y; o g");
@@ -64,7 +64,7 @@ START_TEST (operands_used_twice_count_twice)
 END_TEST
 
 /* Compares with a brute-force search by definition, on random graphs with random edits. */
-START_TEST (order_is_the_smallest_one)
+START_TEST (the_order_is_the_lexicographically_smallest)
 {
   g_autoptr (GRand) rand = g_rand_new_with_seed (1);
 
@@ -145,7 +145,7 @@ START_TEST (cycle_names_its_own_nodes_only)
 }
 END_TEST
 
-START_TEST (long_cycle_is_told_in_short)
+START_TEST (a_long_cycle_is_abbreviated)
 {
   g_autoptr (CleaveGraph) graph = toy_graph ("i x");
   g_autoptr (GError) error = NULL;
@@ -167,7 +167,7 @@ START_TEST (long_cycle_is_told_in_short)
 }
 END_TEST
 
-START_TEST (components_are_numbered_as_built)
+START_TEST (components_are_numbered_in_insertion_order)
 {
   g_autoptr (CleaveGraph) graph = toy_graph ("i x; w a x; w b x; w c a; w d b; w e c d; o e");
   gboolean without[6] = { [0] = TRUE, [5] = TRUE };
@@ -181,7 +181,7 @@ START_TEST (components_are_numbered_as_built)
 }
 END_TEST
 
-START_TEST (reach_goes_both_ways)
+START_TEST (reachability_works_in_both_directions)
 {
   g_autoptr (CleaveGraph) graph = toy_graph ("i x; w a x; w b x; w c a; w d b; o c; o d");
   CleaveNode *from[] = { cleave_graph_find_node (graph, "a"), cleave_graph_find_node (graph, "d") };
@@ -231,13 +231,13 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "sort", order_of_building_is_kept, ties_go_to_the_node_built_first,
-                   operands_used_twice_count_twice, order_is_the_smallest_one,
+  cleave_add_case (suite, "sort", insertion_order_is_kept, ties_go_to_the_node_added_first,
+                   operands_used_twice_count_twice, the_order_is_the_lexicographically_smallest,
                    a_million_nodes_take_a_second, NULL);
   cleave_add_case (suite, "cycle", cycle_is_an_error, cycle_names_its_own_nodes_only,
-                   long_cycle_is_told_in_short, NULL);
-  cleave_add_case (suite, "components", components_are_numbered_as_built, NULL);
-  cleave_add_case (suite, "reach", reach_goes_both_ways, NULL);
+                   a_long_cycle_is_abbreviated, NULL);
+  cleave_add_case (suite, "components", components_are_numbered_in_insertion_order, NULL);
+  cleave_add_case (suite, "reach", reachability_works_in_both_directions, NULL);
 }
 
 CLEAVE_TEST_SUITE ("topology", add_tests)

@@ -42,7 +42,7 @@ assert_broken (CleaveError code, const char *message)
   cleave_assert_error (&error, code, message);
 }
 
-START_TEST (a_good_graph_passes)
+START_TEST (a_valid_graph_passes)
 {
   g_autoptr (GError) error = NULL;
 
@@ -161,7 +161,7 @@ START_TEST (names_of_values_are_unique)
 }
 END_TEST
 
-START_TEST (indices_are_in_the_order_of_building)
+START_TEST (indices_are_in_insertion_order)
 {
   guint id = b->id;
 
@@ -195,7 +195,7 @@ add_tests (Suite *suite)
   TCase *tcase = tcase_create ("invariants");
 
   tcase_add_checked_fixture (tcase, setup, teardown);
-  tcase_add_test (tcase, a_good_graph_passes);
+  tcase_add_test (tcase, a_valid_graph_passes);
   tcase_add_test (tcase, an_operand_knows_its_node);
   tcase_add_test (tcase, an_operand_knows_its_index);
   tcase_add_test (tcase, a_required_operand_is_there);
@@ -210,7 +210,7 @@ add_tests (Suite *suite)
   tcase_add_test (tcase, names_are_unique);
   tcase_add_test (tcase, names_of_values_are_unique);
   tcase_add_test (tcase, nodes_are_counted);
-  tcase_add_test (tcase, indices_are_in_the_order_of_building);
+  tcase_add_test (tcase, indices_are_in_insertion_order);
   tcase_add_test (tcase, an_output_has_a_value);
   suite_add_tcase (suite, tcase);
 }

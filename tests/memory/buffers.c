@@ -25,7 +25,7 @@ place_of (const CleaveStorage *storage, const CleaveResult *value)
   return &cleave_storage_assignment (storage, value)->location;
 }
 
-START_TEST (image_lies_with_its_channels_innermost)
+START_TEST (an_image_has_channels_innermost)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (2, 3, 4, 5));
@@ -53,7 +53,7 @@ add_reshape (CleaveGraph *graph, CleaveResult *x, CleaveInts shape)
 }
 
 /* The new dimension is outermost: each image of the stack is contiguous. */
-START_TEST (stacked_images_lie_as_each_of_them)
+START_TEST (stacked_images_have_the_layout_of_each_image)
 {
   static const gint64 want[] = { 140, 1, 280, 35, 7 };
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -84,7 +84,7 @@ add_table (CleaveGraph *graph, CleaveResult *image)
 }
 
 /* Nothing is copied: each convolution writes its rows of the table. */
-START_TEST (reshaped_operands_of_a_join_lie_in_it)
+START_TEST (reshaped_operands_of_a_join_share_its_memory)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 3, 4, 5)), *image[2], *table[2], *joined;
@@ -110,7 +110,7 @@ END_TEST
 
 /* Columns of a table would be strided, which the convolution does not write. A value of two
  * joins is placed in one of them. */
-START_TEST (reshaped_operands_of_a_join_are_copied_where_they_must_be)
+START_TEST (reshaped_operands_that_cannot_share_memory_are_copied)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 3, 4, 5)), *image[2], *table[2], *plain[2];
@@ -131,7 +131,7 @@ START_TEST (reshaped_operands_of_a_join_are_copied_where_they_must_be)
 }
 END_TEST
 
-START_TEST (what_is_repeated_for_a_result_does_not_say_how_that_lies)
+START_TEST (a_broadcast_operand_does_not_decide_the_layout_of_the_result)
 {
   static const gint64 rows[] = { 420, 140, 20, 5, 1 };
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -149,7 +149,7 @@ START_TEST (what_is_repeated_for_a_result_does_not_say_how_that_lies)
 }
 END_TEST
 
-START_TEST (views_lie_in_their_operand)
+START_TEST (views_share_the_memory_of_their_operand)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *x = run_unary (graph, "Relu", run_input (graph, &CLEAVE_SHAPE (6, 10)));
@@ -232,7 +232,7 @@ START_TEST (tile_of_ones_has_strides_of_0)
 END_TEST
 
 /* A node that reads a value and its broadcast does not overwrite the value. */
-START_TEST (what_is_broadcast_stays)
+START_TEST (a_broadcast_value_is_not_overwritten)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *x = run_unary (graph, "Relu", run_input (graph, &CLEAVE_SHAPE (4, 1)));
@@ -250,7 +250,7 @@ END_TEST
 
 /* An operand that is not read later, here the right one; through it, the sum is placed in a part
  * of the whole. */
-START_TEST (sum_takes_the_place_of_an_operand_that_dies)
+START_TEST (a_sum_overwrites_an_operand_that_dies)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 4, 4, 4));
@@ -272,7 +272,7 @@ START_TEST (sum_takes_the_place_of_an_operand_that_dies)
 END_TEST
 
 /* Otherwise the memory of the whole would be occupied as soon as x is computed. */
-START_TEST (what_others_read_is_not_made_in_the_place_of_much_more)
+START_TEST (a_value_with_other_readers_is_not_placed_in_a_much_larger_join)
 {
   for (gint64 n = 4; n <= 28; n += 24)
     {
@@ -295,7 +295,7 @@ START_TEST (what_others_read_is_not_made_in_the_place_of_much_more)
 END_TEST
 
 /* Each line or channel is read before it is written. */
-START_TEST (a_norm_takes_the_place_of_what_it_reads)
+START_TEST (a_normalization_overwrites_its_operand)
 {
   static const char *const norms[] = { "InstanceNormalization", "LayerNormalization",
                                        "MeanVarianceNormalization", "Softmax" };
@@ -429,10 +429,8 @@ START_TEST (every_element_of_a_join_has_one_writer)
 }
 END_TEST
 
-/* Parts of inputs of many shapes: all of each comes in once, in more than one step where it is
- * large.
- */
-START_TEST (a_large_input_comes_in_parts)
+/* Inputs of many shapes: each element is loaded once, in several steps if the input is large. */
+START_TEST (a_large_input_is_loaded_in_parts)
 {
   const struct
   {
@@ -471,7 +469,7 @@ START_TEST (a_large_input_comes_in_parts)
 END_TEST
 
 /* Attention heads become one row again: each product is written where its rows are read. */
-START_TEST (a_product_that_is_transposed_lies_as_it_is_read)
+START_TEST (a_transposed_product_is_written_in_the_layout_of_its_reader)
 {
   for (guint n_parts = 1; n_parts <= 2; n_parts++)
     {
@@ -498,7 +496,7 @@ START_TEST (a_product_that_is_transposed_lies_as_it_is_read)
 END_TEST
 
 /* Columns would have to be strided, which makes products slow, so the rows are copied. */
-START_TEST (a_product_keeps_its_columns_together)
+START_TEST (a_product_keeps_its_columns_contiguous)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveInts perm = CLEAVE_INTS (1, 0), flat = CLEAVE_INTS (20);
@@ -515,7 +513,7 @@ START_TEST (a_product_keeps_its_columns_together)
 END_TEST
 
 /* Pieces of a Reshape are already in the join's memory if they follow each other. */
-START_TEST (a_join_of_what_lies_right_is_a_view)
+START_TEST (a_join_of_adjacent_pieces_is_a_view)
 {
   for (guint swapped = 0; swapped < 2; swapped++)
     {
@@ -547,16 +545,17 @@ static void
 add_tests (Suite *suite)
 {
   cleave_add_case (
-      suite, "places", image_lies_with_its_channels_innermost, stacked_images_lie_as_each_of_them,
-      reshaped_operands_of_a_join_lie_in_it,
-      reshaped_operands_of_a_join_are_copied_where_they_must_be,
-      what_is_repeated_for_a_result_does_not_say_how_that_lies, broadcast_has_strides_of_0,
-      tile_of_ones_has_strides_of_0, what_is_broadcast_stays, views_lie_in_their_operand,
-      sum_takes_the_place_of_an_operand_that_dies, a_norm_takes_the_place_of_what_it_reads,
-      what_others_read_is_not_made_in_the_place_of_much_more, output_is_never_overwritten,
-      every_element_of_a_join_has_one_writer, a_large_input_comes_in_parts,
-      a_product_that_is_transposed_lies_as_it_is_read, a_product_keeps_its_columns_together,
-      a_join_of_what_lies_right_is_a_view, NULL);
+      suite, "places", an_image_has_channels_innermost,
+      stacked_images_have_the_layout_of_each_image, reshaped_operands_of_a_join_share_its_memory,
+      reshaped_operands_that_cannot_share_memory_are_copied,
+      a_broadcast_operand_does_not_decide_the_layout_of_the_result, broadcast_has_strides_of_0,
+      tile_of_ones_has_strides_of_0, a_broadcast_value_is_not_overwritten,
+      views_share_the_memory_of_their_operand, a_sum_overwrites_an_operand_that_dies,
+      a_normalization_overwrites_its_operand,
+      a_value_with_other_readers_is_not_placed_in_a_much_larger_join, output_is_never_overwritten,
+      every_element_of_a_join_has_one_writer, a_large_input_is_loaded_in_parts,
+      a_transposed_product_is_written_in_the_layout_of_its_reader,
+      a_product_keeps_its_columns_contiguous, a_join_of_adjacent_pieces_is_a_view, NULL);
 }
 
 CLEAVE_TEST_SUITE ("storage", add_tests)

@@ -16,7 +16,7 @@ cost_of (const char *text)
 
 /* As they are, and between a DequantizeLinear of each operand and a QuantizeLinear. Not if one
  * operand is a float. */
-START_TEST (sums_of_bytes_take_less)
+START_TEST (products_of_bytes_cost_less)
 {
   static const char *const floats = "%x = Input : float32 64x256\n"
                                     "%w = Constant : float32 256x128\n"
@@ -44,7 +44,7 @@ START_TEST (sums_of_bytes_take_less)
 END_TEST
 
 /* Weights that are read once for many rows cost more if they are read for few. */
-START_TEST (steps_of_few_rows_take_longer)
+START_TEST (steps_with_few_rows_cost_more)
 {
   static const char *const text = "%%x = Input : float32 20x%ux8\n"
                                   "%%w = Constant : float32 1x64x8\n"
@@ -64,7 +64,7 @@ START_TEST (steps_of_few_rows_take_longer)
 END_TEST
 
 /* Neither operand is a constant, so both are converted to floats. */
-START_TEST (activations_are_no_bytes)
+START_TEST (products_of_two_activations_cost_as_floats)
 {
   static const char *const text = "%b = Input : uint8 64x256\n%c = Input : int8 256x128\n"
                                   "%s = Constant : float32 scalar\n"
@@ -96,7 +96,7 @@ cost_of_group (const char *op, const char *attrs)
 
 /* Bytes cost as much as floats if they are used directly, and twice as much if they are
  * converted first. */
-START_TEST (groups_take_what_their_elements_take)
+START_TEST (the_cost_of_a_group_is_that_of_its_elements)
 {
   double table = cost_of_group ("Relu", "");
 
@@ -137,7 +137,7 @@ time_of_conv (guint n_channels, const char *attrs)
 }
 
 /* A partly filled vector costs as much as a full one. */
-START_TEST (few_channels_take_as_long_as_a_vector_of_them)
+START_TEST (few_channels_cost_as_much_as_a_full_vector)
 {
   ck_assert_double_eq_tol (time_of_conv (6, ""), time_of_conv (16, ""), 1e-9);
   ck_assert_double_gt (time_of_conv (17, ""), 1.8 * time_of_conv (16, ""));
@@ -161,7 +161,7 @@ added_by_chunks (guint n, const char *attrs)
   return cleave_cost_of_channels (node, &made);
 }
 
-START_TEST (chunks_of_channels_leave_vectors_empty)
+START_TEST (chunks_of_channels_leave_vectors_partly_empty)
 {
   const double begin = 300; /* nanoseconds at the start of a product */
   double all = time_of_conv (32, "") - begin;
@@ -175,7 +175,7 @@ START_TEST (chunks_of_channels_leave_vectors_empty)
 END_TEST
 
 /* A depthwise convolution of bytes has few MACs per result. */
-START_TEST (results_count_besides_sums)
+START_TEST (results_have_a_cost_besides_sums)
 {
   static const char *const text =
       "%%x = Input : uint8 1x64x32x32\n%%s = Constant : float32 scalar\n"
@@ -191,7 +191,7 @@ END_TEST
 
 /* Each lookup has a cost, even for few elements. Memory traffic is at most that of the result,
  * even if more could be read. */
-START_TEST (places_are_looked_up)
+START_TEST (lookups_have_a_cost)
 {
   static const char *const text = "%%x = Input : float32 %ux%u\n%%i = Input : int64 5000\n"
                                   "%%y = Gather %%x, %%i axis=0\noutput %%y\n";
@@ -209,11 +209,12 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "cost", sums_of_bytes_take_less, steps_of_few_rows_take_longer,
-                   activations_are_no_bytes, groups_take_what_their_elements_take, NULL);
-  cleave_add_case (suite, "pieces", few_channels_take_as_long_as_a_vector_of_them,
-                   chunks_of_channels_leave_vectors_empty, results_count_besides_sums,
-                   places_are_looked_up, NULL);
+  cleave_add_case (suite, "cost", products_of_bytes_cost_less, steps_with_few_rows_cost_more,
+                   products_of_two_activations_cost_as_floats,
+                   the_cost_of_a_group_is_that_of_its_elements, NULL);
+  cleave_add_case (suite, "pieces", few_channels_cost_as_much_as_a_full_vector,
+                   chunks_of_channels_leave_vectors_partly_empty, results_have_a_cost_besides_sums,
+                   lookups_have_a_cost, NULL);
 }
 
 CLEAVE_TEST_SUITE ("cost", add_tests)

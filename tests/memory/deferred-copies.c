@@ -22,7 +22,7 @@ make_graph (gint64 n_between)
   return graph;
 }
 
-START_TEST (a_part_waits_apart_while_memory_is_scarce)
+START_TEST (a_part_is_staged_while_memory_is_scarce)
 {
   g_autoptr (CleaveGraph) graph = make_graph (128);
   CleaveProgramStats stats = run_get_stats (graph, 1);
@@ -34,7 +34,7 @@ START_TEST (a_part_waits_apart_while_memory_is_scarce)
 END_TEST
 
 /* The peak is at the whole value: a separate copy of the part would only add to it. */
-START_TEST (a_part_is_not_copied_for_nothing)
+START_TEST (a_part_is_not_staged_without_gain)
 {
   g_autoptr (CleaveGraph) graph = make_graph (4);
   CleaveProgramStats stats = run_get_stats (graph, 1);
@@ -125,7 +125,7 @@ check_bound (const CleaveGraph *graph, const GPtrArray *order)
   return TRUE;
 }
 
-START_TEST (staged_parts_need_no_less_than_their_bound)
+START_TEST (staged_parts_need_at_least_their_bound)
 {
   guint n_checked = 0;
 
@@ -144,7 +144,7 @@ END_TEST
 
 /* Strips of two rows, of which a window of seven needs eight. Three other windows begin before
  * it is complete. */
-START_TEST (windows_are_whole_one_by_one)
+START_TEST (windows_are_completed_one_by_one)
 {
   const gint64 n_strips = 32, window = 8 * 16 * 64 * 4;
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -170,10 +170,10 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "apart", a_part_waits_apart_while_memory_is_scarce,
-                   a_part_is_not_copied_for_nothing, a_part_of_many_joins_is_copied_once,
-                   each_join_waits_for_the_copy, windows_are_whole_one_by_one,
-                   staged_parts_need_no_less_than_their_bound, NULL);
+  cleave_add_case (suite, "apart", a_part_is_staged_while_memory_is_scarce,
+                   a_part_is_not_staged_without_gain, a_part_of_many_joins_is_copied_once,
+                   each_join_waits_for_the_copy, windows_are_completed_one_by_one,
+                   staged_parts_need_at_least_their_bound, NULL);
 }
 
 CLEAVE_TEST_SUITE ("storage-apart", add_tests)

@@ -56,7 +56,7 @@ check_view (CleaveGraphFacts *facts, const CleaveNode *node)
   return n;
 }
 
-START_TEST (facts_are_what_nodes_say)
+START_TEST (cached_facts_agree_with_the_nodes)
 {
   guint n_views = 0, n_overlapping = 0;
 
@@ -80,7 +80,7 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "facts", facts_are_what_nodes_say, NULL);
+  cleave_add_case (suite, "facts", cached_facts_agree_with_the_nodes, NULL);
 }
 
 CLEAVE_TEST_SUITE ("facts", add_tests)

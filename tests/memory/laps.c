@@ -156,7 +156,7 @@ END_TEST
 
 /* 64 rows of 64, in strips of 4, which a product reads as they are computed. The input of the
  * first layer stays. With several threads, both values are complete. */
-START_TEST (the_arena_is_that_of_one_and_a_strip)
+START_TEST (the_arena_has_one_value_and_a_strip)
 {
   const gint64 row = 64 * 4, whole = 64 * row, input = 64 * 2 * 4;
   Net net = begin_net (0, FALSE);
@@ -169,7 +169,7 @@ START_TEST (the_arena_is_that_of_one_and_a_strip)
 END_TEST
 
 /* Strips of images read one more row on each side, which is still needed. */
-START_TEST (rows_that_are_read_again_stay)
+START_TEST (rows_that_are_read_again_are_not_overwritten)
 {
   const gint64 row = 6 * 32 * 4, whole = 40 * row, input = 40 * 6 * 2 * 4;
   Net net = begin_net (0, TRUE);
@@ -181,7 +181,7 @@ START_TEST (rows_that_are_read_again_stay)
 END_TEST
 
 /* An output may be in the caller's memory. */
-START_TEST (outputs_lie_alone)
+START_TEST (outputs_do_not_overlap_other_values)
 {
   Net net = begin_net (0, FALSE);
 
@@ -192,7 +192,7 @@ START_TEST (outputs_lie_alone)
 END_TEST
 
 /* Nothing can overlap a value that is still read as a whole. */
-START_TEST (what_is_read_again_stays)
+START_TEST (a_value_that_is_read_again_is_not_overwritten)
 {
   Net net = begin_net (0, FALSE);
   CleaveResult *x = begin_rows (&net, 64, 64), *y = add_strips (&net, x, 16, FALSE);
@@ -207,9 +207,10 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "laps", bits_are_the_same, the_arena_is_that_of_one_and_a_strip,
-                   rows_that_are_read_again_stay, outputs_lie_alone, what_is_read_again_stays,
-                   NULL);
+  cleave_add_case (suite, "laps", bits_are_the_same, the_arena_has_one_value_and_a_strip,
+                   rows_that_are_read_again_are_not_overwritten,
+                   outputs_do_not_overlap_other_values,
+                   a_value_that_is_read_again_is_not_overwritten, NULL);
 }
 
 CLEAVE_TEST_SUITE ("laps", add_tests)

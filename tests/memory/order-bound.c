@@ -54,7 +54,7 @@ check_bound (const CleaveGraph *graph, GPtrArray *order)
   return n;
 }
 
-START_TEST (no_order_takes_less_than_its_bound)
+START_TEST (no_order_needs_less_than_its_bound)
 {
   guint n_said = 0;
 
@@ -74,7 +74,7 @@ START_TEST (no_order_takes_less_than_its_bound)
 END_TEST
 
 /* Rows of a large value are copied and wait for a result computed from its other rows. */
-START_TEST (what_a_copy_leaves_is_gone)
+START_TEST (a_copied_value_no_longer_counts)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 4, 16, 16));
@@ -95,7 +95,7 @@ START_TEST (what_a_copy_leaves_is_gone)
 }
 END_TEST
 
-START_TEST (bound_of_a_chain_is_what_it_takes)
+START_TEST (the_bound_of_a_chain_is_exact)
 {
   g_autoptr (CleaveGraph) graph = split_relus (5);
   g_autoptr (GPtrArray) file = cleave_topology_sort (graph, NULL);
@@ -110,7 +110,7 @@ START_TEST (bound_of_a_chain_is_what_it_takes)
 END_TEST
 
 /* The result overwrites an operand, or one of two. */
-START_TEST (what_dies_counts_once)
+START_TEST (an_overwritten_value_counts_once)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (16)),
@@ -128,7 +128,7 @@ START_TEST (what_dies_counts_once)
 }
 END_TEST
 
-START_TEST (nothing_is_said_of_what_may_be_there_for_nothing)
+START_TEST (graphs_with_useless_values_have_no_bound)
 {
   g_autoptr (CleaveGraph) dead = split_relus (1), overlapping = cleave_graph_new (NULL);
   CleaveResult *x = run_input (overlapping, &CLEAVE_SHAPE (16));
@@ -200,7 +200,7 @@ diamonds_init (Diamonds *d, const gint64 *bounds)
   g_ptr_array_add (d->candidates, &d->other);
 }
 
-START_TEST (what_may_be_better_somewhere_is_measured)
+START_TEST (an_order_that_may_be_better_in_a_stretch_is_measured)
 {
   g_auto (Diamonds) d = { 0 };
   CleaveOrderCandidate *unknown;
@@ -220,7 +220,7 @@ START_TEST (what_may_be_better_somewhere_is_measured)
 END_TEST
 
 /* At the peak, the first order is as good. */
-START_TEST (what_is_better_where_it_does_not_matter_is_left)
+START_TEST (an_order_better_outside_of_the_peak_is_not_measured)
 {
   g_auto (Diamonds) d = { 0 };
   CleaveOrderCandidate *unknown;
@@ -232,7 +232,7 @@ START_TEST (what_is_better_where_it_does_not_matter_is_left)
 }
 END_TEST
 
-START_TEST (what_is_better_nowhere_is_not)
+START_TEST (an_order_that_is_nowhere_better_is_not_measured)
 {
   g_auto (Diamonds) d = { 0 };
   CleaveOrderCandidate *unknown;
@@ -246,12 +246,13 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "bound", no_order_takes_less_than_its_bound, what_a_copy_leaves_is_gone,
-                   bound_of_a_chain_is_what_it_takes, what_dies_counts_once,
-                   nothing_is_said_of_what_may_be_there_for_nothing, NULL);
-  cleave_add_case (suite, "combining", what_may_be_better_somewhere_is_measured,
-                   what_is_better_where_it_does_not_matter_is_left, what_is_better_nowhere_is_not,
+  cleave_add_case (suite, "bound", no_order_needs_less_than_its_bound,
+                   a_copied_value_no_longer_counts, the_bound_of_a_chain_is_exact,
+                   an_overwritten_value_counts_once, graphs_with_useless_values_have_no_bound,
                    NULL);
+  cleave_add_case (suite, "combining", an_order_that_may_be_better_in_a_stretch_is_measured,
+                   an_order_better_outside_of_the_peak_is_not_measured,
+                   an_order_that_is_nowhere_better_is_not_measured, NULL);
 }
 
 CLEAVE_TEST_SUITE ("order-bound", add_tests)

@@ -41,7 +41,7 @@ find_peak (const CleaveGraph *graph, gboolean file_order)
   return order_peak (graph, order);
 }
 
-START_TEST (split_graph_needs_its_chunks_only)
+START_TEST (a_split_graph_needs_memory_for_its_chunks_only)
 {
   g_autoptr (CleaveGraph) graph = split_chain (4, 3);
   const gint64 row = 16 * 4, input = 32 * row * 4, output = 32 * row * 8, piece = 8 * row * 32;
@@ -51,7 +51,7 @@ START_TEST (split_graph_needs_its_chunks_only)
 }
 END_TEST
 
-START_TEST (peak_is_public)
+START_TEST (the_peak_is_public)
 {
   g_autoptr (CleaveGraph) graph = split_chain (3, 2);
   g_autoptr (GError) error = NULL;
@@ -62,7 +62,7 @@ START_TEST (peak_is_public)
 END_TEST
 
 /* The bigger branch runs first: its intermediate value is freed before the smaller one begins. */
-START_TEST (branch_that_needs_most_comes_first)
+START_TEST (the_branch_that_needs_most_memory_runs_first)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 1, 16, 16));
@@ -98,7 +98,7 @@ assert_order (const CleaveGraph *graph, const GPtrArray *order)
     }
 }
 
-START_TEST (every_node_is_there_once_operands_first)
+START_TEST (an_order_has_every_node_once_after_its_operands)
 {
   g_autoptr (CleaveGraph) graph = split_chain (5, 3);
   g_autoptr (GPtrArray) order = NULL;
@@ -111,7 +111,7 @@ END_TEST
 
 /* Strips of one value, from which two others are computed: only one strip of it is live at a
  * time. */
-START_TEST (strips_end_in_several_values_at_once)
+START_TEST (strips_with_two_consumers_are_finished_one_by_one)
 {
   enum { N = 8 };
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -137,7 +137,7 @@ START_TEST (strips_end_in_several_values_at_once)
 }
 END_TEST
 
-START_TEST (eager_orders_have_every_node_operands_first)
+START_TEST (eager_orders_have_every_node_after_its_operands)
 {
   for (guint32 seed = 0; seed < CLEAVE_TRIALS (200); seed++)
     {
@@ -180,7 +180,7 @@ find_down_to (const CleaveGraph *graph, gint64 n_bytes, GPtrArray **order)
 
 /* A known lower bound does not change the result. If a larger peak is sufficient, fewer orders
  * are tried. */
-START_TEST (orders_are_looked_at_until_one_does)
+START_TEST (orders_are_tried_until_one_is_good_enough)
 {
   guint n_enough = 0;
 
@@ -212,7 +212,7 @@ find_position (GPtrArray *order, const CleaveResult *value)
 
 /* The memory of the part is allocated already because of the other part, and nothing else reads
  * its operand. */
-START_TEST (what_frees_memory_and_takes_none_is_hoisted)
+START_TEST (a_node_that_frees_memory_is_hoisted)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 4, 16, 16));
@@ -243,7 +243,7 @@ END_TEST
 
 /* A part of a join whose other operands come later, computed from a value that stays live
  * anyway. It is too small to be staged. */
-START_TEST (what_takes_the_place_of_much_sinks)
+START_TEST (a_node_that_occupies_a_large_join_early_sinks)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 4, 16, 16));
@@ -272,7 +272,7 @@ START_TEST (what_takes_the_place_of_much_sinks)
 }
 END_TEST
 
-START_TEST (what_frees_memory_does_not_sink)
+START_TEST (a_node_that_frees_memory_does_not_sink)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 4, 16, 16));
@@ -303,7 +303,7 @@ add_block (CleaveGraph *graph, CleaveResult *x)
 
 /* Two rows of a large value are carried to the next strip. They are not copied while the result
  * computed from it is still live. */
-START_TEST (rows_are_kept_once_what_was_made_is_gone)
+START_TEST (carried_rows_are_copied_after_the_previous_strip_is_freed)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 1, 32, 16));
@@ -327,7 +327,7 @@ END_TEST
 /* A value is joined with the result of 20 convolutions of it. The first strip computes 21 rows,
  * which as many strips read. They exist twice while they are staged, and each is freed after its
  * last read. */
-START_TEST (rows_that_many_strips_read_go_one_by_one)
+START_TEST (rows_read_by_many_strips_are_freed_one_by_one)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 1, 48, 16)), *both[2];
@@ -385,7 +385,7 @@ turn_uses_round (CleaveGraph *graph)
 }
 
 /* Files do not store an order of uses, and a copy has that of its nodes. */
-START_TEST (uses_have_no_order)
+START_TEST (the_order_of_uses_does_not_matter)
 {
   g_autoptr (CleaveGraph) graph =
       _i % 2 == 0 ? random_graph ((guint32) _i, 14) : cleave_random_graph ((guint32) _i, 14);
@@ -410,17 +410,19 @@ add_tests (Suite *suite)
 {
   TCase *random = tcase_create ("random");
 
-  tcase_add_loop_test (random, uses_have_no_order, 0, CLEAVE_TRIALS (700));
+  tcase_add_loop_test (random, the_order_of_uses_does_not_matter, 0, CLEAVE_TRIALS (700));
   suite_add_tcase (suite, random);
   cleave_add_case (
-      suite, "depth first", split_graph_needs_its_chunks_only, branch_that_needs_most_comes_first,
-      every_node_is_there_once_operands_first, strips_end_in_several_values_at_once,
-      eager_orders_have_every_node_operands_first, orders_are_combined_and_no_worse_than_the_file,
-      orders_are_looked_at_until_one_does, what_frees_memory_and_takes_none_is_hoisted,
-      what_takes_the_place_of_much_sinks, what_frees_memory_does_not_sink,
-      rows_are_kept_once_what_was_made_is_gone, rows_that_many_strips_read_go_one_by_one,
-      cycle_is_an_error, NULL);
-  cleave_add_case (suite, "peak", peak_is_public, NULL);
+      suite, "depth first", a_split_graph_needs_memory_for_its_chunks_only,
+      the_branch_that_needs_most_memory_runs_first, an_order_has_every_node_once_after_its_operands,
+      strips_with_two_consumers_are_finished_one_by_one,
+      eager_orders_have_every_node_after_its_operands,
+      orders_are_combined_and_no_worse_than_the_file, orders_are_tried_until_one_is_good_enough,
+      a_node_that_frees_memory_is_hoisted, a_node_that_occupies_a_large_join_early_sinks,
+      a_node_that_frees_memory_does_not_sink,
+      carried_rows_are_copied_after_the_previous_strip_is_freed,
+      rows_read_by_many_strips_are_freed_one_by_one, cycle_is_an_error, NULL);
+  cleave_add_case (suite, "peak", the_peak_is_public, NULL);
 }
 
 CLEAVE_TEST_SUITE ("order", add_tests)

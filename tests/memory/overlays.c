@@ -274,7 +274,7 @@ ask_each_row (const CleaveCall *call, guint rows, gint64 ahead)
   return (most + x_size - 1) / x_size;
 }
 
-START_TEST (three_rows_tell_of_all)
+START_TEST (three_rows_decide_for_all)
 {
   guint n_asked = 0;
 
@@ -301,7 +301,7 @@ START_TEST (three_rows_tell_of_all)
 END_TEST
 
 /* Too many rows to check each of them. */
-START_TEST (rows_may_be_many)
+START_TEST (very_many_rows_are_handled)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 3, G_GINT64_CONSTANT (100000000000), 100));
@@ -317,7 +317,7 @@ END_TEST
 /* 48 channels of 40 x 40 become 20 x 20. Bytes are converted to floats before they are
  * overwritten; for floats, a row must be free. 4-byte integers are as large as the four bytes
  * they replace, and need the padding row. */
-START_TEST (peak_is_that_of_the_larger_one)
+START_TEST (the_peak_is_that_of_the_larger_value)
 {
   static const gint64 want[] = { (40 * 40 + 20) * 48 * 4, 40 * 40 * 48,     40 * 40 * 48,
                                  40 * 40 * 48 * 2,        40 * 40 * 48 * 2, (40 + 1) * 40 * 48 };
@@ -346,7 +346,7 @@ START_TEST (peak_is_that_of_the_larger_one)
 END_TEST
 
 /* Each prevents an overlay: another image, an output, a join, one more reader. */
-START_TEST (others_are_left_alone)
+START_TEST (overlays_that_are_impossible_are_left_out)
 {
   for (guint32 seed = 0; seed < N_KINDS; seed++)
     {
@@ -424,7 +424,7 @@ turn_over (Net *net, CleaveResult *x)
 }
 
 /* The row order is asked of the whole group: none of these reads rows in order. */
-START_TEST (groups_are_asked_how_they_read)
+START_TEST (groups_decide_in_which_order_rows_are_read)
 {
   const CleaveInts once = CLEAVE_INTS (1, 1), same = CLEAVE_INTS (1, 1, 1, 1);
 
@@ -498,7 +498,7 @@ add_depthwise_by_part (CleaveGraph *graph, CleaveResult *x, gboolean is_view)
 }
 
 /* The operand is a join; has a part that is read before; or has one that is also read. */
-START_TEST (parts_are_seen)
+START_TEST (parts_of_an_operand_prevent_an_overlay)
 {
   for (guint what = 0; what < 3; what++)
     {
@@ -519,7 +519,7 @@ START_TEST (parts_are_seen)
 END_TEST
 
 /* The result is in a join that already contains an earlier operand. */
-START_TEST (what_lies_in_a_join_is_left_alone)
+START_TEST (results_inside_a_join_are_not_overlaid)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 2, 16, 16));
@@ -541,10 +541,11 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "overlays", bits_are_the_same, three_rows_tell_of_all, rows_may_be_many,
-                   peak_is_that_of_the_larger_one, others_are_left_alone,
-                   groups_are_asked_how_they_read, tiles_of_columns_go_through_scratch,
-                   what_lies_in_a_join_is_left_alone, parts_are_seen, NULL);
+  cleave_add_case (
+      suite, "overlays", bits_are_the_same, three_rows_decide_for_all, very_many_rows_are_handled,
+      the_peak_is_that_of_the_larger_value, overlays_that_are_impossible_are_left_out,
+      groups_decide_in_which_order_rows_are_read, tiles_of_columns_go_through_scratch,
+      results_inside_a_join_are_not_overlaid, parts_of_an_operand_prevent_an_overlay, NULL);
 }
 
 CLEAVE_TEST_SUITE ("overlays", add_tests)

@@ -82,7 +82,7 @@ static const Chunks kinds[] = {
   { "RNN", 1, 1, "float64", "", FALSE, FALSE, FALSE },
 };
 
-START_TEST (chunks_begin_ahead)
+START_TEST (input_sums_of_chunks_are_computed_ahead)
 {
   for (guint i = 0; i < G_N_ELEMENTS (kinds); i++)
     {
@@ -108,7 +108,7 @@ START_TEST (bits_stay_the_same)
 END_TEST
 
 /* Unsplit layers; one thread, which would gain nothing; float16, whose sums have no type here. */
-START_TEST (others_stay)
+START_TEST (other_layers_are_not_lowered)
 {
   Chunks half = kinds[0], whole = kinds[0];
 
@@ -128,8 +128,8 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "sequence lowering", chunks_begin_ahead, bits_stay_the_same, others_stay,
-                   NULL);
+  cleave_add_case (suite, "sequence lowering", input_sums_of_chunks_are_computed_ahead,
+                   bits_stay_the_same, other_layers_are_not_lowered, NULL);
 }
 
 CLEAVE_TEST_SUITE ("sequence-lowering", add_tests)

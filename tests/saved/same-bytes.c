@@ -139,7 +139,7 @@ END_TEST
   "%%zero = Constant seed=2 : %s 32\n%%xz = Constant seed=3 : uint8 1\n"                           \
   "%%y = ConvInteger %%x, %%w, %%xz, %%zero group=32 pads=1,1,1,1\noutput %%y\n"
 
-START_TEST (zero_points_of_weights_are_found_again)
+START_TEST (loading_finds_zero_points_of_weights)
 {
   static const char *const elements[] = { "int8", "uint8" };
 
@@ -166,7 +166,7 @@ make_norm (void)
   return graph;
 }
 
-START_TEST (factors_of_a_normalization_are_found_again)
+START_TEST (loading_finds_factors_of_a_normalization)
 {
   for (guint n_threads = 1; n_threads <= 3; n_threads++)
     {
@@ -205,8 +205,8 @@ add_tests (Suite *suite)
   tcase_set_timeout (tests, 120);
   tcase_add_test (tests, random_graphs_are_saved_as_the_same_bytes);
   tcase_add_test (tests, every_op_is_saved_as_the_same_bytes);
-  tcase_add_test (tests, zero_points_of_weights_are_found_again);
-  tcase_add_test (tests, factors_of_a_normalization_are_found_again);
+  tcase_add_test (tests, loading_finds_zero_points_of_weights);
+  tcase_add_test (tests, loading_finds_factors_of_a_normalization);
   tcase_add_test (tests, a_model_just_written_is_saved_as_the_same_bytes);
   suite_add_tcase (suite, tests);
 }

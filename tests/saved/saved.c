@@ -120,7 +120,7 @@ load_bytes (gconstpointer bytes, gsize n, GError **error)
   return cleave_program_load (path, NULL, FALSE, NULL, error);
 }
 
-START_TEST (what_is_cut_off_is_an_error)
+START_TEST (a_truncated_file_is_an_error)
 {
   g_autofree char *path = save_small ("x.plan", 2), *bytes = NULL;
   gsize n;
@@ -144,7 +144,7 @@ run_any (CleaveProgram *program, const CleaveGraph *graph)
   g_autoptr (GPtrArray) outputs = run_program (program, graph, inputs);
 }
 
-START_TEST (bytes_that_change_do_no_harm)
+START_TEST (changed_bytes_do_no_harm)
 {
   g_autofree char *path = save_small ("x.plan", 2), *bytes = NULL,
                   *other = make_path ("other.plan");
@@ -203,7 +203,7 @@ assert_refused (const char *from, const char *to, const char *message)
   ck_assert_msg (strstr (error->message, message) != NULL, "%s", error->message);
 }
 
-START_TEST (what_does_not_match_is_said)
+START_TEST (mismatches_are_reported)
 {
   assert_refused ("CLEAVEPL", "SOMETHIN", "it is no saved program");
   assert_refused (" build ", " BUILD ", "and this is");
@@ -241,7 +241,7 @@ write_model (const char *path, gint64 seed)
   ck_assert (cleave_onnx_save (named, path, NULL));
 }
 
-START_TEST (a_model_that_changed_is_refused)
+START_TEST (a_changed_model_is_refused)
 {
   g_autofree char *model = make_path ("m.onnx"), *moved = make_path ("n.onnx");
   g_autofree char *path = make_path ("x.plan");
@@ -280,11 +280,11 @@ add_tests (Suite *suite)
   tcase_add_checked_fixture (tests, make_folder, remove_folder);
   tcase_set_timeout (tests, 300);
   tcase_add_test (tests, random_graphs_have_the_same_bits);
-  tcase_add_test (tests, what_is_cut_off_is_an_error);
-  tcase_add_test (tests, bytes_that_change_do_no_harm);
-  tcase_add_test (tests, what_does_not_match_is_said);
+  tcase_add_test (tests, a_truncated_file_is_an_error);
+  tcase_add_test (tests, changed_bytes_do_no_harm);
+  tcase_add_test (tests, mismatches_are_reported);
   tcase_add_test (tests, another_level_is_refused);
-  tcase_add_test (tests, a_model_that_changed_is_refused);
+  tcase_add_test (tests, a_changed_model_is_refused);
   suite_add_tcase (suite, tests);
 }
 

@@ -90,7 +90,7 @@ split_all (CleaveGraph *graph, guint32 seed)
   cleave_pipeline_run (pipeline, graph, NULL, NULL, NULL, NULL);
 }
 
-START_TEST (random_graphs_are_read_as_they_were)
+START_TEST (random_graphs_survive_print_and_parse)
 {
   for (guint32 seed = 0; seed < 20; seed++)
     {
@@ -106,7 +106,7 @@ START_TEST (random_graphs_are_read_as_they_were)
 }
 END_TEST
 
-START_TEST (nodes_of_all_ops_are_read_as_they_were)
+START_TEST (nodes_of_all_ops_survive_print_and_parse)
 {
   for (guint l = 0; cleave_random_op_lists[l] != NULL; l++)
     for (const CleaveRandomOp *op = cleave_random_op_lists[l]; op->op != NULL; op++)
@@ -173,7 +173,7 @@ START_TEST (constants_of_all_types_keep_their_bits)
 }
 END_TEST
 
-START_TEST (large_constants_are_in_a_file_beside_it)
+START_TEST (large_constants_are_in_a_separate_file)
 {
   g_autofree char *folder = g_dir_make_tmp (NULL, NULL);
   g_autofree char *path = g_build_filename (folder, "a.cleave", NULL), *text = NULL, *again = NULL;
@@ -203,7 +203,7 @@ START_TEST (large_constants_are_in_a_file_beside_it)
 }
 END_TEST
 
-START_TEST (people_write_less)
+START_TEST (handwritten_texts_may_be_shorter)
 {
   g_autoptr (CleaveGraph) graph = read_text ("# a comment\n"
                                              "graph small\n\n"
@@ -226,7 +226,7 @@ START_TEST (people_write_less)
 END_TEST
 
 /* The exact notation, not just that it can be read. */
-START_TEST (texts_are_for_eyes)
+START_TEST (texts_are_readable)
 {
   g_autoptr (CleaveGraph) graph = read_text (
       "%x = Input : float32 2\n%w = Constant value=0.5 : float32 2\n%v = Constant value=1,-0.1 : "
@@ -293,7 +293,7 @@ static const struct
   { "\xff", "column 1: the text is not UTF-8" },
 };
 
-START_TEST (errors_point_at_the_place)
+START_TEST (errors_give_the_position)
 {
   for (guint i = 0; i < G_N_ELEMENTS (bad); i++)
     {
@@ -308,12 +308,12 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "there-and-back", random_graphs_are_read_as_they_were,
-                   nodes_of_all_ops_are_read_as_they_were, names_may_be_anything,
-                   constants_of_all_types_keep_their_bits, large_constants_are_in_a_file_beside_it,
+  cleave_add_case (suite, "there-and-back", random_graphs_survive_print_and_parse,
+                   nodes_of_all_ops_survive_print_and_parse, names_may_be_anything,
+                   constants_of_all_types_keep_their_bits, large_constants_are_in_a_separate_file,
                    NULL);
-  cleave_add_case (suite, "by-hand", people_write_less, texts_are_for_eyes,
-                   errors_point_at_the_place, NULL);
+  cleave_add_case (suite, "by-hand", handwritten_texts_may_be_shorter, texts_are_readable,
+                   errors_give_the_position, NULL);
 }
 
 CLEAVE_TEST_SUITE ("text", add_tests)
