@@ -115,7 +115,7 @@ START_TEST (each_side_becomes_a_branch)
 END_TEST
 
 /* An output of a branch cannot be a value of the outer graph, nor can one value be two outputs. */
-START_TEST (an_outer_value_is_passed_on)
+START_TEST (an_outer_value_is_passed_through_a_branch)
 {
   assert_written ("%x = Input : float32 2x2\n"
                   "%q = Input : bool 1\n"
@@ -135,7 +135,7 @@ START_TEST (an_outer_value_is_passed_on)
 }
 END_TEST
 
-START_TEST (little_work_is_done_on_both_sides)
+START_TEST (cheap_nodes_stay_outside_of_the_branches)
 {
   assert_written ("%x = Input : float32 2x2\n"
                   "%q = Input : bool 1\n"
@@ -150,7 +150,7 @@ START_TEST (little_work_is_done_on_both_sides)
 }
 END_TEST
 
-START_TEST (what_both_sides_or_outputs_read_stays)
+START_TEST (nodes_that_both_sides_or_outputs_read_stay_outside)
 {
   assert_written ("%x = Input : float32 2x2\n"
                   "%q = Input : bool 1\n"
@@ -174,7 +174,7 @@ START_TEST (what_both_sides_or_outputs_read_stays)
 END_TEST
 
 /* There is no position for an If of both. */
-START_TEST (wheres_that_need_each_other_stay)
+START_TEST (wheres_that_depend_on_each_other_stay)
 {
   assert_written ("%x = Input : float32 2x2\n"
                   "%q = Input : bool 1\n"
@@ -191,7 +191,7 @@ START_TEST (wheres_that_need_each_other_stay)
 }
 END_TEST
 
-START_TEST (wheres_of_two_conditions_that_need_each_other_stay)
+START_TEST (wheres_of_two_conditions_that_depend_on_each_other_stay)
 {
   assert_written ("%x = Input : float32 2x2\n"
                   "%q = Input : bool 1\n"
@@ -219,7 +219,7 @@ START_TEST (wheres_of_two_conditions_that_need_each_other_stay)
 END_TEST
 
 /* Only the values that the inner Where selects from become branches. */
-START_TEST (a_choice_in_a_branch_is_made_before)
+START_TEST (a_where_inside_a_branch_is_computed_before_the_if)
 {
   assert_written ("%x = Input : float32 2x2\n"
                   "%q = Input : bool 1\n"
@@ -243,7 +243,7 @@ START_TEST (a_choice_in_a_branch_is_made_before)
 }
 END_TEST
 
-START_TEST (a_condition_that_makes_rows_is_none)
+START_TEST (a_condition_with_rows_is_not_exported_as_an_if)
 {
   assert_written ("%x = Input : float32 2x2\n"
                   "%q = Input : bool 1\n"
@@ -267,11 +267,13 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "export-if", each_side_becomes_a_branch, an_outer_value_is_passed_on,
-                   little_work_is_done_on_both_sides, what_both_sides_or_outputs_read_stays,
-                   wheres_that_need_each_other_stay,
-                   wheres_of_two_conditions_that_need_each_other_stay,
-                   a_choice_in_a_branch_is_made_before, a_condition_that_makes_rows_is_none, NULL);
+  cleave_add_case (
+      suite, "export-if", each_side_becomes_a_branch, an_outer_value_is_passed_through_a_branch,
+      cheap_nodes_stay_outside_of_the_branches, nodes_that_both_sides_or_outputs_read_stay_outside,
+      wheres_that_depend_on_each_other_stay,
+      wheres_of_two_conditions_that_depend_on_each_other_stay,
+      a_where_inside_a_branch_is_computed_before_the_if,
+      a_condition_with_rows_is_not_exported_as_an_if, NULL);
 }
 
 CLEAVE_TEST_SUITE ("export-if", add_tests)

@@ -110,7 +110,7 @@ count_turns (const CleaveGraph *graph)
   return g_strv_length (turns);
 }
 
-START_TEST (even_strips_become_turns)
+START_TEST (even_strips_become_iterations)
 {
   static const CleaveHalo halos[] = { CLEAVE_HALO_CARRY, CLEAVE_HALO_RECOMPUTE };
 
@@ -133,7 +133,7 @@ END_TEST
 
 /* With 1 row, a residual waits for more iterations than a loop may carry; with 40 there are 3
  * strips. */
-START_TEST (other_strips_stay_or_compute_the_same)
+START_TEST (uneven_strips_stay_or_compute_the_same)
 {
   for (gint64 size = 1; size <= 40; size += size < 8 ? 1 : 5)
     for (gint64 rows = 61; rows <= 64; rows++)
@@ -165,7 +165,7 @@ START_TEST (random_fits_compute_the_same)
 END_TEST
 
 /* A fitted image: strips have one size, so that most are iterations. A plan has no tiles. */
-START_TEST (even_strips_are_asked_for)
+START_TEST (even_strips_are_made_on_request)
 {
   g_autoptr (CleaveGraph) graph = make_image (100, CLEAVE_LAYOUT_NCHW);
   CleaveFitOptions options = { .even_strips = TRUE };
@@ -187,7 +187,7 @@ START_TEST (even_strips_are_asked_for)
 END_TEST
 
 /* Other results of strips, and those that are read much later, belong to the iterations, too. */
-START_TEST (turns_have_all_ends_of_a_segment)
+START_TEST (iterations_have_all_results_of_a_segment)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("ends");
   CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 3, 96, 96)), *both[2];
@@ -214,7 +214,7 @@ START_TEST (turns_have_all_ends_of_a_segment)
 END_TEST
 
 /* Without loops, the export is unchanged. */
-START_TEST (loops_are_asked_for)
+START_TEST (loops_are_exported_on_request)
 {
   g_autoptr (CleaveGraph) graph = make_image (96, CLEAVE_LAYOUT_NCHW);
   g_autoptr (GBytes) bytes = NULL;
@@ -267,7 +267,7 @@ has_op (GBytes *bytes, const char *op)
 
 /* A planner that knows shapes keeps the memory of the first twin for the second; one that does
  * not frees it. For small values, hiding shapes is not worth it. */
-START_TEST (shapes_are_told_by_the_run)
+START_TEST (shapes_are_hidden_until_the_run)
 {
   g_autoptr (CleaveGraph) graph = make_late_twin (128), small = make_late_twin (32), again = NULL;
   g_autoptr (GPtrArray) inputs = run_random_inputs (graph, 1), before = NULL, after = NULL;
@@ -305,7 +305,7 @@ count_sizes (GBytes *bytes)
 
 /* Constant sizes of a Resize would reveal the shapes after it. Two Resizes with equal sizes
  * share them. */
-START_TEST (sizes_are_told_by_the_run)
+START_TEST (sizes_are_hidden_until_the_run)
 {
   const CleaveResizeAttrs attrs = { .mode = CLEAVE_RESIZE_NEAREST,
                                     .coordinate_transformation_mode = CLEAVE_RESIZE_ASYMMETRIC,
@@ -335,7 +335,7 @@ START_TEST (sizes_are_told_by_the_run)
 END_TEST
 
 /* ONNX Runtime rewrites quantized networks, which needs known shapes. */
-START_TEST (shapes_of_quantised_networks_stay)
+START_TEST (shapes_of_quantized_networks_are_not_hidden)
 {
   g_autoptr (CleaveGraph) graph = make_late_twin (128);
   CleaveResult *x = cleave_operand_get_result (cleave_graph_get_output (graph, 0)), *operands[3];
@@ -352,7 +352,7 @@ START_TEST (shapes_of_quantised_networks_stay)
 END_TEST
 
 /* ONNX Runtime does Add in place only with known shapes, so these stay in the file. */
-START_TEST (shapes_stay_where_sums_need_them)
+START_TEST (shapes_that_in_place_sums_need_are_not_hidden)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("sums");
   CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 3, 32, 32));
@@ -374,7 +374,7 @@ START_TEST (shapes_stay_where_sums_need_them)
 END_TEST
 
 /* A value with one reader may also be an output, which no sum overwrites. */
-START_TEST (outputs_that_are_read_are_foreseen)
+START_TEST (outputs_with_readers_are_in_the_memory_estimate)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("outputs");
   CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 16, 32, 32)), *y;
@@ -392,7 +392,7 @@ START_TEST (outputs_that_are_read_are_foreseen)
 END_TEST
 
 /* All results of the iterations exist twice after the last one. */
-START_TEST (results_of_turns_are_foreseen_twice)
+START_TEST (results_of_iterations_count_twice_in_the_memory_estimate)
 {
   g_autoptr (CleaveGraph) graph = make_image (96, CLEAVE_LAYOUT_NCHW);
   gint64 n_bytes = 4 * 96 * 8 * 4; /* of the sum */
@@ -410,12 +410,14 @@ add_tests (Suite *suite)
 {
   TCase *random = tcase_create ("random");
 
-  cleave_add_case (suite, "export-loops", even_strips_become_turns,
-                   other_strips_stay_or_compute_the_same, even_strips_are_asked_for,
-                   turns_have_all_ends_of_a_segment, loops_are_asked_for,
-                   shapes_are_told_by_the_run, sizes_are_told_by_the_run,
-                   shapes_of_quantised_networks_stay, shapes_stay_where_sums_need_them,
-                   outputs_that_are_read_are_foreseen, results_of_turns_are_foreseen_twice, NULL);
+  cleave_add_case (suite, "export-loops", even_strips_become_iterations,
+                   uneven_strips_stay_or_compute_the_same, even_strips_are_made_on_request,
+                   iterations_have_all_results_of_a_segment, loops_are_exported_on_request,
+                   shapes_are_hidden_until_the_run, sizes_are_hidden_until_the_run,
+                   shapes_of_quantized_networks_are_not_hidden,
+                   shapes_that_in_place_sums_need_are_not_hidden,
+                   outputs_with_readers_are_in_the_memory_estimate,
+                   results_of_iterations_count_twice_in_the_memory_estimate, NULL);
   tcase_set_timeout (random, 0);
   tcase_add_loop_test (random, random_fits_compute_the_same, 0, N_SEEDS);
   tcase_add_loop_test (random, random_fits_compute_the_same, 787, 788); /* phases alternate */

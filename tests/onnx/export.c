@@ -138,7 +138,7 @@ START_TEST (names_of_inputs_and_outputs_stay)
 }
 END_TEST
 
-START_TEST (an_input_or_constant_that_comes_out_is_copied)
+START_TEST (an_input_or_constant_that_is_an_output_is_copied)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("g");
   CleaveTensorType type = CLEAVE_TYPE (CLEAVE_FLOAT32, 2);
@@ -152,7 +152,7 @@ START_TEST (an_input_or_constant_that_comes_out_is_copied)
 }
 END_TEST
 
-START_TEST (a_value_that_comes_out_twice_is_copied)
+START_TEST (a_value_that_is_two_outputs_is_copied)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("g");
   CleaveResult *y = relu (graph, "r", add_input (graph, "x", &CLEAVE_SHAPE (2)));
@@ -164,7 +164,7 @@ START_TEST (a_value_that_comes_out_twice_is_copied)
 }
 END_TEST
 
-START_TEST (an_input_may_come_out_by_its_own_name)
+START_TEST (an_input_may_be_an_output_of_the_same_name)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("g");
 
@@ -220,7 +220,7 @@ START_TEST (attributes_become_operands_again)
 }
 END_TEST
 
-START_TEST (a_shape_with_no_dimension_is_written)
+START_TEST (a_shape_without_dimensions_is_exported)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("g");
   CleaveInts none = { 0 };
@@ -236,7 +236,7 @@ START_TEST (a_shape_with_no_dimension_is_written)
 END_TEST
 
 /* Lists of names and of real numbers, and a tensor. */
-START_TEST (lists_and_tensors_are_written_as_attributes)
+START_TEST (lists_and_tensors_are_exported_as_attributes)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("g");
   static const float seven[] = { 7 };
@@ -275,7 +275,7 @@ START_TEST (lists_and_tensors_are_written_as_attributes)
 END_TEST
 
 /* As the kernel rounds it. */
-START_TEST (a_number_is_written_as_an_element_can_be)
+START_TEST (a_number_is_rounded_to_the_element_type)
 {
   static const struct
   {
@@ -302,7 +302,7 @@ START_TEST (a_number_is_written_as_an_element_can_be)
 END_TEST
 
 /* Every integer that a double holds, also beyond 2^53. */
-START_TEST (a_large_integer_is_read_again)
+START_TEST (large_integers_survive_export_and_import)
 {
   static const double values[] = { -0x1p63, 0x1p62, 0x1p53 + 2, -0x1p53, 7 };
 
@@ -346,7 +346,7 @@ describe (const CleaveGraph *graph)
                           (int) model->ir_version, nodes);
 }
 
-START_TEST (the_least_opset_that_has_all_nodes_is_written)
+START_TEST (the_smallest_opset_with_all_nodes_is_used)
 {
   static const struct
   {
@@ -408,7 +408,7 @@ START_TEST (later_opsets_have_their_own_forms)
 END_TEST
 
 /* ONNX does not allow negative pads. */
-START_TEST (a_piece_inside_a_deform_conv_is_cut_out)
+START_TEST (a_piece_of_a_deform_conv_is_cut_by_slices)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("g");
   CleaveDeformConvAttrs attrs = { .group = 1,
@@ -429,7 +429,7 @@ START_TEST (a_piece_inside_a_deform_conv_is_cut_out)
 }
 END_TEST
 
-START_TEST (channels_last_stands_between_transposes)
+START_TEST (channels_last_ops_are_put_between_transposes)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("g");
   CleaveTensorType type = CLEAVE_TYPE (CLEAVE_FLOAT32, 4, 3, 3, 3);
@@ -465,7 +465,7 @@ START_TEST (indices_of_channels_last_are_an_error)
 }
 END_TEST
 
-START_TEST (a_part_becomes_a_slice)
+START_TEST (a_part_of_a_one_hot_becomes_a_slice)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("g");
   CleaveOneHotAttrs attrs = { .depth = 6, .axis = 1, .part = CLEAVE_INTS (2, 5) };
@@ -482,7 +482,7 @@ START_TEST (a_part_becomes_a_slice)
 }
 END_TEST
 
-START_TEST (a_phase_becomes_a_slice)
+START_TEST (the_phase_of_a_resize_becomes_a_slice)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("g");
   CleaveResizeAttrs attrs = {
@@ -505,7 +505,7 @@ START_TEST (a_phase_becomes_a_slice)
 END_TEST
 
 /* A piece of a Resize by a fractional factor becomes one node again on import. */
-START_TEST (a_place_becomes_products)
+START_TEST (positions_of_a_resize_become_products)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("g");
   CleaveResizeAttrs attrs = {
@@ -537,7 +537,7 @@ START_TEST (a_place_becomes_products)
 END_TEST
 
 /* Lines in other formats are ignored. */
-START_TEST (a_place_is_read_as_it_was_written)
+START_TEST (positions_of_a_resize_survive_export_and_import)
 {
   static const struct
   {
@@ -662,7 +662,7 @@ START_TEST (an_assemble_becomes_concats)
 END_TEST
 
 /* Random covers in three dimensions: a box cut repeatedly, some parts enlarged. */
-START_TEST (every_cover_has_a_form)
+START_TEST (every_cover_can_be_exported)
 {
   CleaveShape whole = CLEAVE_SHAPE (6, 5, 7);
 
@@ -762,7 +762,7 @@ END_TEST
 
 /* Files. */
 
-START_TEST (the_file_is_written_whole_or_not_at_all)
+START_TEST (a_file_is_written_completely_or_not_at_all)
 {
   g_autofree char *folder = g_dir_make_tmp ("cleave-XXXXXX", NULL);
   g_autofree char *path = g_build_filename (folder, "model.onnx", NULL);
@@ -929,25 +929,26 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "names", names_of_inputs_and_outputs_stay,
-                   an_input_or_constant_that_comes_out_is_copied,
-                   a_value_that_comes_out_twice_is_copied, an_input_may_come_out_by_its_own_name,
-                   an_output_with_the_name_of_another_input_is_an_error, names_are_made_unique,
-                   NULL);
   cleave_add_case (
-      suite, "attributes", attributes_become_operands_again, a_shape_with_no_dimension_is_written,
-      a_number_is_written_as_an_element_can_be, a_large_integer_is_read_again,
-      lists_and_tensors_are_written_as_attributes, the_least_opset_that_has_all_nodes_is_written,
-      a_piece_inside_a_deform_conv_is_cut_out, later_opsets_have_their_own_forms,
-      channels_last_stands_between_transposes, indices_of_channels_last_are_an_error,
-      a_phase_becomes_a_slice, a_place_becomes_products, a_place_is_read_as_it_was_written,
-      a_part_becomes_a_slice, numbers_that_are_operands_are_scalars,
-      indices_of_a_piece_of_an_unpool_count_in_the_piece,
+      suite, "names", names_of_inputs_and_outputs_stay,
+      an_input_or_constant_that_is_an_output_is_copied, a_value_that_is_two_outputs_is_copied,
+      an_input_may_be_an_output_of_the_same_name,
+      an_output_with_the_name_of_another_input_is_an_error, names_are_made_unique, NULL);
+  cleave_add_case (
+      suite, "attributes", attributes_become_operands_again, a_shape_without_dimensions_is_exported,
+      a_number_is_rounded_to_the_element_type, large_integers_survive_export_and_import,
+      lists_and_tensors_are_exported_as_attributes, the_smallest_opset_with_all_nodes_is_used,
+      a_piece_of_a_deform_conv_is_cut_by_slices, later_opsets_have_their_own_forms,
+      channels_last_ops_are_put_between_transposes, indices_of_channels_last_are_an_error,
+      the_phase_of_a_resize_becomes_a_slice, positions_of_a_resize_become_products,
+      positions_of_a_resize_survive_export_and_import, a_part_of_a_one_hot_becomes_a_slice,
+      numbers_that_are_operands_are_scalars, indices_of_a_piece_of_an_unpool_count_in_the_piece,
       the_depth_of_a_one_hot_has_a_type_with_a_kernel, NULL);
-  cleave_add_case (suite, "assemble", an_assemble_becomes_concats, every_cover_has_a_form, NULL);
+  cleave_add_case (suite, "assemble", an_assemble_becomes_concats, every_cover_can_be_exported,
+                   NULL);
   cleave_add_case (suite, "constants", parts_of_one_tensor_are_written_once,
                    unused_constants_are_left_out, NULL);
-  cleave_add_case (suite, "files", the_file_is_written_whole_or_not_at_all,
+  cleave_add_case (suite, "files", a_file_is_written_completely_or_not_at_all,
                    the_same_graph_gives_the_same_bytes, NULL);
 }
 

@@ -76,7 +76,7 @@ static const Hostile hostiles[] = {
 };
 /* clang-format on */
 
-START_TEST (no_work_is_done_for_a_small_file)
+START_TEST (a_small_file_gets_a_small_folding_budget)
 {
   const Hostile *hostile = &hostiles[_i];
   g_autoptr (Model) model = model_of_node (17, hostile->op, hostile->operands, hostile->attrs, "y");
@@ -95,7 +95,7 @@ START_TEST (no_work_is_done_for_a_small_file)
 END_TEST
 
 /* Although it is a constant, its value is not computed. */
-START_TEST (what_must_be_known_is_an_error)
+START_TEST (a_needed_value_beyond_the_budget_is_an_error)
 {
   g_autoptr (Model) model = model_new (17);
   CleaveInts shape = CLEAVE_INTS (1, 1, 262144), kernel = CLEAVE_INTS (131072);
@@ -113,7 +113,7 @@ START_TEST (what_must_be_known_is_an_error)
 END_TEST
 
 /* Together, many nodes need as much work as a large one. */
-START_TEST (many_nodes_have_one_budget)
+START_TEST (all_nodes_share_one_budget)
 {
   g_autoptr (Model) model = model_new (17);
   g_autoptr (GError) error = NULL;
@@ -141,10 +141,10 @@ add_tests (Suite *suite)
 {
   TCase *table = tcase_create ("files");
 
-  tcase_add_loop_test (table, no_work_is_done_for_a_small_file, 0, G_N_ELEMENTS (hostiles));
+  tcase_add_loop_test (table, a_small_file_gets_a_small_folding_budget, 0, G_N_ELEMENTS (hostiles));
   suite_add_tcase (suite, table);
-  cleave_add_case (suite, "budget", what_must_be_known_is_an_error, many_nodes_have_one_budget,
-                   NULL);
+  cleave_add_case (suite, "budget", a_needed_value_beyond_the_budget_is_an_error,
+                   all_nodes_share_one_budget, NULL);
 }
 
 CLEAVE_TEST_SUITE ("fold-budget", add_tests)

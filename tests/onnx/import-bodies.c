@@ -273,7 +273,7 @@ START_TEST (iterations_share_constants_of_every_element_type)
 }
 END_TEST
 
-START_TEST (iterations_share_constants_of_other_forms)
+START_TEST (iterations_share_constants_of_every_form)
 {
   for (guint n = 0; n < G_N_ELEMENTS (nests); n++)
     for (Holder holder = FIRST_WITHOUT_TENSOR; holder < N_HOLDERS; holder++)
@@ -283,7 +283,7 @@ START_TEST (iterations_share_constants_of_other_forms)
 END_TEST
 
 /* Otherwise a re-exported file would have the constant once for each iteration. */
-START_TEST (a_constant_of_a_body_is_one_node)
+START_TEST (a_constant_of_a_body_becomes_one_node)
 {
   static const Holder holders[] = { CONSTANT, INITIALIZER };
 
@@ -309,7 +309,7 @@ static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "import-bodies", iterations_share_constants_of_every_element_type,
-                   iterations_share_constants_of_other_forms, a_constant_of_a_body_is_one_node,
+                   iterations_share_constants_of_every_form, a_constant_of_a_body_becomes_one_node,
                    NULL);
 }
 

@@ -82,7 +82,7 @@ add_attr (Onnx__NodeProto *node, const Mistake *mistake)
     }
 }
 
-START_TEST (a_node_makes_one_mistake)
+START_TEST (each_mistake_of_a_node_is_an_error)
 {
   const Mistake *mistake = &mistakes[_i];
   g_autoptr (Model) model = model_new (mistake->opset);
@@ -139,7 +139,7 @@ import_without_operands (const char *domain, const char *op, gint64 opset, guint
 }
 
 /* Leaves out each operand of each op: there must be an error, not just no graph. */
-START_TEST (an_operand_that_is_left_out_is_no_crash)
+START_TEST (a_missing_operand_is_an_error)
 {
   guint n_ops;
   const CleaveOp *const *ops = cleave_op_list (&n_ops);
@@ -185,7 +185,7 @@ START_TEST (lists_of_attributes_are_checked)
 }
 END_TEST
 
-START_TEST (the_border_has_a_limit)
+START_TEST (the_number_of_inputs_and_outputs_is_limited)
 {
   g_autoptr (Model) inputs = model_new (13), outputs = model_new (13);
 
@@ -208,10 +208,11 @@ add_tests (Suite *suite)
 {
   TCase *table = tcase_create ("table");
 
-  tcase_add_loop_test (table, a_node_makes_one_mistake, 0, G_N_ELEMENTS (mistakes));
-  tcase_add_loop_test (table, an_operand_that_is_left_out_is_no_crash, 0, 6);
+  tcase_add_loop_test (table, each_mistake_of_a_node_is_an_error, 0, G_N_ELEMENTS (mistakes));
+  tcase_add_loop_test (table, a_missing_operand_is_an_error, 0, 6);
   suite_add_tcase (suite, table);
-  cleave_add_case (suite, "lists", lists_of_attributes_are_checked, the_border_has_a_limit, NULL);
+  cleave_add_case (suite, "lists", lists_of_attributes_are_checked,
+                   the_number_of_inputs_and_outputs_is_limited, NULL);
 }
 
 CLEAVE_TEST_SUITE ("import-errors", add_tests)

@@ -53,7 +53,7 @@ add_branches (Model *model, Model *one, Model *other)
   "%1 = Input : float32 1  # one\n"                                                                \
   "%2 = IsNaN %1 : bool 1  # isnan\n"
 
-START_TEST (a_branch_may_read_what_a_later_node_makes)
+START_TEST (a_branch_may_read_the_result_of_a_later_node)
 {
   g_autoptr (Model) model = model_with_if ("yes", "y");
 
@@ -95,7 +95,7 @@ START_TEST (a_computed_condition_chooses_between_both)
 END_TEST
 
 /* A condition of one element in one dimension would add a dimension to the result. */
-START_TEST (a_condition_of_more_dimensions_is_made_a_scalar)
+START_TEST (a_condition_with_dimensions_becomes_a_scalar)
 {
   g_autoptr (Model) model = model_with_if ("computed", "y");
 
@@ -150,7 +150,7 @@ START_TEST (branches_nest)
 }
 END_TEST
 
-START_TEST (what_a_branch_makes_stays_within)
+START_TEST (results_of_a_branch_are_local)
 {
   g_autoptr (Model) model = model_with_if ("yes", "y");
 
@@ -179,11 +179,11 @@ static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "import-if", a_constant_condition_leaves_one_branch,
-                   a_branch_may_read_what_a_later_node_makes,
+                   a_branch_may_read_the_result_of_a_later_node,
                    a_computed_condition_chooses_between_both,
-                   a_condition_of_more_dimensions_is_made_a_scalar,
+                   a_condition_with_dimensions_becomes_a_scalar,
                    branches_of_a_computed_condition_must_agree, a_branch_may_pass_on_an_outer_value,
-                   branches_nest, what_a_branch_makes_stays_within, an_if_is_checked, NULL);
+                   branches_nest, results_of_a_branch_are_local, an_if_is_checked, NULL);
 }
 
 CLEAVE_TEST_SUITE ("import-if", add_tests)

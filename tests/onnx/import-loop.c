@@ -53,7 +53,7 @@ add_body (Model *model, Model *body)
   "%0 = Input : float32 2  # x\n"                                                                  \
   "%1 = ArgMax %0 : int64 1  # argmax\n"
 
-START_TEST (turns_become_nodes)
+START_TEST (iterations_are_unrolled)
 {
   g_autoptr (Model) model = model_with_loop ("two yes x", "y");
   Model *body = body_new ("c", "t", NULL);
@@ -70,7 +70,7 @@ START_TEST (turns_become_nodes)
 END_TEST
 
 /* Rows 0:1 and 1:2, selected by the iteration number. */
-START_TEST (the_number_of_a_turn_is_constant)
+START_TEST (the_iteration_number_is_constant)
 {
   g_autoptr (Model) model = model_with_loop ("two - x", "last y");
   static const gint64 one[] = { 1 };
@@ -93,7 +93,7 @@ START_TEST (the_number_of_a_turn_is_constant)
 END_TEST
 
 /* The shape of an iteration's result is declared in the body or inferred. */
-START_TEST (no_iteration_gives_nothing_along_the_axis)
+START_TEST (a_loop_without_iterations_gives_empty_results)
 {
   static const char *const declared[] = { "2x3", "2xn", NULL };
   static const char *const expected[] = { "0x2x3", "0x2", "0x2" };
@@ -160,7 +160,7 @@ START_TEST (a_condition_ends_a_loop)
 }
 END_TEST
 
-START_TEST (a_constant_of_a_body_is_one_of_all_turns)
+START_TEST (all_iterations_share_a_constant_of_the_body)
 {
   g_autoptr (Model) model = model_with_loop ("two yes x", "y");
   CleaveTensorType pair = CLEAVE_TYPE (CLEAVE_FLOAT32, 2);
@@ -232,7 +232,7 @@ START_TEST (a_loop_is_checked)
 }
 END_TEST
 
-START_TEST (turns_are_not_without_end)
+START_TEST (the_number_of_iterations_is_limited)
 {
   assert_loop_error ("many yes x", "y", "c", "t",
                      "Loop 'loop': the turns of the model's loops come to more than 200000 nodes");
@@ -244,11 +244,11 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "import-loop", turns_become_nodes, the_number_of_a_turn_is_constant,
-                   no_iteration_gives_nothing_along_the_axis,
+  cleave_add_case (suite, "import-loop", iterations_are_unrolled, the_iteration_number_is_constant,
+                   a_loop_without_iterations_gives_empty_results,
                    a_computed_condition_counts_only_after_an_iteration, a_condition_ends_a_loop,
-                   a_constant_of_a_body_is_one_of_all_turns, loops_nest, a_loop_is_checked,
-                   turns_are_not_without_end, NULL);
+                   all_iterations_share_a_constant_of_the_body, loops_nest, a_loop_is_checked,
+                   the_number_of_iterations_is_limited, NULL);
 }
 
 CLEAVE_TEST_SUITE ("import-loop", add_tests)

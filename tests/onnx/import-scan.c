@@ -39,7 +39,7 @@ body_new (void)
   "%1 = Input : float32 2x3  # x\n"                                                                \
   "%2 = Input : float32 4x2  # z\n"
 
-START_TEST (each_part_is_a_turn)
+START_TEST (each_part_is_an_iteration)
 {
   g_autoptr (Model) model = model_with_scan (9, "s z", "last y", 1);
 
@@ -173,7 +173,7 @@ START_TEST (mistakes_are_errors)
 END_TEST
 
 /* Millions of iterations of a body without nodes. */
-START_TEST (turns_are_not_without_end)
+START_TEST (the_number_of_iterations_is_limited)
 {
   g_autoptr (Model) model = model_new (16);
   Model *body = model_new (16);
@@ -192,9 +192,9 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "import-scan", each_part_is_a_turn, axes_and_directions_are_kept,
-                   batches_of_opset_8_are_scans, mistakes_are_errors, turns_are_not_without_end,
-                   NULL);
+  cleave_add_case (suite, "import-scan", each_part_is_an_iteration, axes_and_directions_are_kept,
+                   batches_of_opset_8_are_scans, mistakes_are_errors,
+                   the_number_of_iterations_is_limited, NULL);
 }
 
 CLEAVE_TEST_SUITE ("import-scan", add_tests)

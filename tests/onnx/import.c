@@ -34,7 +34,7 @@ assert_parse_error (gconstpointer data, gsize size, const char *message)
   cleave_assert_error (&error, CLEAVE_ERROR_MODEL, message);
 }
 
-START_TEST (what_is_no_model_is_an_error)
+START_TEST (bytes_that_are_no_model_are_an_error)
 {
   assert_parse_error ("", 0, "not an ONNX model: it is empty");
   assert_parse_error ("hello, world", 12, "not an ONNX model: no value at byte 3");
@@ -195,7 +195,7 @@ START_TEST (an_unknown_op_names_op_node_and_opset)
 }
 END_TEST
 
-START_TEST (what_no_graph_can_hold_is_refused_with_the_reason)
+START_TEST (unsupported_values_are_refused_with_the_reason)
 {
   static const struct
   {
@@ -218,7 +218,7 @@ START_TEST (what_no_graph_can_hold_is_refused_with_the_reason)
 }
 END_TEST
 
-START_TEST (structural_ops_are_no_ops_of_files)
+START_TEST (structural_ops_are_not_allowed_in_files)
 {
   g_autoptr (Model) model = model_of (17, "Assemble", "x");
 
@@ -272,7 +272,7 @@ START_TEST (a_new_attribute_in_the_form_of_an_old_one_is_an_error)
 }
 END_TEST
 
-START_TEST (a_node_may_have_any_number_of_parts)
+START_TEST (variadic_ops_may_have_any_number_of_operands)
 {
   g_autoptr (Model) model = model_of (13, "Concat", "x");
   Onnx__NodeProto *node = model->graph->node[0];
@@ -289,7 +289,7 @@ START_TEST (a_node_may_have_any_number_of_parts)
 }
 END_TEST
 
-START_TEST (values_must_be_there)
+START_TEST (values_must_exist)
 {
   g_autoptr (Model) dangling = model_of (13, "Add", "x z");
   g_autoptr (Model) cycle = model_of (13, "Add", "x z");
@@ -323,7 +323,7 @@ START_TEST (nodes_are_sorted)
 }
 END_TEST
 
-START_TEST (values_are_made_once)
+START_TEST (a_value_has_one_producer)
 {
   g_autoptr (Model) model = model_of (13, "Relu", "x");
 
@@ -332,7 +332,7 @@ START_TEST (values_are_made_once)
 }
 END_TEST
 
-START_TEST (an_output_must_be_made)
+START_TEST (an_output_must_have_a_producer)
 {
   g_autoptr (Model) model = model_of (13, "Relu", "x");
 
@@ -394,7 +394,7 @@ START_TEST (names_stay)
 }
 END_TEST
 
-START_TEST (results_that_nobody_reads_drop_out)
+START_TEST (unused_results_are_dropped)
 {
   g_autoptr (Model) model = model_new (9);
 
@@ -409,7 +409,7 @@ END_TEST
 
 /* Inputs and their shapes. */
 
-START_TEST (weights_among_the_inputs_are_none)
+START_TEST (inputs_with_initializers_are_no_inputs)
 {
   g_autoptr (Model) model = model_of (9, "Add", "x w");
   g_autoptr (GError) error = NULL;
@@ -605,7 +605,7 @@ START_TEST (a_folded_output_is_a_constant)
 }
 END_TEST
 
-START_TEST (what_is_large_is_not_folded)
+START_TEST (large_results_are_not_folded)
 {
   g_autoptr (Model) model = model_new (13);
   CleaveInts shape = CLEAVE_INTS (1024, 1024);
@@ -656,7 +656,7 @@ END_TEST
 
 /* Limits, and linear cost. */
 
-START_TEST (what_no_model_has_is_refused)
+START_TEST (implausible_models_are_refused)
 {
   g_autoptr (Model) model = model_new (17), named = model_new (17);
   g_autofree char *name = g_strnfill (65537, 'n');
@@ -711,7 +711,7 @@ time_import (guint n, gboolean chain)
 
 /* Sixteen times the nodes may take sixteen times as long, but not 256 times, as with quadratic
  * cost. */
-START_TEST (the_cost_grows_with_the_nodes)
+START_TEST (the_cost_is_linear_in_the_nodes)
 {
   for (guint chain = 0; chain < 2; chain++)
     {
@@ -726,27 +726,28 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "file", what_is_no_model_is_an_error, every_truncation_is_an_error,
-                   deep_nesting_is_an_error, an_unreadable_file_is_a_file_error,
-                   versions_are_checked, another_declared_shape_of_an_output_is_a_warning,
-                   a_graph_of_no_model_has_no_warnings, NULL);
+  cleave_add_case (
+      suite, "file", bytes_that_are_no_model_are_an_error, every_truncation_is_an_error,
+      deep_nesting_is_an_error, an_unreadable_file_is_a_file_error, versions_are_checked,
+      another_declared_shape_of_an_output_is_a_warning, a_graph_of_no_model_has_no_warnings, NULL);
   cleave_add_case (suite, "nodes", an_unknown_op_names_op_node_and_opset,
-                   what_no_graph_can_hold_is_refused_with_the_reason,
-                   structural_ops_are_no_ops_of_files, a_subgraph_is_an_error,
+                   unsupported_values_are_refused_with_the_reason,
+                   structural_ops_are_not_allowed_in_files, a_subgraph_is_an_error,
                    attributes_are_checked, a_new_attribute_in_the_form_of_an_old_one_is_an_error,
-                   values_must_be_there, values_are_made_once, an_output_must_be_made,
-                   nodes_are_sorted, a_node_may_have_any_number_of_parts, values_are_made_once,
-                   an_output_must_be_made, a_computed_shape_is_an_error, names_must_be_utf_8,
-                   names_stay, results_that_nobody_reads_drop_out, NULL);
-  cleave_add_case (suite, "inputs", weights_among_the_inputs_are_none,
+                   values_must_exist, a_value_has_one_producer, an_output_must_have_a_producer,
+                   nodes_are_sorted, variadic_ops_may_have_any_number_of_operands,
+                   a_value_has_one_producer, an_output_must_have_a_producer,
+                   a_computed_shape_is_an_error, names_must_be_utf_8, names_stay,
+                   unused_results_are_dropped, NULL);
+  cleave_add_case (suite, "inputs", inputs_with_initializers_are_no_inputs,
                    free_dimensions_must_be_fixed, two_shapes_for_one_input_are_an_error,
                    a_given_shape_fixes_free_dimensions, an_input_may_become_a_constant,
                    inputs_are_checked, an_input_without_a_shape_needs_one,
                    sparse_initializers_are_an_error, NULL);
   cleave_add_case (suite, "folding", computed_shapes_become_static, a_folded_output_is_a_constant,
-                   what_is_large_is_not_folded, folding_has_a_budget,
+                   large_results_are_not_folded, folding_has_a_budget,
                    a_node_that_folds_is_checked_too, NULL);
-  cleave_add_case (suite, "limits", what_no_model_has_is_refused, the_cost_grows_with_the_nodes,
+  cleave_add_case (suite, "limits", implausible_models_are_refused, the_cost_is_linear_in_the_nodes,
                    NULL);
 }
 

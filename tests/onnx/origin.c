@@ -77,7 +77,7 @@ add_metadata (Model *model, const char *key, const char *value)
   model->metadata_props[model->n_metadata_props++] = entry;
 }
 
-START_TEST (texts_of_the_model_stay)
+START_TEST (metadata_of_the_model_is_kept)
 {
   g_autoptr (Model) model = make_model ("4x3"), again = NULL;
 
@@ -104,7 +104,7 @@ START_TEST (texts_of_the_model_stay)
 }
 END_TEST
 
-START_TEST (texts_of_nodes_and_values_stay)
+START_TEST (doc_strings_of_nodes_and_values_are_kept)
 {
   g_autoptr (Model) model = make_model ("4x3"), again = through_graph (model, NULL, FALSE);
   const Onnx__GraphProto *graph = again->graph;
@@ -149,7 +149,7 @@ START_TEST (a_constant_may_be_an_operand_and_an_attribute)
 }
 END_TEST
 
-START_TEST (value_infos_stay_where_they_were)
+START_TEST (value_infos_are_kept)
 {
   g_autoptr (Model) model = make_model ("4x3"), again = NULL;
   Onnx__ValueInfoProto *info = g_new (Onnx__ValueInfoProto, 1);
@@ -169,7 +169,7 @@ START_TEST (value_infos_stay_where_they_were)
 }
 END_TEST
 
-START_TEST (free_dimensions_are_fixed_and_told)
+START_TEST (fixed_dimensions_are_recorded_as_metadata)
 {
   g_autoptr (Model) model = make_model ("Nx3x?"), again = NULL, third = NULL;
   CleaveOnnxShape shape = { "x", CLEAVE_SHAPE (2, 3, 2) };
@@ -182,7 +182,7 @@ START_TEST (free_dimensions_are_fixed_and_told)
 }
 END_TEST
 
-START_TEST (other_opsets_stay)
+START_TEST (opsets_of_other_domains_are_kept)
 {
   g_autoptr (Model) model = make_model ("4x3"), again = NULL;
   Onnx__OperatorSetIdProto *set = g_new (Onnx__OperatorSetIdProto, 1);
@@ -200,7 +200,7 @@ START_TEST (other_opsets_stay)
 }
 END_TEST
 
-START_TEST (a_node_that_is_split_keeps_its_text_where_it_is_whole)
+START_TEST (only_whole_nodes_keep_doc_strings_after_a_split)
 {
   g_autoptr (Model) model = make_model ("4x3"), again = through_graph (model, NULL, TRUE);
   const Onnx__GraphProto *graph = again->graph;
@@ -216,7 +216,7 @@ START_TEST (a_node_that_is_split_keeps_its_text_where_it_is_whole)
 }
 END_TEST
 
-START_TEST (texts_that_are_no_utf8_are_left_out)
+START_TEST (invalid_utf8_is_left_out)
 {
   g_autoptr (Model) model = make_model ("4x3"), again = NULL;
 
@@ -228,7 +228,7 @@ START_TEST (texts_that_are_no_utf8_are_left_out)
 }
 END_TEST
 
-START_TEST (nodes_get_docs)
+START_TEST (nodes_can_be_given_doc_strings)
 {
   g_autoptr (Model) model = make_model ("4x3");
   g_autoptr (GError) error = NULL;
@@ -258,12 +258,12 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "origin", texts_of_the_model_stay, texts_of_nodes_and_values_stay,
-                   operands_that_are_attributes_keep_their_names,
-                   a_constant_may_be_an_operand_and_an_attribute, value_infos_stay_where_they_were,
-                   free_dimensions_are_fixed_and_told, other_opsets_stay,
-                   a_node_that_is_split_keeps_its_text_where_it_is_whole,
-                   texts_that_are_no_utf8_are_left_out, nodes_get_docs, NULL);
+  cleave_add_case (
+      suite, "origin", metadata_of_the_model_is_kept, doc_strings_of_nodes_and_values_are_kept,
+      operands_that_are_attributes_keep_their_names, a_constant_may_be_an_operand_and_an_attribute,
+      value_infos_are_kept, fixed_dimensions_are_recorded_as_metadata,
+      opsets_of_other_domains_are_kept, only_whole_nodes_keep_doc_strings_after_a_split,
+      invalid_utf8_is_left_out, nodes_can_be_given_doc_strings, NULL);
 }
 
 CLEAVE_TEST_SUITE ("origin", add_tests)

@@ -93,7 +93,7 @@ write_and_read (const CleaveGraph *graph)
   return read;
 }
 
-START_TEST (they_stay_bytes_in_a_file)
+START_TEST (stored_weights_stay_bytes_in_a_file)
 {
   g_autoptr (CleaveGraph) graph = make_conv (32);
   g_autoptr (CleaveGraph) read = write_and_read (graph);
@@ -109,7 +109,7 @@ START_TEST (they_stay_bytes_in_a_file)
 }
 END_TEST
 
-START_TEST (what_quantises_constants_stays)
+START_TEST (quantize_linear_of_a_constant_is_not_folded)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL), read = NULL;
   CleaveResult *operands[2] = { run_constant (graph, &CLEAVE_SHAPE (4, 300), 3),
@@ -188,7 +188,7 @@ START_TEST (a_split_keeps_bits_and_bytes)
 END_TEST
 
 /* For any size, and with another node between. A program may keep the bytes. */
-START_TEST (a_program_works_them_out_once)
+START_TEST (a_program_dequantizes_stored_weights_once)
 {
   for (guint turned = 0; turned < 2; turned++)
     {
@@ -261,7 +261,7 @@ START_TEST (an_edit_is_noticed)
 END_TEST
 
 /* A value that would make the file larger, but must be known. */
-START_TEST (what_must_be_known_is)
+START_TEST (needed_values_are_computed)
 {
   g_autoptr (Model) model = model_new (13);
   g_autoptr (CleaveGraph) graph = NULL;
@@ -285,10 +285,10 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "stored", they_stay_bytes_in_a_file, what_quantises_constants_stays,
-                   pieces_have_parts_of_the_bytes, a_split_keeps_bits_and_bytes,
-                   a_program_works_them_out_once, several_results_are_kept, an_edit_is_noticed,
-                   what_must_be_known_is, NULL);
+  cleave_add_case (suite, "stored", stored_weights_stay_bytes_in_a_file,
+                   quantize_linear_of_a_constant_is_not_folded, pieces_have_parts_of_the_bytes,
+                   a_split_keeps_bits_and_bytes, a_program_dequantizes_stored_weights_once,
+                   several_results_are_kept, an_edit_is_noticed, needed_values_are_computed, NULL);
 }
 
 CLEAVE_TEST_SUITE ("stored-weights", add_tests)

@@ -160,7 +160,7 @@ START_TEST (a_bool_is_0_or_1)
 }
 END_TEST
 
-START_TEST (what_is_no_tensor_is_an_error)
+START_TEST (bytes_that_are_no_tensor_are_an_error)
 {
   g_autoptr (GBytes) empty = g_bytes_new (NULL, 0);
   g_autoptr (GBytes) text = g_bytes_new ("hello", 5);
@@ -261,7 +261,7 @@ START_TEST (external_data_is_read)
 }
 END_TEST
 
-START_TEST (external_data_that_is_not_aligned_is_read)
+START_TEST (unaligned_external_data_is_read)
 {
   g_auto (Place) place;
   g_autoptr (GError) error = NULL;
@@ -274,7 +274,7 @@ START_TEST (external_data_that_is_not_aligned_is_read)
 END_TEST
 
 /* If the file were mapped, truncating it would kill the process. */
-START_TEST (a_file_that_becomes_shorter_leaves_the_weights)
+START_TEST (truncating_a_file_after_import_keeps_the_weights)
 {
   float want[] = { 2, 3, 4 };
   g_autoptr (GError) error = NULL;
@@ -293,7 +293,7 @@ START_TEST (a_file_that_becomes_shorter_leaves_the_weights)
 }
 END_TEST
 
-START_TEST (a_file_that_becomes_shorter_while_it_is_read_is_an_error)
+START_TEST (truncating_a_file_during_import_is_an_error)
 {
   g_auto (Place) place;
   g_autofree char *path = NULL;
@@ -382,7 +382,7 @@ START_TEST (external_data_stays_in_its_folder)
 }
 END_TEST
 
-START_TEST (external_data_that_is_missing_is_a_file_error)
+START_TEST (missing_external_data_is_a_file_error)
 {
   g_auto (Place) place;
   g_autoptr (GError) error = NULL;
@@ -411,12 +411,12 @@ add_tests (Suite *suite)
                    lists_of_every_element_type_are_read, an_entry_out_of_range_is_an_error,
                    a_bool_is_0_or_1, NULL);
   cleave_add_case (suite, "types", types_are_checked, shapes_are_checked,
-                   what_is_no_tensor_is_an_error, NULL);
-  cleave_add_case (
-      suite, "external", external_data_is_read, external_data_that_is_not_aligned_is_read,
-      external_data_stays_in_its_folder, a_file_that_becomes_shorter_leaves_the_weights,
-      a_file_that_becomes_shorter_while_it_is_read_is_an_error, parts_beyond_the_budget_are_mapped,
-      external_data_that_is_missing_is_a_file_error, external_data_needs_a_folder, NULL);
+                   bytes_that_are_no_tensor_are_an_error, NULL);
+  cleave_add_case (suite, "external", external_data_is_read, unaligned_external_data_is_read,
+                   external_data_stays_in_its_folder,
+                   truncating_a_file_after_import_keeps_the_weights,
+                   truncating_a_file_during_import_is_an_error, parts_beyond_the_budget_are_mapped,
+                   missing_external_data_is_a_file_error, external_data_needs_a_folder, NULL);
 }
 
 CLEAVE_TEST_SUITE ("tensor-proto", add_tests)

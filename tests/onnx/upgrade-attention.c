@@ -272,7 +272,7 @@ check_meaning (const Meaning *m)
 START_TEST (a_node_has_the_value_of_onnx_runtime) { check_meaning (&meanings[_i]); }
 END_TEST
 
-START_TEST (what_is_refused_says_why) { check_meaning (&refusals[_i]); }
+START_TEST (refused_nodes_have_a_reason) { check_meaning (&refusals[_i]); }
 END_TEST
 
 /* Splits. */
@@ -294,7 +294,7 @@ static const struct
 };
 
 /* The heads are dimension 1 of four, or 1 and 2 of five; the queries come next. */
-START_TEST (heads_and_queries_are_split_to_the_same_bits)
+START_TEST (splits_by_heads_and_queries_are_bit_identical)
 {
   g_autofree char *op = g_strconcat ("com.microsoft:", splits[_i].op, NULL);
   g_autoptr (Model) model = model_of_node (17, op, splits[_i].operands, splits[_i].attrs, "y");
@@ -354,8 +354,8 @@ add_tests (Suite *suite)
   TCase *table = tcase_create ("values");
 
   tcase_add_loop_test (table, a_node_has_the_value_of_onnx_runtime, 0, G_N_ELEMENTS (meanings));
-  tcase_add_loop_test (table, what_is_refused_says_why, 0, G_N_ELEMENTS (refusals));
-  tcase_add_loop_test (table, heads_and_queries_are_split_to_the_same_bits, 0,
+  tcase_add_loop_test (table, refused_nodes_have_a_reason, 0, G_N_ELEMENTS (refusals));
+  tcase_add_loop_test (table, splits_by_heads_and_queries_are_bit_identical, 0,
                        G_N_ELEMENTS (splits));
   tcase_add_test (table, weights_in_blocks_stay_bytes);
   suite_add_tcase (suite, table);

@@ -148,7 +148,7 @@ static const Form forms[] = {
 };
 /* clang-format on */
 
-START_TEST (a_form_has_its_value)
+START_TEST (every_form_has_its_value)
 {
   const Form *f = &forms[_i];
   g_autoptr (Model) model =
@@ -165,7 +165,7 @@ add_tests (Suite *suite)
 {
   TCase *table = tcase_create ("forms");
 
-  tcase_add_loop_test (table, a_form_has_its_value, 0, G_N_ELEMENTS (forms));
+  tcase_add_loop_test (table, every_form_has_its_value, 0, G_N_ELEMENTS (forms));
   suite_add_tcase (suite, table);
 }
 

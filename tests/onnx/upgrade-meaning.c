@@ -355,7 +355,7 @@ static const Meaning meanings[] = {
 };
 /* clang-format on */
 
-START_TEST (a_node_has_its_value)
+START_TEST (every_node_has_its_value)
 {
   const Meaning *m = &meanings[_i];
   g_autoptr (Model) model =
@@ -385,7 +385,7 @@ value_of_halves (const char *op, gint32 data_type)
   return model_value (model);
 }
 
-START_TEST (halves_of_bytes_are_read_to_be_dequantised)
+START_TEST (elements_of_4_bits_are_dequantized)
 {
   g_autofree char *without_sign = value_of_halves ("DequantizeLinear", 21),
                   *with_sign = value_of_halves ("DequantizeLinear", 22),
@@ -404,8 +404,8 @@ add_tests (Suite *suite)
 {
   TCase *table = tcase_create ("values");
 
-  tcase_add_loop_test (table, a_node_has_its_value, 0, G_N_ELEMENTS (meanings));
-  tcase_add_test (table, halves_of_bytes_are_read_to_be_dequantised);
+  tcase_add_loop_test (table, every_node_has_its_value, 0, G_N_ELEMENTS (meanings));
+  tcase_add_test (table, elements_of_4_bits_are_dequantized);
   suite_add_tcase (suite, table);
 }
 

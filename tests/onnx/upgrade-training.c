@@ -25,7 +25,7 @@ loss_model (const char *op, const char *operands, const char *results)
   "%1 = Input : int64 3x2  # t\n"                                                                  \
   "%2 = Input : float32 5  # w\n"
 
-START_TEST (a_plain_loss_is_a_mean)
+START_TEST (a_loss_without_weights_is_a_mean)
 {
   g_autoptr (Model) model = loss_model ("NegativeLogLikelihoodLoss", "x t", "y");
 
@@ -40,7 +40,7 @@ END_TEST
 
 /* For an ignored label, Gather reads class 0, since the label may be out of range and runtimes
  * check indices. */
-START_TEST (weights_and_an_ignored_label_count)
+START_TEST (weights_and_ignored_labels_are_used)
 {
   g_autoptr (Model) model = loss_model ("SoftmaxCrossEntropyLoss", "x t w", "y");
 
@@ -67,7 +67,7 @@ START_TEST (weights_and_an_ignored_label_count)
 }
 END_TEST
 
-START_TEST (probabilities_come_out_too)
+START_TEST (log_probabilities_are_a_second_result)
 {
   g_autoptr (Model) model = loss_model ("SoftmaxCrossEntropyLoss", "x t", "y p");
   g_autoptr (GError) error = NULL;
@@ -112,7 +112,7 @@ START_TEST (mistakes_of_losses_are_errors)
 }
 END_TEST
 
-START_TEST (a_batch_is_normalised_by_itself)
+START_TEST (training_mode_normalizes_by_the_batch)
 {
   g_autoptr (Model) model = model_new (15);
 
@@ -158,7 +158,7 @@ START_TEST (inference_stays_one_node)
 }
 END_TEST
 
-START_TEST (an_old_mask_is_of_zeros_and_has_the_type_of_the_operand)
+START_TEST (an_old_dropout_mask_has_zeros_of_the_operands_type)
 {
   for (gint64 opset = 1; opset <= 13; opset++)
     {
@@ -185,11 +185,12 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "losses", a_plain_loss_is_a_mean, weights_and_an_ignored_label_count,
-                   probabilities_come_out_too, mistakes_of_losses_are_errors, NULL);
-  cleave_add_case (suite, "batch-norm", a_batch_is_normalised_by_itself, inference_stays_one_node,
-                   NULL);
-  cleave_add_case (suite, "dropout", an_old_mask_is_of_zeros_and_has_the_type_of_the_operand, NULL);
+  cleave_add_case (suite, "losses", a_loss_without_weights_is_a_mean,
+                   weights_and_ignored_labels_are_used, log_probabilities_are_a_second_result,
+                   mistakes_of_losses_are_errors, NULL);
+  cleave_add_case (suite, "batch-norm", training_mode_normalizes_by_the_batch,
+                   inference_stays_one_node, NULL);
+  cleave_add_case (suite, "dropout", an_old_dropout_mask_has_zeros_of_the_operands_type, NULL);
 }
 
 CLEAVE_TEST_SUITE ("upgrade-training", add_tests)

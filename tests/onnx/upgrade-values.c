@@ -73,7 +73,7 @@ START_TEST (compress_becomes_gather)
 }
 END_TEST
 
-START_TEST (non_zero_is_done_at_import)
+START_TEST (non_zero_is_computed_at_import)
 {
   static const gint64 numbers[] = { 0, 5, 0, 0, -1, 2 };
   CleaveTensorType type = CLEAVE_TYPE (CLEAVE_INT64, 2, 3), scalar = CLEAVE_SCALAR (CLEAVE_INT64);
@@ -221,7 +221,7 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "values", compress_becomes_gather, non_zero_is_done_at_import,
+  cleave_add_case (suite, "values", compress_becomes_gather, non_zero_is_computed_at_import,
                    unique_finds_groups, boxes_are_selected, computed_values_are_refused, NULL);
 }
 

@@ -68,7 +68,7 @@ START_TEST (clip_may_have_a_nan_as_a_bound)
 }
 END_TEST
 
-START_TEST (clip_keeps_all_digits_of_whole_numbers)
+START_TEST (clip_keeps_all_digits_of_integers)
 {
   static const gint64 low = ((gint64) 1 << 53) + 1, high = (gint64) 1 << 53;
   g_autoptr (Model) model = model_new (13);
@@ -118,7 +118,7 @@ START_TEST (pad_2_has_attributes)
 }
 END_TEST
 
-START_TEST (axes_were_attributes)
+START_TEST (axes_may_be_attributes_before_opset_13)
 {
   static const struct
   {
@@ -260,7 +260,7 @@ START_TEST (resize_11_has_coordinates_for_nearest)
 END_TEST
 
 /* The weights follow the counts, in the order of the result. */
-START_TEST (weights_of_n_grams_are_a_mul)
+START_TEST (weights_of_n_grams_become_a_mul)
 {
 #define COUNTS                                                                                     \
   "%0 = Input : float32 4  # x\n"                                                                  \
@@ -460,7 +460,7 @@ START_TEST (auto_pad_of_a_pool_becomes_pads)
 END_TEST
 
 /* Its weights are operand 3. They are folded, but their shape is known. */
-START_TEST (auto_pad_of_a_quantised_convolution_becomes_pads)
+START_TEST (auto_pad_of_a_quantized_convolution_becomes_pads)
 {
   static const CleaveTensorType x = { CLEAVE_UINT8, { 4, { 1, 1, 8, 7 } } };
   static const CleaveTensorType w = { CLEAVE_UINT8, { 4, { 1, 1, 3, 3 } } };
@@ -523,16 +523,17 @@ static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "moved", clip_6_has_attributes, clip_may_have_computed_bounds,
-                   clip_may_have_a_nan_as_a_bound, clip_keeps_all_digits_of_whole_numbers,
-                   slice_9_has_attributes, pad_2_has_attributes, axes_were_attributes,
-                   split_2_has_an_attribute, dropout_does_nothing, training_is_an_error, NULL);
+                   clip_may_have_a_nan_as_a_bound, clip_keeps_all_digits_of_integers,
+                   slice_9_has_attributes, pad_2_has_attributes,
+                   axes_may_be_attributes_before_opset_13, split_2_has_an_attribute,
+                   dropout_does_nothing, training_is_an_error, NULL);
   cleave_add_case (suite, "changed", softmax_12_flattens, upsample_becomes_resize,
                    resize_10_is_asymmetric, resize_11_without_crop_needs_no_region,
-                   resize_11_has_coordinates_for_nearest, weights_of_n_grams_are_a_mul,
+                   resize_11_has_coordinates_for_nearest, weights_of_n_grams_become_a_mul,
                    broadcast_6_has_an_axis, NULL);
   cleave_add_case (suite, "constant", constants_have_five_forms, constants_are_checked, NULL);
   cleave_add_case (suite, "windows", auto_pad_becomes_pads, auto_pad_of_a_pool_becomes_pads,
-                   auto_pad_of_a_quantised_convolution_becomes_pads,
+                   auto_pad_of_a_quantized_convolution_becomes_pads,
                    output_shape_becomes_pads_and_padding, windows_are_checked, NULL);
 }
 

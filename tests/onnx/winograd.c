@@ -53,7 +53,7 @@ assert_says (const Model *model, const char *expected)
   ck_assert_str_eq (said, expected);
 }
 
-START_TEST (convolutions_for_which_it_pays_are_chosen)
+START_TEST (winograd_is_chosen_if_it_is_faster)
 {
   static const struct
   {
@@ -77,7 +77,7 @@ START_TEST (convolutions_for_which_it_pays_are_chosen)
 END_TEST
 
 /* Weights may be inputs instead of constants. */
-START_TEST (weights_may_be_given)
+START_TEST (weights_may_be_inputs)
 {
   g_autoptr (Model) model = model_new (17);
 
@@ -89,7 +89,7 @@ START_TEST (weights_may_be_given)
 }
 END_TEST
 
-START_TEST (what_it_is_not_for_is_not_chosen)
+START_TEST (winograd_is_not_chosen_for_other_convolutions)
 {
   g_autoptr (Model) strided = model_new (17), dilated = model_new (17), stored = model_new (17);
 
@@ -107,7 +107,7 @@ START_TEST (what_it_is_not_for_is_not_chosen)
 }
 END_TEST
 
-START_TEST (the_doc_string_says_what_is_otherwise)
+START_TEST (the_doc_string_overrides_the_choice)
 {
   static const struct
   {
@@ -139,7 +139,7 @@ START_TEST (the_doc_string_says_what_is_otherwise)
 END_TEST
 
 /* Pieces whose rows and columns begin anywhere keep their phases and bits through a file. */
-START_TEST (pieces_stay_what_they_are_through_a_file)
+START_TEST (pieces_keep_their_algorithm_through_a_file)
 {
   const char *letters[] = { "H", "W", "C", "N" };
   g_autoptr (Model) model = model_new (17);
@@ -179,7 +179,7 @@ START_TEST (pieces_stay_what_they_are_through_a_file)
 }
 END_TEST
 
-START_TEST (a_model_that_is_not_split_comes_out_without_a_word)
+START_TEST (an_unsplit_model_is_exported_without_doc_strings)
 {
   g_autoptr (Model) model = model_new (17), again = NULL;
   g_autoptr (CleaveGraph) graph = NULL;
@@ -199,10 +199,10 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "winograd", convolutions_for_which_it_pays_are_chosen,
-                   weights_may_be_given, what_it_is_not_for_is_not_chosen,
-                   the_doc_string_says_what_is_otherwise, pieces_stay_what_they_are_through_a_file,
-                   a_model_that_is_not_split_comes_out_without_a_word, NULL);
+  cleave_add_case (suite, "winograd", winograd_is_chosen_if_it_is_faster, weights_may_be_inputs,
+                   winograd_is_not_chosen_for_other_convolutions,
+                   the_doc_string_overrides_the_choice, pieces_keep_their_algorithm_through_a_file,
+                   an_unsplit_model_is_exported_without_doc_strings, NULL);
 }
 
 CLEAVE_TEST_SUITE ("winograd", add_tests)
