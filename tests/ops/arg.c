@@ -6,7 +6,7 @@
 
 static const double x[] = { 1, 3, 3, -1, NAN, NAN, 2, 2, 2 };
 
-START_TEST (the_first_or_the_last_of_equal_ones)
+START_TEST (of_equal_elements_the_first_or_the_last_wins)
 {
   static const struct
   {
@@ -32,7 +32,7 @@ START_TEST (the_first_or_the_last_of_equal_ones)
 }
 END_TEST
 
-START_TEST (integers_compare_as_such)
+START_TEST (integers_are_compared_as_integers)
 {
   const double v[] = { 200, 100, 255 };
   g_autoptr (CleaveTensor) u8 = cleave_apply_tensor (CLEAVE_UINT8, CLEAVE_SHAPE (3), v);
@@ -46,7 +46,7 @@ START_TEST (integers_compare_as_such)
 }
 END_TEST
 
-START_TEST (long_rows_count_on)
+START_TEST (indices_in_long_rows_are_right)
 {
   CleaveTensorType type = CLEAVE_TYPE (CLEAVE_FLOAT16, 1000);
   g_autoptr (CleaveTensor) a = cleave_tensor_new (&type, NULL);
@@ -58,7 +58,7 @@ START_TEST (long_rows_count_on)
 }
 END_TEST
 
-START_TEST (the_axis_is_whole)
+START_TEST (the_axis_is_not_split)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *in = cleave_case_input (graph, "x", CLEAVE_SHAPE (4, 5, 6));
@@ -91,9 +91,9 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "values", the_first_or_the_last_of_equal_ones, integers_compare_as_such,
-                   long_rows_count_on, NULL);
-  cleave_add_case (suite, "node", the_axis_is_whole, mistakes_are_errors, NULL);
+  cleave_add_case (suite, "values", of_equal_elements_the_first_or_the_last_wins,
+                   integers_are_compared_as_integers, indices_in_long_rows_are_right, NULL);
+  cleave_add_case (suite, "node", the_axis_is_not_split, mistakes_are_errors, NULL);
 }
 
 CLEAVE_TEST_SUITE ("arg", add_tests)

@@ -49,7 +49,7 @@ START_TEST (vectors_must_have_one_element_for_each_channel)
 }
 END_TEST
 
-START_TEST (a_chunk_reads_what_its_channels_need)
+START_TEST (a_chunk_reads_the_parameters_of_its_channels)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveNormAttrs nhwc = { CLEAVE_LAYOUT_NHWC, 0.5 };
@@ -92,7 +92,8 @@ static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "batch-norm", vectors_must_have_one_element_for_each_channel,
-                   a_chunk_reads_what_its_channels_need, values_are_those_computed_by_hand, NULL);
+                   a_chunk_reads_the_parameters_of_its_channels, values_are_those_computed_by_hand,
+                   NULL);
 }
 
 CLEAVE_TEST_SUITE ("batch-norm", add_tests)

@@ -43,7 +43,7 @@ static const struct
   { CLEAVE_BOOL, CLEAVE_INT64, 1, 1 },
 };
 
-START_TEST (conversions_are_defined)
+START_TEST (conversions_have_defined_results)
 {
   CleaveCastAttrs attrs = { cases[_i].to };
   g_autoptr (CleaveTensor) a =
@@ -83,7 +83,7 @@ START_TEST (all_pairs_convert)
 }
 END_TEST
 
-START_TEST (everything_splits)
+START_TEST (every_dimension_splits)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *in = cleave_case_input (graph, "x", CLEAVE_SHAPE (4, 5));
@@ -108,10 +108,10 @@ add_tests (Suite *suite)
 {
   TCase *tables = tcase_create ("table");
 
-  tcase_add_loop_test (tables, conversions_are_defined, 0, G_N_ELEMENTS (cases));
+  tcase_add_loop_test (tables, conversions_have_defined_results, 0, G_N_ELEMENTS (cases));
   suite_add_tcase (suite, tables);
   cleave_add_case (suite, "others", long_integers_are_rounded_once, all_pairs_convert,
-                   everything_splits, NULL);
+                   every_dimension_splits, NULL);
 }
 
 CLEAVE_TEST_SUITE ("cast", add_tests)

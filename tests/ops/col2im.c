@@ -7,7 +7,7 @@ static const CleaveElement elements[] = { CLEAVE_FLOAT32, CLEAVE_FLOAT64, CLEAVE
                                           CLEAVE_INT8,    CLEAVE_INT64,   CLEAVE_UINT16 };
 
 /* 2x3 pixels, blocks of 2x2 that overlap in the middle. */
-START_TEST (blocks_are_added_where_they_lie)
+START_TEST (blocks_are_added_at_their_positions)
 {
   static const double x[] = { 1, 2, 3, 4, 5, 6, 7, 8 }, y[] = { 1, 5, 4, 5, 13, 8 };
   static const double lines[] = { 1, 2, 3, 4, 5, 6 };
@@ -44,7 +44,7 @@ add (CleaveGraph *graph, CleaveShape x, const CleaveCol2ImAttrs *attrs, GError *
 }
 
 /* Rows of blocks follow each other in the operand, columns do not. */
-START_TEST (rows_take_their_blocks)
+START_TEST (chunks_of_rows_read_their_blocks)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL), other = cleave_graph_new (NULL);
   CleaveCol2ImAttrs attrs = { .image_shape = CLEAVE_INTS (6, 5),
@@ -115,8 +115,8 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "col2im", blocks_are_added_where_they_lie, rows_take_their_blocks,
-                   mistakes_are_errors, NULL);
+  cleave_add_case (suite, "col2im", blocks_are_added_at_their_positions,
+                   chunks_of_rows_read_their_blocks, mistakes_are_errors, NULL);
 }
 
 CLEAVE_TEST_SUITE ("col2im", add_tests)

@@ -6,7 +6,7 @@
 #include "../../lib/memory/placement.h"
 #include "run-help.h"
 
-START_TEST (sums_the_axis)
+START_TEST (extents_along_the_axis_add_up)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   g_autoptr (GError) error = NULL;
@@ -37,7 +37,7 @@ START_TEST (sums_the_axis)
 }
 END_TEST
 
-START_TEST (a_chunk_reads_the_parts_it_meets)
+START_TEST (a_chunk_reads_the_operands_that_overlap_it)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   g_autoptr (GError) error = NULL;
@@ -52,7 +52,7 @@ START_TEST (a_chunk_reads_the_parts_it_meets)
 }
 END_TEST
 
-START_TEST (computes_parts_side_by_side)
+START_TEST (operands_are_placed_side_by_side)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   g_autoptr (GError) error = NULL;
@@ -64,7 +64,7 @@ START_TEST (computes_parts_side_by_side)
 }
 END_TEST
 
-START_TEST (tells_where_parts_begin_in_any_order)
+START_TEST (offsets_of_operands_are_found_in_any_order)
 {
   static const guint asked[] = { 0, 1, 3, 3, 2, 4, 0, 4 };
   static const gint64 begins[] = { 0, 3, 8, 8, 11 };
@@ -86,7 +86,7 @@ START_TEST (tells_where_parts_begin_in_any_order)
 END_TEST
 
 /* Takes minutes if each part is searched from the first one on. */
-START_TEST (costs_no_more_for_a_part_among_many)
+START_TEST (the_cost_per_operand_is_constant)
 {
   const guint n = 15000;
   const gint64 n_chunks = 4;
@@ -114,9 +114,10 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "concat", sums_the_axis, a_chunk_reads_the_parts_it_meets,
-                   computes_parts_side_by_side, tells_where_parts_begin_in_any_order,
-                   costs_no_more_for_a_part_among_many, NULL);
+  cleave_add_case (suite, "concat", extents_along_the_axis_add_up,
+                   a_chunk_reads_the_operands_that_overlap_it, operands_are_placed_side_by_side,
+                   offsets_of_operands_are_found_in_any_order, the_cost_per_operand_is_constant,
+                   NULL);
 }
 
 CLEAVE_TEST_SUITE ("concat", add_tests)

@@ -23,7 +23,7 @@ add_conv_transpose (CleaveGraph *graph,
       3, attrs, error);
 }
 
-START_TEST (shapes_are_inferred_or_an_error_says_why_not)
+START_TEST (shapes_are_inferred_or_an_error_gives_the_reason)
 {
   static const struct
   {
@@ -95,7 +95,7 @@ START_TEST (shapes_are_inferred_or_an_error_says_why_not)
 END_TEST
 
 /* One channel, 5 elements, along W. */
-START_TEST (a_chunk_is_cut_out_by_pads_and_output_padding)
+START_TEST (a_chunk_is_selected_by_pads_and_output_padding)
 {
   static const struct
   {
@@ -176,7 +176,7 @@ START_TEST (pieces_have_the_macs_of_the_whole)
 }
 END_TEST
 
-START_TEST (channels_are_cut_at_will_in_one_group_and_between_groups)
+START_TEST (channels_are_cut_inside_one_group_or_between_groups)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   g_autoptr (CleaveGraph) other = cleave_graph_new (NULL);
@@ -218,10 +218,10 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "infer", shapes_are_inferred_or_an_error_says_why_not, NULL);
-  cleave_add_case (suite, "chunks", a_chunk_is_cut_out_by_pads_and_output_padding,
+  cleave_add_case (suite, "infer", shapes_are_inferred_or_an_error_gives_the_reason, NULL);
+  cleave_add_case (suite, "chunks", a_chunk_is_selected_by_pads_and_output_padding,
                    pieces_have_the_macs_of_the_whole,
-                   channels_are_cut_at_will_in_one_group_and_between_groups, NULL);
+                   channels_are_cut_inside_one_group_or_between_groups, NULL);
   cleave_add_case (suite, "values", values_are_those_computed_by_hand, NULL);
 }
 

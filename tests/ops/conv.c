@@ -24,7 +24,7 @@ add_conv (CleaveGraph *graph,
   }
 #define NHWC .layout = CLEAVE_LAYOUT_NHWC
 
-START_TEST (shapes_are_inferred_or_an_error_says_why_not)
+START_TEST (shapes_are_inferred_or_an_error_gives_the_reason)
 {
   static const struct
   {
@@ -140,7 +140,7 @@ START_TEST (element_types_must_be_floats_and_agree)
 END_TEST
 
 /* 1 channel in and out, along W: the tables of the window map. */
-START_TEST (a_chunk_reads_its_windows_and_pads_with_what_is_clipped)
+START_TEST (a_chunk_reads_its_windows_and_clipped_amounts_become_pads)
 {
   static const struct
   {
@@ -353,10 +353,10 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "infer", shapes_are_inferred_or_an_error_says_why_not,
+  cleave_add_case (suite, "infer", shapes_are_inferred_or_an_error_gives_the_reason,
                    element_types_must_be_floats_and_agree,
                    winograd_is_for_floats_of_32_bits_and_less, NULL);
-  cleave_add_case (suite, "chunks", a_chunk_reads_its_windows_and_pads_with_what_is_clipped,
+  cleave_add_case (suite, "chunks", a_chunk_reads_its_windows_and_clipped_amounts_become_pads,
                    a_chunk_of_channels_is_inside_a_group_or_made_of_whole_ones,
                    chunks_of_both_layouts_are_the_same, NULL);
   cleave_add_case (suite, "values", values_are_those_computed_by_hand,

@@ -19,7 +19,7 @@ static const struct
   { { -2, FALSE, TRUE }, { 11, 22, 33, 10, 20, 30 } },
 };
 
-START_TEST (sums_run_both_ways)
+START_TEST (sums_run_in_both_directions)
 {
   static const CleaveElement elements[] = { CLEAVE_FLOAT32, CLEAVE_FLOAT64, CLEAVE_FLOAT16,
                                             CLEAVE_INT8, CLEAVE_UINT32 };
@@ -34,7 +34,7 @@ START_TEST (sums_run_both_ways)
 }
 END_TEST
 
-START_TEST (long_rows_carry_on)
+START_TEST (long_rows_are_summed_across_blocks)
 {
   CleaveTensorType type = CLEAVE_TYPE (CLEAVE_INT32, 1000);
   g_autoptr (CleaveTensor) a = cleave_tensor_new (&type, NULL);
@@ -99,7 +99,7 @@ START_TEST (many_rows_are_right)
 }
 END_TEST
 
-START_TEST (the_axis_is_whole)
+START_TEST (the_axis_is_not_split)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *in = cleave_case_input (graph, "x", CLEAVE_SHAPE (4, 5));
@@ -126,11 +126,11 @@ add_tests (Suite *suite)
 {
   TCase *tables = tcase_create ("table");
 
-  tcase_add_loop_test (tables, sums_run_both_ways, 0, G_N_ELEMENTS (cases));
+  tcase_add_loop_test (tables, sums_run_in_both_directions, 0, G_N_ELEMENTS (cases));
   tcase_add_loop_test (tables, many_rows_are_right, 0, 20);
   suite_add_tcase (suite, tables);
-  cleave_add_case (suite, "others", long_rows_carry_on, the_axis_is_whole, mistakes_are_errors,
-                   NULL);
+  cleave_add_case (suite, "others", long_rows_are_summed_across_blocks, the_axis_is_not_split,
+                   mistakes_are_errors, NULL);
 }
 
 CLEAVE_TEST_SUITE ("cumsum", add_tests)

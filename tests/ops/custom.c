@@ -81,7 +81,7 @@ find_node (const Onnx__ModelProto *model, const char *op)
   return NULL;
 }
 
-START_TEST (it_is_a_node_of_the_graph)
+START_TEST (a_custom_op_is_a_node_of_the_graph)
 {
   g_autoptr (Model) model = model_of_custom ("2x8", "2x4");
 
@@ -94,7 +94,7 @@ START_TEST (it_is_a_node_of_the_graph)
 }
 END_TEST
 
-START_TEST (dimensions_with_the_name_of_an_inputs_are_known)
+START_TEST (named_dimensions_of_inputs_give_the_shape)
 {
   g_autoptr (Model) model = model_of_custom ("Nx8", "Nx4");
   g_autoptr (GBytes) bytes = model_pack (model);
@@ -109,7 +109,7 @@ START_TEST (dimensions_with_the_name_of_an_inputs_are_known)
 }
 END_TEST
 
-START_TEST (its_types_must_be_there)
+START_TEST (the_types_of_a_custom_op_must_be_declared)
 {
   static const struct
   {
@@ -132,7 +132,7 @@ START_TEST (its_types_must_be_there)
 }
 END_TEST
 
-START_TEST (it_leaves_as_it_came)
+START_TEST (a_custom_op_is_exported_unchanged)
 {
   g_autoptr (Model) model = model_of_custom ("2x8", "2x4");
   g_autoptr (CleaveGraph) graph = model_import (model, NULL);
@@ -161,7 +161,7 @@ START_TEST (it_leaves_as_it_came)
 END_TEST
 
 /* The model's own functions are nodes of a domain, too. */
-START_TEST (functions_are_kept)
+START_TEST (functions_of_the_model_are_kept)
 {
   g_autoptr (Model) model = model_of_custom ("2x8", "2x4");
   Onnx__FunctionProto *function = g_new (Onnx__FunctionProto, 1);
@@ -182,7 +182,7 @@ START_TEST (functions_are_kept)
 END_TEST
 
 /* The nodes around it are split and exported around it. */
-START_TEST (it_is_not_split)
+START_TEST (a_custom_op_is_not_split)
 {
   g_autoptr (Model) model = model_of_custom ("2x8", "2x4");
   g_autoptr (CleaveGraph) graph = model_import (model, NULL);
@@ -207,7 +207,7 @@ START_TEST (it_is_not_split)
 }
 END_TEST
 
-START_TEST (it_cannot_be_run)
+START_TEST (a_custom_op_cannot_be_run)
 {
   g_autoptr (Model) model = model_of_custom ("2x8", "2x4");
   g_autoptr (CleaveGraph) graph = model_import (model, NULL);
@@ -223,7 +223,7 @@ START_TEST (it_cannot_be_run)
 END_TEST
 
 /* Although it reads only constants. */
-START_TEST (it_is_not_folded)
+START_TEST (a_custom_op_is_not_folded)
 {
   g_autoptr (Model) model = model_new (17);
   g_autoptr (CleaveGraph) graph = NULL;
@@ -242,10 +242,13 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "in", it_is_a_node_of_the_graph,
-                   dimensions_with_the_name_of_an_inputs_are_known, its_types_must_be_there, NULL);
-  cleave_add_case (suite, "out", it_leaves_as_it_came, functions_are_kept, NULL);
-  cleave_add_case (suite, "between", it_is_not_split, it_cannot_be_run, it_is_not_folded, NULL);
+  cleave_add_case (suite, "in", a_custom_op_is_a_node_of_the_graph,
+                   named_dimensions_of_inputs_give_the_shape,
+                   the_types_of_a_custom_op_must_be_declared, NULL);
+  cleave_add_case (suite, "out", a_custom_op_is_exported_unchanged, functions_of_the_model_are_kept,
+                   NULL);
+  cleave_add_case (suite, "between", a_custom_op_is_not_split, a_custom_op_cannot_be_run,
+                   a_custom_op_is_not_folded, NULL);
 }
 
 CLEAVE_TEST_SUITE ("custom", add_tests)

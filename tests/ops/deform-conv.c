@@ -8,7 +8,7 @@ static const CleaveElement elements[] = { CLEAVE_FLOAT32, CLEAVE_FLOAT64, CLEAVE
 static const double pixels[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9 };
 
 /* Without offsets it is a convolution; the mask is a factor of each tap. */
-START_TEST (taps_count_as_the_mask_says)
+START_TEST (the_mask_weights_the_taps)
 {
   static const double w[] = { 1, 10, 20, 30 }, b[] = { 3 }, offsets[8 * 4] = { 0 };
   static const double mask[] = { 1, 1, 1, 1, 0.5, 1, 1, 0, 1, 1, 1, 1, 1, 1, 2, 1 };
@@ -40,7 +40,7 @@ END_TEST
 
 /* One tap; a result position for each pixel: between rows, between columns, half outside,
  * outside, infinitely far. */
-START_TEST (taps_lie_where_offsets_say)
+START_TEST (offsets_move_the_taps)
 {
   static const double one[] = { 1 };
   static const double offsets[2 * 9] = { 0.5, 0, -0.5, -1, 0.25, 0,  1, 0, INFINITY,
@@ -175,7 +175,7 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "deform-conv", taps_count_as_the_mask_says, taps_lie_where_offsets_say,
+  cleave_add_case (suite, "deform-conv", the_mask_weights_the_taps, offsets_move_the_taps,
                    offsets_are_cut_and_images_are_not, mistakes_are_errors, NULL);
 }
 

@@ -28,7 +28,7 @@ START_TEST (determinants)
 }
 END_TEST
 
-START_TEST (matrices_are_whole)
+START_TEST (matrices_are_not_split)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   g_autoptr (GError) error = NULL;
@@ -52,7 +52,7 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "det", determinants, matrices_are_whole, NULL);
+  cleave_add_case (suite, "det", determinants, matrices_are_not_split, NULL);
 }
 
 CLEAVE_TEST_SUITE ("det", add_tests)

@@ -9,7 +9,7 @@ add (CleaveGraph *graph, CleaveResult *x, guint n_results, GError **error)
                            NULL, error);
 }
 
-START_TEST (it_has_three_results_of_which_two_are_scalars)
+START_TEST (two_of_the_three_results_are_scalars)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   g_autoptr (GError) error = NULL;
@@ -26,7 +26,7 @@ START_TEST (it_has_three_results_of_which_two_are_scalars)
 END_TEST
 
 /* The scale depends on all of x. */
-START_TEST (no_chunk_of_it_is_a_node)
+START_TEST (it_cannot_be_split)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveNode *node = add (graph, cleave_case_input (graph, "x", CLEAVE_SHAPE (4)), 3, NULL);
@@ -54,7 +54,7 @@ START_TEST (the_range_and_0_fill_a_byte)
 }
 END_TEST
 
-START_TEST (nothing_but_zeros_has_the_scale_1)
+START_TEST (a_value_of_zeros_has_scale_1)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveNode *node = add (graph, cleave_case_steps (graph, CLEAVE_SHAPE (2, 300), 0, 0), 3, NULL);
@@ -67,9 +67,9 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "dynamic-quantize", it_has_three_results_of_which_two_are_scalars,
-                   no_chunk_of_it_is_a_node, the_range_and_0_fill_a_byte,
-                   nothing_but_zeros_has_the_scale_1, NULL);
+  cleave_add_case (suite, "dynamic-quantize", two_of_the_three_results_are_scalars,
+                   it_cannot_be_split, the_range_and_0_fill_a_byte, a_value_of_zeros_has_scale_1,
+                   NULL);
 }
 
 CLEAVE_TEST_SUITE ("dynamic-quantize", add_tests)

@@ -33,7 +33,7 @@ static const struct
   { "ij,i->i", { 2, { 1, 3 } }, { 1, { 2 } }, { 6, 12 } },
 };
 
-START_TEST (an_equation_says_what_is_summed)
+START_TEST (the_equation_selects_the_sums)
 {
   static const CleaveElement elements[] = { CLEAVE_FLOAT32, CLEAVE_FLOAT64, CLEAVE_BFLOAT16,
                                             CLEAVE_INT8, CLEAVE_UINT32 };
@@ -72,7 +72,7 @@ START_TEST (long_rows_and_empty_sums)
 END_TEST
 
 /* Three operands: (1, 2) * (3, 4) * (10, 20). */
-START_TEST (there_may_be_many_operands)
+START_TEST (any_number_of_operands_is_allowed)
 {
   static const double a[] = { 1, 2 }, b[] = { 3, 4 }, c[] = { 10, 20 }, y[] = { 30 + 160 };
   g_autoptr (CleaveTensor) one = cleave_apply_tensor (CLEAVE_INT64, CLEAVE_SHAPE (2), a);
@@ -141,9 +141,9 @@ add_tests (Suite *suite)
 {
   TCase *tables = tcase_create ("table");
 
-  tcase_add_loop_test (tables, an_equation_says_what_is_summed, 0, G_N_ELEMENTS (cases));
+  tcase_add_loop_test (tables, the_equation_selects_the_sums, 0, G_N_ELEMENTS (cases));
   suite_add_tcase (suite, tables);
-  cleave_add_case (suite, "einsum", long_rows_and_empty_sums, there_may_be_many_operands,
+  cleave_add_case (suite, "einsum", long_rows_and_empty_sums, any_number_of_operands_is_allowed,
                    labels_of_the_result_split, mistakes_are_errors, NULL);
 }
 

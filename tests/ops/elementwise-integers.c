@@ -24,7 +24,7 @@ modulo (gint64 a, gint64 b)
   return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
 }
 
-START_TEST (bytes_are_divided_as_whole_numbers)
+START_TEST (bytes_are_divided_as_integers)
 {
   for (gint a = -128; a < 256; a++)
     for (gint b = -128; b < 256; b++)
@@ -42,7 +42,7 @@ START_TEST (bytes_are_divided_as_whole_numbers)
 END_TEST
 
 /* Numbers near the limits of 32 bits, and near multiples of the divisor. */
-START_TEST (integers_are_divided_as_whole_numbers)
+START_TEST (integer_division_is_exact)
 {
   static const gint64 some[] = { 0,    1,     2,       3,       7,          10,        255,
                                  4096, 46341, 1000003, 1 << 24, 0x7fffffff, 0x80000000 };
@@ -68,7 +68,7 @@ START_TEST (integers_are_divided_as_whole_numbers)
 END_TEST
 
 /* The same as a computation in a wider type that is then truncated. */
-START_TEST (bounds_beyond_bytes_are_cut_off)
+START_TEST (bounds_beyond_bytes_are_clamped)
 {
   static const double some[] = { -INFINITY, -1000, -129, -128, -3.5, 0,        9,
                                  127,       128,   255,  256,  777,  INFINITY, NAN };
@@ -99,8 +99,8 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "integers", bytes_are_divided_as_whole_numbers,
-                   integers_are_divided_as_whole_numbers, bounds_beyond_bytes_are_cut_off, NULL);
+  cleave_add_case (suite, "integers", bytes_are_divided_as_integers, integer_division_is_exact,
+                   bounds_beyond_bytes_are_clamped, NULL);
 }
 
 CLEAVE_TEST_SUITE ("elementwise-integers", add_tests)

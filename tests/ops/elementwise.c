@@ -323,7 +323,7 @@ static const struct
   { "Min", CLEAVE_UINT64, 7, 3, 3 },
 };
 
-START_TEST (pairs_give_what_onnx_says)
+START_TEST (binary_ops_have_the_values_of_onnx)
 {
   CleaveShape scalar = { 0 };
   g_autoptr (CleaveTensor) a = cleave_apply_tensor (pairs[_i].element, scalar, &pairs[_i].a);
@@ -335,7 +335,7 @@ START_TEST (pairs_give_what_onnx_says)
 END_TEST
 
 /* Of equal values, the first is taken. */
-START_TEST (the_first_wins)
+START_TEST (of_equal_elements_the_first_wins)
 {
   static const char *const ops[] = { "Max", "Min" };
   const float x[] = { -0.0f, 0.0f };
@@ -353,7 +353,7 @@ START_TEST (the_first_wins)
 }
 END_TEST
 
-START_TEST (attributes_count)
+START_TEST (attributes_change_the_result)
 {
   const double x[] = { -3, -1, 0, 0.5, 3, INFINITY };
   g_autoptr (CleaveTensor) a = cleave_apply_tensor (F32, CLEAVE_SHAPE (6), x);
@@ -392,7 +392,7 @@ START_TEST (attributes_count)
 }
 END_TEST
 
-START_TEST (integers_have_their_attributes)
+START_TEST (integer_attributes_are_used)
 {
   const double x[] = { -100, 5, 100 }, clipped[] = { -7, 5, 7 }, kept[] = { -100, 5, 100 };
   const double a[] = { -7, 7, 12 }, b[] = { 3, -3, 5 }, rest[] = { -1, 1, 2 },
@@ -505,7 +505,7 @@ START_TEST (operands_broadcast)
 END_TEST
 
 /* Strided views give the same result as dense ones, also if the result overwrites the operand. */
-START_TEST (views_and_places_do_not_matter)
+START_TEST (strided_and_in_place_results_are_equal)
 {
   g_autoptr (CleaveTensor) a = cleave_random_tensor (&CLEAVE_TYPE (F32, 3, 5, 7), 1, FALSE);
   g_autoptr (CleaveTensor) b = cleave_random_tensor (&CLEAVE_TYPE (F32, 5, 1), 2, FALSE);
@@ -532,7 +532,7 @@ START_TEST (views_and_places_do_not_matter)
 }
 END_TEST
 
-START_TEST (three_operands_fold)
+START_TEST (three_operands_are_combined)
 {
   const double x[] = { 1, -2, 3 }, y[] = { 3, 0, 5 }, z = 5;
   g_autoptr (CleaveTensor) a = cleave_apply_tensor (F32, CLEAVE_SHAPE (3), x);
@@ -634,7 +634,7 @@ START_TEST (slices_follow_the_broadcast)
 }
 END_TEST
 
-START_TEST (constructors_know_their_ops)
+START_TEST (constructors_refuse_other_ops)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *x = cleave_graph_add_input (graph, "x", &CLEAVE_TYPE (F32, 2), NULL);
@@ -669,14 +669,14 @@ add_tests (Suite *suite)
 
   tcase_add_loop_test (tables, formulas_agree_with_libm, 0, G_N_ELEMENTS (unary));
   tcase_add_loop_test (tables, doubles_and_halves_agree_with_libm, 0, G_N_ELEMENTS (unary));
-  tcase_add_loop_test (tables, pairs_give_what_onnx_says, 0, G_N_ELEMENTS (pairs));
+  tcase_add_loop_test (tables, binary_ops_have_the_values_of_onnx, 0, G_N_ELEMENTS (pairs));
   tcase_add_loop_test (tables, operands_broadcast, 0, G_N_ELEMENTS (broadcasts));
   tcase_add_loop_test (tables, mistakes_are_errors, 0, G_N_ELEMENTS (errors));
   suite_add_tcase (suite, tables);
-  cleave_add_case (suite, "formulas", the_first_wins, attributes_count,
-                   integers_have_their_attributes, pow_mixes_types, three_operands_fold,
-                   views_and_places_do_not_matter, NULL);
-  cleave_add_case (suite, "node", slices_follow_the_broadcast, constructors_know_their_ops, NULL);
+  cleave_add_case (suite, "formulas", of_equal_elements_the_first_wins,
+                   attributes_change_the_result, integer_attributes_are_used, pow_mixes_types,
+                   three_operands_are_combined, strided_and_in_place_results_are_equal, NULL);
+  cleave_add_case (suite, "node", slices_follow_the_broadcast, constructors_refuse_other_ops, NULL);
 }
 
 CLEAVE_TEST_SUITE ("elementwise", add_tests)

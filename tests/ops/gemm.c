@@ -7,7 +7,7 @@
     CLEAVE_COUNT_ (gint64, __VA_ARGS__), { __VA_ARGS__ }                                           \
   }
 
-START_TEST (shapes_are_inferred_or_an_error_says_why_not)
+START_TEST (shapes_are_inferred_or_an_error_gives_the_reason)
 {
   static const struct
   {
@@ -55,7 +55,7 @@ START_TEST (shapes_are_inferred_or_an_error_says_why_not)
 }
 END_TEST
 
-START_TEST (integers_take_whole_factors_only)
+START_TEST (integers_take_integer_factors_only)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveTensorType type = CLEAVE_TYPE (CLEAVE_INT64, 2, 2);
@@ -131,8 +131,8 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "gemm", shapes_are_inferred_or_an_error_says_why_not,
-                   integers_take_whole_factors_only, a_chunk_reads_rows_and_columns_and_all_of_k,
+  cleave_add_case (suite, "gemm", shapes_are_inferred_or_an_error_gives_the_reason,
+                   integers_take_integer_factors_only, a_chunk_reads_rows_and_columns_and_all_of_k,
                    values_are_those_computed_by_hand, zero_times_infinity_is_not_a_number, NULL);
 }
 

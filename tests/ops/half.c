@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-START_TEST (every_half_survives_the_way_through_float_and_double)
+START_TEST (every_float16_survives_float32_and_double)
 {
   for (guint bits = 0; bits <= 0xffff; bits++)
     {
@@ -24,7 +24,7 @@ START_TEST (every_half_survives_the_way_through_float_and_double)
 }
 END_TEST
 
-START_TEST (halves_round_to_nearest_even)
+START_TEST (float16_rounds_to_nearest_even)
 {
   static const struct
   {
@@ -56,7 +56,7 @@ START_TEST (halves_round_to_nearest_even)
 }
 END_TEST
 
-START_TEST (brain_floats_round_to_nearest_even)
+START_TEST (bfloat16_rounds_to_nearest_even)
 {
   ck_assert_uint_eq (cleave_bfloat16_from_float (0x1.01p0f), 0x3f80);
   ck_assert_uint_eq (cleave_bfloat16_from_float (0x1.03p0f), 0x3f82);
@@ -80,8 +80,8 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "half", every_half_survives_the_way_through_float_and_double,
-                   halves_round_to_nearest_even, brain_floats_round_to_nearest_even,
+  cleave_add_case (suite, "half", every_float16_survives_float32_and_double,
+                   float16_rounds_to_nearest_even, bfloat16_rounds_to_nearest_even,
                    doubles_are_rounded_once, NULL);
 }
 

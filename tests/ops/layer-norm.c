@@ -35,7 +35,7 @@ expect (const double *x,
 static const double x[] = { 1, 2, 3, 4, 5, 9, -1, 0, 1, 2, -3, 8 };
 static const double scale[] = { 1, 2, 0.5, 1, -1, 3 }, bias[] = { 0, 1, 2, 3, 4, 5 };
 
-START_TEST (rows_are_normalised)
+START_TEST (rows_are_normalized)
 {
   static const CleaveElement elements[] = { F32, CLEAVE_FLOAT64, CLEAVE_FLOAT16, CLEAVE_BFLOAT16 };
   static const double tolerance[] = { 1e-6, 1e-7, 2e-3, 2e-2 };
@@ -68,7 +68,7 @@ START_TEST (rows_are_normalised)
 }
 END_TEST
 
-START_TEST (the_bias_may_be_missing)
+START_TEST (the_bias_is_optional)
 {
   g_autoptr (CleaveTensor) tx = cleave_apply_tensor (F32, CLEAVE_SHAPE (4, 3), x);
   g_autoptr (CleaveTensor) ts = cleave_apply_tensor (F32, CLEAVE_SHAPE (3), scale);
@@ -116,7 +116,7 @@ START_TEST (a_long_row_is_as_exact_as_a_short_one)
 }
 END_TEST
 
-START_TEST (what_lies_before_the_axis_splits)
+START_TEST (dimensions_before_the_axis_split)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *in = cleave_case_input (graph, "x", CLEAVE_SHAPE (4, 5, 6)),
@@ -188,9 +188,9 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "values", rows_are_normalised, the_bias_may_be_missing,
+  cleave_add_case (suite, "values", rows_are_normalized, the_bias_is_optional,
                    the_variance_does_not_cancel, a_long_row_is_as_exact_as_a_short_one, NULL);
-  cleave_add_case (suite, "node", what_lies_before_the_axis_splits,
+  cleave_add_case (suite, "node", dimensions_before_the_axis_split,
                    mean_and_variance_of_any_dimensions, mistakes_are_errors, NULL);
 }
 

@@ -21,7 +21,7 @@ describe (const CleaveView *const *views, guint n_views)
   return g_string_free (out, FALSE);
 }
 
-START_TEST (neighbours_are_joined)
+START_TEST (adjacent_dimensions_are_merged)
 {
   CleaveView dense = cleave_view_dense (&CLEAVE_TYPE (CLEAVE_FLOAT32, 4, 1, 5, 6), NULL);
   CleaveView turned = dense, part = dense,
@@ -49,7 +49,7 @@ START_TEST (neighbours_are_joined)
 }
 END_TEST
 
-START_TEST (a_scalar_is_one_line_and_nothing_is_none)
+START_TEST (a_scalar_has_one_line_and_an_empty_view_none)
 {
   CleaveView scalar = cleave_view_dense (&CLEAVE_SCALAR (CLEAVE_FLOAT32), NULL);
   CleaveView empty = cleave_view_dense (&CLEAVE_TYPE (CLEAVE_FLOAT32, 3, 0), NULL);
@@ -108,8 +108,9 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "lines", neighbours_are_joined, a_scalar_is_one_line_and_nothing_is_none,
-                   chosen_dimensions_keep_their_order, plain_lines_are_not_copied, NULL);
+  cleave_add_case (suite, "lines", adjacent_dimensions_are_merged,
+                   a_scalar_has_one_line_and_an_empty_view_none, chosen_dimensions_keep_their_order,
+                   plain_lines_are_not_copied, NULL);
 }
 
 CLEAVE_TEST_SUITE ("lines", add_tests)

@@ -32,7 +32,7 @@ START_TEST (divides_by_the_norm)
 END_TEST
 
 /* 0 / 0 is 0 here; a NaN makes its whole line NaN. */
-START_TEST (lines_of_zeros_stay)
+START_TEST (lines_of_zeros_stay_zero)
 {
   const double v[] = { 0, -0.0, 0, NAN, 1, 2 };
   g_autoptr (CleaveTensor) a = cleave_apply_tensor (CLEAVE_FLOAT32, CLEAVE_SHAPE (2, 3), v);
@@ -115,7 +115,7 @@ START_TEST (small_norms_are_divided_by)
 }
 END_TEST
 
-START_TEST (the_axis_is_whole)
+START_TEST (the_axis_is_not_split)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *in = cleave_case_input (graph, "x", CLEAVE_SHAPE (4, 5, 6));
@@ -155,8 +155,9 @@ add_tests (Suite *suite)
 
   tcase_add_loop_test (many, many_lines_are_right, 0, 6);
   suite_add_tcase (suite, many);
-  cleave_add_case (suite, "lp-norm", divides_by_the_norm, lines_of_zeros_stay, long_lines_are_right,
-                   small_norms_are_divided_by, the_axis_is_whole, mistakes_are_errors, NULL);
+  cleave_add_case (suite, "lp-norm", divides_by_the_norm, lines_of_zeros_stay_zero,
+                   long_lines_are_right, small_norms_are_divided_by, the_axis_is_not_split,
+                   mistakes_are_errors, NULL);
 }
 
 CLEAVE_TEST_SUITE ("lp-norm", add_tests)

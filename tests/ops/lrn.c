@@ -5,7 +5,7 @@
 #include "op-case.h"
 
 /* Channels 1 ... 5 at one position: a window of even size has one more channel after its center. */
-START_TEST (windows_end_at_the_borders)
+START_TEST (windows_are_clipped_at_the_channels)
 {
   static const double sums[2][5] = { { 5, 14, 29, 50, 41 }, { 14, 30, 54, 50, 41 } };
   const double x[] = { 1, 2, 3, 4, 5 };
@@ -27,7 +27,7 @@ START_TEST (windows_end_at_the_borders)
 }
 END_TEST
 
-START_TEST (channels_are_whole)
+START_TEST (channels_are_not_split)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *in = cleave_case_input (graph, "x", CLEAVE_SHAPE (2, 6, 4, 4));
@@ -57,7 +57,7 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "lrn", windows_end_at_the_borders, channels_are_whole,
+  cleave_add_case (suite, "lrn", windows_are_clipped_at_the_channels, channels_are_not_split,
                    mistakes_are_errors, NULL);
 }
 

@@ -4,7 +4,7 @@
 #include "op-case.h"
 
 /* Two images of one channel, 4x4: 0 ... 15 and 16 ... 31. */
-START_TEST (takes_the_greatest_of_regions)
+START_TEST (the_maximum_of_each_bin_is_taken)
 {
   static const struct
   {
@@ -103,8 +103,8 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "max-roi-pool", takes_the_greatest_of_regions, regions_and_channels_split,
-                   mistakes_are_errors, NULL);
+  cleave_add_case (suite, "max-roi-pool", the_maximum_of_each_bin_is_taken,
+                   regions_and_channels_split, mistakes_are_errors, NULL);
 }
 
 CLEAVE_TEST_SUITE ("max-roi-pool", add_tests)

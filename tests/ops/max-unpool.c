@@ -22,7 +22,7 @@ add_indices (CleaveGraph *graph, CleaveShape shape, const gint64 *numbers)
 }
 
 /* Two channels, each pooled from 2x4: the second one's indices begin at 8. */
-START_TEST (puts_back)
+START_TEST (elements_are_put_at_their_indices)
 {
   static const gint64 numbers[] = { 5, 2, 8, 15 };
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -55,7 +55,7 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "max-unpool", puts_back, NULL);
+  cleave_add_case (suite, "max-unpool", elements_are_put_at_their_indices, NULL);
 }
 
 CLEAVE_TEST_SUITE ("max-unpool", add_tests)

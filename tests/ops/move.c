@@ -331,7 +331,7 @@ check_mover (guint index, CleaveElement element, guint rank)
   return TRUE;
 }
 
-START_TEST (all_element_types_at_all_ranks_arrive_unchanged)
+START_TEST (all_element_types_at_all_ranks_keep_their_bits)
 {
   guint n = 0;
 
@@ -347,7 +347,7 @@ static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "programs", programs_move_data_as_the_interpreter_does, NULL);
-  cleave_add_case (suite, "types", all_element_types_at_all_ranks_arrive_unchanged, NULL);
+  cleave_add_case (suite, "types", all_element_types_at_all_ranks_keep_their_bits, NULL);
 }
 
 CLEAVE_TEST_SUITE ("move", add_tests)

@@ -13,7 +13,7 @@ apply (CleaveElement element, const double *indices, const CleaveOneHotAttrs *a)
   return cleave_apply ("OneHot", (CleaveTensor *[]){ i, v }, 2, a);
 }
 
-START_TEST (indices_of_any_type_become_lines)
+START_TEST (indices_of_any_type_are_encoded)
 {
   static const double i[] = { 1, 0, 4 };
   static const double rows[] = { 1, 5, 1, 1, 5, 1, 1, 1, 1, 1, 1, 1 };
@@ -31,7 +31,7 @@ START_TEST (indices_of_any_type_become_lines)
 }
 END_TEST
 
-START_TEST (indices_count_from_the_end_or_stand_for_nothing)
+START_TEST (negative_indices_count_from_the_end_and_others_select_nothing)
 {
   static const double i[] = { -1, -3.5, 1e30 }, y[] = { 1, 1, 1, 5, 1, 5, 1, 1, 1, 1, 1, 1 };
   static const double part[] = { 1, 5, 1, 1, 1, 1 };
@@ -59,7 +59,7 @@ add (CleaveGraph *graph, const CleaveOneHotAttrs *a, gint64 n_values, GError **e
   return node == NULL ? NULL : cleave_node_get_result (node, 0);
 }
 
-START_TEST (a_chunk_knows_its_part)
+START_TEST (a_chunk_keeps_the_offset_of_its_classes)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveOneHotAttrs a = { .depth = 9, .axis = 1 };
@@ -103,9 +103,9 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "one-hot", indices_of_any_type_become_lines,
-                   indices_count_from_the_end_or_stand_for_nothing, a_chunk_knows_its_part,
-                   mistakes_are_errors, NULL);
+  cleave_add_case (suite, "one-hot", indices_of_any_type_are_encoded,
+                   negative_indices_count_from_the_end_and_others_select_nothing,
+                   a_chunk_keeps_the_offset_of_its_classes, mistakes_are_errors, NULL);
 }
 
 CLEAVE_TEST_SUITE ("one-hot", add_tests)

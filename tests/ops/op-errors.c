@@ -47,7 +47,7 @@ assert_wrong (const char *op,
     __VA_ARGS__                                                                                    \
   }
 
-START_TEST (extents_have_64_bits)
+START_TEST (extents_must_fit_into_64_bits)
 {
   CleaveAxisAttrs concat = { .axis = 0 };
   CleaveConvTransposeAttrs transpose = { .strides = CLEAVE_INTS (G_MAXINT32) };
@@ -61,7 +61,7 @@ START_TEST (extents_have_64_bits)
 }
 END_TEST
 
-START_TEST (there_must_be_something)
+START_TEST (required_elements_must_exist)
 {
   CleaveConvTransposeAttrs transpose = { 0 };
   CleaveGridSampleAttrs grid = { 0 };
@@ -78,7 +78,7 @@ START_TEST (there_must_be_something)
 }
 END_TEST
 
-START_TEST (types_are_types)
+START_TEST (element_types_must_be_valid)
 {
   CleaveCastAttrs none = { CLEAVE_NONE }, past = { CLEAVE_N_ELEMENTS };
 
@@ -87,7 +87,7 @@ START_TEST (types_are_types)
 }
 END_TEST
 
-START_TEST (lists_have_their_length)
+START_TEST (lists_must_have_the_right_length)
 {
   CleaveMaxUnpoolAttrs output = { .kernel_shape = CLEAVE_INTS (2),
                                   .output_shape = CLEAVE_INTS (1) };
@@ -106,7 +106,7 @@ START_TEST (lists_have_their_length)
 }
 END_TEST
 
-START_TEST (numbers_of_a_range_are_of_one_type)
+START_TEST (attributes_of_a_range_have_one_type)
 {
   CleaveTensorType one = CLEAVE_SCALAR (CLEAVE_FLOAT32), two = F32 (2);
   g_autoptr (CleaveTensor) number = cleave_tensor_new (&one, NULL);
@@ -127,7 +127,7 @@ START_TEST (numbers_of_a_range_are_of_one_type)
 }
 END_TEST
 
-START_TEST (names_of_ops_and_modes_are_known)
+START_TEST (names_of_ops_and_modes_must_be_known)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   g_autoptr (GError) error = NULL;
@@ -142,9 +142,9 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "errors", extents_have_64_bits, there_must_be_something, types_are_types,
-                   lists_have_their_length, numbers_of_a_range_are_of_one_type,
-                   names_of_ops_and_modes_are_known, NULL);
+  cleave_add_case (suite, "errors", extents_must_fit_into_64_bits, required_elements_must_exist,
+                   element_types_must_be_valid, lists_must_have_the_right_length,
+                   attributes_of_a_range_have_one_type, names_of_ops_and_modes_must_be_known, NULL);
 }
 
 CLEAVE_TEST_SUITE ("op-errors", add_tests)

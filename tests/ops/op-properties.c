@@ -278,7 +278,7 @@ END_TEST
 START_TEST (chunks_of_elementwise_ops_equal_the_whole) { try_ops (cleave_random_ops_elementwise); }
 END_TEST
 
-START_TEST (chunks_of_quantised_ops_equal_the_whole) { try_ops (cleave_random_ops_quantized); }
+START_TEST (chunks_of_quantized_ops_equal_the_whole) { try_ops (cleave_random_ops_quantized); }
 END_TEST
 
 /* Otherwise an op without a maker would not be tested. */
@@ -306,7 +306,7 @@ add_tests (Suite *suite)
                    chunks_of_moved_data_equal_the_whole, chunks_of_indexed_data_equal_the_whole,
                    chunks_of_signals_and_samples_equal_the_whole,
                    chunks_of_elementwise_ops_equal_the_whole,
-                   chunks_of_quantised_ops_equal_the_whole, every_op_has_a_maker, NULL);
+                   chunks_of_quantized_ops_equal_the_whole, every_op_has_a_maker, NULL);
 }
 
 CLEAVE_TEST_SUITE ("op-properties", add_tests)

@@ -33,7 +33,7 @@ static const struct
   { { (CleavePadMode) 3, { 2, { 0, 0 } }, 0 }, "Pad 'p': mode has no value 3", NULL },
 };
 
-START_TEST (pads_and_crops)
+START_TEST (positive_pads_extend_and_negative_ones_crop)
 {
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
     {
@@ -50,7 +50,7 @@ START_TEST (pads_and_crops)
 }
 END_TEST
 
-START_TEST (nothing_can_be_repeated_of_an_empty_dimension)
+START_TEST (an_empty_dimension_cannot_be_repeated)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   g_autoptr (GError) error = NULL;
@@ -86,7 +86,7 @@ static const struct
   { CLEAVE_PAD_EDGE, { 2, { 2, 3 } }, "0:3", "mode=edge: 0:1 pads=2,0" },
 };
 
-START_TEST (what_was_clipped_is_the_pad)
+START_TEST (clipped_amounts_become_pads)
 {
   for (guint i = 0; i < G_N_ELEMENTS (chunks); i++)
     {
@@ -124,7 +124,7 @@ START_TEST (a_chunk_of_padding_only_is_refused)
 END_TEST
 
 /* The value is rounded to the element type and clamped to its range. */
-START_TEST (the_value_is_converted)
+START_TEST (the_value_is_converted_to_the_element_type)
 {
   static const struct
   {
@@ -193,7 +193,7 @@ expect (const CleavePadAttrs *a, const gint64 *n, gint64 row, gint64 column)
   return (float) (find_source (a->mode, i, n[0]) * n[1] + find_source (a->mode, j, n[1]));
 }
 
-START_TEST (rows_and_columns_are_padded_each_with_the_other)
+START_TEST (padding_of_rows_and_columns_combines)
 {
   for (guint32 seed = 0; seed < CLEAVE_TRIALS (600); seed++)
     {
@@ -229,9 +229,10 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "pad", pads_and_crops, rows_and_columns_are_padded_each_with_the_other,
-                   nothing_can_be_repeated_of_an_empty_dimension, what_was_clipped_is_the_pad,
-                   a_chunk_of_padding_only_is_refused, the_value_is_converted, NULL);
+  cleave_add_case (suite, "pad", positive_pads_extend_and_negative_ones_crop,
+                   padding_of_rows_and_columns_combines, an_empty_dimension_cannot_be_repeated,
+                   clipped_amounts_become_pads, a_chunk_of_padding_only_is_refused,
+                   the_value_is_converted_to_the_element_type, NULL);
 }
 
 CLEAVE_TEST_SUITE ("pad", add_tests)

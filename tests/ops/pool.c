@@ -57,7 +57,7 @@ START_TEST (shapes_are_inferred)
 }
 END_TEST
 
-START_TEST (an_error_says_why_there_is_no_shape)
+START_TEST (errors_give_the_reason)
 {
   static const InferCase cases[] = {
     { INTS (1, 3, 8), { 0 }, "MaxPool 'pool': kernel_shape has 0 entries, but must have 1" },
@@ -138,7 +138,7 @@ START_TEST (a_chunk_reads_its_windows)
 }
 END_TEST
 
-START_TEST (a_chunk_keeps_ceil_mode_where_it_needs_it)
+START_TEST (a_chunk_keeps_ceil_mode_if_it_needs_it)
 {
   static const ChunkCase cases[] = {
     { 7,
@@ -190,7 +190,7 @@ add_max_with_indices (CleaveGraph *graph, CleaveResult *x, const CleavePoolAttrs
   return cleave_node_get_result (node, 1);
 }
 
-START_TEST (indices_of_a_piece_count_in_the_whole)
+START_TEST (indices_of_a_piece_refer_to_the_whole)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleavePoolAttrs attrs = { .kernel_shape = INTS (2, 2), .strides = INTS (2, 1) }, columns;
@@ -213,7 +213,7 @@ START_TEST (indices_of_a_piece_count_in_the_whole)
 }
 END_TEST
 
-START_TEST (a_piece_lies_in_the_whole)
+START_TEST (the_offset_of_a_piece_must_be_inside_the_whole)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *x = cleave_case_input (graph, "x", CLEAVE_SHAPE (1, 1, 4));
@@ -255,7 +255,7 @@ START_TEST (a_piece_lies_in_the_whole)
 }
 END_TEST
 
-START_TEST (indices_count_in_the_operand)
+START_TEST (indices_refer_to_the_operand)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleavePoolAttrs rows = { .kernel_shape = INTS (2, 2), .strides = INTS (2, 1) }, columns = rows,
@@ -293,7 +293,7 @@ START_TEST (the_maximum_has_an_order)
 }
 END_TEST
 
-START_TEST (windows_of_nothing_but_padding_are_defined)
+START_TEST (windows_of_padding_only_have_a_defined_result)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleavePoolAttrs attrs = { .kernel_shape = INTS (1), .pads = INTS (1, 0) };
@@ -308,7 +308,7 @@ START_TEST (windows_of_nothing_but_padding_are_defined)
 END_TEST
 
 /* For 3 6 9 12. */
-START_TEST (averages_count_what_the_attributes_say)
+START_TEST (attributes_select_what_averages_count)
 {
   static const struct
   {
@@ -415,14 +415,15 @@ add_tests (Suite *suite)
 
   tcase_add_loop_test (many, norms_of_long_lines_are_right, 0, 6);
   suite_add_tcase (suite, many);
-  cleave_add_case (suite, "infer", shapes_are_inferred, an_error_says_why_there_is_no_shape,
+  cleave_add_case (suite, "infer", shapes_are_inferred, errors_give_the_reason,
                    only_max_pool_serves_bytes, NULL);
   cleave_add_case (suite, "chunks", a_chunk_reads_its_windows,
-                   a_chunk_keeps_ceil_mode_where_it_needs_it, both_layouts_read_the_same_rows,
-                   indices_of_a_piece_count_in_the_whole, a_piece_lies_in_the_whole, NULL);
-  cleave_add_case (suite, "values", indices_count_in_the_operand, the_maximum_has_an_order,
-                   windows_of_nothing_but_padding_are_defined,
-                   averages_count_what_the_attributes_say, norms_are_those_computed_by_hand, NULL);
+                   a_chunk_keeps_ceil_mode_if_it_needs_it, both_layouts_read_the_same_rows,
+                   indices_of_a_piece_refer_to_the_whole,
+                   the_offset_of_a_piece_must_be_inside_the_whole, NULL);
+  cleave_add_case (suite, "values", indices_refer_to_the_operand, the_maximum_has_an_order,
+                   windows_of_padding_only_have_a_defined_result,
+                   attributes_select_what_averages_count, norms_are_those_computed_by_hand, NULL);
 }
 
 CLEAVE_TEST_SUITE ("pool", add_tests)

@@ -21,7 +21,7 @@ add (CleaveGraph *graph,
   return node == NULL ? NULL : cleave_node_get_result (node, 0);
 }
 
-START_TEST (scales_are_one_or_as_many_as_the_axis_is_long)
+START_TEST (scales_are_one_or_one_per_index_of_the_axis)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveTensorType zeros = CLEAVE_TYPE (CLEAVE_INT8, 3);
@@ -59,7 +59,7 @@ START_TEST (a_chunk_reads_the_scales_of_its_axis)
 }
 END_TEST
 
-START_TEST (values_are_rounded_to_even_and_kept_in_range)
+START_TEST (values_are_rounded_to_even_and_saturated)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveTensorType type = CLEAVE_TYPE (CLEAVE_FLOAT32, 7), byte = CLEAVE_TYPE (CLEAVE_INT8, 1);
@@ -74,7 +74,7 @@ START_TEST (values_are_rounded_to_even_and_kept_in_range)
 }
 END_TEST
 
-START_TEST (values_come_back)
+START_TEST (dequantizing_restores_the_values)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveTensorType type = CLEAVE_TYPE (CLEAVE_UINT8, 2, 2), zeros = CLEAVE_TYPE (CLEAVE_UINT8, 2);
@@ -91,9 +91,9 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "quantize", scales_are_one_or_as_many_as_the_axis_is_long,
-                   a_chunk_reads_the_scales_of_its_axis,
-                   values_are_rounded_to_even_and_kept_in_range, values_come_back, NULL);
+  cleave_add_case (suite, "quantize", scales_are_one_or_one_per_index_of_the_axis,
+                   a_chunk_reads_the_scales_of_its_axis, values_are_rounded_to_even_and_saturated,
+                   dequantizing_restores_the_values, NULL);
 }
 
 CLEAVE_TEST_SUITE ("quantize", add_tests)

@@ -90,7 +90,7 @@ add_bytes (CleaveGraph *graph, CleaveElement element, CleaveShape shape, const c
 }
 
 /* x - 1 is 1 2 -1, w - 1 is 2 -3; padded at the beginning. */
-START_TEST (sums_are_of_what_is_left_of_the_zero_points)
+START_TEST (zero_points_are_subtracted_before_summing)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveConvAttrs padded = { .pads = INTS (1, 0) };
@@ -106,7 +106,7 @@ START_TEST (sums_are_of_what_is_left_of_the_zero_points)
 END_TEST
 
 /* The same sums plus 1: -2 -3 8; times 0.5: -1 -1.5 4; rounded to even: -1 -2 4; plus 3. */
-START_TEST (results_are_scaled_rounded_and_kept_in_range)
+START_TEST (results_are_scaled_rounded_and_saturated)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveConvAttrs padded = { .pads = INTS (1, 0) };
@@ -135,7 +135,7 @@ START_TEST (results_are_scaled_rounded_and_kept_in_range)
 END_TEST
 
 /* From 2 x 8 x 8 bytes, 3 x 8 x 8 bytes are computed, and from these as many 4-byte numbers. */
-START_TEST (memory_is_counted_in_their_own_bytes)
+START_TEST (memory_counts_the_bytes_of_each_type)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveShape one = { 0 };
@@ -165,11 +165,10 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "quantized-conv", the_result_has_the_type_of_its_zero_point,
-                   a_grid_of_chunks_reads_windows_inside_the_operand,
-                   sums_are_of_what_is_left_of_the_zero_points,
-                   results_are_scaled_rounded_and_kept_in_range,
-                   memory_is_counted_in_their_own_bytes, NULL);
+  cleave_add_case (
+      suite, "quantized-conv", the_result_has_the_type_of_its_zero_point,
+      a_grid_of_chunks_reads_windows_inside_the_operand, zero_points_are_subtracted_before_summing,
+      results_are_scaled_rounded_and_saturated, memory_counts_the_bytes_of_each_type, NULL);
 }
 
 CLEAVE_TEST_SUITE ("quantized-conv", add_tests)

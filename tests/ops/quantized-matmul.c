@@ -44,7 +44,7 @@ add_integer (CleaveGraph *graph,
                                          4, 1, NULL, error));
 }
 
-START_TEST (zero_points_go_by_rows_of_a_and_columns_of_b)
+START_TEST (zero_points_apply_to_rows_of_a_and_columns_of_b)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   g_autoptr (GError) error = NULL;
@@ -96,7 +96,7 @@ add_matrices (CleaveGraph *graph, CleaveResult **operands, guint a_zero, guint b
   operands[b_zero] = add_values (graph, CLEAVE_INT8, CLEAVE_SHAPE (2), "\3\0");
 }
 
-START_TEST (sums_are_of_what_is_left_of_the_zero_points)
+START_TEST (zero_points_are_subtracted_before_summing)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *operands[4];
@@ -109,7 +109,7 @@ START_TEST (sums_are_of_what_is_left_of_the_zero_points)
 END_TEST
 
 /* Times 0.5 or 1 by rows, times 1 or 100 by columns: -2 -150 2 -100; plus 100. */
-START_TEST (results_are_scaled_rounded_and_kept_in_range)
+START_TEST (results_are_scaled_rounded_and_saturated)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *operands[8];
@@ -128,9 +128,9 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "quantized-matmul", zero_points_go_by_rows_of_a_and_columns_of_b,
-                   a_chunk_reads_its_own_zero_points, sums_are_of_what_is_left_of_the_zero_points,
-                   results_are_scaled_rounded_and_kept_in_range, NULL);
+  cleave_add_case (suite, "quantized-matmul", zero_points_apply_to_rows_of_a_and_columns_of_b,
+                   a_chunk_reads_its_own_zero_points, zero_points_are_subtracted_before_summing,
+                   results_are_scaled_rounded_and_saturated, NULL);
 }
 
 CLEAVE_TEST_SUITE ("quantized-matmul", add_tests)

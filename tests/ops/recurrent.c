@@ -41,7 +41,7 @@ assert_types (
     cleave_assert_infers (cleave_node_get_result (node, i), NULL, state);
 }
 
-START_TEST (the_layout_says_where_the_batch_is)
+START_TEST (the_layout_selects_the_batch_dimension)
 {
   CleaveRecurrentAttrs a = { .direction = CLEAVE_DIRECTION_BIDIRECTIONAL };
 
@@ -78,7 +78,7 @@ START_TEST (attributes_are_checked)
 }
 END_TEST
 
-START_TEST (batch_and_directions_are_cut_time_and_state_are_not)
+START_TEST (batch_and_directions_split_time_and_state_do_not)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveRecurrentAttrs a = { .direction = CLEAVE_DIRECTION_BIDIRECTIONAL,
@@ -135,7 +135,7 @@ add_counter (CleaveGraph *graph, CleaveRecurrentAttrs *a, const gint32 *lengths)
   return cleave_test_add_recurrent (graph, "RNN", "y", operands, 5, a, NULL);
 }
 
-START_TEST (directions_and_lengths_say_which_step_comes_first)
+START_TEST (directions_and_lengths_select_the_first_step)
 {
   static const gint32 lengths[] = { 2, 3 }, wild[] = { -7, 99 };
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -157,7 +157,7 @@ START_TEST (directions_and_lengths_say_which_step_comes_first)
 }
 END_TEST
 
-START_TEST (what_goes_into_an_activation_is_clipped)
+START_TEST (operands_of_activations_are_clipped)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveRecurrentAttrs a = { .clip = 7 };
@@ -167,7 +167,7 @@ START_TEST (what_goes_into_an_activation_is_clipped)
 END_TEST
 
 /* z = r = 1 (from a large bias), so h does not change; with z = 0, h is replaced. */
-START_TEST (a_gru_keeps_what_its_gate_says)
+START_TEST (a_gru_keeps_its_state_by_the_update_gate)
 {
   static const float x[] = { 1, 2 }, w[] = { 0, 0, 1 }, r[] = { 0, 0, 3 }, h[] = { 5 };
   static const float keep[] = { 50, 50, 0, 0, 0, 1 }, fresh[] = { -50, 50, 0, 0, 0, 1 },
@@ -229,10 +229,10 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "types", the_layout_says_where_the_batch_is, attributes_are_checked,
-                   batch_and_directions_are_cut_time_and_state_are_not, NULL);
-  cleave_add_case (suite, "values", directions_and_lengths_say_which_step_comes_first,
-                   what_goes_into_an_activation_is_clipped, a_gru_keeps_what_its_gate_says,
+  cleave_add_case (suite, "types", the_layout_selects_the_batch_dimension, attributes_are_checked,
+                   batch_and_directions_split_time_and_state_do_not, NULL);
+  cleave_add_case (suite, "values", directions_and_lengths_select_the_first_step,
+                   operands_of_activations_are_clipped, a_gru_keeps_its_state_by_the_update_gate,
                    an_lstm_has_gates_and_peepholes, NULL);
 }
 

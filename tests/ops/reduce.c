@@ -39,7 +39,7 @@ static const struct
     { 4.048587351573742, 5.000911466453774, 3.000123402189723 } },
 };
 
-START_TEST (reductions_give_what_onnx_says)
+START_TEST (reductions_have_the_values_of_onnx)
 {
   g_autoptr (CleaveTensor) a = cleave_apply_tensor (cases[_i].element, CLEAVE_SHAPE (2, 3), x);
   CleaveReduceAttrs rows = { .axes = CLEAVE_INTS (-2) };
@@ -68,7 +68,7 @@ START_TEST (unsigned_integers_stay_unsigned)
 }
 END_TEST
 
-START_TEST (nothing_reduces_to_the_neutral_element)
+START_TEST (an_empty_reduction_gives_the_neutral_element)
 {
   static const struct
   {
@@ -147,7 +147,7 @@ START_TEST (a_nan_wins)
 }
 END_TEST
 
-START_TEST (what_is_left_splits)
+START_TEST (remaining_dimensions_split)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *in = cleave_case_input (graph, "x", CLEAVE_SHAPE (4, 5, 6));
@@ -189,13 +189,13 @@ add_tests (Suite *suite)
 {
   TCase *tables = tcase_create ("table");
 
-  tcase_add_loop_test (tables, reductions_give_what_onnx_says, 0, G_N_ELEMENTS (cases));
+  tcase_add_loop_test (tables, reductions_have_the_values_of_onnx, 0, G_N_ELEMENTS (cases));
   suite_add_tcase (suite, tables);
   cleave_add_case (suite, "values", unsigned_integers_stay_unsigned,
-                   nothing_reduces_to_the_neutral_element, no_axes_may_mean_none,
+                   an_empty_reduction_gives_the_neutral_element, no_axes_may_mean_none,
                    long_sums_do_not_lose_small_elements, logarithms_of_sums_do_not_overflow,
                    a_nan_wins, NULL);
-  cleave_add_case (suite, "node", what_is_left_splits, mistakes_are_errors, NULL);
+  cleave_add_case (suite, "node", remaining_dimensions_split, mistakes_are_errors, NULL);
 }
 
 CLEAVE_TEST_SUITE ("reduce", add_tests)

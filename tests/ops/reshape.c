@@ -54,7 +54,7 @@ static const struct
     "Reshape 'r': the number of elements does not fit 64 bits at entry 1 of shape" },
 };
 
-START_TEST (works_its_shape_out)
+START_TEST (missing_extents_are_inferred)
 {
   for (guint i = 0; i < G_N_ELEMENTS (reshapes); i++)
     {
@@ -95,7 +95,7 @@ static const struct
   { { 2, { 4, 3 } }, { 1, { 12 } }, "3:9", "1:3,0:3 shape=6" },
 };
 
-START_TEST (a_chunk_is_made_of_rows)
+START_TEST (a_chunk_consists_of_whole_rows)
 {
   for (guint i = 0; i < G_N_ELEMENTS (groups); i++)
     {
@@ -164,7 +164,7 @@ static const struct
   { { 2, { 5, 1 } }, { 3, { 1, 5, 1 } } },
 };
 
-START_TEST (the_slice_covers_what_is_read)
+START_TEST (the_slice_covers_the_elements_read)
 {
   for (guint i = 0; i < G_N_ELEMENTS (pairs); i++)
     {
@@ -268,7 +268,7 @@ START_TEST (squeeze_and_unsqueeze)
 END_TEST
 
 /* Neither side needs to be dense: all ways to copy give the same result. */
-START_TEST (computes_on_any_view)
+START_TEST (strided_views_are_reshaped)
 {
   CleaveTensorType from = CLEAVE_TYPE (CLEAVE_INT16, 4, 6), to = CLEAVE_TYPE (CLEAVE_INT16, 3, 8);
   g_autoptr (CleaveTensor) x = cleave_random_tensor (&from, 7, FALSE);
@@ -300,8 +300,8 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "reshape", works_its_shape_out, a_chunk_is_made_of_rows,
-                   the_slice_covers_what_is_read, computes_on_any_view, NULL);
+  cleave_add_case (suite, "reshape", missing_extents_are_inferred, a_chunk_consists_of_whole_rows,
+                   the_slice_covers_the_elements_read, strided_views_are_reshaped, NULL);
   cleave_add_case (suite, "others", flatten_has_two_dimensions,
                    a_product_beyond_64_bits_is_an_error, squeeze_and_unsqueeze, NULL);
 }

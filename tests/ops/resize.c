@@ -169,7 +169,7 @@ START_TEST (crops_eight_dimensions)
 END_TEST
 
 /* -3 4 becomes -3 -1.25 2.25 4. */
-START_TEST (integers_lose_what_is_behind_the_point)
+START_TEST (integers_are_truncated)
 {
   static const CleaveElement elements[] = { CLEAVE_INT8, CLEAVE_INT32, CLEAVE_INT64 };
 
@@ -188,7 +188,7 @@ START_TEST (integers_lose_what_is_behind_the_point)
 }
 END_TEST
 
-START_TEST (only_nearest_serves_bools_and_an_empty_dimension_stays_empty)
+START_TEST (bools_need_nearest_and_empty_dimensions_stay_empty)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   g_autoptr (GError) error = NULL;
@@ -377,8 +377,7 @@ static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "resize", resizes_a_line, resizes_a_plane, crops_eight_dimensions,
-                   integers_lose_what_is_behind_the_point,
-                   only_nearest_serves_bools_and_an_empty_dimension_stays_empty,
+                   integers_are_truncated, bools_need_nearest_and_empty_dimensions_stay_empty,
                    a_piece_has_a_phase, every_piece_has_the_positions_of_the_whole,
                    a_piece_can_be_cut_again, NULL);
 }

@@ -27,7 +27,7 @@ START_TEST (the_first_steps_are_reversed)
 }
 END_TEST
 
-START_TEST (time_is_whole)
+START_TEST (time_is_not_split)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveTensorType n = CLEAVE_TYPE (CLEAVE_INT64, 4);
@@ -58,7 +58,7 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "reverse-sequence", the_first_steps_are_reversed, time_is_whole,
+  cleave_add_case (suite, "reverse-sequence", the_first_steps_are_reversed, time_is_not_split,
                    mistakes_are_errors, NULL);
 }
 

@@ -155,7 +155,7 @@ random_corner (GRand *rand)
   return g_rand_double_range (rand, -size, size);
 }
 
-START_TEST (has_the_bits_of_the_definition)
+START_TEST (results_have_the_bits_of_the_definition)
 {
   g_autoptr (GRand) rand = g_rand_new_with_seed ((guint32) _i);
   double image[48];
@@ -187,7 +187,7 @@ START_TEST (has_the_bits_of_the_definition)
 END_TEST
 
 /* With any corner values, a region takes no longer than an image of 2x3. */
-START_TEST (looks_at_no_more_points_than_the_image_has)
+START_TEST (the_work_is_limited_by_the_image)
 {
   static const double corners[] = { 0,     1e9,    -1e9,     3e38,      -3e38,
                                     1e308, -1e308, INFINITY, -INFINITY, NAN };
@@ -220,8 +220,8 @@ add_tests (Suite *suite)
   TCase *random = tcase_create ("random");
 
   cleave_add_case (suite, "roi-align", pools_regions, regions_and_channels_split,
-                   looks_at_no_more_points_than_the_image_has, NULL);
-  tcase_add_loop_test (random, has_the_bits_of_the_definition, 0, 300);
+                   the_work_is_limited_by_the_image, NULL);
+  tcase_add_loop_test (random, results_have_the_bits_of_the_definition, 0, 300);
   suite_add_tcase (suite, random);
 }
 

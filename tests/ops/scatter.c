@@ -7,7 +7,7 @@ static const CleaveElement elements[] = { CLEAVE_FLOAT32, CLEAVE_FLOAT64, CLEAVE
                                           CLEAVE_INT8,    CLEAVE_INT64,   CLEAVE_UINT16 };
 
 /* Two updates of one element; the last index is negative. */
-START_TEST (elements_go_where_indices_say)
+START_TEST (elements_are_scattered_by_their_indices)
 {
   static const double x[] = { 1, 2, 3, 4, 5, 6 }, i[] = { 1, 1, -1 }, u[] = { 2, 3, 7 };
   static const double y[][6] = { { 1, 3, 7, 4, 5, 6 },
@@ -36,7 +36,7 @@ END_TEST
 
 /* Two lines of updates, longer than is processed at once, each with a single index; in the
  * second case one index in the middle differs. */
-START_TEST (lines_of_one_index_are_joined)
+START_TEST (lines_with_a_single_index_are_reduced)
 {
   double x[2 * LONG], i[2 * LONG], u[2 * LONG], y[2 * LONG];
 
@@ -71,7 +71,7 @@ START_TEST (lines_of_one_index_are_joined)
 }
 END_TEST
 
-START_TEST (slices_go_where_tuples_say)
+START_TEST (slices_are_scattered_by_their_tuples)
 {
   static const double x[] = { 1, 2, 3, 4, 5, 6 }, i[] = { 2, 0, -1 }, u[] = { 1, 2, 3, 4, 5, 6 };
   static const double y[][6] = { { 3, 4, 3, 4, 5, 6 },
@@ -117,7 +117,7 @@ add (CleaveGraph *graph,
   return node == NULL ? NULL : cleave_node_get_result (node, 0);
 }
 
-START_TEST (what_indices_go_through_is_whole)
+START_TEST (indexed_dimensions_are_not_split)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *y = add (graph, "ScatterElements", CLEAVE_SHAPE (4, 5), CLEAVE_SHAPE (3, 7),
@@ -195,9 +195,9 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "scatter", elements_go_where_indices_say, lines_of_one_index_are_joined,
-                   slices_go_where_tuples_say, what_indices_go_through_is_whole,
-                   mistakes_are_errors, NULL);
+  cleave_add_case (suite, "scatter", elements_are_scattered_by_their_indices,
+                   lines_with_a_single_index_are_reduced, slices_are_scattered_by_their_tuples,
+                   indexed_dimensions_are_not_split, mistakes_are_errors, NULL);
 }
 
 CLEAVE_TEST_SUITE ("scatter", add_tests)

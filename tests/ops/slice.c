@@ -45,7 +45,7 @@ static const Case cases[] = {
     "Slice 's': axis 1 is given twice" },
 };
 
-START_TEST (is_kept_with_one_entry_per_dimension)
+START_TEST (slices_are_normalized_to_one_entry_per_dimension)
 {
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
     {
@@ -86,7 +86,7 @@ START_TEST (a_range_outside_is_an_error)
 }
 END_TEST
 
-START_TEST (a_piece_takes_the_steps_of_its_slice)
+START_TEST (a_piece_has_the_steps_of_the_slice)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *x = cleave_case_steps (graph, CLEAVE_SHAPE (9), 0, 1);
@@ -113,7 +113,7 @@ assert_runs_as (const GPtrArray *expected, const CleaveGraph *graph, const GPtrA
   ck_assert (cleave_tensor_equal (expected->pdata[0], got->pdata[0]));
 }
 
-START_TEST (pieces_that_run_backwards_are_written_as_such)
+START_TEST (pieces_with_negative_steps_are_exported)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL), read = NULL;
   const gint64 chunks[] = { 3, 2 };
@@ -144,9 +144,9 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "normalise", is_kept_with_one_entry_per_dimension,
-                   a_range_outside_is_an_error, a_piece_takes_the_steps_of_its_slice,
-                   pieces_that_run_backwards_are_written_as_such, NULL);
+  cleave_add_case (suite, "normalise", slices_are_normalized_to_one_entry_per_dimension,
+                   a_range_outside_is_an_error, a_piece_has_the_steps_of_the_slice,
+                   pieces_with_negative_steps_are_exported, NULL);
 }
 
 CLEAVE_TEST_SUITE ("slice", add_tests)

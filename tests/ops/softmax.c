@@ -22,7 +22,7 @@ START_TEST (rows_sum_up_to_one)
 }
 END_TEST
 
-START_TEST (any_axis_and_type_will_do)
+START_TEST (any_axis_and_type_is_supported)
 {
   static const CleaveElement elements[] = { CLEAVE_FLOAT64, CLEAVE_FLOAT16, CLEAVE_BFLOAT16 };
   static const double tolerance[] = { 1e-15, 1e-3, 1e-2 };
@@ -90,7 +90,7 @@ START_TEST (hardmax_of_a_long_line)
 END_TEST
 
 /* The op record allows the result to overwrite the operand. */
-START_TEST (works_in_place)
+START_TEST (the_result_may_overwrite_the_operand)
 {
   CleaveTensorType type = CLEAVE_TYPE (CLEAVE_FLOAT32, 3, 300);
   g_autoptr (CleaveTensor) a = cleave_random_tensor (&type, 1, FALSE);
@@ -109,7 +109,7 @@ START_TEST (works_in_place)
 }
 END_TEST
 
-START_TEST (the_axis_is_whole)
+START_TEST (the_axis_is_not_split)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *y = cleave_graph_add_softmax (
@@ -138,11 +138,11 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "values", rows_sum_up_to_one, any_axis_and_type_will_do,
+  cleave_add_case (suite, "values", rows_sum_up_to_one, any_axis_and_type_is_supported,
                    large_and_infinite_elements_do_not_overflow, long_rows_are_right,
-                   hardmax_takes_the_first_of_the_largest, hardmax_of_a_long_line, works_in_place,
-                   NULL);
-  cleave_add_case (suite, "node", the_axis_is_whole, mistakes_are_errors, NULL);
+                   hardmax_takes_the_first_of_the_largest, hardmax_of_a_long_line,
+                   the_result_may_overwrite_the_operand, NULL);
+  cleave_add_case (suite, "node", the_axis_is_not_split, mistakes_are_errors, NULL);
 }
 
 CLEAVE_TEST_SUITE ("softmax", add_tests)

@@ -15,7 +15,7 @@ add_split (CleaveGraph *graph,
   return cleave_graph_add (graph, cleave_op_lookup ("Split"), "s", &x, 1, n_results, &attrs, error);
 }
 
-START_TEST (without_sizes_the_parts_are_equal)
+START_TEST (without_sizes_parts_are_equal)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   g_autoptr (GError) error = NULL;
@@ -63,7 +63,7 @@ START_TEST (a_mistake_is_an_error)
 }
 END_TEST
 
-START_TEST (as_many_sizes_as_results_and_no_scalar)
+START_TEST (there_is_one_size_per_result_and_no_scalar)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   g_autoptr (GError) error = NULL;
@@ -80,7 +80,7 @@ START_TEST (as_many_sizes_as_results_and_no_scalar)
 }
 END_TEST
 
-START_TEST (it_is_cut_across_the_axis_only)
+START_TEST (chunks_cut_other_axes_only)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *x = cleave_case_input (graph, "x", CLEAVE_SHAPE (4, 6));
@@ -95,7 +95,7 @@ START_TEST (it_is_cut_across_the_axis_only)
 }
 END_TEST
 
-START_TEST (computes_parts_and_empty_ones)
+START_TEST (parts_may_be_empty)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *x = cleave_case_steps (graph, CLEAVE_SHAPE (2, 3), 1, 1);
@@ -112,9 +112,9 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "split", without_sizes_the_parts_are_equal, a_mistake_is_an_error,
-                   as_many_sizes_as_results_and_no_scalar, it_is_cut_across_the_axis_only,
-                   computes_parts_and_empty_ones, NULL);
+  cleave_add_case (suite, "split", without_sizes_parts_are_equal, a_mistake_is_an_error,
+                   there_is_one_size_per_result_and_no_scalar, chunks_cut_other_axes_only,
+                   parts_may_be_empty, NULL);
 }
 
 CLEAVE_TEST_SUITE ("split", add_tests)

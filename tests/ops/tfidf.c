@@ -36,7 +36,7 @@ make (gint64 max_skip)
   };
 }
 
-START_TEST (counts)
+START_TEST (n_grams_are_counted)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   g_autoptr (GError) error = NULL;
@@ -53,7 +53,7 @@ START_TEST (counts)
 }
 END_TEST
 
-START_TEST (refuses_a_pool_that_does_not_fit)
+START_TEST (an_inconsistent_pool_is_refused)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   g_autoptr (GError) error = NULL;
@@ -81,7 +81,7 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "tfidf", counts, refuses_a_pool_that_does_not_fit, NULL);
+  cleave_add_case (suite, "tfidf", n_grams_are_counted, an_inconsistent_pool_is_refused, NULL);
 }
 
 CLEAVE_TEST_SUITE ("tfidf", add_tests)

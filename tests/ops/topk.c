@@ -13,7 +13,7 @@ check (CleaveTensor *x, const CleaveTopkAttrs *attrs, const double *values, cons
   cleave_apply_check ("Indices", i, indices, 0);
 }
 
-START_TEST (equal_ones_keep_their_order)
+START_TEST (equal_elements_keep_their_order)
 {
   const double x[] = { 2, 5, 5, 1, 5, NAN };
   g_autoptr (CleaveTensor) a = cleave_apply_tensor (CLEAVE_FLOAT32, CLEAVE_SHAPE (6), x);
@@ -26,7 +26,7 @@ START_TEST (equal_ones_keep_their_order)
 }
 END_TEST
 
-START_TEST (any_axis_and_integers)
+START_TEST (any_axis_and_integers_are_supported)
 {
   const double x[] = { 1, 9, 3, 7, 5, 6 };
   g_autoptr (CleaveTensor) a = cleave_apply_tensor (CLEAVE_INT64, CLEAVE_SHAPE (3, 2), x);
@@ -65,7 +65,7 @@ START_TEST (many_elements_are_sorted)
 }
 END_TEST
 
-START_TEST (both_results_are_cut_alike)
+START_TEST (both_results_have_equal_chunks)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *in = cleave_case_input (graph, "x", CLEAVE_SHAPE (4, 9));
@@ -99,9 +99,9 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "values", equal_ones_keep_their_order, any_axis_and_integers,
-                   many_elements_are_sorted, NULL);
-  cleave_add_case (suite, "node", both_results_are_cut_alike, mistakes_are_errors, NULL);
+  cleave_add_case (suite, "values", equal_elements_keep_their_order,
+                   any_axis_and_integers_are_supported, many_elements_are_sorted, NULL);
+  cleave_add_case (suite, "node", both_results_have_equal_chunks, mistakes_are_errors, NULL);
 }
 
 CLEAVE_TEST_SUITE ("topk", add_tests)
