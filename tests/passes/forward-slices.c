@@ -29,7 +29,7 @@ output (CleaveGraph *graph, CleaveResult *value)
 
 /* For every way to write an empty Slice, it takes no memory and is not replaced in each round of
  * the pass. */
-START_TEST (a_slice_of_nothing_is_left_alone)
+START_TEST (an_empty_slice_is_left_alone)
 {
   static const gint64 steps[] = { 1, 2, -1, G_MAXINT64 };
 
@@ -81,7 +81,7 @@ add_fixed (CleaveGraph *graph, guint kind)
 
 /* Every window, including empty ones and ones with steps, is read where it can be read, in one
  * round. If it were replaced in each round, a clean-up would not end. */
-START_TEST (a_slice_of_what_is_constant_is_made_once)
+START_TEST (a_slice_of_a_computed_constant_is_made_once)
 {
   for (guint kind = 0; kind < 4; kind++)
     for (gint64 begin = 0; begin <= 3; begin++)
@@ -147,9 +147,9 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "views", a_slice_of_nothing_is_left_alone,
-                   a_slice_of_what_is_constant_is_made_once, a_slice_of_a_constant_shares_its_bytes,
-                   joins_of_joins_cost_no_stack, NULL);
+  cleave_add_case (suite, "views", an_empty_slice_is_left_alone,
+                   a_slice_of_a_computed_constant_is_made_once,
+                   a_slice_of_a_constant_shares_its_bytes, joins_of_joins_cost_no_stack, NULL);
 }
 
 CLEAVE_TEST_SUITE ("forward-slices", add_tests)

@@ -16,7 +16,7 @@ assert_stays (CleaveGraph *graph)
   cleave_assert_dump (graph, before);
 }
 
-START_TEST (a_split_of_ours_is_not_undone)
+START_TEST (a_split_is_not_undone)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   const gint64 count = 3;
@@ -42,7 +42,7 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "join-elementwise", a_split_of_ours_is_not_undone, NULL);
+  cleave_add_case (suite, "join-elementwise", a_split_is_not_undone, NULL);
 }
 
 CLEAVE_TEST_SUITE ("join-elementwise", add_tests)

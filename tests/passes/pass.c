@@ -107,7 +107,7 @@ START_TEST (a_pass_can_be_skipped)
 }
 END_TEST
 
-START_TEST (a_pass_that_lies_is_caught)
+START_TEST (a_pass_that_misreports_changes_is_caught)
 {
   g_autoptr (CleaveGraph) graph = small_graph ();
   const CleavePass passes[] = { { "lie", lie, NULL } };
@@ -117,7 +117,7 @@ START_TEST (a_pass_that_lies_is_caught)
 }
 END_TEST
 
-START_TEST (cleaning_twice_is_cleaning_once)
+START_TEST (a_second_clean_up_changes_nothing)
 {
   for (guint32 seed = 0; seed < CLEAVE_TRIALS (200); seed++)
     {
@@ -137,12 +137,12 @@ add_tests (Suite *suite)
 {
   cleave_add_case (suite, "runner", passes_run_in_order, an_error_names_the_pass,
                    passes_run_until_nothing_changes, a_pass_can_be_skipped, NULL);
-  cleave_add_case (suite, "clean-up", cleaning_twice_is_cleaning_once, NULL);
+  cleave_add_case (suite, "clean-up", a_second_clean_up_changes_nothing, NULL);
   if (g_strcmp0 (g_getenv ("CK_FORK"), "no") != 0)
     {
       TCase *tcase = tcase_create ("lies");
 
-      tcase_add_test_raise_signal (tcase, a_pass_that_lies_is_caught, SIGTRAP);
+      tcase_add_test_raise_signal (tcase, a_pass_that_misreports_changes_is_caught, SIGTRAP);
       suite_add_tcase (suite, tcase);
     }
 }

@@ -91,7 +91,7 @@ static const struct
     "column 1: split-for-threads: threads expects a whole number from 1 to 1024, not 'none'" },
 };
 
-START_TEST (errors_point_at_the_place)
+START_TEST (errors_give_the_position)
 {
   for (guint i = 0; i < G_N_ELEMENTS (bad); i++)
     {
@@ -104,7 +104,7 @@ START_TEST (errors_point_at_the_place)
 }
 END_TEST
 
-START_TEST (texts_that_are_nothing_but_brackets)
+START_TEST (deeply_nested_texts_are_errors)
 {
   g_autoptr (GString) text = g_string_new (NULL);
   g_autoptr (GError) error = NULL;
@@ -119,7 +119,7 @@ START_TEST (texts_that_are_nothing_but_brackets)
 }
 END_TEST
 
-START_TEST (every_pass_has_a_name_a_sentence_and_options)
+START_TEST (every_pass_has_a_name_a_summary_and_options)
 {
   guint n_passes;
   const CleavePassInfo *const *passes = cleave_pass_list (&n_passes);
@@ -176,7 +176,7 @@ small_graph (void)
   return graph;
 }
 
-START_TEST (observers_see_each_pass_and_may_end_it)
+START_TEST (observers_see_each_pass_and_may_stop_the_pipeline)
 {
   static const struct
   {
@@ -232,7 +232,7 @@ START_TEST (a_split_is_a_pass)
 }
 END_TEST
 
-START_TEST (a_split_says_what_is_wrong)
+START_TEST (a_wrong_split_is_an_error)
 {
   static const struct
   {
@@ -312,7 +312,7 @@ by_split_of_all (CleaveGraph *graph)
   g_autoptr (CleaveSplitReport) report = cleave_split_all_nodes (graph, tiling, &constraint, NULL);
 }
 
-START_TEST (texts_do_what_functions_do)
+START_TEST (texts_do_the_same_as_functions)
 {
   static const struct
   {
@@ -409,11 +409,11 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "parse", texts_are_read_and_printed, errors_point_at_the_place,
-                   texts_that_are_nothing_but_brackets,
-                   every_pass_has_a_name_a_sentence_and_options, NULL);
-  cleave_add_case (suite, "run", observers_see_each_pass_and_may_end_it, a_split_is_a_pass,
-                   a_split_says_what_is_wrong, texts_do_what_functions_do,
+  cleave_add_case (suite, "parse", texts_are_read_and_printed, errors_give_the_position,
+                   deeply_nested_texts_are_errors, every_pass_has_a_name_a_summary_and_options,
+                   NULL);
+  cleave_add_case (suite, "run", observers_see_each_pass_and_may_stop_the_pipeline,
+                   a_split_is_a_pass, a_wrong_split_is_an_error, texts_do_the_same_as_functions,
                    random_pipelines_keep_the_bits, NULL);
 }
 

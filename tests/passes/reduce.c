@@ -104,7 +104,7 @@ static const struct
     "%2 = Tanh %1 : float32 1x1x1x1  # t\noutput %2  # t\n" },
 };
 
-START_TEST (what_is_asked_for_is_left)
+START_TEST (only_the_needed_part_remains)
 {
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
     {
@@ -143,7 +143,7 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "reduce", what_is_asked_for_is_left, a_test_must_hold_at_first,
+  cleave_add_case (suite, "reduce", only_the_needed_part_remains, a_test_must_hold_at_first,
                    a_planted_bug_is_found_and_reduced, NULL);
 }
 

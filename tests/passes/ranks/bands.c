@@ -42,7 +42,7 @@ assert_bands (CleaveGraph *graph, guint n_bands, const char *name, const gint *e
   "%a = Conv %x, %w pads=1,1,1,1\n%b = MaxPool %a kernel_shape=2,2 strides=2,2\n"                  \
   "%c = Conv %b, %v pads=2,2,2,2\n%d = Concat %b, %c axis=1\n%e = Conv %d, %u\noutput %e\n"
 
-START_TEST (rows_keep_their_band)
+START_TEST (rows_stay_in_their_band)
 {
   static const gint fours[] = { 0, 0, 1, 1 }, threes[] = { 0, 1, 2 }, one[] = { CLEAVE_NO_BAND };
   g_autoptr (CleaveGraph) whole = make (IMAGE, "clean-up");
@@ -65,7 +65,7 @@ START_TEST (rows_keep_their_band)
 }
 END_TEST
 
-START_TEST (channels_have_bands)
+START_TEST (channels_are_divided_into_bands)
 {
   static const gint fours[] = { 0, 1, 2, 3 }, one[] = { CLEAVE_NO_BAND };
   g_autoptr (CleaveGraph) graph =
@@ -85,7 +85,7 @@ END_TEST
   "%c = ConvTranspose %a, %v strides=2,2\n%d = Concat %b, %c axis=1\noutput %d\n"
 
 /* Rows of an upsampled value are on the rank of the rows that they are computed from. */
-START_TEST (enlarged_rows_keep_their_band)
+START_TEST (upsampled_rows_stay_in_their_band)
 {
   static const gint fours[] = { 0, 0, 1, 1 };
   g_autoptr (CleaveGraph) graph = make (ENLARGED, "split{all dims=2 num-chunks=4},clean-up");
@@ -101,7 +101,7 @@ END_TEST
   "%c = Conv %b, %w pads=1,1,1,1\n%d = Conv %c, %w pads=1,1,1,1\noutput %d\n"
 
 /* Each rank sends its border row before it continues with the next layer. */
-START_TEST (bands_do_not_wait)
+START_TEST (bands_do_not_wait_for_their_neighbors)
 {
   const CleaveNetwork network = { 2, 1, 1.25e9, 1e-5 }, alone = { 1, 1, 1.25e9, 1e-5 };
   g_autoptr (CleaveGraph) graph = make (LAYERS, "split{all dims=2 num-chunks=2},clean-up");
@@ -121,8 +121,8 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "bands", rows_keep_their_band, channels_have_bands,
-                   enlarged_rows_keep_their_band, bands_do_not_wait, NULL);
+  cleave_add_case (suite, "bands", rows_stay_in_their_band, channels_are_divided_into_bands,
+                   upsampled_rows_stay_in_their_band, bands_do_not_wait_for_their_neighbors, NULL);
 }
 
 CLEAVE_TEST_SUITE ("bands", add_tests)

@@ -336,7 +336,7 @@ never (gpointer data, guint message)
   "%a = MatMul %x, %w\n%b = Relu %a\noutput %b\n"
 
 /* Neither the original nor the packed form is on another rank. */
-START_TEST (ranks_have_their_part_of_the_weights_alone)
+START_TEST (ranks_have_only_their_part_of_the_weights)
 {
   const CleaveTransport transport = { NULL, note_place, never, do_not_send, never };
   const CleaveProgramOptions options = { .n_threads = 1 };
@@ -396,7 +396,7 @@ END_TEST
   "%c = Relu %b\noutput %c\n"
 
 /* Columns are cut for each rank; heads are not. */
-START_TEST (heads_are_fewer_than_ranks)
+START_TEST (ranks_may_outnumber_heads)
 {
   const CleaveNetwork network = { 8, 1, 1e11, 1e-9 };
   g_autoptr (GError) error = NULL;
@@ -480,7 +480,7 @@ place_by_number (CleaveGraph *graph, guint n_ranks)
 
 /* Rows of a value are computed on all ranks, and each rank needs the whole value, or all rows of
  * some channels. It receives the rows of the others, and none of its own. */
-START_TEST (what_several_ranks_make_is_joined_on_each)
+START_TEST (a_value_of_several_ranks_is_joined_on_each_rank)
 {
   for (guint n = 2; n < 5; n++)
     {
@@ -542,7 +542,7 @@ count_split (const char *bandwidth)
   return cleave_graph_get_n_nodes (graph);
 }
 
-START_TEST (a_slow_network_is_not_split_for)
+START_TEST (there_is_no_split_for_a_slow_network)
 {
   ck_assert_uint_eq (count_split ("0.01"), 11);
   ck_assert_uint_gt (count_split ("1000"), 17);
@@ -578,7 +578,7 @@ END_TEST
   "%v = Constant seed=2 : float32 256x256\n%k = Constant value=3 : float32 2\n"                    \
   "%a = MatMul %x, %w\n%b = MatMul %x, %v\n%s = Add %a, %b\noutput %s\noutput %k\noutput %x # y\n"
 
-START_TEST (what_does_not_pay_stays)
+START_TEST (nodes_without_gain_stay_on_one_rank)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (CleaveGraph) graph = cleave_graph_parse (TEXT, NULL, &error);
@@ -619,7 +619,7 @@ END_TEST
 
 /* A single run is no faster, since each layer reads the previous one, but four runs are in
  * progress. */
-START_TEST (a_stream_has_segments)
+START_TEST (a_stream_is_cut_into_segments)
 {
   static const char *const layers[] = { "a", "c", "e", "g" };
   const CleaveNetwork network = { 4, 1, 1e10, 1e-7 }, slow = { 4, 1, 1e6, 1e-7 };
@@ -646,7 +646,7 @@ START_TEST (a_stream_has_segments)
 END_TEST
 
 /* A reader may use the value as an index. */
-START_TEST (what_never_comes_is_zero)
+START_TEST (a_message_that_never_arrives_is_zero)
 {
   static const char text[] = "graph g\n%x = Input : float32 2x3\n%a = Relu %x\n%b = Neg %a\n"
                              "output %b\n";
@@ -667,7 +667,7 @@ START_TEST (what_never_comes_is_zero)
 }
 END_TEST
 
-START_TEST (an_estimate_refuses_a_network_that_cannot_be)
+START_TEST (an_impossible_network_is_refused)
 {
   static const struct
   {
@@ -696,7 +696,7 @@ START_TEST (an_estimate_refuses_a_network_that_cannot_be)
 }
 END_TEST
 
-START_TEST (estimates_are_of_one_rank)
+START_TEST (estimates_are_per_rank)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_parse (TEXT, NULL, NULL);
   const CleaveNetwork network = { 2, 1, 1e11, 1e-9 };
@@ -719,7 +719,7 @@ START_TEST (estimates_are_of_one_rank)
 }
 END_TEST
 
-START_TEST (hashes_tell_models_and_placements_apart)
+START_TEST (hashes_distinguish_models_and_placements)
 {
   guint ranks[] = { 0, 0, 0, 0, 0, 1, 0 };
   g_autoptr (CleaveGraph) graph = cleave_graph_parse (TEXT, NULL, NULL);
@@ -761,15 +761,16 @@ static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "same bits", any_placement_computes_the_same_bits,
-                   a_split_for_ranks_computes_the_same_bits, what_never_comes_is_zero,
-                   ranks_keep_the_order_of_the_placement,
-                   ranks_have_their_part_of_the_weights_alone, large_weights_are_cut,
-                   heads_are_fewer_than_ranks, a_rank_that_waits_does_not_fill_its_memory,
-                   what_several_ranks_make_is_joined_on_each, NULL);
-  cleave_add_case (suite, "split", a_slow_network_is_not_split_for, networks_are_checked, NULL);
-  cleave_add_case (suite, "plan", what_does_not_pay_stays,
-                   an_estimate_refuses_a_network_that_cannot_be, estimates_are_of_one_rank,
-                   hashes_tell_models_and_placements_apart, a_stream_has_segments,
+                   a_split_for_ranks_computes_the_same_bits, a_message_that_never_arrives_is_zero,
+                   ranks_keep_the_order_of_the_placement, ranks_have_only_their_part_of_the_weights,
+                   large_weights_are_cut, ranks_may_outnumber_heads,
+                   a_rank_that_waits_does_not_fill_its_memory,
+                   a_value_of_several_ranks_is_joined_on_each_rank, NULL);
+  cleave_add_case (suite, "split", there_is_no_split_for_a_slow_network, networks_are_checked,
+                   NULL);
+  cleave_add_case (suite, "plan", nodes_without_gain_stay_on_one_rank,
+                   an_impossible_network_is_refused, estimates_are_per_rank,
+                   hashes_distinguish_models_and_placements, a_stream_is_cut_into_segments,
                    mistakes_are_errors, NULL);
 }
 

@@ -85,7 +85,7 @@ START_TEST (strips_of_two_ranks_exchange_halos)
 END_TEST
 
 /* Cached strips do not depend on the requests in between. */
-START_TEST (strips_are_remembered)
+START_TEST (strips_are_cached)
 {
   g_autoptr (GHashTable) memory = cleave_strips_cache_new ();
   static const double strictnesses[] = { 0, 2, 0, 2 };
@@ -121,7 +121,7 @@ END_TEST
 
 /* Each piece computes all rows of some channels: otherwise they would be sent, and be whole on
  * both ranks. */
-START_TEST (what_is_made_twice_is_whole_on_a_rank)
+START_TEST (recomputed_values_are_whole_on_a_rank)
 {
   const CleaveThreads threads = { .n = 2, .are_apart = TRUE };
   g_autoptr (CleaveGraph) graph = parse (SQUEEZE);
@@ -149,7 +149,7 @@ END_TEST
 
 /* Channels are cut because of their weights, and rows of the upsampled value. The smaller values
  * are sent. */
-START_TEST (what_is_enlarged_is_sent_before)
+START_TEST (values_are_sent_before_they_are_upsampled)
 {
   const CleaveThreads threads = { .n = 2, .are_apart = TRUE, .weights_to_cut = 0.2 };
   g_autoptr (CleaveGraph) graph = parse (ENLARGED);
@@ -162,7 +162,7 @@ START_TEST (what_is_enlarged_is_sent_before)
 END_TEST
 
 /* A layer's weights are as large as its operand. */
-START_TEST (memory_is_worth_time)
+START_TEST (time_is_traded_for_memory)
 {
   const CleaveNetwork network = { 2, 1, 1.25e10, 1e-6 };
   g_autoptr (GString) text = g_string_new ("graph g\n%a0 = Input : float32 1x256x16x16\n");
@@ -199,7 +199,7 @@ assert_topological (const GPtrArray *order, const CleaveGraph *graph)
 }
 
 /* For any placement and any waits. */
-START_TEST (own_orders_are_of_all_nodes)
+START_TEST (orders_of_ranks_have_all_nodes)
 {
   for (guint seed = 0; seed < 60; seed++)
     {
@@ -223,9 +223,9 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "rank-memory", strips_of_two_ranks_exchange_halos, strips_are_remembered,
-                   what_is_made_twice_is_whole_on_a_rank, what_is_enlarged_is_sent_before,
-                   memory_is_worth_time, own_orders_are_of_all_nodes, NULL);
+  cleave_add_case (suite, "rank-memory", strips_of_two_ranks_exchange_halos, strips_are_cached,
+                   recomputed_values_are_whole_on_a_rank, values_are_sent_before_they_are_upsampled,
+                   time_is_traded_for_memory, orders_of_ranks_have_all_nodes, NULL);
 }
 
 CLEAVE_TEST_SUITE ("rank-memory", add_tests)

@@ -55,7 +55,7 @@ simulate_there_and_back (gint64 n_floats)
 }
 
 /* A large message is announced, answered, and then sent. */
-START_TEST (a_large_message_is_answered_first)
+START_TEST (a_large_message_is_acknowledged_first)
 {
   double small = simulate_there_and_back ((64 << 10) / 4);
   double large = simulate_there_and_back ((64 << 10) / 4 + 1);
@@ -68,7 +68,7 @@ START_TEST (a_large_message_is_answered_first)
 END_TEST
 
 /* A message sent after a large one leaves before the rest of it, which is not expected yet. */
-START_TEST (the_rest_leaves_behind_what_is_sent_meanwhile)
+START_TEST (later_messages_overtake_the_rest_of_a_large_one)
 {
   static const char text[] = "graph g\n%x = Input : float32 33554432\n%y = Input : float32 16384\n"
                              "%a = Relu %x\n%b = Relu %y\n%c = Neg %a\n%d = Neg %b\n"
@@ -114,7 +114,8 @@ static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "replay", nodes_of_a_rank_keep_their_order,
-                   a_large_message_is_answered_first, the_rest_leaves_behind_what_is_sent_meanwhile,
+                   a_large_message_is_acknowledged_first,
+                   later_messages_overtake_the_rest_of_a_large_one,
                    times_of_steps_are_taken_from_a_profile, NULL);
 }
 

@@ -249,14 +249,14 @@ check_block (const Block *block, gint64 n_bands, CleaveRecursion recursion)
   trial_end (&trial);
 }
 
-START_TEST (blocks_come_out_parallel)
+START_TEST (blocks_become_parallel_subgraphs)
 {
   for (gint64 n = 2; n <= 4; n++)
     check_block (&blocks[_i], n, (CleaveRecursion){ .depth = 30 });
 }
 END_TEST
 
-START_TEST (blocks_are_carried_without_computing_twice)
+START_TEST (blocks_are_carried_without_recomputation)
 {
   for (gint64 n = 2; n <= 8; n++)
     check_block (&blocks[_i], n, (CleaveRecursion){ .depth = 30, .halo = CLEAVE_HALO_CARRY });
@@ -264,7 +264,7 @@ START_TEST (blocks_are_carried_without_computing_twice)
 END_TEST
 
 /* Two results of a block with different extents: the value that both read is cut once for both. */
-START_TEST (a_block_may_end_twice)
+START_TEST (a_block_may_have_two_results)
 {
   for (guint i = 0; i < 2; i++)
     {
@@ -326,11 +326,11 @@ add_tests (Suite *suite)
 {
   TCase *loop = tcase_create ("blocks");
 
-  tcase_add_loop_test (loop, blocks_come_out_parallel, 0, G_N_ELEMENTS (blocks));
-  tcase_add_loop_test (loop, blocks_are_carried_without_computing_twice, 0, G_N_ELEMENTS (blocks));
+  tcase_add_loop_test (loop, blocks_become_parallel_subgraphs, 0, G_N_ELEMENTS (blocks));
+  tcase_add_loop_test (loop, blocks_are_carried_without_recomputation, 0, G_N_ELEMENTS (blocks));
   suite_add_tcase (suite, loop);
-  cleave_add_case (suite, "ends", a_block_may_end_twice, a_global_pooling_ends_a_region_of_rows,
-                   NULL);
+  cleave_add_case (suite, "ends", a_block_may_have_two_results,
+                   a_global_pooling_ends_a_region_of_rows, NULL);
 }
 
 CLEAVE_TEST_SUITE ("split-blocks", add_tests)

@@ -36,7 +36,7 @@ check (const char *name, guint depth, gint64 expected, const char *expected_whic
   ck_assert_str_eq (which, expected_which);
 }
 
-START_TEST (nodes_out_of_reach_take_what_they_take)
+START_TEST (nodes_outside_of_the_region_count_whole)
 {
   check ("b", 1, 128, "MatMul 'c', which stays whole, needs 128 bytes, 64 of them for A");
   check ("b", 9, 128, "MatMul 'c', which stays whole, needs 128 bytes, 64 of them for A");
@@ -46,7 +46,7 @@ START_TEST (nodes_out_of_reach_take_what_they_take)
 }
 END_TEST
 
-START_TEST (several_starts_reach_more)
+START_TEST (several_roots_reach_more_nodes)
 {
   g_autoptr (CleaveGraph) graph = make_graph ();
   CleaveNode *nodes[] = { cleave_graph_find_node (graph, "a"),
@@ -59,7 +59,7 @@ START_TEST (several_starts_reach_more)
 END_TEST
 
 /* A limit that some split meets is never reported as impossible. */
-START_TEST (what_was_reached_is_possible)
+START_TEST (a_reached_limit_is_never_impossible)
 {
   guint n_impossible = 0;
 
@@ -99,8 +99,8 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "bound", nodes_out_of_reach_take_what_they_take,
-                   several_starts_reach_more, what_was_reached_is_possible, NULL);
+  cleave_add_case (suite, "bound", nodes_outside_of_the_region_count_whole,
+                   several_roots_reach_more_nodes, a_reached_limit_is_never_impossible, NULL);
 }
 
 CLEAVE_TEST_SUITE ("split-bound", add_tests)

@@ -94,7 +94,7 @@ work_of (guint n, guint depth, Limit limit, gint64 bytes)
 }
 
 /* Work is linear in the number of nodes, even for low limits. */
-START_TEST (work_grows_as_the_graph)
+START_TEST (work_is_linear_in_the_graph)
 {
   static const gint64 bytes[] = { 1, 5000 };
   Limit limit = (Limit) _i;
@@ -148,7 +148,7 @@ check_reached (const CleaveGraph *graph, guint depth, Limit limit, guint seed)
     }
 }
 
-START_TEST (the_least_is_met_when_it_is_asked_for)
+START_TEST (the_least_value_is_met_as_a_limit)
 {
   for (guint32 seed = (guint32) _i; seed < 18; seed += 6)
     {
@@ -199,7 +199,7 @@ START_TEST (the_budget_is_linear_in_the_nodes)
 }
 END_TEST
 
-START_TEST (what_is_given_up_is_said)
+START_TEST (an_incomplete_search_is_reported)
 {
   g_autoptr (CleaveGraph) graph = make_chain (4, 56, 48);
   CleaveConstraint constraint = make_limit (SUBGRAPHS, 1);
@@ -231,7 +231,7 @@ watch (gint64 done, gint64 budget, gpointer data)
   *last = done;
 }
 
-START_TEST (who_watches_is_told)
+START_TEST (progress_is_reported)
 {
   g_autoptr (CleaveGraph) graph = make_chain (4, 56, 48);
   CleaveConstraint constraint = make_limit (SCHEDULE, 1);
@@ -246,7 +246,7 @@ START_TEST (who_watches_is_told)
 END_TEST
 
 /* For a vetoed split, the report has the values reached. */
-START_TEST (a_veto_tells_what_was_reached)
+START_TEST (a_veto_reports_the_value_reached)
 {
   static const char *const names[] = { "max-memory", "max-subgraph-memory", "max-schedule-memory",
                                        "max-added-macs", "max-pieces" };
@@ -283,11 +283,11 @@ add_tests (Suite *suite)
   TCase *slow = tcase_create ("reached");
 
   cleave_add_case (suite, "budget", a_larger_budget_reaches_no_less,
-                   the_budget_is_linear_in_the_nodes, what_is_given_up_is_said, who_watches_is_told,
-                   a_veto_tells_what_was_reached, NULL);
+                   the_budget_is_linear_in_the_nodes, an_incomplete_search_is_reported,
+                   progress_is_reported, a_veto_reports_the_value_reached, NULL);
   tcase_set_timeout (slow, 120);
-  tcase_add_loop_test (slow, work_grows_as_the_graph, 0, N_LIMITS);
-  tcase_add_loop_test (slow, the_least_is_met_when_it_is_asked_for, 0, 6);
+  tcase_add_loop_test (slow, work_is_linear_in_the_graph, 0, N_LIMITS);
+  tcase_add_loop_test (slow, the_least_value_is_met_as_a_limit, 0, 6);
   suite_add_tcase (suite, slow);
 }
 

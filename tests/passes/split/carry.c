@@ -125,7 +125,7 @@ START_TEST (a_stage_in_28_strips_computes_nothing_twice)
 }
 END_TEST
 
-START_TEST (bands_recompute_only_where_they_meet)
+START_TEST (bands_recompute_only_at_their_border)
 {
   gint64 macs = 0;
 
@@ -151,7 +151,7 @@ START_TEST (bands_recompute_only_where_they_meet)
 END_TEST
 
 /* A chain of 3x3 convolutions, whose last strips add less than a row each to the first values. */
-START_TEST (deep_chains_carry_what_they_need)
+START_TEST (deep_chains_carry_only_the_needed_rows)
 {
   for (gint64 n_strips = 2; n_strips <= 32; n_strips += 1 + n_strips / 12)
     {
@@ -178,7 +178,7 @@ END_TEST
 /* A residual beside a 3x3 convolution. Both read a strip's rows without a copy. Only the two
  * rows that the next strip needs are copied: once to keep them, and once to precede its own
  * rows. */
-START_TEST (a_residual_lies_in_what_the_convolution_reads)
+START_TEST (a_residual_shares_the_rows_of_the_convolution)
 {
   const gint64 n_strips = 4, row_bytes = 2 * 5 * 4;
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -269,7 +269,7 @@ macs_of (const char *dims, gint64 a, gint64 b, CleaveHalo halo)
   return macs_in_bands (dims, a, b, halo, 0);
 }
 
-START_TEST (nothing_is_computed_twice_whatever_the_windows)
+START_TEST (no_window_is_computed_twice)
 {
   gint64 macs = macs_of_mixed ();
 
@@ -285,7 +285,7 @@ END_TEST
 
 /* A grid does not compute anything twice either, unless its columns are bands. Then the bands'
  * seams are recomputed, for any number of strips. */
-START_TEST (grids_recompute_across_bands_alone)
+START_TEST (grids_recompute_across_bands_only)
 {
   gint64 macs = macs_of_mixed ();
 
@@ -309,7 +309,7 @@ START_TEST (grids_recompute_across_bands_alone)
 END_TEST
 
 /* Two bands that begin at their common border keep rows of their own; nothing else is live. */
-START_TEST (bands_that_meet_need_little_more_than_one)
+START_TEST (two_adjacent_bands_need_little_more_memory_than_one)
 {
   g_autoptr (CleaveGraph) one = make_stage (), two = make_stage ();
   g_autoptr (GPtrArray) inputs = run_random_inputs (two, 1);
@@ -331,12 +331,11 @@ static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "stage", a_stage_in_28_strips_computes_nothing_twice,
-                   bands_recompute_only_where_they_meet, bands_that_meet_need_little_more_than_one,
-                   NULL);
-  cleave_add_case (suite, "chain", deep_chains_carry_what_they_need,
-                   a_residual_lies_in_what_the_convolution_reads,
-                   nothing_is_computed_twice_whatever_the_windows,
-                   grids_recompute_across_bands_alone, NULL);
+                   bands_recompute_only_at_their_border,
+                   two_adjacent_bands_need_little_more_memory_than_one, NULL);
+  cleave_add_case (suite, "chain", deep_chains_carry_only_the_needed_rows,
+                   a_residual_shares_the_rows_of_the_convolution, no_window_is_computed_twice,
+                   grids_recompute_across_bands_only, NULL);
 }
 
 CLEAVE_TEST_SUITE ("carry", add_tests)

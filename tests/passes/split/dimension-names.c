@@ -30,10 +30,10 @@ assert_letters (const CleaveResult *result, const char *letters)
   ck_assert_pstr_eq (cleave_node_get_letters (cleave_result_get_node (result)), letters);
 }
 
-START_TEST (an_op_with_a_layout_has_its_own) { assert_letters (y, "NCHW"); }
+START_TEST (an_op_with_a_layout_has_its_letters) { assert_letters (y, "NCHW"); }
 END_TEST
 
-START_TEST (element_wise_ops_take_those_of_an_operand)
+START_TEST (element_wise_ops_take_the_names_of_an_operand)
 {
   CleaveResult *bias = cleave_test_weights (graph, "b", CLEAVE_SHAPE (1, 4, 6, 5));
   CleaveResult *sum = cleave_graph_add_binary (graph, "Add", "sum", bias, y, NULL);
@@ -42,7 +42,7 @@ START_TEST (element_wise_ops_take_those_of_an_operand)
 }
 END_TEST
 
-START_TEST (a_transpose_turns_them)
+START_TEST (a_transpose_permutes_names)
 {
   CleaveInts to_last = CLEAVE_INTS (0, 2, 3, 1), back = CLEAVE_INTS (0, 3, 1, 2);
   CleaveResult *last = cleave_graph_add_transpose (graph, "last", y, &to_last, NULL);
@@ -53,7 +53,7 @@ START_TEST (a_transpose_turns_them)
 }
 END_TEST
 
-START_TEST (views_joins_and_kept_dimensions_keep_them)
+START_TEST (views_joins_and_kept_dimensions_keep_names)
 {
   CleaveRange half = CLEAVE_RANGE (0, 1, 0, 4, 0, 3, 0, 5);
   CleaveResult *slice = cleave_graph_add_slice_range (graph, "slice", y, &half, NULL);
@@ -81,7 +81,7 @@ quantise (CleaveResult *value, const char *op, const char *name)
   return cleave_node_get_result (node, 0);
 }
 
-START_TEST (what_a_convolution_reads_has_its_letters)
+START_TEST (operands_of_a_convolution_have_its_letters)
 {
   CleaveInts to_first = CLEAVE_INTS (0, 3, 1, 2);
   CleaveResult *last = cleave_test_input (graph, "last", CLEAVE_SHAPE (1, 6, 5, 7));
@@ -100,7 +100,7 @@ START_TEST (what_a_convolution_reads_has_its_letters)
 }
 END_TEST
 
-START_TEST (where_dimensions_are_not_one_another_there_are_none)
+START_TEST (dimensions_that_do_not_correspond_have_no_names)
 {
   assert_letters (cleave_graph_add_flatten (graph, "flat", y, 1, NULL), NULL);
   assert_letters (cleave_graph_add_unary (graph, "Relu", "relu", x, NULL, NULL), NULL);
@@ -114,12 +114,12 @@ add_tests (Suite *suite)
   TCase *tcase = tcase_create ("letters");
 
   tcase_add_checked_fixture (tcase, setup, teardown);
-  tcase_add_test (tcase, an_op_with_a_layout_has_its_own);
-  tcase_add_test (tcase, element_wise_ops_take_those_of_an_operand);
-  tcase_add_test (tcase, a_transpose_turns_them);
-  tcase_add_test (tcase, views_joins_and_kept_dimensions_keep_them);
-  tcase_add_test (tcase, what_a_convolution_reads_has_its_letters);
-  tcase_add_test (tcase, where_dimensions_are_not_one_another_there_are_none);
+  tcase_add_test (tcase, an_op_with_a_layout_has_its_letters);
+  tcase_add_test (tcase, element_wise_ops_take_the_names_of_an_operand);
+  tcase_add_test (tcase, a_transpose_permutes_names);
+  tcase_add_test (tcase, views_joins_and_kept_dimensions_keep_names);
+  tcase_add_test (tcase, operands_of_a_convolution_have_its_letters);
+  tcase_add_test (tcase, dimensions_that_do_not_correspond_have_no_names);
   suite_add_tcase (suite, tcase);
 }
 

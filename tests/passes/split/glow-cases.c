@@ -95,7 +95,7 @@ scales (CleaveGraph *graph, gint64 n)
   return cleave_graph_add_constant (graph, NULL, tensor);
 }
 
-START_TEST (case_20_quantised_convolutions_are_split)
+START_TEST (case_20_quantized_convolutions_are_split)
 {
   static const char *const dims[] = { "H,W", "C,H" };
   const CleaveShape scalar = { 0, { 0 } };
@@ -186,7 +186,7 @@ START_TEST (cases_21_and_22_layout_and_rank_do_not_matter)
 END_TEST
 
 /* Glow refuses this. Here indices refer to the whole value for every cut. */
-START_TEST (case_23_used_indices_are_those_of_the_whole)
+START_TEST (case_23_used_indices_refer_to_the_whole)
 {
   static const char *const dims[] = { "N", "H", "W", "C" };
 
@@ -208,7 +208,7 @@ END_TEST
 
 /* Joins and seams: 24 to 28. */
 
-START_TEST (case_24_pieces_do_not_follow_each_other)
+START_TEST (case_24_pieces_do_not_depend_on_each_other)
 {
   g_autoptr (CleaveGraph) graph = relu_graph (CLEAVE_SHAPE (8));
   g_autoptr (CleaveSplitReport) report = split (graph, "relu", chunks ("0", 8), NULL);
@@ -305,7 +305,7 @@ START_TEST (case_27_a_finer_consumer_slices_the_pieces)
 }
 END_TEST
 
-START_TEST (case_28_a_straddling_consumer_assembles_what_it_reads)
+START_TEST (case_28_a_straddling_consumer_assembles_its_operand)
 {
   g_autoptr (CleaveGraph) graph = conv_relu (6);
   Check check = check_begin (graph);
@@ -329,13 +329,13 @@ static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "maps", case_18_padding_only_is_refused,
-                   case_19_straddled_groups_are_refused, case_20_quantised_convolutions_are_split,
+                   case_19_straddled_groups_are_refused, case_20_quantized_convolutions_are_split,
                    cases_21_and_22_layout_and_rank_do_not_matter,
-                   case_23_used_indices_are_those_of_the_whole, NULL);
-  cleave_add_case (suite, "seams", case_24_pieces_do_not_follow_each_other,
+                   case_23_used_indices_refer_to_the_whole, NULL);
+  cleave_add_case (suite, "seams", case_24_pieces_do_not_depend_on_each_other,
                    case_25_equal_slices_are_one, case_26_seams_of_separate_splits_close,
                    case_27_a_finer_consumer_slices_the_pieces,
-                   case_28_a_straddling_consumer_assembles_what_it_reads, NULL);
+                   case_28_a_straddling_consumer_assembles_its_operand, NULL);
 }
 
 CLEAVE_TEST_SUITE ("glow-cases", add_tests)

@@ -105,7 +105,7 @@ two_convs (gint64 k, gint64 p)
   return graph;
 }
 
-START_TEST (case_33_what_all_need_is_shared)
+START_TEST (case_33_values_that_all_pieces_need_are_shared)
 {
   g_autoptr (CleaveGraph) graph = two_convs (1, 0);
   Check check = check_begin (graph);
@@ -176,7 +176,7 @@ print_all (guint32 seed)
   return g_strconcat (print, split_conv, dot, NULL);
 }
 
-START_TEST (case_37_twice_is_the_same)
+START_TEST (case_37_the_result_is_deterministic)
 {
   g_autofree char *first = print_all (1);
   g_autofree char *second = print_all (2);
@@ -207,7 +207,7 @@ START_TEST (case_38_no_pass_merges_pieces)
 }
 END_TEST
 
-START_TEST (case_39_different_pieces_stay_apart)
+START_TEST (case_39_different_pieces_stay_separate)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *x = cleave_test_input (graph, "x", CLEAVE_SHAPE (4, 4));
@@ -269,11 +269,11 @@ add_tests (Suite *suite)
 {
   cleave_add_case (suite, "recursion", case_29_gaps_are_completed, case_30_a_diamond_is_split_once,
                    case_31_both_operands_read_the_piece, case_32_a_residual_is_split_once,
-                   case_33_what_all_need_is_shared, case_34_equal_needs_are_one_piece,
-                   case_35_single_use_counts_users_outside, case_36_nothing_else_is_touched,
-                   case_37_twice_is_the_same, NULL);
+                   case_33_values_that_all_pieces_need_are_shared,
+                   case_34_equal_needs_are_one_piece, case_35_single_use_counts_users_outside,
+                   case_36_nothing_else_is_touched, case_37_the_result_is_deterministic, NULL);
   cleave_add_case (suite, "afterwards", case_38_no_pass_merges_pieces,
-                   case_39_different_pieces_stay_apart, case_40_parameters_do_not_grow, NULL);
+                   case_39_different_pieces_stay_separate, case_40_parameters_do_not_grow, NULL);
 }
 
 CLEAVE_TEST_SUITE ("glow-recursion", add_tests)

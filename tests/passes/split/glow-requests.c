@@ -105,7 +105,7 @@ START_TEST (case_5_ranges_may_overlap)
 }
 END_TEST
 
-START_TEST (case_6_those_that_cannot_take_the_option_are_refused)
+START_TEST (case_6_nodes_that_cannot_take_the_option_are_refused)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleavePoolAttrs pool = { .layout = CLEAVE_LAYOUT_NHWC,
@@ -207,7 +207,7 @@ START_TEST (case_8_each_way_of_staying_whole_has_a_name)
 }
 END_TEST
 
-START_TEST (case_9_nodes_may_be_split_as_they_come)
+START_TEST (case_9_nodes_may_be_split_in_any_order)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *y = cleave_test_input (graph, "x", CLEAVE_SHAPE (4, 4));
@@ -269,11 +269,11 @@ add_tests (Suite *suite)
 {
   cleave_add_case (suite, "requests", case_1_wrong_numbers_are_errors,
                    cases_2_and_3_gaps_are_errors, case_4_empty_ranges_are_errors,
-                   case_5_ranges_may_overlap, case_6_those_that_cannot_take_the_option_are_refused,
+                   case_5_ranges_may_overlap, case_6_nodes_that_cannot_take_the_option_are_refused,
                    case_6_an_option_that_no_node_can_take_is_an_error,
                    case_7_one_wrong_request_changes_nothing,
                    case_8_each_way_of_staying_whole_has_a_name,
-                   case_9_nodes_may_be_split_as_they_come, case_10_any_name_can_be_split, NULL);
+                   case_9_nodes_may_be_split_in_any_order, case_10_any_name_can_be_split, NULL);
 }
 
 CLEAVE_TEST_SUITE ("glow-requests", add_tests)

@@ -81,7 +81,7 @@ START_TEST (case_12_the_search_combines_dimensions)
 }
 END_TEST
 
-START_TEST (case_13_impossible_is_said_at_once)
+START_TEST (case_13_impossible_limits_are_reported_at_once)
 {
   g_autoptr (CleaveGraph) graph = relu_graph (CLEAVE_SHAPE (1, 112, 112, 256));
   CleaveConstraint constraint = { .max_memory = 1 };
@@ -97,7 +97,7 @@ START_TEST (case_13_impossible_is_said_at_once)
 }
 END_TEST
 
-START_TEST (case_14_bytes_have_64_bits)
+START_TEST (case_14_bytes_are_counted_in_64_bits)
 {
   g_autoptr (CleaveGraph) graph = relu_graph (CLEAVE_SHAPE (1, 1024, 1024, 1024));
   Seen seen = { .answer = TRUE };
@@ -110,7 +110,7 @@ START_TEST (case_14_bytes_have_64_bits)
 }
 END_TEST
 
-START_TEST (case_15_results_that_nobody_uses_are_not_counted)
+START_TEST (case_15_unused_results_are_not_counted)
 {
   g_autoptr (CleaveGraph) graph = pool_graph (2);
   Seen seen = { .answer = FALSE };
@@ -214,7 +214,7 @@ START_TEST (case_17_the_halo_has_a_price)
 }
 END_TEST
 
-START_TEST (the_figure_has_its_numbers)
+START_TEST (the_example_graph_has_the_documented_numbers)
 {
   g_autoptr (CleaveGraph) graph = cleave_test_figure ();
   Check check = check_begin (graph);
@@ -230,7 +230,7 @@ START_TEST (the_figure_has_its_numbers)
 }
 END_TEST
 
-START_TEST (the_figure_carried_computes_nothing_twice)
+START_TEST (the_carried_example_graph_computes_nothing_twice)
 {
   g_autoptr (CleaveGraph) graph = cleave_test_figure ();
   CleaveRecursion recursion = { .depth = 3, .halo = CLEAVE_HALO_CARRY };
@@ -252,12 +252,13 @@ static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "search", case_11_the_search_knows_all_dimensions,
-                   case_12_the_search_combines_dimensions, case_13_impossible_is_said_at_once,
-                   case_14_bytes_have_64_bits, case_15_results_that_nobody_uses_are_not_counted,
+                   case_12_the_search_combines_dimensions,
+                   case_13_impossible_limits_are_reported_at_once,
+                   case_14_bytes_are_counted_in_64_bits, case_15_unused_results_are_not_counted,
                    case_16_the_whole_schedule_has_a_budget, case_16_a_subgraph_has_a_budget,
                    case_17_the_halo_has_a_price, NULL);
-  cleave_add_case (suite, "figure", the_figure_has_its_numbers,
-                   the_figure_carried_computes_nothing_twice, NULL);
+  cleave_add_case (suite, "figure", the_example_graph_has_the_documented_numbers,
+                   the_carried_example_graph_computes_nothing_twice, NULL);
 }
 
 CLEAVE_TEST_SUITE ("glow-search", add_tests)

@@ -410,7 +410,7 @@ END_TEST
 START_TEST (elementwise_ops_and_reductions) { try_alone_all (cleave_random_ops_elementwise, 8); }
 END_TEST
 
-START_TEST (quantised_ops) { try_alone_all (cleave_random_ops_quantized, 12); }
+START_TEST (quantized_ops) { try_alone_all (cleave_random_ops_quantized, 12); }
 END_TEST
 
 START_TEST (convolutions_pools_and_products_in_regions)
@@ -434,17 +434,17 @@ START_TEST (elementwise_ops_and_reductions_in_regions)
 }
 END_TEST
 
-START_TEST (quantised_ops_in_regions) { try_in_region_all (cleave_random_ops_quantized, 12); }
+START_TEST (quantized_ops_in_regions) { try_in_region_all (cleave_random_ops_quantized, 12); }
 END_TEST
 
 static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "alone", convolutions_pools_and_products, moved_data, indexed_data,
-                   signals_and_samples, elementwise_ops_and_reductions, quantised_ops, NULL);
+                   signals_and_samples, elementwise_ops_and_reductions, quantized_ops, NULL);
   cleave_add_case (suite, "region", convolutions_pools_and_products_in_regions,
                    moved_data_in_regions, signals_and_samples_in_regions, indexed_data_in_regions,
-                   elementwise_ops_and_reductions_in_regions, quantised_ops_in_regions, NULL);
+                   elementwise_ops_and_reductions_in_regions, quantized_ops_in_regions, NULL);
 }
 
 CLEAVE_TEST_SUITE ("split-ops", add_tests)

@@ -158,7 +158,7 @@ check_weights (const double *list, guint n, gint64 extent, const char *expected)
   check_weights ((const double[]){ __VA_ARGS__ }, CLEAVE_COUNT_ (double, __VA_ARGS__), extent,     \
                  expected)
 
-START_TEST (weights_are_shared_out)
+START_TEST (weights_determine_the_sizes)
 {
   CHECK_WEIGHTS ("2 8", 10, 1, 4);
   CHECK_WEIGHTS ("15 15 20 50", 100, 0.15, 0.15, 0.2, 0.5);
@@ -222,7 +222,7 @@ check_grain (CleaveTiling *split,
   cleave_assert (ranges == NULL || n_wanted == 0 || ranges->len == n_wanted);
 }
 
-START_TEST (alignment_and_minimum_are_kept_wherever_they_can_be)
+START_TEST (alignment_and_minimum_are_kept_if_possible)
 {
   const double weights[] = { 3, 1, 0.1, 7, 1e-3, 1, 1, 1, 1, 1 };
   const double *const lists[] = { weights };
@@ -304,7 +304,7 @@ START_TEST (weights_follow_the_greedy_rule)
 }
 END_TEST
 
-START_TEST (a_large_extent_is_shared_out_at_once)
+START_TEST (a_large_extent_is_divided_quickly)
 {
   CHECK_WEIGHTS ("250000000 750000000", 1000000000, 1, 3);
 }
@@ -342,7 +342,7 @@ check_dims (const char *dims, const char *letters, guint n_counts, const char *e
 }
 
 /* Weights are finite, but their sum may be infinite. */
-START_TEST (large_weights_are_shared_out)
+START_TEST (large_weights_determine_the_sizes)
 {
   const double huge[] = { 1e308, 1e308 }, most[] = { DBL_MAX, DBL_MAX, DBL_MAX / 2 };
   const double *const lists[] = { huge, most };
@@ -455,7 +455,7 @@ START_TEST (too_many_chunks_are_an_error)
 END_TEST
 
 /* Each dimension has an alignment of its own, or all share one. */
-START_TEST (dimensions_are_aligned_by_themselves)
+START_TEST (each_dimension_has_its_alignment)
 {
   const gint64 counts[] = { 2, 2 }, wrong[] = { 1, 2, 3 };
   const CleaveRange halves[] = { CLEAVE_RANGE (0, 3, 0, 8), CLEAVE_RANGE (3, 5, 0, 8) };
@@ -482,12 +482,12 @@ static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "sizes", numbers_and_sizes_become_chunks, given_sizes_are_kept_or_refused,
-                   alignment_and_minimum_are_kept_wherever_they_can_be, weights_are_shared_out,
-                   weights_follow_the_greedy_rule, large_weights_are_shared_out,
-                   a_large_extent_is_shared_out_at_once, NULL);
+                   alignment_and_minimum_are_kept_if_possible, weights_determine_the_sizes,
+                   weights_follow_the_greedy_rule, large_weights_determine_the_sizes,
+                   a_large_extent_is_divided_quickly, NULL);
   cleave_add_case (suite, "dims", dimensions_are_letters_or_indices, wrong_dimensions_are_errors,
                    NULL);
-  cleave_add_case (suite, "ranges", dimensions_are_aligned_by_themselves, given_ranges_must_cover,
+  cleave_add_case (suite, "ranges", each_dimension_has_its_alignment, given_ranges_must_cover,
                    a_range_of_too_many_dimensions_is_an_error, too_many_chunks_are_an_error, NULL);
 }
 

@@ -19,7 +19,7 @@ conv_node (CleaveGraph *graph)
   return cleave_result_get_node (y);
 }
 
-START_TEST (bytes_are_of_operands_and_used_results)
+START_TEST (bytes_count_operands_and_used_results)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveNode *node = conv_node (graph);
@@ -63,7 +63,7 @@ START_TEST (a_refusal_names_the_chunk)
 }
 END_TEST
 
-START_TEST (results_that_nobody_uses_are_left_out)
+START_TEST (unused_results_are_left_out)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleavePoolAttrs attrs = { .kernel_shape = CLEAVE_INTS (2, 2) };
@@ -85,7 +85,7 @@ START_TEST (results_that_nobody_uses_are_left_out)
 END_TEST
 
 /* A Split has as many results as sizes, used or not. */
-START_TEST (results_that_belong_are_kept)
+START_TEST (results_that_the_op_requires_are_kept)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *x = cleave_test_input (graph, "x", CLEAVE_SHAPE (4, 4));
@@ -104,9 +104,9 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "plan", bytes_are_of_operands_and_used_results, macs_of_the_chunks_add_up,
-                   a_refusal_names_the_chunk, results_that_nobody_uses_are_left_out,
-                   results_that_belong_are_kept, NULL);
+  cleave_add_case (suite, "plan", bytes_count_operands_and_used_results, macs_of_the_chunks_add_up,
+                   a_refusal_names_the_chunk, unused_results_are_left_out,
+                   results_that_the_op_requires_are_kept, NULL);
 }
 
 CLEAVE_TEST_SUITE ("split-plan", add_tests)

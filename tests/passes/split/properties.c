@@ -290,7 +290,7 @@ END_TEST
 START_TEST (exchanging_gives_the_same_bits) { try_graphs (CLEAVE_HALO_EXCHANGE); }
 END_TEST
 
-START_TEST (carrying_what_is_narrow_gives_the_same_bits) { try_graphs (CLEAVE_HALO_CARRY_NARROW); }
+START_TEST (carrying_narrow_values_gives_the_same_bits) { try_graphs (CLEAVE_HALO_CARRY_NARROW); }
 END_TEST
 
 static gboolean
@@ -399,7 +399,7 @@ check_no_new_nodes (const Trial *trial, GHashTable *before)
       give_up (trial, key);
 }
 
-START_TEST (no_pass_makes_a_node_that_was_not_there)
+START_TEST (no_pass_merges_pieces)
 {
   for (guint32 seed = 0; seed < 400; seed++)
     {
@@ -467,11 +467,10 @@ static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "bits", recomputing_gives_the_same_bits, carrying_gives_the_same_bits,
-                   exchanging_gives_the_same_bits, carrying_what_is_narrow_gives_the_same_bits,
+                   exchanging_gives_the_same_bits, carrying_narrow_values_gives_the_same_bits,
                    NULL);
   cleave_add_case (suite, "plan", planning_changes_nothing, NULL);
-  cleave_add_case (suite, "passes", no_pass_makes_a_node_that_was_not_there,
-                   all_pieces_outlive_all_passes, NULL);
+  cleave_add_case (suite, "passes", no_pass_merges_pieces, all_pieces_outlive_all_passes, NULL);
 }
 
 CLEAVE_TEST_SUITE ("split-properties", add_tests)

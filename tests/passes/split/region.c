@@ -114,7 +114,7 @@ scalar (CleaveGraph *graph, const char *name, CleaveElement element)
 }
 
 /* Dequantized floats would take four times the memory: rows are carried as bytes. */
-START_TEST (carry_keeps_bytes)
+START_TEST (quantized_rows_are_carried_as_bytes)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *x = cleave_test_input (graph, "x", CLEAVE_SHAPE (1, 2, 8, 8));
@@ -147,7 +147,7 @@ START_TEST (carry_computes_each_element_once)
 }
 END_TEST
 
-START_TEST (recomputing_costs_what_the_page_says)
+START_TEST (recomputing_costs_the_documented_amount)
 {
   static const double costs[][2] = { { 2, 1.09 }, { 4, 1.28 }, { 8, 1.66 }, { 12, 2.00 } };
 
@@ -180,7 +180,7 @@ END_TEST
 
 /* The second and the third strip begin at the common border of their bands, and share the rows
  * there. */
-START_TEST (bands_that_meet_exchange_what_both_need)
+START_TEST (adjacent_bands_exchange_shared_rows)
 {
   g_autoptr (CleaveGraph) graph = conv_chain (2, 8, 3);
   CleaveRecursion exchange = { .depth = 2, .halo = CLEAVE_HALO_EXCHANGE, .strips_per_band = 2 };
@@ -193,7 +193,7 @@ START_TEST (bands_that_meet_exchange_what_both_need)
 END_TEST
 
 /* Of three bands, the first and the last go down; of four, pairs begin at their common border. */
-START_TEST (bands_go_up_and_down_in_turn)
+START_TEST (bands_alternate_their_direction)
 {
   g_autoptr (CleaveGraph) three = conv_chain (2, 12, 3), four = conv_chain (2, 16, 3);
   CleaveRecursion exchange = { .depth = 2, .halo = CLEAVE_HALO_EXCHANGE, .strips_per_band = 2 };
@@ -254,7 +254,7 @@ make_bottleneck (void)
   return graph;
 }
 
-START_TEST (rows_of_what_is_wide_are_made_again)
+START_TEST (rows_of_expanded_values_are_recomputed)
 {
   CleaveRecursion recursion = { .depth = 9, .halo = CLEAVE_HALO_CARRY_NARROW };
   g_autoptr (CleaveGraph) graph = make_bottleneck (), tiles = make_bottleneck ();
@@ -273,7 +273,7 @@ START_TEST (rows_of_what_is_wide_are_made_again)
 }
 END_TEST
 
-START_TEST (a_strip_may_have_nothing_new)
+START_TEST (a_strip_may_compute_nothing_new)
 {
   g_autoptr (CleaveGraph) graph = conv_chain (2, 8, 7);
   CleaveRecursion carry = { .depth = 2, .halo = CLEAVE_HALO_CARRY };
@@ -286,7 +286,7 @@ END_TEST
 
 /* A 1x1 convolution of stride 2 skips rows that another node reads: adjacent pieces include
  * them. */
-START_TEST (skipped_rows_belong_to_the_pieces_beside_them)
+START_TEST (skipped_rows_belong_to_adjacent_pieces)
 {
   for (guint halo = CLEAVE_HALO_RECOMPUTE; halo <= CLEAVE_HALO_CARRY_NARROW; halo++)
     {
@@ -306,7 +306,7 @@ START_TEST (skipped_rows_belong_to_the_pieces_beside_them)
 }
 END_TEST
 
-START_TEST (needs_of_one_chunk_merge_where_they_overlap)
+START_TEST (overlapping_required_regions_of_a_chunk_merge)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *r =
@@ -321,7 +321,7 @@ START_TEST (needs_of_one_chunk_merge_where_they_overlap)
 }
 END_TEST
 
-START_TEST (needs_that_do_not_overlap_stay_apart)
+START_TEST (disjoint_required_regions_stay_separate)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *r = unary (graph, "Relu", "r", cleave_test_input (graph, "x", CLEAVE_SHAPE (8, 4)));
@@ -365,7 +365,7 @@ START_TEST (views_do_not_stop_a_region)
 }
 END_TEST
 
-START_TEST (several_ends_share_what_they_reach)
+START_TEST (several_roots_share_their_producers)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *r = unary (graph, "Relu", "r", cleave_test_input (graph, "x", CLEAVE_SHAPE (4, 4)));
@@ -404,7 +404,7 @@ assert_wrong_request (CleaveGraph *graph,
   ck_assert_str_eq (after, before);
 }
 
-START_TEST (a_wrong_request_leaves_all_as_it_was)
+START_TEST (a_wrong_request_changes_nothing)
 {
   g_autoptr (CleaveGraph) graph = conv_chain (2, 8, 3), other = conv_chain (1, 8, 3);
   CleaveNode *c0 = cleave_graph_find_node (graph, "c0"), *c1 = cleave_graph_find_node (graph, "c1");
@@ -477,7 +477,7 @@ START_TEST (all_used_results_are_assembled)
 }
 END_TEST
 
-START_TEST (the_start_keeps_its_pieces)
+START_TEST (the_root_keeps_its_pieces)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *a = unary (graph, "Relu", "a", cleave_test_input (graph, "x", CLEAVE_SHAPE (8)));
@@ -635,18 +635,18 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "halo", carry_keeps_bytes, carry_computes_each_element_once,
-                   recomputing_costs_what_the_page_says, bands_recompute_and_strips_in_them_carry,
-                   bands_that_meet_exchange_what_both_need, bands_go_up_and_down_in_turn,
-                   a_grid_carries_along_both_dimensions, columns_of_a_grid_are_bands,
-                   rows_of_what_is_wide_are_made_again, a_strip_may_have_nothing_new, NULL);
-  cleave_add_case (suite, "needs", skipped_rows_belong_to_the_pieces_beside_them,
-                   needs_of_one_chunk_merge_where_they_overlap,
-                   needs_that_do_not_overlap_stay_apart, views_do_not_stop_a_region,
-                   several_ends_share_what_they_reach, all_used_results_are_assembled,
-                   the_start_keeps_its_pieces, a_piece_may_be_the_value_of_a_node_that_is_replaced,
-                   a_wrong_request_leaves_all_as_it_was, a_predicate_and_a_schedule_go_together,
-                   NULL);
+  cleave_add_case (suite, "halo", quantized_rows_are_carried_as_bytes,
+                   carry_computes_each_element_once, recomputing_costs_the_documented_amount,
+                   bands_recompute_and_strips_in_them_carry, adjacent_bands_exchange_shared_rows,
+                   bands_alternate_their_direction, a_grid_carries_along_both_dimensions,
+                   columns_of_a_grid_are_bands, rows_of_expanded_values_are_recomputed,
+                   a_strip_may_compute_nothing_new, NULL);
+  cleave_add_case (suite, "needs", skipped_rows_belong_to_adjacent_pieces,
+                   overlapping_required_regions_of_a_chunk_merge,
+                   disjoint_required_regions_stay_separate, views_do_not_stop_a_region,
+                   several_roots_share_their_producers, all_used_results_are_assembled,
+                   the_root_keeps_its_pieces, a_piece_may_be_the_value_of_a_node_that_is_replaced,
+                   a_wrong_request_changes_nothing, a_predicate_and_a_schedule_go_together, NULL);
   cleave_add_case (suite, "blocks", a_shuffle_block_stays_parallel, a_dense_block_stays_parallel,
                    NULL);
   cleave_add_case (suite, "cost", a_long_chain_is_split_in_linear_time, NULL);

@@ -213,7 +213,7 @@ check_small (const CleaveGraph *graph, const GArray *grids, gboolean exact, gint
       }
 }
 
-START_TEST (nothing_smaller_would_do)
+START_TEST (the_smallest_split_is_found)
 {
   g_autoptr (CleaveGraph) graph = smalls[_i].make (smalls[_i].group);
   g_autoptr (GArray) grids = cleave_all_grids (cleave_graph_find_node (graph, "n"), 20000);
@@ -225,7 +225,7 @@ START_TEST (nothing_smaller_would_do)
 END_TEST
 
 /* Impossible cuts are detected late, but the search is as exact as if they were known. */
-START_TEST (a_cut_that_cannot_be_hides_no_other)
+START_TEST (an_impossible_cut_hides_no_other)
 {
   g_autoptr (CleaveGraph) graph = sparse_rows ();
   g_autoptr (GArray) grids = cleave_all_grids (cleave_graph_find_node (graph, "n"), 20000);
@@ -281,7 +281,7 @@ check_random_op (const CleaveRandomOp *op, guint seed, guint *n_checked)
 }
 
 /* For every op, one chunk of each equivalence class represents all of them. */
-START_TEST (every_op_is_searched_as_all_its_grids)
+START_TEST (the_search_agrees_with_all_grids_for_every_op)
 {
   static const CleaveRandomOp *const lists[] = {
     cleave_random_ops_conv,  cleave_random_ops_move,      cleave_random_ops_elementwise,
@@ -327,7 +327,7 @@ START_TEST (rows_are_preferred)
 }
 END_TEST
 
-START_TEST (what_fits_is_left_alone)
+START_TEST (a_node_that_fits_stays_whole)
 {
   g_autoptr (CleaveGraph) graph = relu_graph (CLEAVE_SHAPE (8));
   CleaveConstraint roomy = { .max_memory = 64 };
@@ -338,7 +338,7 @@ START_TEST (what_fits_is_left_alone)
 }
 END_TEST
 
-START_TEST (too_few_pieces_are_told)
+START_TEST (too_few_pieces_are_reported)
 {
   g_autoptr (CleaveGraph) graph = relu_graph (CLEAVE_SHAPE (8));
   CleaveConstraint tight = { .max_memory = 8, .max_pieces = 4 };
@@ -434,7 +434,7 @@ START_TEST (a_search_may_be_aligned)
 }
 END_TEST
 
-START_TEST (a_search_needs_a_constraint_and_good_dimensions)
+START_TEST (a_search_needs_a_constraint_and_valid_dimensions)
 {
   g_autoptr (CleaveGraph) graph = relu_graph (CLEAVE_SHAPE (8));
   CleaveNode *node = cleave_graph_find_node (graph, "n");
@@ -461,7 +461,7 @@ at_least_three (const CleavePlan *plan, gpointer data, GString *why)
   return cleave_plan_get_n_chunks (plan) >= 3;
 }
 
-START_TEST (a_predicate_is_asked_from_few_to_many)
+START_TEST (a_predicate_sees_small_splits_first)
 {
   g_autoptr (CleaveGraph) graph = relu_graph (CLEAVE_SHAPE (8));
   CleaveConstraint three = { .predicate = at_least_three };
@@ -471,7 +471,7 @@ START_TEST (a_predicate_is_asked_from_few_to_many)
 }
 END_TEST
 
-START_TEST (a_large_value_is_searched_at_once)
+START_TEST (a_large_value_is_searched_quickly)
 {
   g_autoptr (CleaveGraph) graph = relu_graph (CLEAVE_SHAPE (1, 1000000, 64));
   CleaveConstraint constraint = { .max_memory = 1 << 20 };
@@ -483,7 +483,7 @@ START_TEST (a_large_value_is_searched_at_once)
 END_TEST
 
 /* A search checks some thousand cuts, not every number of chunks. */
-START_TEST (rows_without_number_are_searched_at_once)
+START_TEST (a_huge_number_of_rows_is_searched_quickly)
 {
   g_autoptr (CleaveGraph) graph = relu_graph (CLEAVE_SHAPE (1, 4, G_GINT64_CONSTANT (1) << 40, 12));
   CleaveConstraint constraint = { .max_memory = 1024 };
@@ -497,7 +497,7 @@ START_TEST (rows_without_number_are_searched_at_once)
 END_TEST
 
 /* 2^24 rows, 512 bytes each with operand: 8,192 pieces of 1 MiB are the fewest. */
-START_TEST (pieces_of_many_rows_are_nearly_the_fewest)
+START_TEST (with_many_rows_pieces_are_nearly_the_fewest)
 {
   g_autoptr (CleaveGraph) graph = relu_graph (CLEAVE_SHAPE (1 << 24, 64));
   CleaveConstraint constraint = { .max_memory = 1 << 20 };
@@ -514,14 +514,14 @@ add_tests (Suite *suite)
 {
   TCase *ops = tcase_create ("all grids");
 
-  cleave_add_case (suite, "search", rows_are_preferred, what_fits_is_left_alone,
-                   too_few_pieces_are_told, a_predicate_is_asked_from_few_to_many,
-                   a_large_value_is_searched_at_once, rows_without_number_are_searched_at_once,
-                   pieces_of_many_rows_are_nearly_the_fewest, a_cut_that_cannot_be_hides_no_other,
-                   a_search_may_be_aligned, a_search_needs_a_constraint_and_good_dimensions, NULL);
-  tcase_add_loop_test (ops, nothing_smaller_would_do, 0, G_N_ELEMENTS (smalls));
+  cleave_add_case (suite, "search", rows_are_preferred, a_node_that_fits_stays_whole,
+                   too_few_pieces_are_reported, a_predicate_sees_small_splits_first,
+                   a_large_value_is_searched_quickly, a_huge_number_of_rows_is_searched_quickly,
+                   with_many_rows_pieces_are_nearly_the_fewest, an_impossible_cut_hides_no_other,
+                   a_search_may_be_aligned, a_search_needs_a_constraint_and_valid_dimensions, NULL);
+  tcase_add_loop_test (ops, the_smallest_split_is_found, 0, G_N_ELEMENTS (smalls));
   tcase_add_loop_test (ops, nothing_smaller_meets_a_predicate, 0, G_N_ELEMENTS (smalls));
-  tcase_add_loop_test (ops, every_op_is_searched_as_all_its_grids, 0, 30);
+  tcase_add_loop_test (ops, the_search_agrees_with_all_grids_for_every_op, 0, 30);
   suite_add_tcase (suite, ops);
 }
 

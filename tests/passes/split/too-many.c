@@ -72,7 +72,7 @@ START_TEST (pieces_of_nodes_that_recursion_reaches_are_counted)
 END_TEST
 
 /* 3,000 columns, each of which reads 3,000 rows. */
-START_TEST (what_pieces_read_is_counted)
+START_TEST (slices_that_pieces_read_are_counted)
 {
   g_autoptr (CleaveGraph) graph = make_chain (CLEAVE_SHAPE (3000, 3000), 2);
   g_autofree char *before = cleave_graph_print (graph);
@@ -92,7 +92,7 @@ START_TEST (what_pieces_read_is_counted)
 END_TEST
 
 /* Two searches, each of which finds few pieces, but along different dimensions. */
-START_TEST (a_search_says_which_budget_would_do)
+START_TEST (a_search_names_a_sufficient_budget)
 {
   g_autoptr (CleaveGraph) graph = make_chain (CLEAVE_SHAPE (512, 512), 2);
   g_autofree char *before = cleave_graph_print (graph);
@@ -161,7 +161,7 @@ compare_counts (guint32 seed, guint depth, gint64 *made, gint64 *estimated)
   *estimated += n_estimated;
 }
 
-START_TEST (the_estimate_is_near_what_is_made)
+START_TEST (the_estimate_is_near_the_number_of_nodes)
 {
   gint64 made = 0, estimated = 0;
 
@@ -178,9 +178,9 @@ static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "limits", pieces_of_all_nodes_are_counted_together,
-                   pieces_of_nodes_that_recursion_reaches_are_counted, what_pieces_read_is_counted,
-                   a_search_says_which_budget_would_do, NULL);
-  cleave_add_case (suite, "estimate", the_estimate_is_near_what_is_made, NULL);
+                   pieces_of_nodes_that_recursion_reaches_are_counted,
+                   slices_that_pieces_read_are_counted, a_search_names_a_sufficient_budget, NULL);
+  cleave_add_case (suite, "estimate", the_estimate_is_near_the_number_of_nodes, NULL);
 }
 
 CLEAVE_TEST_SUITE ("split-too-many", add_tests)

@@ -202,7 +202,7 @@ count_nodes (const CleaveGraph *graph, const char *op)
 
 /* No concatenated value is copied, only the rows that 3x3 convolutions carry and put before
  * their own. */
-START_TEST (parts_are_read_where_they_are)
+START_TEST (parts_are_read_without_a_copy)
 {
   const gint64 n_strips = 6, row_bytes = 8 * 9 * 4, halo = 2;
   g_autoptr (CleaveGraph) graph = make_block (normalise, 3);
@@ -220,7 +220,7 @@ START_TEST (parts_are_read_where_they_are)
 }
 END_TEST
 
-START_TEST (what_lies_in_its_place_stays_joined)
+START_TEST (a_join_whose_operands_are_in_place_stays)
 {
   g_autoptr (CleaveGraph) graph = make_block (normalise, 1);
   g_autoptr (CleaveSplitReport) report = split (graph, 3, CLEAVE_HALO_CARRY);
@@ -231,7 +231,7 @@ START_TEST (what_lies_in_its_place_stays_joined)
 }
 END_TEST
 
-START_TEST (others_keep_their_joins)
+START_TEST (other_readers_keep_their_join)
 {
   static const struct
   {
@@ -251,7 +251,7 @@ START_TEST (others_keep_their_joins)
 END_TEST
 
 /* Nine columns of a single one, whose parts are not parts of the sum. */
-START_TEST (what_is_broadcast_stays_joined)
+START_TEST (a_broadcast_join_stays)
 {
   g_autoptr (CleaveGraph) graph = make_block_of (1, 3, normalise, add_up);
   g_autoptr (GPtrArray) inputs = run_random_inputs (graph, 1);
@@ -266,9 +266,9 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "spread", bits_stay_the_same, parts_are_read_where_they_are,
-                   what_lies_in_its_place_stays_joined, others_keep_their_joins,
-                   what_is_broadcast_stays_joined, NULL);
+  cleave_add_case (suite, "spread", bits_stay_the_same, parts_are_read_without_a_copy,
+                   a_join_whose_operands_are_in_place_stays, other_readers_keep_their_join,
+                   a_broadcast_join_stays, NULL);
 }
 
 CLEAVE_TEST_SUITE ("sink-joins", add_tests)
