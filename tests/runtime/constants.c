@@ -75,7 +75,7 @@ are_packed (gboolean reference)
   return !reference && !cleave_debug_is_on (CLEAVE_DEBUG_REFERENCE);
 }
 
-START_TEST (weights_that_are_packed_are_there_once)
+START_TEST (packed_weights_are_stored_once)
 {
   for (gboolean reference = FALSE; reference <= TRUE; reference++)
     {
@@ -108,7 +108,7 @@ run_alone (CleaveProgram *program)
   return y;
 }
 
-START_TEST (a_graph_that_is_taken_lets_go_at_once)
+START_TEST (taking_the_graph_frees_packed_weights_at_once)
 {
   for (guint n_threads = 1; n_threads <= 2; n_threads++)
     {
@@ -131,7 +131,7 @@ START_TEST (a_graph_that_is_taken_lets_go_at_once)
 END_TEST
 
 /* Packed weights that are also an output. */
-START_TEST (what_is_read_as_it_is_stays)
+START_TEST (weights_read_without_packing_are_kept)
 {
   Watched watched = { 0 };
   g_autoptr (CleaveTensor) weights = watch (&watched);
@@ -175,7 +175,7 @@ make_images (Watched *watched)
   return graph;
 }
 
-START_TEST (an_image_is_there_once_with_its_channels_innermost)
+START_TEST (a_constant_image_is_stored_once_with_channels_innermost)
 {
   const CleaveTensorType type = CLEAVE_TYPE (CLEAVE_FLOAT32, 1, N_CHANNELS, 2, 3);
   g_autoptr (CleaveTensor) w =
@@ -207,7 +207,7 @@ START_TEST (an_image_is_there_once_with_its_channels_innermost)
 }
 END_TEST
 
-START_TEST (a_graph_that_is_taken_goes_on_error)
+START_TEST (taking_the_graph_frees_it_on_error)
 {
   Watched watched = { 0 };
   CleaveProgramOptions options = { .n_threads = 5000 };
@@ -222,10 +222,11 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "constants", weights_that_are_packed_are_there_once,
-                   a_graph_that_is_taken_lets_go_at_once, what_is_read_as_it_is_stays,
-                   an_image_is_there_once_with_its_channels_innermost,
-                   a_graph_that_is_taken_goes_on_error, NULL);
+  cleave_add_case (suite, "constants", packed_weights_are_stored_once,
+                   taking_the_graph_frees_packed_weights_at_once,
+                   weights_read_without_packing_are_kept,
+                   a_constant_image_is_stored_once_with_channels_innermost,
+                   taking_the_graph_frees_it_on_error, NULL);
 }
 
 CLEAVE_TEST_SUITE ("constants", add_tests)

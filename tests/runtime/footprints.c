@@ -6,7 +6,7 @@
 #include "../../lib/runtime/quantized-tiles.h"
 #include "../../lib/runtime/through-scratch.h"
 
-START_TEST (lines_are_united)
+START_TEST (adjacent_lines_are_merged)
 {
   static char memory[1024];
   char *base = memory + (CLEAVE_CACHE_LINE - (gsize) memory % CLEAVE_CACHE_LINE);
@@ -105,7 +105,7 @@ check_footprint (const CleaveProgram *program, guint step)
     ck_assert (covers (&program->footprints, step, instance->fused[i].instance->operands));
 }
 
-START_TEST (a_step_fetches_what_the_next_one_reads)
+START_TEST (a_step_prefetches_the_lines_of_the_next_one)
 {
   g_autoptr (CleaveProgram) program = make_chain (20, _i == 0 ? 1 : 3);
 
@@ -231,7 +231,7 @@ START_TEST (a_kernel_that_goes_through_scratch_keeps_its_footprint)
 END_TEST
 
 /* The partly made state is freed, and the reference kernel has none. */
-START_TEST (a_family_may_refuse_with_a_state_half_made)
+START_TEST (a_family_may_refuse_with_a_partly_made_state)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   const CleaveTensorType type = CLEAVE_TYPE (CLEAVE_BFLOAT16, 2, 2);
@@ -248,12 +248,12 @@ add_tests (Suite *suite)
 {
   TCase *steps = tcase_create ("steps");
 
-  cleave_add_case (suite, "lines", lines_are_united, few_steps_stay_in_the_cache,
+  cleave_add_case (suite, "lines", adjacent_lines_are_merged, few_steps_stay_in_the_cache,
                    a_group_has_the_footprint_of_its_kernels,
                    a_depthwise_convolution_has_the_footprint_of_its_tables,
                    a_kernel_that_goes_through_scratch_keeps_its_footprint,
-                   a_family_may_refuse_with_a_state_half_made, NULL);
-  tcase_add_loop_test (steps, a_step_fetches_what_the_next_one_reads, 0, 2);
+                   a_family_may_refuse_with_a_partly_made_state, NULL);
+  tcase_add_loop_test (steps, a_step_prefetches_the_lines_of_the_next_one, 0, 2);
   suite_add_tcase (suite, steps);
 }
 

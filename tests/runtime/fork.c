@@ -113,7 +113,7 @@ fixture_clear (Fixture *f)
   g_ptr_array_unref (f->outputs);
 }
 
-START_TEST (a_child_runs_after_its_parent_did)
+START_TEST (a_child_may_run_after_its_parent)
 {
   g_autoptr (CleaveGraph) graph = make_graph ();
   Fixture f;
@@ -147,7 +147,7 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "fork", a_child_runs_after_its_parent_did, any_thread_may_fork, NULL);
+  cleave_add_case (suite, "fork", a_child_may_run_after_its_parent, any_thread_may_fork, NULL);
 }
 
 CLEAVE_TEST_SUITE ("fork", add_tests)

@@ -67,7 +67,7 @@ check_graph (CleaveGraph *graph, gboolean in_direct, gboolean out_direct)
     }
 }
 
-START_TEST (an_input_that_is_only_read_is_read_where_it_is)
+START_TEST (an_input_that_is_only_read_is_not_copied)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (4, 6));
@@ -80,7 +80,7 @@ START_TEST (an_input_that_is_only_read_is_read_where_it_is)
 }
 END_TEST
 
-START_TEST (an_input_that_is_overwritten_is_brought_in)
+START_TEST (an_overwritten_input_is_copied_first)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (4, 6));
@@ -90,7 +90,7 @@ START_TEST (an_input_that_is_overwritten_is_brought_in)
 }
 END_TEST
 
-START_TEST (parts_are_written_straight_into_an_output)
+START_TEST (parts_are_written_directly_into_an_output)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (4, 6));
@@ -115,7 +115,7 @@ START_TEST (one_value_may_be_two_outputs)
 }
 END_TEST
 
-START_TEST (another_memory_order_is_brought_in_and_out)
+START_TEST (other_memory_orders_are_converted)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 2, 5, 4));
@@ -128,10 +128,9 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "borders", an_input_that_is_only_read_is_read_where_it_is,
-                   an_input_that_is_overwritten_is_brought_in,
-                   parts_are_written_straight_into_an_output, one_value_may_be_two_outputs,
-                   another_memory_order_is_brought_in_and_out, NULL);
+  cleave_add_case (suite, "borders", an_input_that_is_only_read_is_not_copied,
+                   an_overwritten_input_is_copied_first, parts_are_written_directly_into_an_output,
+                   one_value_may_be_two_outputs, other_memory_orders_are_converted, NULL);
 }
 
 CLEAVE_TEST_SUITE ("borders", add_tests)

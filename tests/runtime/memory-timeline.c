@@ -91,7 +91,7 @@ START_TEST (steps_and_buffers_have_names)
 }
 END_TEST
 
-START_TEST (graph_without_steps)
+START_TEST (a_graph_without_steps_has_an_empty_timeline)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("g");
   g_autoptr (CleaveMemoryTimeline) timeline = cleave_memory_timeline_new (graph, 1, NULL);
@@ -128,7 +128,7 @@ count_placed (CleaveGraph *graph, gint64 enough, gint64 *peak)
   return n_bytes;
 }
 
-START_TEST (what_takes_more_than_enough_is_not_placed)
+START_TEST (a_timeline_above_the_cutoff_is_not_placed)
 {
   guint n_ordered_less = 0;
 
@@ -153,8 +153,8 @@ static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "timeline", timeline_is_that_of_a_program, steps_and_buffers_have_names,
-                   graph_without_steps, too_many_threads_are_an_error,
-                   what_takes_more_than_enough_is_not_placed, NULL);
+                   a_graph_without_steps_has_an_empty_timeline, too_many_threads_are_an_error,
+                   a_timeline_above_the_cutoff_is_not_placed, NULL);
 }
 
 CLEAVE_TEST_SUITE ("memory-timeline", add_tests)

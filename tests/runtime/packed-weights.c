@@ -37,7 +37,7 @@ START_TEST (a_base_is_packed_once_for_each_key)
 }
 END_TEST
 
-START_TEST (a_packed_base_lives_until_it_is_let_go)
+START_TEST (a_packed_base_lives_until_it_is_released)
 {
   CleaveTensorType type = CLEAVE_TYPE (CLEAVE_FLOAT32, 2);
   CleaveTensor *a = cleave_random_tensor (&type, 1, FALSE);
@@ -55,7 +55,7 @@ START_TEST (a_packed_base_lives_until_it_is_let_go)
 }
 END_TEST
 
-START_TEST (what_is_packed_outlives_a_base_let_go)
+START_TEST (packed_bytes_outlive_a_released_base)
 {
   CleaveTensorType type = CLEAVE_TYPE (CLEAVE_FLOAT32, 2);
   CleaveTensor *a = cleave_random_tensor (&type, 1, FALSE);
@@ -76,7 +76,7 @@ static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "weights", a_base_is_packed_once_for_each_key,
-                   a_packed_base_lives_until_it_is_let_go, what_is_packed_outlives_a_base_let_go,
+                   a_packed_base_lives_until_it_is_released, packed_bytes_outlive_a_released_base,
                    NULL);
 }
 

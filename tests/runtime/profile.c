@@ -66,7 +66,7 @@ add_depthwise (CleaveGraph *graph, CleaveResult *x)
   return y;
 }
 
-START_TEST (steps_in_order_with_those_done_along)
+START_TEST (steps_are_in_order_with_their_fused_consumers)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 8, 6, 6));
@@ -93,7 +93,7 @@ START_TEST (steps_in_order_with_those_done_along)
 END_TEST
 
 /* A step that overwrites its operand reads and writes it. */
-START_TEST (bytes_of_a_step_in_place)
+START_TEST (in_place_steps_count_reads_and_writes)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   g_autoptr (CleaveProfile) profile = NULL;
@@ -108,7 +108,7 @@ START_TEST (bytes_of_a_step_in_place)
 END_TEST
 
 /* The profile has the steps of all threads, and the outputs are those of a run. */
-START_TEST (runs_as_any_run)
+START_TEST (a_profiled_run_has_the_same_outputs)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 4, 5, 5));
@@ -130,8 +130,9 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "profile", steps_in_order_with_those_done_along, bytes_of_a_step_in_place,
-                   runs_as_any_run, NULL);
+  cleave_add_case (suite, "profile", steps_are_in_order_with_their_fused_consumers,
+                   in_place_steps_count_reads_and_writes, a_profiled_run_has_the_same_outputs,
+                   NULL);
 }
 
 CLEAVE_TEST_SUITE ("profile", add_tests)

@@ -128,7 +128,7 @@ START_TEST (an_arena_can_be_shared)
 }
 END_TEST
 
-START_TEST (stats_say_what_a_run_takes)
+START_TEST (stats_have_the_memory_of_a_run)
 {
   g_autoptr (CleaveGraph) graph = make_graph ();
   CleaveProgramStats stats = run_get_stats (graph, 1);
@@ -163,7 +163,7 @@ START_TEST (peak_with_threads_is_that_of_a_program)
 }
 END_TEST
 
-START_TEST (thousands_of_values_at_once)
+START_TEST (thousands_of_live_values_are_placed)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (3));
@@ -204,7 +204,7 @@ count_events (const char *trace)
   return n;
 }
 
-START_TEST (trace_has_every_step_once_it_has_run)
+START_TEST (a_trace_has_every_step_of_a_run)
 {
   for (guint n_threads = 1; n_threads <= 3; n_threads += 2)
     {
@@ -228,7 +228,7 @@ START_TEST (trace_has_every_step_once_it_has_run)
 }
 END_TEST
 
-START_TEST (no_trace_unless_asked_for)
+START_TEST (there_is_no_trace_by_default)
 {
   g_autoptr (CleaveGraph) graph = make_graph ();
   g_autoptr (CleaveProgram) program = cleave_program_new (graph, NULL, NULL);
@@ -245,10 +245,11 @@ static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "new", too_many_threads_are_an_error, cycle_is_an_error,
-                   an_arena_can_be_shared, stats_say_what_a_run_takes, thousands_of_values_at_once,
-                   peak_with_threads_is_that_of_a_program, NULL);
+                   an_arena_can_be_shared, stats_have_the_memory_of_a_run,
+                   thousands_of_live_values_are_placed, peak_with_threads_is_that_of_a_program,
+                   NULL);
   cleave_add_case (suite, "bind", wrong_tensors_are_errors, program_outlives_its_graph, NULL);
-  cleave_add_case (suite, "trace", trace_has_every_step_once_it_has_run, no_trace_unless_asked_for,
+  cleave_add_case (suite, "trace", a_trace_has_every_step_of_a_run, there_is_no_trace_by_default,
                    NULL);
 }
 

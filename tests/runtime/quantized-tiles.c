@@ -399,7 +399,7 @@ peak_of (CleaveGraph *graph, CleaveResult *y)
 #define N (16 * ROWS * ROWS)
 
 /* The op is element-wise, so it overwrites its operand. */
-START_TEST (a_residual_takes_the_place_of_what_it_adds)
+START_TEST (a_residual_overwrites_its_operand)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *x = quantized_input (graph, CLEAVE_SHAPE (1, 16, ROWS, ROWS));
@@ -411,7 +411,7 @@ START_TEST (a_residual_takes_the_place_of_what_it_adds)
 END_TEST
 
 /* By channels, so that no table covers the whole function. */
-START_TEST (a_value_may_be_dequantised_for_several)
+START_TEST (a_value_may_be_dequantized_for_several_readers)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *x = dequantize (graph, quantized_input (graph, CLEAVE_SHAPE (1, 16, ROWS, ROWS)));
@@ -436,7 +436,7 @@ START_TEST (a_function_of_a_byte_is_one_step)
 END_TEST
 
 /* A mean of half of the channels, as a split produces it, reads bytes. */
-START_TEST (what_means_read_is_moved_as_bytes)
+START_TEST (operands_of_means_are_moved_as_bytes)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   g_autoptr (CleaveGraph) lowered = NULL;
@@ -468,7 +468,7 @@ count_lowered (const CleaveGraph *graph, const char *op)
 
 /* A table then converts to other bytes. But a join is quantized after joining, unless it is
  * moved on. */
-START_TEST (what_is_quantised_anew_is_moved_as_bytes)
+START_TEST (requantized_values_are_moved_as_bytes)
 {
   for (guint i = 0; i < 4; i++)
     {
@@ -490,7 +490,7 @@ START_TEST (what_is_quantised_anew_is_moved_as_bytes)
 END_TEST
 
 /* Operands of a join that a mean reads are joined as bytes, although another op reads them, too. */
-START_TEST (what_sums_join_is_moved_as_bytes)
+START_TEST (joined_operands_of_sums_are_moved_as_bytes)
 {
   for (guint also = 0; also < 2; also++)
     {
@@ -510,7 +510,7 @@ START_TEST (what_sums_join_is_moved_as_bytes)
 }
 END_TEST
 
-START_TEST (moves_are_between_as_well)
+START_TEST (groups_may_contain_moves)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *x = dequantize (graph, quantized_input (graph, CLEAVE_SHAPE (1, 16, ROWS, ROWS)));
@@ -528,7 +528,7 @@ START_TEST (moves_are_between_as_well)
 END_TEST
 
 /* An output, or a value read outside of the group, is complete in memory. */
-START_TEST (what_others_read_stays_whole)
+START_TEST (values_with_other_readers_stay_whole)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *x = dequantize (graph, quantized_input (graph, CLEAVE_SHAPE (1, 16, ROWS, ROWS)));
@@ -539,7 +539,7 @@ START_TEST (what_others_read_stays_whole)
 }
 END_TEST
 
-START_TEST (strips_need_less_still)
+START_TEST (strips_need_even_less_memory)
 {
   g_autoptr (CleaveGraph) graph = make_chain (FALSE), strips = cleave_graph_copy (graph);
   g_autoptr (CleaveTiling) split = cleave_tiling_by_num_chunks ("2", (const gint64[]){ 4 }, 1);
@@ -594,7 +594,7 @@ fit (gboolean linear)
 }
 
 /* Both forms have the same segments with the same estimates. */
-START_TEST (both_forms_fit_into_the_same_memory)
+START_TEST (both_forms_are_fitted_alike)
 {
   g_autoptr (CleaveFitPlan) linear = fit (TRUE), floats = fit (FALSE);
   guint n = cleave_fit_plan_get_n_segments (linear);
@@ -615,7 +615,7 @@ START_TEST (both_forms_fit_into_the_same_memory)
 END_TEST
 
 /* Pieces are joined as bytes, although the quantizing op is too small to be cut itself. */
-START_TEST (threads_need_little_more)
+START_TEST (threads_need_little_more_memory)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *x = quantized_input (graph, CLEAVE_SHAPE (1, 32, 20, 20));
@@ -682,7 +682,7 @@ tile_of (const CleaveGraph *graph, const guint *dims)
 
 /* Tiles of a product of two dequantized matrices are whole heads, which are small enough: with
  * half heads, one of the matrices would be dequantized twice. */
-START_TEST (matrices_are_dequantised_once)
+START_TEST (matrices_are_dequantized_once)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *x = dequantize (graph, quantized_input (graph, CLEAVE_SHAPE (1, 4, 64, 128)));
@@ -698,7 +698,7 @@ START_TEST (matrices_are_dequantised_once)
 END_TEST
 
 /* Even if rows cannot be cut well because of their halos: lines with fewer channels are slow. */
-START_TEST (channels_stay_together)
+START_TEST (tiles_do_not_cut_channels)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleavePoolAttrs attrs = { .kernel_shape = CLEAVE_INTS (3, 3), .pads = CLEAVE_INTS (1, 1, 1, 1) };
@@ -716,14 +716,15 @@ static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "bits", random_nets_have_the_same_bits, NULL);
-  cleave_add_case (
-      suite, "memory", both_forms_need_the_same_memory, a_residual_takes_the_place_of_what_it_adds,
-      a_value_may_be_dequantised_for_several, a_function_of_a_byte_is_one_step,
-      what_means_read_is_moved_as_bytes, what_is_quantised_anew_is_moved_as_bytes,
-      what_sums_join_is_moved_as_bytes, moves_are_between_as_well, what_others_read_stays_whole,
-      strips_need_less_still, strips_of_both_forms_need_the_same_memory,
-      both_forms_fit_into_the_same_memory, threads_need_little_more, strips_are_chosen_by_bytes,
-      matrices_are_dequantised_once, channels_stay_together, NULL);
+  cleave_add_case (suite, "memory", both_forms_need_the_same_memory,
+                   a_residual_overwrites_its_operand,
+                   a_value_may_be_dequantized_for_several_readers, a_function_of_a_byte_is_one_step,
+                   operands_of_means_are_moved_as_bytes, requantized_values_are_moved_as_bytes,
+                   joined_operands_of_sums_are_moved_as_bytes, groups_may_contain_moves,
+                   values_with_other_readers_stay_whole, strips_need_even_less_memory,
+                   strips_of_both_forms_need_the_same_memory, both_forms_are_fitted_alike,
+                   threads_need_little_more_memory, strips_are_chosen_by_bytes,
+                   matrices_are_dequantized_once, tiles_do_not_cut_channels, NULL);
 }
 
 CLEAVE_TEST_SUITE ("quantized-tiles", add_tests)

@@ -18,7 +18,7 @@ START_TEST (diamond)
 }
 END_TEST
 
-START_TEST (output_is_input_constant_or_the_same_twice)
+START_TEST (outputs_may_be_inputs_constants_or_equal)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (2, 3));
@@ -59,7 +59,7 @@ START_TEST (view_of_an_operand_is_not_overwritten_while_read)
 }
 END_TEST
 
-START_TEST (a_slice_that_runs_backwards_is_no_view)
+START_TEST (a_slice_with_a_negative_step_is_no_view)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *x = run_unary (graph, "Relu", run_input (graph, &CLEAVE_SHAPE (2, 5)));
@@ -72,7 +72,7 @@ START_TEST (a_slice_that_runs_backwards_is_no_view)
 END_TEST
 
 /* A part that is read after the whole was overwritten must not be in the whole. */
-START_TEST (part_that_outlives_the_whole)
+START_TEST (a_part_may_outlive_the_whole)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (2, 4));
@@ -87,7 +87,7 @@ START_TEST (part_that_outlives_the_whole)
 END_TEST
 
 /* A join that could be nested in a later one, but is read after that was overwritten. */
-START_TEST (box_that_outlives_the_whole)
+START_TEST (a_nested_join_may_outlive_the_outer_one)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (2, 4));
@@ -103,7 +103,7 @@ END_TEST
 
 /* Half of a residual: the sum could overwrite `a`, but only if all of `a` were copied to where
  * the convolution reads it, next to a row of the other half. */
-START_TEST (part_is_not_copied_to_free_its_place)
+START_TEST (a_part_is_not_copied_to_free_its_memory)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *a = run_unary (graph, "Relu", run_input (graph, &CLEAVE_SHAPE (1, 3, 4, 8)));
@@ -134,7 +134,7 @@ START_TEST (operand_twice_and_constant_are_copied)
 }
 END_TEST
 
-START_TEST (overlapping_parts)
+START_TEST (overlapping_parts_are_joined)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *x = run_unary (graph, "Relu", run_input (graph, &CLEAVE_SHAPE (10, 4)));
@@ -255,7 +255,7 @@ START_TEST (grid_copies_nothing)
 }
 END_TEST
 
-START_TEST (memory_order_is_changed_only_where_needed)
+START_TEST (the_memory_order_is_changed_only_if_needed)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 3, 4, 4));
@@ -297,7 +297,7 @@ START_TEST (casts_of_one_size_equal_the_interpreter)
 }
 END_TEST
 
-START_TEST (cast_takes_the_place_of_what_it_reads)
+START_TEST (a_cast_overwrites_its_operand)
 {
   g_autoptr (CleaveGraph) plain = cleave_graph_new (NULL), graph = cleave_graph_new (NULL);
   CleaveResult *x = run_input (plain, &CLEAVE_SHAPE (3, 64)), *y;
@@ -311,7 +311,7 @@ START_TEST (cast_takes_the_place_of_what_it_reads)
 }
 END_TEST
 
-START_TEST (one_pixel_is_flat_already)
+START_TEST (a_single_pixel_needs_no_layout_change)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (2, 3, 1, 1));
@@ -345,16 +345,16 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "by hand", diamond, output_is_input_constant_or_the_same_twice,
+  cleave_add_case (suite, "by hand", diamond, outputs_may_be_inputs_constants_or_equal,
                    empty_graph_and_empty_values_run,
                    view_of_an_operand_is_not_overwritten_while_read,
-                   a_slice_that_runs_backwards_is_no_view, part_that_outlives_the_whole,
-                   box_that_outlives_the_whole, part_is_not_copied_to_free_its_place,
-                   operand_twice_and_constant_are_copied, overlapping_parts, NULL);
+                   a_slice_with_a_negative_step_is_no_view, a_part_may_outlive_the_whole,
+                   a_nested_join_may_outlive_the_outer_one, a_part_is_not_copied_to_free_its_memory,
+                   operand_twice_and_constant_are_copied, overlapping_parts_are_joined, NULL);
   cleave_add_case (suite, "copies", split_relu_concat_copies_nothing, dense_block_copies_nothing,
-                   grid_copies_nothing, memory_order_is_changed_only_where_needed,
-                   one_pixel_is_flat_already, casts_of_one_size_equal_the_interpreter,
-                   cast_takes_the_place_of_what_it_reads, NULL);
+                   grid_copies_nothing, the_memory_order_is_changed_only_if_needed,
+                   a_single_pixel_needs_no_layout_change, casts_of_one_size_equal_the_interpreter,
+                   a_cast_overwrites_its_operand, NULL);
   cleave_add_case (suite, "random", random_graphs_equal_the_interpreter, NULL);
 }
 

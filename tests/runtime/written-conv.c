@@ -209,7 +209,7 @@ make_pool (Net *net)
   run_output (net->graph, convert (net, "QuantizeLinear", y, scale, zero));
 }
 
-START_TEST (maxima_are_those_of_floats)
+START_TEST (poolings_are_those_of_floats)
 {
   for (guint32 seed = 0; seed < CLEAVE_TRIALS (80); seed++)
     {
@@ -260,7 +260,7 @@ make_add (Net *net)
                        add_bytes (net, draw_byte (net), (CleaveShape){ 0 }, draw (net, 0, 1))));
 }
 
-START_TEST (sums_and_products_of_two_are_those_of_floats)
+START_TEST (sums_and_products_of_two_values_are_those_of_floats)
 {
   for (guint32 seed = 0; seed < CLEAVE_TRIALS (120); seed++)
     {
@@ -592,7 +592,7 @@ START_TEST (sums_may_rise_between_checkpoints)
 }
 END_TEST
 
-START_TEST (sums_may_lose_much_at_checkpoints) { try_weights (plateau, 512, FALSE); }
+START_TEST (large_errors_at_checkpoints_are_found) { try_weights (plateau, 512, FALSE); }
 END_TEST
 
 /* The bias of a product is added last. */
@@ -648,7 +648,7 @@ try_weights_of_parts (gint64 n_parts)
   g_rand_free (net.rand);
 }
 
-START_TEST (weights_stay_bytes)
+START_TEST (weights_of_parts_stay_bytes)
 {
   try_weights_of_parts (1);
   try_weights_of_parts (2);
@@ -658,12 +658,12 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "written-conv", weights_stay_bytes, maxima_are_those_of_floats,
+  cleave_add_case (suite, "written-conv", weights_of_parts_stay_bytes, poolings_are_those_of_floats,
                    means_are_those_of_floats, products_are_those_of_floats,
                    functions_of_a_byte_are_those_of_floats,
-                   sums_and_products_of_two_are_those_of_floats, bits_are_those_of_floats,
+                   sums_and_products_of_two_values_are_those_of_floats, bits_are_those_of_floats,
                    ties_are_those_of_floats, scales_may_be_of_any_size,
-                   sums_may_rise_between_checkpoints, sums_may_lose_much_at_checkpoints,
+                   sums_may_rise_between_checkpoints, large_errors_at_checkpoints_are_found,
                    sums_of_channels_may_rise, sums_of_products_may_rise, NULL);
 }
 

@@ -131,7 +131,7 @@ try_quantising (const char *level)
     }
 }
 
-START_TEST (quantising_has_the_bits_of_the_reference) { each_level (try_quantising); }
+START_TEST (quantizing_has_the_bits_of_the_reference) { each_level (try_quantising); }
 END_TEST
 
 /* If the quotient were not correctly rounded, the result would be the next byte. */
@@ -175,7 +175,7 @@ try_dynamic (const char *level)
     }
 }
 
-START_TEST (dynamic_quantising_has_the_bits_of_the_reference) { each_level (try_dynamic); }
+START_TEST (dynamic_quantizing_has_the_bits_of_the_reference) { each_level (try_dynamic); }
 END_TEST
 
 static void
@@ -183,9 +183,9 @@ add_tests (Suite *suite)
 {
   cleave_add_case (suite, "cast", casts_have_the_bits_of_the_reference,
                    all_floats_have_the_bits_of_the_reference, NULL);
-  cleave_add_case (suite, "quantise", quantising_has_the_bits_of_the_reference,
+  cleave_add_case (suite, "quantise", quantizing_has_the_bits_of_the_reference,
                    ties_have_the_bits_of_the_reference,
-                   dynamic_quantising_has_the_bits_of_the_reference, NULL);
+                   dynamic_quantizing_has_the_bits_of_the_reference, NULL);
 }
 
 CLEAVE_TEST_SUITE ("kernel-convert", add_tests)

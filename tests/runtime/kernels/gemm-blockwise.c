@@ -96,7 +96,7 @@ count_weight_bytes (const float *weights, gint64 n_rows)
 }
 
 /* 4-bit and 8-bit weights in blocks of 32, with a scale and an offset each; and other weights. */
-START_TEST (weights_are_as_small_as_their_numbers)
+START_TEST (weights_take_the_bytes_of_their_integers)
 {
   const gint64 n = 512 * 512, of_blocks = n / 32 * 2 * (gint64) sizeof (float);
   g_autofree float *weights = g_new (float, (gsize) n);
@@ -118,8 +118,8 @@ static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "blockwise", every_level_has_the_bits_of_the_reference,
-                   many_rows_have_the_bits_of_the_reference, weights_are_as_small_as_their_numbers,
-                   NULL);
+                   many_rows_have_the_bits_of_the_reference,
+                   weights_take_the_bytes_of_their_integers, NULL);
 }
 
 CLEAVE_TEST_SUITE ("kernel-blockwise", add_tests)

@@ -26,7 +26,7 @@ try_convolutions_of_halves (const char *level)
     }
 }
 
-START_TEST (convolutions_of_halves_have_the_bits_of_the_reference)
+START_TEST (convolutions_of_16_bit_floats_have_the_bits_of_the_reference)
 {
   each_brgemm_level (try_convolutions_of_halves);
 }
@@ -69,7 +69,7 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "halves", convolutions_of_halves_have_the_bits_of_the_reference,
+  cleave_add_case (suite, "halves", convolutions_of_16_bit_floats_have_the_bits_of_the_reference,
                    large_convolutions_have_the_bits_of_the_reference, NULL);
 }
 

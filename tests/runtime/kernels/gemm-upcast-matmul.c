@@ -30,7 +30,7 @@ try_products_of_halves (const char *level)
     }
 }
 
-START_TEST (products_of_halves_have_the_bits_of_the_reference)
+START_TEST (products_of_16_bit_floats_have_the_bits_of_the_reference)
 {
   each_brgemm_level (try_products_of_halves);
 }
@@ -68,7 +68,7 @@ try_gemm_of_halves (const char *level)
     }
 }
 
-START_TEST (gemm_of_halves_has_the_bits_of_the_reference)
+START_TEST (gemm_of_16_bit_floats_has_the_bits_of_the_reference)
 {
   each_brgemm_level (try_gemm_of_halves);
 }
@@ -99,8 +99,8 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "halves", products_of_halves_have_the_bits_of_the_reference,
-                   gemm_of_halves_has_the_bits_of_the_reference,
+  cleave_add_case (suite, "halves", products_of_16_bit_floats_have_the_bits_of_the_reference,
+                   gemm_of_16_bit_floats_has_the_bits_of_the_reference,
                    large_products_have_the_bits_of_the_reference, NULL);
 }
 

@@ -128,7 +128,7 @@ try_sums_beyond_what_a_float_holds (const char *level)
       }
 }
 
-START_TEST (sums_beyond_what_a_float_holds_are_exact)
+START_TEST (sums_too_large_for_a_float_are_exact)
 {
   each_level (try_sums_beyond_what_a_float_holds);
 }
@@ -164,7 +164,7 @@ try_sums_of_two_about_16_bits (const char *level)
     }
 }
 
-START_TEST (sums_of_two_about_16_bits_are_exact) { each_level (try_sums_of_two_about_16_bits); }
+START_TEST (sums_of_two_near_16_bits_are_exact) { each_level (try_sums_of_two_about_16_bits); }
 END_TEST
 
 /* Several bands of rows. */
@@ -303,7 +303,7 @@ add_tests (Suite *suite)
 {
   cleave_add_case (suite, "conv", integer_convolutions_have_the_bits_of_the_reference,
                    linear_convolutions_have_the_bits_of_the_reference,
-                   sums_beyond_what_a_float_holds_are_exact, sums_of_two_about_16_bits_are_exact,
+                   sums_too_large_for_a_float_are_exact, sums_of_two_near_16_bits_are_exact,
                    large_convolutions_have_the_bits_of_the_reference,
                    depthwise_convolutions_have_the_bits_of_the_reference, NULL);
 }

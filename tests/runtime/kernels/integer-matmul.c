@@ -113,7 +113,7 @@ try_sums_beyond_what_a_float_holds (const char *level)
       }
 }
 
-START_TEST (sums_beyond_what_a_float_holds_are_exact)
+START_TEST (sums_too_large_for_a_float_are_exact)
 {
   each_level (try_sums_beyond_what_a_float_holds);
 }
@@ -143,7 +143,7 @@ add_tests (Suite *suite)
 {
   cleave_add_case (suite, "matmul", integer_products_have_the_bits_of_the_reference,
                    linear_products_have_the_bits_of_the_reference,
-                   sums_beyond_what_a_float_holds_are_exact,
+                   sums_too_large_for_a_float_are_exact,
                    large_products_have_the_bits_of_the_reference, NULL);
 }
 

@@ -134,7 +134,7 @@ try_long (const char *level)
   ck_assert (cleave_try_instance (&instance, level));
 }
 
-START_TEST (many_steps_are_made_in_blocks) { each_brgemm_level (try_long); }
+START_TEST (many_steps_are_computed_in_blocks) { each_brgemm_level (try_long); }
 END_TEST
 
 /* The reference kernel runs instead. */
@@ -155,7 +155,7 @@ static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "recurrent", every_level_has_the_bits_of_the_reference,
-                   many_steps_are_made_in_blocks, not_served, NULL);
+                   many_steps_are_computed_in_blocks, not_served, NULL);
 }
 
 CLEAVE_TEST_SUITE ("kernel-recurrent", add_tests)

@@ -235,7 +235,7 @@ START_TEST (every_level_has_the_bits_of_the_reference) { each_level (try_level);
 END_TEST
 
 /* Not cut into pieces that overwrite what others read. */
-START_TEST (in_place_only_by_places)
+START_TEST (pieces_do_not_overwrite_operands_of_others)
 {
   CleaveAxisAttrs attrs = { .axis = 1 };
   CleaveTrySite instance = { .op = "Softmax",
@@ -271,7 +271,8 @@ static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "upcast-pieces", every_level_has_the_bits_of_the_reference,
-                   transposed_convolutions_have_the_bits_of_the_reference, in_place_only_by_places,
+                   transposed_convolutions_have_the_bits_of_the_reference,
+                   pieces_do_not_overwrite_operands_of_others,
                    convolutions_have_the_bits_of_the_reference, not_served, NULL);
 }
 

@@ -179,7 +179,7 @@ START_TEST (random_graphs_have_no_races)
 END_TEST
 
 /* A value without bytes has a position, too, which may be inside a live buffer. */
-START_TEST (what_is_empty_waits_for_nobody)
+START_TEST (an_empty_value_causes_no_waits)
 {
   for (guint32 seed = 0; seed < 60; seed++)
     {
@@ -237,7 +237,7 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "waits", random_graphs_have_no_races, what_is_empty_waits_for_nobody,
+  cleave_add_case (suite, "waits", random_graphs_have_no_races, an_empty_value_causes_no_waits,
                    strips_have_no_races, NULL);
 }
 

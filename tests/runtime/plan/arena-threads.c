@@ -68,7 +68,7 @@ move (Buffer *buffers, guint n, gint64 size)
   }
 
 /* Two threads have a value each, and then another. */
-START_TEST (those_of_two_threads_change_places)
+START_TEST (buffers_of_two_threads_swap_places)
 {
   Buffer buffers[] = { OF (0, 0, 1, 32, 0), OF (1, 0, 1, 32, 32), OF (0, 2, 3, 32, 32),
                        OF (1, 2, 3, 32, 0) };
@@ -79,7 +79,7 @@ START_TEST (those_of_two_threads_change_places)
 }
 END_TEST
 
-START_TEST (one_moves_to_a_free_place)
+START_TEST (a_buffer_moves_to_a_free_place)
 {
   Buffer buffers[] = { OF (0, 0, 1, 32, 0), OF (1, 0, 1, 48, 32), OF (1, 2, 3, 32, 0) };
 
@@ -89,7 +89,7 @@ START_TEST (one_moves_to_a_free_place)
 END_TEST
 
 /* Both threads write half of a value: the halves are where those of the previous value were. */
-START_TEST (bands_of_one_value_lie_over_bands)
+START_TEST (bands_overlap_the_bands_of_the_previous_value)
 {
   Buffer buffers[] = {
     { 0, 1, 64 * KIB, 0, { { 0, 32 * KIB }, { 32 * KIB, 64 * KIB } } },
@@ -102,7 +102,7 @@ START_TEST (bands_of_one_value_lie_over_bands)
 END_TEST
 
 /* Asserts that buffers do not overlap, and none is beyond the end. */
-START_TEST (random_buffers_stay_apart)
+START_TEST (random_buffers_do_not_overlap)
 {
   for (guint32 seed = 0; seed < N_SEEDS; seed++)
     {
@@ -139,8 +139,9 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "move", those_of_two_threads_change_places, one_moves_to_a_free_place,
-                   bands_of_one_value_lie_over_bands, random_buffers_stay_apart, NULL);
+  cleave_add_case (suite, "move", buffers_of_two_threads_swap_places,
+                   a_buffer_moves_to_a_free_place, bands_overlap_the_bands_of_the_previous_value,
+                   random_buffers_do_not_overlap, NULL);
 }
 
 CLEAVE_TEST_SUITE ("arena-threads", add_tests)

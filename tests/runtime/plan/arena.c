@@ -103,7 +103,7 @@ place (const Lifetime *lifetimes, guint n, gint64 *bound)
   return size - *bound;
 }
 
-START_TEST (buffers_without_conflicts_lie_over_each_other)
+START_TEST (buffers_without_conflicts_share_memory)
 {
   const Lifetime lifetimes[] = { { 64, 0, 1 }, { 128, 2, 3 }, { 64, 4, 5 } };
   gint64 n_visits = 1000;
@@ -149,7 +149,7 @@ share (const CleaveArenaSpan *a, gint64 at, const CleaveArenaSpan *b, gint64 the
          there < at + a->n_bytes;
 }
 
-START_TEST (swept_buffers_in_use_at_once_are_apart)
+START_TEST (live_swept_buffers_do_not_overlap)
 {
   g_autoptr (GRand) random = g_rand_new_with_seed (7);
 
@@ -174,7 +174,7 @@ START_TEST (swept_buffers_in_use_at_once_are_apart)
 END_TEST
 
 /* Adjacent gaps are merged: the large buffer fits where three small ones were. */
-START_TEST (swept_gaps_are_joined)
+START_TEST (swept_gaps_are_merged)
 {
   static const CleaveArenaSpan spans[] = {
     { 64, 0, 3 }, { 64, 1, 4 }, { 64, 2, 3 }, { 64, 2, 9 }, { 192, 5, 9 }
@@ -201,7 +201,7 @@ make_edges (CleaveArenaEdge *edges, guint n, GRand *random)
     }
 }
 
-START_TEST (edges_are_sorted_and_equals_stay)
+START_TEST (sorting_edges_is_stable)
 {
   g_autoptr (GRand) random = g_rand_new_with_seed (3);
 
@@ -225,7 +225,7 @@ START_TEST (edges_are_sorted_and_equals_stay)
 END_TEST
 
 /* A chain: each value is computed from the previous one. */
-START_TEST (chain_takes_two_neighbours)
+START_TEST (a_chain_needs_two_adjacent_values)
 {
   static const Lifetime chain[] = {
     { 64, 0, 1 }, { 128, 1, 2 }, { 256, 2, 3 }, { 64, 3, 4 }, { 192, 4, 5 }
@@ -248,7 +248,7 @@ START_TEST (long_buffer_does_not_cut_the_arena)
 }
 END_TEST
 
-START_TEST (empty_buffers_take_nothing)
+START_TEST (empty_buffers_need_no_memory)
 {
   static const Lifetime lifetimes[] = { { 0, 0, 3 }, { 64, 1, 2 }, { 0, 1, 1 } };
   gint64 bound;
@@ -287,7 +287,7 @@ START_TEST (random_lifetimes_stay_near_the_bound)
 END_TEST
 
 /* If the bound cannot be met, sizes slightly above it are tried as thoroughly. */
-START_TEST (bound_out_of_reach_is_not_all_that_is_tried)
+START_TEST (sizes_above_an_unreachable_bound_are_tried)
 {
   static const guint32 seeds[] = { 1, 5 };
 
@@ -390,7 +390,7 @@ split_epilogue_op (gint64 n_strips, CleaveHalo halo, guint n_threads)
 
 /* Of the rows that a strip carries to the next one, only the needed ones stay: memory is not
  * larger than with recomputation. */
-START_TEST (strips_need_their_own_rows_only)
+START_TEST (strips_keep_only_the_needed_rows)
 {
   static const gint64 n_strips[] = { 4, 7, 9, 14, 16, 20, 26, 28 };
 
@@ -408,7 +408,7 @@ END_TEST
 
 /* Less than the middle of the block after the strips, before and after its depthwise
  * convolution, which share memory. */
-START_TEST (rows_of_one_leave_the_rest_of_the_net)
+START_TEST (the_arena_is_less_than_the_middle_of_the_next_block)
 {
   CleaveProgramStats stats = split_epilogue_op (28, CLEAVE_HALO_CARRY, 1);
 
@@ -420,15 +420,13 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "place", edges_are_sorted_and_equals_stay, chain_takes_two_neighbours,
-                   long_buffer_does_not_cut_the_arena, empty_buffers_take_nothing,
-                   buffers_without_conflicts_lie_over_each_other,
-                   random_lifetimes_stay_near_the_bound,
-                   bound_out_of_reach_is_not_all_that_is_tried, NULL);
-  cleave_add_case (suite, "sweep", swept_buffers_in_use_at_once_are_apart, swept_gaps_are_joined,
-                   NULL);
-  cleave_add_case (suite, "strips", strips_need_their_own_rows_only,
-                   rows_of_one_leave_the_rest_of_the_net, NULL);
+  cleave_add_case (suite, "place", sorting_edges_is_stable, a_chain_needs_two_adjacent_values,
+                   long_buffer_does_not_cut_the_arena, empty_buffers_need_no_memory,
+                   buffers_without_conflicts_share_memory, random_lifetimes_stay_near_the_bound,
+                   sizes_above_an_unreachable_bound_are_tried, NULL);
+  cleave_add_case (suite, "sweep", live_swept_buffers_do_not_overlap, swept_gaps_are_merged, NULL);
+  cleave_add_case (suite, "strips", strips_keep_only_the_needed_rows,
+                   the_arena_is_less_than_the_middle_of_the_next_block, NULL);
 }
 
 CLEAVE_TEST_SUITE ("arena", add_tests)

@@ -21,7 +21,7 @@ find_part (const CleaveStorage *storage, CleaveStepKind kind, const char *op)
 }
 
 /* Otherwise its memory would be occupied from the beginning. */
-START_TEST (a_constant_comes_to_its_place_after_a_part_that_is_made)
+START_TEST (a_constant_operand_of_a_join_is_copied_after_a_computed_one)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 4, 8, 8));
@@ -48,7 +48,7 @@ END_TEST
 
 /* The same for an element-wise result of an operand that stays live. If it frees its operand, it
  * runs at once. */
-START_TEST (a_part_of_what_stays_is_made_along_with_the_others)
+START_TEST (a_part_of_a_live_value_is_computed_with_the_others)
 {
   for (guint stays = 0; stays < 2; stays++)
     {
@@ -84,7 +84,7 @@ START_TEST (a_part_of_what_stays_is_made_along_with_the_others)
 END_TEST
 
 /* There is no computed operand to wait for. */
-START_TEST (constants_alone_come_at_once)
+START_TEST (constant_operands_alone_are_copied_at_once)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *parts[] = { run_constant (graph, &CLEAVE_SHAPE (4), 1),
@@ -98,9 +98,10 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "dependencies", a_constant_comes_to_its_place_after_a_part_that_is_made,
-                   a_part_of_what_stays_is_made_along_with_the_others, constants_alone_come_at_once,
-                   NULL);
+  cleave_add_case (suite, "dependencies",
+                   a_constant_operand_of_a_join_is_copied_after_a_computed_one,
+                   a_part_of_a_live_value_is_computed_with_the_others,
+                   constant_operands_alone_are_copied_at_once, NULL);
 }
 
 CLEAVE_TEST_SUITE ("dependencies", add_tests)

@@ -114,14 +114,14 @@ assert_follow_alike (guint32 seed, gboolean patterns)
   run_assert_same (graph, seed);
 }
 
-START_TEST (epilogues_have_the_bits_of_fused)
+START_TEST (epilogues_have_the_bits_of_fused_consumers)
 {
   for (guint32 seed = 0; seed < CLEAVE_TRIALS (120); seed++)
     assert_follow_alike (seed, FALSE);
 }
 END_TEST
 
-START_TEST (patterns_have_the_bits_of_fused)
+START_TEST (patterns_have_the_bits_of_fused_consumers)
 {
   for (guint32 seed = 0; seed < CLEAVE_TRIALS (160); seed++)
     assert_follow_alike (seed, TRUE);
@@ -163,7 +163,7 @@ assert_epilogue (const CleaveGraph *graph, guint n_threads, guint n_epilogue_ops
 }
 
 /* A residual, then a Relu. A value with another reader must be stored before the next op. */
-START_TEST (heads_do_epilogue)
+START_TEST (heads_apply_epilogue_ops)
 {
   for (guint kind = 0; kind < 2; kind++)
     {
@@ -181,7 +181,7 @@ START_TEST (heads_do_epilogue)
 END_TEST
 
 /* Intermediate values need no memory, so their locations may overlap the head's operands. */
-START_TEST (heads_do_patterns)
+START_TEST (heads_apply_expression_patterns)
 {
   for (guint kind = 0; kind < 8; kind++)
     {
@@ -201,7 +201,7 @@ END_TEST
 /* Each channel has its own constants. A head that works by pixels applies them, also within an
  * expression pattern; an element-wise head works along lines. The depthwise kernel sums channels
  * that are one vector or part of one in a vector. */
-START_TEST (heads_normalise)
+START_TEST (heads_normalize)
 {
   for (gint64 n_channels = 1; n_channels <= 40; n_channels += 3)
     for (guint kind = 0; kind < 4; kind++)
@@ -221,7 +221,7 @@ START_TEST (heads_normalise)
 END_TEST
 
 /* The columns of a product are its last dimension, which is the channels only for a matrix. */
-START_TEST (heads_normalise_along_their_columns)
+START_TEST (heads_normalize_along_their_columns)
 {
   static const struct
   {
@@ -248,7 +248,7 @@ START_TEST (heads_normalise_along_their_columns)
 END_TEST
 
 /* A tensor bound to an input may be anywhere in memory. */
-START_TEST (heads_do_not_normalise_by_inputs)
+START_TEST (heads_do_not_normalize_by_inputs)
 {
   for (guint operand = 1; operand < 5; operand++)
     {
@@ -294,7 +294,7 @@ START_TEST (pieces_share_factors)
 END_TEST
 
 /* Operands of a join have a larger distance between pixels. */
-START_TEST (heads_normalise_parts_of_a_whole)
+START_TEST (heads_normalize_operands_of_a_join)
 {
   for (gint64 axis = 1; axis < 4; axis++)
     for (guint kind = 1; kind < 4; kind++)
@@ -313,7 +313,7 @@ START_TEST (heads_normalise_parts_of_a_whole)
 END_TEST
 
 /* The added value, and the sum, have a larger distance between pixels. */
-START_TEST (heads_add_to_parts_of_a_whole)
+START_TEST (heads_add_to_operands_of_a_join)
 {
   for (guint kind = 1; kind < 4; kind++)
     {
@@ -336,7 +336,7 @@ START_TEST (heads_add_to_parts_of_a_whole)
 END_TEST
 
 /* Intermediate values have no memory, for any distance between the pixels of y and of the sum. */
-START_TEST (heads_do_patterns_in_parts_of_a_whole)
+START_TEST (heads_apply_patterns_in_operands_of_a_join)
 {
   for (guint kind = 1; kind < 4; kind++)
     {
@@ -414,7 +414,7 @@ add_gate (CleaveGraph *graph, CleaveResult *x, const char *function, guint which
   return (which & 4) != 0 ? run_binary (graph, "Add", t, x) : t;
 }
 
-START_TEST (gates_have_the_bits_of_what_they_are_made_of)
+START_TEST (gates_have_the_bits_of_their_ops)
 {
   static const char *const functions[] = { "Exp", "Sigmoid", "Tanh", "Erf" };
 
@@ -433,7 +433,7 @@ START_TEST (gates_have_the_bits_of_what_they_are_made_of)
 END_TEST
 
 /* Not fused if another node reads the intermediate value, or x later. */
-START_TEST (what_is_read_elsewhere_is_no_pattern)
+START_TEST (values_with_other_readers_are_no_pattern)
 {
   for (guint kind = 1; kind < 4; kind++)
     for (guint later = 0; later < 2; later++)
@@ -455,15 +455,15 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "bits", epilogues_have_the_bits_of_fused, patterns_have_the_bits_of_fused,
-                   NULL);
-  cleave_add_case (suite, "heads", heads_do_epilogue, heads_do_patterns, heads_normalise,
-                   heads_normalise_along_their_columns, heads_do_not_normalise_by_inputs,
-                   pieces_share_factors, heads_normalise_parts_of_a_whole,
-                   heads_add_to_parts_of_a_whole, heads_do_patterns_in_parts_of_a_whole,
-                   patterns_do_not_wait_for_memory, functions_are_patterns,
-                   gates_have_the_bits_of_what_they_are_made_of,
-                   what_is_read_elsewhere_is_no_pattern, NULL);
+  cleave_add_case (suite, "bits", epilogues_have_the_bits_of_fused_consumers,
+                   patterns_have_the_bits_of_fused_consumers, NULL);
+  cleave_add_case (suite, "heads", heads_apply_epilogue_ops, heads_apply_expression_patterns,
+                   heads_normalize, heads_normalize_along_their_columns,
+                   heads_do_not_normalize_by_inputs, pieces_share_factors,
+                   heads_normalize_operands_of_a_join, heads_add_to_operands_of_a_join,
+                   heads_apply_patterns_in_operands_of_a_join, patterns_do_not_wait_for_memory,
+                   functions_are_patterns, gates_have_the_bits_of_their_ops,
+                   values_with_other_readers_are_no_pattern, NULL);
 }
 
 CLEAVE_TEST_SUITE ("stages", add_tests)

@@ -62,7 +62,7 @@ get_shape (guint i)
   return shapes[i];
 }
 
-START_TEST (element_wise_steps_follow)
+START_TEST (element_wise_steps_are_fused)
 {
   for (guint i = 0; i < N_SHAPES; i++)
     {
@@ -76,7 +76,7 @@ START_TEST (element_wise_steps_follow)
 }
 END_TEST
 
-START_TEST (pools_and_depthwise_lead)
+START_TEST (pools_and_depthwise_convolutions_are_heads)
 {
   for (guint i = 0; i < N_SHAPES; i++)
     {
@@ -101,7 +101,7 @@ normalise (CleaveGraph *graph, CleaveResult *x)
 }
 
 /* In place of their operand, and not. */
-START_TEST (normalisations_lead)
+START_TEST (normalizations_are_heads)
 {
   for (guint i = 0; i < N_SHAPES; i++)
     {
@@ -117,7 +117,7 @@ START_TEST (normalisations_lead)
 }
 END_TEST
 
-START_TEST (convolutions_lead)
+START_TEST (convolutions_are_heads)
 {
   for (guint i = 0; i < N_SHAPES; i++)
     for (gint64 kernel = 1; kernel <= 3; kernel += 2)
@@ -132,7 +132,7 @@ START_TEST (convolutions_lead)
 }
 END_TEST
 
-START_TEST (products_lead)
+START_TEST (products_are_heads)
 {
   for (gint64 m = 1; m <= 300; m += 299)
     {
@@ -149,7 +149,7 @@ START_TEST (products_lead)
 END_TEST
 
 /* A value with another reader stays, and the results are stored elsewhere. */
-START_TEST (fused_may_write_elsewhere)
+START_TEST (fused_consumers_may_write_elsewhere)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *x = run_unary (graph, "Relu", run_input (graph, &CLEAVE_SHAPE (2, 8, 20, 20)));
@@ -164,7 +164,7 @@ END_TEST
 
 /* Memory of an operand that a window still has to read is not written, although it is free
  * later. */
-START_TEST (fused_do_not_overtake_reads)
+START_TEST (fused_consumers_do_not_overwrite_pending_reads)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *x = run_unary (graph, "Relu", run_input (graph, &CLEAVE_SHAPE (1, 8, 20, 20)));
@@ -177,7 +177,7 @@ START_TEST (fused_do_not_overtake_reads)
 }
 END_TEST
 
-START_TEST (other_views_of_the_result_do_not_follow)
+START_TEST (other_views_of_the_result_are_not_fused)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *x = run_unary (graph, "Relu", run_input (graph, &CLEAVE_SHAPE (60, 60)));
@@ -192,7 +192,7 @@ START_TEST (other_views_of_the_result_do_not_follow)
 END_TEST
 
 /* The result has gaps that contain other values. */
-START_TEST (parts_of_a_whole_are_followed)
+START_TEST (operands_of_a_join_have_fused_consumers)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (2, 8, 20, 20));
@@ -289,7 +289,7 @@ run_told (const gint64 *y_stride, Told *told)
 }
 
 /* Takes minutes if each step is compared with all previous ones. */
-START_TEST (a_long_chain_follows_in_groups)
+START_TEST (a_long_chain_is_fused_in_groups)
 {
   const guint n = 40000, n_group = 65; /* n_group: a head and its fused consumers */
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -304,7 +304,7 @@ END_TEST
 
 /* Each element is reported once, when it is complete. If rows are interleaved, as in a value
  * with transposed rows and columns, they cannot be reported one by one. */
-START_TEST (depthwise_tells_what_is_there)
+START_TEST (depthwise_reports_complete_elements)
 {
   const gint64 dense[] = { 1, TOLD_COLUMNS * TOLD_CHANNELS, TOLD_CHANNELS };
   const gint64 turned[] = { 1, TOLD_CHANNELS, TOLD_ROWS * TOLD_CHANNELS };
@@ -322,7 +322,7 @@ END_TEST
 
 /* A depthwise convolution that overlays its operand has read the elements that are overwritten
  * by the time its consumers run. */
-START_TEST (what_is_overlaid_leads)
+START_TEST (an_overlay_is_a_head)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 2, 30, 31));
@@ -338,12 +338,14 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "lead", element_wise_steps_follow, pools_and_depthwise_lead,
-                   normalisations_lead, convolutions_lead, products_lead,
-                   parts_of_a_whole_are_followed, a_long_chain_follows_in_groups,
-                   depthwise_tells_what_is_there, what_is_overlaid_leads, NULL);
-  cleave_add_case (suite, "fusion", fused_may_write_elsewhere, fused_do_not_overtake_reads,
-                   other_views_of_the_result_do_not_follow, NULL);
+  cleave_add_case (suite, "lead", element_wise_steps_are_fused,
+                   pools_and_depthwise_convolutions_are_heads, normalizations_are_heads,
+                   convolutions_are_heads, products_are_heads,
+                   operands_of_a_join_have_fused_consumers, a_long_chain_is_fused_in_groups,
+                   depthwise_reports_complete_elements, an_overlay_is_a_head, NULL);
+  cleave_add_case (suite, "fusion", fused_consumers_may_write_elsewhere,
+                   fused_consumers_do_not_overwrite_pending_reads,
+                   other_views_of_the_result_are_not_fused, NULL);
 }
 
 CLEAVE_TEST_SUITE ("fusion", add_tests)

@@ -159,7 +159,7 @@ full_case_clear (FullCase *c)
   cleave_urgency_clear (&c->urgency);
 }
 
-START_TEST (every_task_gets_a_schedule_that_ends)
+START_TEST (every_task_gets_a_complete_schedule)
 {
   for (guint32 seed = 0; seed < CLEAVE_TRIALS (300); seed++)
     for (guint n_threads = 1; n_threads <= 8; n_threads++)
@@ -175,7 +175,7 @@ START_TEST (every_task_gets_a_schedule_that_ends)
 }
 END_TEST
 
-START_TEST (waits_are_enough_and_never_deadlock)
+START_TEST (waits_are_sufficient_and_never_deadlock)
 {
   for (guint32 seed = 0; seed < 50; seed++)
     for (guint n_threads = 1; n_threads <= 5; n_threads++)
@@ -233,7 +233,7 @@ raise_counts (guint step, guint *counts, gpointer data)
 }
 
 /* Some steps wait for all steps before them in the order. */
-START_TEST (added_waits_are_enough_and_never_deadlock)
+START_TEST (added_waits_are_sufficient_and_never_deadlock)
 {
   for (guint32 seed = 0; seed < 30; seed++)
     for (guint n_threads = 2; n_threads <= 4; n_threads++)
@@ -267,7 +267,7 @@ START_TEST (added_waits_are_enough_and_never_deadlock)
 }
 END_TEST
 
-START_TEST (order_is_right_for_one_after_the_other)
+START_TEST (the_order_is_valid_for_sequential_runs)
 {
   Case c;
   g_autoptr (CleaveSchedule) schedule = NULL;
@@ -304,7 +304,7 @@ START_TEST (one_thread_keeps_the_order_and_waits_for_nothing)
 END_TEST
 
 /* 2 and 3 overwrite one result each of step 0; the one with the smaller number is first. */
-START_TEST (several_may_go_along_with_a_step)
+START_TEST (several_steps_may_follow_one_directly)
 {
   static const guint begin[] = { 0, 0, 0, 1, 2, 4 }, preds[] = { 0, 0, 2, 3 };
   static const guint along[] = { G_MAXUINT, G_MAXUINT, 0, 0, G_MAXUINT };
@@ -325,7 +325,7 @@ END_TEST
 
 /* Step 4 overwrites the result of step 0. Steps 1, 2 and 3 become ready together with it and
  * have smaller numbers. */
-START_TEST (what_goes_along_with_a_step_comes_right_after_it)
+START_TEST (a_fused_step_comes_right_after_its_head)
 {
   static const guint begin[] = { 0, 0, 1, 2, 3, 4 }, preds[] = { 0, 0, 0, 0 };
   static const guint along[] = { G_MAXUINT, G_MAXUINT, G_MAXUINT, G_MAXUINT, 0 };
@@ -404,7 +404,7 @@ is_in_order (const CleaveSchedule *schedule, const CleaveScheduleTask *task)
   return TRUE;
 }
 
-START_TEST (threads_keep_to_the_order_if_they_are_to)
+START_TEST (threads_keep_the_order_on_request)
 {
   guint n_other = 0;
 
@@ -501,7 +501,7 @@ START_TEST (threads_keep_to_the_budget)
 END_TEST
 
 /* Four steps of cost 4, followed in the order by a chain of costs 1 and 20. */
-START_TEST (what_most_waits_for_comes_first)
+START_TEST (the_longest_chain_comes_first)
 {
   static const guint begin[] = { 0, 0, 0, 0, 0, 0, 1 }, preds[] = { 4 };
   static const double cost[] = { 4, 4, 4, 4, 1, 20 };
@@ -538,14 +538,14 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (
-      suite, "schedule", waits_are_enough_and_never_deadlock,
-      added_waits_are_enough_and_never_deadlock, every_task_gets_a_schedule_that_ends,
-      order_is_right_for_one_after_the_other, one_thread_keeps_the_order_and_waits_for_nothing,
-      what_goes_along_with_a_step_comes_right_after_it, several_may_go_along_with_a_step,
-      each_thread_goes_through_one_subgraph_at_a_time, each_thread_keeps_to_its_band,
-      threads_keep_to_the_order_if_they_are_to, threads_keep_to_the_budget,
-      what_most_waits_for_comes_first, NULL);
+  cleave_add_case (suite, "schedule", waits_are_sufficient_and_never_deadlock,
+                   added_waits_are_sufficient_and_never_deadlock,
+                   every_task_gets_a_complete_schedule, the_order_is_valid_for_sequential_runs,
+                   one_thread_keeps_the_order_and_waits_for_nothing,
+                   a_fused_step_comes_right_after_its_head, several_steps_may_follow_one_directly,
+                   each_thread_goes_through_one_subgraph_at_a_time, each_thread_keeps_to_its_band,
+                   threads_keep_the_order_on_request, threads_keep_to_the_budget,
+                   the_longest_chain_comes_first, NULL);
 }
 
 CLEAVE_TEST_SUITE ("schedule", add_tests)

@@ -25,7 +25,7 @@ make_graph (void)
   return graph;
 }
 
-START_TEST (what_is_needed_late_is_made_late)
+START_TEST (values_needed_late_are_computed_late)
 {
   g_autoptr (CleaveGraph) graph = make_graph ();
   gint64 one = run_get_stats (graph, 1).arena_bytes;
@@ -37,7 +37,7 @@ START_TEST (what_is_needed_late_is_made_late)
 END_TEST
 
 /* Eight values from eight steps of equal cost: fewer live values would take longer. */
-START_TEST (memory_is_not_saved_at_the_price_of_time)
+START_TEST (memory_is_not_traded_for_time)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 2, 24, 24));
@@ -95,7 +95,7 @@ END_TEST
 
 /* A chain of four steps, and four steps of the same cost that come first in the order: two
  * threads finish in the time of the chain. */
-START_TEST (a_long_chain_is_begun_early)
+START_TEST (a_long_chain_starts_early)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 16, 24, 24)), *chain = x;
@@ -129,9 +129,9 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "choice", what_is_needed_late_is_made_late,
-                   memory_is_not_saved_at_the_price_of_time,
-                   chains_do_not_wait_for_each_others_memory, a_long_chain_is_begun_early, NULL);
+  cleave_add_case (suite, "choice", values_needed_late_are_computed_late,
+                   memory_is_not_traded_for_time, chains_do_not_wait_for_each_others_memory,
+                   a_long_chain_starts_early, NULL);
 }
 
 CLEAVE_TEST_SUITE ("choice", add_tests)

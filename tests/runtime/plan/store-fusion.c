@@ -41,7 +41,7 @@ START_TEST (equal_parts_are_stored_together)
 }
 END_TEST
 
-START_TEST (parts_of_other_sizes_too)
+START_TEST (unequal_parts_are_stored_together)
 {
   const gint64 sizes[] = { 4, 100, 0, 24 };
   g_autoptr (CleaveGraph) graph = make_parts (128, sizes, 4);
@@ -51,7 +51,7 @@ START_TEST (parts_of_other_sizes_too)
 }
 END_TEST
 
-START_TEST (rows_that_are_no_whole_vectors)
+START_TEST (rows_of_partial_vectors_are_stored)
 {
   const gint64 sizes[] = { 3, 61, 65 };
   g_autoptr (CleaveGraph) graph = make_parts (129, sizes, 3);
@@ -60,7 +60,7 @@ START_TEST (rows_that_are_no_whole_vectors)
 }
 END_TEST
 
-START_TEST (more_parts_than_are_written_at_once)
+START_TEST (many_parts_are_stored_in_groups)
 {
   gint64 sizes[600];
   g_autoptr (CleaveGraph) graph = NULL;
@@ -74,7 +74,7 @@ START_TEST (more_parts_than_are_written_at_once)
 END_TEST
 
 /* Two values, each in parts: the outputs of one follow those of the other. */
-START_TEST (parts_of_several_values)
+START_TEST (parts_of_several_values_are_stored)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   const gint64 sizes[] = { 32, 96 };
@@ -92,7 +92,7 @@ START_TEST (parts_of_several_values)
 }
 END_TEST
 
-START_TEST (small_outputs_stay_apart)
+START_TEST (small_outputs_are_stored_separately)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (8, 128));
@@ -109,9 +109,10 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "stores", equal_parts_are_stored_together, parts_of_other_sizes_too,
-                   rows_that_are_no_whole_vectors, more_parts_than_are_written_at_once,
-                   parts_of_several_values, small_outputs_stay_apart, NULL);
+  cleave_add_case (suite, "stores", equal_parts_are_stored_together,
+                   unequal_parts_are_stored_together, rows_of_partial_vectors_are_stored,
+                   many_parts_are_stored_in_groups, parts_of_several_values_are_stored,
+                   small_outputs_are_stored_separately, NULL);
 }
 
 CLEAVE_TEST_SUITE ("stores", add_tests)
