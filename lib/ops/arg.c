@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* ArgMax, ArgMin: where along the axis the largest or smallest element is, as int64.  The axis is
- * whole, every other dimension splits at will.  Of equal ones the first, or the last if so asked; a
- * NaN counts as larger (and for ArgMin as smaller) than all else. */
+/* ArgMax and ArgMin: the index along the axis of the largest or smallest element, as int64. Of
+ * equal elements the first one counts, or the last one if the attribute says so. NaN counts as
+ * larger than all numbers, and for ArgMin as smaller. All dimensions but the axis can be split. */
 
 #include "../ir/op.h"
 #include "axes.h"
@@ -33,19 +33,18 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
   cleave_axes_maps (&call->operands[0].shape, 1u << a->axis, a->keepdims, map);
 }
 
-/* The elements along the axis from `offset` on. */
+/* n elements along the axis, from element `offset` of x on. */
 typedef struct
 {
   const CleaveView *x;
   gint64 offset, step, n;
   CleaveWide wide;
-  gboolean last; /* of equal ones */
+  gboolean last; /* find the last of equal elements, not the first */
 } Row;
 
 typedef gint64 (*Find) (const Row *row);
 
-/* A NaN is the only value that is not itself, so (a == a) < (b == b) says that a is one and b is
- * not. */
+/* Only NaN differs from itself, so (a == a) < (b == b) holds if a is NaN and b is not. */
 #define FIND(name, T, is_better)                                                                   \
   static gint64 name (const Row *row)                                                              \
   {                                                                                                \
@@ -137,7 +136,7 @@ static const CleaveAttr arg_attrs[] = {
   { 0 },
 };
 
-/* What the two records share. */
+/* The fields that both records have in common. */
 #define ARG                                                                                        \
   .operands = (const char *const[]){ "data", NULL },                                               \
   .results = (const char *const[]){ "reduced", NULL }, .min_operands = 1,                          \

@@ -2,10 +2,13 @@
 
 /* BatchNormalization (inference) and InstanceNormalization.
  *
- * Both: a = scale / sqrt (variance + epsilon), then y = fma (x - mean, a, b), each operation
- * rounded: in float64 for float64, else in float32, rounded once at the end. InstanceNormalization:
- * the mean is the sum of a channel over its number of elements, then the variance the sum of (x -
- * mean) * (x - mean) over that number; the sums are those of lanes.h. */
+ * Order, for both: a = scale / sqrt (variance + epsilon), then y = fma (x - mean, a, b). Each
+ * operation is rounded to float64 for float64 elements, else to float32; the result is rounded once
+ * more at the end.
+ *
+ * For InstanceNormalization, the mean is the sum of a channel's elements divided by their number.
+ * The variance is the sum of (x - mean) * (x - mean) divided by that number. lanes.h has the order
+ * of sums. */
 
 #include "../ir/op.h"
 #include "lanes.h"
@@ -15,7 +18,7 @@
 
 enum { X, SCALE, B, MEAN, VAR };
 
-/* Every operand but X is a vector with one element for each channel. */
+/* Checks that each operand except X is a vector with one element for each channel. */
 static gboolean
 check_vectors (const CleaveCall *call, GError **error)
 {
@@ -61,7 +64,7 @@ maps_batch (const CleaveCall *call, guint operand, CleaveDimMap *map)
     map[0] = cleave_dim_map_same (cleave_call_dims (call).c);
 }
 
-/* The mean and the variance are those of all spatial elements. */
+/* Sets maps of InstanceNormalization: the mean and the variance need all spatial dimensions. */
 static void
 maps_instance (const CleaveCall *call, guint operand, CleaveDimMap *map)
 {
@@ -90,7 +93,7 @@ load_channel (const CleaveView *vector, gint64 channel)
   return cleave_real_load (vector->type.element, cleave_view_at (vector, &channel));
 }
 
-/* What one channel is normalised by. */
+/* The numbers by which a channel is normalized: y = (x - mean) * a + b. */
 typedef struct
 {
   double mean, a, b;
@@ -137,7 +140,7 @@ compute_batch (const CleaveCall *call, const CleaveView *operands, const CleaveV
     }
 }
 
-/* One channel of one image; `x` and `y` have the spatial dimensions alone. */
+/* Normalizes one channel of one image. x and y have only the spatial dimensions. */
 static void
 normalise_plane (const CleaveView *x, const CleaveView *y, double scale, double b, double epsilon)
 {

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Cast: every element type to every other.  All dimensions split at will.
+/* Cast from each element type to each other. All dimensions can be split.
  *
- * Between floats, and from integers to floats: rounded once, to nearest, ties to even.  From a
- * float to an integer: towards zero; what is too large becomes the largest, NaN becomes 0.  Between
- * integers: the low bits.  To bool: "not 0"; from bool: 0 or 1. */
+ *   float or integer to float    rounded once, to nearest, ties to even
+ *   float to integer             truncated, and clamped to the range of the type; NaN gives 0
+ *   integer to integer           the low bits
+ *   any to bool                  1 if not 0
+ *   bool to any                  0 or 1 */
 
 #include "../ir/op.h"
 #include "lines.h"
@@ -39,7 +41,8 @@ compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *r
       }
 }
 
-/* Not of float64, and not where a whole number would be rounded twice on its way. */
+/* The fast kernel converts through float32. It does not serve float64, and no cast in which a large
+ * integer would be rounded twice. */
 static CleaveKernel
 kernel (const CleaveCall *call)
 {

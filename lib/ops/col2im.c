@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Col2Im, in 1 to 6 spatial dimensions: blocks of an image are added up where they lie in it.
+/* Col2Im, in 1 to 6 spatial dimensions: adds overlapping blocks to an image.
  *
- * Block element k of block l goes to image element l * stride + k * dilation - pad.  The order of
- * one element of the result: +0; then the elements of blocks in row-major order, those that no
- * block has there skipped; each sum is rounded to the element type.  Integers wrap around.
+ * Element k of block l is added to element l * stride + k * dilation - pad of the image. Order of
+ * one element of the result: +0, then the elements k in row-major order for which a block covers
+ * it. Each sum is rounded to the element type. Integers wrap around.
  *
- * Blocks lie in one dimension of the operand, row-major.  So a cut takes away blocks along the
- * first spatial dimension that has several; along the others all blocks stay, and the pads of a
- * piece hold what lies beside it. */
+ * The operand has all blocks in one dimension, in row-major order. So a piece reads fewer blocks
+ * only along the first spatial dimension that has several. Along the others it reads all blocks,
+ * and its pads crop the parts of the image that it does not compute. */
 
 #include "move.h"
 #include "scatter.h"
@@ -37,8 +37,8 @@ count_windows (const CleaveWindow *w)
   return (w->extent + w->pad_begin + w->pad_end - cleave_window_reach (w)) / w->stride + 1;
 }
 
-/* The first dimension in which there are several blocks, and how many follow each other in L for
- * one step along it; without such a dimension their number. */
+/* Returns the first dimension that has several blocks, or the number of dimensions if there is
+ * none. Sets `step` to the distance in L between blocks that are neighbors in this dimension. */
 static guint
 find_outermost (const CleaveWindow *windows, guint n, gint64 *step)
 {
@@ -69,7 +69,7 @@ check_attrs (const CleaveCol2ImAttrs *a, GError **error)
          cleave_window_check_lists (&a->strides, &a->dilations, &a->pads, n, error);
 }
 
-/* Elements of a block, and blocks. */
+/* Counts the elements of a block, and the blocks. */
 static gboolean
 count (const CleaveCol2ImAttrs *a, gint64 *n_elements, gint64 *n_blocks, GError **error)
 {
@@ -175,7 +175,7 @@ narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GStrin
   return TRUE;
 }
 
-/* One channel at work. */
+/* The channel that is being computed. */
 typedef struct
 {
   const CleaveWindow *windows;
@@ -184,7 +184,8 @@ typedef struct
   gint64 from, to; /* offsets of the channel */
 } Walk;
 
-/* The blocks that have element `tap` inside the image: along the last dimension a line. */
+/* Adds element `tap` of all blocks that have it inside the image, a line of blocks along the last
+ * dimension at a time. */
 static void
 add_tap (const Walk *walk, const gint64 *tap)
 {

@@ -58,8 +58,8 @@ infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
   return TRUE;
 }
 
-/* Where an operand begins along the axis.  Who asks about one after the other pays for each once.
- */
+/* Returns the begin of an operand along the axis. If the cursor is kept, asking for all operands in
+ * order takes linear time. */
 static gint64
 begin_of (const CleaveCall *call, guint operand)
 {
@@ -118,20 +118,20 @@ const CleaveOp cleave_op_concat = {
  * cleave_graph_add_concat:
  * @graph: the graph to add to
  * @name: (nullable): name of the node
- * @operands: (array length=n_operands): values of one element type that differ in dimension @axis
- * at most
- * @n_operands: how many, at least one
- * @axis: the dimension along which they follow each other; negative from the end
+ * @operands: (array length=n_operands): values with the same element type, rank and extents, except
+ * for the extent of @axis
+ * @n_operands: number of operands, at least 1
+ * @axis: the dimension along which they are concatenated; negative values count from the end
  * @error: return location for a [struct@GLib.Error]
  *
  * Adds a concatenation: [ONNX Concat](https://onnx.ai/onnx/operators/onnx__Concat.html).
  *
- * In dimension @axis the result has the sum of the operands' extents.  It can be split along every
- * dimension; a piece reads those operands only that its chunk meets.  In a program it is a view,
- * not work, wherever that is possible.
+ * In dimension @axis, the extent of the result is the sum of the operands' extents. The result can
+ * be split along each dimension; a piece reads only the operands that its chunk overlaps. If
+ * possible, a program computes the operands in the memory of the result, so that nothing is copied.
  *
- * Fails with %CLEAVE_ERROR_SHAPE or %CLEAVE_ERROR_ELEMENT_TYPE if the operands do not fit each
- * other and with %CLEAVE_ERROR_ATTRIBUTE if @axis is out of range; the graph is then unchanged.
+ * Fails with %CLEAVE_ERROR_SHAPE or %CLEAVE_ERROR_ELEMENT_TYPE if the operands do not match each
+ * other, and with %CLEAVE_ERROR_ATTRIBUTE if @axis is out of range. The graph is then unchanged.
  *
  * Returns: (transfer none) (nullable): the result, or %NULL on error
  */

@@ -170,7 +170,8 @@ cleave_conv_macs (const CleaveCall *call)
   return n;
 }
 
-/* The operand element that tap `tap` of a transposed convolution brings to `out`; FALSE: none. */
+/* Finds the operand element that a tap of a transposed convolution adds to the result element at
+ * `out`. Returns FALSE if there is none. */
 static gboolean
 find_source (const CleaveWindow *windows,
              guint n,
@@ -192,8 +193,8 @@ find_source (const CleaveWindow *windows,
   return TRUE;
 }
 
-/* The taps of the result element at `out`, a place in the spatial dimensions; `x` and `w` begin
- * with the first channel that it reads. */
+/* Adds the taps of the result element at `out`, an index in the spatial dimensions. x and w begin
+ * at the first channel that it reads. */
 static void
 add_taps (const CleaveConvWalk *walk,
           const gint64 *out,
@@ -255,11 +256,11 @@ cleave_conv_init_walk (const CleaveCall *call)
   return walk;
 }
 
-/* The arithmetic of floats. */
+/* The arithmetic for floats. */
 typedef struct
 {
   const CleaveSumOps *ops;
-  const CleaveView *bias; /* or NULL */
+  const CleaveView *bias; /* NULL: none */
   CleaveSum sum;
 } State;
 

@@ -2,10 +2,12 @@
 
 /* ConvTranspose, in 1 to 6 spatial dimensions.
  *
- * Operand element i and tap k of the kernel go to result element i * stride + k * dilation - pad.
- * The order of one result element: the bias, or +0; then the taps in row-major order, those that no
- * operand element meets skipped; in each tap the input channels of the group in order; one fused
- * multiply-add each (products.h). */
+ * Operand element i times tap k of the kernel is added to result element i * stride + k * dilation
+ * - pad.
+ *
+ * Order of one result element: the bias, or +0; then the taps in row-major order, without those
+ * that no operand element reaches; for each tap, the input channels of the group in order; one
+ * fused multiply-add each (products.h). */
 
 #include "conv-parts.h"
 
@@ -54,7 +56,7 @@ check_operands (const CleaveCall *call, GError **error)
          (!cleave_call_has (call, B) || cleave_call_check_same_element (call, X, B, error));
 }
 
-/* Channels, groups and bias; `n_out` gets the number of channels of the result. */
+/* Checks channels, groups and bias, and sets `n_out` to the number of channels of the result. */
 static gboolean
 check_channels (const CleaveCall *call, gint64 *n_out, GError **error)
 {
@@ -72,8 +74,8 @@ check_channels (const CleaveCall *call, gint64 *n_out, GError **error)
   return cleave_conv_check_bias (call, B, call->operands[X].element, *n_out, error);
 }
 
-/* Extent of the result before pads are taken away and output_padding is added, from operand extent
- * n. */
+/* Sets `extent` to the extent of the result for n operand elements, without pads and
+ * output_padding. Returns FALSE if it overflows. */
 static gboolean
 full_extent (const CleaveWindow *w, gint64 n, gint64 *extent)
 {
@@ -123,8 +125,8 @@ infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
   return TRUE;
 }
 
-/* Result element o reads the operand elements from (o + pad - reach) / stride to (o + pad) /
- * stride. */
+/* Sets maps. Element o of the result reads operand elements (o + pad - reach) / stride to
+ * (o + pad) / stride. */
 static void
 maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
 {
@@ -182,7 +184,7 @@ narrow_groups (const CleaveCall *call, CleaveSpan c, gint64 *group, GString *why
   return TRUE;
 }
 
-/* The pads and output_padding of a piece cut its chunk out of what its slice gives. */
+/* Sets pads and output_padding of a piece, which crop the result of its slice to its chunk. */
 static gboolean
 narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GString *why)
 {
@@ -209,10 +211,12 @@ narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GStrin
   return TRUE;
 }
 
-/* Kernels with more taps are no models' but somebody's who wants to keep us busy. */
+/* Largest number of taps in a dimension for which products are counted exactly. A hostile file
+ * could have more, and the count would take long. */
 #define MAX_TAPS (1 << 16)
 
-/* How many pairs of an operand element and a tap meet in one spatial dimension of the result. */
+/* Returns the number of products in one spatial dimension: pairs of an operand element and a tap
+ * that are added to an element of the result. */
 static gint64
 count_pairs (const CleaveWindow *w, gint64 extent)
 {
@@ -232,7 +236,7 @@ count_pairs (const CleaveWindow *w, gint64 extent)
   return n;
 }
 
-/* What the pads cut off is not computed, so that the pieces of a node have together what it has. */
+/* Does not count products that the pads crop, so that the pieces of a node add up to the node. */
 static gint64
 macs (const CleaveCall *call)
 {
@@ -247,11 +251,12 @@ macs (const CleaveCall *call)
   return n;
 }
 
-/* More phases are no models' but somebody's who wants to keep us busy. */
+/* Largest number of phases that the depthwise kernel serves. A phase is a set of result elements
+ * whose indices are equal modulo the strides. A hostile file could have more. */
 #define MAX_PHASES 256
 
-/* One channel in each group; result elements that are a stride apart meet taps that are, each of
- * which there is. */
+/* Returns whether the depthwise kernel serves the call: each group has one channel, and each phase
+ * has a tap in each dimension, since the stride is at most the kernel's extent. */
 static gboolean
 is_depthwise (const CleaveCall *call)
 {

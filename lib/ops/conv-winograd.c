@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Conv by Winograd's F(2x2, 3x3): its reference kernel.
+/* The reference kernel of Conv by Winograd's algorithm F(2x2, 3x3).
  *
- * Tiles of 2x2 elements of the result lie in the phase that the attribute tells, so those of a
- * piece are those of the whole.  All is computed in float32, and rounded once.  The padding is
- * zeros here.  What a tile reads beyond the operand is zero, too: none of it goes into an element
- * that there is.  Each of the 16 sums goes over the input channels in order, one fused multiply-add
- * each; the sixth begins with the bias. */
+ * The attribute gives the phase of tiles of 2x2 elements of the result, so that the tiles of a
+ * piece are tiles of the whole node. Everything is computed in float32 and rounded once. Padding
+ * counts as 0. So does the rest of a tile that extends beyond the operand; it does not affect
+ * existing elements of the result. Each of the 16 sums adds the input channels in order, one fused
+ * multiply-add each. The sixth sum begins with the bias. */
 
 #include "conv-parts.h"
 #include "products.h"
@@ -34,8 +34,9 @@ cleave_conv_could_be_winograd (const CleaveCall *call)
   return could;
 }
 
-/* Fewer channels or tiles do not make up for the transforms, or for reading 16 factors for 9
- * weights (measured). */
+/* Smallest numbers of channels and tiles for which Winograd's algorithm is faster (measured). With
+ * fewer, the transforms and the reading of 16 factors instead of 9 weights cost more than it saves.
+ */
 #define MIN_CHANNELS 24
 #define MIN_TILES 12
 
@@ -95,10 +96,10 @@ typedef struct
   CleaveDims dims;
   const CleaveConvAttrs *attrs;
   const CleaveView *x, *w, *y;
-  const CleaveView *bias; /* or NULL */
-  gint64 n_in, n_out;     /* channels of a group */
-  float *factors;         /* of each channel of the result and of its group: 16 */
-  float *image;           /* of each channel of a group: a tile */
+  const CleaveView *bias; /* NULL: none */
+  gint64 n_in, n_out;     /* number of channels of a group, in X and in the result */
+  float *factors; /* 16 for each channel of the result and each input channel of its group */
+  float *image;   /* a transformed tile for each input channel of a group */
 } Walk;
 
 static float
@@ -124,7 +125,8 @@ make_factors (const Walk *walk)
       }
 }
 
-/* `at`: the image, the first channel, and the first row and column that the tile reads. */
+/* Transforms a tile of each input channel of a group. `at` has the image, the first channel, and
+ * the first row and column that the tile reads. */
 static void
 make_image (const Walk *walk, const gint64 *at)
 {
@@ -153,7 +155,7 @@ make_image (const Walk *walk, const gint64 *at)
     }
 }
 
-/* The tile of one channel of the result. */
+/* Computes the 16 sums of a tile for one channel of the result. */
 static void
 sum_up (const Walk *walk, gint64 channel, float *m)
 {
@@ -177,8 +179,8 @@ sum_up (const Walk *walk, gint64 channel, float *m)
     CLEAVE_WINOGRAD_RESULT (float, m + 4 * i, 1);
 }
 
-/* `at`: the image, the first channel of the group, and the tile's first row and column, which may
- * come before the result's. */
+/* Computes a tile for all channels of a group. `at` has the image, the first channel of the group
+ * in the result, and the first row and column of the tile, which may be -1. */
 static void
 compute_tile (const Walk *walk, const gint64 *at)
 {

@@ -2,10 +2,10 @@
 
 /* Conv, in 1 to 6 spatial dimensions.
  *
- * The order of one result element, which every kernel keeps: the bias, or +0; then the taps of the
- * kernel in row-major order, those in the padding skipped; in each tap the input channels of the
- * group in order; one fused multiply-add each (products.h).  Or that of conv-winograd.c, if the
- * attribute asks for it. */
+ * Order of one result element, which every kernel keeps: the bias, or +0; then the taps of the
+ * kernel in row-major order, without those in the padding; for each tap, the input channels of the
+ * group in order; one fused multiply-add each (products.h). If the attribute `winograd` is set, the
+ * order is that of conv-winograd.c. */
 
 #include "build.h"
 #include "conv-parts.h"
@@ -31,7 +31,7 @@ narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GStrin
   return cleave_conv_narrow (call, chunk, attrs, why);
 }
 
-/* Each group has one input channel, in three spatial dimensions. */
+/* Returns whether each group has one input channel and there are three spatial dimensions. */
 static gboolean
 is_depthwise_volume (const CleaveCall *call)
 {
@@ -41,14 +41,14 @@ is_depthwise_volume (const CleaveCall *call)
   return weights->dim[1] == 1 && a->group > 1 && weights->rank == 5;
 }
 
-/* So few channels of the result, or so few for each one of the operand, leave most of a vector
- * empty: pixels fill it. */
+/* Returns whether a depthwise convolution has so few channels that vectors of channels would be
+ * mostly empty. Its kernel uses vectors of pixels instead. */
 static gboolean
 has_few_channels (const CleaveCall *call)
 {
   const CleaveConvAttrs *a = call->attrs;
-  /* With vectors of 16: 2 channels of 3x3 at 56x56 take 0.8 of the time, 3 would take 1.2 times as
-   * long; 12 for each of 16 at 28x28 take a twelfth. */
+  /* With vectors of 16, kernel 3x3: 2 channels at 56x56 take 0.8 of the time, 3 channels 1.2 of the
+   * time. 12 result channels for each of 16 operand channels at 28x28 take a twelfth. */
   const gint64 many = 3, many_for_each = 16;
   const CleaveShape *weights = &call->operands[W].shape;
   gint64 n_out = weights->dim[0], multiplier = n_out / MAX (a->group, 1);
@@ -56,8 +56,9 @@ has_few_channels (const CleaveCall *call)
   return multiplier == 1 ? n_out < many && weights->rank < 5 : multiplier < many_for_each;
 }
 
-/* Several groups, which make as many channels as they read, are in a vector.  With AVX-512, 32
- * groups of 4 channels of 3x3 at 24x24 take 0.4 of the time. */
+/* Returns whether groups have 2, 4 or 8 channels, as many of the result as of X, so that a vector
+ * holds several groups. With AVX-512, 32 groups of 4 channels, 3x3 at 24x24, take 0.4 of the time.
+ */
 static gboolean
 is_grouped (const CleaveCall *call)
 {
@@ -70,8 +71,9 @@ is_grouped (const CleaveCall *call)
          (n_in == 2 || n_in == 4 || n_in == 8);
 }
 
-/* Of 16-bit floats: a group makes so few channels that most of a vector would be empty, as the
- * kernel of floats knows.  32 to 3 channels of 9x9: 11.8 -> 4 ms. */
+/* For 16-bit floats: returns whether a group has so few result channels (4) that vectors would be
+ * mostly empty. The kernel for float32, which serves this case well, then runs on converted
+ * operands. 32 to 3 channels, 9x9: 11.8 -> 4 ms. */
 static gboolean
 is_narrow (const CleaveCall *call)
 {
@@ -139,29 +141,29 @@ const CleaveOp cleave_op_conv = {
 /**
  * cleave_graph_add_conv:
  * @graph: the graph to add to
- * @name: (nullable): name of the node, made unique
- * @x: (transfer none): activations, `[N, I, H, W]`, or `[N, H, W, I]` with the layout NHWC; 1 to 6
+ * @name: (nullable): name of the node; a number is appended if it is taken. %NULL for `conv`
+ * @x: (transfer none): activations, `[N, I, H, W]`, or `[N, H, W, I]` with layout NHWC; 1 to 6
  * spatial dimensions
- * @w: (transfer none): weights, `[O, I / group, KH, KW]` under both layouts; `O` is a multiple of
+ * @w: (transfer none): weights, `[O, I / group, KH, KW]` with both layouts; `O` is a multiple of
  * the group
- * @b: (transfer none) (nullable): bias, `[O]`
- * @attrs: (nullable): strides, dilations and pads in elements, H before W; all begins of pads
- * before all ends
+ * @b: (transfer none) (nullable): bias, `[O]`; %NULL for none
+ * @attrs: (nullable): strides, dilations and pads in elements, H before W; for pads, all begins
+ * before all ends. %NULL for the defaults: strides and dilations of 1, no pads, one group
  * @error: return location for a [struct@GLib.Error]
  *
  * Adds a convolution: [ONNX Conv](https://onnx.ai/onnx/operators/onnx__Conv.html), with a layout.
  *
  * The result is `[N, O, OH, OW]`, or `[N, OH, OW, O]`, with
  * `OH = (H + pad_begin + pad_end - (dilation * (KH - 1) + 1)) / stride + 1`, rounded down.
- * It can be split along N, H and W at will, and along O inside one group or between groups; a chunk
- * that would read nothing but padding is refused.
+ * It can be split anywhere along N, H and W, and along O inside one group or between groups. A
+ * chunk that would read only padding is refused.
  *
- * Serves the float types; float16 and bfloat16 add up in float32.  Elements add up in one order,
- * tap by tap, channel by channel, so that a piece has the same bits as that part of the whole.
+ * Operands are of one of the four float types. Sums of float16 and bfloat16 are float32. Sums have
+ * a fixed order, tap by tap and channel by channel, so that a piece has the same bits as the whole.
  *
- * Fails with %CLEAVE_ERROR_SHAPE if the operands do not fit, with %CLEAVE_ERROR_ELEMENT_TYPE if
- * their element types do not, and with %CLEAVE_ERROR_ATTRIBUTE if an attribute is out of range; the
- * graph is then unchanged.
+ * Fails with %CLEAVE_ERROR_SHAPE if the shapes of the operands do not match, with
+ * %CLEAVE_ERROR_ELEMENT_TYPE if their element types do not, and with %CLEAVE_ERROR_ATTRIBUTE if an
+ * attribute is out of range. The graph is then unchanged.
  *
  * Returns: (transfer none) (nullable): the result, or %NULL on error
  */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* CumSum: sums of all elements up to each, along the axis, which is whole; every other dimension
- * splits at will.
+/* CumSum: each element of the result is the sum of all elements up to it along the axis. All
+ * dimensions but the axis can be split.
  *
- * Order: element after element; floats are added up as doubles and each sum rounded once, integers
- * wrap around. */
+ * Order: one element after the other. Floats are added in double, and each sum is rounded once.
+ * Integers wrap around. */
 
 #include "../ir/op.h"
 #include "elementwise-math.h"
@@ -27,23 +27,25 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
   map[a->axis] = cleave_dim_map_whole (call->operands[0].shape.dim[a->axis]);
 }
 
-/* Rows of elements along the axis, in the order in which they are added up. */
+/* Rows of elements along the axis, in the order in which they are added. Offsets and steps are in
+ * elements. */
 typedef struct
 {
   const CleaveView *x, *y;
-  gint64 from, to;               /* where the first row begins */
-  gint64 x_across, y_across;     /* from one row to the next */
-  gint64 x_step, y_step, length; /* from one element of a row to the next */
-  gint64 n;                      /* how many rows there are */
+  gint64 from, to;               /* offset of the first row, in x and in y */
+  gint64 x_across, y_across;     /* step from one row to the next */
+  gint64 x_step, y_step, length; /* step inside a row, and length of a row */
+  gint64 n;                      /* number of rows */
   gboolean exclusive;
 } Rows;
 
-/* Rows that are added up at once, as an addition waits for the one before it. */
+/* Number of rows that are added at the same time, since each addition waits for the one before it.
+ */
 #define N_ROWS 4
 
-/* Of T with the functions cleave_<t>_…: the sums of some rows, each on its own; and those of rows
- * whose elements lie side by side, one addition for all of them.  Either way a row's sums are made
- * in the same order. */
+/* Defines functions for type T: one adds a few rows, each by itself; one adds rows whose elements
+ * are neighbors in memory, one vector addition for all of them. Both add the elements of a row in
+ * the same order. */
 /* clang-format off */
 #define SUMS(T, t, wide)                                                                           \
   static inline void add_##t (guint n_rows, const T *const *x, T *const *y, T *sums, gint64 n,     \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Custom: a node that passes through whole.  It is neither split nor run. */
+/* Custom: a node of another domain, whose meaning Cleave does not know. It is written as it was
+ * read, and can neither be split nor run. */
 
 #include "custom.h"
 
@@ -84,11 +85,11 @@ const CleaveOp cleave_op_custom = {
  * cleave_node_get_custom_op:
  * @node: a node
  *
- * Of a node that passes through whole, since what it computes is not known here, its op in the
- * model: `domain:op`.  Such a node is not split, has no multiply-accumulates that could be counted,
- * and cannot be run.
+ * Returns the operator of a custom node: a node whose operator Cleave does not know, and which it
+ * writes as it was in the model. Such a node is not split, counts no multiply-accumulates, and
+ * cannot be run.
  *
- * Returns: (nullable): the op, or %NULL of any other node
+ * Returns: (nullable): the operator in the model, `domain:op`, or %NULL for any other node
  */
 const char *
 cleave_node_get_custom_op (const CleaveNode *node)

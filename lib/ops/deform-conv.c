@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* DeformConv, in 1 to 6 spatial dimensions: a convolution whose taps lie where offsets say.
+/* DeformConv, in 1 to 6 spatial dimensions: a convolution whose taps are moved by offsets.
  *
- * A tap is interpolated linearly between the elements around it, those outside of X being 0, and
- * multiplied by its mask, in double; what lies one element or more outside, or nowhere, is 0.  That
- * value is rounded to the element type.  Then the order is that of Conv: the bias, or +0; the taps
- * in row-major order; in each tap the channels of the group in order; one fused multiply-add each
- * (products.h).
+ * The value of a tap is interpolated linearly between the elements around its position, and
+ * multiplied by its mask, in double. Elements outside of X count as 0, and so does a position that
+ * is NaN. The value is rounded to the element type. Then the order is that of Conv: the bias, or
+ * +0; the taps in row-major order; for each tap, the channels of the group in order; one fused
+ * multiply-add each (products.h).
  *
- * Offsets reach anywhere, so of X all spatial dimensions are needed, and the pads of a piece say
- * where in them it begins: below 0 where that is inside.
+ * An offset can point anywhere, so each piece reads all spatial dimensions of X. Its pads give the
+ * position of its chunk; they are negative if the chunk begins inside.
  */
 
 #include "conv-parts.h"
@@ -24,7 +24,7 @@ enum {
   MASK = CLEAVE_DEFORM_MASK
 };
 
-/* Sums and values that a kernel has at hand at once. */
+/* Number of sums and of values that the kernel holds on the stack. */
 #define MANY 64
 
 static gint64
@@ -80,8 +80,8 @@ check_channels (const CleaveCall *call, GError **error)
   return cleave_conv_check_bias (call, B, call->operands[X].element, w->dim[0], error);
 }
 
-/* Offsets, or a mask: `each` channels for each tap of an offset group, at each place of the result.
- */
+/* Checks the shape of offsets or mask: `each` channels for each tap of each offset group, and the
+ * spatial extents of the result. */
 static gboolean
 check_places (
     const CleaveCall *call, guint operand, gint64 each, const CleaveShape *y, GError **error)
@@ -124,8 +124,9 @@ infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
   return TRUE;
 }
 
-/* Channels of offsets or of a mask, of which an offset group has `own`.  Where groups and offset
- * groups do not nest, all: narrow then refuses to take some groups. */
+/* Returns the map of the channels of offsets or mask; an offset group has `own` channels. If
+ * neither groups nor offset groups divide each other, all channels are needed, and narrow refuses a
+ * chunk of some groups. */
 static CleaveDimMap
 map_offset_groups (const CleaveCall *call, gint64 own)
 {
@@ -212,7 +213,7 @@ macs (const CleaveCall *call)
                                cleave_saturated_mul (w->dim[1], count_taps (w)));
 }
 
-/* The values of tap `k` in `n` channels of X from `c` on, side by side. */
+/* Writes the values of tap `k` for n channels of X, from channel `c` on, to `values`. */
 static void
 sample (const CleaveDeformWalk *walk,
         gint64 k,
@@ -240,7 +241,7 @@ sample (const CleaveDeformWalk *walk,
     }
 }
 
-/* `n_sums` channels of the result from `o` on, all of one group. */
+/* Adds the taps of `n_sums` channels of the result, from channel `o` on, all of one group. */
 static void
 add_taps (const CleaveDeformWalk *walk, gint64 o, gint64 n_sums, gint64 first, CleaveSum *sums)
 {
@@ -268,7 +269,7 @@ add_taps (const CleaveDeformWalk *walk, gint64 o, gint64 n_sums, gint64 first, C
       }
 }
 
-/* All channels of the result at one place. */
+/* Computes all channels of the result at one position. */
 static void
 compute_place (const CleaveDeformWalk *walk, const CleaveView *b, const CleaveView *y, gint64 block)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* DepthToSpace and SpaceToDepth: f * f channels become squares of f by f pixels, and back.  Both
- * are NCHW, as in ONNX. */
+/* DepthToSpace and SpaceToDepth: f * f channels of a pixel become a block of f by f pixels, and
+ * back. Both are NCHW, as in ONNX. */
 
 #include "../ir/copy.h"
 #include "move.h"
@@ -20,7 +20,8 @@ static const CleaveAttr space_attrs[] = {
   { 0 },
 };
 
-/* Between the deep side and the wide one, where each square's pixels are. */
+/* Copies blocks between the deep side, which has f * f times the channels, and the wide side, which
+ * has f times the rows and columns. */
 static void
 copy_squares (
     const CleaveView *deep, const CleaveView *wide, gboolean widens, gboolean crd, gint64 f)
@@ -48,8 +49,8 @@ copy_squares (
 
 /* DepthToSpace */
 
-/* Channels side by side, of which each has the pixels of its square one after the other: pixel by
- * pixel they are parted.  FALSE: it is done otherwise. */
+/* Fast path of DepthToSpace in CRD order if channels are contiguous: deinterleaves one pixel at a
+ * time. Returns FALSE if it does not apply. */
 static gboolean
 part_channels (const CleaveView *x, const CleaveView *y, gint64 f)
 {
@@ -96,7 +97,8 @@ infer_depth (const CleaveCall *call, CleaveTensorType *results, GError **error)
   return TRUE;
 }
 
-/* With DCR a channel's pixels come from all over the channels. */
+/* Sets maps of DepthToSpace. In DCR order, the pixels of a channel come from channels that are far
+ * apart, so a piece reads all channels. */
 static void
 maps_depth (const CleaveCall *call, guint operand, CleaveDimMap *map)
 {
@@ -120,7 +122,7 @@ compute_depth (const CleaveCall *call, const CleaveView *operands, const CleaveV
     copy_squares (&operands[0], &results[0], TRUE, a->mode == CLEAVE_DEPTH_CRD, a->blocksize);
 }
 
-/* What the two records share. */
+/* The fields that both records have in common. */
 #define SQUARES                                                                                    \
   .operands = (const char *const[]){ "input", NULL },                                              \
   .results = (const char *const[]){ "output", NULL }, .min_operands = 1,                           \
@@ -136,7 +138,7 @@ const CleaveOp cleave_op_depth_to_space = {
   .compute = compute_depth,
 };
 
-/* SpaceToDepth: DepthToSpace with DCR, backwards. */
+/* SpaceToDepth: the inverse of DepthToSpace in DCR order. */
 
 static gboolean
 infer_space (const CleaveCall *call, CleaveTensorType *results, GError **error)

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Det: the determinant of each matrix; all dimensions of the result split at will.
+/* Det: the determinant of each matrix. All dimensions of the result can be split.
  *
- * Order: elimination with the largest element of each column as its pivot, the first of equals; the
- * product of the pivots from the first to the last.  All as doubles, rounded once at the end. */
+ * Order: Gaussian elimination with partial pivoting: the pivot is the element of a column with the
+ * largest magnitude, the first of several. The result is the product of the pivots, from first to
+ * last. Everything is double, rounded once at the end. */
 
 #include <math.h>
 
 #include "build.h"
 #include "reference.h"
 
-/* A kernel allocates nothing, so a matrix must fit on the stack. */
+/* Largest number of rows. A kernel allocates nothing, so a matrix must fit on the stack. */
 #define MAX_ROWS 128
 
 static gboolean
@@ -81,7 +82,7 @@ eliminate (Matrix m, gint64 n)
   return product;
 }
 
-/* Each of n pivots takes its multiple from each row. */
+/* Elimination subtracts a multiple of each of n rows from each row below. */
 static double
 work (const CleaveCall *call)
 {

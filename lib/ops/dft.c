@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* DFT and STFT, opset 17: sums over a whole line, so every dimension but that of the transform and
- * the one of real and imaginary parts splits at will; the frames of an STFT split like the windows
- * of a pooling.
+/* DFT and STFT of opset 17. A sum needs all samples of a line, so every dimension can be split
+ * except that of the transform and that of real and imaginary parts. The frames of an STFT can be
+ * split like the windows of a pooling.
  *
- * Order: the samples one after the other, in double; the angle is computed anew every
- * CLEAVE_N_TURNS samples and turned in between; the sum is rounded once. */
+ * Order: one sample after the other, in double. The twiddle factor is computed from scratch every
+ * CLEAVE_N_TURNS samples and rotated in between. The sum is rounded once. */
 
 #include "build.h"
 #include "dft-turns.h"
 #include "lines.h"
 
-/* A line of samples to transform. */
+/* A line of samples to transform. Offsets and steps are in elements. */
 typedef struct
 {
-  const CleaveView *x, *window;   /* window: NULL, or as long as the line */
-  gint64 offset, step, imaginary; /* imaginary: from a real part to its imaginary one; 0: none */
-  gint64 n, length;               /* samples; those that are missing are 0 */
-  double sign;                    /* of the angle */
+  const CleaveView *x, *window; /* window: as long as the line; NULL: none */
+  gint64 offset, step,
+      imaginary;    /* imaginary: step from a real part to its imaginary part; 0: real */
+  gint64 n, length; /* number of samples; of points. Missing samples count as 0 */
+  double sign;      /* sign of the angle: -1 forward, 1 inverse */
 } Line;
 
 static double
@@ -26,7 +27,7 @@ load (const CleaveView *view, gint64 offset)
   return cleave_real_load (view->type.element, cleave_view_element (view, offset));
 }
 
-/* What the transform has at `bin`. */
+/* Computes one bin of the transform of a line. */
 static void
 transform (const Line *line, gint64 bin, double *real, double *imaginary)
 {
@@ -47,7 +48,7 @@ transform (const Line *line, gint64 bin, double *real, double *imaginary)
     }
 }
 
-/* All bins that the result has, `scale` times, from `to` on. */
+/* Computes the bins of a line, multiplied by `scale`, and stores them from element `to` of y on. */
 static void
 transform_line (
     const Line *line, const CleaveView *y, gint64 to, gint64 step, gint64 n_bins, double scale)
@@ -64,7 +65,7 @@ transform_line (
     }
 }
 
-/* Real and imaginary parts lie side by side, or there are real ones only. */
+/* Checks the last dimension: 1 for real, or 2 for real and imaginary parts. */
 static gboolean
 check_parts (const CleaveCall *call, gboolean onesided, GError **error)
 {
@@ -107,8 +108,7 @@ static const CleaveAttr dft_attrs[] = {
   { 0 },
 };
 
-/* The length is written out, since a transform that is split, or read from a file, has to say it.
- */
+/* Replaces a length of 0 by the extent, so that a node always has its length. */
 static gboolean
 normalise_dft (const CleaveCall *call, gpointer attrs, GError **error)
 {

@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Trilu, EyeLike: the diagonal k of a matrix has the elements whose column is their row plus k.  In
- * a part of the matrix the same diagonal has another number, so that all dimensions split at will.
- */
+/* Trilu and EyeLike. Diagonal k of a matrix has the elements whose column is their row plus k. In a
+ * piece, the same diagonal has another number, so all dimensions can be split. */
 
 #include "move.h"
 
-/* The number, in a part that begins at this row and column, of what is diagonal `k` in the whole.
- */
+/* Returns the number that diagonal k of the whole matrix has in a part of it. */
 static gint64
 move_diagonal (gint64 k, const CleaveRange *part)
 {
   return k + part->dim[part->rank - 2].begin - part->dim[part->rank - 1].begin;
 }
 
-/* All diagonals that lie outside the matrix are as good as the nearest. */
+/* Clamps k: all diagonals on one side outside of the matrix give the same result. */
 static gint64
 clamp_diagonal (gint64 k, const CleaveShape *shape)
 {
@@ -55,7 +53,8 @@ narrow_trilu (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, 
   return TRUE;
 }
 
-/* Row by row of all matrices: what the diagonal cuts off is zero, the rest is copied. */
+/* Computes row i of all matrices at once: fills the elements outside of the triangle with 0, and
+ * copies the others. */
 static void
 compute_trilu (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
 {

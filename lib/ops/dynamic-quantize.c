@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* DynamicQuantizeLinear: to bytes, with a scale and a zero point found from the values.
+/* DynamicQuantizeLinear: quantizes to uint8, with a scale and a zero point computed from the
+ * values.
  *
- * With the smallest and the largest of the values and 0: scale = (largest - smallest) / 255, or 1
- * if that is 0; the zero point is 0 - smallest / scale, to the nearest integer, ties to even, from
- * 0 to 255; the rest is as in QuantizeLinear.  All in float32.  A NaN counts as no value.
+ * `smallest` and `largest` are those of all values and 0; NaNs are ignored.
  *
- * Every element of y depends on all of x, so there is no piece of it. */
+ *   scale      = (largest - smallest) / 255, or 1 if that is 0
+ *   zero point = 0 - smallest / scale, rounded to nearest, ties to even, clamped to [0, 255]
+ *
+ * Values are quantized as in QuantizeLinear. Everything is float32. Each element of y depends on
+ * all of x, so the op cannot be split. */
 
 #include "lines.h"
 #include "quantized.h"

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Einsum: each element of the result is a sum of products, as an equation of labels says.  Labels
- * of the result split at will; those that are summed are whole.
+/* Einsum: each element of the result is a sum of products, as an equation of labels says. Labels of
+ * the result can be split, summed labels cannot.
  *
- * Order: the summed labels in the order in which they first appear in the equation, the last one
- * innermost.  Of two operands of floats, as MatMul: +0, then one fused multiply-add each
- * (products.h).  Else each product from the first operand to the last; floats are computed as
- * doubles and rounded once, integers wrap around.
+ * Order: loops over the summed labels, in the order in which they first appear in the equation, the
+ * last one innermost. For two operands of floats, as MatMul: +0, then one fused multiply-add each
+ * (products.h). Otherwise, each product is computed from the first operand to the last and added;
+ * floats are computed in double and rounded once, integers wrap around.
  *
- * Over 400 lines: one op, with the equation that it reads. */
+ * Over 400 lines: one op with the parser of its equation. */
 
 #include <string.h>
 
@@ -18,7 +18,7 @@
 #include "lines.h"
 #include "products.h"
 
-/* The equation, without blanks and with all that it leaves out */
+/* Normal form of the equation: without spaces, with an explicit result */
 
 static gboolean
 is_label (char c)
@@ -26,7 +26,8 @@ is_label (char c)
   return g_ascii_isalpha (c);
 }
 
-/* "ij,jk" is "ij,jk->ik": the labels that occur once, in the order of the alphabet. */
+/* Appends the implicit result: the labels that occur once, in alphabetical order. "ij,jk" becomes
+ * "ij,jk->ik". */
 static void
 add_result (GString *text)
 {
@@ -62,10 +63,10 @@ normalise (const CleaveCall *call, gpointer attrs, GError **error)
   return TRUE;
 }
 
-/* Reading it: nothing is allocated, since kernels read it too */
+/* Parsing. Nothing is allocated, since kernels parse the equation, too */
 
-/* One term, up to a comma or an arrow; its ellipsis has so many dimensions, or else what is left of
- * `rank`. */
+/* Parses one term, up to a comma or an arrow. Its ellipsis has `n_ellipsis` dimensions; or, if
+ * `rank` is not NULL, the dimensions of this rank that have no letter. */
 static gboolean
 read_term (const char **text, guint n_ellipsis, const guint *rank, CleaveTerm *term, GError **error)
 {
@@ -97,7 +98,8 @@ read_term (const char **text, guint n_ellipsis, const guint *rank, CleaveTerm *t
   return TRUE;
 }
 
-/* Each label has one extent, but for those of 1, which are broadcast. */
+/* Sets the extents of the labels of an operand. Fails if a label has two different extents, neither
+ * of which is 1. Dimensions of extent 1 are broadcast. */
 static gboolean
 fit_extents (CleaveEquation *e, const CleaveTerm *term, const CleaveShape *shape, GError **error)
 {
@@ -146,7 +148,8 @@ read_operands (CleaveEquation *e,
   return TRUE;
 }
 
-/* Labels of the result, which must occur in operands, once; what is left is summed. */
+/* Checks that each label of the result occurs in it once and occurs in an operand. All other labels
+ * are summed. */
 static gboolean
 sort_labels (CleaveEquation *e, guint n_operands, GError **error)
 {
@@ -189,7 +192,7 @@ cleave_equation_read (CleaveEquation *e, const CleaveCall *call, GError **error)
   return sort_labels (e, call->n_operands, error);
 }
 
-/* The record's questions */
+/* Functions of the record */
 
 static gboolean
 infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
@@ -231,7 +234,7 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
     }
 }
 
-/* Up to a number that can still be added to others. */
+/* Saturates, as all counts of MACs do. */
 static gint64
 macs (const CleaveCall *call)
 {
@@ -247,7 +250,7 @@ macs (const CleaveCall *call)
 
 /* Reference kernel */
 
-/* Some labels, the last one innermost, and how far apart their elements are in each operand. */
+/* Loops over some labels, the last one innermost, and the stride of each in each operand. */
 typedef struct
 {
   guint n;
@@ -259,10 +262,10 @@ typedef struct
 {
   const CleaveView *operands;
   guint n_operands;
-  Loop rows, sums; /* labels of the result but the last, and those that are summed */
-  gint64 step[CLEAVE_EINSUM_OPERANDS]; /* of the last label of the result */
+  Loop rows, sums; /* labels of the result except the last; labels that are summed */
+  gint64 step[CLEAVE_EINSUM_OPERANDS]; /* stride of the last label of the result */
   gint64 offset[CLEAVE_EINSUM_OPERANDS];
-  gboolean empty; /* nothing is summed */
+  gboolean empty; /* a summed label has extent 0, so that each sum is 0 */
 } Work;
 
 static void
@@ -281,7 +284,8 @@ loop_add (Loop *loop, const CleaveEquation *e, guint8 label, const Work *work)
     }
 }
 
-/* FALSE: that was the last; offsets are those of the first again. */
+/* Moves to the next iteration and updates the offsets. Returns FALSE after the last one; the
+ * offsets are then those of the first again. */
 static gboolean
 loop_next (Loop *loop, gint64 *offset, guint n_operands)
 {
@@ -298,7 +302,7 @@ loop_next (Loop *loop, gint64 *offset, guint n_operands)
   return FALSE;
 }
 
-/* `n` elements of the result from the one `at` elements into the row. */
+/* Defines a function that computes n elements of a row of the result, from element `at` on. */
 #define SUM(name, T, t, wide)                                                                      \
   static void name (Work *work, gint64 at, gint64 n, gpointer sums)                                \
   {                                                                                                \
@@ -386,7 +390,7 @@ compute_sums (const CleaveCall *call, const CleaveView *y, Work *work)
     }
 }
 
-/* One element of the result, `at` elements into the row; the last of the sums is done by `ops`. */
+/* Computes element `at` of a row of the result. `ops` runs the innermost loop of the sum. */
 static void
 add_products (Work *work, const Loop *last, const CleaveSumOps *ops, gint64 at, gpointer y)
 {
@@ -448,7 +452,7 @@ compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *r
     compute_sums (call, &results[0], &work);
 }
 
-/* Whole numbers wrap around in any order. */
+/* Sums of integers wrap around, so their order does not matter. */
 static CleaveKernel
 kernel (const CleaveCall *call)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* All unary, binary and variadic element-wise ops: a record and a reference kernel for each line of
- * elementwise.def. Operands are broadcast as in ONNX; all dimensions split at will.
+ * elementwise.def. Operands are broadcast as in ONNX. All dimensions can be split.
  *
- * Over 400 lines: the records of all element-wise ops are made of one table. */
+ * Over 400 lines: one table generates the records of all element-wise ops. */
 
 #include "build.h"
 #include "elementwise-math.h"
 #include "lines.h"
 
-/* What an op does with `n` elements; one for each wide type that it has. */
+/* Computes n elements of the result. An op has one such function for each wide type. */
 typedef void (*Loop) (
     gconstpointer as, gconstpointer bs, gpointer ys, gint64 n, gconstpointer attrs);
 
@@ -25,9 +25,9 @@ typedef void (*Loop) (
 #define NUMBER_SET (SIGNED_SET | UNSIGNED_SET)
 #define ANY_SET (NUMBER_SET | BOOL_SET)
 
-/* Element types and shapes. */
+/* Element types and shapes */
 
-/* The shape of result 0 grows to hold operand `k`. */
+/* Broadcasts `shape` with the shape of operand `k`. */
 static gboolean
 broadcast (const CleaveCall *call, guint k, CleaveShape *shape, GError **error)
 {
@@ -84,7 +84,7 @@ infer_slope (const CleaveCall *call, guint elements, CleaveTensorType *results, 
   return TRUE;
 }
 
-/* Pow alone takes an exponent of another type. */
+/* The exponent of Pow may have another type than the base. */
 static gboolean
 infer_power (const CleaveCall *call, guint elements, CleaveTensorType *results, GError **error)
 {
@@ -95,7 +95,7 @@ infer_power (const CleaveCall *call, guint elements, CleaveTensorType *results, 
   return broadcast (call, 1, &results[0].shape, error);
 }
 
-/* Of a float, a fraction has no sign to take from the divisor: ONNX wants fmod. */
+/* For floats, ONNX requires fmod = 1: the remainder has the sign of the dividend. */
 static gboolean
 infer_remainder (const CleaveCall *call, guint elements, CleaveTensorType *results, GError **error)
 {
@@ -115,8 +115,8 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
   cleave_maps_broadcast (&call->operands[operand].shape, &call->results[0].shape, map);
 }
 
-/* Floats of one type, but for float64, and 16-bit ones to the power of floats; whole numbers of one
- * type, and what makes bools of any. */
+/* Fast kernels serve operands with the same type, except for float64; powers of 16-bit floats with
+ * float32 exponents; and comparisons of any type. */
 static CleaveKernel
 kernel (const CleaveCall *call)
 {
@@ -134,9 +134,9 @@ kernel (const CleaveCall *call)
   return element == CLEAVE_FLOAT64 ? CLEAVE_KERNEL_REFERENCE : CLEAVE_KERNEL_ELEMENTWISE;
 }
 
-/* Reference kernels. */
+/* Reference kernels */
 
-/* The type to compute in: that of the operands, or the reals if they differ. */
+/* Returns the wide type to compute in: that of the operands, or double if they differ. */
 static CleaveWide
 wide_of (const CleaveCall *call)
 {
@@ -148,7 +148,7 @@ wide_of (const CleaveCall *call)
   return wide;
 }
 
-/* One operand or two, in lines. */
+/* Computes an op with one or two operands, line by line. */
 static void
 compute_lines (const CleaveCall *call,
                const CleaveView *operands,
@@ -179,8 +179,8 @@ compute_lines (const CleaveCall *call,
       }
 }
 
-/* Where the element of `view` is that is broadcast to this one of the result; its last stride is
- * `step`. */
+/* Returns the offset in `view` of the element that is broadcast to `index` of the result. Sets
+ * `step` to the stride along the last dimension. */
 static gint64
 broadcast_offset (const CleaveView *view, guint rank, const gint64 *index, gint64 *step)
 {
@@ -191,7 +191,7 @@ broadcast_offset (const CleaveView *view, guint rank, const gint64 *index, gint6
   return cleave_index_offset (rank, index, stride);
 }
 
-/* `n` elements from `index` on of all operands into one. */
+/* Folds n elements of all operands, from `index` on, to one line of the result. */
 static void
 fold_line (const CleaveCall *call,
            const CleaveView *operands,
@@ -227,7 +227,7 @@ compute_fold (const CleaveCall *call,
               const CleaveView *y,
               const Loop *loops)
 {
-  CleaveShape starts = y->type.shape; /* of lines */
+  CleaveShape starts = y->type.shape; /* the shape of the first elements of lines */
   guint rank = starts.rank;
   gint64 length = rank == 0 ? 1 : starts.dim[rank - 1];
   gint64 index[CLEAVE_MAX_RANK] = { 0 };
@@ -246,7 +246,7 @@ compute_fold (const CleaveCall *call,
       }
 }
 
-/* Attributes. */
+/* Attributes */
 
 /* clang-format off */
 #define NUMBER(field, value) { #field, CLEAVE_ATTR_DOUBLE, CLEAVE_FIELD (CleaveElementwiseAttrs, field), .fallback = value }
@@ -284,7 +284,7 @@ static const CleaveAttr bit_shift_attrs[] = {
   { 0 },
 };
 
-/* The loops: one for each line and each wide type that it has. */
+/* The loops: one for each line of the table and each wide type of its op. */
 
 #define LOOP(name, Wide, P, formula, OPERANDS)                                                     \
   static void name (gconstpointer as, gconstpointer bs, gpointer ys, gint64 n, gconstpointer attrs) \
@@ -366,7 +366,7 @@ static const CleaveAttr bit_shift_attrs[] = {
 #include "elementwise.def"
 #undef X
 
-/* The records. */
+/* The records */
 
 static guint
 since_18 (const CleaveCall *call)
@@ -383,7 +383,8 @@ static const char *const binary_results[] = { "C", NULL };
 #define FLAG_COMMUTATIVE (CLEAVE_OP_BY_STRIDES | CLEAVE_OP_COMMUTATIVE)
 #define FLAG_NOT_NEGATIVE (CLEAVE_OP_BY_STRIDES | CLEAVE_OP_NOT_NEGATIVE)
 
-/* The bitwise ones are of opset 18. */
+/* `since` of each set of element types. Ops for integers only, the bitwise ones, came in opset 18.
+ */
 #define SINCE_FLOAT NULL
 #define SINCE_SIGNED NULL
 #define SINCE_NUMBER NULL
@@ -392,7 +393,7 @@ static const char *const binary_results[] = { "C", NULL };
 #define SINCE_BOOL NULL
 #define SINCE_ANY NULL
 
-/* KIND_… (size of the attributes, more flags) */
+/* KIND_… (struct of the attributes, further flags) */
 #define KIND_UNARY(P, more) .operands = unary_operands, .min_operands = 1, .results = unary_results, \
   .flags = CLEAVE_OP_IN_PLACE | (more), .attrs_size = sizeof (P)
 #define KIND_TEST(P, more) .operands = unary_operands, .min_operands = 1, .results = unary_results, .flags = (more), \
@@ -423,9 +424,9 @@ static const char *const binary_results[] = { "C", NULL };
 #undef X
 /* clang-format on */
 
-/* Typed constructors. */
+/* Typed constructors */
 
-/* The op of that name among those of this file with so many operands. */
+/* Returns the op of this file with this name and number of operands, or NULL and the error. */
 static const CleaveOp *
 find_op (const char *name, guint n_operands, GError **error)
 {
@@ -442,20 +443,20 @@ find_op (const char *name, guint n_operands, GError **error)
 /**
  * cleave_graph_add_unary:
  * @graph: the graph to add to
- * @op: ONNX name of an element-wise op of one operand: `Relu`, `Exp`, `Not` …
- * @name: (nullable): the node's name
- * @x: (transfer none): any shape
- * @attrs: (nullable): the numbers of the op, such as the alpha of LeakyRelu; %NULL for the defaults
+ * @op: ONNX name of an element-wise op with one operand: `Relu`, `Exp`, `Not` …
+ * @name: (nullable): name of the node; a number is appended if it is taken. %NULL for the op's name
+ * @x: (transfer none): a value of any shape
+ * @attrs: (nullable): parameters such as the alpha of LeakyRelu; %NULL for the defaults
  * @error: return location for a [struct@GLib.Error]
  *
- * Adds an op that works on each element alone.
+ * Adds an element-wise op with one operand.
  *
- * The result has the shape of @x, and its element type but for `IsNaN` and `IsInf`, whose result is
- * bool.  It can be split along every dimension.
+ * The result has the shape of @x, and its element type; `IsNaN` and `IsInf` return bool. It can be
+ * split along each dimension.
  *
- * Fails with %CLEAVE_ERROR_OPTION if there is no such op, with %CLEAVE_ERROR_ATTRIBUTE if its
- * attributes are other ones, and with %CLEAVE_ERROR_ELEMENT_TYPE if it does not have the element
- * type; the graph is then unchanged.
+ * Fails with %CLEAVE_ERROR_OPTION if there is no such op, with %CLEAVE_ERROR_ATTRIBUTE if the op
+ * has other attributes than alpha, beta and gamma, and with %CLEAVE_ERROR_ELEMENT_TYPE if the op
+ * does not support the element type. The graph is then unchanged.
  *
  * Returns: (transfer none) (nullable): the result, or %NULL on error
  */
@@ -481,25 +482,25 @@ cleave_graph_add_unary (CleaveGraph *graph,
 /**
  * cleave_graph_add_binary:
  * @graph: the graph to add to
- * @op: ONNX name of an element-wise op of two operands: `Add`, `Less`, `And`, `PRelu` …
- * @name: (nullable): the node's name
- * @a: (transfer none): any shape
- * @b: (transfer none): a shape that broadcasts with that of @a; the same element type, but for the
- * exponent of `Pow`
+ * @op: ONNX name of an element-wise op with two operands: `Add`, `Less`, `And`, `PRelu` …
+ * @name: (nullable): name of the node; a number is appended if it is taken. %NULL for the op's name
+ * @a: (transfer none): a value of any shape
+ * @b: (transfer none): a value whose shape broadcasts with that of @a, with the same element type;
+ * the exponent of `Pow` may have another
  * @error: return location for a [struct@GLib.Error]
  *
- * Adds an op that works on pairs of elements, with
- * [ONNX's broadcasting](https://onnx.ai/onnx/repo-docs/Broadcasting.html).  Attributes have their
+ * Adds an element-wise op with two operands, with
+ * [ONNX's broadcasting](https://onnx.ai/onnx/repo-docs/Broadcasting.html). Attributes have their
  * defaults.
  *
- * The result has the shape that both broadcast to (for `PRelu`, that of @a), and the element type
- * of @a, or bool if the op compares.  It can be split along every dimension.
+ * The result has the shape to which both operands broadcast (for `PRelu`, that of @a). It has the
+ * element type of @a, or bool if the op compares. It can be split along each dimension.
  *
- * Integers wrap around; a division of an integer by zero gives 0.
+ * Integers wrap around. An integer divided by zero gives 0.
  *
  * Fails with %CLEAVE_ERROR_OPTION if there is no such op, with %CLEAVE_ERROR_SHAPE if the shapes do
- * not broadcast and with %CLEAVE_ERROR_ELEMENT_TYPE if element types do not fit; the graph is then
- * unchanged.
+ * not broadcast, and with %CLEAVE_ERROR_ELEMENT_TYPE if the element types do not match or the op
+ * does not support them. The graph is then unchanged.
  *
  * Returns: (transfer none) (nullable): the result, or %NULL on error
  */
@@ -522,17 +523,17 @@ cleave_graph_add_binary (CleaveGraph *graph,
 /**
  * cleave_graph_add_clip:
  * @graph: the graph to add to
- * @name: (nullable): the node's name
- * @x: (transfer none): any shape
- * @attrs: (nullable): the bounds; %NULL for none
+ * @name: (nullable): name of the node; a number is appended if it is taken. %NULL for `clip`
+ * @x: (transfer none): a value of any shape
+ * @attrs: (nullable): the bounds; %NULL for no bounds
  * @error: return location for a [struct@GLib.Error]
  *
- * Adds a [Clip](https://onnx.ai/onnx/operators/onnx__Clip.html): the smaller of max and the larger
- * of min and the element.  A NaN stays one.
+ * Adds a [Clip](https://onnx.ai/onnx/operators/onnx__Clip.html): each element of the result is
+ * `MIN (max, MAX (min, x))`. NaN gives NaN.
  *
- * The result has the type of @x and can be split along every dimension.
+ * The result has the type of @x. It can be split along each dimension.
  *
- * Fails with %CLEAVE_ERROR_ELEMENT_TYPE if @x is bool; the graph is then unchanged.
+ * Fails with %CLEAVE_ERROR_ELEMENT_TYPE if @x is bool. The graph is then unchanged.
  *
  * Returns: (transfer none) (nullable): the result, or %NULL on error
  */

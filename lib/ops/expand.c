@@ -8,7 +8,8 @@ static const CleaveAttr attr_table[] = {
   { 0 },
 };
 
-/* The shape is kept as that of the result: a 1 in it may stand for an extent of the operand. */
+/* Replaces the shape by that of the result. In ONNX, a 1 may stand for the extent of the operand.
+ */
 static gboolean
 normalise (const CleaveCall *call, gpointer attrs, GError **error)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* ConstantOfShape, Range, Shape: values that need no value. */
+/* ConstantOfShape, Range and Shape: ops that read no values, only attributes or a type. */
 
 #include <math.h>
 #include <string.h>
@@ -36,7 +36,7 @@ infer_fill (const CleaveCall *call, CleaveTensorType *results, GError **error)
   return TRUE;
 }
 
-/* There is no operand to map, but any part can be filled by itself. */
+/* Sets no map, since there is no operand. It exists because an op without maps cannot be split. */
 static void
 maps_fill (const CleaveCall *call, guint operand, CleaveDimMap *map)
 {
@@ -102,8 +102,8 @@ real_of (const CleaveTensor *tensor)
                            cleave_tensor_get_data (tensor));
 }
 
-/* How many integers from start up or down to the limit; differences of 64-bit numbers need more
- * bits. */
+/* Returns the number of integers from start to the limit, which is excluded. Differences of 64-bit
+ * numbers need more than 64 bits. */
 static gint64
 count_integers (gint64 start, gint64 limit, gint64 delta)
 {
@@ -160,14 +160,14 @@ infer_range (const CleaveCall *call, CleaveTensorType *results, GError **error)
       return TRUE;
     }
   count = ceil ((real_of (a->limit) - real_of (a->start)) / real_of (a->delta));
-  if (!(count < 0x1p62)) /* nor a NaN */
+  if (!(count < 0x1p62)) /* also if it is NaN */
     return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE,
                         "start, limit and delta are no finite range");
   results[0].shape.dim[0] = count > 0 ? (gint64) count : 0;
   return TRUE;
 }
 
-/* Element i is start + i * delta. */
+/* Element i is start + i * delta, not a sum of deltas. */
 static void
 compute_range (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* How DirectML writes a split and a join: every part is described, and the description checked. */
+/* Splits and joins of DirectML, which gives the type of each part. All types are checked. */
 
 #include <cleave/cleave-frameworks.h>
 
 #include "split-sizes.h"
 
-/* A part of a DirectML split or join has the element type, rank and dimensions of the whole, but
- * for the axis. */
+/* Checks a part: it has the element type, rank and extents of the whole, except for the extent of
+ * the axis. */
 static gboolean
 check_part (const CleaveTensorType *whole,
             const CleaveTensorType *part,
@@ -42,8 +42,7 @@ check_part (const CleaveTensorType *whole,
   return TRUE;
 }
 
-/* What Split and Join have in common: the parts follow each other in the whole.  Their sizes along
- * the axis. */
+/* Checks the parts of a split or join and returns their sizes along the axis. */
 static CleaveSplitAttrs *
 from_directml (const CleaveTensorType *whole,
                const CleaveTensorType *parts,
@@ -78,16 +77,18 @@ from_directml (const CleaveTensorType *whole,
  * cleave_split_op_from_directml:
  * @input: type of the value to split
  * @outputs: (array length=output_count): types of the results
- * @output_count: how many
- * @axis: the dimension, not negative
+ * @output_count: number of results
+ * @axis: the dimension, from 0 on
  * @error: return location for a [struct@GLib.Error]
  *
- * Makes a split as DML_SPLIT_OPERATOR_DESC writes it: every result is described, and the
- * description checked.
+ * Makes the attributes of a Split from a DML_SPLIT_OPERATOR_DESC of DirectML, which has the type of
+ * each result.
  *
- * Fails with %CLEAVE_ERROR_ELEMENT_TYPE or %CLEAVE_ERROR_SHAPE if a result is of another element
- * type, rank or size in another dimension, or has a size of 0, and with %CLEAVE_ERROR_ATTRIBUTE if
- * @axis is out of range, there is no result or the sizes do not add up.
+ * Fails with %CLEAVE_ERROR_ELEMENT_TYPE or %CLEAVE_ERROR_SHAPE if a result has another element type
+ * or rank than @input, another extent in a dimension other than @axis, or an extent of 0. Fails
+ * with %CLEAVE_ERROR_ATTRIBUTE if @axis is out of range, if there is no result, or if the extents
+ * along
+ * @axis do not add up to that of @input.
  *
  * Returns: (transfer full) (nullable): attributes for a Split node, or %NULL on error
  */
@@ -107,13 +108,14 @@ cleave_split_op_from_directml (const CleaveTensorType *input,
 /**
  * cleave_concat_op_from_directml_join:
  * @inputs: (array length=input_count): types of the operands
- * @input_count: how many
+ * @input_count: number of operands
  * @output: type of the result
- * @axis: the dimension along which they follow each other, not negative
+ * @axis: the dimension along which they are concatenated, from 0 on
  * @error: return location for a [struct@GLib.Error]
  *
- * Makes a concatenation as DML_JOIN_OPERATOR_DESC writes it: the inverse of
- * `cleave_split_op_from_directml()`, under the same rules with the parts swapped.
+ * Makes the attributes of a Concat from a DML_JOIN_OPERATOR_DESC of DirectML.
+ *
+ * Fails as `cleave_split_op_from_directml()` does, with the roles of operands and results swapped.
  *
  * Returns: (transfer full) (nullable): attributes for a Concat node, to be freed with
  * [func@GLib.free], or %NULL on error

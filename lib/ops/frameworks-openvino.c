@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* How OpenVINO writes a split: the axis and the lengths are tensors. */
+/* Splits of OpenVINO, whose axis and lengths are tensors. */
 
 #include <cleave/cleave-frameworks.h>
 
 #include "split-sizes.h"
 
-/* The numbers of a tensor with at most one dimension. */
+/* Returns the integers of a tensor with at most one dimension, or NULL and the error. */
 static GArray *
 read_integers (const CleaveTensor *tensor, const char *name, GError **error)
 {
@@ -26,13 +26,13 @@ read_integers (const CleaveTensor *tensor, const char *name, GError **error)
                              i * step * (gint64) cleave_element_size (type->element));
 
       if (type->element == CLEAVE_UINT64 && value < 0)
-        value = G_MAXINT64; /* what does not fit is out of any range */
+        value = G_MAXINT64; /* too large for gint64; later checks refuse it */
       g_array_append_val (numbers, value);
     }
   return g_steal_pointer (&numbers);
 }
 
-/* The axis that OpenVINO passes as a tensor: a scalar, or of shape [1] where that is legal. */
+/* Reads the axis from a tensor: a scalar, or, if `may_be_list`, a tensor of shape [1]. */
 static gboolean
 read_axis (const CleaveTensor *tensor,
            gboolean may_be_list,
@@ -79,11 +79,10 @@ from_openvino_split (const CleaveShape *shape,
  * @num_splits: number of pieces, which must divide the dimension
  * @error: return location for a [struct@GLib.Error]
  *
- * Makes a split as OpenVINO's Split writes it.
+ * Makes the attributes of a Split from a Split of OpenVINO.
  *
  * Fails as [ctor@Cleave.SplitAttrs.new] does, and with %CLEAVE_ERROR_SHAPE or
- * %CLEAVE_ERROR_ELEMENT_TYPE if
- * @axis is no integer scalar.
+ * %CLEAVE_ERROR_ELEMENT_TYPE if the axis is no integer scalar.
  *
  * Returns: (transfer full) (nullable): attributes for a Split node, or %NULL on error
  */
@@ -124,15 +123,14 @@ from_openvino_variadic (const CleaveShape *shape,
  * cleave_split_op_from_openvino_variadic:
  * @data: type of the value to split
  * @axis: a scalar or a tensor of shape [1], of any integer type
- * @split_lengths: one size for each result, of any integer type; one −1 stands for what is left
+ * @split_lengths: one size for each result, of any integer type; one of them may be -1, for the
+ * rest
  * @error: return location for a [struct@GLib.Error]
  *
- * Makes a split as OpenVINO's VariadicSplit writes it.
+ * Makes the attributes of a Split from a VariadicSplit of OpenVINO.
  *
  * Fails as [ctor@Cleave.SplitAttrs.new] does, and with %CLEAVE_ERROR_SHAPE or
- * %CLEAVE_ERROR_ELEMENT_TYPE if
- * @axis or
- * @split_lengths has another shape or is not of integers.
+ * %CLEAVE_ERROR_ELEMENT_TYPE if the axis or the lengths have another shape or no integer type.
  *
  * Returns: (transfer full) (nullable): attributes for a Split node, or %NULL on error
  */

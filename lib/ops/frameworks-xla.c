@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* How XLA writes a slice, and a split as slices. */
+/* Slices of XLA, and splits, which XLA writes as several slices. */
 
 #include <cleave/cleave-frameworks.h>
 
@@ -34,9 +34,9 @@ check_xla (const CleaveShape *shape, const CleaveSliceXla *call, guint index, GE
  * @call: start, exclusive limit and stride of each dimension
  * @error: return location for a [struct@GLib.Error]
  *
- * Makes a slice as XLA writes it.
+ * Makes the attributes of a Slice from a Slice of XLA.
  *
- * Fails with %CLEAVE_ERROR_ATTRIBUTE unless 0 ≤ start ≤ limit ≤ extent and stride ≥ 1 in every
+ * Fails with %CLEAVE_ERROR_ATTRIBUTE unless 0 ≤ start ≤ limit ≤ extent and stride ≥ 1 in each
  * dimension.
  *
  * Returns: (transfer full) (nullable): attributes for a Slice node, to be freed with
@@ -64,7 +64,7 @@ cleave_slice_op_from_xla (const CleaveTensorType *operand,
   return attrs;
 }
 
-/* Whether some slice takes less than all of the dimension. */
+/* Returns whether a slice has less than all of dimension d. */
 static gboolean
 is_cut (const CleaveShape *shape, const CleaveSliceXla *slices, guint n, guint d)
 {
@@ -74,8 +74,8 @@ is_cut (const CleaveShape *shape, const CleaveSliceXla *slices, guint n, guint d
   return FALSE;
 }
 
-/* The one dimension that is cut.  Where none is, several slices can only be parts of an empty
- * dimension. */
+/* Finds the only dimension that is cut. If none is, several slices can only be parts of a dimension
+ * of extent 0. */
 static gboolean
 find_cut (
     const CleaveShape *shape, const CleaveSliceXla *slices, guint n, guint *axis, GError **error)
@@ -136,15 +136,15 @@ from_xla (const CleaveShape *shape, const CleaveSliceXla *slices, guint n_slices
 
 /**
  * cleave_split_op_from_xla:
- * @operand: type of the value that the slices share
- * @slices: (array length=n_slices): slices with strides 1 that differ in one dimension only and
- * follow each other without gap or overlap from 0 to its end
- * @n_slices: how many, at least one
+ * @operand: type of the value that all slices read
+ * @slices: (array length=n_slices): slices with strides of 1 that differ in only one dimension, and
+ * cover it in order, without gap or overlap
+ * @n_slices: number of slices, at least 1
  * @error: return location for a [struct@GLib.Error]
  *
- * Makes a split of several XLA slices; XLA has none of its own.
+ * Makes the attributes of a Split from several slices of XLA, which has no split operation.
  *
- * Fails with %CLEAVE_ERROR_ATTRIBUTE if the slices are not a split, with %CLEAVE_ERROR_SHAPE if
+ * Fails with %CLEAVE_ERROR_ATTRIBUTE if the slices are not a split, and with %CLEAVE_ERROR_SHAPE if
  * @operand is a scalar.
  *
  * Returns: (transfer full) (nullable): attributes for a Split node, or %NULL on error
@@ -164,11 +164,11 @@ cleave_split_op_from_xla (const CleaveTensorType *operand,
 /**
  * cleave_split_op_to_xla:
  * @operand: type of the value to split
- * @attrs: attributes of a split that fit it
+ * @attrs: attributes of a Split of this value
  *
- * Writes a split as XLA does.
+ * Converts the attributes of a Split to slices of XLA. It cannot fail.
  *
- * Returns: (transfer full) (element-type CleaveSliceXla): one slice for each result; cannot fail
+ * Returns: (transfer full) (element-type CleaveSliceXla): one slice for each result
  */
 GArray *
 cleave_split_op_to_xla (const CleaveTensorType *operand, const CleaveSplitAttrs *attrs)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* How oneDNN Graph, TensorFlow, PyTorch and ONNX write a split: OpenVINO, DirectML and XLA have
- * files of their own.  Each constructor keeps the rules of its framework to the letter and checks
- * everything against the operand's type; what comes out is the same for all. */
+/* Splits of oneDNN Graph, TensorFlow, PyTorch and ONNX. OpenVINO, DirectML and XLA have files of
+ * their own. Each constructor applies the rules of its framework exactly and checks everything
+ * against the operand's type. All return the same attributes. */
 
 #include <cleave/cleave-frameworks.h>
 
@@ -31,15 +31,16 @@ from_onednn (const CleaveShape *shape, const CleaveSplitOnednn *call, GError **e
 /**
  * cleave_split_op_from_onednn:
  * @src: type of the value to split
- * @call: the attributes; those that are absent are %NULL
+ * @call: the attributes; %NULL for those that are absent
  * @error: return location for a [struct@GLib.Error]
  *
- * Makes a split as oneDNN Graph writes it, with both options of its RFC for a Split operation.
+ * Makes the attributes of a Split from a Split of oneDNN Graph, with both options of its RFC.
  *
- * The first one given of `num_splits` (which must divide the dimension), `size_split` (the last
- * piece may be smaller) and `sections_split` counts; those after it are not even looked at.
+ * The sizes are given by the first of these that is not %NULL; the others are ignored:
+ * `num_splits`, which must divide the dimension; `size_split`, where the last piece may be smaller;
+ * and `sections_split`.
  *
- * Fails as [ctor@Cleave.SplitAttrs.new] does, and if none of the three is given.
+ * Fails as [ctor@Cleave.SplitAttrs.new] does, and if all three are %NULL.
  *
  * Returns: (transfer full) (nullable): attributes for a Split node, or %NULL on error
  */
@@ -52,7 +53,7 @@ cleave_split_op_from_onednn (const CleaveTensorType *src,
   return cleave_split_name_call ("oneDNN Split", from_onednn (&src->shape, call, error), error);
 }
 
-/* Exactly one of two ways to tell the sizes. */
+/* Checks that exactly one of two arguments is given. */
 static gboolean
 check_one_of (const char *a, gboolean has_a, const char *b, gboolean has_b, GError **error)
 {
@@ -85,15 +86,15 @@ from_tensorflow (const CleaveShape *shape, const CleaveSplitTensorflow *call, GE
 /**
  * cleave_split_op_from_tensorflow:
  * @value: type of the value to split
- * @call: the arguments; those that are absent are %NULL
+ * @call: the arguments; %NULL for those that are absent
  * @error: return location for a [struct@GLib.Error]
  *
- * Makes a split as TensorFlow's `tf.split` writes it: `num_or_size_splits` is `num_splits` if it is
- * an int, which must divide the dimension, and `size_splits` if it is a list, in which one −1
- * stands for what is left.
+ * Makes the attributes of a Split from a `tf.split` of TensorFlow. Its `num_or_size_splits` is
+ * `num_splits` if it is an int, which must divide the dimension, and `size_splits` if it is a list.
+ * One size of the list may be -1, for the rest.
  *
- * Fails as [ctor@Cleave.SplitAttrs.new] does, if neither or both are given, and if `num` is not the
- * length of the list.
+ * Fails as [ctor@Cleave.SplitAttrs.new] does, if neither or both of these are given, and if `num`
+ * is not the length of the list.
  *
  * Returns: (transfer full) (nullable): attributes for a Split node, or %NULL on error
  */
@@ -127,14 +128,14 @@ from_pytorch (const CleaveShape *shape, const CleaveSplitPytorch *call, GError *
 /**
  * cleave_split_op_from_pytorch:
  * @tensor: type of the value to split
- * @call: the arguments; those that are absent are %NULL
+ * @call: the arguments; %NULL for those that are absent
  * @error: return location for a [struct@GLib.Error]
  *
- * Makes a split as PyTorch's `torch.split` writes it: `split_size_or_sections` is `split_size` if
- * it is an int, the last piece then smaller where it does not divide, and `sections` if it is a
- * list, whose entries add up to the dimension.
+ * Makes the attributes of a Split from a `torch.split` of PyTorch. Its `split_size_or_sections` is
+ * `split_size` if it is an int; the last piece may then be smaller. It is `sections` if it is a
+ * list, whose entries must add up to the dimension.
  *
- * Fails as [ctor@Cleave.SplitAttrs.new] does, and if neither or both are given.
+ * Fails as [ctor@Cleave.SplitAttrs.new] does, and if neither or both of these are given.
  *
  * Returns: (transfer full) (nullable): attributes for a Split node, or %NULL on error
  */
@@ -157,7 +158,7 @@ check_n_outputs (const char *name, gint64 n, guint n_outputs, GError **error)
                       name, n, n_outputs);
 }
 
-/* Opset 18: pieces of n/k rounded up; what is left for the last may be nothing, but not less. */
+/* Opset 18: k pieces of extent / k, rounded up. The last piece has the rest, which may be 0. */
 static CleaveSplitAttrs *
 from_num_outputs (const CleaveShape *shape, gint64 axis, gint64 k, GError **error)
 {
@@ -205,15 +206,15 @@ from_onnx (const CleaveShape *shape, const CleaveSplitOnnx *call, GError **error
 /**
  * cleave_split_op_from_onnx:
  * @input: type of the value to split
- * @call: opset, number of outputs, and the attributes and inputs; those that are absent are %NULL
+ * @call: opset, number of outputs, attributes and inputs; %NULL for those that are absent
  * @error: return location for a [struct@GLib.Error]
  *
- * Makes a split as ONNX writes it, in any opset: by `split`, or in equal parts without it (up to
- * 17), or in `num_outputs` pieces of one size, the last of which may be smaller, and be nothing
- * (from 18).
+ * Makes the attributes of a Split from an ONNX Split of any opset. If `split` is given, it has the
+ * sizes. Otherwise, up to opset 17, all pieces have the same size. From opset 18 on, there are
+ * `num_outputs` pieces of the same size, the last of which may be smaller or empty.
  *
- * Fails as [ctor@Cleave.SplitAttrs.new] does, if the number of outputs is wrong, and in opset 18 if
- * neither or both of `split` and `num_outputs` are given.
+ * Fails as [ctor@Cleave.SplitAttrs.new] does, if the number of outputs is wrong, and from opset 18
+ * on if neither or both of `split` and `num_outputs` are given.
  *
  * Returns: (transfer full) (nullable): attributes for a Split node, or %NULL on error
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Gather, GatherElements, GatherND.  An index outside the dimension, which ONNX forbids, takes its
- * nearest element. */
+/* Gather, GatherElements and GatherND. An index outside of the dimension, which ONNX forbids, is
+ * clamped. */
 
 #include "lines.h"
 #include "move.h"
@@ -57,7 +57,7 @@ maps_gather (const CleaveCall *call, guint operand, CleaveDimMap *map)
                          : cleave_dim_map_same (d < axis ? d : d - 1 + n);
 }
 
-/* How many elements behind the axis lie side by side, in x and in y alike; 0: not all do. */
+/* Returns the number of elements behind the axis if they are contiguous in x and in y, else 0. */
 static gint64
 find_block (const CleaveView *x, guint axis, const CleaveView *y, guint n_indices)
 {
@@ -74,7 +74,7 @@ find_block (const CleaveView *x, guint axis, const CleaveView *y, guint n_indice
   return n;
 }
 
-/* Blocks of one line of indices; steps are in bytes, but for the indices' own. */
+/* The blocks of a line of indices. Steps are in bytes; index_step is in indices. */
 typedef struct
 {
   char *y;
@@ -84,7 +84,7 @@ typedef struct
   gsize n_bytes;
 } Blocks;
 
-/* A block of one element is moved as that, since a call of memcpy takes longer than the move. */
+/* A block of one element is copied by an assignment, since a call of memcpy() takes longer. */
 #define COPY_BLOCKS(name, Index, move)                                                             \
   static void name (const Blocks *b)                                                               \
   {                                                                                                \
@@ -110,13 +110,13 @@ typedef struct
 COPY_BLOCKS_OF (gint32)
 COPY_BLOCKS_OF (gint64)
 
-/* By the bytes of an element, where a block is one; the last copies any block. */
+/* Copy functions by type of index and size of a block: 1, 2, 4 and 8 bytes, then any size. */
 static void (*const block_copies[2][5]) (const Blocks *b) = {
   { copy_1_gint32, copy_2_gint32, copy_4_gint32, copy_8_gint32, copy_any_gint32 },
   { copy_1_gint64, copy_2_gint64, copy_4_gint64, copy_8_gint64, copy_any_gint64 },
 };
 
-/* For each index before the axis, a block for each of the indices. */
+/* For each index of the dimensions before the axis, copies a block for each of the indices. */
 static void
 copy_blocks (
     const CleaveView *x, const CleaveView *indices, const CleaveView *y, guint axis, gint64 n_block)
@@ -150,8 +150,9 @@ copy_blocks (
     while (cleave_lines_next (&lines));
 }
 
-/* Where there are few indices and many short blocks for each, those of one index are a copy: the
- * even elements of 65,536 pairs take 30 us then, and 560 block by block. */
+/* If there are few indices, and at least MANY_BLOCKS blocks of at most SHORT_BLOCK bytes for each,
+ * the blocks of an index are copied as one strided view. The first elements of 65,536 pairs take 30
+ * us so, and 560 us block by block. */
 #define SHORT_BLOCK 64
 #define MANY_BLOCKS 16
 
@@ -194,7 +195,7 @@ compute_gather (const CleaveCall *call, const CleaveView *operands, const Cleave
     }
 }
 
-/* What the three records share. */
+/* The fields that the three records have in common. */
 #define GATHERS                                                                                    \
   .operands = (const char *const[]){ "data", "indices", NULL },                                    \
   .results = (const char *const[]){ "output", NULL }, .min_operands = 2, .work = cleave_work_once
@@ -258,8 +259,11 @@ const CleaveOp cleave_op_gather_elements = {
   .compute = compute_elements,
 };
 
-/* GatherND: data [batch …, taken …, rest …], indices [batch …, more …, number of taken], result
- * [batch …, more …, rest …] */
+/* GatherND. An index tuple has one index for each of the `taken` dimensions:
+ *
+ *   data     [batch …, taken …, rest …]
+ *   indices  [batch …, more …, number of taken dimensions]
+ *   result   [batch …, more …, rest …] */
 
 static const CleaveAttr nd_attrs[] = {
   { "batch_dims", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveGatherNdAttrs, batch_dims),
@@ -267,7 +271,7 @@ static const CleaveAttr nd_attrs[] = {
   { 0 },
 };
 
-/* The number of dimensions of data that an index takes. */
+/* Returns the number of dimensions of data that an index tuple has indices for. */
 static guint
 n_taken (const CleaveShape *indices)
 {

@@ -2,9 +2,9 @@
 
 /* Gemm.
  *
- * The order of one result element, which every kernel keeps: +0, then k in order, one fused
- * multiply-add each (products.h); times alpha, unless that is 1; then, if there is C, plus C, or
- * plus beta * C unless beta is 1. */
+ * Order of one result element, which every kernel keeps: +0; then k in order, one fused
+ * multiply-add each (products.h); times alpha, unless that is 1; then, if C is present, plus C, or
+ * plus beta * C if beta is not 1. */
 
 #include "build.h"
 #include "products.h"
@@ -14,7 +14,7 @@
 
 enum { A, B, C };
 
-/* Which dimension of A or B is reduced, and which one is the result's. */
+/* Return the dimension of A or B that is summed (K), and the other, which the result has, too. */
 static guint
 reduced_dim (const CleaveCall *call, guint operand)
 {
@@ -58,7 +58,7 @@ check_types (const CleaveCall *call, GError **error)
   return TRUE;
 }
 
-/* C is broadcast to the result, and never the other way round. */
+/* Checks that C can be broadcast to the result. */
 static gboolean
 check_c (const CleaveCall *call, const CleaveShape *y, GError **error)
 {
@@ -181,24 +181,25 @@ const CleaveOp cleave_op_gemm = {
 /**
  * cleave_graph_add_gemm:
  * @graph: the graph to add to
- * @name: (nullable): name of the node, made unique
+ * @name: (nullable): name of the node; a number is appended if it is taken. %NULL for `gemm`
  * @a: (transfer none): `[M, K]`, or `[K, M]` with `transA`
  * @b: (transfer none): `[K, N]`, or `[N, K]` with `transB`
- * @c: (transfer none) (nullable): what is added; broadcast to `[M, N]`
- * @attrs: (nullable): if given, `alpha` and `beta` are used as they are, zero too
+ * @c: (transfer none) (nullable): added to the product; broadcast to `[M, N]`. %NULL for none
+ * @attrs: (nullable): factors and transpositions; %NULL for `alpha` and `beta` of 1. If given, a
+ * factor of 0 is 0, not the default
  * @error: return location for a [struct@GLib.Error]
  *
  * Adds a matrix product: [ONNX Gemm](https://onnx.ai/onnx/operators/onnx__Gemm.html).
  *
- * The result is `[M, N]`: `alpha * A * B + beta * C`.  It can be split along both dimensions; K is
+ * The result is `[M, N]`: `alpha * A * B + beta * C`. It can be split along both dimensions; K is
  * never cut.
  *
- * Serves the float types and, with whole numbers as alpha and beta, 32- and 64-bit integers, which
- * wrap around; float16 and bfloat16 add up in float32.
+ * Operands are of one of the four float types, or 32- or 64-bit integers, which wrap around and
+ * need integers as `alpha` and `beta`. Sums of float16 and bfloat16 are float32.
  *
- * Fails with %CLEAVE_ERROR_SHAPE if the operands do not fit, with %CLEAVE_ERROR_ELEMENT_TYPE if
- * their element types do not, and with %CLEAVE_ERROR_ATTRIBUTE if integers have a fraction as alpha
- * or beta; the graph is then unchanged.
+ * Fails with %CLEAVE_ERROR_SHAPE if the shapes of the operands do not match, with
+ * %CLEAVE_ERROR_ELEMENT_TYPE if their element types do not, and with %CLEAVE_ERROR_ATTRIBUTE if
+ * `alpha` or `beta` is no integer for integer operands. The graph is then unchanged.
  *
  * Returns: (transfer none) (nullable): the result, or %NULL on error
  */

@@ -2,13 +2,11 @@
 
 /* GlobalAveragePool, GlobalMaxPool and GlobalLpPool.
  *
- * All go through the spatial elements of a channel in row-major order, whatever the layout.
+ * Order: all read the spatial elements of a channel in row-major order, with both layouts.
  *
- * GlobalAveragePool: eight sums, each from +0; element i goes to sum i % 8; then sum j + sum (j +
- * 4) for j = 0 … 3, of these four j + (j + 2), of these two the one plus the other; then divided by
- * the number of elements.  float64 in its own type, the others in float32, rounded once at the end.
- * GlobalMaxPool: as MaxPool over everything.
- * GlobalLpPool: as in norms.h, rounded once at the end. */
+ * GlobalAveragePool: a sum in eight lanes (lanes.h), divided by the number of elements; in float64
+ * for float64, else in float32, rounded once at the end. GlobalMaxPool: as MaxPool with a window of
+ * all elements. GlobalLpPool: as norms.h says, rounded once at the end. */
 
 #include "build.h"
 #include "lanes.h"
@@ -55,8 +53,7 @@ kernel (const CleaveCall *call)
   return call->operands[X].element != CLEAVE_FLOAT64 ? CLEAVE_KERNEL_POOL : CLEAVE_KERNEL_REFERENCE;
 }
 
-/* Calls `make` with the spatial elements of each channel, as a view of the spatial dimensions
- * alone. */
+/* Calls `make` for each channel, with a view of its spatial dimensions. */
 static void
 each_channel (const CleaveCall *call,
               const CleaveView *x,
@@ -91,7 +88,8 @@ compute_average (const CleaveCall *call, const CleaveView *operands, const Cleav
   each_channel (call, &operands[X], &results[0], make_average);
 }
 
-/* The first element, then each that is greater or a NaN. */
+/* Finds the maximum: begins with the first element, and replaces it by each that is greater or NaN.
+ */
 static void
 make_max (const CleaveCall *call, const CleaveView *plane, gpointer y)
 {
@@ -120,7 +118,8 @@ compute_max (const CleaveCall *call, const CleaveView *operands, const CleaveVie
   each_channel (call, &operands[X], &results[0], make_max);
 }
 
-/* Channels one after another, many at once, so that those that lie side by side are read so. */
+/* Computes a line of channels at once, so that channels that are contiguous in memory are read in
+ * order. */
 static void
 compute_lp (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
 {
@@ -155,7 +154,7 @@ static const CleaveAttr lp_attrs[] = {
   { 0 },
 };
 
-/* What the three records share. */
+/* The fields that the three records have in common. */
 #define WHOLE_CHANNELS                                                                             \
   .operands = (const char *const[]){ "X", NULL }, .results = (const char *const[]){ "Y", NULL },   \
   .min_operands = 1, .attrs_size = sizeof (CleaveGlobalPoolAttrs), .infer = infer, .maps = maps,   \
@@ -188,10 +187,10 @@ const CleaveOp cleave_op_global_lp_pool = {
  * cleave_graph_add_global_pool:
  * @graph: the graph to add to
  * @op: `GlobalAveragePool`, `GlobalMaxPool` or `GlobalLpPool`
- * @name: (nullable): name of the node, made unique
- * @x: (transfer none): `[N, C, H, W]`, or `[N, H, W, C]` with the layout NHWC; 1 to 6 spatial
+ * @name: (nullable): name of the node; a number is appended if it is taken. %NULL for the op's name
+ * @x: (transfer none): `[N, C, H, W]`, or `[N, H, W, C]` with layout NHWC; 1 to 6 spatial
  * dimensions
- * @attrs: (nullable): the layout, and the `p` of GlobalLpPool
+ * @attrs: (nullable): the layout, and the `p` of GlobalLpPool; %NULL for NCHW and 2
  * @error: return location for a [struct@GLib.Error]
  *
  * Adds a pooling of whole channels: ONNX
@@ -199,13 +198,13 @@ const CleaveOp cleave_op_global_lp_pool = {
  * [GlobalMaxPool](https://onnx.ai/onnx/operators/onnx__GlobalMaxPool.html) or
  * [GlobalLpPool](https://onnx.ai/onnx/operators/onnx__GlobalLpPool.html), with a layout.
  *
- * The result is `[N, C, 1, 1]`, or `[N, 1, 1, C]`.  It can be split along N and C.
+ * The result is `[N, C, 1, 1]`, or `[N, 1, 1, C]`. It can be split along N and C.
  *
- * Serves the float types; float16 and bfloat16 add up in float32.
+ * @x is of one of the four float types. Sums of float16 and bfloat16 are float32.
  *
- * Fails with %CLEAVE_ERROR_SHAPE if @x has nothing in a spatial dimension, with
- * %CLEAVE_ERROR_ELEMENT_TYPE, and with %CLEAVE_ERROR_ATTRIBUTE if an attribute is out of range; the
- * graph is then unchanged.
+ * Fails with %CLEAVE_ERROR_SHAPE if a spatial dimension of @x has extent 0, with
+ * %CLEAVE_ERROR_ELEMENT_TYPE if @x has another element type, and with %CLEAVE_ERROR_ATTRIBUTE if an
+ * attribute is out of range. The graph is then unchanged.
  *
  * Returns: (transfer none) (nullable): the result, or %NULL on error
  */

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* GridSample, in 1 to 6 spatial dimensions: each element of the result is taken from where a grid
- * says.  N, C, and the dimensions of the grid split at will; of X all spatial ones are needed.
+/* GridSample, in 1 to 6 spatial dimensions: each element of the result is interpolated at a
+ * position of X that the grid gives. N, C, and the spatial dimensions of the grid can be split; a
+ * piece reads all spatial dimensions of X.
  *
- * Order: taps in row-major order, each weight the product of those along the dimensions, in double;
- * rounded once. */
+ * Order: taps in row-major order. The weight of a tap is the product of its weights along the
+ * dimensions, in double. Each weight, product and sum is rounded to float32, or to float64 for
+ * float64 elements. */
 
 #include "build.h"
 #include "grid-taps.h"
@@ -80,14 +82,14 @@ work (const CleaveCall *call)
   return taps * (double) cleave_shape_n_elements (&call->results[0].shape);
 }
 
-/* As it is summed in. */
+/* Rounds a number to the type of the sum: float64 for float64, else float32. */
 static double
 narrowed (const CleaveView *x, double value)
 {
   return x->type.element == CLEAVE_FLOAT64 ? value : (double) (float) value;
 }
 
-/* The element of one channel whose taps these are, along each of `n` dimensions. */
+/* Returns the interpolated value of a channel, given the taps along each of n dimensions. */
 static double
 sample (const CleaveView *x, gint64 channel, const CleaveGridTaps *taps, guint n)
 {
@@ -120,7 +122,8 @@ sample (const CleaveView *x, gint64 channel, const CleaveGridTaps *taps, guint n
   return sum;
 }
 
-/* Along each dimension, where the grid says at a place of it: the last dimension comes first. */
+/* Finds the taps along each dimension for a position in the grid, which has the coordinate of the
+ * last dimension first. */
 static void
 find_taps (const CleaveCall *call,
            const CleaveView *x,
@@ -159,7 +162,7 @@ compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *r
     }
 }
 
-/* Opset 20 brought other ranks. */
+/* Ranks other than 4 came in opset 20. */
 static guint
 since (const CleaveCall *call)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Identity, and Dropout where nothing is dropped: in inference, or with a ratio of 0. */
+/* Identity, and Dropout that drops nothing: in inference, or with a ratio of 0. */
 
 #include "move.h"
 
@@ -30,7 +30,7 @@ static const CleaveAttr dropout_attrs[] = {
   { 0 },
 };
 
-/* The mask says what was kept: everything. */
+/* The second result, the mask of the elements that were kept, is all 1. */
 static gboolean
 infer_dropout (const CleaveCall *call, CleaveTensorType *results, GError **error)
 {

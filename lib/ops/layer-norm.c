@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* LayerNormalization, MeanVarianceNormalization: the dimensions that are normalised over are whole,
- * the others split at will.
+/* LayerNormalization and MeanVarianceNormalization. The normalized dimensions cannot be split, the
+ * others can.
  *
- * Order: that of moments.h.  LayerNormalization computes float64 in double and shorter floats in
- * float32, each operation rounded; MeanVarianceNormalization, which divides by next to nothing
- * where all elements are equal, all of them in double, rounded once. */
+ * Order: moments.h. LayerNormalization computes float64 in double, all other floats in float32, and
+ * rounds each operation. MeanVarianceNormalization computes in double and rounds once, since it
+ * divides by almost 0 if all elements are equal. */
 
 #include "../ir/op.h"
 #include "moments.h"
@@ -15,7 +15,7 @@
 enum { X, SCALE, B };
 enum { Y, MEAN, INV_STD_DEV };
 
-/* The dimensions from the axis on, as a set. */
+/* Returns the dimensions from the axis on, as a bit mask. */
 static guint
 axes_of (const CleaveCall *call)
 {
@@ -24,7 +24,7 @@ axes_of (const CleaveCall *call)
   return (~0u << a->axis) & ((1u << call->operands[X].shape.rank) - 1);
 }
 
-/* Scale and B are broadcast to X, but no further out than the axis. */
+/* Checks Scale or B: it is broadcast to the dimensions of X from the axis on. */
 static gboolean
 check_parameter (const CleaveCall *call, guint operand, GError **error)
 {
@@ -80,7 +80,7 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
       map[d] = cleave_dim_map_whole (own->dim[d]);
 }
 
-/* Mean and InvStdDev have extent 1 where Y is whole. */
+/* Mean and InvStdDev have extent 1 in the normalized dimensions. */
 static void
 result_maps (const CleaveCall *call, guint result, CleaveDimMap *map)
 {
@@ -90,9 +90,9 @@ result_maps (const CleaveCall *call, guint result, CleaveDimMap *map)
     map[d] = (axes >> d & 1) != 0 ? cleave_dim_map_whole (1) : cleave_dim_map_same (d);
 }
 
-/* Reference kernel. */
+/* Reference kernel */
 
-/* One block of Y: normalised, scaled and moved. */
+/* Computes a block of Y: (x - mean) * inverse * Scale + B. */
 static void
 write_line (const CleaveView *const *views,
             const gint64 *offset,
@@ -146,7 +146,7 @@ write_lines (CleaveLines *lines,
   while (cleave_lines_next (lines));
 }
 
-/* A parameter as a view of the shape of X. */
+/* Returns a view of a parameter, broadcast to the shape of X. */
 static CleaveView
 spread (const CleaveView *parameter, const CleaveView *x)
 {
@@ -178,7 +178,7 @@ compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *r
     for (gint64 i = 0; i < outer.length; i++)
       {
         gint64 at[CLEAVE_LINES_MAX_VIEWS];
-        double mean = (double) NAN, inverse = (double) NAN; /* of nothing */
+        double mean = (double) NAN, inverse = (double) NAN; /* if there are no elements */
 
         for (guint k = 0; k < outer.n_views; k++)
           at[k] = outer.offset[k] + i * outer.step[k];
@@ -234,7 +234,7 @@ const CleaveOp cleave_op_layer_normalization = {
 
 /* MeanVarianceNormalization */
 
-/* What ONNX's definition adds to the standard deviation. */
+/* Added to the standard deviation, as ONNX defines. */
 #define MVN_EPSILON 1e-9
 
 static const CleaveAttr mvn_attrs[] = {

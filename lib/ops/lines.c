@@ -36,7 +36,7 @@ cleave_wide_compare (CleaveWide wide, gconstpointer a, gconstpointer b)
   return wide == CLEAVE_WIDE_I64 ? COMPARE (gint64) : COMPARE (guint64);
 }
 
-/* Conversions. */
+/* Conversions */
 
 static inline gint64
 fit_signed (double a, gint64 min, gint64 max)
@@ -50,8 +50,9 @@ fit_unsigned (double a, guint64 max)
   return !(a > 0) ? 0 : a >= (double) max ? max : (guint64) a;
 }
 
-/* An integer with at most 53 bits that rounds to a shorter float as `a` does: the last bit says
- * whether anything was lost. */
+/* Converts an integer to a double, rounding to odd: truncates to 53 bits, and sets the last bit if
+ * bits were lost. Rounding the double to a shorter float then gives the same as rounding the
+ * integer. */
 static inline double
 unsigned_to_odd (guint64 a)
 {
@@ -68,7 +69,7 @@ signed_to_odd (gint64 a)
 #define AS_IS(a) (a)
 #define IS_TRUE(a) ((a) != 0)
 
-/* X (element, storage, wide of it, how to read) */
+/* X (element type, type in memory, wide type, conversion to the wide type) */
 #define STORAGES(X)                                            \
   X (FLOAT32, float, float, AS_IS)                             \
   X (FLOAT64, double, double, AS_IS)                           \
@@ -101,7 +102,7 @@ typedef void (*Copy) (gpointer to, gconstpointer from, gint64 step, gint64 n);
 STORAGES (X)
 #undef X
 
-/* What each storage makes of the four wide types. */
+/* Conversions from the four wide types to each type in memory. */
 #define FLOATING(Storage)                                                      \
   (Storage) x[i], (Storage) x[i], (Storage) x[i], (Storage) x[i]
 #define HALF(storage)                                                          \
@@ -156,7 +157,7 @@ static const struct
 };
 /* clang-format on */
 
-/* Whether a line lies in the view just as a kernel wants it. */
+/* Returns whether a line is contiguous in the view and already of the wide type. */
 static gboolean
 is_plain (CleaveElement element, gint64 step, CleaveWide wide)
 {
@@ -205,9 +206,9 @@ cleave_line_write (const CleaveView *view,
     copies[view->type.element].write[wide](to, from, step, n);
 }
 
-/* Lines. */
+/* Lines */
 
-/* Whether dimension d of all views goes on where its inner neighbour ends. */
+/* Returns whether dimensions d and d + 1 can be merged, in all views. */
 static gboolean
 can_join (const CleaveLines *lines, guint d)
 {
@@ -217,7 +218,7 @@ can_join (const CleaveLines *lines, guint d)
   return TRUE;
 }
 
-/* Dimension d becomes dimension `to`, or becomes part of it. */
+/* Moves dimension d to position `to`. */
 static void
 move_dim (CleaveLines *lines, guint d, guint to)
 {
@@ -226,7 +227,7 @@ move_dim (CleaveLines *lines, guint d, guint to)
     lines->stride[k][to] = lines->stride[k][d];
 }
 
-/* Drops dimensions of extent 1 and joins neighbours. */
+/* Drops dimensions of extent 1 and merges neighbors. */
 static void
 join_dims (CleaveLines *lines)
 {

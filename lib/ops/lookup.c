@@ -16,9 +16,9 @@ static const CleaveOp *const ops[] = {
 
 /**
  * cleave_op_list:
- * @n_ops: (out): how many
+ * @n_ops: (out): number of ops
  *
- * Lists every op that the library knows, in a fixed order.
+ * Lists all ops that the library knows, in a fixed order.
  *
  * Returns: (transfer none) (array length=n_ops): the ops
  */
@@ -42,7 +42,7 @@ make_index (gpointer data)
 
 /**
  * cleave_op_lookup:
- * @name: name of an op, as in ONNX
+ * @name: the name of the op in ONNX, such as `Conv`
  *
  * Finds an op by its name, in constant time.
  *

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* LpNormalization, opset 1: each element divided by the norm of its line along the axis, which is
- * whole; every other dimension splits at will.  Where the norm is 0, so is the result, as in ONNX
- * Runtime.
+/* LpNormalization, opset 1: each element divided by the norm of its line along the axis. If the
+ * norm is 0, so is the result, as in ONNX Runtime. All dimensions but the axis can be split.
  *
- * Order: the norm as in norms.h.  A float64 is divided by it; a shorter float is multiplied by one
- * over it, in double, which cannot overflow: then it is rounded. */
+ * Order: the norm as norms.h says. float64 is divided by the norm. Shorter floats are multiplied by
+ * 1 / norm in double, where this cannot overflow, and rounded. */
 
 #include "../ir/op.h"
 #include "norms.h"
@@ -36,7 +35,7 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
   map[a->axis] = cleave_dim_map_whole (call->operands[X].shape.dim[a->axis]);
 }
 
-/* `norms` are those of n elements, or `step` is 0 and there is one. */
+/* Divides n elements by their norms, or by a single norm if `step` is 0. */
 static void
 divide (const double *x, const double *norms, gint64 step, gint64 n, double *y)
 {
@@ -59,7 +58,7 @@ scale (const double *x, const double *factors, gint64 step, gint64 n, double *y)
       y[i] = x[i] * factors[i];
 }
 
-/* A line of elements, along the axis or across it. */
+/* Computes a line of elements, along the axis or across it. */
 static void
 write_line (const CleaveView *const *views,
             const gint64 *offset,
@@ -83,8 +82,8 @@ write_line (const CleaveView *const *views,
     }
 }
 
-/* `n` lines along the axis, at most CLEAVE_LINE, of which the first begins at `offset` and which
- * are `across` apart; `axis` are the steps from one element to the next. */
+/* Normalizes n lines along the axis, at most CLEAVE_LINE. The first begins at `offset`, further
+ * ones `across` elements after the one before. */
 static void
 normalise (const CleaveLpNormAttrs *a,
            const CleaveView *const *views,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* LRN: each element divided by a power of the sum of squares over a window of channels.  A window
- * without pads has nowhere to put a halo, so the channels are whole; every other dimension splits
- * at will.
+/* LRN: each element divided by a power of the sum of squares over a window of channels. Channels
+ * cannot be split, since LRN has no pads for the halo of a piece; all other dimensions can.
  *
- * Order: the squares of the window, first channel first, as doubles; the result is rounded once. */
+ * Order: the squares of the window in the order of channels, in double; the result is rounded once.
+ */
 
 #include "../ir/op.h"
 #include "lines.h"
@@ -37,7 +37,7 @@ work (const CleaveCall *call)
          (double) MIN (a->size, x->dim[cleave_call_dims (call).c]);
 }
 
-/* The channels at one place. */
+/* Normalizes all channels at one position. */
 static void
 normalise_place (const CleaveLrnAttrs *a,
                  const CleaveView *x,

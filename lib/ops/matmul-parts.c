@@ -20,7 +20,7 @@ cleave_matmul_own_dim (const CleaveMatmulDims *dims, CleaveMatmulSide side)
   return side == CLEAVE_MATMUL_A ? dims->n_batch : dims->rank - 1;
 }
 
-/* Of a stack: its dimension K, and the other one of its matrices. */
+/* Return the dimension K of a stack, and the other dimension of its matrices. */
 
 static guint
 k_dim (const CleaveShape *stack, CleaveMatmulSide side)

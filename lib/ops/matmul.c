@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* MatMul, batched and broadcast, as numpy.matmul.
+/* MatMul with batch dimensions, which are broadcast, as numpy.matmul.
  *
- * The order of one result element, which every kernel keeps: +0, then k in order, one fused
+ * Order of one result element, which every kernel keeps: +0, then k in order, one fused
  * multiply-add each (products.h). */
 
 #include "build.h"
@@ -95,7 +95,7 @@ const CleaveOp cleave_op_matmul = {
 /**
  * cleave_graph_add_matmul:
  * @graph: the graph to add to
- * @name: (nullable): name of the node, made unique
+ * @name: (nullable): name of the node; a number is appended if it is taken. %NULL for `matmul`
  * @a: (transfer none): `[…, M, K]`, or `[K]`
  * @b: (transfer none): `[…, K, N]`, or `[K]`
  * @error: return location for a [struct@GLib.Error]
@@ -103,14 +103,14 @@ const CleaveOp cleave_op_matmul = {
  * Adds a matrix product: [ONNX MatMul](https://onnx.ai/onnx/operators/onnx__MatMul.html), which is
  * [numpy.matmul](https://numpy.org/doc/stable/reference/generated/numpy.matmul.html).
  *
- * The result is `[…, M, N]`, the dimensions before M and N broadcast; M is missing if @a is a
- * vector, N if @b is.  It can be split along every dimension; K is never cut.
+ * The result is `[…, M, N]`, where the dimensions before M and N are broadcast. It has no M if @a
+ * is a vector, and no N if @b is. It can be split along each dimension; K is never cut.
  *
- * Serves the float types and 32- and 64-bit integers, which wrap around; float16 and bfloat16 add
- * up in float32.
+ * Operands are of one of the four float types, or 32- or 64-bit integers, which wrap around. Sums
+ * of float16 and bfloat16 are float32.
  *
- * Fails with %CLEAVE_ERROR_SHAPE if the operands do not fit and with %CLEAVE_ERROR_ELEMENT_TYPE if
- * their element types do not; the graph is then unchanged.
+ * Fails with %CLEAVE_ERROR_SHAPE if the shapes of the operands do not match, and with
+ * %CLEAVE_ERROR_ELEMENT_TYPE if their element types do not. The graph is then unchanged.
  *
  * Returns: (transfer none) (nullable): the result, or %NULL on error
  */

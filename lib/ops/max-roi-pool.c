@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* MaxRoiPool, opset 1: regions and channels split at will; the rows and columns of a region's
- * result depend on its whole extent, and stay together.
+/* MaxRoiPool, opset 1. Regions and channels can be split. Rows and columns of the result cannot,
+ * since they depend on the whole extent of their region.
  *
- * ONNX says little more than "max pooling across each RoI"; what is left open is as in Fast R-CNN
- * and ONNX Runtime: corners are scaled, rounded (halves away from zero) and inclusive, a region has
- * one element at least, row i of h begins at floor (i * extent / h) and ends at ceil ((i + 1) *
- * extent / h), clipped to X; where nothing is left, the result is 0.  Those floors and ceilings are
- * exact here; ONNX Runtime's, in floats, now and then take in one row more than the region has.
+ * ONNX says little more than "max pooling across each RoI". The rest is as in Fast R-CNN and ONNX
+ * Runtime:
  *
- * Order: elements row by row, the greatest wins, the first of equals, a NaN over all, as MaxPool.
+ * - Corners are scaled, rounded (halves away from zero), and inclusive. A region has at least one
+ *   element.
+ * - Row i of h begins at floor (i * extent / h) and ends at ceil ((i + 1) * extent / h), clipped to
+ * X. If nothing is left, the result is 0.
+ * - These divisions are exact here. ONNX Runtime computes them in floats, and sometimes reads one
+ * row more than the region has.
+ *
+ * Order: row by row; the maximum is the first of equal elements, and NaN replaces it, as in
+ * MaxPool.
  */
 
 #include <math.h>
@@ -20,7 +25,7 @@
 
 enum { X, ROIS };
 
-/* Corners further out than this are as good as there, and products with them fit 64 bits. */
+/* Corners are clamped to this magnitude, far outside of any image, so that products fit 64 bits. */
 #define MAX_CORNER (1 << 30)
 
 static const CleaveAttr attr_table[] = {
@@ -60,7 +65,7 @@ infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
   return TRUE;
 }
 
-/* A corner of the region, in elements of X; a NaN is 0. */
+/* Returns a corner of a region, in elements of X; 0 for NaN. */
 static gint64
 load_corner (const CleaveView *rois, gint64 roi, guint k, double scale)
 {
@@ -70,7 +75,7 @@ load_corner (const CleaveView *rois, gint64 roi, guint k, double scale)
   return isnan (corner) ? 0 : (gint64) CLAMP (corner, -MAX_CORNER, MAX_CORNER);
 }
 
-/* The image that the region is in; one that is not there becomes the nearest. */
+/* Returns the image of a region, clamped to the images that exist. */
 static gint64
 load_image (const CleaveView *rois, gint64 roi, gint64 n_images)
 {
@@ -79,7 +84,8 @@ load_image (const CleaveView *rois, gint64 roi, gint64 n_images)
   return isnan (image) ? 0 : (gint64) CLAMP (image, 0, (double) (n_images - 1));
 }
 
-/* What element `at` of `n` of the result takes, from a region with these corners in a dimension. */
+/* Returns the span of X that element `at` of `n` of the result reads, for a region from `first` to
+ * `last` in one dimension. */
 static CleaveSpan
 find_span (gint64 first, gint64 last, gint64 at, gint64 n, gint64 extent)
 {
@@ -89,7 +95,7 @@ find_span (gint64 first, gint64 last, gint64 at, gint64 n, gint64 extent)
                        CLAMP (first + ((at + 1) * size + n - 1) / n, 0, extent) };
 }
 
-/* The bits of the greatest element of the rows and columns; 0 where there is none. */
+/* Copies the bits of the maximum of some rows and columns; 0 if there is no element. */
 static void
 take_greatest (const CleaveView *x, gint64 channel, CleaveSpan rows, CleaveSpan columns, gpointer y)
 {

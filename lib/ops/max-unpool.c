@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* MaxUnpool, opset 11: each element goes back to where a MaxPool found it, zero is elsewhere.
+/* MaxUnpool, opset 11: moves each element to the position at which a MaxPool found it; all others
+ * are 0.
  *
- * An index counts in the whole value that was pooled, all images and channels.  A MaxPool never
- * finds an element in another channel, so the kernel reads only the place within the channel:
- * images and channels split at will, while rows stay together.  ONNX has the index in the value
- * that the node itself reads, so the exporter computes it for a piece. */
+ * An index counts the elements of the whole value that was pooled, with all images and channels. A
+ * MaxPool never finds an element of another channel, so the kernel uses only the position within
+ * the channel. Images and channels can be split, rows cannot. In ONNX, indices count within the
+ * value that the node has; the exporter converts them for a piece. */
 
 #include <string.h>
 
@@ -110,7 +111,8 @@ narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GStrin
   return TRUE;
 }
 
-/* Where in the channel of the result the element with this index of the pooled channel is. */
+/* Returns the offset, within a channel of the result, of an index of the channel that was pooled.
+ */
 static gint64
 find_offset (const CleaveShape *pooled, gint64 index, const CleaveView *y)
 {

@@ -4,7 +4,8 @@
 
 #include "elementwise-math.h"
 
-/* A sum of floats, block by block. */
+/* A sum of floats, block by block: float32 lanes of the current block, double lanes of the blocks
+ * before it, and the number of elements in the current block. */
 typedef struct
 {
   float part[CLEAVE_N_LANES];
@@ -35,7 +36,7 @@ add_f32 (BlockSum *sum, const float *x, gint64 n)
 
 CLEAVE_LANES_FOLD (add_f64, double, cleave_f64_add)
 
-/* Distances to the centre, or their squares. */
+/* Returns the differences of n elements to `centre`, or their squares. */
 static gconstpointer
 find_terms (gconstpointer x,
             gint64 n,

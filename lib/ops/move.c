@@ -103,12 +103,13 @@ cleave_move_from_double (CleaveElement element, double value, guint64 *bytes)
     bits = (guint64) clamp_signed (value, n_bits);
   else
     bits = clamp_unsigned (value, n_bits);
-  /* The low bytes come first, as on every machine that this library is built for. */
+  /* On little-endian machines, the only ones supported, the low bytes come first. */
   G_STATIC_ASSERT (G_BYTE_ORDER == G_LITTLE_ENDIAN);
   memcpy (bytes, &bits, sizeof bits);
 }
 
-/* A line of elements; steps are in elements.  Along `axis_step` lies what an index tells apart. */
+/* A line of elements to gather or scatter. Steps are in elements. An index is multiplied by
+ * `axis_step`; `extent` is that of the axis. */
 typedef struct
 {
   gpointer y;
@@ -116,8 +117,8 @@ typedef struct
   gint64 y_step, x_step, index_step, axis_step, extent, n;
 } Picks;
 
-/* Whether what lies side by side in x and in y takes one index, as where that is broadcast along
- * the line. */
+/* Returns whether a line is contiguous in x and y and has a single index, because the indices are
+ * broadcast along the line. */
 static inline gboolean
 is_row (const Picks *p)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* OneHot: for each index a line of "off" with one "on".  An index outside [-depth, depth) gives a
- * line of nothing but "off"; one that is no integer is rounded towards zero.
+/* OneHot: for each index, a line of `off` with one `on`. For an index outside [-depth, depth), all
+ * elements are `off`. An index that is no integer is truncated.
  *
- * A piece may have a part of the lines: an attribute of our own says which, and the depth, which
- * tells what an index means, stays. */
+ * A piece can have a part of each line. The attribute `part`, which ONNX does not have, gives its
+ * range; the depth stays that of the whole, since negative indices count from it. */
 
 #include "lines.h"
 
@@ -24,7 +24,7 @@ static const CleaveAttr one_hot_attrs[] = {
   { 0 },
 };
 
-/* Which of the `depth` elements of a line there are. */
+/* Returns the range of a line, of `depth` elements, that the node computes. */
 static CleaveSpan
 part_of (const CleaveOneHotAttrs *a)
 {
@@ -99,7 +99,8 @@ narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GStrin
   return TRUE;
 }
 
-/* The index at `offset`, or one that is in no line. */
+/* Returns the index at `offset`, from 0 on; or a number outside of the line if it is out of range.
+ */
 static gint64
 load_index (const CleaveView *indices, gint64 offset, gint64 depth)
 {

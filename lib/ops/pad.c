@@ -13,7 +13,7 @@ static const CleaveAttr attr_table[] = {
   { 0 },
 };
 
-/* ONNX needs the pads, so they are written out even where there are none. */
+/* Replaces empty pads by zeros, since a Pad in ONNX must have pads. */
 static gboolean
 normalise (const CleaveCall *call, gpointer attrs, GError **error)
 {
@@ -68,7 +68,7 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
     map[d] = cleave_dim_map_offset (d, -a->pads.v[d]);
 }
 
-/* What was clipped is the piece's pad. */
+/* Sets the pads of a piece to the clips of its slice. */
 static gboolean
 narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GString *why)
 {
@@ -91,7 +91,7 @@ narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GStrin
   return TRUE;
 }
 
-/* Which element of the operand stands at i, outside of 0 … n - 1 too. */
+/* Returns the index of the operand element for index i, which may be outside of 0 … n - 1. */
 static gint64
 find_element (CleavePadMode mode, gint64 i, gint64 n)
 {
@@ -103,7 +103,7 @@ find_element (CleavePadMode mode, gint64 i, gint64 n)
   return i < n ? i : period - i;
 }
 
-/* Element by element, where what is cropped may be repeated. */
+/* Pads element by element, if a negative pad crops elements that another pad repeats. */
 static void
 repeat (const CleaveCall *call, const CleaveView *x, const CleaveView *y)
 {
@@ -118,7 +118,7 @@ repeat (const CleaveCall *call, const CleaveView *x, const CleaveView *y)
     }
 }
 
-/* `part` of y, but rows [begin, end) of dimension d. */
+/* Returns the view of `part` of y, with the rows [begin, end) of dimension d. */
 static CleaveView
 rows_of (const CleaveView *y, const CleaveRange *part, guint d, gint64 begin, gint64 end)
 {
@@ -128,7 +128,7 @@ rows_of (const CleaveView *y, const CleaveRange *part, guint d, gint64 begin, gi
   return cleave_view_slice (y, &rows);
 }
 
-/* Rows [begin, end) of dimension d, which lie outside of `part`, along that dimension. */
+/* Pads some rows of dimension d, which are outside of `part`. */
 static void
 pad_rows (const CleavePadAttrs *a,
           const CleaveView *y,
@@ -157,8 +157,8 @@ pad_rows (const CleavePadAttrs *a,
     }
 }
 
-/* What lies around `part`: along the innermost dimension first, so that with the others whole rows
- * are padded. */
+/* Pads everything around `part`: the innermost dimension first, so that the others pad whole rows.
+ */
 static void
 pad_around (const CleavePadAttrs *a, const CleaveView *y, CleaveRange *part)
 {

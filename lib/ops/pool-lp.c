@@ -4,25 +4,26 @@
 
 #include "norms.h"
 
-/* Results that are made at once, tap by tap: neighbours in the innermost spatial dimension, or
- * channels where these lie side by side. */
+/* The lines of results that are computed together, tap by tap: along the innermost spatial
+ * dimension, or along channels if these are contiguous. */
 typedef struct
 {
   const CleaveView *x, *y;
   const CleaveWindow *windows;
   CleaveDims dims;
   CleaveShape taps;
-  guint line; /* along this dimension */
+  guint line; /* the dimension of lines */
   gint64 p;
 } Job;
 
-/* Elements of x that a tap reads for a line of results, the first of them for result `begin`. */
+/* The elements of x that a tap reads for the results [begin, end) of a line: from `offset` on, with
+ * steps of `step`. */
 typedef struct
 {
   gint64 offset, step, begin, end;
 } Reads;
 
-/* What tap `tap` of window `w` reads for `n` results from `first` on. */
+/* Sets the elements that tap `tap` of window `w` reads for n results from `first` on. */
 static void
 clip_to_data (
     const CleaveWindow *w, gint64 tap, gint64 first, gint64 n, gint64 stride, Reads *reads)
@@ -37,7 +38,7 @@ clip_to_data (
   reads->step = w->stride * stride;
 }
 
-/* FALSE: nothing but padding. */
+/* Finds the elements that a tap reads for a line. Returns FALSE if it reads only padding. */
 static gboolean
 find_reads (
     const Job *job, const gint64 *at, const gint64 *tap, gint64 first, gint64 n, Reads *reads)

@@ -2,17 +2,16 @@
 
 /* MaxPool, AveragePool and LpPool, in 1 to 6 spatial dimensions.
  *
- * All go through the taps of a window in row-major order, those in the padding skipped.
+ * Order: all read the taps of a window in row-major order, without those in the padding.
  *
- * MaxPool: the first tap is the maximum; a later one takes its place if it is greater, or a NaN. So
- * of equal elements
- * (+0 and -0 as well) the first one wins, and of several NaNs the last.  Without any tap: the
- * lowest value of the type, and the index -1. AveragePool: +0, then one plain addition for each
- * tap, then divided by the count; float64 in its own type, all others in float32, rounded once at
- * the end.  Without any tap: +0.  LpPool: see pool-lp.h.
+ * MaxPool: the first tap is the maximum; a later tap replaces it if it is greater, or NaN. So of
+ * equal elements (also +0 and -0) the first stays, and of several NaNs the last. If there is no
+ * tap, the result is the lowest value of the type, and the index -1. AveragePool: +0, then one
+ * addition for each tap, then divided by the count; in float64 for float64, else in float32,
+ * rounded once at the end. If there is no tap, the result is +0. LpPool: see pool-lp.h.
  *
- * The indices of a MaxPool count in the whole of its operand.  A piece knows where in that whole it
- * lies, so that its indices are those of the whole.
+ * The indices of a MaxPool count the elements of its whole operand. A piece has attributes with the
+ * position of its operand in the whole, so that its indices are those of the whole node.
  *
  * Over 400 lines: three ops that differ in what they do with a window. */
 
@@ -78,7 +77,7 @@ infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
   return infer_elements (call, CLEAVE_ELEMENTS_FLOAT, results, error);
 }
 
-/* The shape in which indices count. */
+/* Returns the shape whose elements the indices count. */
 static CleaveShape
 whole_of (const CleaveCall *call)
 {
@@ -134,8 +133,8 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
     map[dims.h + i] = cleave_window_map (&windows[i], dims.h + i);
 }
 
-/* A clip beyond the node's own pad is what ceil_mode adds.  It does not count as padding for
- * AveragePool, so the piece keeps the pad and ceil_mode. */
+/* Sets the pads of a piece. A clip that exceeds the node's pad comes from ceil_mode. AveragePool
+ * does not count it as padding, so the piece then has the node's pad and ceil_mode. */
 static gboolean
 narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GString *why)
 {
@@ -154,7 +153,7 @@ narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GStrin
   return TRUE;
 }
 
-/* The piece's indices count in what the node's count in. */
+/* Sets the attributes that make the indices of a piece count the elements of the node's operand. */
 static gboolean
 narrow_max (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GString *why)
 {
@@ -174,7 +173,7 @@ narrow_max (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GS
   return narrow (call, chunk, attrs, why);
 }
 
-/* The greatest of bytes and of floats, the average of floats. */
+/* The fast kernel serves all types except float64, but does not compute indices. */
 static CleaveKernel
 kernel (const CleaveCall *call)
 {
@@ -183,20 +182,21 @@ kernel (const CleaveCall *call)
              : CLEAVE_KERNEL_REFERENCE;
 }
 
-/* One window and its taps. */
+/* A window and its current tap. */
 typedef struct
 {
   const CleaveCall *call;
-  CleaveView x; /* begins with the channel that the window reads */
+  CleaveView x; /* begins at the channel that the window reads */
   CleaveDims dims;
   CleaveWindow windows[CLEAVE_MAX_RANK];
   CleaveShape taps;
-  const gint64 *out;           /* where the window is, in the spatial dimensions of the result */
-  gint64 tap[CLEAVE_MAX_RANK]; /* the tap at hand */
-  gint64 offset;               /* its element of x */
+  const gint64 *out;           /* index of the window in the spatial dimensions of the result */
+  gint64 tap[CLEAVE_MAX_RANK]; /* index of the current tap */
+  gint64 offset;               /* offset of its element in x */
 } Window;
 
-/* Goes on, from `more`, to a tap that is no padding. */
+/* Moves on while the current tap is padding. `more` says whether there is a current tap. Returns
+ * FALSE if none is left. */
 static gboolean
 skip_padding (Window *w, gboolean more)
 {
@@ -249,8 +249,8 @@ each_window (const CleaveCall *call,
 
 /* MaxPool */
 
-/* Number of the tap's element in the whole that X is a part of, flattened row-major; with
- * storage_order 1 the spatial dimensions in turn, the first one fastest. */
+/* Returns the index of the tap's element in the whole value that X is a part of: in row-major
+ * order, or, if storage_order is 1, with the first spatial dimension fastest. */
 static gint64
 flat_index (const Window *w, const gint64 *at)
 {
@@ -287,7 +287,7 @@ store_lowest (CleaveElement element, gpointer at)
     cleave_real_store (element, at, -INFINITY);
 }
 
-/* Copies the bits of the greatest tap. */
+/* Copies the bits of the maximum. */
 static void
 make_max (Window *w, const CleaveView *results, const gint64 *at)
 {
@@ -322,8 +322,8 @@ compute_max (const CleaveCall *call, const CleaveView *operands, const CleaveVie
 
 /* AveragePool */
 
-/* Taps of one window that lie in the data or the node's own padding: what ceil_mode adds does not
- * count. */
+/* Returns the number of taps of a window in the data or in the node's padding. Taps beyond the
+ * padding, which ceil_mode adds, do not count. */
 static gint64
 n_padded_taps (const Window *w)
 {
@@ -332,8 +332,8 @@ n_padded_taps (const Window *w)
   for (guint i = 0; i < w->dims.n_spatial; i++)
     {
       const CleaveWindow *d = &w->windows[i];
-      gint64 room =
-          d->extent + d->pad_end + d->pad_begin - w->out[i] * d->stride; /* from its first tap on */
+      gint64 room = d->extent + d->pad_end + d->pad_begin -
+                    w->out[i] * d->stride; /* elements from its first tap on */
 
       n *= MIN (d->kernel, (room + d->dilation - 1) / d->dilation);
     }
@@ -406,7 +406,7 @@ static const CleaveAttr lp_attrs[] = {
 #undef COMMON
 #undef FIELD
 
-/* Opset 18 gave LpPool both, 19 AveragePool its dilations. */
+/* LpPool has dilations and ceil_mode from opset 18 on, AveragePool dilations from opset 19 on. */
 
 static gboolean
 dilates (const CleavePoolAttrs *a)
@@ -433,7 +433,7 @@ since_lp (const CleaveCall *call)
 
 static const char *const result_names[] = { "Y", NULL };
 
-/* What the three records share. */
+/* The fields that the three records have in common. */
 #define POOL                                                                                       \
   .operands = (const char *const[]){ "X", NULL }, .min_operands = 1,                               \
   .attrs_size = sizeof (CleavePoolAttrs), .maps = maps, .layout = cleave_call_letters
@@ -476,10 +476,10 @@ const CleaveOp cleave_op_lp_pool = {
  * cleave_graph_add_pool:
  * @graph: the graph to add to
  * @op: `MaxPool`, `AveragePool` or `LpPool`
- * @name: (nullable): name of the node, made unique
- * @x: (transfer none): `[N, C, H, W]`, or `[N, H, W, C]` with the layout NHWC; 1 to 6 spatial
+ * @name: (nullable): name of the node; a number is appended if it is taken. %NULL for the op's name
+ * @x: (transfer none): `[N, C, H, W]`, or `[N, H, W, C]` with layout NHWC; 1 to 6 spatial
  * dimensions
- * @attrs: kernel shape, strides, dilations and pads in elements, H before W; all begins of pads
+ * @attrs: kernel shape, strides, dilations and pads in elements, H before W; for pads, all begins
  * before all ends
  * @error: return location for a [struct@GLib.Error]
  *
@@ -489,20 +489,20 @@ const CleaveOp cleave_op_lp_pool = {
  *
  * The result is `[N, C, OH, OW]`, or `[N, OH, OW, C]`, with
  * `OH = (H + pad_begin + pad_end - (dilation * (KH - 1) + 1)) / stride + 1`, rounded down, or up
- * with `ceil_mode`; then a last window that would begin behind the data is left out, as
- * [PyTorch](https://pytorch.org/docs/stable/generated/torch.nn.MaxPool2d.html) does.  What
- * `ceil_mode` adds to the padding does not count for AveragePool, even with `count_include_pad`.
+ * with `ceil_mode`. With `ceil_mode`, a last window that would begin behind the data is left out,
+ * as [PyTorch](https://pytorch.org/docs/stable/generated/torch.nn.MaxPool2d.html) does. AveragePool
+ * does not count the elements that `ceil_mode` adds, even with `count_include_pad`.
  *
- * It can be split along every dimension; a chunk that would read nothing but padding is refused.
- * To get the second result of a MaxPool, the indices, use [method@Graph.add] with two results;
- * those of a piece count in the whole operand, of which `whole` and `begin` say where the piece
- * lies.
+ * It can be split along each dimension. A chunk that would read only padding is refused. To get the
+ * second result of a MaxPool, the indices, use [method@Graph.add] with two results. The indices of
+ * a piece count the elements of the whole operand; `whole` and `begin` give the position of the
+ * piece.
  *
- * Serves the float types, MaxPool 8-bit integers as well.
+ * @x is of one of the four float types; MaxPool also accepts 8-bit integers.
  *
  * Fails with %CLEAVE_ERROR_SHAPE if a window is larger than the padded operand, with
- * %CLEAVE_ERROR_ELEMENT_TYPE, and with %CLEAVE_ERROR_ATTRIBUTE if an attribute is out of range; the
- * graph is then unchanged.
+ * %CLEAVE_ERROR_ELEMENT_TYPE if the op does not support the element type, and with
+ * %CLEAVE_ERROR_ATTRIBUTE if an attribute is out of range. The graph is then unchanged.
  *
  * Returns: (transfer none) (nullable): the result, or %NULL on error
  */

@@ -8,7 +8,8 @@
 
 /* clang-format off */
 
-/* X (word, as stored, the sum's type and member, a factor's type, load, store, one step) */
+/* X (name, type in memory, type and union member of the sum, type of a factor, load, store,
+ * multiply-add) */
 #define TYPES                                                                                      \
   X (float32, float, float, f, float, plain, plain, __builtin_fmaf)                                \
   X (float64, double, double, d, double, plain, plain, __builtin_fma)                              \

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* QuantizeLinear and DequantizeLinear, with one scale or one for each index of an axis.  Integers
- * of 16 bits are those of opset 21.
+/* QuantizeLinear and DequantizeLinear, with one scale, or one for each index of an axis. 16-bit
+ * integers are of opset 21.
  *
- * QuantizeLinear: x / scale in float32, to the nearest integer, ties to even, plus the zero point,
- * kept within the result's type.  DequantizeLinear: (x - zero point), exact, times the scale in
- * float32. */
+ * QuantizeLinear: x / scale in float32, rounded to the nearest integer, ties to even, plus the zero
+ * point, clamped to the range of the type.
+ * DequantizeLinear: x - zero point, which is exact, times the scale in float32. */
 
 #include "build.h"
 #include "quantized.h"
@@ -13,8 +13,8 @@
 
 enum { X, SCALE, ZERO };
 
-/* The axis matters only where there is more than one scale; else it may lie outside of X, as ONNX's
- * default of 1 does for a vector. */
+/* Checks the axis only if there are several scales. Otherwise it may be outside of X, as ONNX's
+ * default of 1 is for a vector. */
 static gboolean
 normalise (const CleaveCall *call, gpointer attrs, GError **error)
 {
@@ -34,7 +34,7 @@ normalise (const CleaveCall *call, gpointer attrs, GError **error)
   return TRUE;
 }
 
-/* Extent of the axis, or 1 where there is none. */
+/* Returns the extent of the axis, or 1 if the axis is outside of X. */
 static gint64
 axis_extent (const CleaveCall *call)
 {
@@ -91,7 +91,7 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
     map[0] = cleave_dim_map_whole (1);
 }
 
-/* The index of `at` along the axis. */
+/* Returns the index of `at` along the axis, or 0 if the axis is outside of X. */
 static gint64
 along_axis (const CleaveCall *call, const gint64 *at)
 {
@@ -161,7 +161,7 @@ static const CleaveAttr attrs_table[] = {
   { 0 },
 };
 
-/* What the two records share. */
+/* The fields that both records have in common. */
 #define STORAGE                                                                                    \
   .results = (const char *const[]){ "y", NULL }, .min_operands = 2, .flags = CLEAVE_OP_STORAGE,    \
   .attrs_size = sizeof (CleaveAxisAttrs), .attrs = attrs_table, .normalise = normalise,            \

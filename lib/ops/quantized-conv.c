@@ -2,30 +2,30 @@
 
 /* QLinearConv and ConvInteger: convolutions of bytes.
  *
- * Both add up (x - x_zero_point) * (w - w_zero_point) in wrapping 32-bit integers, so that no order
- * matters; padding is skipped, which is to say that it holds the zero point.  QLinearConv then adds
- * the bias, multiplies by x_scale * w_scale / y_scale, from left to right in float32, rounds to the
- * nearest integer, ties to even, adds y_zero_point and keeps the result within its type. */
+ * Both add (x - x_zero_point) * (w - w_zero_point) in 32-bit integers that wrap around, so the
+ * order does not matter. Padding is skipped: its elements equal the zero point. QLinearConv then
+ * adds the bias; multiplies by x_scale * w_scale / y_scale, from left to right in float32; rounds
+ * to the nearest integer, ties to even; adds y_zero_point; and clamps to the range of the type. */
 
 #include "build.h"
 #include "conv-parts.h"
 #include "quantized.h"
 #include "reference.h"
 
-/* Where an op has its zero points. */
+/* The operand indices of the zero points, which differ between the two ops. */
 typedef struct
 {
   guint w_zero, x_zero;
 } Places;
 
-enum { X }; /* of both */
+enum { X }; /* in both ops */
 enum { X_SCALE = 1, X_ZERO, W, W_SCALE, W_ZERO, Y_SCALE, Y_ZERO, B };
 enum { INTEGER_W = 1, INTEGER_X_ZERO, INTEGER_W_ZERO };
 
 static const Places linear_places = { .w_zero = W_ZERO, .x_zero = X_ZERO };
 static const Places integer_places = { .w_zero = INTEGER_W_ZERO, .x_zero = INTEGER_X_ZERO };
 
-/* X, W and their zero points. */
+/* Checks X, W and their zero points, and infers the shape of y. */
 static gboolean
 infer_places (const CleaveCall *call, const Places *p, CleaveTensorType *y, GError **error)
 {
@@ -67,7 +67,7 @@ infer_linear (const CleaveCall *call, CleaveTensorType *results, GError **error)
   return TRUE;
 }
 
-/* All but X and W are scalars or belong to the channels of the result. */
+/* All operands except X and W are scalars or have an element for each channel of the result. */
 static void
 maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
 {
@@ -170,7 +170,7 @@ kernel (const CleaveCall *call)
                                          : CLEAVE_KERNEL_INTEGER_CONV;
 }
 
-/* What the two records share. */
+/* The fields that both records have in common. */
 #define CONV_OF_BYTES                                                                              \
   .results = (const char *const[]){ "y", NULL }, .attrs_size = sizeof (CleaveConvAttrs),           \
   .attrs = cleave_quantized_conv_attrs, .maps = maps, .narrow = cleave_conv_narrow,                \

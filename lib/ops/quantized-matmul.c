@@ -2,10 +2,10 @@
 
 /* QLinearMatMul and MatMulInteger: matrix products of bytes.
  *
- * Both add up (a - a_zero_point) * (b - b_zero_point) in wrapping 32-bit integers, so that no order
- * matters.  QLinearMatMul then multiplies by a_scale * b_scale / y_scale, from left to right in
- * float32, rounds to the nearest integer, ties to even, adds y_zero_point and keeps the result
- * within its type.
+ * Both add (a - a_zero_point) * (b - b_zero_point) in 32-bit integers that wrap around, so the
+ * order does not matter. QLinearMatMul then multiplies by a_scale * b_scale / y_scale, from left to
+ * right in float32; rounds to the nearest integer, ties to even; adds y_zero_point; and clamps to
+ * the range of the type.
  *
  * A scale or zero point is a scalar, a vector with an element for each row of A (or y) or column of
  * B, or a stack that is broadcast to the result, such as [D, M, 1] or [D, 1, N]. */
@@ -14,13 +14,13 @@
 #include "quantized.h"
 #include "reference.h"
 
-/* Where an op has its operands.  A is the first of both. */
+/* The operand indices, which differ between the two ops. A is operand 0 of both. */
 typedef struct
 {
   guint b, a_zero, b_zero;
 } Places;
 
-enum { A }; /* of both */
+enum { A }; /* in both ops */
 enum { A_SCALE = 1, A_ZERO, B, B_SCALE, B_ZERO, Y_SCALE, Y_ZERO };
 enum { INTEGER_B = 1, INTEGER_A_ZERO, INTEGER_B_ZERO };
 
@@ -37,7 +37,8 @@ dims_of (const CleaveCall *call, const Places *p)
   return cleave_matmul_dims (&call->operands[A].shape, &call->operands[p->b].shape);
 }
 
-/* What belongs to y goes by rows, as what belongs to A does. */
+/* Returns the side that an operand belongs to. Scale and zero point of y have an element for each
+ * row, as those of A. */
 static CleaveMatmulSide
 side_of (const Places *p, guint operand)
 {
@@ -47,14 +48,14 @@ side_of (const Places *p, guint operand)
   return is_of_b ? CLEAVE_MATMUL_B : CLEAVE_MATMUL_A;
 }
 
-/* The extent of the dimension of y that a side has for its own; 1 where it has none. */
+/* Returns the extent of the dimension of y that only this side has, or 1 if it has none. */
 static gint64
 own_extent (const CleaveMatmulDims *dims, CleaveMatmulSide side, const CleaveShape *y)
 {
   return dims->has[side] ? y->dim[cleave_matmul_own_dim (dims, side)] : 1;
 }
 
-/* A stack: [..., M, 1] or [..., 1, N], and broadcast to the batch. */
+/* Checks a stack of scales or zero points: [..., M, 1] or [..., 1, N], broadcast to the batch. */
 static gboolean
 check_stack (const CleaveCall *call,
              const CleaveMatmulDims *dims,
@@ -163,9 +164,9 @@ macs (const CleaveCall *call)
                                cleave_matmul_length (&call->operands[A].shape));
 }
 
-/* Reference kernels. */
+/* Reference kernels */
 
-/* An operand, and how to read it at an index of the result. */
+/* An operand, and its strides for an index of the result. */
 typedef struct
 {
   const CleaveView *view; /* NULL: absent */
@@ -215,7 +216,7 @@ find (const Side *side, guint rank, const gint64 *at)
   return cleave_view_element (side->view, cleave_index_offset (rank, at, side->stride));
 }
 
-/* 0 if absent. */
+/* Returns the element for an index of the result, or 0 if the operand is absent. */
 static double
 load (const Side *side, guint rank, const gint64 *at)
 {

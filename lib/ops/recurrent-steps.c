@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The steps of RNN, GRU and LSTM.
+/* The reference kernels of RNN, GRU and LSTM.
  *
- * A gate's sum begins with its biases, added to each other, and takes in W x, then R h, one fused
- * multiply-add after the other (products.h).  What follows is computed in the type of the sums,
- * each operation rounded.  States are rounded to the element type at each step: they lie in the
- * results, h in the rows of Y, c in Y_c; Y_h keeps what a GRU resets, until the last state goes
- * there.  Rows behind a sequence's length are 0; a length is kept between 0 and what X has.  A clip
- * bounds the sums of the gates, and not the cell state on its way into the new h, as in ONNX
- * Runtime. */
+ * Order: the sum of a gate begins with the sum of its biases; then W x is added, then R h, one
+ * fused multiply-add after the other (products.h). All further operations are rounded to the type
+ * of the sums.
+ *
+ * States are stored in the results, so they are rounded to the element type at each step: h in the
+ * rows of Y, c in Y_c. Y_h holds the reset state of a GRU until it gets the last state. Rows of Y
+ * behind the length of a sequence are 0; a length is clamped to the steps of X. The clip bounds the
+ * sums of gates, but not the cell state from which h is computed, as in ONNX Runtime. */
 
 #include <math.h>
 
@@ -17,7 +18,7 @@
 #include "recurrent.h"
 #include "reference.h"
 
-/* Elements of a view, `step` apart; no view: nothing but zeros. */
+/* A row of elements of a view, with a step in elements. If the view is NULL, all elements are 0. */
 typedef struct
 {
   const CleaveView *view;
@@ -32,9 +33,9 @@ typedef struct
   gint64 direction, batch, hidden, n_inputs;
   const CleaveSumOps *sums;
   gboolean is_double;
-  double clip; /* infinity: none */
+  double clip; /* infinity if there is none */
   CleaveRecurrentFunction functions[CLEAVE_RECURRENT_MAX_FUNCTIONS];
-  Row x, h, y, last_h, c; /* of this step; h is that of the one before */
+  Row x, h, y, last_h, c; /* rows of this step; h is the state before it, y the state after it */
 } Walk;
 
 static gpointer
@@ -49,7 +50,7 @@ row_load (const Row *row, gint64 i)
   return row->view == NULL ? 0 : cleave_real_load (row->view->type.element, row_at (row, i));
 }
 
-/* As the type of the sums has it. */
+/* Rounds a value to the type of the sums. */
 static double
 rounded (const Walk *walk, double value)
 {
@@ -80,7 +81,7 @@ end_sum (const Walk *walk, const CleaveSum *sum)
   return walk->is_double ? sum->d : (double) sum->f;
 }
 
-/* Adds W or R times a vector, for unit `j` of a gate. */
+/* Adds the product of W or R and a vector, for unit `j` of a gate. */
 static void
 add_product (const Walk *walk, CleaveSum *sum, guint operand, guint gate, gint64 j, const Row *x)
 {
@@ -92,7 +93,7 @@ add_product (const Walk *walk, CleaveSum *sum, guint operand, guint gate, gint64
                    cleave_view_element (w, at), w->stride[2], w->type.shape.dim[2]);
 }
 
-/* Entry `index` of an operand that has a list for each direction; 0 if it is absent. */
+/* Returns entry `index` of an operand that has a list for each direction, or 0 if it is absent. */
 static double
 parameter (const Walk *walk, guint operand, gint64 index)
 {
@@ -104,7 +105,7 @@ parameter (const Walk *walk, guint operand, gint64 index)
   return cleave_real_load (view->type.element, cleave_view_at (view, at));
 }
 
-/* The bias that goes with W; that of R is as many entries further. */
+/* Return the biases of W and of R. In the operand B, all biases of W come before those of R. */
 static double
 bias_w (const Walk *walk, guint gate, gint64 j)
 {
@@ -125,7 +126,8 @@ has_sums (const Walk *walk)
   return !cleave_call_has (walk->call, CLEAVE_RECURRENT_W);
 }
 
-/* A bias and W x, or the sum of them that is there. */
+/* Returns the sum of a bias and W x, or loads that sum if cleave_op_recurrent_sums has computed it.
+ */
 static CleaveSum
 sum_inputs (const Walk *walk, guint gate, gint64 j, double bias)
 {
@@ -137,7 +139,8 @@ sum_inputs (const Walk *walk, guint gate, gint64 j, double bias)
   return sum;
 }
 
-/* Both biases, W x and R h; `h` is the state, or what has been made of it. */
+/* Returns the sum of a gate: both biases, W x and R h. `h` is the state, or the reset state of a
+ * GRU. */
 static double
 sum_gate (const Walk *walk, guint gate, gint64 j, const Row *h)
 {
@@ -147,7 +150,7 @@ sum_gate (const Walk *walk, guint gate, gint64 j, const Row *h)
   return end_sum (walk, &sum);
 }
 
-/* A bias and R h. */
+/* Returns the sum of the bias of R and R h. */
 static double
 sum_state (const Walk *walk, guint gate, gint64 j)
 {
@@ -177,7 +180,7 @@ activate (const Walk *walk, guint function, double a)
   return apply (walk, function, low > clip ? clip : low);
 }
 
-/* One step of each */
+/* One step of each op */
 
 static void
 step_rnn (const Walk *walk)
@@ -188,7 +191,7 @@ step_rnn (const Walk *walk)
 
 enum { GRU_Z, GRU_R, GRU_H };
 
-/* What the new state is made of, before its activation. */
+/* Returns the sum of the gate H of a GRU, before its activation. */
 static double
 sum_new_state (const Walk *walk, gint64 j, gboolean linear_before_reset)
 {
@@ -223,7 +226,8 @@ step_gru (const Walk *walk)
 
 enum { LSTM_I, LSTM_O, LSTM_F, LSTM_C };
 
-/* The first activation of a gate that looks at the cell state as well. */
+/* Returns the first activation function of a gate's sum, plus the peephole: P times the cell state.
+ */
 static double
 gate_with_peephole (const Walk *walk, guint gate, gint64 j, double sum, double c)
 {

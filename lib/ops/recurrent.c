@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* RNN, GRU and LSTM: batch and directions split at will, time and hidden size are whole.  What they
- * compute is in recurrent-steps.c. */
+/* The records of RNN, GRU and LSTM. Batch and directions can be split. Time can be cut only into
+ * chunks that run one after the other (sequence), the hidden size not at all. recurrent-steps.c
+ * computes them. */
 
 #include "recurrent.h"
 
@@ -16,7 +17,7 @@ enum {
   P = CLEAVE_RECURRENT_P
 };
 
-/* What tells the three apart. */
+/* The differences between the three ops. */
 typedef struct
 {
   const CleaveOp *op;
@@ -56,7 +57,8 @@ static const char *const activation_names[] = { "Tanh",       "Sigmoid",     "Re
                                                 "ScaledTanh", "HardSigmoid", "Elu",
                                                 "Softsign",   "Softplus",    NULL };
 
-/* Which numbers an activation takes, and what they are where the lists have no more. */
+/* The parameters of each activation function, and their defaults, which apply if a list is too
+ * short. */
 static const struct
 {
   gboolean has_alpha, has_beta;
@@ -71,8 +73,8 @@ static const struct
   [CLEAVE_ACTIVATION_SOFTPLUS] = { FALSE, FALSE, 0, 0 },
 };
 
-/* The lists of numbers go on from one function to the next that takes one, and from one direction
- * to the other. */
+/* The lists of alpha and beta have an entry for each function that takes one, of the first
+ * direction, then of the second. */
 void
 cleave_recurrent_functions (const CleaveCall *call,
                             guint direction,
@@ -98,7 +100,7 @@ cleave_recurrent_functions (const CleaveCall *call,
     }
 }
 
-/* The lists of one direction alone. */
+/* Sets the activation attributes to those of one direction. */
 static void
 narrow_activations (const CleaveCall *call, guint direction, CleaveRecurrentAttrs *a)
 {
@@ -226,7 +228,7 @@ infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
 
 /* Pieces */
 
-/* Of an initial or last state. */
+/* Sets the map of an initial or final state. */
 static void
 map_state (const CleaveRecurrentAttrs *a, CleaveDimMap *map)
 {
@@ -262,7 +264,8 @@ result_maps (const CleaveCall *call, guint result, CleaveDimMap *map)
   map_state (call->attrs, map);
 }
 
-/* Hidden units depend on each other: refused here, where a cut of W and R could fit by chance. */
+/* Refuses a chunk of hidden units, since they depend on each other. Shapes of a cut W and R could
+ * match by chance. */
 static gboolean
 narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GString *why)
 {
@@ -283,7 +286,8 @@ narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GStrin
   return TRUE;
 }
 
-/* Both directions meet only at the end; and what lengths say is of the whole. */
+/* A bidirectional op cannot be cut along time, since its directions run in opposite order; nor can
+ * an op with lengths, which are those of the whole sequence. */
 static gboolean
 sequence (const CleaveCall *call, CleaveSequence *sequence)
 {
@@ -296,7 +300,7 @@ sequence (const CleaveCall *call, CleaveSequence *sequence)
                                 .takes = { [CLEAVE_RECURRENT_Y_H] = CLEAVE_RECURRENT_INITIAL_H,
                                            [CLEAVE_RECURRENT_Y_C] = CLEAVE_RECURRENT_INITIAL_C },
                                 .ahead_operands = { W, B } };
-  /* Those of 16 bits would be rounded between. */
+  /* Not for 16-bit floats, whose sums would be rounded in between. */
   if (cleave_call_has (call, W) && cleave_element_size (call->operands[X].element) > 2)
     sequence->ahead = &cleave_op_recurrent_sums;
   return a->direction != CLEAVE_DIRECTION_BIDIRECTIONAL && !cleave_call_has (call, LENGTHS);
@@ -357,7 +361,7 @@ static const char *const lstm_operands[] = { "X",         "W",         "R", "B",
 static const char *const results[] = { "Y", "Y_h", NULL };
 static const char *const lstm_results[] = { "Y", "Y_h", "Y_c", NULL };
 
-/* States lie in the results from step to step, so all of those are there. */
+/* States are stored in the results from step to step, so a node has all results. */
 #define RECORD(word, op_name, op_operands, op_results)                                             \
   const CleaveOp cleave_op_##word = {                                                              \
     .name = op_name,                                                                               \

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* ReduceSum, ReduceMean, ReduceMax … : all the axes are whole, every other dimension splits at
- * will.
+/* ReduceSum, ReduceMean, ReduceMax and the other reductions. All dimensions but the axes can be
+ * split.
  *
- * Order: the elements along the axes, in row-major order, go to 8 partial results in turn (axes.h).
- * Floats are computed as doubles and rounded once, but for exponentials of float32 and shorter
- * ones, which are float32; integers wrap around, but where the formula has a root or a logarithm
- * they are computed as doubles too.  Of nothing at all, a sum is 0, a product 1, a maximum the
- * smallest value of the type. */
+ * Order: the elements along the axes, in row-major order, in 8 lanes (axes.h). Floats are computed
+ * in double and rounded once; exponentials of float32 and shorter floats are float32. Integers wrap
+ * around, but a formula with a root or a logarithm computes them in double. If there are no
+ * elements, a sum is 0, a product 1, and a maximum the smallest value of the type. */
 
 #include "../ir/op.h"
 #include "axes.h"
@@ -16,13 +15,13 @@
 
 /* X (word, "Name", kind, start, map, join, finish)
  *
- * kind    SAME     computed in the type that is wide enough for the elements
- *         REAL     computed as double always
- *         SHIFTED  the same, with the maximum as m
- * start   what each partial result is at first, in the type T
- * map     what an element x counts for
- * join    two of them together
- * finish  the result, of the whole s of n elements */
+ * kind    SAME     computed in the wide type T of the elements
+ *         REAL     computed in double
+ *         SHIFTED  as REAL; m is the maximum of the elements
+ * start   the initial value of each lane, of type T
+ * map     the term of an element x
+ * join    the function that joins two terms
+ * finish  the result, given the joined terms s of n elements */
 /* clang-format off */
 #define REDUCTIONS(X)                                                                                         \
   X (reduce_sum, "ReduceSum", SAME, 0, x, add, s)                                                             \
@@ -37,13 +36,13 @@
   X (reduce_log_sum_exp, "ReduceLogSumExp", SHIFTED, 0, exponential (block, x - m), add, log (s) + m)
 /* clang-format on */
 
-/* The elements to reduce for one element of the result, line by line. */
+/* The elements that are reduced to one element of the result, line by line. */
 typedef struct
 {
   const CleaveView *x;
   CleaveLines lines;
   CleaveWide wide;
-  gint64 n; /* how many in all */
+  gint64 n; /* number of all elements */
 } Block;
 
 /* Reduces the block that begins at `offset` to `*y`, which is of the block's wide type. */
@@ -66,7 +65,7 @@ axes_of (const CleaveCall *call)
     axes |= 1u << a->axes.v[i];
   if (a->axes.n == 0)
     return a->noop_with_empty_axes ? 0 : all;
-  return axes & all; /* a scalar has an axis 0, but no dimension */
+  return axes & all; /* axis 0 is legal for a scalar, which has no dimension */
 }
 
 static gboolean
@@ -93,7 +92,7 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
   cleave_axes_maps (&call->operands[0].shape, axes_of (call), a->keepdims, map);
 }
 
-/* Reference kernels. */
+/* Reference kernels */
 
 static void
 run (const CleaveCall *call,
@@ -113,7 +112,7 @@ run (const CleaveCall *call,
     block.n *= (axes >> d & 1) != 0 ? x->type.shape.dim[d] : 1;
   if (block.n == 0)
     wide = block.wide =
-        CLEAVE_WIDE_F64; /* whose infinities become the limits of the element type */
+        CLEAVE_WIDE_F64; /* its infinities are clamped to the limits of the element type */
   cleave_lines_init_dims (&block.lines, &x, 1, axes);
   for (gboolean more = cleave_lines_init_dims (&lines, views, 2, ~axes); more;
        more = cleave_lines_next (&lines))
@@ -128,7 +127,7 @@ run (const CleaveCall *call,
       }
 }
 
-/* One function for each reduction and each type that it is computed in. */
+/* Defines a function for a reduction and a type in which it is computed. */
 #define REDUCE(name, Type, join, start, map, finish, maximum)                                      \
   CLEAVE_LANES_FOLD (name##_fold, Type, join)                                                      \
   static void name (Block *block, gint64 offset, gpointer result)                                  \
@@ -187,7 +186,8 @@ REDUCTIONS (X)
 #undef X
 /* clang-format on */
 
-/* The largest element, or 0 if that is not finite, so that it can be subtracted from all. */
+/* Returns the largest element, or 0 if that is not finite, since it is subtracted from all
+ * elements. */
 static double
 finite_maximum (Block *block, gint64 offset)
 {
@@ -197,7 +197,7 @@ finite_maximum (Block *block, gint64 offset)
   return m - m == 0 ? m : 0;
 }
 
-/* In float32 of what is no longer; the difference of two floats is rounded to one. */
+/* Returns e^x, in float32 if the elements are float32 or shorter; x is then rounded to float32. */
 static double
 exponential (const Block *block, double x)
 {
@@ -215,7 +215,8 @@ kernel_REAL (const CleaveCall *call)
 
 extern const CleaveOp cleave_op_reduce_max, cleave_op_reduce_min;
 
-/* Of bytes and 16-bit integers, networks have bounds at most. */
+/* The fast kernel serves bytes only for ReduceMax and ReduceMin, and 16-bit integers not at all,
+ * since networks do not use other reductions of these. */
 static CleaveKernel
 kernel_SAME (const CleaveCall *call)
 {
@@ -228,7 +229,7 @@ kernel_SAME (const CleaveCall *call)
   return size >= 4 || (size == 1 && is_bound) ? CLEAVE_KERNEL_REDUCE : CLEAVE_KERNEL_REFERENCE;
 }
 
-/* The records. */
+/* The records */
 
 static const char *const operands[] = { "data", NULL };
 static const char *const results[] = { "reduced", NULL };
@@ -243,7 +244,7 @@ static const char *const results[] = { "reduced", NULL };
     "keepdims", CLEAVE_ATTR_BOOL, CLEAVE_FIELD (CleaveReduceAttrs, keepdims), .fallback = 1        \
   }
 
-/* In opset 17 ReduceSum has its axes as an operand, the others have not yet. */
+/* In opset 17, the axes of ReduceSum are an operand, those of the others an attribute. */
 static const CleaveAttr reduce_sum_attrs[] = {
   AXES (1),
   KEEPDIMS,
@@ -262,7 +263,8 @@ static const CleaveAttr reduce_attrs[] = { AXES (0), KEEPDIMS, { 0 } };
 #define reduce_log_sum_attrs reduce_attrs
 #define reduce_log_sum_exp_attrs reduce_attrs
 
-/* Which wide type: floats as double, integers as themselves if the reduction can. */
+/* Returns the wide type to compute in: double for floats, and for integers if the reduction needs
+ * it. */
 static CleaveWide
 wide_of (CleaveElement element, const Reduce *reduce)
 {

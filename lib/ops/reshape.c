@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Reshape, Flatten, Squeeze, Unsqueeze: the same elements in the same row-major order, in other
- * dimensions.
+/* Reshape, Flatten, Squeeze and Unsqueeze: the same elements in the same row-major order, with
+ * other dimensions.
  *
- * A group is a shortest run of dimensions with equal products on both sides; extents of 1 do not
- * count: [N, C, H, W] → [N, C·H·W] has the groups N | N and C, H, W | C·H·W.  A chunk may cut the
- * outermost dimension of a group, where that cut is one of the operand's outermost dimension too;
- * all other dimensions are needed whole.
+ * A group is a shortest run of dimensions that have the same product of extents on both sides, not
+ * counting extents of 1. [N, C, H, W] → [N, C·H·W] has two groups: N to N, and C, H, W to C·H·W.
+ * The outermost dimension of a group can be cut at multiples of whole rows of the operand: here, at
+ * multiples of H·W. A piece reads all of the other dimensions.
  *
- * Over 400 lines: four ops with one algebra of dimensions. */
+ * Over 400 lines: four ops that share the groups. */
 
 #include "../ir/copy.h"
 #include "move.h"
 
-/* One side of a group: its outermost dimension, and the product of those inside. */
+/* One side of a group: its outermost dimension, the product of the extents inside it, and the
+ * product of all its extents. */
 typedef struct
 {
-  guint next;      /* the dimension to take next */
-  guint outermost; /* rank: none yet */
+  guint next;      /* the next dimension to take */
+  guint outermost; /* the rank if the group is empty */
   gint64 inner, product;
 } Side;
 
@@ -28,7 +29,7 @@ begin_group (Side *side, const CleaveShape *shape)
   side->inner = side->product = 1;
 }
 
-/* Takes one more dimension whose extent counts; FALSE: there is none. */
+/* Adds the next dimension whose extent is not 1 to the group. Returns FALSE if there is none. */
 static gboolean
 take (Side *side, const CleaveShape *shape)
 {
@@ -44,8 +45,9 @@ take (Side *side, const CleaveShape *shape)
   return TRUE;
 }
 
-/* `stride` rows of the operand for one of the result, or `block` rows of the result for one of the
- * operand. */
+/* Returns the map of the outermost dimension of a group: several rows of the operand for each row
+ * of the result, or one row of the operand for several rows of the result. If neither divides, all
+ * rows. */
 static CleaveDimMap
 map_outermost (const Side *x, const Side *y, gint64 extent)
 {
@@ -64,7 +66,7 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
 
   for (guint d = 0; d < from->rank; d++)
     map[d] = cleave_dim_map_whole (from->dim[d]);
-  if (cleave_shape_n_elements (from) == 0) /* there is nothing to cut */
+  if (cleave_shape_n_elements (from) == 0) /* no elements: nothing to cut */
     return;
   for (;;)
     {
@@ -87,8 +89,8 @@ compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *r
   cleave_view_copy_reshaped (&results[0], &operands[0]);
 }
 
-/* The slice holds what the chunk needs; if it holds more, the chunk does not end where rows of the
- * operand do. */
+/* Checks that a chunk consists of whole rows of the operand: otherwise its slice has more elements.
+ */
 static gboolean
 check_rows (const CleaveRange *chunk, const CleaveSlice *slice, GString *why)
 {
@@ -115,7 +117,7 @@ static const CleaveAttr reshape_attrs[] = {
   { 0 },
 };
 
-/* Puts in what 0 stands for, unless it stands for itself. */
+/* Replaces each 0 by the extent of the operand, unless `allowzero` is set. */
 static gboolean
 resolve_zeros (CleaveReshapeAttrs *a, const CleaveShape *x, GError **error)
 {
@@ -130,7 +132,7 @@ resolve_zeros (CleaveReshapeAttrs *a, const CleaveShape *x, GError **error)
   return TRUE;
 }
 
-/* Puts in what -1 stands for: what is left. */
+/* Replaces -1 by the extent that gives the right number of elements. */
 static gboolean
 resolve_rest (CleaveReshapeAttrs *a, const CleaveShape *x, GError **error)
 {
@@ -191,7 +193,7 @@ narrow_reshape (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs
   return check_rows (&chunk->range, &chunk->slices[0], why);
 }
 
-/* What the four records share. */
+/* The fields that the four records have in common. */
 #define SAME_ELEMENTS                                                                              \
   .min_operands = 1, .flags = CLEAVE_OP_ROW_MAJOR, .maps = maps, .work = cleave_work_once,         \
   .kernel = cleave_move_kernel, .compute = compute
@@ -211,21 +213,21 @@ const CleaveOp cleave_op_reshape = {
 /**
  * cleave_graph_add_reshape:
  * @graph: the graph to add to
- * @name: (nullable): name of the node
+ * @name: (nullable): name of the node; a number is appended if it is taken. %NULL for `reshape`
  * @x: (transfer none): any value
- * @shape: shape of the result; 0 stands for the extent of @x in that dimension, one −1 for what is
- * left
+ * @shape: shape of the result; 0 stands for the extent of @x in that dimension. One extent may be
+ * -1, for the extent that gives the right number of elements
  * @error: return location for a [struct@GLib.Error]
  *
  * Adds a change of shape: [ONNX Reshape](https://onnx.ai/onnx/operators/onnx__Reshape.html).
  *
- * The elements stay as they are, in row-major order.  The node keeps the shape worked out.  It can
- * be split along the outermost dimension of each group of dimensions that become one another, where
- * a chunk is made of whole rows of @x:
- * `[N, C, H, W]` → `[N, C * H * W]` along N, and along the rest at multiples of `H * W`.
+ * The elements stay the same, in row-major order. The node stores the resulting shape. It can be
+ * split along the outermost dimension of each group of dimensions that have the same product on
+ * both sides, if a chunk consists of whole rows of @x: `[N, C, H, W]` → `[N, C * H * W]` along N,
+ * and along the other dimension at multiples of `H * W`.
  *
- * Fails with %CLEAVE_ERROR_SHAPE if the numbers of elements differ and with %CLEAVE_ERROR_ATTRIBUTE
- * if @shape is no shape; the graph is then unchanged.
+ * Fails with %CLEAVE_ERROR_SHAPE if the numbers of elements differ, and with
+ * %CLEAVE_ERROR_ATTRIBUTE if @shape is not legal. The graph is then unchanged.
  *
  * Returns: (transfer none) (nullable): the result, or %NULL on error
  */
@@ -247,7 +249,7 @@ static const CleaveAttr flatten_attrs[] = {
   { 0 },
 };
 
-/* The axis may be the rank: then all is one column. */
+/* Makes the axis positive. It may also be the rank; the result then has one column. */
 static gboolean
 normalise_flatten (const CleaveCall *call, gpointer attrs, GError **error)
 {
@@ -293,9 +295,10 @@ const CleaveOp cleave_op_flatten = {
 /**
  * cleave_graph_add_flatten:
  * @graph: the graph to add to
- * @name: (nullable): name of the node
+ * @name: (nullable): name of the node; a number is appended if it is taken. %NULL for `flatten`
  * @x: (transfer none): any value
- * @axis: number of dimensions that become the first one, negative from the end; 1 in most models
+ * @axis: number of dimensions that become the first dimension of the result, often 1; negative
+ * values count from the end
  * @error: return location for a [struct@GLib.Error]
  *
  * Adds a change of shape to two dimensions: [ONNX
@@ -303,7 +306,7 @@ const CleaveOp cleave_op_flatten = {
  *
  * It can be split as [method@Cleave.Graph.add_reshape] says.
  *
- * Fails with %CLEAVE_ERROR_ATTRIBUTE if @axis is out of range; the graph is then unchanged.
+ * Fails with %CLEAVE_ERROR_ATTRIBUTE if @axis is out of range. The graph is then unchanged.
  *
  * Returns: (transfer none) (nullable): the result, or %NULL on error
  */
@@ -318,7 +321,8 @@ cleave_graph_add_flatten (
 
 /* Squeeze and Unsqueeze */
 
-/* Sorted and positive, each once; `rank` is that of the side that has these dimensions. */
+/* Makes axes positive, sorts them, and fails if one is given twice. `rank` is that of the side that
+ * has these dimensions. */
 static gboolean
 sort_axes (CleaveInts *axes, guint rank, GError **error)
 {
@@ -353,7 +357,8 @@ static const CleaveAttr axes_attrs[] = {
   { 0 },
 };
 
-/* Without axes all extents of 1 go.  They are written out: a chunk may have more of them. */
+/* Replaces empty axes by all dimensions of extent 1. They must be explicit, since a chunk can have
+ * more dimensions of extent 1. */
 static gboolean
 normalise_squeeze (const CleaveCall *call, gpointer attrs, GError **error)
 {

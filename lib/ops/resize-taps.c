@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Positions, and the elements around them.  Where the factor is what the extents say, positions are
- * integer arithmetic. */
+/* Positions of Resize, and the elements around them. If the scale is exactly the ratio of the
+ * extents, positions are computed in integers. */
 
 #include "resize-taps.h"
 
 #include <math.h>
 
-/* Extents are no models' beyond this, and no product of two and a few overflows. */
+/* Largest extent for integer positions, so that products of two extents and a small factor fit 64
+ * bits. */
 #define MAX_EXTENT ((gint64) 1 << 29)
 
-/* Positions as fractions of integers, where the scale is what the extents say. */
+/* Sets the fraction of integers that gives positions, if the scale is the ratio of the extents. */
 static void
 find_fraction (CleaveResizeAxis *axis)
 {
@@ -67,7 +68,7 @@ cleave_resize_axis (const CleaveResizeAttrs *a, guint d, gint64 from, gint64 to)
       axis.end = a->roi.v[a->roi.n / 2 + d];
     }
   axis.scale = a->scales.n != 0 ? a->scales.v[d] : (double) axis.all_to / (double) axis.all_from;
-  /* ONNX's own tests have the length as it was before rounding here, where scales say another. */
+  /* If scales give a fractional length, ONNX's own tests use it here without rounding. */
   axis.length = a->roi.n != 0 || axis.scale == (double) axis.all_to / (double) axis.all_from
                     ? (double) axis.all_to
                     : axis.scale * (double) axis.all_from;
@@ -81,16 +82,17 @@ cleave_resize_axis (const CleaveResizeAttrs *a, guint d, gint64 from, gint64 to)
   return axis;
 }
 
-/* The place in the operand from which an element of the result is taken. */
+/* The position in the operand of an element of the result. */
 typedef struct
 {
   gint64 floor;
   double fraction;
-  gboolean outside; /* of the region that tf_crop_and_resize may read */
+  gboolean outside; /* outside of the region of tf_crop_and_resize */
 } Position;
 
-/* Which element is the nearest hangs on the last bit: a position is rounded as the float32 that
- * other runtimes compute.  Those do not have extents that a float32 cannot count. */
+/* For nearest, rounds a number to float32, since the last bit can decide which element is nearest
+ * and other runtimes compute positions in float32. Not if an extent exceeds 2^24, beyond which
+ * float32 cannot count. */
 static double
 as_float (const CleaveResizeAxis *axis, double number)
 {
@@ -147,7 +149,8 @@ find_position (const CleaveResizeAxis *axis, gint64 at)
   position.outside =
       axis->attrs->coordinate_transformation_mode == CLEAVE_RESIZE_TF_CROP_AND_RESIZE &&
       !(real >= 0 && real <= last);
-  /* Far outside, as a scale close to 0 gives, is as good as just outside. */
+  /* Clamp, since a scale close to 0 gives huge positions: all elements from there on are outside.
+   */
   real = CLAMP (real, -4, last + 4);
   position.floor = (gint64) floor (real);
   position.fraction = real - floor (real);
@@ -171,7 +174,8 @@ nearest (CleaveResizeNearest mode, const Position *position)
   return position->floor;
 }
 
-/* The cubic convolution of R. G. Keys, at distance t: within 1, and from 1 to 2. */
+/* Return the weight in the cubic convolution of R. G. Keys at distance t: up to 1, and from 1 to 2.
+ */
 static double
 keys_near (double a, double t)
 {
@@ -184,7 +188,7 @@ keys_far (double a, double t)
   return ((a * t - 5 * a) * t + 8 * a) * t - 4 * a;
 }
 
-/* What lies outside is left out, and the rest made up to 1. */
+/* Removes the taps outside of the operand, and scales the other weights to a sum of 1. */
 static void
 exclude_outside (CleaveResizeTaps *taps, gint64 extent)
 {
@@ -217,7 +221,7 @@ cleave_resize_taps (const CleaveResizeAxis *axis, gint64 at)
 
   if (a->mode == CLEAVE_RESIZE_NEAREST)
     taps.at[0] = nearest (a->nearest_mode, &position);
-  else if (t == 0) /* just there: neighbours would have no weight, and are not multiplied by zero */
+  else if (t == 0) /* exactly at an element: do not multiply its neighbors by 0 */
     taps.n = 1;
   else if (a->mode == CLEAVE_RESIZE_LINEAR)
     taps = (CleaveResizeTaps){

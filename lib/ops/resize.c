@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Resize of any number of dimensions, opset 13.  A piece knows where it lies in the whole, and
- * computes the very positions that the whole has.
+/* Resize of any number of dimensions, opset 13. A piece has attributes with its position in the
+ * whole node, and computes the same positions as the whole node.
  *
- * An element is interpolated along the last dimension, what that gives along the one before it, and
- * so on: a sum of products each time, in float32, but of float64 in that.  So a kernel may do rows
- * once for all that need them.  A whole number is what is before the point, within its range.
+ * Order: an element is interpolated along the last dimension; these results along the dimension
+ * before it, and so on. Each time it is a sum of products in float32, or float64 for float64. So a
+ * kernel can compute a row once for all rows of the result that need it. Integers are truncated and
+ * clamped.
  *
- * Over 400 lines: one op, with the ways in which it finds a line. */
+ * Over 400 lines: one op with the maps and attributes of its pieces. */
 
 #include <math.h>
 
@@ -52,7 +53,7 @@ check_length (const char *name, guint n, guint expected, GError **error)
                       expected);
 }
 
-/* What this mode does not read is as it is by default. */
+/* Sets attributes that the mode does not use to their defaults. */
 static void
 forget_unread (CleaveResizeAttrs *a)
 {
@@ -70,7 +71,7 @@ forget_unread (CleaveResizeAttrs *a)
     }
 }
 
-/* Scales or sizes, as given; with a phase, which only pieces have, both. */
+/* Checks that either scales or sizes are given; or both with a phase, which only pieces have. */
 static gboolean
 normalise (const CleaveCall *call, gpointer attrs, GError **error)
 {
@@ -108,8 +109,8 @@ normalise (const CleaveCall *call, gpointer attrs, GError **error)
   return TRUE;
 }
 
-/* An extent scaled and rounded down, in floats as all who infer shapes from a model do; exact for a
- * whole factor. */
+/* Scales an extent and rounds it down, in float32, as other shape inference does. Exact for an
+ * integer scale. */
 static gboolean
 scale_extent (const CleaveResizeAttrs *a, guint d, gint64 extent, gint64 *scaled)
 {
@@ -161,19 +162,20 @@ infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
   return TRUE;
 }
 
-/* Elements of the last dimension that are computed together: their taps serve all rows. */
+/* Number of elements of the last dimension that are computed together. Their taps are computed once
+ * for all rows. */
 #define N_TOGETHER 64
 
-/* A stretch of a row of the result. */
+/* A part of a row of the result: n elements from offset `to` on. */
 typedef struct
 {
   const CleaveView *x, *y;
-  const CleaveResizeTaps *outer; /* of all dimensions but the last */
-  const CleaveResizeTaps *last;  /* of each element */
+  const CleaveResizeTaps *outer; /* taps along each dimension but the last */
+  const CleaveResizeTaps *last;  /* taps of each element along the last dimension */
   gint64 n, to, to_stride, from_stride;
 } Row;
 
-/* Where the first taps of the outer dimensions lead. */
+/* Returns the offset of the first taps of the outer dimensions. */
 static gint64
 find_row (const Row *row, gboolean *outside)
 {
@@ -188,14 +190,14 @@ find_row (const Row *row, gboolean *outside)
   return from;
 }
 
-/* As it is computed in. */
+/* Rounds a number to the type of the sums: float64 for float64, else float32. */
 static double
 narrowed (const Row *row, double value)
 {
   return row->x->type.element == CLEAVE_FLOAT64 ? value : (double) (float) value;
 }
 
-/* One more product; the first has nothing to be added to, which keeps a -0. */
+/* Adds a product to a sum. The first product is not added to 0, so that -0 stays -0. */
 static double
 add_product (const Row *row, gboolean is_first, double sum, double weight, double value)
 {
@@ -218,7 +220,7 @@ interpolate_last (const Row *row, gint64 from, double *sum)
                                                                               row->from_stride))));
 }
 
-/* Along dimension d, of what the dimensions after it give. */
+/* Interpolates along dimension d the results of the dimensions after it. */
 static void
 interpolate_from (const Row *row, guint d, gint64 from, double *sum)
 {
@@ -262,7 +264,7 @@ move_row (const Row *row, gint64 from)
                          from + row->last[i].at[0] * row->from_stride);
 }
 
-/* What lies outside the region is not the operand's. */
+/* Sets the elements outside of the region to the extrapolation value. */
 static void
 extrapolate_row (const Row *row, gboolean all, double value)
 {
@@ -290,7 +292,7 @@ resize_row (const CleaveResizeAttrs *a, const Row *row)
     extrapolate_row (row, outside, a->extrapolation_value);
 }
 
-/* All rows of the stretch of the last dimension that begins at `begin`. */
+/* Computes the elements of the last dimension from `begin` on, N_TOGETHER at most, of all rows. */
 static void
 resize_stretch (const CleaveCall *call,
                 const CleaveView *x,
@@ -310,7 +312,7 @@ resize_stretch (const CleaveCall *call,
     last[k] = cleave_resize_taps (&axis[end], begin + k);
   CLEAVE_EACH_INDEX (i, &rows)
     {
-      for (guint d = rows.rank; d-- > 0;) /* those that have moved on */
+      for (guint d = rows.rank; d-- > 0;) /* dimensions whose index has changed */
         {
           outer[d] = cleave_resize_taps (&axis[d], i[d]);
           if (i[d] != 0)
@@ -344,8 +346,8 @@ axis_of_call (const CleaveCall *call, guint d)
                              call->results[0].shape.dim[d]);
 }
 
-/* Whether each element is a copy of the one of whose `factor` it is one, with no shift at the ends.
- */
+/* Returns whether element i of the result is a copy of element i / factor of the operand, also at
+ * the ends. */
 static gboolean
 repeats (const CleaveResizeAxis *axis)
 {
@@ -359,8 +361,8 @@ repeats (const CleaveResizeAxis *axis)
   return a->nearest_mode == CLEAVE_RESIZE_FLOOR;
 }
 
-/* A part of a resize that is no whole factor is written as products with weights, which are floats.
- */
+/* Returns whether a dimension can be cut. If the factor is no integer, the exporter writes a piece
+ * as matrix products with weights, which need floats. */
 static gboolean
 can_be_cut (const CleaveCall *call, const CleaveResizeAxis *axis)
 {
@@ -370,7 +372,8 @@ can_be_cut (const CleaveCall *call, const CleaveResizeAxis *axis)
            (CLEAVE_ELEMENT_BIT (call->operands[0].element) & CLEAVE_ELEMENTS_FLOAT) != 0));
 }
 
-/* Where positions are no fractions of integers, they are near to such: within half an element. */
+/* Positions that are not fractions of integers are approximated by fractions with this denominator,
+ * for maps: the error is less than half an element. */
 #define NEAR_BLOCK ((gint64) 1 << 20)
 
 static gboolean
@@ -393,7 +396,7 @@ map_near (const CleaveResizeAxis *axis, CleaveDimMap *map)
   return TRUE;
 }
 
-/* Elements around the positions of a span. */
+/* Sets the map of the elements around the positions of a span. */
 static gboolean
 map_around (const CleaveResizeAxis *axis, CleaveDimMap *map)
 {
@@ -446,9 +449,9 @@ work (const CleaveCall *call)
   return n;
 }
 
-/* A piece keeps the form of the node, scales or sizes, if its chunk is all that its slice is
- * resized to; else it says where it lies: of a whole factor by its phase in the slice, of another
- * by its place in the whole. */
+/* Sets the attributes of a piece. If resizing its slice gives exactly its chunk, it has scales or
+ * sizes, as the node. Otherwise it has its position: the phase in its slice if the factor is an
+ * integer, else the position in the whole node. */
 static gboolean
 narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GString *why)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* ReverseSequence: of each entry of a batch the first steps in time, as many as its length says,
- * the other way round.  Time is whole, every other dimension splits at will. */
+/* ReverseSequence: reverses the first steps in time of each entry of a batch, as many as its
+ * length. All dimensions but time can be split. */
 
 #include <string.h>
 
@@ -53,7 +53,7 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
     map[a->time_axis] = cleave_dim_map_whole (call->operands[INPUT].shape.dim[a->time_axis]);
 }
 
-/* What lies at one time of one batch, dimensions but those two; joined once for all. */
+/* Returns the loops that copy one step of one batch entry; they are the same for all steps. */
 static CleaveCopyLoops
 loops_of_one (const CleaveReverseSequenceAttrs *a, const CleaveView *y, const CleaveView *x)
 {

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* RoiAlign, opset 16: regions and channels split at will; the rows and columns of a region's result
- * depend on its whole extent, and stay together.
+/* RoiAlign, opset 16. Regions and channels can be split. Rows and columns of the result cannot,
+ * since they depend on the whole extent of their region.
  *
- * Order: sampling points row by row, each interpolated from its four neighbours, in double; the
- * mean, or the largest, of them is rounded once.  (ONNX Runtime's "max" takes the largest of the
- * weighted neighbours instead, which is not what ONNX says.) */
+ * Order: sampling points row by row, each interpolated from its four neighbors, in double. The mean
+ * or the maximum of them is rounded once. (ONNX Runtime's `max` takes the maximum of the weighted
+ * neighbors instead, contrary to the ONNX specification.) */
 
 #include "move.h"
 #include "roi-points.h"
 
 enum { X, ROIS, BATCH_INDICES };
 
-/* The most that `sampling_ratio` may ask for. */
+/* The largest legal `sampling_ratio`. */
 #define MAX_RATIO 4096
 
 static const CleaveAttr attr_table[] = {
@@ -72,7 +72,7 @@ macs (const CleaveCall *call)
                                cleave_shape_n_elements (&call->results[0].shape));
 }
 
-/* Points that follow from the region are at least half an element apart. */
+/* If the region decides the number of points, they are at least half an element apart. */
 static double
 work (const CleaveCall *call)
 {

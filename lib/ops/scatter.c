@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* ScatterElements, ScatterND: the data, with updates put where the indices say.  An index outside
- * the dimension, which ONNX forbids, means its nearest element.
+/* ScatterElements and ScatterND: a copy of the data in which updates are combined with the elements
+ * at the indices. An index outside of the dimension, which ONNX forbids, is clamped.
  *
- * Order: that of the updates, row-major, also where several meet in one element; a sum or product
- * is rounded after each; of a maximum or minimum a NaN stays, and of equal ones the first.  The
- * dimensions that indices go through are whole. */
+ * Order: the updates in row-major order, also if several go to the same element. A sum or product
+ * is rounded after each update. For a maximum or minimum, NaN stays, and of equal elements the
+ * first. The dimensions that indices select from cannot be split. */
 
 #include "scatter.h"
 #include "elementwise-math.h"
@@ -76,7 +76,7 @@ JOINS (min)
 #undef JOINS
 #undef JOIN
 
-/* From CLEAVE_SCATTER_ADD on. */
+/* By reduction, from CLEAVE_SCATTER_ADD on, and wide type. */
 static const Join joins[][CLEAVE_N_WIDES] = {
   { add_f32, add_f64, add_i64, add_u64 },
   { mul_f32, mul_f64, mul_i64, mul_u64 },
@@ -135,7 +135,7 @@ maps_elements (const CleaveCall *call, guint operand, CleaveDimMap *map)
   map[a->axis] = cleave_dim_map_whole (call->operands[operand].shape.dim[a->axis]);
 }
 
-/* Whether all indices of a line are the same, as where one is broadcast along it. */
+/* Returns whether all n indices of a line are the same, for example because they are broadcast. */
 static gboolean
 is_one (const CleaveView *indices, gint64 offset, gint64 step, gint64 n)
 {
@@ -153,8 +153,8 @@ is_one (const CleaveView *indices, gint64 offset, gint64 step, gint64 n)
   return differ == 0;
 }
 
-/* One update after the other, since several may meet in one element; a whole line at once if each
- * of it goes to an element of its own. */
+/* Combines one update after the other, since several may go to the same element; or a whole line at
+ * once, if its updates go to different elements. */
 static void
 join_elements (const CleaveView *y,
                const CleaveView *updates,
@@ -198,7 +198,7 @@ compute_elements (const CleaveCall *call, const CleaveView *operands, const Clea
     join_elements (y, updates, indices, (guint) a->axis, a->reduction);
 }
 
-/* Opset 18 brought the maximum and the minimum. */
+/* The reductions max and min came in opset 18. */
 static guint
 since (const CleaveCall *call)
 {
@@ -214,7 +214,7 @@ kernel_elements (const CleaveCall *call)
                                                         : CLEAVE_KERNEL_REFERENCE;
 }
 
-/* What the two records share. */
+/* The fields that both records have in common. */
 #define SCATTERS                                                                                   \
   .operands = (const char *const[]){ "data", "indices", "updates", NULL },                         \
   .results = (const char *const[]){ "output", NULL }, .min_operands = 3,                           \
@@ -231,9 +231,13 @@ const CleaveOp cleave_op_scatter_elements = {
   .compute = compute_elements,
 };
 
-/* ScatterND: data [taken …, rest …], indices [more …, number of taken], updates [more …, rest …] */
+/* ScatterND. An index tuple has one index for each of the `taken` dimensions:
+ *
+ *   data     [taken …, rest …]
+ *   indices  [more …, number of taken dimensions]
+ *   updates  [more …, rest …] */
 
-/* The number of dimensions of data that an index takes. */
+/* Returns the number of dimensions of data that an index tuple has indices for. */
 static guint
 n_taken (const CleaveCall *call)
 {
@@ -280,8 +284,8 @@ maps_nd (const CleaveCall *call, guint operand, CleaveDimMap *map)
         d < first ? cleave_dim_map_whole (own->dim[d]) : cleave_dim_map_same (d - first + taken);
 }
 
-/* What is behind a place in y becomes one with what is behind one in the updates; `lines` are those
- * of both. */
+/* Combines the elements of an update with those of y. `lines` visits the `rest` dimensions of both.
+ */
 static void
 join (const CleaveView *y,
       const CleaveView *updates,

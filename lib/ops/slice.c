@@ -16,7 +16,7 @@ static const CleaveAttr attr_table[] = {
   { 0 },
 };
 
-/* Where a slice begins, how far it goes in one step, and how many elements it takes. */
+/* One dimension of a slice: the first index, the step, and the number of elements. */
 typedef struct
 {
   gint64 start, step, count;
@@ -36,7 +36,7 @@ clip (gint64 start, gint64 end, gint64 step, gint64 extent)
   if (step > 0 && end > start)
     dim.count = (end - start - 1) / step + 1;
   else if (step < 0 &&
-           start > end) /* divided before negated: the smallest number has no negative */
+           start > end) /* divide before negating: the smallest number cannot be negated */
     dim.count = -((start - end - 1) / step) + 1;
   return dim;
 }
@@ -76,8 +76,8 @@ check_lists (const CleaveSliceAttrs *a, guint rank, GError **error)
   return TRUE;
 }
 
-/* The end behind the last element taken.  Before element 0 there is only what counts from the end.
- */
+/* Returns the end that is one behind the last element. If that is before element 0, returns -extent
+ * - 1, since -1 would mean the last element. */
 static gint64
 exact_end (const Dim *dim, gint64 extent)
 {
@@ -89,7 +89,7 @@ exact_end (const Dim *dim, gint64 extent)
   return end < 0 ? -extent - 1 : end;
 }
 
-/* One start, end and step for each dimension, clipped. */
+/* Normal form: one start, end and step for each dimension, clipped to the operand. */
 static gboolean
 normalise (const CleaveCall *call, gpointer attributes, GError **error)
 {
@@ -144,8 +144,8 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
     }
 }
 
-/* The slice begins where the chunk does, or ends there if it runs backwards, so that only the steps
- * are left. */
+/* Sets starts and ends of a piece. Its operand begins at the first element that it reads, or at the
+ * last one if a step is negative, so only the steps remain. */
 static gboolean
 narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attributes, GString *why)
 {
@@ -246,20 +246,21 @@ const CleaveOp cleave_op_slice = {
 /**
  * cleave_graph_add_slice:
  * @graph: the graph to add to
- * @name: (nullable): name of the node
+ * @name: (nullable): name of the node; a number is appended if it is taken. %NULL for `slice`
  * @x: (transfer none): any value
- * @attrs: (nullable): starts, ends (exclusive) and, unless empty, axes and steps, one entry for
- * each dimension that is cut
+ * @attrs: (nullable): starts and ends (exclusive), one for each axis; axes, or empty for all
+ * dimensions; steps, or empty for 1. %NULL for all of @x
  * @error: return location for a [struct@GLib.Error]
  *
  * Adds a slice: [ONNX Slice](https://onnx.ai/onnx/operators/onnx__Slice.html).
  *
- * Negative starts and ends count from the end, those beyond an end are clipped, a negative step
- * runs backwards.  The node keeps one start, end and step for each dimension, and no axes.  It can
- * be split along every dimension.  In a program it is a view, not work, if no step is negative.
+ * Negative starts and ends count from the end. Starts and ends outside of the dimension are
+ * clipped. A negative step goes backwards. The node stores one start, end and step for each
+ * dimension, and no axes. It can be split along each dimension. If no step is negative, it is a
+ * view in a program, and nothing is copied.
  *
- * Fails with %CLEAVE_ERROR_ATTRIBUTE if the lists differ in length, a step is 0, or an axis is out
- * of range or given twice; the graph is then unchanged.
+ * Fails with %CLEAVE_ERROR_ATTRIBUTE if the lists differ in length, if a step is 0, or if an axis
+ * is out of range or given twice. The graph is then unchanged.
  *
  * Returns: (transfer none) (nullable): the result, or %NULL on error
  */
@@ -276,14 +277,14 @@ cleave_graph_add_slice (CleaveGraph *graph,
 /**
  * cleave_graph_add_slice_range:
  * @graph: the graph to add to
- * @name: (nullable): name of the node
+ * @name: (nullable): name of the node; a number is appended if it is taken. %NULL for `slice`
  * @x: (transfer none): any value
- * @range: what to take of it, inside its shape
+ * @range: the range of @x, inside its shape
  * @error: return location for a [struct@GLib.Error]
  *
- * Adds a slice that takes a range, as [method@Cleave.Graph.add_slice] does.
+ * Adds a slice of a range, as [method@Cleave.Graph.add_slice] does.
  *
- * Fails with %CLEAVE_ERROR_ATTRIBUTE if @range does not lie in the value; the graph is then
+ * Fails with %CLEAVE_ERROR_ATTRIBUTE if @range is not inside the shape. The graph is then
  * unchanged.
  *
  * Returns: (transfer none) (nullable): the result, or %NULL on error

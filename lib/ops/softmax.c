@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Softmax, LogSoftmax, Hardmax: the axis is whole, every other dimension splits at will.
+/* Softmax, LogSoftmax and Hardmax. All dimensions but the axis can be split.
  *
- * Order: the maximum, then the sum of the exponentials, both in 8 parts (axes.h); each of these is
- * multiplied by one over it.  Computed in float32, but float64 for float64. */
+ * Order: the maximum, then the sum of the exponentials, both in 8 lanes (axes.h). Each exponential
+ * is multiplied by 1 / sum. Computed in float64 for float64, else in float32. */
 
 #include "axes.h"
 #include "build.h"
 #include "elementwise-math.h"
 #include "lines.h"
 
-/* One line along the axis. */
+/* A line along the axis. */
 typedef struct
 {
   const CleaveView *x, *y;
-  gint64 from, to; /* where it begins */
+  gint64 from, to; /* offset of its first element in x and in y */
   gint64 x_step, y_step;
   gint64 n;
   CleaveWide wide;
@@ -32,9 +32,8 @@ write_block (const Row *row, gint64 at, gint64 n, gconstpointer values)
   cleave_line_write (row->y, row->to + at * row->y_step, row->y_step, n, row->wide, values);
 }
 
-/* For T with the functions cleave_<t>_…: the maximum, the sum of exponentials, and what each op
- * makes of them.  A row may be read again where the result took its place only up to there, so that
- * the op can work in place. */
+/* Defines for type T: the maximum, the sum of exponentials, and each op. The result may overwrite
+ * the operand: an element is read again only before its result is written. */
 /* clang-format off */
 #define ROWS(T, t)                                                                                 \
   CLEAVE_LANES_FOLD (fold_max_##t, T, cleave_##t##_max)                                            \
@@ -109,7 +108,7 @@ write_block (const Row *row, gint64 at, gint64 n, gconstpointer values)
       }                                                                                            \
   }                                                                                                \
                                                                                                    \
-  /* 1 for the first of the largest elements. */                                                   \
+  /* The result is 1 for the first of the largest elements, else 0. */                             \
   static void hardmax_##t (const Row *row)                                                         \
   {                                                                                                \
     T m = maximum_##t (row), y[CLEAVE_LINE];                                                       \
@@ -230,17 +229,17 @@ OP (hardmax, "Hardmax", NULL, CLEAVE_OP_NOT_NEGATIVE)
 /**
  * cleave_graph_add_softmax:
  * @graph: the graph to add to
- * @name: (nullable): the node's name
- * @x: (transfer none): floats, of rank 1 or more
- * @axis: the dimension along which the result sums up to 1; negative ones count from the end
+ * @name: (nullable): name of the node; a number is appended if it is taken. %NULL for `softmax`
+ * @x: (transfer none): a value of one of the four float types, of rank 1 or more
+ * @axis: the dimension along which the results add up to 1; negative values count from the end
  * @error: return location for a [struct@GLib.Error]
  *
  * Adds a [Softmax](https://onnx.ai/onnx/operators/onnx__Softmax.html).
  *
- * The result has the type of @x and can be split along every dimension but @axis.
+ * The result has the type of @x. It can be split along each dimension except @axis.
  *
  * Fails with %CLEAVE_ERROR_ATTRIBUTE if @axis is out of range, with %CLEAVE_ERROR_SHAPE if @x is a
- * scalar and with %CLEAVE_ERROR_ELEMENT_TYPE if it has no floats; the graph is then unchanged.
+ * scalar, and with %CLEAVE_ERROR_ELEMENT_TYPE if it is no float type. The graph is then unchanged.
  *
  * Returns: (transfer none) (nullable): the result, or %NULL on error
  */

@@ -20,7 +20,7 @@ cleave_split_find_axis (const CleaveShape *shape, gint64 *axis, GError **error)
   return TRUE;
 }
 
-/* "1, 2, 2", cut off where it would be long. */
+/* Returns a list as text, "1, 2, 2", without what exceeds 16 entries. */
 static char *
 list_to_string (const gint64 *list, guint n)
 {
@@ -51,7 +51,6 @@ add_up (const char *what, const gint64 *sizes, guint n, gint64 minimum, gint64 *
   return TRUE;
 }
 
-/* An axis that is right already, and sizes under the name that the framework has for them. */
 CleaveSplitAttrs *
 cleave_split_make (const CleaveShape *shape,
                    const char *what,
@@ -83,7 +82,6 @@ cleave_split_make (const CleaveShape *shape,
   return attrs;
 }
 
-/* n pieces of `size`, where what is left for the last may be less. */
 CleaveSplitAttrs *
 cleave_split_make_sized (
     const CleaveShape *shape, gint64 axis, gint64 n, gint64 size, GError **error)
@@ -115,7 +113,6 @@ cleave_split_check_least (const char *name, gint64 value, gint64 least, GError *
                       least, value);
 }
 
-/* `count` equal pieces. */
 CleaveSplitAttrs *
 cleave_split_make_equal (
     const CleaveShape *shape, gint64 axis, const char *name, gint64 count, GError **error)
@@ -132,7 +129,7 @@ cleave_split_make_equal (
                            axis, extent, name, count);
 }
 
-/* Pieces of one size, the last smaller where it does not divide; one piece of a dimension of 0. */
+/* A dimension of extent 0 becomes one piece. */
 CleaveSplitAttrs *
 cleave_split_make_of_size (const CleaveShape *shape, gint64 axis, gint64 size, GError **error)
 {
@@ -142,7 +139,6 @@ cleave_split_make_of_size (const CleaveShape *shape, gint64 axis, gint64 size, G
                                   error);
 }
 
-/* Sizes of which one may be -1: what is left. */
 CleaveSplitAttrs *
 cleave_split_make_with_rest (const CleaveShape *shape,
                              const char *what,
@@ -177,7 +173,6 @@ cleave_split_make_with_rest (const CleaveShape *shape,
   return cleave_split_make (shape, what, axis, (const gint64 *) sizes->data, n, error);
 }
 
-/* Says whose call it was. */
 gpointer
 cleave_split_name_call (const char *call, gpointer attrs, GError **error)
 {
@@ -188,9 +183,9 @@ cleave_split_name_call (const char *call, gpointer attrs, GError **error)
 
 /**
  * cleave_split_attrs_free:
- * @attrs: (nullable) (transfer full): attributes of a split
+ * @attrs: (nullable) (transfer full): attributes of a Split
  *
- * Frees what a constructor such as [ctor@Cleave.SplitAttrs.new] made.
+ * Frees attributes that a constructor such as [ctor@Cleave.SplitAttrs.new] made.
  */
 void
 cleave_split_attrs_free (CleaveSplitAttrs *attrs)
@@ -217,17 +212,19 @@ CLEAVE_DEFINE_VALUE (CleaveSliceAttrs, slice_attrs)
 /**
  * cleave_split_attrs_new:
  * @operand: type of the value to split, of rank 1 or more
- * @axis: the dimension; negative from the end
- * @sizes: (array length=n_sizes): one size for each result, 0 or more; they add up to the dimension
- * @n_sizes: how many, at least one
+ * @axis: the dimension; negative values count from the end
+ * @sizes: (array length=n_sizes): one size for each result, 0 or more; they must add up to the
+ * extent of the dimension
+ * @n_sizes: number of results, at least 1
  * @error: return location for a [struct@GLib.Error]
  *
  * Makes the attributes of a Split from its sizes, and checks them.
  *
- * Fails with %CLEAVE_ERROR_SHAPE if @operand is a scalar, else with %CLEAVE_ERROR_ATTRIBUTE.
+ * Fails with %CLEAVE_ERROR_SHAPE if @operand is a scalar, and with %CLEAVE_ERROR_ATTRIBUTE if @axis
+ * is out of range or the sizes are wrong.
  *
- * Returns: (transfer full) (nullable): attributes for a Split node, to be freed with
- * [method@Cleave.SplitAttrs.free], or %NULL on error
+ * Returns: (transfer full) (nullable): attributes for a Split node, or %NULL on error; free them
+ * with [method@Cleave.SplitAttrs.free]
  */
 CleaveSplitAttrs *
 cleave_split_attrs_new (const CleaveTensorType *operand,

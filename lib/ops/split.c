@@ -8,7 +8,7 @@ static const CleaveAttr attr_table[] = {
   { 0 },
 };
 
-/* Without sizes: equal parts, one for each result. */
+/* Returns the sizes of a split without sizes: equal parts, one for each result. */
 static GArray *
 equal_parts (guint n_parts, gint64 axis, gint64 extent, GError **error)
 {
@@ -63,7 +63,7 @@ infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
       results[i].shape.dim[a->axis] = g_array_index (a->sizes, gint64, i);
       sum += results[i].shape.dim[a->axis];
     }
-  if (sum != x->shape.dim[a->axis]) /* of a piece: normalise has seen to it for a node */
+  if (sum != x->shape.dim[a->axis]) /* only for a piece: normalise checks a node */
     return cleave_fail (error, CLEAVE_ERROR_SHAPE,
                         "the sizes add up to %" G_GINT64_FORMAT ", dimension %" G_GINT64_FORMAT
                         " has %" G_GINT64_FORMAT,
@@ -90,7 +90,8 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
   map[a->axis] = cleave_dim_map_offset ((guint) a->axis, begin_of (a, call->result));
 }
 
-/* With a part of result 0 come the same parts of the others, but all of the axis. */
+/* A node that computes a part of result 0 computes the same part of the other results, with all of
+ * the axis. */
 static void
 result_maps (const CleaveCall *call, guint result, CleaveDimMap *map)
 {
@@ -154,23 +155,23 @@ const CleaveOp cleave_op_split = {
 /**
  * cleave_graph_add_split:
  * @graph: the graph to add to
- * @name: (nullable): name of the node
+ * @name: (nullable): name of the node; a number is appended if it is taken. %NULL for `split`
  * @x: (transfer none): a value of rank 1 or more
- * @axis: the dimension that is cut; negative from the end
- * @sizes: (array length=n_sizes): one size for each result, 0 or more, which add up to the
- * dimension
- * @n_sizes: how many results, at least one
+ * @axis: the dimension that is cut; negative values count from the end
+ * @sizes: (array length=n_sizes): one size for each result, 0 or more; they must add up to the
+ * extent of the dimension
+ * @n_sizes: number of results, at least 1
  * @error: return location for a [struct@GLib.Error]
  *
- * Adds a split into results that follow each other: [ONNX
+ * Adds a node that cuts a value into consecutive results: [ONNX
  * Split](https://onnx.ai/onnx/operators/onnx__Split.html).
  *
- * What other frameworks call a split is turned into sizes by `cleave_split_op_from_onednn()` and
- * its kin.  The node itself can be split along every dimension but @axis, where its results are the
- * pieces.  In a program it is a view, not work.
+ * `cleave_split_op_from_onednn()` and similar functions convert the splits of other frameworks to
+ * sizes. The node itself can be split along each dimension except @axis. In a program its results
+ * are views, and nothing is copied.
  *
  * Fails with %CLEAVE_ERROR_ATTRIBUTE if @axis or a size is out of range, or if the sizes do not add
- * up to the dimension; the graph is then unchanged.
+ * up to the extent. The graph is then unchanged.
  *
  * Returns: (transfer none) (nullable): the node, whose result i has size i, or %NULL on error
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Input, Constant and Assemble: the nodes that give a graph its structure. */
+/* Input, Constant and Assemble: the ops that ONNX does not have as nodes. */
 
 #include "../ir/text.h"
 
@@ -90,7 +90,7 @@ part_range (const CleaveAssembleAttrs *a, guint part)
   return &g_array_index (a->ranges, CleaveRange, part);
 }
 
-/* The part, its element type and shape, fits the place that its range gives it. */
+/* Checks that the element type and shape of a part match its range. */
 static gboolean
 check_part (const CleaveCall *call, guint part, GError **error)
 {
@@ -160,7 +160,8 @@ maps_assemble (const CleaveCall *call, guint operand, CleaveDimMap *map)
     map[d] = cleave_dim_map_offset (d, -range->dim[d].begin);
 }
 
-/* The parts that meet the chunk stay, clipped to it and moved with it. */
+/* Sets the ranges of a piece: those of the parts that overlap its chunk, clipped to the chunk and
+ * relative to it. */
 static gboolean
 narrow_assemble (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GString *why)
 {
@@ -203,7 +204,7 @@ parse_assemble (const char *text, gpointer attrs, GError **error)
   return ((CleaveAssembleAttrs *) attrs)->ranges != NULL;
 }
 
-/* Parts that overlap hold equal values there, so their order does not matter. */
+/* Copies the parts. Where parts overlap, their values are equal, so the order does not matter. */
 static void
 compute_assemble (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
 {
@@ -241,25 +242,25 @@ const CleaveOp cleave_op_assemble = {
 /**
  * cleave_graph_add_assemble:
  * @graph: the graph to add to
- * @name: (nullable): name of the node, made unique
- * @parts: (array length=n_parts): the parts, all of one element type and rank
- * @ranges: (array length=n_parts): which range of the result each part is; its extents are the
- * part's shape
- * @n_parts: how many, at least 1
+ * @name: (nullable): name of the node; a number is appended if it is taken. %NULL for `assemble`
+ * @parts: (array length=n_parts): the parts, with the same element type and rank
+ * @ranges: (array length=n_parts): the range of the result that each part fills; its extents are
+ * those of the part
+ * @n_parts: number of parts, at least 1
  * @error: return location for a [struct@GLib.Error]
  *
- * Adds an Assemble: the pieces of a value become that value again.
+ * Adds an Assemble, which joins parts to one value.
  *
- * The result reaches from 0 to the largest end of the ranges in each dimension.  The ranges must
- * cover it; where they overlap, the parts must hold equal values, which is not checked.  It can be
- * split along every dimension.
+ * In each dimension, the result has the indices from 0 to the largest end of the ranges. The ranges
+ * must cover the result. Where ranges overlap, the parts must have the same values, which is not
+ * checked. The result can be split along each dimension.
  *
- * The check of the cover takes linear time if the ranges are a grid, else up to quadratic in
- * @n_parts.
+ * Checking that the ranges cover the result takes linear time if they are a grid, otherwise up to
+ * quadratic time in @n_parts.
  *
- * Fails with %CLEAVE_ERROR_SHAPE if a part does not fit its range or a range is missing (the
- * message says which), with %CLEAVE_ERROR_ELEMENT_TYPE if the parts differ in it, and with
- * %CLEAVE_ERROR_ATTRIBUTE if a range is broken; the graph is then unchanged.
+ * Fails with %CLEAVE_ERROR_SHAPE if a part does not match its range, or if no part covers a range,
+ * which the message names. Fails with %CLEAVE_ERROR_ELEMENT_TYPE if the element types of the parts
+ * differ, and with %CLEAVE_ERROR_ATTRIBUTE if a range is not legal. The graph is then unchanged.
  *
  * Returns: (transfer none) (nullable): the result, or %NULL on error
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* TfIdfVectorizer of integers, opset 9: how often each n-gram of a pool occurs in a row.  Rows
- * split at will.  Modes that weigh the counts are a Mul behind it, which the importer adds. */
+/* TfIdfVectorizer of integers, opset 9: counts how often each n-gram of a pool occurs in a row.
+ * Rows can be split. For modes with weights, the importer adds a Mul after it. */
 
 #include "move.h"
 
@@ -34,7 +34,8 @@ length_of (const GArray *array)
   return array == NULL ? 0 : array->len;
 }
 
-/* Where in the pool the grams of `n` integers begin; those of n + 1 follow. */
+/* Returns the index in the pool at which the n-grams of `n` integers begin. Those of n + 1 follow.
+ */
 static gint64
 begin_of (const CleaveTfidfAttrs *a, gint64 n)
 {
@@ -110,7 +111,7 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
   map[x->rank - 1] = cleave_dim_map_whole (x->dim[x->rank - 1]);
 }
 
-/* A row, and the result's. */
+/* A row of the operand, and the row of the result. */
 typedef struct
 {
   const CleaveTfidfAttrs *attrs;
@@ -127,12 +128,13 @@ load (const Row *row, gint64 i)
   return x->type.element == CLEAVE_INT32 ? *(const gint32 *) data : *(const gint64 *) data;
 }
 
-/* Counts the gram of `n` integers, `step` apart, that begins at `begin`. */
+/* Counts the n-gram that begins at element `begin` of the row: `n` integers, with a step of `step`.
+ */
 static void
 count_gram (const Row *row, gint64 n, gint64 step, gint64 begin)
 {
   const CleaveTfidfAttrs *a = row->attrs;
-  gint64 gram = 0; /* the number of the one that is compared */
+  gint64 gram = 0; /* index of the n-gram of the pool that is compared */
 
   for (gint64 shorter = 1; shorter < n; shorter++)
     gram += (begin_of (a, shorter + 1) - begin_of (a, shorter)) / shorter;
@@ -161,7 +163,8 @@ count_row (const Row *row)
         count_gram (row, n, skip + 1, i);
 }
 
-/* Each place of a row may begin a gram, with each skip, and is compared with all of the pool. */
+/* Each element of a row can begin an n-gram, with each number of skipped elements; it is compared
+ * with the whole pool. */
 static double
 work (const CleaveCall *call)
 {

@@ -36,7 +36,7 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
                                   : cleave_dim_map_whole (call->operands[operand].shape.dim[d]);
 }
 
-/* A dimension that repeats can be cut between two repeats. */
+/* A dimension that is repeated can be cut only between two copies. */
 static gboolean
 narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GString *why)
 {

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* TopK: the k largest or smallest elements along the axis and where they were.  The axis is whole,
- * every other dimension splits at will; Indices is cut as Values is, since positions count along
- * the axis alone.
+/* TopK: the k largest or smallest elements along the axis, and their indices along the axis. All
+ * dimensions but the axis can be split, of both results alike.
  *
- * The order is total, so that nothing depends on the algorithm: of equal elements the first comes
- * first, a NaN counts as larger than all else, and results are in order whether `sorted` asks for
- * it or not. */
+ * The order is total, so that the result does not depend on the algorithm: equal elements are in
+ * the order of their indices, NaN is larger than all numbers, and results are in order even if
+ * `sorted` is not set. */
 
 #include <string.h>
 
@@ -43,8 +42,8 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
   map[a->axis] = cleave_dim_map_whole (call->operands[0].shape.dim[a->axis]);
 }
 
-/* The elements along the axis from `offset` on, and a heap of positions among them, which lies in
- * the result: its root is the one that comes last of those kept. */
+/* The elements of a line along the axis, and a heap of indices of some of them, which is stored in
+ * the result. The root is the element that comes last in the order. */
 typedef struct
 {
   const CleaveView *x;
@@ -66,7 +65,7 @@ comes_before (const Row *row, gint64 a, gint64 b)
   return order == 0 ? a < b : (order > 0) == row->largest;
 }
 
-/* Puts `position` at `at`, where there is a hole, or below. */
+/* Inserts `position` at the free entry `at` of the heap, or below it. */
 static void
 sift_down (Row *row, gint64 at, gint64 position)
 {
@@ -83,7 +82,7 @@ sift_down (Row *row, gint64 at, gint64 position)
   row->heap[at * row->heap_step] = position;
 }
 
-/* The positions of the first `k` of `n` elements, in order. */
+/* Selects the first k of n elements and sorts them: sets the heap to their indices in order. */
 static void
 select_first (Row *row, gint64 k, gint64 n)
 {
@@ -147,7 +146,7 @@ kernel (const CleaveCall *call)
   return cleave_kernel_of_floats (call, CLEAVE_KERNEL_TOPK);
 }
 
-/* Each element may go down the heap. */
+/* Each element may be inserted into the heap. */
 static double
 work (const CleaveCall *call)
 {

@@ -8,7 +8,7 @@ static const CleaveAttr attr_table[] = {
   { 0 },
 };
 
-/* Without perm the dimensions are reversed. */
+/* Replaces an empty perm by the reversed dimensions. */
 static gboolean
 normalise (const CleaveCall *call, gpointer attributes, GError **error)
 {
@@ -85,18 +85,18 @@ const CleaveOp cleave_op_transpose = {
 /**
  * cleave_graph_add_transpose:
  * @graph: the graph to add to
- * @name: (nullable): name of the node
+ * @name: (nullable): name of the node; a number is appended if it is taken. %NULL for `transpose`
  * @x: (transfer none): any value
- * @perm: (nullable): dimension i of the result is dimension `perm[i]` of @x; %NULL or empty
- * reverses them
+ * @perm: (nullable): dimension i of the result is dimension `perm[i]` of @x; %NULL or empty to
+ * reverse the dimensions
  * @error: return location for a [struct@GLib.Error]
  *
  * Adds a permutation of dimensions: [ONNX
  * Transpose](https://onnx.ai/onnx/operators/onnx__Transpose.html).
  *
- * It can be split along every dimension.  In a program it is a view, not work.
+ * It can be split along each dimension. In a program it is a view, and nothing is copied.
  *
- * Fails with %CLEAVE_ERROR_ATTRIBUTE if @perm is no permutation; the graph is then unchanged.
+ * Fails with %CLEAVE_ERROR_ATTRIBUTE if @perm is no permutation. The graph is then unchanged.
  *
  * Returns: (transfer none) (nullable): the result, or %NULL on error
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Where: elements of X or of Y, as the condition says; all three are broadcast to each other.
- * Values are moved, never looked at.  All dimensions split at will. */
+/* Where: selects elements of X or Y by a condition; all three are broadcast to each other. Elements
+ * are copied as bytes. All dimensions can be split. */
 
 #include "../ir/op.h"
 #include "lines.h"
@@ -30,7 +30,7 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
   cleave_maps_broadcast (&call->operands[operand].shape, &call->results[0].shape, map);
 }
 
-/* One line of elements of that many bytes. */
+/* Defines a function that selects a line of elements of one size. */
 #define SELECT(name, Storage)                                                                      \
   static void name (const CleaveLines *lines, const CleaveView *const *views)                      \
   {                                                                                                \

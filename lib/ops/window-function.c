@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* HannWindow, HammingWindow, BlackmanWindow, MelWeightMatrix: tables of signal processing, made of
- * numbers alone.  All of opset 17.
- *
- * An element is computed in double and rounded once. */
+/* HannWindow, HammingWindow, BlackmanWindow and MelWeightMatrix, of opset 17: tables for signal
+ * processing, computed from attributes alone. Elements are computed in double and rounded once. */
 
 #include <math.h>
 
@@ -56,8 +54,8 @@ infer_window (const CleaveCall *call, CleaveTensorType *results, GError **error)
   return check_output (a->output_datatype, error);
 }
 
-/* Element i is first - second * cos (2 pi i / n) + third * cos (4 pi i / n), where n is the size of
- * a periodic window, and one less of a symmetric one. */
+/* Computes element i as first - second * cos (2 pi i / n) + third * cos (4 pi i / n). n is the size
+ * of a periodic window, and the size - 1 of a symmetric one. */
 static void
 compute_window (
     const CleaveCall *call, const CleaveView *y, double first, double second, double third)
@@ -139,7 +137,8 @@ infer_mel (const CleaveCall *call, CleaveTensorType *results, GError **error)
   return check_output (a->output_datatype, error);
 }
 
-/* The bin of the spectrum at which triangle i begins: they lie evenly on the mel scale. */
+/* Returns the bin of the spectrum at which triangle i begins. Triangles have equal distances on the
+ * mel scale. */
 static gint64
 find_edge (const CleaveMelAttrs *a, gint64 i)
 {
@@ -151,7 +150,7 @@ find_edge (const CleaveMelAttrs *a, gint64 i)
   return (gint64) floor ((double) (a->dft_length + 1) * hertz / (double) a->sample_rate);
 }
 
-/* A triangle that is 1 at its centre, 0 at its begin and just before its end. */
+/* Returns the weight of a bin in a triangle: 1 at the center, falling to 0 at `begin` and `end`. */
 static double
 weigh (gint64 bin, gint64 begin, gint64 centre, gint64 end)
 {
