@@ -24,8 +24,8 @@ def find_command():
 
 
 def run_command(*args):
-    """Runs the command and returns what it prints. Raises its message as an Error; as a LimitError if its answer is no,
-    since a limit is not met."""
+    """Runs the command and returns what it prints. If it fails, raises an Error with its message; a LimitError if a
+    limit cannot be met."""
     ran = subprocess.run([find_command(), *map(os.fspath, args)], capture_output=True, text=True)
     message = ran.stderr.strip()
     message = message[len('cleave: '):] if message.startswith('cleave: ') else message

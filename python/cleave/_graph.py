@@ -40,8 +40,8 @@ def load(model, shapes=None, dims=None, values=None, folder=None):
     """Reads an ONNX model: a path, bytes, a file that is open for reading bytes, or an `onnx.ModelProto`.
 
     `shapes` maps inputs to shapes, `dims` maps named dimensions to extents, and `values` maps inputs to constants that
-    replace them. If the model has one input, `shapes` may be its shape. `folder` is the folder of external weights of a
-    model that is no path."""
+    replace them. If the model has one input, `shapes` may be its shape. If the model is not a path, `folder` is the
+    folder of its external weights."""
     if isinstance(model, (str, os.PathLike)):
         with errors():
             return warned(call(Cleave.onnx_load, os.fspath(model), import_options(shapes, dims, values)))
@@ -98,7 +98,7 @@ def find(graph, name):
 
 
 class Inputs(list):
-    """The inputs of a graph: a list of Results, which also has them by name."""
+    """The inputs of a graph: a list of Results that can also be indexed by name."""
 
     def __getitem__(self, key):
         if not isinstance(key, str):
@@ -251,8 +251,8 @@ def fit(graph, max_memory=None, max_added_macs=None, max_added_latency=None, thr
 
     `max_added_macs` and `max_added_latency` limit how much the split adds to the MACs and to the estimated time, as a
     fraction of their value before: 0.1 is 10 %, 0 allows no increase, None is no limit. `threads` is the number of
-    threads for `compile(threads, as_is=True)`; 0: one per core. `exclude_inputs` does not count the inputs of the
-    graph, which then lie in memory of their own. `progress` is called with a number from 0 to 1; False shows no
+    threads for `compile(threads, as_is=True)`; 0: one per core. With `exclude_inputs`, the arena does not hold the
+    inputs of the graph, and they do not count. `progress` is called with a number from 0 to 1; False shows no
     progress. Returns a FitReport. If `max_memory` is too small, raises a LimitError; its `smallest` is the smallest
     budget found."""
     plan = plan_fit(graph, max_memory, max_added_macs, max_added_latency, threads, progress, exclude_inputs)
@@ -359,7 +359,7 @@ Graph.__copy__ = Graph.copy
 Graph.__deepcopy__ = lambda self, memo: self.copy()
 Graph.name = property(Graph.get_name, doc='The name of the graph.')
 Graph.nodes = property(lambda self: list(walk(self)), doc='The nodes, inputs and constants included.')
-Graph.inputs = property(list_inputs, doc='The inputs, as a list of Results; also by name.')
+Graph.inputs = property(list_inputs, doc='The inputs, as a list of Results that can also be indexed by name.')
 Graph.outputs = property(list_outputs, doc='The outputs, as a dictionary from names to Results.')
 Graph.macs = property(Graph.get_macs, doc='Multiply-accumulates.')
 Graph.save, Graph.to_bytes, Graph.to_onnx = save, to_bytes, to_onnx

@@ -36,16 +36,16 @@ class Error(GLib.Error):
 
 
 class ModelError(Error):
-    """A model file is broken, or needs what is not supported."""
+    """A model file is broken or needs something that is not supported."""
 
 
 class NotFoundError(Error, KeyError):
-    """The graph has nothing of that name."""
+    """The graph has no node of that name."""
 
 
 class LimitError(Error):
-    """A limit, such as a memory budget, cannot be met. `smallest` is the smallest budget that was found, in bytes; None
-    if the limit is no budget."""
+    """A limit, such as a memory budget, cannot be met. `smallest` is the smallest budget that was found, in bytes, or
+    None if the limit is not a budget."""
 
     @property
     def smallest(self):
@@ -61,7 +61,7 @@ CLASSES = {int(Cleave.Error.LIMIT): LimitError, int(Cleave.Error.MODEL): ModelEr
 
 @contextlib.contextmanager
 def errors():
-    """Converts GErrors raised in the `with` block to Error, or to the class of its code."""
+    """Converts GErrors raised in the `with` block to Error, or to the subclass for their code."""
     try:
         yield
     except Error:

@@ -40,7 +40,7 @@ def load_program(path, model=None, trace=False):
 
 
 class Port(NamedTuple):
-    """What an input or an output of a program is."""
+    """The shape and the element type of an input or an output of a program."""
     shape: tuple
     dtype: Any
 
@@ -92,8 +92,8 @@ class Program:
         return {name: to_numpy(tensor) for name, tensor in results.items()}
 
     def run(self, names, feed):
-        """Runs once with a dictionary of inputs and returns a list of the named outputs, as onnxruntime does; None
-        stands for all outputs."""
+        """Runs once with a dictionary of inputs and returns a list of the named outputs, as onnxruntime does. If
+        `names` is None, returns all outputs."""
         found = self(feed)
         for name in names or ():
             if name not in found:

@@ -74,8 +74,8 @@ def dtype_of(kind):
 
 
 def to_dlpack(tensor, **options):
-    """Returns the memory of the tensor for another framework. Memory that is shared is copied, since DLPack has no
-    memory that must not be written."""
+    """Returns the memory of the tensor for another framework. Read-only memory is copied, since DLPack has no
+    read-only memory."""
     if tensor.element == 'bfloat16':
         raise BufferError('numpy has no bfloat16 to export: use Tensor.numpy(), whose elements are uint16')
     array = to_numpy(tensor)

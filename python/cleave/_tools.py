@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the command does besides splitting: memory over time, the frontier, partitions, differences, reports."""
+"""What the commands memory, partition, diff and report do, as methods of Graph."""
 
 import os
 import tempfile
@@ -21,7 +21,7 @@ def count_threads(threads):
 # Memory.
 
 class Memory(NamedTuple):
-    """Bytes of activations of one run: the peak of live values, and the arena that holds them."""
+    """Bytes of activations in one run: `peak` is the most that is live at once, `arena` the size of the arena."""
     peak: int
     arena: int
 
@@ -76,8 +76,8 @@ def memory_timeline(graph, threads=1):
 
 class Part(NamedTuple):
     """A graph of a partition. `level` is its place in the order: parts of one level can run at the same time. `after`
-    has the indices of the parts that must run before it; `subgraph` numbers the parallel subgraphs from 0, and is -1
-    between them."""
+    lists the indices of the parts that must run before it. `subgraph` is the number of the parallel subgraph, from 0,
+    or -1 for a part outside of all of them."""
     graph: Graph
     level: int
     subgraph: int
@@ -104,7 +104,7 @@ class Partition(list):
 
 
 def partition(graph):
-    """Returns each parallel subgraph, and what lies between them, as a graph of its own. The graph does not change.
+    """Returns each parallel subgraph, and the nodes between them, as separate graphs. The graph does not change.
     `Partition.outputs` maps the outputs of the graph to the values of the parts."""
     with errors():
         return Partition(graph, call(Cleave.Partition.new, graph))
@@ -113,7 +113,7 @@ def partition(graph):
 # Difference.
 
 class Difference(NamedTuple):
-    """How an output of two graphs differs. `different` is the number of elements of which a bit differs, and
+    """How an output of two graphs differs. `different` is the number of elements that differ in any bit, and
     `largest` the largest difference of two elements; `message` says why the output could not be compared."""
     different: int
     largest: float
@@ -189,7 +189,7 @@ def diff(graph, other, inputs=None, seed=0):
 # Report.
 
 def words_of(options):
-    """Returns options as the words of a command line: max_memory='1 MiB' is --max-memory 1MiB."""
+    """Converts options to command-line arguments: max_memory='1 MiB' is --max-memory 1MiB."""
     words = []
     for name, value in options.items():
         flag = '--' + name.replace('_', '-')

@@ -142,7 +142,7 @@ def test_differences_of_nan_and_of_zeros(path):
     zeros = numpy.zeros(2, 'float32')
     assert graph.diff(other, {'a': zeros, 'b': zeros})['y'] == (2, float('inf'), '')
     assert graph.diff(graph.copy(), {'a': zeros, 'b': zeros}).equal
-    one = numpy.array([-0.0, 1], 'float32')  # -0 differs from 0 by a bit, and by nothing
+    one = numpy.array([-0.0, 1], 'float32')  # -0 and 0 differ in a bit; their difference is 0
     assert other.diff(graph, {'a': one, 'b': numpy.ones(2, 'float32')}).equal
 
 
@@ -199,7 +199,7 @@ def test_dtypes_are_those_of_numpy(graph):
 
 def test_memory_is_shared_by_dlpack():
     class Foreign:
-        """As a tensor of another framework: it has no other way in."""
+        """A tensor of another framework that can be read through DLPack only."""
 
         def __init__(self, array):
             self.array = array

@@ -14,7 +14,7 @@ import tempfile
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 MAX_BYTES = 40 << 20
-# What the environment sees of this machine: numpy, and what pytest consists of.
+# Packages of this machine that the environment can import: numpy, and pytest with its dependencies.
 SEEN = ['numpy', 'pytest', '_pytest', 'py', 'iniconfig', 'pluggy', 'packaging', 'attr', 'attrs']
 PAGES = ['docs/python.md', 'docs/tutorial-python.md']
 

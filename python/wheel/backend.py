@@ -11,7 +11,7 @@ import tarfile
 
 import pack
 
-# What no wheel needs is not built.
+# Options of the build that no wheel needs; they are disabled.
 OPTIONS = ['tests', 'docs', 'mpi', 'images', 'python', 'completions']
 
 

@@ -44,7 +44,7 @@ class Table:
         name = ALIASES.get(inner.get('name'), inner.get('name'))
         pointers = (inner.get(C + 'type') or '').count('*')
         if name in BASIC:
-            # A pointer to a number that is no parameter to write to: an optional number, as NULL or its address.
+            # A pointer to a number that is not an output parameter is an optional number: NULL or its address.
             return {'kind': name, 'pointers': pointers}
         if name in FOREIGN:
             return {'kind': 'foreign', 'name': name}
