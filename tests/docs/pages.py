@@ -8,6 +8,7 @@
 | block | what happens |
 |---|---|
 | `sh` | runs; it must end with status 0 |
+| `console` | a transcript: lines that begin with `$` run, and print lines that begin with the same words. `--write` renews it |
 | `text` | must be what the block before it printed; … stands for anything. `--write` renews texts without a … |
 | `python` | runs; the blocks of a page share their variables |
 | `c` | a program becomes program.c; a fragment is compiled, and runs if it declares all that it uses |
@@ -149,6 +150,15 @@ class Page:
         pathlib.Path('fragment.c').write_text(f'{PRELUDE}{{\n{{\n{text}}}\n}}\n')
         return self.run_shell(found, check)
 
+    def run_console(self, found, text):
+        printed = ''
+        for command in re.findall(r'^\$ (.*)$', text, re.M):
+            printed += f'$ {command}\n{self.run_shell(found, command)}'
+        if words_of(printed) != words_of(text):
+            self.complain(found, f'expected\n{text}but got\n{printed}')
+        self.written.append((found.span(3), printed))
+        return printed
+
     def compare(self, found, text):
         pattern = re.escape(text).replace('…', '(?s:.*)')
         if self.printed is not None and re.fullmatch(pattern, self.printed) is None:
@@ -164,7 +174,7 @@ class Page:
         if kind.startswith('graph '):
             pathlib.Path(kind.split()[1]).write_text(text)
             return
-        run = {'sh': self.run_shell, 'python': self.run_python, 'c': self.run_c}.get(kind)
+        run = {'sh': self.run_shell, 'console': self.run_console, 'python': self.run_python, 'c': self.run_c}.get(kind)
         reason = reason or run and self.find_missing(kind, text)
         self.printed = None
         if run and reason:
@@ -180,6 +190,11 @@ class Page:
         for (begin, end), printed in reversed(self.written):
             self.text = self.text[:begin] + printed + self.text[end:]
         self.path.write_text(self.text)
+
+
+def words_of(text):
+    """Returns the first word of each line of a transcript. What follows it may differ from run to run."""
+    return {line.split()[0] for line in text.splitlines() if line.strip()}
 
 
 # Every page.
