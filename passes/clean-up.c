@@ -27,7 +27,7 @@ parse (gpointer data)
  *
  * Fails with %CLEAVE_ERROR_CYCLE.
  *
- * Returns: whether it worked
+ * Returns: %TRUE, or %FALSE on error
  */
 gboolean
 cleave_clean_up (CleaveGraph *graph, gboolean *changed, GError **error)

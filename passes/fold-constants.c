@@ -95,7 +95,7 @@ replace (CleaveNode *node, const GPtrArray *values)
  *
  * Fails with %CLEAVE_ERROR_CYCLE and, if a value does not fit, with %CLEAVE_ERROR_SHAPE.
  *
- * Returns: whether it worked
+ * Returns: %TRUE, or %FALSE on error
  */
 gboolean
 cleave_pass_fold_constants (CleaveGraph *graph,

@@ -339,7 +339,7 @@ fold (Folder *folder, CleaveNode *node)
  *
  * Fails with %CLEAVE_ERROR_CYCLE.
  *
- * Returns: whether it worked
+ * Returns: %TRUE, or %FALSE on error
  */
 gboolean
 cleave_pass_fold_views (CleaveGraph *graph,

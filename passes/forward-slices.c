@@ -86,7 +86,7 @@ forward (CleaveGraph *graph, CleaveForwarder *forwarder, CleaveNode *node)
  *
  * Fails with %CLEAVE_ERROR_CYCLE.
  *
- * Returns: whether it worked
+ * Returns: %TRUE, or %FALSE on error
  */
 gboolean
 cleave_pass_forward_slices (CleaveGraph *graph,

@@ -139,7 +139,7 @@ join (const Joiner *joiner, CleaveNode *concat)
  *
  * Fails with %CLEAVE_ERROR_CYCLE.
  *
- * Returns: whether it worked
+ * Returns: %TRUE, or %FALSE on error
  */
 gboolean
 cleave_pass_join_elementwise (CleaveGraph *graph,

@@ -32,9 +32,9 @@ CLEAVE_DEFINE_BOXED (CleavePassInfo, pass_info, keep, drop)
 
 /**
  * cleave_pass_list:
- * @n_passes: (out): how many
+ * @n_passes: (out): number of passes
  *
- * Lists every pass that a pipeline can name, in a fixed order.
+ * Lists all passes that a pipeline can name, in a fixed order.
  *
  * Returns: (transfer none) (array length=n_passes): the passes
  */
@@ -48,7 +48,7 @@ cleave_pass_list (guint *n_passes)
 
 /**
  * cleave_pass_lookup:
- * @name: name of a pass
+ * @name: the name of the pass in a pipeline
  *
  * Finds a pass by its name.
  *
@@ -68,7 +68,7 @@ cleave_pass_lookup (const char *name)
  * cleave_pass_info_get_name:
  * @info: a pass
  *
- * Returns: its name, as pipelines have it
+ * Returns: the name of the pass in a pipeline
  */
 const char *
 cleave_pass_info_get_name (const CleavePassInfo *info)
@@ -81,7 +81,7 @@ cleave_pass_info_get_name (const CleavePassInfo *info)
  * cleave_pass_info_get_summary:
  * @info: a pass
  *
- * Returns: what it does, in a sentence
+ * Returns: a description of the pass, in one sentence
  */
 const char *
 cleave_pass_info_get_summary (const CleavePassInfo *info)
@@ -94,7 +94,7 @@ cleave_pass_info_get_summary (const CleavePassInfo *info)
  * cleave_pass_info_get_pipeline:
  * @info: a pass
  *
- * Returns: (nullable): the pipeline that it stands for, or %NULL if it is a pass of its own
+ * Returns: (nullable): the pipeline that the name stands for, or %NULL if it is a single pass
  */
 const char *
 cleave_pass_info_get_pipeline (const CleavePassInfo *info)
@@ -107,7 +107,7 @@ cleave_pass_info_get_pipeline (const CleavePassInfo *info)
  * cleave_pass_info_get_n_options:
  * @info: a pass
  *
- * Returns: number of its options
+ * Returns: the number of options
  */
 guint
 cleave_pass_info_get_n_options (const CleavePassInfo *info)
@@ -123,7 +123,7 @@ cleave_pass_info_get_n_options (const CleavePassInfo *info)
 /**
  * cleave_pass_info_get_option:
  * @info: a pass
- * @index: number of an option
+ * @index: index of the option
  *
  * Returns: (transfer none): the option
  */

@@ -89,7 +89,7 @@ node_equal (gconstpointer a, gconstpointer b)
  *
  * Fails with %CLEAVE_ERROR_CYCLE.
  *
- * Returns: whether it worked
+ * Returns: %TRUE, or %FALSE on error
  */
 gboolean
 cleave_pass_merge_equal (CleaveGraph *graph,

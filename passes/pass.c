@@ -72,18 +72,18 @@ are_legal (const CleavePass *passes, guint n_passes)
  * cleave_passes_run:
  * @graph: a graph
  * @passes: (array length=n_passes): what to run, in this order
- * @n_passes: how many
+ * @n_passes: number of @passes
  * @changed: (out) (optional): whether any of them changed the graph
  * @error: return location for a [struct@GLib.Error]
  *
- * Runs passes, each once.  With `CLEAVE_DEBUG=validate` in the environment the graph is validated
- * after each, and one that changes the graph without saying so is caught; `CLEAVE_DEBUG=print`
- * prints the graph after each change; `CLEAVE_SKIP=name,…` leaves passes out.
+ * Runs passes, each once. With `CLEAVE_DEBUG=validate` in the environment, the graph is validated
+ * after each pass, and a pass that changes the graph without reporting it is a fatal error. With
+ * `CLEAVE_DEBUG=print`, the graph is printed after each change. `CLEAVE_SKIP=name,…` skips passes.
  *
- * Fails as the first pass that fails, whose name comes before its message.  The passes before it
- * have then done their work.
+ * Fails with the error of the first pass that fails, prefixed with its name. The graph then has the
+ * changes of the passes before it.
  *
- * Returns: whether all worked
+ * Returns: %TRUE, or %FALSE on error
  */
 gboolean
 cleave_passes_run (
@@ -105,13 +105,13 @@ cleave_passes_run (
  * cleave_passes_run_to_end:
  * @graph: a graph
  * @passes: (array length=n_passes): what to run, in this order
- * @n_passes: how many
+ * @n_passes: number of @passes
  * @changed: (out) (optional): whether any of them changed the graph
  * @error: return location for a [struct@GLib.Error]
  *
  * Runs passes repeatedly, like `cleave_passes_run()`, until none of them changes the graph.
  *
- * Returns: whether all worked
+ * Returns: %TRUE, or %FALSE on error
  */
 gboolean
 cleave_passes_run_to_end (

@@ -38,14 +38,16 @@ clear (gpointer data)
  * cleave_pipeline_ref:
  * @pipeline: a pipeline
  *
- * Returns: (transfer full): the same pipeline, with one more owner
+ * Adds a reference.
+ *
+ * Returns: (transfer full): @pipeline
  */
 
 /**
  * cleave_pipeline_unref:
  * @pipeline: (transfer full) (nullable): a pipeline
  *
- * Gives up one owner's hold; the last one frees the pipeline.
+ * Drops a reference; the last one frees the pipeline.
  */
 
 CLEAVE_DEFINE_COUNTED (CleavePipeline, pipeline, clear)
@@ -54,7 +56,7 @@ CLEAVE_DEFINE_COUNTED (CleavePipeline, pipeline, clear)
  * cleave_pipeline_print:
  * @pipeline: a pipeline
  *
- * Returns: (transfer full): the text of it, which [func@Cleave.Pipeline.parse] reads
+ * Returns: (transfer full): the pipeline as text, which [func@Cleave.Pipeline.parse] reads
  */
 char *
 cleave_pipeline_print (const CleavePipeline *pipeline)
@@ -162,7 +164,8 @@ run_steps (Run *run, const CleavePipeline *pipeline, GError **error)
  * cleave_pipeline_run:
  * @pipeline: a pipeline
  * @graph: the graph to change
- * @observer: (scope call) (nullable) (closure data): who looks on, and may leave passes out
+ * @observer: (scope call) (nullable) (closure data): called before and after each pass; it can skip
+ * passes and end the pipeline. %NULL for none
  * @data: data for @observer
  * @changed: (out) (optional): whether any pass changed the graph
  * @error: return location for a [struct@GLib.Error]
@@ -170,10 +173,10 @@ run_steps (Run *run, const CleavePipeline *pipeline, GError **error)
  * Runs the passes of a pipeline in order, and repeats groups until none of their passes changes the
  * graph. Obeys `CLEAVE_DEBUG` and `CLEAVE_SKIP` like [func@Cleave.passes_run].
  *
- * Fails as the first pass that fails, whose name comes before its message.  The passes before it
- * have then done their work.
+ * Fails with the error of the first pass that fails, prefixed with its name. The graph then has the
+ * changes of the passes before it.
  *
- * Returns: whether all worked
+ * Returns: %TRUE, or %FALSE on error
  */
 gboolean
 cleave_pipeline_run (const CleavePipeline *pipeline,

@@ -46,7 +46,7 @@ cleave_remove_dead (GPtrArray *nodes, GHashTable *removed)
  * @changed: (out) (optional): whether it changed the graph
  * @error: return location for a [struct@GLib.Error]
  *
- * Removes nodes that no output needs.  Inputs stay, used or not.  O(graph).
+ * Removes nodes that no output depends on. Inputs stay, even if nothing reads them. O(graph).
  *
  * Returns: %TRUE; it cannot fail
  */

@@ -195,7 +195,7 @@ clear (gpointer data)
  * cleave_dot_layout_ref:
  * @layout: a layout
  *
- * Takes a reference, on any thread.
+ * Adds a reference. Any thread may call it.
  *
  * Returns: (transfer full): @layout
  */
@@ -204,7 +204,7 @@ clear (gpointer data)
  * cleave_dot_layout_unref:
  * @layout: (transfer full) (nullable): a layout
  *
- * Releases a reference, on any thread.
+ * Drops a reference; the last one frees the layout. Any thread may call it.
  */
 
 CLEAVE_DEFINE_COUNTED (CleaveDotLayout, dot_layout, clear)
@@ -225,7 +225,7 @@ cleave_dot_layout_get_n_boxes (const CleaveDotLayout *layout)
 /**
  * cleave_dot_layout_get_x:
  * @layout: a layout
- * @box: which box
+ * @box: index of the box
  *
  * Returns: the distance of its center from the left, in points
  */
@@ -239,7 +239,7 @@ cleave_dot_layout_get_x (const CleaveDotLayout *layout, guint box)
 /**
  * cleave_dot_layout_get_y:
  * @layout: a layout
- * @box: which box
+ * @box: index of the box
  *
  * Returns: the distance of its center from the top, in points
  */
@@ -253,7 +253,7 @@ cleave_dot_layout_get_y (const CleaveDotLayout *layout, guint box)
 /**
  * cleave_dot_layout_get_route:
  * @layout: a layout
- * @edge: which edge
+ * @edge: index of the edge
  * @n_numbers: (out): number of coordinates
  *
  * Gets the route of an edge as a Bézier spline: x and y of its begin, then, for each curve, x and y

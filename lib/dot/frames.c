@@ -153,7 +153,7 @@ clear (gpointer data)
  * cleave_frames_ref:
  * @frames: frames
  *
- * Takes a reference, on any thread.
+ * Adds a reference. Any thread may call it.
  *
  * Returns: (transfer full): @frames
  */
@@ -162,7 +162,7 @@ clear (gpointer data)
  * cleave_frames_unref:
  * @frames: (transfer full) (nullable): frames
  *
- * Releases a reference, on any thread.
+ * Drops a reference; the last one frees the frames. Any thread may call it.
  */
 
 CLEAVE_DEFINE_COUNTED (CleaveFrames, frames, clear)

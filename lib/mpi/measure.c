@@ -126,7 +126,7 @@ measure (MPI_Comm comm, void *data, CleaveNetwork *slowest)
  * time. The values of the slowest rank count. Both are rounded to two digits.  All ranks must call
  * it, best when they do nothing else.  With one rank, nothing is set.
  *
- * Returns: whether it worked
+ * Returns: %TRUE, or %FALSE on error
  */
 gboolean
 cleave_mpi_measure_network (MPI_Comm comm, CleaveNetwork *network, GError **error)

@@ -155,9 +155,9 @@ cleave_rank_program_free (CleaveRankProgram *program)
  * cleave_rank_program_bind:
  * @program: a program
  * @inputs: (array length=n_inputs): on rank 0, a tensor for each input of the graph; on others none
- * @n_inputs: how many
+ * @n_inputs: number of @inputs
  * @outputs: (array length=n_outputs): on rank 0, a tensor for each output; on others none
- * @n_outputs: how many
+ * @n_outputs: number of @outputs
  * @error: return location for a [struct@GLib.Error]
  *
  * Sets the tensors that further runs read as inputs and write as outputs, as
@@ -213,7 +213,7 @@ bind_token (CleaveRankProgram *program)
  * Fails if MPI fails: on that rank, and on all ranks that would wait for its messages. A program
  * that failed does not run again.
  *
- * Returns: whether it worked
+ * Returns: %TRUE, or %FALSE on error
  */
 gboolean
 cleave_rank_program_run (CleaveRankProgram *program, GError **error)

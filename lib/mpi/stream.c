@@ -140,7 +140,7 @@ check_threads (const CleaveChannelSet *channels, guint n_programs, GError **erro
  *
  * Fails as [method@Cleave.RankProgram.run] does; no program runs again after that.
  *
- * Returns: whether it worked
+ * Returns: %TRUE, or %FALSE on error
  */
 gboolean
 cleave_rank_programs_stream (CleaveRankProgram *const *programs,

@@ -118,7 +118,7 @@ cleave_onnx_options_copy (const CleaveOnnxOptions *options)
  * cleave_onnx_options_free:
  * @options: (nullable) (transfer full): options that [ctor@Cleave.OnnxOptions.new] made
  *
- * Frees options and what they hold.
+ * Frees options and drops their references to tensors.
  */
 void
 cleave_onnx_options_free (CleaveOnnxOptions *options)

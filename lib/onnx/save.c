@@ -143,7 +143,7 @@ take_parts (const CleaveOnnxExport *export, const char *location)
  *
  * Fails as [func@Cleave.onnx_save] does; then neither file exists.
  *
- * Returns: whether it did
+ * Returns: %TRUE, or %FALSE on error
  */
 gboolean
 cleave_onnx_save_with_data (const CleaveGraph *graph,
@@ -230,7 +230,7 @@ name_path (GError **error, const char *temporary, const char *path)
  * Fails as [func@Cleave.onnx_serialize] does, and with [error@GLib.FileError] if a file cannot be
  * written; an existing file is then unchanged.
  *
- * Returns: whether it did
+ * Returns: %TRUE, or %FALSE on error
  */
 gboolean
 cleave_onnx_save (const CleaveGraph *graph, const char *path, GError **error)

@@ -52,9 +52,9 @@ take_tensors (CleaveBinding *bindings, guint n_bindings, CleaveTensor *const *te
  * cleave_program_bind:
  * @program: a program
  * @inputs: (array length=n_inputs): a tensor for each input of the graph, in its order
- * @n_inputs: how many
+ * @n_inputs: number of @inputs
  * @outputs: (array length=n_outputs): a tensor for each output, in the graph's order
- * @n_outputs: how many
+ * @n_outputs: number of @outputs
  * @error: return location for a [struct@GLib.Error]
  *
  * Binds tensors to the inputs and outputs of the following runs.

@@ -62,7 +62,7 @@ cleave_graph_get_peak_bytes (const CleaveGraph *graph, GError **error)
  * Fails with %CLEAVE_ERROR_CYCLE if the graph has a cycle, and with %CLEAVE_ERROR_OPTION for more
  * than 1024 threads.
  *
- * Returns: whether it worked
+ * Returns: %TRUE, or %FALSE on error
  */
 gboolean
 cleave_graph_estimate (const CleaveGraph *graph,
@@ -236,7 +236,9 @@ clear (gpointer data)
  * cleave_memory_timeline_ref:
  * @timeline: a timeline
  *
- * Returns: (transfer full): the same timeline, with one more owner
+ * Adds a reference.
+ *
+ * Returns: (transfer full): @timeline
  */
 
 /**
@@ -251,9 +253,9 @@ CLEAVE_DEFINE_COUNTED (CleaveMemoryTimeline, memory_timeline, clear)
 /**
  * cleave_memory_timeline_get_step:
  * @timeline: a timeline
- * @index: which step, in the order of the run
+ * @index: index of the step, in the order in which steps run
  *
- * Returns: (transfer none): the step, which the timeline holds
+ * Returns: (transfer none): the step, which the timeline owns
  */
 const CleaveMemoryStep *
 cleave_memory_timeline_get_step (const CleaveMemoryTimeline *timeline, guint index)
@@ -265,9 +267,9 @@ cleave_memory_timeline_get_step (const CleaveMemoryTimeline *timeline, guint ind
 /**
  * cleave_memory_timeline_get_buffer:
  * @timeline: a timeline
- * @index: which buffer, by their first step
+ * @index: index of the buffer; buffers are sorted by their first step
  *
- * Returns: (transfer none): the buffer, which the timeline holds
+ * Returns: (transfer none): the buffer, which the timeline owns
  */
 const CleaveBufferLifetime *
 cleave_memory_timeline_get_buffer (const CleaveMemoryTimeline *timeline, guint index)

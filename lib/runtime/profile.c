@@ -115,7 +115,7 @@ time_run (const CleaveProgram *program, CleaveProfile *profile)
 /**
  * cleave_program_profile:
  * @program: a program with tensors bound to it
- * @n_runs: how often to run it
+ * @n_runs: number of runs; the fastest time of each step counts
  *
  * Runs the program, one step after the other on this thread, and measures the time of each.
  *
@@ -162,7 +162,9 @@ clear (gpointer data)
  * cleave_profile_ref:
  * @profile: a profile
  *
- * Returns: (transfer full): the same profile, with one more owner
+ * Adds a reference.
+ *
+ * Returns: (transfer full): @profile
  */
 
 /**
@@ -177,9 +179,9 @@ CLEAVE_DEFINE_COUNTED (CleaveProfile, profile, clear)
 /**
  * cleave_profile_get_step:
  * @profile: a profile
- * @index: which step, in the order of the run
+ * @index: index of the step, in the order in which steps run
  *
- * Returns: (transfer none): its time, which the profile holds
+ * Returns: (transfer none): the time of the step, which the profile owns
  */
 const CleaveStepTime *
 cleave_profile_get_step (const CleaveProfile *profile, guint index)

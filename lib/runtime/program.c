@@ -156,7 +156,8 @@ lower_and_make (CleaveGraph *graph,
 
 /**
  * cleave_program_new:
- * @graph: the graph to run; it is not kept, and may change or go afterwards
+ * @graph: the graph to run; the program does not refer to it, so it may be changed or freed
+ * afterwards
  * @options: (nullable): the number of threads and the kind of kernels; %NULL for the defaults
  * @error: return location for a [struct@GLib.Error]
  *
@@ -189,7 +190,7 @@ cleave_program_new (const CleaveGraph *graph, const CleaveProgramOptions *option
 
 /**
  * cleave_program_new_take:
- * @graph: (transfer full): the graph to run; nobody else may use it any more
+ * @graph: (transfer full): the graph to run; the caller must hold the only reference
  * @options: (nullable): the number of threads and the kind of kernels; %NULL for the defaults
  * @error: return location for a [struct@GLib.Error]
  *

@@ -281,7 +281,7 @@ write_file (const Saving *s, GVariant *said, const char *path, GError **error)
  * Fails as [ctor@Cleave.Program.new] does, and with the errors of GIO if a file cannot be read or
  * written.  A file at @path is then unchanged.
  *
- * Returns: whether it worked
+ * Returns: %TRUE, or %FALSE on error
  */
 gboolean
 cleave_graph_save_program (const CleaveGraph *graph,

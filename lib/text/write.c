@@ -90,7 +90,7 @@ cleave_graph_to_text (const CleaveGraph *graph, const char *data_name, GBytes **
  *
  * Fails if a file cannot be written.
  *
- * Returns: whether it worked
+ * Returns: %TRUE, or %FALSE on error
  */
 gboolean
 cleave_graph_save_text (const CleaveGraph *graph, const char *path, GError **error)

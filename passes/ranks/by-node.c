@@ -9,14 +9,14 @@
  * @n_ranks: number of ranks, 1 to %CLEAVE_MAX_RANKS
  * @ranks: (array length=n_nodes): the rank of each node, in the order of
  * [method@Cleave.Graph.get_first_node] and [method@Cleave.Node.get_next]
- * @n_nodes: how many
+ * @n_nodes: number of nodes of the graph
  * @error: return location for a [struct@GLib.Error]
  *
  * Places each node of a graph on the given rank. Inputs are always on rank 0, and outputs are sent
- * there. Constant expressions are on every rank that reads them.
+ * there. Nodes that depend on constants alone are on each rank that reads them.
  *
- * Fails with %CLEAVE_ERROR_OPTION if there is not one rank for each node, or one is too high, and
- * with %CLEAVE_ERROR_CYCLE.
+ * Fails with %CLEAVE_ERROR_OPTION if @n_nodes is not the number of nodes or a rank is not less than
+ * @n_ranks, and with %CLEAVE_ERROR_CYCLE if the graph has a cycle.
  *
  * Returns: (transfer full) (nullable): the placement, or %NULL on error
  */

@@ -92,18 +92,18 @@ check_network (const CleaveNetwork *network, GError **error)
 /**
  * cleave_placement_estimate:
  * @placement: a placement
- * @network: threads of each rank, and what lies between the ranks; its number of ranks is not read
+ * @network: the number of threads of each rank, bandwidth and latency; `n_ranks` is ignored
  * @rank: one of the ranks
- * @estimate: (out caller-allocates): what it takes
+ * @estimate: (out caller-allocates): the memory and time of the rank
  * @error: return location for a [struct@GLib.Error]
  *
  * Estimates the memory and time that a run takes on one rank. Bytes are those of its program, times
  * are those of [method@Cleave.Placement.simulate].
  *
- * Fails with %CLEAVE_ERROR_OPTION if the network has no threads or too many, or if there can be no
- * such bandwidth or latency.
+ * Fails with %CLEAVE_ERROR_OPTION if the number of threads, the bandwidth or the latency is out of
+ * range.
  *
- * Returns: whether it worked
+ * Returns: %TRUE, or %FALSE on error
  */
 gboolean
 cleave_placement_estimate (const CleavePlacement *placement,

@@ -48,7 +48,7 @@ mix_constant (guint64 hash, CleaveTensor *value)
  * Computes a hash of the graph, its weights and the ranks of its nodes. Processes that run together
  * must have equal hashes. Takes about as long as reading the weights once.
  *
- * Returns: the number
+ * Returns: the hash
  */
 guint64
 cleave_placement_get_hash (const CleavePlacement *placement)

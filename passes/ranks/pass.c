@@ -58,17 +58,17 @@ parse_number (
 
 /**
  * cleave_network_parse:
- * @options: (nullable) (element-type utf8 utf8): texts by name: `ranks` and `threads` of each;
- * `bandwidth` in Gbit a second, `latency` in microseconds
- * @network: (out caller-allocates): what they say; what they do not say is 2 ranks of 1 thread, 10
- * Gbit a second and 30 microseconds
+ * @options: (nullable) (element-type utf8 utf8): texts by name: `ranks`, and `threads` of each
+ * rank; `bandwidth` in Gbit per second, `latency` in microseconds
+ * @network: (out caller-allocates): the network; by default 2 ranks with 1 thread each, 10 Gbit per
+ * second and 30 microseconds
  * @error: return location for a [struct@GLib.Error]
  *
  * Parses a network from the texts of a pipeline or a command line.
  *
  * Fails with %CLEAVE_ERROR_OPTION, naming the option.
  *
- * Returns: whether it worked
+ * Returns: %TRUE, or %FALSE on error
  */
 gboolean
 cleave_network_parse (GHashTable *options, CleaveNetwork *network, GError **error)
@@ -96,10 +96,10 @@ check (GHashTable *options, GError **error)
  * @changed: (out) (optional): whether it changed the graph
  * @error: return location for a [struct@GLib.Error]
  *
- * `cleave_split_for_ranks()` as a pass of a pipeline.  It is not to be repeated: it would split the
- * pieces.
+ * Runs `cleave_split_for_ranks()` as a pass of a pipeline. It should run only once, since a second
+ * run would split the pieces.
  *
- * Returns: whether it worked
+ * Returns: %TRUE, or %FALSE on error
  */
 gboolean
 cleave_pass_split_for_ranks (CleaveGraph *graph,

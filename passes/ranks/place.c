@@ -345,7 +345,7 @@ cleave_ranks_place (CleaveGraph *graph, const CleaveNetwork *network, GError **e
 /**
  * cleave_placement_new:
  * @graph: a graph, which must not change as long as the placement is there
- * @network: the ranks, and what lies between them
+ * @network: the number of ranks and threads, bandwidth and latency
  * @error: return location for a [struct@GLib.Error]
  *
  * Finds a rank for each node so that a run takes least time, by the cost model of splits and the
@@ -355,7 +355,8 @@ cleave_ranks_place (CleaveGraph *graph, const CleaveNetwork *network, GError **e
  *
  * The same graph has the same placement on every machine. O(nodes × ranks).
  *
- * Fails with %CLEAVE_ERROR_OPTION if there can be no such network, and with %CLEAVE_ERROR_CYCLE.
+ * Fails with %CLEAVE_ERROR_OPTION if a number of the network is out of range, and with
+ * %CLEAVE_ERROR_CYCLE if the graph has a cycle.
  *
  * Returns: (transfer full) (nullable): the placement, or %NULL on error
  */
@@ -368,7 +369,7 @@ cleave_placement_new (CleaveGraph *graph, const CleaveNetwork *network, GError *
 /**
  * cleave_placement_new_for_stream:
  * @graph: a graph, which must not change as long as the placement is there
- * @network: the ranks, and what lies between them
+ * @network: the number of ranks and threads, bandwidth and latency
  * @n_in_flight: number of runs that are under way at once
  * @error: return location for a [struct@GLib.Error]
  *
@@ -376,7 +377,8 @@ cleave_placement_new (CleaveGraph *graph, const CleaveNetwork *network, GError *
  * between two results, see [method@Cleave.Placement.simulate_stream]. Ranks may then form a
  * pipeline: each has one segment of the graph, and they work on different runs at the same time.
  *
- * Fails with %CLEAVE_ERROR_OPTION if there can be no such network, and with %CLEAVE_ERROR_CYCLE.
+ * Fails with %CLEAVE_ERROR_OPTION if a number of the network is out of range, and with
+ * %CLEAVE_ERROR_CYCLE if the graph has a cycle.
  *
  * Returns: (transfer full) (nullable): the placement, or %NULL on error
  */

@@ -179,14 +179,16 @@ clear (gpointer data)
  * cleave_placement_ref:
  * @placement: a placement
  *
- * Returns: (transfer full): the same, with one more owner
+ * Adds a reference.
+ *
+ * Returns: (transfer full): @placement
  */
 
 /**
  * cleave_placement_unref:
  * @placement: (transfer full) (nullable): a placement
  *
- * Gives up one owner's hold; the last one frees it.
+ * Drops a reference; the last one frees the placement.
  */
 
 CLEAVE_DEFINE_COUNTED (CleavePlacement, placement, clear)
@@ -195,7 +197,7 @@ CLEAVE_DEFINE_COUNTED (CleavePlacement, placement, clear)
  * cleave_placement_get_graph:
  * @placement: a placement
  *
- * Returns: (transfer none): the graph whose nodes it places
+ * Returns: (transfer none): the graph of the placement
  */
 CleaveGraph *
 cleave_placement_get_graph (const CleavePlacement *placement)
@@ -208,7 +210,7 @@ cleave_placement_get_graph (const CleavePlacement *placement)
  * cleave_placement_get_n_ranks:
  * @placement: a placement
  *
- * Returns: number of its ranks, some of which may have nothing to do
+ * Returns: the number of ranks, some of which may have no nodes
  */
 guint
 cleave_placement_get_n_ranks (const CleavePlacement *placement)
@@ -222,8 +224,8 @@ cleave_placement_get_n_ranks (const CleavePlacement *placement)
  * @placement: a placement
  * @node: a node of its graph
  *
- * Returns: the rank of the node; -1 of one that constants decide, which is on each rank that reads
- * it
+ * Returns: the rank of the node; -1 for a node that depends on constants alone, which is on each
+ * rank that reads it
  */
 int
 cleave_placement_get_rank (const CleavePlacement *placement, const CleaveNode *node)
@@ -236,8 +238,7 @@ cleave_placement_get_rank (const CleavePlacement *placement, const CleaveNode *n
  * cleave_placement_get_n_messages:
  * @placement: a placement
  *
- * Returns: number of values that ranks send each other in a run; one that goes to two ranks counts
- * twice
+ * Returns: the number of messages in a run; a value that is sent to two ranks is two messages
  */
 guint
 cleave_placement_get_n_messages (const CleavePlacement *placement)
@@ -249,7 +250,7 @@ cleave_placement_get_n_messages (const CleavePlacement *placement)
 /**
  * cleave_placement_get_message:
  * @placement: a placement
- * @index: number of a message
+ * @index: index of the message
  *
  * Returns: (transfer none): the message
  */

@@ -242,10 +242,10 @@ find_costs (const CleavePlacement *p, const CleaveProfile *profile)
 
 /**
  * cleave_placement_set_profile:
- * @placement: a placement that nothing else has yet
- * @profile: that of a program of [method@Cleave.Placement.get_graph], made for one thread
+ * @placement: a placement to which there is no other reference
+ * @profile: the profile of a program of [method@Cleave.Placement.get_graph] with one thread
  *
- * Makes simulations use the times of the nodes' steps in that program in place of the cost model.
+ * Makes simulations use the measured times of the profile's steps instead of the cost model.
  */
 void
 cleave_placement_set_profile (CleavePlacement *placement, const CleaveProfile *profile)
@@ -258,7 +258,7 @@ cleave_placement_set_profile (CleavePlacement *placement, const CleaveProfile *p
 /**
  * cleave_placement_simulate:
  * @placement: a placement
- * @network: threads of each rank, and what lies between the ranks; its number of ranks is not read
+ * @network: the number of threads of each rank, bandwidth and latency; `n_ranks` is ignored
  *
  * Estimates the time of a run, by the cost model of splits, or by a profile if one is set. Each
  * node runs on one thread, also a convolution that is not split.
@@ -279,7 +279,7 @@ cleave_placement_simulate (const CleavePlacement *placement, const CleaveNetwork
 /**
  * cleave_placement_simulate_stream:
  * @placement: a placement
- * @network: threads of each rank, and what lies between the ranks; its number of ranks is not read
+ * @network: the number of threads of each rank, bandwidth and latency; `n_ranks` is ignored
  * @n_in_flight: number of runs that are under way at once
  *
  * Estimates the time between two results of a stream of runs. It is the longest of three times:

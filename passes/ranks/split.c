@@ -173,7 +173,7 @@ choose_memory (const Trials *trials, Trial *best, GError **error)
 /**
  * cleave_split_for_ranks:
  * @graph: the graph
- * @network: the ranks, and what lies between them
+ * @network: the number of ranks and threads, bandwidth and latency
  * @error: return location for a [struct@GLib.Error]
  *
  * Splits a graph like [func@Cleave.split_for_threads], with these differences:
@@ -188,8 +188,8 @@ choose_memory (const Trials *trials, Trial *best, GError **error)
  * The results stay the same, bit for bit. Run [func@Cleave.clean_up] afterwards, and then
  * [ctor@Cleave.Placement.new], which finds the ranks of the nodes.
  *
- * Fails with %CLEAVE_ERROR_OPTION if there can be no such network and with %CLEAVE_ERROR_CYCLE; the
- * graph is then unchanged.
+ * Fails with %CLEAVE_ERROR_OPTION if a number of the network is out of range, and with
+ * %CLEAVE_ERROR_CYCLE if the graph has a cycle. The graph is then unchanged.
  *
  * Returns: (transfer full) (nullable): the report; it lists no split node if no split pays
  */

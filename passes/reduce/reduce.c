@@ -319,10 +319,12 @@ reduce (Reducer *reducer)
 /**
  * cleave_graph_reduce:
  * @graph: a graph
- * @passes: (nullable): text of a pipeline that is made shorter with it
- * @test: (scope call) (closure data): tells whether a graph and a pipeline are still of interest
+ * @passes: (nullable): a pipeline as text, which is shortened together with the graph; %NULL for
+ * none
+ * @test: (scope call) (closure data): returns whether a graph and a pipeline still show the
+ * behavior that is searched for
  * @data: data for @test
- * @reduced_passes: (out) (optional) (nullable) (transfer full): the pipeline that is left
+ * @reduced_passes: (out) (optional) (nullable) (transfer full): the shortened pipeline
  * @error: return location for a [struct@GLib.Error]
  *
  * Finds a small graph for which @test still returns %TRUE, such as one that a pass breaks. It

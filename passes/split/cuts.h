@@ -4,8 +4,8 @@
 #include "options.h"
 #include "plan.h"
 
-/* Lists the ways to cut each dimension of a node's result, and what each way makes of the node's
- * values.
+/* Lists the ways to cut each dimension of a node's result, and the factors by which each way
+ * reduces the bytes of the node's values.
  *
  * The bytes of a chunk are a sum over operands and results.  Each term is a product over the
  * dimensions of the result, so a cut of one dimension is one factor for each value.  Example: for a

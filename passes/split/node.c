@@ -142,7 +142,7 @@ cleave_split_node (CleaveNode *node,
  * cleave_split_nodes:
  * @graph: the graph
  * @requests: (array length=n_requests): nodes of the graph, each once, and how to split them
- * @n_requests: how many
+ * @n_requests: number of @requests
  * @error: return location for a [struct@GLib.Error]
  *
  * Splits several nodes, each by itself. Pieces of consecutive nodes read each other directly.
@@ -207,8 +207,9 @@ cleave_split_all_nodes (CleaveGraph *graph,
  * cleave_split_node_recursively:
  * @node: the node to begin with
  * @tiling: (nullable): how to split; %NULL for the smallest split of it that meets the constraint
- * @constraint: (nullable): what each node must meet; one that does not ends the recursion
- * @recursion: how far, and what becomes of halos
+ * @constraint: (nullable): limits that each node must meet; the split does not extend beyond a node
+ * that does not meet them. %NULL for none
+ * @recursion: how far the split extends to producers, and the halo policy
  * @error: return location for a [struct@GLib.Error]
  *
  * Splits a node and the nodes that it reads, towards the inputs, so that pieces become parallel
@@ -240,8 +241,8 @@ cleave_split_node_recursively (CleaveNode *node,
  * @graph: the graph
  * @requests: (array length=n_requests): nodes of the graph, each once, and how to split them;
  * chunks of the same number go together
- * @n_requests: how many
- * @recursion: how far, and what becomes of halos
+ * @n_requests: number of @requests
+ * @recursion: how far the split extends to producers, and the halo policy
  * @error: return location for a [struct@GLib.Error]
  *
  * Splits a region that ends in several nodes, like `cleave_split_node_recursively()` for one node.
@@ -271,7 +272,7 @@ cleave_split_nodes_recursively (CleaveGraph *graph,
  * @names: (array zero-terminated=1): names of nodes, each once
  * @tiling: (nullable): how to split; %NULL for the smallest split of each that meets the constraint
  * @constraint: (nullable): limits to meet; not %NULL if @tiling is
- * @recursion: (nullable): how the split goes on to the producers; %NULL: not at all
+ * @recursion: (nullable): how far the split extends to producers; %NULL to split only these nodes
  * @error: return location for a [struct@GLib.Error]
  *
  * Splits several nodes in one way, as [func@Cleave.split_nodes_recursively] does.

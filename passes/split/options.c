@@ -72,8 +72,8 @@ add_list (CleaveTiling *tiling, gconstpointer values, guint n, guint size)
  * cleave_tiling_by_num_chunks: (constructor)
  * @dims: (nullable): dimensions, such as `H,W` or `2,-1`; the first is outermost.  %NULL lists
  * none, which is an error where the tiling meets a node
- * @counts: (array length=n_counts): number of chunks of each of them, between 1 and its extent
- * @n_counts: as many as dimensions are listed
+ * @counts: (array length=n_counts): number of chunks of each listed dimension, from 1 to its extent
+ * @n_counts: number of listed dimensions
  *
  * Cuts dimensions into these numbers of chunks. Sizes differ by at most one; larger chunks come
  * first. The numbers are checked when the tiling is applied to a node.
@@ -96,8 +96,8 @@ cleave_tiling_by_num_chunks (const char *dims, const gint64 *counts, guint n_cou
  * cleave_tiling_by_chunk_size: (constructor)
  * @dims: (nullable): dimensions, such as `H,W` or `2,-1`; the first is outermost.  %NULL lists
  * none, which is an error where the tiling meets a node
- * @sizes: (array length=n_sizes): size of a chunk in each of them, between 1 and its extent
- * @n_sizes: as many as dimensions are listed
+ * @sizes: (array length=n_sizes): size of a chunk in each listed dimension, from 1 to its extent
+ * @n_sizes: number of listed dimensions
  *
  * Cuts dimensions into chunks of this size; the last chunk is the remainder.
  *
@@ -119,10 +119,10 @@ cleave_tiling_by_chunk_size (const char *dims, const gint64 *sizes, guint n_size
  * cleave_tiling_by_chunk_sizes: (skip)
  * @dims: (nullable): dimensions, such as `H,W` or `2,-1`; the first is outermost.  %NULL lists
  * none, which is an error where the tiling meets a node
- * @sizes: (array length=n_lists): for each dimension the sizes of its chunks, which add up to its
- * extent; one of them may be -1, what is left
- * @n_sizes: (array length=n_lists): how many sizes each list has
- * @n_lists: as many as dimensions are listed
+ * @sizes: (array length=n_lists): for each dimension, the sizes of its chunks, which must add up to
+ * its extent; one of them may be -1, for the rest
+ * @n_sizes: (array length=n_lists): number of sizes in each list
+ * @n_lists: number of listed dimensions
  *
  * Cuts dimensions into chunks of exactly these sizes.
  *
@@ -150,15 +150,15 @@ cleave_tiling_by_chunk_sizes (const char *dims,
  * cleave_tiling_by_chunk_weights: (skip)
  * @dims: (nullable): dimensions, such as `H,W` or `2,-1`; the first is outermost.  %NULL lists
  * none, which is an error where the tiling meets a node
- * @weights: (array length=n_lists): for each dimension the positive weights of its chunks; they
- * need not add up to anything
- * @n_weights: (array length=n_lists): how many weights each list has, at most the dimension's
- * extent
- * @n_lists: as many as dimensions are listed
+ * @weights: (array length=n_lists): for each dimension, the weights of its chunks, which must be
+ * positive; their sum does not matter
+ * @n_weights: (array length=n_lists): number of weights in each list, at most the extent of the
+ * dimension
+ * @n_lists: number of listed dimensions
  *
- * Cuts dimensions into chunks proportional to weights, each of at least one: every chunk begins
- * with one, then one more goes to the chunk furthest below its share, the first of several (the
- * rule of Glow's node splitting). Costs O(k log k) for k weights.
+ * Cuts dimensions into chunks with sizes proportional to weights, as Glow's node splitting does.
+ * Each chunk gets one element. Then each further element goes to the chunk that is furthest below
+ * its share, the first of several. Takes O(k log k) time for k weights.
  *
  * Returns: (transfer full): the tiling
  */
@@ -183,9 +183,9 @@ cleave_tiling_by_chunk_weights (const char *dims,
 /**
  * cleave_tiling_by_chunk_sizes_along: (constructor)
  * @dim: (nullable): one dimension, such as `H` or `-1`
- * @sizes: (array length=n_sizes): the sizes of its chunks, which add up to its extent; one of them
- * may be -1, what is left
- * @n_sizes: how many
+ * @sizes: (array length=n_sizes): the sizes of the chunks, which must add up to the extent; one of
+ * them may be -1, for the rest
+ * @n_sizes: number of chunks
  *
  * Cuts one dimension into chunks of exactly these sizes.
  *
@@ -200,8 +200,8 @@ cleave_tiling_by_chunk_sizes_along (const char *dim, const gint64 *sizes, guint 
 /**
  * cleave_tiling_by_chunk_weights_along: (constructor)
  * @dim: (nullable): one dimension, such as `H` or `-1`
- * @weights: (array length=n_weights): the positive weights of its chunks
- * @n_weights: how many, at most the dimension's extent
+ * @weights: (array length=n_weights): the weights of the chunks, which must be positive
+ * @n_weights: number of chunks, at most the extent of the dimension
  *
  * Cuts one dimension into chunks proportional to weights, each of at least one.
  *
@@ -217,9 +217,9 @@ cleave_tiling_by_chunk_weights_along (const char *dim, const double *weights, gu
  * cleave_tiling_by_slice_ranges: (constructor)
  * @ranges: (array length=n_ranges): one range over all dimensions for each chunk; they may overlap,
  * and together they cover the result
- * @n_ranges: how many
+ * @n_ranges: number of @ranges
  *
- * Cuts out exactly these chunks.
+ * Cuts into exactly these chunks.
  *
  * Returns: (transfer full): the tiling
  */
@@ -269,14 +269,16 @@ clear (gpointer data)
  * cleave_tiling_ref:
  * @tiling: a tiling
  *
- * Returns: (transfer full): the same tiling, with one more owner
+ * Adds a reference.
+ *
+ * Returns: (transfer full): @tiling
  */
 
 /**
  * cleave_tiling_unref:
  * @tiling: (nullable) (transfer full): a tiling
  *
- * Gives up one owner's hold; the last one frees it.
+ * Drops a reference; the last one frees the tiling.
  */
 
 CLEAVE_DEFINE_COUNTED (CleaveTiling, tiling, clear)
@@ -287,10 +289,10 @@ CLEAVE_DEFINE_VALUE (CleaveRecursion, recursion)
 /**
  * cleave_tiling_set_small_first:
  * @tiling: a tiling
- * @small_first: whether the smaller chunks come first; only of a number of chunks and of a chunk
- * size
+ * @small_first: whether smaller chunks come first; only for tilings by number of chunks and by
+ * chunk size
  *
- * Chooses where the smaller chunks lie.
+ * Sets whether the smaller chunks come before or after the larger ones.
  */
 void
 cleave_tiling_set_small_first (CleaveTiling *tiling, gboolean small_first)
@@ -302,7 +304,7 @@ cleave_tiling_set_small_first (CleaveTiling *tiling, gboolean small_first)
 /**
  * cleave_tiling_set_alignment:
  * @tiling: a tiling
- * @alignment: chunks end at multiples of it, the last chunk excepted; 1 by default
+ * @alignment: chunks end at multiples of this number, except for the last chunk; 1 by default
  *
  * Aligns chunks. Computed sizes are adjusted: a chunk size is rounded down to a multiple, but not
  * below the minimum nor to zero. Sizes and ranges given by the caller must be aligned.
@@ -317,10 +319,11 @@ cleave_tiling_set_alignment (CleaveTiling *tiling, gint64 alignment)
 /**
  * cleave_tiling_set_alignments:
  * @tiling: a tiling
- * @alignments: (array length=n_alignments): of each dimension listed, or of each of a range
- * @n_alignments: as many as these; or 1, for all of them
+ * @alignments: (array length=n_alignments): the alignment of each listed dimension, or of each
+ * dimension if the tiling has ranges
+ * @n_alignments: the number of these dimensions; or 1, for the same alignment in all of them
  *
- * Aligns chunks as [method@Cleave.Tiling.set_alignment] does, each dimension by itself.
+ * Aligns chunks as [method@Cleave.Tiling.set_alignment] does, with an alignment for each dimension.
  */
 void
 cleave_tiling_set_alignments (CleaveTiling *tiling, const gint64 *alignments, guint n_alignments)
@@ -348,11 +351,12 @@ cleave_tiling_set_min_chunk (CleaveTiling *tiling, gint64 min_chunk)
 /**
  * cleave_tiling_set_min_chunks:
  * @tiling: a tiling
- * @min_chunks: (array length=n_min_chunks): of each dimension listed, or of each of a range
- * @n_min_chunks: as many as these; or 1, for all of them
+ * @min_chunks: (array length=n_min_chunks): the smallest legal chunk of each listed dimension, or
+ * of each dimension if the tiling has ranges
+ * @n_min_chunks: the number of these dimensions; or 1, for the same minimum in all of them
  *
- * Forbids chunks that are too small, as [method@Cleave.Tiling.set_min_chunk] does, in each
- * dimension by itself.
+ * Forbids chunks that are too small, as [method@Cleave.Tiling.set_min_chunk] does, with a minimum
+ * for each dimension.
  */
 void
 cleave_tiling_set_min_chunks (CleaveTiling *tiling, const gint64 *min_chunks, guint n_min_chunks)

@@ -154,7 +154,7 @@ cleave_plan_get_most_bytes (const CleavePlan *plan)
  * cleave_plan_get_node:
  * @plan: a plan
  *
- * Returns: (transfer none): the node that it would split
+ * Returns: (transfer none): the node that the plan would split
  */
 CleaveNode *
 cleave_plan_get_node (const CleavePlan *plan)
@@ -167,7 +167,7 @@ cleave_plan_get_node (const CleavePlan *plan)
  * cleave_plan_get_n_chunks:
  * @plan: a plan
  *
- * Returns: how many pieces the node would become
+ * Returns: the number of pieces into which the node would be split
  */
 guint
 cleave_plan_get_n_chunks (const CleavePlan *plan)
@@ -179,9 +179,9 @@ cleave_plan_get_n_chunks (const CleavePlan *plan)
 /**
  * cleave_plan_get_range:
  * @plan: a plan
- * @chunk: which chunk
+ * @chunk: index of the chunk
  *
- * Returns: (transfer none): the part of result 0 that the piece would compute
+ * Returns: (transfer none): the range of result 0 that the piece would compute
  */
 const CleaveRange *
 cleave_plan_get_range (const CleavePlan *plan, guint chunk)
@@ -194,10 +194,10 @@ cleave_plan_get_range (const CleavePlan *plan, guint chunk)
 /**
  * cleave_plan_get_n_bytes:
  * @plan: a plan
- * @chunk: which chunk
+ * @chunk: index of the chunk
  *
- * Returns: bytes of all operands of the piece, weights included, and of those of its results that
- * are used
+ * Returns: the number of bytes of all operands of the piece, including weights, and of its results
+ * that are used
  */
 gint64
 cleave_plan_get_n_bytes (const CleavePlan *plan, guint chunk)
@@ -210,9 +210,9 @@ cleave_plan_get_n_bytes (const CleavePlan *plan, guint chunk)
 /**
  * cleave_plan_get_macs:
  * @plan: a plan
- * @chunk: which chunk
+ * @chunk: index of the chunk
  *
- * Returns: multiply-accumulates of the piece
+ * Returns: the number of multiply-accumulates of the piece
  */
 gint64
 cleave_plan_get_macs (const CleavePlan *plan, guint chunk)

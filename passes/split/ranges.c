@@ -138,9 +138,9 @@ given_ranges (const CleaveTiling *tiling, const CleaveShape *shape, GError **err
 
 /**
  * cleave_tiling_get_ranges:
- * @tiling: an option
+ * @tiling: a tiling, not one by search
  * @shape: shape of a result
- * @letters: (nullable): letters of its dimensions, such as `NCHW`
+ * @letters: (nullable): names of its dimensions, such as `NCHW`; %NULL if they have none
  * @error: return location for a [struct@GLib.Error]
  *
  * Returns the ranges of a tiling's chunks: a grid, with the first listed dimension outermost, or

@@ -48,9 +48,9 @@ typedef struct
   const CleaveRange *range; /* of result 0 */
 } CleavePiece;
 
-/* A chunk as a strip.  In a band, each strip reads pieces of strips earlier in the sequence and
- * computes only what they did not.  Strips of one `sequence` run at the same time (halo policy
- * exchange). */
+/* A chunk as a strip. In a band, each strip reads pieces of strips earlier in the sequence and
+ * computes only rows that they did not compute. Strips with the same `sequence` run at the same
+ * time (halo policy exchange). */
 typedef struct
 {
   guint band, sequence; /* `sequence`: position in the order of strips */

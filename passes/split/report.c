@@ -331,14 +331,16 @@ clear (gpointer data)
  * cleave_split_report_ref:
  * @report: a report
  *
- * Returns: (transfer full): the same report, with one more owner
+ * Adds a reference.
+ *
+ * Returns: (transfer full): @report
  */
 
 /**
  * cleave_split_report_unref:
  * @report: (nullable) (transfer full): a report
  *
- * Gives up one owner's hold; the last one frees the report.
+ * Drops a reference; the last one frees the report.
  */
 
 CLEAVE_DEFINE_COUNTED (CleaveSplitReport, split_report, clear)
@@ -347,7 +349,7 @@ CLEAVE_DEFINE_COUNTED (CleaveSplitReport, split_report, clear)
  * cleave_split_report_get_n_split:
  * @report: a report
  *
- * Returns: how many nodes were split
+ * Returns: the number of nodes that were split
  */
 guint
 cleave_split_report_get_n_split (const CleaveSplitReport *report)
@@ -378,7 +380,7 @@ cleave_split_report_get_split (const CleaveSplitReport *report, guint index)
  * cleave_split_report_get_range:
  * @report: a report
  * @index: which of the nodes that were split
- * @piece: which of its pieces
+ * @piece: index of a piece of the node
  *
  * Returns: (transfer none): the part of result 0 of the node that the piece computes
  */
@@ -395,7 +397,7 @@ cleave_split_report_get_range (const CleaveSplitReport *report, guint index, gui
  * cleave_split_report_get_n_not_split:
  * @report: a report
  *
- * Returns: how many nodes were asked for, or reached, and stayed whole
+ * Returns: the number of nodes that were requested, or reached by a recursive split, and not split
  */
 guint
 cleave_split_report_get_n_not_split (const CleaveSplitReport *report)
@@ -407,9 +409,9 @@ cleave_split_report_get_n_not_split (const CleaveSplitReport *report)
 /**
  * cleave_split_report_get_not_split:
  * @report: a report
- * @index: which of the nodes that stayed whole
+ * @index: index of a node that was not split
  *
- * Returns: (transfer none): its name, op and the reason
+ * Returns: (transfer none): the name and op of the node, and the reason
  */
 const CleaveUnsplitNode *
 cleave_split_report_get_not_split (const CleaveSplitReport *report, guint index)
@@ -440,7 +442,7 @@ cleave_limit_kind_get_name (CleaveLimitKind kind)
  * cleave_split_report_get_n_limits:
  * @report: a report
  *
- * Returns: how many limits were asked for, each kind once
+ * Returns: the number of limits of the constraint that were set
  */
 guint
 cleave_split_report_get_n_limits (const CleaveSplitReport *report)
@@ -452,7 +454,7 @@ cleave_split_report_get_n_limits (const CleaveSplitReport *report)
 /**
  * cleave_split_report_get_limit:
  * @report: a report
- * @index: which of the limits
+ * @index: index of a limit
  *
  * Gets a limit and the value reached. For @max_memory, the value is the bytes of the largest piece
  * of the nodes asked for. For a node that stays whole, it is the least that a search can reach, or

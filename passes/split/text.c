@@ -281,9 +281,9 @@ shape_split (const Options *options, CleaveTiling *tiling, GError **error)
 /**
  * cleave_split_parse:
  * @options: (element-type utf8 utf8): the texts of the options by their names
- * @prefix: (nullable): what users write before a name, such as `--`, for messages
- * @tiling: (out) (transfer full): how to split
- * @constraint: (out caller-allocates): what the split must meet
+ * @prefix: (nullable): text before the name of an option in messages, such as `--`; %NULL for none
+ * @tiling: (out) (transfer full): the tiling
+ * @constraint: (out caller-allocates): the limits
  * @error: return location for a [struct@GLib.Error]
  *
  * Parses the options of a split from the texts of a command line or a pipeline: `dims` with
@@ -294,7 +294,7 @@ shape_split (const Options *options, CleaveTiling *tiling, GError **error)
  *
  * Fails with %CLEAVE_ERROR_OPTION, naming the option.
  *
- * Returns: whether the texts say how to split
+ * Returns: %TRUE, or %FALSE on error
  */
 gboolean
 cleave_split_parse (GHashTable *options,
@@ -354,15 +354,15 @@ parse_halo (const Options *options, CleaveHalo *halo, GError **error)
 /**
  * cleave_recursion_parse:
  * @options: (element-type utf8 utf8): the texts of the options by their names
- * @prefix: (nullable): what users write before a name, such as `--`, for messages
- * @recursion: (out caller-allocates): how a split goes on
+ * @prefix: (nullable): text before the name of an option in messages, such as `--`; %NULL for none
+ * @recursion: (out caller-allocates): how far the split extends to producers
  * @error: return location for a [struct@GLib.Error]
  *
- * Reads `depth` (1 without), `halo`, `strips-per-band` and `single-use`, which need `depth`.
+ * Parses `depth`, 1 by default, and `halo`, `strips-per-band` and `single-use`, which need `depth`.
  *
  * Fails with %CLEAVE_ERROR_OPTION, naming the option.
  *
- * Returns: whether they make sense
+ * Returns: %TRUE, or %FALSE on error
  */
 gboolean
 cleave_recursion_parse (GHashTable *options,
