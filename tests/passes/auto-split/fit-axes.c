@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Which dimensions belong to one axis, and in which order they are cut. */
+/* Tests which dimensions belong to one axis, and in which order they are cut. */
 
 #include "../../../passes/auto-split/fit-axes.h"
 
@@ -17,7 +17,7 @@ parse (const char *text)
   return graph;
 }
 
-/* The node of the steps with a name. */
+/* Returns the index of the node with this name. */
 static guint
 find_node (const CleaveFitSteps *steps, const char *name)
 {
@@ -28,7 +28,7 @@ find_node (const CleaveFitSteps *steps, const char *name)
   return 0;
 }
 
-/* The cut through a dimension of a node. */
+/* Returns the cut along a dimension of a node. */
 static CleaveFitCut
 find_cut (const CleaveFitSteps *steps, const char *name, gint dim)
 {
@@ -48,7 +48,7 @@ find_dim (const CleaveFitSteps *steps, const char *name, CleaveFitCut cut)
   return cleave_fit_axes_find_dim (steps, find_node (steps, name), cut);
 }
 
-/* The head of a detector: boxes side by side as channels become rows of a table. */
+/* The head of a detector: the three boxes of a pixel, in its channels, become rows of a table. */
 #define HEAD                                                                                       \
   "graph head\n%x = Input : float32 1x8x20x24\n%w = Constant seed=1 : float32 30x8x1x1\n"          \
   "%c = Conv %x, %w\n%r = Reshape %c shape=1,3,10,20,24\n%t = Transpose %r perm=0,1,3,4,2\n"       \
@@ -72,7 +72,7 @@ START_TEST (rows_are_followed_through_reshape_and_transpose)
 }
 END_TEST
 
-/* Rows of queries and of keys are tokens both: a cut says which of them. */
+/* Both dimensions of the scores belong to the axis of tokens: a cut says which of the two. */
 START_TEST (a_value_may_have_an_axis_twice)
 {
   g_autoptr (CleaveGraph) graph =
@@ -91,7 +91,8 @@ START_TEST (a_value_may_have_an_axis_twice)
 }
 END_TEST
 
-/* Each once: those with a halo from the outermost inwards, then the others, the last one last. */
+/* Each dimension is listed once: first those with a halo, the outermost first, then the others
+ * from the second-last outwards, the last dimension at the end. */
 START_TEST (axes_with_a_halo_come_first)
 {
   static const gint want[] = { 2, 3, 1, 0 };

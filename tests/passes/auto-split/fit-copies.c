@@ -7,7 +7,7 @@
 #include "graphs.h"
 #include "run-help.h"
 
-/* Which rows go where is read by each of three layers, and is much larger than all else. */
+/* Each of three layers reads an expanded value, which is much larger than all others. */
 static CleaveGraph *
 make_layers (void)
 {
@@ -27,7 +27,7 @@ make_layers (void)
   return graph;
 }
 
-/* A block with squeeze and excitation: the pooling needs all rows of what is scaled by it. */
+/* A squeeze-and-excitation block: the pool needs all rows of the value that is then scaled. */
 static CleaveGraph *
 make_squeeze (void)
 {
@@ -66,8 +66,9 @@ find_plan (const CleaveGraph *graph, gint64 max_memory, double max_macs)
   return plan;
 }
 
-/* What the plan says is so, with the same bits; and the graph is found again for as many bytes, but
- * not for one less. */
+/* Asserts that the smallest plan is as it says and computes the same bits, and that there is a
+ * plan for its arena as a budget, but none for one byte less. Returns the arena as a fraction of
+ * the arena of the unsplit graph. */
 static double
 check (const CleaveGraph *graph, double max_macs)
 {
@@ -114,8 +115,7 @@ START_TEST (what_a_pooling_needs_whole_is_made_for_it)
 }
 END_TEST
 
-/* Chunks of channels for the pooling may be few; strips are not.  Without segments there are no
- * copies, either. */
+/* Even strips use copies, too. A plan without its segments has no copies. */
 START_TEST (strips_that_repeat_have_copies)
 {
   g_autoptr (CleaveGraph) graph = make_squeeze (), copy = cleave_graph_copy (graph);
@@ -150,7 +150,8 @@ assert_unlike (const CleaveFitTotals *a, const CleaveFitTotals *b)
              a->latency_after < b->latency_after || a->latency_after > b->latency_after);
 }
 
-/* A frontier has both kinds of plans, each of which does what it says, and no two say the same. */
+/* A frontier has plans with copies and without. Each has the arena that it says, and neighbours
+ * differ. */
 START_TEST (frontiers_have_plans_with_copies)
 {
   g_autoptr (CleaveGraph) graph = make_squeeze ();
@@ -177,7 +178,8 @@ START_TEST (frontiers_have_plans_with_copies)
 }
 END_TEST
 
-/* Copies of a graph are made, and taken back; of another, none. */
+/* Copies can be made again in an equal graph and undone. In another graph they are an error that
+ * changes nothing. */
 START_TEST (copies_can_be_taken_back)
 {
   g_autoptr (CleaveGraph) graph = make_squeeze (), made = cleave_graph_copy (graph);
@@ -197,14 +199,14 @@ START_TEST (copies_can_be_taken_back)
   ck_assert (g_error_matches (error, CLEAVE_ERROR, CLEAVE_ERROR_OPTION));
   assert_print (other, of_other);
   g_clear_error (&error);
-  ck_assert_ptr_null (cleave_fit_copies_apply (copies, made, &error)); /* it has them */
+  ck_assert_ptr_null (cleave_fit_copies_apply (copies, made, &error)); /* has copies */
   ck_assert (g_error_matches (error, CLEAVE_ERROR, CLEAVE_ERROR_OPTION));
   assert_print (made, of_made);
 }
 END_TEST
 
-/* Two levels of a pyramid: what is wide comes of little, and of what is wide comes little, long
- * before and after it is read. */
+/* Two levels of a feature pyramid. Wide values are made from narrow ones and reduced to narrow
+ * ones: b should be reduced to r2 early, and l2 made from r2 late. */
 #define PYRAMID                                                                                    \
   "graph pyramid\n%x = Input : float32 1x2x128x1\n%w = Constant seed=1 : float32 16x2x3x1\n"       \
   "%wd = Constant seed=2 : float32 16x16x3x1\n%wr = Constant seed=3 : float32 2x16x1x1\n"          \
@@ -227,7 +229,7 @@ START_TEST (what_is_small_waits_in_place_of_what_is_large)
 }
 END_TEST
 
-/* Names of those that run elsewhere, with the moves they make. */
+/* Returns a line for each moved node: whether it runs early or late, and its name. */
 static char *
 list_moves (const GPtrArray *copies)
 {
@@ -262,7 +264,7 @@ START_TEST (moves_are_made_again_and_taken_back)
   g_autofree char *of_made = cleave_graph_print (made);
   g_autoptr (GError) error = NULL;
 
-  /* b is 16 channels of 128 rows, r2 two of it; l2 is 32, made of that */
+  /* b has 16 channels of 128 rows, r2 has two, and l2, made from r2, has 32 */
   ck_assert_ptr_nonnull (strstr (moves, "early r2\n"));
   ck_assert_ptr_nonnull (strstr (moves, "late l2\n"));
   ck_assert_ptr_null (strstr (moves, "y\n"));
@@ -278,7 +280,8 @@ START_TEST (moves_are_made_again_and_taken_back)
 }
 END_TEST
 
-/* What skips the middle of a U-net is made of little, by few MACs; the middle is small. */
+/* In this U-net, the value that skips the middle is made from a small one with few MACs, and the
+ * middle needs little memory. */
 #define SKIPPED                                                                                    \
   "graph skipped\n%x = Input : float32 1x1x96x1\n%w = Constant seed=1 : float32 16x1x3x1\n"        \
   "%a = Conv %x, %w pads=1,0,1,0\n%s = Relu %a\n%p = MaxPool %s kernel_shape=8,1 strides=8,1\n"    \
@@ -296,7 +299,7 @@ START_TEST (what_waits_long_is_made_again)
 }
 END_TEST
 
-/* What a search that is quick meets changes nothing of that for the least. */
+/* A graph whose smallest plan must be found again if its arena is the budget. */
 #define NESTED                                                                                     \
   "graph nested\n%x0 = Input : float32 1x8x64x8\n%c1 = Constant seed=705 : float32 8x8x3x3\n"      \
   "%v2 = Conv %x0, %c1 pads=1,1,1,1\n%v3 = Relu %v2\n"                                             \
@@ -364,7 +367,8 @@ START_TEST (what_waits_is_found)
 }
 END_TEST
 
-/* What it would be made of is as large and would wait instead; or much is there besides. */
+/* In `large`, the operand of the value is as large and would stay live instead. In `residual`,
+ * other values are large at the same time. */
 START_TEST (what_does_not_pay_is_not_made_again)
 {
   const char *large = "graph large\n%x = Input : float32 1x16x96x1\n%s = Relu %x\n"
@@ -385,8 +389,8 @@ START_TEST (what_does_not_pay_is_not_made_again)
 }
 END_TEST
 
-/* The value before the second pool is made of what the first pool makes, so that both pools are
- * copied for: of original nodes alone, each reader having its own. */
+/* The operand of the second pool depends on the first pool, so nodes are copied for both. Only
+ * original nodes are copied, not copies. */
 START_TEST (a_pool_behind_a_pool_is_given_copies_of_original_nodes)
 {
   g_autoptr (GError) error = NULL;

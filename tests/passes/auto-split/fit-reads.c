@@ -22,7 +22,7 @@ parse (const char *text)
   return graph;
 }
 
-/* Queries, keys and values side by side, as attention takes them apart. */
+/* One product makes queries, keys and values, which attention then splits. */
 #define PACKED                                                                                     \
   "graph packed\n%x = Input : float32 1x64x16\n%w = Constant seed=1 : float32 16x48\n"             \
   "%b = Constant seed=2 : float32 48\n%n = Softmax %x axis=-1\n%m = MatMul %n, %w\n"               \
@@ -63,7 +63,7 @@ START_TEST (columns_of_a_product_are_made_apart)
 }
 END_TEST
 
-/* Four steps, each of which reads two rows of what is made of less for all of them. */
+/* Gathers read row 0, row 1, and rows 2 and 3 of %e, which is made from the smaller %x. */
 #define STEPS                                                                                      \
   "graph steps\n%x = Input : float32 4x1x16\n%c = Constant seed=1 : float32 64x1\n"                \
   "%m = Mul %x, %c\n%e = Tanh %m\n%i0 = Constant value=0 : int64 scalar\n"                         \
@@ -98,7 +98,8 @@ START_TEST (rows_are_made_where_they_are_read)
 }
 END_TEST
 
-/* Rows of a value, one for each reader. */
+/* Returns a graph in which each row of %v has its own reader. `made` are the lines that compute
+ * %v. */
 static char *
 print_rows (guint n_rows, const char *made)
 {
@@ -122,7 +123,8 @@ count (const CleaveGraph *graph, const char *op)
   return n;
 }
 
-/* Neighbours are made together; more of them where each part reads the weights. */
+/* A value is made in at most 64 parts, or in 16 if each part reads weights: neighbouring rows
+ * are made together. */
 START_TEST (parts_are_not_too_many)
 {
   g_autofree char *plain = print_rows (100, "%h = Slice %x 0:100,0:1\n%c = Constant seed=1 : "
@@ -144,34 +146,34 @@ END_TEST
 #define HEAD                                                                                       \
   "graph g\n%x = Input : float32 8x16\n%w = Constant seed=1 : float32 16x64\n%p = MatMul %x, %w\n"
 
-/* What stays as it is. */
+/* Graphs that stay unchanged, and why. */
 static const char *const whole[] = {
   /* another reader needs all of it */
   HEAD "%a, %b = Split %p axis=1 split=32,32\n%r = Relu %p\noutput %a\noutput %b\noutput %r\n",
   HEAD "%a, %b = Split %p axis=1 split=32,32\n%y = Add %a, %b\noutput %y\noutput %p\n",
   HEAD "%a = Slice %p 0:8,0:32\n%b = Slice %p 0:8,0:64\noutput %a\noutput %b\n",
-  /* parts that overlap, that have steps, of two dimensions, one alone */
+  /* parts that overlap, that have steps, that are cut in two dimensions, or that are the same */
   HEAD "%a = Slice %p 0:8,0:40\n%b = Slice %p 0:8,30:64\noutput %a\noutput %b\n",
   HEAD "%a = Slice %p 0:8,0:64:2\n%b = Slice %p 0:8,1:64:2\noutput %a\noutput %b\n",
   HEAD "%a = Slice %p 0:4,0:64\n%b = Slice %p 4:8,0:32\noutput %a\noutput %b\n",
   HEAD "%a = Slice %p 0:4,0:32\n%b = Slice %p 4:8,32:64\noutput %a\noutput %b\n",
   HEAD "%a = Slice %p 0:8,0:32\n%b = Slice %p 0:8,0:32\noutput %a\noutput %b\n",
-  /* indices that are no part */
+  /* indices that are not consecutive, or not constant */
   HEAD "%i = Constant value=0,2,1 : int64 3\n%a = Gather %p, %i axis=1\n"
        "%b = Slice %p 0:8,3:64\noutput %a\noutput %b\n",
   HEAD "%i = Input : int64 2\n%a = Gather %p, %i axis=1\n%b = Slice %p 0:8,3:64\noutput %a\n"
        "output %b\n",
-  /* it is the indices */
+  /* the value is used as indices */
   "graph g\n%x = Input : int64 8\n%t = Constant seed=1 : float32 9x4\n%k = Constant value=2 : "
   "int64 8\n%h = Mul %x, %k\n%y = Gather %t, %h\n%a, %b = Split %y axis=0 split=4,4\n"
   "%z = Gather %t, %h\noutput %a\noutput %z\n",
-  /* each part would need all that the other does */
+  /* each part of the Softmax depends on all of its operand */
   "graph g\n%x = Input : float32 8x1\n%w = Constant seed=1 : float32 64\n%p = Mul %x, %w\n"
   "%s = Softmax %p axis=1\n%a, %b = Split %s axis=1 split=32,32\noutput %a\noutput %b\n",
-  /* what it is made of waits, and is as large */
+  /* the operand is as large, and would stay live instead */
   "graph g\n%x = Input : float32 8x64\n%w = Constant seed=1 : float32 64x64\n%p = MatMul %x, %w\n"
   "%a, %b = Split %p axis=1 split=32,32\noutput %a\noutput %b\n",
-  /* nothing computes it */
+  /* no node computes it: it is a transposed input */
   "graph g\n%x = Input : float32 8x64\n%p = Transpose %x perm=1,0\n%a, %b = Split %p axis=0 "
   "split=32,32\noutput %a\noutput %b\n",
 };
@@ -195,7 +197,8 @@ START_TEST (what_is_small_stays)
 }
 END_TEST
 
-/* A value made by a random chain, that is read in random parts along any dimension. */
+/* Returns a graph in which a random chain makes a value, which is read in random parts along a
+ * random dimension. */
 static char *
 print_random (GRand *rand)
 {
@@ -282,8 +285,8 @@ START_TEST (parts_have_the_same_bits)
 }
 END_TEST
 
-/* A layer of attention on 64 rows, of which queries are needed a few at a time: of x@ it makes x#.
- */
+/* An attention layer on 64 rows that computes x# from x@. Only a few rows of queries are needed
+ * at a time. */
 #define LAYER                                                                                      \
   "%w@ = Constant seed=@ : float32 16x48\n%n@ = Softmax %x@ axis=-1\n%m@ = MatMul %n@, %w@\n"      \
   "%r@ = Reshape %m@ shape=1,64,3,1,16\n%t@ = Transpose %r@ perm=2,0,3,1,4\n"                      \
@@ -317,7 +320,8 @@ find_plan (const CleaveGraph *graph, gint64 max_memory)
   return plan;
 }
 
-/* A plan of parts is what it says, and is found again by who asks for so many bytes. */
+/* Asserts that the smallest plan is as it says and needs less than `max_bytes`, and that there
+ * is a plan for its arena as a budget, but none for one byte less. */
 static void
 check (const CleaveGraph *graph, gint64 max_bytes)
 {
@@ -340,8 +344,8 @@ check (const CleaveGraph *graph, gint64 max_bytes)
   ck_assert_ptr_null (find_plan (graph, totals->arena_after - 1));
 }
 
-/* The sum, keys, values and a few rows; with queries beside keys and values it is more than five.
- */
+/* The sum, keys, values and a few rows are live: less than five values of 64 x 16. With all
+ * queries beside keys and values, it would be more. */
 START_TEST (plans_have_parts)
 {
   g_autoptr (CleaveGraph) graph = make_attention ();
@@ -350,7 +354,7 @@ START_TEST (plans_have_parts)
 }
 END_TEST
 
-/* A layer reads what columns of a convolution make, and rows of a product read it. */
+/* A recurrent layer between a convolution, cut into columns, and a product, cut into rows. */
 #define RECURRENT                                                                                  \
   "graph recurrent\n%x = Input : float32 1x4x96\n%c = Constant seed=1 : float32 64x4x3\n"          \
   "%n = Conv %x, %c pads=1,1\n%a = Relu %n\n%t = Transpose %a perm=2,0,1\n"                        \
@@ -366,7 +370,7 @@ START_TEST (plans_have_chunks_of_layers)
 }
 END_TEST
 
-/* Parts take longer by themselves; then there is another plan. */
+/* Computing values in parts takes longer: if too long for the limit, there is another plan. */
 START_TEST (plans_are_as_fast_as_asked)
 {
   static const char *const texts[] = { PACKED, STEPS, RECURRENT };
@@ -390,7 +394,7 @@ START_TEST (plans_are_as_fast_as_asked)
 }
 END_TEST
 
-/* Halves of a product that are read apart need less as they are, without any segment. */
+/* Computing the halves of a product separately needs less memory, even without any segment. */
 #define HALVES                                                                                     \
   "graph halves\n%x0 = Input : float32 1x12x24\n%c1 = Constant seed=912 : float32 24x96\n"         \
   "%v2 = MatMul %x0, %c1\n%a3, %b3 = Split %v2 axis=2 split=48,48\n%v4 = Sigmoid %a3\n"            \
@@ -420,7 +424,7 @@ START_TEST (plans_of_parts_alone_are_found_again)
 }
 END_TEST
 
-/* Another graph has values that are read in parts as well; it stays as it is. */
+/* A plan is refused by another graph that has values read in parts, too, and is not changed. */
 START_TEST (plans_of_parts_are_for_their_graph)
 {
   g_autoptr (CleaveGraph) graph = make_attention (), other = parse (PACKED);

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-/* Random graphs, each with a few budgets. */
+/* The number of random graphs, and of budgets for each. */
 #define N_SEEDS CLEAVE_TRIALS (60)
 #define N_BUDGETS 3
 
@@ -19,7 +19,7 @@ find_plan (const CleaveGraph *graph, gint64 max_memory, GError **error)
   return cleave_fit_plan_new (graph, &options, error);
 }
 
-/* The arena of a program that is made of the graph after the plan. */
+/* Returns a copy of the graph, split as planned. */
 static CleaveGraph *
 apply (const CleaveGraph *graph, const CleaveFitPlan *plan)
 {
@@ -44,7 +44,7 @@ read_again (const CleaveGraph *graph)
   return again;
 }
 
-/* What is written and read again takes no more. */
+/* Asserts that the split graph, exported and imported, needs no larger arena than the plan says. */
 static void
 assert_same_again (const CleaveGraph *split, const CleaveFitPlan *plan, guint n_threads)
 {
@@ -54,7 +54,8 @@ assert_same_again (const CleaveGraph *split, const CleaveFitPlan *plan, guint n_
                     cleave_fit_plan_get_totals (plan)->arena_after);
 }
 
-/* What a plan says is so, and the bits are the same. */
+/* Asserts that the split graph has the arena and the MACs that the plan says, and that it
+ * computes the same bits with one thread and with two. */
 static void
 assert_holds (const CleaveGraph *graph, const CleaveFitPlan *plan, gint64 budget, guint32 seed)
 {
@@ -73,7 +74,8 @@ assert_holds (const CleaveGraph *graph, const CleaveFitPlan *plan, gint64 budget
   ck_assert_msg (cleave_compare_outputs (whole, lapped) < 0, "seed %u", seed);
 }
 
-/* The bits, and what each segment says of the MACs that it adds. */
+/* Asserts the same bits, and that the MACs which the segments add are in sum what the plan adds,
+ * or up to twice as much. */
 static void
 assert_bits (const CleaveGraph *graph, const CleaveFitPlan *plan)
 {
@@ -91,8 +93,8 @@ assert_bits (const CleaveGraph *graph, const CleaveFitPlan *plan)
   ck_assert_int_le (added, 2 * (totals->macs_after - totals->macs_before));
 }
 
-/* Asks for so little that it may be refused: the smallest number that is told then, which is not
- * more than `least`, is accepted, and holds. */
+/* Asks for a budget that may be too small. If it is, the message names the smallest possible
+ * budget: that must be at most `least`, and a plan for it must hold. */
 static void
 assert_told (const CleaveGraph *graph, gint64 asked, gint64 least, guint32 seed)
 {
@@ -113,7 +115,8 @@ assert_told (const CleaveGraph *graph, gint64 asked, gint64 least, guint32 seed)
   assert_holds (graph, plan, told, seed);
 }
 
-/* The smallest number that can be met is accepted, and one byte less is not. */
+/* Asserts that there is a plan for the smallest possible budget, but not for one byte less.
+ * Returns that budget. */
 static gint64
 assert_least (const CleaveGraph *graph, guint32 seed)
 {
@@ -126,7 +129,7 @@ assert_least (const CleaveGraph *graph, guint32 seed)
 
   cleave_assert_no_error (error);
   if (n <= 1)
-    return n; /* it computes nothing */
+    return n; /* the graph computes nothing */
   assert_told (graph, n, n, seed);
   ck_assert_ptr_null (find_plan (graph, n - 1, &error));
   ck_assert (g_error_matches (error, CLEAVE_ERROR, CLEAVE_ERROR_LIMIT));
@@ -152,7 +155,7 @@ try_budgets (const CleaveGraph *graph, guint32 seed)
     }
 }
 
-/* What two threads need, too, is what a program for two takes. */
+/* A program for two threads has the arena that a plan for two threads says. */
 static void
 try_threads (const CleaveGraph *graph, guint32 seed)
 {
@@ -188,7 +191,7 @@ START_TEST (budgets_hold_in_random_graphs)
 }
 END_TEST
 
-/* x → a → relu → b → relu → c of 16 channels, 3x3; with a residual of x. */
+/* x → Conv 3x3 → Relu → Conv 1x1 with 32 channels → Relu → Conv 3x3 → Add x. */
 static CleaveGraph *
 make_residual (CleaveLayout layout)
 {
@@ -203,8 +206,8 @@ make_residual (CleaveLayout layout)
   return graph;
 }
 
-/* What is joined at the end is there long before the rest of it, which is there whole, whichever
- * dimension is cut. */
+/* The first operand of the Concat is computed long before the second. The second comes from
+ * Softmax nodes along each axis, so a value before it is whole whichever dimension is cut. */
 static CleaveGraph *
 make_late_join (void)
 {
@@ -222,7 +225,7 @@ make_late_join (void)
   return graph;
 }
 
-/* softmax (q k) v over rows, and a normalisation */
+/* softmax (q k) v, with the Softmax along the last axis */
 static CleaveGraph *
 make_attention (void)
 {
@@ -257,7 +260,7 @@ START_TEST (images_and_attention_come_down)
   g_autoptr (CleaveGraph) nhwc = make_residual (CLEAVE_LAYOUT_NHWC);
   g_autoptr (CleaveGraph) unet = run_unet (), attention = make_attention ();
 
-  /* the rest is what comes in and goes out, or is joined */
+  /* the rest of the arena holds inputs, outputs and joined values */
   ck_assert_double_lt (get_part (nchw), 0.4);
   ck_assert_double_lt (get_part (nhwc), 0.4);
   ck_assert_double_lt (get_part (unet), 0.8);
@@ -269,7 +272,8 @@ START_TEST (images_and_attention_come_down)
 }
 END_TEST
 
-/* The whole never is; it was there from its first part on, and the largest value. */
+/* Uncut, the result of the Concat is the largest value, and live from its first part on. Cut
+ * into strips, it is never whole. */
 START_TEST (strips_take_the_place_of_a_join)
 {
   g_autoptr (CleaveGraph) graph = make_late_join ();
@@ -279,7 +283,8 @@ START_TEST (strips_take_the_place_of_a_join)
 }
 END_TEST
 
-/* As in a feature pyramid: what is joined with a large value comes of a small one, in strips. */
+/* As in a feature pyramid: the second operand of the Concat is large, too, but computed from a
+ * small value, so that it can be made in strips. */
 static CleaveGraph *
 make_pyramid (void)
 {
@@ -325,7 +330,7 @@ add_heads (CleaveGraph *graph, CleaveResult *x, gint64 n_rows, gint64 n_heads, g
   return run_add (graph, "Transpose", &x, 1, &perm);
 }
 
-/* Of rows that are there whole, since they are added to what comes of them. */
+/* Adds attention with a residual connection: x stays live until it is added to the result. */
 static CleaveResult *
 add_attention (CleaveGraph *graph, CleaveResult *x, gint64 n_rows, gint64 n_heads, gint64 n)
 {
@@ -356,7 +361,7 @@ make_heads (guint n_layers, gint64 n_rows, gint64 n_heads, gint64 n)
   return graph;
 }
 
-/* Keys and values of one head are there at a time, and scores of some rows of it. */
+/* Only the keys and values of one head are live at a time, and the scores of some of its rows. */
 START_TEST (heads_are_cut_by_rows)
 {
   const gint64 n_rows = 96, n_heads = 6, n = 16, whole = n_rows * n_heads * n * 4;
@@ -373,7 +378,8 @@ START_TEST (heads_are_cut_by_rows)
 }
 END_TEST
 
-/* Halos may add as much as they like where there are none: no limit is no worse than one. */
+/* A plan without a limit of added MACs needs no more memory than one with a limit, also where no
+ * halo can add any. */
 START_TEST (long_graphs_come_down_without_a_limit)
 {
   g_autoptr (CleaveGraph) graph = make_heads (16, 64, 4, 16);
@@ -406,8 +412,8 @@ make_image_blocks (guint n)
   return graph;
 }
 
-/* Strips of a block lie over rows of its input that no strip reads again, and that several times
- * over. */
+/* Strips of a block overwrite rows of its input that no later strip reads, in several blocks in
+ * a row. */
 START_TEST (blocks_lie_over_what_they_read)
 {
   const gint64 whole = 48 * 24 * 32 * 4;
@@ -428,8 +434,8 @@ START_TEST (blocks_lie_over_what_they_read)
 }
 END_TEST
 
-/* The sequence is W of the convolution, and rows of the matrices before it: strips cut into tiles
- * would cut it twice. */
+/* The sequence is dimension W of the convolution and the rows of the matrices before it: cutting
+ * its strips into tiles would cut it twice. */
 START_TEST (a_sequence_is_cut_once)
 {
   g_autoptr (GError) error = NULL;
@@ -461,7 +467,7 @@ START_TEST (a_sequence_is_cut_once)
 }
 END_TEST
 
-/* Blocks of a residual net, one after the other. */
+/* A chain of residual blocks. */
 static CleaveGraph *
 make_blocks (guint n_blocks)
 {
@@ -479,7 +485,8 @@ make_blocks (guint n_blocks)
   return graph;
 }
 
-/* What is left out stays as it is, and what the rest takes is told. */
+/* Segments can be left out of a plan: their nodes stay whole, and the totals are those of the
+ * rest. */
 START_TEST (segments_may_stay_whole)
 {
   g_autoptr (CleaveGraph) graph = make_blocks (3);
@@ -498,13 +505,13 @@ START_TEST (segments_may_stay_whole)
   ck_assert_str_eq (cleave_fit_plan_get_segment (rest, 0)->nodes[0],
                     cleave_fit_plan_get_segment (plan, 0)->nodes[0]);
   assert_holds (graph, rest, cleave_fit_plan_get_totals (rest)->arena_after, 1);
-  cleave_fit_plan_unref (g_steal_pointer (&plan)); /* what both have stays */
+  cleave_fit_plan_unref (g_steal_pointer (&plan)); /* segments that both plans have stay valid */
   ck_assert_ptr_nonnull (
       cleave_graph_find_node (graph, cleave_fit_plan_get_segment (rest, 0)->ends[0]));
 }
 END_TEST
 
-/* Nor do its nodes stand elsewhere. */
+/* A graph that fits is not changed, nor is the order of its nodes. */
 START_TEST (what_fits_stays_as_it_is)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -544,7 +551,7 @@ START_TEST (added_macs_have_a_limit)
 }
 END_TEST
 
-/* What adds few MACs may be taken where more are allowed. */
+/* A larger limit also allows the plans of a smaller one. */
 START_TEST (more_macs_are_no_worse)
 {
   static const double limits[] = { -1, 0.1, 0.3, 0 };
@@ -588,7 +595,8 @@ START_TEST (frontier_goes_down)
 }
 END_TEST
 
-/* Each node comes after what it reads, so that a file has them in the order in which they run. */
+/* Asserts that the ids of nodes follow those of their operands, so that a file lists the nodes
+ * in the order in which they run. */
 static void
 assert_in_order (const CleaveGraph *graph)
 {
@@ -618,7 +626,7 @@ START_TEST (files_take_what_plans_say)
 }
 END_TEST
 
-/* Nodes run elsewhere, and uses are in another order than the nodes then. */
+/* The plan moves nodes, so that the uses of a value are no longer in the order of the nodes. */
 START_TEST (what_runs_elsewhere_takes_what_plans_say)
 {
   g_autoptr (GError) error = NULL;
@@ -645,7 +653,8 @@ START_TEST (what_runs_elsewhere_takes_what_plans_say)
 }
 END_TEST
 
-/* Pieces come after what reads them, until they are put where a file has them. */
+/* New pieces come after their readers in the graph, until the plan puts them in the order of a
+ * file. */
 START_TEST (nodes_stand_where_files_have_them)
 {
   g_autoptr (GError) error = NULL;
@@ -680,7 +689,7 @@ START_TEST (nodes_stand_where_files_have_them)
 }
 END_TEST
 
-/* Of graphs that came from a file. */
+/* The graphs are imported before they are split, and once more after. */
 START_TEST (files_of_random_graphs_take_what_plans_say)
 {
   const guint32 seed = (guint32) _i / 2;
@@ -702,7 +711,8 @@ START_TEST (files_of_random_graphs_take_what_plans_say)
 }
 END_TEST
 
-/* Rows kept, columns computed twice: where little may be added, and lines are too long to keep. */
+/* Few MACs may be added, and rows are too long to carry whole: bands of columns carry rows and
+ * recompute columns. */
 START_TEST (columns_are_bands)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("long lines");
@@ -731,7 +741,8 @@ START_TEST (columns_are_bands)
 }
 END_TEST
 
-/* Widens, then a filter for each channel, then back. */
+/* Adds an inverted bottleneck: a 1x1 convolution to `widening` times as many channels, a
+ * depthwise convolution, and a 1x1 convolution back. */
 static CleaveResult *
 add_bottleneck (CleaveGraph *graph, CleaveResult *x, gint64 widening, gint64 kernel)
 {
@@ -745,7 +756,7 @@ add_bottleneck (CleaveGraph *graph, CleaveResult *x, gint64 widening, gint64 ker
   return run_conv (graph, x, channels, 1, CLEAVE_LAYOUT_NCHW);
 }
 
-/* Rows of the wide results are computed twice, those of the narrow ones kept. */
+/* Rows of wide results are recomputed, those of narrow ones are carried. */
 START_TEST (what_is_wide_is_made_again)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("bottlenecks");
@@ -786,7 +797,8 @@ count_most_tiles (const CleaveFitPlan *plan)
   return most;
 }
 
-/* More tiles than segments have otherwise, where no other plan takes so little. */
+/* A plan has more than CLEAVE_FIT_MAX_TILES tiles only if no other meets the budget: with 5 %
+ * more memory it has at most that many. */
 START_TEST (pixels_are_tiles_where_nothing_else_does)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("bottlenecks");
@@ -818,7 +830,7 @@ START_TEST (pixels_are_tiles_where_nothing_else_does)
 }
 END_TEST
 
-/* Slices of all of a value. */
+/* Counts the copies: Slices of a whole value. */
 static guint
 count_copies (const CleaveGraph *graph)
 {
@@ -833,8 +845,9 @@ count_copies (const CleaveGraph *graph)
   return n;
 }
 
-/* A tile of two columns, whose filters reach one further, is read whole by two windows: it lies in
- * the first and is kept for the second.  Where it lies in the second, that takes 19,072 bytes. */
+/* With 3x3 filters, two windows read all of a tile of two columns. The tile is computed in the
+ * first window and copied into the second. If it were computed in the second, the plan would
+ * need 19,072 bytes. */
 START_TEST (what_strips_keep_may_be_copied)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("bottlenecks");
@@ -889,8 +902,9 @@ START_TEST (search_is_no_more_work_than_graphs_are_long)
 }
 END_TEST
 
-/* A budget gets a plan that is hardly dearer than any known one.  The search measures few plans:
- * one whose estimate is above the budget, although its arena is not, may be left out. */
+/* For the arena of each plan of the frontier, a plan is found that is hardly slower. The search
+ * measures few plans: it may skip one whose estimate is above the budget although its arena is
+ * not. */
 START_TEST (cheaper_plans_are_looked_for)
 {
   g_autoptr (CleaveGraph) graph = make_residual (CLEAVE_LAYOUT_NCHW);
@@ -970,7 +984,7 @@ START_TEST (options_must_make_sense)
 }
 END_TEST
 
-/* As a pass: the budget holds, and one that does not ends the pipeline and leaves the graph. */
+/* As a pass: the budget is met; if it cannot be, the pipeline fails and the graph is unchanged. */
 START_TEST (fit_is_a_pass)
 {
   g_autoptr (CleaveGraph) graph = make_residual (CLEAVE_LAYOUT_NCHW);
@@ -1000,7 +1014,7 @@ add_tests (Suite *suite)
 
   tcase_set_timeout (random, 0);
   tcase_add_loop_test (random, budgets_hold_in_random_images, 0, N_SEEDS);
-  /* where tiles copy what they keep, too */
+  /* a graph in which tiles copy carried values */
   tcase_add_loop_test (random, budgets_hold_in_random_images, 89, 90);
   tcase_add_loop_test (random, budgets_hold_in_random_graphs, 0, N_SEEDS);
   tcase_add_loop_test (random, more_macs_are_no_worse, 0, 2 * N_SEEDS);

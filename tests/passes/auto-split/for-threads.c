@@ -3,7 +3,7 @@
 #include "graphs.h"
 #include "run-help.h"
 
-/* Splits, tells what became of some nodes, and cleans up. */
+/* Splits the graph for threads and returns the report. */
 static CleaveSplitReport *
 split (CleaveGraph *graph, guint n_threads)
 {
@@ -29,7 +29,7 @@ name_last (CleaveResult *value, const char *name)
   return value;
 }
 
-/* x → a → relu → b, all 3x3 of 32 channels; with the residual, x + b → relu. */
+/* x → Conv → Relu → Conv, 3x3 with 32 channels; with a residual connection, then Add x → Relu. */
 static CleaveGraph *
 make_chain (gint64 rows, gboolean is_residual)
 {
@@ -44,7 +44,8 @@ make_chain (gint64 rows, gboolean is_residual)
   return graph;
 }
 
-/* Seven rows do not come out even for two; a row of a matrix does not for anybody. */
+/* Two threads cannot share seven rows evenly, so channels are cut. A matrix of one row is always
+ * cut by columns. */
 START_TEST (heavy_node_is_cut_where_it_comes_out_even)
 {
   static const struct
@@ -100,8 +101,8 @@ input_indices (CleaveGraph *graph, const char *name, gint64 n)
   return indices;
 }
 
-/* Messages along edges are added up by columns, since rows meet: so the messages are made by
- * columns, although rows would come first. */
+/* The scatter adds several messages to a row, so it is cut by columns. So is the gather that
+ * makes the messages, although rows are preferred otherwise. */
 START_TEST (what_moves_values_is_cut_as_what_reads_it)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -128,7 +129,7 @@ START_TEST (what_moves_values_is_cut_as_what_reads_it)
 }
 END_TEST
 
-/* A graph, but for the line of its output, and what becomes of %y for two threads. */
+/* A graph, without the line of its output %y, and the pieces of %y for two threads. */
 typedef struct
 {
   const char *text, *pieces;
@@ -150,8 +151,8 @@ assert_cases (const TextCase *cases, guint n)
     }
 }
 
-/* Two rows, two sequences: each piece would read all weights for one of its own.  Of enough rows,
- * and of images, it is the batch that is cut. */
+/* With two rows, or two directions of few sequences, each piece would read all weights for half
+ * of the rows, so the weights are cut. With enough rows, and for images, the batch is cut. */
 START_TEST (pieces_of_few_rows_have_a_part_of_the_weights)
 {
   static const TextCase cases[] = {
@@ -179,8 +180,8 @@ START_TEST (pieces_of_few_rows_have_a_part_of_the_weights)
 }
 END_TEST
 
-/* Rows come before channels and columns in every layout, also for a node with the layout of its
- * operand. */
+/* Rows are preferred to channels and columns in every layout, also in a node without a layout
+ * attribute, which has the layout of its operand. */
 START_TEST (images_are_cut_by_rows_in_every_layout)
 {
   static const TextCase cases[] = {
@@ -220,8 +221,8 @@ START_TEST (values_of_every_rank_are_cut)
 }
 END_TEST
 
-/* Neither the axis of the transform nor the parts of its numbers can be cut, and seven rows come
- * out less even than both. */
+/* Neither the axis of the DFT nor the real and imaginary parts can be cut, so the seven rows
+ * are, although they cannot be shared evenly. */
 START_TEST (every_dimension_is_tried_once)
 {
   static const TextCase cases[] = {
@@ -233,8 +234,8 @@ START_TEST (every_dimension_is_tried_once)
 }
 END_TEST
 
-/* Seven rows are better than half of few channels; what follows a piece is cut as it is, however
- * small, and what only moves values needs not come out as even. */
+/* Few channels: the seven rows are cut instead. Nodes after a piece are cut like it, however
+ * small, and a node that only moves values need not be cut as evenly. */
 START_TEST (few_channels_and_what_follows_are_cut_by_rows)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -268,7 +269,7 @@ START_TEST (channels_are_few_wherever_they_lie)
 }
 END_TEST
 
-/* It makes 64 elements, but of 200 thousand. */
+/* The pool computes 64 elements only, but reads 200,000. */
 START_TEST (what_takes_much_together_is_cut)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -302,7 +303,7 @@ START_TEST (small_nodes_and_small_graphs_stay_whole)
 }
 END_TEST
 
-/* Values of 4 MB, at whose end there is little: two convolutions and what makes them small. */
+/* Two convolutions on values of 4 MB, then pools that leave little. */
 static CleaveGraph *
 make_stage (void)
 {
@@ -337,7 +338,7 @@ START_TEST (stage_is_cut_into_strips_that_halve_the_peak)
 }
 END_TEST
 
-/* Values of 4 MB go past small ones, which weights of 19 MB make: as in a U-net. */
+/* As in a U-net: values of 4 MB skip a branch of small values with weights of 19 MB. */
 START_TEST (strips_do_not_read_large_weights_again)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -369,8 +370,8 @@ add_depthwise (CleaveGraph *graph, CleaveResult *x, gint64 stride)
   return run_add (graph, "Conv", (CleaveResult *[]){ x, w }, 2, &attrs);
 }
 
-/* Values of 1.6 MB through many layers of little work, so that strips are narrow, and halos are a
- * good part of them; then something small that takes a third of the time. */
+/* Many layers of little work on values of 1.6 MB: strips are narrow, and halos are a large part
+ * of them. Then a small convolution that takes a third of the time. */
 static CleaveGraph *
 make_narrow_strips (void)
 {
@@ -407,8 +408,8 @@ START_TEST (bands_exchange_halos_where_those_are_dear)
 }
 END_TEST
 
-/* A value of 5 MB that a squeeze needs whole, and that 4 channels make; with 64 of them, to make it
- * twice would be dear. */
+/* A value of 5 MB that a global pool needs whole. From 4 channels it is cheap to compute twice;
+ * from 64 it is not. */
 static CleaveGraph *
 make_squeeze (gint64 n_channels)
 {
@@ -441,7 +442,7 @@ START_TEST (value_that_is_needed_whole_is_made_twice_if_that_is_little_work)
 }
 END_TEST
 
-/* By the work of its pieces, no node has one that is a tenth longer than the mean. */
+/* No piece of a node has over a tenth more elements than the mean of its pieces. */
 START_TEST (pieces_are_as_good_as_equal)
 {
   for (guint n_threads = 2; n_threads <= 8; n_threads++)
@@ -469,8 +470,8 @@ START_TEST (pieces_are_as_good_as_equal)
 }
 END_TEST
 
-/* x → relu → transpose → conv, of which the convolution is most of the work: the input is
- * overwritten and seen transposed, where pieces would each be a copy. */
+/* x → Relu → Transpose → Conv, with most of the work in the convolution. Uncut, the Relu
+ * overwrites its operand and the Transpose is a view; each of their pieces would be a copy. */
 static CleaveGraph *
 make_transposed (gboolean with_relu, gint64 n_channels)
 {
@@ -506,7 +507,7 @@ START_TEST (cuts_take_no_memory_that_their_time_is_not_worth)
 }
 END_TEST
 
-/* Both products are cut by rows, and the transpose between them as they are. */
+/* Both products are cut by rows, so the Transpose between them is, too. */
 START_TEST (a_view_between_pieces_is_cut_as_they_are)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -525,7 +526,7 @@ START_TEST (a_view_between_pieces_is_cut_as_they_are)
 }
 END_TEST
 
-/* Images of a batch need nothing of each other: neither halos nor rows that others make. */
+/* Images of a batch are independent: pieces need no halos, and no rows of other pieces. */
 START_TEST (a_batch_is_cut_into_images)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -541,7 +542,7 @@ START_TEST (a_batch_is_cut_into_images)
 }
 END_TEST
 
-/* The strips at the end, of values of 2.6 MB, reach up to the patches of 2 x 2 alone. */
+/* The strips at the end, of values of 2.6 MB, reach back to the 2 x 2 patches only. */
 START_TEST (what_strips_do_not_reach_is_cut_by_itself)
 {
   g_autoptr (CleaveGraph) graph =
@@ -582,7 +583,7 @@ START_TEST (what_strips_do_not_reach_is_cut_by_itself)
 }
 END_TEST
 
-/* The state that is left has another rank than the states of all steps. */
+/* %h, the last state, has another rank than %y, so its reader is cut separately. */
 START_TEST (what_reads_another_result_is_cut_by_itself)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_parse ("%x = Input : float32 24x48x64\n"
@@ -605,8 +606,8 @@ START_TEST (what_reads_another_result_is_cut_by_itself)
 }
 END_TEST
 
-/* Windows: rows of 49 that end within a window are not what the Reshape can be cut into at first.
- * The values of rank 6 are cut as well, along the rows of windows. */
+/* Attention in windows of 7 x 7. At first the Reshape cannot be cut like the products, in the
+ * middle of a window; in the end it is. The values of rank 6 are cut along the rows of windows. */
 START_TEST (what_is_split_at_last_is_not_told_as_whole)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_parse ("%x = Input : float32 1x28x28x96\n"
@@ -635,7 +636,7 @@ START_TEST (what_is_split_at_last_is_not_told_as_whole)
 }
 END_TEST
 
-/* They are dequantised once, whatever the size. */
+/* Weights are dequantized once, not in pieces, whatever their size. */
 START_TEST (weights_that_are_computed_stay_whole)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_parse ("%x = Input : float32 1x128x32x32\n"

@@ -16,7 +16,7 @@ typedef struct
   gboolean batch_first, has_states, has_relu;
 } Stack;
 
-/* The line of a layer, and before it those of what it reads. */
+/* Prints a layer, after its weights, bias and initial states. */
 static void
 print_layer (GString *text, const Stack *s, const char *x, guint i)
 {
@@ -39,7 +39,7 @@ print_layer (GString *text, const Stack *s, const char *x, guint i)
                           s->batch_first);
 }
 
-/* What a layer makes, as the next one reads it. */
+/* Prints the nodes that turn the result of layer `i` into the input of the next layer. */
 static void
 print_between (GString *text, const Stack *s, guint i)
 {
@@ -82,7 +82,7 @@ make_stack (const Stack *s)
   return graph;
 }
 
-/* Cuts, and returns how many chunks there are. */
+/* Cuts the layers and returns the number of chunks. */
 static guint
 cut (CleaveGraph *graph, guint n_threads)
 {
@@ -135,7 +135,7 @@ START_TEST (bits_stay_the_same)
 }
 END_TEST
 
-/* What one layer or several are cut into for memory, with what reads the last one. */
+/* Cuts layers and the nodes that read the last one for memory. Asserts the same bits. */
 static void
 try_for_memory (guint32 seed)
 {
@@ -170,7 +170,7 @@ START_TEST (bits_stay_the_same_for_memory)
 }
 END_TEST
 
-/* Of one layer of 64 units, 4 columns for each step. */
+/* A layer of 64 units, whose result a product reduces to 4 columns for each step. */
 #define NARROWED                                                                                   \
   "%x = Input : float32 48x1x4\n%w = Constant seed=1 : float32 1x192x4\n"                          \
   "%u = Constant seed=2 : float32 1x192x64\n%v = Constant seed=3 : float32 64x4\n"                 \
@@ -203,7 +203,7 @@ a_stack (guint n_layers, guint batch, const char *direction)
                   .has_relu = TRUE };
 }
 
-/* How many nodes all that a node reads is made of. */
+/* Returns how many nodes of an op a node depends on, itself included. */
 static guint
 count_behind (const CleaveNode *node, const char *op, GHashTable *seen)
 {
@@ -217,7 +217,8 @@ count_behind (const CleaveNode *node, const char *op, GHashTable *seen)
   return n + g_str_equal (node->op->name, op);
 }
 
-/* The first chunk of the second layer comes of the first one of the first. */
+/* The first chunk of the second layer depends on no other chunk than the first of the first
+ * layer. */
 START_TEST (a_layer_begins_before_the_one_before_it_ends)
 {
   const Stack s = a_stack (2, 1, "forward");
@@ -242,7 +243,8 @@ cut_text (const char *text, guint n_threads)
   return cut (graph, n_threads);
 }
 
-/* One layer has nobody to share the time with; more threads than layers share a batch. */
+/* A single layer has no other to run at the same time. With more threads than layers, a batch of
+ * at least as many sequences as threads is cut instead. */
 START_TEST (what_gains_nothing_stays)
 {
   const Stack one = a_stack (1, 1, "forward"), batch = a_stack (2, 4, "forward");
@@ -260,7 +262,8 @@ START_TEST (what_gains_nothing_stays)
 }
 END_TEST
 
-/* Both directions at once, each a layer of its own; lengths, of which one is of the whole. */
+/* Not cut into chunks: a bidirectional layer, a layer with sequence lengths, and a reverse layer
+ * after a forward one. */
 START_TEST (what_has_no_chunks_stays)
 {
   const char *lines = "%x = Input : float32 16x1x6\n"

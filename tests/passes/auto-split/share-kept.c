@@ -5,7 +5,7 @@
 #include "graphs.h"
 #include "run-help.h"
 
-/* Bytes of all Slices. */
+/* Returns the bytes of the results of all Slices. */
 static gint64
 count_sliced (const CleaveGraph *graph)
 {
@@ -17,8 +17,7 @@ count_sliced (const CleaveGraph *graph)
   return n;
 }
 
-/* Two rows, a column, and the corner where they meet, each read by an Assemble with something else.
- */
+/* Three Assembles read parts of one piece: two rows, a column, and the corner where they meet. */
 static CleaveGraph *
 make_tile (gboolean other_reader)
 {
