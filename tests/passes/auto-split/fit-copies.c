@@ -97,7 +97,7 @@ check (const CleaveGraph *graph, double max_macs)
   return (double) totals->arena_after / (double) totals->arena_before;
 }
 
-START_TEST (what_is_made_of_little_is_made_for_each_reader)
+START_TEST (cheap_large_values_are_made_for_each_reader)
 {
   g_autoptr (CleaveGraph) graph = make_layers ();
 
@@ -105,7 +105,7 @@ START_TEST (what_is_made_of_little_is_made_for_each_reader)
 }
 END_TEST
 
-START_TEST (what_a_pooling_needs_whole_is_made_for_it)
+START_TEST (values_that_a_pool_needs_whole_are_made_twice)
 {
   g_autoptr (CleaveGraph) graph = make_squeeze ();
   double none = check (graph, -1), some = check (graph, 1);
@@ -116,7 +116,7 @@ START_TEST (what_a_pooling_needs_whole_is_made_for_it)
 END_TEST
 
 /* Even strips use copies, too. A plan without its segments has no copies. */
-START_TEST (strips_that_repeat_have_copies)
+START_TEST (even_strips_use_copies)
 {
   g_autoptr (CleaveGraph) graph = make_squeeze (), copy = cleave_graph_copy (graph);
   const CleaveFitOptions options = { .even_strips = TRUE, .max_added_macs = 1 };
@@ -180,7 +180,7 @@ END_TEST
 
 /* Copies can be made again in an equal graph and undone. In another graph they are an error that
  * changes nothing. */
-START_TEST (copies_can_be_taken_back)
+START_TEST (copies_can_be_applied_and_undone)
 {
   g_autoptr (CleaveGraph) graph = make_squeeze (), made = cleave_graph_copy (graph);
   g_autoptr (CleaveGraph) other = make_layers ();
@@ -219,7 +219,7 @@ END_TEST
   "%o3 = Conv %m3, %wo pads=1,0,1,0\n%v = Resize %o3 scales=1,1,2,1\n%j = Concat %o2, %v axis=1\n" \
   "%y = Conv %j, %wy pads=1,0,1,0\noutput %y\n"
 
-START_TEST (what_is_small_waits_in_place_of_what_is_large)
+START_TEST (nodes_move_so_that_small_values_wait)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (CleaveGraph) graph = cleave_graph_parse (PYRAMID, NULL, &error);
@@ -255,7 +255,7 @@ find_position (const CleaveGraph *graph, const char *name)
   return position;
 }
 
-START_TEST (moves_are_made_again_and_taken_back)
+START_TEST (moves_can_be_applied_and_undone)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_parse (PYRAMID, NULL, NULL);
   g_autoptr (CleaveGraph) made = cleave_graph_copy (graph), other = make_layers ();
@@ -289,7 +289,7 @@ END_TEST
   "%d = Conv %r, %v pads=1,0,1,0\n%u = Resize %d scales=1,1,8,1\n%j = Concat %u, %s axis=1\n"      \
   "%z = Constant seed=3 : float32 1x32x3x1\n%y = Conv %j, %z pads=1,0,1,0\noutput %y\n"
 
-START_TEST (what_waits_long_is_made_again)
+START_TEST (values_with_late_readers_are_recomputed)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_parse (SKIPPED, NULL, NULL);
   double none = check (graph, -1), some = check (graph, 1);
@@ -324,7 +324,7 @@ END_TEST
   "%v43 = Relu %v42\n%c44 = Constant seed=377 : float32 1x8x1x1\n"                                 \
   "%v45 = Conv %v43, %c44 pads=0,0,0,0\noutput %v45\n"
 
-START_TEST (the_least_is_found_again)
+START_TEST (the_smallest_plan_is_found_again)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_parse (NESTED, NULL, NULL);
   g_autoptr (CleaveFitPlan) least = find_plan (graph, 0, 0.1);
@@ -350,7 +350,7 @@ list_copies (const GPtrArray *copies)
   return g_string_free (list, FALSE);
 }
 
-START_TEST (what_waits_is_found)
+START_TEST (values_with_late_readers_are_found)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_parse (SKIPPED, NULL, NULL);
   g_autoptr (CleaveGraph) dear = cleave_graph_copy (graph), small = cleave_graph_copy (graph);
@@ -369,7 +369,7 @@ END_TEST
 
 /* In `large`, the operand of the value is as large and would stay live instead. In `residual`,
  * other values are large at the same time. */
-START_TEST (what_does_not_pay_is_not_made_again)
+START_TEST (recomputation_must_save_memory)
 {
   const char *large = "graph large\n%x = Input : float32 1x16x96x1\n%s = Relu %x\n"
                       "%p = GlobalAveragePool %s\n%g = Sigmoid %p\n%h = Tanh %g\n%y = Mul %s, %h\n"
@@ -391,7 +391,7 @@ END_TEST
 
 /* The operand of the second pool depends on the first pool, so nodes are copied for both. Only
  * original nodes are copied, not copies. */
-START_TEST (a_pool_behind_a_pool_is_given_copies_of_original_nodes)
+START_TEST (pools_after_pools_get_copies_of_original_nodes)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (CleaveGraph) graph =
@@ -420,14 +420,15 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "late", what_waits_long_is_made_again, what_waits_is_found,
-                   what_does_not_pay_is_not_made_again, the_least_is_found_again, NULL);
-  cleave_add_case (suite, "moves", what_is_small_waits_in_place_of_what_is_large,
-                   moves_are_made_again_and_taken_back, NULL);
-  cleave_add_case (suite, "copies", what_is_made_of_little_is_made_for_each_reader,
-                   what_a_pooling_needs_whole_is_made_for_it, strips_that_repeat_have_copies,
-                   frontiers_have_plans_with_copies, copies_can_be_taken_back,
-                   a_pool_behind_a_pool_is_given_copies_of_original_nodes, NULL);
+  cleave_add_case (suite, "late", values_with_late_readers_are_recomputed,
+                   values_with_late_readers_are_found, recomputation_must_save_memory,
+                   the_smallest_plan_is_found_again, NULL);
+  cleave_add_case (suite, "moves", nodes_move_so_that_small_values_wait,
+                   moves_can_be_applied_and_undone, NULL);
+  cleave_add_case (suite, "copies", cheap_large_values_are_made_for_each_reader,
+                   values_that_a_pool_needs_whole_are_made_twice, even_strips_use_copies,
+                   frontiers_have_plans_with_copies, copies_can_be_applied_and_undone,
+                   pools_after_pools_get_copies_of_original_nodes, NULL);
 }
 
 CLEAVE_TEST_SUITE ("fit-copies", add_tests)

@@ -30,7 +30,7 @@ parse (const char *text)
   "%q, %k, %v = Split %t axis=0 split=1,1,1\n%kt = Transpose %k perm=0,1,2,4,3\n"                  \
   "%s = MatMul %q, %kt\n%p = Softmax %s axis=-1\n%y = MatMul %p, %v\noutput %y\n"
 
-START_TEST (columns_of_a_product_are_made_apart)
+START_TEST (columns_of_a_product_are_computed_separately)
 {
   g_autoptr (CleaveGraph) graph = parse (PACKED);
 
@@ -71,7 +71,7 @@ END_TEST
   "%g0 = Gather %e, %i0 axis=0\n%g1 = Gather %e, %i1 axis=0\n%g2 = Gather %e, %i2 axis=0\n"        \
   "%a = Add %g0, %g1\n%y = Add %a, %g2\noutput %y\n"
 
-START_TEST (rows_are_made_where_they_are_read)
+START_TEST (rows_are_computed_for_each_reader)
 {
   g_autoptr (CleaveGraph) graph = parse (STEPS);
 
@@ -125,7 +125,7 @@ count (const CleaveGraph *graph, const char *op)
 
 /* A value is made in at most 64 parts, or in 16 if each part reads weights: neighbouring rows
  * are made together. */
-START_TEST (parts_are_not_too_many)
+START_TEST (the_number_of_parts_is_limited)
 {
   g_autofree char *plain = print_rows (100, "%h = Slice %x 0:100,0:1\n%c = Constant seed=1 : "
                                             "float32 64\n%v = Mul %h, %c\n");
@@ -178,7 +178,7 @@ static const char *const whole[] = {
   "split=32,32\noutput %a\noutput %b\n",
 };
 
-START_TEST (what_is_read_otherwise_stays)
+START_TEST (values_not_read_in_parts_are_not_cut)
 {
   g_autoptr (CleaveGraph) graph = parse (whole[_i]);
   g_autofree char *before = cleave_graph_print (graph);
@@ -188,7 +188,7 @@ START_TEST (what_is_read_otherwise_stays)
 }
 END_TEST
 
-START_TEST (what_is_small_stays)
+START_TEST (small_values_are_not_cut)
 {
   g_autoptr (CleaveGraph) graph = parse (PACKED);
 
@@ -346,7 +346,7 @@ check (const CleaveGraph *graph, gint64 max_bytes)
 
 /* The sum, keys, values and a few rows are live: less than five values of 64 x 16. With all
  * queries beside keys and values, it would be more. */
-START_TEST (plans_have_parts)
+START_TEST (plans_cut_values_that_are_read_in_parts)
 {
   g_autoptr (CleaveGraph) graph = make_attention ();
 
@@ -362,7 +362,7 @@ END_TEST
   "%h, %l, %m = LSTM %t, %w, %u hidden_size=64\n%s = Squeeze %h axes=1\n"                          \
   "%v = Constant seed=4 : float32 64x4\n%y = MatMul %s, %v\noutput %y\n"
 
-START_TEST (plans_have_chunks_of_layers)
+START_TEST (plans_cut_recurrent_layers)
 {
   g_autoptr (CleaveGraph) graph = parse (RECURRENT);
 
@@ -371,7 +371,7 @@ START_TEST (plans_have_chunks_of_layers)
 END_TEST
 
 /* Computing values in parts takes longer: if too long for the limit, there is another plan. */
-START_TEST (plans_are_as_fast_as_asked)
+START_TEST (added_latency_is_limited)
 {
   static const char *const texts[] = { PACKED, STEPS, RECURRENT };
   static const double limits[] = { -1, 0.01, 0.1, 0.25 };
@@ -408,7 +408,7 @@ END_TEST
   "%v24 = Mul %v23, %b22\n%c25 = Constant seed=910 : float32 48x24\n%v26 = MatMul %v24, %c25\n"    \
   "output %v26\n"
 
-START_TEST (plans_of_parts_alone_are_found_again)
+START_TEST (plans_without_segments_are_found_again)
 {
   g_autoptr (CleaveGraph) graph = parse (HALVES);
   CleaveFitOptions options = { .max_added_macs = -1, .max_added_latency = 0.25 };
@@ -425,7 +425,7 @@ START_TEST (plans_of_parts_alone_are_found_again)
 END_TEST
 
 /* A plan is refused by another graph that has values read in parts, too, and is not changed. */
-START_TEST (plans_of_parts_are_for_their_graph)
+START_TEST (plans_with_parts_need_their_graph)
 {
   g_autoptr (CleaveGraph) graph = make_attention (), other = parse (PACKED);
   g_autoptr (CleaveFitPlan) plan = find_plan (graph, 0);
@@ -438,7 +438,7 @@ START_TEST (plans_of_parts_are_for_their_graph)
 }
 END_TEST
 
-START_TEST (plans_without_segments_have_no_parts)
+START_TEST (without_its_segments_a_plan_has_no_parts)
 {
   g_autoptr (CleaveGraph) graph = make_attention ();
   g_autoptr (CleaveFitPlan) plan = find_plan (graph, 0), some = NULL, none = NULL;
@@ -481,14 +481,14 @@ add_tests (Suite *suite)
 {
   TCase *stay = tcase_create ("stay");
 
-  cleave_add_case (suite, "reads", columns_of_a_product_are_made_apart,
-                   rows_are_made_where_they_are_read, parts_are_not_too_many, what_is_small_stays,
-                   parts_have_the_same_bits, NULL);
-  cleave_add_case (suite, "plans", plans_have_parts, plans_have_chunks_of_layers,
-                   plans_are_as_fast_as_asked, plans_of_parts_alone_are_found_again,
-                   plans_of_parts_are_for_their_graph, plans_without_segments_have_no_parts,
-                   frontiers_have_plans_of_parts, NULL);
-  tcase_add_loop_test (stay, what_is_read_otherwise_stays, 0, G_N_ELEMENTS (whole));
+  cleave_add_case (suite, "reads", columns_of_a_product_are_computed_separately,
+                   rows_are_computed_for_each_reader, the_number_of_parts_is_limited,
+                   small_values_are_not_cut, parts_have_the_same_bits, NULL);
+  cleave_add_case (suite, "plans", plans_cut_values_that_are_read_in_parts,
+                   plans_cut_recurrent_layers, added_latency_is_limited,
+                   plans_without_segments_are_found_again, plans_with_parts_need_their_graph,
+                   without_its_segments_a_plan_has_no_parts, frontiers_have_plans_of_parts, NULL);
+  tcase_add_loop_test (stay, values_not_read_in_parts_are_not_cut, 0, G_N_ELEMENTS (whole));
   suite_add_tcase (suite, stay);
 }
 

@@ -46,7 +46,7 @@ make_chain (gint64 rows, gboolean is_residual)
 
 /* Two threads cannot share seven rows evenly, so channels are cut. A matrix of one row is always
  * cut by columns. */
-START_TEST (heavy_node_is_cut_where_it_comes_out_even)
+START_TEST (heavy_nodes_are_cut_evenly)
 {
   static const struct
   {
@@ -103,7 +103,7 @@ input_indices (CleaveGraph *graph, const char *name, gint64 n)
 
 /* The scatter adds several messages to a row, so it is cut by columns. So is the gather that
  * makes the messages, although rows are preferred otherwise. */
-START_TEST (what_moves_values_is_cut_as_what_reads_it)
+START_TEST (nodes_that_move_values_are_cut_like_their_reader)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1000, 64)), *at[2], *messages;
@@ -153,7 +153,7 @@ assert_cases (const TextCase *cases, guint n)
 
 /* With two rows, or two directions of few sequences, each piece would read all weights for half
  * of the rows, so the weights are cut. With enough rows, and for images, the batch is cut. */
-START_TEST (pieces_of_few_rows_have_a_part_of_the_weights)
+START_TEST (with_few_rows_the_weights_are_cut)
 {
   static const TextCase cases[] = {
     { "%x = Input : float32 2x2048\n%w = Constant : float32 2048x4096\n%y = MatMul %x, %w\n",
@@ -223,7 +223,7 @@ END_TEST
 
 /* Neither the axis of the DFT nor the real and imaginary parts can be cut, so the seven rows
  * are, although they cannot be shared evenly. */
-START_TEST (every_dimension_is_tried_once)
+START_TEST (the_only_possible_dimension_is_cut)
 {
   static const TextCase cases[] = {
     { "%x = Input : float32 7x2048x2\n%y = DFT %x axis=1\n",
@@ -236,7 +236,7 @@ END_TEST
 
 /* Few channels: the seven rows are cut instead. Nodes after a piece are cut like it, however
  * small, and a node that only moves values need not be cut as evenly. */
-START_TEST (few_channels_and_what_follows_are_cut_by_rows)
+START_TEST (few_channels_and_following_nodes_are_cut_by_rows)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 192, 7, 7)), *few, *wide;
@@ -255,7 +255,7 @@ START_TEST (few_channels_and_what_follows_are_cut_by_rows)
 }
 END_TEST
 
-START_TEST (channels_are_few_wherever_they_lie)
+START_TEST (few_channels_in_nhwc_are_cut_by_rows)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 7, 7, 192));
@@ -270,7 +270,7 @@ START_TEST (channels_are_few_wherever_they_lie)
 END_TEST
 
 /* The pool computes 64 elements only, but reads 200,000. */
-START_TEST (what_takes_much_together_is_cut)
+START_TEST (nodes_with_large_operands_are_cut)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 64, 56, 56));
@@ -392,7 +392,7 @@ make_narrow_strips (void)
   return graph;
 }
 
-START_TEST (bands_exchange_halos_where_those_are_dear)
+START_TEST (bands_exchange_halos_if_recomputing_is_expensive)
 {
   g_autoptr (CleaveGraph) graph = make_narrow_strips ();
   g_autoptr (CleaveSplitReport) report = split (graph, 2);
@@ -425,7 +425,7 @@ make_squeeze (gint64 n_channels)
   return graph;
 }
 
-START_TEST (value_that_is_needed_whole_is_made_twice_if_that_is_little_work)
+START_TEST (values_needed_whole_are_recomputed_if_cheap)
 {
   g_autoptr (CleaveGraph) cheap = make_squeeze (4), dear = make_squeeze (64);
   g_autoptr (CleaveSplitReport) report = split (cheap, 2), other = split (dear, 2);
@@ -443,7 +443,7 @@ START_TEST (value_that_is_needed_whole_is_made_twice_if_that_is_little_work)
 END_TEST
 
 /* No piece of a node has over a tenth more elements than the mean of its pieces. */
-START_TEST (pieces_are_as_good_as_equal)
+START_TEST (pieces_are_nearly_equal)
 {
   for (guint n_threads = 2; n_threads <= 8; n_threads++)
     {
@@ -487,7 +487,7 @@ make_transposed (gboolean with_relu, gint64 n_channels)
   return graph;
 }
 
-START_TEST (cuts_take_no_memory_that_their_time_is_not_worth)
+START_TEST (cuts_that_save_little_time_cost_no_memory)
 {
   for (guint with_relu = 0; with_relu < 2; with_relu++)
     for (guint n_threads = 2; n_threads <= 4; n_threads++)
@@ -508,7 +508,7 @@ START_TEST (cuts_take_no_memory_that_their_time_is_not_worth)
 END_TEST
 
 /* Both products are cut by rows, so the Transpose between them is, too. */
-START_TEST (a_view_between_pieces_is_cut_as_they_are)
+START_TEST (views_between_pieces_are_cut_alike)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 3, 128, 64));
@@ -543,7 +543,7 @@ START_TEST (a_batch_is_cut_into_images)
 END_TEST
 
 /* The strips at the end, of values of 2.6 MB, reach back to the 2 x 2 patches only. */
-START_TEST (what_strips_do_not_reach_is_cut_by_itself)
+START_TEST (nodes_beyond_the_strips_are_cut_separately)
 {
   g_autoptr (CleaveGraph) graph =
       cleave_graph_parse ("%x = Input : float32 1x4x64x64\n"
@@ -584,7 +584,7 @@ START_TEST (what_strips_do_not_reach_is_cut_by_itself)
 END_TEST
 
 /* %h, the last state, has another rank than %y, so its reader is cut separately. */
-START_TEST (what_reads_another_result_is_cut_by_itself)
+START_TEST (readers_of_another_result_are_cut_separately)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_parse ("%x = Input : float32 24x48x64\n"
                                                       "%w = Constant : float32 1x768x64\n"
@@ -608,7 +608,7 @@ END_TEST
 
 /* Attention in windows of 7 x 7. At first the Reshape cannot be cut like the products, in the
  * middle of a window; in the end it is. The values of rank 6 are cut along the rows of windows. */
-START_TEST (what_is_split_at_last_is_not_told_as_whole)
+START_TEST (nodes_split_later_are_not_reported_as_whole)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_parse ("%x = Input : float32 1x28x28x96\n"
                                                       "%g = Constant : float32 96\n"
@@ -637,7 +637,7 @@ START_TEST (what_is_split_at_last_is_not_told_as_whole)
 END_TEST
 
 /* Weights are dequantized once, not in pieces, whatever their size. */
-START_TEST (weights_that_are_computed_stay_whole)
+START_TEST (computed_weights_stay_whole)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_parse ("%x = Input : float32 1x128x32x32\n"
                                                       "%q = Constant : int8 128x128x3x3\n"
@@ -679,7 +679,7 @@ START_TEST (bits_stay_the_same)
 }
 END_TEST
 
-START_TEST (it_is_a_pass_that_says_whether_it_changed_anything)
+START_TEST (the_pass_reports_whether_it_changed_anything)
 {
   g_autoptr (GHashTable) two = g_hash_table_new (g_str_hash, g_str_equal);
   const CleavePass passes[] = { { "split-for-threads", cleave_pass_split_for_threads, two } };
@@ -736,7 +736,7 @@ START_TEST (split_to_run_reports_how_many_threads_have_work)
 }
 END_TEST
 
-START_TEST (split_to_run_refuses_more_threads_than_can_be)
+START_TEST (split_to_run_refuses_too_many_threads)
 {
   g_autoptr (CleaveGraph) graph = make_chain (16, FALSE);
   g_autoptr (GError) error = NULL;
@@ -752,25 +752,25 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "nodes", heavy_node_is_cut_where_it_comes_out_even,
-                   pieces_of_few_rows_have_a_part_of_the_weights,
+  cleave_add_case (suite, "nodes", heavy_nodes_are_cut_evenly, with_few_rows_the_weights_are_cut,
                    images_are_cut_by_rows_in_every_layout, values_of_every_rank_are_cut,
-                   every_dimension_is_tried_once, few_channels_and_what_follows_are_cut_by_rows,
-                   what_moves_values_is_cut_as_what_reads_it, channels_are_few_wherever_they_lie,
-                   what_takes_much_together_is_cut, small_nodes_and_small_graphs_stay_whole,
-                   pieces_are_as_good_as_equal, NULL);
+                   the_only_possible_dimension_is_cut,
+                   few_channels_and_following_nodes_are_cut_by_rows,
+                   nodes_that_move_values_are_cut_like_their_reader,
+                   few_channels_in_nhwc_are_cut_by_rows, nodes_with_large_operands_are_cut,
+                   small_nodes_and_small_graphs_stay_whole, pieces_are_nearly_equal, NULL);
   cleave_add_case (suite, "stages", stage_is_cut_into_strips_that_halve_the_peak,
-                   bands_exchange_halos_where_those_are_dear,
+                   bands_exchange_halos_if_recomputing_is_expensive,
                    strips_do_not_read_large_weights_again,
-                   value_that_is_needed_whole_is_made_twice_if_that_is_little_work, NULL);
+                   values_needed_whole_are_recomputed_if_cheap, NULL);
   cleave_add_case (
-      suite, "all", bits_stay_the_same, cuts_take_no_memory_that_their_time_is_not_worth,
-      a_view_between_pieces_is_cut_as_they_are, a_batch_is_cut_into_images,
-      what_strips_do_not_reach_is_cut_by_itself, what_reads_another_result_is_cut_by_itself,
-      weights_that_are_computed_stay_whole, what_is_split_at_last_is_not_told_as_whole,
-      it_is_a_pass_that_says_whether_it_changed_anything, number_of_threads_must_make_sense, NULL);
+      suite, "all", bits_stay_the_same, cuts_that_save_little_time_cost_no_memory,
+      views_between_pieces_are_cut_alike, a_batch_is_cut_into_images,
+      nodes_beyond_the_strips_are_cut_separately, readers_of_another_result_are_cut_separately,
+      computed_weights_stay_whole, nodes_split_later_are_not_reported_as_whole,
+      the_pass_reports_whether_it_changed_anything, number_of_threads_must_make_sense, NULL);
   cleave_add_case (suite, "to run", split_to_run_reports_how_many_threads_have_work,
-                   split_to_run_refuses_more_threads_than_can_be, NULL);
+                   split_to_run_refuses_too_many_threads, NULL);
 }
 
 CLEAVE_TEST_SUITE ("split-for-threads", add_tests)

@@ -177,7 +177,7 @@ END_TEST
   "%y, %h = GRU %x, %w, %u hidden_size=64\n%s = Squeeze %y axes=1\n%t = Transpose %s perm=1,0,2\n" \
   "%p = MatMul %t, %v\n%r = Relu %p\noutput %r\n"
 
-START_TEST (what_a_layer_makes_is_not_there_whole)
+START_TEST (the_result_of_a_layer_is_never_whole)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (CleaveGraph) graph = cleave_graph_parse (NARROWED, NULL, &error);
@@ -219,7 +219,7 @@ count_behind (const CleaveNode *node, const char *op, GHashTable *seen)
 
 /* The first chunk of the second layer depends on no other chunk than the first of the first
  * layer. */
-START_TEST (a_layer_begins_before_the_one_before_it_ends)
+START_TEST (a_layer_begins_before_the_previous_one_ends)
 {
   const Stack s = a_stack (2, 1, "forward");
   g_autoptr (CleaveGraph) graph = make_stack (&s);
@@ -245,7 +245,7 @@ cut_text (const char *text, guint n_threads)
 
 /* A single layer has no other to run at the same time. With more threads than layers, a batch of
  * at least as many sequences as threads is cut instead. */
-START_TEST (what_gains_nothing_stays)
+START_TEST (layers_that_gain_nothing_are_not_cut)
 {
   const Stack one = a_stack (1, 1, "forward"), batch = a_stack (2, 4, "forward");
   const Stack few[] = { a_stack (2, 3, "forward"), a_stack (2, 2, "reverse") };
@@ -264,7 +264,7 @@ END_TEST
 
 /* Not cut into chunks: a bidirectional layer, a layer with sequence lengths, and a reverse layer
  * after a forward one. */
-START_TEST (what_has_no_chunks_stays)
+START_TEST (layers_that_cannot_run_by_chunks_are_not_cut)
 {
   const char *lines = "%x = Input : float32 16x1x6\n"
                       "%l = Input : int32 1\n"
@@ -300,11 +300,11 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "sequences", bits_stay_the_same,
-                   a_layer_begins_before_the_one_before_it_ends, what_gains_nothing_stays,
-                   what_has_no_chunks_stays, NULL);
+  cleave_add_case (
+      suite, "sequences", bits_stay_the_same, a_layer_begins_before_the_previous_one_ends,
+      layers_that_gain_nothing_are_not_cut, layers_that_cannot_run_by_chunks_are_not_cut, NULL);
   cleave_add_case (suite, "memory", bits_stay_the_same_for_memory,
-                   what_a_layer_makes_is_not_there_whole, NULL);
+                   the_result_of_a_layer_is_never_whole, NULL);
 }
 
 CLEAVE_TEST_SUITE ("sequences", add_tests)

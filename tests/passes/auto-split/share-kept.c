@@ -60,17 +60,17 @@ assert_shared (gboolean other_reader, gint64 n_elements)
   ck_assert_int_eq (count_sliced (after), 4 * n_elements);
 }
 
-START_TEST (what_two_tiles_read_is_kept_once) { assert_shared (FALSE, 12 + 4 - 2); }
+START_TEST (overlaps_of_kept_parts_are_kept_once) { assert_shared (FALSE, 12 + 4 - 2); }
 END_TEST
 
-START_TEST (what_is_read_otherwise_stays) { assert_shared (TRUE, 12 + 4); }
+START_TEST (parts_with_other_readers_are_not_shared) { assert_shared (TRUE, 12 + 4); }
 END_TEST
 
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "kept", what_two_tiles_read_is_kept_once, what_is_read_otherwise_stays,
-                   NULL);
+  cleave_add_case (suite, "kept", overlaps_of_kept_parts_are_kept_once,
+                   parts_with_other_readers_are_not_shared, NULL);
 }
 
 CLEAVE_TEST_SUITE ("share-kept", add_tests)
