@@ -212,7 +212,8 @@ START_TEST (broadcast_has_strides_of_0)
 }
 END_TEST
 
-/* The same for a Tile of extents of 1; for other extents it copies elements. */
+/* A Tile of a dimension of extent 1 is a view with stride 0, too. A Tile of another dimension
+ * copies elements. */
 START_TEST (tile_of_ones_has_strides_of_0)
 {
   for (gint64 n = 1; n <= 2; n++)

@@ -291,7 +291,7 @@ START_TEST (a_node_that_frees_memory_does_not_sink)
 }
 END_TEST
 
-/* 1 channel, 32 of them, 32 again by 3x3, and 1. */
+/* Adds convolutions from 1 channel to 32, to 32 with a 3x3 kernel, and back to 1. */
 static CleaveResult *
 add_block (CleaveGraph *graph, CleaveResult *x)
 {

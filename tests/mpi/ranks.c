@@ -529,7 +529,8 @@ assert_first_run_fails (int failing)
   demand (g_str_equal (error->message, expected), error->message, (guint32) failing);
 }
 
-/* Places with more bytes, or more runs, than an int can count; there is no memory behind them. */
+/* Tests places with more bytes, or more runs, than an int can count. No memory is allocated for
+ * them. */
 static void
 run_large_types (void)
 {
@@ -656,8 +657,8 @@ run_stream_alarm (int failing)
     cleave_rank_program_free (programs[i]);
 }
 
-/* Makes a place of as many bytes with another order of loops in `data`. Returns how much of it
- * is used. */
+/* Returns a place in `data` for counts[0] bytes times the counts of the loops. If `dense`, there
+ * are no gaps, and some inner loops are part of the run. */
 static CleaveMessagePlace
 make_place (GRand *random, const gint64 *counts, guint n_loops, char *data, gboolean dense)
 {

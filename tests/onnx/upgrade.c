@@ -259,7 +259,7 @@ START_TEST (resize_11_has_coordinates_for_nearest)
 }
 END_TEST
 
-/* The weights follow the counts, in the order of the result. */
+/* The weights become a constant factor of the counts, in the order of the result. */
 START_TEST (weights_of_n_grams_become_a_mul)
 {
 #define COUNTS                                                                                     \

@@ -67,7 +67,8 @@ START_TEST (integer_division_is_exact)
 }
 END_TEST
 
-/* The same as a computation in a wider type that is then truncated. */
+/* Bounds beyond the type give the result of a computation in a wider type that is then
+ * truncated. */
 START_TEST (bounds_beyond_bytes_are_clamped)
 {
   static const double some[] = { -INFINITY, -1000, -129, -128, -3.5, 0,        9,

@@ -424,7 +424,7 @@ class Opt(CommandTest):
         self.assertEqual(self.read('a.onnx'), self.read('b.onnx'))
         self.assertEqual(self.good('diff', self.chain, 'b.onnx').strip().split(': ')[1], 'equal, bit for bit')
 
-    # The same for every form of the request.
+    # Every set of options of the command split can be given to opt as text, with the same result.
     def test_reproduces(self):
         forms = [
             ['--node', 'conv1', '--dims', 'H', '--chunk-size', '5', '--small-first'],
@@ -875,7 +875,7 @@ class Fit(CommandTest):
         self.assertEqual(least['loops'], len(least['segments']))
         self.assertLess(least['onnx_runtime_bytes']['after'], there['after'])
 
-    # No three of six strips are equal: as separate pieces they must save 4 MiB and two fifths.
+    # Fewer than three of six strips are equal, too few for a Loop: as separate pieces, they must save 4 MiB and two fifths.
     def test_many_pieces_must_save_much(self):
         args = ('--for', 'ort', '--max-added-macs', 1, '-o', 'o.onnx')
         large = self.json('fit', self.write('large.onnx', stacked(64)), '--max-memory', '9MB', *args)

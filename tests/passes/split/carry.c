@@ -143,7 +143,7 @@ START_TEST (bands_recompute_only_at_their_border)
       ck_assert_uint_eq (totals.n_parallel_subgraphs, per_band == 0 ? 0 : 28 / per_band);
       if (per_band == 7)
         macs = totals.macs_after;
-      if (per_band == 14) /* half of the bands, a third of the seams */
+      if (per_band == 14) /* half as many bands have a third as many borders */
         ck_assert_int_eq ((macs - totals.macs_before),
                           3 * (totals.macs_after - totals.macs_before));
     }
@@ -308,7 +308,7 @@ START_TEST (grids_recompute_across_bands_only)
 }
 END_TEST
 
-/* Two bands that begin at their common border keep rows of their own; nothing else is live. */
+/* Two bands that begin at their common border each carry their own rows; no other value is live. */
 START_TEST (two_adjacent_bands_need_little_more_memory_than_one)
 {
   g_autoptr (CleaveGraph) one = make_stage (), two = make_stage ();

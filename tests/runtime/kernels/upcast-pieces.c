@@ -185,7 +185,7 @@ START_TEST (transposed_convolutions_have_the_bits_of_the_reference)
 }
 END_TEST
 
-/* By Winograd's tiles, or with few output channels. */
+/* Convolutions by Winograd's tiles, or with few output channels. */
 static void
 try_convolutions (const char *level)
 {
@@ -234,7 +234,7 @@ try_level (const char *level)
 START_TEST (every_level_has_the_bits_of_the_reference) { each_level (try_level); }
 END_TEST
 
-/* Not cut into pieces that overwrite what others read. */
+/* A step is not cut into pieces if one would overwrite operands of another. */
 START_TEST (pieces_do_not_overwrite_operands_of_others)
 {
   CleaveAxisAttrs attrs = { .axis = 1 };

@@ -46,8 +46,8 @@ START_TEST (a_constant_operand_of_a_join_is_copied_after_a_computed_one)
 }
 END_TEST
 
-/* The same for an element-wise result of an operand that stays live. If it frees its operand, it
- * runs at once. */
+/* An element-wise part of a join waits for the other computed part if its operand stays live. If
+ * it frees its operand, it runs at once. */
 START_TEST (a_part_of_a_live_value_is_computed_with_the_others)
 {
   for (guint stays = 0; stays < 2; stays++)
