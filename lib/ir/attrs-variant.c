@@ -99,9 +99,13 @@ from_field (const CleaveAttr *attr, gconstpointer field)
  * @node: a node
  *
  * Returns all attributes of a node by their ONNX names, including those with default values. The
- * type of a value is `x` for an integer, `d` for a real number, `b` for a flag, `s` for an enum, an
- * element type or a string, and an array of these for a list. A range is an array of `(xx)`. For a
- * tensor or a tensor type the value is `(sax)`: element type and shape.
+ * types of values are:
+ *
+ * - `x` for an integer, `d` for a real number, `b` for a flag;
+ * - `s` for an enum, an element type or a string;
+ * - an array of these for a list;
+ * - an array of `(xx)`, begin and end, for a range;
+ * - `(sax)`, element type and shape, for a tensor or a tensor type.
  *
  * Returns: (transfer full): a dictionary, `a{sv}`
  */

@@ -123,9 +123,9 @@ cleave_attrs_free (const CleaveOp *op, gpointer attrs)
 
 /* Equality and hash. */
 
-/* Returns the bytes of a field's value, for kinds that can be compared as bytes, and sets `n` to
- * their number, or to G_MAXSIZE if the value is absent. Returns NULL for a type, ranges or a
- * tensor. Doubles are compared by their bits: 0 differs from -0, and a NaN equals itself. */
+/* Returns the bytes of a field's value, for kinds that can be compared as bytes. Sets `n` to their
+ * number, or to G_MAXSIZE if the value is absent. Returns NULL for a type, ranges or a tensor.
+ * Doubles are compared by their bits: 0 differs from -0, and a NaN equals itself. */
 static gconstpointer
 get_bytes (const CleaveAttr *attr, gconstpointer field, gsize *n)
 {

@@ -173,7 +173,7 @@ copy_line (char *to, gint64 to_step, const char *from, gint64 from_step, gint64 
 }
 
 /* If the inner loop is short (less than 8) and the one around it is longer, lines run along the
- * outer loop, LINE_PART iterations at a time, so that they stay in the cache. */
+ * outer loop. They have LINE_PART iterations at most, so that they stay in the cache. */
 #define LINE_PART 512
 
 static void

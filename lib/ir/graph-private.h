@@ -137,9 +137,9 @@ cleave_node_is_fixed (const CleaveNode *node)
   return node->op != &cleave_op_input && node->n_variable == 0;
 }
 
-/* Returns how many bytes an element of the result has more than an element of operand 0, for a node
- * that converts between a storage type and a type to compute with, such as DequantizeLinear. 0 for
- * all other nodes; negative for a QuantizeLinear. */
+/* For a node that converts between a type for storage and a type for computing, such as
+ * DequantizeLinear: returns the bytes of an element of the result minus those of operand 0, which
+ * is negative for QuantizeLinear. Returns 0 for all other nodes. */
 gint cleave_node_widens (const CleaveNode *node);
 
 static inline gboolean

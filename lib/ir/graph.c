@@ -258,9 +258,11 @@ infer (const CleaveGraph *graph,
  * Adds a node, and infers the types of its results. Takes time proportional to the numbers of
  * operands and results and the size of the attributes.
  *
- * Fails with %CLEAVE_ERROR_OPTION if the number of operands is wrong, with %CLEAVE_ERROR_ATTRIBUTE
- * if an attribute is out of range, and with %CLEAVE_ERROR_SHAPE or %CLEAVE_ERROR_ELEMENT_TYPE if
- * the operands do not match. The graph is then unchanged.
+ * Fails, and leaves the graph unchanged, with
+ *
+ * - %CLEAVE_ERROR_OPTION if the number of operands or results is wrong;
+ * - %CLEAVE_ERROR_ATTRIBUTE if an attribute is out of range;
+ * - %CLEAVE_ERROR_SHAPE or %CLEAVE_ERROR_ELEMENT_TYPE if the operands do not match.
  *
  * Returns: (transfer none) (nullable): the node
  */

@@ -192,10 +192,10 @@ typedef struct
   guint dim, operand_dim;        /* the dimension that is cut, of result 0 and of operand 0 */
   gboolean is_backwards;         /* the last chunk runs first */
   guint takes[CLEAVE_MAX_TAKEN]; /* takes[r]: the operand of the next chunk that is result r */
-  /* The op that does the part of a chunk's work that does not depend on the state, such as the
-   * product of X and W, so that it can run earlier on another thread. It has the attributes of the
-   * node and reads operand 0 and `ahead_operands`. The node then reads its result in place of
-   * operand 0, and lacks the first of `ahead_operands`. NULL: there is no such op. */
+  /* The op for the work that does not depend on the state, such as the product of X and W. It can
+   * run earlier, on another thread. It has the attributes of the node, and reads operand 0 and
+   * `ahead_operands`. The node then reads its result in place of operand 0, and lacks the first
+   * of `ahead_operands`. NULL: there is no such op. */
   const CleaveOp *ahead;
   guint ahead_operands[CLEAVE_MAX_AHEAD];
 } CleaveSequence;
@@ -311,8 +311,8 @@ gboolean cleave_call_check_rank (
 gboolean cleave_shape_broadcast (const CleaveShape *a, const CleaveShape *b, CleaveShape *both);
 void
 cleave_maps_broadcast (const CleaveShape *operand, const CleaveShape *result, CleaveDimMap *map);
-/* Sets maps for an op whose operand and result have the same ranges, and the type of operand 0 as
- * that of the result. */
+/* For ops whose result has the ranges and the type of an operand: cleave_maps_same() sets the maps,
+ * cleave_infer_same() sets the type of the result to that of operand 0. */
 void cleave_maps_same (const CleaveCall *call, guint operand, CleaveDimMap *map);
 gboolean cleave_infer_same (const CleaveCall *call, CleaveTensorType *results, GError **error);
 /* Returns the slice of `operand` that a chunk of result 0 reads. */

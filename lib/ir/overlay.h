@@ -12,7 +12,7 @@
 #include "op.h"
 
 /* Returns whether the kernel of a call can write its result, a single image, over operand
- * `operand`. Sets `rows` to the dimension whose rows are written in order, and `shift` to the
- * smallest distance, in elements of the operand, from the begin of the result to the begin of the
- * operand. */
+ * `operand`. Sets `rows` to the dimension whose rows are written in order. Sets `shift` to the
+ * smallest legal distance from the begin of the result to the begin of the operand, in elements of
+ * the operand. */
 gboolean cleave_call_overlay (const CleaveCall *call, guint operand, guint *rows, gint64 *shift);

@@ -194,9 +194,13 @@ check_no_cycle (const CleaveGraph *graph, GError **error)
  * @graph: a graph
  * @error: return location for a [struct@GLib.Error]
  *
- * Checks all invariants of a graph: nodes and uses are linked correctly, attributes are legal and
- * in normal form, types are those that the ops infer, names are unique, the operands of an Assemble
- * cover its result, and there is no cycle. O(graph).
+ * Checks all invariants of a graph, in O(graph):
+ *
+ * - nodes and uses are linked correctly, and names are unique;
+ * - attributes are legal and in normal form;
+ * - types are those that the ops infer;
+ * - the operands of an Assemble cover its result;
+ * - there is no cycle.
  *
  * Fails with the error code of the invariant that does not hold, such as %CLEAVE_ERROR_CYCLE, or
  * with %CLEAVE_ERROR_MODEL if nodes, uses or names are not linked correctly.

@@ -161,9 +161,11 @@ const CleaveOp cleave_op_conv = {
  * Operands are of one of the four float types. Sums of float16 and bfloat16 are float32. Sums have
  * a fixed order, tap by tap and channel by channel, so that a piece has the same bits as the whole.
  *
- * Fails with %CLEAVE_ERROR_SHAPE if the shapes of the operands do not match, with
- * %CLEAVE_ERROR_ELEMENT_TYPE if their element types do not, and with %CLEAVE_ERROR_ATTRIBUTE if an
- * attribute is out of range. The graph is then unchanged.
+ * Fails, and leaves the graph unchanged, with
+ *
+ * - %CLEAVE_ERROR_SHAPE if the shapes of the operands do not match;
+ * - %CLEAVE_ERROR_ELEMENT_TYPE if their element types do not match;
+ * - %CLEAVE_ERROR_ATTRIBUTE if an attribute is out of range.
  *
  * Returns: (transfer none) (nullable): the result, or %NULL on error
  */

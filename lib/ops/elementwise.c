@@ -454,9 +454,11 @@ find_op (const char *name, guint n_operands, GError **error)
  * The result has the shape of @x, and its element type; `IsNaN` and `IsInf` return bool. It can be
  * split along each dimension.
  *
- * Fails with %CLEAVE_ERROR_OPTION if there is no such op, with %CLEAVE_ERROR_ATTRIBUTE if the op
- * has other attributes than alpha, beta and gamma, and with %CLEAVE_ERROR_ELEMENT_TYPE if the op
- * does not support the element type. The graph is then unchanged.
+ * Fails, and leaves the graph unchanged, with
+ *
+ * - %CLEAVE_ERROR_OPTION if there is no such op;
+ * - %CLEAVE_ERROR_ATTRIBUTE if the op has other attributes than alpha, beta and gamma;
+ * - %CLEAVE_ERROR_ELEMENT_TYPE if the op does not support the element type.
  *
  * Returns: (transfer none) (nullable): the result, or %NULL on error
  */
@@ -498,9 +500,11 @@ cleave_graph_add_unary (CleaveGraph *graph,
  *
  * Integers wrap around. An integer divided by zero gives 0.
  *
- * Fails with %CLEAVE_ERROR_OPTION if there is no such op, with %CLEAVE_ERROR_SHAPE if the shapes do
- * not broadcast, and with %CLEAVE_ERROR_ELEMENT_TYPE if the element types do not match or the op
- * does not support them. The graph is then unchanged.
+ * Fails, and leaves the graph unchanged, with
+ *
+ * - %CLEAVE_ERROR_OPTION if there is no such op;
+ * - %CLEAVE_ERROR_SHAPE if the shapes do not broadcast;
+ * - %CLEAVE_ERROR_ELEMENT_TYPE if the element types do not match or the op does not support them.
  *
  * Returns: (transfer none) (nullable): the result, or %NULL on error
  */

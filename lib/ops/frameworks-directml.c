@@ -84,11 +84,13 @@ from_directml (const CleaveTensorType *whole,
  * Makes the attributes of a Split from a DML_SPLIT_OPERATOR_DESC of DirectML, which has the type of
  * each result.
  *
- * Fails with %CLEAVE_ERROR_ELEMENT_TYPE or %CLEAVE_ERROR_SHAPE if a result has another element type
- * or rank than @input, another extent in a dimension other than @axis, or an extent of 0. Fails
- * with %CLEAVE_ERROR_ATTRIBUTE if @axis is out of range, if there is no result, or if the extents
- * along
- * @axis do not add up to that of @input.
+ * Fails with
+ *
+ * - %CLEAVE_ERROR_ELEMENT_TYPE if a result has another element type than @input;
+ * - %CLEAVE_ERROR_SHAPE if a result has another rank than @input, another extent in a dimension
+ *   other than @axis, or an extent of 0;
+ * - %CLEAVE_ERROR_ATTRIBUTE if @axis is out of range, if there is no result, or if the extents
+ *   along the axis do not add up to that of @input.
  *
  * Returns: (transfer full) (nullable): attributes for a Split node, or %NULL on error
  */

@@ -197,9 +197,11 @@ const CleaveOp cleave_op_gemm = {
  * Operands are of one of the four float types, or 32- or 64-bit integers, which wrap around and
  * need integers as `alpha` and `beta`. Sums of float16 and bfloat16 are float32.
  *
- * Fails with %CLEAVE_ERROR_SHAPE if the shapes of the operands do not match, with
- * %CLEAVE_ERROR_ELEMENT_TYPE if their element types do not, and with %CLEAVE_ERROR_ATTRIBUTE if
- * `alpha` or `beta` is no integer for integer operands. The graph is then unchanged.
+ * Fails, and leaves the graph unchanged, with
+ *
+ * - %CLEAVE_ERROR_SHAPE if the shapes of the operands do not match;
+ * - %CLEAVE_ERROR_ELEMENT_TYPE if their element types do not match or are not supported;
+ * - %CLEAVE_ERROR_ATTRIBUTE if `alpha` or `beta` is no integer and the operands are integers.
  *
  * Returns: (transfer none) (nullable): the result, or %NULL on error
  */

@@ -202,9 +202,11 @@ const CleaveOp cleave_op_global_lp_pool = {
  *
  * @x is of one of the four float types. Sums of float16 and bfloat16 are float32.
  *
- * Fails with %CLEAVE_ERROR_SHAPE if a spatial dimension of @x has extent 0, with
- * %CLEAVE_ERROR_ELEMENT_TYPE if @x has another element type, and with %CLEAVE_ERROR_ATTRIBUTE if an
- * attribute is out of range. The graph is then unchanged.
+ * Fails, and leaves the graph unchanged, with
+ *
+ * - %CLEAVE_ERROR_SHAPE if a spatial dimension of @x has extent 0;
+ * - %CLEAVE_ERROR_ELEMENT_TYPE if @x is no float type;
+ * - %CLEAVE_ERROR_ATTRIBUTE if an attribute is out of range.
  *
  * Returns: (transfer none) (nullable): the result, or %NULL on error
  */

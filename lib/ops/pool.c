@@ -500,9 +500,11 @@ const CleaveOp cleave_op_lp_pool = {
  *
  * @x is of one of the four float types; MaxPool also accepts 8-bit integers.
  *
- * Fails with %CLEAVE_ERROR_SHAPE if a window is larger than the padded operand, with
- * %CLEAVE_ERROR_ELEMENT_TYPE if the op does not support the element type, and with
- * %CLEAVE_ERROR_ATTRIBUTE if an attribute is out of range. The graph is then unchanged.
+ * Fails, and leaves the graph unchanged, with
+ *
+ * - %CLEAVE_ERROR_SHAPE if a window is larger than the padded operand;
+ * - %CLEAVE_ERROR_ELEMENT_TYPE if the op does not support the element type;
+ * - %CLEAVE_ERROR_ATTRIBUTE if an attribute is out of range.
  *
  * Returns: (transfer none) (nullable): the result, or %NULL on error
  */

@@ -7,8 +7,11 @@
  * right in float32; rounds to the nearest integer, ties to even; adds y_zero_point; and clamps to
  * the range of the type.
  *
- * A scale or zero point is a scalar, a vector with an element for each row of A (or y) or column of
- * B, or a stack that is broadcast to the result, such as [D, M, 1] or [D, 1, N]. */
+ * A scale or zero point is
+ *
+ * - a scalar;
+ * - a vector with an element for each row of A or y, or for each column of B;
+ * - or a stack that is broadcast to the result, such as [D, M, 1] or [D, 1, N]. */
 
 #include "matmul-parts.h"
 #include "quantized.h"

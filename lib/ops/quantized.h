@@ -32,8 +32,8 @@ double cleave_quantized_load (const CleaveCall *call,
                               const CleaveView *operands,
                               guint operand,
                               gint64 index);
-/* Stores `value` rounded to the nearest integer, ties to even, plus the zero point, clamped to the
- * range of the element type, an integer of 8 or 16 bits. */
+/* Rounds `value` to the nearest integer, ties to even, and adds the zero point. Stores the sum,
+ * clamped to the range of the element type, an integer of 8 or 16 bits. */
 void cleave_quantized_store (CleaveElement element, gpointer at, float value, double zero_point);
 
 /* Sets stride[d] to the step in an operand of a matrix product of bytes, which must be present, for
