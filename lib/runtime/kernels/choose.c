@@ -23,7 +23,7 @@ typedef void (*Run) (const Box *box, gconstpointer attrs);
 
 /* Lines of at most this length are transposed: the inner loop goes from line to line. */
 #define SHORT_LINE 2
-/* 16-bit floats converted to float32 at once. */
+/* Elements of 16-bit floats that are converted to float32 at once. */
 #define UPCAST 512
 
 static const double no_attrs[4];

@@ -5,7 +5,8 @@
 
 /* Each file of this folder is compiled once for each level of x86-64 (v1, v3, v4). CLEAVE_LEVEL
  * is the level's name. Symbols that other files use have it as a suffix: CLEAVE_LEVELLED (x) is
- * x_v3. */
+ * x_v3. The generated file levels.h lists the kernel families of each level for ../kernels.c: a
+ * family is declared `extern` for it, right before its definition. */
 #define CLEAVE_PASTE_(a, b) a##_##b
 #define CLEAVE_PASTE(a, b) CLEAVE_PASTE_ (a, b)
 #define CLEAVE_LEVELLED(name) CLEAVE_PASTE (name, CLEAVE_LEVEL)

@@ -43,7 +43,7 @@ typedef struct
   const CleaveTap *taps;
 } CleaveZone;
 
-/* Columns within one panel of a. */
+/* A range of columns within one panel of a. */
 typedef struct
 {
   gint64 m, a_offset;

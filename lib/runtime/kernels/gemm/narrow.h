@@ -29,7 +29,7 @@ gsize cleave_narrow_n_scratch (const CleaveNarrow *narrow);
 /* Returns whether the rows of y are in memory one after the other. Sets `y_size` to the elements
  * between images. */
 gboolean cleave_narrow_nests (const CleaveNarrow *narrow, gint64 *y_size);
-/* Computes one image. Its part of the first result begins at y_at. */
+/* Computes one image. Its rows begin at element `y_at` of result 0. */
 void cleave_narrow_run (const CleaveNarrow *narrow,
                         const float *x,
                         const float *a,

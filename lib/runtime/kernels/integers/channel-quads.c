@@ -27,7 +27,7 @@ enum { X };
 #define QUAD_BYTES 64               /* bytes of a vector */
 #define QUAD_LANES (QUAD_BYTES / 4) /* channels of a vector */
 #define QUAD_BLOCK (4 * QUAD_BYTES) /* four taps of 64 channels */
-#define PIXELS 4                    /* computed at once */
+#define PIXELS 4                    /* pixels computed at once */
 #define MAX_ROWS 16                 /* rows of taps in the ring */
 #define MAX_PARTS 3                 /* parts of 8 bits of the difference of two bytes */
 

@@ -168,7 +168,7 @@ add_all (const CleaveWrittenPanel *panel,
     add_flipped (panel, from, _mm512_setzero_si512 (), pixels, vectors, has_growth, sum, growth);
   else
     {
-      __asm__("" : "+v"(flip)); /* keeps flip in a register */
+      __asm__("" : "+v"(flip)); /* makes the compiler keep flip in a register */
       add_flipped (panel, from, flip, pixels, vectors, has_growth, sum, growth);
     }
   __asm__ volatile("" ::: "memory"); /* loads the rest after the sums, which need all registers */

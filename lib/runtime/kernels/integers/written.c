@@ -240,7 +240,7 @@ read_column (CleaveWritten *s, const CleaveWrittenLayout *l, gint64 c)
     column.norm = sqrt (column.norm);
   column.most *= (double) find_x_most (s);
   if (s->n_chunks > 0)
-    column.zero = 0; /* it is added chunk by chunk */
+    column.zero = 0; /* the zero point's share is added in each chunk */
   return column;
 }
 
