@@ -326,7 +326,7 @@ class Dot(CommandTest):
         self.bad('no ordinary file', 'dot', self.chain, '-o', self.folder)
 
     # For any characters in a name, a drawing is valid XML with a vertex for each node.
-    def test_names_that_xml_cannot_say(self):
+    def test_names_that_are_invalid_in_xml(self):
         names = [f'n{c}' for c in ('\x01', '\x02', '\x1f', '\x7f', '\ufffe', '\uffff', '\n', '&<>"', '\ufffd')]
         nodes = [node('Relu', ['\x02x'], [f'v{name}'], name) for name in names]
         self.write('m.onnx', model(nodes, [value_info('\x02x', [4])], [value_info(f'v{name}', [4]) for name in names]))
@@ -347,7 +347,7 @@ class Memory(CommandTest):
         self.assertRegex(text, r'\n +3072 +5120  0 to 1 +x\n')
         self.assertIn("split Conv 'conv1'", text)
 
-    def test_json_is_what_a_run_takes(self):
+    def test_json_has_the_memory_of_a_run(self):
         for threads in (1, 2):
             found = self.json('memory', self.chain, '--threads', threads)['models'][0]
             run = self.json('run', self.chain, '--threads', threads, '--as-is')
@@ -370,7 +370,7 @@ class Memory(CommandTest):
         for text in ('r', 'relu1.0', '4 KiB, steps 1 to 3', 'split.onnx', 'limit 1 MiB', 'steps of the run'):
             self.assertIn(text, texts)
 
-    def test_picture_of_names_that_xml_cannot_say(self):
+    def test_picture_of_names_that_are_invalid_in_xml(self):
         self.write('m.onnx', model([node('Relu', ['\x02x'], ['<y&\uffff'], 'n')], [value_info('\x02x', [4])], [value_info('<y&\uffff', [4])]))
         self.good('memory', 'm.onnx', '-o', 'm.svg')
         texts = [e.text for e in ElementTree.parse(self.path('m.svg')).iter('{http://www.w3.org/2000/svg}text')]
@@ -425,7 +425,7 @@ class Opt(CommandTest):
         self.assertEqual(self.good('diff', self.chain, 'b.onnx').strip().split(': ')[1], 'equal, bit for bit')
 
     # Every set of options of the command split can be given to opt as text, with the same result.
-    def test_reproduces(self):
+    def test_options_of_split_as_text(self):
         forms = [
             ['--node', 'conv1', '--dims', 'H', '--chunk-size', '5', '--small-first'],
             ['--node', 'conv1', '--dims', 'C,W', '--chunk-sizes', '1,3/-1,4'],
@@ -634,7 +634,7 @@ class Split(CommandTest):
         self.assertEqual([n['reason'] for n in report['not_split']], ['one-piece'])
 
     # A search reports the value it reaches, and reaches it when it is given as the limit.
-    def test_reached(self):
+    def test_reached_values_are_possible_limits(self):
         for option in '--max-memory', '--max-subgraph-memory', '--max-schedule-memory':
             for which in ['--all'], ['--node', 'pool1', '--depth', '3']:
                 run = self.cleave('split', self.chain, '--json', *which, option, '1')
@@ -728,7 +728,7 @@ class Split(CommandTest):
         self.refuse('2 values of alignment are given for 1 dimensions', *rows, '--num-chunks', '2', '--align', '2,2')
         self.refuse('--small-first', *conv, '--max-memory', '1KiB', '--small-first')
 
-    def test_words_that_are_no_numbers(self):
+    def test_invalid_numbers(self):
         rows = ['--node', 'conv1', '--dims', 'H']
         for option, text in (('--num-chunks', 'two'), ('--num-chunks', ''), ('--num-chunks', '2,'),
                              ('--num-chunks', '99999999999999999999'), ('--chunk-size', '4x'),
@@ -782,7 +782,7 @@ class Fit(CommandTest):
         self.assertIn(f'can be met is {least};', run.stderr.decode())
         self.assertFalse(os.path.exists(self.path('p.onnx')))
 
-    def test_pieces_say_what_they_are_of(self):
+    def test_pieces_name_their_original_node(self):
         self.good('fit', self.chain, '--max-memory', self.least(), '-o', 'o.onnx')
         with open(self.path('o.onnx'), 'rb') as file:
             self.assertRegex(file.read(), rb"cleave: piece 1 of \d+ of '[^']+', range [0-9:,]+, strip 1 of ")
@@ -846,7 +846,7 @@ class Fit(CommandTest):
         self.assertRegex(text, r'loops +\d+ segments become Loops, \d+ are pieces without one, \d+ stay whole\n +ONNX Runtime is foreseen to need \d+ bytes')
         self.assertIn('equal, bit for bit', self.good('diff', self.chain, 'o.onnx'))
 
-    def test_loops_are_worth_it(self):
+    def test_loops_save_memory(self):
         self.good('demo', '--model', 'd.onnx', '--output-dir', '.', '--repeat', 1)
         report = self.json('fit', 'd.onnx', '--max-memory', '2MB', '--for', 'ort', '-o', 'o.onnx')
         self.assertGreater(report['loops'], 0)
@@ -1078,7 +1078,7 @@ class Diff(CommandTest):
         self.assertGreater(result['outputs'][0]['largest_difference'], 0)
         self.assertTrue(self.json('diff', self.chain, self.chain)['equal'])
 
-    def test_other_borders(self):
+    def test_other_inputs_or_outputs(self):
         nodes = [node('Relu', ['x'], ['z'], 'r')]
         renamed = self.write('z.onnx', model(nodes, [value_info('x', [1, 3, 16, 16])], [value_info('z', [1, 3, 16, 16])]))
         run = self.cleave('diff', self.chain, renamed)
@@ -1262,7 +1262,7 @@ class Failures(CommandTest):
             for name in left:
                 os.unlink(self.path(name))
 
-    def test_data_beside(self):
+    def test_weights_in_an_external_file(self):
         run = self.limited(resource.RLIMIT_NOFILE, 64, 'split', 'large.onnx', *self.SPLIT, '-o', 'o.onnx', debug='external')
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertIn('o.onnx.data', os.listdir(self.folder))

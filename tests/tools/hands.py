@@ -44,7 +44,7 @@ class Hands(command.CommandTest):
                                              [value_info('y', ['batch', 3])]))
 
     # Nodes with the same name are distinguished by their results.
-    def test_a_name_that_two_nodes_have(self):
+    def test_names_of_several_nodes(self):
         nodes = [node('Relu', ['x'], ['r1'], 'relu'), node('Neg', ['r1'], ['n'], 'neg'), node('Relu', ['n'], ['y'], 'relu')]
         self.write('twice.onnx', model(nodes, [value_info('x', [4, 4])], [value_info('y', [4, 4])]))
         how = ('--dims', '0', '--num-chunks', '2')
@@ -68,7 +68,7 @@ class Hands(command.CommandTest):
         self.bad("no node 'pol1'; did you mean 'pool1'?", 'split', self.chain, '--node', 'pol1', *self.SPLIT[2:])
         self.bad("no input of the model has a dimension 'bach'; did you mean 'batch'?", 'info', self.free(), '--fix', 'bach=2')
 
-    def test_cures(self):
+    def test_errors_name_options_that_help(self):
         self.bad('(give --shape a=1,3, or --fix batch=1)', 'info', self.free())
 
     def test_fix_a_dimension(self):
@@ -157,7 +157,7 @@ class Inputs(command.CommandTest):
         self.good('opt', 'equals.onnx', *fixed, '-p', 'split{node="add=1" dims=0 num-chunks=2}', '-o', 'out2.onnx')
 
     # Every output has a file, even if names differ only in characters that are not used in file names.
-    def test_names_that_become_one_file(self):
+    def test_names_that_give_the_same_file_name(self):
         names = ['a/b', 'a_b', 'a b', 'a_b-2', 'a\u00e9', 'a__', 'q' * 300, 'q' * 299 + 'r']
         nodes = [node(op, ['x'], [name], name) for op, name in zip(['Relu', 'Neg', 'Abs', 'Exp', 'Sin', 'Cos', 'Tan', 'Tanh'], names)]
         self.write('names.onnx', model(nodes, [value_info('x', [2])], [value_info(name, [2]) for name in names]))
@@ -255,7 +255,7 @@ class Defaults(command.CommandTest):
     def run_model(self, name, *inputs):
         return self.json('run', name, *(word for i in inputs for word in ('--input', f'{i}={i}.npy')))['outputs'][0]
 
-    def test_they_are_fed(self):
+    def test_defaults_can_be_replaced(self):
         outputs = [self.run_model('m.onnx', *inputs) for inputs in ((), 'w', 'b', 's', 'wbs', 'wbsk', 'u')]
         self.assertEqual(len({output['sha256'] for output in outputs}), 5)
         self.assertEqual(outputs[0], outputs[6])
@@ -281,7 +281,7 @@ class Defaults(command.CommandTest):
         self.assertNotIn('inputs_with_defaults', self.json('info', self.chain))
 
     # Files written by all commands keep the inputs, and values given for them are used.
-    def test_written_files_keep_them(self):
+    def test_written_files_keep_inputs_with_defaults(self):
         self.good('split', 'm.onnx', *self.HOW, '-o', 'split.onnx')
         self.good('split', 'm.onnx', '--for-threads', '2', '-o', 'threads.onnx')
         self.good('fit', 'm.onnx', '-o', 'fit.onnx')
@@ -303,7 +303,7 @@ class Defaults(command.CommandTest):
         self.assertLess(os.path.getsize(self.path('split.onnx')), len(self.data) + 4000)
         self.assertGreater(self.json('info', 'split.onnx')['ops']['Conv'], 1)
 
-    def test_values_that_are_equal_stay_apart(self):
+    def test_equal_defaults_are_not_merged(self):
         nodes = [node('Mul', ['x', 'a'], ['m'], 'mul'), node('Add', ['m', 'b'], ['y'], 'add')]
         self.write('equal.onnx', model(nodes, [value_info('x', [4]), value_info('a', [4]), value_info('b', [4])], [value_info('y', [4])],
                                        [tensor('a', [4], floats(4, 1)), tensor('b', [4], floats(4, 1))]))
@@ -373,7 +373,7 @@ class Pictures(command.CommandTest):
         self.write('p.png', png([[(7, 8, 9)] * 5] * 4))
         self.assertEqual(self.pixels([1, 3, 8, 6], '--scale', '1'), (7.0,) * 48 + (8.0,) * 48 + (9.0,) * 48)
 
-    def test_what_is_no_place_for_a_picture(self):
+    def test_inputs_that_cannot_hold_a_picture(self):
         for shape, element in ([2, 3, 4, 4], 1), ([1, 5, 4, 7], 1), ([4], 1), ([1, 3, 4, 4], 7), ([1, 3, 0, 4], 1):
             self.bad('a picture becomes', 'run', self.copy(shape, element), '--input', 'p.png')
         self.write('p.png', b'\x89PNG\r\n\x1a\nno')
@@ -395,7 +395,7 @@ class Figures(command.CommandTest):
         self.assertTrue(peak)
         self.assertNotIn('live_bytes', self.json('info', self.chain)['node_list'][0])
 
-    def test_how_memory_is_counted_is_said_once(self):
+    def test_the_memory_note_is_printed_once(self):
         for args in (['info', self.chain, '--nodes'], ['run', self.chain], ['memory', self.chain, '--after', self.chain],
                      ['split', self.chain, *Hands.SPLIT], ['fit', self.chain]):
             text = self.good(*args)
@@ -403,7 +403,7 @@ class Figures(command.CommandTest):
             self.assertRegex(text, r'\nHow it is counted: live activations[^\n]*\n\Z')
             self.assertIn(' bytes of live activations', text.replace('after, of', 'bytes of'))
 
-    def test_that_it_is_split_is_said(self):
+    def test_run_prints_that_it_split(self):
         large = self.write('large.onnx', model(
             [node('Conv', ['x', 'w'], ['y'], 'conv1', pads=[3, 3, 3, 3])], [value_info('x', [1, 3, 32, 32])],
             [value_info('y', [1, 64, 32, 32])], [tensor('w', [64, 3, 7, 7], floats(64 * 147, 1))]))

@@ -66,7 +66,7 @@ class Report(command.CommandTest):
     def data(self, page):
         return json.loads(re.search(r'<script id="data" type="application/json">(.*?)</script>', page, re.S)[1])
 
-    def test_what_it_holds(self):
+    def test_contents_of_the_page(self):
         page = self.page(*self.SPLIT)
         data = self.data(page)
         self.assertEqual([graph['name'] for graph in data['page']['graphs']], ['before', 'after'])
@@ -81,7 +81,7 @@ class Report(command.CommandTest):
         self.assertEqual(re.findall(r'(?:src|href)="(?!#|data:)', page), [])
         self.assertEqual(re.findall(r'https?://(?!www\.w3\.org/2000/svg)', page), [])
 
-    def test_kinds(self):
+    def test_pages_with_and_without_a_split(self):
         data = self.data(self.page())
         self.assertEqual(len(data['page']['graphs']), 1)
         self.assertNotIn('report', data)
@@ -92,7 +92,7 @@ class Report(command.CommandTest):
         self.bad('-o FILE.html is missing', 'report', self.chain)
 
     # 425 nodes become 4,579: the page stays small enough for a mail.
-    def test_a_large_one(self):
+    def test_a_large_graph(self):
         dense = self.write('dense.onnx', networks.densenet())
         self.good('report', dense, '--for-threads', '8', '--no-times', '-o', self.path('dense.html'))
         self.assertLess(os.path.getsize(self.path('dense.html')), 2_000_000)
