@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Tensors over memory that the caller owns. */
+
 #include "error.h"
 
 #include <cleave/cleave-languages.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Plans the node that computes one chunk of a result, in three checks: each operand slice has
+ * elements, the op can be narrowed, and the inferred shapes are those of the chunk. */
+
 #include "chunk.h"
 
 #include <string.h>

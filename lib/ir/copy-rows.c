@@ -40,7 +40,7 @@ cleave_stream_end (void)
 #endif
 }
 
-/* Copies a row of 17 to 512 bytes without a call of memcpy(): 16 bytes at a time, the last 16
+/* Copies a row of 33 to 512 bytes without a call of memcpy(): 16 bytes at a time, the last 16
  * overlapping those before. */
 static inline void
 copy_short (char *to, const char *from, gint64 n)

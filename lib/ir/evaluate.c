@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Evaluates one node with constant operands: shares the bytes of an operand if possible, and
+ * runs the reference kernel otherwise. */
+
 #include "evaluate.h"
 
 #include "defaults.h"

@@ -7,7 +7,7 @@
 #include "op.h"
 
 /* The work that constant folding may do in total for a graph with `n_bytes` of constants: 2^24
- * steps, a fraction of a second, plus reading the constants four times. The unit is a step of
+ * steps, a fraction of a second, plus 4 steps for each byte. The unit is a step of
  * cleave_evaluate_work(). */
 #define CLEAVE_EVALUATE_BUDGET(n_bytes) (0x1p24 + 4 * (double) (n_bytes))
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Over 400 lines: a quarter of it documents the API. */
+/* Graphs: building, editing and copying.
+ *
+ * Over 400 lines: a quarter of them documents the API. */
 
 #include "graph-private.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Prints and parses elements, real attributes and names, bit for bit. */
+
 #include "literal.h"
 
 #include <errno.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Suggests names for misspelled ones, and finds the node that a user named. */
+
 #include <cleave/cleave-languages.h>
 
 #include <string.h>

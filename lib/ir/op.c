@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Helpers for op records, and questions about a call: shapes, slices, views, work. */
+
 #include "op.h"
 
 gboolean

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Prints a graph as text. */
+
 #include "print.h"
 
 #include "literal.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Ranges: the public functions, subtraction, and dimension maps. */
+
 #include "range.h"
 
 static gboolean

@@ -15,10 +15,10 @@
  * window 3, and else shift 0, block 1, times 1. Rows [2, 4) of the result need rows [3, 8) of the
  * operand.
  *
- * The result has `block` elements for each `times` elements of the operand, as in a Resize; if one
- * of the two is 1, so is `times`. A negative stride reads the operand backwards: b and e - 1 then
- * change places. With stride 0 the map gives [offset, offset + window), such as the whole
- * dimension, and `from` is not used. */
+ * `block` elements of the result go with `times` * `stride` elements of the operand, such as 3 with
+ * 2 in a Resize by 1.5. If `block` is 1, so is `times`. A negative stride reads the operand
+ * backwards: b and e - 1 then change places. With stride 0 the map gives [offset, offset +
+ * window), such as the whole dimension, and `from` is not used. */
 typedef struct
 {
   guint from;

@@ -2,8 +2,8 @@
 #pragma once
 
 /* An allocator for small objects that are allocated and freed one by one, such as the nodes of a
- * graph. Objects allocated one after the other are neighbors in memory. Blocks whose objects are
- * all free go back to the system. Not thread-safe. */
+ * graph. Objects allocated one after the other are neighbors in memory. A block whose objects are
+ * all free is freed. Not thread-safe. */
 
 #include <glib.h>
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Over 400 lines: one analysis over arrays that all of its steps share. */
+/* Finds parallel subgraphs. subgraphs.h defines them; the steps here are in the order of that
+ * definition, find() runs them.
+ *
+ * Over 400 lines: one analysis over arrays that all of its steps share. */
 
 #include "subgraphs.h"
 

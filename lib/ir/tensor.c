@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Tensors: creation, slices, and access to elements. */
+
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Parses numbers, sizes, shapes and lists of options. */
+
 #include "text.h"
 
 #include <cleave/cleave-split.h>

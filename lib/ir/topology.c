@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Topological order, cycles, connected components and reachability. */
+
 #include "topology.h"
 
 #include "graph-private.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Element types, shapes and tensor types: sizes, equality, checks, text. */
+
 #include "range.h"
 
 #include "error.h"

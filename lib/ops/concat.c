@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Concat: joins values along an axis. All dimensions can be split; a piece has only the
+ * operands that its chunk overlaps. */
+
 #include "move.h"
 
 static const CleaveAttr attr_table[] = {

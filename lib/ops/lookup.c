@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The list of all ops, which meson.build generates, and lookup by name. */
+
 #include "../ir/op.h"
 
 /* clang-format off */

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Pad: adds elements around a value, or crops it. All dimensions can be split; a piece has the
+ * part of the pads that its chunk reaches. In mode reflect, a piece must have more elements
+ * than it reflects. */
+
 #include "move.h"
 
 static const char *const mode_names[] = { "constant", "reflect", "edge", NULL };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Positions of Resize, and the elements around them. If the scale is exactly the ratio of the
- * extents, positions are computed in integers. */
+/* Positions of Resize, and the elements around them. Positions are fractions of integers if the
+ * factor is an integer, or if the mode is not nearest and the scale is the ratio of the extents. */
 
 #include "resize-taps.h"
 
@@ -11,7 +11,7 @@
  * bits. */
 #define MAX_EXTENT ((gint64) 1 << 29)
 
-/* Sets the fraction of integers that gives positions, if the scale is the ratio of the extents. */
+/* Sets the fraction of integers that gives positions, if there is one. */
 static void
 find_fraction (CleaveResizeAxis *axis)
 {

@@ -361,8 +361,8 @@ repeats (const CleaveResizeAxis *axis)
   return a->nearest_mode == CLEAVE_RESIZE_FLOOR;
 }
 
-/* Returns whether a dimension can be cut. If the factor is no integer, the exporter writes a piece
- * as matrix products with weights, which need floats. */
+/* Returns whether a dimension can be cut. If the factor is no integer and the mode is not nearest,
+ * the exporter writes a piece as matrix products with weights, which need floats. */
 static gboolean
 can_be_cut (const CleaveCall *call, const CleaveResizeAxis *axis)
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Slice: a range of a value, with a step in each dimension. All dimensions can be split. */
+
 #include "../ir/text.h"
 
 #include "move.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Split: cuts a value into consecutive results along an axis. All dimensions but the axis can
+ * be split. */
+
 #include "move.h"
 
 static const CleaveAttr attr_table[] = {

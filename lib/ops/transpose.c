@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Transpose: permutes dimensions. All dimensions can be split. */
+
 #include "move.h"
 
 static const CleaveAttr attr_table[] = {
