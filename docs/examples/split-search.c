@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* A limit in place of an option: the fewest pieces of which none takes more than 3 KiB; and a
- * predicate, which is told each plan and may refuse it. */
+/* Splits by a limit in place of a tiling: the search finds the fewest pieces of at most 3 KiB. A
+ * predicate sees each plan and may refuse it. */
 
 #include "small-graph.h"
 
