@@ -41,6 +41,8 @@ typedef struct
  * [method@Cleave.Graph.get_first_node] and [method@Cleave.Node.get_next]. The drawing then frames
  * ranks instead of subgraphs and strips, and draws messages as dashed arrows
  * @n_ranks: number of @ranks: the number of nodes, or 0
+ * @rank_word: (nullable): the word in the titles of the frames of @ranks, such as `part`; outputs
+ * are then in no frame. %NULL stands for `rank`; outputs are then on rank 0
  *
  * Options of a drawing.
  */
@@ -55,6 +57,7 @@ typedef struct
   guint distance;
   const int *ranks;
   guint n_ranks;
+  const char *rank_word;
 } CleaveDotOptions;
 
 CLEAVE_API char *cleave_dot_range_to_string (const CleaveNode *node,

@@ -215,7 +215,7 @@ static gboolean
 draw_clusters (Drawing *d, GError **error)
 {
   if (d->options->ranks != NULL)
-    d->ranks = cleave_dot_ranks_new (d->root, d->graph, d->options->ranks, d->options->n_ranks);
+    d->ranks = cleave_dot_ranks_new (d->root, d->graph, d->options);
   if (d->options->no_clusters || d->ranks != NULL)
     return TRUE;
   d->frames = cleave_frames_new (d->graph, error);

@@ -7,23 +7,27 @@
 struct _CleaveDotRanks
 {
   Agraph_t *root;
+  const char *word;     /* in titles */
+  int of_outputs;       /* the rank of the graph's outputs */
   int *rank;            /* by id */
   GHashTable *clusters; /* by rank + 1 */
   GHashTable *told;     /* by value: the set of ranks + 1 that it is sent to */
 };
 
 CleaveDotRanks *
-cleave_dot_ranks_new (Agraph_t *root, const CleaveGraph *graph, const int *ranks, guint n_nodes)
+cleave_dot_ranks_new (Agraph_t *root, const CleaveGraph *graph, const CleaveDotOptions *options)
 {
   CleaveDotRanks *r = g_new0 (CleaveDotRanks, 1);
   const CleaveNode *node = graph->first;
 
   r->root = root;
+  r->word = options->rank_word == NULL ? "rank" : options->rank_word;
+  r->of_outputs = options->rank_word == NULL ? 0 : -1;
   r->rank = g_new (int, graph->n_ids + 1);
   r->clusters = g_hash_table_new (NULL, NULL);
   r->told = g_hash_table_new_full (NULL, NULL, NULL, (GDestroyNotify) g_hash_table_unref);
   for (guint i = 0; node != NULL; i++, node = node->next)
-    r->rank[node->id] = i < n_nodes ? ranks[i] : -1;
+    r->rank[node->id] = i < options->n_ranks ? options->ranks[i] : -1;
   return r;
 }
 
@@ -44,8 +48,8 @@ find_cluster (CleaveDotRanks *ranks, int rank)
 
   if (cluster != NULL)
     return cluster;
-  name = g_strdup_printf ("cluster_rank_%d", rank);
-  title = g_strdup_printf ("rank %d", rank);
+  name = g_strdup_printf ("cluster_%s_%d", ranks->word, rank);
+  title = g_strdup_printf ("%s %d", ranks->word, rank);
   cluster = agsubg (ranks->root, name, TRUE);
   cleave_draw_set (cluster, "label", title);
   cleave_draw_set (cluster, "style", "filled,rounded");
@@ -58,7 +62,7 @@ find_cluster (CleaveDotRanks *ranks, int rank)
 static int
 find_rank (const CleaveDotRanks *ranks, const CleaveNode *node)
 {
-  return node == NULL ? 0 : ranks->rank[node->id];
+  return node == NULL ? ranks->of_outputs : ranks->rank[node->id];
 }
 
 void
