@@ -20,6 +20,12 @@ typedef struct _CleavePartition CleavePartition;
 
 CLEAVE_API GType cleave_partition_get_gtype (void);
 CLEAVE_API CleavePartition *cleave_partition_new (const CleaveGraph *graph, GError **error);
+CLEAVE_API CleavePartition *
+cleave_partition_new_by_count (const CleaveGraph *graph, guint n_parts, GError **error);
+CLEAVE_API CleavePartition *
+cleave_partition_new_by_bytes (const CleaveGraph *graph, gint64 max_bytes, GError **error);
+CLEAVE_API CleavePartition *
+cleave_partition_new_at (const CleaveGraph *graph, const char *const *values, GError **error);
 CLEAVE_API CleavePartition *cleave_partition_ref (CleavePartition *partition);
 CLEAVE_API void cleave_partition_unref (CleavePartition *partition);
 
@@ -33,6 +39,17 @@ CLEAVE_API guint cleave_partition_get_before (const CleavePartition *partition,
                                               guint number);
 CLEAVE_API const char *cleave_partition_get_output_value (const CleavePartition *partition,
                                                           guint index);
+CLEAVE_API int cleave_partition_find (const CleavePartition *partition, const CleaveNode *node);
+CLEAVE_API gboolean cleave_partition_measure (const CleavePartition *partition,
+                                              guint index,
+                                              gint64 *weight_bytes,
+                                              gint64 *arena_bytes,
+                                              GError **error);
+
+CLEAVE_API CleaveGraph *cleave_graph_extract (const CleaveGraph *graph,
+                                              const char *const *from,
+                                              const char *const *to,
+                                              GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleavePartition, cleave_partition_unref)
 

@@ -7,7 +7,8 @@
 typedef struct
 {
   CleaveGraph *graph;
-  GHashTable *values; /* from results of the old graph to results of the new one */
+  GHashTable *values; /* from results of the old graph to results of the new one; also has the
+                         nodes that were copied */
 } Builder;
 
 static void
@@ -20,8 +21,11 @@ add_node (Builder *builder, CleaveNode *node)
     if (node->operands[i].result != NULL)
       operands[i] = g_hash_table_lookup (builder->values, node->operands[i].result);
   copy = cleave_graph_add_like (builder->graph, node, node->name, operands);
+  g_hash_table_add (builder->values, node);
   for (guint i = 0; i < node->n_results; i++)
     {
+      if (g_hash_table_contains (builder->values, &node->results[i])) /* it is given */
+        continue;
       g_hash_table_insert (builder->values, &node->results[i], &copy->results[i]);
       if (node->results[i].name != NULL)
         cleave_result_set_name (&copy->results[i], node->results[i].name);
@@ -50,7 +54,7 @@ add_fixed (Builder *builder, CleaveNode *node)
       CleaveNode *top = g_ptr_array_index (stack, stack->len - 1);
       guint n = stack->len;
 
-      if (g_hash_table_contains (builder->values, &top->results[0]))
+      if (g_hash_table_contains (builder->values, top))
         {
           g_ptr_array_set_size (stack, (gint) n - 1);
           continue;
@@ -64,47 +68,65 @@ add_fixed (Builder *builder, CleaveNode *node)
     }
 }
 
-CleaveGraph *
-cleave_partition_build (const CleaveGraph *graph,
-                        const char *name,
-                        const GPtrArray *nodes,
-                        const GPtrArray *wanted)
+/* Adds the values that the nodes read and do not compute: inputs first, so that they get their
+ * names, then constants. */
+static void
+add_operands (Builder *builder, const CleavePartitionContent *content)
 {
   g_autoptr (GHashTable) own = g_hash_table_new (NULL, NULL);
-  g_autoptr (GHashTable) values = g_hash_table_new (NULL, NULL);
-  Builder builder = { cleave_graph_new (name), values };
 
-  for (guint i = 0; i < nodes->len; i++)
-    g_hash_table_add (own, g_ptr_array_index (nodes, i));
-  for (guint pass = 0; pass < 2; pass++) /* inputs first, so that they get their names */
-    for (guint i = 0; i < nodes->len; i++)
+  for (guint i = 0; i < content->nodes->len; i++)
+    g_hash_table_add (own, g_ptr_array_index (content->nodes, i));
+  for (guint pass = 0; pass < 2; pass++)
+    for (guint i = 0; i < content->nodes->len; i++)
       {
-        const CleaveNode *node = g_ptr_array_index (nodes, i);
+        const CleaveNode *node = g_ptr_array_index (content->nodes, i);
 
         for (guint k = 0; k < node->n_operands; k++)
           {
             CleaveResult *value = node->operands[k].result;
 
             if (value == NULL || g_hash_table_contains (own, value->node) ||
-                g_hash_table_contains (values, value))
+                g_hash_table_contains (builder->values, value))
               continue;
             if (pass == 0 && !cleave_node_is_fixed (value->node))
-              add_input (&builder, value);
+              add_input (builder, value);
             else if (pass == 1)
-              add_fixed (&builder, value->node);
+              add_fixed (builder, value->node);
           }
       }
-  for (guint i = 0; i < nodes->len; i++)
-    if (!g_hash_table_contains (values, &((CleaveNode *) nodes->pdata[i])->results[0]))
-      add_node (&builder, g_ptr_array_index (nodes, i));
-  for (guint i = 0; i < wanted->len; i++)
-    {
-      CleaveResult *value = g_ptr_array_index (wanted, i);
-      g_autofree char *value_name = cleave_result_dup_name (value);
+}
 
-      cleave_graph_add_output (builder.graph, value_name, g_hash_table_lookup (values, value),
+static void
+add_outputs (Builder *builder, const CleavePartitionContent *content)
+{
+  for (guint i = 0; i < content->wanted->len; i++)
+    {
+      CleaveResult *value = g_ptr_array_index (content->wanted, i);
+      g_autofree char *name = content->wanted_names == NULL
+                                  ? cleave_result_dup_name (value)
+                                  : g_strdup (content->wanted_names->pdata[i]);
+
+      if (!g_hash_table_contains (builder->values, value))
+        add_input (builder, value); /* an output that is an input, which no node reads */
+      cleave_graph_add_output (builder->graph, name, g_hash_table_lookup (builder->values, value),
                                NULL);
     }
+}
+
+CleaveGraph *
+cleave_partition_build (const CleaveGraph *graph, const CleavePartitionContent *content)
+{
+  g_autoptr (GHashTable) values = g_hash_table_new (NULL, NULL);
+  Builder builder = { cleave_graph_new (content->name), values };
+
+  for (guint i = 0; content->given != NULL && i < content->given->len; i++)
+    add_input (&builder, g_ptr_array_index (content->given, i));
+  add_operands (&builder, content);
+  for (guint i = 0; i < content->nodes->len; i++)
+    if (!g_hash_table_contains (values, g_ptr_array_index (content->nodes, i)))
+      add_node (&builder, g_ptr_array_index (content->nodes, i));
+  add_outputs (&builder, content);
   cleave_graph_copy_used_defaults (builder.graph, graph);
   return builder.graph;
 }

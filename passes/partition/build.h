@@ -3,12 +3,20 @@
 
 #include "../../lib/ir/graph-private.h"
 
-/* Builds the graph of one part of a partition. */
+/* Builds the graph of one part of a partition, or of a submodel. */
 
-/* Returns a graph named `name` with copies of `nodes`, which are in topological order, and of the
- * constants and constant expressions that they read.  Values from other nodes become inputs; the
- * results in `wanted` (CleaveResult) become outputs.  All values keep their names. */
+/* What the new graph consists of. */
+typedef struct
+{
+  const char *name;
+  const GPtrArray *nodes;  /* CleaveNode, in topological order */
+  const GPtrArray *given;  /* CleaveResult: values that are inputs even if `nodes` compute them;
+                              NULL:  none */
+  const GPtrArray *wanted; /* CleaveResult: values that are outputs */
+  const GPtrArray *wanted_names; /* char *: names of the outputs; NULL: those of the values */
+} CleavePartitionContent;
+
+/* Returns a graph with copies of the nodes, and of the constants and constant expressions that they
+ * read. Values from other nodes become inputs. All values keep their names. */
 CleaveGraph *cleave_partition_build (const CleaveGraph *graph,
-                                     const char *name,
-                                     const GPtrArray *nodes,
-                                     const GPtrArray *wanted);
+                                     const CleavePartitionContent *content);

@@ -57,7 +57,7 @@ MAY_BE_NULL = {
     'CleaveOnnxShape.name', 'CleaveOnnxGiven.name', 'CleaveSplitOnednn.num_splits', 'CleaveSplitOnednn.size_split',
     'CleaveSplitOnednn.sections_split', 'CleaveSplitTensorflow.num_splits', 'CleaveSplitTensorflow.num',
     'CleaveSplitPytorch.split_size', 'CleaveSplitOnnx.axis', 'CleaveSplitOnnx.num_outputs',
-    'CleaveSplitRequest.split', 'CleaveTransport.data', 'CleaveDotOptions.pieces', 'CleaveDotOptions.around', 'CleaveDotOptions.ranks', 'CleaveOnnxOptions.shapes', 'CleaveOnnxOptions.values',
+    'CleaveSplitRequest.split', 'CleaveTransport.data', 'CleaveDotOptions.pieces', 'CleaveDotOptions.around', 'CleaveDotOptions.ranks', 'CleaveDotOptions.rank_word', 'CleaveOnnxOptions.shapes', 'CleaveOnnxOptions.values',
     'CleaveSplitOnnx.split',
 }
 # Functions that store a struct and check it later.
@@ -98,6 +98,12 @@ ARGUMENTS = {
     'cleave_onnx_options_add_value.options': 'cleave_onnx_options_new ()',
     'cleave_onnx_options_add_dim.options': 'cleave_onnx_options_new ()',
     'cleave_onnx_options_free.options': 'cleave_onnx_options_new ()',
+    'cleave_partition_new_at.values': '(const char *const[]){ NULL }',
+    'cleave_partition_find.partition': 'cleave_partition_new (world.graph, NULL)',
+    'cleave_partition_new_by_count.n_parts': '1', 'cleave_partition_new_by_count.n_parts!': ['0', '1001', 'G_MAXUINT'],
+    'cleave_partition_new_by_bytes.max_bytes': '1 << 20', 'cleave_partition_new_by_bytes.max_bytes!': ['0', '-1', '1', 'G_MININT64'],
+    'cleave_partition_measure.weight_bytes': '&(gint64){ 0 }', 'cleave_partition_measure.arena_bytes': '&(gint64){ 0 }',
+    'cleave_graph_extract.from': 'NULL', 'cleave_graph_extract.to': 'NULL',
     'cleave_fit_plan_new_watched.watch': 'NULL', 'cleave_fit_plan_new_watched.cancellable': 'NULL',
     'cleave_split_nodes_by_name.names': '(const char *const[]){ "relu", NULL }', 'cleave_dot_render.format': '"dot"',
     'cleave_dot_layout_new.sizes': '(const double[]){ 9, 9, 9, 9 }', 'cleave_dot_layout_new.n_sizes': '4',

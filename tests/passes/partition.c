@@ -1,68 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Parts that run one after another compute the same as the whole graph. */
+/* Partitions by parallel subgraphs. */
 
 #include "graphs.h"
+#include "partition-help.h"
 #include "random-graph.h"
 #include "run-help.h"
 #include "test.h"
 
-#include <string.h>
-
-/* Runs the parts in order; `values` maps names to values. */
-static void
-run_parts (const CleavePartition *partition, GHashTable *values, const char *what)
-{
-  for (guint i = 0; i < cleave_partition_get_n_parts (partition); i++)
-    {
-      CleaveGraph *part = cleave_partition_get_graph (partition, i);
-      g_autoptr (GPtrArray) inputs = g_ptr_array_new (), outputs = NULL;
-
-      ck_assert (cleave_graph_validate (part, NULL));
-      for (guint k = 0; k < cleave_graph_get_n_inputs (part); k++)
-        {
-          g_autofree char *name = cleave_result_dup_name (cleave_graph_get_input (part, k));
-          CleaveTensor *value = g_hash_table_lookup (values, name);
-
-          ck_assert_msg (value != NULL, "%s: part %u reads %s before it is written", what, i, name);
-          g_ptr_array_add (inputs, value);
-        }
-      for (guint k = 0; k < cleave_partition_get_n_before (partition, i); k++)
-        ck_assert_uint_lt (cleave_partition_get_before (partition, i, k), i);
-      outputs = run_graph (part, inputs, 1);
-      for (guint k = 0; k < outputs->len; k++)
-        {
-          const char *name = cleave_graph_get_output_name (part, k);
-
-          ck_assert_msg (!g_hash_table_contains (values, name), "%s: %s is written twice", what,
-                         name);
-          g_hash_table_insert (values, g_strdup (name), cleave_tensor_ref (outputs->pdata[k]));
-        }
-    }
-}
-
-/* Asserts equal results; returns the number of parts. */
+/* Returns the number of parts of the partition by subgraphs. */
 static guint
 assert_same (const CleaveGraph *graph, guint32 seed, const char *what)
 {
-  g_autoptr (GPtrArray) inputs = run_random_inputs (graph, seed);
-  g_autoptr (GPtrArray) expected = run_graph (graph, inputs, 1);
-  g_autoptr (GHashTable) values =
-      g_hash_table_new_full (g_str_hash, g_str_equal, g_free, (GDestroyNotify) cleave_tensor_unref);
   g_autoptr (CleavePartition) partition = cleave_partition_new (graph, NULL);
 
-  for (guint i = 0; i < inputs->len; i++)
-    g_hash_table_insert (values, cleave_result_dup_name (cleave_graph_get_input (graph, i)),
-                         cleave_tensor_ref (inputs->pdata[i]));
-  run_parts (partition, values, what);
-  for (guint i = 0; i < expected->len; i++)
-    {
-      const char *name = cleave_partition_get_output_value (partition, i);
-      CleaveTensor *value = g_hash_table_lookup (values, name);
-
-      ck_assert_msg (value != NULL, "%s: nobody writes %s", what, name);
-      ck_assert_msg (cleave_tensor_equal (value, expected->pdata[i]), "%s: %s differs", what, name);
-    }
+  assert_partition_same (partition, graph, seed, what);
   return cleave_partition_get_n_parts (partition);
 }
 

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Partitions into parts that follow each other and meet a limit of memory. */
+
+#include "../../lib/ir/error.h"
+
+#include "build.h"
+#include "measure.h"
+#include "parts.h"
+#include "row-cuts.h"
+
+/* Estimates of single nodes in one search of the furthest ends. If more are needed, fewer positions
+ * are considered. 2^24 take about a second. */
+#define MAX_ESTIMATES (1 << 24)
+
+/* Searches of a cut, each after a part of the one before was measured and found too large. */
+#define MAX_SEARCHES 32
+
+/* Nodes that are measured alone to find the smallest limit that can be met, the largest ones. */
+#define MAX_ALONE 256
+
+/* The search for parts that meet a limit. */
+typedef struct
+{
+  const CleaveRow *row;
+  gint64 limit;
+  GHashTable *measured; /* bytes of a part, by both ends; G_MAXINT64 of a failure is not noted */
+  GArray *positions;
+  guint *reach; /* by index of a position: index of the furthest end of a part that begins there */
+} Search;
+
+static void
+search_clear (Search *search)
+{
+  g_clear_pointer (&search->measured, g_hash_table_unref);
+  g_clear_pointer (&search->positions, g_array_unref);
+  g_free (search->reach);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Search, search_clear)
+
+/* Returns whether an output or a node behind `end` reads a value. Nodes behind have copies of
+ * constant expressions. */
+static gboolean
+is_wanted (const CleaveRow *row, const CleaveResult *value, guint end)
+{
+  for (const CleaveOperand *use = value->first_use; use != NULL; use = use->next_use)
+    if (use->node == NULL ||
+        (!cleave_node_is_fixed (value->node) && row->place[use->node->id] != CLEAVE_NEVER &&
+         row->place[use->node->id] >= end))
+      return TRUE;
+  return FALSE;
+}
+
+/* Returns the values of nodes [begin, end) that are outputs of such a part. */
+static GPtrArray *
+list_wanted (const CleaveRow *row, guint begin, guint end)
+{
+  GPtrArray *wanted = g_ptr_array_new ();
+
+  for (guint i = begin; i < end; i++)
+    {
+      CleaveNode *node = g_ptr_array_index (row->nodes, i);
+
+      for (guint r = 0; r < node->n_results; r++)
+        if (is_wanted (row, &node->results[r], end))
+          g_ptr_array_add (wanted, &node->results[r]);
+    }
+  return wanted;
+}
+
+/* Builds nodes [begin, end) as a part, and measures it. */
+static void
+measure (const CleaveRow *row, guint begin, guint end, CleavePartitionMemory *memory)
+{
+  g_autoptr (GPtrArray) nodes = g_ptr_array_new ();
+  g_autoptr (GPtrArray) wanted = list_wanted (row, begin, end);
+  g_autoptr (CleaveGraph) graph = NULL;
+
+  for (guint i = begin; i < end; i++)
+    g_ptr_array_add (nodes, g_ptr_array_index (row->nodes, i));
+  graph = cleave_partition_build (row->graph,
+                                  &(CleavePartitionContent){ "part", nodes, NULL, wanted, NULL });
+  if (!cleave_part_measure (graph, memory, NULL))
+    g_assert_not_reached (); /* a part of a graph without a cycle has none */
+}
+
+/* Returns the bytes of nodes [begin, end) as a part. */
+static gint64
+get_bytes (Search *search, guint begin, guint end)
+{
+  const gint64 key = ((gint64) begin << 32) | end;
+  const gint64 *known = g_hash_table_lookup (search->measured, &key);
+  CleavePartitionMemory memory;
+  gint64 *entry;
+
+  if (known != NULL)
+    return known[1];
+  measure (search->row, begin, end, &memory);
+  entry = g_new (gint64, 2);
+  entry[0] = key;
+  entry[1] = memory.weight_bytes + memory.arena_bytes;
+  g_hash_table_insert (search->measured, entry, entry);
+  return entry[1];
+}
+
+/* Finds, by estimates, how far a part may reach from each position. Returns the number of nodes
+ * that were estimated, at most about `n_most`. */
+static guint64
+estimate_reach (Search *search, guint64 n_most)
+{
+  g_auto (CleaveRowMeter) meter = { 0 };
+  guint64 n = 0;
+
+  cleave_row_meter_init (&meter, search->row);
+  for (guint i = 0; i < search->positions->len && n <= n_most; i++)
+    {
+      guint node = g_array_index (search->positions, guint, i);
+      gboolean fits = TRUE;
+
+      cleave_row_meter_begin (&meter, node);
+      search->reach[i] = i;
+      for (guint k = i + 1; k < search->positions->len && fits; k++)
+        {
+          for (; node < g_array_index (search->positions, guint, k) && fits; node++, n++)
+            fits = cleave_row_meter_add (&meter, node) <= search->limit;
+          if (fits)
+            search->reach[i] = k;
+        }
+    }
+  return n;
+}
+
+/* A part is at least as long as the step to the next position: where the estimate says that even
+ * this is too much, measures it. Returns the index of a step that exceeds the limit, or
+ * CLEAVE_NEVER. */
+static guint
+measure_steps (Search *search)
+{
+  for (guint i = 0; i + 1 < search->positions->len; i++)
+    {
+      if (search->reach[i] > i)
+        continue;
+      if (get_bytes (search, g_array_index (search->positions, guint, i),
+                     g_array_index (search->positions, guint, i + 1)) > search->limit)
+        return i;
+      search->reach[i] = i + 1;
+    }
+  return CLEAVE_NEVER;
+}
+
+static void
+find_positions (Search *search, guint n_most)
+{
+  g_clear_pointer (&search->positions, g_array_unref);
+  search->positions = cleave_row_list_positions (search->row, n_most);
+  search->reach = g_renew (guint, search->reach, search->positions->len + 1);
+}
+
+/* Chooses the positions and finds the reach of each. Returns the index of a node that exceeds the
+ * limit alone, or CLEAVE_NEVER. */
+static guint
+find_reach (Search *search)
+{
+  guint n = MAX (search->row->nodes->len, 1), step;
+
+  find_positions (search, n);
+  while (estimate_reach (search, MAX_ESTIMATES) > MAX_ESTIMATES && n > 64)
+    find_positions (search, n = n / 4);
+  step = measure_steps (search);
+  if (step == CLEAVE_NEVER || n >= search->row->nodes->len)
+    return step;
+  find_positions (search, search->row->nodes->len); /* a stretch was too long: try single nodes */
+  estimate_reach (search, G_MAXUINT64);
+  return measure_steps (search);
+}
+
+/* Notes that a part between two positions is too large, and so is one that begins before it. */
+static void
+shorten_reach (Search *search, guint begin, guint end)
+{
+  for (guint i = 0; g_array_index (search->positions, guint, i) <= begin; i++)
+    while (search->reach[i] > i &&
+           g_array_index (search->positions, guint, search->reach[i]) >= end)
+      search->reach[i]--;
+}
+
+/* Measures the parts of a cut. Returns whether all meet the limit. */
+static gboolean
+check_parts (Search *search, const GArray *ends)
+{
+  gboolean fits = TRUE;
+
+  for (guint i = 1; i < ends->len; i++)
+    {
+      guint begin = g_array_index (ends, guint, i - 1), end = g_array_index (ends, guint, i);
+
+      if (get_bytes (search, begin, end) <= search->limit)
+        continue;
+      shorten_reach (search, begin, end);
+      fits = FALSE;
+    }
+  return fits;
+}
+
+/* Removes cuts between parts that meet the limit together: estimates may be too high. */
+static void
+merge_parts (Search *search, GArray *ends)
+{
+  for (guint i = 1; i + 1 < ends->len;)
+    if (get_bytes (search, g_array_index (ends, guint, i - 1),
+                   g_array_index (ends, guint, i + 1)) <= search->limit)
+      g_array_remove_index (ends, i);
+    else
+      i++;
+}
+
+static int
+compare_bytes (gconstpointer a, gconstpointer b)
+{
+  const gint64 *x = a, *y = b;
+
+  return x[0] > y[0] ? -1 : x[0] < y[0];
+}
+
+/* Sets the error: which node needs the most as a part of its own, and thus the least limit. */
+static CleavePartition *
+refuse (const Search *search, GError **error)
+{
+  g_autoptr (GArray) nodes = g_array_new (FALSE, FALSE, 2 * sizeof (gint64));
+  g_auto (CleaveRowMeter) meter = { 0 };
+  CleavePartitionMemory worst = { 0 }, memory;
+  const CleaveNode *node = NULL;
+
+  cleave_row_meter_init (&meter, search->row);
+  for (guint i = 0; i < search->row->nodes->len; i++)
+    {
+      gint64 entry[2];
+
+      cleave_row_meter_begin (&meter, i);
+      entry[0] = cleave_row_meter_add (&meter, i);
+      entry[1] = i;
+      g_array_append_vals (nodes, entry, 1);
+    }
+  g_array_sort (nodes, compare_bytes);
+  for (guint i = 0; i < nodes->len && i < MAX_ALONE; i++)
+    {
+      guint index = (guint) ((const gint64 *) (gpointer) nodes->data)[2 * i + 1];
+
+      measure (search->row, index, index + 1, &memory);
+      if (node != NULL &&
+          memory.weight_bytes + memory.arena_bytes <= worst.weight_bytes + worst.arena_bytes)
+        continue;
+      worst = memory;
+      node = g_ptr_array_index (search->row->nodes, index);
+    }
+  return cleave_fail_null (error, CLEAVE_ERROR_LIMIT,
+                           "limit not met: node '%s' alone needs %" G_GINT64_FORMAT
+                           " bytes (%" G_GINT64_FORMAT " of weights, %" G_GINT64_FORMAT
+                           " of activations), more than %" G_GINT64_FORMAT
+                           "; allow that many, or split the node",
+                           node->name, worst.weight_bytes + worst.arena_bytes, worst.weight_bytes,
+                           worst.arena_bytes, search->limit);
+}
+
+/* Returns the furthest end of a part that begins at `begin`, found by halving; `begin` if a node
+ * alone is too large. */
+static guint
+find_furthest (Search *search, guint begin)
+{
+  guint good = begin, bad = search->row->nodes->len + 1;
+
+  for (guint step = 1; good + 1 < bad; step = bad <= search->row->nodes->len ? 0 : 2 * step)
+    {
+      guint end = step > 0 ? MIN (good + step, bad - 1) : good + (bad - good) / 2;
+
+      if (get_bytes (search, begin, end) <= search->limit)
+        good = end;
+      else
+        bad = end;
+    }
+  return good;
+}
+
+/* Cuts as late as possible each time, by measured parts alone. */
+static GArray *
+cut_late (Search *search)
+{
+  g_autoptr (GArray) ends = g_array_new (FALSE, FALSE, sizeof (guint));
+  guint end = 0;
+
+  g_array_append_val (ends, end);
+  while (end < search->row->nodes->len)
+    {
+      guint next = find_furthest (search, end);
+
+      if (next == end)
+        return NULL;
+      end = next;
+      g_array_append_val (ends, end);
+    }
+  return g_steal_pointer (&ends);
+}
+
+/* Returns where the parts begin and end, or NULL if a node alone exceeds the limit. The search for
+ * the cheapest cut goes by estimates. Where these are too low again and again, falls back to
+ * cutting as late as possible. */
+static GArray *
+search_ends (Search *search)
+{
+  if (find_reach (search) != CLEAVE_NEVER)
+    return NULL;
+  for (guint i = 0; i < MAX_SEARCHES; i++)
+    {
+      g_autoptr (GArray) ends =
+          cleave_row_cut_within (search->row, search->positions, search->reach);
+
+      if (ends == NULL)
+        return NULL;
+      if (!check_parts (search, ends))
+        continue;
+      merge_parts (search, ends);
+      return g_steal_pointer (&ends);
+    }
+  return cut_late (search);
+}
+
+/**
+ * cleave_partition_new_by_bytes:
+ * @graph: a graph
+ * @max_bytes: the limit for the weights and activations of a part, more than 0
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Partitions a graph into parts that follow each other and of which none needs more than
+ * @max_bytes, where the fewest bytes cross.
+ *
+ * [method@Cleave.Partition.measure] says how bytes are counted. The nodes are cut in the order in
+ * which a program runs them; a value that passes several cuts counts at each. Constants that
+ * several parts read count in each. The level of a part is its index. The time grows with the nodes
+ * and with the nodes of a part.
+ *
+ * Fails with %CLEAVE_ERROR_LIMIT if a node alone needs more; the message then has the limit that
+ * can be met. Fails with %CLEAVE_ERROR_OPTION if @max_bytes is not positive, and with
+ * %CLEAVE_ERROR_CYCLE.
+ *
+ * Returns: (transfer full) (nullable): the parts, or %NULL on error
+ */
+CleavePartition *
+cleave_partition_new_by_bytes (const CleaveGraph *graph, gint64 max_bytes, GError **error)
+{
+  g_return_val_if_fail (graph != NULL, NULL);
+  g_autoptr (CleaveRow) row = NULL;
+  g_autoptr (GArray) ends = NULL;
+  g_auto (Search) search = { .limit = max_bytes };
+
+  if (max_bytes <= 0)
+    return cleave_fail_null (error, CLEAVE_ERROR_OPTION,
+                             "max_bytes must be more than 0, not %" G_GINT64_FORMAT, max_bytes);
+  row = cleave_row_new (graph, error);
+  if (row == NULL)
+    return NULL;
+  search.row = row;
+  search.measured = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
+  ends = search_ends (&search);
+  if (ends == NULL)
+    return refuse (&search, error);
+  return cleave_row_build (row, ends);
+}

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "row-cuts.h"
+
+#include "../../lib/memory/cost.h"
+
+/* How much longer than in the most even cut the largest part may take. */
+#define MAX_UNEVEN 1.25
+
+/* Entries of the table of the dynamic program, 4 bytes each. A longer row is cut at fewer positions
+ * (cleave_row_list_positions()). */
+#define MAX_ENTRIES (1 << 24)
+
+/* Halvings of an interval of time, until its ends differ by less than a step costs. */
+#define N_HALVINGS 40
+
+static guint
+get_position (const GArray *positions, guint index)
+{
+  return g_array_index (positions, guint, index);
+}
+
+/* The cut of a row into a number of parts. Arrays are by index of a position. */
+typedef struct
+{
+  const CleaveRow *row;
+  GArray *positions;
+  guint n_parts, n; /* `n`: index of the last position */
+  double *time;     /* estimated nanoseconds of the nodes before the position */
+  gint64 *bytes;    /* bytes that cross the cuts if k parts end at the position */
+  gint64 *next;     /* the same of k + 1 parts */
+  guint *from;      /* by number of parts and position: where the last part begins */
+  guint *queue;
+} EvenCut;
+
+static void
+even_cut_clear (EvenCut *cut)
+{
+  g_clear_pointer (&cut->positions, g_array_unref);
+  g_free (cut->time);
+  g_free (cut->bytes);
+  g_free (cut->next);
+  g_free (cut->from);
+  g_free (cut->queue);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (EvenCut, even_cut_clear)
+
+static void
+even_cut_init (EvenCut *cut, const CleaveRow *row, guint n_parts)
+{
+  double time = 0;
+  guint node = 0;
+
+  *cut = (EvenCut){ .row = row, .n_parts = n_parts };
+  cut->positions = cleave_row_list_positions (row, MAX (4 * n_parts, MAX_ENTRIES / n_parts));
+  cut->n = cut->positions->len - 1;
+  cut->time = g_new0 (double, cut->n + 1);
+  for (guint i = 1; i <= cut->n; i++)
+    {
+      for (; node < get_position (cut->positions, i); node++)
+        time += cleave_cost_of_node (g_ptr_array_index (row->nodes, node));
+      cut->time[i] = time;
+    }
+  cut->bytes = g_new (gint64, cut->n + 1);
+  cut->next = g_new (gint64, cut->n + 1);
+  cut->from = g_new0 (guint, (gsize) n_parts * (cut->n + 1));
+  cut->queue = g_new (guint, cut->n + 1);
+}
+
+/* Returns whether the row can be cut into `n_parts` that take at most `limit` each. */
+static gboolean
+can_cut (const EvenCut *cut, double limit)
+{
+  guint n_parts = 0, begin = 0;
+
+  for (guint end = 0; begin < cut->n; begin = end)
+    {
+      while (end < cut->n && cut->time[end + 1] - cut->time[begin] <= limit)
+        end++;
+      if (end == begin || ++n_parts > cut->n_parts)
+        return FALSE;
+    }
+  return TRUE;
+}
+
+/* Returns the time of the largest part in the most even cut. */
+static double
+find_least_limit (const EvenCut *cut)
+{
+  double below = 0, limit = cut->time[cut->n];
+
+  for (guint i = 0; i < N_HALVINGS; i++)
+    {
+      double middle = (below + limit) / 2;
+
+      if (can_cut (cut, middle))
+        limit = middle;
+      else
+        below = middle;
+    }
+  return limit;
+}
+
+/* Computes `next`, the least bytes of cuts into `k` + 1 parts, from `bytes`, those into `k`. The
+ * beginnings that the limit allows are a window that moves forwards. The queue has those of the
+ * window that may still be the cheapest. */
+static void
+add_part (EvenCut *cut, guint k, double limit)
+{
+  guint head = 0, tail = 0;
+
+  cut->next[0] = G_MAXINT64;
+  for (guint end = 1; end <= cut->n; end++)
+    {
+      guint begin = end - 1;
+      gint64 crossing = cut->row->crossing[get_position (cut->positions, begin)];
+
+      if (cut->bytes[begin] < G_MAXINT64)
+        {
+          cut->bytes[begin] += crossing; /* from here on with the cut before the new part */
+          while (tail > head && cut->bytes[cut->queue[tail - 1]] >= cut->bytes[begin])
+            tail--;
+          cut->queue[tail++] = begin;
+        }
+      while (head < tail && cut->time[end] - cut->time[cut->queue[head]] > limit)
+        head++;
+      cut->next[end] = head < tail ? cut->bytes[cut->queue[head]] : G_MAXINT64;
+      cut->from[(gsize) k * (cut->n + 1) + end] = head < tail ? cut->queue[head] : 0;
+    }
+}
+
+/* Finds the cheapest cut whose parts take at most `limit` each; returns the bytes that cross it, or
+ * G_MAXINT64 if there is none. */
+static gint64
+find_cheapest (EvenCut *cut, double limit)
+{
+  for (guint i = 0; i <= cut->n; i++)
+    cut->bytes[i] = i == 0 ? 0 : G_MAXINT64;
+  for (guint k = 0; k < cut->n_parts; k++)
+    {
+      gint64 *bytes = cut->bytes;
+
+      add_part (cut, k, limit);
+      cut->bytes = cut->next;
+      cut->next = bytes;
+    }
+  return cut->bytes[cut->n];
+}
+
+GArray *
+cleave_row_cut_into (const CleaveRow *row, guint n_parts)
+{
+  g_auto (EvenCut) cut = { 0 };
+  GArray *ends;
+  double least, limit, below;
+  gint64 n_bytes;
+  guint end;
+
+  if (n_parts == 0 || n_parts > row->nodes->len)
+    return NULL;
+  even_cut_init (&cut, row, n_parts);
+  below = least = find_least_limit (&cut);
+  limit = MAX_UNEVEN * least;
+  n_bytes = find_cheapest (&cut, limit);
+  for (guint i = 0; i < 6; i++) /* a smaller limit for the same bytes, to 1/64 of the interval */
+    {
+      double middle = (below + limit) / 2;
+
+      if (find_cheapest (&cut, middle) > n_bytes)
+        below = middle;
+      else
+        limit = middle;
+    }
+  find_cheapest (&cut, limit);
+  ends = g_array_sized_new (FALSE, TRUE, sizeof (guint), n_parts + 1);
+  g_array_set_size (ends, n_parts + 1);
+  end = cut.n;
+  for (guint k = n_parts; k > 0; k--)
+    {
+      g_array_index (ends, guint, k) = get_position (cut.positions, end);
+      end = cut.from[(gsize) (k - 1) * (cut.n + 1) + end];
+    }
+  return ends;
+}
+
+/* The cheapest cut before a position. */
+typedef struct
+{
+  gint64 n_bytes; /* that cross the cuts; G_MAXINT64: there is no cut */
+  guint n_parts, from;
+} Way;
+
+static gboolean
+is_cheaper (const Way *a, const Way *b)
+{
+  return a->n_bytes < b->n_bytes || (a->n_bytes == b->n_bytes && a->n_parts < b->n_parts);
+}
+
+/* Writes, by position, the cheapest way there. The queue has the beginnings that may still be the
+ * cheapest, as in add_part(). */
+static void
+find_ways (const CleaveRow *row, const GArray *positions, const guint *reach, Way *ways)
+{
+  g_autofree guint *queue = g_new (guint, positions->len);
+  guint head = 0, tail = 0;
+
+  for (guint end = 0; end < positions->len; end++)
+    {
+      while (head < tail && reach[queue[head]] < end)
+        head++;
+      if (end > 0)
+        ways[end] = head < tail ? (Way){ ways[queue[head]].n_bytes, ways[queue[head]].n_parts + 1,
+                                         queue[head] }
+                                : (Way){ G_MAXINT64, 0, 0 };
+      if (ways[end].n_bytes == G_MAXINT64)
+        continue;
+      ways[end].n_bytes += row->crossing[get_position (positions, end)];
+      while (head < tail && !is_cheaper (&ways[queue[tail - 1]], &ways[end]))
+        tail--;
+      queue[tail++] = end;
+    }
+}
+
+GArray *
+cleave_row_cut_within (const CleaveRow *row, const GArray *positions, const guint *reach)
+{
+  g_autofree Way *ways = g_new0 (Way, positions->len);
+  const guint last = positions->len - 1;
+  GArray *ends;
+  guint end = last;
+
+  find_ways (row, positions, reach, ways);
+  if (ways[last].n_bytes == G_MAXINT64)
+    return NULL;
+  ends = g_array_sized_new (FALSE, TRUE, sizeof (guint), ways[last].n_parts + 1);
+  g_array_set_size (ends, ways[last].n_parts + 1);
+  for (guint k = ways[last].n_parts; k > 0; k--)
+    {
+      g_array_index (ends, guint, k) = get_position (positions, end);
+      end = ways[end].from;
+    }
+  return ends;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "parts.h"
+#include "row.h"
+
+/* Finds the cuts of a row that the fewest bytes cross, by dynamic programming over positions. The
+ * functions return the positions where parts begin and end (guint): 0, the cuts, the number of
+ * nodes. */
+
+/* Cuts the row into so many parts. No part takes more estimated time than 1.25 times what the
+ * largest part takes in the most even cut. Among cuts that the same bytes cross, the most even one
+ * is chosen. Returns NULL if the row has fewer nodes than parts. */
+GArray *cleave_row_cut_into (const CleaveRow *row, guint n_parts);
+
+/* Cuts the row at some of `positions`. `reach[i]` is the index of the last position at which a part
+ * that begins at position i may end; it never decreases with i. Returns NULL if no cut is allowed
+ * by that. */
+GArray *cleave_row_cut_within (const CleaveRow *row, const GArray *positions, const guint *reach);
+
+/* Makes the parts between such positions. */
+CleavePartition *cleave_row_build (const CleaveRow *row, const GArray *ends);

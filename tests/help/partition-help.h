@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <cleave/cleave.h>
+
+/* Runs the parts one after the other on random inputs, and fails unless the outputs have the bits
+ * of the whole graph's. `what` is in the messages. */
+void assert_partition_same (const CleavePartition *partition,
+                            const CleaveGraph *graph,
+                            guint32 seed,
+                            const char *what);
