@@ -26,6 +26,7 @@ static const struct
   { "memory", "shows the memory of a run over its steps", cleave_cmd_memory },
   { "opt", "runs a pipeline of passes on a model", cleave_cmd_opt },
   { "partition", "takes a model apart into models that run elsewhere", cleave_cmd_partition },
+  { "extract", "writes the part of a model between two values", cleave_cmd_extract },
   { "simulate", "tells what a run on several machines would take", cleave_cmd_simulate },
   { "report", "writes one page for a browser: a model, or what a split did to it",
     cleave_cmd_report },

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* `cleave partition`: writes each parallel subgraph of a model as a model of its own. */
+/* `cleave partition`: takes a model apart, into its parallel subgraphs or into parts in a row. */
 
 #include "arguments.h"
 #include "commands.h"
@@ -8,7 +8,42 @@
 #include "model.h"
 #include "outputs.h"
 
+#include <stdio.h>
 #include <string.h>
+
+typedef struct
+{
+  CleaveModelOptions model;
+  char *folder, *n_parts, *max_bytes, *drawing;
+  char **at;
+} Options;
+
+static void
+options_clear (Options *o)
+{
+  cleave_model_options_clear (&o->model);
+  g_free (o->folder);
+  g_free (o->n_parts);
+  g_free (o->max_bytes);
+  g_free (o->drawing);
+  g_strfreev (o->at);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
+
+/* What is written and printed of a part. */
+typedef struct
+{
+  char *file;
+  gint64 weight_bytes, arena_bytes;
+  gint64 read_bytes; /* of values of other parts */
+} Part;
+
+static void
+part_clear (gpointer data)
+{
+  g_free (((Part *) data)->file);
+}
 
 static void
 add_values (CleaveJson *json, const char *name, const CleaveGraph *graph, gboolean inputs)
@@ -32,13 +67,48 @@ add_values (CleaveJson *json, const char *name, const CleaveGraph *graph, gboole
   cleave_json_end_list (json);
 }
 
+/* Returns the values that can be freed after each part: a list of names (GPtrArray) by part. Those
+ * are inputs of the model and values of parts that no later part reads, outputs excluded. */
+static GPtrArray *
+find_freed (const CleavePartition *partition, const CleaveGraph *graph)
+{
+  g_autoptr (GHashTable) kept = g_hash_table_new (g_str_hash, g_str_equal);
+  GPtrArray *freed = g_ptr_array_new_with_free_func ((GDestroyNotify) g_ptr_array_unref);
+  guint n = cleave_partition_get_n_parts (partition);
+
+  for (guint i = 0; i < cleave_graph_get_n_outputs (graph); i++)
+    g_hash_table_add (kept, (gpointer) cleave_partition_get_output_value (partition, i));
+  for (guint i = 0; i < n; i++)
+    g_ptr_array_add (freed, g_ptr_array_new_with_free_func (g_free));
+  for (guint i = n; i-- > 0;)
+    {
+      const CleaveGraph *part = cleave_partition_get_graph (partition, i);
+      GPtrArray *names = g_ptr_array_index (freed, i);
+
+      for (guint k = 0; k < cleave_graph_get_n_inputs (part); k++)
+        {
+          g_autofree char *name = cleave_result_dup_name (cleave_graph_get_input (part, k));
+
+          if (g_hash_table_contains (kept, name))
+            continue;
+          g_ptr_array_add (names, g_strdup (name));
+          g_hash_table_add (kept, g_ptr_array_index (names, names->len - 1));
+        }
+    }
+  return freed;
+}
+
 static void
-add_part (CleaveJson *json, const CleavePartition *partition, guint index, const char *file)
+add_part (CleaveJson *json,
+          const CleavePartition *partition,
+          guint index,
+          const Part *part,
+          const GPtrArray *freed)
 {
   const CleaveGraph *graph = cleave_partition_get_graph (partition, index);
 
   cleave_json_begin (json, NULL);
-  cleave_json_string (json, "file", file);
+  cleave_json_string (json, "file", part->file);
   cleave_json_int (json, "level", cleave_partition_get_level (partition, index));
   cleave_json_int (json, "subgraph", cleave_partition_get_subgraph (partition, index));
   cleave_json_begin_list (json, "after");
@@ -47,8 +117,15 @@ add_part (CleaveJson *json, const CleavePartition *partition, guint index, const
   cleave_json_end_list (json);
   add_values (json, "reads", graph, TRUE);
   add_values (json, "writes", graph, FALSE);
+  cleave_json_begin_list (json, "frees");
+  for (guint i = 0; i < freed->len; i++)
+    cleave_json_string (json, NULL, freed->pdata[i]);
+  cleave_json_end_list (json);
   cleave_json_int (json, "nodes", cleave_graph_count_operators (graph));
   cleave_json_int (json, "macs", cleave_graph_get_macs (graph));
+  cleave_json_int (json, "weight_bytes", part->weight_bytes);
+  cleave_json_int (json, "arena_bytes", part->arena_bytes);
+  cleave_json_int (json, "read_bytes", part->read_bytes);
   cleave_json_end (json);
 }
 
@@ -66,74 +143,210 @@ add_outputs (CleaveJson *json, const CleavePartition *partition, const CleaveGra
   cleave_json_end_list (json);
 }
 
-static gboolean
-write_parts (const CleavePartition *partition,
-             const CleaveGraph *graph,
-             const char *folder,
-             GError **error)
+/* Returns the schedule as JSON. */
+static GBytes *
+make_schedule (const CleavePartition *partition, const CleaveGraph *graph, const GArray *parts)
 {
-  g_autoptr (CleaveOutputs) outputs = cleave_outputs_new ();
   g_autoptr (CleaveJson) json = cleave_json_new ();
-  g_autofree char *path = g_build_filename (folder, "schedule.json", NULL), *text = NULL;
-  g_autoptr (GBytes) bytes = NULL;
+  g_autoptr (GPtrArray) freed = find_freed (partition, graph);
+  char *text;
 
   cleave_json_begin (json, NULL);
   add_values (json, "inputs", graph, TRUE);
   add_outputs (json, partition, graph);
   cleave_json_begin_list (json, "parts");
-  for (guint i = 0; i < cleave_partition_get_n_parts (partition); i++)
-    {
-      g_autofree char *file = g_strdup_printf ("part-%03u.onnx", i);
-      g_autofree char *part = g_build_filename (folder, file, NULL);
-
-      add_part (json, partition, i, file);
-      if (!cleave_outputs_add_model (outputs, part, cleave_partition_get_graph (partition, i),
-                                     error))
-        return FALSE;
-    }
+  for (guint i = 0; i < parts->len; i++)
+    add_part (json, partition, i, &g_array_index (parts, Part, i), freed->pdata[i]);
   cleave_json_end_list (json);
   cleave_json_end (json);
   text = cleave_json_to_string (json);
-  bytes = g_bytes_new (text, strlen (text));
-  return cleave_outputs_add_bytes (outputs, path, bytes, error) &&
-         cleave_outputs_commit (outputs, error);
+  return g_bytes_new_take (text, strlen (text));
+}
+
+/* Returns the bytes that a part reads of other parts. */
+static gint64
+count_read_bytes (const CleaveGraph *part, GHashTable *inputs)
+{
+  gint64 n_bytes = 0;
+
+  for (guint i = 0; i < cleave_graph_get_n_inputs (part); i++)
+    {
+      const CleaveResult *value = cleave_graph_get_input (part, i);
+      g_autofree char *name = cleave_result_dup_name (value);
+
+      if (!g_hash_table_contains (inputs, name))
+        n_bytes += cleave_tensor_type_n_bytes (cleave_result_get_type (value));
+    }
+  return n_bytes;
+}
+
+/* Measures the parts and names their files. */
+static GArray *
+list_parts (const CleavePartition *partition, const CleaveGraph *graph, GError **error)
+{
+  g_autoptr (GArray) parts = g_array_new (FALSE, TRUE, sizeof (Part));
+  g_autoptr (GHashTable) inputs = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+
+  g_array_set_clear_func (parts, part_clear);
+  for (guint i = 0; i < cleave_graph_get_n_inputs (graph); i++)
+    g_hash_table_add (inputs, cleave_result_dup_name (cleave_graph_get_input (graph, i)));
+  for (guint i = 0; i < cleave_partition_get_n_parts (partition); i++)
+    {
+      Part part = { 0 };
+
+      if (!cleave_partition_measure (partition, i, &part.weight_bytes, &part.arena_bytes, error))
+        return NULL;
+      part.file = g_strdup_printf ("part-%03u.onnx", i);
+      part.read_bytes = count_read_bytes (cleave_partition_get_graph (partition, i), inputs);
+      g_array_append_val (parts, part);
+    }
+  return g_steal_pointer (&parts);
+}
+
+static gboolean
+add_drawing (CleaveOutputs *outputs,
+             const CleavePartition *partition,
+             const CleaveGraph *graph,
+             const char *path,
+             GError **error)
+{
+  g_autofree int *part = g_new (int, cleave_graph_get_n_nodes (graph) + 1);
+  CleaveDotOptions options = { .ranks = part,
+                               .n_ranks = cleave_graph_get_n_nodes (graph),
+                               .rank_word = "part" };
+  guint i = 0;
+
+  for (CleaveNode *node = cleave_graph_get_first_node (graph); node != NULL;
+       node = cleave_node_get_next (node))
+    part[i++] = cleave_partition_find (partition, node);
+  return cleave_outputs_add_drawing (outputs, path, graph, &options, error);
+}
+
+static void
+print_parts (const CleavePartition *partition, const GArray *parts)
+{
+  gint64 n_bytes = 0;
+
+  printf ("%-14s %6s %14s %12s %12s %12s\n", "part", "nodes", "MACs", "weights", "activations",
+          "reads");
+  for (guint i = 0; i < parts->len; i++)
+    {
+      const Part *part = &g_array_index (parts, Part, i);
+      const CleaveGraph *graph = cleave_partition_get_graph (partition, i);
+      g_autofree char *macs = cleave_macs_to_string (cleave_graph_get_macs (graph));
+
+      printf ("%-14s %6u %14s %12" G_GINT64_FORMAT " %12" G_GINT64_FORMAT " %12" G_GINT64_FORMAT
+              "\n",
+              part->file, cleave_graph_count_operators (graph), macs, part->weight_bytes,
+              part->arena_bytes, part->read_bytes);
+      n_bytes += part->read_bytes;
+    }
+  printf ("%u parts, which read %" G_GINT64_FORMAT " bytes of each other\n"
+          "bytes of activations: the arena of one thread, the inputs and outputs of the part "
+          "included\n",
+          parts->len, n_bytes);
+}
+
+static gboolean
+write_parts (const CleavePartition *partition,
+             const CleaveGraph *graph,
+             const Options *o,
+             GError **error)
+{
+  g_autoptr (CleaveOutputs) outputs = cleave_outputs_new ();
+  g_autoptr (GArray) parts = list_parts (partition, graph, error);
+  g_autofree char *path = g_build_filename (o->folder, "schedule.json", NULL);
+  g_autoptr (GBytes) schedule = NULL;
+
+  if (parts == NULL)
+    return FALSE;
+  for (guint i = 0; i < parts->len; i++)
+    {
+      g_autofree char *file =
+          g_build_filename (o->folder, g_array_index (parts, Part, i).file, NULL);
+
+      if (!cleave_outputs_add_model (outputs, file, cleave_partition_get_graph (partition, i),
+                                     error))
+        return FALSE;
+    }
+  schedule = make_schedule (partition, graph, parts);
+  if ((o->drawing != NULL && !add_drawing (outputs, partition, graph, o->drawing, error)) ||
+      !cleave_outputs_add_bytes (outputs, path, schedule, error) ||
+      !cleave_outputs_commit (outputs, error))
+    return FALSE;
+  print_parts (partition, parts);
+  return TRUE;
+}
+
+/* Takes the graph apart as the options say. */
+static CleavePartition *
+partition (const CleaveGraph *graph, const Options *o, GError **error)
+{
+  gint64 number;
+
+  if (o->n_parts != NULL)
+    return cleave_text_to_int ("--parts", o->n_parts, 1, 1000, &number, error)
+               ? cleave_partition_new_by_count (graph, (guint) number, error)
+               : NULL;
+  if (o->max_bytes != NULL)
+    return cleave_text_to_size ("--max-bytes", o->max_bytes, &number, error)
+               ? cleave_partition_new_by_bytes (graph, number, error)
+               : NULL;
+  if (o->at != NULL)
+    return cleave_partition_new_at (graph, (const char *const *) o->at, error);
+  return cleave_partition_new (graph, error);
+}
+
+static char **
+parse (int argc, char **argv, Options *o, GError **error)
+{
+  const GOptionEntry entries[] = {
+    { "directory", 'd', 0, G_OPTION_ARG_FILENAME, &o->folder,
+      "Where to write part-000.onnx, … and schedule.json", "DIR" },
+    { "parts", 0, 0, G_OPTION_ARG_STRING, &o->n_parts,
+      "Cut into so many parts in a row, where the fewest bytes cross", "N" },
+    { "at", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o->at,
+      "Cut into parts in a row: one ends with this value; may be given again", "VALUE" },
+    { "max-bytes", 0, 0, G_OPTION_ARG_STRING, &o->max_bytes,
+      "Cut into parts in a row, whose weights and activations take at most this", "SIZE" },
+    { "dot", 0, 0, G_OPTION_ARG_FILENAME, &o->drawing,
+      "Also draw the model with its parts framed: .dot, .svg or .png by its ending", "FILE" },
+    CLEAVE_MODEL_OPTIONS (o->model),
+    CLEAVE_FORCE_OPTION (o->model),
+    G_OPTION_ENTRY_NULL,
+  };
+  const CleaveArguments arguments = {
+    entries, NULL, "MODEL.onnx",
+    "Takes a model apart: each parallel subgraph, and what lies between, as a model of its own;\n"
+    "or, with --parts, --at or --max-bytes, models that follow each other.",
+    1
+  };
+  g_auto (GStrv) files = cleave_argument_parse (&arguments, argc, argv, error);
+
+  if (files == NULL)
+    return NULL;
+  if (o->folder == NULL)
+    return cleave_argument_fail (error, "-d DIR is missing"), NULL;
+  if ((o->n_parts != NULL) + (o->at != NULL) + (o->max_bytes != NULL) > 1)
+    return cleave_argument_fail (error, "give one of --parts, --at and --max-bytes"), NULL;
+  return g_steal_pointer (&files);
 }
 
 int
 cleave_cmd_partition (int argc, char **argv, GError **error)
 {
-  g_auto (CleaveModelOptions) model = { 0 };
-  g_autofree char *folder = NULL;
-  const GOptionEntry entries[] = {
-    { "directory", 'd', 0, G_OPTION_ARG_FILENAME, &folder,
-      "Where to write part-000.onnx, … and schedule.json", "DIR" },
-    CLEAVE_MODEL_OPTIONS (model),
-    CLEAVE_FORCE_OPTION (model),
-    G_OPTION_ENTRY_NULL,
-  };
-  const CleaveArguments arguments = {
-    entries, NULL, "MODEL.onnx",
-    "Takes a model apart: each parallel subgraph, and what lies between, as a model of its own.", 1
-  };
-  g_auto (GStrv) files = cleave_argument_parse (&arguments, argc, argv, error);
-  g_autoptr (CleaveGraph) graph = NULL;
-  g_autoptr (CleavePartition) partition = NULL;
+  g_auto (Options) o = { 0 };
+  g_auto (GStrv) files = parse (argc, argv, &o, error);
+  g_autoptr (CleaveGraph) graph =
+      files == NULL ? NULL : cleave_model_load (files[0], &o.model, error);
+  g_autoptr (CleavePartition) parts = graph == NULL ? NULL : partition (graph, &o, error);
 
-  if (files == NULL)
+  if (parts == NULL)
     return CLEAVE_WRONG;
-  if (folder == NULL)
+  if (g_mkdir_with_parents (o.folder, 0777) != 0)
     {
-      cleave_argument_fail (error, "-d DIR is missing");
+      cleave_argument_fail (error, "'%s' cannot be made", o.folder);
       return CLEAVE_WRONG;
     }
-  graph = cleave_model_load (files[0], &model, error);
-  partition = graph == NULL ? NULL : cleave_partition_new (graph, error);
-  if (partition == NULL)
-    return CLEAVE_WRONG;
-  if (g_mkdir_with_parents (folder, 0777) != 0)
-    {
-      cleave_argument_fail (error, "'%s' cannot be made", folder);
-      return CLEAVE_WRONG;
-    }
-  return write_parts (partition, graph, folder, error) ? CLEAVE_DONE : CLEAVE_WRONG;
+  return write_parts (parts, graph, &o, error) ? CLEAVE_DONE : CLEAVE_WRONG;
 }

@@ -19,6 +19,7 @@ int cleave_cmd_diff (int argc, char **argv, GError **error);
 int cleave_cmd_memory (int argc, char **argv, GError **error);
 int cleave_cmd_opt (int argc, char **argv, GError **error);
 int cleave_cmd_partition (int argc, char **argv, GError **error);
+int cleave_cmd_extract (int argc, char **argv, GError **error);
 int cleave_cmd_demo (int argc, char **argv, GError **error);
 int cleave_cmd_report (int argc, char **argv, GError **error);
 int cleave_cmd_simulate (int argc, char **argv, GError **error);

@@ -33,6 +33,8 @@ COMMANDS = [
     'memory MODEL --json',
     'opt MODEL -p simplify,parallelize,clean-up -o OUT.cleave',
     'partition MODEL -d OUT',
+    'partition MODEL -d OUT --parts 2',
+    'partition MODEL -d OUT --max-bytes 64KiB',
     'simulate MODEL',
     'report MODEL -o OUT.html',
     'compile MODEL -o OUT.plan',

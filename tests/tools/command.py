@@ -7,6 +7,7 @@ import json
 import math
 import os
 import random
+import re
 import resource
 import signal
 import struct
@@ -407,6 +408,74 @@ class Partition(CommandTest):
             written |= {value['name'] for value in part['writes']}
         self.assertIn(schedule['outputs'][0]['value'], written)
         self.bad('-d DIR is missing', 'partition', 's.onnx')
+
+    # Runs the parts of a schedule by the command, with values as .npy files by their names; returns the values of outputs.
+    def run_parts(self, folder, inputs):
+        with open(self.path(f'{folder}/schedule.json')) as file:
+            schedule = json.load(file)
+        values = dict(inputs)
+        for i, part in enumerate(schedule['parts']):
+            args = [arg for value in part['reads'] for arg in ('--input', f"{value['name']}={values[value['name']]}")]
+            self.good('run', f"{folder}/{part['file']}", *args, '--output-dir', f'{folder}/values{i}')
+            values.update({value['name']: self.path(f"{folder}/values{i}/{value['name']}.npy") for value in part['writes']})
+            for name in part['frees']:
+                del values[name]
+        self.assertEqual(set(values), {output['value'] for output in schedule['outputs']})
+        return schedule, [values[output['value']] for output in schedule['outputs']]
+
+    def test_parts_in_a_row(self):
+        x = self.write('x.npy', npy('<f4', '(1, 3, 16, 16)', floats(768, 3)))
+        self.good('run', self.chain, '--input', x, '--output-dir', 'whole')
+        with open(self.path('whole/y.npy'), 'rb') as file:
+            want = file.read()
+        for args, n in (('--parts', '3'), 3), (('--parts', '1'), 1), (('--at', 'r'), 2), (('--at', 'r', '--at', 'c'), 3), \
+                       (('--max-bytes', '10kB'), 1):
+            text = self.good('partition', self.chain, '-d', 'row', '--dot', 'row.dot', *args)
+            self.assertIn(f'{n} parts, ', text)
+            schedule, (y,) = self.run_parts('row', {'x': x})
+            self.assertEqual([part['level'] for part in schedule['parts']], list(range(n)))
+            with open(y, 'rb') as file:
+                self.assertEqual(file.read(), want)
+            with open(self.path('row.dot')) as file:
+                self.assertEqual(set(re.findall(r'label="?(part \d)', file.read())), {f'part {i}' for i in range(n)})
+        self.bad('give one of --parts, --at and --max-bytes', 'partition', self.chain, '-d', 'row', '--parts', '2', '--at', 'r')
+        self.bad("no value 'q'", 'partition', self.chain, '-d', 'row', '--at', 'q')
+        self.bad("node 'conv1' alone needs", 'partition', self.chain, '-d', 'row', '--max-bytes', '1kB')
+        self.bad('cannot be cut into 4 parts; ask for at most 3', 'partition', self.chain, '-d', 'row', '--parts', '4')
+
+    # Three products with weights of 16,384 bytes each: no two fit into 20,000 bytes.
+    def test_parts_within_bytes(self):
+        values = ['x', 'a', 'b', 'y']
+        nodes = [node('MatMul', [values[i], f'w{i}'], [values[i + 1]], f'product{i}') for i in range(3)]
+        weights = [tensor(f'w{i}', [64, 64], floats(4096, i)) for i in range(3)]
+        self.write('products.onnx', model(nodes, [value_info('x', [1, 64])], [value_info('y', [1, 64])], weights))
+        x = self.write('x.npy', npy('<f4', '(1, 64)', floats(64, 3)))
+        for size, n in ('20kB', 3), ('40kB', 2), ('60kB', 1):
+            self.good('partition', 'products.onnx', '-d', 'products', '--max-bytes', size)
+            schedule, (y,) = self.run_parts('products', {'x': x})
+            self.assertEqual(len(schedule['parts']), n)
+            for part in schedule['parts']:
+                self.assertLessEqual(part['weight_bytes'] + part['arena_bytes'], 1000 * int(size[:2]))
+        self.good('run', 'products.onnx', '--input', x, '--output-dir', 'whole')
+        with open(self.path('whole/y.npy'), 'rb') as want, open(y, 'rb') as got:
+            self.assertEqual(got.read(), want.read())
+
+    # Part 0 of a cut at r computes r from x, as the submodel does.
+    def test_extract(self):
+        x = self.write('x.npy', npy('<f4', '(1, 3, 16, 16)', floats(768, 3)))
+        self.good('partition', self.chain, '-d', 'row', '--at', 'r')
+        self.good('extract', self.chain, '--to', 'r', '-o', 'r.onnx')
+        self.good('extract', self.chain, '--from', 'r', '-o', 'y.onnx')
+        self.good('diff', 'row/part-000.onnx', 'r.onnx')
+        self.good('diff', 'row/part-001.onnx', 'y.onnx')
+        self.good('run', 'r.onnx', '--input', x, '--output-dir', 'r')
+        self.good('run', 'y.onnx', '--input', 'r=r/r.npy', '--output-dir', 'y')
+        self.good('run', self.chain, '--input', x, '--output-dir', 'whole')
+        with open(self.path('whole/y.npy'), 'rb') as want, open(self.path('y/y.npy'), 'rb') as got:
+            self.assertEqual(got.read(), want.read())
+        self.bad('--from VALUE or --to VALUE is missing', 'extract', self.chain, '-o', 'a.onnx')
+        self.bad('-o OUT.onnx is missing', 'extract', self.chain, '--to', 'r')
+        self.bad("'y' is not needed for 'c'", 'extract', self.chain, '--from', 'y', '--to', 'c', '-o', 'a.onnx')
 
 
 class Opt(CommandTest):

@@ -34,6 +34,7 @@ static const struct
   { "memory", cleave_cmd_memory, "--output", NULL },
   { "opt", cleave_cmd_opt, "--output", NULL },
   { "partition", cleave_cmd_partition, "--directory", NULL },
+  { "extract", cleave_cmd_extract, "--output", NULL },
   { "simulate", cleave_cmd_simulate, NULL, NULL },
   { "report", cleave_cmd_report, "--output", NULL },
   /* Needs no model: without a file that it refuses, it would run. */

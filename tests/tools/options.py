@@ -153,19 +153,20 @@ class Effects(command.CommandTest):
         'memory': ['chain.onnx'],
         'opt': ['chain.onnx', '-p', 'split{node=pool1 dims=H num-chunks=2}'],
         'partition': ['chain.onnx', '-d', 'parts'],
+        'extract': ['chain.onnx', '--from', 'c', '-o', 'a.onnx'],
         'simulate': ['chain.onnx'],
         'report': ['chain.onnx', '--no-times', '-o', 'a.html'],
         'demo': ['--repeat', '1'],
     }
     VALUES = {
-        '--after': 'other.onnx', '--align': '3', '--around': 'pool1', '--bandwidth': '1', '--bisect': '0', '--chunk-size': '3',
+        '--after': 'other.onnx', '--align': '3', '--around': 'pool1', '--at': 'c', '--bandwidth': '1', '--bisect': '0', '--chunk-size': '3',
         '--chunk-sizes': '3,5', '--chunk-weights': '1,3', '--depth': '2', '--dims': 'W', '--distance': '1', '--fix': 'x=x.npy',
         '--for': 'ort', '--for-threads': '2', '--halo': 'carry', '--in-flight': '3', '--input': 'x.npy', '--latency': '1000',
-        '--max-added-macs': '5', '--max-latency-added': '5', '--max-memory': '3000', '--max-pieces': '2', '--max-schedule-memory': '8000',
-        '--max-subgraph-memory': '8000', '--mean': '1', '--min-chunk': '5', '--node': 'relu1', '--num-chunks': '4',
+        '--max-added-macs': '5', '--max-latency-added': '5', '--max-bytes': '7kB', '--max-memory': '3000', '--max-pieces': '2', '--max-schedule-memory': '8000',
+        '--max-subgraph-memory': '8000', '--mean': '1', '--min-chunk': '5', '--node': 'relu1', '--num-chunks': '4', '--parts': '2',
         '--passes': 'clean-up', '--ranks': '3', '--reduce': 'true', '--repeat': '2', '--scale': '2',
         '--search-budget': '10', '--seed': '1', '--shape': '2,3,16,16', '--slice-ranges': '0:1,0:4,0:3,0:8/0:1,0:4,3:8,0:8',
-        '--stop-after': 'split', '--stream': '2', '--strips-per-band': '2', '--threads': '3', '--tolerance': '100',
+        '--stop-after': 'split', '--stream': '2', '--strips-per-band': '2', '--threads': '3', '--to': 'r', '--tolerance': '100',
     }
     # Options whose effect BARE has without them. All others change the output, or are refused.
     HOLDS = {
@@ -182,6 +183,7 @@ class Effects(command.CommandTest):
         ('dot', '--force'): 'no file is replaced',
         ('dot', '--no-clusters'): 'nothing is parallel',
         ('partition', '--force'): 'no file is replaced',
+        ('extract', '--force'): 'no file is replaced',
         ('opt', '--verify-each'): 'the graph is valid',
         ('opt', '--stop-after'): 'the pipeline has one pass',
         ('report', '--force'): 'no file is replaced',

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* `cleave extract`: writes the part of a model between two values. */
+
+#include "arguments.h"
+#include "commands.h"
+#include "model.h"
+#include "outputs.h"
+
+typedef struct
+{
+  CleaveModelOptions model;
+  char **from, **to, *output;
+} Options;
+
+static void
+options_clear (Options *o)
+{
+  cleave_model_options_clear (&o->model);
+  g_strfreev (o->from);
+  g_strfreev (o->to);
+  g_free (o->output);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
+
+static char **
+parse (int argc, char **argv, Options *o, GError **error)
+{
+  const GOptionEntry entries[] = {
+    { "from", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o->from,
+      "Make this value an input; without it, the model begins at its inputs; may be given again",
+      "VALUE" },
+    { "to", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o->to,
+      "Make this value an output; without it, the outputs that need --from; may be given again",
+      "VALUE" },
+    { "output", 'o', 0, G_OPTION_ARG_FILENAME, &o->output, "Where to write the model",
+      "OUT.onnx|OUT.cleave" },
+    CLEAVE_MODEL_OPTIONS (o->model),
+    CLEAVE_FORCE_OPTION (o->model),
+    G_OPTION_ENTRY_NULL,
+  };
+  const CleaveArguments arguments = { entries, NULL, "MODEL.onnx",
+                                      "Writes the part of a model between two values.", 1 };
+  g_auto (GStrv) files = cleave_argument_parse (&arguments, argc, argv, error);
+
+  if (files == NULL)
+    return NULL;
+  if (o->from == NULL && o->to == NULL)
+    return cleave_argument_fail (error, "--from VALUE or --to VALUE is missing"), NULL;
+  if (o->output == NULL)
+    return cleave_argument_fail (error, "-o OUT.onnx is missing"), NULL;
+  return g_steal_pointer (&files);
+}
+
+int
+cleave_cmd_extract (int argc, char **argv, GError **error)
+{
+  g_auto (Options) o = { 0 };
+  g_auto (GStrv) files = parse (argc, argv, &o, error);
+  g_autoptr (CleaveGraph) graph =
+      files == NULL ? NULL : cleave_model_load (files[0], &o.model, error);
+  g_autoptr (CleaveGraph) part = graph == NULL
+                                     ? NULL
+                                     : cleave_graph_extract (graph, (const char *const *) o.from,
+                                                             (const char *const *) o.to, error);
+  g_autoptr (CleaveOutputs) outputs = cleave_outputs_new ();
+
+  return part != NULL && cleave_outputs_add_model (outputs, o.output, part, error) &&
+                 cleave_outputs_commit (outputs, error)
+             ? CLEAVE_DONE
+             : CLEAVE_WRONG;
+}
