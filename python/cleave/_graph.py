@@ -10,7 +10,7 @@ from ._call import Progress, call, new_cancellable
 from ._library import Cleave, Error, GLib, NotFoundError, errors, fail
 from ._program import Program, program_options, split_to_run
 from ._tensor import as_tensor, dtype_of, element_name, shape_of, to_numpy
-from ._tools import count_threads
+from ._tools import bytes_of, count_threads
 
 Graph, Node, Operand, Result = Cleave.Graph, Cleave.Node, Cleave.Operand, Cleave.Result
 
@@ -212,13 +212,7 @@ def split_for_threads(graph, threads):
 
 def size_of(size):
     """Returns the value of the library's field `max_memory` for the caller's limit. No limit is 0 there, None here."""
-    if size is None:
-        return 0
-    if isinstance(size, str):
-        _, size = Cleave.text_to_size('max_memory', size.replace(' ', ''))
-    if size <= 0:
-        fail('max_memory must be more than 0')
-    return size
+    return 0 if size is None else bytes_of('max_memory', size)
 
 
 def fit_options(max_memory, max_added_macs, max_added_latency, threads, exclude_inputs):

@@ -18,6 +18,15 @@ def count_threads(threads):
     return threads or GLib.get_num_processors()
 
 
+def bytes_of(name, size):
+    """Returns the bytes of a size that the caller gave as a number or as text, such as '256 KiB'."""
+    if isinstance(size, str):
+        _, size = Cleave.text_to_size(name, size.replace(' ', ''))
+    if size <= 0:
+        fail(f'{name} must be more than 0')
+    return size
+
+
 # Memory.
 
 class Memory(NamedTuple):
@@ -77,11 +86,14 @@ def memory_timeline(graph, threads=1):
 class Part(NamedTuple):
     """A graph of a partition. `level` is its place in the order: parts of one level can run at the same time. `after`
     lists the indices of the parts that must run before it. `subgraph` is the number of the parallel subgraph, from 0,
-    or -1 for a part outside of all of them."""
+    or -1 for a part outside of all of them. `weight_bytes` counts the constants of the
+    part; `arena_bytes` is the arena of a program that runs it on one thread."""
     graph: Graph
     level: int
     subgraph: int
     after: list
+    weight_bytes: int
+    arena_bytes: int
 
 
 class Partition(list):
@@ -90,7 +102,7 @@ class Partition(list):
 
     def __init__(self, graph, parts):
         super().__init__(Part(parts.get_graph(i), parts.get_level(i), parts.get_subgraph(i),
-                              [parts.get_before(i, j) for j in range(parts.get_n_before(i))])
+                              [parts.get_before(i, j) for j in range(parts.get_n_before(i))], *parts.measure(i)[1:])
                          for i in range(parts.get_n_parts()))
         self.outputs = {name: parts.get_output_value(i) for i, name in enumerate(graph.outputs)}
 
@@ -103,11 +115,42 @@ class Partition(list):
         return {name: values[value] for name, value in self.outputs.items()}
 
 
-def partition(graph):
-    """Returns each parallel subgraph, and the nodes between them, as separate graphs. The graph does not change.
-    `Partition.outputs` maps the outputs of the graph to the values of the parts."""
+def names_of(values):
+    """Returns a list of names; the caller gave one name, several, or None."""
+    return values if values is None else [values] if isinstance(values, str) else list(values)
+
+
+def find_parts(graph, parts, at, max_bytes):
+    if parts is not None:
+        return call(Cleave.Partition.new_by_count, graph, parts)
+    if at is not None:
+        return call(Cleave.Partition.new_at, graph, names_of(at))
+    if max_bytes is not None:
+        return call(Cleave.Partition.new_by_bytes, graph, bytes_of('max_bytes', max_bytes))
+    return call(Cleave.Partition.new, graph)
+
+
+def partition(graph, parts=None, at=None, max_bytes=None):
+    """Takes the graph apart into graphs that exchange values by name. The graph does not change. `Partition.outputs` maps
+    the outputs of the graph to the values of the parts.
+
+    `parts` is a number of parts that follow each other. `at` has the names of values that end parts. `max_bytes` limits
+    the weights and activations of each part ('256 KiB', or bytes). Without any of them, each parallel subgraph, and what
+    lies between them, becomes a part."""
+    if (parts is not None) + (at is not None) + (max_bytes is not None) > 1:
+        fail('give one of parts, at and max_bytes')
     with errors():
-        return Partition(graph, call(Cleave.Partition.new, graph))
+        return Partition(graph, find_parts(graph, parts, at, max_bytes))
+
+
+extract_values = Graph.extract  # the library's own
+
+
+def extract(graph, begin=None, end=None):
+    """Returns the graph that computes the values `end` from the values `begin`: a name or several names each. None
+    begins at the inputs; None ends at the outputs that need `begin`."""
+    with errors():
+        return call(extract_values, graph, names_of(begin), names_of(end))
 
 
 # Difference.
@@ -219,5 +262,5 @@ def report(graph, path, times=True, **options):
 
 
 Graph.memory, Graph.memory_timeline = memory, memory_timeline
-Graph.partition, Graph.diff, Graph.report = partition, diff, report
+Graph.partition, Graph.extract, Graph.diff, Graph.report = partition, extract, diff, report
 Graph.random_inputs = random_inputs

@@ -224,3 +224,31 @@ def test_a_graph_is_saved_and_drawn(graph, tmp_path):
     except cleave.Error as error:
         pytest.skip(str(error))
     assert '<svg' in picture and 'pool1.0' in picture
+
+
+def test_parts_in_a_row_compute_what_the_whole_does(graph):
+    x = numpy.ones((1, 3, 16, 16), 'float32')
+    want = graph.compile()(x=x)['y']
+    for parts in graph.partition(parts=3), graph.partition(at='r'), graph.partition(at=['r', 'c']), graph.partition():
+        assert (parts.run({'x': x})['y'] == want).all()
+    assert [part.level for part in graph.partition(parts=2)] == [0, 1]
+    assert all(part.weight_bytes + part.arena_bytes <= 10000 for part in graph.partition(max_bytes='10 kB'))
+
+
+def test_a_wrong_partition_is_an_error(graph):
+    with pytest.raises(cleave.Error, match='give one of parts, at and max_bytes'):
+        graph.partition(parts=2, at='r')
+    with pytest.raises(cleave.Error, match="no value 'rr'; did you mean 'r'"):
+        graph.partition(at='rr')
+    with pytest.raises(cleave.Error, match="'conv1' alone needs"):
+        graph.partition(max_bytes=1)
+    with pytest.raises(cleave.Error, match='max_bytes must be more than 0'):
+        graph.partition(max_bytes=0)
+
+
+def test_a_submodel_lies_between_two_values(graph):
+    part = graph.extract('c', 'r')
+    assert [value.name for value in part.inputs] == ['c'] and list(part.outputs) == ['r'] and len(part) == 2
+    assert list(graph.extract('c').outputs) == ['y'] and list(graph.extract(end='c').outputs) == ['c']
+    with pytest.raises(cleave.Error, match="'y' is not needed for 'c'"):
+        graph.extract('y', 'c')
