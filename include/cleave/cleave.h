@@ -12,6 +12,7 @@
 #include <cleave/cleave-frameworks.h>
 #include <cleave/cleave-graph.h>
 #include <cleave/cleave-languages.h>
+#include <cleave/cleave-load.h>
 #include <cleave/cleave-onnx.h>
 #include <cleave/cleave-ops.h>
 #include <cleave/cleave-partition.h>
@@ -21,4 +22,5 @@
 #include <cleave/cleave-split.h>
 #include <cleave/cleave-tensor.h>
 #include <cleave/cleave-text.h>
+#include <cleave/cleave-tflite.h>
 #include <cleave/cleave-types.h>

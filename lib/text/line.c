@@ -96,8 +96,7 @@ read_op (CleaveReader *reader, CleaveTextLine *line, GError **error)
   op = cleave_op_lookup (name);
   if (op == NULL)
     return cleave_reader_fail (reader, line->op_at, error, "there is no op '%s'", name);
-  if ((op->flags & CLEAVE_OP_NOT_ONNX) != 0 && op->parse == NULL && op != &cleave_op_input &&
-      op != &cleave_op_constant)
+  if (op->compute == NULL && op->parse == NULL && op != &cleave_op_input)
     return cleave_reader_fail (reader, line->op_at, error, "a %s node cannot be read from a text",
                                name);
   line->op = op;

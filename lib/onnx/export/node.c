@@ -384,6 +384,11 @@ cleave_onnx_export_node (CleaveOnnxExport *export, const CleaveNode *node, GErro
     }
   if (node->op == export->custom)
     return cleave_onnx_export_custom (export, node, error);
+  if ((node->op->flags & CLEAVE_OP_NOT_ONNX) != 0)
+    return cleave_fail (error, CLEAVE_ERROR_MODEL,
+                        "%s '%s' has no form in ONNX, which rounds in another way: write the graph "
+                        "as text, to a file that ends in .cleave",
+                        node->op->name, node->name);
   for (const CleaveAttr *attr = node->op->attrs; attr != NULL && attr->name != NULL; attr++)
     if (is_own (attr, node->attrs))
       return export_own (export, node, attr, error);

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* Fixed-point arithmetic of TensorFlow Lite's reference kernels, bit for bit.
+ *
+ * A positive real number is multiplier * 2^(shift - 31), with the multiplier in [2^30, 2^31). The
+ * rules are those of tensorflow/lite/kernels/internal/common.cc, with double rounding, and of
+ * gemmlowp's fixedpoint.h. Left shifts wrap around. */
+
+#include <glib.h>
+
+/* Returns round (a * b / 2^31), ties toward plus infinity; saturates the one product that does not
+ * fit. */
+static inline gint32
+cleave_fixed_product (gint32 a, gint32 b)
+{
+  if (a == G_MININT32 && b == G_MININT32)
+    return G_MAXINT32;
+  return (gint32) (((gint64) a * b + (1 << 30)) >> 31);
+}
+
+/* Returns round (x / 2^shift), ties away from zero, for shifts of 0 to 31. */
+static inline gint32
+cleave_fixed_shift_right (gint32 x, gint shift)
+{
+  gint64 half = shift == 0 ? 0 : (gint64) 1 << (shift - 1);
+
+  return (gint32) (((gint64) x + half - (x < 0 && shift > 0)) >> shift);
+}
+
+static inline gint32
+cleave_fixed_shift_left (gint32 x, gint shift)
+{
+  return (gint32) ((guint32) x << shift);
+}
+
+/* Multiplies by a real number; rounds the product, then the right shift. */
+static inline gint32
+cleave_fixed_multiply (gint32 x, gint32 multiplier, gint shift)
+{
+  gint left = CLAMP (shift, 0, 31), right = CLAMP (-shift, 0, 31);
+
+  return cleave_fixed_shift_right (
+      cleave_fixed_product (cleave_fixed_shift_left (x, left), multiplier), right);
+}
+
+/* The same for sums of 64 bits: the multiplier is reduced to 16 bits, and rounding is done once,
+ * ties toward plus infinity. */
+static inline gint32
+cleave_fixed_multiply_wide (gint64 x, gint32 multiplier, gint shift)
+{
+  gint32 reduced = multiplier < 0x7FFF0000 ? (multiplier + (1 << 15)) >> 16 : 0x7FFF;
+  gint total = 15 - CLAMP (shift, -31, 14);
+  guint64 product = (guint64) x * (guint64) (gint64) reduced + ((guint64) 1 << (total - 1));
+
+  return (gint32) ((gint64) product >> total);
+}
+
+/* Returns x * 2^bits, saturated, for 0 to 30 bits. */
+static inline gint32
+cleave_fixed_shift_left_saturated (gint32 x, gint bits)
+{
+  gint64 value = (gint64) x * ((gint64) 1 << bits);
+
+  return (gint32) CLAMP (value, G_MININT32, G_MAXINT32);
+}
+
+/* Returns 2 / (1 + x) in units of 2^-29 for x in [0, 1) in units of 2^-31: three steps of Newton
+ * and Raphson from 48/17 - 32/17 * (1 + x) / 2. */
+static inline gint32
+cleave_fixed_two_over_one_plus (gint32 x)
+{
+  const gint32 start = 1515870810, slope = -1010580540, one = 1 << 29;
+  gint32 half = (gint32) (((gint64) x + G_MAXINT32 + 1) / 2); /* x is not negative */
+  gint32 y = start + cleave_fixed_product (half, slope);
+
+  for (guint i = 0; i < 3; i++)
+    {
+      gint32 rest = one - cleave_fixed_product (half, y);
+
+      y = (gint32) ((guint32) y + (guint32) cleave_fixed_shift_left_saturated (
+                                      cleave_fixed_product (y, rest), 2));
+    }
+  return y;
+}
+
+/* Returns 1 / (1 + x) in units of 2^-31, for such an x. */
+static inline gint32
+cleave_fixed_one_over_one_plus (gint32 x)
+{
+  return cleave_fixed_shift_left_saturated (cleave_fixed_two_over_one_plus (x), 1);
+}
+
+/* Returns 2^k / x in units of 2^-31, in (1/2, 1], for a positive x with `integer_bits` bits before
+ * the binary point; sets *exponent to k, the number of bits of x above 1. */
+static inline gint32
+cleave_fixed_reciprocal (guint32 x, gint integer_bits, gint *exponent)
+{
+  gint zeros = x == 0 ? 31 : __builtin_clz (x);
+
+  *exponent = integer_bits - zeros;
+  return cleave_fixed_one_over_one_plus ((gint32) ((x << zeros) - (1u << 31)));
+}
+
+/* Returns exp (x) in units of 2^-31 for x in [-1/4, 0) in units of 2^-31: a polynomial around
+ * -1/8. */
+static inline gint32
+cleave_fixed_exp_quarter (gint32 x)
+{
+  const gint32 exp_eighth = 1895147668, third = 715827883;
+  gint32 d = x + (1 << 28), d2 = cleave_fixed_product (d, d), d3 = cleave_fixed_product (d2, d);
+  gint32 d4_over_4 = cleave_fixed_shift_right (cleave_fixed_product (d2, d2), 2);
+  gint32 rest = cleave_fixed_shift_right (cleave_fixed_product (d4_over_4 + d3, third) + d2, 1);
+
+  return exp_eighth + cleave_fixed_product (exp_eighth, d + rest);
+}
+
+/* Returns exp (x) in units of 2^-31 for x of at most 0, with `integer_bits` bits before the binary
+ * point. */
+static inline gint32
+cleave_fixed_exp (gint32 x, gint integer_bits)
+{
+  /* exp (-2^k) in units of 2^-31, for k from -2 */
+  static const gint32 factors[] = { 1672461947, 1302514674, 790015084, 290630308,
+                                    39332535,   720401,     242 };
+  gint fraction_bits = 31 - integer_bits;
+  gint32 quarter = 1 << (fraction_bits - 2), part = (x & (quarter - 1)) - quarter;
+  gint32 remainder = (gint32) ((guint32) part - (guint32) x);
+  gint32 y = cleave_fixed_exp_quarter (cleave_fixed_shift_left_saturated (part, integer_bits));
+
+  for (gint k = -2; k < integer_bits && k <= 4; k++)
+    if ((remainder & (gint32) (1u << (fraction_bits + k))) != 0)
+      y = cleave_fixed_product (y, factors[k + 2]);
+  return x == 0 ? G_MAXINT32 : y;
+}
+
+/* Returns 1 / (1 + exp (-x)) in units of 2^-31 for x with 4 bits before the binary point. */
+static inline gint32
+cleave_fixed_logistic (gint32 x)
+{
+  gint32 positive = cleave_fixed_one_over_one_plus (cleave_fixed_exp (x > 0 ? -x : x, 4));
+
+  return x == 0 ? 1 << 30 : x > 0 ? positive : G_MAXINT32 - positive;
+}
+
+/* Returns tanh (x) in units of 2^-31 for x with 4 bits before the binary point: with e = exp (-2
+ * |x|), (1 - e) / (1 + e). */
+static inline gint32
+cleave_fixed_tanh (gint32 x)
+{
+  gint32 y = cleave_fixed_two_over_one_plus (cleave_fixed_exp (x > 0 ? -x : x, 5));
+  gint32 positive = cleave_fixed_shift_left_saturated (y - (1 << 29), 2);
+
+  return x == 0 ? 0 : x > 0 ? positive : -positive;
+}

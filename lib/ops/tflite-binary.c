@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* TfliteAdd, TfliteSub and TfliteMul: ADD, SUB and MUL on integers. Operands are broadcast as in
+ * ONNX; all dimensions split anywhere.
+ *
+ * A sum brings both operands to one scale, 20 or 15 bits up, adds or subtracts them, and scales the
+ * sum. A product is scaled once. Sources: reference/integer_ops/add.h, reference/sub.h,
+ * reference/integer_ops/mul.h. */
+
+#include "reference.h"
+#include "tflite.h"
+
+enum { A, B };
+
+static gboolean
+infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
+{
+  const CleaveTfliteBinaryAttrs *a = call->attrs;
+  CleaveElement element = call->operands[A].element;
+
+  if (!cleave_call_check_element (call, A, CLEAVE_ELEMENTS_TFLITE, error) ||
+      !cleave_call_check_same_element (call, A, B, error))
+    return FALSE;
+  results[0].element = element;
+  if (!cleave_shape_broadcast (&call->operands[A].shape, &call->operands[B].shape,
+                               &results[0].shape))
+    return cleave_fail (error, CLEAVE_ERROR_SHAPE, "A and B do not broadcast to each other");
+  return cleave_tflite_check_zero ("a_zero", element, a->a_zero, error) &&
+         cleave_tflite_check_zero ("b_zero", element, a->b_zero, error) &&
+         cleave_tflite_check_zero ("y_zero", element, a->y_zero, error) &&
+         cleave_tflite_check ("left_shift", a->left_shift, 0, 31, error) &&
+         cleave_tflite_check_factor (a->a_multiplier, a->a_shift, error) &&
+         cleave_tflite_check_factor (a->b_multiplier, a->b_shift, error) &&
+         cleave_tflite_check_factor (a->multiplier, a->shift, error) &&
+         cleave_tflite_check_bounds (element, a->min, a->max, error);
+}
+
+static void
+maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
+{
+  cleave_maps_broadcast (&call->operands[operand].shape, &call->results[0].shape, map);
+}
+
+/* Combines two operands whose zero points are subtracted; the result has no zero point yet. */
+typedef gint32 (*Combine) (const CleaveTfliteBinaryAttrs *a, gint32 x, gint32 y);
+
+static gint32
+scale_operand (const CleaveTfliteBinaryAttrs *a, gint32 x, gint64 multiplier, gint64 shift)
+{
+  return cleave_fixed_multiply (cleave_fixed_shift_left (x, (gint) a->left_shift),
+                                (gint32) multiplier, (gint) shift);
+}
+
+static gint32
+scale_sum (const CleaveTfliteBinaryAttrs *a, gint32 x, gint32 y, gint32 sign)
+{
+  guint32 left = (guint32) scale_operand (a, x, a->a_multiplier, a->a_shift);
+  guint32 right = (guint32) scale_operand (a, y, a->b_multiplier, a->b_shift);
+
+  return cleave_fixed_multiply ((gint32) (left + (guint32) sign * right), (gint32) a->multiplier,
+                                (gint) a->shift);
+}
+
+static gint32
+combine_add (const CleaveTfliteBinaryAttrs *a, gint32 x, gint32 y)
+{
+  return scale_sum (a, x, y, 1);
+}
+
+static gint32
+combine_sub (const CleaveTfliteBinaryAttrs *a, gint32 x, gint32 y)
+{
+  return scale_sum (a, x, y, -1);
+}
+
+static gint32
+combine_mul (const CleaveTfliteBinaryAttrs *a, gint32 x, gint32 y)
+{
+  return cleave_fixed_multiply ((gint32) ((guint32) x * (guint32) y), (gint32) a->multiplier,
+                                (gint) a->shift);
+}
+
+static void
+run (const CleaveCall *call, const CleaveView *operands, const CleaveView *y, Combine combine)
+{
+  const CleaveTfliteBinaryAttrs *a = call->attrs;
+  CleaveElement element = y->type.element;
+  guint rank = y->type.shape.rank;
+  gint64 at[CLEAVE_MAX_RANK], stride[2][CLEAVE_MAX_RANK] = { { 0 } };
+
+  for (guint k = 0; k < 2; k++)
+    cleave_view_broadcast_strides (&operands[k], rank, stride[k]);
+  CLEAVE_EACH_INDEX (at, &y->type.shape)
+    {
+      gint64 x[2], value;
+
+      for (guint k = 0; k < 2; k++)
+        x[k] = cleave_integer_load (
+            element, cleave_view_element (&operands[k], cleave_index_offset (rank, at, stride[k])));
+      value = a->y_zero + combine (a, (gint32) (x[0] - a->a_zero), (gint32) (x[1] - a->b_zero));
+      cleave_tflite_store (element, cleave_view_at (y, at), CLAMP (value, a->min, a->max));
+    }
+}
+
+#define INT(field) CLEAVE_TFLITE_INT (CleaveTfliteBinaryAttrs, field)
+static const CleaveAttr attrs[] = {
+  INT (a_zero),  INT (b_zero),       INT (y_zero),  INT (left_shift), INT (a_multiplier),
+  INT (a_shift), INT (b_multiplier), INT (b_shift), INT (multiplier), INT (shift),
+  INT (min),     INT (max),          { 0 },
+};
+#undef INT
+
+/* clang-format off */
+#define RECORD(word, op_name)                                                                      \
+  static void compute_##word (const CleaveCall *call, const CleaveView *operands,                  \
+                              const CleaveView *results)                                           \
+  {                                                                                                \
+    run (call, operands, &results[0], combine_##word);                                             \
+  }                                                                                                \
+  const CleaveOp cleave_op_tflite_##word = {                                                       \
+    .name = op_name,                                                                               \
+    .operands = (const char *const[]){ "A", "B", NULL },                                           \
+    .results = (const char *const[]){ "C", NULL },                                                 \
+    .min_operands = 2,                                                                             \
+    .flags = CLEAVE_OP_NOT_ONNX | CLEAVE_OP_IN_PLACE,                                              \
+    .attrs_size = sizeof (CleaveTfliteBinaryAttrs),                                                \
+    .attrs = attrs,                                                                                \
+    .infer = infer,                                                                                \
+    .maps = maps,                                                                                  \
+    .compute = compute_##word,                                                                     \
+  };
+RECORD (add, "TfliteAdd")
+RECORD (sub, "TfliteSub")
+RECORD (mul, "TfliteMul")
+/* clang-format on */

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Ops on the integers of one operand; all dimensions split anywhere.
+ *
+ * TfliteLookup: y is element x + 128 of a table of 256. LOGISTIC, TANH, LEAKY_RELU, QUANTIZE and
+ * others on int8: the importer computes the table by the rule of the operator.
+ *
+ * TfliteRescale: y = (x - x_zero) times a multiplier, another one below the zero point, plus
+ * y_zero, clamped to the element type. QUANTIZE and LEAKY_RELU on other integers. Sources:
+ * reference/requantize.h and reference/leaky_relu.h.
+ *
+ * TfliteQuantize: y = x / scale in float32, rounded to the nearest integer, ties away from zero,
+ * plus the zero point, clamped to the element type. A NaN gives the zero point. Source:
+ * reference/quantize.h. */
+
+#include <math.h>
+
+#include "reference.h"
+#include "tflite.h"
+
+enum { X, TABLE };
+
+#define TABLE_SIZE 256
+
+/* TfliteLookup */
+
+static gboolean
+infer_lookup (const CleaveCall *call, CleaveTensorType *results, GError **error)
+{
+  if (!cleave_call_check_element (call, X, CLEAVE_ELEMENT_BIT (CLEAVE_INT8), error) ||
+      !cleave_call_check_rank (call, TABLE, 1, 1, error))
+    return FALSE;
+  if (call->operands[TABLE].shape.dim[0] != TABLE_SIZE)
+    return cleave_fail (error, CLEAVE_ERROR_SHAPE,
+                        "table has %" G_GINT64_FORMAT " elements, but must have %d",
+                        call->operands[TABLE].shape.dim[0], TABLE_SIZE);
+  results[0] = (CleaveTensorType){ call->operands[TABLE].element, call->operands[X].shape };
+  return TRUE;
+}
+
+static void
+maps_lookup (const CleaveCall *call, guint operand, CleaveDimMap *map)
+{
+  if (operand == X)
+    cleave_maps_same (call, operand, map);
+  else
+    map[0] = cleave_dim_map_whole (TABLE_SIZE);
+}
+
+static void
+compute_lookup (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
+{
+  const CleaveView *x = &operands[X], *y = &results[0], *table = &operands[TABLE];
+  gsize size = cleave_element_size (y->type.element);
+  gint64 at[CLEAVE_MAX_RANK];
+
+  CLEAVE_EACH_INDEX (at, &y->type.shape)
+    memcpy (cleave_view_at (y, at),
+            cleave_view_at (table, &(gint64){ *(const gint8 *) cleave_view_at (x, at) + 128 }),
+            size);
+}
+
+const CleaveOp cleave_op_tflite_lookup = {
+  .name = "TfliteLookup",
+  .operands = (const char *const[]){ "x", "table", NULL },
+  .results = (const char *const[]){ "y", NULL },
+  .min_operands = 2,
+  .flags = CLEAVE_OP_NOT_ONNX | CLEAVE_OP_IN_PLACE,
+  .infer = infer_lookup,
+  .maps = maps_lookup,
+  .work = cleave_work_once,
+  .compute = compute_lookup,
+};
+
+/* TfliteRescale */
+
+#define INTEGERS (CLEAVE_ELEMENTS_TFLITE | CLEAVE_ELEMENT_BIT (CLEAVE_INT32))
+
+static gboolean
+check_result (CleaveElement to, guint elements, GError **error)
+{
+  if ((CLEAVE_ELEMENT_BIT (to) & elements) != 0)
+    return TRUE;
+  return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE, "the element type of the result is %s",
+                      to == CLEAVE_NONE ? "absent" : cleave_element_get_name (to));
+}
+
+static gboolean
+infer_rescale (const CleaveCall *call, CleaveTensorType *results, GError **error)
+{
+  const CleaveTfliteRescaleAttrs *a = call->attrs;
+
+  results[0] = (CleaveTensorType){ a->to, call->operands[X].shape };
+  return cleave_call_check_element (call, X, INTEGERS, error) &&
+         check_result (a->to, INTEGERS, error) &&
+         cleave_tflite_check_zero ("x_zero", call->operands[X].element, a->x_zero, error) &&
+         cleave_tflite_check_zero ("y_zero", a->to, a->y_zero, error) &&
+         cleave_tflite_check_factor (a->multiplier, a->shift, error) &&
+         cleave_tflite_check_factor (a->negative_multiplier, a->negative_shift, error);
+}
+
+static void
+compute_rescale (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
+{
+  const CleaveTfliteRescaleAttrs *a = call->attrs;
+  const CleaveView *x = &operands[X], *y = &results[0];
+  gint64 at[CLEAVE_MAX_RANK];
+
+  CLEAVE_EACH_INDEX (at, &y->type.shape)
+    {
+      gint32 value =
+          (gint32) (guint32) (cleave_integer_load (x->type.element, cleave_view_at (x, at)) -
+                              a->x_zero);
+      gint64 scaled = a->y_zero + cleave_tflite_rescale (a, value);
+
+      cleave_tflite_store (
+          a->to, cleave_view_at (y, at),
+          CLAMP (scaled, cleave_tflite_lowest (a->to), cleave_tflite_highest (a->to)));
+    }
+}
+
+#define INT(field) CLEAVE_TFLITE_INT (CleaveTfliteRescaleAttrs, field)
+static const CleaveAttr rescale_attrs[] = {
+  { "to", CLEAVE_ATTR_ELEMENT, CLEAVE_FIELD (CleaveTfliteRescaleAttrs, to),
+    .flags = CLEAVE_ATTR_NOT_ONNX },
+  INT (x_zero),
+  INT (y_zero),
+  INT (multiplier),
+  INT (shift),
+  INT (negative_multiplier),
+  INT (negative_shift),
+  { 0 },
+};
+#undef INT
+
+const CleaveOp cleave_op_tflite_rescale = {
+  .name = "TfliteRescale",
+  .operands = (const char *const[]){ "x", NULL },
+  .results = (const char *const[]){ "y", NULL },
+  .min_operands = 1,
+  .flags = CLEAVE_OP_NOT_ONNX | CLEAVE_OP_IN_PLACE,
+  .attrs_size = sizeof (CleaveTfliteRescaleAttrs),
+  .attrs = rescale_attrs,
+  .infer = infer_rescale,
+  .maps = cleave_maps_same,
+  .compute = compute_rescale,
+};
+
+/* TfliteQuantize */
+
+static gboolean
+infer_quantize (const CleaveCall *call, CleaveTensorType *results, GError **error)
+{
+  const CleaveTfliteQuantizeAttrs *a = call->attrs;
+
+  if (!(a->scale > 0 && isfinite (a->scale)))
+    return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE, "scale is %g, but must be above 0",
+                        a->scale);
+  results[0] = (CleaveTensorType){ a->to, call->operands[X].shape };
+  return cleave_call_check_element (call, X, CLEAVE_ELEMENT_BIT (CLEAVE_FLOAT32), error) &&
+         check_result (a->to, CLEAVE_ELEMENTS_TFLITE, error) &&
+         cleave_tflite_check_zero ("zero", a->to, a->zero, error);
+}
+
+static void
+compute_quantize (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
+{
+  const CleaveTfliteQuantizeAttrs *a = call->attrs;
+  const CleaveView *x = &operands[X], *y = &results[0];
+  const float beyond = 1 << 20; /* larger than every integer of 16 bits */
+  gint64 at[CLEAVE_MAX_RANK];
+
+  CLEAVE_EACH_INDEX (at, &y->type.shape)
+    {
+      float value = roundf (*(const float *) cleave_view_at (x, at) / (float) a->scale);
+      gint64 whole = isnan (value) ? 0 : (gint64) CLAMP (value, -beyond, beyond);
+
+      cleave_tflite_store (
+          a->to, cleave_view_at (y, at),
+          CLAMP (whole + a->zero, cleave_tflite_lowest (a->to), cleave_tflite_highest (a->to)));
+    }
+}
+
+static const CleaveAttr quantize_attrs[] = {
+  { "to", CLEAVE_ATTR_ELEMENT, CLEAVE_FIELD (CleaveTfliteQuantizeAttrs, to),
+    .flags = CLEAVE_ATTR_NOT_ONNX },
+  { "scale", CLEAVE_ATTR_DOUBLE, CLEAVE_FIELD (CleaveTfliteQuantizeAttrs, scale),
+    .flags = CLEAVE_ATTR_NOT_ONNX },
+  CLEAVE_TFLITE_INT (CleaveTfliteQuantizeAttrs, zero),
+  { 0 },
+};
+
+const CleaveOp cleave_op_tflite_quantize = {
+  .name = "TfliteQuantize",
+  .operands = (const char *const[]){ "x", NULL },
+  .results = (const char *const[]){ "y", NULL },
+  .min_operands = 1,
+  .flags = CLEAVE_OP_NOT_ONNX | CLEAVE_OP_IN_PLACE,
+  .attrs_size = sizeof (CleaveTfliteQuantizeAttrs),
+  .attrs = quantize_attrs,
+  .infer = infer_quantize,
+  .maps = cleave_maps_same,
+  .compute = compute_quantize,
+};

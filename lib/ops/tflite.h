@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* What the ops on integers share that have the bits of TensorFlow Lite for Microcontrollers. The
+ * importer computes multipliers and shifts from the scales of a file; the ops have integers alone,
+ * so that no split and no processor can change a bit. ONNX has no such ops. */
+
+#include <cleave/cleave-tflite.h>
+
+#include "../ir/op.h"
+#include "fixed-point.h"
+
+#define CLEAVE_ELEMENTS_TFLITE                                                                     \
+  (CLEAVE_ELEMENT_BIT (CLEAVE_INT8) | CLEAVE_ELEMENT_BIT (CLEAVE_INT16))
+
+#define CLEAVE_TFLITE_INT(type, field)                                                             \
+  {                                                                                                \
+#field, CLEAVE_ATTR_INT, CLEAVE_FIELD(type, field), .flags = CLEAVE_ATTR_NOT_ONNX              \
+  }
+
+/* The smallest and the largest integer of an element type of at most 32 bits with a sign. */
+static inline gint64
+cleave_tflite_lowest (CleaveElement element)
+{
+  return -((gint64) 1 << (8 * cleave_element_size (element) - 1));
+}
+
+static inline gint64
+cleave_tflite_highest (CleaveElement element)
+{
+  return -(cleave_tflite_lowest (element) + 1);
+}
+
+/* Stores an integer that fits the element type. */
+static inline void
+cleave_tflite_store (CleaveElement element, gpointer at, gint64 value)
+{
+  if (element == CLEAVE_INT8)
+    *(gint8 *) at = (gint8) value;
+  else if (element == CLEAVE_INT16)
+    *(gint16 *) at = (gint16) value;
+  else
+    *(gint32 *) at = (gint32) value;
+}
+
+/* Scales an integer whose zero point is subtracted by the multiplier of its sign. */
+static inline gint32
+cleave_tflite_rescale (const CleaveTfliteRescaleAttrs *a, gint32 value)
+{
+  return value >= 0 ? cleave_fixed_multiply (value, (gint32) a->multiplier, (gint) a->shift)
+                    : cleave_fixed_multiply (value, (gint32) a->negative_multiplier,
+                                             (gint) a->negative_shift);
+}
+
+/* Fails unless an attribute is in a range. */
+gboolean
+cleave_tflite_check (const char *name, gint64 value, gint64 least, gint64 most, GError **error);
+/* Checks a zero point, the bounds of a result, or a multiplier with its shift. */
+gboolean
+cleave_tflite_check_zero (const char *name, CleaveElement element, gint64 value, GError **error);
+gboolean cleave_tflite_check_bounds (CleaveElement element, gint64 min, gint64 max, GError **error);
+gboolean cleave_tflite_check_factor (gint64 multiplier, gint64 shift, GError **error);
