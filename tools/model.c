@@ -172,11 +172,11 @@ name_cure (GError *error)
 }
 
 static CleaveGraph *
-load_onnx (const char *path,
-           const GArray *shapes,
-           const GArray *values,
-           const GArray *dims,
-           GError **error)
+load (const char *path,
+      const GArray *shapes,
+      const GArray *values,
+      const GArray *dims,
+      GError **error)
 {
   CleaveOnnxOptions given = { 0 };
   GError *mine = NULL;
@@ -188,7 +188,7 @@ load_onnx (const char *path,
   given.n_values = values->len;
   given.dims = (const CleaveOnnxDim *) (gpointer) dims->data;
   given.n_dims = dims->len;
-  graph = cleave_onnx_load (path, &given, &mine);
+  graph = cleave_graph_load (path, &given, &mine);
   for (const char *const *warning = graph == NULL ? NULL : cleave_onnx_get_warnings (graph);
        warning != NULL && *warning != NULL; warning++)
     g_printerr ("cleave: %s: warning: %s\n", path, *warning);
@@ -219,8 +219,7 @@ cleave_model_load (const char *path, const CleaveModelOptions *options, GError *
     }
   cleave_outputs_set_force (options->force);
   cleave_outputs_protect (path);
-  graph = is_text ? cleave_graph_load_text (path, &mine)
-                  : load_onnx (path, shapes, values, dims, &mine);
+  graph = load (path, shapes, values, dims, &mine);
   if (mine != NULL && strstr (mine->message, path) == NULL)
     g_prefix_error (&mine, "'%s': ", path);
   if (mine != NULL)

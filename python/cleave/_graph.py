@@ -37,14 +37,16 @@ def warned(graph):
 
 
 def load(model, shapes=None, dims=None, values=None, folder=None):
-    """Reads an ONNX model: a path, bytes, a file that is open for reading bytes, or an `onnx.ModelProto`.
+    """Reads an ONNX or TensorFlow Lite model: a path, bytes, a file opened for reading bytes, or an `onnx.ModelProto`.
+
+    A path may also be a graph as text, which ends in `.cleave`. The options are for ONNX models only.
 
     `shapes` maps inputs to shapes, `dims` maps named dimensions to extents, and `values` maps inputs to constants that
     replace them. If the model has one input, `shapes` may be its shape. If the model is not a path, `folder` is the
     folder of its external weights."""
     if isinstance(model, (str, os.PathLike)):
         with errors():
-            return warned(call(Cleave.onnx_load, os.fspath(model), import_options(shapes, dims, values)))
+            return warned(call(Cleave.Graph.load, os.fspath(model), import_options(shapes, dims, values)))
     if hasattr(model, 'SerializeToString'):
         model = model.SerializeToString()
     elif hasattr(model, 'read'):
@@ -53,12 +55,12 @@ def load(model, shapes=None, dims=None, values=None, folder=None):
 
 
 def parse(data, folder=None, shapes=None, dims=None, values=None):
-    """Reads an ONNX model from bytes, as `load` does. `folder` is the folder of external weights."""
+    """Reads an ONNX or TensorFlow Lite model from bytes, as `load` does. `folder` is the folder of external weights."""
     if not isinstance(data, (bytes, bytearray, memoryview)):
         raise TypeError(f'a model is a path, bytes, a file or an onnx.ModelProto, not {type(data).__name__}')
     with errors():
         where = None if folder is None else os.fspath(folder)
-        return warned(call(Cleave.onnx_parse, GLib.Bytes.new(bytes(data)), where, import_options(shapes, dims, values)))
+        return warned(call(Cleave.Graph.load_bytes, GLib.Bytes.new(bytes(data)), where, import_options(shapes, dims, values)))
 
 
 def save(graph, path):

@@ -20,3 +20,4 @@ extern const CleaveRandomOp cleave_random_ops_move[];
 extern const CleaveRandomOp cleave_random_ops_quantized[];
 extern const CleaveRandomOp cleave_random_ops_elementwise[];
 extern const CleaveRandomOp cleave_random_ops_signal[];
+extern const CleaveRandomOp cleave_random_ops_tflite[];

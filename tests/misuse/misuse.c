@@ -15,6 +15,7 @@
 #include "../../passes/split/plan.h"
 #include "graphs.h"
 #include "models.h"
+#include "tflite-file.h"
 
 typedef enum { GOOD, REFUSED, ALIVE, IMPOSSIBLE } Must;
 
@@ -38,7 +39,7 @@ static struct
   GHashTable *texts;
   CleavePipeline *pipeline;
   double numbers[8];
-  char *folder, *model, *text, *text_data, *out, *out_data, *data, *saved;
+  char *folder, *model, *tflite, *text, *text_data, *out, *out_data, *data, *saved;
 } world;
 
 static GError *failure;
@@ -196,6 +197,14 @@ a_model (void)
   return cleave_onnx_serialize (world.other, NULL);
 }
 
+static GBytes *
+a_tflite_model (void)
+{
+  g_autoptr (GPtrArray) files = tflite_file_examples ();
+
+  return g_bytes_ref (files->pdata[0]);
+}
+
 static CleaveDotLayout *
 a_layout (void)
 {
@@ -300,10 +309,12 @@ static void
 make_files (void)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("graph");
+  g_autoptr (GBytes) tflite = a_tflite_model ();
   CleaveResult *x;
 
   world.folder = g_dir_make_tmp ("cleave-misuse-XXXXXX", NULL);
   world.model = g_build_filename (world.folder, "model.onnx", NULL);
+  world.tflite = g_build_filename (world.folder, "model.tflite", NULL);
   world.text = g_build_filename (world.folder, "model.cleave", NULL);
   world.text_data = g_strconcat (world.text, ".data", NULL);
   world.out = g_build_filename (world.folder, "out.dot", NULL);
@@ -312,6 +323,8 @@ make_files (void)
   world.saved = g_build_filename (world.folder, "model.plan", NULL);
   make_graph (graph, &x);
   ck_assert (cleave_onnx_save (graph, world.model, NULL));
+  ck_assert (g_file_set_contents (world.tflite, g_bytes_get_data (tflite, NULL),
+                                  (gssize) g_bytes_get_size (tflite), NULL));
   ck_assert (cleave_graph_save_text (graph, world.text, NULL));
   ck_assert (cleave_graph_save_program (graph, NULL, world.saved, NULL));
 }
@@ -320,6 +333,7 @@ static void
 remove_files (void)
 {
   g_unlink (world.model);
+  g_unlink (world.tflite);
   g_unlink (world.text);
   g_unlink (world.text_data);
   g_unlink (world.out);

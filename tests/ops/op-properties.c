@@ -281,6 +281,9 @@ END_TEST
 START_TEST (chunks_of_quantized_ops_equal_the_whole) { try_ops (cleave_random_ops_quantized); }
 END_TEST
 
+START_TEST (chunks_of_tflite_ops_equal_the_whole) { try_ops (cleave_random_ops_tflite); }
+END_TEST
+
 /* Otherwise an op without a maker would not be tested. */
 START_TEST (every_op_has_a_maker)
 {
@@ -306,7 +309,8 @@ add_tests (Suite *suite)
                    chunks_of_moved_data_equal_the_whole, chunks_of_indexed_data_equal_the_whole,
                    chunks_of_signals_and_samples_equal_the_whole,
                    chunks_of_elementwise_ops_equal_the_whole,
-                   chunks_of_quantized_ops_equal_the_whole, every_op_has_a_maker, NULL);
+                   chunks_of_quantized_ops_equal_the_whole, chunks_of_tflite_ops_equal_the_whole,
+                   every_op_has_a_maker, NULL);
 }
 
 CLEAVE_TEST_SUITE ("op-properties", add_tests)

@@ -16,6 +16,8 @@ MAY_INCLUDE = {
     'lib/ops': ['include', 'lib/ir'],
     'lib/text': ['include', 'lib/ir'],
     'lib/onnx': ['include', 'lib/ir', 'lib/ops'],
+    'lib/tflite': ['include', 'lib/ir', 'lib/ops'],
+    'lib/load': ['include'],
     'lib/mpi': ['include'],
     'lib/dot': ['include', 'lib/ir', 'lib/ops'],
     'lib/runtime': ['include', 'lib/ir', 'lib/memory', 'lib/ops'],

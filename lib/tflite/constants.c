@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Values of constants. They share the bytes of the file where these can be used as they are. */
+
+#include "import.h"
+
+#include <string.h>
+
+#define TYPE_INT4 17 /* TensorType of the schema: two elements in a byte, the low half first */
+
+/* Unpacks elements of 4 bits with a sign. */
+static CleaveTensor *
+unpack (CleaveTfliteImport *import, const CleaveTfliteTensor *tensor, GError **error)
+{
+  gint64 n = cleave_shape_n_elements (&tensor->type.shape);
+  CleaveTensor *unpacked;
+  gint8 *to;
+
+  if (!cleave_tflite_take_bytes (import, n, error) ||
+      (unpacked = cleave_tensor_new (&tensor->type, error)) == NULL)
+    return NULL;
+  to = cleave_tensor_get_mutable_data (unpacked);
+  for (gint64 i = 0; i < n; i++)
+    {
+      guint8 half = (guint8) (tensor->data[i / 2] >> (i % 2 == 0 ? 0 : 4)) & 15;
+
+      to[i] = (gint8) (half >= 8 ? half - 16 : half);
+    }
+  return unpacked;
+}
+
+/* Copies bools, so that each is 0 or 1. */
+static CleaveTensor *
+copy_bools (CleaveTfliteImport *import, const CleaveTfliteTensor *tensor, GError **error)
+{
+  CleaveTensor *copy;
+  guint8 *to;
+
+  if (!cleave_tflite_take_bytes (import, (gint64) tensor->n_bytes, error) ||
+      (copy = cleave_tensor_new (&tensor->type, error)) == NULL)
+    return NULL;
+  to = cleave_tensor_get_mutable_data (copy);
+  for (gsize i = 0; i < tensor->n_bytes; i++)
+    to[i] = tensor->data[i] != 0;
+  return copy;
+}
+
+/* Returns a tensor on the bytes of the file, or a copy if they are not aligned. */
+static CleaveTensor *
+share (CleaveTfliteImport *import, const CleaveTfliteTensor *tensor, GError **error)
+{
+  gsize offset = (gsize) (tensor->data - import->model->flat.data);
+  g_autoptr (GBytes) part = NULL;
+
+  if ((gsize) tensor->data % cleave_element_size (tensor->type.element) != 0)
+    return cleave_tflite_take_bytes (import, (gint64) tensor->n_bytes, error)
+               ? cleave_tensor_new_copy (&tensor->type, tensor->data, error)
+               : NULL;
+  part = g_bytes_new_from_bytes (import->bytes, offset, tensor->n_bytes);
+  return cleave_tensor_new_from_bytes (&tensor->type, part, error);
+}
+
+static gsize
+expected_bytes (const CleaveTfliteTensor *tensor)
+{
+  gint64 n = cleave_tensor_type_n_bytes (&tensor->type);
+
+  return (gsize) (tensor->type_code == TYPE_INT4 ? n / 2 + n % 2 : n);
+}
+
+CleaveTensor *
+cleave_tflite_read_constant (CleaveTfliteImport *import, guint tensor, GError **error)
+{
+  const CleaveTfliteTensor *t = &import->model->tensors[tensor];
+  gsize expected;
+
+  if (t->type.element == CLEAVE_NONE)
+    return cleave_fail_null (error, CLEAVE_ERROR_MODEL,
+                             "tensor %u '%s' has the element type %" G_GINT64_FORMAT
+                             " of the schema, which is not supported",
+                             tensor, import->names[tensor], t->type_code);
+  if (t->sparsity.flat != NULL)
+    return cleave_fail_null (error, CLEAVE_ERROR_MODEL,
+                             "tensor %u '%s' is sparse, which is not supported", tensor,
+                             import->names[tensor]);
+  expected = expected_bytes (t);
+  if (t->n_bytes != expected)
+    return cleave_fail_null (error, CLEAVE_ERROR_MODEL,
+                             "tensor %u '%s' has %zu bytes, its shape and type need %zu", tensor,
+                             import->names[tensor], t->n_bytes, expected);
+  if (t->type_code == TYPE_INT4)
+    return unpack (import, t, error);
+  return t->type.element == CLEAVE_BOOL ? copy_bools (import, t, error) : share (import, t, error);
+}

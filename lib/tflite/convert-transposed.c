@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Transposed convolutions of floats. Weights are [O, KH, KW, I] in the file, [I, O, KH, KW] in the
+ * IR. */
+
+#include "convert.h"
+
+enum { X, W, B };
+enum { PADDING, STRIDE_W, STRIDE_H };
+enum { TRANSPOSE_SHAPE, TRANSPOSE_W, TRANSPOSE_X, TRANSPOSE_B, TRANSPOSE_ACTIVATION = 3 };
+
+/* Sets the pads, so that the result has the extents of output 0. The sum of the pads of SAME is
+ * (in - 1) * stride + kernel - out. */
+static gboolean
+set_transposed_pads (CleaveTfliteImport *import,
+                     const CleaveShape *x,
+                     const CleaveShape *w,
+                     gint64 padding,
+                     CleaveConvTransposeAttrs *a,
+                     GError **error)
+{
+  const CleaveShape *y = &cleave_tflite_output (import, 0)->type.shape;
+
+  if (x->rank != 4 || w->rank != 4 || y->rank != 4)
+    return cleave_tflite_refuse (error, "x, weights and result must have 4 dimensions");
+  a->pads.n = 4;
+  a->output_padding.n = 2;
+  for (guint i = 0; i < 2; i++)
+    {
+      gint64 pads, reach;
+
+      if (__builtin_mul_overflow (x->dim[1 + i] - 1, a->strides.v[i], &reach) ||
+          __builtin_add_overflow (reach, w->dim[1 + i], &reach))
+        return cleave_tflite_refuse (error, "a stride is too large");
+      pads = reach - y->dim[1 + i];
+      a->pads.v[i] = padding == 0 ? MAX (pads, 0) / 2 : 0;
+      a->pads.v[2 + i] = MAX (pads, 0) - a->pads.v[i];
+      a->output_padding.v[i] = MAX (-pads, 0);
+    }
+  return TRUE;
+}
+
+/* Adds a ConvTranspose of the inputs x, w and b; reads the activation if the options have it. */
+static gboolean
+convert_transposed (CleaveTfliteImport *import,
+                    const guint *inputs,
+                    gint64 padding,
+                    CleaveConvTransposeAttrs *attrs,
+                    gboolean has_activation,
+                    GError **error)
+{
+  CleaveInts perm = CLEAVE_INTS (3, 0, 1, 2);
+  CleaveResult *x, *w, *b, *y;
+
+  attrs->layout = CLEAVE_LAYOUT_NHWC;
+  attrs->group = 1;
+  attrs->strides.n = 2;
+  if (!set_transposed_pads (import, &cleave_tflite_input_type (import, inputs[X])->shape,
+                            &cleave_tflite_input_type (import, inputs[W])->shape, padding, attrs,
+                            error) ||
+      !cleave_tflite_find_result (import, inputs[X], &x, error) ||
+      !cleave_tflite_find_result (import, inputs[W], &w, error) ||
+      !cleave_tflite_find_result (import, inputs[B], &b, error))
+    return FALSE;
+  w = cleave_tflite_float_weights (import, inputs[W], w, error);
+  w = cleave_tflite_fold (import, cleave_tflite_add_transpose (import, w, &perm, error), error);
+  if (w == NULL)
+    return FALSE;
+  y = cleave_tflite_add (import, "ConvTranspose", (CleaveResult *[]){ x, w, b }, b == NULL ? 2 : 3,
+                         attrs, error);
+  if (has_activation)
+    y = cleave_tflite_add_activation (import, TRANSPOSE_ACTIVATION, y, error);
+  return cleave_tflite_set (import, 0, y, error);
+}
+
+gboolean
+cleave_tflite_convert_transpose_conv (CleaveTfliteImport *import, GError **error)
+{
+  static const guint inputs[] = { TRANSPOSE_X, TRANSPOSE_W, TRANSPOSE_B };
+  CleaveConvTransposeAttrs attrs = { 0 };
+  gint64 padding;
+
+  return cleave_tflite_option (import, PADDING, 1, 0, &padding, error) &&
+         cleave_tflite_option (import, STRIDE_H, 4, 0, &attrs.strides.v[0], error) &&
+         cleave_tflite_option (import, STRIDE_W, 4, 0, &attrs.strides.v[1], error) &&
+         convert_transposed (import, inputs, padding, &attrs, TRUE, error);
+}
+
+/* The custom operator Convolution2DTransposeBias of MediaPipe. Its options are three 32-bit
+ * integers: padding, 1 for SAME and 2 for VALID, and the strides, W before H. */
+gboolean
+cleave_tflite_convert_transpose_conv_bias (CleaveTfliteImport *import, GError **error)
+{
+  static const guint inputs[] = { X, W, B };
+  const CleaveFlatVector *options = &import->op->custom_options;
+  CleaveConvTransposeAttrs attrs = { 0 };
+  gint64 padding;
+
+  if (options->n < 12)
+    return cleave_tflite_refuse (error, "its options have %u bytes, they must have 12", options->n);
+  padding = cleave_flat_integer (options, 4, 0);
+  if (padding != 1 && padding != 2)
+    return cleave_tflite_refuse (error, "padding %" G_GINT64_FORMAT " is unknown", padding);
+  attrs.strides.v[1] = cleave_flat_integer (options, 4, 1);
+  attrs.strides.v[0] = cleave_flat_integer (options, 4, 2);
+  return convert_transposed (import, inputs, padding - 1, &attrs, FALSE, error);
+}

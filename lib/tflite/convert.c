@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* The operators that are supported, by operator code. */
+
+#include "convert.h"
+
+#include <string.h>
+
+typedef gboolean (*Convert) (CleaveTfliteImport *import, GError **error);
+
+#define MANY G_MAXUINT
+
+typedef struct
+{
+  guint code;
+  guint min_inputs, max_inputs;
+  guint max_outputs;        /* the least is 1 */
+  Convert floats, integers; /* integers with a scale; NULL: not supported */
+} Operator;
+
+#define F(word) cleave_tflite_convert_##word
+#define BOTH(word) F (word), F (word)
+
+static const Operator operators[] = {
+  { 0, 2, 2, 1, F (plain), F (integer_add) },                       /* ADD */
+  { 1, 1, 1, 1, F (average_pool), F (integer_average_pool) },       /* AVERAGE_POOL_2D */
+  { 2, 1, MANY, 1, BOTH (concatenation) },                          /* CONCATENATION */
+  { 3, 2, 3, 1, F (conv), F (integer_conv) },                       /* CONV_2D */
+  { 4, 2, 3, 1, F (depthwise), F (integer_depthwise) },             /* DEPTHWISE_CONV_2D */
+  { 5, 1, 1, 1, BOTH (depth_to_space) },                            /* DEPTH_TO_SPACE */
+  { 6, 1, 1, 1, BOTH (dequantize) },                                /* DEQUANTIZE */
+  { 8, 1, 1, 1, F (plain), NULL },                                  /* FLOOR */
+  { 9, 2, 3, 1, F (fully_connected), F (integer_fully_connected) }, /* FULLY_CONNECTED */
+  { 11, 1, 1, 1, F (l2_normalization), NULL },                      /* L2_NORMALIZATION */
+  { 14, 1, 1, 1, F (plain), F (integer_logistic) },                 /* LOGISTIC */
+  { 17, 1, 1, 1, F (max_pool), F (integer_max_pool) },              /* MAX_POOL_2D */
+  { 18, 2, 2, 1, F (plain), F (integer_mul) },                      /* MUL */
+  { 19, 1, 1, 1, F (plain), F (integer_relu) },                     /* RELU */
+  { 20, 1, 1, 1, F (relu_n1_to_1), NULL },                          /* RELU_N1_TO_1 */
+  { 21, 1, 1, 1, F (relu6), NULL },                                 /* RELU6 */
+  { 22, 1, 2, 1, BOTH (reshape) },                                  /* RESHAPE */
+  { 23, 2, 2, 1, F (resize_bilinear), NULL },                       /* RESIZE_BILINEAR */
+  { 25, 1, 1, 1, F (softmax), F (integer_softmax) },                /* SOFTMAX */
+  { 26, 1, 1, 1, BOTH (space_to_depth) },                           /* SPACE_TO_DEPTH */
+  { 28, 1, 1, 1, F (plain), F (integer_tanh) },                     /* TANH */
+  { 34, 2, 2, 1, BOTH (pad) },                                      /* PAD */
+  { 36, 2, 2, 1, BOTH (gather) },                                   /* GATHER */
+  { 37, 3, 3, 1, BOTH (batch_to_space) },                           /* BATCH_TO_SPACE_ND */
+  { 38, 3, 3, 1, BOTH (space_to_batch) },                           /* SPACE_TO_BATCH_ND */
+  { 39, 2, 2, 1, BOTH (transpose) },                                /* TRANSPOSE */
+  { 40, 2, 2, 1, F (reduce), F (integer_mean) },                    /* MEAN */
+  { 41, 2, 2, 1, F (plain), F (integer_sub) },                      /* SUB */
+  { 42, 2, 2, 1, F (plain), NULL },                                 /* DIV */
+  { 43, 1, 1, 1, BOTH (reshape) },                                  /* SQUEEZE */
+  { 45, 4, 4, 1, BOTH (strided_slice) },                            /* STRIDED_SLICE */
+  { 47, 1, 1, 1, F (plain), NULL },                                 /* EXP */
+  { 49, 2, 2, MANY, BOTH (split) },                                 /* SPLIT */
+  { 50, 1, 1, 1, F (log_softmax), NULL },                           /* LOG_SOFTMAX */
+  { 53, 1, 1, 1, F (cast), NULL },                                  /* CAST */
+  { 54, 2, 2, 1, F (plain), NULL },                                 /* PRELU */
+  { 55, 2, 2, 1, F (plain), F (bounds) },                           /* MAXIMUM */
+  { 56, 2, 2, 1, BOTH (arg) },                                      /* ARG_MAX */
+  { 57, 2, 2, 1, F (plain), F (bounds) },                           /* MINIMUM */
+  { 58, 2, 2, 1, F (plain), NULL },                                 /* LESS */
+  { 59, 1, 1, 1, F (plain), NULL },                                 /* NEG */
+  { 60, 3, 3, 1, BOTH (pad) },                                      /* PADV2 */
+  { 61, 2, 2, 1, F (plain), NULL },                                 /* GREATER */
+  { 62, 2, 2, 1, F (plain), NULL },                                 /* GREATER_EQUAL */
+  { 63, 2, 2, 1, F (plain), NULL },                                 /* LESS_EQUAL */
+  { 64, 3, 3, 1, BOTH (select) },                                   /* SELECT */
+  { 65, 3, 3, 1, BOTH (slice) },                                    /* SLICE */
+  { 66, 1, 1, 1, F (plain), NULL },                                 /* SIN */
+  { 67, 3, 4, 1, F (transpose_conv), NULL },                        /* TRANSPOSE_CONV */
+  { 69, 2, 2, 1, BOTH (tile) },                                     /* TILE */
+  { 70, 1, 2, 1, BOTH (reshape) },                                  /* EXPAND_DIMS */
+  { 71, 2, 2, 1, F (plain), NULL },                                 /* EQUAL */
+  { 72, 2, 2, 1, F (not_equal), NULL },                             /* NOT_EQUAL */
+  { 73, 1, 1, 1, F (plain), NULL },                                 /* LOG */
+  { 74, 2, 2, 1, F (reduce), F (integer_sum) },                     /* SUM */
+  { 75, 1, 1, 1, F (plain), NULL },                                 /* SQRT */
+  { 76, 1, 1, 1, F (rsqrt), NULL },                                 /* RSQRT */
+  { 77, 1, 1, 1, BOTH (shape) },                                    /* SHAPE */
+  { 78, 2, 2, 1, F (plain), NULL },                                 /* POW */
+  { 79, 2, 2, 1, BOTH (arg) },                                      /* ARG_MIN */
+  { 81, 2, 2, 1, F (reduce), NULL },                                /* REDUCE_PROD */
+  { 82, 2, 2, 1, BOTH (reduce) },                                   /* REDUCE_MAX */
+  { 83, 1, MANY, 1, BOTH (pack) },                                  /* PACK */
+  { 84, 2, 2, 1, F (plain), NULL },                                 /* LOGICAL_OR */
+  { 86, 2, 2, 1, F (plain), NULL },                                 /* LOGICAL_AND */
+  { 87, 1, 1, 1, F (plain), NULL },                                 /* LOGICAL_NOT */
+  { 88, 1, 1, MANY, BOTH (unpack) },                                /* UNPACK */
+  { 89, 2, 2, 1, BOTH (reduce) },                                   /* REDUCE_MIN */
+  { 92, 1, 1, 1, F (squared), NULL },                               /* SQUARE */
+  { 97, 2, 2, 1, BOTH (resize_nearest) },                           /* RESIZE_NEAREST_NEIGHBOR */
+  { 98, 1, 1, 1, F (leaky_relu), F (integer_leaky_relu) },          /* LEAKY_RELU */
+  { 99, 2, 2, 1, F (squared), NULL },                               /* SQUARED_DIFFERENCE */
+  { 100, 2, 2, 1, BOTH (mirror_pad) },                              /* MIRROR_PAD */
+  { 101, 1, 1, 1, F (plain), NULL },                                /* ABS */
+  { 102, 3, 3, MANY, BOTH (split_v) },                              /* SPLIT_V */
+  { 104, 1, 1, 1, F (plain), NULL },                                /* CEIL */
+  { 108, 1, 1, 1, F (plain), NULL },                                /* COS */
+  { 111, 1, 1, 1, F (elu), NULL },                                  /* ELU */
+  { 114, 1, 1, 1, BOTH (quantize) },                                /* QUANTIZE */
+  { 116, 1, 1, 1, F (plain), NULL },                                /* ROUND */
+  { 117, 1, 1, 1, F (plain), F (integer_hard_swish) },              /* HARD_SWISH */
+  { 123, 3, 3, 1, BOTH (select) },                                  /* SELECT_V2 */
+  { 126, 2, 2, 1, F (batch_matmul), NULL },                         /* BATCH_MATMUL */
+  { 130, 2, 2, 1, BOTH (broadcast_to) },                            /* BROADCAST_TO */
+  { 150, 1, 1, 1, F (gelu), NULL },                                 /* GELU */
+  { 152, 1, 1, 1, F (relu_0_to_1), NULL },                          /* RELU_0_TO_1 */
+  { 158, 1, 1, 1, F (plain), NULL },                                /* SIGN */
+};
+
+/* Custom operators, by name. */
+static const struct
+{
+  const char *name;
+  Operator op;
+} customs[] = {
+  { "Convolution2DTransposeBias",
+    { CLEAVE_TFLITE_CUSTOM, 3, 3, 1, F (transpose_conv_bias), NULL } },
+};
+#undef BOTH
+#undef F
+
+static const Operator *
+find_operator (const CleaveTfliteOperator *op)
+{
+  for (guint i = 0; op->custom != NULL && i < G_N_ELEMENTS (customs); i++)
+    if (strcmp (op->custom, customs[i].name) == 0)
+      return &customs[i].op;
+  for (guint i = 0; i < G_N_ELEMENTS (operators); i++)
+    if (operators[i].code == op->code && op->custom == NULL)
+      return &operators[i];
+  return NULL;
+}
+
+/* Checks that inputs are there, and that the IR has the element types of inputs and outputs. */
+static gboolean
+check_operands (const CleaveTfliteImport *import, const Operator *known, GError **error)
+{
+  const CleaveTfliteOperator *op = import->op;
+
+  if (op->inputs.n < known->min_inputs || op->inputs.n > known->max_inputs || op->outputs.n < 1 ||
+      op->outputs.n > known->max_outputs)
+    return cleave_tflite_refuse (error, "it has %u inputs and %u outputs", op->inputs.n,
+                                 op->outputs.n);
+  for (guint i = 0; i < op->inputs.n; i++)
+    {
+      const CleaveTfliteTensor *tensor = cleave_tflite_input (import, i);
+
+      if (tensor == NULL && i >= known->min_inputs)
+        continue;
+      if (tensor == NULL)
+        return cleave_tflite_refuse (error, "input %u is absent", i);
+      if (tensor->type.element == CLEAVE_NONE)
+        return cleave_tflite_refuse (error,
+                                     "input %u has the element type %" G_GINT64_FORMAT
+                                     " of the schema, which is not supported",
+                                     i, tensor->type_code);
+      if (tensor->is_variable)
+        return cleave_tflite_refuse (error, "input %u is a variable, which is not supported", i);
+    }
+  for (guint i = 0; i < op->outputs.n; i++)
+    if (cleave_tflite_output (import, i)->type.element == CLEAVE_NONE)
+      return cleave_tflite_refuse (error,
+                                   "output %u has the element type %" G_GINT64_FORMAT
+                                   " of the schema, which is not supported",
+                                   i, cleave_tflite_output (import, i)->type_code);
+  return TRUE;
+}
+
+gboolean
+cleave_tflite_convert (CleaveTfliteImport *import, GError **error)
+{
+  const Operator *known = find_operator (import->op);
+  const CleaveTfliteTensor *y;
+  gboolean is_integer;
+  Convert convert;
+
+  if (known == NULL)
+    return cleave_tflite_refuse (error, "the operator is not supported");
+  if (!check_operands (import, known, error))
+    return FALSE;
+  y = cleave_tflite_output (import, 0);
+  is_integer = cleave_tflite_is_quantized (y) ||
+               cleave_tflite_is_quantized (cleave_tflite_input (import, 0));
+  convert = is_integer ? known->integers : known->floats;
+  if (convert == NULL)
+    return cleave_tflite_refuse (error, "the operator is not supported on quantized %s",
+                                 cleave_element_get_name (y->type.element));
+  return convert (import, error);
+}

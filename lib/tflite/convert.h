@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* The functions that convert.c lists in its table. */
+
+#include "quantization.h"
+
+/* Operators with one function for floats, and one for integers with a scale. */
+gboolean cleave_tflite_convert_conv (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_depthwise (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_fully_connected (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_integer_conv (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_integer_depthwise (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_integer_fully_connected (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_transpose_conv (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_transpose_conv_bias (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_average_pool (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_integer_average_pool (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_max_pool (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_integer_max_pool (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_resize_nearest (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_resize_bilinear (CleaveTfliteImport *import, GError **error);
+
+/* Arithmetic (convert-math.c). The first one serves all operators of a table there. */
+gboolean cleave_tflite_convert_plain (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_relu6 (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_relu_n1_to_1 (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_relu_0_to_1 (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_leaky_relu (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_elu (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_gelu (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_squared (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_rsqrt (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_not_equal (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_softmax (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_log_softmax (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_reduce (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_arg (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_batch_matmul (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_l2_normalization (CleaveTfliteImport *import, GError **error);
+/* MAXIMUM and MINIMUM of integers with one scale. */
+gboolean cleave_tflite_convert_bounds (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_cast (CleaveTfliteImport *import, GError **error);
+
+/* Integers with a scale (convert-integers.c, convert-tables.c). */
+gboolean cleave_tflite_convert_integer_add (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_integer_sub (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_integer_mul (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_integer_sum (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_integer_mean (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_integer_softmax (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_integer_leaky_relu (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_integer_logistic (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_integer_tanh (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_integer_relu (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_integer_hard_swish (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_quantize (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_dequantize (CleaveTfliteImport *import, GError **error);
+
+/* Moves of elements (convert-shape.c, convert-slice.c); integers keep their scale. */
+gboolean cleave_tflite_convert_reshape (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_transpose (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_pad (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_mirror_pad (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_concatenation (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_tile (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_broadcast_to (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_space_to_depth (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_depth_to_space (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_space_to_batch (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_batch_to_space (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_shape (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_slice (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_strided_slice (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_split (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_split_v (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_pack (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_unpack (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_gather (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_select (CleaveTfliteImport *import, GError **error);

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* Reads FlatBuffers tables. Every offset of the file is checked before it is followed.
+ *
+ *   table ──► [vtable offset][field 0][field 1] …
+ *   vtable    [its size][size of the table][offset of field 0][offset of field 1] …
+ *   vector    [number of items][item 0][item 1] …
+ *
+ * All numbers are little-endian and aligned to their size. A vtable offset is subtracted from the
+ * position of the table; all other offsets are added to their own position. */
+
+#include <glib.h>
+
+typedef struct
+{
+  const guint8 *data;
+  gsize n_bytes;
+  gsize budget; /* bytes of tables and vectors that may still be visited */
+} CleaveFlat;
+
+typedef struct
+{
+  CleaveFlat *flat; /* NULL: the table is absent, and so are all its fields */
+  guint32 at, n_bytes;
+  guint32 vtable, n_fields;
+} CleaveFlatTable;
+
+typedef struct
+{
+  const guint8 *items; /* NULL: the vector is absent */
+  guint32 n;
+} CleaveFlatVector;
+
+/* Starts reading. The tables and vectors that are visited may add up to four times the file, so
+ * that the work is linear even if a file lists one table many times. */
+void cleave_flat_init (CleaveFlat *flat, const guint8 *data, gsize n_bytes);
+/* Finds the table that the first four bytes of the file point to. */
+gboolean cleave_flat_root (CleaveFlat *flat, CleaveFlatTable *root, GError **error);
+/* Finds field `field` of a table, which is itself a table. An absent field is an absent table. */
+gboolean cleave_flat_get_table (const CleaveFlatTable *table,
+                                guint field,
+                                CleaveFlatTable *found,
+                                GError **error);
+/* Finds field `field`, a vector of items of `size` bytes. */
+gboolean cleave_flat_get_vector (
+    const CleaveFlatTable *table, guint field, gsize size, CleaveFlatVector *found, GError **error);
+/* Finds table `index` of a vector of tables of this file. */
+gboolean cleave_flat_get_item (CleaveFlat *flat,
+                               const CleaveFlatVector *tables,
+                               guint index,
+                               CleaveFlatTable *found,
+                               GError **error);
+/* Reads field `field`, an integer of 1, 2, 4 or 8 bytes; `fallback` if it is absent. */
+gboolean cleave_flat_get_integer (const CleaveFlatTable *table,
+                                  guint field,
+                                  gsize size,
+                                  gint64 fallback,
+                                  gint64 *value,
+                                  GError **error);
+gboolean cleave_flat_get_float (
+    const CleaveFlatTable *table, guint field, float fallback, float *value, GError **error);
+/* Copies field `field`, a string, with invalid UTF-8 replaced; NULL if it is absent. */
+gboolean
+cleave_flat_dup_string (const CleaveFlatTable *table, guint field, char **value, GError **error);
+
+/* Reads item `index` of a vector of integers of `size` bytes. */
+gint64 cleave_flat_integer (const CleaveFlatVector *vector, gsize size, guint index);
+float cleave_flat_float (const CleaveFlatVector *vector, guint index);

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Makes a graph of a TensorFlow Lite model, operator by operator. */
+
+#include "import.h"
+
+#include "../ir/graph-private.h"
+
+/* Gives each tensor a name of its own, made of the name in the file. */
+static void
+name_tensors (CleaveTfliteImport *import)
+{
+  g_autoptr (GHashTable) seen = g_hash_table_new (g_str_hash, g_str_equal);
+
+  import->names = g_new0 (char *, import->model->n_tensors + 1);
+  for (guint i = 0; i < import->model->n_tensors; i++)
+    {
+      const char *name = import->model->tensors[i].name;
+
+      if (name == NULL || *name == '\0')
+        import->names[i] = g_strdup_printf ("tensor_%u", i);
+      else if (g_hash_table_contains (seen, name))
+        import->names[i] = g_strdup_printf ("%s_%u", name, i);
+      else
+        import->names[i] = g_strdup (name);
+      g_hash_table_add (seen, import->names[i]);
+    }
+}
+
+static gboolean
+add_inputs (CleaveTfliteImport *import, GError **error)
+{
+  const CleaveFlatVector *inputs = &import->model->inputs;
+
+  for (guint i = 0; i < inputs->n; i++)
+    {
+      guint tensor = (guint) cleave_flat_integer (inputs, 4, i);
+      CleaveTfliteValue *value = &import->values[tensor];
+      const CleaveTensorType *type = &import->model->tensors[tensor].type;
+
+      if (type->element == CLEAVE_NONE || value->result != NULL)
+        return cleave_fail (error, CLEAVE_ERROR_MODEL, "graph input %u, tensor %u '%s', %s", i,
+                            tensor, import->names[tensor],
+                            value->result != NULL ? "is an input already"
+                                                  : "has an unsupported element type");
+      value->result = cleave_graph_add_input (import->graph, import->names[tensor], type, error);
+      if (value->result == NULL)
+        return FALSE;
+    }
+  return TRUE;
+}
+
+static gboolean
+add_outputs (CleaveTfliteImport *import, GError **error)
+{
+  const CleaveFlatVector *outputs = &import->model->outputs;
+
+  for (guint i = 0; i < outputs->n; i++)
+    {
+      guint tensor = (guint) cleave_flat_integer (outputs, 4, i);
+      CleaveResult *result = NULL;
+
+      if (!cleave_tflite_find_value (import, i, tensor, &result, error) ||
+          !cleave_graph_add_output (import->graph, import->names[tensor], result, error))
+        {
+          g_prefix_error (error, "graph output %u: ", i);
+          return FALSE;
+        }
+    }
+  return TRUE;
+}
+
+static gboolean
+add_operators (CleaveTfliteImport *import, GError **error)
+{
+  for (guint i = 0; i < import->model->n_operators; i++)
+    {
+      import->index = i;
+      import->op = &import->model->operators[i];
+      if (cleave_tflite_convert (import, error))
+        continue;
+      g_prefix_error (error, "operator %u, %s%s%s%s: ", i, cleave_tflite_operator_name (import->op),
+                      import->op->outputs.n == 0 ? "" : " '",
+                      import->op->outputs.n == 0
+                          ? ""
+                          : import->names[cleave_flat_integer (&import->op->outputs, 4, 0)],
+                      import->op->outputs.n == 0 ? "" : "'");
+      return FALSE;
+    }
+  return TRUE;
+}
+
+/* Removes the nodes that only folded values read. Uses point backwards, so one pass suffices. */
+static void
+remove_unused (CleaveGraph *graph)
+{
+  CleaveNode *node = graph->last, *prev;
+
+  for (; node != NULL; node = prev)
+    {
+      prev = node->prev;
+      if (!cleave_node_is_used (node) && node->op != &cleave_op_input)
+        cleave_graph_remove (graph, node);
+    }
+}
+
+static CleaveGraph *
+import_model (CleaveTfliteModel *model, GBytes *bytes, GError **error)
+{
+  gsize n_bytes = g_bytes_get_size (bytes);
+  CleaveTfliteImport import = { .model = model,
+                                .bytes = bytes,
+                                .values = g_new0 (CleaveTfliteValue, model->n_tensors),
+                                .work = 0x1p24 + 16 * (double) n_bytes,
+                                .copies = (1 << 20) + 16 * (gint64) n_bytes };
+  CleaveGraph *graph = cleave_graph_new (
+      model->description == NULL || *model->description == '\0' ? "model" : model->description);
+  gboolean good;
+
+  import.graph = graph;
+  name_tensors (&import);
+  good =
+      add_inputs (&import, error) && add_operators (&import, error) && add_outputs (&import, error);
+  for (guint i = 0; i < model->n_tensors; i++)
+    g_clear_pointer (&import.values[i].constant, cleave_tensor_unref);
+  g_free (import.values);
+  g_strfreev (import.names);
+  if (!good)
+    g_clear_pointer (&graph, cleave_graph_unref);
+  else
+    remove_unused (graph);
+  return graph;
+}
+
+/**
+ * cleave_tflite_parse:
+ * @bytes: a TensorFlow Lite file
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Makes a graph of a TensorFlow Lite model. Values keep the layout NHWC and the names of the file.
+ * Operators on floats become ops of ONNX; operators on integers that stand for real numbers become
+ * ops whose results have the bits of the reference kernels of TensorFlow Lite for Microcontrollers.
+ *
+ * Every offset of the file is checked. Fails with %CLEAVE_ERROR_MODEL if the file is broken, or if
+ * it has an operator, an option or an element type that Cleave does not support; the message names
+ * the operator and the tensor.
+ *
+ * Returns: (transfer full) (nullable): the graph
+ */
+CleaveGraph *
+cleave_tflite_parse (GBytes *bytes, GError **error)
+{
+  g_autoptr (CleaveTfliteModel) model = NULL;
+  g_autoptr (CleaveGraph) graph = NULL;
+
+  g_return_val_if_fail (bytes != NULL, NULL);
+  model = cleave_tflite_model_new (g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes), error);
+  graph = model == NULL ? NULL : import_model (model, bytes, error);
+  if (graph == NULL || !cleave_graph_validate (graph, error))
+    return NULL;
+  return g_steal_pointer (&graph);
+}
+
+/**
+ * cleave_tflite_load:
+ * @path: (type filename): a TensorFlow Lite file
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Makes a graph of a TensorFlow Lite model in a file, as [func@Cleave.tflite_parse] does.
+ *
+ * Fails as [func@Cleave.tflite_parse] does, and with [error@GLib.FileError] if the file cannot be
+ * read.
+ *
+ * Returns: (transfer full) (nullable): the graph
+ */
+CleaveGraph *
+cleave_tflite_load (const char *path, GError **error)
+{
+  g_autoptr (GBytes) bytes = NULL;
+  CleaveGraph *graph;
+  char *data;
+  gsize n_bytes;
+
+  g_return_val_if_fail (path != NULL, NULL);
+  if (!g_file_get_contents (path, &data, &n_bytes, error))
+    return NULL;
+  bytes = g_bytes_new_take (data, n_bytes);
+  graph = cleave_tflite_parse (bytes, error);
+  if (graph == NULL)
+    g_prefix_error (error, "%s: ", path);
+  else
+    cleave_graph_add_file (graph, path);
+  return graph;
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* The state and the functions that the files of the TensorFlow Lite import share.
+ *
+ * The operators of the file are in execution order. convert.c has a table with a function for each
+ * operator code. The function reads operands and options of the current operator and adds nodes.
+ * Values stay in the layout NHWC of the file. */
+
+#include <cleave/cleave-tflite.h>
+
+#include "../ir/error.h"
+#include "model.h"
+
+typedef struct
+{
+  CleaveResult *result;   /* NULL: not computed yet, or a constant that no node has read */
+  CleaveTensor *constant; /* NULL: not known at import */
+  /* Zeros (real values) around `base`, which a convolution adds itself. */
+  gboolean has_pads;
+  guint base; /* tensor */
+  gint64 pads_begin[2], pads_end[2];
+} CleaveTfliteValue;
+
+typedef struct
+{
+  CleaveTfliteModel *model;
+  GBytes *bytes; /* the file */
+  CleaveGraph *graph;
+  CleaveTfliteValue *values; /* by tensor */
+  char **names;              /* unique names of the tensors */
+  guint index;               /* of the current operator */
+  const CleaveTfliteOperator *op;
+  double work;   /* steps that computing constants may still take */
+  gint64 copies; /* bytes that computed constants may still take */
+} CleaveTfliteImport;
+
+/* Operands and results of the current operator. */
+
+/* Returns tensor `i` of the inputs; NULL if it is absent. */
+const CleaveTfliteTensor *cleave_tflite_input (const CleaveTfliteImport *import, guint i);
+const CleaveTfliteTensor *cleave_tflite_output (const CleaveTfliteImport *import, guint i);
+/* Returns the type of input `i`, which must be there. */
+const CleaveTensorType *cleave_tflite_input_type (const CleaveTfliteImport *import, guint i);
+/* Finds the value of a tensor, input `i` of an operator or output `i` of the graph. Adds a node if
+ * it is a constant or a deferred Pad. */
+gboolean cleave_tflite_find_value (
+    CleaveTfliteImport *import, guint i, guint tensor, CleaveResult **result, GError **error);
+/* Finds input `i` as a value of the graph. An absent input is NULL. */
+gboolean cleave_tflite_find_result (CleaveTfliteImport *import,
+                                    guint i,
+                                    CleaveResult **result,
+                                    GError **error);
+/* Finds input 0 without the zeros around it, which a convolution adds itself. */
+gboolean cleave_tflite_find_unpadded (CleaveTfliteImport *import,
+                                      CleaveResult **x,
+                                      gint64 *pads_begin,
+                                      gint64 *pads_end,
+                                      GError **error);
+/* Finds the value of input `i`, borrowed; NULL if it is absent or not known at import. */
+gboolean cleave_tflite_find_constant (CleaveTfliteImport *import,
+                                      guint i,
+                                      CleaveTensor **constant,
+                                      GError **error);
+/* Reads input `i`, which must be a constant of a few integers. */
+gboolean
+cleave_tflite_read_ints (CleaveTfliteImport *import, guint i, CleaveInts *ints, GError **error);
+/* Adds a node with one result, named after output 0. NULL on error. */
+CleaveResult *cleave_tflite_add (CleaveTfliteImport *import,
+                                 const char *op,
+                                 CleaveResult *const *operands,
+                                 guint n_operands,
+                                 gconstpointer attrs,
+                                 GError **error);
+CleaveResult *cleave_tflite_add_unary (CleaveTfliteImport *import,
+                                       const char *op,
+                                       CleaveResult *x,
+                                       gconstpointer attrs,
+                                       GError **error);
+CleaveResult *cleave_tflite_add_binary (
+    CleaveTfliteImport *import, const char *op, CleaveResult *a, CleaveResult *b, GError **error);
+/* Adds a constant; takes the tensor. */
+CleaveResult *cleave_tflite_add_constant (CleaveTfliteImport *import, CleaveTensor *tensor);
+/* Adds a constant of `n` elements, a vector, or a scalar if `n` is 0. */
+CleaveResult *cleave_tflite_add_data (CleaveTfliteImport *import,
+                                      CleaveElement element,
+                                      gint64 n,
+                                      gconstpointer data);
+CleaveResult *cleave_tflite_add_float (CleaveTfliteImport *import, float value);
+/* Adds a scalar constant of int8, int16 or int32. */
+CleaveResult *
+cleave_tflite_add_integer (CleaveTfliteImport *import, CleaveElement element, gint32 value);
+CleaveResult *cleave_tflite_add_reshape (CleaveTfliteImport *import,
+                                         CleaveResult *x,
+                                         const CleaveShape *shape,
+                                         GError **error);
+CleaveResult *cleave_tflite_add_transpose (CleaveTfliteImport *import,
+                                           CleaveResult *x,
+                                           const CleaveInts *perm,
+                                           GError **error);
+/* Computes a value that depends on constants alone, as far as the limits allow, and replaces it by
+ * a constant. Returns the constant's result, or `x`. */
+CleaveResult *cleave_tflite_fold (CleaveTfliteImport *import, CleaveResult *x, GError **error);
+/* The same; names the constant. Without a name it is that of operand 0. */
+CleaveResult *cleave_tflite_fold_as (CleaveTfliteImport *import,
+                                     CleaveResult *x,
+                                     const char *name,
+                                     GError **error);
+/* Makes `result` the value of output `i`. Its type must be the one that the file declares. A NULL
+ * `result` is an error that is already set. */
+gboolean
+cleave_tflite_set (CleaveTfliteImport *import, guint i, CleaveResult *result, GError **error);
+/* Makes a constant the value of output `i`; takes the tensor. */
+gboolean cleave_tflite_set_constant (CleaveTfliteImport *import,
+                                     guint i,
+                                     CleaveTensor *tensor,
+                                     GError **error);
+
+/* Options of the current operator, by field of its options table. */
+
+gboolean cleave_tflite_option (const CleaveTfliteImport *import,
+                               guint field,
+                               gsize size,
+                               gint64 fallback,
+                               gint64 *value,
+                               GError **error);
+gboolean cleave_tflite_option_float (
+    const CleaveTfliteImport *import, guint field, float fallback, float *value, GError **error);
+
+/* Fails with CLEAVE_ERROR_MODEL; the caller adds the name of the operator. */
+gboolean cleave_tflite_refuse (GError **error, const char *format, ...) G_GNUC_PRINTF (2, 3);
+
+/* Constants (constants.c) */
+
+/* Returns the value of a tensor with data: bytes of the file, or an unpacked or dequantized copy.
+ * Weights that a float operator reads are dequantized if they are 8-bit integers. */
+CleaveTensor *
+cleave_tflite_read_constant (CleaveTfliteImport *import, guint tensor, GError **error);
+CleaveTensor *cleave_tflite_densify (CleaveTfliteImport *import, guint tensor, GError **error);
+/* Takes `n_bytes` off the limit of computed constants. */
+gboolean cleave_tflite_take_bytes (CleaveTfliteImport *import, gint64 n_bytes, GError **error);
+
+/* Quantization (scale.c, quantization.c) */
+
+typedef struct
+{
+  float scale;
+  gint32 zero;
+} CleaveTfliteScale;
+
+/* Whether the tensor holds integers that stand for real numbers. */
+gboolean cleave_tflite_is_quantized (const CleaveTfliteTensor *tensor);
+/* Reads the one scale of a tensor; checks that it is positive and that the zero point fits the
+ * element type. */
+gboolean cleave_tflite_read_scale (const CleaveTfliteTensor *tensor,
+                                   CleaveTfliteScale *scale,
+                                   GError **error);
+/* Fails unless input `i` and output 0 have the same scale, since the operator moves integers. */
+gboolean cleave_tflite_check_same_scale (CleaveTfliteImport *import, guint i, GError **error);
+/* Dequantizes input `i`, 8-bit weights of an operator on floats; returns `w` if they are floats. */
+CleaveResult *
+cleave_tflite_float_weights (CleaveTfliteImport *import, guint i, CleaveResult *w, GError **error);
+
+/* Activations (convert-math.c): ActivationFunctionType of the schema. */
+
+enum {
+  CLEAVE_TFLITE_NONE,
+  CLEAVE_TFLITE_RELU,
+  CLEAVE_TFLITE_RELU_N1_TO_1,
+  CLEAVE_TFLITE_RELU6,
+  CLEAVE_TFLITE_TANH
+};
+
+/* Reads the activation in option `field`, and adds it to a value of floats. */
+CleaveResult *cleave_tflite_add_activation (CleaveTfliteImport *import,
+                                            guint field,
+                                            CleaveResult *x,
+                                            GError **error);
+
+/* Computes the pads of H and W for windows that slide over x, [N, H, W, C]; `padding` is 0 for SAME
+ * and 1 for VALID (windows.c). */
+gboolean cleave_tflite_pads (const CleaveShape *x,
+                             gint64 padding,
+                             const gint64 *kernel,
+                             const CleaveInts *strides,
+                             const CleaveInts *dilations,
+                             CleaveInts *pads,
+                             GError **error);
+
+/* Adds the nodes of the current operator (convert.c). */
+
+gboolean cleave_tflite_convert (CleaveTfliteImport *import, GError **error);

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* The parts of a TensorFlow Lite file that the import needs, verified: every index is in range and
+ * every vector is inside the file. Strings and vectors of the file are borrowed. */
+
+#include <cleave/cleave-tensor.h>
+
+#include "flat.h"
+
+#define CLEAVE_TFLITE_CUSTOM 32 /* the operator code of custom operators */
+
+/* How integers stand for real numbers: scale * (integer - zero point). One scale and zero point, or
+ * one for each index of dimension `axis`. */
+typedef struct
+{
+  CleaveFlatVector scales, zeros;
+  gint64 axis;
+} CleaveTfliteQuantization;
+
+typedef struct
+{
+  char *name;
+  CleaveTensorType type;    /* the element is CLEAVE_NONE if the IR has no such element */
+  gint64 type_code;         /* as in the file */
+  const guint8 *data;       /* the value of a constant; NULL: computed, or an input */
+  gsize n_bytes;            /* of the value */
+  CleaveFlatTable sparsity; /* absent: the value is dense */
+  CleaveTfliteQuantization quantization;
+  gboolean is_variable;
+} CleaveTfliteTensor;
+
+typedef struct
+{
+  guint code;                       /* BuiltinOperator of the schema */
+  char *custom;                     /* name of a custom operator; NULL: a builtin operator */
+  CleaveFlatVector inputs, outputs; /* 32-bit indices of tensors; -1: absent */
+  gint64 options_type;              /* BuiltinOptions of the schema; 0: none */
+  CleaveFlatTable options;
+  CleaveFlatVector custom_options;
+} CleaveTfliteOperator;
+
+typedef struct
+{
+  CleaveFlat flat;
+  char *description;
+  CleaveTfliteTensor *tensors;
+  guint n_tensors;
+  CleaveTfliteOperator *operators;
+  guint n_operators, n_subgraphs;
+  CleaveFlatVector inputs, outputs; /* of subgraph 0 */
+  char **customs;                   /* names of custom operators by operator code */
+  guint n_codes;
+} CleaveTfliteModel;
+
+/* Whether bytes begin like a TensorFlow Lite file: the identifier TFL3 is at offset 4. */
+gboolean cleave_tflite_is (const guint8 *data, gsize n_bytes);
+/* Reads subgraph 0. Fails with CLEAVE_ERROR_MODEL if the file is broken. */
+CleaveTfliteModel *cleave_tflite_model_new (const guint8 *data, gsize n_bytes, GError **error);
+void cleave_tflite_model_free (CleaveTfliteModel *model);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveTfliteModel, cleave_tflite_model_free)
+
+/* Returns the name of an operator: that of the schema, such as "CONV_2D", or a custom name. */
+const char *cleave_tflite_operator_name (const CleaveTfliteOperator *op);

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* Scales and fixed-point factors of operators on integers. */
+
+#include "import.h"
+
+/* A positive real number: multiplier * 2^(shift - 31). */
+typedef struct
+{
+  gint32 multiplier;
+  gint shift;
+} CleaveTfliteFactor;
+
+typedef struct
+{
+  CleaveTfliteScale x, y; /* of input 0 and output 0 */
+} CleaveTfliteScales;
+
+gboolean
+cleave_tflite_read_scales (CleaveTfliteImport *import, CleaveTfliteScales *scales, GError **error);
+/* Brings a real number to fixed point, as QuantizeMultiplier() of TensorFlow Lite does. Numbers
+ * below 2^-32 become 0. */
+gboolean cleave_tflite_read_factor (double real, CleaveTfliteFactor *factor, GError **error);
+/* Reads the activation in option `field` as bounds of the integers of output 0. */
+gboolean cleave_tflite_read_bounds (CleaveTfliteImport *import,
+                                    guint field,
+                                    const CleaveTfliteScale *y,
+                                    gint64 *min,
+                                    gint64 *max,
+                                    GError **error);

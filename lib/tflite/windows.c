@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Poolings and resizes, and the pads of windows. Values are [N, H, W, C]. */
+
+#include "convert.h"
+
+enum { PADDING, STRIDE_W, STRIDE_H, FILTER_W, FILTER_H, ACTIVATION };
+enum { PADDING_SAME, PADDING_VALID };
+
+/* With SAME, the result has ceil (extent / stride) elements, and the end gets the odd pad. */
+gboolean
+cleave_tflite_pads (const CleaveShape *x,
+                    gint64 padding,
+                    const gint64 *kernel,
+                    const CleaveInts *strides,
+                    const CleaveInts *dilations,
+                    CleaveInts *pads,
+                    GError **error)
+{
+  pads->n = 4;
+  for (guint i = 0; i < 2; i++)
+    {
+      gint64 extent = x->dim[1 + i], stride = strides->v[i], dilation = dilations->v[i], all = 0;
+
+      if (stride < 1 || dilation < 1 || kernel[i] < 1 || extent < 1)
+        return cleave_tflite_refuse (error, "strides, dilations and extents must be at least 1");
+      if (padding != PADDING_SAME && padding != PADDING_VALID)
+        return cleave_tflite_refuse (error, "padding %" G_GINT64_FORMAT " is unknown", padding);
+      if (padding == PADDING_SAME)
+        all = (extent - 1) / stride * stride + (kernel[i] - 1) * dilation + 1 - extent;
+      pads->v[i] = MAX (all, 0) / 2;
+      pads->v[2 + i] = MAX (all, 0) - pads->v[i];
+    }
+  return TRUE;
+}
+
+static gboolean
+read_pool (CleaveTfliteImport *import, CleavePoolAttrs *a, GError **error)
+{
+  static const CleaveInts ones = { 2, { 1, 1 } };
+  const CleaveShape *x = &cleave_tflite_input_type (import, 0)->shape;
+  gint64 padding;
+
+  if (x->rank != 4)
+    return cleave_tflite_refuse (error, "input 0 has %u dimensions, it must have 4", x->rank);
+  a->layout = CLEAVE_LAYOUT_NHWC;
+  a->kernel_shape.n = a->strides.n = 2;
+  return cleave_tflite_option (import, PADDING, 1, 0, &padding, error) &&
+         cleave_tflite_option (import, STRIDE_H, 4, 0, &a->strides.v[0], error) &&
+         cleave_tflite_option (import, STRIDE_W, 4, 0, &a->strides.v[1], error) &&
+         cleave_tflite_option (import, FILTER_H, 4, 0, &a->kernel_shape.v[0], error) &&
+         cleave_tflite_option (import, FILTER_W, 4, 0, &a->kernel_shape.v[1], error) &&
+         cleave_tflite_pads (x, padding, a->kernel_shape.v, &a->strides, &ones, &a->pads, error);
+}
+
+static gboolean
+convert_pool (CleaveTfliteImport *import, const char *op, GError **error)
+{
+  CleavePoolAttrs attrs = { 0 };
+  CleaveResult *x, *y;
+
+  if (!read_pool (import, &attrs, error) || !cleave_tflite_find_result (import, 0, &x, error))
+    return FALSE;
+  y = cleave_tflite_add_unary (import, op, x, &attrs, error);
+  return cleave_tflite_set (import, 0, cleave_tflite_add_activation (import, ACTIVATION, y, error),
+                            error);
+}
+
+gboolean
+cleave_tflite_convert_average_pool (CleaveTfliteImport *import, GError **error)
+{
+  return convert_pool (import, "AveragePool", error);
+}
+
+gboolean
+cleave_tflite_convert_max_pool (CleaveTfliteImport *import, GError **error)
+{
+  return convert_pool (import, "MaxPool", error);
+}
+
+/* Reads what both poolings of integers need. The reference kernels do not rescale. */
+static gboolean
+read_integer_pool (CleaveTfliteImport *import,
+                   CleaveTflitePoolAttrs *attrs,
+                   CleaveResult **x,
+                   GError **error)
+{
+  CleaveTfliteScales scales;
+
+  return read_pool (import, &attrs->pool, error) &&
+         cleave_tflite_check_same_scale (import, 0, error) &&
+         cleave_tflite_read_scales (import, &scales, error) &&
+         cleave_tflite_read_bounds (import, ACTIVATION, &scales.y, &attrs->min, &attrs->max,
+                                    error) &&
+         cleave_tflite_find_result (import, 0, x, error);
+}
+
+gboolean
+cleave_tflite_convert_integer_average_pool (CleaveTfliteImport *import, GError **error)
+{
+  CleaveTflitePoolAttrs attrs = { 0 };
+  CleaveResult *x;
+
+  return read_integer_pool (import, &attrs, &x, error) &&
+         cleave_tflite_set (import, 0,
+                            cleave_tflite_add_unary (import, "TfliteAveragePool", x, &attrs, error),
+                            error);
+}
+
+gboolean
+cleave_tflite_convert_integer_max_pool (CleaveTfliteImport *import, GError **error)
+{
+  CleaveTflitePoolAttrs attrs = { 0 };
+  CleaveClipAttrs clip;
+  CleaveResult *x, *y;
+
+  if (!read_integer_pool (import, &attrs, &x, error))
+    return FALSE;
+  clip = (CleaveClipAttrs){ (double) attrs.min, (double) attrs.max };
+  y = cleave_tflite_add_unary (import, "MaxPool", x, &attrs.pool, error);
+  if (attrs.min > G_MININT8 || attrs.max < G_MAXINT8)
+    y = cleave_tflite_add_unary (import, "Clip", y, &clip, error);
+  return cleave_tflite_set (import, 0, y, error);
+}
+
+/* Resizes. */
+
+static gboolean
+convert_resize (CleaveTfliteImport *import,
+                CleaveResizeAttrs *attrs,
+                guint align_field,
+                GError **error)
+{
+  const CleaveShape *x = &cleave_tflite_input_type (import, 0)->shape;
+  CleaveInts size;
+  gint64 align, half;
+  CleaveResult *from;
+
+  if (!cleave_tflite_read_ints (import, 1, &size, error) ||
+      !cleave_tflite_option (import, align_field, 1, 0, &align, error) ||
+      !cleave_tflite_option (import, align_field + 1, 1, 0, &half, error) ||
+      !cleave_tflite_check_same_scale (import, 0, error) ||
+      !cleave_tflite_find_result (import, 0, &from, error))
+    return FALSE;
+  if (x->rank != 4 || size.n != 2)
+    return cleave_tflite_refuse (error, "input 0 must have 4 dimensions, input 1 two elements");
+  if (align != 0 && half != 0)
+    return cleave_tflite_refuse (error, "align_corners and half_pixel_centers exclude each other");
+  attrs->coordinate_transformation_mode = align != 0  ? CLEAVE_RESIZE_ALIGN_CORNERS
+                                          : half != 0 ? CLEAVE_RESIZE_HALF_PIXEL
+                                                      : CLEAVE_RESIZE_ASYMMETRIC;
+  /* Round halves up with half_pixel_centers or align_corners, else round down. */
+  attrs->nearest_mode =
+      align != 0 || half != 0 ? CLEAVE_RESIZE_ROUND_PREFER_CEIL : CLEAVE_RESIZE_FLOOR;
+  attrs->sizes = (CleaveInts){ 4, { x->dim[0], size.v[0], size.v[1], x->dim[3] } };
+  return cleave_tflite_set (import, 0,
+                            cleave_tflite_add_unary (import, "Resize", from, attrs, error), error);
+}
+
+gboolean
+cleave_tflite_convert_resize_nearest (CleaveTfliteImport *import, GError **error)
+{
+  CleaveResizeAttrs attrs = { .mode = CLEAVE_RESIZE_NEAREST };
+
+  return convert_resize (import, &attrs, 0, error);
+}
+
+gboolean
+cleave_tflite_convert_resize_bilinear (CleaveTfliteImport *import, GError **error)
+{
+  CleaveResizeAttrs attrs = { .mode = CLEAVE_RESIZE_LINEAR };
+
+  return convert_resize (import, &attrs, 2, error);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Bytes drive the import of TensorFlow Lite files. What is accepted must be a valid graph, and its
+ * text must be readable. */
+
+#include "fuzz.h"
+
+int
+LLVMFuzzerTestOneInput (const guint8 *data, gsize size)
+{
+  g_autoptr (GBytes) bytes = g_bytes_new (data, size);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (CleaveGraph) graph = cleave_tflite_parse (bytes, &error);
+  g_autofree char *text = NULL;
+
+  if ((graph == NULL) != (error != NULL))
+    fuzz_fail ("neither a graph nor an error, or both");
+  if (graph == NULL)
+    return 0;
+  if (!cleave_graph_validate (graph, &error))
+    fuzz_fail ("an invalid graph: %s", error->message);
+  text = cleave_graph_print (graph);
+  return text == NULL;
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Random ops of TensorFlow Lite on integers. */
+
+#include "random-parts.h"
+
+#include <cleave/cleave-tflite.h>
+
+static CleaveElement
+pick_integer (GRand *rand)
+{
+  return pick (rand, 0, 1) == 0 ? CLEAVE_INT8 : CLEAVE_INT16;
+}
+
+/* Random bounds of a result: sometimes those of its type. */
+static void
+pick_bounds (GRand *rand, CleaveElement element, gint64 *min, gint64 *max)
+{
+  gint32 lowest = element == CLEAVE_INT8 ? G_MININT8 : G_MININT16;
+
+  *min = pick (rand, 0, 1) == 0 ? lowest : pick (rand, lowest, 0);
+  *max = pick (rand, 0, 1) == 0 ? -(lowest + 1) : pick (rand, 0, -(lowest + 1));
+}
+
+static gint64
+pick_multiplier (GRand *rand)
+{
+  return pick (rand, 1 << 30, G_MAXINT32 - 1);
+}
+
+static CleaveNode *
+make_conv (CleaveGraph *graph, GRand *rand)
+{
+  guint n = (guint) pick (rand, 1, 2);
+  gint64 per_group = pick (rand, 1, 3), spatial[3];
+  CleaveElement element = pick_integer (rand);
+  CleaveTfliteConvAttrs a = { .conv = { .layout = (CleaveLayout) pick (rand, 0, 1),
+                                        .group = pick (rand, 1, 3),
+                                        .strides = pick_ints (rand, n, 1, 3),
+                                        .pads = pick_ints (rand, 2 * n, 0, 2) },
+                              .wide = element == CLEAVE_INT16 && pick (rand, 0, 1) == 0 };
+  CleaveShape w = { n + 2, { a.conv.group * pick (rand, 1, 3), per_group } }, x, scalar = { 0 };
+  CleaveShape channels = { 1, { w.dim[0] } };
+
+  for (guint i = 0; i < n; i++)
+    {
+      w.dim[2 + i] = pick (rand, 1, 3);
+      spatial[i] =
+          pick_extent (rand, w.dim[2 + i], at (&a.conv.pads, i, 0) + at (&a.conv.pads, n + i, 0));
+    }
+  x = image_shape (a.conv.layout, pick (rand, 1, 2), a.conv.group * per_group, spatial, n);
+  pick_bounds (rand, element, &a.min, &a.max);
+  return cleave_graph_add (
+      graph, cleave_op_lookup ("TfliteConv"), "conv",
+      (CleaveResult *[]){
+          add_shaped (graph, "x", element, &x), add_shaped (graph, "xz", element, &scalar),
+          add_shaped (graph, "w", CLEAVE_INT8, &w),
+          add_shaped (graph, "m", CLEAVE_INT32, pick (rand, 0, 1) == 0 ? &scalar : &channels),
+          add_shaped (graph, "s", CLEAVE_INT32, &channels),
+          add_shaped (graph, "yz", element, &scalar),
+          pick (rand, 0, 1) == 0
+              ? NULL
+              : add_shaped (graph, "b", a.wide ? CLEAVE_INT64 : CLEAVE_INT32, &channels) },
+      7, 1, &a, NULL);
+}
+
+static CleaveNode *
+make_binary (CleaveGraph *graph, GRand *rand, const char *op)
+{
+  CleaveElement element = pick_integer (rand);
+  CleaveTfliteBinaryAttrs attrs = { .a_zero = pick (rand, -9, 9),
+                                    .b_zero = pick (rand, -9, 9),
+                                    .y_zero = pick (rand, -9, 9),
+                                    .left_shift = element == CLEAVE_INT8 ? 20 : 15,
+                                    .a_multiplier = pick_multiplier (rand),
+                                    .a_shift = pick (rand, -8, 0),
+                                    .b_multiplier = pick_multiplier (rand),
+                                    .b_shift = pick (rand, -8, 0),
+                                    .multiplier = pick_multiplier (rand),
+                                    .shift = pick (rand, -20, 0) };
+  CleaveShape x = CLEAVE_SHAPE (pick (rand, 1, 4), pick (rand, 1, 4), pick (rand, 1, 9)), b = x;
+
+  if (pick (rand, 0, 2) == 0)
+    b = CLEAVE_SHAPE (x.dim[2]);
+  pick_bounds (rand, element, &attrs.min, &attrs.max);
+  return cleave_graph_add (graph, cleave_op_lookup (op), "binary",
+                           (CleaveResult *[]){ add_shaped (graph, "a", element, &x),
+                                               add_shaped (graph, "b", element, &b) },
+                           2, 1, &attrs, NULL);
+}
+
+static CleaveNode *
+make_add (CleaveGraph *graph, GRand *rand)
+{
+  return make_binary (graph, rand, "TfliteAdd");
+}
+
+static CleaveNode *
+make_sub (CleaveGraph *graph, GRand *rand)
+{
+  return make_binary (graph, rand, "TfliteSub");
+}
+
+static CleaveNode *
+make_mul (CleaveGraph *graph, GRand *rand)
+{
+  return make_binary (graph, rand, "TfliteMul");
+}
+
+static CleaveNode *
+make_average_pool (CleaveGraph *graph, GRand *rand)
+{
+  CleaveElement element = pick_integer (rand);
+  CleaveTflitePoolAttrs a = { .pool = {
+                                  .layout = (CleaveLayout) pick (rand, 0, 1),
+                                  .kernel_shape = { 2, { pick (rand, 1, 3), pick (rand, 1, 3) } },
+                                  .strides = pick_ints (rand, 2, 1, 3),
+                                  .pads = pick_ints (rand, 4, 0, 2) } };
+  gint64 spatial[2];
+  CleaveShape x;
+
+  for (guint i = 0; i < 2; i++)
+    spatial[i] = pick_extent (rand, a.pool.kernel_shape.v[i],
+                              at (&a.pool.pads, i, 0) + at (&a.pool.pads, 2 + i, 0));
+  x = image_shape (a.pool.layout, pick (rand, 1, 2), pick (rand, 1, 4), spatial, 2);
+  pick_bounds (rand, element, &a.min, &a.max);
+  return cleave_graph_add (graph, cleave_op_lookup ("TfliteAveragePool"), "pool",
+                           (CleaveResult *[]){ add_shaped (graph, "x", element, &x) }, 1, 1, &a,
+                           NULL);
+}
+
+static CleaveNode *
+make_sum (CleaveGraph *graph, GRand *rand)
+{
+  CleaveTfliteSumAttrs a = { .axes = { 1, { pick (rand, -3, 2) } },
+                             .x_zero = pick (rand, -9, 9),
+                             .y_zero = pick (rand, -9, 9),
+                             .multiplier = pick_multiplier (rand),
+                             .shift = pick (rand, -8, 0) };
+  CleaveShape x = CLEAVE_SHAPE (pick (rand, 1, 4), pick (rand, 1, 4), pick (rand, 1, 9));
+
+  return cleave_graph_add (graph, cleave_op_lookup ("TfliteSum"), "sum",
+                           (CleaveResult *[]){ add_shaped (graph, "x", pick_integer (rand), &x) },
+                           1, 1, &a, NULL);
+}
+
+static CleaveNode *
+make_softmax (CleaveGraph *graph, GRand *rand)
+{
+  CleaveCastAttrs a = { pick_integer (rand) };
+  CleaveShape x = CLEAVE_SHAPE (pick (rand, 1, 4), pick (rand, 1, 9)), table = CLEAVE_SHAPE (256);
+
+  return cleave_graph_add (graph, cleave_op_lookup ("TfliteSoftmax"), "softmax",
+                           (CleaveResult *[]){ add_shaped (graph, "x", CLEAVE_INT8, &x),
+                                               add_shaped (graph, "table", CLEAVE_INT32, &table) },
+                           2, 1, &a, NULL);
+}
+
+static CleaveNode *
+make_lookup (CleaveGraph *graph, GRand *rand)
+{
+  CleaveShape x = CLEAVE_SHAPE (pick (rand, 1, 4), pick (rand, 1, 9)), table = CLEAVE_SHAPE (256);
+
+  return cleave_graph_add (
+      graph, cleave_op_lookup ("TfliteLookup"), "lookup",
+      (CleaveResult *[]){ add_shaped (graph, "x", CLEAVE_INT8, &x),
+                          add_shaped (graph, "table", pick_integer (rand), &table) },
+      2, 1, NULL, NULL);
+}
+
+static CleaveNode *
+make_rescale (CleaveGraph *graph, GRand *rand)
+{
+  CleaveTfliteRescaleAttrs a = { .to = pick_integer (rand),
+                                 .x_zero = pick (rand, -9, 9),
+                                 .y_zero = pick (rand, -9, 9),
+                                 .multiplier = pick_multiplier (rand),
+                                 .shift = pick (rand, -8, 3),
+                                 .negative_multiplier = pick_multiplier (rand),
+                                 .negative_shift = pick (rand, -8, 3) };
+  CleaveShape x = CLEAVE_SHAPE (pick (rand, 1, 4), pick (rand, 1, 9));
+
+  return cleave_graph_add (graph, cleave_op_lookup ("TfliteRescale"), "rescale",
+                           (CleaveResult *[]){ add_shaped (graph, "x", pick_integer (rand), &x) },
+                           1, 1, &a, NULL);
+}
+
+static CleaveNode *
+make_quantize (CleaveGraph *graph, GRand *rand)
+{
+  CleaveTfliteQuantizeAttrs a = { pick_integer (rand), 0.125 * (double) pick (rand, 1, 20),
+                                  pick (rand, -9, 9) };
+  CleaveShape x = CLEAVE_SHAPE (pick (rand, 1, 4), pick (rand, 1, 9));
+
+  return cleave_graph_add (graph, cleave_op_lookup ("TfliteQuantize"), "quantize",
+                           (CleaveResult *[]){ add_shaped (graph, "x", CLEAVE_FLOAT32, &x) }, 1, 1,
+                           &a, NULL);
+}
+
+const CleaveRandomOp cleave_random_ops_tflite[] = {
+  { "TfliteConv", make_conv },
+  { "TfliteAdd", make_add },
+  { "TfliteSub", make_sub },
+  { "TfliteMul", make_mul },
+  { "TfliteAveragePool", make_average_pool },
+  { "TfliteSum", make_sum },
+  { "TfliteSoftmax", make_softmax },
+  { "TfliteLookup", make_lookup },
+  { "TfliteRescale", make_rescale },
+  { "TfliteQuantize", make_quantize },
+  { NULL, NULL },
+};

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* The import of TensorFlow Lite files that the tests write. */
+
+#include "graphs.h"
+#include "run-help.h"
+#include "tflite-file.h"
+
+#include <glib/gstdio.h>
+#include <math.h>
+
+#define N(array) ((guint) G_N_ELEMENTS (array))
+
+static CleaveGraph *
+parse (GBytes *file)
+{
+  GError *error = NULL;
+  CleaveGraph *graph = cleave_tflite_parse (file, &error);
+
+  ck_assert_msg (graph != NULL, "%s", error == NULL ? "" : error->message);
+  return graph;
+}
+
+START_TEST (examples_are_read_and_run)
+{
+  g_autoptr (GPtrArray) files = tflite_file_examples ();
+
+  for (guint i = 0; i < files->len; i++)
+    {
+      g_autoptr (CleaveGraph) graph = parse (files->pdata[i]);
+
+      run_assert_same (graph, i);
+    }
+}
+END_TEST
+
+/* PAD becomes pads of the convolution; the shape that SHAPE to PACK compute is a constant. */
+START_TEST (constants_and_pads_leave_no_nodes)
+{
+  g_autoptr (GPtrArray) files = tflite_file_examples ();
+  g_autoptr (CleaveGraph) floats = parse (files->pdata[0]), moves = parse (files->pdata[2]);
+
+  ck_assert_uint_eq (cleave_count_nodes (floats, "Pad"), 0);
+  ck_assert_uint_eq (cleave_count_nodes (floats, "Transpose"), 0);
+  ck_assert_uint_eq (cleave_count_nodes (floats, "Conv"), 1);
+  ck_assert_uint_eq (cleave_graph_count_operators (moves), 3);
+  ck_assert_uint_eq (cleave_count_nodes (moves, "Cast"), 0);
+}
+END_TEST
+
+/* Every value of int8 through CONV_2D with one tap: y = clamp (round (round (x * w * M) / 2^s)). */
+START_TEST (a_quantized_convolution_follows_the_rule)
+{
+  static const gint8 w[1] = { 77 };
+  static const gint32 b[1] = { -31 };
+  static const float xs[1] = { 0.05f }, ws[1] = { 0.003f }, ys[1] = { 0.02f };
+  const TfliteTensor tensors[] = {
+    { .name = "x",
+      .type = TFLITE_INT8,
+      .shape = "1x16x16x1",
+      .scales = xs,
+      .n_scales = 1,
+      .zero = -5 },
+    { .name = "w",
+      .type = TFLITE_INT8,
+      .shape = "1x1x1x1",
+      .data = w,
+      .n_bytes = 1,
+      .scales = ws,
+      .n_scales = 1 },
+    { .name = "b", .type = TFLITE_INT32, .shape = "1", .data = b, .n_bytes = 4 },
+    { .name = "y",
+      .type = TFLITE_INT8,
+      .shape = "1x16x16x1",
+      .scales = ys,
+      .n_scales = 1,
+      .zero = 9 },
+  };
+  const TfliteOperator operators[] = {
+    { 3, NULL, { 0, 1, 2 }, 3, { 3 }, 1, 1, { { 1, 'i', 1 }, { 2, 'i', 1 }, { 3, 'b', 1 } } },
+  };
+  const TfliteGraph file = {
+    tensors, N (tensors), operators, N (operators), { 0 }, 1, { 3 }, 1, 0
+  };
+  g_autoptr (GBytes) bytes = tflite_file_new (&file);
+  g_autoptr (CleaveGraph) graph = parse (bytes);
+  g_autoptr (GPtrArray) inputs =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_tensor_unref);
+  g_autoptr (GPtrArray) outputs = NULL;
+  gint8 x[256];
+  const gint8 *y;
+  int shift;
+  gint64 m =
+      (gint64) round (frexp ((double) xs[0] * (double) ws[0] / (double) ys[0], &shift) * 0x1p31);
+
+  for (gint i = 0; i < 256; i++)
+    x[i] = (gint8) (i - 128);
+  g_ptr_array_add (inputs,
+                   cleave_tensor_new_copy (&CLEAVE_TYPE (CLEAVE_INT8, 1, 16, 16, 1), x, NULL));
+  outputs = run_graph (graph, inputs, 2);
+  y = cleave_tensor_get_data (outputs->pdata[0]);
+  for (gint i = 0; i < 256; i++)
+    {
+      gint64 sum = (x[i] + 5) * w[0] + b[0],
+             high = (gint64) floor ((double) (sum * m) / 0x1p31 + 0.5);
+      gint64 rule = 9 + (gint64) round (ldexp ((double) high, shift));
+
+      ck_assert_int_eq (y[i], CLAMP (rule, 9, G_MAXINT8)); /* RELU */
+    }
+}
+END_TEST
+
+static void
+assert_refused (const TfliteGraph *file, const char *message)
+{
+  g_autoptr (GBytes) bytes = tflite_file_new (file);
+  g_autoptr (GError) error = NULL;
+
+  ck_assert_ptr_null (cleave_tflite_parse (bytes, &error));
+  ck_assert_ptr_nonnull (error);
+  ck_assert_str_eq (error->message, message);
+}
+
+START_TEST (errors_name_operator_and_tensor)
+{
+  TfliteTensor tensors[] = { { .name = "x", .shape = "1x4" }, { .name = "y", .shape = "1x5" } };
+  TfliteOperator op = { 118, NULL, { 0 }, 1, { 1 }, 1, 0, { { 0 } } };
+  TfliteGraph file = { tensors, N (tensors), &op, 1, { 0 }, 1, { 1 }, 1, 0 };
+
+  assert_refused (&file, "operator 0, IF 'y': the operator is not supported");
+  op.code = 32;
+  op.custom = "ethos-u";
+  assert_refused (&file, "operator 0, ethos-u 'y': the operator is not supported");
+  op = (TfliteOperator){ 19, NULL, { 0 }, 1, { 1 }, 1, 0, { { 0 } } };
+  assert_refused (&file, "operator 0, RELU 'y': output 0, tensor 1 'y', is float32 1x4, the file "
+                         "declares float32 1x5");
+  op.inputs[0] = 1;
+  assert_refused (&file,
+                  "operator 0, RELU 'y': input 0, tensor 1 'y', is neither a constant nor an "
+                  "input of the graph, and no earlier operator computes it");
+  op.inputs[0] = 7;
+  assert_refused (&file, "operator 0: input 0 is tensor 7, the file has 2 tensors");
+  op.inputs[0] = 0;
+  tensors[1].type = 5; /* STRING */
+  assert_refused (&file,
+                  "operator 0, RELU 'y': output 0 has the element type 5 of the schema, which "
+                  "is not supported");
+  op.inputs[0] = -1;
+  assert_refused (&file, "operator 0, RELU 'y': input 0 is absent");
+}
+END_TEST
+
+/* int32 with a scale is legal in QUANTIZE, but not in a convolution. */
+START_TEST (a_convolution_of_int32_is_refused)
+{
+  static const float scale[1] = { 0.5f };
+  static const gint8 w[1] = { 1 };
+  const TfliteTensor tensors[] = {
+    { .name = "x", .type = TFLITE_INT32, .shape = "1x1x1x1", .scales = scale, .n_scales = 1 },
+    { .name = "w",
+      .type = TFLITE_INT8,
+      .shape = "1x1x1x1",
+      .data = w,
+      .n_bytes = 1,
+      .scales = scale,
+      .n_scales = 1 },
+    { .name = "y", .type = TFLITE_INT8, .shape = "1x1x1x1", .scales = scale, .n_scales = 1 },
+  };
+  const TfliteOperator op = { 3, NULL, { 0, 1 }, 2, { 2 }, 1, 1, { { 1, 'i', 1 }, { 2, 'i', 1 } } };
+  const TfliteGraph file = { tensors, N (tensors), &op, 1, { 0 }, 1, { 2 }, 1, 0 };
+
+  assert_refused (&file, "operator 0, CONV_2D 'y': TfliteConv 'y': x cannot be int32");
+}
+END_TEST
+
+START_TEST (short_files_are_refused)
+{
+  g_autoptr (GPtrArray) files = tflite_file_examples ();
+
+  for (guint i = 0; i < files->len; i++)
+    for (gsize n = 0; n < g_bytes_get_size (files->pdata[i]); n += n < 64 ? 1 : 13)
+      {
+        g_autoptr (GBytes) part = g_bytes_new_from_bytes (files->pdata[i], 0, n);
+        g_autoptr (GError) error = NULL;
+
+        /* A cut at the end may take the last constant alone, which is read before it is used. */
+        if (n <= 64)
+          ck_assert_ptr_null (cleave_tflite_parse (part, &error));
+        else
+          {
+            g_autoptr (CleaveGraph) graph = cleave_tflite_parse (part, NULL);
+          }
+      }
+}
+END_TEST
+
+/* The work is linear in the file even if its vector of operators has one operator many times. */
+START_TEST (an_operator_that_is_listed_too_often_is_refused)
+{
+  const TfliteTensor tensors[] = { { .name = "x", .shape = "1" }, { .name = "y", .shape = "8" } };
+  const TfliteOperator op = { 2, NULL, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, { 1 }, 1, 10, { { 0 } } };
+  TfliteGraph file = { tensors, N (tensors), &op, 1, { 0 }, 1, { 1 }, 1, 100000 };
+
+  assert_refused (&file,
+                  "operator 27365: the file lists the same tables or vectors too many times");
+}
+END_TEST
+
+START_TEST (quantized_graphs_have_no_form_in_onnx_but_one_as_text)
+{
+  g_autoptr (GPtrArray) files = tflite_file_examples ();
+  g_autoptr (CleaveGraph) graph = parse (files->pdata[1]), again = NULL;
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GBytes) onnx = cleave_onnx_serialize (graph, &error);
+  g_autofree char *text = cleave_graph_print (graph), *second = NULL;
+
+  ck_assert_ptr_null (onnx);
+  cleave_assert_error (&error, CLEAVE_ERROR_MODEL,
+                       "TfliteQuantize 'q' has no form in ONNX, which rounds in another way: write "
+                       "the graph as text, to a file that ends in .cleave");
+}
+END_TEST
+
+/* The content decides, not the name; options are for ONNX models. */
+START_TEST (a_file_is_known_by_its_content)
+{
+  g_autoptr (GPtrArray) files = tflite_file_examples ();
+  g_autofree char *folder = g_dir_make_tmp ("cleave-XXXXXX", NULL);
+  g_autofree char *path = g_build_filename (folder, "model.onnx", NULL);
+  CleaveOnnxDim dim = { "batch", 2 };
+  CleaveOnnxOptions options = { .dims = &dim, .n_dims = 1 };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (CleaveGraph) loaded = NULL, parsed = NULL;
+  gsize n;
+  const char *data = g_bytes_get_data (files->pdata[0], &n);
+
+  ck_assert (g_file_set_contents (path, data, (gssize) n, NULL));
+  loaded = cleave_graph_load (path, NULL, NULL);
+  parsed = cleave_graph_load_bytes (files->pdata[0], NULL, NULL, NULL);
+  ck_assert_ptr_nonnull (loaded);
+  ck_assert_ptr_nonnull (parsed);
+  ck_assert_ptr_null (cleave_graph_load (path, &options, &error));
+  cleave_assert_error (&error, CLEAVE_ERROR_OPTION,
+                       "shapes, dimensions and values of inputs can be given for ONNX models only");
+  g_unlink (path);
+  g_rmdir (folder);
+}
+END_TEST
+
+static void
+add_tests (Suite *suite)
+{
+  cleave_add_case (suite, "models", a_file_is_known_by_its_content, examples_are_read_and_run,
+                   constants_and_pads_leave_no_nodes, a_quantized_convolution_follows_the_rule,
+                   quantized_graphs_have_no_form_in_onnx_but_one_as_text, NULL);
+  cleave_add_case (suite, "errors", errors_name_operator_and_tensor,
+                   a_convolution_of_int32_is_refused, short_files_are_refused,
+                   an_operator_that_is_listed_too_often_is_refused, NULL);
+}
+
+CLEAVE_TEST_SUITE ("tflite", add_tests)
