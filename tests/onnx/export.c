@@ -447,6 +447,21 @@ START_TEST (channels_last_ops_are_put_between_transposes)
 }
 END_TEST
 
+/* A value without a name of its own has that of its node. */
+START_TEST (transposes_of_a_channels_last_op_have_names_of_their_own)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new ("g");
+  CleavePoolAttrs attrs = { .layout = CLEAVE_LAYOUT_NHWC, .kernel_shape = CLEAVE_INTS (2, 2) };
+  CleaveResult *x = add_input (graph, "x", &CLEAVE_SHAPE (1, 8, 8, 3));
+  CleaveResult *pool = cleave_graph_add_pool (graph, "MaxPool", "p", x, &attrs, NULL);
+
+  cleave_graph_add_output (graph, "y",
+                           cleave_graph_add_unary (graph, "Relu", "r", pool, NULL, NULL), NULL);
+  assert_nodes (graph, "Transpose(x)->p.nchw\nMaxPool(p.nchw)->p.y\nTranspose(p.y)->p\n"
+                       "Relu(p)->y\n");
+}
+END_TEST
+
 START_TEST (indices_of_channels_last_are_an_error)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("g");
@@ -939,10 +954,12 @@ add_tests (Suite *suite)
       a_number_is_rounded_to_the_element_type, large_integers_survive_export_and_import,
       lists_and_tensors_are_exported_as_attributes, the_smallest_opset_with_all_nodes_is_used,
       a_piece_of_a_deform_conv_is_cut_by_slices, later_opsets_have_their_own_forms,
-      channels_last_ops_are_put_between_transposes, indices_of_channels_last_are_an_error,
-      the_phase_of_a_resize_becomes_a_slice, positions_of_a_resize_become_products,
-      positions_of_a_resize_survive_export_and_import, a_part_of_a_one_hot_becomes_a_slice,
-      numbers_that_are_operands_are_scalars, indices_of_a_piece_of_an_unpool_count_in_the_piece,
+      channels_last_ops_are_put_between_transposes,
+      transposes_of_a_channels_last_op_have_names_of_their_own,
+      indices_of_channels_last_are_an_error, the_phase_of_a_resize_becomes_a_slice,
+      positions_of_a_resize_become_products, positions_of_a_resize_survive_export_and_import,
+      a_part_of_a_one_hot_becomes_a_slice, numbers_that_are_operands_are_scalars,
+      indices_of_a_piece_of_an_unpool_count_in_the_piece,
       the_depth_of_a_one_hot_has_a_type_with_a_kernel, NULL);
   cleave_add_case (suite, "assemble", an_assemble_becomes_concats, every_cover_can_be_exported,
                    NULL);

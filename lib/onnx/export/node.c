@@ -123,11 +123,15 @@ inner_name (CleaveOnnxExport *export, const CleaveNode *node, const char *suffix
   return cleave_onnx_name_value (export, name);
 }
 
-/* Layout NHWC: ONNX has only NCHW, so the node stands between two Transposes. */
-
+/* Layout NHWC: ONNX has only NCHW, so the node stands between two Transposes. They have names of
+ * their own: the value behind the second one may have the node's name. */
 static void
-add_transpose (
-    CleaveOnnxExport *export, const char *from, const char *to, guint rank, gboolean channels_first)
+add_transpose (CleaveOnnxExport *export,
+               const char *name,
+               const char *from,
+               const char *to,
+               guint rank,
+               gboolean channels_first)
 {
   gint64 perm[CLEAVE_MAX_RANK] = { 0 };
 
@@ -136,7 +140,7 @@ add_transpose (
       perm[d] = d == 1 ? rank - 1 : d - 1;
     else
       perm[d] = d == rank - 1 ? 1 : d + 1;
-  cleave_onnx_add_ints (cleave_onnx_add_node (export, "Transpose", to, &from, 1, &to, 1), "perm",
+  cleave_onnx_add_ints (cleave_onnx_add_node (export, "Transpose", name, &from, 1, &to, 1), "perm",
                         perm, rank);
 }
 
@@ -156,9 +160,9 @@ export_channels_last (CleaveOnnxExport *export, const CleaveNode *node, GError *
   g_ptr_array_set_size (results, 1);
   operands->pdata[0] = (gpointer) inner_name (export, node, ".nchw");
   results->pdata[0] = (gpointer) inner_name (export, node, ".y");
-  add_transpose (export, x, operands->pdata[0], rank, TRUE);
+  add_transpose (export, operands->pdata[0], x, operands->pdata[0], rank, TRUE);
   write_node (export, node, node->attrs, operands, results);
-  add_transpose (export, results->pdata[0], y, rank, FALSE);
+  add_transpose (export, inner_name (export, node, ".nhwc"), results->pdata[0], y, rank, FALSE);
   return TRUE;
 }
 
