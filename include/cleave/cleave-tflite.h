@@ -28,6 +28,22 @@ typedef struct
 } CleaveTfliteConvAttrs;
 
 /**
+ * CleaveTfliteConvTransposeAttrs:
+ * @conv: layout, group, strides, dilations, pads and output padding
+ * @min: smallest value of the result
+ * @max: largest value of the result
+ * @wide: sums have 64 bits, and are rounded once
+ *
+ * Attributes of TfliteConvTranspose.
+ */
+typedef struct
+{
+  CleaveConvTransposeAttrs conv;
+  gint64 min, max;
+  gboolean wide;
+} CleaveTfliteConvTransposeAttrs;
+
+/**
  * CleaveTfliteBinaryAttrs:
  * @a_zero: zero point of A
  * @b_zero: zero point of B

@@ -9,9 +9,16 @@
  * that no operand element reaches; for each tap, the input channels of the group in order; one
  * fused multiply-add each (products.h). */
 
-#include "conv-parts.h"
+#include "conv-transpose.h"
 
 enum { X, W, B };
+
+/* Returns the shape of the weights, [I, O / group, KH, KW]. */
+static const CleaveShape *
+shape_of_weights (const CleaveCall *call)
+{
+  return &call->operands[cleave_conv_weights (call)].shape;
+}
 
 static guint
 init_windows (const CleaveCall *call, CleaveWindow *windows)
@@ -20,7 +27,7 @@ init_windows (const CleaveCall *call, CleaveWindow *windows)
   CleaveDims dims = cleave_call_dims (call);
 
   cleave_windows_init (windows, dims.n_spatial, call->operands[X].shape.dim + dims.h,
-                       call->operands[W].shape.dim + 2, &a->strides, &a->dilations, &a->pads);
+                       shape_of_weights (call)->dim + 2, &a->strides, &a->dilations, &a->pads);
   return dims.n_spatial;
 }
 
@@ -44,24 +51,12 @@ check_attrs (const CleaveConvTransposeAttrs *a, guint n, GError **error)
   return TRUE;
 }
 
-static gboolean
-check_operands (const CleaveCall *call, GError **error)
-{
-  guint rank = call->operands[X].shape.rank;
-
-  return cleave_call_check_element (call, X, CLEAVE_ELEMENTS_FLOAT, error) &&
-         cleave_call_check_same_element (call, X, W, error) &&
-         cleave_call_check_rank (call, X, 3, CLEAVE_MAX_RANK, error) &&
-         cleave_call_check_rank (call, W, rank, rank, error) &&
-         (!cleave_call_has (call, B) || cleave_call_check_same_element (call, X, B, error));
-}
-
-/* Checks channels, groups and bias, and sets `n_out` to the number of channels of the result. */
+/* Checks channels and groups, and sets `n_out` to the number of channels of the result. */
 static gboolean
 check_channels (const CleaveCall *call, gint64 *n_out, GError **error)
 {
   const CleaveConvTransposeAttrs *a = call->attrs;
-  const CleaveShape *w = &call->operands[W].shape;
+  const CleaveShape *w = shape_of_weights (call);
   gint64 channels = call->operands[X].shape.dim[cleave_call_dims (call).c];
 
   if (w->dim[0] < 1 || w->dim[1] < 1 || __builtin_mul_overflow (w->dim[1], a->group, n_out))
@@ -71,7 +66,7 @@ check_channels (const CleaveCall *call, gint64 *n_out, GError **error)
                         "W wants %" G_GINT64_FORMAT " channels in %" G_GINT64_FORMAT
                         " groups, X has %" G_GINT64_FORMAT,
                         w->dim[0], a->group, channels);
-  return cleave_conv_check_bias (call, B, call->operands[X].element, *n_out, error);
+  return TRUE;
 }
 
 /* Sets `extent` to the extent of the result for n operand elements, without pads and
@@ -107,41 +102,52 @@ infer_extent (
   return TRUE;
 }
 
-static gboolean
-infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
+gboolean
+cleave_conv_transpose_infer (const CleaveCall *call, CleaveTensorType *y, GError **error)
 {
+  guint rank = call->operands[X].shape.rank;
   CleaveDims dims = cleave_call_dims (call);
   CleaveWindow windows[CLEAVE_MAX_RANK];
-  CleaveTensorType y = call->operands[X];
 
-  if (!check_operands (call, error) || !check_attrs (call->attrs, dims.n_spatial, error) ||
-      !check_channels (call, &y.shape.dim[dims.c], error))
+  if (!cleave_call_check_rank (call, X, 3, CLEAVE_MAX_RANK, error) ||
+      !cleave_call_check_rank (call, cleave_conv_weights (call), rank, rank, error) ||
+      !check_attrs (call->attrs, dims.n_spatial, error))
+    return FALSE;
+  *y = call->operands[X];
+  if (!check_channels (call, &y->shape.dim[dims.c], error))
     return FALSE;
   init_windows (call, windows);
   for (guint i = 0; i < dims.n_spatial; i++)
-    if (!infer_extent (call, &windows[i], i, &y.shape.dim[dims.h + i], error))
+    if (!infer_extent (call, &windows[i], i, &y->shape.dim[dims.h + i], error))
       return FALSE;
-  results[0] = y;
   return TRUE;
+}
+
+static gboolean
+infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
+{
+  CleaveElement element = call->operands[X].element;
+
+  return cleave_call_check_element (call, X, CLEAVE_ELEMENTS_FLOAT, error) &&
+         cleave_call_check_same_element (call, X, W, error) &&
+         (!cleave_call_has (call, B) || cleave_call_check_same_element (call, X, B, error)) &&
+         cleave_conv_transpose_infer (call, &results[0], error) &&
+         cleave_conv_check_bias (call, B, element, results[0].shape.dim[cleave_call_dims (call).c],
+                                 error);
 }
 
 /* Sets maps. Element o of the result reads operand elements (o + pad - reach) / stride to
  * (o + pad) / stride. */
-static void
-maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
+void
+cleave_conv_transpose_maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
 {
   const CleaveConvTransposeAttrs *a = call->attrs;
-  const CleaveShape *w = &call->operands[W].shape; /* [I, O / group, KH, KW] */
+  const CleaveShape *w = shape_of_weights (call);
   CleaveDims dims = cleave_call_dims (call);
   CleaveDimMap channels = cleave_dim_map_groups (dims.c, w->dim[1], w->dim[0] / a->group);
   CleaveWindow windows[CLEAVE_MAX_RANK];
 
-  if (operand == B)
-    {
-      map[0] = cleave_dim_map_same (dims.c);
-      return;
-    }
-  if (operand == W)
+  if (operand != X)
     {
       map[0] = channels;
       map[1] = a->group == 1 ? cleave_dim_map_same (dims.c) : cleave_dim_map_whole (w->dim[1]);
@@ -167,10 +173,19 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
     }
 }
 
+static void
+maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
+{
+  if (operand == B)
+    map[0] = cleave_dim_map_same (cleave_call_dims (call).c);
+  else
+    cleave_conv_transpose_maps (call, operand, map);
+}
+
 static gboolean
 narrow_groups (const CleaveCall *call, CleaveSpan c, gint64 *group, GString *why)
 {
-  gint64 block = call->operands[W].shape.dim[1];
+  gint64 block = shape_of_weights (call)->dim[1];
 
   if (*group == 1)
     return TRUE;
@@ -184,9 +199,11 @@ narrow_groups (const CleaveCall *call, CleaveSpan c, gint64 *group, GString *why
   return TRUE;
 }
 
-/* Sets pads and output_padding of a piece, which crop the result of its slice to its chunk. */
-static gboolean
-narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GString *why)
+gboolean
+cleave_conv_transpose_narrow (const CleaveCall *call,
+                              const CleaveChunk *chunk,
+                              gpointer attrs,
+                              GString *why)
 {
   CleaveConvTransposeAttrs *a = attrs;
   CleaveDims dims = cleave_call_dims (call);
@@ -237,13 +254,14 @@ count_pairs (const CleaveWindow *w, gint64 extent)
 }
 
 /* Does not count products that the pads crop, so that the pieces of a node add up to the node. */
-static gint64
-macs (const CleaveCall *call)
+gint64
+cleave_conv_transpose_macs (const CleaveCall *call)
 {
   const CleaveShape *x = &call->operands[X].shape;
   CleaveDims dims = cleave_call_dims (call);
   CleaveWindow windows[CLEAVE_MAX_RANK];
-  gint64 n = cleave_saturated_mul (x->dim[dims.n] * x->dim[dims.c], call->operands[W].shape.dim[1]);
+  gint64 n =
+      cleave_saturated_mul (x->dim[dims.n] * x->dim[dims.c], shape_of_weights (call)->dim[1]);
 
   init_windows (call, windows);
   for (guint i = 0; i < dims.n_spatial; i++)
@@ -284,17 +302,25 @@ kernel (const CleaveCall *call)
                                                             : CLEAVE_KERNEL_CONV_TRANSPOSE);
 }
 
-static void
-compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
+CleaveConvWalk
+cleave_conv_transpose_init_walk (const CleaveCall *call)
 {
   const CleaveConvTransposeAttrs *a = call->attrs;
-  const CleaveShape *w = &operands[W].type.shape;
+  const CleaveShape *w = shape_of_weights (call);
   CleaveConvWalk walk = { .dims = cleave_call_dims (call),
                           .n_in = w->dim[0] / a->group,
                           .n_out = w->dim[1],
                           .is_transposed = TRUE };
 
   init_windows (call, walk.windows);
+  return walk;
+}
+
+static void
+compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
+{
+  CleaveConvWalk walk = cleave_conv_transpose_init_walk (call);
+
   cleave_conv_compute (call, &walk, operands, &results[0]);
 }
 
@@ -317,9 +343,9 @@ const CleaveOp cleave_op_conv_transpose = {
   .attrs = attrs_table,
   .infer = infer,
   .maps = maps,
-  .narrow = narrow,
+  .narrow = cleave_conv_transpose_narrow,
   .layout = cleave_call_letters,
-  .macs = macs,
+  .macs = cleave_conv_transpose_macs,
   .kernel = kernel,
   .compute = compute,
 };

@@ -1,37 +1,78 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* TfliteConv: CONV_2D, DEPTHWISE_CONV_2D and FULLY_CONNECTED on integers.
+/* TfliteConv: CONV_2D, DEPTHWISE_CONV_2D and FULLY_CONNECTED on integers. TfliteConvTranspose:
+ * TRANSPOSE_CONV on integers.
  *
  * Adds up (x - x_zero_point) * w, and the bias, in wrapping integers of 32 bits, or of 64 with
  * `wide`, so that no order matters; padding is skipped. Multiplies the sum by a multiplier and a
  * shift of the channel (fixed-point.h), adds y_zero_point, and clamps to [min, max]. Source:
- * reference/integer_ops/conv.h. */
+ * reference/integer_ops/conv.h and transpose_conv.h. */
 
-#include "conv-parts.h"
+#include "conv-transpose.h"
 #include "quantized.h"
 #include "reference.h"
 #include "tflite.h"
 
 enum { X, X_ZERO, W, MULTIPLIER, SHIFT, Y_ZERO, B };
 
-static gboolean
-infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
+/* The bounds of the result, and the width of the sums. */
+typedef struct
+{
+  gint64 min, max;
+  gboolean wide;
+} End;
+
+static End
+conv_end (const CleaveCall *call)
 {
   const CleaveTfliteConvAttrs *a = call->attrs;
-  gint64 channels = call->operands[W].shape.rank == 0 ? 0 : call->operands[W].shape.dim[0];
-  guint integer = CLEAVE_ELEMENT_BIT (CLEAVE_INT32), own;
 
-  if (!cleave_call_check_element (call, X, CLEAVE_ELEMENTS_TFLITE, error) ||
-      !cleave_call_check_element (call, W, CLEAVE_ELEMENT_BIT (CLEAVE_INT8), error) ||
-      !cleave_conv_infer (call, &results[0], error))
-    return FALSE;
-  own = CLEAVE_ELEMENT_BIT (call->operands[X].element);
+  return (End){ a->min, a->max, a->wide };
+}
+
+static End
+transpose_end (const CleaveCall *call)
+{
+  const CleaveTfliteConvTransposeAttrs *a = call->attrs;
+
+  return (End){ a->min, a->max, a->wide };
+}
+
+static gboolean
+check_elements (const CleaveCall *call, GError **error)
+{
+  return cleave_call_check_element (call, X, CLEAVE_ELEMENTS_TFLITE, error) &&
+         cleave_call_check_element (call, W, CLEAVE_ELEMENT_BIT (CLEAVE_INT8), error);
+}
+
+/* Checks the operands for each of `channels` of the result, and the bounds. */
+static gboolean
+check_channels (const CleaveCall *call, gint64 channels, End end, GError **error)
+{
+  guint own = CLEAVE_ELEMENT_BIT (call->operands[X].element);
+  guint integer = CLEAVE_ELEMENT_BIT (CLEAVE_INT32);
+
   return cleave_quantized_check (call, X_ZERO, own, 1, error) &&
          cleave_quantized_check (call, Y_ZERO, own, 1, error) &&
          cleave_quantized_check (call, MULTIPLIER, integer, channels, error) &&
          cleave_quantized_check (call, SHIFT, integer, channels, error) &&
-         cleave_tflite_check_bounds (call->operands[X].element, a->min, a->max, error) &&
-         cleave_conv_check_bias (call, B, a->wide ? CLEAVE_INT64 : CLEAVE_INT32, channels, error);
+         cleave_tflite_check_bounds (call->operands[X].element, end.min, end.max, error) &&
+         cleave_conv_check_bias (call, B, end.wide ? CLEAVE_INT64 : CLEAVE_INT32, channels, error);
+}
+
+static gboolean
+infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
+{
+  return check_elements (call, error) && cleave_conv_infer (call, &results[0], error) &&
+         check_channels (call, call->operands[W].shape.dim[0], conv_end (call), error);
+}
+
+static gboolean
+infer_transpose (const CleaveCall *call, CleaveTensorType *results, GError **error)
+{
+  return check_elements (call, error) && cleave_conv_transpose_infer (call, &results[0], error) &&
+         check_channels (call, results[0].shape.dim[cleave_call_dims (call).c],
+                         transpose_end (call), error);
 }
 
 static void
@@ -43,9 +84,18 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
     cleave_quantized_maps (call, operand, cleave_call_dims (call).c, map);
 }
 
+static void
+maps_transpose (const CleaveCall *call, guint operand, CleaveDimMap *map)
+{
+  if (operand == X || operand == W)
+    cleave_conv_transpose_maps (call, operand, map);
+  else
+    cleave_quantized_maps (call, operand, cleave_call_dims (call).c, map);
+}
+
 typedef struct
 {
-  const CleaveTfliteConvAttrs *attrs;
+  End end;
   const CleaveView *operands;
   const CleaveCall *call;
   CleaveElement element;
@@ -90,59 +140,101 @@ end (gpointer self, gpointer y)
   const State *s = self;
   gint32 multiplier = (gint32) cleave_quantized_load (s->call, s->operands, MULTIPLIER, s->channel);
   gint shift = (gint) cleave_quantized_load (s->call, s->operands, SHIFT, s->channel);
-  gint64 value = s->attrs->wide
-                     ? cleave_fixed_multiply_wide ((gint64) s->sum, multiplier, shift)
-                     : cleave_fixed_multiply ((gint32) (guint32) s->sum, multiplier, shift);
+  gint64 value = s->end.wide ? cleave_fixed_multiply_wide ((gint64) s->sum, multiplier, shift)
+                             : cleave_fixed_multiply ((gint32) (guint32) s->sum, multiplier, shift);
 
-  cleave_tflite_store (s->element, y, CLAMP (value + s->y_zero, s->attrs->min, s->attrs->max));
+  cleave_tflite_store (s->element, y, CLAMP (value + s->y_zero, s->end.min, s->end.max));
 }
 
 static void
-compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
+run (const CleaveCall *call,
+     const CleaveView *operands,
+     const CleaveView *y,
+     const CleaveConvWalk *walk,
+     End bounds)
 {
   static const CleaveConvSteps steps = { begin, add, end };
-  State state = { .attrs = call->attrs,
+  State state = { .end = bounds,
                   .operands = operands,
                   .call = call,
                   .element = operands[X].type.element,
                   .x_zero = (gint32) cleave_quantized_load (call, operands, X_ZERO, 0),
                   .y_zero = (gint32) cleave_quantized_load (call, operands, Y_ZERO, 0) };
-  CleaveConvWalk walk = cleave_conv_init_walk (call);
 
-  cleave_conv_walk (&walk, &operands[X], &operands[W], &results[0], &steps, &state);
+  cleave_conv_walk (walk, &operands[X], &operands[W], y, &steps, &state);
 }
 
-static const CleaveAttr attrs[] = {
-  { "layout", CLEAVE_ATTR_ENUM, CLEAVE_FIELD (CleaveTfliteConvAttrs, conv.layout),
-    .names = cleave_layout_names, .flags = CLEAVE_ATTR_NOT_ONNX },
-  { "group", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveTfliteConvAttrs, conv.group), .fallback = 1,
-    CLEAVE_AT_LEAST (1) },
-  { "strides", CLEAVE_ATTR_INTS, CLEAVE_FIELD (CleaveTfliteConvAttrs, conv.strides), .fallback = 1,
-    CLEAVE_AT_LEAST (1) },
-  { "dilations", CLEAVE_ATTR_INTS, CLEAVE_FIELD (CleaveTfliteConvAttrs, conv.dilations),
-    .fallback = 1, CLEAVE_AT_LEAST (1) },
-  { "pads", CLEAVE_ATTR_INTS, CLEAVE_FIELD (CleaveTfliteConvAttrs, conv.pads),
-    CLEAVE_AT_LEAST (0) },
-  CLEAVE_TFLITE_INT (CleaveTfliteConvAttrs, min),
-  CLEAVE_TFLITE_INT (CleaveTfliteConvAttrs, max),
-  { "wide", CLEAVE_ATTR_BOOL, CLEAVE_FIELD (CleaveTfliteConvAttrs, wide),
-    .flags = CLEAVE_ATTR_NOT_ONNX },
+static void
+compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
+{
+  CleaveConvWalk walk = cleave_conv_init_walk (call);
+
+  run (call, operands, &results[0], &walk, conv_end (call));
+}
+
+static void
+compute_transpose (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
+{
+  CleaveConvWalk walk = cleave_conv_transpose_init_walk (call);
+
+  run (call, operands, &results[0], &walk, transpose_end (call));
+}
+
+#define COMMON(type)                                                                               \
+  { "layout", CLEAVE_ATTR_ENUM, CLEAVE_FIELD (type, conv.layout), .names = cleave_layout_names,    \
+    .flags = CLEAVE_ATTR_NOT_ONNX },                                                               \
+      { "group", CLEAVE_ATTR_INT, CLEAVE_FIELD (type, conv.group), .fallback = 1,                  \
+        CLEAVE_AT_LEAST (1) },                                                                     \
+      { "strides", CLEAVE_ATTR_INTS, CLEAVE_FIELD (type, conv.strides), .fallback = 1,             \
+        CLEAVE_AT_LEAST (1) },                                                                     \
+      { "dilations", CLEAVE_ATTR_INTS, CLEAVE_FIELD (type, conv.dilations), .fallback = 1,         \
+        CLEAVE_AT_LEAST (1) },                                                                     \
+      { "pads", CLEAVE_ATTR_INTS, CLEAVE_FIELD (type, conv.pads), CLEAVE_AT_LEAST (0) },           \
+      CLEAVE_TFLITE_INT (type, min), CLEAVE_TFLITE_INT (type, max),                                \
+  {                                                                                                \
+    "wide", CLEAVE_ATTR_BOOL, CLEAVE_FIELD (type, wide), .flags = CLEAVE_ATTR_NOT_ONNX             \
+  }
+static const CleaveAttr conv_attrs[] = { COMMON (CleaveTfliteConvAttrs), { 0 } };
+static const CleaveAttr transpose_attrs[] = {
+  COMMON (CleaveTfliteConvTransposeAttrs),
+  { "output_padding", CLEAVE_ATTR_INTS,
+    CLEAVE_FIELD (CleaveTfliteConvTransposeAttrs, conv.output_padding), CLEAVE_AT_LEAST (0) },
   { 0 },
 };
+#undef COMMON
+
+static const char *const operand_names[] = { "x",     "x_zero_point", "w", "multiplier",
+                                             "shift", "y_zero_point", "B", NULL };
+static const char *const result_names[] = { "y", NULL };
 
 const CleaveOp cleave_op_tflite_conv = {
   .name = "TfliteConv",
-  .operands = (const char *const[]){ "x", "x_zero_point", "w", "multiplier", "shift",
-                                     "y_zero_point", "B", NULL },
-  .results = (const char *const[]){ "y", NULL },
+  .operands = operand_names,
+  .results = result_names,
   .min_operands = 6,
   .flags = CLEAVE_OP_NOT_ONNX,
   .attrs_size = sizeof (CleaveTfliteConvAttrs),
-  .attrs = attrs,
+  .attrs = conv_attrs,
   .infer = infer,
   .maps = maps,
   .narrow = cleave_conv_narrow,
   .layout = cleave_call_letters,
   .macs = cleave_conv_macs,
   .compute = compute,
+};
+
+const CleaveOp cleave_op_tflite_conv_transpose = {
+  .name = "TfliteConvTranspose",
+  .operands = operand_names,
+  .results = result_names,
+  .min_operands = 6,
+  .flags = CLEAVE_OP_NOT_ONNX,
+  .attrs_size = sizeof (CleaveTfliteConvTransposeAttrs),
+  .attrs = transpose_attrs,
+  .infer = infer_transpose,
+  .maps = maps_transpose,
+  .narrow = cleave_conv_transpose_narrow,
+  .layout = cleave_call_letters,
+  .macs = cleave_conv_transpose_macs,
+  .compute = compute_transpose,
 };
