@@ -144,21 +144,20 @@ check_weights (const CleaveTfliteTensor *w, gint64 channels, gint64 axis, GError
  * float32, as the reference kernel does; all others multiply in float64. */
 static gboolean
 add_factors (CleaveTfliteImport *import,
+             const CleaveTfliteQuantization *w,
              const CleaveTfliteScales *scales,
              gboolean is_product,
-             CleaveResult **multiplier,
-             CleaveResult **shift,
+             CleaveTfliteConvParts *parts,
              GError **error)
 {
-  const CleaveTfliteQuantization *q = &cleave_tflite_input (import, W)->quantization;
-  guint n = q->scales.n;
+  guint n = w->scales.n;
   g_autofree gint32 *multipliers = g_new (gint32, n), *shifts = g_new (gint32, n);
 
   for (guint c = 0; c < n; c++)
     {
-      float w = cleave_flat_float (&q->scales, c);
-      double product = is_product && n == 1 ? (double) (scales->x.scale * w)
-                                            : (double) scales->x.scale * (double) w;
+      float scale = cleave_flat_float (&w->scales, c);
+      double product = is_product && n == 1 ? (double) (scales->x.scale * scale)
+                                            : (double) scales->x.scale * (double) scale;
       CleaveTfliteFactor factor;
 
       if (!cleave_tflite_read_factor (product / (double) scales->y.scale, &factor, error))
@@ -166,8 +165,34 @@ add_factors (CleaveTfliteImport *import,
       multipliers[c] = factor.multiplier;
       shifts[c] = factor.shift;
     }
-  *multiplier = cleave_tflite_add_data (import, CLEAVE_INT32, n, multipliers);
-  *shift = cleave_tflite_add_data (import, CLEAVE_INT32, n, shifts);
+  parts->operands[3] = cleave_tflite_add_data (import, CLEAVE_INT32, n, multipliers);
+  parts->operands[4] = cleave_tflite_add_data (import, CLEAVE_INT32, n, shifts);
+  return TRUE;
+}
+
+gboolean
+cleave_tflite_read_conv_parts (CleaveTfliteImport *import,
+                               const CleaveTfliteConvInputs *inputs,
+                               CleaveTfliteConvParts *parts,
+                               GError **error)
+{
+  const CleaveTfliteTensor *x = cleave_tflite_input (import, inputs->x);
+  const CleaveTfliteTensor *w = cleave_tflite_input (import, inputs->w);
+  CleaveResult *b = parts->operands[6];
+  CleaveTfliteScales scales;
+
+  if (!cleave_tflite_read_scale (x, &scales.x, error) ||
+      !cleave_tflite_read_scale (cleave_tflite_output (import, 0), &scales.y, error) ||
+      !check_weights (w, w->type.shape.dim[inputs->axis], inputs->axis, error) ||
+      !cleave_tflite_read_bounds (import, inputs->activation, &scales.y, &parts->min, &parts->max,
+                                  error) ||
+      !add_factors (import, &w->quantization, &scales, inputs->is_product, parts, error))
+    return FALSE;
+  parts->wide = x->type.element == CLEAVE_INT16 &&
+                (b == NULL || cleave_result_get_type (b)->element == CLEAVE_INT64);
+  parts->operands[1] = cleave_tflite_add_integer (import, x->type.element, scales.x.zero);
+  parts->operands[5] = cleave_tflite_add_integer (import, x->type.element, scales.y.zero);
+  parts->n_operands = b == NULL ? 6 : 7;
   return TRUE;
 }
 
@@ -176,26 +201,16 @@ static CleaveResult *
 add_integer_conv (
     CleaveTfliteImport *import, const Conv *c, gint64 axis, gboolean is_product, GError **error)
 {
-  const CleaveTfliteTensor *w = cleave_tflite_input (import, W);
-  CleaveElement element = cleave_tflite_input_type (import, X)->element;
+  CleaveTfliteConvInputs inputs = { X, W, axis, c->activation, is_product };
+  CleaveTfliteConvParts parts = { .operands = { [0] = c->x, [2] = c->w, [6] = c->b } };
   CleaveTfliteConvAttrs attrs = { .conv = c->attrs };
-  CleaveTfliteScales scales;
-  CleaveResult *multiplier, *shift;
 
-  if (!cleave_tflite_read_scales (import, &scales, error) ||
-      !check_weights (w, w->type.shape.dim[axis], axis, error) ||
-      !cleave_tflite_read_bounds (import, c->activation, &scales.y, &attrs.min, &attrs.max,
-                                  error) ||
-      !add_factors (import, &scales, is_product, &multiplier, &shift, error))
+  if (!cleave_tflite_read_conv_parts (import, &inputs, &parts, error))
     return NULL;
-  attrs.wide = element == CLEAVE_INT16 &&
-               (c->b == NULL || cleave_result_get_type (c->b)->element == CLEAVE_INT64);
-  return cleave_tflite_add (
-      import, "TfliteConv",
-      (CleaveResult *[]){ c->x, cleave_tflite_add_integer (import, element, scales.x.zero), c->w,
-                          multiplier, shift,
-                          cleave_tflite_add_integer (import, element, scales.y.zero), c->b },
-      c->b == NULL ? 6 : 7, &attrs, error);
+  attrs.min = parts.min;
+  attrs.max = parts.max;
+  attrs.wide = parts.wide;
+  return cleave_tflite_add (import, "TfliteConv", parts.operands, parts.n_operands, &attrs, error);
 }
 
 static gboolean

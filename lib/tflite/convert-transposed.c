@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Transposed convolutions of floats. Weights are [O, KH, KW, I] in the file, [I, O, KH, KW] in the
+/* Transposed convolutions. Weights are [O, KH, KW, I] in the file, [I, O, KH, KW] in the
  * IR. */
 
 #include "convert.h"
@@ -40,50 +40,92 @@ set_transposed_pads (CleaveTfliteImport *import,
   return TRUE;
 }
 
-/* Adds a ConvTranspose of the inputs x, w and b; reads the activation if the options have it. */
+/* The operands of a transposed convolution, and its geometry. */
+typedef struct
+{
+  CleaveResult *x, *w, *b;
+  CleaveConvTransposeAttrs attrs;
+} Transposed;
+
+/* Reads the operands; the strides are known. */
 static gboolean
-convert_transposed (CleaveTfliteImport *import,
-                    const guint *inputs,
-                    gint64 padding,
-                    CleaveConvTransposeAttrs *attrs,
-                    gboolean has_activation,
-                    GError **error)
+read_transposed (
+    CleaveTfliteImport *import, const guint *inputs, gint64 padding, Transposed *t, GError **error)
 {
   CleaveInts perm = CLEAVE_INTS (3, 0, 1, 2);
-  CleaveResult *x, *w, *b, *y;
 
-  attrs->layout = CLEAVE_LAYOUT_NHWC;
-  attrs->group = 1;
-  attrs->strides.n = 2;
+  t->attrs.layout = CLEAVE_LAYOUT_NHWC;
+  t->attrs.group = 1;
+  t->attrs.strides.n = 2;
   if (!set_transposed_pads (import, &cleave_tflite_input_type (import, inputs[X])->shape,
-                            &cleave_tflite_input_type (import, inputs[W])->shape, padding, attrs,
-                            error) ||
-      !cleave_tflite_find_result (import, inputs[X], &x, error) ||
-      !cleave_tflite_find_result (import, inputs[W], &w, error) ||
-      !cleave_tflite_find_result (import, inputs[B], &b, error))
+                            &cleave_tflite_input_type (import, inputs[W])->shape, padding,
+                            &t->attrs, error) ||
+      !cleave_tflite_find_result (import, inputs[X], &t->x, error) ||
+      !cleave_tflite_find_result (import, inputs[W], &t->w, error) ||
+      !cleave_tflite_find_result (import, inputs[B], &t->b, error))
     return FALSE;
-  w = cleave_tflite_float_weights (import, inputs[W], w, error);
-  w = cleave_tflite_fold (import, cleave_tflite_add_transpose (import, w, &perm, error), error);
-  if (w == NULL)
-    return FALSE;
-  y = cleave_tflite_add (import, "ConvTranspose", (CleaveResult *[]){ x, w, b }, b == NULL ? 2 : 3,
-                         attrs, error);
-  if (has_activation)
-    y = cleave_tflite_add_activation (import, TRANSPOSE_ACTIVATION, y, error);
-  return cleave_tflite_set (import, 0, y, error);
+  if (cleave_tflite_input_type (import, inputs[X])->element == CLEAVE_FLOAT32)
+    t->w = cleave_tflite_float_weights (import, inputs[W], t->w, error);
+  t->w =
+      cleave_tflite_fold (import, cleave_tflite_add_transpose (import, t->w, &perm, error), error);
+  return t->w != NULL;
 }
+
+/* Adds a ConvTranspose of floats. */
+static CleaveResult *
+add_floats (CleaveTfliteImport *import, const Transposed *t, GError **error)
+{
+  return cleave_tflite_add (import, "ConvTranspose", (CleaveResult *[]){ t->x, t->w, t->b },
+                            t->b == NULL ? 2 : 3, &t->attrs, error);
+}
+
+static gboolean
+read_options (CleaveTfliteImport *import, Transposed *t, gint64 *padding, GError **error)
+{
+  return cleave_tflite_option (import, PADDING, 1, 0, padding, error) &&
+         cleave_tflite_option (import, STRIDE_H, 4, 0, &t->attrs.strides.v[0], error) &&
+         cleave_tflite_option (import, STRIDE_W, 4, 0, &t->attrs.strides.v[1], error);
+}
+
+static const guint transpose_inputs[] = { TRANSPOSE_X, TRANSPOSE_W, TRANSPOSE_B };
 
 gboolean
 cleave_tflite_convert_transpose_conv (CleaveTfliteImport *import, GError **error)
 {
-  static const guint inputs[] = { TRANSPOSE_X, TRANSPOSE_W, TRANSPOSE_B };
-  CleaveConvTransposeAttrs attrs = { 0 };
+  Transposed t = { 0 };
+  CleaveResult *y;
   gint64 padding;
 
-  return cleave_tflite_option (import, PADDING, 1, 0, &padding, error) &&
-         cleave_tflite_option (import, STRIDE_H, 4, 0, &attrs.strides.v[0], error) &&
-         cleave_tflite_option (import, STRIDE_W, 4, 0, &attrs.strides.v[1], error) &&
-         convert_transposed (import, inputs, padding, &attrs, TRUE, error);
+  if (!read_options (import, &t, &padding, error) ||
+      !read_transposed (import, transpose_inputs, padding, &t, error))
+    return FALSE;
+  y = add_floats (import, &t, error);
+  return cleave_tflite_set (
+      import, 0, cleave_tflite_add_activation (import, TRANSPOSE_ACTIVATION, y, error), error);
+}
+
+gboolean
+cleave_tflite_convert_integer_transpose_conv (CleaveTfliteImport *import, GError **error)
+{
+  CleaveTfliteConvInputs inputs = { TRANSPOSE_X, TRANSPOSE_W, 0, TRANSPOSE_ACTIVATION, FALSE };
+  CleaveTfliteConvTransposeAttrs attrs = { 0 };
+  CleaveTfliteConvParts parts = { 0 };
+  Transposed t = { 0 };
+  gint64 padding;
+
+  if (!read_options (import, &t, &padding, error) ||
+      !read_transposed (import, transpose_inputs, padding, &t, error))
+    return FALSE;
+  parts.operands[0] = t.x;
+  parts.operands[2] = t.w;
+  parts.operands[6] = t.b;
+  if (!cleave_tflite_read_conv_parts (import, &inputs, &parts, error))
+    return FALSE;
+  attrs = (CleaveTfliteConvTransposeAttrs){ t.attrs, parts.min, parts.max, parts.wide };
+  return cleave_tflite_set (import, 0,
+                            cleave_tflite_add (import, "TfliteConvTranspose", parts.operands,
+                                               parts.n_operands, &attrs, error),
+                            error);
 }
 
 /* The custom operator Convolution2DTransposeBias of MediaPipe. Its options are three 32-bit
@@ -93,7 +135,7 @@ cleave_tflite_convert_transpose_conv_bias (CleaveTfliteImport *import, GError **
 {
   static const guint inputs[] = { X, W, B };
   const CleaveFlatVector *options = &import->op->custom_options;
-  CleaveConvTransposeAttrs attrs = { 0 };
+  Transposed t = { 0 };
   gint64 padding;
 
   if (options->n < 12)
@@ -101,7 +143,8 @@ cleave_tflite_convert_transpose_conv_bias (CleaveTfliteImport *import, GError **
   padding = cleave_flat_integer (options, 4, 0);
   if (padding != 1 && padding != 2)
     return cleave_tflite_refuse (error, "padding %" G_GINT64_FORMAT " is unknown", padding);
-  attrs.strides.v[1] = cleave_flat_integer (options, 4, 1);
-  attrs.strides.v[0] = cleave_flat_integer (options, 4, 2);
-  return convert_transposed (import, inputs, padding - 1, &attrs, FALSE, error);
+  t.attrs.strides.v[1] = cleave_flat_integer (options, 4, 1);
+  t.attrs.strides.v[0] = cleave_flat_integer (options, 4, 2);
+  return read_transposed (import, inputs, padding - 1, &t, error) &&
+         cleave_tflite_set (import, 0, add_floats (import, &t, error), error);
 }

@@ -70,7 +70,7 @@ static const Operator operators[] = {
   { 64, 3, 3, 1, BOTH (select) },                                   /* SELECT */
   { 65, 3, 3, 1, BOTH (slice) },                                    /* SLICE */
   { 66, 1, 1, 1, F (plain), NULL },                                 /* SIN */
-  { 67, 3, 4, 1, F (transpose_conv), NULL },                        /* TRANSPOSE_CONV */
+  { 67, 3, 4, 1, F (transpose_conv), F (integer_transpose_conv) },  /* TRANSPOSE_CONV */
   { 69, 2, 2, 1, BOTH (tile) },                                     /* TILE */
   { 70, 1, 2, 1, BOTH (reshape) },                                  /* EXPAND_DIMS */
   { 71, 2, 2, 1, F (plain), NULL },                                 /* EQUAL */

@@ -5,6 +5,31 @@
 
 #include "quantization.h"
 
+/* Which inputs of the current operator are x and w, the dimension of w with the channels of the
+ * result, the field of the activation, and whether it is FULLY_CONNECTED. */
+typedef struct
+{
+  guint x, w;
+  gint64 axis;
+  guint activation;
+  gboolean is_product;
+} CleaveTfliteConvInputs;
+
+/* The operands of a TfliteConv or TfliteConvTranspose, and a part of its attributes. */
+typedef struct
+{
+  CleaveResult *operands[7]; /* x, zero point, w, multiplier, shift, zero point, bias */
+  guint n_operands;
+  gint64 min, max;
+  gboolean wide;
+} CleaveTfliteConvParts;
+
+/* Completes the parts; x, w and bias are given. */
+gboolean cleave_tflite_read_conv_parts (CleaveTfliteImport *import,
+                                        const CleaveTfliteConvInputs *inputs,
+                                        CleaveTfliteConvParts *parts,
+                                        GError **error);
+
 /* Operators with one function for floats, and one for integers with a scale. */
 gboolean cleave_tflite_convert_conv (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_depthwise (CleaveTfliteImport *import, GError **error);
@@ -13,6 +38,7 @@ gboolean cleave_tflite_convert_integer_conv (CleaveTfliteImport *import, GError 
 gboolean cleave_tflite_convert_integer_depthwise (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_integer_fully_connected (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_transpose_conv (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_integer_transpose_conv (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_transpose_conv_bias (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_average_pool (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_integer_average_pool (CleaveTfliteImport *import, GError **error);

@@ -60,7 +60,8 @@ def parse(data, folder=None, shapes=None, dims=None, values=None):
         raise TypeError(f'a model is a path, bytes, a file or an onnx.ModelProto, not {type(data).__name__}')
     with errors():
         where = None if folder is None else os.fspath(folder)
-        return warned(call(Cleave.Graph.load_bytes, GLib.Bytes.new(bytes(data)), where, import_options(shapes, dims, values)))
+        options = import_options(shapes, dims, values)
+        return warned(call(Cleave.Graph.load_bytes, GLib.Bytes.new(bytes(data)), where, options))
 
 
 def save(graph, path):

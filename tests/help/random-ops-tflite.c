@@ -65,6 +65,33 @@ make_conv (CleaveGraph *graph, GRand *rand)
 }
 
 static CleaveNode *
+make_conv_transpose (CleaveGraph *graph, GRand *rand)
+{
+  CleaveElement element = pick_integer (rand);
+  CleaveTfliteConvTransposeAttrs a = { .conv = { .layout = (CleaveLayout) pick (rand, 0, 1),
+                                                 .group = pick (rand, 1, 2),
+                                                 .strides = pick_ints (rand, 2, 1, 3) },
+                                       .wide = element == CLEAVE_INT16 && pick (rand, 0, 1) == 0 };
+  CleaveShape w = CLEAVE_SHAPE (a.conv.group * pick (rand, 1, 3), pick (rand, 1, 3),
+                                pick (rand, 1, 3), pick (rand, 1, 3));
+  gint64 spatial[2] = { pick (rand, 1, 5), pick (rand, 1, 5) };
+  CleaveShape x = image_shape (a.conv.layout, pick (rand, 1, 2), w.dim[0], spatial, 2);
+  CleaveShape scalar = { 0 }, channels = { 1, { w.dim[1] * a.conv.group } };
+
+  pick_bounds (rand, element, &a.min, &a.max);
+  return cleave_graph_add (
+      graph, cleave_op_lookup ("TfliteConvTranspose"), "conv",
+      (CleaveResult *[]){
+          add_shaped (graph, "x", element, &x), add_shaped (graph, "xz", element, &scalar),
+          add_shaped (graph, "w", CLEAVE_INT8, &w),
+          add_shaped (graph, "m", CLEAVE_INT32, &channels),
+          add_shaped (graph, "s", CLEAVE_INT32, &scalar),
+          add_shaped (graph, "yz", element, &scalar),
+          add_shaped (graph, "b", a.wide ? CLEAVE_INT64 : CLEAVE_INT32, &channels) },
+      7, 1, &a, NULL);
+}
+
+static CleaveNode *
 make_binary (CleaveGraph *graph, GRand *rand, const char *op)
 {
   CleaveElement element = pick_integer (rand);
@@ -198,15 +225,10 @@ make_quantize (CleaveGraph *graph, GRand *rand)
 }
 
 const CleaveRandomOp cleave_random_ops_tflite[] = {
-  { "TfliteConv", make_conv },
-  { "TfliteAdd", make_add },
-  { "TfliteSub", make_sub },
-  { "TfliteMul", make_mul },
-  { "TfliteAveragePool", make_average_pool },
-  { "TfliteSum", make_sum },
-  { "TfliteSoftmax", make_softmax },
-  { "TfliteLookup", make_lookup },
-  { "TfliteRescale", make_rescale },
-  { "TfliteQuantize", make_quantize },
-  { NULL, NULL },
+  { "TfliteConv", make_conv },         { "TfliteConvTranspose", make_conv_transpose },
+  { "TfliteAdd", make_add },           { "TfliteSub", make_sub },
+  { "TfliteMul", make_mul },           { "TfliteAveragePool", make_average_pool },
+  { "TfliteSum", make_sum },           { "TfliteSoftmax", make_softmax },
+  { "TfliteLookup", make_lookup },     { "TfliteRescale", make_rescale },
+  { "TfliteQuantize", make_quantize }, { NULL, NULL },
 };
