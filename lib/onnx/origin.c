@@ -56,21 +56,6 @@ read_opsets (CleaveOnnxOrigin *origin, const Onnx__ModelProto *model)
     }
 }
 
-/* Keeps functions verbatim, since nodes of custom domains may call them. */
-static void
-read_functions (CleaveOnnxOrigin *origin, const Onnx__ModelProto *model)
-{
-  origin->functions = g_ptr_array_new_with_free_func ((GDestroyNotify) g_bytes_unref);
-  for (size_t i = 0; i < model->n_functions; i++)
-    {
-      gsize n = onnx__function_proto__get_packed_size (model->functions[i]);
-      guint8 *data = g_malloc (n + 1);
-
-      onnx__function_proto__pack (model->functions[i], data);
-      g_ptr_array_add (origin->functions, g_bytes_new_take (data, n));
-    }
-}
-
 CleaveOnnxOrigin *
 cleave_onnx_origin_new (const Onnx__ModelProto *model)
 {
@@ -100,7 +85,6 @@ cleave_onnx_origin_new (const Onnx__ModelProto *model)
         }
     }
   read_opsets (origin, model);
-  read_functions (origin, model);
   read_graph (origin, model->graph);
   return origin;
 }
@@ -119,7 +103,6 @@ cleave_onnx_origin_copy (const CleaveOnnxOrigin *origin)
   copy->doc = g_strdup (origin->doc);
   copy->graph_doc = g_strdup (origin->graph_doc);
   g_ptr_array_ref (copy->metadata);
-  g_ptr_array_ref (copy->functions);
   g_ptr_array_ref (copy->warnings);
   g_hash_table_ref (copy->opsets);
   g_hash_table_ref (copy->value_docs);
@@ -143,7 +126,6 @@ cleave_onnx_origin_clear (gpointer data)
   g_free (origin->doc);
   g_free (origin->graph_doc);
   g_ptr_array_unref (origin->metadata);
-  g_ptr_array_unref (origin->functions);
   g_hash_table_unref (origin->opsets);
   g_hash_table_unref (origin->node_docs);
   g_hash_table_unref (origin->value_docs);
@@ -246,20 +228,6 @@ write_opsets (const CleaveOnnxOrigin *origin, Onnx__ModelProto *model)
 }
 
 static void
-write_functions (const CleaveOnnxOrigin *origin, Onnx__ModelProto *model)
-{
-  for (guint i = 0; i < origin->functions->len; i++)
-    {
-      gsize n;
-      const guint8 *data = g_bytes_get_data (origin->functions->pdata[i], &n);
-      Onnx__FunctionProto *function = onnx__function_proto__unpack (NULL, n, data);
-
-      if (function != NULL)
-        cleave_wire_append (&model->functions, &model->n_functions, function);
-    }
-}
-
-static void
 write_text (char **field, const char *text)
 {
   if (text == NULL)
@@ -280,5 +248,4 @@ cleave_onnx_origin_write (const CleaveOnnxOrigin *origin, Onnx__ModelProto *mode
   model->model_version = MAX (origin->model_version, 0);
   write_metadata (origin, model);
   write_opsets (origin, model);
-  write_functions (origin, model);
 }

@@ -19,7 +19,6 @@ typedef struct
   char *producer_name, *producer_version, *domain, *doc, *graph_doc;
   gint64 model_version; /* -1: none */
   GPtrArray *metadata;  /* key, value, key, value … */
-  GPtrArray *functions; /* GBytes: serialized functions of the model */
   gboolean has_loops;   /* whether repeated nodes are written as Loops */
   GHashTable *opsets;   /* non-default domain -> version, as a pointer */
   GHashTable *node_docs;
@@ -50,6 +49,6 @@ void cleave_onnx_origin_add_operand (CleaveOnnxOrigin *origin,
 /* Returns the name of the constant operand that an attribute was in the file, or NULL. */
 const char *
 cleave_onnx_origin_get_operand (const CleaveOnnxOrigin *origin, const char *node, const char *attr);
-/* Writes metadata, docs, opsets and functions into the model. */
+/* Writes metadata, docs and opsets into the model. */
 void cleave_onnx_origin_write (const CleaveOnnxOrigin *origin, Onnx__ModelProto *model);
 void cleave_onnx_origin_clear (gpointer origin);

@@ -26,6 +26,10 @@ int cleave_onnx_element_number (CleaveElement element);
  * call it only once. */
 CleaveTensor *
 cleave_onnx_tensor (Onnx__TensorProto *proto, CleaveOnnxFolder *folder, GError **error);
+/* Makes a dense tensor of a sparse one; call it only once. */
+CleaveTensor *cleave_onnx_sparse_tensor (Onnx__SparseTensorProto *proto,
+                                         CleaveOnnxFolder *folder,
+                                         GError **error);
 /* Makes the tensor of an initializer. Elements of 4 bits become bytes; then `is_half` is set. */
 CleaveTensor *cleave_onnx_initializer (Onnx__TensorProto *proto,
                                        CleaveOnnxFolder *folder,

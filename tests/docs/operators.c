@@ -302,7 +302,8 @@ print_rest (gpointer name, gpointer versions, gpointer known)
   const CleaveOp *op = cleave_op_lookup (name);
 
   if ((op == NULL || (op->flags & CLEAVE_OP_NOT_ONNX) != 0) &&
-      cleave_onnx_upgrade_knows (name) == GPOINTER_TO_INT (known))
+      (cleave_onnx_upgrade_knows (name) || cleave_onnx_is_sequence_op (name)) ==
+          GPOINTER_TO_INT (known))
     printf ("- %s: %s\n", (char *) name, (char *) versions);
   return FALSE;
 }

@@ -171,7 +171,7 @@ START_TEST (an_if_is_checked)
   model_assert_error (nothing, CLEAVE_ERROR_MODEL, "If 'if': nothing in its branch makes 'r'");
   add_branches (loop, branch_of ("SequenceAt", "x", "r", "r"), branch_of ("Neg", "x", "r", "r"));
   model_assert_error (loop, CLEAVE_ERROR_MODEL,
-                      "SequenceAt 'n': sequences are not supported: values are tensors");
+                      "SequenceAt 'n': its first operand must be a sequence");
 }
 END_TEST
 

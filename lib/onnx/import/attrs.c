@@ -169,6 +169,27 @@ read_tensor (CleaveOnnxAttr *attr,
 }
 
 static gboolean
+read_sparse (CleaveOnnxAttr *attr,
+             CleaveOnnxImport *import,
+             Onnx__SparseTensorProto *proto,
+             GError **error)
+{
+  CleaveOnnxValue *known = cleave_onnx_recall (import, proto);
+  CleaveTensor *tensor;
+
+  if (known == NULL)
+    {
+      tensor = cleave_onnx_sparse_tensor (proto, &import->folder, error);
+      if (tensor == NULL)
+        return FALSE;
+      known = cleave_onnx_value_new_constant (import, NULL, tensor);
+      cleave_onnx_remember (import, proto, known);
+    }
+  attr->tensor = cleave_tensor_ref (known->constant);
+  return TRUE;
+}
+
+static gboolean
 read_value (CleaveOnnxAttr *attr,
             CleaveOnnxImport *import,
             const Onnx__AttributeProto *proto,
@@ -194,6 +215,9 @@ read_value (CleaveOnnxAttr *attr,
     return read_strings (attr, proto, error);
   else if (attr->type == ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__TENSOR && proto->t != NULL)
     return read_tensor (attr, import, proto->t, error);
+  else if (attr->type == ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__SPARSE_TENSOR &&
+           proto->sparse_tensor != NULL)
+    return read_sparse (attr, import, proto->sparse_tensor, error);
   else
     return cleave_fail (error, CLEAVE_ERROR_MODEL, "attribute '%s' is %s, which is not supported",
                         attr->name, type_name (attr->type));

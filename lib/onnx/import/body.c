@@ -31,13 +31,33 @@ read_initializer (CleaveOnnxImport *import, Onnx__TensorProto *proto, GError **e
   return value;
 }
 
+static gboolean
+read_sparse (CleaveOnnxImport *import, Onnx__SparseTensorProto *proto, GError **error)
+{
+  const char *name = proto->values == NULL ? NULL : proto->values->name;
+  CleaveOnnxValue *value = cleave_onnx_recall (import, proto);
+  CleaveTensor *tensor;
+
+  if (value != NULL)
+    return cleave_onnx_bind (import, value, error);
+  if (!cleave_onnx_check_name (name, "a sparse initializer", error))
+    return FALSE;
+  tensor = cleave_onnx_sparse_tensor (proto, &import->folder, error);
+  if (tensor == NULL)
+    return FALSE;
+  value = cleave_onnx_value_new_constant (import, name, tensor);
+  cleave_onnx_remember (import, proto, value);
+  return cleave_onnx_bind (import, value, error);
+}
+
 gboolean
 cleave_onnx_read_initializers (CleaveOnnxImport *import,
                                const Onnx__GraphProto *proto,
                                GError **error)
 {
-  if (proto->n_sparse_initializer > 0)
-    return cleave_fail (error, CLEAVE_ERROR_MODEL, "sparse initializers are not supported");
+  for (size_t i = 0; i < proto->n_sparse_initializer; i++)
+    if (!read_sparse (import, proto->sparse_initializer[i], error))
+      return FALSE;
   for (size_t i = 0; i < proto->n_initializer; i++)
     {
       CleaveOnnxValue *value = read_initializer (import, proto->initializer[i], error);
@@ -110,7 +130,7 @@ check_op (CleaveOnnxImport *import, const Onnx__NodeProto *proto, GError **error
 
   if (!cleave_onnx_is_default_domain (proto->domain) ||
       (op != NULL && (op->flags & CLEAVE_OP_NOT_ONNX) == 0) ||
-      cleave_onnx_upgrade_knows (proto->op_type))
+      cleave_onnx_upgrade_knows (proto->op_type) || cleave_onnx_is_sequence_op (proto->op_type))
     return TRUE;
   node = cleave_onnx_node_new (import, proto->op_type, name_node (proto), (guint) proto->n_output);
   return cleave_onnx_node_fail_op (node, error);
@@ -200,7 +220,8 @@ bind_results (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error
     {
       const CleaveOnnxValue *made = node->values->pdata[i];
 
-      if (*proto->output[i] == '\0' || (made->result == NULL && made->constant == NULL))
+      if (*proto->output[i] == '\0' ||
+          (made->result == NULL && made->constant == NULL && made->items == NULL))
         continue;
       if (made->result != NULL)
         cleave_result_set_name (made->result, proto->output[i]);
@@ -233,7 +254,10 @@ keep_constant (const CleaveOnnxNode *node, const Onnx__NodeProto *proto)
 }
 
 static gboolean
-read_node (CleaveOnnxImport *import, const Onnx__GraphProto *graph, size_t index, GError **error)
+read_node_now (CleaveOnnxImport *import,
+               const Onnx__GraphProto *graph,
+               size_t index,
+               GError **error)
 {
   const Onnx__NodeProto *proto = graph->node[index];
   CleaveOnnxValue *known = cleave_onnx_recall (import, proto);
@@ -249,6 +273,11 @@ read_node (CleaveOnnxImport *import, const Onnx__GraphProto *graph, size_t index
   node->doc = proto->doc_string;
   if (!check_op (import, proto, error) || !read_operands (node, graph, index, error) ||
       !check_halves (node, error))
+    return FALSE;
+  if (cleave_onnx_is_default_domain (proto->domain) && cleave_onnx_is_sequence_op (node->op))
+    return read_attrs (node, proto, error) && cleave_onnx_read_sequence (node, error) &&
+           bind_results (node, proto, error);
+  if (!cleave_onnx_check_tensors (node, error))
     return FALSE;
   if (is_custom (proto))
     return cleave_onnx_read_custom (node, proto, error) && bind_results (node, proto, error);
@@ -269,6 +298,20 @@ read_node (CleaveOnnxImport *import, const Onnx__GraphProto *graph, size_t index
     return FALSE;
   keep_constant (node, proto);
   return TRUE;
+}
+
+/* Reads a node by the opset of its function, or of the model. */
+static gboolean
+read_node (CleaveOnnxImport *import, const Onnx__GraphProto *graph, size_t index, GError **error)
+{
+  const gint64 opset = import->opset;
+  gpointer own = g_hash_table_lookup (import->opsets, graph->node[index]);
+  gboolean good;
+
+  import->opset = own == NULL ? opset : GPOINTER_TO_INT (own);
+  good = read_node_now (import, graph, index, error);
+  import->opset = opset;
+  return good;
 }
 
 /* Returns whether all operands are defined. FALSE for a node with inner graphs, which may read

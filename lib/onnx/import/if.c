@@ -15,12 +15,6 @@ cleave_onnx_find_graph (const Onnx__NodeProto *proto, const char *name)
   return NULL;
 }
 
-CleaveOnnxValue *
-cleave_onnx_pass_on (CleaveOnnxNode *node, CleaveOnnxValue *value, GError **error)
-{
-  return CLEAVE_ONNX_STEP ("Identity", "", NULL, value);
-}
-
 static CleaveOnnxValue *
 find_output (CleaveOnnxNode *node, const Onnx__GraphProto *branch, guint index, GError **error)
 {
@@ -30,7 +24,7 @@ find_output (CleaveOnnxNode *node, const Onnx__GraphProto *branch, guint index, 
   g_autofree char *text = NULL;
 
   if (value != NULL)
-    return is_own ? value : cleave_onnx_pass_on (node, value, error);
+    return is_own || value->items != NULL ? value : cleave_onnx_pass_on (node, value, error);
   text = g_utf8_make_valid (name == NULL ? "" : name, -1);
   return cleave_onnx_node_fail_null (node, error, "nothing in its branch makes '%s'", text);
 }
@@ -90,14 +84,53 @@ as_single (CleaveOnnxNode *node, CleaveOnnxValue *condition, guint rank, GError 
   return cleave_onnx_node_reshape (node, condition, &scalar, ".condition", error);
 }
 
+/* Returns the least rank of the tensors, those of sequences included. */
 static guint
 find_least_rank (const GPtrArray *values)
 {
   guint rank = CLEAVE_MAX_RANK;
 
   for (guint i = 0; i < values->len; i++)
-    rank = MIN (rank, cleave_onnx_value_type (values->pdata[i])->shape.rank);
+    {
+      const CleaveOnnxValue *value = values->pdata[i];
+
+      rank = MIN (rank, value->items != NULL ? find_least_rank (value->items)
+                                             : cleave_onnx_value_type (value)->shape.rank);
+    }
   return rank;
+}
+
+static CleaveOnnxValue *choose (CleaveOnnxNode *node,
+                                CleaveOnnxValue *condition,
+                                CleaveOnnxValue *one,
+                                CleaveOnnxValue *other,
+                                GError **error);
+
+/* Chooses each tensor of two sequences, which must be equally long. A sequence has no sequences. */
+static CleaveOnnxValue *
+choose_items (CleaveOnnxNode *node,
+              CleaveOnnxValue *condition,
+              CleaveOnnxValue *one,
+              CleaveOnnxValue *other,
+              GError **error)
+{
+  CleaveOnnxValue *chosen = cleave_onnx_value_new (node->import, NULL);
+
+  if (one->items == NULL || other->items == NULL || one->items->len != other->items->len)
+    return cleave_onnx_node_fail_null (node, error,
+                                       "its condition is computed, and its branches give sequences "
+                                       "that are not equally long");
+  chosen->items = g_ptr_array_new ();
+  for (guint i = 0; i < one->items->len; i++)
+    {
+      CleaveOnnxValue *item =
+          choose (node, condition, one->items->pdata[i], other->items->pdata[i], error);
+
+      if (item == NULL)
+        return NULL;
+      g_ptr_array_add (chosen->items, item);
+    }
+  return chosen;
 }
 
 static CleaveOnnxValue *
@@ -107,9 +140,12 @@ choose (CleaveOnnxNode *node,
         CleaveOnnxValue *other,
         GError **error)
 {
-  const CleaveTensorType *types[] = { cleave_onnx_value_type (one),
-                                      cleave_onnx_value_type (other) };
+  const CleaveTensorType *types[2];
 
+  if (one->items != NULL || other->items != NULL)
+    return choose_items (node, condition, one, other, error);
+  types[0] = cleave_onnx_value_type (one);
+  types[1] = cleave_onnx_value_type (other);
   if (!cleave_tensor_type_equal (types[0], types[1]))
     {
       g_autofree char *a = cleave_tensor_type_to_string (types[0]);

@@ -10,9 +10,8 @@
 #include "../../ir/graph-private.h"
 #include "../read-file.h"
 #include "../wire.h"
+#include "inline.h"
 
-#define MIN_OPSET 1
-#define MAX_OPSET 26
 #define MAX_IR_VERSION 13
 /* Metadata key: the opset of the imported model, if it is not ours. */
 #define OPSET "cleave.opset"
@@ -60,10 +59,10 @@ read_opset (CleaveOnnxImport *import, const Onnx__ModelProto *model, GError **er
     import->opset = CLEAVE_ONNX_OPSET;
   if (import->opset == 0)
     return cleave_fail (error, CLEAVE_ERROR_MODEL, "the model does not say which opset it uses");
-  if (import->opset < MIN_OPSET || import->opset > MAX_OPSET)
+  if (import->opset < CLEAVE_ONNX_MIN_OPSET || import->opset > CLEAVE_ONNX_MAX_OPSET)
     return cleave_fail (error, CLEAVE_ERROR_MODEL,
                         "opset %" G_GINT64_FORMAT " is not supported: it must be between %d and %d",
-                        import->opset, MIN_OPSET, MAX_OPSET);
+                        import->opset, CLEAVE_ONNX_MIN_OPSET, CLEAVE_ONNX_MAX_OPSET);
   return TRUE;
 }
 
@@ -161,6 +160,9 @@ read_outputs (CleaveOnnxImport *import,
       value = g_hash_table_lookup (import->values, name);
       if (value == NULL)
         return cleave_fail (error, CLEAVE_ERROR_MODEL, "nothing makes the output '%s'", name);
+      if (value->items != NULL)
+        return cleave_fail (error, CLEAVE_ERROR_MODEL,
+                            "the output '%s' is a sequence: give its tensors as outputs", name);
       result = cleave_onnx_value_result (import, value);
       if (!cleave_onnx_check_output (import, proto->output[i], cleave_result_get_type (result),
                                      is_fixed, error))
@@ -188,6 +190,7 @@ note_files (const CleaveOnnxImport *import, const char *path)
 
 static CleaveGraph *
 read_model (const Onnx__ModelProto *model,
+            GHashTable *opsets,
             gsize n_bytes,
             const char *path,
             const char *folder,
@@ -200,6 +203,7 @@ read_model (const Onnx__ModelProto *model,
   if (!check_model (model, error) || !read_opset (&import, model, error) ||
       !cleave_onnx_folder_init (&import.folder, folder, error))
     return NULL;
+  import.opsets = opsets;
   cleave_onnx_begin_folding (&import, n_bytes);
   import.values = g_hash_table_new (g_str_hash, g_str_equal);
   import.outer = g_ptr_array_new_with_free_func ((GDestroyNotify) g_hash_table_unref);
@@ -233,9 +237,10 @@ parse (GBytes *bytes,
 {
   Onnx__ModelProto *model =
       cleave_wire_unpack (&onnx__model_proto__descriptor, bytes, path != NULL, "ONNX model", error);
-  CleaveGraph *graph =
-      model == NULL ? NULL
-                    : read_model (model, g_bytes_get_size (bytes), path, folder, options, error);
+  g_autoptr (GHashTable) opsets = model == NULL ? NULL : cleave_onnx_inline (model, error);
+  CleaveGraph *graph = opsets == NULL ? NULL
+                                      : read_model (model, opsets, g_bytes_get_size (bytes), path,
+                                                    folder, options, error);
 
   if (model != NULL)
     onnx__model_proto__free_unpacked (model, NULL);
@@ -255,7 +260,9 @@ parse (GBytes *bytes,
  * opset 17.
  *
  * If the condition of an `If` is constant, only the branch that it selects becomes part of the
- * graph; otherwise both branches do, and a `Where` selects the results.
+ * graph; otherwise both branches do, and a `Where` selects the results. A call of a function of the
+ * model becomes the nodes of the function. Sequences of tensors are lists that the import resolves:
+ * positions must be constant.
  *
  * An input to which @options gives a value is a constant of the graph, and not an input. So is an
  * input with a default value; see [func@Cleave.onnx_list_defaults]. A free dimension of an input

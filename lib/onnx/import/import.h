@@ -24,9 +24,13 @@ typedef struct
   char *name; /* NULL: an upgrade created the value */
   CleaveResult *result;
   CleaveTensor *constant;
+  GPtrArray *items;   /* CleaveOnnxValue: it is a sequence of these tensors; NULL: a tensor */
   gboolean is_half;   /* its elements have 4 bits in the file and 8 bits here */
   gboolean is_costly; /* only constants determine it, but computing it exceeds the budget */
 } CleaveOnnxValue;
+
+#define CLEAVE_ONNX_MIN_OPSET 1
+#define CLEAVE_ONNX_MAX_OPSET 26
 
 /* The state of one import. */
 typedef struct
@@ -35,6 +39,7 @@ typedef struct
   CleaveOnnxOrigin *origin; /* owned by the graph */
   CleaveOnnxFolder folder;
   gint64 opset, ir_version;
+  GHashTable *opsets;        /* Onnx__NodeProto of a function -> its opset, if it is another one */
   GArray *defaults;          /* CleaveDefault: inputs with a default value */
   GHashTable *default_index; /* tensor of a default value -> index in `defaults` + 1 */
   GHashTable *values;        /* name -> CleaveOnnxValue (borrowed), of the innermost scope */
@@ -296,6 +301,15 @@ gboolean cleave_onnx_unroll (CleaveOnnxNode *node, gsize n_nodes, GError **error
 const Onnx__GraphProto *cleave_onnx_find_graph (const Onnx__NodeProto *proto, const char *name);
 /* Adds an Identity: a value of an outer scope keeps its own name. */
 CleaveOnnxValue *cleave_onnx_pass_on (CleaveOnnxNode *node, CleaveOnnxValue *value, GError **error);
+
+/* Sequences */
+
+/* Returns whether the importer resolves the op: it reads or makes a list of tensors. */
+gboolean cleave_onnx_is_sequence_op (const char *op);
+/* Creates the values of such a node. */
+gboolean cleave_onnx_read_sequence (CleaveOnnxNode *node, GError **error);
+/* Fails if an operand is a sequence, which only ops of sequences may read. */
+gboolean cleave_onnx_check_tensors (const CleaveOnnxNode *node, GError **error);
 
 /* Nodes of unknown domains */
 

@@ -12,6 +12,7 @@ value_clear (gpointer data)
   CleaveOnnxValue *value = data;
 
   g_clear_pointer (&value->constant, cleave_tensor_unref);
+  g_clear_pointer (&value->items, g_ptr_array_unref);
 }
 
 CleaveOnnxValue *
@@ -74,6 +75,7 @@ cleave_onnx_bind_as (CleaveOnnxImport *import,
   bound->result = value->result;
   bound->is_costly = value->is_costly;
   bound->is_half = value->is_half;
+  bound->items = value->items == NULL ? NULL : g_ptr_array_ref (value->items);
   bound->constant = value->constant == NULL ? NULL : cleave_tensor_ref (value->constant);
   return cleave_onnx_bind (import, bound, error);
 }
@@ -253,6 +255,21 @@ cleave_onnx_node_fail_null (const CleaveOnnxNode *node, GError **error, const ch
   return NULL;
 }
 
+/* Maximum number of nodes that unrolling may add to a model. A graph of this size loads in about
+ * a second. */
+#define MAX_NODES 200000
+
+gboolean
+cleave_onnx_unroll (CleaveOnnxNode *node, gsize n_nodes, GError **error)
+{
+  CleaveOnnxImport *import = node->import;
+
+  import->n_unrolled += n_nodes;
+  return import->n_unrolled <= MAX_NODES ||
+         cleave_onnx_node_fail (
+             node, error, "the turns of the model's loops come to more than %d nodes", MAX_NODES);
+}
+
 /* Ops that cannot be part of a graph of static tensors, and why. */
 static const struct
 {
@@ -262,10 +279,8 @@ static const struct
   { "random numbers are not supported: a run must give the same results again",
     (const char *const[]){ "Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike",
                            "RandomUniform", "RandomUniformLike", NULL } },
-  { "sequences are not supported: values are tensors",
-    (const char *const[]){ "ConcatFromSequence", "SequenceAt", "SequenceConstruct", "SequenceEmpty",
-                           "SequenceErase", "SequenceInsert", "SequenceLength", "SequenceMap",
-                           "SplitToSequence", NULL } },
+  { "graphs that map sequences are not supported: write the body as nodes",
+    (const char *const[]){ "SequenceMap", NULL } },
   { "optional values are not supported: values are tensors",
     (const char *const[]){ "Optional", "OptionalGetElement", "OptionalHasElement", NULL } },
   { "strings are not supported: values are numbers",

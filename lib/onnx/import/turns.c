@@ -4,10 +4,6 @@
 
 #include "../../ir/graph-private.h"
 
-/* Maximum number of nodes that unrolling may add to a model. A graph of this size loads in about
- * a second. */
-#define MAX_NODES 200000
-
 void
 cleave_onnx_turns_clear (CleaveOnnxTurns *turns)
 {
@@ -69,17 +65,6 @@ cleave_onnx_turns_init (CleaveOnnxTurns *turns,
 
 /* Iterations */
 
-gboolean
-cleave_onnx_unroll (CleaveOnnxNode *node, gsize n_nodes, GError **error)
-{
-  CleaveOnnxImport *import = node->import;
-
-  import->n_unrolled += n_nodes;
-  return import->n_unrolled <= MAX_NODES ||
-         cleave_onnx_node_fail (
-             node, error, "the turns of the model's loops come to more than %d nodes", MAX_NODES);
-}
-
 static CleaveOnnxValue *
 find_output (const CleaveOnnxTurns *turns, guint index, GError **error)
 {
@@ -89,6 +74,12 @@ find_output (const CleaveOnnxTurns *turns, guint index, GError **error)
 
   if (value == NULL)
     cleave_onnx_node_fail (turns->node, error, "nothing in its body makes '%s'", text);
+  else if (value->items != NULL)
+    {
+      cleave_onnx_node_fail (turns->node, error,
+                             "'%s' is a sequence, which an iteration cannot give", name);
+      return NULL;
+    }
   return value;
 }
 

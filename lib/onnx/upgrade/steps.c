@@ -154,3 +154,9 @@ cleave_onnx_node_set_string (CleaveOnnxNode *node, const char *attr, const char 
   cleave_onnx_attr_free (cleave_onnx_node_take (node, attr));
   g_ptr_array_add (node->attrs, cleave_onnx_attr_new_string (attr, value));
 }
+
+CleaveOnnxValue *
+cleave_onnx_pass_on (CleaveOnnxNode *node, CleaveOnnxValue *value, GError **error)
+{
+  return CLEAVE_ONNX_STEP ("Identity", "", NULL, value);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "onnx.pb-c.h"
+
+#include <glib.h>
+
+/* Renames the values of a function's nodes, so that no two calls of it have values in common. */
+
+typedef struct
+{
+  const char *prefix;  /* of new names: the name of the call */
+  GHashTable *renamed; /* name in the function -> name in the model; frees both */
+  GHashTable *taken;   /* names that new ones must differ from; new ones are added */
+  gsize n_bytes;       /* of new names */
+} CleaveOnnxRenaming;
+
+/* Replaces a text of a message. */
+void cleave_onnx_set_text (char **text, const char *to);
+/* Adds the names of all values of a graph, and of graphs within it. */
+void cleave_onnx_note_names (GHashTable *names, const Onnx__GraphProto *graph);
+/* Renames a node, its operands and results, and those of graphs within it. */
+void cleave_onnx_rename_node (CleaveOnnxRenaming *renaming, Onnx__NodeProto *node);
