@@ -9,6 +9,7 @@
 #include <cleave/cleave-onnx.h>
 #include <errno.h>
 #include <gio/gio.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,7 @@
 #endif
 
 /* Missing in the schema of libonnx-dev. */
+#define FLOAT8 17 /* the first of four */
 #define UINT4 21
 #define INT4 22
 
@@ -402,6 +404,56 @@ read_halves (Onnx__TensorProto *proto, CleaveOnnxFolder *folder, GError **error)
   return tensor;
 }
 
+/* The types of floats with 8 bits, in the order of their numbers. */
+static const struct
+{
+  int n_fraction, bias;
+  gboolean is_unsigned_zero; /* fnuz: the bits of -0 are the only NaN, and there is no infinity */
+} floats8[] = { { 3, 7, FALSE }, { 3, 8, TRUE }, { 2, 15, FALSE }, { 2, 16, TRUE } };
+
+static float
+load_float8 (guint kind, guint8 bits)
+{
+  const int n = floats8[kind].n_fraction;
+  const int fraction = bits & ((1 << n) - 1), exponent = (bits & 0x7f) >> n;
+  float value;
+
+  if (floats8[kind].is_unsigned_zero && bits == 0x80)
+    return NAN;
+  if (!floats8[kind].is_unsigned_zero && n == 3 && (bits & 0x7f) == 0x7f)
+    return NAN;
+  if (!floats8[kind].is_unsigned_zero && n == 2 && exponent == 31)
+    value = fraction == 0 ? INFINITY : NAN;
+  else if (exponent == 0)
+    value = ldexpf ((float) fraction, 1 - floats8[kind].bias - n);
+  else
+    value = ldexpf ((float) (fraction + (1 << n)), exponent - floats8[kind].bias - n);
+  return (bits & 0x80) != 0 ? -value : value;
+}
+
+/* Reads floats of 8 bits as floats of 32 bits. */
+static CleaveTensor *
+read_floats8 (Onnx__TensorProto *proto, CleaveOnnxFolder *folder, GError **error)
+{
+  const guint kind = (guint) proto->data_type - FLOAT8;
+  CleaveTensorType type;
+  g_autoptr (CleaveTensor) packed = NULL;
+  CleaveTensor *tensor;
+  gint64 n;
+
+  proto->data_type = ONNX__TENSOR_PROTO__DATA_TYPE__UINT8;
+  packed = read_type (proto, &type, error) ? read_data (proto, &type, folder, error) : NULL;
+  type.element = CLEAVE_FLOAT32;
+  if (packed == NULL || !cleave_tensor_type_check (&type, error))
+    return NULL;
+  tensor = cleave_tensor_new (&type, error);
+  n = tensor == NULL ? 0 : cleave_shape_n_elements (&type.shape);
+  for (gint64 i = 0; i < n; i++)
+    ((float *) cleave_tensor_get_mutable_data (tensor))[i] =
+        load_float8 (kind, ((const guint8 *) cleave_tensor_get_data (packed))[i]);
+  return tensor;
+}
+
 /* Checks that each bool is 0 or 1, as kernels assume. */
 static gboolean
 check_bool (const CleaveTensor *tensor, GError **error)
@@ -433,15 +485,20 @@ cleave_onnx_tensor (Onnx__TensorProto *proto, CleaveOnnxFolder *folder, GError *
 CleaveTensor *
 cleave_onnx_initializer (Onnx__TensorProto *proto,
                          CleaveOnnxFolder *folder,
-                         gboolean *is_half,
+                         CleaveOnnxForm *form,
                          GError **error)
 {
+  const gint64 number = proto->has_data_type ? proto->data_type : 0;
   CleaveTensor *tensor;
 
-  *is_half = proto->has_data_type && (proto->data_type == UINT4 || proto->data_type == INT4);
-  if (!*is_half)
+  *form = number == UINT4 || number == INT4 ? CLEAVE_ONNX_FORM_HALVES
+          : number >= FLOAT8 && number < FLOAT8 + (gint64) G_N_ELEMENTS (floats8)
+              ? CLEAVE_ONNX_FORM_FLOAT8
+              : CLEAVE_ONNX_FORM_SAME;
+  if (*form == CLEAVE_ONNX_FORM_SAME)
     return cleave_onnx_tensor (proto, folder, error);
-  tensor = read_halves (proto, folder, error);
+  tensor = *form == CLEAVE_ONNX_FORM_HALVES ? read_halves (proto, folder, error)
+                                            : read_floats8 (proto, folder, error);
   if (tensor == NULL)
     g_prefix_error (error, "tensor '%s': ", proto->name == NULL ? "" : proto->name);
   return tensor;

@@ -30,8 +30,15 @@ cleave_onnx_tensor (Onnx__TensorProto *proto, CleaveOnnxFolder *folder, GError *
 CleaveTensor *cleave_onnx_sparse_tensor (Onnx__SparseTensorProto *proto,
                                          CleaveOnnxFolder *folder,
                                          GError **error);
-/* Makes the tensor of an initializer. Elements of 4 bits become bytes; then `is_half` is set. */
+/* How the elements of an initializer are stored in the file. */
+typedef enum {
+  CLEAVE_ONNX_FORM_SAME,   /* as in its tensor */
+  CLEAVE_ONNX_FORM_HALVES, /* 4 bits; bytes in the tensor */
+  CLEAVE_ONNX_FORM_FLOAT8  /* one of four types of 8 bits; float32 in the tensor */
+} CleaveOnnxForm;
+
+/* Makes the tensor of an initializer. */
 CleaveTensor *cleave_onnx_initializer (Onnx__TensorProto *proto,
                                        CleaveOnnxFolder *folder,
-                                       gboolean *is_half,
+                                       CleaveOnnxForm *form,
                                        GError **error);

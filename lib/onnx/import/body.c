@@ -16,17 +16,17 @@ read_initializer (CleaveOnnxImport *import, Onnx__TensorProto *proto, GError **e
 {
   CleaveOnnxValue *value = cleave_onnx_recall (import, proto);
   CleaveTensor *tensor;
-  gboolean is_half;
+  CleaveOnnxForm form;
 
   if (value != NULL)
     return value;
   if (!cleave_onnx_check_name (proto->name, "an initializer", error))
     return NULL;
-  tensor = cleave_onnx_initializer (proto, &import->folder, &is_half, error);
+  tensor = cleave_onnx_initializer (proto, &import->folder, &form, error);
   if (tensor == NULL)
     return NULL;
   value = cleave_onnx_value_new_constant (import, proto->name, tensor);
-  value->is_half = is_half;
+  value->form = form;
   cleave_onnx_remember (import, proto, value);
   return value;
 }
@@ -173,19 +173,26 @@ read_operands (CleaveOnnxNode *node, const Onnx__GraphProto *graph, size_t index
   return TRUE;
 }
 
-/* Only DequantizeLinear may read 4-bit values: here they have 8 bits, so other ops could leave
- * their range or return the wrong type. */
+/* Only some ops may read values that the file stores in another form. 4-bit values have 8 bits
+ * here, and 8-bit floats 32 bits, so other ops could leave their range or return the wrong type. */
 static gboolean
-check_halves (const CleaveOnnxNode *node, GError **error)
+check_forms (const CleaveOnnxNode *node, GError **error)
 {
+  gboolean dequantizes = strcmp (node->op, "DequantizeLinear") == 0;
+
   for (guint i = 0; i < node->operands->len; i++)
     {
       const CleaveOnnxValue *value = node->operands->pdata[i];
+      CleaveOnnxForm form = value == NULL ? CLEAVE_ONNX_FORM_SAME : value->form;
 
-      if (value != NULL && value->is_half && strcmp (node->op, "DequantizeLinear") != 0)
+      if (form == CLEAVE_ONNX_FORM_HALVES && !dequantizes)
         return cleave_onnx_node_fail (
             node, error, "operand %u has elements of 4 bits, which DequantizeLinear alone may read",
             i);
+      if (form == CLEAVE_ONNX_FORM_FLOAT8 && !dequantizes && strcmp (node->op, "Cast") != 0)
+        return cleave_onnx_node_fail (
+            node, error,
+            "operand %u has floats of 8 bits, which DequantizeLinear and Cast alone may read", i);
     }
   return TRUE;
 }
@@ -272,7 +279,7 @@ read_node_now (CleaveOnnxImport *import,
   node->n_declared = (guint) proto->n_output;
   node->doc = proto->doc_string;
   if (!check_op (import, proto, error) || !read_operands (node, graph, index, error) ||
-      !check_halves (node, error))
+      !check_forms (node, error))
     return FALSE;
   if (cleave_onnx_is_default_domain (proto->domain) && cleave_onnx_is_sequence_op (node->op))
     return read_attrs (node, proto, error) && cleave_onnx_read_sequence (node, error) &&

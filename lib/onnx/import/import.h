@@ -24,9 +24,9 @@ typedef struct
   char *name; /* NULL: an upgrade created the value */
   CleaveResult *result;
   CleaveTensor *constant;
-  GPtrArray *items;   /* CleaveOnnxValue: it is a sequence of these tensors; NULL: a tensor */
-  gboolean is_half;   /* its elements have 4 bits in the file and 8 bits here */
-  gboolean is_costly; /* only constants determine it, but computing it exceeds the budget */
+  GPtrArray *items;    /* CleaveOnnxValue: it is a sequence of these tensors; NULL: a tensor */
+  CleaveOnnxForm form; /* how the file stores its elements */
+  gboolean is_costly;  /* only constants determine it, but computing it exceeds the budget */
 } CleaveOnnxValue;
 
 #define CLEAVE_ONNX_MIN_OPSET 1

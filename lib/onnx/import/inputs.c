@@ -79,7 +79,8 @@ is_default (const CleaveOnnxImport *import,
 {
   CleaveTensorType type;
 
-  return import->ir_version >= FIRST_IR_OF_DEFAULTS && value->constant != NULL && !value->is_half &&
+  return import->ir_version >= FIRST_IR_OF_DEFAULTS && value->constant != NULL &&
+         value->form == CLEAVE_ONNX_FORM_SAME &&
          cleave_onnx_input_type (import, info, &cleave_tensor_get_type (value->constant)->shape,
                                  &type, NULL) &&
          type.element == cleave_tensor_get_type (value->constant)->element;

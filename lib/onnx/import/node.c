@@ -74,7 +74,7 @@ cleave_onnx_bind_as (CleaveOnnxImport *import,
 
   bound->result = value->result;
   bound->is_costly = value->is_costly;
-  bound->is_half = value->is_half;
+  bound->form = value->form;
   bound->items = value->items == NULL ? NULL : g_ptr_array_ref (value->items);
   bound->constant = value->constant == NULL ? NULL : cleave_tensor_ref (value->constant);
   return cleave_onnx_bind (import, bound, error);

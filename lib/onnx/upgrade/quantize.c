@@ -181,6 +181,52 @@ dequantize_short (CleaveOnnxNode *node, CleaveElement element, gint64 block, GEr
                              y == NULL ? NULL : cleave_onnx_cast (node, y, element, ".y", error));
 }
 
+/* Returns whether the zero point is absent or all 0, as it must be for floats. */
+static gboolean
+check_zero (CleaveOnnxNode *node, GError **error)
+{
+  g_autoptr (CleaveOnnxAttr) zero = NULL;
+
+  if (cleave_onnx_node_operand (node, ZERO) == NULL)
+    return TRUE;
+  zero = cleave_onnx_node_read_numbers (node, ZERO, "the zero point", error);
+  if (zero == NULL)
+    return FALSE;
+  for (guint i = 0; i < zero->floats->len; i++)
+    if (g_array_index (zero->floats, double, i) != 0)
+      return cleave_onnx_node_fail (node, error, "the zero point of floats must be 0");
+  return TRUE;
+}
+
+/* Floats of 8 bits, which the import has as floats of 32 bits: multiplies them by the scale. */
+static gboolean
+dequantize_float8 (CleaveOnnxNode *node, CleaveElement element, gint64 block, GError **error)
+{
+  gint64 axis = cleave_onnx_node_take_int (node, "axis", 1);
+  CleaveOnnxValue *x = cleave_onnx_node_operand (node, X);
+  CleaveOnnxValue *scale = cleave_onnx_node_operand (node, SCALE);
+  const CleaveShape *data = cleave_onnx_value_shape (x), *numbers = cleave_onnx_value_shape (scale);
+  CleaveShape shape = { .rank = data->rank };
+
+  if (block != 0)
+    return cleave_onnx_node_fail (node, error, "blocks of 8-bit floats are not supported");
+  if (!check_zero (node, error) || !cleave_onnx_node_check_no_attrs (node, error))
+    return FALSE;
+  axis += axis < 0 ? data->rank : 0;
+  if (numbers->rank == 1 &&
+      (axis < 0 || axis >= (gint64) data->rank || numbers->dim[0] != data->dim[axis]))
+    return cleave_onnx_node_fail (node, error, "its scales do not fit its axis");
+  if (numbers->rank > 1)
+    return cleave_onnx_node_fail (node, error, "its scale has rank %u, not 0 or 1", numbers->rank);
+  for (guint d = 0; d < shape.rank; d++)
+    shape.dim[d] = d == (guint) axis ? numbers->dim[0] : 1;
+  if (element != CLEAVE_FLOAT32)
+    x = cleave_onnx_cast (node, x, element, ".float", error);
+  if (x != NULL && numbers->rank == 1)
+    scale = cleave_onnx_reshape (node, scale, &shape, ".scale", error);
+  return cleave_onnx_finish (node, CLEAVE_ONNX_STEP ("Mul", "", NULL, x, scale));
+}
+
 gboolean
 cleave_onnx_upgrade_dequantize_21 (CleaveOnnxNode *node, GError **error)
 {
@@ -193,6 +239,8 @@ cleave_onnx_upgrade_dequantize_21 (CleaveOnnxNode *node, GError **error)
   element = cleave_onnx_value_type (cleave_onnx_node_operand (node, SCALE))->element;
   if (number != 0 && number != cleave_onnx_element_number (element))
     return cleave_onnx_node_fail (node, error, "output_dtype must be the type of the scale");
+  if (((CleaveOnnxValue *) cleave_onnx_node_operand (node, X))->form == CLEAVE_ONNX_FORM_FLOAT8)
+    return dequantize_float8 (node, element, block, error);
   if (element == CLEAVE_FLOAT16 || element == CLEAVE_BFLOAT16)
     return dequantize_short (node, element, block, error);
   return block == 0 ||
