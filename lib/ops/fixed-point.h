@@ -38,7 +38,7 @@ cleave_fixed_shift_left (gint32 x, gint shift)
 static inline gint32
 cleave_fixed_multiply (gint32 x, gint32 multiplier, gint shift)
 {
-  gint left = CLAMP (shift, 0, 31), right = CLAMP (-shift, 0, 31);
+  gint left = CLAMP (shift, 0, 31), right = -CLAMP (shift, -31, 0);
 
   return cleave_fixed_shift_right (
       cleave_fixed_product (cleave_fixed_shift_left (x, left), multiplier), right);

@@ -203,6 +203,18 @@ static const CleaveAttr transpose_attrs[] = {
 };
 #undef COMMON
 
+/* Sums of bytes in 32 bits. */
+static CleaveKernel
+kernel (const CleaveCall *call)
+{
+  const CleaveTfliteConvAttrs *a = call->attrs;
+
+  if (call->operands[X].element != CLEAVE_INT8 || a->wide)
+    return CLEAVE_KERNEL_REFERENCE;
+  return cleave_conv_is_depthwise (call) ? CLEAVE_KERNEL_INTEGER_DEPTHWISE
+                                         : CLEAVE_KERNEL_INTEGER_CONV;
+}
+
 static const char *const operand_names[] = { "x",     "x_zero_point", "w", "multiplier",
                                              "shift", "y_zero_point", "B", NULL };
 static const char *const result_names[] = { "y", NULL };
@@ -220,6 +232,7 @@ const CleaveOp cleave_op_tflite_conv = {
   .narrow = cleave_conv_narrow,
   .layout = cleave_call_letters,
   .macs = cleave_conv_macs,
+  .kernel = kernel,
   .compute = compute,
 };
 

@@ -110,6 +110,71 @@ START_TEST (a_quantized_convolution_follows_the_rule)
 }
 END_TEST
 
+/* Adds a constant of `n` numbers from `min` to below `max`. */
+static CleaveResult *
+add_numbers (CleaveGraph *graph, GRand *rand, gint64 n, gint32 min, gint32 max)
+{
+  g_autoptr (CleaveTensor) numbers = cleave_tensor_new (&CLEAVE_TYPE (CLEAVE_INT32, n), NULL);
+
+  for (gint64 i = 0; i < n; i++)
+    ((gint32 *) cleave_tensor_get_mutable_data (numbers))[i] = g_rand_int_range (rand, min, max);
+  return cleave_graph_add_constant (graph, NULL, numbers);
+}
+
+/* A random convolution of int8, with constant weights or not. */
+static CleaveGraph *
+random_conv (guint32 seed)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+  gint64 group = g_rand_boolean (rand) ? 1 : g_rand_int_range (rand, 1, 20);
+  gint64 in = g_rand_int_range (rand, 1, group == 1 ? 40 : 3), out = g_rand_int_range (rand, 1, 40);
+  gint64 h = g_rand_int_range (rand, 3, 12), w = g_rand_int_range (rand, 3, 12);
+  gint64 k = g_rand_int_range (rand, 1, 4);
+  CleaveTfliteConvAttrs attrs = {
+    .conv = { .layout = CLEAVE_LAYOUT_NHWC, .group = group, .pads = CLEAVE_INTS (0, 1, 1, 0) },
+    .min = -100,
+    .max = 120
+  };
+  CleaveGraph *graph = cleave_graph_new ("conv");
+  CleaveTensorType weights;
+  CleaveTensorType scalar = CLEAVE_SCALAR (CLEAVE_INT8);
+  CleaveTensorType x = CLEAVE_TYPE (CLEAVE_INT8, g_rand_int_range (rand, 1, 3), h, w, group * in);
+  CleaveResult *operands[7];
+  CleaveNode *node;
+
+  out = group == 1 ? out : group * g_rand_int_range (rand, 1, 3);
+  weights = CLEAVE_TYPE (CLEAVE_INT8, out, in, k, k);
+  operands[0] = cleave_graph_add_input (graph, "x", &x, NULL);
+  operands[1] = cleave_graph_add_input (graph, "xz", &scalar, NULL);
+  operands[2] = cleave_graph_add_input (graph, "w", &weights, NULL);
+  if (g_rand_boolean (rand))
+    {
+      g_autoptr (CleaveTensor) value = cleave_random_tensor (&weights, seed, FALSE);
+
+      operands[2] = cleave_graph_add_constant (graph, "constant", value);
+    }
+  operands[3] = add_numbers (graph, rand, out, 1 << 30, G_MAXINT32);
+  operands[4] = add_numbers (graph, rand, out, -16, -6);
+  operands[5] = cleave_graph_add_input (graph, "yz", &scalar, NULL);
+  operands[6] = add_numbers (graph, rand, out, -100000, 100000);
+  node = cleave_graph_add (graph, cleave_op_lookup ("TfliteConv"), "conv", operands, 7, 1, &attrs,
+                           NULL);
+  ck_assert_ptr_nonnull (node);
+  cleave_graph_add_output (graph, "y", cleave_node_get_result (node, 0), NULL);
+  return graph;
+}
+
+START_TEST (fast_convolutions_have_the_bits_of_the_reference)
+{
+  for (guint32 seed = 0; seed < CLEAVE_TRIALS (200); seed++)
+    {
+      g_autoptr (CleaveGraph) graph = random_conv (seed);
+
+      run_assert_same (graph, seed);
+    }
+}
+END_TEST
+
 static void
 assert_refused (const TfliteGraph *file, const char *message)
 {
@@ -252,6 +317,7 @@ add_tests (Suite *suite)
 {
   cleave_add_case (suite, "models", a_file_is_known_by_its_content, examples_are_read_and_run,
                    constants_and_pads_leave_no_nodes, a_quantized_convolution_follows_the_rule,
+                   fast_convolutions_have_the_bits_of_the_reference,
                    quantized_graphs_have_no_form_in_onnx_but_one_as_text, NULL);
   cleave_add_case (suite, "errors", errors_name_operator_and_tensor,
                    a_convolution_of_int32_is_refused, short_files_are_refused,

@@ -12,7 +12,7 @@
 /* Operand indices. An operand that the op does not have counts as absent. */
 typedef struct
 {
-  guint w, bias, x_zero, w_zero, x_scale, w_scale, y_scale, y_zero;
+  guint w, bias, x_zero, w_zero, x_scale, w_scale, y_scale, y_zero, multiplier, shift;
 } CleavePlaces;
 
 static inline CleavePlaces
@@ -25,7 +25,9 @@ cleave_places_find (const CleaveCall *call)
                          .x_scale = cleave_quantized_find (call, "x_scale"),
                          .w_scale = cleave_quantized_find (call, "w_scale"),
                          .y_scale = cleave_quantized_find (call, "y_scale"),
-                         .y_zero = cleave_quantized_find (call, "y_zero_point") };
+                         .y_zero = cleave_quantized_find (call, "y_zero_point"),
+                         .multiplier = cleave_quantized_find (call, "multiplier"),
+                         .shift = cleave_quantized_find (call, "shift") };
 }
 
 /* Returns the address after the last byte of a view. */
@@ -109,6 +111,31 @@ cleave_places_read_scales (const CleavePlaces *p,
         scale[c] = x * scales[c * step] / y;
     }
   return has_scales;
+}
+
+/* Whether sums are multiplied in fixed point, as in TfliteConv. */
+static inline gboolean
+cleave_places_are_fixed (const CleavePlaces *p, const CleaveKernelInstance *instance)
+{
+  return cleave_call_has (&instance->call, p->multiplier);
+}
+
+/* Reads the fixed-point factors of the channels, and zeros for `n_more` behind them. */
+static inline void
+cleave_places_read_factors (const CleavePlaces *p,
+                            const CleaveKernelInstance *instance,
+                            gint64 n_channels,
+                            gint64 n_more,
+                            gint32 *multiplier,
+                            gint32 *shift)
+{
+  for (gint64 c = 0; c < n_channels; c++)
+    {
+      multiplier[c] = (gint32) cleave_places_load (instance, p->multiplier, c);
+      shift[c] = (gint32) cleave_places_load (instance, p->shift, c);
+    }
+  for (gint64 c = n_channels; c < n_channels + n_more; c++)
+    multiplier[c] = shift[c] = 0;
 }
 
 /* Converts a bias of 16-bit floats to float32. Returns NULL if there is none. */

@@ -141,7 +141,7 @@ run_columns (const CleaveByteProduct *product, gint64 begin, gint64 end)
   gint64 width = MIN (CLEAVE_BYTE_PANEL, panels->n_columns - panel);
   gint32 sums[MAX_PIXELS * CLEAVE_BYTE_PANEL];
   gboolean stores = cleave_element_size (f->element) == 1 && f->w_zero == NULL &&
-                    !f->has_odd_scales && product->column_step == 1;
+                    !f->has_odd_scales && f->multiplier == NULL && product->column_step == 1;
   const RunBlock *run = run_blocks[stores][end - begin > CLEAVE_LANES];
   CleaveByteTile tile = { .column = product->column + begin - product->first,
                           .n = end - begin,

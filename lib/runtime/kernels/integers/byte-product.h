@@ -20,7 +20,10 @@ typedef struct
   const gint32
       *w_zero; /* zero points of the weights; NULL: all are those that packing subtracted */
   gint32 zero; /* zero point of a byte result */
-  gboolean has_odd_scales; /* some scale is infinite or a NaN */
+  gboolean has_odd_scales;          /* some scale is infinite or a NaN */
+  const gint32 *multiplier, *shift; /* fixed-point factors instead of scales (fixed-point.h); NULL:
+                                       none */
+  gint32 min, max;                  /* with these factors: bounds of the result */
 } CleaveByteFinish;
 
 /* A product of bytes: pixels, or rows of a matrix, times columns of panels:

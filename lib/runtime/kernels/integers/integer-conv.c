@@ -12,6 +12,8 @@
 
 #include "../pixels.h"
 
+#include <cleave/cleave-tflite.h>
+
 enum { X };
 
 typedef struct
@@ -30,6 +32,8 @@ typedef struct
   gboolean has_w_zeros, reports_progress;
   gint64 n_taps;
   gint64 *tap_at, *x_at, *y_at; /* for one band, in bytes, bytes and elements */
+  gboolean is_fixed;            /* sums are multiplied in fixed point */
+  gsize at_multiplier, at_shift;
   gsize at_x, at_bias, at_scale, at_w_zero, at_sums, at_written, at_packed; /* offsets in scratch */
 } Plan;
 
@@ -125,6 +129,8 @@ lay_out (Plan *s)
       cleave_take_scratch (&n, s->in_place ? 0 : (cleave_byte_image_n_bytes (&s->image) + 3) / 4);
   s->at_bias = cleave_take_scratch (&n, n_columns);
   s->at_scale = cleave_take_scratch (&n, n_columns);
+  s->at_multiplier = cleave_take_scratch (&n, s->is_fixed ? n_columns : 0);
+  s->at_shift = cleave_take_scratch (&n, s->is_fixed ? n_columns : 0);
   s->at_w_zero = cleave_take_scratch (&n, s->has_w_zeros ? n_columns : 0);
   s->at_sums = cleave_take_scratch (&n, s->has_w_zeros ? n_pixels : 0);
   s->at_written = n;
@@ -169,6 +175,7 @@ init_plan (Plan *s, const CleaveKernelInstance *instance, CleaveWeights *weights
   s->column_step = y->stride[dims.c];
   s->has_w_zeros = !cleave_written_conv_is (&instance->call) &&
                    cleave_places_have_w_zeros (&s->places, instance);
+  s->is_fixed = cleave_places_are_fixed (&s->places, instance);
   s->reports_progress = cleave_pixels_are_dense (y, dims);
   s->in_place = is_in_place (s, instance);
 }
@@ -295,6 +302,18 @@ read_finish (const Plan *s,
                            .w_zero = s->has_w_zeros ? w_zero : NULL,
                            .zero = (gint32) cleave_places_load (instance, p->y_zero, 0),
                            .has_odd_scales = has_scales && cleave_byte_has_odd_scales (scale, n) };
+  if (cleave_places_are_fixed (p, instance))
+    {
+      const CleaveTfliteConvAttrs *a = instance->call.attrs;
+      gint32 *multiplier = (gint32 *) (void *) (scratch + s->at_multiplier);
+      gint32 *shift = (gint32 *) (void *) (scratch + s->at_shift);
+
+      cleave_places_read_factors (p, instance, n, CLEAVE_BYTE_PANEL, multiplier, shift);
+      f->multiplier = multiplier;
+      f->shift = shift;
+      f->min = (gint32) a->min;
+      f->max = (gint32) a->max;
+    }
 }
 
 static Work

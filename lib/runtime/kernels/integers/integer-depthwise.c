@@ -12,6 +12,8 @@
 
 #include "../pixels.h"
 
+#include <cleave/cleave-tflite.h>
+
 #include "../../../ops/reference.h"
 #include "../../digest.h"
 #include "../../written-conv.h"
@@ -32,6 +34,7 @@ typedef struct
   gboolean reports_progress;
   gint64 *tap_at, *x_at,
       *y_at; /* for one band, in elements; padded to an even number of taps by repeating the last */
+  gsize at_multiplier, at_shift;
   gsize at_x, at_bias, at_scale, at_packed; /* offsets in scratch */
 } Plan;
 
@@ -168,6 +171,8 @@ lay_out (Plan *s)
   s->at_x = cleave_take_scratch (&n, (cleave_byte_image_n_bytes (&s->image) + 3) / 4);
   s->at_bias = cleave_take_scratch (&n, n_columns);
   s->at_scale = cleave_take_scratch (&n, n_columns);
+  s->at_multiplier = cleave_take_scratch (&n, n_columns);
+  s->at_shift = cleave_take_scratch (&n, n_columns);
   s->at_packed = n;
   return s->packed == NULL ? n + n_packed_bytes (s) : n;
 }
@@ -187,6 +192,15 @@ prepare_better (Plan *s,
   return s->better != NULL;
 }
 
+/* Whether sums are multiplied in fixed point. */
+static gboolean
+has_factors (const CleaveKernelInstance *instance)
+{
+  CleavePlaces places = cleave_places_find (&instance->call);
+
+  return cleave_places_are_fixed (&places, instance);
+}
+
 static gboolean
 prepare (const CleaveKernelInstance *instance,
          CleaveWeights *weights,
@@ -201,7 +215,7 @@ prepare (const CleaveKernelInstance *instance,
     return FALSE;
   s = g_new0 (Plan, 1);
   *state = s;
-  if (prepare_better (s, instance, weights, n_scratch))
+  if (!has_factors (instance) && prepare_better (s, instance, weights, n_scratch))
     return TRUE;
   if (cleave_written_conv_is (&instance->call))
     {
@@ -268,6 +282,19 @@ begin_work (const Plan *s, const CleaveKernelInstance *instance, char *scratch)
                 .zero = (gint32) cleave_places_load (instance, p->y_zero, 0),
                 .has_odd_scales = has_scales && cleave_byte_has_odd_scales (scale, s->n_out) }
   };
+  if (cleave_places_are_fixed (p, instance))
+    {
+      const CleaveTfliteConvAttrs *a = instance->call.attrs;
+      CleaveByteFinish *f = &work.product.finish;
+      gint32 *multiplier = (gint32 *) (void *) (scratch + s->at_multiplier);
+      gint32 *shift = (gint32 *) (void *) (scratch + s->at_shift);
+
+      cleave_places_read_factors (p, instance, s->n_out, CLEAVE_BYTE_PANEL, multiplier, shift);
+      f->multiplier = multiplier;
+      f->shift = shift;
+      f->min = (gint32) a->min;
+      f->max = (gint32) a->max;
+    }
   return work;
 }
 
