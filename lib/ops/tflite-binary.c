@@ -7,7 +7,7 @@
  * sum. A product is scaled once. Sources: reference/integer_ops/add.h, reference/sub.h,
  * reference/integer_ops/mul.h. */
 
-#include "reference.h"
+#include "lines.h"
 #include "tflite.h"
 
 enum { A, B };
@@ -41,17 +41,14 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
   cleave_maps_broadcast (&call->operands[operand].shape, &call->results[0].shape, map);
 }
 
-/* Combines two operands whose zero points are subtracted; the result has no zero point yet. */
-typedef gint32 (*Combine) (const CleaveTfliteBinaryAttrs *a, gint32 x, gint32 y);
-
-static gint32
+static inline gint32
 scale_operand (const CleaveTfliteBinaryAttrs *a, gint32 x, gint64 multiplier, gint64 shift)
 {
   return cleave_fixed_multiply (cleave_fixed_shift_left (x, (gint) a->left_shift),
                                 (gint32) multiplier, (gint) shift);
 }
 
-static gint32
+static inline gint32
 scale_sum (const CleaveTfliteBinaryAttrs *a, gint32 x, gint32 y, gint32 sign)
 {
   guint32 left = (guint32) scale_operand (a, x, a->a_multiplier, a->a_shift);
@@ -61,45 +58,52 @@ scale_sum (const CleaveTfliteBinaryAttrs *a, gint32 x, gint32 y, gint32 sign)
                                 (gint) a->shift);
 }
 
-static gint32
+/* Combine two operands whose zero points are subtracted; the result has no zero point yet. */
+
+static inline gint32
 combine_add (const CleaveTfliteBinaryAttrs *a, gint32 x, gint32 y)
 {
   return scale_sum (a, x, y, 1);
 }
 
-static gint32
+static inline gint32
 combine_sub (const CleaveTfliteBinaryAttrs *a, gint32 x, gint32 y)
 {
   return scale_sum (a, x, y, -1);
 }
 
-static gint32
+static inline gint32
 combine_mul (const CleaveTfliteBinaryAttrs *a, gint32 x, gint32 y)
 {
   return cleave_fixed_multiply ((gint32) ((guint32) x * (guint32) y), (gint32) a->multiplier,
                                 (gint) a->shift);
 }
 
+/* Computes `n` elements of a line. */
+typedef void (*Line) (
+    const CleaveTfliteBinaryAttrs *a, const gint64 *x, const gint64 *y, gint64 *to, gint64 n);
+
 static void
-run (const CleaveCall *call, const CleaveView *operands, const CleaveView *y, Combine combine)
+run (const CleaveCall *call, const CleaveView *operands, const CleaveView *y, Line line)
 {
-  const CleaveTfliteBinaryAttrs *a = call->attrs;
-  CleaveElement element = y->type.element;
-  guint rank = y->type.shape.rank;
-  gint64 at[CLEAVE_MAX_RANK], stride[2][CLEAVE_MAX_RANK] = { { 0 } };
+  const CleaveView *views[] = { y, &operands[A], &operands[B] };
+  CleaveLineBuffer buffers[3];
+  CleaveLines lines;
 
-  for (guint k = 0; k < 2; k++)
-    cleave_view_broadcast_strides (&operands[k], rank, stride[k]);
-  CLEAVE_EACH_INDEX (at, &y->type.shape)
-    {
-      gint64 x[2], value;
+  for (gboolean more = cleave_lines_init_views (&lines, views, 3); more;
+       more = cleave_lines_next (&lines))
+    for (gint64 at = 0; at < lines.length; at += CLEAVE_LINE)
+      {
+        gint64 n = MIN (lines.length - at, CLEAVE_LINE);
+        const gint64 *x[3];
 
-      for (guint k = 0; k < 2; k++)
-        x[k] = cleave_integer_load (
-            element, cleave_view_element (&operands[k], cleave_index_offset (rank, at, stride[k])));
-      value = a->y_zero + combine (a, (gint32) (x[0] - a->a_zero), (gint32) (x[1] - a->b_zero));
-      cleave_tflite_store (element, cleave_view_at (y, at), CLAMP (value, a->min, a->max));
-    }
+        for (guint k = 1; k < 3; k++)
+          x[k] = cleave_line_read (views[k], lines.offset[k] + at * lines.step[k], lines.step[k], n,
+                                   CLEAVE_WIDE_I64, &buffers[k]);
+        line (call->attrs, x[1], x[2], buffers[0].i64, n);
+        cleave_line_write (y, lines.offset[0] + at * lines.step[0], lines.step[0], n,
+                           CLEAVE_WIDE_I64, buffers[0].i64);
+      }
 }
 
 #define INT(field) CLEAVE_TFLITE_INT (CleaveTfliteBinaryAttrs, field)
@@ -112,10 +116,21 @@ static const CleaveAttr attrs[] = {
 
 /* clang-format off */
 #define RECORD(word, op_name)                                                                      \
+  static void line_##word (const CleaveTfliteBinaryAttrs *a, const gint64 *x, const gint64 *y,     \
+                           gint64 *to, gint64 n)                                                   \
+  {                                                                                                \
+    for (gint64 i = 0; i < n; i++)                                                                 \
+      {                                                                                            \
+        gint64 value = a->y_zero + combine_##word (a, (gint32) (x[i] - a->a_zero),                 \
+                                                   (gint32) (y[i] - a->b_zero));                   \
+                                                                                                   \
+        to[i] = CLAMP (value, a->min, a->max);                                                     \
+      }                                                                                            \
+  }                                                                                                \
   static void compute_##word (const CleaveCall *call, const CleaveView *operands,                  \
                               const CleaveView *results)                                           \
   {                                                                                                \
-    run (call, operands, &results[0], combine_##word);                                             \
+    run (call, operands, &results[0], line_##word);                                                \
   }                                                                                                \
   const CleaveOp cleave_op_tflite_##word = {                                                       \
     .name = op_name,                                                                               \

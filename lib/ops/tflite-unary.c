@@ -15,7 +15,7 @@
 
 #include <math.h>
 
-#include "reference.h"
+#include "lines.h"
 #include "tflite.h"
 
 enum { X, TABLE };
@@ -166,19 +166,30 @@ static void
 compute_quantize (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
 {
   const CleaveTfliteQuantizeAttrs *a = call->attrs;
-  const CleaveView *x = &operands[X], *y = &results[0];
-  const float beyond = 1 << 20; /* larger than every integer of 16 bits */
-  gint64 at[CLEAVE_MAX_RANK];
+  const CleaveView *views[] = { &results[0], &operands[X] };
+  const float scale = (float) a->scale, beyond = 1 << 20; /* larger than all results */
+  gint64 lowest = cleave_tflite_lowest (a->to), highest = cleave_tflite_highest (a->to);
+  CleaveLineBuffer from, to;
+  CleaveLines lines;
 
-  CLEAVE_EACH_INDEX (at, &y->type.shape)
-    {
-      float value = roundf (*(const float *) cleave_view_at (x, at) / (float) a->scale);
-      gint64 whole = isnan (value) ? 0 : (gint64) CLAMP (value, -beyond, beyond);
+  for (gboolean more = cleave_lines_init_views (&lines, views, 2); more;
+       more = cleave_lines_next (&lines))
+    for (gint64 at = 0; at < lines.length; at += CLEAVE_LINE)
+      {
+        gint64 n = MIN (lines.length - at, CLEAVE_LINE);
+        const float *x = cleave_line_read (views[1], lines.offset[1] + at * lines.step[1],
+                                           lines.step[1], n, CLEAVE_WIDE_F32, &from);
 
-      cleave_tflite_store (
-          a->to, cleave_view_at (y, at),
-          CLAMP (whole + a->zero, cleave_tflite_lowest (a->to), cleave_tflite_highest (a->to)));
-    }
+        for (gint64 i = 0; i < n; i++)
+          {
+            float value = roundf (x[i] / scale);
+            gint64 whole = isnan (value) ? 0 : (gint64) CLAMP (value, -beyond, beyond);
+
+            to.i64[i] = CLAMP (whole + a->zero, lowest, highest);
+          }
+        cleave_line_write (views[0], lines.offset[0] + at * lines.step[0], lines.step[0], n,
+                           CLEAVE_WIDE_I64, to.i64);
+      }
 }
 
 static const CleaveAttr quantize_attrs[] = {
