@@ -40,6 +40,33 @@ clear_given (gpointer data)
   g_clear_pointer (&given->value, cleave_tensor_unref);
 }
 
+static gboolean
+add_shape (GArray *shapes, const char *text, GError **error)
+{
+  CleaveOnnxShape shape = { 0 };
+  char *name;
+  const char *value;
+
+  cleave_argument_pair (text, &name, &value);
+  shape.name = name;
+  g_array_append_val (shapes, shape);
+  return cleave_text_to_shape (
+      "--shape", value, &g_array_index (shapes, CleaveOnnxShape, shapes->len - 1).shape, error);
+}
+
+/* Returns the texts of several dimensions, as in "batch=1,seq=128"; NULL if the text is that of one
+ * shape. */
+static char **
+split_dims (const char *text)
+{
+  g_auto (GStrv) parts = g_strsplit (text, ",", -1);
+
+  for (guint i = 0; parts[i] != NULL; i++)
+    if (strchr (parts[i], '=') == NULL)
+      return NULL;
+  return parts[0] == NULL || parts[1] == NULL ? NULL : g_steal_pointer (&parts);
+}
+
 static GArray *
 parse_shapes (char **texts, GError **error)
 {
@@ -48,15 +75,12 @@ parse_shapes (char **texts, GError **error)
   g_array_set_clear_func (shapes, clear_shape);
   for (guint i = 0; texts != NULL && texts[i] != NULL; i++)
     {
-      CleaveOnnxShape shape = { 0 };
-      char *name;
-      const char *value;
+      g_auto (GStrv) dims = split_dims (texts[i]);
 
-      cleave_argument_pair (texts[i], &name, &value);
-      shape.name = name;
-      g_array_append_val (shapes, shape);
-      if (!cleave_text_to_shape ("--shape", value,
-                                 &g_array_index (shapes, CleaveOnnxShape, i).shape, error))
+      for (guint k = 0; dims != NULL && dims[k] != NULL; k++)
+        if (!add_shape (shapes, dims[k], error))
+          return NULL;
+      if (dims == NULL && !add_shape (shapes, texts[i], error))
         return NULL;
     }
   return g_steal_pointer (&shapes);

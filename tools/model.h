@@ -44,7 +44,9 @@ char *cleave_macs_to_string (gint64 macs);
     0,                                                                                             \
     G_OPTION_ARG_STRING_ARRAY,                                                                     \
     &(variable).shapes,                                                                            \
-    "Fix an input's free dimensions; the name may be left out if there is one input",              \
+    "Fix an input's free dimensions, or dimensions by name, as in batch=1,seq=128; the name may "  \
+    "be "                                                                                          \
+    "left out if there is one input",                                                              \
     "NAME=1,3,224,224" },                                                                          \
   {                                                                                                \
     "fix", 0, 0, G_OPTION_ARG_STRING_ARRAY, &(variable).values,                                    \

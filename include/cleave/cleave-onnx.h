@@ -14,7 +14,8 @@ G_BEGIN_DECLS
  * @name: (nullable): the name of the input; %NULL for the only input of the model
  * @shape: the shape of the input
  *
- * Gives an input a shape, which replaces the free dimensions that the model has.
+ * Gives an input a shape, which replaces the free dimensions that the model has. If no input has
+ * the name, and @shape is one number, it is the extent of the dimension of that name in all inputs.
  */
 typedef struct
 {

@@ -454,7 +454,7 @@ START_TEST (free_dimensions_must_be_fixed)
                       "input 'x' has free dimensions: Nx3xHx? (give its shape, such as "
                       "1,3,224,224, or its dimensions, such as N=1 H=224)");
   assert_shape_error (model, "z", &good, CLEAVE_ERROR_OPTION,
-                      "a shape is given for 'z', which is no input of the model");
+                      "a shape is given for 'z', which is no input of the model, nor a dimension of one");
   assert_shape_error (model, "x", &rank, CLEAVE_ERROR_OPTION,
                       "input 'x' is Nx3xHx? in the model, so it cannot be given 1x3x8");
   model_add_input (model, "z", "2");

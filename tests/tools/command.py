@@ -207,6 +207,23 @@ class Models(CommandTest):
         self.bad('z', 'info', free, '--shape', 'z=2,3,16,16')
         self.bad("'x'", 'info', free, '--shape', 'x=2,3,16')
 
+    # By the names of dimensions, one or several; an input of the name comes first.
+    def test_dimensions_by_name(self):
+        data = model([node('Add', ['x', 'seq'], ['t'], 'add'), node('Relu', ['z'], ['u'], 'relu')],
+                     [value_info('x', ['batch', 'len', 4]), value_info('seq', ['seq']), value_info('z', ['batch', 'seq'])],
+                     [value_info('t', ['batch', 'len', 4]), value_info('u', ['batch', 'seq'])])
+        path = self.write('names.onnx', data)
+
+        def shapes(*args):
+            return [value['shape'] for value in self.json('info', path, *args)['inputs']]
+
+        self.assertEqual(shapes('--shape', 'batch=2,len=5', '--shape', 'seq=4'), [[2, 5, 4], [4], [2, 4]])
+        self.assertEqual(shapes('--shape', 'x=2,5,4', '--shape', 'seq=1', '--shape', 'z=2,3'), [[2, 5, 4], [1], [2, 3]])
+        self.assertEqual(shapes('--shape', 'batch=2', '--shape', 'len=5', '--fix', 'seq=4'), [[2, 5, 4], [4], [2, 4]])
+        self.bad("'length', which is no input of the model, nor a dimension of one", 'info', path, '--shape', 'batch=2,length=5')
+        self.bad('--shape', 'info', path, '--shape', 'batch=2,len=a')
+        self.bad('--shape', 'info', path, '--shape', 'batch=2,len')
+
     def test_cycle(self):
         nodes = [node('Add', ['x', 'b'], ['a'], 'one'), node('Relu', ['a'], ['b'], 'two')]
         self.refuse('cycle', 'cycle.onnx', model(nodes, [value_info('x', [4])], [value_info('b', [4])]))

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Adds the graph's inputs, with the shapes and values that the caller gives. */
+/* Adds the graph's inputs, with the shapes and values that the caller gives.
+ *
+ * Over 400 lines: shapes, dimensions, numbers and values that are given go through one table. */
 
 #include "import.h"
 
@@ -202,7 +204,8 @@ find_given (
     i++;
   if (i == inputs->len)
     cleave_fail (error, CLEAVE_ERROR_OPTION,
-                 "a %s is given for '%s', which is no input of the model", what, name);
+                 "a %s is given for '%s', which is no input of the model%s", what, name,
+                 strcmp (what, "shape") == 0 ? ", nor a dimension of one" : "");
   else if (given[i].shape != NULL || given[i].value != NULL)
     cleave_fail (error, CLEAVE_ERROR_OPTION, "two %ss are given for input '%s'", what,
                  ((Onnx__ValueInfoProto *) inputs->pdata[i])->name);
@@ -211,8 +214,26 @@ find_given (
   return NULL;
 }
 
+/* Returns whether a shape of one number is meant for a dimension: inputs have a dimension of its
+ * name, and no input has this name itself. */
 static gboolean
-assign (const CleaveOnnxOptions *options, const GPtrArray *inputs, Given *given, GError **error)
+is_for_dim (const CleaveOnnxShape *shape, const GPtrArray *inputs, const GPtrArray *dims)
+{
+  if (shape->name == NULL || shape->shape.rank != 1 ||
+      !g_strv_contains ((const char *const *) dims->pdata, shape->name))
+    return FALSE;
+  for (guint i = 0; i < inputs->len; i++)
+    if (g_str_equal (((Onnx__ValueInfoProto *) inputs->pdata[i])->name, shape->name))
+      return FALSE;
+  return TRUE;
+}
+
+static gboolean
+assign (const CleaveOnnxOptions *options,
+        const GPtrArray *inputs,
+        const GPtrArray *dims,
+        Given *given,
+        GError **error)
 {
   for (guint i = 0; options != NULL && i < options->n_values; i++)
     {
@@ -224,8 +245,11 @@ assign (const CleaveOnnxOptions *options, const GPtrArray *inputs, Given *given,
     }
   for (guint i = 0; options != NULL && i < options->n_shapes; i++)
     {
-      Given *to = find_given (options->shapes[i].name, "shape", inputs, given, error);
+      Given *to;
 
+      if (is_for_dim (&options->shapes[i], inputs, dims))
+        continue;
+      to = find_given (options->shapes[i].name, "shape", inputs, given, error);
       if (to == NULL)
         return FALSE;
       to->shape = &options->shapes[i].shape;
@@ -280,16 +304,24 @@ give_number (CleaveTensor *number,
   return to != NULL;
 }
 
+static void
+keep_dim (CleaveOnnxImport *import, const char *name, gint64 extent)
+{
+  g_hash_table_insert (import->extents, (gpointer) name, g_memdup2 (&extent, sizeof extent));
+}
+
 static gboolean
 keep_dims (CleaveOnnxImport *import,
            const CleaveOnnxOptions *options,
            const GPtrArray *inputs,
+           const GPtrArray *names,
            Given *given,
            GPtrArray *made,
            GError **error)
 {
-  g_autoptr (GPtrArray) names = list_dims (inputs);
-
+  for (guint i = 0; options != NULL && i < options->n_shapes; i++)
+    if (is_for_dim (&options->shapes[i], inputs, names))
+      keep_dim (import, options->shapes[i].name, options->shapes[i].shape.dim[0]);
   for (guint i = 0; options != NULL && i < options->n_dims; i++)
     {
       const CleaveOnnxDim *dim = &options->dims[i];
@@ -308,8 +340,7 @@ keep_dims (CleaveOnnxImport *import,
       if (dim->extent < 0)
         return cleave_fail (error, CLEAVE_ERROR_OPTION,
                             "dimension '%s' cannot be %" G_GINT64_FORMAT, dim->name, dim->extent);
-      g_hash_table_insert (import->extents, (gpointer) dim->name,
-                           g_memdup2 (&dim->extent, sizeof dim->extent));
+      keep_dim (import, dim->name, dim->extent);
     }
   return TRUE;
 }
@@ -368,13 +399,14 @@ cleave_onnx_read_inputs (CleaveOnnxImport *import,
   g_autoptr (GPtrArray) inputs = list_inputs (import, proto, options, error);
   g_autoptr (GPtrArray) made =
       g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_tensor_unref);
+  g_autoptr (GPtrArray) dims = inputs == NULL ? NULL : list_dims (inputs);
   g_autofree Given *given = NULL;
 
   if (inputs == NULL)
     return FALSE;
   given = g_new0 (Given, inputs->len + 1);
-  if (!assign (options, inputs, given, error) ||
-      !keep_dims (import, options, inputs, given, made, error))
+  if (!assign (options, inputs, dims, given, error) ||
+      !keep_dims (import, options, inputs, dims, given, made, error))
     return FALSE;
   for (guint i = 0; i < inputs->len; i++)
     if (given[i].value == NULL ? !add_input (import, inputs->pdata[i], given[i].shape, error)
