@@ -4,7 +4,7 @@
 
 const CleavePassInfo cleave_pass_info_clean_up = {
   .name = "clean-up",
-  .summary = "What makes a graph smaller and never undoes a split, until nothing changes.",
+  .summary = "Makes a graph smaller without undoing a split; repeats until nothing changes.",
   .pipeline =
       "repeat(remove-dead,fold-constants,forward-slices,fold-views,merge-equal,remove-dead)",
 };

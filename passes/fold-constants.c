@@ -131,6 +131,6 @@ cleave_pass_fold_constants (CleaveGraph *graph,
 
 const CleavePassInfo cleave_pass_info_fold_constants = {
   .name = "fold-constants",
-  .summary = "Values that follow from constants become constants.",
+  .summary = "Computes the values that depend on constants alone.",
   .run = cleave_pass_fold_constants,
 };

@@ -366,6 +366,6 @@ cleave_pass_fold_views (CleaveGraph *graph,
 
 const CleavePassInfo cleave_pass_info_fold_views = {
   .name = "fold-views",
-  .summary = "Views of views, and joins of parts, become one.",
+  .summary = "Merges views of views, and joins of adjacent parts.",
   .run = cleave_pass_fold_views,
 };

@@ -116,6 +116,6 @@ cleave_pass_forward_slices (CleaveGraph *graph,
 
 const CleavePassInfo cleave_pass_info_forward_slices = {
   .name = "forward-slices",
-  .summary = "Slices of joined parts read the parts themselves.",
+  .summary = "Makes Slices of a join read its parts directly.",
   .run = cleave_pass_forward_slices,
 };

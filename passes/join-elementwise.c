@@ -169,6 +169,6 @@ cleave_pass_join_elementwise (CleaveGraph *graph,
 
 const CleavePassInfo cleave_pass_info_join_elementwise = {
   .name = "join-elementwise",
-  .summary = "Element-wise nodes that do the same to all parts of a value become one on the whole.",
+  .summary = "Merges element-wise nodes that do the same to all parts of a value.",
   .run = cleave_pass_join_elementwise,
 };

@@ -128,6 +128,6 @@ cleave_pass_merge_equal (CleaveGraph *graph,
 
 const CleavePassInfo cleave_pass_info_merge_equal = {
   .name = "merge-equal",
-  .summary = "Nodes that compute the same from the same become one.",
+  .summary = "Merges nodes that compute the same from the same operands.",
   .run = cleave_pass_merge_equal,
 };

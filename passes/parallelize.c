@@ -24,11 +24,11 @@
  * after it, so that pieces of consecutive nodes read each other directly. */
 
 static const CleavePassOption option_table[] = {
-  { "num-chunks", "K", "pieces of each node", FALSE },
-  { "kind", "KIND", "data (default): rows of the first dimension; model: channels or columns",
-    FALSE },
-  { "node", "NAME", "this node alone, by its name or that of its first result", TRUE },
-  { "align", "A", "pieces end at multiples of this", FALSE },
+  { "num-chunks", "K", "make this many pieces of each node", FALSE },
+  { "kind", "KIND",
+    "cut by data (default): rows of the first dimension; or by model: channels or columns", FALSE },
+  { "node", "NAME", "cut only this node, by its name or that of its first result", TRUE },
+  { "align", "A", "end pieces at multiples of this", FALSE },
   { 0 },
 };
 
@@ -202,7 +202,7 @@ run (CleaveGraph *graph, gconstpointer texts, gboolean *changed, GError **error)
 
 const CleavePassInfo cleave_pass_info_parallelize = {
   .name = "parallelize",
-  .summary = "Each node becomes pieces that run in parallel, by rows or by columns.",
+  .summary = "Cuts each node into pieces that run in parallel, by rows or by columns.",
   .options = option_table,
   .run = run,
   .check = check,

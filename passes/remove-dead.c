@@ -70,6 +70,6 @@ cleave_pass_remove_dead (CleaveGraph *graph,
 
 const CleavePassInfo cleave_pass_info_remove_dead = {
   .name = "remove-dead",
-  .summary = "Nodes that no output needs go.",
+  .summary = "Removes nodes that no output needs.",
   .run = cleave_pass_remove_dead,
 };

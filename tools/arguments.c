@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "arguments.h"
+#include "usage.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -192,19 +193,6 @@ is_help (const char *text)
   return g_strv_contains (help, text);
 }
 
-static void
-print_help (const CleaveArguments *arguments)
-{
-  g_autoptr (GOptionContext) context =
-      g_option_context_new (*arguments->what == '\0' ? NULL : arguments->what);
-  g_autofree char *text = NULL;
-
-  g_option_context_add_main_entries (context, arguments->entries, NULL);
-  g_option_context_set_summary (context, arguments->summary);
-  text = g_option_context_get_help (context, TRUE, NULL);
-  fputs (text, stdout);
-}
-
 GArray *
 cleave_argument_scan (
     const CleaveArguments *arguments, int argc, char **argv, GPtrArray **files, GError **error)
@@ -229,7 +217,7 @@ cleave_argument_scan (
         at_end = TRUE;
       else if (is_help (text))
         {
-          print_help (arguments);
+          cleave_usage_print (arguments);
           exit (0);
         }
       else if (text[1] == '-' ? !scan_long (&scan, text + 2, error)
@@ -325,9 +313,10 @@ check_files (const CleaveArguments *arguments, const GPtrArray *files, GError **
   if (arguments->n_files == G_MAXUINT || files->len == arguments->n_files)
     return TRUE;
   if (arguments->n_files == 0)
-    return cleave_argument_fail (error, "expected options alone, not '%s'",
+    return cleave_argument_fail (error, "expected options only, not '%s'",
                                  (const char *) files->pdata[0]);
-  return cleave_argument_fail (error, "expected %s, not %u files", arguments->what, files->len);
+  return cleave_argument_fail (error, "expected %s, found %u file%s", arguments->what, files->len,
+                               files->len == 1 ? "" : "s");
 }
 
 char **

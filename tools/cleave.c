@@ -16,21 +16,20 @@ static const struct
   const char *name, *summary;
   int (*run) (int argc, char **argv, GError **error);
 } commands[] = {
-  { "info", "says what is in a model", cleave_cmd_info },
-  { "dot", "draws a model", cleave_cmd_dot },
-  { "split", "splits nodes of a model and writes the result", cleave_cmd_split },
-  { "fit", "splits a model so that it fits into some memory", cleave_cmd_fit },
-  { "compile", "makes a model ready to run here, for the next time", cleave_cmd_compile },
-  { "run", "runs a model here", cleave_cmd_run },
-  { "diff", "compares the outputs of two models bit for bit", cleave_cmd_diff },
-  { "memory", "shows the memory of a run over its steps", cleave_cmd_memory },
-  { "opt", "runs a pipeline of passes on a model", cleave_cmd_opt },
-  { "partition", "takes a model apart into models that run elsewhere", cleave_cmd_partition },
-  { "extract", "writes the part of a model between two values", cleave_cmd_extract },
-  { "simulate", "tells what a run on several machines would take", cleave_cmd_simulate },
-  { "report", "writes one page for a browser: a model, or what a split did to it",
-    cleave_cmd_report },
-  { "demo", "builds a MobileNetV2, splits it, runs both, draws both", cleave_cmd_demo },
+  { "info", "print the contents of a model", cleave_cmd_info },
+  { "dot", "draw a model", cleave_cmd_dot },
+  { "split", "split nodes of a model and write the result", cleave_cmd_split },
+  { "fit", "split a model so that it fits into a memory budget", cleave_cmd_fit },
+  { "compile", "save a program that runs a model without compiling it again", cleave_cmd_compile },
+  { "run", "run a model", cleave_cmd_run },
+  { "diff", "compare the outputs of two models bit for bit", cleave_cmd_diff },
+  { "memory", "show the memory of a run at each step", cleave_cmd_memory },
+  { "opt", "run a pipeline of passes on a model", cleave_cmd_opt },
+  { "partition", "write the parts of a model that can run elsewhere", cleave_cmd_partition },
+  { "extract", "write the part of a model between two values", cleave_cmd_extract },
+  { "simulate", "predict a run on several machines", cleave_cmd_simulate },
+  { "report", "write a page for a browser about a model, a split or a fit", cleave_cmd_report },
+  { "demo", "build a MobileNetV2, split it, run both, draw both", cleave_cmd_demo },
 };
 
 static int
@@ -39,10 +38,9 @@ print_help (void)
   puts ("Usage: cleave COMMAND [OPTION…] [FILE…]\n\nSplits neural-network graphs.\n\nCommands:");
   for (guint i = 0; i < G_N_ELEMENTS (commands); i++)
     printf ("  %-11s%s\n", commands[i].name, commands[i].summary);
-  puts ("\n'cleave COMMAND --help' or 'cleave help COMMAND' prints the options of a command, "
-        "'cleave --version' the version.\n"
-        "Exit status: 0 done; 1 the answer is no; 2 wrong usage, input that cannot be read,\n"
-        "or output that cannot be written.");
+  puts ("\n'cleave COMMAND --help' or 'cleave help COMMAND' prints the options of a "
+        "command,\n'cleave --version' the version.\nExit status: 0 done; 1 the answer is no; 2 "
+        "wrong usage, input that cannot be read,\nor output that cannot be written.");
   return CLEAVE_DONE;
 }
 

@@ -35,23 +35,21 @@ static char **
 parse (int argc, char **argv, Options *o, GError **error)
 {
   const GOptionEntry entries[] = {
-    { "output", 'o', 0, G_OPTION_ARG_FILENAME, &o->output, "Where to write the program",
+    { "output", 'o', 0, G_OPTION_ARG_FILENAME, &o->output, "write the program to this file",
       "PROGRAM.plan" },
-    { "threads", 0, 0, G_OPTION_ARG_STRING, &o->threads_text, "Number of threads (all cores)",
-      "T" },
-    { "as-is", 0, 0, G_OPTION_ARG_NONE, &o->as_is, "Do not split the graph for the threads first",
+    { "threads", 0, 0, G_OPTION_ARG_STRING, &o->threads_text,
+      "set the number of threads (default: all cores)", "T" },
+    { "as-is", 0, 0, G_OPTION_ARG_NONE, &o->as_is, "do not split the graph for the threads first",
       NULL },
-    { "json", 0, 0, G_OPTION_ARG_NONE, &o->as_json, "Print one JSON object", NULL },
+    { "json", 0, 0, G_OPTION_ARG_NONE, &o->as_json, "print one JSON object", NULL },
     CLEAVE_MODEL_OPTIONS (o->model),
     CLEAVE_FORCE_OPTION (o->model),
     G_OPTION_ENTRY_NULL,
   };
-  const CleaveArguments arguments = {
-    entries, NULL, "MODEL.onnx",
-    "Makes a model ready to run and writes the program, which cleave run maps: nothing is "
-    "searched for then, and no weights are packed.",
-    1
-  };
+  const CleaveArguments arguments = { entries, NULL, "MODEL.onnx",
+                                      "Make a program of a model and save it. cleave run then maps "
+                                      "the file,\nwithout a search and without packing weights.",
+                                      1 };
   g_auto (GStrv) files = cleave_argument_parse (&arguments, argc, argv, error);
 
   o->n_threads = g_get_num_processors ();

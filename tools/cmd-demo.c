@@ -67,20 +67,22 @@ static gboolean
 parse (int argc, char **argv, Options *o, GError **error)
 {
   const GOptionEntry entries[] = {
-    { "output-dir", 0, 0, G_OPTION_ARG_FILENAME, &o->folder, "Where the drawings go (here)",
-      "DIR" },
-    { "model", 0, 0, G_OPTION_ARG_FILENAME, &o->model, "Also write the model, unsplit",
+    { "output-dir", 0, 0, G_OPTION_ARG_FILENAME, &o->folder,
+      "write the drawings to this folder (default: the current one)", "DIR" },
+    { "model", 0, 0, G_OPTION_ARG_FILENAME, &o->model, "also write the unsplit model to this file",
       "FILE.onnx" },
-    { "threads", 0, 0, G_OPTION_ARG_STRING, &o->threads_text, "Number of threads (1)", "T" },
-    { "repeat", 0, 0, G_OPTION_ARG_STRING, &o->repeat_text, "Run each so many times (5)", "R" },
-    { "json", 0, 0, G_OPTION_ARG_NONE, &o->as_json, "Print one JSON object", NULL },
+    { "threads", 0, 0, G_OPTION_ARG_STRING, &o->threads_text,
+      "set the number of threads (default: 1)", "T" },
+    { "repeat", 0, 0, G_OPTION_ARG_STRING, &o->repeat_text,
+      "run each model this many times (default: 5)", "R" },
+    { "json", 0, 0, G_OPTION_ARG_NONE, &o->as_json, "print one JSON object", NULL },
     G_OPTION_ENTRY_NULL,
   };
   const CleaveArguments arguments = {
     entries, NULL, "",
-    "Builds MobileNetV2 1.0 at 224x224 in memory, with random weights, splits its first stage "
-    "(twelve convolutions)\n"
-    "in 4x4, runs both, compares them bit for bit, and draws both as demo-before and demo-after.",
+    "Build MobileNetV2 1.0 at 224x224 with random weights, and split its first stage "
+    "(twelve\nconvolutions) in 4x4. Run both, compare them bit for bit, and draw them as "
+    "demo-before\nand demo-after.",
     0
   };
   g_auto (GStrv) files = cleave_argument_parse (&arguments, argc, argv, error);

@@ -204,15 +204,15 @@ cleave_cmd_diff (int argc, char **argv, GError **error)
   const GOptionEntry entries[] = {
     CLEAVE_INPUT_OPTIONS (given),
     { "tolerance", 0, 0, G_OPTION_ARG_STRING, &tolerance_text,
-      "Differences up to this are none, for the exit status (0: every bit counts)", "T" },
-    { "json", 0, 0, G_OPTION_ARG_NONE, &as_json, "Print one JSON object", NULL },
+      "accept differences up to this in the exit status (default: 0, every bit counts)", "T" },
+    { "json", 0, 0, G_OPTION_ARG_NONE, &as_json, "print one JSON object", NULL },
     CLEAVE_MODEL_OPTIONS (model),
     G_OPTION_ENTRY_NULL,
   };
   const CleaveArguments arguments = {
     entries, cleave_input_needs, "A.onnx B.onnx",
-    "Runs two models on the same inputs and compares every output bit for bit.\n"
-    "The exit status is 1 if they differ by more than the tolerance.",
+    "Run two models on the same inputs and compare every output bit for bit.\nThe exit status is 1 "
+    "if they differ by more than the tolerance.",
     2
   };
   g_autoptr (CleaveGraph) a = NULL, b = NULL;

@@ -104,19 +104,20 @@ cleave_cmd_dot (int argc, char **argv, GError **error)
   CleaveDotOptions options = { 0 };
   const GOptionEntry entries[] = {
     { "output", 'o', 0, G_OPTION_ARG_FILENAME, &path,
-      "What to write: .dot, .svg or .png by its ending", "FILE" },
+      "draw to this file: .dot, .svg or .png by its ending", "FILE" },
     { "show-constants", 0, 0, G_OPTION_ARG_NONE, &options.show_constants,
-      "Draw constants as vertices of their own", NULL },
+      "draw constants as vertices of their own", NULL },
     { "no-clusters", 0, 0, G_OPTION_ARG_NONE, &options.no_clusters,
-      "Do not frame parallel subgraphs and strips", NULL },
+      "do not frame parallel subgraphs and strips", NULL },
     { "overview", 0, 0, G_OPTION_ARG_NONE, &options.overview,
-      "One box for each subgraph, strip or run of nodes", NULL },
-    { "around", 0, 0, G_OPTION_ARG_STRING, &around, "Draw the nodes near this one alone", "NODE" },
-    { "distance", 0, 0, G_OPTION_ARG_STRING, &distance, "How many steps from it they may be (3)",
-      "N" },
+      "draw one box for each subgraph, strip or run of nodes", NULL },
+    { "around", 0, 0, G_OPTION_ARG_STRING, &around, "draw only the nodes near this one", "NODE" },
+    { "distance", 0, 0, G_OPTION_ARG_STRING, &distance,
+      "set the largest distance from it, in nodes (default: 3)", "N" },
     { "ranks", 0, 0, G_OPTION_ARG_STRING, &rank_options.ranks,
-      "Split for so many processes, and frame each", "R" },
-    { "threads", 0, 0, G_OPTION_ARG_STRING, &rank_options.threads, "Threads of each (1)", "T" },
+      "split for this many processes, and frame each", "R" },
+    { "threads", 0, 0, G_OPTION_ARG_STRING, &rank_options.threads,
+      "set the threads of each process (default: 1)", "T" },
     CLEAVE_NETWORK_OPTIONS (rank_options.network, "10", "30"),
     CLEAVE_MODEL_OPTIONS (model),
     CLEAVE_FORCE_OPTION (model),
@@ -129,7 +130,7 @@ cleave_cmd_dot (int argc, char **argv, GError **error)
     { "latency", { "ranks" } },
     { 0 },
   };
-  const CleaveArguments arguments = { entries, needs, "MODEL.onnx", "Draws a model.", 1 };
+  const CleaveArguments arguments = { entries, needs, "MODEL.onnx", "Draw a model.", 1 };
   g_autoptr (CleaveGraph) graph = NULL;
   g_autoptr (CleaveOutputs) outputs = cleave_outputs_new ();
 
@@ -138,7 +139,7 @@ cleave_cmd_dot (int argc, char **argv, GError **error)
     return CLEAVE_WRONG;
   if (path == NULL)
     {
-      cleave_argument_fail (error, "-o FILE is missing: .dot, .svg or .png");
+      cleave_argument_fail (error, "-o FILE is missing: name a .dot, .svg or .png file");
       return CLEAVE_WRONG;
     }
   graph = cleave_model_load (files[0], &model, error);

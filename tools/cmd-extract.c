@@ -29,19 +29,19 @@ parse (int argc, char **argv, Options *o, GError **error)
 {
   const GOptionEntry entries[] = {
     { "from", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o->from,
-      "Make this value an input; without it, the model begins at its inputs; may be given again",
-      "VALUE" },
+      "make this value an input (default: the inputs of the model); may be given again", "VALUE" },
     { "to", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o->to,
-      "Make this value an output; without it, the outputs that need --from; may be given again",
+      "make this value an output (default: the outputs that need --from); may be given again",
       "VALUE" },
-    { "output", 'o', 0, G_OPTION_ARG_FILENAME, &o->output, "Where to write the model",
+    { "output", 'o', 0, G_OPTION_ARG_FILENAME, &o->output,
+      "write the model to this file, as text if the name ends with .cleave",
       "OUT.onnx|OUT.cleave" },
     CLEAVE_MODEL_OPTIONS (o->model),
     CLEAVE_FORCE_OPTION (o->model),
     G_OPTION_ENTRY_NULL,
   };
   const CleaveArguments arguments = { entries, NULL, "MODEL.onnx",
-                                      "Writes the part of a model between two values.", 1 };
+                                      "Write the part of a model between two values.", 1 };
   g_auto (GStrv) files = cleave_argument_parse (&arguments, argc, argv, error);
 
   if (files == NULL)

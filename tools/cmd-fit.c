@@ -53,30 +53,30 @@ list_entries (Options *o)
 {
   const GOptionEntry entries[] = {
     { "max-memory", 0, 0, G_OPTION_ARG_STRING, &o->memory,
-      "Bytes that all activations may take; without it, as few as can be", "SIZE" },
+      "limit the bytes of all activations (default: as few as possible)", "SIZE" },
     { "max-added-macs", 0, 0, G_OPTION_ARG_STRING, &o->macs,
-      "What halos may add to the MACs of the model", "PERCENT" },
+      "limit the MACs that recomputed rows add to the model", "PERCENT" },
     { "max-latency-added", 0, 0, G_OPTION_ARG_STRING, &o->latency,
-      "What may be added to the time that a run is thought to take", "PERCENT" },
-    { "threads", 0, 0, G_OPTION_ARG_STRING, &o->threads, "So many threads run it (1)", "T" },
+      "limit the estimated time that the split adds", "PERCENT" },
+    { "threads", 0, 0, G_OPTION_ARG_STRING, &o->threads, "set the threads of the run (default: 1)",
+      "T" },
     { "inputs-apart", 0, 0, G_OPTION_ARG_NONE, &o->inputs_apart,
-      "Do not count the model's inputs, which lie in memory of their own", NULL },
+      "do not count the model's inputs, which lie in memory of their own", NULL },
     { "count-scratch", 0, 0, G_OPTION_ARG_NONE, &o->count_scratch,
-      "Count the scratch memory of kernels on this machine in --max-memory", NULL },
+      "count the scratch memory of kernels on this machine in --max-memory", NULL },
     { "frontier", 0, 0, G_OPTION_ARG_NONE, &o->frontier,
-      "Print what is possible: memory, MACs and time of each plan", NULL },
-    { "plot", 0, 0, G_OPTION_ARG_FILENAME, &o->plot, "Draw that as a picture", "FILE.svg" },
-    { "output", 'o', 0, G_OPTION_ARG_FILENAME, &o->output, "Write the split model", "OUT.onnx" },
+      "print the possible plans: memory, MACs and time of each", NULL },
+    { "plot", 0, 0, G_OPTION_ARG_FILENAME, &o->plot, "draw the possible plans", "FILE.svg" },
+    { "output", 'o', 0, G_OPTION_ARG_FILENAME, &o->output, "write the split model", "OUT.onnx" },
     { "for", 0, 0, G_OPTION_ARG_STRING, &o->target,
-      "The runtime that is to need little memory: cleave (default) or ort, ONNX Runtime",
-      "RUNTIME" },
-    { "dot-before", 0, 0, G_OPTION_ARG_FILENAME, &o->dot_before, "Draw the model as it was",
+      "save memory in this runtime: cleave (default) or ort, ONNX Runtime", "RUNTIME" },
+    { "dot-before", 0, 0, G_OPTION_ARG_FILENAME, &o->dot_before, "draw the model before the split",
       "FILE" },
-    { "dot-after", 0, 0, G_OPTION_ARG_FILENAME, &o->dot_after, "Draw the split model", "FILE" },
-    { "report", 0, 0, G_OPTION_ARG_FILENAME, &o->report, "Write the report as JSON", "FILE.json" },
+    { "dot-after", 0, 0, G_OPTION_ARG_FILENAME, &o->dot_after, "draw the split model", "FILE" },
+    { "report", 0, 0, G_OPTION_ARG_FILENAME, &o->report, "write the report as JSON", "FILE.json" },
     { "check", 0, 0, G_OPTION_ARG_NONE, &o->check,
-      "Run both, as written, and compare shapes and bits", NULL },
-    { "json", 0, 0, G_OPTION_ARG_NONE, &o->as_json, "Print the report as JSON", NULL },
+      "run both models as written, and compare shapes and bits", NULL },
+    { "json", 0, 0, G_OPTION_ARG_NONE, &o->as_json, "print the report as JSON", NULL },
     CLEAVE_MODEL_OPTIONS (o->model),
     CLEAVE_FORCE_OPTION (o->model),
   };
@@ -105,9 +105,9 @@ parse (int argc, char **argv, Options *o, GError **error)
   const CleaveArguments arguments = {
     (const GOptionEntry *) (gpointer) entries->data, cleave_page_is_wanted () ? NULL : needs,
     "MODEL.onnx",
-    "Splits a model so that its activations fit into some memory, at the least cost, and\n"
-    "with the same bits.  Give --max-memory; or what may be added, for the least memory;\n"
-    "or --frontier to see what is possible.",
+    "Split a model so that its activations fit into a memory budget, with the same bits.\nGive "
+    "--max-memory; or limits on the added cost, for the least memory;\nor --frontier, for all "
+    "plans.",
     1
   };
 
@@ -140,9 +140,8 @@ parse_options (const Options *o, CleaveFitOptions *options, GError **error)
   if (o->target != NULL && strcmp (o->target, "cleave") != 0 && strcmp (o->target, "ort") != 0)
     return cleave_argument_fail (error, "--for expects cleave or ort, not '%s'", o->target);
   if (o->count_scratch && (o->memory == NULL || g_strcmp0 (o->target, "ort") == 0))
-    return cleave_argument_fail (error,
-                                 "--count-scratch needs --max-memory, and kernels of Cleave, "
-                                 "not of --for ort");
+    return cleave_argument_fail (
+        error, "--count-scratch needs --max-memory, and cannot be combined with --for ort");
   options->n_threads = (guint) n_threads;
   options->inputs_apart = o->inputs_apart;
   options->even_strips = g_strcmp0 (o->target, "ort") == 0;
@@ -234,7 +233,8 @@ print_frontier (const GPtrArray *plans, const GArray *scratch)
               totals->nodes_after);
     }
   if (plans->len > 0)
-    printf ("against less stand %s\n", cleave_fit_plan_get_peak (plans->pdata[plans->len - 1]));
+    printf ("a smaller budget is limited by %s\n",
+            cleave_fit_plan_get_peak (plans->pdata[plans->len - 1]));
 }
 
 static gboolean

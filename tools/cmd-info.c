@@ -285,7 +285,7 @@ print_text (const CleaveGraph *graph, const Info *info)
       if (count->macs > 0)
         printf (", %s MACs", of_op);
       if (count->is_custom)
-        printf (", not known here: no MACs counted, cannot be run");
+        printf (", unknown op: MACs not counted, cannot be run");
       printf ("\n");
     }
   printf ("parameters  %" G_GINT64_FORMAT " (%" G_GINT64_FORMAT " bytes)\n", info->n_parameters,
@@ -308,14 +308,15 @@ cleave_cmd_info (int argc, char **argv, GError **error)
   gboolean as_json = FALSE, with_program = FALSE, as_is = FALSE, with_nodes = FALSE;
   const GOptionEntry entries[] = {
     CLEAVE_MODEL_OPTIONS (model),
-    { "program", 0, 0, G_OPTION_ARG_NONE, &with_program, "Say what memory a program of it takes",
+    { "program", 0, 0, G_OPTION_ARG_NONE, &with_program,
+      "print the memory of a program that runs the model", NULL },
+    { "threads", 0, 0, G_OPTION_ARG_STRING, &threads_text,
+      "set the threads of the program (default: all cores)", "T" },
+    { "as-is", 0, 0, G_OPTION_ARG_NONE, &as_is, "do not split the graph for the threads first",
       NULL },
-    { "threads", 0, 0, G_OPTION_ARG_STRING, &threads_text, "Threads of the program (all cores)",
-      "T" },
-    { "as-is", 0, 0, G_OPTION_ARG_NONE, &as_is, "Do not split for the threads first", NULL },
     { "nodes", 0, 0, G_OPTION_ARG_NONE, &with_nodes,
-      "List the nodes: MACs, bytes, shapes, and where the peak is", NULL },
-    { "json", 0, 0, G_OPTION_ARG_NONE, &as_json, "Print one JSON object", NULL },
+      "list the nodes: MACs, bytes, shapes, and the peak", NULL },
+    { "json", 0, 0, G_OPTION_ARG_NONE, &as_json, "print one JSON object", NULL },
     G_OPTION_ENTRY_NULL,
   };
   static const CleaveArgumentNeed needs[] = {
@@ -325,8 +326,8 @@ cleave_cmd_info (int argc, char **argv, GError **error)
   };
   const CleaveArguments arguments = {
     entries, needs, "MODEL.onnx",
-    "Says what is in a model: ops, shapes, parameters, multiply-accumulates (MACs) and\n"
-    "the most memory that its activations take at once.",
+    "Print the contents of a model: ops, shapes, parameters, multiply-accumulates (MACs)\nand the "
+    "peak memory of its activations.",
     1
   };
   g_autoptr (CleaveGraph) graph = NULL;

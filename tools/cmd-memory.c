@@ -116,11 +116,11 @@ print_peak (const CleaveMemoryTimeline *timeline)
     }
   if (peak->len > TABLE)
     printf ("%12" G_GINT64_FORMAT "  of %u more\n", rest, peak->len - TABLE);
-  printf (
-      "To lower it, split %s '%s' with the nodes before or behind it, so that the %" G_GINT64_FORMAT
-      " bytes which begin or end here are never whole; %" G_GINT64_FORMAT
-      " bytes only wait here.\n",
-      timeline->steps[at].op, timeline->steps[at].name, timeline->peak_bytes - waiting, waiting);
+  printf ("To lower the peak, run cleave fit, or split %s '%s' and its neighbors into strips: "
+          "their operands and results take %" G_GINT64_FORMAT
+          " bytes of the peak, other values %" G_GINT64_FORMAT ".\n",
+          timeline->steps[at].op, timeline->steps[at].name, timeline->peak_bytes - waiting,
+          waiting);
 }
 
 static void
@@ -221,24 +221,23 @@ static char **
 parse (int argc, char **argv, Options *o, GError **error)
 {
   const GOptionEntry entries[] = {
-    { "output", 'o', 0, G_OPTION_ARG_FILENAME, &o->path, "Draw it into an SVG file", "FILE.svg" },
-    { "after", 0, 0, G_OPTION_ARG_FILENAME, &o->after,
-      "Show what a split made of the model beneath it", "SPLIT.onnx" },
+    { "output", 'o', 0, G_OPTION_ARG_FILENAME, &o->path, "draw a picture into an SVG file",
+      "FILE.svg" },
+    { "after", 0, 0, G_OPTION_ARG_FILENAME, &o->after, "add a split model below it", "SPLIT.onnx" },
     { "max-memory", 0, 0, G_OPTION_ARG_STRING, &o->limit_text,
-      "Show a limit; exit status 1 if the last model's arena is larger", "SIZE" },
-    { "threads", 0, 0, G_OPTION_ARG_STRING, &o->threads, "Threads of the run (1)", "T" },
+      "show a limit; exit with 1 if the last model's arena is larger", "SIZE" },
+    { "threads", 0, 0, G_OPTION_ARG_STRING, &o->threads, "set the threads of the run (default: 1)",
+      "T" },
     CLEAVE_MODEL_OPTIONS (o->model),
     CLEAVE_FORCE_OPTION (o->model),
-    { "json", 0, 0, G_OPTION_ARG_NONE, &o->as_json, "Print one JSON object", NULL },
+    { "json", 0, 0, G_OPTION_ARG_NONE, &o->as_json, "print one JSON object", NULL },
     G_OPTION_ENTRY_NULL,
   };
   static const CleaveArgumentNeed needs[] = { { "force", { "output" } }, { 0 } };
-  const CleaveArguments arguments = {
-    entries, needs, "MODEL.onnx",
-    "Shows how many bytes of activations are in use at each step of a run, which values\n"
-    "they are where it is most, and what would lower it.",
-    1
-  };
+  const CleaveArguments arguments = { entries, needs, "MODEL.onnx",
+                                      "Show the bytes of activations in use at each step of a run, "
+                                      "the values in use\nat the peak, and how to lower it.",
+                                      1 };
   g_auto (GStrv) files = cleave_argument_parse (&arguments, argc, argv, error);
 
   o->n_threads = 1;

@@ -66,31 +66,30 @@ parse (int argc, char **argv, Options *o, GError **error)
 {
   const GOptionEntry entries[] = {
     { "passes", 'p', 0, G_OPTION_ARG_STRING, &o->passes,
-      "The pipeline, such as fold-constants,split{node=pool1 dims=H num-chunks=2},clean-up",
+      "run this pipeline, such as fold-constants,split{node=pool1 dims=H num-chunks=2},clean-up",
       "TEXT" },
-    { "passes-file", 0, 0, G_OPTION_ARG_FILENAME, &o->file, "Read the pipeline from a file",
+    { "passes-file", 0, 0, G_OPTION_ARG_FILENAME, &o->file, "read the pipeline from a file",
       "FILE" },
-    { "list-passes", 0, 0, G_OPTION_ARG_NONE, &o->list, "Say which passes and options there are",
-      NULL },
+    { "list-passes", 0, 0, G_OPTION_ARG_NONE, &o->list, "list the passes and their options", NULL },
     { "output", 'o', 0, G_OPTION_ARG_FILENAME, &o->output,
-      "Write the model, as text if it is called so; without it, the graph is printed",
+      "write the model, as text if the name ends with .cleave (default: print the graph)",
       "OUT.onnx|OUT.cleave" },
     { "print-after-all", 0, 0, G_OPTION_ARG_NONE, &o->observer.print_after_all,
-      "Print the graph after each pass", NULL },
+      "print the graph after each pass", NULL },
     { "print-changed", 0, 0, G_OPTION_ARG_NONE, &o->observer.print_changed,
-      "Print what each pass changed", NULL },
-    { "dot-after-each", 0, 0, G_OPTION_ARG_FILENAME, &o->folder, "Draw the graph after each change",
-      "DIR" },
+      "print the nodes that each pass removed and added", NULL },
+    { "dot-after-each", 0, 0, G_OPTION_ARG_FILENAME, &o->folder,
+      "draw the graph after each change, into this folder", "DIR" },
     { "verify-each", 0, 0, G_OPTION_ARG_NONE, &o->observer.verify_each,
-      "Check after each pass that the graph is valid", NULL },
-    { "time-passes", 0, 0, G_OPTION_ARG_NONE, &o->observer.time_passes, "Say how long each takes",
-      NULL },
-    { "stop-after", 0, 0, G_OPTION_ARG_STRING, &o->stop_after, "End after this pass", "PASS" },
+      "check after each pass that the graph is valid", NULL },
+    { "time-passes", 0, 0, G_OPTION_ARG_NONE, &o->observer.time_passes,
+      "print the time of each pass", NULL },
+    { "stop-after", 0, 0, G_OPTION_ARG_STRING, &o->stop_after, "end after this pass", "PASS" },
     { "bisect", 0, 0, G_OPTION_ARG_STRING, &o->bisect,
-      "Run passes until N of them have changed the graph", "N" },
+      "run passes until N of them have changed the graph", "N" },
     { "reduce", 0, 0, G_OPTION_ARG_STRING, &o->reduce,
-      "Run no passes; find a small graph, as text, and pipeline with which CMD \"$1\" \"$2\" "
-      "still ends with 0",
+      "run no passes; find a small graph and pipeline with which CMD \"$1\" \"$2\" still ends with "
+      "0",
       "CMD" },
     CLEAVE_MODEL_OPTIONS (o->model),
     CLEAVE_FORCE_OPTION (o->model),
@@ -98,12 +97,12 @@ parse (int argc, char **argv, Options *o, GError **error)
   };
   static const CleaveArgumentNeed needs[] = { { "force", { "output" } }, { 0 } };
   const CleaveArguments arguments = { entries, needs, "MODEL.onnx",
-                                      "Runs a pipeline of passes on a model.  --list-passes needs "
-                                      "no model; what is told of passes goes to standard error.",
+                                      "Run a pipeline of passes on a model. Reports on passes go "
+                                      "to standard error.\n--list-passes needs no model.",
                                       G_MAXUINT };
 
   if (argc > 2 && g_strv_contains ((const char *const *) argv + 1, "--list-passes"))
-    return cleave_argument_fail (error, "--list-passes goes without other arguments"), NULL;
+    return cleave_argument_fail (error, "--list-passes takes no other arguments"), NULL;
   return cleave_argument_parse (&arguments, argc, argv, error);
 }
 
@@ -118,7 +117,7 @@ check_reduce (const Options *o, GError **error)
         observer->time_passes || o->folder != NULL || o->stop_after != NULL || o->bisect != NULL))
     return TRUE;
   return cleave_argument_fail (
-      error, "--reduce runs no passes: it goes without --print-after-all, --print-changed, "
+      error, "--reduce runs no passes: leave out --print-after-all, --print-changed, "
              "--dot-after-each, --verify-each, --time-passes, --stop-after and --bisect");
 }
 
@@ -156,7 +155,7 @@ prepare_observer (Options *o, GError **error)
   if (o->stop_after != NULL && cleave_pass_lookup (o->stop_after) == NULL)
     return cleave_argument_fail (error, "--stop-after: there is no pass '%s'", o->stop_after);
   if (o->folder != NULL && g_mkdir_with_parents (o->folder, 0777) != 0)
-    return cleave_argument_fail (error, "--dot-after-each: '%s' cannot be made", o->folder);
+    return cleave_argument_fail (error, "--dot-after-each: cannot make the folder '%s'", o->folder);
   o->observer.max_changes = n;
   o->observer.stop_after = o->stop_after;
   o->observer.dot_folder = o->folder;
@@ -214,7 +213,8 @@ cleave_cmd_opt (int argc, char **argv, GError **error)
     return CLEAVE_WRONG;
   if (g_strv_length (files) != 1)
     {
-      cleave_argument_fail (error, "expected MODEL.onnx, not %u files", g_strv_length (files));
+      cleave_argument_fail (error, "expected one MODEL.onnx, found %u files",
+                            g_strv_length (files));
       return CLEAVE_WRONG;
     }
   pipeline = parse_pipeline (&o, error);

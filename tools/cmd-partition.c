@@ -302,23 +302,23 @@ parse (int argc, char **argv, Options *o, GError **error)
 {
   const GOptionEntry entries[] = {
     { "directory", 'd', 0, G_OPTION_ARG_FILENAME, &o->folder,
-      "Where to write part-000.onnx, … and schedule.json", "DIR" },
+      "write part-000.onnx, … and schedule.json to this folder", "DIR" },
     { "parts", 0, 0, G_OPTION_ARG_STRING, &o->n_parts,
-      "Cut into so many parts in a row, where the fewest bytes cross", "N" },
+      "cut into this many parts in a row, where the fewest bytes cross", "N" },
     { "at", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o->at,
-      "Cut into parts in a row: one ends with this value; may be given again", "VALUE" },
+      "cut into parts in a row: one ends with this value; may be given again", "VALUE" },
     { "max-bytes", 0, 0, G_OPTION_ARG_STRING, &o->max_bytes,
-      "Cut into parts in a row, whose weights and activations take at most this", "SIZE" },
+      "cut into parts in a row, whose weights and activations take at most this", "SIZE" },
     { "dot", 0, 0, G_OPTION_ARG_FILENAME, &o->drawing,
-      "Also draw the model with its parts framed: .dot, .svg or .png by its ending", "FILE" },
+      "also draw the model with its parts framed: .dot, .svg or .png by its ending", "FILE" },
     CLEAVE_MODEL_OPTIONS (o->model),
     CLEAVE_FORCE_OPTION (o->model),
     G_OPTION_ENTRY_NULL,
   };
   const CleaveArguments arguments = {
     entries, NULL, "MODEL.onnx",
-    "Takes a model apart: each parallel subgraph, and what lies between, as a model of its own;\n"
-    "or, with --parts, --at or --max-bytes, models that follow each other.",
+    "Write each parallel subgraph of a model, and the nodes between, as models of their own;\nor, "
+    "with --parts, --at or --max-bytes, models that follow each other.",
     1
   };
   g_auto (GStrv) files = cleave_argument_parse (&arguments, argc, argv, error);
@@ -345,7 +345,7 @@ cleave_cmd_partition (int argc, char **argv, GError **error)
     return CLEAVE_WRONG;
   if (g_mkdir_with_parents (o.folder, 0777) != 0)
     {
-      cleave_argument_fail (error, "'%s' cannot be made", o.folder);
+      cleave_argument_fail (error, "cannot make the folder '%s'", o.folder);
       return CLEAVE_WRONG;
     }
   return write_parts (parts, graph, &o, error) ? CLEAVE_DONE : CLEAVE_WRONG;

@@ -73,12 +73,13 @@ static GArray *
 list_entries (Options *o, const GArray *split, const GArray *fit)
 {
   const GOptionEntry own[] = {
-    { "output", 'o', 0, G_OPTION_ARG_FILENAME, &o->path, "The page to write", "FILE.html" },
+    { "output", 'o', 0, G_OPTION_ARG_FILENAME, &o->path, "write the page to this file",
+      "FILE.html" },
     { "threads", 0, 0, G_OPTION_ARG_STRING, &o->threads,
-      "Run it, and fit it, for so many threads (1)", "T" },
+      "set the threads of the run and of the fit (default: 1)", "T" },
     { "frontier", 0, 0, G_OPTION_ARG_NONE, &o->frontier,
-      "Also show what is possible: memory, MACs and time of each plan", NULL },
-    { "no-times", 0, 0, G_OPTION_ARG_NONE, &o->no_times, "Do not run the model", NULL },
+      "add the possible plans: memory, MACs and time of each", NULL },
+    { "no-times", 0, 0, G_OPTION_ARG_NONE, &o->no_times, "do not run the model", NULL },
     CLEAVE_MODEL_OPTIONS (o->model),
     CLEAVE_FORCE_OPTION (o->model),
   };
@@ -183,10 +184,10 @@ parse (int argc, char **argv, Options *o, Request *request, GError **error)
 {
   CleaveArguments arguments = {
     NULL, NULL, "MODEL.onnx",
-    "Writes one page for a browser: the graph, its memory over time, the times of its nodes.\n"
-    "With the options of split (--node, --all, --for-threads and others) or of fit\n"
-    "(--max-memory and others) it does that, too, and shows the graph before and after, and\n"
-    "why each node that was asked for was not split.",
+    "Write one page for a browser: the graph, its memory over time, the times of its nodes.\nWith "
+    "options of split (--node, --all, --for-threads and others) or of fit\n(--max-memory and "
+    "others), run that as well. The page then has the graph before and\nafter, and the reason for "
+    "each node that was not split.",
     1
   };
 
@@ -212,9 +213,10 @@ parse (int argc, char **argv, Options *o, Request *request, GError **error)
       !cleave_text_to_int ("--threads", o->threads, 1, 1024, &o->n_threads, error))
     return FALSE;
   if (o->path == NULL)
-    return cleave_argument_fail (error, "-o FILE.html is missing");
+    return cleave_argument_fail (error, "-o FILE.html is missing: name the page to write");
   if (request->files->len != 1)
-    return cleave_argument_fail (error, "expected MODEL.onnx, not %u files", request->files->len);
+    return cleave_argument_fail (error, "expected one MODEL.onnx, found %u files",
+                                 request->files->len);
   return check_options (request, o, error);
 }
 

@@ -53,7 +53,7 @@ parse_stream (Options *o, GError **error)
   if (o->stream_text == NULL && o->in_flight_text == NULL)
     return TRUE;
   if (o->repeat_text != NULL)
-    return cleave_argument_fail (error, "--stream N runs N inputs: it goes without --repeat");
+    return cleave_argument_fail (error, "--stream sets the number of runs: leave out --repeat");
   o->n_in_flight = 2;
   return cleave_text_to_int ("--stream", o->stream_text, 1, 1000000, &o->repeat, error) &&
          (o->in_flight_text == NULL ||
@@ -65,29 +65,29 @@ parse (int argc, char **argv, Options *o, GError **error)
 {
   const GOptionEntry entries[] = {
     CLEAVE_INPUT_OPTIONS (o->inputs),
-    { "output-dir", 0, 0, G_OPTION_ARG_FILENAME, &o->folder, "Write each output as NAME.npy",
-      "DIR" },
+    { "output-dir", 0, 0, G_OPTION_ARG_FILENAME, &o->folder,
+      "write each output to this folder as NAME.npy", "DIR" },
     { "save-inputs", 0, 0, G_OPTION_ARG_FILENAME, &o->inputs_folder,
-      "Write what it was run on as NAME.npy", "DIR" },
+      "write each input to this folder as NAME.npy", "DIR" },
     { "trace", 0, 0, G_OPTION_ARG_FILENAME, &o->trace,
-      "Write when each step of the fastest run ran, for Perfetto or Chromium", "FILE.json" },
-    { "threads", 0, 0, G_OPTION_ARG_STRING, &o->threads_text, "Number of threads (all cores)",
-      "T" },
-    { "repeat", 0, 0, G_OPTION_ARG_STRING, &o->repeat_text, "Run so many times (1)", "R" },
-    { "as-is", 0, 0, G_OPTION_ARG_NONE, &o->as_is, "Do not split the graph for the threads first",
+      "write when each step of the fastest run ran, for Perfetto or Chromium", "FILE.json" },
+    { "threads", 0, 0, G_OPTION_ARG_STRING, &o->threads_text,
+      "set the number of threads (default: all cores)", "T" },
+    { "repeat", 0, 0, G_OPTION_ARG_STRING, &o->repeat_text, "run this many times (default: 1)",
+      "R" },
+    { "as-is", 0, 0, G_OPTION_ARG_NONE, &o->as_is, "do not split the graph for the threads first",
       NULL },
-    { "profile", 0, 0, G_OPTION_ARG_NONE, &o->with_profile, "Tell which steps take the time",
-      NULL },
+    { "profile", 0, 0, G_OPTION_ARG_NONE, &o->with_profile, "print the time of each step", NULL },
     { "ranks", 0, 0, G_OPTION_ARG_NONE, &o->on_ranks,
-      "Run with the other processes that mpirun began, a part on each", NULL },
+      "run a part of the model in each process that mpirun started", NULL },
     { "stream", 0, 0, G_OPTION_ARG_STRING, &o->stream_text,
-      "With --ranks: run so many inputs, several at once", "N" },
+      "with --ranks: run this many inputs, several at once", "N" },
     { "in-flight", 0, 0, G_OPTION_ARG_STRING, &o->in_flight_text,
-      "With --stream: so many runs at once (2)", "K" },
+      "with --stream: set the runs in flight (default: 2)", "K" },
     { "model", 0, 0, G_OPTION_ARG_FILENAME, &o->model_file,
-      "Of a saved program: the model that it must have been made of", "MODEL.onnx" },
+      "for a saved program: compare it with this model", "MODEL.onnx" },
     CLEAVE_NETWORK_OPTIONS (o->network, "measured", "measured"),
-    { "json", 0, 0, G_OPTION_ARG_NONE, &o->as_json, "Print one JSON object", NULL },
+    { "json", 0, 0, G_OPTION_ARG_NONE, &o->as_json, "print one JSON object", NULL },
     CLEAVE_MODEL_OPTIONS (o->model),
     CLEAVE_FORCE_OPTION (o->model),
     G_OPTION_ENTRY_NULL,
@@ -103,7 +103,7 @@ parse (int argc, char **argv, Options *o, GError **error)
     { 0 },
   };
   const CleaveArguments arguments = { entries, needs, "MODEL.onnx|PROGRAM.plan",
-                                      "Runs a model, or a program that compile saved, here.", 1 };
+                                      "Run a model, or a program that cleave compile saved.", 1 };
   g_auto (GStrv) files = cleave_argument_parse (&arguments, argc, argv, error);
 
   o->n_threads = g_get_num_processors ();
@@ -118,7 +118,8 @@ parse (int argc, char **argv, Options *o, GError **error)
   if (!parse_stream (o, error))
     return NULL;
   if (o->on_ranks && (o->as_is || o->with_profile || o->trace != NULL))
-    return cleave_argument_fail (error, "--as-is, --profile and --trace do not go with --ranks"),
+    return cleave_argument_fail (error,
+                                 "--ranks cannot be combined with --as-is, --profile or --trace"),
            NULL;
   return g_steal_pointer (&files);
 }
@@ -451,8 +452,8 @@ check_saved (const Options *o, const char *file, GError **error)
       !o->on_ranks)
     return TRUE;
   return cleave_argument_fail (error,
-                               "'%s' is a program: --threads, --shape, --fix and --as-is are for "
-                               "cleave compile, --ranks is for models",
+                               "'%s' is a saved program: give --threads, --shape, --fix and "
+                               "--as-is to cleave compile, and run the model with --ranks",
                                file);
 }
 

@@ -37,19 +37,23 @@ static char **
 parse (int argc, char **argv, Options *o, CleaveNetwork *network, GError **error)
 {
   const GOptionEntry entries[] = {
-    { "ranks", 0, 0, G_OPTION_ARG_STRING, &o->ranks, "Number of processes (2)", "R" },
-    { "threads", 0, 0, G_OPTION_ARG_STRING, &o->threads, "Threads of each (1)", "T" },
+    { "ranks", 0, 0, G_OPTION_ARG_STRING, &o->ranks, "set the number of processes (default: 2)",
+      "R" },
+    { "threads", 0, 0, G_OPTION_ARG_STRING, &o->threads,
+      "set the threads of each process (default: 1)", "T" },
     { "in-flight", 0, 0, G_OPTION_ARG_STRING, &o->in_flight,
-      "Runs under way at once, of a stream of inputs (1)", "K" },
+      "set the runs in flight, for a stream of inputs (default: 1)", "K" },
     CLEAVE_NETWORK_OPTIONS (o->network, "10", "30"),
     { "profile", 0, 0, G_OPTION_ARG_NONE, &o->with_profile,
-      "Run the nodes here, on one thread, and go by what they took", NULL },
-    { "json", 0, 0, G_OPTION_ARG_NONE, &o->as_json, "Print one JSON object", NULL },
+      "run the nodes here on one thread, and use their times", NULL },
+    { "json", 0, 0, G_OPTION_ARG_NONE, &o->as_json, "print one JSON object", NULL },
     CLEAVE_MODEL_OPTIONS (o->model),
     G_OPTION_ENTRY_NULL,
   };
-  const CleaveArguments arguments = { entries, NULL, "MODEL.onnx",
-                                      "Tells what a run on several machines would take.", 1 };
+  const CleaveArguments arguments = {
+    entries, NULL, "MODEL.onnx",
+    "Predict a run on several machines: time, and the memory of each process.", 1
+  };
   g_auto (GStrv) files = cleave_argument_parse (&arguments, argc, argv, error);
   gint64 n_ranks = 2, n_threads = 1, n_in_flight = 1;
 

@@ -101,22 +101,23 @@ static GArray *
 list_entries (Options *o)
 {
   const GOptionEntry ours[] = {
-    { "node", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o->nodes, "Split this node; may be given again",
+    { "node", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o->nodes, "split this node; may be given again",
       "NAME" },
-    { "all", 0, 0, G_OPTION_ARG_NONE, &o->all, "Split every node that can take the option", NULL },
+    { "all", 0, 0, G_OPTION_ARG_NONE, &o->all, "split every node that can take the option", NULL },
     { "for-threads", 0, 0, G_OPTION_ARG_STRING, &o->for_threads,
-      "Split what is worth it so that T threads have work and large values are never whole", "T" },
-    { "output", 'o', 0, G_OPTION_ARG_FILENAME, &o->output, "Write the split model", "OUT.onnx" },
-    { "dot-before", 0, 0, G_OPTION_ARG_FILENAME, &o->dot_before, "Draw the model as it was",
+      "split large values into strips, and other expensive nodes for T threads", "T" },
+    { "output", 'o', 0, G_OPTION_ARG_FILENAME, &o->output, "write the split model", "OUT.onnx" },
+    { "dot-before", 0, 0, G_OPTION_ARG_FILENAME, &o->dot_before, "draw the model before the split",
       "FILE" },
-    { "dot-after", 0, 0, G_OPTION_ARG_FILENAME, &o->dot_after, "Draw the split model", "FILE" },
-    { "dry-run", 'n', 0, G_OPTION_ARG_NONE, &o->dry_run, "Print the report, write nothing", NULL },
+    { "dot-after", 0, 0, G_OPTION_ARG_FILENAME, &o->dot_after, "draw the split model", "FILE" },
+    { "dry-run", 'n', 0, G_OPTION_ARG_NONE, &o->dry_run, "print the report, and write no file",
+      NULL },
     { "keep-going", 0, 0, G_OPTION_ARG_NONE, &o->keep_going,
-      "Write the files even if a limit is not met or nothing is split", NULL },
-    { "report", 0, 0, G_OPTION_ARG_FILENAME, &o->report, "Write the report as JSON", "FILE.json" },
+      "write the files even if a limit is not met or nothing is split", NULL },
+    { "report", 0, 0, G_OPTION_ARG_FILENAME, &o->report, "write the report as JSON", "FILE.json" },
     { "check", 0, 0, G_OPTION_ARG_NONE, &o->check,
-      "Run both, as written, and compare shapes and bits", NULL },
-    { "json", 0, 0, G_OPTION_ARG_NONE, &o->as_json, "Print the report as JSON", NULL },
+      "run both models as written, and compare shapes and bits", NULL },
+    { "json", 0, 0, G_OPTION_ARG_NONE, &o->as_json, "print the report as JSON", NULL },
     CLEAVE_MODEL_OPTIONS (o->model),
     CLEAVE_FORCE_OPTION (o->model),
   };
@@ -148,9 +149,9 @@ parse (int argc, char **argv, Options *o, GError **error)
   const CleaveArguments arguments = {
     (const GOptionEntry *) (gpointer) entries->data, cleave_page_is_wanted () ? NULL : needs,
     "MODEL.onnx",
-    "Splits nodes of a model into pieces that compute the same, bit for bit.\n"
-    "Say which nodes (--node, --all) and how (--dims with one of the four options after\n"
-    "it, --slice-ranges, or a limit (--max-…), alone or with one of them); or --for-threads.",
+    "Split nodes of a model into pieces that compute the same bits.\nChoose nodes (--node, --all) "
+    "and a way to split them: --dims with one of the four\noptions after it, --slice-ranges, or a "
+    "limit (--max-…), alone or with one of them.\nOr let --for-threads choose both.",
     1
   };
   char **files = cleave_argument_parse (&arguments, argc, argv, error);
@@ -181,7 +182,8 @@ check_options (const Options *o, GError **error)
     return cleave_argument_fail (
         error, "expected either --node, --all or --for-threads to say what to split");
   if (o->for_threads != NULL && g_hash_table_size (o->given) > 0 && !goes_on)
-    return cleave_argument_fail (error, "--for-threads finds itself how to split each node");
+    return cleave_argument_fail (error, "--for-threads chooses the nodes and how to split them: "
+                                        "leave out the other options of a split");
   if (o->dry_run && o->keep_going)
     return cleave_argument_fail (error, "--keep-going writes files and --dry-run none: give one");
   if (o->nodes == NULL && goes_on)
@@ -287,7 +289,7 @@ is_refused (const Options *o, const CleaveSplitReport *report)
     refused |= cleave_split_report_get_not_split (report, i)->reason != CLEAVE_NOT_SPLIT_ONE_PIECE;
   if (o->nodes == NULL || !refused || cleave_split_report_get_n_split (report) > 0)
     return FALSE;
-  fputs ("cleave: none of the nodes asked for can be split\n", stderr);
+  fputs ("cleave: none of the named nodes can be split\n", stderr);
   return TRUE;
 }
 

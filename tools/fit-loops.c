@@ -373,8 +373,9 @@ cleave_fit_plan_with_loops (const CleaveGraph *graph,
   if (asked == 0 || get_arena (best) <= asked)
     return g_steal_pointer (&best);
   g_set_error (error, CLEAVE_ERROR, CLEAVE_ERROR_LIMIT,
-               "%" G_GINT64_FORMAT " bytes are too few, the smallest number that can be met "
-               "is %" G_GINT64_FORMAT "; against less stand %s",
+               "%" G_GINT64_FORMAT
+               " bytes are too few, the smallest number that can be met is %" G_GINT64_FORMAT
+               "; a smaller budget is limited by %s",
                asked, get_arena (best), cleave_fit_plan_get_peak (best));
   return NULL;
 }

@@ -36,24 +36,25 @@ cleave_make_inputs (const CleaveGraph *graph, const CleaveInputOptions *options,
     0,                                                                                             \
     G_OPTION_ARG_STRING_ARRAY,                                                                     \
     &(variable).files,                                                                             \
-    "Take an input from a .npy, .npz, .pb, .png or .jpg file; the name may be left out if there "  \
-    "is one input, and with .npz",                                                                 \
+    "read an input from a .npy, .npz, .pb, .png or .jpg file; "                                    \
+    "leave out the name for .npz or if the model has one input",                                   \
     "NAME=FILE" },                                                                                 \
       { "mean",                                                                                    \
         0,                                                                                         \
         0,                                                                                         \
         G_OPTION_ARG_STRING,                                                                       \
         &(variable).mean,                                                                          \
-        "What is taken from the 0 to 255 of a picture, for all channels or each (0)",              \
+        "subtract this from the 0 to 255 of a picture: one number, or one for each channel "       \
+        "(default: 0)",                                                                            \
         "M,…" },                                                                                   \
       { "scale",                                                                                   \
         0,                                                                                         \
         0,                                                                                         \
         G_OPTION_ARG_STRING,                                                                       \
         &(variable).scale,                                                                         \
-        "What the rest is multiplied with (1/255; 1 for integers)",                                \
+        "multiply the difference by this (default: 1/255; 1 for integers)",                        \
         "S,…" },                                                                                   \
   {                                                                                                \
     "seed", 0, 0, G_OPTION_ARG_STRING, &(variable).seed,                                           \
-        "Seed of the inputs that are not given (0)", "N"                                           \
+        "make random inputs from this seed (default: 0)", "N"                                      \
   }

@@ -44,17 +44,16 @@ char *cleave_macs_to_string (gint64 macs);
     0,                                                                                             \
     G_OPTION_ARG_STRING_ARRAY,                                                                     \
     &(variable).shapes,                                                                            \
-    "Fix an input's free dimensions, or dimensions by name, as in batch=1,seq=128; the name may "  \
-    "be "                                                                                          \
-    "left out if there is one input",                                                              \
+    "fix the shape of an input, or dimensions by name, as in batch=1,seq=128; leave out the "      \
+    "input's name if the model has one input",                                                     \
     "NAME=1,3,224,224" },                                                                          \
   {                                                                                                \
     "fix", 0, 0, G_OPTION_ARG_STRING_ARRAY, &(variable).values,                                    \
-        "Fix a free dimension, or make an input a constant: a number, a .npy or .pb file",         \
+        "fix a free dimension, or make an input a constant: a number, a .npy or .pb file",         \
         "NAME=VALUE"                                                                               \
   }
 #define CLEAVE_FORCE_OPTION(variable)                                                              \
   {                                                                                                \
     "force", 0, 0, G_OPTION_ARG_NONE, &(variable).force,                                           \
-        "Let an output replace a file that was read", NULL                                         \
+        "let an output replace a file that was read", NULL                                         \
   }

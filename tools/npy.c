@@ -236,7 +236,8 @@ cleave_tensor_load (const char *path, const char *endings, GError **error)
 
   if (!g_str_has_suffix (path, ".npy") && !g_str_has_suffix (path, ".pb"))
     {
-      cleave_argument_fail (error, "'%s' is no tensor: its ending must be %s", path, endings);
+      cleave_argument_fail (error, "'%s' is not a tensor file: its name must end in %s", path,
+                            endings);
       return NULL;
     }
   if (!g_file_get_contents (path, &data, &size, error))

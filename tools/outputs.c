@@ -266,18 +266,20 @@ add (CleaveOutputs *outputs, const char *path, GError **error)
     }
   if (g_file_test (path, G_FILE_TEST_EXISTS) && !g_file_test (path, G_FILE_TEST_IS_REGULAR))
     {
-      cleave_argument_fail (error, "cannot write '%s': it is no ordinary file", path);
+      cleave_argument_fail (error, "cannot write '%s': it is not a regular file", path);
       return NULL;
     }
   if (was_read (path))
     {
-      cleave_argument_fail (error, "'%s' was read: give --force to write over it", path);
+      cleave_argument_fail (error, "'%s' is an input of this command: give --force to replace it",
+                            path);
       return NULL;
     }
   for (guint i = 0; i < outputs->files->len; i++)
     if (g_str_equal (((Output *) outputs->files->pdata[i])->target, target))
       {
-        cleave_argument_fail (error, "two outputs are to be '%s'", path);
+        cleave_argument_fail (
+            error, "two outputs have the file name '%s': give them different names", path);
         return NULL;
       }
   output = g_new0 (Output, 1);

@@ -15,7 +15,7 @@ begin (guint *rank, guint *n_ranks, guint *n_local, GError **error)
 
   if (MPI_Init_thread (NULL, NULL, MPI_THREAD_SERIALIZED, &level) != MPI_SUCCESS)
     {
-      g_set_error (error, CLEAVE_ERROR, CLEAVE_ERROR_OPTION, "MPI cannot be begun");
+      g_set_error (error, CLEAVE_ERROR, CLEAVE_ERROR_OPTION, "MPI cannot be initialized");
       return FALSE;
     }
   MPI_Comm_rank (MPI_COMM_WORLD, &number);

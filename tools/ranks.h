@@ -21,11 +21,11 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveNetworkOptions, cleave_network_options_c
     0,                                                                                             \
     G_OPTION_ARG_STRING,                                                                           \
     &(variable).bandwidth,                                                                         \
-    "Gbit that a rank sends in a second (" if_no_bandwidth ")",                                    \
+    "set the Gbit that a rank sends in a second (default: " if_no_bandwidth ")",                   \
     "B" },                                                                                         \
   {                                                                                                \
     "latency", 0, 0, G_OPTION_ARG_STRING, &(variable).latency,                                     \
-        "Microseconds that a message takes (" if_no_latency ")", "L"                               \
+        "set the microseconds that a message takes (default: " if_no_latency ")", "L"              \
   }
 
 gboolean cleave_network_options_parse (const CleaveNetworkOptions *options,

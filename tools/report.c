@@ -211,7 +211,7 @@ print_split (const CleaveSplitNode *split)
   fputs (split->name, stdout);
   fputs ("': ", stdout);
   if (split->n_pieces == 0)
-    fputs ("no piece is left, others read what it read\n", stdout);
+    fputs ("no piece is left: its readers read its operands directly\n", stdout);
   else
     {
       fwrite (digits + n, 1, sizeof digits - n, stdout);
@@ -307,7 +307,7 @@ print_loops (const CleaveSummary *summary)
 
   printf ("loops       %u segments become Loops, %u are pieces without one, %u stay whole\n",
           loops->n_loops, loops->n_pieces, loops->n_whole);
-  printf ("            ONNX Runtime is foreseen to need %" G_GINT64_FORMAT
+  printf ("            ONNX Runtime needs an estimated %" G_GINT64_FORMAT
           " bytes for values before, %" G_GINT64_FORMAT " after\n",
           loops->bytes_before, loops->bytes_after);
 }

@@ -25,8 +25,8 @@ cleave_limits_judge (const CleaveSplitReport *report)
       if (limit->is_met)
         continue;
       all_met = FALSE;
-      fprintf (stderr, "cleave: limit not met: %s > %s (--%s)\n", reached, asked,
-               cleave_limit_kind_get_name (limit->kind));
+      fprintf (stderr, "cleave: limit not met: --%s is %s, the smallest value found is %s\n",
+               cleave_limit_kind_get_name (limit->kind), asked, reached);
     }
   return all_met;
 }

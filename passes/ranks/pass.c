@@ -13,10 +13,10 @@
 #define BYTES_PER_GBIT 1.25e8
 
 static const CleavePassOption option_table[] = {
-  { "ranks", "R", "processes that are to have work (2)", FALSE },
-  { "threads", "T", "threads of each (1)", FALSE },
-  { "bandwidth", "B", "Gbit that a rank sends in a second (10)", FALSE },
-  { "latency", "L", "microseconds that a message takes (30)", FALSE },
+  { "ranks", "R", "set the number of processes (default: 2)", FALSE },
+  { "threads", "T", "set the threads of each process (default: 1)", FALSE },
+  { "bandwidth", "B", "set the Gbit that a rank sends in a second (default: 10)", FALSE },
+  { "latency", "L", "set the microseconds that a message takes (default: 30)", FALSE },
   { 0 },
 };
 
@@ -125,7 +125,8 @@ cleave_pass_split_for_ranks (CleaveGraph *graph,
 
 const CleavePassInfo cleave_pass_info_split_for_ranks = {
   .name = "split-for-ranks",
-  .summary = "Splits what is worth it, so that the threads of several processes have work.",
+  .summary = "Splits large values and expensive nodes, so that the threads of several processes "
+             "have work.",
   .options = option_table,
   .run = cleave_pass_split_for_ranks,
   .check = check,

@@ -76,6 +76,6 @@ visit (CleaveNode *node)
 
 const CleavePassInfo cleave_pass_info_distribute_convs = {
   .name = "distribute-convs",
-  .summary = "A Conv of a Concat becomes a sum of Convs of its parts; changes the last bits.",
+  .summary = "Replaces a Conv of a Concat by a sum of Convs of its parts; changes the last bits.",
   .visit = visit,
 };

@@ -77,6 +77,6 @@ visit (CleaveNode *node)
 
 const CleavePassInfo cleave_pass_info_drop_expands = {
   .name = "drop-expands",
-  .summary = "What is expanded for an element-wise node is read as it was before.",
+  .summary = "Removes an Expand whose reader broadcasts its operands.",
   .visit = visit,
 };

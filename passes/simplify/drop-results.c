@@ -86,6 +86,6 @@ visit (CleaveNode *node)
 
 const CleavePassInfo cleave_pass_info_drop_results = {
   .name = "drop-results",
-  .summary = "Results that nobody reads go, where an op can do without them.",
+  .summary = "Removes unused results of ops that can do without them.",
   .visit = visit,
 };

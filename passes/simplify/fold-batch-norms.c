@@ -141,6 +141,6 @@ visit (CleaveNode *node)
 
 const CleavePassInfo cleave_pass_info_fold_batch_norms = {
   .name = "fold-batch-norms",
-  .summary = "A BatchNormalization goes into the Conv before it; changes the last bits.",
+  .summary = "Folds a BatchNormalization into the Conv before it; changes the last bits.",
   .visit = visit,
 };

@@ -55,6 +55,6 @@ visit (CleaveNode *node)
 
 const CleavePassInfo cleave_pass_info_fold_pads = {
   .name = "fold-pads",
-  .summary = "A Pad of zeros goes into the Conv that reads it; changes signs of zeros.",
+  .summary = "Folds a Pad of zeros into the Conv that reads it; may change the sign of zeros.",
   .visit = visit,
 };

@@ -42,6 +42,6 @@ visit (CleaveNode *node)
 
 const CleavePassInfo cleave_pass_info_fuse_hard_swish = {
   .name = "fuse-hard-swish",
-  .summary = "A product of a value and its HardSigmoid becomes a HardSwish.",
+  .summary = "Replaces a product of a value and its HardSigmoid by a HardSwish.",
   .visit = visit,
 };

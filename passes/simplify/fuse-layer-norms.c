@@ -161,6 +161,6 @@ visit (CleaveNode *node)
 
 const CleavePassInfo cleave_pass_info_fuse_layer_norms = {
   .name = "fuse-layer-norms",
-  .summary = "A chain that normalises becomes a LayerNormalization; changes the last bits.",
+  .summary = "Replaces a chain that normalizes by a LayerNormalization; changes the last bits.",
   .visit = visit,
 };

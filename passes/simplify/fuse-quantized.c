@@ -286,6 +286,6 @@ visit (CleaveNode *node)
 
 const CleavePassInfo cleave_pass_info_fuse_quantized = {
   .name = "fuse-quantized",
-  .summary = "A Conv or MatMul between bytes becomes one of bytes; may change their last bits.",
+  .summary = "Replaces a Conv or MatMul between bytes by one on bytes; may change a byte by one.",
   .visit = visit,
 };

@@ -25,6 +25,6 @@ visit (CleaveNode *node)
 
 const CleavePassInfo cleave_pass_info_gather_to_slice = {
   .name = "gather-to-slice",
-  .summary = "A Gather of constant indices in even steps becomes a Slice.",
+  .summary = "Replaces a Gather of constant indices in even steps by a Slice.",
   .visit = visit,
 };

@@ -161,6 +161,6 @@ visit (CleaveNode *node)
 
 const CleavePassInfo cleave_pass_info_hoist_quantize = {
   .name = "hoist-quantize",
-  .summary = "QuantizeLinear goes before nodes that move elements, and cancels.",
+  .summary = "Moves a QuantizeLinear before nodes that only move elements, and cancels it there.",
   .visit = visit,
 };

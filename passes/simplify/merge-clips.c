@@ -66,6 +66,6 @@ visit (CleaveNode *node)
 
 const CleavePassInfo cleave_pass_info_merge_clips = {
   .name = "merge-clips",
-  .summary = "A Relu or Clip of a Relu or Clip is one Clip.",
+  .summary = "Merges a Relu or Clip with the Relu or Clip that it reads.",
   .visit = visit,
 };

@@ -86,6 +86,6 @@ visit (CleaveNode *node)
 
 const CleavePassInfo cleave_pass_info_merge_pads = {
   .name = "merge-pads",
-  .summary = "A Pad goes into the Pad or the pooling that reads it.",
+  .summary = "Folds a Pad into the Pad or the pooling that reads it.",
   .visit = visit,
 };

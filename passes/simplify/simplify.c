@@ -4,7 +4,7 @@
 
 const CleavePassInfo cleave_pass_info_simplify = {
   .name = "simplify",
-  .summary = "All that makes a model as it came smaller and keeps the bits, until nothing changes.",
+  .summary = "Runs the passes that make a model smaller and keep its bits, until nothing changes.",
   .pipeline = "repeat(gather-to-slice,drop-results,drop-expands,merge-clips,merge-pads,"
               "fuse-hard-swish,hoist-quantize,sink-transposes,clean-up)",
 };

@@ -231,6 +231,6 @@ visit (CleaveNode *node)
 
 const CleavePassInfo cleave_pass_info_sink_transposes = {
   .name = "sink-transposes",
-  .summary = "Transposes go behind nodes that let them pass, to where they meet others.",
+  .summary = "Moves Transposes behind nodes that allow it, until they meet other Transposes.",
   .visit = visit,
 };

@@ -66,7 +66,7 @@ function table(results) {
   for (const one of results) {
     const { arena_bytes: arena, macs: work, nodes, peak } = one.report;
     const [before, after] = measure(one);
-    const note = arena.after <= part * arena.before ? '' : one.borders > part * arena.before ? `in and out are ${mb(one.borders)}` : `against less stand ${peak}`;
+    const note = arena.after <= part * arena.before ? '' : one.borders > part * arena.before ? `in and out are ${mb(one.borders)}` : `limited by ${peak}`;
     console.log(`| ${one.model.name} | ${mb(arena.before)} | ${mb(arena.after)} | ${(arena.after / arena.before).toFixed(2)} | ${work.before ? ((100 * (work.after - work.before)) / work.before).toFixed(1) : '0.0'} % | ${nodes.after} | ${ms(before)} | ${ms(after)} | ${(after / before).toFixed(2)} | ${note} |`);
   }
 }

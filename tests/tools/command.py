@@ -132,7 +132,7 @@ class Usage(CommandTest):
     # A file with this name. The environment, which follows the arguments in memory, is not read.
     def test_a_dash_is_a_file(self):
         run = subprocess.run([CLEAVE, 'diff', '-'], capture_output=True, env={'SECRET': 'hello'}, check=False)
-        self.assertEqual((run.returncode, run.stderr), (2, b'cleave: expected A.onnx B.onnx, not 1 files\n'))
+        self.assertEqual((run.returncode, run.stderr), (2, b'cleave: expected A.onnx B.onnx, found 1 file\n'))
         self.bad("cannot read '-'", 'info', '-')
         self.write('-', chain())
         self.good('info', '-')
@@ -341,7 +341,7 @@ class Dot(CommandTest):
         self.bad("not 'many'", 'dot', self.chain, '-o', self.path('r.dot'), '--ranks', 'many')
         self.bad('.dot, .svg or .png', 'dot', self.chain, '-o', 'a.pdf')
         self.bad('nowhere', 'dot', self.chain, '-o', '/nowhere/a.dot')
-        self.bad('no ordinary file', 'dot', self.chain, '-o', self.folder)
+        self.bad('not a regular file', 'dot', self.chain, '-o', self.folder)
 
     # For any characters in a name, a drawing is valid XML with a vertex for each node.
     def test_names_that_are_invalid_in_xml(self):
@@ -559,7 +559,7 @@ class Opt(CommandTest):
         self.assertRegex(told.stderr.decode(), r'^1 of \d+ nodes are left after \d+ runs; passes: split\{[^}]*\}\n$')
         self.assertIn(' = Conv ', self.good('opt', 'small.cleave', '-p', 'remove-dead'))
         self.assertIn(' = Constant value=', self.cleave('opt', self.chain, '--reduce', 'grep -q Conv "$1"').stdout.decode())
-        self.bad('the test does not hold of the graph itself', 'opt', self.chain, '--reduce', 'false')
+        self.bad('the test is false for the graph itself, so there is nothing to reduce', 'opt', self.chain, '--reduce', 'false')
         self.bad("there is no pass 'x'", 'opt', self.chain, '--reduce', 'false', '-p', 'x')
 
     def test_list(self):
@@ -597,7 +597,7 @@ class Opt(CommandTest):
         self.bad("there is no pass 'x'", 'opt', self.chain, '-p', 'clean-up', '--stop-after', 'x')
         self.bad("does not run 'split'", 'opt', self.chain, '-p', 'clean-up', '--stop-after', 'split')
         self.bad('--bisect expects', 'opt', self.chain, '-p', 'clean-up', '--bisect', '-1')
-        self.bad('expected MODEL.onnx, not 2 files', 'opt', self.chain, self.chain, '-p', 'clean-up')
+        self.bad('expected one MODEL.onnx, found 2 files', 'opt', self.chain, self.chain, '-p', 'clean-up')
         self.bad('nothere', 'opt', self.chain, '--passes-file', 'nothere')
 
 
@@ -671,8 +671,8 @@ class Split(CommandTest):
         self.assertGreater(len(report['split'][0]['pieces']), 1)
         report = self.split('--node', 'conv1', '--max-memory', '1MiB')
         self.assertEqual(report['not_split'][0]['reason'], 'one-piece')
-        report = self.unmet('cleave: limit not met: 220 > 1 (--max-memory)\n'
-                            'cleave: none of the nodes asked for can be split\n',
+        report = self.unmet('cleave: limit not met: --max-memory is 1, the smallest value found is 220\n'
+                            'cleave: none of the named nodes can be split\n',
                             '--node', 'conv1', '--max-memory', '1')
         self.assertEqual(report['not_split'][0]['reason'], 'constraint')
         self.assertEqual(report['limits'], [{'limit': 'max-memory', 'asked': 1, 'reached': 220, 'met': False}])
@@ -698,8 +698,8 @@ class Split(CommandTest):
                 self.assertTrue(report['limits'][0]['met'])
                 continue
             reached = {'--max-subgraph-memory': 3776, '--max-schedule-memory': 5632, '--max-pieces': 2}[option]
-            report = self.unmet(f'cleave: limit not met: {reached} > {text} ({option})\n'
-                                'cleave: none of the nodes asked for can be split\n', *rows, '2', option, text)
+            report = self.unmet(f'cleave: limit not met: {option} is {text}, the smallest value found is {reached}\n'
+                                'cleave: none of the named nodes can be split\n', *rows, '2', option, text)
             self.assertEqual(report['not_split'][0]['reason'], 'constraint', (option, text))
             self.split(*rows, '2', option, reached)
         report = self.split(*rows, '4', '--halo', 'carry', '--strips-per-band', '2')
@@ -709,11 +709,11 @@ class Split(CommandTest):
 
     # A node requested by name is split, or the command fails with the reason.
     def test_refused(self):
-        says = 'cleave: none of the nodes asked for can be split\n'
-        report = self.unmet('cleave: limit not met: 2 > 1 (--max-pieces)\n' + says,
+        says = 'cleave: none of the named nodes can be split\n'
+        report = self.unmet('cleave: limit not met: --max-pieces is 1, the smallest value found is 2\n' + says,
                             '--node', 'pool1', '--dims', 'W', '--num-chunks', '2', '--max-pieces', '1')
         self.assertEqual(report['limits'], [{'limit': 'max-pieces', 'asked': 1, 'reached': 2, 'met': False}])
-        report = self.unmet('cleave: limit not met: 2 > 1 (--max-pieces)\n',
+        report = self.unmet('cleave: limit not met: --max-pieces is 1, the smallest value found is 2\n',
                             '--all', '--dims', 'W', '--num-chunks', '2', '--max-pieces', '1')
         self.assertEqual(report['split'], [])
         report = self.split('--node', 'conv1', '--dims', 'H', '--num-chunks', '1')
@@ -726,7 +726,7 @@ class Split(CommandTest):
                 run = self.cleave('split', self.chain, '--json', *which, option, '1')
                 self.assertEqual(run.returncode, 1)
                 reached = json.loads(run.stdout)['limits'][0]['reached']
-                self.assertIn(f'cleave: limit not met: {reached} > 1 ({option})\n', run.stderr.decode())
+                self.assertIn(f'cleave: limit not met: {option} is 1, the smallest value found is {reached}\n', run.stderr.decode())
                 report = self.split(*which, option, reached)
                 self.assertEqual(report['limits'][0]['reached'], reached)
                 run = self.cleave('split', self.chain, '--json', *which, option, reached - 1)
@@ -781,7 +781,7 @@ class Split(CommandTest):
         self.refuse('--node, --all or --for-threads', '--dims', 'H', '--num-chunks', '2')
         self.refuse('--node, --all or --for-threads', '--all', *rows, '--num-chunks', '2')
         self.refuse('--node, --all or --for-threads', *conv, '--for-threads', '2')
-        self.refuse('--for-threads finds itself', '--for-threads', '2', '--dims', 'H', '--num-chunks', '2')
+        self.refuse('--for-threads chooses the nodes', '--for-threads', '2', '--dims', 'H', '--num-chunks', '2')
         self.refuse('need --node, not --for-threads', '--for-threads', '2', '--depth', '2')
         self.refuse('--for-threads', '--for-threads', '0')
         self.refuse('--depth', '--all', '--dims', 'H', '--num-chunks', '2', '--depth', '2')
@@ -844,7 +844,7 @@ class Fit(CommandTest):
         self.assertEqual((run.returncode, run.stdout), (1, b''))
         message = run.stderr.decode()
         self.assertRegex(message, r'\Acleave: limit not met: 1 bytes are too few, the smallest number that can be met is '
-                                  r"\d+; against less stand '.*\n\Z")
+                                  r"\d+; (?:against less stand|a smaller budget is limited by) '.*\n\Z")
         return int(message.split(';')[0].split()[-1])
 
     def test_smallest_number(self):
@@ -908,7 +908,7 @@ class Fit(CommandTest):
         sizes = [plan['arena_bytes'] for plan in plans]
         self.assertEqual(sizes, sorted(sizes, reverse=True))
         self.assertEqual(sizes[-1], self.least())
-        self.assertIn('against less stand', self.good('fit', self.chain, '--frontier', '--plot', 'f.svg'))
+        self.assertIn('a smaller budget is limited by', self.good('fit', self.chain, '--frontier', '--plot', 'f.svg'))
         picture = ElementTree.parse(self.path('f.svg')).getroot()
         self.assertEqual(len(picture.findall('{*}circle')), 2 * len(plans))
 
@@ -929,7 +929,7 @@ class Fit(CommandTest):
         self.assertEqual(report['loops'], 0)  # too small to gain
         self.assertGreater(report['onnx_runtime_bytes']['after'], 0)
         text = self.good('fit', self.chain, '--for', 'ort')
-        self.assertRegex(text, r'loops +\d+ segments become Loops, \d+ are pieces without one, \d+ stay whole\n +ONNX Runtime is foreseen to need \d+ bytes')
+        self.assertRegex(text, r'loops +\d+ segments become Loops, \d+ are pieces without one, \d+ stay whole\n +ONNX Runtime needs an estimated \d+ bytes')
         self.assertIn('equal, bit for bit', self.good('diff', self.chain, 'o.onnx'))
 
     def test_loops_save_memory(self):
@@ -979,8 +979,8 @@ class Fit(CommandTest):
         self.bad('--plot has no effect without --frontier', 'fit', self.chain, '--plot', 'f.svg')
         self.bad('--frontier makes no model', 'fit', self.chain, '--frontier', '-o', 'o.onnx')
         self.bad('--max-memory must be more than 0', 'fit', self.chain, '--max-memory', 0)
-        self.bad('--max-added-macs expects per cent', 'fit', self.chain, '--max-added-macs', 'x')
-        self.bad('--max-added-macs expects per cent', 'fit', self.chain, '--max-added-macs', '1%%')
+        self.bad('--max-added-macs expects a percentage', 'fit', self.chain, '--max-added-macs', 'x')
+        self.bad('--max-added-macs expects a percentage', 'fit', self.chain, '--max-added-macs', '1%%')
         self.assertEqual(self.good('fit', self.chain, '--max-added-macs', '1%'), self.good('fit', self.chain, '--max-added-macs', 1))
         self.bad('--threads', 'fit', self.chain, '--threads', 0)
 
@@ -1094,7 +1094,7 @@ class Run(CommandTest):
         self.assertEqual(info['outputs'][0]['shape'], [3, 2])
         self.good('split', grow, '--fix', 'n=n.npy', '--node', 'grow', '--dims', '0', '--num-chunks', '3', '--check', '-o', 'out.onnx')
         self.bad("input 'n' is int64 in the model, so it cannot be given float32", 'info', grow, '--fix', 'n=f.npy')
-        self.bad("'z', which is no input", 'info', grow, '--fix', 'z=n.npy')
+        self.bad("'z', which is not an input", 'info', grow, '--fix', 'z=n.npy')
         self.bad('two values', 'info', grow, '--fix', 'n=n.npy', '--fix', 'n=n.npy')
         self.bad('nowhere.npy', 'info', grow, '--fix', 'n=nowhere.npy')
 

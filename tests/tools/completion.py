@@ -63,7 +63,7 @@ class Completion(unittest.TestCase):
     def options(self, command):
         text = subprocess.run([CLEAVE, command, '--help'], capture_output=True, check=True).stdout.decode()
         return {word.split('=')[0] for line in text.splitlines() for word in line.split()[:2]
-                if word.startswith('--') and line.startswith('  ')} - {'--help'}
+                if word.startswith('--') and line.startswith('  -')} - {'--help'}
 
     def commands(self):
         text = subprocess.run([CLEAVE, '--list-commands'], capture_output=True, check=True).stdout.decode()
@@ -105,11 +105,11 @@ class Completion(unittest.TestCase):
         self.assertTrue(specs[-1].startswith('*:model:'))
 
     def test_fish(self):
-        self.assertIn('split\tsplits nodes of a model and writes the result', self.fish('cleave sp'))
+        self.assertIn('split\tsplit nodes of a model and write the result', self.fish('cleave sp'))
         for command in self.commands():
             options = [line.split('\t')[0] for line in self.fish(f'cleave {command} --')]
             self.assertEqual(set(options), self.options(command), command)
-        self.assertIn('-o\tWrite the split model', self.fish('cleave split -'))
+        self.assertIn('-o\twrite the split model', self.fish('cleave split -'))
         self.assertIn('model.onnx', [line.split('\t')[0] for line in self.fish('cleave info mod')])
 
 

@@ -182,7 +182,7 @@ class Inputs(command.CommandTest):
         self.good('compile', self.chain, '-o', 'chain.plan')
         self.bad('give --force', 'run', 'chain.plan', '--trace', 'chain.plan')
         self.good('run', self.chain, '--input', 'x.npy', '--save-inputs', '.', '--force')
-        self.bad('two outputs are to be', 'split', self.chain, *Hands.SPLIT, '-o', 'o.onnx', '--report', 'o.onnx')
+        self.bad('two outputs have the file name', 'split', self.chain, *Hands.SPLIT, '-o', 'o.onnx', '--report', 'o.onnx')
 
     def test_the_only_input_needs_no_name(self):
         self.assertEqual(self.sums(self.chain, '--input', 'x.npy'), self.sums(self.chain, '--input', 'x=x.npy'))

@@ -66,7 +66,9 @@ def options_of(texts):
 class Everywhere(unittest.TestCase):
     def test_help_is_the_table(self):
         for name, table in TABLES.items():
-            lines = [line for line in output(name, '--help').splitlines() if re.match(r' {2}(-., )?--', line)]
+            # A long description continues below its beginning.
+            text = re.sub(r'\n {12,}(?=\S)', ' ', output(name, '--help'))
+            lines = [line for line in text.splitlines() if re.match(r' {2}(-., )?--', line)]
             found = {OPTION.search(line)[0]: line for line in lines}
             self.assertEqual(set(found) - {'--help'}, set(table), name)
             for option, (letter, value, text) in table.items():
@@ -74,6 +76,15 @@ class Everywhere(unittest.TestCase):
                 self.assertIn(text, found[option])
                 self.assertIn(f'{option}={value}' if value else option, found[option])
                 self.assertEqual(f'-{letter}, ' in found[option], letter != '', f'{name} {option}')
+
+    # Descriptions begin with a verb in lower case and show the default. No line has more than 100 columns.
+    def test_help_has_one_form(self):
+        for name, table in TABLES.items():
+            self.assertEqual([line for line in output(name, '--help').splitlines() if len(line) > 100], [], name)
+            for option, (_, _, text) in table.items():
+                self.assertRegex(text, r'^(split: |fit: )?[a-z].*[^.]$', f'{name} {option}')
+                self.assertNotRegex(text, r'\((?!default\b)[^)]*\)$', f'{name} {option}: write (default: …)')
+        self.assertEqual([line for line in output('--help').splitlines() if len(line) > 100], [])
 
     # A section of the man page has the options of its command, except for those that it declares to be those of another
     # command.

@@ -89,7 +89,7 @@ class Report(command.CommandTest):
         self.assertEqual(data['page']['budget'], 2 ** 30)
         self.assertGreater(len(data['frontier']), 0)
         self.assertNotIn('trace', data)
-        self.bad('-o FILE.html is missing', 'report', self.chain)
+        self.bad('-o FILE.html is missing: name the page to write', 'report', self.chain)
 
     # 425 nodes become 4,579: the page stays small enough for a mail.
     def test_a_large_graph(self):
