@@ -28,7 +28,7 @@ check (const CleaveGraph *graph, const char *pass, gboolean changed, const char 
   if (!cleave_graph_validate (graph, &error))
     g_error ("%s broke the graph: %s\n%s", pass, error->message, after);
   if (!changed && strcmp (before, after) != 0)
-    g_error ("%s changed the graph, and said that it did not\n%s\nbecame\n%s", pass, before, after);
+    g_error ("%s changed the graph but reported no change\n%s\nbecame\n%s", pass, before, after);
 }
 
 gboolean

@@ -236,7 +236,8 @@ infer (const CleaveGraph *graph,
   for (guint i = 0; i < n_operands; i++)
     {
       if (operands[i] != NULL && operands[i]->node->graph != graph)
-        return cleave_fail_null (error, CLEAVE_ERROR_OPTION, "the operand %s is of another graph",
+        return cleave_fail_null (error, CLEAVE_ERROR_OPTION,
+                                 "the operand %s belongs to another graph",
                                  cleave_op_operand_name (op, i));
       if (operands[i] != NULL)
         types[i] = operands[i]->type;

@@ -219,9 +219,9 @@ cleave_literal_parse (const CleaveTensorType *type, const char *text, GError **e
         return cleave_fail_null (error, CLEAVE_ERROR_MODEL, "nothing comes after the last comma");
     }
   if (i != n && !(i == 1 && n > 1))
-    return cleave_fail_null (error, CLEAVE_ERROR_MODEL,
-                             "%" G_GINT64_FORMAT " elements are given, there are %" G_GINT64_FORMAT,
-                             i, n);
+    return cleave_fail_null (
+        error, CLEAVE_ERROR_MODEL,
+        "%" G_GINT64_FORMAT " elements are given, but the tensor has %" G_GINT64_FORMAT, i, n);
   for (gint64 k = 1; i == 1 && k < n; k++)
     memcpy (data + (gsize) k * size, data, size);
   return g_steal_pointer (&tensor);

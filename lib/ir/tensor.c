@@ -128,7 +128,7 @@ cleave_tensor_new_from_bytes (const CleaveTensorType *type, GBytes *bytes, GErro
       g_autofree char *text = cleave_tensor_type_to_string (type);
 
       return cleave_fail_null (error, CLEAVE_ERROR_SHAPE,
-                               "%s wants %" G_GINT64_FORMAT " bytes, not %" G_GSIZE_FORMAT, text,
+                               "%s needs %" G_GINT64_FORMAT " bytes, not %" G_GSIZE_FORMAT, text,
                                cleave_tensor_type_n_bytes (type), n_bytes);
     }
   if ((guintptr) data % cleave_element_size (type->element) != 0)

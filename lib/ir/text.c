@@ -133,8 +133,8 @@ cleave_text_to_max_added (const char *option, const char *text, double *fraction
   if (end != text && *end == '%')
     end++;
   if (end == text || *end != '\0' || !isfinite (value) || value < 0)
-    return cleave_fail (error, CLEAVE_ERROR_OPTION, "%s expects per cent from 0, not '%s'", option,
-                        text);
+    return cleave_fail (error, CLEAVE_ERROR_OPTION,
+                        "%s expects a percentage of at least 0, not '%s'", option, text);
   *fraction = value > 0 ? value : CLEAVE_NOTHING_ADDED;
   return TRUE;
 }

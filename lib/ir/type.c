@@ -162,7 +162,7 @@ cleave_tensor_type_check (const CleaveTensorType *type, GError **error)
 
       if (extent < 0)
         return cleave_fail (error, CLEAVE_ERROR_SHAPE,
-                            "dimension %u has the extent %" G_GINT64_FORMAT, d, extent);
+                            "dimension %u must be at least 0, not %" G_GINT64_FORMAT, d, extent);
       if (__builtin_mul_overflow (n_bytes, MAX (extent, 1), &n_bytes))
         {
           g_autofree char *shape = cleave_shape_to_string (&type->shape);

@@ -128,7 +128,7 @@ check_borders (const CleaveGraph *graph, GError **error)
       const CleaveResult *input = g_ptr_array_index (graph->inputs, i);
 
       if (input->node->op != &cleave_op_input || input->node->graph != graph)
-        return BROKEN ("input %u is no input", i);
+        return BROKEN ("input %u is not an input", i);
     }
   for (guint i = 0; i < graph->outputs->len; i++)
     {
@@ -175,8 +175,8 @@ check_fixed (const CleaveGraph *graph, GError **error)
         n += node->operands[i].result != NULL &&
              !cleave_node_is_fixed (node->operands[i].result->node);
       if (n != node->n_variable)
-        return BROKEN ("%s '%s': %u operands come of more than constants, not %u", node->op->name,
-                       node->name, n, node->n_variable);
+        return BROKEN ("%s '%s': %u operands depend on inputs, not %u", node->op->name, node->name,
+                       n, node->n_variable);
     }
   return TRUE;
 }

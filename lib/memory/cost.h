@@ -7,7 +7,7 @@
  * segment cutting and splitting for threads all use it. Its ratios matter more than its absolute
  * values.
  *
- * The constants are fitted to the measured steps of the models in docs/benchmarks.md at level v3.
+ * The constants are fitted to the measured steps of the models in bench/results at level v3.
  * They are the same at every level, so that a split does not depend on the processor. */
 
 /* Starting a step. */

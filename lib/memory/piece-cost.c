@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The cost of pieces. Fitted to 84,000 steps of the models and networks in docs/benchmarks.md,
+/* The cost of pieces. Fitted to 84,000 steps of the models and networks in bench/results,
  * unsplit and cut into pieces of down to one pixel, at level v4, where pieces cost most. The mean
  * error in the slowdown of a split graph is 10 % over 52 networks; with the model in cost.c it is
  * 24 %. */

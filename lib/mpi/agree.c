@@ -17,13 +17,13 @@ spread (MPI_Comm comm, int from, int rank, const GError *own, GError **error)
   g_autofree char *text = NULL;
   int code = MPI_Bcast (head, 2, MPI_INT, from, comm);
 
-  if (!cleave_mpi_check (code, "hear of an error", error))
+  if (!cleave_mpi_check (code, "exchange errors with the other ranks", error))
     return FALSE;
   text = g_malloc0 ((gsize) head[0] + 1);
   if (rank == from)
     memcpy (text, own->message, (gsize) head[0]);
   code = MPI_Bcast (text, head[0], MPI_CHAR, from, comm);
-  if (!cleave_mpi_check (code, "hear of an error", error))
+  if (!cleave_mpi_check (code, "exchange errors with the other ranks", error))
     return FALSE;
   g_set_error (error, head[1] < 0 ? G_IO_ERROR : CLEAVE_ERROR,
                head[1] < 0 ? G_IO_ERROR_FAILED : head[1], "rank %d: %s", from, text);
@@ -50,7 +50,7 @@ cleave_mpi_agree (MPI_Comm comm, const GError *own, GError **error)
   MPI_Comm_size (comm, &n_ranks);
   mine = own == NULL ? n_ranks : rank;
   code = MPI_Allreduce (&mine, &lowest, 1, MPI_INT, MPI_MIN, comm);
-  if (!cleave_mpi_check (code, "agree with the others", error))
+  if (!cleave_mpi_check (code, "agree with the other ranks", error))
     return FALSE;
   return lowest == n_ranks || spread (comm, lowest, rank, own, error);
 }

@@ -60,7 +60,7 @@ cleave_channels_meet (CleaveChannelSet *channels, const CleaveProgram *program, 
   gint64 largest = 0;
   int code = cleave_near_new (channels->comm, channels->n_channels, program, &channels->near);
 
-  if (!cleave_mpi_check (code, "meet the ranks of this host", error))
+  if (!cleave_mpi_check (code, "find the ranks of this host", error))
     return FALSE;
   for (guint i = 0; i < channels->n_channels; i++)
     {

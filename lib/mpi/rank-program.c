@@ -29,7 +29,7 @@ check_threads (const CleaveChannelSet *channels,
   if (level >= MPI_THREAD_SERIALIZED || (options != NULL && options->n_threads == 1))
     return TRUE;
   g_set_error (error, CLEAVE_ERROR, CLEAVE_ERROR_OPTION,
-               "MPI must be begun with MPI_THREAD_SERIALIZED for more than one thread");
+               "initialize MPI with MPI_THREAD_SERIALIZED to use more than one thread");
   return FALSE;
 }
 

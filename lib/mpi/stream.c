@@ -119,7 +119,7 @@ check_threads (const CleaveChannelSet *channels, guint n_programs, GError **erro
   MPI_Query_thread (&level);
   if (n_programs > 1 && level < MPI_THREAD_SERIALIZED)
     g_set_error (&own, CLEAVE_ERROR, CLEAVE_ERROR_OPTION,
-                 "MPI must be begun with MPI_THREAD_SERIALIZED for several runs at once");
+                 "initialize MPI with MPI_THREAD_SERIALIZED to have several runs in flight");
   return cleave_mpi_agree (channels->comm, own, error);
 }
 

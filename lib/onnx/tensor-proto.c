@@ -230,7 +230,7 @@ tensor_of_external (const Onnx__TensorProto *proto,
     return NULL;
   if (folder == NULL || folder->path == NULL)
     return cleave_fail_null (error, CLEAVE_ERROR_MODEL,
-                             "external data '%s', but there is no folder it could lie in",
+                             "external data '%s' needs a model that is loaded from a file",
                              external.location);
   file = open_file (folder, external.location, error);
   if (file == NULL)
@@ -301,7 +301,7 @@ narrow_list (const List *list, CleaveElement element, GError **error)
 
       if (value < -limit / 2 || value >= limit)
         return cleave_fail_null (error, CLEAVE_ERROR_MODEL,
-                                 "%s has %" G_GINT64_FORMAT ", which no %s can be", list->name,
+                                 "%s has %" G_GINT64_FORMAT ", which does not fit %s", list->name,
                                  value, cleave_element_get_name (element));
       memcpy (data + i * size, &value, size);
     }
@@ -465,7 +465,7 @@ check_bool (const CleaveTensor *tensor, GError **error)
   for (gint64 i = 0; type->element == CLEAVE_BOOL && i < n; i++)
     if (data[i] > 1)
       return cleave_fail (error, CLEAVE_ERROR_MODEL,
-                          "element %" G_GINT64_FORMAT " is %d, which no bool can be", i, data[i]);
+                          "element %" G_GINT64_FORMAT " is %d, but a bool is 0 or 1", i, data[i]);
   return TRUE;
 }
 

@@ -40,12 +40,12 @@ cleave_conv_check_channels (const CleaveShape *w, gint64 group, gint64 channels,
     return cleave_fail (error, CLEAVE_ERROR_SHAPE, "W has no channels");
   if (w->dim[0] % group != 0)
     return cleave_fail (error, CLEAVE_ERROR_SHAPE,
-                        "W makes %" G_GINT64_FORMAT
-                        " channels, not a multiple of group %" G_GINT64_FORMAT,
+                        "W has %" G_GINT64_FORMAT
+                        " output channels, not a multiple of group %" G_GINT64_FORMAT,
                         w->dim[0], group);
   if (channels % group != 0 || channels / group != w->dim[1])
     return cleave_fail (error, CLEAVE_ERROR_SHAPE,
-                        "W wants %" G_GINT64_FORMAT " channels in each of %" G_GINT64_FORMAT
+                        "W expects %" G_GINT64_FORMAT " channels in each of %" G_GINT64_FORMAT
                         " groups, X has %" G_GINT64_FORMAT,
                         w->dim[1], group, channels);
   return TRUE;
@@ -85,8 +85,8 @@ cleave_conv_check_bias (
     return FALSE;
   if (call->operands[bias].shape.dim[0] != channels)
     return cleave_fail (error, CLEAVE_ERROR_SHAPE,
-                        "B has %" G_GINT64_FORMAT " elements, W makes %" G_GINT64_FORMAT
-                        " channels",
+                        "B has %" G_GINT64_FORMAT " elements, but W has %" G_GINT64_FORMAT
+                        " output channels",
                         call->operands[bias].shape.dim[0], channels);
   return TRUE;
 }

@@ -63,7 +63,7 @@ check_channels (const CleaveCall *call, gint64 *n_out, GError **error)
     return cleave_fail (error, CLEAVE_ERROR_SHAPE, "W has no channels, or too many");
   if (w->dim[0] != channels || channels % a->group != 0)
     return cleave_fail (error, CLEAVE_ERROR_SHAPE,
-                        "W wants %" G_GINT64_FORMAT " channels in %" G_GINT64_FORMAT
+                        "W expects %" G_GINT64_FORMAT " channels in %" G_GINT64_FORMAT
                         " groups, X has %" G_GINT64_FORMAT,
                         w->dim[0], a->group, channels);
   return TRUE;
@@ -89,14 +89,14 @@ infer_extent (
                         "the kernel has extent %" G_GINT64_FORMAT " in spatial dimension %u",
                         w->kernel, i);
   if (w->extent < 1)
-    return cleave_fail (error, CLEAVE_ERROR_SHAPE, "X has nothing in spatial dimension %u", i);
+    return cleave_fail (error, CLEAVE_ERROR_SHAPE, "X is empty in spatial dimension %u", i);
   if (!full_extent (w, w->extent, extent) ||
       __builtin_add_overflow (*extent, cleave_ints_at (&a->output_padding, i, 0), extent))
     return cleave_fail (error, CLEAVE_ERROR_SHAPE,
                         "the extent of spatial dimension %u does not fit 64 bits", i);
   if (*extent <= w->pad_begin + w->pad_end)
     return cleave_fail (error, CLEAVE_ERROR_SHAPE,
-                        "pads take away all %" G_GINT64_FORMAT " elements of spatial dimension %u",
+                        "pads remove all %" G_GINT64_FORMAT " elements of spatial dimension %u",
                         *extent, i);
   *extent -= w->pad_begin + w->pad_end;
   return TRUE;

@@ -77,7 +77,7 @@ cleave_conv_check_winograd (const CleaveCall *call, GError **error)
   for (guint i = 0; i < 2; i++)
     if (a->winograd.v[i] != 0 && a->winograd.v[i] != 1)
       return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE,
-                          "winograd holds %" G_GINT64_FORMAT ", which is no phase: 0 or 1",
+                          "winograd has the phase %" G_GINT64_FORMAT ", but a phase is 0 or 1",
                           a->winograd.v[i]);
   return TRUE;
 }

@@ -43,7 +43,7 @@ check_attrs (const CleaveDeformConvAttrs *a, guint n, GError **error)
   for (guint i = 0; i < a->pads.n; i++)
     if (a->pads.v[i] < -(gint64) CLEAVE_WINDOW_MAX)
       return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE,
-                          "pads holds %" G_GINT64_FORMAT ", less than -%d", a->pads.v[i],
+                          "pads has %" G_GINT64_FORMAT ", less than -%d", a->pads.v[i],
                           CLEAVE_WINDOW_MAX);
   return cleave_window_check_lists (&a->strides, &a->dilations, &a->pads, n, error);
 }

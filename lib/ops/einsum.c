@@ -89,8 +89,8 @@ read_term (const char **text, guint n_ellipsis, const guint *rank, CleaveTerm *t
     else
       {
         if (strncmp (*text, "...", 3) != 0 || term->rank + n_ellipsis > CLEAVE_MAX_RANK)
-          return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE, "equation has no such ellipsis: '%s'",
-                              *text);
+          return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE,
+                              "an ellipsis of equation does not fit its operand: '%s'", *text);
         for (guint i = n_ellipsis; i-- > 0;)
           term->label[term->rank++] = (guint8) (CLEAVE_N_LETTERS + i);
         *text += 2;
@@ -142,7 +142,7 @@ read_operands (CleaveEquation *e,
         return FALSE;
       if (strncmp (*text, k + 1 < n_operands ? "," : "->", k + 1 < n_operands ? 1 : 2) != 0)
         return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE,
-                            "equation is not one of %u operands, at '%s'", n_operands, *text);
+                            "equation does not have %u operands, at '%s'", n_operands, *text);
       *text += k + 1 < n_operands ? 1 : 2;
     }
   return TRUE;
@@ -162,7 +162,7 @@ sort_labels (CleaveEquation *e, guint n_operands, GError **error)
       if (e->extent[label] == -1 || done[label])
         return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE,
                             done[label] ? "equation has a label twice in its result"
-                                        : "equation has a label in its result alone");
+                                        : "equation has a label that is only in its result");
       done[label] = TRUE;
     }
   for (guint k = 0; k < n_operands; k++)

@@ -162,7 +162,7 @@ infer_range (const CleaveCall *call, CleaveTensorType *results, GError **error)
   count = ceil ((real_of (a->limit) - real_of (a->start)) / real_of (a->delta));
   if (!(count < 0x1p62)) /* also if it is NaN */
     return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE,
-                        "start, limit and delta are no finite range");
+                        "start, limit and delta do not give a finite range");
   results[0].shape.dim[0] = count > 0 ? (gint64) count : 0;
   return TRUE;
 }

@@ -16,7 +16,7 @@ check_xla (const CleaveShape *shape, const CleaveSliceXla *call, guint index, GE
       if (start < 0 || limit < start || limit > shape->dim[d])
         return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE,
                             "slice %u: start %" G_GINT64_FORMAT " and limit %" G_GINT64_FORMAT
-                            " do not lie, in this order, between 0 and the %" G_GINT64_FORMAT
+                            " must lie in this order between 0 and the %" G_GINT64_FORMAT
                             " of dimension %u",
                             index, start, limit, shape->dim[d], d);
       if (call->strides[d] < 1)

@@ -172,7 +172,7 @@ from_num_outputs (const CleaveShape *shape, gint64 axis, gint64 k, GError **erro
   return cleave_fail_null (error, CLEAVE_ERROR_ATTRIBUTE,
                            "dimension %" G_GINT64_FORMAT " has %" G_GINT64_FORMAT
                            ": with num_outputs %" G_GINT64_FORMAT ", pieces of %" G_GINT64_FORMAT
-                           ", less than nothing is left for the last",
+                           ", the last piece would have less than 0",
                            axis, extent, k, size);
 }
 

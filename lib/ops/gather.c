@@ -15,7 +15,7 @@ static const CleaveAttr axis_attrs[] = {
   { 0 },
 };
 
-#define NOTHING "indices can take nothing"
+#define NOTHING "there is nothing for the indices to read"
 
 /* Gather */
 

@@ -86,8 +86,8 @@ infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
     return FALSE;
   if (reduction_length (call) != b->dim[reduced_dim (call, B)])
     return cleave_fail (error, CLEAVE_ERROR_SHAPE,
-                        "A is to be summed over %" G_GINT64_FORMAT
-                        " elements, B over %" G_GINT64_FORMAT,
+                        "A and B must have equal inner dimensions, but A has %" G_GINT64_FORMAT
+                        " and B has %" G_GINT64_FORMAT,
                         reduction_length (call), b->dim[reduced_dim (call, B)]);
   y.shape.dim[0] = a->dim[kept_dim (call, A)];
   y.shape.dim[1] = b->dim[kept_dim (call, B)];

@@ -29,7 +29,7 @@ infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
   for (guint i = 0; i < dims.n_spatial; i++)
     {
       if (y.shape.dim[dims.h + i] < 1)
-        return cleave_fail (error, CLEAVE_ERROR_SHAPE, "X has nothing in spatial dimension %u", i);
+        return cleave_fail (error, CLEAVE_ERROR_SHAPE, "X is empty in spatial dimension %u", i);
       y.shape.dim[dims.h + i] = 1;
     }
   results[0] = y;

@@ -83,8 +83,8 @@ infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
   for (guint d = 2; d < x->shape.rank; d++)
     if (x->shape.dim[d] > CLEAVE_WINDOW_MAX || results[0].shape.dim[d] < 1)
       return cleave_fail (error, CLEAVE_ERROR_SHAPE,
-                          "dimension %u, %" G_GINT64_FORMAT ", was not pooled so from anything", d,
-                          x->shape.dim[d]);
+                          "dimension %u, %" G_GINT64_FORMAT ", cannot be a result of this pooling",
+                          d, x->shape.dim[d]);
   if (!check_output_shape (&a->output_shape, &results[0].shape, error))
     return FALSE;
   for (guint d = 0; d < a->output_shape.n; d++)

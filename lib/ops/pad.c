@@ -53,7 +53,7 @@ infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
       if (y->dim[d] < 0)
         return cleave_fail (error, CLEAVE_ERROR_SHAPE,
                             "pads %" G_GINT64_FORMAT " and %" G_GINT64_FORMAT
-                            " take more than the %" G_GINT64_FORMAT " of dimension %u",
+                            " remove more than the %" G_GINT64_FORMAT " elements of dimension %u",
                             begin, end, x->dim[d], d);
       if (x->dim[d] == 0 && y->dim[d] > 0 && a->mode != CLEAVE_PAD_CONSTANT)
         return cleave_fail (error, CLEAVE_ERROR_SHAPE,

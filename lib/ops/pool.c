@@ -104,7 +104,7 @@ check_place (const CleaveCall *call, GError **error)
     if (cleave_ints_at (&a->begin, d, 0) > whole.shape.dim[d] - x->dim[d])
       return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE,
                           "dimension %u of X, %" G_GINT64_FORMAT " from %" G_GINT64_FORMAT
-                          " on, is no part of a whole of %" G_GINT64_FORMAT,
+                          " on, is not a part of a whole of %" G_GINT64_FORMAT,
                           d, x->dim[d], cleave_ints_at (&a->begin, d, 0), whole.shape.dim[d]);
   return cleave_tensor_type_check (&whole, error);
 }

@@ -99,7 +99,8 @@ check_rows (const CleaveRange *chunk, const CleaveSlice *slice, GString *why)
   if (cleave_range_n_elements (chunk) == cleave_range_n_elements (&slice->range))
     return TRUE;
   read = cleave_range_to_string (&slice->range);
-  return cleave_refuse (why, "it is not all of the range %s of the operand that it needs", read);
+  return cleave_refuse (
+      why, "it does not begin and end where rows of the operand do: it needs the range %s", read);
 }
 
 static gboolean

@@ -152,8 +152,8 @@ infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
       if (cleave_ints_at (&a->extents, d, 0) != 0 &&
           (a->begin.v[d] + x->dim[d] > a->extents.v[d] || a->phase.v[d] + y[d] > a->lengths.v[d]))
         return cleave_fail (error, CLEAVE_ERROR_SHAPE,
-                            "dimension %u is no part of one of %" G_GINT64_FORMAT
-                            " that becomes %" G_GINT64_FORMAT,
+                            "dimension %u is not a part of a dimension of %" G_GINT64_FORMAT
+                            " that is resized to %" G_GINT64_FORMAT,
                             d, a->extents.v[d], a->lengths.v[d]);
       if (x->dim[d] == 0 && y[d] > 0)
         return cleave_fail (error, CLEAVE_ERROR_SHAPE,
@@ -467,11 +467,10 @@ narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GStrin
       gboolean is_cut = axis.factor == 0 && (n != axis.to || n_slice != axis.from);
 
       if (is_cut && !can_be_cut (call, &axis))
-        return cleave_refuse (
-            why,
-            "dimension %u, resized by %g with %s, cannot be cut: that is possible for whole "
-            "factors, and without a region for floats and for nearest",
-            d, axis.scale, coordinate_names[a->coordinate_transformation_mode]);
+        return cleave_refuse (why,
+                              "dimension %u, resized by %g with %s, cannot be cut: a cut needs a "
+                              "whole factor, or floats or mode nearest without a roi",
+                              d, axis.scale, coordinate_names[a->coordinate_transformation_mode]);
       a->sizes.v[d] = n;
       a->scales.v[d] = axis.scale;
       a->phase.v[d] = axis.factor == 0 ? 0 : span.begin + axis.phase - slice.begin * axis.factor;

@@ -49,7 +49,7 @@ check_updates (const CleaveCall *call, const CleaveShape *wanted, GError **error
   return cleave_fail (error, CLEAVE_ERROR_SHAPE, "updates are %s, but should be %s", got, want);
 }
 
-#define NOTHING "nothing can be put there"
+#define NOTHING "there is nothing for the indices to write"
 
 /* Updates */
 

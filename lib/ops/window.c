@@ -29,7 +29,7 @@ cleave_window_check_list (const CleaveInts *list, guint n, const char *name, GEr
   for (guint i = 0; i < list->n; i++)
     if (list->v[i] > CLEAVE_WINDOW_MAX)
       return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE,
-                          "%s holds %" G_GINT64_FORMAT ", more than %d", name, list->v[i],
+                          "%s has %" G_GINT64_FORMAT ", more than %d", name, list->v[i],
                           CLEAVE_WINDOW_MAX);
   return TRUE;
 }

@@ -85,8 +85,8 @@ check_kernels (const CleaveGraph *graph, GError **error)
 
         cleave_attrs_print (node->op, node->attrs, attrs);
         return cleave_fail (error, CLEAVE_ERROR_MODEL,
-                            "%s '%s':%s cannot be run: what it computes is not known here",
-                            node->op->name, node->name, attrs->str);
+                            "%s '%s':%s cannot be run: this op is unknown", node->op->name,
+                            node->name, attrs->str);
       }
   return TRUE;
 }

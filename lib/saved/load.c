@@ -62,14 +62,14 @@ read_header (Saved *saved, CleaveSavedHeader *header, GError **error)
   gconstpointer bytes = g_bytes_get_data (saved->bytes, &size);
 
   if (size < sizeof *header || memcmp (bytes, CLEAVE_SAVED_MAGIC, sizeof header->magic) != 0)
-    return fail_broken (error, "it is no saved program");
+    return fail_broken (error, "it is not a saved program");
   memcpy (header, bytes, sizeof *header);
   if (header->order != CLEAVE_SAVED_ORDER || header->format != CLEAVE_SAVED_FORMAT)
-    return fail_broken (error, "it is a saved program of another format: make it again");
+    return fail_broken (error, "it is a saved program of another format: compile the model again");
   if (header->n_said > size - sizeof *header || header->data < sizeof *header + header->n_said ||
       header->data % CLEAVE_SAVED_PAGE != 0 || header->data > size ||
       header->n_data != size - header->data)
-    return fail_broken (error, "it is broken: its parts are not as large as it says");
+    return fail_broken (error, "it is broken: its parts have other sizes than its header says");
   saved->data = header->data;
   saved->n_data = header->n_data;
   return TRUE;
@@ -83,7 +83,7 @@ open_saved (Saved *saved, const char *path, GError **error)
   CleaveSavedHeader header;
 
   if (g_file_test (path, G_FILE_TEST_EXISTS) && !g_file_test (path, G_FILE_TEST_IS_REGULAR))
-    return fail_broken (error, "it is no file");
+    return fail_broken (error, "it is not a file");
   file = g_mapped_file_new (path, FALSE, error);
   if (file == NULL)
     return FALSE;
@@ -94,7 +94,7 @@ open_saved (Saved *saved, const char *path, GError **error)
   saved->said = g_variant_ref_sink (
       g_variant_new_from_bytes (G_VARIANT_TYPE (CLEAVE_SAVED_TYPE), part, FALSE));
   return g_variant_is_normal_form (saved->said) ||
-         fail_broken (error, "it is broken: what it says is not well-formed");
+         fail_broken (error, "it is broken: its metadata are not well-formed");
 }
 
 static gboolean
@@ -108,12 +108,12 @@ check_match (const Saved *saved, const char *model, GError **error)
   g_variant_get_child (saved->said, LEVEL, "&s", &its_level);
   if (!g_str_equal (library, its_library))
     return cleave_fail (error, CLEAVE_ERROR_MODEL,
-                        "it was saved by Cleave %s, and this is %s: make it again", its_library,
-                        library);
+                        "it was saved by Cleave %s, but this is %s: compile the model again",
+                        its_library, library);
   if (!g_str_equal (level, its_level))
     return cleave_fail (error, CLEAVE_ERROR_MODEL,
-                        "it was saved for processors of level %s, and this runs %s: make it again "
-                        "here",
+                        "it was saved for processors of level %s, but this is level %s: compile "
+                        "the model again here",
                         its_level, level);
   return cleave_sources_check (sources, model, error);
 }
@@ -291,7 +291,7 @@ read_record (const Saved *saved, CleaveRecord *r, GError **error)
   r->offsets = dup_array (saved, OFFSETS, sizeof (gint64), TRUE, &r->n_buffers);
   return (r->order != NULL && r->thread != NULL && r->begins != NULL && r->ends != NULL &&
           r->offsets != NULL) ||
-         fail_broken (error, "it is broken: the schedule is not whole");
+         fail_broken (error, "it is broken: the schedule is incomplete");
 }
 
 static gboolean

@@ -45,7 +45,7 @@ open_file (const char *path, Stamp *stamp, GError **error)
   if (file < 0 || fstat (file, &info) != 0)
     fail_to_read (path, error);
   else if (!S_ISREG (info.st_mode))
-    cleave_fail (error, CLEAVE_ERROR_MODEL, "'%s' is no file", path);
+    cleave_fail (error, CLEAVE_ERROR_MODEL, "'%s' is not a file", path);
   else
     {
       *stamp = (Stamp){ (guint64) info.st_size,
@@ -137,7 +137,8 @@ check_source (GVariant *source, const char *path, gboolean is_named, GError **er
   close (file);
   if (!same && (error == NULL || *error == NULL))
     cleave_fail (error, CLEAVE_ERROR_MODEL,
-                 "'%s' is not the file that the program was made of: make it again", path);
+                 "'%s' is not the file that the program was made from: compile the model again",
+                 path);
   return same;
 }
 
@@ -147,7 +148,7 @@ cleave_sources_check (GVariant *sources, const char *model, GError **error)
   g_autofree char *folder = model == NULL ? NULL : g_path_get_dirname (model);
 
   if (model != NULL && g_variant_n_children (sources) == 0)
-    return cleave_fail (error, CLEAVE_ERROR_MODEL, "the program was made of no file");
+    return cleave_fail (error, CLEAVE_ERROR_MODEL, "the program was not made from a file");
   for (gsize i = 0; i < g_variant_n_children (sources); i++)
     {
       g_autoptr (GVariant) source = g_variant_get_child_value (sources, i);

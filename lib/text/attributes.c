@@ -92,7 +92,7 @@ parse_element (const CleaveAttr *attr, const char *text, CleaveElement *element,
   for (*element = CLEAVE_NONE + 1; *element < CLEAVE_N_ELEMENTS; (*element)++)
     if (g_str_equal (cleave_element_get_name (*element), text))
       return TRUE;
-  return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE, "%s: '%s' is no element type", attr->name,
+  return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE, "%s: '%s' is not an element type", attr->name,
                       text);
 }
 

@@ -359,7 +359,7 @@ cleave_graph_load_text (const char *path, GError **error)
   if (!g_file_get_contents (path, &text, &n, error))
     return NULL;
   if (strlen (text) != n)
-    return cleave_fail_null (error, CLEAVE_ERROR_MODEL, "'%s' is no text", path);
+    return cleave_fail_null (error, CLEAVE_ERROR_MODEL, "'%s' is not a text", path);
   graph = cleave_graph_parse (text, folder, error);
   if (graph == NULL)
     {

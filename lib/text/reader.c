@@ -156,7 +156,7 @@ cleave_reader_take_type (CleaveReader *reader, CleaveTensorType *type, GError **
 
   type->element = find_element (element);
   if (type->element == CLEAVE_NONE)
-    return cleave_reader_fail (reader, begin, error, "'%s' is no element type", element);
+    return cleave_reader_fail (reader, begin, error, "'%s' is not an element type", element);
   cleave_reader_skip (reader);
   at = reader->at;
   shape = cleave_reader_take_name (reader);

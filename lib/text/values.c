@@ -56,7 +56,7 @@ spend (CleaveReader *reader, const CleaveTensorType *type, GError **error)
 
   if (n_bytes > reader->budget)
     return cleave_fail (error, CLEAVE_ERROR_MEMORY,
-                        "values that are in no file take more bytes than a text may ask for");
+                        "constants without a file take more bytes than a text may have");
   reader->budget -= n_bytes;
   return TRUE;
 }

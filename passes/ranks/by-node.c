@@ -42,8 +42,8 @@ cleave_placement_new_by_node (
       rank[node->id] = ranks[i];
       if (ranks[i] < n_ranks)
         continue;
-      cleave_fail (error, CLEAVE_ERROR_OPTION, "'%s' is to be on rank %u of %u", node->name,
-                   ranks[i], n_ranks);
+      cleave_fail (error, CLEAVE_ERROR_OPTION, "'%s' is placed on rank %u, but there are %u ranks",
+                   node->name, ranks[i], n_ranks);
       return NULL;
     }
   order = cleave_order_with_storage (graph, &storage, error);

@@ -242,7 +242,7 @@ check_network (const CleaveNetwork *network, GError **error)
           cleave_network_is_possible (network)) ||
          cleave_fail (error, CLEAVE_ERROR_OPTION,
                       "a network of %u ranks of %u threads, %g bytes a second and a latency of %g "
-                      "seconds cannot be",
+                      "seconds is not possible",
                       network->n_ranks, network->n_threads, network->bandwidth, network->latency);
 }
 

@@ -361,7 +361,8 @@ cleave_graph_reduce (const CleaveGraph *graph,
   reducer.graph = cleave_graph_copy (graph);
   if (!test (reducer.graph, passes, data))
     {
-      cleave_fail (error, CLEAVE_ERROR_OPTION, "the test does not hold of the graph itself");
+      cleave_fail (error, CLEAVE_ERROR_OPTION,
+                   "the test is false for the graph itself, so there is nothing to reduce");
       g_clear_pointer (&reducer.graph, cleave_graph_unref);
       g_clear_pointer (&reducer.passes, g_free);
       return NULL;

@@ -152,7 +152,7 @@ cleave_bound_find (CleaveNode *const *roots, guint n_roots, guint depth, char **
       most = whole_bytes (node, &needs);
       label = cleave_node_dup_label (node);
       g_free (*which);
-      *which = g_strdup_printf ("%s, which stays whole, needs %" G_GINT64_FORMAT
+      *which = g_strdup_printf ("%s, which cannot be split, needs %" G_GINT64_FORMAT
                                 " bytes, %" G_GINT64_FORMAT " of them for %s",
                                 label, most, needs.largest, needs.name);
     }

@@ -75,6 +75,22 @@ add_equal (GArray *sizes, gint64 n, gint64 k, gboolean small_first)
     }
 }
 
+/* Fails because a dimension cannot be cut at all. */
+static GArray *
+fail_whole (gint64 k, const CleaveGrain *grain, gint64 extent, GError **error)
+{
+  g_autofree char *limits = grain->alignment <= 1 && grain->min_chunk <= 1
+                                ? g_strdup ("")
+                                : g_strdup_printf (", with an alignment of %" G_GINT64_FORMAT
+                                                   " and chunks of at least %" G_GINT64_FORMAT,
+                                                   grain->alignment, grain->min_chunk);
+
+  return cleave_fail_null (error, CLEAVE_ERROR_OPTION,
+                           "%" G_GINT64_FORMAT " chunks are not possible: the extent is"
+                           " %" G_GINT64_FORMAT "%s",
+                           k, extent, limits);
+}
+
 GArray *
 cleave_cut_by_number (const GArray *list, const CleaveGrain *grain, gint64 extent, GError **error)
 {
@@ -82,6 +98,8 @@ cleave_cut_by_number (const GArray *list, const CleaveGrain *grain, gint64 exten
   Units units = count_units (grain, extent);
   GArray *sizes;
 
+  if (k > 1 && units.most == 1)
+    return fail_whole (k, grain, extent, error);
   if (k < 1 || k > units.most)
     return cleave_fail_null (error, CLEAVE_ERROR_OPTION,
                              "number of chunks must be between 1 and %" G_GINT64_FORMAT
@@ -147,7 +165,7 @@ cleave_grain_check (const CleaveGrain *grain, const CleaveSpan *span, gint64 ext
       (span->end % grain->alignment != 0 && span->end != extent))
     return cleave_fail (error, CLEAVE_ERROR_OPTION,
                         "%" G_GINT64_FORMAT ":%" G_GINT64_FORMAT
-                        " does not keep to multiples of the alignment %" G_GINT64_FORMAT,
+                        " does not begin and end at multiples of the alignment %" G_GINT64_FORMAT,
                         span->begin, span->end, grain->alignment);
   if (span->end - span->begin < MIN (grain->min_chunk, extent))
     return cleave_fail (error, CLEAVE_ERROR_OPTION,
@@ -171,8 +189,8 @@ fill_in (GArray *sizes, gint64 extent, GError **error)
 
       if (size == -1 && open != G_MAXUINT)
         return cleave_fail (error, CLEAVE_ERROR_OPTION,
-                            "chunk sizes %u and %u are both -1: only one can be what is left", open,
-                            i);
+                            "chunk sizes %u and %u are both -1: only one can be the remainder",
+                            open, i);
       if (size == -1)
         open = i;
       else if (size < 1)

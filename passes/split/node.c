@@ -58,7 +58,7 @@ check_call (const CleaveSplitRequest *requests,
   for (guint i = 0; i < n_requests; i++)
     if (requests[i].node == NULL)
       return cleave_fail (error, CLEAVE_ERROR_OPTION,
-                          "there is no node to split: it is NULL, as when a name is not found");
+                          "the node to split is NULL: look it up by its exact name");
     else if (requests[i].node->graph == NULL)
       return cleave_fail (error, CLEAVE_ERROR_OPTION, "'%s' was removed from its graph",
                           requests[i].node->name);

@@ -269,14 +269,15 @@ explain_whole (const CleaveRegionNode *member, GString *why)
 {
   CleaveRange whole = cleave_range_whole (&member->node->results[0].type.shape);
 
-  g_string_assign (why, member->root != NULL ? "it would be one piece"
-                                             : "its readers together need all of it for a piece");
+  g_string_assign (why, member->root != NULL
+                            ? "it would be one piece"
+                            : "its readers together need the whole value for one piece");
   for (guint i = 0; i < member->n_demands && member->root == NULL; i++)
     if (cleave_range_equal (member->demands[i].chunk, &whole))
       {
         g_autofree char *label = cleave_node_dup_label (member->demands[i].reader);
 
-        g_string_printf (why, "%s needs all of it for a piece", label);
+        g_string_printf (why, "%s needs the whole value for one piece", label);
         return;
       }
 }
@@ -375,7 +376,7 @@ visit (CleaveRegion *region, CleaveRegionNode *member)
     {
       g_autofree char *message =
           outside->node != NULL
-              ? g_strdup_printf ("%s '%s' uses it, too", outside->node->op->name,
+              ? g_strdup_printf ("%s '%s' reads it, too", outside->node->op->name,
                                  outside->node->name)
               : g_strdup_printf ("it is the output '%s'", cleave_operand_get_name (outside));
 

@@ -34,13 +34,14 @@ check_request (const CleaveGraph *graph,
   g_autofree char *label = NULL;
 
   if (request->node == NULL || request->node->graph != graph)
-    return cleave_fail (error, CLEAVE_ERROR_OPTION, "a node to split is not of this graph");
+    return cleave_fail (error, CLEAVE_ERROR_OPTION, "a node to split belongs to another graph");
   label = cleave_node_dup_label (request->node);
   if (!g_hash_table_add (seen, request->node))
-    return cleave_fail (error, CLEAVE_ERROR_OPTION, "%s is to be split twice", label);
+    return cleave_fail (error, CLEAVE_ERROR_OPTION, "%s is listed twice: list each node once",
+                        label);
   if (is_search (request) && request->constraint == NULL)
-    return cleave_fail (error, CLEAVE_ERROR_OPTION,
-                        "%s: neither an option nor a constraint says how to split it", label);
+    return cleave_fail (error, CLEAVE_ERROR_OPTION, "%s: give a tiling or a constraint to split it",
+                        label);
   if (check_constraint (request->constraint, error))
     return TRUE;
   g_prefix_error (error, "%s: ", label);
@@ -93,7 +94,7 @@ search_root (const CleaveSplitRequest *request,
   if (root->ranges == NULL)
     cleave_root_stay (root, CLEAVE_NOT_SPLIT_CONSTRAINT, why->str);
   else if (root->ranges->len == 1)
-    cleave_root_stay (root, CLEAVE_NOT_SPLIT_ONE_PIECE, "it meets the constraint as it is");
+    cleave_root_stay (root, CLEAVE_NOT_SPLIT_ONE_PIECE, "it meets the constraint unsplit");
   if (trial != NULL)
     trial->work = policy->work;
   return TRUE;
@@ -133,7 +134,7 @@ begin_joint (const CleaveSplitRequest *request,
     return FALSE;
   if (root->message != NULL && root->reason == CLEAVE_NOT_SPLIT_CONSTRAINT)
     return TRUE;
-  cleave_root_stay (root, CLEAVE_NOT_SPLIT_ONE_PIECE, "it meets the constraint as it is");
+  cleave_root_stay (root, CLEAVE_NOT_SPLIT_ONE_PIECE, "it meets the constraint unsplit");
   cleave_joint_add (joint, request, &space);
   return TRUE;
 }

@@ -468,8 +468,8 @@ explain_least (Search *search)
     {
       explain_piece (search, "the smallest piece", bound, NULL);
       g_string_append_printf (search->why,
-                              "; of %" G_GINT64_FORMAT
-                              " pieces at the most the largest needs %" G_GINT64_FORMAT,
+                              "; with at most %" G_GINT64_FORMAT
+                              " pieces the largest needs %" G_GINT64_FORMAT,
                               search->max_n, search->least_bytes);
     }
 }
@@ -503,7 +503,7 @@ explain (Search *search)
       cleave_trial_explain (search->trial, search->why);
     }
   if (search->why->len == 0)
-    g_string_append (search->why, "no number of pieces that is allowed will do");
+    g_string_append (search->why, "no allowed number of pieces meets the limits");
   if (search->work->gave_up)
     g_string_append_printf (search->why,
                             "; not found within %u splits tried and a search budget of"

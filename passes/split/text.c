@@ -223,8 +223,8 @@ check_dims (const Options *options, const Way *way, GError **error)
   if (needs_dims && !has_dims)
     return cleave_fail (error, CLEAVE_ERROR_OPTION, "%s%s needs %sdims", p, way->name, p);
   if (way != NULL && !needs_dims && has_dims)
-    return cleave_fail (error, CLEAVE_ERROR_OPTION,
-                        "%s%s has all dimensions in it and takes no %sdims", p, way->name, p);
+    return cleave_fail (error, CLEAVE_ERROR_OPTION, "%s%s lists all dimensions: leave out %sdims",
+                        p, way->name, p);
   return TRUE;
 }
 
@@ -321,7 +321,7 @@ cleave_split_parse (GHashTable *options,
                         "%ssearch-budget is for a search, which needs a limit", p);
   if (way == NULL && get (&o, "small-first") != NULL)
     return cleave_fail (error, CLEAVE_ERROR_OPTION,
-                        "%ssmall-first orders chunks, which a limit alone does not", p);
+                        "%ssmall-first needs an option that sets chunks, not only a limit", p);
   made = way != NULL ? way->make (&o, error) : cleave_tiling_by_search (get (&o, "dims"));
   if (made == NULL || !shape_split (&o, made, error))
     return FALSE;

@@ -137,7 +137,7 @@ cleave_trial_explain (const CleaveTrial *trial, GString *why)
   if (trial->bound > limit)
     g_string_append_printf (why, "%s; the limit is %" G_GINT64_FORMAT, trial->which, limit);
   if (trial->bound > limit && trial->has_best)
-    g_string_append (why, "; of what was tried ");
+    g_string_append (why, "; in the tried splits ");
   if (trial->why != NULL && (trial->has_best || trial->bound <= limit))
     g_string_append (why, trial->why);
 }

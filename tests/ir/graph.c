@@ -146,7 +146,8 @@ START_TEST (wrong_nodes_are_errors_and_change_nothing)
   ck_assert_ptr_null (cleave_graph_add (graph, add, "a", &x, 1, 1, NULL, &error));
   cleave_assert_error (&error, CLEAVE_ERROR_OPTION, "Add 'a': takes 2 operands, not 1");
   ck_assert_ptr_null (cleave_graph_add (graph, add, "a", stranger, 2, 1, NULL, &error));
-  cleave_assert_error (&error, CLEAVE_ERROR_OPTION, "Add 'a': the operand B is of another graph");
+  cleave_assert_error (&error, CLEAVE_ERROR_OPTION,
+                       "Add 'a': the operand B belongs to another graph");
   ck_assert_ptr_null (cleave_graph_add (graph, add, "a", missing, 2, 1, NULL, &error));
   cleave_assert_error (&error, CLEAVE_ERROR_OPTION, "Add 'a': the operand B is missing");
   ck_assert_ptr_null (cleave_graph_add_input (graph, "x", &type, &error));

@@ -72,7 +72,7 @@ START_TEST (aligned_bytes_are_shared)
   ck_assert_ptr_null (cleave_tensor_get_mutable_data (shared));
   ck_assert_mem_eq (cleave_tensor_get_data (copied), (const char *) data + 1, 8);
   ck_assert_ptr_null (cleave_tensor_new_from_bytes (&two, bytes, &error));
-  cleave_assert_error (&error, CLEAVE_ERROR_SHAPE, "int32 2 wants 8 bytes, not 12");
+  cleave_assert_error (&error, CLEAVE_ERROR_SHAPE, "int32 2 needs 8 bytes, not 12");
 }
 END_TEST
 

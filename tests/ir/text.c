@@ -96,8 +96,8 @@ START_TEST (limits_on_added_cost_are_per_cent_in_text_and_fractions_in_c)
       ck_assert_int_eq (is_limit, error == NULL);
       if (!is_limit)
         {
-          g_autofree char *message =
-              g_strdup_printf ("--limit expects per cent from 0, not '%s'", limits[i].text);
+          g_autofree char *message = g_strdup_printf (
+              "--limit expects a percentage of at least 0, not '%s'", limits[i].text);
 
           cleave_assert_error (&error, CLEAVE_ERROR_OPTION, message);
         }

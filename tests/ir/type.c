@@ -48,7 +48,8 @@ START_TEST (impossible_types_are_errors)
   } rows[] = {
     { { CLEAVE_NONE, { 0 } }, CLEAVE_ERROR_ELEMENT_TYPE, "there is no element type 0" },
     { { CLEAVE_INT8, { 9, { 0 } } }, CLEAVE_ERROR_SHAPE, "the rank must be at most 8, not 9" },
-    { CLEAVE_TYPE (CLEAVE_INT8, 2, -1), CLEAVE_ERROR_SHAPE, "dimension 1 has the extent -1" },
+    { CLEAVE_TYPE (CLEAVE_INT8, 2, -1), CLEAVE_ERROR_SHAPE,
+      "dimension 1 must be at least 0, not -1" },
     { CLEAVE_TYPE (CLEAVE_FLOAT32, G_MAXINT32, G_MAXINT32, 2), CLEAVE_ERROR_SHAPE,
       "float32 2147483647x2147483647x2 has more bytes than 64 bits can count" },
     { CLEAVE_TYPE (CLEAVE_FLOAT32, 0, G_MAXINT64), /* strides would overflow */

@@ -591,7 +591,7 @@ run_agree (void)
       for (gint n = 0; n < 2; n++)
         {
           assert_collective_fails (r, &dups_left, n, "copy the communicator");
-          assert_collective_fails (r, &gathers_left, n, "meet the ranks of this host");
+          assert_collective_fails (r, &gathers_left, n, "find the ranks of this host");
         }
       if (r > 0)
         assert_first_run_fails (r);

@@ -43,7 +43,7 @@ static const Hostile hostiles[] = {
     "ngram_counts=0,0 ngram_indexes=0, pool_int64s=1,1" },
   { "TopK", "64x4096 =4096", .attrs = "" },
   { "NonMaxSuppression", "1x16384x4 1x1x16384 =16384", .attrs = "",
-    .error = "NonMaxSuppression 'n': it takes more work than the constants of a file of this size may" },
+    .error = "NonMaxSuppression 'n': it takes more work than constant folding may do for a file of this size" },
   { "CumSum", "i64:1099511627776x0 =1", .attrs = "" },
   { "TopK", "1099511627776x0 =0", .attrs = "axis=1" },
   { "Softmax", "1099511627776x0", .attrs = "axis=1" },
@@ -108,7 +108,7 @@ START_TEST (a_needed_value_beyond_the_budget_is_an_error)
   model_add_output (model, "y");
   model_assert_error (
       model, CLEAVE_ERROR_MODEL,
-      "Reshape 'n': shape takes more work than the constants of a file of this size may");
+      "Reshape 'n': shape takes more work than constant folding may do for a file of this size");
 }
 END_TEST
 

@@ -216,18 +216,19 @@ START_TEST (a_loop_is_checked)
 
   model_assert_error (bare, CLEAVE_ERROR_MODEL, "Loop 'loop': it has no body");
   assert_loop_error ("two yes", "y", "c", "t", "Loop 'loop': its body has 3 inputs, not 2");
-  assert_loop_error ("two yes x", "y z a", "c", "t",
-                     "Loop 'loop': it has 3 results, and its body 3 for 1 values that it carries");
-  assert_loop_error ("computed yes x", "y", "c", "t",
-                     "Loop 'loop': its number of turns must be constant, since a graph runs once, "
-                     "from its inputs to its outputs; it follows from the input 'x', but must be "
-                     "constant: shapes are static (give its value)");
+  assert_loop_error (
+      "two yes x", "y z a", "c", "t",
+      "Loop 'loop': it has 3 results, but its body has 3 outputs for 1 loop-carried values");
+  assert_loop_error (
+      "computed yes x", "y", "c", "t",
+      "Loop 'loop': its number of iterations must be constant, since loops are unrolled; it "
+      "depends on the input 'x', but must be constant: shapes are static (give its value)");
   assert_loop_error ("yes yes x", "y", "c", "t",
-                     "Loop 'loop': its number of turns must be one int64");
+                     "Loop 'loop': its number of iterations must be one int64");
   assert_loop_error ("two two x", "y", "c", "t", "Loop 'loop': its condition must be one bool");
   assert_loop_error ("two yes x", "y", "computed", "t",
                      "Loop 'loop': its condition must be one bool");
-  assert_loop_error ("two yes x", "y", "c", "q", "Loop 'loop': nothing in its body makes 'q'");
+  assert_loop_error ("two yes x", "y", "c", "q", "Loop 'loop': 'q' is not defined in its body");
   assert_loop_error ("two yes -", "y", "c", "t", "Loop 'loop': operand 2 is missing");
 }
 END_TEST
@@ -235,9 +236,9 @@ END_TEST
 START_TEST (the_number_of_iterations_is_limited)
 {
   assert_loop_error ("many yes x", "y", "c", "t",
-                     "Loop 'loop': the turns of the model's loops come to more than 200000 nodes");
+                     "Loop 'loop': unrolling the model's loops makes more than 200000 nodes");
   assert_loop_error ("- - x", "y", "c", "t",
-                     "Loop 'loop': the turns of the model's loops come to more than 200000 nodes");
+                     "Loop 'loop': unrolling the model's loops makes more than 200000 nodes");
 }
 END_TEST
 

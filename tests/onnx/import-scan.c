@@ -168,7 +168,7 @@ START_TEST (mistakes_are_errors)
   node_add_graph (far->graph->node[0], "body", body_new ());
   node_add_ints (far->graph->node[0], "scan_output_axes", &outside);
   model_assert_error (far, CLEAVE_ERROR_MODEL,
-                      "Scan 'scan': what its turns give has rank 1, and no place for axis 2");
+                      "Scan 'scan': its scan output has rank 1, which has no axis 2");
 }
 END_TEST
 
@@ -185,7 +185,7 @@ START_TEST (the_number_of_iterations_is_limited)
   model_add_output (body, "part");
   node_add_graph (model->graph->node[0], "body", body);
   model_assert_error (model, CLEAVE_ERROR_MODEL,
-                      "Scan 'scan': the turns of the model's loops come to more than 200000 nodes");
+                      "Scan 'scan': unrolling the model's loops makes more than 200000 nodes");
 }
 END_TEST
 

@@ -295,13 +295,13 @@ START_TEST (values_must_exist)
   g_autoptr (Model) cycle = model_of (13, "Add", "x z");
   g_autoptr (Model) self = model_of (13, "Add", "x y");
 
-  model_assert_error (dangling, CLEAVE_ERROR_MODEL, "Add 'n': nothing makes its operand 'z'");
+  model_assert_error (dangling, CLEAVE_ERROR_MODEL, "Add 'n': its operand 'z' is not defined");
   model_add_node (cycle, "Relu", "r", "q", "z");
   model_add_node (cycle, "Relu", "s", "y", "q");
   model_assert_error (cycle, CLEAVE_ERROR_CYCLE,
-                      "Relu 's': its operand 'y' is made of its own result: a cycle");
+                      "Relu 's': its operand 'y' depends on its own result: a cycle");
   model_assert_error (self, CLEAVE_ERROR_CYCLE,
-                      "Add 'n': its operand 'y' is made of its own result: a cycle");
+                      "Add 'n': its operand 'y' depends on its own result: a cycle");
 }
 END_TEST
 
@@ -337,7 +337,7 @@ START_TEST (an_output_must_have_a_producer)
   g_autoptr (Model) model = model_of (13, "Relu", "x");
 
   model_add_output (model, "z");
-  model_assert_error (model, CLEAVE_ERROR_MODEL, "nothing makes the output 'z'");
+  model_assert_error (model, CLEAVE_ERROR_MODEL, "the output 'z' is not defined");
 }
 END_TEST
 
@@ -453,8 +453,9 @@ START_TEST (free_dimensions_must_be_fixed)
   assert_shape_error (model, NULL, NULL, CLEAVE_ERROR_MODEL,
                       "input 'x' has free dimensions: Nx3xHx? (give its shape, such as "
                       "1,3,224,224, or its dimensions, such as N=1 H=224)");
-  assert_shape_error (model, "z", &good, CLEAVE_ERROR_OPTION,
-                      "a shape is given for 'z', which is no input of the model, nor a dimension of one");
+  assert_shape_error (
+      model, "z", &good, CLEAVE_ERROR_OPTION,
+      "a shape is given for 'z', which is not an input of the model or a dimension of one");
   assert_shape_error (model, "x", &rank, CLEAVE_ERROR_OPTION,
                       "input 'x' is Nx3xHx? in the model, so it cannot be given 1x3x8");
   model_add_input (model, "z", "2");

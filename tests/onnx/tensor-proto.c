@@ -104,9 +104,10 @@ START_TEST (an_entry_out_of_range_is_an_error)
   g_autoptr (Proto) small = listed (CLEAVE_INT8, 300);
   g_autoptr (Proto) large = listed (CLEAVE_UINT32, G_GINT64_CONSTANT (1) << 40);
 
-  assert_error (small, CLEAVE_ERROR_MODEL, "tensor 't': int32_data has 300, which no int8 can be");
+  assert_error (small, CLEAVE_ERROR_MODEL,
+                "tensor 't': int32_data has 300, which does not fit int8");
   assert_error (large, CLEAVE_ERROR_MODEL,
-                "tensor 't': uint64_data has 1099511627776, which no uint32 can be");
+                "tensor 't': uint64_data has 1099511627776, which does not fit uint32");
 }
 END_TEST
 
@@ -156,7 +157,7 @@ START_TEST (a_bool_is_0_or_1)
   CleaveTensorType type = CLEAVE_TYPE (CLEAVE_BOOL, 2);
   g_autoptr (Proto) proto = tensor_new ("t", &type, "\x01\x02");
 
-  assert_error (proto, CLEAVE_ERROR_MODEL, "tensor 't': element 1 is 2, which no bool can be");
+  assert_error (proto, CLEAVE_ERROR_MODEL, "tensor 't': element 1 is 2, but a bool is 0 or 1");
 }
 END_TEST
 
@@ -400,7 +401,7 @@ START_TEST (external_data_needs_a_folder)
   ck_assert_ptr_null (import_external (NULL, "weights.bin", "0", "12", &error));
   cleave_assert_error (
       &error, CLEAVE_ERROR_MODEL,
-      "tensor 'w': external data 'weights.bin', but there is no folder it could lie in");
+      "tensor 'w': external data 'weights.bin' needs a model that is loaded from a file");
 }
 END_TEST
 

@@ -27,7 +27,7 @@ static const Form forms[] = {
   /* Names, types and operands of early opsets. */
   { 1, "Cast", "~1.5,-2", "to=INT32", .value = "2: 1 -2" },
   { 5, "Cast", "=0,3", "to=FLOAT", .value = "2: 0 3" },
-  { 1, "Cast", "~1.5,-2", "to=int7", .value = "Cast 'n': its attribute 'to' names no element type: 'int7'" },
+  { 1, "Cast", "~1.5,-2", "to=int7", .value = "Cast 'n': its attribute 'to' does not name an element type: 'int7'" },
   { 1, "Cast", "~1.5,-2", "to=1", .value = "Cast 'n': its attribute 'to' must name an element type, such as FLOAT" },
   { 1, "Pad", "#2x2", "paddings=0,1,1,0 value=7.5", .value = "3x3: 7.5 0 1 7.5 2 3 7.5 7.5 7.5" },
   { 1, "Pad", "#1x3", "paddings=0,1,0,1 mode=reflect", .value = "1x5: 1 0 1 2 1" },

@@ -397,7 +397,7 @@ START_TEST (constants_are_checked)
   model_assert_error (string, CLEAVE_ERROR_MODEL,
                       "Constant 'n': element type string is not supported");
   node_add_int (constant_node (&other), "valve", 1);
-  model_assert_error (other, CLEAVE_ERROR_MODEL, "Constant 'n': attribute 'valve' is no value");
+  model_assert_error (other, CLEAVE_ERROR_MODEL, "Constant 'n': attribute 'valve' is not a value");
 }
 END_TEST
 

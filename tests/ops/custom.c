@@ -217,8 +217,7 @@ START_TEST (a_custom_op_cannot_be_run)
   ck_assert_int_gt (cleave_graph_get_peak_bytes (graph, NULL), 0);
   ck_assert_ptr_null (cleave_program_new (graph, NULL, &error));
   cleave_assert_error (&error, CLEAVE_ERROR_MODEL,
-                       "Custom 'mix': op=acme:Mix cannot be run: what it computes is not known "
-                       "here");
+                       "Custom 'mix': op=acme:Mix cannot be run: this op is unknown");
 }
 END_TEST
 

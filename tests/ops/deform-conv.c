@@ -157,7 +157,7 @@ START_TEST (mistakes_are_errors)
         { 4, { 1, 8, 2, 2 } },
         { 0 },
         { .group = 2, .offset_group = 1 } },
-      "W wants 4 channels in each of 2 groups, X has 4" },
+      "W expects 4 channels in each of 2 groups, X has 4" },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)

@@ -109,14 +109,14 @@ START_TEST (mistakes_are_errors)
   {
     const char *equation, *message;
   } wrong[] = {
-    { "ij,jk->ik", "equation is not one of 1 operands, at ',jk->ik'" },
+    { "ij,jk->ik", "equation does not have 1 operands, at ',jk->ik'" },
     { "ijk->i", "operand 0 has rank 2, but 3 labels in equation" },
     { "ii->i", "a label of equation has both 2 and 3 elements" },
-    { "ij->ik", "equation has a label in its result alone" },
+    { "ij->ik", "equation has a label that is only in its result" },
     { "ij->ii", "equation has a label twice in its result" },
     { "ij->i,j", "equation ends in ',j'" },
     { "i1->i", "operand 0 has rank 2, but 1 labels in equation" },
-    { "i..->i", "equation has no such ellipsis: '..->i'" },
+    { "i..->i", "an ellipsis of equation does not fit its operand: '..->i'" },
     { "abcdefghi->a", "a term of equation has too many labels" },
     { NULL, "equation is missing" },
   };

@@ -73,7 +73,7 @@ START_TEST (range)
   check_range (CLEAVE_INT64, (gint64[]){ 5, 3, 1 }, "int64 0", "");
   check_range (CLEAVE_INT64, (gint64[]){ 0, 5, 0 }, "Range 'f': delta is 0", NULL);
   check_range (CLEAVE_FLOAT64, (double[]){ 0, 1e300, 1e-300 },
-               "Range 'f': start, limit and delta are no finite range", NULL);
+               "Range 'f': start, limit and delta do not give a finite range", NULL);
   check_range (CLEAVE_INT8, (gint8[]){ 0, 1, 1 }, "Range 'f': start cannot be int8", NULL);
   cleave_assert_infers (add_node (graph, "Range", NULL, &none, &error), &error,
                         "Range 'f': start is missing");

@@ -215,21 +215,21 @@ static const struct
     1,
     0,
     { 0 },
-    "XLA Slice: slice 0: start 0 and limit 5 do not lie, in this order, between 0 and the 4 of "
+    "XLA Slice: slice 0: start 0 and limit 5 must lie in this order between 0 and the 4 of "
     "dimension 0" },
   { { 1, { 4 } },
     { { { -1 }, { 4 }, { 1 } } },
     1,
     0,
     { 0 },
-    "XLA Slice: slice 0: start -1 and limit 4 do not lie, in this order, between 0 and the 4 of "
+    "XLA Slice: slice 0: start -1 and limit 4 must lie in this order between 0 and the 4 of "
     "dimension 0" },
   { { 1, { 4 } },
     { { { 3 }, { 2 }, { 1 } } },
     1,
     0,
     { 0 },
-    "XLA Slice: slice 0: start 3 and limit 2 do not lie, in this order, between 0 and the 4 of "
+    "XLA Slice: slice 0: start 3 and limit 2 must lie in this order between 0 and the 4 of "
     "dimension 0" },
   { { 2, { 3, 4 } },
     { { { 0, 0 }, { 1, 2 }, { 1, 1 } }, { { 1, 2 }, { 3, 4 }, { 1, 1 } } },
@@ -281,8 +281,8 @@ START_TEST (xla_slice)
   call.limit_indices[1] = 13;
   ck_assert_ptr_null (cleave_slice_op_from_xla (&type, &call, &error));
   cleave_assert_error (&error, CLEAVE_ERROR_ATTRIBUTE,
-                       "XLA Slice: slice 0: start 0 and limit 13 do not lie, in this order, "
-                       "between 0 and the 12 of dimension 1");
+                       "XLA Slice: slice 0: start 0 and limit 13 must lie in this order between 0 "
+                       "and the 12 of dimension 1");
 }
 END_TEST
 

@@ -318,8 +318,8 @@ static const struct
     { .opset = 18, .n_outputs = 4, .num_outputs = AT (4) },
     { 0 },
     0,
-    "ONNX Split: dimension 0 has 5: with num_outputs 4, pieces of 2, less than nothing is left for "
-    "the last" },
+    "ONNX Split: dimension 0 has 5: with num_outputs 4, pieces of 2, the last piece would have "
+    "less than 0" },
   { 5, { .opset = 18, .n_outputs = 4 }, { 0 }, 0, "ONNX Split: split or num_outputs is needed" },
   { 5,
     { .opset = 18, .n_outputs = 1, .n_split = 1, .split = AT (5), .num_outputs = AT (1) },

@@ -23,7 +23,7 @@ START_TEST (shapes_are_inferred_or_an_error_gives_the_reason)
       INTS (4, 3),
       INTS (1),
       { 1, 1, FALSE, FALSE },
-      "Gemm 'y': A is to be summed over 3 elements, B over 4" },
+      "Gemm 'y': A and B must have equal inner dimensions, but A has 3 and B has 4" },
     { INTS (2, 3),
       INTS (3, 4),
       INTS (2),

@@ -24,7 +24,7 @@ START_TEST (spatial_dimensions_become_one)
       "GlobalLpPool 'l': X must have rank 3 to 8, not 2");
   cleave_assert_infers (
       cleave_graph_add_global_pool (graph, "GlobalMaxPool", "m", none, NULL, &error), &error,
-      "GlobalMaxPool 'm': X has nothing in spatial dimension 0");
+      "GlobalMaxPool 'm': X is empty in spatial dimension 0");
 }
 END_TEST
 

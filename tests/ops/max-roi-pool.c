@@ -92,7 +92,7 @@ START_TEST (mistakes_are_errors)
   a.pooled_shape = CLEAVE_INTS (3, G_MAXINT64);
   cleave_assert_infers (
       add (graph, operands, &a, &error), &error,
-      "MaxRoiPool 'r': pooled_shape holds 9223372036854775807, more than 2147483647");
+      "MaxRoiPool 'r': pooled_shape has 9223372036854775807, more than 2147483647");
   a.pooled_shape = CLEAVE_INTS (3, 3);
   cleave_assert_infers (
       add (graph, operands, &a, &error), &error,

@@ -98,7 +98,7 @@ START_TEST (lists_must_have_the_right_length)
   WRONG ("MaxUnpool", LIST (F32 (1, 1, 4), I64 (1, 1, 4)), &output, ATTRIBUTE,
          "output_shape has 1 entries, not 3");
   WRONG ("MaxUnpool", LIST (F32 (1, 1, 4), I64 (1, 1, 4)), &small, SHAPE,
-         "dimension 2, 4, was not pooled so from anything");
+         "dimension 2, 4, cannot be a result of this pooling");
   WRONG ("MaxUnpool", LIST (F32 (1, 1, 4), I64 (1, 1, 5)), &plain, SHAPE,
          "X and I have different shapes");
   WRONG ("GatherND", LIST (F32 (1, 1, 1, 1, 1, 1), I64 (1, 1, 1, 1, 1)), &gather, SHAPE,

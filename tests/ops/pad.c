@@ -25,7 +25,7 @@ static const struct
     "Pad 'p': pads has 1 entries, not 2 for rank 1",
     NULL },
   { { CLEAVE_PAD_CONSTANT, { 2, { -2, -2 } }, 0 },
-    "Pad 'p': pads -2 and -2 take more than the 3 of dimension 0",
+    "Pad 'p': pads -2 and -2 remove more than the 3 elements of dimension 0",
     NULL },
   { { CLEAVE_PAD_CONSTANT, { 2, { G_MAXINT64, 0 } }, 0 },
     "Pad 'p': dimension 0 with its pads does not fit 64 bits",

@@ -56,7 +56,8 @@ START_TEST (the_result_has_the_type_of_its_zero_point)
                         "QLinearConv 'q': w_zero_point has 3 elements, but must have 1 or 4");
   cleave_assert_infers (add_linear (graph, CLEAVE_SHAPE (1, 3, 5), CLEAVE_SHAPE (4, 2, 3),
                                     CLEAVE_SHAPE (1), NULL, &error),
-                        &error, "QLinearConv 'q': W wants 2 channels in each of 1 groups, X has 3");
+                        &error,
+                        "QLinearConv 'q': W expects 2 channels in each of 1 groups, X has 3");
 }
 END_TEST
 

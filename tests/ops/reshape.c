@@ -80,16 +80,18 @@ static const struct
   { { 4, { 4, 3, 2, 2 } },
     { 2, { 4, 12 } },
     "0:4,4:11",
-    "refused: it is not all of the range 0:4,1:3,0:2,0:2 of the operand that it needs" },
+    "refused: it does not begin and end where rows of the operand do: it needs the range "
+    "0:4,1:3,0:2,0:2" },
   { { 2, { 4, 12 } }, { 4, { 4, 3, 2, 2 } }, "0:4,1:3,0:2,0:2", "0:4,4:12 shape=4,2,2,2" },
   { { 2, { 4, 12 } },
     { 4, { 4, 3, 2, 2 } },
     "0:4,0:3,0:1,0:2",
-    "refused: it is not all of the range 0:4,0:12 of the operand that it needs" },
+    "refused: it does not begin and end where rows of the operand do: it needs the range "
+    "0:4,0:12" },
   { { 2, { 6, 4 } },
     { 2, { 8, 3 } },
     "0:4,0:3",
-    "refused: it is not all of the range 0:6,0:4 of the operand that it needs" },
+    "refused: it does not begin and end where rows of the operand do: it needs the range 0:6,0:4" },
   { { 3, { 1, 6, 1 } }, { 3, { 2, 1, 3 } }, "1:2,0:1,0:3", "0:1,3:6,0:1 shape=1,1,3" },
   { { 1, { 12 } }, { 2, { 4, 3 } }, "1:3,0:3", "3:9 shape=2,3" },
   { { 2, { 4, 3 } }, { 1, { 12 } }, "3:9", "1:3,0:3 shape=6" },
@@ -205,9 +207,9 @@ START_TEST (flatten_has_two_dimensions)
   cleave_assert_infers (add_node (graph, "Flatten", x, NULL, &error), &error, "float32 2x12");
   cleave_assert_chunk (cleave_graph_add_flatten (graph, "f", x, 2, &error), "3:6,0:4",
                        "1:2,0:3,0:4 axis=2");
-  cleave_assert_chunk (
-      cleave_graph_add_flatten (graph, "f", x, 2, &error), "2:6,0:4",
-      "refused: it is not all of the range 0:2,0:3,0:4 of the operand that it needs");
+  cleave_assert_chunk (cleave_graph_add_flatten (graph, "f", x, 2, &error), "2:6,0:4",
+                       "refused: it does not begin and end where rows of the operand do: it needs "
+                       "the range 0:2,0:3,0:4");
 }
 END_TEST
 

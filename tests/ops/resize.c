@@ -110,7 +110,7 @@ static const struct
       .begin = { 1, { 3 } },
       .extents = { 1, { 6 } },
       .lengths = { 1, { 9 } } },
-    "Resize 'r': dimension 0 is no part of one of 6 that becomes 9",
+    "Resize 'r': dimension 0 is not a part of a dimension of 6 that is resized to 9",
     NULL },
   { { .coordinate_transformation_mode = CLEAVE_RESIZE_TF_CROP_AND_RESIZE, .sizes = { 1, { 3 } } },
     "Resize 'r': tf_crop_and_resize needs roi",
@@ -258,8 +258,8 @@ static const struct
       .roi = { 4, { 0, 0.25, 1, 1 } },
       .sizes = { 2, { 2, 4 } } },
     "0:2,0:2",
-    "refused: dimension 1, resized by 0.666667 with tf_crop_and_resize, cannot be cut: that is "
-    "possible for whole factors, and without a region for floats and for nearest" },
+    "refused: dimension 1, resized by 0.666667 with tf_crop_and_resize, cannot be cut: a cut needs "
+    "a whole factor, or floats or mode nearest without a roi" },
 };
 
 START_TEST (a_piece_has_a_phase)

@@ -166,7 +166,7 @@ START_TEST (mistakes_are_errors)
       { 2, { 3, 0 } },
       { 2, { 1, 1 } },
       { 2, { 1, 1 } },
-      "dimension 1 of data is empty: nothing can be put there" },
+      "dimension 1 of data is empty: there is nothing for the indices to write" },
     { "ScatterND",
       { 2, { 3, 3 } },
       { 2, { 1, 3 } },

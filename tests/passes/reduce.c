@@ -134,7 +134,8 @@ START_TEST (a_test_must_hold_at_first)
   g_autoptr (GError) error = NULL;
 
   ck_assert_ptr_null (cleave_graph_reduce (graph, NULL, no, NULL, &left, &error));
-  cleave_assert_error (&error, CLEAVE_ERROR_OPTION, "the test does not hold of the graph itself");
+  cleave_assert_error (&error, CLEAVE_ERROR_OPTION,
+                       "the test is false for the graph itself, so there is nothing to reduce");
   ck_assert_ptr_null (cleave_graph_reduce (graph, "dead", has_conv, NULL, &left, &error));
   cleave_assert_error (&error, CLEAVE_ERROR_OPTION, "pipeline, column 1: there is no pass 'dead'");
 }

@@ -205,10 +205,10 @@ assert_refused (const char *from, const char *to, const char *message)
 
 START_TEST (mismatches_are_reported)
 {
-  assert_refused ("CLEAVEPL", "SOMETHIN", "it is no saved program");
-  assert_refused (" build ", " BUILD ", "and this is");
+  assert_refused ("CLEAVEPL", "SOMETHIN", "it is not a saved program");
+  assert_refused (" build ", " BUILD ", "but this is");
   assert_refused ("\4\3\2\1\1", "\4\3\2\1\2", "another format");
-  assert_refused (" build ", " biuld ", "make it again");
+  assert_refused (" build ", " biuld ", "compile the model again");
 }
 END_TEST
 
@@ -258,9 +258,9 @@ START_TEST (a_changed_model_is_refused)
   cleave_program_unref (program);
   write_model (model, 2); /* of the same size */
   ck_assert_ptr_null (cleave_program_load (path, NULL, FALSE, NULL, &error));
-  ck_assert_msg (strstr (error->message, "m.onnx' is not the file that the program was made of") !=
-                     NULL,
-                 "%s", error->message);
+  ck_assert_msg (
+      strstr (error->message, "m.onnx' is not the file that the program was made from") != NULL,
+      "%s", error->message);
   g_clear_error (&error);
   ck_assert_ptr_null (cleave_program_load (path, model, FALSE, NULL, &error));
   g_clear_error (&error);

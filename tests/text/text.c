@@ -255,7 +255,7 @@ static const struct
   { "%x", "column 3: expected '=', not the end of the line" },
   { "x = Input : float32 4", "column 1: expected a value such as %1, not 'x'" },
   { "%x = Input", "column 11: expected ':' and a type" },
-  { "%x = Input : float 4", "column 14: 'float' is no element type" },
+  { "%x = Input : float 4", "column 14: 'float' is not an element type" },
   { "%x = Input : float32 4y", "column 22: expected a shape such as 1x3x8x8 or scalar, not '4y'" },
   { "%x = Input : float32 1x1x1x1x1x1x1x1x1", "column 22: a shape has at most 8 dimensions" },
   { "%x = Input : float32 9999999999x9999999999",
@@ -280,7 +280,8 @@ static const struct
   { X "output %x # y\noutput %x # y", "line 3, column 13: there are two outputs 'y'" },
   { X "%y = Relu %x # y -> v\n%z = Relu %x # z -> v",
     "line 3, column 16: there are two values 'v'" },
-  { "%w = Constant value=1,2 : float32 3", "column 15: 2 elements are given, there are 3" },
+  { "%w = Constant value=1,2 : float32 3",
+    "column 15: 2 elements are given, but the tensor has 3" },
   { "%w = Constant value=1,2, : float32 3", "column 15: nothing comes after the last comma" },
   { "%w = Constant value=256 : uint8 3", "column 15: '256' is no uint8" },
   { "%w = Constant value=2 : bool 3", "column 15: '2' is no bool" },
@@ -289,7 +290,7 @@ static const struct
   { "%w = Constant file=a : uint8 3", "column 15: there is no file 'a' beside the text" },
   { "%w = Constant file=../a : uint8 3", "column 15: there is no file '../a' beside the text" },
   { "%w = Constant : float32 100000x100000",
-    "column 15: values that are in no file take more bytes than a text may ask for" },
+    "column 15: constants without a file take more bytes than a text may have" },
   { "\xff", "column 1: the text is not UTF-8" },
 };
 

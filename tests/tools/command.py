@@ -220,7 +220,7 @@ class Models(CommandTest):
         self.assertEqual(shapes('--shape', 'batch=2,len=5', '--shape', 'seq=4'), [[2, 5, 4], [4], [2, 4]])
         self.assertEqual(shapes('--shape', 'x=2,5,4', '--shape', 'seq=1', '--shape', 'z=2,3'), [[2, 5, 4], [1], [2, 3]])
         self.assertEqual(shapes('--shape', 'batch=2', '--shape', 'len=5', '--fix', 'seq=4'), [[2, 5, 4], [4], [2, 4]])
-        self.bad("'length', which is no input of the model, nor a dimension of one", 'info', path, '--shape', 'batch=2,length=5')
+        self.bad("'length', which is not an input of the model or a dimension of one", 'info', path, '--shape', 'batch=2,length=5')
         self.bad('--shape', 'info', path, '--shape', 'batch=2,len=a')
         self.bad('--shape', 'info', path, '--shape', 'batch=2,len')
 

@@ -62,7 +62,7 @@ cleave_onnx_export_custom (CleaveOnnxExport *export, const CleaveNode *node, GEr
   g_autoptr (GPtrArray) operands = NULL, results = NULL;
 
   if (proto == NULL)
-    return cleave_fail (error, CLEAVE_ERROR_MODEL, "Custom '%s': its bytes are no node",
+    return cleave_fail (error, CLEAVE_ERROR_MODEL, "Custom '%s': its bytes are not a node",
                         node->name);
   operands = list_operands (export, node, proto);
   results = list_results (export, node, proto);

@@ -188,7 +188,7 @@ join_docs (const Loop *loop, const Onnx__NodeProto *first, const Onnx__NodeProto
 
   if (first->doc_string == NULL || *first->doc_string == '\0' || last->doc_string == NULL)
     return first->doc_string;
-  text = g_strdup_printf ("%s; in the last of %u turns %s", first->doc_string,
+  text = g_strdup_printf ("%s; in the last of %u iterations %s", first->doc_string,
                           loop->repeat->n_turns, last->doc_string);
   return cleave_pool_strdup (loop->export->pool, text);
 }

@@ -147,9 +147,9 @@ fail_undefined (const CleaveOnnxNode *node,
   g_autofree char *text = g_utf8_make_valid (name, -1);
 
   if (!cleave_onnx_is_made (graph, name))
-    return cleave_onnx_node_fail (node, error, "nothing makes its operand '%s'", text);
+    return cleave_onnx_node_fail (node, error, "its operand '%s' is not defined", text);
   return cleave_fail (error, CLEAVE_ERROR_CYCLE,
-                      "%s '%s': its operand '%s' is made of its own result: a cycle", node->op,
+                      "%s '%s': its operand '%s' depends on its own result: a cycle", node->op,
                       node->name, text);
 }
 

@@ -74,9 +74,9 @@ cleave_onnx_why_unknown (CleaveOnnxImport *import, const CleaveOnnxValue *value)
                             "value)",
                             cleave_node_get_name (node));
   else if (node != NULL && (input = find_input (node)) != NULL)
-    text = g_strdup_printf ("follows from the input '%s', but must be constant: shapes are static "
-                            "(give its value)",
-                            cleave_node_get_name (input));
+    text = g_strdup_printf (
+        "depends on the input '%s', but must be constant: shapes are static (give its value)",
+        cleave_node_get_name (input));
   return text == NULL ? "is computed, but must be constant: shapes are static"
                       : cleave_pool_strdup (import->pool, text);
 }

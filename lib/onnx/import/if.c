@@ -26,7 +26,7 @@ find_output (CleaveOnnxNode *node, const Onnx__GraphProto *branch, guint index, 
   if (value != NULL)
     return is_own || value->items != NULL ? value : cleave_onnx_pass_on (node, value, error);
   text = g_utf8_make_valid (name == NULL ? "" : name, -1);
-  return cleave_onnx_node_fail_null (node, error, "nothing in its branch makes '%s'", text);
+  return cleave_onnx_node_fail_null (node, error, "'%s' is not defined in its branch", text);
 }
 
 static gboolean

@@ -159,7 +159,7 @@ read_outputs (CleaveOnnxImport *import,
         return FALSE;
       value = g_hash_table_lookup (import->values, name);
       if (value == NULL)
-        return cleave_fail (error, CLEAVE_ERROR_MODEL, "nothing makes the output '%s'", name);
+        return cleave_fail (error, CLEAVE_ERROR_MODEL, "the output '%s' is not defined", name);
       if (value->items != NULL)
         return cleave_fail (error, CLEAVE_ERROR_MODEL,
                             "the output '%s' is a sequence: give its tensors as outputs", name);

@@ -193,7 +193,8 @@ gboolean cleave_onnx_node_make (CleaveOnnxNode *node, GError **error);
 void cleave_onnx_begin_folding (CleaveOnnxImport *import, gsize n_bytes);
 /* Subtracts `work` from the budget; FALSE if the budget is too small. */
 gboolean cleave_onnx_spend (CleaveOnnxImport *import, double work);
-#define CLEAVE_ONNX_TOO_COSTLY "takes more work than the constants of a file of this size may"
+#define CLEAVE_ONNX_TOO_COSTLY                                                                     \
+  "takes more work than constant folding may do for a file of this size"
 /* Returns why a value that must be constant is not: the end of an error message. */
 const char *cleave_onnx_why_unknown (CleaveOnnxImport *import, const CleaveOnnxValue *value);
 /* cleave_onnx_is_constant() returns whether all operands (CleaveOnnxValue) are constant;

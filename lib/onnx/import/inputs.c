@@ -204,8 +204,8 @@ find_given (
     i++;
   if (i == inputs->len)
     cleave_fail (error, CLEAVE_ERROR_OPTION,
-                 "a %s is given for '%s', which is no input of the model%s", what, name,
-                 strcmp (what, "shape") == 0 ? ", nor a dimension of one" : "");
+                 "a %s is given for '%s', which is not an input of the model%s", what, name,
+                 strcmp (what, "shape") == 0 ? " or a dimension of one" : "");
   else if (given[i].shape != NULL || given[i].value != NULL)
     cleave_fail (error, CLEAVE_ERROR_OPTION, "two %ss are given for input '%s'", what,
                  ((Onnx__ValueInfoProto *) inputs->pdata[i])->name);

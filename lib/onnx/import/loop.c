@@ -16,7 +16,7 @@ read_constant (const CleaveOnnxTurns *loop,
                gint64 *number,
                GError **error)
 {
-  const char *what = element == CLEAVE_BOOL ? "condition" : "number of turns";
+  const char *what = element == CLEAVE_BOOL ? "condition" : "number of iterations";
   const CleaveTensorType *type = value == NULL ? NULL : cleave_onnx_value_type (value);
   g_autoptr (CleaveTensor) dense = NULL;
 
@@ -28,9 +28,8 @@ read_constant (const CleaveOnnxTurns *loop,
                                   element == CLEAVE_BOOL ? "bool" : "int64");
   if (cleave_onnx_value_constant (loop->node->import, value) == NULL)
     return cleave_onnx_node_fail (loop->node, error,
-                                  "its %s must be constant, since a graph runs once, from its "
-                                  "inputs to its outputs; it %s",
-                                  what, cleave_onnx_why_unknown (loop->node->import, value));
+                                  "its %s must be constant, since loops are unrolled; it %s", what,
+                                  cleave_onnx_why_unknown (loop->node->import, value));
   dense = cleave_tensor_dup_dense (value->constant);
   *number = element == CLEAVE_BOOL ? *(const guint8 *) cleave_tensor_get_data (dense) != 0
                                    : *(const gint64 *) cleave_tensor_get_data (dense);

@@ -266,8 +266,8 @@ cleave_onnx_unroll (CleaveOnnxNode *node, gsize n_nodes, GError **error)
 
   import->n_unrolled += n_nodes;
   return import->n_unrolled <= MAX_NODES ||
-         cleave_onnx_node_fail (
-             node, error, "the turns of the model's loops come to more than %d nodes", MAX_NODES);
+         cleave_onnx_node_fail (node, error, "unrolling the model's loops makes more than %d nodes",
+                                MAX_NODES);
 }
 
 /* Ops that cannot be part of a graph of static tensors, and why. */

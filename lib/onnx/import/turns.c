@@ -31,8 +31,8 @@ check_body (const CleaveOnnxTurns *turns,
       proto->n_output > body->n_output - turns->n_first || proto->n_output < turns->n_states)
     return cleave_onnx_node_fail (turns->node, error,
                                   "it has %" G_GSIZE_FORMAT
-                                  " results, and its body %" G_GSIZE_FORMAT
-                                  " for %u values that it carries",
+                                  " results, but its body has %" G_GSIZE_FORMAT
+                                  " outputs for %u loop-carried values",
                                   (gsize) proto->n_output, (gsize) body->n_output, turns->n_states);
   for (size_t i = 0; i < body->n_input; i++)
     if (!cleave_onnx_check_name (body->input[i]->name, "an input of a body", error))
@@ -73,7 +73,7 @@ find_output (const CleaveOnnxTurns *turns, guint index, GError **error)
   g_autofree char *text = value != NULL ? NULL : g_utf8_make_valid (name == NULL ? "" : name, -1);
 
   if (value == NULL)
-    cleave_onnx_node_fail (turns->node, error, "nothing in its body makes '%s'", text);
+    cleave_onnx_node_fail (turns->node, error, "'%s' is not defined in its body", text);
   else if (value->items != NULL)
     {
       cleave_onnx_node_fail (turns->node, error,
@@ -222,12 +222,12 @@ add_dimension (CleaveOnnxNode *node, CleaveOnnxValue *value, gint64 axis, GError
   CleaveShape row = { .rank = shape->rank + 1 };
 
   if (row.rank > CLEAVE_MAX_RANK)
-    return cleave_onnx_node_fail_null (
-        node, error, "what its turns give has more than %d dimensions", CLEAVE_MAX_RANK - 1);
+    return cleave_onnx_node_fail_null (node, error, "its scan output has more than %d dimensions",
+                                       CLEAVE_MAX_RANK - 1);
   axis += axis < 0 ? row.rank : 0;
   if (axis < 0 || axis >= row.rank)
     return cleave_onnx_node_fail_null (
-        node, error, "what its turns give has rank %u, and no place for axis %" G_GINT64_FORMAT,
+        node, error, "its scan output has rank %u, which has no axis %" G_GINT64_FORMAT,
         shape->rank, axis);
   for (guint d = 0; d < row.rank; d++)
     row.dim[d] = d == axis ? 1 : shape->dim[d < axis ? d : d - 1];
@@ -243,7 +243,7 @@ make_empty (CleaveOnnxNode *node, const CleaveTensorType *turn, gint64 axis, GEr
   axis += axis < 0 ? type.shape.rank : 0;
   if (type.shape.rank > CLEAVE_MAX_RANK || axis < 0 || axis >= type.shape.rank)
     return cleave_onnx_node_fail_null (
-        node, error, "what its turns give has rank %u, and no place for axis %" G_GINT64_FORMAT,
+        node, error, "its scan output has rank %u, which has no axis %" G_GINT64_FORMAT,
         turn->shape.rank, axis);
   for (guint d = 0; d < type.shape.rank; d++)
     type.shape.dim[d] = d == axis ? 0 : turn->shape.dim[d < axis ? d : d - 1];

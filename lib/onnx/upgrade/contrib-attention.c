@@ -71,10 +71,9 @@ attend_projected (CleaveOnnxNode *node,
       parts[i] = cleave_onnx_split_heads (node, parts[i], heads->n_heads, suffixes[i], error);
     }
   if (end != width)
-    return cleave_onnx_node_fail (node, error,
-                                  "the hidden sizes must be %" G_GINT64_FORMAT
-                                  " together, not %" G_GINT64_FORMAT,
-                                  width, end);
+    return cleave_onnx_node_fail (
+        node, error, "the hidden sizes must add up to %" G_GINT64_FORMAT ", not %" G_GINT64_FORMAT,
+        width, end);
   heads->core.q = parts[0];
   heads->core.k = parts[1];
   heads->core.v = parts[2];

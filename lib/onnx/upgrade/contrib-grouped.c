@@ -45,7 +45,7 @@ take_grouped (CleaveOnnxNode *node, Grouped *g, GError **error)
   cleave_onnx_node_take_int (node, "kv_cache_bit_width", 0);
   if ((k_type != NULL && g_strcmp0 (k_type->string, "NONE") != 0) ||
       (v_type != NULL && g_strcmp0 (v_type->string, "NONE") != 0))
-    return cleave_onnx_node_fail (node, error, "a quantised cache is not supported");
+    return cleave_onnx_node_fail (node, error, "a quantized cache is not supported");
   if (g->n_shared < 1 || g->n_heads < 1 || g->n_heads > MAX_HEADS || g->n_heads % g->n_shared != 0)
     return cleave_onnx_node_fail (node, error,
                                   "num_heads must be a multiple of kv_num_heads, not %d and %d",
@@ -141,9 +141,8 @@ read_lengths (CleaveOnnxNode *node, Grouped *g, GError **error)
   if (g->is_prompt)
     return g->last != NULL;
   if (g->n_new > 1 && g->n_batch > 1)
-    return cleave_onnx_node_fail (node, error,
-                                  "several queries behind a past must be of a batch of 1, not %d",
-                                  (int) g->n_batch);
+    return cleave_onnx_node_fail (
+        node, error, "several queries with a past need a batch of 1, not %d", (int) g->n_batch);
   less = cleave_onnx_count (node, g->n_new - 1, &CLEAVE_SHAPE (1), error);
   g->past = CLEAVE_ONNX_STEP ("Sub", ".past", NULL, g->last, less);
   return g->past != NULL;

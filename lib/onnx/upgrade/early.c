@@ -22,8 +22,8 @@ cleave_onnx_upgrade_cast_1 (CleaveOnnxNode *node, GError **error)
   type = protobuf_c_enum_descriptor_get_value_by_name (&onnx__tensor_proto__data_type__descriptor,
                                                        name);
   if (type == NULL)
-    return cleave_onnx_node_fail (node, error, "its attribute 'to' names no element type: '%s'",
-                                  to->string);
+    return cleave_onnx_node_fail (
+        node, error, "its attribute 'to' does not name an element type: '%s'", to->string);
   g_ptr_array_add (node->attrs, cleave_onnx_attr_new_int ("to", type->value));
   return TRUE;
 }

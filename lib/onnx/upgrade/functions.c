@@ -149,7 +149,7 @@ cleave_onnx_upgrade_group_norm (CleaveOnnxNode *node, GError **error)
       n_groups > cleave_onnx_value_type (x)->shape.dim[1])
     {
       cleave_onnx_attr_free (epsilon);
-      return cleave_onnx_node_fail (node, error, "its channels cannot be cut into num_groups");
+      return cleave_onnx_node_fail (node, error, "its channels are not a multiple of num_groups");
     }
   shape = cleave_onnx_value_type (x)->shape;
   grouped = CLEAVE_SHAPE (shape.dim[0], n_groups, shape.dim[1] / n_groups);

@@ -109,7 +109,7 @@ cleave_onnx_rotate (CleaveOnnxNode *node,
   flat.dim[3] = pairs.dim[3] = 2 * angles.dim[3];
   if (flat.dim[3] > is.dim[3])
     return cleave_onnx_node_fail_null (node, error,
-                                       "cos_cache must turn no more than the %" G_GINT64_FORMAT
+                                       "cos_cache must rotate at most the %" G_GINT64_FORMAT
                                        " elements of a head, not %" G_GINT64_FORMAT,
                                        is.dim[3], flat.dim[3]);
   if (r->interleaved)

@@ -101,7 +101,7 @@ upgrade_constant (CleaveOnnxNode *node, GError **error)
       return cleave_onnx_finish (node, cleave_onnx_constant (node, &type, attr->ints->data));
     }
   if (strcmp (attr->name, "value_float") != 0 && strcmp (attr->name, "value_floats") != 0)
-    return cleave_onnx_node_fail (node, error, "attribute '%s' is no value", attr->name);
+    return cleave_onnx_node_fail (node, error, "attribute '%s' is not a value", attr->name);
   type = (CleaveTensorType){ CLEAVE_FLOAT32, { is_scalar ? 0 : 1, { attr->floats->len } } };
   floats = cleave_onnx_attr_dup_floats (attr);
   return cleave_onnx_finish (node, cleave_onnx_constant (node, &type, floats));
@@ -298,7 +298,7 @@ upgrade_one_hot (CleaveOnnxNode *node, GError **error)
   numbers = cleave_onnx_attr_of_tensor ("depth", depth->constant);
   if (numbers->floats->len != 1 || !(g_array_index (numbers->floats, double, 0) < 0x1p62) ||
       !(g_array_index (numbers->floats, double, 0) >= 0))
-    return cleave_onnx_node_fail (node, error, "depth is no number of elements");
+    return cleave_onnx_node_fail (node, error, "depth is not a number of elements");
   n = (gint64) g_array_index (numbers->floats, double, 0);
   cleave_onnx_node_set_operand (node, 1,
                                 cleave_onnx_constant (node, &CLEAVE_SCALAR (CLEAVE_INT64), &n));

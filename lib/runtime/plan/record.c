@@ -74,7 +74,7 @@ restore_schedule (const CleaveRecord *record,
   cleave_dependencies_init (&needs, storage, graph);
   if (!is_schedule (record, &needs, position))
     {
-      cleave_fail (error, CLEAVE_ERROR_MODEL, "the schedule is not one of this graph");
+      cleave_fail (error, CLEAVE_ERROR_MODEL, "the schedule does not fit this graph");
       return NULL;
     }
   task.begin = needs.begin;
@@ -119,13 +119,12 @@ cleave_memory_plan_restore (CleaveMemoryPlan *plan,
       record->n_buffers != plan->storage->buffers->len) /* the arena was smaller without laps */
     cleave_storage_unlap (plan->storage, graph);
   if (!fits (record, plan->storage))
-    return cleave_fail (error, CLEAVE_ERROR_MODEL, "the arena is not one of this graph");
+    return cleave_fail (error, CLEAVE_ERROR_MODEL, "the arena does not fit this graph");
   plan->schedule = restore_schedule (record, plan->storage, graph, error);
   if (plan->schedule == NULL)
     return FALSE;
   if (!cleave_arena_init_at (&plan->arena, plan->storage, graph, plan->schedule, record->offsets,
                              record->n_bytes))
-    return cleave_fail (error, CLEAVE_ERROR_MODEL,
-                        "two values of the arena are in use at one place");
+    return cleave_fail (error, CLEAVE_ERROR_MODEL, "two values share memory while both are in use");
   return TRUE;
 }

@@ -747,7 +747,7 @@ START_TEST (mistakes_are_errors)
   g_autoptr (GError) error = NULL;
 
   ck_assert_ptr_null (cleave_placement_new_by_node (graph, 2, ranks, 7, &error));
-  ck_assert_str_eq (error->message, "'b' is to be on rank 2 of 2");
+  ck_assert_str_eq (error->message, "'b' is placed on rank 2, but there are 2 ranks");
   g_clear_error (&error);
   ck_assert_ptr_null (cleave_placement_new_by_node (graph, 3, ranks, 6, &error));
   ck_assert (g_error_matches (error, CLEAVE_ERROR, CLEAVE_ERROR_OPTION));

@@ -159,7 +159,7 @@ static const Block blocks[] = {
   { "dense", dense, 1, NULL },
   { "U-net", u_net, 1, NULL },
   { "squeeze and excite", squeeze_excite, 1,
-    "gate: one-piece: Mul 'scale' needs all of it for a piece" },
+    "gate: one-piece: Mul 'scale' needs the whole value for one piece" },
 };
 
 typedef struct

@@ -38,11 +38,11 @@ check (const char *name, guint depth, gint64 expected, const char *expected_whic
 
 START_TEST (nodes_outside_of_the_region_count_whole)
 {
-  check ("b", 1, 128, "MatMul 'c', which stays whole, needs 128 bytes, 64 of them for A");
-  check ("b", 9, 128, "MatMul 'c', which stays whole, needs 128 bytes, 64 of them for A");
-  check ("c", 1, 64, "Input 'x', which stays whole, needs 64 bytes, 64 of them for value");
-  check ("d", 2, 64, "Input 'x', which stays whole, needs 64 bytes, 64 of them for value");
-  check ("d", 1, 128, "MatMul 'c', which stays whole, needs 128 bytes, 64 of them for A");
+  check ("b", 1, 128, "MatMul 'c', which cannot be split, needs 128 bytes, 64 of them for A");
+  check ("b", 9, 128, "MatMul 'c', which cannot be split, needs 128 bytes, 64 of them for A");
+  check ("c", 1, 64, "Input 'x', which cannot be split, needs 64 bytes, 64 of them for value");
+  check ("d", 2, 64, "Input 'x', which cannot be split, needs 64 bytes, 64 of them for value");
+  check ("d", 1, 128, "MatMul 'c', which cannot be split, needs 128 bytes, 64 of them for A");
 }
 END_TEST
 

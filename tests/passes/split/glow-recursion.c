@@ -111,7 +111,7 @@ START_TEST (case_33_values_that_all_pieces_need_are_shared)
   Check check = check_begin (graph);
   g_autoptr (CleaveSplitReport) report = split_deep (graph, "second", chunks ("C", 2), 2);
 
-  assert_split (report, "first", "one-piece: Conv 'second' needs all of it for a piece");
+  assert_split (report, "first", "one-piece: Conv 'second' needs the whole value for one piece");
   assert_counts (graph, "Conv", 3);
   ck_assert_str_eq (read_by (graph, "second.0"), "first");
   ck_assert_str_eq (read_by (graph, "second.1"), "first");

@@ -65,6 +65,7 @@ static const Row rows[] = {
   { SIZE, 10, 10, FALSE, 0, 0, "10" },
   { SIZE, 10, 0, FALSE, 0, 0, "dimension 0: chunk size must be between 1 and 10, not 0" },
   { SIZE, 10, 11, FALSE, 0, 0, "dimension 0: chunk size must be between 1 and 10, not 11" },
+  { COUNT, 1, 2, FALSE, 0, 0, "dimension 0: 2 chunks are not possible: the extent is 1" },
   /* alignment and minimum */
   { COUNT, 30, 2, FALSE, 8, 0, "16 14" },
   { COUNT, 30, 3, FALSE, 8, 0, "16 8 6" },
@@ -73,7 +74,7 @@ static const Row rows[] = {
   { COUNT, 30, 3, FALSE, 8, 8, "8 8 14" },
   { COUNT, 30, 4, FALSE, 8, 8, "dimension 0: number of chunks must be between 1 and 3, not 4" },
   { COUNT, 30, 1, FALSE, 64, 100, "30" },
-  { COUNT, 30, 2, FALSE, 0, 100, "dimension 0: number of chunks must be between 1 and 1, not 2" },
+  { COUNT, 30, 2, FALSE, 0, 100, "dimension 0: 2 chunks are not possible: the extent is 30, with an alignment of 1 and chunks of at least 100" },
   { COUNT, 30, 1, FALSE, G_MAXINT64, G_MAXINT64, "30" },
   { COUNT, 10, 4, FALSE, 0, 3, "dimension 0: number of chunks must be between 1 and 3, not 4" },
   { SIZE, 30, 10, FALSE, 8, 0, "8 8 8 6" },
@@ -136,12 +137,13 @@ START_TEST (given_sizes_are_kept_or_refused)
   CHECK_SIZES ("4 4 2", 4, 1, 4, 4, 2);
   CHECK_SIZES ("dimension 0: chunk sizes add up to 11, not to 10", 1, 1, 3, 4, 4);
   CHECK_SIZES ("dimension 0: chunk size 1 must be at least 1, not 0", 1, 1, 5, 0, 5);
-  CHECK_SIZES ("dimension 0: chunk sizes 0 and 2 are both -1: only one can be what is left", 1, 1,
+  CHECK_SIZES ("dimension 0: chunk sizes 0 and 2 are both -1: only one can be the remainder", 1, 1,
                -1, 4, -1);
   CHECK_SIZES ("dimension 0: the other chunk sizes add up to 10 of 10: nothing is left for the -1",
                1, 1, 5, -1, 5);
   CHECK_SIZES ("dimension 0: chunk sizes up to 1 add up to more than 64 bits", 1, 1, G_MAXINT64, 1);
-  CHECK_SIZES ("dimension 0: 0:3 does not keep to multiples of the alignment 4", 4, 1, 3, 7);
+  CHECK_SIZES ("dimension 0: 0:3 does not begin and end at multiples of the alignment 4", 4, 1, 3,
+               7);
   CHECK_SIZES ("dimension 0: 8:10 is smaller than the minimum of 3", 1, 3, 8, 2);
 }
 END_TEST

@@ -419,12 +419,11 @@ START_TEST (a_wrong_request_changes_nothing)
   CleaveSplitRequest nothing[] = { { c0, by, NULL }, { c1, NULL, NULL } };
   CleaveSplitRequest number[] = { { c0, by, NULL }, { c1, by, &nan_macs } };
 
-  assert_wrong_request (graph, twice, 2, "Conv 'c1' is to be split twice");
-  assert_wrong_request (graph, strange, 2, "a node to split is not of this graph");
+  assert_wrong_request (graph, twice, 2, "Conv 'c1' is listed twice: list each node once");
+  assert_wrong_request (graph, strange, 2, "a node to split belongs to another graph");
   assert_wrong_request (graph, misspelt, 1,
-                        "there is no node to split: it is NULL, as when a name is not found");
-  assert_wrong_request (graph, nothing, 2,
-                        "Conv 'c1': neither an option nor a constraint says how to split it");
+                        "the node to split is NULL: look it up by its exact name");
+  assert_wrong_request (graph, nothing, 2, "Conv 'c1': give a tiling or a constraint to split it");
   assert_wrong_request (graph, number, 2, "Conv 'c1': the limit on added MACs is not a number");
 }
 END_TEST
