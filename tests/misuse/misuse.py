@@ -108,6 +108,7 @@ ARGUMENTS = {
     'cleave_partition_new_by_bytes.max_bytes': '1 << 20', 'cleave_partition_new_by_bytes.max_bytes!': ['0', '-1', '1', 'G_MININT64'],
     'cleave_partition_measure.weight_bytes': '&(gint64){ 0 }', 'cleave_partition_measure.arena_bytes': '&(gint64){ 0 }',
     'cleave_graph_extract.from': 'NULL', 'cleave_graph_extract.to': 'NULL',
+    'cleave_fit_plan_new_frontier_watched.watch': 'NULL', 'cleave_fit_plan_new_frontier_watched.cancellable': 'NULL',
     'cleave_fit_plan_new_watched.watch': 'NULL', 'cleave_fit_plan_new_watched.cancellable': 'NULL',
     'cleave_split_nodes_by_name.names': '(const char *const[]){ "relu", NULL }', 'cleave_dot_render.format': '"dot"',
     'cleave_dot_layout_new.sizes': '(const double[]){ 9, 9, 9, 9 }', 'cleave_dot_layout_new.n_sizes': '4',
