@@ -39,6 +39,7 @@ static GArray *
 find_cuts (const CleaveGraph *graph,
            const char *const *values,
            const GPtrArray *order,
+           const gboolean *needed,
            GError **error)
 {
   g_autoptr (GArray) cuts = g_array_new (FALSE, FALSE, sizeof (Cut));
@@ -53,9 +54,9 @@ find_cuts (const CleaveGraph *graph,
 
       if (value == NULL)
         return NULL;
-      if (!cleave_partition_has_part (value->node))
+      if (!cleave_partition_has_part (needed, value->node))
         return cleave_fail_null (error, CLEAVE_ERROR_OPTION,
-                                 "'%s' is not used: no part can end there", values[i]);
+                                 "no output needs '%s': no part can end there", values[i]);
       cut.node = value->node;
       cut.position = position[value->node->id];
       g_array_append_val (cuts, cut);
@@ -93,12 +94,16 @@ find_stages (const CleaveGraph *graph, const GArray *cuts)
 
 /* Returns whether every part has a node. */
 static gboolean
-check_stages (const GPtrArray *order, const guint *stage, const GArray *cuts, GError **error)
+check_stages (const GPtrArray *order,
+              const gboolean *needed,
+              const guint *stage,
+              const GArray *cuts,
+              GError **error)
 {
   g_autofree guint *n_nodes = g_new0 (guint, cuts->len + 1);
 
   for (guint i = 0; i < order->len; i++)
-    if (cleave_partition_has_part (order->pdata[i]))
+    if (cleave_partition_has_part (needed, order->pdata[i]))
       n_nodes[stage[((const CleaveNode *) order->pdata[i])->id]]++;
   for (guint i = 0; i < cuts->len; i++)
     if (n_nodes[i] == 0)
@@ -136,11 +141,12 @@ cleave_partition_new_at (const CleaveGraph *graph, const char *const *values, GE
 {
   g_return_val_if_fail (graph != NULL && values != NULL, NULL);
   g_autoptr (GPtrArray) order = cleave_topology_sort (graph, error);
-  g_autoptr (GArray) cuts = order == NULL ? NULL : find_cuts (graph, values, order, error);
+  g_autofree gboolean *needed = cleave_partition_find_needed (graph);
+  g_autoptr (GArray) cuts = order == NULL ? NULL : find_cuts (graph, values, order, needed, error);
   g_autofree guint *stage = cuts == NULL ? NULL : find_stages (graph, cuts);
   CleavePartition *partition;
 
-  if (stage == NULL || !check_stages (order, stage, cuts, error))
+  if (stage == NULL || !check_stages (order, needed, stage, cuts, error))
     return NULL;
   partition = cleave_partition_new_empty (graph);
   for (guint s = 0; s <= cuts->len; s++)
@@ -149,7 +155,7 @@ cleave_partition_new_at (const CleaveGraph *graph, const char *const *values, GE
     {
       CleaveNode *node = g_ptr_array_index (order, i);
 
-      if (cleave_partition_has_part (node))
+      if (cleave_partition_has_part (needed, node))
         cleave_partition_add_node (partition, stage[node->id], node);
     }
   cleave_partition_build_parts (partition);

@@ -5,6 +5,7 @@
 #include "parts.h"
 
 #include "../../lib/ir/graph-private.h"
+#include "../../lib/ir/topology.h"
 
 #include "build.h"
 
@@ -56,16 +57,28 @@ cleave_partition_add_node (CleavePartition *partition, guint part, CleaveNode *n
   g_ptr_array_add (cleave_partition_part (partition, part)->nodes, node);
 }
 
-gboolean
-cleave_partition_has_part (const CleaveNode *node)
+gboolean *
+cleave_partition_find_needed (const CleaveGraph *graph)
 {
-  if (cleave_node_is_input (node))
+  gboolean *needed = g_new0 (gboolean, graph->n_ids + 1);
+  g_autoptr (GPtrArray) nodes = g_ptr_array_new ();
+
+  for (guint i = 0; i < graph->outputs->len; i++)
+    g_ptr_array_add (nodes, cleave_graph_get_output (graph, i)->result->node);
+  cleave_topology_reach (graph, (CleaveNode *const *) nodes->pdata, nodes->len, FALSE, needed);
+  return needed;
+}
+
+gboolean
+cleave_partition_has_part (const gboolean *needed, const CleaveNode *node)
+{
+  if (cleave_node_is_input (node) || !needed[node->id])
     return FALSE;
   for (guint r = 0; cleave_node_is_fixed (node) && r < node->n_results; r++)
     for (const CleaveOperand *use = node->results[r].first_use; use != NULL; use = use->next_use)
       if (use->node == NULL)
         return TRUE;
-  return !cleave_node_is_fixed (node) && cleave_node_is_used (node);
+  return !cleave_node_is_fixed (node);
 }
 
 /* Returns whether a result is an output or another part reads it. Other parts do not read constant

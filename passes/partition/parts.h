@@ -37,7 +37,9 @@ cleave_partition_part (const CleavePartition *partition, guint index)
   return &g_array_index (partition->parts, CleavePartitionPart, index);
 }
 
-/* Returns whether a node belongs to exactly one part. Inputs and unused nodes belong to none.
- * Constants and constant expressions are copied to every part that reads them, unless they are
- * outputs. */
-gboolean cleave_partition_has_part (const CleaveNode *node);
+/* Returns, by node id, whether an output of the graph needs the node; the caller frees it. */
+gboolean *cleave_partition_find_needed (const CleaveGraph *graph);
+/* Returns whether a node belongs to exactly one part. Inputs belong to none, nor do nodes that no
+ * output needs. Constants and constant expressions are copied to every part that reads them, unless
+ * they are outputs. */
+gboolean cleave_partition_has_part (const gboolean *needed, const CleaveNode *node);

@@ -9,13 +9,16 @@
 static void
 list_nodes (CleaveRow *row)
 {
+  g_autofree gboolean *needed = cleave_partition_find_needed (row->graph);
+
   row->nodes = g_ptr_array_new ();
   row->place = g_new (guint, row->graph->n_ids + 1);
   for (guint i = 0; i < row->order->len; i++)
     {
       CleaveNode *node = g_ptr_array_index (row->order, i);
 
-      row->place[node->id] = cleave_partition_has_part (node) ? row->nodes->len : CLEAVE_NEVER;
+      row->place[node->id] =
+          cleave_partition_has_part (needed, node) ? row->nodes->len : CLEAVE_NEVER;
       if (row->place[node->id] != CLEAVE_NEVER)
         g_ptr_array_add (row->nodes, node);
     }

@@ -30,6 +30,7 @@ typedef struct
 {
   GPtrArray *order;
   guint *subgraph, *level, *position;
+  const gboolean *needed;
 } Finder;
 
 static guint
@@ -42,7 +43,7 @@ find_level (const Finder *finder, const CleaveNode *node)
       const CleaveResult *value = node->operands[i].result;
 
       if (value == NULL || cleave_node_is_fixed (value->node) ||
-          !cleave_partition_has_part (value->node))
+          !cleave_partition_has_part (finder->needed, value->node))
         continue;
       level = MAX (level, finder->level[value->node->id] +
                               (finder->subgraph[value->node->id] != finder->subgraph[node->id]));
@@ -78,7 +79,7 @@ sort_nodes (const Finder *finder)
     {
       CleaveNode *node = g_ptr_array_index (finder->order, i);
 
-      if (!cleave_partition_has_part (node))
+      if (!cleave_partition_has_part (finder->needed, node))
         continue;
       if (cleave_node_is_fixed (node))
         finder->subgraph[node->id] = G_MAXUINT;
@@ -132,7 +133,8 @@ cleave_partition_new (const CleaveGraph *graph, GError **error)
   g_autofree guint *subgraph = g_new (guint, graph->n_ids + 1);
   g_autofree guint *level = g_new0 (guint, graph->n_ids + 1);
   g_autofree guint *position = g_new0 (guint, graph->n_ids + 1);
-  const Finder finder = { order, subgraph, level, position };
+  g_autofree gboolean *needed = cleave_partition_find_needed (graph);
+  const Finder finder = { order, subgraph, level, position, needed };
   CleavePartition *partition;
 
   if (order == NULL)

@@ -25,6 +25,7 @@ run_parts (const CleavePartition *partition, GHashTable *values, const char *wha
         }
       for (guint k = 0; k < cleave_partition_get_n_before (partition, i); k++)
         ck_assert_uint_lt (cleave_partition_get_before (partition, i, k), i);
+      ck_assert_msg (cleave_graph_get_n_outputs (part) > 0, "%s: part %u has no outputs", what, i);
       outputs = run_graph (part, inputs, 1);
       for (guint k = 0; k < outputs->len; k++)
         {

@@ -224,6 +224,32 @@ START_TEST (a_value_that_skips_a_part_is_an_input_of_a_later_one)
 }
 END_TEST
 
+/* Nodes that no output needs, b and c, are in no part, so every part has an output. */
+START_TEST (unused_nodes_are_in_no_part)
+{
+  static const char *const names[] = { "b", "c" };
+  const char *const values[] = { "a", NULL }, *const unused[] = { "b", NULL };
+  g_autoptr (CleaveGraph) graph =
+      parse ("%x = Input : float32 4\n%a = Relu %x\n%b = Neg %a\n%c = Abs %b\n%y = Neg %a\n"
+             "output %y\n");
+  g_autoptr (CleavePartition) subgraphs = cleave_partition_new (graph, NULL);
+  g_autoptr (CleavePartition) two = cleave_partition_new_by_count (graph, 2, NULL);
+  g_autoptr (CleavePartition) at = cleave_partition_new_at (graph, values, NULL);
+  const CleavePartition *const all[] = { subgraphs, two, at };
+
+  for (guint i = 0; i < G_N_ELEMENTS (all); i++)
+    {
+      for (guint k = 0; k < G_N_ELEMENTS (names); k++)
+        ck_assert_int_eq (cleave_partition_find (all[i], cleave_graph_find_node (graph, names[k])),
+                          -1);
+      for (guint k = 0; k < cleave_partition_get_n_parts (all[i]); k++)
+        ck_assert_uint_gt (cleave_graph_get_n_outputs (cleave_partition_get_graph (all[i], k)), 0);
+    }
+  ck_assert_ptr_null (cleave_partition_new_by_count (graph, 3, NULL));
+  ck_assert_ptr_null (cleave_partition_new_at (graph, unused, NULL));
+}
+END_TEST
+
 /* A chain whose narrowest value is d, with 2 of the 16 channels. */
 #define NARROW                                                                                     \
   "graph g\n%x = Input : float32 1x16x8x8\n%w = Constant seed=1 : float32 16x16x3x3\n"             \
@@ -460,7 +486,7 @@ add_tests (Suite *suite)
                    parts_within_bytes_compute_the_same_bits, the_limit_that_a_refusal_names_is_met,
                    parts_cut_at_values_compute_the_same_bits,
                    a_value_that_skips_a_part_is_an_input_of_a_later_one,
-                   cuts_are_where_the_fewest_bytes_cross, NULL);
+                   cuts_are_where_the_fewest_bytes_cross, unused_nodes_are_in_no_part, NULL);
   cleave_add_case (suite, "extract", a_submodel_computes_the_values_of_the_whole,
                    a_submodel_ends_at_the_outputs_that_need_its_beginning, wrong_values_are_refused,
                    NULL);
