@@ -141,6 +141,26 @@ cleave_tflite_convert_integer_relu (CleaveTfliteImport *import, GError **error)
   return set_table (import, &f, relu, error);
 }
 
+/* RELU6 does not rescale: it clamps to the zero point, and to 6 in units of the scale. */
+gboolean
+cleave_tflite_convert_integer_relu6 (CleaveTfliteImport *import, GError **error)
+{
+  CleaveTfliteScale scale;
+  CleaveClipAttrs attrs;
+  CleaveResult *x;
+
+  if (cleave_tflite_input_type (import, 0)->element != CLEAVE_INT8)
+    return cleave_tflite_refuse (error, "of integers, only int8 is supported");
+  if (!cleave_tflite_check_same_scale (import, 0, error) ||
+      !cleave_tflite_read_scale (cleave_tflite_input (import, 0), &scale, error) ||
+      !cleave_tflite_find_result (import, 0, &x, error))
+    return FALSE;
+  attrs.min = scale.zero;
+  attrs.max = MIN ((double) roundf (6 / scale.scale) + scale.zero, G_MAXINT8);
+  return cleave_tflite_set (import, 0, cleave_tflite_add_unary (import, "Clip", x, &attrs, error),
+                            error);
+}
+
 /* HARD_SWISH: x * clamp (x / 6 + 1/2, 0, 1), in 16-bit integers. */
 
 static gint32

@@ -37,7 +37,7 @@ static const Operator operators[] = {
   { 18, 2, 2, 1, F (plain), F (integer_mul) },                      /* MUL */
   { 19, 1, 1, 1, F (plain), F (integer_relu) },                     /* RELU */
   { 20, 1, 1, 1, F (relu_n1_to_1), NULL },                          /* RELU_N1_TO_1 */
-  { 21, 1, 1, 1, F (relu6), NULL },                                 /* RELU6 */
+  { 21, 1, 1, 1, F (relu6), F (integer_relu6) },                    /* RELU6 */
   { 22, 1, 2, 1, BOTH (reshape) },                                  /* RESHAPE */
   { 23, 2, 2, 1, F (resize_bilinear), NULL },                       /* RESIZE_BILINEAR */
   { 25, 1, 1, 1, F (softmax), F (integer_softmax) },                /* SOFTMAX */

@@ -79,6 +79,7 @@ gboolean cleave_tflite_convert_integer_leaky_relu (CleaveTfliteImport *import, G
 gboolean cleave_tflite_convert_integer_logistic (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_integer_tanh (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_integer_relu (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_integer_relu6 (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_integer_hard_swish (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_quantize (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_dequantize (CleaveTfliteImport *import, GError **error);

@@ -110,6 +110,29 @@ START_TEST (a_quantized_convolution_follows_the_rule)
 }
 END_TEST
 
+/* RELU6 with the scale 1/16 and the zero point -20 clamps to [-20, 76]. */
+START_TEST (a_quantized_relu6_clamps)
+{
+  static const float scale[1] = { 1.0f / 16 };
+  const TfliteTensor tensors[] = {
+    { .name = "x", .type = TFLITE_INT8, .shape = "5", .scales = scale, .n_scales = 1, .zero = -20 },
+    { .name = "y", .type = TFLITE_INT8, .shape = "5", .scales = scale, .n_scales = 1, .zero = -20 },
+  };
+  const TfliteOperator op = { 21, NULL, { 0 }, 1, { 1 }, 1, 0, { { 0 } } };
+  const TfliteGraph file = { tensors, N (tensors), &op, 1, { 0 }, 1, { 1 }, 1, 0 };
+  const gint8 x[5] = { -128, -21, 0, 76, 77 }, expected[5] = { -20, -20, 0, 76, 76 };
+  g_autoptr (GBytes) bytes = tflite_file_new (&file);
+  g_autoptr (CleaveGraph) graph = parse (bytes);
+  g_autoptr (GPtrArray) inputs =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_tensor_unref);
+  g_autoptr (GPtrArray) outputs = NULL;
+
+  g_ptr_array_add (inputs, cleave_tensor_new_copy (&CLEAVE_TYPE (CLEAVE_INT8, 5), x, NULL));
+  outputs = run_graph (graph, inputs, 1);
+  ck_assert_mem_eq (cleave_tensor_get_data (outputs->pdata[0]), expected, 5);
+}
+END_TEST
+
 /* Adds a constant of `n` numbers from `min` to below `max`. */
 static CleaveResult *
 add_numbers (CleaveGraph *graph, GRand *rand, gint64 n, gint32 min, gint32 max)
@@ -317,7 +340,7 @@ add_tests (Suite *suite)
 {
   cleave_add_case (suite, "models", a_file_is_known_by_its_content, examples_are_read_and_run,
                    constants_and_pads_leave_no_nodes, a_quantized_convolution_follows_the_rule,
-                   fast_convolutions_have_the_bits_of_the_reference,
+                   a_quantized_relu6_clamps, fast_convolutions_have_the_bits_of_the_reference,
                    quantized_graphs_have_no_form_in_onnx_but_one_as_text, NULL);
   cleave_add_case (suite, "errors", errors_name_operator_and_tensor,
                    a_convolution_of_int32_is_refused, short_files_are_refused,
