@@ -5,7 +5,9 @@
 #include "arguments.h"
 #include "npy.h"
 #include "outputs.h"
+#include "standard.h"
 
+#include <stdio.h>
 #include <string.h>
 
 void
@@ -223,14 +225,41 @@ load (const char *path,
   return graph;
 }
 
-CleaveGraph *
-cleave_model_load (const char *path, const CleaveModelOptions *options, GError **error)
+/* Returns whether a file begins as a graph as text does: with `graph`, a node or a comment. No ONNX
+ * model begins so. */
+static gboolean
+begins_as_text (const char *path)
 {
-  g_autoptr (GArray) shapes = parse_shapes (options->shapes, error);
+  FILE *file = fopen (path, "re");
+  int first = file == NULL ? EOF : getc (file);
+
+  if (file != NULL)
+    fclose (file);
+  return first == '%' || first == '#' || first == 'g';
+}
+
+/* Replaces the path of the copy of standard input in an error. */
+static void
+name_standard (GError *error, const char *path)
+{
+  GString *message = g_string_new (error->message);
+
+  g_string_replace (message, path, "standard input", 0);
+  g_free (error->message);
+  error->message = g_string_free (message, FALSE);
+}
+
+CleaveGraph *
+cleave_model_load (const char *given, const CleaveModelOptions *options, GError **error)
+{
+  gboolean is_standard = cleave_standard_is (given);
+  const char *path = is_standard ? cleave_standard_read (error) : given;
+  g_autoptr (GArray) shapes = path == NULL ? NULL : parse_shapes (options->shapes, error);
   g_autoptr (GArray) values =
       shapes == NULL ? NULL : parse_values (options->values, options->more_values, error);
   g_autoptr (GArray) dims = values == NULL ? NULL : parse_dims (options->values, error);
-  gboolean is_text = g_str_has_suffix (path, CLEAVE_TEXT_SUFFIX);
+  gboolean is_text = path != NULL && (is_standard ? begins_as_text (path)
+                                                  : g_str_has_suffix (path, CLEAVE_TEXT_SUFFIX));
   CleaveGraph *graph;
   GError *mine = NULL;
 
@@ -246,6 +275,8 @@ cleave_model_load (const char *path, const CleaveModelOptions *options, GError *
   graph = load (path, shapes, values, dims, &mine);
   if (mine != NULL && strstr (mine->message, path) == NULL)
     g_prefix_error (&mine, "'%s': ", path);
+  if (mine != NULL && is_standard)
+    name_standard (mine, path);
   if (mine != NULL)
     g_propagate_error (error, mine);
   return graph;

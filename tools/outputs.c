@@ -4,6 +4,7 @@
 
 #include "arguments.h"
 #include "model.h"
+#include "standard.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,9 +17,10 @@
 typedef struct
 {
   char *path;   /* as given, for messages */
-  char *target; /* the file to replace: `path` with links resolved */
+  char *target; /* the file to replace: `path` with links resolved; or the folder of `temporary` */
   char *temporary;
-  gboolean is_absent; /* it turned out not to be needed, as the data file of a small model */
+  gboolean is_absent;   /* it turned out not to be needed, as the data file of a small model */
+  gboolean is_standard; /* it goes to standard output */
 } Output;
 
 /* Temporary files, which a signal handler removes. The list must not change while another thread
@@ -166,6 +168,8 @@ output_free (gpointer data)
 
   g_unlink (output->temporary);
   forget (output->temporary);
+  if (output->is_standard)
+    g_rmdir (output->target);
   g_free (output->path);
   g_free (output->target);
   g_free (output->temporary);
@@ -252,7 +256,39 @@ make_private (const Output *output)
     close (file);
 }
 
-/* Adds an output. Returns the temporary path to write to, or NULL on error. */
+static const char *
+append (CleaveOutputs *outputs, const char *path, char *target, char *temporary)
+{
+  Output *output = g_new0 (Output, 1);
+
+  output->path = g_strdup (path);
+  output->target = target;
+  output->temporary = temporary;
+  g_ptr_array_add (outputs->files, output);
+  remember (output->temporary);
+  return output->temporary;
+}
+
+/* Adds standard output: a file of the given ending, in a folder of its own that only the owner can
+ * open. */
+static const char *
+add_standard (CleaveOutputs *outputs, const char *ending, gboolean is_text, GError **error)
+{
+  g_autofree char *name = g_strconcat ("output", ending, NULL), *folder = NULL;
+  const char *temporary;
+
+  if (!cleave_standard_reserve (is_text, error))
+    return NULL;
+  folder = g_dir_make_tmp ("cleave-XXXXXX", error);
+  if (folder == NULL)
+    return NULL;
+  temporary = append (outputs, "standard output", g_strdup (folder),
+                      g_build_filename (folder, name, NULL));
+  ((Output *) outputs->files->pdata[outputs->files->len - 1])->is_standard = TRUE;
+  return temporary;
+}
+
+/* Adds a file. Returns the temporary path to write to, or NULL on error. */
 static const char *
 add (CleaveOutputs *outputs, const char *path, GError **error)
 {
@@ -282,12 +318,9 @@ add (CleaveOutputs *outputs, const char *path, GError **error)
             error, "two outputs have the file name '%s': give them different names", path);
         return NULL;
       }
-  output = g_new0 (Output, 1);
-  output->path = g_strdup (path);
-  output->target = g_steal_pointer (&target);
-  output->temporary = make_temporary (output->target, outputs->files->len);
-  g_ptr_array_add (outputs->files, output);
-  remember (output->temporary);
+  append (outputs, path, target, make_temporary (target, outputs->files->len));
+  g_steal_pointer (&target);
+  output = outputs->files->pdata[outputs->files->len - 1];
   make_private (output);
   return output->temporary;
 }
@@ -326,7 +359,8 @@ write_file (const char *path, GBytes *bytes)
 gboolean
 cleave_outputs_add_bytes (CleaveOutputs *outputs, const char *path, GBytes *bytes, GError **error)
 {
-  const char *temporary = add (outputs, path, error);
+  const char *temporary = cleave_standard_is (path) ? add_standard (outputs, "", TRUE, error)
+                                                    : add (outputs, path, error);
 
   if (temporary == NULL)
     return FALSE;
@@ -353,13 +387,23 @@ save_text (const CleaveGraph *graph,
   return size > 0;
 }
 
+/* Adds a model that goes to standard output, which has no place for a second file. */
+static gboolean
+add_standard_model (CleaveOutputs *outputs, const CleaveGraph *graph, GError **error)
+{
+  const char *temporary = add_standard (outputs, ".onnx", FALSE, error);
+  GError *mine = NULL;
+
+  if (temporary == NULL)
+    return FALSE;
+  cleave_onnx_save (graph, temporary, &mine);
+  return name_path (temporary, "standard output", mine, error);
+}
+
 /* Adds a model, which may need a second file for data. That file is first in the list, so that it
  * is renamed first. */
-gboolean
-cleave_outputs_add_model (CleaveOutputs *outputs,
-                          const char *path,
-                          const CleaveGraph *graph,
-                          GError **error)
+static gboolean
+add_model_file (CleaveOutputs *outputs, const char *path, const CleaveGraph *graph, GError **error)
 {
   g_autofree char *data_path = g_strconcat (path, ".data", NULL);
   g_autofree char *location = g_path_get_basename (data_path);
@@ -382,13 +426,25 @@ cleave_outputs_add_model (CleaveOutputs *outputs,
 }
 
 gboolean
+cleave_outputs_add_model (CleaveOutputs *outputs,
+                          const char *path,
+                          const CleaveGraph *graph,
+                          GError **error)
+{
+  return cleave_standard_is (path) ? add_standard_model (outputs, graph, error)
+                                   : add_model_file (outputs, path, graph, error);
+}
+
+gboolean
 cleave_outputs_add_drawing (CleaveOutputs *outputs,
                             const char *path,
                             const CleaveGraph *graph,
                             const CleaveDotOptions *options,
                             GError **error)
 {
-  const char *temporary = add (outputs, path, error);
+  const char *temporary = cleave_standard_is (path)
+                              ? add_standard (outputs, ".dot", TRUE, error)
+                              : add (outputs, path, error);
   GError *mine = NULL;
 
   if (temporary == NULL)
@@ -404,7 +460,9 @@ cleave_outputs_add_program (CleaveOutputs *outputs,
                             const CleaveProgramOptions *options,
                             GError **error)
 {
-  const char *temporary = add (outputs, path, error);
+  const char *temporary = cleave_standard_is (path)
+                              ? add_standard (outputs, ".plan", FALSE, error)
+                              : add (outputs, path, error);
   GError *mine = NULL;
 
   if (temporary == NULL)
@@ -422,6 +480,12 @@ cleave_outputs_commit (CleaveOutputs *outputs, GError **error)
 
       if (output->is_absent)
         continue;
+      if (output->is_standard)
+        {
+          if (!cleave_standard_write (output->temporary, error))
+            return FALSE;
+          continue;
+        }
       keep_mode (output);
       if (g_rename (output->temporary, output->target) != 0)
         return cleave_argument_fail (error, "cannot write '%s': %s", output->path,

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <glib.h>
+
+/* The file name `-`: standard input for a model, standard output for a file. */
+
+gboolean cleave_standard_is (const char *path);
+
+/* Reads standard input to its end into a file in memory, and returns a path that opens it. The path
+ * is good until the process ends. Standard input is read once: later calls fail. */
+const char *cleave_standard_read (GError **error);
+
+/* Reserves standard output for a file: from now on, printed text goes to standard error. */
+gboolean cleave_standard_reserve (gboolean is_text, GError **error);
+
+/* Copies a file to the standard output that was reserved. */
+gboolean cleave_standard_write (const char *path, GError **error);
