@@ -94,6 +94,34 @@ find_long (const GOptionEntry *entries, const char *text, gsize n)
   return NULL;
 }
 
+/* Old names of options. They work for one version, with a note. A command that still has an option
+ * of the old name keeps it. */
+static const struct
+{
+  const char *old, *name;
+} renamed[] = {
+  { "directory", "output-dir" },
+  { "inputs-apart", "exclude-inputs" },
+  { "max-latency-added", "max-added-latency" },
+  { "max-memory", "max-piece-memory" },
+};
+
+/* Returns the option that had this name, and prints its new name; NULL: none had. */
+static const GOptionEntry *
+find_renamed (const GOptionEntry *entries, const char *text, gsize n)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (renamed); i++)
+    {
+      const GOptionEntry *entry = find_long (entries, renamed[i].name, strlen (renamed[i].name));
+
+      if (entry == NULL || strlen (renamed[i].old) != n || strncmp (renamed[i].old, text, n) != 0)
+        continue;
+      g_printerr ("cleave: note: --%s is now --%s\n", renamed[i].old, renamed[i].name);
+      return entry;
+    }
+  return NULL;
+}
+
 /* Prints the table of options for shell completion: name, letter, value, description. */
 static void
 list_options (const GOptionEntry *entries)
@@ -159,6 +187,8 @@ scan_long (Scan *scan, const char *text, GError **error)
   gsize n = strcspn (text, "=");
   const GOptionEntry *entry = find_long (scan->entries, text, n);
 
+  if (entry == NULL)
+    entry = find_renamed (scan->entries, text, n);
   if (entry == NULL)
     return fail_long (scan->entries, text, n, error);
   return add_option (scan, entry, text[n] == '=' ? text + n + 1 : NULL, error);

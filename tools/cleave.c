@@ -2,6 +2,7 @@
 
 #include "arguments.h"
 #include "commands.h"
+#include "convention.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -38,6 +39,8 @@ print_help (void)
   puts ("Usage: cleave COMMAND [OPTION…] [FILE…]\n\nSplits neural-network graphs.\n\nCommands:");
   for (guint i = 0; i < G_N_ELEMENTS (commands); i++)
     printf ("  %-11s%s\n", commands[i].name, commands[i].summary);
+  puts ("\nMODEL may be '-' for standard input, and the FILE of -o '-' for standard output.\n"
+        "Figures of memory count " CLEAVE_CONVENTION_LINES ".");
   puts ("\n'cleave COMMAND --help' or 'cleave help COMMAND' prints the options of a "
         "command,\n'cleave --version' the version.\nExit status: 0 done; 1 the answer is no; 2 "
         "wrong usage, input that cannot be read,\nor output that cannot be written.");
@@ -81,11 +84,18 @@ complain (const char *message)
   return CLEAVE_WRONG;
 }
 
+/* Returns the name in the table of a command, which may have another name. */
+static const char *
+name_command (const char *name)
+{
+  return g_str_equal (name, "draw") ? "dot" : name;
+}
+
 static int
 run_command (int argc, char **argv)
 {
   for (guint i = 0; i < G_N_ELEMENTS (commands); i++)
-    if (g_str_equal (argv[0], commands[i].name))
+    if (g_str_equal (name_command (argv[0]), commands[i].name))
       {
         g_autoptr (GError) error = NULL;
         g_autofree char *name = g_strconcat ("cleave ", argv[0], NULL);
@@ -173,7 +183,10 @@ main (int argc, char **argv)
   setlocale (LC_ALL, "");
   setlocale (LC_NUMERIC, "C");
   if (argc < 2)
-    return complain ("a command is missing; see cleave --help");
+    {
+      print_help ();
+      return CLEAVE_WRONG;
+    }
   if (argc == 3 && g_str_equal (argv[1], "help"))
     return run_command (2, (char *[]){ argv[2], (char *) "--help", NULL });
   for (guint i = 0; i < G_N_ELEMENTS (own_options); i++)

@@ -93,7 +93,6 @@ print_text (const CleaveProgramStats *stats, gint64 file_bytes)
           stats->arena_bytes, stats->n_threads, stats->n_threads == 1 ? "" : "s",
           stats->scratch_bytes, stats->weight_bytes);
   printf ("file      %" G_GINT64_FORMAT " bytes\n", file_bytes);
-  printf (CLEAVE_CONVENTION_NOTE);
 }
 
 /* Reports on the file that was written, by loading it again. */

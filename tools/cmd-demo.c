@@ -258,7 +258,6 @@ print_text (const Demo *demo, const Options *o)
     printf ("Outputs differ in %" G_GINT64_FORMAT " elements, by %.9g at most.\n",
             demo->difference.n_different, demo->difference.largest);
   printf ("Drawings: %s, %s\n", demo->dot_before, demo->dot_after);
-  printf (CLEAVE_CONVENTION_NOTE);
 }
 
 int

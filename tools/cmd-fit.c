@@ -25,7 +25,7 @@ typedef struct
   CleaveModelOptions model;
   char *memory, *macs, *latency, *threads;
   char *output, *dot_before, *dot_after, *report, *plot, *target;
-  gboolean frontier, inputs_apart, count_scratch, check, as_json;
+  gboolean frontier, inputs_apart, count_scratch, dry_run, verbose, check, as_json;
 } Options;
 
 static void
@@ -56,11 +56,11 @@ list_entries (Options *o)
       "limit the bytes of all activations (default: as few as possible)", "SIZE" },
     { "max-added-macs", 0, 0, G_OPTION_ARG_STRING, &o->macs,
       "limit the MACs that recomputed rows add to the model", "PERCENT" },
-    { "max-latency-added", 0, 0, G_OPTION_ARG_STRING, &o->latency,
+    { "max-added-latency", 0, 0, G_OPTION_ARG_STRING, &o->latency,
       "limit the estimated time that the split adds", "PERCENT" },
     { "threads", 0, 0, G_OPTION_ARG_STRING, &o->threads, "set the threads of the run (default: 1)",
       "T" },
-    { "inputs-apart", 0, 0, G_OPTION_ARG_NONE, &o->inputs_apart,
+    { "exclude-inputs", 0, 0, G_OPTION_ARG_NONE, &o->inputs_apart,
       "do not count the model's inputs, which lie in memory of their own", NULL },
     { "count-scratch", 0, 0, G_OPTION_ARG_NONE, &o->count_scratch,
       "count the scratch memory of kernels on this machine in --max-memory", NULL },
@@ -68,6 +68,8 @@ list_entries (Options *o)
       "print the possible plans: memory, MACs and time of each", NULL },
     { "plot", 0, 0, G_OPTION_ARG_FILENAME, &o->plot, "draw the possible plans", "FILE.svg" },
     { "output", 'o', 0, G_OPTION_ARG_FILENAME, &o->output, "write the split model", "OUT.onnx" },
+    { "dry-run", 'n', 0, G_OPTION_ARG_NONE, &o->dry_run, "print the report, write nothing", NULL },
+    { "verbose", 'v', 0, G_OPTION_ARG_NONE, &o->verbose, "list all segments", NULL },
     { "for", 0, 0, G_OPTION_ARG_STRING, &o->target,
       "save memory in this runtime: cleave (default) or ort, ONNX Runtime", "RUNTIME" },
     { "dot-before", 0, 0, G_OPTION_ARG_FILENAME, &o->dot_before, "draw the model before the split",
@@ -126,9 +128,10 @@ parse_options (const Options *o, CleaveFitOptions *options, GError **error)
 {
   gint64 n_threads = 1;
 
-  if (o->frontier && (o->output != NULL || o->dot_after != NULL || o->check || o->memory != NULL))
+  if (o->frontier && (o->output != NULL || o->dot_after != NULL || o->check || o->memory != NULL ||
+                      o->dry_run || o->verbose))
     return cleave_argument_fail (error, "--frontier makes no model; it takes no --max-memory, -o, "
-                                        "--dot-after or --check");
+                                        "--dot-after, --check, --dry-run or --verbose");
   if (o->memory != NULL &&
       !cleave_text_to_size ("--max-memory", o->memory, &options->max_memory, error))
     return FALSE;
@@ -146,7 +149,7 @@ parse_options (const Options *o, CleaveFitOptions *options, GError **error)
   options->inputs_apart = o->inputs_apart;
   options->even_strips = g_strcmp0 (o->target, "ort") == 0;
   return parse_max_added ("--max-added-macs", o->macs, &options->max_added_macs, error) &&
-         parse_max_added ("--max-latency-added", o->latency, &options->max_added_latency, error);
+         parse_max_added ("--max-added-latency", o->latency, &options->max_added_latency, error);
 }
 
 static void
@@ -279,6 +282,27 @@ show_frontier (const CleaveGraph *graph,
 
 /* One plan */
 
+/* Writes the files that were asked for. `json` is the report. */
+static gboolean
+add_files (CleaveOutputs *outputs,
+           const Options *o,
+           const CleaveGraph *before,
+           const CleaveGraph *after,
+           const CleaveSummary *summary,
+           const char *json,
+           GError **error)
+{
+  g_autoptr (GBytes) bytes = g_bytes_new_static (json, strlen (json));
+
+  return (o->output == NULL || cleave_outputs_add_model (outputs, o->output, after, error)) &&
+         (o->dot_before == NULL ||
+          cleave_outputs_add_drawing (outputs, o->dot_before, before, NULL, error)) &&
+         (o->dot_after == NULL ||
+          cleave_report_add_drawing (summary->report, outputs, o->dot_after, after, error)) &&
+         (o->report == NULL || cleave_outputs_add_bytes (outputs, o->report, bytes, error)) &&
+         cleave_outputs_commit (outputs, error);
+}
+
 static gboolean
 write_files (const Options *o,
              const CleaveGraph *before,
@@ -288,15 +312,8 @@ write_files (const Options *o,
 {
   g_autoptr (CleaveOutputs) outputs = cleave_outputs_new ();
   g_autofree char *json = cleave_summary_to_json (summary);
-  g_autoptr (GBytes) bytes = g_bytes_new_static (json, strlen (json));
 
-  if ((o->output != NULL && !cleave_outputs_add_model (outputs, o->output, after, error)) ||
-      (o->dot_before != NULL &&
-       !cleave_outputs_add_drawing (outputs, o->dot_before, before, NULL, error)) ||
-      (o->dot_after != NULL &&
-       !cleave_report_add_drawing (summary->report, outputs, o->dot_after, after, error)) ||
-      (o->report != NULL && !cleave_outputs_add_bytes (outputs, o->report, bytes, error)) ||
-      !cleave_outputs_commit (outputs, error))
+  if (!o->dry_run && !add_files (outputs, o, before, after, summary, json, error))
     return FALSE;
   if (o->as_json)
     fputs (json, stdout);
@@ -318,6 +335,54 @@ find_plan (const CleaveGraph *graph,
                           : cleave_fit_plan_new (graph, options, error);
 }
 
+/* Returns the last number of the part of a refusal that has the smallest budget, or 0. */
+static gint64
+find_smallest (const char *message)
+{
+  const char *part = strstr (message, "smallest");
+  gint64 number = 0;
+
+  for (const char *c = part; c != NULL && *c != '\0' && *c != ';'; c++)
+    if (g_ascii_isdigit (*c))
+      {
+        for (number = 0; g_ascii_isdigit (*c) || (*c == ',' && g_ascii_isdigit (c[1])); c++)
+          number = *c == ',' ? number : 10 * number + (*c - '0');
+        c--;
+      }
+  return number;
+}
+
+static gint64
+sum_inputs (const CleaveGraph *graph)
+{
+  gint64 n_bytes = 0;
+
+  for (guint i = 0; i < cleave_graph_get_n_inputs (graph); i++)
+    n_bytes +=
+        cleave_tensor_type_n_bytes (cleave_result_get_type (cleave_graph_get_input (graph, i)));
+  return n_bytes;
+}
+
+/* Adds to a refusal the options that help. */
+static void
+suggest (const CleaveGraph *graph, const CleaveFitOptions *options, GError *error)
+{
+  gint64 smallest = find_smallest (error->message), inputs = sum_inputs (graph);
+  GString *message;
+
+  if (!g_error_matches (error, CLEAVE_ERROR, CLEAVE_ERROR_LIMIT) || smallest == 0 ||
+      strstr (error->message, "--max-memory") != NULL)
+    return;
+  message = g_string_new (error->message);
+  g_string_append_printf (message, "; try --max-memory %" G_GINT64_FORMAT, smallest);
+  if (!options->inputs_apart && inputs > smallest / 4)
+    g_string_append_printf (
+        message, ", or --exclude-inputs if the inputs (%" G_GINT64_FORMAT " bytes) lie elsewhere",
+        inputs);
+  g_free (error->message);
+  error->message = g_string_free (message, FALSE);
+}
+
 static int
 fit (CleaveGraph *graph, const Options *o, const CleaveFitOptions *options, GError **error)
 {
@@ -331,7 +396,10 @@ fit (CleaveGraph *graph, const Options *o, const CleaveFitOptions *options, GErr
 
   cleave_progress_end (options->watch_data);
   if (plan == NULL)
-    return cleave_fit_refused (error) ? CLEAVE_NO : CLEAVE_WRONG;
+    {
+      suggest (graph, options, *error);
+      return cleave_fit_refused (error) ? CLEAVE_NO : CLEAVE_WRONG;
+    }
   report = cleave_fit_plan_apply (plan, graph, error);
   if (report == NULL || (o->check && !cleave_check (before, graph, &verdict, &equal, error)))
     return CLEAVE_WRONG;
@@ -343,6 +411,7 @@ fit (CleaveGraph *graph, const Options *o, const CleaveFitOptions *options, GErr
     .report = report,
     .plan = plan,
     .inputs_apart = options->inputs_apart,
+    .verbose = o->verbose,
     .loops = options->even_strips ? &loops : NULL,
     .nodes_before = cleave_graph_count_operators (before),
     .nodes_after = cleave_graph_count_operators (graph),

@@ -295,7 +295,6 @@ print_text (const CleaveGraph *graph, const Info *info)
           info->peak_bytes);
   if (info->has_program)
     print_program (&info->program);
-  printf (CLEAVE_CONVENTION_NOTE);
 }
 
 int

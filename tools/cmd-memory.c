@@ -273,7 +273,5 @@ cleave_cmd_memory (int argc, char **argv, GError **error)
     print_json (panels, n, o.limit);
   for (guint i = 0; i < n && !o.as_json; i++)
     print_text (&panels[i], o.limit);
-  if (!o.as_json)
-    printf (CLEAVE_CONVENTION_NOTE);
   return o.limit > 0 && panels[n - 1].timeline->arena_bytes > o.limit ? CLEAVE_NO : CLEAVE_DONE;
 }

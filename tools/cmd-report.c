@@ -29,7 +29,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
 
 /* The options of split and fit that have no meaning here: report always writes a page, which has
  * its own frontier. */
-static const char *const excluded[] = { "dry-run", "plot", NULL };
+static const char *const excluded[] = { "dry-run", "plot", "verbose", NULL };
 
 /* The options of the page, and the options that every page takes. */
 static const char *const of_page[] = { "output", "threads", "frontier", "no-times", NULL };

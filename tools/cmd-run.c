@@ -295,7 +295,6 @@ print_text (const CleaveExecution *e, const Options *o, const Split *split)
   if (e->profile != NULL)
     cleave_profile_print (e->profile);
   print_outputs (e, o->folder);
-  printf (CLEAVE_CONVENTION_NOTE);
 }
 
 static char **

@@ -26,7 +26,7 @@ typedef struct
   gboolean flags[MAX_SPLIT_OPTIONS];
   GHashTable *given; /* name of a given option to its text */
   char **nodes;
-  gboolean all, check, as_json, keep_going, dry_run;
+  gboolean all, check, as_json, keep_going, dry_run, verbose;
   char *output, *dot_before, *dot_after, *report, *for_threads;
 } Options;
 
@@ -63,7 +63,12 @@ add_entries (GArray *entries, Options *o)
   for (guint i = 0; i < cleave_pass_info_get_n_options (pass); i++)
     {
       const CleavePassOption *option = cleave_pass_info_get_option (pass, i);
-      GOptionEntry entry = { option->name, 0, 0, G_OPTION_ARG_NONE, &o->flags[i], option->summary,
+      GOptionEntry entry = { cleave_split_name_option (option->name),
+                             0,
+                             0,
+                             G_OPTION_ARG_NONE,
+                             &o->flags[i],
+                             option->summary,
                              option->value };
 
       if (says_which_nodes (option))
@@ -112,6 +117,7 @@ list_entries (Options *o)
     { "dot-after", 0, 0, G_OPTION_ARG_FILENAME, &o->dot_after, "draw the split model", "FILE" },
     { "dry-run", 'n', 0, G_OPTION_ARG_NONE, &o->dry_run, "print the report, and write no file",
       NULL },
+    { "verbose", 'v', 0, G_OPTION_ARG_NONE, &o->verbose, "list all nodes", NULL },
     { "keep-going", 0, 0, G_OPTION_ARG_NONE, &o->keep_going,
       "write the files even if a limit is not met or nothing is split", NULL },
     { "report", 0, 0, G_OPTION_ARG_FILENAME, &o->report, "write the report as JSON", "FILE.json" },
@@ -251,6 +257,17 @@ fit (CleaveGraph *graph, const Options *o, CleaveProgressLine *progress, GError 
   return plan == NULL ? NULL : cleave_fit_plan_apply (plan, graph, error);
 }
 
+/* Gives an option in an error the name that the command has for it. */
+static void
+name_option (GError *error)
+{
+  GString *message = g_string_new (error->message);
+
+  g_string_replace (message, "--max-memory", "--max-piece-memory", 0);
+  g_free (error->message);
+  error->message = g_string_free (message, FALSE);
+}
+
 static CleaveSplitReport *
 split_graph (CleaveGraph *graph,
              const Options *o,
@@ -261,14 +278,19 @@ split_graph (CleaveGraph *graph,
   g_autoptr (CleaveTiling) split = NULL;
   CleaveConstraint constraint, *limit;
   CleaveRecursion recursion;
+  GError *mine = NULL;
 
   if (o->for_threads != NULL)
     return split_for_threads (graph, o, summary, error);
   if (is_fit (o))
     return fit (graph, o, progress, error);
-  if (!cleave_split_parse (o->given, "--", &split, &constraint, error) ||
-      !cleave_recursion_parse (o->given, "--", &recursion, error))
-    return NULL;
+  if (!cleave_split_parse (o->given, "--", &split, &constraint, &mine) ||
+      !cleave_recursion_parse (o->given, "--", &recursion, &mine))
+    {
+      name_option (mine);
+      g_propagate_error (error, mine);
+      return NULL;
+    }
   constraint.watch = tell_search;
   constraint.watch_data = progress;
   limit = has_limit (&constraint) ? &constraint : NULL;
@@ -350,6 +372,7 @@ cleave_cmd_split (int argc, char **argv, GError **error)
   summary.nodes_before = n_operators;
   summary.nodes_after = cleave_graph_count_operators (graph);
   summary.check = verdict;
+  summary.verbose = o.verbose;
   good = cleave_limits_judge (report) & !is_refused (&o, report);
   if (equal && !o.dry_run && !write_files (&o, before, graph, &summary, good, error))
     return CLEAVE_WRONG;

@@ -6,5 +6,7 @@
 /* The name of the quantity whose peak is printed. */
 #define CLEAVE_CONVENTION_NAME "live activations"
 
-/* The last line of every output that prints peaks: it explains the name. */
-#define CLEAVE_CONVENTION_NOTE "How it is counted: " CLEAVE_MEMORY_CONVENTION ".\n"
+/* CLEAVE_MEMORY_CONVENTION for the help, in lines of at most 100 columns. */
+#define CLEAVE_CONVENTION_LINES                                                                    \
+  "live activations of the schedule: inputs and outputs of the graph included,\n"                  \
+  "weights apart, element-wise and depthwise in place, slices and assembled parts as views"

@@ -282,8 +282,8 @@ add_standard (CleaveOutputs *outputs, const char *ending, gboolean is_text, GErr
   folder = g_dir_make_tmp ("cleave-XXXXXX", error);
   if (folder == NULL)
     return NULL;
-  temporary = append (outputs, "standard output", g_strdup (folder),
-                      g_build_filename (folder, name, NULL));
+  temporary =
+      append (outputs, "standard output", g_strdup (folder), g_build_filename (folder, name, NULL));
   ((Output *) outputs->files->pdata[outputs->files->len - 1])->is_standard = TRUE;
   return temporary;
 }
@@ -442,9 +442,8 @@ cleave_outputs_add_drawing (CleaveOutputs *outputs,
                             const CleaveDotOptions *options,
                             GError **error)
 {
-  const char *temporary = cleave_standard_is (path)
-                              ? add_standard (outputs, ".dot", TRUE, error)
-                              : add (outputs, path, error);
+  const char *temporary = cleave_standard_is (path) ? add_standard (outputs, ".dot", TRUE, error)
+                                                    : add (outputs, path, error);
   GError *mine = NULL;
 
   if (temporary == NULL)
@@ -460,9 +459,8 @@ cleave_outputs_add_program (CleaveOutputs *outputs,
                             const CleaveProgramOptions *options,
                             GError **error)
 {
-  const char *temporary = cleave_standard_is (path)
-                              ? add_standard (outputs, ".plan", FALSE, error)
-                              : add (outputs, path, error);
+  const char *temporary = cleave_standard_is (path) ? add_standard (outputs, ".plan", FALSE, error)
+                                                    : add (outputs, path, error);
   GError *mine = NULL;
 
   if (temporary == NULL)

@@ -227,12 +227,34 @@ cleave_summary_to_compact_json (const CleaveSummary *summary)
   return cleave_json_to_compact_string (json);
 }
 
-static void
-print_nodes (const CleaveSplitReport *report)
+/* Lines that list nodes or segments, unless all are wanted. */
+#define MAX_LINES 8
+
+/* Returns how many of `n` lines to print; the rest is counted by print_rest(). */
+static guint
+get_n_lines (const CleaveSummary *summary, guint n)
 {
-  for (guint i = 0; i < cleave_split_report_get_n_split (report); i++)
+  return summary->verbose || n <= MAX_LINES ? n : MAX_LINES - 1;
+}
+
+static void
+print_rest (const CleaveSummary *summary, const char *what, guint n)
+{
+  if (get_n_lines (summary, n) < n)
+    printf ("            … and %u more %s; -v lists them\n", n - get_n_lines (summary, n), what);
+}
+
+static void
+print_nodes (const CleaveSummary *summary)
+{
+  const CleaveSplitReport *report = summary->report;
+  guint n_split = cleave_split_report_get_n_split (report);
+  guint n_not_split = cleave_split_report_get_n_not_split (report);
+
+  for (guint i = 0; i < get_n_lines (summary, n_split); i++)
     print_split (cleave_split_report_get_split (report, i));
-  for (guint i = 0; i < cleave_split_report_get_n_not_split (report); i++)
+  print_rest (summary, "nodes that are split", n_split);
+  for (guint i = 0; i < get_n_lines (summary, n_not_split); i++)
     {
       const CleaveUnsplitNode *node = cleave_split_report_get_not_split (report, i);
 
@@ -240,6 +262,7 @@ print_nodes (const CleaveSplitReport *report)
               cleave_not_split_get_name (node->reason), node->message == NULL ? "" : ": ",
               node->message == NULL ? "" : node->message);
     }
+  print_rest (summary, "nodes that are not split", n_not_split);
 }
 
 static void
@@ -251,7 +274,7 @@ print_limits (const CleaveSplitReport *report)
       g_autofree char *reached = cleave_limit_dup_number (limit->kind, limit->reached);
       g_autofree char *asked = cleave_limit_dup_number (limit->kind, limit->asked);
 
-      printf ("limit       --%s %s: %s, %s\n", cleave_limit_kind_get_name (limit->kind), asked,
+      printf ("limit       --%s %s: %s, %s\n", cleave_limit_get_option (limit->kind), asked,
               reached, limit->is_met ? "met" : "not met");
     }
 }
@@ -277,10 +300,11 @@ print_fit (const CleaveSummary *summary)
   const CleaveFitPlan *plan = summary->plan;
   const CleaveFitTotals *totals = cleave_fit_plan_get_totals (plan);
 
-  for (guint i = 0; i < cleave_fit_plan_get_n_segments (plan); i++)
+  guint n_segments = cleave_fit_plan_get_n_segments (plan);
+
+  for (guint i = 0; i < get_n_lines (summary, n_segments); i++)
     {
       const CleaveFitSegment *segment = cleave_fit_plan_get_segment (plan, i);
-
       gboolean differ = segment->column_halo != segment->halo;
 
       printf ("segment     '%s' … '%s': %u x %u strips, %s%s%s, %" G_GINT64_FORMAT " bytes\n",
@@ -288,6 +312,7 @@ print_fit (const CleaveSummary *summary)
               get_halo_name (segment->halo), differ ? " rows, columns " : "",
               differ ? get_halo_name (segment->column_halo) : "", segment->n_bytes);
     }
+  print_rest (summary, "segments", n_segments);
   printf ("arena       %" G_GINT64_FORMAT " bytes before, %" G_GINT64_FORMAT " after",
           totals->arena_before, totals->arena_after);
   if (summary->scratch_bytes >= 0)
@@ -322,7 +347,7 @@ cleave_summary_print (const CleaveSummary *summary)
   if (summary->plan != NULL)
     print_fit (summary);
   else
-    print_nodes (summary->report);
+    print_nodes (summary);
   if (summary->loops != NULL)
     print_loops (summary);
   print_limits (summary->report);
@@ -344,7 +369,6 @@ cleave_summary_print (const CleaveSummary *summary)
               : 100 * (double) totals->parallel_macs / (double) totals->macs_after);
   if (summary->check != NULL)
     printf ("check       %s\n", summary->check);
-  printf (CLEAVE_CONVENTION_NOTE);
 }
 
 CleaveShape

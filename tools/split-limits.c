@@ -11,6 +11,19 @@ cleave_limit_dup_number (CleaveLimitKind kind, double number)
                                          : g_strdup_printf ("%" G_GINT64_FORMAT, (gint64) number);
 }
 
+const char *
+cleave_limit_get_option (CleaveLimitKind kind)
+{
+  return cleave_split_name_option (cleave_limit_kind_get_name (kind));
+}
+
+/* `fit` has a --max-memory for the whole model, so the limit for a piece says what it limits. */
+const char *
+cleave_split_name_option (const char *option)
+{
+  return g_str_equal (option, "max-memory") ? "max-piece-memory" : option;
+}
+
 gboolean
 cleave_limits_judge (const CleaveSplitReport *report)
 {
@@ -26,7 +39,7 @@ cleave_limits_judge (const CleaveSplitReport *report)
         continue;
       all_met = FALSE;
       fprintf (stderr, "cleave: limit not met: --%s is %s, the smallest value found is %s\n",
-               cleave_limit_kind_get_name (limit->kind), asked, reached);
+               cleave_limit_get_option (limit->kind), asked, reached);
     }
   return all_met;
 }

@@ -5,5 +5,9 @@
 
 /* Prints each limit that is not met on standard error. Returns whether all are met. */
 gboolean cleave_limits_judge (const CleaveSplitReport *report);
+/* Returns the name that the command has for an option of the pass `split`. */
+const char *cleave_split_name_option (const char *option);
+/* Returns the name of the option that sets a limit. */
+const char *cleave_limit_get_option (CleaveLimitKind kind);
 /* Formats a limit: bytes, pieces or per cent. */
 char *cleave_limit_dup_number (CleaveLimitKind kind, double number);

@@ -67,8 +67,7 @@ cleave_standard_read (GError **error)
            NULL;
   file = memfd_create ("standard input", MFD_CLOEXEC);
   if (file < 0 || !copy (STDIN_FILENO, file))
-    return cleave_argument_fail (error, "cannot read standard input: %s", g_strerror (errno)),
-           NULL;
+    return cleave_argument_fail (error, "cannot read standard input: %s", g_strerror (errno)), NULL;
   if (lseek (file, 0, SEEK_CUR) == 0)
     return cleave_argument_fail (error, "standard input is empty"), NULL;
   path = g_strdup_printf ("/proc/self/fd/%d", file);
@@ -102,6 +101,6 @@ cleave_standard_write (const char *path, GError **error)
 
   if (file >= 0)
     close (file);
-  return good || cleave_argument_fail (error, "cannot write to standard output: %s",
-                                       g_strerror (number));
+  return good ||
+         cleave_argument_fail (error, "cannot write to standard output: %s", g_strerror (number));
 }

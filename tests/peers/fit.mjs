@@ -37,7 +37,7 @@ function borders(model) {
 }
 
 function fit(model, out, ...limits) {
-  const run = spawnSync(command, ['fit', model.file, ...shapeOf(model), '--max-added-macs', macs, '--max-latency-added', slower, ...limits, '-o', out, '--json'],
+  const run = spawnSync(command, ['fit', model.file, ...shapeOf(model), '--max-added-macs', macs, '--max-added-latency', slower, ...limits, '-o', out, '--json'],
     { encoding: 'utf8', maxBuffer: 1 << 28 });
   return run.status === 0 ? JSON.parse(run.stdout) : null;
 }

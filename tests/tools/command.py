@@ -90,8 +90,8 @@ class CommandTest(unittest.TestCase):
         with open(self.path(name), 'rb') as file:
             return file.read()
 
-    def cleave(self, *args):
-        return subprocess.run([CLEAVE, *map(str, args)], capture_output=True, cwd=self.folder, timeout=300, check=False)
+    def cleave(self, *args, given=b''):
+        return subprocess.run([CLEAVE, *map(str, args)], input=given, capture_output=True, cwd=self.folder, timeout=300, check=False)
 
     def good(self, *args):
         run = self.cleave(*args)
@@ -129,13 +129,62 @@ class Usage(CommandTest):
         for option in ('--help', '--version', '--list-commands'):
             self.bad(f"'info' is not expected after '{option}'", option, 'info')
 
-    # A file with this name. The environment, which follows the arguments in memory, is not read.
-    def test_a_dash_is_a_file(self):
+    # The environment, which follows the arguments in memory, is not read as a file name.
+    def test_a_dash_is_not_an_option(self):
         run = subprocess.run([CLEAVE, 'diff', '-'], capture_output=True, env={'SECRET': 'hello'}, check=False)
         self.assertEqual((run.returncode, run.stderr), (2, b'cleave: expected A.onnx B.onnx, found 1 file\n'))
-        self.bad("cannot read '-'", 'info', '-')
         self.write('-', chain())
-        self.good('info', '-')
+        self.good('info', './-')
+        self.bad('standard input is empty', 'info', '-')
+
+    # A dash is standard input for a model, whatever its format, and standard output for a file.
+    def test_a_dash_is_a_standard_stream(self):
+        relu = model([node('Relu', ['x'], ['y'], 'relu')], [value_info('x', [1, 4])], [value_info('y', [1, 4])], [])
+        self.good('opt', self.write('relu.onnx', relu), '-p', 'clean-up', '-o', 'relu.cleave')
+        for file in ('chain.onnx', 'relu.onnx', 'relu.cleave'):
+            run = self.cleave('info', '-', given=self.read(file))
+            self.assertEqual((run.returncode, run.stderr), (0, b''))
+            self.assertEqual(run.stdout.decode(), self.good('info', file))
+        rows = ('--node', 'pool1', '--dims', 'H', '--num-chunks', '2', '--depth', '3')
+        self.good('split', self.chain, *rows, '-o', 'split.onnx')
+        self.good('dot', self.chain, '-o', 'chain.dot')
+        for args, file in (([*rows, '-o', '-'], 'split.onnx'), ([*rows, '-o', '-', '--json'], 'split.onnx')):
+            run = self.cleave('split', '-', *args, given=chain())
+            self.assertEqual((run.returncode, run.stdout), (0, self.read(file)))
+            self.assertIn(b'nodes', run.stderr)
+        self.assertEqual(self.cleave('dot', '-', '-o', '-', given=chain()).stdout, self.read('chain.dot'))
+        run = self.cleave('diff', self.chain, '-', given=self.read('split.onnx'))
+        self.assertEqual((run.returncode, run.stdout), (0, b'y: equal, bit for bit\n'))
+
+    def test_a_stream_is_used_once(self):
+        self.assertIn(b"'-' is given twice", self.cleave('diff', '-', '-', given=chain()).stderr)
+        run = self.cleave('split', self.chain, '--all', '--dims', 'H', '--num-chunks', '2', '-o', '-', '--dot-after', '-')
+        self.assertEqual((run.returncode, run.stdout), (2, b''))
+        self.assertIn(b'only one output can go to standard output', run.stderr)
+
+    # Nothing is written if a later output fails, and no temporary file stays.
+    def test_standard_output_is_whole_or_empty(self):
+        folder = self.path('temporary')
+        os.mkdir(folder)
+        for args, status in ((['-o', '-', '--dot-after', '/nowhere/a.dot'], 2), (['-o', '-'], 0)):
+            run = subprocess.run([CLEAVE, 'split', self.chain, '--all', '--dims', 'H', '--num-chunks', '2', *args],
+                                 capture_output=True, env={**os.environ, 'TMPDIR': folder}, check=False)
+            self.assertEqual((run.returncode, run.stdout == b''), (status, status != 0))
+            self.assertEqual(os.listdir(folder), [])
+
+    def test_a_broken_model_from_standard_input_is_named(self):
+        run = self.cleave('info', '-', given=b'junk')
+        self.assertEqual((run.returncode, run.stdout), (2, b''))
+        self.assertRegex(run.stderr.decode(), r'\Acleave: standard input: [^/\n]*\n\Z')
+
+    def test_no_command_prints_the_help(self):
+        run = self.cleave()
+        self.assertEqual((run.returncode, run.stdout.decode(), run.stderr), (2, self.good('--help'), b''))
+
+    def test_dot_is_also_called_draw(self):
+        self.good('draw', self.chain, '-o', 'a.dot')
+        self.good('dot', self.chain, '-o', 'b.dot')
+        self.assertEqual(self.read('a.dot'), self.read('b.dot'))
 
     # For any bytes in an argument, a message is a line of text and does not control a terminal.
     def test_messages_are_text(self):
@@ -160,7 +209,6 @@ class Usage(CommandTest):
         self.bad("no node '-oa'", 'split', self.chain, '--node', '-oa', '--dims', '-2', '--num-chunks', '2')
 
     def test_wrong_usage(self):
-        self.bad('a command is missing')
         self.bad("no command 'fly'", 'fly')
         self.bad('expected MODEL.onnx', 'info')
         self.bad('expected MODEL.onnx', 'info', self.chain, self.chain)
@@ -295,7 +343,7 @@ class Info(CommandTest):
         self.assertEqual(info['node_list'][1]['reads'], [info['node_list'][0]['name']])
         self.assertEqual(info['node_list'][2]['shape'], [1, 4, 8, 8])
         text = self.good('info', self.chain)
-        for part in ('Conv', '108', '27648', 'weights apart'):
+        for part in ('Conv', '108', '27648'):
             self.assertIn(part, text)
 
     def test_program(self):
@@ -516,13 +564,13 @@ class Opt(CommandTest):
             ['--node', 'conv1', '--dims', 'H', '--chunk-size', '5', '--small-first'],
             ['--node', 'conv1', '--dims', 'C,W', '--chunk-sizes', '1,3/-1,4'],
             ['--node', 'pool1', '--dims', 'H', '--chunk-weights', '1,3', '--depth', '2', '--halo', 'carry', '--strips-per-band', '2'],
-            ['--node', 'pool1', '--max-memory', '4KiB', '--depth', '3', '--max-added-macs', '50'],
+            ['--node', 'pool1', '--max-piece-memory', '4KiB', '--depth', '3', '--max-added-macs', '50'],
             ['--all', '--dims', 'H', '--num-chunks', '2'],
         ]
         for form in forms:
             text, options = [], list(form)
             while options:
-                name = options.pop(0)[2:]
+                name = options.pop(0)[2:].replace('piece-memory', 'memory')
                 text.append(name if not options or options[0].startswith('--') else f'{name}={options.pop(0)}')
             self.good('split', self.chain, *form, '-o', 'a.onnx', '--force')
             self.good('opt', self.chain, '-p', 'split{' + ' '.join(text) + '}', '-o', 'b.onnx', '--force')
@@ -667,21 +715,21 @@ class Split(CommandTest):
         self.assertTrue(report['not_split'][0]['message'])
 
     def test_memory(self):
-        report = self.split('--node', 'conv1', '--max-memory', '4KiB')
+        report = self.split('--node', 'conv1', '--max-piece-memory', '4KiB')
         self.assertGreater(len(report['split'][0]['pieces']), 1)
-        report = self.split('--node', 'conv1', '--max-memory', '1MiB')
+        report = self.split('--node', 'conv1', '--max-piece-memory', '1MiB')
         self.assertEqual(report['not_split'][0]['reason'], 'one-piece')
-        report = self.unmet('cleave: limit not met: --max-memory is 1, the smallest value found is 220\n'
+        report = self.unmet('cleave: limit not met: --max-piece-memory is 1, the smallest value found is 220\n'
                             'cleave: none of the named nodes can be split\n',
-                            '--node', 'conv1', '--max-memory', '1')
+                            '--node', 'conv1', '--max-piece-memory', '1')
         self.assertEqual(report['not_split'][0]['reason'], 'constraint')
         self.assertEqual(report['limits'], [{'limit': 'max-memory', 'asked': 1, 'reached': 220, 'met': False}])
         self.assertFalse(report['search']['gave_up'])
-        report = self.split('--node', 'conv1', '--max-memory', '220')
+        report = self.split('--node', 'conv1', '--max-piece-memory', '220')
         self.assertEqual(report['limits'], [{'limit': 'max-memory', 'asked': 220, 'reached': 220, 'met': True}])
-        report = self.split('--all', '--max-memory', '220')
+        report = self.split('--all', '--max-piece-memory', '220')
         self.assertEqual(len(report['split']), 3)
-        report = self.split('--node', 'conv1', '--max-memory', '4KiB', '--dims', 'H', '--align', '2')
+        report = self.split('--node', 'conv1', '--max-piece-memory', '4KiB', '--dims', 'H', '--align', '2')
         self.assertEqual([p['range'][2] for p in report['split'][0]['pieces']], [[0, 6], [6, 10], [10, 16]])
 
     def test_limits(self):
@@ -721,7 +769,7 @@ class Split(CommandTest):
 
     # A search reports the value it reaches, and reaches it when it is given as the limit.
     def test_reached_values_are_possible_limits(self):
-        for option in '--max-memory', '--max-subgraph-memory', '--max-schedule-memory':
+        for option in '--max-piece-memory', '--max-subgraph-memory', '--max-schedule-memory':
             for which in ['--all'], ['--node', 'pool1', '--depth', '3']:
                 run = self.cleave('split', self.chain, '--json', *which, option, '1')
                 self.assertEqual(run.returncode, 1)
@@ -812,7 +860,7 @@ class Split(CommandTest):
         for halo in ((), ('--halo', 'recompute')):
             self.refuse('--strips-per-band needs --halo carry', *rows, '--num-chunks', '2', '--strips-per-band', '2', *halo)
         self.refuse('2 values of alignment are given for 1 dimensions', *rows, '--num-chunks', '2', '--align', '2,2')
-        self.refuse('--small-first', *conv, '--max-memory', '1KiB', '--small-first')
+        self.refuse('--small-first', *conv, '--max-piece-memory', '1KiB', '--small-first')
 
     def test_invalid_numbers(self):
         rows = ['--node', 'conv1', '--dims', 'H']
@@ -823,7 +871,7 @@ class Split(CommandTest):
         for text in ('0:1', '0-1', '0:1,', '/', 'a:b'):
             self.refuse('', '--node', 'conv1', '--slice-ranges', text)
         for text in ('x', '-1', '0', '1KB', '1mB', '99999999999TiB', '99999999999TB', '', '1.5MiB', '2 MB', 'kB'):
-            self.refuse('--max-memory', '--node', 'conv1', '--max-memory', text)
+            self.refuse('--max-piece-memory', '--node', 'conv1', '--max-piece-memory', text)
         self.refuse('--search-budget', '--node', 'conv1', '--dims', 'H', '--num-chunks', '2', '--search-budget', '9')
         self.refuse('--search-budget', '--node', 'conv1', '--max-pieces', '2', '--search-budget', '0')
         for option, text in (('--max-pieces', '0'), ('--max-pieces', 'x'), ('--max-added-macs', 'x'),
@@ -838,14 +886,44 @@ class Split(CommandTest):
                  '--num-chunks', '2')
 
 
+class Lines(CommandTest):
+    # At most eight lines list nodes; -v lists all.
+    def test_few_nodes_are_listed(self):
+        file = self.write('long.onnx', model([node('Relu', [f'v{i}'], [f'v{i + 1}'], f'relu{i}') for i in range(20)],
+                                             [value_info('v0', [1, 4, 8, 8])], [value_info('v20', [1, 4, 8, 8])], []))
+        rows = ('split', file, '--all', '--dims', '2', '--num-chunks', '2')
+        short, whole = (self.good(*rows, *more) for more in ([], ['-v']))
+        self.assertEqual(short.count('\nsplit  ') + short.startswith('split  '), 7)
+        self.assertIn('… and 13 more nodes that are split; -v lists them', short)
+        self.assertEqual(whole.count("Relu 'relu"), 20)
+        self.assertEqual(short.splitlines()[-4:], whole.splitlines()[-4:])
+
+
 class Fit(CommandTest):
     def least(self, *args):
         run = self.cleave('fit', self.chain, '--max-memory', 1, *args)
         self.assertEqual((run.returncode, run.stdout), (1, b''))
         message = run.stderr.decode()
         self.assertRegex(message, r'\Acleave: limit not met: 1 bytes are too few, the smallest number that can be met is '
-                                  r"\d+; (?:against less stand|a smaller budget is limited by) '.*\n\Z")
-        return int(message.split(';')[0].split()[-1])
+                                  r"\d+; (?:against less stand|a smaller budget is limited by) '.*; try --max-memory \d+.*\n\Z")
+        least = int(message.split(';')[0].split()[-1])
+        self.assertIn(f'; try --max-memory {least}', message)
+        self.assertEqual(', or --exclude-inputs if the inputs (3072 bytes) lie elsewhere' in message, '--exclude-inputs' not in args)
+        return least
+
+    # What a refusal suggests succeeds.
+    def test_a_refusal_suggests_what_helps(self):
+        self.assertLess(self.least('--exclude-inputs'), self.least())
+        self.good('fit', self.chain, '--max-memory', self.least(), '--check')
+
+    def test_a_dry_run_says_the_same_and_writes_nothing(self):
+        for args, status in ((['--max-memory', self.least()], 0), (['--max-memory', 1], 1)):
+            before = sorted(os.listdir(self.folder))
+            dry = self.cleave('fit', self.chain, *args, '--check', '-o', 'o.onnx', '--report', 'r.json', '--dry-run')
+            self.assertEqual(sorted(os.listdir(self.folder)), before)
+            run = self.cleave('fit', self.chain, *args, '--check', '-o', 'o.onnx', '--report', 'r.json')
+            self.assertEqual((dry.returncode, dry.stdout, dry.stderr), (run.returncode, run.stdout, run.stderr))
+            self.assertEqual(run.returncode, status)
 
     def test_smallest_number(self):
         least = self.least()
@@ -915,12 +993,12 @@ class Fit(CommandTest):
     def test_limits_on_cost(self):
         report = self.json('fit', self.chain, '--max-added-macs', 0, '-o', 'o.onnx')
         self.assertEqual(report['macs']['before'], report['macs']['after'])
-        apart = self.json('fit', self.chain, '--inputs-apart')
+        apart = self.json('fit', self.chain, '--exclude-inputs')
         self.assertLess(apart['arena_bytes']['after'], self.least())
         for when in ('before', 'after'):
             self.assertLessEqual(apart['peak_activation_bytes'][when], apart['arena_bytes'][when])
         self.assertEqual((apart['inputs_counted'], report['inputs_counted']), (False, True))
-        self.assertIn('live activations, inputs not counted', self.good('fit', self.chain, '--inputs-apart'))
+        self.assertIn('live activations, inputs not counted', self.good('fit', self.chain, '--exclude-inputs'))
 
     def test_strips_repeat_for_onnx_runtime(self):
         least = self.least('--for', 'ort')

@@ -55,6 +55,16 @@ def read_man():
 
 
 MAN = read_man()
+
+
+# Returns the old names of options and what they are called now, from the table of the command.
+def read_renamed():
+    with open(os.path.join(SOURCE, 'tools', 'arguments.c'), encoding='utf-8') as file:
+        table = re.search(r'\brenamed\[\] = \{(.*?)\n\};', file.read(), re.S)[1]
+    return {f'--{old}': f'--{new}' for old, new in re.findall(r'\{ "([a-z-]+)", "([a-z-]+)" \}', table)}
+
+
+RENAMED = read_renamed()
 OPTION = re.compile(r'(?<![\w-])--[a-z]+(?:-[a-z]+)*(?![\w-])')
 COMMON = {'--shape', '--fix', '--force', '--json'}
 
@@ -132,8 +142,21 @@ class Everywhere(unittest.TestCase):
             for name, rest in re.findall(r'\bcleave ([a-z]+)((?: [^`\n|;&#>]*)?)', text):
                 if name in TABLES:
                     n += 1
-                    self.assertEqual(sorted(options_of([rest]) - set(TABLES[name]) - {'--help'}), [], f'{path}: cleave {name}{rest}')
+                    self.assertEqual(sorted(options_of([rest]) - set(TABLES[name]) - set(RENAMED) - {'--help'}), [], f'{path}: cleave {name}{rest}')
         self.assertGreater(n, 100)
+
+    # An old name still works, with a note, and no text offers it: unless the command has another option of that name.
+    def test_old_names_are_hidden(self):
+        for old, new in RENAMED.items():
+            owners = [name for name, table in TABLES.items() if new in table]
+            self.assertTrue(owners, new)
+            for name in owners:
+                note = f'cleave: note: {old} is now {new}\n'
+                run = subprocess.run([CLEAVE, name, f'{old}=1', '/none'], capture_output=True, check=False)
+                self.assertEqual(run.returncode, 2)
+                self.assertEqual(note in run.stderr.decode(), old not in TABLES[name], (name, old))
+            if not any(old in table for table in TABLES.values()):
+                self.assertNotIn(old, ''.join(output(name, '--help') for name in TABLES) + ''.join(s['text'] for s in MAN.values()))
 
     # Environment variables that the program and its library read.
     def test_environment(self):
@@ -173,7 +196,8 @@ class Effects(command.CommandTest):
         '--after': 'other.onnx', '--align': '3', '--around': 'pool1', '--at': 'c', '--bandwidth': '1', '--bisect': '0', '--chunk-size': '3',
         '--chunk-sizes': '3,5', '--chunk-weights': '1,3', '--depth': '2', '--dims': 'W', '--distance': '1', '--fix': 'x=x.npy',
         '--for': 'ort', '--for-threads': '2', '--halo': 'carry', '--in-flight': '3', '--input': 'x.npy', '--latency': '1000',
-        '--max-added-macs': '5', '--max-latency-added': '5', '--max-bytes': '7kB', '--max-memory': '3000', '--max-pieces': '2', '--max-schedule-memory': '8000',
+        '--max-added-latency': '5', '--max-added-macs': '5', '--max-bytes': '7kB', '--max-memory': '3000', '--max-piece-memory': '3000',
+        '--max-pieces': '2', '--max-schedule-memory': '8000',
         '--max-subgraph-memory': '8000', '--mean': '1', '--min-chunk': '5', '--node': 'relu1', '--num-chunks': '4', '--parts': '2',
         '--passes': 'clean-up', '--ranks': '3', '--reduce': 'true', '--repeat': '2', '--scale': '2',
         '--search-budget': '10', '--seed': '1', '--shape': '2,3,16,16', '--slice-ranges': '0:1,0:4,0:3,0:8/0:1,0:4,3:8,0:8',
@@ -188,6 +212,9 @@ class Effects(command.CommandTest):
         ('simulate', '--latency'): 'nothing is sent',
         ('split', '--small-first'): 'both chunks are of one size',
         ('split', '--dry-run'): 'writes no file without -o',
+        ('split', '--verbose'): 'few lines are listed anyway',
+        ('fit', '--dry-run'): 'writes no file without -o',
+        ('fit', '--verbose'): 'few lines are listed anyway',
         ('fit', '--max-added-macs'): 'adds none, 5 % are allowed',
         ('compile', '--force'): 'no file is replaced',
         ('compile', '--threads'): 'so small a model runs on one thread',
@@ -257,7 +284,8 @@ class Effects(command.CommandTest):
                 ('--ranks', 'run', '--stream', '2'), ('--input', 'run', '--mean', '1'), ('--input', 'diff', '--scale', '1'),
                 ('--output', 'memory', '--force'), ('--output', 'opt', '--force'), ('--reduce', 'opt', '--reduce', 'true', '--print-changed'),
                 ('--list-passes', 'opt', '--list-passes'), ('--no-times', 'report', '--threads', '2'), ('of split', 'report', '--check'),
-                ('makes it a split', 'report', '--node', 'x', '--inputs-apart')):
+                ('makes it a split', 'report', '--node', 'x', '--exclude-inputs'),
+                ('--frontier', 'fit', '--frontier', '--dry-run'), ('--frontier', 'fit', '--frontier', '--verbose')):
             status, text, _ = self.outcome(name, [*self.BARE[name], *args])
             self.assertEqual(status, 2, (name, args, text))
             self.assertIn(needs, text)
@@ -267,7 +295,7 @@ class Effects(command.CommandTest):
     # The page of a report takes the options of split and of fit.
     def test_report_does_what_its_options_say(self):
         for options in (['--max-schedule-memory', '1MiB'], ['--node', 'pool1', '--dims', 'H', '--num-chunks', '2', '--check'],
-                        ['--max-memory', '1MiB', '--threads', '2'], ['--inputs-apart'], ['--all', '--max-memory', '3000', '--keep-going']):
+                        ['--max-memory', '1MiB', '--threads', '2'], ['--exclude-inputs'], ['--all', '--max-piece-memory', '3000', '--keep-going']):
             status, text, files = self.outcome('report', [*self.BARE['report'], *options])
             if 'libcleave-render' in text:
                 self.skipTest('built without pictures')
