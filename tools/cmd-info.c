@@ -7,6 +7,7 @@
 #include "convention.h"
 #include "execute.h"
 #include "json.h"
+#include "memory-picture.h"
 #include "model.h"
 #include "node-table.h"
 
@@ -272,6 +273,7 @@ static void
 print_text (const CleaveGraph *graph, const Info *info)
 {
   g_autofree char *macs = cleave_macs_to_string (info->macs);
+  g_autofree char *peak = cleave_memory_format (info->peak_bytes);
 
   printf ("model       %s\n", cleave_graph_get_name (graph));
   print_values (graph);
@@ -291,8 +293,8 @@ print_text (const CleaveGraph *graph, const Info *info)
   printf ("parameters  %" G_GINT64_FORMAT " (%" G_GINT64_FORMAT " bytes)\n", info->n_parameters,
           info->parameter_bytes);
   printf ("MACs        %s\n", macs);
-  printf ("peak        %" G_GINT64_FORMAT " bytes of " CLEAVE_CONVENTION_NAME "\n",
-          info->peak_bytes);
+  printf ("peak        %" G_GINT64_FORMAT " bytes (%s) of " CLEAVE_CONVENTION_NAME "\n",
+          info->peak_bytes, peak);
   if (info->has_program)
     print_program (&info->program);
 }

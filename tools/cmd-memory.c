@@ -127,12 +127,14 @@ static void
 print_text (const CleaveMemoryPanel *panel, gint64 limit)
 {
   const CleaveMemoryTimeline *timeline = panel->timeline;
+  g_autofree char *peak = cleave_memory_format (timeline->peak_bytes);
+  g_autofree char *arena = cleave_memory_format (timeline->arena_bytes);
 
-  printf ("%s: peak %" G_GINT64_FORMAT " bytes of " CLEAVE_CONVENTION_NAME, panel->title,
-          timeline->peak_bytes);
+  printf ("%s: peak %" G_GINT64_FORMAT " bytes (%s) of " CLEAVE_CONVENTION_NAME, panel->title,
+          timeline->peak_bytes, peak);
   if (timeline->n_steps > 0)
     printf (" at step %u of %u", timeline->peak_step, timeline->n_steps);
-  printf (", arena %" G_GINT64_FORMAT " bytes\n", timeline->arena_bytes);
+  printf (", arena %" G_GINT64_FORMAT " bytes (%s)\n", timeline->arena_bytes, arena);
   print_bars (timeline, limit);
   if (timeline->peak_bytes > 0)
     print_peak (timeline);

@@ -4,6 +4,7 @@
 
 #include <json-glib/json-glib.h>
 #include <math.h>
+#include <string.h>
 
 struct _CleaveJson
 {
@@ -26,13 +27,69 @@ cleave_json_free (CleaveJson *json)
   g_free (json);
 }
 
+/* Returns the length of the array that begins here if it has numbers and arrays of numbers only,
+ * else 0. */
+static gsize
+get_numbers_length (const char *text)
+{
+  guint depth = 0;
+
+  for (const char *c = text; *c != '\0' && strchr ("{}\"ntf", *c) == NULL; c++)
+    {
+      depth += *c == '[';
+      depth -= *c == ']';
+      if (depth == 0)
+        return (gsize) (c - text) + 1;
+    }
+  return 0;
+}
+
+/* Returns the length of the string that begins here, with its quotes. */
+static gsize
+get_string_length (const char *text)
+{
+  const char *c = text + 1;
+
+  while (*c != '"' && *c != '\0')
+    c += *c == '\\' && c[1] != '\0' ? 2 : 1;
+  return (gsize) (c - text) + (*c != '\0');
+}
+
+/* Appends an array of numbers on one line. */
+static void
+append_numbers (GString *line, const char *text, gsize length)
+{
+  for (gsize i = 0; i < length; i++)
+    if (!g_ascii_isspace (text[i]))
+      {
+        g_string_append_c (line, text[i]);
+        if (text[i] == ',')
+          g_string_append_c (line, ' ');
+      }
+}
+
+/* Every object and list has a line for each element, except lists of numbers, such as shapes and
+ * ranges, which are on one line. */
 char *
 cleave_json_to_string (CleaveJson *json)
 {
   g_autoptr (JsonNode) root = json_builder_get_root (json->builder);
   g_autofree char *text = json_to_string (root, TRUE);
+  GString *lines = g_string_new (NULL);
 
-  return g_strconcat (text, "\n", NULL);
+  for (const char *c = text; *c != '\0';)
+    {
+      gsize numbers = *c == '[' ? get_numbers_length (c) : 0;
+      gsize plain = *c == '"' ? get_string_length (c) : 1;
+
+      if (numbers > 0)
+        append_numbers (lines, c, numbers);
+      else
+        g_string_append_len (lines, c, (gssize) plain);
+      c += numbers > 0 ? numbers : plain;
+    }
+  g_string_append_c (lines, '\n');
+  return g_string_free (lines, FALSE);
 }
 
 char *

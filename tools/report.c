@@ -4,6 +4,7 @@
 
 #include "convention.h"
 #include "json.h"
+#include "memory-picture.h"
 #include "model.h"
 #include "split-limits.h"
 
@@ -295,6 +296,16 @@ print_threads_peak (const CleaveSummary *summary)
 }
 
 static void
+print_sizes (const char *what, gint64 before, gint64 after)
+{
+  g_autofree char *size_before = cleave_memory_format (before);
+  g_autofree char *size_after = cleave_memory_format (after);
+
+  printf ("%-11s %" G_GINT64_FORMAT " bytes (%s) before, %" G_GINT64_FORMAT " (%s) after", what,
+          before, size_before, after, size_after);
+}
+
+static void
 print_fit (const CleaveSummary *summary)
 {
   const CleaveFitPlan *plan = summary->plan;
@@ -313,8 +324,7 @@ print_fit (const CleaveSummary *summary)
               differ ? get_halo_name (segment->column_halo) : "", segment->n_bytes);
     }
   print_rest (summary, "segments", n_segments);
-  printf ("arena       %" G_GINT64_FORMAT " bytes before, %" G_GINT64_FORMAT " after",
-          totals->arena_before, totals->arena_after);
+  print_sizes ("arena", totals->arena_before, totals->arena_after);
   if (summary->scratch_bytes >= 0)
     printf ("; kernels need %" G_GINT64_FORMAT " of scratch besides (%" G_GINT64_FORMAT
             " together)",
@@ -357,9 +367,8 @@ cleave_summary_print (const CleaveSummary *summary)
               ? 0.0
               : 100 * ((double) totals->macs_after - (double) totals->macs_before) /
                     (double) totals->macs_before);
-  printf ("peak        %" G_GINT64_FORMAT " bytes before, %" G_GINT64_FORMAT
-          " after, of " CLEAVE_CONVENTION_NAME "%s\n",
-          totals->peak_bytes_before, totals->peak_bytes_after,
+  print_sizes ("peak", totals->peak_bytes_before, totals->peak_bytes_after);
+  printf (", of " CLEAVE_CONVENTION_NAME "%s\n",
           summary->inputs_apart ? ", inputs not counted" : "");
   if (summary->n_threads > 0)
     print_threads_peak (summary);

@@ -407,7 +407,7 @@ class Dot(CommandTest):
 class Memory(CommandTest):
     def test_text(self):
         text = self.good('memory', self.chain)
-        self.assertIn('peak 7168 bytes of live activations at step 1 of 5', text)
+        self.assertIn('peak 7168 bytes (7 KiB) of live activations at step 1 of 5', text)
         self.assertRegex(text, r'\n +1 +7168 #{40} \* Conv conv1\n')
         self.assertRegex(text, r'\n +4096 +3072  1 to 3 +r\n')
         self.assertRegex(text, r'\n +3072 +5120  0 to 1 +x\n')
@@ -887,6 +887,16 @@ class Split(CommandTest):
 
 
 class Lines(CommandTest):
+    # Ranges and shapes are on one line, whatever a name has in it.
+    def test_json_has_lists_of_numbers_on_one_line(self):
+        name = 'a [\n1,\n2] \\" ['
+        file = self.write('odd.onnx', model([node('Relu', ['x'], ['y'], name)], [value_info('x', [1, 4])], [value_info('y', [1, 4])], []))
+        text = self.good('split', file, '--all', '--dims', '1', '--num-chunks', '2', '--json')
+        said = json.loads(text)
+        self.assertIn('[[0, 1], [2, 4]]', text)
+        self.assertEqual(said['split'][0]['node'], name)
+        self.assertEqual(said['split'][0]['pieces'][1]['range'], [[0, 1], [2, 4]])
+
     # At most eight lines list nodes; -v lists all.
     def test_few_nodes_are_listed(self):
         file = self.write('long.onnx', model([node('Relu', [f'v{i}'], [f'v{i + 1}'], f'relu{i}') for i in range(20)],

@@ -401,7 +401,7 @@ class Figures(command.CommandTest):
                      ['split', self.chain, *Hands.SPLIT], ['fit', self.chain]):
             text = self.good(*args)
             self.assertNotIn('weights apart', text)
-            self.assertIn(' bytes of live activations', text.replace('after, of', 'bytes of'))
+            self.assertRegex(text, r' bytes (\([^)]*\) )?of live activations|after, of live activations')
             self.assertIn('weights apart', self.good(*args, '--json'))
         self.assertEqual(self.good('--help').replace('\n', ' ').count('weights apart, element-wise'), 1)
 
