@@ -301,7 +301,7 @@ static char **
 parse (int argc, char **argv, Options *o, GError **error)
 {
   const GOptionEntry entries[] = {
-    { "directory", 'd', 0, G_OPTION_ARG_FILENAME, &o->folder,
+    { "output-dir", 'd', 0, G_OPTION_ARG_FILENAME, &o->folder,
       "write part-000.onnx, … and schedule.json to this folder", "DIR" },
     { "parts", 0, 0, G_OPTION_ARG_STRING, &o->n_parts,
       "cut into this many parts in a row, where the fewest bytes cross", "N" },

@@ -272,7 +272,8 @@ cleave_model_load (const char *given, const CleaveModelOptions *options, GError 
     }
   cleave_outputs_set_force (options->force);
   cleave_outputs_protect (path);
-  graph = load (path, shapes, values, dims, &mine);
+  graph = is_standard && is_text ? cleave_graph_load_text (path, &mine)
+                                 : load (path, shapes, values, dims, &mine);
   if (mine != NULL && strstr (mine->message, path) == NULL)
     g_prefix_error (&mine, "'%s': ", path);
   if (mine != NULL && is_standard)

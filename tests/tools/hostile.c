@@ -33,7 +33,7 @@ static const struct
   { "diff", cleave_cmd_diff, NULL, NULL },
   { "memory", cleave_cmd_memory, "--output", NULL },
   { "opt", cleave_cmd_opt, "--output", NULL },
-  { "partition", cleave_cmd_partition, "--directory", NULL },
+  { "partition", cleave_cmd_partition, "--output-dir", NULL },
   { "extract", cleave_cmd_extract, "--output", NULL },
   { "simulate", cleave_cmd_simulate, NULL, NULL },
   { "report", cleave_cmd_report, "--output", NULL },
