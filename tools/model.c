@@ -217,7 +217,7 @@ load (const char *path,
   graph = cleave_graph_load (path, &given, &mine);
   for (const char *const *warning = graph == NULL ? NULL : cleave_onnx_get_warnings (graph);
        warning != NULL && *warning != NULL; warning++)
-    g_printerr ("cleave: %s: warning: %s\n", path, *warning);
+    g_printerr ("cleave: %s: warning: %s\n", cleave_standard_name (path), *warning);
   if (mine != NULL)
     name_cure (mine);
   if (mine != NULL)

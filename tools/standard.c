@@ -56,13 +56,21 @@ copy (int from, int to)
     }
 }
 
+/* The path of the copy of standard input; NULL: it was not read. */
+static char *copy_path;
+
+const char *
+cleave_standard_name (const char *path)
+{
+  return g_strcmp0 (path, copy_path) == 0 ? "standard input" : path;
+}
+
 const char *
 cleave_standard_read (GError **error)
 {
-  static char *path;
   int file;
 
-  if (path != NULL)
+  if (copy_path != NULL)
     return cleave_argument_fail (error, "standard input is read once, but '-' is given twice"),
            NULL;
   file = memfd_create ("standard input", MFD_CLOEXEC);
@@ -70,8 +78,8 @@ cleave_standard_read (GError **error)
     return cleave_argument_fail (error, "cannot read standard input: %s", g_strerror (errno)), NULL;
   if (lseek (file, 0, SEEK_CUR) == 0)
     return cleave_argument_fail (error, "standard input is empty"), NULL;
-  path = g_strdup_printf ("/proc/self/fd/%d", file);
-  return path;
+  copy_path = g_strdup_printf ("/proc/self/fd/%d", file);
+  return copy_path;
 }
 
 /* The descriptor of standard output while it is reserved, or -1. */

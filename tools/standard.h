@@ -11,6 +11,9 @@ gboolean cleave_standard_is (const char *path);
  * is good until the process ends. Standard input is read once: later calls fail. */
 const char *cleave_standard_read (GError **error);
 
+/* Returns "standard input" for the path that cleave_standard_read() returned, else the path. */
+const char *cleave_standard_name (const char *path);
+
 /* Reserves standard output for a file: from now on, printed text goes to standard error. */
 gboolean cleave_standard_reserve (gboolean is_text, GError **error);
 

@@ -308,6 +308,8 @@ class Info(CommandTest):
             run = self.cleave('info', 'm.onnx')
             self.assertEqual((run.returncode, run.stderr.decode()),
                              (0, f"cleave: m.onnx: warning: output 'y' is 2x4; the model declares {says}, which is ignored\n"))
+            run = self.cleave('info', '-', given=self.read('m.onnx'))
+            self.assertTrue(run.stderr.startswith(b"cleave: standard input: warning: output 'y' is 2x4;"), run.stderr)
         self.write('m.onnx', model(nodes, [value_info('x', [2, 4])], [value_info('y', [2, 4], 7)]))
         self.bad("output 'y' is float32, but the model declares element type 7", 'info', 'm.onnx')
         self.write('m.onnx', model(nodes, inputs, [value_info('y', [1, 4])]))
