@@ -12,7 +12,6 @@ typedef struct
 {
   CleaveGraph *graph;
   const CleaveFitPieces *pieces;
-  const gboolean *copies;
   guint *position; /* by id, in the order in which most pieces run */
 } Copying;
 
@@ -51,8 +50,8 @@ may_be_copied (const Copying *copying, const CleaveNode *node)
 {
   guint part = cleave_fit_pieces_part (copying->pieces, node);
 
-  return part != CLEAVE_FIT_NO_PART && part != CLEAVE_FIT_SHARED && copying->copies[part] &&
-         node->n_results == 1 && node->results[0].n_uses <= MAX_READERS &&
+  return part != CLEAVE_FIT_NO_PART && part != CLEAVE_FIT_SHARED && node->n_results == 1 &&
+         node->results[0].n_uses <= MAX_READERS &&
          (node->op->flags & (CLEAVE_OP_VIEW | CLEAVE_OP_JOIN)) == 0;
 }
 
@@ -76,11 +75,11 @@ copy (const Copying *copying, CleaveResult *value)
 }
 
 void
-cleave_copy_kept (CleaveGraph *graph, const CleaveFitPieces *pieces, const gboolean *copies)
+cleave_copy_kept (CleaveGraph *graph, const CleaveFitPieces *pieces)
 {
   g_autoptr (GPtrArray) order = cleave_walk_depth_first (graph, NULL);
   g_autofree guint *position = g_new0 (guint, graph->n_ids + 1);
-  const Copying copying = { graph, pieces, copies, position };
+  const Copying copying = { graph, pieces, position };
 
   for (guint i = 0; i < order->len; i++)
     position[((const CleaveNode *) order->pdata[i])->id] = i;

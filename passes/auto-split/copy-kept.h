@@ -3,8 +3,9 @@
 
 #include "fit-pieces.h"
 
-/* What a piece makes, and several joins of its part read whole, is to lie in the first of them: the
- * others read a Slice of all of it, which can be kept as a copy, so that neither the first join
- * stays for it nor a later one is there before its time.  `copies` says of each part whether it is
- * done there. */
-void cleave_copy_kept (CleaveGraph *graph, const CleaveFitPieces *pieces, const gboolean *copies);
+/* Carried rows are copied out of the join that they lie in.
+ *
+ * A piece that several joins of its segment read whole lies in the first of them.  The others then
+ * read a Slice of the piece, which the planner may keep as a copy: the first join does not stay
+ * alive for it, and no later join is alive before its time. */
+void cleave_copy_kept (CleaveGraph *graph, const CleaveFitPieces *pieces);

@@ -22,10 +22,6 @@ typedef enum {
 
 #define CLEAVE_FIT_N_OF_STRIPS CLEAVE_FIT_LEFT
 
-/* A strip that keeps more than so many times what it makes has it of many strips before it, and the
- * windows of all of them may be alive at once, which is not foreseen. */
-#define CLEAVE_FIT_THIN 3
-
 typedef struct
 {
   guint stamp;   /* of the walk that needs it */
@@ -73,7 +69,6 @@ typedef struct
   double begin;      /* nanoseconds: what each piece adds */
   double idle;       /* nanoseconds: of chunks of channels */
   gboolean overlaps; /* one strip needs what another has */
-  gboolean is_thin;
   gboolean cuts_weights;
 } CleaveFitState;
 

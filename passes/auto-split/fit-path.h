@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-#include "fit-edges.h"
+#include "fit-candidates.h"
 
-/* Segments, first to last; steps between them stay as they are. */
+/* Plans as the search sees them: segment candidates one after the other.  Segments meet only at
+ * whole values, so the peak of a plan is the maximum over its segments and its cost their sum: the
+ * cheapest plan within a number of bytes is a shortest path over the steps. */
+
 typedef struct
 {
-  GArray *edges;  /* CleaveFitEdge */
-  gint64 n_bytes; /* the most of all steps, as far as can be told */
-  double macs, work;
+  GArray *segments;  /* CleaveFitCandidate, in order; steps between them stay as they are */
+  gint64 n_bytes;    /* estimated peak */
+  double macs, work; /* added */
 } CleaveFitPath;
 
 void cleave_fit_path_free (CleaveFitPath *path);
@@ -17,11 +20,15 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveFitPath, cleave_fit_path_free)
 typedef struct
 {
   gint64 max_bytes;
-  double mac_price; /* of MACs, besides the work that they are: so many times as much */
-  gboolean weighs;  /* counts weights that strips read again */
+  double mac_price;   /* nanoseconds of an added MAC, besides the time that it takes */
+  gboolean has_tiles; /* else strips alone */
+  /* Results lie over operands that die if strips read ahead by at most this part of either. */
+  double max_ahead;
 } CleaveFitAsk;
 
-/* The segments that need no more than so many bytes and cost least; NULL: there are none. */
-CleaveFitPath *cleave_fit_path_find (const CleaveFitEdges *edges, const CleaveFitAsk *ask);
-/* The fewest bytes that there is a path of, whatever it costs. */
-gint64 cleave_fit_path_find_least (const CleaveFitEdges *edges);
+/* Returns the path that costs least within `max_bytes`, or NULL if there is none.  Costs time in
+ * proportion to the candidates. */
+CleaveFitPath *cleave_fit_path_find (const CleaveFitCandidates *candidates,
+                                     const CleaveFitAsk *ask);
+/* Returns whether two paths have the same segments. */
+gboolean cleave_fit_path_equal (const CleaveFitPath *a, const CleaveFitPath *b);

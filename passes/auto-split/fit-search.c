@@ -2,294 +2,274 @@
 
 #include "fit-search.h"
 
-#include "../../lib/memory/cost.h"
-#include "fit-families.h"
+#include <math.h>
 
-/* A plan that takes more than it was thought to is asked for again with so much less, so often. */
-#define MAX_TRIES 5
+/* The least memory is looked for with these added MACs. */
+static const double limits[] = { 0, 0.03, 0.1, INFINITY };
 
-/* What plans are thought to take is a few per cent too much at times. */
-#define MARGIN 0.05
-
-/* Of those that are tried for so many bytes at once: without end two detectors of faces are
- * searched for a quarter longer, for the same plans. */
-#define MAX_NODES_OF_QUICK 25000
-
-/* A plan that fits is not taken at once: cheaper ones are measured, of so many nodes in all, some
- * 0.1 ms each, until what they were thought to take lies this near. */
-#define MAX_NODES_OF_CHEAPER 4000
-#define NEAR 0.01
-
-/* What strips add more than this part of a graph's work for is tried with tiles besides. */
-#define LITTLE_WORK 0.03
-
-static void
-tell_edges (double part, gpointer data)
+/* Ways to look for plans, each more daring than those before: strips alone, or tiles as well;
+ * results that lie over no operand, over operands of which strips read a twelfth ahead, or over any
+ * that dies.  The arena planner does not find every overlay, and estimates of tiles are less exact,
+ * so a daring plan may need more memory than it seems. */
+static const struct
 {
-  const CleaveFitOptions *options = data;
+  gboolean has_tiles;
+  double max_ahead;
+} modes[] = { { FALSE, -1 }, { TRUE, -1 }, { TRUE, 1.0 / 12 }, { TRUE, 1 } };
 
-  if (options->watch != NULL)
-    options->watch (CLEAVE_FIT_PART_OF_EDGES * part, options->watch_data);
-}
+/* A plan is measured if it may save this part of the least memory found so far. */
+#define MIN_GAIN 0.01
 
-/* What a path cuts. */
-static char *
-make_key (const CleaveFitPath *path)
-{
-  GString *key = g_string_new (NULL);
+/* Pieces of all plans that are measured in one mode and for one limit. */
+#define MAX_PIECES_OF_LIMIT 12000
 
-  for (guint i = 0; i < path->edges->len; i++)
-    {
-      const CleaveFitEdge *edge = &g_array_index (path->edges, CleaveFitEdge, i);
+/* Plans between the unsplit graph and the least memory differ by this part of their bytes. */
+#define STEP 0.07
 
-      g_string_append_printf (key, "%u-%u:%ux%u,%u,%u,%d,%d,%d;", edge->begin, edge->end,
-                              edge->n_strips, edge->n_columns, edge->cut, edge->column_cut,
-                              (int) edge->halo, edge->in_bands, edge->keeps_copies);
-    }
-  return g_string_free (key, FALSE);
-}
+/* Plans whose segments have more pieces are not measured: a piece takes 50 to 200 microseconds. */
+#define MAX_PIECES 12000
 
-void
-cleave_fit_search_clear (CleaveFitSearch *search)
-{
-  cleave_fit_edges_clear (&search->strips);
-  cleave_fit_edges_clear (&search->tiles);
-  for (guint laps = 0; laps < CLEAVE_FIT_N_LAPS; laps++)
-    {
-      cleave_fit_edges_clear (&search->lapped[laps]);
-      g_clear_pointer (&search->learned[laps], g_ptr_array_unref);
-    }
-  cleave_fit_steps_clear (&search->steps);
-  g_clear_pointer (&search->known, g_hash_table_unref);
-  g_clear_pointer (&search->met, g_ptr_array_unref);
-  g_clear_pointer (&search->tries, g_ptr_array_unref);
-  g_clear_pointer (&search->late, g_ptr_array_unref);
-  g_clear_pointer (&search->copies, g_ptr_array_unref);
-  g_clear_pointer (&search->graph, cleave_graph_unref);
-}
+/* Nanoseconds of an added MAC in search of the paths with the fewest: more than all else. */
+#define FEW_MACS 1e6
 
-gboolean
-cleave_fit_search_allows (const CleaveFitSearch *search, const CleaveFitTry *tried)
-{
-  const CleaveFitOptions *options = &search->options;
-  const CleaveFitTry *before = search->original;
-
-  return (options->max_added_macs == 0 ||
-          (double) tried->macs <=
-              (1 + cleave_fit_limit (options->max_added_macs)) * (double) before->macs) &&
-         (options->max_added_latency == 0 ||
-          tried->estimate.nanoseconds <=
-              (1 + cleave_fit_limit (options->max_added_latency)) * before->estimate.nanoseconds);
-}
-
-/* What needs more is never taken: packing it is a quarter of the time that plans take; 0: none is.
- */
-static gint64
-find_limit (const CleaveFitSearch *search)
-{
-  return search->keeps_all || search->options.n_threads > 1
-             ? 0
-             : MAX (search->enough, search->options.max_memory);
-}
+/* The number of plans that will be measured is not known: half of the progress is reported after
+ * this many. */
+#define HALF_OF_PLANS 20
 
 static gboolean
-is_one_of (gpointer key, gpointer tried, gpointer data)
+is_cancelled (const CleaveFitSearch *search)
 {
-  return g_hash_table_contains (data, tried);
+  return g_cancellable_is_cancelled (search->options->cancellable);
 }
 
-void
-cleave_fit_search_forget_since (CleaveFitSearch *search, guint n_tries)
+static CleaveFitPath *
+find_path (const CleaveFitSearch *search,
+           const CleaveFitVariant *variant,
+           guint mode,
+           double mac_price,
+           gint64 max_bytes)
 {
-  g_autoptr (GHashTable) later = g_hash_table_new (NULL, NULL);
+  const CleaveFitAsk ask = { .max_bytes = max_bytes,
+                             .mac_price = mac_price,
+                             .has_tiles = modes[mode].has_tiles,
+                             /* only programs of one thread have overlays */
+                             .max_ahead =
+                                 search->options->n_threads > 1 ? -1 : modes[mode].max_ahead };
 
-  for (guint i = n_tries; i < search->tries->len; i++)
-    g_hash_table_add (later, search->tries->pdata[i]);
-  g_hash_table_foreach_remove (search->known, is_one_of, later);
+  return cleave_fit_path_find (&variant->candidates, &ask);
 }
 
-const CleaveFitTry *
-cleave_fit_search_try (CleaveFitSearch *search, const CleaveFitPath *path)
+/* Returns the path with the smallest estimate, within 1/256, of those within `max_bytes` that add
+ * at most `max_macs`; NULL if there is none. */
+static CleaveFitPath *
+find_least (const CleaveFitSearch *search,
+            const CleaveFitVariant *variant,
+            guint mode,
+            double max_macs,
+            gint64 max_bytes)
 {
-  g_autofree char *key = make_key (path);
-  CleaveFitTry *tried = g_hash_table_lookup (search->known, key);
+  CleaveFitPath *least = NULL;
+  gint64 low = 0, high = max_bytes;
 
-  if (tried == NULL)
+  for (gint64 target = high; high - low > high / 256 + 1; target = low + (high - low) / 2)
     {
-      tried = cleave_fit_try_new (search->graph, &search->strips, path, search->is_listed,
-                                  search->options.n_threads, find_limit (search));
-      g_ptr_array_add (search->tries, tried);
-      g_hash_table_insert (search->known, g_steal_pointer (&key), tried);
+      CleaveFitPath *path = find_path (search, variant, mode, FEW_MACS, target);
+
+      if (path != NULL && path->macs <= max_macs)
+        {
+          cleave_fit_path_free (least);
+          least = path;
+          high = path->n_bytes;
+          continue;
+        }
+      cleave_fit_path_free (path);
+      if (least == NULL)
+        return NULL;
+      low = target;
     }
-  if (!g_ptr_array_find (search->met, tried, NULL))
-    g_ptr_array_add (search->met, tried);
-  if (search->before == NULL)
-    search->before = tried;
-  if (search->original == NULL)
-    search->original = tried;
-  if (cleave_fit_search_allows (search, tried))
-    search->enough = MIN (search->enough, tried->estimate.arena_bytes);
-  return tried;
+  return least;
 }
 
 gboolean
-cleave_fit_search_take (CleaveFitSearch *search,
-                        CleaveGraph *graph,
-                        const CleaveFitOptions *options,
-                        GError **error)
+cleave_fit_variant_prepare (CleaveFitVariant *variant,
+                            const CleaveFitSearch *search,
+                            GError **error)
 {
-  const CleaveFitWatch watch = { .cancellable = options->cancellable,
-                                 .tell = tell_edges,
-                                 .data = &search->options };
-  g_autoptr (CleaveFitPath) path = NULL;
+  const CleaveFitWatch watch = { .is_even = search->options->even_strips,
+                                 /* what a pooling needs whole is made in chunks of channels */
+                                 .has_chunks = variant->rewrite.copies != NULL,
+                                 .cancellable = search->options->cancellable };
+  g_autoptr (CleaveFitPath) least = NULL;
 
-  search->options = *options;
-  search->enough = search->most;
-  search->options.n_threads = MAX (options->n_threads, 1);
-  search->graph = graph;
-  search->graph->inputs_apart = options->inputs_apart;
-  search->known = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
-  search->met = g_ptr_array_new ();
-  search->tries = g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_fit_try_free);
-  for (guint laps = 0; laps < CLEAVE_FIT_N_LAPS; laps++)
-    search->learned[laps] = g_ptr_array_new ();
-  if (search->steps.nodes == NULL && !cleave_fit_steps_init (&search->steps, graph, error))
+  variant->tries = g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_fit_try_free);
+  if (!cleave_fit_candidates_init (&variant->candidates, &variant->steps, &watch, error))
     return FALSE;
-  if (!cleave_fit_edges_init (&search->strips, &search->steps, NULL, &watch, error))
-    return FALSE;
-  search->strips.is_even = options->even_strips;
-  /* Chunks read other weights each; what a pooling needs whole can be had in such alone. */
-  search->strips.has_chunks = search->copies != NULL;
-  path = cleave_fit_family_find_path (search, CLEAVE_FIT_OF_STRIPS, G_MAXINT64);
-  cleave_fit_search_try (search, path);
+  least = find_least (search, variant, G_N_ELEMENTS (modes) - 1, INFINITY, G_MAXINT64 / 2);
+  variant->least = least->n_bytes;
   return TRUE;
 }
 
-gboolean
-cleave_fit_search_init (CleaveFitSearch *search,
-                        const CleaveGraph *graph,
-                        const CleaveFitOptions *options,
-                        GError **error)
+static guint64
+count_pieces (const CleaveFitVariant *variant, const CleaveFitPath *path)
 {
-  *search = (CleaveFitSearch){ .most = G_MAXINT64 };
-  return cleave_fit_search_take (search, cleave_graph_copy (graph), options, error);
-}
-
-guint64
-cleave_fit_search_count_pieces (const CleaveFitSearch *search, const CleaveFitPath *path)
-{
-  const guint *first_node = search->steps.first_node;
+  const guint *first_node = variant->steps.first_node;
   guint64 n = 0;
 
-  for (guint i = 0; i < path->edges->len; i++)
+  for (guint i = 0; i < path->segments->len; i++)
     {
-      const CleaveFitEdge *edge = &g_array_index (path->edges, CleaveFitEdge, i);
+      const CleaveFitCandidate *segment = &g_array_index (path->segments, CleaveFitCandidate, i);
 
-      n += (guint64) edge->n_strips * edge->n_columns *
-           (first_node[edge->end] - first_node[edge->begin]);
+      n += (guint64) segment->n_strips * segment->n_columns *
+           (first_node[segment->end] - first_node[segment->begin]);
     }
   return n;
 }
 
-const CleaveFitTry *
-cleave_fit_search_in_family (CleaveFitSearch *search,
-                             CleaveFitFamily family,
-                             gint64 max_bytes,
-                             guint *n_nodes)
+static const CleaveFitTry *
+find_try (const CleaveFitVariant *variant, const CleaveFitPath *path)
 {
-  gint64 target = (gint64) ((1 + MARGIN) * (double) max_bytes);
-
-  for (guint i = 0; i < MAX_TRIES && !cleave_fit_search_is_cancelled (search); i++)
+  for (guint i = 0; i < variant->tries->len; i++)
     {
-      g_autoptr (CleaveFitPath) path = cleave_fit_family_find_path (search, family, target);
-      const guint n_met = search->met->len;
-      const CleaveFitTry *tried;
-      gboolean is_new;
+      const CleaveFitTry *tried = variant->tries->pdata[i];
 
-      if (path == NULL ||
-          (*n_nodes > 0 &&
-           *n_nodes + cleave_fit_search_count_pieces (search, path) > MAX_NODES_OF_QUICK))
-        break;
-      tried = cleave_fit_search_try (search, path);
-      *n_nodes += search->met->len > n_met ? tried->n_nodes : 0;
-      is_new = cleave_fit_family_learn (search, family, tried);
-      if (tried->estimate.arena_bytes <= max_bytes)
-        return cleave_fit_search_allows (search, tried) ? tried : NULL;
-      if (!is_new)
-        target = path->n_bytes - MAX (tried->estimate.arena_bytes - max_bytes, 1);
+      if (cleave_fit_path_equal (tried->path, path))
+        return tried;
     }
   return NULL;
 }
 
-const CleaveFitTry *
-cleave_fit_search_families_quickly (CleaveFitSearch *search, CleaveFitFamily last, gint64 max_bytes)
+static const CleaveFitTry *
+measure (CleaveFitSearch *search, CleaveFitVariant *variant, const CleaveFitPath *path)
 {
-  const CleaveFitTry *found = NULL;
-  guint n_nodes = 0;
+  const CleaveFitOptions *options = search->options;
+  const CleaveFitTry *known = find_try (variant, path);
 
-  if (search->before->estimate.arena_bytes <= max_bytes &&
-      cleave_fit_search_allows (search, search->before))
-    return search->before;
-  for (CleaveFitFamily family = CLEAVE_FIT_OF_STRIPS; family <= last && found == NULL; family++)
-    if (cleave_fit_family_is_its_own (search, family))
-      found = cleave_fit_search_in_family (search, family, max_bytes, &n_nodes);
-  return found;
+  if (known != NULL)
+    return known;
+  g_ptr_array_add (variant->tries,
+                   cleave_fit_try_new (variant->graph, &variant->candidates, path,
+                                       variant->rewrite.keeps_order, options->n_threads));
+  search->n_measured++;
+  if (options->watch != NULL)
+    options->watch ((double) search->n_measured / (search->n_measured + HALF_OF_PLANS),
+                    options->watch_data);
+  return variant->tries->pdata[variant->tries->len - 1];
 }
 
-const CleaveFitTry *
-cleave_fit_search_quickly (CleaveFitSearch *search, gint64 max_bytes)
-{
-  return cleave_fit_search_families_quickly (search, CLEAVE_FIT_OF_NARROW, max_bytes);
-}
-
-/* Between a plan that fits and one that does not, or as far as all fit. */
 static void
-search_cheaper (CleaveFitSearch *search,
-                CleaveFitFamily family,
-                const CleaveFitTry *found,
-                gint64 max_bytes)
+calibrate (CleaveFitVariant *variant, const CleaveFitTry *tried)
 {
-  gint64 does_not =
-      search->before->predicted; /* what others are thought to take tells of no laps */
-  gint64 fits = family < CLEAVE_FIT_OF_LAPS
-                    ? found->predicted
-                    : cleave_fit_family_find_least (search, family, found->predicted);
-  gint64 near = MAX ((gint64) (NEAR * (double) max_bytes), 1);
-  guint n_nodes = 0;
+  for (guint i = 0; i < tried->parts->len; i++)
+    if (tried->part_bytes[i] > 0)
+      cleave_fit_candidates_calibrate (&variant->candidates,
+                                       &((const CleaveFitPart *) tried->parts->pdata[i])->candidate,
+                                       tried->part_bytes[i]);
+}
 
-  while (does_not - fits > near && n_nodes < MAX_NODES_OF_CHEAPER &&
-         !cleave_fit_search_is_cancelled (search))
+/* Returns the path to measure next in search of fewer than `max_bytes`, or NULL: the one that needs
+ * least, or one that needs somewhat more if that has too many pieces. */
+static CleaveFitPath *
+find_next (const CleaveFitSearch *search,
+           const CleaveFitVariant *variant,
+           guint mode,
+           double max_macs,
+           gint64 max_bytes)
+{
+  CleaveFitPath *path = find_least (search, variant, mode, max_macs, max_bytes);
+  gint64 more = path == NULL ? 0 : path->n_bytes;
+
+  while (path != NULL && count_pieces (variant, path) > MAX_PIECES)
     {
-      gint64 between = fits + MIN ((does_not - fits) / 2, MAX (max_bytes / 8, 1));
-      g_autoptr (CleaveFitPath) path = cleave_fit_family_find_path (search, family, between);
-      const CleaveFitTry *tried;
+      more += more / 16 + 1;
+      cleave_fit_path_free (path);
+      path = more > max_bytes ? NULL : find_path (search, variant, mode, FEW_MACS, more);
+    }
+  return path;
+}
 
-      if (path == NULL || path->n_bytes <= fits ||
-          n_nodes + cleave_fit_search_count_pieces (search, path) > MAX_NODES_OF_CHEAPER)
-        {
-          fits = between;
-          continue;
-        }
-      tried = cleave_fit_search_try (search, path);
-      cleave_fit_family_learn (search, family, tried);
-      n_nodes += tried->n_nodes;
-      if (tried->estimate.arena_bytes <= max_bytes)
-        fits = between;
+/* Measures the path that is estimated to need least, corrects the estimates by it, and goes on
+ * while another may save memory.  `least` is the least memory measured so far under this limit. */
+static void
+measure_least (
+    CleaveFitSearch *search, CleaveFitVariant *variant, guint mode, double max_macs, gint64 *least)
+{
+  const CleaveFitTry *before = NULL;
+  double ratio = 0.7; /* of measured to estimated MACs: those of borders are estimated too high */
+
+  for (guint64 n_pieces = 0; n_pieces < MAX_PIECES_OF_LIMIT && !is_cancelled (search);)
+    {
+      g_autoptr (CleaveFitPath) path = find_next (search, variant, mode, max_macs / ratio,
+                                                  (gint64) ((1 - MIN_GAIN) * (double) *least));
+      const CleaveFitTry *tried = path == NULL ? NULL : measure (search, variant, path);
+      const double macs = tried == NULL ? 0 : (double) (tried->macs - variant->steps.macs);
+
+      if (tried == NULL)
+        return;
+      n_pieces += count_pieces (variant, path);
+      calibrate (variant, tried);
+      if (macs <= max_macs)
+        *least = MIN (*least, tried->estimate.arena_bytes);
       else
-        does_not = path->n_bytes;
+        ratio = MAX (ratio, macs / path->macs);
+      if (tried == before)
+        return; /* its measurement changed nothing */
+      before = tried;
+    }
+}
+
+/* Measures the cheapest paths from the unsplit graph down to the least memory. */
+static void
+measure_between (
+    CleaveFitSearch *search, CleaveFitVariant *variant, guint mode, double mac_price, gint64 least)
+{
+  gint64 max_bytes = G_MAXINT64;
+
+  while (max_bytes > least && !is_cancelled (search))
+    {
+      g_autoptr (CleaveFitPath) path = find_path (search, variant, mode, mac_price, max_bytes);
+
+      if (path == NULL || count_pieces (variant, path) > MAX_PIECES)
+        return;
+      measure (search, variant, path);
+      max_bytes = (gint64) ((1 - STEP) * (double) path->n_bytes);
     }
 }
 
 void
-cleave_fit_search_cheaper (CleaveFitSearch *search, const CleaveFitTry *found, gint64 max_bytes)
+cleave_fit_variant_measure (CleaveFitVariant *variant, CleaveFitSearch *search)
 {
-  const double little = LITTLE_WORK * cleave_cost_of_macs_in_strips ((double) search->steps.macs);
+  gint64 least[G_N_ELEMENTS (limits)];
 
-  if (found == search->before)
+  for (guint i = 0; i < G_N_ELEMENTS (limits); i++)
+    least[i] = G_MAXINT64 / 2;
+  for (guint mode = 0; mode < G_N_ELEMENTS (modes); mode++)
+    {
+      cleave_fit_candidates_reset (&variant->candidates);
+      for (guint i = 0; i < G_N_ELEMENTS (limits); i++)
+        {
+          const double max_macs =
+              (1 + limits[i]) * (double) search->unsplit_macs - (double) variant->steps.macs;
+
+          if (max_macs >= 0)
+            measure_least (search, variant, mode, max_macs, &least[i]);
+        }
+    }
+  for (guint mode = 0; mode < G_N_ELEMENTS (modes); mode += 2)
+    {
+      measure_between (search, variant, mode, FEW_MACS, least[G_N_ELEMENTS (limits) - 1]);
+      measure_between (search, variant, mode, 0, least[G_N_ELEMENTS (limits) - 1]);
+    }
+}
+
+void
+cleave_fit_variant_free (CleaveFitVariant *variant)
+{
+  if (variant == NULL)
     return;
-  search_cheaper (search, CLEAVE_FIT_OF_STRIPS, found, max_bytes);
-  for (CleaveFitFamily family = CLEAVE_FIT_OF_TILES;
-       family < CLEAVE_FIT_OF_NARROW && found->work > little; family++)
-    if (cleave_fit_family_is_its_own (search, family))
-      search_cheaper (search, family, found, max_bytes);
+  g_clear_pointer (&variant->tries, g_ptr_array_unref);
+  cleave_fit_candidates_clear (&variant->candidates);
+  cleave_fit_steps_clear (&variant->steps);
+  cleave_fit_rewrite_clear (&variant->rewrite);
+  cleave_graph_unref (variant->graph);
+  g_free (variant);
 }

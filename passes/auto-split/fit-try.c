@@ -29,8 +29,8 @@ cleave_fit_try_free (CleaveFitTry *tried)
   if (tried == NULL)
     return;
   g_ptr_array_unref (tried->parts);
+  cleave_fit_path_free (tried->path);
   g_free (tried->part_bytes);
-  g_free (tried->part_bytes_apart);
   g_free (tried->peak);
   g_free (tried);
 }
@@ -48,16 +48,16 @@ is_read_in (const CleaveFitSteps *steps, const CleaveNode *node, GHashTable *mem
 }
 
 static CleaveFitPart *
-part_new (const CleaveFitEdges *edges, const CleaveFitEdge *edge)
+part_new (const CleaveFitCandidates *candidates, const CleaveFitCandidate *segment)
 {
-  const CleaveFitSteps *steps = edges->steps;
+  const CleaveFitSteps *steps = candidates->steps;
   g_autoptr (GHashTable) members = g_hash_table_new (NULL, NULL);
   g_autoptr (GPtrArray) nodes = g_ptr_array_new (), ends = g_ptr_array_new ();
   CleaveFitPart *part = g_atomic_rc_box_new0 (CleaveFitPart);
-  guint first = steps->first_node[edge->begin], last = steps->first_node[edge->end];
+  guint first = steps->first_node[segment->begin], last = steps->first_node[segment->end];
 
-  part->edge = *edge;
-  part->is_even = edges->is_even;
+  part->candidate = *segment;
+  part->is_even = candidates->is_even;
   part->dims = g_array_new (FALSE, FALSE, sizeof (guint));
   part->columns = g_array_new (FALSE, FALSE, sizeof (guint));
   for (guint i = first; i < last; i++)
@@ -72,9 +72,10 @@ part_new (const CleaveFitEdges *edges, const CleaveFitEdge *edge)
 
       if (is_read_in (steps, node, members))
         continue;
-      dim = (guint) cleave_fit_axes_find_dim (steps, i, edge->cut);
-      column =
-          edge->n_columns > 1 ? (guint) cleave_fit_axes_find_dim (steps, i, edge->column_cut) : 0;
+      dim = (guint) cleave_fit_axes_find_dim (steps, i, segment->cut);
+      column = segment->n_columns > 1
+                   ? (guint) cleave_fit_axes_find_dim (steps, i, segment->column_cut)
+                   : 0;
       g_array_append_val (part->dims, dim);
       g_array_append_val (part->columns, column);
       g_ptr_array_add (ends, g_strdup (node->name));
@@ -120,11 +121,11 @@ make_segment (CleaveGraph *graph, const CleaveFitPart *part, GError **error)
   segment->ends = g_array_new (FALSE, FALSE, sizeof (CleaveSegmentEnd));
   segment->order = g_ptr_array_new ();
   segment->nodes = g_hash_table_new (NULL, NULL);
-  segment->n_strips = part->edge.n_strips;
+  segment->n_strips = part->candidate.n_strips;
   segment->n_bands = 1;
-  segment->n_columns = part->edge.n_columns;
-  segment->halo = part->edge.halo;
-  segment->in_bands = part->edge.in_bands;
+  segment->n_columns = part->candidate.n_columns;
+  segment->halo = part->candidate.halo;
+  segment->in_bands = part->candidate.in_bands;
   segment->is_even = part->is_even;
   for (guint i = 0; part->nodes[i] != NULL && good; i++)
     {
@@ -172,18 +173,6 @@ make_segments (const GPtrArray *parts, CleaveGraph *graph, GError **error)
   return g_steal_pointer (&segments);
 }
 
-static void
-copy_kept (const GPtrArray *parts, CleaveGraph *graph, const CleaveFitPieces *pieces)
-{
-  g_autofree gboolean *copies = g_new0 (gboolean, parts->len + 1);
-  gboolean any = FALSE;
-
-  for (guint i = 0; i < parts->len; i++)
-    any |= copies[i] = ((const CleaveFitPart *) parts->pdata[i])->edge.keeps_copies;
-  if (any)
-    cleave_copy_kept (graph, pieces, copies);
-}
-
 /* Tells whose the nodes are.  Where the order of the nodes is what the parts were found in, pieces
  * keep it. */
 static gboolean
@@ -214,7 +203,7 @@ apply (const GPtrArray *parts,
     }
   cleave_share_kept (graph);
   cleave_fit_pieces_note (pieces, graph, CLEAVE_FIT_SHARED);
-  copy_kept (parts, graph, pieces);
+  cleave_copy_kept (graph, pieces);
   cleave_fit_pieces_note (pieces, graph, CLEAVE_FIT_SHARED);
   if (is_listed)
     cleave_fit_pieces_list (pieces, graph, ends);
@@ -235,7 +224,7 @@ cleave_fit_parts_apply (const GPtrArray *parts,
   return apply (parts, graph, is_listed, report, &pieces, error);
 }
 
-/* What stands against less. */
+/* The values that limit a smaller budget. */
 
 static int
 compare_sizes (gconstpointer a, gconstpointer b)
@@ -276,7 +265,8 @@ describe_peak (const CleaveMemoryTimeline *timeline)
 
 /* Measuring. */
 
-/* CLEAVE_FIT_NO_PART: none.  What tiles keep for each other runs where the step before it does. */
+/* Returns the part that a step belongs to, or CLEAVE_FIT_NO_PART.  What tiles keep for each other
+ * runs where the step before it does. */
 static guint
 find_part (const CleaveFitPieces *pieces,
            const CleaveGraph *graph,
@@ -299,7 +289,6 @@ measure_parts (CleaveFitTry *tried,
                const CleaveMemoryTimeline *timeline)
 {
   tried->part_bytes = g_new0 (gint64, tried->parts->len + 1);
-  tried->part_bytes_apart = g_new0 (gint64, tried->parts->len + 1);
   for (guint s = 0, part = CLEAVE_FIT_NO_PART; s < timeline->n_steps; s++)
     {
       const CleaveMemoryStep *step = &timeline->steps[s];
@@ -309,18 +298,17 @@ measure_parts (CleaveFitTry *tried,
       part = find_part (pieces, graph, step, part);
       if (part == CLEAVE_FIT_NO_PART)
         continue;
-      /* where most is alive, gaps between buffers count as well */
-      live = step->live_bytes == timeline->peak_bytes ? timeline->arena_bytes : step->live_bytes;
+      /* At the peak, the gaps between buffers count as well. */
+      live = step->live_bytes_apart + (step->live_bytes == timeline->peak_bytes
+                                           ? timeline->arena_bytes - timeline->peak_bytes
+                                           : 0);
       tried->part_bytes[part] = MAX (tried->part_bytes[part], live);
-      tried->part_bytes_apart[part] =
-          MAX (tried->part_bytes_apart[part],
-               step->live_bytes_apart == step->live_bytes ? live : step->live_bytes_apart);
     }
 }
 
-/* Cuts a copy of the graph, and measures it; what needs more than `enough` bytes is not packed. */
+/* Splits a copy of the graph, and measures it. */
 static void
-measure (CleaveFitTry *tried, const CleaveGraph *graph, guint n_threads, gint64 enough)
+measure (CleaveFitTry *tried, const CleaveGraph *graph, guint n_threads)
 {
   g_autoptr (CleaveGraph) copy = cleave_graph_copy (graph);
   g_autoptr (CleaveMemoryTimeline) timeline = NULL;
@@ -329,10 +317,7 @@ measure (CleaveFitTry *tried, const CleaveGraph *graph, guint n_threads, gint64 
 
   is_applied = apply (tried->parts, copy, tried->is_listed, NULL, &pieces, NULL);
   g_assert (is_applied);
-  copy->enough_bytes = enough;
   timeline = cleave_memory_timeline_new (copy, n_threads, NULL);
-  if (enough > 0 && timeline->peak_bytes > enough)
-    timeline->arena_bytes = timeline->peak_bytes;
   tried->estimate =
       (CleaveEstimate){ timeline->peak_bytes, timeline->arena_bytes, timeline->nanoseconds };
   measure_parts (tried, copy, &pieces, timeline);
@@ -341,24 +326,31 @@ measure (CleaveFitTry *tried, const CleaveGraph *graph, guint n_threads, gint64 
   tried->n_nodes = cleave_graph_count_operators (copy);
 }
 
+static CleaveFitPath *
+copy_path (const CleaveFitPath *path)
+{
+  CleaveFitPath *copy = g_memdup2 (path, sizeof *path);
+
+  copy->segments = g_array_copy (path->segments);
+  return copy;
+}
+
 CleaveFitTry *
 cleave_fit_try_new (const CleaveGraph *graph,
-                    const CleaveFitEdges *edges,
+                    const CleaveFitCandidates *candidates,
                     const CleaveFitPath *path,
                     gboolean is_listed,
-                    guint n_threads,
-                    gint64 enough)
+                    guint n_threads)
 {
   CleaveFitTry *tried = g_new0 (CleaveFitTry, 1);
 
   tried->is_listed = is_listed;
   tried->parts = g_ptr_array_new_with_free_func (part_unref);
-  for (guint i = 0; i < path->edges->len; i++)
+  for (guint i = 0; i < path->segments->len; i++)
     g_ptr_array_add (tried->parts,
-                     part_new (edges, &g_array_index (path->edges, CleaveFitEdge, i)));
-  tried->work = path->work;
-  tried->predicted = path->n_bytes;
-  measure (tried, graph, n_threads, enough);
+                     part_new (candidates, &g_array_index (path->segments, CleaveFitCandidate, i)));
+  tried->path = copy_path (path);
+  measure (tried, graph, n_threads);
   return tried;
 }
 
@@ -376,6 +368,6 @@ cleave_fit_try_new_without (const CleaveGraph *graph,
   for (guint i = 0; i < parts->len; i++)
     if (!whole[i])
       g_ptr_array_add (tried->parts, g_atomic_rc_box_acquire (parts->pdata[i]));
-  measure (tried, graph, n_threads, 0);
+  measure (tried, graph, n_threads);
   return tried;
 }

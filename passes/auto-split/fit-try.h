@@ -5,13 +5,14 @@
 
 #include <cleave/cleave-program.h>
 
-/* A segment of a graph, by names: other graphs of the same nodes can be cut so.  Counted. */
+/* A segment of a plan by the names of its nodes, so that a copy of the graph can be split.
+ * Reference-counted. */
 typedef struct
 {
   char **nodes, **ends;
   GArray *dims;    /* guint: of each end */
   GArray *columns; /* guint: likewise, if strips are cut into tiles */
-  CleaveFitEdge edge;
+  CleaveFitCandidate candidate;
   gboolean is_even;
 } CleaveFitPart;
 
@@ -24,24 +25,20 @@ typedef struct
   gint64 peak_apart; /* bytes, were nothing laid over what dies */
   gint64 macs;
   guint n_nodes;
-  double work;              /* as the path has it */
-  gint64 predicted;         /* bytes, as the path has it */
-  gint64 *part_bytes;       /* of each part: the most that are alive meanwhile; 0: not known */
-  gint64 *part_bytes_apart; /* the same, were nothing laid over what dies */
-  char *peak;               /* the largest values that are alive when most memory is in use */
+  char *peak;          /* the largest values that are alive when most memory is in use */
+  gint64 *part_bytes;  /* of each part: the most live meanwhile, all buffers apart; 0: unknown */
+  CleaveFitPath *path; /* that it was made of, or NULL */
 } CleaveFitTry;
 
 void cleave_fit_try_free (CleaveFitTry *tried);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveFitTry, cleave_fit_try_free)
 
-/* Cuts a copy of the graph as the path says.  Of what needs more than `enough` bytes, the arena is
- * not packed: its peak stands for it.  0: it always is. */
+/* Splits a copy of the graph as the path says, and measures it. */
 CleaveFitTry *cleave_fit_try_new (const CleaveGraph *graph,
-                                  const CleaveFitEdges *edges,
+                                  const CleaveFitCandidates *candidates,
                                   const CleaveFitPath *path,
                                   gboolean is_listed,
-                                  guint n_threads,
-                                  gint64 enough);
+                                  guint n_threads);
 /* The same of parts that are known, but for some that stay whole. */
 CleaveFitTry *cleave_fit_try_new_without (const CleaveGraph *graph,
                                           const GPtrArray *parts,

@@ -13,11 +13,6 @@
  * little less of its result. */
 #define FEW 100
 
-/* What lies over another makes both larger by what strips read ahead, as long as either is there:
- * by no more than such a part.  With a quarter a residual net of 50 layers comes to 610,560 bytes
- * in place of 580,352, with none a small encoder to 393,728 in place of 360,960. */
-#define MAX_AHEAD 12
-
 static void
 find_crossing (CleaveFitWalker *walker)
 {
@@ -108,14 +103,14 @@ is_output (const CleaveFitSteps *steps, const CleaveFitBuffer *buffer)
   return buffer->last >= (gint) steps->n_steps;
 }
 
-/* What is saved where y lies over x, as cleave_storage_lap() does it: bold, or if strips do not
- * read far ahead. */
+/* Notes the overlay of y on x, as cleave_storage_lap() makes it, if it saves more than the one
+ * before. */
 static void
-note_saved (const CleaveFitState *state, guint read, guint made, gint64 *saved, gint64 *bold)
+note_overlay (const CleaveFitState *state, guint read, guint made, CleaveFitOverlay *overlay)
 {
   const CleaveFitSteps *steps = state->walker->steps;
   const CleaveFitValue *x = cleave_fit_value (steps, read), *y = cleave_fit_value (steps, made);
-  gint64 x_bytes, y_bytes, shift, here;
+  CleaveFitOverlay found;
 
   if (x->rows < 0 || y->rows < 0 ||
       cleave_fit_buffer (steps, x->buffer)->last >= (gint) state->walk->end ||
@@ -123,26 +118,23 @@ note_saved (const CleaveFitState *state, guint read, guint made, gint64 *saved, 
       is_output (steps, cleave_fit_buffer (steps, y->buffer)) ||
       cleave_range_holds_none (&state->walker->needs[read].range[CLEAVE_FIT_MIDDLE]))
     return;
-  x_bytes = cleave_fit_buffer (steps, x->buffer)->n_bytes;
-  y_bytes = cleave_fit_buffer (steps, y->buffer)->n_bytes;
-  shift = find_shift (state, x, y);
-  here = x_bytes + y_bytes - MAX (y_bytes, x_bytes + shift);
-  *bold = MAX (*bold, here);
-  if (shift <= MIN (x_bytes, y_bytes) / MAX_AHEAD)
-    *saved = MAX (*saved, here);
+  found = (CleaveFitOverlay){ .operand = cleave_fit_buffer (steps, x->buffer)->n_bytes,
+                              .result = cleave_fit_buffer (steps, y->buffer)->n_bytes,
+                              .shift = find_shift (state, x, y),
+                              .last = (guint) cleave_fit_buffer (steps, y->buffer)->last };
+  if (cleave_fit_overlay_get_saved (&found) > cleave_fit_overlay_get_saved (overlay))
+    *overlay = found;
 }
 
-/* The most that is saved where a result of the segment lies over what it reads. */
-static void
-find_saved (const CleaveFitState *state, guint begin, gint64 *saved, gint64 *bold)
+/* Returns the overlay of a result of the segment on a value it reads that saves most. */
+static CleaveFitOverlay
+find_overlay (const CleaveFitState *state, guint begin)
 {
   CleaveFitWalker *walker = state->walker;
   const CleaveFitSteps *steps = walker->steps;
+  CleaveFitOverlay overlay = { 0 };
 
-  *saved = *bold = 0;
-  if (state->walk->in_bands)
-    return;
-  for (guint i = walker->asked->len; i-- > 0;)
+  for (guint i = walker->asked->len; i-- > 0 && !state->walk->in_bands;)
     {
       guint value = g_array_index (walker->asked, guint, i);
 
@@ -152,8 +144,9 @@ find_saved (const CleaveFitState *state, guint begin, gint64 *saved, gint64 *bol
           continue;
         }
       for (guint e = 0; e < walker->ends->len; e++)
-        note_saved (state, value, g_array_index (walker->ends, guint, e), saved, bold);
+        note_overlay (state, value, g_array_index (walker->ends, guint, e), &overlay);
     }
+  return overlay;
 }
 
 /* Bytes of the operands that a join, which the segment makes whole, has from before it: strips join
@@ -215,38 +208,33 @@ find_peak (const CleaveFitState *state, guint begin)
   return crossing[begin] + crossing[state->walk->end] - state->both + find_inner_of (state, begin);
 }
 
-/* If it needs less than is alive as it is. */
+/* Appends the segment that begins here if it needs less than `most` bytes, which are live in its
+ * steps as they are. */
 static void
-add_edge (const CleaveFitState *state, guint begin, gint64 most, GArray *edges)
+add_candidate (const CleaveFitState *state, guint begin, gint64 most, GArray *found)
 {
   const CleaveFitWalk *walk = state->walk;
-  const gint64 n_bytes = find_peak (state, begin);
-  gint64 saved, bold;
-  CleaveFitEdge edge = { .begin = begin,
-                         .end = walk->end,
-                         .n_strips = walk->n_strips,
-                         .n_columns = walk->n_columns,
-                         .cut = walk->cut,
-                         .column_cut = walk->n_columns > 1 ? walk->column_cut : CLEAVE_FIT_NONE,
-                         .cuts_weights = state->cuts_weights,
-                         .halo = walk->halo,
-                         .in_bands = walk->in_bands,
-                         .is_thin = state->is_thin,
-                         .n_bytes = n_bytes,
-                         .foreseen = n_bytes,
-                         .apart = n_bytes,
-                         .macs = state->macs };
+  const double n_again = cleave_fit_count_tiles (walk) - 1;
+  CleaveFitCandidate candidate = {
+    .begin = begin,
+    .end = walk->end,
+    .n_strips = walk->n_strips,
+    .n_columns = walk->n_columns,
+    .cut = walk->cut,
+    .column_cut = walk->n_columns > 1 ? walk->column_cut : CLEAVE_FIT_NONE,
+    .cuts_weights = state->cuts_weights,
+    .halo = walk->halo,
+    .in_bands = walk->in_bands,
+    .n_bytes = find_peak (state, begin),
+    .overlay = find_overlay (state, begin),
+    .macs = state->macs,
+    .work = cleave_cost_of_macs_in_strips (state->macs) + state->idle +
+            (state->begin + state->again) * n_again + cleave_cost_of_rows ((double) state->copied),
+  };
 
-  find_saved (state, begin, &saved, &bold);
-  edge.lapped = n_bytes - saved;
-  edge.bold = n_bytes - bold;
-  if (edge.bold >= most)
-    return;
-  edge.again = state->again * (cleave_fit_count_tiles (walk) - 1);
-  edge.work = cleave_cost_of_macs_in_strips (state->macs) + state->idle +
-              state->begin * (cleave_fit_count_tiles (walk) - 1) +
-              cleave_cost_of_rows ((double) state->copied);
-  g_array_append_val (edges, edge);
+  candidate.estimate = candidate.n_bytes;
+  if (candidate.n_bytes - cleave_fit_overlay_get_saved (&candidate.overlay) < most)
+    g_array_append_val (found, candidate);
 }
 
 gboolean
@@ -276,7 +264,7 @@ cleave_fit_walker_get_n_visits (const CleaveFitWalker *walker)
 #define MAX_MORE_MACS 4
 
 gboolean
-cleave_fit_walker_walk (CleaveFitWalker *walker, const CleaveFitWalk *walk, GArray *edges)
+cleave_fit_walker_walk (CleaveFitWalker *walker, const CleaveFitWalk *walk, GArray *found)
 {
   const CleaveFitSteps *steps = walker->steps;
   guint least = walk->end > walk->max_steps ? walk->end - walk->max_steps : 0;
@@ -304,7 +292,7 @@ cleave_fit_walker_walk (CleaveFitWalker *walker, const CleaveFitWalk *walk, GArr
       if (find_inner (&state) >= walker->peak || state.macs > MAX_MORE_MACS * (double) steps->macs)
         break;
       if (cleave_fit_walker_is_border (walker, s))
-        add_edge (&state, s, most, edges);
+        add_candidate (&state, s, most, found);
     }
   return state.overlaps;
 }

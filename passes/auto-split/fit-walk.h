@@ -4,29 +4,51 @@
 #include "fit-axes.h"
 #include "strips.h"
 
-/* The steps from `begin` to before `end` done together, strip by strip; one step as it is has one
- * strip. */
+/* A result of a segment that lies over an operand which dies meanwhile, in one buffer:
+ *
+ *     |  shift  |      operand      |
+ *     |      result      |
+ *
+ * The buffer is live from the first byte of the operand to the last read of the result. */
+typedef struct
+{
+  gint64 operand, result; /* bytes; `result` 0: no result lies over an operand */
+  gint64 shift;           /* bytes that strips read ahead */
+  guint last;             /* step that reads the result last */
+} CleaveFitOverlay;
+
+/* Returns the bytes of the buffer of an overlay if the operand's buffer is `extra` bytes larger
+ * than the operand. */
+static inline gint64
+cleave_fit_overlay_get_bytes (const CleaveFitOverlay *overlay, gint64 extra)
+{
+  return MAX (overlay->result, overlay->shift + overlay->operand + extra);
+}
+
+static inline gint64
+cleave_fit_overlay_get_saved (const CleaveFitOverlay *overlay)
+{
+  return overlay->operand + overlay->result - cleave_fit_overlay_get_bytes (overlay, 0);
+}
+
+/* A segment candidate: the steps from `begin` to before `end`, done together strip by strip, or
+ * tile by tile.  Estimates do not change once they are made. */
 typedef struct
 {
   guint begin, end;
   guint n_strips;
   guint n_columns;              /* tiles that each strip is cut into */
-  CleaveFitCut cut, column_cut; /* `column_cut` of tiles alone */
+  CleaveFitCut cut, column_cut; /* `column_cut`: CLEAVE_FIT_NONE without tiles */
   CleaveHalo halo;
   gboolean in_bands; /* tiles below each other come one after the other, those beside them later */
-  gboolean is_thin;  /* strips keep much more than they make */
   gboolean cuts_weights; /* pieces read different parts of some weights */
-  gboolean keeps_copies; /* what strips keep of a value is a copy, although it be all of it */
-  gint64 n_bytes;        /* that are alive meanwhile, as far as can be told */
-  gint64 foreseen;       /* the same, before anything was measured */
-  gint64 apart, lapped;  /* the same, where nothing lies over what dies, and where results do */
-  gint64 bold;           /* the same, however far strips read ahead */
-  guint best_of;         /* bits: with which laps no other is better */
+  gint64 n_bytes;        /* live meanwhile, all buffers apart: estimated, or measured */
+  gint64 estimate;       /* the same, before any measurement */
   gboolean is_measured;
-  double macs;  /* added */
-  double work;  /* added, in nanoseconds: for MACs, nodes, and bytes copied */
-  double again; /* the same, for weights that all strips but the first read */
-} CleaveFitEdge;
+  CleaveFitOverlay overlay;
+  double macs; /* added */
+  double work; /* added, in nanoseconds: for MACs, nodes, bytes copied and weights read again */
+} CleaveFitCandidate;
 
 typedef struct _CleaveFitWalker CleaveFitWalker;
 
@@ -52,6 +74,6 @@ typedef struct
   gboolean in_bands;
 } CleaveFitWalk;
 
-/* Appends an edge (CleaveFitEdge) for each begin that brings the memory down.  FALSE: no strip
- * needs what another has. */
-gboolean cleave_fit_walker_walk (CleaveFitWalker *walker, const CleaveFitWalk *walk, GArray *edges);
+/* Appends a candidate (CleaveFitCandidate) for each begin that brings the memory down.  Returns
+ * FALSE if no strip needs elements of another. */
+gboolean cleave_fit_walker_walk (CleaveFitWalker *walker, const CleaveFitWalk *walk, GArray *found);

@@ -150,15 +150,6 @@ add_kept_columns (const CleaveFitValue *value,
   *n_kept_top += cleave_range_holds_none (&kept) ? 0 : get_bytes (value, cleave_range_count (&top));
 }
 
-/* Strips that make little of what they need: the rest is of several strips before. */
-static void
-note_thin (CleaveFitState *state, const CleaveRange *need, gint64 n_kept)
-{
-  gint64 n = cleave_range_count (need);
-
-  state->is_thin |= n_kept > CLEAVE_FIT_THIN * (n - n_kept);
-}
-
 /* Whether strips of a part of a join lie apart from those of the join, since others need more of
  * each. */
 static gboolean
@@ -220,8 +211,6 @@ cleave_fit_add_window (CleaveFitState *state, guint index)
     *window = (CleaveFitWindow){ .stamp = state->walker->now };
   if (keeps_columns)
     add_kept_columns (value, need, keeps_rows, &n_kept, &n_kept_top);
-  if (carries && !all)
-    note_thin (state, &need->range[CLEAVE_FIT_MIDDLE], n_common);
   window->carried = MAX (window->carried, n_kept);
   window->carried_top = MAX (window->carried_top, n_kept_top);
   window->first = MAX (window->first, get_bytes_of (value, need, CLEAVE_FIT_FIRST));

@@ -6,26 +6,17 @@
 #include "../../lib/ir/max-threads.h"
 #include "../split/report.h"
 #include "fit-order.h"
-#include "fit-reads.h"
-#include "fit-search.h"
+#include "fit-variants.h"
 
 #include <math.h>
 
-/* Where parts bring the memory down to this part of what the graph as it is is thought to need,
- * that is not searched.  It came to 0.70 of what it was thought to need in one network of 55. */
-#define FAR_LESS 0.6
-
 struct _CleaveFitPlan
 {
-  gint64 parted;      /* values of so many bytes are made in the parts that are read, before all
-                         else; 0: none */
-  GPtrArray *late;    /* CleaveFitCopy: of values that wait long, made after that; NULL: none */
-  GPtrArray *copies;  /* CleaveFitCopy: made before parts are cut; NULL: none */
-  gboolean is_listed; /* the parts are of the order that the nodes have then */
-  GPtrArray *parts;   /* CleaveFitPart */
-  GArray *segments;   /* CleaveFitSegment: of the parts */
+  CleaveFitRewrite rewrite;
+  GPtrArray *parts; /* CleaveFitPart */
+  GArray *segments; /* CleaveFitSegment: of the parts */
   CleaveFitTotals totals;
-  gint64 peak_apart; /* bytes that are alive at once, were nothing laid over what dies */
+  gint64 peak_apart; /* bytes live at once if no result lay over an operand that dies */
   guint n_threads;   /* that the totals are for */
   gboolean inputs_apart;
   char *peak;
@@ -42,32 +33,27 @@ describe (const CleaveFitPart *part)
                              .ends = (const char *const *) part->ends,
                              .dims = (const guint *) (gpointer) part->dims->data,
                              .column_dims = (const guint *) (gpointer) part->columns->data,
-                             .n_strips = part->edge.n_strips,
-                             .n_columns = part->edge.n_columns,
-                             .halo = part->edge.halo,
-                             .column_halo =
-                                 part->edge.in_bands ? CLEAVE_HALO_RECOMPUTE : part->edge.halo,
-                             .n_bytes = part->edge.n_bytes,
-                             .added_macs = (gint64) part->edge.macs };
+                             .n_strips = part->candidate.n_strips,
+                             .n_columns = part->candidate.n_columns,
+                             .halo = part->candidate.halo,
+                             .column_halo = part->candidate.in_bands ? CLEAVE_HALO_RECOMPUTE
+                                                                     : part->candidate.halo,
+                             .n_bytes = part->candidate.n_bytes,
+                             .added_macs = (gint64) part->candidate.macs };
 }
 
-/* What it came to before is of `before`. */
+/* Makes a plan of a measured candidate.  The `*_before` totals are those of the unsplit graph. */
 static CleaveFitPlan *
-plan_new_of (const CleaveFitTry *tried,
-             gint64 parted,
-             GPtrArray *late,
-             GPtrArray *copies,
-             const CleaveFitTotals *before,
-             guint n_threads,
-             gboolean inputs_apart)
+plan_new (const CleaveFitTry *tried,
+          const CleaveFitRewrite *rewrite,
+          const CleaveFitTotals *before,
+          guint n_threads,
+          gboolean inputs_apart)
 {
   CleaveFitPlan *plan = g_atomic_rc_box_new0 (CleaveFitPlan);
 
-  plan->parted = parted;
-  plan->late = late == NULL ? NULL : g_ptr_array_ref (late);
-  plan->copies = copies == NULL ? NULL : g_ptr_array_ref (copies);
+  plan->rewrite = cleave_fit_rewrite_copy (rewrite);
   plan->parts = g_ptr_array_ref (tried->parts);
-  plan->is_listed = tried->is_listed;
   plan->segments = g_array_new (FALSE, FALSE, sizeof (CleaveFitSegment));
   for (guint i = 0; i < plan->parts->len; i++)
     {
@@ -87,19 +73,6 @@ plan_new_of (const CleaveFitTry *tried,
   return plan;
 }
 
-static CleaveFitPlan *
-plan_new (const CleaveFitSearch *search, const CleaveFitTry *tried)
-{
-  const CleaveFitTry *before = search->original;
-  const CleaveFitTotals totals = { .arena_before = before->estimate.arena_bytes,
-                                   .macs_before = before->macs,
-                                   .nodes_before = before->n_nodes,
-                                   .latency_before = before->estimate.nanoseconds };
-
-  return plan_new_of (tried, search->parted, search->late, search->copies, &totals,
-                      search->options.n_threads, search->options.inputs_apart);
-}
-
 static gboolean
 check_options (const CleaveFitOptions *options, GError **error)
 {
@@ -114,6 +87,74 @@ check_options (const CleaveFitOptions *options, GError **error)
   return TRUE;
 }
 
+/* The measured plans of all variants. */
+typedef struct
+{
+  GPtrArray *variants; /* CleaveFitVariant */
+  GPtrArray *tries;    /* CleaveFitTry: those that add no more MACs and time than allowed */
+  CleaveFitOptions options;
+} Frontier;
+
+static void
+frontier_clear (Frontier *frontier)
+{
+  g_clear_pointer (&frontier->tries, g_ptr_array_unref);
+  g_clear_pointer (&frontier->variants, g_ptr_array_unref);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Frontier, frontier_clear)
+
+static const CleaveFitTry *
+get_unsplit (const Frontier *frontier)
+{
+  return ((const CleaveFitVariant *) frontier->variants->pdata[0])->tries->pdata[0];
+}
+
+/* Returns 1 + a limit, clamped to a finite value: 0 * infinity would be NaN. */
+static double
+get_factor (double limit)
+{
+  return 1 + CLAMP (limit, 0, G_MAXUINT32);
+}
+
+static gboolean
+is_allowed (const Frontier *frontier, const CleaveFitTry *tried)
+{
+  const CleaveFitOptions *options = &frontier->options;
+  const CleaveFitTry *unsplit = get_unsplit (frontier);
+
+  return (options->max_added_macs == 0 ||
+          (double) tried->macs <= get_factor (options->max_added_macs) * (double) unsplit->macs) &&
+         (options->max_added_latency == 0 ||
+          tried->estimate.nanoseconds <=
+              get_factor (options->max_added_latency) * unsplit->estimate.nanoseconds);
+}
+
+static gboolean
+frontier_init (Frontier *frontier,
+               const CleaveGraph *graph,
+               const CleaveFitOptions *options,
+               GError **error)
+{
+  if (!check_options (options, error))
+    return FALSE;
+  *frontier = (Frontier){ .options = *options };
+  frontier->options.n_threads = MAX (options->n_threads, 1); /* 0 stands for 1 */
+  frontier->variants = cleave_fit_search_variants (graph, &frontier->options, error);
+  if (frontier->variants == NULL)
+    return FALSE;
+  frontier->tries = g_ptr_array_new ();
+  for (guint v = 0; v < frontier->variants->len; v++)
+    {
+      const CleaveFitVariant *variant = frontier->variants->pdata[v];
+
+      for (guint i = 0; i < variant->tries->len; i++)
+        if (is_allowed (frontier, variant->tries->pdata[i]))
+          g_ptr_array_add (frontier->tries, variant->tries->pdata[i]);
+    }
+  return TRUE;
+}
+
 static gboolean
 is_cheaper (const CleaveFitTry *a, const CleaveFitTry *b)
 {
@@ -123,189 +164,48 @@ is_cheaper (const CleaveFitTry *a, const CleaveFitTry *b)
          a->estimate.arena_bytes < b->estimate.arena_bytes;
 }
 
-/* Of all that was tried, the cheapest whose arena has so many bytes; NULL: there is none. */
+/* Returns the cheapest plan within so many bytes, or NULL. */
 static const CleaveFitTry *
-find_cheapest (const CleaveFitSearch *search, gint64 min_bytes, gint64 max_bytes)
+find_cheapest (const Frontier *frontier, gint64 max_bytes)
 {
   const CleaveFitTry *best = NULL;
 
-  for (guint i = 0; i < search->tries->len; i++)
+  for (guint i = 0; i < frontier->tries->len; i++)
     {
-      const CleaveFitTry *tried = search->tries->pdata[i];
+      const CleaveFitTry *tried = frontier->tries->pdata[i];
 
-      if (min_bytes <= tried->estimate.arena_bytes && tried->estimate.arena_bytes <= max_bytes &&
-          cleave_fit_search_allows (search, tried) && (best == NULL || is_cheaper (tried, best)))
+      if (tried->estimate.arena_bytes <= max_bytes && (best == NULL || is_cheaper (tried, best)))
         best = tried;
     }
   return best;
 }
 
-/* That of what the search for the least has found, which is found again by who asks for it. */
+/* Returns the cheapest of the plans with the least memory. */
 static const CleaveFitTry *
-find_least (const CleaveFitSearch *search)
+find_least (const Frontier *frontier)
 {
-  return find_cheapest (search, search->enough, search->enough);
-}
+  gint64 least = G_MAXINT64;
 
-static gboolean
-refuse (const CleaveFitSearch *search, GError **error)
-{
-  const CleaveFitTry *least = find_least (search);
-
-  return cleave_fail (error, CLEAVE_ERROR_LIMIT,
-                      "%" G_GINT64_FORMAT " bytes are too few, the smallest number that can be met "
-                      "is %" G_GINT64_FORMAT "; against less stand %s",
-                      search->options.max_memory, least->estimate.arena_bytes, least->peak);
-}
-
-/* The cheapest that fits, of what is found at once; NULL: there is none, or no limit on memory. */
-static const CleaveFitTry *
-find_at_once (CleaveFitSearch *search)
-{
-  gint64 max_bytes = search->options.max_memory;
-
-  return max_bytes == 0 ? NULL : cleave_fit_search_quickly (search, max_bytes);
-}
-
-/* The same of what the search for the least finds; without a limit on memory, that. */
-static const CleaveFitTry *
-find_in_search (CleaveFitSearch *search)
-{
-  gint64 max_bytes = search->options.max_memory;
-
-  cleave_fit_search_least (search);
-  return max_bytes == 0 ? find_least (search) : find_cheapest (search, 0, max_bytes);
-}
-
-static const CleaveFitTry *
-find_try (CleaveFitSearch *search)
-{
-  const CleaveFitTry *found = find_at_once (search);
-
-  return found != NULL ? found : find_in_search (search);
-}
-
-static const CleaveFitTry *
-find_cheaper (CleaveFitSearch *search, const CleaveFitTry *found)
-{
-  gint64 asked = search->options.max_memory, max_bytes = asked == 0 ? search->enough : asked;
-
-  if (found == NULL || found == search->before)
-    return found;
-  cleave_fit_search_cheaper (search, found, max_bytes);
-  return find_cheapest (search, asked == 0 ? max_bytes : 0, max_bytes);
-}
-
-/* Of the graph as it is, and as it may be looked at otherwise; those that were not begun are empty.
- */
-typedef struct
-{
-  CleaveFitSearch first, others[CLEAVE_FIT_N_OTHERWISE];
-} Searches;
-
-static void
-searches_clear (Searches *searches)
-{
-  for (guint i = 0; i < CLEAVE_FIT_N_OTHERWISE; i++)
-    cleave_fit_search_clear (&searches->others[i]);
-  cleave_fit_search_clear (&searches->first);
-}
-
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Searches, searches_clear)
-
-/* Where cuts of the graph as it is do, nothing else is tried. */
-static gboolean
-may_look_otherwise (const Searches *searches, const CleaveFitTry *found)
-{
-  return found == NULL || searches->first.options.max_memory == 0;
-}
-
-/* The same with values that are read in parts made apart, in search of less than was found. */
-static const CleaveFitTry *
-find_parted (Searches *searches, const CleaveFitTry *found)
-{
-  CleaveFitSearch *parted = &searches->others[CLEAVE_FIT_PARTED];
-
-  if (!may_look_otherwise (searches, found))
-    return NULL;
-  parted->most = searches->first.enough;
-  parted->enough = MIN (parted->enough, parted->most);
-  return find_try (parted);
-}
-
-/* Of the graph as it is and, where values are read in parts, with these made apart, the search that
- * comes to less.  If that is thought to be the second, it is done first, and may do. */
-static CleaveFitSearch *
-search_first (Searches *searches, const CleaveFitTry **found)
-{
-  CleaveFitSearch *first = &searches->first, *parted = &searches->others[CLEAVE_FIT_PARTED];
-  const CleaveFitTry *of_parts = NULL;
-  gboolean has_parts, begins;
-
-  *found = find_at_once (first);
-  if (*found != NULL)
-    return first;
-  has_parts = cleave_fit_search_init_again (parted, first, CLEAVE_FIT_PARTED, G_MAXINT64);
-  begins = has_parts && parted->foreseen < first->foreseen;
-  if (begins)
-    of_parts = find_try (parted);
-  if (of_parts == NULL ||
-      (may_look_otherwise (searches, of_parts) &&
-       (double) parted->enough >=
-           FAR_LESS * (double) MIN (first->foreseen, first->before->estimate.arena_bytes)))
-    *found = find_in_search (first);
-  if (has_parts && !begins)
-    of_parts = find_parted (searches, *found);
-  if (!has_parts || parted->enough >= first->enough)
-    return first;
-  *found = of_parts;
-  return parted;
-}
-
-/* The same with copies of values that wait long, if that comes to less. */
-static CleaveFitSearch *
-search_late (Searches *searches, CleaveFitSearch *base, const CleaveFitTry **found)
-{
-  CleaveFitSearch *late = &searches->others[CLEAVE_FIT_LATE];
-  const CleaveFitTry *tried;
-
-  if (!may_look_otherwise (searches, *found) ||
-      !cleave_fit_search_init_again (late, base, CLEAVE_FIT_LATE, base->enough))
-    return base;
-  tried = find_try (late);
-  if (late->enough >= base->enough)
-    return base;
-  *found = tried;
-  return late;
+  for (guint i = 0; i < frontier->tries->len; i++)
+    least = MIN (least, ((const CleaveFitTry *) frontier->tries->pdata[i])->estimate.arena_bytes);
+  return find_cheapest (frontier, least);
 }
 
 static CleaveFitPlan *
-find_plan (Searches *searches, GError **error)
+make_plan (const Frontier *frontier, const CleaveFitTry *tried)
 {
-  const CleaveFitTry *found;
-  CleaveFitSearch *search = search_first (searches, &found), *base;
+  const CleaveFitTry *before = get_unsplit (frontier);
+  const CleaveFitTotals totals = { .arena_before = before->estimate.arena_bytes,
+                                   .macs_before = before->macs,
+                                   .nodes_before = before->n_nodes,
+                                   .latency_before = before->estimate.nanoseconds };
+  const CleaveFitVariant *variant = NULL;
 
-  search = base = search_late (searches, search, &found);
-  for (guint i = CLEAVE_FIT_LATE + 1; i < CLEAVE_FIT_N_OTHERWISE; i++)
-    {
-      CleaveFitSearch *other = &searches->others[i];
-      const CleaveFitTry *tried;
-
-      if (!may_look_otherwise (searches, found) ||
-          !cleave_fit_search_init_again (other, base, i, search->enough))
-        continue;
-      tried = find_try (other);
-      if (other->enough < search->enough)
-        {
-          search = other;
-          found = tried;
-        }
-    }
-  found = find_cheaper (search, found);
-  if (g_cancellable_set_error_if_cancelled (search->options.cancellable, error) ||
-      (found == NULL && !refuse (search, error)))
-    return NULL;
-  return plan_new (search, found);
+  for (guint v = 0; v < frontier->variants->len && variant == NULL; v++)
+    if (g_ptr_array_find (((CleaveFitVariant *) frontier->variants->pdata[v])->tries, tried, NULL))
+      variant = frontier->variants->pdata[v];
+  return plan_new (tried, &variant->rewrite, &totals, frontier->options.n_threads,
+                   frontier->options.inputs_apart);
 }
 
 /**
@@ -317,24 +217,23 @@ find_plan (Searches *searches, GError **error)
  * Finds out how to split a whole graph so that its activations fit into `max_memory` bytes, at the
  * least cost; without that limit, into as few bytes as can be found at the cost that is allowed.
  *
- * Runs of nodes become segments, cut into strips that follow each other, by rows of images and
- * matrices or by an outer dimension; each segment carries the overlap of its strips or computes it
- * again.  Between segments values stay whole.  Which segments, and how many strips in each, is the
- * cheapest path over all of them; what a plan takes is measured on a copy of the graph that is
- * split, as the arena of a program with so many threads, and a plan that takes too much is replaced
- * by the next.  Where none does, values of which each reader needs a part, such as queries, keys
- * and values side by side, are made in those parts, and recurrent layers in chunks of steps; values
- * that wait long or that many nodes read are made twice, if that is little work; and plans are
- * looked for in which strips take the place of joins whose parts come at very different times, as
- * in U-nets; and such in which nodes run earlier or later, so that what is small waits in place of
- * what is large.  The graph is not changed: see [method@Cleave.FitPlan.apply].
+ * Runs of nodes become segments, which are split into strips or tiles along any axis that the
+ * dimension maps can cut; each segment carries the overlap of its strips or recomputes it.  Between
+ * segments values stay whole.  The search measures plans on a copy of the graph, as the arena of a
+ * program with so many threads, from the unsplit graph down to the least memory.  Which plans it
+ * measures does not depend on the limits: these select from the measured plans.  So a plan that
+ * [ctor@Cleave.FitPlan.new_frontier] lists is found again with its bytes as the budget, and a
+ * looser limit never gives a worse plan.  Variants of the graph are searched as well, in which
+ * values are split per reader or recomputed, or nodes run earlier or later.  The graph is not
+ * changed: see [method@Cleave.FitPlan.apply].
  *
- * Segments are looked for by as many threads as there are processors, 16 at most, which end before
- * it returns.  The plan does not depend on their number; the caller's alone calls `watch`.
+ * As many threads as there are processors look for segments, 16 at most; they end before the
+ * function returns.  The plan does not depend on their number.  Only the caller's thread calls
+ * `watch`.
  *
  * Fails with %CLEAVE_ERROR_LIMIT if no plan does: the message has the smallest number of bytes that
- * can be met, which the same call then accepts, and the values that stand against less.  Fails with
- * %CLEAVE_ERROR_OPTION if a limit is wrong, with %CLEAVE_ERROR_CYCLE, and with
+ * can be met, which the same call then accepts, and the largest values that are live then.  Fails
+ * with %CLEAVE_ERROR_OPTION if a limit is wrong, with %CLEAVE_ERROR_CYCLE, and with
  * %G_IO_ERROR_CANCELLED.
  *
  * Returns: (transfer full) (nullable): the plan, or %NULL on error
@@ -342,13 +241,22 @@ find_plan (Searches *searches, GError **error)
 CleaveFitPlan *
 cleave_fit_plan_new (const CleaveGraph *graph, const CleaveFitOptions *options, GError **error)
 {
-  g_auto (Searches) searches = { 0 };
+  g_auto (Frontier) frontier = { 0 };
+  const CleaveFitTry *least, *found;
 
   g_return_val_if_fail (graph != NULL && options != NULL, NULL);
-  if (!check_options (options, error) ||
-      !cleave_fit_search_init (&searches.first, graph, options, error))
+  if (!frontier_init (&frontier, graph, options, error))
     return NULL;
-  return find_plan (&searches, error);
+  least = found = find_least (&frontier);
+  if (options->max_memory > 0)
+    found = find_cheapest (&frontier, options->max_memory);
+  if (found != NULL)
+    return make_plan (&frontier, found);
+  cleave_fail (error, CLEAVE_ERROR_LIMIT,
+               "%" G_GINT64_FORMAT " bytes are too few, the smallest number that can be met is "
+               "%" G_GINT64_FORMAT "; a smaller budget is limited by %s",
+               options->max_memory, least->estimate.arena_bytes, least->peak);
+  return NULL;
 }
 
 /**
@@ -415,43 +323,6 @@ is_bettered (guint index, const GPtrArray *tries)
   return FALSE;
 }
 
-/* Those that are allowed. */
-static void
-add_tries (GPtrArray *tries, const CleaveFitSearch *search)
-{
-  for (guint i = 0; i < search->tries->len; i++)
-    if (cleave_fit_search_allows (search, search->tries->pdata[i]))
-      g_ptr_array_add (tries, search->tries->pdata[i]);
-}
-
-/* Searches for all, where the graph can be looked at so. */
-static void
-add_others (Searches *searches, GPtrArray *tries)
-{
-  CleaveFitSearch *base = &searches->first;
-
-  for (guint i = 0; i < CLEAVE_FIT_N_OTHERWISE; i++)
-    if (may_look_otherwise (searches, NULL) &&
-        cleave_fit_search_init_again (&searches->others[i], base, i, base->enough))
-      {
-        cleave_fit_search_all (&searches->others[i]);
-        add_tries (tries, &searches->others[i]);
-        if (i <= CLEAVE_FIT_LATE && searches->others[i].enough < base->enough)
-          base = &searches->others[i];
-      }
-}
-
-/* Which search tried it. */
-static const CleaveFitSearch *
-find_search (const Searches *searches, const CleaveFitTry *tried)
-{
-  for (guint i = 0; i < CLEAVE_FIT_N_OTHERWISE; i++)
-    if (searches->others[i].tries != NULL &&
-        g_ptr_array_find (searches->others[i].tries, tried, NULL))
-      return &searches->others[i];
-  return &searches->first;
-}
-
 /**
  * cleave_fit_plan_new_frontier:
  * @graph: a graph
@@ -472,67 +343,44 @@ cleave_fit_plan_new_frontier (const CleaveGraph *graph,
 {
   g_autoptr (GPtrArray) plans =
       g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_fit_plan_unref);
-  g_auto (Searches) searches = { 0 };
-  g_autoptr (GPtrArray) tries = g_ptr_array_new ();
+  g_auto (Frontier) frontier = { 0 };
 
   g_return_val_if_fail (graph != NULL && options != NULL, NULL);
-  if (!check_options (options, error) ||
-      !cleave_fit_search_init (&searches.first, graph, options, error))
+  if (!frontier_init (&frontier, graph, options, error))
     return NULL;
-  cleave_fit_search_all (&searches.first);
-  add_tries (tries, &searches.first);
-  add_others (&searches, tries);
-  if (g_cancellable_set_error_if_cancelled (options->cancellable, error))
-    return NULL;
-  g_ptr_array_sort (tries, compare_arenas);
-  for (guint i = 0; i < tries->len; i++)
-    if (!is_bettered (i, tries))
-      g_ptr_array_add (plans, plan_new (find_search (&searches, tries->pdata[i]), tries->pdata[i]));
+  g_ptr_array_sort (frontier.tries, compare_arenas);
+  for (guint i = 0; i < frontier.tries->len; i++)
+    if (!is_bettered (i, frontier.tries))
+      g_ptr_array_add (plans, make_plan (&frontier, frontier.tries->pdata[i]));
   return g_steal_pointer (&plans);
 }
 
 gboolean
 cleave_fit_plan_changes (const CleaveFitPlan *plan)
 {
-  return plan->parts->len > 0 || plan->copies != NULL || plan->late != NULL || plan->parted > 0;
+  return plan->parts->len > 0 || !cleave_fit_rewrite_is_empty (&plan->rewrite);
 }
 
-/* Makes copies, and cuts; all of it or nothing, but for values that are made in parts, or again
- * where they wait long. */
 static gboolean
-apply_all (const CleaveFitPlan *plan, CleaveGraph *graph, CleaveSplitReport *report, GError **error)
+apply_to (const CleaveFitPlan *plan, CleaveGraph *graph, CleaveSplitReport *report, GError **error)
 {
-  g_autoptr (GPtrArray) before = NULL, before_late = NULL;
-
-  if (plan->parted > 0)
-    cleave_fit_reads_cut (graph, plan->parted, report);
-  if (plan->late != NULL)
-    {
-      before_late = cleave_fit_copies_apply (plan->late, graph, error);
-      if (before_late == NULL)
-        return FALSE;
-    }
-  if (plan->copies == NULL)
-    return cleave_fit_parts_apply (plan->parts, graph, plan->is_listed, report, error);
-  before = cleave_fit_copies_apply (plan->copies, graph, error);
-  if (before == NULL || cleave_fit_parts_apply (plan->parts, graph, plan->is_listed, report, error))
-    return before != NULL;
-  cleave_fit_copies_undo (plan->copies, graph, before);
-  return FALSE;
+  return cleave_fit_rewrite_apply (&plan->rewrite, graph, report, error) &&
+         cleave_fit_parts_apply (plan->parts, graph, plan->rewrite.keeps_order, report, error);
 }
 
-/* All of it or nothing: those are not taken back, so a copy of the graph is tried first. */
+/* Applies all of a plan or nothing.  A rewrite is not undone, so a copy of the graph is tried
+ * first. */
 static gboolean
 apply (const CleaveFitPlan *plan, CleaveGraph *graph, CleaveSplitReport *report, GError **error)
 {
-  if (plan->parted > 0 || plan->late != NULL)
+  if (!cleave_fit_rewrite_is_empty (&plan->rewrite))
     {
       g_autoptr (CleaveGraph) copy = cleave_graph_copy (graph);
 
-      if (!apply_all (plan, copy, NULL, error))
+      if (!apply_to (plan, copy, NULL, error))
         return FALSE;
     }
-  return apply_all (plan, graph, report, error);
+  return apply_to (plan, graph, report, error);
 }
 
 static gboolean
@@ -569,8 +417,8 @@ cleave_fit_plan_new_without (const CleaveFitPlan *plan,
   g_autofree gboolean *whole = NULL;
   g_autoptr (CleaveGraph) split = NULL, copy = NULL;
   g_autoptr (CleaveFitTry) tried = NULL;
-  GPtrArray *late, *copies;
-  gint64 parted;
+  static const CleaveFitRewrite none = { 0 };
+  const CleaveFitRewrite *rewrite;
 
   g_return_val_if_fail (plan != NULL && graph != NULL, NULL);
   g_return_val_if_fail (segments != NULL || n_segments == 0, NULL);
@@ -583,19 +431,11 @@ cleave_fit_plan_new_without (const CleaveFitPlan *plan,
       whole[segments[i]] = TRUE;
   copy = cleave_graph_copy (graph);
   copy->inputs_apart = plan->inputs_apart;
-  copies = has_part (plan, whole) ? plan->copies : NULL;
-  late = has_part (plan, whole) ? plan->late : NULL;
-  parted = has_part (plan, whole) ? plan->parted : 0;
-  if (parted > 0)
-    cleave_fit_reads_cut (copy, parted, NULL);
-  if (late != NULL)
-    g_ptr_array_unref (cleave_fit_copies_apply (late, copy, NULL));
-  if (copies != NULL)
-    g_ptr_array_unref (cleave_fit_copies_apply (copies, copy, NULL));
-  tried = cleave_fit_try_new_without (copy, plan->parts, whole, plan->is_listed && copies != NULL,
-                                      plan->n_threads);
-  return plan_new_of (tried, parted, late, copies, &plan->totals, plan->n_threads,
-                      plan->inputs_apart);
+  rewrite = has_part (plan, whole) ? &plan->rewrite : &none;
+  cleave_fit_rewrite_apply (rewrite, copy, NULL, NULL);
+  tried =
+      cleave_fit_try_new_without (copy, plan->parts, whole, rewrite->keeps_order, plan->n_threads);
+  return plan_new (tried, rewrite, &plan->totals, plan->n_threads, plan->inputs_apart);
 }
 
 static void
@@ -605,8 +445,7 @@ clear (gpointer data)
 
   g_array_unref (plan->segments);
   g_ptr_array_unref (plan->parts);
-  g_clear_pointer (&plan->late, g_ptr_array_unref);
-  g_clear_pointer (&plan->copies, g_ptr_array_unref);
+  cleave_fit_rewrite_clear (&plan->rewrite);
   g_free (plan->peak);
 }
 

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "fit-walk.h"
+
+#include <gio/gio.h>
+
+/* The segment candidates of a graph: every run of steps and every tiling of it that brings the
+ * memory down and that no other tiling of the same steps dominates.  fit-path.h joins candidates to
+ * plans. */
+
+/* Reports the part of the work that is done, from 0 to 1. */
+typedef void (*CleaveFitTell) (double part, gpointer data);
+
+typedef struct
+{
+  gboolean is_even;    /* only strips of one size but the last, and no tiles */
+  gboolean has_chunks; /* with is_even: also segments whose pieces read different weights */
+  guint n_threads;     /* that look for candidates; 0: as many as there are processors */
+  GCancellable *cancellable;
+  CleaveFitTell tell;
+  gpointer data;
+} CleaveFitWatch;
+
+typedef struct
+{
+  const CleaveFitSteps *steps;
+  GArray *candidates; /* CleaveFitCandidate, by the step where they end */
+  guint *first;       /* of each end; n_steps + 2 entries */
+  gboolean is_even;   /* strips are of one size but for the last */
+  guint64 n_visits;   /* nodes that all walks have come by */
+} CleaveFitCandidates;
+
+/* Returns FALSE and sets the error if it was cancelled; the candidates are then incomplete. */
+gboolean cleave_fit_candidates_init (CleaveFitCandidates *candidates,
+                                     const CleaveFitSteps *steps,
+                                     const CleaveFitWatch *watch,
+                                     GError **error);
+void cleave_fit_candidates_clear (CleaveFitCandidates *candidates);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveFitCandidates, cleave_fit_candidates_clear)
+
+/* Corrects the bytes of a candidate that was measured, and raises in proportion those of candidates
+ * that split nearly the same steps in the same way.  Planned and measured bytes differ where the
+ * planner keeps windows of several strips alive, where joins share memory, and by gaps in the
+ * arena. */
+void cleave_fit_candidates_calibrate (CleaveFitCandidates *candidates,
+                                      const CleaveFitCandidate *measured,
+                                      gint64 n_bytes);
+
+/* Restores all estimates. */
+void cleave_fit_candidates_reset (CleaveFitCandidates *candidates);
+
+/* Returns the candidates (CleaveFitCandidate) of one end that no other with the same begin
+ * dominates in bytes, bytes with an overlay, time and MACs; by begin, then by bytes. */
+GArray *cleave_fit_candidates_select (const GArray *found);
+
+static inline const CleaveFitCandidate *
+cleave_fit_candidate (const CleaveFitCandidates *candidates, guint index)
+{
+  return &g_array_index (candidates->candidates, CleaveFitCandidate, index);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "../split/report.h"
+#include "fit-copies.h"
+
+/* What is done to a graph before its segments are split.  All zero: nothing. */
+typedef struct
+{
+  gint64 parted;     /* values of at least so many bytes are split per reader (fit-reads.h) and
+                        recurrent layers along the time; 0: none */
+  GPtrArray *late;   /* CleaveFitCopy: values recomputed for late readers (fit-late.h), or NULL */
+  GPtrArray *copies; /* CleaveFitCopy: values recomputed for a pooling, and nodes that run earlier
+                        or later (fit-copies.h, fit-moves.h), or NULL */
+  gboolean keeps_order; /* segments are of the order that the nodes have after the rewrite */
+} CleaveFitRewrite;
+
+/* Rewrites a graph; on error the graph may be half rewritten. */
+gboolean cleave_fit_rewrite_apply (const CleaveFitRewrite *rewrite,
+                                   CleaveGraph *graph,
+                                   CleaveSplitReport *report,
+                                   GError **error);
+gboolean cleave_fit_rewrite_is_empty (const CleaveFitRewrite *rewrite);
+CleaveFitRewrite cleave_fit_rewrite_copy (const CleaveFitRewrite *rewrite);
+void cleave_fit_rewrite_clear (CleaveFitRewrite *rewrite);

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "fit-variants.h"
+
+#include "fit-late.h"
+#include "fit-reads.h"
+
+/* A variant is measured if it is estimated to need this part less than those before it. */
+#define MIN_GAIN 0.02
+
+/* In the order in which they are tried.  Each of the first three that is measured is the base of
+ * those after it. */
+typedef enum {
+  PARTED,      /* values are split per reader */
+  LATE,        /* values are recomputed for late readers */
+  LATE_FREE,   /* likewise, adding no MACs */
+  COPIES,      /* values are recomputed for a pooling */
+  COPIES_FREE, /* likewise, adding no MACs */
+  STAGED,      /* parts of joins lie apart */
+  MOVED,       /* nodes run earlier or later */
+  N_KINDS
+} Kind;
+
+/* Smaller values than these parts of the unsplit arena are not worth a rewrite. */
+#define MIN_PART_OF_READS 32
+#define MIN_PART_OF_LATE 16
+#define MIN_PART_OF_COPIES 8
+#define MIN_PART_OF_MOVES 32
+
+static gint64
+get_part (const CleaveFitVariant *first, gint64 part)
+{
+  const CleaveFitTry *unsplit = first->tries->pdata[0];
+
+  return MAX (unsplit->estimate.arena_bytes / part, 1);
+}
+
+/* FALSE: the graph has nothing to rewrite. */
+static gboolean
+make_copies (CleaveFitVariant *variant, const CleaveFitVariant *first, double macs, gboolean moves)
+{
+  const GPtrArray *copies;
+
+  copies = variant->rewrite.copies = cleave_fit_copies_make (
+      variant->graph, get_part (first, MIN_PART_OF_COPIES), macs * (double) first->steps.macs,
+      moves ? get_part (first, MIN_PART_OF_MOVES) : 0);
+  if (copies->len == 0 ||
+      (moves && ((const CleaveFitCopy *) copies->pdata[copies->len - 1])->copy != NULL))
+    return FALSE;
+  variant->rewrite.keeps_order = moves;
+  cleave_fit_steps_init_as_listed (&variant->steps, variant->graph);
+  return TRUE;
+}
+
+static gboolean
+make_late (CleaveFitVariant *variant, const CleaveFitVariant *first, double macs)
+{
+  if (variant->rewrite.late != NULL)
+    return FALSE;
+  variant->rewrite.late = cleave_fit_late_copy (variant->graph, get_part (first, MIN_PART_OF_LATE),
+                                                macs * (double) first->steps.macs);
+  return variant->rewrite.late->len > 0;
+}
+
+static gboolean
+make_parts (CleaveFitVariant *variant, const CleaveFitVariant *first)
+{
+  variant->rewrite.parted = get_part (first, MIN_PART_OF_READS);
+  return cleave_fit_reads_cut (variant->graph, variant->rewrite.parted, NULL);
+}
+
+/* Rewrites the graph of a variant.  FALSE: there is nothing of this kind. */
+static gboolean
+rewrite (CleaveFitVariant *variant, Kind kind, const CleaveFitVariant *first, gboolean is_even)
+{
+  switch (kind)
+    {
+    case PARTED:
+      return !is_even && make_parts (variant, first);
+    case LATE:
+      return !is_even && make_late (variant, first, 1);
+    case LATE_FREE:
+      return !is_even && make_late (variant, first, 0);
+    case COPIES:
+      return make_copies (variant, first, 1, FALSE);
+    case COPIES_FREE:
+      return make_copies (variant, first, 0, FALSE);
+    case MOVED:
+      return make_copies (variant, first, 0, TRUE);
+    case STAGED:
+      return cleave_fit_steps_init_staged (&variant->steps, variant->graph);
+    default:
+      g_assert_not_reached ();
+    }
+}
+
+/* Returns the graph as it is, with its candidates; its unsplit plan is measured.  Returns NULL and
+ * sets the error on a cycle and if the search was cancelled. */
+static CleaveFitVariant *
+new_first (const CleaveGraph *graph, const CleaveFitSearch *search, GError **error)
+{
+  g_autoptr (CleaveFitVariant) variant = g_new0 (CleaveFitVariant, 1);
+  const CleaveFitPath unsplit = { .segments = g_array_new (FALSE, FALSE, sizeof (int)) };
+
+  variant->graph = cleave_graph_copy (graph);
+  variant->graph->inputs_apart = search->options->inputs_apart;
+  if (!cleave_fit_steps_init (&variant->steps, variant->graph, error) ||
+      !cleave_fit_variant_prepare (variant, search, error))
+    return NULL;
+  g_ptr_array_add (variant->tries,
+                   cleave_fit_try_new (variant->graph, &variant->candidates, &unsplit, FALSE,
+                                       search->options->n_threads));
+  g_array_unref (unsplit.segments);
+  return g_steal_pointer (&variant);
+}
+
+/* Returns a variant of `base` with its candidates, or NULL if the graph has nothing of its kind. */
+static CleaveFitVariant *
+new_variant (Kind kind,
+             const CleaveFitVariant *first,
+             const CleaveFitVariant *base,
+             const CleaveFitSearch *search)
+{
+  g_autoptr (CleaveFitVariant) variant = g_new0 (CleaveFitVariant, 1);
+
+  variant->graph = cleave_graph_copy (base->graph);
+  variant->graph->inputs_apart = search->options->inputs_apart;
+  variant->rewrite = cleave_fit_rewrite_copy (&base->rewrite);
+  if (!rewrite (variant, kind, first, search->options->even_strips) ||
+      (variant->steps.nodes == NULL &&
+       !cleave_fit_steps_init (&variant->steps, variant->graph, NULL)) ||
+      !cleave_fit_variant_prepare (variant, search, NULL))
+    return NULL;
+  return g_steal_pointer (&variant);
+}
+
+GPtrArray *
+cleave_fit_search_variants (const CleaveGraph *graph,
+                            const CleaveFitOptions *options,
+                            GError **error)
+{
+  g_autoptr (GPtrArray) variants =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_fit_variant_free);
+  CleaveFitSearch search = { .options = options };
+  CleaveFitVariant *first = new_first (graph, &search, error), *base = first;
+  gint64 least;
+
+  if (first == NULL)
+    return NULL;
+  g_ptr_array_add (variants, first);
+  search.unsplit_macs = first->steps.macs;
+  least = first->least;
+  cleave_fit_variant_measure (first, &search);
+  for (guint kind = 0; kind < N_KINDS && !g_cancellable_is_cancelled (options->cancellable); kind++)
+    {
+      g_autoptr (CleaveFitVariant) variant = new_variant (kind, first, base, &search);
+
+      if (variant == NULL || (double) variant->least > (1 - MIN_GAIN) * (double) least)
+        continue;
+      least = variant->least;
+      cleave_fit_variant_measure (variant, &search);
+      if (kind < COPIES)
+        base = variant;
+      g_ptr_array_add (variants, g_steal_pointer (&variant));
+    }
+  if (g_cancellable_set_error_if_cancelled (options->cancellable, error))
+    return NULL;
+  if (options->watch != NULL)
+    options->watch (1, options->watch_data);
+  return g_steal_pointer (&variants);
+}
