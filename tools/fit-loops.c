@@ -203,15 +203,19 @@ get_arena (const CleaveFitPlan *plan)
   return plan == NULL ? G_MAXINT64 : cleave_fit_plan_get_totals (plan)->arena_after;
 }
 
-/* Returns whether a plan is better than the best so far. With a limit, the smaller arena is better;
- * without one, the smaller estimate, then the smaller arena. */
+/* Returns whether a plan is better than the best so far, which was cheaper on the frontier. With a
+ * limit, the first plan within it is best, or else the smaller arena; without one, the smaller
+ * estimate, then the smaller arena. */
 static gboolean
 is_better (const Search *search, const CleaveFitPlan *plan, gint64 foreseen, gint64 asked)
 {
-  gint64 arena = get_arena (plan), best = get_arena (search->best);
+  const gint64 arena = get_arena (plan);
+  const gint64 best = search->best == NULL ? 0 : get_arena (search->best);
 
-  if (asked > 0 || search->best == NULL)
-    return arena < best;
+  if (search->best == NULL)
+    return TRUE;
+  if (asked > 0)
+    return best > asked && arena < best;
   return foreseen < search->loops.bytes_after ||
          (foreseen == search->loops.bytes_after && arena < best);
 }
@@ -289,66 +293,27 @@ weigh (const Search *search, const CleaveFitPlan *plan, CleaveFitLoops *loops, G
   return g_steal_pointer (&best.plan);
 }
 
-/* Plans for at most `max_bytes` and updates the best plan. Sets `taken` to the arena before
- * segments were left unsplit. Returns FALSE with an error if there is no plan for that limit. */
-static gboolean
-try_bytes (
-    Search *search, gint64 asked, gint64 max_bytes, gint64 *taken, guint *n_whole, GError **error)
-{
-  g_autoptr (CleaveFitPlan) plan = NULL, kept = NULL;
-  CleaveFitLoops loops = { .bytes_before = search->loops.bytes_before };
-
-  search->options.max_memory = max_bytes;
-  plan = cleave_fit_plan_new (search->graph, &search->options, error);
-  kept = plan == NULL ? NULL : weigh (search, plan, &loops, error);
-  if (kept == NULL)
-    return FALSE;
-  *taken = get_arena (plan);
-  *n_whole = loops.n_whole;
-  if (!is_better (search, kept, loops.bytes_after, asked))
-    return TRUE;
-  g_clear_pointer (&search->best, cleave_fit_plan_unref);
-  search->best = g_steal_pointer (&kept);
-  search->loops = loops;
-  return TRUE;
-}
-
-/* The plan with the least memory may have strips too small for Loops. Search up from its arena:
- * MAX_TRIES limits, each MORE times the one before. */
-#define MAX_TRIES 6
-#define MORE 1.25
-
-static gboolean
-search_up (Search *search, gint64 enough, GError **error)
-{
-  gint64 taken = 0, max_bytes = 0;
-  guint n_whole = 1;
-
-  for (guint i = 0; i < MAX_TRIES && n_whole > 0 && get_arena (search->best) > enough; i++)
-    {
-      if (!try_bytes (search, enough, max_bytes, &taken, &n_whole, error))
-        return FALSE;
-      max_bytes = (gint64) (MORE * (double) MAX (taken, max_bytes));
-    }
-  return TRUE;
-}
-
-/* Finds the best plan. If the limit cannot be met, searches for the smallest arena, which the
- * message reports. */
+/* Finds the best form of all plans of the frontier. */
 static gboolean
 find_best (Search *search, gint64 asked, GError **error)
 {
-  g_autoptr (GError) refusal = NULL;
-  gint64 taken;
-  guint n_whole;
+  g_autoptr (GPtrArray) plans =
+      cleave_fit_plan_new_frontier (search->graph, &search->options, error);
 
-  if (asked > 0 && !try_bytes (search, asked, asked, &taken, &n_whole, &refusal) &&
-      !g_error_matches (refusal, CLEAVE_ERROR, CLEAVE_ERROR_LIMIT))
+  for (guint i = 0; plans != NULL && i < plans->len; i++)
     {
-      g_propagate_error (error, g_steal_pointer (&refusal));
-      return FALSE;
+      CleaveFitLoops loops = { .bytes_before = search->loops.bytes_before };
+      g_autoptr (CleaveFitPlan) kept = weigh (search, plans->pdata[i], &loops, error);
+
+      if (kept == NULL)
+        return FALSE;
+      if (!is_better (search, kept, loops.bytes_after, asked))
+        continue;
+      g_clear_pointer (&search->best, cleave_fit_plan_unref);
+      search->best = g_steal_pointer (&kept);
+      search->loops = loops;
     }
-  return get_arena (search->best) <= asked || search_up (search, asked, error);
+  return plans != NULL;
 }
 
 CleaveFitPlan *

@@ -917,7 +917,7 @@ class Fit(CommandTest):
         self.assertEqual((run.returncode, run.stdout), (1, b''))
         message = run.stderr.decode()
         self.assertRegex(message, r'\Acleave: limit not met: 1 bytes are too few, the smallest number that can be met is '
-                                  r"\d+; (?:against less stand|a smaller budget is limited by) '.*; try --max-memory \d+.*\n\Z")
+                                  r"\d+; a smaller budget is limited by '.*; try --max-memory \d+.*\n\Z")
         least = int(message.split(';')[0].split()[-1])
         self.assertIn(f'; try --max-memory {least}', message)
         self.assertEqual(', or --exclude-inputs if the inputs (3072 bytes) lie elsewhere' in message, '--exclude-inputs' not in args)
@@ -1024,7 +1024,7 @@ class Fit(CommandTest):
 
     def test_loops_save_memory(self):
         self.good('demo', '--model', 'd.onnx', '--output-dir', '.', '--repeat', 1)
-        report = self.json('fit', 'd.onnx', '--max-memory', '2MB', '--for', 'ort', '-o', 'o.onnx')
+        report = self.json('fit', 'd.onnx', '--max-memory', '2200kB', '--for', 'ort', '-o', 'o.onnx')
         self.assertGreater(report['loops'], 0)
         self.assertEqual(report['loops'] + report['segments_without_loop'], len(report['segments']))
         there = report['onnx_runtime_bytes']
@@ -1051,18 +1051,15 @@ class Fit(CommandTest):
         self.assertEqual(least['loops'], len(least['segments']))
         self.assertLess(least['onnx_runtime_bytes']['after'], there['after'])
 
-    # Fewer than three of six strips are equal, too few for a Loop: as separate pieces, they must save 4 MiB and two fifths.
+    # Fewer than three of eight strips are equal, too few for a Loop: as separate pieces, they must save 4 MiB and two fifths.
     def test_many_pieces_must_save_much(self):
         args = ('--for', 'ort', '--max-added-macs', 1, '-o', 'o.onnx')
         large = self.json('fit', self.write('large.onnx', stacked(64)), '--max-memory', '9MB', *args)
-        self.assertEqual([segment['strips'] for segment in large['segments']], [6])
+        self.assertEqual([segment['strips'] for segment in large['segments']], [8])
         self.assertEqual((large['loops'], large['segments_without_loop'], large['segments_whole']), (0, 1, 0))
         there = large['onnx_runtime_bytes']
         self.assertLess(there['after'], 0.6 * there['before'])
         self.assertLess(there['after'] + (4 << 20), there['before'])
-        small = self.write('small.onnx', stacked(16))
-        self.assertEqual(self.cleave('fit', small, '--max-memory', '3MB', *args).returncode, 1)
-        self.assertEqual(self.json('fit', small, *args)['segments'], [])
 
     def test_wrong_usage(self):
         self.bad('--for expects cleave or ort', 'fit', self.chain, '--for', 'x')
