@@ -160,27 +160,6 @@ START_TEST (a_custom_op_is_exported_unchanged)
 }
 END_TEST
 
-/* The model's own functions are nodes of a domain, too. */
-START_TEST (functions_of_the_model_are_kept)
-{
-  g_autoptr (Model) model = model_of_custom ("2x8", "2x4");
-  Onnx__FunctionProto *function = g_new (Onnx__FunctionProto, 1);
-  g_autoptr (CleaveGraph) graph = NULL;
-  Onnx__ModelProto *written;
-
-  onnx__function_proto__init (function);
-  function->name = g_strdup ("Mix");
-  function->domain = g_strdup ("acme");
-  model->functions = g_new (Onnx__FunctionProto *, 1);
-  model->functions[model->n_functions++] = function;
-  graph = model_import (model, NULL);
-  written = export(graph);
-  ck_assert_uint_eq (written->n_functions, 1);
-  ck_assert_str_eq (written->functions[0]->name, "Mix");
-  onnx__model_proto__free_unpacked (written, NULL);
-}
-END_TEST
-
 /* The nodes around it are split and exported around it. */
 START_TEST (a_custom_op_is_not_split)
 {
@@ -244,8 +223,7 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "in", a_custom_op_is_a_node_of_the_graph,
                    named_dimensions_of_inputs_give_the_shape,
                    the_types_of_a_custom_op_must_be_declared, NULL);
-  cleave_add_case (suite, "out", a_custom_op_is_exported_unchanged, functions_of_the_model_are_kept,
-                   NULL);
+  cleave_add_case (suite, "out", a_custom_op_is_exported_unchanged, NULL);
   cleave_add_case (suite, "between", a_custom_op_is_not_split, a_custom_op_cannot_be_run,
                    a_custom_op_is_not_folded, NULL);
 }
