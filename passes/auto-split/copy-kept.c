@@ -5,17 +5,18 @@
 #include "../../lib/ir/graph-private.h"
 #include "../../lib/memory/walks.h"
 
-/* What more nodes read is not looked at, so that cost stays linear. */
+/* Values with more readers are skipped, so that the cost stays linear in the graph. */
 #define MAX_READERS 32
 
 typedef struct
 {
   CleaveGraph *graph;
   const CleaveFitPieces *pieces;
-  guint *position; /* by id, in the order in which most pieces run */
+  guint *position; /* by node id: position in a depth-first order, in which most pieces run */
 } Copying;
 
-/* Whether a node joins pieces of the same part, as far as can be told. */
+/* Returns whether `node` is a join in the same part as `value`.  A join that several parts share
+ * counts as one. */
 static gboolean
 is_join (const Copying *copying, const CleaveNode *node, const CleaveResult *value)
 {
@@ -28,7 +29,7 @@ is_join (const Copying *copying, const CleaveNode *node, const CleaveResult *val
           part == cleave_fit_pieces_part (copying->pieces, value->node));
 }
 
-/* Of several; NULL: there are not. */
+/* Returns the join of `value` that runs first, or NULL if fewer than two joins read it. */
 static const CleaveNode *
 find_first_join (const Copying *copying, const CleaveResult *value)
 {

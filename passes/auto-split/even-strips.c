@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Strips that repeat: all but the last are of one size. */
+/* Chooses the size of equal strips.  All strips but the last have the same number of rows, so that
+ * they can run as iterations of one Loop. */
 
 #include "even-strips.h"
 
-/* Of the sizes that give so many strips, that which strides divide best. */
+/* Returns the strip size, among those that give `n_strips` strips, with the largest power of two as
+ * a factor: strides divide it best. */
 static gint64
 find_size (gint64 extent, gint64 n_strips)
 {
@@ -16,7 +18,7 @@ find_size (gint64 extent, gint64 n_strips)
   return best;
 }
 
-/* 0: it does not have as many strips of one size. */
+/* Returns the strip size at one end, or 0 if that end has no `n_strips` strips of equal size. */
 static gint64
 get_size (const CleaveSegment *segment, CleaveSegmentEnd end)
 {

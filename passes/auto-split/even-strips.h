@@ -3,6 +3,7 @@
 
 #include "strips.h"
 
-/* Rows of each strip but the last at an end of a segment, if they are to be even; 0: they are not
- * to be, or its ends cannot be cut into as many such strips. */
+/* Returns the number of rows of each strip but the last, at the given end of a segment whose
+ * strips must be of equal size.  Returns 0 if the segment does not ask for equal strips
+ * (`is_even`), or if one of its ends cannot be cut into that number of equal strips. */
 gint64 cleave_segment_get_even_size (const CleaveSegment *segment, CleaveSegmentEnd end);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Over 400 lines: what is worth to be cut, and how, is one decision. */
+/* Over 400 lines: which nodes are worth a cut, and along which dimension, is one decision. */
 
 #include <cleave/cleave-pass.h>
 #include <cleave/cleave-split.h>
@@ -16,33 +16,34 @@
 #include "segments.h"
 #include "sequences.h"
 
-/* Nanoseconds below which a node is not worth splitting, since handing over its pieces takes some
- * of them; and a graph, since it is done before the other threads are awake. */
+/* Shorter times, in ns, are not worth a split: of a node, since handing over its pieces takes part
+ * of the gain; of a graph, since it ends before the other threads are awake. */
 #define MIN_NODE_TIME 2222
 #define MIN_TOTAL_TIME 177778
 
-/* Of values that are needed whole, those above this part of the peak are in the way. */
+/* A value that is needed whole is computed twice if it has at least 1/4 of the peak. */
 #define LARGE_WHOLE 4
 
-/* The longest chunk may exceed the mean by this part, or threads wait for the one that has it; that
- * of nodes which only move values, or where nothing else is good, by that. */
+/* The longest chunk may exceed the mean by MAX_SURPLUS, or threads wait for it.  It may exceed it
+ * by LAST_SURPLUS for nodes that only move values, or if no dimension is better. */
 #define MAX_SURPLUS 0.1
 #define LAST_SURPLUS 0.15
 
-/* Sums of fewer channels take nearly as long as of so many. */
+/* Fewer channels in a piece take nearly as long as this many. */
 #define MIN_CHANNELS 24
 
-/* Pieces of fewer rows that read the same weights take nearly as long as the whole: two sequences
- * of a GRU of 256 units take 1.38 ms by batch, 0.93 by direction, and from so many on the same. */
+/* Pieces with fewer rows that read the same weights take nearly as long as the whole node.  A GRU
+ * of 256 units and two sequences takes 1.38 ms if cut by batch and 0.93 ms if cut by direction.
+ * From 8 rows on, both take the same time. */
 #define MIN_ROWS 8
 
-/* Dimensions that are tried for a node, and how many may read a value that is cut as they are. */
+/* Dimensions that are tried for a node, and most readers of a value that is cut as its readers are.
+ */
 #define MAX_ATTEMPTS 3
 #define MAX_READERS 16
 
-/* Letters of the dimensions to cut, the first that comes out even, of images and volumes, and the
- * letters of those without a layout.  Other values are cut from the first dimension on: the batch;
- * rows of a matrix, columns. */
+/* The order in which dimensions of images and volumes are tried, and the layout of nodes that name
+ * none.  Other values are cut along their first even dimension: the batch, rows, columns. */
 static const struct
 {
   const char *choices, *letters;
@@ -61,7 +62,7 @@ get_total_time (const CleaveGraph *graph)
   return time;
 }
 
-/* Whether chunks of an extent are as good as equal. */
+/* Returns whether the longest chunk of an extent exceeds the mean by at most `surplus`. */
 static gboolean
 is_even (gint64 extent, guint n_threads, double surplus)
 {
@@ -70,7 +71,8 @@ is_even (gint64 extent, guint n_threads, double surplus)
   return extent >= n_threads && (double) (longest * n_threads) <= (1 + surplus) * (double) extent;
 }
 
-/* The dimension of the result that a dimension of an operand goes with; -1: all of it is needed. */
+/* Returns the dimension of the result that corresponds to a dimension of an operand, or -1 if each
+ * element of the result needs all of it. */
 static gint
 follow_dim (const CleaveNode *node, guint operand, guint dim)
 {
@@ -83,8 +85,8 @@ follow_dim (const CleaveNode *node, guint operand, guint dim)
   return map[dim].stride == 0 ? -1 : (gint) map[dim].from;
 }
 
-/* Whether each piece of a node reads all weights for a few rows of its own, while pieces along
- * another dimension would have a part of them. */
+/* Returns whether each piece along `dim` would read all weights for few rows, while pieces along
+ * another dimension would read a part of the weights. */
 static gboolean
 repeats_weights (const CleaveNode *node, guint dim, guint n_threads)
 {
@@ -106,7 +108,7 @@ repeats_weights (const CleaveNode *node, guint dim, guint n_threads)
   return n_weights > 0 && n_rows < MIN_ROWS * n_threads;
 }
 
-/* Whether chunks along a dimension keep all threads busy alike, and each at its best. */
+/* Returns whether chunks along a dimension are even, and large enough to run at full speed. */
 static gboolean
 is_good (const CleaveNode *node, guint d, guint n_threads)
 {
@@ -145,8 +147,8 @@ list_dims (const CleaveNode *node, const CleaveThreads *threads, guint *dims)
 }
 
 /* Returns the dimension of the node to cut at the given attempt, or -1.  Good dimensions come
- * first, and none comes twice.  It depends on the shape and on whether there are sums, so that a
- * chain of nodes is cut into chains. */
+ * first, and no dimension comes twice.  The choice depends only on the shape and on whether the
+ * node has sums, so that a chain of nodes becomes chains of pieces. */
 static gint
 choose_dim (const CleaveNode *node, const CleaveThreads *threads, guint attempt)
 {
@@ -178,7 +180,8 @@ add_root (GArray *roots, CleaveNode *node, guint dim, guint n_threads)
   g_array_append_val (roots, root);
 }
 
-/* The nodes of all segments, as a set: all of them, or those that cutting left; but for pieces. */
+/* Returns the set of all nodes of segments; once they are cut, of the nodes that stayed whole.
+ * Nodes in `pieces` are left out; NULL: none. */
 static GHashTable *
 list_members (const GPtrArray *segments, GHashTable *pieces)
 {
@@ -197,9 +200,9 @@ list_members (const GPtrArray *segments, GHashTable *pieces)
   return members;
 }
 
-/* The dimension along which what an element-wise node reads is cut already, or -1: it is then cut
- * alike, however small, since pieces do it in registers, and so is what quantises, since else the
- * pieces would meet as floats. */
+/* Returns the dimension to cut an element-wise or quantizing node along: that of an operand that is
+ * cut already, or -1.  This holds for small nodes too: pieces compute element-wise ops in
+ * registers, and without the cut, pieces of quantized values would meet as floats. */
 static gint
 find_dim_before (const CleaveNode *node, GHashTable *dims)
 {
@@ -210,7 +213,7 @@ find_dim_before (const CleaveNode *node, GHashTable *dims)
       const CleaveResult *x = node->operands[i].result;
       gpointer dim;
 
-      /* The dimension is one of result 0. */
+      /* `dims` are of result 0 */
       if (x != NULL && x->index == 0 && g_hash_table_lookup_extended (dims, x->node, NULL, &dim) &&
           cleave_shape_equal (&x->type.shape, &node->results[0].type.shape))
         return GPOINTER_TO_INT (dim);
@@ -218,7 +221,8 @@ find_dim_before (const CleaveNode *node, GHashTable *dims)
   return -1;
 }
 
-/* The constant operand that is largest, if it is large enough to be cut; else -1. */
+/* Returns the index of the largest constant operand if it is more than `ratio` times as large as
+ * the operands that are not constant, or -1. */
 static gint
 find_large_weights (const CleaveNode *node, double ratio)
 {
@@ -241,8 +245,8 @@ find_large_weights (const CleaveNode *node, double ratio)
   return largest > ratio * others ? found : -1;
 }
 
-/* Threads that are apart have a part of the weights each if the dimension of the result is cut that
- * goes with one of theirs.  -1: weights are not worth it, or such chunks are not good. */
+/* Returns the dimension of the result along which the weights are cut, so that each thread keeps
+ * only a part of them, or -1 if the weights are small or the chunks are not good. */
 static gint
 find_dim_of_weights (const CleaveNode *node, const CleaveThreads *threads)
 {
@@ -258,8 +262,8 @@ find_dim_of_weights (const CleaveNode *node, const CleaveThreads *threads)
   return -1;
 }
 
-/* Whether a value is larger than what it is made of, and strips, which are rows, read it: then less
- * is sent if it is what it is made of that is sent. */
+/* Returns whether to send the operand instead of the result: the result is larger, and strips,
+ * which are rows, read it. */
 static gboolean
 is_better_sent_before (const CleaveNode *node, GHashTable *members)
 {
@@ -275,8 +279,8 @@ is_better_sent_before (const CleaveNode *node, GHashTable *members)
   return FALSE;
 }
 
-/* The same after a node of which it was found, where none is sent for it: unless what was columns
- * is fewer heads than there are threads. */
+/* Continues a cut by weights into the node that reads its result, if nothing is sent for that.
+ * Returns -1 if not, or if the dimension is not even, such as fewer heads than threads. */
 static gint
 follow_weights (const CleaveNode *node,
                 const CleaveThreads *threads,
@@ -309,8 +313,8 @@ choose_dim_of_weights (const CleaveNode *node,
   return dim >= 0 ? dim : follow_weights (node, threads, dims, by_weights, members);
 }
 
-/* Whether a dimension of the result goes with one of some operand: else the node can hardly be cut
- * there, as along the axis of a Softmax or a ScatterElements. */
+/* Returns whether some operand has a dimension that corresponds to `dim` of the result.  If not,
+ * the node can hardly be cut there, as along the axis of a Softmax or a ScatterElements. */
 static gboolean
 has_source (const CleaveNode *node, guint dim)
 {
@@ -322,7 +326,8 @@ has_source (const CleaveNode *node, guint dim)
   return FALSE;
 }
 
-/* The dimension at the first try that has one of an operand; -1: none. */
+/* Returns the dimension that the node will likely be cut along: the first choice that corresponds
+ * to a dimension of an operand, or -1. */
 static gint
 foresee_dim (const CleaveNode *node, const CleaveThreads *threads)
 {
@@ -336,7 +341,7 @@ foresee_dim (const CleaveNode *node, const CleaveThreads *threads)
   return -1;
 }
 
-/* Whether all that read what a node makes are cut along it, where they are worth it. */
+/* Returns whether all readers that are worth a cut will be cut along `dim` of the node's result. */
 static gboolean
 is_read_along (const CleaveNode *node, gint dim, const CleaveThreads *threads)
 {
@@ -352,8 +357,9 @@ is_read_along (const CleaveNode *node, gint dim, const CleaveThreads *threads)
   return TRUE;
 }
 
-/* What has no sums and makes values of its own is cut as those that read it, if it can be: else
- * each of their pieces reads of all pieces, which other cores have written. */
+/* Returns the dimension along which the readers of a node without sums are cut, or -1.  Along
+ * another dimension, each piece of a reader would read from all pieces, which other cores have
+ * written. */
 static gint
 choose_dim_of_readers (const CleaveNode *node, const CleaveThreads *threads)
 {
@@ -373,8 +379,9 @@ choose_dim_of_readers (const CleaveNode *node, const CleaveThreads *threads)
   return -1;
 }
 
-/* A view as a whole copies nothing, but its pieces are copied where they are joined again: unless
- * pieces make just what they read, and pieces read just what they are. */
+/* Returns whether cutting a view would cost copies.  A whole view copies nothing, but its pieces
+ * are copied when they are joined.  They are not joined if the node before and all readers are cut
+ * at the same places. */
 static gboolean
 would_be_copied (const CleaveNode *node, gint dim, GHashTable *dims, const CleaveThreads *threads)
 {
@@ -398,7 +405,7 @@ would_be_copied (const CleaveNode *node, gint dim, GHashTable *dims, const Cleav
   return FALSE;
 }
 
-/* What a graph takes as it is, against which the price of a cut is held. */
+/* The cost of the unsplit graph, to compare the price of a cut with: ns and bytes. */
 typedef struct
 {
   double time;
@@ -414,8 +421,9 @@ is_read_by_others (const CleaveResult *x, const CleaveNode *node)
   return FALSE;
 }
 
-/* A value that nothing else reads and that is not cut: a node that works element by element
- * overwrites it, but pieces of the node do not, since each sees a part of it. */
+/* Returns the operand that a whole element-wise node would overwrite, or NULL: a value that no
+ * other node reads and that is not cut.  Pieces of the node cannot overwrite it, since each reads a
+ * part. */
 static const CleaveResult *
 find_overwritten (const CleaveNode *node, GHashTable *dims, GHashTable *members)
 {
@@ -432,8 +440,8 @@ find_overwritten (const CleaveNode *node, GHashTable *dims, GHashTable *members)
   return NULL;
 }
 
-/* Whether pieces of a node would take more memory than their time is worth: a per cent of time is
- * worth four of memory, as for schedules. */
+/* Returns whether pieces of a node need more memory than the time they save is worth.  As for
+ * schedules, 1 % of the time is worth 4 % of the peak. */
 static gboolean
 is_too_dear (const CleaveNode *node,
              const CleaveResult *overwritten,
@@ -446,8 +454,9 @@ is_too_dear (const CleaveNode *node,
          4 * time * (double) whole->peak < (double) cleave_tensor_type_n_bytes (&overwritten->type);
 }
 
-/* The nodes that are heavy and in no segment, or, once the segments are cut, that cutting left;
- * with the dimension of the given try; from the second on those that were refused before. */
+/* Returns the nodes to cut at an attempt, each with its dimension: expensive nodes outside of
+ * segments or, if `among_members`, nodes that cutting the segments left whole.  Later attempts only
+ * have nodes that were refused before. */
 static GArray *
 find_roots (CleaveGraph *graph,
             const CleaveThreads *threads,
@@ -492,7 +501,7 @@ find_roots (CleaveGraph *graph,
   return roots;
 }
 
-/* What was refused, for the next round to try otherwise. */
+/* Adds the nodes that were refused, for the next attempt. */
 static void
 note_refused (const CleaveRegion *region, GHashTable *refused)
 {
@@ -505,8 +514,8 @@ note_refused (const CleaveRegion *region, GHashTable *refused)
     }
 }
 
-/* Whether some node has a layout with the channels last.  Else the letters of all nodes are those
- * of nodes without a layout, and need not be looked for. */
+/* Returns whether some node has a layout with the channels last.  If not, all nodes use the default
+ * letters, which need no search. */
 static gboolean
 has_channels_last (const CleaveGraph *graph)
 {
@@ -522,8 +531,8 @@ has_channels_last (const CleaveGraph *graph)
   return FALSE;
 }
 
-/* Cuts single nodes, each into a piece for each thread; pieces of nodes that follow each other meet
- * without a seam. */
+/* Cuts single nodes into a piece for each thread.  Pieces of consecutive nodes connect directly,
+ * without a join. */
 static gboolean
 split_nodes (CleaveGraph *graph,
              const CleaveThreads *threads,
@@ -558,8 +567,8 @@ split_nodes (CleaveGraph *graph,
   return TRUE;
 }
 
-/* The segments, for which values that are needed whole are made twice where those are in the way:
- * the pieces of that. */
+/* Finds the segments.  If they do not reach the goal, computes values that are needed whole twice,
+ * adds the pieces to `pieces`, and finds the segments again. */
 static GPtrArray *
 find_segments (CleaveGraph *graph,
                const CleaveThreads *threads,
@@ -580,7 +589,8 @@ find_segments (CleaveGraph *graph,
   return cleave_segments_find (graph, peak, threads, TRUE, &solved, error);
 }
 
-/* What is worth to be cut at all. */
+/* Splits all that is worth it: layers, nodes outside of segments, segments, then nodes that the
+ * segments left whole. */
 static CleaveSplitReport *
 split (CleaveGraph *graph, const CleaveThreads *threads, GError **error)
 {
@@ -643,46 +653,56 @@ cleave_split_to_try (CleaveGraph *graph, const CleaveThreads *threads, GError **
  * @error: return location for a [struct@GLib.Error]
  *
  * Splits a graph so that this many threads have work, and so that values which are too large for
- * the caches are never whole.
+ * the caches are never whole.  The results stay the same, bit for bit.  Run [func@Cleave.clean_up]
+ * afterwards.
  *
- * Where the peak of memory is above 4 MiB, *segments* are cut: runs of nodes whose values are
- * large, between two that are small, by rows into strips that carry their halo, a band of strips
- * for each thread; where the halo between bands would be dear, bands that exchange it, or where
- * those need too much memory, one band at which all threads work, each a layer behind the one
- * before.  As many strips as it takes to halve the peak; none if rows that are copied, or weights
- * that are read again for each strip, would take more time than strips gain.  With one thread this
- * is all.
- *
- * Where that is not enough, a large value that a global pooling needs whole is made twice if that
- * is at most 3 % of all multiply-accumulates: for the pooling by channels, and strip by strip for
- * the others.  Runs of large values are then segments of their own, whatever smaller values go
- * past.
- *
- * Recurrent layers that follow each other are cut along the time, so that threads work at as many
- * layers at once: each chunk begins with the state in which the one before it ended.  Where there
- * are more threads than layers, and as many sequences in a batch, it is the batch that is cut.
- *
- * Every other node that takes longer than some 2 microseconds becomes one piece for each thread,
- * along the outermost dimension that comes out even and that the op can be cut in: the batch; rows
- * of images, where those do not come out even channels, unless pieces of a sum would have fewer
- * than 24 of them; rows of matrices, or else columns.  Where pieces would read the same weights for
- * fewer than 8 rows each, a dimension that cuts the weights comes first.  Element-wise nodes, and
- * those that quantise, are cut as what they read, however small; other nodes without sums as what
- * reads them, if they can be.  Chains of nodes become chains of pieces, that wait for each other's
- * halos alone.  A view is cut only between nodes that are cut alike, since elsewhere its pieces
- * would be copied.  A node that would overwrite a value which is not cut stays whole where pieces
- * would take more memory than their time is worth: a per cent of time is worth four of the peak.
- *
- * A graph that takes less than some 0.2 milliseconds stays whole: it would be done before the other
+ * A graph that takes less than about 0.2 milliseconds stays whole: it would end before the other
  * threads are awake.
  *
- * What is computed stays the same, bit for bit.  To be followed by [func@Cleave.clean_up].  Costs
- * time in proportion to nodes and pieces, for a segment some ten times its own.
+ * **Segments.** If the peak of memory is above 4 MiB, *segments* are cut: consecutive nodes with
+ * large values, between two small values.  A segment is cut by rows into strips that carry their
+ * halo.  Each thread has a band of strips.  If bands would recompute too many rows, they exchange
+ * them.  If bands need too much memory, all threads work at one band, each a layer behind the one
+ * before.  There are as many strips as it takes to halve the peak.  A segment stays whole if strips
+ * would cost more time than they gain, for rows that are copied or weights that are read again.
  *
- * Fails with %CLEAVE_ERROR_OPTION if @n_threads is 0 and with %CLEAVE_ERROR_CYCLE; the graph is
+ * **Rematerialization.** If that does not halve the peak, a large value that a global pooling needs
+ * whole is computed twice: by channels for the pooling, and by strips for the other readers.  This
+ * adds at most 3 % to the multiply-accumulates of the graph.  Runs of large values are then
+ * segments too, even if smaller values bypass them.  With one thread, nothing else is split.
+ *
+ * **Recurrent layers** that follow each other are cut along the time.  Each chunk begins with the
+ * state in which the chunk before it ended, so that threads work at one layer each.  With more
+ * threads than layers, and a batch with a sequence for each thread, the batch is cut instead.
+ *
+ * **Every other node** that takes longer than about 2 microseconds becomes one piece for each
+ * thread, along the first of these dimensions that can be cut evenly:
+ *
+ * - of images: the batch, then rows, then channels.  Channels are skipped if pieces of a sum
+ *   would have fewer than 24 of them;
+ * - of matrices: the batch, then rows, then columns.
+ *
+ * These rules have precedence:
+ *
+ * - If pieces would read the same weights for fewer than 8 rows each, a dimension that cuts the
+ *   weights comes first.
+ * - An element-wise or quantizing node is cut as its operand is, however small it is.  Another node
+ *   without sums is cut as its readers are, if it can be.
+ * - A view is cut only between nodes that are cut at the same places, since otherwise its
+ *   pieces would be copied.
+ * - A node that would overwrite a whole value stays whole if pieces would need more memory than
+ *   their time is worth: 1 % of the time is worth 4 % of the peak.
+ *
+ * Chains of nodes become chains of pieces, which wait only for the halos of their neighbors.
+ *
+ * The time to split grows with the number of nodes and pieces.  Splitting a segment takes about ten
+ * times as long as splitting its nodes one by one.
+ *
+ * Fails with %CLEAVE_ERROR_OPTION if @n_threads is 0 and with %CLEAVE_ERROR_CYCLE.  The graph is
  * then unchanged.
  *
- * Returns: (transfer full) (nullable): what became of the nodes; none split if nothing is worth it
+ * Returns: (transfer full) (nullable): a report of each node; it lists no split node if nothing is
+ * worth it
  */
 CleaveSplitReport *
 cleave_split_for_threads (CleaveGraph *graph, guint n_threads, GError **error)

@@ -3,12 +3,21 @@
 
 #include "strips.h"
 
-/* What a graph is split for.  Threads that are apart have memory of their own: what one of them
- * makes and another reads is sent.  Constants that are so many times as large as what else a node
- * reads are cut, rather than its rows; 0: none.  Strips are to take so many times less memory than
- * those of threads that are together; 0: no less.  `strips`, unless NULL, keeps what was found
- * for segments of this graph, for another time with as many threads.  `letters` is NULL for
- * callers: while nodes are chosen it has the layouts that were found. */
+/* Splits a graph for threads, or for ranks with memory of their own.  cleave_split_for_threads()
+ * calls it for threads, and the placement of ranks for a number of ranks.
+ *
+ * CleaveThreads says what a graph is split for:
+ *
+ * - `n`: the number of threads.
+ * - `are_apart`: the threads have memory of their own.  A value that one of them computes and
+ *   another reads is sent.
+ * - `weights_to_cut`: a node is cut along its largest constant instead of its rows if that has
+ *   this many times the bytes of its operands that are not constant; 0: never.
+ * - `strictness`: strips must need this many times less memory than for threads that share memory;
+ *   0: no less.
+ * - `strips`: a memo of the strips chosen for segments of this graph, for another call with
+ *   as many threads; NULL: no memo.
+ * - `letters`: set while nodes are chosen: the layouts found so far.  Callers pass NULL. */
 typedef struct
 {
   guint n;
@@ -18,8 +27,9 @@ typedef struct
   GHashTable *letters;
 } CleaveThreads;
 
-/* As cleave_split_for_threads(). */
+/* Does the same as cleave_split_for_threads(), for `threads`. */
 CleaveSplitReport *
 cleave_split_for (CleaveGraph *graph, const CleaveThreads *threads, GError **error);
-/* The same, without a report: what it tells of memory takes long to find. */
+/* Does the same as cleave_split_for() without a report, whose memory figures take long to compute.
+ */
 gboolean cleave_split_to_try (CleaveGraph *graph, const CleaveThreads *threads, GError **error);

@@ -5,11 +5,11 @@
 #include "../split/apply.h"
 #include "../split/dimension-names.h"
 
-/* Of the multiply-accumulates of the graph, for all that is made twice. */
+/* All values that are computed twice add at most this part of the graph's multiply-accumulates. */
 #define MAX_ADDED 0.03
 
-/* Channels come in vectors of so many, and so many of those there must be for pieces to be small.
- */
+/* Chunks are whole vectors of CHANNELS channels.  A value must have MIN_VECTORS of them, or its
+ * chunks are not small. */
 #define CHANNELS 8
 #define MIN_VECTORS 4
 
@@ -26,7 +26,8 @@ cleave_rematerialise_needs_whole (const CleaveNode *node)
          x->type.shape.dim[channels] == node->results[0].type.shape.dim[channels];
 }
 
-/* Whether its operand may be made twice: by one node, from little, and for others too. */
+/* Returns whether the operand of `node` may be computed twice: it has other readers, and one node
+ * computes it from operands of less than half its bytes. */
 static gboolean
 is_candidate (const CleaveNode *node, gint64 min_bytes)
 {
@@ -53,7 +54,7 @@ cleave_rematerialise_find (const CleaveGraph *graph, gint64 min_bytes)
       double macs;
 
       if (!is_candidate (node, min_bytes) ||
-          !cleave_rematerialise_needs_whole (node)) /* the cheaper one first */
+          !cleave_rematerialise_needs_whole (node)) /* the cheaper test is first */
         continue;
       macs = (double) cleave_node_get_macs (node->operands[0].result->node);
       if (macs > left)
@@ -86,7 +87,7 @@ is_either (const CleavePlan *plan, gpointer data, GString *why)
   return FALSE;
 }
 
-/* Two chunks of channels for each thread, and never fewer than four. */
+/* Returns the channels of a chunk: two chunks for each thread, but at least four chunks in all. */
 static gint64
 choose_chunk (gint64 n_channels, guint n_threads)
 {

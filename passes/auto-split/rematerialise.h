@@ -3,22 +3,25 @@
 
 #include "../split/report.h"
 
-/* A large value that a global pooling needs whole, and others do not, is made twice where that is
- * little work: for the pooling by channels, of which few are there at a time, and for the others.
+/* Computes a large value twice if a global pooling needs it whole and its other readers do not. The
+ * pooling gets the value in chunks of channels, of which few are alive at a time; the other readers
+ * get it strip by strip.  The value is then never whole:
  *
  *             ┌─ GlobalAveragePool ─ s              ┌─ Conv.0 ─ GlobalAveragePool.0 ─┐
  *   a ─ Conv ─┤                      │        a ─┬──┴─ Conv.1 ─ GlobalAveragePool.1 ─┴─ s
  *             └────────────────────── Mul        └─ Conv ────────────────────────────── Mul
  *
- * What reads the value otherwise can then be cut into strips that are never whole. */
+ * This happens only if the value is computed by one node from much smaller operands, and if all
+ * such nodes together add at most 3 % of the graph's multiply-accumulates. */
 
-/* Whether a node makes one row of all rows of its operand, channel by channel, of which there are
- * enough for chunks. */
+/* Returns whether a node reduces all rows of its operand to one row, channel by channel, with
+ * enough channels for chunks. */
 gboolean cleave_rematerialise_needs_whole (const CleaveNode *node);
-/* The nodes that need such a value whole, of at least so many bytes; nothing is changed. */
+/* Returns the nodes that need a value of at least `min_bytes` whole, and whose operand may be
+ * computed twice.  Does not change the graph. */
 GPtrArray *cleave_rematerialise_find (const CleaveGraph *graph, gint64 min_bytes);
-/* Lets `node` have a value of its own, cut along the channels, and tells the report.  The pieces
- * are added to `pieces`, as nodes. */
+/* Gives `node` a copy of the node that computes its operand, cuts both along the channels, and adds
+ * the cut to the report.  The pieces (CleaveNode) are added to `pieces`. */
 void cleave_rematerialise_make (CleaveGraph *graph,
                                 CleaveNode *node,
                                 guint n_threads,

@@ -4,11 +4,11 @@
 
 #include "../../lib/ir/heap.h"
 
-/* Some nodes of a graph. */
+/* The nodes of a graph that a cut may reach. */
 typedef struct
 {
   GPtrArray *nodes;
-  GHashTable *place; /* CleaveNode, to its index and 1 */
+  GHashTable *place; /* CleaveNode to its index in `nodes`, plus 1 */
 } Reach;
 
 static void
@@ -21,7 +21,7 @@ add_node (Reach *reach, CleaveNode *node)
   g_hash_table_insert (reach->place, node, GUINT_TO_POINTER (reach->nodes->len));
 }
 
-/* Whether a cut may go on to the operands of a node outside of the segment. */
+/* Returns whether a cut may continue through a node outside of the segment to its operands. */
 static gboolean
 is_passed (const CleaveNode *node)
 {
@@ -51,8 +51,8 @@ find_place (const Reach *reach, const CleaveNode *node)
   return GPOINTER_TO_UINT (g_hash_table_lookup (reach->place, node));
 }
 
-/* Returns how many operands of each node are computed by others of them; `ready` gets the ids of
- * the nodes that have none, `by_id` all nodes. */
+/* Returns for each node the number of operands that other nodes of `reach` compute.  Fills `ready`
+ * with the ids of nodes without such operands, and `by_id` with all nodes. */
 static guint *
 count_operands (const Reach *reach, GArray *ready, GHashTable *by_id)
 {
@@ -72,7 +72,7 @@ count_operands (const Reach *reach, GArray *ready, GHashTable *by_id)
   return n_missing;
 }
 
-/* Returns the users of each node among them: an array of their indices, for each node. */
+/* Returns for each node an array of the indices of its users within `reach`. */
 static GPtrArray *
 list_users (const Reach *reach)
 {
@@ -97,7 +97,8 @@ list_users (const Reach *reach)
   return users;
 }
 
-/* Kahn's algorithm; of the nodes that are ready, the first built comes first. */
+/* Sorts the nodes by Kahn's algorithm.  The ready node with the smallest id, which was built first,
+ * comes first. */
 static GPtrArray *
 sort (const Reach *reach)
 {

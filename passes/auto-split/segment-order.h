@@ -3,7 +3,7 @@
 
 #include "strips.h"
 
-/* Lists the nodes that a cut of a segment may reach, each after those that it reads: the nodes of
- * the segment, what they read, and what lies before that beyond views and element-wise nodes. Cost:
- * O(n log n) in these, however large the graph is. */
+/* Returns the nodes that a cut of a segment may reach, in topological order: the nodes of the
+ * segment, their operands, and the operands of views and element-wise nodes among these.  Takes
+ * O(n log n) for n such nodes, independent of the size of the graph. */
 GPtrArray *cleave_segment_list_reach (const CleaveSegment *segment);

@@ -9,7 +9,8 @@
 #include "../split/dimension-names.h"
 #include "timeline.h"
 
-/* With several threads, values live longer: this part of what one thread is to need. */
+/* Segments are found where more than this part of the limit is alive on one thread, since values
+ * live longer with several threads. */
 #define STILL_LARGE 0.65
 
 /* A graph with the order in which it runs. */
@@ -17,13 +18,13 @@ typedef struct
 {
   guint n_nodes;
   GPtrArray *order;
-  guint *position; /* of each node, by id */
-  gint64 *live;    /* of each node by position: bytes while it runs */
-  gboolean *alone; /* by position: nothing goes past it */
-  gboolean *taken; /* by position: in a segment */
+  guint *position; /* by node id */
+  gint64 *live;    /* by position: bytes alive while the node runs */
+  gboolean *alone; /* by position: no earlier value is read after it */
+  gboolean *taken; /* by position: the node is in a segment */
 } Analysis;
 
-/* From the position after `begin` to `end`. */
+/* The positions after `begin`, up to and including `end`. */
 typedef struct
 {
   guint begin, end;
@@ -41,7 +42,7 @@ analysis_clear (Analysis *a)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Analysis, analysis_clear)
 
-/* The position of the last node that reads any result of a node. */
+/* Returns the position of the last node that reads a result of `node`, or 0. */
 static guint
 find_last_use (const Analysis *a, const CleaveNode *node)
 {
@@ -89,7 +90,7 @@ result_bytes (const CleaveNode *node)
   return node->n_results == 0 ? 0 : cleave_tensor_type_n_bytes (&node->results[0].type);
 }
 
-/* The dimension of rows, if there are enough of them; or -1. */
+/* Returns the dimension of rows, or -1 if there are fewer than two rows for each thread. */
 static gint
 find_rows (const CleaveNode *node, guint n_threads)
 {
@@ -122,8 +123,8 @@ compare_positions (gconstpointer a, gconstpointer b, gpointer data)
   return (x > y) - (x < y);
 }
 
-/* The node at `end` and what it needs of those after `begin`, as long as that is larger than
- * `small`. */
+/* Returns a segment that ends with the node at `reach->end`.  It has the nodes after `reach->begin`
+ * that this node needs and whose results, up to it, are larger than `small` bytes. */
 static CleaveSegment *
 segment_new (const Analysis *a, const Reach *reach, gint64 small, guint n_threads)
 {
@@ -154,10 +155,10 @@ segment_new (const Analysis *a, const Reach *reach, gint64 small, guint n_thread
   return segment;
 }
 
-/* Segments between nodes that all goes through. */
+/* Segments between nodes that all data passes through. */
 
-/* For each position, where a segment ends: at the first node from there on that all goes through
- * and that is small, if it has rows to cut; else 0. */
+/* Returns for each position the end of a segment: the first node from there on that all data passes
+ * through and whose result has at most `small` bytes.  It is 0 if that node has no rows to cut. */
 static guint *
 find_ends (const Analysis *a, gint64 small, guint n_threads)
 {
@@ -175,7 +176,8 @@ find_ends (const Analysis *a, gint64 small, guint n_threads)
   return ends;
 }
 
-/* Where a segment begins: the last node before `high` that all goes through and that is small. */
+/* Returns the begin of a segment: the last position before `high` that all data passes through and
+ * whose result is small, or `after`. */
 static guint
 find_begin (const Analysis *a, guint high, guint after, gint64 small)
 {
@@ -215,7 +217,7 @@ is_within (const Reach *inner, const Reach *outer)
   return inner->begin >= outer->begin && inner->end <= outer->end;
 }
 
-/* Whether some of it is in a segment already. */
+/* Returns whether a node of the segment is in another segment already. */
 static gboolean
 is_taken (const Analysis *a, const CleaveSegment *segment)
 {
@@ -225,7 +227,7 @@ is_taken (const Analysis *a, const CleaveSegment *segment)
   return FALSE;
 }
 
-/* Takes the segment if strips help it. */
+/* Adds the segment if strips help it, and frees it otherwise. */
 static gboolean
 add_segment (const Analysis *a,
              CleaveSegment *segment,
@@ -249,9 +251,8 @@ add_reach (const Analysis *a, const Reach *reach, const CleaveStripsTask *task, 
   return add_segment (a, segment_new (a, reach, -1, task->n_threads), task, segments);
 }
 
-/* Segments of large values, whatever goes past: up from a small result as long as results are
- * large.
- */
+/* Segments of large values that other values may bypass: from a small result up through large
+ * results. */
 
 static gint64
 find_live (const Analysis *a, const CleaveSegment *segment)
@@ -287,8 +288,8 @@ add_cones (const Analysis *a, const Reach *reach, const CleaveStripsTask *task, 
     }
 }
 
-/* Segments as long as they can be with values that are still large; where one of those does not
- * help, what is large in it, if `cones` says so; and then those as short as they can be. */
+/* Adds the longest segments first, with a lower limit.  If one of them does not help, adds the runs
+ * of large values inside it (if `cones`), then the shorter segments of the full limit. */
 static void
 add_segments (const Analysis *a,
               const CleaveStripsTask *task,
@@ -339,7 +340,7 @@ cleave_segments_find (CleaveGraph *graph,
   g_auto (Analysis) a = { 0 };
 
   *solved = TRUE;
-  if (peak < CLEAVE_STAGES_MIN_PEAK) /* the order for the least memory takes longer than to split */
+  if (peak < CLEAVE_STAGES_MIN_PEAK) /* finding the order takes longer than splitting */
     {
       g_autoptr (GPtrArray) order = cleave_topology_sort (graph, error);
 

@@ -4,21 +4,23 @@
 #include "for-threads.h"
 #include "strips.h"
 
-/* A segment is a part of a graph whose values are large, between values that are small.
+/* Finds segments: parts of a graph whose values are large, between small values.
  *
  *   small ──► large ──► large ──► small        cut at its end into strips that carry their halo,
- *    a                               b         so that of each large value only a few rows live
+ *    a                               b         so that few rows of each large value are alive
  *
- * Strips follow each other layer by layer: several threads work at as many strips, each a layer or
- * so behind the one before it. */
+ * cleave_split_for() cuts them into strips (strips.h) before it splits other nodes.  Strips run one
+ * after another, layer by layer.  Several threads work at one strip each, a layer or so behind the
+ * strip before it. */
 
-/* Values below this stay in the caches anyway. */
+/* Segments are found only if the peak has this many bytes: smaller values stay in the caches. */
 #define CLEAVE_STAGES_MIN_PEAK (G_GINT64_CONSTANT (4) << 20)
 
-/* The segments whose cutting makes memory less with so many threads, each with its strips chosen;
- * nothing is changed.  `peak` is what is to be halved.  Where a segment that all goes through does
- * not do it, `solved` is FALSE; what is large in one that no strips help makes segments of its own
- * if `cones` says so. NULL if the graph has a cycle. */
+/* Returns the segments (CleaveSegment) that need less memory in strips, each with its strips chosen
+ * for the given threads.  Does not change the graph.  `peak` is the unsplit peak in bytes; the goal
+ * is half of it.  `*solved` becomes FALSE if segments between nodes that all data passes through do
+ * not reach the goal.  If `cones` is TRUE, runs of large values inside such a segment are then
+ * tried as segments of their own.  Returns NULL and sets the error on a cycle. */
 GPtrArray *cleave_segments_find (CleaveGraph *graph,
                                  gint64 peak,
                                  const CleaveThreads *threads,

@@ -9,24 +9,24 @@
 #include "../views/forwarding.h"
 #include "../views/joins.h"
 
-/* A chunk has at least so many steps, since it reads W once, and a sequence at most so many chunks.
- * Two layers of LSTM, of 320 units and 80 steps, take 4.8 ms by 12 chunks on two threads, 5.2 by 6
- * and 5.5 by 20. */
+/* A chunk has at least MIN_STEPS steps, since each chunk reads the weights once, and a sequence has
+ * at most MAX_CHUNKS chunks.  Two LSTM layers of 320 units and 80 steps take 4.8 ms in 12 chunks on
+ * two threads, 5.2 ms in 6 and 5.5 ms in 20. */
 #define MIN_STEPS 6
 #define MAX_CHUNKS 12
 
-/* Nodes between two layers, or after the last. */
+/* Most nodes between two layers, or after the last layer, that are cut with them. */
 #define MAX_BETWEEN 8
 
-/* A node whose chunks follow each other. */
+/* A recurrent node, whose chunks follow each other. */
 typedef struct
 {
   CleaveNode *node;
   CleaveSequence sequence;
   gint64 n_steps;
-  guint length;   /* of the longest chain of layers that it is in */
-  gint previous;  /* the layer whose steps it reads; -1: there is none */
-  GArray *before; /* CleaveRoot: nodes between the two */
+  guint length;   /* layers in the longest chain through this layer */
+  gint previous;  /* index of the layer whose steps it reads; -1: none */
+  GArray *before; /* CleaveRoot: the nodes between `previous` and this layer */
 } Layer;
 
 static void
@@ -41,7 +41,7 @@ count_chunks (const Layer *layer)
   return MIN (layer->n_steps / MIN_STEPS, MAX_CHUNKS);
 }
 
-/* FALSE: the node is none. */
+/* Returns FALSE if the node is not recurrent or has too few steps for two chunks. */
 static gboolean
 layer_init (Layer *layer, CleaveNode *node)
 {
@@ -64,9 +64,10 @@ list_ranges (const CleaveShape *shape, guint dim, gint64 count)
   return cleave_tiling_get_ranges (tiling, shape, NULL, NULL);
 }
 
-/* Finding */
+/* Finding layers */
 
-/* The dimension of an operand that goes, element by element, with one of the result; -1: none. */
+/* Returns the dimension of an operand whose elements correspond one by one to those of a dimension
+ * of the result, or -1. */
 static gint
 find_dim (const CleaveNode *node, guint operand, guint dim)
 {
@@ -83,7 +84,8 @@ find_dim (const CleaveNode *node, guint operand, guint dim)
   return -1;
 }
 
-/* Goes from a value to one that the node reads, along a dimension. */
+/* Returns the operand of `node` that has dimension `*dim` of its result, and sets `*dim` to the
+ * dimension there.  Returns NULL if no operand has it. */
 static const CleaveResult *
 step_back (const CleaveNode *node, guint *dim)
 {
@@ -103,8 +105,8 @@ step_back (const CleaveNode *node, guint *dim)
   return NULL;
 }
 
-/* The layer of this list whose steps another one reads; the nodes between them are to be cut as the
- * layers are. */
+/* Returns the index of the layer whose steps `layer` reads, or -1.  Adds the nodes between the two
+ * to `between`, to be cut like the layers. */
 static gint
 find_previous (const Layer *layer, const GArray *layers, GHashTable *members, GArray *between)
 {
@@ -132,7 +134,7 @@ find_previous (const Layer *layer, const GArray *layers, GHashTable *members, GA
   return -1;
 }
 
-/* The cut of what lies between; NULL: some of it cannot be. */
+/* Plans the cut of the nodes between two layers.  Returns NULL if one of them cannot be cut. */
 static CleaveRegion *
 plan_between (CleaveGraph *graph, const GArray *roots)
 {
@@ -175,7 +177,8 @@ find_layers (CleaveGraph *graph, const GPtrArray *order, GHashTable *members)
   return layers;
 }
 
-/* Until here it is that of the chain that ends with a layer. */
+/* Sets `length` of each layer to that of the longest chain through it.  Before, it is the length of
+ * the chain that ends with the layer. */
 static void
 find_lengths (const GArray *layers)
 {
@@ -190,8 +193,9 @@ find_lengths (const GArray *layers)
     }
 }
 
-/* Chunks of other dimensions, such as the sequences of a batch, read the weights of all layers in
- * each thread; so they are better only if there are more threads than layers. */
+/* Returns whether to cut a layer along the time.  Chunks of another dimension, such as the batch,
+ * make each thread read the weights of all layers.  They are better only if there are more threads
+ * than layers in the chain. */
 static gboolean
 is_worth_it (const Layer *layer, const CleaveThreads *threads)
 {
@@ -203,7 +207,7 @@ is_worth_it (const Layer *layer, const CleaveThreads *threads)
   return layer->length > 1 && (layer->length >= threads->n || !others);
 }
 
-/* Cutting */
+/* Cutting layers */
 
 typedef struct
 {
@@ -213,7 +217,8 @@ typedef struct
   CleaveForwarder *forwarder;
 } Cutter;
 
-/* With the operands of a layer, but for operand 0. */
+/* Adds chunk `index` of a layer.  It reads `operands`, of which this function sets operand 0 to a
+ * part of the layer's operand 0. */
 static CleaveNode *
 add_chunk (const Cutter *cutter,
            const Layer *layer,
@@ -238,14 +243,15 @@ add_chunk (const Cutter *cutter,
                                    node->n_results, cleave_attrs_copy (node->op, node->attrs));
 }
 
-/* The chunk whose turn is the i-th. */
+/* Returns the index of the chunk that runs as the i-th. */
 static guint
 find_chunk (const Layer *layer, guint i, guint n_chunks)
 {
   return layer->sequence.is_backwards ? n_chunks - 1 - i : i;
 }
 
-/* All chunks, each after the one whose state it takes. */
+/* Returns the chunks of a layer by index.  Each reads the state of the chunk that runs before it.
+ */
 static GPtrArray *
 add_chunks (const Cutter *cutter, const Layer *layer, const GArray *ranges)
 {
@@ -274,7 +280,7 @@ add_chunks (const Cutter *cutter, const Layer *layer, const GArray *ranges)
   return chunks;
 }
 
-/* The node makes way for its chunks; returns what joins them. */
+/* Replaces the layer by its chunks.  Returns the node that joins them. */
 static CleaveNode *
 replace (const Cutter *cutter, const Layer *layer, const GPtrArray *chunks, const GArray *ranges)
 {
@@ -318,7 +324,7 @@ cut_between (const Cutter *cutter, const GArray *roots)
                              roots->len);
 }
 
-/* Returns what joins the chunks. */
+/* Cuts a layer and the nodes before it.  Returns the node that joins the chunks. */
 static CleaveNode *
 cut_layer (Cutter *cutter, const Layer *layer)
 {
@@ -361,10 +367,10 @@ cleave_sequences_cut (CleaveGraph *graph,
   return TRUE;
 }
 
-/* For memory. */
+/* Cutting for memory */
 
-/* The only reader of a node, and the dimension of its result that goes with one of the node's; or
- * NULL. */
+/* Returns the only reader of `node`, and sets `*dim` to the dimension of the reader's result that
+ * corresponds to dimension `*dim` of the node's.  Returns NULL if there is none. */
 static CleaveNode *
 step_on (const CleaveNode *node, guint *dim)
 {
@@ -382,7 +388,8 @@ step_on (const CleaveNode *node, guint *dim)
   return NULL;
 }
 
-/* The nodes (CleaveRoot) that make something smaller of what joins chunks, cut as it is. */
+/* Returns the nodes (CleaveRoot) after `whole` to cut into chunks along `dim`: those up to the last
+ * one whose result is smaller than all results before it. */
 static GArray *
 find_after (const CleaveNode *whole, guint dim, gint64 n_chunks)
 {
@@ -427,7 +434,7 @@ is_large (const CleaveNode *node, gint64 min_bytes)
               cleave_tensor_type_n_bytes (&node->results[0].type)) >= min_bytes;
 }
 
-/* What was put together for readers that read parts of it now. */
+/* Removes the new joins whose readers now read the chunks. */
 static void
 remove_unread (CleaveGraph *graph, guint first_new)
 {

@@ -4,25 +4,24 @@
 #include "../split/report.h"
 #include "for-threads.h"
 
-/* Recurrent layers that follow each other are cut along the time.  A chunk begins with the state in
- * which the one before it ended, so the sums are the same; threads work at as many layers at once.
+/* Cuts recurrent layers (LSTM, GRU, RNN) that follow each other along the time.  A chunk begins
+ * with the state in which the chunk before it ended, so the sums are the same.  Threads can work at
+ * one layer each, and memory holds a few chunks in place of a whole sequence:
  *
  *                          x[0:8] ─ a.0 ─────── b.0 ─┐
  *   x ─ a ─ b      =>                │ state     │   ├─ b
- *                          x[8:16] ─ a.1 ────── b.1 ─┘
- */
+ *                          x[8:16] ─ a.1 ────── b.1 ─┘ */
 
-/* Cuts those that none of `members`, a set, has, and adds the chunks to it.  FALSE: there is a
- * cycle, and nothing has changed. */
+/* Cuts layers for threads, except those in the set `members`, and adds the chunks to `members`.
+ * Returns FALSE and sets the error on a cycle; the graph is then unchanged. */
 gboolean cleave_sequences_cut (CleaveGraph *graph,
                                const CleaveThreads *threads,
                                GHashTable *members,
                                CleaveSplitReport *report,
                                GError **error);
 
-/* Cuts those that read or make values of at least so many bytes, and what makes less of the last
- * one, so that none of it is there whole; tells the report, if there is one.  FALSE: there are
- * none.
- */
+/* Cuts layers for memory: those with an operand 0 or a result 0 of at least `min_bytes`.  Also cuts
+ * the nodes that reduce the result of the last layer, so that it is never whole.  Adds the cuts to
+ * `report`, unless that is NULL.  Returns FALSE if there is no such layer. */
 gboolean
 cleave_sequences_cut_for_memory (CleaveGraph *graph, gint64 min_bytes, CleaveSplitReport *report);

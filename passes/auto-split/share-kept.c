@@ -6,27 +6,28 @@
 #include "../views/joins.h"
 #include "../views/strided-range.h"
 
-/* What more nodes read is not looked at, so that cost stays linear; nor is what would become more
- * than so many times as many Slices. */
+/* Values with more readers are skipped, so that the cost stays linear in the graph.  Slices are not
+ * cut if that would multiply their number by more than MAX_MORE. */
 #define MAX_READERS 32
 #define MAX_MORE 2
 
-/* A Slice that only joins read, or a part of what one takes. */
+/* A Slice that only Assembles read. */
 typedef struct
 {
-  CleaveResult *value; /* NULL: it is not there yet */
-  CleaveRange range;   /* of what it is taken from */
+  CleaveResult *value; /* the result of the Slice */
+  CleaveRange range;   /* the range of the sliced value */
 } Kept;
 
 typedef struct
 {
   CleaveGraph *graph;
   const CleaveOp *assemble;
-  GHashTable *parts; /* GArray of CleaveJoinPart by CleaveResult: what a Slice becomes */
-  GPtrArray *left;   /* CleaveNode: may have lost its last user */
+  GHashTable *parts; /* CleaveResult of a Slice to a GArray of the CleaveJoinPart that replace it */
+  GPtrArray *left;   /* CleaveNode: nodes that may have lost their last user */
 } Sharing;
 
-/* Whether a part of a value is there for Assembles alone; which, to `range`. */
+/* Returns whether the reader `use` is a Slice without steps that only Assembles read.  `range`
+ * receives the range that it takes. */
 static gboolean
 is_kept (const Sharing *sharing, const CleaveOperand *use, CleaveRange *range)
 {
@@ -63,7 +64,8 @@ find_kept (const Sharing *sharing, const CleaveResult *value)
   return kept;
 }
 
-/* Cuts atoms so that each is inside of a box or apart from it, and adds what no atom has of it. */
+/* Cuts the disjoint ranges `atoms` so that each is inside or outside of `box`, and adds the parts
+ * of `box` that no atom covers. */
 static GArray *
 refine (const GArray *atoms, const CleaveRange *box)
 {
@@ -108,7 +110,7 @@ get_value (const Sharing *sharing, const GArray *kept, CleaveResult *of, const C
   return cleave_graph_add_slice_range (sharing->graph, first->value->node->name, of, range, NULL);
 }
 
-/* Says what each Slice is made of from now on. */
+/* Records the parts that replace each Slice, and adds Slices for atoms that have none. */
 static void
 note_parts (Sharing *sharing, const GArray *kept, const GArray *atoms, CleaveResult *of)
 {
@@ -160,7 +162,7 @@ share_parts_of (Sharing *sharing, CleaveResult *value)
     note_parts (sharing, kept, atoms, value);
 }
 
-/* Joins the parts of what a join reads in its place. */
+/* Replaces a join by one that reads the parts of its Slices directly, if a Slice of it was cut. */
 static void
 spread (Sharing *sharing, CleaveNode *node)
 {

@@ -3,12 +3,14 @@
 
 #include "../../lib/ir/graph-private.h"
 
-/* Tiles read rows that tiles above them have made, and columns of the tile beside them.  Where the
- * needs of two tiles overlap in one piece, each would keep the overlap for itself.  It is kept
- * once:
+/* Shares rows and columns that several tiles carry over from the same piece.
+ *
+ * A tile reads rows of the tile above it and columns of the tile beside it.  If the Slices of two
+ * tiles overlap in one piece, each Slice would keep a copy of the overlap.  This pass cuts the
+ * Slices so that the overlap is kept once:
  *
  *   piece ─┬─ Slice [0, 6) ── Assemble          piece ─┬─ Slice [0, 4) ── Assemble
  *          └─ Slice [4, 6) ── Assemble    =>           └─ Slice [4, 6) ─┴─ Assemble
  *
- * Every Assemble has the same value as before. */
+ * The value of each Assemble does not change. */
 void cleave_share_kept (CleaveGraph *graph);

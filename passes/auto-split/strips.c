@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Over 400 lines: one search for strips, with the trial that judges them. */
+/* Over 400 lines: one search for strips, with the trial that measures them. */
 
 #include "strips.h"
 
@@ -17,15 +17,15 @@
 #include "../split/apply.h"
 #include "../split/dimension-names.h"
 
-/* What a segment may add to the time of the graph.  Two threads take 20 % longer with 0.08, over an
- * EfficientNet in a tenth less of memory, and 17 % with 0.03, over BlazeFace in 1.4 times as much.
- */
+/* A segment may add this part of the graph's time.  With 0.08, an EfficientNet takes 20 % longer
+ * on two threads and saves a tenth of the memory.  With 0.03, BlazeFace takes 17 % longer on two
+ * threads and needs 1.4 times the memory. */
 #define MAX_ADDED 0.05
 
-/* A cut must bring the bytes of a segment below this part of the peak. */
+/* A cut must reduce the bytes of a segment below this part of the graph's peak. */
 #define MAX_LEFT 0.8
 
-/* Nor is it worth to go on with more strips, unless each time brings them below this part. */
+/* The search stops if more strips do not reduce the bytes below this part of the bytes before. */
 #define MIN_GAIN 0.98
 
 static gboolean
@@ -73,7 +73,8 @@ add_root (GArray *roots,
   g_array_append_val (roots, root);
 }
 
-/* 0: what any strip or tile before has made is read. */
+/* Returns the number of strips that carry rows to each other, or 0 if a strip or tile may read rows
+ * of any earlier one. */
 static guint
 count_strips_of_band (const CleaveSegment *segment)
 {
@@ -82,8 +83,8 @@ count_strips_of_band (const CleaveSegment *segment)
   return segment->n_strips / segment->n_bands;
 }
 
-/* Plans the strips and applies them.  If there is no `order` of nodes that they may reach, that is
- * all of the graph. */
+/* Plans the strips and applies them.  `order` lists the nodes that they may reach; NULL: all nodes
+ * of the graph. */
 static CleaveRegion *
 cut (CleaveGraph *graph,
      const CleaveSegment *segment,
@@ -116,7 +117,7 @@ roots_new (void)
   return roots;
 }
 
-/* The segment by itself. */
+/* A copy of the segment as a graph of its own, in which strips are tried. */
 typedef struct
 {
   CleaveGraph *graph;
@@ -131,8 +132,8 @@ alone_clear (Alone *alone)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Alone, alone_clear)
 
-/* The value that a node of the segment reads, in the graph of the segment: an input, if it is made
- * outside. */
+/* Returns the value in `graph` that stands for a value of the original graph.  A value that is
+ * computed outside of the segment becomes an input. */
 static CleaveResult *
 find_value (CleaveGraph *graph, GHashTable *values, GHashTable *copies, const CleaveResult *value)
 {
@@ -185,23 +186,24 @@ copy_segment (const CleaveSegment *segment, Alone *alone)
       const CleaveNode *node = segment->order->pdata[i];
 
       if (node->n_operands == 0 || cleave_node_is_fixed (node))
-        continue; /* it comes with those that read it */
+        continue; /* it is copied with its readers */
       alone->last = copy_node (alone->graph, values, copies, node);
       if (is_read_outside (segment, node))
         cleave_graph_add_output (alone->graph, alone->last->name, &alone->last->results[0], NULL);
     }
 }
 
-/* What strips come to: the bytes alive while the segment runs alone, on one thread, with its
- * operands and results; and the time that it takes longer, for halos that are computed twice, nodes
- * more to begin, rows that are copied. */
+/* The cost of a number of strips: the peak in bytes of the segment's copy on one thread, with its
+ * operands and results, and the ns that the strips add for rows that are computed twice, further
+ * steps, and rows that are copied. */
 typedef struct
 {
   gint64 peak;
   double time;
 } Outcome;
 
-/* Where it takes more time than allowed, the peak is not looked for. */
+/* Cuts a copy of the segment and measures it.  If that adds more than `max_time` ns, the peak is
+ * not computed and is G_MAXINT64. */
 static Outcome
 try_strips (const Alone *alone, const CleaveSegment *segment, double max_time)
 {
@@ -212,7 +214,7 @@ try_strips (const Alone *alone, const CleaveSegment *segment, double max_time)
   CleaveSegmentEnd end = cleave_segment_end (segment);
   Outcome outcome = { .peak = G_MAXINT64 };
 
-  g_assert (alone->last != NULL); /* a segment has at least the node that it ends with */
+  g_assert (alone->last != NULL); /* a segment has at least its end */
   end.node = cleave_graph_find_node (copy, alone->last->name);
   add_root (roots, segment, end, NULL);
   cleave_region_free (cut (copy, segment, NULL, roots, NULL));
@@ -227,8 +229,8 @@ try_strips (const Alone *alone, const CleaveSegment *segment, double max_time)
   return outcome;
 }
 
-/* Bytes of the largest value that a node of the segment needs whole to make any of its result, as a
- * global pooling does; no strips make it smaller. */
+/* Returns the bytes of the largest value that a node of the segment must read whole, as a global
+ * pooling does.  Strips do not make it smaller. */
 static gint64
 find_whole_bytes (const CleaveSegment *segment)
 {
@@ -249,8 +251,8 @@ find_whole_bytes (const CleaveSegment *segment)
   return most;
 }
 
-/* Bytes of what the segment reads and is not made in it, of its result, and of what it needs whole:
- * they are there whatever the strips. */
+/* Returns the bytes that are alive for any number of strips: the operands and the result of the
+ * segment, and the largest value that is read whole. */
 static gint64
 find_fixed_bytes (const CleaveSegment *segment, const Alone *alone)
 {
@@ -261,15 +263,15 @@ find_fixed_bytes (const CleaveSegment *segment, const Alone *alone)
   return fixed + cleave_tensor_type_n_bytes (&cleave_segment_end (segment).node->results[0].type);
 }
 
-/* What a segment may be cut into, and the bytes that it then needs with so many threads. */
+/* A cut of a segment, and its estimated peak in bytes with all threads. */
 typedef struct
 {
-  guint n_strips, n_bands; /* 0: it stays as it is */
+  guint n_strips, n_bands; /* 0: the segment stays whole */
   CleaveHalo halo;
   gint64 peak;
 } Choice;
 
-/* What bands come to that exchange halos, in place of one; they are in flight together. */
+/* Tries a band for each thread with exchanged halos.  The bands run at the same time. */
 static Outcome
 try_exchange (const Alone *alone,
               const CleaveSegment *segment,
@@ -285,7 +287,8 @@ try_exchange (const Alone *alone,
   return try_strips (alone, &in_bands, max_time);
 }
 
-/* Where threads take strips in turn, much of what one makes another reads. */
+/* Returns the ns that are added if threads take strips of one band alternately: a thread then reads
+ * mostly values that another core has written. */
 static double
 find_time_of_turns (const Alone *alone, guint n_threads)
 {
@@ -298,7 +301,8 @@ find_time_of_turns (const Alone *alone, guint n_threads)
   return cleave_cost_of_far_bytes (n_bytes * (n_threads - 1) / n_threads);
 }
 
-/* Gives strips to the threads: a band each, or in turn, if that takes no longer than allowed. */
+/* Sets `*best` to the strips of `segment`, distributed to the threads: a band each, or bands that
+ * exchange halos, or strips taken alternately.  Leaves `*best` if the last would take too long. */
 static void
 settle (const Alone *alone,
         const CleaveSegment *segment,
@@ -323,8 +327,8 @@ settle (const Alone *alone,
   *best = choice;
 }
 
-/* Whether there are enough strips for all threads, and rows for them, and they are smaller than
- * those before. */
+/* Returns whether a number of strips is worth a trial: at least two for each thread, at most one
+ * for each row, and with fewer rows than the last strips that were tried (`*largest`). */
 static gboolean
 are_worth_trying (const CleaveSegment *segment, const CleaveStripsTask *task, gint64 *largest)
 {
@@ -338,20 +342,21 @@ are_worth_trying (const CleaveSegment *segment, const CleaveStripsTask *task, gi
   return TRUE;
 }
 
-/* How many strips of a band are tried. */
+/* The numbers of strips for each band that are tried. */
 static const guint per_band[] = { 1, 2, 3, 4, 6, 9, 14, 16, 28 };
 
-/* What the most strips may come to, if all that is not fixed becomes as much smaller as they do: a
- * forecast of less would trust few strips, of which halos and rows that do not divide are a large
- * part.  Where that helps nothing, no more are tried: 4 % fewer instructions over 37 models. */
+/* Predicts the peak of the largest number of strips: the bytes that are not fixed shrink in
+ * proportion.  The search stops if this does not improve on the best choice, which saves 4 % of the
+ * instructions over 37 models.  The prediction is not smaller still because with few strips, halos
+ * and uneven rows are a large part of the bytes. */
 static gint64
 find_least (gint64 fixed, gint64 peak, guint n_strips)
 {
   return fixed + (peak - fixed) * n_strips / per_band[G_N_ELEMENTS (per_band) - 1];
 }
 
-/* The fewest strips with which the segment needs no more than `limit`, or those with which it needs
- * least; one for each thread are in flight. */
+/* Chooses the fewest strips with which the segment needs at most `limit` bytes, or else those with
+ * which it needs the fewest bytes.  Each thread has one strip in flight. */
 static void
 choose_strips (const Alone *alone,
                CleaveSegment *segment,
@@ -375,7 +380,7 @@ choose_strips (const Alone *alone,
         return;
       peak = fixed + (outcome.peak - fixed) * task->n_threads;
       if ((double) peak > MIN_GAIN * (double) before)
-        return; /* more strips take more time, and help no more */
+        return; /* more strips take more time and save no memory */
       if (peak < best->peak)
         settle (alone, segment, task, &(Outcome){ peak, outcome.time }, best);
       if (find_least (fixed, peak, per_band[i]) >= best->peak)
@@ -411,7 +416,7 @@ choose (CleaveSegment *segment, const CleaveStripsTask *task)
   return best;
 }
 
-/* The segment and what it is cut for, in words. */
+/* Returns the key of the memo: the task and the names of the segment's nodes. */
 static char *
 describe (const CleaveSegment *segment, const CleaveStripsTask *task)
 {

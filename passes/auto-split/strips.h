@@ -3,26 +3,36 @@
 
 #include "../split/report.h"
 
-/* A node that strips of a segment end with, and the dimension of result 0 that is cut. */
+/* Cuts a segment into strips: horizontal chunks of its last result, each with the chunks of the
+ * values above that it needs.  Chooses the number of strips and the halo policy for a number of
+ * threads (cleave_segment_choose_strips()), and applies them (cleave_segment_cut()).
+ *
+ *   threads 0, 1: a band each          one band, in which threads take strips alternately
+ *   ┌ band 0: strip 0, 1, 2            ┌ strip 0  thread 0
+ *   └ band 1: strip 3, 4, 5            │ strip 1  thread 1
+ *                                      └ strip 2  thread 0
+ *
+ * A CleaveSegmentEnd is a node with which strips of a segment end, and the dimension of result 0
+ * that is cut into strips. */
 typedef struct
 {
   CleaveNode *node;
   guint dim;
-  guint column_dim; /* likewise, if strips are cut into columns */
+  guint column_dim; /* the dimension that is cut into columns, if strips have columns */
 } CleaveSegmentEnd;
 
-/* Some nodes of a graph, each needed by the ends, whose values are large. */
+/* Nodes of a graph whose values are large and that the ends need. */
 typedef struct
 {
-  GArray *ends;     /* CleaveSegmentEnd; that of the last node first */
-  GPtrArray *order; /* CleaveNode, each after those that it reads; the last is an end */
+  GArray *ends;     /* CleaveSegmentEnd; the end that comes last in the order is first */
+  GPtrArray *order; /* CleaveNode, in topological order; the last node is an end */
   GHashTable *nodes;
   guint n_strips, n_bands;
-  guint n_columns;   /* tiles of each strip, which follow each other; 0: strips are not cut */
-  gboolean in_bands; /* tiles of one column follow each other, and are a band */
-  gboolean is_even;  /* strips are of one size but for the last, where ends agree on that */
-  CleaveHalo halo;   /* between bands */
-  gint64 peak;       /* what it comes to then, as far as can be told */
+  guint n_columns;   /* tiles of a strip, which follow each other; 0: strips are not cut */
+  gboolean in_bands; /* tiles of one column follow each other and are a band */
+  gboolean is_even;  /* all strips but the last are equal in size, if all ends allow it */
+  CleaveHalo halo;   /* policy between bands */
+  gint64 peak;       /* estimated peak in bytes after the cut */
 } CleaveSegment;
 
 static inline CleaveSegmentEnd
@@ -39,33 +49,32 @@ cleave_segment_contains (const CleaveSegment *segment, const CleaveNode *node)
   return g_hash_table_contains (segment->nodes, node);
 }
 
-/* What was chosen for segments of a graph, of copies of it as well: by the names of their nodes. */
+/* A memo of the strips chosen for segments.  The keys are made of node names, so that it serves
+ * copies of the graph too. */
 typedef GHashTable CleaveStripsCache;
 
 CleaveStripsCache *cleave_strips_cache_new (void);
 
-/* What strips are for. */
+/* The goal and the limits of a search for strips. */
 typedef struct
 {
-  gint64 peak;  /* bytes that the graph takes as it is */
-  gint64 limit; /* what it is to come down to */
-  gint64
-      live; /* what it takes while the segment runs as it is, if more than the segment by itself */
-  double time; /* of the graph */
+  gint64 peak;  /* peak in bytes of the unsplit graph */
+  gint64 limit; /* bytes that the search must reach */
+  gint64 live;  /* peak in bytes while the unsplit segment runs; 0: ignored */
+  double time;  /* estimated time of the graph in ns */
   guint n_threads;
-  gboolean
-      are_apart;     /* threads have memory of their own: each has a band, or there are no strips */
-  double strictness; /* strips are to come so many times below the limit; 0: just below it */
-  CleaveStripsCache *cache; /* or NULL */
+  gboolean are_apart; /* each thread has memory of its own, so that it needs a band of its own */
+  double strictness;  /* divides the limit; 0: the limit counts */
+  CleaveStripsCache *cache; /* NULL: no memo */
 } CleaveStripsTask;
 
-/* Finds the fewest strips that do, in a band for each thread, or where halos would cost too much
- * in bands that exchange them or in one band that all work at; nothing is changed.  FALSE: none
- * helps. */
+/* Chooses the fewest strips that meet the limit: a band for each thread, or else bands that
+ * exchange halos, or else one band at which all threads work.  Does not change the graph.  Returns
+ * FALSE if no number of strips helps. */
 gboolean cleave_segment_choose_strips (CleaveSegment *segment, const CleaveStripsTask *task);
-/* Cuts a segment, whose nodes nobody has changed since, and tells the report, unless that is NULL.
- * If there are `stops`, values between segments stay whole; those are added.  The segment then has
- * the nodes that nothing went through to: they are as they were. */
+/* Cuts a segment and adds its nodes to `report`, unless that is NULL.  The nodes must not have
+ * changed since the segment was found.  If `stops` is not NULL, values between segments stay whole
+ * and are added to it.  On return, `segment->nodes` holds the nodes that could not be cut. */
 void cleave_segment_cut (const CleaveSegment *segment,
                          CleaveGraph *graph,
                          GHashTable *stops,

@@ -3,37 +3,41 @@
 
 #include "../../lib/memory/ordering.h"
 
-/* A graph as a program of one thread runs it, where several of its nodes may be one step. */
+/* The order and the buffers of a graph as a program of one thread runs it.  Passes use it to find
+ * where the peak of memory is.  A program runs a group of quantized nodes as one step, so that the
+ * timeline describes a lowered graph if the graph has groups. */
 typedef struct
 {
-  CleaveGraph *lowered; /* what runs; NULL: the graph itself */
-  CleaveNode **nodes;   /* of each node, by id, the one there that does its work; NULL: itself */
-  GPtrArray *order;     /* of the nodes of what runs */
+  CleaveGraph *lowered; /* the graph that runs, with grouped nodes; NULL: the graph itself */
+  CleaveNode **nodes;   /* by node id: its node in `lowered`; NULL if `lowered` is NULL */
+  GPtrArray *order;     /* nodes of `lowered`, or of the graph, in the order in which they run */
   CleaveStorage *storage;
 } CleaveTimeline;
 
 gboolean cleave_timeline_init (CleaveTimeline *timeline, const CleaveGraph *graph, GError **error);
-/* The nodes in the order in which they stand, each of which is a step and after those that it
- * reads.
- */
+/* Initializes a timeline that keeps the node order of the graph and makes each node a step.  The
+ * graph must be in topological order. */
 void cleave_timeline_init_as_listed (CleaveTimeline *timeline, const CleaveGraph *graph);
-/* The same order, but that no part waits in the memory of a much larger whole.  FALSE: none does.
- */
+/* Gives parts of joins buffers of their own if they would otherwise keep a much larger joined value
+ * in memory (staged parts).  The order does not change.  Returns FALSE if there is no such part. */
 gboolean cleave_timeline_stage (CleaveTimeline *timeline, const CleaveGraph *graph);
 void cleave_timeline_clear (CleaveTimeline *timeline);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveTimeline, cleave_timeline_clear)
 
-/* The node that does the work of one of the graph. */
+/* Returns the node that does the work of `node` in the graph that runs; NULL if `node` is dead and
+ * the graph was lowered. */
 static inline CleaveNode *
 cleave_timeline_node (const CleaveTimeline *timeline, CleaveNode *node)
 {
   return timeline->lowered == NULL ? node : timeline->nodes[node->id];
 }
 
-/* All nodes of the graph in that order, those of one step side by side; `live` has the bytes that
- * are alive at each.  With laps, it is that of a program of one thread.  NULL: the graph has a
- * cycle. */
+/* Returns all nodes of the graph in the order in which a program runs them; nodes of one step are
+ * adjacent.  `live` receives the bytes that are alive at each position.  With `with_laps`, the
+ * order is for a program of one thread, in which strips may overlay values that die.  Returns NULL
+ * and sets the error on a cycle. */
 GPtrArray *
 cleave_timeline_order (const CleaveGraph *graph, gboolean with_laps, gint64 **live, GError **error);
-/* The same with laps, of which it is known what it takes before those; 0: it is not. */
+/* Does the same as cleave_timeline_order() with laps, and stops at the first order whose peak
+ * before laps is `n_bytes`; 0: the peak is unknown, so that all orders are searched. */
 GPtrArray *cleave_timeline_order_down_to (const CleaveGraph *graph, gint64 n_bytes, gint64 **live);
