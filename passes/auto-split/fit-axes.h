@@ -12,22 +12,24 @@
  *     x [1, 255, 20, 20] -Reshape-> [1, 3, 85, 20, 20] -Transpose-> [1, 3, 20, 20, 85]
  *                rows^                         rows^                    ^rows
  *
- * A segment of several ends is cut along one axis in all of them.  A value may have an axis twice,
- * as the scores of an attention have the tokens, so a cut says which of them. */
+ * A segment with several ends is cut along the same axis in all of them.  A value may have an axis
+ * twice: the scores of an attention have the tokens as rows and as columns.  A cut therefore names
+ * the axis and which of its dimensions. */
 
-/* CLEAVE_MAX_RANK * axis + index: the dimension of a value that comes at this index among its
- * dimensions of the axis. */
+/* An axis and one of the dimensions that a value has on it: CLEAVE_MAX_RANK * axis + index, where
+ * index 0 is the outermost of these dimensions. */
 typedef guint CleaveFitCut;
 
-/* Sets `axes` and `has_halo` of the steps, whose nodes, values and operands are set. */
+/* Sets `axes` and `has_halo` of the steps.  Call it after nodes, values and operands are set. */
 void cleave_fit_axes_init (CleaveFitSteps *steps);
 
-/* Returns the dimension of result 0 of a node that a cut runs through, or -1 if it has none of more
- * than one element. */
+/* Returns the dimension of result 0 of a node that a cut divides.  Returns -1 if there is none, if
+ * it has a single element, or if the node cannot be split. */
 gint cleave_fit_axes_find_dim (const CleaveFitSteps *steps, guint node, CleaveFitCut cut);
 /* Fills `cuts` (CLEAVE_MAX_RANK entries) with the cuts that result 0 of a node can have and returns
- * how many: first those along an axis with a halo, the outermost dimension first, then the others
- * from the second-last dimension outwards, the last dimension at the end. */
+ * their number.  Cuts along an axis with a halo come first, from the outermost dimension inwards.
+ * The others follow, from the second-last dimension outwards, with the last dimension at the end.
+ */
 guint cleave_fit_axes_list_cuts (const CleaveFitSteps *steps, guint node, CleaveFitCut *cuts);
 
 static inline gboolean

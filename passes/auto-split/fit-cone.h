@@ -3,8 +3,12 @@
 
 #include "../../lib/ir/graph-private.h"
 
-/* What is worth making later, or again, is so many times as large as what it is made of, or ends so
- * what is. */
+/* Cones: small backward slices that make a large value of small ones, as an expansion and its
+ * activation do.  The search recomputes or delays the nodes of a cone, since its small inputs can
+ * wait in place of the large value. */
+
+/* A value is large compared with the inputs of its cone if it has at least this many times the
+ * bytes of each.  A cone ends at values that are smaller by this factor. */
 #define CLEAVE_FIT_MUCH_LARGER 3
 
 static inline gint64
@@ -13,14 +17,17 @@ cleave_fit_count_bytes (const CleaveResult *value)
   return cleave_tensor_type_n_bytes (&value->type);
 }
 
-/* Inputs and constants, which no order makes later. */
+/* Returns whether a node is an input or a constant, which no order of the nodes delays. */
 static inline gboolean
 cleave_fit_is_there_anyway (const CleaveNode *node)
 {
   return cleave_node_is_input (node) || cleave_node_is_fixed (node);
 }
 
+/* Returns whether a node can run twice: it has operands and dimension maps, and is neither an input
+ * nor a constant. */
 gboolean cleave_fit_can_copy (const CleaveNode *node);
-/* Adds the nodes (CleaveNode) that make a value of some that are much smaller than so many bytes.
- * FALSE: there are too many, or some cannot be copied. */
+/* Adds to `cone` the nodes (CleaveNode) that compute a value from inputs, constants, and values of
+ * at most n_bytes / CLEAVE_FIT_MUCH_LARGER bytes.  Returns FALSE if a node cannot be copied, or if
+ * the cone is too long; `cone` is then incomplete. */
 gboolean cleave_fit_cone_add (GPtrArray *cone, const CleaveResult *value, gint64 n_bytes);

@@ -3,44 +3,50 @@
 
 #include "../../lib/ir/graph-private.h"
 
-/* Large values that some readers get a copy of, made again:
+/* Rematerialization: the search recomputes a large value for some of its readers.  Two kinds:
  *
- * - what is made of little by no work, as by an Expand, so that it is there only where it is read;
- * - what a global pooling needs whole and others do not, with the nodes that make it of less:
+ * - A value that an op without MACs makes of a small one, as Expand does.  Each reader gets its own
+ *   copy, so that the value is live only while it is read.
+ * - A value that a global pooling reads whole and other nodes read piece by piece.  The nodes that
+ *   make it (its cone, see fit-cone.h) are copied for the pooling:
  *
  *                   ┌─ Pool ─ s                  a ─┬─ Conv' ─ Pool ─ s
  *         a ─ Conv ─┤         │          =>         │                 │
  *                   └─ Mul ───┘                     └─ Conv ── Mul ───┘
  *
- *   for the pooling in chunks of channels, and for the others in strips. */
+ *   One copy is then cut into chunks of channels for the pooling, the other into strips. */
 
-/* A node that was made twice, and those that read the second; by names.  Without a copy, one that
- * runs elsewhere: see fit-moves.h. */
+/* A recomputed node, its copy, and the readers of the copy, by name.  If `copy` is NULL, the node
+ * is not copied but runs earlier or later: see fit-moves.h. */
 typedef struct
 {
   char *node, *copy;
   char **readers;
-  gboolean is_early; /* as soon as it can; else right before it is read */
+  gboolean is_early; /* it runs as soon as it can; else right before its first reader */
 } CleaveFitCopy;
 
-/* None. */
+/* Returns an empty array of CleaveFitCopy, which it owns. */
 GPtrArray *cleave_fit_copies_new (void);
-/* Makes copies that add at most so many MACs, of values that are at least so large, and puts them
- * in order, with what moves besides: values of at least `min_moved` bytes; 0: none.  Returns what
- * was done (CleaveFitCopy), in order. */
+/* Copies nodes for readers of values of at least `min_bytes` bytes, as long as the copies add at
+ * most `max_macs` MACs.  Also finds nodes to move (fit-moves.h) for values of at least `min_moved`
+ * bytes; 0 moves none.  Then reorders the graph.  Returns the copies and moves (CleaveFitCopy) in
+ * the order in which they were made. */
 GPtrArray *
 cleave_fit_copies_make (CleaveGraph *graph, gint64 min_bytes, double max_macs, gint64 min_moved);
-/* MACs of these nodes (CleaveNode). */
+/* Returns the sum of the MACs of nodes (CleaveNode). */
 double cleave_fit_copies_count_macs (const GPtrArray *cone);
-/* Makes copies of nodes that make a value, for these readers of it (CleaveNode), and appends them.
- * Puts the nodes in order: readers first. */
+/* Copies the nodes of `cone` for the readers in `first` (CleaveNode) and appends the copies to
+ * `copies`.  `position` has the position of each node in the graph's order, by id.  Sorts `cone`:
+ * the last node to run comes first. */
 void cleave_fit_copies_add_cone (GPtrArray *copies,
                                  CleaveGraph *graph,
                                  const GPtrArray *first,
                                  GPtrArray *cone,
                                  const guint *position);
-/* Makes the same copies of another graph.  Returns its nodes in the order that they had
- * (CleaveNode, unowned).  NULL: it has other nodes, and is unchanged. */
+/* Makes the same copies and moves in a graph with nodes of the same names.  Returns the nodes
+ * (CleaveNode, unowned) in their order before.  Returns NULL and sets the error if a node is
+ * missing or a copy exists already; the graph is then unchanged. */
 GPtrArray *cleave_fit_copies_apply (const GPtrArray *copies, CleaveGraph *graph, GError **error);
-/* Takes them back, as if nothing had been done. */
+/* Removes the copies that cleave_fit_copies_apply() made and restores the order `before`, which it
+ * returned. */
 void cleave_fit_copies_undo (const GPtrArray *copies, CleaveGraph *graph, const GPtrArray *before);

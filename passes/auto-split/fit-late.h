@@ -3,13 +3,14 @@
 
 #include "fit-copies.h"
 
-/* Large values that wait for readers while little else is there, as those that skip the middle of a
- * U-net, or that a projection reads when a squeeze is done, are made again for these, of values
- * that are smaller:
+/* Rematerialization of values that idle: a large value is live for a late reader while few other
+ * values are.  Examples are the skip connections of a U-Net, and the value that a projection reads
+ * after a squeeze.  The late readers get a copy that is recomputed from smaller values:
  *
  *      x ─ Conv ─ a ─┬─ (others) ─┐            x ─┬─ Conv ── a ── (others) ─┐
  *                    └────────────┴─ Join  =>     └─ Conv' ─ a' ────────────┴─ Join
  *
- * Values of at least so many bytes, the largest first, as long as no more MACs are added.  Returns
- * what was done (CleaveFitCopy), in order. */
+ * Recomputes values of at least `min_bytes` bytes, the largest first, as long as the copies add at
+ * most `max_macs` MACs in all.  Returns the copies (CleaveFitCopy) in the order in which they were
+ * made; it is empty if no value idles. */
 GPtrArray *cleave_fit_late_copy (CleaveGraph *graph, gint64 min_bytes, double max_macs);

@@ -3,16 +3,20 @@
 
 #include "fit-copies.h"
 
-/* Nodes that run elsewhere, so that what is small waits in place of what is large:
+/* Rescheduling: some nodes run earlier or later, so that a small value waits in place of a large
+ * one.
  *
- * - what makes a value that is much larger than all that it is made of runs right before it is
- *   read, so that a segment can begin before it:
+ * - A node whose result is much larger than its operands runs right before its first reader.  A
+ *   segment can then begin before it:
  *
  *         a ─ Conv ─ (others) ─ Add        =>        a ─ (others) ─ Conv ─ Add
  *
- * - what reads a large value last, and makes much less of it, runs as soon as it can. */
+ * - The last reader of a large value runs as soon as it can if its result is much smaller, so that
+ *   the large value is freed earlier. */
 
-/* Notes them (CleaveFitCopy), of values of at least so many bytes. */
+/* Appends the nodes to move (CleaveFitCopy without a copy) for values of at least `min_bytes`
+ * bytes.  The graph is not changed. */
 void cleave_fit_moves_find (GPtrArray *copies, const CleaveGraph *graph, gint64 min_bytes);
-/* Puts nodes in order as is noted. */
+/* Reorders the graph: noted nodes and copies run earlier or later, as noted; all others keep their
+ * order. */
 void cleave_fit_moves_arrange (const GPtrArray *copies, CleaveGraph *graph);

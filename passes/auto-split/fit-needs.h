@@ -3,94 +3,101 @@
 
 #include "fit-walk.h"
 
-/* A walk goes from the end of a segment towards its begin and tells what each value comes to in a
- * strip of the middle, and in the first: what all strips before have made of it, and what this one
- * needs; CLEAVE_FIT_LATER is what it and all strips after it need.  Of strips that are cut into
- * tiles, CLEAVE_FIT_TILE is a tile of the middle and CLEAVE_FIT_LEFT what all tiles before it have
- * made; CLEAVE_FIT_MIDDLE is the whole strip, and CLEAVE_FIT_FIRST the first tile.  Of strips in
- * bands, CLEAVE_FIT_TILE is a whole band of the middle, and CLEAVE_FIT_LEFT the first; the rest are
- * strips of the one in the middle. */
+/* The state of a walk (fit-walk.h) and its first half: required regions.
+ *
+ * A walk visits the nodes from the end of a segment backwards.  For each value it finds the
+ * required region, the range that pieces read, and from that the elements that pieces compute.  It
+ * does so for a few samples in place of all pieces, since most pieces are alike: */
 typedef enum {
-  CLEAVE_FIT_BEFORE,
-  CLEAVE_FIT_MIDDLE,
-  CLEAVE_FIT_FIRST,
-  CLEAVE_FIT_LATER,
-  CLEAVE_FIT_LEFT,
-  CLEAVE_FIT_TILE,
+  CLEAVE_FIT_BEFORE, /* all strips before the one in the middle */
+  CLEAVE_FIT_MIDDLE, /* the strip in the middle, with all its tiles */
+  CLEAVE_FIT_FIRST,  /* the first strip, or the first tile of it */
+  CLEAVE_FIT_LATER,  /* the strip in the middle and all strips after it */
+  CLEAVE_FIT_LEFT,   /* with tiles: all tiles of the strip in the middle before CLEAVE_FIT_TILE */
+  CLEAVE_FIT_TILE,   /* with tiles: the tile in the middle of that strip */
   CLEAVE_FIT_N_SAMPLES
 } CleaveFitSample;
 
+/* If tiles are in bands, CLEAVE_FIT_LEFT is the whole first band and CLEAVE_FIT_TILE the whole band
+ * in the middle; the other samples are strips of the band in the middle.  A walk without tiles has
+ * only the samples before CLEAVE_FIT_LEFT. */
 #define CLEAVE_FIT_N_OF_STRIPS CLEAVE_FIT_LEFT
+
+/* The required region of a value. */
 
 typedef struct
 {
-  guint stamp;   /* of the walk that needs it */
-  gint64 joined; /* elements of CLEAVE_FIT_MIDDLE that joins need */
+  guint stamp;   /* the walk that set it last (`now`); older regions are empty */
+  gint64 joined; /* elements of CLEAVE_FIT_MIDDLE that joins read */
   CleaveRange range[CLEAVE_FIT_N_SAMPLES];
 } CleaveFitNeed;
 
-/* Bytes of what lies in a buffer, in a strip of the middle and in the first; and of what a strip
- * leaves to the next.  Of tiles, also in one of the first strip that lies in the middle of it. */
+/* Bytes that pieces of the values in one buffer take: in the middle of the segment, in the first
+ * piece (`first`), and in a tile in the middle of the first strip (`top`).  `carried` and
+ * `carried_top` are the bytes of carried rows and columns, for `middle` and `top`. */
 typedef struct
 {
   guint stamp;
   gint64 middle, first, top, carried, carried_top;
-  gboolean is_whole; /* it lies in a value that the segment leaves whole */
+  gboolean is_whole; /* a value in the buffer is live after the segment, so it stays whole */
 } CleaveFitWindow;
 
 struct _CleaveFitWalker
 {
   const CleaveFitSteps *steps;
-  gint64 *crossing;             /* of each step: bytes of what is alive before it and in it */
-  CleaveFitNeed *needs;         /* of each value */
+  gint64 *crossing;             /* of each step: bytes that are live before it and still in it */
+  CleaveFitNeed *needs;         /* of each value: required region */
   CleaveFitWindow *windows;     /* of each buffer */
-  gint64 *middle, *first, *top; /* of each step: bytes of windows */
-  GArray *asked;                /* guint: values that the walk needs and that are made before it */
-  GArray *ends;                 /* guint: values that it begins with */
-  GArray *joins;                /* guint: values that join what is made earlier, which lies there */
-  gint64 peak;                  /* of the graph as it is */
-  guint now;
-  gboolean keeps_wide; /* strips of the last walk keep some of a wide result */
+  gint64 *middle, *first, *top; /* of each step: sums of the windows' bytes */
+  GArray *asked;                /* guint: values that the segment reads, and some that it makes */
+  GArray *ends;                 /* guint: values that the segment ends with */
+  GArray *joins;                /* guint: joins into whose buffer an earlier step writes a part */
+  gint64 peak;                  /* bytes, of the unsplit graph */
+  guint now;                    /* number of the walk */
+  gboolean keeps_wide; /* strips of the last walk overlap in a wide result (split/wide.h) */
   guint64 n_visits;
 };
 
-/* A walk on its way. */
+/* A walk in progress: sums over the steps from the end of the segment to the current one. */
 typedef struct
 {
   CleaveFitWalker *walker;
   const CleaveFitWalk *walk;
   guint n_samples;
-  gint64 both;                              /* bytes of what goes past the whole segment */
-  gint64 carried, carried_top;              /* bytes between strips */
-  gint64 most_middle, most_first, most_top; /* of all steps */
-  gint64 copied;
-  double macs;
-  double again;      /* nanoseconds: what each tile but the first adds for weights */
-  double begin;      /* nanoseconds: what each piece adds */
-  double idle;       /* nanoseconds: of chunks of channels */
-  gboolean overlaps; /* one strip needs what another has */
-  gboolean cuts_weights;
+  gint64 both;                              /* bytes that are live before, in and after them */
+  gint64 carried, carried_top;              /* bytes of carried rows and columns */
+  gint64 most_middle, most_first, most_top; /* maxima of the walker's sums over the steps */
+  gint64 copied;                            /* bytes of carried rows, of all strips */
+  double macs;                              /* that pieces compute again */
+  double again;          /* nanoseconds that each piece but the first adds by rereading weights */
+  double begin;          /* nanoseconds that each piece adds before it computes anything */
+  double idle;           /* nanoseconds that chunks of channels add by partly empty vectors */
+  gboolean overlaps;     /* two strips need the same elements of a value */
+  gboolean cuts_weights; /* pieces read different parts of some weights */
 } CleaveFitState;
 
+/* Returns the number of pieces that a node is cut into. */
 static inline double
 cleave_fit_count_tiles (const CleaveFitWalk *walk)
 {
   return (double) walk->n_strips * walk->n_columns;
 }
 
-/* Whether tiles of a strip follow each other, and keep columns. */
+/* Returns whether the tiles of a strip follow each other, so that a tile can carry columns. */
 static inline gboolean
 cleave_fit_is_tiled (const CleaveFitWalk *walk)
 {
   return walk->n_columns > 1 && !walk->in_bands;
 }
 
-/* Whether strips compute the overlap of its result again, although they keep that of others. */
+/* Returns whether strips recompute the overlap of a node's result, although they carry that of
+ * others (CLEAVE_HALO_CARRY_NARROW). */
 static inline gboolean
 cleave_fit_is_wide (const CleaveFitState *state, const CleaveFitNode *node)
 {
   return node->is_wide && state->walk->halo == CLEAVE_HALO_CARRY_NARROW;
 }
 
-/* Tells what a node reads, and what lies in buffers.  FALSE: the segment cannot have this node. */
+/* Extends the walk to a node: adds the required regions of its operands, the bytes of its results,
+ * and its cost.  Returns FALSE if the node cannot be cut, so that the segment ends after it. */
 gboolean cleave_fit_visit (CleaveFitState *state, guint node);

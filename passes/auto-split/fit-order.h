@@ -5,14 +5,17 @@
 
 #include <cleave/cleave-fit.h>
 
-/* The nodes as they come where a file of the graph is read, whose nodes run in such an order:
- * inputs first, and constants where they are read. */
+/* Returns the nodes (CleaveNode, unowned) in the order in which an importer would create them from
+ * a file of the graph: inputs first, each constant before its first reader, all others as in
+ * `order`, the order in which they run. */
 GPtrArray *cleave_fit_order_as_read (const CleaveGraph *graph, const GPtrArray *order);
-/* Puts the nodes in the order in which they run, which a file then has: whoever reads it finds that
- * order again.  Nothing is moved where a program would not take just so many bytes then.  `apart`
- * are those that are alive at once before any lie over what dies.  The peak of the graph as it is
- * counted where nobody says how, or -1: not known. */
+/* Reorders the nodes into the order in which a program runs them.  A file of the graph then has
+ * this order, and a runtime that follows the file needs as little memory.  `n_bytes` is the arena
+ * of the plan: if a program of the reordered graph has an arena of another size, the old order is
+ * restored.  `apart` is the peak in bytes without overlays.  Returns the peak of the activations in
+ * bytes, as the defaults count it (one thread, `inputs_apart` of the graph), or -1 if it is not
+ * known. */
 gint64 cleave_fit_arrange (
     CleaveGraph *graph, guint n_threads, gboolean inputs_apart, gint64 n_bytes, gint64 apart);
-/* Whether it cuts nodes, copies them, or lets them run elsewhere. */
+/* Returns whether a plan changes the graph: it splits, copies or moves nodes. */
 gboolean cleave_fit_plan_changes (const CleaveFitPlan *plan);

@@ -3,30 +3,33 @@
 
 #include "../../lib/ir/graph-private.h"
 
+/* The part of a node that no segment contains. */
 #define CLEAVE_FIT_NO_PART G_MAXUINT
-/* What tiles of several parts keep for each other. */
+/* The part of a node that holds carried rows or columns for pieces of several segments. */
 #define CLEAVE_FIT_SHARED (G_MAXUINT - 1)
 
-/* Which part of a plan each node of a graph that is being cut belongs to, by id: those that were
- * cut, until they are, and their pieces. */
+/* Records, while a plan is applied, which part (segment) of the plan each node belongs to, and
+ * where the part stood in the list of nodes.  After a part is cut, its pieces belong to it in place
+ * of its nodes.  Arrays are indexed by node id. */
 typedef struct
 {
   GArray *part;    /* guint: of each node */
-  GArray *place;   /* guint: of each node that was there, where it stands, or its part does */
-  GArray *of_part; /* guint: where each part stands: where its first node does */
+  GArray *place;   /* guint: position of each node before the cuts, or of its part if it has one */
+  GArray *of_part; /* guint: position of each part, which is that of its first node */
 } CleaveFitPieces;
 
-/* Of parts that have those nodes (CleaveNode) each. */
+/* Begins the record before any part is cut.  `nodes` has the nodes (CleaveNode) of each part. */
 void cleave_fit_pieces_init (CleaveFitPieces *pieces,
                              const CleaveGraph *graph,
                              GPtrArray *const *nodes,
                              guint n_parts);
-/* All nodes that came since are of that part. */
+/* Assigns all nodes that were added since the last call to a part. */
 void cleave_fit_pieces_note (CleaveFitPieces *pieces, const CleaveGraph *graph, guint part);
-/* Puts pieces where the nodes of their part stood, side by side there, strip by strip: `ends` are
- * the names of those that each part ends with, the last first.  Nodes have other ids then. */
+/* Moves the pieces of each part to the position of the part in the list of nodes, strip by strip.
+ * `ends` has, for each part, the names of its end nodes, the last first.  Renumbers the nodes. */
 void cleave_fit_pieces_list (CleaveFitPieces *pieces, CleaveGraph *graph, char **const *ends);
-/* Puts all nodes where they come if a file of the graph is read. */
+/* Reorders the nodes as an importer of the graph's file would (cleave_fit_order_as_read()).
+ * Renumbers the nodes. */
 void cleave_fit_pieces_arrange (CleaveFitPieces *pieces, CleaveGraph *graph);
 void cleave_fit_pieces_clear (CleaveFitPieces *pieces);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveFitPieces, cleave_fit_pieces_clear)

@@ -3,16 +3,24 @@
 
 #include "../../lib/ir/graph-private.h"
 
+/* A table of a graph for the search: nodes, values, buffers, and the step of each.  It is built
+ * once and then only read; the search looks at some million ranges, so all links are indices.
+ *
+ *     steps ──► nodes ──► operands ──► values ──► buffers
+ *
+ * Memory is counted as for a program of one thread. */
+
 #define CLEAVE_FIT_NONE G_MAXUINT
 
-/* What an operand needs of a value, as the maps of its node say. */
+/* An operand of a node: the value that it reads, and the dimension maps to the ranges that pieces
+ * read. */
 typedef struct
 {
-  guint value; /* CLEAVE_FIT_NONE: none that is made while the graph runs */
+  guint value; /* CLEAVE_FIT_NONE: an input, a constant, or no operand */
   CleaveDimMap map[CLEAVE_MAX_RANK];
 } CleaveFitOperand;
 
-/* A node of the graph as it is. */
+/* A node of the unsplit graph. */
 typedef struct
 {
   CleaveNode *node;
@@ -20,30 +28,32 @@ typedef struct
   guint first_operand, n_operands;
   guint first_value, n_values;
   gint64 macs;
-  double again;  /* nanoseconds: to read its weights once more */
-  double begin;  /* nanoseconds: of each piece, before it computes anything */
+  double again;  /* nanoseconds to read its weights once more */
+  double begin;  /* nanoseconds of each piece, before it computes anything */
   gint channels; /* the dimension of result 0 along which weights differ; -1: there are no MACs */
-  gboolean is_view; /* each result is a part of its operand: what is needed of it is needed there */
-  gboolean can_split;
-  gboolean is_wide;  /* as cleave_find_wide() has it */
-  gboolean is_again; /* done again where strips overlap, whatever the halo: bytes become floats */
+  gboolean is_view;   /* each result is a range of operand 0, without steps */
+  gboolean can_split; /* it has dimension maps */
+  gboolean is_wide;   /* cleave_find_wide() flags it */
+  gboolean is_again;  /* its overlap is recomputed with any halo policy: the operand is smaller, as
+                         bytes that DequantizeLinear converts to floats */
 } CleaveFitNode;
 
+/* A result of a node. */
 typedef struct
 {
   const CleaveResult *result;
   guint node;
-  guint buffer;        /* CLEAVE_FIT_NONE: it is never there whole */
-  gboolean is_part;    /* of what the buffer holds */
-  gint last_read;      /* the last step that reads it and does not join it, or -1 */
+  guint buffer;        /* CLEAVE_FIT_NONE: it is never stored, as inside of a fused step */
+  gboolean is_part;    /* it lies in the buffer of a larger join */
+  gint last_read;      /* the last step that reads it, except for joins, or -1 */
   gint64 element_size; /* bytes */
-  gint rows; /* the dimension that lies outermost in memory, or -1: it does not lie dense */
-  gint64 row_bytes;
+  gint rows;           /* the dimension that is outermost in memory; -1: not dense, or not stored */
+  gint64 row_bytes;    /* bytes from one index of `rows` to the next */
 } CleaveFitValue;
 
-/* Memory that one or several values lie in, and the steps from which to which; -1: it is there when
- * a run begins; the number of steps: when it ends.  Where a node overwrites what it reads, a buffer
- * ends and another begins in its place. */
+/* Memory of one or several values, and the steps in which it is live.  `first` is -1 if it is live
+ * when a run begins; `last` is the number of steps if it is live when the run ends.  If a node
+ * overwrites an operand, the buffer of the operand ends and a new one begins in its place. */
 typedef struct
 {
   gint first, last;
@@ -51,29 +61,32 @@ typedef struct
   guint after; /* the buffer that takes its place, or CLEAVE_FIT_NONE */
 } CleaveFitBuffer;
 
-/* A graph as a program runs it: one step after the other, each one or several of its nodes. */
+/* A graph as a program runs it: steps in order, each of one node or of a quantized group. */
 typedef struct
 {
   guint n_steps;
-  guint *first_node;   /* of each step; n_steps + 1 */
-  gint64 *live;        /* of each step: bytes that are alive */
+  guint *first_node;   /* of each step; n_steps + 1 entries */
+  gint64 *live;        /* of each step, and after the last: bytes that are live */
   GArray *nodes;       /* CleaveFitNode, in order */
   GArray *operands;    /* CleaveFitOperand */
   GArray *values;      /* CleaveFitValue */
   GArray *buffers;     /* CleaveFitBuffer, by the step where they begin */
-  guint *first_buffer; /* that begins at a step or later; n_steps + 1 */
-  guint *axes;         /* the axis of each dimension, CLEAVE_MAX_RANK for each value: fit-axes.h */
-  gboolean *has_halo;  /* of each axis: neighboring pieces read the same elements somewhere */
+  guint *first_buffer; /* of each step: the first that begins then or later; n_steps + 1 entries */
+  guint *axes;        /* of each dimension, CLEAVE_MAX_RANK for each value: its axis (fit-axes.h) */
+  gboolean *has_halo; /* of each axis: neighboring pieces read the same elements somewhere */
   gint64 macs;
 } CleaveFitSteps;
 
-/* FALSE: the graph has a cycle. */
+/* Builds the table for the order that a program of one thread has.  Returns FALSE and sets the
+ * error if the graph has a cycle. */
 gboolean cleave_fit_steps_init (CleaveFitSteps *steps, const CleaveGraph *graph, GError **error);
-/* As if no part of a join waited in the memory of the whole.  Where strips take the place of the
- * join, none does; where it stays, more is thought to be alive than is, at the join, and less
- * before it.  FALSE: none waits there for long. */
+/* Builds the table as if each part of a much larger join had a buffer of its own until the join
+ * runs (a staged part).  That is right for joins that are cut into strips.  For a join that stays
+ * whole, the memory at the join is overestimated, and the memory before it is underestimated.
+ * Returns FALSE if no part waits in the buffer of a much larger join. */
 gboolean cleave_fit_steps_init_staged (CleaveFitSteps *steps, const CleaveGraph *graph);
-/* In the order in which the nodes stand, which is one that they can run in. */
+/* Builds the table for the order of the graph's list of nodes, which must be an order in which they
+ * can run.  Each node is a step. */
 void cleave_fit_steps_init_as_listed (CleaveFitSteps *steps, const CleaveGraph *graph);
 void cleave_fit_steps_clear (CleaveFitSteps *steps);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveFitSteps, cleave_fit_steps_clear)

@@ -5,48 +5,52 @@
 
 #include <cleave/cleave-program.h>
 
-/* A segment of a plan by the names of its nodes, so that a copy of the graph can be split.
- * Reference-counted. */
+/* Measured plans.  The search estimates plans (fit-path.h) and then measures the promising ones: it
+ * splits a copy of the graph and plans its memory, as a program of the split graph would. */
+
+/* A segment of a plan.  It has the names of its nodes, so that copies of the graph can be split as
+ * well.  Reference-counted. */
 typedef struct
 {
-  char **nodes, **ends;
-  GArray *dims;    /* guint: of each end */
-  GArray *columns; /* guint: likewise, if strips are cut into tiles */
+  char **nodes, **ends; /* names, NULL-terminated; the last end first */
+  GArray *dims;         /* guint: of each end, the dimension that is cut into strips */
+  GArray *columns; /* guint: of each end, the dimension that is cut into tiles, if there are any */
   CleaveFitCandidate candidate;
-  gboolean is_even;
+  gboolean is_even; /* strips are of one size but for the last */
 } CleaveFitPart;
 
-/* What a path comes to, measured on a copy that is cut. */
+/* A measured plan. */
 typedef struct
 {
   GPtrArray *parts;   /* CleaveFitPart */
-  gboolean is_listed; /* they are of the order in which the nodes stand, which pieces keep */
+  gboolean is_listed; /* pieces keep the order of the graph's list of nodes (fit-pieces.h) */
   CleaveEstimate estimate;
-  gint64 peak_apart; /* bytes, were nothing laid over what dies */
-  gint64 macs;
+  gint64 peak_apart; /* bytes live at once if no result lay over an operand that dies */
+  gint64 macs;       /* of the split graph */
   guint n_nodes;
-  char *peak;          /* the largest values that are alive when most memory is in use */
-  gint64 *part_bytes;  /* of each part: the most live meanwhile, all buffers apart; 0: unknown */
-  CleaveFitPath *path; /* that it was made of, or NULL */
+  char *peak;          /* text: the largest values that are live at the peak */
+  gint64 *part_bytes;  /* of each part: peak in bytes while it runs, no overlays; 0: unknown */
+  CleaveFitPath *path; /* the estimated plan that was measured, or NULL */
 } CleaveFitTry;
 
 void cleave_fit_try_free (CleaveFitTry *tried);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveFitTry, cleave_fit_try_free)
 
-/* Splits a copy of the graph as the path says, and measures it. */
+/* Splits a copy of the graph at the segments of `path` and measures it for `n_threads` threads. */
 CleaveFitTry *cleave_fit_try_new (const CleaveGraph *graph,
                                   const CleaveFitCandidates *candidates,
                                   const CleaveFitPath *path,
                                   gboolean is_listed,
                                   guint n_threads);
-/* The same of parts that are known, but for some that stay whole. */
+/* Splits a copy of the graph into `parts` (CleaveFitPart), except for those with TRUE in `whole`,
+ * and measures it. */
 CleaveFitTry *cleave_fit_try_new_without (const CleaveGraph *graph,
                                           const GPtrArray *parts,
                                           const gboolean *whole,
                                           gboolean is_listed,
                                           guint n_threads);
-/* Cuts the graph, and tells the report unless it is NULL.  FALSE: it is another graph, and nothing
- * was done. */
+/* Splits the graph into `parts` and adds the pieces to `report` unless it is NULL.  Returns FALSE
+ * and sets the error if the graph lacks nodes of a part; it is then unchanged. */
 gboolean cleave_fit_parts_apply (const GPtrArray *parts,
                                  CleaveGraph *graph,
                                  gboolean is_listed,

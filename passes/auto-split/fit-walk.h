@@ -4,7 +4,13 @@
 #include "fit-axes.h"
 #include "strips.h"
 
-/* A result of a segment that lies over an operand which dies meanwhile, in one buffer:
+/* Estimates the memory and cost of segments.  A walk begins at a given end with a given tiling and
+ * goes backwards, step by step.  Each step that it reaches may be the begin of a segment, so one
+ * walk estimates all segments with this end and tiling.  fit-needs.h finds the ranges that pieces
+ * read and compute, fit-windows.h their bytes. */
+
+/* A result of a segment that overlays an operand, which dies while the segment runs.  Both are in
+ * one buffer:
  *
  *     |  shift  |      operand      |
  *     |      result      |
@@ -17,22 +23,23 @@ typedef struct
   guint last;             /* step that reads the result last */
 } CleaveFitOverlay;
 
-/* Returns the bytes of the buffer of an overlay if the operand's buffer is `extra` bytes larger
- * than the operand. */
+/* Returns the bytes of the buffer that operand and result share if the buffer of the operand is
+ * `extra` bytes larger than the operand. */
 static inline gint64
 cleave_fit_overlay_get_bytes (const CleaveFitOverlay *overlay, gint64 extra)
 {
   return MAX (overlay->result, overlay->shift + overlay->operand + extra);
 }
 
+/* Returns the bytes that an overlay saves; 0 if there is none. */
 static inline gint64
 cleave_fit_overlay_get_saved (const CleaveFitOverlay *overlay)
 {
   return overlay->operand + overlay->result - cleave_fit_overlay_get_bytes (overlay, 0);
 }
 
-/* A segment candidate: the steps from `begin` to before `end`, done together strip by strip, or
- * tile by tile.  Estimates do not change once they are made. */
+/* A segment candidate: the steps from `begin` to before `end`, which run together strip by strip or
+ * tile by tile.  `estimate` never changes; a measurement changes `n_bytes`. */
 typedef struct
 {
   guint begin, end;
@@ -40,40 +47,43 @@ typedef struct
   guint n_columns;              /* tiles that each strip is cut into */
   CleaveFitCut cut, column_cut; /* `column_cut`: CLEAVE_FIT_NONE without tiles */
   CleaveHalo halo;
-  gboolean in_bands; /* tiles below each other come one after the other, those beside them later */
+  gboolean in_bands;     /* a band of tiles below each other runs before the next band beside it */
   gboolean cuts_weights; /* pieces read different parts of some weights */
-  gint64 n_bytes;        /* live meanwhile, all buffers apart: estimated, or measured */
-  gint64 estimate;       /* the same, before any measurement */
+  gint64 n_bytes;        /* live while it runs, without overlays: estimated, or measured */
+  gint64 estimate;       /* `n_bytes` before any measurement */
   gboolean is_measured;
   CleaveFitOverlay overlay;
   double macs; /* added */
   double work; /* added, in nanoseconds: for MACs, nodes, bytes copied and weights read again */
 } CleaveFitCandidate;
 
+/* Memory that walks over one table of steps reuse; only one walk may use it at a time. */
 typedef struct _CleaveFitWalker CleaveFitWalker;
 
 CleaveFitWalker *cleave_fit_walker_new (const CleaveFitSteps *steps);
 void cleave_fit_walker_free (CleaveFitWalker *walker);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveFitWalker, cleave_fit_walker_free)
 
-/* Whether a segment may begin or end before a step. */
+/* Returns whether a segment may begin or end before a step. */
 gboolean cleave_fit_walker_is_border (const CleaveFitWalker *walker, guint step);
 
-/* Whether strips of the last walk keep some of what is much larger than what it is made of. */
+/* Returns whether strips of the last walk overlap in a wide result (split/wide.h), so that carrying
+ * its rows and recomputing them differ. */
 gboolean cleave_fit_walker_keeps_wide (const CleaveFitWalker *walker);
 
-/* How many nodes all walks have come by. */
+/* Returns the number of nodes that all walks have visited. */
 guint64 cleave_fit_walker_get_n_visits (const CleaveFitWalker *walker);
 
-/* What to walk from: all that ends before a step, cut into so many strips. */
+/* The end and the tiling of the segments that a walk estimates. */
 typedef struct
 {
   guint end, n_strips, n_columns, max_steps;
-  CleaveFitCut cut, column_cut;
+  CleaveFitCut cut, column_cut; /* `column_cut` is read if n_columns > 1 */
   CleaveHalo halo;
   gboolean in_bands;
 } CleaveFitWalk;
 
-/* Appends a candidate (CleaveFitCandidate) for each begin that brings the memory down.  Returns
- * FALSE if no strip needs elements of another. */
+/* Appends to `found` a candidate (CleaveFitCandidate) for each begin, at most `max_steps` before
+ * the end, with which the segment takes less memory than its unsplit steps.  Returns FALSE if no
+ * two strips overlap, so that all halo policies are the same. */
 gboolean cleave_fit_walker_walk (CleaveFitWalker *walker, const CleaveFitWalk *walk, GArray *found);

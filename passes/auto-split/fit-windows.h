@@ -3,7 +3,9 @@
 
 #include "fit-needs.h"
 
-/* Notes what strips have of a value, which the walk needs. */
+/* Adds to the walk the memory that strips take for a value, and that of its carried rows.  Call it
+ * when the required regions of the value are complete. */
 void cleave_fit_add_window (CleaveFitState *state, guint value);
-/* What begins at a step is in the segment from now on: whole if it outlives it. */
+/* Extends the segment to the buffers that begin at a step.  A buffer that is live after the segment
+ * is counted whole; any other takes only the bytes of its strips. */
 void cleave_fit_add_buffers (CleaveFitState *state, guint step);
