@@ -12,17 +12,17 @@
 #include "test.h"
 
 #define MAX_SPATIAL 3
-/* Constants that every network of bytes reads. */
+/* Constants that every network of 8-bit values reads. */
 #define SCALES "%s = Constant value=0.05 : float32 scalar\n%z = Constant value=3 : int8 scalar\n"
 
-/* A value with channels and up to three spatial dimensions, batch 1. */
+/* A value with batch 1, channels, and up to three spatial dimensions. */
 typedef struct
 {
   guint id;
   gint64 channels, dim[MAX_SPATIAL];
 } Value;
 
-/* The form of a class's values. */
+/* The form of the values in a class of networks. */
 typedef struct
 {
   guint n;                                   /* spatial dimensions */
@@ -73,7 +73,7 @@ print_list (Net *net, const char *name, const gint64 *list, guint n)
     g_string_append_printf (net->text, "%s%d", i == 0 ? "" : ",", (int) list[i]);
 }
 
-/* Prints kernel, stride, dilation and pads. Returns the extents of the result. */
+/* Prints strides, dilations and pads, and the kernel of a pool. Returns the result of the node. */
 static Value
 print_window (
     Net *net, const Value *x, gint64 channels, gint64 kernel, gint64 stride, gboolean pools)
@@ -321,7 +321,7 @@ make_volume (guint32 seed)
   return make_net (&form, seed);
 }
 
-/* Residual layers of rows: a product that expands, and one that reduces again. */
+/* Makes residual layers of a matrix: a product that adds columns, and one that removes them. */
 static CleaveGraph *
 make_matrix (guint32 seed)
 {
@@ -346,7 +346,7 @@ make_matrix (guint32 seed)
   return parse (text);
 }
 
-/* Prints softmax (q k) v with several heads, added to its input. */
+/* Prints softmax (q k) v with several heads, and the sum of it and its input. */
 static void
 print_attention (GString *text, guint i, int rows, int heads, int n)
 {
@@ -384,7 +384,7 @@ make_attention (guint32 seed)
   return parse (text);
 }
 
-/* Recurrent layers, each followed by products of its steps. */
+/* Makes recurrent layers, each followed by a product of its steps. */
 static CleaveGraph *
 make_recurrent (guint32 seed)
 {
@@ -421,8 +421,8 @@ make_recurrent (guint32 seed)
   return parse (text);
 }
 
-/* Blocks whose halves are convolved, added and joined: a sum is read by a convolution of its own
- * segment, by the next sum and by the Concat. */
+/* Makes residual blocks whose sums are joined: each sum is read by a convolution, by the next sum,
+ * and by the Concat. */
 static CleaveGraph *
 make_joined_blocks (guint32 seed)
 {
@@ -480,7 +480,7 @@ const FitClass fit_classes[] = {
   { NULL, NULL },
 };
 
-/* No public function measures without inputs, so this uses the graph's own. */
+/* No public function measures without inputs, so this sets a private field of the graph. */
 gint64
 fit_measure (const CleaveGraph *graph, guint n_threads, gboolean inputs_excluded)
 {

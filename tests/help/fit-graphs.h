@@ -3,7 +3,10 @@
 
 #include <cleave/cleave.h>
 
-/* A class of networks that a memory budget can split. */
+/* Random networks for tests of `fit`: a table of classes, each of which makes a small network from
+ * a seed, and functions that measure a graph and pass it through an ONNX file.
+ *
+ * FitClass is a class of networks that `fit` can split for a memory budget. */
 typedef struct
 {
   const char *name;
@@ -12,12 +15,12 @@ typedef struct
   CleaveGraph *(*make) (guint32 seed);
 } FitClass;
 
-/* Images, sequences, volumes, matrices, attention, recurrent layers, joins, random graphs; the
- * last entry has no name. */
+/* The classes: images, sequences, volumes, matrices, attention, recurrent layers, joins, random
+ * graphs.  The last entry has the name NULL. */
 extern const FitClass fit_classes[];
 
-/* Returns the bytes of the arena of a graph that `n_threads` threads run, its inputs counted or
- * not. */
+/* Returns the bytes of the arena of a graph that `n_threads` threads run, without its inputs if
+ * `inputs_excluded`. */
 gint64 fit_measure (const CleaveGraph *graph, guint n_threads, gboolean inputs_excluded);
-/* Writes a graph to ONNX and reads it again. */
+/* Exports a graph to ONNX and imports it again. */
 CleaveGraph *fit_through_file (const CleaveGraph *graph);

@@ -48,7 +48,7 @@ find_dim (const CleaveFitSteps *steps, const char *name, CleaveFitCut cut)
   return cleave_fit_axes_find_dim (steps, find_node (steps, name), cut);
 }
 
-/* The head of a detector: the three boxes of a pixel, in its channels, become rows of a table. */
+/* The head of a detector. A pixel has three boxes in its channels, which become rows of a table. */
 #define HEAD                                                                                       \
   "graph head\n%x = Input : float32 1x8x20x24\n%w = Constant seed=1 : float32 30x8x1x1\n"          \
   "%c = Conv %x, %w\n%r = Reshape %c shape=1,3,10,20,24\n%t = Transpose %r perm=0,1,3,4,2\n"       \
@@ -72,7 +72,7 @@ START_TEST (rows_are_followed_through_reshape_and_transpose)
 }
 END_TEST
 
-/* Both dimensions of the scores belong to the axis of tokens: a cut says which of the two. */
+/* Both dimensions of the scores belong to the axis of tokens, so each is a cut of its own. */
 START_TEST (a_value_may_have_an_axis_twice)
 {
   g_autoptr (CleaveGraph) graph =
@@ -91,8 +91,8 @@ START_TEST (a_value_may_have_an_axis_twice)
 }
 END_TEST
 
-/* Each dimension is listed once: first those with a halo, the outermost first, then the others
- * from the second-last outwards, the last dimension at the end. */
+/* Each dimension is listed once: first the dimensions with a halo from the outermost inwards, then
+ * the others from the second-last outwards, then the last one. */
 START_TEST (axes_with_a_halo_come_first)
 {
   static const gint want[] = { 2, 3, 1, 0 };

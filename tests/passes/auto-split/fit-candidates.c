@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Segment candidates: their estimates against measurements. */
+/* Tests the estimates of segment candidates against measurements. */
 
 #include "../../../passes/auto-split/fit-try.h"
 #include "graphs.h"
@@ -63,7 +63,8 @@ find_dim (const Found *found, const CleaveFitCandidate *segment)
   return cleave_fit_axes_find_dim (&found->steps, last, segment->cut);
 }
 
-/* Returns the fewest bytes that strips of all convolutions are estimated to need. */
+/* Returns the smallest estimated bytes of the longest segments in strips, for an image of the given
+ * size. */
 static double
 find_least_of_strips (gint64 height, gint64 width)
 {
@@ -90,15 +91,15 @@ find_least_of_strips (gint64 height, gint64 width)
   return (double) least;
 }
 
-/* A landscape image needs at most a tenth more than a portrait one: it is cut into columns. */
+/* A wide image, which is cut into columns, needs at most 10 % more bytes than a high one. */
 START_TEST (wide_images_are_cut_into_columns)
 {
   ck_assert_double_le (find_least_of_strips (12, 96), 1.1 * find_least_of_strips (96, 12));
 }
 END_TEST
 
-/* The operands of a Concat lie in its memory; if they are computed before the segment, strips of
- * the Concat need memory besides. */
+/* The operands of a Concat lie in its buffer. If they are computed before the segment, strips of
+ * the Concat need memory besides that buffer. */
 START_TEST (bytes_of_strips_of_a_concat_are_estimated)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("concat");
@@ -127,7 +128,8 @@ START_TEST (bytes_of_strips_of_a_concat_are_estimated)
 }
 END_TEST
 
-/* Asserts that strips at the end of a graph need at most so many times their estimate. */
+/* Asserts that segments in strips at the end of a graph need at most `at_most` times the bytes of
+ * their estimate. */
 static void
 assert_estimated (const CleaveGraph *graph, double at_most)
 {
@@ -154,8 +156,8 @@ assert_estimated (const CleaveGraph *graph, double at_most)
   ck_assert_uint_gt (n, 0);
 }
 
-/* An operand of a Concat that another node reads with more rows lies apart: the Concat copies it.
- */
+/* An operand of a Concat lies in a buffer of its own if another node reads more rows of it. The
+ * Concat then copies it. */
 START_TEST (bytes_of_shared_operands_of_a_concat_are_estimated)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("ghost");
@@ -170,7 +172,7 @@ START_TEST (bytes_of_shared_operands_of_a_concat_are_estimated)
 }
 END_TEST
 
-/* A node that overwrites an operand of a Concat leaves the rest of the Concat alive. */
+/* If a node overwrites an operand of a Concat, the other operands stay alive. */
 START_TEST (bytes_of_overwritten_operands_of_a_concat_are_estimated)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("overwritten");
@@ -185,7 +187,8 @@ START_TEST (bytes_of_overwritten_operands_of_a_concat_are_estimated)
 }
 END_TEST
 
-/* Chunks of channels carry the channels that any later chunk reads, not only the next one. */
+/* Chunks of channels carry the channels that any later chunk reads, not only those of the next
+ * chunk. */
 START_TEST (bytes_of_chunks_of_channels_are_estimated)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("channels");
@@ -220,8 +223,8 @@ assert_macs_are_estimated (const Found *found, const CleaveGraph *graph, guint n
   ck_assert_uint_gt (n, 0);
 }
 
-/* The first of two strips begins at the border of the image, and the second ends there; so do
- * tiles. */
+/* The first of two strips begins at the border of the image, and the second ends there. Tiles do
+ * too. */
 START_TEST (macs_of_two_strips_are_estimated)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("two");
@@ -238,7 +241,7 @@ START_TEST (macs_of_two_strips_are_estimated)
 }
 END_TEST
 
-/* Two convolutions of large weights on a small image. */
+/* The bytes of the weights of each convolution of make_heavy(). */
 #define N_WEIGHTS (64 * 1024 * 9 * sizeof (float))
 
 static CleaveGraph *
@@ -253,7 +256,7 @@ make_heavy (void)
   return graph;
 }
 
-/* Each strip reads the weights again, at no more than 60 bytes a nanosecond. */
+/* Each strip reads the weights again, at most 60 bytes per nanosecond. */
 START_TEST (strips_of_large_weights_cost)
 {
   g_autoptr (CleaveGraph) graph = make_heavy ();
@@ -274,7 +277,7 @@ START_TEST (strips_of_large_weights_cost)
 }
 END_TEST
 
-/* After the first strip the weights are in a cache. */
+/* The weights are in a cache after the first strip. */
 START_TEST (weights_are_read_from_memory_once)
 {
   g_autoptr (CleaveGraph) graph = make_heavy ();
@@ -331,8 +334,8 @@ assert_threads_find_the_same (const CleaveGraph *graph)
     }
 }
 
-/* Two blocks whose halves are convolved, added and joined.  A sum is read by a convolution of its
- * segment, by the next sum, and by the Concat. */
+/* Makes two blocks whose sums are joined. Each sum is read by a convolution, by the next sum, and
+ * by the Concat. */
 static CleaveGraph *
 make_joined_blocks (void)
 {
@@ -398,7 +401,8 @@ is_no_worse (const CleaveFitCandidate *a, const CleaveFitCandidate *b)
              b->n_bytes - cleave_fit_overlay_get_saved (&b->overlay);
 }
 
-/* Each candidate that is dropped is dominated by one that stays, and no one that stays is. */
+/* A candidate that is dropped is dominated by one that stays. No candidate that stays is dominated.
+ */
 START_TEST (dominated_candidates_are_dropped)
 {
   g_autoptr (GRand) rand = g_rand_new_with_seed (7);

@@ -7,7 +7,7 @@
 #include "graphs.h"
 #include "run-help.h"
 
-/* Each of three layers reads an expanded value, which is much larger than all others. */
+/* Makes three layers that all read one expanded value, which is much larger than all others. */
 static CleaveGraph *
 make_layers (void)
 {
@@ -27,7 +27,8 @@ make_layers (void)
   return graph;
 }
 
-/* A squeeze-and-excitation block: the pool needs all rows of the value that is then scaled. */
+/* Makes a squeeze-and-excitation block: the pool needs all rows of the value that is then scaled.
+ */
 static CleaveGraph *
 make_squeeze (void)
 {
@@ -66,8 +67,8 @@ find_plan (const CleaveGraph *graph, gint64 max_memory, double max_macs)
   return plan;
 }
 
-/* Asserts that the smallest plan is as it says and computes the same bits, and that there is a
- * plan for its arena as a budget, but none for one byte less. Returns the arena as a fraction of
+/* Asserts that the plan with the least memory has the totals that it says and computes the same
+ * bits, and that its arena is the smallest possible budget. Returns the arena as a fraction of
  * the arena of the unsplit graph. */
 static double
 check (const CleaveGraph *graph, double max_macs)
@@ -115,7 +116,7 @@ START_TEST (values_that_a_pool_needs_whole_are_made_twice)
 }
 END_TEST
 
-/* Even strips use copies, too. A plan without its segments has no copies. */
+/* Even strips use copies too. A plan without its segments has no copies. */
 START_TEST (even_strips_use_copies)
 {
   g_autoptr (CleaveGraph) graph = make_squeeze (), copy = cleave_graph_copy (graph);
@@ -150,8 +151,8 @@ assert_unlike (const CleaveFitTotals *a, const CleaveFitTotals *b)
              a->latency_after < b->latency_after || a->latency_after > b->latency_after);
 }
 
-/* A frontier has plans with copies and without. Each has the arena that it says, and neighbours
- * differ. */
+/* A frontier has plans with copies and plans without. Each has the arena that it says, and
+ * consecutive plans differ. */
 START_TEST (frontiers_have_plans_with_copies)
 {
   g_autoptr (CleaveGraph) graph = make_squeeze ();
@@ -178,7 +179,7 @@ START_TEST (frontiers_have_plans_with_copies)
 }
 END_TEST
 
-/* Copies can be made again in an equal graph and undone. In another graph they are an error that
+/* Copies can be applied to an equal graph and undone. In another graph they are an error, which
  * changes nothing. */
 START_TEST (copies_can_be_applied_and_undone)
 {
@@ -205,8 +206,8 @@ START_TEST (copies_can_be_applied_and_undone)
 }
 END_TEST
 
-/* Two levels of a feature pyramid. Wide values are made from narrow ones and reduced to narrow
- * ones: b should be reduced to r2 early, and l2 made from r2 late. */
+/* Two levels of a feature pyramid. Wide values are computed from narrow ones and reduced to narrow
+ * ones: b should be reduced to r2 early, and l2 should be computed from r2 late. */
 #define PYRAMID                                                                                    \
   "graph pyramid\n%x = Input : float32 1x2x128x1\n%w = Constant seed=1 : float32 16x2x3x1\n"       \
   "%wd = Constant seed=2 : float32 16x16x3x1\n%wr = Constant seed=3 : float32 2x16x1x1\n"          \
@@ -280,7 +281,7 @@ START_TEST (moves_can_be_applied_and_undone)
 }
 END_TEST
 
-/* In this U-net, the value that skips the middle is made from a small one with few MACs, and the
+/* A U-net. The value that skips the middle is computed from a small value with few MACs, and the
  * middle needs little memory. */
 #define SKIPPED                                                                                    \
   "graph skipped\n%x = Input : float32 1x1x96x1\n%w = Constant seed=1 : float32 16x1x3x1\n"        \
@@ -299,7 +300,7 @@ START_TEST (values_with_late_readers_are_recomputed)
 }
 END_TEST
 
-/* A graph whose smallest plan must be found again if its arena is the budget. */
+/* The search must find the smallest plan of this graph again if its arena is the budget. */
 #define NESTED                                                                                     \
   "graph nested\n%x0 = Input : float32 1x8x64x8\n%c1 = Constant seed=705 : float32 8x8x3x3\n"      \
   "%v2 = Conv %x0, %c1 pads=1,1,1,1\n%v3 = Relu %v2\n"                                             \
@@ -367,7 +368,7 @@ START_TEST (values_with_late_readers_are_found)
 }
 END_TEST
 
-/* In `large`, the operand of the value is as large and would stay live instead. In `residual`,
+/* In `large`, the operand of the value is as large and would stay alive instead. In `residual`,
  * other values are large at the same time. */
 START_TEST (recomputation_must_save_memory)
 {
@@ -390,7 +391,7 @@ START_TEST (recomputation_must_save_memory)
 END_TEST
 
 /* The operand of the second pool depends on the first pool, so nodes are copied for both. Only
- * original nodes are copied, not copies. */
+ * original nodes are copied, no copies. */
 START_TEST (pools_after_pools_get_copies_of_original_nodes)
 {
   g_autoptr (GError) error = NULL;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Cheapest paths over segment candidates, against all paths that there are. */
+/* Tests that the search finds the cheapest path over segment candidates, by comparison with all
+ * paths. */
 
 #include "../../../passes/auto-split/fit-path.h"
 
@@ -63,14 +64,15 @@ make_problem (Problem *problem, GRand *rand)
                                                .first = problem->first };
 }
 
-/* The end of a path: bytes of its last segment, and bytes by which an overlay enlarges a buffer. */
+/* The end of a path: the bytes of its last segment, the bytes by which an overlay enlarges a
+ * buffer, and the last step at which that buffer is enlarged. */
 typedef struct
 {
   gint64 last, extra;
   guint until;
 } End;
 
-/* Returns the least cost of the rest of a path that begins at a step, by trying all. */
+/* Returns the least cost of a path that continues at step `begin`, by trying all paths. */
 static double
 try_all (const Problem *problem, const CleaveFitAsk *ask, guint begin, End before, double cost)
 {
@@ -112,7 +114,7 @@ count_cost (const CleaveFitPath *path, double mac_price)
   return path == NULL ? INFINITY : path->work + mac_price * path->macs;
 }
 
-/* Within the ways that the search keeps, no path is cheaper. */
+/* No path is cheaper than the path that the search finds. */
 START_TEST (no_path_is_cheaper)
 {
   static const CleaveFitAsk asks[] = { { .max_ahead = -1 },

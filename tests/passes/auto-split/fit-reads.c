@@ -22,7 +22,7 @@ parse (const char *text)
   return graph;
 }
 
-/* One product makes queries, keys and values, which attention then splits. */
+/* One product computes queries, keys and values, which a Split then separates. */
 #define PACKED                                                                                     \
   "graph packed\n%x = Input : float32 1x64x16\n%w = Constant seed=1 : float32 16x48\n"             \
   "%b = Constant seed=2 : float32 48\n%n = Softmax %x axis=-1\n%m = MatMul %n, %w\n"               \
@@ -63,7 +63,7 @@ START_TEST (columns_of_a_product_are_computed_separately)
 }
 END_TEST
 
-/* Gathers read row 0, row 1, and rows 2 and 3 of %e, which is made from the smaller %x. */
+/* Gathers read row 0, row 1, and rows 2 and 3 of %e, which is computed from the smaller %x. */
 #define STEPS                                                                                      \
   "graph steps\n%x = Input : float32 4x1x16\n%c = Constant seed=1 : float32 64x1\n"                \
   "%m = Mul %x, %c\n%e = Tanh %m\n%i0 = Constant value=0 : int64 scalar\n"                         \
@@ -98,8 +98,8 @@ START_TEST (rows_are_computed_for_each_reader)
 }
 END_TEST
 
-/* Returns a graph in which each row of %v has its own reader. `made` are the lines that compute
- * %v. */
+/* Returns the text of a graph in which each row of %v has its own reader. `made` has the lines that
+ * compute %v. */
 static char *
 print_rows (guint n_rows, const char *made)
 {
@@ -123,8 +123,8 @@ count (const CleaveGraph *graph, const char *op)
   return n;
 }
 
-/* A value is made in at most 64 parts, or in 16 if each part reads weights: neighbouring rows
- * are made together. */
+/* A value is computed in at most 64 parts, or in 16 if each part reads weights. Adjacent rows are
+ * computed together. */
 START_TEST (the_number_of_parts_is_limited)
 {
   g_autofree char *plain = print_rows (100, "%h = Slice %x 0:100,0:1\n%c = Constant seed=1 : "
@@ -146,13 +146,13 @@ END_TEST
 #define HEAD                                                                                       \
   "graph g\n%x = Input : float32 8x16\n%w = Constant seed=1 : float32 16x64\n%p = MatMul %x, %w\n"
 
-/* Graphs that stay unchanged, and why. */
+/* Graphs that stay unchanged, each group with the reason. */
 static const char *const whole[] = {
   /* another reader needs all of it */
   HEAD "%a, %b = Split %p axis=1 split=32,32\n%r = Relu %p\noutput %a\noutput %b\noutput %r\n",
   HEAD "%a, %b = Split %p axis=1 split=32,32\n%y = Add %a, %b\noutput %y\noutput %p\n",
   HEAD "%a = Slice %p 0:8,0:32\n%b = Slice %p 0:8,0:64\noutput %a\noutput %b\n",
-  /* parts that overlap, that have steps, that are cut in two dimensions, or that are the same */
+  /* parts overlap, have steps, are cut in two dimensions, or are equal */
   HEAD "%a = Slice %p 0:8,0:40\n%b = Slice %p 0:8,30:64\noutput %a\noutput %b\n",
   HEAD "%a = Slice %p 0:8,0:64:2\n%b = Slice %p 0:8,1:64:2\noutput %a\noutput %b\n",
   HEAD "%a = Slice %p 0:4,0:64\n%b = Slice %p 4:8,0:32\noutput %a\noutput %b\n",
@@ -170,10 +170,10 @@ static const char *const whole[] = {
   /* each part of the Softmax depends on all of its operand */
   "graph g\n%x = Input : float32 8x1\n%w = Constant seed=1 : float32 64\n%p = Mul %x, %w\n"
   "%s = Softmax %p axis=1\n%a, %b = Split %s axis=1 split=32,32\noutput %a\noutput %b\n",
-  /* the operand is as large, and would stay live instead */
+  /* the operand is as large, and would stay alive instead */
   "graph g\n%x = Input : float32 8x64\n%w = Constant seed=1 : float32 64x64\n%p = MatMul %x, %w\n"
   "%a, %b = Split %p axis=1 split=32,32\noutput %a\noutput %b\n",
-  /* no node computes it: it is a transposed input */
+  /* no node computes the value: it is a transposed input */
   "graph g\n%x = Input : float32 8x64\n%p = Transpose %x perm=1,0\n%a, %b = Split %p axis=0 "
   "split=32,32\noutput %a\noutput %b\n",
 };
@@ -197,8 +197,8 @@ START_TEST (small_values_are_not_cut)
 }
 END_TEST
 
-/* Returns a graph in which a random chain makes a value, which is read in random parts along a
- * random dimension. */
+/* Returns the text of a graph in which a random chain computes a value, which is read in random
+ * parts along a random dimension. */
 static char *
 print_random (GRand *rand)
 {
@@ -285,8 +285,8 @@ START_TEST (parts_have_the_same_bits)
 }
 END_TEST
 
-/* An attention layer on 64 rows that computes x# from x@. Only a few rows of queries are needed
- * at a time. */
+/* An attention layer on 64 rows that computes x# from x@. Few rows of queries are needed at a time.
+ */
 #define LAYER                                                                                      \
   "%w@ = Constant seed=@ : float32 16x48\n%n@ = Softmax %x@ axis=-1\n%m@ = MatMul %n@, %w@\n"      \
   "%r@ = Reshape %m@ shape=1,64,3,1,16\n%t@ = Transpose %r@ perm=2,0,3,1,4\n"                      \
@@ -320,8 +320,8 @@ find_plan (const CleaveGraph *graph, gint64 max_memory)
   return plan;
 }
 
-/* Asserts that the smallest plan is as it says and needs less than `max_bytes`, and that there
- * is a plan for its arena as a budget, but none for one byte less. */
+/* Asserts that the plan with the least memory has the totals that it says and needs less than
+ * `max_bytes`, and that its arena is the smallest possible budget. */
 static void
 check (const CleaveGraph *graph, gint64 max_bytes)
 {
@@ -344,8 +344,8 @@ check (const CleaveGraph *graph, gint64 max_bytes)
   ck_assert_ptr_null (find_plan (graph, totals->arena_after - 1));
 }
 
-/* The sum, keys, values and a few rows are live: less than five values of 64 x 16. With all
- * queries beside keys and values, it would be more. */
+/* The sum, keys, values and a few rows are alive: less than five values of 64 x 16. If all queries
+ * were alive too, there would be more. */
 START_TEST (plans_cut_values_that_are_read_in_parts)
 {
   g_autoptr (CleaveGraph) graph = make_attention ();
@@ -354,7 +354,8 @@ START_TEST (plans_cut_values_that_are_read_in_parts)
 }
 END_TEST
 
-/* A recurrent layer between a convolution, cut into columns, and a product, cut into rows. */
+/* A recurrent layer between a convolution, which is cut into columns, and a product, which is cut
+ * into rows. */
 #define RECURRENT                                                                                  \
   "graph recurrent\n%x = Input : float32 1x4x96\n%c = Constant seed=1 : float32 64x4x3\n"          \
   "%n = Conv %x, %c pads=1,1\n%a = Relu %n\n%t = Transpose %a perm=2,0,1\n"                        \
@@ -370,7 +371,8 @@ START_TEST (plans_cut_recurrent_layers)
 }
 END_TEST
 
-/* Computing values in parts takes longer: if too long for the limit, there is another plan. */
+/* Computing values in parts takes longer. If that exceeds the limit, the search finds another plan.
+ */
 START_TEST (added_latency_is_limited)
 {
   static const char *const texts[] = { PACKED, STEPS, RECURRENT };
@@ -394,7 +396,7 @@ START_TEST (added_latency_is_limited)
 }
 END_TEST
 
-/* Computing the halves of a product separately needs less memory, even without any segment. */
+/* Computing the halves of a product separately needs less memory, even without a segment. */
 #define HALVES                                                                                     \
   "graph halves\n%x0 = Input : float32 1x12x24\n%c1 = Constant seed=912 : float32 24x96\n"         \
   "%v2 = MatMul %x0, %c1\n%a3, %b3 = Split %v2 axis=2 split=48,48\n%v4 = Sigmoid %a3\n"            \
@@ -424,7 +426,7 @@ START_TEST (plans_without_segments_are_found_again)
 }
 END_TEST
 
-/* A plan is refused by another graph that has values read in parts, too, and is not changed. */
+/* Another graph that also has values read in parts refuses the plan and stays unchanged. */
 START_TEST (plans_with_parts_need_their_graph)
 {
   g_autoptr (CleaveGraph) graph = make_attention (), other = parse (PACKED);

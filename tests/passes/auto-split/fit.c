@@ -19,7 +19,7 @@ find_plan (const CleaveGraph *graph, gint64 max_memory, GError **error)
   return cleave_fit_plan_new (graph, &options, error);
 }
 
-/* Returns a copy of the graph, split as planned. */
+/* Returns a copy of the graph, split by the plan. */
 static CleaveGraph *
 apply (const CleaveGraph *graph, const CleaveFitPlan *plan)
 {
@@ -44,7 +44,7 @@ read_again (const CleaveGraph *graph)
   return again;
 }
 
-/* Asserts that the split graph, exported and imported, needs no larger arena than the plan says. */
+/* Asserts that the split graph, exported and imported, needs at most the arena of the plan. */
 static void
 assert_same_again (const CleaveGraph *split, const CleaveFitPlan *plan, guint n_threads)
 {
@@ -74,8 +74,8 @@ assert_holds (const CleaveGraph *graph, const CleaveFitPlan *plan, gint64 budget
   ck_assert_msg (cleave_compare_outputs (whole, lapped) < 0, "seed %u", seed);
 }
 
-/* Asserts the same bits, and that the MACs which the segments add are in sum what the plan adds,
- * or up to twice as much. */
+/* Asserts that the split graph computes the same bits, and that the MACs which its segments add are
+ * in sum at least those that the plan adds, and at most twice as many. */
 static void
 assert_bits (const CleaveGraph *graph, const CleaveFitPlan *plan)
 {
@@ -93,8 +93,8 @@ assert_bits (const CleaveGraph *graph, const CleaveFitPlan *plan)
   ck_assert_int_le (added, 2 * (totals->macs_after - totals->macs_before));
 }
 
-/* Asks for a budget that may be too small. If it is, the message names the smallest possible
- * budget: that must be at most `least`, and a plan for it must hold. */
+/* Asserts that `asked` bytes give a plan that holds, or else that the message names a smallest
+ * possible budget of at most `least` bytes, for which there is a plan that holds. */
 static void
 assert_told (const CleaveGraph *graph, gint64 asked, gint64 least, guint32 seed)
 {
@@ -115,8 +115,8 @@ assert_told (const CleaveGraph *graph, gint64 asked, gint64 least, guint32 seed)
   assert_holds (graph, plan, told, seed);
 }
 
-/* Asserts that there is a plan for the smallest possible budget, but not for one byte less.
- * Returns that budget. */
+/* Asserts that there is a plan for the smallest possible budget, but none for one byte less.
+ * Returns that budget in bytes. */
 static gint64
 assert_least (const CleaveGraph *graph, guint32 seed)
 {
@@ -155,7 +155,7 @@ try_budgets (const CleaveGraph *graph, guint32 seed)
     }
 }
 
-/* A program for two threads has the arena that a plan for two threads says. */
+/* Asserts that a program for two threads has the arena of a plan for two threads. */
 static void
 try_threads (const CleaveGraph *graph, guint32 seed)
 {
@@ -206,8 +206,9 @@ make_residual (CleaveLayout layout)
   return graph;
 }
 
-/* The first operand of the Concat is computed long before the second. The second comes from
- * Softmax nodes along each axis, so a value before it is whole whichever dimension is cut. */
+/* Makes a graph in which the first operand of the Concat is computed long before the second. The
+ * second comes from Softmax nodes along each axis, so a value before it is whole whichever
+ * dimension is cut. */
 static CleaveGraph *
 make_late_join (void)
 {
@@ -225,7 +226,7 @@ make_late_join (void)
   return graph;
 }
 
-/* softmax (q k) v, with the Softmax along the last axis */
+/* Makes softmax (q k) v, with the Softmax along the last axis. */
 static CleaveGraph *
 make_attention (void)
 {
@@ -272,8 +273,8 @@ START_TEST (images_and_attention_come_down)
 }
 END_TEST
 
-/* Uncut, the result of the Concat is the largest value, and live from its first part on. Cut
- * into strips, it is never whole. */
+/* In the unsplit graph, the result of the Concat is the largest value, and alive as soon as its
+ * first part is. In strips, it is never whole. */
 START_TEST (strips_take_the_place_of_a_join)
 {
   g_autoptr (CleaveGraph) graph = make_late_join ();
@@ -283,8 +284,8 @@ START_TEST (strips_take_the_place_of_a_join)
 }
 END_TEST
 
-/* As in a feature pyramid: the second operand of the Concat is large, too, but computed from a
- * small value, so that it can be made in strips. */
+/* Makes a part of a feature pyramid: the second operand of the Concat is large too, but computed
+ * from a small value, so that it can be computed in strips. */
 static CleaveGraph *
 make_pyramid (void)
 {
@@ -378,8 +379,8 @@ START_TEST (heads_are_cut_by_rows)
 }
 END_TEST
 
-/* A plan without a limit of added MACs needs no more memory than one with a limit, also where no
- * halo can add any. */
+/* A plan without a limit on added MACs needs no more memory than one with a limit, even if no halo
+ * can add MACs. */
 START_TEST (long_graphs_come_down_without_a_limit)
 {
   g_autoptr (CleaveGraph) graph = make_heads (16, 64, 4, 16);
@@ -485,8 +486,8 @@ make_blocks (guint n_blocks)
   return graph;
 }
 
-/* Segments can be left out of a plan: their nodes stay whole, and the totals are those of the
- * rest. */
+/* A plan can leave out segments: their nodes stay whole, and the totals are those of the other
+ * segments. */
 START_TEST (segments_may_stay_whole)
 {
   g_autoptr (CleaveGraph) graph = make_blocks (3);
@@ -511,7 +512,7 @@ START_TEST (segments_may_stay_whole)
 }
 END_TEST
 
-/* A graph that fits is not changed, nor is the order of its nodes. */
+/* A plan leaves a graph that already fits unchanged, including the order of its nodes. */
 START_TEST (graphs_that_fit_are_unchanged)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -551,7 +552,7 @@ START_TEST (added_macs_have_a_limit)
 }
 END_TEST
 
-/* A larger limit also allows the plans of a smaller one. */
+/* A larger limit also allows all plans of a smaller one. */
 START_TEST (more_macs_are_no_worse)
 {
   static const double limits[] = { -1, 0.1, 0.3, 0 };
@@ -626,7 +627,7 @@ START_TEST (exported_graphs_need_the_planned_memory)
 }
 END_TEST
 
-/* The plan moves nodes, so that the uses of a value are no longer in the order of the nodes. */
+/* The plan moves nodes, so that the readers of a value are no longer in the order of the nodes. */
 START_TEST (moved_nodes_need_the_planned_memory)
 {
   g_autoptr (GError) error = NULL;
@@ -653,8 +654,8 @@ START_TEST (moved_nodes_need_the_planned_memory)
 }
 END_TEST
 
-/* New pieces come after their readers in the graph, until the plan puts them in the order of a
- * file. */
+/* The plan adds pieces after their readers in the list of nodes, and then sorts the list in the
+ * order of a file. */
 START_TEST (nodes_are_in_the_order_of_a_file)
 {
   g_autoptr (GError) error = NULL;
@@ -689,7 +690,7 @@ START_TEST (nodes_are_in_the_order_of_a_file)
 }
 END_TEST
 
-/* The graphs are imported before they are split, and once more after. */
+/* The graph is imported before it is split, and exported and imported again afterwards. */
 START_TEST (imported_random_graphs_need_the_planned_memory)
 {
   const guint32 seed = (guint32) _i / 2;
@@ -711,8 +712,8 @@ START_TEST (imported_random_graphs_need_the_planned_memory)
 }
 END_TEST
 
-/* Few MACs may be added, and rows are too long to carry whole: bands of columns carry rows and
- * recompute columns. */
+/* The limit allows few added MACs, and rows are too long to be carried whole. Bands of columns
+ * carry rows and recompute columns. */
 START_TEST (columns_are_bands)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("long lines");
@@ -741,8 +742,8 @@ START_TEST (columns_are_bands)
 }
 END_TEST
 
-/* Adds an inverted bottleneck: a 1x1 convolution to `widening` times as many channels, a
- * depthwise convolution, and a 1x1 convolution back. */
+/* Adds an inverted bottleneck: a 1x1 convolution to `widening` times as many channels, a depthwise
+ * convolution, and a 1x1 convolution back. */
 static CleaveResult *
 add_bottleneck (CleaveGraph *graph, CleaveResult *x, gint64 widening, gint64 kernel)
 {
@@ -756,7 +757,7 @@ add_bottleneck (CleaveGraph *graph, CleaveResult *x, gint64 widening, gint64 ker
   return run_conv (graph, x, channels, 1, CLEAVE_LAYOUT_NCHW);
 }
 
-/* Rows of wide results are recomputed, those of narrow ones are carried. */
+/* Rows of wide results are recomputed, and rows of other results are carried. */
 START_TEST (rows_of_wide_results_are_recomputed)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("bottlenecks");
@@ -782,7 +783,7 @@ START_TEST (rows_of_wide_results_are_recomputed)
   assert_same_again (copy, plan, 1);
 }
 END_TEST
-/* Counts the copies: Slices of a whole value. */
+/* Returns the number of copies: Slices that take a whole value. */
 static guint
 count_copies (const CleaveGraph *graph)
 {
@@ -850,9 +851,9 @@ START_TEST (search_is_no_more_work_than_graphs_are_long)
 }
 END_TEST
 
-/* For the arena of each plan of the frontier, a plan is found that is hardly slower. The search
- * measures few plans: it may skip one whose estimate is above the budget although its arena is
- * not. */
+/* For the arena of each plan of the frontier, the search finds a plan at most 1.4 times as slow. It
+ * measures few plans, so it may skip a plan whose estimate is above the budget although its arena
+ * is not. */
 START_TEST (cheaper_plans_are_looked_for)
 {
   g_autoptr (CleaveGraph) graph = make_residual (CLEAVE_LAYOUT_NCHW);
@@ -932,7 +933,8 @@ START_TEST (options_must_make_sense)
 }
 END_TEST
 
-/* As a pass: the budget is met; if it cannot be, the pipeline fails and the graph is unchanged. */
+/* As a pass, `fit` meets the budget. If it cannot, the pipeline fails and the graph is unchanged.
+ */
 START_TEST (fit_is_a_pass)
 {
   g_autoptr (CleaveGraph) graph = make_residual (CLEAVE_LAYOUT_NCHW);

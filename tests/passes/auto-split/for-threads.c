@@ -29,7 +29,7 @@ name_last (CleaveResult *value, const char *name)
   return value;
 }
 
-/* x → Conv → Relu → Conv, 3x3 with 32 channels; with a residual connection, then Add x → Relu. */
+/* Makes x → Conv → Relu → Conv, 3x3 with 32 channels. If `is_residual`, Add x → Relu follow. */
 static CleaveGraph *
 make_chain (gint64 rows, gboolean is_residual)
 {
@@ -44,7 +44,7 @@ make_chain (gint64 rows, gboolean is_residual)
   return graph;
 }
 
-/* Two threads cannot share seven rows evenly, so channels are cut. A matrix of one row is always
+/* Two threads cannot share seven rows evenly, so channels are cut. A matrix with one row is always
  * cut by columns. */
 START_TEST (heavy_nodes_are_cut_evenly)
 {
@@ -101,8 +101,8 @@ input_indices (CleaveGraph *graph, const char *name, gint64 n)
   return indices;
 }
 
-/* The scatter adds several messages to a row, so it is cut by columns. So is the gather that
- * makes the messages, although rows are preferred otherwise. */
+/* The ScatterElements adds several messages to a row, so it is cut by columns. The GatherElements
+ * that computes the messages is cut by columns too, although other nodes are cut by rows. */
 START_TEST (nodes_that_move_values_are_cut_like_their_reader)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -129,7 +129,7 @@ START_TEST (nodes_that_move_values_are_cut_like_their_reader)
 }
 END_TEST
 
-/* A graph, without the line of its output %y, and the pieces of %y for two threads. */
+/* A graph without the line of its output %y, and the pieces of %y for two threads. */
 typedef struct
 {
   const char *text, *pieces;
@@ -151,8 +151,8 @@ assert_cases (const TextCase *cases, guint n)
     }
 }
 
-/* With two rows, or two directions of few sequences, each piece would read all weights for half
- * of the rows, so the weights are cut. With enough rows, and for images, the batch is cut. */
+/* With two rows, or with two directions of few sequences, each piece would read all weights for
+ * half of the rows, so the weights are cut. With enough rows, and for images, the batch is cut. */
 START_TEST (with_few_rows_the_weights_are_cut)
 {
   static const TextCase cases[] = {
@@ -180,8 +180,8 @@ START_TEST (with_few_rows_the_weights_are_cut)
 }
 END_TEST
 
-/* Rows are preferred to channels and columns in every layout, also in a node without a layout
- * attribute, which has the layout of its operand. */
+/* Rows come before channels and columns in every layout. A node without a layout attribute has the
+ * layout of its operand. */
 START_TEST (images_are_cut_by_rows_in_every_layout)
 {
   static const TextCase cases[] = {
@@ -221,8 +221,8 @@ START_TEST (values_of_every_rank_are_cut)
 }
 END_TEST
 
-/* Neither the axis of the DFT nor the real and imaginary parts can be cut, so the seven rows
- * are, although they cannot be shared evenly. */
+/* Neither the axis of the DFT nor the real and imaginary parts can be cut. So the seven rows are
+ * cut, although two threads cannot share them evenly. */
 START_TEST (the_only_possible_dimension_is_cut)
 {
   static const TextCase cases[] = {
@@ -234,8 +234,8 @@ START_TEST (the_only_possible_dimension_is_cut)
 }
 END_TEST
 
-/* Few channels: the seven rows are cut instead. Nodes after a piece are cut like it, however
- * small, and a node that only moves values need not be cut as evenly. */
+/* With few channels, the seven rows are cut. Nodes that follow a cut node are cut as it is, however
+ * small they are. A node that only moves values may have less even pieces. */
 START_TEST (few_channels_and_following_nodes_are_cut_by_rows)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -269,7 +269,7 @@ START_TEST (few_channels_in_nhwc_are_cut_by_rows)
 }
 END_TEST
 
-/* The pool computes 64 elements only, but reads 200,000. */
+/* The pool computes only 64 elements, but reads 200,000. */
 START_TEST (nodes_with_large_operands_are_cut)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -303,7 +303,7 @@ START_TEST (small_nodes_and_small_graphs_stay_whole)
 }
 END_TEST
 
-/* Two convolutions on values of 4 MB, then pools that leave little. */
+/* Makes two convolutions on values of 4 MiB, then pools with small results. */
 static CleaveGraph *
 make_stage (void)
 {
@@ -338,7 +338,7 @@ START_TEST (stage_is_cut_into_strips_that_halve_the_peak)
 }
 END_TEST
 
-/* As in a U-net: values of 4 MB skip a branch of small values with weights of 19 MB. */
+/* As in a U-Net, values of 4 MiB skip a branch of small values with weights of 19 MB. */
 START_TEST (strips_do_not_read_large_weights_again)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -370,8 +370,8 @@ add_depthwise (CleaveGraph *graph, CleaveResult *x, gint64 stride)
   return run_add (graph, "Conv", (CleaveResult *[]){ x, w }, 2, &attrs);
 }
 
-/* Many layers of little work on values of 1.6 MB: strips are narrow, and halos are a large part
- * of them. Then a small convolution that takes a third of the time. */
+/* Makes many layers of little work on values of 1.6 MB, whose strips are narrow and consist of
+ * halos for a large part. A small convolution follows, which takes a third of the time. */
 static CleaveGraph *
 make_narrow_strips (void)
 {
@@ -408,8 +408,8 @@ START_TEST (bands_exchange_halos_if_recomputing_is_expensive)
 }
 END_TEST
 
-/* A value of 5 MB that a global pool needs whole. From 4 channels it is cheap to compute twice;
- * from 64 it is not. */
+/* Makes a value of 5 MB that a global pool needs whole. It is cheap to compute twice from 4
+ * channels, but not from 64. */
 static CleaveGraph *
 make_squeeze (gint64 n_channels)
 {
@@ -442,7 +442,7 @@ START_TEST (values_needed_whole_are_recomputed_if_cheap)
 }
 END_TEST
 
-/* No piece of a node has over a tenth more elements than the mean of its pieces. */
+/* No piece of a node has more than 1.1 times the mean number of elements of its pieces. */
 START_TEST (pieces_are_nearly_equal)
 {
   for (guint n_threads = 2; n_threads <= 8; n_threads++)
@@ -470,8 +470,9 @@ START_TEST (pieces_are_nearly_equal)
 }
 END_TEST
 
-/* x → Relu → Transpose → Conv, with most of the work in the convolution. Uncut, the Relu
- * overwrites its operand and the Transpose is a view; each of their pieces would be a copy. */
+/* Makes x → Relu → Transpose → Conv, with most of the work in the convolution. In the unsplit
+ * graph, the Relu overwrites its operand and the Transpose is a view. Each of their pieces would be
+ * a copy. */
 static CleaveGraph *
 make_transposed (gboolean with_relu, gint64 n_channels)
 {
@@ -507,7 +508,7 @@ START_TEST (cuts_that_save_little_time_cost_no_memory)
 }
 END_TEST
 
-/* Both products are cut by rows, so the Transpose between them is, too. */
+/* Both products are cut by rows, so the Transpose between them is cut by rows too. */
 START_TEST (views_between_pieces_are_cut_alike)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -526,7 +527,7 @@ START_TEST (views_between_pieces_are_cut_alike)
 }
 END_TEST
 
-/* Images of a batch are independent: pieces need no halos, and no rows of other pieces. */
+/* Images of a batch are independent, so pieces need no halos and no rows of other pieces. */
 START_TEST (a_batch_is_cut_into_images)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -542,7 +543,7 @@ START_TEST (a_batch_is_cut_into_images)
 }
 END_TEST
 
-/* The strips at the end, of values of 2.6 MB, reach back to the 2 x 2 patches only. */
+/* The strips at the end, of values of 2.6 MB, reach back only to the 2 x 2 patches. */
 START_TEST (nodes_beyond_the_strips_are_cut_separately)
 {
   g_autoptr (CleaveGraph) graph =
@@ -583,7 +584,7 @@ START_TEST (nodes_beyond_the_strips_are_cut_separately)
 }
 END_TEST
 
-/* %h, the last state, has another rank than %y, so its reader is cut separately. */
+/* %h, the last state, has another rank than %y, so its reader is cut on its own. */
 START_TEST (readers_of_another_result_are_cut_separately)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_parse ("%x = Input : float32 24x48x64\n"
@@ -606,8 +607,9 @@ START_TEST (readers_of_another_result_are_cut_separately)
 }
 END_TEST
 
-/* Attention in windows of 7 x 7. At first the Reshape cannot be cut like the products, in the
- * middle of a window; in the end it is. The values of rank 6 are cut along the rows of windows. */
+/* Attention in windows of 7 x 7. The Reshape cannot be cut like the products, in the middle of a
+ * window, but it is cut in a later attempt. The values of rank 6 are cut along the rows of windows.
+ */
 START_TEST (nodes_split_later_are_not_reported_as_whole)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_parse ("%x = Input : float32 1x28x28x96\n"
@@ -636,7 +638,7 @@ START_TEST (nodes_split_later_are_not_reported_as_whole)
 }
 END_TEST
 
-/* Weights are dequantized once, not in pieces, whatever their size. */
+/* Weights are dequantized once and not in pieces, whatever their size. */
 START_TEST (computed_weights_stay_whole)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_parse ("%x = Input : float32 1x128x32x32\n"

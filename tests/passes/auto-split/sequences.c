@@ -7,7 +7,7 @@
 
 #define N_SEEDS CLEAVE_TRIALS (60)
 
-/* Layers of 6 units on sequences of 19 steps. */
+/* Layers of 6 units, on sequences of 19 steps, one after another. */
 typedef struct
 {
   const char *op;
@@ -16,7 +16,7 @@ typedef struct
   gboolean batch_first, has_states, has_relu;
 } Stack;
 
-/* Prints a layer, after its weights, bias and initial states. */
+/* Prints a layer: its weights, its bias, its initial states, and the node. */
 static void
 print_layer (GString *text, const Stack *s, const char *x, guint i)
 {
@@ -135,7 +135,7 @@ START_TEST (bits_stay_the_same)
 }
 END_TEST
 
-/* Cuts layers and the nodes that read the last one for memory. Asserts the same bits. */
+/* Cuts the layers, and the nodes that read the last layer, for memory. Asserts the same bits. */
 static void
 try_for_memory (guint32 seed)
 {
@@ -170,7 +170,7 @@ START_TEST (bits_stay_the_same_for_memory)
 }
 END_TEST
 
-/* A layer of 64 units, whose result a product reduces to 4 columns for each step. */
+/* A layer of 64 units. A product reduces its result to 4 columns for each step. */
 #define NARROWED                                                                                   \
   "%x = Input : float32 48x1x4\n%w = Constant seed=1 : float32 1x192x4\n"                          \
   "%u = Constant seed=2 : float32 1x192x64\n%v = Constant seed=3 : float32 64x4\n"                 \
@@ -203,7 +203,7 @@ a_stack (guint n_layers, guint batch, const char *direction)
                   .has_relu = TRUE };
 }
 
-/* Returns how many nodes of an op a node depends on, itself included. */
+/* Returns the number of nodes of an op that a node depends on, including the node. */
 static guint
 count_behind (const CleaveNode *node, const char *op, GHashTable *seen)
 {
@@ -217,8 +217,7 @@ count_behind (const CleaveNode *node, const char *op, GHashTable *seen)
   return n + g_str_equal (node->op->name, op);
 }
 
-/* The first chunk of the second layer depends on no other chunk than the first of the first
- * layer. */
+/* The first chunk of the second layer depends only on the first chunk of the first layer. */
 START_TEST (a_layer_begins_before_the_previous_one_ends)
 {
   const Stack s = a_stack (2, 1, "forward");
@@ -243,8 +242,8 @@ cut_text (const char *text, guint n_threads)
   return cut (graph, n_threads);
 }
 
-/* A single layer has no other to run at the same time. With more threads than layers, a batch of
- * at least as many sequences as threads is cut instead. */
+/* A single layer has no other layer to run at the same time. With more threads than layers, a batch
+ * with at least one sequence for each thread is cut instead. */
 START_TEST (layers_that_gain_nothing_are_not_cut)
 {
   const Stack one = a_stack (1, 1, "forward"), batch = a_stack (2, 4, "forward");
@@ -262,8 +261,8 @@ START_TEST (layers_that_gain_nothing_are_not_cut)
 }
 END_TEST
 
-/* Not cut into chunks: a bidirectional layer, a layer with sequence lengths, and a reverse layer
- * after a forward one. */
+/* Layers that cannot run in chunks: a bidirectional layer, a layer with sequence lengths, and a
+ * reverse layer after a forward layer. */
 START_TEST (layers_that_cannot_run_by_chunks_are_not_cut)
 {
   const char *lines = "%x = Input : float32 16x1x6\n"

@@ -17,7 +17,8 @@ count_sliced (const CleaveGraph *graph)
   return n;
 }
 
-/* Three Assembles read parts of one piece: two rows, a column, and the corner where they meet. */
+/* Makes a graph in which three Assembles read parts of one piece: two rows, a column, and the
+ * corner where they meet. */
 static CleaveGraph *
 make_tile (gboolean other_reader)
 {

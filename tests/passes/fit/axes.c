@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Every axis that dimension maps can cut is a candidate, whatever its letter or place. */
+/* Tests that `fit` cuts every axis that dimension maps allow, whatever its letter or position. */
 
 #include "graphs.h"
 #include "run-help.h"
 
-/* The least memory of a graph, as a fraction of that of the unsplit graph. */
+/* Returns the smallest arena that `fit` finds for a graph, as a fraction of the unsplit arena. */
 static double
 find_part (const CleaveGraph *graph, double max_added_macs)
 {
@@ -19,8 +19,8 @@ find_part (const CleaveGraph *graph, double max_added_macs)
   return (double) totals->arena_after / (double) totals->arena_before;
 }
 
-/* Dilated convolutions of a sequence; its shape is `before`, the extent of the channels, `after`.
- */
+/* Makes five dilated convolutions of a sequence.  `before` and `after` are the extents before and
+ * after the channels; `time_is_last` says which of two spatial dimensions is the time. */
 static CleaveGraph *
 make_sequence (const char *before, const char *after, gboolean time_is_last)
 {
@@ -53,7 +53,7 @@ make_sequence (const char *before, const char *after, gboolean time_is_last)
   return graph;
 }
 
-/* The steps that all layers carry are less than a third of one value. */
+/* Strips carry few steps between layers: for all layers less than a third of one value. */
 START_TEST (time_is_cut_wherever_it_stands)
 {
   static const struct

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Properties that every search for a memory budget must have, on random networks of every class.
- * Only the public functions of cleave-fit.h are used. */
+/* Tests properties that every search for a memory budget must have, on random networks of every
+ * class.  Uses only the public functions of cleave-fit.h to search. */
 
 #define _GNU_SOURCE /* CPU_SET, sched_setaffinity () */
 
@@ -12,13 +12,13 @@
 #include <sched.h>
 #include <string.h>
 
-/* Networks of each class. */
+/* The number of networks of each class. */
 #define N_SEEDS CLEAVE_TRIALS (1)
-/* Budgets between the least memory and that of the unsplit graph. */
+/* The number of budgets between the least memory and that of the unsplit graph. */
 #define N_BUDGETS 3
-/* Points of a frontier whose budgets are asked for. */
+/* The number of points of a frontier that are looked up by their budgets. */
 #define MAX_POINTS 3
-/* Relative difference of two estimated times that counts as none. */
+/* Two estimated times are equal if their relative difference is at most this. */
 #define ROUNDING 1e-9
 
 typedef struct
@@ -36,7 +36,8 @@ static const Limits limits[] = {
   { "even strips", { .even_strips = TRUE } },
 };
 
-/* Properties that the present search lacks.  An entry is removed as soon as it passes. */
+/* A property that the search does not have for a network.  An entry must be removed as soon as the
+ * property holds. */
 typedef struct
 {
   const char *property, *network;
@@ -44,7 +45,7 @@ typedef struct
   const char *reason;
 } KnownFailure;
 
-/* One search serves all limits of one target, so plans for two targets are not compared. */
+/* One search serves all limits of one target, but plans for two targets are not compared. */
 #define TARGETS                                                                                    \
   "plans for each number of threads, for even strips and for excluded inputs are measured apart"
 
@@ -55,7 +56,7 @@ static const KnownFailure known_failures[] = {
   { NULL, NULL, 0, NULL },
 };
 
-/* Returns NULL if the property holds, or what contradicts it. */
+/* A property: returns NULL if it holds, or a message about what contradicts it. */
 typedef char *(*Property) (const CleaveGraph *graph, const CleaveFitOptions *options);
 
 static gboolean
@@ -68,7 +69,7 @@ is_known (const char *property, const char *network, guint32 seed)
   return FALSE;
 }
 
-/* Checks a property of one network, under limits that take turns. */
+/* Checks a property of one network, under one of the limits, which alternate. */
 static void
 check_network (int index, const char *property, Property holds)
 {
@@ -101,7 +102,7 @@ find_plan (const CleaveGraph *graph, const CleaveFitOptions *options, gint64 bud
   return plan;
 }
 
-/* What a plan comes to; FALSE and the reason if there is none. */
+/* Finds a plan and copies its totals.  Returns FALSE and sets `*why` if there is no plan. */
 static gboolean
 find_totals (const CleaveGraph *graph,
              const CleaveFitOptions *options,
@@ -131,7 +132,7 @@ is_longer (const CleaveFitTotals *a, const CleaveFitTotals *b)
   return a->latency_after > b->latency_after * (1 + ROUNDING);
 }
 
-/* Whether `loose` is worse than `tight`: slower, or as fast with more MACs. */
+/* Returns whether `loose` is worse than `tight`: slower, or as fast with more MACs. */
 static gboolean
 is_worse (const CleaveFitTotals *loose, const CleaveFitTotals *tight)
 {
@@ -141,7 +142,7 @@ is_worse (const CleaveFitTotals *loose, const CleaveFitTotals *tight)
 
 /* Frontiers */
 
-/* The fastest plan of a frontier that needs at most so many bytes. */
+/* Returns the fastest plan of a frontier that needs at most `budget` bytes, or NULL. */
 static const CleaveFitTotals *
 find_fastest (const GPtrArray *frontier, gint64 budget)
 {
@@ -184,8 +185,8 @@ check_point (const CleaveGraph *graph,
                           expected);
 }
 
-/* The budget of a point of the frontier gives that point, and the last point is the least memory.
- */
+/* Checks that the arena of a point of the frontier, as a budget, gives that point, and that the
+ * last point has the least memory. */
 static char *
 frontier_agrees (const CleaveGraph *graph, const CleaveFitOptions *options)
 {
@@ -215,7 +216,7 @@ frontier_agrees (const CleaveGraph *graph, const CleaveFitOptions *options)
 
 /* The smallest budget */
 
-/* The smallest budget that a refusal names. */
+/* Returns the smallest possible budget in bytes that the message of `error` names, or 0. */
 static gint64
 read_smallest (const GError *error)
 {
@@ -225,7 +226,8 @@ read_smallest (const GError *error)
   return g_ascii_strtoll (at + strcspn (at, "0123456789"), NULL, 10);
 }
 
-/* Asks for too little: the refusal names the least memory. */
+/* Checks that a budget below the least memory fails and that the message names the least memory.
+ * A budget below 1 byte is not checked. */
 static char *
 check_refusal (const CleaveGraph *graph,
                const CleaveFitOptions *options,
@@ -269,7 +271,7 @@ smallest_budget_is_exact (const CleaveGraph *graph, const CleaveFitOptions *opti
 
 /* Looser limits */
 
-/* More bytes are never slower, nor as fast with more MACs. */
+/* Checks that plans for more bytes are not slower, nor as fast with more MACs. */
 static char *
 more_bytes_are_no_worse (const CleaveGraph *graph, const CleaveFitOptions *options)
 {
@@ -298,8 +300,8 @@ more_bytes_are_no_worse (const CleaveGraph *graph, const CleaveFitOptions *optio
   return NULL;
 }
 
-/* Asks for the least memory with both options, and then for the tighter one's bytes with the looser
- * options. */
+/* Checks that looser options need no more memory than tighter ones and, if `compares_time`, are not
+ * slower for the same budget. */
 static char *
 compare_options (const CleaveGraph *graph,
                  const CleaveFitOptions *tighter,
@@ -327,7 +329,7 @@ compare_options (const CleaveGraph *graph,
              : NULL;
 }
 
-static const double parts[] = { CLEAVE_NOTHING_ADDED, 0.1, 0.3, 0 }; /* from nothing to no limit */
+static const double parts[] = { CLEAVE_NOTHING_ADDED, 0.1, 0.3, 0 }; /* the last is no limit */
 
 static char *
 more_macs_are_no_worse (const CleaveGraph *graph, const CleaveFitOptions *options)
@@ -371,7 +373,7 @@ excluded_inputs_are_no_worse (const CleaveGraph *graph, const CleaveFitOptions *
   return compare_options (graph, &counted, &excluded, TRUE);
 }
 
-/* Times of different numbers of threads are no comparison. */
+/* Compares bytes only: times of different numbers of threads cannot be compared. */
 static char *
 fewer_threads_need_no_more (const CleaveGraph *graph, const CleaveFitOptions *options)
 {
@@ -410,7 +412,7 @@ print_names (const char *const *names, guint n)
   return g_string_free (text, FALSE);
 }
 
-/* All that a plan says of itself, and the graph that it makes. */
+/* Returns a text of all properties of a plan and of the graph that it splits. */
 static char *
 print_plan (const CleaveGraph *graph, const CleaveFitOptions *options, gint64 budget, char **why)
 {
@@ -440,14 +442,15 @@ print_plan (const CleaveGraph *graph, const CleaveFitOptions *options, gint64 bu
   return g_string_free (g_steal_pointer (&text), FALSE);
 }
 
-/* Lets the caller's thread lag behind the others that search. */
+/* Delays the calling thread, so that it lags behind the other threads of the search. */
 static void
 wait_a_little (double part, gpointer data)
 {
   g_usleep (200);
 }
 
-/* The same call by one thread, with a slow caller, and after other calls. */
+/* Checks that a call finds the same plan on one processor, with a slow caller, and after other
+ * calls. */
 static char *
 plans_are_the_same (const CleaveGraph *graph, const CleaveFitOptions *options)
 {
@@ -483,9 +486,8 @@ plans_are_the_same (const CleaveGraph *graph, const CleaveFitOptions *options)
 
 /* Promises */
 
-/* The split graph, as it is and read from a file, takes what the plan says, and gives the same
- * bits.
- */
+/* Checks that the split graph, in memory and read from a file, needs at most the memory that the
+ * plan says, and computes the same bits as the unsplit graph. */
 static char *
 check_split (const CleaveGraph *graph,
              const CleaveFitOptions *options,
@@ -533,7 +535,8 @@ check_split (const CleaveGraph *graph,
   return NULL;
 }
 
-/* A file has Transposes around nodes of layout NHWC, so such a graph takes other bytes. */
+/* A file has Transposes around nodes of layout NHWC, so the graph that is read from it needs
+ * another amount of memory.  Such a graph is only checked in memory. */
 static char *
 plans_keep_their_promises (const CleaveGraph *built, const CleaveFitOptions *options)
 {
@@ -574,7 +577,8 @@ DEFINE_TEST (uneven_strips, uneven_strips_are_no_worse)
 DEFINE_TEST (plans_depend_on_the_graph_alone, plans_are_the_same)
 DEFINE_TEST (programs_take_what_plans_say, plans_keep_their_promises)
 
-/* Its tiles were once found from strips that a search for a budget had measured. */
+/* The search for a budget once measured strips of this graph, and then found other tiles for the
+ * least memory. */
 #define POOLED                                                                                     \
   "%a = Input : float32 2x11x54\n%b, %i = MaxPool %a kernel_shape=3 pads=1,1\n"                    \
   "%c = Input : float32 11x1x3\n%d = Conv %b, %c strides=2 pads=1,1 group=11\n"                    \
@@ -595,7 +599,7 @@ START_TEST (a_budget_does_not_change_the_least_memory)
 }
 END_TEST
 
-/* A test of all networks; CK_RUN_CASE selects it by its name. */
+/* Adds a test case that runs a test on all networks.  CK_RUN_CASE selects it by its name. */
 static void
 add_property (Suite *suite, const char *name, const TTest *test)
 {
