@@ -3,12 +3,12 @@
 """fit-corpus.py make FOLDER                        writes the networks of the corpus to FOLDER
 fit-corpus.py measure CLEAVE RESULTS.json PATH…  fits each network of the paths (files or folders) with the command CLEAVE
 fit-corpus.py compare OLD.json NEW.json          compares two results: bytes, latency, processor time
-fit-corpus.py goals CLEAVE PATH…                 fits the networks with a goal into their part, runs them by the clock
-fit-corpus.py table RESULTS.json                 prints memory and search time of one result as Markdown
+fit-corpus.py goals CLEAVE PATH…                 fits the networks that have a goal, runs them, and checks the goal
+fit-corpus.py table RESULTS.json                 prints memory and search time of a result as Markdown
 
 `measure` asks `cleave fit` for the least memory of each network under four limits: no added MACs, no added MACs with the
-inputs excluded, 10 % added MACs, any MACs. Small networks come first. Each run ends after --seconds of processor time.
-RESULTS.json is written after each run; an interrupted measurement goes on where it stopped."""
+inputs excluded, a tenth more MACs, any number of MACs. Small networks come first. A run is killed after --seconds of
+processor time. RESULTS.json is written after each run, so that an interrupted measurement continues where it stopped."""
 
 import argparse
 import collections
@@ -26,30 +26,30 @@ import threading
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
-# The options of each limit. EXCLUDE stands for the option that excludes the inputs.
+# The options of each limit. 'EXCLUDE' stands for the option that excludes the inputs, which has one of two names.
 LIMITS = {'+0 %': ['--max-added-macs', '0'], '+0 %, inputs excluded': ['--max-added-macs', '0', 'EXCLUDE'],
           '+10 %': ['--max-added-macs', '10'], 'any MACs': []}
 EXCLUDE = ['--exclude-inputs', '--inputs-apart']
 
-# The comparison lists this many of the slowest runs.
+# The comparison lists at most this many slow runs.
 LISTED_RUNS = 40
 
-# A run may wait this many times its processor seconds before it is killed: other processes use the machine too.
+# A run may wait: it is killed after this many times its limit of processor seconds by the clock.
 PATIENCE = 20
 
-# Networks of up to 500 nodes are searched within 0.3 s of processor time on one core.
+# A goal: a network of at most 500 nodes is searched within 0.3 processor seconds.
 SMALL_NODES, SMALL_SECONDS = 500, 0.3
 
-# Numbers of nodes by which times are summarized: more than the first, at most the second.
+# Times are summarized by the number of nodes: more than the first number, at most the second.
 SIZES = [(0, 50), (50, 100), (100, 200), (200, 500), (500, math.inf)]
 
-# Patterns of labels: the part of the unsplit arena that is asked for, and the largest latency ratio.
+# The goals: a pattern of labels, the budget as a part of the unsplit arena, and the largest ratio of measured latencies.
 GOALS = [(r'networks/(tcn|wavenet)', 0.15, 1.25), (r'networks/yolov5', 0.60, math.inf), (r'networks/centernet', 0.35, math.inf)]
-# Patterns of labels of larger networks, and their processor seconds.
+# The goals of search time of large networks: a pattern of labels, and processor seconds.
 SECONDS = [(r'networks/chain-10000', 3.0), (r'networks/bert-base', 1.0)]
-ELEMENT_BYTES = {'float32': 4, 'int64': 8}  # of the inputs and outputs of networks that have goals
+ELEMENT_BYTES = {'float32': 4, 'int64': 8}  # types of the inputs and outputs of networks with goals
 
-# A latency is the least of this many rounds, in which both models take turns.
+# A latency is the minimum over this many rounds. Each round runs the whole model and the split one.
 ROUNDS = 5
 
 # Networks
@@ -72,7 +72,7 @@ def zoo_options():
 
 
 def files_below(path):
-    """Returns the models below a folder. Where fetch.sh has put links to models, only those."""
+    """Returns the models in a folder and its subfolders; of a folder with links that fetch.sh has made, only the links."""
     files = []
     for folder, folders, names in os.walk(path):
         models = [os.path.join(folder, name) for name in names if os.path.splitext(name)[1] in ('.onnx', '.tflite')]
@@ -83,7 +83,7 @@ def files_below(path):
 
 
 def networks(paths, word):
-    """Returns label, file and options of each network of the paths."""
+    """Returns label, file and options of each network in the paths whose label contains `word`."""
     zoo, found = zoo_options(), {}
     for path in paths:
         for file in [path] if os.path.isfile(path) else files_below(path):
@@ -97,7 +97,7 @@ def networks(paths, word):
 # Measuring
 
 def run(command, seconds):
-    """Runs a command within so many processor seconds. Returns its status, output, errors and processor seconds."""
+    """Runs a command with a limit of processor seconds. Returns its status, output, errors and used processor seconds."""
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         process = subprocess.Popen(command, stdout=output, stderr=errors, stdin=subprocess.DEVNULL,
                                    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1)))
@@ -128,13 +128,13 @@ def fit(cleave, exclude, file, options, limit, seconds):
 
 
 def count_nodes(cleave, file, options):
-    """Returns the nodes of a network and the processor seconds that it takes to read it; no nodes if it cannot be read."""
+    """Returns the number of nodes of a network, None if it cannot be read, and the processor seconds that reading took."""
     status, output, _, used = run([cleave, 'info', file, *options, '--json'], 60)
     return (json.loads(output)['nodes'] if status == 0 else None), round(used, 3)
 
 
 def identify(cleave):
-    """Returns a hash of the command and of the project's libraries that it loads."""
+    """Returns a hash of the command and of the Cleave libraries that it loads."""
     lines = subprocess.run(['ldd', cleave], capture_output=True, text=True).stdout
     digest = hashlib.sha256()
     for file in [cleave, *sorted(re.findall(r'=> (\S*libcleave\S*)', lines))]:
@@ -182,7 +182,7 @@ def mean(ratios):
 
 
 def both(old, new, limit):
-    """Yields label and the fits under a limit of each network that both results fitted."""
+    """Yields label, old fit and new fit of each network that both results fitted under a limit."""
     for label, network in sorted(old.items()):
         before, after = network['fits'].get(limit, {}), new.get(label, {'fits': {}})['fits'].get(limit, {})
         if before.get('bytes') and after.get('bytes'):
@@ -243,7 +243,7 @@ def compare_times(old, new):
 
 
 def compare_seconds(new):
-    """Prints the networks that have a time of their own."""
+    """Prints the slowest run of each network that has a goal of search time."""
     for label, network in sorted(new.items()):
         goal = next((seconds for pattern, seconds in SECONDS if re.search(pattern, label)), None)
         if goal is not None:
@@ -267,7 +267,7 @@ def clock(cleave, file, repeat):
 
 
 def time_both(cleave, file, split):
-    """Returns the latency of the split model divided by that of the whole one, by the clock, on one thread."""
+    """Returns the measured latency of the split model divided by that of the whole model, on one thread."""
     repeat = max(3, min(50, math.ceil(300 / clock(cleave, file, 1))))
     pairs = [(clock(cleave, file, repeat), clock(cleave, split, repeat)) for _ in range(ROUNDS)]
     whole, pieces = (min(column) for column in zip(*pairs))
@@ -275,7 +275,7 @@ def time_both(cleave, file, split):
 
 
 def check_goal(cleave, file, part, latency):
-    """Fits a network into a part of its arena. Returns whether the goal is met, and a line that says what was found."""
+    """Fits a network into a part of its arena. Returns whether it meets the latency goal, and a line of figures."""
     arena = json.loads(run([cleave, 'memory', file, '--json'], 60)[1])['models'][0]['arena_bytes']
     info = json.loads(run([cleave, 'info', file, '--json'], 60)[1])
     borders = sum(ELEMENT_BYTES[one['type']] * math.prod(one['shape']) for one in info['inputs'] + info['outputs'])
@@ -305,7 +305,7 @@ def goals(options):
 
 # Tables for docs/benchmarks.md
 
-# The rows of a network of its own; the others are summarized by size.
+# Labels of networks that get a row of their own. All networks are summarized by size.
 LISTED = r'^(networks|zoo|demo)/'
 BEGIN, END = '<!-- fit-corpus.py table: begin -->', '<!-- fit-corpus.py table: end -->'
 
@@ -315,7 +315,7 @@ def quantile(values, part):
 
 
 def seconds_by_size(results, limits):
-    """Yields the rows of a table of processor seconds by the number of nodes, over some limits."""
+    """Yields the rows of a table of processor seconds of the runs under `limits`, by number of nodes."""
     yield '| nodes | networks | runs | median, s | 90 % within, s | most, s | over the limit of a run |'
     yield '|---|---|---|---|---|---|---|'
     for least, most in SIZES:
@@ -335,7 +335,8 @@ def cell(one):
 
 
 def each_network(results, limits):
-    """Yields the rows of a table: part of the arena, estimated latency ratio and processor seconds of each limit."""
+    """Yields the rows of a table of networks. For each limit, it has the part of the arena, the estimated latency ratio and the
+    processor seconds."""
     yield '| network | nodes | arena, KiB | ' + ' | '.join(f'{limit}: part | latency | s' for limit in limits) + ' |'
     yield '|---|---|---|' + '---|---|---|' * len(limits)
     for label, network in sorted(results.items()):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The networks that measure `cleave fit`: classes with long time axes, detection heads, many nodes. Each is written as
-ONNX with seeded weights. The folder tests/peers/classes has more networks, and the class that builds them node by node."""
+"""Writes the networks on which `cleave fit` is measured: classes with long time axes, detection heads, many nodes. Each is
+an ONNX file with seeded weights. tests/peers/classes has more networks, and the class Net that builds them."""
 
 import os
 import sys
@@ -23,7 +23,7 @@ DENSE = {'densenet-121': {}, 'densenet-small': dict(blocks=(4, 4, 4), growth=12,
 
 
 def write(folder, word):
-    """Writes the networks whose name holds a word. A network that exists is kept."""
+    """Writes the networks whose name contains `word`. Files that exist are kept."""
     os.makedirs(folder, exist_ok=True)
     for name in [name for name in (*CASES, *DENSE) if word in name]:
         path = os.path.join(folder, f'{name}.onnx')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Detectors with the heads that exporters write: boxes, center points, lines, landmarks, pyramids."""
+"""Detection networks with the heads that exporters write: boxes, center points, lines, landmarks, pyramids."""
 
 import numpy as np
 
@@ -36,7 +36,7 @@ def c2f(net, x, n_in, n, n_blocks, shortcut=True):
 
 
 def pooled(net, x, n):
-    """Three poolings of 5 in a row, concatenated with their input."""
+    """Three consecutive 5x5 poolings, whose results are concatenated with their input."""
     parts = [conv(net, x, n, n // 2)]
     for _ in range(3):
         parts.append(net.pool(parts[-1], 5, 1))
@@ -44,7 +44,7 @@ def pooled(net, x, n):
 
 
 def backbone(net, x, width, depths, block):
-    """Returns value and channels at strides 8, 16, 32."""
+    """Returns (value, channels) at strides 8, 16 and 32."""
     x, n, levels = conv(net, x, 3, width, 6 if block is csp else 3, 2), width, []
     for depth in depths:
         x = block(net, conv(net, x, n, 2 * n, 3, 2), 2 * n, 2 * n, depth)
@@ -55,8 +55,8 @@ def backbone(net, x, width, depths, block):
 
 
 def neck(net, levels, block, depth, reduce):
-    """Path aggregation: down the pyramid by resizing, up again by strided convolutions. `reduce`: a 1x1 convolution before each
-    join (YOLOv5), else none (YOLOv8)."""
+    """Path aggregation: down the pyramid by resizing, and up again by strided convolutions. With `reduce`, a 1x1 convolution
+    comes before each join (YOLOv5), otherwise none (YOLOv8)."""
     (x, n), laterals = levels[-1], []
     for skip, m in reversed(levels[:-1]):
         if reduce:
@@ -79,7 +79,8 @@ def grid(rows, columns):
 
 
 def yolov5(net, size, width, depths, n_classes=80, by_slice=False):
-    """Anchor head: [1, 255, H, W] to [1, 3, 85, H, W] to [1, 3, H, W, 85], then boxes by arithmetic, concatenated over levels."""
+    """Anchor head: reshapes [1, 255, H, W] to [1, 3, 85, H, W], transposes that to [1, 3, H, W, 85], computes boxes, and
+    concatenates the boxes of all levels."""
     outs = neck(net, backbone(net, net.input('images', [1, 3, *size]), width, depths, csp), csp, 1, True)
     n_values, all_boxes = n_classes + 5, []
     for i, (x, n) in enumerate(outs):
@@ -101,7 +102,7 @@ def yolov5(net, size, width, depths, n_classes=80, by_slice=False):
 
 
 def yolov8(net, size, width, depths, n_classes=80, n_bins=16):
-    """Anchor-free head: distances as a softmax over bins, on the concatenation of all levels."""
+    """Anchor-free head: concatenates all levels and computes distances as a softmax over bins."""
     outs = neck(net, backbone(net, net.input('images', [1, 3, *size]), width, depths, c2f), c2f, 1, False)
     n_box, flat, centers, strides = max(16, outs[0][1] // 4, 4 * n_bins), [], [], []
     for i, (x, n) in enumerate(outs):
@@ -133,8 +134,8 @@ def residual(net, x, n_in, n_out, stride=1):
 
 
 def hourglass(net, x, widths, depth):
-    """Returns x [N, widths[0], H, W] after one step down, the inner hourglass and one step up, added to a branch at
-    full size."""
+    """Returns the sum of two branches of x [N, widths[0], H, W]: one at full size, and one that goes a step down, through the
+    inner hourglass and a step up."""
     n, m = widths[:2]
     branch = x
     for _ in range(depth):
@@ -145,12 +146,12 @@ def hourglass(net, x, widths, depth):
 
 
 def peaks(net, heat):
-    """Sets to zero each value that is not the maximum of its 3x3 neighbors."""
+    """Sets each value to zero that is not the maximum of its 3x3 neighborhood."""
     return net.op('Mul', heat, net.op('Cast', net.op('Equal', net.pool(heat, 3, 1), heat), to=1))
 
 
 def centernet(net, size, n_stem, widths, depth, n_classes, deconv):
-    """Center points from an hourglass, or (deconv) from a residual encoder and transposed convolutions."""
+    """Detector of center points: an hourglass or, with `deconv`, a residual encoder and transposed convolutions."""
     x, n = net.conv_relu(net.input('x', [1, 3, *size]), 3, n_stem, 7, stride=2), widths[0]
     x = residual(net, x, n_stem, n, 2)
     if deconv:
@@ -178,7 +179,7 @@ def inverted(net, x, n_in, n_out, stride, expand):
 
 
 def lines(net, size, width, stages, tail):
-    """Line detector (M-LSD): MobileNetV2, joins on the way up at four scales, dilated convolutions at half the size."""
+    """Line detector (M-LSD): MobileNetV2, a decoder with joins at four scales, and dilated convolutions at half the size."""
     x, n, levels = net.conv_relu(net.input('x', [1, 4, *size]), 4, width, 3, stride=2), width, []
     for n_out, count, stride, expand in stages:
         if stride > 1:
@@ -197,7 +198,8 @@ def lines(net, size, width, stages, tail):
 
 
 def iris(net, size, n, n_blocks, heads):
-    """Iris landmarks: bottlenecks with depthwise convolutions and PReLU, channels added by Pad, two heads of vectors."""
+    """Iris landmarks: bottlenecks with depthwise convolutions and PReLU, a Pad that adds channels, and two heads that give
+    vectors."""
     def block(x, n_in, n_out, down):
         y = prelu(net, net.conv(x, n_in, n_out // 2, 2 if down else 1, stride=2 if down else 1, pads=[0] * 4), n_out // 2)
         y = net.conv(net.conv(y, n_out // 2, n_out // 2, 3, group=n_out // 2), n_out // 2, n_out, gain=0.7)
@@ -220,7 +222,8 @@ def iris(net, size, n, n_blocks, heads):
 
 
 def bifpn(net, size, width, stages, n, n_repeats, n_anchors, n_classes):
-    """EfficientDet: a pyramid joined in both directions by weighted sums, separable convolutions, heads that all levels share."""
+    """EfficientDet: a pyramid joined in both directions by weighted sums, separable convolutions, and heads whose weights all
+    levels share."""
     x, m, levels = net.silu(net.conv(net.input('x', [1, 3, *size]), 3, width, 3, stride=2)), width, []
     for n_out, count in stages:
         for i in range(count):

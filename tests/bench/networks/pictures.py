@@ -17,7 +17,7 @@ def twice(net, x, n_in, n):
 
 
 def unet3d(net, shape, width, depth):
-    """U-net of a volume [1, 1, D, H, W]."""
+    """U-Net on a volume [1, 1, D, H, W]."""
     x, skips, n = twice(net, net.input('x', [1, 1, *shape]), 1, width), [], width
     for _ in range(depth):
         skips.append(x)
@@ -34,7 +34,7 @@ MOBILENET = [(16, 1, 1, 1), (24, 2, 2, 6), (32, 3, 2, 6), (64, 4, 2, 6), (96, 3,
 
 
 def mobilenet(net, size, batch=1, rows_last=False):
-    """MobileNetV2. rows_last: the input is [N, H, W, C], a converter added the Transpose."""
+    """MobileNetV2. With `rows_last`, the input is [N, H, W, C], and a Transpose follows as converters add it."""
     x = net.input('x', [batch, size, size, 3] if rows_last else [batch, 3, size, size])
     x = net.transpose(x, 0, 3, 1, 2) if rows_last else x
     x, n = net.op('Clip', net.conv(x, 3, 32, 3, stride=2), net.constant(0.0), net.constant(6.0)), 32
@@ -45,7 +45,7 @@ def mobilenet(net, size, batch=1, rows_last=False):
 
 
 def transposed_layers(net, size, widths):
-    """Separable convolutions of a channels-last model: a converter put a Transpose around each group of layers."""
+    """Separable convolutions of a channels-last model, with Transposes around each group of layers as converters add them."""
     x, n = net.input('x', [1, size, size, 3]), 3
     for i, width in enumerate(widths):
         y = net.conv_relu(net.transpose(x, 0, 3, 1, 2), n, width, 3 if i == 0 else 1, stride=2 if i == 0 else 1)
@@ -56,7 +56,7 @@ def transposed_layers(net, size, widths):
 
 
 def high_resolution(net, size, widths, n_modules, n_points):
-    """HRNet: branches of several resolutions in parallel, each joined with all others after each module; heat maps."""
+    """HRNet: parallel branches of several resolutions, which are joined with each other after each module. Gives heat maps."""
     x = net.conv_relu(net.conv_relu(net.input('x', [1, 3, *size]), 3, widths[0], 3, stride=2), widths[0], widths[0], 3, stride=2)
     branches = [x]
     for i in range(len(widths)):
@@ -84,7 +84,8 @@ def join(net, branches, widths, to):
 
 
 def squeeze(net, size, fires):
-    """SqueezeNet: 1x1 to few channels, then 1x1 and 3x3 in parallel. fires: (few, many, pooled before)."""
+    """SqueezeNet: modules of a 1x1 convolution to few channels, then a 1x1 and a 3x3 convolution in parallel. `fires` has for
+    each module: few channels, many channels, whether a pooling comes before."""
     x, n = net.conv_relu(net.input('x', [1, 3, size, size]), 3, 64, 3, stride=2), 64
     for few, many, pooled in fires:
         x = net.pool(x, 3) if pooled else x
@@ -108,7 +109,7 @@ def inception(net, size, widths):
 
 
 def style(net, size, width, n_blocks):
-    """Style transfer: reflected borders, normalization of each channel, residual blocks, enlargement by neighbors."""
+    """Style transfer: reflected borders, normalization of each channel, residual blocks, nearest-neighbor resizing."""
     def conv(x, n_in, n_out, kernel, stride=1, last=None):
         reach = kernel // 2
         x = net.op('Pad', x, net.ints(0, 0, reach, reach, 0, 0, reach, reach), mode='reflect')
@@ -127,7 +128,7 @@ def style(net, size, width, n_blocks):
 
 
 def deeplab(net, size, width, depths, n_middle, n_classes):
-    """DeepLabV3+: a dilated last stage, convolutions at several rates, joined with a feature of high resolution."""
+    """DeepLabV3+: a dilated last stage, and convolutions at several rates that are joined with a feature of high resolution."""
     x, n = net.pool(net.conv_relu(net.input('x', [1, 3, *size]), 3, width, 7, stride=2), 3), width
     early = None
     for i, depth in enumerate(depths):
@@ -148,7 +149,8 @@ def deeplab(net, size, width, depths, n_middle, n_classes):
 
 
 def stereo(net, size, width, n_shifts):
-    """Disparity of two pictures: shared features, a cost volume [1, C, shifts, H, W], 3-D convolutions, an expected shift."""
+    """Stereo disparity of two pictures: features with shared weights, a cost volume [1, C, shifts, H, W], 3-D convolutions,
+    and the expected shift."""
     start = net.random.bit_generator.state
     features = []
     for name in ('left', 'right'):
@@ -171,7 +173,7 @@ def stereo(net, size, width, n_shifts):
 
 
 def autoencoder(net, size, width, depth, n_code):
-    """Anomaly detection: strided convolutions down to a code, transposed ones up, the squared error as a picture."""
+    """Anomaly detection: an autoencoder of strided and transposed convolutions. Gives the squared error as a picture."""
     start = x = net.input('x', [1, 3, size, size])
     n = 3
     for i in range(depth):
@@ -187,7 +189,8 @@ def autoencoder(net, size, width, depth, n_code):
 
 
 def ghost(net, size, stages):
-    """GhostNet: half of the channels by a convolution, half by a depthwise one of those; gates by the mean of the picture."""
+    """GhostNet: a convolution computes half of the channels, and a depthwise convolution of these the other half. Gates come
+    from the mean of the picture."""
     def module(x, n_in, n_out, relu):
         y = net.conv(x, n_in, n_out // 2)
         y = net.op('Relu', y) if relu else y

@@ -5,7 +5,7 @@ import numpy as np
 
 
 def conv_along(net, x, n_in, n_out, kernel=1, rank=1, before=0, after=0, **how):
-    """Adds a convolution along the last of `rank` axes. A value of rank 2 has one row: [N, C, 1, T]."""
+    """Adds a convolution along the last of `rank` spatial axes. A value with two of them has one row: [N, C, 1, T]."""
     rows = [1] * (rank - 1)
     return net.conv(x, n_in, n_out, (*rows, kernel), rank=rank, pads=[*[0] * (rank - 1), before, *[0] * (rank - 1), after], **how)
 
@@ -28,7 +28,7 @@ def series(net, n, length, rank):
 
 
 def tcn(net, n_in, n, length, n_blocks, n_out=4, kernel=3, rank=1, padding='attribute', norm=False):
-    """Temporal convolution network: residual blocks of two causal convolutions, the dilation doubles in each block."""
+    """Temporal convolution network: residual blocks of two causal convolutions. The dilation doubles in each block."""
     x = conv_along(net, series(net, n_in, length, rank), n_in, n, rank=rank)
     for i in range(n_blocks):
         y = x
@@ -40,7 +40,7 @@ def tcn(net, n_in, n, length, n_blocks, n_out=4, kernel=3, rank=1, padding='attr
 
 
 def wavenet(net, n, n_skip, length, n_layers, n_cycle, rank=1, padding='attribute', gates_together=False):
-    """Dilated causal convolutions with a gate, a residual and a skip connection each. The skips are added up."""
+    """WaveNet: dilated causal convolutions, each with a gate, a residual and a skip connection. The skips are summed."""
     x = conv_along(net, series(net, 1, length, rank), 1, n, rank=rank)
     total = None
     for i in range(n_layers):
@@ -58,7 +58,7 @@ def wavenet(net, n, n_skip, length, n_layers, n_cycle, rank=1, padding='attribut
 
 
 def wavenet_valid(net, n, n_skip, length, n_layers, n_cycle):
-    """A WaveNet without padding: each layer is shorter than its input, residuals and skips are cut to the last samples."""
+    """WaveNet without padding: each layer is shorter than its input. Residuals and skips are cut to the last samples."""
     x, total = net.conv(net.input('x', [1, 1, length]), 1, n, rank=1), None
     last = length - sum(2 ** (i % n_cycle) for i in range(n_layers))
     for i in range(n_layers):
@@ -82,7 +82,7 @@ def norm_whole(net, x, n):
 
 
 def tasnet(net, length, n_filters, n, n_hidden, n_repeats, n_blocks, n_sources, whole):
-    """Conv-TasNet: an encoder of the wave, a separator of dilated depthwise blocks that gives a mask, a decoder."""
+    """Conv-TasNet: an encoder of the wave, dilated depthwise blocks that compute a mask, and a decoder."""
     norm = norm_whole if whole else net.batch_norm
     prelu = lambda x: net.op('PRelu', x, net.constant(net.random.uniform(0.1, 0.3, (1, 1))))
     wave = net.op('Relu', net.conv(net.input('x', [1, 1, length]), 1, n_filters, 16, stride=8, rank=1, pads=[8, 8]))
@@ -113,7 +113,7 @@ def activity(net, n_in, length, widths):
 
 
 def heart(net, n_in, length, width, n_blocks):
-    """Residual network for electrocardiograms: long kernels, every second block halves the time axis."""
+    """Residual network for electrocardiograms: long kernels. Every second block halves the time axis."""
     x, n = net.op('Relu', net.batch_norm(net.conv(net.input('x', [1, n_in, length]), n_in, width, 17, rank=1), width)), width
     for i in range(n_blocks):
         stride, n_out = 2 - i % 2, width * (1 + i // 4)
@@ -128,7 +128,7 @@ def heart(net, n_in, length, width, n_blocks):
 
 
 def vibration(net, length, widths):
-    """Bearing faults from vibration: one very long first kernel, then short ones."""
+    """Detection of bearing faults from vibration: one very long kernel, then short ones."""
     x = net.conv(net.input('x', [1, 1, length]), 1, 16, 64, stride=8, rank=1, pads=[28, 28])
     x, n = net.pool(net.op('Relu', net.batch_norm(x, 16)), rank=1), 16
     for width in widths:
@@ -137,7 +137,7 @@ def vibration(net, length, widths):
 
 
 def brain(net, n_electrodes, length, n, depth):
-    """EEGNet: a convolution along time, a depthwise one over all electrodes, a separable one."""
+    """EEGNet: a convolution along time, a depthwise convolution over all electrodes, and a separable convolution."""
     x = net.batch_norm(net.conv(net.input('x', [1, 1, n_electrodes, length]), 1, n, (1, 64), pads=[0, 32, 0, 31]), n)
     x = net.conv(x, n, n * depth, (n_electrodes, 1), group=n, pads=[0] * 4)
     x = net.op('AveragePool', net.op('Elu', net.batch_norm(x, n * depth)), kernel_shape=[1, 4], strides=[1, 4])
@@ -147,7 +147,8 @@ def brain(net, n_electrodes, length, n, depth):
 
 
 def octaves(net, wave, length, n_bins, n_octaves, kernel, hop):
-    """Returns constant-Q magnitudes [1, bins, frames]: for each octave two convolutions, then half the sample rate."""
+    """Returns constant-Q magnitudes [1, bins, frames]: two convolutions for each octave, at half the sample rate of the octave
+    before."""
     rows, frames = [], length // hop
     for i in range(n_octaves):
         step = hop >> i
@@ -161,7 +162,7 @@ def octaves(net, wave, length, n_bins, n_octaves, kernel, hop):
 
 
 def shifted(net, x, shift, n_rows):
-    """Returns x [N, C, rows, T] moved by some rows; zeros follow."""
+    """Returns x [N, C, rows, T] moved by some rows, with zeros in the free rows."""
     if shift == 0:
         return x
     part = net.slice(x, max(0, shift), min(n_rows, n_rows + shift), 2)
@@ -169,7 +170,8 @@ def shifted(net, x, shift, n_rows):
 
 
 def transcription(net, length, n_bins, n_octaves, hop, harmonics, width):
-    """Music transcription: a constant-Q transform of the wave, its harmonics as channels, contours, notes and onsets."""
+    """Music transcription: a constant-Q transform of the wave, whose harmonics become channels. Gives contours, notes and
+    onsets."""
     cq, rows, frames = octaves(net, net.input('x', [1, 1, length]), length, n_bins, n_octaves, 256, hop)
     decibel = net.op('Log', net.op('Add', net.op('Mul', cq, cq), net.constant(1e-6)))
     low, high = (net.op(op, decibel, axes=[1, 2]) for op in ('ReduceMin', 'ReduceMax'))
@@ -189,7 +191,7 @@ def transcription(net, length, n_bins, n_octaves, hop, harmonics, width):
 
 
 def wave_unet(net, length, width, depth):
-    """A U-net of the wave (Demucs): strided convolutions with gates, transposed ones, skips that are added."""
+    """U-Net on a wave (Demucs): strided convolutions with gates, transposed convolutions, and skips that are added."""
     def gate(x, n):
         value, control = net.split(x, [n, n], 1)
         return net.op('Mul', value, net.op('Sigmoid', control))
@@ -219,7 +221,7 @@ CASES = {
     'tcn-rows-pad': (tcn, dict(n_in=4, n=40, length=5000, n_blocks=8, padding='pad', rank=2)),
     'tcn-chomp-deep': (tcn, dict(n_in=2, n_out=2, n=32, length=4400, n_blocks=9, kernel=2, padding='chomp')),
     'tcn-rows-chomp': (tcn, dict(n_in=2, n_out=2, n=32, length=4400, n_blocks=9, kernel=2, padding='chomp', rank=2)),
-    # The dilations reach over the whole time axis: line buffers are as large as whole values.
+    # The dilations span the whole time axis, so line buffers are as large as whole values.
     'dilated-whole': (tcn, dict(n_in=16, n_out=10, n=64, length=2048, n_blocks=10)),
     'wavenet': (wavenet, dict(n=64, n_skip=128, length=4096, n_layers=20, n_cycle=9)),
     'wavenet-rows': (wavenet, dict(n=64, n_skip=128, length=4096, n_layers=20, n_cycle=9, rank=2)),

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Transformers of full size, a speech encoder, and long chains of nodes."""
+"""Transformers in their published sizes, a speech encoder, and long chains of nodes."""
 
 import conformer
 import transformer
 
 
 def speech(net, n_frames, n_mel, width, n_heads, kernel, n_layers):
-    """Conformer with its input stage: two strided 2-D convolutions of the spectrogram."""
+    """Conformer with its input stage, which is two strided 2-D convolutions of the spectrogram."""
     x = net.op('Unsqueeze', net.input('x', [1, n_frames, n_mel]), net.ints(1))
     x = net.conv_relu(net.conv_relu(x, 1, width, 3, stride=2), width, width, 3, stride=2)
     n_rows, n_columns = n_frames // 4, n_mel // 4
@@ -20,7 +20,7 @@ def speech(net, n_frames, n_mel, width, n_heads, kernel, n_layers):
 
 
 def chain(net, n_nodes, n, size):
-    """Alternating convolutions and Relus."""
+    """A chain of alternating convolutions and Relus."""
     x = net.input('x', [1, n, size, size])
     for _ in range(n_nodes // 2):
         x = net.conv_relu(x, n, n, 3)
@@ -28,7 +28,7 @@ def chain(net, n_nodes, n, size):
 
 
 def uneven_chain(net, n_nodes, n, size):
-    """Alternating 1x1 convolutions to four times the channels and 3x3 convolutions back, with a Relu after each."""
+    """A chain of alternating 1x1 convolutions to four times the channels and 3x3 convolutions back, each with a Relu."""
     x = net.input('x', [1, n, size, size])
     for _ in range(n_nodes // 4):
         x = net.conv_relu(net.conv_relu(x, n, 4 * n), 4 * n, n, 3)
