@@ -16,8 +16,9 @@
 #include "segments.h"
 #include "sequences.h"
 
-/* Shorter times, in ns, are not worth a split: of a node, since handing over its pieces takes part
- * of the gain; of a graph, since it ends before the other threads are awake. */
+/* A node is not worth a split below MIN_NODE_TIME ns, since handing over its pieces takes part of
+ * them.  A graph is not below MIN_TOTAL_TIME ns, since it ends before the other threads are awake.
+ */
 #define MIN_NODE_TIME 2222
 #define MIN_TOTAL_TIME 177778
 
@@ -29,7 +30,7 @@
 #define MAX_SURPLUS 0.1
 #define LAST_SURPLUS 0.15
 
-/* Fewer channels in a piece take nearly as long as this many. */
+/* A piece of a product with fewer result channels takes nearly as long as one with this many. */
 #define MIN_CHANNELS 24
 
 /* Pieces with fewer rows that read the same weights take nearly as long as the whole node.  A GRU
@@ -262,8 +263,8 @@ find_dim_of_weights (const CleaveNode *node, const CleaveThreads *threads)
   return -1;
 }
 
-/* Returns whether to send the operand instead of the result: the result is larger, and strips,
- * which are rows, read it. */
+/* Returns whether sending the operand takes fewer bytes than sending the result of a node: the
+ * result is larger, and strips, which are cut by rows, read it. */
 static gboolean
 is_better_sent_before (const CleaveNode *node, GHashTable *members)
 {
@@ -421,9 +422,9 @@ is_read_by_others (const CleaveResult *x, const CleaveNode *node)
   return FALSE;
 }
 
-/* Returns the operand that a whole element-wise node would overwrite, or NULL: a value that no
- * other node reads and that is not cut.  Pieces of the node cannot overwrite it, since each reads a
- * part. */
+/* Returns the operand that a whole element-wise node would overwrite: a value that no other node
+ * reads and that is not cut.  Pieces of the node cannot overwrite it, since each reads a part.
+ * Returns NULL if there is no such operand. */
 static const CleaveResult *
 find_overwritten (const CleaveNode *node, GHashTable *dims, GHashTable *members)
 {

@@ -84,8 +84,8 @@ find_dim (const CleaveNode *node, guint operand, guint dim)
   return -1;
 }
 
-/* Returns the operand of `node` that has dimension `*dim` of its result, and sets `*dim` to the
- * dimension there.  Returns NULL if no operand has it. */
+/* Returns an operand of `node` with a dimension that corresponds to dimension `*dim` of the result,
+ * and sets `*dim` to that dimension.  Returns NULL if there is none. */
 static const CleaveResult *
 step_back (const CleaveNode *node, guint *dim)
 {

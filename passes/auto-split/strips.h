@@ -31,7 +31,7 @@ typedef struct
   guint n_columns;   /* tiles of a strip, which follow each other; 0: strips are not cut */
   gboolean in_bands; /* tiles of one column follow each other and are a band */
   gboolean is_even;  /* all strips but the last are equal in size, if all ends allow it */
-  CleaveHalo halo;   /* policy between bands */
+  CleaveHalo halo;   /* halo policy between bands */
   gint64 peak;       /* estimated peak in bytes after the cut */
 } CleaveSegment;
 

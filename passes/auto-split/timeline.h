@@ -14,6 +14,8 @@ typedef struct
   CleaveStorage *storage;
 } CleaveTimeline;
 
+/* Initializes a timeline with the order and the buffers of a program of one thread.  Returns FALSE
+ * and sets the error on a cycle. */
 gboolean cleave_timeline_init (CleaveTimeline *timeline, const CleaveGraph *graph, GError **error);
 /* Initializes a timeline that keeps the node order of the graph and makes each node a step.  The
  * graph must be in topological order. */
