@@ -4,7 +4,8 @@
 
 #include "../../lib/ir/op.h"
 
-/* Sets of dimensions (union-find): each points towards the one that stands for its set. */
+/* Union-find over the dimensions of all values: of[dim] points towards the dimension that
+ * represents its set, which points to itself. */
 
 static guint
 find (guint *of, guint dim)
@@ -14,7 +15,7 @@ find (guint *of, guint dim)
   return dim;
 }
 
-/* The dimension with the smaller number stands for both sets. */
+/* Unites two sets.  The dimension with the smaller number represents the result. */
 static void
 unite (guint *of, guint a, guint b)
 {
@@ -50,8 +51,9 @@ unite_results (CleaveFitSteps *steps, const CleaveFitNode *node, const CleaveCal
     }
 }
 
-/* Connects what an operand is made of with result 0; the dimensions of a graph's input have no axis
- * of their own.  A window longer than its stride reads some of what the window before it read. */
+/* Connects the dimensions of an operand with those of result 0 from which the map computes their
+ * spans.  Inputs of the graph have no axes.  If a window is longer than its stride, neighboring
+ * windows read the same elements, so the axis has a halo. */
 static void
 unite_operand (CleaveFitSteps *steps,
                const CleaveFitNode *node,
@@ -129,7 +131,7 @@ cleave_fit_axes_find_dim (const CleaveFitSteps *steps, guint node, CleaveFitCut 
   return -1;
 }
 
-/* The cut that runs through a dimension of result 0. */
+/* Returns the cut that divides a dimension of result 0. */
 static CleaveFitCut
 get_cut (const CleaveFitSteps *steps, const CleaveFitNode *made, guint dim)
 {
@@ -141,7 +143,8 @@ get_cut (const CleaveFitSteps *steps, const CleaveFitNode *made, guint dim)
   return of[dim] * CLEAVE_MAX_RANK + index;
 }
 
-/* The place of a dimension in the list, the smallest first. */
+/* Returns the sort key of a dimension in cleave_fit_axes_list_cuts(); `rank` is that of the value.
+ */
 static guint
 get_rank (const CleaveFitSteps *steps, CleaveFitCut cut, guint dim, guint rank)
 {

@@ -2,7 +2,8 @@
 
 #include "fit-cone.h"
 
-/* Nodes between such values: an expansion with its activation, a depthwise convolution with its. */
+/* Most nodes of a cone, which may hold an expansion and a depthwise convolution, each with its
+ * activation. */
 #define MAX_CONE 16
 
 gboolean

@@ -25,7 +25,7 @@ copy_free (gpointer copy)
   g_free (copy);
 }
 
-/* Lets the reader read the second wherever it reads the first. */
+/* Replaces results of `first` by those of `second` in all operands of `reader`. */
 static void
 read_other (CleaveNode *reader, const CleaveNode *first, CleaveNode *second)
 {
@@ -38,6 +38,7 @@ read_other (CleaveNode *reader, const CleaveNode *first, CleaveNode *second)
     }
 }
 
+/* Adds a copy of a node to the graph, under `name`, and lets `readers` (CleaveNode) read it. */
 static CleaveNode *
 make_copy (CleaveGraph *graph, const CleaveNode *node, const char *name, const GPtrArray *readers)
 {
@@ -67,7 +68,9 @@ add_copy (GPtrArray *copies, CleaveGraph *graph, const CleaveNode *node, const G
   return copy;
 }
 
-/* Whether next to nothing makes it. */
+/* Returns whether a node without MACs makes a large value with several readers, and reads at most a
+ * third of the bytes that it makes.  Views, joins and reshapes are not recomputed: they only move
+ * bytes. */
 static gboolean
 is_cheap (const CleaveNode *node, gint64 min_bytes)
 {
@@ -83,7 +86,7 @@ is_cheap (const CleaveNode *node, gint64 min_bytes)
   return CLEAVE_FIT_MUCH_LARGER * n_read <= cleave_fit_count_bytes (&node->results[0]);
 }
 
-/* All readers but the first get their own. */
+/* Gives each reader of a node, except the first, a copy of the node. */
 static void
 copy_cheap (GPtrArray *copies, CleaveGraph *graph, CleaveNode *node)
 {
@@ -120,7 +123,8 @@ compare_positions (gconstpointer a, gconstpointer b, gpointer data)
   return (x < y) - (x > y);
 }
 
-/* Readers first, each of those that it reads among them gets a copy for it. */
+/* Goes through the cone from its last node to its first, so that each copy has its readers: nodes
+ * of `first` and copies that were made before it. */
 void
 cleave_fit_copies_add_cone (GPtrArray *copies,
                             CleaveGraph *graph,
@@ -129,7 +133,7 @@ cleave_fit_copies_add_cone (GPtrArray *copies,
                             const guint *position)
 {
   g_autoptr (GPtrArray) again =
-      g_ptr_array_copy ((GPtrArray *) first, NULL, NULL); /* read copies */
+      g_ptr_array_copy ((GPtrArray *) first, NULL, NULL); /* nodes that read copies */
 
   g_ptr_array_sort_with_data (cone, compare_positions, (gpointer) position);
   for (guint i = 0; i < cone->len; i++)
@@ -150,6 +154,8 @@ cleave_fit_copies_add_cone (GPtrArray *copies,
     }
 }
 
+/* Returns whether a node needs operand 0 whole, as a global pooling does, and the operand is large
+ * and has other readers. */
 static gboolean
 is_pool (const CleaveNode *node, gint64 min_bytes)
 {
@@ -168,7 +174,7 @@ compare_sizes (gconstpointer a, gconstpointer b)
   return (x < y) - (x > y);
 }
 
-/* A pool and the nodes that make what it reads, which are copied for it. */
+/* A pooling and the cone of its operand, which is copied for it. */
 typedef struct
 {
   CleaveNode *pool;
@@ -184,7 +190,7 @@ pooled_free (gpointer data)
   g_free (pooled);
 }
 
-/* Readers first. */
+/* Sorts the pooling that runs last to the front. */
 static int
 compare_pools (gconstpointer a, gconstpointer b, gpointer position)
 {
@@ -193,7 +199,8 @@ compare_pools (gconstpointer a, gconstpointer b, gpointer position)
   return compare_positions (&x->pool, &y->pool, position);
 }
 
-/* Lists pools with their cones, those of the largest values first, as long as MACs are left. */
+/* Lists poolings (Pooled) whose cones have at most `max_macs` MACs in all.  The poolings of the
+ * largest values are chosen first. */
 static GPtrArray *
 list_pooled (const GPtrArray *order, gint64 min_bytes, double max_macs)
 {
@@ -222,8 +229,9 @@ list_pooled (const GPtrArray *order, gint64 min_bytes, double max_macs)
   return all;
 }
 
-/* All cones are found before the first copy is made, and copies are made from the outputs to the
- * inputs: a cone never has copies, whose positions are unknown. */
+/* Copies the cones of poolings.  All cones are found before the first copy is made, and poolings
+ * near the outputs come first.  A cone then contains no copy, which would have no entry in
+ * `position`. */
 static void
 copy_pooled (GPtrArray *copies,
              CleaveGraph *graph,
@@ -271,7 +279,8 @@ cleave_fit_copies_make (CleaveGraph *graph, gint64 min_bytes, double max_macs, g
   return copies;
 }
 
-/* FALSE: the graph has no such nodes, or has the copy. */
+/* Makes one copy in another graph.  Returns FALSE if the node or a reader is missing, or if a node
+ * has the name of the copy already. */
 static gboolean
 apply_copy (const CleaveFitCopy *noted, CleaveGraph *graph)
 {
@@ -294,6 +303,7 @@ apply_copy (const CleaveFitCopy *noted, CleaveGraph *graph)
   return TRUE;
 }
 
+/* Removes the first `n` copies, the last one first, and restores the order. */
 static void
 undo (const GPtrArray *copies, guint n, CleaveGraph *graph, const GPtrArray *order)
 {

@@ -6,21 +6,22 @@
 #include "fit-cone.h"
 #include "fit-moves.h"
 
-/* A value waits where so many times its bytes are alive at most, itself included. */
+/* A value idles at a step if at most this many times its bytes are live there, itself included. */
 #define MAX_BESIDE 1.5
 
-/* What waits in its place has this part of its bytes at most. */
+/* Values that must live longer for the recomputation have at most this fraction of its bytes. */
 #define MAX_INSTEAD 0.75
 
-/* A graph in some order. */
+/* The order in which the nodes of a graph run. */
 typedef struct
 {
-  GPtrArray *order;
-  guint *position;
-  gint64 *live; /* bytes of values that are alive at each position, were all apart */
+  GPtrArray *order; /* CleaveNode */
+  guint *position;  /* of each node, by id */
+  gint64 *live;     /* of each position: bytes of live values, each in a buffer of its own */
 } Order;
 
-/* A value, and those that are to read another. */
+/* A node whose value idles, the readers after that, which are to read a copy, and the cone that is
+ * recomputed for them. */
 typedef struct
 {
   CleaveNode *node;
@@ -47,7 +48,7 @@ order_clear (Order *o)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Order, order_clear)
 
-/* The position of the last reader of a value; that after the last node: it is an output. */
+/* Returns the position of the last reader of a value, or the number of nodes if it is an output. */
 static guint
 find_last (const Order *o, const CleaveResult *value)
 {
@@ -93,7 +94,7 @@ compare_positions (gconstpointer a, gconstpointer b, gpointer data)
   return (x > y) - (x < y);
 }
 
-/* In order; NULL: it is an output. */
+/* Lists the nodes that read a value, in order.  Returns NULL if it is an output. */
 static GPtrArray *
 list_readers (const Order *o, const CleaveResult *value)
 {
@@ -108,7 +109,7 @@ list_readers (const Order *o, const CleaveResult *value)
   return g_steal_pointer (&readers);
 }
 
-/* Whether it waits somewhere between two of its readers. */
+/* Returns whether a value idles at a step between its readers `from` and `to`. */
 static gboolean
 waits (const Order *o, const CleaveResult *value, const CleaveNode *from, const CleaveNode *to)
 {
@@ -118,7 +119,8 @@ waits (const Order *o, const CleaveResult *value, const CleaveNode *from, const 
   return FALSE;
 }
 
-/* Bytes of what the cone is made of that would have to be there for longer. */
+/* Returns the bytes of values that the cone reads and that die before the position `until`: they
+ * must live longer if the cone is recomputed there. */
 static gint64
 count_instead (const Order *o, const GPtrArray *cone, guint until)
 {
@@ -143,7 +145,8 @@ count_instead (const Order *o, const GPtrArray *cone, guint until)
   return n_bytes;
 }
 
-/* NULL: nothing is to be won. */
+/* Returns the readers of a node after the first gap in which its value idles, with the cone.
+ * Returns NULL if there is no such gap or no cone, or if recomputing saves too little memory. */
 static Late *
 late_new (const Order *o, CleaveNode *node)
 {

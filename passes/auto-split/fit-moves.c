@@ -5,16 +5,16 @@
 #include "../../lib/ir/topology.h"
 #include "fit-cone.h"
 
-/* What is made of a value is so many times as small as that, if it is to be made at once. */
+/* A node runs as soon as it can if its result is smaller than its operand by this factor. */
 #define MUCH_SMALLER 2
 
-/* What is noted. */
+/* Finding the nodes to move. */
 
 typedef struct
 {
   GPtrArray *copies;
-  GHashTable *noted;     /* CleaveNode: those that move */
-  const guint *position; /* by id: of those that run */
+  GHashTable *noted;     /* CleaveNode: nodes to move */
+  const guint *position; /* by id, from 1: order of the nodes that run; 0 for inputs, constants */
   gint64 min_bytes;
 } Finding;
 
@@ -41,7 +41,8 @@ is_last_reader (const Finding *f, const CleaveNode *node, const CleaveResult *x)
   return TRUE;
 }
 
-/* Whether others read something large before it, which is there for this node alone until then. */
+/* Returns whether a node is the last reader of a large value that has several, and its result is at
+ * most 1 / MUCH_SMALLER of the value.  The value then waits for this node alone. */
 static gboolean
 is_early (const Finding *f, const CleaveNode *node)
 {
@@ -60,7 +61,7 @@ is_early (const Finding *f, const CleaveNode *node)
   return FALSE;
 }
 
-/* Whether others run before what reads it. */
+/* Returns whether no reader runs right after the node that makes a value. */
 static gboolean
 waits (const Finding *f, const CleaveResult *value)
 {
@@ -70,7 +71,7 @@ waits (const Finding *f, const CleaveResult *value)
   return TRUE;
 }
 
-/* The nodes that make something large of what is much smaller. */
+/* Notes a node and its cone as late if its value is large, its cone is small, and it waits. */
 static void
 note_late (Finding *f, const CleaveNode *node)
 {
@@ -107,13 +108,13 @@ cleave_fit_moves_find (GPtrArray *copies, const CleaveGraph *graph, gint64 min_b
     }
 }
 
-/* Order. */
+/* Placing the nodes in the new order. */
 
 typedef struct
 {
-  GHashTable *late;   /* CleaveNode: what runs right before it is read, and has no place yet */
-  GHashTable *early;  /* CleaveNode: what runs as soon as it can, likewise */
-  GHashTable *placed; /* CleaveNode */
+  GHashTable *late;   /* CleaveNode: not placed yet, runs right before its first reader */
+  GHashTable *early;  /* CleaveNode: not placed yet, runs as soon as its operands are placed */
+  GHashTable *placed; /* CleaveNode: nodes in `order` */
   GPtrArray *order;
 } Placing;
 
@@ -157,8 +158,9 @@ place_early (Placing *placing, const CleaveNode *node)
         place (placing, use->node);
 }
 
-/* Puts a node, before it those that it reads and that wait for that, and after it those that wait
- * for nothing else.  As deep as such nodes follow each other: no more than those of some cones. */
+/* Appends a node to the order.  Late nodes that it reads come right before it, and early nodes that
+ * are ready come right after it.  Recursion is as deep as a chain of such nodes: a few cones at
+ * most. */
 static void
 place (Placing *placing, CleaveNode *node)
 {
@@ -179,8 +181,8 @@ add_named (GHashTable *nodes, const CleaveGraph *graph, const char *name)
     g_hash_table_add (nodes, node);
 }
 
-/* What is made twice is late: first the copy for a pooling, and when that is done what the others
- * read. */
+/* Lists the nodes to move.  A copied node and its copy are both late: the copy runs right before
+ * the pooling that reads it, and the node right before its other readers, after the pooling. */
 static void
 list_moved (const GPtrArray *copies, const CleaveGraph *graph, const Placing *placing)
 {
@@ -209,7 +211,7 @@ cleave_fit_moves_arrange (const GPtrArray *copies, CleaveGraph *graph)
         !g_hash_table_contains (placed, sorted->pdata[i]))
       place (&placing, sorted->pdata[i]);
   for (guint i = 0; i < sorted->len; i++)
-    if (g_hash_table_contains (late, sorted->pdata[i])) /* an output reads it alone */
+    if (g_hash_table_contains (late, sorted->pdata[i])) /* only an output reads it */
       place (&placing, sorted->pdata[i]);
   cleave_graph_arrange (graph, order);
 }
