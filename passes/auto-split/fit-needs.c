@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Over 400 lines: one question, what a strip needs of each value, and what it then computes. */
+/* Over 400 lines: one recursion from the required regions of results to those of operands; the cost
+ * of a piece follows from the same ranges. */
 
 #include "fit-needs.h"
 
@@ -10,16 +11,16 @@
 
 #include <math.h>
 
-/* Where a segment ends. */
+/* Required regions of end nodes. */
 
-/* Where chunk k of an extent begins, if the larger ones come first. */
+/* Returns where chunk k of n begins; the larger chunks come first. */
 static gint64
 find_begin (gint64 extent, gint64 n, gint64 k)
 {
   return k * (extent / n) + MIN (k, extent % n);
 }
 
-/* One in the middle, of the larger ones if there are some besides the first. */
+/* Returns the index of a chunk in the middle; one of the larger chunks if there are several. */
 static gint64
 find_middle (gint64 extent, gint64 n)
 {
@@ -34,7 +35,7 @@ find_dim (const CleaveFitState *state, guint node, CleaveFitCut cut)
   return cleave_fit_axes_find_dim (state->walker->steps, node, cut);
 }
 
-/* Cuts the strip of the middle, and the first. */
+/* Cuts the first strip and the strip in the middle into tiles. */
 static gboolean
 begin_tile (CleaveFitState *state, guint index, CleaveFitNeed *need)
 {
@@ -53,7 +54,7 @@ begin_tile (CleaveFitState *state, guint index, CleaveFitNeed *need)
   return TRUE;
 }
 
-/* In a band, strips are as wide as a tile. */
+/* Narrows the strips to the band in the middle, and sets the samples that are whole bands. */
 static gboolean
 begin_band (CleaveFitState *state, guint index, CleaveFitNeed *need)
 {
@@ -73,6 +74,8 @@ begin_band (CleaveFitState *state, guint index, CleaveFitNeed *need)
   return TRUE;
 }
 
+/* Makes a node an end of the segment: sets the required region of its result 0 to the cuts of the
+ * walk. Returns FALSE if the node cannot be cut in this way. */
 static gboolean
 begin_at (CleaveFitState *state, guint index)
 {
@@ -102,8 +105,8 @@ begin_at (CleaveFitState *state, guint index)
   return state->walk->n_columns == 1 || begin_tile (state, index, need);
 }
 
-/* Needs.  There are some million of them: ranges are changed in place, and copied as far as they
- * have dimensions. */
+/* Required regions of operands.  A search computes some million of them, so ranges are changed in
+ * place, and only their dimensions in use are copied. */
 
 static void
 copy_range (const CleaveRange *from, CleaveRange *to)
@@ -113,7 +116,7 @@ copy_range (const CleaveRange *from, CleaveRange *to)
     to->dim[d] = from->dim[d];
 }
 
-/* Of two that are not empty. */
+/* Extends a range to the hull of two ranges, neither of which is empty. */
 static void
 extend (CleaveRange *range, const CleaveRange *more)
 {
@@ -124,7 +127,7 @@ extend (CleaveRange *range, const CleaveRange *more)
     }
 }
 
-/* Whether nothing was needed of it before. */
+/* Returns TRUE if the walk reads a value for the first time; its region is then not set yet. */
 static gboolean
 begin_need (CleaveFitState *state, guint value)
 {
@@ -138,6 +141,7 @@ begin_need (CleaveFitState *state, guint value)
   return TRUE;
 }
 
+/* Extends the required region of a value, which is set, by the ranges that another node reads. */
 static void
 add_need (CleaveFitState *state, guint value, const CleaveRange range[CLEAVE_FIT_N_SAMPLES])
 {
@@ -159,7 +163,7 @@ are_apart (const CleaveRange *a, const CleaveRange *b)
   return FALSE;
 }
 
-/* Takes from a range what is in another, if the rest is a box. */
+/* Removes the elements of `made` from a range if the rest is a box; else leaves the range. */
 static void
 subtract (CleaveRange *range, const CleaveRange *made)
 {
@@ -183,7 +187,8 @@ subtract (CleaveRange *range, const CleaveRange *made)
   range->dim[dim] = rest;
 }
 
-/* A view has no range of its own; what is needed of it is needed of its operand. */
+/* Adds the required region of a result of a view to that of the operand.  A view computes nothing.
+ */
 static void
 ask_view (CleaveFitState *state, const CleaveFitNode *node, guint result)
 {
@@ -220,7 +225,8 @@ copy_whole (const CleaveShape *shape, CleaveRange *to)
     to->dim[d] = (CleaveSpan){ 0, shape->dim[d] };
 }
 
-/* What a node makes of result 0 for all that is needed of its results. */
+/* Finds the range of result 0 that a node computes for each sample: the required region, less what
+ * pieces carry from earlier pieces. */
 static void
 find_made (const CleaveFitState *state,
            const CleaveFitNode *node,
@@ -237,7 +243,7 @@ find_made (const CleaveFitState *state,
   for (guint r = 1; r < node->n_values; r++)
     if (need[r].stamp == state->walker->now)
       for (guint s = 0; s < state->n_samples; s++)
-        copy_whole (shape, &made[s]); /* a part may do, which is not looked for */
+        copy_whole (shape, &made[s]); /* no map from other results to result 0: overestimated */
   if (!node->can_split)
     {
       copy_whole (shape, &made[CLEAVE_FIT_FIRST]);
@@ -259,7 +265,7 @@ find_made (const CleaveFitState *state,
   subtract (&made[CLEAVE_FIT_TILE], &made[CLEAVE_FIT_LEFT]);
 }
 
-/* What an operand is read of, for each sample. */
+/* Finds the range of an operand that a node reads, for each sample. */
 static void
 map_made (const CleaveFitState *state,
           const CleaveFitNode *node,
@@ -279,6 +285,7 @@ map_made (const CleaveFitState *state,
         range[s].dim[d] = (CleaveSpan){ 0, 0 };
 }
 
+/* Adds the ranges that a node reads to the required regions of its operands. */
 static void
 ask_operands (CleaveFitState *state,
               const CleaveFitNode *node,
@@ -308,8 +315,8 @@ ask_operands (CleaveFitState *state,
     }
 }
 
-/* Elements of one in the middle and of one at the border, which has less halo, to those of all; of
- * one dimension.  The middle of two is the last. */
+/* Returns the elements of all `n` chunks of one dimension, from those of a chunk in the middle and
+ * of one at the border, which has less halo.  Of two chunks, the middle one is the last. */
 static double
 sum_pieces (double middle, double border, guint n)
 {
@@ -318,7 +325,8 @@ sum_pieces (double middle, double border, guint n)
                   : MIN (n * middle, (n - 2) * middle + 2 * border);
 }
 
-/* Of the first strip, which is as wide as that in the middle. */
+/* Returns the elements of the first strip with all its tiles: its rows are those of the first tile,
+ * its other dimensions those of the strip in the middle. */
 static double
 count_first_strip (const CleaveRange made[CLEAVE_FIT_N_SAMPLES], const CleaveShape *shape)
 {
@@ -330,7 +338,7 @@ count_first_strip (const CleaveRange made[CLEAVE_FIT_N_SAMPLES], const CleaveSha
   return (double) cleave_range_count (&strip);
 }
 
-/* How many elements all pieces have. */
+/* Estimates the elements of result 0 that all pieces compute together. */
 static double
 count_made (const CleaveFitState *state,
             const CleaveFitNode *node,
@@ -342,7 +350,7 @@ count_made (const CleaveFitState *state,
   if (walk->n_columns == 1)
     return sum_pieces ((double) cleave_range_count (&made[CLEAVE_FIT_MIDDLE]), first,
                        walk->n_strips);
-  if (cleave_fit_is_wide (state, node)) /* tiles of one strip make nothing twice */
+  if (cleave_fit_is_wide (state, node)) /* tiles of one strip compute no element twice */
     return sum_pieces ((double) cleave_range_count (&made[CLEAVE_FIT_MIDDLE]),
                        count_first_strip (made, &node->node->results[0].type.shape),
                        walk->n_strips);
@@ -354,6 +362,7 @@ count_made (const CleaveFitState *state,
                      sum_pieces (edge, first, walk->n_columns), walk->n_strips);
 }
 
+/* Adds the MACs that pieces compute more than once. */
 static void
 count_macs (CleaveFitState *state,
             const CleaveFitNode *node,
@@ -366,8 +375,9 @@ count_macs (CleaveFitState *state,
     state->macs += (double) node->macs * MAX (count_made (state, node, made) / (double) all - 1, 0);
 }
 
-/* A join that has strips is of no use to what lies in its place already: that is there, and so are
- * the strips, which are copied. */
+/* Notes a join if an operand is written into its buffer before it runs.  If that operand is
+ * computed before the segment, cutting the join into strips does not free the buffer: the strips
+ * are copies beside it (find_inner_of() in fit-walk.c). */
 static void
 note_join (CleaveFitState *state, const CleaveFitNode *node)
 {

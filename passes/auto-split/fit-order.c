@@ -25,6 +25,7 @@ add (GPtrArray *nodes, gboolean *seen, CleaveNode *node)
   g_ptr_array_add (nodes, node);
 }
 
+/* Returns whether a file of the graph has a node as an input or an initializer. */
 static gboolean
 is_there (const CleaveNode *node)
 {
@@ -51,7 +52,7 @@ cleave_fit_order_as_read (const CleaveGraph *graph, const GPtrArray *order)
       add (nodes, seen, node);
     }
   for (guint i = 0; i < order->len; i++)
-    add (nodes, seen, order->pdata[i]); /* outputs alone read it, or nobody */
+    add (nodes, seen, order->pdata[i]); /* only outputs read it, or no node */
   return nodes;
 }
 

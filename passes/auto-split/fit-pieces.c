@@ -27,7 +27,7 @@ cleave_fit_pieces_init (CleaveFitPieces *pieces,
   for (const CleaveNode *node = graph->first; node != NULL; node = node->next)
     {
       *get (pieces->part, node) = CLEAVE_FIT_NO_PART;
-      /* pieces read weights that stand between the nodes of their part */
+      /* pieces read weights from between the nodes of their part, so weights are before all */
       *get (pieces->place, node) =
           cleave_node_is_input (node) || cleave_node_is_fixed (node) ? 0 : ++next;
     }
@@ -52,7 +52,8 @@ cleave_fit_pieces_note (CleaveFitPieces *pieces, const CleaveGraph *graph, guint
     g_array_append_val (pieces->part, part);
 }
 
-/* Of pieces as well: what parts share stands after what it is made of. */
+/* Sets the positions of new nodes.  A piece has the position of its part; a node that several parts
+ * share has that of its last operand. */
 static void
 place_pieces (CleaveFitPieces *pieces, const GPtrArray *order)
 {
@@ -86,8 +87,8 @@ typedef struct
 {
   CleaveFitPieces *pieces;
   gboolean *seen;   /* by id */
-  GPtrArray *stack; /* CleaveNode; NULL above one whose operands have been seen to */
-  GPtrArray *order;
+  GPtrArray *stack; /* CleaveNode; NULL above a node whose operands are listed */
+  GPtrArray *order; /* CleaveNode: the list */
 } Listing;
 
 static CleaveNode *
@@ -109,7 +110,7 @@ push_operands (const Listing *listing, const CleaveNode *node)
     }
 }
 
-/* A node, after what it reads that stands in the same place. */
+/* Lists a node after those of its operands that have the same position and are not listed yet. */
 static void
 add (Listing *listing, CleaveNode *last)
 {
@@ -130,7 +131,8 @@ add (Listing *listing, CleaveNode *last)
     }
 }
 
-/* One strip in all values that a part ends with before the next strip. */
+/* Lists the pieces of a part strip by strip: the first strip of all end nodes, then the second, and
+ * so on. */
 static void
 add_strips (Listing *listing, const CleaveGraph *graph, char **ends)
 {
@@ -152,7 +154,7 @@ add_strips (Listing *listing, const CleaveGraph *graph, char **ends)
       }
 }
 
-/* Arranges the graph; parts go with the nodes. */
+/* Reorders the graph, which renumbers the nodes, and renumbers `part` with them. */
 static void
 arrange (CleaveFitPieces *pieces, CleaveGraph *graph, const GPtrArray *order)
 {

@@ -8,25 +8,27 @@
 #include "fit-cone.h"
 #include "sequences.h"
 
-/* A value has no more parts; and of what takes MACs, which reads its weights or its operand once
- * for each, no more than these.  Neighbours are made together. */
+/* Most parts of a value.  The second is for nodes with MACs, since each part reads the weights or
+ * the operand again.  If there are more parts, neighbors are computed together. */
 #define MAX_PARTS 64
 #define MAX_PARTS_OF_MACS 16
 
-/* What a value is made of, and what waits for the last part, is smaller by this. */
+/* The operands of the cut nodes, which live until the last part runs, must be smaller than the
+ * value by this factor. */
 #define SMALLER 2
 
-/* How a value is to be cut: along one dimension. */
+/* The parts of a value along one dimension. */
 typedef struct
 {
   CleaveNode *node;
-  gint dim;      /* -1: nothing reads a part yet */
-  GArray *spans; /* CleaveSpan: that are read, each once, by where they begin */
+  gint dim;      /* -1: no part is found yet */
+  GArray *spans; /* CleaveSpan: the parts that are read, each once, by their begins */
 } Cut;
 
 /* Readers. */
 
-/* The part of its operand that a result of a view is. */
+/* Sets `range` to the range of the operand that a result of a view is.  Returns FALSE if it is
+ * none, or has steps. */
 static gboolean
 find_range (const CleaveResult *result, CleaveRange *range)
 {
@@ -39,7 +41,8 @@ find_range (const CleaveResult *result, CleaveRange *range)
   return !cleave_strided_range_has_steps (&window);
 }
 
-/* FALSE: it is cut along another dimension than those before, or not at all. */
+/* Adds a part.  Returns FALSE if it is the whole, or is cut along another dimension than the parts
+ * before. */
 static gboolean
 add_range (Cut *cut, const CleaveShape *shape, const CleaveRange *range)
 {
@@ -59,7 +62,7 @@ add_range (Cut *cut, const CleaveShape *shape, const CleaveRange *range)
   return TRUE;
 }
 
-/* FALSE: the node reads more than parts. */
+/* Adds the parts that a node reads.  Returns FALSE if it reads more. */
 static gboolean
 add_reader (Cut *cut, const CleaveOperand *use)
 {
@@ -88,7 +91,7 @@ compare_spans (gconstpointer a, gconstpointer b)
                               : (x->end > y->end) - (x->end < y->end);
 }
 
-/* Leaves each span once.  FALSE: there are not two, or some overlap. */
+/* Sorts spans and removes duplicates.  Returns FALSE if only one is left, or if spans overlap. */
 static gboolean
 sort_spans (GArray *spans)
 {
@@ -118,7 +121,7 @@ cut_clear (Cut *cut)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Cut, cut_clear)
 
-/* FALSE: the node's value is not read in parts alone. */
+/* Finds the parts of a node's value.  Returns FALSE if it is not read only in parts. */
 static gboolean
 cut_init (Cut *cut, CleaveNode *node, gint64 min_bytes)
 {
@@ -132,7 +135,7 @@ cut_init (Cut *cut, CleaveNode *node, gint64 min_bytes)
   return sort_spans (cut->spans);
 }
 
-/* The whole value in no more than so many ranges, none of which ends inside a part. */
+/* Divides the whole value into at most `max_parts` ranges, none of which ends inside a part. */
 static GArray *
 list_ranges (const Cut *cut, guint max_parts)
 {
@@ -147,7 +150,7 @@ list_ranges (const Cut *cut, guint max_parts)
     {
       guint next = (i + 1) * cut->spans->len / n;
 
-      /* what nothing reads is in the part before it */
+      /* elements that no node reads are added to the part before them */
       span->begin = span->end;
       span->end = next < cut->spans->len ? g_array_index (cut->spans, CleaveSpan, next).begin
                                          : shape->dim[cut->dim];
@@ -156,14 +159,14 @@ list_ranges (const Cut *cut, guint max_parts)
   return ranges;
 }
 
-/* Which nodes are cut. */
+/* Choosing the nodes to cut, from the node of the value backwards. */
 
 typedef struct
 {
   gint64 n_bytes;    /* of the value */
-  GHashTable *plain; /* CleaveNode: that are cut and take no MACs, so that what they read may be */
-  gboolean computes; /* some of them do more than move bytes */
-  gint64 n_macs;
+  GHashTable *plain; /* CleaveNode: nodes to cut without MACs; their operands may be cut as well */
+  gboolean computes; /* a node to cut does more than move bytes */
+  gint64 n_macs;     /* of the nodes to cut */
 } Reach;
 
 static gint64
@@ -191,8 +194,8 @@ count_macs (const CleavePlan *plan)
   return n;
 }
 
-/* Whether all pieces together do no more than the node; a product may read one operand more often.
- */
+/* Returns whether all pieces together compute and read no more than the node; those of a product
+ * may read an operand more often. */
 static gboolean
 is_parted (const CleavePlan *plan)
 {
@@ -213,7 +216,7 @@ is_parted (const CleavePlan *plan)
   return TRUE;
 }
 
-/* Whether only nodes read it that are cut and take no MACs. */
+/* Returns whether all readers of a node are in `plain`. */
 static gboolean
 is_read_by_plain (const Reach *reach, const CleaveNode *node)
 {
@@ -247,7 +250,7 @@ is_to_be_cut (const CleavePlan *plan, gpointer data, GString *why)
   return TRUE;
 }
 
-/* Bytes of what the nodes that are cut read and others make. */
+/* Returns the bytes of values that nodes to cut read and other nodes compute. */
 static gint64
 count_outside (const CleaveRegion *region)
 {
@@ -271,7 +274,7 @@ count_outside (const CleaveRegion *region)
   return n_bytes;
 }
 
-/* NULL: it is not worth it. */
+/* Plans the cut of a value and of nodes before it.  Returns NULL if it saves too little. */
 static CleaveRegion *
 plan_cut (CleaveGraph *graph, const Cut *cut, CleaveRoot *root)
 {
@@ -285,7 +288,7 @@ plan_cut (CleaveGraph *graph, const Cut *cut, CleaveRoot *root)
   region = cleave_region_plan (graph, root, 1, &recursion, NULL);
   g_clear_pointer (&reach.plain, g_hash_table_unref);
   root->constraint = NULL;
-  for (guint i = 0; i < region->members->len; i++) /* the constraint ends here */
+  for (guint i = 0; i < region->members->len; i++) /* it is on the stack */
     ((CleaveRegionNode *) region->members->pdata[i])->constraint = NULL;
   return region->members->len > 0 && reach.computes &&
                  (reach.n_macs == 0 || root->ranges->len <= MAX_PARTS_OF_MACS) &&
@@ -296,7 +299,7 @@ plan_cut (CleaveGraph *graph, const Cut *cut, CleaveRoot *root)
 
 /* Cutting. */
 
-/* The same value as a Slice; NULL: nothing reads it, so that it may be no part. */
+/* Adds a Slice with the value of a result of a view.  Returns NULL if no node reads the result. */
 static CleaveResult *
 add_slice (CleaveGraph *graph, CleaveResult *result)
 {
@@ -316,7 +319,7 @@ add_slice (CleaveGraph *graph, CleaveResult *result)
   return cleave_graph_add_slice (graph, result->node->name, value, &attrs, NULL);
 }
 
-/* Slices read pieces, so all that reads parts becomes such. */
+/* Replaces all readers of a value by Slices, which can read pieces directly. */
 static void
 slice_readers (CleaveGraph *graph, CleaveNode *node)
 {
@@ -346,6 +349,7 @@ slice_readers (CleaveGraph *graph, CleaveNode *node)
     }
 }
 
+/* Cuts a value into at most `max_parts` parts.  Returns FALSE if it saves too little. */
 static gboolean
 cut_in (CleaveGraph *graph, const Cut *cut, guint max_parts, CleaveSplitReport *report)
 {
@@ -364,7 +368,7 @@ cut_in (CleaveGraph *graph, const Cut *cut, guint max_parts, CleaveSplitReport *
   return TRUE;
 }
 
-/* Of all nodes, in order: a cut removes some of them. */
+/* Lists the names of all nodes, in order; names, since cuts remove nodes. */
 static GPtrArray *
 list_names (const CleaveGraph *graph)
 {
