@@ -75,7 +75,7 @@ begin_band (CleaveFitState *state, guint index, CleaveFitNeed *need)
 }
 
 /* Makes a node an end of the segment: sets the required region of its result 0 to the cuts of the
- * walk. Returns FALSE if the node cannot be cut in this way. */
+ * walk.  Returns FALSE if the node cannot be cut in this way. */
 static gboolean
 begin_at (CleaveFitState *state, guint index)
 {

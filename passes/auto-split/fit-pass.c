@@ -25,7 +25,7 @@ find_text (GHashTable *texts, const char *name)
   return texts == NULL ? NULL : g_hash_table_lookup (texts, name);
 }
 
-/* Reads a limit in per cent; one that is not given stays as it is. */
+/* Reads a limit in per cent and sets `fraction`, unless the limit is not given. */
 static gboolean
 parse_max_added (GHashTable *texts, const char *name, double *fraction, GError **error)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Over 400 lines: one table of a graph, half of it what lies in which buffer. */
+/* Over 400 lines: one table of a graph, half of it the buffers. */
 
 #include "fit-axes.h"
 
@@ -16,7 +16,8 @@ is_source (const CleaveNode *node)
   return cleave_node_is_input (node) || cleave_node_is_fixed (node);
 }
 
-/* The step of each node of what runs, by position; -1 of what is there from the begin on. */
+/* Returns the step of each node of the timeline, by position, and after the last the number of
+ * steps.  Inputs and constants have -1: they are there before the first step. */
 static gint *
 number_steps (const CleaveTimeline *timeline, guint *n_steps)
 {
@@ -31,6 +32,7 @@ number_steps (const CleaveTimeline *timeline, guint *n_steps)
 
 /* Buffers. */
 
+/* Returns the step in which an entry of `storage->steps` runs. */
 static gint
 get_step (const CleaveStorage *storage, const gint *step, guint index)
 {
@@ -39,7 +41,7 @@ get_step (const CleaveStorage *storage, const gint *step, guint index)
   return step[node == NULL ? storage->n_nodes : cleave_storage_position (storage, node)];
 }
 
-/* Of each buffer of the storage, the same here. */
+/* Returns the buffers (CleaveFitBuffer) of the storage, with the same indices. */
 static GArray *
 make_buffers (const CleaveTimeline *timeline, const gint *step)
 {
@@ -58,7 +60,8 @@ make_buffers (const CleaveTimeline *timeline, const gint *step)
   return buffers;
 }
 
-/* Of each value that is a root: bytes of the largest join that lies there. */
+/* Returns, for each value of the storage that is a root, the bytes of the largest join in its
+ * buffer; 0 if there is none. */
 static gint64 *
 find_joined (const CleaveStorage *storage)
 {
@@ -74,7 +77,7 @@ find_joined (const CleaveStorage *storage)
   return joined;
 }
 
-/* Whether a value lies in the memory of a larger join. */
+/* Returns whether a value lies in the buffer of a larger join. */
 static gboolean
 is_part (const CleaveStorage *storage, const gint64 *joined, guint value)
 {
@@ -84,7 +87,8 @@ is_part (const CleaveStorage *storage, const gint64 *joined, guint value)
          joined[assignment->location.root] > cleave_tensor_type_n_bytes (&assignment->result->type);
 }
 
-/* The value that a node overwrites to make this one, or CLEAVE_FIT_NONE. */
+/* Returns the operand that a node overwrites with a value, or CLEAVE_FIT_NONE if the value has
+ * memory of its own. */
 static guint
 find_overwritten (const CleaveStorage *storage, guint value)
 {
@@ -109,8 +113,8 @@ find_overwritten (const CleaveStorage *storage, guint value)
   return CLEAVE_FIT_NONE;
 }
 
-/* Ends the buffers of values that are overwritten, and begins others; returns that of each value of
- * the storage. */
+/* Splits each buffer where a node overwrites an operand: the buffer of the operand ends, and a new
+ * one is appended.  Returns the buffer of each value of the storage, or CLEAVE_FIT_NONE. */
 static guint *
 part_buffers (GArray *buffers, const CleaveTimeline *timeline, const gint *step)
 {
@@ -151,7 +155,8 @@ compare_begins (gconstpointer a, gconstpointer b, gpointer data)
   return x != y ? (x > y) - (x < y) : (i > j) - (i < j);
 }
 
-/* Takes the buffers by the steps where they begin; `of` gets their new numbers. */
+/* Copies the buffers to the table, sorted by the steps where they begin.  Replaces the indices in
+ * `of`, the buffer of each value. */
 static void
 sort_buffers (CleaveFitSteps *steps, GArray *buffers, guint *of, guint n_values)
 {
@@ -185,6 +190,8 @@ sort_buffers (CleaveFitSteps *steps, GArray *buffers, guint *of, guint n_values)
     }
 }
 
+/* Sets the bytes that are live in each step.  Call it before part_buffers(), which counts a shared
+ * buffer twice in the step that overwrites. */
 static void
 find_live (CleaveFitSteps *steps, const GArray *buffers)
 {
@@ -214,7 +221,7 @@ compare_steps (gconstpointer a, gconstpointer b)
   return (x > y) - (x < y);
 }
 
-/* Those that run, in the order of the steps. */
+/* Adds the nodes that run, in the order of their steps. */
 static void
 add_nodes (CleaveFitSteps *steps,
            const CleaveGraph *graph,
@@ -254,7 +261,8 @@ add_nodes (CleaveFitSteps *steps,
     }
 }
 
-/* Whether a value is there whole: a step reads it that did not make it, or an output. */
+/* Returns whether a value is stored: it is an output, or a step reads it that does not compute it.
+ */
 static gboolean
 is_stored (const CleaveTimeline *timeline, const CleaveResult *result)
 {
@@ -265,6 +273,7 @@ is_stored (const CleaveTimeline *timeline, const CleaveResult *result)
   return FALSE;
 }
 
+/* Returns the buffer of a result, or CLEAVE_FIT_NONE if it is not stored. */
 static guint
 find_buffer (const CleaveTimeline *timeline, const guint *of, const CleaveResult *result)
 {
@@ -275,8 +284,7 @@ find_buffer (const CleaveTimeline *timeline, const guint *of, const CleaveResult
   return of[cleave_storage_first_value (timeline->storage, there) + result->index];
 }
 
-/* Whether a value is a part of a join, which dimension lies outermost where it is stored, and its
- * bytes of one row. */
+/* Sets `is_part`, `rows` and `row_bytes` of a value. */
 static void
 find_rows (CleaveFitValue *value, const CleaveTimeline *timeline, const gint64 *joined)
 {
@@ -300,6 +308,7 @@ find_rows (CleaveFitValue *value, const CleaveTimeline *timeline, const gint64 *
     value->row_bytes = assignment->location.stride[value->rows] * value->element_size;
 }
 
+/* Returns whether each result is a range of operand 0 without steps. */
 static gboolean
 is_plain_view (const CleaveNode *node)
 {
@@ -316,6 +325,7 @@ is_plain_view (const CleaveNode *node)
   return node->n_results > 0;
 }
 
+/* Adds the results of all nodes.  Sets `value_of`, the first value of each node, by id. */
 static void
 add_values (CleaveFitSteps *steps, const CleaveTimeline *timeline, const guint *of, guint *value_of)
 {

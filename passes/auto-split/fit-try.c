@@ -35,8 +35,9 @@ cleave_fit_try_free (CleaveFitTry *tried)
   g_free (tried);
 }
 
-/* Parts. */
+/* The parts of a plan, from its segments. */
 
+/* Returns whether a node of a set reads a result of another node. */
 static gboolean
 is_read_in (const CleaveFitSteps *steps, const CleaveNode *node, GHashTable *members)
 {
@@ -87,7 +88,7 @@ part_new (const CleaveFitCandidates *candidates, const CleaveFitCandidate *segme
   return part;
 }
 
-/* Applying. */
+/* Splitting a graph. */
 
 static CleaveNode *
 find_node (CleaveGraph *graph, const char *name, GError **error)
@@ -111,7 +112,8 @@ check_end (const CleaveNode *node, guint dim, guint n_strips, GError **error)
                       node->name, n_strips);
 }
 
-/* NULL and the error: the graph has no such nodes. */
+/* Finds the nodes of a part in a graph.  Returns NULL and sets the error if one is missing or
+ * cannot be cut in this way. */
 static CleaveSegment *
 make_segment (CleaveGraph *graph, const CleaveFitPart *part, GError **error)
 {
@@ -156,7 +158,8 @@ make_segment (CleaveGraph *graph, const CleaveFitPart *part, GError **error)
   return segment;
 }
 
-/* NULL and the error: the graph has not all nodes. */
+/* Finds the nodes of all parts in a graph (CleaveSegment).  Returns NULL and sets the error on
+ * failure. */
 static GPtrArray *
 make_segments (const GPtrArray *parts, CleaveGraph *graph, GError **error)
 {
@@ -173,8 +176,7 @@ make_segments (const GPtrArray *parts, CleaveGraph *graph, GError **error)
   return g_steal_pointer (&segments);
 }
 
-/* Tells whose the nodes are.  Where the order of the nodes is what the parts were found in, pieces
- * keep it. */
+/* Splits a graph, as cleave_fit_parts_apply() does, and sets `pieces`, the part of each node. */
 static gboolean
 apply (const GPtrArray *parts,
        CleaveGraph *graph,
@@ -207,7 +209,7 @@ apply (const GPtrArray *parts,
   cleave_fit_pieces_note (pieces, graph, CLEAVE_FIT_SHARED);
   if (is_listed)
     cleave_fit_pieces_list (pieces, graph, ends);
-  if (parts->len > 0) /* else the graph stays as it is */
+  if (parts->len > 0) /* else the graph does not change */
     cleave_fit_pieces_arrange (pieces, graph);
   return TRUE;
 }
@@ -224,7 +226,7 @@ cleave_fit_parts_apply (const GPtrArray *parts,
   return apply (parts, graph, is_listed, report, &pieces, error);
 }
 
-/* The values that limit a smaller budget. */
+/* Describing the values that limit a smaller budget. */
 
 static int
 compare_sizes (gconstpointer a, gconstpointer b)
@@ -235,7 +237,7 @@ compare_sizes (gconstpointer a, gconstpointer b)
   return (x < y) - (x > y);
 }
 
-/* The largest first. */
+/* Returns a text with the largest values that are live at the peak, the largest first. */
 static char *
 describe_peak (const CleaveMemoryTimeline *timeline)
 {
@@ -265,8 +267,8 @@ describe_peak (const CleaveMemoryTimeline *timeline)
 
 /* Measuring. */
 
-/* Returns the part that a step belongs to, or CLEAVE_FIT_NO_PART.  What tiles keep for each other
- * runs where the step before it does. */
+/* Returns the part that a step belongs to, or CLEAVE_FIT_NO_PART.  A step that several parts share
+ * belongs to the part of the step before it (`before`). */
 static guint
 find_part (const CleaveFitPieces *pieces,
            const CleaveGraph *graph,
@@ -282,6 +284,7 @@ find_part (const CleaveFitPieces *pieces,
   return part == CLEAVE_FIT_SHARED ? before : part;
 }
 
+/* Sets `peak_apart` and `part_bytes` from the memory of each step. */
 static void
 measure_parts (CleaveFitTry *tried,
                const CleaveGraph *graph,
@@ -298,7 +301,7 @@ measure_parts (CleaveFitTry *tried,
       part = find_part (pieces, graph, step, part);
       if (part == CLEAVE_FIT_NO_PART)
         continue;
-      /* At the peak, the gaps between buffers count as well. */
+      /* the gaps between buffers are part of the arena, so they count where the peak is */
       live = step->live_bytes_apart + (step->live_bytes == timeline->peak_bytes
                                            ? timeline->arena_bytes - timeline->peak_bytes
                                            : 0);

@@ -5,14 +5,15 @@
 #include "../../lib/ir/range.h"
 #include "../../lib/memory/cost.h"
 
-/* In graphs of so many steps, segments begin and end only where fewer bytes are alive than a step
- * before and after; DenseNet-121 takes a third of the walks and gets the same plans. */
+/* In graphs with at least this many steps, segments begin and end only at local minima of live
+ * bytes.  DenseNet-121 then needs a third of the walks and gets the same plans. */
 #define MIN_STEPS_OF_BORDERS 150
 
-/* Fewer but for such a part of the peak: a pooling ends a segment, although a convolution makes a
- * little less of its result. */
+/* Tolerance of a local minimum: 1 / FEW of the peak.  A segment may then end after a pooling, even
+ * if the result of the next convolution is slightly smaller. */
 #define FEW 100
 
+/* Sets the bytes that are live before each step and still in it. */
 static void
 find_crossing (CleaveFitWalker *walker)
 {
@@ -65,9 +66,10 @@ cleave_fit_walker_free (CleaveFitWalker *walker)
   g_free (walker);
 }
 
-/* Memory. */
+/* The memory of a segment. */
 
-/* Bytes of strips alone; more steps do not make them fewer. */
+/* Returns the most bytes that pieces take, with carried rows, at any step of the segment.  It never
+ * decreases while the walk adds steps. */
 static gint64
 find_inner (const CleaveFitState *state)
 {
@@ -76,8 +78,8 @@ find_inner (const CleaveFitState *state)
                    state->most_top == 0 ? 0 : state->most_top + state->carried_top));
 }
 
-/* By how many bytes x, that strips read, has to begin after y, that they make, if y lies over it.
- */
+/* Returns the distance in bytes from the begin of y to that of x in one buffer, if the strips that
+ * write y overlay x: y never reaches rows of x that a later strip reads. */
 static gint64
 find_shift (const CleaveFitState *state, const CleaveFitValue *x, const CleaveFitValue *y)
 {
@@ -93,8 +95,8 @@ find_shift (const CleaveFitState *state, const CleaveFitValue *x, const CleaveFi
   return MAX (MAX (first, middle), MAX (last, 0));
 }
 
-/* Whether it, or what overwrites it, is there when a run ends: the caller may have given its
- * memory. */
+/* Returns whether a buffer, or one that takes its place, is live when a run ends.  The memory of an
+ * output may be the caller's, so it cannot overlay an operand. */
 static gboolean
 is_output (const CleaveFitSteps *steps, const CleaveFitBuffer *buffer)
 {
@@ -103,8 +105,8 @@ is_output (const CleaveFitSteps *steps, const CleaveFitBuffer *buffer)
   return buffer->last >= (gint) steps->n_steps;
 }
 
-/* Notes the overlay of y on x, as cleave_storage_lap() makes it, if it saves more than the one
- * before. */
+/* Sets `overlay` to that of result y on operand x if it saves more bytes.  cleave_storage_lap()
+ * makes the same overlay when the split graph is planned. */
 static void
 note_overlay (const CleaveFitState *state, guint read, guint made, CleaveFitOverlay *overlay)
 {
@@ -126,7 +128,8 @@ note_overlay (const CleaveFitState *state, guint read, guint made, CleaveFitOver
     *overlay = found;
 }
 
-/* Returns the overlay of a result of the segment on a value it reads that saves most. */
+/* Returns the overlay that saves most of a result of the segment on a value that it reads.  Removes
+ * values that the segment computes from `asked`. */
 static CleaveFitOverlay
 find_overlay (const CleaveFitState *state, guint begin)
 {
@@ -149,8 +152,9 @@ find_overlay (const CleaveFitState *state, guint begin)
   return overlay;
 }
 
-/* Bytes of the operands that a join, which the segment makes whole, has from before it: strips join
- * Slices of them, so that they lie apart. */
+/* Returns the bytes of the operands of a join that are in its buffer and are computed before the
+ * segment.  If strips compute the join, they read Slices of these operands, which need memory of
+ * their own. */
 static gint64
 count_earlier (const CleaveFitWalker *walker, const CleaveFitValue *join, guint begin)
 {
@@ -170,8 +174,9 @@ count_earlier (const CleaveFitWalker *walker, const CleaveFitValue *join, guint 
   return n_bytes;
 }
 
-/* Those bytes, and those of a join that has strips although what it joins is made before the
- * segment. */
+/* Returns find_inner() plus the memory of joins whose buffers begin before the segment, since an
+ * earlier step writes an operand there.  The strips of such a join take memory beside its buffer.
+ */
 static gint64
 find_inner_of (const CleaveFitState *state, guint begin)
 {
@@ -200,6 +205,8 @@ find_inner_of (const CleaveFitState *state, guint begin)
   return inner + earlier;
 }
 
+/* Returns the bytes that are live while a segment runs: values that it reads, values that are live
+ * after it, and its pieces. */
 static gint64
 find_peak (const CleaveFitState *state, guint begin)
 {
@@ -208,8 +215,8 @@ find_peak (const CleaveFitState *state, guint begin)
   return crossing[begin] + crossing[state->walk->end] - state->both + find_inner_of (state, begin);
 }
 
-/* Appends the segment that begins here if it needs less than `most` bytes, which are live in its
- * steps as they are. */
+/* Appends the segment that begins at a step if it needs less than `most` bytes, the peak of its
+ * unsplit steps. */
 static void
 add_candidate (const CleaveFitState *state, guint begin, gint64 most, GArray *found)
 {
@@ -260,7 +267,7 @@ cleave_fit_walker_get_n_visits (const CleaveFitWalker *walker)
   return walker->n_visits;
 }
 
-/* What computes the whole graph so often again is no plan, at any memory. */
+/* Do not add steps to a segment that recomputes more than this many times the MACs of the graph. */
 #define MAX_MORE_MACS 4
 
 gboolean
@@ -274,7 +281,7 @@ cleave_fit_walker_walk (CleaveFitWalker *walker, const CleaveFitWalk *walk, GArr
                                walk->n_columns > 1 ? CLEAVE_FIT_N_SAMPLES : CLEAVE_FIT_N_OF_STRIPS,
                            .both = walker->crossing[walk->end],
                            .overlaps = walk->n_columns > 1 };
-  gint64 most = 0; /* alive as it is */
+  gint64 most = 0; /* peak of the unsplit steps */
 
   walker->now++;
   walker->keeps_wide = FALSE;

@@ -5,6 +5,7 @@
 #include "../../lib/ir/range.h"
 #include "../../lib/memory/buffers.h"
 
+/* Adds bytes of pieces to the steps from `begin` to `last`, and updates the maxima. */
 static void
 occupy (CleaveFitState *state, gint begin, gint last, gint64 middle, gint64 first, gint64 top)
 {
@@ -21,8 +22,8 @@ occupy (CleaveFitState *state, gint begin, gint last, gint64 middle, gint64 firs
     }
 }
 
-/* Strips of what is overwritten lie where strips of what overwrites it do, if no later strip reads
- * them. */
+/* If a node overwrites its operand, lets their pieces share memory in the step of the node. Carried
+ * rows prevent that, since later strips read them. */
 static void
 share_place (CleaveFitState *state, const CleaveFitBuffer *buffer, CleaveFitWindow *window)
 {
@@ -83,7 +84,7 @@ get_bytes_of (const CleaveFitValue *value, const CleaveFitNeed *need, CleaveFitS
   return get_bytes (value, cleave_range_count (&need->range[sample]));
 }
 
-/* How many elements two ranges have in common; and whether they are all of the first. */
+/* Returns the number of elements that two ranges share; sets `all` if that is all of `a`. */
 static gint64
 count_common (const CleaveRange *a, const CleaveRange *b, gboolean *all)
 {
@@ -101,7 +102,7 @@ count_common (const CleaveRange *a, const CleaveRange *b, gboolean *all)
   return n;
 }
 
-/* A range of tiles, but for the rows, or the columns, that those of another have. */
+/* Returns the range `columns`, with the dimensions that strips cut taken from `rows`. */
 static CleaveRange
 turn (const CleaveFitValue *value,
       const CleaveFitNeed *need,
@@ -118,8 +119,9 @@ turn (const CleaveFitValue *value,
   return range;
 }
 
-/* Of a tile of the first strip, which lies in the middle of it: it makes all rows that strips keep,
- * so that others which lie deeper have more rows to make again. */
+/* Returns the bytes of a tile in the middle of the first strip, for CLEAVE_HALO_CARRY_NARROW; else
+ * 0.  The first strip carries no rows from a strip before it.  It computes all of them, so its
+ * tiles recompute more rows of the values before than tiles of later strips do. */
 static gint64
 count_top (const CleaveFitState *state, const CleaveFitValue *value, const CleaveFitNeed *need)
 {
@@ -131,8 +133,8 @@ count_top (const CleaveFitState *state, const CleaveFitValue *value, const Cleav
   return get_bytes (value, cleave_range_count (&top));
 }
 
-/* Adds what tiles keep besides the rows that strips do, if these do: the columns between two of a
- * strip. */
+/* Adds the bytes of columns that tiles carry within a strip.  If strips carry rows (`keeps_rows`),
+ * the corner that rows and columns share is counted once. */
 static void
 add_kept_columns (const CleaveFitValue *value,
                   const CleaveFitNeed *need,
@@ -150,8 +152,8 @@ add_kept_columns (const CleaveFitValue *value,
   *n_kept_top += cleave_range_holds_none (&kept) ? 0 : get_bytes (value, cleave_range_count (&top));
 }
 
-/* Whether strips of a part of a join lie apart from those of the join, since others need more of
- * each. */
+/* Returns whether pieces of a join's operand need memory of their own beside those of the join:
+ * rows are carried, or other nodes read more of the operand than the join does. */
 static gboolean
 is_apart (const CleaveFitValue *value,
           const CleaveFitNeed *need,
@@ -175,7 +177,7 @@ cleave_fit_add_window (CleaveFitState *state, guint index)
       count_common (&need->range[CLEAVE_FIT_MIDDLE], &need->range[CLEAVE_FIT_BEFORE], &all);
   gboolean keeps_rows =
       state->walk->halo != CLEAVE_HALO_RECOMPUTE && !cleave_fit_is_wide (state, node);
-  /* equal pieces are one piece, whatever the halo */
+  /* with any halo policy, equal pieces are computed once, as one piece */
   gboolean carries = keeps_rows || (all && cleave_range_equal (&need->range[CLEAVE_FIT_MIDDLE],
                                                                &need->range[CLEAVE_FIT_FIRST]));
   gint64 n_kept =
@@ -200,7 +202,7 @@ cleave_fit_add_window (CleaveFitState *state, guint index)
       state->carried += n_kept;
       state->carried_top += n_kept_top;
       state->copied += n_kept * state->walk->n_strips;
-      /* the walk has cleared the steps of its segment alone */
+      /* only the sums of steps in the segment were cleared */
       occupy (state, (gint) node->step, MIN (value->last_read, (gint) state->walk->end - 1),
               all && carries ? 0 : get_bytes_of (value, need, sample),
               get_bytes_of (value, need, CLEAVE_FIT_FIRST), n_top);
@@ -215,6 +217,6 @@ cleave_fit_add_window (CleaveFitState *state, guint index)
   window->carried_top = MAX (window->carried_top, n_kept_top);
   window->first = MAX (window->first, get_bytes_of (value, need, CLEAVE_FIT_FIRST));
   window->top = MAX (window->top, n_top);
-  if (!all || !carries) /* else it stays where it is */
+  if (!all || !carries) /* else the carried rows are the piece */
     window->middle = MAX (window->middle, get_bytes_of (value, need, sample));
 }

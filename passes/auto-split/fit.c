@@ -14,16 +14,17 @@ struct _CleaveFitPlan
 {
   CleaveFitRewrite rewrite;
   GPtrArray *parts; /* CleaveFitPart */
-  GArray *segments; /* CleaveFitSegment: of the parts */
+  GArray *segments; /* CleaveFitSegment: public form of the parts, which own its memory */
   CleaveFitTotals totals;
-  gint64 peak_apart; /* bytes live at once if no result lay over an operand that dies */
-  guint n_threads;   /* that the totals are for */
-  gboolean inputs_apart;
-  char *peak;
+  gint64 peak_apart;     /* bytes live at once if no result lay over an operand that dies */
+  guint n_threads;       /* of the program that was measured */
+  gboolean inputs_apart; /* inputs of the graph were not counted */
+  char *peak;            /* text: the largest values that are live at the peak */
 };
 
 CLEAVE_DEFINE_VALUE (CleaveFitOptions, fit_options)
 
+/* Returns the public form of a part, which points into it. */
 static CleaveFitSegment
 describe (const CleaveFitPart *part)
 {
@@ -42,7 +43,8 @@ describe (const CleaveFitPart *part)
                              .added_macs = (gint64) part->candidate.macs };
 }
 
-/* Makes a plan of a measured candidate.  The `*_before` totals are those of the unsplit graph. */
+/* Builds a plan from a measured one and the rewrite of its graph variant.  The `*_before` totals
+ * are copied from `before`. */
 static CleaveFitPlan *
 plan_new (const CleaveFitTry *tried,
           const CleaveFitRewrite *rewrite,
@@ -87,11 +89,11 @@ check_options (const CleaveFitOptions *options, GError **error)
   return TRUE;
 }
 
-/* The measured plans of all variants. */
+/* The measured plans of all graph variants, and the limits that select from them. */
 typedef struct
 {
   GPtrArray *variants; /* CleaveFitVariant */
-  GPtrArray *tries;    /* CleaveFitTry: those that add no more MACs and time than allowed */
+  GPtrArray *tries;    /* CleaveFitTry: measured plans that respect the limits on MACs and time */
   CleaveFitOptions options;
 } Frontier;
 
@@ -104,6 +106,7 @@ frontier_clear (Frontier *frontier)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Frontier, frontier_clear)
 
+/* Returns the plan without segments, which is the first plan of the first variant. */
 static const CleaveFitTry *
 get_unsplit (const Frontier *frontier)
 {
@@ -139,7 +142,7 @@ frontier_init (Frontier *frontier,
   if (!check_options (options, error))
     return FALSE;
   *frontier = (Frontier){ .options = *options };
-  frontier->options.n_threads = MAX (options->n_threads, 1); /* 0 stands for 1 */
+  frontier->options.n_threads = MAX (options->n_threads, 1); /* 0 means 1 */
   frontier->variants = cleave_fit_search_variants (graph, &frontier->options, error);
   if (frontier->variants == NULL)
     return FALSE;
@@ -164,7 +167,7 @@ is_cheaper (const CleaveFitTry *a, const CleaveFitTry *b)
          a->estimate.arena_bytes < b->estimate.arena_bytes;
 }
 
-/* Returns the cheapest plan within so many bytes, or NULL. */
+/* Returns the cheapest plan with an arena of at most `max_bytes`, or NULL if there is none. */
 static const CleaveFitTry *
 find_cheapest (const Frontier *frontier, gint64 max_bytes)
 {
@@ -180,7 +183,7 @@ find_cheapest (const Frontier *frontier, gint64 max_bytes)
   return best;
 }
 
-/* Returns the cheapest of the plans with the least memory. */
+/* Returns the cheapest of the plans with the smallest arena. */
 static const CleaveFitTry *
 find_least (const Frontier *frontier)
 {
@@ -262,13 +265,14 @@ cleave_fit_plan_new (const CleaveGraph *graph, const CleaveFitOptions *options, 
 /**
  * cleave_fit_plan_new_watched:
  * @graph: a graph
- * @options: what it is to fit into
+ * @options: the limits of the plan
  * @cancellable: (nullable): ends the search with %G_IO_ERROR_CANCELLED
- * @watch: (scope call) (nullable) (closure watch_data): told how far the search is
- * @watch_data: given to @watch
+ * @watch: (scope call) (nullable) (closure watch_data): receives the progress of the search
+ * @watch_data: the last argument of @watch
  * @error: return location for a [struct@GLib.Error]
  *
- * Does what [ctor@Cleave.FitPlan.new] does, for bindings, which cannot put a function into options.
+ * Does what [ctor@Cleave.FitPlan.new] does.  This function is for bindings of other languages,
+ * which cannot put a function into options.
  *
  * Returns: (transfer full) (nullable): the plan, or %NULL on error
  */
@@ -300,8 +304,8 @@ compare_arenas (gconstpointer a, gconstpointer b)
   return is_cheaper (y, x) - is_cheaper (x, y);
 }
 
-/* Whether another needs no more memory and costs no more; of those that say the same the first is
- * told. */
+/* Returns whether another plan dominates a plan: it is no worse in arena, MACs and time, and better
+ * in one of them.  Of equal plans, the first dominates the others. */
 static gboolean
 is_bettered (guint index, const GPtrArray *tries)
 {
@@ -326,13 +330,14 @@ is_bettered (guint index, const GPtrArray *tries)
 /**
  * cleave_fit_plan_new_frontier:
  * @graph: a graph
- * @options: how much may be added; `max_memory` is not looked at
+ * @options: the limits on added MACs and time; `max_memory` is ignored
  * @error: return location for a [struct@GLib.Error]
  *
- * Finds out what is possible: plans from the most memory to the least, each with fewer MACs or less
- * time than all that need no more.  The first is the graph as it is, or what is better.
+ * Finds the trade-off between memory and cost: plans from the largest arena to the smallest.  Each
+ * plan has fewer MACs or takes less time than all plans with an arena of its size or less.  The
+ * first is the plan that changes nothing, or one that is better.
  *
- * Fails as [ctor@Cleave.FitPlan.new] does, but that nothing is too little.
+ * Fails as [ctor@Cleave.FitPlan.new] does, except with %CLEAVE_ERROR_LIMIT.
  *
  * Returns: (transfer full) (nullable) (element-type CleaveFitPlan): the plans, or %NULL on error
  */
@@ -368,8 +373,8 @@ apply_to (const CleaveFitPlan *plan, CleaveGraph *graph, CleaveSplitReport *repo
          cleave_fit_parts_apply (plan->parts, graph, plan->rewrite.keeps_order, report, error);
 }
 
-/* Applies all of a plan or nothing.  A rewrite is not undone, so a copy of the graph is tried
- * first. */
+/* Applies a whole plan, or leaves the graph unchanged on error.  A rewrite cannot be undone, so a
+ * plan with a rewrite is applied to a copy of the graph first. */
 static gboolean
 apply (const CleaveFitPlan *plan, CleaveGraph *graph, CleaveSplitReport *report, GError **error)
 {
@@ -383,6 +388,7 @@ apply (const CleaveFitPlan *plan, CleaveGraph *graph, CleaveSplitReport *report,
   return apply_to (plan, graph, report, error);
 }
 
+/* Returns whether any part of a plan is not in the set `whole`. */
 static gboolean
 has_part (const CleaveFitPlan *plan, const gboolean *whole)
 {
@@ -396,12 +402,12 @@ has_part (const CleaveFitPlan *plan, const gboolean *whole)
  * cleave_fit_plan_new_without:
  * @plan: a plan
  * @graph: the graph that it was made for
- * @n_segments: number of segments that stay whole
- * @segments: (array length=n_segments): their indices
+ * @n_segments: number of segments to leave out
+ * @segments: (array length=n_segments): indices of the segments to leave out
  * @error: return location for a [struct@GLib.Error]
  *
- * Makes a plan of the other segments, and measures what it takes, which is more in most cases.
- * Without any, there are no copies, either.
+ * Makes a plan of the other segments and measures it; in most cases it needs more memory.  If no
+ * segment is left, the plan changes nothing: it does not recompute or move nodes, either.
  *
  * Fails with %CLEAVE_ERROR_OPTION if the graph does not have the nodes of the plan.
  *
@@ -462,7 +468,7 @@ clear (gpointer data)
  * cleave_fit_plan_unref:
  * @plan: (nullable) (transfer full): a plan
  *
- * Drops a reference; with the last one the plan goes.
+ * Drops a reference; the last one frees the plan.
  */
 
 CLEAVE_DEFINE_COUNTED (CleaveFitPlan, fit_plan, clear)
@@ -471,7 +477,7 @@ CLEAVE_DEFINE_COUNTED (CleaveFitPlan, fit_plan, clear)
  * cleave_fit_plan_get_n_segments:
  * @plan: a plan
  *
- * Returns: how many segments it cuts
+ * Returns: the number of segments that the plan splits
  */
 guint
 cleave_fit_plan_get_n_segments (const CleaveFitPlan *plan)
@@ -483,9 +489,9 @@ cleave_fit_plan_get_n_segments (const CleaveFitPlan *plan)
 /**
  * cleave_fit_plan_get_segment:
  * @plan: a plan
- * @index: which segment, in the order in which they run
+ * @index: index of a segment, in the order in which segments run
  *
- * Returns: (transfer none): what it cuts, which the plan holds
+ * Returns: (transfer none): the segment, which the plan owns
  */
 const CleaveFitSegment *
 cleave_fit_plan_get_segment (const CleaveFitPlan *plan, guint index)
@@ -499,7 +505,7 @@ cleave_fit_plan_get_segment (const CleaveFitPlan *plan, guint index)
  * cleave_fit_plan_get_totals:
  * @plan: a plan
  *
- * Returns: (transfer none): what it comes to
+ * Returns: (transfer none): memory, MACs, nodes and time, before and after the split
  */
 const CleaveFitTotals *
 cleave_fit_plan_get_totals (const CleaveFitPlan *plan)
@@ -512,7 +518,7 @@ cleave_fit_plan_get_totals (const CleaveFitPlan *plan)
  * cleave_fit_plan_get_peak:
  * @plan: a plan
  *
- * Returns: (transfer none): the largest values that are alive when most memory is in use, in words
+ * Returns: (transfer none): a text that names the largest values that are live at the peak
  */
 const char *
 cleave_fit_plan_get_peak (const CleaveFitPlan *plan)
@@ -543,15 +549,15 @@ apply_and_report (const CleaveFitPlan *plan, CleaveGraph *graph, GError **error)
  * @graph: the graph that it was made for, or another with the same nodes
  * @error: return location for a [struct@GLib.Error]
  *
- * Splits the graph as the plan says; segments may have nodes that it makes first, as copies of
- * others.  Results stay the same, bit for bit.  The nodes are then in
- * the order in which they run, and so are those of a file of it, which others need to find memory
- * as small.  The peaks of the report count the inputs of the graph only if the plan does.
+ * Splits the graph as the plan says; a segment may contain nodes that the plan adds first, as
+ * copies of others.  Results stay the same, bit for bit.  The nodes are then in the order in which
+ * they run.  A file of the graph keeps this order, and a runtime that follows it needs as little
+ * memory.  The peaks of the report count the inputs of the graph only if the plan does.
  *
  * Fails with %CLEAVE_ERROR_OPTION if the graph does not have the nodes of the plan; it is then
  * unchanged.
  *
- * Returns: (transfer full) (nullable): what became of the nodes, or %NULL on error
+ * Returns: (transfer full) (nullable): a report on what each node was split into, or %NULL on error
  */
 CleaveSplitReport *
 cleave_fit_plan_apply (const CleaveFitPlan *plan, CleaveGraph *graph, GError **error)
@@ -561,7 +567,7 @@ cleave_fit_plan_apply (const CleaveFitPlan *plan, CleaveGraph *graph, GError **e
 
   g_return_val_if_fail (plan != NULL && graph != NULL, NULL);
   were_apart = graph->inputs_apart;
-  graph->inputs_apart = plan->inputs_apart; /* the peaks of the report are counted as the plan is */
+  graph->inputs_apart = plan->inputs_apart; /* the report counts inputs as the plan does */
   report = apply_and_report (plan, graph, error);
   graph->inputs_apart = were_apart;
   return report;
