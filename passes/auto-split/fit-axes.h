@@ -5,9 +5,10 @@
 
 /* Axes: sets of dimensions that a cut divides together.
  *
- * A dimension map connects a dimension of a result with a dimension of an operand, as the rows of a
- * convolution's result with the rows of its image.  An axis is all dimensions that are connected in
- * this way, directly or through other values, whatever their names and positions:
+ * A dimension map connects a dimension of a result with a dimension of an operand.  For example,
+ * that of a convolution connects the rows of the result with the rows of the image.  An axis is all
+ * dimensions that are connected in this way, directly or through other values, whatever their names
+ * and positions:
  *
  *     x [1, 255, 20, 20] -Reshape-> [1, 3, 85, 20, 20] -Transpose-> [1, 3, 20, 20, 85]
  *                rows^                         rows^                    ^rows

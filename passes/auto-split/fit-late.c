@@ -20,8 +20,7 @@ typedef struct
   gint64 *live;     /* of each position: bytes of live values, each in a buffer of its own */
 } Order;
 
-/* A node whose value idles, the readers after that, which are to read a copy, and the cone that is
- * recomputed for them. */
+/* A node whose value idles, its readers after that, and the cone to recompute for these. */
 typedef struct
 {
   CleaveNode *node;
@@ -145,7 +144,7 @@ count_instead (const Order *o, const GPtrArray *cone, guint until)
   return n_bytes;
 }
 
-/* Returns the readers of a node after the first gap in which its value idles, with the cone.
+/* Returns a node, its readers after the first gap in which its value idles, and its cone.
  * Returns NULL if there is no such gap or no cone, or if recomputing saves too little memory. */
 static Late *
 late_new (const Order *o, CleaveNode *node)

@@ -41,8 +41,8 @@ is_last_reader (const Finding *f, const CleaveNode *node, const CleaveResult *x)
   return TRUE;
 }
 
-/* Returns whether a node is the last reader of a large value that has several, and its result is at
- * most 1 / MUCH_SMALLER of the value.  The value then waits for this node alone. */
+/* Returns whether a node is the last of several readers of a large value, and its result has
+ * at most 1 / MUCH_SMALLER of its bytes.  The value then waits for this node alone. */
 static gboolean
 is_early (const Finding *f, const CleaveNode *node)
 {

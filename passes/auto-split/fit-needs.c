@@ -315,8 +315,9 @@ ask_operands (CleaveFitState *state,
     }
 }
 
-/* Returns the elements of all `n` chunks of one dimension, from those of a chunk in the middle and
- * of one at the border, which has less halo.  Of two chunks, the middle one is the last. */
+/* Returns the elements of all `n` chunks of one dimension.  `middle` are those of a chunk in the
+ * middle, `border` those of a chunk at the border, which has less halo.  Of two chunks, the middle
+ * one is the last. */
 static double
 sum_pieces (double middle, double border, guint n)
 {

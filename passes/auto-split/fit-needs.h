@@ -18,9 +18,9 @@ typedef enum {
   CLEAVE_FIT_N_SAMPLES
 } CleaveFitSample;
 
-/* If tiles are in bands, CLEAVE_FIT_LEFT is the whole first band and CLEAVE_FIT_TILE the whole band
- * in the middle; the other samples are strips of the band in the middle.  A walk without tiles has
- * only the samples before CLEAVE_FIT_LEFT. */
+/* If tiles are in bands, CLEAVE_FIT_LEFT is the first band and CLEAVE_FIT_TILE the band in the
+ * middle, each with all its tiles.  The other samples are strips of the band in the middle.  A walk
+ * without tiles has only the samples before CLEAVE_FIT_LEFT. */
 #define CLEAVE_FIT_N_OF_STRIPS CLEAVE_FIT_LEFT
 
 /* The required region of a value. */
@@ -64,7 +64,7 @@ typedef struct
   CleaveFitWalker *walker;
   const CleaveFitWalk *walk;
   guint n_samples;
-  gint64 both;                              /* bytes that are live before, in and after them */
+  gint64 both;                              /* bytes that are live before, in and after the steps */
   gint64 carried, carried_top;              /* bytes of carried rows and columns */
   gint64 most_middle, most_first, most_top; /* maxima of the walker's sums over the steps */
   gint64 copied;                            /* bytes of carried rows, of all strips */

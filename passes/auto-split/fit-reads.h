@@ -4,7 +4,7 @@
 #include "../split/report.h"
 
 /* Splits producers per reader.  If Slices, Splits and Gathers read a value only in parts, the node
- * that computes it is cut into these parts, each of which runs where it is read:
+ * that computes it is cut into these parts.  Each part runs where it is read:
  *
  *                        ┌─ q            x ─┬─ MatMul.0 ─ q
  *      x ─ MatMul ─ Split┼─ k     =>        ├─ MatMul.1 ─ k

@@ -19,7 +19,7 @@
 typedef struct
 {
   gint64 operand, result; /* bytes; `result` 0: no result lies over an operand */
-  gint64 shift;           /* bytes that strips read ahead */
+  gint64 shift;           /* bytes between the two begins: strips read ahead by this much */
   guint last;             /* step that reads the result last */
 } CleaveFitOverlay;
 
@@ -83,7 +83,7 @@ typedef struct
   gboolean in_bands;
 } CleaveFitWalk;
 
-/* Appends to `found` a candidate (CleaveFitCandidate) for each begin, at most `max_steps` before
- * the end, with which the segment takes less memory than its unsplit steps.  Returns FALSE if no
- * two strips overlap, so that all halo policies are the same. */
+/* Appends to `found` a candidate (CleaveFitCandidate) for each begin with which the segment takes
+ * less memory than its unsplit steps.  Segments have at most `max_steps` steps.  Returns FALSE if
+ * no two strips overlap, so that all halo policies are the same. */
 gboolean cleave_fit_walker_walk (CleaveFitWalker *walker, const CleaveFitWalk *walk, GArray *found);

@@ -24,7 +24,7 @@ struct _CleaveFitPlan
 
 CLEAVE_DEFINE_VALUE (CleaveFitOptions, fit_options)
 
-/* Returns the public form of a part, which points into it. */
+/* Returns the public form of a part.  It points into the part. */
 static CleaveFitSegment
 describe (const CleaveFitPart *part)
 {
