@@ -2,8 +2,8 @@
 
 #include "fit-cone.h"
 
-/* Most nodes of a cone, which may hold an expansion and a depthwise convolution, each with its
- * activation. */
+/* The largest number of nodes in a cone.  An expansion and a depthwise convolution, each with its
+ * activation, are within it. */
 #define MAX_CONE 16
 
 gboolean

@@ -8,9 +8,9 @@
 /* The part of a node that holds carried rows or columns for pieces of several segments. */
 #define CLEAVE_FIT_SHARED (G_MAXUINT - 1)
 
-/* Records, while a plan is applied, the part (segment) of the plan that each node belongs to, and
- * the position of the part in the list of nodes.  After a part is cut, its pieces belong to it in
- * place of its nodes.  Arrays are indexed by node id. */
+/* Records, while a plan is applied, to which part (segment) of the plan each node belongs.  Also
+ * has the position of each part in the list of nodes.  After a part is cut, its pieces belong to it
+ * in place of its nodes.  Arrays are indexed by node id. */
 typedef struct
 {
   GArray *part;    /* guint: of each node */

@@ -27,8 +27,8 @@ typedef struct
 
 /* Readers. */
 
-/* Sets `range` to the range of the operand that a result of a view is.  Returns FALSE if it is
- * none, or has steps. */
+/* Sets `range` to the elements of the operand that a result of a Slice, Split or Gather has.
+ * Returns FALSE for other results, or if the range skips elements. */
 static gboolean
 find_range (const CleaveResult *result, CleaveRange *range)
 {

@@ -128,8 +128,8 @@ note_overlay (const CleaveFitState *state, guint read, guint made, CleaveFitOver
     *overlay = found;
 }
 
-/* Returns the overlay that saves most of a result of the segment on a value that it reads.  Removes
- * values that the segment computes from `asked`. */
+/* Returns the best overlay: a result of the segment on a value that it reads, with most bytes
+ * saved. Removes values that the segment computes from `asked`. */
 static CleaveFitOverlay
 find_overlay (const CleaveFitState *state, guint begin)
 {
