@@ -86,12 +86,24 @@ rewrite (CleaveFitVariant *variant, Kind kind, const CleaveFitVariant *first, gb
     case COPIES_FREE:
       return make_copies (variant, first, 0, FALSE);
     case MOVED:
-      return make_copies (variant, first, 0, TRUE);
+      return make_copies (variant, first, 0.1, TRUE);
     case STAGED:
       return cleave_fit_steps_init_staged (&variant->steps, variant->graph);
     default:
       g_assert_not_reached ();
     }
+}
+
+/* Measures the plan without segments. */
+static void
+measure_unsplit (CleaveFitVariant *variant, const CleaveFitSearch *search)
+{
+  g_autoptr (GArray) segments = g_array_new (FALSE, FALSE, sizeof (CleaveFitCandidate));
+  const CleaveFitPath unsplit = { .segments = segments };
+
+  g_ptr_array_add (variant->tries,
+                   cleave_fit_try_new (variant->graph, &variant->candidates, &unsplit,
+                                       variant->rewrite.keeps_order, search->options->n_threads));
 }
 
 /* Returns the graph as it is, with its candidates; its unsplit plan is measured.  Returns NULL and
@@ -100,17 +112,13 @@ static CleaveFitVariant *
 new_first (const CleaveGraph *graph, const CleaveFitSearch *search, GError **error)
 {
   g_autoptr (CleaveFitVariant) variant = g_new0 (CleaveFitVariant, 1);
-  const CleaveFitPath unsplit = { .segments = g_array_new (FALSE, FALSE, sizeof (int)) };
 
   variant->graph = cleave_graph_copy (graph);
   variant->graph->inputs_apart = search->options->inputs_apart;
   if (!cleave_fit_steps_init (&variant->steps, variant->graph, error) ||
       !cleave_fit_variant_prepare (variant, search, error))
     return NULL;
-  g_ptr_array_add (variant->tries,
-                   cleave_fit_try_new (variant->graph, &variant->candidates, &unsplit, FALSE,
-                                       search->options->n_threads));
-  g_array_unref (unsplit.segments);
+  measure_unsplit (variant, search);
   return g_steal_pointer (&variant);
 }
 
@@ -155,12 +163,16 @@ cleave_fit_search_variants (const CleaveGraph *graph,
     {
       g_autoptr (CleaveFitVariant) variant = new_variant (kind, first, base, &search);
 
-      if (variant == NULL || (double) variant->least > (1 - MIN_GAIN) * (double) least)
+      if (variant == NULL)
         continue;
-      least = variant->least;
-      cleave_fit_variant_measure (variant, &search);
-      if (kind < COPIES)
-        base = variant;
+      measure_unsplit (variant, &search); /* the rewrite alone may do */
+      if ((double) variant->least <= (1 - MIN_GAIN) * (double) least)
+        {
+          least = variant->least;
+          cleave_fit_variant_measure (variant, &search);
+          if (kind < COPIES)
+            base = variant;
+        }
       g_ptr_array_add (variants, g_steal_pointer (&variant));
     }
   if (g_cancellable_set_error_if_cancelled (options->cancellable, error))
