@@ -188,17 +188,17 @@ list_parts (const CleavePartition *partition, const CleaveGraph *graph, GError *
   g_autoptr (GHashTable) inputs = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
 
   g_array_set_clear_func (parts, part_clear);
+  g_array_set_size (parts, cleave_partition_get_n_parts (partition));
   for (guint i = 0; i < cleave_graph_get_n_inputs (graph); i++)
     g_hash_table_add (inputs, cleave_result_dup_name (cleave_graph_get_input (graph, i)));
-  for (guint i = 0; i < cleave_partition_get_n_parts (partition); i++)
+  for (guint i = 0; i < parts->len; i++)
     {
-      Part part = { 0 };
+      Part *part = &g_array_index (parts, Part, i);
 
-      if (!cleave_partition_measure (partition, i, &part.weight_bytes, &part.arena_bytes, error))
+      if (!cleave_partition_measure (partition, i, &part->weight_bytes, &part->arena_bytes, error))
         return NULL;
-      part.file = g_strdup_printf ("part-%03u.onnx", i);
-      part.read_bytes = count_read_bytes (cleave_partition_get_graph (partition, i), inputs);
-      g_array_append_val (parts, part);
+      part->file = g_strdup_printf ("part-%03u.onnx", i);
+      part->read_bytes = count_read_bytes (cleave_partition_get_graph (partition, i), inputs);
     }
   return g_steal_pointer (&parts);
 }
