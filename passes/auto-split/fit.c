@@ -251,6 +251,7 @@ cleave_fit_plan_new (const CleaveGraph *graph, const CleaveFitOptions *options, 
   if (!frontier_init (&frontier, graph, options, error))
     return NULL;
   least = found = find_least (&frontier);
+  g_assert (least != NULL); /* the unsplit graph adds nothing, so it is allowed */
   if (options->max_memory > 0)
     found = find_cheapest (&frontier, options->max_memory);
   if (found != NULL)
