@@ -60,10 +60,8 @@ struct _CleaveGraph
   GHashTable *values;       /* CleaveResult by name, for results that have a name of their own */
   GHashTable *suffixes;     /* for each name that was taken: the last number appended to it */
   gboolean inputs_apart;    /* when memory is estimated, do not count the inputs */
-  gint64 enough_bytes; /* when memory is estimated, stop optimizing order and packing as soon as
-                          the peak is known to exceed this; 0: never stop */
-  gpointer origin;     /* more contents of the file that the graph came from, an atomic rc box;
-                          NULL: none */
+  gpointer origin;          /* more contents of the file that the graph came from, an atomic rc box;
+                               NULL: none */
   GDestroyNotify origin_clear;
   GPtrArray *files; /* paths of the files that it was read from, the model first; NULL: none */
   GArray *defaults; /* CleaveDefault: inputs that have values in the file; NULL: none */

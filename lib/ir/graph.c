@@ -703,7 +703,6 @@ cleave_graph_copy (const CleaveGraph *graph)
   g_autofree CleaveNode **nodes = g_new (CleaveNode *, graph->n_ids + 1);
 
   copy->inputs_apart = graph->inputs_apart;
-  copy->enough_bytes = graph->enough_bytes;
   if (graph->origin != NULL)
     cleave_graph_set_origin (copy, g_atomic_rc_box_acquire (graph->origin), graph->origin_clear);
   if (graph->defaults != NULL)

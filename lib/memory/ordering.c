@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Finds the order with the lowest peak among a few candidates: walks, the file's order, variants of
- * the best one, combinations.
- *
- * Over 400 lines: one search, in which each candidate is measured only if it may beat those before.
- */
+ * the best one, combinations.  Each candidate is measured only if it may beat those before. */
 
 #include "ordering.h"
 
@@ -74,9 +71,6 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Finding, finding_clear)
  */
 #define HOPELESS 2
 
-/* Moving nodes within an order usually lowers its peak by at most 1/20. */
-#define MAX_MOVED 20
-
 /* Returns whether an order is that in which the nodes were added. Whoever wrote or fitted the graph
  * probably chose it, and copies alone may make it the best one. */
 static gboolean
@@ -89,16 +83,11 @@ is_as_built (const GPtrArray *order)
 }
 
 /* Returns the peak in bytes above which an order is not optimized. There is no limit for the first
- * order and for the order in which nodes were added. The latter is limited too if the graph is a
- * trial split that is above its budget (enough_bytes), since nobody chose its order. */
+ * order and for the order in which nodes were added. */
 static gint64
 find_hopeless (const Finding *f, const GPtrArray *order)
 {
-  const gint64 enough = f->graph->enough_bytes;
-
-  if (f->best == NULL || ((enough == 0 || f->best->peak <= enough) && is_as_built (order)))
-    return G_MAXINT64;
-  return HOPELESS * f->best->peak;
+  return f->best == NULL || is_as_built (order) ? G_MAXINT64 : HOPELESS * f->best->peak;
 }
 
 static CleaveOrderCandidate *
@@ -260,15 +249,6 @@ add_walks (Finding *f, GPtrArray *file)
     add_candidate (f, combined);
 }
 
-/* Returns whether moving nodes may bring the best order within the bytes asked for. */
-static gboolean
-may_be_enough (const Finding *f)
-{
-  const gint64 enough = f->graph->enough_bytes;
-
-  return enough == 0 || f->best->peak - enough <= enough / MAX_MOVED;
-}
-
 /* Adds variants of the best order in which some nodes move. */
 static void
 add_variants (Finding *f)
@@ -277,7 +257,7 @@ add_variants (Finding *f)
     cleave_order_sink, cleave_order_hoist_last, cleave_order_delay_kept
   };
 
-  for (guint i = 0; i < G_N_ELEMENTS (move) && !is_done (f) && may_be_enough (f); i++)
+  for (guint i = 0; i < G_N_ELEMENTS (move) && !is_done (f); i++)
     {
       g_autoptr (GPtrArray) moved = move[i](f->best->order, f->storage);
 

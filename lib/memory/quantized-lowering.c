@@ -406,7 +406,6 @@ make_graph (const CleaveGraph *graph, const GPtrArray *order, const Lowering *l,
         nodes[node->id] = add_copy (lowered, node, nodes);
     }
   lowered->inputs_apart = graph->inputs_apart;
-  lowered->enough_bytes = graph->enough_bytes;
   for (guint i = 0; i < graph->inputs->len; i++)
     {
       const CleaveResult *input = g_ptr_array_index (graph->inputs, i);

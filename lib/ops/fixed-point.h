@@ -44,7 +44,7 @@ cleave_fixed_multiply (gint32 x, gint32 multiplier, gint shift)
       cleave_fixed_product (cleave_fixed_shift_left (x, left), multiplier), right);
 }
 
-/* The same for sums of 64 bits: the multiplier is reduced to 16 bits, and rounding is done once,
+/* Multiplies a sum of 64 bits by a real number: reduces the multiplier to 16 bits and rounds once,
  * ties toward plus infinity. */
 static inline gint32
 cleave_fixed_multiply_wide (gint64 x, gint32 multiplier, gint shift)

@@ -127,10 +127,7 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
   CleaveWindow windows[CLEAVE_MAX_RANK];
 
   init_windows (call, windows);
-  map[dims.n] = cleave_dim_map_same (dims.n);
-  map[dims.c] = cleave_dim_map_same (dims.c);
-  for (guint i = 0; i < dims.n_spatial; i++)
-    map[dims.h + i] = cleave_window_map (&windows[i], dims.h + i);
+  cleave_window_maps (&dims, windows, map);
 }
 
 /* Sets the pads of a piece. A clip that exceeds the node's pad comes from ceil_mode. AveragePool

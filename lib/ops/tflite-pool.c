@@ -56,10 +56,7 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
   CleaveWindow windows[CLEAVE_MAX_RANK];
 
   init_windows (call, windows);
-  map[dims.n] = cleave_dim_map_same (dims.n);
-  map[dims.c] = cleave_dim_map_same (dims.c);
-  for (guint i = 0; i < dims.n_spatial; i++)
-    map[dims.h + i] = cleave_window_map (&windows[i], dims.h + i);
+  cleave_window_maps (&dims, windows, map);
 }
 
 static gboolean

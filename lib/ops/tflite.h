@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* What the ops on integers share that have the bits of TensorFlow Lite for Microcontrollers. The
+/* Shared code of the integer ops that give the bits of TensorFlow Lite for Microcontrollers. The
  * importer computes multipliers and shifts from the scales of a file; the ops have integers alone,
  * so that no split and no processor can change a bit. ONNX has no such ops. */
 

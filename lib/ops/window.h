@@ -29,6 +29,17 @@ cleave_window_map (const CleaveWindow *window, guint from)
                                 cleave_window_reach (window));
 }
 
+/* Sets the maps of an image that is pooled: batch and channels as they are, a window for each
+ * spatial dimension. */
+static inline void
+cleave_window_maps (const CleaveDims *dims, const CleaveWindow *windows, CleaveDimMap *map)
+{
+  map[dims->n] = cleave_dim_map_same (dims->n);
+  map[dims->c] = cleave_dim_map_same (dims->c);
+  for (guint i = 0; i < dims->n_spatial; i++)
+    map[dims->h + i] = cleave_window_map (&windows[i], dims->h + i);
+}
+
 /* Sets `offset` to the distance, in elements, from element [n, c, 0, …] of the operand to a tap of
  * the window of the result element at `out`. Returns FALSE if the tap is in the padding. */
 static inline gboolean

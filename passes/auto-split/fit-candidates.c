@@ -17,8 +17,8 @@
 /* An even plan leaves as a Loop, which needs three equal strips in a row. */
 #define MIN_EVEN_STRIPS 6
 
-/* One thread for so many steps of a graph, and at most MAX_THREADS: the candidates of one end do
- * not depend on others. */
+/* Steps of a graph for each thread of the search, and the most threads: the candidates of one end
+ * do not depend on others. */
 #define STEPS_OF_THREAD 16
 #define MAX_THREADS 16
 

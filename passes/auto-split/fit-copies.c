@@ -322,7 +322,7 @@ undo (const GPtrArray *copies, guint n, CleaveGraph *graph, const GPtrArray *ord
   cleave_graph_arrange (graph, order);
 }
 
-GPtrArray *
+gboolean
 cleave_fit_copies_apply (const GPtrArray *copies, CleaveGraph *graph, GError **error)
 {
   g_autoptr (GPtrArray) before = g_ptr_array_sized_new (graph->n_nodes);
@@ -333,17 +333,10 @@ cleave_fit_copies_apply (const GPtrArray *copies, CleaveGraph *graph, GError **e
     if (!apply_copy (copies->pdata[i], graph))
       {
         undo (copies, i, graph, before);
-        cleave_fail (error, CLEAVE_ERROR_OPTION,
-                     "the plan is for another graph: '%s' cannot be made again",
-                     ((const CleaveFitCopy *) copies->pdata[i])->node);
-        return NULL;
+        return cleave_fail (error, CLEAVE_ERROR_OPTION,
+                            "the plan is for another graph: '%s' cannot be recomputed",
+                            ((const CleaveFitCopy *) copies->pdata[i])->node);
       }
   cleave_fit_moves_arrange (copies, graph);
-  return g_steal_pointer (&before);
-}
-
-void
-cleave_fit_copies_undo (const GPtrArray *copies, CleaveGraph *graph, const GPtrArray *before)
-{
-  undo (copies, copies->len, graph, before);
+  return TRUE;
 }

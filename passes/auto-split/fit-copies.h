@@ -43,10 +43,6 @@ void cleave_fit_copies_add_cone (GPtrArray *copies,
                                  const GPtrArray *first,
                                  GPtrArray *cone,
                                  const guint *position);
-/* Makes the same copies and moves in a graph with nodes of the same names.  Returns the nodes
- * (CleaveNode, unowned) in their order before.  Returns NULL and sets the error if a node is
- * missing or a copy exists already; the graph is then unchanged. */
-GPtrArray *cleave_fit_copies_apply (const GPtrArray *copies, CleaveGraph *graph, GError **error);
-/* Removes the copies that cleave_fit_copies_apply() made and restores the order `before`, which it
- * returned. */
-void cleave_fit_copies_undo (const GPtrArray *copies, CleaveGraph *graph, const GPtrArray *before);
+/* Makes the copies and moves in a graph with nodes of the same names.  Returns FALSE and sets the
+ * error if a node is missing or a copy exists already; the graph is then unchanged. */
+gboolean cleave_fit_copies_apply (const GPtrArray *copies, CleaveGraph *graph, GError **error);

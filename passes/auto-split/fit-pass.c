@@ -12,9 +12,9 @@ static const CleavePassOption option_table[] = {
   { "max-memory", "SIZE", "bytes that all activations may take; without it, as few as can be",
     FALSE },
   { "max-added-macs", "PERCENT", "what halos may add to the MACs of the model", FALSE },
-  { "max-latency-added", "PERCENT", "what may be added to the time that a run is thought to take",
+  { "max-latency-added", "PERCENT", "percent of the estimated time of a run that a plan may add",
     FALSE },
-  { "threads", "T", "so many threads run it (1)", FALSE },
+  { "threads", "T", "number of threads that run the model (1)", FALSE },
   { "inputs-apart", NULL, "do not count the inputs, which lie in memory of their own", FALSE },
   { 0 },
 };

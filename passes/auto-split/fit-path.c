@@ -3,7 +3,7 @@
 #include "fit-path.h"
 
 /* Ways to a step that the search keeps: cheap ones, and dearer ones that leave more room for an
- * overlay.  With 2, MobileNetV2 needs 1 % more memory; 8 find nothing more. */
+ * overlay.  With 1, ResNet-50 needs 3.3 % more memory, with 2, 0.3 %; 8 find the same as 4. */
 #define MAX_WAYS 4
 
 /* A way to a step: what has run before it. */

@@ -7,12 +7,7 @@
 static gboolean
 apply_copies (const GPtrArray *copies, CleaveGraph *graph, GError **error)
 {
-  g_autoptr (GPtrArray) before = NULL; /* the order of the nodes, which an undo would need */
-
-  if (copies == NULL)
-    return TRUE;
-  before = cleave_fit_copies_apply (copies, graph, error);
-  return before != NULL;
+  return copies == NULL || cleave_fit_copies_apply (copies, graph, error);
 }
 
 gboolean

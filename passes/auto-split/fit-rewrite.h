@@ -4,11 +4,11 @@
 #include "../split/report.h"
 #include "fit-copies.h"
 
-/* What is done to a graph before its segments are split.  All zero: nothing. */
+/* Rewrites of a graph before its segments are split; all zero: none. */
 typedef struct
 {
-  gint64 parted;     /* values of at least so many bytes are split per reader (fit-reads.h) and
-                        recurrent layers along the time; 0: none */
+  gint64 parted;     /* values of at least this many bytes are split per reader (fit-reads.h), and
+                        recurrent layers are cut along the time; 0: none */
   GPtrArray *late;   /* CleaveFitCopy: values recomputed for late readers (fit-late.h), or NULL */
   GPtrArray *copies; /* CleaveFitCopy: values recomputed for a pooling, and nodes that run earlier
                         or later (fit-copies.h, fit-moves.h), or NULL */

@@ -214,21 +214,23 @@ make_plan (const Frontier *frontier, const CleaveFitTry *tried)
 /**
  * cleave_fit_plan_new:
  * @graph: a graph
- * @options: what it is to fit into
+ * @options: the limits of the plan
  * @error: return location for a [struct@GLib.Error]
  *
- * Finds out how to split a whole graph so that its activations fit into `max_memory` bytes, at the
- * least cost; without that limit, into as few bytes as can be found at the cost that is allowed.
+ * Plans how to split a whole graph so that its activations need at most `max_memory` bytes, in the
+ * least time.  Without that limit, plans for the fewest bytes that the other limits allow.
  *
- * Runs of nodes become segments, which are split into strips or tiles along any axis that the
- * dimension maps can cut; each segment carries the overlap of its strips or recomputes it.  Between
- * segments values stay whole.  The search measures plans on a copy of the graph, as the arena of a
- * program with so many threads, from the unsplit graph down to the least memory.  Which plans it
- * measures does not depend on the limits: these select from the measured plans.  So a plan that
- * [ctor@Cleave.FitPlan.new_frontier] lists is found again with its bytes as the budget, and a
- * looser limit never gives a worse plan.  Variants of the graph are searched as well, in which
- * values are split per reader or recomputed, or nodes run earlier or later.  The graph is not
- * changed: see [method@Cleave.FitPlan.apply].
+ * A segment is a run of nodes.  A plan splits segments into strips or tiles along any axis that the
+ * dimension maps can cut.  Strips carry their overlap or recompute it.  Between segments, values
+ * stay whole.
+ *
+ * The search splits copies of the graph and measures the arena of their programs with `n_threads`
+ * threads, from the unsplit graph down to the least memory.  It measures the same plans whatever
+ * the limits are; the limits select from these plans.  So each plan of
+ * [ctor@Cleave.FitPlan.new_frontier] is found again if its bytes are the budget, and a looser limit
+ * never gives a worse plan.  The search also measures variants of the graph, in which values are
+ * split per reader or recomputed, or nodes run earlier or later.  It does not change the graph: see
+ * [method@Cleave.FitPlan.apply].
  *
  * As many threads as there are processors look for segments, 16 at most; they end before the
  * function returns.  The plan does not depend on their number.  Only the caller's thread calls
@@ -261,38 +263,6 @@ cleave_fit_plan_new (const CleaveGraph *graph, const CleaveFitOptions *options, 
                "%" G_GINT64_FORMAT "; a smaller budget is limited by %s",
                options->max_memory, least->estimate.arena_bytes, least->peak);
   return NULL;
-}
-
-/**
- * cleave_fit_plan_new_watched:
- * @graph: a graph
- * @options: the limits of the plan
- * @cancellable: (nullable): ends the search with %G_IO_ERROR_CANCELLED
- * @watch: (scope call) (nullable) (closure watch_data): receives the progress of the search
- * @watch_data: the last argument of @watch
- * @error: return location for a [struct@GLib.Error]
- *
- * Does what [ctor@Cleave.FitPlan.new] does.  This function is for bindings of other languages,
- * which cannot put a function into options.
- *
- * Returns: (transfer full) (nullable): the plan, or %NULL on error
- */
-CleaveFitPlan *
-cleave_fit_plan_new_watched (const CleaveGraph *graph,
-                             const CleaveFitOptions *options,
-                             GCancellable *cancellable,
-                             CleaveFitFunc watch,
-                             gpointer watch_data,
-                             GError **error)
-{
-  CleaveFitOptions watched;
-
-  g_return_val_if_fail (graph != NULL && options != NULL, NULL);
-  watched = *options;
-  watched.watch = watch;
-  watched.watch_data = watch_data;
-  watched.cancellable = cancellable;
-  return cleave_fit_plan_new (graph, &watched, error);
 }
 
 static int

@@ -5,7 +5,7 @@
 
 /* Builds the graph of one part of a partition, or of a submodel. */
 
-/* What the new graph consists of. */
+/* The contents of a new graph. */
 typedef struct
 {
   const char *name;

@@ -8,8 +8,8 @@
  * functions return the positions where parts begin and end (guint): 0, the cuts, the number of
  * nodes. */
 
-/* Cuts the row into so many parts. No part takes more estimated time than 1.25 times what the
- * largest part takes in the most even cut. Among cuts that the same bytes cross, the most even one
+/* Cuts the row into `n_parts` parts. The estimated time of the largest part is at most 1.25 times
+ * its time in the most even cut. Among cuts that the same bytes cross, the most even one
  * is chosen. Returns NULL if the row has fewer nodes than parts. */
 GArray *cleave_row_cut_into (const CleaveRow *row, guint n_parts);
 

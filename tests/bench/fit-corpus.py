@@ -303,7 +303,7 @@ def goals(options):
     sys.exit(1 if missed else 0)
 
 
-# Tables for docs/benchmarks.md
+# Tables for bench/results/fit-search-time.md
 
 # Labels of networks that get a row of their own. All networks are summarized by size.
 LISTED = r'^(networks|zoo|demo)/'

@@ -113,48 +113,12 @@ START_TEST (too_many_threads_are_an_error)
 }
 END_TEST
 
-/* Returns the bytes of all buffers that are not at offset 0, and the peak. */
-static gint64
-count_placed (CleaveGraph *graph, gint64 enough, gint64 *peak)
-{
-  g_autoptr (CleaveMemoryTimeline) timeline = NULL;
-  gint64 n_bytes = 0;
-
-  graph->enough_bytes = enough;
-  timeline = cleave_memory_timeline_new (graph, 1, NULL);
-  for (guint b = 0; b < timeline->n_buffers; b++)
-    n_bytes += timeline->buffers[b].offset > 0 ? timeline->buffers[b].n_bytes : 0;
-  *peak = timeline->peak_bytes;
-  return n_bytes;
-}
-
-START_TEST (a_timeline_above_the_cutoff_is_not_placed)
-{
-  guint n_ordered_less = 0;
-
-  for (guint32 seed = 0; seed < 60; seed++)
-    {
-      g_autoptr (CleaveGraph) graph = random_split_graph (seed);
-      gint64 least, peak, n_placed = count_placed (graph, 0, &least);
-
-      ck_assert_int_eq (count_placed (graph, least, &peak), n_placed);
-      ck_assert_int_eq (peak, least);
-      if (least == 0)
-        continue;
-      ck_assert_int_eq (count_placed (graph, 1, &peak), 0);
-      ck_assert_int_ge (peak, least);
-      n_ordered_less += peak > least ? 1 : 0;
-    }
-  ck_assert_uint_gt (n_ordered_less, 0);
-}
-END_TEST
-
 static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "timeline", timeline_is_that_of_a_program, steps_and_buffers_have_names,
                    a_graph_without_steps_has_an_empty_timeline, too_many_threads_are_an_error,
-                   a_timeline_above_the_cutoff_is_not_placed, NULL);
+                   NULL);
 }
 
 CLEAVE_TEST_SUITE ("memory-timeline", add_tests)

@@ -1060,6 +1060,10 @@ class Fit(CommandTest):
         there = large['onnx_runtime_bytes']
         self.assertLess(there['after'], 0.6 * there['before'])
         self.assertLess(there['after'] + (4 << 20), there['before'])
+        # A smaller model saves less than that by the same strips, so its plan has strips that repeat.
+        small = self.json('fit', self.write('small.onnx', stacked(16)), '--max-memory', '3MB', *args)
+        self.assertEqual((small['loops'], small['segments_without_loop'], small['segments_whole']), (1, 0, 0))
+        self.assertNotEqual([segment['strips'] for segment in small['segments']], [8])
 
     def test_wrong_usage(self):
         self.bad('--for expects cleave or ort', 'fit', self.chain, '--for', 'x')

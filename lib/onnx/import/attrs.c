@@ -147,43 +147,28 @@ read_strings (CleaveOnnxAttr *attr, const Onnx__AttributeProto *proto, GError **
   return TRUE;
 }
 
+/* Sets a constant attribute from one of its two forms; the other is NULL.  An iteration of a loop
+ * reads the constant that the first one decoded. */
 static gboolean
-read_tensor (CleaveOnnxAttr *attr,
-             CleaveOnnxImport *import,
-             Onnx__TensorProto *proto,
-             GError **error)
+read_constant (CleaveOnnxAttr *attr,
+               CleaveOnnxImport *import,
+               Onnx__TensorProto *dense,
+               Onnx__SparseTensorProto *sparse,
+               GError **error)
 {
-  CleaveOnnxValue *known = cleave_onnx_recall (import, proto);
-  CleaveTensor *tensor;
+  gconstpointer key = dense != NULL ? (gconstpointer) dense : sparse;
+  CleaveOnnxValue *known = cleave_onnx_recall (import, key);
 
   if (known == NULL)
     {
-      tensor = cleave_onnx_tensor (proto, &import->folder, error);
+      CleaveTensor *tensor = dense != NULL
+                                 ? cleave_onnx_tensor (dense, &import->folder, error)
+                                 : cleave_onnx_sparse_tensor (sparse, &import->folder, error);
+
       if (tensor == NULL)
         return FALSE;
       known = cleave_onnx_value_new_constant (import, NULL, tensor);
-      cleave_onnx_remember (import, proto, known);
-    }
-  attr->tensor = cleave_tensor_ref (known->constant);
-  return TRUE;
-}
-
-static gboolean
-read_sparse (CleaveOnnxAttr *attr,
-             CleaveOnnxImport *import,
-             Onnx__SparseTensorProto *proto,
-             GError **error)
-{
-  CleaveOnnxValue *known = cleave_onnx_recall (import, proto);
-  CleaveTensor *tensor;
-
-  if (known == NULL)
-    {
-      tensor = cleave_onnx_sparse_tensor (proto, &import->folder, error);
-      if (tensor == NULL)
-        return FALSE;
-      known = cleave_onnx_value_new_constant (import, NULL, tensor);
-      cleave_onnx_remember (import, proto, known);
+      cleave_onnx_remember (import, key, known);
     }
   attr->tensor = cleave_tensor_ref (known->constant);
   return TRUE;
@@ -214,10 +199,10 @@ read_value (CleaveOnnxAttr *attr,
   else if (attr->type == ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRINGS)
     return read_strings (attr, proto, error);
   else if (attr->type == ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__TENSOR && proto->t != NULL)
-    return read_tensor (attr, import, proto->t, error);
+    return read_constant (attr, import, proto->t, NULL, error);
   else if (attr->type == ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__SPARSE_TENSOR &&
            proto->sparse_tensor != NULL)
-    return read_sparse (attr, import, proto->sparse_tensor, error);
+    return read_constant (attr, import, NULL, proto->sparse_tensor, error);
   else
     return cleave_fail (error, CLEAVE_ERROR_MODEL, "attribute '%s' is %s, which is not supported",
                         attr->name, type_name (attr->type));

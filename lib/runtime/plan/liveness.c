@@ -486,10 +486,7 @@ cleave_arena_init (CleaveArena *arena,
   g_auto (Lifetimes) l = { .storage = storage, .graph = graph, .schedule = schedule };
   g_autofree guint *order = begin (arena, &l, 0);
 
-  if (graph->enough_bytes > 0 && arena->peak > graph->enough_bytes)
-    arena->n_bytes = arena->peak; /* over the budget: offsets are not needed */
-  else
-    arena->n_bytes = location (arena, &l, order, arena->peak, FALSE);
+  arena->n_bytes = location (arena, &l, order, arena->peak, FALSE);
   if (arena->n_bytes < 0)
     arena->n_bytes = sweep (arena, &l, order);
   keep_uses (&l, arena, &order);
