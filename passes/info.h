@@ -4,7 +4,7 @@
 #include <cleave/cleave-graph.h>
 #include <cleave/cleave-pass.h>
 
-/* Describes one pass: the function that it runs, or the pipeline that it stands for.  lookup.c
+/* Describes one pass: the function that it runs, or the pipeline that it stands for.  register.c
  * lists all passes. */
 struct _CleavePassInfo
 {

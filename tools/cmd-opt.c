@@ -16,6 +16,7 @@ typedef struct
   CleaveModelOptions model;
   CleaveObserver observer;
   char *passes, *file, *output, *folder, *stop_after, *bisect, *reduce;
+  char **modules;
   gboolean list;
 } Options;
 
@@ -31,6 +32,7 @@ options_clear (Options *o)
   g_free (o->stop_after);
   g_free (o->bisect);
   g_free (o->reduce);
+  g_strfreev (o->modules);
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
@@ -61,6 +63,18 @@ list_passes (void)
     }
 }
 
+/* Returns whether a command line has only --list-passes and --load FILE.so. */
+static gboolean
+only_lists (int argc, char **argv)
+{
+  for (int i = 1; i < argc; i++)
+    if (g_str_equal (argv[i], "--load"))
+      i++;
+    else if (!g_str_equal (argv[i], "--list-passes") && !g_str_has_prefix (argv[i], "--load="))
+      return FALSE;
+  return TRUE;
+}
+
 static char **
 parse (int argc, char **argv, Options *o, GError **error)
 {
@@ -70,6 +84,8 @@ parse (int argc, char **argv, Options *o, GError **error)
       "TEXT" },
     { "passes-file", 0, 0, G_OPTION_ARG_FILENAME, &o->file, "read the pipeline from a file",
       "FILE" },
+    { "load", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o->modules,
+      "load passes of your own from this shared library; may be given again", "FILE.so" },
     { "list-passes", 0, 0, G_OPTION_ARG_NONE, &o->list, "list the passes and their options", NULL },
     { "output", 'o', 0, G_OPTION_ARG_FILENAME, &o->output,
       "write the model, as text if the name ends with .cleave (default: print the graph)",
@@ -101,9 +117,18 @@ parse (int argc, char **argv, Options *o, GError **error)
                                       "to standard error.\n--list-passes needs no model.",
                                       G_MAXUINT };
 
-  if (argc > 2 && g_strv_contains ((const char *const *) argv + 1, "--list-passes"))
-    return cleave_argument_fail (error, "--list-passes takes no other arguments"), NULL;
+  if (g_strv_contains ((const char *const *) argv + 1, "--list-passes") && !only_lists (argc, argv))
+    return cleave_argument_fail (error, "--list-passes takes no other arguments than --load"), NULL;
   return cleave_argument_parse (&arguments, argc, argv, error);
+}
+
+static gboolean
+load_modules (const Options *o, GError **error)
+{
+  for (guint i = 0; o->modules != NULL && o->modules[i] != NULL; i++)
+    if (!cleave_pass_load (o->modules[i], error))
+      return FALSE;
+  return TRUE;
 }
 
 /* --reduce runs no passes: options that observe or end a pipeline have no effect with it. */
@@ -202,7 +227,7 @@ cleave_cmd_opt (int argc, char **argv, GError **error)
   g_autoptr (CleavePipeline) pipeline = NULL;
   g_autoptr (CleaveGraph) graph = NULL;
 
-  if (files == NULL)
+  if (files == NULL || !load_modules (&o, error))
     return CLEAVE_WRONG;
   if (o.list)
     {

@@ -80,13 +80,25 @@ typedef struct
 /**
  * CleavePassInfo:
  *
- * Describes a pass of the library: its name, a summary and its options. It is static.
+ * Describes a pass that pipelines can name: its name, a summary and its options. It is never freed.
  */
 typedef struct _CleavePassInfo CleavePassInfo;
 
 CLEAVE_API GType cleave_pass_info_get_gtype (void);
 CLEAVE_API const CleavePassInfo *cleave_pass_lookup (const char *name);
 CLEAVE_API const CleavePassInfo *const *cleave_pass_list (guint *n_passes);
+CLEAVE_API gboolean cleave_pass_register (const char *name,
+                                          const char *summary,
+                                          const CleavePassOption *options,
+                                          guint n_options,
+                                          CleavePassFunc run,
+                                          GError **error);
+CLEAVE_API gboolean cleave_pass_load (const char *path, GError **error);
+#ifndef __GI_SCANNER__
+/* A module that cleave_pass_load () loads defines this function, which registers the passes of the
+ * module. The library does not define it. */
+__attribute__ ((visibility ("default"))) gboolean cleave_register_passes (GError **error);
+#endif
 CLEAVE_API const char *cleave_pass_info_get_name (const CleavePassInfo *info);
 CLEAVE_API const char *cleave_pass_info_get_summary (const CleavePassInfo *info);
 CLEAVE_API const char *cleave_pass_info_get_pipeline (const CleavePassInfo *info);

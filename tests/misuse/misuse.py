@@ -34,7 +34,7 @@ STRUCTS = {
     'CleaveShape': '3, { 4, 8, 8 }', 'CleaveTensorType': 'CLEAVE_FLOAT32, { 2, { 4, 4 } }',
     'CleaveRange': '2, { { 0, 4 }, { 0, 2 } }', 'CleaveInts': '4, { 0, 1, 2, 3 }',
     'CleaveRecursion': '.depth = 2', 'CleavePass': '"pass", cleave_pass_remove_dead, NULL',
-    'CleaveSplitRequest': 'world.node, world.tiling, NULL', 'CleaveDotPiece': 'world.node, { 0 }, { 0 }',
+    'CleavePassOption': '"name", "VALUE", "summary", FALSE', 'CleaveSplitRequest': 'world.node, world.tiling, NULL', 'CleaveDotPiece': 'world.node, { 0 }, { 0 }',
     'CleaveOnnxShape': '"x", { 4, { 1, 4, 8, 8 } }', 'CleaveOnnxGiven': '"x", world.image',
     'CleavePoolAttrs': '.kernel_shape = { 2, { 2, 2 } }', 'CleavePadAttrs': '.pads = { 8, { 0 } }',
     'CleaveLrnAttrs': '.size = 3, .bias = 1, .alpha = 1, .beta = 1', 'CleaveTopkAttrs': '.k = 2, .axis = 1',
@@ -52,7 +52,7 @@ STRUCTS = {
 # Fields that may be NULL, or in which a too large number has no effect.
 MAY_BE_NULL = {
     'CleaveSplitRequest.constraint', 'CleaveConstraint.predicate', 'CleaveConstraint.data', 'CleaveConstraint.watch',
-    'CleaveConstraint.watch_data', 'CleaveConstraint.cancellable', 'CleaveOnnxOptions.dims', 'CleavePass.options', 'CleaveFitOptions.cancellable', 'CleaveFitOptions.watch',
+    'CleaveConstraint.watch_data', 'CleaveConstraint.cancellable', 'CleaveOnnxOptions.dims', 'CleavePass.options', 'CleavePassOption.value', 'CleaveFitOptions.cancellable', 'CleaveFitOptions.watch',
     'CleaveFitOptions.watch_data',
     'CleaveOnnxShape.name', 'CleaveOnnxGiven.name', 'CleaveSplitOnednn.num_splits', 'CleaveSplitOnednn.size_split',
     'CleaveSplitOnednn.sections_split', 'CleaveSplitTensorflow.num_splits', 'CleaveSplitTensorflow.num',
@@ -145,6 +145,9 @@ ARGUMENTS = {
     'cleave_pipeline_parse.text': '"clean-up"', 'cleave_text_to_int.text': '"1"', 'cleave_text_to_int.min': '0',
     'cleave_text_to_int.max': '9', 'cleave_text_to_size.text': '"64KiB"', 'cleave_text_to_int.value': '&(gint64){ 0 }', 'cleave_text_to_max_added.text': '"10"', 'cleave_text_to_max_added.fraction': '&(double){ 0 }', 'cleave_text_to_size.bytes': '&(gint64){ 0 }', 'cleave_text_to_shape.text': '"1,2"',
     'cleave_split_parse.split': '&(CleaveTiling *){ NULL }', 'cleave_pass_info_get_option.index': '0',
+    'cleave_pass_register.name': '"own"', 'cleave_pass_register.run': 'cleave_pass_remove_dead',
+    'cleave_pass_register.name!': ['""', '"a pass"', '"repeat"', '"split"'], 'cleave_pass_register.run!': ['NULL'],
+    'cleave_pass_load.path': 'PASS_MODULE', 'cleave_pass_load.path!': ['""', '"/"', '"/nonsense"', 'world.model'],
     'cleave_tensor_get_base.range': '&(CleaveRange){ 0 }', 'cleave_ranges_cover.missing': '&(CleaveRange){ 0 }',
     'cleave_program_bind.inputs': '&world.image', 'cleave_program_bind.outputs': '&world.result',
     'cleave_split_attrs_free.attrs': 'cleave_split_attrs_new (&CLEAVE_TYPE (CLEAVE_BOOL, 4), 0, (const gint64[]){ 4 }, 1, NULL)',

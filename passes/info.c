@@ -1,22 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* What a pass says about itself: its name, a summary, its options. */
+
 #include "info.h"
 
 #include "../lib/ir/boxed.h"
 
-/* clang-format off */
-#define X(word) extern const CleavePassInfo cleave_pass_info_##word;
-#include "pass-list.h"
-#undef X
-
-static const CleavePassInfo *const passes[] = {
-#define X(word) &cleave_pass_info_##word,
-#include "pass-list.h"
-#undef X
-};
-/* clang-format on */
-
-/* Records of passes are static: they need no copy and no free. */
+/* Records of passes are never freed, so a copy is the record itself. */
 static gpointer
 keep (gpointer info)
 {
@@ -29,40 +19,6 @@ drop (gpointer info)
 }
 
 CLEAVE_DEFINE_BOXED (CleavePassInfo, pass_info, keep, drop)
-
-/**
- * cleave_pass_list:
- * @n_passes: (out): number of passes
- *
- * Lists all passes that a pipeline can name, in a fixed order.
- *
- * Returns: (transfer none) (array length=n_passes): the passes
- */
-const CleavePassInfo *const *
-cleave_pass_list (guint *n_passes)
-{
-  g_return_val_if_fail (n_passes != NULL, NULL);
-  *n_passes = G_N_ELEMENTS (passes);
-  return passes;
-}
-
-/**
- * cleave_pass_lookup:
- * @name: the name of the pass in a pipeline
- *
- * Finds a pass by its name.
- *
- * Returns: (transfer none) (nullable): the pass, or %NULL if there is none
- */
-const CleavePassInfo *
-cleave_pass_lookup (const char *name)
-{
-  g_return_val_if_fail (name != NULL, NULL);
-  for (guint i = 0; i < G_N_ELEMENTS (passes); i++)
-    if (g_str_equal (passes[i]->name, name))
-      return passes[i];
-  return NULL;
-}
 
 /**
  * cleave_pass_info_get_name:

@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "info.h"
+
+/* Unregisters all passes but the first `n_passes` of cleave_pass_list (). */
+void cleave_pass_unregister_after (guint n_passes);
