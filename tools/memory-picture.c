@@ -19,9 +19,9 @@
 /* Longer names (characters) show only their end. */
 #define MAX_NAME 30
 
-static const char *const colours[MAX_BANDS] = { "#4477aa", "#ee6677", "#228833",
-                                                "#ccbb44", "#66ccee", "#aa3377",
-                                                "#e08a1e", "#7a5195", "#3f9b8f" };
+static const char *const colors[MAX_BANDS] = { "#4477aa", "#ee6677", "#228833",
+                                               "#ccbb44", "#66ccee", "#aa3377",
+                                               "#e08a1e", "#7a5195", "#3f9b8f" };
 
 typedef struct
 {
@@ -211,7 +211,7 @@ add_areas (Panel *panel)
     {
       const CleaveBufferLifetime *buffer =
           &panel->timeline->buffers[g_array_index (panel->peak, guint, b)];
-      g_autofree char *attributes = g_strdup_printf ("fill=\"%s\"", colours[b]);
+      g_autofree char *attributes = g_strdup_printf ("fill=\"%s\"", colors[b]);
 
       for (guint c = 0; c < panel->n_columns; c++)
         bytes[c] = is_in (panel, buffer, c) ? buffer->n_bytes : 0;
@@ -240,7 +240,7 @@ add_legend (const Panel *panel)
 
       g_string_append_printf (
           panel->svg, "<rect x=\"%.1f\" y=\"%.1f\" width=\"10\" height=\"20\" fill=\"%s\"/>\n", x,
-          y - 9, colours[b]);
+          y - 9, colors[b]);
       add_text (panel->svg, x + 16, y, " font-weight=\"600\"", name);
       add_text (panel->svg, x + 16, y + 12, " fill=\"#555555\"", text);
       rest -= buffer->n_bytes;

@@ -19,7 +19,7 @@
 struct _CleaveDotLayout
 {
   guint n_boxes, n_edges;
-  double *centres; /* x and y of each box */
+  double *centers; /* x and y of each box */
   GArray **routes; /* double, by edge */
 };
 
@@ -100,8 +100,8 @@ read_layout (CleaveDotLayout *layout, Agraph_t *drawing)
 
       g_array_set_size (box, 0);
       read_points (agget (node, (char *) "pos"), box);
-      layout->centres[2 * i] = box->len < 2 ? 0 : g_array_index (box, double, 0);
-      layout->centres[2 * i + 1] = box->len < 2 ? 0 : height - g_array_index (box, double, 1);
+      layout->centers[2 * i] = box->len < 2 ? 0 : g_array_index (box, double, 0);
+      layout->centers[2 * i + 1] = box->len < 2 ? 0 : height - g_array_index (box, double, 1);
       for (Agedge_t *edge = agfstout (drawing, node); edge != NULL; edge = agnxtout (drawing, edge))
         {
           GArray *route = layout->routes[g_ascii_strtoull (agnameof (edge), NULL, 10)];
@@ -166,7 +166,7 @@ cleave_dot_layout_new (
   layout = g_atomic_rc_box_new0 (CleaveDotLayout);
   layout->n_boxes = n_boxes;
   layout->n_edges = n_edges / 2;
-  layout->centres = g_new0 (double, n_sizes + 1);
+  layout->centers = g_new0 (double, n_sizes + 1);
   layout->routes = g_new0 (GArray *, layout->n_edges + 1);
   for (guint i = 0; i < layout->n_edges; i++)
     layout->routes[i] = g_array_new (FALSE, FALSE, sizeof (double));
@@ -188,7 +188,7 @@ clear (gpointer data)
   for (guint i = 0; i < layout->n_edges; i++)
     g_array_unref (layout->routes[i]);
   g_free (layout->routes);
-  g_free (layout->centres);
+  g_free (layout->centers);
 }
 
 /**
@@ -233,7 +233,7 @@ double
 cleave_dot_layout_get_x (const CleaveDotLayout *layout, guint box)
 {
   g_return_val_if_fail (layout != NULL && box < layout->n_boxes, 0);
-  return layout->centres[2 * (gsize) box];
+  return layout->centers[2 * (gsize) box];
 }
 
 /**
@@ -247,7 +247,7 @@ double
 cleave_dot_layout_get_y (const CleaveDotLayout *layout, guint box)
 {
   g_return_val_if_fail (layout != NULL && box < layout->n_boxes, 0);
-  return layout->centres[2 * (gsize) box + 1];
+  return layout->centers[2 * (gsize) box + 1];
 }
 
 /**

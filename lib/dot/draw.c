@@ -45,7 +45,7 @@ typedef struct
 /* Vertices */
 
 static const char *
-choose_colour (const CleaveOp *op)
+choose_color (const CleaveOp *op)
 {
   guint32 hash = 2166136261u; /* FNV-1a: an op has the same color in every drawing */
 
@@ -89,7 +89,7 @@ draw_node (Drawing *d, const CleaveNode *node)
     {
       label = cleave_label_node (node, &d->places[node->id], &d->style);
       cleave_draw_set_html (vertex, "label", label);
-      cleave_draw_set (vertex, "fillcolor", choose_colour (node->op));
+      cleave_draw_set (vertex, "fillcolor", choose_color (node->op));
     }
   if (d->ranks != NULL)
     cleave_dot_ranks_add_vertex (d->ranks, node, vertex);
@@ -236,7 +236,7 @@ add_near (const CleaveNode *node, gboolean *near, GPtrArray *nodes)
 }
 
 static void
-add_neighbours (const CleaveNode *node, gboolean *near, GPtrArray *nodes)
+add_neighbors (const CleaveNode *node, gboolean *near, GPtrArray *nodes)
 {
   for (guint i = 0; i < node->n_operands; i++)
     if (cleave_node_operand_result (node, i) != NULL)
@@ -260,7 +260,7 @@ find_near (const CleaveGraph *graph, const CleaveNode *middle, guint distance)
   near[middle->id] = TRUE;
   for (guint step = 0; step < distance && begin < nodes->len; step++)
     for (guint end = nodes->len; begin < end; begin++)
-      add_neighbours (nodes->pdata[begin], near, nodes);
+      add_neighbors (nodes->pdata[begin], near, nodes);
   return near;
 }
 

@@ -33,10 +33,10 @@ typedef struct
   GHashTable *numbers; /* vertex to its index + 1 */
   Agnode_t **vertices;
   double *sizes;   /* width and height of each vertex */
-  double *centres; /* x and y of each vertex: first within its block, then within the drawing */
+  double *centers; /* x and y of each vertex: first within its block, then within the drawing */
   guint *block, *place; /* block of each vertex, and its index there */
   GArray *blocks;
-  double *block_sizes, *block_centres;
+  double *block_sizes, *block_centers;
 } Large;
 
 static double
@@ -146,23 +146,23 @@ place_within (Large *l, guint i)
   const Block *block = get_block (l, i);
   guint n = block->vertices->len;
   g_autofree double *sizes = g_new (double, 2 * (gsize) n + 1),
-                    *centres = g_new (double, 2 * (gsize) n + 1);
+                    *centers = g_new (double, 2 * (gsize) n + 1);
   double *size = &l->block_sizes[2 * i];
 
   for (guint j = 0; j < 2 * n; j++)
     sizes[j] = l->sizes[2 * g_array_index (block->vertices, guint, j / 2) + j % 2];
   cleave_layers_place (sizes, n, (const guint *) (gpointer) block->edges->data,
-                       block->edges->len / 2, l->gap, centres, size);
+                       block->edges->len / 2, l->gap, centers, size);
   for (guint j = 0; j < 2 * n; j++)
-    l->centres[2 * g_array_index (block->vertices, guint, j / 2) + j % 2] = centres[j];
+    l->centers[2 * g_array_index (block->vertices, guint, j / 2) + j % 2] = centers[j];
   if (block->cluster == NULL)
     return;
   for (guint j = 0; j < n; j++)
     {
       guint vertex = g_array_index (block->vertices, guint, j);
 
-      l->centres[2 * vertex] += MARGIN;
-      l->centres[2 * vertex + 1] += TITLE;
+      l->centers[2 * vertex] += MARGIN;
+      l->centers[2 * vertex + 1] += TITLE;
     }
   size[0] = MAX (size[0], get_number (block->cluster, "lwidth") * POINTS) + 2 * MARGIN;
   size[1] += TITLE + MARGIN;
@@ -177,7 +177,7 @@ move_vertices (Large *l)
       {
         guint at = 2 * l->block[i] + j;
 
-        l->centres[2 * i + j] += l->block_centres[at] - l->block_sizes[at] / 2;
+        l->centers[2 * i + j] += l->block_centers[at] - l->block_sizes[at] / 2;
       }
 }
 
@@ -215,7 +215,7 @@ write_box (const Large *l, Agraph_t *box, double left, double top, double width,
 static void
 write_edge (const Large *l, Agedge_t *edge, guint from, guint to)
 {
-  const double *a = &l->centres[2 * from], *b = &l->centres[2 * to];
+  const double *a = &l->centers[2 * from], *b = &l->centers[2 * to];
   double way = a[1] <= b[1] ? -1 : 1; /* sign of the direction of the edge, with y upwards */
   double begin = l->extent[1] - a[1] + way * l->sizes[2 * from + 1] / 2,
          tip = l->extent[1] - b[1] - way * l->sizes[2 * to + 1] / 2, end = tip - way * ARROW,
@@ -239,17 +239,17 @@ write_all (const Large *l)
   write_box (l, l->root, 0, 0, l->extent[0], l->extent[1]);
   for (guint i = 0; i < l->blocks->len; i++)
     {
-      const double *size = &l->block_sizes[2 * i], *centre = &l->block_centres[2 * i];
+      const double *size = &l->block_sizes[2 * i], *center = &l->block_centers[2 * i];
 
       if (get_block (l, i)->cluster != NULL)
-        write_box (l, get_block (l, i)->cluster, centre[0] - size[0] / 2, centre[1] - size[1] / 2,
+        write_box (l, get_block (l, i)->cluster, center[0] - size[0] / 2, center[1] - size[1] / 2,
                    size[0], size[1]);
     }
   for (guint i = 0; i < l->n; i++)
     {
-      const double centre[] = { l->centres[2 * i], l->extent[1] - l->centres[2 * i + 1] };
+      const double center[] = { l->centers[2 * i], l->extent[1] - l->centers[2 * i + 1] };
 
-      set_numbers (l->vertices[i], "pos", NULL, centre, 2);
+      set_numbers (l->vertices[i], "pos", NULL, center, 2);
       for (Agedge_t *e = agfstout (l->root, l->vertices[i]); e != NULL; e = agnxtout (l->root, e))
         write_edge (l, e, i, find_number (l, aghead (e)));
     }
@@ -266,7 +266,7 @@ large_init (Large *l, Agraph_t *root)
   l->numbers = g_hash_table_new (NULL, NULL);
   l->vertices = g_new (Agnode_t *, l->n + 1);
   l->sizes = g_new (double, 2 * (gsize) l->n + 1);
-  l->centres = g_new (double, 2 * (gsize) l->n + 1);
+  l->centers = g_new (double, 2 * (gsize) l->n + 1);
   l->block = g_new (guint, l->n + 1);
   l->place = g_new (guint, l->n + 1);
   l->blocks = g_array_new (FALSE, FALSE, sizeof (Block));
@@ -284,11 +284,11 @@ large_clear (Large *l)
   g_hash_table_unref (l->numbers);
   g_free (l->vertices);
   g_free (l->sizes);
-  g_free (l->centres);
+  g_free (l->centers);
   g_free (l->block);
   g_free (l->place);
   g_free (l->block_sizes);
-  g_free (l->block_centres);
+  g_free (l->block_centers);
 }
 
 void
@@ -301,13 +301,13 @@ cleave_large_place (Agraph_t *drawing)
   read_vertices (&l);
   between = read_edges (&l);
   l.block_sizes = g_new (double, 2 * (gsize) l.blocks->len + 1);
-  l.block_centres = g_new (double, 2 * (gsize) l.blocks->len + 1);
+  l.block_centers = g_new (double, 2 * (gsize) l.blocks->len + 1);
   for (guint i = 0; i < l.blocks->len; i++)
     place_within (&l, i);
   cleave_layers_place (l.block_sizes, l.blocks->len, (const guint *) (gpointer) between->data,
-                       between->len / 2, l.gap, l.block_centres, l.extent);
+                       between->len / 2, l.gap, l.block_centers, l.extent);
   for (guint i = 0; i < l.blocks->len; i++)
-    l.block_centres[2 * i + 1] += TITLE;
+    l.block_centers[2 * i + 1] += TITLE;
   l.extent[1] += TITLE;
   move_vertices (&l);
   write_all (&l);

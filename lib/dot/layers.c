@@ -216,7 +216,7 @@ sweep (Layers *l)
 /* Entry point */
 
 static void
-write_centres (const Layers *l, double gap, double *centres, double extent[2])
+write_centers (const Layers *l, double gap, double *centers, double extent[2])
 {
   double left = HUGE_VAL, right = -HUGE_VAL, top = 0;
 
@@ -233,8 +233,8 @@ write_centres (const Layers *l, double gap, double *centres, double extent[2])
         height = MAX (height, l->sizes[2 * l->boxes[j] + 1]);
       for (guint j = l->first[i]; j < l->first[i + 1]; j++)
         {
-          centres[2 * l->boxes[j]] = l->x[l->boxes[j]] - left;
-          centres[2 * l->boxes[j] + 1] = top + height / 2;
+          centers[2 * l->boxes[j]] = l->x[l->boxes[j]] - left;
+          centers[2 * l->boxes[j] + 1] = top + height / 2;
         }
       top += height + gap;
     }
@@ -263,7 +263,7 @@ cleave_layers_place (const double *sizes,
                      const guint *edges,
                      guint n_edges,
                      const double gap[2],
-                     double *centres,
+                     double *centers,
                      double extent[2])
 {
   Layers l = { .sizes = sizes, .gap = gap[0], .n_boxes = n_boxes };
@@ -275,6 +275,6 @@ cleave_layers_place (const double *sizes,
   lower_sources (&l);
   fill_layers (&l);
   sweep (&l);
-  write_centres (&l, gap[1], centres, extent);
+  write_centers (&l, gap[1], centers, extent);
   layers_clear (&l);
 }

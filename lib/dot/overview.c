@@ -118,7 +118,7 @@ dup_label (const Overview *o, guint frame)
 }
 
 /* Fill colors of boxes, by kind of frame. */
-static const char *const colours[] = {
+static const char *const colors[] = {
   [CLEAVE_FRAME_SUBGRAPH] = "#c6dbef",
   [CLEAVE_FRAME_STRIP] = "#fdd0a2",
   [CLEAVE_FRAME_RUN] = "#f0f0f0",
@@ -134,7 +134,7 @@ draw_box (Overview *o, guint frame)
 
   o->boxes[frame].vertex = vertex;
   cleave_draw_set_html (vertex, "label", label);
-  cleave_draw_set (vertex, "fillcolor", colours[cleave_frames_get_kind (o->frames, frame)]);
+  cleave_draw_set (vertex, "fillcolor", colors[cleave_frames_get_kind (o->frames, frame)]);
   cleave_draw_set (vertex, "margin", "0.08");
 }
 

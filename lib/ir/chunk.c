@@ -171,7 +171,7 @@ infer_results (CleaveChunk *chunk, const CleaveCall *call, GString *why)
 
   if (narrow.n_operands == 0 && call->n_operands > 0)
     return cleave_refuse (why, "it would read nothing");
-  if (!cleave_attrs_normalise (&narrow, chunk->attrs, &error) ||
+  if (!cleave_attrs_normalize (&narrow, chunk->attrs, &error) ||
       !call->op->infer (&narrow, chunk->results, &error))
     return cleave_refuse (why, "%s", error->message);
   for (guint r = 0; r < call->n_results; r++)

@@ -51,7 +51,7 @@ cleave_copy_loops_of_views (const CleaveView *to, const CleaveView *from)
 }
 
 static void
-join_neighbours (CleaveCopyLoops *loops)
+join_neighbors (CleaveCopyLoops *loops)
 {
   guint rank = 0;
 
@@ -87,6 +87,6 @@ widen (CleaveCopyLoops *loops)
 void
 cleave_copy_loops_join (CleaveCopyLoops *loops)
 {
-  join_neighbours (loops);
+  join_neighbors (loops);
   widen (loops);
 }

@@ -325,7 +325,7 @@ cleave_call_infer (const CleaveCall *call,
                    GError **error)
 {
   if (!check_operands (call, error) || !check_results (call, error) ||
-      !cleave_attrs_normalise (call, attrs, error) || !call->op->infer (call, results, error))
+      !cleave_attrs_normalize (call, attrs, error) || !call->op->infer (call, results, error))
     return FALSE;
   for (guint i = 0; i < call->n_results; i++)
     if (!cleave_tensor_type_check (&results[i], error))

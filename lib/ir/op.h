@@ -7,7 +7,7 @@
  * (CleaveCall), never a graph. A new op is a new record; docs/adding-an-op.md shows how to write
  * one.
  *
- *   attributes -> normalise -> infer (types) -> maps (ranges of operands) -> narrow (a piece)
+ *   attributes -> normalize -> infer (types) -> maps (ranges of operands) -> narrow (a piece)
  *                                            -> kernel, compute (values) */
 
 #include <cleave/cleave-graph.h>
@@ -83,7 +83,7 @@ typedef struct
   gconstpointer attrs;
   guint n_operands, n_results;      /* the numbers of this node */
   const CleaveTensorType *operands; /* an absent operand has the element type CLEAVE_NONE */
-  const CleaveTensorType *results;  /* NULL in normalise and infer, where they are not yet known */
+  const CleaveTensorType *results;  /* NULL in normalize and infer, where they are not yet known */
   guint result;         /* the result whose maps are asked for; not 0 only for VIEW ops */
   CleaveCursor *cursor; /* cache for these operands; NULL: none */
 } CleaveCall;
@@ -214,7 +214,7 @@ struct _CleaveOp
   /* Brings `attrs`, a copy, to the normal form that nodes store, before infer: for example, writes
    * a default perm out, or clips a slice. The table has already been applied (defaults, axes).
    * NULL: nothing more is to be done. */
-  gboolean (*normalise) (const CleaveCall *call, gpointer attrs, GError **error);
+  gboolean (*normalize) (const CleaveCall *call, gpointer attrs, GError **error);
   /* Sets element types and shapes of the results, or fails if the operands do not match. */
   gboolean (*infer) (const CleaveCall *call, CleaveTensorType *results, GError **error);
   /* Sets a map for each dimension of `operand`: which part of it a part of the result needs. NULL:
@@ -352,8 +352,8 @@ gboolean cleave_attrs_equal (const CleaveOp *op, gconstpointer a, gconstpointer 
 guint cleave_attrs_hash (const CleaveOp *op, gconstpointer attrs);
 void cleave_attrs_print (const CleaveOp *op, gconstpointer attrs, GString *out);
 /* Brings `attrs`, a copy, to normal form: defaults, axes and minima by the table, then the op's own
- * normalise. */
-gboolean cleave_attrs_normalise (const CleaveCall *call, gpointer attrs, GError **error);
+ * normalize. */
+gboolean cleave_attrs_normalize (const CleaveCall *call, gpointer attrs, GError **error);
 gboolean cleave_attr_is_default (const CleaveAttr *attr, gconstpointer attrs);
 static inline gpointer
 cleave_attr_field (const CleaveAttr *attr, gpointer attrs)

@@ -153,7 +153,7 @@ find_prev (const Analysis *a, const CleaveNode *node)
 }
 
 static void
-find_neighbours (Analysis *a)
+find_neighbors (Analysis *a)
 {
   for (guint i = a->order->len; i-- > 0;)
     {
@@ -493,7 +493,7 @@ find (const CleaveGraph *graph, gboolean all, guint *subgraph)
     return 0;
   find_in_use (&a);
   find_work (&a);
-  find_neighbours (&a);
+  find_neighbors (&a);
   find_alone (&a);
   find_components (&a);
   unite_successors (&a);

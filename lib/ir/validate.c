@@ -72,7 +72,7 @@ check_types (const CleaveNode *node, GError **error)
   call = node_call.call;
   call.attrs = attrs;
   call.results = NULL;
-  good = cleave_attrs_normalise (&call, attrs, error) && node->op->infer (&call, results, error);
+  good = cleave_attrs_normalize (&call, attrs, error) && node->op->infer (&call, results, error);
   if (good && !cleave_attrs_equal (node->op, attrs, node->attrs))
     good = BROKEN ("the attributes are not in their normal form");
   cleave_attrs_free (node->op, attrs);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "../ir/memory.h"
-#include "materialised.h"
+#include "materialized.h"
 #include "order-facts.h"
 
 /* Flags of ops whose results are views, with few exceptions. */
@@ -62,7 +62,7 @@ lie_in_operand (CleaveStorage *storage, CleaveNode *node, CleaveAssignment *assi
   gint64 stride[CLEAVE_MAX_RANK];
   CleaveLocation location;
 
-  if (!view->is_view || (storage->materialises && cleave_storage_is_materialised (storage, node)))
+  if (!view->is_view || (storage->materializes && cleave_storage_is_materialized (storage, node)))
     return FALSE;
   operand = cleave_storage_assignment (storage, node->operands[0].result);
   location = cleave_location_view (&operand->location, view->dims,
@@ -148,8 +148,8 @@ find_first_assignment (CleaveStorage *storage,
   else
     {
       assignment->flags = cleave_node_is_input (node) ? CLEAVE_ASSIGNMENT_INPUT : 0;
-      if (storage->materialises && cleave_storage_is_materialised (storage, node))
-        assignment->flags |= CLEAVE_ASSIGNMENT_MATERIALISED;
+      if (storage->materializes && cleave_storage_is_materialized (storage, node))
+        assignment->flags |= CLEAVE_ASSIGNMENT_MATERIALIZED;
       cleave_memory_order_strides (order, shape, stride);
       location = (CleaveLocation){ value, 0, stride };
     }
@@ -211,7 +211,7 @@ static void
 begin_assignments (CleaveStorage *storage, const CleaveGraph *graph)
 {
   CleaveOrderFacts *facts = storage->facts;
-  CleaveAssignment **first = &facts->first[storage->materialises ? 1 : 0];
+  CleaveAssignment **first = &facts->first[storage->materializes ? 1 : 0];
   const gsize n_bytes = facts->n_values * sizeof **first;
 
   storage->assignments = CLEAVE_NEW (CleaveAssignment, storage->n_values);

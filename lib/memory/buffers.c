@@ -3,7 +3,7 @@
 #include "buffers.h"
 
 #include "assignments.h"
-#include "materialised.h"
+#include "materialized.h"
 #include "order-facts.h"
 
 /* Staging must lower the peak to this fraction of itself, and is repeated this often at most.
@@ -40,7 +40,7 @@ copy_choices (const Choices *choices, const CleaveStorage *storage)
 static CleaveStorage *
 storage_new (const CleaveGraph *graph,
              CleaveOrderFacts *facts,
-             gboolean materialises,
+             gboolean materializes,
              const Choices *choices)
 {
   CleaveStorage *storage = g_new0 (CleaveStorage, 1);
@@ -55,7 +55,7 @@ storage_new (const CleaveGraph *graph,
   storage->first_value = facts->first_value;
   storage->joins = facts->joins;
   storage->orders = facts->orders;
-  storage->materialises = materialises;
+  storage->materializes = materializes;
   storage->staged = choices == NULL ? NULL : choices->staged;
   storage->overlaid = choices == NULL ? NULL : choices->overlaid;
   cleave_storage_find_assignments (storage, graph);
@@ -66,10 +66,10 @@ storage_new (const CleaveGraph *graph,
 }
 
 static gboolean
-has_materialised (const CleaveStorage *storage)
+has_materialized (const CleaveStorage *storage)
 {
   for (guint i = 0; i < storage->n_nodes && storage->done != NULL; i++)
-    if (cleave_storage_is_materialised (storage, storage->nodes[i]))
+    if (cleave_storage_is_materialized (storage, storage->nodes[i]))
       return TRUE;
   return FALSE;
 }
@@ -79,13 +79,13 @@ static CleaveStorage *
 choose_views (const CleaveGraph *graph, CleaveOrderFacts *facts, gint64 hopeless)
 {
   g_autoptr (CleaveStorage) views = storage_new (graph, facts, FALSE, NULL);
-  g_autoptr (CleaveStorage) materialises = NULL;
+  g_autoptr (CleaveStorage) materializes = NULL;
 
-  if (cleave_storage_get_peak (views) > hopeless || !has_materialised (views))
+  if (cleave_storage_get_peak (views) > hopeless || !has_materialized (views))
     return g_steal_pointer (&views);
-  materialises = storage_new (graph, facts, TRUE, NULL);
-  if (cleave_storage_get_peak (materialises) < cleave_storage_get_peak (views))
-    return g_steal_pointer (&materialises);
+  materializes = storage_new (graph, facts, TRUE, NULL);
+  if (cleave_storage_get_peak (materializes) < cleave_storage_get_peak (views))
+    return g_steal_pointer (&materializes);
   return g_steal_pointer (&views);
 }
 
@@ -133,7 +133,7 @@ improve (CleaveStorage **best, Choices *choices, Means means, const CleaveGraph 
 
   if (!choose_more (*best, means, &more) || !is_worth (*best, means, choices, &more, &enough))
     return FALSE;
-  other = storage_new (graph, (*best)->facts, (*best)->materialises, &more);
+  other = storage_new (graph, (*best)->facts, (*best)->materializes, &more);
   if ((double) cleave_storage_get_peak (other) > enough)
     return FALSE;
   cleave_storage_free (*best);
@@ -185,7 +185,7 @@ cleave_storage_new_like (const CleaveGraph *graph,
   CleaveOrderFacts *facts;
   CleaveStorage *storage;
 
-  if (!like->materialises)
+  if (!like->materializes)
     return cleave_storage_new_within (graph, of_graph, order, G_MAXINT64);
   facts = cleave_order_facts_new (graph, of_graph, order);
   storage = lower_peak (storage_new (graph, facts, TRUE, NULL), graph);
@@ -207,7 +207,7 @@ cleave_storage_new_staged (const CleaveGraph *graph,
     return NULL;
   of_graph = cleave_graph_facts_new (graph);
   facts = cleave_order_facts_new (graph, of_graph, order);
-  storage = storage_new (graph, facts, like->materialises, &choices);
+  storage = storage_new (graph, facts, like->materializes, &choices);
   cleave_order_facts_finish (facts);
   return storage;
 }

@@ -25,7 +25,7 @@ typedef enum {
   CLEAVE_ASSIGNMENT_MOVED = 1 << 3,   /* stored in the buffer of a value that is computed later */
   CLEAVE_ASSIGNMENT_BOX = 1 << 4, /* a join inside a later join, whose operands already lie in the
                                      outer buffer: it takes no work */
-  CLEAVE_ASSIGNMENT_MATERIALISED =
+  CLEAVE_ASSIGNMENT_MATERIALIZED =
       1 << 5, /* a copy of a view, so that the rest of the view's operand can be freed */
   CLEAVE_ASSIGNMENT_OVERLAID = 1 << 6, /* moved into the buffer of a result that is computed from it
                                           row by row; may extend beyond that result */
@@ -114,7 +114,7 @@ typedef struct
   gint64 *live;       /* by step: bytes of all buffers in use */
   gint64 *live_apart; /* `live` before laps; NULL without laps */
   gint64 copied_bytes, peak;
-  gboolean materialises;    /* whether views that would keep a whole value alive for a few rows are
+  gboolean materializes;    /* whether views that would keep a whole value alive for a few rows are
                                copied */
   const gboolean *staged;   /* by value: kept apart until copied; NULL: none */
   const gboolean *overlaid; /* by position: result overlays an operand; NULL: none */

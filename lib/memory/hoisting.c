@@ -3,7 +3,7 @@
 #include "hoisting.h"
 
 #include "../ir/memory.h"
-#include "materialised.h"
+#include "materialized.h"
 #include "order-facts.h"
 
 /* A node, and the position after which it is to run; its own position if it does not move. */
@@ -84,7 +84,7 @@ cleave_order_hoist_kept (const CleaveGraph *graph, const GPtrArray *order)
   for (guint i = 0; i < order->len; i++)
     {
       CleaveNode *node = order->pdata[i];
-      guint after = cleave_storage_materialise_after (done, node);
+      guint after = cleave_storage_materialize_after (done, node);
       Slot slot = { node, after >= i ? i : MIN (i, ends[after]) };
 
       changed |= slot.at + 1 < i;
@@ -292,7 +292,7 @@ is_kept_of (const CleaveStorage *storage, const CleaveNode *node, guint base)
 {
   return node->n_results == 1 && node->n_operands > 0 && node->operands[0].result != NULL &&
          (cleave_storage_assignment (storage, &node->results[0])->flags &
-          CLEAVE_ASSIGNMENT_MATERIALISED) != 0 &&
+          CLEAVE_ASSIGNMENT_MATERIALIZED) != 0 &&
          cleave_storage_assignment (storage, node->operands[0].result)->base == base;
 }
 
@@ -360,7 +360,7 @@ cleave_order_delay_kept (const GPtrArray *order, const CleaveStorage *storage)
   gboolean changed = FALSE;
   KeptGroup group;
 
-  if (!storage->materialises)
+  if (!storage->materializes)
     return NULL;
   lives_init (&lives, storage);
   levels_init (&levels, storage, &lives);

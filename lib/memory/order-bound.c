@@ -4,7 +4,7 @@
 
 #include "../ir/memory.h"
 #include "buffers.h"
-#include "materialised.h"
+#include "materialized.h"
 
 /* The result of a node. It has 0 bytes if it may share memory with another value. */
 typedef struct

@@ -3,7 +3,7 @@
 #include "order-facts.h"
 
 #include "../ir/memory.h"
-#include "materialised.h"
+#include "materialized.h"
 
 guint *
 cleave_order_positions (const CleaveGraph *graph, const GPtrArray *order)

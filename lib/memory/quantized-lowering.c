@@ -423,7 +423,7 @@ make_graph (const CleaveGraph *graph, const GPtrArray *order, const Lowering *l,
 }
 
 static gboolean
-has_dequantised (const CleaveGraph *graph)
+has_dequantized (const CleaveGraph *graph)
 {
   for (CleaveNode *node = graph->first; node != NULL; node = node->next)
     if (cleave_node_widens (node) > 0)
@@ -479,7 +479,7 @@ group_nodes (const CleaveGraph *graph, const GPtrArray *order, CleaveNode ***nod
 CleaveGraph *
 cleave_group_quantized_nodes (const CleaveGraph *graph, CleaveNode ***nodes)
 {
-  g_autoptr (GPtrArray) order = has_dequantised (graph) ? cleave_topology_sort (graph, NULL) : NULL;
+  g_autoptr (GPtrArray) order = has_dequantized (graph) ? cleave_topology_sort (graph, NULL) : NULL;
   g_autoptr (GPtrArray) moved_order = NULL;
   g_autoptr (CleaveGraph) moved = NULL;
   g_autofree CleaveNode **grouped = NULL;

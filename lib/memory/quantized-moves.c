@@ -52,7 +52,7 @@ enum { SCALE = 1 };
 /* Returns whether a node quantizes to 8 bits with one scale for all elements. A table of bytes can
  * do that together with the dequantization before it. */
 static gboolean
-quantises_alike (const CleaveNode *node)
+quantizes_alike (const CleaveNode *node)
 {
   return cleave_node_widens (node) < 0 && node->n_operands > SCALE &&
          node->operands[SCALE].result->type.shape.rank == 0 &&
@@ -75,7 +75,7 @@ find_whether_wanted (const Sinking *s, const CleaveNode *node)
     {
       Wanted by = use->node == NULL             ? BY_NONE
                   : is_sum (use->node)          ? BY_SUMS
-                  : quantises_alike (use->node) ? (is_join ? BY_NONE : BY_TABLES)
+                  : quantizes_alike (use->node) ? (is_join ? BY_NONE : BY_TABLES)
                                                 : s->wanted[use->node->id];
 
       wanted = MIN (wanted, by);
@@ -86,7 +86,7 @@ find_whether_wanted (const Sinking *s, const CleaveNode *node)
 
 /* Returns whether a node dequantizes with one scale for all elements. */
 static gboolean
-dequantises_alike (const CleaveNode *node)
+dequantizes_alike (const CleaveNode *node)
 {
   return cleave_node_widens (node) > 0 && node->n_operands > SCALE &&
          node->operands[SCALE].result->type.shape.rank == 0;
@@ -193,7 +193,7 @@ add_node (Sinking *s, const CleaveNode *node)
       add_moved (s, node, by);
       return;
     }
-  if (dequantises_alike (node))
+  if (dequantizes_alike (node))
     {
       s->bytes[node->id] = find_value (s, node->operands[0].result);
       s->by[node->id] = node;

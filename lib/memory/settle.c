@@ -95,7 +95,7 @@ find_reshaped (const CleaveStorage *storage,
                  base->location.offset == operand->location.offset &&
                  cleave_strides_equal (&operand->result->type.shape, operand->location.stride,
                                        location->stride) &&
-                 (base->flags & (CLEAVE_ASSIGNMENT_INPUT | CLEAVE_ASSIGNMENT_MATERIALISED)) == 0 &&
+                 (base->flags & (CLEAVE_ASSIGNMENT_INPUT | CLEAVE_ASSIGNMENT_MATERIALIZED)) == 0 &&
                  can_move (storage, base, &moved) && !cleave_storage_is_small_part (storage, &there)
              ? base
              : NULL;
@@ -135,7 +135,7 @@ move_parts (CleaveStorage *storage, CleaveAssignment *whole, const CleaveJoinFac
         }
       if (is_staged (storage, assignment) && !overlap && assignment->whole == CLEAVE_NEVER)
         join_to (assignment, value_index (storage, whole->result), i);
-      if ((assignment->flags & (CLEAVE_ASSIGNMENT_INPUT | CLEAVE_ASSIGNMENT_MATERIALISED)) != 0 ||
+      if ((assignment->flags & (CLEAVE_ASSIGNMENT_INPUT | CLEAVE_ASSIGNMENT_MATERIALIZED)) != 0 ||
           !can_move (storage, assignment, &location) || assignment->last >= whole->deadline ||
           (overlap && !is_free (storage, whole, ranges, i)))
         continue;

@@ -110,7 +110,7 @@ line_of (
 }
 
 static void
-normalise (const Line *line, CleaveElement element, gconstpointer x, gpointer y)
+normalize (const Line *line, CleaveElement element, gconstpointer x, gpointer y)
 {
   double value = cleave_real_load (element, x);
 
@@ -136,13 +136,13 @@ compute_batch (const CleaveCall *call, const CleaveView *operands, const CleaveV
           element, load_channel (&operands[SCALE], at[c]), load_channel (&operands[B], at[c]),
           load_channel (&operands[MEAN], at[c]), load_channel (&operands[VAR], at[c]), a->epsilon);
 
-      normalise (&line, element, cleave_view_at (x, at), cleave_view_at (y, at));
+      normalize (&line, element, cleave_view_at (x, at), cleave_view_at (y, at));
     }
 }
 
 /* Normalizes one channel of one image. x and y have only the spatial dimensions. */
 static void
-normalise_plane (const CleaveView *x, const CleaveView *y, double scale, double b, double epsilon)
+normalize_plane (const CleaveView *x, const CleaveView *y, double scale, double b, double epsilon)
 {
   CleaveElement element = x->type.element;
   double n = (double) cleave_shape_n_elements (&x->type.shape);
@@ -152,7 +152,7 @@ normalise_plane (const CleaveView *x, const CleaveView *y, double scale, double 
   gint64 at[CLEAVE_MAX_RANK];
 
   CLEAVE_EACH_INDEX (at, &x->type.shape)
-    normalise (&line, element, cleave_view_at (x, at), cleave_view_at (y, at));
+    normalize (&line, element, cleave_view_at (x, at), cleave_view_at (y, at));
 }
 
 static void
@@ -168,7 +168,7 @@ compute_instance (const CleaveCall *call, const CleaveView *operands, const Clea
       {
         plane_x.data = cleave_view_element (x, n * x->stride[dims.n] + c * x->stride[dims.c]);
         plane_y.data = cleave_view_element (y, n * y->stride[dims.n] + c * y->stride[dims.c]);
-        normalise_plane (&plane_x, &plane_y, load_channel (&operands[SCALE], c),
+        normalize_plane (&plane_x, &plane_y, load_channel (&operands[SCALE], c),
                          load_channel (&operands[B], c), a->epsilon);
       }
 }

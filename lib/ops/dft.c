@@ -110,7 +110,7 @@ static const CleaveAttr dft_attrs[] = {
 
 /* Replaces a length of 0 by the extent, so that a node always has its length. */
 static gboolean
-normalise_dft (const CleaveCall *call, gpointer attrs, GError **error)
+normalize_dft (const CleaveCall *call, gpointer attrs, GError **error)
 {
   CleaveDftAttrs *a = attrs;
 
@@ -193,7 +193,7 @@ const CleaveOp cleave_op_dft = {
   .min_operands = 1,
   .attrs_size = sizeof (CleaveDftAttrs),
   .attrs = dft_attrs,
-  .normalise = normalise_dft,
+  .normalize = normalize_dft,
   .infer = infer_dft,
   .maps = maps_dft,
   .macs = macs_dft,
@@ -215,7 +215,7 @@ static const CleaveAttr stft_attrs[] = {
 };
 
 static gboolean
-normalise_stft (const CleaveCall *call, gpointer attrs, GError **error)
+normalize_stft (const CleaveCall *call, gpointer attrs, GError **error)
 {
   CleaveStftAttrs *a = attrs;
 
@@ -324,7 +324,7 @@ const CleaveOp cleave_op_stft = {
   .min_operands = 1,
   .attrs_size = sizeof (CleaveStftAttrs),
   .attrs = stft_attrs,
-  .normalise = normalise_stft,
+  .normalize = normalize_stft,
   .infer = infer_stft,
   .maps = maps_stft,
   .macs = macs_stft,

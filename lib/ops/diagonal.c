@@ -29,7 +29,7 @@ static const CleaveAttr trilu_attrs[] = {
 };
 
 static gboolean
-normalise_trilu (const CleaveCall *call, gpointer attrs, GError **error)
+normalize_trilu (const CleaveCall *call, gpointer attrs, GError **error)
 {
   CleaveTriluAttrs *a = attrs;
 
@@ -89,7 +89,7 @@ const CleaveOp cleave_op_trilu = {
   .min_operands = 1,
   .attrs_size = sizeof (CleaveTriluAttrs),
   .attrs = trilu_attrs,
-  .normalise = normalise_trilu,
+  .normalize = normalize_trilu,
   .infer = infer_trilu,
   .maps = cleave_maps_same,
   .narrow = narrow_trilu,
@@ -107,7 +107,7 @@ static const CleaveAttr eye_attrs[] = {
 };
 
 static gboolean
-normalise_eye (const CleaveCall *call, gpointer attrs, GError **error)
+normalize_eye (const CleaveCall *call, gpointer attrs, GError **error)
 {
   CleaveEyeAttrs *a = attrs;
 
@@ -161,7 +161,7 @@ const CleaveOp cleave_op_eye_like = {
   .flags = CLEAVE_OP_OF_TYPES,
   .attrs_size = sizeof (CleaveEyeAttrs),
   .attrs = eye_attrs,
-  .normalise = normalise_eye,
+  .normalize = normalize_eye,
   .infer = infer_eye,
   .maps = cleave_maps_same,
   .narrow = narrow_eye,

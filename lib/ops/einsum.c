@@ -46,7 +46,7 @@ add_result (GString *text)
 }
 
 static gboolean
-normalise (const CleaveCall *call, gpointer attrs, GError **error)
+normalize (const CleaveCall *call, gpointer attrs, GError **error)
 {
   CleaveEinsumAttrs *a = attrs;
   g_autoptr (GString) text = g_string_new (NULL);
@@ -475,7 +475,7 @@ const CleaveOp cleave_op_einsum = {
   .flags = CLEAVE_OP_VARIADIC,
   .attrs_size = sizeof (CleaveEinsumAttrs),
   .attrs = einsum_attrs,
-  .normalise = normalise,
+  .normalize = normalize,
   .infer = infer,
   .maps = maps,
   .macs = macs,

@@ -13,7 +13,7 @@ static const CleaveAttr attr_table[] = {
 /* Replaces the shape by that of the result. In ONNX, a 1 may stand for the extent of the operand.
  */
 static gboolean
-normalise (const CleaveCall *call, gpointer attrs, GError **error)
+normalize (const CleaveCall *call, gpointer attrs, GError **error)
 {
   CleaveReshapeAttrs *a = attrs;
   const CleaveShape *x = &call->operands[0].shape;
@@ -71,7 +71,7 @@ const CleaveOp cleave_op_expand = {
   .flags = CLEAVE_OP_BROADCAST,
   .attrs_size = sizeof (CleaveReshapeAttrs),
   .attrs = attr_table,
-  .normalise = normalise,
+  .normalize = normalize,
   .infer = cleave_infer_shape_attr,
   .maps = maps,
   .narrow = narrow,

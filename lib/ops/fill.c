@@ -215,7 +215,7 @@ clip (gint64 at, gint64 rank)
 }
 
 static gboolean
-normalise_shape (const CleaveCall *call, gpointer attrs, GError **error)
+normalize_shape (const CleaveCall *call, gpointer attrs, GError **error)
 {
   CleaveShapeAttrs *a = attrs;
   gint64 rank = call->operands[0].shape.rank;
@@ -255,7 +255,7 @@ const CleaveOp cleave_op_shape = {
   .flags = CLEAVE_OP_OF_TYPES,
   .attrs_size = sizeof (CleaveShapeAttrs),
   .attrs = shape_attrs,
-  .normalise = normalise_shape,
+  .normalize = normalize_shape,
   .infer = infer_shape,
   .compute = compute_shape,
 };

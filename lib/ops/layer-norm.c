@@ -254,7 +254,7 @@ mvn_axes_of (const CleaveCall *call)
 }
 
 static gboolean
-mvn_normalise (const CleaveCall *call, gpointer attrs, GError **error)
+mvn_normalize (const CleaveCall *call, gpointer attrs, GError **error)
 {
   CleaveAxesAttrs *a = attrs;
 
@@ -341,7 +341,7 @@ const CleaveOp cleave_op_mean_variance_normalization = {
   .flags = CLEAVE_OP_IN_PLACE,
   .attrs_size = sizeof (CleaveAxesAttrs),
   .attrs = mvn_attrs,
-  .normalise = mvn_normalise,
+  .normalize = mvn_normalize,
   .infer = mvn_infer,
   .maps = mvn_maps,
   .work = cleave_work_once,

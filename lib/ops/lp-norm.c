@@ -85,7 +85,7 @@ write_line (const CleaveView *const *views,
 /* Normalizes n lines along the axis, at most CLEAVE_LINE. The first begins at `offset`, further
  * ones `across` elements after the one before. */
 static void
-normalise (const CleaveLpNormAttrs *a,
+normalize (const CleaveLpNormAttrs *a,
            const CleaveView *const *views,
            const gint64 *offset,
            const gint64 *across,
@@ -127,7 +127,7 @@ compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *r
         gint64 offset[] = { lines.offset[0] + i * lines.step[0],
                             lines.offset[1] + i * lines.step[1] };
 
-        normalise (a, views, offset, lines.step, MIN (lines.length - i, CLEAVE_LINE));
+        normalize (a, views, offset, lines.step, MIN (lines.length - i, CLEAVE_LINE));
       }
 }
 

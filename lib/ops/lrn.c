@@ -39,7 +39,7 @@ work (const CleaveCall *call)
 
 /* Normalizes all channels at one position. */
 static void
-normalise_place (const CleaveLrnAttrs *a,
+normalize_place (const CleaveLrnAttrs *a,
                  const CleaveView *x,
                  gint64 from,
                  const CleaveView *y,
@@ -76,7 +76,7 @@ compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *r
   for (gboolean more = cleave_lines_init_dims (&lines, views, 2, ~(1u << c)); more;
        more = cleave_lines_next (&lines))
     for (gint64 i = 0; i < lines.length; i++)
-      normalise_place (call->attrs, views[1], lines.offset[1] + i * lines.step[1], views[0],
+      normalize_place (call->attrs, views[1], lines.offset[1] + i * lines.step[1], views[0],
                        lines.offset[0] + i * lines.step[0], c);
 }
 

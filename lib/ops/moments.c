@@ -36,25 +36,25 @@ add_f32 (BlockSum *sum, const float *x, gint64 n)
 
 CLEAVE_LANES_FOLD (add_f64, double, cleave_f64_add)
 
-/* Returns the differences of n elements to `centre`, or their squares. */
+/* Returns the differences of n elements to `center`, or their squares. */
 static gconstpointer
 find_terms (gconstpointer x,
             gint64 n,
             CleaveWide wide,
-            double centre,
+            double center,
             gboolean squares,
             CleaveLineBuffer *terms)
 {
   for (gint64 i = 0; i < n; i++)
     if (wide == CLEAVE_WIDE_F32)
       {
-        float distance = ((const float *) x)[i] - (float) centre;
+        float distance = ((const float *) x)[i] - (float) center;
 
         terms->f32[i] = squares ? distance * distance : distance;
       }
     else
       {
-        double distance = ((const double *) x)[i] - centre;
+        double distance = ((const double *) x)[i] - center;
 
         terms->f64[i] = squares ? distance * distance : distance;
       }
@@ -66,7 +66,7 @@ sum_of (const CleaveView *x,
         gint64 offset,
         CleaveLines *lines,
         CleaveWide wide,
-        double centre,
+        double center,
         gboolean squares)
 {
   CleaveLineBuffer buffer, terms;
@@ -80,7 +80,7 @@ sum_of (const CleaveView *x,
         gint64 from = offset + lines->offset[0] + at * lines->step[0];
         gconstpointer block = cleave_line_read (x, from, lines->step[0], n, wide, &buffer);
 
-        block = find_terms (block, n, wide, centre, squares, &terms);
+        block = find_terms (block, n, wide, center, squares, &terms);
         if (wide == CLEAVE_WIDE_F32)
           add_f32 (&sum, block, n);
         else

@@ -32,7 +32,7 @@ part_of (const CleaveOneHotAttrs *a)
 }
 
 static gboolean
-normalise (const CleaveCall *call, gpointer attrs, GError **error)
+normalize (const CleaveCall *call, gpointer attrs, GError **error)
 {
   CleaveOneHotAttrs *a = attrs;
   gint64 rank = call->operands[INDICES].shape.rank + 1;
@@ -149,7 +149,7 @@ const CleaveOp cleave_op_one_hot = {
   .min_operands = 2,
   .attrs_size = sizeof (CleaveOneHotAttrs),
   .attrs = one_hot_attrs,
-  .normalise = normalise,
+  .normalize = normalize,
   .infer = infer,
   .maps = maps,
   .work = cleave_work_once,

@@ -19,7 +19,7 @@ static const CleaveAttr attr_table[] = {
 
 /* Replaces empty pads by zeros, since a Pad in ONNX must have pads. */
 static gboolean
-normalise (const CleaveCall *call, gpointer attrs, GError **error)
+normalize (const CleaveCall *call, gpointer attrs, GError **error)
 {
   CleavePadAttrs *a = attrs;
   guint rank = call->operands[0].shape.rank;
@@ -221,7 +221,7 @@ const CleaveOp cleave_op_pad = {
   .min_operands = 1,
   .attrs_size = sizeof (CleavePadAttrs),
   .attrs = attr_table,
-  .normalise = normalise,
+  .normalize = normalize,
   .infer = infer,
   .maps = maps,
   .narrow = narrow,

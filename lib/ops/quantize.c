@@ -16,7 +16,7 @@ enum { X, SCALE, ZERO };
 /* Checks the axis only if there are several scales. Otherwise it may be outside of X, as ONNX's
  * default of 1 is for a vector. */
 static gboolean
-normalise (const CleaveCall *call, gpointer attrs, GError **error)
+normalize (const CleaveCall *call, gpointer attrs, GError **error)
 {
   CleaveAxisAttrs *a = attrs;
   const CleaveShape *scale = &call->operands[SCALE].shape;
@@ -164,7 +164,7 @@ static const CleaveAttr attrs_table[] = {
 /* The fields that both records have in common. */
 #define STORAGE                                                                                    \
   .results = (const char *const[]){ "y", NULL }, .min_operands = 2, .flags = CLEAVE_OP_STORAGE,    \
-  .attrs_size = sizeof (CleaveAxisAttrs), .attrs = attrs_table, .normalise = normalise,            \
+  .attrs_size = sizeof (CleaveAxisAttrs), .attrs = attrs_table, .normalize = normalize,            \
   .maps = maps, .kernel = kernel
 
 const CleaveOp cleave_op_quantize_linear = {

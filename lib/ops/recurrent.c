@@ -124,7 +124,7 @@ narrow_activations (const CleaveCall *call, guint direction, CleaveRecurrentAttr
 /* Types */
 
 static gboolean
-normalise (const CleaveCall *call, gpointer attrs, GError **error)
+normalize (const CleaveCall *call, gpointer attrs, GError **error)
 {
   CleaveRecurrentAttrs *a = attrs;
   const CleaveShape *r = &call->operands[R].shape;
@@ -371,7 +371,7 @@ static const char *const lstm_results[] = { "Y", "Y_h", "Y_c", NULL };
     .flags = CLEAVE_OP_ALL_RESULTS,                                                                \
     .attrs_size = sizeof (CleaveRecurrentAttrs),                                                   \
     .attrs = word##_attrs,                                                                         \
-    .normalise = normalise,                                                                        \
+    .normalize = normalize,                                                                        \
     .infer = infer,                                                                                \
     .maps = maps,                                                                                  \
     .result_maps = result_maps,                                                                    \

@@ -170,7 +170,7 @@ resolve_rest (CleaveReshapeAttrs *a, const CleaveShape *x, GError **error)
 }
 
 static gboolean
-normalise_reshape (const CleaveCall *call, gpointer attrs, GError **error)
+normalize_reshape (const CleaveCall *call, gpointer attrs, GError **error)
 {
   CleaveReshapeAttrs *a = attrs;
   const CleaveShape *x = &call->operands[0].shape;
@@ -206,7 +206,7 @@ const CleaveOp cleave_op_reshape = {
   .results = (const char *const[]){ "reshaped", NULL },
   .attrs_size = sizeof (CleaveReshapeAttrs),
   .attrs = reshape_attrs,
-  .normalise = normalise_reshape,
+  .normalize = normalize_reshape,
   .infer = cleave_infer_shape_attr,
   .narrow = narrow_reshape,
 };
@@ -252,7 +252,7 @@ static const CleaveAttr flatten_attrs[] = {
 
 /* Makes the axis positive. It may also be the rank; the result then has one column. */
 static gboolean
-normalise_flatten (const CleaveCall *call, gpointer attrs, GError **error)
+normalize_flatten (const CleaveCall *call, gpointer attrs, GError **error)
 {
   CleaveAxisAttrs *a = attrs;
   gint64 rank = call->operands[0].shape.rank;
@@ -288,7 +288,7 @@ const CleaveOp cleave_op_flatten = {
   .results = (const char *const[]){ "output", NULL },
   .attrs_size = sizeof (CleaveAxisAttrs),
   .attrs = flatten_attrs,
-  .normalise = normalise_flatten,
+  .normalize = normalize_flatten,
   .infer = infer_flatten,
   .narrow = narrow,
 };
@@ -361,7 +361,7 @@ static const CleaveAttr axes_attrs[] = {
 /* Replaces empty axes by all dimensions of extent 1. They must be explicit, since a chunk can have
  * more dimensions of extent 1. */
 static gboolean
-normalise_squeeze (const CleaveCall *call, gpointer attrs, GError **error)
+normalize_squeeze (const CleaveCall *call, gpointer attrs, GError **error)
 {
   CleaveAxesAttrs *a = attrs;
   const CleaveShape *x = &call->operands[0].shape;
@@ -404,13 +404,13 @@ const CleaveOp cleave_op_squeeze = {
   .results = (const char *const[]){ "squeezed", NULL },
   .attrs_size = sizeof (CleaveAxesAttrs),
   .attrs = axes_attrs,
-  .normalise = normalise_squeeze,
+  .normalize = normalize_squeeze,
   .infer = infer_squeeze,
   .narrow = narrow,
 };
 
 static gboolean
-normalise_unsqueeze (const CleaveCall *call, gpointer attrs, GError **error)
+normalize_unsqueeze (const CleaveCall *call, gpointer attrs, GError **error)
 {
   CleaveAxesAttrs *a = attrs;
   guint rank = call->operands[0].shape.rank + a->axes.n;
@@ -442,7 +442,7 @@ const CleaveOp cleave_op_unsqueeze = {
   .results = (const char *const[]){ "expanded", NULL },
   .attrs_size = sizeof (CleaveAxesAttrs),
   .attrs = axes_attrs,
-  .normalise = normalise_unsqueeze,
+  .normalize = normalize_unsqueeze,
   .infer = infer_unsqueeze,
   .narrow = narrow,
 };

@@ -73,7 +73,7 @@ forget_unread (CleaveResizeAttrs *a)
 
 /* Checks that either scales or sizes are given; or both with a phase, which only pieces have. */
 static gboolean
-normalise (const CleaveCall *call, gpointer attrs, GError **error)
+normalize (const CleaveCall *call, gpointer attrs, GError **error)
 {
   CleaveResizeAttrs *a = attrs;
   guint rank = call->operands[0].shape.rank;
@@ -513,7 +513,7 @@ const CleaveOp cleave_op_resize = {
   .min_operands = 1,
   .attrs_size = sizeof (CleaveResizeAttrs),
   .attrs = attr_table,
-  .normalise = normalise,
+  .normalize = normalize,
   .infer = infer,
   .maps = maps,
   .work = work,

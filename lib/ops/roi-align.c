@@ -100,8 +100,8 @@ interpolate (const CleaveView *x, gint64 channel, double row, double column)
 
   if (!(row >= -1 && row <= (double) height && column >= -1 && column <= (double) width))
     return 0;
-  top = cleave_roi_neighbours (&row, height, &bottom);
-  left = cleave_roi_neighbours (&column, width, &right);
+  top = cleave_roi_neighbors (&row, height, &bottom);
+  left = cleave_roi_neighbors (&column, width, &right);
   v = row - (double) top;
   h = column - (double) left;
   return (1 - v) * (1 - h) * load (x, channel, top, left) +

@@ -78,7 +78,7 @@ cleave_roi_points (const CleaveRoiSpan *span, gint64 out, gint64 extent)
 /* Returns the element before a position, and sets `next` to the element after it. At or behind the
  * last element both are the last element. */
 static inline gint64
-cleave_roi_neighbours (double *at, gint64 n, gint64 *next)
+cleave_roi_neighbors (double *at, gint64 n, gint64 *next)
 {
   gint64 low;
 

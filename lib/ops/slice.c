@@ -93,7 +93,7 @@ exact_end (const Dim *dim, gint64 extent)
 
 /* Normal form: one start, end and step for each dimension, clipped to the operand. */
 static gboolean
-normalise (const CleaveCall *call, gpointer attributes, GError **error)
+normalize (const CleaveCall *call, gpointer attributes, GError **error)
 {
   CleaveSliceAttrs *a = attributes, given = *a;
   const CleaveShape *x = &call->operands[0].shape;
@@ -234,7 +234,7 @@ const CleaveOp cleave_op_slice = {
   .flags = CLEAVE_OP_VIEW,
   .attrs_size = sizeof (CleaveSliceAttrs),
   .attrs = attr_table,
-  .normalise = normalise,
+  .normalize = normalize,
   .infer = infer,
   .maps = maps,
   .work = cleave_work_once,

@@ -30,7 +30,7 @@ equal_parts (guint n_parts, gint64 axis, gint64 extent, GError **error)
 }
 
 static gboolean
-normalise (const CleaveCall *call, gpointer attributes, GError **error)
+normalize (const CleaveCall *call, gpointer attributes, GError **error)
 {
   CleaveSplitAttrs *a = attributes, *checked;
   const CleaveTensorType *x = &call->operands[0];
@@ -66,7 +66,7 @@ infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
       results[i].shape.dim[a->axis] = g_array_index (a->sizes, gint64, i);
       sum += results[i].shape.dim[a->axis];
     }
-  if (sum != x->shape.dim[a->axis]) /* only for a piece: normalise checks a node */
+  if (sum != x->shape.dim[a->axis]) /* only for a piece: normalize checks a node */
     return cleave_fail (error, CLEAVE_ERROR_SHAPE,
                         "the sizes add up to %" G_GINT64_FORMAT ", dimension %" G_GINT64_FORMAT
                         " has %" G_GINT64_FORMAT,
@@ -146,7 +146,7 @@ const CleaveOp cleave_op_split = {
   .flags = CLEAVE_OP_VIEW,
   .attrs_size = sizeof (CleaveSplitAttrs),
   .attrs = attr_table,
-  .normalise = normalise,
+  .normalize = normalize,
   .infer = infer,
   .maps = maps,
   .work = cleave_work_once,

@@ -12,7 +12,7 @@ static const CleaveAttr attr_table[] = {
 
 /* Replaces an empty perm by the reversed dimensions. */
 static gboolean
-normalise (const CleaveCall *call, gpointer attributes, GError **error)
+normalize (const CleaveCall *call, gpointer attributes, GError **error)
 {
   CleaveTransposeAttrs *a = attributes;
   guint rank = call->operands[0].shape.rank, seen = 0;
@@ -78,7 +78,7 @@ const CleaveOp cleave_op_transpose = {
   .flags = CLEAVE_OP_VIEW,
   .attrs_size = sizeof (CleaveTransposeAttrs),
   .attrs = attr_table,
-  .normalise = normalise,
+  .normalize = normalize,
   .infer = infer,
   .maps = maps,
   .compute = compute,

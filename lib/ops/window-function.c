@@ -152,11 +152,11 @@ find_edge (const CleaveMelAttrs *a, gint64 i)
 
 /* Returns the weight of a bin in a triangle: 1 at the center, falling to 0 at `begin` and `end`. */
 static double
-weigh (gint64 bin, gint64 begin, gint64 centre, gint64 end)
+weigh (gint64 bin, gint64 begin, gint64 center, gint64 end)
 {
-  if (bin < begin || bin > centre)
-    return bin > centre && bin < end ? (double) (end - bin) / (double) (end - centre) : 0;
-  return centre == begin ? 1 : (double) (bin - begin) / (double) (centre - begin);
+  if (bin < begin || bin > center)
+    return bin > center && bin < end ? (double) (end - bin) / (double) (end - center) : 0;
+  return center == begin ? 1 : (double) (bin - begin) / (double) (center - begin);
 }
 
 static void
@@ -167,10 +167,10 @@ compute_mel (const CleaveCall *call, const CleaveView *operands, const CleaveVie
 
   for (gint64 j = 0; j < y->type.shape.dim[1]; j++)
     {
-      gint64 begin = find_edge (a, j), centre = find_edge (a, j + 1), end = find_edge (a, j + 2);
+      gint64 begin = find_edge (a, j), center = find_edge (a, j + 1), end = find_edge (a, j + 2);
 
       for (gint64 i = 0; i < y->type.shape.dim[0]; i++)
-        store (y, i * y->stride[0] + j * y->stride[1], weigh (i, begin, centre, end));
+        store (y, i * y->stride[0] + j * y->stride[1], weigh (i, begin, center, end));
     }
 }
 

@@ -26,7 +26,7 @@ typedef enum {
   CLEAVE_EPILOGUE_MUL,
   CLEAVE_EPILOGUE_DIV,
   CLEAVE_EPILOGUE_FUNCTION, /* of v and scalars, by a function of the op */
-  CLEAVE_EPILOGUE_NORMALISE /* fma (v - mean, factor, b), by channel */
+  CLEAVE_EPILOGUE_NORMALIZE /* fma (v - mean, factor, b), by channel */
 } CleaveEpilogueKind;
 
 /* An epilogue op: a fused consumer cheap enough to be applied in registers before the head's kernel
@@ -36,7 +36,7 @@ typedef struct
 {
   CleaveEpilogueKind op;
   float least, most;              /* CLIP */
-  const float *mean, *factor, *b; /* NORMALISE: by channel */
+  const float *mean, *factor, *b; /* NORMALIZE: by channel */
   guint c;                        /* the dimension of the channels, which are contiguous */
   gint64 pixel;                   /* elements from one pixel to the next */
   guint v, w;                     /* indices of the operands */

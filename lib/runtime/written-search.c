@@ -120,7 +120,7 @@ cleave_written_read_x (CleaveWrittenSearch *s, guint from, CleaveWrittenX *x)
 
 /* Returns the quantized value minus the zero point. */
 static gint32
-quantise (float value, const CleaveWrittenEnd *end)
+quantize (float value, const CleaveWrittenEnd *end)
 {
   gint8 byte = 0;
 
@@ -143,7 +143,7 @@ cleave_written_read_end (CleaveWrittenSearch *s, CleaveWrittenEnd *to, guint *fr
       !read_bounds (s, from, &least, &most) || !((float) scale > 0))
     return FALSE;
   *to = (CleaveWrittenEnd){ end->result.element, (float) scale, (gint32) zero, 0, 0 };
-  to->least = quantise (least, to);
-  to->most = quantise (most, to);
+  to->least = quantize (least, to);
+  to->most = quantize (most, to);
   return TRUE;
 }

@@ -6,7 +6,7 @@
 #include "../../lib/ir/topology.h"
 #include "fit-cone.h"
 #include "fit-moves.h"
-#include "rematerialise.h"
+#include "rematerialize.h"
 
 static void
 copy_clear (gpointer data)
@@ -162,7 +162,7 @@ is_pool (const CleaveNode *node, gint64 min_bytes)
   const CleaveResult *x = node->n_operands == 0 ? NULL : node->operands[0].result;
 
   return x != NULL && !cleave_fit_is_there_anyway (x->node) && x->n_uses > 1 &&
-         cleave_fit_count_bytes (x) >= min_bytes && cleave_rematerialise_needs_whole (node);
+         cleave_fit_count_bytes (x) >= min_bytes && cleave_rematerialize_needs_whole (node);
 }
 
 static int

@@ -12,7 +12,7 @@
 #include "../split/dimension-names.h"
 #include "../split/report.h"
 #include "for-threads.h"
-#include "rematerialise.h"
+#include "rematerialize.h"
 #include "segments.h"
 #include "sequences.h"
 
@@ -578,7 +578,7 @@ find_segments (CleaveGraph *graph,
                GError **error)
 {
   gint64 peak = cleave_split_report_get_totals (report)->peak_bytes_before;
-  g_autoptr (GPtrArray) twice = cleave_rematerialise_find (graph, peak / LARGE_WHOLE);
+  g_autoptr (GPtrArray) twice = cleave_rematerialize_find (graph, peak / LARGE_WHOLE);
   g_autoptr (GPtrArray) segments = NULL;
   gboolean solved;
 
@@ -586,7 +586,7 @@ find_segments (CleaveGraph *graph,
   if (segments == NULL || solved || twice->len == 0)
     return g_steal_pointer (&segments);
   for (guint i = 0; i < twice->len; i++)
-    cleave_rematerialise_make (graph, twice->pdata[i], threads->n, report, pieces);
+    cleave_rematerialize_make (graph, twice->pdata[i], threads->n, report, pieces);
   return cleave_segments_find (graph, peak, threads, TRUE, &solved, error);
 }
 

@@ -71,7 +71,7 @@ find_alone (Analysis *a)
 }
 
 static gboolean
-analyse (const CleaveGraph *graph, Analysis *a, GError **error)
+analyze (const CleaveGraph *graph, Analysis *a, GError **error)
 {
   a->order = cleave_timeline_order (graph, FALSE, &a->live, error);
   if (a->order == NULL)
@@ -346,7 +346,7 @@ cleave_segments_find (CleaveGraph *graph,
 
       return order == NULL ? NULL : g_steal_pointer (&segments);
     }
-  if (!analyse (graph, &a, error))
+  if (!analyze (graph, &a, error))
     return NULL;
   add_segments (&a, &task, cones, segments, solved);
   return g_steal_pointer (&segments);

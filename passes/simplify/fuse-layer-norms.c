@@ -93,7 +93,7 @@ take_number (const CleaveNode *node, double *number, CleaveResult **rest)
 /* Returns the value that the chain ending in a Div normalizes, and sets axis and epsilon; NULL if
  * the Div ends no such chain. */
 static CleaveResult *
-find_normalised (const CleaveNode *div, CleaveLayerNormAttrs *attrs)
+find_normalized (const CleaveNode *div, CleaveLayerNormAttrs *attrs)
 {
   const CleaveResult *distance = div->operands[0].result;
   const CleaveNode *sub = cleave_node_is (distance->node, CLEAVE_KNOWN_SUB) ? distance->node : NULL;
@@ -145,7 +145,7 @@ visit (CleaveNode *node)
 
   if (!cleave_node_is (node, CLEAVE_KNOWN_DIV) || node->results[0].type.element != CLEAVE_FLOAT32)
     return FALSE;
-  operands[0] = find_normalised (node, &attrs);
+  operands[0] = find_normalized (node, &attrs);
   scale = operands[0] == NULL ? NULL : find_reader (&node->results[0], CLEAVE_KNOWN_MUL);
   operands[1] = scale == NULL ? NULL : find_parameter (scale, &node->results[0], attrs.axis);
   if (operands[1] == NULL)

@@ -107,12 +107,12 @@ share_borders (const CleaveWanted *wanted_boxes, guint n, CleaveRange *boxes)
     boxes[i] = wanted_boxes[i].box;
   for (guint i = 0; i < n; i++)
     {
-      guint next = i, neighbour;
+      guint next = i, neighbor;
 
       while (next < n && wanted_boxes[next].k == wanted_boxes[i].k)
         next++;
-      neighbour = next < n ? wanted_boxes[next].k : 0;
-      for (; next < n && wanted_boxes[next].k == neighbour; next++)
+      neighbor = next < n ? wanted_boxes[next].k : 0;
+      for (; next < n && wanted_boxes[next].k == neighbor; next++)
         {
           gint d = wanted_boxes[next].strip.sequence == wanted_boxes[i].strip.sequence &&
                            wanted_boxes[next].strip.band == wanted_boxes[i].strip.band

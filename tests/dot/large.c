@@ -52,11 +52,11 @@ assert_within (Agraph_t *cluster)
   ck_assert (box[2] - box[0] >= 3 * 72);
   for (Agnode_t *v = agfstnode (cluster); v != NULL; v = agnxtnode (cluster, v))
     {
-      double centre[2];
+      double center[2];
 
-      read_numbers (v, "pos", centre, 2);
-      ck_assert (centre[0] - 36 > box[0] && centre[0] + 36 < box[2]);
-      ck_assert (centre[1] - 18 > box[1] && centre[1] + 18 < box[3]);
+      read_numbers (v, "pos", center, 2);
+      ck_assert (center[0] - 36 > box[0] && center[0] + 36 < box[2]);
+      ck_assert (center[1] - 18 > box[1] && center[1] + 18 < box[3]);
     }
 }
 
@@ -66,7 +66,7 @@ START_TEST (clusters_hold_their_vertices)
   Agraph_t *root, *group, *one, *two;
   Agnode_t *in, *a, *b, *c, *out;
   Agedge_t *edge;
-  double first[4], second[4], tip[4], centre[2];
+  double first[4], second[4], tip[4], center[2];
   g_autofree char *route = NULL;
 
   cleave_graphviz_lock ();
@@ -91,15 +91,15 @@ START_TEST (clusters_hold_their_vertices)
   read_numbers (one, "bb", first, 4);
   read_numbers (two, "bb", second, 4);
   ck_assert (first[2] < second[0] || second[2] < first[0]);
-  read_numbers (in, "pos", centre, 2);
-  ck_assert (centre[1] - 18 > first[3]);
-  read_numbers (a, "pos", centre, 2);
+  read_numbers (in, "pos", center, 2);
+  ck_assert (center[1] - 18 > first[3]);
+  read_numbers (a, "pos", center, 2);
   ck_assert (g_str_has_prefix (agget (edge, (char *) "pos"), "e,"));
   route = g_strdup (agget (edge, (char *) "pos") +
                     2); /* a copy: cgraph frees the old text before it copies the new one */
   cleave_draw_set (edge, "pos", route);
   read_numbers (edge, "pos", tip, 4);
-  ck_assert (ABS (tip[0] - centre[0]) < 0.2 && ABS (tip[1] - centre[1] - 18) < 0.2);
+  ck_assert (ABS (tip[0] - center[0]) < 0.2 && ABS (tip[1] - center[1] - 18) < 0.2);
   agclose (root);
   cleave_graphviz_unlock ();
 }

@@ -12,15 +12,15 @@ static const double gap[2] = { 10, 20 };
 static int
 compare_places (gconstpointer a, gconstpointer b, gpointer data)
 {
-  const double *centres = data, *p = centres + 2 * *(const guint *) a,
-               *q = centres + 2 * *(const guint *) b;
+  const double *centers = data, *p = centers + 2 * *(const guint *) a,
+               *q = centers + 2 * *(const guint *) b;
 
   return p[1] != q[1] ? (p[1] < q[1] ? -1 : 1) : p[0] < q[0] ? -1 : p[0] > q[0];
 }
 
 /* Asserts that neighbors in a layer are a gap apart, and that all are inside the rectangle. */
 static void
-assert_apart (const double *sizes, guint n, const double *centres, const double *extent)
+assert_apart (const double *sizes, guint n, const double *centers, const double *extent)
 {
   g_autofree guint *order = g_new (guint, n);
 
@@ -29,18 +29,18 @@ assert_apart (const double *sizes, guint n, const double *centres, const double 
       order[i] = i;
       for (guint j = 0; j < 2; j++)
         {
-          ck_assert (centres[2 * i + j] - sizes[2 * i + j] / 2 > -1e-6);
-          ck_assert (centres[2 * i + j] + sizes[2 * i + j] / 2 < extent[j] + 1e-6);
+          ck_assert (centers[2 * i + j] - sizes[2 * i + j] / 2 > -1e-6);
+          ck_assert (centers[2 * i + j] + sizes[2 * i + j] / 2 < extent[j] + 1e-6);
         }
     }
-  g_qsort_with_data (order, (int) n, sizeof (guint), compare_places, (gpointer) centres);
+  g_qsort_with_data (order, (int) n, sizeof (guint), compare_places, (gpointer) centers);
   for (guint i = 1; i < n; i++)
     {
       guint a = order[i - 1], b = order[i];
-      double y = centres[2 * b + 1] - centres[2 * a + 1];
+      double y = centers[2 * b + 1] - centers[2 * a + 1];
 
       if (y == 0)
-        ck_assert (centres[2 * b] - centres[2 * a] >
+        ck_assert (centers[2 * b] - centers[2 * a] >
                    (sizes[2 * a] + sizes[2 * b]) / 2 + gap[0] - 1e-6);
       else
         ck_assert (y > (sizes[2 * a + 1] + sizes[2 * b + 1]) / 2 + gap[1] - 1e-6);
@@ -50,7 +50,7 @@ assert_apart (const double *sizes, guint n, const double *centres, const double 
 START_TEST (edges_go_down_and_boxes_do_not_overlap)
 {
   enum { N = 1500, EDGES = 4000 };
-  static double sizes[2 * N], centres[2 * N];
+  static double sizes[2 * N], centers[2 * N];
   static guint edges[2 * EDGES];
   g_autoptr (GRand) rand = g_rand_new_with_seed ((guint32) _i);
   double extent[2];
@@ -63,10 +63,10 @@ START_TEST (edges_go_down_and_boxes_do_not_overlap)
       edges[2 * i + 1] = (guint) g_rand_int_range (rand, (gint32) edges[2 * i] + 1,
                                                    MIN ((gint32) edges[2 * i] + 60, N));
     }
-  cleave_layers_place (sizes, N, edges, EDGES, gap, centres, extent);
-  assert_apart (sizes, N, centres, extent);
+  cleave_layers_place (sizes, N, edges, EDGES, gap, centers, extent);
+  assert_apart (sizes, N, centers, extent);
   for (guint i = 0; i < EDGES; i++)
-    ck_assert (centres[2 * edges[2 * i] + 1] < centres[2 * edges[2 * i + 1] + 1]);
+    ck_assert (centers[2 * edges[2 * i] + 1] < centers[2 * edges[2 * i + 1] + 1]);
 }
 END_TEST
 
@@ -74,13 +74,13 @@ START_TEST (a_chain_is_a_column)
 {
   const double sizes[] = { 40, 20, 60, 20, 20, 20 };
   const guint edges[] = { 0, 1, 1, 2 };
-  double centres[6], extent[2];
+  double centers[6], extent[2];
 
-  cleave_layers_place (sizes, 3, edges, 2, gap, centres, extent);
+  cleave_layers_place (sizes, 3, edges, 2, gap, centers, extent);
   for (guint i = 0; i < 3; i++)
     {
-      ck_assert (fabs (centres[2 * i] - 30) < 1e-6);
-      ck_assert (fabs (centres[2 * i + 1] - (10 + 40.0 * i)) < 1e-6);
+      ck_assert (fabs (centers[2 * i] - 30) < 1e-6);
+      ck_assert (fabs (centers[2 * i + 1] - (10 + 40.0 * i)) < 1e-6);
     }
   ck_assert (fabs (extent[0] - 60) < 1e-6 && fabs (extent[1] - 100) < 1e-6);
 }
@@ -91,10 +91,10 @@ START_TEST (a_vertex_without_predecessors_is_just_above_its_reader)
 {
   const double sizes[] = { 9, 9, 9, 9, 9, 9, 9, 9 };
   const guint edges[] = { 0, 1, 1, 2, 3, 2 };
-  double centres[8], extent[2];
+  double centers[8], extent[2];
 
-  cleave_layers_place (sizes, 4, edges, 3, gap, centres, extent);
-  ck_assert (centres[7] == centres[3]);
+  cleave_layers_place (sizes, 4, edges, 3, gap, centers, extent);
+  ck_assert (centers[7] == centers[3]);
 }
 END_TEST
 
@@ -102,12 +102,12 @@ START_TEST (cycles_have_a_layout_too)
 {
   const double sizes[] = { 9, 9, 9, 9, 9, 9 };
   const guint edges[] = { 0, 1, 1, 2, 2, 0, 1, 1 };
-  double centres[6], extent[2];
+  double centers[6], extent[2];
 
-  cleave_layers_place (sizes, 3, edges, 4, gap, centres, extent);
-  assert_apart (sizes, 3, centres, extent);
-  ck_assert (centres[1] < centres[3] && centres[3] < centres[5]);
-  cleave_layers_place (sizes, 0, NULL, 0, gap, centres, extent);
+  cleave_layers_place (sizes, 3, edges, 4, gap, centers, extent);
+  assert_apart (sizes, 3, centers, extent);
+  ck_assert (centers[1] < centers[3] && centers[3] < centers[5]);
+  cleave_layers_place (sizes, 0, NULL, 0, gap, centers, extent);
   ck_assert (extent[0] == 0 && extent[1] == 0);
 }
 END_TEST

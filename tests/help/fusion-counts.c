@@ -48,7 +48,7 @@ can_be_epilogue_op (const CleaveTask *head, const CleaveTask *next)
       !head->family->does_epilogue (head->state, &head->instance, &along))
     return FALSE;
   epilogue_op.op = next->family->epilogue_op (next->state, &next->instance, 0, &epilogue_op);
-  return epilogue_op.op == CLEAVE_EPILOGUE_NORMALISE ? epilogue_op.c == along
+  return epilogue_op.op == CLEAVE_EPILOGUE_NORMALIZE ? epilogue_op.c == along
                                                      : epilogue_op.op != CLEAVE_EPILOGUE_NONE;
 }
 

@@ -245,7 +245,7 @@ run_depthwise (CleaveGraph *graph, CleaveResult *x)
 }
 
 CleaveResult *
-run_normalise_by (CleaveGraph *graph, CleaveResult *x, CleaveResult *variance)
+run_normalize_by (CleaveGraph *graph, CleaveResult *x, CleaveResult *variance)
 {
   const CleaveShape n = CLEAVE_SHAPE (cleave_result_get_type (x)->shape.dim[1]);
   CleaveNormAttrs attrs = { .epsilon = 1e-3 };
@@ -256,11 +256,11 @@ run_normalise_by (CleaveGraph *graph, CleaveResult *x, CleaveResult *variance)
 }
 
 CleaveResult *
-run_normalise_for_good (CleaveGraph *graph, CleaveResult *x)
+run_normalize_for_good (CleaveGraph *graph, CleaveResult *x)
 {
   const CleaveShape n = CLEAVE_SHAPE (cleave_result_get_type (x)->shape.dim[1]);
 
-  return run_normalise_by (graph, x, run_constant (graph, &n, 9));
+  return run_normalize_by (graph, x, run_constant (graph, &n, 9));
 }
 
 CleaveResult *

@@ -37,8 +37,8 @@ CleaveResult *run_conv (
 CleaveResult *run_depthwise (CleaveGraph *graph, CleaveResult *x);
 /* Add a BatchNormalization whose operands are constants, except for a given variance. Some
  * constants are negative. */
-CleaveResult *run_normalise_by (CleaveGraph *graph, CleaveResult *x, CleaveResult *variance);
-CleaveResult *run_normalise_for_good (CleaveGraph *graph, CleaveResult *x);
+CleaveResult *run_normalize_by (CleaveGraph *graph, CleaveResult *x, CleaveResult *variance);
+CleaveResult *run_normalize_for_good (CleaveGraph *graph, CleaveResult *x);
 CleaveResult *run_slice (CleaveGraph *graph, CleaveResult *x, CleaveRange range);
 CleaveResult *run_concat (CleaveGraph *graph, CleaveResult *const *operands, guint n, gint64 axis);
 /* Adds a pooling that halves height and width. */

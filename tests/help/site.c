@@ -225,7 +225,7 @@ trial_init (Trial *trial, const CleaveTrySite *try)
   call->n_results = MAX (try->n_results, 1);
   call->operands = trial->types;
   if (call->op->attrs != NULL)
-    cleave_attrs_normalise (call, trial->attrs, &error);
+    cleave_attrs_normalize (call, trial->attrs, &error);
   g_assert_no_error (error);
   call->op->infer (call, trial->result_types, &error);
   g_assert_no_error (error);

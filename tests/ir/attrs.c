@@ -106,7 +106,7 @@ START_TEST (every_kind_is_normalized_and_printed)
   Attrs *attrs = everything ();
   g_autoptr (GError) error = NULL;
 
-  cleave_attrs_normalise (&call, attrs, &error);
+  cleave_attrs_normalize (&call, attrs, &error);
   cleave_assert_no_error (error);
   assert_print (
       attrs,
@@ -122,7 +122,7 @@ START_TEST (zero_and_lists_of_defaults_mean_the_default)
 
   attrs->group = 0;
   attrs->strides = CLEAVE_INTS (1, 1, 1);
-  ck_assert (cleave_attrs_normalise (&call, attrs, NULL));
+  ck_assert (cleave_attrs_normalize (&call, attrs, NULL));
   assert_print (attrs, " to=int8");
   cleave_attrs_free (&op, attrs);
 }
@@ -200,7 +200,7 @@ assert_wrong (Attrs *attrs, const char *message)
 {
   g_autoptr (GError) error = NULL;
 
-  ck_assert (!cleave_attrs_normalise (&call, attrs, &error));
+  ck_assert (!cleave_attrs_normalize (&call, attrs, &error));
   cleave_assert_error (&error, CLEAVE_ERROR_ATTRIBUTE, message);
 }
 
@@ -242,10 +242,10 @@ START_TEST (axes_without_an_operand_are_those_of_a_scalar)
   g_autoptr (GError) error = NULL;
 
   attrs->axes = CLEAVE_INTS (-1, 0);
-  ck_assert (cleave_attrs_normalise (&none, attrs, &error));
+  ck_assert (cleave_attrs_normalize (&none, attrs, &error));
   ck_assert_int_eq (attrs->axes.v[0], 0);
   attrs->axes = CLEAVE_INTS (1);
-  ck_assert (!cleave_attrs_normalise (&none, attrs, &error));
+  ck_assert (!cleave_attrs_normalize (&none, attrs, &error));
   cleave_assert_error (&error, CLEAVE_ERROR_ATTRIBUTE,
                        "axes must be between -1 and 0 for rank 0, not 1");
   cleave_attrs_free (&op, attrs);

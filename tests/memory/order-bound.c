@@ -90,7 +90,7 @@ START_TEST (a_copied_value_no_longer_counts)
   run_output (graph, run_conv (graph, whole, 2, 1, CLEAVE_LAYOUT_NCHW));
   order = cleave_topology_sort (graph, NULL);
   storage = cleave_storage_new (graph, order);
-  ck_assert (storage->materialises);
+  ck_assert (storage->materializes);
   ck_assert_uint_gt (check_bound (graph, order), 0);
 }
 END_TEST

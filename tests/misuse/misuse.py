@@ -309,9 +309,9 @@ class Generator:
             for field, values in self.bad_fields(base):
                 for value, must in values:
                     must = 'ALIVE' if function in LATER else must
-                    yield f'({base}[]){{ {{ {self.initialiser(function, name, base)} }} }}|{field}|{value}', must
+                    yield f'({base}[]){{ {{ {self.initializer(function, name, base)} }} }}|{field}|{value}', must
 
-    def initialiser(self, function, name, base):
+    def initializer(self, function, name, base):
         given = ARGUMENTS.get(f'{function}.{name}')
         return f'@{given}' if given else STRUCTS.get(base, '0')
 

@@ -222,7 +222,7 @@ static const Meaning refusals[] = {
   { "Attention", "1x2x4 4x12", "num_heads=3", .value = "Attention 'n': a hidden size must be a multiple of num_heads 3, not 4" },
   { "Attention", "1x2x4 4x12", "num_heads=2 qkv_hidden_sizes=4,4,6", .value = "Attention 'n': the hidden sizes must add up to 12, not 14" },
   { "Attention", "1x2x4 4x12", "num_heads=2 do_rotary=1", .value = "Attention 'n': do_rotary must be 0, not 1" },
-  { "Attention", "1x2x4 4x12", "num_heads=2 colour=1", .value = "Attention 'n': attribute 'colour' is not known in opset 17" },
+  { "Attention", "1x2x4 4x12", "num_heads=2 color=1", .value = "Attention 'n': attribute 'color' is not known in opset 17" },
   { "Attention", "1x2x4 3x12", "num_heads=2", .value = "Attention 'n': weights must have the shape 4x?, but has 3x12" },
   { "Attention", "1x2x4 4x12 - i32:1x1x2x2", "num_heads=2",
     .value = "Attention 'n': its mask must have the shape B, 2B, BxT or BxSxT, where B is 1, S is 2 and T is 2, but has 1x1x2x2" },

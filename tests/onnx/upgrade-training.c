@@ -125,7 +125,7 @@ START_TEST (training_mode_normalizes_by_the_batch)
   model_assert_dump (model, "%0 = Input : float32 2x3x4  # x\n"
                             "%1 = Input : float32 3  # c\n"
                             "%2 = ReduceMean %0 axes=0,2 : float32 1x3x1  # n.mean\n"
-                            "%3 = Sub %0, %2 : float32 2x3x4  # n.centred\n"
+                            "%3 = Sub %0, %2 : float32 2x3x4  # n.centered\n"
                             "%4 = Mul %3, %3 : float32 2x3x4  # n.square\n"
                             "%5 = ReduceMean %4 axes=0,2 : float32 1x3x1  # n.variance\n"
                             "%6 = Reshape %2 shape=3 : float32 3  # n.flat_mean\n"

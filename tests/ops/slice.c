@@ -144,7 +144,7 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "normalise", slices_are_normalized_to_one_entry_per_dimension,
+  cleave_add_case (suite, "normalize", slices_are_normalized_to_one_entry_per_dimension,
                    a_range_outside_is_an_error, a_piece_has_the_steps_of_the_slice,
                    pieces_with_negative_steps_are_exported, NULL);
 }

@@ -140,7 +140,7 @@ make_hard_swish (Chain *chain)
 /* Quantizes and dequantizes: the next op may be done on the bytes if the next quantization has
  * the same scale. */
 static char *
-make_quantised (Chain *chain)
+make_quantized (Chain *chain)
 {
   guint s = (guint) pick (chain, 4) == 0;
 
@@ -173,8 +173,8 @@ random_chain (guint seed)
 {
   static char *(*const makers[]) (Chain *) = {
     make_transpose, make_transpose, make_transpose,   make_pad,        make_pool,
-    make_along,     make_reduction, make_elementwise, make_hard_swish, make_quantised,
-    make_quantised, make_concat,    make_reshape,
+    make_along,     make_reduction, make_elementwise, make_hard_swish, make_quantized,
+    make_quantized, make_concat,    make_reshape,
   };
   Chain chain = { g_rand_new_with_seed (seed), g_string_new (NULL), NULL, 0 };
 

@@ -15,7 +15,7 @@ import { classFiles } from './measure.mjs';
 // quantization step; the coarsest result has fourteen steps.
 const tolerance = 1e-4;
 const roundedTolerance = { 'qdq-efficientnet': 0.08, 'qlinear-residual': 0.03, 'qlinear-inverted': 0.03 };
-const quantised = /^(qdq|qlinear)/;
+const quantized = /^(qdq|qlinear)/;
 const [command, folder, set = 'small', names = ''] = process.argv.slice(2);
 const scratch = mkdtempSync(join(tmpdir(), 'cleave-classes-'));
 let passed = 0, failed = 0;
@@ -30,7 +30,7 @@ function compare(model, what, got, want) {
   tell(worst <= (roundedTolerance[model.name] ?? tolerance), `${model.name}: ${what}`, `largest difference ${worst.toExponential(1)}`);
 }
 
-const open = (ort, model, path) => session(ort, path, 1, quantised.test(model.name) ? { graphOptimizationLevel: 'disabled' } : {});
+const open = (ort, model, path) => session(ort, path, 1, quantized.test(model.name) ? { graphOptimizationLevel: 'disabled' } : {});
 
 async function peerRun(ort, model, path, feeds) {
   const peer = await open(ort, model, path);

@@ -2,7 +2,7 @@
 // partition.mjs CLEAVE FOLDER DIFFERENTIAL [N [FIRST]]: takes real models and N random ones apart with `cleave partition`, runs each
 // part in a session of ONNX Runtime of its own, in the order of the schedule, and compares with ONNX Runtime's run of the whole.
 //
-// Floats may differ by `tolerance` of the largest value, since the kernels there depend on the neighbours of a node.  Results of
+// Floats may differ by `tolerance` of the largest value, since the kernels there depend on the neighbors of a node.  Results of
 // random models may also be those of Cleave: some kernels there are wrong, and are not used where the whole is folded.
 
 import { spawnSync } from 'node:child_process';

@@ -250,7 +250,7 @@ add_element_wise (Net *net, CleaveResult *x)
           net->graph, below (net, 2) ? "Add" : "Mul", x,
           run_constant (net->graph, &CLEAVE_SHAPE (shape.dim[1], 1, 1), below (net, 9)));
     case 5:
-      return run_normalise_for_good (net->graph, x);
+      return run_normalize_for_good (net->graph, x);
     case 6:
     case 7:
       if (cleave_shape_equal (&shape, &of_other))

@@ -606,7 +606,7 @@ END_TEST
 
 /* Dequantizes in parts, as a split produces them. */
 static CleaveResult *
-dequantise_parts (Net *net, CleaveResult *x, gint64 n_parts)
+dequantize_parts (Net *net, CleaveResult *x, gint64 n_parts)
 {
   CleaveShape shape = cleave_result_get_type (x)->shape, scalar = { 0 };
   CleaveResult *scale = add_floats (net, 1, 0), *zero = add_bytes (net, CLEAVE_UINT8, scalar, TRUE);
@@ -634,7 +634,7 @@ try_weights_of_parts (gint64 n_parts)
   CleaveResult *operands[2];
 
   operands[0] =
-      dequantise_parts (&net, cleave_graph_add_input (net.graph, "x", &type, NULL), n_parts);
+      dequantize_parts (&net, cleave_graph_add_input (net.graph, "x", &type, NULL), n_parts);
   operands[1] = convert (&net, "DequantizeLinear",
                          add_bytes (&net, CLEAVE_INT8, CLEAVE_SHAPE (N, N, 3, 3), FALSE),
                          add_floats (&net, N, 0), add_bytes (&net, CLEAVE_INT8, scalar, TRUE));

@@ -162,7 +162,7 @@ make_norm (void)
   CleaveGraph *graph = cleave_graph_new ("norm");
   CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 32, 12, 12));
 
-  run_output (graph, run_normalise_for_good (graph, x));
+  run_output (graph, run_normalize_for_good (graph, x));
   return graph;
 }
 

@@ -340,7 +340,7 @@ section('threads', data.trace && data.trace.length && (div => {
   chart.append(draw('text', { x: WIDE - 8, y: n * 26 + 16, 'text-anchor': 'end' }, `${three(end / 1000)} ms`));
   const legend = make('p', { class: 'dim key' });
   for (const op of ops.slice(0, 8)) legend.append(make('i', { style: `border-top-color:${shades.get(op)}` }), `${op} ${(100 * times.get(op) / all).toFixed(1)} %`);
-  div.append(chart, legend, make('p', { class: 'dim' }, 'One run on this machine; a colour is an op, with its part of the time, and a gap is waiting.'));
+  div.append(chart, legend, make('p', { class: 'dim' }, 'One run on this machine; a color is an op, with its part of the time, and a gap is waiting.'));
 }));
 
 /* Tables: columns are title, whether a number, how it is written. */

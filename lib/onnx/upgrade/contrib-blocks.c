@@ -130,7 +130,7 @@ dequantize (CleaveOnnxNode *node,
   if (is_real)
     {
       x = cleave_onnx_cast (node, bytes, CLEAVE_FLOAT32, ".blocks.float32", error);
-      x = CLEAVE_ONNX_STEP ("Sub", ".blocks.centred", NULL, x, zeros);
+      x = CLEAVE_ONNX_STEP ("Sub", ".blocks.centered", NULL, x, zeros);
       x = CLEAVE_ONNX_STEP ("Mul", ".blocks.real", NULL, x, scales);
     }
   else

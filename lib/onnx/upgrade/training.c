@@ -211,8 +211,8 @@ make_training (CleaveOnnxNode *node, double momentum, GError **error)
   CleaveOnnxValue *x = cleave_onnx_node_operand (node, 0);
   CleaveOnnxValue *all = integers (node, &(gint64){ -1 }, 1);
   CleaveOnnxValue *mean = mean_of_channels (node, ".mean", x, error);
-  CleaveOnnxValue *centred = STEP ("Sub", ".centred", NULL, x, mean);
-  CleaveOnnxValue *square = STEP ("Mul", ".square", NULL, centred, centred);
+  CleaveOnnxValue *centered = STEP ("Sub", ".centered", NULL, x, mean);
+  CleaveOnnxValue *square = STEP ("Mul", ".square", NULL, centered, centered);
   CleaveOnnxValue *variance = mean_of_channels (node, ".variance", square, error);
   CleaveOnnxValue *statistics[] = { STEP ("Reshape", ".flat_mean", NULL, mean, all),
                                     STEP ("Reshape", ".flat_variance", NULL, variance, all) };

@@ -442,7 +442,7 @@ epilogue_op (gconstpointer state,
   epilogue_op->b = instance->operands[B].data;
   epilogue_op->c = bn->c;
   epilogue_op->pixel = bn->pixel;
-  return CLEAVE_EPILOGUE_NORMALISE;
+  return CLEAVE_EPILOGUE_NORMALIZE;
 }
 
 extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_batch_norm); /* for levels.h */

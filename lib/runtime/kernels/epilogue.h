@@ -45,7 +45,7 @@ cleave_epilogue_of (const CleaveKernelInstance *instance)
                               .y = instance->results[0].data };
 
   for (guint s = 0; s < epilogue.n; s++)
-    if (epilogue.fused[s].epilogue_op.op == CLEAVE_EPILOGUE_NORMALISE)
+    if (epilogue.fused[s].epilogue_op.op == CLEAVE_EPILOGUE_NORMALIZE)
       epilogue.by_channels = TRUE;
   for (guint s = 0; s + 1 < epilogue.n && epilogue.gate_end == 0; s++)
     epilogue.gate_end = cleave_epilogue_is_gate (&epilogue, s) ? s + 1 : 0;
@@ -172,7 +172,7 @@ cleave_epilogue_op_do (const CleaveEpilogueOp *epilogue_op,
       CLEAVE_EPILOGUE_FAST (CLEAVE_EPILOGUE_DIV);
       break;
     case CLEAVE_EPILOGUE_FUNCTION:
-    case CLEAVE_EPILOGUE_NORMALISE:
+    case CLEAVE_EPILOGUE_NORMALIZE:
     case CLEAVE_EPILOGUE_NONE:
       break;
     }
@@ -180,7 +180,7 @@ cleave_epilogue_op_do (const CleaveEpilogueOp *epilogue_op,
 
 /* Applies a normalization. `channel` is the channel of the first element. */
 static CLEAVE_SPECIALISED void
-cleave_epilogue_op_normalise (const CleaveEpilogueOp *epilogue_op,
+cleave_epilogue_op_normalize (const CleaveEpilogueOp *epilogue_op,
                               gint64 channel,
                               const CleaveEpilogueAt *at,
                               int pixels,
@@ -243,8 +243,8 @@ cleave_epilogue_do (const CleaveEpilogue *epilogue,
         w = before;
       else if (!epilogue_op->w_is_one)
         w += at->y - epilogue->y;
-      if (epilogue_op->op == CLEAVE_EPILOGUE_NORMALISE)
-        cleave_epilogue_op_normalise (epilogue_op, (at->y - epilogue->y) % epilogue_op->pixel, at,
+      if (epilogue_op->op == CLEAVE_EPILOGUE_NORMALIZE)
+        cleave_epilogue_op_normalize (epilogue_op, (at->y - epilogue->y) % epilogue_op->pixel, at,
                                       pixels, vectors, sum);
       else if (epilogue_op->op == CLEAVE_EPILOGUE_FUNCTION)
         cleave_epilogue_do_function (&epilogue->fused[s], gate, pixels * vectors, sum);

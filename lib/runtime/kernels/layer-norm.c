@@ -113,7 +113,7 @@ typedef struct
 } Some;
 
 static CLEAVE_SPECIALISED void
-normalise (const Rows *rows, const Some *some, int n_rows)
+normalize (const Rows *rows, const Some *some, int n_rows)
 {
   const float *scale = rows->scale, *b = rows->b;
   gint64 n = rows->norm->n, i = 0;
@@ -159,7 +159,7 @@ run_some (const Rows *rows, gint64 (*offset)[4], int n_rows)
   cleave_moments_sum (some.x, norm->n, some.mean, TRUE, n_rows, sum);
   CLEAVE_EACH (r, n_rows)
     some.inverse[r] = (float) (1 / sqrt (sum[r] / (double) norm->n + a->epsilon));
-  normalise (rows, &some, n_rows);
+  normalize (rows, &some, n_rows);
   if (!rows->y_dense)
     cleave_flat_write (&norm->y, norm->n, rows->row, (float *) results[Y].data + offset[0][Y]);
   CLEAVE_EACH (r, n_rows)

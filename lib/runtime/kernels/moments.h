@@ -29,7 +29,7 @@ static CLEAVE_SPECIALISED void
 cleave_moments_block (const float *const *x,
                       gint64 at,
                       gint64 n,
-                      const float *centre,
+                      const float *center,
                       gboolean squares,
                       int n_rows,
                       float (*part)[CLEAVE_N_LANES])
@@ -42,7 +42,7 @@ cleave_moments_block (const float *const *x,
       CLEAVE_EACH (p, CLEAVE_LANE_VECTORS)
         {
           const float *from = x[r] + at + i + p * CLEAVE_LANE_VECTOR;
-          CleaveLaneVector distance = cleave_lane_vector_load (from) - centre[r];
+          CleaveLaneVector distance = cleave_lane_vector_load (from) - center[r];
 
           all[r][p] += squares ? distance * distance : distance;
         }
@@ -51,24 +51,24 @@ cleave_moments_block (const float *const *x,
       memcpy (part[r], all[r], sizeof all[r]);
       for (gint64 j = i; j < n; j++)
         {
-          float distance = x[r][at + j] - centre[r];
+          float distance = x[r][at + j] - center[r];
 
           part[r][j - i] += squares ? distance * distance : distance;
         }
     }
 }
 
-/* Sums the distances to `centre`, or their squares, over n elements of each of n_rows rows. */
+/* Sums the distances to `center`, or their squares, over n elements of each of n_rows rows. */
 static CLEAVE_SPECIALISED void
 cleave_moments_sum (
-    const float *const *x, gint64 n, const float *centre, gboolean squares, int n_rows, double *sum)
+    const float *const *x, gint64 n, const float *center, gboolean squares, int n_rows, double *sum)
 {
   double lane[CLEAVE_MOMENTS_ROWS][CLEAVE_N_LANES] = { { 0 } };
   float part[CLEAVE_MOMENTS_ROWS][CLEAVE_N_LANES];
 
   for (gint64 at = 0; at < n; at += CLEAVE_MOMENTS_BLOCK)
     {
-      cleave_moments_block (x, at, MIN (n - at, CLEAVE_MOMENTS_BLOCK), centre, squares, n_rows,
+      cleave_moments_block (x, at, MIN (n - at, CLEAVE_MOMENTS_BLOCK), center, squares, n_rows,
                             part);
       CLEAVE_EACH (r, n_rows)
         for (gint64 j = 0; j < CLEAVE_N_LANES; j++)

@@ -54,8 +54,8 @@ find_point (const Element *e, gint64 i, gint64 j, Point *point)
 
   if (!(row >= -1 && row <= (double) height && column >= -1 && column <= (double) width))
     return FALSE;
-  top = cleave_roi_neighbours (&row, height, &bottom);
-  left = cleave_roi_neighbours (&column, width, &right);
+  top = cleave_roi_neighbors (&row, height, &bottom);
+  left = cleave_roi_neighbors (&column, width, &right);
   v = row - (double) top;
   h = column - (double) left;
   *point = (Point){

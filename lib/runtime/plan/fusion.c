@@ -202,7 +202,7 @@ find_epilogue_op (const Group *group, const CleaveView *so_far, CleaveFusedConsu
   epilogue_op->begins_pattern = so_far == y && !are_same (&instance->results[0], y);
   epilogue_op->op =
       consumer->family->epilogue_op (consumer->state, instance, epilogue_op->v, epilogue_op);
-  if (epilogue_op->op == CLEAVE_EPILOGUE_NORMALISE) /* needs y's channels, and a result laid
+  if (epilogue_op->op == CLEAVE_EPILOGUE_NORMALIZE) /* needs y's channels, and a result laid
                                                        out like y */
     return epilogue_op->c == group->along && lie_alike (&instance->results[0], y);
   return epilogue_op->op != CLEAVE_EPILOGUE_NONE && instance->call.n_operands <= 2;

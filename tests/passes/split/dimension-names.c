@@ -69,7 +69,7 @@ START_TEST (views_joins_and_kept_dimensions_keep_names)
 END_TEST
 
 static CleaveResult *
-quantise (CleaveResult *value, const char *op, const char *name)
+quantize (CleaveResult *value, const char *op, const char *name)
 {
   CleaveTensorType type = CLEAVE_SCALAR (CLEAVE_FLOAT32);
   const float one = 1;
@@ -85,18 +85,18 @@ START_TEST (operands_of_a_convolution_have_its_letters)
 {
   CleaveInts to_first = CLEAVE_INTS (0, 3, 1, 2);
   CleaveResult *last = cleave_test_input (graph, "last", CLEAVE_SHAPE (1, 6, 5, 7));
-  CleaveResult *coded = quantise (last, "QuantizeLinear", "q");
-  CleaveResult *decoded = quantise (coded, "DequantizeLinear", "dq");
+  CleaveResult *coded = quantize (last, "QuantizeLinear", "q");
+  CleaveResult *decoded = quantize (coded, "DequantizeLinear", "dq");
   CleaveResult *first = cleave_graph_add_transpose (graph, "first", decoded, &to_first, NULL);
   CleaveResult *w = cleave_test_weights (graph, "v", CLEAVE_SHAPE (4, 7, 1, 1));
-  CleaveResult *filter = quantise (quantise (w, "QuantizeLinear", "qw"), "DequantizeLinear", "dw");
+  CleaveResult *filter = quantize (quantize (w, "QuantizeLinear", "qw"), "DequantizeLinear", "dw");
 
   cleave_graph_add_conv (graph, "reader", first, filter, NULL, NULL, NULL);
   assert_letters (first, "NCHW");
   assert_letters (decoded, "NHWC");
   assert_letters (coded, "NHWC");
   assert_letters (filter, NULL);
-  assert_letters (quantise (quantise (y, "QuantizeLinear", "a"), "DequantizeLinear", "b"), "NCHW");
+  assert_letters (quantize (quantize (y, "QuantizeLinear", "a"), "DequantizeLinear", "b"), "NCHW");
 }
 END_TEST
 

@@ -28,7 +28,7 @@ unary (CleaveGraph *graph, const char *op, const char *name, CleaveResult *x)
 }
 
 static CleaveResult *
-quantise (CleaveGraph *graph,
+quantize (CleaveGraph *graph,
           const char *op,
           const char *name,
           CleaveResult *x,
@@ -123,8 +123,8 @@ START_TEST (quantized_rows_are_carried_as_bytes)
   CleaveRecursion carry = { .depth = 3, .halo = CLEAVE_HALO_CARRY };
   g_autoptr (CleaveSplitReport) report = NULL;
 
-  x = quantise (graph, "QuantizeLinear", "q", x, scale, zero);
-  x = quantise (graph, "DequantizeLinear", "d", x, scale, zero);
+  x = quantize (graph, "QuantizeLinear", "q", x, scale, zero);
+  x = quantize (graph, "DequantizeLinear", "d", x, scale, zero);
   cleave_graph_add_output (graph, "y", conv (graph, "c", x, 3), NULL);
   report = split (graph, "c", "H", 2, 0, &carry);
   assert_split (report, "q", "q.0 0:1,0:2,0:5,0:8 q.1 0:1,0:2,5:8,0:8");

@@ -15,9 +15,9 @@
 typedef CleaveResult *Step (CleaveGraph *graph, CleaveResult *x);
 
 static CleaveResult *
-normalise (CleaveGraph *graph, CleaveResult *x)
+normalize (CleaveGraph *graph, CleaveResult *x)
 {
-  return run_unary (graph, "Relu", run_normalise_for_good (graph, x));
+  return run_unary (graph, "Relu", run_normalize_for_good (graph, x));
 }
 
 static CleaveResult *
@@ -147,7 +147,7 @@ assert_bits_stay (Step *step, guint32 seed, gint64 n_strips, CleaveHalo halo)
 
 START_TEST (bits_stay_the_same)
 {
-  Step *const steps[] = { normalise, slope, subtract, softmax, add_up, square, branch };
+  Step *const steps[] = { normalize, slope, subtract, softmax, add_up, square, branch };
 
   for (guint i = 0; i < G_N_ELEMENTS (steps); i++)
     for (gint64 n_strips = 2; n_strips <= ROWS; n_strips += 8)
@@ -205,7 +205,7 @@ count_nodes (const CleaveGraph *graph, const char *op)
 START_TEST (parts_are_read_without_a_copy)
 {
   const gint64 n_strips = 6, row_bytes = 8 * 9 * 4, halo = 2;
-  g_autoptr (CleaveGraph) graph = make_block (normalise, 3);
+  g_autoptr (CleaveGraph) graph = make_block (normalize, 3);
   g_autoptr (CleaveSplitReport) report = split (graph, n_strips, CLEAVE_HALO_CARRY);
   g_autofree char *pieces = cleave_describe_split (report, "relu_2");
 
@@ -222,7 +222,7 @@ END_TEST
 
 START_TEST (a_join_whose_operands_are_in_place_stays)
 {
-  g_autoptr (CleaveGraph) graph = make_block (normalise, 1);
+  g_autoptr (CleaveGraph) graph = make_block (normalize, 1);
   g_autoptr (CleaveSplitReport) report = split (graph, 3, CLEAVE_HALO_CARRY);
 
   ck_assert_uint_eq (count_nodes (graph, "Relu"), 4 * 3);
@@ -253,7 +253,7 @@ END_TEST
 /* Nine columns of a single one, whose parts are not parts of the sum. */
 START_TEST (a_broadcast_join_stays)
 {
-  g_autoptr (CleaveGraph) graph = make_block_of (1, 3, normalise, add_up);
+  g_autoptr (CleaveGraph) graph = make_block_of (1, 3, normalize, add_up);
   g_autoptr (GPtrArray) inputs = run_random_inputs (graph, 1);
   g_autoptr (GPtrArray) want = run_graph (graph, inputs, 1);
   g_autoptr (CleaveSplitReport) report = split (graph, 6, CLEAVE_HALO_CARRY);

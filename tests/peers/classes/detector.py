@@ -46,7 +46,7 @@ def silu_detector(net, size, width, blocks, by_split, parallel):
         net.output(net.op('Concat', net.op('Mul', net.op('Sigmoid', box), net.constant(2.0)), net.op('Sigmoid', score), axis=3))
 
 
-def centre_point(net, size, width, depths, transposed):
+def center_point(net, size, width, depths, transposed):
     """Residual encoder, three steps up, heads of heat, offset and size; peaks by a pooling."""
     x, n = net.conv_relu(net.input('x', [1, 3, *size]), 3, width, 7, stride=2), width
     for i, depth in enumerate(depths):
@@ -75,7 +75,7 @@ CASES = {
     'detector-silu': (silu_detector, dict(size=(256, 256), width=16, blocks=[1, 2, 2, 1], by_split=False, parallel=True),
                       dict(size=(224, 288), width=16, blocks=[1, 2, 2, 1], by_split=True, parallel=False),
                       dict(size=(64, 96), width=8, blocks=[1, 1, 1])),
-    'detector-centre': (centre_point, dict(size=(192, 192), width=32, depths=[2, 2, 2, 1], transposed=True),
+    'detector-centre': (center_point, dict(size=(192, 192), width=32, depths=[2, 2, 2, 1], transposed=True),
                         dict(size=(160, 224), width=32, depths=[2, 3, 2], transposed=False),
                         dict(size=(64, 64), width=8, depths=[1, 2])),
 }

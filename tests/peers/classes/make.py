@@ -27,8 +27,8 @@ import detector
 import efficientnet
 import graph
 import mixer
-import quantised
-import quantiser
+import quantized
+import quantizer
 import resnet
 import restore
 import segment
@@ -41,7 +41,7 @@ import unet
 import volume
 from net import Net
 
-FILES = [resnet, shufflenet, efficientnet, convnext, unet, detector, transformer, swin, speech, volume, superres, quantised, quantiser,
+FILES = [resnet, shufflenet, efficientnet, convnext, unet, detector, transformer, swin, speech, volume, superres, quantized, quantizer,
          mixer, conformer, graph, restore, segment]
 
 
@@ -58,7 +58,7 @@ def main():
     arguments.add_argument('--half', action='store_true')
     options = arguments.parse_args()
     cases = {name: case for file in FILES for name, case in file.CASES.items()}
-    halved = [name for name in cases if not options.half or name not in {**quantised.CASES, **quantiser.CASES}]
+    halved = [name for name in cases if not options.half or name not in {**quantized.CASES, **quantizer.CASES}]
     names = options.names.split(',') if options.names else halved
     unknown = [name for name in names if name not in cases]
     if unknown:

@@ -136,10 +136,10 @@ class Net:
         scale, shift = self.bias(n, 0.8, 1.2), self.bias(n)
         if self.opset >= 17:
             return self.op('LayerNormalization', x, scale, shift, axis=-1, epsilon=1e-5)
-        centred = self.op('Sub', x, self.op('ReduceMean', x, axes=[-1]))
-        variance = self.op('ReduceMean', self.op('Pow', centred, self.constant(2.0)), axes=[-1])
+        centered = self.op('Sub', x, self.op('ReduceMean', x, axes=[-1]))
+        variance = self.op('ReduceMean', self.op('Pow', centered, self.constant(2.0)), axes=[-1])
         deviation = self.op('Sqrt', self.op('Add', variance, self.constant(1e-5)))
-        return self.op('Add', self.op('Mul', self.op('Div', centred, deviation), scale), shift)
+        return self.op('Add', self.op('Mul', self.op('Div', centered, deviation), scale), shift)
 
     def gelu(self, x):
         """Uses the error function."""

@@ -10,9 +10,9 @@ def around_one(net, *shape):
 
 def norm_channels(net, x, n):
     """Normalizes [N, C, H, W] along C, as exporters write it."""
-    centred = net.op('Sub', x, net.op('ReduceMean', x, axes=[1]))
-    variance = net.op('ReduceMean', net.op('Mul', centred, centred), axes=[1])
-    y = net.op('Div', centred, net.op('Sqrt', net.op('Add', variance, net.constant(1e-6))))
+    centered = net.op('Sub', x, net.op('ReduceMean', x, axes=[1]))
+    variance = net.op('ReduceMean', net.op('Mul', centered, centered), axes=[1])
+    y = net.op('Div', centered, net.op('Sqrt', net.op('Add', variance, net.constant(1e-6))))
     return net.op('Add', net.op('Mul', y, around_one(net, n, 1, 1)), around_one(net, n, 1, 1))
 
 

@@ -105,7 +105,7 @@ draw_scale (GRand *rand, CleaveElement element, gint64 extent)
 }
 
 static void
-try_quantising (const char *level)
+try_quantizing (const char *level)
 {
   static const CleaveElement bytes[] = { CLEAVE_INT8, CLEAVE_UINT8, CLEAVE_INT32 };
 
@@ -131,7 +131,7 @@ try_quantising (const char *level)
     }
 }
 
-START_TEST (quantizing_has_the_bits_of_the_reference) { each_level (try_quantising); }
+START_TEST (quantizing_has_the_bits_of_the_reference) { each_level (try_quantizing); }
 END_TEST
 
 /* If the quotient were not correctly rounded, the result would be the next byte. */
@@ -183,7 +183,7 @@ add_tests (Suite *suite)
 {
   cleave_add_case (suite, "cast", casts_have_the_bits_of_the_reference,
                    all_floats_have_the_bits_of_the_reference, NULL);
-  cleave_add_case (suite, "quantise", quantizing_has_the_bits_of_the_reference,
+  cleave_add_case (suite, "quantize", quantizing_has_the_bits_of_the_reference,
                    ties_have_the_bits_of_the_reference,
                    dynamic_quantizing_has_the_bits_of_the_reference, NULL);
 }

@@ -69,7 +69,7 @@ add_epilogue_op (CleaveGraph *graph, GRand *rand, CleaveResult *y, CleaveResult 
     case 5:
       return add_function (graph, rand, y);
     case 4:
-      return run_normalise_for_good (graph, y);
+      return run_normalize_for_good (graph, y);
     case 0:
       return run_unary (graph, "Relu", y);
     case 1:
@@ -208,10 +208,10 @@ START_TEST (heads_normalize)
       {
         g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
         CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (2, n_channels, 7, 5));
-        CleaveResult *y = run_normalise_for_good (graph, add_head (graph, x, kind));
+        CleaveResult *y = run_normalize_for_good (graph, add_head (graph, x, kind));
 
         y = run_binary (graph, "Mul", y,
-                        run_normalise_for_good (graph, run_unary (graph, "Relu", y)));
+                        run_normalize_for_good (graph, run_unary (graph, "Relu", y)));
         run_output (graph, y);
         run_assert_same (graph, kind);
         if (n_channels >= 16 || (kind == 1 && n_channels >= 4))
@@ -239,7 +239,7 @@ START_TEST (heads_normalize_along_their_columns)
       CleaveResult *y = run_binary (graph, "MatMul", run_input (graph, &cases[i].a),
                                     run_input (graph, &cases[i].b));
 
-      y = run_unary (graph, "Relu", run_normalise_for_good (graph, y));
+      y = run_unary (graph, "Relu", run_normalize_for_good (graph, y));
       run_output (graph, y);
       run_assert_same (graph, i);
       assert_epilogue (graph, 1, cases[i].n_epilogue_ops, 0);
@@ -276,7 +276,7 @@ count_weights (gint64 n_strips, const char *dims)
   CleaveRecursion recursion = { .depth = 4 };
   CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 48, 16, 16));
 
-  x = run_normalise_for_good (graph, run_depthwise (graph, x));
+  x = run_normalize_for_good (graph, run_depthwise (graph, x));
   run_output (graph, x);
   report =
       cleave_split_node_recursively (cleave_result_get_node (x), split, NULL, &recursion, NULL);
@@ -304,7 +304,7 @@ START_TEST (heads_normalize_operands_of_a_join)
         CleaveResult *narrow = run_input (graph, &CLEAVE_SHAPE (2, axis == 1 ? 17 : 24, 7, 5));
 
         for (guint i = 0; i < 3; i++)
-          parts[i] = run_normalise_for_good (graph, add_head (graph, i == 1 ? narrow : x, kind));
+          parts[i] = run_normalize_for_good (graph, add_head (graph, i == 1 ? narrow : x, kind));
         run_output (graph, run_unary (graph, "Sigmoid", run_concat (graph, parts, 3, axis)));
         run_assert_same (graph, kind);
         assert_epilogue (graph, 1, 3, 0);

@@ -93,11 +93,11 @@ END_TEST
 
 /* With operands known only at run time. */
 static CleaveResult *
-normalise (CleaveGraph *graph, CleaveResult *x)
+normalize (CleaveGraph *graph, CleaveResult *x)
 {
   const CleaveShape n = CLEAVE_SHAPE (cleave_result_get_type (x)->shape.dim[1]);
 
-  return run_normalise_by (graph, x, run_unary (graph, "Sigmoid", run_input (graph, &n)));
+  return run_normalize_by (graph, x, run_unary (graph, "Sigmoid", run_input (graph, &n)));
 }
 
 /* In place of their operand, and not. */
@@ -109,8 +109,8 @@ START_TEST (normalizations_are_heads)
       CleaveShape shape = get_shape (i);
       CleaveResult *x = run_input (graph, &shape);
 
-      run_output (graph, scale (graph, normalise (graph, run_depthwise (graph, x))));
-      run_output (graph, scale (graph, normalise (graph, x)));
+      run_output (graph, scale (graph, normalize (graph, run_depthwise (graph, x))));
+      run_output (graph, scale (graph, normalize (graph, x)));
       run_output (graph, run_unary (graph, "Neg", x));
       check (graph, 6);
     }

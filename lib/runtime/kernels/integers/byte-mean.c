@@ -93,8 +93,8 @@ prepare (const CleaveKernelInstance *instance,
 /* Running. */
 
 /* clang-format off */
-#define DEQUANTISE(word, T)                                                                        \
-  static void dequantise_##word (const T *x, const CleaveWrittenX *by, float *to, gint64 n)        \
+#define DEQUANTIZE(word, T)                                                                        \
+  static void dequantize_##word (const T *x, const CleaveWrittenX *by, float *to, gint64 n)        \
   {                                                                                                \
     const gint32 zero = by->zero;                                                                  \
     const float scale = by->scale;                                                                 \
@@ -103,12 +103,12 @@ prepare (const CleaveKernelInstance *instance,
     for (gint64 i = 0; i < n; i++)                                                                 \
       to[i] = (float) (x[i] - zero) * scale;                                                       \
   }
-DEQUANTISE (signed, gint8)
-DEQUANTISE (unsigned, guint8)
+DEQUANTIZE (signed, gint8)
+DEQUANTIZE (unsigned, guint8)
 /* clang-format on */
 
 static void
-dequantise (const Plan *s, const char *x, gint64 n_pixels, float *to)
+dequantize (const Plan *s, const char *x, gint64 n_pixels, float *to)
 {
   gboolean is_signed = s->mean->x.element == CLEAVE_INT8;
   gboolean is_dense = s->step == s->width; /* pixels are contiguous and form one line */
@@ -116,9 +116,9 @@ dequantise (const Plan *s, const char *x, gint64 n_pixels, float *to)
 
   for (gint64 p = 0; p < (is_dense ? 1 : n_pixels); p++, x += s->step, to += s->width)
     if (is_signed)
-      dequantise_signed ((const gint8 *) x, &s->mean->x, to, n);
+      dequantize_signed ((const gint8 *) x, &s->mean->x, to, n);
     else
-      dequantise_unsigned ((const guint8 *) x, &s->mean->x, to, n);
+      dequantize_unsigned ((const guint8 *) x, &s->mean->x, to, n);
 }
 
 static void
@@ -181,7 +181,7 @@ run_channels (const Plan *s, const char *x, guint8 *y, char *scratch)
     {
       gint64 n = MIN (s->block, s->n_pixels - p);
 
-      dequantise (s, x + p * s->step, n, floats);
+      dequantize (s, x + p * s->step, n, floats);
       if (s->mean->has_doubles)
         add_to_doubles (s, floats, n, (double *) (void *) sums);
       else

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "materialised.h"
+#include "materialized.h"
 
 #include "../ir/memory.h"
 
@@ -82,7 +82,7 @@ cleave_storage_find_done (const CleaveGraph *graph, const GPtrArray *order, cons
 }
 
 guint
-cleave_storage_materialise_after (const guint *done, const CleaveNode *view)
+cleave_storage_materialize_after (const guint *done, const CleaveNode *view)
 {
   return done != NULL && cleave_storage_is_for_joins (view) && view->operands[0].result != NULL
              ? done[view->operands[0].result->node->id]
@@ -90,10 +90,10 @@ cleave_storage_materialise_after (const guint *done, const CleaveNode *view)
 }
 
 gboolean
-cleave_storage_is_materialised (const CleaveStorage *storage, const CleaveNode *view)
+cleave_storage_is_materialized (const CleaveStorage *storage, const CleaveNode *view)
 {
   guint at = cleave_storage_position (storage, view);
-  guint after = cleave_storage_materialise_after (storage->done, view);
+  guint after = cleave_storage_materialize_after (storage->done, view);
 
   if (after == CLEAVE_NEVER || after > at)
     return FALSE;

@@ -10,7 +10,7 @@ MS = 'com.microsoft'
 MOST = 63
 
 
-class Quantised:
+class Quantized:
     """Values are (name, scale, zero point). All are within about ±6, or from 0 to 12 after a Relu."""
 
     def __init__(self, net, form, signed):
@@ -23,11 +23,11 @@ class Quantised:
         scale, zero = (8 / 255, self.least) if relu else (12 / 255, self.least + 128)
         return net.constant(scale), net.constant(zero, self.element), scale
 
-    def quantise(self, x, relu=False):
+    def quantize(self, x, relu=False):
         s, z, scale = self.scale(relu)
         return self.net.op('QuantizeLinear', x, s, z), s, z, scale
 
-    def dequantise(self, x):
+    def dequantize(self, x):
         return self.net.op('DequantizeLinear', *x[:3])
 
     def conv(self, x, n_in, n_out, kernel=1, stride=1, group=1, relu=True, gain=1.0):
@@ -42,24 +42,24 @@ class Quantised:
             s, z, scale = self.scale(relu)
             return net.op('QLinearConv', *x[:3], wq, w_scale, w_zero, s, z, bias, **how), s, z, scale
         b_scale, b_zero = net.constant(ws * np.float32(x[3])), net.constant(np.zeros(n_out), np.int32)
-        y = net.op('Conv', self.dequantise(x), net.op('DequantizeLinear', wq, w_scale, w_zero, axis=0),
+        y = net.op('Conv', self.dequantize(x), net.op('DequantizeLinear', wq, w_scale, w_zero, axis=0),
                    net.op('DequantizeLinear', bias, b_scale, b_zero, axis=0), **how)
-        return self.quantise(net.op('Relu', y) if relu else y, relu)
+        return self.quantize(net.op('Relu', y) if relu else y, relu)
 
     def add(self, a, b, relu):
         net = self.net
         if self.form == 'QLinear':
             s, z, scale = self.scale(relu)
             return net.op('QLinearAdd', *a[:3], *b[:3], s, z, domain=MS), s, z, scale
-        y = net.op('Add', self.dequantise(a), self.dequantise(b))
-        return self.quantise(net.op('Relu', y) if relu else y, relu)
+        y = net.op('Add', self.dequantize(a), self.dequantize(b))
+        return self.quantize(net.op('Relu', y) if relu else y, relu)
 
     def pool(self, x):
         """A maximum does not depend on scale and zero point."""
         how = dict(kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4)
         if self.form == 'QLinear':
             return self.net.op('MaxPool', x[0], **how), *x[1:]
-        return self.quantise(self.net.op('MaxPool', self.dequantise(x), **how), True)
+        return self.quantize(self.net.op('MaxPool', self.dequantize(x), **how), True)
 
     def classify(self, x, n_in, n_classes):
         net = self.net
@@ -72,16 +72,16 @@ class Quantised:
             s2, z2, _ = self.scale(False)
             y = net.op('QLinearMatMul', net.op('Flatten', y), s, z, wq, w_scale, w_zero, s2, z2)
             return net.op('DequantizeLinear', y, s2, z2)
-        y = self.quantise(net.op('GlobalAveragePool', self.dequantise(x)), True)
+        y = self.quantize(net.op('GlobalAveragePool', self.dequantize(x)), True)
         y = (net.op('Flatten', y[0]), *y[1:])
-        y = net.op('MatMul', self.dequantise(y), net.op('DequantizeLinear', wq, w_scale, w_zero))
-        return self.dequantise(self.quantise(y))
+        y = net.op('MatMul', self.dequantize(y), net.op('DequantizeLinear', wq, w_scale, w_zero))
+        return self.dequantize(self.quantize(y))
 
 
 def residual(net, form, signed, size, stem, stages):
     """stages: (blocks, channels)."""
-    q = Quantised(net, form, signed)
-    x = q.conv(q.quantise(net.input('x', [1, 3, size, size])), 3, stem, 7, 2)
+    q = Quantized(net, form, signed)
+    x = q.conv(q.quantize(net.input('x', [1, 3, size, size])), 3, stem, 7, 2)
     x, n_in = q.pool(x), stem
     for i, (n_blocks, n) in enumerate(stages):
         for j in range(n_blocks):
@@ -93,8 +93,8 @@ def residual(net, form, signed, size, stem, stages):
 
 def inverted(net, form, signed, size, stages, factor):
     """stages: (blocks, channels, stride of the first)."""
-    q, n_in = Quantised(net, form, signed), 32
-    x = q.conv(q.quantise(net.input('x', [1, 3, size, size])), 3, n_in, 3, 2)
+    q, n_in = Quantized(net, form, signed), 32
+    x = q.conv(q.quantize(net.input('x', [1, 3, size, size])), 3, n_in, 3, 2)
     for n_blocks, n, first in stages:
         for i in range(n_blocks):
             stride, m = first if i == 0 else 1, n_in * factor

@@ -9,7 +9,7 @@
 /* Makes an axis of operand 0 positive. For a scalar, and for a call without operands, only axis 0
  * (or -1) is legal. */
 static gboolean
-normalise_axis (const CleaveCall *call, const CleaveAttr *attr, gint64 *axis, GError **error)
+normalize_axis (const CleaveCall *call, const CleaveAttr *attr, gint64 *axis, GError **error)
 {
   guint rank = call->n_operands > 0 ? call->operands[0].shape.rank : 0;
   gint64 n = MAX ((gint64) rank, 1);
@@ -35,17 +35,17 @@ check_minimum (const CleaveAttr *attr, gint64 value, GError **error)
 }
 
 static gboolean
-normalise_int (const CleaveCall *call, const CleaveAttr *attr, gint64 *value, GError **error)
+normalize_int (const CleaveCall *call, const CleaveAttr *attr, gint64 *value, GError **error)
 {
   if (attr->has_minimum && attr->minimum > 0 && *value == 0)
     *value = (gint64) attr->fallback;
-  if ((attr->flags & CLEAVE_ATTR_AXIS) != 0 && !normalise_axis (call, attr, value, error))
+  if ((attr->flags & CLEAVE_ATTR_AXIS) != 0 && !normalize_axis (call, attr, value, error))
     return FALSE;
   return check_minimum (attr, *value, error);
 }
 
 static gboolean
-normalise_ints (const CleaveCall *call, const CleaveAttr *attr, CleaveInts *ints, GError **error)
+normalize_ints (const CleaveCall *call, const CleaveAttr *attr, CleaveInts *ints, GError **error)
 {
   gboolean all_default = (attr->flags & (CLEAVE_ATTR_NO_DEFAULT | CLEAVE_ATTR_AXIS)) == 0;
 
@@ -54,7 +54,7 @@ normalise_ints (const CleaveCall *call, const CleaveAttr *attr, CleaveInts *ints
                         attr->name, ints->n, (guint) G_N_ELEMENTS (ints->v));
   for (guint i = 0; i < ints->n; i++)
     {
-      if ((attr->flags & CLEAVE_ATTR_AXIS) != 0 && !normalise_axis (call, attr, &ints->v[i], error))
+      if ((attr->flags & CLEAVE_ATTR_AXIS) != 0 && !normalize_axis (call, attr, &ints->v[i], error))
         return FALSE;
       if (!check_minimum (attr, ints->v[i], error))
         return FALSE;
@@ -89,14 +89,14 @@ check_enums (const CleaveAttr *attr, const CleaveInts *enums, GError **error)
 }
 
 static gboolean
-normalise_field (const CleaveCall *call, const CleaveAttr *attr, gpointer field, GError **error)
+normalize_field (const CleaveCall *call, const CleaveAttr *attr, gpointer field, GError **error)
 {
   switch (attr->kind)
     {
     case CLEAVE_ATTR_INT:
-      return normalise_int (call, attr, field, error);
+      return normalize_int (call, attr, field, error);
     case CLEAVE_ATTR_INTS:
-      return normalise_ints (call, attr, field, error);
+      return normalize_ints (call, attr, field, error);
     case CLEAVE_ATTR_ENUM:
       return check_enum (attr, *(int *) field, error);
     case CLEAVE_ATTR_ENUMS:
@@ -138,10 +138,10 @@ normalise_field (const CleaveCall *call, const CleaveAttr *attr, gpointer field,
 }
 
 gboolean
-cleave_attrs_normalise (const CleaveCall *call, gpointer attrs, GError **error)
+cleave_attrs_normalize (const CleaveCall *call, gpointer attrs, GError **error)
 {
   for (const CleaveAttr *attr = call->op->attrs; attr != NULL && attr->name != NULL; attr++)
-    if (!normalise_field (call, attr, cleave_attr_field (attr, attrs), error))
+    if (!normalize_field (call, attr, cleave_attr_field (attr, attrs), error))
       return FALSE;
-  return call->op->normalise == NULL || call->op->normalise (call, attrs, error);
+  return call->op->normalize == NULL || call->op->normalize (call, attrs, error);
 }

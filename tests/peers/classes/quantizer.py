@@ -10,7 +10,7 @@ import detector
 import efficientnet
 import transformer
 from net import Net
-from quantised import MOST
+from quantized import MOST
 
 LISTED = {'Conv', 'MatMul', 'Gemm', 'Add', 'Mul', 'Sigmoid', 'HardSigmoid', 'LeakyRelu', 'Softmax', 'AveragePool',
           'GlobalAveragePool', 'Concat', 'Split', 'MaxPool', 'Resize', 'Reshape', 'Transpose', 'Squeeze', 'Flatten'}
@@ -18,7 +18,7 @@ MOVERS = {'MaxPool', 'Resize', 'Reshape', 'Transpose', 'Split', 'Squeeze', 'Flat
 BOUNDED = {'Sigmoid', 'HardSigmoid', 'Softmax'}
 
 
-class QuantisedNet(Net):
+class QuantizedNet(Net):
     def begin(self, signed):
         self.scales, self.has_relu, self.element = {}, False, np.int8 if signed else np.uint8
         self.least = -128 if signed else 0
@@ -34,7 +34,7 @@ class QuantisedNet(Net):
         self.scales[y] = (scale, zero)
         return y
 
-    def quantised(self, x):
+    def quantized(self, x):
         return x if x in self.scales else self.pair(x, 12 / 255, self.least + 128)
 
     def weights(self, values, axis):
@@ -53,7 +53,7 @@ class QuantisedNet(Net):
     def operand(self, op, i, x, before, attrs):
         values = self.values_of(x)
         if values is None:
-            return self.quantised(x) if values is None and x else x
+            return self.quantized(x) if values is None and x else x
         if values.dtype != np.float32 or op == 'Resize':
             return x
         if op in ('Conv', 'Gemm', 'MatMul') and i == 1:
@@ -124,11 +124,11 @@ MOBILENET3 = (mobilenet3,
 def case(of, signed):
     build, *sizes = of
 
-    def quantised(net, signed, **how):
-        net.__class__ = QuantisedNet
+    def quantized(net, signed, **how):
+        net.__class__ = QuantizedNet
         build(net.begin(signed), **how)
     used, held, small = sizes
-    return quantised, dict(used, signed=signed), dict(held, signed=not signed), small
+    return quantized, dict(used, signed=signed), dict(held, signed=not signed), small
 
 
 CASES = {

@@ -16,13 +16,13 @@
 
 /* Returns whether a node reduces all rows of its operand to one row, channel by channel, with
  * enough channels for chunks. */
-gboolean cleave_rematerialise_needs_whole (const CleaveNode *node);
+gboolean cleave_rematerialize_needs_whole (const CleaveNode *node);
 /* Returns the nodes that need a value of at least `min_bytes` whole, and whose operand may be
  * computed twice.  Does not change the graph. */
-GPtrArray *cleave_rematerialise_find (const CleaveGraph *graph, gint64 min_bytes);
+GPtrArray *cleave_rematerialize_find (const CleaveGraph *graph, gint64 min_bytes);
 /* Gives `node` a copy of the node that computes its operand, cuts both along the channels, and adds
  * the cut to the report.  The pieces (CleaveNode) are added to `pieces`. */
-void cleave_rematerialise_make (CleaveGraph *graph,
+void cleave_rematerialize_make (CleaveGraph *graph,
                                 CleaveNode *node,
                                 guint n_threads,
                                 CleaveSplitReport *report,

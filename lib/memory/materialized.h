@@ -18,7 +18,7 @@ cleave_storage_find_done (const CleaveGraph *graph, const GPtrArray *order, cons
 /* Returns the position after which `view` may become a copy, since all other readers of its operand
  * have run. CLEAVE_NEVER if it is not a view that only joins read. `done` comes from
  * cleave_storage_find_done(). */
-guint cleave_storage_materialise_after (const guint *done, const CleaveNode *view);
+guint cleave_storage_materialize_after (const guint *done, const CleaveNode *view);
 /* Returns whether a view may be copied when it runs: all other readers of its operand have run, and
  * its own readers run later. */
-gboolean cleave_storage_is_materialised (const CleaveStorage *storage, const CleaveNode *view);
+gboolean cleave_storage_is_materialized (const CleaveStorage *storage, const CleaveNode *view);

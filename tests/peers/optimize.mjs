@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// optimise.mjs CLEAVE FOLDER [PASSES [ROUNDS]]: runs every model of the zoo unchanged and after a pipeline, both in ONNX
+// optimize.mjs CLEAVE FOLDER [PASSES [ROUNDS]]: runs every model of the zoo unchanged and after a pipeline, both in ONNX
 // Runtime with one thread. The results must be equal up to rounding. Prints the number of nodes after ONNX Runtime's
 // optimizer and the latency: the median of alternating rounds, each in a process of its own, and the range of the middle
 // half of the ratios. Then, for each pass without options, prints its changes in these models and in the small network

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "rematerialise.h"
+#include "rematerialize.h"
 
 #include "../split/apply.h"
 #include "../split/dimension-names.h"
@@ -14,7 +14,7 @@
 #define MIN_VECTORS 4
 
 gboolean
-cleave_rematerialise_needs_whole (const CleaveNode *node)
+cleave_rematerialize_needs_whole (const CleaveNode *node)
 {
   gint rows = cleave_node_find_dim (node, 'H'), channels = cleave_node_find_dim (node, 'C');
   const CleaveResult *x = node->operands[0].result;
@@ -44,7 +44,7 @@ is_candidate (const CleaveNode *node, gint64 min_bytes)
 }
 
 GPtrArray *
-cleave_rematerialise_find (const CleaveGraph *graph, gint64 min_bytes)
+cleave_rematerialize_find (const CleaveGraph *graph, gint64 min_bytes)
 {
   GPtrArray *nodes = g_ptr_array_new ();
   double left = MAX_ADDED * (double) cleave_graph_get_macs (graph);
@@ -54,7 +54,7 @@ cleave_rematerialise_find (const CleaveGraph *graph, gint64 min_bytes)
       double macs;
 
       if (!is_candidate (node, min_bytes) ||
-          !cleave_rematerialise_needs_whole (node)) /* the cheaper test is first */
+          !cleave_rematerialize_needs_whole (node)) /* the cheaper test is first */
         continue;
       macs = (double) cleave_node_get_macs (node->operands[0].result->node);
       if (macs > left)
@@ -109,7 +109,7 @@ add_pieces (const CleaveRegion *region, GHashTable *pieces)
 }
 
 void
-cleave_rematerialise_make (CleaveGraph *graph,
+cleave_rematerialize_make (CleaveGraph *graph,
                            CleaveNode *node,
                            guint n_threads,
                            CleaveSplitReport *report,
