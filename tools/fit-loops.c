@@ -127,7 +127,7 @@ keep_loops (const CleaveFitPlan *plan, const CleaveGraph *graph, gboolean few_st
 /* Returns the estimated memory of the runtime for a plan, in bytes; -1: the graph cannot be written
  * as such a file. */
 static gint64
-foresee (const CleaveFitPlan *plan, const CleaveGraph *graph, GError **error)
+estimate (const CleaveFitPlan *plan, const CleaveGraph *graph, GError **error)
 {
   g_autoptr (CleaveGraph) copy = cleave_graph_copy (graph);
   g_autoptr (CleaveSplitReport) report = cleave_fit_plan_apply (plan, copy, error);
@@ -135,7 +135,7 @@ foresee (const CleaveFitPlan *plan, const CleaveGraph *graph, GError **error)
   if (report == NULL)
     return -1;
   cleave_onnx_set_loops (copy, TRUE);
-  return cleave_onnx_foresee_bytes (copy, error);
+  return cleave_onnx_estimate_bytes (copy, error);
 }
 
 /* A plan and its estimated memory in the runtime. */
@@ -165,7 +165,7 @@ form_init (Form *form, CleaveFitPlan *plan, const CleaveGraph *graph, GError **e
     return FALSE;
   form->n_pieces = missing->len;
   form->n_loops = cleave_fit_plan_get_n_segments (plan) - missing->len;
-  form->n_bytes = foresee (plan, graph, error);
+  form->n_bytes = estimate (plan, graph, error);
   return form->n_bytes >= 0;
 }
 
@@ -207,7 +207,7 @@ get_arena (const CleaveFitPlan *plan)
  * limit, the first plan within it is best, or else the smaller arena; without one, the smaller
  * estimate, then the smaller arena. */
 static gboolean
-is_better (const Search *search, const CleaveFitPlan *plan, gint64 foreseen, gint64 asked)
+is_better (const Search *search, const CleaveFitPlan *plan, gint64 estimated, gint64 asked)
 {
   const gint64 arena = get_arena (plan);
   const gint64 best = search->best == NULL ? 0 : get_arena (search->best);
@@ -216,8 +216,8 @@ is_better (const Search *search, const CleaveFitPlan *plan, gint64 foreseen, gin
     return TRUE;
   if (asked > 0)
     return best > asked && arena < best;
-  return foreseen < search->loops.bytes_after ||
-         (foreseen == search->loops.bytes_after && arena < best);
+  return estimated < search->loops.bytes_after ||
+         (estimated == search->loops.bytes_after && arena < best);
 }
 
 /* Pieces without a Loop are used only if they save at least this share and this many bytes, since
@@ -329,7 +329,7 @@ cleave_fit_plan_with_loops (const CleaveGraph *graph,
   gboolean good;
 
   cleave_onnx_set_loops (before, TRUE);
-  search.loops.bytes_before = cleave_onnx_foresee_bytes (before, error);
+  search.loops.bytes_before = cleave_onnx_estimate_bytes (before, error);
   good = search.loops.bytes_before >= 0 && find_best (&search, asked, error);
   best = search.best;
   *loops = search.loops;

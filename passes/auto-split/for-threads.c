@@ -330,7 +330,7 @@ has_source (const CleaveNode *node, guint dim)
 /* Returns the dimension that the node will likely be cut along: the first choice that corresponds
  * to a dimension of an operand, or -1. */
 static gint
-foresee_dim (const CleaveNode *node, const CleaveThreads *threads)
+predict_dim (const CleaveNode *node, const CleaveThreads *threads)
 {
   for (guint attempt = 0; attempt < MAX_ATTEMPTS; attempt++)
     {
@@ -350,7 +350,7 @@ is_read_along (const CleaveNode *node, gint dim, const CleaveThreads *threads)
     {
       gint after = use->node == NULL || cleave_cost_of_shared (use->node) < MIN_NODE_TIME
                        ? -1
-                       : foresee_dim (use->node, threads);
+                       : predict_dim (use->node, threads);
 
       if (after >= 0 && follow_dim (use->node, use->index, (guint) dim) != after)
         return FALSE;

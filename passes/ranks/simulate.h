@@ -46,7 +46,7 @@ CleavePlacement *
 cleave_ranks_sort_for_memory (CleavePlacement *p, const CleaveNetwork *network, guint n_in_flight);
 /* Estimates the memory that cleave_ranks_sort_for_memory() reaches, in bytes, from fewer orders.
  * Sets `*time` to the time of a run, in seconds. */
-gint64 cleave_ranks_foresee_memory (CleavePlacement *p, const CleaveNetwork *network, double *time);
+gint64 cleave_ranks_predict_memory (CleavePlacement *p, const CleaveNetwork *network, double *time);
 /* Makes a placement like cleave_placement_new(), without the search for an order that needs little
  * memory, which takes most of its time. */
 CleavePlacement *

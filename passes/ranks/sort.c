@@ -146,7 +146,7 @@ cleave_ranks_sort_for_memory (CleavePlacement *p, const CleaveNetwork *network, 
 }
 
 gint64
-cleave_ranks_foresee_memory (CleavePlacement *p, const CleaveNetwork *network, double *time)
+cleave_ranks_predict_memory (CleavePlacement *p, const CleaveNetwork *network, double *time)
 {
   gint64 memory;
   g_autoptr (CleavePlacement) sorted = choose (p, network, 1, &least_window, 1, &memory);

@@ -87,7 +87,7 @@ find_memory (Trial *trial, const CleaveNetwork *network)
 {
   const CleaveNetwork some = find_network (&trial->threads, network);
 
-  trial->memory = cleave_ranks_foresee_memory (trial->placement, &some, &trial->time);
+  trial->memory = cleave_ranks_predict_memory (trial->placement, &some, &trial->time);
 }
 
 static double

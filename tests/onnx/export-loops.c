@@ -244,10 +244,10 @@ make_late_twin (gint64 rows)
 }
 
 static gint64
-foresee (const CleaveGraph *graph)
+estimate (const CleaveGraph *graph)
 {
   g_autoptr (GError) error = NULL;
-  gint64 n_bytes = cleave_onnx_foresee_bytes (graph, &error);
+  gint64 n_bytes = cleave_onnx_estimate_bytes (graph, &error);
 
   cleave_assert_no_error (error);
   return n_bytes;
@@ -275,8 +275,8 @@ START_TEST (shapes_are_hidden_until_the_run)
 
   cleave_onnx_set_loops (graph, TRUE);
   cleave_onnx_set_loops (small, TRUE);
-  ck_assert_int_eq (foresee (small), 3 << 16);
-  ck_assert_int_eq (foresee (graph), 2 << 20);
+  ck_assert_int_eq (estimate (small), 3 << 16);
+  ck_assert_int_eq (estimate (graph), 2 << 20);
   bytes = cleave_onnx_serialize (graph, NULL);
   ck_assert (has_op (bytes, "Loop") && has_op (bytes, "Reshape"));
   again = cleave_onnx_parse (bytes, NULL, NULL, NULL);
@@ -367,7 +367,7 @@ START_TEST (shapes_that_in_place_sums_need_are_not_hidden)
     }
   run_output (graph, run_halve (graph, x));
   cleave_onnx_set_loops (graph, TRUE);
-  ck_assert_int_eq (foresee (graph), 2 << 16);
+  ck_assert_int_eq (estimate (graph), 2 << 16);
   bytes = cleave_onnx_serialize (graph, NULL);
   ck_assert (!has_op (bytes, "Loop"));
 }
@@ -387,7 +387,7 @@ START_TEST (outputs_with_readers_are_in_the_memory_estimate)
   run_output (graph, y);
   run_output (graph, run_binary (graph, "Add", y, x));
   cleave_onnx_set_loops (graph, TRUE);
-  ck_assert_int_ge (foresee (graph), 3 << 16);
+  ck_assert_int_ge (estimate (graph), 3 << 16);
 }
 END_TEST
 
@@ -396,12 +396,12 @@ START_TEST (results_of_iterations_count_twice_in_the_memory_estimate)
 {
   g_autoptr (CleaveGraph) graph = make_image (96, CLEAVE_LAYOUT_NCHW);
   gint64 n_bytes = 4 * 96 * 8 * 4; /* of the sum */
-  gint64 whole = foresee (graph);
+  gint64 whole = estimate (graph);
 
   split (graph, 8, CLEAVE_HALO_CARRY);
   cleave_onnx_set_loops (graph, TRUE);
-  ck_assert_int_gt (foresee (graph), 2 * n_bytes * 8 / 12); /* of 12 strips, 8 are iterations */
-  ck_assert_int_lt (foresee (graph), whole);
+  ck_assert_int_gt (estimate (graph), 2 * n_bytes * 8 / 12); /* of 12 strips, 8 are iterations */
+  ck_assert_int_lt (estimate (graph), whole);
 }
 END_TEST
 

@@ -247,8 +247,8 @@ is_quantized (const CleaveGraph *graph)
 static void
 hide_shapes (CleaveOnnxExport *export)
 {
-  const gint64 known = cleave_onnx_export_foresee (export, TRUE);
-  const gint64 hidden = cleave_onnx_export_foresee (export, FALSE);
+  const gint64 known = cleave_onnx_export_estimate (export, TRUE);
+  const gint64 hidden = cleave_onnx_export_estimate (export, FALSE);
 
   export->is_hidden = !is_quantized (export->graph) &&
                       (double) hidden < HIDDEN_PART * (double) known &&
@@ -305,7 +305,7 @@ cleave_onnx_list_turns (const CleaveGraph *graph, GError **error)
 }
 
 /**
- * cleave_onnx_foresee_bytes:
+ * cleave_onnx_estimate_bytes:
  * @graph: a graph
  * @error: return location for a [struct@GLib.Error]
  *
@@ -322,7 +322,7 @@ cleave_onnx_list_turns (const CleaveGraph *graph, GError **error)
  * Returns: the number of bytes, or -1 on error
  */
 gint64
-cleave_onnx_foresee_bytes (const CleaveGraph *graph, GError **error)
+cleave_onnx_estimate_bytes (const CleaveGraph *graph, GError **error)
 {
   g_auto (CleaveOnnxExport) export = { 0 };
   gint64 hidden, known;
@@ -330,10 +330,10 @@ cleave_onnx_foresee_bytes (const CleaveGraph *graph, GError **error)
   g_return_val_if_fail (graph != NULL, -1);
   if (!cleave_onnx_export_build (&export, graph, error))
     return -1;
-  hidden = cleave_onnx_export_foresee (&export, FALSE);
+  hidden = cleave_onnx_export_estimate (&export, FALSE);
   if (export.is_hidden)
     return hidden;
-  known = cleave_onnx_export_foresee (&export, TRUE);
+  known = cleave_onnx_export_estimate (&export, TRUE);
   return export.origin != NULL && export.origin->has_loops ? known : MIN (hidden, known);
 }
 

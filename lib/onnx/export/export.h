@@ -124,7 +124,7 @@ void cleave_onnx_export_hide (CleaveOnnxExport *export);
 GPtrArray *cleave_onnx_depth_first (const Onnx__GraphProto *graph);
 /* Estimates the peak bytes of activations in ONNX Runtime, with shapes in the file (`is_known`)
  * or without. */
-gint64 cleave_onnx_export_foresee (CleaveOnnxExport *export, gboolean is_known);
+gint64 cleave_onnx_export_estimate (CleaveOnnxExport *export, gboolean is_known);
 
 /* Attributes */
 

@@ -38,7 +38,7 @@ typedef struct
   gint64 *extra;         /* bytes at each position besides buffers */
 } Run;
 
-static gint64 foresee (const Run *outer, const Onnx__GraphProto *graph);
+static gint64 estimate (const Run *outer, const Onnx__GraphProto *graph);
 
 static gpointer
 look_up (GHashTable *table, const char *name)
@@ -295,7 +295,7 @@ find_extra (const Run *run, const Onnx__NodeProto *node)
     {
       for (guint i = 0; i < node->n_output; i++)
         sum += loop_bytes (run, node, i);
-      return sum + foresee (run, get_body (node));
+      return sum + estimate (run, get_body (node));
     }
   if (strcmp (node->op_type, "ConvTranspose") == 0)
     return bytes_of (run, node->output[0]);
@@ -341,7 +341,7 @@ run_clear (Run *run)
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Run, run_clear)
 
 static gint64
-foresee (const Run *outer, const Onnx__GraphProto *graph)
+estimate (const Run *outer, const Onnx__GraphProto *graph)
 {
   g_auto (Run) run = { .graph = graph,
                        .types = outer->types,
@@ -379,7 +379,7 @@ foresee (const Run *outer, const Onnx__GraphProto *graph)
 }
 
 gint64
-cleave_onnx_export_foresee (CleaveOnnxExport *export, gboolean is_known)
+cleave_onnx_export_estimate (CleaveOnnxExport *export, gboolean is_known)
 {
   g_autoptr (GHashTable) types = g_hash_table_new (g_str_hash, g_str_equal);
   g_autoptr (GHashTable) unary = g_hash_table_new (g_str_hash, g_str_equal);
@@ -396,5 +396,5 @@ cleave_onnx_export_foresee (CleaveOnnxExport *export, gboolean is_known)
         if ((node->op->flags & CLEAVE_OP_IN_PLACE) != 0 && node->n_operands == 1)
           g_hash_table_add (unary, (gpointer) name);
       }
-  return foresee (&all, export->model->graph);
+  return estimate (&all, export->model->graph);
 }
