@@ -5,10 +5,10 @@
 #include "fit-loops.h"
 
 static gboolean
-has_turn (const CleaveSplitNode *split, GHashTable *turns)
+has_iteration (const CleaveSplitNode *split, GHashTable *iterations)
 {
   for (guint p = 0; p < split->n_pieces; p++)
-    if (g_hash_table_contains (turns, split->piece_names[p]))
+    if (g_hash_table_contains (iterations, split->piece_names[p]))
       return TRUE;
   return FALSE;
 }
@@ -22,21 +22,21 @@ has_node (const CleaveFitSegment *segment, GHashTable *nodes)
   return FALSE;
 }
 
-/* Returns the names of nodes of which a piece is in a Loop. `turns` are the names of nodes in
+/* Returns the names of nodes of which a piece is in a Loop. `iterations` are the names of nodes in
  * Loops. */
 static GHashTable *
-find_nodes (const CleaveSplitReport *report, char **turns)
+find_nodes (const CleaveSplitReport *report, char **iterations)
 {
   GHashTable *nodes = g_hash_table_new (g_str_hash, g_str_equal);
   g_autoptr (GHashTable) names = g_hash_table_new (g_str_hash, g_str_equal);
 
-  for (char **name = turns; *name != NULL; name++)
+  for (char **name = iterations; *name != NULL; name++)
     g_hash_table_add (names, *name);
   for (guint i = 0; i < cleave_split_report_get_n_split (report); i++)
     {
       const CleaveSplitNode *split = cleave_split_report_get_split (report, i);
 
-      if (has_turn (split, names))
+      if (has_iteration (split, names))
         g_hash_table_add (nodes, (gpointer) split->name);
     }
   return nodes;
@@ -49,15 +49,15 @@ list_missing (const CleaveFitPlan *plan, const CleaveGraph *graph, GArray *missi
   g_autoptr (CleaveGraph) copy = cleave_graph_copy (graph);
   g_autoptr (CleaveSplitReport) report = cleave_fit_plan_apply (plan, copy, error);
   g_autoptr (GHashTable) nodes = NULL;
-  g_auto (GStrv) turns = NULL;
+  g_auto (GStrv) iterations = NULL;
 
   if (report == NULL)
     return FALSE;
   cleave_onnx_set_loops (copy, TRUE);
-  turns = cleave_onnx_list_turns (copy, error);
-  if (turns == NULL)
+  iterations = cleave_onnx_list_iterations (copy, error);
+  if (iterations == NULL)
     return FALSE;
-  nodes = find_nodes (report, turns);
+  nodes = find_nodes (report, iterations);
   for (guint i = 0; i < cleave_fit_plan_get_n_segments (plan); i++)
     if (!has_node (cleave_fit_plan_get_segment (plan, i), nodes))
       g_array_append_val (missing, i);

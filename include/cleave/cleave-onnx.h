@@ -104,7 +104,7 @@ CLEAVE_API gboolean cleave_onnx_save_with_data (const CleaveGraph *graph,
 CLEAVE_API void
 cleave_onnx_set_node_docs (CleaveGraph *graph, const char *const *names, const char *const *docs);
 CLEAVE_API void cleave_onnx_set_loops (CleaveGraph *graph, gboolean loops);
-CLEAVE_API char **cleave_onnx_list_turns (const CleaveGraph *graph, GError **error);
+CLEAVE_API char **cleave_onnx_list_iterations (const CleaveGraph *graph, GError **error);
 CLEAVE_API gint64 cleave_onnx_estimate_bytes (const CleaveGraph *graph, GError **error);
 CLEAVE_API const char *cleave_onnx_get_node_doc (const CleaveGraph *graph, const char *name);
 CLEAVE_API char **cleave_onnx_list_defaults (const CleaveGraph *graph, gboolean only_open);

@@ -101,13 +101,13 @@ write_loops (CleaveGraph *graph, guint32 seed, guint *n_nodes)
 /* Returns the number of nodes in Loops. Each is a node of the graph or one created by the
  * export. */
 static guint
-count_turns (const CleaveGraph *graph)
+count_iterations (const CleaveGraph *graph)
 {
   g_autoptr (GError) error = NULL;
-  g_auto (GStrv) turns = cleave_onnx_list_turns (graph, &error);
+  g_auto (GStrv) iterations = cleave_onnx_list_iterations (graph, &error);
 
   cleave_assert_no_error (error);
-  return g_strv_length (turns);
+  return g_strv_length (iterations);
 }
 
 START_TEST (even_strips_become_iterations)
@@ -121,9 +121,9 @@ START_TEST (even_strips_become_iterations)
         guint n_nodes;
 
         split (graph, 8, halos[i]);
-        ck_assert_uint_eq (count_turns (graph), 0);
+        ck_assert_uint_eq (count_iterations (graph), 0);
         ck_assert_uint_eq (write_loops (graph, 1, &n_nodes), 1);
-        ck_assert_uint_ge (count_turns (graph),
+        ck_assert_uint_ge (count_iterations (graph),
                            8 * 5); /* of 8 iterations, at least the computing nodes */
         /* 12 strips: all but 4 are iterations */
         ck_assert_uint_lt (n_nodes, cleave_graph_count_operators (graph) / 2);

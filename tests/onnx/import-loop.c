@@ -85,9 +85,9 @@ START_TEST (the_iteration_number_is_constant)
   model_assert_dump (model, HEAD "%2 = Slice %0 0:1 : float32 1  # slice\n"
                                  "%3 = Slice %0 1:2 : float32 1  # slice_1\n"
                                  "%4 = Identity %0 : float32 2  # loop\n"
-                                 "%5 = Reshape %2 shape=1,1 : float32 1x1  # loop.turn\n"
-                                 "%6 = Reshape %3 shape=1,1 : float32 1x1  # loop.turn_1\n"
-                                 "%7 = Concat %5, %6 : float32 2x1  # loop.turns\n"
+                                 "%5 = Reshape %2 shape=1,1 : float32 1x1  # loop.iteration\n"
+                                 "%6 = Reshape %3 shape=1,1 : float32 1x1  # loop.iteration_1\n"
+                                 "%7 = Concat %5, %6 : float32 2x1  # loop.iterations\n"
                                  "output %7  # y\n");
 }
 END_TEST

@@ -101,7 +101,7 @@ get_body (const Onnx__NodeProto *node)
 }
 
 static gint64
-count_turns (const Run *run, const Onnx__NodeProto *loop)
+count_iterations (const Run *run, const Onnx__NodeProto *loop)
 {
   for (size_t i = 0; i < run->graph->n_initializer; i++)
     if (strcmp (run->graph->initializer[i]->name, loop->input[0]) == 0)
@@ -120,7 +120,7 @@ loop_bytes (const Run *run, const Onnx__NodeProto *loop, guint result)
   for (size_t i = 0; n_bytes == 0 && i < body->n_node; i++) /* an Identity of a state or operand */
     if (strcmp (body->node[i]->output[0], name) == 0)
       n_bytes = bytes_of (run, body->node[i]->input[0]);
-  return result + 2 < loop->n_input ? n_bytes : n_bytes * count_turns (run, loop);
+  return result + 2 < loop->n_input ? n_bytes : n_bytes * count_iterations (run, loop);
 }
 
 /* Estimates the bytes of a result that is no value of the graph. */

@@ -279,7 +279,7 @@ cleave_onnx_export_build (CleaveOnnxExport *export, const CleaveGraph *graph, GE
 }
 
 /**
- * cleave_onnx_list_turns:
+ * cleave_onnx_list_iterations:
  * @graph: a graph
  * @error: return location for a [struct@GLib.Error]
  *
@@ -291,17 +291,17 @@ cleave_onnx_export_build (CleaveOnnxExport *export, const CleaveGraph *graph, GE
  * Returns: (transfer full) (nullable) (array zero-terminated=1): their names, or %NULL on error
  */
 char **
-cleave_onnx_list_turns (const CleaveGraph *graph, GError **error)
+cleave_onnx_list_iterations (const CleaveGraph *graph, GError **error)
 {
   g_auto (CleaveOnnxExport) export = { 0 };
-  g_autoptr (GPtrArray) turns = g_ptr_array_new_with_free_func (g_free);
+  g_autoptr (GPtrArray) iterations = g_ptr_array_new_with_free_func (g_free);
 
   g_return_val_if_fail (graph != NULL, NULL);
-  export.turns = turns;
+  export.iterations = iterations;
   if (!cleave_onnx_export_build (&export, graph, error))
     return NULL;
-  g_ptr_array_add (turns, NULL);
-  return (char **) g_ptr_array_steal (turns, NULL);
+  g_ptr_array_add (iterations, NULL);
+  return (char **) g_ptr_array_steal (iterations, NULL);
 }
 
 /**

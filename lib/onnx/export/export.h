@@ -43,8 +43,8 @@ typedef struct
   CleaveOnnxChoice **choice_of; /* indexed by node id: the choice that contains the node, or NULL */
   guint *branch;                /* indexed by node id: 1 + 2 * choice + side; 0: in no branch */
   GPtrArray *operands, *results; /* names for the node being written */
-  GPtrArray *turns;   /* receives names of nodes that are in a Loop; NULL: not collected */
-  gboolean is_hidden; /* whether the file leaves out inner shapes (hide.c) */
+  GPtrArray *iterations; /* receives names of nodes that are in a Loop; NULL: not collected */
+  gboolean is_hidden;    /* whether the file leaves out inner shapes (hide.c) */
 } CleaveOnnxExport;
 
 /* Names the inputs that have default values, then writes them. Name them before the outputs are

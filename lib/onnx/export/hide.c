@@ -93,7 +93,7 @@ teller_init (Teller *teller, CleaveOnnxExport *export)
   teller->lists = g_ptr_array_new ();
   teller->told = g_ptr_array_new ();
   teller->ranks = g_array_new (FALSE, FALSE, sizeof (guint));
-  g_ptr_array_add (teller->lists, (gpointer) add_list (export, "turns", &once, 1));
+  g_ptr_array_add (teller->lists, (gpointer) add_list (export, "iterations", &once, 1));
   g_ptr_array_add (teller->lists, NULL);
 }
 
@@ -116,9 +116,10 @@ write_body (const Teller *teller, Onnx__NodeProto *loop)
                                 flag = { .element = CLEAVE_BOOL };
   CleaveOnnxExport *export = teller->export;
   Onnx__GraphProto *outer = export->scope, *body = cleave_onnx_add_graph (loop, "body");
-  const char *turn = cleave_onnx_name_value (export, "turn");
+  const char *iteration = cleave_onnx_name_value (export, "iteration");
 
-  cleave_wire_append (&body->input, &body->n_input, cleave_onnx_info_new (export, turn, &number));
+  cleave_wire_append (&body->input, &body->n_input,
+                      cleave_onnx_info_new (export, iteration, &number));
   export->scope = body;
   for (guint i = 0; i <= loop->n_output; i++)
     {

@@ -14,9 +14,9 @@ typedef struct
   const CleaveOnnxList *list;
   const CleaveOnnxRepeat *repeat;
   Onnx__GraphProto *body;
-  GHashTable *names; /* constant, or key of a state and lag -> name in the body */
-  GPtrArray *given;  /* names of the body's outputs */
-  const char *turn;  /* name of the iteration number */
+  GHashTable *names;     /* constant, or key of a state and lag -> name in the body */
+  GPtrArray *given;      /* names of the body's outputs */
+  const char *iteration; /* name of the iteration number */
 } Loop;
 
 static void
@@ -123,7 +123,7 @@ add_numbers (const Loop *loop, const char *name, const gint64 *numbers, guint n)
 static const char *
 add_position (const Loop *loop, const char *name, const gint64 *first, const gint64 *step, guint n)
 {
-  const char *operands[2] = { loop->turn, add_numbers (loop, name, step, n) };
+  const char *operands[2] = { loop->iteration, add_numbers (loop, name, step, n) };
   const char *moved = name_after (loop, name, ".moved"), *sum = name_after (loop, name, ".at");
 
   cleave_onnx_add_node (loop->export, "Mul", moved, operands, 2, &moved, 1);
@@ -189,13 +189,13 @@ join_docs (const Loop *loop, const Onnx__NodeProto *first, const Onnx__NodeProto
   if (first->doc_string == NULL || *first->doc_string == '\0' || last->doc_string == NULL)
     return first->doc_string;
   text = g_strdup_printf ("%s; in the last of %u iterations %s", first->doc_string,
-                          loop->repeat->n_turns, last->doc_string);
+                          loop->repeat->n_iterations, last->doc_string);
   return cleave_pool_strdup (loop->export->pool, text);
 }
 
 /* Moves a node of the first iteration into the body. */
 static void
-add_turn_node (const Loop *loop, guint node)
+add_iteration_node (const Loop *loop, guint node)
 {
   const CleaveOnnxRepeat *repeat = loop->repeat;
   guint at = repeat->begin + node, n = cleave_onnx_list_n_inputs (loop->list, at);
@@ -208,7 +208,7 @@ add_turn_node (const Loop *loop, guint node)
     operands[k] = operands[k] != NULL ? operands[k] : name_operand (loop, node, k);
   proto->input = (char **) operands;
   proto->doc_string =
-      join_docs (loop, proto, loop->list->nodes[at + (repeat->n_turns - 1) * repeat->period]);
+      join_docs (loop, proto, loop->list->nodes[at + (repeat->n_iterations - 1) * repeat->period]);
   cleave_wire_append (&loop->body->node, &loop->body->n_node, proto);
 }
 
@@ -259,12 +259,12 @@ write_body (Loop *loop)
   const char *goes_on = cleave_onnx_name_value (loop->export, "goes_on");
 
   loop->export->scope = loop->body;
-  loop->turn = cleave_onnx_name_value (loop->export, "turn");
-  add_input (loop, loop->turn, &number);
+  loop->iteration = cleave_onnx_name_value (loop->export, "iteration");
+  add_input (loop, loop->iteration, &number);
   add_input (loop, goes_on, &flag);
   name_states (loop);
   for (guint node = 0; node < repeat->period; node++)
-    add_turn_node (loop, node);
+    add_iteration_node (loop, node);
   add_output (loop, goes_on, &flag, FALSE);
   give_states (loop);
   for (guint i = 0; i < repeat->stacks->len; i++)
@@ -282,7 +282,7 @@ write_body (Loop *loop)
 /* Joins a stacked result. The Loop stacks iterations along a new first dimension; a Transpose
  * and a Reshape move it into the Concat's axis. */
 static void
-join_turns (const Loop *loop, const CleaveOnnxStack *stack, const char *stacked)
+join_iterations (const Loop *loop, const CleaveOnnxStack *stack, const char *stacked)
 {
   const CleaveOnnxRepeat *repeat = loop->repeat;
   Onnx__NodeProto *concat = loop->list->nodes[stack->reader];
@@ -304,11 +304,11 @@ join_turns (const Loop *loop, const CleaveOnnxStack *stack, const char *stacked)
           perm, shape.rank + 1);
       operands[0] = moved;
     }
-  shape.dim[axis] *= repeat->n_turns;
+  shape.dim[axis] *= repeat->n_iterations;
   operands[1] = cleave_onnx_add_list (loop->export, "shape", shape.dim, shape.rank);
   cleave_onnx_add_node (loop->export, "Reshape", joined, operands, 2, &joined, 1);
   concat->input[k] = (char *) joined;
-  for (guint i = 1; i < repeat->n_turns; i++)
+  for (guint i = 1; i < repeat->n_iterations; i++)
     concat->input[k + i] = NULL;
 }
 
@@ -318,11 +318,12 @@ write_node (Loop *loop)
   const CleaveOnnxRepeat *repeat = loop->repeat;
   static const guint8 yes[] = { 1 };
   const CleaveTensorType flag = { .element = CLEAVE_BOOL };
-  const gint64 n_turns = repeat->n_turns;
+  const gint64 n_iterations = repeat->n_iterations;
   g_autoptr (GPtrArray) operands = g_ptr_array_new (), results = g_ptr_array_new ();
   Onnx__NodeProto *node;
 
-  g_ptr_array_add (operands, (gpointer) cleave_onnx_add_list (loop->export, "turns", &n_turns, 1));
+  g_ptr_array_add (operands,
+                   (gpointer) cleave_onnx_add_list (loop->export, "iterations", &n_iterations, 1));
   g_ptr_array_add (operands,
                    (gpointer) cleave_onnx_add_small (loop->export, "always",
                                                      cleave_tensor_new_copy (&flag, yes, NULL)));
@@ -332,7 +333,7 @@ write_node (Loop *loop)
 
       for (guint lag = 1; lag <= state->lag; lag++)
         {
-          guint last = repeat->begin + (repeat->n_turns - lag) * repeat->period + state->node;
+          guint last = repeat->begin + (repeat->n_iterations - lag) * repeat->period + state->node;
 
           g_ptr_array_add (operands, loop->list->names->pdata[state->first[lag - 1]]);
           g_ptr_array_add (results, (gpointer) get_name (loop->list, last, state->result));
@@ -343,15 +344,15 @@ write_node (Loop *loop)
       const CleaveOnnxStack *stack = &g_array_index (repeat->stacks, CleaveOnnxStack, i);
       const char *own = get_name (loop->list, repeat->begin + stack->node, stack->result);
 
-      g_ptr_array_add (results, (gpointer) name_after (loop, own, ".turns"));
+      g_ptr_array_add (results, (gpointer) name_after (loop, own, ".iterations"));
     }
   node = cleave_onnx_add_node (loop->export, "Loop", "loop", (const char *const *) operands->pdata,
                                operands->len, (const char *const *) results->pdata, results->len);
   loop->body = cleave_onnx_add_graph (node, "body");
   write_body (loop);
   for (guint i = 0; i < repeat->stacks->len; i++)
-    join_turns (loop, &g_array_index (repeat->stacks, CleaveOnnxStack, i),
-                results->pdata[results->len - repeat->stacks->len + i]);
+    join_iterations (loop, &g_array_index (repeat->stacks, CleaveOnnxStack, i),
+                     results->pdata[results->len - repeat->stacks->len + i]);
 }
 
 void

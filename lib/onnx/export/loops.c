@@ -71,8 +71,8 @@ write_all (CleaveOnnxExport *export, const CleaveOnnxList *list, const GPtrArray
           cleave_wire_append (&graph->node, &graph->n_node, list->nodes[i]);
           continue;
         }
-      for (guint k = i; export->turns != NULL && k < cleave_onnx_repeat_end (repeat); k++)
-        g_ptr_array_add (export->turns, g_strdup (list->nodes[k]->name));
+      for (guint k = i; export->iterations != NULL && k < cleave_onnx_repeat_end (repeat); k++)
+        g_ptr_array_add (export->iterations, g_strdup (list->nodes[k]->name));
       cleave_onnx_write_loop (export, list, repeat);
       for (guint k = repeat->begin + repeat->period; k < cleave_onnx_repeat_end (repeat); k++)
         cleave_onnx_free_attributes (list->nodes[k]);
@@ -91,7 +91,7 @@ count_saved (const GPtrArray *repeats)
     {
       const CleaveOnnxRepeat *repeat = repeats->pdata[i];
 
-      n += (repeat->n_turns - 1) * repeat->period;
+      n += (repeat->n_iterations - 1) * repeat->period;
     }
   return n;
 }

@@ -39,11 +39,11 @@ cleave_onnx_repeat_free (CleaveOnnxRepeat *repeat)
 /* Search */
 
 static CleaveOnnxRepeat *
-repeat_new (guint begin, guint period, guint n_turns)
+repeat_new (guint begin, guint period, guint n_iterations)
 {
   CleaveOnnxRepeat *repeat = g_new (CleaveOnnxRepeat, 1);
 
-  *repeat = (CleaveOnnxRepeat){ .begin = begin, .period = period, .n_turns = n_turns };
+  *repeat = (CleaveOnnxRepeat){ .begin = begin, .period = period, .n_iterations = n_iterations };
   repeat->states = g_array_new (FALSE, FALSE, sizeof (CleaveOnnxState));
   repeat->stacks = g_array_new (FALSE, FALSE, sizeof (CleaveOnnxStack));
   return repeat;
@@ -63,8 +63,8 @@ find_in_phase (Search *search, const Stretch *stretch, guint begin)
         {
           g_autoptr (CleaveOnnxRepeat) repeat = repeat_new (from, stretch->period, n - fewer);
 
-          search->work += repeat->period * repeat->n_turns;
-          if (!cleave_onnx_check_turns (search->list, repeat))
+          search->work += repeat->period * repeat->n_iterations;
+          if (!cleave_onnx_check_iterations (search->list, repeat))
             break;
           if (cleave_onnx_check_readers (search->list, repeat))
             return g_steal_pointer (&repeat);
@@ -91,8 +91,8 @@ count_state_bytes (const CleaveOnnxList *list, const CleaveOnnxRepeat *repeat)
 static gboolean
 is_better (const CleaveOnnxList *list, const CleaveOnnxRepeat *repeat, const CleaveOnnxRepeat *best)
 {
-  if (best == NULL || repeat->n_turns != best->n_turns)
-    return best == NULL || repeat->n_turns > best->n_turns;
+  if (best == NULL || repeat->n_iterations != best->n_iterations)
+    return best == NULL || repeat->n_iterations > best->n_iterations;
   return count_state_bytes (list, repeat) < count_state_bytes (list, best);
 }
 

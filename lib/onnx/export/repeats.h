@@ -6,12 +6,12 @@
 /* Finds runs of nodes that repeat in a written file, and replaces each run by a Loop.
  *
  * A plan with strips writes the same nodes once per strip; only the rows that they slice differ.
- * A run of such nodes is a repeat: `n_turns` iterations of `period` nodes each.
+ * A run of such nodes is a repeat: `n_iterations` iterations of `period` nodes each.
  *
  *    Slice(rows 0-4) Conv Relu  Slice(rows 4-8) Conv Relu  Slice(rows 8-12) Conv Relu
  *    '------ iteration 0 -----' '------ iteration 1 -----' '------ iteration 2 ------'
  *
- * list.c orders and numbers the nodes, repeats.c searches, turns.c checks a candidate, loop.c
+ * list.c orders and numbers the nodes, repeats.c searches, iterations.c checks a candidate, loop.c
  * writes. */
 
 #define CLEAVE_NO_VALUE G_MAXUINT
@@ -70,7 +70,7 @@ typedef struct
 
 typedef struct
 {
-  guint begin, period, n_turns;
+  guint begin, period, n_iterations;
   GArray *states; /* CleaveOnnxState */
   GArray *stacks; /* CleaveOnnxStack */
 } CleaveOnnxRepeat;
@@ -106,7 +106,7 @@ guint cleave_onnx_list_value (const CleaveOnnxList *list, const char *name);
 /* Returns the node number after the last iteration. */
 guint cleave_onnx_repeat_end (const CleaveOnnxRepeat *repeat);
 /* Checks that the nodes are iterations of one body; fills in `states`. */
-gboolean cleave_onnx_check_turns (const CleaveOnnxList *list, CleaveOnnxRepeat *repeat);
+gboolean cleave_onnx_check_iterations (const CleaveOnnxList *list, CleaveOnnxRepeat *repeat);
 /* Checks that nodes outside read only final states and joined results; fills in `stacks`. */
 gboolean cleave_onnx_check_readers (const CleaveOnnxList *list, CleaveOnnxRepeat *repeat);
 /* Returns non-overlapping CleaveOnnxRepeats in order of position. */

@@ -2,14 +2,14 @@
 
 /* Reads Loop: unrolls it. Its number of iterations and its conditions must be constant. */
 
-#include "turns.h"
+#include "iterations.h"
 
 /* Body inputs before the states: iteration number and condition. */
 #define N_FIXED 2
 
 /* Reads a constant of one element; `fallback` if the operand is absent. */
 static gboolean
-read_constant (const CleaveOnnxTurns *loop,
+read_constant (const CleaveOnnxIterations *loop,
                CleaveOnnxValue *value,
                CleaveElement element,
                gint64 fallback,
@@ -39,7 +39,7 @@ read_constant (const CleaveOnnxTurns *loop,
 /* Defines the body's inputs: the iteration number, TRUE as the condition, and the current
  * states. */
 static gboolean
-bind_inputs (const CleaveOnnxTurns *loop, gint64 turn, GError **error)
+bind_inputs (const CleaveOnnxIterations *loop, gint64 iteration, GError **error)
 {
   CleaveOnnxImport *import = loop->node->import;
   const CleaveTensorType number = { .element = CLEAVE_INT64 }, flag = { .element = CLEAVE_BOOL };
@@ -47,7 +47,7 @@ bind_inputs (const CleaveOnnxTurns *loop, gint64 turn, GError **error)
 
   for (guint i = 0; i < loop->body->n_input; i++)
     {
-      CleaveOnnxValue *value = i == 0   ? cleave_onnx_constant (loop->node, &number, &turn)
+      CleaveOnnxValue *value = i == 0   ? cleave_onnx_constant (loop->node, &number, &iteration)
                                : i == 1 ? cleave_onnx_constant (loop->node, &flag, &yes)
                                         : loop->states->pdata[i - N_FIXED];
 
@@ -58,7 +58,7 @@ bind_inputs (const CleaveOnnxTurns *loop, gint64 turn, GError **error)
 }
 
 static gboolean
-judge (const CleaveOnnxTurns *loop, CleaveOnnxValue *first, gboolean *goes_on, GError **error)
+judge (const CleaveOnnxIterations *loop, CleaveOnnxValue *first, gboolean *goes_on, GError **error)
 {
   gint64 number;
 
@@ -71,20 +71,20 @@ judge (const CleaveOnnxTurns *loop, CleaveOnnxValue *first, gboolean *goes_on, G
 gboolean
 cleave_onnx_read_loop (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error)
 {
-  g_auto (CleaveOnnxTurns) loop = { .node = node,
-                                    .body = cleave_onnx_find_graph (proto, "body"),
-                                    .n_first = 1,
-                                    .bind = bind_inputs,
-                                    .judge = judge };
-  gint64 n_turns, goes_on;
+  g_auto (CleaveOnnxIterations) loop = { .node = node,
+                                         .body = cleave_onnx_find_graph (proto, "body"),
+                                         .n_first = 1,
+                                         .bind = bind_inputs,
+                                         .judge = judge };
+  gint64 n_iterations, goes_on;
 
   loop.n_states = node->operands->len < N_FIXED ? 0 : node->operands->len - N_FIXED;
-  if (!cleave_onnx_turns_init (&loop, proto, N_FIXED + loop.n_states, N_FIXED, error) ||
-      !read_constant (&loop, cleave_onnx_node_operand (node, 0), CLEAVE_INT64, G_MAXINT64, &n_turns,
-                      error) ||
+  if (!cleave_onnx_iterations_init (&loop, proto, N_FIXED + loop.n_states, N_FIXED, error) ||
+      !read_constant (&loop, cleave_onnx_node_operand (node, 0), CLEAVE_INT64, G_MAXINT64,
+                      &n_iterations, error) ||
       !read_constant (&loop, cleave_onnx_node_operand (node, 1), CLEAVE_BOOL, TRUE, &goes_on,
                       error))
     return FALSE;
-  return cleave_onnx_take_turns (&loop, goes_on != 0 ? n_turns : 0, error) &&
-         cleave_onnx_give_turns (&loop, NULL, NULL, error);
+  return cleave_onnx_take_iterations (&loop, goes_on != 0 ? n_iterations : 0, error) &&
+         cleave_onnx_give_iterations (&loop, NULL, NULL, error);
 }

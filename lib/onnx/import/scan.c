@@ -5,11 +5,11 @@
  * Before opset 9 all operands have a leading batch dimension and are scanned along dimension 1;
  * each batch is then a scan of its own. */
 
-#include "turns.h"
+#include "iterations.h"
 
 typedef struct
 {
-  CleaveOnnxTurns turns; /* first member: bind_inputs() casts it back to Scan */
+  CleaveOnnxIterations iterations; /* first member: bind_inputs() casts it back to Scan */
   guint n_scanned;
   gint64 extent;
   GArray *axes, *directions;             /* gint64, of the scanned operands */
@@ -19,7 +19,7 @@ typedef struct
 static void
 scan_clear (Scan *scan)
 {
-  cleave_onnx_turns_clear (&scan->turns);
+  cleave_onnx_iterations_clear (&scan->iterations);
   g_clear_pointer (&scan->axes, g_array_unref);
   g_clear_pointer (&scan->directions, g_array_unref);
   g_clear_pointer (&scan->given_axes, g_array_unref);
@@ -42,7 +42,7 @@ read_list (const Scan *scan,
     if (g_strcmp0 (proto->attribute[i]->name, name) == 0)
       {
         if (proto->attribute[i]->n_ints != 0 && proto->attribute[i]->n_ints != n)
-          return cleave_onnx_node_fail (scan->turns.node, error,
+          return cleave_onnx_node_fail (scan->iterations.node, error,
                                         "%s has %" G_GSIZE_FORMAT " entries, not %u", name,
                                         (gsize) proto->attribute[i]->n_ints, n);
         if (proto->attribute[i]->n_ints != 0)
@@ -65,16 +65,17 @@ find_number (const Onnx__NodeProto *proto, const char *name)
 static gboolean
 check_scanned (Scan *scan, GError **error)
 {
-  CleaveOnnxNode *node = scan->turns.node;
+  CleaveOnnxNode *node = scan->iterations.node;
 
   for (guint i = 0; i < scan->n_scanned; i++)
     {
-      const CleaveShape *shape = cleave_onnx_node_operand_shape (node, scan->turns.n_states + i);
+      const CleaveShape *shape =
+          cleave_onnx_node_operand_shape (node, scan->iterations.n_states + i);
       gint64 *axis = &g_array_index (scan->axes, gint64, i);
 
       if (shape == NULL)
         return cleave_onnx_node_fail (node, error, "operand %u is missing",
-                                      scan->turns.n_states + i);
+                                      scan->iterations.n_states + i);
       if (*axis < -(gint64) shape->rank || *axis >= shape->rank)
         return cleave_onnx_node_fail (node, error, "axis %" G_GINT64_FORMAT " does not fit rank %u",
                                       *axis, shape->rank);
@@ -122,32 +123,33 @@ make_part (CleaveOnnxNode *node, const CleaveOnnxValue *value, gint64 axis, GErr
 
 /* Returns the slice of an operand that an iteration reads. */
 static CleaveOnnxValue *
-take_part (const Scan *scan, guint index, gint64 turn, GError **error)
+take_part (const Scan *scan, guint index, gint64 iteration, GError **error)
 {
-  CleaveOnnxNode *node = scan->turns.node;
-  CleaveOnnxValue *value = cleave_onnx_node_operand (node, scan->turns.n_states + index);
+  CleaveOnnxNode *node = scan->iterations.node;
+  CleaveOnnxValue *value = cleave_onnx_node_operand (node, scan->iterations.n_states + index);
   gint64 axis = g_array_index (scan->axes, gint64, index);
-  gint64 at = g_array_index (scan->directions, gint64, index) != 0 ? scan->extent - 1 - turn : turn;
+  gint64 at = g_array_index (scan->directions, gint64, index) != 0 ? scan->extent - 1 - iteration
+                                                                   : iteration;
 
   return scan->extent == 0 ? make_part (node, value, axis, error)
                            : take_index (node, value, axis, at, error);
 }
 
 static gboolean
-bind_inputs (const CleaveOnnxTurns *turns, gint64 turn, GError **error)
+bind_inputs (const CleaveOnnxIterations *iterations, gint64 iteration, GError **error)
 {
-  const Scan *scan = (const Scan *) turns;
+  const Scan *scan = (const Scan *) iterations;
 
-  if (!cleave_onnx_unroll (turns->node, 2 * scan->n_scanned, error))
+  if (!cleave_onnx_unroll (iterations->node, 2 * scan->n_scanned, error))
     return FALSE;
-  for (guint i = 0; i < turns->body->n_input; i++)
+  for (guint i = 0; i < iterations->body->n_input; i++)
     {
-      CleaveOnnxValue *value = i < turns->n_states
-                                   ? turns->states->pdata[i]
-                                   : take_part (scan, i - turns->n_states, turn, error);
+      CleaveOnnxValue *value = i < iterations->n_states
+                                   ? iterations->states->pdata[i]
+                                   : take_part (scan, i - iterations->n_states, iteration, error);
 
-      if (value == NULL ||
-          !cleave_onnx_bind_as (turns->node->import, turns->body->input[i]->name, value, error))
+      if (value == NULL || !cleave_onnx_bind_as (iterations->node->import,
+                                                 iterations->body->input[i]->name, value, error))
         return FALSE;
     }
   return TRUE;
@@ -157,9 +159,9 @@ bind_inputs (const CleaveOnnxTurns *turns, gint64 turn, GError **error)
 static gboolean
 read_attrs (Scan *scan, const Onnx__NodeProto *proto, GError **error)
 {
-  guint n_given = scan->turns.stacked->len;
+  guint n_given = scan->iterations.stacked->len;
   const char *directions =
-      scan->turns.node->import->opset < 9 ? "directions" : "scan_input_directions";
+      scan->iterations.node->import->opset < 9 ? "directions" : "scan_input_directions";
 
   return read_list (scan, proto, "scan_input_axes", scan->n_scanned, &scan->axes, error) &&
          read_list (scan, proto, directions, scan->n_scanned, &scan->directions, error) &&
@@ -171,9 +173,9 @@ read_attrs (Scan *scan, const Onnx__NodeProto *proto, GError **error)
 static gboolean
 scan_operands (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error)
 {
-  g_auto (Scan) scan = {
-    .turns = { .node = node, .body = cleave_onnx_find_graph (proto, "body"), .bind = bind_inputs }
-  };
+  g_auto (Scan) scan = { .iterations = { .node = node,
+                                         .body = cleave_onnx_find_graph (proto, "body"),
+                                         .bind = bind_inputs } };
   gint64 n_scanned = find_number (proto, "num_scan_inputs");
 
   if (n_scanned < 1 || n_scanned > (gint64) node->operands->len)
@@ -181,12 +183,13 @@ scan_operands (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **erro
                                   "num_scan_inputs is %" G_GINT64_FORMAT " for %u operands",
                                   n_scanned, node->operands->len);
   scan.n_scanned = (guint) n_scanned;
-  scan.turns.n_states = node->operands->len - scan.n_scanned;
-  return cleave_onnx_turns_init (&scan.turns, proto, node->operands->len, 0, error) &&
+  scan.iterations.n_states = node->operands->len - scan.n_scanned;
+  return cleave_onnx_iterations_init (&scan.iterations, proto, node->operands->len, 0, error) &&
          read_attrs (&scan, proto, error) && check_scanned (&scan, error) &&
-         cleave_onnx_take_turns (&scan.turns, scan.extent, error) &&
-         cleave_onnx_give_turns (&scan.turns, (const gint64 *) (gpointer) scan.given_axes->data,
-                                 (const gint64 *) (gpointer) scan.given_directions->data, error);
+         cleave_onnx_take_iterations (&scan.iterations, scan.extent, error) &&
+         cleave_onnx_give_iterations (
+             &scan.iterations, (const gint64 *) (gpointer) scan.given_axes->data,
+             (const gint64 *) (gpointer) scan.given_directions->data, error);
 }
 
 /* Opset 8: batches */

@@ -7,17 +7,19 @@
 
 #include "import.h"
 
-typedef struct CleaveOnnxTurns
+typedef struct CleaveOnnxIterations
 {
   CleaveOnnxNode *node;
   const Onnx__GraphProto *body;
   guint n_first; /* outputs of the body before the states: the condition of a Loop */
   guint n_states;
   /* Defines the body's inputs for an iteration. */
-  gboolean (*bind) (const struct CleaveOnnxTurns *turns, gint64 turn, GError **error);
+  gboolean (*bind) (const struct CleaveOnnxIterations *iterations,
+                    gint64 iteration,
+                    GError **error);
   /* Sets `goes_on` from the body's first output: whether another iteration follows. NULL: it
    * does. */
-  gboolean (*judge) (const struct CleaveOnnxTurns *turns,
+  gboolean (*judge) (const struct CleaveOnnxIterations *iterations,
                      CleaveOnnxValue *first,
                      gboolean *goes_on,
                      GError **error);
@@ -26,23 +28,24 @@ typedef struct CleaveOnnxTurns
   GPtrArray *stacked; /* per scan output a GPtrArray of CleaveOnnxValue, one per iteration */
   GArray *empty;      /* CleaveTensorType of each scan output if there is no iteration; or NULL */
   gboolean *is_own;   /* for each state: whether a node of the last iteration computed it */
-} CleaveOnnxTurns;
+} CleaveOnnxIterations;
 
-void cleave_onnx_turns_clear (CleaveOnnxTurns *turns);
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveOnnxTurns, cleave_onnx_turns_clear)
+void cleave_onnx_iterations_clear (CleaveOnnxIterations *iterations);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveOnnxIterations, cleave_onnx_iterations_clear)
 
 /* Checks the body, which must have `n_inputs` inputs, and takes the node's operands from index
  * `first` on as initial states. */
-gboolean cleave_onnx_turns_init (CleaveOnnxTurns *turns,
-                                 const Onnx__NodeProto *proto,
-                                 guint n_inputs,
-                                 guint first,
-                                 GError **error);
-/* Reads `n_turns` iterations, or fewer if `judge` ends the loop. */
-gboolean cleave_onnx_take_turns (CleaveOnnxTurns *turns, gint64 n_turns, GError **error);
+gboolean cleave_onnx_iterations_init (CleaveOnnxIterations *iterations,
+                                      const Onnx__NodeProto *proto,
+                                      guint n_inputs,
+                                      guint first,
+                                      GError **error);
+/* Reads `n_iterations` iterations, or fewer if `judge` ends the loop. */
+gboolean
+cleave_onnx_take_iterations (CleaveOnnxIterations *iterations, gint64 n_iterations, GError **error);
 /* Sets the node's values: final states, then scan outputs, each concatenated along a new
  * dimension `axes[i]`, in reverse where `backwards[i]`. NULL: along dimension 0, and forwards. */
-gboolean cleave_onnx_give_turns (const CleaveOnnxTurns *turns,
-                                 const gint64 *axes,
-                                 const gint64 *backwards,
-                                 GError **error);
+gboolean cleave_onnx_give_iterations (const CleaveOnnxIterations *iterations,
+                                      const gint64 *axes,
+                                      const gint64 *backwards,
+                                      GError **error);

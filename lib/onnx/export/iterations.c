@@ -12,7 +12,7 @@
 guint
 cleave_onnx_repeat_end (const CleaveOnnxRepeat *repeat)
 {
-  return repeat->begin + repeat->period * repeat->n_turns;
+  return repeat->begin + repeat->period * repeat->n_iterations;
 }
 
 static gboolean
@@ -39,7 +39,7 @@ relate (const CleaveOnnxList *list, const CleaveOnnxRepeat *repeat, guint node, 
   guint value = cleave_onnx_list_input (list, node, input);
   guint maker =
       value == CLEAVE_NO_VALUE ? CLEAVE_NO_VALUE : g_array_index (list->makers, guint, value);
-  guint turn = (node - repeat->begin) / repeat->period;
+  guint iteration = (node - repeat->begin) / repeat->period;
   CleaveOnnxRelation relation = { 0 };
 
   if (maker == CLEAVE_NO_VALUE || !is_inside (repeat, maker))
@@ -47,7 +47,7 @@ relate (const CleaveOnnxList *list, const CleaveOnnxRepeat *repeat, guint node, 
   return (CleaveOnnxRelation){ .is_made = TRUE,
                                .node = (maker - repeat->begin) % repeat->period,
                                .result = get_result (list, maker, value),
-                               .lag = turn - (maker - repeat->begin) / repeat->period };
+                               .lag = iteration - (maker - repeat->begin) / repeat->period };
 }
 
 CleaveOnnxRelation
@@ -56,7 +56,7 @@ cleave_onnx_list_relate (const CleaveOnnxList *list,
                          guint node,
                          guint input)
 {
-  return relate (list, repeat, repeat->begin + repeat->period * (repeat->n_turns - 1) + node,
+  return relate (list, repeat, repeat->begin + repeat->period * (repeat->n_iterations - 1) + node,
                  input);
 }
 
@@ -69,12 +69,12 @@ moves_evenly (const CleaveOnnxList *list, const CleaveOnnxRepeat *repeat, guint 
   const gint64 *first = cleave_onnx_list_begins (list, at, &n);
   const gint64 *second = first == NULL ? NULL : cleave_onnx_list_begins (list, at + p, &n);
 
-  for (guint turn = 2; first != NULL && turn < repeat->n_turns; turn++)
+  for (guint iteration = 2; first != NULL && iteration < repeat->n_iterations; iteration++)
     {
-      const gint64 *begins = cleave_onnx_list_begins (list, at + turn * p, &n);
+      const gint64 *begins = cleave_onnx_list_begins (list, at + iteration * p, &n);
 
       for (guint i = 0; i < n; i++)
-        if (begins[i] != first[i] + turn * (second[i] - first[i]))
+        if (begins[i] != first[i] + iteration * (second[i] - first[i]))
           return FALSE;
     }
   return TRUE;
@@ -111,15 +111,15 @@ add_state (const CleaveOnnxList *list,
   guint own = cleave_onnx_list_value (list, maker->output[relation->result]);
   CleaveOnnxState *state = get_state (repeat, relation);
 
-  if (relation->lag > CLEAVE_ONNX_MAX_LAG || relation->lag >= repeat->n_turns ||
+  if (relation->lag > CLEAVE_ONNX_MAX_LAG || relation->lag >= repeat->n_iterations ||
       !list->is_known[own])
     return FALSE;
   state->lag = MAX (state->lag, relation->lag);
-  for (guint turn = 0; turn < relation->lag; turn++)
+  for (guint iteration = 0; iteration < relation->lag; iteration++)
     {
       guint value =
-          cleave_onnx_list_input (list, repeat->begin + turn * repeat->period + node, input);
-      guint *first = &state->first[relation->lag - turn - 1];
+          cleave_onnx_list_input (list, repeat->begin + iteration * repeat->period + node, input);
+      guint *first = &state->first[relation->lag - iteration - 1];
 
       if (!list->is_known[value] ||
           !cleave_tensor_type_equal (&list->types[value], &list->types[own]) ||
@@ -143,12 +143,12 @@ check_input (const CleaveOnnxList *list, CleaveOnnxRepeat *repeat, guint node, g
   CleaveOnnxRelation last = cleave_onnx_list_relate (list, repeat, node, input);
   guint value = cleave_onnx_list_input (list, repeat->begin + node, input);
 
-  for (guint turn = 0; turn < repeat->n_turns; turn++)
+  for (guint iteration = 0; iteration < repeat->n_iterations; iteration++)
     {
-      guint at = repeat->begin + turn * repeat->period + node;
+      guint at = repeat->begin + iteration * repeat->period + node;
       CleaveOnnxRelation relation = relate (list, repeat, at, input);
 
-      if (turn < last.lag ? relation.is_made : !relations_equal (&relation, &last))
+      if (iteration < last.lag ? relation.is_made : !relations_equal (&relation, &last))
         return FALSE;
       if (!last.is_made && cleave_onnx_list_input (list, at, input) != value)
         return FALSE;
@@ -157,7 +157,7 @@ check_input (const CleaveOnnxList *list, CleaveOnnxRepeat *repeat, guint node, g
 }
 
 gboolean
-cleave_onnx_check_turns (const CleaveOnnxList *list, CleaveOnnxRepeat *repeat)
+cleave_onnx_check_iterations (const CleaveOnnxList *list, CleaveOnnxRepeat *repeat)
 {
   for (guint node = 0; node < repeat->period; node++)
     {
@@ -198,13 +198,13 @@ find_stack (const CleaveOnnxList *list,
     return FALSE;
   while (begin < n && cleave_onnx_list_input (list, reader, begin) != first)
     begin++;
-  if (begin + repeat->n_turns > n || !list->is_known[first])
+  if (begin + repeat->n_iterations > n || !list->is_known[first])
     return FALSE;
-  for (guint turn = 0; turn < repeat->n_turns; turn++)
+  for (guint iteration = 0; iteration < repeat->n_iterations; iteration++)
     {
-      guint at = repeat->begin + turn * repeat->period + stack->node;
+      guint at = repeat->begin + iteration * repeat->period + stack->node;
 
-      if (cleave_onnx_list_input (list, reader, begin + turn) !=
+      if (cleave_onnx_list_input (list, reader, begin + iteration) !=
           cleave_onnx_list_value (list, list->nodes[at]->output[stack->result]))
         return FALSE;
     }
@@ -214,14 +214,14 @@ find_stack (const CleaveOnnxList *list,
 }
 
 static gboolean
-is_last_state (const CleaveOnnxRepeat *repeat, guint node, guint result, guint turn)
+is_last_state (const CleaveOnnxRepeat *repeat, guint node, guint result, guint iteration)
 {
   for (guint i = 0; i < repeat->states->len; i++)
     {
       const CleaveOnnxState *state = &g_array_index (repeat->states, CleaveOnnxState, i);
 
       if (state->node == node && state->result == result)
-        return repeat->n_turns - turn <= state->lag;
+        return repeat->n_iterations - iteration <= state->lag;
     }
   return FALSE;
 }
@@ -230,21 +230,21 @@ static gboolean
 check_reader (
     const CleaveOnnxList *list, CleaveOnnxRepeat *repeat, guint at, guint result, guint reader)
 {
-  guint turn = (at - repeat->begin) / repeat->period;
+  guint iteration = (at - repeat->begin) / repeat->period;
   CleaveOnnxStack stack = { .node = (at - repeat->begin) % repeat->period, .result = result };
 
   if (is_inside (repeat, reader))
     return TRUE;
   if (!find_stack (list, repeat, reader, &stack))
-    return is_last_state (repeat, stack.node, result, turn);
-  for (guint i = 0; turn == 0 && i < repeat->stacks->len; i++)
+    return is_last_state (repeat, stack.node, result, iteration);
+  for (guint i = 0; iteration == 0 && i < repeat->stacks->len; i++)
     {
       const CleaveOnnxStack *other = &g_array_index (repeat->stacks, CleaveOnnxStack, i);
 
       if (other->node == stack.node && other->result == result && other->reader == reader)
         return FALSE;
     }
-  if (turn == 0)
+  if (iteration == 0)
     g_array_append_val (repeat->stacks, stack);
   return TRUE;
 }
