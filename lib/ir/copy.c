@@ -14,12 +14,12 @@
 /* Returns the loop that makes a transposition with the innermost one, or the innermost itself if
  * there is none. */
 static guint
-find_turned (const CleaveCopyLoops *loops)
+find_transposed (const CleaveCopyLoops *loops)
 {
   guint inner = loops->rank - 1;
 
   for (guint d = 0; d < inner; d++)
-    if (cleave_copy_can_turn (loops, d))
+    if (cleave_copy_can_transpose (loops, d))
       return d;
   return inner;
 }
@@ -40,14 +40,14 @@ lengthen_outer (CleaveCopyLoops *loops)
 static CleaveCopyInner
 choose (CleaveCopyLoops *loops)
 {
-  guint inner = loops->rank - 1, turned = find_turned (loops);
+  guint inner = loops->rank - 1, transposed = find_transposed (loops);
 
   if (loops->to[inner] != loops->size || loops->from[inner] != loops->size)
     {
-      if (turned != inner)
+      if (transposed != inner)
         {
-          cleave_copy_loops_move (loops, turned, inner - 1);
-          return cleave_copy_turned;
+          cleave_copy_loops_move (loops, transposed, inner - 1);
+          return cleave_copy_transposed;
         }
       return cleave_copy_lines;
     }

@@ -54,11 +54,12 @@ void cleave_copy_lines (const CleaveCopyLoops *loops, char *to, const char *from
 void cleave_stream_row (char *to, const char *from, gint64 n, gint64 ahead);
 /* Makes the streamed bytes visible to other threads. */
 void cleave_stream_end (void);
-/* copy-turned.c: transposes. The inner loop is contiguous in `to`, the outer one in `from`. */
-void cleave_copy_turned (const CleaveCopyLoops *loops, char *to, const char *from, gint64 n_outer);
+/* copy-transposed.c: transposes. The inner loop is contiguous in `to`, the outer one in `from`. */
+void
+cleave_copy_transposed (const CleaveCopyLoops *loops, char *to, const char *from, gint64 n_outer);
 /* Returns whether the loop `outer` and the innermost loop are a transposition that can be done in
  * vector registers. */
-gboolean cleave_copy_can_turn (const CleaveCopyLoops *loops, guint outer);
+gboolean cleave_copy_can_transpose (const CleaveCopyLoops *loops, guint outer);
 
 /* Deinterleaves: element j of each of n groups of m elements goes to the run to[j]. Returns FALSE,
  * and copies nothing, if n or m do not suit the vectors. */

@@ -7,26 +7,26 @@
 /* When a kernel writes a row of the result, compared with reading the rows of the operand that it
  * needs. */
 typedef enum {
-  TURNS_NONE,          /* in no fixed order */
-  TURNS_WHILE_READING, /* writes a row while it reads these rows */
-  TURNS_AFTER_READING  /* reads these rows completely, then writes the row */
-} Turns;
+  ROW_ORDER_NONE,          /* in no fixed order */
+  ROW_ORDER_WHILE_READING, /* writes a row while it reads these rows */
+  ROW_ORDER_AFTER_READING  /* reads these rows completely, then writes the row */
+} RowOrder;
 
 /* Returns how the kernel of a call writes rows. The kernels of bytes and of 16-bit floats read rows
  * to scratch first. So does a group of nodes, which has no kernel of its own (compute is NULL). If
  * the runtime runs another kernel instead, it makes sure that the result is the same. */
-static Turns
-find_turns (const CleaveCall *call)
+static RowOrder
+find_row_order (const CleaveCall *call)
 {
   switch (call->op->kernel == NULL ? CLEAVE_KERNEL_REFERENCE : call->op->kernel (call))
     {
     case CLEAVE_KERNEL_DEPTHWISE:
-      return call->op->compute == NULL ? TURNS_AFTER_READING : TURNS_WHILE_READING;
+      return call->op->compute == NULL ? ROW_ORDER_AFTER_READING : ROW_ORDER_WHILE_READING;
     case CLEAVE_KERNEL_UPCAST_DEPTHWISE:
     case CLEAVE_KERNEL_INTEGER_DEPTHWISE:
-      return TURNS_AFTER_READING;
+      return ROW_ORDER_AFTER_READING;
     default:
-      return TURNS_NONE;
+      return ROW_ORDER_NONE;
     }
 }
 
@@ -34,14 +34,14 @@ find_turns (const CleaveCall *call)
  * neither N nor C. There must be one image. Pixels of a row are written in any order, so a kernel
  * that writes while it reads needs a further spatial dimension. */
 static gboolean
-find_rows (const CleaveCall *call, guint operand, Turns turns, guint *rows)
+find_rows (const CleaveCall *call, guint operand, RowOrder order, guint *rows)
 {
   const CleaveShape *x = &call->operands[operand].shape, *y = &call->results[0].shape;
   const char *letters = call->op->layout == NULL ? NULL : call->op->layout (call);
   const char *images = letters == NULL ? NULL : strchr (letters, 'N');
 
   if (images == NULL || x->rank != y->rank || strlen (letters) != y->rank ||
-      x->dim[images - letters] != 1 || (turns == TURNS_WHILE_READING && y->rank < 4))
+      x->dim[images - letters] != 1 || (order == ROW_ORDER_WHILE_READING && y->rank < 4))
     return FALSE;
   for (*rows = 0; *rows < y->rank; ++*rows)
     if (letters[*rows] != 'N' && letters[*rows] != 'C')
@@ -88,11 +88,11 @@ cleave_call_overlay (const CleaveCall *call, guint operand, guint *rows, gint64 
 {
   const CleaveTensorType *x = &call->operands[operand], *y = &call->results[0];
   gint64 x_size = (gint64) cleave_element_size (x->element), n_bytes = 0;
-  Turns turns = find_turns (call);
-  gint64 ahead = turns == TURNS_AFTER_READING ? 1 : 0, x_row, y_row, last, at[3];
+  RowOrder order = find_row_order (call);
+  gint64 ahead = order == ROW_ORDER_AFTER_READING ? 1 : 0, x_row, y_row, last, at[3];
 
-  if (turns == TURNS_NONE || call->n_results != 1 || !cleave_call_has (call, operand) ||
-      !find_rows (call, operand, turns, rows))
+  if (order == ROW_ORDER_NONE || call->n_results != 1 || !cleave_call_has (call, operand) ||
+      !find_rows (call, operand, order, rows))
     return FALSE;
   x_row = cleave_tensor_type_n_bytes (x) / x->shape.dim[*rows];
   y_row = cleave_tensor_type_n_bytes (y) / y->shape.dim[*rows];

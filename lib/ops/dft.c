@@ -5,10 +5,10 @@
  * split like the windows of a pooling.
  *
  * Order: one sample after the other, in double. The twiddle factor is computed from scratch every
- * CLEAVE_N_TURNS samples and rotated in between. The sum is rounded once. */
+ * CLEAVE_N_TWIDDLES samples and rotated in between. The sum is rounded once. */
 
 #include "build.h"
-#include "dft-turns.h"
+#include "dft-twiddles.h"
 #include "lines.h"
 
 /* A line of samples to transform. Offsets and steps are in elements. */
@@ -31,9 +31,9 @@ load (const CleaveView *view, gint64 offset)
 static void
 transform (const Line *line, gint64 bin, double *real, double *imaginary)
 {
-  CleaveTurns turns;
+  CleaveTwiddles twiddles;
 
-  cleave_turns_init (&turns, bin, line->length, line->sign);
+  cleave_twiddles_init (&twiddles, bin, line->length, line->sign);
   *real = *imaginary = 0;
   for (gint64 i = 0; i < line->n; i++)
     {
@@ -42,9 +42,9 @@ transform (const Line *line, gint64 bin, double *real, double *imaginary)
       double re = w * load (line->x, at);
       double im = line->imaginary == 0 ? 0 : w * load (line->x, at + line->imaginary);
 
-      cleave_turns_go_to (&turns, i);
-      *real += re * turns.c - im * turns.s;
-      *imaginary += re * turns.s + im * turns.c;
+      cleave_twiddles_go_to (&twiddles, i);
+      *real += re * twiddles.c - im * twiddles.s;
+      *imaginary += re * twiddles.s + im * twiddles.c;
     }
 }
 

@@ -104,10 +104,10 @@ count_common (const CleaveRange *a, const CleaveRange *b, gboolean *all)
 
 /* Returns the range `columns`, with the dimensions that strips cut taken from `rows`. */
 static CleaveRange
-turn (const CleaveFitValue *value,
-      const CleaveFitNeed *need,
-      const CleaveRange *rows,
-      const CleaveRange *columns)
+replace_rows (const CleaveFitValue *value,
+              const CleaveFitNeed *need,
+              const CleaveRange *rows,
+              const CleaveRange *columns)
 {
   const CleaveRange *strip = &need->range[CLEAVE_FIT_MIDDLE];
   const CleaveShape *shape = &value->result->type.shape;
@@ -129,7 +129,7 @@ count_top (const CleaveFitState *state, const CleaveFitValue *value, const Cleav
 
   if (!cleave_fit_is_tiled (state->walk) || state->walk->halo != CLEAVE_HALO_CARRY_NARROW)
     return 0;
-  top = turn (value, need, &need->range[CLEAVE_FIT_FIRST], &need->range[CLEAVE_FIT_TILE]);
+  top = replace_rows (value, need, &need->range[CLEAVE_FIT_FIRST], &need->range[CLEAVE_FIT_TILE]);
   return get_bytes (value, cleave_range_count (&top));
 }
 
@@ -145,7 +145,7 @@ add_kept_columns (const CleaveFitValue *value,
   CleaveRange kept =
       cleave_range_intersect (&need->range[CLEAVE_FIT_TILE], &need->range[CLEAVE_FIT_LEFT]);
   CleaveRange twice = cleave_range_intersect (&kept, &need->range[CLEAVE_FIT_BEFORE]);
-  CleaveRange top = turn (value, need, &need->range[CLEAVE_FIT_FIRST], &kept);
+  CleaveRange top = replace_rows (value, need, &need->range[CLEAVE_FIT_FIRST], &kept);
 
   *n_kept += get_bytes (value, cleave_range_count (&kept)) -
              (keeps_rows ? get_bytes (value, cleave_range_count (&twice)) : 0);

@@ -290,7 +290,7 @@ try_exchange (const Alone *alone,
 /* Returns the ns that are added if threads take strips of one band alternately: a thread then reads
  * mostly values that another core has written. */
 static double
-find_time_of_turns (const Alone *alone, guint n_threads)
+find_time_of_alternating (const Alone *alone, guint n_threads)
 {
   double n_bytes = 0;
 
@@ -321,7 +321,7 @@ settle (const Alone *alone,
         choice =
             (Choice){ segment->n_strips, task->n_threads, CLEAVE_HALO_EXCHANGE, exchange.peak };
       else if (task->are_apart ||
-               outcome->time + find_time_of_turns (alone, task->n_threads) > max_time)
+               outcome->time + find_time_of_alternating (alone, task->n_threads) > max_time)
         return;
     }
   *best = choice;

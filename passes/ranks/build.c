@@ -131,11 +131,12 @@ do_act (Builder *b, const CleaveAct *act)
     }
 }
 
-/* Does the acts up to node number `turn` of the rank. */
+/* Does the acts up to node number `rank_index` of the rank. */
 static void
-do_acts (Builder *b, const GArray *acts, guint *n_done, guint turn)
+do_acts (Builder *b, const GArray *acts, guint *n_done, guint rank_index)
 {
-  for (; *n_done < acts->len && g_array_index (acts, CleaveAct, *n_done).turn <= turn; (*n_done)++)
+  for (; *n_done < acts->len && g_array_index (acts, CleaveAct, *n_done).rank_index <= rank_index;
+       (*n_done)++)
     do_act (b, &g_array_index (acts, CleaveAct, *n_done));
 }
 
@@ -192,7 +193,7 @@ add_nodes (Builder *b)
   const GPtrArray *order = b->p->order;
   g_auto (CleaveActs) acts = { 0 };
   const GArray *own = NULL;
-  guint n_done = 0, turn = 0;
+  guint n_done = 0, rank_index = 0;
 
   if (b->origins == NULL)
     {
@@ -206,12 +207,12 @@ add_nodes (Builder *b)
       if (b->p->rank[node->id] != b->rank)
         continue;
       if (own != NULL)
-        do_acts (b, own, &n_done, turn++);
+        do_acts (b, own, &n_done, rank_index++);
       if (!cleave_node_is_input (node))
         add_node (b, node);
     }
   if (own != NULL)
-    do_acts (b, own, &n_done, turn);
+    do_acts (b, own, &n_done, rank_index);
 }
 
 static void

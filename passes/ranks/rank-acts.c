@@ -20,13 +20,13 @@ typedef struct
   CleaveActs *acts;
   GArray **expects, **finishes; /* by position in the order: numbers of messages */
   gboolean *is_received;        /* by message */
-  guint *turn;                  /* by rank: number of its nodes listed so far */
+  guint *rank_index;            /* by rank: number of its nodes listed so far */
 } Listing;
 
 static void
 add (Listing *l, guint rank, CleaveActKind kind, guint message)
 {
-  const CleaveAct act = { kind, message, l->turn[rank] };
+  const CleaveAct act = { kind, message, l->rank_index[rank] };
 
   g_array_append_val (l->acts->of_rank[rank], act);
 }
@@ -82,7 +82,7 @@ add_node (Listing *l, guint position)
   add_all (l, l->expects[position], CLEAVE_ACT_EXPECT);
   for (guint i = 0; i < node->n_operands; i++)
     receive (l, node->operands[i].result, rank);
-  l->turn[rank]++;
+  l->rank_index[rank]++;
   for (guint r = 0; r < node->n_results; r++)
     send (l, &node->results[r], rank);
   add_all (l, l->finishes[position], CLEAVE_ACT_FINISH);
@@ -115,8 +115,8 @@ cleave_acts_init (CleaveActs *acts, const CleavePlacement *p)
   g_autofree GArray **expects = g_new0 (GArray *, (gsize) order->len + 1);
   g_autofree GArray **finishes = g_new0 (GArray *, (gsize) order->len + 1);
   g_autofree gboolean *is_received = g_new0 (gboolean, (gsize) p->messages->len + 1);
-  g_autofree guint *turn = g_new0 (guint, p->n_ranks);
-  Listing l = { p, acts, expects, finishes, is_received, turn };
+  g_autofree guint *rank_index = g_new0 (guint, p->n_ranks);
+  Listing l = { p, acts, expects, finishes, is_received, rank_index };
 
   acts->n_ranks = p->n_ranks;
   acts->of_rank = g_new (GArray *, p->n_ranks);

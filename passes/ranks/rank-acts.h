@@ -19,7 +19,7 @@ typedef struct
 {
   CleaveActKind kind;
   guint message;
-  guint turn; /* number of nodes of the rank that run before it, inputs included */
+  guint rank_index; /* number of nodes of the rank that run before it, inputs included */
 } CleaveAct;
 
 /* The acts (CleaveAct) of each rank, in order. */

@@ -62,13 +62,13 @@ gboolean
 cleave_replay_find_next (const CleaveSimulation *s, guint rank, double *begin)
 {
   const GArray *acts = s->replay->acts.of_rank[rank];
-  guint turn = s->first[rank], n_done = s->replay->n_done[rank];
+  guint rank_index = s->first[rank], n_done = s->replay->n_done[rank];
   const CleaveNode *node;
 
-  if (turn == s->of_rank[rank]->len ||
-      (n_done < acts->len && g_array_index (acts, CleaveAct, n_done).turn <= turn))
+  if (rank_index == s->of_rank[rank]->len ||
+      (n_done < acts->len && g_array_index (acts, CleaveAct, n_done).rank_index <= rank_index))
     return FALSE;
-  node = s->of_rank[rank]->pdata[turn];
+  node = s->of_rank[rank]->pdata[rank_index];
   *begin = MAX (s->free_at[rank], s->ready[node->id]);
   return s->n_missing[node->id] == 0;
 }
@@ -156,7 +156,7 @@ do_act (CleaveSimulation *s, guint rank, const CleaveAct *act)
   const CleaveResult *value = s->p->values->pdata[act->message];
   CleaveFlight *flight = &s->replay->flights[act->message];
 
-  if (cleave_replay_is_in_order (s) && act->turn > s->first[rank])
+  if (cleave_replay_is_in_order (s) && act->rank_index > s->first[rank])
     return FALSE;
   switch (act->kind)
     {

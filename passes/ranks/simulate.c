@@ -16,7 +16,7 @@ can_begin (const CleaveSimulation *s, guint rank, const CleaveReady *ready)
 {
   guint id = ((const CleaveNode *) s->p->order->pdata[ready->position])->id;
 
-  return s->window == 0 || s->goes_first[id] || s->turn[id] < s->first[rank] + s->window;
+  return s->window == 0 || s->goes_first[id] || s->rank_index[id] < s->first[rank] + s->window;
 }
 
 /* Gets when the rank begins its next node; FALSE if it has none that is ready or will be. */

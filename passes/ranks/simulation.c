@@ -15,7 +15,7 @@ count_missing (CleaveSimulation *s)
       const CleaveNode *node = order->pdata[i];
 
       s->position[node->id] = i;
-      s->turn[node->id] = s->of_rank[s->p->rank[node->id]]->len;
+      s->rank_index[node->id] = s->of_rank[s->p->rank[node->id]]->len;
       g_ptr_array_add (s->of_rank[s->p->rank[node->id]], (gpointer) node);
       for (guint o = 0; o < node->n_operands; o++)
         s->n_missing[node->id] += node->operands[o].result != NULL &&
@@ -58,7 +58,7 @@ cleave_simulation_init (CleaveSimulation *s)
   s->ready = g_new0 (double, n);
   s->n_missing = g_new0 (guint, n);
   s->position = g_new0 (guint, n);
-  s->turn = g_new0 (guint, n);
+  s->rank_index = g_new0 (guint, n);
   s->is_done = g_new0 (gboolean, n);
   s->first = g_new0 (guint, n_ranks);
   s->of_rank = g_new (GPtrArray *, n_ranks);
@@ -88,7 +88,7 @@ cleave_simulation_clear (CleaveSimulation *s)
       g_array_unref (s->waiting[r]);
       g_array_unref (s->able[r]);
     }
-  g_free (s->turn);
+  g_free (s->rank_index);
   g_free (s->is_done);
   g_free (s->first);
   g_free (s->of_rank);

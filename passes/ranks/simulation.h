@@ -40,7 +40,7 @@ typedef struct
   guint *n_missing;       /* by node id: number of operands not computed yet */
   gboolean *goes_first;   /* by node id: it takes no time and another rank may wait for it */
   guint window;           /* how many nodes of a rank may be overtaken; 0: any number */
-  guint *turn;            /* by node id: its index among the nodes of its rank */
+  guint *rank_index;      /* by node id: its index among the nodes of its rank */
   gboolean *is_done;
   GPtrArray **of_rank; /* by rank: its nodes (CleaveNode) in the order of the placement */
   guint *first;        /* by rank: index of the first node that is not done */

@@ -87,13 +87,13 @@ typedef struct
 
 /* Permutes the letters of a source as `way` says. */
 static const char *
-turn (const char *letters, const guint *way)
+permute (const char *letters, const guint *way)
 {
-  char turned[CLEAVE_MAX_RANK + 1] = { '\0' };
+  char permuted[CLEAVE_MAX_RANK + 1] = { '\0' };
 
   for (guint d = 0; letters[d] != '\0'; d++)
-    turned[way[d]] = letters[d];
-  return g_intern_string (turned);
+    permuted[way[d]] = letters[d];
+  return g_intern_string (permuted);
 }
 
 /* Returns the letters of the node itself, or of the nearest node towards the inputs that has some;
@@ -119,7 +119,7 @@ find_above (GHashTable *known, const CleaveNode *node, guint max_steps)
     {
       const Step *step = &g_array_index (path, Step, i);
 
-      letters = letters == NULL ? NULL : (gpointer) turn (letters, step->way);
+      letters = letters == NULL ? NULL : (gpointer) permute (letters, step->way);
       g_hash_table_insert (known, (gpointer) step->node, letters);
     }
   return letters;
@@ -189,17 +189,17 @@ find_below (const CleaveNode *node)
     ways[d] = d;
   for (guint step = 0; node != NULL && step < MAX_STEPS_BELOW; step++)
     {
-      char letters[CLEAVE_MAX_RANK] = { '\0' }, turned[CLEAVE_MAX_RANK + 1] = { '\0' };
+      char letters[CLEAVE_MAX_RANK] = { '\0' }, permuted[CLEAVE_MAX_RANK + 1] = { '\0' };
       guint way[CLEAVE_MAX_RANK];
 
       node = find_reader (node, letters, way);
       for (guint d = 0; node != NULL && d < rank; d++)
         if (letters[0] != '\0')
-          turned[d] = letters[ways[d]];
+          permuted[d] = letters[ways[d]];
         else
           ways[d] = way[ways[d]];
-      if (turned[0] != '\0')
-        return g_intern_string (turned);
+      if (permuted[0] != '\0')
+        return g_intern_string (permuted);
     }
   return NULL;
 }

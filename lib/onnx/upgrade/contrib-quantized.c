@@ -94,11 +94,11 @@ qlinear_where (CleaveOnnxNode *node, GError **error)
 
 /* Transposes between NCHW and NHWC. */
 static CleaveOnnxValue *
-turn (CleaveOnnxNode *node,
-      CleaveOnnxValue *x,
-      gboolean channels_last,
-      const char *suffix,
-      GError **error)
+permute (CleaveOnnxNode *node,
+         CleaveOnnxValue *x,
+         gboolean channels_last,
+         const char *suffix,
+         GError **error)
 {
   CleaveShape order = { .rank = x == NULL ? 0 : cleave_onnx_value_shape (x)->rank };
 
@@ -117,10 +117,10 @@ qlinear_pool (CleaveOnnxNode *node, GError **error)
   CleaveOnnxValue *x = dequantize (node, 0, ".x", NULL, error), *y;
 
   if (last)
-    x = turn (node, x, FALSE, ".nchw", error);
+    x = permute (node, x, FALSE, ".nchw", error);
   y = cleave_onnx_upgrade_step (node, real_op (node), ".real", &x, 1, error);
   if (last)
-    y = turn (node, y, TRUE, ".nhwc", error);
+    y = permute (node, y, TRUE, ".nhwc", error);
   return quantize (node, y, 3, error);
 }
 
@@ -135,10 +135,10 @@ qlinear_conv (CleaveOnnxNode *node, GError **error)
     return cleave_onnx_upgrade (node, error);
   if (!cleave_onnx_node_need (node, 8, error))
     return FALSE;
-  operands->pdata[0] = turn (node, operands->pdata[0], FALSE, ".nchw", error);
+  operands->pdata[0] = permute (node, operands->pdata[0], FALSE, ".nchw", error);
   y = cleave_onnx_upgrade_step (node, "QLinearConv", ".conv", (CleaveOnnxValue **) operands->pdata,
                                 operands->len, error);
-  return cleave_onnx_finish (node, turn (node, y, TRUE, "", error));
+  return cleave_onnx_finish (node, permute (node, y, TRUE, "", error));
 }
 
 static gboolean
@@ -148,9 +148,9 @@ nhwc_max_pool (CleaveOnnxNode *node, GError **error)
 
   if (!cleave_onnx_node_need (node, 1, error))
     return FALSE;
-  x = turn (node, x, FALSE, ".nchw", error);
+  x = permute (node, x, FALSE, ".nchw", error);
   x = cleave_onnx_upgrade_step (node, "MaxPool", ".real", &x, 1, error);
-  return cleave_onnx_finish (node, turn (node, x, TRUE, "", error));
+  return cleave_onnx_finish (node, permute (node, x, TRUE, "", error));
 }
 
 /* Operands: scale and zero point of the result, then value, scale and zero point of each part. */

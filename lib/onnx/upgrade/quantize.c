@@ -46,12 +46,12 @@ widen (CleaveOnnxNode *node, guint operand, const char *suffix, GError **error)
 /* Reshapes the data to one row per block, or scales and zero points to one number per block. The
  * axis is moved to the end first. */
 static CleaveOnnxValue *
-turn_blocks (CleaveOnnxNode *node,
-             guint operand,
-             const CleaveShape *order,
-             const CleaveShape *rows,
-             const char *suffix,
-             GError **error)
+permute_blocks (CleaveOnnxNode *node,
+                guint operand,
+                const CleaveShape *order,
+                const CleaveShape *rows,
+                const char *suffix,
+                GError **error)
 {
   g_autofree char *turned = g_strconcat (suffix, ".turned", NULL);
   CleaveOnnxValue *x = cleave_onnx_node_operand (node, operand);
@@ -126,9 +126,9 @@ do_blocks (CleaveOnnxNode *node, gint64 axis, gint64 block, GError **error)
       back.dim[order.dim[d]] = d;
     }
   n = cleave_shape_n_elements (&scales);
-  operands[X] = turn_blocks (node, X, &order, &CLEAVE_SHAPE (n, block), ".blocks", error);
-  operands[SCALE] = turn_blocks (node, SCALE, &order, &CLEAVE_SHAPE (n), ".scales", error);
-  operands[ZERO] = turn_blocks (node, ZERO, &order, &CLEAVE_SHAPE (n), ".zeros", error);
+  operands[X] = permute_blocks (node, X, &order, &CLEAVE_SHAPE (n, block), ".blocks", error);
+  operands[SCALE] = permute_blocks (node, SCALE, &order, &CLEAVE_SHAPE (n), ".scales", error);
+  operands[ZERO] = permute_blocks (node, ZERO, &order, &CLEAVE_SHAPE (n), ".zeros", error);
   operands[X] = cleave_onnx_step (node, node->op, ".rows", operands, has_zeros ? 3 : 2,
                                   cleave_onnx_attr_new_int ("axis", 0), error);
   operands[X] = cleave_onnx_reshape (node, operands[X], &shape, ".shaped", error);

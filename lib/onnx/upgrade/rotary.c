@@ -42,50 +42,51 @@ typedef struct
   CleaveOnnxNode *node;
   const char *suffix;
   gint64 axis; /* axis along which the two elements of a pair lie */
-} Turn;
+} Rotation;
 
 static CleaveOnnxValue *
-half (const Turn *turn, CleaveOnnxValue *x, gint64 which, GError **error)
+half (const Rotation *rotation, CleaveOnnxValue *x, gint64 which, GError **error)
 {
-  gint64 n = x == NULL ? 0 : cleave_onnx_value_shape (x)->dim[turn->axis] / 2;
-  g_autofree char *name = g_strconcat (turn->suffix, which == 0 ? ".re" : ".im", NULL);
+  gint64 n = x == NULL ? 0 : cleave_onnx_value_shape (x)->dim[rotation->axis] / 2;
+  g_autofree char *name = g_strconcat (rotation->suffix, which == 0 ? ".re" : ".im", NULL);
 
-  return cleave_onnx_slice (turn->node, x, turn->axis, (CleaveSpan){ which * n, (which + 1) * n },
-                            name, error);
+  return cleave_onnx_slice (rotation->node, x, rotation->axis,
+                            (CleaveSpan){ which * n, (which + 1) * n }, name, error);
 }
 
 static CleaveOnnxValue *
-binary (const Turn *turn,
+binary (const Rotation *rotation,
         const char *op,
         CleaveOnnxValue *x,
         CleaveOnnxValue *y,
         const char *tail,
         GError **error)
 {
-  g_autofree char *name = g_strconcat (turn->suffix, tail, NULL);
-  CleaveOnnxNode *node = turn->node;
+  g_autofree char *name = g_strconcat (rotation->suffix, tail, NULL);
+  CleaveOnnxNode *node = rotation->node;
 
   return CLEAVE_ONNX_STEP (op, name, NULL, x, y);
 }
 
 /* Rotates all of `x`. If pairs are neighbors, `x` has an extra dimension of extent 2. */
 static CleaveOnnxValue *
-turn_pairs (const Turn *turn,
-            CleaveOnnxValue *x,
-            CleaveOnnxValue *cos,
-            CleaveOnnxValue *sin,
-            GError **error)
+rotate_pairs (const Rotation *rotation,
+              CleaveOnnxValue *x,
+              CleaveOnnxValue *cos,
+              CleaveOnnxValue *sin,
+              GError **error)
 {
-  CleaveOnnxValue *re = half (turn, x, 0, error), *im = half (turn, x, 1, error), *parts[2], *y;
-  g_autofree char *name = g_strconcat (turn->suffix, ".pairs", NULL);
+  CleaveOnnxValue *re = half (rotation, x, 0, error), *im = half (rotation, x, 1, error), *parts[2],
+                  *y;
+  g_autofree char *name = g_strconcat (rotation->suffix, ".pairs", NULL);
 
-  parts[0] = binary (turn, "Mul", re, cos, ".re.cos", error);
-  y = binary (turn, "Mul", im, sin, ".im.sin", error);
-  parts[0] = binary (turn, "Sub", parts[0], y, ".re.turned", error);
-  parts[1] = binary (turn, "Mul", re, sin, ".re.sin", error);
-  y = binary (turn, "Mul", im, cos, ".im.cos", error);
-  parts[1] = binary (turn, "Add", parts[1], y, ".im.turned", error);
-  return cleave_onnx_join (turn->node, parts, 2, turn->axis, name, error);
+  parts[0] = binary (rotation, "Mul", re, cos, ".re.cos", error);
+  y = binary (rotation, "Mul", im, sin, ".im.sin", error);
+  parts[0] = binary (rotation, "Sub", parts[0], y, ".re.turned", error);
+  parts[1] = binary (rotation, "Mul", re, sin, ".re.sin", error);
+  y = binary (rotation, "Mul", im, cos, ".im.cos", error);
+  parts[1] = binary (rotation, "Add", parts[1], y, ".im.turned", error);
+  return cleave_onnx_join (rotation->node, parts, 2, rotation->axis, name, error);
 }
 
 CleaveOnnxValue *
@@ -95,7 +96,7 @@ cleave_onnx_rotate (CleaveOnnxNode *node,
                     const char *suffix,
                     GError **error)
 {
-  const Turn turn = { node, suffix, r->interleaved ? 4 : 3 };
+  const Rotation rotation = { node, suffix, r->interleaved ? 4 : 3 };
   CleaveShape is, flat, pairs, angles = *cleave_onnx_value_shape (r->cos);
   g_autofree char *first = g_strconcat (suffix, ".first", NULL),
                   *paired = g_strconcat (suffix, ".paired", NULL),
@@ -121,8 +122,8 @@ cleave_onnx_rotate (CleaveOnnxNode *node,
     }
   y = cleave_onnx_slice (node, x, 3, (CleaveSpan){ 0, flat.dim[3] }, first, error);
   y = cleave_onnx_reshape (node, y, &pairs, paired, error);
-  y = turn_pairs (&turn, y, cleave_onnx_reshape (node, r->cos, &angles, ".cos.pairs", error),
-                  cleave_onnx_reshape (node, r->sin, &angles, ".sin.pairs", error), error);
+  y = rotate_pairs (&rotation, y, cleave_onnx_reshape (node, r->cos, &angles, ".cos.pairs", error),
+                    cleave_onnx_reshape (node, r->sin, &angles, ".sin.pairs", error), error);
   y = cleave_onnx_reshape (node, y, &flat, shaped, error);
   if (flat.dim[3] == is.dim[3])
     return y;

@@ -6,7 +6,7 @@
 #include "level.h"
 #include "vector.h"
 
-#include "../../ops/dft-turns.h"
+#include "../../ops/dft-twiddles.h"
 #include "../../ops/lines.h"
 
 enum { X, WINDOW };
@@ -106,31 +106,31 @@ prepare (const CleaveKernelInstance *instance,
   return TRUE;
 }
 
-/* Computes the twiddle factors of BINS bins, as cleave_turns_go_to() does for one. Bins beyond
+/* Computes the twiddle factors of BINS bins, as cleave_twiddles_go_to() does for one. Bins beyond
  * the last are computed and not used. */
 static void
 find_angles (const Transform *t, gint64 first_bin, Angles *angles)
 {
-  CleaveTurns turns[BINS];
-  Bins c = { 0 }, s = { 0 }, turn_c = { 0 }, turn_s = { 0 };
+  CleaveTwiddles twiddles[BINS];
+  Bins c = { 0 }, s = { 0 }, step_c = { 0 }, step_s = { 0 };
 
   for (gint64 b = 0; b < BINS; b++)
     {
-      cleave_turns_init (&turns[b], (first_bin + b) % t->length, t->length, t->sign);
-      turn_c[b] = turns[b].turn_c;
-      turn_s[b] = turns[b].turn_s;
+      cleave_twiddles_init (&twiddles[b], (first_bin + b) % t->length, t->length, t->sign);
+      step_c[b] = twiddles[b].step_c;
+      step_s[b] = twiddles[b].step_s;
     }
   for (gint64 i = 0; i < t->n_samples; i++)
     {
       const Bins last = c;
 
-      c = c * turn_c - s * turn_s;
-      s = last * turn_s + s * turn_c;
-      for (gint64 b = 0; i % CLEAVE_N_TURNS == 0 && b < BINS; b++)
+      c = c * step_c - s * step_s;
+      s = last * step_s + s * step_c;
+      for (gint64 b = 0; i % CLEAVE_N_TWIDDLES == 0 && b < BINS; b++)
         {
-          cleave_turns_go_to (&turns[b], i);
-          c[b] = turns[b].c;
-          s[b] = turns[b].s;
+          cleave_twiddles_go_to (&twiddles[b], i);
+          c[b] = twiddles[b].c;
+          s[b] = twiddles[b].s;
         }
       angles[i] = (Angles){ c, s };
     }

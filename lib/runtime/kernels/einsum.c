@@ -37,7 +37,7 @@ typedef struct
 {
   const CleaveKernelFamily *family;
   gpointer state;
-  gboolean turned; /* operand 1 is A of the MatMul */
+  gboolean swapped; /* operand 1 is A of the MatMul */
   CleaveView views[N_SIDES];
   CleaveTensorType types[N_SIDES];
 } Einsum;
@@ -189,8 +189,8 @@ static CleaveKernelInstance
 product_of (const Einsum *e, const CleaveKernelInstance *instance, CleaveView *views)
 {
   memcpy (views, e->views, sizeof e->views);
-  views[A].data = instance->operands[e->turned ? 1 : 0].data;
-  views[B].data = instance->operands[e->turned ? 0 : 1].data;
+  views[A].data = instance->operands[e->swapped ? 1 : 0].data;
+  views[B].data = instance->operands[e->swapped ? 0 : 1].data;
   views[Y].data = instance->results[0].data;
   return (CleaveKernelInstance){ .call = { .op = &cleave_op_matmul,
                                            .n_operands = 2,
@@ -216,17 +216,17 @@ constant_of (const CleaveKernelInstance *instance, guint operand, const CleaveVi
 }
 
 static gboolean
-prepare_turned (Einsum *e,
-                const Parts *parts,
-                const CleaveKernelInstance *instance,
-                CleaveWeights *weights,
-                gsize *n_scratch)
+prepare_order (Einsum *e,
+               const Parts *parts,
+               const CleaveKernelInstance *instance,
+               CleaveWeights *weights,
+               gsize *n_scratch)
 {
   CleaveTensor *constants[2] = { NULL };
   CleaveView views[N_SIDES];
   CleaveKernelInstance product;
 
-  if (!make_views (parts, e->turned ? 1 : 0, e->views))
+  if (!make_views (parts, e->swapped ? 1 : 0, e->views))
     return FALSE;
   for (guint k = 0; k < N_SIDES; k++)
     {
@@ -234,7 +234,7 @@ prepare_turned (Einsum *e,
       e->types[k] = e->views[k].type;
     }
   product = product_of (e, instance, views);
-  constants[B] = constant_of (instance, e->turned ? 0 : 1, &views[B]);
+  constants[B] = constant_of (instance, e->swapped ? 0 : 1, &views[B]);
   product.constants = constants;
   e->family = cleave_kernel_find_at (&product.call, G_STRINGIFY (CLEAVE_LEVEL));
   return e->family != NULL && e->family->prepare (&product, weights, &e->state, n_scratch);
@@ -257,10 +257,10 @@ prepare (const CleaveKernelInstance *instance,
     return FALSE;
   e = g_new0 (Einsum, 1);
   *state = e;
-  for (guint turn = 0; turn < 2; turn++)
+  for (guint swapped = 0; swapped < 2; swapped++)
     {
-      e->turned = turn == 1;
-      if (prepare_turned (e, &parts, instance, weights, n_scratch))
+      e->swapped = swapped == 1;
+      if (prepare_order (e, &parts, instance, weights, n_scratch))
         return TRUE;
     }
   g_free (e);
@@ -292,7 +292,8 @@ reads (gconstpointer state, guint operand)
 {
   const Einsum *e = state;
 
-  return e->family->reads == NULL || e->family->reads (e->state, e->turned ? 1 - operand : operand);
+  return e->family->reads == NULL ||
+         e->family->reads (e->state, e->swapped ? 1 - operand : operand);
 }
 
 extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_einsum); /* for levels.h */

@@ -134,7 +134,7 @@ copy_some (char *to, const char *from, gint64 n)
   }                                                                                                \
                                                                                                    \
   static INLINED                                                                                   \
-  turn_##type (char *to, gint64 to_step, guint n_columns, const char *from, gint64 from_step,      \
+  transpose_##type (char *to, gint64 to_step, guint n_columns, const char *from, gint64 from_step,      \
                guint n_rows)                                                                       \
   {                                                                                                \
     Row_##type rows[N] = { 0 };                                                                    \
@@ -151,7 +151,7 @@ copy_some (char *to, const char *from, gint64 n)
   /* Transposes n runs of m elements, both at least N, in squares of a cache line each.  The last  \
    * blocks overlap those before them. */                                                          \
   static void                                                                                      \
-  turn_square_##type (char *to, gint64 to_step, const char *from, gint64 from_step, gint64 n,      \
+  transpose_square_##type (char *to, gint64 to_step, const char *from, gint64 from_step, gint64 n,      \
                       gint64 m)                                                                    \
   {                                                                                                \
     const gint64 size = (gint64) sizeof (type), side = 64 / size;                                  \
@@ -167,7 +167,7 @@ copy_some (char *to, const char *from, gint64 n)
             {                                                                                      \
               gint64 row = MIN (i, n - N), column = MIN (j, m - N);                                \
                                                                                                    \
-              turn_##type (to + column * to_step + row * size, to_step, N,                         \
+              transpose_##type (to + column * to_step + row * size, to_step, N,                         \
                            from + row * from_step + column * size, from_step, N);                  \
             }                                                                                      \
        }                                                                                           \
@@ -199,12 +199,12 @@ copy_some (char *to, const char *from, gint64 n)
     gint64 j = 0;                                                                                  \
                                                                                                    \
     for (; (j + N - 1) * n * size + VECTOR <= m * n * size; j += N)                                \
-      turn_##type (to + j * n * size, n * size, N, from + j * size, from_step, n);                 \
+      transpose_##type (to + j * n * size, n * size, N, from + j * size, from_step, n);                 \
     for (; j < m; j += N)                                                                          \
       {                                                                                            \
         gint64 at = MIN (j, m - N);                                                                \
                                                                                                    \
-        turn_##type (last, n * size, N, from + at * size, from_step, n);                           \
+        transpose_##type (last, n * size, N, from + at * size, from_step, n);                           \
         memcpy (to + at * n * size, last, (gsize) (N * n * size));                                 \
       }                                                                                            \
   }                                                                                                \
@@ -260,13 +260,13 @@ copy_some (char *to, const char *from, gint64 n)
     gint64 i = 0;                                                                                  \
                                                                                                    \
     for (; (i + N - 1) * m * size + VECTOR <= n * m * size; i += N)                                \
-      turn_##type (to + i * size, to_step, m, from + i * m * size, m * size, N);                   \
+      transpose_##type (to + i * size, to_step, m, from + i * m * size, m * size, N);                   \
     for (; i < n; i += N)                                                                          \
       {                                                                                            \
         gint64 at = MIN (i, n - N);                                                                \
                                                                                                    \
         memcpy (last, from + at * m * size, (gsize) (N * m * size));                               \
-        turn_##type (to + at * size, to_step, m, last, m * size, N);                               \
+        transpose_##type (to + at * size, to_step, m, last, m * size, N);                               \
       }                                                                                            \
   }                                                                                                \
                                                                                                    \
@@ -288,7 +288,7 @@ copy_some (char *to, const char *from, gint64 n)
 /* Columns shorter than a block, with bytes between them that must not be overwritten. */
 #define DEFINE_NARROW(type, N)                                                                     \
   static void                                                                                      \
-  turn_narrow_##type (char *to, gint64 to_step, const char *from, gint64 from_step, gint64 n,      \
+  transpose_narrow_##type (char *to, gint64 to_step, const char *from, gint64 from_step, gint64 n,      \
                       gint64 m)                                                                    \
   {                                                                                                \
     const gint64 size = (gint64) sizeof (type);                                                    \
@@ -298,7 +298,7 @@ copy_some (char *to, const char *from, gint64 n)
       {                                                                                            \
         gint64 at = MIN (j, m - N);                                                                \
                                                                                                    \
-        turn_##type (block, VECTOR, N, from + at * size, from_step, (guint) n);                    \
+        transpose_##type (block, VECTOR, N, from + at * size, from_step, (guint) n);                    \
         for (gint64 k = 0; k < N; k++)                                                             \
           copy_some (to + (at + k) * to_step, block + k * VECTOR, n * size);                       \
       }                                                                                            \
@@ -328,7 +328,7 @@ DEFINE_NARROW (guint8, 16)
 DEFINE_NARROW (guint16, 8)
 DEFINE_NARROW (guint32, 4)
 
-/* Not for elements of 8 bytes: cleave_copy_can_turn() excludes them if a side is shorter than a
+/* Not for elements of 8 bytes: cleave_copy_can_transpose() excludes them if a side is shorter than a
  * block. */
 #define BY_SMALL_SIZE(size, function, ...)                                                         \
   do                                                                                               \
@@ -365,11 +365,11 @@ prefetch_tile (const char *from, gint64 from_step, gint64 n, gint64 n_bytes)
 }
 
 static void
-turn_tile (
+transpose_tile (
     char *to, gint64 to_step, const char *from, gint64 from_step, gint64 n, gint64 m, gint64 size)
 {
   if (n * size >= VECTOR && m * size >= VECTOR)
-    BY_SIZE (size, turn_square, to, to_step, from, from_step, n, m);
+    BY_SIZE (size, transpose_square, to, to_step, from, from_step, n, m);
   else
     for (gint64 i = 0; i < n; i++)
       for (gint64 j = 0; j < m; j++)
@@ -377,7 +377,7 @@ turn_tile (
 }
 
 static void
-turn_past_cache (const CleaveCopyLoops *loops, char *to, const char *from)
+transpose_past_cache (const CleaveCopyLoops *loops, char *to, const char *from)
 {
   _Alignas(64) char tile[TILE_BYTES];
   guint inner = loops->rank - 1, outer = inner - 1;
@@ -394,7 +394,7 @@ turn_past_cache (const CleaveCopyLoops *loops, char *to, const char *from)
         gboolean streams = cleave_can_stream (target, to_step, n * size);
 
         prefetch_tile (source + m * size, from_step, n, next * size);
-        turn_tile (tile, row, source, from_step, n, m, size);
+        transpose_tile (tile, row, source, from_step, n, m, size);
         for (gint64 k = 0; k < m; k++)
           if (streams)
             cleave_stream_row (target + k * to_step, tile + k * row, n * size, 0);
@@ -404,7 +404,7 @@ turn_past_cache (const CleaveCopyLoops *loops, char *to, const char *from)
 }
 
 gboolean
-cleave_copy_can_turn (const CleaveCopyLoops *loops, guint outer)
+cleave_copy_can_transpose (const CleaveCopyLoops *loops, guint outer)
 {
   guint inner = loops->rank - 1;
   gint64 size = loops->size, n = loops->n[inner] * size, m = loops->n[outer] * size;
@@ -417,7 +417,7 @@ cleave_copy_can_turn (const CleaveCopyLoops *loops, guint outer)
 }
 
 void
-cleave_copy_turned (const CleaveCopyLoops *loops, char *to, const char *from, gint64 n_outer)
+cleave_copy_transposed (const CleaveCopyLoops *loops, char *to, const char *from, gint64 n_outer)
 {
   guint inner = loops->rank - 1;
   gint64 size = loops->size, n = loops->n[inner], m = n_outer;
@@ -426,13 +426,13 @@ cleave_copy_turned (const CleaveCopyLoops *loops, char *to, const char *from, gi
   if (n * size < VECTOR && to_step == n * size)
     BY_SMALL_SIZE (size, weave, to, from, from_step, m, (guint) n);
   else if (n * size < VECTOR)
-    BY_SMALL_SIZE (size, turn_narrow, to, to_step, from, from_step, n, m);
+    BY_SMALL_SIZE (size, transpose_narrow, to, to_step, from, from_step, n, m);
   else if (m * size < VECTOR)
     BY_SMALL_SIZE (size, unweave, to, to_step, from, n, (guint) m);
   else if (loops->streams)
-    turn_past_cache (loops, to, from);
+    transpose_past_cache (loops, to, from);
   else
-    BY_SIZE (size, turn_square, to, to_step, from, from_step, n, m);
+    BY_SIZE (size, transpose_square, to, to_step, from, from_step, n, m);
 }
 
 gboolean

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <cleave/cleave.h>
+#include <math.h>
+
+/* The twiddle factors of one bin of a Fourier transform: cos and sin of 2 * pi * bin * sample /
+ * length. They are rotated from one sample to the next, and computed from scratch every
+ * CLEAVE_N_TWIDDLES samples, so that errors stay small. */
+
+#define CLEAVE_N_TWIDDLES 32
+
+typedef struct
+{
+  gint64 bin, length;
+  double sign;           /* sign of the angle: -1 for the forward transform */
+  double step_c, step_s; /* cos and sin of the angle from one sample to the next */
+  double c, s;           /* cos and sin for the current sample */
+} CleaveTwiddles;
+
+static inline void
+cleave_twiddles_init (CleaveTwiddles *twiddles, gint64 bin, gint64 length, double sign)
+{
+  double step = sign * 2 * G_PI * (double) bin / (double) length;
+
+  *twiddles = (CleaveTwiddles){ bin, length, sign, cos (step), sin (step), 1, 0 };
+}
+
+/* Moves to a sample. To be called for samples 0, 1, 2 … in order. */
+static inline void
+cleave_twiddles_go_to (CleaveTwiddles *twiddles, gint64 sample)
+{
+  double last = twiddles->c;
+
+  if (sample % CLEAVE_N_TWIDDLES == 0)
+    {
+      /* Reduce the angle to one full rotation with integers, which is exact. */
+      gint64 rest =
+          (gint64) ((guint64) sample * (guint64) twiddles->bin % (guint64) twiddles->length);
+      double angle = twiddles->sign * 2 * G_PI * (double) rest / (double) twiddles->length;
+
+      twiddles->c = cos (angle);
+      twiddles->s = sin (angle);
+      return;
+    }
+  twiddles->c = twiddles->c * twiddles->step_c - twiddles->s * twiddles->step_s;
+  twiddles->s = last * twiddles->step_s + twiddles->s * twiddles->step_c;
+}
