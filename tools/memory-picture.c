@@ -12,7 +12,7 @@
 #define LEGEND 330
 #define PANEL (TOP + HEIGHT + 54)
 #define LINE 17
-/* Number of bands whose colors can be told apart; all other values are one gray area. */
+/* Number of bands whose colors can be distinguished; all other values are one gray area. */
 #define MAX_BANDS 9
 /* With more steps than columns, a column shows the maximum of its steps. */
 #define MAX_COLUMNS WIDTH

@@ -7,11 +7,11 @@
 struct _CleaveDotRanks
 {
   Agraph_t *root;
-  const char *word;     /* in titles */
-  int of_outputs;       /* the rank of the graph's outputs */
-  int *rank;            /* by id */
-  GHashTable *clusters; /* by rank + 1 */
-  GHashTable *told;     /* by value: the set of ranks + 1 that it is sent to */
+  const char *word;      /* in titles */
+  int of_outputs;        /* the rank of the graph's outputs */
+  int *rank;             /* by id */
+  GHashTable *clusters;  /* by rank + 1 */
+  GHashTable *receivers; /* by value: the set of ranks + 1 that it is sent to */
 };
 
 CleaveDotRanks *
@@ -25,7 +25,7 @@ cleave_dot_ranks_new (Agraph_t *root, const CleaveGraph *graph, const CleaveDotO
   r->of_outputs = options->rank_word == NULL ? 0 : -1;
   r->rank = g_new (int, graph->n_ids + 1);
   r->clusters = g_hash_table_new (NULL, NULL);
-  r->told = g_hash_table_new_full (NULL, NULL, NULL, (GDestroyNotify) g_hash_table_unref);
+  r->receivers = g_hash_table_new_full (NULL, NULL, NULL, (GDestroyNotify) g_hash_table_unref);
   for (guint i = 0; node != NULL; i++, node = node->next)
     r->rank[node->id] = i < options->n_ranks ? options->ranks[i] : -1;
   return r;
@@ -36,7 +36,7 @@ cleave_dot_ranks_free (CleaveDotRanks *ranks)
 {
   g_free (ranks->rank);
   g_hash_table_unref (ranks->clusters);
-  g_hash_table_unref (ranks->told);
+  g_hash_table_unref (ranks->receivers);
   g_free (ranks);
 }
 
@@ -77,14 +77,14 @@ cleave_dot_ranks_add_vertex (CleaveDotRanks *ranks, const CleaveNode *node, Agno
 static gboolean
 is_first (CleaveDotRanks *ranks, const CleaveResult *value, int to)
 {
-  GHashTable *told = g_hash_table_lookup (ranks->told, value);
+  GHashTable *receivers = g_hash_table_lookup (ranks->receivers, value);
 
-  if (told == NULL)
+  if (receivers == NULL)
     {
-      told = g_hash_table_new (NULL, NULL);
-      g_hash_table_insert (ranks->told, (gpointer) value, told);
+      receivers = g_hash_table_new (NULL, NULL);
+      g_hash_table_insert (ranks->receivers, (gpointer) value, receivers);
     }
-  return g_hash_table_add (told, GINT_TO_POINTER (to + 1));
+  return g_hash_table_add (receivers, GINT_TO_POINTER (to + 1));
 }
 
 void

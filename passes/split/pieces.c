@@ -109,7 +109,7 @@ collect_wanted (const CleaveRegion *region, const CleaveRegionNode *member, cons
 /* Makes the pieces of a root: the ranges of the request.  Other readers read parts of these pieces.
  */
 static void
-cut_as_told (CleaveCutter *cutter)
+cut_as_requested (CleaveCutter *cutter)
 {
   const GArray *root = cutter->member->root;
 
@@ -215,7 +215,7 @@ cleave_pieces_cut (CleaveRegion *region, CleaveRegionNode *member, const CleaveC
 
   member->n_pieces = 0;
   if (member->root != NULL)
-    cut_as_told (&cutter);
+    cut_as_requested (&cutter);
   else if (region->recursion.halo == CLEAVE_HALO_RECOMPUTE || is_stored)
     cut_recomputing (&cutter, wanted_boxes);
   else

@@ -7,16 +7,16 @@
 static void
 add (CleaveReached *reached, CleaveLimitKind kind, double limit, double value)
 {
-  CleaveSplitLimit *told = &reached->limits[kind];
+  CleaveSplitLimit *worst = &reached->limits[kind];
   CleaveSplitLimit mine = { kind, MAX (limit, 0), value, value <= MAX (limit, 0) };
-  gboolean is_worse = told->is_met != mine.is_met
-                          ? told->is_met
-                          : mine.reached - mine.asked > told->reached - told->asked;
+  gboolean is_worse = worst->is_met != mine.is_met
+                          ? worst->is_met
+                          : mine.reached - mine.asked > worst->reached - worst->asked;
 
   if (limit < 0 || limit > 0)
     {
       if (!reached->is_asked[kind] || is_worse)
-        *told = mine;
+        *worst = mine;
       reached->is_asked[kind] = TRUE;
     }
 }

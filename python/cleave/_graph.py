@@ -231,14 +231,14 @@ def fit_options(max_memory, max_added_macs, max_added_latency, threads, exclude_
 def plan_fit(graph, max_memory=None, max_added_macs=None, max_added_latency=None, threads=1, progress=None,
              exclude_inputs=False):
     """Finds a plan without changing the graph. The arguments are those of `fit`. Returns a FitReport."""
-    cancellable, told = new_cancellable(), Progress('search', progress)
+    cancellable, reporter = new_cancellable(), Progress('search', progress)
     try:
         with errors():
             options = fit_options(max_memory, max_added_macs, max_added_latency, threads, exclude_inputs)
-            return call(Cleave.FitPlan.new_watched, graph, options, cancellable, lambda part, *_: told(part),
+            return call(Cleave.FitPlan.new_watched, graph, options, cancellable, lambda part, *_: reporter(part),
                         cancellable=cancellable)
     finally:
-        told.end()
+        reporter.end()
 
 
 def fit(graph, max_memory=None, max_added_macs=None, max_added_latency=None, threads=1, progress=None,
@@ -262,14 +262,14 @@ def frontier(graph, max_added_macs=None, max_added_latency=None, threads=1, prog
     """Returns the best plans for all budgets: a list of FitReports, from the largest arena to the smallest. Each needs
     less memory and costs more than the one before it. The graph does not change; `FitReport.apply(graph)` applies a
     plan. The arguments are those of `fit`."""
-    cancellable, told = new_cancellable(), Progress('search', progress)
+    cancellable, reporter = new_cancellable(), Progress('search', progress)
     try:
         with errors():
             options = fit_options(None, max_added_macs, max_added_latency, threads, exclude_inputs)
-            return list(call(Cleave.FitPlan.new_frontier_watched, graph, options, cancellable, lambda part, *_: told(part),
+            return list(call(Cleave.FitPlan.new_frontier_watched, graph, options, cancellable, lambda part, *_: reporter(part),
                              cancellable=cancellable))
     finally:
-        told.end()
+        reporter.end()
 
 
 def optimize(graph, passes='clean-up', progress=None):

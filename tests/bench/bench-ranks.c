@@ -221,10 +221,10 @@ print (CleavePlacement *placement,
        const Times *times,
        double memory)
 {
-  double told, alone = 0;
+  double simulated, alone = 0;
 
   cleave_placement_set_profile (placement, steps);
-  told = cleave_placement_simulate (placement, network);
+  simulated = cleave_placement_simulate (placement, network);
   for (guint i = 0; i < steps->n_steps; i++)
     alone += (double) cleave_profile_get_step (steps, i)->nanoseconds / 1e6;
   printf ("{\"ranks\": %d, \"messages\": %u, \"gbit\": %.3g, \"latency_us\": %.3g, "
@@ -232,8 +232,8 @@ print (CleavePlacement *placement,
           "\"ratio\": %.3f, \"one_process_ms\": %.3f, \"of_one_process\": %.3f, "
           "\"memory_of_one_process\": %.3f}\n",
           n_ranks, cleave_placement_get_n_messages (placement), network->bandwidth / 1.25e8,
-          network->latency * 1e6, alone, 1e3 * times->ranks, 1e3 * told, told / times->ranks,
-          1e3 * times->whole, times->ranks / times->whole, memory);
+          network->latency * 1e6, alone, 1e3 * times->ranks, 1e3 * simulated,
+          simulated / times->ranks, 1e3 * times->whole, times->ranks / times->whole, memory);
 }
 
 static void

@@ -138,20 +138,20 @@ def run(command, path, repeat):
 
 
 def census_cell(command, limits, path, case, element):
-    told = run(command, path, 1)
-    if isinstance(told, str):
-        return dict(text='refused', flagged=True, message=told)
-    told = run(command, path, max(MIN_RUNS, min(MAX_RUNS, int(RUN_MS / max(told['latency_ms']['min'], 0.001)))))
-    steps = [step for step in told['steps'] if step['name'] == NODE]
+    measured = run(command, path, 1)
+    if isinstance(measured, str):
+        return dict(text='refused', flagged=True, message=measured)
+    measured = run(command, path, max(MIN_RUNS, min(MAX_RUNS, int(RUN_MS / max(measured['latency_ms']['min'], 0.001)))))
+    steps = [step for step in measured['steps'] if step['name'] == NODE]
     if not steps:  # a view: measures the moves of the view or of the I/O binding
-        steps = [step for step in told['steps'] if step['what'] in BORDERS and not step['name'].startswith('before')]
+        steps = [step for step in measured['steps'] if step['what'] in BORDERS and not step['name'].startswith('before')]
         slowest = min((cell(limits, step, element) for step in steps), key=lambda one: one['share'])
         return dict(slowest, text='view') if slowest['share'] > IN_PLACE else slowest
     operands = [int(np.prod(operand.shape)) for operand in case.operands if operand.element is None and operand.kind != 'absent']
-    results = [int(np.prod(output['shape'])) for output in told['outputs']]
+    results = [int(np.prod(output['shape'])) for output in measured['outputs']]
     halves = 0
     if case.widens and element == 'float16':
-        halves = sum(operands) + sum(n for n, output in zip(results, told['outputs']) if output['type'] == 'float16')
+        halves = sum(operands) + sum(n for n, output in zip(results, measured['outputs']) if output['type'] == 'float16')
     return cell(limits, steps[0], element, case.work, ((operands or [0])[0], results[0], halves))
 
 
@@ -169,17 +169,17 @@ def census_line(command, limits, folder, case):
 def reasons_of(row):
     """Returns the reasons of the cells below half of the limit, each with the element types that it applies to; None
     for a cell without a reason."""
-    told = {}
+    reasons = {}
     for element, cell_ in row['cells'].items():
         if cell_['flagged']:
-            told.setdefault(cell_['why'], []).append(element)
-    return told
+            reasons.setdefault(cell_['why'], []).append(element)
+    return reasons
 
 
 def reasons_text(row):
-    told, flagged = reasons_of(row), sum(cell_['flagged'] for cell_ in row['cells'].values())
+    reasons, flagged = reasons_of(row), sum(cell_['flagged'] for cell_ in row['cells'].values())
     return '; '.join((why or '**no reason**') + ('' if len(elements) == flagged else f' ({", ".join(elements)})')
-                     for why, elements in told.items())
+                     for why, elements in reasons.items())
 
 
 def words_of_ops(root):

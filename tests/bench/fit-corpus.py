@@ -171,8 +171,8 @@ def measure(options):
             if limit not in known[label]['fits']:
                 one = known[label]['fits'][limit] = fit(options.cleave, exclude, file, more, limit, options.seconds)
                 store(options.results, results)
-                told = f'{one["bytes_before"]} -> {one["bytes"]}' if 'bytes' in one else one['error']
-                print(f'{label}, {limit}: {told}, {one["seconds"]:.2f} s', flush=True)
+                outcome = f'{one["bytes_before"]} -> {one["bytes"]}' if 'bytes' in one else one['error']
+                print(f'{label}, {limit}: {outcome}, {one["seconds"]:.2f} s', flush=True)
 
 
 # Comparing
@@ -297,8 +297,8 @@ def goals(options):
     for label, file, _ in networks(options.paths, options.only):
         for pattern, part, latency in GOALS:
             if re.search(pattern, label):
-                met, told = check_goal(options.cleave, file, part, latency)
-                print(f'{"met   " if met else "MISSED"} {label}: {told}', flush=True)
+                met, outcome = check_goal(options.cleave, file, part, latency)
+                print(f'{"met   " if met else "MISSED"} {label}: {outcome}', flush=True)
                 missed += not met
     sys.exit(1 if missed else 0)
 

@@ -58,15 +58,15 @@ def simulate(options, model, n, bandwidth, latency, in_flight=1):
 
 # If the busiest rank computes or sends most of the time, that is the limit. Otherwise nodes wait for messages in
 # transit.
-def limit(told):
-    time = told['latency_ms']
-    if max(r['busy_ms'] for r in told['ranks']) / THREADS >= 0.7 * time:
+def limit(report):
+    time = report['latency_ms']
+    if max(r['busy_ms'] for r in report['ranks']) / THREADS >= 0.7 * time:
         return 'c'
-    return 'n' if max(r['sending_ms'] for r in told['ranks']) >= 0.5 * time else 'w'
+    return 'n' if max(r['sending_ms'] for r in report['ranks']) >= 0.5 * time else 'w'
 
 
-def used(told):
-    return sum(r['nodes'] > 0 for r in told['ranks'])
+def used(report):
+    return sum(r['nodes'] > 0 for r in report['ranks'])
 
 
 def table(options, name, model):

@@ -49,9 +49,9 @@ def main():
         for name, model, shape in make_models(options, folder):
             done = subprocess.run([*FIRST, 'mpirun', '-n', '2', options.bench_ranks, *model, *MEASURED, options.repeat, *shape],
                                   check=True, capture_output=True, text=True, env=ENVIRONMENT)
-            told = json.loads(done.stdout)
-            print(f'{name}: {told["ms"]:.1f} ms, one process {told["one_process_ms"]:.1f} ms: {told["of_one_process"]:.2f} of the time, '
-                  f'{told["memory_of_one_process"]:.2f} of the memory; {told["messages"]} messages', flush=True)
+            report = json.loads(done.stdout)
+            print(f'{name}: {report["ms"]:.1f} ms, one process {report["one_process_ms"]:.1f} ms: {report["of_one_process"]:.2f} of the time, '
+                  f'{report["memory_of_one_process"]:.2f} of the memory; {report["messages"]} messages', flush=True)
 
 
 main()

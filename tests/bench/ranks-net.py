@@ -84,11 +84,11 @@ def check_rates(bench, model, repeat, agent):
     for rate in RATES:
         for space in SPACES:
             set_rate(space, rate)
-        told = run(bench, model, repeat, agent)
-        n_good += abs(told['ratio'] - 1) <= 0.15
-        print(f'{rate}: {told["ms"]:.1f} ms, simulated {told["simulated_ms"]:.1f} ms ({told["ratio"]:.2f}); '
-              f'{told["messages"]} messages, measured {told["gbit"]} Gbit/s and {told["latency_us"]} us; '
-              f'alone {told["alone_ms"]:.1f} ms', flush=True)
+        report = run(bench, model, repeat, agent)
+        n_good += abs(report['ratio'] - 1) <= 0.15
+        print(f'{rate}: {report["ms"]:.1f} ms, simulated {report["simulated_ms"]:.1f} ms ({report["ratio"]:.2f}); '
+              f'{report["messages"]} messages, measured {report["gbit"]} Gbit/s and {report["latency_us"]} us; '
+              f'alone {report["alone_ms"]:.1f} ms', flush=True)
     print(f'{os.path.basename(model)}: {n_good} of {len(RATES)} within 15 %', flush=True)
 
 

@@ -46,14 +46,14 @@ def load(*command):
     return json.loads(done.stdout)
 
 
-def find_fault(told, planned, outputs):
-    if told['outputs'] != outputs:
+def find_fault(report, planned, outputs):
+    if report['outputs'] != outputs:
         return 'other bits'
     for key in 'messages_sent', 'messages_received':
-        if sum(rank[key] for rank in told['ranks']) != planned['messages']:
+        if sum(rank[key] for rank in report['ranks']) != planned['messages']:
             return f'{key} are not as planned'
     for key in 'bytes_sent', 'bytes_received', 'arena_bytes':
-        if [rank[key] for rank in told['ranks']] != [rank[key] for rank in planned['ranks']]:
+        if [rank[key] for rank in report['ranks']] != [rank[key] for rank in planned['ranks']]:
             return f'{key} are not as planned'
     return None
 
@@ -68,8 +68,8 @@ def check_model(cleave, path, shape):
             n_messages = max(n_messages, planned['messages'])
             n_bytes = max(n_bytes, sum(rank['bytes_sent'] for rank in planned['ranks']))
             for name, options in TRANSPORTS.items():
-                told = load('mpirun', '-n', str(n), *options, cleave, 'run', '--ranks', *given)
-                fault = find_fault(told, planned, outputs)
+                report = load('mpirun', '-n', str(n), *options, cleave, 'run', '--ranks', *given)
+                fault = find_fault(report, planned, outputs)
                 n_runs += 1
                 faults += [f'{n} ranks of {threads} threads, {name}: {fault}'] if fault else []
     return n_runs, n_messages, n_bytes, faults

@@ -56,9 +56,9 @@ def is_alive(pid):
 def check_bits(model):
     alone = load(subprocess.run([cleave, 'run', model, '--json'], capture_output=True, text=True, timeout=60))
     for n in [3]:
-        told = load(run(n, 'run', model, '--ranks', '--json', '--repeat', '3', *FAST))
-        assert told['outputs'] == alone['outputs'], 'other bits'
-        ranks = told['ranks']
+        report = load(run(n, 'run', model, '--ranks', '--json', '--repeat', '3', *FAST))
+        assert report['outputs'] == alone['outputs'], 'other bits'
+        ranks = report['ranks']
         assert len(ranks) == n
         planned = json.loads(subprocess.run([cleave, 'simulate', model, '--json', '--ranks', str(n), *FAST],
                                             capture_output=True, text=True, check=True).stdout)
@@ -74,10 +74,10 @@ def check_bits(model):
 def check_stream(model):
     alone = load(subprocess.run([cleave, 'run', model, '--json'], capture_output=True, text=True, timeout=60))
     one, two = (load(run(3, 'run', model, '--ranks', '--json', '--stream', '9', '--in-flight', str(k), *FAST)) for k in (1, 2))
-    for told in one, two:
-        assert told['outputs'] == alone['outputs'], 'other bits'
-        assert told['per_second'] > 0 and told['latency_ms']['min'] > 0
-        assert any(r['messages_sent'] > 0 for r in told['ranks'])
+    for report in one, two:
+        assert report['outputs'] == alone['outputs'], 'other bits'
+        assert report['per_second'] > 0 and report['latency_ms']['min'] > 0
+        assert any(r['messages_sent'] > 0 for r in report['ranks'])
     assert [one['in_flight'], two['in_flight']] == [1, 2]
     planned = json.loads(subprocess.run([cleave, 'simulate', model, '--json', '--ranks', '3', '--in-flight', '2', *FAST],
                                         capture_output=True, text=True, check=True).stdout)
@@ -89,9 +89,9 @@ def check_stream(model):
 
 # Without --bandwidth and --latency, ranks measure them. The measured values can be given as options.
 def check_measured(model):
-    told = run(2, 'run', model, '--ranks', '--threads', '1')
-    assert told.returncode == 0, told.stderr
-    line = next(x for x in told.stdout.splitlines() if x.startswith('network   measured: '))
+    report = run(2, 'run', model, '--ranks', '--threads', '1')
+    assert report.returncode == 0, report.stderr
+    line = next(x for x in report.stdout.splitlines() if x.startswith('network   measured: '))
     options = line.split(': ')[1].split()
     assert options[0] == '--bandwidth' and options[2] == '--latency', line
     again = load(run(2, 'run', model, '--ranks', '--threads', '1', '--json', *options))

@@ -105,7 +105,7 @@ __wrap_cleave_program_bind (CleaveProgram *program,
                             GError **error)
 {
   if (binding_fails)
-    g_set_error (error, CLEAVE_ERROR, CLEAVE_ERROR_BINDING, "told to fail");
+    g_set_error (error, CLEAVE_ERROR, CLEAVE_ERROR_BINDING, "asked to fail");
   return !binding_fails &&
          __real_cleave_program_bind (program, inputs, n_inputs, outputs, n_outputs, error);
 }
@@ -516,7 +516,7 @@ assert_first_run_fails (int failing)
   const CleaveTensorType in = { CLEAVE_FLOAT32, { .rank = 2, .dim = { 4, 8 } } };
   g_autoptr (CleaveTensor) x = cleave_tensor_new (&in, NULL), y = cleave_tensor_new (&in, NULL);
   g_autoptr (GError) error = NULL;
-  g_autofree char *expected = g_strdup_printf ("rank %d: told to fail", failing);
+  g_autofree char *expected = g_strdup_printf ("rank %d: asked to fail", failing);
   g_autoptr (CleaveRankProgram) program =
       cleave_rank_program_new_take (MPI_COMM_WORLD, make_chain (1, 4), &options, NULL);
 

@@ -213,7 +213,7 @@ try_chunks (const CleaveNode *node, GRand *rand, guint32 seed, Count *count)
           continue;
         }
       if (why->len == 0)
-        tell (&whole, &range, "refused, but no reason is told");
+        tell (&whole, &range, "refused without a reason");
       count->refused++;
     }
   whole_clear (&whole);

@@ -149,7 +149,7 @@ END_TEST
 /* The events that a pipeline reported, and when it must stop. */
 typedef struct
 {
-  GString *told;
+  GString *events;
   guint skip_from, end_at, n;
 } Watch;
 
@@ -161,7 +161,7 @@ watch (CleavePipelineEvent event, const char *pass, const CleaveGraph *graph, gp
   if (event == CLEAVE_PIPELINE_BEFORE)
     return w->n < w->skip_from;
   w->n++;
-  g_string_append_printf (w->told, "%s%s ", pass, event == CLEAVE_PIPELINE_CHANGED ? "!" : "");
+  g_string_append_printf (w->events, "%s%s ", pass, event == CLEAVE_PIPELINE_CHANGED ? "!" : "");
   return w->n != w->end_at;
 }
 
@@ -182,7 +182,7 @@ START_TEST (observers_see_each_pass_and_may_stop_the_pipeline)
   static const struct
   {
     guint skip_from, end_at;
-    const char *told;
+    const char *events;
   } cases[] = {
     { 99, 99, "merge-equal remove-dead! merge-equal remove-dead merge-equal " },
     { 2, 99, "merge-equal remove-dead! " },
@@ -196,13 +196,13 @@ START_TEST (observers_see_each_pass_and_may_stop_the_pipeline)
       g_autoptr (CleavePipeline) pipeline =
           cleave_pipeline_parse ("repeat(merge-equal,remove-dead),merge-equal", NULL);
       g_autoptr (CleaveGraph) graph = small_graph ();
-      g_autoptr (GString) told = g_string_new (NULL);
-      Watch w = { told, cases[i].skip_from, cases[i].end_at, 0 };
+      g_autoptr (GString) events = g_string_new (NULL);
+      Watch w = { events, cases[i].skip_from, cases[i].end_at, 0 };
       gboolean changed = FALSE;
 
       ck_assert (cleave_pipeline_run (pipeline, graph, watch, &w, &changed, NULL));
-      ck_assert_str_eq (told->str, cases[i].told);
-      ck_assert_int_eq (changed, strchr (told->str, '!') != NULL);
+      ck_assert_str_eq (events->str, cases[i].events);
+      ck_assert_int_eq (changed, strchr (events->str, '!') != NULL);
     }
 }
 END_TEST

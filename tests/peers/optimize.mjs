@@ -36,8 +36,8 @@ const nodes = (file, more) => JSON.parse(must(['info', file, ...more, '--json'])
 // Returns, for each pass alone, the nodes that were added; if there are none, those that were removed.
 function tryPasses(model, path, args) {
   for (const pass of single) {
-    const told = must(['opt', path, ...args, '-p', pass, '--print-changed', '-o', out, '--force']).error.split('\n');
-    const came = told.filter((line) => line.startsWith('+')).length, went = told.filter((line) => line.startsWith('-')).length;
+    const printed = must(['opt', path, ...args, '-p', pass, '--print-changed', '-o', out, '--force']).error.split('\n');
+    const came = printed.filter((line) => line.startsWith('+')).length, went = printed.filter((line) => line.startsWith('-')).length;
     if (came + went === 0) continue;
     const { models: among, most } = fired[pass], lines = came || went;
     among.push(model.name);

@@ -14,9 +14,9 @@ const begin = 0.06, handover = 0.3;
 // `alone`: the least time of each step when one thread runs all steps is known, too.
 function trace(command, model, threads, repeat, alone = false) {
   const folder = mkdtempSync(join(tmpdir(), 'cleave-steps-')), file = join(folder, 'trace.json');
-  const told = execFileSync(command, ['run', model.file, ...(model.shape ? ['--shape', model.shape.join(',')] : []), '--threads', `${threads}`, '--repeat', `${repeat}`, '--trace', file, '--json', ...(alone ? ['--profile'] : [])],
+  const printed = execFileSync(command, ['run', model.file, ...(model.shape ? ['--shape', model.shape.join(',')] : []), '--threads', `${threads}`, '--repeat', `${repeat}`, '--trace', file, '--json', ...(alone ? ['--profile'] : [])],
     { encoding: 'utf8', maxBuffer: 1 << 28, stdio: ['ignore', 'pipe', 'inherit'] });
-  const times = new Map((JSON.parse(told).steps ?? []).map(({ name, nanoseconds }) => [name, nanoseconds / 1000]));
+  const times = new Map((JSON.parse(printed).steps ?? []).map(({ name, nanoseconds }) => [name, nanoseconds / 1000]));
   const events = JSON.parse(readFileSync(file, 'utf8')).traceEvents.filter((event) => event.ph === 'X');
   rmSync(folder, { recursive: true });
   return events.map(({ name, dur, args }) => ({ thread: args.sequence, index: args.index, waits: args.waits ?? [], us: Math.min(dur, times.get(name) ?? dur) }));

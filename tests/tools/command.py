@@ -603,10 +603,10 @@ class Opt(CommandTest):
 
     # A failing graph is reduced as far as possible: here, everything with a convolution fails.
     def test_reduce(self):
-        told = self.cleave('opt', self.chain, '--reduce', 'grep -q Conv "$1" && test "${2#*split}" != "$2"',
+        report = self.cleave('opt', self.chain, '--reduce', 'grep -q Conv "$1" && test "${2#*split}" != "$2"',
                            '-p', 'clean-up,' + self.SPLIT, '-o', 'small.cleave')
-        self.assertEqual(told.returncode, 0, told.stderr)
-        self.assertRegex(told.stderr.decode(), r'^1 of \d+ nodes are left after \d+ runs; passes: split\{[^}]*\}\n$')
+        self.assertEqual(report.returncode, 0, report.stderr)
+        self.assertRegex(report.stderr.decode(), r'^1 of \d+ nodes are left after \d+ runs; passes: split\{[^}]*\}\n$')
         self.assertIn(' = Conv ', self.good('opt', 'small.cleave', '-p', 'remove-dead'))
         self.assertIn(' = Constant value=', self.cleave('opt', self.chain, '--reduce', 'grep -q Conv "$1"').stdout.decode())
         self.bad('the test is false for the graph itself, so there is nothing to reduce', 'opt', self.chain, '--reduce', 'false')

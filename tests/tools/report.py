@@ -19,36 +19,36 @@ PROBE = '''<script>
 const NODE = '%s';
 window.onerror = (message) => { window.failure = message; };
 addEventListener('load', () => {
-  const $ = id => document.getElementById(id), told = {};
-  told.failure = window.failure || '';
-  told.boxes = document.querySelectorAll('#graph .frame').length;
-  told.letter = 10 * $('graph').clientWidth / $('graph').viewBox.baseVal.width;
-  told.nodes = document.querySelectorAll('#graph .node').length;
-  told.legend = (document.querySelector('#threads .key') || {}).textContent;
+  const $ = id => document.getElementById(id), state = {};
+  state.failure = window.failure || '';
+  state.boxes = document.querySelectorAll('#graph .frame').length;
+  state.letter = 10 * $('graph').clientWidth / $('graph').viewBox.baseVal.width;
+  state.nodes = document.querySelectorAll('#graph .node').length;
+  state.legend = (document.querySelector('#threads .key') || {}).textContent;
   /* What a screen reader or a keyboard meets: a name for all that is acted on, and for each picture. */
-  told.roles = [...document.querySelectorAll('button, input, [role=button], [role=img], section')].filter(e =>
+  state.roles = [...document.querySelectorAll('button, input, [role=button], [role=img], section')].filter(e =>
     !(e.textContent.trim() && e.matches('button') || e.getAttribute('aria-label') || e.getAttribute('aria-labelledby') ||
       e.labels && e.labels.length) || e.matches('[role=button]') && e.tabIndex < 0).map(e => e.outerHTML.slice(0, 80));
   const first = document.querySelector('#graph .subgraph');
   first.dispatchEvent(new MouseEvent('click', { bubbles: true }));
-  told.opened = document.querySelectorAll('#graph .node').length;
-  told.expanded = document.querySelector('#graph .subgraph').getAttribute('aria-expanded');
+  state.opened = document.querySelectorAll('#graph .node').length;
+  state.expanded = document.querySelector('#graph .subgraph').getAttribute('aria-expanded');
   document.querySelector('#graph .subgraph').dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true }));
-  told.closed = document.querySelectorAll('#graph .node').length;
+  state.closed = document.querySelectorAll('#graph .node').length;
   $('find').value = NODE;
   $('find').dispatchEvent(new Event('input'));
   $('find').dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter' }));
-  told.hits = $('hits').textContent;
-  told.found = [...document.querySelectorAll('#graph .found title')].map(e => e.textContent.split('\\n')[0]);
+  state.hits = $('hits').textContent;
+  state.found = [...document.querySelectorAll('#graph .found title')].map(e => e.textContent.split('\\n')[0]);
   const sort = [...document.querySelectorAll('#nodes details[open] th button')].find(b => b.textContent === 'MACs');
   sort.click();
-  told.sorted = sort.parentElement.getAttribute('aria-sort');
-  told.most = document.querySelector('#nodes details[open] td').textContent;
+  state.sorted = sort.parentElement.getAttribute('aria-sort');
+  state.most = document.querySelector('#nodes details[open] td').textContent;
   document.querySelector('#which button').click();
-  told.before = document.querySelectorAll('#graph .frame').length;
+  state.before = document.querySelectorAll('#graph .frame').length;
   const pre = document.createElement('pre');
-  pre.id = 'told';
-  pre.textContent = JSON.stringify(told);
+  pre.id = 'state';
+  pre.textContent = JSON.stringify(state);
   document.body.append(pre);
 });
 </script>'''
@@ -101,8 +101,8 @@ class Report(command.CommandTest):
         nodes = [node for frame in self.data(page)['page']['graphs'][1]['frames'] for node in frame['nodes']]
         self.assertGreater(len(nodes), 4500)
         piece = next(node[0] for node in nodes if node[5] and node[0].startswith('denseblock3.denselayer7.conv2'))
-        told = self.browse(page, piece)
-        self.assertIn(piece, told['found'])
+        state = self.browse(page, piece)
+        self.assertIn(piece, state['found'])
 
     # Returns the state of the page after it was opened and `node` was searched for.
     def browse(self, page, node):
@@ -115,25 +115,25 @@ class Report(command.CommandTest):
             [chromium, '--headless=new', '--no-sandbox', '--disable-gpu', '--enable-logging=stderr', '--dump-dom',
              '--user-data-dir=' + self.path('profile'), 'file://' + self.path('probe.html')],
             capture_output=True, text=True, timeout=120, env={**os.environ, 'LD_PRELOAD': ''})
-        told = re.search(r'<pre id="told">(.*?)</pre>', run.stdout, re.S)
-        if told is None and ':CONSOLE' not in run.stderr:
+        state = re.search(r'<pre id="state">(.*?)</pre>', run.stdout, re.S)
+        if state is None and ':CONSOLE' not in run.stderr:
             self.skipTest('chromium shows nothing here: ' + run.stderr[-200:])
         self.assertEqual([line for line in run.stderr.splitlines() if ':CONSOLE' in line], [])
-        told = json.loads(html.unescape(told[1]))
-        self.assertEqual((told['failure'], told['roles']), ('', []))
-        self.assertEqual(told['nodes'], 0)
-        self.assertGreater(told['opened'], 2)
-        self.assertEqual((told['expanded'], told['closed']), ('true', 0))
-        self.assertRegex(told['hits'], '^1 of ')
-        self.assertEqual(told['sorted'], 'descending')
-        self.assertGreater(told['boxes'], told['before'])
-        return told
+        state = json.loads(html.unescape(state[1]))
+        self.assertEqual((state['failure'], state['roles']), ('', []))
+        self.assertEqual(state['nodes'], 0)
+        self.assertGreater(state['opened'], 2)
+        self.assertEqual((state['expanded'], state['closed']), ('true', 0))
+        self.assertRegex(state['hits'], '^1 of ')
+        self.assertEqual(state['sorted'], 'descending')
+        self.assertGreater(state['boxes'], state['before'])
+        return state
 
     def test_browser(self):
-        told = self.browse(self.page(*self.SPLIT), 'conv1.1')
-        self.assertGreater(told['letter'], 7)
-        self.assertRegex(told['legend'], r'Conv \d+\.\d %')
-        self.assertIn('conv1.1', told['found'])
+        state = self.browse(self.page(*self.SPLIT), 'conv1.1')
+        self.assertGreater(state['letter'], 7)
+        self.assertRegex(state['legend'], r'Conv \d+\.\d %')
+        self.assertIn('conv1.1', state['found'])
 
 
 if __name__ == '__main__':

@@ -70,51 +70,51 @@ move_to_front (Onnx__GraphProto *graph, size_t first)
 typedef struct
 {
   CleaveOnnxExport *export;
-  GPtrArray *lists, *told; /* names of operands (count, condition, lists) and of results */
-  GArray *ranks;           /* guint: length of each list */
-} Teller;
+  GPtrArray *lists, *results; /* names of operands (count, condition, lists) and of results */
+  GArray *ranks;              /* guint: length of each list */
+} ShapeLoop;
 
 static void
-teller_clear (Teller *teller)
+shape_loop_clear (ShapeLoop *shapes)
 {
-  g_ptr_array_unref (teller->lists);
-  g_ptr_array_unref (teller->told);
-  g_array_unref (teller->ranks);
+  g_ptr_array_unref (shapes->lists);
+  g_ptr_array_unref (shapes->results);
+  g_array_unref (shapes->ranks);
 }
 
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Teller, teller_clear)
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (ShapeLoop, shape_loop_clear)
 
 static void
-teller_init (Teller *teller, CleaveOnnxExport *export)
+shape_loop_init (ShapeLoop *shapes, CleaveOnnxExport *export)
 {
   const gint64 once = 1;
 
-  teller->export = export;
-  teller->lists = g_ptr_array_new ();
-  teller->told = g_ptr_array_new ();
-  teller->ranks = g_array_new (FALSE, FALSE, sizeof (guint));
-  g_ptr_array_add (teller->lists, (gpointer) add_list (export, "iterations", &once, 1));
-  g_ptr_array_add (teller->lists, NULL);
+  shapes->export = export;
+  shapes->lists = g_ptr_array_new ();
+  shapes->results = g_ptr_array_new ();
+  shapes->ranks = g_array_new (FALSE, FALSE, sizeof (guint));
+  g_ptr_array_add (shapes->lists, (gpointer) add_list (export, "iterations", &once, 1));
+  g_ptr_array_add (shapes->lists, NULL);
 }
 
 /* Passes a list through the Loop; returns the name of the result. */
 static const char *
-tell (Teller *teller, const char *list, const char *name, guint rank)
+pass_list (ShapeLoop *shapes, const char *list, const char *name, guint rank)
 {
-  const char *told = cleave_onnx_name_value (teller->export, name);
+  const char *result = cleave_onnx_name_value (shapes->export, name);
 
-  g_ptr_array_add (teller->lists, (gpointer) list);
-  g_ptr_array_add (teller->told, (gpointer) told);
-  g_array_append_val (teller->ranks, rank);
-  return told;
+  g_ptr_array_add (shapes->lists, (gpointer) list);
+  g_ptr_array_add (shapes->results, (gpointer) result);
+  g_array_append_val (shapes->ranks, rank);
+  return result;
 }
 
 static void
-write_body (const Teller *teller, Onnx__NodeProto *loop)
+write_body (const ShapeLoop *shapes, Onnx__NodeProto *loop)
 {
   static const CleaveTensorType number = { .element = CLEAVE_INT64 },
                                 flag = { .element = CLEAVE_BOOL };
-  CleaveOnnxExport *export = teller->export;
+  CleaveOnnxExport *export = shapes->export;
   Onnx__GraphProto *outer = export->scope, *body = cleave_onnx_add_graph (loop, "body");
   const char *iteration = cleave_onnx_name_value (export, "iteration");
 
@@ -124,7 +124,7 @@ write_body (const Teller *teller, Onnx__NodeProto *loop)
   for (guint i = 0; i <= loop->n_output; i++)
     {
       CleaveTensorType list =
-          CLEAVE_TYPE (CLEAVE_INT64, i == 0 ? 1 : g_array_index (teller->ranks, guint, i - 1));
+          CLEAVE_TYPE (CLEAVE_INT64, i == 0 ? 1 : g_array_index (shapes->ranks, guint, i - 1));
       const CleaveTensorType *type = i == 0 ? &flag : &list;
       const char *from = cleave_onnx_name_value (export, i == 0 ? "goes_on" : "shape");
       const char *to = cleave_onnx_name_value (export, from);
@@ -137,13 +137,13 @@ write_body (const Teller *teller, Onnx__NodeProto *loop)
 }
 
 static void
-write_teller (const Teller *teller)
+write_shape_loop (const ShapeLoop *shapes)
 {
   Onnx__NodeProto *loop = cleave_onnx_add_node (
-      teller->export, "Loop", "shapes", (const char *const *) teller->lists->pdata,
-      teller->lists->len, (const char *const *) teller->told->pdata, teller->told->len);
+      shapes->export, "Loop", "shapes", (const char *const *) shapes->lists->pdata,
+      shapes->lists->len, (const char *const *) shapes->results->pdata, shapes->results->len);
 
-  write_body (teller, loop);
+  write_body (shapes, loop);
 }
 
 /* A Reshape to write after the Loop. */
@@ -164,9 +164,9 @@ write_reshapes (CleaveOnnxExport *export, const GArray *shapings)
 }
 
 static void
-tell_inputs (Teller *teller, GArray *shapings)
+pass_shapes_of_inputs (ShapeLoop *shapes, GArray *shapings)
 {
-  CleaveOnnxExport *export = teller->export;
+  CleaveOnnxExport *export = shapes->export;
   Onnx__GraphProto *graph = export->model->graph;
   g_autoptr (GHashTable) names = g_hash_table_new (g_str_hash, g_str_equal);
 
@@ -180,8 +180,8 @@ tell_inputs (Teller *teller, GArray *shapings)
 
       if (shape->rank == 0 || cleave_shape_n_elements (shape) == 0)
         continue;
-      shaping.operands[1] =
-          tell (teller, add_list (export, "shape", shape->dim, shape->rank), "shape", shape->rank);
+      shaping.operands[1] = pass_list (shapes, add_list (export, "shape", shape->dim, shape->rank),
+                                       "shape", shape->rank);
       shaped = g_strconcat (graph->input[i]->name, CLEAVE_ONNX_SHAPED, NULL);
       shaping.to = cleave_onnx_name_value (export, shaped);
       g_hash_table_insert (names, graph->input[i]->name, (gpointer) shaping.to);
@@ -207,9 +207,9 @@ find_sizes (const Onnx__GraphProto *graph, const Onnx__NodeProto *node)
 /* Passes sizes of Resizes through the Loop, since they reveal the shapes of all that follows. A
  * Resize requires a list of known length, so a Reshape restores the length. */
 static void
-tell_sizes (Teller *teller, GArray *shapings)
+pass_sizes (ShapeLoop *shapes, GArray *shapings)
 {
-  CleaveOnnxExport *export = teller->export;
+  CleaveOnnxExport *export = shapes->export;
   Onnx__GraphProto *graph = export->model->graph;
   g_autoptr (GHashTable) known = g_hash_table_new (g_str_hash, g_str_equal);
 
@@ -222,7 +222,7 @@ tell_sizes (Teller *teller, GArray *shapings)
         continue;
       if (!g_hash_table_contains (known, list->name))
         {
-          Shaping shaping = { { tell (teller, list->name, "sizes", (guint) rank),
+          Shaping shaping = { { pass_list (shapes, list->name, "sizes", (guint) rank),
                                 add_list (export, "length", &rank, 1) },
                               cleave_onnx_name_value (export, "sizes") };
 
@@ -234,18 +234,18 @@ tell_sizes (Teller *teller, GArray *shapings)
 }
 
 static void
-hide_told (CleaveOnnxExport *export)
+hide_known_shapes (CleaveOnnxExport *export)
 {
   size_t first = export->model->graph->n_node;
-  g_auto (Teller) teller = { 0 };
+  g_auto (ShapeLoop) shapes = { 0 };
   g_autoptr (GArray) shapings = g_array_new (FALSE, FALSE, sizeof (Shaping));
 
-  teller_init (&teller, export);
-  tell_inputs (&teller, shapings);
+  shape_loop_init (&shapes, export);
+  pass_shapes_of_inputs (&shapes, shapings);
   if (shapings->len == 0)
     return;
-  tell_sizes (&teller, shapings);
-  write_teller (&teller);
+  pass_sizes (&shapes, shapings);
+  write_shape_loop (&shapes);
   write_reshapes (export, shapings);
   move_to_front (export->model->graph, first);
 }
@@ -337,6 +337,6 @@ cleave_onnx_export_hide (CleaveOnnxExport *export)
   for (size_t i = 0; i < export->model->graph->n_node; i++)
     if (strcmp (export->model->graph->node[i]->op_type, "Reshape") == 0)
       hide_list (export, export->model->graph->node[i]);
-  hide_told (export);
+  hide_known_shapes (export);
   name_shapes (export);
 }

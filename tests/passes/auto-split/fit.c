@@ -96,23 +96,23 @@ assert_bits (const CleaveGraph *graph, const CleaveFitPlan *plan)
 /* Asserts that `asked` bytes give a plan that holds, or else that the message names a smallest
  * possible budget of at most `least` bytes, for which there is a plan that holds. */
 static void
-assert_told (const CleaveGraph *graph, gint64 asked, gint64 least, guint32 seed)
+assert_reported (const CleaveGraph *graph, gint64 asked, gint64 least, guint32 seed)
 {
   static const char *const says = "the smallest number that can be met is ";
   g_autoptr (GError) error = NULL;
   g_autoptr (CleaveFitPlan) plan = find_plan (graph, asked, &error);
-  gint64 told = asked;
+  gint64 reported = asked;
 
   if (plan == NULL)
     {
       ck_assert (g_error_matches (error, CLEAVE_ERROR, CLEAVE_ERROR_LIMIT));
-      told = g_ascii_strtoll (strstr (error->message, says) + strlen (says), NULL, 10);
-      ck_assert_msg (told <= least, "seed %u: %s", seed, error->message);
+      reported = g_ascii_strtoll (strstr (error->message, says) + strlen (says), NULL, 10);
+      ck_assert_msg (reported <= least, "seed %u: %s", seed, error->message);
       g_clear_error (&error);
-      plan = find_plan (graph, told, &error);
+      plan = find_plan (graph, reported, &error);
       cleave_assert_no_error (error);
     }
-  assert_holds (graph, plan, told, seed);
+  assert_holds (graph, plan, reported, seed);
 }
 
 /* Asserts that there is a plan for the smallest possible budget, but none for one byte less.
@@ -130,11 +130,11 @@ assert_least (const CleaveGraph *graph, guint32 seed)
   cleave_assert_no_error (error);
   if (n <= 1)
     return n; /* the graph computes nothing */
-  assert_told (graph, n, n, seed);
+  assert_reported (graph, n, n, seed);
   ck_assert_ptr_null (find_plan (graph, n - 1, &error));
   ck_assert (g_error_matches (error, CLEAVE_ERROR, CLEAVE_ERROR_LIMIT));
   ck_assert_msg (g_str_has_prefix (error->message, says), "seed %u: %s", seed, error->message);
-  assert_told (graph, MAX (2 * n / 3, 1), n, seed);
+  assert_reported (graph, MAX (2 * n / 3, 1), n, seed);
   return n;
 }
 

@@ -143,8 +143,8 @@ check_reached (const CleaveGraph *graph, guint depth, Limit limit, guint seed)
       CleaveConstraint constraint = small_search (limit, asked);
 
       ck_assert_msg (!is_met (graph, depth, &constraint, &reached) && reached == least,
-                     "seed %u, depth %u, limit %d: at %d it is %d, but %d was told", seed, depth,
-                     limit, (int) asked, (int) reached, (int) least);
+                     "seed %u, depth %u, limit %d: at %d it is %d, but %d was reported", seed,
+                     depth, limit, (int) asked, (int) reached, (int) least);
     }
 }
 

@@ -205,56 +205,57 @@ START_TEST (operands_of_a_join_have_fused_consumers)
 }
 END_TEST
 
-#define TOLD_CHANNELS 8
-#define TOLD_ROWS 5
-#define TOLD_COLUMNS 3
-#define TOLD_SIZE (TOLD_CHANNELS * TOLD_ROWS * TOLD_COLUMNS)
+#define REPORT_CHANNELS 8
+#define REPORT_ROWS 5
+#define REPORT_COLUMNS 3
+#define REPORT_SIZE (REPORT_CHANNELS * REPORT_ROWS * REPORT_COLUMNS)
 
 /* The parts that a depthwise convolution reports while it computes its result. */
 typedef struct
 {
-  float y[TOLD_SIZE];
-  guint n_told[TOLD_SIZE];
-} Told;
+  float y[REPORT_SIZE];
+  guint n_reports[REPORT_SIZE];
+} Reported;
 
 /* Everything that is reported must be complete: each sum of ones is at least 4. */
 static void
 note_part (gconstpointer state, const CleaveKernelInstance *instance, gint64 begin, gint64 end)
 {
-  Told *told = (Told *) state;
+  Reported *reported = (Reported *) state;
 
   for (gint64 i = begin; i < end; i++)
     {
-      ck_assert_int_lt (i, TOLD_SIZE);
-      ck_assert (told->y[i] >= 4);
-      told->n_told[i]++;
+      ck_assert_int_lt (i, REPORT_SIZE);
+      ck_assert (reported->y[i] >= 4);
+      reported->n_reports[i]++;
     }
 }
 
 /* Runs a depthwise convolution of ones whose result has these strides. Returns FALSE if it does
  * not report progress. */
 static gboolean
-run_told (const gint64 *y_stride, Told *told)
+run_reporting (const gint64 *y_stride, Reported *reported)
 {
   const CleaveTensorType x_type =
-      CLEAVE_TYPE (CLEAVE_FLOAT32, 1, TOLD_CHANNELS, TOLD_ROWS, TOLD_COLUMNS);
-  const CleaveTensorType types[] = { x_type, CLEAVE_TYPE (CLEAVE_FLOAT32, TOLD_CHANNELS, 1, 3, 3) };
-  const CleaveConvAttrs attrs = { .group = TOLD_CHANNELS,
+      CLEAVE_TYPE (CLEAVE_FLOAT32, 1, REPORT_CHANNELS, REPORT_ROWS, REPORT_COLUMNS);
+  const CleaveTensorType types[] = { x_type,
+                                     CLEAVE_TYPE (CLEAVE_FLOAT32, REPORT_CHANNELS, 1, 3, 3) };
+  const CleaveConvAttrs attrs = { .group = REPORT_CHANNELS,
                                   .strides = CLEAVE_INTS (1, 1),
                                   .dilations = CLEAVE_INTS (1, 1),
                                   .pads = CLEAVE_INTS (1, 1, 1, 1) };
-  float x[TOLD_SIZE], w[TOLD_CHANNELS * 9];
+  float x[REPORT_SIZE], w[REPORT_CHANNELS * 9];
   CleaveView operands[] = { { .type = types[0],
                               .data = x,
-                              .stride = { TOLD_SIZE, 1, TOLD_COLUMNS * TOLD_CHANNELS,
-                                          TOLD_CHANNELS } },
+                              .stride = { REPORT_SIZE, 1, REPORT_COLUMNS * REPORT_CHANNELS,
+                                          REPORT_CHANNELS } },
                             { .type = types[1], .data = w, .stride = { 9, 9, 3, 1 } } };
   CleaveView result = { .type = x_type,
-                        .data = told->y,
-                        .stride = { TOLD_SIZE, y_stride[0], y_stride[1], y_stride[2] } };
+                        .data = reported->y,
+                        .stride = { REPORT_SIZE, y_stride[0], y_stride[1], y_stride[2] } };
   CleaveTensor *constants[2] = { NULL };
   CleaveKernelFamily noting = { .run_part = note_part };
-  CleaveFusedConsumer consumer = { .family = &noting, .state = told };
+  CleaveFusedConsumer consumer = { .family = &noting, .state = reported };
   CleaveKernelInstance instance = { .call = { .op = cleave_op_lookup ("Conv"),
                                               .attrs = &attrs,
                                               .n_operands = 2,
@@ -273,7 +274,7 @@ run_told (const gint64 *y_stride, Told *told)
   gsize n_scratch = 0;
   gboolean reports_progress;
 
-  for (guint i = 0; i < TOLD_SIZE; i++)
+  for (guint i = 0; i < REPORT_SIZE; i++)
     x[i] = 1;
   for (guint i = 0; i < G_N_ELEMENTS (w); i++)
     w[i] = 1;
@@ -306,17 +307,17 @@ END_TEST
  * with transposed rows and columns, they cannot be reported one by one. */
 START_TEST (depthwise_reports_complete_elements)
 {
-  const gint64 dense[] = { 1, TOLD_COLUMNS * TOLD_CHANNELS, TOLD_CHANNELS };
-  const gint64 turned[] = { 1, TOLD_CHANNELS, TOLD_ROWS * TOLD_CHANNELS };
-  Told told = { 0 };
+  const gint64 dense[] = { 1, REPORT_COLUMNS * REPORT_CHANNELS, REPORT_CHANNELS };
+  const gint64 transposed[] = { 1, REPORT_CHANNELS, REPORT_ROWS * REPORT_CHANNELS };
+  Reported reported = { 0 };
 
-  ck_assert (run_told (dense, &told));
-  for (guint i = 0; i < TOLD_SIZE; i++)
-    ck_assert_uint_eq (told.n_told[i], 1);
-  told = (Told){ 0 };
-  if (run_told (turned, &told))
-    for (guint i = 0; i < TOLD_SIZE; i++)
-      ck_assert_uint_eq (told.n_told[i], 1);
+  ck_assert (run_reporting (dense, &reported));
+  for (guint i = 0; i < REPORT_SIZE; i++)
+    ck_assert_uint_eq (reported.n_reports[i], 1);
+  reported = (Reported){ 0 };
+  if (run_reporting (transposed, &reported))
+    for (guint i = 0; i < REPORT_SIZE; i++)
+      ck_assert_uint_eq (reported.n_reports[i], 1);
 }
 END_TEST
 
