@@ -54,7 +54,7 @@ G_STATIC_ASSERT (sizeof (Free) <= UNIT);
 struct _CleaveSlab
 {
   GPtrArray *blocks;          /* Block; NULL for a block that was freed */
-  GArray *spare;              /* guint: the indices of freed blocks */
+  GArray *unused;             /* guint: the indices of freed blocks */
   Block *filling[2];          /* the blocks that new items are taken from: names, nodes */
   guint first[MAX_UNITS + 1]; /* for each number of units: a block with free items, or NO_BLOCK */
 };
@@ -65,7 +65,7 @@ cleave_slab_new (void)
   CleaveSlab *slab = g_new0 (CleaveSlab, 1);
 
   slab->blocks = g_ptr_array_new_with_free_func (free);
-  slab->spare = g_array_new (FALSE, FALSE, sizeof (guint));
+  slab->unused = g_array_new (FALSE, FALSE, sizeof (guint));
   for (guint i = 0; i <= MAX_UNITS; i++)
     slab->first[i] = NO_BLOCK;
   return slab;
@@ -75,7 +75,7 @@ void
 cleave_slab_free (CleaveSlab *slab)
 {
   g_ptr_array_unref (slab->blocks);
-  g_array_unref (slab->spare);
+  g_array_unref (slab->unused);
   g_free (slab);
 }
 
@@ -88,10 +88,10 @@ add_block (CleaveSlab *slab)
 
   if (posix_memalign (&memory, BLOCK_BYTES, BLOCK_USED) != 0)
     g_error ("there is no memory for the nodes of a graph");
-  if (slab->spare->len > 0)
+  if (slab->unused->len > 0)
     {
-      index = g_array_index (slab->spare, guint, slab->spare->len - 1);
-      g_array_set_size (slab->spare, slab->spare->len - 1);
+      index = g_array_index (slab->unused, guint, slab->unused->len - 1);
+      g_array_set_size (slab->unused, slab->unused->len - 1);
     }
   else
     g_ptr_array_add (slab->blocks, NULL);
@@ -186,7 +186,7 @@ remove_block (CleaveSlab *slab, Block *block)
   for (gsize units = 0; units <= MAX_UNITS; units++)
     if (block->free[units] != 0)
       unlink_block (slab, block, units);
-  g_array_append_val (slab->spare, index);
+  g_array_append_val (slab->unused, index);
   slab->blocks->pdata[index] = NULL;
   free (block);
 }

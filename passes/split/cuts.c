@@ -302,7 +302,7 @@ is_as_good (const CleaveCuts *cuts, guint d, CleaveCut *cut, const CleaveCut *ot
 /* Returns whether one of the last cuts listed dominates `cut`: it has no more chunks and no larger
  * factor. */
 static gboolean
-is_spare (const CleaveCuts *cuts, guint d, const CleaveCut *cut)
+is_dominated (const CleaveCuts *cuts, guint d, const CleaveCut *cut)
 {
   guint n = cuts->cuts[d]->len, end = n > MAX_COMPARED ? n - MAX_COMPARED : 0;
 
@@ -310,7 +310,7 @@ is_spare (const CleaveCuts *cuts, guint d, const CleaveCut *cut)
     {
       CleaveCut *other = cleave_cuts_get (cuts, d, i);
 
-      if (!other->is_spare && other->n <= cut->n && is_as_good (cuts, d, other, cut))
+      if (!other->is_dominated && other->n <= cut->n && is_as_good (cuts, d, other, cut))
         return TRUE;
     }
   return FALSE;
@@ -339,7 +339,7 @@ is_legal (CleaveCuts *cuts, guint d, CleaveCut *cut)
   if (cut->n == 1)
     return TRUE;
   good = seems_legal (cuts, d, cut) &&
-         (cut->is_spare || cut->n > max_checked || cleave_cut_find_kinds (cuts, d, cut, NULL));
+         (cut->is_dominated || cut->n > max_checked || cleave_cut_find_kinds (cuts, d, cut, NULL));
   cuts->is_surprised = was_surprised;
   return good;
 }
@@ -362,8 +362,8 @@ add_cut (CleaveCuts *cuts, guint d, CleaveCut cut, gboolean all)
   if (is_too_fine (cuts, d, &cut))
     return;
   find_low (cuts, d, &cut);
-  cut.is_spare = is_spare (cuts, d, &cut);
-  if ((cut.is_spare && !all) || !is_legal (cuts, d, &cut))
+  cut.is_dominated = is_dominated (cuts, d, &cut);
+  if ((cut.is_dominated && !all) || !is_legal (cuts, d, &cut))
     cut_clear (&cut);
   else
     g_array_append_val (cuts->cuts[d], cut);
@@ -388,7 +388,7 @@ add_cuts (CleaveCuts *cuts, guint d, gint64 align)
 
   for (gint64 n = 2; n <= max_n; n = next_number (units, n))
     {
-      add_cut (cuts, d, (CleaveCut){ .n = n, .align = align }, cuts->list.spare);
+      add_cut (cuts, d, (CleaveCut){ .n = n, .align = align }, cuts->list.dominated);
       for (CleaveLarger larger = CLEAVE_LARGER_LAST; larger <= CLEAVE_LARGER_AT_ENDS; larger++)
         if (units % n > (larger == CLEAVE_LARGER_AT_ENDS))
           add_cut (cuts, d, (CleaveCut){ .n = n, .align = align, .larger = larger }, FALSE);

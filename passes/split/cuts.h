@@ -42,15 +42,16 @@ typedef struct
   gint64 *high;        /* by value: its largest factor in any chunk; NULL: not computed yet */
   GArray *kinds;       /* CleaveKind; NULL: not computed yet */
   gboolean is_refused; /* one of its chunks is not legal */
-  gboolean is_spare;   /* dominated: a cut into no more chunks has no larger factor for any value */
+  gboolean
+      is_dominated; /* dominated: a cut into no more chunks has no larger factor for any value */
 } CleaveCut;
 
 /* Which cuts are listed, and how well each is checked. */
 typedef struct
 {
-  gboolean spare;    /* also list dominated cuts: a predicate may prefer them */
-  gint64 max_pieces; /* largest number of pieces of the node; finer cuts are not listed */
-  gboolean exact;    /* check every chunk of a cut, not only a sample of the chunks */
+  gboolean dominated; /* also list dominated cuts: a predicate may prefer them */
+  gint64 max_pieces;  /* largest number of pieces of the node; finer cuts are not listed */
+  gboolean exact;     /* check every chunk of a cut, not only a sample of the chunks */
 } CleaveCutsToList;
 
 typedef struct

@@ -148,7 +148,7 @@ try_dimension (Search *search, guint d, gint64 n)
       if (cut->n > search->fewest / n)
         break;
       count_look (search);
-      if (cut->is_refused || (cut->is_spare && !search->all))
+      if (cut->is_refused || (cut->is_dominated && !search->all))
         continue;
       for (guint v = 0; v < cuts->n_values; v++)
         search->taken[d + 1][v] = search->taken[d][v] * cut->low[v];
@@ -376,7 +376,7 @@ find_least (Search *search, guint d, gint64 n)
 
       count_look (search);
       search->is_capped |= cut->n > search->max_n / n;
-      if (cut->is_refused || cut->is_spare || cut->n > search->max_n / n)
+      if (cut->is_refused || cut->is_dominated || cut->n > search->max_n / n)
         continue;
       for (guint v = 0; v < cuts->n_values; v++)
         search->taken[d + 1][v] = search->taken[d][v] * cut->low[v];

@@ -53,8 +53,8 @@ typedef struct
   GHashTable *values_of; /* CleaveNode -> its computed values (CleaveTensor) */
   GHashTable *shared;    /* in bodies: TensorProto or Constant node -> its value; NULL: none */
   gsize n_unrolled;      /* nodes added so far by iterations of loops */
-  struct CleaveOnnxNode *spare; /* a freed node to reuse; NULL: none */
-  double fold_budget;           /* work that constant folding may still do, in kernel steps */
+  struct CleaveOnnxNode *unused; /* a freed node to reuse; NULL: none */
+  double fold_budget;            /* work that constant folding may still do, in kernel steps */
 } CleaveOnnxImport;
 
 /* The value of an attribute, from the file, from a constant operand, or from an upgrade. A
@@ -161,7 +161,7 @@ CleaveOnnxNode *
 cleave_onnx_node_new (CleaveOnnxImport *import, const char *op, const char *name, guint n_results);
 void cleave_onnx_node_free (CleaveOnnxNode *node);
 /* Frees a node that was kept for reuse. */
-void cleave_onnx_node_free_spare (CleaveOnnxNode *node);
+void cleave_onnx_node_free_unused (CleaveOnnxNode *node);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveOnnxNode, cleave_onnx_node_free)
 CleaveOnnxAttr *cleave_onnx_node_find (const CleaveOnnxNode *node, const char *attr);
 /* (transfer full) Removes the attribute from the node and returns it; NULL if there is none. */

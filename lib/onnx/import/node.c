@@ -125,7 +125,7 @@ cleave_onnx_end_scope (CleaveOnnxImport *import)
 CleaveOnnxNode *
 cleave_onnx_node_new (CleaveOnnxImport *import, const char *op, const char *name, guint n_results)
 {
-  CleaveOnnxNode *node = g_steal_pointer (&import->spare);
+  CleaveOnnxNode *node = g_steal_pointer (&import->unused);
 
   if (node == NULL)
     {
@@ -153,14 +153,14 @@ cleave_onnx_node_free (CleaveOnnxNode *node)
   g_ptr_array_set_size (node->operands, 0);
   g_ptr_array_set_size (node->rest, 0);
   g_ptr_array_set_size (node->attrs, 0);
-  if (import->spare == NULL)
-    import->spare = node;
+  if (import->unused == NULL)
+    import->unused = node;
   else
-    cleave_onnx_node_free_spare (node);
+    cleave_onnx_node_free_unused (node);
 }
 
 void
-cleave_onnx_node_free_spare (CleaveOnnxNode *node)
+cleave_onnx_node_free_unused (CleaveOnnxNode *node)
 {
   g_ptr_array_unref (node->operands);
   g_ptr_array_unref (node->rest);

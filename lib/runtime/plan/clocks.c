@@ -23,7 +23,7 @@ cleave_clocks_init (CleaveClocks *clocks, const CleaveSchedule *schedule)
     .n_waits = g_new0 (guint, schedule->n_steps + 1),
     .counts = g_array_new (FALSE, FALSE, sizeof (guint)),
     .n_users = g_array_new (FALSE, FALSE, sizeof (guint)),
-    .spare = g_array_new (FALSE, FALSE, sizeof (guint)),
+    .unused = g_array_new (FALSE, FALSE, sizeof (guint)),
     .max_rows = MAX ((guint) (BYTES_PER_STEP * (gsize) schedule->n_steps / row_bytes), MIN_ROWS),
   };
   for (guint t = 0; t < n_threads; t++)
@@ -39,7 +39,7 @@ cleave_clocks_clear (CleaveClocks *clocks)
   g_clear_pointer (&clocks->n_waits, g_free);
   g_clear_pointer (&clocks->counts, g_array_unref);
   g_clear_pointer (&clocks->n_users, g_array_unref);
-  g_clear_pointer (&clocks->spare, g_array_unref);
+  g_clear_pointer (&clocks->unused, g_array_unref);
 }
 
 static guint
@@ -66,7 +66,7 @@ static void
 release_row (CleaveClocks *clocks, guint *row)
 {
   if (*row != CLEAVE_NO_ROW && --g_array_index (clocks->n_users, guint, *row) == 0)
-    g_array_append_val (clocks->spare, *row);
+    g_array_append_val (clocks->unused, *row);
   *row = CLEAVE_NO_ROW;
 }
 
@@ -76,10 +76,10 @@ take_row (CleaveClocks *clocks)
 {
   guint row = clocks->n_users->len;
 
-  if (clocks->spare->len > 0)
+  if (clocks->unused->len > 0)
     {
-      row = g_array_index (clocks->spare, guint, clocks->spare->len - 1);
-      g_array_set_size (clocks->spare, clocks->spare->len - 1);
+      row = g_array_index (clocks->unused, guint, clocks->unused->len - 1);
+      g_array_set_size (clocks->unused, clocks->unused->len - 1);
     }
   else if (row >= clocks->max_rows)
     return CLEAVE_NO_ROW;

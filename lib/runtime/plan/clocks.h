@@ -20,7 +20,7 @@ typedef struct
   guint *n_waits;  /* by step: number of waits for it that are still to come */
   GArray *counts;  /* guint: n_threads of each row */
   GArray *n_users; /* guint: by row, the number of steps and threads that refer to it */
-  GArray *spare;   /* guint: rows without a user */
+  GArray *unused;  /* guint: rows without a user */
   guint max_rows;
 } CleaveClocks;
 

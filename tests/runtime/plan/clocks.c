@@ -104,7 +104,7 @@ compare_clocks (const CleaveSchedule *schedule, guint max_rows)
         }
       cleave_assert (clocks.n_users->len <= max_rows);
     }
-  cleave_assert (clocks.spare->len + schedule->n_threads >= clocks.n_users->len);
+  cleave_assert (clocks.unused->len + schedule->n_threads >= clocks.n_users->len);
   return n_lower;
 }
 
