@@ -103,8 +103,8 @@ map_operands (CleaveChunk *chunk, const CleaveCall *call, GString *why)
       if (!cleave_call_has (call, i))
         continue;
       chunk->slices[i] = map_operand (call, i, &chunk->range);
-      chunk->kept[i] = !cleave_range_is_empty (&chunk->slices[i].range);
-      if (!chunk->kept[i] && (call->op->flags & CLEAVE_OP_VARIADIC) == 0)
+      chunk->has[i] = !cleave_range_is_empty (&chunk->slices[i].range);
+      if (!chunk->has[i] && (call->op->flags & CLEAVE_OP_VARIADIC) == 0)
         return refuse_empty (call, i, &chunk->range, why);
     }
   return TRUE;
@@ -122,7 +122,7 @@ narrowed_call (const CleaveChunk *chunk, const CleaveCall *call, CleaveTensorTyp
   narrow.cursor = NULL;
   narrow.n_operands = 0;
   for (guint i = 0; i < call->n_operands; i++)
-    if (chunk->kept[i])
+    if (chunk->has[i])
       {
         operands[narrow.n_operands].element = call->operands[i].element;
         operands[narrow.n_operands++].shape = cleave_range_shape (&chunk->slices[i].range);
@@ -191,12 +191,12 @@ allocate (CleaveChunk *chunk)
 {
   gsize slices = MAX (chunk->n_operands, 1) * sizeof *chunk->slices;
   gsize results = MAX (chunk->n_results, 1) * sizeof *chunk->results;
-  gsize n_bytes = slices + results + chunk->n_operands * sizeof *chunk->kept;
+  gsize n_bytes = slices + results + chunk->n_operands * sizeof *chunk->has;
   char *block = memset (g_malloc (n_bytes), 0, n_bytes); /* calloc() is slower for small blocks */
 
   chunk->slices = (CleaveSlice *) (gpointer) block;
   chunk->results = (CleaveTensorType *) (gpointer) (block + slices);
-  chunk->kept = (gboolean *) (gpointer) (block + slices + results);
+  chunk->has = (gboolean *) (gpointer) (block + slices + results);
 }
 
 gboolean

@@ -94,8 +94,8 @@ typedef struct
   CleaveRange range;
   guint n_operands, n_results; /* those of the whole node's call */
   CleaveSlice *slices;         /* for each operand, what the chunk reads; empty if it is absent */
-  gboolean *kept; /* for each operand, whether the chunk has it. FALSE if it is absent, or if the op
-                   * is VARIADIC and the slice is empty */
+  gboolean *has; /* for each operand, whether the chunk has it. FALSE if it is absent, or if the op
+                  * is VARIADIC and the slice is empty */
   CleaveTensorType *results;
   gpointer attrs;
 } CleaveChunk;

@@ -69,7 +69,7 @@ find_in_place_ends (const GPtrArray *order)
 }
 
 GPtrArray *
-cleave_order_hoist_kept (const CleaveGraph *graph, const GPtrArray *order)
+cleave_order_hoist_carried (const CleaveGraph *graph, const GPtrArray *order)
 {
   g_autofree guint *position = cleave_order_positions (graph, order);
   g_autofree guint *done = cleave_storage_find_done (graph, order, position);
@@ -284,11 +284,11 @@ typedef struct
 {
   guint begin, end; /* positions; no other node runs in between */
   guint limit;      /* position of the first reader of a copy */
-  gint64 n_whole, n_kept;
-} KeptGroup;
+  gint64 n_whole, n_carried;
+} CarriedGroup;
 
 static gboolean
-is_kept_of (const CleaveStorage *storage, const CleaveNode *node, guint base)
+is_carried_from (const CleaveStorage *storage, const CleaveNode *node, guint base)
 {
   return node->n_results == 1 && node->n_operands > 0 && node->operands[0].result != NULL &&
          (cleave_storage_assignment (storage, &node->results[0])->flags &
@@ -299,7 +299,7 @@ is_kept_of (const CleaveStorage *storage, const CleaveNode *node, guint base)
 /* Finds the group that begins at `begin`. Returns FALSE if that node is no such copy, or if the
  * value that it copies from is not freed after the group. */
 static gboolean
-find_group (const CleaveStorage *storage, const Lives *lives, guint begin, KeptGroup *group)
+find_group (const CleaveStorage *storage, const Lives *lives, guint begin, CarriedGroup *group)
 {
   const CleaveNode *first = storage->nodes[begin];
   const CleaveAssignment *x;
@@ -310,14 +310,15 @@ find_group (const CleaveStorage *storage, const Lives *lives, guint begin, KeptG
   x = cleave_storage_assignment (storage, first->operands[0].result);
   base = x->base;
   buffer = storage->buffer[x->location.root];
-  *group = (KeptGroup){ .begin = begin, .end = begin, .limit = storage->n_nodes };
-  for (; group->end < storage->n_nodes && is_kept_of (storage, storage->nodes[group->end], base);
+  *group = (CarriedGroup){ .begin = begin, .end = begin, .limit = storage->n_nodes };
+  for (;
+       group->end < storage->n_nodes && is_carried_from (storage, storage->nodes[group->end], base);
        group->end++)
     {
-      const CleaveResult *kept = &storage->nodes[group->end]->results[0];
+      const CleaveResult *carried = &storage->nodes[group->end]->results[0];
 
-      group->n_kept += cleave_tensor_type_n_bytes (&kept->type);
-      for (const CleaveOperand *use = kept->first_use; use != NULL; use = use->next_use)
+      group->n_carried += cleave_tensor_type_n_bytes (&carried->type);
+      for (const CleaveOperand *use = carried->first_use; use != NULL; use = use->next_use)
         if (use->node != NULL)
           group->limit = MIN (group->limit, cleave_storage_position (storage, use->node));
     }
@@ -330,9 +331,9 @@ find_group (const CleaveStorage *storage, const Lives *lives, guint begin, KeptG
 /* Returns the position after which the group should run: the one with the lowest peak, once values
  * computed in the meantime are freed. */
 static guint
-find_delay (const KeptGroup *group, const Levels *levels)
+find_delay (const CarriedGroup *group, const Levels *levels)
 {
-  gint64 least = 0, most = 0, more = group->n_whole - group->n_kept;
+  gint64 least = 0, most = 0, more = group->n_whole - group->n_carried;
   guint best = group->end - 1;
 
   for (guint i = group->begin; i < group->end; i++)
@@ -352,13 +353,13 @@ find_delay (const KeptGroup *group, const Levels *levels)
 }
 
 GPtrArray *
-cleave_order_delay_kept (const GPtrArray *order, const CleaveStorage *storage)
+cleave_order_delay_carried (const GPtrArray *order, const CleaveStorage *storage)
 {
   g_autoptr (GArray) slots = g_array_sized_new (FALSE, FALSE, sizeof (Slot), order->len);
   g_auto (Levels) levels = { 0 };
   g_auto (Lives) lives = { 0 };
   gboolean changed = FALSE;
-  KeptGroup group;
+  CarriedGroup group;
 
   if (!storage->materializes)
     return NULL;
@@ -381,8 +382,8 @@ cleave_order_delay_kept (const GPtrArray *order, const CleaveStorage *storage)
         g_array_index (slots, Slot, i).at = MAX (2 * at + 1, 2 * i); /* right after it */
       for (; i <= at; i++)
         {
-          levels.during[i] += group.n_whole - group.n_kept;
-          levels.after[i] += group.n_whole - group.n_kept;
+          levels.during[i] += group.n_whole - group.n_carried;
+          levels.after[i] += group.n_whole - group.n_carried;
           changed = TRUE;
         }
       i = group.end - 1;

@@ -8,7 +8,7 @@
 
 /* Moves the copies of rows that later strips need (carried rows) to right after the last other
  * reader, so that the buffer they come from can be freed. */
-GPtrArray *cleave_order_hoist_kept (const CleaveGraph *graph, const GPtrArray *order);
+GPtrArray *cleave_order_hoist_carried (const CleaveGraph *graph, const GPtrArray *order);
 /* Runs nodes that free a buffer and allocate none as early as possible. `storage` belongs to
  * `order`. */
 GPtrArray *cleave_order_hoist_last (const GPtrArray *order, const CleaveStorage *storage);
@@ -18,4 +18,4 @@ GPtrArray *cleave_order_sink (const GPtrArray *order, const CleaveStorage *stora
 
 /* Copies the rows that later strips need only after the result computed just before is freed, where
  * that lowers the peak. */
-GPtrArray *cleave_order_delay_kept (const GPtrArray *order, const CleaveStorage *storage);
+GPtrArray *cleave_order_delay_carried (const GPtrArray *order, const CleaveStorage *storage);

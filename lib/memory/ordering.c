@@ -210,7 +210,7 @@ add_both (Finding *f, GPtrArray *order)
 
   if (!add_unless_bound (f, order))
     return;
-  hoisted = cleave_order_hoist_kept (f->graph, order);
+  hoisted = cleave_order_hoist_carried (f->graph, order);
   if (hoisted != NULL && !is_known (f, hoisted))
     add_unless_bound (f, hoisted);
 }
@@ -254,7 +254,7 @@ static void
 add_variants (Finding *f)
 {
   static GPtrArray *(*const move[]) (const GPtrArray *, const CleaveStorage *) = {
-    cleave_order_sink, cleave_order_hoist_last, cleave_order_delay_kept
+    cleave_order_sink, cleave_order_hoist_last, cleave_order_delay_carried
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (move) && !is_done (f); i++)
@@ -315,7 +315,7 @@ cleave_order_best_of (const CleaveGraph *graph, const GPtrArray *orders)
   f.candidates = g_ptr_array_new_with_free_func (candidate_free);
   for (guint i = 0; i < orders->len; i++)
     {
-      g_autoptr (GPtrArray) hoisted = cleave_order_hoist_kept (graph, orders->pdata[i]);
+      g_autoptr (GPtrArray) hoisted = cleave_order_hoist_carried (graph, orders->pdata[i]);
 
       add_candidate (&f, orders->pdata[i]);
       if (hoisted != NULL)

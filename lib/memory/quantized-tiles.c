@@ -36,7 +36,7 @@ need_operands (CleaveTilePart *parts, const CleaveBody *body, guint index)
   guint made;
 
   for (guint i = 0; i < call->n_operands; i++)
-    if (chunk->kept[i] && cleave_body_makes (body, call->from[i], &made))
+    if (chunk->has[i] && cleave_body_makes (body, call->from[i], &made))
       need (&parts[made], &chunk->slices[i].range);
 }
 
@@ -83,7 +83,7 @@ find_overwritten (const CleaveTilePart *parts, const CleaveBody *body, guint ind
   const CleaveBodyCall *call = cleave_body_at (body, index);
 
   for (guint i = 0; (call->op->flags & CLEAVE_OP_IN_PLACE) != 0 && i < call->n_operands; i++)
-    if (parts[index].chunk.kept[i] && cleave_body_makes (body, call->from[i], made) &&
+    if (parts[index].chunk.has[i] && cleave_body_makes (body, call->from[i], made) &&
         cleave_body_at (body, *made)->n_readers == 1 &&
         cleave_element_size (cleave_body_at (body, *made)->result.element) ==
             cleave_element_size (call->result.element) &&

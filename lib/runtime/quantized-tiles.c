@@ -126,9 +126,9 @@ reads_alike (
   guint from = cleave_body_at (&p->tiles->body, call)->from[operand], made;
   CleaveRange in_x, in_y;
 
-  if (a[call].chunk.kept[operand] != b[call].chunk.kept[operand])
+  if (a[call].chunk.has[operand] != b[call].chunk.has[operand])
     return FALSE;
-  if (!a[call].chunk.kept[operand])
+  if (!a[call].chunk.has[operand])
     return TRUE;
   if (!cleave_body_makes (&p->tiles->body, from, &made))
     return p->instance->constants[from] == NULL ? is_shape_equal (x, y) : cleave_range_equal (x, y);
@@ -214,12 +214,12 @@ take_operands (const Preparing *p, const Kind *kind, guint index, char *at)
       const CleaveRange *range = &chunk->slices[i].range;
       guint made;
 
-      if (drops && !chunk->kept[i])
+      if (drops && !chunk->has[i])
         continue;
       piece->sources[n] = (Source){ CLEAVE_BODY_ABSENT, first + i, 0 };
-      if (chunk->kept[i] && cleave_body_makes (body, call->from[i], &made))
+      if (chunk->has[i] && cleave_body_makes (body, call->from[i], &made))
         take_inner (kind, piece, n, made, range, at);
-      else if (chunk->kept[i])
+      else if (chunk->has[i])
         take_outer (p, piece, n, call->from[i], range);
       piece->types[n] = piece->instance.operands[n].type;
       n++;
@@ -403,7 +403,7 @@ add_offsets (const Preparing *p, const CleaveTilePart *parts)
         {
           gint64 offset = 0;
 
-          if (parts[i].is_needed && chunk->kept[o] && call->from[o] < body->n_outer)
+          if (parts[i].is_needed && chunk->has[o] && call->from[o] < body->n_outer)
             offset = find_offset (&p->instance->operands[call->from[o]], &chunk->slices[o].range);
           g_array_append_val (p->tiles->offsets, offset);
         }

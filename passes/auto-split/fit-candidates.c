@@ -44,15 +44,15 @@ typedef struct
 static gboolean
 walk_both (CleaveFitWalker *walker, CleaveFitWalk *walk, GArray *found)
 {
-  gboolean keeps_wide;
+  gboolean overlaps_wide;
 
   walk->halo = CLEAVE_HALO_CARRY;
   if (!cleave_fit_walker_walk (walker, walk, found))
     return FALSE;
-  keeps_wide = cleave_fit_walker_keeps_wide (walker);
+  overlaps_wide = cleave_fit_walker_overlaps_wide (walker);
   walk->halo = CLEAVE_HALO_RECOMPUTE;
   cleave_fit_walker_walk (walker, walk, found);
-  return keeps_wide;
+  return overlaps_wide;
 }
 
 static void
@@ -82,7 +82,7 @@ walk_tiles (const Searcher *searcher, const CleaveFitWalk *strips, GArray *found
   CleaveFitWalker *walker = searcher->walker;
   const gint64 extent = find_extent (searcher, strips->end, strips->column_cut);
   CleaveFitWalk walk = *strips;
-  gboolean keeps_wide = FALSE;
+  gboolean overlaps_wide = FALSE;
 
   for (gint64 columns = 1; columns < extent; columns *= 2)
     {
@@ -94,14 +94,14 @@ walk_tiles (const Searcher *searcher, const CleaveFitWalk *strips, GArray *found
       if (walk_both (walker, &walk, found))
         {
           walk_narrow (walker, &walk, found);
-          keeps_wide = TRUE;
+          overlaps_wide = TRUE;
         }
       walk.in_bands = TRUE;
       walk.halo = CLEAVE_HALO_CARRY;
       cleave_fit_walker_walk (walker, &walk, found);
       walk.in_bands = FALSE;
     }
-  if (keeps_wide)
+  if (overlaps_wide)
     walk_narrow (walker, strips, found);
 }
 

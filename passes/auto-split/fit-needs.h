@@ -54,7 +54,7 @@ struct _CleaveFitWalker
   GArray *joins;                /* guint: joins into whose buffer an earlier step writes a part */
   gint64 peak;                  /* bytes, of the unsplit graph */
   guint now;                    /* number of the walk */
-  gboolean keeps_wide; /* strips of the last walk overlap in a wide result (split/wide.h) */
+  gboolean overlaps_wide; /* strips of the last walk overlap in a wide result (split/wide.h) */
   guint64 n_visits;
 };
 

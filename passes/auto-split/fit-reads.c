@@ -178,7 +178,7 @@ count_read (const CleavePlan *plan, guint operand)
     {
       const CleaveChunk *chunk = cleave_plan_get_chunk (plan, c);
 
-      if (chunk->kept[operand])
+      if (chunk->has[operand])
         n += cleave_range_n_elements (&chunk->slices[operand].range);
     }
   return n;

@@ -2,9 +2,9 @@
 
 #include "fit-try.h"
 
-#include "copy-kept.h"
+#include "copy-carried.h"
 #include "fit-pieces.h"
-#include "share-kept.h"
+#include "share-carried.h"
 
 static void
 part_clear (gpointer data)
@@ -203,9 +203,9 @@ apply (const GPtrArray *parts,
       cleave_segment_cut (segments->pdata[i], graph, stops, report);
       cleave_fit_pieces_note (pieces, graph, i);
     }
-  cleave_share_kept (graph);
+  cleave_share_carried (graph);
   cleave_fit_pieces_note (pieces, graph, CLEAVE_FIT_SHARED);
-  cleave_copy_kept (graph, pieces);
+  cleave_copy_carried (graph, pieces);
   cleave_fit_pieces_note (pieces, graph, CLEAVE_FIT_SHARED);
   if (is_listed)
     cleave_fit_pieces_list (pieces, graph, ends);

@@ -256,9 +256,9 @@ cleave_fit_walker_is_border (const CleaveFitWalker *walker, guint step)
 }
 
 gboolean
-cleave_fit_walker_keeps_wide (const CleaveFitWalker *walker)
+cleave_fit_walker_overlaps_wide (const CleaveFitWalker *walker)
 {
-  return walker->keeps_wide;
+  return walker->overlaps_wide;
 }
 
 guint64
@@ -284,7 +284,7 @@ cleave_fit_walker_walk (CleaveFitWalker *walker, const CleaveFitWalk *walk, GArr
   gint64 most = 0; /* peak of the unsplit steps */
 
   walker->now++;
-  walker->keeps_wide = FALSE;
+  walker->overlaps_wide = FALSE;
   g_array_set_size (walker->asked, 0);
   g_array_set_size (walker->ends, 0);
   g_array_set_size (walker->joins, 0);

@@ -69,7 +69,7 @@ gboolean cleave_fit_walker_is_border (const CleaveFitWalker *walker, guint step)
 
 /* Returns whether strips of the last walk overlap in a wide result (split/wide.h), so that carrying
  * its rows and recomputing them differ. */
-gboolean cleave_fit_walker_keeps_wide (const CleaveFitWalker *walker);
+gboolean cleave_fit_walker_overlaps_wide (const CleaveFitWalker *walker);
 
 /* Returns the number of nodes that all walks have visited. */
 guint64 cleave_fit_walker_get_n_visits (const CleaveFitWalker *walker);

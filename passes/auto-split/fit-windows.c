@@ -133,23 +133,24 @@ count_top (const CleaveFitState *state, const CleaveFitValue *value, const Cleav
   return get_bytes (value, cleave_range_count (&top));
 }
 
-/* Adds the bytes of columns that tiles carry within a strip.  If strips carry rows (`keeps_rows`),
- * the corner that rows and columns share is counted once. */
+/* Adds the bytes of columns that tiles carry within a strip.  If strips carry rows
+ * (`carries_rows`), the corner that rows and columns share is counted once. */
 static void
-add_kept_columns (const CleaveFitValue *value,
-                  const CleaveFitNeed *need,
-                  gboolean keeps_rows,
-                  gint64 *n_kept,
-                  gint64 *n_kept_top)
+add_carried_columns (const CleaveFitValue *value,
+                     const CleaveFitNeed *need,
+                     gboolean carries_rows,
+                     gint64 *n_carried,
+                     gint64 *n_carried_top)
 {
-  CleaveRange kept =
+  CleaveRange carried =
       cleave_range_intersect (&need->range[CLEAVE_FIT_TILE], &need->range[CLEAVE_FIT_LEFT]);
-  CleaveRange twice = cleave_range_intersect (&kept, &need->range[CLEAVE_FIT_BEFORE]);
-  CleaveRange top = replace_rows (value, need, &need->range[CLEAVE_FIT_FIRST], &kept);
+  CleaveRange twice = cleave_range_intersect (&carried, &need->range[CLEAVE_FIT_BEFORE]);
+  CleaveRange top = replace_rows (value, need, &need->range[CLEAVE_FIT_FIRST], &carried);
 
-  *n_kept += get_bytes (value, cleave_range_count (&kept)) -
-             (keeps_rows ? get_bytes (value, cleave_range_count (&twice)) : 0);
-  *n_kept_top += cleave_range_holds_none (&kept) ? 0 : get_bytes (value, cleave_range_count (&top));
+  *n_carried += get_bytes (value, cleave_range_count (&carried)) -
+                (carries_rows ? get_bytes (value, cleave_range_count (&twice)) : 0);
+  *n_carried_top +=
+      cleave_range_holds_none (&carried) ? 0 : get_bytes (value, cleave_range_count (&top));
 }
 
 /* Returns whether pieces of a join's operand need memory of their own beside those of the join:
@@ -157,13 +158,13 @@ add_kept_columns (const CleaveFitValue *value,
 static gboolean
 is_apart (const CleaveFitValue *value,
           const CleaveFitNeed *need,
-          gboolean keeps_rows,
-          gint64 n_kept)
+          gboolean carries_rows,
+          gint64 n_carried)
 {
   if (!value->is_part)
     return FALSE;
-  return n_kept > 0 || (!keeps_rows && need->joined > 0 &&
-                        cleave_range_count (&need->range[CLEAVE_FIT_MIDDLE]) > need->joined);
+  return n_carried > 0 || (!carries_rows && need->joined > 0 &&
+                           cleave_range_count (&need->range[CLEAVE_FIT_MIDDLE]) > need->joined);
 }
 
 void
@@ -175,33 +176,33 @@ cleave_fit_add_window (CleaveFitState *state, guint index)
   gboolean all, all_later;
   gint64 n_common =
       count_common (&need->range[CLEAVE_FIT_MIDDLE], &need->range[CLEAVE_FIT_BEFORE], &all);
-  gboolean keeps_rows =
+  gboolean carries_rows =
       state->walk->halo != CLEAVE_HALO_RECOMPUTE && !cleave_fit_is_wide (state, node);
   /* with any halo policy, equal pieces are computed once, as one piece */
-  gboolean carries = keeps_rows || (all && cleave_range_equal (&need->range[CLEAVE_FIT_MIDDLE],
-                                                               &need->range[CLEAVE_FIT_FIRST]));
-  gint64 n_kept =
+  gboolean carries = carries_rows || (all && cleave_range_equal (&need->range[CLEAVE_FIT_MIDDLE],
+                                                                 &need->range[CLEAVE_FIT_FIRST]));
+  gint64 n_carried =
       carries ? get_bytes (value, count_common (&need->range[CLEAVE_FIT_LATER],
                                                 &need->range[CLEAVE_FIT_BEFORE], &all_later))
               : 0;
   gboolean is_tiled = cleave_fit_is_tiled (state->walk);
-  gboolean keeps_columns =
+  gboolean carries_columns =
       is_tiled && state->walk->halo != CLEAVE_HALO_RECOMPUTE && (!all || !carries);
-  gint64 n_kept_top = n_kept, n_top = count_top (state, value, need);
+  gint64 n_carried_top = n_carried, n_top = count_top (state, value, need);
   CleaveFitSample sample = is_tiled ? CLEAVE_FIT_TILE : CLEAVE_FIT_MIDDLE;
   CleaveFitWindow *window;
 
   state->overlaps |= n_common > 0;
-  state->walker->keeps_wide |= node->is_wide && n_common > 0;
+  state->walker->overlaps_wide |= node->is_wide && n_common > 0;
   if (value->buffer == CLEAVE_FIT_NONE)
     return;
-  if (is_apart (value, need, keeps_rows, n_kept))
+  if (is_apart (value, need, carries_rows, n_carried))
     {
-      if (keeps_columns)
-        add_kept_columns (value, need, keeps_rows, &n_kept, &n_kept_top);
-      state->carried += n_kept;
-      state->carried_top += n_kept_top;
-      state->copied += n_kept * state->walk->n_strips;
+      if (carries_columns)
+        add_carried_columns (value, need, carries_rows, &n_carried, &n_carried_top);
+      state->carried += n_carried;
+      state->carried_top += n_carried_top;
+      state->copied += n_carried * state->walk->n_strips;
       /* only the sums of steps in the segment were cleared */
       occupy (state, (gint) node->step, MIN (value->last_read, (gint) state->walk->end - 1),
               all && carries ? 0 : get_bytes_of (value, need, sample),
@@ -211,10 +212,10 @@ cleave_fit_add_window (CleaveFitState *state, guint index)
   window = &state->walker->windows[value->buffer];
   if (window->stamp != state->walker->now)
     *window = (CleaveFitWindow){ .stamp = state->walker->now };
-  if (keeps_columns)
-    add_kept_columns (value, need, keeps_rows, &n_kept, &n_kept_top);
-  window->carried = MAX (window->carried, n_kept);
-  window->carried_top = MAX (window->carried_top, n_kept_top);
+  if (carries_columns)
+    add_carried_columns (value, need, carries_rows, &n_carried, &n_carried_top);
+  window->carried = MAX (window->carried, n_carried);
+  window->carried_top = MAX (window->carried_top, n_carried_top);
   window->first = MAX (window->first, get_bytes_of (value, need, CLEAVE_FIT_FIRST));
   window->top = MAX (window->top, n_top);
   if (!all || !carries) /* else the carried rows are the piece */

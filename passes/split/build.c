@@ -257,7 +257,7 @@ build_piece (Builder *builder, CleaveRegionNode *member, const CleaveChunk *chun
   name_piece (name, node, index);
   length = name->len;
   for (guint j = 0; j < node->n_operands; j++)
-    if (chunk->kept[j])
+    if (chunk->has[j])
       {
         name_operand (name, node, j);
         operands[n++] = build_source (builder, &member->sources[index * node->n_operands + j],

@@ -184,7 +184,7 @@ chunk_kind (const CleaveChunk *chunk)
       CleaveShape shape = cleave_range_shape (&slice->range);
       guint n = shape.rank * sizeof (gint64);
 
-      g_byte_array_append (key, (const guint8 *) &chunk->kept[i], sizeof chunk->kept[i]);
+      g_byte_array_append (key, (const guint8 *) &chunk->has[i], sizeof chunk->has[i]);
       g_byte_array_append (key, (const guint8 *) shape.dim, n);
       g_byte_array_append (key, (const guint8 *) slice->clip_begin, n);
       g_byte_array_append (key, (const guint8 *) slice->clip_end, n);

@@ -44,7 +44,7 @@ cleave_chunk_n_bytes (const CleaveChunk *chunk, const CleaveCall *call, const Cl
   gint64 n = 0;
 
   for (guint i = 0; i < chunk->n_operands; i++)
-    if (chunk->kept[i])
+    if (chunk->has[i])
       n += cleave_range_n_elements (&chunk->slices[i].range) *
            (gint64) cleave_element_size (call->operands[i].element);
   for (guint r = 0; r < chunk->n_results; r++)
@@ -69,7 +69,7 @@ chunk_macs (const CleaveChunk *chunk, const CleaveCall *call)
   narrow.cursor = NULL;
   narrow.n_operands = 0;
   for (guint i = 0; i < call->n_operands; i++)
-    if (chunk->kept[i])
+    if (chunk->has[i])
       operands[narrow.n_operands++] =
           (CleaveTensorType){ call->operands[i].element,
                               cleave_range_shape (&chunk->slices[i].range) };

@@ -246,7 +246,7 @@ ask_for_operands (CleaveRegion *region, CleaveRegionNode *member, const CleavePl
       const CleaveChunk *chunk = cleave_plan_get_chunk (plan, i);
 
       for (guint j = 0; j < n; j++)
-        if (chunk->kept[j])
+        if (chunk->has[j])
           {
             const CleaveResult *value = member->node->operands[j].result;
             CleaveDemand demand = { .k = member->pieces[i].k,

@@ -283,7 +283,7 @@ add_stored (CleaveForwarder *forwarder,
     return NULL;
   forwarder->depth++;
   for (guint i = 0; i < node->n_operands; i++)
-    if (chunk.kept[i])
+    if (chunk.has[i])
       {
         CleaveStridedRange part = cleave_strided_range_of_range (&chunk.slices[i].range);
         g_autofree char *operand =

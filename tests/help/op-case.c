@@ -62,7 +62,7 @@ describe_chunk (const CleaveChunk *chunk, const CleaveOp *op, GString *out)
     {
       g_autofree char *slice = cleave_range_to_string (&chunk->slices[i].range);
 
-      g_string_append_printf (out, "%s%s", i == 0 ? "" : " ", chunk->kept[i] ? slice : "-");
+      g_string_append_printf (out, "%s%s", i == 0 ? "" : " ", chunk->has[i] ? slice : "-");
     }
   cleave_attrs_print (op, chunk->attrs, out);
 }

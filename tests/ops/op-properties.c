@@ -149,7 +149,7 @@ check_chunk (const Whole *whole, const CleaveChunk *chunk, GRand *rand)
 
   for (guint i = 0; i < call->n_operands; i++)
     {
-      if (chunk->kept[i])
+      if (chunk->has[i])
         {
           CleaveTensor *slice =
               cleave_tensor_new_slice (whole->operands[i], &chunk->slices[i].range);

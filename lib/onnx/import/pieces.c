@@ -181,7 +181,7 @@ reads_all (const CleaveCall *call, const CleaveChunk *chunk)
       CleaveRange whole = cleave_range_whole (&call->operands[i].shape);
 
       if (cleave_call_has (call, i) &&
-          (!chunk->kept[i] || !cleave_range_equal (&chunk->slices[i].range, &whole)))
+          (!chunk->has[i] || !cleave_range_equal (&chunk->slices[i].range, &whole)))
         return FALSE;
     }
   return TRUE;

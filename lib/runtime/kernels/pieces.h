@@ -61,7 +61,7 @@ cleave_pieces_count_bytes (const CleaveCall *call, guint packed, const gint64 *l
   if (!cleave_chunk_init (&chunk, call, &range, NULL))
     return -1;
   for (guint i = 0; i < call->n_operands; i++)
-    if (chunk.kept[i] && (i != packed || packed == 0))
+    if (chunk.has[i] && (i != packed || packed == 0))
       {
         CleaveShape shape = cleave_range_shape (&chunk.slices[i].range);
 

@@ -142,7 +142,7 @@ static gboolean
 is_safe (const CleaveKernelInstance *instance, const Piece *piece)
 {
   for (guint i = 0; i < piece->chunk.n_operands; i++)
-    if (piece->chunk.kept[i] && instance->operands[i].data == instance->results[0].data &&
+    if (piece->chunk.has[i] && instance->operands[i].data == instance->results[0].data &&
         !cleave_range_equal (&piece->chunk.slices[i].range, &piece->chunk.range))
       return FALSE;
   return TRUE;
@@ -164,7 +164,7 @@ prepare_family (const Upcast *upcast,
                                     .constants = constants };
 
   for (guint i = 0; i < piece->chunk.n_operands; i++)
-    if (piece->chunk.kept[i])
+    if (piece->chunk.has[i])
       operands[i] = piece->operands[i].floats;
   for (guint r = 0; r < piece->chunk.n_results; r++)
     results[r] = piece->results[r].floats;
@@ -190,7 +190,7 @@ add_piece (Upcast *upcast,
   if (!cleave_chunk_init (&piece.chunk, &instance->call, range, NULL))
     return FALSE;
   for (guint i = 0; i < piece.chunk.n_operands; i++)
-    if (piece.chunk.kept[i])
+    if (piece.chunk.has[i])
       {
         side_init (&piece.operands[i], &instance->call, &instance->operands[i],
                    &piece.chunk.slices[i].range, &instance->operands[i], upcast->order,
@@ -359,7 +359,7 @@ run_piece (const Upcast *upcast,
   Side side;
 
   for (guint i = 0; i < piece->chunk.n_operands; i++)
-    if (piece->chunk.kept[i])
+    if (piece->chunk.has[i])
       {
         side = piece->operands[i];
         operands[i] = side.floats;

@@ -13,4 +13,4 @@
  *          └─ Slice [4, 6) ── Assemble    =>           └─ Slice [4, 6) ─┴─ Assemble
  *
  * The value of each Assemble does not change. */
-void cleave_share_kept (CleaveGraph *graph);
+void cleave_share_carried (CleaveGraph *graph);

@@ -11,4 +11,4 @@
  *
  *   piece ─┬─ Assemble.0           piece ─┬─────────── Assemble.0
  *          └─ Assemble.1     =>           └─ Slice ─── Assemble.1 */
-void cleave_copy_kept (CleaveGraph *graph, const CleaveFitPieces *pieces);
+void cleave_copy_carried (CleaveGraph *graph, const CleaveFitPieces *pieces);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "share-kept.h"
+#include "share-carried.h"
 
 #include "../remove-dead.h"
 #include "../views/joins.h"
@@ -16,7 +16,7 @@ typedef struct
 {
   CleaveResult *value; /* the result of the Slice */
   CleaveRange range;   /* the range of the sliced value */
-} Kept;
+} Carried;
 
 typedef struct
 {
@@ -29,7 +29,7 @@ typedef struct
 /* Returns whether the reader `use` is a Slice without steps that only Assembles read.  `range`
  * receives the range that it takes. */
 static gboolean
-is_kept (const Sharing *sharing, const CleaveOperand *use, CleaveRange *range)
+is_carried (const Sharing *sharing, const CleaveOperand *use, CleaveRange *range)
 {
   const CleaveNode *slice = use->node;
   CleaveStridedRange window;
@@ -48,20 +48,20 @@ is_kept (const Sharing *sharing, const CleaveOperand *use, CleaveRange *range)
 }
 
 static GArray *
-find_kept (const Sharing *sharing, const CleaveResult *value)
+find_carried (const Sharing *sharing, const CleaveResult *value)
 {
-  GArray *kept = g_array_new (FALSE, FALSE, sizeof (Kept));
+  GArray *carried = g_array_new (FALSE, FALSE, sizeof (Carried));
 
   for (const CleaveOperand *use = value->first_use; use != NULL; use = use->next_use)
     {
-      Kept found;
+      Carried found;
 
-      if (!is_kept (sharing, use, &found.range))
+      if (!is_carried (sharing, use, &found.range))
         continue;
       found.value = &use->node->results[0];
-      g_array_append_val (kept, found);
+      g_array_append_val (carried, found);
     }
-  return kept;
+  return carried;
 }
 
 /* Cuts the disjoint ranges `atoms` so that each is inside or outside of `box`, and adds the parts
@@ -93,34 +93,37 @@ refine (const GArray *atoms, const CleaveRange *box)
 static int
 compare_sizes (gconstpointer a, gconstpointer b)
 {
-  gint64 x = cleave_range_n_elements (&((const Kept *) a)->range);
-  gint64 y = cleave_range_n_elements (&((const Kept *) b)->range);
+  gint64 x = cleave_range_n_elements (&((const Carried *) a)->range);
+  gint64 y = cleave_range_n_elements (&((const Carried *) b)->range);
 
   return (x > y) - (x < y);
 }
 
 static CleaveResult *
-get_value (const Sharing *sharing, const GArray *kept, CleaveResult *of, const CleaveRange *range)
+get_value (const Sharing *sharing,
+           const GArray *carried,
+           CleaveResult *of,
+           const CleaveRange *range)
 {
-  const Kept *first = &g_array_index (kept, Kept, 0);
+  const Carried *first = &g_array_index (carried, Carried, 0);
 
-  for (guint i = 0; i < kept->len; i++)
-    if (cleave_range_equal (&g_array_index (kept, Kept, i).range, range))
-      return g_array_index (kept, Kept, i).value;
+  for (guint i = 0; i < carried->len; i++)
+    if (cleave_range_equal (&g_array_index (carried, Carried, i).range, range))
+      return g_array_index (carried, Carried, i).value;
   return cleave_graph_add_slice_range (sharing->graph, first->value->node->name, of, range, NULL);
 }
 
 /* Records the parts that replace each Slice, and adds Slices for atoms that have none. */
 static void
-note_parts (Sharing *sharing, const GArray *kept, const GArray *atoms, CleaveResult *of)
+note_parts (Sharing *sharing, const GArray *carried, const GArray *atoms, CleaveResult *of)
 {
   g_autofree CleaveResult **values = g_new (CleaveResult *, atoms->len);
 
   for (guint a = 0; a < atoms->len; a++)
-    values[a] = get_value (sharing, kept, of, &g_array_index (atoms, CleaveRange, a));
-  for (guint i = 0; i < kept->len; i++)
+    values[a] = get_value (sharing, carried, of, &g_array_index (atoms, CleaveRange, a));
+  for (guint i = 0; i < carried->len; i++)
     {
-      const Kept *slice = &g_array_index (kept, Kept, i);
+      const Carried *slice = &g_array_index (carried, Carried, i);
       GArray *parts = g_array_new (FALSE, FALSE, sizeof (CleaveJoinPart));
 
       for (guint a = 0; a < atoms->len; a++)
@@ -139,27 +142,27 @@ note_parts (Sharing *sharing, const GArray *kept, const GArray *atoms, CleaveRes
 static void
 share_parts_of (Sharing *sharing, CleaveResult *value)
 {
-  g_autoptr (GArray) kept = NULL, atoms = NULL;
+  g_autoptr (GArray) carried = NULL, atoms = NULL;
   gint64 n_before = 0, n_after = 0;
 
   if (value->n_uses < 2 || value->n_uses > MAX_READERS)
     return;
-  kept = find_kept (sharing, value);
-  if (kept->len < 2)
+  carried = find_carried (sharing, value);
+  if (carried->len < 2)
     return;
-  g_array_sort (kept, compare_sizes);
+  g_array_sort (carried, compare_sizes);
   atoms = g_array_new (FALSE, FALSE, sizeof (CleaveRange));
-  for (guint i = 0; i < kept->len; i++)
+  for (guint i = 0; i < carried->len; i++)
     {
       g_autoptr (GArray) before = g_steal_pointer (&atoms);
 
-      n_before += cleave_range_n_elements (&g_array_index (kept, Kept, i).range);
-      atoms = refine (before, &g_array_index (kept, Kept, i).range);
+      n_before += cleave_range_n_elements (&g_array_index (carried, Carried, i).range);
+      atoms = refine (before, &g_array_index (carried, Carried, i).range);
     }
   for (guint a = 0; a < atoms->len; a++)
     n_after += cleave_range_n_elements (&g_array_index (atoms, CleaveRange, a));
-  if (n_after < n_before && atoms->len <= MAX_MORE * kept->len)
-    note_parts (sharing, kept, atoms, value);
+  if (n_after < n_before && atoms->len <= MAX_MORE * carried->len)
+    note_parts (sharing, carried, atoms, value);
 }
 
 /* Replaces a join by one that reads the parts of its Slices directly, if a Slice of it was cut. */
@@ -199,7 +202,7 @@ spread (Sharing *sharing, CleaveNode *node)
 }
 
 void
-cleave_share_kept (CleaveGraph *graph)
+cleave_share_carried (CleaveGraph *graph)
 {
   g_autoptr (GHashTable) parts =
       g_hash_table_new_full (NULL, NULL, NULL, (GDestroyNotify) g_array_unref);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "copy-kept.h"
+#include "copy-carried.h"
 
 #include "../../lib/ir/graph-private.h"
 #include "../../lib/memory/walks.h"
@@ -61,7 +61,7 @@ copy (const Copying *copying, CleaveResult *value)
 {
   const CleaveNode *first = find_first_join (copying, value);
   const CleaveRange whole = cleave_range_whole (&value->type.shape);
-  CleaveResult *kept = NULL;
+  CleaveResult *carried = NULL;
   CleaveOperand *next;
 
   for (CleaveOperand *use = value->first_use; use != NULL && first != NULL; use = next)
@@ -69,14 +69,15 @@ copy (const Copying *copying, CleaveResult *value)
       next = use->next_use;
       if (!is_join (copying, use->node, value) || use->node == first)
         continue;
-      if (kept == NULL)
-        kept = cleave_graph_add_slice_range (copying->graph, use->node->name, value, &whole, NULL);
-      cleave_operand_set (use, kept);
+      if (carried == NULL)
+        carried =
+            cleave_graph_add_slice_range (copying->graph, use->node->name, value, &whole, NULL);
+      cleave_operand_set (use, carried);
     }
 }
 
 void
-cleave_copy_kept (CleaveGraph *graph, const CleaveFitPieces *pieces)
+cleave_copy_carried (CleaveGraph *graph, const CleaveFitPieces *pieces)
 {
   g_autoptr (GPtrArray) order = cleave_walk_depth_first (graph, NULL);
   g_autofree guint *position = g_new0 (guint, graph->n_ids + 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "../../../passes/auto-split/share-kept.h"
+#include "../../../passes/auto-split/share-carried.h"
 
 #include "graphs.h"
 #include "run-help.h"
@@ -53,7 +53,7 @@ assert_shared (gboolean other_reader, gint64 n_elements)
   g_autoptr (GPtrArray) want = run_graph (before, inputs, 1), got = NULL;
   g_autoptr (GError) error = NULL;
 
-  cleave_share_kept (after);
+  cleave_share_carried (after);
   ck_assert (cleave_graph_validate (after, &error));
   cleave_assert_no_error (error);
   got = run_graph (after, inputs, 1);
@@ -61,7 +61,7 @@ assert_shared (gboolean other_reader, gint64 n_elements)
   ck_assert_int_eq (count_sliced (after), 4 * n_elements);
 }
 
-START_TEST (overlaps_of_kept_parts_are_kept_once) { assert_shared (FALSE, 12 + 4 - 2); }
+START_TEST (overlaps_of_carried_parts_are_copied_once) { assert_shared (FALSE, 12 + 4 - 2); }
 END_TEST
 
 START_TEST (parts_with_other_readers_are_not_shared) { assert_shared (TRUE, 12 + 4); }
@@ -70,8 +70,8 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "kept", overlaps_of_kept_parts_are_kept_once,
+  cleave_add_case (suite, "carried", overlaps_of_carried_parts_are_copied_once,
                    parts_with_other_readers_are_not_shared, NULL);
 }
 
-CLEAVE_TEST_SUITE ("share-kept", add_tests)
+CLEAVE_TEST_SUITE ("share-carried", add_tests)
