@@ -25,7 +25,7 @@ typedef struct
   CleaveModelOptions model;
   char *memory, *macs, *latency, *threads;
   char *output, *dot_before, *dot_after, *report, *plot, *target;
-  gboolean frontier, inputs_apart, count_scratch, dry_run, verbose, check, as_json;
+  gboolean frontier, exclude_inputs, count_scratch, dry_run, verbose, check, as_json;
 } Options;
 
 static void
@@ -60,7 +60,7 @@ list_entries (Options *o)
       "limit the estimated time that the split adds", "PERCENT" },
     { "threads", 0, 0, G_OPTION_ARG_STRING, &o->threads, "set the threads of the run (default: 1)",
       "T" },
-    { "exclude-inputs", 0, 0, G_OPTION_ARG_NONE, &o->inputs_apart,
+    { "exclude-inputs", 0, 0, G_OPTION_ARG_NONE, &o->exclude_inputs,
       "do not count the model's inputs, which lie in memory of their own", NULL },
     { "count-scratch", 0, 0, G_OPTION_ARG_NONE, &o->count_scratch,
       "count the scratch memory of kernels on this machine in --max-memory", NULL },
@@ -146,7 +146,7 @@ parse_options (const Options *o, CleaveFitOptions *options, GError **error)
     return cleave_argument_fail (
         error, "--count-scratch needs --max-memory, and cannot be combined with --for ort");
   options->n_threads = (guint) n_threads;
-  options->inputs_apart = o->inputs_apart;
+  options->exclude_inputs = o->exclude_inputs;
   options->even_strips = g_strcmp0 (o->target, "ort") == 0;
   return parse_max_added ("--max-added-macs", o->macs, &options->max_added_macs, error) &&
          parse_max_added ("--max-added-latency", o->latency, &options->max_added_latency, error);
@@ -375,7 +375,7 @@ suggest (const CleaveGraph *graph, const CleaveFitOptions *options, GError *erro
     return;
   message = g_string_new (error->message);
   g_string_append_printf (message, "; try --max-memory %" G_GINT64_FORMAT, smallest);
-  if (!options->inputs_apart && inputs > smallest / 4)
+  if (!options->exclude_inputs && inputs > smallest / 4)
     g_string_append_printf (
         message, ", or --exclude-inputs if the inputs (%" G_GINT64_FORMAT " bytes) lie elsewhere",
         inputs);
@@ -410,7 +410,7 @@ fit (CleaveGraph *graph, const Options *o, const CleaveFitOptions *options, GErr
   summary = (CleaveSummary){
     .report = report,
     .plan = plan,
-    .inputs_apart = options->inputs_apart,
+    .exclude_inputs = options->exclude_inputs,
     .verbose = o->verbose,
     .loops = options->even_strips ? &loops : NULL,
     .nodes_before = cleave_graph_count_operators (before),

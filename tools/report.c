@@ -162,7 +162,7 @@ make_json (const CleaveSummary *summary)
   add_pair (json, "peak_activation_bytes", totals->peak_bytes_before, totals->peak_bytes_after,
             CLEAVE_MEMORY_CONVENTION);
   if (summary->plan != NULL)
-    cleave_json_bool (json, "inputs_counted", !summary->inputs_apart);
+    cleave_json_bool (json, "inputs_counted", !summary->exclude_inputs);
   if (summary->n_threads > 0)
     {
       cleave_json_int (json, "threads", summary->n_threads);
@@ -369,7 +369,7 @@ cleave_summary_print (const CleaveSummary *summary)
                     (double) totals->macs_before);
   print_sizes ("peak", totals->peak_bytes_before, totals->peak_bytes_after);
   printf (", of " CLEAVE_CONVENTION_NAME "%s\n",
-          summary->inputs_apart ? ", inputs not counted" : "");
+          summary->exclude_inputs ? ", inputs not counted" : "");
   if (summary->n_threads > 0)
     print_threads_peak (summary);
   printf ("parallel    %u subgraphs with %.1f %% of the MACs\n", totals->n_parallel_subgraphs,

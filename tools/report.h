@@ -11,7 +11,7 @@ typedef struct
   const CleaveSplitReport *report;
   guint nodes_before, nodes_after;
   const CleaveFitPlan *plan;   /* NULL: not the result of fit */
-  gboolean inputs_apart;       /* the plan and the peaks do not count inputs */
+  gboolean exclude_inputs;     /* the plan and the peaks do not count inputs */
   const CleaveFitLoops *loops; /* results with Loops for ONNX Runtime; NULL: without Loops */
   const char *check;           /* verdict of cleave_check(); NULL: not requested */
   guint n_threads;             /* threads for which it was split; 0: none */

@@ -36,7 +36,8 @@ typedef void (*CleaveFitFunc) (double part, gpointer data);
  * @max_added_latency: time that the split may add, as a fraction of the estimated time before; 0:
  * no limit, %CLEAVE_NOTHING_ADDED: none
  * @n_threads: number of threads that run the graph; 0 stands for 1
- * @inputs_apart: do not count the inputs of the graph, because the caller has them in other memory
+ * @exclude_inputs: do not count the inputs of the graph, because the caller has them in other
+ * memory
  * @even_strips: cut each segment into strips of equal size, except for the last strip, and cut no
  * strip into tiles. Equal strips can be written as a `Loop`: see [func@Cleave.onnx_set_loops]
  * @cancellable: (nullable): ends the search with %G_IO_ERROR_CANCELLED
@@ -51,7 +52,7 @@ typedef struct
   double max_added_macs;
   double max_added_latency;
   guint n_threads;
-  gboolean inputs_apart;
+  gboolean exclude_inputs;
   gboolean even_strips;
   GCancellable *cancellable;
   CleaveFitFunc watch;

@@ -59,7 +59,7 @@ struct _CleaveGraph
   GHashTable *nodes;        /* CleaveNode by name */
   GHashTable *values;       /* CleaveResult by name, for results that have a name of their own */
   GHashTable *suffixes;     /* for each name that was taken: the last number appended to it */
-  gboolean inputs_apart;    /* when memory is estimated, do not count the inputs */
+  gboolean exclude_inputs;  /* when memory is estimated, do not count the inputs */
   gpointer origin;          /* more contents of the file that the graph came from, an atomic rc box;
                                NULL: none */
   GDestroyNotify origin_clear;

@@ -702,7 +702,7 @@ cleave_graph_copy (const CleaveGraph *graph)
   CleaveGraph *copy = cleave_graph_new (graph->name);
   g_autofree CleaveNode **nodes = g_new (CleaveNode *, graph->n_ids + 1);
 
-  copy->inputs_apart = graph->inputs_apart;
+  copy->exclude_inputs = graph->exclude_inputs;
   if (graph->origin != NULL)
     cleave_graph_set_origin (copy, g_atomic_rc_box_acquire (graph->origin), graph->origin_clear);
   if (graph->defaults != NULL)

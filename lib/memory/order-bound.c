@@ -27,7 +27,7 @@ static gint64
 count_bytes (const CleaveNode *node)
 {
   gboolean counts = cleave_node_is_input (node)
-                        ? cleave_node_is_used (node) && !node->graph->inputs_apart
+                        ? cleave_node_is_used (node) && !node->graph->exclude_inputs
                         : is_computed (node);
 
   if (node->n_results != 1 || !counts)

@@ -405,7 +405,7 @@ make_graph (const CleaveGraph *graph, const GPtrArray *order, const Lowering *l,
       else if (wanted[node->id])
         nodes[node->id] = add_copy (lowered, node, nodes);
     }
-  lowered->inputs_apart = graph->inputs_apart;
+  lowered->exclude_inputs = graph->exclude_inputs;
   for (guint i = 0; i < graph->inputs->len; i++)
     {
       const CleaveResult *input = g_ptr_array_index (graph->inputs, i);

@@ -212,7 +212,7 @@ is_staged (const CleaveAssignment *assignment)
 {
   const CleaveNode *node = assignment->result->node;
 
-  return node->graph->inputs_apart && cleave_node_is_input (node) &&
+  return node->graph->exclude_inputs && cleave_node_is_input (node) &&
          assignment->deadline == CLEAVE_NEVER;
 }
 

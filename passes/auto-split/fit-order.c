@@ -58,15 +58,15 @@ cleave_fit_order_as_read (const CleaveGraph *graph, const GPtrArray *order)
 
 gint64
 cleave_fit_arrange (
-    CleaveGraph *graph, guint n_threads, gboolean inputs_apart, gint64 n_bytes, gint64 apart)
+    CleaveGraph *graph, guint n_threads, gboolean exclude_inputs, gint64 n_bytes, gint64 apart)
 {
   g_autoptr (GPtrArray) before = list_nodes (graph), order = NULL, nodes = NULL;
-  gboolean were_apart = graph->inputs_apart;
+  gboolean were_excluded = graph->exclude_inputs;
   g_autofree gint64 *live = NULL;
   CleaveEstimate estimate;
   gboolean is_kept;
 
-  graph->inputs_apart = inputs_apart;
+  graph->exclude_inputs = exclude_inputs;
   order = n_threads == 1 ? cleave_timeline_order_down_to (graph, apart, &live)
                          : cleave_timeline_order (graph, FALSE, &live, NULL);
   nodes = cleave_fit_order_as_read (graph, order);
@@ -75,7 +75,8 @@ cleave_fit_arrange (
       cleave_graph_estimate (graph, n_threads, &estimate, NULL) && estimate.arena_bytes == n_bytes;
   if (!is_kept)
     cleave_graph_arrange (graph, before);
-  graph->inputs_apart = were_apart;
-  return is_kept && n_threads == 1 && inputs_apart == were_apart ? estimate.peak_activation_bytes
-                                                                 : -1;
+  graph->exclude_inputs = were_excluded;
+  return is_kept && n_threads == 1 && exclude_inputs == were_excluded
+             ? estimate.peak_activation_bytes
+             : -1;
 }

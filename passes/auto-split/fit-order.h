@@ -13,9 +13,9 @@ GPtrArray *cleave_fit_order_as_read (const CleaveGraph *graph, const GPtrArray *
  * this order, and a runtime that follows the file needs as little memory.  `n_bytes` is the arena
  * of the plan: if a program of the reordered graph has an arena of another size, the old order is
  * restored.  `apart` is the peak in bytes without overlays.
- * Returns the peak of the activations in bytes for one thread and for `inputs_apart` of the graph.
- * Returns -1 if the plan is for other options or was not kept. */
+ * Returns the peak of the activations in bytes for one thread and for `exclude_inputs` of the
+ * graph. Returns -1 if the plan is for other options or was not kept. */
 gint64 cleave_fit_arrange (
-    CleaveGraph *graph, guint n_threads, gboolean inputs_apart, gint64 n_bytes, gint64 apart);
+    CleaveGraph *graph, guint n_threads, gboolean exclude_inputs, gint64 n_bytes, gint64 apart);
 /* Returns whether a plan changes the graph: it splits, copies or moves nodes. */
 gboolean cleave_fit_plan_changes (const CleaveFitPlan *plan);

@@ -49,7 +49,7 @@ parse (GHashTable *texts, CleaveFitOptions *options, GError **error)
   if (memory != NULL && options->max_memory == 0)
     return cleave_fail (error, CLEAVE_ERROR_OPTION, "max-memory must be more than 0");
   options->n_threads = (guint) n_threads;
-  options->inputs_apart = texts != NULL && g_hash_table_contains (texts, "inputs-apart");
+  options->exclude_inputs = texts != NULL && g_hash_table_contains (texts, "inputs-apart");
   return parse_max_added (texts, "max-added-macs", &options->max_added_macs, error) &&
          parse_max_added (texts, "max-latency-added", &options->max_added_latency, error);
 }

@@ -114,7 +114,7 @@ new_first (const CleaveGraph *graph, const CleaveFitSearch *search, GError **err
   g_autoptr (CleaveFitVariant) variant = g_new0 (CleaveFitVariant, 1);
 
   variant->graph = cleave_graph_copy (graph);
-  variant->graph->inputs_apart = search->options->inputs_apart;
+  variant->graph->exclude_inputs = search->options->exclude_inputs;
   if (!cleave_fit_steps_init (&variant->steps, variant->graph, error) ||
       !cleave_fit_variant_prepare (variant, search, error))
     return NULL;
@@ -132,7 +132,7 @@ new_variant (Kind kind,
   g_autoptr (CleaveFitVariant) variant = g_new0 (CleaveFitVariant, 1);
 
   variant->graph = cleave_graph_copy (base->graph);
-  variant->graph->inputs_apart = search->options->inputs_apart;
+  variant->graph->exclude_inputs = search->options->exclude_inputs;
   variant->rewrite = cleave_fit_rewrite_copy (&base->rewrite);
   if (!rewrite (variant, kind, first, search->options->even_strips) ||
       (variant->steps.nodes == NULL &&

@@ -16,10 +16,10 @@ struct _CleaveFitPlan
   GPtrArray *parts; /* CleaveFitPart */
   GArray *segments; /* CleaveFitSegment: public form of the parts, which own its memory */
   CleaveFitTotals totals;
-  gint64 peak_apart;     /* bytes live at once if no result lay over an operand that dies */
-  guint n_threads;       /* of the program that was measured */
-  gboolean inputs_apart; /* inputs of the graph were not counted */
-  char *peak;            /* text: the largest values that are live at the peak */
+  gint64 peak_apart;       /* bytes live at once if no result lay over an operand that dies */
+  guint n_threads;         /* of the program that was measured */
+  gboolean exclude_inputs; /* inputs of the graph were not counted */
+  char *peak;              /* text: the largest values that are live at the peak */
 };
 
 CLEAVE_DEFINE_VALUE (CleaveFitOptions, fit_options)
@@ -50,7 +50,7 @@ plan_new (const CleaveFitTry *tried,
           const CleaveFitRewrite *rewrite,
           const CleaveFitTotals *before,
           guint n_threads,
-          gboolean inputs_apart)
+          gboolean exclude_inputs)
 {
   CleaveFitPlan *plan = g_atomic_rc_box_new0 (CleaveFitPlan);
 
@@ -70,7 +70,7 @@ plan_new (const CleaveFitTry *tried,
   plan->totals.latency_after = tried->estimate.nanoseconds;
   plan->peak_apart = tried->peak_apart;
   plan->n_threads = n_threads;
-  plan->inputs_apart = inputs_apart;
+  plan->exclude_inputs = exclude_inputs;
   plan->peak = g_strdup (tried->peak);
   return plan;
 }
@@ -208,7 +208,7 @@ make_plan (const Frontier *frontier, const CleaveFitTry *tried)
     if (g_ptr_array_find (((CleaveFitVariant *) frontier->variants->pdata[v])->tries, tried, NULL))
       variant = frontier->variants->pdata[v];
   return plan_new (tried, &variant->rewrite, &totals, frontier->options.n_threads,
-                   frontier->options.inputs_apart);
+                   frontier->options.exclude_inputs);
 }
 
 /**
@@ -407,12 +407,12 @@ cleave_fit_plan_new_without (const CleaveFitPlan *plan,
     if (segments[i] < plan->parts->len)
       whole[segments[i]] = TRUE;
   copy = cleave_graph_copy (graph);
-  copy->inputs_apart = plan->inputs_apart;
+  copy->exclude_inputs = plan->exclude_inputs;
   rewrite = has_part (plan, whole) ? &plan->rewrite : &none;
   cleave_fit_rewrite_apply (rewrite, copy, NULL, NULL);
   tried =
       cleave_fit_try_new_without (copy, plan->parts, whole, rewrite->keeps_order, plan->n_threads);
-  return plan_new (tried, rewrite, &plan->totals, plan->n_threads, plan->inputs_apart);
+  return plan_new (tried, rewrite, &plan->totals, plan->n_threads, plan->exclude_inputs);
 }
 
 static void
@@ -507,8 +507,8 @@ apply_and_report (const CleaveFitPlan *plan, CleaveGraph *graph, GError **error)
   if (!apply (plan, graph, report, error))
     return NULL;
   if (cleave_fit_plan_changes (plan))
-    peak = cleave_fit_arrange (graph, plan->n_threads, plan->inputs_apart, plan->totals.arena_after,
-                               plan->peak_apart);
+    peak = cleave_fit_arrange (graph, plan->n_threads, plan->exclude_inputs,
+                               plan->totals.arena_after, plan->peak_apart);
   cleave_split_report_finish_with_peak (
       report, graph, peak < 0 ? cleave_graph_get_peak_bytes (graph, NULL) : peak);
   return g_steal_pointer (&report);
@@ -534,12 +534,12 @@ CleaveSplitReport *
 cleave_fit_plan_apply (const CleaveFitPlan *plan, CleaveGraph *graph, GError **error)
 {
   CleaveSplitReport *report;
-  gboolean were_apart;
+  gboolean were_excluded;
 
   g_return_val_if_fail (plan != NULL && graph != NULL, NULL);
-  were_apart = graph->inputs_apart;
-  graph->inputs_apart = plan->inputs_apart; /* the report counts inputs as the plan does */
+  were_excluded = graph->exclude_inputs;
+  graph->exclude_inputs = plan->exclude_inputs; /* the report counts inputs as the plan does */
   report = apply_and_report (plan, graph, error);
-  graph->inputs_apart = were_apart;
+  graph->exclude_inputs = were_excluded;
   return report;
 }

@@ -224,7 +224,7 @@ def fit_options(max_memory, max_added_macs, max_added_latency, threads, exclude_
     options.max_added_macs = limit_of('max_added_macs', max_added_macs)
     options.max_added_latency = limit_of('max_added_latency', max_added_latency)
     options.n_threads = count_threads(threads)
-    options.inputs_apart = exclude_inputs
+    options.exclude_inputs = exclude_inputs
     return options
 
 

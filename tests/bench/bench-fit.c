@@ -83,7 +83,7 @@ find_point (const GPtrArray *plans, double factor, gint64 last_macs)
 static void
 add_frontier (GPtrArray *plans, const CleaveGraph *graph, double max_added_macs)
 {
-  const CleaveFitOptions options = { .max_added_macs = max_added_macs, .inputs_apart = TRUE };
+  const CleaveFitOptions options = { .max_added_macs = max_added_macs, .exclude_inputs = TRUE };
   g_autoptr (GPtrArray) found = cleave_fit_plan_new_frontier (graph, &options, NULL);
 
   g_ptr_array_extend_and_steal (plans, g_steal_pointer (&found));
@@ -100,7 +100,7 @@ add_asked (GPtrArray *plans, const CleaveGraph *graph, const Point *point, gint6
                                          (gint64) (point->kilobytes * BYTES_PER_KILOBYTE) - 1,
                                      .max_added_macs =
                                          (point->factor - 1) * (macs + (double) last_macs) / macs,
-                                     .inputs_apart = TRUE };
+                                     .exclude_inputs = TRUE };
   CleaveFitPlan *plan = cleave_fit_plan_new (graph, &options, NULL);
 
   if (plan != NULL)

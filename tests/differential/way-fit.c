@@ -40,12 +40,12 @@ pick_options (Way *way)
     options.max_memory = MAX (n_bytes * (19 - (gint64) pick (way, 12)) / 20, 1);
   options.max_added_macs = pick_limit (way);
   options.max_added_latency = pick_limit (way);
-  options.inputs_apart = chance (way, 25);
+  options.exclude_inputs = chance (way, 25);
   options.even_strips = chance (way, 15);
   g_string_append_printf (
       way->text, " %u threads, %" G_GINT64_FORMAT " bytes, macs %g, time %g%s%s", options.n_threads,
       options.max_memory, options.max_added_macs, options.max_added_latency,
-      options.inputs_apart ? ", no inputs" : "", options.even_strips ? ", even" : "");
+      options.exclude_inputs ? ", no inputs" : "", options.even_strips ? ", even" : "");
   return options;
 }
 
@@ -87,7 +87,7 @@ check_split (const Way *way,
 
   if (macs != t->macs_after)
     return fail (failure, "MACs", (double) macs, (double) t->macs_after);
-  if (options->inputs_apart)
+  if (options->exclude_inputs)
     return TRUE;
   return (cleave_graph_estimate (way->graph, options->n_threads, &estimate, NULL) &&
           estimate.arena_bytes <= t->arena_after) ||

@@ -488,7 +488,7 @@ fit_measure (const CleaveGraph *graph, guint n_threads, gboolean inputs_excluded
   g_autoptr (GError) error = NULL;
   CleaveEstimate estimate;
 
-  copy->inputs_apart = inputs_excluded;
+  copy->exclude_inputs = inputs_excluded;
   if (!cleave_graph_estimate (copy, n_threads, &estimate, &error))
     ck_abort_msg ("%s", error->message);
   return estimate.arena_bytes;

@@ -585,7 +585,7 @@ static CleaveFitPlan *
 fit (gboolean linear)
 {
   g_autoptr (CleaveGraph) graph = make_chain (linear);
-  const CleaveFitOptions options = { .max_added_macs = -1, .inputs_apart = TRUE };
+  const CleaveFitOptions options = { .max_added_macs = -1, .exclude_inputs = TRUE };
   g_autoptr (GError) error = NULL;
   CleaveFitPlan *plan = cleave_fit_plan_new (graph, &options, &error);
 

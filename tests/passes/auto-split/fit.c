@@ -40,7 +40,7 @@ read_again (const CleaveGraph *graph)
   CleaveGraph *again = bytes == NULL ? NULL : cleave_onnx_parse (bytes, NULL, NULL, &error);
 
   cleave_assert_no_error (error);
-  again->inputs_apart = graph->inputs_apart;
+  again->exclude_inputs = graph->exclude_inputs;
   return again;
 }
 
@@ -561,7 +561,7 @@ START_TEST (more_macs_are_no_worse)
 
   for (guint i = 0; i < G_N_ELEMENTS (limits); i++)
     {
-      const CleaveFitOptions options = { .max_added_macs = limits[i], .inputs_apart = TRUE };
+      const CleaveFitOptions options = { .max_added_macs = limits[i], .exclude_inputs = TRUE };
       g_autoptr (GError) error = NULL;
       g_autoptr (CleaveFitPlan) plan = cleave_fit_plan_new (graph, &options, &error);
 
@@ -718,7 +718,7 @@ START_TEST (columns_are_bands)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("long lines");
   CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 1, 24, 128));
-  const CleaveFitOptions options = { .max_added_macs = 0.04, .inputs_apart = TRUE };
+  const CleaveFitOptions options = { .max_added_macs = 0.04, .exclude_inputs = TRUE };
   g_autoptr (CleaveFitPlan) plan = NULL;
   g_autoptr (CleaveGraph) copy = NULL;
   g_autoptr (GError) error = NULL;
@@ -737,7 +737,7 @@ START_TEST (columns_are_bands)
   ck_assert (found);
   assert_bits (graph, plan);
   copy = apply (graph, plan);
-  copy->inputs_apart = TRUE;
+  copy->exclude_inputs = TRUE;
   assert_same_again (copy, plan, 1);
 }
 END_TEST
@@ -762,7 +762,7 @@ START_TEST (rows_of_wide_results_are_recomputed)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("bottlenecks");
   CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 3, 48, 48));
-  const CleaveFitOptions options = { .max_added_macs = 1, .inputs_apart = TRUE };
+  const CleaveFitOptions options = { .max_added_macs = 1, .exclude_inputs = TRUE };
   g_autoptr (CleaveFitPlan) plan = NULL;
   g_autoptr (CleaveGraph) copy = NULL;
   g_autoptr (GError) error = NULL;
@@ -779,7 +779,7 @@ START_TEST (rows_of_wide_results_are_recomputed)
   ck_assert (found);
   assert_bits (graph, plan);
   copy = apply (graph, plan);
-  copy->inputs_apart = TRUE;
+  copy->exclude_inputs = TRUE;
   assert_same_again (copy, plan, 1);
 }
 END_TEST
@@ -807,7 +807,7 @@ START_TEST (carried_values_may_be_copied)
   CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 3, 24, 24));
   const CleaveFitOptions options = { .max_added_macs = 1,
                                      .max_memory = 18000,
-                                     .inputs_apart = TRUE };
+                                     .exclude_inputs = TRUE };
   g_autoptr (CleaveFitPlan) plan = NULL;
   g_autoptr (CleaveGraph) copy = NULL;
   g_autoptr (GError) error = NULL;
@@ -820,7 +820,7 @@ START_TEST (carried_values_may_be_copied)
   cleave_assert_no_error (error);
   assert_bits (graph, plan);
   copy = apply (graph, plan);
-  copy->inputs_apart = TRUE;
+  copy->exclude_inputs = TRUE;
   ck_assert_uint_gt (count_copies (copy), 0);
   assert_same_again (copy, plan, 1);
 }

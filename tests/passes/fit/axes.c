@@ -9,7 +9,7 @@
 static double
 find_part (const CleaveGraph *graph, double max_added_macs)
 {
-  const CleaveFitOptions options = { .max_added_macs = max_added_macs, .inputs_apart = TRUE };
+  const CleaveFitOptions options = { .max_added_macs = max_added_macs, .exclude_inputs = TRUE };
   g_autoptr (GError) error = NULL;
   g_autoptr (CleaveFitPlan) plan = cleave_fit_plan_new (graph, &options, &error);
   const CleaveFitTotals *totals;

@@ -30,7 +30,7 @@ typedef struct
 static const Limits limits[] = {
   { "none", { 0 } },
   { "no added MACs, inputs excluded",
-    { .max_added_macs = CLEAVE_NOTHING_ADDED, .inputs_apart = TRUE } },
+    { .max_added_macs = CLEAVE_NOTHING_ADDED, .exclude_inputs = TRUE } },
   { "10 % MACs, two threads", { .max_added_macs = 0.1, .n_threads = 2 } },
   { "20 % time", { .max_added_latency = 0.2 } },
   { "even strips", { .even_strips = TRUE } },
@@ -375,8 +375,8 @@ excluded_inputs_are_no_worse (const CleaveGraph *graph, const CleaveFitOptions *
 {
   CleaveFitOptions counted = *options, excluded = *options;
 
-  counted.inputs_apart = FALSE;
-  excluded.inputs_apart = TRUE;
+  counted.exclude_inputs = FALSE;
+  excluded.exclude_inputs = TRUE;
   return compare_options (graph, &counted, &excluded, TRUE);
 }
 
@@ -513,8 +513,8 @@ check_split (const CleaveGraph *graph,
   cleave_assert_no_error (error);
   ck_assert (cleave_graph_validate (split, &error));
   again = fit_through_file (split);
-  bytes = fit_measure (split, n_threads, options->inputs_apart);
-  file_bytes = has_file ? fit_measure (again, n_threads, options->inputs_apart) : 0;
+  bytes = fit_measure (split, n_threads, options->exclude_inputs);
+  file_bytes = has_file ? fit_measure (again, n_threads, options->exclude_inputs) : 0;
   if (bytes > totals->arena_after || file_bytes > totals->arena_after ||
       cleave_graph_get_macs (split) != totals->macs_after ||
       cleave_graph_count_operators (split) != totals->nodes_after)
@@ -559,7 +559,7 @@ plans_keep_their_promises (const CleaveGraph *built, const CleaveFitOptions *opt
     return why;
   totals = cleave_fit_plan_get_totals (least);
   if (totals->arena_before !=
-      fit_measure (graph, MAX (options->n_threads, 1), options->inputs_apart))
+      fit_measure (graph, MAX (options->n_threads, 1), options->exclude_inputs))
     return g_strdup ("the plan has another arena before the split than the graph");
   why = check_split (graph, options, least, has_file);
   if (why != NULL)
