@@ -87,7 +87,7 @@ def table_of_tuples():
 
 def make():
     functions = [f'### `{signature("cleave." + name, getattr(cleave, name), False)}`\n\n{paragraph(getattr(cleave, name).__doc__)}\n'
-                 for name in ('load', 'parse', 'load_program', 'as_tensor')]
+                 for name in ('load', 'parse', 'load_program', 'as_tensor', 'split_op')]
     errors = [f'### `{name}`\n\n{paragraph(getattr(cleave, name).__doc__)}\n' for name in ERRORS]
     return '\n'.join([HEAD, '## Functions\n', *functions, *map(of_class, CLASSES), table_of_tuples(), '## Errors\n', *errors])
 

@@ -121,6 +121,10 @@ CLEAVE_API CleaveSplitAttrs *cleave_split_op_from_directml (const CleaveTensorTy
                                                             guint output_count,
                                                             guint axis,
                                                             GError **error);
+CLEAVE_API CleaveSplitAttrs *cleave_split_op_from_texts (const char *operator_name,
+                                                         const CleaveTensorType *operand,
+                                                         GHashTable *arguments,
+                                                         GError **error);
 CLEAVE_API CleaveAxisAttrs *cleave_concat_op_from_directml_join (const CleaveTensorType *inputs,
                                                                  guint input_count,
                                                                  const CleaveTensorType *output,

@@ -15,11 +15,11 @@ from ._library import Cleave, Error, LimitError, ModelError, NotFoundError, __ve
 from ._graph import Graph, Node, Operand, Result, load, parse
 from ._program import Port, Program, load_program
 from ._report import FitReport, SplitReport
-from ._tensor import Tensor, as_tensor
+from ._tensor import Tensor, as_tensor, split_op
 from ._tools import Buffer, Difference, Differences, Memory, MemoryStep, Part, Partition, Timeline
 
 __all__ = [
     'Buffer', 'Cleave', 'Difference', 'Differences', 'Error', 'FitReport', 'Graph', 'LimitError', 'Memory', 'MemoryStep',
     'ModelError', 'Node', 'NotFoundError', 'Operand', 'Part', 'Partition', 'Port', 'Program', 'Result', 'SplitReport',
-    'Tensor', 'Timeline', 'as_tensor', 'load', 'load_program', 'parse', '__version__',
+    'Tensor', 'Timeline', 'as_tensor', 'load', 'load_program', 'parse', 'split_op', '__version__',
 ]

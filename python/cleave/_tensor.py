@@ -2,6 +2,7 @@
 """Conversions between tensors and numpy arrays that share their memory."""
 
 import ctypes
+import operator
 
 from ._library import Cleave, errors, fail
 
@@ -113,3 +114,23 @@ Tensor.element = property(lambda self: element_name(self.get_type()), doc='The n
 Tensor.dtype = property(lambda self: dtype_of(self.get_type()), doc='The numpy.dtype of its arrays; uint16 for bfloat16.')
 Tensor.nbytes = property(lambda self: self.get_type().n_bytes(), doc='Bytes of the elements.')
 Tensor.__repr__ = lambda self: f'<cleave.Tensor {self.get_type().to_string()}>'
+
+
+def text_of(value):
+    """Returns an argument of an operator as text: an integer, a list of integers, or a list of such lists."""
+    if not isinstance(value, (list, tuple)):
+        return str(operator.index(value))
+    return ('/' if any(isinstance(v, (list, tuple)) for v in value) else ',').join(text_of(v) for v in value)
+
+
+def split_op(operator_name, shape, **arguments):
+    """Returns the axis and the sizes of a Split operator of another framework for an operand of this shape. Together they
+    are the last arguments of `graph.add_split`.
+
+    `operator_name` is 'onednn', 'tensorflow', 'pytorch', 'onnx', 'openvino-split', 'openvino-variadic-split', 'directml'
+    or 'xla'. The arguments have the names that the operator has in its framework; None means absent. 'directml' takes the
+    shapes of its `outputs`, and 'xla' a list of indices for each slice."""
+    texts = {name: text_of(value) for name, value in arguments.items() if value is not None}
+    with errors():
+        attrs = Cleave.split_op_from_texts(operator_name, type_of('float32', shape), texts)
+        return attrs.axis, list(attrs.sizes)

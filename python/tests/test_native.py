@@ -134,6 +134,15 @@ def test_both_bindings_answer_alike(native, path, tmp_path):
     assert answers[0] == answers[1]
 
 
+def test_a_split_operator_of_another_framework_has_texts_as_arguments(native):
+    Cleave, GLib, _ = native
+    operand = Cleave.TensorType.new(Cleave.Element.FLOAT32, [1, 7, 4, 4])
+    attrs = Cleave.split_op_from_texts('onednn', operand, {'axis': '1', 'sections_split': '1,2,4'})
+    assert (attrs.axis, list(attrs.sizes)) == cleave.split_op('onednn', [1, 7, 4, 4], axis=1, sections_split=[1, 2, 4]) == (1, [1, 2, 4])
+    with pytest.raises(GLib.Error, match='onednn has no argument .num_split.'):
+        Cleave.split_op_from_texts('onednn', operand, {'axis': '1', 'num_split': '7'})
+
+
 @pytest.mark.parametrize('wrong, error', [
     (lambda c, g: g.estimate(-1), OverflowError),
     (lambda c, g: g.estimate(1 << 40), OverflowError),

@@ -214,6 +214,16 @@ a_layout (void)
   return cleave_dot_layout_new (sizes, 4, edges, 2, NULL);
 }
 
+static GHashTable *
+split_arguments (void)
+{
+  GHashTable *arguments = g_hash_table_new (g_str_hash, g_str_equal);
+
+  g_hash_table_insert (arguments, "axis", "0");
+  g_hash_table_insert (arguments, "num_splits", "1");
+  return arguments;
+}
+
 static GBytes *
 a_tensor_proto (void)
 {

@@ -132,6 +132,8 @@ ARGUMENTS = {
     'cleave_split_op_from_openvino_split.axis': 'world.scalar',
     'cleave_split_op_from_openvino_variadic.axis': 'world.scalar',
     'cleave_split_op_from_openvino_variadic.split_lengths': 'world.lengths',
+    'cleave_split_op_from_texts.operator_name': '"openvino-split"', 'cleave_split_op_from_texts.arguments': 'split_arguments ()',
+    'cleave_split_op_from_texts.operator_name!': ['""', '"x"'],
     'cleave_split_op_from_directml.output_count': '1', 'cleave_tiling_by_num_chunks.dims': '"2"',
     'cleave_tiling_by_num_chunks.counts': '(const gint64[]){ 2 }',
     'cleave_tiling_by_chunk_sizes.sizes': '(const gint64 *const[]){ (const gint64[]){ 4, 4 } }',
