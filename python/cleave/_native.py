@@ -334,7 +334,8 @@ class Api:
         return [self.read(kind, value, keep=keep) for value in (ctype * length).from_address(address)]
 
     def read_container(self, kind, address, transfer):
-        """Returns the elements of a GPtrArray, a GArray or an array of strings, and frees the container."""
+        """Returns the elements of a GPtrArray, a GArray or an array of strings. Frees the container if it is the caller's, which
+        the field of a record is not."""
         if kind['container'] is None:
             count = next(i for i in itertools.count() if not ctypes.c_void_p.from_address(address + 8 * i).value)
             values = self.read_array({'kind': 'utf8', 'pointers': 1}, address, count, None)
@@ -344,13 +345,20 @@ class Api:
         array, of = GPtrArray.from_address(address), kind['of']
         if kind['container'] == 'GLib.PtrArray':
             values = self.read_array({**of, 'pointers': 1}, array.data, array.length, None)
-            self.glib('g_ptr_array_unref', None, ctypes.c_void_p)(address)
+            if transfer in ('full', 'container'):
+                self.glib('g_ptr_array_unref', None, ctypes.c_void_p)(address)
+            return values
+        if of['kind'] != 'record':
+            values = self.read_array(of, array.data, array.length, None)
+            if transfer in ('full', 'container'):
+                self.glib('g_array_unref', None, ctypes.c_void_p)(address)
             return values
         values = [self.records[of['name']]() for _ in range(array.length)]
         for i, value in enumerate(values):
             size = ctypes.sizeof(self.struct_of(of['name']))
             ctypes.memmove(value._address, array.data + i * size, size)
-        self.glib('g_array_unref', None, ctypes.c_void_p)(address)
+        if transfer in ('full', 'container'):
+            self.glib('g_array_unref', None, ctypes.c_void_p)(address)
         return values
 
     def take_error(self, address):
