@@ -76,12 +76,12 @@ has_materialized (const CleaveStorage *storage)
 
 /* Assigns buffers with all views as views, or with some as copies if that lowers the peak. */
 static CleaveStorage *
-choose_views (const CleaveGraph *graph, CleaveOrderFacts *facts, gint64 hopeless)
+choose_views (const CleaveGraph *graph, CleaveOrderFacts *facts, gint64 cutoff)
 {
   g_autoptr (CleaveStorage) views = storage_new (graph, facts, FALSE, NULL);
   g_autoptr (CleaveStorage) materializes = NULL;
 
-  if (cleave_storage_get_peak (views) > hopeless || !has_materialized (views))
+  if (cleave_storage_get_peak (views) > cutoff || !has_materialized (views))
     return g_steal_pointer (&views);
   materializes = storage_new (graph, facts, TRUE, NULL);
   if (cleave_storage_get_peak (materializes) < cleave_storage_get_peak (views))
@@ -165,12 +165,12 @@ CleaveStorage *
 cleave_storage_new_within (const CleaveGraph *graph,
                            CleaveGraphFacts *of_graph,
                            const GPtrArray *order,
-                           gint64 hopeless)
+                           gint64 cutoff)
 {
   CleaveOrderFacts *facts = cleave_order_facts_new (graph, of_graph, order);
-  CleaveStorage *storage = choose_views (graph, facts, hopeless);
+  CleaveStorage *storage = choose_views (graph, facts, cutoff);
 
-  if (cleave_storage_get_peak (storage) <= hopeless)
+  if (cleave_storage_get_peak (storage) <= cutoff)
     storage = lower_peak (storage, graph);
   cleave_order_facts_finish (facts);
   return storage;

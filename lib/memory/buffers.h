@@ -123,12 +123,12 @@ typedef struct
 /* Assigns buffers for `order`, which has every node of the graph, and applies all means that lower
  * the peak. */
 CleaveStorage *cleave_storage_new (const CleaveGraph *graph, const GPtrArray *order);
-/* Does the same as cleave_storage_new(), but does not try to lower a peak of more than `hopeless`
+/* Does the same as cleave_storage_new(), but does not try to lower a peak of more than `cutoff`
  * bytes. */
 CleaveStorage *cleave_storage_new_within (const CleaveGraph *graph,
                                           CleaveGraphFacts *facts,
                                           const GPtrArray *order,
-                                          gint64 hopeless);
+                                          gint64 cutoff);
 /* Assigns buffers for an order that was derived from that of `like`. Copies views if `like` copies
  * them. */
 CleaveStorage *cleave_storage_new_like (const CleaveGraph *graph,

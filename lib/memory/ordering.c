@@ -69,7 +69,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Finding, finding_clear)
 
 /* An order whose peak is more than this many times the best one can at most contribute a stretch.
  */
-#define HOPELESS 2
+#define CUTOFF 2
 
 /* Returns whether an order is that in which the nodes were added. Whoever wrote or fitted the graph
  * probably chose it, and copies alone may make it the best one. */
@@ -85,9 +85,9 @@ is_as_built (const GPtrArray *order)
 /* Returns the peak in bytes above which an order is not optimized. There is no limit for the first
  * order and for the order in which nodes were added. */
 static gint64
-find_hopeless (const Finding *f, const GPtrArray *order)
+find_cutoff (const Finding *f, const GPtrArray *order)
 {
-  return f->best == NULL || is_as_built (order) ? G_MAXINT64 : HOPELESS * f->best->peak;
+  return f->best == NULL || is_as_built (order) ? G_MAXINT64 : CUTOFF * f->best->peak;
 }
 
 static CleaveOrderCandidate *
@@ -96,7 +96,7 @@ add_order (Finding *f, GPtrArray *order)
   CleaveOrderCandidate *candidate = g_new0 (CleaveOrderCandidate, 1);
 
   candidate->order = g_ptr_array_ref (order);
-  candidate->hopeless = find_hopeless (f, order);
+  candidate->cutoff = find_cutoff (f, order);
   g_ptr_array_add (f->candidates, candidate);
   return candidate;
 }
@@ -122,7 +122,7 @@ measure (Finding *f, CleaveOrderCandidate *candidate)
 {
   note_measured (
       f, candidate,
-      cleave_storage_new_within (f->graph, f->facts, candidate->order, candidate->hopeless));
+      cleave_storage_new_within (f->graph, f->facts, candidate->order, candidate->cutoff));
 }
 
 static const CleaveOrderCandidate *
@@ -199,7 +199,7 @@ add_unless_bound (Finding *f, GPtrArray *order)
   const CleaveOrderCandidate *candidate =
       is_bound ? f->candidates->pdata[f->candidates->len - 1] : add_candidate (f, order);
 
-  return candidate->peak <= candidate->hopeless && !is_done (f);
+  return candidate->peak <= candidate->cutoff && !is_done (f);
 }
 
 /* Adds an order, and its variant in which rows for later strips are copied earlier. */

@@ -20,7 +20,7 @@
  * the budget. Measured on 320 random graphs for four threads: without this limit, arenas are 0.5 %
  * smaller and making programs takes 1.4 times as long. With 8 budgets, arenas are 2.5 % larger, and
  * with 2 packed schedules 1.5 %, for two thirds of the time. */
-#define HOPELESS 1.15
+#define CUTOFF 1.15
 #define N_BUDGETS 32
 #define MAX_PACKED 6
 /* Runs that are simulated for a comparison. With one, arenas of those graphs are 0.4 % larger. */
@@ -127,13 +127,13 @@ add_candidates (Choosing *c, const Candidate *fastest, gboolean in_order, GArray
     {
       Candidate other = try_budget (c, fastest->peak - fastest->peak * i / N_BUDGETS, in_order,
                                     fastest->by_urgency && fastest->in_order == in_order);
-      gboolean is_hopeless = other.duration > HOPELESS * fastest->duration;
+      gboolean is_cut_off = other.duration > CUTOFF * fastest->duration;
 
       if (other.duration <= MAX_SLOWER * fastest->duration && other.peak < fastest->peak)
         g_array_append_val (candidates, other);
       else
         candidate_clear (&other);
-      if (is_hopeless)
+      if (is_cut_off)
         break;
     }
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Finds out whether floats are integers times a scale, no matter which operator computed them. */
+/* Finds out whether floats are integers times a scale, for any operator that computed them. */
 
 #include "block-form.h"
 

@@ -118,27 +118,27 @@ list_taps (const Plan *plan, const Span *span[3], gint64 *x_offset)
 }
 
 static void
-add_zone (const Plan *plan, CleaveProduct *product, const Span *span[3])
+add_region (const Plan *plan, CleaveProduct *product, const Span *span[3])
 {
-  CleaveZone zone = { .k = plan->group_in };
-  g_autoptr (GArray) taps = list_taps (plan, span, &zone.x_offset);
+  CleaveTapRegion region = { .k = plan->group_in };
+  g_autoptr (GArray) taps = list_taps (plan, span, &region.x_offset);
 
-  zone.n_taps = taps->len;
-  zone.taps = (const CleaveTap *) (gpointer) taps->data;
+  region.n_taps = taps->len;
+  region.taps = (const CleaveTap *) (gpointer) taps->data;
   for (guint d = 0; d < 3; d++)
     {
       const Axis *axis = &plan->axis[d];
 
-      zone.extent[d] = span[d]->count;
-      zone.x_step[d] = axis->x_step;
-      zone.y_step[d] = axis->y_step * axis->stride;
-      zone.y_offset += span[d]->begin * axis->y_step;
+      region.extent[d] = span[d]->count;
+      region.x_step[d] = axis->x_step;
+      region.y_step[d] = axis->y_step * axis->stride;
+      region.y_offset += span[d]->begin * axis->y_step;
     }
-  cleave_product_add_zone (product, &zone);
+  cleave_product_add_region (product, &region);
 }
 
 static void
-add_zones (const Plan *plan, CleaveProduct *product)
+add_regions (const Plan *plan, CleaveProduct *product)
 {
   g_autoptr (GArray) d = cut_axis (&plan->axis[0]);
   g_autoptr (GArray) h = cut_axis (&plan->axis[1]);
@@ -151,7 +151,7 @@ add_zones (const Plan *plan, CleaveProduct *product)
           const Span *span[] = { &g_array_index (d, Span, i), &g_array_index (h, Span, j),
                                  &g_array_index (w, Span, k) };
 
-          add_zone (plan, product, span);
+          add_region (plan, product, span);
         }
   cleave_product_end_band (product, &(CleaveBand){ 0 });
 }
@@ -250,6 +250,6 @@ cleave_brgemm_plan_conv_transpose (const CleaveKernelInstance *instance,
   init_axes (&plan, instance, dims);
   brgemm->product = cleave_product_new (panels.width, TRUE, cleave_call_has (&instance->call, B));
   add_columns (&plan, &panels, first, w->dim[1], brgemm->product);
-  add_zones (&plan, brgemm->product);
+  add_regions (&plan, brgemm->product);
   return TRUE;
 }

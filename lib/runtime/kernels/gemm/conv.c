@@ -162,26 +162,27 @@ list_taps (const Plan *plan, const Span *span[3])
 }
 
 static void
-add_zone (const Plan *plan, CleaveProduct *product, const Span *span[3])
+add_region (const Plan *plan, CleaveProduct *product, const Span *span[3])
 {
   g_autoptr (GArray) taps = list_taps (plan, span);
   gint64 n_channels = plan->channels.end - plan->channels.begin;
-  CleaveZone zone = { .k = n_channels * (plan->joins_taps ? span[2]->last - span[2]->first : 1),
-                      .n_taps = taps->len,
-                      .taps = (const CleaveTap *) (gpointer) taps->data };
+  CleaveTapRegion region = { .k = n_channels *
+                                  (plan->joins_taps ? span[2]->last - span[2]->first : 1),
+                             .n_taps = taps->len,
+                             .taps = (const CleaveTap *) (gpointer) taps->data };
 
   for (guint d = 0; d < 3; d++)
     {
       const Axis *axis = &plan->axis[d];
       gint64 first = span[d]->begin * axis->stride - axis->pad + span[d]->first * axis->dilation;
 
-      zone.extent[d] = span[d]->end - span[d]->begin;
-      zone.x_step[d] = axis->stride * axis->x_step;
-      zone.y_step[d] = axis->y_step;
-      zone.x_offset += taps->len == 0 ? 0 : first * axis->x_step;
-      zone.y_offset += span[d]->begin * axis->y_step;
+      region.extent[d] = span[d]->end - span[d]->begin;
+      region.x_step[d] = axis->stride * axis->x_step;
+      region.y_step[d] = axis->y_step;
+      region.x_offset += taps->len == 0 ? 0 : first * axis->x_step;
+      region.y_offset += span[d]->begin * axis->y_step;
     }
-  cleave_product_add_zone (product, &zone);
+  cleave_product_add_region (product, &region);
 }
 
 /* Returns the part of x that pixels [begin, end) of axis `outer` of y read, if x is dense.
@@ -224,7 +225,7 @@ add_band (const Plan *plan, CleaveProduct *product, guint outer, gint64 begin, g
           const Span *span[] = { &g_array_index (d, Span, i), &g_array_index (h, Span, j),
                                  &g_array_index (w, Span, k) };
 
-          add_zone (plan, product, span);
+          add_region (plan, product, span);
         }
   x = band_of_x (plan, outer, begin, end);
   cleave_product_end_band (product, &(CleaveBand){ .x_begin = x.begin,

@@ -7,7 +7,7 @@
 #define cleave_product_new CLEAVE_LEVELLED (cleave_product_new)
 #define cleave_product_free CLEAVE_LEVELLED (cleave_product_free)
 #define cleave_product_add_columns CLEAVE_LEVELLED (cleave_product_add_columns)
-#define cleave_product_add_zone CLEAVE_LEVELLED (cleave_product_add_zone)
+#define cleave_product_add_region CLEAVE_LEVELLED (cleave_product_add_region)
 #define cleave_product_end_band CLEAVE_LEVELLED (cleave_product_end_band)
 #define cleave_product_n_bands CLEAVE_LEVELLED (cleave_product_n_bands)
 #define cleave_product_get_band CLEAVE_LEVELLED (cleave_product_get_band)
@@ -23,7 +23,7 @@
  * p is a pixel, or a row of a matrix. Each sum has exactly this order, with one fused multiply-add
  * per term. Distances are in elements.
  *
- * To plan: add all columns, then zones, end bands, and prepare. To run: call
+ * To plan: add all columns, then regions, end bands, and prepare. To run: call
  * cleave_product_run() for each band. */
 typedef struct _CleaveProduct CleaveProduct;
 
@@ -41,7 +41,7 @@ typedef struct
   gint64 k; /* length of one tap */
   guint n_taps;
   const CleaveTap *taps;
-} CleaveZone;
+} CleaveTapRegion;
 
 /* A range of columns within one panel of a. */
 typedef struct
@@ -51,7 +51,8 @@ typedef struct
   gint64 y_offset; /* offset of the first column, in a pixel of y and in the bias */
 } CleaveColumns;
 
-/* A band: the range of x that its zones read, and the range of y that they write if bands nest. */
+/* A band: the range of x that its regions read, and the range of y that they write if bands nest.
+ */
 typedef struct
 {
   gint64 x_begin, x_end;
@@ -63,9 +64,9 @@ typedef struct
 CleaveProduct *cleave_product_new (gint64 lda, gboolean padded, gboolean has_bias);
 void cleave_product_free (CleaveProduct *product);
 void cleave_product_add_columns (CleaveProduct *product, const CleaveColumns *columns);
-/* Adds a zone. All columns must be added before. */
-void cleave_product_add_zone (CleaveProduct *product, const CleaveZone *zone);
-/* Ends a band: the zones added since the last band are computed together, panel by panel. */
+/* Adds a region. All columns must be added before. */
+void cleave_product_add_region (CleaveProduct *product, const CleaveTapRegion *region);
+/* Ends a band: the regions added since the last band are computed together, panel by panel. */
 void cleave_product_end_band (CleaveProduct *product, const CleaveBand *band);
 guint cleave_product_n_bands (const CleaveProduct *product);
 const CleaveBand *cleave_product_get_band (const CleaveProduct *product, guint band);

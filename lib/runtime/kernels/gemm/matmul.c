@@ -117,16 +117,16 @@ add_rows (const Plan *plan, CleaveProduct *product, CleavePackedRows *packed)
                                   .column_step = plan->a_column };
   for (gint64 i = 0; i < plan->m; i += length)
     {
-      CleaveZone zone = { .x_offset = packs ? 0 : i * step,
-                          .y_offset = i * plan->y_row,
-                          .extent = { 1, 1, MIN (length, plan->m - i) },
-                          .x_step = { 0, 0, step },
-                          .y_step = { 0, 0, plan->y_row },
-                          .k = plan->k,
-                          .n_taps = 1,
-                          .taps = &tap };
+      CleaveTapRegion region = { .x_offset = packs ? 0 : i * step,
+                                 .y_offset = i * plan->y_row,
+                                 .extent = { 1, 1, MIN (length, plan->m - i) },
+                                 .x_step = { 0, 0, step },
+                                 .y_step = { 0, 0, plan->y_row },
+                                 .k = plan->k,
+                                 .n_taps = 1,
+                                 .taps = &tap };
 
-      cleave_product_add_zone (product, &zone);
+      cleave_product_add_region (product, &region);
       cleave_product_end_band (product,
                                &(CleaveBand){ .y_begin = i * plan->y_row,
                                               .y_end = MIN (i + length, plan->m) * plan->y_row });

@@ -31,7 +31,7 @@ typedef struct
   gboolean *direct; /* for each width: computed by direct.c */
   Kernel
       *kernels; /* for each width and piece: the kernel of the first taps, and that of the others */
-} Zone;
+} Region;
 
 typedef struct
 {
@@ -41,7 +41,7 @@ typedef struct
 
 typedef struct
 {
-  guint end_zone;
+  guint end_region;
   CleaveBand part;
 } Band;
 
@@ -49,7 +49,7 @@ struct _CleaveProduct
 {
   gint64 lda;
   gboolean padded, has_bias;
-  GArray *panels, *widths, *zones;
+  GArray *panels, *widths, *regions;
   GArray *bands;
 };
 
@@ -71,15 +71,15 @@ struct _CleaveProduct
 #define MANY_COLUMNS 24
 
 static void
-zone_clear (gpointer data)
+region_clear (gpointer data)
 {
-  Zone *zone = data;
+  Region *region = data;
 
-  g_free (zone->a_offset);
-  g_free (zone->x_tap_offset);
-  g_free (zone->pieces);
-  g_free (zone->direct);
-  g_free (zone->kernels);
+  g_free (region->a_offset);
+  g_free (region->x_tap_offset);
+  g_free (region->pieces);
+  g_free (region->direct);
+  g_free (region->kernels);
 }
 
 CleaveProduct *
@@ -92,9 +92,9 @@ cleave_product_new (gint64 lda, gboolean padded, gboolean has_bias)
   product->has_bias = has_bias;
   product->panels = g_array_new (FALSE, FALSE, sizeof (Panel));
   product->widths = g_array_new (FALSE, FALSE, sizeof (gint64));
-  product->zones = g_array_new (FALSE, FALSE, sizeof (Zone));
+  product->regions = g_array_new (FALSE, FALSE, sizeof (Region));
   product->bands = g_array_new (FALSE, FALSE, sizeof (Band));
-  g_array_set_clear_func (product->zones, zone_clear);
+  g_array_set_clear_func (product->regions, region_clear);
   return product;
 }
 
@@ -105,7 +105,7 @@ cleave_product_free (CleaveProduct *product)
     return;
   g_array_unref (product->panels);
   g_array_unref (product->widths);
-  g_array_unref (product->zones);
+  g_array_unref (product->regions);
   g_array_unref (product->bands);
   g_free (product);
 }
@@ -141,18 +141,18 @@ parts_of_tap (gint64 k)
 }
 
 static void
-set_taps (Zone *to, const CleaveZone *zone, gint64 lda)
+set_taps (Region *to, const CleaveTapRegion *region, gint64 lda)
 {
-  guint n_parts = zone->k == 0 ? 1 : (guint) parts_of_tap (zone->k);
+  guint n_parts = region->k == 0 ? 1 : (guint) parts_of_tap (region->k);
   guint n_calls;
 
-  to->k = zone->k / n_parts;
-  to->n_taps = zone->k == 0 ? 0 : zone->n_taps * n_parts;
+  to->k = region->k / n_parts;
+  to->n_taps = region->k == 0 ? 0 : region->n_taps * n_parts;
   to->a_offset = g_new (unsigned long long, to->n_taps);
   to->x_tap_offset = g_new (unsigned long long, to->n_taps);
   for (guint t = 0; t < to->n_taps; t++)
     {
-      const CleaveTap *tap = &zone->taps[t / n_parts];
+      const CleaveTap *tap = &region->taps[t / n_parts];
       gint64 k = t % n_parts * to->k;
 
       to->a_offset[t] = (unsigned long long) (tap->a + k * lda) * sizeof (float);
@@ -169,12 +169,12 @@ set_taps (Zone *to, const CleaveZone *zone, gint64 lda)
 /* Returns the axis that lines run along: the innermost, unless that is short and another is
  * longer, as for a narrow strip of pixels at an edge. */
 static guint
-choose_line (const CleaveZone *zone)
+choose_line (const CleaveTapRegion *region)
 {
   guint line = 2;
 
   for (guint d = 0; d < 2; d++)
-    if (zone->extent[line] < MIN_PIECE && zone->extent[d] > zone->extent[line])
+    if (region->extent[line] < MIN_PIECE && region->extent[d] > region->extent[line])
       line = d;
   return line;
 }
@@ -192,7 +192,7 @@ piece_length (gint64 n, gint64 x_step)
 /* Cuts a line into pieces. LIBXSMM needs pixels at least k elements apart. If they overlap,
  * every second (third, ...) pixel forms a line of its own. */
 static void
-set_pieces (Zone *to, gint64 n, gint64 x_step, gint64 y_step)
+set_pieces (Region *to, gint64 n, gint64 x_step, gint64 y_step)
 {
   gint64 apart = to->k <= x_step ? 1 : x_step <= 0 ? n : MIN ((to->k + x_step - 1) / x_step, n);
   GArray *pieces = g_array_new (FALSE, FALSE, sizeof (Piece));
@@ -216,32 +216,32 @@ set_pieces (Zone *to, gint64 n, gint64 x_step, gint64 y_step)
 }
 
 void
-cleave_product_add_zone (CleaveProduct *product, const CleaveZone *zone)
+cleave_product_add_region (CleaveProduct *product, const CleaveTapRegion *region)
 {
-  Zone to = { .x_offset = zone->x_offset, .y_offset = zone->y_offset };
-  guint line = choose_line (zone);
+  Region to = { .x_offset = region->x_offset, .y_offset = region->y_offset };
+  guint line = choose_line (region);
 
-  if (zone->extent[0] * zone->extent[1] * zone->extent[2] == 0)
+  if (region->extent[0] * region->extent[1] * region->extent[2] == 0)
     return;
   for (guint d = 0, outer = 0; d < 3; d++)
     if (d != line)
       {
-        to.extent[outer] = zone->extent[d];
-        to.x_step[outer] = zone->x_step[d];
-        to.y_step[outer++] = zone->y_step[d];
+        to.extent[outer] = region->extent[d];
+        to.x_step[outer] = region->x_step[d];
+        to.y_step[outer++] = region->y_step[d];
       }
-  to.n = zone->extent[line];
-  to.x_step_in_line = zone->x_step[line];
-  to.y_step_in_line = zone->y_step[line];
-  set_taps (&to, zone, product->lda);
-  set_pieces (&to, zone->extent[line], zone->x_step[line], zone->y_step[line]);
-  g_array_append_val (product->zones, to);
+  to.n = region->extent[line];
+  to.x_step_in_line = region->x_step[line];
+  to.y_step_in_line = region->y_step[line];
+  set_taps (&to, region, product->lda);
+  set_pieces (&to, region->extent[line], region->x_step[line], region->y_step[line]);
+  g_array_append_val (product->regions, to);
 }
 
 void
 cleave_product_end_band (CleaveProduct *product, const CleaveBand *part)
 {
-  Band band = { product->zones->len, *part };
+  Band band = { product->regions->len, *part };
 
   g_array_append_val (product->bands, band);
 }
@@ -261,7 +261,7 @@ cleave_product_get_band (const CleaveProduct *product, guint band)
 void
 cleave_product_add_memory (const CleaveProduct *product, GArray *lines)
 {
-  const GArray *arrays[] = { product->panels, product->zones, product->bands };
+  const GArray *arrays[] = { product->panels, product->regions, product->bands };
 
   cleave_memory_lines_add (lines, product, sizeof *product);
   for (guint i = 0; i < G_N_ELEMENTS (arrays); i++)
@@ -270,38 +270,39 @@ cleave_product_add_memory (const CleaveProduct *product, GArray *lines)
       cleave_memory_lines_add (lines, arrays[i]->data,
                                arrays[i]->len * g_array_get_element_size ((GArray *) arrays[i]));
     }
-  for (guint z = 0; z < product->zones->len; z++)
+  for (guint z = 0; z < product->regions->len; z++)
     {
-      const Zone *zone = &g_array_index (product->zones, Zone, z);
+      const Region *region = &g_array_index (product->regions, Region, z);
 
-      cleave_memory_lines_add (lines, zone->a_offset, zone->n_taps * sizeof *zone->a_offset);
-      cleave_memory_lines_add (lines, zone->x_tap_offset,
-                               zone->n_taps * sizeof *zone->x_tap_offset);
-      cleave_memory_lines_add (lines, zone->direct, product->widths->len * sizeof *zone->direct);
+      cleave_memory_lines_add (lines, region->a_offset, region->n_taps * sizeof *region->a_offset);
+      cleave_memory_lines_add (lines, region->x_tap_offset,
+                               region->n_taps * sizeof *region->x_tap_offset);
+      cleave_memory_lines_add (lines, region->direct,
+                               product->widths->len * sizeof *region->direct);
     }
 }
 
 static Kernel
-make_kernel (const CleaveProduct *product, const Zone *zone, gint64 m, gint64 n, gboolean adds)
+make_kernel (const CleaveProduct *product, const Region *region, gint64 m, gint64 n, gboolean adds)
 {
   /* With a single pixel, its steps are unused, but LIBXSMM needs legal values. */
   int lda = (int) MAX (product->lda, m);
-  int ldb = (int) (n == 1 ? zone->k : zone->x_line_step);
-  int ldc = (int) (n == 1 ? m : zone->y_line_step);
+  int ldb = (int) (n == 1 ? region->k : region->x_line_step);
+  int ldc = (int) (n == 1 ? m : region->y_line_step);
   float alpha = 1, beta = adds ? 1 : 0;
   int flags = LIBXSMM_GEMM_FLAG_NONE, prefetch = LIBXSMM_GEMM_PREFETCH_NONE;
 
-  return libxsmm_smmdispatch_reducebatch_offs ((int) m, (int) n, (int) zone->k, &lda, &ldb, &ldc,
+  return libxsmm_smmdispatch_reducebatch_offs ((int) m, (int) n, (int) region->k, &lda, &ldb, &ldc,
                                                &alpha, &beta, &flags, &prefetch);
 }
 
 static gboolean
-fits (const CleaveProduct *product, const Zone *zone, gint64 m, gint64 n)
+fits (const CleaveProduct *product, const Region *region, gint64 m, gint64 n)
 {
-  if (zone->k > MAX_STEP || product->lda > MAX_STEP)
+  if (region->k > MAX_STEP || product->lda > MAX_STEP)
     return FALSE;
-  return n == 1 || (zone->x_line_step >= zone->k && zone->x_line_step <= MAX_STEP &&
-                    zone->y_line_step >= m && zone->y_line_step <= MAX_STEP);
+  return n == 1 || (region->x_line_step >= region->k && region->x_line_step <= MAX_STEP &&
+                    region->y_line_step >= m && region->y_line_step <= MAX_STEP);
 }
 
 /* Makes the code for all pieces of columns of one width; returns FALSE if LIBXSMM has none. The
@@ -309,18 +310,18 @@ fits (const CleaveProduct *product, const Zone *zone, gint64 m, gint64 n)
  * other targets may not. LIBXSMM locks 8 MB of memory when it starts, so it is started only if
  * needed. */
 static gboolean
-make_kernels (const CleaveProduct *product, const Zone *zone, gint64 m, Kernel *kernel)
+make_kernels (const CleaveProduct *product, const Region *region, gint64 m, Kernel *kernel)
 {
   libxsmm_init ();
   libxsmm_set_target_archid (LIBXSMM_X86_AVX2);
-  for (guint p = 0; p < zone->n_pieces; p++, kernel += 2)
+  for (guint p = 0; p < region->n_pieces; p++, kernel += 2)
     {
-      gint64 n = zone->pieces[p].n;
+      gint64 n = region->pieces[p].n;
 
-      if (!fits (product, zone, m, n))
+      if (!fits (product, region, m, n))
         return FALSE;
-      kernel[0] = make_kernel (product, zone, m, n, product->has_bias);
-      kernel[1] = make_kernel (product, zone, m, n, TRUE);
+      kernel[0] = make_kernel (product, region, m, n, product->has_bias);
+      kernel[1] = make_kernel (product, region, m, n, TRUE);
       if (kernel[0] == NULL || kernel[1] == NULL)
         return FALSE;
     }
@@ -329,30 +330,30 @@ make_kernels (const CleaveProduct *product, const Zone *zone, gint64 m, Kernel *
 
 /* Not with vectors of 16: LIBXSMM's AVX2 code takes twice the time of direct.c there. */
 static gboolean
-is_for_libxsmm (const Zone *zone, gint64 m)
+is_for_libxsmm (const Region *region, gint64 m)
 {
-  return CLEAVE_VECTOR == 8 && zone->n_taps * zone->k > LONG_SUM && m >= MANY_COLUMNS &&
+  return CLEAVE_VECTOR == 8 && region->n_taps * region->k > LONG_SUM && m >= MANY_COLUMNS &&
          m % CLEAVE_VECTOR == 0;
 }
 
 static gboolean
-prepare_zone (const CleaveProduct *product, Zone *zone)
+prepare_region (const CleaveProduct *product, Region *region)
 {
-  guint n_kernels = 2 * zone->n_pieces;
+  guint n_kernels = 2 * region->n_pieces;
 
-  zone->direct = g_new (gboolean, product->widths->len);
+  region->direct = g_new (gboolean, product->widths->len);
   for (guint w = 0; w < product->widths->len; w++)
     {
       gint64 m = g_array_index (product->widths, gint64, w);
 
-      zone->direct[w] = m >= CLEAVE_VECTOR || product->padded;
-      if (zone->direct[w] && !is_for_libxsmm (zone, m))
+      region->direct[w] = m >= CLEAVE_VECTOR || product->padded;
+      if (region->direct[w] && !is_for_libxsmm (region, m))
         continue;
-      if (zone->kernels == NULL)
-        zone->kernels = g_new0 (Kernel, n_kernels * product->widths->len);
-      if (make_kernels (product, zone, m, zone->kernels + w * n_kernels))
-        zone->direct[w] = FALSE;
-      else if (!zone->direct[w])
+      if (region->kernels == NULL)
+        region->kernels = g_new0 (Kernel, n_kernels * product->widths->len);
+      if (make_kernels (product, region, m, region->kernels + w * n_kernels))
+        region->direct[w] = FALSE;
+      else if (!region->direct[w])
         return FALSE;
     }
   return TRUE;
@@ -361,8 +362,8 @@ prepare_zone (const CleaveProduct *product, Zone *zone)
 gboolean
 cleave_product_prepare (CleaveProduct *product)
 {
-  for (guint z = 0; z < product->zones->len; z++)
-    if (!prepare_zone (product, &g_array_index (product->zones, Zone, z)))
+  for (guint z = 0; z < product->regions->len; z++)
+    if (!prepare_region (product, &g_array_index (product->regions, Region, z)))
       return FALSE;
   return TRUE;
 }
@@ -378,7 +379,7 @@ fill (float *y, gint64 step, gint64 n, const float *bias, gint64 m)
 
 static void
 call (Kernel kernel,
-      const Zone *zone,
+      const Region *region,
       guint tap,
       guint n_taps,
       const float *x,
@@ -387,13 +388,13 @@ call (Kernel kernel,
 {
   unsigned long long count = n_taps;
 
-  kernel (a, x, y, &count, zone->a_offset + tap, zone->x_tap_offset + tap);
+  kernel (a, x, y, &count, region->a_offset + tap, region->x_tap_offset + tap);
 }
 
-/* Values shared by the calls for a zone's part of a panel. */
+/* Values shared by the calls for a region's part of a panel. */
 typedef struct
 {
-  const Zone *zone;
+  const Region *region;
   gint64 m, lda;
   const Kernel *kernels; /* NULL: direct.c */
   const float *x, *a, *bias;
@@ -405,46 +406,47 @@ typedef struct
 static const CleaveEpilogue *
 epilogues_of (const Work *work, guint tap, guint n_taps)
 {
-  return tap + n_taps == work->zone->n_taps ? work->epilogue : NULL;
+  return tap + n_taps == work->region->n_taps ? work->epilogue : NULL;
 }
 
 static void
 run_line (const Work *work, guint tap, guint n_taps, const float *x, float *y)
 {
-  const Zone *zone = work->zone;
+  const Region *region = work->region;
   const CleaveEpilogue *epilogue = epilogues_of (work, tap, n_taps);
 
-  for (guint p = 0; p < zone->n_pieces; p++)
+  for (guint p = 0; p < region->n_pieces; p++)
     {
-      const Piece *piece = &zone->pieces[p];
+      const Piece *piece = &region->pieces[p];
       float *to = y + piece->y_offset;
 
       if (tap == 0 && work->bias != NULL)
-        fill (to, zone->y_line_step, piece->n, work->bias, work->m);
-      call (work->kernels[2 * p + (tap != 0)], zone, tap, n_taps, x + piece->x_offset, work->a, to);
+        fill (to, region->y_line_step, piece->n, work->bias, work->m);
+      call (work->kernels[2 * p + (tap != 0)], region, tap, n_taps, x + piece->x_offset, work->a,
+            to);
       if (epilogue != NULL)
-        cleave_direct_do_epilogue (epilogue, to, zone->y_line_step, piece->n, work->m);
+        cleave_direct_do_epilogue (epilogue, to, region->y_line_step, piece->n, work->m);
     }
 }
 
 static void
 run_line_directly (const Work *work, guint tap, guint n_taps, const float *x, float *y)
 {
-  const Zone *zone = work->zone;
+  const Region *region = work->region;
   CleaveDirect direct = { .x = x,
                           .a = work->a,
                           .bias = tap == 0 ? work->bias : NULL,
                           .y = y,
                           .adds = tap != 0,
-                          .n = zone->n,
-                          .x_step = zone->x_step_in_line,
-                          .y_step = zone->y_step_in_line,
+                          .n = region->n,
+                          .x_step = region->x_step_in_line,
+                          .y_step = region->y_step_in_line,
                           .m = work->m,
                           .lda = work->lda,
-                          .k = zone->k,
+                          .k = region->k,
                           .n_taps = n_taps,
-                          .a_offset = n_taps == 0 ? NULL : zone->a_offset + tap,
-                          .x_offset = n_taps == 0 ? NULL : zone->x_tap_offset + tap,
+                          .a_offset = n_taps == 0 ? NULL : region->a_offset + tap,
+                          .x_offset = n_taps == 0 ? NULL : region->x_tap_offset + tap,
                           .epilogue = epilogues_of (work, tap, n_taps) };
 
   cleave_direct_run (&direct);
@@ -453,13 +455,13 @@ run_line_directly (const Work *work, guint tap, guint n_taps, const float *x, fl
 static void
 run_lines (const Work *work, guint tap, guint n_taps)
 {
-  const Zone *zone = work->zone;
+  const Region *region = work->region;
 
-  for (gint64 i = 0; i < zone->extent[0]; i++)
-    for (gint64 j = 0; j < zone->extent[1]; j++)
+  for (gint64 i = 0; i < region->extent[0]; i++)
+    for (gint64 j = 0; j < region->extent[1]; j++)
       {
-        const float *x = work->x + i * zone->x_step[0] + j * zone->x_step[1];
-        float *y = work->y + i * zone->y_step[0] + j * zone->y_step[1];
+        const float *x = work->x + i * region->x_step[0] + j * region->x_step[1];
+        float *y = work->y + i * region->y_step[0] + j * region->y_step[1];
 
         if (work->kernels == NULL)
           run_line_directly (work, tap, n_taps, x, y);
@@ -468,49 +470,49 @@ run_lines (const Work *work, guint tap, guint n_taps)
       }
 }
 
-/* Computes a zone. A zone without taps gets the bias alone. */
+/* Computes a region. A region without taps gets the bias alone. */
 static void
-run_zone (const Work *work)
+run_region (const Work *work)
 {
-  const Zone *zone = work->zone;
+  const Region *region = work->region;
   guint tap = 0;
 
   do
     {
-      run_lines (work, tap, MIN (zone->n_taps_per_call, zone->n_taps - tap));
-      tap += zone->n_taps_per_call;
+      run_lines (work, tap, MIN (region->n_taps_per_call, region->n_taps - tap));
+      tap += region->n_taps_per_call;
     }
-  while (tap < zone->n_taps);
+  while (tap < region->n_taps);
 }
 
 static void
-run_panel (const CleaveProduct *product, const Panel *panel, const Zone *zone, const Work *all)
+run_panel (const CleaveProduct *product, const Panel *panel, const Region *region, const Work *all)
 {
   const CleaveColumns *columns = &panel->columns;
   Work work = *all;
 
-  work.zone = zone;
+  work.region = region;
   work.m = columns->m;
-  if (!zone->direct[panel->width])
-    work.kernels = zone->kernels + 2 * panel->width * zone->n_pieces;
-  work.x += zone->x_offset + columns->x_offset;
+  if (!region->direct[panel->width])
+    work.kernels = region->kernels + 2 * panel->width * region->n_pieces;
+  work.x += region->x_offset + columns->x_offset;
   work.a += columns->a_offset;
   if (work.bias != NULL)
     work.bias += columns->y_offset;
-  work.y += zone->y_offset + columns->y_offset;
-  run_zone (&work);
+  work.y += region->y_offset + columns->y_offset;
+  run_region (&work);
 }
 
 static void
 run_band (const CleaveProduct *product, guint band, const Work *all)
 {
-  guint first = band == 0 ? 0 : g_array_index (product->bands, Band, band - 1).end_zone;
-  guint end = g_array_index (product->bands, Band, band).end_zone;
+  guint first = band == 0 ? 0 : g_array_index (product->bands, Band, band - 1).end_region;
+  guint end = g_array_index (product->bands, Band, band).end_region;
 
   for (guint p = 0; p < product->panels->len; p++)
     for (guint z = first; z < end; z++)
       run_panel (product, &g_array_index (product->panels, Panel, p),
-                 &g_array_index (product->zones, Zone, z), all);
+                 &g_array_index (product->regions, Region, z), all);
 }
 
 void

@@ -53,14 +53,14 @@ add_rows (const Plan *plan, CleaveProduct *product, gint64 n_rows)
 {
   const CleaveSides *s = &plan->sides;
   CleaveTap tap = { 0, 0 };
-  CleaveZone zone = { .extent = { 1, 1, n_rows },
-                      .x_step = { 0, 0, s->length },
-                      .y_step = { 0, 0, s->n_columns },
-                      .k = s->length,
-                      .n_taps = 1,
-                      .taps = &tap };
+  CleaveTapRegion region = { .extent = { 1, 1, n_rows },
+                             .x_step = { 0, 0, s->length },
+                             .y_step = { 0, 0, s->n_columns },
+                             .k = s->length,
+                             .n_taps = 1,
+                             .taps = &tap };
 
-  cleave_product_add_zone (product, &zone);
+  cleave_product_add_region (product, &region);
   cleave_product_end_band (
       product, &(CleaveBand){ .x_end = n_rows * s->length, .y_end = n_rows * s->n_columns });
 }
