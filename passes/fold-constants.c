@@ -12,10 +12,10 @@
  *  |      |            |      |
  *  a      b            a      b
  *
- * Before: a valid graph.  After: no node reads constants only, with three exceptions: its value
+ * Before: a valid graph. After: no node reads constants only, with three exceptions. Its value
  * would take more memory than its operands, it takes long to compute, or it is the form in which
- * weights are stored (DequantizeLinear, for example).  A program computes these nodes when it is
- * compiled.  Run it after importing and after splitting. */
+ * weights are stored (DequantizeLinear, for example). A program computes these nodes when it is
+ * compiled. Run it after importing and after splitting. */
 
 /* Returns the bytes of the constants that only this node reads. */
 static gint64

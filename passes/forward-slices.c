@@ -28,9 +28,9 @@
  *    /     \
  * Slice   Slice
  *
- * Before: a valid graph.  After: no Slice reads a Slice (except one that runs backwards), a Split,
- * or an Assemble or Concat that is joined along a dimension that the Slice cuts (except if its
- * steps straddle parts).  Run it after splitting nodes one by one. */
+ * Before: a valid graph. After: no Slice reads a Slice (except one that runs backwards) or a Split.
+ * No Slice reads an Assemble or Concat that is joined along a dimension that the Slice cuts (except
+ * if its steps straddle parts). Run it after splitting nodes one by one. */
 
 /* For a Slice of a Transpose: slices the Transpose's operand, if that can be read further up, and
  * returns a Transpose of the part.  NULL otherwise. */
@@ -80,8 +80,8 @@ forward (CleaveGraph *graph, CleaveForwarder *forwarder, CleaveNode *node)
  * @changed: (out) (optional): whether it changed the graph
  * @error: return location for a [struct@GLib.Error]
  *
- * Lets a Slice of an Assemble, a Concat, a Split or a Slice read the part directly, so that pieces
- * of nodes that were split one by one read each other. Slices without users are left to
+ * Lets a Slice of an Assemble, a Concat, a Split or a Slice read the part directly. Pieces of nodes
+ * that were split one by one then read each other. Slices without users are left to
  * `cleave_pass_remove_dead()`. Near-linear.
  *
  * Fails with %CLEAVE_ERROR_CYCLE.

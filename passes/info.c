@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* What a pass says about itself: its name, a summary, its options. */
+/* Describes a pass: its name, a summary and its options. */
 
 #include "info.h"
 

@@ -66,7 +66,7 @@ def of_class(name):
     cls = getattr(cleave, name)
     text = cls.__doc__ if (cls.__module__ or '').startswith('cleave._') else {
         'Graph': 'A graph: a collection of nodes.', 'FitReport': 'A plan that `fit` found.',
-        'SplitReport': 'What a split changed.', 'Node': 'A node of a graph. It has at least one result.',
+        'SplitReport': 'A report of the changes of a split.', 'Node': 'A node of a graph. It has at least one result.',
         'Result': 'A value that a node computes.', 'Operand': 'A use of a value, by a node or by an output.',
         'Tensor': 'A typed array of the library; it shares its memory with numpy.'}[name]
     parts = [f'## {name}\n\n{paragraph(text)}\n']
@@ -78,7 +78,7 @@ def of_class(name):
 
 
 def table_of_tuples():
-    rows = ['| name | fields | what it is |', '|---|---|---|']
+    rows = ['| name | fields | meaning |', '|---|---|---|']
     for name in TUPLES:
         cls = getattr(cleave, name)
         rows.append(f'| `{name}` | {", ".join(f"`{field}`" for field in cls._fields)} | {" ".join(cls.__doc__.split())} |')

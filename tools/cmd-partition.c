@@ -31,7 +31,7 @@ options_clear (Options *o)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
 
-/* What is written and printed of a part. */
+/* The files and figures of a part that the command writes and prints. */
 typedef struct
 {
   char *file;

@@ -152,7 +152,7 @@ decide (Request *request)
     }
 }
 
-/* Checks that every option has an effect on what is shown. */
+/* Checks that every option has an effect on the page. */
 static gboolean
 check_options (const Request *request, const Options *o, GError **error)
 {

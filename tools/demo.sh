@@ -1,6 +1,7 @@
 #!/bin/sh
-# demo.sh [OPTION…]: installs what the build needs, builds the command for this processor alone, and runs the transcript of
-# README.md: a model is written and split into 4x4 tiles, and then fitted into 2 MiB. OPTIONs go to `cleave demo`.
+# demo.sh [OPTION…]: installs the tools of the build, builds the command for this processor alone, and runs the
+# transcript of README.md. The demo writes a model, splits it into 4x4 tiles, and fits it into 2 MiB. OPTIONs go to
+# `cleave demo`.
 set -eu
 cd "$(dirname "$0")/.."
 tools/setup.sh build

@@ -34,8 +34,8 @@ gboolean cleave_execute (const CleaveGraph *graph,
                          guint repeat,
                          CleaveExecution *execution,
                          GError **error);
-/* As cleave_execute(), but takes ownership of the graph and frees it before the first run, so that
- * it takes no memory. */
+/* Does the same as cleave_execute(), but takes ownership of the graph and frees it before the first
+ * run, so that it takes no memory. */
 gboolean cleave_execute_take (CleaveGraph *graph,
                               const GPtrArray *inputs,
                               guint n_threads,

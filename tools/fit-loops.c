@@ -125,7 +125,7 @@ keep_loops (const CleaveFitPlan *plan, const CleaveGraph *graph, gboolean few_st
 #define LOOP_BYTES (1 << 20)
 
 /* Returns the estimated memory of the runtime for a plan, in bytes; -1: the graph cannot be written
- * as such a file. */
+ * as an ONNX file. */
 static gint64
 estimate (const CleaveFitPlan *plan, const CleaveGraph *graph, GError **error)
 {

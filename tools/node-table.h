@@ -3,7 +3,7 @@
 
 #include "json.h"
 
-/* Prints the nodes that compute, in the order of the graph: op, result types and cost of each; and
+/* Prints the nodes that compute, in the order of the graph, with op, result types and cost. Marks
  * the step at which a run on one thread has its peak. */
 gboolean cleave_node_table_print (const CleaveGraph *graph, GError **error);
 /* Adds the same table to JSON. Live bytes while each node runs are included only `with_steps`,

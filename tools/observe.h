@@ -3,7 +3,7 @@
 
 #include <cleave/cleave.h>
 
-/* What to print on standard error while a pipeline runs, and when to end it. */
+/* The reports to print on standard error while a pipeline runs, and the condition to end it. */
 typedef struct
 {
   gboolean print_after_all; /* the graph after each pass */

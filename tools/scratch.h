@@ -6,7 +6,8 @@
 /* Returns the bytes of scratch memory that the kernels of a run use besides the arena, of all
  * threads together, on this machine. -1: there is not enough memory to compile the graph. */
 gint64 cleave_scratch_find (const CleaveGraph *graph, guint n_threads);
-/* As cleave_scratch_find(), for the graph after the plan is applied to a copy of it. */
+/* Does the same as cleave_scratch_find(), for the graph after the plan is applied to a copy of it.
+ * */
 gint64
 cleave_scratch_find_planned (const CleaveGraph *graph, const CleaveFitPlan *plan, guint n_threads);
 /* Finds a plan whose arena and scratch together take at most `options->max_memory` bytes. Returns

@@ -2,7 +2,7 @@
 #pragma once
 
 /* Drawings of graphs, as DOT text or rendered by Graphviz. An overview draws one box for each
- * frame: a group of nodes, such as a strip or a parallel subgraph. Viewers that draw by themselves
+ * frame: a group of nodes, such as a strip or a parallel subgraph. A viewer with its own renderer
  * can use the frames (CleaveFrames) and the layout of boxes (CleaveDotLayout). */
 
 #include <cleave/cleave-graph.h>

@@ -2,7 +2,7 @@
 #pragma once
 
 /* Error codes. A function fails with a GError in this domain for mistakes that a user can make; the
- * message names the node or option, what was expected and what was found. Mistakes of the calling
+ * message names the node or option, the expected value and the value found. Mistakes of the calling
  * program, such as NULL for a graph, are critical warnings of GLib instead. */
 
 #include <cleave/cleave-types.h>

@@ -161,8 +161,8 @@ typedef struct
  * @storage_order: MaxPool: the order in which indices count elements: 0 for row-major, 1 for
  * column-major
  * @p: LpPool: the exponent, 2 by default
- * @whole: MaxPool of a piece with indices: extents of the whole value that X is a part of, so that
- * indices count in the whole value; empty if X is the whole value
+ * @whole: for a piece of a MaxPool with indices: extents of the whole value that X is a part of;
+ * the indices count in the whole value. Empty if X is the whole value
  * @begin: MaxPool of a piece with indices: the first index of X in the whole value, for each
  * dimension
  *

@@ -3,8 +3,8 @@
 
 /* Placements of the nodes of a graph on ranks: processes that run a graph together, each with
  * memory of its own. cleave_placement_new() decides which rank runs which node, for a given
- * network; cleave_placement_build() makes the graph of one rank, in which a node sends or receives
- * each message; a CleaveTransport carries the messages. <cleave/cleave-mpi.h> has one over MPI. */
+ * network. cleave_placement_build() makes the graph of one rank, in which a node sends or receives
+ * each message. A CleaveTransport carries the messages. <cleave/cleave-mpi.h> has one over MPI. */
 
 #include <cleave/cleave-graph.h>
 #include <cleave/cleave-program.h>

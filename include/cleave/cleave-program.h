@@ -106,8 +106,8 @@ typedef struct
  * @name: name of the node or output
  * @op: (transfer none): the op, or `load`, `store`, `copy` or `join`
  * @live_bytes: bytes of the buffers that are in use
- * @live_bytes_apart: bytes of these buffers if no value overlapped another; with overlaps, a value
- * that is computed strip by strip may reuse the memory of a value that dies strip by strip
+ * @live_bytes_apart: bytes of these buffers if no value overlapped another. With overlaps, a value
+ * that is computed strip by strip may reuse the memory of one that dies strip by strip
  *
  * A step of a [struct@Cleave.MemoryTimeline].
  */

@@ -313,8 +313,8 @@ cleave_split_report_get_totals (const CleaveSplitReport *report);
  * @CLEAVE_HALO_EXCHANGE: as %CLEAVE_HALO_CARRY; in addition, neighboring bands run towards or away
  * from each other, and each computes half of the overlap between them
  * @CLEAVE_HALO_CARRY_NARROW: as %CLEAVE_HALO_CARRY, except for results with at least 1.5 times the
- * elements of their operands: strips recompute the overlap of these, and only tiles of the same
- * strip read it from earlier tiles
+ * elements of their operands. Strips recompute the overlap of these; only tiles of the same strip
+ * read it from earlier tiles
  *
  * How chunks share the overlap (halo) of the operand ranges that they read.
  */

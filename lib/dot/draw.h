@@ -5,11 +5,11 @@
 
 #include <graphviz/cgraph.h>
 
-/* Draws graphs with Graphviz. The flow is: pieces.h finds the part of the whole that each piece
- * computes, frames.h groups the nodes, draw.c or overview.c builds a drawing (`Agraph_t`) whose
- * labels come from label.h, and render.h turns it into a picture.
- * libcleave itself needs only Graphviz's libcgraph. The code that needs libgvc is in a module
- * (render-module.c), which is loaded with the first picture. */
+/* Draws graphs with Graphviz. First pieces.h finds the part of the whole that each piece computes,
+ * and frames.h groups the nodes. Then draw.c or overview.c builds a drawing (`Agraph_t`) whose
+ * labels come from label.h. Last, render.h turns it into a picture. libcleave itself needs only
+ * Graphviz's libcgraph. The code that needs libgvc is in a module (render-module.c), which is
+ * loaded with the first picture. */
 
 /* Takes and releases the lock of Graphviz, which has global state. Every call of Graphviz needs the
  * lock. While it is held, messages of Graphviz are collected instead of printed to standard

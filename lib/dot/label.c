@@ -12,8 +12,8 @@
 /* A label names at most this many operands of a join that have no edge. */
 #define MAX_PARTS 4
 /* A value has edges to its first MAX_EDGES uses. Later uses by joins of more than MAX_PARTS
- * operands show its name instead: in a dense block each value is an operand of every Concat that
- * follows, and so many edges are unreadable. */
+ * operands show its name instead. In a dense block each value is an operand of every later Concat,
+ * and a drawing with all these edges is unreadable. */
 #define MAX_EDGES 2
 
 static const char small_font[] = "<font point-size=\"8\">";

@@ -79,8 +79,8 @@ dup_xml_name (Agraph_t *root, const CleaveGraph *graph, const char *name)
   return g_string_free (text, FALSE);
 }
 
-/* cgraph stores for each string whether it is HTML, and writes it as such. It replaces names that
- * begin with '%' when it reads them, so these are escaped. */
+/* cgraph stores for each string whether it is HTML, and then writes it in angle brackets. It
+ * replaces names that begin with '%' when it reads them, so these are escaped. */
 Agnode_t *
 cleave_draw_add_vertex (Agraph_t *root, const CleaveGraph *graph, const char *name)
 {

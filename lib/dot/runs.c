@@ -6,8 +6,8 @@
 
 #include "../ir/graph-private.h"
 
-/* The nodes between two points at which only one value is live form one run, up to this many nodes:
- * a residual block or a layer is one run, a whole U-net is not. */
+/* The nodes between two points at which only one value is live form one run, up to this many nodes.
+ * A residual block or a layer is one run, a whole U-net is not. */
 #define MAX_BLOCK 40
 
 typedef struct

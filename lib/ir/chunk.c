@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Plans the node that computes one chunk of a result, in three checks: each operand slice has
+/* Plans the node that computes one chunk of a result. It makes three checks: each operand slice has
  * elements, the op can be narrowed, and the inferred shapes are those of the chunk. */
 
 #include "chunk.h"
@@ -28,9 +28,9 @@ map_operand (const CleaveCall *call, guint operand, const CleaveRange *chunk)
   return slice;
 }
 
-/* Returns how far a chunk that reads only padding would have to extend in dimension `map->from` to
- * read an element of the operand: the smallest end if `grow`, else the largest begin. `extent` is
- * the operand's, `n` the result's. Binary search. */
+/* Finds how far a chunk that reads only padding must extend in dimension `map->from` to read an
+ * element of the operand. Returns the smallest such end if `grow`, else the largest begin. `extent`
+ * is the operand's, `n` the result's. Binary search. */
 static gint64
 find_reach (
     const CleaveDimMap *map, const CleaveRange *chunk, gint64 extent, gint64 n, gboolean grow)

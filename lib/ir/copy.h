@@ -3,9 +3,8 @@
 
 #include "view.h"
 
-/* Copies elements between strided views. A copy is a nest of loops: the caller adds the loops in
- * any order, then they are sorted and merged, and the two innermost loops decide how bytes are
- * moved.
+/* Copies elements between strided views. A copy is a nest of loops. The caller adds the loops in
+ * any order, then they are sorted and merged. The two innermost loops decide how bytes are moved.
  *
  *   for i in n[0]: for j in n[1]: to[i * to[0] + j * to[1]] = from[i * from[0] + j * from[1]] */
 

@@ -18,8 +18,8 @@ CleaveTensor *cleave_literal_parse (const CleaveTensorType *type, const char *te
 void cleave_literal_print_real (double value, GString *out);
 gboolean cleave_literal_parse_real (const char *text, double *value);
 
-/* Prints a name, in quotes if it would be ambiguous without: if it is empty, begins with a quote,
- * begins or ends with a space, or has a control character or a character of `special`. */
+/* Prints a name, in quotes if it would be ambiguous without. It is if it is empty, begins with a
+ * quote, begins or ends with a space, or has a control character or a character of `special`. */
 void cleave_literal_print_name (const char *name, const char *special, GString *out);
 /* Parses a name, with or without quotes. Returns NULL if the closing quote is missing or is not the
  * last character. */

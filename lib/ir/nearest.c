@@ -57,9 +57,9 @@ get_most (const char *text)
  * @text: a word that a user wrote
  * @words: (array zero-terminated=1): the words that exist
  *
- * Finds the word that a user probably meant, for a message such as `did you mean …?`: the word with
- * the smallest edit distance, without regard to case, or the first of several such words. If none
- * is near enough, the first word that begins with @text.
+ * Finds the word that a user probably meant, for a message such as `did you mean …?`. This is the
+ * word with the smallest edit distance, without regard to case, or the first of several with that
+ * distance. If none is near enough, the first word that begins with @text.
  *
  * Returns: (transfer none) (nullable): the word, or %NULL if there is none
  */

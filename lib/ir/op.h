@@ -68,8 +68,8 @@ typedef struct
 /* Largest number of results of a node. A hostile file can ask for more than memory has. */
 #define CLEAVE_MAX_RESULTS (1 << 20)
 
-/* Remembers where an operand of a Concat begins, so that asking for the maps of all operands in
- * order takes linear time: the begin of operand i + 1 is computed from that of operand i. */
+/* Remembers where an operand of a Concat begins. The begin of operand i + 1 is computed from that
+ * of operand i, so the maps of all operands in order take linear time. */
 typedef struct
 {
   guint operand;
@@ -93,7 +93,8 @@ typedef struct
 {
   CleaveRange range;
   guint n_operands, n_results; /* those of the whole node's call */
-  CleaveSlice *slices;         /* for each operand, what the chunk reads; empty if it is absent */
+  CleaveSlice *slices;         /* for each operand, the range that the chunk reads; empty if it is
+                                * absent */
   gboolean *has; /* for each operand, whether the chunk has it. FALSE if it is absent, or if the op
                   * is VARIADIC and the slice is empty */
   CleaveTensorType *results;
@@ -213,7 +214,7 @@ struct _CleaveOp
 
   /* Brings `attrs`, a copy, to the normal form that nodes store, before infer: for example, writes
    * a default perm out, or clips a slice. The table has already been applied (defaults, axes).
-   * NULL: nothing more is to be done. */
+   * NULL: there is nothing more to do. */
   gboolean (*normalize) (const CleaveCall *call, gpointer attrs, GError **error);
   /* Sets element types and shapes of the results, or fails if the operands do not match. */
   gboolean (*infer) (const CleaveCall *call, CleaveTensorType *results, GError **error);

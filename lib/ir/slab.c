@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 /* Size and alignment of blocks, in bytes. The alignment gives the block of an item by its address.
- * A block uses 64 bytes less, which malloc() needs for its own header. With 64 KiB, malloc() maps
- * each block by itself: building and freeing a graph of a few nodes then takes up to ten times
+ * A block uses 64 bytes less, which malloc() needs for its own header. With 64 KiB, malloc() would
+ * map each block separately: building and freeing a graph of a few nodes takes up to ten times
  * longer, splitting a chain of 200,000 nodes 10 % less. */
 #define BLOCK_BYTES (8 << 10)
 #define BLOCK_USED (BLOCK_BYTES - 64)

@@ -169,8 +169,8 @@ find_neighbors (Analysis *a)
     }
 }
 
-/* A position k is alone if no edge of the work leads past it: the successors of work before k are
- * at k or before, so that all paths lead to k; and the predecessors of work after k are at k or
+/* A position k is alone if no edge of the work leads past it. The successors of work before k are
+ * then at k or before, so that all paths lead to k. The predecessors of work after k are at k or
  * after, so that all paths come from k. */
 static void
 find_alone (Analysis *a)

@@ -19,10 +19,11 @@
  *          |          In the drawing, Gemm is alone, and there are two subgraphs { Slice, Conv, Relu }.
  *        Gemm         A chain has none.
  *
- * Some joins are not removed.  A join that adds rows of neighboring pieces to one piece belongs to
- * that piece: its only operand that is not a view, or the only one that no earlier node has read.
- * If one piece only hands rows to another, the two run one after the other and are one subgraph
- * (strips of a band).  If they hand rows to each other, they are two (bands that run side by side). */
+ * Some joins are not removed. A join that adds rows of neighboring pieces to one piece belongs to
+ * that piece. The piece is its only operand that is not a view, or the only one that no earlier
+ * node has read. If one piece only hands rows to another, the two run one after the other and are
+ * one subgraph (strips of a band). If they hand rows to each other, they are two (bands that run
+ * side by side). */
 /* clang-format on */
 
 /* Sets subgraph[id] of each node to the number of its subgraph, or to G_MAXUINT if it is in none.

@@ -59,9 +59,9 @@ check_options (const CleaveOnnxOptions *options, GError **error)
  * @options: (nullable): shapes and values of inputs, for ONNX models only
  * @error: return location for a [struct@GLib.Error]
  *
- * Makes a graph of a model: a TensorFlow Lite file if its identifier is `TFL3`
- * ([func@Cleave.tflite_load]), a graph as text if its name ends in `.cleave`
- * ([func@Cleave.Graph.load_text]), and else an ONNX model ([func@Cleave.onnx_load]).
+ * Makes a graph of a model. It is a TensorFlow Lite file if its identifier is `TFL3`
+ * ([func@Cleave.tflite_load]), and a graph as text if its name ends in `.cleave`
+ * ([func@Cleave.Graph.load_text]). Any other file is an ONNX model ([func@Cleave.onnx_load]).
  *
  * Fails as these functions do, and with %CLEAVE_ERROR_OPTION if there are options for a model that
  * is not ONNX.

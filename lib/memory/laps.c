@@ -30,7 +30,7 @@ typedef struct
   gboolean writes;
 } Access;
 
-/* A buffer, or several buffers lapped in a chain, at the location of the last one. */
+/* A buffer, or a chain of buffers that laps overlay, at the location of the last one. */
 typedef struct
 {
   guint buffer;
@@ -43,8 +43,8 @@ typedef struct
 } Place;
 
 /* The state of one search for laps. In a chain, each lap enlarges the buffer that the next lap
- * shares. A bold search assumes that a later lap makes up for that; its result is kept only if the
- * peak falls. */
+ * shares. An aggressive search assumes that a later lap makes up for that; its result is used only
+ * if the peak falls. */
 typedef struct
 {
   CleaveStorage *storage;
@@ -169,7 +169,7 @@ find_places (Lapping *l, const CleaveGraph *graph)
 
 /* In the functions below, strips of y are written over x, which dies meanwhile. */
 
-/* Returns the offset of x from the beginning of y in bytes, so that no write to y destroys bytes of
+/* Returns an offset of x from the beginning of y in bytes. With it, no write to y destroys bytes of
  * x that the same step or a later one touches. */
 static gint64
 find_shift (const Place *x, const Place *y)

@@ -8,9 +8,9 @@
  * linear. */
 #define MAX_READERS 16
 
-/* Returns the position of the last node that reads a value through `node`: the node itself or, if
- * it is a join, the join's last reader, since the value may be stored in it. CLEAVE_NEVER if there
- * are more than MAX_READERS. */
+/* Returns the position of the last node that reads a value through `node`. This is the node itself
+ * or, if it is a join, the join's last reader, since the value may be stored in the join.
+ * CLEAVE_NEVER if there are more than MAX_READERS. */
 static guint
 last_reader (const guint *position, const CleaveNode *node)
 {

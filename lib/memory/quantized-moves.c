@@ -59,8 +59,8 @@ quantizes_alike (const CleaveNode *node)
          cleave_element_size (node->results[0].type.element) == 1;
 }
 
-/* Returns for which kind of reader a node's result is to be bytes. Called for the last node first.
- * A join moves bytes if a sum reads it, whatever else does, since no kernel joins bytes and sums
+/* Returns for which kind of reader a node's result must be bytes. Called for the last node first. A
+ * join moves bytes if a sum reads it, whatever else does, since no kernel joins bytes and sums
  * them. It does not move bytes for a QuantizeLinear: its operands are quantized in place, and a
  * table is slow on short separate rows. */
 static Wanted

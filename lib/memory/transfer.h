@@ -26,8 +26,8 @@ typedef struct
   CleaveResult *token;
 } CleaveTransfers;
 
-/* A message: its number, and the dimension names of its value if C must be innermost in what is
- * sent, or NULL. */
+/* A message: its number, and the dimension names of its value if C must be innermost in the bytes
+ * that are sent, or NULL. */
 typedef struct
 {
   guint number;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Reads messages from the memory of other processes. MPI copies a message while both ranks call
- * MPI, in parts if it is large or not dense. Here the receiver copies it alone and at once: from
- * the sender's arena, which it has mapped, or, if the value lies in a bound tensor, with the system
- * call process_vm_readv(). */
+ * MPI, in parts if it is large or not dense. Here the receiver copies it alone and at once. It
+ * copies from the sender's arena, which it has mapped. If the value lies in a bound tensor, it uses
+ * the system call process_vm_readv(). */
 
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* memfd_create, process_vm_readv */

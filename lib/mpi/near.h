@@ -8,7 +8,7 @@
 
 /* Messages between ranks on one host, without MPI: the receiver reads the value from the sender's
  * memory. Each rank has a board in shared memory, with an entry for each message. The sender writes
- * into the entry where the value lies; the receiver copies the value and marks it as taken; the
+ * the place of the value into the entry. The receiver copies the value and marks it as taken. The
  * sender waits for that mark before it overwrites the value. */
 typedef struct _CleaveNear CleaveNear;
 

@@ -107,9 +107,9 @@ make (CleaveRankProgram *program,
  * @options: (nullable): as for [ctor@Cleave.Program.new], for this rank
  * @error: return location for a [struct@GLib.Error]
  *
- * Makes the program of this rank from its nodes.  All ranks of the communicator must call it, with
- * the same placement of the same graph, and all of them fail if one does: if memory runs out, if
- * models differ, or if MPI reports an error.
+ * Makes the program of this rank from its nodes. All ranks of the communicator must call it, with
+ * the same placement of the same graph. All of them fail if one does: if memory runs out, if models
+ * differ, or if MPI reports an error.
  *
  * Returns: (transfer full) (nullable): the program, or %NULL on error
  */

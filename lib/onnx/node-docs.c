@@ -45,8 +45,8 @@ own_origin (CleaveGraph *graph)
  * Weights that both iterations and other nodes read are in the file twice.
  *
  * If ONNX Runtime is estimated to need less memory without static shapes, the shapes of inner
- * values are hidden, too: inputs are then reshaped by lists that pass through a `Loop` of one
- * iteration.
+ * values are hidden, too. Lists that pass through a `Loop` of one iteration then reshape the
+ * inputs.
  *
  * Copies of the graph that were made before do not change.
  */

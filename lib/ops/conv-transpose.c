@@ -6,8 +6,8 @@
  * - pad.
  *
  * Order of one result element: the bias, or +0; then the taps in row-major order, without those
- * that no operand element reaches; for each tap, the input channels of the group in order; one
- * fused multiply-add each (products.h). */
+ * that no operand element reaches. For each tap, the input channels of the group follow in order,
+ * with one fused multiply-add each (products.h). */
 
 #include "conv-transpose.h"
 
@@ -273,8 +273,8 @@ cleave_conv_transpose_macs (const CleaveCall *call)
  * whose indices are equal modulo the strides. A hostile file could have more. */
 #define MAX_PHASES 256
 
-/* Returns whether the depthwise kernel serves the call: each group has one channel, and each phase
- * has a tap in each dimension, since the stride is at most the kernel's extent. */
+/* Returns whether the depthwise kernel serves the call. Each group must have one channel, and each
+ * phase a tap in each dimension: the stride is at most the kernel's extent. */
 static gboolean
 is_depthwise (const CleaveCall *call)
 {

@@ -3,9 +3,9 @@
 /* Conv, in 1 to 6 spatial dimensions.
  *
  * Order of one result element, which every kernel keeps: the bias, or +0; then the taps of the
- * kernel in row-major order, without those in the padding; for each tap, the input channels of the
- * group in order; one fused multiply-add each (products.h). If the attribute `winograd` is set, the
- * order is that of conv-winograd.c. */
+ * kernel in row-major order, without those in the padding. For each tap, the input channels of the
+ * group follow in order, with one fused multiply-add each (products.h). If the attribute `winograd`
+ * is set, the order is that of conv-winograd.c. */
 
 #include "build.h"
 #include "conv-parts.h"

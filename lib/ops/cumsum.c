@@ -43,9 +43,9 @@ typedef struct
  */
 #define N_ROWS 4
 
-/* Defines functions for type T: one adds a few rows, each by itself; one adds rows whose elements
- * are neighbors in memory, one vector addition for all of them. Both add the elements of a row in
- * the same order. */
+/* Defines two functions for type T. One adds a few rows, one after the other. The other one adds
+ * rows whose elements are neighbors in memory, with one vector addition for all of them. Both add
+ * the elements of a row in the same order. */
 /* clang-format off */
 #define SUMS(T, t, wide)                                                                           \
   static inline void add_##t (guint n_rows, const T *const *x, T *const *y, T *sums, gint64 n,     \

@@ -3,8 +3,8 @@
 /* Gemm.
  *
  * Order of one result element, which every kernel keeps: +0; then k in order, one fused
- * multiply-add each (products.h); times alpha, unless that is 1; then, if C is present, plus C, or
- * plus beta * C if beta is not 1. */
+ * multiply-add each (products.h). The sum is multiplied by alpha, unless that is 1. If C is
+ * present, C is added, or beta * C if beta is not 1. */
 
 #include "build.h"
 #include "products.h"

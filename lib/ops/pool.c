@@ -13,7 +13,7 @@
  * The indices of a MaxPool count the elements of its whole operand. A piece has attributes with the
  * position of its operand in the whole, so that its indices are those of the whole node.
  *
- * Over 400 lines: three ops that differ in what they do with a window. */
+ * Over 400 lines: three ops that differ in the function of a window. */
 
 #include "build.h"
 #include "pool-lp.h"

@@ -4,8 +4,8 @@
  *
  * Both add (a - a_zero_point) * (b - b_zero_point) in 32-bit integers that wrap around, so the
  * order does not matter. QLinearMatMul then multiplies by a_scale * b_scale / y_scale, from left to
- * right in float32; rounds to the nearest integer, ties to even; adds y_zero_point; and clamps to
- * the range of the type.
+ * right in float32. It rounds to the nearest integer, ties to even, adds y_zero_point, and clamps
+ * to the range of the type.
  *
  * A scale or zero point is
  *

@@ -3,8 +3,8 @@
 /* TopK: the k largest or smallest elements along the axis, and their indices along the axis. All
  * dimensions but the axis can be split, of both results alike.
  *
- * The order is total, so that the result does not depend on the algorithm: equal elements are in
- * the order of their indices, NaN is larger than all numbers, and results are in order even if
+ * The order is total, so that the result does not depend on the algorithm. Equal elements are in
+ * the order of their indices, and NaN is larger than all numbers. Results are in order even if
  * `sorted` is not set. */
 
 #include <string.h>

@@ -175,8 +175,8 @@ lower_and_make (CleaveGraph *graph,
  *
  * Nodes that no output needs are run as well; see `cleave_pass_remove_dead()`.
  *
- * Fails with %CLEAVE_ERROR_CYCLE if the graph has a cycle, with %CLEAVE_ERROR_OPTION if the options
- * ask for more than 1024 threads, and with %CLEAVE_ERROR_MEMORY if there is no memory for
+ * Fails with %CLEAVE_ERROR_CYCLE if the graph has a cycle. Fails with %CLEAVE_ERROR_OPTION if the
+ * options ask for more than 1024 threads, and with %CLEAVE_ERROR_MEMORY if there is no memory for
  * activations, packed weights or scratch.
  *
  * Returns: (transfer full) (nullable): the program, or %NULL on error

@@ -347,8 +347,8 @@ make (const Saved *saved, const CleaveGraph *graph, gboolean trace, GError **err
  * time of last change are the same is not read. With @model, the files are always read.
  *
  * Fails with %CLEAVE_ERROR_MODEL if the file is broken, if another build of the library or another
- * level of the processor saved it, or if the model has changed; and as [ctor@Cleave.Program.new]
- * does.
+ * level of the processor saved it, or if the model has changed. Otherwise fails as
+ * [ctor@Cleave.Program.new] does.
  *
  * Returns: (transfer full) (nullable): the program, or %NULL on error
  */

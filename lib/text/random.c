@@ -84,9 +84,9 @@ fill_whole (guint8 *data, gsize size, guint64 *state)
  *
  * The generator is SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators,
  * 2014).  It starts from the seed, xored with the 64-bit FNV-1a hash of the name, a zero byte, and
- * the type as text (`float32 1x3x8x8`).  Each element takes one number and uses its highest bits:
- * floats are uniform in [-1, 1), 8-bit integers have any value, and other integers and booleans are
- * 0 or 1, which is a valid index into anything but an empty dimension.
+ * the type as text (`float32 1x3x8x8`). Each element takes one number and uses its highest bits.
+ * Floats are uniform in [-1, 1), and 8-bit integers have any value. Other integers and booleans are
+ * 0 or 1, which is a valid index into any dimension of at least two elements.
  */
 void
 cleave_tensor_fill_random (CleaveTensor *tensor, const char *name, guint64 seed)

@@ -120,7 +120,7 @@ find_field (const CleaveFlatTable *table, guint field, gsize size, guint32 *at, 
   return *at % size == 0 || check (table->flat, *at, size, size, error);
 }
 
-/* Finds what the offset in a field points to; 0 if it is absent. */
+/* Returns the position that the offset in a field points to; 0 if the field is absent. */
 static gboolean
 follow (const CleaveFlatTable *table, guint field, guint64 *at, GError **error)
 {

@@ -138,11 +138,11 @@ import_model (CleaveTfliteModel *model, GBytes *bytes, GError **error)
  * @error: return location for a [struct@GLib.Error]
  *
  * Makes a graph of a TensorFlow Lite model. Values keep the layout NHWC and the names of the file.
- * Operators on floats become ops of ONNX; operators on integers that stand for real numbers become
+ * Operators on floats become ops of ONNX. Operators on integers that stand for real numbers become
  * ops whose results have the bits of the reference kernels of TensorFlow Lite for Microcontrollers.
  *
  * Every offset of the file is checked. Fails with %CLEAVE_ERROR_MODEL if the file is broken, or if
- * it has an operator, an option or an element type that Cleave does not support; the message names
+ * it has an operator, an option or an element type that Cleave does not support. The message names
  * the operator and the tensor.
  *
  * Returns: (transfer full) (nullable): the graph

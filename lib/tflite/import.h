@@ -101,7 +101,7 @@ CleaveResult *cleave_tflite_add_transpose (CleaveTfliteImport *import,
 /* Computes a value that depends on constants alone, as far as the limits allow, and replaces it by
  * a constant. Returns the constant's result, or `x`. */
 CleaveResult *cleave_tflite_fold (CleaveTfliteImport *import, CleaveResult *x, GError **error);
-/* The same; names the constant. Without a name it is that of operand 0. */
+/* Folds as cleave_tflite_fold() and names the constant. `name` NULL: the name of operand 0. */
 CleaveResult *cleave_tflite_fold_as (CleaveTfliteImport *import,
                                      CleaveResult *x,
                                      const char *name,

@@ -108,7 +108,8 @@ cleave_tflite_add_transpose (CleaveTfliteImport *import,
   return cleave_tflite_add_unary (import, "Transpose", x, &attrs, error);
 }
 
-/* Whether a value is worth computing now: it is small, or it takes no more than what it reads. */
+/* Returns whether a value is worth computing now: it is small, or takes no more memory than its
+ * operands. */
 static gboolean
 is_foldable (CleaveTfliteImport *import, const CleaveNode *node)
 {

@@ -148,8 +148,8 @@ may_need_less (const Searcher *searcher, guint end, const CleaveFitCut *cuts, gu
          find_extent (searcher, end, cuts[index]) > find_extent (searcher, end, cuts[0]);
 }
 
-/* Adds strips along the axes of the last node before a step, and tiles: along each two axes that
- * have a halo, the outer one first, and along the first two of all axes. */
+/* Adds strips along the axes of the last node before a step, and tiles. Tiles are cut along each
+ * two axes that have a halo, the outer one first, and along the first two of all axes. */
 static void
 walk_end (const Searcher *searcher, guint end, GArray *found)
 {

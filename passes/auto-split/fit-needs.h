@@ -32,9 +32,9 @@ typedef struct
   CleaveRange range[CLEAVE_FIT_N_SAMPLES];
 } CleaveFitNeed;
 
-/* Bytes that pieces of the values in one buffer take: in the middle of the segment, in the first
- * piece (`first`), and in a tile in the middle of the first strip (`top`).  `carried` and
- * `carried_top` are the bytes of carried rows and columns, for `middle` and `top`. */
+/* Bytes that pieces of the values in one buffer take. There is a number for the middle of the
+ * segment, for the first piece (`first`), and for a tile in the middle of the first strip (`top`).
+ * `carried` and `carried_top` are the bytes of carried rows and columns, for `middle` and `top`. */
 typedef struct
 {
   guint stamp;

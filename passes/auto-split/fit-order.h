@@ -6,8 +6,8 @@
 #include <cleave/cleave-fit.h>
 
 /* Returns the nodes (CleaveNode, unowned) in the order in which an importer would create them from
- * a file of the graph: inputs first, each constant before its first reader, all others as in
- * `order`, the order in which they run. */
+ * a file of the graph. Inputs come first, and each constant comes before its first reader. All
+ * others are as in `order`, the order in which they run. */
 GPtrArray *cleave_fit_order_as_read (const CleaveGraph *graph, const GPtrArray *order);
 /* Reorders the nodes into the order in which a program runs them.  A file of the graph then has
  * this order, and a runtime that follows the file needs as little memory.  `n_bytes` is the arena

@@ -3,8 +3,8 @@
 
 #include "fit-candidates.h"
 
-/* Plans as the search sees them: segment candidates one after the other.  Segments meet only at
- * whole values, so the peak of a plan is the maximum over its segments and its cost their sum: the
+/* Plans as the search sees them: segment candidates one after the other. Segments meet only at
+ * whole values, so the peak of a plan is the maximum over its segments and its cost their sum. The
  * cheapest plan within a number of bytes is a shortest path over the steps. */
 
 typedef struct
@@ -22,7 +22,7 @@ typedef struct
   gint64 max_bytes;
   double mac_price;   /* nanoseconds of an added MAC, besides the time that it takes */
   gboolean has_tiles; /* else strips alone */
-  /* Results lie over operands that die if strips read ahead by at most this part of either. */
+  /* Results overlay operands that die if strips read ahead by at most this part of either. */
   double max_ahead;
 } CleaveFitAsk;
 

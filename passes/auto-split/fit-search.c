@@ -7,10 +7,10 @@
 /* The least memory is looked for with these added MACs. */
 static const double limits[] = { 0, 0.03, 0.1, INFINITY };
 
-/* Ways to look for plans, each more daring than those before: strips alone, or tiles as well;
- * results that lie over no operand, over operands of which strips read a twelfth ahead, or over any
- * that dies.  The arena planner does not find every overlay, and estimates of tiles are less exact,
- * so a daring plan may need more memory than it seems. */
+/* Modes of the search, from conservative to aggressive. It tries strips alone, or tiles as well.
+ * Results overlay no operand, operands of which strips read a twelfth ahead, or any operand that
+ * dies. The arena planner does not find every overlay, and estimates of tiles are less exact, so an
+ * aggressive plan may need more memory than estimated. */
 static const struct
 {
   gboolean has_tiles;
@@ -95,7 +95,8 @@ cleave_fit_variant_prepare (CleaveFitVariant *variant,
                             GError **error)
 {
   const CleaveFitWatch watch = { .is_even = search->options->even_strips,
-                                 /* what a pooling needs whole is made in chunks of channels */
+                                 /* values that a pooling needs whole are computed in chunks of
+                                  * channels */
                                  .has_chunks = variant->rewrite.copies != NULL,
                                  .cancellable = search->options->cancellable };
   g_autoptr (CleaveFitPath) least = NULL;
@@ -165,8 +166,8 @@ calibrate (CleaveFitVariant *variant, const CleaveFitTry *tried)
                                        tried->part_bytes[i]);
 }
 
-/* Returns the path to measure next in search of fewer than `max_bytes`, or NULL: the one that needs
- * least, or one that needs somewhat more if that has too many pieces. */
+/* Returns the path to measure next in search of fewer than `max_bytes`, or NULL. This is the path
+ * that needs least, or one that needs somewhat more if that path has too many pieces. */
 static CleaveFitPath *
 find_next (const CleaveFitSearch *search,
            const CleaveFitVariant *variant,

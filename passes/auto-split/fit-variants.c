@@ -13,9 +13,9 @@
 typedef enum {
   PARTED,      /* values are split per reader */
   LATE,        /* values are recomputed for late readers */
-  LATE_FREE,   /* likewise, adding no MACs */
+  LATE_FREE,   /* LATE without added MACs */
   COPIES,      /* values are recomputed for a pooling */
-  COPIES_FREE, /* likewise, adding no MACs */
+  COPIES_FREE, /* COPIES without added MACs */
   STAGED,      /* parts of joins lie apart */
   MOVED,       /* nodes run earlier or later */
   N_KINDS

@@ -79,7 +79,7 @@ find_inner (const CleaveFitState *state)
 }
 
 /* Returns the distance in bytes from the begin of y to that of x in one buffer, if the strips that
- * write y overlay x: y never reaches rows of x that a later strip reads. */
+ * write y overlay x. With it, y never reaches rows of x that a later strip reads. */
 static gint64
 find_shift (const CleaveFitState *state, const CleaveFitValue *x, const CleaveFitValue *y)
 {

@@ -18,7 +18,7 @@
  * The buffer is live from the first byte of the operand to the last read of the result. */
 typedef struct
 {
-  gint64 operand, result; /* bytes; `result` 0: no result lies over an operand */
+  gint64 operand, result; /* bytes; `result` 0: no result overlays an operand */
   gint64 shift;           /* bytes between the two begins: strips read ahead by this much */
   guint last;             /* step that reads the result last */
 } CleaveFitOverlay;

@@ -16,7 +16,7 @@ struct _CleaveFitPlan
   GPtrArray *parts; /* CleaveFitPart */
   GArray *segments; /* CleaveFitSegment: public form of the parts, which own its memory */
   CleaveFitTotals totals;
-  gint64 peak_apart;       /* bytes live at once if no result lay over an operand that dies */
+  gint64 peak_apart;       /* bytes live at once if no result overlaid an operand that dies */
   guint n_threads;         /* of the program that was measured */
   gboolean exclude_inputs; /* inputs of the graph were not counted */
   char *peak;              /* text: the largest values that are live at the peak */
@@ -236,9 +236,9 @@ make_plan (const Frontier *frontier, const CleaveFitTry *tried)
  * function returns.  The plan does not depend on their number.  Only the caller's thread calls
  * `watch`.
  *
- * Fails with %CLEAVE_ERROR_LIMIT if no plan does: the message has the smallest number of bytes that
- * can be met, which the same call then accepts, and the largest values that are live then.  Fails
- * with %CLEAVE_ERROR_OPTION if a limit is wrong, with %CLEAVE_ERROR_CYCLE, and with
+ * Fails with %CLEAVE_ERROR_LIMIT if no plan does. The message has the smallest budget found, which
+ * the same call then accepts, and the largest values that are live at its peak. Fails with
+ * %CLEAVE_ERROR_OPTION if a limit is wrong, with %CLEAVE_ERROR_CYCLE, and with
  * %G_IO_ERROR_CANCELLED.
  *
  * Returns: (transfer full) (nullable): the plan, or %NULL on error

@@ -247,7 +247,7 @@ find_large_weights (const CleaveNode *node, double ratio)
 }
 
 /* Returns the dimension of the result along which the weights are cut, so that each thread keeps
- * only a part of them, or -1 if the weights are small or the chunks are not good. */
+ * only a part of them. Returns -1 if the weights are small or the chunks are not good. */
 static gint
 find_dim_of_weights (const CleaveNode *node, const CleaveThreads *threads)
 {
@@ -668,9 +668,9 @@ cleave_split_to_try (CleaveGraph *graph, const CleaveThreads *threads, GError **
  * would cost more time than they gain, for rows that are copied or weights that are read again.
  *
  * **Rematerialization.** If that does not halve the peak, a large value that a global pooling needs
- * whole is computed twice: by channels for the pooling, and by strips for the other readers.  This
- * adds at most 3 % to the multiply-accumulates of the graph.  Runs of large values are then
- * segments too, even if smaller values bypass them.  With one thread, nothing else is split.
+ * whole is computed twice. It is computed by channels for the pooling, and by strips for the other
+ * readers. This adds at most 3 % to the multiply-accumulates of the graph. Runs of large values are
+ * then segments too, even if smaller values bypass them. With one thread, nothing else is split.
  *
  * **Recurrent layers** that follow each other are cut along the time.  Each chunk begins with the
  * state in which the chunk before it ended, so that threads work at one layer each.  With more

@@ -66,7 +66,8 @@ cleave_pass_split_for_threads (CleaveGraph *graph,
 
 const CleavePassInfo cleave_pass_info_split_for_threads = {
   .name = "split-for-threads",
-  .summary = "Splits what is worth it, so that threads have work and large values are never whole.",
+  .summary = "Splits nodes if that saves time or memory: threads get work, and large values are "
+             "never whole.",
   .options = option_table,
   .run = cleave_pass_split_for_threads,
   .check = check,
@@ -75,7 +76,7 @@ const CleavePassInfo cleave_pass_info_split_for_threads = {
 
 const CleavePassInfo cleave_pass_info_prepare = {
   .name = "prepare",
-  .summary = "What the command does to a model before it runs it with a thread per core.",
+  .summary = "Prepares a model to run with one thread per core, as the command does before a run.",
   .pipeline = "join-elementwise,split-for-threads,clean-up",
   .is_for_once = TRUE,
 };

@@ -83,7 +83,7 @@ is_either (const CleavePlan *plan, gpointer data, GString *why)
   if (cleave_plan_get_node (plan) == nodes[0] || cleave_plan_get_node (plan) == nodes[1])
     return TRUE;
   if (why != NULL)
-    g_string_append (why, "it is not made twice");
+    g_string_append (why, "only a rematerialized value and its reader are cut here");
   return FALSE;
 }
 

@@ -193,9 +193,9 @@ copy_segment (const CleaveSegment *segment, Alone *alone)
     }
 }
 
-/* The cost of a number of strips: the peak in bytes of the segment's copy on one thread, with its
- * operands and results, and the ns that the strips add for rows that are computed twice, further
- * steps, and rows that are copied. */
+/* The cost of a number of strips. It has the peak in bytes of the segment's copy on one thread,
+ * with its operands and results. It also has the ns that the strips add for rows that are computed
+ * twice, further steps, and rows that are copied. */
 typedef struct
 {
   gint64 peak;
@@ -327,8 +327,9 @@ settle (const Alone *alone,
   *best = choice;
 }
 
-/* Returns whether a number of strips is worth a trial: at least two for each thread, at most one
- * for each row, and with fewer rows than the last strips that were tried (`*largest`). */
+/* Returns whether a number of strips is worth a trial. There must be at least two for each thread
+ * and at most one for each row. Strips must have fewer rows than the last strips that were tried
+ * (`*largest`). */
 static gboolean
 are_worth_trying (const CleaveSegment *segment, const CleaveStripsTask *task, gint64 *largest)
 {

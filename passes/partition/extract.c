@@ -169,9 +169,9 @@ build (Request *request, const GPtrArray *order)
  * A name is that of a value, of an output or of a node. Inputs of the graph that are needed besides
  * @from stay inputs. The submodel shares the constants of the graph, which does not change.
  *
- * Fails with %CLEAVE_ERROR_OPTION if a value is unknown, if one of @from is not needed for @to, is
- * a constant, or is one of @to, if one of @to is an input or a constant, and if a name is given
- * twice. Fails with %CLEAVE_ERROR_CYCLE.
+ * Fails with %CLEAVE_ERROR_OPTION if a value is unknown or a name is given twice. Fails so as well
+ * if one of @from is not needed for @to, is a constant, or is one of @to. No value of @to may be an
+ * input or a constant. Fails with %CLEAVE_ERROR_CYCLE.
  *
  * Returns: (transfer full) (nullable): the submodel, or %NULL on error
  */

@@ -28,8 +28,9 @@ CleaveRow *cleave_row_new (const CleaveGraph *graph, GError **error);
 void cleave_row_free (CleaveRow *row);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveRow, cleave_row_free)
 
-/* Returns the positions at which cuts are considered (guint, the ends included): all of them, or if
- * there are more than `n_most` + 1, the cheapest one of each of `n_most` equal stretches. */
+/* Returns the positions at which cuts are considered (guint, the ends included). These are all
+ * positions or, if there are more than `n_most` + 1, the cheapest one of each of `n_most` equal
+ * stretches. */
 GArray *cleave_row_list_positions (const CleaveRow *row, guint n_most);
 
 /* Estimates, node by node, the memory of a part that begins at a position: its weights, and the

@@ -116,8 +116,8 @@ add_parts (CleavePartition *partition, const Finder *finder)
  *
  * Partitions a graph. Each parallel subgraph, as a drawing frames them, becomes one part, or a few
  * if other nodes must run in between. The nodes before, between and after the subgraphs become
- * parts as well. Each part is a graph: its inputs are results of other parts or inputs of the whole
- * graph; its outputs are values that other parts read or outputs of the whole graph. Values keep
+ * parts as well. Each part is a graph. Its inputs are results of other parts or inputs of the whole
+ * graph. Its outputs are values that other parts read, or outputs of the whole graph. Values keep
  * their names. The parts are in an order in which they can run. Parts share the constants that they
  * read. O(graph × log(graph)).
  *

@@ -3,7 +3,7 @@
 
 #include "placement.h"
 
-/* Orders that need little memory on each rank by itself. */
+/* Orders that need little memory on each rank, without regard to other ranks. */
 
 /* Returns a topological order of all nodes.  In it, each rank runs its own nodes in the order that
  * needs least memory on that rank, as if the rank never waited for others.  For each stretch it

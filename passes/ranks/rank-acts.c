@@ -6,8 +6,8 @@
  * time is over are finished (FINISH).
  *
  * Two acts wait for another rank: RECEIVE waits for SEND, and FINISH waits for EXPECT.  SEND and
- * EXPECT come earlier in the common order.  So ranks never wait for each other in a circle: of all
- * acts that wait, the first in that order waits for an act before it, on a rank that is not waiting
+ * EXPECT come earlier in the common order. So ranks never wait for each other in a circle. The
+ * first of all waiting acts in that order waits for an act before it, on a rank that is not waiting
  * yet. */
 
 #include "rank-acts.h"

@@ -282,9 +282,8 @@ cleave_placement_simulate (const CleavePlacement *placement, const CleaveNetwork
  * @network: the number of threads of each rank, bandwidth and latency; `n_ranks` is ignored
  * @n_in_flight: number of runs that are under way at once
  *
- * Estimates the time between two results of a stream of runs. It is the longest of three times:
- * that in which a rank computes, that in which a rank sends, and the time of a run divided by the
- * number of runs under way.
+ * Estimates the time between two results of a stream of runs. It is the longest of three times. A
+ * rank computes, a rank sends, or a run takes its time divided by the number of runs in flight.
  *
  * Returns: seconds
  */

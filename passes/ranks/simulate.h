@@ -40,8 +40,8 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveRankTimes, cleave_rank_times_clear)
  * in a simulation.  `order` should need little memory. */
 CleavePlacement *
 cleave_ranks_make (CleaveGraph *graph, const GPtrArray *order, guint n_ranks, guint *rank);
-/* Returns the placement with its nodes in another order: of several orders in which a run takes at
- * most 5 % longer, the one that needs least memory on the rank that needs most. */
+/* Returns the placement with its nodes in another order. Among several orders in which a run takes
+ * at most 5 % longer, it needs least memory on the rank that needs most. */
 CleavePlacement *
 cleave_ranks_sort_for_memory (CleavePlacement *p, const CleaveNetwork *network, guint n_in_flight);
 /* Estimates the memory that cleave_ranks_sort_for_memory() reaches, in bytes, from fewer orders.

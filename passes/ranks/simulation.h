@@ -6,9 +6,9 @@
 
 /* State of a simulated run, shared by simulation.c, simulate.c and replay.c. */
 
-/* The times of a message in a replay, in nanoseconds or CLEAVE_NOT_YET: when the receiver posted
- * its buffer, when it was sent, when its first bytes arrived, when all of it had left and when all
- * of it arrived. */
+/* The times of a message in a replay, in nanoseconds or CLEAVE_NOT_YET. They are: the receiver
+ * posted its buffer, the message was sent, its first bytes arrived, all of it had left, and all of
+ * it arrived. */
 typedef struct
 {
   double expected, sent, first_there, left, there;

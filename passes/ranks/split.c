@@ -180,8 +180,8 @@ choose_memory (const Trials *trials, Trial *best, GError **error)
  *
  * - Values that are too large for the caches become bands of strips, one for each thread, or no
  * strips, since threads of different ranks cannot work on the same strips.
- * - If it saves memory on the rank that needs most and takes hardly more time, more strips are
- * made, and large weights are cut along the channels or columns that they compute.
+ * - More strips are made if that saves memory on the rank that needs most and takes hardly more
+ * time. Large weights are then cut along the channels or columns that they compute.
  * - The number of ranks is the one with which a run takes least time: all, a half, a quarter and so
  * on. More ranks may wait for values longer than they compute.
  *

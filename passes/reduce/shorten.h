@@ -5,7 +5,7 @@
 
 /* Makes the text of a pipeline shorter, for the reducer (reduce.c). */
 
-/* Returns the text of a pipeline after change number `number`: a step or group is left out, a group
- * is no longer repeated, or a name is replaced by the passes that it stands for.  NULL if there is
- * no change with this number, and then none with a larger one. */
+/* Returns the text of a pipeline after change number `number`. A change leaves out a step or a
+ * group, no longer repeats a group, or replaces a name by the passes that it stands for. NULL if
+ * there is no change with this number, and then none with a larger one. */
 char *cleave_pipeline_shorten (const CleavePipeline *pipeline, guint number);

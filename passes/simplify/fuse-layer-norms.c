@@ -63,7 +63,7 @@ find_axis (const CleaveNode *mean)
   return axes >> first << first == axes ? (gint) first : -1;
 }
 
-/* Returns whether a node squares the distances: Pow by 2, or Mul by itself. */
+/* Returns whether a node squares the distances: a Pow by 2, or a Mul of equal operands. */
 static gboolean
 is_square (const CleaveNode *node, const CleaveResult *distance)
 {

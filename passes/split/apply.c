@@ -83,7 +83,7 @@ follow_values (Applier *applier)
     }
 }
 
-/* Updates values of pieces that are results of nodes about to be replaced: a piece that would equal
+/* Updates values of pieces that are results of nodes about to be replaced. A piece that would equal
  * its operand is not built, so its value may be another node's result. */
 static void
 follow_replaced (Applier *applier)

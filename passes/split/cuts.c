@@ -100,7 +100,7 @@ list_values (CleaveCuts *cuts)
 }
 
 /* Returns the factor that a span of dimension `d` of the result contributes to the elements of a
- * value: the product of the extents that it reads along dimensions mapped from `d`. */
+ * value. This is the product of the extents that it reads along dimensions mapped from `d`. */
 static gint64
 take (const CleaveCutValue *value, guint d, CleaveSpan span)
 {

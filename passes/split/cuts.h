@@ -8,9 +8,9 @@
  * reduces the bytes of the node's values.
  *
  * The bytes of a chunk are a sum over operands and results.  Each term is a product over the
- * dimensions of the result, so a cut of one dimension is one factor for each value.  Example: for a
- * 3x3 convolution without padding, a cut of the 8 output rows into 2 chunks gives the factor 4 to
- * the result (4 rows), 6 to the input (4 rows and a halo of 2) and 1 to the weights. */
+ * dimensions of the result, so a cut of one dimension is one factor for each value. Example: a 3x3
+ * convolution without padding has 8 output rows, cut into 2 chunks. The factor of the result is 4
+ * (rows), that of the input 6 (4 rows and a halo of 2), and that of the weights 1. */
 
 /* A value of the node: an operand, or a result that is used. */
 typedef struct

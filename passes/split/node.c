@@ -117,10 +117,10 @@ run (CleaveGraph *graph,
  * result joins the pieces and takes the result's name. The node itself is removed. If it cannot be
  * split, nothing changes and the report says why. O(graph + pieces).
  *
- * Fails with %CLEAVE_ERROR_OPTION if the request is wrong, with %CLEAVE_ERROR_CYCLE, and with
- * %CLEAVE_ERROR_LIMIT, before any piece is made, if the split would make more than 2^20 new nodes
- * plus 64 for each node of the graph. A search may make fewer, depending on its budget.
- * The graph is then unchanged.
+ * Fails with %CLEAVE_ERROR_OPTION if the request is wrong, and with %CLEAVE_ERROR_CYCLE if the
+ * graph has a cycle. Fails with %CLEAVE_ERROR_LIMIT, before any piece is made, if the split would
+ * make more than 2^20 new nodes plus 64 for each node of the graph. A search may make fewer,
+ * depending on its budget. The graph is then unchanged.
  *
  * Returns: (transfer full) (nullable): the report on the node
  */
@@ -145,7 +145,7 @@ cleave_split_node (CleaveNode *node,
  * @n_requests: number of @requests
  * @error: return location for a [struct@GLib.Error]
  *
- * Splits several nodes, each by itself. Pieces of consecutive nodes read each other directly.
+ * Splits several nodes, each one alone. Pieces of consecutive nodes read each other directly.
  *
  * Fails as `cleave_split_node()` does if any request is wrong; no node is then split.
  *
@@ -173,7 +173,7 @@ cleave_split_nodes (CleaveGraph *graph,
  * @constraint: (nullable): limits to meet; not %NULL if @tiling is
  * @error: return location for a [struct@GLib.Error]
  *
- * Splits every node that the tiling fits, each by itself. For the other nodes, the report says why
+ * Splits every node that the tiling fits, each one alone. For the other nodes, the report says why
  * not.
  *
  * Fails with %CLEAVE_ERROR_OPTION if there is neither a tiling nor a constraint, or if the tiling

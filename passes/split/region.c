@@ -16,8 +16,8 @@
 
 #include <string.h>
 
-/* If a region would make too many nodes, stop counting at 4 times the limit, or of MAX_COUNTED if
- * that is less: an exact number in the message would cost some 100 MB. */
+/* If a region would make too many nodes, stop counting at 4 times the limit, or at MAX_COUNTED if
+ * that is less. An exact number in the message would cost some 100 MB. */
 #define FAR 4
 #define MAX_COUNTED (1 << 18)
 

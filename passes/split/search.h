@@ -18,7 +18,7 @@ typedef struct
 } CleaveSearchFor;
 
 /* Returns the ranges of the fewest chunks that meet the constraint; one range if the whole node
- * meets it.  If none do, returns NULL with the reason in `why`, and sets `least_bytes` to the
+ * meets it. If none do, returns NULL with the reason in `why`. It then sets `least_bytes` to the
  * smallest limit on the memory of a piece that can be met, or to 0 if another limit is the problem.
  */
 GArray *cleave_search_ranges (const CleaveSearchFor *wanted, gint64 *least_bytes, GString *why);

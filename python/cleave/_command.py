@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The command `cleave`, which does what the library alone does not: reports as pages."""
+"""The command `cleave`, for functions that the library lacks: reports as pages."""
 
 import os
 import shutil
@@ -24,8 +24,8 @@ def find_command():
 
 
 def run_command(*args):
-    """Runs the command and returns what it prints. If it fails, raises an Error with its message; a LimitError if a
-    limit cannot be met."""
+    """Runs the command and returns its standard output. If it fails, raises an Error with its message; a LimitError if
+    a limit cannot be met."""
     ran = subprocess.run([find_command(), *map(os.fspath, args)], capture_output=True, text=True)
     message = ran.stderr.strip()
     message = message[len('cleave: '):] if message.startswith('cleave: ') else message

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Calls the library by ctypes, without PyGObject: what the wheel uses in place of `gi.repository`.
+"""Calls the library by ctypes, without PyGObject. The wheel uses it in place of `gi.repository`.
 
 The build writes a table of the library's types and functions from the introspection data (wheel/bindings.py). `open`
 makes of it the same names that PyGObject has: `Cleave.Graph`, `Cleave.onnx_load (path, options)`. Arguments and results
@@ -92,7 +92,7 @@ class Function:
         return ctype(value) if parameter['direction'] == 'inout' else ctype()
 
     def collect(self, result, outs, instance, kept):
-        """Returns the result and the out parameters; what is lent keeps the lender."""
+        """Returns the result and the out parameters. A borrowed record keeps its owner alive."""
         values, kind = [], self.returns['type']
         keep = instance if instance is not None else kept
         if 'length' in kind:

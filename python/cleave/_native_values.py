@@ -152,7 +152,7 @@ class Bytes:
 
 
 class Cancellable:
-    """What ends a long call."""
+    """Ends a long call when the user interrupts it."""
 
     def __init__(self, api):
         self.api, self._address = api, api.glib('g_cancellable_new', ctypes.c_void_p)()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the commands memory, partition, diff and report do, as methods of Graph."""
+"""The commands memory, partition, diff and report, as methods of Graph."""
 
 import os
 import tempfile

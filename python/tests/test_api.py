@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What the command does, from Python; and what users of numpy, ONNX and ONNX Runtime expect.
+# Tests the functions of the command from Python, and the habits of users of numpy, ONNX and ONNX Runtime.
 import io
 import os
 import pathlib

@@ -71,7 +71,7 @@ def test_free_dimensions_are_given_by_name_or_by_shape(tmp_path):
     data = model(nodes, [value_info('a', ['batch', 3]), value_info('b', ['batch', 'n'])], [value_info('y', ['batch', 3])])
     assert cleave.parse(data, dims={'batch': 2, 'n': 1}).outputs['y'].shape == (2, 3)
     assert cleave.parse(data, shapes={'a': (5, 3), 'b': (5, 1)}).outputs['y'].shape == (5, 3)
-    # A dimension name has one extent, no matter which input has the name.
+    # A dimension name has one extent in all inputs that have the name.
     assert cleave.parse(data, shapes={'a': (5, 3)}, dims={'n': 3}).outputs['y'].shape == (5, 3)
     with pytest.raises(cleave.Error, match="no input of the model has a dimension 'bath'; did you mean 'batch'"):
         cleave.parse(data, dims={'bath': 2})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What `python3 -m build` and `pip install .` call (PEP 517): builds with meson, and packs with pack.py.
+"""The build backend of `python3 -m build` and `pip install .` (PEP 517): builds with meson, and packs with pack.py.
 
 It needs no package of Python's. CLEAVE_WHEEL_BUILD names the build directory; else it is `build-wheel`."""
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# outside.sh BUILD DOCS PREFIX TYPELIB: installs BUILD into PREFIX. With the flags of pkg-config, it compiles a program and
-# a module with a pass, and runs them with the installed library and command; then it runs a Python script with the
+# outside.sh BUILD DOCS PREFIX TYPELIB: installs BUILD into PREFIX. With the flags of pkg-config, it compiles a program
+# and a module with a pass, and runs them with the installed library and command. Then it runs a Python script with the
 # installed TYPELIB, true or false.
 set -eu
 build=$1 docs=$2 prefix=$3 typelib=$4

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Measures the limits of one core and prints JSON: GFLOP/s of float32 fused multiply-adds;
- * products of bytes per multiply-add; the duration of a division, a square root and a float16
- * conversion in multiply-adds; and memcpy GB/s (read plus written) for several sizes. Each is
- * the best of many runs. tests/bench/census.py compares kernels with these limits. */
+/* Measures the limits of one core and prints JSON: They are: GFLOP/s of float32 fused
+ * multiply-adds, and products of bytes per multiply-add. The durations of a division, a square root
+ * and a float16 conversion are in multiply-adds. Copies are memcpy GB/s (read plus written) for
+ * several sizes. Each is the best of many runs. tests/bench/census.py compares kernels with these
+ * limits. */
 
 #include <glib.h>
 

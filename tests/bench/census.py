@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""census.py BUILD [--json FILE] [--flagged] [WORD]: runs a node of each op, element type and layout on one thread, as
-users run it, and compares it with the limits of the core. Prints a table in Markdown. WORD: only ops whose name
-contains it; --flagged: only lines with a cell below half of the limit.
+"""census.py BUILD [--json FILE] [--flagged] [WORD]: runs a node of each op, element type and layout on one thread.
+Compares the times with the limits of the core. Prints a table in Markdown. WORD: only ops whose name contains it;
+--flagged: only lines with a cell below half of the limit.
 
 A cell has GFLOP/s, or GB/s read and written if nothing is multiplied, and in brackets its share of the core's limit.
 The limit is the longer of two times: a memcpy of as many bytes, and the core's instructions for as many operations.

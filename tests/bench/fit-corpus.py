@@ -6,9 +6,10 @@ fit-corpus.py compare OLD.json NEW.json          compares two results: bytes, la
 fit-corpus.py goals CLEAVE PATH…                 fits the networks that have a goal, runs them, and checks the goal
 fit-corpus.py table RESULTS.json                 prints memory and search time of a result as Markdown
 
-`measure` asks `cleave fit` for the least memory of each network under four limits: no added MACs, no added MACs with the
-inputs excluded, a tenth more MACs, any number of MACs. Small networks come first. A run is killed after --seconds of
-processor time. RESULTS.json is written after each run, so that an interrupted measurement continues where it stopped."""
+`measure` asks `cleave fit` for the least memory of each network. There are four limits: no added MACs, no added MACs
+with the inputs excluded, a tenth more MACs, any number of MACs. Small networks come first. A run is killed after
+--seconds of processor time. RESULTS.json is written after each run, so that an interrupted measurement continues where
+it stopped."""
 
 import argparse
 import collections

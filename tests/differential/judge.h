@@ -20,7 +20,7 @@ typedef enum {
   N_VERDICTS
 } Verdict;
 
-/* What workers report to their parent. */
+/* The message of a worker to its parent. */
 typedef struct
 {
   guint64 seed;

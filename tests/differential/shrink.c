@@ -180,7 +180,7 @@ shrink (guint64 seed, guint way, Verdict verdict, const Plan *plan)
   judge_tapes (seed, way, &graph, &of_way);
   if (workers_judge (at.report, &graph, &of_way, at.hang_after) != verdict)
     {
-      g_print ("  it does not fail by itself\n");
+      g_print ("  it does not fail alone\n");
       return;
     }
   at.graph = take (&at.report->graph);

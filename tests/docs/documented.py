@@ -29,7 +29,7 @@ def check_call(element, name):
             complaints.append(f'{name}: @{parameter.get("name")}')
     result = element.find(CORE + 'return-value')
     if not returns_nothing(result) and not has_document(result) and element.get('throws') is None:
-        complaints.append(f'{name}: what it returns')
+        complaints.append(f'{name}: its return value')
 
 
 def check(element, path):

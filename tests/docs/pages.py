@@ -9,7 +9,7 @@
 |---|---|
 | `sh` | runs; it must end with status 0 |
 | `console` | a transcript: lines that begin with `$` run, and print lines that begin with the same words. `--write` renews it |
-| `text` | must be what the block before it printed; … stands for anything. `--write` renews texts without a … |
+| `text` | must be the output of the block before it; … stands for anything. `--write` renews texts without a … |
 | `python` | runs; the blocks of a page share their variables |
 | `c` | a program becomes program.c; a fragment is compiled, and runs if it declares all that it uses |
 | `graph FILE` | is written to that file |

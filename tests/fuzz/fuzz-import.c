@@ -16,7 +16,7 @@ read_again (const CleaveGraph *graph)
     return;
   again = cleave_onnx_parse (bytes, NULL, NULL, &error);
   if (again == NULL)
-    fuzz_fail ("what was written cannot be read: %s\n%s", error->message,
+    fuzz_fail ("a written graph cannot be read: %s\n%s", error->message,
                cleave_graph_print (graph));
 }
 

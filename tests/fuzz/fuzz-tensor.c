@@ -20,7 +20,7 @@ check (CleaveTensor *tensor, const GError *error)
   bytes = cleave_npy_serialize (tensor);
   again = cleave_npy_parse (bytes, NULL);
   if (again == NULL || !cleave_tensor_equal (tensor, again))
-    fuzz_fail ("what was written is not what is read");
+    fuzz_fail ("a written tensor differs when it is read");
 }
 
 int

@@ -28,9 +28,9 @@ LLVMFuzzerTestOneInput (const guint8 *data, gsize size)
   full = cleave_graph_to_text (graph, NULL, NULL);
   again = cleave_graph_parse_within (full, NULL, MAX_BYTES, &error);
   if (again == NULL)
-    fuzz_fail ("what was written cannot be read: %s\n%s", error->message, full);
+    fuzz_fail ("a written graph cannot be read: %s\n%s", error->message, full);
   full_again = cleave_graph_to_text (again, NULL, NULL);
   if (strcmp (full, full_again) != 0)
-    fuzz_fail ("what was written is not what is read:\n%s\n%s", full, full_again);
+    fuzz_fail ("a written graph differs when it is read:\n%s\n%s", full, full_again);
   return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Bytes drive the import of TensorFlow Lite files. What is accepted must be a valid graph, and its
- * text must be readable. */
+/* Bytes drive the import of TensorFlow Lite files. If the import accepts a file, the graph must be
+ * valid and its text readable. */
 
 #include "fuzz.h"
 

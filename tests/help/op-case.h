@@ -14,9 +14,9 @@ CleaveResult *cleave_case_steps (CleaveGraph *graph, CleaveShape shape, float fi
 /* Asserts that the result has this type, such as "float32 1x2". If there is no result, asserts
  * this error message. */
 void cleave_assert_infers (CleaveResult *result, GError **error, const char *expected);
-/* Asserts what a chunk of result 0, such as "0:1,2:4", reads: the range of each operand, then
- * the attributes of the piece, such as "0:1,0:5 0:8 pads=1,0". A refused chunk gives "refused: "
- * and the reason. */
+/* Asserts the slices that a chunk of result 0, such as "0:1,2:4", reads: the range of each operand,
+ * then the attributes of the piece, such as "0:1,0:5 0:8 pads=1,0". A refused chunk gives "refused:
+ * " and the reason. */
 void cleave_assert_chunk (CleaveResult *result, const char *chunk, const char *expected);
 /* Asserts the values of a result whose node has constant operands only, such as "1 2.5 -3". */
 void cleave_assert_values (CleaveResult *result, const char *expected);

@@ -62,7 +62,7 @@ static const struct
   { "strips follow each other",
     "i x; v s0 x; v s1 x; w a0 s0; w a1 s1; w b0 a0; v k a0; j h k a1; w b1 h; j y b0 b1; o y",
     "" },
-  { "strips as narrow as what is handed on",
+  { "strips as narrow as the value between them",
     "i x; w a0 x; w a1 x; w a2 x; w b0 a0; j h1 a0 a1; w b1 h1; j h2 a1 a2; w b2 h2; j y b0 b1 b2; "
     "o y",
     "" },
@@ -88,7 +88,7 @@ static const struct
     "y",
     "0:a0,k1,h0,b0 1:a1,k0,h1,b1" },
   { "what nobody reads is beside nothing", "i x; w a x; w dead a; w b a; o b", "" },
-  { "what no input reaches is beside nothing", "i x; w fixed; w a x fixed; w b a; o b", "" },
+  { "nodes that no input reaches run beside nothing", "i x; w fixed; w a x fixed; w b a; o b", "" },
   { "two outputs are two ends", "i x; w a x; w b a; w c a; o b; o c", "0:b 1:c" },
   { "two inputs", "i x; i z; w a x; w b z; w c a b; o c", "0:a 1:b" },
 };

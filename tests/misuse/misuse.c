@@ -269,7 +269,7 @@ run_case (const Case *c)
   _exit (n_complaints > 0 ? 2 : failure != NULL ? 3 : 1);
 }
 
-/* Returns what is wrong with the result, or NULL. */
+/* Returns the first mistake in the result as text, or NULL. */
 static char *
 judge (const Case *c, int status)
 {

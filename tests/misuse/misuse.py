@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# misuse.py ROOT CASES DEPFILE: reads the public headers and the documentation of their functions, and writes a table of
+# misuse.py ROOT CASES DEPFILE: reads the public headers and the documentation of their functions. Writes a table of
 # calls in C: each function with valid arguments, and with one invalid argument. misuse.c runs it.
 #
 # Expected results of a call: GOOD neither complains nor fails, REFUSED does one of them, ALIVE only returns.

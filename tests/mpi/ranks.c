@@ -505,7 +505,8 @@ assert_second_binding_fails (void)
       demand (!cleave_rank_program_bind (program, &z, 1, &y, 1, &error), "bound a wrong type", 0);
       demand (g_error_matches (error, CLEAVE_ERROR, CLEAVE_ERROR_BINDING), "no error", 0);
     }
-  demand (cleave_rank_program_run (program, NULL), "what was bound before is gone", 0);
+  demand (cleave_rank_program_run (program, NULL), "the tensors that were bound before are freed",
+          0);
 }
 
 /* A rank that cannot run informs the ranks that wait for it. */

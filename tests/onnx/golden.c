@@ -3,7 +3,7 @@
 /* ONNX's own operator tests: models with operands and expected results. Every model that can be
  * imported is run by the reference kernels and compared. The numbers are another system's, so there
  * is a tolerance. If the import must know the value of an input, such as the k of TopK, the input
- * is fixed at load, as with --fix: it becomes a constant with the test's own value. As few inputs
+ * is fixed at load, as with --fix. It becomes a constant with the test's own value. As few inputs
  * as possible are fixed.
  *
  * Over 400 lines: the test is one program with its tables. */
@@ -277,7 +277,7 @@ compare (CleaveTensor *got, CleaveTensor *want)
   return NULL;
 }
 
-/* Returns what is wrong with the outputs, or NULL. */
+/* Returns the first mistake in the outputs as text, or NULL. */
 static char *
 run (const CleaveGraph *graph, GPtrArray *inputs, GPtrArray *outputs)
 {
@@ -310,7 +310,7 @@ run (const CleaveGraph *graph, GPtrArray *inputs, GPtrArray *outputs)
   return NULL;
 }
 
-/* Asserts the same bits after export and import. Returns what is wrong, or NULL. */
+/* Asserts the same bits after export and import. Returns the first mistake as text, or NULL. */
 static char *
 run_again (const CleaveGraph *graph, GPtrArray *inputs)
 {

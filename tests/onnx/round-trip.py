@@ -110,7 +110,7 @@ def compare(path, out):
     try:
         onnx.checker.check_model(out)
     except Exception as e:
-        check(path, False, f'ONNX refuses what was written: {str(e).splitlines()[0]}')
+        check(path, False, f'ONNX refuses the written file: {str(e).splitlines()[0]}')
     check_border(path, old, new)
     check_texts(path, old, new)
     check_initializers(path, old, new)

@@ -334,7 +334,7 @@ START_TEST (binary_ops_have_the_values_of_onnx)
 }
 END_TEST
 
-/* Of equal values, the first is taken. */
+/* The first of several equal values is taken. */
 START_TEST (of_equal_elements_the_first_wins)
 {
   static const char *const ops[] = { "Max", "Min" };

@@ -94,7 +94,7 @@ START_TEST (the_variance_does_not_cancel)
 }
 END_TEST
 
-/* For so many elements, float sums in eight parts alone would be inaccurate. */
+/* With this number of elements, float sums in eight lanes alone would be inaccurate. */
 START_TEST (a_long_row_is_as_exact_as_a_short_one)
 {
   enum { N = 700000 };

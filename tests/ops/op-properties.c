@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* For every op: a chunk of a random legal node, computed from its slices, equals that part of
- * the whole result bit for bit; or it is refused with a reason. */
+/* For every op, a chunk of a random legal node is computed from its slices. It equals that part of
+ * the whole result bit for bit, or it is refused with a reason. */
 
 #include "test.h"
 

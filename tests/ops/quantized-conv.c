@@ -106,7 +106,8 @@ START_TEST (zero_points_are_subtracted_before_summing)
 }
 END_TEST
 
-/* The same sums plus 1: -2 -3 8; times 0.5: -1 -1.5 4; rounded to even: -1 -2 4; plus 3. */
+/* The sums of the test above plus 1: -2 -3 8; times 0.5: -1 -1.5 4; rounded to even: -1 -2 4; plus
+ * 3. */
 START_TEST (results_are_scaled_rounded_and_saturated)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

@@ -361,7 +361,7 @@ find_tensor (const CleaveGraph *graph,
   ck_abort_msg ("nobody computes %s", name);
 }
 
-/* Runs a submodel on what the whole computes for the values where it begins. */
+/* Runs a submodel on values that the whole model computed for its inputs. */
 static void
 assert_extract_same (
     const CleaveGraph *graph, char *const *from, const char *to, guint32 seed, const char *what)

@@ -82,8 +82,8 @@ try_case (const char *file, const char *text)
                  expected, got);
   ck_assert_msg (changed == (sides[1] != NULL), "%s: %s", file, passes);
   ck_assert (cleave_pipeline_run (pipeline, graph, NULL, NULL, &changed, &error));
-  ck_assert_msg (!changed || once != NULL, "%s: %s changes again what it made:\n%s", file, passes,
-                 got);
+  ck_assert_msg (!changed || once != NULL, "%s: a second run of %s changes the graph:\n%s", file,
+                 passes, got);
   b = run_graph (graph, inputs, 2);
   compare (file, a, b, tolerance);
 }

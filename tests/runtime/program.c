@@ -143,7 +143,7 @@ START_TEST (stats_have_the_memory_of_a_run)
 }
 END_TEST
 
-/* With so many buffers, not every pair of them is compared. */
+/* With this number of buffers, not every pair of them is compared. */
 START_TEST (peak_with_threads_is_that_of_a_program)
 {
   g_autoptr (GError) error = NULL;

@@ -310,7 +310,7 @@ START_TEST (random_nets_have_the_same_bits)
 }
 END_TEST
 
-/* The same network as integer ops (QLinearConv) and as float ops between QDQ pairs. */
+/* A network as integer ops (QLinearConv) and as float ops between QDQ nodes. */
 
 #define ROWS 60
 

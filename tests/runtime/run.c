@@ -101,8 +101,8 @@ START_TEST (a_nested_join_may_outlive_the_outer_one)
 }
 END_TEST
 
-/* Half of a residual: the sum could overwrite `a`, but only if all of `a` were copied to where
- * the convolution reads it, next to a row of the other half. */
+/* Half of a residual block. The sum could overwrite `a` only if all of `a` were copied to the place
+ * where the convolution reads it, next to a row of the other half. */
 START_TEST (a_part_is_not_copied_to_free_its_memory)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

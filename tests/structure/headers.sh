@@ -1,6 +1,6 @@
 #!/bin/sh
-# Checks that each public header compiles alone, as C and (if there is a compiler) as C++, and that no header found by
-# -I hides a system header of the same name.
+# Checks that each public header compiles alone, as C and (if there is a compiler) as C++. Checks that no header found
+# by -I hides a system header of the same name.
 cd "$(dirname "$0")/../.." || exit 2
 flags="$(pkg-config --cflags gobject-2.0) $(pkg-config --cflags mpi-c 2>/dev/null | sed "s,-I,-isystem ,g")"
 failed=0

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Runs models whose results the reference kernels of TensorFlow Lite for Microcontrollers computed,
- * and compares byte for byte: whole on several threads, with each node cut along each dimension,
- * and split for a memory budget.
+ * and compares byte for byte. Each model runs whole on several threads, with each node cut along
+ * each dimension, and split for a memory budget.
  *
  * The environment variable CLEAVE_TFLITE_MODELS names the folder with the models:
  *

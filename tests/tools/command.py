@@ -456,7 +456,7 @@ class Memory(CommandTest):
 
 
 class Partition(CommandTest):
-    # Two adjacent strips, and the nodes before and after them; each part runs by itself.
+    # Two adjacent strips, and the nodes before and after them; each part runs alone.
     def test_strips(self):
         self.good('split', self.chain, '--node', 'pool1', '--dims', 'H', '--num-chunks', '2', '--depth', '3', '-o', 's.onnx')
         self.good('partition', 's.onnx', '-d', 'parts')
@@ -923,7 +923,7 @@ class Fit(CommandTest):
         self.assertEqual(', or --exclude-inputs if the inputs (3072 bytes) lie elsewhere' in message, '--exclude-inputs' not in args)
         return least
 
-    # What a refusal suggests succeeds.
+    # The command that a refusal suggests succeeds.
     def test_a_refusal_suggests_what_helps(self):
         self.assertLess(self.least('--exclude-inputs'), self.least())
         self.good('fit', self.chain, '--max-memory', self.least(), '--check')

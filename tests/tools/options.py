@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # options.py SOURCE CLEAVE: checks that every option of every command is in its table, its help and the man page, and
-# that no text names another one; that every choice and environment variable is in the man page; and that no option is
-# accepted and ignored. (completion.py checks shells.)
+# that no text names another one. Checks that every choice and environment variable is in the man page, and that no
+# option is accepted and ignored. (completion.py checks shells.)
 
 import glob
 import hashlib

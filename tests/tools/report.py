@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# report.py CLEAVE: tests the page of `cleave report`, and its behavior in a browser: no error, a search that finds a
-# node, a click that opens a box, for a small model and for one with thousands of nodes. The browser part is skipped
+# report.py CLEAVE: tests the page of `cleave report`, and its behavior in a browser. It has no error, a search finds a
+# node, and a click opens a box, for a small model and for one with thousands of nodes. The browser part is skipped
 # without chromium.
 
 import html
@@ -25,32 +25,22 @@ addEventListener('load', () => {
   state.letter = 10 * $('graph').clientWidth / $('graph').viewBox.baseVal.width;
   state.nodes = document.querySelectorAll('#graph .node').length;
   state.legend = (document.querySelector('#threads .key') || {}).textContent;
-  /* What a screen reader or a keyboard meets: a name for all that is acted on, and for each picture. */
-  state.roles = [...document.querySelectorAll('button, input, [role=button], [role=img], section')].filter(e =>
-    !(e.textContent.trim() && e.matches('button') || e.getAttribute('aria-label') || e.getAttribute('aria-labelledby') ||
-      e.labels && e.labels.length) || e.matches('[role=button]') && e.tabIndex < 0).map(e => e.outerHTML.slice(0, 80));
-  const first = document.querySelector('#graph .subgraph');
-  first.dispatchEvent(new MouseEvent('click', { bubbles: true }));
-  state.opened = document.querySelectorAll('#graph .node').length;
-  state.expanded = document.querySelector('#graph .subgraph').getAttribute('aria-expanded');
-  document.querySelector('#graph .subgraph').dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true }));
-  state.closed = document.querySelectorAll('#graph .node').length;
-  $('find').value = NODE;
-  $('find').dispatchEvent(new Event('input'));
-  $('find').dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter' }));
-  state.hits = $('hits').textContent;
-  state.found = [...document.querySelectorAll('#graph .found title')].map(e => e.textContent.split('\\n')[0]);
-  const sort = [...document.querySelectorAll('#nodes details[open] th button')].find(b => b.textContent === 'MACs');
-  sort.click();
-  state.sorted = sort.parentElement.getAttribute('aria-sort');
-  state.most = document.querySelector('#nodes details[open] td').textContent;
-  document.querySelector('#which button').click();
-  state.before = document.querySelectorAll('#graph .frame').length;
-  const pre = document.createElement('pre');
-  pre.id = 'state';
-  pre.textContent = JSON.stringify(state);
-  document.body.append(pre);
-});
+  /* Screen readers and keyboards need a name for each element that acts, and for each picture. */ state.roles =
+  [...document.querySelectorAll('button, input, [role=button], [role=img], section')].filter(e => !(e.textContent.trim()
+  && e.matches('button') || e.getAttribute('aria-label') || e.getAttribute('aria-labelledby') || e.labels &&
+  e.labels.length) || e.matches('[role=button]') && e.tabIndex < 0).map(e => e.outerHTML.slice(0, 80)); const first =
+  document.querySelector('#graph .subgraph'); first.dispatchEvent(new MouseEvent('click', { bubbles: true }));
+  state.opened = document.querySelectorAll('#graph .node').length; state.expanded = document.querySelector('#graph
+  .subgraph').getAttribute('aria-expanded'); document.querySelector('#graph .subgraph').dispatchEvent(new
+  KeyboardEvent('keydown', { key: 'Enter', bubbles: true })); state.closed = document.querySelectorAll('#graph
+  .node').length; $('find').value = NODE; $('find').dispatchEvent(new Event('input')); $('find').dispatchEvent(new
+  KeyboardEvent('keydown', { key: 'Enter' })); state.hits = $('hits').textContent; state.found =
+  [...document.querySelectorAll('#graph .found title')].map(e => e.textContent.split('\\n')[0]); const sort =
+  [...document.querySelectorAll('#nodes details[open] th button')].find(b => b.textContent === 'MACs'); sort.click();
+  state.sorted = sort.parentElement.getAttribute('aria-sort'); state.most = document.querySelector('#nodes details[open]
+  td').textContent; document.querySelector('#which button').click(); state.before = document.querySelectorAll('#graph
+  .frame').length; const pre = document.createElement('pre'); pre.id = 'state'; pre.textContent = JSON.stringify(state);
+  document.body.append(pre); });
 </script>'''
 
 

@@ -72,7 +72,7 @@ const bend = (anchors, v) => {
   return v + b - a;
 };
 
-/* Rows of boxes, as Graphviz laid them out, pushed apart by what is open. */
+/* Rows of boxes in Graphviz's layout. Open boxes push the others away. */
 const arrange = () => {
   const rows = [];
   const sorted = graph.frames.map((f, i) => i).sort((i, j) => graph.frames[i].y - graph.frames[j].y || graph.frames[i].x - graph.frames[j].x);
@@ -173,7 +173,7 @@ const show = () => {
   mark();
 };
 const set_view = v => { view = v; svg.setAttribute('viewBox', v.map(n => n.toFixed(2)).join(' ')); };
-/* What is first looked at: the topmost box, or the leftmost of them. */
+/* The box that is in view first: the topmost one, and the leftmost of several. */
 const first = () => graph.boxes.reduce((m, b) => b.y < m.y - 1 || (b.y < m.y + 1 && b.x < m.x) ? b : m);
 const fit = all => {
   const [a, b, c, d] = graph.area;

@@ -3,9 +3,9 @@
 
 /* The state and the functions that the files of the ONNX exporter share.
  *
- * The exporter writes a CleaveGraph as an ONNX ModelProto, in this order: names of inputs and
- * outputs, initializers (constants.c), nodes in graph order (branches.c, node.c and one file per
- * op that needs more than one ONNX node), and outputs. For a model that is marked for ONNX
+ * The exporter writes a CleaveGraph as an ONNX ModelProto. The order is: names of inputs and
+ * outputs, initializers (constants.c), nodes in graph order (branches.c, node.c), and outputs. An
+ * op that needs more than one ONNX node has a file of its own. For a model that is marked for ONNX
  * Runtime, loops.c then turns repeated strips into Loops and hide.c leaves out shapes. */
 
 #include <cleave/cleave-onnx.h>

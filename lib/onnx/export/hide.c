@@ -3,9 +3,9 @@
 /* Hides shapes from ONNX Runtime until it runs the model.
  *
  * ONNX Runtime keeps the buffer of a dead value of known shape for the next value of that shape,
- * however late that comes; a value of unknown shape is freed at once. So each input is reshaped,
- * and each Resize sized, by lists that pass through a Loop of one iteration, which constant
- * folding does not evaluate; and each Reshape's list has a -1. */
+ * however late that comes. It frees a value of unknown shape at once. So lists that pass through a
+ * Loop of one iteration give each input and each Resize its shape. Constant folding does not
+ * evaluate a Loop. The list of each Reshape has a -1. */
 
 #include "export.h"
 

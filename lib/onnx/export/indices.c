@@ -112,8 +112,8 @@ cleave_onnx_export_indices (CleaveOnnxExport *export,
             (const char *const[]){ add_with (&work, "Less", from, 0, NULL), from, index }, 3, to);
 }
 
-/* MaxUnpool. A MaxPool finds its element in the same channel, so the position within the channel
- * is the same in the whole and in a piece; only the number of preceding channels differs. */
+/* MaxUnpool. A MaxPool finds its element in the same channel. So the position within the channel is
+ * the same in the whole and in a piece; only the number of preceding channels differs. */
 
 /* Returns the first index of each channel of `x`; a channel has `length` indices. */
 static CleaveTensor *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Keeps nodes of unknown domains as Custom nodes. Nothing is known about what they compute;
- * value_info must declare the types of their results. */
+/* Keeps nodes of unknown domains as Custom nodes. Cleave does not know their function; value_info
+ * must declare the types of their results. */
 
 #include "import.h"
 

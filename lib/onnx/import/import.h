@@ -4,9 +4,9 @@
 /* The state and the functions that the files of the ONNX importer share.
  *
  * The importer reads a ModelProto into a CleaveGraph: initializers and inputs (inputs.c), then
- * the nodes (body.c). Each node becomes a CleaveOnnxNode. An upgrade (lib/onnx/upgrade) brings
- * it to the form of opset 17 and of our op records, or replaces it by simpler nodes; make.c then
- * folds it or adds it to the graph. If, Loop and Scan are unrolled (if.c, loop.c, scan.c).
+ * the nodes (body.c). Each node becomes a CleaveOnnxNode. An upgrade (lib/onnx/upgrade) brings it
+ * to the form of opset 17 and of our op records, or replaces it by simpler nodes. Then make.c folds
+ * it or adds it to the graph. If, Loop and Scan are unrolled (if.c, loop.c, scan.c).
  *
  * Over 400 lines: it declares the upgrades of all ops. */
 

@@ -3,9 +3,8 @@
 /* Attention, common to the op of the default domain and those of com.microsoft: softmax (Q Kᵀ ·
  * scale + mask) V.
  *
- * Masks are computed from comparisons of positions and not stored as constants: the constants
- * would be larger than the positions, and a piece of some rows computes only the mask of those
- * rows. */
+ * Masks are computed from comparisons of positions and not stored as constants. The constants would
+ * be larger than the positions, and a piece of some rows computes only the mask of those rows. */
 
 #include "attend.h"
 

@@ -33,8 +33,8 @@ CleaveOnnxValue *cleave_onnx_scaled_product (CleaveOnnxNode *node,
 
 gboolean cleave_onnx_upgrade_dynamic_quantize_lstm (CleaveOnnxNode *node, GError **error);
 
-/* Steps. Each adds one node and returns its result; it returns `x` itself if nothing has to be
- * done, and NULL if an operand is NULL, since the step that failed has set the error. */
+/* Steps. Each adds one node and returns its result. It returns `x` itself if there is nothing to
+ * do, and NULL if an operand is NULL: the step that failed has set the error. */
 
 CleaveOnnxValue *cleave_onnx_permute (CleaveOnnxNode *node,
                                       CleaveOnnxValue *x,

@@ -9,8 +9,8 @@
 
 /* AffineGrid */
 
-/* Returns the coordinate of element i of n, in [-1, 1]: the center of the element, or, with
- * align_corners, such that the first is -1 and the last 1. */
+/* Returns the coordinate of element i of n, in [-1, 1]: the center of the element. With
+ * align_corners, the first element is at -1 and the last at 1. */
 static double
 find_position (gint64 i, gint64 n, gboolean align_corners)
 {

@@ -2,7 +2,7 @@
 #pragma once
 
 /* ArgMax and ArgMin of floats. Adjacent rows are searched together, one row in each lane of a
- * register. A row with contiguous elements is searched in blocks: find_best() takes the best
+ * register. A row with contiguous elements is searched in blocks. First find_best() takes the best
  * value of each block, then find_place() finds its index in the first block that has the best
  * value. */
 

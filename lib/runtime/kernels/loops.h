@@ -292,8 +292,7 @@ cleave_loops_run (const CleaveLoops *loops,
       }
 }
 
-/* Declares the elements of the next loop independent, although the result may lie over an
- * operand. */
+/* Declares the elements of the next loop independent, even if the result overlays an operand. */
 #ifdef __clang__
 #define CLEAVE_INDEPENDENT _Pragma ("clang loop vectorize(assume_safety)")
 #pragma clang diagnostic ignored "-Wpass-failed" /* loops that call libm are not vectorized */

@@ -25,9 +25,9 @@ typedef struct
  * x must not be a NaN, and the quotient must fit into 22 bits.
  *
  * Rounding matters only if the quotient is close to the middle between two integers. The product
- * with the reciprocal is then that middle or an adjacent float, and the remainder of x is exact,
- * so that product plus correction is x / scale, correctly rounded (Markstein). Elsewhere the
- * product is on the same side of the middle as x / scale. */
+ * with the reciprocal is then that middle or an adjacent float, and the remainder of x is exact. So
+ * product plus correction is x / scale, correctly rounded (Markstein). Elsewhere the product is on
+ * the same side of the middle as x / scale. */
 static inline CleaveIntVector
 cleave_divide_tame_to_ints (CleaveVector x, const CleaveDivisor *by)
 {

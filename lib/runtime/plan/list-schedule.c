@@ -198,8 +198,8 @@ take_along (Simulation *sim, guint thread)
   return step;
 }
 
-/* Returns the heap from which a free thread takes a step that fits the budget: its own heap, else
- * that of steps without an owner, else the one with the smallest rank on top. */
+/* Returns the heap from which a free thread takes a step that fits the budget. This is its own
+ * heap, else the heap of steps without an owner, else the one with the smallest rank on top. */
 static guint
 find_heap (const Simulation *sim, guint thread)
 {

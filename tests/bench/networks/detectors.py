@@ -134,8 +134,8 @@ def residual(net, x, n_in, n_out, stride=1):
 
 
 def hourglass(net, x, widths, depth):
-    """Returns the sum of two branches of x [N, widths[0], H, W]: one at full size, and one that goes a step down, through the
-    inner hourglass and a step up."""
+    """Returns the sum of two branches of x [N, widths[0], H, W]. One is at full size; the other one goes a step down,
+    through the inner hourglass and a step up."""
     n, m = widths[:2]
     branch = x
     for _ in range(depth):

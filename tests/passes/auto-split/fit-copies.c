@@ -106,7 +106,7 @@ START_TEST (cheap_large_values_are_made_for_each_reader)
 }
 END_TEST
 
-START_TEST (values_that_a_pool_needs_whole_are_made_twice)
+START_TEST (values_that_a_pool_needs_whole_are_recomputed)
 {
   g_autoptr (CleaveGraph) graph = make_squeeze ();
   double none = check (graph, -1), some = check (graph, 1);
@@ -423,7 +423,7 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "moves", nodes_move_so_that_small_values_wait,
                    moves_can_be_applied_and_undone, NULL);
   cleave_add_case (suite, "copies", cheap_large_values_are_made_for_each_reader,
-                   values_that_a_pool_needs_whole_are_made_twice, even_strips_use_copies,
+                   values_that_a_pool_needs_whole_are_recomputed, even_strips_use_copies,
                    frontiers_have_plans_with_copies, copies_can_be_applied,
                    pools_after_pools_get_copies_of_original_nodes, NULL);
 }

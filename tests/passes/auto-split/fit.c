@@ -74,8 +74,8 @@ assert_holds (const CleaveGraph *graph, const CleaveFitPlan *plan, gint64 budget
   ck_assert_msg (cleave_compare_outputs (whole, lapped) < 0, "seed %u", seed);
 }
 
-/* Asserts that the split graph computes the same bits, and that the MACs which its segments add are
- * in sum at least those that the plan adds, and at most twice as many. */
+/* Asserts that the split graph computes the same bits. The MACs that its segments add are in sum at
+ * least those that the plan adds, and at most twice as many. */
 static void
 assert_bits (const CleaveGraph *graph, const CleaveFitPlan *plan)
 {
@@ -93,8 +93,8 @@ assert_bits (const CleaveGraph *graph, const CleaveFitPlan *plan)
   ck_assert_int_le (added, 2 * (totals->macs_after - totals->macs_before));
 }
 
-/* Asserts that `asked` bytes give a plan that holds, or else that the message names a smallest
- * possible budget of at most `least` bytes, for which there is a plan that holds. */
+/* Asserts that `asked` bytes give a plan that holds. If they do not, the message must name a
+ * smallest possible budget of at most `least` bytes, for which there is a plan that holds. */
 static void
 assert_reported (const CleaveGraph *graph, gint64 asked, gint64 least, guint32 seed)
 {

@@ -109,7 +109,7 @@ find_plan (const CleaveGraph *graph, const CleaveFitOptions *options, gint64 bud
   return plan;
 }
 
-/* Finds a plan and copies its totals.  Returns FALSE and sets `*why` if there is no plan. */
+/* Finds a plan and copies its totals. Returns FALSE and sets `*why` if no plan was found. */
 static gboolean
 find_totals (const CleaveGraph *graph,
              const CleaveFitOptions *options,

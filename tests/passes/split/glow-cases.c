@@ -130,7 +130,7 @@ START_TEST (case_20_quantized_convolutions_are_split)
 }
 END_TEST
 
-/* The same convolution and pooling in both layouts, 1 to 3 spatial dimensions. */
+/* Splits a convolution and a pooling in both layouts, with 1 to 3 spatial dimensions. */
 static CleaveGraph *
 spatial_graph (CleaveLayout layout, guint n_spatial)
 {

@@ -4,7 +4,7 @@
 #include "graphs.h"
 #include "test.h"
 
-/* The properties of chunks that a plan reports, and why there is no plan. */
+/* Tests the properties of chunks that a plan reports, and the reason for a refusal. */
 
 static CleaveNode *
 conv_node (CleaveGraph *graph)

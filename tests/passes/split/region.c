@@ -192,8 +192,8 @@ START_TEST (adjacent_bands_exchange_shared_rows)
 }
 END_TEST
 
-/* Of three bands, the first and the last are computed downwards; of four, pairs begin at their
- * common border. */
+/* With three bands, the first and the last are computed downwards. With four, each two bands begin
+ * at their common border. */
 START_TEST (bands_alternate_their_direction)
 {
   g_autoptr (CleaveGraph) three = conv_chain (2, 12, 3), four = conv_chain (2, 16, 3);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Networks of bytes: residual networks and inverted bottlenecks between DequantizeLinear and QuantizeLinear (QDQ) or
-with QLinearConv and similar ops, with unsigned or signed activations; and a transformer whose products are
-dynamically quantized (MatMulInteger)."""
+"""Networks of bytes. Residual networks and inverted bottlenecks are in QDQ form, between DequantizeLinear and
+QuantizeLinear, or have QLinearConv and similar ops, with unsigned or signed activations. A transformer has products
+that are dynamically quantized (MatMulInteger)."""
 
 import numpy as np
 

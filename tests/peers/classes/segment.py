@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Segmentation: parallel convolutions with several dilations and the mean of the image, resized linearly to the size of
-the image, with few channels that are not a multiple of a vector."""
+"""Segmentation: parallel convolutions with several dilations and the mean of the image. The result has the size of the
+image after a linear Resize; its few channels are not a multiple of a vector."""
 
 
 def atrous(net, size, widths, rates, n_middle, n_classes):

@@ -322,7 +322,7 @@ try_wide_products (const char *level)
 START_TEST (wide_products_have_the_bits_of_the_reference) { each_level (try_wide_products); }
 END_TEST
 
-/* So many rows that they are packed in several bands. */
+/* The rows are packed in several bands, since there are many. */
 static void
 try_tall_gemm (const char *level)
 {

@@ -218,8 +218,8 @@ try_long_lines (const char *level)
 START_TEST (reference_bits_of_long_lines) { each_level (try_long_lines); }
 END_TEST
 
-/* A piece that begins with a position exactly on an element: the first tap of the next position
- * is before it, and taps outside are left out, so that two remain. */
+/* A piece begins with a position exactly on an element. The first tap of the next position is
+ * before the piece; taps outside are left out, so that two remain. */
 START_TEST (reference_bits_where_taps_go_back)
 {
   const CleaveResizeAttrs attrs = { .mode = CLEAVE_RESIZE_CUBIC,

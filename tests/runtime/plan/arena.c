@@ -388,8 +388,8 @@ split_epilogue_op (gint64 n_strips, CleaveHalo halo, guint n_threads)
   return run_get_stats (graph, n_threads);
 }
 
-/* Of the rows that a strip carries to the next one, only the needed ones stay: memory is not
- * larger than with recomputation. */
+/* A strip carries only the needed rows to the next one, so memory is not larger than with
+ * recomputation. */
 START_TEST (strips_keep_only_the_needed_rows)
 {
   static const gint64 n_strips[] = { 4, 7, 9, 14, 16, 20, 26, 28 };

@@ -88,9 +88,9 @@ replay (const CleaveSchedule *schedule, const CleaveScheduleTask *task)
   replay_waits (schedule, &schedule->needs, task);
 }
 
-/* All optional properties of a task: steps that run along with any of their predecessors,
- * several with the same one; arbitrary groups; shared buffers; and a budget that may be too
- * small for any of them. */
+/* Sets all optional properties of a task. Steps run along with any of their predecessors, several
+ * with the same one. There are arbitrary groups, shared buffers, and a budget that may be too small
+ * for any of them. */
 typedef struct
 {
   Case base;

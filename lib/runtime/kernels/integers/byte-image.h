@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* The byte image: a copy in scratch of the rows of x that a few rows of y read, contiguous and
- * with padding, so that the kernels need no bounds checks. */
+/* The byte image is a copy in scratch of the rows of x that a few rows of y read. It is contiguous
+ * and has padding, so that the kernels need no bounds checks. */
 
 #include "../places.h"
 #include "byte-units.h"

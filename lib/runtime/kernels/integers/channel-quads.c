@@ -5,9 +5,9 @@
  * sums of 8-bit parts. Each part has rows of taps of its own.
  *
  * 64 channels at a time are computed from the top of the image to the bottom. Each row of x is
- * converted once, into a ring of rows that all rows of taps read: at every second position, each
- * channel has the four bytes from there on. A pixel at an odd position uses weights shifted by one
- * byte.
+ * converted once, into a ring of rows that all rows of taps read. At every second position, the
+ * ring has the four bytes from there on for each channel. A pixel at an odd position uses weights
+ * shifted by one byte.
  *
  * Over 400 lines: sums and results depend on the layout of weights and rows. */
 

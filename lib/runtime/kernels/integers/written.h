@@ -129,9 +129,9 @@ typedef struct _CleaveWritten
   gint32 y_zero, least, most;
 } CleaveWritten;
 
-/* The arrays that a product keeps in scratch: the norm of each pixel, twice in 16 bits; its
- * ambiguous columns of a panel; the list of pixels with ambiguous columns; and the sum of
- * squares of each pixel of x. */
+/* The arrays that a product keeps in scratch. For each pixel: its norm, twice in 16 bits, its
+ * ambiguous columns of a panel, and the sum of squares of x. Besides, there is the list of pixels
+ * with ambiguous columns. */
 typedef struct
 {
   guint32 *norm, *lanes;
