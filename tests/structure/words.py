@@ -1,24 +1,296 @@
 #!/usr/bin/env python3
-# words.py: checks that code contains no word that docs/glossary.md has retired.
+"""words.py [--list]: checks the words of code, comments, documentation, help texts, messages and test names.
+
+- No identifier has a word that docs/glossary.md retired, and none has British spelling.
+- No text has a phrase of PHRASES, and no comment begins with one of BEGINNINGS.
+- No sentence of the documentation or of a comment has more than MAX_WORDS words.
+- A file or a `function ()` that a comment names exists.
+
+The lists of exceptions give a reason for each. An exception that no text needs any more is an error, too."""
+import bisect
+import functools
+import io
 import os
 import re
+import subprocess
 import sys
+import tokenize
 
 os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..'))
 
-with open('docs/glossary.md', encoding='utf-8') as f:
-    RETIRED = dict(re.findall(r'^\| `(\w+)` \| (.+) \|$', f.read().split('## Retired')[1], re.M))
+MAX_WORDS = 30
 
-complaints = [] if len(RETIRED) >= 10 else ['the list of retired words is not read']
-for folder in ['include', 'lib', 'passes', 'tools', 'tests', 'docs/examples']:
-    for path, _, names in os.walk(folder):
-        for name in sorted(n for n in names if n.endswith(('.c', '.h'))):
-            file = os.path.join(path, name)
-            with open(file, encoding='utf-8') as f:
-                for number, line in enumerate(f, 1):
-                    for word, better in RETIRED.items():
-                        if re.search(rf'(?<![a-z]){word}s?(?![a-z])', line):
-                            complaints.append(f'{file}:{number}: {word} is retired: {better}')
+# Words of others, old words by which a version of the changelog is known, and raw results with names of models.
+SKIPPED = ('CHANGELOG.md', 'LICENSE', 'bench/results/', 'debian/', 'lib/onnx/onnx.proto', 'lib/tflite/schema',
+           'tests/structure/words.py')
 
-print('\n'.join(complaints) or 'words: good')
-sys.exit(1 if complaints else 0)
+# (pattern, what to write instead), in comments, documentation, help texts, messages and names of tests.
+PHRASES = [
+    (r'foresee\w*|foresaw|thought to', 'estimated, predicted'),
+    (r'(is|are|was|were|be|been|than) told|hears?', 'reported'),
+    (r'parted|made apart|made in parts', 'split per reader'),
+    (r'made (again|twice|anew)|anew', 'recomputed, regenerated'),
+    (r'waits? long|wait long', 'rematerialization candidate'),
+    (r'(lies?|lay|lain|lying) over', 'overlay, in-place reuse'),
+    (r'lapped|bold search', 'overlay (conservative, aggressive)'),
+    (r'leaves? to the next', 'carried rows'),
+    (r'(the|an?|each|another) otherwise', 'graph variant'),
+    (r'as (it|they) stands?', 'unchanged; keeps node order'),
+    (r'hopeless', 'upper bound, cutoff'),
+    (r'the (turns? of (a|the) )?turns? of (a|the|each) Loop|turn to turn', 'iteration'),
+    (r'quads?', 'dot-4 groups'),
+    (r'zones?', 'uniform-tap region'),
+    (r'widened', 'upcast; expanded'),
+    (r'spare', 'dominated, unused'),
+    (r'kin|troubles?|houses?|doors?', 'similar, problem, module, interface'),
+    (r'who', 'the caller, the function'),
+    (r'mend(s|ed|ing)?', 'fix'),
+    (r'stands? against( less)?', 'limits the budget'),
+    (r'by itself|by themselves|of its own accord', 'automatically, alone'),
+    (r'be it|but that', 'a plain condition'),
+    (r'(is|are|was|were) to be', 'must be, is'),
+    (r'by turns', 'alternating'),
+    (r'comes? to (less|more|that|this|what|nothing)', 'is'),
+    (r'no matter (how|what|which)', 'for any'),
+    (r'so many(?! (that|as))', 'a number, with its name'),
+    (r'(those|that) of (what|which|those|that)', 'a noun'),
+    (r'likewise', 'the noun'),
+    (r'such (is|are|that)|as such', 'a noun'),
+    (r'is no (plan|matter|use|case)', 'a positive sentence'),
+]
+
+ANY_PHRASE = re.compile(rf'(?<![\w-])({"|".join(pattern for pattern, _ in PHRASES)})(?![\w-])', re.I)
+
+# A clause in place of a noun, and the words before it after which it is a question that the sentence answers.
+CLAUSE = re.compile(
+    r'(?<![\w-])(\w+,? )?(what (is|are|was|were|it|they|that|those|others?|one|nothing|all|an?|the|each|no|more|strips?'
+    r'|lies|reads?|makes?|needs?))(?![\w-])', re.I)
+QUESTIONS = {'say', 'says', 'said', 'tell', 'tells', 'node,', 'expected,', 'names', 'decides', 'knows', 'shows', 'explains',
+             'describes', 'asks', 'on', 'and', 'or'}
+
+# Comments that begin so have no subject, or hide it.
+BEGINNINGS = re.compile(r'(Of|What|Whether all|Those|The same|Likewise|That of|As \w+ ?\(\))(?!\w| each\b)')
+
+BRITISH = re.compile(
+    r'(normali|quanti|materiali|optimi|initiali|seriali|minimi|maximi|recogni|organi|vectori|paralleli|generali|summari'
+    r'|synchroni|utili|tokeni|factori|reali|visuali|emphasi|stabili|finali|locali|canonicali|lineari|randomi|memori'
+    r'|prioriti|equali|symboli|categori|authori)s(e|ed|es|ing|er|ers|ation|ations)(?![a-z])'
+    r'|analys(e|ed|er|ing)(?![a-z])|colour|neighbour|behaviour|favour|honour|(?<![a-z])(centre|grey)(?![a-z])', re.I)
+
+# (file, text that has the phrase): why it is right.
+ALLOWED = {
+    ('lib/dot/draw.c', 'house'): 'a shape of Graphviz',
+    ('lib/dot/overview.c', 'house'): 'a shape of Graphviz',
+    ('lib/ops/elementwise.def', 'FOLD one operand or more'): 'rows of a table',
+}
+
+# Files and functions that comments may name although the tree does not have them: this check also passes over the files
+# `reference/...` of TensorFlow Lite for Microcontrollers.
+ELSEWHERE = {
+    'levels.h': 'meson writes it',
+    'Changelog.md': 'of the ONNX repository',
+    'FILE.md': 'an argument',
+    'calloc': 'of the C library',
+    'new_copy': 'short for cleave_tensor_new_copy ()',
+    '_get_type': 'the end of a name',
+    'g_atomic_rc_box_new': 'of GLib',
+}
+
+
+def tracked():
+    return subprocess.run(['git', 'ls-files'], capture_output=True, text=True, check=True).stdout.split('\n')
+
+
+def files():
+    """Returns the tracked files that this check reads."""
+    return [file for file in tracked() if file and not file.startswith(SKIPPED) and os.path.exists(file)]
+
+
+# Texts of a file: (line, kind, text), where kind is comment, string or prose.
+
+C_TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
+
+
+def c_texts(source):
+    """Yields comments and string literals of C or JavaScript. Adjacent literals are one string."""
+    string = None  # line, text, end
+    starts = [0] + [end.end() for end in re.finditer('\n', source)]
+    for token in C_TOKEN.finditer(source):
+        text, line = token.group(0), bisect.bisect(starts, token.start())
+        if text[0] == '"' and string and re.fullmatch(r'(\s|PRI\w+|G_G\w+_FORMAT)*', source[string[2]:token.start()]):
+            string = string[0], string[1] + text[1:-1], token.end()
+        elif text[0] == '"':
+            if string:
+                yield string[0], 'string', string[1]
+            string = line, text[1:-1], token.end()
+        elif text.startswith('/*'):
+            yield line, 'comment', re.sub(r'\n[ \t]*\*?[ \t]?', '\n', text[2:-2].strip('* \n'))
+        elif text.startswith('//'):
+            yield line, 'comment', text[2:].strip()
+    if string:
+        yield string[0], 'string', string[1]
+
+
+def hash_texts(lines):
+    """Yields the comments that begin with #, given (line, column, text); adjacent lines are one comment."""
+    run = None  # first line, last line, column, text
+    for line, column, text in lines:
+        if run and (line, column) == (run[1] + 1, run[2]):
+            run = run[0], line, column, f'{run[3]}\n{text}'
+            continue
+        if run:
+            yield run[0], 'comment', run[3]
+        run = line, line, column, text
+    if run:
+        yield run[0], 'comment', run[3]
+
+
+def python_texts(source):
+    comments, before = [], None
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT and not token.string.startswith('#!'):
+            comments.append((token.start[0], token.start[1], token.string.lstrip('#').strip()))
+        elif token.type == tokenize.STRING:
+            kind = 'comment' if before in (None, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT) else 'string'
+            yield token.start[0], kind, re.sub(r'^\w*("""|\'\'\'|"|\')|("""|\'\'\'|"|\')$', '', token.string)
+        before = before if token.type in (tokenize.COMMENT, tokenize.NL) else token.type
+    yield from hash_texts(comments)
+
+
+def script_texts(source):
+    found = []
+    for number, line in enumerate(source.split('\n'), 1):
+        comment = re.match(r'(\s*)#(?!!)\s?(.*)', line) or re.match(r'([^\'"#]*\s)#\s(.*)', line)
+        if comment:
+            found.append((number, len(comment.group(1)), comment.group(2)))
+    yield from hash_texts(found)
+
+
+def prose_texts(source):
+    """Yields the paragraphs of a page, without blocks of code."""
+    source = re.sub(r'```.*?```|~~~.*?~~~', lambda block: '\n' * block.group(0).count('\n'), source, flags=re.S)
+    for paragraph in re.finditer(r'(?:[^\n]+\n?)+', source):
+        yield source.count('\n', 0, paragraph.start()) + 1, 'prose', paragraph.group(0)
+
+
+READERS = [
+    (r'\.(c|h|def|mjs|js)$', c_texts),
+    (r'\.pyi?$', python_texts),
+    (r'\.(md|1)$', prose_texts),
+    (r'\.sh$|(^|/)meson(_options)?\.(build|txt)$|^\.ci/', script_texts),
+]
+
+
+def sentences(file, text):
+    """Splits a text into sentences. Rows of tables, headings, items of lists and descriptions of parameters end one."""
+    if file.endswith('.1'):
+        text = re.sub(r'(?m)^\.(B|I|BI|BR|IR|RB|RI|IB)\s', '', text)
+        text = re.sub(r'(?ms)^\.nf$.*?^\.fi$', '', text)
+        text = re.sub(r'(?m)^\.[A-Z][A-Z].*$|^\.br.*$', '\n\n', text)
+    text = re.sub(r'(?m)^\s*\|.*$', '\n\n', text)
+    text = re.sub(r'(?m)^(.*\S {3,}\S.*)$', r'\n\n\1', text)
+    text = re.sub(r'(?m)^(#+ .*)$', r'\n\n\1\n\n', text)
+    text = re.sub(r'(?m)^\s*(?:[-*+]|\d+\.) ', '\n\n', text)
+    text = re.sub(r'(?m)^\s*(@\w+|cleave_\w+|Returns|Since|[A-Z]\w+):', r'\n\n\1:', text)
+    for paragraph in re.split(r'\n\s*\n', text):
+        yield from re.split(r'(?<=[.!?:;])["\')\]*]*\s+(?=["\'`(\[*]*[A-Z0-9`@%])|(?<=[.!?])["\')\]*]*\s+',
+                            re.sub(r'\s+', ' ', paragraph).strip())
+
+
+def count_words(sentence):
+    """Counts the words of a sentence. Code between backquotes is one word; the target of a link and names in capitals, as
+    in a list of operators, are none."""
+    sentence = re.sub(r'`[^`]*`', 'x', re.sub(r'\]\([^)]*\)', ']', sentence))
+    return sum(re.search(r'[a-z]|^[AI]$', word) is not None for word in sentence.split())
+
+
+def is_drawing(text):
+    return re.search(r'[─│┬┴┼→└┌]|-->|\+--|={3}', text) is not None
+
+
+def check_phrases(kind, text, complain):
+    def around(found):
+        return text[max(0, found.start() - 30):found.end() + 30]
+
+    for found in ANY_PHRASE.finditer(text):
+        better = next(better for pattern, better in PHRASES if re.fullmatch(pattern, found.group(0), re.I))
+        complain(f'"{found.group(0)}": write {better}', around(found))
+    for found in CLAUSE.finditer(text):
+        if (found.group(1) or '').strip().lower() not in QUESTIONS:
+            complain(f'"{found.group(2)}": write a noun in place of the clause', around(found))
+    for found in BRITISH.finditer(text) if kind != 'string' else ():
+        complain(f'"{found.group(0)}" is British spelling', around(found))
+    if kind == 'comment' and BEGINNINGS.match(text):
+        complain('a comment begins with its subject and a verb', text[:60])
+
+
+def check_length(file, text, complain):
+    for sentence in () if is_drawing(text) else sentences(file, text):
+        if count_words(sentence) > MAX_WORDS:
+            complain(f'a sentence of {count_words(sentence)} words, more than {MAX_WORDS}', sentence[:80])
+
+
+def check_names(text, names, identifiers, complain):
+    for found in re.findall(r'(?<![\w*<./-])(?!reference/)([\w-]+(?:/[\w.-]+)*\.(?:c|h|py|md|sh|mjs|def))(?![\w*.-])', text):
+        if os.path.basename(found) not in names and found not in ELSEWHERE:
+            complain(f'there is no file {found}', text[:60])
+    for found in re.findall(r'(?<![\w.])([a-z_]\w+) ?\(\)', text):
+        if found not in identifiers and found not in ELSEWHERE:
+            complain(f'there is no function {found} ()', text[:60])
+
+
+def check_code(code, retired, complain):
+    """Checks the identifiers of C, given without comments and strings."""
+    words = re.compile(rf'(?<![a-z])({"|".join(retired)})s?(?![a-z])')
+    for number, line in enumerate(code.split('\n'), 1):
+        for found in words.finditer(line):
+            complain(number, f'{found.group(1)} is retired: {retired[found.group(1)]}', line.strip())
+        for found in BRITISH.finditer(line):
+            complain(number, f'"{found.group(0)}" is British spelling', line.strip())
+
+
+def read_retired():
+    with open('docs/glossary.md', encoding='utf-8') as f:
+        return dict(re.findall(r'^\| `(\w+)` \| (.+) \|$', f.read().split('## Retired')[1], re.M))
+
+
+def main():
+    retired, sources = read_retired(), {}
+    complaints, used = [] if len(retired) >= 10 else ['the list of retired words is not read'], set()
+    for file in files():
+        with open(file, encoding='utf-8', errors='replace') as f:
+            sources[file] = f.read()
+    sources['docs/glossary.md'] = sources['docs/glossary.md'].split('## Retired')[0]
+    codes = {file: C_TOKEN.sub(lambda token: '\n' * token.group(0).count('\n'), source)
+             for file, source in sources.items() if file.endswith(('.c', '.h'))}
+    names = {os.path.basename(file) for file in tracked()}
+    identifiers = {word for file, source in sources.items() if not file.endswith(('.md', '.1'))
+                   for word in re.findall(r'[A-Za-z_]\w+', codes.get(file, source))}
+
+    for file, source in sources.items():
+        def complain(line, message, around, file=file):
+            allowed = next((one for one in ALLOWED if one[0] == file and one[1] in around), None)
+            used.add(allowed)
+            if allowed is None:
+                complaints.append(f'{file}:{line}: {message}: …{around}…')
+
+        reader = next((reader for pattern, reader in READERS if re.search(pattern, file)), lambda source: ())
+        for line, kind, raw in reader(source):
+            text, at_line = re.sub(r'\s+', ' ', raw), functools.partial(complain, line)
+            check_phrases(kind, text, at_line)
+            if kind != 'string':
+                check_length(file, raw, at_line)
+            if kind == 'comment':
+                check_names(text, names, identifiers, at_line)
+        if file in codes:
+            check_code(codes[file], retired, complain)
+            for test in re.findall(r'START_TEST \((\w+)\)', source):
+                check_phrases('name', test.replace('_', ' '), functools.partial(complain, test))
+
+    complaints += [f'tests/structure/words.py: no text of {file} has "{text}" any more: delete the exception'
+                   for file, text in ALLOWED if (file, text) not in used]
+    print('\n'.join(complaints) or 'words: good')
+    sys.exit(1 if complaints else 0)
+
+
+main()
