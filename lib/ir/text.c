@@ -28,6 +28,21 @@ take_int (const char **text, gint64 *value)
   return TRUE;
 }
 
+/* Parses "." and one to six decimals as millionths, and moves `text` behind them. Without ".",
+ * returns TRUE and 0. */
+static gboolean
+take_millionths (const char **text, gint64 *value)
+{
+  gint64 place = 1000000;
+
+  *value = 0;
+  if (**text != '.')
+    return TRUE;
+  for (++*text; g_ascii_isdigit (**text) && place > 1; ++*text)
+    *value += (**text - '0') * (place /= 10);
+  return (*text)[-1] != '.' && !g_ascii_isdigit (**text);
+}
+
 /**
  * cleave_text_to_int:
  * @option: the name of the option, for messages
@@ -67,8 +82,9 @@ cleave_text_to_int (
  * @bytes: (out): the number of bytes
  * @error: return location for a [struct@GLib.Error]
  *
- * Parses a size in bytes, such as `300000`, `64KiB` or `2MB`. The units `kB`, `MB`, `GB` and `TB`
- * are powers of 1000, `KiB`, `MiB`, `GiB` and `TiB` powers of 1024.
+ * Parses a size in bytes, such as `300000`, `64KiB`, `2MB` or `1.92 MiB`. The units `kB`, `MB`,
+ * `GB` and `TB` are powers of 1000, `KiB`, `MiB`, `GiB` and `TiB` powers of 1024. A number with a
+ * unit may have up to six decimals; part of a byte is dropped.
  *
  * Fails with %CLEAVE_ERROR_OPTION if the text is no size.
  *
@@ -94,16 +110,22 @@ cleave_text_to_size (const char *option, const char *text, gint64 *bytes, GError
     { "TiB", G_GINT64_CONSTANT (1) << 40 },
   };
   const char *at = text;
-  gint64 number;
+  gint64 number, millionths, sum;
 
   g_return_val_if_fail (option != NULL && text != NULL && bytes != NULL, FALSE);
-  if (take_int (&at, &number) && number >= 0)
-    for (guint i = 0; i < G_N_ELEMENTS (units); i++)
-      if (g_str_equal (at, units[i].unit) && number <= G_MAXINT64 / units[i].n_bytes)
-        {
-          *bytes = number * units[i].n_bytes;
-          return TRUE;
-        }
+  if (take_int (&at, &number) && number >= 0 && take_millionths (&at, &millionths))
+    {
+      at += *at == ' ' && at[1] != '\0';
+      for (guint i = 0; i < G_N_ELEMENTS (units); i++)
+        if (g_str_equal (at, units[i].unit) && number <= G_MAXINT64 / units[i].n_bytes &&
+            (units[i].n_bytes > 1 || memchr (text, '.', (gsize) (at - text)) == NULL) &&
+            !__builtin_add_overflow (number * units[i].n_bytes,
+                                     millionths * units[i].n_bytes / 1000000, &sum))
+          {
+            *bytes = sum;
+            return TRUE;
+          }
+    }
   return cleave_fail (error, CLEAVE_ERROR_OPTION,
                       "%s expects a size such as 300000, 64KiB or 2MB, not '%s'", option, text);
 }

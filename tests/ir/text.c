@@ -25,6 +25,12 @@ START_TEST (sizes_have_binary_and_decimal_units)
     { "9223372036854775807", G_MAXINT64 },
     { "9223372TB", G_GINT64_CONSTANT (9223372000000000000) },
     { "8388607TiB", G_MAXINT64 >> 40 << 40 },
+    { "1.5MB", 1500000 },
+    { "1.92 MiB", 2013265 },
+    { "0.5KiB", 512 },
+    { "0.000001MB", 1 },
+    { "1 kB", 1000 },
+    { "8388607.999999TiB", G_MAXINT64 - 1099511 },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (sizes); i++)
@@ -42,11 +48,19 @@ END_TEST
 
 START_TEST (invalid_sizes_are_refused)
 {
-  static const char *const texts[] = {
-    "",          "x",          "-1",    "-1kB", "kB",    "1KB",
-    "1kb",       "1mB",        "1 MB",  "1MB ", "1.5MB", "1MiBB",
-    "9223373TB", "8388608TiB", "1kBkB", "1Ki",  "0x10",  "9223372036854775808"
-  };
+  static const char *const texts[] = { "",          "x",
+                                       "-1",        "-1kB",
+                                       "kB",        "1KB",
+                                       "1kb",       "1mB",
+                                       "1  MB",     "1MB ",
+                                       "1.MB",      "1MiBB",
+                                       ".5MB",      "1.5",
+                                       "1.5B",      "1.0000001MB",
+                                       "1 ",        "1. MB",
+                                       "1.5.5MB",   "1 .5MB",
+                                       "9223373TB", "8388608TiB",
+                                       "1kBkB",     "1Ki",
+                                       "0x10",      "9223372036854775808" };
 
   for (guint i = 0; i < G_N_ELEMENTS (texts); i++)
     {
