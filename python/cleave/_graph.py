@@ -286,7 +286,7 @@ def optimize(graph, passes='clean-up', progress=None):
         return call(Cleave.Pipeline.parse(passes).run, graph, watch, cancellable=stop)[1]
 
 
-def compile_program(graph, threads=0, reference=False, trace=False, as_is=False):
+def compile_program(graph, threads=1, reference=False, trace=False, as_is=False):
     """Compiles the graph to a program with this number of threads; 0: one per core. The graph does not change.
 
     A copy of the graph is split for the threads, as in `cleave run --threads`. If no split is worth it, the program
@@ -298,7 +298,7 @@ def compile_program(graph, threads=0, reference=False, trace=False, as_is=False)
 write_program = Graph.save_program  # the function of the library
 
 
-def save_program(graph, path, threads=0, reference=False, as_is=False):
+def save_program(graph, path, threads=1, reference=False, as_is=False):
     """Compiles the graph as `compile` does, and writes the program to a file for `load_program`."""
     graph, threads = split_to_run(graph, threads, as_is)
     with errors():

@@ -51,7 +51,7 @@ class Program:
 
     `Graph.compile` explains the arguments."""
 
-    def __init__(self, graph, threads=0, reference=False, trace=False, as_is=False):
+    def __init__(self, graph, threads=1, reference=False, trace=False, as_is=False):
         graph, threads = split_to_run(graph, threads, as_is)
         with errors():
             self._set(call(Cleave.Program.new, graph, program_options(threads, reference, trace)), graph)

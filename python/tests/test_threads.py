@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A program for several threads is split for them, as in `cleave run --threads`.
+import inspect
 import json
 import os
 import subprocess
@@ -65,3 +66,11 @@ def test_too_many_threads_are_an_error(graph):
     for as_is in (False, True):
         with pytest.raises(cleave.Error, match='threads.* 1024, not 1025'):
             graph.compile(threads=1025, as_is=as_is)
+
+
+def test_the_default_of_threads_is_one_everywhere():
+    """As in the command: figures of memory agree unless a call names a number of threads."""
+    calls = [cleave.Graph.compile, cleave.Graph.save_program, cleave.Graph.fit, cleave.Graph.plan_fit, cleave.Graph.frontier,
+             cleave.Graph.memory, cleave.Graph.memory_timeline, cleave.Program.__init__]
+    assert {call.__qualname__: inspect.signature(call).parameters['threads'].default for call in calls} == {
+        call.__qualname__: 1 for call in calls}
