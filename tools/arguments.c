@@ -65,6 +65,19 @@ cleave_argument_file (const char *text, char *const *names, char **name, const c
   divide (text, equals, name, file);
 }
 
+#define MAX_THREADS 1024
+
+gboolean
+cleave_argument_threads (const char *text, gint64 *n_threads, GError **error)
+{
+  *n_threads = 1;
+  if (g_strcmp0 (text, "all") == 0)
+    *n_threads = MIN (g_get_num_processors (), MAX_THREADS);
+  else if (text != NULL)
+    return cleave_text_to_int ("--threads", text, 1, MAX_THREADS, n_threads, error);
+  return TRUE;
+}
+
 /* Options */
 
 char *
@@ -104,6 +117,8 @@ static const struct
   { "inputs-apart", "exclude-inputs" },
   { "max-latency-added", "max-added-latency" },
   { "max-memory", "max-piece-memory" },
+  { "model", "made-from" },
+  { "report", "save-json" },
 };
 
 /* Returns the option that had this name, and prints its new name; NULL: none had. */

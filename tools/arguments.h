@@ -28,6 +28,17 @@ void cleave_argument_pair (const char *text, char **name, const char **value);
  * `names` may be NULL. */
 void cleave_argument_file (const char *text, char *const *names, char **name, const char **file);
 
+/* The option --threads; the text says what the threads belong to. */
+#define CLEAVE_THREADS_OPTION(variable, of)                                                        \
+  {                                                                                                \
+    "threads", 0, 0, G_OPTION_ARG_STRING, &(variable),                                             \
+        "set the threads of " of ", or \"all\": one per core (default: 1)", "T"                    \
+  }
+
+/* Reads the value of --threads: a number, or "all", which gives the number of cores. NULL gives
+ * 1. */
+gboolean cleave_argument_threads (const char *text, gint64 *n_threads, GError **error);
+
 /* An option that has no effect unless one of some other options is given. */
 typedef struct
 {

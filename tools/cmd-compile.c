@@ -9,6 +9,7 @@
 #include "json.h"
 #include "model.h"
 #include "outputs.h"
+#include "sizes.h"
 
 #include <glib/gstdio.h>
 #include <stdio.h>
@@ -37,25 +38,23 @@ parse (int argc, char **argv, Options *o, GError **error)
   const GOptionEntry entries[] = {
     { "output", 'o', 0, G_OPTION_ARG_FILENAME, &o->output, "write the program to this file",
       "PROGRAM.plan" },
-    { "threads", 0, 0, G_OPTION_ARG_STRING, &o->threads_text,
-      "set the number of threads (default: all cores)", "T" },
-    { "as-is", 0, 0, G_OPTION_ARG_NONE, &o->as_is, "do not split the graph for the threads first",
-      NULL },
+    CLEAVE_THREADS_OPTION (o->threads_text, "the program"),
+    { "as-is", 0, 0, G_OPTION_ARG_NONE, &o->as_is,
+      "with --threads: do not split the graph for them first", NULL },
+    CLEAVE_BYTES_OPTION,
     { "json", 0, 0, G_OPTION_ARG_NONE, &o->as_json, "print one JSON object", NULL },
     CLEAVE_MODEL_OPTIONS (o->model),
     CLEAVE_FORCE_OPTION (o->model),
     G_OPTION_ENTRY_NULL,
   };
-  const CleaveArguments arguments = { entries, NULL, "MODEL.onnx",
+  static const CleaveArgumentNeed needs[] = { { "as-is", { "threads" } }, { 0 } };
+  const CleaveArguments arguments = { entries, needs, "MODEL.onnx",
                                       "Make a program of a model and save it. cleave run then maps "
                                       "the file,\nwithout a search and without packing weights.",
                                       1 };
   g_auto (GStrv) files = cleave_argument_parse (&arguments, argc, argv, error);
 
-  o->n_threads = g_get_num_processors ();
-  if (files == NULL ||
-      (o->threads_text != NULL &&
-       !cleave_text_to_int ("--threads", o->threads_text, 1, 1024, &o->n_threads, error)))
+  if (files == NULL || !cleave_argument_threads (o->threads_text, &o->n_threads, error))
     return NULL;
   if (o->output == NULL || !g_str_has_suffix (o->output, CLEAVE_PROGRAM_SUFFIX))
     return cleave_argument_fail (error, "expected --output PROGRAM" CLEAVE_PROGRAM_SUFFIX), NULL;
@@ -85,14 +84,17 @@ print_json (const CleaveProgramStats *stats, gint64 file_bytes)
 static void
 print_text (const CleaveProgramStats *stats, gint64 file_bytes)
 {
+  g_autofree char *peak = cleave_size_to_print (stats->peak_activation_bytes);
+  g_autofree char *arena = cleave_size_to_print (stats->arena_bytes);
+  g_autofree char *scratch = cleave_size_to_print (stats->scratch_bytes);
+  g_autofree char *weights = cleave_size_to_print (stats->weight_bytes);
+  g_autofree char *file = cleave_size_to_print (file_bytes);
+
   printf ("threads   %u\nnodes     %u\n", stats->n_threads, stats->n_nodes);
-  printf ("peak      %" G_GINT64_FORMAT " bytes of " CLEAVE_CONVENTION_NAME "\n",
-          stats->peak_activation_bytes);
-  printf ("arena     %" G_GINT64_FORMAT " bytes for %u thread%s; scratch %" G_GINT64_FORMAT
-          ", weights %" G_GINT64_FORMAT "\n",
-          stats->arena_bytes, stats->n_threads, stats->n_threads == 1 ? "" : "s",
-          stats->scratch_bytes, stats->weight_bytes);
-  printf ("file      %" G_GINT64_FORMAT " bytes\n", file_bytes);
+  printf ("peak      %s of " CLEAVE_CONVENTION_NAME "\n", peak);
+  printf ("arena     %s for %u thread%s; scratch %s, weights %s\n", arena, stats->n_threads,
+          stats->n_threads == 1 ? "" : "s", scratch, weights);
+  printf ("file      %s\n", file);
 }
 
 /* Reports on the file that was written, by loading it again. */

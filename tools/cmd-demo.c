@@ -13,6 +13,7 @@
 #include "model.h"
 #include "outputs.h"
 #include "report.h"
+#include "sizes.h"
 
 #include <glib/gstdio.h>
 #include <stdio.h>
@@ -71,10 +72,10 @@ parse (int argc, char **argv, Options *o, GError **error)
       "write the drawings to this folder (default: the current one)", "DIR" },
     { "model", 0, 0, G_OPTION_ARG_FILENAME, &o->model, "also write the unsplit model to this file",
       "FILE.onnx" },
-    { "threads", 0, 0, G_OPTION_ARG_STRING, &o->threads_text,
-      "set the number of threads (default: 1)", "T" },
+    CLEAVE_THREADS_OPTION (o->threads_text, "the run"),
     { "repeat", 0, 0, G_OPTION_ARG_STRING, &o->repeat_text,
       "run each model this many times (default: 5)", "R" },
+    CLEAVE_BYTES_OPTION,
     { "json", 0, 0, G_OPTION_ARG_NONE, &o->as_json, "print one JSON object", NULL },
     G_OPTION_ENTRY_NULL,
   };
@@ -87,11 +88,8 @@ parse (int argc, char **argv, Options *o, GError **error)
   };
   g_auto (GStrv) files = cleave_argument_parse (&arguments, argc, argv, error);
 
-  o->n_threads = 1;
   o->repeat = 5;
-  return files != NULL &&
-         (o->threads_text == NULL ||
-          cleave_text_to_int ("--threads", o->threads_text, 1, 1024, &o->n_threads, error)) &&
+  return files != NULL && cleave_argument_threads (o->threads_text, &o->n_threads, error) &&
          (o->repeat_text == NULL ||
           cleave_text_to_int ("--repeat", o->repeat_text, 1, 1000000, &o->repeat, error));
 }
@@ -227,7 +225,7 @@ print_json (const Demo *demo, const Options *o)
 static void
 print_ratio (const char *what, double before, double after, const char *unit)
 {
-  printf ("%-22s%14.*f%14.*f   %s\n", what, *unit == 'm' ? 2 : 0, before, *unit == 'm' ? 2 : 0,
+  printf ("%-22s%14.*f%14.*f%s\n", what, *unit == '\0' ? 0 : 2, before, *unit == '\0' ? 0 : 2,
           after, unit);
 }
 
@@ -235,6 +233,8 @@ static void
 print_text (const Demo *demo, const Options *o)
 {
   const CleaveSplitTotals *totals = cleave_split_report_get_totals (demo->report);
+  g_autofree char *peak_before = cleave_size_to_print (totals->peak_bytes_before);
+  g_autofree char *peak_after = cleave_size_to_print (totals->peak_bytes_after);
 
   printf ("%s, float32: stem and first four blocks in %dx%d\n\n",
           cleave_graph_get_name (demo->before), N_CHUNKS, N_CHUNKS);
@@ -242,10 +242,9 @@ print_text (const Demo *demo, const Options *o)
   print_ratio ("nodes", cleave_graph_count_operators (demo->before),
                cleave_graph_count_operators (demo->after), "");
   print_ratio ("MACs", (double) totals->macs_before, (double) totals->macs_after, "");
-  print_ratio ("peak activations", (double) totals->peak_bytes_before,
-               (double) totals->peak_bytes_after, "bytes");
-  print_ratio ("latency, least", demo->of_before.min_ms, demo->of_after.min_ms, "ms");
-  print_ratio ("latency, median", demo->of_before.median_ms, demo->of_after.median_ms, "ms");
+  printf ("%-22s%14s%14s\n", "peak activations", peak_before, peak_after);
+  print_ratio ("latency, least", demo->of_before.min_ms, demo->of_after.min_ms, "   ms");
+  print_ratio ("latency, median", demo->of_before.median_ms, demo->of_after.median_ms, "   ms");
   printf ("\nThe peak of " CLEAVE_CONVENTION_NAME
           " is %.2f times smaller; one chunk is in flight.\n",
           (double) totals->peak_bytes_before / (double) totals->peak_bytes_after);

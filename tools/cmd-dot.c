@@ -59,8 +59,7 @@ find_ranks (CleaveGraph *graph, const RankOptions *o, GError **error)
   guint i = 0;
 
   if (!cleave_text_to_int ("--ranks", o->ranks, 1, 1024, &n_ranks, error) ||
-      (o->threads != NULL &&
-       !cleave_text_to_int ("--threads", o->threads, 1, 1024, &n_threads, error)) ||
+      !cleave_argument_threads (o->threads, &n_threads, error) ||
       !cleave_network_options_parse (&o->network, (guint) n_ranks, (guint) n_threads, &network,
                                      error))
     return NULL;
@@ -116,8 +115,7 @@ cleave_cmd_dot (int argc, char **argv, GError **error)
       "set the largest distance from it, in nodes (default: 3)", "N" },
     { "ranks", 0, 0, G_OPTION_ARG_STRING, &rank_options.ranks,
       "split for this many processes, and frame each", "R" },
-    { "threads", 0, 0, G_OPTION_ARG_STRING, &rank_options.threads,
-      "set the threads of each process (default: 1)", "T" },
+    CLEAVE_THREADS_OPTION (rank_options.threads, "each process"),
     CLEAVE_NETWORK_OPTIONS (rank_options.network, "10", "30"),
     CLEAVE_MODEL_OPTIONS (model),
     CLEAVE_FORCE_OPTION (model),

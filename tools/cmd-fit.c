@@ -16,6 +16,7 @@
 #include "progress.h"
 #include "report.h"
 #include "scratch.h"
+#include "sizes.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -58,8 +59,7 @@ list_entries (Options *o)
       "limit the MACs that recomputed rows add to the model", "PERCENT" },
     { "max-added-latency", 0, 0, G_OPTION_ARG_STRING, &o->latency,
       "limit the estimated time that the split adds", "PERCENT" },
-    { "threads", 0, 0, G_OPTION_ARG_STRING, &o->threads, "set the threads of the run (default: 1)",
-      "T" },
+    CLEAVE_THREADS_OPTION (o->threads, "the run"),
     { "exclude-inputs", 0, 0, G_OPTION_ARG_NONE, &o->exclude_inputs,
       "do not count the model's inputs, which lie in memory of their own", NULL },
     { "count-scratch", 0, 0, G_OPTION_ARG_NONE, &o->count_scratch,
@@ -75,9 +75,11 @@ list_entries (Options *o)
     { "dot-before", 0, 0, G_OPTION_ARG_FILENAME, &o->dot_before, "draw the model before the split",
       "FILE" },
     { "dot-after", 0, 0, G_OPTION_ARG_FILENAME, &o->dot_after, "draw the split model", "FILE" },
-    { "report", 0, 0, G_OPTION_ARG_FILENAME, &o->report, "write the report as JSON", "FILE.json" },
+    { "save-json", 0, 0, G_OPTION_ARG_FILENAME, &o->report,
+      "write the object of --json to this file", "FILE.json" },
     { "check", 0, 0, G_OPTION_ARG_NONE, &o->check,
       "run both models as written, and compare shapes and bits", NULL },
+    CLEAVE_BYTES_OPTION,
     { "json", 0, 0, G_OPTION_ARG_NONE, &o->as_json, "print the report as JSON", NULL },
     CLEAVE_MODEL_OPTIONS (o->model),
     CLEAVE_FORCE_OPTION (o->model),
@@ -101,7 +103,7 @@ parse (int argc, char **argv, Options *o, GError **error)
   g_autoptr (GArray) entries = list_entries (o);
   static const CleaveArgumentNeed needs[] = {
     { "plot", { "frontier" } },
-    { "force", { "output", "dot-before", "dot-after", "report", "plot" } },
+    { "force", { "output", "dot-before", "dot-after", "save-json", "plot" } },
     { 0 },
   };
   const CleaveArguments arguments = {
@@ -137,8 +139,7 @@ parse_options (const Options *o, CleaveFitOptions *options, GError **error)
     return FALSE;
   if (o->memory != NULL && options->max_memory == 0)
     return cleave_argument_fail (error, "--max-memory must be more than 0");
-  if (o->threads != NULL &&
-      !cleave_text_to_int ("--threads", o->threads, 1, 1024, &n_threads, error))
+  if (!cleave_argument_threads (o->threads, &n_threads, error))
     return FALSE;
   if (o->target != NULL && strcmp (o->target, "cleave") != 0 && strcmp (o->target, "ort") != 0)
     return cleave_argument_fail (error, "--for expects cleave or ort, not '%s'", o->target);
@@ -217,17 +218,16 @@ frontier_to_json (const GPtrArray *plans, const GArray *scratch)
 static void
 print_frontier (const GPtrArray *plans, const GArray *scratch)
 {
-  printf ("%12s %8s %14s %10s %14s %9s %7s\n", "arena, bytes", "of all", "scratch, bytes", "MACs",
+  printf ("%14s %8s %14s %10s %14s %9s %7s\n", "arena", "of all", "scratch", "MACs",
           "latency, about", "segments", "nodes");
   for (guint i = 0; i < plans->len; i++)
     {
       const CleaveFitTotals *totals = cleave_fit_plan_get_totals (plans->pdata[i]);
       gint64 n_bytes = g_array_index (scratch, gint64, i);
-      g_autofree char *text =
-          n_bytes < 0 ? g_strdup ("-") : g_strdup_printf ("%" G_GINT64_FORMAT, n_bytes);
+      g_autofree char *text = n_bytes < 0 ? g_strdup ("-") : cleave_size_to_print (n_bytes);
+      g_autofree char *arena = cleave_size_to_print (totals->arena_after);
 
-      printf ("%12" G_GINT64_FORMAT " %6.1f %% %14s %+8.2f %% %11.3f ms %9u %7u\n",
-              totals->arena_after,
+      printf ("%14s %6.1f %% %14s %+8.2f %% %11.3f ms %9u %7u\n", arena,
               totals->arena_before == 0
                   ? 100.0
                   : 100 * (double) totals->arena_after / (double) totals->arena_before,
@@ -236,8 +236,12 @@ print_frontier (const GPtrArray *plans, const GArray *scratch)
               totals->nodes_after);
     }
   if (plans->len > 0)
-    printf ("a smaller budget is limited by %s\n",
-            cleave_fit_plan_get_peak (plans->pdata[plans->len - 1]));
+    {
+      g_autofree char *peak =
+          cleave_size_replace_all (cleave_fit_plan_get_peak (plans->pdata[plans->len - 1]));
+
+      printf ("a smaller budget is limited by %s\n", peak);
+    }
 }
 
 static gboolean

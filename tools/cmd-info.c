@@ -10,6 +10,7 @@
 #include "memory-picture.h"
 #include "model.h"
 #include "node-table.h"
+#include "sizes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -262,18 +263,23 @@ print_values (const CleaveGraph *graph)
 static void
 print_program (const CleaveProgramStats *stats)
 {
-  printf ("program     %" G_GINT64_FORMAT " bytes: arena %" G_GINT64_FORMAT
-          ", scratch %" G_GINT64_FORMAT ", weights %" G_GINT64_FORMAT
-          " (constants and packed); for %u threads, %u nodes in %u steps\n",
-          get_program_bytes (stats), stats->arena_bytes, stats->scratch_bytes, stats->weight_bytes,
-          stats->n_threads, stats->n_nodes, stats->n_steps);
+  g_autofree char *sum = cleave_size_to_print (get_program_bytes (stats));
+  g_autofree char *arena = cleave_size_to_print (stats->arena_bytes);
+  g_autofree char *scratch = cleave_size_to_print (stats->scratch_bytes);
+  g_autofree char *weights = cleave_size_to_print (stats->weight_bytes);
+
+  printf ("program     %s: arena %s, scratch %s, weights %s (constants and packed); for %u "
+          "thread%s, %u nodes in %u steps\n",
+          sum, arena, scratch, weights, stats->n_threads, stats->n_threads == 1 ? "" : "s",
+          stats->n_nodes, stats->n_steps);
 }
 
 static void
 print_text (const CleaveGraph *graph, const Info *info)
 {
   g_autofree char *macs = cleave_macs_to_string (info->macs);
-  g_autofree char *peak = cleave_memory_format (info->peak_bytes);
+  g_autofree char *peak = cleave_size_to_print (info->peak_bytes);
+  g_autofree char *parameters = cleave_size_to_print (info->parameter_bytes);
 
   printf ("model       %s\n", cleave_graph_get_name (graph));
   print_values (graph);
@@ -290,11 +296,9 @@ print_text (const CleaveGraph *graph, const Info *info)
         printf (", unknown op: MACs not counted, cannot be run");
       printf ("\n");
     }
-  printf ("parameters  %" G_GINT64_FORMAT " (%" G_GINT64_FORMAT " bytes)\n", info->n_parameters,
-          info->parameter_bytes);
+  printf ("parameters  %" G_GINT64_FORMAT " (%s)\n", info->n_parameters, parameters);
   printf ("MACs        %s\n", macs);
-  printf ("peak        %" G_GINT64_FORMAT " bytes (%s) of " CLEAVE_CONVENTION_NAME "\n",
-          info->peak_bytes, peak);
+  printf ("peak        %s of " CLEAVE_CONVENTION_NAME "\n", peak);
   if (info->has_program)
     print_program (&info->program);
 }
@@ -305,24 +309,25 @@ cleave_cmd_info (int argc, char **argv, GError **error)
   g_auto (CleaveModelOptions) model = { 0 };
   g_auto (GStrv) files = NULL;
   g_autofree char *threads_text = NULL;
-  gint64 n_threads = g_get_num_processors ();
+  gint64 n_threads = 1;
   gboolean as_json = FALSE, with_program = FALSE, as_is = FALSE, with_nodes = FALSE;
   const GOptionEntry entries[] = {
     CLEAVE_MODEL_OPTIONS (model),
     { "program", 0, 0, G_OPTION_ARG_NONE, &with_program,
       "print the memory of a program that runs the model", NULL },
-    { "threads", 0, 0, G_OPTION_ARG_STRING, &threads_text,
-      "set the threads of the program (default: all cores)", "T" },
-    { "as-is", 0, 0, G_OPTION_ARG_NONE, &as_is, "do not split the graph for the threads first",
-      NULL },
+    CLEAVE_THREADS_OPTION (threads_text, "the program"),
+    { "as-is", 0, 0, G_OPTION_ARG_NONE, &as_is,
+      "with --threads: do not split the graph for them first", NULL },
     { "nodes", 0, 0, G_OPTION_ARG_NONE, &with_nodes,
       "list the nodes: MACs, bytes, shapes, and the peak", NULL },
+    CLEAVE_BYTES_OPTION,
     { "json", 0, 0, G_OPTION_ARG_NONE, &as_json, "print one JSON object", NULL },
     G_OPTION_ENTRY_NULL,
   };
   static const CleaveArgumentNeed needs[] = {
     { "threads", { "program" } },
     { "as-is", { "program" } },
+    { "as-is", { "threads" } },
     { 0 },
   };
   const CleaveArguments arguments = {
@@ -336,8 +341,7 @@ cleave_cmd_info (int argc, char **argv, GError **error)
   Info info = { .ops = ops };
 
   files = cleave_argument_parse (&arguments, argc, argv, error);
-  if (files == NULL || (threads_text != NULL && !cleave_text_to_int ("--threads", threads_text, 1,
-                                                                     1024, &n_threads, error)))
+  if (files == NULL || !cleave_argument_threads (threads_text, &n_threads, error))
     return CLEAVE_WRONG;
   graph = cleave_model_load (files[0], &model, error);
   if (graph == NULL || !gather (graph, &info, error) ||

@@ -9,6 +9,7 @@
 #include "memory-picture.h"
 #include "model.h"
 #include "outputs.h"
+#include "sizes.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -57,12 +58,14 @@ print_row (const CleaveMemoryTimeline *timeline, guint first, guint end, gint64 
 {
   guint at = first;
   const CleaveMemoryStep *step;
+  g_autofree char *live = NULL;
 
   for (guint i = first; i < end; i++)
     if (timeline->steps[i].live_bytes > timeline->steps[at].live_bytes)
       at = i;
   step = &timeline->steps[at];
-  printf ("%7u %12" G_GINT64_FORMAT " ", at, step->live_bytes);
+  live = cleave_size_to_print (step->live_bytes);
+  printf ("%7u %14s ", at, live);
   print_bar (step->live_bytes, most, limit);
   printf ("%s %s %s\n", step->live_bytes == timeline->peak_bytes ? "*" : " ", step->op, step->name);
 }
@@ -72,7 +75,7 @@ print_bars (const CleaveMemoryTimeline *timeline, gint64 limit)
 {
   guint n_rows = MIN (timeline->n_steps, ROWS);
 
-  printf ("   step   live bytes\n");
+  printf ("   step           live\n");
   for (guint row = 0; row < n_rows; row++)
     print_row (timeline, (guint) ((guint64) row * timeline->n_steps / n_rows),
                (guint) ((guint64) (row + 1) * timeline->n_steps / n_rows),
@@ -100,46 +103,49 @@ print_peak (const CleaveMemoryTimeline *timeline)
   g_autoptr (GArray) peak = cleave_memory_list_peak (timeline);
   guint at = timeline->peak_step;
   gint64 waiting = 0, rest = 0;
+  g_autofree char *text_rest = NULL, *near = NULL, *far = NULL;
 
-  printf ("in use at the peak:\n       bytes  peak without it  steps          value\n");
+  printf ("in use at the peak:\n          size  peak without it  steps          value\n");
   for (guint i = 0; i < peak->len; i++)
     {
       const CleaveBufferLifetime *buffer = &timeline->buffers[g_array_index (peak, guint, i)];
       g_autofree char *steps = g_strdup_printf ("%u to %u", buffer->first, buffer->last);
+      g_autofree char *size = cleave_size_to_print (buffer->n_bytes);
+      g_autofree char *without = cleave_size_to_print (find_peak_without (timeline, buffer));
 
       waiting += buffer->first < at && buffer->last > at ? buffer->n_bytes : 0;
       if (i < TABLE)
-        printf ("%12" G_GINT64_FORMAT " %16" G_GINT64_FORMAT "  %-14s %s\n", buffer->n_bytes,
-                find_peak_without (timeline, buffer), steps, buffer->name);
+        printf ("%14s %16s  %-14s %s\n", size, without, steps, buffer->name);
       else
         rest += buffer->n_bytes;
     }
+  text_rest = cleave_size_to_print (rest);
+  near = cleave_size_to_print (timeline->peak_bytes - waiting);
+  far = cleave_size_to_print (waiting);
   if (peak->len > TABLE)
-    printf ("%12" G_GINT64_FORMAT "  of %u more\n", rest, peak->len - TABLE);
+    printf ("%14s  of %u more\n", text_rest, peak->len - TABLE);
   printf ("To lower the peak, run cleave fit, or split %s '%s' and its neighbors into strips: "
-          "their operands and results take %" G_GINT64_FORMAT
-          " bytes of the peak, other values %" G_GINT64_FORMAT ".\n",
-          timeline->steps[at].op, timeline->steps[at].name, timeline->peak_bytes - waiting,
-          waiting);
+          "their operands and results take %s of the peak, other values %s.\n",
+          timeline->steps[at].op, timeline->steps[at].name, near, far);
 }
 
 static void
 print_text (const CleaveMemoryPanel *panel, gint64 limit)
 {
   const CleaveMemoryTimeline *timeline = panel->timeline;
-  g_autofree char *peak = cleave_memory_format (timeline->peak_bytes);
-  g_autofree char *arena = cleave_memory_format (timeline->arena_bytes);
+  g_autofree char *peak = cleave_size_to_print (timeline->peak_bytes);
+  g_autofree char *arena = cleave_size_to_print (timeline->arena_bytes);
+  g_autofree char *asked = cleave_size_to_print (limit);
 
-  printf ("%s: peak %" G_GINT64_FORMAT " bytes (%s) of " CLEAVE_CONVENTION_NAME, panel->title,
-          timeline->peak_bytes, peak);
+  printf ("%s: peak %s of " CLEAVE_CONVENTION_NAME, panel->title, peak);
   if (timeline->n_steps > 0)
     printf (" at step %u of %u", timeline->peak_step, timeline->n_steps);
-  printf (", arena %" G_GINT64_FORMAT " bytes (%s)\n", timeline->arena_bytes, arena);
+  printf (", arena %s\n", arena);
   print_bars (timeline, limit);
   if (timeline->peak_bytes > 0)
     print_peak (timeline);
   if (limit > 0)
-    printf ("The limit of %" G_GINT64_FORMAT " bytes %s.\n", limit,
+    printf ("The limit of %s %s.\n", asked,
             timeline->arena_bytes <= limit ? "is met" : "is not met");
 }
 
@@ -228,10 +234,10 @@ parse (int argc, char **argv, Options *o, GError **error)
     { "after", 0, 0, G_OPTION_ARG_FILENAME, &o->after, "add a split model below it", "SPLIT.onnx" },
     { "max-memory", 0, 0, G_OPTION_ARG_STRING, &o->limit_text,
       "show a limit; exit with 1 if the last model's arena is larger", "SIZE" },
-    { "threads", 0, 0, G_OPTION_ARG_STRING, &o->threads, "set the threads of the run (default: 1)",
-      "T" },
+    CLEAVE_THREADS_OPTION (o->threads, "the run"),
     CLEAVE_MODEL_OPTIONS (o->model),
     CLEAVE_FORCE_OPTION (o->model),
+    CLEAVE_BYTES_OPTION,
     { "json", 0, 0, G_OPTION_ARG_NONE, &o->as_json, "print one JSON object", NULL },
     G_OPTION_ENTRY_NULL,
   };
@@ -242,10 +248,7 @@ parse (int argc, char **argv, Options *o, GError **error)
                                       1 };
   g_auto (GStrv) files = cleave_argument_parse (&arguments, argc, argv, error);
 
-  o->n_threads = 1;
-  if (files == NULL ||
-      (o->threads != NULL &&
-       !cleave_text_to_int ("--threads", o->threads, 1, 1024, &o->n_threads, error)) ||
+  if (files == NULL || !cleave_argument_threads (o->threads, &o->n_threads, error) ||
       (o->limit_text != NULL &&
        !cleave_text_to_size ("--max-memory", o->limit_text, &o->limit, error)))
     return NULL;

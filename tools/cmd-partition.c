@@ -7,6 +7,7 @@
 #include "json.h"
 #include "model.h"
 #include "outputs.h"
+#include "sizes.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -226,25 +227,28 @@ static void
 print_parts (const CleavePartition *partition, const GArray *parts)
 {
   gint64 n_bytes = 0;
+  g_autofree char *sum = NULL;
 
-  printf ("%-14s %6s %14s %12s %12s %12s\n", "part", "nodes", "MACs", "weights", "activations",
+  printf ("%-14s %6s %14s %14s %14s %14s\n", "part", "nodes", "MACs", "weights", "activations",
           "reads");
   for (guint i = 0; i < parts->len; i++)
     {
       const Part *part = &g_array_index (parts, Part, i);
       const CleaveGraph *graph = cleave_partition_get_graph (partition, i);
       g_autofree char *macs = cleave_macs_to_string (cleave_graph_get_macs (graph));
+      g_autofree char *weights = cleave_size_to_print (part->weight_bytes);
+      g_autofree char *arena = cleave_size_to_print (part->arena_bytes);
+      g_autofree char *read = cleave_size_to_print (part->read_bytes);
 
-      printf ("%-14s %6u %14s %12" G_GINT64_FORMAT " %12" G_GINT64_FORMAT " %12" G_GINT64_FORMAT
-              "\n",
-              part->file, cleave_graph_count_operators (graph), macs, part->weight_bytes,
-              part->arena_bytes, part->read_bytes);
+      printf ("%-14s %6u %14s %14s %14s %14s\n", part->file, cleave_graph_count_operators (graph),
+              macs, weights, arena, read);
       n_bytes += part->read_bytes;
     }
-  printf ("%u parts, which read %" G_GINT64_FORMAT " bytes of each other\n"
-          "bytes of activations: the arena of one thread, the inputs and outputs of the part "
+  sum = cleave_size_to_print (n_bytes);
+  printf ("%u parts, which read %s of each other\n"
+          "activations: the arena of one thread, the inputs and outputs of the part "
           "included\n",
-          parts->len, n_bytes);
+          parts->len, sum);
 }
 
 static gboolean
@@ -311,6 +315,7 @@ parse (int argc, char **argv, Options *o, GError **error)
       "cut into parts in a row, whose weights and activations take at most this", "SIZE" },
     { "dot", 0, 0, G_OPTION_ARG_FILENAME, &o->drawing,
       "also draw the model with its parts framed: .dot, .svg or .png by its ending", "FILE" },
+    CLEAVE_BYTES_OPTION,
     CLEAVE_MODEL_OPTIONS (o->model),
     CLEAVE_FORCE_OPTION (o->model),
     G_OPTION_ENTRY_NULL,

@@ -29,7 +29,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
 
 /* The options of split and fit that have no meaning here: report always writes a page, which has
  * its own frontier. */
-static const char *const excluded[] = { "dry-run", "plot", "verbose", NULL };
+static const char *const excluded[] = { "bytes", "dry-run", "plot", "verbose", NULL };
 
 /* The options of the page, and the options that every page takes. */
 static const char *const of_page[] = { "output", "threads", "frontier", "no-times", NULL };
@@ -75,8 +75,7 @@ list_entries (Options *o, const GArray *split, const GArray *fit)
   const GOptionEntry own[] = {
     { "output", 'o', 0, G_OPTION_ARG_FILENAME, &o->path, "write the page to this file",
       "FILE.html" },
-    { "threads", 0, 0, G_OPTION_ARG_STRING, &o->threads,
-      "set the threads of the run and of the fit (default: 1)", "T" },
+    CLEAVE_THREADS_OPTION (o->threads, "the run and of the fit"),
     { "frontier", 0, 0, G_OPTION_ARG_NONE, &o->frontier,
       "add the possible plans: memory, MACs and time of each", NULL },
     { "no-times", 0, 0, G_OPTION_ARG_NONE, &o->no_times, "do not run the model", NULL },
@@ -208,9 +207,7 @@ parse (int argc, char **argv, Options *o, Request *request, GError **error)
         return FALSE;
     }
   decide (request);
-  o->n_threads = 1;
-  if (o->threads != NULL &&
-      !cleave_text_to_int ("--threads", o->threads, 1, 1024, &o->n_threads, error))
+  if (!cleave_argument_threads (o->threads, &o->n_threads, error))
     return FALSE;
   if (o->path == NULL)
     return cleave_argument_fail (error, "-o FILE.html is missing: name the page to write");

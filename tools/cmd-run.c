@@ -12,6 +12,7 @@
 #include "npy.h"
 #include "outputs.h"
 #include "ranks.h"
+#include "sizes.h"
 #include "times.h"
 
 #include <glib/gstdio.h>
@@ -71,12 +72,11 @@ parse (int argc, char **argv, Options *o, GError **error)
       "write each input to this folder as NAME.npy", "DIR" },
     { "trace", 0, 0, G_OPTION_ARG_FILENAME, &o->trace,
       "write when each step of the fastest run ran, for Perfetto or Chromium", "FILE.json" },
-    { "threads", 0, 0, G_OPTION_ARG_STRING, &o->threads_text,
-      "set the number of threads (default: all cores)", "T" },
+    CLEAVE_THREADS_OPTION (o->threads_text, "the run"),
     { "repeat", 0, 0, G_OPTION_ARG_STRING, &o->repeat_text, "run this many times (default: 1)",
       "R" },
-    { "as-is", 0, 0, G_OPTION_ARG_NONE, &o->as_is, "do not split the graph for the threads first",
-      NULL },
+    { "as-is", 0, 0, G_OPTION_ARG_NONE, &o->as_is,
+      "with --threads: do not split the graph for them first", NULL },
     { "profile", 0, 0, G_OPTION_ARG_NONE, &o->with_profile, "print the time of each step", NULL },
     { "ranks", 0, 0, G_OPTION_ARG_NONE, &o->on_ranks,
       "run a part of the model in each process that mpirun started", NULL },
@@ -84,15 +84,17 @@ parse (int argc, char **argv, Options *o, GError **error)
       "with --ranks: run this many inputs, several at once", "N" },
     { "in-flight", 0, 0, G_OPTION_ARG_STRING, &o->in_flight_text,
       "with --stream: set the runs in flight (default: 2)", "K" },
-    { "model", 0, 0, G_OPTION_ARG_FILENAME, &o->model_file,
+    { "made-from", 0, 0, G_OPTION_ARG_FILENAME, &o->model_file,
       "for a saved program: compare it with this model", "MODEL.onnx" },
     CLEAVE_NETWORK_OPTIONS (o->network, "measured", "measured"),
+    CLEAVE_BYTES_OPTION,
     { "json", 0, 0, G_OPTION_ARG_NONE, &o->as_json, "print one JSON object", NULL },
     CLEAVE_MODEL_OPTIONS (o->model),
     CLEAVE_FORCE_OPTION (o->model),
     G_OPTION_ENTRY_NULL,
   };
   static const CleaveArgumentNeed needs[] = {
+    { "as-is", { "threads" } },
     { "mean", { "input" } },
     { "scale", { "input" } },
     { "stream", { "ranks" } },
@@ -106,12 +108,9 @@ parse (int argc, char **argv, Options *o, GError **error)
                                       "Run a model, or a program that cleave compile saved.", 1 };
   g_auto (GStrv) files = cleave_argument_parse (&arguments, argc, argv, error);
 
-  o->n_threads = g_get_num_processors ();
   o->repeat = 1;
   o->n_in_flight = 1;
-  if (files == NULL ||
-      (o->threads_text != NULL &&
-       !cleave_text_to_int ("--threads", o->threads_text, 1, 1024, &o->n_threads, error)) ||
+  if (files == NULL || !cleave_argument_threads (o->threads_text, &o->n_threads, error) ||
       (o->repeat_text != NULL &&
        !cleave_text_to_int ("--repeat", o->repeat_text, 1, 1000000, &o->repeat, error)))
     return NULL;
@@ -279,19 +278,23 @@ print_outputs (const CleaveExecution *e, const char *folder)
 static void
 print_text (const CleaveExecution *e, const Options *o, const Split *split)
 {
+  g_autofree char *peak = cleave_size_to_print (e->stats.peak_activation_bytes);
+  g_autofree char *unsplit = cleave_size_to_print (split->peak_before);
+  g_autofree char *arena = cleave_size_to_print (e->stats.arena_bytes);
+  g_autofree char *scratch = cleave_size_to_print (e->stats.scratch_bytes);
+  g_autofree char *weights = cleave_size_to_print (e->stats.weight_bytes);
+  g_autofree char *copied = cleave_size_to_print (e->stats.copied_bytes);
+
   printf ("threads   %u\n", e->stats.n_threads);
   print_split (e, split);
   printf ("latency   %.3f ms least, %.3f ms median of %" G_GINT64_FORMAT "\n", e->min_ms,
           e->median_ms, o->repeat);
-  printf ("peak      %" G_GINT64_FORMAT " bytes of " CLEAVE_CONVENTION_NAME,
-          e->stats.peak_activation_bytes);
+  printf ("peak      %s of " CLEAVE_CONVENTION_NAME, peak);
   if (split->nodes_before > 0)
-    printf (", unsplit %" G_GINT64_FORMAT, split->peak_before);
-  printf ("\narena     %" G_GINT64_FORMAT " bytes for %u thread%s; scratch %" G_GINT64_FORMAT
-          ", weights %" G_GINT64_FORMAT "\n",
-          e->stats.arena_bytes, e->stats.n_threads, e->stats.n_threads == 1 ? "" : "s",
-          e->stats.scratch_bytes, e->stats.weight_bytes);
-  printf ("copied    %" G_GINT64_FORMAT " bytes by one run\n", e->stats.copied_bytes);
+    printf (", unsplit %s", unsplit);
+  printf ("\narena     %s for %u thread%s; scratch %s, weights %s\n", arena, e->stats.n_threads,
+          e->stats.n_threads == 1 ? "" : "s", scratch, weights);
+  printf ("copied    %s by one run\n", copied);
   if (e->profile != NULL)
     cleave_profile_print (e->profile);
   print_outputs (e, o->folder);
@@ -381,12 +384,14 @@ print_ranks_text (const CleaveRankRun *run, const Options *o)
   for (guint r = 0; r < run->n_ranks; r++)
     {
       const CleaveRankLine *line = &run->lines[r];
+      g_autofree char *arena = cleave_size_to_print (line->arena_bytes);
+      g_autofree char *scratch = cleave_size_to_print (line->scratch_bytes);
+      g_autofree char *weights = cleave_size_to_print (line->weight_bytes);
+      g_autofree char *sent = cleave_size_to_print (line->sent_bytes / repeat);
 
-      printf ("rank %-4u %" G_GINT64_FORMAT " nodes; bytes: arena %" G_GINT64_FORMAT
-              ", scratch %" G_GINT64_FORMAT ", weights %" G_GINT64_FORMAT
-              "; sends %" G_GINT64_FORMAT " in %" G_GINT64_FORMAT " messages\n",
-              r, line->n_nodes, line->arena_bytes, line->scratch_bytes, line->weight_bytes,
-              line->sent_bytes / repeat, line->n_sent / repeat);
+      printf ("rank %-4u %" G_GINT64_FORMAT " nodes; arena %s, scratch %s, weights %s; sends %s in "
+              "%" G_GINT64_FORMAT " messages\n",
+              r, line->n_nodes, arena, scratch, weights, sent, line->n_sent / repeat);
     }
   print_outputs (&run->execution, o->folder);
 }
@@ -412,7 +417,9 @@ run_ranks (Options *o, const char *file, GError **error)
                                       &o->model,
                                       &o->inputs,
                                       &o->network,
-                                      o->threads_text == NULL ? 0 : (guint) o->n_threads,
+                                      g_strcmp0 (o->threads_text, "all") == 0
+                                          ? 0
+                                          : (guint) o->n_threads,
                                       (guint) o->repeat,
                                       (guint) o->n_in_flight };
 
@@ -495,6 +502,7 @@ cleave_cmd_run (int argc, char **argv, GError **error)
   if (g_str_has_suffix (files[0], CLEAVE_PROGRAM_SUFFIX))
     return run_saved (&o, files[0], error);
   if (o.model_file != NULL)
-    return cleave_argument_fail (error, "--model is for a saved program, FILE.plan"), CLEAVE_WRONG;
+    return cleave_argument_fail (error, "--made-from is for a saved program, FILE.plan"),
+           CLEAVE_WRONG;
   return o.on_ranks ? run_ranks (&o, files[0], error) : run_here (&o, files[0], error);
 }

@@ -9,6 +9,7 @@
 #include "json.h"
 #include "model.h"
 #include "ranks.h"
+#include "sizes.h"
 
 #include <stdio.h>
 
@@ -39,13 +40,13 @@ parse (int argc, char **argv, Options *o, CleaveNetwork *network, GError **error
   const GOptionEntry entries[] = {
     { "ranks", 0, 0, G_OPTION_ARG_STRING, &o->ranks, "set the number of processes (default: 2)",
       "R" },
-    { "threads", 0, 0, G_OPTION_ARG_STRING, &o->threads,
-      "set the threads of each process (default: 1)", "T" },
+    CLEAVE_THREADS_OPTION (o->threads, "each process"),
     { "in-flight", 0, 0, G_OPTION_ARG_STRING, &o->in_flight,
       "set the runs in flight, for a stream of inputs (default: 1)", "K" },
     CLEAVE_NETWORK_OPTIONS (o->network, "10", "30"),
     { "profile", 0, 0, G_OPTION_ARG_NONE, &o->with_profile,
       "run the nodes here on one thread, and use their times", NULL },
+    CLEAVE_BYTES_OPTION,
     { "json", 0, 0, G_OPTION_ARG_NONE, &o->as_json, "print one JSON object", NULL },
     CLEAVE_MODEL_OPTIONS (o->model),
     G_OPTION_ENTRY_NULL,
@@ -59,8 +60,7 @@ parse (int argc, char **argv, Options *o, CleaveNetwork *network, GError **error
 
   if (files == NULL ||
       (o->ranks != NULL && !cleave_text_to_int ("--ranks", o->ranks, 1, 1024, &n_ranks, error)) ||
-      (o->threads != NULL &&
-       !cleave_text_to_int ("--threads", o->threads, 1, 1024, &n_threads, error)) ||
+      !cleave_argument_threads (o->threads, &n_threads, error) ||
       (o->in_flight != NULL &&
        !cleave_text_to_int ("--in-flight", o->in_flight, 1, 64, &n_in_flight, error)) ||
       !cleave_network_options_parse (&o->network, (guint) n_ranks, (guint) n_threads, network,
@@ -126,18 +126,25 @@ print_text (const CleavePlacement *placement,
             guint n_in_flight,
             const CleaveRankEstimate *ranks)
 {
+  g_autofree char *sum = cleave_size_to_print (count_bytes (placement));
+
   printf ("ranks     %u, threads of each %u\n", network->n_ranks, network->n_threads);
   printf ("latency   about %.3f ms\n", 1e3 * cleave_placement_simulate (placement, network));
   printf ("rate      about %.3f inputs a second, %u at once\n",
           find_rate (placement, network, n_in_flight), n_in_flight);
-  printf ("messages  %u of %" G_GINT64_FORMAT " bytes in all\n",
-          cleave_placement_get_n_messages (placement), count_bytes (placement));
+  printf ("messages  %u, %s in all\n", cleave_placement_get_n_messages (placement), sum);
   for (guint r = 0; r < network->n_ranks; r++)
-    printf ("rank %-4u %u nodes; computes %.3f ms, sends %.3f ms; bytes: arena %" G_GINT64_FORMAT
-            ", weights %" G_GINT64_FORMAT ", sent %" G_GINT64_FORMAT ", received %" G_GINT64_FORMAT
-            "\n",
-            r, ranks[r].n_nodes, 1e3 * ranks[r].busy, 1e3 * ranks[r].sending, ranks[r].arena_bytes,
-            ranks[r].weight_bytes, ranks[r].sent_bytes, ranks[r].received_bytes);
+    {
+      g_autofree char *arena = cleave_size_to_print (ranks[r].arena_bytes);
+      g_autofree char *weights = cleave_size_to_print (ranks[r].weight_bytes);
+      g_autofree char *sent = cleave_size_to_print (ranks[r].sent_bytes);
+      g_autofree char *received = cleave_size_to_print (ranks[r].received_bytes);
+
+      printf ("rank %-4u %u nodes; computes %.3f ms, sends %.3f ms; arena %s, weights %s, sent %s, "
+              "received %s\n",
+              r, ranks[r].n_nodes, 1e3 * ranks[r].busy, 1e3 * ranks[r].sending, arena, weights,
+              sent, received);
+    }
 }
 
 /* Runs for a profile; the fastest time of each step counts. */

@@ -10,6 +10,7 @@
 #include "page.h"
 #include "progress.h"
 #include "report.h"
+#include "sizes.h"
 #include "split-limits.h"
 
 #include <stdio.h>
@@ -120,9 +121,11 @@ list_entries (Options *o)
     { "verbose", 'v', 0, G_OPTION_ARG_NONE, &o->verbose, "list all nodes", NULL },
     { "keep-going", 0, 0, G_OPTION_ARG_NONE, &o->keep_going,
       "write the files even if a limit is not met or nothing is split", NULL },
-    { "report", 0, 0, G_OPTION_ARG_FILENAME, &o->report, "write the report as JSON", "FILE.json" },
+    { "save-json", 0, 0, G_OPTION_ARG_FILENAME, &o->report,
+      "write the object of --json to this file", "FILE.json" },
     { "check", 0, 0, G_OPTION_ARG_NONE, &o->check,
       "run both models as written, and compare shapes and bits", NULL },
+    CLEAVE_BYTES_OPTION,
     { "json", 0, 0, G_OPTION_ARG_NONE, &o->as_json, "print the report as JSON", NULL },
     CLEAVE_MODEL_OPTIONS (o->model),
     CLEAVE_FORCE_OPTION (o->model),
@@ -148,8 +151,8 @@ parse (int argc, char **argv, Options *o, GError **error)
 {
   g_autoptr (GArray) entries = list_entries (o);
   static const CleaveArgumentNeed needs[] = {
-    { "keep-going", { "output", "dot-before", "dot-after", "report" } },
-    { "force", { "output", "dot-before", "dot-after", "report" } },
+    { "keep-going", { "output", "dot-before", "dot-after", "save-json" } },
+    { "force", { "output", "dot-before", "dot-after", "save-json" } },
     { 0 },
   };
   const CleaveArguments arguments = {

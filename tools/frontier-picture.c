@@ -3,6 +3,7 @@
 #include "frontier-picture.h"
 
 #include "memory-picture.h"
+#include "sizes.h"
 
 #include <math.h>
 
@@ -55,7 +56,7 @@ get_macs (const CleaveFitTotals *totals)
 static char *
 label_arena (const CleaveFitTotals *totals)
 {
-  return cleave_memory_format (totals->arena_after);
+  return cleave_size_to_text (totals->arena_after);
 }
 
 static char *
@@ -147,7 +148,7 @@ add_ticks (const Panel *panel)
 
   for (double power = ceil (panel->least_bytes); power <= panel->most_bytes; power += by)
     {
-      g_autofree char *size = cleave_memory_format ((gint64) exp2 (power) / 1024 * 1024);
+      g_autofree char *size = cleave_size_to_text ((gint64) exp2 (power) / 1024 * 1024);
 
       add_line (panel->svg, get_x (panel, power), panel->top + ABOVE, get_x (panel, power), bottom);
       add_text (panel->svg, get_x (panel, power), bottom + 16, " text-anchor=\"middle\"", size);
@@ -224,7 +225,7 @@ add_points (const Panel *panel)
   for (guint i = 0; i < panel->plans->len; i++)
     {
       const CleaveFitTotals *totals = get_totals (panel, i);
-      g_autofree char *arena = cleave_memory_format (totals->arena_after);
+      g_autofree char *arena = cleave_size_to_text (totals->arena_after);
 
       g_string_append_printf (
           panel->svg,

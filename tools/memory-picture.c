@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "memory-picture.h"
+#include "sizes.h"
 
 #include <math.h>
 
@@ -32,19 +33,6 @@ typedef struct
   guint n_columns;   /* columns that are drawn */
   double top, scale; /* top of the panel in pixels; pixels per byte */
 } Panel;
-
-char *
-cleave_memory_format (gint64 bytes)
-{
-  static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB" };
-  double value = (double) bytes;
-  guint unit = 0;
-
-  for (; value >= 1024 && unit + 1 < G_N_ELEMENTS (units); unit++)
-    value /= 1024;
-  return g_strdup_printf (unit == 0 || value == floor (value) ? "%.0f %s" : "%.2f %s", value,
-                          units[unit]);
-}
 
 static int
 compare_bytes (gconstpointer a, gconstpointer b, gpointer data)
@@ -233,7 +221,7 @@ add_legend (const Panel *panel)
     {
       const CleaveBufferLifetime *buffer =
           &panel->timeline->buffers[g_array_index (panel->peak, guint, b)];
-      g_autofree char *size = cleave_memory_format (buffer->n_bytes);
+      g_autofree char *size = cleave_size_to_text (buffer->n_bytes);
       g_autofree char *name = shorten (buffer->name);
       g_autofree char *text =
           g_strdup_printf ("%s, steps %u to %u", size, buffer->first, buffer->last);
@@ -247,7 +235,7 @@ add_legend (const Panel *panel)
     }
   if (rest > 0)
     {
-      g_autofree char *size = cleave_memory_format (rest);
+      g_autofree char *size = cleave_size_to_text (rest);
       g_autofree char *text =
           g_strdup_printf ("%u more at the peak, %s", panel->peak->len - b, size);
 
@@ -270,7 +258,7 @@ add_axes (const Panel *panel, double most)
 
   for (double bytes = 0; bytes <= most * 1.0001; bytes += tick)
     {
-      g_autofree char *size = cleave_memory_format ((gint64) bytes);
+      g_autofree char *size = cleave_size_to_text ((gint64) bytes);
 
       g_string_append_printf (panel->svg, "<path d=\"M%d,%.1f h%d\" stroke=\"#dddddd\"/>\n", LEFT,
                               get_y (panel, bytes), WIDTH);
@@ -291,7 +279,7 @@ add_axes (const Panel *panel, double most)
 static void
 add_limit (const Panel *panel, gint64 limit)
 {
-  g_autofree char *size = cleave_memory_format (limit);
+  g_autofree char *size = cleave_size_to_text (limit);
   g_autofree char *text = g_strdup_printf ("limit %s", size);
   double y = get_y (panel, (double) limit);
 
@@ -307,8 +295,8 @@ add_title (const Panel *panel, const char *title)
 {
   const CleaveMemoryTimeline *timeline = panel->timeline;
   const CleaveMemoryStep *step = &timeline->steps[timeline->peak_step];
-  g_autofree char *peak = cleave_memory_format (timeline->peak_bytes);
-  g_autofree char *arena = cleave_memory_format (timeline->arena_bytes);
+  g_autofree char *peak = cleave_size_to_text (timeline->peak_bytes);
+  g_autofree char *arena = cleave_size_to_text (timeline->arena_bytes);
   g_autofree char *name = shorten (step->name);
   g_autofree char *text = g_strdup_printf ("peak %s at step %u (%s %s), arena %s", peak,
                                            timeline->peak_step, step->op, name, arena);

@@ -16,5 +16,3 @@ typedef struct
 char *cleave_memory_picture_draw (const CleaveMemoryPanel *panels, guint n_panels, gint64 limit);
 /* Returns the indices (guint) of the buffers that are in use at the peak, the largest first. */
 GArray *cleave_memory_list_peak (const CleaveMemoryTimeline *timeline);
-/* Formats a size, as in "1.31 MiB" or "640 B". */
-char *cleave_memory_format (gint64 bytes);

@@ -4,6 +4,7 @@
 
 #include "convention.h"
 #include "model.h"
+#include "sizes.h"
 
 #include <stdio.h>
 
@@ -91,9 +92,10 @@ print_node (const Steps *steps, const CleaveNode *node)
                               : cleave_tensor_type_to_string (
                                     cleave_result_get_type (cleave_node_get_result (node, 0)));
   gint64 live = get_live_bytes (steps, node);
-  g_autofree char *in_use = live < 0 ? g_strdup ("-") : g_strdup_printf ("%" G_GINT64_FORMAT, live);
+  g_autofree char *made = cleave_size_to_print (get_n_bytes (node));
+  g_autofree char *in_use = live < 0 ? g_strdup ("-") : cleave_size_to_print (live);
 
-  printf ("%14s %12" G_GINT64_FORMAT " %12s %s  %-18s %-24s %s\n", macs, get_n_bytes (node), in_use,
+  printf ("%14s %14s %14s %s  %-18s %-24s %s\n", macs, made, in_use,
           live > 0 && live == steps->timeline->peak_bytes ? "*" : " ", get_op_name (node), type,
           cleave_node_get_name (node));
 }
@@ -102,19 +104,20 @@ gboolean
 cleave_node_table_print (const CleaveGraph *graph, GError **error)
 {
   g_auto (Steps) steps = { 0 };
+  g_autofree char *peak = NULL;
 
   if (!steps_init (&steps, graph, error))
     return FALSE;
-  printf ("%14s %12s %12s    %-18s %-24s %s\n", "MACs", "bytes made", "live bytes", "op", "makes",
-          "node");
+  printf ("%14s %14s %14s    %-18s %-24s %s\n", "MACs", "results", "live", "op", "makes", "node");
   for (CleaveNode *node = cleave_graph_get_first_node (graph); node != NULL;
        node = cleave_node_get_next (node))
     if (is_counted (node))
       print_node (&steps, node);
+  peak = cleave_size_to_print (steps.timeline->peak_bytes);
   if (steps.timeline->peak_bytes > 0)
-    printf ("* the peak, %" G_GINT64_FORMAT " bytes of " CLEAVE_CONVENTION_NAME
+    printf ("* the peak, %s of " CLEAVE_CONVENTION_NAME
             "; - no step of its own: a view, or done with another node\n",
-            steps.timeline->peak_bytes);
+            peak);
   return TRUE;
 }
 

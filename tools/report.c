@@ -6,6 +6,7 @@
 #include "json.h"
 #include "memory-picture.h"
 #include "model.h"
+#include "sizes.h"
 #include "split-limits.h"
 
 #include <stdio.h>
@@ -286,10 +287,11 @@ static void
 print_threads_peak (const CleaveSummary *summary)
 {
   gint64 before = summary->threads_peak_before, after = summary->threads_peak_after;
+  g_autofree char *size_before = cleave_size_to_print (before);
+  g_autofree char *size_after = cleave_size_to_print (after);
 
-  printf ("            %" G_GINT64_FORMAT " bytes before, %" G_GINT64_FORMAT
-          " after with %u thread%s",
-          before, after, summary->n_threads, summary->n_threads == 1 ? "" : "s");
+  printf ("            %s before, %s after with %u thread%s", size_before, size_after,
+          summary->n_threads, summary->n_threads == 1 ? "" : "s");
   if (after > before && before > 0)
     printf (": it rises by %.1f %%", 100 * (double) (after - before) / (double) before);
   printf ("\n");
@@ -298,11 +300,10 @@ print_threads_peak (const CleaveSummary *summary)
 static void
 print_sizes (const char *what, gint64 before, gint64 after)
 {
-  g_autofree char *size_before = cleave_memory_format (before);
-  g_autofree char *size_after = cleave_memory_format (after);
+  g_autofree char *size_before = cleave_size_to_print (before);
+  g_autofree char *size_after = cleave_size_to_print (after);
 
-  printf ("%-11s %" G_GINT64_FORMAT " bytes (%s) before, %" G_GINT64_FORMAT " (%s) after", what,
-          before, size_before, after, size_after);
+  printf ("%-11s %s before, %s after", what, size_before, size_after);
 }
 
 static void
@@ -310,41 +311,46 @@ print_fit (const CleaveSummary *summary)
 {
   const CleaveFitPlan *plan = summary->plan;
   const CleaveFitTotals *totals = cleave_fit_plan_get_totals (plan);
-
   guint n_segments = cleave_fit_plan_get_n_segments (plan);
+  g_autofree char *peak = cleave_size_replace_all (cleave_fit_plan_get_peak (plan));
 
   for (guint i = 0; i < get_n_lines (summary, n_segments); i++)
     {
       const CleaveFitSegment *segment = cleave_fit_plan_get_segment (plan, i);
       gboolean differ = segment->column_halo != segment->halo;
+      g_autofree char *size = cleave_size_to_print (segment->n_bytes);
 
-      printf ("segment     '%s' … '%s': %u x %u strips, %s%s%s, %" G_GINT64_FORMAT " bytes\n",
-              segment->nodes[0], segment->ends[0], segment->n_strips, segment->n_columns,
+      printf ("segment     '%s' … '%s': %u x %u strips, %s%s%s, %s\n", segment->nodes[0],
+              segment->ends[0], segment->n_strips, segment->n_columns,
               get_halo_name (segment->halo), differ ? " rows, columns " : "",
-              differ ? get_halo_name (segment->column_halo) : "", segment->n_bytes);
+              differ ? get_halo_name (segment->column_halo) : "", size);
     }
   print_rest (summary, "segments", n_segments);
   print_sizes ("arena", totals->arena_before, totals->arena_after);
   if (summary->scratch_bytes >= 0)
-    printf ("; kernels need %" G_GINT64_FORMAT " of scratch besides (%" G_GINT64_FORMAT
-            " together)",
-            summary->scratch_bytes, totals->arena_after + summary->scratch_bytes);
+    {
+      g_autofree char *scratch = cleave_size_to_print (summary->scratch_bytes);
+      g_autofree char *sum = cleave_size_to_print (totals->arena_after + summary->scratch_bytes);
+
+      printf ("; kernels need %s of scratch memory besides, %s together", scratch, sum);
+    }
   putchar ('\n');
   printf ("latency     about %.3f ms before, %.3f ms after\n", totals->latency_before / 1e6,
           totals->latency_after / 1e6);
-  printf ("at the peak %s\n", cleave_fit_plan_get_peak (plan));
+  printf ("at the peak %s\n", peak);
 }
 
 static void
 print_loops (const CleaveSummary *summary)
 {
   const CleaveFitLoops *loops = summary->loops;
+  g_autofree char *before = cleave_size_to_print (loops->bytes_before);
+  g_autofree char *after = cleave_size_to_print (loops->bytes_after);
 
   printf ("loops       %u segments become Loops, %u are pieces without one, %u stay whole\n",
           loops->n_loops, loops->n_pieces, loops->n_whole);
-  printf ("            ONNX Runtime needs an estimated %" G_GINT64_FORMAT
-          " bytes for values before, %" G_GINT64_FORMAT " after\n",
-          loops->bytes_before, loops->bytes_after);
+  printf ("            ONNX Runtime needs an estimated %s for values before, %s after\n", before,
+          after);
 }
 
 void

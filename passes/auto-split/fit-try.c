@@ -256,8 +256,8 @@ describe_peak (const CleaveMemoryTimeline *timeline)
     {
       const CleaveBufferLifetime *buffer = alive->pdata[i];
 
-      g_string_append_printf (list, "%s'%s' of %" G_GINT64_FORMAT, i == 0 ? "" : ", ", buffer->name,
-                              buffer->n_bytes);
+      g_string_append_printf (list, "%s'%s' of %" G_GINT64_FORMAT " bytes", i == 0 ? "" : ", ",
+                              buffer->name, buffer->n_bytes);
     }
   if (alive->len > most)
     g_string_append_printf (list, " and %u smaller", alive->len - most);

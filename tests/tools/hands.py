@@ -6,6 +6,7 @@ import hashlib
 import io
 import math
 import os
+import re
 import struct
 import unittest
 import zipfile
@@ -101,7 +102,7 @@ class Hands(command.CommandTest):
     def test_a_report_alone(self):
         before = os.listdir(self.folder)
         self.assertIn('2 pieces', self.good('split', self.chain, *self.SPLIT))
-        self.assertIn('2 pieces', self.good('split', self.chain, *self.SPLIT, '--dry-run', '-o', 'o.onnx', '--report', 'r.json'))
+        self.assertIn('2 pieces', self.good('split', self.chain, *self.SPLIT, '--dry-run', '-o', 'o.onnx', '--save-json', 'r.json'))
         self.assertEqual(os.listdir(self.folder), before)
 
     def test_the_model_is_not_replaced(self):
@@ -182,7 +183,7 @@ class Inputs(command.CommandTest):
         self.good('compile', self.chain, '-o', 'chain.plan')
         self.bad('give --force', 'run', 'chain.plan', '--trace', 'chain.plan')
         self.good('run', self.chain, '--input', 'x.npy', '--save-inputs', '.', '--force')
-        self.bad('two outputs have the file name', 'split', self.chain, *Hands.SPLIT, '-o', 'o.onnx', '--report', 'o.onnx')
+        self.bad('two outputs have the file name', 'split', self.chain, *Hands.SPLIT, '-o', 'o.onnx', '--save-json', 'o.onnx')
 
     def test_the_only_input_needs_no_name(self):
         self.assertEqual(self.sums(self.chain, '--input', 'x.npy'), self.sums(self.chain, '--input', 'x=x.npy'))
@@ -381,12 +382,66 @@ class Pictures(command.CommandTest):
         self.bad('none.png', 'run', 'copy.onnx', '--input', 'none.png')
 
 
+class Sizes(command.CommandTest):
+    SIZE = re.compile(r'(\d+(?:\.\d\d)?) (B|KiB|MiB|GiB)(?!\w)')
+
+    def commands(self):
+        split = ('split', self.chain, *Hands.SPLIT)
+        return (('info', self.chain), ('info', self.chain, '--program'), ('info', self.chain, '--nodes'), split, ('fit', self.chain),
+                ('fit', self.chain, '--frontier'), ('fit', self.chain, '--for', 'ort'), ('memory', self.chain, '--max-memory', '9kB'),
+                ('compile', self.chain, '-o', 'a.plan'), ('run', self.chain, '--threads', '2'), ('simulate', self.chain),
+                ('partition', self.chain, '-d', 'parts'), ('partition', self.chain, '-d', 'parts', '--parts', '2'),
+                ('split', self.chain, '--for-threads', '2'))
+
+    # With --bytes, each size of the text is a number of bytes. Without, it is the same size with a unit, rounded up.
+    def test_every_size_for_people_and_for_scripts(self):
+        factors = {'B': 1, 'KiB': 1 << 10, 'MiB': 1 << 20, 'GiB': 1 << 30}
+        for args in self.commands():
+            people, scripts = self.good(*args), self.good(*args, '--bytes')
+            sizes = [math.floor(float(number) * factors[unit] + 1e-6) for number, unit in self.SIZE.findall(people)]
+            exact = [int(number) for number in re.findall(r'(\d+) bytes', scripts)]
+            self.assertTrue(exact, args)
+            self.assertEqual(len(sizes), len(exact), (people, scripts))
+            self.assertEqual(self.SIZE.findall(scripts), [], args)
+            for size, n_bytes in zip(sizes, exact):
+                self.assertLessEqual(n_bytes, size, args)
+                self.assertLess(size, n_bytes * 1.01 + 11, args)
+
+    # A size that fit prints can be its next limit.
+    def test_a_printed_size_is_a_limit_that_is_met(self):
+        rows = self.good('fit', self.chain, '--frontier').splitlines()[1:-1]
+        self.assertGreater(len(rows), 2)
+        for row in rows:
+            number, unit = row.split()[:2]
+            for size in (number + unit, f'{number} {unit}'):
+                self.good('fit', self.chain, '--max-memory', size, '--dry-run')
+
+    # Without --threads, all commands speak of one thread: their figures agree.
+    def test_the_default_of_threads_is_one_everywhere(self):
+        arena = self.json('memory', self.chain)['models'][0]['arena_bytes']
+        self.assertEqual(self.json('info', self.chain, '--program')['program']['arena_bytes'], arena)
+        self.assertEqual(self.json('compile', self.chain, '-o', 'a.plan')['arena_bytes'], arena)
+        self.assertEqual(self.json('fit', self.chain, '--max-memory', '1MiB')['arena_bytes']['before'], arena)
+        self.assertEqual(self.json('run', self.chain)['arena_bytes'], arena)
+        names = [line.split('\t')[0] for line in self.good('--list-commands').splitlines()]
+        rows = [line.split('\t')[3] for name in names for line in self.good(name, '--list-options').splitlines()
+                if line.startswith('--threads\t')]
+        self.assertGreater(len(rows), 8)
+        for text in rows:
+            self.assertRegex(text, r'"all": one per core \(default: 1\)$')
+
+    def test_all_threads(self):
+        for args in (('run', self.chain, '--as-is'), ('compile', self.chain, '-o', 'a.plan', '--as-is')):
+            self.assertEqual(self.json(*args, '--threads', 'all')['threads'], min(os.cpu_count(), 1024))
+        self.bad("from 1 to 1024, not 'some'", 'run', self.chain, '--threads', 'some')
+
+
 class Figures(command.CommandTest):
     def test_nodes(self):
         text = self.good('info', self.chain, '--nodes')
         lines = text.splitlines()
-        self.assertRegex(lines[0], '^ *MACs +bytes made +live bytes +op +makes +node$')
-        self.assertRegex(lines[1], r'^ *27648 +4096 +\d+ [ *] +Conv +float32 1x4x16x16 +conv1$')
+        self.assertRegex(lines[0], '^ *MACs +results +live +op +makes +node$')
+        self.assertRegex(lines[1], r'^ *27648 +4 KiB +[\d.]+ KiB [ *] +Conv +float32 1x4x16x16 +conv1$')
         self.assertEqual(sum(' * ' in line for line in lines[1:4]), 1)
         found = self.json('info', self.chain, '--nodes')
         self.assertEqual([n['bytes'] for n in found['node_list']], [4096, 4096, 1024])
@@ -401,7 +456,7 @@ class Figures(command.CommandTest):
                      ['split', self.chain, *Hands.SPLIT], ['fit', self.chain]):
             text = self.good(*args)
             self.assertNotIn('weights apart', text)
-            self.assertRegex(text, r' bytes (\([^)]*\) )?of live activations|after, of live activations')
+            self.assertRegex(text, r' [KM]iB of live activations|after, of live activations')
             self.assertIn('weights apart', self.good(*args, '--json'))
         self.assertEqual(self.good('--help').replace('\n', ' ').count('weights apart, element-wise'), 1)
 

@@ -66,7 +66,7 @@ def read_renamed():
 
 RENAMED = read_renamed()
 OPTION = re.compile(r'(?<![\w-])--[a-z]+(?:-[a-z]+)*(?![\w-])')
-COMMON = {'--shape', '--fix', '--force', '--json'}
+COMMON = {'--shape', '--fix', '--force', '--json', '--bytes', '--threads'}
 
 
 def options_of(texts):
@@ -207,10 +207,10 @@ class Effects(command.CommandTest):
     HOLDS = {
         ('dot', '--around'): 'the whole model is near',
         ('memory', '--threads'): 'nothing is parallel',
-        ('run', '--threads'): 'so small a model runs on one thread',
         ('simulate', '--bandwidth'): 'nothing is sent',
         ('simulate', '--latency'): 'nothing is sent',
         ('split', '--small-first'): 'both chunks are of one size',
+        ('split', '--bytes'): 'JSON has bytes anyway',
         ('split', '--dry-run'): 'writes no file without -o',
         ('split', '--verbose'): 'few lines are listed anyway',
         ('fit', '--dry-run'): 'writes no file without -o',
@@ -277,7 +277,8 @@ class Effects(command.CommandTest):
 
     def test_options_without_effect_are_refused(self):
         for needs, name, *args in (
-                ('--program', 'info', '--threads', '2'), ('--program', 'info', '--as-is'), ('--ranks', 'dot', '--threads', '2'),
+                ('--program', 'info', '--threads', '2'), ('--program', 'info', '--as-is'), ('--threads', 'info', '--program', '--as-is'),
+                ('--threads', 'run', '--as-is'), ('--threads', 'compile', '-o', 'a.plan', '--as-is'), ('--ranks', 'dot', '--threads', '2'),
                 ('--around', 'dot', '--distance', '2'), ('--output', 'split', '--force'), ('--output', 'split', '--keep-going'),
                 ('--keep-going', 'split', '--keep-going', '--dry-run', '-o', 'o.onnx'), ('--frontier', 'fit', '--plot', 'a.svg'),
                 ('--output', 'fit', '--force'), ('--output-dir', 'run', '--force'), ('--stream', 'run', '--in-flight', '2'),

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <cleave/cleave.h>
+
+/* Sizes of memory in the text that commands print. JSON always has bytes. */
+
+/* Whether --bytes is given. */
+extern gboolean cleave_sizes_in_bytes;
+
+#define CLEAVE_BYTES_OPTION                                                                        \
+  {                                                                                                \
+    "bytes", 0, 0, G_OPTION_ARG_NONE, &cleave_sizes_in_bytes, "print sizes in bytes, for scripts", \
+        NULL                                                                                       \
+  }
+
+/* Returns a size with a unit of 1024 and two decimals, such as "1.31 MiB" or "640 B". It is rounded
+ * up, so a limit of the printed size is met whenever the exact size meets it. */
+char *cleave_size_to_text (gint64 n_bytes);
+/* Returns a size as commands print it: cleave_size_to_text(), or "1374000 bytes" with --bytes. */
+char *cleave_size_to_print (gint64 n_bytes);
+/* Returns a text of the library with each "1374000 bytes" as cleave_size_to_print() has it. */
+char *cleave_size_replace_all (const char *text);
