@@ -28,6 +28,8 @@ parse (gpointer data)
  * Fails with %CLEAVE_ERROR_CYCLE.
  *
  * Returns: %TRUE, or %FALSE on error
+ *
+ * Since: 0.1
  */
 gboolean
 cleave_clean_up (CleaveGraph *graph, gboolean *changed, GError **error)

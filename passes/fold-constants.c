@@ -96,6 +96,8 @@ replace (CleaveNode *node, const GPtrArray *values)
  * Fails with %CLEAVE_ERROR_CYCLE and, if a value does not fit, with %CLEAVE_ERROR_SHAPE.
  *
  * Returns: %TRUE, or %FALSE on error
+ *
+ * Since: 0.1
  */
 gboolean
 cleave_pass_fold_constants (CleaveGraph *graph,

@@ -340,6 +340,8 @@ fold (Folder *folder, CleaveNode *node)
  * Fails with %CLEAVE_ERROR_CYCLE.
  *
  * Returns: %TRUE, or %FALSE on error
+ *
+ * Since: 0.1
  */
 gboolean
 cleave_pass_fold_views (CleaveGraph *graph,

@@ -87,6 +87,8 @@ forward (CleaveGraph *graph, CleaveForwarder *forwarder, CleaveNode *node)
  * Fails with %CLEAVE_ERROR_CYCLE.
  *
  * Returns: %TRUE, or %FALSE on error
+ *
+ * Since: 0.1
  */
 gboolean
 cleave_pass_forward_slices (CleaveGraph *graph,

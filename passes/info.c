@@ -25,6 +25,8 @@ CLEAVE_DEFINE_BOXED (CleavePassInfo, pass_info, keep, drop)
  * @info: a pass
  *
  * Returns: the name of the pass in a pipeline
+ *
+ * Since: 0.1
  */
 const char *
 cleave_pass_info_get_name (const CleavePassInfo *info)
@@ -38,6 +40,8 @@ cleave_pass_info_get_name (const CleavePassInfo *info)
  * @info: a pass
  *
  * Returns: a description of the pass, in one sentence
+ *
+ * Since: 0.1
  */
 const char *
 cleave_pass_info_get_summary (const CleavePassInfo *info)
@@ -51,6 +55,8 @@ cleave_pass_info_get_summary (const CleavePassInfo *info)
  * @info: a pass
  *
  * Returns: (nullable): the pipeline that the name stands for, or %NULL if it is a single pass
+ *
+ * Since: 0.1
  */
 const char *
 cleave_pass_info_get_pipeline (const CleavePassInfo *info)
@@ -64,6 +70,8 @@ cleave_pass_info_get_pipeline (const CleavePassInfo *info)
  * @info: a pass
  *
  * Returns: the number of options
+ *
+ * Since: 0.1
  */
 guint
 cleave_pass_info_get_n_options (const CleavePassInfo *info)
@@ -82,6 +90,8 @@ cleave_pass_info_get_n_options (const CleavePassInfo *info)
  * @index: index of the option
  *
  * Returns: (transfer none): the option
+ *
+ * Since: 0.1
  */
 const CleavePassOption *
 cleave_pass_info_get_option (const CleavePassInfo *info, guint index)

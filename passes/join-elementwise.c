@@ -140,6 +140,8 @@ join (const Joiner *joiner, CleaveNode *concat)
  * Fails with %CLEAVE_ERROR_CYCLE.
  *
  * Returns: %TRUE, or %FALSE on error
+ *
+ * Since: 0.1
  */
 gboolean
 cleave_pass_join_elementwise (CleaveGraph *graph,

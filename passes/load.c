@@ -51,6 +51,8 @@ register_passes (GModule *module, const char *path, guint n_before, GError **err
  * no pass, and with the error of that function. No pass is then registered.
  *
  * Returns: %TRUE, or %FALSE on error
+ *
+ * Since: 0.2
  */
 gboolean
 cleave_pass_load (const char *path, GError **error)

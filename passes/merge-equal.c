@@ -91,6 +91,8 @@ node_equal (gconstpointer a, gconstpointer b)
  * Fails with %CLEAVE_ERROR_CYCLE.
  *
  * Returns: %TRUE, or %FALSE on error
+ *
+ * Since: 0.1
  */
 gboolean
 cleave_pass_merge_equal (CleaveGraph *graph,

@@ -84,6 +84,8 @@ are_legal (const CleavePass *passes, guint n_passes)
  * changes of the passes before it.
  *
  * Returns: %TRUE, or %FALSE on error
+ *
+ * Since: 0.1
  */
 gboolean
 cleave_passes_run (
@@ -112,6 +114,8 @@ cleave_passes_run (
  * Runs passes repeatedly, like `cleave_passes_run()`, until none of them changes the graph.
  *
  * Returns: %TRUE, or %FALSE on error
+ *
+ * Since: 0.1
  */
 gboolean
 cleave_passes_run_to_end (

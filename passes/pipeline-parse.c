@@ -321,6 +321,8 @@ parse_steps (Parser *parser, char end, GError **error)
  * Fails with %CLEAVE_ERROR_OPTION, naming the column, and the line if the text has several.
  *
  * Returns: (transfer full) (nullable): the pipeline, or %NULL on error
+ *
+ * Since: 0.1
  */
 CleavePipeline *
 cleave_pipeline_parse (const char *text, GError **error)

@@ -41,6 +41,8 @@ clear (gpointer data)
  * Adds a reference.
  *
  * Returns: (transfer full): @pipeline
+ *
+ * Since: 0.1
  */
 
 /**
@@ -48,6 +50,8 @@ clear (gpointer data)
  * @pipeline: (transfer full) (nullable): a pipeline
  *
  * Drops a reference; the last one frees the pipeline.
+ *
+ * Since: 0.1
  */
 
 CLEAVE_DEFINE_COUNTED (CleavePipeline, pipeline, clear)
@@ -57,6 +61,8 @@ CLEAVE_DEFINE_COUNTED (CleavePipeline, pipeline, clear)
  * @pipeline: a pipeline
  *
  * Returns: (transfer full): the pipeline as text, which [func@Cleave.Pipeline.parse] reads
+ *
+ * Since: 0.1
  */
 char *
 cleave_pipeline_print (const CleavePipeline *pipeline)
@@ -177,6 +183,8 @@ run_steps (Run *run, const CleavePipeline *pipeline, GError **error)
  * changes of the passes before it.
  *
  * Returns: %TRUE, or %FALSE on error
+ *
+ * Since: 0.1
  */
 gboolean
 cleave_pipeline_run (const CleavePipeline *pipeline,

@@ -44,6 +44,8 @@ get_passes (void)
  * registered ones. The array is valid until the next pass is registered.
  *
  * Returns: (transfer none) (array length=n_passes): the passes
+ *
+ * Since: 0.1
  */
 const CleavePassInfo *const *
 cleave_pass_list (guint *n_passes)
@@ -75,6 +77,8 @@ find (const char *name)
  * Finds a pass by its name.
  *
  * Returns: (transfer none) (nullable): the pass, or %NULL if there is none
+ *
+ * Since: 0.1
  */
 const CleavePassInfo *
 cleave_pass_lookup (const char *name)
@@ -180,6 +184,8 @@ check_options (const char *pass, const CleavePassOption *options, guint n_option
  * legal.
  *
  * Returns: %TRUE, or %FALSE on error
+ *
+ * Since: 0.2
  */
 gboolean
 cleave_pass_register (const char *name,

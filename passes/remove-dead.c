@@ -49,6 +49,8 @@ cleave_remove_dead (GPtrArray *nodes, GHashTable *removed)
  * Removes nodes that no output depends on. Inputs stay, even if nothing reads them. O(graph).
  *
  * Returns: %TRUE; it cannot fail
+ *
+ * Since: 0.1
  */
 gboolean
 cleave_pass_remove_dead (CleaveGraph *graph,

@@ -145,6 +145,8 @@ are_edges (const guint *edges, guint n_edges, guint n_boxes)
  * does not exist, or if the module that draws pictures cannot be loaded.
  *
  * Returns: (transfer full) (nullable): the layout, or %NULL on error
+ *
+ * Since: 0.1
  */
 CleaveDotLayout *
 cleave_dot_layout_new (
@@ -198,6 +200,8 @@ clear (gpointer data)
  * Adds a reference. Any thread may call it.
  *
  * Returns: (transfer full): @layout
+ *
+ * Since: 0.1
  */
 
 /**
@@ -205,6 +209,8 @@ clear (gpointer data)
  * @layout: (transfer full) (nullable): a layout
  *
  * Drops a reference; the last one frees the layout. Any thread may call it.
+ *
+ * Since: 0.1
  */
 
 CLEAVE_DEFINE_COUNTED (CleaveDotLayout, dot_layout, clear)
@@ -214,6 +220,8 @@ CLEAVE_DEFINE_COUNTED (CleaveDotLayout, dot_layout, clear)
  * @layout: a layout
  *
  * Returns: the number of boxes
+ *
+ * Since: 0.1
  */
 guint
 cleave_dot_layout_get_n_boxes (const CleaveDotLayout *layout)
@@ -228,6 +236,8 @@ cleave_dot_layout_get_n_boxes (const CleaveDotLayout *layout)
  * @box: index of the box
  *
  * Returns: the distance of its center from the left, in points
+ *
+ * Since: 0.1
  */
 double
 cleave_dot_layout_get_x (const CleaveDotLayout *layout, guint box)
@@ -242,6 +252,8 @@ cleave_dot_layout_get_x (const CleaveDotLayout *layout, guint box)
  * @box: index of the box
  *
  * Returns: the distance of its center from the top, in points
+ *
+ * Since: 0.1
  */
 double
 cleave_dot_layout_get_y (const CleaveDotLayout *layout, guint box)
@@ -260,6 +272,8 @@ cleave_dot_layout_get_y (const CleaveDotLayout *layout, guint box)
  * each curve, x and y of two control points and of its end.
  *
  * Returns: (array length=n_numbers) (transfer none): the coordinates
+ *
+ * Since: 0.1
  */
 const double *
 cleave_dot_layout_get_route (const CleaveDotLayout *layout, guint edge, guint *n_numbers)

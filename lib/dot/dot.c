@@ -38,6 +38,8 @@ is_of (const CleaveDotOptions *options, const CleaveGraph *graph)
  * Fails with %CLEAVE_ERROR_CYCLE if the graph has a cycle.
  *
  * Returns: (transfer full) (nullable): the text, or %NULL on error
+ *
+ * Since: 0.1
  */
 char *
 cleave_dot_print (const CleaveGraph *graph, const CleaveDotOptions *options, GError **error)
@@ -102,6 +104,8 @@ draw (const CleaveGraph *graph,
  * Draws a graph into memory, as [func@Cleave.dot_save] does into a file.
  *
  * Returns: (transfer full) (nullable): the bytes of the file, or %NULL on error
+ *
+ * Since: 0.1
  */
 GBytes *
 cleave_dot_render (const CleaveGraph *graph,
@@ -140,6 +144,8 @@ cleave_dot_render (const CleaveGraph *graph,
  * frame, in linear time.
  *
  * Returns: %TRUE, or %FALSE on error
+ *
+ * Since: 0.1
  */
 gboolean
 cleave_dot_save (const CleaveGraph *graph,

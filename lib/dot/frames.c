@@ -116,6 +116,8 @@ add_runs (CleaveFrames *frames, const GPtrArray *order)
  * Fails with %CLEAVE_ERROR_CYCLE if the graph has a cycle.
  *
  * Returns: (transfer full) (nullable): the frames, or %NULL on error
+ *
+ * Since: 0.1
  */
 CleaveFrames *
 cleave_frames_new (const CleaveGraph *graph, GError **error)
@@ -156,6 +158,8 @@ clear (gpointer data)
  * Adds a reference. Any thread may call it.
  *
  * Returns: (transfer full): @frames
+ *
+ * Since: 0.1
  */
 
 /**
@@ -163,6 +167,8 @@ clear (gpointer data)
  * @frames: (transfer full) (nullable): frames
  *
  * Drops a reference; the last one frees the frames. Any thread may call it.
+ *
+ * Since: 0.1
  */
 
 CLEAVE_DEFINE_COUNTED (CleaveFrames, frames, clear)
@@ -172,6 +178,8 @@ CLEAVE_DEFINE_COUNTED (CleaveFrames, frames, clear)
  * @frames: frames
  *
  * Returns: the number of frames
+ *
+ * Since: 0.1
  */
 guint
 cleave_frames_get_n_frames (const CleaveFrames *frames)
@@ -186,6 +194,8 @@ cleave_frames_get_n_frames (const CleaveFrames *frames)
  * @index: the index of a frame
  *
  * Returns: the kind of the frame
+ *
+ * Since: 0.1
  */
 CleaveFrameKind
 cleave_frames_get_kind (const CleaveFrames *frames, guint index)
@@ -201,6 +211,8 @@ cleave_frames_get_kind (const CleaveFrames *frames, guint index)
  *
  * Returns: (transfer none): its title, such as `subgraph 2` or `strip 1 of 4`; of a run, the names
  * of its first and its last node
+ *
+ * Since: 0.1
  */
 const char *
 cleave_frames_get_title (const CleaveFrames *frames, guint index)
@@ -215,6 +227,8 @@ cleave_frames_get_title (const CleaveFrames *frames, guint index)
  * @node: a node of the graph
  *
  * Returns: the index of the frame of @node; %G_MAXUINT for inputs and constants, which are in none
+ *
+ * Since: 0.1
  */
 guint
 cleave_frames_find (const CleaveFrames *frames, const CleaveNode *node)

@@ -211,6 +211,8 @@ cleave_piece_place_to_string (const CleavePiecePlace *place, const char *letters
  * that are cut are shown. A dimension without a name is shown as `dim 2`.
  *
  * Returns: (transfer full) (nullable): the text; %NULL if nothing is cut
+ *
+ * Since: 0.1
  */
 char *
 cleave_dot_range_to_string (const CleaveNode *node,

@@ -108,6 +108,8 @@ from_field (const CleaveAttr *attr, gconstpointer field)
  * - `(sax)`, element type and shape, for a tensor or a tensor type.
  *
  * Returns: (transfer full): a dictionary, `a{sv}`
+ *
+ * Since: 0.1
  */
 GVariant *
 cleave_node_dup_attrs_variant (const CleaveNode *node)

@@ -22,6 +22,8 @@
  * aligned for the element type; @release is then not called.
  *
  * Returns: (transfer full) (nullable): the tensor
+ *
+ * Since: 0.1
  */
 CleaveTensor *
 cleave_tensor_new_borrowed (const CleaveTensorType *type,

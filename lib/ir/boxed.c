@@ -22,6 +22,8 @@ CLEAVE_DEFINE_VALUE (CleaveDoubles, doubles)
  * Makes a range, for bindings of other languages. In C, use CLEAVE_RANGE().
  *
  * Returns: (transfer full): the range; free it with g_free()
+ *
+ * Since: 0.1
  */
 CleaveRange *
 cleave_range_new (const gint64 *bounds, guint n_bounds)
@@ -43,6 +45,8 @@ cleave_range_new (const gint64 *bounds, guint n_bounds)
  * Makes a type, for bindings of other languages. In C, use CLEAVE_TYPE().
  *
  * Returns: (transfer full): the type; free it with g_free()
+ *
+ * Since: 0.1
  */
 CleaveTensorType *
 cleave_tensor_type_new (CleaveElement element, const gint64 *dims, guint n_dims)
@@ -64,6 +68,8 @@ cleave_tensor_type_new (CleaveElement element, const gint64 *dims, guint n_dims)
  * readable, but has no operands and uses any more.
  *
  * Returns: (transfer full): the same node
+ *
+ * Since: 0.1
  */
 CleaveNode *
 cleave_node_ref (CleaveNode *node)
@@ -79,6 +85,8 @@ cleave_node_ref (CleaveNode *node)
  * @node: (nullable) (transfer full): a node
  *
  * Drops a reference that [method@Cleave.Node.ref] added.
+ *
+ * Since: 0.1
  */
 void
 cleave_node_unref (CleaveNode *node)
@@ -97,6 +105,8 @@ cleave_node_unref (CleaveNode *node)
  * Adds a reference to the node of a result and to its graph, as [method@Cleave.Node.ref] does.
  *
  * Returns: (transfer full): the same result
+ *
+ * Since: 0.1
  */
 CleaveResult *
 cleave_result_ref (CleaveResult *result)
@@ -111,6 +121,8 @@ cleave_result_ref (CleaveResult *result)
  * @result: (nullable) (transfer full): a result
  *
  * Drops a reference that [method@Cleave.Result.ref] added.
+ *
+ * Since: 0.1
  */
 void
 cleave_result_unref (CleaveResult *result)
@@ -134,6 +146,8 @@ owner_of (const CleaveOperand *operand)
  * For an output, adds a reference to the graph.
  *
  * Returns: (transfer full): the same operand
+ *
+ * Since: 0.1
  */
 CleaveOperand *
 cleave_operand_ref (CleaveOperand *operand)
@@ -151,6 +165,8 @@ cleave_operand_ref (CleaveOperand *operand)
  * @operand: (nullable) (transfer full): an operand, or an output of a graph
  *
  * Drops a reference that [method@Cleave.Operand.ref] added.
+ *
+ * Since: 0.1
  */
 void
 cleave_operand_unref (CleaveOperand *operand)

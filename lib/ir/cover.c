@@ -128,6 +128,8 @@ is_grid (const CleaveRange *ranges, guint n_ranges, const CleaveRange *whole)
  * over.
  *
  * Returns: whether the ranges cover @whole
+ *
+ * Since: 0.1
  */
 gboolean
 cleave_ranges_cover (const CleaveRange *ranges,

@@ -27,6 +27,8 @@ output_free (gpointer data)
  * Makes an empty graph.
  *
  * Returns: (transfer full): the graph
+ *
+ * Since: 0.1
  */
 CleaveGraph *
 cleave_graph_new (const char *name)
@@ -51,6 +53,8 @@ cleave_graph_new (const char *name)
  * Adds a reference to a graph.
  *
  * Returns: (transfer full): @graph
+ *
+ * Since: 0.1
  */
 CleaveGraph *
 cleave_graph_ref (CleaveGraph *graph)
@@ -90,6 +94,8 @@ graph_clear (gpointer data)
  * @graph: (nullable) (transfer full): a graph
  *
  * Drops a reference to a graph. The last one frees the graph and its nodes.
+ *
+ * Since: 0.1
  */
 void
 cleave_graph_unref (CleaveGraph *graph)
@@ -268,6 +274,8 @@ infer (const CleaveGraph *graph,
  * - %CLEAVE_ERROR_SHAPE or %CLEAVE_ERROR_ELEMENT_TYPE if the operands do not match.
  *
  * Returns: (transfer none) (nullable): the node
+ *
+ * Since: 0.1
  */
 CleaveNode *
 cleave_graph_add (CleaveGraph *graph,
@@ -323,6 +331,8 @@ has_input (const CleaveGraph *graph, const char *name)
  * graph is then unchanged.
  *
  * Returns: (transfer none) (nullable): the value of the input, or %NULL on error
+ *
+ * Since: 0.1
  */
 CleaveResult *
 cleave_graph_add_input (CleaveGraph *graph,
@@ -356,6 +366,8 @@ cleave_graph_add_input (CleaveGraph *graph,
  * Adds a constant, such as the weights of a convolution. The elements must not change afterwards.
  *
  * Returns: (transfer none): the value in the graph
+ *
+ * Since: 0.1
  */
 CleaveResult *
 cleave_graph_add_constant (CleaveGraph *graph, const char *name, CleaveTensor *value)
@@ -382,6 +394,8 @@ cleave_graph_add_constant (CleaveGraph *graph, const char *name, CleaveTensor *v
  * Fails with %CLEAVE_ERROR_OPTION if another output has the name. The graph is then unchanged.
  *
  * Returns: %TRUE, or %FALSE on error
+ *
+ * Since: 0.1
  */
 gboolean
 cleave_graph_add_output (CleaveGraph *graph, const char *name, CleaveResult *value, GError **error)
@@ -440,6 +454,8 @@ cleave_graph_arrange (CleaveGraph *graph, const GPtrArray *order)
  * Removes a node from a graph, in O(operands), or in O(inputs) for an input. The node is freed,
  * unless the caller holds a reference from [method@Cleave.Node.ref]. It then belongs to no graph,
  * and can only be read.
+ *
+ * Since: 0.1
  */
 void
 cleave_graph_remove (CleaveGraph *graph, CleaveNode *node)
@@ -470,6 +486,8 @@ cleave_graph_remove (CleaveGraph *graph, CleaveNode *node)
  * @graph: a graph
  *
  * Returns: (transfer none): the name of the graph
+ *
+ * Since: 0.1
  */
 const char *
 cleave_graph_get_name (const CleaveGraph *graph)
@@ -483,6 +501,8 @@ cleave_graph_get_name (const CleaveGraph *graph)
  * @graph: a graph
  *
  * Returns: the number of nodes, including inputs and constants
+ *
+ * Since: 0.1
  */
 guint
 cleave_graph_get_n_nodes (const CleaveGraph *graph)
@@ -498,6 +518,8 @@ cleave_graph_get_n_nodes (const CleaveGraph *graph)
  * Counts the nodes that compute: all except inputs and constants. O(nodes).
  *
  * Returns: the number of these nodes
+ *
+ * Since: 0.1
  */
 guint
 cleave_graph_count_operators (const CleaveGraph *graph)
@@ -518,6 +540,8 @@ cleave_graph_count_operators (const CleaveGraph *graph)
  * Adds up [method@Cleave.Node.get_macs] of all nodes. O(nodes).
  *
  * Returns: the number of multiply-accumulates of one run; 2^63 - 1 if it is larger
+ *
+ * Since: 0.1
  */
 gint64
 cleave_graph_get_macs (const CleaveGraph *graph)
@@ -538,6 +562,8 @@ cleave_graph_get_macs (const CleaveGraph *graph)
  * Returns the node that was built first. [method@Cleave.Node.get_next] returns the others.
  *
  * Returns: (transfer none) (nullable): the first node, or %NULL if the graph is empty
+ *
+ * Since: 0.1
  */
 CleaveNode *
 cleave_graph_get_first_node (const CleaveGraph *graph)
@@ -554,6 +580,8 @@ cleave_graph_get_first_node (const CleaveGraph *graph)
  * Finds a node by its name, in constant time.
  *
  * Returns: (transfer none) (nullable): the node, or %NULL if there is none
+ *
+ * Since: 0.1
  */
 CleaveNode *
 cleave_graph_find_node (const CleaveGraph *graph, const char *name)
@@ -571,6 +599,8 @@ cleave_graph_find_node (const CleaveGraph *graph, const char *name)
  * @graph: a graph
  *
  * Returns: the number of inputs
+ *
+ * Since: 0.1
  */
 guint
 cleave_graph_get_n_inputs (const CleaveGraph *graph)
@@ -585,6 +615,8 @@ cleave_graph_get_n_inputs (const CleaveGraph *graph)
  * @index: index of the input, in the order in which inputs were added
  *
  * Returns: (transfer none): the value of the input
+ *
+ * Since: 0.1
  */
 CleaveResult *
 cleave_graph_get_input (const CleaveGraph *graph, guint index)
@@ -599,6 +631,8 @@ cleave_graph_get_input (const CleaveGraph *graph, guint index)
  * @graph: a graph
  *
  * Returns: the number of outputs
+ *
+ * Since: 0.1
  */
 guint
 cleave_graph_get_n_outputs (const CleaveGraph *graph)
@@ -614,6 +648,8 @@ cleave_graph_get_n_outputs (const CleaveGraph *graph)
  *
  * Returns: (transfer none): the output, an operand without a node;
  * [method@Cleave.Operand.get_result] returns its value
+ *
+ * Since: 0.1
  */
 CleaveOperand *
 cleave_graph_get_output (const CleaveGraph *graph, guint index)
@@ -629,6 +665,8 @@ cleave_graph_get_output (const CleaveGraph *graph, guint index)
  * @index: index of the output
  *
  * Returns: (transfer none): the name of the output
+ *
+ * Since: 0.1
  */
 const char *
 cleave_graph_get_output_name (const CleaveGraph *graph, guint index)
@@ -649,6 +687,8 @@ cleave_graph_get_output_name (const CleaveGraph *graph, guint index)
  * Fails with %CLEAVE_ERROR_CYCLE, naming the nodes of a cycle.
  *
  * Returns: (transfer container) (nullable) (element-type CleaveNode): the nodes, or %NULL on error
+ *
+ * Since: 0.1
  */
 GPtrArray *
 cleave_graph_get_order (const CleaveGraph *graph, GError **error)
@@ -693,6 +733,8 @@ copy_node (CleaveGraph *graph, const CleaveNode *node)
  * tensors of constants. O(graph).
  *
  * Returns: (transfer full): the copy
+ *
+ * Since: 0.1
  */
 CleaveGraph *
 cleave_graph_copy (const CleaveGraph *graph)

@@ -62,6 +62,8 @@ get_most (const char *text)
  * distance. If none is near enough, the first word that begins with @text.
  *
  * Returns: (transfer none) (nullable): the word, or %NULL if there is none
+ *
+ * Since: 0.1
  */
 const char *
 cleave_text_find_nearest (const char *text, const char *const *words)
@@ -94,6 +96,8 @@ cleave_text_find_nearest (const char *text, const char *const *words)
  * does for words. O(nodes).
  *
  * Returns: (transfer none) (nullable): the name, or %NULL if none is near enough
+ *
+ * Since: 0.1
  */
 const char *
 cleave_graph_find_nearest_name (const CleaveGraph *graph, const char *name)
@@ -149,6 +153,8 @@ list_nodes (const CleaveGraph *graph, const char *name)
  * the names of their first results.
  *
  * Returns: (transfer none) (nullable): the node, or %NULL on error
+ *
+ * Since: 0.2
  */
 CleaveNode *
 cleave_graph_select_node (const CleaveGraph *graph, const char *name, GError **error)

@@ -122,6 +122,8 @@ cleave_operand_detach (CleaveOperand *operand)
  *
  * Returns: (transfer none) (nullable): the graph that owns the node, or %NULL if the node was
  * removed
+ *
+ * Since: 0.1
  */
 CleaveGraph *
 cleave_node_get_graph (const CleaveNode *node)
@@ -136,6 +138,8 @@ cleave_node_get_graph (const CleaveNode *node)
  *
  * Returns: (transfer none) (nullable): the node that was built after this one, which need not read
  * it; %NULL for the last node
+ *
+ * Since: 0.1
  */
 CleaveNode *
 cleave_node_get_next (const CleaveNode *node)
@@ -149,6 +153,8 @@ cleave_node_get_next (const CleaveNode *node)
  * @node: a node
  *
  * Returns: (transfer none): the name of the node, which no other node of the graph has
+ *
+ * Since: 0.1
  */
 const char *
 cleave_node_get_name (const CleaveNode *node)
@@ -162,6 +168,8 @@ cleave_node_get_name (const CleaveNode *node)
  * @node: a node
  *
  * Returns: (transfer none): the op of the node
+ *
+ * Since: 0.1
  */
 const CleaveOp *
 cleave_node_get_op (const CleaveNode *node)
@@ -176,6 +184,8 @@ cleave_node_get_op (const CleaveNode *node)
  *
  * Returns: (transfer none) (nullable): the op's attribute struct, or %NULL if the op has no
  * attributes
+ *
+ * Since: 0.1
  */
 gconstpointer
 cleave_node_get_attrs (const CleaveNode *node)
@@ -190,6 +200,8 @@ cleave_node_get_attrs (const CleaveNode *node)
  *
  * Returns: (transfer full): the attributes as [method@Cleave.Graph.print] prints them, such as
  * `strides=2,2 pads=1,1,1,1`, without those that have their default value
+ *
+ * Since: 0.1
  */
 char *
 cleave_node_dup_attrs_string (const CleaveNode *node)
@@ -206,6 +218,8 @@ cleave_node_dup_attrs_string (const CleaveNode *node)
  * @node: a node
  *
  * Returns: the number of operands, including absent operands before the last one that is present
+ *
+ * Since: 0.1
  */
 guint
 cleave_node_get_n_operands (const CleaveNode *node)
@@ -220,6 +234,8 @@ cleave_node_get_n_operands (const CleaveNode *node)
  * @index: index of the operand
  *
  * Returns: (transfer none): the operand
+ *
+ * Since: 0.1
  */
 CleaveOperand *
 cleave_node_get_operand (const CleaveNode *node, guint index)
@@ -234,6 +250,8 @@ cleave_node_get_operand (const CleaveNode *node, guint index)
  * @node: a node
  *
  * Returns: the number of results
+ *
+ * Since: 0.1
  */
 guint
 cleave_node_get_n_results (const CleaveNode *node)
@@ -248,6 +266,8 @@ cleave_node_get_n_results (const CleaveNode *node)
  * @index: index of the result
  *
  * Returns: (transfer none): the result
+ *
+ * Since: 0.1
  */
 CleaveResult *
 cleave_node_get_result (const CleaveNode *node, guint index)
@@ -263,6 +283,8 @@ cleave_node_get_result (const CleaveNode *node, guint index)
  *
  * Returns: the number of multiply-accumulates of one run of the node; 0 for ops that have none, and
  * 2^63 - 1 if the number is larger
+ *
+ * Since: 0.1
  */
 gint64
 cleave_node_get_macs (const CleaveNode *node)
@@ -283,6 +305,8 @@ cleave_node_get_macs (const CleaveNode *node)
  * @node: a node
  *
  * Returns: whether the node is an input of the graph
+ *
+ * Since: 0.1
  */
 gboolean
 cleave_node_is_input (const CleaveNode *node)
@@ -296,6 +320,8 @@ cleave_node_is_input (const CleaveNode *node)
  * @node: a node
  *
  * Returns: (transfer none) (nullable): the value of a Constant, or %NULL for any other node
+ *
+ * Since: 0.1
  */
 CleaveTensor *
 cleave_node_get_constant (const CleaveNode *node)
@@ -316,6 +342,8 @@ cleave_node_drop_constant (CleaveNode *node)
  * @operand: an operand
  *
  * Returns: (transfer none) (nullable): the node that reads it, or %NULL for an output of the graph
+ *
+ * Since: 0.1
  */
 CleaveNode *
 cleave_operand_get_node (const CleaveOperand *operand)
@@ -329,6 +357,8 @@ cleave_operand_get_node (const CleaveOperand *operand)
  * @operand: an operand
  *
  * Returns: the index of the operand in its node, or of the output in the graph
+ *
+ * Since: 0.1
  */
 guint
 cleave_operand_get_index (const CleaveOperand *operand)
@@ -342,6 +372,8 @@ cleave_operand_get_index (const CleaveOperand *operand)
  * @operand: an operand
  *
  * Returns: (transfer none): the name of the operand in ONNX, such as `W`, or the name of the output
+ *
+ * Since: 0.1
  */
 const char *
 cleave_operand_get_name (const CleaveOperand *operand)
@@ -357,6 +389,8 @@ cleave_operand_get_name (const CleaveOperand *operand)
  * @operand: an operand
  *
  * Returns: (transfer none) (nullable): the value that it reads, or %NULL if the operand is absent
+ *
+ * Since: 0.1
  */
 CleaveResult *
 cleave_operand_get_result (const CleaveOperand *operand)
@@ -370,6 +404,8 @@ cleave_operand_get_result (const CleaveOperand *operand)
  * @operand: an operand that is present
  *
  * Returns: (transfer none) (nullable): the next use of the same value, or %NULL if it is the last
+ *
+ * Since: 0.1
  */
 CleaveOperand *
 cleave_operand_get_next_use (const CleaveOperand *operand)
@@ -383,6 +419,8 @@ cleave_operand_get_next_use (const CleaveOperand *operand)
  * @result: a result
  *
  * Returns: (transfer none): the node that computes it
+ *
+ * Since: 0.1
  */
 CleaveNode *
 cleave_result_get_node (const CleaveResult *result)
@@ -396,6 +434,8 @@ cleave_result_get_node (const CleaveResult *result)
  * @result: a result
  *
  * Returns: the index of the result in its node
+ *
+ * Since: 0.1
  */
 guint
 cleave_result_get_index (const CleaveResult *result)
@@ -409,6 +449,8 @@ cleave_result_get_index (const CleaveResult *result)
  * @result: a result
  *
  * Returns: (transfer none): element type and shape
+ *
+ * Since: 0.1
  */
 const CleaveTensorType *
 cleave_result_get_type (const CleaveResult *result)
@@ -423,6 +465,8 @@ cleave_result_get_type (const CleaveResult *result)
  *
  * Returns: (transfer full): the result's own name if it has one. Otherwise the name of the node for
  * result 0, and that name with `.r1`, `.r2` … for the others
+ *
+ * Since: 0.1
  */
 char *
 cleave_result_dup_name (const CleaveResult *result)
@@ -440,6 +484,8 @@ cleave_result_dup_name (const CleaveResult *result)
  * @result: a result
  *
  * Returns: the number of operands and outputs that read it, in constant time
+ *
+ * Since: 0.1
  */
 guint
 cleave_result_get_n_uses (const CleaveResult *result)
@@ -455,6 +501,8 @@ cleave_result_get_n_uses (const CleaveResult *result)
  * Returns the oldest use of a value. [method@Cleave.Operand.get_next_use] returns the others.
  *
  * Returns: (transfer none) (nullable): the use, or %NULL if nothing reads the value
+ *
+ * Since: 0.1
  */
 CleaveOperand *
 cleave_result_get_first_use (const CleaveResult *result)
@@ -477,6 +525,8 @@ graph_of (const CleaveOperand *operand)
  *
  * Makes an operand read another value, in constant time. If only one of the two values depends on
  * constants alone, it takes time proportional to the number of nodes that depend on the operand.
+ *
+ * Since: 0.1
  */
 void
 cleave_operand_set (CleaveOperand *operand, CleaveResult *result)
@@ -505,6 +555,8 @@ cleave_operand_set (CleaveOperand *operand, CleaveResult *result)
  * @with: (transfer none): another value of the same graph and type
  *
  * Makes all operands and outputs that read @result read @with, in O(uses).
+ *
+ * Since: 0.1
  */
 void
 cleave_result_replace_uses (CleaveResult *result, CleaveResult *with)
@@ -523,6 +575,8 @@ cleave_result_replace_uses (CleaveResult *result, CleaveResult *with)
  * @name: (nullable): the name; %NULL to derive it from the name of the node
  *
  * Sets the name of a value. If another value has the name, a number is appended.
+ *
+ * Since: 0.1
  */
 void
 cleave_result_set_name (CleaveResult *result, const char *name)
@@ -548,6 +602,8 @@ cleave_result_set_name (CleaveResult *result, const char *name)
  * @from: the node that is replaced, of the same graph
  *
  * Swaps the names of two nodes and of their results, so that @node has the names of @from.
+ *
+ * Since: 0.1
  */
 void
 cleave_node_take_names (CleaveNode *node, CleaveNode *from)

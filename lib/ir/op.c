@@ -22,6 +22,8 @@ cleave_refuse (GString *why, const char *format, ...)
  * @op: an op
  *
  * Returns: (transfer none): the name of the op in ONNX, such as `Conv`
+ *
+ * Since: 0.1
  */
 const char *
 cleave_op_get_name (const CleaveOp *op)

@@ -128,6 +128,8 @@ cleave_graph_print_more (const CleaveGraph *graph, const CleavePrintMore *more)
  * not printed; [method@Cleave.Graph.to_text] prints them, too.
  *
  * Returns: (transfer full): the text
+ *
+ * Since: 0.1
  */
 char *
 cleave_graph_print (const CleaveGraph *graph)

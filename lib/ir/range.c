@@ -15,6 +15,8 @@ are_of_one_rank (const CleaveRange *a, const CleaveRange *b)
  * @shape: a shape
  *
  * Returns: the range of all elements: `[0, extent)` in each dimension
+ *
+ * Since: 0.1
  */
 CleaveRange
 cleave_range_whole (const CleaveShape *shape)
@@ -33,6 +35,8 @@ cleave_range_whole (const CleaveShape *shape)
  * @range: a range
  *
  * Returns: the extents of the range; 0 for a span whose end is not after its begin
+ *
+ * Since: 0.1
  */
 CleaveShape
 cleave_range_shape (const CleaveRange *range)
@@ -51,6 +55,8 @@ cleave_range_shape (const CleaveRange *range)
  * @range: a range
  *
  * Returns: the number of elements in the range
+ *
+ * Since: 0.1
  */
 gint64
 cleave_range_n_elements (const CleaveRange *range)
@@ -64,6 +70,8 @@ cleave_range_n_elements (const CleaveRange *range)
  * @range: a range
  *
  * Returns: whether the range has no element
+ *
+ * Since: 0.1
  */
 gboolean
 cleave_range_is_empty (const CleaveRange *range)
@@ -84,6 +92,8 @@ cleave_span_equal (const CleaveSpan *a, const CleaveSpan *b)
  * @b: a range
  *
  * Returns: whether rank and all spans are the same
+ *
+ * Since: 0.1
  */
 gboolean
 cleave_range_equal (const CleaveRange *a, const CleaveRange *b)
@@ -103,6 +113,8 @@ cleave_range_equal (const CleaveRange *a, const CleaveRange *b)
  * @inner: a range of the same rank
  *
  * Returns: whether all elements of @inner are in @outer; %TRUE if @inner is empty
+ *
+ * Since: 0.1
  */
 gboolean
 cleave_range_contains (const CleaveRange *outer, const CleaveRange *inner)
@@ -123,6 +135,8 @@ cleave_range_contains (const CleaveRange *outer, const CleaveRange *inner)
  *
  * Returns: the elements that are in both ranges. If two spans do not meet, the span of the result
  * is empty and begins at the later of their begins
+ *
+ * Since: 0.1
  */
 CleaveRange
 cleave_range_intersect (const CleaveRange *a, const CleaveRange *b)
@@ -145,6 +159,8 @@ cleave_range_intersect (const CleaveRange *a, const CleaveRange *b)
  * @b: a range of the same rank
  *
  * Returns: the smallest range that contains both; if one is empty, the other
+ *
+ * Since: 0.1
  */
 CleaveRange
 cleave_range_hull (const CleaveRange *a, const CleaveRange *b)
@@ -170,6 +186,8 @@ cleave_range_hull (const CleaveRange *a, const CleaveRange *b)
  * @range: a range
  *
  * Returns: (transfer full): the range as text, such as `0:1,0:16,0:4,0:8`
+ *
+ * Since: 0.1
  */
 char *
 cleave_range_to_string (const CleaveRange *range)

@@ -44,6 +44,8 @@ are_equal (const CleaveView *a, const CleaveView *b)
  * Compares the types and the bits of all elements: -0 differs from 0. Any NaN equals any other.
  *
  * Returns: whether the tensors are equal
+ *
+ * Since: 0.1
  */
 gboolean
 cleave_tensor_equal (const CleaveTensor *a, const CleaveTensor *b)

@@ -49,6 +49,8 @@ tensor_new (const CleaveTensorType *type)
  * [method@Cleave.TensorType.check], and with %CLEAVE_ERROR_MEMORY if there is not enough memory.
  *
  * Returns: (transfer full) (nullable): the tensor, or %NULL on error
+ *
+ * Since: 0.1
  */
 CleaveTensor *
 cleave_tensor_new (const CleaveTensorType *type, GError **error)
@@ -81,6 +83,8 @@ cleave_tensor_new (const CleaveTensorType *type, GError **error)
  * Fails as [ctor@Cleave.Tensor.new] does.
  *
  * Returns: (transfer full) (nullable): the tensor, or %NULL on error
+ *
+ * Since: 0.1
  */
 CleaveTensor *
 cleave_tensor_new_copy (const CleaveTensorType *type, gconstpointer data, GError **error)
@@ -111,6 +115,8 @@ cleave_tensor_new_copy (const CleaveTensorType *type, gconstpointer data, GError
  * wrong.
  *
  * Returns: (transfer full) (nullable): the tensor, or %NULL on error
+ *
+ * Since: 0.1
  */
 CleaveTensor *
 cleave_tensor_new_from_bytes (const CleaveTensorType *type, GBytes *bytes, GError **error)
@@ -148,6 +154,8 @@ cleave_tensor_new_from_bytes (const CleaveTensorType *type, GBytes *bytes, GErro
  * dense. It keeps the memory alive.
  *
  * Returns: (transfer full): the slice
+ *
+ * Since: 0.1
  */
 CleaveTensor *
 cleave_tensor_new_slice (CleaveTensor *tensor, const CleaveRange *range)
@@ -177,6 +185,8 @@ cleave_tensor_new_slice (CleaveTensor *tensor, const CleaveRange *range)
  * Adds a reference to a tensor.
  *
  * Returns: (transfer full): @tensor
+ *
+ * Since: 0.1
  */
 CleaveTensor *
 cleave_tensor_ref (CleaveTensor *tensor)
@@ -199,6 +209,8 @@ tensor_clear (gpointer data)
  * @tensor: (nullable) (transfer full): a tensor
  *
  * Drops a reference to a tensor. The last one frees the tensor.
+ *
+ * Since: 0.1
  */
 void
 cleave_tensor_unref (CleaveTensor *tensor)
@@ -212,6 +224,8 @@ cleave_tensor_unref (CleaveTensor *tensor)
  * @tensor: a tensor
  *
  * Returns: (transfer none): element type and shape
+ *
+ * Since: 0.1
  */
 const CleaveTensorType *
 cleave_tensor_get_type (const CleaveTensor *tensor)
@@ -226,6 +240,8 @@ cleave_tensor_get_type (const CleaveTensor *tensor)
  *
  * Returns: (transfer none): the stride of each dimension, in elements: the distance in memory
  * between elements whose indices in this dimension differ by 1
+ *
+ * Since: 0.1
  */
 const gint64 *
 cleave_tensor_get_strides (const CleaveTensor *tensor)
@@ -240,6 +256,8 @@ cleave_tensor_get_strides (const CleaveTensor *tensor)
  *
  * Returns: (transfer none): the address of the element with all indices 0. The strides give the
  * addresses of the others
+ *
+ * Since: 0.1
  */
 gconstpointer
 cleave_tensor_get_data (const CleaveTensor *tensor)
@@ -255,6 +273,8 @@ cleave_tensor_get_data (const CleaveTensor *tensor)
  *
  * Returns: (transfer none) (nullable): the elements in row-major order, which the caller may
  * change; %NULL if the tensor does not own its memory
+ *
+ * Since: 0.1
  */
 gpointer
 cleave_tensor_get_mutable_data (CleaveTensor *tensor)
@@ -268,6 +288,8 @@ cleave_tensor_get_mutable_data (CleaveTensor *tensor)
  * @tensor: a tensor
  *
  * Returns: whether the elements are in row-major order in memory, without gaps
+ *
+ * Since: 0.1
  */
 gboolean
 cleave_tensor_is_dense (const CleaveTensor *tensor)
@@ -285,6 +307,8 @@ cleave_tensor_is_dense (const CleaveTensor *tensor)
  * @range: (out) (optional): the range of the base that the tensor is
  *
  * Returns: (transfer none): the tensor of which @tensor is a slice, or @tensor itself if it is none
+ *
+ * Since: 0.1
  */
 CleaveTensor *
 cleave_tensor_get_base (CleaveTensor *tensor, CleaveRange *range)
@@ -300,6 +324,8 @@ cleave_tensor_get_base (CleaveTensor *tensor, CleaveRange *range)
  * @tensor: a tensor
  *
  * Returns: (transfer full): @tensor if it is dense, otherwise a dense copy
+ *
+ * Since: 0.1
  */
 CleaveTensor *
 cleave_tensor_dup_dense (CleaveTensor *tensor)
@@ -332,6 +358,8 @@ unref_tensor (gpointer tensor)
  *
  * Returns: (transfer full): the elements in row-major order; they are shared with @tensor if it is
  * dense, otherwise copied
+ *
+ * Since: 0.1
  */
 GBytes *
 cleave_tensor_dup_bytes (CleaveTensor *tensor)
@@ -354,6 +382,8 @@ cleave_tensor_dup_bytes (CleaveTensor *tensor)
  * of these can be compared.
  *
  * Returns: (transfer full): the tensor
+ *
+ * Since: 0.1
  */
 CleaveTensor *
 cleave_tensor_dup_canonical (CleaveTensor *tensor)

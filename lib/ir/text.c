@@ -57,6 +57,8 @@ take_millionths (const char **text, gint64 *value)
  * Fails with %CLEAVE_ERROR_OPTION if the text is no such number.
  *
  * Returns: %TRUE, or %FALSE on error
+ *
+ * Since: 0.1
  */
 gboolean
 cleave_text_to_int (
@@ -89,6 +91,8 @@ cleave_text_to_int (
  * Fails with %CLEAVE_ERROR_OPTION if the text is no size.
  *
  * Returns: %TRUE, or %FALSE on error
+ *
+ * Since: 0.1
  */
 gboolean
 cleave_text_to_size (const char *option, const char *text, gint64 *bytes, GError **error)
@@ -143,6 +147,8 @@ cleave_text_to_size (const char *option, const char *text, gint64 *bytes, GError
  * Fails with %CLEAVE_ERROR_OPTION if the text is no such limit.
  *
  * Returns: %TRUE, or %FALSE on error
+ *
+ * Since: 0.2
  */
 gboolean
 cleave_text_to_max_added (const char *option, const char *text, double *fraction, GError **error)
@@ -173,6 +179,8 @@ cleave_text_to_max_added (const char *option, const char *text, double *fraction
  * Fails with %CLEAVE_ERROR_OPTION if the text is no shape.
  *
  * Returns: %TRUE, or %FALSE on error
+ *
+ * Since: 0.1
  */
 gboolean
 cleave_text_to_shape (const char *option, const char *text, CleaveShape *shape, GError **error)

@@ -26,6 +26,8 @@ static const struct
  * @element: an element type
  *
  * Returns: the size of an element in bytes; 1 for a boolean, 0 for %CLEAVE_NONE
+ *
+ * Since: 0.1
  */
 gsize
 cleave_element_size (CleaveElement element)
@@ -39,6 +41,8 @@ cleave_element_size (CleaveElement element)
  * @element: an element type
  *
  * Returns: (transfer none): the name of the type, such as `float32`
+ *
+ * Since: 0.1
  */
 const char *
 cleave_element_get_name (CleaveElement element)
@@ -52,6 +56,8 @@ cleave_element_get_name (CleaveElement element)
  * @element: an element type
  *
  * Returns: whether the type is one of the four floating-point types
+ *
+ * Since: 0.1
  */
 gboolean
 cleave_element_is_float (CleaveElement element)
@@ -66,6 +72,8 @@ cleave_element_is_float (CleaveElement element)
  * @b: a shape
  *
  * Returns: whether rank and all extents are the same
+ *
+ * Since: 0.1
  */
 gboolean
 cleave_shape_equal (const CleaveShape *a, const CleaveShape *b)
@@ -84,6 +92,8 @@ cleave_shape_equal (const CleaveShape *a, const CleaveShape *b)
  * @shape: a shape that passed [method@Cleave.TensorType.check], so that the product fits 64 bits
  *
  * Returns: the number of elements: the product of the extents, 1 for a scalar
+ *
+ * Since: 0.1
  */
 gint64
 cleave_shape_n_elements (const CleaveShape *shape)
@@ -102,6 +112,8 @@ cleave_shape_n_elements (const CleaveShape *shape)
  * @shape: a shape
  *
  * Returns: (transfer full): the extents, separated by `x`, such as `1x3x8x8`; `scalar` for rank 0
+ *
+ * Since: 0.1
  */
 char *
 cleave_shape_to_string (const CleaveShape *shape)
@@ -120,6 +132,8 @@ cleave_shape_to_string (const CleaveShape *shape)
  * @b: a type
  *
  * Returns: whether element type and shape are the same
+ *
+ * Since: 0.1
  */
 gboolean
 cleave_tensor_type_equal (const CleaveTensorType *a, const CleaveTensorType *b)
@@ -140,6 +154,8 @@ cleave_tensor_type_equal (const CleaveTensorType *a, const CleaveTensorType *b)
  * Fails with %CLEAVE_ERROR_ELEMENT_TYPE or %CLEAVE_ERROR_SHAPE.
  *
  * Returns: %TRUE if the type is legal
+ *
+ * Since: 0.1
  */
 gboolean
 cleave_tensor_type_check (const CleaveTensorType *type, GError **error)
@@ -180,6 +196,8 @@ cleave_tensor_type_check (const CleaveTensorType *type, GError **error)
  * @type: a type that passed [method@Cleave.TensorType.check], or the type of an absent value
  *
  * Returns: the number of bytes of a dense tensor of this type; 0 for an absent value
+ *
+ * Since: 0.1
  */
 gint64
 cleave_tensor_type_n_bytes (const CleaveTensorType *type)
@@ -193,6 +211,8 @@ cleave_tensor_type_n_bytes (const CleaveTensorType *type)
  * @type: a type
  *
  * Returns: (transfer full): the element type and the shape, such as `float32 1x3x8x8`
+ *
+ * Since: 0.1
  */
 char *
 cleave_tensor_type_to_string (const CleaveTensorType *type)

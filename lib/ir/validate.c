@@ -206,6 +206,8 @@ check_no_cycle (const CleaveGraph *graph, GError **error)
  * with %CLEAVE_ERROR_MODEL if nodes, uses or names are not linked correctly.
  *
  * Returns: %TRUE if all invariants hold
+ *
+ * Since: 0.1
  */
 gboolean
 cleave_graph_validate (const CleaveGraph *graph, GError **error)

@@ -67,6 +67,8 @@ check_options (const CleaveOnnxOptions *options, GError **error)
  * is not ONNX.
  *
  * Returns: (transfer full) (nullable): the graph
+ *
+ * Since: 0.2
  */
 CleaveGraph *
 cleave_graph_load (const char *path, const CleaveOnnxOptions *options, GError **error)
@@ -90,6 +92,8 @@ cleave_graph_load (const char *path, const CleaveOnnxOptions *options, GError **
  * Makes a graph of the bytes of a model. Fails as [func@Cleave.Graph.load] does.
  *
  * Returns: (transfer full) (nullable): the graph
+ *
+ * Since: 0.2
  */
 CleaveGraph *
 cleave_graph_load_bytes (GBytes *bytes,

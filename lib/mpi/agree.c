@@ -40,6 +40,8 @@ spread (MPI_Comm comm, int from, int rank, const GError *own, GError **error)
  * get the error of the lowest of them.  All ranks of the communicator must call it.
  *
  * Returns: %TRUE if nothing went wrong on any rank
+ *
+ * Since: 0.2
  */
 gboolean
 cleave_mpi_agree (MPI_Comm comm, const GError *own, GError **error)

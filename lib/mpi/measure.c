@@ -127,6 +127,8 @@ measure (MPI_Comm comm, void *data, CleaveNetwork *slowest)
  * it, best when they do nothing else.  With one rank, nothing is set.
  *
  * Returns: %TRUE, or %FALSE on error
+ *
+ * Since: 0.2
  */
 gboolean
 cleave_mpi_measure_network (MPI_Comm comm, CleaveNetwork *network, GError **error)

@@ -112,6 +112,8 @@ make (CleaveRankProgram *program,
  * differ, or if MPI reports an error.
  *
  * Returns: (transfer full) (nullable): the program, or %NULL on error
+ *
+ * Since: 0.2
  */
 CleaveRankProgram *
 cleave_rank_program_new_take (MPI_Comm comm,
@@ -139,6 +141,8 @@ cleave_rank_program_new_take (MPI_Comm comm,
  * @program: (transfer full) (nullable): a program
  *
  * Frees a program. All ranks must do so, before `MPI_Finalize()`.
+ *
+ * Since: 0.2
  */
 void
 cleave_rank_program_free (CleaveRankProgram *program)
@@ -168,6 +172,8 @@ cleave_rank_program_free (CleaveRankProgram *program)
  * ranks call [func@Cleave.mpi_agree] first.
  *
  * Returns: %TRUE, or %FALSE on error
+ *
+ * Since: 0.2
  */
 gboolean
 cleave_rank_program_bind (CleaveRankProgram *program,
@@ -214,6 +220,8 @@ bind_token (CleaveRankProgram *program)
  * that failed does not run again.
  *
  * Returns: %TRUE, or %FALSE on error
+ *
+ * Since: 0.2
  */
 gboolean
 cleave_rank_program_run (CleaveRankProgram *program, GError **error)
@@ -242,6 +250,8 @@ cleave_rank_program_run (CleaveRankProgram *program, GError **error)
  * @stats: (out caller-allocates): the numbers
  *
  * Gets the memory that this rank uses, and the messages and bytes that it has sent and received.
+ *
+ * Since: 0.2
  */
 void
 cleave_rank_program_get_stats (const CleaveRankProgram *program, CleaveRankStats *stats)

@@ -141,6 +141,8 @@ check_threads (const CleaveChannelSet *channels, guint n_programs, GError **erro
  * Fails as [method@Cleave.RankProgram.run] does; no program runs again after that.
  *
  * Returns: %TRUE, or %FALSE on error
+ *
+ * Since: 0.2
  */
 gboolean
 cleave_rank_programs_stream (CleaveRankProgram *const *programs,

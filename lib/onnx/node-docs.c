@@ -49,6 +49,8 @@ own_origin (CleaveGraph *graph)
  * inputs.
  *
  * Copies of the graph that were made before do not change.
+ *
+ * Since: 0.2
  */
 void
 cleave_onnx_set_loops (CleaveGraph *graph, gboolean loops)
@@ -66,6 +68,8 @@ cleave_onnx_set_loops (CleaveGraph *graph, gboolean loops)
  * Sets the `doc_string` of nodes, which viewers of models show, and replaces those that nodes
  * have. Copies of the graph that were made before keep theirs. In the version of ONNX that is
  * written, nodes have no other metadata.
+ *
+ * Since: 0.1
  */
 void
 cleave_onnx_set_node_docs (CleaveGraph *graph, const char *const *names, const char *const *docs)
@@ -85,6 +89,8 @@ cleave_onnx_set_node_docs (CleaveGraph *graph, const char *const *names, const c
  *
  * Returns: (transfer none) (nullable): the `doc_string` that the node had in the file that the
  *   graph was loaded from, or was given
+ *
+ * Since: 0.1
  */
 const char *
 cleave_onnx_get_node_doc (const CleaveGraph *graph, const char *name)

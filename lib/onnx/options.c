@@ -19,6 +19,8 @@ grow (gconstpointer list, guint n, gsize size)
  * Makes empty import options. It is meant for bindings; in C, initialize the struct.
  *
  * Returns: (transfer full): empty options
+ *
+ * Since: 0.1
  */
 CleaveOnnxOptions *
 cleave_onnx_options_new (void)
@@ -34,6 +36,8 @@ cleave_onnx_options_new (void)
  * @n_extents: its rank, at most %CLEAVE_MAX_RANK
  *
  * Gives an input its shape.
+ *
+ * Since: 0.1
  */
 void
 cleave_onnx_options_add_shape (CleaveOnnxOptions *options,
@@ -61,6 +65,8 @@ cleave_onnx_options_add_shape (CleaveOnnxOptions *options,
  * @value: (transfer none): its value
  *
  * Gives an input its value, so that it becomes a constant.
+ *
+ * Since: 0.1
  */
 void
 cleave_onnx_options_add_value (CleaveOnnxOptions *options, const char *name, CleaveTensor *value)
@@ -80,6 +86,8 @@ cleave_onnx_options_add_value (CleaveOnnxOptions *options, const char *name, Cle
  * @extent: its extent
  *
  * Gives a free dimension its extent, in every input that names it.
+ *
+ * Since: 0.1
  */
 void
 cleave_onnx_options_add_dim (CleaveOnnxOptions *options, const char *name, gint64 extent)
@@ -97,6 +105,8 @@ cleave_onnx_options_add_dim (CleaveOnnxOptions *options, const char *name, gint6
  * @options: options
  *
  * Returns: (transfer full): a copy on the heap
+ *
+ * Since: 0.1
  */
 CleaveOnnxOptions *
 cleave_onnx_options_copy (const CleaveOnnxOptions *options)
@@ -119,6 +129,8 @@ cleave_onnx_options_copy (const CleaveOnnxOptions *options)
  * @options: (nullable) (transfer full): options that [ctor@Cleave.OnnxOptions.new] made
  *
  * Frees options and drops their references to tensors.
+ *
+ * Since: 0.1
  */
 void
 cleave_onnx_options_free (CleaveOnnxOptions *options)

@@ -144,6 +144,8 @@ take_parts (const CleaveOnnxExport *export, const char *location)
  * Fails as [func@Cleave.onnx_save] does; then neither file exists.
  *
  * Returns: %TRUE, or %FALSE on error
+ *
+ * Since: 0.1
  */
 gboolean
 cleave_onnx_save_with_data (const CleaveGraph *graph,
@@ -231,6 +233,8 @@ name_path (GError **error, const char *temporary, const char *path)
  * written; an existing file is then unchanged.
  *
  * Returns: %TRUE, or %FALSE on error
+ *
+ * Since: 0.1
  */
 gboolean
 cleave_onnx_save (const CleaveGraph *graph, const char *path, GError **error)

@@ -515,6 +515,8 @@ cleave_onnx_initializer (Onnx__TensorProto *proto,
  * element type, or if its data lies in another file.
  *
  * Returns: (transfer full) (nullable): the tensor, or %NULL on error
+ *
+ * Since: 0.1
  */
 CleaveTensor *
 cleave_onnx_parse_tensor (GBytes *bytes, GError **error)

@@ -137,6 +137,8 @@ const CleaveOp cleave_op_concat = {
  * other, and with %CLEAVE_ERROR_ATTRIBUTE if @axis is out of range. The graph is then unchanged.
  *
  * Returns: (transfer none) (nullable): the result, or %NULL on error
+ *
+ * Since: 0.1
  */
 CleaveResult *
 cleave_graph_add_concat (CleaveGraph *graph,

@@ -90,6 +90,8 @@ const CleaveOp cleave_op_custom = {
  * cannot be run.
  *
  * Returns: (nullable): the operator in the model, `domain:op`, or %NULL for any other node
+ *
+ * Since: 0.1
  */
 const char *
 cleave_node_get_custom_op (const CleaveNode *node)

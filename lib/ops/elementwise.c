@@ -461,6 +461,8 @@ find_op (const char *name, guint n_operands, GError **error)
  * - %CLEAVE_ERROR_ELEMENT_TYPE if the op does not support the element type.
  *
  * Returns: (transfer none) (nullable): the result, or %NULL on error
+ *
+ * Since: 0.1
  */
 CleaveResult *
 cleave_graph_add_unary (CleaveGraph *graph,
@@ -507,6 +509,8 @@ cleave_graph_add_unary (CleaveGraph *graph,
  * - %CLEAVE_ERROR_ELEMENT_TYPE if the element types do not match or the op does not support them.
  *
  * Returns: (transfer none) (nullable): the result, or %NULL on error
+ *
+ * Since: 0.1
  */
 CleaveResult *
 cleave_graph_add_binary (CleaveGraph *graph,
@@ -540,6 +544,8 @@ cleave_graph_add_binary (CleaveGraph *graph,
  * Fails with %CLEAVE_ERROR_ELEMENT_TYPE if @x is bool. The graph is then unchanged.
  *
  * Returns: (transfer none) (nullable): the result, or %NULL on error
+ *
+ * Since: 0.1
  */
 CleaveResult *
 cleave_graph_add_clip (CleaveGraph *graph,

@@ -93,6 +93,8 @@ from_directml (const CleaveTensorType *whole,
  *   along the axis do not add up to that of @input.
  *
  * Returns: (transfer full) (nullable): attributes for a Split node, or %NULL on error
+ *
+ * Since: 0.1
  */
 CleaveSplitAttrs *
 cleave_split_op_from_directml (const CleaveTensorType *input,
@@ -121,6 +123,8 @@ cleave_split_op_from_directml (const CleaveTensorType *input,
  *
  * Returns: (transfer full) (nullable): attributes for a Concat node, to be freed with
  * [func@GLib.free], or %NULL on error
+ *
+ * Since: 0.1
  */
 CleaveAxisAttrs *
 cleave_concat_op_from_directml_join (const CleaveTensorType *inputs,

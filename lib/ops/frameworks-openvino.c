@@ -85,6 +85,8 @@ from_openvino_split (const CleaveShape *shape,
  * %CLEAVE_ERROR_ELEMENT_TYPE if the axis is no integer scalar.
  *
  * Returns: (transfer full) (nullable): attributes for a Split node, or %NULL on error
+ *
+ * Since: 0.1
  */
 CleaveSplitAttrs *
 cleave_split_op_from_openvino_split (const CleaveTensorType *data,
@@ -133,6 +135,8 @@ from_openvino_variadic (const CleaveShape *shape,
  * %CLEAVE_ERROR_ELEMENT_TYPE if the axis or the lengths have another shape or no integer type.
  *
  * Returns: (transfer full) (nullable): attributes for a Split node, or %NULL on error
+ *
+ * Since: 0.1
  */
 CleaveSplitAttrs *
 cleave_split_op_from_openvino_variadic (const CleaveTensorType *data,

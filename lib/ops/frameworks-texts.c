@@ -344,6 +344,8 @@ check_arguments (guint index, GHashTable *texts, GError **error)
  * is no such operator or argument, or if a text is not a number.
  *
  * Returns: (transfer full) (nullable): attributes for a Split node, or %NULL on error
+ *
+ * Since: 0.2
  */
 CleaveSplitAttrs *
 cleave_split_op_from_texts (const char *operator_name,

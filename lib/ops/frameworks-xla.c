@@ -41,6 +41,8 @@ check_xla (const CleaveShape *shape, const CleaveSliceXla *call, guint index, GE
  *
  * Returns: (transfer full) (nullable): attributes for a Slice node, to be freed with
  * [func@GLib.free], or %NULL on error
+ *
+ * Since: 0.1
  */
 CleaveSliceAttrs *
 cleave_slice_op_from_xla (const CleaveTensorType *operand,
@@ -148,6 +150,8 @@ from_xla (const CleaveShape *shape, const CleaveSliceXla *slices, guint n_slices
  * @operand is a scalar.
  *
  * Returns: (transfer full) (nullable): attributes for a Split node, or %NULL on error
+ *
+ * Since: 0.1
  */
 CleaveSplitAttrs *
 cleave_split_op_from_xla (const CleaveTensorType *operand,
@@ -169,6 +173,8 @@ cleave_split_op_from_xla (const CleaveTensorType *operand,
  * Converts the attributes of a Split to slices of XLA. It cannot fail.
  *
  * Returns: (transfer full) (element-type CleaveSliceXla): one slice for each result
+ *
+ * Since: 0.1
  */
 GArray *
 cleave_split_op_to_xla (const CleaveTensorType *operand, const CleaveSplitAttrs *attrs)

@@ -43,6 +43,8 @@ from_onednn (const CleaveShape *shape, const CleaveSplitOnednn *call, GError **e
  * Fails as [ctor@Cleave.SplitAttrs.new] does, and if all three are %NULL.
  *
  * Returns: (transfer full) (nullable): attributes for a Split node, or %NULL on error
+ *
+ * Since: 0.1
  */
 CleaveSplitAttrs *
 cleave_split_op_from_onednn (const CleaveTensorType *src,
@@ -97,6 +99,8 @@ from_tensorflow (const CleaveShape *shape, const CleaveSplitTensorflow *call, GE
  * is not the length of the list.
  *
  * Returns: (transfer full) (nullable): attributes for a Split node, or %NULL on error
+ *
+ * Since: 0.1
  */
 CleaveSplitAttrs *
 cleave_split_op_from_tensorflow (const CleaveTensorType *value,
@@ -138,6 +142,8 @@ from_pytorch (const CleaveShape *shape, const CleaveSplitPytorch *call, GError *
  * Fails as [ctor@Cleave.SplitAttrs.new] does, and if neither or both of these are given.
  *
  * Returns: (transfer full) (nullable): attributes for a Split node, or %NULL on error
+ *
+ * Since: 0.1
  */
 CleaveSplitAttrs *
 cleave_split_op_from_pytorch (const CleaveTensorType *tensor,
@@ -217,6 +223,8 @@ from_onnx (const CleaveShape *shape, const CleaveSplitOnnx *call, GError **error
  * on if neither or both of `split` and `num_outputs` are given.
  *
  * Returns: (transfer full) (nullable): attributes for a Split node, or %NULL on error
+ *
+ * Since: 0.1
  */
 CleaveSplitAttrs *
 cleave_split_op_from_onnx (const CleaveTensorType *input,

@@ -204,6 +204,8 @@ const CleaveOp cleave_op_gemm = {
  * - %CLEAVE_ERROR_ATTRIBUTE if `alpha` or `beta` is no integer and the operands are integers.
  *
  * Returns: (transfer none) (nullable): the result, or %NULL on error
+ *
+ * Since: 0.1
  */
 CleaveResult *
 cleave_graph_add_gemm (CleaveGraph *graph,

@@ -23,6 +23,8 @@ static const CleaveOp *const ops[] = {
  * Lists all ops that the library knows, in a fixed order.
  *
  * Returns: (transfer none) (array length=n_ops): the ops
+ *
+ * Since: 0.1
  */
 const CleaveOp *const *
 cleave_op_list (guint *n_ops)
@@ -49,6 +51,8 @@ make_index (gpointer data)
  * Finds an op by its name, in constant time.
  *
  * Returns: (transfer none) (nullable): the op, or %NULL if there is none
+ *
+ * Since: 0.1
  */
 const CleaveOp *
 cleave_op_lookup (const char *name)

@@ -113,6 +113,8 @@ const CleaveOp cleave_op_matmul = {
  * %CLEAVE_ERROR_ELEMENT_TYPE if their element types do not. The graph is then unchanged.
  *
  * Returns: (transfer none) (nullable): the result, or %NULL on error
+ *
+ * Since: 0.1
  */
 CleaveResult *
 cleave_graph_add_matmul (

@@ -504,6 +504,8 @@ const CleaveOp cleave_op_lp_pool = {
  * - %CLEAVE_ERROR_ATTRIBUTE if an attribute is out of range.
  *
  * Returns: (transfer none) (nullable): the result, or %NULL on error
+ *
+ * Since: 0.1
  */
 CleaveResult *
 cleave_graph_add_pool (CleaveGraph *graph,

@@ -231,6 +231,8 @@ const CleaveOp cleave_op_reshape = {
  * %CLEAVE_ERROR_ATTRIBUTE if @shape is not legal. The graph is then unchanged.
  *
  * Returns: (transfer none) (nullable): the result, or %NULL on error
+ *
+ * Since: 0.1
  */
 CleaveResult *
 cleave_graph_add_reshape (
@@ -310,6 +312,8 @@ const CleaveOp cleave_op_flatten = {
  * Fails with %CLEAVE_ERROR_ATTRIBUTE if @axis is out of range. The graph is then unchanged.
  *
  * Returns: (transfer none) (nullable): the result, or %NULL on error
+ *
+ * Since: 0.1
  */
 CleaveResult *
 cleave_graph_add_flatten (

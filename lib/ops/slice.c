@@ -265,6 +265,8 @@ const CleaveOp cleave_op_slice = {
  * is out of range or given twice. The graph is then unchanged.
  *
  * Returns: (transfer none) (nullable): the result, or %NULL on error
+ *
+ * Since: 0.1
  */
 CleaveResult *
 cleave_graph_add_slice (CleaveGraph *graph,
@@ -290,6 +292,8 @@ cleave_graph_add_slice (CleaveGraph *graph,
  * unchanged.
  *
  * Returns: (transfer none) (nullable): the result, or %NULL on error
+ *
+ * Since: 0.1
  */
 CleaveResult *
 cleave_graph_add_slice_range (

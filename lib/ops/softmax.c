@@ -242,6 +242,8 @@ OP (hardmax, "Hardmax", NULL, CLEAVE_OP_NOT_NEGATIVE)
  * scalar, and with %CLEAVE_ERROR_ELEMENT_TYPE if it is no float type. The graph is then unchanged.
  *
  * Returns: (transfer none) (nullable): the result, or %NULL on error
+ *
+ * Since: 0.1
  */
 CleaveResult *
 cleave_graph_add_softmax (

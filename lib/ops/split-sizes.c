@@ -186,6 +186,8 @@ cleave_split_name_call (const char *call, gpointer attrs, GError **error)
  * @attrs: (nullable) (transfer full): attributes of a Split
  *
  * Frees attributes that a constructor such as [ctor@Cleave.SplitAttrs.new] made.
+ *
+ * Since: 0.1
  */
 void
 cleave_split_attrs_free (CleaveSplitAttrs *attrs)
@@ -225,6 +227,8 @@ CLEAVE_DEFINE_VALUE (CleaveSliceAttrs, slice_attrs)
  *
  * Returns: (transfer full) (nullable): attributes for a Split node, or %NULL on error; free them
  * with [method@Cleave.SplitAttrs.free]
+ *
+ * Since: 0.1
  */
 CleaveSplitAttrs *
 cleave_split_attrs_new (const CleaveTensorType *operand,

@@ -177,6 +177,8 @@ const CleaveOp cleave_op_split = {
  * up to the extent. The graph is then unchanged.
  *
  * Returns: (transfer none) (nullable): the node, whose result i has size i, or %NULL on error
+ *
+ * Since: 0.1
  */
 CleaveNode *
 cleave_graph_add_split (CleaveGraph *graph,

@@ -263,6 +263,8 @@ const CleaveOp cleave_op_assemble = {
  * differ, and with %CLEAVE_ERROR_ATTRIBUTE if a range is not legal. The graph is then unchanged.
  *
  * Returns: (transfer none) (nullable): the result, or %NULL on error
+ *
+ * Since: 0.1
  */
 CleaveResult *
 cleave_graph_add_assemble (CleaveGraph *graph,

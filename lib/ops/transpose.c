@@ -101,6 +101,8 @@ const CleaveOp cleave_op_transpose = {
  * Fails with %CLEAVE_ERROR_ATTRIBUTE if @perm is no permutation. The graph is then unchanged.
  *
  * Returns: (transfer none) (nullable): the result, or %NULL on error
+ *
+ * Since: 0.1
  */
 CleaveResult *
 cleave_graph_add_transpose (

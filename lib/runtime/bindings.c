@@ -68,6 +68,8 @@ take_tensors (CleaveBinding *bindings, guint n_bindings, CleaveTensor *const *te
  * type than in the graph. Earlier bindings then stay.
  *
  * Returns: %TRUE, or %FALSE on error
+ *
+ * Since: 0.1
  */
 gboolean
 cleave_program_bind (CleaveProgram *program,

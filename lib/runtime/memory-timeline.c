@@ -38,6 +38,8 @@ init_plan (CleaveMemoryPlan *plan,
  * Fails with %CLEAVE_ERROR_CYCLE if the graph has a cycle.
  *
  * Returns: the bytes, or -1 on error
+ *
+ * Since: 0.1
  */
 gint64
 cleave_graph_get_peak_bytes (const CleaveGraph *graph, GError **error)
@@ -63,6 +65,8 @@ cleave_graph_get_peak_bytes (const CleaveGraph *graph, GError **error)
  * than 1024 threads.
  *
  * Returns: %TRUE, or %FALSE on error
+ *
+ * Since: 0.1
  */
 gboolean
 cleave_graph_estimate (const CleaveGraph *graph,
@@ -99,6 +103,8 @@ cleave_graph_estimate (const CleaveGraph *graph,
  * than 1024 threads.
  *
  * Returns: the bytes, or -1 on error
+ *
+ * Since: 0.1
  */
 gint64
 cleave_graph_get_peak_bytes_with_threads (const CleaveGraph *graph, guint n_threads, GError **error)
@@ -199,6 +205,8 @@ sum_up (CleaveMemoryTimeline *timeline)
  * than 1024 threads.
  *
  * Returns: (transfer full) (nullable): the timeline, or %NULL on error
+ *
+ * Since: 0.1
  */
 CleaveMemoryTimeline *
 cleave_memory_timeline_new (const CleaveGraph *graph, guint n_threads, GError **error)
@@ -239,6 +247,8 @@ clear (gpointer data)
  * Adds a reference.
  *
  * Returns: (transfer full): @timeline
+ *
+ * Since: 0.1
  */
 
 /**
@@ -246,6 +256,8 @@ clear (gpointer data)
  * @timeline: (transfer full) (nullable): a timeline
  *
  * Drops a reference; the last one frees the timeline.
+ *
+ * Since: 0.1
  */
 
 CLEAVE_DEFINE_COUNTED (CleaveMemoryTimeline, memory_timeline, clear)
@@ -256,6 +268,8 @@ CLEAVE_DEFINE_COUNTED (CleaveMemoryTimeline, memory_timeline, clear)
  * @index: index of the step, in the order in which steps run
  *
  * Returns: (transfer none): the step, which the timeline owns
+ *
+ * Since: 0.1
  */
 const CleaveMemoryStep *
 cleave_memory_timeline_get_step (const CleaveMemoryTimeline *timeline, guint index)
@@ -270,6 +284,8 @@ cleave_memory_timeline_get_step (const CleaveMemoryTimeline *timeline, guint ind
  * @index: index of the buffer; buffers are sorted by their first step
  *
  * Returns: (transfer none): the buffer, which the timeline owns
+ *
+ * Since: 0.1
  */
 const CleaveBufferLifetime *
 cleave_memory_timeline_get_buffer (const CleaveMemoryTimeline *timeline, guint index)

@@ -124,6 +124,8 @@ time_run (const CleaveProgram *program, CleaveProfile *profile)
  * result overwrites an operand. [method@Cleave.Program.run] measures nothing.
  *
  * Returns: (transfer full): the steps in the order of the run
+ *
+ * Since: 0.1
  */
 CleaveProfile *
 cleave_program_profile (CleaveProgram *program, guint n_runs)
@@ -165,6 +167,8 @@ clear (gpointer data)
  * Adds a reference.
  *
  * Returns: (transfer full): @profile
+ *
+ * Since: 0.1
  */
 
 /**
@@ -172,6 +176,8 @@ clear (gpointer data)
  * @profile: (transfer full) (nullable): a profile
  *
  * Drops a reference; the last one frees the profile.
+ *
+ * Since: 0.1
  */
 
 CLEAVE_DEFINE_COUNTED (CleaveProfile, profile, clear)
@@ -182,6 +188,8 @@ CLEAVE_DEFINE_COUNTED (CleaveProfile, profile, clear)
  * @index: index of the step, in the order in which steps run
  *
  * Returns: (transfer none): the time of the step, which the profile owns
+ *
+ * Since: 0.1
  */
 const CleaveStepTime *
 cleave_profile_get_step (const CleaveProfile *profile, guint index)

@@ -180,6 +180,8 @@ lower_and_make (CleaveGraph *graph,
  * activations, packed weights or scratch.
  *
  * Returns: (transfer full) (nullable): the program, or %NULL on error
+ *
+ * Since: 0.1
  */
 CleaveProgram *
 cleave_program_new (const CleaveGraph *graph, const CleaveProgramOptions *options, GError **error)
@@ -201,6 +203,8 @@ cleave_program_new (const CleaveGraph *graph, const CleaveProgramOptions *option
  * Fails as [ctor@Cleave.Program.new] does.
  *
  * Returns: (transfer full) (nullable): the program, or %NULL on error
+ *
+ * Since: 0.1
  */
 CleaveProgram *
 cleave_program_new_take (CleaveGraph *graph, const CleaveProgramOptions *options, GError **error)
@@ -277,6 +281,8 @@ clear (gpointer data)
  * Adds a reference.
  *
  * Returns: (transfer full): @program
+ *
+ * Since: 0.1
  */
 
 /**
@@ -284,6 +290,8 @@ clear (gpointer data)
  * @program: (nullable) (transfer full): a program
  *
  * Drops a reference; the last one frees the program and its memory.
+ *
+ * Since: 0.1
  */
 
 CLEAVE_DEFINE_COUNTED (CleaveProgram, program, clear)
@@ -298,6 +306,8 @@ CLEAVE_DEFINE_COUNTED (CleaveProgram, program, clear)
  * is stored.
  *
  * Returns: a descriptor, which the program closes; or -1 if the arena is not shared
+ *
+ * Since: 0.2
  */
 int
 cleave_program_get_arena_file (const CleaveProgram *program, gconstpointer *begin)
@@ -324,6 +334,8 @@ cleave_program_get_arena_file (const CleaveProgram *program, gconstpointer *begi
  * `copied_bytes` counts the copies in a run of operands of joins that cannot be written in place,
  * and of values for ops that need row-major order. Loading inputs and storing outputs does not
  * count.
+ *
+ * Since: 0.1
  */
 void
 cleave_program_get_stats (const CleaveProgram *program, CleaveProgramStats *stats)

@@ -324,6 +324,8 @@ run_threads (CleaveProgram *program)
  * A process may fork between two runs, and its child runs its copy of the program, or others.  If
  * the parent had threads by then, each run of the child begins in a new one, which takes some 0.1
  * ms.
+ *
+ * Since: 0.1
  */
 void
 cleave_program_run (CleaveProgram *program)

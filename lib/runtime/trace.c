@@ -87,6 +87,8 @@ add_event (GString *out, const CleaveProgram *program, guint step, gint64 begin)
  *
  * Returns: (transfer full) (nullable): the JSON text, or %NULL if the program was not made with
  * that option or has not run yet
+ *
+ * Since: 0.1
  */
 char *
 cleave_program_dup_trace (const CleaveProgram *program)

@@ -351,6 +351,8 @@ make (const Saved *saved, const CleaveGraph *graph, gboolean trace, GError **err
  * [ctor@Cleave.Program.new] does.
  *
  * Returns: (transfer full) (nullable): the program, or %NULL on error
+ *
+ * Since: 0.2
  */
 CleaveProgram *
 cleave_program_load (

@@ -282,6 +282,8 @@ write_file (const Saving *s, GVariant *said, const char *path, GError **error)
  * written.  A file at @path is then unchanged.
  *
  * Returns: %TRUE, or %FALSE on error
+ *
+ * Since: 0.2
  */
 gboolean
 cleave_graph_save_program (const CleaveGraph *graph,

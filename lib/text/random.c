@@ -87,6 +87,8 @@ fill_whole (guint8 *data, gsize size, guint64 *state)
  * the type as text (`float32 1x3x8x8`). Each element takes one number and uses its highest bits.
  * Floats are uniform in [-1, 1), and 8-bit integers have any value. Other integers and booleans are
  * 0 or 1, which is a valid index into any dimension of at least two elements.
+ *
+ * Since: 0.1
  */
 void
 cleave_tensor_fill_random (CleaveTensor *tensor, const char *name, guint64 seed)

@@ -329,6 +329,8 @@ cleave_graph_parse_with (const char *text, const GPtrArray *constants, GError **
  * be made. The message begins with line and column.
  *
  * Returns: (transfer full) (nullable): the graph, or %NULL on error
+ *
+ * Since: 0.1
  */
 CleaveGraph *
 cleave_graph_parse (const char *text, const char *folder, GError **error)
@@ -347,6 +349,8 @@ cleave_graph_parse (const char *text, const char *folder, GError **error)
  * Fails as [func@Cleave.Graph.parse] does, and if a file cannot be read.
  *
  * Returns: (transfer full) (nullable): the graph, or %NULL on error
+ *
+ * Since: 0.1
  */
 CleaveGraph *
 cleave_graph_load_text (const char *path, GError **error)

@@ -62,6 +62,8 @@ print_constant (CleaveTensor *value, GString *out, gpointer user_data)
  * from it, unless a node has an op that Cleave does not know.
  *
  * Returns: (transfer full): the text
+ *
+ * Since: 0.1
  */
 char *
 cleave_graph_to_text (const CleaveGraph *graph, const char *data_name, GBytes **data)
@@ -91,6 +93,8 @@ cleave_graph_to_text (const CleaveGraph *graph, const char *data_name, GBytes **
  * Fails if a file cannot be written.
  *
  * Returns: %TRUE, or %FALSE on error
+ *
+ * Since: 0.1
  */
 gboolean
 cleave_graph_save_text (const CleaveGraph *graph, const char *path, GError **error)

@@ -146,6 +146,8 @@ import_model (CleaveTfliteModel *model, GBytes *bytes, GError **error)
  * the operator and the tensor.
  *
  * Returns: (transfer full) (nullable): the graph
+ *
+ * Since: 0.2
  */
 CleaveGraph *
 cleave_tflite_parse (GBytes *bytes, GError **error)
@@ -172,6 +174,8 @@ cleave_tflite_parse (GBytes *bytes, GError **error)
  * read.
  *
  * Returns: (transfer full) (nullable): the graph
+ *
+ * Since: 0.2
  */
 CleaveGraph *
 cleave_tflite_load (const char *path, GError **error)

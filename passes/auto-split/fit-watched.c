@@ -31,6 +31,8 @@ add_watch (const CleaveFitOptions *options,
  * which cannot put a function into options.
  *
  * Returns: (transfer full) (nullable): the plan, or %NULL on error
+ *
+ * Since: 0.1
  */
 CleaveFitPlan *
 cleave_fit_plan_new_watched (const CleaveGraph *graph,
@@ -61,6 +63,8 @@ cleave_fit_plan_new_watched (const CleaveGraph *graph,
  *
  * Returns: (transfer container) (nullable) (element-type CleaveFitPlan): the plans, or %NULL on
  * error
+ *
+ * Since: 0.2
  */
 GPtrArray *
 cleave_fit_plan_new_frontier_watched (const CleaveGraph *graph,

@@ -242,6 +242,8 @@ make_plan (const Frontier *frontier, const CleaveFitTry *tried)
  * %G_IO_ERROR_CANCELLED.
  *
  * Returns: (transfer full) (nullable): the plan, or %NULL on error
+ *
+ * Since: 0.1
  */
 CleaveFitPlan *
 cleave_fit_plan_new (const CleaveGraph *graph, const CleaveFitOptions *options, GError **error)
@@ -311,6 +313,8 @@ is_bettered (guint index, const GPtrArray *tries)
  * Fails as [ctor@Cleave.FitPlan.new] does, except with %CLEAVE_ERROR_LIMIT.
  *
  * Returns: (transfer full) (nullable) (element-type CleaveFitPlan): the plans, or %NULL on error
+ *
+ * Since: 0.1
  */
 GPtrArray *
 cleave_fit_plan_new_frontier (const CleaveGraph *graph,
@@ -383,6 +387,8 @@ has_part (const CleaveFitPlan *plan, const gboolean *whole)
  * Fails with %CLEAVE_ERROR_OPTION if the graph does not have the nodes of the plan.
  *
  * Returns: (transfer full) (nullable): the plan, or %NULL on error
+ *
+ * Since: 0.2
  */
 CleaveFitPlan *
 cleave_fit_plan_new_without (const CleaveFitPlan *plan,
@@ -433,6 +439,8 @@ clear (gpointer data)
  * Adds a reference.
  *
  * Returns: (transfer full): @plan
+ *
+ * Since: 0.1
  */
 
 /**
@@ -440,6 +448,8 @@ clear (gpointer data)
  * @plan: (nullable) (transfer full): a plan
  *
  * Drops a reference; the last one frees the plan.
+ *
+ * Since: 0.1
  */
 
 CLEAVE_DEFINE_COUNTED (CleaveFitPlan, fit_plan, clear)
@@ -449,6 +459,8 @@ CLEAVE_DEFINE_COUNTED (CleaveFitPlan, fit_plan, clear)
  * @plan: a plan
  *
  * Returns: the number of segments that the plan splits
+ *
+ * Since: 0.1
  */
 guint
 cleave_fit_plan_get_n_segments (const CleaveFitPlan *plan)
@@ -463,6 +475,8 @@ cleave_fit_plan_get_n_segments (const CleaveFitPlan *plan)
  * @index: index of a segment, in the order in which segments run
  *
  * Returns: (transfer none): the segment, which the plan owns
+ *
+ * Since: 0.1
  */
 const CleaveFitSegment *
 cleave_fit_plan_get_segment (const CleaveFitPlan *plan, guint index)
@@ -477,6 +491,8 @@ cleave_fit_plan_get_segment (const CleaveFitPlan *plan, guint index)
  * @plan: a plan
  *
  * Returns: (transfer none): memory, MACs, nodes and time, before and after the split
+ *
+ * Since: 0.1
  */
 const CleaveFitTotals *
 cleave_fit_plan_get_totals (const CleaveFitPlan *plan)
@@ -490,6 +506,8 @@ cleave_fit_plan_get_totals (const CleaveFitPlan *plan)
  * @plan: a plan
  *
  * Returns: (transfer none): a text that names the largest values that are live at the peak
+ *
+ * Since: 0.1
  */
 const char *
 cleave_fit_plan_get_peak (const CleaveFitPlan *plan)
@@ -529,6 +547,8 @@ apply_and_report (const CleaveFitPlan *plan, CleaveGraph *graph, GError **error)
  * unchanged.
  *
  * Returns: (transfer full) (nullable): a report on what each node was split into, or %NULL on error
+ *
+ * Since: 0.1
  */
 CleaveSplitReport *
 cleave_fit_plan_apply (const CleaveFitPlan *plan, CleaveGraph *graph, GError **error)

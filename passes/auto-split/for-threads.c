@@ -704,6 +704,8 @@ cleave_split_to_try (CleaveGraph *graph, const CleaveThreads *threads, GError **
  *
  * Returns: (transfer full) (nullable): a report of each node; it lists no split node if nothing is
  * worth it
+ *
+ * Since: 0.1
  */
 CleaveSplitReport *
 cleave_split_for_threads (CleaveGraph *graph, guint n_threads, GError **error)

@@ -41,6 +41,8 @@ check (GHashTable *texts, GError **error)
  * pass: it would split the pieces again.
  *
  * Returns: whether it worked
+ *
+ * Since: 0.1
  */
 gboolean
 cleave_pass_split_for_threads (CleaveGraph *graph,

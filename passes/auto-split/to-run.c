@@ -48,6 +48,8 @@ run_pipeline (CleaveGraph *graph, guint n_threads, gboolean *is_split, GError **
  * The number of threads is then unchanged.
  *
  * Returns: whether it worked
+ *
+ * Since: 0.2
  */
 gboolean
 cleave_split_to_run (CleaveGraph *graph, guint *n_threads, GError **error)

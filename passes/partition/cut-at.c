@@ -135,6 +135,8 @@ check_stages (const GPtrArray *order,
  * would be empty, and with %CLEAVE_ERROR_CYCLE.
  *
  * Returns: (transfer full) (nullable): the parts, or %NULL on error
+ *
+ * Since: 0.2
  */
 CleavePartition *
 cleave_partition_new_at (const CleaveGraph *graph, const char *const *values, GError **error)

@@ -174,6 +174,8 @@ build (Request *request, const GPtrArray *order)
  * input or a constant. Fails with %CLEAVE_ERROR_CYCLE.
  *
  * Returns: (transfer full) (nullable): the submodel, or %NULL on error
+ *
+ * Since: 0.2
  */
 CleaveGraph *
 cleave_graph_extract (const CleaveGraph *graph,

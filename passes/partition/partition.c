@@ -24,6 +24,8 @@ clear (gpointer data)
  * @partition: a partition
  *
  * Returns: (transfer full): the same, with one more owner
+ *
+ * Since: 0.1
  */
 
 /**
@@ -31,6 +33,8 @@ clear (gpointer data)
  * @partition: (transfer full) (nullable): a partition
  *
  * Gives up one owner's hold; the last one frees it.
+ *
+ * Since: 0.1
  */
 
 CLEAVE_DEFINE_COUNTED (CleavePartition, partition, clear)
@@ -40,6 +44,8 @@ CLEAVE_DEFINE_COUNTED (CleavePartition, partition, clear)
  * @partition: a partition
  *
  * Returns: number of its parts
+ *
+ * Since: 0.1
  */
 guint
 cleave_partition_get_n_parts (const CleavePartition *partition)
@@ -54,6 +60,8 @@ cleave_partition_get_n_parts (const CleavePartition *partition)
  * @index: number of a part
  *
  * Returns: (transfer none): the part as a graph of its own
+ *
+ * Since: 0.1
  */
 CleaveGraph *
 cleave_partition_get_graph (const CleavePartition *partition, guint index)
@@ -71,6 +79,8 @@ cleave_partition_get_graph (const CleavePartition *partition, guint index)
  * other parts of its level.
  *
  * Returns: the level, from 0 on
+ *
+ * Since: 0.1
  */
 guint
 cleave_partition_get_level (const CleavePartition *partition, guint index)
@@ -85,6 +95,8 @@ cleave_partition_get_level (const CleavePartition *partition, guint index)
  * @index: number of a part
  *
  * Returns: the parallel subgraph that the part belongs to, or -1 if it belongs to none
+ *
+ * Since: 0.1
  */
 int
 cleave_partition_get_subgraph (const CleavePartition *partition, guint index)
@@ -99,6 +111,8 @@ cleave_partition_get_subgraph (const CleavePartition *partition, guint index)
  * @index: number of a part
  *
  * Returns: number of the parts that must run before it
+ *
+ * Since: 0.1
  */
 guint
 cleave_partition_get_n_before (const CleavePartition *partition, guint index)
@@ -114,6 +128,8 @@ cleave_partition_get_n_before (const CleavePartition *partition, guint index)
  * @number: number of a part that must run before it
  *
  * Returns: the index of that part
+ *
+ * Since: 0.1
  */
 guint
 cleave_partition_get_before (const CleavePartition *partition, guint index, guint number)
@@ -131,6 +147,8 @@ cleave_partition_get_before (const CleavePartition *partition, guint index, guin
  *
  * Returns: (transfer none): the name of the value that it is: an output of a part or an input of
  * the whole
+ *
+ * Since: 0.1
  */
 const char *
 cleave_partition_get_output_value (const CleavePartition *partition, guint index)
@@ -145,7 +163,9 @@ cleave_partition_get_output_value (const CleavePartition *partition, guint index
  * @node: a node of the whole graph, which was not edited since
  *
  * Returns: the index of the part that has the node, or -1 if none does, as for inputs, unused
- * nodes, and constants, which every part that reads them has Since: 0.2
+ * nodes, and constants, which every part that reads them has
+ *
+ * Since: 0.2
  */
 int
 cleave_partition_find (const CleavePartition *partition, const CleaveNode *node)
@@ -170,6 +190,8 @@ cleave_partition_find (const CleavePartition *partition, const CleaveNode *node)
  * Fails if [method@Cleave.Graph.estimate] does.
  *
  * Returns: whether it worked
+ *
+ * Since: 0.2
  */
 gboolean
 cleave_partition_measure (const CleavePartition *partition,

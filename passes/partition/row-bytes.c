@@ -345,6 +345,8 @@ search_ends (Search *search)
  * %CLEAVE_ERROR_CYCLE.
  *
  * Returns: (transfer full) (nullable): the parts, or %NULL on error
+ *
+ * Since: 0.2
  */
 CleavePartition *
 cleave_partition_new_by_bytes (const CleaveGraph *graph, gint64 max_bytes, GError **error)

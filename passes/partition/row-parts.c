@@ -42,6 +42,8 @@ cleave_row_build (const CleaveRow *row, const GArray *ends)
  * and unused nodes not counted, and with %CLEAVE_ERROR_CYCLE.
  *
  * Returns: (transfer full) (nullable): the parts, or %NULL on error
+ *
+ * Since: 0.2
  */
 CleavePartition *
 cleave_partition_new_by_count (const CleaveGraph *graph, guint n_parts, GError **error)

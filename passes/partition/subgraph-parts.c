@@ -124,6 +124,8 @@ add_parts (CleavePartition *partition, const Finder *finder)
  * Fails with %CLEAVE_ERROR_CYCLE.
  *
  * Returns: (transfer full) (nullable): the parts, or %NULL on error
+ *
+ * Since: 0.1
  */
 CleavePartition *
 cleave_partition_new (const CleaveGraph *graph, GError **error)

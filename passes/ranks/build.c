@@ -285,6 +285,8 @@ cleave_ranks_build_alone (const CleavePlacement *placement, guint rank, GHashTab
  * whole graph, every rank runs once.
  *
  * Returns: (transfer full): the graph
+ *
+ * Since: 0.2
  */
 CleaveGraph *
 cleave_placement_build (const CleavePlacement *placement,

@@ -19,6 +19,8 @@
  * @n_ranks, and with %CLEAVE_ERROR_CYCLE if the graph has a cycle.
  *
  * Returns: (transfer full) (nullable): the placement, or %NULL on error
+ *
+ * Since: 0.2
  */
 CleavePlacement *
 cleave_placement_new_by_node (

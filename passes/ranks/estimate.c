@@ -104,6 +104,8 @@ check_network (const CleaveNetwork *network, GError **error)
  * range.
  *
  * Returns: %TRUE, or %FALSE on error
+ *
+ * Since: 0.2
  */
 gboolean
 cleave_placement_estimate (const CleavePlacement *placement,

@@ -49,6 +49,8 @@ mix_constant (guint64 hash, CleaveTensor *value)
  * must have equal hashes. Takes about as long as reading the weights once.
  *
  * Returns: the hash
+ *
+ * Since: 0.2
  */
 guint64
 cleave_placement_get_hash (const CleavePlacement *placement)

@@ -69,6 +69,8 @@ parse_number (
  * Fails with %CLEAVE_ERROR_OPTION, naming the option.
  *
  * Returns: %TRUE, or %FALSE on error
+ *
+ * Since: 0.2
  */
 gboolean
 cleave_network_parse (GHashTable *options, CleaveNetwork *network, GError **error)
@@ -100,6 +102,8 @@ check (GHashTable *options, GError **error)
  * run would split the pieces.
  *
  * Returns: %TRUE, or %FALSE on error
+ *
+ * Since: 0.2
  */
 gboolean
 cleave_pass_split_for_ranks (CleaveGraph *graph,

@@ -359,6 +359,8 @@ cleave_ranks_place (CleaveGraph *graph, const CleaveNetwork *network, GError **e
  * %CLEAVE_ERROR_CYCLE if the graph has a cycle.
  *
  * Returns: (transfer full) (nullable): the placement, or %NULL on error
+ *
+ * Since: 0.2
  */
 CleavePlacement *
 cleave_placement_new (CleaveGraph *graph, const CleaveNetwork *network, GError **error)
@@ -381,6 +383,8 @@ cleave_placement_new (CleaveGraph *graph, const CleaveNetwork *network, GError *
  * %CLEAVE_ERROR_CYCLE if the graph has a cycle.
  *
  * Returns: (transfer full) (nullable): the placement, or %NULL on error
+ *
+ * Since: 0.2
  */
 CleavePlacement *
 cleave_placement_new_for_stream (CleaveGraph *graph,

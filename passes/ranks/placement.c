@@ -182,6 +182,8 @@ clear (gpointer data)
  * Adds a reference.
  *
  * Returns: (transfer full): @placement
+ *
+ * Since: 0.2
  */
 
 /**
@@ -189,6 +191,8 @@ clear (gpointer data)
  * @placement: (transfer full) (nullable): a placement
  *
  * Drops a reference; the last one frees the placement.
+ *
+ * Since: 0.2
  */
 
 CLEAVE_DEFINE_COUNTED (CleavePlacement, placement, clear)
@@ -198,6 +202,8 @@ CLEAVE_DEFINE_COUNTED (CleavePlacement, placement, clear)
  * @placement: a placement
  *
  * Returns: (transfer none): the graph of the placement
+ *
+ * Since: 0.2
  */
 CleaveGraph *
 cleave_placement_get_graph (const CleavePlacement *placement)
@@ -211,6 +217,8 @@ cleave_placement_get_graph (const CleavePlacement *placement)
  * @placement: a placement
  *
  * Returns: the number of ranks, some of which may have no nodes
+ *
+ * Since: 0.2
  */
 guint
 cleave_placement_get_n_ranks (const CleavePlacement *placement)
@@ -226,6 +234,8 @@ cleave_placement_get_n_ranks (const CleavePlacement *placement)
  *
  * Returns: the rank of the node; -1 for a node that depends on constants alone, which is on each
  * rank that reads it
+ *
+ * Since: 0.2
  */
 int
 cleave_placement_get_rank (const CleavePlacement *placement, const CleaveNode *node)
@@ -239,6 +249,8 @@ cleave_placement_get_rank (const CleavePlacement *placement, const CleaveNode *n
  * @placement: a placement
  *
  * Returns: the number of messages in a run; a value that is sent to two ranks is two messages
+ *
+ * Since: 0.2
  */
 guint
 cleave_placement_get_n_messages (const CleavePlacement *placement)
@@ -253,6 +265,8 @@ cleave_placement_get_n_messages (const CleavePlacement *placement)
  * @index: index of the message
  *
  * Returns: (transfer none): the message
+ *
+ * Since: 0.2
  */
 const CleaveMessage *
 cleave_placement_get_message (const CleavePlacement *placement, guint index)

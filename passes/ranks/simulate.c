@@ -246,6 +246,8 @@ find_costs (const CleavePlacement *p, const CleaveProfile *profile)
  * @profile: the profile of a program of [method@Cleave.Placement.get_graph] with one thread
  *
  * Makes simulations use the measured times of the profile's steps instead of the cost model.
+ *
+ * Since: 0.2
  */
 void
 cleave_placement_set_profile (CleavePlacement *placement, const CleaveProfile *profile)
@@ -264,6 +266,8 @@ cleave_placement_set_profile (CleavePlacement *placement, const CleaveProfile *p
  * node runs on one thread, also a convolution that is not split.
  *
  * Returns: seconds
+ *
+ * Since: 0.2
  */
 double
 cleave_placement_simulate (const CleavePlacement *placement, const CleaveNetwork *network)
@@ -286,6 +290,8 @@ cleave_placement_simulate (const CleavePlacement *placement, const CleaveNetwork
  * rank computes, a rank sends, or a run takes its time divided by the number of runs in flight.
  *
  * Returns: seconds
+ *
+ * Since: 0.2
  */
 double
 cleave_placement_simulate_stream (const CleavePlacement *placement,

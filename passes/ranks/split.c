@@ -192,6 +192,8 @@ choose_memory (const Trials *trials, Trial *best, GError **error)
  * %CLEAVE_ERROR_CYCLE if the graph has a cycle. The graph is then unchanged.
  *
  * Returns: (transfer full) (nullable): the report; it lists no split node if no split pays
+ *
+ * Since: 0.2
  */
 CleaveSplitReport *
 cleave_split_for_ranks (CleaveGraph *graph, const CleaveNetwork *network, GError **error)

@@ -336,6 +336,8 @@ reduce (Reducer *reducer)
  * pipeline.
  *
  * Returns: (transfer full) (nullable): the small graph, or %NULL on error
+ *
+ * Since: 0.1
  */
 CleaveGraph *
 cleave_graph_reduce (const CleaveGraph *graph,

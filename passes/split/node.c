@@ -123,6 +123,8 @@ run (CleaveGraph *graph,
  * depending on its budget. The graph is then unchanged.
  *
  * Returns: (transfer full) (nullable): the report on the node
+ *
+ * Since: 0.1
  */
 CleaveSplitReport *
 cleave_split_node (CleaveNode *node,
@@ -150,6 +152,8 @@ cleave_split_node (CleaveNode *node,
  * Fails as `cleave_split_node()` does if any request is wrong; no node is then split.
  *
  * Returns: (transfer full) (nullable): the report on these nodes
+ *
+ * Since: 0.1
  */
 CleaveSplitReport *
 cleave_split_nodes (CleaveGraph *graph,
@@ -180,6 +184,8 @@ cleave_split_nodes (CleaveGraph *graph,
  * fits no node, and otherwise as `cleave_split_node()` does. The graph is then unchanged.
  *
  * Returns: (transfer full) (nullable): the report on these nodes
+ *
+ * Since: 0.1
  */
 CleaveSplitReport *
 cleave_split_all_nodes (CleaveGraph *graph,
@@ -219,6 +225,8 @@ cleave_split_all_nodes (CleaveGraph *graph,
  * Fails as `cleave_split_node()` does.
  *
  * Returns: (transfer full) (nullable): the report on all nodes reached
+ *
+ * Since: 0.1
  */
 CleaveSplitReport *
 cleave_split_node_recursively (CleaveNode *node,
@@ -250,6 +258,8 @@ cleave_split_node_recursively (CleaveNode *node,
  * Fails as `cleave_split_nodes()` does.
  *
  * Returns: (transfer full) (nullable): the report on all nodes reached
+ *
+ * Since: 0.1
  */
 CleaveSplitReport *
 cleave_split_nodes_recursively (CleaveGraph *graph,
@@ -281,6 +291,8 @@ cleave_split_nodes_recursively (CleaveGraph *graph,
  * node; no node is then split.
  *
  * Returns: (transfer full) (nullable): the report on these nodes
+ *
+ * Since: 0.1
  */
 CleaveSplitReport *
 cleave_split_nodes_by_name (CleaveGraph *graph,

@@ -79,6 +79,8 @@ add_list (CleaveTiling *tiling, gconstpointer values, guint n, guint size)
  * first. The numbers are checked when the tiling is applied to a node.
  *
  * Returns: (transfer full): the tiling
+ *
+ * Since: 0.1
  */
 CleaveTiling *
 cleave_tiling_by_num_chunks (const char *dims, const gint64 *counts, guint n_counts)
@@ -102,6 +104,8 @@ cleave_tiling_by_num_chunks (const char *dims, const gint64 *counts, guint n_cou
  * Cuts dimensions into chunks of this size; the last chunk is the remainder.
  *
  * Returns: (transfer full): the tiling
+ *
+ * Since: 0.1
  */
 CleaveTiling *
 cleave_tiling_by_chunk_size (const char *dims, const gint64 *sizes, guint n_sizes)
@@ -127,6 +131,8 @@ cleave_tiling_by_chunk_size (const char *dims, const gint64 *sizes, guint n_size
  * Cuts dimensions into chunks of exactly these sizes.
  *
  * Returns: (transfer full): the tiling
+ *
+ * Since: 0.1
  */
 CleaveTiling *
 cleave_tiling_by_chunk_sizes (const char *dims,
@@ -161,6 +167,8 @@ cleave_tiling_by_chunk_sizes (const char *dims,
  * its share, the first of several. Takes O(k log k) time for k weights.
  *
  * Returns: (transfer full): the tiling
+ *
+ * Since: 0.1
  */
 CleaveTiling *
 cleave_tiling_by_chunk_weights (const char *dims,
@@ -190,6 +198,8 @@ cleave_tiling_by_chunk_weights (const char *dims,
  * Cuts one dimension into chunks of exactly these sizes.
  *
  * Returns: (transfer full): the tiling
+ *
+ * Since: 0.1
  */
 CleaveTiling *
 cleave_tiling_by_chunk_sizes_along (const char *dim, const gint64 *sizes, guint n_sizes)
@@ -206,6 +216,8 @@ cleave_tiling_by_chunk_sizes_along (const char *dim, const gint64 *sizes, guint 
  * Cuts one dimension into chunks proportional to weights, each of at least one.
  *
  * Returns: (transfer full): the tiling
+ *
+ * Since: 0.1
  */
 CleaveTiling *
 cleave_tiling_by_chunk_weights_along (const char *dim, const double *weights, guint n_weights)
@@ -222,6 +234,8 @@ cleave_tiling_by_chunk_weights_along (const char *dim, const double *weights, gu
  * Cuts into exactly these chunks.
  *
  * Returns: (transfer full): the tiling
+ *
+ * Since: 0.1
  */
 CleaveTiling *
 cleave_tiling_by_slice_ranges (const CleaveRange *ranges, guint n_ranges)
@@ -243,6 +257,8 @@ cleave_tiling_by_slice_ranges (const CleaveRange *ranges, guint n_ranges)
  * alignment, minimum size and the dimensions that may be cut can be set.
  *
  * Returns: (transfer full): the tiling
+ *
+ * Since: 0.1
  */
 CleaveTiling *
 cleave_tiling_by_search (const char *dims)
@@ -272,6 +288,8 @@ clear (gpointer data)
  * Adds a reference.
  *
  * Returns: (transfer full): @tiling
+ *
+ * Since: 0.1
  */
 
 /**
@@ -279,6 +297,8 @@ clear (gpointer data)
  * @tiling: (nullable) (transfer full): a tiling
  *
  * Drops a reference; the last one frees the tiling.
+ *
+ * Since: 0.1
  */
 
 CLEAVE_DEFINE_COUNTED (CleaveTiling, tiling, clear)
@@ -293,6 +313,8 @@ CLEAVE_DEFINE_VALUE (CleaveRecursion, recursion)
  * chunk size
  *
  * Sets whether the smaller chunks come before or after the larger ones.
+ *
+ * Since: 0.1
  */
 void
 cleave_tiling_set_small_first (CleaveTiling *tiling, gboolean small_first)
@@ -308,6 +330,8 @@ cleave_tiling_set_small_first (CleaveTiling *tiling, gboolean small_first)
  *
  * Aligns chunks. Computed sizes are adjusted: a chunk size is rounded down to a multiple, but not
  * below the minimum nor to zero. Sizes and ranges given by the caller must be aligned.
+ *
+ * Since: 0.1
  */
 void
 cleave_tiling_set_alignment (CleaveTiling *tiling, gint64 alignment)
@@ -324,6 +348,8 @@ cleave_tiling_set_alignment (CleaveTiling *tiling, gint64 alignment)
  * @n_alignments: the number of these dimensions; or 1, for the same alignment in all of them
  *
  * Aligns chunks as [method@Cleave.Tiling.set_alignment] does, with an alignment for each dimension.
+ *
+ * Since: 0.1
  */
 void
 cleave_tiling_set_alignments (CleaveTiling *tiling, const gint64 *alignments, guint n_alignments)
@@ -340,6 +366,8 @@ cleave_tiling_set_alignments (CleaveTiling *tiling, const gint64 *alignments, gu
  * Forbids chunks that are too small, unless a dimension is smaller itself and stays whole. A
  * remainder that is too small is added to its neighbor. With a number of chunks or weights, the
  * last chunk gets the minimum. Sizes and ranges given by the caller must meet the minimum.
+ *
+ * Since: 0.1
  */
 void
 cleave_tiling_set_min_chunk (CleaveTiling *tiling, gint64 min_chunk)
@@ -357,6 +385,8 @@ cleave_tiling_set_min_chunk (CleaveTiling *tiling, gint64 min_chunk)
  *
  * Forbids chunks that are too small, as [method@Cleave.Tiling.set_min_chunk] does, with a minimum
  * for each dimension.
+ *
+ * Since: 0.1
  */
 void
 cleave_tiling_set_min_chunks (CleaveTiling *tiling, const gint64 *min_chunks, guint n_min_chunks)

@@ -155,6 +155,8 @@ cleave_plan_get_most_bytes (const CleavePlan *plan)
  * @plan: a plan
  *
  * Returns: (transfer none): the node that the plan would split
+ *
+ * Since: 0.1
  */
 CleaveNode *
 cleave_plan_get_node (const CleavePlan *plan)
@@ -168,6 +170,8 @@ cleave_plan_get_node (const CleavePlan *plan)
  * @plan: a plan
  *
  * Returns: the number of pieces into which the node would be split
+ *
+ * Since: 0.1
  */
 guint
 cleave_plan_get_n_chunks (const CleavePlan *plan)
@@ -182,6 +186,8 @@ cleave_plan_get_n_chunks (const CleavePlan *plan)
  * @chunk: index of the chunk
  *
  * Returns: (transfer none): the range of result 0 that the piece would compute
+ *
+ * Since: 0.1
  */
 const CleaveRange *
 cleave_plan_get_range (const CleavePlan *plan, guint chunk)
@@ -198,6 +204,8 @@ cleave_plan_get_range (const CleavePlan *plan, guint chunk)
  *
  * Returns: the number of bytes of all operands of the piece, including weights, and of its results
  * that are used
+ *
+ * Since: 0.1
  */
 gint64
 cleave_plan_get_n_bytes (const CleavePlan *plan, guint chunk)
@@ -213,6 +221,8 @@ cleave_plan_get_n_bytes (const CleavePlan *plan, guint chunk)
  * @chunk: index of the chunk
  *
  * Returns: the number of multiply-accumulates of the piece
+ *
+ * Since: 0.1
  */
 gint64
 cleave_plan_get_macs (const CleavePlan *plan, guint chunk)

@@ -151,6 +151,8 @@ given_ranges (const CleaveTiling *tiling, const CleaveShape *shape, GError **err
  * fit the shape.
  *
  * Returns: (transfer full) (nullable) (element-type CleaveRange): the ranges
+ *
+ * Since: 0.1
  */
 GArray *
 cleave_tiling_get_ranges (const CleaveTiling *tiling,

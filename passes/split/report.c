@@ -304,6 +304,8 @@ cleave_split_report_add_work (CleaveSplitReport *report, const CleaveWork *work)
  * @reason: why a node was not split
  *
  * Returns: (transfer none): `unsupported`, `refused`, `constraint`, `one-piece` or `outside-user`
+ *
+ * Since: 0.1
  */
 const char *
 cleave_not_split_get_name (CleaveNotSplit reason)
@@ -334,6 +336,8 @@ clear (gpointer data)
  * Adds a reference.
  *
  * Returns: (transfer full): @report
+ *
+ * Since: 0.1
  */
 
 /**
@@ -341,6 +345,8 @@ clear (gpointer data)
  * @report: (nullable) (transfer full): a report
  *
  * Drops a reference; the last one frees the report.
+ *
+ * Since: 0.1
  */
 
 CLEAVE_DEFINE_COUNTED (CleaveSplitReport, split_report, clear)
@@ -350,6 +356,8 @@ CLEAVE_DEFINE_COUNTED (CleaveSplitReport, split_report, clear)
  * @report: a report
  *
  * Returns: the number of nodes that were split
+ *
+ * Since: 0.1
  */
 guint
 cleave_split_report_get_n_split (const CleaveSplitReport *report)
@@ -367,6 +375,8 @@ cleave_split_report_get_n_split (const CleaveSplitReport *report)
  * then, by [func@Cleave.clean_up] for example, belongs to no graph.
  *
  * Returns: (transfer none): its name, op and pieces
+ *
+ * Since: 0.1
  */
 const CleaveSplitNode *
 cleave_split_report_get_split (const CleaveSplitReport *report, guint index)
@@ -383,6 +393,8 @@ cleave_split_report_get_split (const CleaveSplitReport *report, guint index)
  * @piece: index of a piece of the node
  *
  * Returns: (transfer none): the part of result 0 of the node that the piece computes
+ *
+ * Since: 0.1
  */
 const CleaveRange *
 cleave_split_report_get_range (const CleaveSplitReport *report, guint index, guint piece)
@@ -398,6 +410,8 @@ cleave_split_report_get_range (const CleaveSplitReport *report, guint index, gui
  * @report: a report
  *
  * Returns: the number of nodes that were requested, or reached by a recursive split, and not split
+ *
+ * Since: 0.1
  */
 guint
 cleave_split_report_get_n_not_split (const CleaveSplitReport *report)
@@ -412,6 +426,8 @@ cleave_split_report_get_n_not_split (const CleaveSplitReport *report)
  * @index: index of a node that was not split
  *
  * Returns: (transfer none): the name and op of the node, and the reason
+ *
+ * Since: 0.1
  */
 const CleaveUnsplitNode *
 cleave_split_report_get_not_split (const CleaveSplitReport *report, guint index)
@@ -427,6 +443,8 @@ cleave_split_report_get_not_split (const CleaveSplitReport *report, guint index)
  *
  * Returns: (transfer none): `max-memory`, `max-subgraph-memory`, `max-schedule-memory`,
  * `max-added-macs` or `max-pieces`
+ *
+ * Since: 0.1
  */
 const char *
 cleave_limit_kind_get_name (CleaveLimitKind kind)
@@ -443,6 +461,8 @@ cleave_limit_kind_get_name (CleaveLimitKind kind)
  * @report: a report
  *
  * Returns: the number of limits of the constraint that were set
+ *
+ * Since: 0.1
  */
 guint
 cleave_split_report_get_n_limits (const CleaveSplitReport *report)
@@ -461,6 +481,8 @@ cleave_split_report_get_n_limits (const CleaveSplitReport *report)
  * the bytes of the whole node.
  *
  * Returns: (transfer none): the limit asked for, the value reached, and whether the limit is met
+ *
+ * Since: 0.1
  */
 const CleaveSplitLimit *
 cleave_split_report_get_limit (const CleaveSplitReport *report, guint index)
@@ -474,6 +496,8 @@ cleave_split_report_get_limit (const CleaveSplitReport *report, guint index)
  * @report: a report
  *
  * Returns: (transfer none): totals of the whole graph before and after the split
+ *
+ * Since: 0.1
  */
 const CleaveSplitTotals *
 cleave_split_report_get_totals (const CleaveSplitReport *report)

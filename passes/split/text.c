@@ -295,6 +295,8 @@ shape_split (const Options *options, CleaveTiling *tiling, GError **error)
  * Fails with %CLEAVE_ERROR_OPTION, naming the option.
  *
  * Returns: %TRUE, or %FALSE on error
+ *
+ * Since: 0.1
  */
 gboolean
 cleave_split_parse (GHashTable *options,
@@ -363,6 +365,8 @@ parse_halo (const Options *options, CleaveHalo *halo, GError **error)
  * Fails with %CLEAVE_ERROR_OPTION, naming the option.
  *
  * Returns: %TRUE, or %FALSE on error
+ *
+ * Since: 0.1
  */
 gboolean
 cleave_recursion_parse (GHashTable *options,

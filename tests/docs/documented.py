@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-# documented.py GIR: checks that every type, field, value, function, argument and result of the API is documented.
+# documented.py GIR: checks that every type, field, value, function, argument and result of the API is documented, and that
+# each function says since which version it exists.
+import re
 import sys
 from xml.etree import ElementTree
 
@@ -43,6 +45,8 @@ def check(element, path):
         complaints.append(name)
     if kind in CALLS:
         check_call(element, name)
+        if kind != 'callback' and not re.fullmatch(r'\d+\.\d+', element.get('version', '')):
+            complaints.append(f'{name}: since which version it exists, as in "Since: 0.2"')
     else:
         for child in element:
             check(child, name)

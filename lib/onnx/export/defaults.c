@@ -77,6 +77,8 @@ cleave_onnx_export_defaults (CleaveOnnxExport *export)
  * [func@Cleave.onnx_load] gave it a value. Such an input becomes a constant of the file.
  *
  * Returns: (transfer full) (array zero-terminated=1): their names, in the order of the file
+ *
+ * Since: 0.2
  */
 char **
 cleave_onnx_list_defaults (const CleaveGraph *graph, gboolean only_open)

@@ -289,6 +289,8 @@ cleave_onnx_export_build (CleaveOnnxExport *export, const CleaveGraph *graph, GE
  * Fails as [func@Cleave.onnx_serialize] does, but not because of the size.
  *
  * Returns: (transfer full) (nullable) (array zero-terminated=1): their names, or %NULL on error
+ *
+ * Since: 0.2
  */
 char **
 cleave_onnx_list_iterations (const CleaveGraph *graph, GError **error)
@@ -320,6 +322,8 @@ cleave_onnx_list_iterations (const CleaveGraph *graph, GError **error)
  * Fails as [func@Cleave.onnx_serialize] does, but not because of the size.
  *
  * Returns: the number of bytes, or -1 on error
+ *
+ * Since: 0.2
  */
 gint64
 cleave_onnx_estimate_bytes (const CleaveGraph *graph, GError **error)
@@ -353,6 +357,8 @@ cleave_onnx_estimate_bytes (const CleaveGraph *graph, GError **error)
  * or more; with %CLEAVE_ERROR_CYCLE if the graph has a cycle.
  *
  * Returns: (transfer full) (nullable): a serialized `ModelProto`
+ *
+ * Since: 0.1
  */
 GBytes *
 cleave_onnx_serialize (const CleaveGraph *graph, GError **error)

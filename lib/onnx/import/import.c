@@ -280,6 +280,8 @@ parse (GBytes *bytes,
  * - [error@GLib.FileError] if external data cannot be read.
  *
  * Returns: (transfer full) (nullable): the graph
+ *
+ * Since: 0.1
  */
 CleaveGraph *
 cleave_onnx_parse (GBytes *bytes,
@@ -300,6 +302,8 @@ cleave_onnx_parse (GBytes *bytes,
  *
  * Returns: (transfer none) (array zero-terminated=1): one sentence for each; none for a graph that
  *   no model was read for
+ *
+ * Since: 0.2
  */
 const char *const *
 cleave_onnx_get_warnings (const CleaveGraph *graph)
@@ -325,6 +329,8 @@ cleave_onnx_get_warnings (const CleaveGraph *graph)
  * read.
  *
  * Returns: (transfer full) (nullable): the graph
+ *
+ * Since: 0.1
  */
 CleaveGraph *
 cleave_onnx_load (const char *path, const CleaveOnnxOptions *options, GError **error)
