@@ -8,6 +8,9 @@ import os
 import re
 import sys
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'help'))
+from public_headers import Headers  # noqa: E402
+
 HANDLES = ('CleaveGraph', 'CleaveNode', 'CleaveOperand', 'CleaveResult')
 
 # Valid arguments by type; `world` is the one in misuse.c.
@@ -187,39 +190,6 @@ def read_documents(root):
     return documents, files
 
 
-def split_declaration(text):
-    m = re.match(r'(.*?)(\w+)((?:\[[^\]]*\])*)$', text.strip(), re.S)
-    return re.sub(r'\s+', ' ', m[1]).strip(), m[2], m[3]
-
-
-class Headers:
-    def __init__(self, root):
-        self.functions, self.structs, self.enums = [], {}, set()
-        for name in sorted(glob.glob(f'{root}/include/cleave/*.h')):
-            if name.endswith('/cleave-mpi.h'):  # a library of its own, for processes started by mpirun
-                continue
-            with open(name, encoding='utf-8') as f:
-                self.read(re.sub(r'/\*.*?\*/', '', f.read(), flags=re.S))
-
-    def read(self, text):
-        self.enums |= set(re.findall(r'typedef enum \{[^}]*\} (\w+);', text))
-        for body, name in re.findall(r'typedef struct\s*\{([^}]*)\} (\w+);', text):
-            self.structs[name] = [field for line in body.split(';')
-                                  if line.strip() and '(' not in line for field in self.read_fields(line)]
-        declared = re.findall(r'CLEAVE_API\s+([^;{]*?)(\w+)\s*\(([^;]*)\)\s*;', text, re.S)
-        inline = re.findall(r'static inline (\w+[\s*]+)(\w+)\s*\(([^{;]*)\)\s*\{', text, re.S)
-        for result, name, arguments in declared + inline:
-            arguments = [a for a in arguments.split(',') if a.strip() != 'void']
-            self.functions.append((name, [split_declaration(a)[:2] for a in arguments]))
-
-    def read_fields(self, line):
-        first, *others = [part.strip() for part in line.split(',')]
-        kind, name, array = split_declaration(first)
-        yield kind, name, array
-        for other in others:
-            yield kind.rstrip('* ') + (' *' if '*' in other else ''), other.strip('* '), ''
-
-
 class Generator:
     def __init__(self, root):
         self.headers = Headers(root)
@@ -340,7 +310,7 @@ class Generator:
                 self.add(title, must, call)
 
     def write(self, path):
-        for function, arguments in self.headers.functions:
+        for _, function, arguments in self.headers.functions:
             self.add_function(function, arguments)
         with open(path, 'w', encoding='utf-8') as f:
             for i, (_, _, call) in enumerate(self.cases):
