@@ -1,36 +1,11 @@
 #!/usr/bin/env python3
-# layering.py: checks which files may include or mention what, which files include each other in a circle, and how long
-# files are.
+# layering.py: checks that the table of modules in docs/architecture.md is that of the tree. It also checks which files may
+# mention what, which files call each other in a circle, and how long files are.
 import os
 import re
 import sys
 
 os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..'))
-
-# A folder may include itself, its own folders, and the folders listed here; a longer path takes precedence over a
-# shorter one.
-MAY_INCLUDE = {
-    'include': [],
-    'lib/ir': ['include'],
-    'lib/memory': ['include', 'lib/ir'],
-    'lib/ops': ['include', 'lib/ir'],
-    'lib/text': ['include', 'lib/ir'],
-    'lib/onnx': ['include', 'lib/ir', 'lib/ops'],
-    'lib/tflite': ['include', 'lib/ir', 'lib/ops'],
-    'lib/load': ['include'],
-    'lib/mpi': ['include'],
-    'lib/dot': ['include', 'lib/ir', 'lib/ops'],
-    'lib/runtime': ['include', 'lib/ir', 'lib/memory', 'lib/ops'],
-    'lib/runtime/plan': ['include', 'lib/ir', 'lib/memory', 'lib/ops', 'lib/runtime'],
-    'lib/runtime/kernels': ['include', 'lib/ir', 'lib/memory', 'lib/ops', 'lib/runtime'],
-    'lib/saved': ['include', 'lib/ir', 'lib/memory', 'lib/runtime', 'lib/text'],
-    'passes': ['include', 'lib/ir', 'lib/memory'],
-    'passes/views': ['include', 'lib/ir'],
-    'passes/split': ['include', 'lib/ir', 'passes', 'passes/views'],
-    'passes/auto-split': ['include', 'lib/ir', 'lib/memory', 'passes', 'passes/split', 'passes/views'],
-    'passes/ranks': ['include', 'lib/ir', 'lib/memory', 'passes', 'passes/auto-split'],
-    'tools': ['include'],
-}
 
 # Intended circles of files, each with its reason.
 CIRCLES = {
@@ -87,10 +62,6 @@ def resolve(path, name):
     return None
 
 
-def room(path):
-    return max((r for r in MAY_INCLUDE if path.startswith(r + '/')), key=len)
-
-
 def includes(path):
     for name in re.findall(r'^ *# *include +["<]([^">]+)[">]', SOURCES[path], re.M):
         found = resolve(path, name)
@@ -98,14 +69,47 @@ def includes(path):
             yield found
 
 
-def check_rooms():
-    for path in SOURCES:
-        here = room(path)
-        for found in includes(path):
-            there = room(found)
-            inside = there.startswith(here + '/') or here == there
-            if not inside and there not in MAY_INCLUDE[here]:
-                complaints.append(f'{path} must not include {found}')
+def read_table():
+    """Returns the folders that each folder includes and calls, from the table of the page on architecture."""
+    rows = re.findall(r'^\| `([a-z/-]+)` \|([^|]*)\|([^|]*)\|[^|]*\|$', read('docs/architecture.md'), re.M)
+    return {folder: (set(re.findall('`([^`]+)`', included)), set(re.findall('`([^`]+)`', called)))
+            for folder, included, called in rows}
+
+
+def find_uses():
+    """Returns the folders that each folder includes and calls. It includes a folder if a file includes a private header of
+    it. It calls a folder if a file calls a function that is defined there, and no file includes a header of it."""
+    included, called, homes = {}, {}, {}
+    for path, text in SOURCES.items():
+        included.setdefault(os.path.dirname(path), set())
+        called.setdefault(os.path.dirname(path), set())
+        for name in defines(text) if path.endswith('.c') else []:
+            homes.setdefault(name, set()).add(os.path.dirname(path))
+    for path, text in SOURCES.items():
+        here = os.path.dirname(path)
+        included[here] |= {os.path.dirname(found) for found in includes(path)} - {here, 'include/cleave'}
+        for name in set(re.findall(r'\b(cleave_[a-z0-9_]+) \(', re.sub(r'/\*.*?\*/', '', text, flags=re.S))):
+            if here != 'include/cleave' and here not in homes.get(name, {here}):
+                called[here] |= homes[name]
+    return {folder: (included[folder], called[folder] - included[folder]) for folder in included}
+
+
+def check_table():
+    """Each folder has a row with exactly the folders that it uses, and modules do not use each other in a circle."""
+    table, uses = read_table(), find_uses()
+    for folder in sorted(set(table) | set(uses)):
+        if folder not in uses or folder not in table:
+            complaints.append(f'docs/architecture.md: {folder} ' + ('has no row' if folder in uses else 'has no files'))
+            continue
+        for word, said, found in zip(('includes', 'calls'), table[folder], uses[folder]):
+            complaints.extend(f'docs/architecture.md: {folder} {word} {other}, but the row does not say so' for other in sorted(found - said))
+            complaints.extend(f'docs/architecture.md: {folder} {word} nothing of {other}' for other in sorted(said - found))
+    module = {folder: folder if folder == 'include/cleave' else re.match(r'lib/[a-z]+|[a-z]+', folder)[0] for folder in uses}
+    edges = {module[folder]: set() for folder in uses}
+    for folder, (included, called) in uses.items():
+        edges[module[folder]] |= {module[other] for other in included | called} - {module[folder]}
+    for circle in find_circles(edges):
+        complaints.append('modules that use each other in a circle: ' + ' '.join(circle))
 
 
 def find_circles(edges):
@@ -133,16 +137,15 @@ def find_circles(edges):
     return circles
 
 
+def defines(text):
+    """Returns the names of the non-static functions that a source defines."""
+    counted = re.findall(r'^CLEAVE_DEFINE_COUNTED \(\w+, (\w+),', text, re.M)
+    return re.findall(r'^(cleave_[a-z0-9_]+) \(', text, re.M) + [f'cleave_{word}_{end}' for word in counted for end in ('ref', 'unref')]
+
+
 def defined_in():
     """Returns the unit that defines each non-static function of the library."""
-    where = {}
-    for path, text in SOURCES.items():
-        if path.endswith('.c'):
-            for name in re.findall(r'^(cleave_[a-z0-9_]+) \(', text, re.M):
-                where[name] = path[:-2]
-            for word in re.findall(r'^CLEAVE_DEFINE_COUNTED \(\w+, (\w+),', text, re.M):
-                where[f'cleave_{word}_ref'] = where[f'cleave_{word}_unref'] = path[:-2]
-    return where
+    return {name: path[:-2] for path, text in SOURCES.items() if path.endswith('.c') for name in defines(text)}
 
 
 def check_circles():
@@ -213,7 +216,7 @@ def check_types():
             seen[name] = path
 
 
-check_rooms()
+check_table()
 check_circles()
 check_mentions()
 check_counts()
