@@ -189,7 +189,9 @@ read_external (const Onnx__TensorProto *proto, guint64 n_bytes, External *extern
       else if (strcmp (key, "length") == 0)
         number = &external->length;
       if (number != NULL && !g_ascii_string_to_unsigned (value, 10, 0, G_MAXINT64, number, NULL))
-        return cleave_fail (error, CLEAVE_ERROR_MODEL, "external data has the %s '%s'", key, value);
+        return cleave_fail (error, CLEAVE_ERROR_MODEL,
+                            "the %s of external data must be a number of bytes, not '%s'", key,
+                            value);
     }
   if (external->location == NULL)
     return cleave_fail (error, CLEAVE_ERROR_MODEL, "external data has no location");

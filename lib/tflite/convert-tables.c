@@ -33,7 +33,7 @@ set_table (CleaveTfliteImport *import, const Function *f, Rule rule, GError **er
 
   if (cleave_tflite_input_type (import, 0)->element != CLEAVE_INT8 ||
       cleave_tflite_output (import, 0)->type.element != CLEAVE_INT8)
-    return cleave_tflite_refuse (error, "of integers, only int8 is supported");
+    return cleave_tflite_refuse (error, "the only integer type that is supported is int8");
   if (!cleave_tflite_find_result (import, 0, &x, error))
     return FALSE;
   for (gint i = 0; i < TABLE_SIZE; i++)
@@ -150,7 +150,7 @@ cleave_tflite_convert_integer_relu6 (CleaveTfliteImport *import, GError **error)
   CleaveResult *x;
 
   if (cleave_tflite_input_type (import, 0)->element != CLEAVE_INT8)
-    return cleave_tflite_refuse (error, "of integers, only int8 is supported");
+    return cleave_tflite_refuse (error, "the only integer type that is supported is int8");
   if (!cleave_tflite_check_same_scale (import, 0, error) ||
       !cleave_tflite_read_scale (cleave_tflite_input (import, 0), &scale, error) ||
       !cleave_tflite_find_result (import, 0, &x, error))
@@ -249,7 +249,7 @@ check_softmax_scale (const CleaveTfliteTensor *y, GError **error)
 gboolean
 cleave_tflite_convert_integer_softmax (CleaveTfliteImport *import, GError **error)
 {
-  const gint bits = 5; /* before the binary point of a difference */
+  const gint bits = 5; /* integer bits of a difference */
   const CleaveTfliteTensor *tensor = cleave_tflite_input (import, 0);
   CleaveCastAttrs attrs = { cleave_tflite_output (import, 0)->type.element };
   gint32 table[TABLE_SIZE];
@@ -260,7 +260,7 @@ cleave_tflite_convert_integer_softmax (CleaveTfliteImport *import, GError **erro
   double real;
 
   if (tensor->type.element != CLEAVE_INT8)
-    return cleave_tflite_refuse (error, "of integers, only int8 is supported");
+    return cleave_tflite_refuse (error, "the only integer type that is supported is int8");
   if (!cleave_tflite_option_float (import, 0, 0, &beta, error) ||
       !cleave_tflite_read_scale (tensor, &scale, error) ||
       !check_softmax_scale (cleave_tflite_output (import, 0), error) ||

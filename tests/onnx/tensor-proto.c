@@ -364,9 +364,11 @@ START_TEST (external_data_stays_in_its_folder)
     { "weights.bin", "9223372036854775807", "12",
       "tensor 'w': external data 'weights.bin' has 32 bytes, but 12 from 9223372036854775807 on "
       "are asked for" },
-    { "weights.bin", "-1", "12", "tensor 'w': external data has the offset '-1'" },
+    { "weights.bin", "-1", "12",
+      "tensor 'w': the offset of external data must be a number of bytes, not '-1'" },
     { "weights.bin", "0", "16", "tensor 'w': external data of 16 bytes, but its type takes 12" },
-    { "weights.bin", "0", "much", "tensor 'w': external data has the length 'much'" },
+    { "weights.bin", "0", "much",
+      "tensor 'w': the length of external data must be a number of bytes, not 'much'" },
     { NULL, "0", "12", "tensor 'w': external data has no location" },
   };
   g_auto (Place) place;

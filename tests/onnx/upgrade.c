@@ -509,9 +509,10 @@ START_TEST (windows_are_checked)
 
   node_of (kernel)->attribute[0]->ints[1] = 5;
   model_assert_error (kernel, CLEAVE_ERROR_MODEL,
-                      "Conv 'n': kernel_shape is not that of its weights");
+                      "Conv 'n': kernel_shape differs from the shape of its weights");
   model_assert_error (mode, CLEAVE_ERROR_MODEL, "Conv 'n': auto_pad 'SAME' is not known");
-  model_assert_error (stride, CLEAVE_ERROR_MODEL, "Conv 'n': strides has the entry 0");
+  model_assert_error (stride, CLEAVE_ERROR_MODEL,
+                      "Conv 'n': strides must have entries of at least 1, not 0");
   node_add_ints (node_of (shape), "output_shape", &one);
   model_assert_error (
       shape, CLEAVE_ERROR_MODEL,

@@ -19,7 +19,7 @@ struct _CleaveOnnxChoice
   const CleaveResult *condition;
   GPtrArray *wheres;   /* CleaveNode, in graph order */
   GPtrArray *sides[2]; /* CleaveNode in the then and else branch, in graph order */
-  gint64 macs;         /* multiply-adds of both branches */
+  gint64 macs;         /* number of multiply-accumulates of both branches */
 };
 
 typedef struct _CleaveOnnxChoice Choice;

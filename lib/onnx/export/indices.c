@@ -88,7 +88,8 @@ cleave_onnx_export_indices (CleaveOnnxExport *export,
   Work work = { export, node };
   const char *index = from;
   gboolean none = may_find_none (node);
-  gint64 begin = 0, own = 1, stride = 1; /* own: s_k, stride: S_k */
+  gint64 begin = 0, own = 1, stride = 1; /* own: stride s_k of the piece; stride: stride S_k of the
+                                          * whole */
 
   for (guint i = x->rank; i-- > 0;)
     {

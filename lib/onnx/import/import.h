@@ -43,7 +43,7 @@ typedef struct
   GArray *defaults;          /* CleaveDefault: inputs with a default value */
   GHashTable *default_index; /* tensor of a default value -> index in `defaults` + 1 */
   GHashTable *values;        /* name -> CleaveOnnxValue (borrowed), of the innermost scope */
-  GPtrArray *outer;          /* such tables of the enclosing scopes, outermost first */
+  GPtrArray *outer;          /* tables like `values` of the enclosing scopes, outermost first */
   GHashTable *infos;   /* name -> Onnx__ValueInfoProto, for values whose type the model declares */
   GHashTable *extents; /* name of an input's dimension -> gint64 */
   const Onnx__GraphProto *whole;

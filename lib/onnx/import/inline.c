@@ -34,7 +34,7 @@ typedef struct
 {
   GHashTable *functions; /* identity -> Onnx__FunctionProto */
   GHashTable *names;     /* names of values of the model */
-  GHashTable *opsets;    /* the result */
+  GHashTable *opsets;    /* opsets that the functions need, by domain */
   gint64 opset;          /* of the model */
   gsize n_nodes, n_bytes;
 } Inliner;

@@ -39,7 +39,8 @@ typedef struct
   gpointer attrs;
   GPtrArray *operands;     /* borrowed: `rest` of the node */
   GPtrArray *constants;    /* attribute, value, attribute, value …: names of constant operands */
-  CleaveTensorType *types; /* of the operands, then of the results; `few` or allocated */
+  CleaveTensorType *types; /* types of the operands, then of the results: the array `few`, or
+                            * allocated memory */
   CleaveTensorType few[4];
 } Made;
 

@@ -33,8 +33,8 @@ typedef struct
 {
   CleaveGraph *graph;
   const CleaveOp *assemble;
-  GArray *stack;       /* Part: still to visit, the last one first */
-  GArray *parts;       /* Part: of the current join */
+  GArray *stack;       /* Part: parts to visit, the next one last */
+  GArray *parts;       /* Part: the parts of the current join */
   GPtrArray *inner;    /* CleaveNode: joins that the current one absorbs */
   GHashTable *by;      /* CleaveNode -> its replacement; NULL: it is absorbed */
   GHashTable *weights; /* CleaveNode: constants that absorbed nodes read */

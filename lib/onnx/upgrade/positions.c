@@ -77,8 +77,8 @@ read_grid (CleaveOnnxNode *node, CleaveShape *grid, GError **error)
   grid->dim[n - 1] = n - 2;
   for (guint d = 0; d < n; d++)
     if (grid->dim[d] < 1)
-      return cleave_onnx_node_fail (node, error, "size has the entry %" G_GINT64_FORMAT,
-                                    grid->dim[d]);
+      return cleave_onnx_node_fail (
+          node, error, "size must have entries of at least 1, not %" G_GINT64_FORMAT, grid->dim[d]);
   return TRUE;
 }
 

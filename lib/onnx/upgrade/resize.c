@@ -14,7 +14,7 @@
 typedef struct
 {
   guint n;
-  gboolean shrinks, enlarges; /* in any dimension */
+  gboolean shrinks, enlarges; /* whether an extent shrinks or grows in any dimension */
   gboolean stays;             /* all extents stay the same */
   float scale[CLEAVE_MAX_RANK];
 } Scales;

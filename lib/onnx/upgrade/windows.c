@@ -30,8 +30,9 @@ read_list (const CleaveOnnxNode *node, const char *name, guint n, gint64 *list, 
     {
       list[i] = attr == NULL ? 1 : g_array_index (attr->ints, gint64, i);
       if (list[i] < 1 || list[i] > G_MAXINT32)
-        return cleave_onnx_node_fail (node, error, "%s has the entry %" G_GINT64_FORMAT, name,
-                                      list[i]);
+        return cleave_onnx_node_fail (node, error,
+                                      "%s must have entries of at least 1, not %" G_GINT64_FORMAT,
+                                      name, list[i]);
     }
   return TRUE;
 }
@@ -74,7 +75,8 @@ drop_kernel_shape (CleaveOnnxNode *node, guint weights, GError **error)
   fits = attr->ints->len + 2 == w->rank;
   for (guint i = 0; fits && i < attr->ints->len; i++)
     fits = g_array_index (attr->ints, gint64, i) == w->dim[2 + i];
-  return fits || cleave_onnx_node_fail (node, error, "kernel_shape is not that of its weights");
+  return fits ||
+         cleave_onnx_node_fail (node, error, "kernel_shape differs from the shape of its weights");
 }
 
 static void
@@ -178,8 +180,9 @@ read_output_shape (const CleaveOnnxNode *node,
       out[i] = attr == NULL ? window->in[i] * window->stride[i]
                             : g_array_index (attr->ints, gint64, skip + i);
       if (attr != NULL && (out[i] < 1 || out[i] > G_MAXINT32))
-        return cleave_onnx_node_fail (node, error, "output_shape has the entry %" G_GINT64_FORMAT,
-                                      out[i]);
+        return cleave_onnx_node_fail (
+            node, error, "output_shape must have entries of at least 1, not %" G_GINT64_FORMAT,
+            out[i]);
     }
   return TRUE;
 }
@@ -201,8 +204,9 @@ fit_output_shape (
     {
       added[i] = attr == NULL ? 0 : g_array_index (attr->ints, gint64, i);
       if (added[i] < 0 || added[i] > G_MAXINT32)
-        return cleave_onnx_node_fail (node, error, "output_padding has the entry %" G_GINT64_FORMAT,
-                                      added[i]);
+        return cleave_onnx_node_fail (
+            node, error, "output_padding must have entries of at least 0, not %" G_GINT64_FORMAT,
+            added[i]);
       total[i] = window->stride[i] * (window->in[i] - 1) + added[i] +
                  (window->kernel[i] - 1) * window->dilation[i] + 1 - out[i];
       added[i] += MAX (-total[i], 0);
