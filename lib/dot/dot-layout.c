@@ -20,7 +20,7 @@ struct _CleaveDotLayout
 {
   guint n_boxes, n_edges;
   double *centers; /* x and y of each box */
-  GArray **routes; /* double, by edge */
+  GArray **routes; /* arrays of double, by edge: the points of its route */
 };
 
 static void

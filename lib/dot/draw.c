@@ -35,11 +35,11 @@ typedef struct
   CleaveLabelStyle style;
   Agraph_t *root;
   CleaveFrames *frames;     /* NULL: none are drawn */
-  Agnode_t **vertex;        /* by id */
+  Agnode_t **vertex;        /* by node id */
   Agraph_t **clusters;      /* by frame */
   CleaveDotRanks *ranks;    /* NULL: ranks are not drawn */
   gboolean *is_near;        /* by id: whether a node is near `around`; NULL: draw all nodes */
-  CleavePiecePlace *places; /* by id */
+  CleavePiecePlace *places; /* by node id */
 } Drawing;
 
 /* Vertices */

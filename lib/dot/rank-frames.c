@@ -7,9 +7,9 @@
 struct _CleaveDotRanks
 {
   Agraph_t *root;
-  const char *word;      /* in titles */
+  const char *word;      /* word for a rank in titles */
   int of_outputs;        /* the rank of the graph's outputs */
-  int *rank;             /* by id */
+  int *rank;             /* by node id */
   GHashTable *clusters;  /* by rank + 1 */
   GHashTable *receivers; /* by value: the set of ranks + 1 that it is sent to */
 };

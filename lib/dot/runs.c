@@ -13,9 +13,9 @@
 typedef struct
 {
   const GPtrArray *order;
-  guint *of; /* by id */
+  guint *of; /* by node id */
   guint next;
-  guint *position; /* by id */
+  guint *position; /* by node id */
 } Search;
 
 static gboolean

@@ -9,7 +9,7 @@
 typedef struct
 {
   const guint *band;
-  guint *strip;       /* by id */
+  guint *strip;       /* by node id: number of its strip */
   guint *n;           /* by band */
   guint *parts;       /* by band: operands of the current join so far */
   gboolean *hands_on; /* by band */

@@ -353,7 +353,8 @@ DEFINE_NARROW (guint32, 4)
  * are powers of two would evict lines before they are complete. */
 
 #define TILE_BYTES (16 << 10)
-#define TILE 64 /* largest number of elements of a side; elements of 8 bytes: half of it */
+#define TILE 64 /* largest number of elements along one side; half of it for elements of 8 bytes   \
+                 */
 
 /* Prefetches the next tile. Its runs are too short for the hardware prefetcher. */
 static inline void

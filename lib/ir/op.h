@@ -221,8 +221,8 @@ struct _CleaveOp
   /* Sets a map for each dimension of `operand`: which part of it a part of the result needs. NULL:
    * the op cannot be split. */
   void (*maps) (const CleaveCall *call, guint operand, CleaveDimMap *map);
-  /* Sets a map for each dimension of `result` (1, 2 …): which part of it a node computes that
-   * computes a part of result 0. NULL: the same part. */
+  /* Sets a map for each dimension of `result` (1, 2 …). The maps give the part of it that a node
+   * computes together with a part of result 0. NULL: the same part. */
   void (*result_maps) (const CleaveCall *call, guint result, CleaveDimMap *map);
   /* Changes `attrs`, a copy, to those of a node that computes only the chunk: for example, sets the
    * pads of a Conv to the clips of its slice. Returns FALSE if there is no such node, and appends

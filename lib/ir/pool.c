@@ -15,7 +15,7 @@ struct _CleavePool
 {
   GPtrArray *blocks;
   char *free;   /* free bytes of the last block */
-  gsize n_free; /* number of these */
+  gsize n_free; /* number of free bytes */
 };
 
 CleavePool *

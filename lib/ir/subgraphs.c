@@ -22,7 +22,8 @@ typedef struct
   GPtrArray *order;
   GPtrArray *work;  /* by position */
   gboolean *in_use; /* whether a node depends on an input, and an output depends on it */
-  gint *position;   /* of a node; NONE if it is no work */
+  gint *position;   /* by node: its position among the nodes that compute; NONE if it computes
+                     * nothing */
   gint *next;       /* smallest position among the work after a node; G_MAXINT: none */
   gint *prev;       /* largest position among the work before a node; NONE: none */
   gboolean *alone;  /* by position */

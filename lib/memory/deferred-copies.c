@@ -94,7 +94,8 @@ typedef struct
   guint last;          /* last step so far that completes an operand */
   guint before, after; /* the steps before and after the wait */
   guint peak;          /* a step in between at which memory is scarce, or CLEAVE_NEVER */
-  gint64 gain;         /* bytes of the join's buffer less those of its operands so far */
+  gint64 gain;         /* bytes that the wait saves so far: those of the join's buffer minus those
+                        * of its operands */
 } Wait;
 
 typedef struct

@@ -37,7 +37,7 @@ typedef struct
   GArray *accesses; /* Access, by step */
   gint64 n_bytes;
   guint first, last;
-  gboolean is_fixed; /* it may be in the caller's memory */
+  gboolean is_fixed; /* the buffer may be in the caller's memory, so it cannot move */
   guint over;        /* index of the place that it was moved into, or CLEAVE_NEVER */
   gint64 shift;      /* offset there, in bytes */
 } Place;
@@ -48,8 +48,8 @@ typedef struct
 typedef struct
 {
   CleaveStorage *storage;
-  gint64 boldness; /* a lap must save this many times the bytes by which it enlarges a buffer;
-                      0: careful */
+  gint64 boldness; /* a lap must save this many times the bytes by which it enlarges a buffer; 0:
+                    * conservative */
   gint64 *live;    /* by step: bytes in use */
   GArray *edges;   /* CleaveLapEdge */
   GArray *places;  /* Place, by their first step */

@@ -30,7 +30,7 @@
 /* Bytes per ns that are in the nearer caches, and that are not. */
 #define NEAR_PER_NS 64
 #define FAR_PER_NS 40
-/* Bytes per ns of weights that an earlier piece has read. */
+/* Speed of reading weights that an earlier piece has read, in bytes per ns. */
 #define AGAIN_PER_NS 80
 /* Speedup of ops that do not go element by element, relative to the model in cost.c. */
 #define ELEMENTS_GAIN 1.6

@@ -60,7 +60,8 @@ cleave_body_makes (const CleaveBody *body, guint from, guint *call)
   return from != CLEAVE_BODY_ABSENT && from >= body->n_outer;
 }
 
-/* The ops of such a node, without a compute function. The second one may overwrite an operand. */
+/* The ops of a node that stands for a quantized group. They have no compute function. The second
+ * one may overwrite an operand. */
 extern const CleaveOp cleave_op_quantized_group, cleave_op_quantized_group_in_place;
 gboolean cleave_node_is_group (const CleaveNode *node);
 /* Adds a group node and takes ownership of `calls`. */

@@ -19,7 +19,7 @@ typedef struct
   GArray *calls;      /* CleaveBodyCall */
   GPtrArray *members; /* CleaveNode: the node of each call */
   GPtrArray *outer;   /* CleaveResult: the operands of the group */
-  CleaveNode *name;   /* the node that gives the group its name */
+  CleaveNode *name;   /* node whose name the group gets */
 } Group;
 
 typedef struct

@@ -19,7 +19,7 @@ typedef struct
   CleaveNode **nodes;    /* by node id, as all arrays below: the node in `to` that does the
                             same, or NULL */
   CleaveResult **bytes;  /* the 8-bit value in `to` of a value that is dequantized later */
-  const CleaveNode **by; /* the DequantizeLinear that comes after it */
+  const CleaveNode **by; /* by node id: the DequantizeLinear that reads its result */
   Wanted *wanted;        /* the readers of its result, also through data movement; BY_NONE if
                             some want floats */
   guint n_moved;

@@ -58,7 +58,7 @@ cleave_tile_new (const CleaveBody *body, const CleaveRange *range)
         {
           parts[i].is_needed = FALSE;
           for (guint k = 0; k < i; k++)
-            parts[k].is_needed = FALSE; /* these have no chunk to clear yet */
+            parts[k].is_needed = FALSE; /* calls that are not planned yet have no chunk to clear */
           cleave_tile_free (parts, body);
           return NULL;
         }
@@ -155,7 +155,7 @@ count_tiles (const CleaveShape *whole, const CleaveShape *tile)
 typedef struct
 {
   gint64 n_bytes;
-  double n_elements; /* of all tiles together */
+  double n_elements; /* number of elements of all tiles together */
 } Measure;
 
 static gboolean

@@ -53,7 +53,7 @@ push_operands (Walk *walk, CleaveNode *node)
     }
   if (walk->weight != NULL && walk->stack->len > begin + 1)
     g_qsort_with_data (&g_array_index (walk->stack, Visit, begin), (int) (walk->stack->len - begin),
-                       sizeof (Visit), compare_weights, walk); /* stable */
+                       sizeof (Visit), compare_weights, walk); /* the sort is stable */
 }
 
 static void

@@ -39,7 +39,7 @@ typedef struct
   CleaveProgress *progress; /* NULL: MPI carries no large message */
   CleaveNear *near;
   GArray *expected; /* CleaveArrival */
-  GError *failure;  /* of a run; after it, nothing is sent or received; NULL: none */
+  GError *failure;  /* first error of a run, after which nothing is sent or received; NULL: none */
   gint64 n_sent, n_received, sent_bytes, received_bytes;
 } CleaveChannelSet;
 

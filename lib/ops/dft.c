@@ -17,7 +17,7 @@ typedef struct
   const CleaveView *x, *window; /* window: as long as the line; NULL: none */
   gint64 offset, step,
       imaginary;    /* imaginary: step from a real part to its imaginary part; 0: real */
-  gint64 n, length; /* number of samples; of points. Missing samples count as 0 */
+  gint64 n, length; /* number of samples, and number of points. Missing samples count as 0 */
   double sign;      /* sign of the angle: -1 forward, 1 inverse */
 } Line;
 

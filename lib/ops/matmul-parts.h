@@ -34,8 +34,8 @@ void cleave_matmul_maps (const CleaveMatmulDims *dims,
                          const CleaveShape *stack,
                          const CleaveShape *y,
                          CleaveDimMap *map);
-/* Sets stride[d] to the step in such a stack, in elements, for one step along dimension d of the
- * result. Returns the step along K. */
+/* Sets stride[d] to the step in a stack of matrices, in elements, for one step along dimension d of
+ * the result. Returns the step along K. */
 gint64 cleave_matmul_strides (const CleaveMatmulDims *dims,
                               CleaveMatmulSide side,
                               const CleaveView *stack,

@@ -27,7 +27,7 @@ cleave_roi_maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
     map[d] = d == same ? cleave_dim_map_same (d) : cleave_dim_map_whole (shape->dim[d]);
 }
 
-/* Returns number `k` of a region. */
+/* Returns the `k`-th number of a region of interest. */
 static inline double
 cleave_roi_load (const CleaveView *rois, gint64 roi, guint k)
 {

@@ -20,7 +20,7 @@ typedef struct
   char *name;                       /* of the node, input or output */
   guint index;                      /* LOAD, STORE: of the input or output */
   const CleaveKernelFamily *family; /* NULL: the op's reference kernel */
-  gpointer state;                   /* of the family */
+  gpointer state;                   /* state of the kernel family */
   CleaveRange *part;                /* LOAD: the part of the input */
   gboolean streams;                 /* COPY, STORE: with stores that bypass the cache */
   gboolean is_fused;                /* it runs part by part along with an earlier step */
@@ -56,7 +56,7 @@ typedef struct
   CleaveView view;      /* of the tensor */
   GArray *patches;      /* CleavePatch: all pointers to its memory; NULL: it shares memory with
                            other values */
-  char *memory;         /* its place in the arena, and its strides there */
+  char *memory;         /* address in the arena, and strides there */
   gint64 stride[CLEAVE_MAX_RANK];
   gboolean direct; /* steps use the tensor's memory directly */
 } CleaveBinding;
@@ -83,7 +83,7 @@ struct _CleaveProgram
   CleaveBinding *inputs, *outputs;
   gboolean bound;
 
-  guint n_tasks; /* including joins, which only wait */
+  guint n_tasks; /* number of tasks, including joins, which only wait */
   CleaveTask *tasks;
   CleaveFusedConsumer *fused; /* by task */
   CleaveSchedule *schedule;

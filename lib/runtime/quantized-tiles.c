@@ -15,7 +15,7 @@
 typedef struct
 {
   guint outer; /* the operand of the group, or CLEAVE_BODY_ABSENT for an intermediate value */
-  guint read;  /* of the group: index of the offset in a tile's offsets */
+  guint read;  /* operand of the group: index of its offset among the offsets of a tile */
   gint64 at;   /* intermediate: offset in the scratch memory, in bytes */
 } Source;
 
@@ -27,8 +27,8 @@ typedef struct
   gpointer state;
   CleaveTensorType *types; /* of the operands */
   Source *sources;
-  gint64 to;                /* offset of the result in the scratch memory in bytes; -1: it is the
-                               group's result */
+  gint64 to;                /* byte offset of the result in the scratch memory; -1: it is the result
+                             * of the group */
   gboolean is_fused;        /* an epilogue of the piece before it */
   CleaveFusedConsumer next; /* the piece after it, if that is fused */
 } Piece;
@@ -341,7 +341,7 @@ fuse_bound (const Tiles *tiles, const Kind *kind, guint index)
   piece->is_fused = TRUE;
 }
 
-/* Makes a kind, and takes ownership of `parts`. */
+/* Makes an equivalence class of tiles, and takes ownership of `parts`. */
 static Kind *
 kind_new (Preparing *p, CleaveTilePart *parts)
 {

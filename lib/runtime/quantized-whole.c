@@ -17,11 +17,11 @@ typedef struct
 
 struct _CleaveWhole
 {
-  CleaveWrittenConv *conv; /* one of the four is set */
+  CleaveWrittenConv *conv; /* the four kinds of kernel, of which one is set */
   CleaveWrittenTable *table;
   CleaveWrittenAdd *add;
   CleaveWrittenMean *mean;
-  Step step;             /* from the group's operands */
+  Step step;             /* the step that reads the group's operands */
   Step after;            /* a table from the step's result to the group's result, in place; no
                             family if it is not needed */
   guint from[2], n_from; /* the operands of the group that it reads */

@@ -13,7 +13,7 @@ typedef struct
   CleaveElement element;
   float scale;
   gint32 zero;
-  float most; /* a constant of floats: its largest magnitude */
+  float most; /* largest magnitude of a constant of floats */
 } CleaveWrittenX;
 
 /* The QuantizeLinear at the end of the group, with its scale and zero point. */
@@ -36,7 +36,7 @@ typedef struct
   gint32 least, most;    /* bounds of the result minus its zero point */
   float *w_scale, *bias; /* by channel of the result */
   CleaveTensor *w;       /* 8-bit weights */
-  CleaveView w_view;     /* the same, as weights of a convolution */
+  CleaveView w_view;     /* view of `w` as weights of a convolution */
   guint w_columns;       /* the dimension of w with the channels of the result */
   gboolean is_product;
 } CleaveWrittenConv;

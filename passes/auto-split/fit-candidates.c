@@ -28,7 +28,7 @@ typedef struct
   const CleaveFitSteps *steps;
   guint max_steps;
   const CleaveFitWatch *watch;
-  gint n_begun;  /* ends that some thread has begun; atomic */
+  gint n_begun;  /* number of segment ends that a thread has taken; atomic */
   GArray **best; /* CleaveFitCandidate: of each end; NULL: not yet looked for */
 } Search;
 
@@ -312,7 +312,7 @@ cleave_fit_candidates_select (const GArray *found)
   GArray *best = g_array_new (FALSE, FALSE, sizeof (CleaveFitCandidate));
   guint first = 0; /* of those of the same begin in `best` */
 
-  g_array_sort (sorted, compare_candidates); /* stable */
+  g_array_sort (sorted, compare_candidates); /* the sort is stable */
   for (guint i = 0; i < sorted->len; i++)
     {
       const CleaveFitCandidate *candidate = &g_array_index (sorted, CleaveFitCandidate, i);

@@ -14,9 +14,9 @@ typedef void (*CleaveFitTell) (double part, gpointer data);
 
 typedef struct
 {
-  gboolean is_even;    /* only strips of one size but the last, and no tiles */
+  gboolean is_even;    /* use strips of one size but the last, and no tiles */
   gboolean has_chunks; /* with is_even: also segments whose pieces read different weights */
-  guint n_threads;     /* that look for candidates; 0: as many as there are processors */
+  guint n_threads;     /* number of threads that look for candidates; 0: one for each processor */
   GCancellable *cancellable;
   CleaveFitTell tell;
   gpointer data;
@@ -28,7 +28,7 @@ typedef struct
   GArray *candidates; /* CleaveFitCandidate, by the step where they end */
   guint *first;       /* of each end; n_steps + 2 entries */
   gboolean is_even;   /* strips are of one size but for the last */
-  guint64 n_visits;   /* nodes that all walks have come by */
+  guint64 n_visits;   /* number of nodes that all walks have visited */
 } CleaveFitCandidates;
 
 /* Returns FALSE and sets the error if it was cancelled; the candidates are then incomplete. */

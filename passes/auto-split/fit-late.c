@@ -197,7 +197,7 @@ cleave_fit_late_copy (CleaveGraph *graph, gint64 min_bytes, double max_macs)
       if (late != NULL)
         g_ptr_array_add (all, late);
     }
-  g_ptr_array_sort (all, compare_sizes); /* stable */
+  g_ptr_array_sort (all, compare_sizes); /* the sort is stable */
   for (guint i = 0; i < all->len; i++)
     {
       const Late *late = all->pdata[i];

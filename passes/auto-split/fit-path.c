@@ -15,7 +15,7 @@ typedef struct
   gint64 n_bytes;  /* the peak so far */
   guint until;     /* step that reads the enlarged buffer last */
   guint candidate; /* the last segment; CLEAVE_FIT_NONE: a step as it is */
-  guint before;    /* index of the way before it */
+  guint before;    /* index of the path before this segment */
 } Way;
 
 typedef struct

@@ -21,7 +21,7 @@ typedef struct
 {
   gint64 max_bytes;
   double mac_price;   /* nanoseconds of an added MAC, besides the time that it takes */
-  gboolean has_tiles; /* else strips alone */
+  gboolean has_tiles; /* whether tiles are tried; FALSE: strips alone */
   /* Results overlay operands that die if strips read ahead by at most this part of either. */
   double max_ahead;
 } CleaveFitAsk;

@@ -86,7 +86,7 @@ compare_places (gconstpointer a, gconstpointer b, gpointer data)
 typedef struct
 {
   CleaveFitPieces *pieces;
-  gboolean *seen;   /* by id */
+  gboolean *seen;   /* by node id */
   GPtrArray *stack; /* CleaveNode; NULL above a node whose operands are listed */
   GPtrArray *order; /* CleaveNode: the list */
 } Listing;
@@ -179,7 +179,7 @@ cleave_fit_pieces_list (CleaveFitPieces *pieces, CleaveGraph *graph, char **cons
   guint next = 0;
 
   place_pieces (pieces, nodes);
-  g_ptr_array_sort_with_data (nodes, compare_places, pieces->place); /* stable */
+  g_ptr_array_sort_with_data (nodes, compare_places, pieces->place); /* the sort is stable */
   for (guint i = 0; i < nodes->len; i++)
     {
       guint place = *get (pieces->place, nodes->pdata[i]);

@@ -194,7 +194,8 @@ measure_least (
     CleaveFitSearch *search, CleaveFitVariant *variant, guint mode, double max_macs, gint64 *least)
 {
   const CleaveFitTry *before = NULL;
-  double ratio = 0.7; /* of measured to estimated MACs: those of borders are estimated too high */
+  double ratio = 0.7; /* ratio of measured to estimated MACs; MACs at borders are estimated too high
+                       * */
 
   for (guint64 n_pieces = 0; n_pieces < MAX_PIECES && !is_cancelled (search);)
     {
@@ -212,7 +213,7 @@ measure_least (
       else
         ratio = MAX (ratio, macs / path->macs);
       if (tried == before)
-        return; /* its measurement changed nothing */
+        return; /* the measurement corrected no estimate */
       before = tried;
     }
 }

@@ -17,7 +17,7 @@
 typedef struct
 {
   const CleaveFitOptions *options; /* at least one thread */
-  gint64 unsplit_macs;             /* of the graph as it is */
+  gint64 unsplit_macs;             /* MACs of the unsplit graph */
   guint n_measured;                /* plans */
 } CleaveFitSearch;
 

@@ -49,11 +49,12 @@ typedef struct
   CleaveHalo halo;
   gboolean in_bands;     /* a band of tiles below each other runs before the next band beside it */
   gboolean cuts_weights; /* pieces read different parts of some weights */
-  gint64 n_bytes;        /* live while it runs, without overlays: estimated, or measured */
+  gint64 n_bytes;        /* bytes that are live while it runs, without overlays; estimated, or
+                          * measured */
   gint64 estimate;       /* `n_bytes` before any measurement */
   gboolean is_measured;
   CleaveFitOverlay overlay;
-  double macs; /* added */
+  double macs; /* MACs that the segment adds */
   double work; /* added, in nanoseconds: for MACs, nodes, bytes copied and weights read again */
 } CleaveFitCandidate;
 

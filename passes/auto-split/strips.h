@@ -21,7 +21,7 @@ typedef struct
   guint column_dim; /* the dimension that is cut into columns, if strips have columns */
 } CleaveSegmentEnd;
 
-/* Nodes of a graph whose values are large and that the ends need. */
+/* A segment: nodes with large values from which the values of the ends are computed. */
 typedef struct
 {
   GArray *ends;     /* CleaveSegmentEnd; the end that comes last in the order is first */
@@ -64,7 +64,7 @@ typedef struct
   double time;  /* estimated time of the graph in ns */
   guint n_threads;
   gboolean are_apart; /* each thread has memory of its own, so that it needs a band of its own */
-  double strictness;  /* divides the limit; 0: the limit counts */
+  double strictness;  /* divisor of the limit in bytes; 0: use the limit as it is */
   CleaveStripsCache *cache; /* NULL: no memo */
 } CleaveStripsTask;
 

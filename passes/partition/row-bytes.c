@@ -82,7 +82,7 @@ measure (const CleaveRow *row, guint begin, guint end, CleavePartitionMemory *me
   graph = cleave_partition_build (row->graph,
                                   &(CleavePartitionContent){ "part", nodes, NULL, wanted, NULL });
   if (!cleave_part_measure (graph, memory, NULL))
-    g_assert_not_reached (); /* a part of a graph without a cycle has none */
+    g_assert_not_reached (); /* parts of a graph without cycles have no cycle */
 }
 
 /* Returns the bytes of nodes [begin, end) as a part. */

@@ -28,7 +28,7 @@ typedef struct
   guint n_parts, n; /* `n`: index of the last position */
   double *time;     /* estimated nanoseconds of the nodes before the position */
   gint64 *bytes;    /* bytes that cross the cuts if k parts end at the position */
-  gint64 *next;     /* the same of k + 1 parts */
+  gint64 *next;     /* bytes that cross the cuts if k + 1 parts end at the position */
   guint *from;      /* by number of parts and position: where the last part begins */
   guint *queue;
 } EvenCut;
@@ -118,7 +118,8 @@ add_part (EvenCut *cut, guint k, double limit)
 
       if (cut->bytes[begin] < G_MAXINT64)
         {
-          cut->bytes[begin] += crossing; /* from here on with the cut before the new part */
+          cut->bytes[begin] += crossing; /* from here on, `bytes` includes the cut before the new
+                                          * part */
           while (tail > head && cut->bytes[cut->queue[tail - 1]] >= cut->bytes[begin])
             tail--;
           cut->queue[tail++] = begin;

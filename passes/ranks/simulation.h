@@ -36,7 +36,7 @@ typedef struct
   const double *cost;     /* by node id: nanoseconds; NULL: use the cost model */
   const double *priority; /* by node id; NULL: use the order of the placement */
   CleaveReplay *replay;   /* set if `priority` is NULL; else NULL */
-  double *ready;          /* by node id: when the operands computed so far are there */
+  double *ready;          /* by node id: when the operands that are computed so far have arrived */
   guint *n_missing;       /* by node id: number of operands not computed yet */
   gboolean *goes_first;   /* by node id: it takes no time and another rank may wait for it */
   guint window;           /* how many nodes of a rank may be overtaken; 0: any number */

@@ -11,7 +11,7 @@ typedef struct
   CleaveRegion *region;
   CleaveForwarder *forwarder;
   GPtrArray *left;   /* CleaveNode: candidates for removal, which may have lost their last user */
-  GHashTable *moved; /* from a CleaveResult that was replaced to the value read in its place */
+  GHashTable *moved; /* from each replaced CleaveResult to the value that is read in its place */
   GPtrArray *kept;   /* CleaveNode: joins that become stops of the region */
 } Applier;
 

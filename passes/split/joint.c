@@ -32,8 +32,8 @@ struct _CleaveJoint
 {
   CleaveTrial *trial;
   GPtrArray *members; /* Member */
-  /* By dimension that is cut first: the least sum of peaks in bytes, and the number of levels tried
-   * since. */
+  /* Indexed by the dimension that is cut first. `least` is the smallest sum of peaks in bytes;
+   * `n_levels_ago` counts the levels that were tried since then. */
   gint64 least[CLEAVE_MAX_RANK];
   guint n_levels_ago[CLEAVE_MAX_RANK];
 };

@@ -30,7 +30,8 @@ typedef struct
   const CleaveNode *reader; /* the first reader: an operand of one of its pieces */
   guint reader_piece, reader_operand;
   CleaveResult *value; /* the value of the range; NULL until it is built */
-  guint wider; /* index of a demand on the same pieces that contains this one, or of itself */
+  guint wider; /* index of a demand that contains this one and reads the same pieces; its own index
+                * if there is none */
 } CleaveDemand;
 
 /* An operand of a piece: a demand on a node of the region (`member`), or else a range of a value

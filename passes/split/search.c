@@ -49,7 +49,7 @@ typedef struct
   gboolean has_fitting;  /* a combination tried meets the limits on its pieces */
   gboolean is_capped;    /* a combination was skipped because it has too many pieces */
   gint64 least_bytes;    /* bytes of the smallest largest piece found; G_MAXINT64: none was found */
-  Combination least_one; /* the combination with this largest piece */
+  Combination least_one; /* the combination of cuts whose largest piece is that one */
   GString *why;
 } Search;
 

@@ -85,7 +85,7 @@ end (Case *at)
   trial_clear (&at->trial);
 }
 
-/* Runs the graph that a way changed. */
+/* Runs the graph that one way, such as a pass or a split, has changed. */
 static Verdict
 run_way (Case *at, Way *way)
 {

@@ -249,8 +249,8 @@ START_TEST (a_broadcast_value_is_not_overwritten)
 }
 END_TEST
 
-/* An operand that is not read later, here the right one; through it, the sum is placed in a part
- * of the whole. */
+/* The sum overwrites the right operand, which is not read later. The operand lies in a part of the
+ * Concat, so the sum does as well. */
 START_TEST (a_sum_overwrites_an_operand_that_dies)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

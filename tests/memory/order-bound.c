@@ -166,8 +166,8 @@ diamonds_clear (Diamonds *d)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Diamonds, diamonds_clear)
 
-/* `bounds`: bytes that the other order needs at least at the four sides; nothing else is known
- * of it. */
+/* `bounds` has lower bounds in bytes of the other order, one for each end of the two stretches.
+ * Nothing else is known of that order. */
 static void
 diamonds_init (Diamonds *d, const gint64 *bounds)
 {

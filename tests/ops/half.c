@@ -65,7 +65,8 @@ START_TEST (bfloat16_rounds_to_nearest_even)
 }
 END_TEST
 
-/* Rounding to float first would make these ties and round them the wrong way. */
+/* If these doubles were rounded to float first, they would become ties and be rounded the wrong
+ * way. */
 START_TEST (doubles_are_rounded_once)
 {
   ck_assert_uint_eq (cleave_half_from_double (0x1.0020000000001p0), 0x3c01);

@@ -622,7 +622,8 @@ dequantize_parts (Net *net, CleaveResult *x, gint64 n_parts)
   return n_parts == 1 ? parts[0] : run_concat (net->graph, parts, (guint) n_parts, 2);
 }
 
-/* Otherwise they would be dequantized and packed as floats. */
+/* Weights that are joined from parts stay bytes. Dequantized weights would be packed as floats,
+ * which take four times the memory. */
 static void
 try_weights_of_parts (gint64 n_parts)
 {

@@ -16,7 +16,7 @@ enum { Y, MEAN, INV_STD_DEV };
 
 typedef struct
 {
-  CleaveLoops loops;          /* over the rows: views of the results, then of x */
+  CleaveLoops loops;          /* loops over the rows, with views of the results, then of x */
   CleaveLines x, y, scale, b; /* layout of one row */
   gint64 n;                   /* elements of a row */
   guint n_results;

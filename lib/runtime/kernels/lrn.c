@@ -10,7 +10,7 @@
 
 typedef struct
 {
-  CleaveLoops loops; /* over the pixels: views of y, then of x */
+  CleaveLoops loops; /* loops over the pixels, with views of y, then of x */
   gint64 n, x_step, y_step;
   gint64 before; /* channels of the window before its center */
   gint64 size;

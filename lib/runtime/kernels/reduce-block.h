@@ -40,7 +40,7 @@ typedef struct
 {
   CleaveLines lines;
   const float *x;
-  gint64 begun; /* elements of the current line that are done */
+  gint64 begun; /* number of elements of the current line that are reduced already */
   gboolean more;
 } CleaveReduceWalk;
 

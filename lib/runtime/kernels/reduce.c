@@ -13,7 +13,7 @@ enum { Y_AT, X_AT };
 typedef struct
 {
   CleaveReduction reduction;
-  CleaveLoops loops; /* over the rows: views of y, then of x */
+  CleaveLoops loops; /* loops over the rows, with views of y, then of x */
   CleaveReduceBlock block;
   gboolean gathers;
 } Reduce;

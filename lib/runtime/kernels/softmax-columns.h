@@ -17,7 +17,7 @@ enum { Y_AT, X_AT };
 
 typedef struct
 {
-  CleaveLoops loops; /* over the rows: views of y, then of x */
+  CleaveLoops loops; /* loops over the rows, with views of y, then of x */
   gint64 n, x_step, y_step;
   gboolean is_log, is_dense;
 } Softmax;

@@ -30,7 +30,7 @@ typedef void (*RunRow) (
 
 struct Topk_
 {
-  CleaveLoops loops; /* over the rows: views of Values, Indices, X */
+  CleaveLoops loops; /* loops over the rows, with views of Values, Indices, X */
   gint64 n, k, x_step, values_step, indices_step;
   gboolean largest;
   RunRow run_row;

@@ -17,7 +17,7 @@ typedef struct
   CleaveDepthwise floats; /* its axes describe dense floats */
   CleavePlaces places;
   CleavePixels x, y;
-  gint64 n_batches, x_batch_step, y_batch_step; /* of the original views */
+  gint64 n_batches, x_batch_step, y_batch_step; /* batches of the original views */
   gsize at_x, at_y, at_w, at_bias;              /* offsets in scratch */
   gboolean reports_progress;
 } Plan;

@@ -24,7 +24,7 @@ typedef struct
   gint64 offset;                 /* bytes from the whole's first element */
   CleaveView floats;             /* without data if the part itself is used */
   gsize at;                      /* offset in scratch */
-  gboolean is_upcast, is_packed; /* neither: the part has type float32 */
+  gboolean is_upcast, is_packed; /* how the part is converted; neither: it is float32 already */
 } Side;
 
 typedef struct
@@ -40,7 +40,7 @@ typedef struct
 {
   const CleaveKernelFamily *family;
   const CleaveOp *op;
-  guint packed; /* operand that the family packs unconverted; 0: none */
+  guint packed; /* index of an operand that the kernel family packs in its own type; 0: none */
   Order order;
   GArray *pieces;
 } Upcast;

@@ -13,7 +13,7 @@ typedef struct
   const guint *time; /* rank by first use */
   const guint *begin;
   const guint *conflicts;
-  gboolean quick; /* try only a little */
+  gboolean quick; /* stop the search for a smaller arena early */
 } CleaveArenaTask;
 
 /* An arena within this factor of the lower bound is good enough if the bound itself is out of

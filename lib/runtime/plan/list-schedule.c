@@ -16,7 +16,7 @@ typedef struct
   GPtrArray *ready; /* a heap for each thread, and one for steps that no thread owns */
   guint *owner;     /* by group: the thread that took its first step, or n_threads */
   guint *running;   /* by thread: its current step, or G_MAXUINT */
-  guint *along;     /* by thread: the step that goes along with its last one, or G_MAXUINT */
+  guint *along;     /* by thread: the step that should run right after its last one, or G_MAXUINT */
   double *free_at;  /* by thread: time */
   guint n_running;
   gint64 live;     /* bytes of all live buffers */

@@ -11,7 +11,7 @@
 typedef struct
 {
   gint64 *offsets;  /* by buffer, in bytes */
-  gint64 n_bytes;   /* of the arena */
+  gint64 n_bytes;   /* size of the arena */
   gint64 peak;      /* largest sum of bytes of buffers in use at once */
   guint *order;     /* the buffers by first use in the schedule's order */
   CleaveWaits used; /* by buffer: number of steps of each thread up to its last use */

@@ -11,7 +11,7 @@ typedef struct
   guint *order, *thread; /* by position: the step; by step: its thread */
   double *begins, *ends; /* by step: estimated times */
   gint64 *offsets;       /* by buffer */
-  gint64 n_bytes;        /* of the arena */
+  gint64 n_bytes;        /* size of the arena */
 } CleaveRecord;
 
 void cleave_record_init (CleaveRecord *record, const CleaveMemoryPlan *plan);

@@ -56,7 +56,7 @@ find_step_groups (const CleaveStorage *storage, const guint *groups)
 typedef struct
 {
   CleaveSchedule *schedule;
-  gint64 budget; /* the budget that leads to it */
+  gint64 budget; /* the memory budget that gives this schedule */
   gboolean in_order, by_urgency;
   double duration;
   gint64 peak;

@@ -12,7 +12,7 @@ typedef struct
   guint *begin;
   GArray *touched;
   gint64 *n_bytes; /* by buffer */
-  guint *seen;     /* by buffer: the step that used it last, plus 1 */
+  guint *seen;     /* by buffer: 1 + the step that used it last */
   guint step;
 } CleaveTouches;
 

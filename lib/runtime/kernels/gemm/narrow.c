@@ -15,7 +15,7 @@ struct _CleaveNarrow
 {
   CleaveAxis rows, columns;
   gboolean transposed, nests;
-  gint64 n_groups, n_in, n_out; /* channels of one group */
+  gint64 n_groups, n_in, n_out; /* number of groups; channels of one group in x and in y */
   gint64 n_phases;              /* phases of a row of x, each transposed separately */
   gint64 begin, end;            /* pixels of all jobs */
   gint64 least_shift, spread;   /* the least shift of a tap, and the range of shifts */
@@ -460,7 +460,7 @@ cleave_narrow_run (const CleaveNarrow *n,
               .x = x,
               .a = a,
               .lines = scratch,
-              .begin = n->begin - 1, /* not a tile's */
+              .begin = n->begin - 1, /* no row of a tile, so that nothing is reused */
               .work = { .x_line = n->line,
                         .lda = n->lda,
                         .k = n->n_in,

@@ -31,7 +31,7 @@ typedef struct
   CleaveBlockwise *blockwise;               /* used instead of a product; NULL: not used */
   guint operand_x, operand_a, operand_bias; /* operand indices; bias 0: none */
   guint columns_dim;     /* dimension of the result; its rank if there is only one column */
-  const float *a;        /* packed once; NULL: read in place, or packed by each run */
+  const float *a;        /* the matrix a, packed once; NULL: read in place, or packed by each run */
   CleavePanels panels;   /* width > 0: packed by each run */
   CleavePackedRows rows; /* n 0: x is read in place */
   guint n_batch_dims;

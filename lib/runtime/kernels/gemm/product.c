@@ -20,7 +20,8 @@ typedef struct
 typedef struct
 {
   gint64 y_offset, x_offset;
-  gint64 extent[2], x_step[2], y_step[2];   /* of lines */
+  gint64 extent[2], x_step[2], y_step[2];   /* number of lines along the two outer axes, and steps
+                                             * between them */
   gint64 x_line_step, y_line_step;          /* between the pixels of a piece */
   gint64 n, x_step_in_line, y_step_in_line; /* n: pixels of a whole line */
   gint64 k;

@@ -11,7 +11,7 @@ typedef struct
 {
   CleaveRecurrentMatrix w;
   guint inner;           /* dimension that one product runs along */
-  gint64 n_rows, n_runs; /* rows of one product, and number of products */
+  gint64 n_rows, n_runs; /* n_rows: rows of one product; n_runs: number of products */
 } Plan;
 
 /* Makes both dimensions one if possible, or else takes the longer one for a product. */

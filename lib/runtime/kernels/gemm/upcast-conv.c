@@ -16,7 +16,7 @@ typedef struct
   CleaveUpcast common;
   CleavePlaces places;
   CleavePixels x, y;
-  gint64 n_batches, x_batch_step, y_batch_step; /* of the original views */
+  gint64 n_batches, x_batch_step, y_batch_step; /* batches of the original views */
   gint64 y_image;                               /* elements between images, if dense */
 } Plan;
 

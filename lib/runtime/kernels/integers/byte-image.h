@@ -22,7 +22,7 @@ typedef struct
   CleaveElement element;
   gint64 n_channels, channel_step; /* of x */
   gint64 unit;
-  gint64 n_columns, n_rows; /* of scratch; n_rows serve `band` rows of y */
+  gint64 n_columns, n_rows; /* columns and rows in scratch; n_rows rows serve `band` rows of y */
   gint64 band;
   gint64 multiplier; /* copies of each channel */
 } CleaveByteImage;

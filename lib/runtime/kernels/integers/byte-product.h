@@ -16,7 +16,7 @@ typedef struct
 {
   CleaveElement element; /* int32, or a byte type */
   const gint32 *bias;    /* added to the sums */
-  const float *scale;    /* for bytes */
+  const float *scale;    /* scales for results of bytes */
   const gint32
       *w_zero; /* zero points of the weights; NULL: all are those that packing subtracted */
   gint32 zero; /* zero point of a byte result */
@@ -53,7 +53,7 @@ typedef struct
   const struct _CleaveWritten *written; /* results must have the bits of float sums (written.h);
                                            NULL: integer sums are exact */
   gpointer written_scratch;
-  gint64 n_pixels_most; /* number of pixels for which that is large enough */
+  gint64 n_pixels_most; /* number of pixels for which the scratch is large enough */
   CleaveByteFinish finish;
 } CleaveByteProduct;
 

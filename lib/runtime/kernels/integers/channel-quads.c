@@ -368,7 +368,7 @@ typedef struct
   const CleaveByteAxis *columns;
   gint64 n_places;
   guint8 flip;
-  guint64 mask; /* channels that exist */
+  guint64 mask; /* mask of the lanes that have a channel */
 } Fill;
 
 static inline const char *

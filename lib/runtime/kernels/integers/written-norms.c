@@ -42,7 +42,7 @@ add_squares (const CleaveWritten *s, const char *from, __m256i flips, __m512i le
       guint32 rest = left >= 32 ? ~0u : (1u << left) - 1;
       __m256i bytes = _mm256_maskz_loadu_epi8 (rest, from + i) ^ flips;
       __m512i v = _mm512_sub_epi16 (_mm512_cvtepu8_epi16 (bytes),
-                                    less); /* bytes beyond the end have weight 0 */
+                                    less); /* bytes beyond the end of the pixel have weight 0 */
 
       sum =
           _mm512_dpwssd_epi32 (sum, v, _mm512_mullo_epi16 (v, _mm512_loadu_si512 (s->weight + i)));
