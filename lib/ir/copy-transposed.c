@@ -353,8 +353,8 @@ DEFINE_NARROW (guint32, 4)
  * are powers of two would evict lines before they are complete. */
 
 #define TILE_BYTES (16 << 10)
-#define TILE 64 /* largest number of elements along one side; half of it for elements of 8 bytes   \
-                 */
+/* Largest number of elements along one side; half of it for elements of 8 bytes. */
+#define TILE 64
 
 /* Prefetches the next tile. Its runs are too short for the hardware prefetcher. */
 static inline void

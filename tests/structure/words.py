@@ -186,6 +186,7 @@ def sentences(file, text):
     if file.endswith('.1'):
         text = re.sub(r'(?m)^\.(B|I|BI|BR|IR|RB|RI|IB)\s', '', text)
         text = re.sub(r'(?ms)^\.nf$.*?^\.fi$', '', text)
+        text = re.sub(r'(?m)^\.TP\n(.*)$', r'\n\n\1\n\n', text)
         text = re.sub(r'(?m)^\.[A-Z][A-Z].*$|^\.br.*$', '\n\n', text)
     text = re.sub(r'(?m)^\s*\|.*$', '\n\n', text)
     text = re.sub(r'(?m)^(.*\S {3,}\S.*)$', r'\n\n\1', text)

@@ -306,8 +306,7 @@ static gint64
 find_peak (const Run *run)
 {
   const guint n = run->order->len;
-  g_autofree gint64 *more = g_new0 (gint64, n + 1); /* bytes that become live at each position,
-                                                     * minus those that die */
+  g_autofree gint64 *more = g_new0 (gint64, n + 1); /* bytes added at each position */
   gint64 sum = 0, peak = 0;
 
   for (guint i = 0; i < run->buffers->len; i++)
