@@ -63,7 +63,7 @@ run (const CleaveGraph *graph, GError **error)
   return g_steal_pointer (&y);
 }
 
-/* Draws where a path is given. */
+/* Draws the graph to a file if `path` is not NULL. */
 static gboolean
 draw (const CleaveGraph *graph, const char *path, GError **error)
 {

@@ -310,7 +310,7 @@ cleave_fit_candidates_select (const GArray *found)
 {
   g_autoptr (GArray) sorted = g_array_copy ((GArray *) found);
   GArray *best = g_array_new (FALSE, FALSE, sizeof (CleaveFitCandidate));
-  guint first = 0; /* of those of the same begin in `best` */
+  guint first = 0; /* index in `best` of the first candidate with the current begin */
 
   g_array_sort (sorted, compare_candidates); /* the sort is stable */
   for (guint i = 0; i < sorted->len; i++)

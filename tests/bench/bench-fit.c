@@ -89,7 +89,7 @@ add_frontier (GPtrArray *plans, const CleaveGraph *graph, double max_added_macs)
   g_ptr_array_extend_and_steal (plans, g_steal_pointer (&found));
 }
 
-/* Bytes of a kilobyte of msf-CNN, which counts one byte per element. */
+/* Bytes here for one kilobyte in the tables of msf-CNN, which count one byte per element. */
 #define BYTES_PER_KILOBYTE (1000 * sizeof (float))
 
 static void

@@ -117,7 +117,7 @@ char *trial_print (const Trial *trial);
 GBytes *trial_write (const Trial *trial, gboolean all_inputs);
 gboolean trial_is_input (const TrialValue *value, gboolean all_inputs);
 
-/* For op tables. */
+/* Functions for the tables of ops. */
 
 /* Returns a number from 0 to n - 1; 0 is the simplest choice. */
 #define pick(trial, n) tape_draw ((trial)->tape, (guint) (n))

@@ -226,7 +226,8 @@ START_TEST (resize_11_without_crop_needs_no_region)
 }
 END_TEST
 
-/* Half an element more than half_pixel, so another rounding of half_pixel is equivalent. */
+/* The coordinates of Resize 11 are half an element larger than half_pixel, so half_pixel with
+ * another rounding is equivalent. */
 START_TEST (resize_11_has_coordinates_for_nearest)
 {
   static const char *const modes[] = { "floor", "round_prefer_floor", "ceil" };

@@ -75,7 +75,8 @@ START_TEST (volumes_are_sampled)
     { { CLEAVE_GRID_BILINEAR, CLEAVE_GRID_ZEROS, TRUE }, 1, -1, -1, "2" },
     { { CLEAVE_GRID_BILINEAR, CLEAVE_GRID_ZEROS, TRUE }, -1, -1, 1, "5" },
     { { CLEAVE_GRID_BILINEAR, CLEAVE_GRID_ZEROS, TRUE }, 0, 0, 0, "4.5" },
-    { { CLEAVE_GRID_BILINEAR, CLEAVE_GRID_ZEROS, FALSE }, 1, 1, 1, "1" }, /* seven outside */
+    { { CLEAVE_GRID_BILINEAR, CLEAVE_GRID_ZEROS, FALSE }, 1, 1, 1, "1" }, /* seven of the eight taps
+                                                                           * are outside */
     { { CLEAVE_GRID_NEAREST, CLEAVE_GRID_BORDER, FALSE }, 0.6f, -0.6f, 7, "6" },
   };
 

@@ -34,7 +34,7 @@ make_graph (guint32 seed)
   return graph;
 }
 
-/* Returns the most bytes of weights and activations of a part, and their sum. */
+/* Returns the bytes of the largest part: its weights and activations together. */
 static gint64
 find_largest (const CleavePartition *partition)
 {
@@ -433,7 +433,8 @@ START_TEST (a_submodel_ends_at_the_outputs_that_need_its_beginning)
 
   ck_assert_uint_eq (cleave_graph_get_n_outputs (part), 1);
   ck_assert_str_eq (cleave_graph_get_output_name (part, 0), "y");
-  ck_assert_uint_eq (cleave_graph_get_n_inputs (part), 2); /* a comes of x */
+  ck_assert_uint_eq (cleave_graph_get_n_inputs (part), 2); /* inputs b and x: `a` is computed from x
+                                                            * */
 }
 END_TEST
 

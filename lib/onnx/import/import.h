@@ -24,7 +24,8 @@ typedef struct
   char *name; /* NULL: an upgrade created the value */
   CleaveResult *result;
   CleaveTensor *constant;
-  GPtrArray *items;    /* CleaveOnnxValue: it is a sequence of these tensors; NULL: a tensor */
+  GPtrArray *items;    /* CleaveOnnxValue: the tensors, if the value is a sequence; NULL: it is a
+                        * tensor */
   CleaveOnnxForm form; /* how the file stores its elements */
   gboolean is_costly;  /* only constants determine it, but computing it exceeds the budget */
 } CleaveOnnxValue;
@@ -314,7 +315,7 @@ gboolean cleave_onnx_check_tensors (const CleaveOnnxNode *node, GError **error);
 
 /* Nodes of unknown domains */
 
-/* Creates the values of such a node, as results of a Custom node. */
+/* Reads a node of an unknown domain. Its values become results of a Custom node. */
 gboolean
 cleave_onnx_read_custom (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error);
 

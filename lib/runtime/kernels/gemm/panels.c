@@ -12,7 +12,7 @@ cost (gint64 m)
 {
   static const double of[] = {
     0, 1.3, 2.1, 3.05, 4
-  }; /* by number of vectors; with one, additions depend on each other */
+  }; /* cost by number of vectors; with one vector, each addition waits for the one before */
 
   return of[(m + CLEAVE_VECTOR - 1) / CLEAVE_VECTOR];
 }
