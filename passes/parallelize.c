@@ -9,6 +9,7 @@
 #include <cleave/cleave-text.h>
 
 #include "../lib/ir/graph-private.h"
+#include "../lib/ir/node-queries.h"
 
 /*    x               x
  *    |             /   \
@@ -127,7 +128,7 @@ make_tiling (const CleaveNode *node, const Asked *asked)
 static gboolean
 computes (const CleaveNode *node)
 {
-  return !cleave_node_is_input (node) && !cleave_node_is_fixed (node) && node->op->maps != NULL &&
+  return !cleave_node_is_source (node) && node->op->maps != NULL &&
          (node->op->flags & (CLEAVE_OP_VIEW | CLEAVE_OP_JOIN | CLEAVE_OP_STORAGE)) == 0;
 }
 

@@ -7,6 +7,7 @@
 
 #include "defaults.h"
 #include "graph-private.h"
+#include "node-queries.h"
 
 /* Bytes that folding may add: not much more than the node that it removes takes in a file. */
 #define LITTLE 1024
@@ -179,8 +180,7 @@ cleave_evaluate_can (const CleaveNode *node)
     return FALSE;
   for (guint i = 0; i < node->n_operands && (node->op->flags & CLEAVE_OP_OF_TYPES) == 0; i++)
     {
-      const CleaveNode *from =
-          node->operands[i].result == NULL ? NULL : node->operands[i].result->node;
+      const CleaveNode *from = cleave_node_get_producer (node, i);
 
       if (from != NULL && cleave_node_get_final_constant (from) == NULL &&
           (cleave_node_get_constant (from) == NULL || i > 0 || !is_cut (node)))

@@ -10,6 +10,7 @@
 #include "graph-private.h"
 #include "hash.h"
 #include "memory.h"
+#include "node-queries.h"
 #include "topology.h"
 
 #define NONE (-1)
@@ -76,14 +77,6 @@ has_flag (const CleaveNode *node, CleaveOpFlags flag)
   return (node->op->flags & flag) != 0;
 }
 
-static CleaveNode *
-get_producer (const CleaveNode *node, guint operand)
-{
-  CleaveResult *result = cleave_node_operand_result (node, operand);
-
-  return result == NULL ? NULL : result->node;
-}
-
 static void
 find_in_use (Analysis *a)
 {
@@ -144,7 +137,7 @@ find_prev (const Analysis *a, const CleaveNode *node)
 
   for (guint i = 0; i < node->n_operands; i++)
     {
-      const CleaveNode *from = get_producer (node, i);
+      const CleaveNode *from = cleave_node_get_producer (node, i);
 
       if (from != NULL && a->in_use[from->id])
         prev =
@@ -199,7 +192,7 @@ find_own_operand (const CleaveNode *join)
 
   for (guint i = 0; i < join->n_operands; i++)
     {
-      CleaveNode *from = get_producer (join, i);
+      CleaveNode *from = cleave_node_get_producer (join, i);
 
       if (from == NULL || has_flag (from, CLEAVE_OP_VIEW))
         continue;
@@ -226,7 +219,7 @@ is_out (const Analysis *a, const CleaveNode *node)
   if (!a->in_use[node->id] || cleave_node_is_input (node))
     return TRUE;
   if (has_flag (node, CLEAVE_OP_VIEW))
-    return a->out[get_producer (node, 0)->id] || feeds_joins_only (node);
+    return a->out[cleave_node_get_producer (node, 0)->id] || feeds_joins_only (node);
   if (has_flag (node, CLEAVE_OP_JOIN))
     return find_own_operand (node) == NULL;
   return a->alone[a->position[node->id]];
@@ -274,7 +267,7 @@ static const CleaveNode *
 look_through (const CleaveNode *node)
 {
   while (node != NULL && has_flag (node, CLEAVE_OP_VIEW))
-    node = get_producer (node, 0);
+    node = cleave_node_get_producer (node, 0);
   return node;
 }
 
@@ -289,7 +282,7 @@ find_new_operand (const Analysis *a, const CleaveNode *join, gboolean *is_new)
   *is_new = FALSE;
   for (guint i = 0; i < join->n_operands; i++)
     {
-      const CleaveNode *from = look_through (get_producer (join, i));
+      const CleaveNode *from = look_through (cleave_node_get_producer (join, i));
 
       if (from == NULL || from == latest || a->component[from->id] == G_MAXUINT)
         continue;
@@ -351,8 +344,8 @@ is_handover (const Analysis *a, const CleaveNode *join)
   if (!a->out[join->id])
     return TRUE;
   for (guint i = 0; i < join->n_operands; i++)
-    has_piece |=
-        get_producer (join, i) != NULL && !has_flag (get_producer (join, i), CLEAVE_OP_VIEW);
+    has_piece |= cleave_node_get_producer (join, i) != NULL &&
+                 !has_flag (cleave_node_get_producer (join, i), CLEAVE_OP_VIEW);
   return has_piece && find_new_operand (a, join, &is_new) != NULL && is_new;
 }
 
@@ -374,7 +367,7 @@ list_handovers (Analysis *a)
       to = find_root (a, find_joined (a, join));
       for (guint j = 0; j < join->n_operands; j++)
         {
-          const CleaveNode *from = look_through (get_producer (join, j));
+          const CleaveNode *from = look_through (cleave_node_get_producer (join, j));
           guint mine = from == NULL ? G_MAXUINT : a->component[from->id];
           guint64 pair;
 

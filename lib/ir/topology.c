@@ -7,6 +7,7 @@
 #include "graph-private.h"
 #include "heap.h"
 #include "memory.h"
+#include "node-queries.h"
 
 #include <cleave/cleave-error.h>
 
@@ -39,15 +40,6 @@ static void
 vector_init (igraph_vector_int_t *vector, gsize size)
 {
   must (igraph_vector_int_init (vector, (igraph_integer_t) size));
-}
-
-/* Returns the node that computes an operand, or NULL if the operand is absent. */
-static CleaveNode *
-get_producer (const CleaveNode *node, guint operand)
-{
-  CleaveResult *result = cleave_node_operand_result (node, operand);
-
-  return result == NULL ? NULL : result->node;
 }
 
 static void
@@ -84,7 +76,7 @@ begin (Analysis *analysis, const CleaveGraph *graph, const gboolean *without)
   for (const CleaveNode *node = graph->first; node != NULL; node = node->next)
     for (guint i = 0; i < node->n_operands; i++)
       {
-        const CleaveNode *from = get_producer (node, i);
+        const CleaveNode *from = cleave_node_get_producer (node, i);
 
         if (from == NULL || without[from->id] || without[node->id])
           continue;
@@ -125,7 +117,7 @@ list_as_built (const CleaveGraph *graph)
     {
       for (guint i = 0; i < node->n_operands; i++)
         {
-          const CleaveNode *from = get_producer (node, i);
+          const CleaveNode *from = cleave_node_get_producer (node, i);
 
           if (from != NULL && from->id >= node->id)
             return NULL;
@@ -145,7 +137,7 @@ count_operands (const CleaveGraph *graph, GArray *ready)
   for (const CleaveNode *node = graph->first; node != NULL; node = node->next)
     {
       for (guint i = 0; i < node->n_operands; i++)
-        missing[node->id] += get_producer (node, i) != NULL;
+        missing[node->id] += cleave_node_get_producer (node, i) != NULL;
       if (missing[node->id] == 0)
         cleave_heap_push (ready, node->id);
     }
@@ -170,7 +162,7 @@ step_back (const CleaveNode *node, const guint *missing)
 {
   for (guint i = 0; i < node->n_operands; i++)
     {
-      CleaveNode *from = get_producer (node, i);
+      CleaveNode *from = cleave_node_get_producer (node, i);
 
       if (from != NULL && missing[from->id] > 0)
         return from;
@@ -326,6 +318,6 @@ cleave_topology_reach (const CleaveGraph *graph,
         for (const CleaveOperand *use = node->results[i].first_use; use; use = use->next_use)
           reach_one (use->node, stack, reached);
       for (guint i = 0; i < node->n_operands && !forwards; i++)
-        reach_one (get_producer (node, i), stack, reached);
+        reach_one (cleave_node_get_producer (node, i), stack, reached);
     }
 }

@@ -3,6 +3,7 @@
 #include "hoisting.h"
 
 #include "../ir/memory.h"
+#include "../ir/node-queries.h"
 #include "materialized.h"
 #include "order-facts.h"
 
@@ -162,13 +163,6 @@ find_earliest (const CleaveNode *node,
   return earliest;
 }
 
-/* Returns whether a value exists from the start. */
-static gboolean
-is_source (const CleaveNode *node)
-{
-  return cleave_node_is_input (node) || cleave_node_is_fixed (node);
-}
-
 GPtrArray *
 cleave_order_hoist_last (const GPtrArray *order, const CleaveStorage *storage)
 {
@@ -183,11 +177,11 @@ cleave_order_hoist_last (const GPtrArray *order, const CleaveStorage *storage)
       CleaveNode *node = order->pdata[i];
       Slot slot = { node, i };
 
-      if (is_source (node))
+      if (cleave_node_is_source (node))
         slot.at = 0;
       else if (node->n_operands > 0 && lives.ends[i] && !lives.begins[i])
         slot.at = MIN (i, ends[find_earliest (node, storage, &lives, slots)]);
-      changed |= !is_source (node) && slot.at + 1 < i;
+      changed |= !cleave_node_is_source (node) && slot.at + 1 < i;
       g_array_append_val (slots, slot);
     }
   return changed ? sort (slots) : NULL;
@@ -235,7 +229,8 @@ cleave_order_sink (const GPtrArray *order, const CleaveStorage *storage)
       CleaveNode *node = order->pdata[i];
       Slot slot = { node, i };
 
-      if (node->n_results > 0 && (node->op->flags & CLEAVE_OP_VIEW) == 0 && !is_source (node) &&
+      if (node->n_results > 0 && (node->op->flags & CLEAVE_OP_VIEW) == 0 &&
+          !cleave_node_is_source (node) &&
           cleave_storage_is_small_part (storage,
                                         cleave_storage_assignment (storage, &node->results[0])))
         slot.at = find_latest (node, storage, &lives, slots);

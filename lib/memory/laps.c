@@ -4,6 +4,8 @@
 
 #include "buffers.h"
 
+#include "../ir/align.h"
+
 /* Laps: a value that is computed strip by strip may share memory with a value that dies meanwhile.
  * Each strip is written where no later step reads.
  *
@@ -187,7 +189,7 @@ find_shift (const Place *x, const Place *y)
       if (write->writes && needed < G_MAXINT64)
         shift = MAX (shift, write->end - needed);
     }
-  return (shift + to - 1) / to * to;
+  return cleave_align_up (shift, to);
 }
 
 static gint64

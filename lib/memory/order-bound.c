@@ -2,7 +2,9 @@
 
 #include "order-bound.h"
 
+#include "../ir/align.h"
 #include "../ir/memory.h"
+#include "../ir/node-queries.h"
 #include "buffers.h"
 #include "materialized.h"
 
@@ -19,8 +21,7 @@ typedef struct
 static gboolean
 is_computed (const CleaveNode *node)
 {
-  return !cleave_node_is_input (node) && !cleave_node_is_fixed (node) &&
-         (node->op->flags & MOVES_NOTHING) == 0;
+  return !cleave_node_is_source (node) && (node->op->flags & MOVES_NOTHING) == 0;
 }
 
 static gint64
@@ -139,7 +140,7 @@ cleave_order_find_least (const CleaveGraph *graph, CleaveGraphFacts *facts, cons
 
       sum += least[i];
       more = values[node->id].n_bytes - find_largest_dying (node, values, i);
-      least[i] = is_computed (node) ? (sum + MAX (more, 0) + align - 1) / align * align : 0;
+      least[i] = is_computed (node) ? cleave_align_up (sum + MAX (more, 0), align) : 0;
     }
   return least;
 }

@@ -3,19 +3,13 @@
 #include "order-combine.h"
 
 #include "../ir/memory.h"
-
-/* Returns whether a node's value exists from the start, wherever an order has the node. */
-static gboolean
-is_source (const CleaveNode *node)
-{
-  return cleave_node_is_input (node) || cleave_node_is_fixed (node);
-}
+#include "../ir/node-queries.h"
 
 static void
 add_sources (const GPtrArray *from, GPtrArray *to)
 {
   for (guint i = 0; i < from->len; i++)
-    if (is_source (from->pdata[i]))
+    if (cleave_node_is_source (from->pdata[i]))
       g_ptr_array_add (to, from->pdata[i]);
 }
 
@@ -42,7 +36,7 @@ walk_on (Walker *walker, guint n)
       const CleaveNode *node = order->pdata[walker->next];
 
       walker->peak = MAX (walker->peak, walker->candidate->live[walker->next]);
-      if (is_source (node))
+      if (cleave_node_is_source (node))
         continue;
       walker->n++;
       walker->furthest = MAX (walker->furthest, walker->rank[node->id] + 1);
@@ -74,7 +68,7 @@ static void
 add_stretch (const Walker *walker, GPtrArray *order)
 {
   for (guint i = walker->begin; i < walker->next; i++)
-    if (!is_source (walker->candidate->order->pdata[i]))
+    if (!cleave_node_is_source (walker->candidate->order->pdata[i]))
       g_ptr_array_add (order, walker->candidate->order->pdata[i]);
 }
 
@@ -86,9 +80,9 @@ is_same_stretch (const Walker *a, const Walker *b)
 
   for (guint i = a->begin, j = b->begin; i < a->next || j < b->next; i++, j++)
     {
-      while (i < a->next && is_source (x[i]))
+      while (i < a->next && cleave_node_is_source (x[i]))
         i++;
-      while (j < b->next && is_source (y[j]))
+      while (j < b->next && cleave_node_is_source (y[j]))
         j++;
       if ((i < a->next) != (j < b->next) || (i < a->next && x[i] != y[j]))
         return FALSE;
@@ -153,7 +147,7 @@ cleave_order_combine (const CleaveGraph *graph,
   *unknown = NULL;
   add_sources (first, order);
   for (guint i = 0; i < first->len; i++)
-    if (!is_source (first->pdata[i]))
+    if (!cleave_node_is_source (first->pdata[i]))
       rank[((CleaveNode *) first->pdata[i])->id] = n_nodes++;
   for (guint c = 0; c < candidates->len; c++)
     walkers[c] = (Walker){ .candidate = candidates->pdata[c], .rank = rank };

@@ -5,8 +5,10 @@
 
 #include "ordering.h"
 
+#include "../ir/align.h"
 #include "../ir/graph-private.h"
 #include "../ir/memory.h"
+#include "../ir/node-queries.h"
 #include "../ir/topology.h"
 #include "hoisting.h"
 #include "order-bound.h"
@@ -21,18 +23,17 @@
 static gint64
 find_bound (const CleaveGraph *graph)
 {
-  const gint64 align = CLEAVE_BUFFER_ALIGNMENT;
   gint64 largest = 0;
 
   for (const CleaveNode *node = graph->first; node != NULL; node = node->next)
     {
-      if (cleave_node_is_input (node) || cleave_node_is_fixed (node) ||
+      if (cleave_node_is_source (node) ||
           (node->op->flags & (CLEAVE_OP_VIEW | CLEAVE_OP_JOIN | CLEAVE_OP_ROW_MAJOR)) != 0)
         continue;
       for (guint r = 0; r < node->n_results; r++)
         largest = MAX (largest, cleave_tensor_type_n_bytes (&node->results[r].type));
     }
-  return (largest + align - 1) / align * align;
+  return cleave_align_up (largest, CLEAVE_BUFFER_ALIGNMENT);
 }
 
 static void

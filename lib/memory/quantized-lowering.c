@@ -7,6 +7,7 @@
  *
  * Over 400 lines: groups are found and made into nodes by the same lists. */
 
+#include "../ir/node-queries.h"
 #include "../ir/topology.h"
 #include "quantized-group.h"
 
@@ -88,7 +89,7 @@ is_cheap (const Lowering *l, const CleaveNode *node)
 static void
 consider (Lowering *l, CleaveNode *node)
 {
-  if (cleave_node_is_input (node) || cleave_node_is_fixed (node))
+  if (cleave_node_is_source (node))
     return;
   if (l->n_seen[node->id]++ == 0)
     g_ptr_array_add (l->touched, node);

@@ -2,6 +2,8 @@
 
 #include "quantized-group.h"
 
+#include "../ir/align.h"
+
 /* Limits in bytes of a tile's intermediate values: the nearest cache holds LEAST_BYTES, the second
  * MOST_BYTES. The limit in between is the bytes of the weights or half of all bytes that the group
  * reads and writes, since each tile reads weights and halos again. With the weights alone, two
@@ -99,7 +101,7 @@ count_bytes (const CleaveTilePart *part, const CleaveBodyCall *call)
   gint64 n =
       cleave_range_n_elements (&part->range) * (gint64) cleave_element_size (call->result.element);
 
-  return (n + align - 1) / align * align;
+  return cleave_align_up (n, align);
 }
 
 gint64

@@ -2,7 +2,9 @@
 
 #include "buffers.h"
 
+#include "../ir/align.h"
 #include "../ir/memory.h"
+#include "../ir/node-queries.h"
 
 /* A larger input is loaded in several parts, so that all threads can take some. */
 #define LOAD_BYTES (128 << 10)
@@ -134,7 +136,7 @@ add_node (CleaveStorage *storage, CleaveNode *node)
   CleaveAssignment *assignments = &storage->assignments[cleave_storage_first_value (storage, node)];
   guint ready;
 
-  if (cleave_node_is_input (node) || cleave_node_is_fixed (node))
+  if (cleave_node_is_source (node))
     return;
   if (is_view (storage, node))
     ready = cleave_storage_assignment (storage, node->operands[0].result)->ready;
@@ -216,14 +218,6 @@ is_staged (const CleaveAssignment *assignment)
          assignment->deadline == CLEAVE_NEVER;
 }
 
-static gint64
-align (gint64 n_bytes)
-{
-  const gint64 to = CLEAVE_BUFFER_ALIGNMENT;
-
-  return (n_bytes + to - 1) / to * to;
-}
-
 /* Returns the end of a dense value, in bytes from the beginning of its buffer. */
 static gint64
 find_end (const CleaveAssignment *assignment)
@@ -251,7 +245,9 @@ add_buffer (CleaveStorage *storage, guint root, guint step)
   CleaveBuffer buffer = { .value = root, .first = step, .last = step };
 
   if (!is_staged (&storage->assignments[root]))
-    buffer.n_bytes = align (cleave_tensor_type_n_bytes (&storage->assignments[root].result->type));
+    buffer.n_bytes =
+        cleave_align_up (cleave_tensor_type_n_bytes (&storage->assignments[root].result->type),
+                         CLEAVE_BUFFER_ALIGNMENT);
   storage->buffer[root] = storage->buffers->len;
   g_array_append_val (storage->buffers, buffer);
 }
@@ -271,9 +267,11 @@ touch (const CleaveAssignment *assignment, gboolean writes, gpointer data)
   buffer = &g_array_index (storage->buffers, CleaveBuffer, storage->buffer[root]);
   buffer->last = at->step;
   if ((assignment->flags & CLEAVE_ASSIGNMENT_OVERLAID) != 0)
-    buffer->n_bytes = MAX (buffer->n_bytes, align (find_end (assignment)));
+    buffer->n_bytes =
+        MAX (buffer->n_bytes, cleave_align_up (find_end (assignment), CLEAVE_BUFFER_ALIGNMENT));
   if ((assignment->flags & CLEAVE_ASSIGNMENT_LAPPED) != 0)
-    buffer->n_bytes = MAX (buffer->n_bytes, align (find_reach (assignment)));
+    buffer->n_bytes =
+        MAX (buffer->n_bytes, cleave_align_up (find_reach (assignment), CLEAVE_BUFFER_ALIGNMENT));
 }
 
 static void

@@ -3,6 +3,7 @@
 #include "walks.h"
 
 #include "../ir/memory.h"
+#include "../ir/node-queries.h"
 #include "uses.h"
 
 /* A node on the stack of the walk. It is entered at first, and left when all its operands are in
@@ -223,19 +224,13 @@ eager_clear (Eager *eager)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Eager, eager_clear)
 
-static gboolean
-is_source (const CleaveNode *node)
-{
-  return cleave_node_is_input (node) || cleave_node_is_fixed (node);
-}
-
 /* Returns whether a node is a view. A view runs when it is first read: if it becomes a copy, it
  * must come after all other readers of its operand. */
 static gboolean
 is_view (const CleaveNode *node)
 {
   return (node->op->flags & CLEAVE_OP_VIEW) != 0 && node->n_operands == 1 &&
-         node->operands[0].result != NULL && !is_source (node);
+         node->operands[0].result != NULL && !cleave_node_is_source (node);
 }
 
 static void
@@ -249,7 +244,7 @@ count_missing (Eager *eager, const GPtrArray *order)
           is_view (node) ? eager->base[node->operands[0].result->node->id] : node;
       for (guint o = 0; o < node->n_operands && !is_view (node); o++)
         if (node->operands[o].result != NULL &&
-            !is_source (eager->base[node->operands[o].result->node->id]))
+            !cleave_node_is_source (eager->base[node->operands[o].result->node->id]))
           eager->n_missing[node->id]++;
     }
 }
@@ -269,7 +264,7 @@ run (Eager *eager, CleaveNode *node)
 {
   for (guint o = 0; o < node->n_operands; o++)
     {
-      CleaveNode *from = node->operands[o].result == NULL ? NULL : node->operands[o].result->node;
+      CleaveNode *from = cleave_node_get_producer (node, o);
 
       g_ptr_array_set_size (eager->pending, 0);
       for (; from != NULL && is_view (from) && !eager->seen[from->id];
@@ -345,7 +340,7 @@ cleave_walk_eager (const CleaveGraph *graph, const GPtrArray *order)
 
   count_missing (&eager, order);
   for (guint i = 0; i < order->len; i++)
-    if (is_source (order->pdata[i]))
+    if (cleave_node_is_source (order->pdata[i]))
       add (&eager, order->pdata[i]);
   for (guint i = 0; i < order->len; i++)
     {

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../ir/align.h"
 #include "../ir/debug.h"
 #include "export/export.h"
 #include "wire.h"
@@ -124,7 +125,7 @@ take_parts (const CleaveOnnxExport *export, const char *location)
       proto->has_raw_data = 0;
       proto->raw_data = (ProtobufCBinaryData){ 0 };
       g_array_append_val (parts, part);
-      end = (part.offset + (gint64) part.n_bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+      end = cleave_align_up (part.offset + (gint64) part.n_bytes, ALIGNMENT);
     }
   return parts;
 }

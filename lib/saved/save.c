@@ -5,6 +5,7 @@
 #include <gio/gio.h>
 #include <string.h>
 
+#include "../ir/align.h"
 #include "../ir/debug.h"
 #include "../ir/error.h"
 #include "../ir/print.h"
@@ -48,8 +49,7 @@ add_block (Saving *s, GBytes *block)
   guint64 at = s->n_data;
 
   g_ptr_array_add (s->blocks, block);
-  s->n_data +=
-      (g_bytes_get_size (block) + CLEAVE_SAVED_LINE - 1) & ~(gsize) (CLEAVE_SAVED_LINE - 1);
+  s->n_data += (guint64) cleave_align_up ((gint64) g_bytes_get_size (block), CLEAVE_SAVED_LINE);
   return at;
 }
 
@@ -236,8 +236,7 @@ write_all (const Saving *s, GVariant *said, GOutputStream *stream, GError **erro
   g_autofree guint8 *front = g_malloc0 (sizeof header + n_said);
 
   memcpy (header.magic, CLEAVE_SAVED_MAGIC, sizeof header.magic);
-  header.data =
-      (sizeof header + n_said + CLEAVE_SAVED_PAGE - 1) / CLEAVE_SAVED_PAGE * CLEAVE_SAVED_PAGE;
+  header.data = (guint64) cleave_align_up ((gint64) (sizeof header + n_said), CLEAVE_SAVED_PAGE);
   memcpy (front, &header, sizeof header);
   g_variant_store (said, front + sizeof header);
   if (!write_bytes (stream, front, sizeof header + n_said, CLEAVE_SAVED_PAGE, error))

@@ -6,6 +6,7 @@
 
 #include "../../lib/ir/error.h"
 #include "../../lib/ir/graph-private.h"
+#include "../../lib/ir/node-queries.h"
 
 #include <string.h>
 
@@ -81,7 +82,7 @@ cleave_partition_find_value (const CleaveGraph *graph,
     value = find_further (graph, name);
   if (value == NULL)
     return fail_unknown (graph, name, error);
-  if (computed && (cleave_node_is_input (value->node) || cleave_node_is_fixed (value->node)))
+  if (computed && cleave_node_is_source (value->node))
     return cleave_fail_null (error, CLEAVE_ERROR_OPTION,
                              "'%s' is %s: name a value that a node computes", name,
                              cleave_node_is_input (value->node) ? "an input" : "a constant");

@@ -6,6 +6,7 @@
 
 #include "own-orders.h"
 
+#include "../../lib/ir/node-queries.h"
 #include "../../lib/memory/ordering.h"
 
 /* A list of nodes in the order in which they are added. */
@@ -257,7 +258,7 @@ cleave_ranks_find_own_orders (const CleavePlacement *p, const GPtrArray *const *
     {
       CleaveNode *node = p->all->pdata[i];
 
-      if (cleave_node_is_fixed (node) || cleave_node_is_input (node))
+      if (cleave_node_is_source (node))
         add (&merge.list, node);
     }
   for (guint r = 0; r < p->n_ranks; r++)

@@ -2,6 +2,7 @@
 
 #include "rank-costs.h"
 
+#include "../../lib/ir/node-queries.h"
 #include "../../lib/memory/cost.h"
 
 double
@@ -9,7 +10,7 @@ cleave_ranks_cost (const CleaveNode *node)
 {
   double n_bytes = 0;
 
-  if (cleave_node_is_input (node) || cleave_node_is_fixed (node) ||
+  if (cleave_node_is_source (node) ||
       (node->op->flags & (CLEAVE_OP_VIEW | CLEAVE_OP_JOIN | CLEAVE_OP_ROW_MAJOR)) != 0)
     return 0;
   if ((node->op->flags & CLEAVE_OP_IN_PLACE) == 0)

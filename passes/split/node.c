@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+#include "../../lib/ir/node-queries.h"
 #include "apply.h"
 #include "options.h"
 #include "reached.h"
@@ -199,7 +200,7 @@ cleave_split_all_nodes (CleaveGraph *graph,
   const CleaveRecursion alone = { .depth = 1 };
 
   for (CleaveNode *node = graph->first; node != NULL; node = node->next)
-    if (!cleave_node_is_input (node) && !cleave_node_is_fixed (node))
+    if (!cleave_node_is_source (node))
       {
         CleaveSplitRequest request = { node, tiling, constraint };
 

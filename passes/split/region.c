@@ -5,6 +5,7 @@
 #include "region.h"
 
 #include "../../lib/ir/memory.h"
+#include "../../lib/ir/node-queries.h"
 #include "../../lib/ir/topology.h"
 
 #include "../views/strided-range.h"
@@ -100,7 +101,7 @@ ask (CleaveRegion *region,
   CleaveSource source = { .range = demand->range };
   CleaveNode *node = value->node;
 
-  if (cleave_node_is_input (node) || cleave_node_is_fixed (node))
+  if (cleave_node_is_source (node))
     return source;
   source.member = get_member (region, node, reader->constraint);
   source.member->depth = MIN (source.member->depth, reader->depth + 1);
