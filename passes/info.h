@@ -17,6 +17,6 @@ struct _CleavePassInfo
   gboolean (*visit) (CleaveNode *node);
   /* Checks the options without a graph; NULL: any are accepted. */
   gboolean (*check) (GHashTable *options, GError **error);
-  const char *pipeline; /* in place of `run` and `visit`: the text of a pipeline */
+  const char *pipeline; /* text of a pipeline that runs instead of `run` and `visit` */
   gboolean is_for_once; /* never ends in a repeat group */
 };

@@ -10,7 +10,7 @@
 typedef struct
 {
   const CleavePassInfo *info; /* the pass; NULL: the step is a group */
-  GHashTable *options;        /* from names to texts */
+  GHashTable *options;        /* options of the step: their texts by name */
   char *text;                 /* the step as the user wrote it */
   CleavePipeline *group; /* steps of a group, or of a pass that stands for a pipeline; else NULL */
 } CleavePipelineStep;

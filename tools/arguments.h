@@ -66,7 +66,7 @@ cleave_argument_parse (const CleaveArguments *arguments, int argc, char **argv, 
 typedef struct
 {
   const GOptionEntry *entry;
-  const char *value; /* in the command line; NULL: the option takes none */
+  const char *value; /* value of the option in the command line; NULL: the option takes none */
 } CleaveArgument;
 
 /* Reads a command line as cleave_argument_parse() does, but stores no values and checks neither

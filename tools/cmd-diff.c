@@ -15,7 +15,8 @@
 /* An output that is in both models, or is missing in one of them. */
 typedef struct
 {
-  const char *name, *problem; /* of the output; why it could not be compared, NULL if it was */
+  const char *name, *problem; /* name of the output; reason why it could not be compared, NULL if it
+                                 was compared */
   CleaveDifference difference;
 } Comparison;
 

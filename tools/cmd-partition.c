@@ -37,7 +37,7 @@ typedef struct
 {
   char *file;
   gint64 weight_bytes, arena_bytes;
-  gint64 read_bytes; /* of values of other parts */
+  gint64 read_bytes; /* bytes that the part reads of other parts */
 } Part;
 
 static void

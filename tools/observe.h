@@ -15,7 +15,7 @@ typedef struct
   gint64 max_changes; /* end after this many passes that changed the graph; negative: no limit */
 
   gint64 n_changes;
-  gboolean stopped; /* at stop_after */
+  gboolean stopped; /* the run has ended at `stop_after` */
   char *before;     /* the graph as text before the pass, for print_changed */
   gint64 begin;     /* start of the pass, in microseconds */
   GArray *times;    /* Time, one for each pass */

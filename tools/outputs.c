@@ -16,7 +16,7 @@
 
 typedef struct
 {
-  char *path;   /* as given, for messages */
+  char *path;   /* path as the user wrote it, for messages */
   char *target; /* the file to replace: `path` with links resolved; or the folder of `temporary` */
   char *temporary;
   gboolean is_absent;   /* it turned out not to be needed, as the data file of a small model */

@@ -79,7 +79,7 @@ graph_clear (gpointer data)
   for (CleaveNode *node = graph->first; node != NULL; node = next)
     {
       next = node->next;
-      cleave_node_free (node, NULL); /* with the slab */
+      cleave_node_free (node, NULL); /* freed together with the slab */
     }
   cleave_slab_free (graph->slab);
   g_clear_pointer (&graph->files, g_ptr_array_unref);

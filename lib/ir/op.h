@@ -55,7 +55,7 @@ typedef struct
 {
   const char *name; /* as in ONNX */
   CleaveAttrKind kind;
-  gsize offset;    /* of the field in the struct, in bytes */
+  gsize offset;    /* offset of the field in the struct, in bytes */
   double fallback; /* default value of INT, BOOL, ENUM, DOUBLE, and of each entry of INTS */
   gint64 minimum;  /* if `has_minimum`: the smallest legal INT, or entry of INTS or ARRAY */
   gboolean has_minimum;

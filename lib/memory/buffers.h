@@ -60,7 +60,7 @@ typedef struct
 {
   CleaveStepKind kind;
   CleaveNode *node; /* NULL for STORE */
-  guint index;      /* of the input, operand or output */
+  guint index;      /* index of the input, operand or output */
   guint box;        /* LOAD, COPY: index in `boxes` of the box of the result that is written */
 } CleaveStep;
 
@@ -93,7 +93,7 @@ typedef struct
   CleaveOrderFacts *facts;    /* a reference; owns the fields from `n_nodes` to `orders` */
   CleaveGraphFacts *of_graph; /* borrowed; valid only while the storage is made */
   guint n_nodes, n_values;
-  CleaveNode *const *nodes; /* in the order in which they run */
+  CleaveNode *const *nodes; /* nodes in the order in which they run */
   const guint *position;    /* by node id: position in that order */
   const guint *done;        /* by node id: position after which only joins read the result, or
                                CLEAVE_NEVER; NULL if there is none */

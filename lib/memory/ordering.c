@@ -54,7 +54,7 @@ typedef struct
   gint64 bound; /* bytes; no order needs less */
   GPtrArray *candidates;
   const CleaveOrderCandidate *best; /* the first one with the lowest peak */
-  CleaveStorage *storage;           /* of `best` */
+  CleaveStorage *storage;           /* storage of the order `best` */
 } Finding;
 
 static void

@@ -30,8 +30,8 @@ typedef struct
  * receives. */
 typedef struct
 {
-  MPI_Comm comm;  /* for messages, and for agreement before the first run */
-  MPI_Comm alarm; /* for errors in a run: a rank that fails reports it to all others */
+  MPI_Comm comm;  /* communicator for messages, and for the agreement before the first run */
+  MPI_Comm alarm; /* communicator for errors: a rank that fails in a run reports it to all others */
   int rank, n_ranks;
   guint n_channels; /* all messages of the placement, also those of other ranks */
   CleaveChannel *channels;

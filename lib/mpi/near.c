@@ -57,7 +57,7 @@ typedef struct
 {
   Introduction is;
   Board *board;
-  char *arena; /* as mapped here; NULL: it cannot be mapped */
+  char *arena; /* address of the sender's arena in this process; NULL: it cannot be mapped */
 } Peer;
 
 struct _CleaveNear

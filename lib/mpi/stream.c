@@ -11,7 +11,7 @@ typedef struct
   guint n_programs;
   const CleaveRankStream *stream;
   GMutex lock;
-  GError *failure; /* of the first program that failed; NULL: none */
+  GError *failure; /* error of the first program that failed; NULL: none */
 } Streaming;
 
 typedef struct

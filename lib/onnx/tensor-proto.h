@@ -32,7 +32,7 @@ CleaveTensor *cleave_onnx_sparse_tensor (Onnx__SparseTensorProto *proto,
                                          GError **error);
 /* How the elements of an initializer are stored in the file. */
 typedef enum {
-  CLEAVE_ONNX_FORM_SAME,   /* as in its tensor */
+  CLEAVE_ONNX_FORM_SAME,   /* elements have the same bits in the file and in the tensor */
   CLEAVE_ONNX_FORM_HALVES, /* 4 bits; bytes in the tensor */
   CLEAVE_ONNX_FORM_FLOAT8  /* one of four types of 8 bits; float32 in the tensor */
 } CleaveOnnxForm;

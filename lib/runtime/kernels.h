@@ -64,8 +64,9 @@ struct _CleaveKernelInstance
   CleaveView *operands, *results;
   CleaveTensor **constants; /* by operand: the constant, or NULL; only for prepare */
   guint n_fused;
-  const CleaveFusedConsumer *fused; /* in order; their results are laid out as this one's */
-  guint n_epilogue_ops;             /* number of leading consumers that the kernel applies itself */
+  const CleaveFusedConsumer
+      *fused;           /* fused consumers in order; their results are laid out as this one's */
+  guint n_epilogue_ops; /* number of leading consumers that the kernel applies itself */
 };
 
 /* A family of fast kernels. If it does not serve an instance, the op's reference kernel computes

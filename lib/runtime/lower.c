@@ -33,7 +33,7 @@ make_view (const Preparing *p, const CleaveAssignment *assignment)
   CleaveTensor *constant = cleave_constants_get (p->constants, assignment->result);
 
   if (constant != NULL)
-    return cleave_view_tensor (constant); /* only read */
+    return cleave_view_tensor (constant); /* the view is only read */
   if (cleave_node_is_fixed (assignment->result->node))
     return view; /* memory ran out for it */
   view.data = find_memory (p, assignment->location.root) + assignment->location.offset * size;

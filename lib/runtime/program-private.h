@@ -17,7 +17,7 @@
 typedef struct
 {
   CleaveStepKind kind;
-  char *name;                       /* of the node, input or output */
+  char *name;                       /* name of the node, input or output */
   guint index;                      /* LOAD, STORE: of the input or output */
   const CleaveKernelFamily *family; /* NULL: the op's reference kernel */
   gpointer state;                   /* state of the kernel family */
@@ -53,7 +53,7 @@ typedef struct
   char *name;
   CleaveTensorType type;
   CleaveTensor *tensor; /* the bound tensor, or NULL */
-  CleaveView view;      /* of the tensor */
+  CleaveView view;      /* view of the bound tensor */
   GArray *patches;      /* CleavePatch: all pointers to its memory; NULL: it shares memory with
                            other values */
   char *memory;         /* address in the arena, and strides there */
@@ -87,7 +87,7 @@ struct _CleaveProgram
   CleaveTask *tasks;
   CleaveFusedConsumer *fused; /* by task */
   CleaveSchedule *schedule;
-  CleaveWaits waits; /* for values, and for memory that is reused */
+  CleaveWaits waits; /* waits of each step for values, and for memory that is reused */
   CleaveFootprints footprints;
   CleaveProgress *progress; /* by thread */
 
@@ -95,7 +95,7 @@ struct _CleaveProgram
   GPtrArray *constants; /* CleaveTensor: read unpacked by steps */
   GBytes *bytes;        /* holds the packed weights, or NULL if they have memory of their own */
   char *arena;
-  int arena_fd;   /* of shared memory; else -1 */
+  int arena_fd;   /* file descriptor of a shared arena; -1: the arena is not shared */
   char **scratch; /* by thread */
 
   CleaveTraceEvent *events; /* by task; NULL: no trace was requested */

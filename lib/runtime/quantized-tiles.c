@@ -25,7 +25,7 @@ typedef struct
   CleaveKernelInstance instance;    /* each tile sets the pointers of the views */
   const CleaveKernelFamily *family; /* NULL: the op's reference kernel */
   gpointer state;
-  CleaveTensorType *types; /* of the operands */
+  CleaveTensorType *types; /* types of the operands */
   Source *sources;
   gint64 to;                /* byte offset of the result in the scratch memory; -1: it is the result
                              * of the group */
@@ -43,7 +43,7 @@ typedef struct
 {
   CleaveWhole *whole; /* the kernel that serves the whole group; NULL: there are tiles */
   CleaveBody body;
-  GArray *calls; /* of the body */
+  GArray *calls; /* calls of the body */
   guint n_reads; /* number of operands of all calls */
   guint most;    /* largest number of operands of a call */
   GPtrArray *kinds;
@@ -58,7 +58,7 @@ typedef struct
   Tiles *tiles;
   const CleaveKernelInstance *instance;
   CleaveWeights *weights;
-  gsize n_scratch; /* of the kernels, in bytes */
+  gsize n_scratch; /* scratch memory of the kernels, in bytes */
 } Preparing;
 
 /* Sorts the dimensions by stride, the outermost first. */

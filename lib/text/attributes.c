@@ -174,7 +174,7 @@ parse_field (
       return parse_element (attr, text, field, error);
     case CLEAVE_ATTR_TENSOR:
       return parse_tensor (reader, attr, text, field, error);
-    case CLEAVE_ATTR_TYPE: /* of an Input: its type is read with the types of results */
+    case CLEAVE_ATTR_TYPE: /* the type of an Input, which is read with the types of results */
     case CLEAVE_ATTR_END:
       break;
     }

@@ -22,9 +22,9 @@ typedef struct
 {
   char *name;
   CleaveTensorType type;    /* the element is CLEAVE_NONE if the IR has no such element */
-  gint64 type_code;         /* as in the file */
+  gint64 type_code;         /* element type as the file has it */
   const guint8 *data;       /* the value of a constant; NULL: computed, or an input */
-  gsize n_bytes;            /* of the value */
+  gsize n_bytes;            /* bytes of the value */
   CleaveFlatTable sparsity; /* absent: the value is dense */
   CleaveTfliteQuantization quantization;
   gboolean is_variable;
@@ -48,7 +48,7 @@ typedef struct
   guint n_tensors;
   CleaveTfliteOperator *operators;
   guint n_operators, n_subgraphs;
-  CleaveFlatVector inputs, outputs; /* of subgraph 0 */
+  CleaveFlatVector inputs, outputs; /* inputs and outputs of subgraph 0 */
   char **customs;                   /* names of custom operators by operator code */
   guint n_codes;
 } CleaveTfliteModel;

@@ -14,7 +14,7 @@ typedef struct
 
 typedef struct
 {
-  CleaveTfliteScale x, y; /* of input 0 and output 0 */
+  CleaveTfliteScale x, y; /* scales of input 0 and output 0 */
 } CleaveTfliteScales;
 
 gboolean

@@ -68,7 +68,7 @@ typedef struct
   gint64 carried, carried_top;              /* bytes of carried rows and columns */
   gint64 most_middle, most_first, most_top; /* maxima of the walker's sums over the steps */
   gint64 copied;                            /* bytes of carried rows, of all strips */
-  double macs;                              /* that pieces compute again */
+  double macs;                              /* MACs that pieces recompute */
   double again;          /* nanoseconds that each piece but the first adds by rereading weights */
   double begin;          /* nanoseconds that each piece adds before it computes anything */
   double idle;           /* nanoseconds that chunks of channels add by partly empty vectors */

@@ -163,10 +163,10 @@ list_ranges (const Cut *cut, guint max_parts)
 
 typedef struct
 {
-  gint64 n_bytes;    /* of the value */
+  gint64 n_bytes;    /* bytes of the value */
   GHashTable *plain; /* CleaveNode: nodes to cut without MACs; their operands may be cut as well */
   gboolean computes; /* a node to cut does more than move bytes */
-  gint64 n_macs;     /* of the nodes to cut */
+  gint64 n_macs;     /* MACs of the nodes to cut */
 } Reach;
 
 static gint64

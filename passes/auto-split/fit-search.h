@@ -16,7 +16,7 @@
 
 typedef struct
 {
-  const CleaveFitOptions *options; /* at least one thread */
+  const CleaveFitOptions *options; /* the caller's options, with at least one thread */
   gint64 unsplit_macs;             /* MACs of the unsplit graph */
   guint n_measured;                /* plans */
 } CleaveFitSearch;

@@ -26,7 +26,7 @@ typedef struct
   gboolean is_listed; /* pieces keep the order of the graph's list of nodes (fit-pieces.h) */
   CleaveEstimate estimate;
   gint64 peak_apart; /* bytes live at once if no result overlaid an operand that dies */
-  gint64 macs;       /* of the split graph */
+  gint64 macs;       /* MACs of the split graph */
   guint n_nodes;
   char *peak;          /* text: the largest values that are live at the peak */
   gint64 *part_bytes;  /* of each part: peak in bytes while it runs, no overlays; 0: unknown */

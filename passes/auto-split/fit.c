@@ -17,7 +17,7 @@ struct _CleaveFitPlan
   GArray *segments; /* CleaveFitSegment: public form of the parts, which own its memory */
   CleaveFitTotals totals;
   gint64 peak_apart;       /* bytes live at once if no result overlaid an operand that dies */
-  guint n_threads;         /* of the program that was measured */
+  guint n_threads;         /* threads of the program that was measured */
   gboolean exclude_inputs; /* inputs of the graph were not counted */
   char *peak;              /* text: the largest values that are live at the peak */
 };

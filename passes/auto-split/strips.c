@@ -178,7 +178,7 @@ static void
 copy_segment (const CleaveSegment *segment, Alone *alone)
 {
   g_autoptr (GHashTable) values = g_hash_table_new (NULL, NULL);
-  g_autoptr (GHashTable) copies = g_hash_table_new (NULL, NULL); /* of fixed nodes */
+  g_autoptr (GHashTable) copies = g_hash_table_new (NULL, NULL); /* copies of fixed nodes */
 
   alone->graph = cleave_graph_new (NULL);
   for (guint i = 0; i < segment->order->len; i++)

@@ -23,7 +23,7 @@ typedef struct
 {
   const char *name;
   const CleaveNode *node;
-  guint position; /* of the node in the topological order */
+  guint position; /* position of the node in the topological order */
 } Cut;
 
 static int

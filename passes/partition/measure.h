@@ -7,8 +7,8 @@
 
 typedef struct
 {
-  gint64 weight_bytes; /* of the constants in the part's file */
-  gint64 arena_bytes;  /* of its activations, in a program with one thread */
+  gint64 weight_bytes; /* bytes of the constants in the part's file */
+  gint64 arena_bytes;  /* bytes of the part's activations, in a program with one thread */
 } CleavePartitionMemory;
 
 /* Returns FALSE and an error on a cycle. */

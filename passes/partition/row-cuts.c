@@ -188,7 +188,7 @@ cleave_row_cut_into (const CleaveRow *row, guint n_parts)
 /* The cheapest cut before a position. */
 typedef struct
 {
-  gint64 n_bytes; /* that cross the cuts; G_MAXINT64: there is no cut */
+  gint64 n_bytes; /* bytes that cross the cuts; G_MAXINT64: there is no cut */
   guint n_parts, from;
 } Way;
 

@@ -39,7 +39,7 @@ typedef struct
 {
   const CleaveRow *row;
   guint begin, run;                 /* position, and number of the part that is measured */
-  gint64 weight_bytes, peak;        /* of the nodes so far */
+  gint64 weight_bytes, peak;        /* bytes of weights, and peak, of the nodes so far */
   gint64 live;                      /* bytes of the buffers in use after the last node */
   guint *buffer_seen, *buffer_done; /* by buffer: the last run that counted it, that freed it */
   guint *fixed_seen;                /* by node id: the last run that counted it */

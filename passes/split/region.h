@@ -46,7 +46,7 @@ typedef struct
 typedef struct
 {
   guint k;
-  const CleaveRange *range; /* of result 0 */
+  const CleaveRange *range; /* a range of result 0 */
 } CleavePiece;
 
 /* A chunk as a strip. In a band, each strip reads pieces of strips earlier in the sequence and

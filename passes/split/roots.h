@@ -12,7 +12,7 @@ typedef struct
   gboolean lenient;    /* a tiling that does not fit a node leaves it whole and is no error */
   CleaveWork *work;    /* work that all searches together may do */
   guint n_searches;    /* searches that share `work` */
-  CleaveTrial *trial;  /* for limits on the peak of the graph */
+  CleaveTrial *trial;  /* measures the peak of the graph, if that is limited */
   GHashTable *letters; /* cache of cleave_letters_find() */
   CleaveMadeLimit made;
 } CleavePolicy;

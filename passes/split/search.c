@@ -30,7 +30,7 @@ typedef struct
 {
   CleaveCuts cuts;
   const CleaveConstraint *constraint;
-  CleaveTrial *trial; /* for limits on the peak of the graph; NULL: there are none */
+  CleaveTrial *trial; /* measures the peak of the graph; NULL: it has no limit */
   CleaveWork *work;
   gint64 work_end;  /* the search pauses when this much work is done */
   guint n_looks;    /* combinations looked at */

@@ -13,7 +13,7 @@ typedef struct
   CleaveNode *node;
   const CleaveSpace *space;
   const CleaveConstraint *constraint;
-  CleaveTrial *trial; /* for limits on the peak of the graph; NULL: there are none */
+  CleaveTrial *trial; /* measures the peak of the graph; NULL: it has no limit */
   CleaveWork *work;
 } CleaveSearchFor;
 

@@ -12,7 +12,7 @@
 typedef struct
 {
   GHashTable *texts;
-  const char *prefix; /* of names, in messages, such as "--" */
+  const char *prefix; /* prefix of option names in messages, such as "--" */
 } Options;
 
 /* Lists for several dimensions, separated by '/'. */

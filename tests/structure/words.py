@@ -285,8 +285,8 @@ def main():
                 check_names(text, names, identifiers, at_line)
         if file in codes:
             check_code(codes[file], retired, complain)
-            for test in re.findall(r'START_TEST \((\w+)\)', source):
-                check_phrases('name', test.replace('_', ' '), functools.partial(complain, test))
+        for test in re.findall(r'START_TEST \((\w+)\)|def test_(\w+)', source):
+            check_phrases('name', ''.join(test).replace('_', ' '), functools.partial(complain, ''.join(test)))
 
     complaints += [f'tests/structure/words.py: no text of {file} has "{text}" any more: delete the exception'
                    for file, text in ALLOWED if (file, text) not in used]

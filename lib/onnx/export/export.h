@@ -24,7 +24,8 @@ typedef struct _CleaveOnnxChoice CleaveOnnxChoice;
 typedef struct
 {
   const CleaveGraph *graph;
-  const CleaveOnnxOrigin *origin; /* of the model that the graph was imported from, or NULL */
+  const CleaveOnnxOrigin
+      *origin; /* contents of the model that the graph was imported from, or NULL */
   const CleaveOp *assemble, *custom, *where;
   guint opset;      /* opset of the written file */
   CleavePool *pool; /* owns names and NodeProtos, but not their attributes */

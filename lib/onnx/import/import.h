@@ -81,8 +81,8 @@ typedef struct CleaveOnnxNode
   GPtrArray *operands; /* CleaveOnnxValue, by ONNX operand index; NULL: absent */
   GPtrArray *rest;  /* operands that are not attributes in our op; set by cleave_onnx_node_make() */
   GPtrArray *attrs; /* CleaveOnnxAttr */
-  guint n_results;  /* without trailing results that nobody reads */
-  guint n_declared; /* with those */
+  guint n_results;  /* number of results, without trailing ones that nobody reads */
+  guint n_declared; /* number of results that the file declares */
   GPtrArray *values; /* CleaveOnnxValue of each result; NULL until the node is made */
 } CleaveOnnxNode;
 

@@ -35,7 +35,7 @@ typedef struct
   GHashTable *functions; /* identity -> Onnx__FunctionProto */
   GHashTable *names;     /* names of values of the model */
   GHashTable *opsets;    /* opsets that the functions need, by domain */
-  gint64 opset;          /* of the model */
+  gint64 opset;          /* default opset of the model */
   gsize n_nodes, n_bytes;
 } Inliner;
 

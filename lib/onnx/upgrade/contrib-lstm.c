@@ -30,7 +30,7 @@ typedef struct
 {
   CleaveOnnxNode *node;
   gint64 n_steps, batch, hidden;
-  gboolean both; /* both directions */
+  gboolean both; /* the LSTM runs in both directions */
   CleaveOnnxValue *x[CLEAVE_ONNX_N_QUANTIZED];
 } Lstm;
 
@@ -153,7 +153,7 @@ pick_state (const Lstm *lstm, guint operand, gint64 d, GError **error)
 static gboolean
 step (CleaveOnnxNode *node,
       gint64 hidden,
-      CleaveOnnxValue *products, /* of X and W, at this time step */
+      CleaveOnnxValue *products, /* products of X and W at this time step */
       const Bytes *r,
       CleaveOnnxValue *bias,
       CleaveOnnxValue **h,

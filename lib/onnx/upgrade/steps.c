@@ -22,7 +22,7 @@ cleave_onnx_step (CleaveOnnxNode *node,
 
   if (attr != NULL)
     g_ptr_array_add (made->attrs, attr);
-  if (error != NULL && *error != NULL) /* of an earlier step */
+  if (error != NULL && *error != NULL) /* an earlier step has failed */
     return NULL;
   for (guint i = 0; i < n_operands; i++)
     {

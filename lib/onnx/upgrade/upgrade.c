@@ -15,7 +15,7 @@
 static const struct
 {
   const char *op, *attr;
-  gboolean any;   /* with any value */
+  gboolean any;   /* the attribute may have any value */
   gint64 allowed; /* otherwise: the only allowed value */
   gint64 until;   /* first opset without it; 0: the op tables decide */
 } ignored[] = {

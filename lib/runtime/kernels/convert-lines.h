@@ -34,7 +34,7 @@ struct _Convert
   CleaveCastLine cast;         /* a Cast; NULL: another op */
   CleaveLoops loops;           /* views of y, x and, if present, scale and zero point */
   CleaveLoops
-      parts; /* the same views with y's own innermost dimension as the line, for parts of y */
+      parts; /* the views of `loops` with y's own innermost dimension as the line, for parts of y */
   CleaveLoops rows; /* along the first elements of many short lines */
   gint64 n_of_row;  /* length of these short lines; 0: `rows` is unused */
 };

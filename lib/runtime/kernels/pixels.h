@@ -14,7 +14,7 @@ typedef struct
 /* Evenly spaced pixels. `dense`: their channels are contiguous, and so are the pixels. */
 typedef struct
 {
-  gint64 at, n, step; /* in elements from the image's first element */
+  gint64 at, n, step; /* offset from the image's first element, number, and step, in elements */
   gboolean dense;
 } CleavePixelRun;
 

@@ -24,7 +24,7 @@ typedef struct
 typedef struct
 {
   gint64 begin, count;
-  GArray *taps; /* of AxisTap */
+  GArray *taps; /* AxisTap: taps of the axis */
 } Span;
 
 typedef struct

@@ -26,10 +26,10 @@ typedef struct
   gint64 n, x_step_in_line, y_step_in_line; /* n: pixels of a whole line */
   gint64 k;
   guint n_taps, n_taps_per_call;
-  unsigned long long *a_offset, *x_tap_offset; /* in bytes */
+  unsigned long long *a_offset, *x_tap_offset; /* offsets of each tap in a and in x, in bytes */
   guint n_pieces;
   Piece *pieces;
-  gboolean *direct; /* for each width: computed by direct.c */
+  gboolean *direct; /* for each width: whether direct.c computes it */
   Kernel
       *kernels; /* for each width and piece: the kernel of the first taps, and that of the others */
 } Region;

@@ -18,7 +18,7 @@ typedef struct
   const CleaveRecurrentFunction *functions;
   float clip;     /* infinity: none */
   const float *p; /* peephole weights of the gates i, o, f; NULL: none */
-  float *sums;    /* of all gates in ONNX's order, one gate after the other */
+  float *sums;    /* sums of all gates in ONNX's order, one gate after the other */
   float *h, *c;   /* states, updated in place */
   float *reset;   /* GRU: r * h, or R h and its bias with linear_before_reset */
   gboolean flag;  /* input_forget, or linear_before_reset */

@@ -20,7 +20,7 @@ typedef struct
 {
   CleaveByteAxis axis[3];
   CleaveElement element;
-  gint64 n_channels, channel_step; /* of x */
+  gint64 n_channels, channel_step; /* number of channels of x, and step between them */
   gint64 unit;
   gint64 n_columns, n_rows; /* columns and rows in scratch; n_rows rows serve `band` rows of y */
   gint64 band;

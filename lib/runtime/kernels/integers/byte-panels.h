@@ -21,7 +21,7 @@ typedef struct
 {
   CleaveElement element; /* type of the unpacked matrix */
   gint64 n_columns, column_stride;
-  gint64 extent[4], stride[4]; /* of a row's index, outermost first */
+  gint64 extent[4], stride[4]; /* extents and strides of the index of a row, outermost first */
   guint n_tap_dims; /* leading dimensions that index taps; the others index elements of a tap */
   gint64 unit;      /* CLEAVE_PAIR or CLEAVE_QUAD */
 } CleaveBytePanels;

@@ -23,7 +23,7 @@ typedef struct
   gboolean has_odd_scales;          /* some scale is infinite or a NaN */
   const gint32 *multiplier, *shift; /* fixed-point factors instead of scales (fixed-point.h); NULL:
                                        none */
-  gint32 min, max;                  /* with these factors: bounds of the result */
+  gint32 min, max;                  /* bounds of the result, if there are fixed-point factors */
 } CleaveByteFinish;
 
 /* A product of bytes: pixels, or rows of a matrix, times columns of panels:

@@ -31,8 +31,9 @@ typedef struct
       *written; /* results must have the bits of float sums; NULL: integer sums are exact */
   gboolean has_w_zeros, reports_progress;
   gint64 n_taps;
-  gint64 *tap_at, *x_at, *y_at; /* for one band, in bytes, bytes and elements */
-  gboolean is_fixed;            /* sums are multiplied in fixed point */
+  gint64 *tap_at, *x_at,
+      *y_at;         /* offsets for one band: of taps and of x in bytes, of y in elements */
+  gboolean is_fixed; /* sums are multiplied in fixed point */
   gsize at_multiplier, at_shift;
   gsize at_x, at_bias, at_scale, at_w_zero, at_sums, at_written, at_packed; /* offsets in scratch */
 } Plan;

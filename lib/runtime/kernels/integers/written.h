@@ -124,7 +124,7 @@ typedef struct _CleaveWritten
   gint64 n_beside;   /* adjacent pixels in a tap */
   gint64 *tap_pixel; /* the pixel at which each tap begins */
   float *w_scale, *bias;
-  gboolean bias_is_last; /* for matrix products */
+  gboolean bias_is_last; /* the bias is added last, as in matrix products */
   float x_scale, y_scale;
   gint32 y_zero, least, most;
 } CleaveWritten;
