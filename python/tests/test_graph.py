@@ -226,7 +226,7 @@ def test_a_graph_is_saved_and_drawn(graph, tmp_path):
     assert '<svg' in picture and 'pool1.0' in picture
 
 
-def test_parts_in_a_row_compute_what_the_whole_does(graph):
+def test_parts_in_a_row_compute_the_results_of_the_whole(graph):
     x = numpy.ones((1, 3, 16, 16), 'float32')
     want = graph.compile()(x=x)['y']
     for parts in graph.partition(parts=3), graph.partition(at='r'), graph.partition(at=['r', 'c']), graph.partition():

@@ -29,7 +29,7 @@ def test_arrays_go_in_and_come_out(graph):
     assert (program(x=x.tolist())['y'] == first).all()
 
 
-def test_what_is_wrong_with_inputs_is_said(graph):
+def test_mistakes_in_inputs_are_named(graph):
     program = graph.compile()
     x = numpy.zeros((1, 3, 16, 16), 'float32')
     for given, words in (({}, "no value is given for input 'x'"), ({'xx': x}, "no input 'xx'; did you mean 'x'"),
@@ -96,7 +96,7 @@ def test_the_array_lives_as_long_as_the_tensor():
     assert seen() is None
 
 
-def test_inputs_are_let_go_with_what_was_bound(graph):
+def test_inputs_are_freed_with_the_tensors_that_were_bound(graph):
     program = graph.compile()
     x = Watched((1, 3, 16, 16), 'float32')
     seen = weakref.ref(x)

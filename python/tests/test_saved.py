@@ -14,7 +14,7 @@ def test_a_saved_program_runs_with_the_same_bits(graph, tmp_path):
         assert (program(x=x)['y'] == graph.compile(threads=threads, as_is=True)(x=x)['y']).all()
 
 
-def test_what_is_no_saved_program_is_an_error(tmp_path):
+def test_a_file_that_is_no_saved_program_is_an_error(tmp_path):
     (tmp_path / 'x.plan').write_bytes(b'nothing')
     for path, words in (('x.plan', 'saved program'), ('y.plan', 'No such file')):
         with pytest.raises(cleave.Error, match=words):
