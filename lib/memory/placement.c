@@ -44,7 +44,7 @@ cleave_location_part (const CleaveLocation *whole, const CleaveRange *range)
   return location;
 }
 
-/* Writes the dimensions of more or less than one element to `dims`. Returns their number. */
+/* Writes the dimensions whose extent is not 1 to `dims`. Returns their number. */
 static guint
 dims_that_count (const CleaveShape *shape, guint *dims)
 {

@@ -175,7 +175,7 @@ set_rescaled (CleaveTfliteImport *import,
              import, 0, cleave_tflite_add_unary (import, "TfliteRescale", x, &attrs, error), error);
 }
 
-/* The ratios are those of float32. */
+/* The ratios of the scales are computed in float32, as TensorFlow Lite does. */
 gboolean
 cleave_tflite_convert_integer_leaky_relu (CleaveTfliteImport *import, GError **error)
 {

@@ -24,7 +24,8 @@ typedef struct
 {
   const CleaveRow *row;
   gint64 limit;
-  GHashTable *measured; /* bytes of a part, by both ends; G_MAXINT64 of a failure is not noted */
+  GHashTable *measured; /* bytes of a part, by both its ends; a part that cannot be measured is not
+                         * in it */
   GArray *positions;
   guint *reach; /* by index of a position: index of the furthest end of a part that begins there */
 } Search;

@@ -274,7 +274,7 @@ cleave_ranks_build_alone (const CleavePlacement *placement, guint rank, GHashTab
  * cleave_placement_build:
  * @placement: a placement
  * @rank: one of its ranks
- * @transport: what carries the messages; it is copied
+ * @transport: the functions that carry the messages; the struct is copied
  *
  * Builds the graph of one rank: its nodes, and nodes that receive values from other ranks and send
  * values to them through the transport. On rank 0, the inputs and outputs are those of the whole

@@ -76,7 +76,7 @@ struct _CleaveRegionNode
   CleavePiece *pieces;
   guint *covers;
   gboolean is_split;     /* it is cut into its pieces; otherwise it stays whole or is passed */
-  CleaveSource *sources; /* by piece and operand; if passed, by demand */
+  CleaveSource *sources; /* indexed by piece and operand; for a passed view, by demand */
   CleaveResult **values; /* by piece and result; NULL until built */
   CleaveResult **whole;  /* join of the pieces of each result; NULL: not needed */
   char *name;            /* name of the node, set when it is removed */

@@ -444,7 +444,8 @@ START_TEST (groups_decide_in_which_order_rows_are_read)
               &net, run_binary (net.graph, "Mul", dequantize (&net, x), dequantize (&net, other)),
               once, same);
         }
-      else if (what == 3) /* twice the stride, as many rows: a residual reads the later ones */
+      else if (what == 3) /* with twice the stride and the same number of rows, the residual reads
+                           * rows further on */
         y = run_binary (net.graph, "Add", dequantize (&net, x),
                         add_windows (&net, dequantize (&net, x), CLEAVE_INTS (2, 2),
                                      CLEAVE_INTS (0, 0, 13, 13)));

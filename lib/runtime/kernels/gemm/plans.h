@@ -33,7 +33,7 @@ typedef struct
   guint columns_dim;     /* dimension of the result; its rank if there is only one column */
   const float *a;        /* the matrix a, packed once; NULL: read in place, or packed by each run */
   CleavePanels panels;   /* width > 0: packed by each run */
-  CleavePackedRows rows; /* n 0: x is read in place */
+  CleavePackedRows rows; /* rows of x that are packed; n 0: x is read in place */
   guint n_batch_dims;
   gint64 extent[CLEAVE_MAX_RANK], x_step[CLEAVE_MAX_RANK], a_step[CLEAVE_MAX_RANK],
       y_step[CLEAVE_MAX_RANK];
