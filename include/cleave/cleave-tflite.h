@@ -48,7 +48,8 @@ typedef struct
  * @a_zero: zero point of A
  * @b_zero: zero point of B
  * @y_zero: zero point of the result
- * @left_shift: left shift of both operands: 20 for int8, 15 for int16
+ * @left_shift: left shift of both operands: 20 for int8, 15 for int16; of a squared difference 7
+ * and 0
  * @a_multiplier: multiplier of A
  * @a_shift: shift of A
  * @b_multiplier: multiplier of B
@@ -58,7 +59,9 @@ typedef struct
  * @min: smallest value of the result
  * @max: largest value of the result
  *
- * Attributes of TfliteAdd, TfliteSub and TfliteMul, which has no multipliers of A and B.
+ * Attributes of TfliteAdd, TfliteSub, TfliteMul, TfliteDiv, TfliteSquaredDifference, TflitePRelu
+ * and TfliteMatMul. TfliteMul, TfliteDiv and TfliteMatMul have no multipliers of A and B. The
+ * multiplier of A of a TflitePRelu applies to values that are not below the zero point.
  */
 typedef struct
 {
@@ -110,7 +113,8 @@ typedef struct
  * @negative_multiplier: multiplier of values of X below the zero point
  * @negative_shift: shift of these
  *
- * Attributes of TfliteRescale.
+ * Attributes of TfliteRescale. TfliteLogistic, TfliteTanh and TfliteSoftmax16 have @multiplier and
+ * @shift alone.
  */
 typedef struct
 {
@@ -134,5 +138,56 @@ typedef struct
   double scale;
   gint64 zero;
 } CleaveTfliteQuantizeAttrs;
+
+/**
+ * CleaveTfliteResizeAttrs:
+ * @sizes: extents H and W of the result
+ * @steps: for H and W: distance of neighboring positions, in units of 1 / 1024 of an element of X
+ * @shifts: for H and W: position of element 0 of the whole result
+ * @phase: for H and W: index of the first element of the result in the whole result
+ * @begin: for H and W: index of the first element of X in the whole operand
+ * @extents: extents H and W of the whole operand; 0: those of X
+ *
+ * Attributes of TfliteResizeBilinear.
+ */
+typedef struct
+{
+  CleaveInts sizes, steps, shifts;
+  CleaveInts phase, begin, extents;
+} CleaveTfliteResizeAttrs;
+
+/**
+ * CleaveTfliteLstmAttrs:
+ * @time_major: X and Y are `[time, batch, …]`; otherwise `[batch, time, …]`
+ * @x_zero: zero point of X
+ * @h_zero: zero point of Y and of the hidden state
+ * @x_multipliers: for the gates input, forget, cell and output: multiplier of the sum over X
+ * @x_shifts: shifts of these
+ * @h_multipliers: for each gate: multiplier of the sum over the hidden state
+ * @h_shifts: shifts of these
+ * @forget_multiplier: multiplier of the product of the forget gate and the cell state
+ * @forget_shift: shift of it
+ * @input_multiplier: multiplier of the product of the input gate and the cell gate
+ * @input_shift: shift of it
+ * @hidden_multiplier: multiplier of the product of the output gate and tanh of the cell state
+ * @hidden_shift: shift of it
+ * @tanh_multiplier: multiplier that brings the cell state to units of 1 / 12288
+ * @tanh_shift: right shift behind it
+ * @cell_clip: largest magnitude of the cell state; 0: no limit
+ *
+ * Attributes of TfliteLstm.
+ */
+typedef struct
+{
+  gboolean time_major;
+  gint64 x_zero, h_zero;
+  CleaveInts x_multipliers, x_shifts;
+  CleaveInts h_multipliers, h_shifts;
+  gint64 forget_multiplier, forget_shift;
+  gint64 input_multiplier, input_shift;
+  gint64 hidden_multiplier, hidden_shift;
+  gint64 tanh_multiplier, tanh_shift;
+  gint64 cell_clip;
+} CleaveTfliteLstmAttrs;
 
 G_END_DECLS

@@ -153,3 +153,36 @@ cleave_fixed_tanh (gint32 x)
 
   return x == 0 ? 0 : x > 0 ? positive : -positive;
 }
+
+/* Returns 1 / sqrt (x) for a positive integer x: the result is *multiplier * 2^(*shift - 31). Five
+ * steps of Newton and Raphson from 1; 1 and less give the largest multiplier and the shift 0. */
+static inline void
+cleave_fixed_inverse_root (gint32 x, gint32 *multiplier, gint *shift)
+{
+  const gint32 half_root_2 = 1518500250, three_halves = (1 << 28) + (1 << 27);
+  gint32 half, y = 1 << 28; /* units of 2^-28 */
+  gint pairs, right = 11;
+
+  *multiplier = G_MAXINT32;
+  *shift = 0;
+  if (x <= 1)
+    return;
+  for (; x >= 1 << 29; right++)
+    x /= 4;
+  pairs = (__builtin_clz ((guint32) x) - 1) / 2 - 1;
+  right -= pairs;
+  x <<= 2 * pairs;
+  half = cleave_fixed_shift_right (x >> 1, 1);
+  for (guint i = 0; i < 5; i++)
+    {
+      gint32 cube = cleave_fixed_shift_left_saturated (
+          cleave_fixed_product (cleave_fixed_product (y, y), y), 6);
+      gint32 difference = (gint32) ((guint32) cleave_fixed_product (three_halves, y) -
+                                    (guint32) cleave_fixed_product (half, cube));
+
+      y = cleave_fixed_shift_left_saturated (difference, 3);
+    }
+  y = cleave_fixed_product (y, half_root_2);
+  *multiplier = right < 0 ? cleave_fixed_shift_left (y, -right) : y;
+  *shift = right < 0 ? 0 : -right;
+}

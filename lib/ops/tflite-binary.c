@@ -1,16 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* TfliteAdd, TfliteSub and TfliteMul: ADD, SUB and MUL on integers. Operands are broadcast as in
- * ONNX; all dimensions split anywhere.
+/* TfliteAdd, TfliteSub, TfliteMul, TfliteDiv, TfliteSquaredDifference and TflitePRelu: operators of
+ * two operands on integers. Operands are broadcast as in ONNX; all dimensions split anywhere.
  *
- * A sum brings both operands to one scale, 20 or 15 bits up, adds or subtracts them, and scales the
- * sum. A product is scaled once. Sources: reference/integer_ops/add.h, reference/sub.h,
- * reference/integer_ops/mul.h. */
+ * A sum brings both operands to one scale, `left_shift` bits up, adds or subtracts them, and scales
+ * the sum. A squared difference scales the square of the difference instead. A product is scaled
+ * once. A quotient multiplies by the reciprocal of B, which three steps of Newton and Raphson
+ * compute; division by 0 has no meaning. PRelu scales A by its own factor, and the product of A and
+ * B by another one where A is below its zero point. Sources: reference/integer_ops/add.h,
+ * reference/sub.h, reference/integer_ops/mul.h, reference/div.h, reference/prelu.h and
+ * squared_difference.cc. */
 
 #include "lines.h"
 #include "tflite.h"
 
 enum { A, B };
+
+extern const CleaveOp cleave_op_tflite_prelu;
+
+/* B has the element type of A. A PRelu of int16 has slopes of int8. */
+static gboolean
+check_elements (const CleaveCall *call, GError **error)
+{
+  if (!cleave_call_check_element (call, A, CLEAVE_ELEMENTS_TFLITE, error))
+    return FALSE;
+  return call->op == &cleave_op_tflite_prelu
+             ? cleave_call_check_element (call, B, CLEAVE_ELEMENT_BIT (CLEAVE_INT8), error)
+             : cleave_call_check_same_element (call, A, B, error);
+}
 
 static gboolean
 infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
@@ -18,15 +35,14 @@ infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
   const CleaveTfliteBinaryAttrs *a = call->attrs;
   CleaveElement element = call->operands[A].element;
 
-  if (!cleave_call_check_element (call, A, CLEAVE_ELEMENTS_TFLITE, error) ||
-      !cleave_call_check_same_element (call, A, B, error))
+  if (!check_elements (call, error))
     return FALSE;
   results[0].element = element;
   if (!cleave_shape_broadcast (&call->operands[A].shape, &call->operands[B].shape,
                                &results[0].shape))
     return cleave_fail (error, CLEAVE_ERROR_SHAPE, "A and B do not broadcast to each other");
   return cleave_tflite_check_zero ("a_zero", element, a->a_zero, error) &&
-         cleave_tflite_check_zero ("b_zero", element, a->b_zero, error) &&
+         cleave_tflite_check_zero ("b_zero", call->operands[B].element, a->b_zero, error) &&
          cleave_tflite_check_zero ("y_zero", element, a->y_zero, error) &&
          cleave_tflite_check ("left_shift", a->left_shift, 0, 31, error) &&
          cleave_tflite_check_factor (a->a_multiplier, a->a_shift, error) &&
@@ -77,6 +93,35 @@ combine_mul (const CleaveTfliteBinaryAttrs *a, gint32 x, gint32 y)
 {
   return cleave_fixed_multiply ((gint32) ((guint32) x * (guint32) y), (gint32) a->multiplier,
                                 (gint) a->shift);
+}
+
+static inline gint32
+combine_squared_difference (const CleaveTfliteBinaryAttrs *a, gint32 x, gint32 y)
+{
+  guint32 difference = (guint32) scale_operand (a, x, a->a_multiplier, a->a_shift) -
+                       (guint32) scale_operand (a, y, a->b_multiplier, a->b_shift);
+
+  return cleave_fixed_multiply ((gint32) (difference * difference), (gint32) a->multiplier,
+                                (gint) a->shift);
+}
+
+static inline gint32
+combine_div (const CleaveTfliteBinaryAttrs *a, gint32 x, gint32 y)
+{
+  gint32 dividend = y < 0 ? -x : x, reciprocal, quotient;
+  gint exponent, headroom = __builtin_clrsb (dividend), shift;
+
+  reciprocal = cleave_fixed_reciprocal ((guint32) ABS (y), 31, &exponent);
+  quotient = cleave_fixed_product (cleave_fixed_shift_left (dividend, headroom), reciprocal);
+  shift = CLAMP (exponent + headroom - (gint) a->shift, 0, 31);
+  return cleave_fixed_shift_right (cleave_fixed_product (quotient, (gint32) a->multiplier), shift);
+}
+
+static inline gint32
+combine_prelu (const CleaveTfliteBinaryAttrs *a, gint32 x, gint32 y)
+{
+  return x >= 0 ? cleave_fixed_multiply (x, (gint32) a->a_multiplier, (gint) a->a_shift)
+                : combine_mul (a, x, y);
 }
 
 /* Computes `n` elements of a line. */
@@ -147,4 +192,7 @@ static const CleaveAttr attrs[] = {
 RECORD (add, "TfliteAdd")
 RECORD (sub, "TfliteSub")
 RECORD (mul, "TfliteMul")
+RECORD (div, "TfliteDiv")
+RECORD (squared_difference, "TfliteSquaredDifference")
+RECORD (prelu, "TflitePRelu")
 /* clang-format on */

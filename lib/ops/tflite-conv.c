@@ -5,8 +5,8 @@
  *
  * Adds up (x - x_zero_point) * w, and the bias, in wrapping integers of 32 bits, or of 64 with
  * `wide`, so that no order matters; padding is skipped. Multiplies the sum by a multiplier and a
- * shift of the channel (fixed-point.h), adds y_zero_point, and clamps to [min, max]. Source:
- * reference/integer_ops/conv.h and transpose_conv.h. */
+ * shift of the channel (fixed-point.h), adds y_zero_point, and clamps to [min, max]. The result has
+ * the element type of y_zero_point. Source: reference/integer_ops/conv.h and transpose_conv.h. */
 
 #include "conv-transpose.h"
 #include "quantized.h"
@@ -42,37 +42,45 @@ static gboolean
 check_elements (const CleaveCall *call, GError **error)
 {
   return cleave_call_check_element (call, X, CLEAVE_ELEMENTS_TFLITE, error) &&
-         cleave_call_check_element (call, W, CLEAVE_ELEMENT_BIT (CLEAVE_INT8), error);
+         cleave_call_check_element (call, W, CLEAVE_ELEMENTS_TFLITE, error) &&
+         cleave_call_check_element (call, Y_ZERO, CLEAVE_ELEMENTS_TFLITE, error);
 }
 
 /* Checks the operands for each of `channels` of the result, and the bounds. */
 static gboolean
 check_channels (const CleaveCall *call, gint64 channels, End end, GError **error)
 {
-  guint own = CLEAVE_ELEMENT_BIT (call->operands[X].element);
+  CleaveElement y = call->operands[Y_ZERO].element;
   guint integer = CLEAVE_ELEMENT_BIT (CLEAVE_INT32);
 
-  return cleave_quantized_check (call, X_ZERO, own, 1, error) &&
-         cleave_quantized_check (call, Y_ZERO, own, 1, error) &&
+  return cleave_quantized_check (call, X_ZERO, CLEAVE_ELEMENT_BIT (call->operands[X].element), 1,
+                                 error) &&
+         cleave_quantized_check (call, Y_ZERO, CLEAVE_ELEMENT_BIT (y), 1, error) &&
          cleave_quantized_check (call, MULTIPLIER, integer, channels, error) &&
          cleave_quantized_check (call, SHIFT, integer, channels, error) &&
-         cleave_tflite_check_bounds (call->operands[X].element, end.min, end.max, error) &&
+         cleave_tflite_check_bounds (y, end.min, end.max, error) &&
          cleave_conv_check_bias (call, B, end.wide ? CLEAVE_INT64 : CLEAVE_INT32, channels, error);
 }
 
 static gboolean
 infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
 {
-  return check_elements (call, error) && cleave_conv_infer (call, &results[0], error) &&
-         check_channels (call, call->operands[W].shape.dim[0], conv_end (call), error);
+  if (!check_elements (call, error) || !cleave_conv_infer (call, &results[0], error) ||
+      !check_channels (call, call->operands[W].shape.dim[0], conv_end (call), error))
+    return FALSE;
+  results[0].element = call->operands[Y_ZERO].element;
+  return TRUE;
 }
 
 static gboolean
 infer_transpose (const CleaveCall *call, CleaveTensorType *results, GError **error)
 {
-  return check_elements (call, error) && cleave_conv_transpose_infer (call, &results[0], error) &&
-         check_channels (call, results[0].shape.dim[cleave_call_dims (call).c],
-                         transpose_end (call), error);
+  if (!check_elements (call, error) || !cleave_conv_transpose_infer (call, &results[0], error) ||
+      !check_channels (call, results[0].shape.dim[cleave_call_dims (call).c], transpose_end (call),
+                       error))
+    return FALSE;
+  results[0].element = call->operands[Y_ZERO].element;
+  return TRUE;
 }
 
 static void
@@ -98,7 +106,7 @@ typedef struct
   End end;
   const CleaveView *operands;
   const CleaveCall *call;
-  CleaveElement element;
+  CleaveElement x, w, y;
   gint64 channel;
   gint32 x_zero, y_zero;
   guint64 sum; /* wraps around */
@@ -116,22 +124,34 @@ begin (gpointer self, gint64 channel)
                                                 cleave_view_at (&s->operands[B], &channel));
 }
 
+/* Adds up products of elements of the types X and W. */
+#define ADD_UP(X, W)                                                                               \
+  do                                                                                               \
+    {                                                                                              \
+      const X *values = x;                                                                         \
+      const W *weights = w;                                                                        \
+                                                                                                   \
+      for (gint64 i = 0; i < n; i++)                                                               \
+        sum += (guint64) ((gint64) (values[i * x_stride] - s->x_zero) * weights[i * w_stride]);    \
+    }                                                                                              \
+  while (0)
+
 static void
 add (gpointer self, gconstpointer x, gint64 x_stride, gconstpointer w, gint64 w_stride, gint64 n)
 {
   State *s = self;
-  const gint16 *values = x;
-  const gint8 *weights = w;
+  CleaveByteDot dot = { x, w, x_stride, w_stride, s->x_zero, 0 };
+  guint64 sum = 0;
 
-  if (s->element == CLEAVE_INT8)
-    {
-      CleaveByteDot dot = { x, w, x_stride, w_stride, s->x_zero, 0 };
-
-      s->sum += (guint64) (gint64) (gint32) cleave_byte_dot (CLEAVE_INT8, CLEAVE_INT8, &dot, n);
-      return;
-    }
-  for (gint64 i = 0; i < n; i++)
-    s->sum += (guint64) ((gint64) (values[i * x_stride] - s->x_zero) * weights[i * w_stride]);
+  if (s->x == CLEAVE_INT8 && s->w == CLEAVE_INT8)
+    sum = (guint64) (gint64) (gint32) cleave_byte_dot (CLEAVE_INT8, CLEAVE_INT8, &dot, n);
+  else if (s->x == CLEAVE_INT8)
+    ADD_UP (gint8, gint16);
+  else if (s->w == CLEAVE_INT8)
+    ADD_UP (gint16, gint8);
+  else
+    ADD_UP (gint16, gint16);
+  s->sum += sum;
 }
 
 static void
@@ -143,7 +163,7 @@ end (gpointer self, gpointer y)
   gint64 value = s->end.wide ? cleave_fixed_multiply_wide ((gint64) s->sum, multiplier, shift)
                              : cleave_fixed_multiply ((gint32) (guint32) s->sum, multiplier, shift);
 
-  cleave_tflite_store (s->element, y, CLAMP (value + s->y_zero, s->end.min, s->end.max));
+  cleave_tflite_store (s->y, y, CLAMP (value + s->y_zero, s->end.min, s->end.max));
 }
 
 static void
@@ -157,7 +177,9 @@ run (const CleaveCall *call,
   State state = { .end = bounds,
                   .operands = operands,
                   .call = call,
-                  .element = operands[X].type.element,
+                  .x = operands[X].type.element,
+                  .w = operands[W].type.element,
+                  .y = y->type.element,
                   .x_zero = (gint32) cleave_quantized_load (call, operands, X_ZERO, 0),
                   .y_zero = (gint32) cleave_quantized_load (call, operands, Y_ZERO, 0) };
 
@@ -209,7 +231,8 @@ kernel (const CleaveCall *call)
 {
   const CleaveTfliteConvAttrs *a = call->attrs;
 
-  if (call->operands[X].element != CLEAVE_INT8 || a->wide)
+  if (call->operands[X].element != CLEAVE_INT8 || call->operands[W].element != CLEAVE_INT8 ||
+      call->operands[Y_ZERO].element != CLEAVE_INT8 || a->wide)
     return CLEAVE_KERNEL_REFERENCE;
   return cleave_conv_is_depthwise (call) ? CLEAVE_KERNEL_INTEGER_DEPTHWISE
                                          : CLEAVE_KERNEL_INTEGER_CONV;

@@ -34,6 +34,9 @@ make_conv (CleaveGraph *graph, GRand *rand)
   guint n = (guint) pick (rand, 1, 2);
   gint64 per_group = pick (rand, 1, 3), spatial[3];
   CleaveElement element = pick_integer (rand);
+  gboolean is_mixed = pick (rand, 0, 3) == 0; /* w and y have other element types than usual */
+  CleaveElement w_element = is_mixed ? pick_integer (rand) : CLEAVE_INT8;
+  CleaveElement y_element = is_mixed ? pick_integer (rand) : element;
   CleaveTfliteConvAttrs a = { .conv = { .layout = (CleaveLayout) pick (rand, 0, 1),
                                         .group = pick (rand, 1, 3),
                                         .strides = pick_ints (rand, n, 1, 3),
@@ -49,15 +52,15 @@ make_conv (CleaveGraph *graph, GRand *rand)
           pick_extent (rand, w.dim[2 + i], at (&a.conv.pads, i, 0) + at (&a.conv.pads, n + i, 0));
     }
   x = image_shape (a.conv.layout, pick (rand, 1, 2), a.conv.group * per_group, spatial, n);
-  pick_bounds (rand, element, &a.min, &a.max);
+  pick_bounds (rand, y_element, &a.min, &a.max);
   return cleave_graph_add (
       graph, cleave_op_lookup ("TfliteConv"), "conv",
       (CleaveResult *[]){
           add_shaped (graph, "x", element, &x), add_shaped (graph, "xz", element, &scalar),
-          add_shaped (graph, "w", CLEAVE_INT8, &w),
+          add_shaped (graph, "w", w_element, &w),
           add_shaped (graph, "m", CLEAVE_INT32, pick (rand, 0, 1) == 0 ? &scalar : &channels),
           add_shaped (graph, "s", CLEAVE_INT32, &channels),
-          add_shaped (graph, "yz", element, &scalar),
+          add_shaped (graph, "yz", y_element, &scalar),
           pick (rand, 0, 1) == 0
               ? NULL
               : add_shaped (graph, "b", a.wide ? CLEAVE_INT64 : CLEAVE_INT32, &channels) },
@@ -132,6 +135,59 @@ static CleaveNode *
 make_mul (CleaveGraph *graph, GRand *rand)
 {
   return make_binary (graph, rand, "TfliteMul");
+}
+
+static CleaveNode *
+make_div (CleaveGraph *graph, GRand *rand)
+{
+  return make_binary (graph, rand, "TfliteDiv");
+}
+
+static CleaveNode *
+make_squared_difference (CleaveGraph *graph, GRand *rand)
+{
+  return make_binary (graph, rand, "TfliteSquaredDifference");
+}
+
+static CleaveNode *
+make_prelu (CleaveGraph *graph, GRand *rand)
+{
+  CleaveElement element = pick_integer (rand);
+  CleaveTfliteBinaryAttrs attrs = { .a_zero = pick (rand, -9, 9),
+                                    .b_zero = pick (rand, -9, 9),
+                                    .y_zero = pick (rand, -9, 9),
+                                    .a_multiplier = pick_multiplier (rand),
+                                    .a_shift = pick (rand, -3, 1),
+                                    .multiplier = pick_multiplier (rand),
+                                    .shift = pick (rand, -9, -3) };
+  CleaveShape x = CLEAVE_SHAPE (pick (rand, 1, 4), pick (rand, 1, 4), pick (rand, 1, 9));
+  CleaveShape slopes = CLEAVE_SHAPE (x.dim[2]);
+
+  pick_bounds (rand, element, &attrs.min, &attrs.max);
+  return cleave_graph_add (graph, cleave_op_lookup ("TflitePRelu"), "prelu",
+                           (CleaveResult *[]){ add_shaped (graph, "a", element, &x),
+                                               add_shaped (graph, "b", CLEAVE_INT8, &slopes) },
+                           2, 1, &attrs, NULL);
+}
+
+static CleaveNode *
+make_mat_mul (CleaveGraph *graph, GRand *rand)
+{
+  CleaveElement element = pick_integer (rand);
+  CleaveTfliteBinaryAttrs attrs = { .a_zero = pick (rand, -9, 9),
+                                    .b_zero = pick (rand, -9, 9),
+                                    .y_zero = pick (rand, -9, 9),
+                                    .multiplier = pick_multiplier (rand),
+                                    .shift = pick (rand, -12, 0) };
+  gint64 n = pick (rand, 1, 9), k = pick (rand, 1, 9), m = pick (rand, 1, 9);
+  CleaveShape a = CLEAVE_SHAPE (pick (rand, 1, 3), m, k);
+  CleaveShape b = pick (rand, 0, 1) == 0 ? CLEAVE_SHAPE (k, n) : CLEAVE_SHAPE (a.dim[0], k, n);
+
+  pick_bounds (rand, element, &attrs.min, &attrs.max);
+  return cleave_graph_add (graph, cleave_op_lookup ("TfliteMatMul"), "product",
+                           (CleaveResult *[]){ add_shaped (graph, "a", element, &a),
+                                               add_shaped (graph, "b", element, &b) },
+                           2, 1, &attrs, NULL);
 }
 
 static CleaveNode *
@@ -224,11 +280,124 @@ make_quantize (CleaveGraph *graph, GRand *rand)
                            &a, NULL);
 }
 
+static CleaveNode *
+make_sigmoid (CleaveGraph *graph, GRand *rand, const char *op)
+{
+  CleaveTfliteRescaleAttrs a = { .multiplier = pick (rand, 0, G_MAXINT16),
+                                 .shift = pick (rand, 0, 14) };
+  CleaveShape x = CLEAVE_SHAPE (pick (rand, 1, 4), pick (rand, 1, 9));
+
+  return cleave_graph_add (graph, cleave_op_lookup (op), "sigmoid",
+                           (CleaveResult *[]){ add_shaped (graph, "x", CLEAVE_INT16, &x) }, 1, 1,
+                           &a, NULL);
+}
+
+static CleaveNode *
+make_logistic (CleaveGraph *graph, GRand *rand)
+{
+  return make_sigmoid (graph, rand, "TfliteLogistic");
+}
+
+static CleaveNode *
+make_tanh (CleaveGraph *graph, GRand *rand)
+{
+  return make_sigmoid (graph, rand, "TfliteTanh");
+}
+
+static CleaveNode *
+make_softmax_16 (CleaveGraph *graph, GRand *rand)
+{
+  CleaveTfliteRescaleAttrs a = { .multiplier = pick_multiplier (rand),
+                                 .shift = pick (rand, -8, 3) };
+  CleaveShape x = CLEAVE_SHAPE (pick (rand, 1, 4), pick (rand, 1, 9)), table = CLEAVE_SHAPE (513);
+
+  return cleave_graph_add (graph, cleave_op_lookup ("TfliteSoftmax16"), "softmax",
+                           (CleaveResult *[]){ add_shaped (graph, "x", CLEAVE_INT16, &x),
+                                               add_shaped (graph, "exp", CLEAVE_INT16, &table),
+                                               add_shaped (graph, "one", CLEAVE_INT16, &table) },
+                           3, 1, &a, NULL);
+}
+
+static CleaveNode *
+make_resize_bilinear (CleaveGraph *graph, GRand *rand)
+{
+  CleaveTfliteResizeAttrs a = { .sizes = pick_ints (rand, 2, 1, 9),
+                                .steps = pick_ints (rand, 2, 0, 3000),
+                                .shifts = pick_ints (rand, 2, -512, 512) };
+  CleaveShape x =
+      CLEAVE_SHAPE (pick (rand, 1, 2), pick (rand, 1, 6), pick (rand, 1, 6), pick (rand, 1, 3));
+
+  return cleave_graph_add (graph, cleave_op_lookup ("TfliteResizeBilinear"), "resize",
+                           (CleaveResult *[]){ add_shaped (graph, "x", CLEAVE_INT8, &x) }, 1, 1, &a,
+                           NULL);
+}
+
+/* Four random factors of about 2^exponent. */
+static void
+pick_factors (GRand *rand, gint64 exponent, CleaveInts *multipliers, CleaveInts *shifts)
+{
+  multipliers->n = shifts->n = 4;
+  for (guint g = 0; g < 4; g++)
+    {
+      multipliers->v[g] = pick_multiplier (rand);
+      shifts->v[g] = exponent + pick (rand, 0, 1);
+    }
+}
+
+static CleaveNode *
+make_lstm (CleaveGraph *graph, GRand *rand)
+{
+  CleaveElement element = pick_integer (rand);
+  gboolean is_wide = element == CLEAVE_INT16;
+  CleaveTfliteLstmAttrs a = { .time_major = (gboolean) pick (rand, 0, 1),
+                              .x_zero = pick (rand, -9, 9),
+                              .h_zero = pick (rand, -9, 9),
+                              .forget_multiplier = 1 << 30,
+                              .forget_shift = -14,
+                              .input_multiplier = 1 << 30,
+                              .input_shift = -18,
+                              .hidden_multiplier = 1 << 30,
+                              .hidden_shift = is_wide ? -14 : -22,
+                              .tanh_multiplier = 6,
+                              .cell_clip = pick (rand, 0, 1) * 20000 };
+  gint64 time = pick (rand, 1, 4), batch = pick (rand, 1, 4), i = pick (rand, 1, 9);
+  gint64 hidden = pick (rand, 1, 9);
+  CleaveShape x = a.time_major ? CLEAVE_SHAPE (time, batch, i) : CLEAVE_SHAPE (batch, time, i);
+  CleaveShape w = CLEAVE_SHAPE (4 * hidden, i), r = CLEAVE_SHAPE (4 * hidden, hidden);
+  CleaveShape b = CLEAVE_SHAPE (4 * hidden), state = CLEAVE_SHAPE (batch, hidden);
+
+  pick_factors (rand, is_wide ? -8 : -1, &a.x_multipliers, &a.x_shifts);
+  pick_factors (rand, is_wide ? -8 : -1, &a.h_multipliers, &a.h_shifts);
+  return cleave_graph_add (
+      graph, cleave_op_lookup ("TfliteLstm"), "lstm",
+      (CleaveResult *[]){
+          add_shaped (graph, "x", element, &x), add_shaped (graph, "w", CLEAVE_INT8, &w),
+          add_shaped (graph, "r", CLEAVE_INT8, &r),
+          add_shaped (graph, "b", is_wide ? CLEAVE_INT64 : CLEAVE_INT32, &b),
+          add_shaped (graph, "h", element, &state), add_shaped (graph, "c", CLEAVE_INT16, &state) },
+      6, 3, &a, NULL);
+}
+
 const CleaveRandomOp cleave_random_ops_tflite[] = {
-  { "TfliteConv", make_conv },         { "TfliteConvTranspose", make_conv_transpose },
-  { "TfliteAdd", make_add },           { "TfliteSub", make_sub },
-  { "TfliteMul", make_mul },           { "TfliteAveragePool", make_average_pool },
-  { "TfliteSum", make_sum },           { "TfliteSoftmax", make_softmax },
-  { "TfliteLookup", make_lookup },     { "TfliteRescale", make_rescale },
-  { "TfliteQuantize", make_quantize }, { NULL, NULL },
+  { "TfliteConv", make_conv },
+  { "TfliteConvTranspose", make_conv_transpose },
+  { "TfliteAdd", make_add },
+  { "TfliteSub", make_sub },
+  { "TfliteMul", make_mul },
+  { "TfliteAveragePool", make_average_pool },
+  { "TfliteSum", make_sum },
+  { "TfliteSoftmax", make_softmax },
+  { "TfliteLookup", make_lookup },
+  { "TfliteRescale", make_rescale },
+  { "TfliteQuantize", make_quantize },
+  { "TfliteDiv", make_div },
+  { "TfliteSquaredDifference", make_squared_difference },
+  { "TflitePRelu", make_prelu },
+  { "TfliteMatMul", make_mat_mul },
+  { "TfliteLogistic", make_logistic },
+  { "TfliteTanh", make_tanh },
+  { "TfliteSoftmax16", make_softmax_16 },
+  { "TfliteResizeBilinear", make_resize_bilinear },
+  { "TfliteLstm", make_lstm },
+  { NULL, NULL },
 };
