@@ -5,6 +5,8 @@
 
 #include "convert.h"
 
+#include "../ops/tflite.h"
+
 /* Computes the factors of a sum. The ratios are those of float64, also for SUB: the golden values
  * of the reference kernels need them. */
 static gboolean
@@ -43,54 +45,179 @@ read_product (const float *scales, CleaveTfliteBinaryAttrs *a, GError **error)
   return TRUE;
 }
 
-typedef enum { ADD, SUB, MUL } Binary;
+/* The factor of a quotient; its ratio is that of float32. */
+static gboolean
+read_quotient (const float *scales, CleaveTfliteBinaryAttrs *a, GError **error)
+{
+  CleaveTfliteFactor factor;
+
+  if (!cleave_tflite_read_factor ((double) (scales[0] / (scales[1] * scales[2])), &factor, error))
+    return FALSE;
+  a->multiplier = factor.multiplier;
+  a->shift = factor.shift;
+  return TRUE;
+}
+
+/* The factors of a squared difference, whose operands are brought to one scale as those of a sum.
+ */
+static gboolean
+read_squared_difference (const float *scales, CleaveTfliteBinaryAttrs *a, GError **error)
+{
+  enum { A, B, Y };
+  double twice = 2 * (double) MAX (scales[A], scales[B]);
+  float unit = (float) (1 << (2 * a->left_shift)) * scales[Y];
+  CleaveTfliteFactor factor[3];
+
+  if (!cleave_tflite_read_factor ((double) scales[A] / twice, &factor[A], error) ||
+      !cleave_tflite_read_factor ((double) scales[B] / twice, &factor[B], error) ||
+      !cleave_tflite_read_factor (twice * twice / (double) unit, &factor[Y], error))
+    return FALSE;
+  a->a_multiplier = factor[A].multiplier;
+  a->a_shift = factor[A].shift;
+  a->b_multiplier = factor[B].multiplier;
+  a->b_shift = factor[B].shift;
+  a->multiplier = factor[Y].multiplier;
+  a->shift = factor[Y].shift;
+  return TRUE;
+}
 
 static gboolean
-convert_binary (CleaveTfliteImport *import, Binary kind, GError **error)
+read_prelu (const float *scales, CleaveTfliteBinaryAttrs *a, GError **error)
 {
-  static const char *const ops[] = { "TfliteAdd", "TfliteSub", "TfliteMul" };
-  const CleaveTfliteTensor *b = cleave_tflite_input (import, 1);
-  CleaveTfliteBinaryAttrs attrs = { 0 };
+  CleaveTfliteFactor factor;
+
+  if (!cleave_tflite_read_factor ((double) scales[0] / (double) scales[2], &factor, error))
+    return FALSE;
+  a->a_multiplier = factor.multiplier;
+  a->a_shift = factor.shift;
+  return read_product (scales, a, error);
+}
+
+/* An operator of two operands. */
+typedef struct
+{
+  const char *op;
+  gboolean (*read_factors) (const float *scales, CleaveTfliteBinaryAttrs *a, GError **error);
+  gint64 shift_8, shift_16; /* left shifts of int8 and int16 */
+  gboolean has_activation;  /* its field is 0 */
+} Binary;
+
+/* Reads zero points, bounds and factors. */
+static gboolean
+read_binary (CleaveTfliteImport *import,
+             const Binary *kind,
+             CleaveTfliteBinaryAttrs *a,
+             GError **error)
+{
+  CleaveElement element = cleave_tflite_output (import, 0)->type.element;
   CleaveTfliteScales s;
-  CleaveTfliteScale b_scale;
-  CleaveResult *operands[2];
-  float scales[3];
+  CleaveTfliteScale b;
 
   if (!cleave_tflite_read_scales (import, &s, error) ||
-      !cleave_tflite_read_scale (b, &b_scale, error) ||
-      !cleave_tflite_read_bounds (import, 0, &s.y, &attrs.min, &attrs.max, error))
+      !cleave_tflite_read_scale (cleave_tflite_input (import, 1), &b, error))
     return FALSE;
-  scales[0] = s.x.scale;
-  scales[1] = b_scale.scale;
-  scales[2] = s.y.scale;
-  attrs.a_zero = s.x.zero;
-  attrs.b_zero = b_scale.zero;
-  attrs.y_zero = s.y.zero;
-  attrs.left_shift = kind == MUL ? 0 : b->type.element == CLEAVE_INT16 ? 15 : 20;
-  if (!(kind == MUL ? read_product (scales, &attrs, error) : read_sum (scales, &attrs, error)) ||
-      !cleave_tflite_find_result (import, 0, &operands[0], error) ||
-      !cleave_tflite_find_result (import, 1, &operands[1], error))
+  a->min = cleave_tflite_lowest (element);
+  a->max = cleave_tflite_highest (element);
+  if (kind->has_activation && !cleave_tflite_read_bounds (import, 0, &s.y, &a->min, &a->max, error))
     return FALSE;
-  return cleave_tflite_set (
-      import, 0, cleave_tflite_add (import, ops[kind], operands, 2, &attrs, error), error);
+  a->a_zero = s.x.zero;
+  a->b_zero = b.zero;
+  a->y_zero = s.y.zero;
+  a->left_shift = element == CLEAVE_INT16 ? kind->shift_16 : kind->shift_8;
+  return kind->read_factors ((float[]){ s.x.scale, b.scale, s.y.scale }, a, error);
+}
+
+static gboolean
+convert_binary (CleaveTfliteImport *import, const Binary *kind, GError **error)
+{
+  CleaveTfliteBinaryAttrs attrs = { 0 };
+  CleaveResult *operands[2];
+
+  return read_binary (import, kind, &attrs, error) &&
+         cleave_tflite_find_result (import, 0, &operands[0], error) &&
+         cleave_tflite_find_result (import, 1, &operands[1], error) &&
+         cleave_tflite_set (
+             import, 0, cleave_tflite_add (import, kind->op, operands, 2, &attrs, error), error);
 }
 
 gboolean
 cleave_tflite_convert_integer_add (CleaveTfliteImport *import, GError **error)
 {
-  return convert_binary (import, ADD, error);
+  static const Binary kind = { "TfliteAdd", read_sum, 20, 15, TRUE };
+
+  return convert_binary (import, &kind, error);
 }
 
 gboolean
 cleave_tflite_convert_integer_sub (CleaveTfliteImport *import, GError **error)
 {
-  return convert_binary (import, SUB, error);
+  static const Binary kind = { "TfliteSub", read_sum, 20, 15, TRUE };
+
+  return convert_binary (import, &kind, error);
 }
 
 gboolean
 cleave_tflite_convert_integer_mul (CleaveTfliteImport *import, GError **error)
 {
-  return convert_binary (import, MUL, error);
+  static const Binary kind = { "TfliteMul", read_product, 0, 0, TRUE };
+
+  return convert_binary (import, &kind, error);
+}
+
+gboolean
+cleave_tflite_convert_integer_div (CleaveTfliteImport *import, GError **error)
+{
+  static const Binary kind = { "TfliteDiv", read_quotient, 0, 0, TRUE };
+
+  return convert_binary (import, &kind, error);
+}
+
+gboolean
+cleave_tflite_convert_integer_squared_difference (CleaveTfliteImport *import, GError **error)
+{
+  static const Binary kind = { "TfliteSquaredDifference", read_squared_difference, 7, 0, FALSE };
+
+  return convert_binary (import, &kind, error);
+}
+
+gboolean
+cleave_tflite_convert_integer_prelu (CleaveTfliteImport *import, GError **error)
+{
+  static const Binary kind = { "TflitePRelu", read_prelu, 0, 0, FALSE };
+
+  return convert_binary (import, &kind, error);
+}
+
+/* BATCH_MATMUL: the ratio of a product whose scales are multiplied in float32. */
+static gboolean
+read_matrix_product (const float *scales, CleaveTfliteBinaryAttrs *a, GError **error)
+{
+  CleaveTfliteFactor factor;
+
+  if (!cleave_tflite_read_factor ((double) (scales[0] * scales[1]) / (double) scales[2], &factor,
+                                  error))
+    return FALSE;
+  a->multiplier = factor.multiplier;
+  a->shift = factor.shift;
+  return TRUE;
+}
+
+gboolean
+cleave_tflite_convert_integer_batch_matmul (CleaveTfliteImport *import, GError **error)
+{
+  static const Binary kind = { "TfliteMatMul", read_matrix_product, 0, 0, FALSE };
+  CleaveTfliteBinaryAttrs attrs = { 0 };
+  CleaveResult *operands[2];
+
+  if (!read_binary (import, &kind, &attrs, error) ||
+      !cleave_tflite_find_result (import, 0, &operands[0], error) ||
+      !cleave_tflite_find_result (import, 1, &operands[1], error))
+    return FALSE;
+  for (guint i = 0; i < 2; i++)
+    if ((operands[i] = cleave_tflite_adjoin (import, i, operands[i], error)) == NULL)
+      return FALSE;
+  return cleave_tflite_set (import, 0,
+                            cleave_tflite_add (import, kind.op, operands, 2, &attrs, error), error);
 }
 
 /* Divides a multiplier by a number of elements, with as many bits as its shift leaves. */
@@ -153,13 +280,12 @@ cleave_tflite_convert_integer_mean (CleaveTfliteImport *import, GError **error)
   return convert_sum (import, TRUE, error);
 }
 
-/* Adds a TfliteRescale of input 0; `negative` is the factor below the zero point. */
-static gboolean
-set_rescaled (CleaveTfliteImport *import,
-              const CleaveTfliteScales *s,
-              const CleaveTfliteFactor *factor,
-              const CleaveTfliteFactor *negative,
-              GError **error)
+gboolean
+cleave_tflite_set_rescaled (CleaveTfliteImport *import,
+                            const CleaveTfliteScales *s,
+                            const CleaveTfliteFactor *factor,
+                            const CleaveTfliteFactor *negative,
+                            GError **error)
 {
   CleaveTfliteRescaleAttrs attrs = { .to = cleave_tflite_output (import, 0)->type.element,
                                      .x_zero = s->x.zero,
@@ -190,7 +316,7 @@ cleave_tflite_convert_integer_leaky_relu (CleaveTfliteImport *import, GError **e
     return cleave_tflite_refuse (error, "alpha is %g; below 0 it is not supported", (double) alpha);
   return cleave_tflite_read_factor ((double) (s.x.scale / s.y.scale), &factor, error) &&
          cleave_tflite_read_factor ((double) (s.x.scale * alpha / s.y.scale), &negative, error) &&
-         set_rescaled (import, &s, &factor, &negative, error);
+         cleave_tflite_set_rescaled (import, &s, &factor, &negative, error);
 }
 
 /* QUANTIZE of floats, or from one scale to another. */
@@ -209,7 +335,7 @@ cleave_tflite_convert_quantize (CleaveTfliteImport *import, GError **error)
   if (cleave_tflite_is_quantized (cleave_tflite_input (import, 0)))
     return cleave_tflite_read_scales (import, &s, error) &&
            cleave_tflite_read_factor ((double) s.x.scale / (double) s.y.scale, &factor, error) &&
-           set_rescaled (import, &s, &factor, &factor, error);
+           cleave_tflite_set_rescaled (import, &s, &factor, &factor, error);
   attrs = (CleaveTfliteQuantizeAttrs){ y->type.element, (double) scale.scale, scale.zero };
   return cleave_tflite_find_result (import, 0, &x, error) &&
          cleave_tflite_set (import, 0,

@@ -298,9 +298,8 @@ cleave_tflite_convert_arg (CleaveTfliteImport *import, GError **error)
   return cleave_tflite_set (import, 0, x, error);
 }
 
-/* Swaps the last two dimensions of a matrix if the option asks for its transpose. */
-static CleaveResult *
-adjoin (CleaveTfliteImport *import, guint field, CleaveResult *x, GError **error)
+CleaveResult *
+cleave_tflite_adjoin (CleaveTfliteImport *import, guint field, CleaveResult *x, GError **error)
 {
   guint rank = x == NULL ? 0 : cleave_result_get_type (x)->shape.rank;
   CleaveInts perm = { rank, { 0 } };
@@ -325,9 +324,10 @@ cleave_tflite_convert_batch_matmul (CleaveTfliteImport *import, GError **error)
   if (!cleave_tflite_find_result (import, 0, &a, error) ||
       !cleave_tflite_find_result (import, 1, &b, error))
     return FALSE;
-  a = adjoin (import, 0, a, error);
+  a = cleave_tflite_adjoin (import, 0, a, error);
   b = a == NULL ? NULL
-                : adjoin (import, 1, cleave_tflite_float_weights (import, 1, b, error), error);
+                : cleave_tflite_adjoin (import, 1,
+                                        cleave_tflite_float_weights (import, 1, b, error), error);
   return cleave_tflite_set (import, 0, cleave_tflite_add_binary (import, "MatMul", a, b, error),
                             error);
 }

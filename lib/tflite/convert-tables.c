@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Functions of one int8 value, as tables of 256 values, and the exponentials of SOFTMAX. */
+/* Functions of one int8 value, as tables of 256 values; on int16 they are ops. */
 
 #include <math.h>
 
@@ -19,6 +19,7 @@ typedef struct
   gint64 min;           /* RELU: smallest value */
   gint32 reluish, gain; /* HARD_SWISH: factors of 16 bits */
   gint reluish_shift, gain_shift;
+  float (*real) (float x); /* a function of real numbers */
 } Function;
 
 /* Returns the result for x minus its zero point. */
@@ -103,11 +104,64 @@ tanh_of (const Function *f, gint32 x)
   return cleave_fixed_shift_right (cleave_fixed_tanh (x), 31 - 7);
 }
 
+/* LOGISTIC and TANH on int16: reads the factor that brings x to units of 1 / 12288. A scale of
+ * 2^-12, and for TANH of 2^-11, takes no rounding; `max_power` is -12 or -11. */
+static gboolean
+read_sigmoid_16 (const CleaveTfliteScales *s,
+                 gint max_power,
+                 CleaveTfliteRescaleAttrs *a,
+                 GError **error)
+{
+  float power = logf (s->x.scale) * (1.0f / logf (2.0f)), whole = roundf (power);
+  double multiplier = (double) s->x.scale * 4096.0 * 3.0;
+
+  if (s->x.zero != 0 || s->y.zero != 0 || roundf (log2f (s->y.scale)) != -15)
+    return cleave_tflite_refuse (error,
+                                 "the zero points are %d and %d and the scale of the output is %g; "
+                                 "on int16 they must be 0 and 2^-15",
+                                 s->x.zero, s->y.zero, (double) s->y.scale);
+  if (fabsf (power - whole) < 1e-3f && whole >= -12 && whole <= (float) max_power)
+    {
+      a->multiplier = (gint64) 3 << (gint) (whole + 12);
+      return TRUE;
+    }
+  for (; multiplier <= G_MAXINT16 / 2.0 && a->shift <= 30; a->shift++)
+    multiplier *= 2;
+  if (!(multiplier <= G_MAXINT16))
+    return cleave_tflite_refuse (error, "the scale %g of the input is too large",
+                                 (double) s->x.scale);
+  a->multiplier = (gint64) multiplier;
+  return TRUE;
+}
+
+/* Adds an op of int16 for LOGISTIC or TANH. */
+static gboolean
+set_sigmoid_16 (CleaveTfliteImport *import, const char *op, gint max_power, GError **error)
+{
+  CleaveTfliteRescaleAttrs attrs = { 0 };
+  CleaveTfliteScales s;
+  CleaveResult *x;
+
+  return cleave_tflite_read_scales (import, &s, error) &&
+         read_sigmoid_16 (&s, max_power, &attrs, error) &&
+         cleave_tflite_find_result (import, 0, &x, error) &&
+         cleave_tflite_set (import, 0, cleave_tflite_add_unary (import, op, x, &attrs, error),
+                            error);
+}
+
+static gboolean
+is_16 (const CleaveTfliteImport *import)
+{
+  return cleave_tflite_input_type (import, 0)->element == CLEAVE_INT16;
+}
+
 gboolean
 cleave_tflite_convert_integer_logistic (CleaveTfliteImport *import, GError **error)
 {
   Function f = { 0 };
 
+  if (is_16 (import))
+    return set_sigmoid_16 (import, "TfliteLogistic", -12, error);
   return read_sigmoid (import, &f, G_MININT8, error) && set_table (import, &f, logistic, error);
 }
 
@@ -116,6 +170,8 @@ cleave_tflite_convert_integer_tanh (CleaveTfliteImport *import, GError **error)
 {
   Function f = { 0 };
 
+  if (is_16 (import))
+    return set_sigmoid_16 (import, "TfliteTanh", -11, error);
   return read_sigmoid (import, &f, 0, error) && set_table (import, &f, tanh_of, error);
 }
 
@@ -138,6 +194,9 @@ cleave_tflite_convert_integer_relu (CleaveTfliteImport *import, GError **error)
       !cleave_tflite_read_factor ((double) (f.x.scale / f.y.scale), &f.factor, error))
     return FALSE;
   f.min = f.y.zero;
+  if (is_16 (import))
+    return cleave_tflite_set_rescaled (import, &(CleaveTfliteScales){ f.x, f.y }, &f.factor,
+                                       &(CleaveTfliteFactor){ 0 }, error);
   return set_table (import, &f, relu, error);
 }
 
@@ -145,20 +204,128 @@ cleave_tflite_convert_integer_relu (CleaveTfliteImport *import, GError **error)
 gboolean
 cleave_tflite_convert_integer_relu6 (CleaveTfliteImport *import, GError **error)
 {
+  CleaveElement element = cleave_tflite_input_type (import, 0)->element;
   CleaveTfliteScale scale;
   CleaveClipAttrs attrs;
   CleaveResult *x;
 
-  if (cleave_tflite_input_type (import, 0)->element != CLEAVE_INT8)
-    return cleave_tflite_refuse (error, "the only integer type that is supported is int8");
+  if (element != CLEAVE_INT8 && element != CLEAVE_INT16)
+    return cleave_tflite_refuse (error,
+                                 "the only integer types that are supported are int8 and int16");
   if (!cleave_tflite_check_same_scale (import, 0, error) ||
       !cleave_tflite_read_scale (cleave_tflite_input (import, 0), &scale, error) ||
       !cleave_tflite_find_result (import, 0, &x, error))
     return FALSE;
   attrs.min = scale.zero;
-  attrs.max = MIN ((double) roundf (6 / scale.scale) + scale.zero, G_MAXINT8);
+  attrs.max = MIN ((double) roundf (6 / scale.scale) + scale.zero,
+                   (double) cleave_tflite_highest (element));
   return cleave_tflite_set (import, 0, cleave_tflite_add_unary (import, "Clip", x, &attrs, error),
                             error);
+}
+
+/* ABS rescales the distance from the zero point, unless the scales are equal. On int16 it is a
+ * TfliteRescale with a negative factor below 0. */
+
+static gint64
+absolute (const Function *f, gint32 x)
+{
+  return cleave_fixed_multiply (ABS (x), f->factor.multiplier, f->factor.shift) + f->y.zero;
+}
+
+gboolean
+cleave_tflite_convert_integer_abs (CleaveTfliteImport *import, GError **error)
+{
+  Function f = { 0 };
+  CleaveTfliteFactor negative;
+
+  if (!read_scales (import, &f, error) ||
+      !cleave_tflite_read_factor ((double) (f.x.scale / f.y.scale), &f.factor, error))
+    return FALSE;
+  negative = (CleaveTfliteFactor){ -f.factor.multiplier, f.factor.shift };
+  return is_16 (import) ? cleave_tflite_set_rescaled (import, &(CleaveTfliteScales){ f.x, f.y },
+                                                      &f.factor, &negative, error)
+                        : set_table (import, &f, absolute, error);
+}
+
+/* RSQRT: the largest value for the zero point, and for values below it, which have no root. */
+
+static gint64
+inverse_root (const Function *f, gint32 x)
+{
+  const gint bits = 20; /* behind the binary point of the root */
+  gint32 multiplier;
+  gint shift;
+
+  if (x <= 0)
+    return G_MAXINT8;
+  cleave_fixed_inverse_root (x, &multiplier, &shift);
+  return cleave_fixed_multiply (cleave_fixed_multiply (1, multiplier, shift + bits),
+                                f->factor.multiplier, f->factor.shift - bits) +
+         f->y.zero;
+}
+
+gboolean
+cleave_tflite_convert_integer_rsqrt (CleaveTfliteImport *import, GError **error)
+{
+  Function f = { 0 };
+
+  return read_scales (import, &f, error) &&
+         cleave_tflite_read_factor (1 / (double) (sqrtf (f.x.scale) * f.y.scale), &f.factor,
+                                    error) &&
+         set_table (import, &f, inverse_root, error);
+}
+
+/* Functions of real numbers: the real value of x, the function in float32, and the nearest integer,
+ * ties away from zero. */
+
+static gint64
+real_function (const Function *f, gint32 x)
+{
+  float inverse = 1 / f->y.scale, rounded = roundf (f->real (f->x.scale * (float) x) * inverse);
+  float value = rounded + (float) f->y.zero;
+
+  return (gint64) CLAMP (value, -0x1p30f, 0x1p30f);
+}
+
+static gboolean
+set_real_function (CleaveTfliteImport *import, float (*real) (float), GError **error)
+{
+  Function f = { .real = real };
+
+  return read_scales (import, &f, error) && set_table (import, &f, real_function, error);
+}
+
+static float
+elu (float x)
+{
+  return x < 0 ? expf (x) - 1 : x;
+}
+
+gboolean
+cleave_tflite_convert_integer_elu (CleaveTfliteImport *import, GError **error)
+{
+  return set_real_function (import, elu, error);
+}
+
+static float
+gelu (float x)
+{
+  return 0.5f * x * erfcf (x * (float) -M_SQRT1_2);
+}
+
+static float
+approximate_gelu (float x)
+{
+  return 0.5f * x * (1 + tanhf ((float) (M_2_SQRTPI * M_SQRT1_2) * (x + 0.044715f * x * x * x)));
+}
+
+gboolean
+cleave_tflite_convert_integer_gelu (CleaveTfliteImport *import, GError **error)
+{
+  gint64 approximate;
+
+  return cleave_tflite_option (import, 0, 1, 0, &approximate, error) &&
+         set_real_function (import, approximate != 0 ? approximate_gelu : gelu, error);
 }
 
 /* HARD_SWISH: x * clamp (x / 6 + 1/2, 0, 1), in 16-bit integers. */
@@ -224,67 +391,4 @@ cleave_tflite_convert_integer_hard_swish (CleaveTfliteImport *import, GError **e
   f.reluish = reduce (reluish.multiplier);
   f.reluish_shift = reluish.shift;
   return set_table (import, &f, hard_swish, error);
-}
-
-/* SOFTMAX */
-
-static gboolean
-check_softmax_scale (const CleaveTfliteTensor *y, GError **error)
-{
-  CleaveTfliteScale scale;
-
-  if (!cleave_tflite_read_scale (y, &scale, error))
-    return FALSE;
-  if (y->type.element == CLEAVE_INT8 && scale.scale == 1.0f / 256 && scale.zero == G_MININT8)
-    return TRUE;
-  if (y->type.element == CLEAVE_INT16 && fabsf (scale.scale - 1.0f / 65536) < 1e-3f / 65536 &&
-      scale.zero == G_MININT16)
-    return TRUE;
-  return cleave_tflite_refuse (error,
-                               "the output has the scale %g and the zero point %d; of int8 they "
-                               "must be 1/256 and -128, of int16 1/65536 and -32768",
-                               (double) scale.scale, scale.zero);
-}
-
-gboolean
-cleave_tflite_convert_integer_softmax (CleaveTfliteImport *import, GError **error)
-{
-  const gint bits = 5; /* integer bits of a difference */
-  const CleaveTfliteTensor *tensor = cleave_tflite_input (import, 0);
-  CleaveCastAttrs attrs = { cleave_tflite_output (import, 0)->type.element };
-  gint32 table[TABLE_SIZE];
-  CleaveTfliteScale scale;
-  CleaveTfliteFactor factor;
-  CleaveResult *x;
-  float beta;
-  double real;
-
-  if (tensor->type.element != CLEAVE_INT8)
-    return cleave_tflite_refuse (error, "the only integer type that is supported is int8");
-  if (!cleave_tflite_option_float (import, 0, 0, &beta, error) ||
-      !cleave_tflite_read_scale (tensor, &scale, error) ||
-      !check_softmax_scale (cleave_tflite_output (import, 0), error) ||
-      !cleave_tflite_find_result (import, 0, &x, error))
-    return FALSE;
-  real = MIN ((double) beta * (double) scale.scale * (1 << (31 - bits)), 0x1p31 - 1);
-  if (!(real > 1))
-    return cleave_tflite_refuse (error, "beta %g times the scale %g is too small", (double) beta,
-                                 (double) scale.scale);
-  /* The largest ratio has the shift 31, which is legal here. */
-  if (real >= 0x1p30)
-    factor = (CleaveTfliteFactor){ (gint32) MIN (round (real), G_MAXINT32), 31 };
-  else if (!cleave_tflite_read_factor (real, &factor, error))
-    return FALSE;
-  for (gint d = 0; d < TABLE_SIZE; d++)
-    table[d] =
-        d > ldexp ((1 << bits) - 1, 31 - bits - factor.shift)
-            ? 0
-            : cleave_fixed_exp (cleave_fixed_multiply (-d, factor.multiplier, factor.shift), bits);
-  return cleave_tflite_set (
-      import, 0,
-      cleave_tflite_add (
-          import, "TfliteSoftmax",
-          (CleaveResult *[]){ x, cleave_tflite_add_data (import, CLEAVE_INT32, TABLE_SIZE, table) },
-          2, &attrs, error),
-      error);
 }

@@ -10,6 +10,8 @@ typedef gboolean (*Convert) (CleaveTfliteImport *import, GError **error);
 
 #define MANY G_MAXUINT
 
+enum { CODE_SVDF = 27, CODE_LSTM = 44 };
+
 typedef struct
 {
   guint code;
@@ -22,93 +24,95 @@ typedef struct
 #define BOTH(word) F (word), F (word)
 
 static const Operator operators[] = {
-  { 0, 2, 2, 1, F (plain), F (integer_add) },                       /* ADD */
-  { 1, 1, 1, 1, F (average_pool), F (integer_average_pool) },       /* AVERAGE_POOL_2D */
-  { 2, 1, MANY, 1, BOTH (concatenation) },                          /* CONCATENATION */
-  { 3, 2, 3, 1, F (conv), F (integer_conv) },                       /* CONV_2D */
-  { 4, 2, 3, 1, F (depthwise), F (integer_depthwise) },             /* DEPTHWISE_CONV_2D */
-  { 5, 1, 1, 1, BOTH (depth_to_space) },                            /* DEPTH_TO_SPACE */
-  { 6, 1, 1, 1, BOTH (dequantize) },                                /* DEQUANTIZE */
-  { 8, 1, 1, 1, F (plain), NULL },                                  /* FLOOR */
-  { 9, 2, 3, 1, F (fully_connected), F (integer_fully_connected) }, /* FULLY_CONNECTED */
-  { 11, 1, 1, 1, F (l2_normalization), NULL },                      /* L2_NORMALIZATION */
-  { 14, 1, 1, 1, F (plain), F (integer_logistic) },                 /* LOGISTIC */
-  { 17, 1, 1, 1, F (max_pool), F (integer_max_pool) },              /* MAX_POOL_2D */
-  { 18, 2, 2, 1, F (plain), F (integer_mul) },                      /* MUL */
-  { 19, 1, 1, 1, F (plain), F (integer_relu) },                     /* RELU */
-  { 20, 1, 1, 1, F (relu_n1_to_1), NULL },                          /* RELU_N1_TO_1 */
-  { 21, 1, 1, 1, F (relu6), F (integer_relu6) },                    /* RELU6 */
-  { 22, 1, 2, 1, BOTH (reshape) },                                  /* RESHAPE */
-  { 23, 2, 2, 1, F (resize_bilinear), NULL },                       /* RESIZE_BILINEAR */
-  { 25, 1, 1, 1, F (softmax), F (integer_softmax) },                /* SOFTMAX */
-  { 26, 1, 1, 1, BOTH (space_to_depth) },                           /* SPACE_TO_DEPTH */
-  { 28, 1, 1, 1, F (plain), F (integer_tanh) },                     /* TANH */
-  { 34, 2, 2, 1, BOTH (pad) },                                      /* PAD */
-  { 36, 2, 2, 1, BOTH (gather) },                                   /* GATHER */
-  { 37, 3, 3, 1, BOTH (batch_to_space) },                           /* BATCH_TO_SPACE_ND */
-  { 38, 3, 3, 1, BOTH (space_to_batch) },                           /* SPACE_TO_BATCH_ND */
-  { 39, 2, 2, 1, BOTH (transpose) },                                /* TRANSPOSE */
-  { 40, 2, 2, 1, F (reduce), F (integer_mean) },                    /* MEAN */
-  { 41, 2, 2, 1, F (plain), F (integer_sub) },                      /* SUB */
-  { 42, 2, 2, 1, F (plain), NULL },                                 /* DIV */
-  { 43, 1, 1, 1, BOTH (reshape) },                                  /* SQUEEZE */
-  { 45, 4, 4, 1, BOTH (strided_slice) },                            /* STRIDED_SLICE */
-  { 47, 1, 1, 1, F (plain), NULL },                                 /* EXP */
-  { 49, 2, 2, MANY, BOTH (split) },                                 /* SPLIT */
-  { 50, 1, 1, 1, F (log_softmax), NULL },                           /* LOG_SOFTMAX */
-  { 53, 1, 1, 1, F (cast), NULL },                                  /* CAST */
-  { 54, 2, 2, 1, F (plain), NULL },                                 /* PRELU */
-  { 55, 2, 2, 1, F (plain), F (bounds) },                           /* MAXIMUM */
-  { 56, 2, 2, 1, BOTH (arg) },                                      /* ARG_MAX */
-  { 57, 2, 2, 1, F (plain), F (bounds) },                           /* MINIMUM */
-  { 58, 2, 2, 1, F (plain), NULL },                                 /* LESS */
-  { 59, 1, 1, 1, F (plain), NULL },                                 /* NEG */
-  { 60, 3, 3, 1, BOTH (pad) },                                      /* PADV2 */
-  { 61, 2, 2, 1, F (plain), NULL },                                 /* GREATER */
-  { 62, 2, 2, 1, F (plain), NULL },                                 /* GREATER_EQUAL */
-  { 63, 2, 2, 1, F (plain), NULL },                                 /* LESS_EQUAL */
-  { 64, 3, 3, 1, BOTH (select) },                                   /* SELECT */
-  { 65, 3, 3, 1, BOTH (slice) },                                    /* SLICE */
-  { 66, 1, 1, 1, F (plain), NULL },                                 /* SIN */
-  { 67, 3, 4, 1, F (transpose_conv), F (integer_transpose_conv) },  /* TRANSPOSE_CONV */
-  { 69, 2, 2, 1, BOTH (tile) },                                     /* TILE */
-  { 70, 1, 2, 1, BOTH (reshape) },                                  /* EXPAND_DIMS */
-  { 71, 2, 2, 1, F (plain), NULL },                                 /* EQUAL */
-  { 72, 2, 2, 1, F (not_equal), NULL },                             /* NOT_EQUAL */
-  { 73, 1, 1, 1, F (plain), NULL },                                 /* LOG */
-  { 74, 2, 2, 1, F (reduce), F (integer_sum) },                     /* SUM */
-  { 75, 1, 1, 1, F (plain), NULL },                                 /* SQRT */
-  { 76, 1, 1, 1, F (rsqrt), NULL },                                 /* RSQRT */
-  { 77, 1, 1, 1, BOTH (shape) },                                    /* SHAPE */
-  { 78, 2, 2, 1, F (plain), NULL },                                 /* POW */
-  { 79, 2, 2, 1, BOTH (arg) },                                      /* ARG_MIN */
-  { 81, 2, 2, 1, F (reduce), NULL },                                /* REDUCE_PROD */
-  { 82, 2, 2, 1, BOTH (reduce) },                                   /* REDUCE_MAX */
-  { 83, 1, MANY, 1, BOTH (pack) },                                  /* PACK */
-  { 84, 2, 2, 1, F (plain), NULL },                                 /* LOGICAL_OR */
-  { 86, 2, 2, 1, F (plain), NULL },                                 /* LOGICAL_AND */
-  { 87, 1, 1, 1, F (plain), NULL },                                 /* LOGICAL_NOT */
-  { 88, 1, 1, MANY, BOTH (unpack) },                                /* UNPACK */
-  { 89, 2, 2, 1, BOTH (reduce) },                                   /* REDUCE_MIN */
-  { 92, 1, 1, 1, F (squared), NULL },                               /* SQUARE */
-  { 97, 2, 2, 1, BOTH (resize_nearest) },                           /* RESIZE_NEAREST_NEIGHBOR */
-  { 98, 1, 1, 1, F (leaky_relu), F (integer_leaky_relu) },          /* LEAKY_RELU */
-  { 99, 2, 2, 1, F (squared), NULL },                               /* SQUARED_DIFFERENCE */
-  { 100, 2, 2, 1, BOTH (mirror_pad) },                              /* MIRROR_PAD */
-  { 101, 1, 1, 1, F (plain), NULL },                                /* ABS */
-  { 102, 3, 3, MANY, BOTH (split_v) },                              /* SPLIT_V */
-  { 104, 1, 1, 1, F (plain), NULL },                                /* CEIL */
-  { 108, 1, 1, 1, F (plain), NULL },                                /* COS */
-  { 111, 1, 1, 1, F (elu), NULL },                                  /* ELU */
-  { 114, 1, 1, 1, BOTH (quantize) },                                /* QUANTIZE */
-  { 116, 1, 1, 1, F (plain), NULL },                                /* ROUND */
-  { 117, 1, 1, 1, F (plain), F (integer_hard_swish) },              /* HARD_SWISH */
-  { 123, 3, 3, 1, BOTH (select) },                                  /* SELECT_V2 */
-  { 126, 2, 2, 1, F (batch_matmul), NULL },                         /* BATCH_MATMUL */
-  { 130, 2, 2, 1, BOTH (broadcast_to) },                            /* BROADCAST_TO */
-  { 150, 1, 1, 1, F (gelu), NULL },                                 /* GELU */
-  { 152, 1, 1, 1, F (relu_0_to_1), NULL },                          /* RELU_0_TO_1 */
-  { 158, 1, 1, 1, F (plain), NULL },                                /* SIGN */
+  { 0, 2, 2, 1, F (plain), F (integer_add) },                        /* ADD */
+  { 1, 1, 1, 1, F (average_pool), F (integer_average_pool) },        /* AVERAGE_POOL_2D */
+  { 2, 1, MANY, 1, BOTH (concatenation) },                           /* CONCATENATION */
+  { 3, 2, 3, 1, F (conv), F (integer_conv) },                        /* CONV_2D */
+  { 4, 2, 3, 1, F (depthwise), F (integer_depthwise) },              /* DEPTHWISE_CONV_2D */
+  { 5, 1, 1, 1, BOTH (depth_to_space) },                             /* DEPTH_TO_SPACE */
+  { 6, 1, 1, 1, BOTH (dequantize) },                                 /* DEQUANTIZE */
+  { 8, 1, 1, 1, F (plain), NULL },                                   /* FLOOR */
+  { 9, 2, 3, 1, F (fully_connected), F (integer_fully_connected) },  /* FULLY_CONNECTED */
+  { 11, 1, 1, 1, F (l2_normalization), NULL },                       /* L2_NORMALIZATION */
+  { 14, 1, 1, 1, F (plain), F (integer_logistic) },                  /* LOGISTIC */
+  { 17, 1, 1, 1, F (max_pool), F (integer_max_pool) },               /* MAX_POOL_2D */
+  { 18, 2, 2, 1, F (plain), F (integer_mul) },                       /* MUL */
+  { 19, 1, 1, 1, F (plain), F (integer_relu) },                      /* RELU */
+  { 20, 1, 1, 1, F (relu_n1_to_1), NULL },                           /* RELU_N1_TO_1 */
+  { 21, 1, 1, 1, F (relu6), F (integer_relu6) },                     /* RELU6 */
+  { 22, 1, 2, 1, BOTH (reshape) },                                   /* RESHAPE */
+  { 23, 2, 2, 1, F (resize_bilinear), F (integer_resize_bilinear) }, /* RESIZE_BILINEAR */
+  { 25, 1, 1, 1, F (softmax), F (integer_softmax) },                 /* SOFTMAX */
+  { 26, 1, 1, 1, BOTH (space_to_depth) },                            /* SPACE_TO_DEPTH */
+  { CODE_SVDF, 3, 5, 1, F (svdf), F (integer_svdf) },
+  { 28, 1, 1, 1, F (plain), F (integer_tanh) },  /* TANH */
+  { 34, 2, 2, 1, BOTH (pad) },                   /* PAD */
+  { 36, 2, 2, 1, BOTH (gather) },                /* GATHER */
+  { 37, 3, 3, 1, BOTH (batch_to_space) },        /* BATCH_TO_SPACE_ND */
+  { 38, 3, 3, 1, BOTH (space_to_batch) },        /* SPACE_TO_BATCH_ND */
+  { 39, 2, 2, 1, BOTH (transpose) },             /* TRANSPOSE */
+  { 40, 2, 2, 1, F (reduce), F (integer_mean) }, /* MEAN */
+  { 41, 2, 2, 1, F (plain), F (integer_sub) },   /* SUB */
+  { 42, 2, 2, 1, F (plain), F (integer_div) },   /* DIV */
+  { 43, 1, 1, 1, BOTH (reshape) },               /* SQUEEZE */
+  { CODE_LSTM, 1, 24, 1, F (lstm), F (integer_lstm) },
+  { 45, 4, 4, 1, BOTH (strided_slice) },                           /* STRIDED_SLICE */
+  { 47, 1, 1, 1, F (plain), NULL },                                /* EXP */
+  { 49, 2, 2, MANY, BOTH (split) },                                /* SPLIT */
+  { 50, 1, 1, 1, F (log_softmax), NULL },                          /* LOG_SOFTMAX */
+  { 53, 1, 1, 1, F (cast), F (cast) },                             /* CAST */
+  { 54, 2, 2, 1, F (plain), F (integer_prelu) },                   /* PRELU */
+  { 55, 2, 2, 1, F (plain), F (bounds) },                          /* MAXIMUM */
+  { 56, 2, 2, 1, BOTH (arg) },                                     /* ARG_MAX */
+  { 57, 2, 2, 1, F (plain), F (bounds) },                          /* MINIMUM */
+  { 58, 2, 2, 1, F (plain), F (integer_comparison) },              /* LESS */
+  { 59, 1, 1, 1, F (plain), NULL },                                /* NEG */
+  { 60, 3, 3, 1, BOTH (pad) },                                     /* PADV2 */
+  { 61, 2, 2, 1, F (plain), F (integer_comparison) },              /* GREATER */
+  { 62, 2, 2, 1, F (plain), F (integer_comparison) },              /* GREATER_EQUAL */
+  { 63, 2, 2, 1, F (plain), F (integer_comparison) },              /* LESS_EQUAL */
+  { 64, 3, 3, 1, BOTH (select) },                                  /* SELECT */
+  { 65, 3, 3, 1, BOTH (slice) },                                   /* SLICE */
+  { 66, 1, 1, 1, F (plain), NULL },                                /* SIN */
+  { 67, 3, 4, 1, F (transpose_conv), F (integer_transpose_conv) }, /* TRANSPOSE_CONV */
+  { 69, 2, 2, 1, BOTH (tile) },                                    /* TILE */
+  { 70, 1, 2, 1, BOTH (reshape) },                                 /* EXPAND_DIMS */
+  { 71, 2, 2, 1, F (plain), F (integer_comparison) },              /* EQUAL */
+  { 72, 2, 2, 1, F (not_equal), F (integer_comparison) },          /* NOT_EQUAL */
+  { 73, 1, 1, 1, F (plain), NULL },                                /* LOG */
+  { 74, 2, 2, 1, F (reduce), F (integer_sum) },                    /* SUM */
+  { 75, 1, 1, 1, F (plain), NULL },                                /* SQRT */
+  { 76, 1, 1, 1, F (rsqrt), F (integer_rsqrt) },                   /* RSQRT */
+  { 77, 1, 1, 1, BOTH (shape) },                                   /* SHAPE */
+  { 78, 2, 2, 1, F (plain), NULL },                                /* POW */
+  { 79, 2, 2, 1, BOTH (arg) },                                     /* ARG_MIN */
+  { 81, 2, 2, 1, F (reduce), NULL },                               /* REDUCE_PROD */
+  { 82, 2, 2, 1, BOTH (reduce) },                                  /* REDUCE_MAX */
+  { 83, 1, MANY, 1, BOTH (pack) },                                 /* PACK */
+  { 84, 2, 2, 1, F (plain), NULL },                                /* LOGICAL_OR */
+  { 86, 2, 2, 1, F (plain), NULL },                                /* LOGICAL_AND */
+  { 87, 1, 1, 1, F (plain), NULL },                                /* LOGICAL_NOT */
+  { 88, 1, 1, MANY, BOTH (unpack) },                               /* UNPACK */
+  { 89, 2, 2, 1, BOTH (reduce) },                                  /* REDUCE_MIN */
+  { 92, 1, 1, 1, F (squared), NULL },                              /* SQUARE */
+  { 97, 2, 2, 1, BOTH (resize_nearest) },                          /* RESIZE_NEAREST_NEIGHBOR */
+  { 98, 1, 1, 1, F (leaky_relu), F (integer_leaky_relu) },         /* LEAKY_RELU */
+  { 99, 2, 2, 1, F (squared), F (integer_squared_difference) },    /* SQUARED_DIFFERENCE */
+  { 100, 2, 2, 1, BOTH (mirror_pad) },                             /* MIRROR_PAD */
+  { 101, 1, 1, 1, F (plain), F (integer_abs) },                    /* ABS */
+  { 102, 3, 3, MANY, BOTH (split_v) },                             /* SPLIT_V */
+  { 104, 1, 1, 1, F (plain), NULL },                               /* CEIL */
+  { 108, 1, 1, 1, F (plain), NULL },                               /* COS */
+  { 111, 1, 1, 1, F (elu), F (integer_elu) },                      /* ELU */
+  { 114, 1, 1, 1, BOTH (quantize) },                               /* QUANTIZE */
+  { 116, 1, 1, 1, F (plain), NULL },                               /* ROUND */
+  { 117, 1, 1, 1, F (plain), F (integer_hard_swish) },             /* HARD_SWISH */
+  { 123, 3, 3, 1, BOTH (select) },                                 /* SELECT_V2 */
+  { 126, 2, 2, 1, F (batch_matmul), F (integer_batch_matmul) },    /* BATCH_MATMUL */
+  { 130, 2, 2, 1, BOTH (broadcast_to) },                           /* BROADCAST_TO */
+  { 150, 1, 1, 1, F (gelu), F (integer_gelu) },                    /* GELU */
+  { 152, 1, 1, 1, F (relu_0_to_1), NULL },                         /* RELU_0_TO_1 */
+  { 158, 1, 1, 1, F (plain), NULL },                               /* SIGN */
 };
 
 /* Custom operators, by name. */
@@ -135,6 +139,15 @@ find_operator (const CleaveTfliteOperator *op)
   return NULL;
 }
 
+/* Whether input `i` of an operator is a state, which must be a variable. */
+static gboolean
+has_state (const Operator *known, guint i)
+{
+  return (known->code == CODE_SVDF && i == CLEAVE_TFLITE_SVDF_STATE) ||
+         (known->code == CODE_LSTM &&
+          (i == CLEAVE_TFLITE_LSTM_HIDDEN || i == CLEAVE_TFLITE_LSTM_CELL));
+}
+
 /* Checks that inputs are there, and that the IR has the element types of inputs and outputs. */
 static gboolean
 check_operands (const CleaveTfliteImport *import, const Operator *known, GError **error)
@@ -158,7 +171,7 @@ check_operands (const CleaveTfliteImport *import, const Operator *known, GError 
                                      "input %u has the element type %" G_GINT64_FORMAT
                                      " of the schema, which is not supported",
                                      i, tensor->type_code);
-      if (tensor->is_variable)
+      if (tensor->is_variable && !has_state (known, i))
         return cleave_tflite_refuse (error, "input %u is a variable, which is not supported", i);
     }
   for (guint i = 0; i < op->outputs.n; i++)

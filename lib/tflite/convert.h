@@ -46,6 +46,15 @@ gboolean cleave_tflite_convert_max_pool (CleaveTfliteImport *import, GError **er
 gboolean cleave_tflite_convert_integer_max_pool (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_resize_nearest (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_resize_bilinear (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_integer_resize_bilinear (CleaveTfliteImport *import, GError **error);
+
+/* Operators with variables (convert-svdf.c, convert-lstm.c), and their inputs that are variables.
+ */
+enum { CLEAVE_TFLITE_SVDF_STATE = 4, CLEAVE_TFLITE_LSTM_HIDDEN = 18, CLEAVE_TFLITE_LSTM_CELL = 19 };
+gboolean cleave_tflite_convert_svdf (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_integer_svdf (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_lstm (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_integer_lstm (CleaveTfliteImport *import, GError **error);
 
 /* Arithmetic (convert-math.c). The first one serves all operators of a table there. */
 gboolean cleave_tflite_convert_plain (CleaveTfliteImport *import, GError **error);
@@ -63,12 +72,16 @@ gboolean cleave_tflite_convert_log_softmax (CleaveTfliteImport *import, GError *
 gboolean cleave_tflite_convert_reduce (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_arg (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_batch_matmul (CleaveTfliteImport *import, GError **error);
+/* Swaps the last two dimensions of a matrix if option `field` asks for its transpose. */
+CleaveResult *
+cleave_tflite_adjoin (CleaveTfliteImport *import, guint field, CleaveResult *x, GError **error);
 gboolean cleave_tflite_convert_l2_normalization (CleaveTfliteImport *import, GError **error);
 /* MAXIMUM and MINIMUM of integers with one scale. */
 gboolean cleave_tflite_convert_bounds (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_cast (CleaveTfliteImport *import, GError **error);
 
-/* Integers with a scale (convert-integers.c, convert-tables.c). */
+/* Integers with a scale (convert-integers.c, convert-tables.c, convert-softmax.c and
+ * convert-comparison.c). */
 gboolean cleave_tflite_convert_integer_add (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_integer_sub (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_integer_mul (CleaveTfliteImport *import, GError **error);
@@ -81,6 +94,16 @@ gboolean cleave_tflite_convert_integer_tanh (CleaveTfliteImport *import, GError 
 gboolean cleave_tflite_convert_integer_relu (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_integer_relu6 (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_integer_hard_swish (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_integer_div (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_integer_squared_difference (CleaveTfliteImport *import,
+                                                           GError **error);
+gboolean cleave_tflite_convert_integer_prelu (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_integer_batch_matmul (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_integer_abs (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_integer_rsqrt (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_integer_elu (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_integer_gelu (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_integer_comparison (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_quantize (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_dequantize (CleaveTfliteImport *import, GError **error);
 

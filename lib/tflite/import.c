@@ -70,6 +70,21 @@ add_outputs (CleaveTfliteImport *import, GError **error)
   return TRUE;
 }
 
+/* Adds the next value of each variable as an output. */
+static gboolean
+add_states (CleaveTfliteImport *import, GError **error)
+{
+  for (guint i = 0; i < import->states->len; i++)
+    {
+      const CleaveTfliteState *state = &g_array_index (import->states, CleaveTfliteState, i);
+      g_autofree char *name = g_strconcat (import->names[state->tensor], "_next", NULL);
+
+      if (!cleave_graph_add_output (import->graph, name, state->next, error))
+        return FALSE;
+    }
+  return TRUE;
+}
+
 static gboolean
 add_operators (CleaveTfliteImport *import, GError **error)
 {
@@ -111,6 +126,7 @@ import_model (CleaveTfliteModel *model, GBytes *bytes, GError **error)
   CleaveTfliteImport import = { .model = model,
                                 .bytes = bytes,
                                 .values = g_new0 (CleaveTfliteValue, model->n_tensors),
+                                .states = g_array_new (FALSE, FALSE, sizeof (CleaveTfliteState)),
                                 .work = 0x1p24 + 16 * (double) n_bytes,
                                 .copies = (1 << 20) + 16 * (gint64) n_bytes };
   CleaveGraph *graph = cleave_graph_new (
@@ -119,10 +135,11 @@ import_model (CleaveTfliteModel *model, GBytes *bytes, GError **error)
 
   import.graph = graph;
   name_tensors (&import);
-  good =
-      add_inputs (&import, error) && add_operators (&import, error) && add_outputs (&import, error);
+  good = add_inputs (&import, error) && add_operators (&import, error) &&
+         add_outputs (&import, error) && add_states (&import, error);
   for (guint i = 0; i < model->n_tensors; i++)
     g_clear_pointer (&import.values[i].constant, cleave_tensor_unref);
+  g_array_unref (import.states);
   g_free (import.values);
   g_strfreev (import.names);
   if (!good)
@@ -140,6 +157,12 @@ import_model (CleaveTfliteModel *model, GBytes *bytes, GError **error)
  * Makes a graph of a TensorFlow Lite model. Values keep the layout NHWC and the names of the file.
  * Operators on floats become ops of ONNX. Operators on integers that stand for real numbers become
  * ops whose results have the bits of the reference kernels of TensorFlow Lite for Microcontrollers.
+ *
+ * A variable is the state that an operator such as SVDF keeps from run to run. It becomes an input
+ * of the graph and an output, both behind those of the file. The output has the name of the input
+ * and
+ * `_next`. The caller feeds the output of one run to the input of the next one. The first run reads
+ * the zero point of the variable.
  *
  * Every offset of the file is checked. Fails with %CLEAVE_ERROR_MODEL if the file is broken, or if
  * it has an operator, an option or an element type that Cleave does not support. The message names

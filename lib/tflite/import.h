@@ -22,6 +22,14 @@ typedef struct
   gint64 pads_begin[2], pads_end[2];
 } CleaveTfliteValue;
 
+/* A variable tensor: the graph reads its value as an input and returns the next value as an output,
+ * so that the caller carries it from run to run. */
+typedef struct
+{
+  guint tensor;
+  CleaveResult *next; /* the input itself until an operator updates it */
+} CleaveTfliteState;
+
 typedef struct
 {
   CleaveTfliteModel *model;
@@ -31,8 +39,9 @@ typedef struct
   char **names;              /* unique names of the tensors */
   guint index;               /* of the current operator */
   const CleaveTfliteOperator *op;
-  double work;   /* steps that computing constants may still take */
-  gint64 copies; /* bytes that computed constants may still take */
+  GArray *states; /* CleaveTfliteState, in the order in which operators read them */
+  double work;    /* steps that computing constants may still take */
+  gint64 copies;  /* bytes that computed constants may still take */
 } CleaveTfliteImport;
 
 /* Operands and results of the current operator. */
@@ -57,6 +66,15 @@ gboolean cleave_tflite_find_unpadded (CleaveTfliteImport *import,
                                       gint64 *pads_begin,
                                       gint64 *pads_end,
                                       GError **error);
+/* Finds input `i`, a variable. The first operator that reads it adds an input of the graph. */
+gboolean cleave_tflite_find_state (CleaveTfliteImport *import,
+                                   guint i,
+                                   CleaveResult **result,
+                                   GError **error);
+/* Updates the variable that is input `i`: operators behind this one, and the next run, read
+ * `result`. A NULL `result` is an error that is already set. */
+gboolean
+cleave_tflite_set_state (CleaveTfliteImport *import, guint i, CleaveResult *result, GError **error);
 /* Finds the value of input `i`, borrowed; NULL if it is absent or not known at import. */
 gboolean cleave_tflite_find_constant (CleaveTfliteImport *import,
                                       guint i,

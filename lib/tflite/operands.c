@@ -120,6 +120,55 @@ cleave_tflite_find_unpadded (CleaveTfliteImport *import,
   return cleave_tflite_find_value (import, 0, value->has_pads ? value->base : tensor, x, error);
 }
 
+static CleaveTfliteState *
+find_state (const CleaveTfliteImport *import, guint tensor)
+{
+  for (guint i = 0; i < import->states->len; i++)
+    if (g_array_index (import->states, CleaveTfliteState, i).tensor == tensor)
+      return &g_array_index (import->states, CleaveTfliteState, i);
+  return NULL;
+}
+
+gboolean
+cleave_tflite_find_state (CleaveTfliteImport *import,
+                          guint i,
+                          CleaveResult **result,
+                          GError **error)
+{
+  gint64 tensor = input_index (import, i);
+  CleaveTfliteState state = { .tensor = (guint) tensor };
+
+  if (tensor < 0 || !import->model->tensors[tensor].is_variable)
+    return cleave_tflite_refuse (error, "input %u must be a variable", i);
+  if (import->values[tensor].result == NULL)
+    {
+      state.next = cleave_graph_add_input (import->graph, import->names[tensor],
+                                           &import->model->tensors[tensor].type, error);
+      if (state.next == NULL)
+        return FALSE;
+      import->values[tensor].result = state.next;
+      g_array_append_val (import->states, state);
+    }
+  *result = import->values[tensor].result;
+  return TRUE;
+}
+
+gboolean
+cleave_tflite_set_state (CleaveTfliteImport *import, guint i, CleaveResult *result, GError **error)
+{
+  guint tensor = (guint) input_index (import, i);
+  CleaveTfliteState *state = find_state (import, tensor);
+
+  if (result == NULL)
+    return FALSE;
+  if (state == NULL || !cleave_tensor_type_equal (cleave_result_get_type (result),
+                                                  &import->model->tensors[tensor].type))
+    return cleave_tflite_refuse (error,
+                                 "input %u, a variable, has another shape than its new value", i);
+  state->next = import->values[tensor].result = result;
+  return TRUE;
+}
+
 gboolean
 cleave_tflite_find_constant (CleaveTfliteImport *import,
                              guint i,

@@ -29,3 +29,9 @@ gboolean cleave_tflite_read_bounds (CleaveTfliteImport *import,
                                     gint64 *min,
                                     gint64 *max,
                                     GError **error);
+/* Adds a TfliteRescale of input 0; `negative` is the factor below the zero point. */
+gboolean cleave_tflite_set_rescaled (CleaveTfliteImport *import,
+                                     const CleaveTfliteScales *s,
+                                     const CleaveTfliteFactor *factor,
+                                     const CleaveTfliteFactor *negative,
+                                     GError **error);

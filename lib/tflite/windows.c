@@ -172,3 +172,36 @@ cleave_tflite_convert_resize_bilinear (CleaveTfliteImport *import, GError **erro
 
   return convert_resize (import, &attrs, 2, error);
 }
+
+/* Integers: steps and shifts of positions, in units of 1 / 1024. */
+gboolean
+cleave_tflite_convert_integer_resize_bilinear (CleaveTfliteImport *import, GError **error)
+{
+  const gint64 unit = 1024, max_extent = 1 << 20;
+  const CleaveShape *x = &cleave_tflite_input_type (import, 0)->shape;
+  CleaveTfliteResizeAttrs attrs = { .steps.n = 2, .shifts.n = 2 };
+  gint64 align, half;
+  CleaveResult *from;
+
+  if (!cleave_tflite_read_ints (import, 1, &attrs.sizes, error) ||
+      !cleave_tflite_option (import, 2, 1, 0, &align, error) ||
+      !cleave_tflite_option (import, 3, 1, 0, &half, error) ||
+      !cleave_tflite_check_same_scale (import, 0, error) ||
+      !cleave_tflite_find_result (import, 0, &from, error))
+    return FALSE;
+  if (x->rank != 4 || attrs.sizes.n != 2 || (align != 0 && half != 0))
+    return cleave_tflite_refuse (error, "input 0 must have 4 dimensions, input 1 two elements, and "
+                                        "align_corners and half_pixel_centers exclude each other");
+  for (guint i = 0; i < 2; i++)
+    {
+      gint64 in = x->dim[1 + i], out = attrs.sizes.v[i], skipped = align != 0 && out > 1 ? 1 : 0;
+
+      if (in < 1 || in > max_extent || out < 1 || out > max_extent)
+        return cleave_tflite_refuse (error, "extents must be 1 to %" G_GINT64_FORMAT, max_extent);
+      attrs.steps.v[i] = (unit * (in - skipped) + (out - skipped) / 2) / (out - skipped);
+      attrs.shifts.v[i] = half != 0 ? attrs.steps.v[i] / 2 - unit / 2 : 0;
+    }
+  return cleave_tflite_set (
+      import, 0, cleave_tflite_add_unary (import, "TfliteResizeBilinear", from, &attrs, error),
+      error);
+}

@@ -134,6 +134,7 @@ write_tensor (GByteArray *file, const TfliteTensor *tensor, guint buffer)
   set_int (file, table, 1, tensor->type, 1);
   set_int (file, table, 2, (gint32) buffer, 4);
   set_string (file, table, 3, tensor->name);
+  set_int (file, table, 5, tensor->is_variable, 1);
   if (tensor->scales != NULL)
     {
       g_autofree gint64 *zeros = g_new (gint64, tensor->n_scales);

@@ -17,12 +17,15 @@ typedef struct
   guint n_scales;
   gint64 zero; /* of all scales */
   gint axis;
+  gboolean is_variable;
 } TfliteTensor;
 
 enum {
   TFLITE_FLOAT32 = 0,
   TFLITE_FLOAT16 = 1,
   TFLITE_INT32 = 2,
+  TFLITE_INT64 = 4,
+  TFLITE_BOOL = 6,
   TFLITE_INT16 = 7,
   TFLITE_INT8 = 9
 };
@@ -39,7 +42,7 @@ typedef struct
 {
   gint code; /* BuiltinOperator of the schema */
   const char *custom;
-  gint inputs[8], n_inputs, outputs[4], n_outputs;
+  gint inputs[24], n_inputs, outputs[4], n_outputs;
   gint options_type; /* BuiltinOptions of the schema; 0: none */
   TfliteOption options[8];
 } TfliteOperator;

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Comparisons of int8 with a scale: both operands are brought to units of 2^-8, as int32. */
+
+#include "convert.h"
+
+#include "../ops/tflite.h"
+
+#define TABLE_SIZE 256
+
+static gboolean
+add_compared (CleaveTfliteImport *import, guint i, CleaveResult **y, GError **error)
+{
+  CleaveTfliteScale scale;
+  CleaveTfliteFactor factor;
+  gint32 table[TABLE_SIZE];
+  CleaveResult *x;
+
+  if (cleave_tflite_input_type (import, i)->element != CLEAVE_INT8)
+    return cleave_tflite_refuse (error,
+                                 "the only integer type with a scale that is supported is int8");
+  if (!cleave_tflite_read_scale (cleave_tflite_input (import, i), &scale, error) ||
+      !cleave_tflite_read_factor ((double) scale.scale, &factor, error) ||
+      !cleave_tflite_find_result (import, i, &x, error))
+    return FALSE;
+  if (factor.shift > 0)
+    return cleave_tflite_refuse (error, "the scale %g of input %u is 1 or more",
+                                 (double) scale.scale, i);
+  for (gint v = 0; v < TABLE_SIZE; v++)
+    table[v] =
+        cleave_fixed_multiply ((v + G_MININT8 - scale.zero) * 256, factor.multiplier, factor.shift);
+  *y = cleave_tflite_add_binary (import, "TfliteLookup", x,
+                                 cleave_tflite_add_data (import, CLEAVE_INT32, TABLE_SIZE, table),
+                                 error);
+  return *y != NULL;
+}
+
+gboolean
+cleave_tflite_convert_integer_comparison (CleaveTfliteImport *import, GError **error)
+{
+  static const struct
+  {
+    guint code;
+    const char *op;
+  } ops[] = { { 58, "Less" },        { 61, "Greater" }, { 62, "GreaterOrEqual" },
+              { 63, "LessOrEqual" }, { 71, "Equal" },   { 72, "Equal" } };
+  const guint not_equal = 72;
+  CleaveResult *a, *b, *y;
+  guint i = 0;
+
+  while (ops[i].code != import->op->code)
+    i++;
+  if (!add_compared (import, 0, &a, error) || !add_compared (import, 1, &b, error))
+    return FALSE;
+  y = cleave_tflite_add_binary (import, ops[i].op, a, b, error);
+  if (import->op->code == not_equal)
+    y = cleave_tflite_add_unary (import, "Not", y, NULL, error);
+  return cleave_tflite_set (import, 0, y, error);
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* SOFTMAX on integers: the tables of its exponentials and reciprocals. */
+
+#include <math.h>
+
+#include "convert.h"
+
+#include "../ops/tflite.h"
+
+#define TABLE_SIZE 256
+
+static gboolean
+check_softmax_scale (const CleaveTfliteTensor *y, GError **error)
+{
+  CleaveTfliteScale scale;
+
+  if (!cleave_tflite_read_scale (y, &scale, error))
+    return FALSE;
+  if (y->type.element == CLEAVE_INT8 && scale.scale == 1.0f / 256 && scale.zero == G_MININT8)
+    return TRUE;
+  if (y->type.element == CLEAVE_INT16 && fabsf (scale.scale - 1.0f / 65536) < 1e-3f / 65536 &&
+      scale.zero == G_MININT16)
+    return TRUE;
+  return cleave_tflite_refuse (error,
+                               "the output has the scale %g and the zero point %d; of int8 they "
+                               "must be 1/256 and -128, of int16 1/65536 and -32768",
+                               (double) scale.scale, scale.zero);
+}
+
+/* SOFTMAX on int16: tables of 512 steps, between which the kernel interpolates. An entry is moved
+ * by half the error that interpolation has in the middle of its step. */
+
+#define STEPS 512
+
+/* Fills a table with a function of places from `min` to `max`, in units of 2^-15. */
+static void
+fill_steps (float (*function) (float), float min, float max, gint16 *table)
+{
+  const float step = (max - min) / STEPS, half = step / 2;
+  const float scale = 65536 / (2.0f / 65535 * G_MAXINT16 - 2.0f / 65535 * G_MININT16);
+
+  for (gint i = 0; i < STEPS; i++)
+    {
+      float at = min + (float) i * step, value = roundf (function (at) * scale);
+      float next = function (min + (float) (i + 1) * step) * scale;
+      float middle = roundf ((next + value) / 2);
+      float error = middle - roundf (function (at + half) * scale);
+
+      table[i] = (gint16) CLAMP (value - roundf (error / 2), G_MININT16, G_MAXINT16);
+    }
+  table[STEPS] = (gint16) CLAMP (roundf (function (max) * scale), G_MININT16, G_MAXINT16);
+}
+
+static float
+one_over_one_plus (float x)
+{
+  return 1 / (1 + x);
+}
+
+static gboolean
+convert_softmax_16 (CleaveTfliteImport *import, GError **error)
+{
+  CleaveTfliteRescaleAttrs attrs = { 0 };
+  CleaveTfliteScales s;
+  CleaveTfliteFactor factor;
+  gint16 exponentials[STEPS + 1], reciprocals[STEPS + 1];
+  CleaveResult *x;
+  float beta;
+
+  if (!cleave_tflite_option_float (import, 0, 0, &beta, error) ||
+      !cleave_tflite_read_scales (import, &s, error) ||
+      !cleave_tflite_read_factor ((double) s.x.scale * (double) beta / (10.0 / 65535.0), &factor,
+                                  error) ||
+      !cleave_tflite_find_result (import, 0, &x, error))
+    return FALSE;
+  if (s.x.zero != 0 || s.y.zero != 0 || fabsf (s.y.scale - 0x1p-15f) > 1e-3f * 0x1p-15f)
+    return cleave_tflite_refuse (error,
+                                 "the zero points are %d and %d and the scale of the output is %g; "
+                                 "on int16 they must be 0 and 2^-15",
+                                 s.x.zero, s.y.zero, (double) s.y.scale);
+  fill_steps (expf, 10.0f / 65535 * -65535, 0, exponentials);
+  fill_steps (one_over_one_plus, 0, 1.0f / 65535 * 65535, reciprocals);
+  attrs.multiplier = factor.multiplier;
+  attrs.shift = factor.shift;
+  return cleave_tflite_set (
+      import, 0,
+      cleave_tflite_add (
+          import, "TfliteSoftmax16",
+          (CleaveResult *[]){
+              x, cleave_tflite_add_data (import, CLEAVE_INT16, STEPS + 1, exponentials),
+              cleave_tflite_add_data (import, CLEAVE_INT16, STEPS + 1, reciprocals) },
+          3, &attrs, error),
+      error);
+}
+
+gboolean
+cleave_tflite_convert_integer_softmax (CleaveTfliteImport *import, GError **error)
+{
+  const gint bits = 5; /* integer bits of a difference */
+  const CleaveTfliteTensor *tensor = cleave_tflite_input (import, 0);
+  CleaveCastAttrs attrs = { cleave_tflite_output (import, 0)->type.element };
+  gint32 table[TABLE_SIZE];
+  CleaveTfliteScale scale;
+  CleaveTfliteFactor factor;
+  CleaveResult *x;
+  float beta;
+  double real;
+
+  if (cleave_tflite_input_type (import, 0)->element == CLEAVE_INT16)
+    return convert_softmax_16 (import, error);
+  if (tensor->type.element != CLEAVE_INT8)
+    return cleave_tflite_refuse (error,
+                                 "the only integer types that are supported are int8 and int16");
+  if (!cleave_tflite_option_float (import, 0, 0, &beta, error) ||
+      !cleave_tflite_read_scale (tensor, &scale, error) ||
+      !check_softmax_scale (cleave_tflite_output (import, 0), error) ||
+      !cleave_tflite_find_result (import, 0, &x, error))
+    return FALSE;
+  real = MIN ((double) beta * (double) scale.scale * (1 << (31 - bits)), 0x1p31 - 1);
+  if (!(real > 1))
+    return cleave_tflite_refuse (error, "beta %g times the scale %g is too small", (double) beta,
+                                 (double) scale.scale);
+  /* The largest ratio has the shift 31, which is legal here. */
+  if (real >= 0x1p30)
+    factor = (CleaveTfliteFactor){ (gint32) MIN (round (real), G_MAXINT32), 31 };
+  else if (!cleave_tflite_read_factor (real, &factor, error))
+    return FALSE;
+  for (gint d = 0; d < TABLE_SIZE; d++)
+    table[d] =
+        d > ldexp ((1 << bits) - 1, 31 - bits - factor.shift)
+            ? 0
+            : cleave_fixed_exp (cleave_fixed_multiply (-d, factor.multiplier, factor.shift), bits);
+  return cleave_tflite_set (
+      import, 0,
+      cleave_tflite_add (
+          import, "TfliteSoftmax",
+          (CleaveResult *[]){ x, cleave_tflite_add_data (import, CLEAVE_INT32, TABLE_SIZE, table) },
+          2, &attrs, error),
+      error);
+}
