@@ -9,6 +9,8 @@ import sys
 import tempfile
 import time
 
+import json_schema
+
 mpirun, cleave = sys.argv[1:3]
 MODEL = '''graph g
 %x = Input : float32 1x16x48x48
@@ -29,8 +31,12 @@ def run(n, *arguments):
 
 
 def load(done):
+    """Returns the JSON object that a run printed, after a check against the schema of a run on one or on several ranks."""
     assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    found = json.loads(done.stdout)
+    name = 'run-ranks' if 'ranks' in found else 'run'
+    assert json_schema.find_faults(found, json_schema.load(name), name) == []
+    return found
 
 
 def children(pid):

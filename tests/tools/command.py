@@ -19,6 +19,7 @@ import unittest
 import zipfile
 from xml.etree import ElementTree
 
+import json_schema
 from onnx_bytes import block, floats, model, node, number, tensor, value_info, varint
 
 CLEAVE = os.path.abspath(sys.argv.pop())
@@ -99,7 +100,11 @@ class CommandTest(unittest.TestCase):
         return run.stdout.decode()
 
     def json(self, *args):
-        return json.loads(self.good(*args, '--json'))
+        found = json.loads(self.good(*args, '--json'))
+        name = json_schema.name_for(*args)
+        if name is not None:
+            self.assertEqual(json_schema.find_faults(found, json_schema.load(name), name), [])
+        return found
 
     # Asserts exit status 2, one line that begins with "cleave: " and contains `says`, and no new file.
     def bad(self, says, *args):
