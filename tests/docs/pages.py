@@ -70,6 +70,14 @@ def quantized_net():
     return model(nodes, [value_info('x', [1, 3, 96, 96], UINT8)], [value_info(value, [1, 32, 24, 24], UINT8)], constants)
 
 
+def sequence_net():
+    """Returns the bytes of a model with free dimensions: a product and a Softmax of rows of tokens."""
+    shape = ['batch', 'length', 64]
+    weights = tensor('w', [64, 64], FLOAT, struct.pack('<4096f', *((k % 13 - 6) / 64 for k in range(4096))))
+    nodes = [node('MatMul', ['tokens', 'w'], ['product'], 'product'), node('Softmax', ['product'], ['shares'], 'softmax', axis=2)]
+    return model(nodes, [value_info('tokens', shape)], [value_info('shares', shape)], [weights])
+
+
 def picture(width, height):
     """Returns the bytes of a PNG file: a ramp of gray."""
     def part(kind, data):
@@ -80,9 +88,10 @@ def picture(width, height):
 
 
 def add_files(folder, build):
-    """Writes the files that a reader has: a quantized network, a picture, the examples, and the library for pkg-config.
+    """Writes the files that a reader has: two networks, a picture, the examples, and the library for pkg-config.
     """
     (folder / 'net.onnx').write_bytes(quantized_net())
+    (folder / 'sequence.onnx').write_bytes(sequence_net())
     (folder / 'cat.png').write_bytes(picture(320, 200))
     shutil.copytree(ROOT / 'docs' / 'examples', folder / 'docs' / 'examples')
     shutil.copy(ROOT / 'docs' / 'examples' / 'pass.c', folder)
