@@ -14,4 +14,5 @@ done
 
 tests/docs/documented.py build/Cleave-0.1.gir
 docs/reference.py gi-docgen docs/cleave.toml docs build/Cleave-0.1.gir build/reference
+tests/docs/console.sh "$PWD/build/reference/guide.html" "$PWD/build/reference/guide.html?q=halo" "$PWD/build/reference/index.html"
 echo 'docs: good'
