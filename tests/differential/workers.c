@@ -54,19 +54,27 @@ mark_begin (Report *report)
   report->busy = TRUE;
 }
 
-/* Returns whether a worker hangs, by its processor time: on a busy machine, wall-clock time is
- * much longer. */
+/* Returns whether a worker hangs: it computes for too long, or waits, so that its processor time
+ * stands still. On a busy machine, wall-clock time alone says nothing: a worker may get a fiftieth
+ * of a core. */
 static gboolean
-hangs (pid_t pid, const Report *report, gint64 hang_after)
+hangs (pid_t pid, Report *report, gint64 hang_after)
 {
-  gint64 wall = g_get_monotonic_time () - report->wall_before;
+  gint64 now = g_get_monotonic_time (), cpu;
   clockid_t clock;
 
-  if (!report->busy || wall < hang_after * G_USEC_PER_SEC)
+  if (!report->busy || now - report->wall_before < hang_after * G_USEC_PER_SEC)
     return FALSE;
-  if (wall > 6 * hang_after * G_USEC_PER_SEC || clock_getcpuclockid (pid, &clock) != 0)
+  if (clock_getcpuclockid (pid, &clock) != 0)
     return TRUE;
-  return get_clock (clock) - report->cpu_before > hang_after * G_USEC_PER_SEC;
+  cpu = get_clock (clock);
+  if (cpu != report->cpu_seen)
+    {
+      report->cpu_seen = cpu;
+      report->wall_seen = now;
+    }
+  return cpu - report->cpu_before > hang_after * G_USEC_PER_SEC ||
+         now - report->wall_seen > 6 * hang_after * G_USEC_PER_SEC;
 }
 
 /* Returns whether a process ended. Sets its verdict if it crashed. */
