@@ -24,7 +24,7 @@ typedef struct
   CleaveModelOptions model;
   char *path, *after, *threads, *limit_text;
   gint64 n_threads, limit;
-  gboolean as_json;
+  gboolean as_json, has_plan;
 } Options;
 
 static void
@@ -217,6 +217,40 @@ write_picture (
          cleave_outputs_commit (outputs, error);
 }
 
+/* Writes a copy of a TensorFlow Lite file with a plan of its tensors. */
+static int
+write_plan (const char *model, const Options *o, GError **error)
+{
+  const gint64 alignment = 16; /* of tensors, in TensorFlow Lite for Microcontrollers */
+  g_autoptr (CleaveOutputs) outputs = cleave_outputs_new ();
+  g_autoptr (GBytes) file = NULL, planned = NULL;
+  g_autofree char *size = NULL;
+  char *data;
+  gsize n_data;
+  gint64 n_bytes;
+
+  if (!g_file_get_contents (model, &data, &n_data, error))
+    return CLEAVE_WRONG;
+  file = g_bytes_new_take (data, n_data);
+  planned = cleave_tflite_add_memory_plan (file, alignment, &n_bytes, error);
+  if (planned == NULL)
+    {
+      g_prefix_error (error, "%s: ", model);
+      return CLEAVE_WRONG;
+    }
+  cleave_outputs_protect (model);
+  cleave_outputs_set_force (o->model.force);
+  if (!cleave_outputs_add_bytes (outputs, o->path, planned, error) ||
+      !cleave_outputs_commit (outputs, error))
+    return CLEAVE_WRONG;
+  size = cleave_size_to_print (n_bytes);
+  printf (
+      "%s: the tensors take %s of the arena of TensorFlow Lite for Microcontrollers, aligned to "
+      "%" G_GINT64_FORMAT " bytes\n",
+      o->path, size, alignment);
+  return o->limit > 0 && n_bytes > o->limit ? CLEAVE_NO : CLEAVE_DONE;
+}
+
 static CleaveMemoryTimeline *
 load (const char *path, const Options *o, GError **error)
 {
@@ -235,13 +269,17 @@ parse (int argc, char **argv, Options *o, GError **error)
     { "max-memory", 0, 0, G_OPTION_ARG_STRING, &o->limit_text,
       "show a limit; exit with 1 if the last model's arena is larger", "SIZE" },
     CLEAVE_THREADS_OPTION (o->threads, "the run"),
+    { "offline-plan", 0, 0, G_OPTION_ARG_NONE, &o->has_plan,
+      "write the .tflite model with a plan of its tensors to the file of -o", NULL },
     CLEAVE_MODEL_OPTIONS (o->model),
     CLEAVE_FORCE_OPTION (o->model),
     CLEAVE_BYTES_OPTION,
     { "json", 0, 0, G_OPTION_ARG_NONE, &o->as_json, "print one JSON object", NULL },
     G_OPTION_ENTRY_NULL,
   };
-  static const CleaveArgumentNeed needs[] = { { "force", { "output" } }, { 0 } };
+  static const CleaveArgumentNeed needs[] = { { "force", { "output" } },
+                                              { "offline-plan", { "output" } },
+                                              { 0 } };
   const CleaveArguments arguments = { entries, needs, "MODEL.onnx",
                                       "Show the bytes of activations in use at each step of a run, "
                                       "the values in use\nat the peak, and how to lower it.",
@@ -252,9 +290,16 @@ parse (int argc, char **argv, Options *o, GError **error)
       (o->limit_text != NULL &&
        !cleave_text_to_size ("--max-memory", o->limit_text, &o->limit, error)))
     return NULL;
-  if (o->path != NULL && !g_str_has_suffix (o->path, ".svg"))
+  if (o->has_plan && (o->after != NULL || o->threads != NULL || o->as_json ||
+                      o->model.shapes != NULL || o->model.values != NULL))
     {
-      cleave_argument_fail (error, "-o: the name must end in .svg, not '%s'", o->path);
+      cleave_argument_fail (error, "--offline-plan: only -o, --force and --max-memory go with it");
+      return NULL;
+    }
+  if (o->path != NULL && !g_str_has_suffix (o->path, o->has_plan ? ".tflite" : ".svg"))
+    {
+      cleave_argument_fail (error, "-o: the name must end in %s, not '%s'",
+                            o->has_plan ? ".tflite" : ".svg", o->path);
       return NULL;
     }
   return g_steal_pointer (&files);
@@ -265,12 +310,15 @@ cleave_cmd_memory (int argc, char **argv, GError **error)
 {
   g_auto (Options) o = { 0 };
   g_auto (GStrv) files = parse (argc, argv, &o, error);
-  g_autoptr (CleaveMemoryTimeline) before = files == NULL ? NULL : load (files[0], &o, error);
+  gboolean draws = files != NULL && !o.has_plan;
+  g_autoptr (CleaveMemoryTimeline) before = draws ? load (files[0], &o, error) : NULL;
   g_autoptr (CleaveMemoryTimeline) after =
       before == NULL || o.after == NULL ? NULL : load (o.after, &o, error);
   CleaveMemoryPanel panels[2] = { { files == NULL ? NULL : files[0], before }, { o.after, after } };
   guint n = after == NULL ? 1 : 2;
 
+  if (files != NULL && o.has_plan)
+    return write_plan (files[0], &o, error);
   if (before == NULL || (o.after != NULL && after == NULL) ||
       (o.path != NULL && !write_picture (o.path, panels, n, o.limit, error)))
     return CLEAVE_WRONG;

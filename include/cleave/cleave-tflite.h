@@ -10,6 +10,8 @@ G_BEGIN_DECLS
 
 CLEAVE_API CleaveGraph *cleave_tflite_load (const char *path, GError **error);
 CLEAVE_API CleaveGraph *cleave_tflite_parse (GBytes *bytes, GError **error);
+CLEAVE_API GBytes *
+cleave_tflite_add_memory_plan (GBytes *bytes, gint64 alignment, gint64 *n_bytes, GError **error);
 
 /**
  * CleaveTfliteConvAttrs:

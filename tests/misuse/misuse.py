@@ -85,6 +85,7 @@ ARGUMENTS = {
     'cleave_graph_load.path': 'world.model', 'cleave_graph_load.path!': ['""', '"/"', '"/nonsense"'],
     'cleave_graph_load_bytes.folder': 'world.folder', 'cleave_graph_load_bytes.bytes!': ['g_bytes_new_static (world.numbers, 64)'],
     'cleave_tflite_load.path': 'world.tflite', 'cleave_tflite_load.path!': ['""', '"/"', '"/nonsense"', 'world.model'],
+    'cleave_tflite_add_memory_plan.bytes': 'a_tflite_model ()', 'cleave_tflite_add_memory_plan.n_bytes': '(gint64[]){ 0 }',
     'cleave_tflite_parse.bytes': 'a_tflite_model ()', 'cleave_tflite_parse.bytes!': ['a_model ()', 'g_bytes_new_static (world.numbers, 64)'],
     'cleave_graph_parse.text!': ['"%x"'], 'cleave_graph_save_text.path!': ['"/nonsense/x.cleave"'],
     'cleave_dot_save.path': 'world.out', 'cleave_onnx_save.path': 'world.out', 'cleave_onnx_load.path': 'world.model',
