@@ -60,6 +60,7 @@ typedef struct
  * @n_values: number of @values
  * @dims: (array length=n_dims) (nullable): extents of named dimensions
  * @n_dims: number of @dims
+ * @dynamic: whether nodes whose shapes depend on data form a dynamic part; if not, they are errors
  *
  * Options for loading a model.
  */
@@ -71,6 +72,7 @@ typedef struct
   guint n_values;
   const CleaveOnnxDim *dims;
   guint n_dims;
+  gboolean dynamic;
 } CleaveOnnxOptions;
 
 /* Allocate options, for bindings of other languages. */
@@ -86,6 +88,8 @@ CLEAVE_API void
 cleave_onnx_options_add_value (CleaveOnnxOptions *options, const char *name, CleaveTensor *value);
 CLEAVE_API void
 cleave_onnx_options_add_dim (CleaveOnnxOptions *options, const char *name, gint64 extent);
+
+CLEAVE_API void cleave_onnx_options_set_dynamic (CleaveOnnxOptions *options, gboolean dynamic);
 
 CLEAVE_API CleaveGraph *
 cleave_onnx_load (const char *path, const CleaveOnnxOptions *options, GError **error);
@@ -111,5 +115,90 @@ CLEAVE_API char **cleave_onnx_list_defaults (const CleaveGraph *graph, gboolean 
 CLEAVE_API const char *cleave_node_get_custom_op (const CleaveNode *node);
 CLEAVE_API GBytes *cleave_onnx_serialize (const CleaveGraph *graph, GError **error);
 CLEAVE_API CleaveTensor *cleave_onnx_parse_tensor (GBytes *bytes, GError **error);
+
+#define CLEAVE_TYPE_ONNX_DYNAMIC (cleave_onnx_dynamic_get_gtype ())
+
+/**
+ * CleaveOnnxDynamic:
+ *
+ * The dynamic part of a model: the nodes whose shapes depend on data, and the nodes that read their
+ * results. It reads inputs of the model and outputs of the graph, which is the static part.
+ */
+typedef struct _CleaveOnnxDynamic CleaveOnnxDynamic;
+
+/**
+ * CleaveOnnxDynamicNode:
+ * @name: the name of the node
+ * @op: its op
+ * @value: the value whose contents decide its shapes; if it only reads a result of another dynamic
+ *   node, that result
+ * @reason: why it is dynamic: the end of a sentence that begins with the node
+ * @is_cause: whether the node itself is the reason, rather than a value that it reads
+ * @max_bytes: the most bytes that its results can take; -1 if no bound is known
+ *
+ * A node of the dynamic part.
+ */
+typedef struct
+{
+  const char *name, *op, *value, *reason;
+  gboolean is_cause;
+  gint64 max_bytes;
+} CleaveOnnxDynamicNode;
+
+/**
+ * CleaveOnnxDynamicStats:
+ * @peak_bytes: the most bytes that values of the dynamic part took at once, without the constants
+ *   and the values of the static part
+ * @n_calls: the number of kernels that ran
+ *
+ * The cost of one run of a dynamic part.
+ */
+typedef struct
+{
+  gint64 peak_bytes, n_calls;
+} CleaveOnnxDynamicStats;
+
+/**
+ * CleaveOnnxComputeFunc:
+ * @graph: a graph of one node, which it may change
+ * @inputs: (array length=n_inputs): a tensor for each input of the graph
+ * @n_inputs: number of inputs
+ * @outputs: (array length=n_outputs): a tensor for each output of the graph, to be written
+ * @n_outputs: number of outputs
+ * @data: the data that the caller of [method@Cleave.OnnxDynamic.run] gave
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Computes a graph, such as with a [struct@Cleave.Program].
+ *
+ * Returns: %TRUE, or %FALSE on error
+ */
+typedef gboolean (*CleaveOnnxComputeFunc) (CleaveGraph *graph,
+                                           CleaveTensor *const *inputs,
+                                           guint n_inputs,
+                                           CleaveTensor *const *outputs,
+                                           guint n_outputs,
+                                           gpointer data,
+                                           GError **error);
+
+CLEAVE_API GType cleave_onnx_dynamic_get_gtype (void);
+CLEAVE_API CleaveOnnxDynamic *cleave_onnx_get_dynamic (const CleaveGraph *graph);
+CLEAVE_API CleaveOnnxDynamic *cleave_onnx_dynamic_ref (CleaveOnnxDynamic *dynamic);
+CLEAVE_API void cleave_onnx_dynamic_unref (CleaveOnnxDynamic *dynamic);
+CLEAVE_API guint cleave_onnx_dynamic_get_n_nodes (const CleaveOnnxDynamic *dynamic);
+CLEAVE_API const CleaveOnnxDynamicNode *
+cleave_onnx_dynamic_get_node (const CleaveOnnxDynamic *dynamic, guint index);
+CLEAVE_API const char *const *cleave_onnx_dynamic_get_outputs (const CleaveOnnxDynamic *dynamic);
+CLEAVE_API gboolean cleave_onnx_dynamic_computes (const CleaveOnnxDynamic *dynamic,
+                                                  const char *output);
+CLEAVE_API GPtrArray *cleave_onnx_dynamic_run (const CleaveOnnxDynamic *dynamic,
+                                               const char *const *names,
+                                               CleaveTensor *const *values,
+                                               guint n_values,
+                                               CleaveOnnxComputeFunc compute,
+                                               gpointer data,
+                                               CleaveOnnxDynamicStats *stats,
+                                               GError **error);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveOnnxDynamic, cleave_onnx_dynamic_unref)
 
 G_END_DECLS

@@ -59,6 +59,21 @@ cleave_onnx_options_add_shape (CleaveOnnxOptions *options,
 }
 
 /**
+ * cleave_onnx_options_set_dynamic:
+ * @options: options that [ctor@Cleave.OnnxOptions.new] made
+ * @dynamic: whether nodes whose shapes depend on data form a dynamic part
+ *
+ * Sets whether the import keeps nodes whose shapes depend on data; if not, they are errors. See
+ * [func@Cleave.onnx_get_dynamic].
+ */
+void
+cleave_onnx_options_set_dynamic (CleaveOnnxOptions *options, gboolean dynamic)
+{
+  g_return_if_fail (options != NULL);
+  options->dynamic = dynamic;
+}
+
+/**
  * cleave_onnx_options_add_value:
  * @options: options that [ctor@Cleave.OnnxOptions.new] made
  * @name: (nullable): the name of the input; %NULL for the only input of the model
@@ -121,6 +136,7 @@ cleave_onnx_options_copy (const CleaveOnnxOptions *options)
     cleave_onnx_options_add_value (copy, options->values[i].name, options->values[i].value);
   for (guint i = 0; i < options->n_dims; i++)
     cleave_onnx_options_add_dim (copy, options->dims[i].name, options->dims[i].extent);
+  copy->dynamic = options->dynamic;
   return copy;
 }
 

@@ -104,6 +104,8 @@ cleave_onnx_origin_copy (const CleaveOnnxOrigin *origin)
   copy->graph_doc = g_strdup (origin->graph_doc);
   g_ptr_array_ref (copy->metadata);
   g_ptr_array_ref (copy->warnings);
+  if (copy->dynamic != NULL)
+    cleave_onnx_dynamic_ref (copy->dynamic);
   g_hash_table_ref (copy->opsets);
   g_hash_table_ref (copy->value_docs);
   g_hash_table_ref (copy->value_infos);
@@ -132,6 +134,7 @@ cleave_onnx_origin_clear (gpointer data)
   g_hash_table_unref (origin->value_infos);
   g_hash_table_unref (origin->operands);
   g_ptr_array_unref (origin->warnings);
+  g_clear_pointer (&origin->dynamic, cleave_onnx_dynamic_unref);
 }
 
 void

@@ -3,6 +3,7 @@
 
 #include <glib.h>
 
+#include "dynamic.h"
 #include "onnx.pb-c.h"
 
 /* The lowest opset that is written. */
@@ -23,9 +24,10 @@ typedef struct
   GHashTable *opsets;   /* non-default domain -> version, as a pointer */
   GHashTable *node_docs;
   GHashTable *value_docs;
-  GHashTable *value_infos; /* set of names: inner values whose types the model declares */
-  GHashTable *operands;    /* "node\nattribute" -> name of the constant operand in the file */
-  GPtrArray *warnings;     /* texts; the last entry is NULL */
+  GHashTable *value_infos;    /* set of names: inner values whose types the model declares */
+  GHashTable *operands;       /* "node\nattribute" -> name of the constant operand in the file */
+  GPtrArray *warnings;        /* texts; the last entry is NULL */
+  CleaveOnnxDynamic *dynamic; /* NULL: all nodes are in the graph */
 } CleaveOnnxOrigin;
 
 CleaveOnnxOrigin *cleave_onnx_origin_new (const Onnx__ModelProto *model);

@@ -166,7 +166,8 @@ cleave_onnx_save_with_data (const CleaveGraph *graph,
 
   g_return_val_if_fail (graph != NULL && path != NULL && data_path != NULL, FALSE);
   *has_data = FALSE;
-  if (!cleave_onnx_export_build (&export, graph, error))
+  if (!cleave_onnx_export_build (&export, graph, error) ||
+      !cleave_onnx_export_dynamic (&export, error))
     return FALSE;
   size = cleave_onnx_export_size (&export);
   if (cleave_debug_is_on (CLEAVE_DEBUG_EXTERNAL) || size > MAX_FILE)

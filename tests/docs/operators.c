@@ -308,6 +308,37 @@ print_rest (gpointer name, gpointer versions, gpointer known)
   return FALSE;
 }
 
+/* Prints the ops and the forms of models that the import refuses, and what a user can do. */
+static void
+print_refusals (GTree *versions)
+{
+  static const struct
+  {
+    const char *what, *remedy;
+  } refusals[] = {
+    { "random numbers: `Bernoulli`, `Multinomial`, `RandomNormal`…, a `Dropout` in training",
+      "compute them outside, as an input" },
+    { "strings: `StringNormalizer`, casts to and from strings, inputs of strings",
+      "run these nodes in front of the model; `cleave extract` cuts the rest out" },
+    { "optional values: `Optional`…", "give the tensor itself" },
+    { "a sequence as an input or an output of the model, `SequenceMap`",
+      "give its tensors as inputs or outputs; write the body as nodes" },
+    { "complex numbers, and 8-bit floats that a node computes", "none" },
+    { "a node of an unknown domain in the dynamic part",
+      "it is written as it was, but `cleave run` fails" },
+    { "a dynamic node that reads a weight of 4 bits or of 8-bit floats",
+      "store the weight as `float32` or `int8`" },
+    { "a saved program, ranks or a graph as text of a model with a dynamic part",
+      "use `cleave run` with the model" },
+  };
+
+  printf ("\n## Not supported\n\n");
+  g_tree_foreach (versions, print_rest, GINT_TO_POINTER (FALSE));
+  printf ("\n| refused | what you can do |\n|---|---|\n");
+  for (guint i = 0; i < G_N_ELEMENTS (refusals); i++)
+    printf ("| %s | %s |\n", refusals[i].what, refusals[i].remedy);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -341,9 +372,12 @@ main (int argc, char **argv)
           N_CUT_SEEDS, LAST_OPSET);
   for (guint i = 0; i < ops->len; i++)
     print_op (g_ptr_array_index (ops, i), versions);
-  printf ("\n## Imported as other ops\n\n");
+  printf ("\n## Imported as other ops\n\n"
+          "If their shapes depend on data, these and all other ops are "
+          "[dynamic](onnx.md#the-dynamic-part): "
+          "they run, and a file keeps them, but\n"
+          "no split changes them.\n\n");
   g_tree_foreach (versions, print_rest, GINT_TO_POINTER (TRUE));
-  printf ("\n## Not supported\n\n");
-  g_tree_foreach (versions, print_rest, GINT_TO_POINTER (FALSE));
+  print_refusals (versions);
   return 0;
 }

@@ -133,6 +133,23 @@ a_partition (void)
   return cleave_partition_new (graph, NULL);
 }
 
+/* Returns the dynamic part of a model that finds the elements of its input x that are not 0. */
+static CleaveOnnxDynamic *
+a_dynamic (void)
+{
+  const CleaveOnnxOptions options = { .dynamic = TRUE };
+  g_autoptr (Model) model = model_new (17);
+  g_autoptr (GBytes) bytes = NULL;
+  g_autoptr (CleaveGraph) graph = NULL;
+
+  model_add_input (model, "x", "4x4");
+  model_add_node (model, "NonZero", "where", "x", "y");
+  model_add_output (model, "y");
+  bytes = model_pack (model);
+  graph = cleave_onnx_parse (bytes, NULL, &options, NULL);
+  return cleave_onnx_dynamic_ref (cleave_onnx_get_dynamic (graph));
+}
+
 /* Alternates nodes between ranks, so that there are messages. */
 static CleavePlacement *
 a_placement (void)

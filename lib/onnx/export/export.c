@@ -32,6 +32,9 @@ export_init (CleaveOnnxExport *export, const CleaveGraph *graph)
   export->graph = graph;
   export->origin = graph->origin;
   export->opset = cleave_onnx_find_opset (graph);
+  if (export->origin != NULL && export->origin->dynamic != NULL)
+    export->opset =
+        MAX (export->opset, (guint) cleave_onnx_dynamic_get_opset (export->origin->dynamic));
   export->assemble = cleave_op_lookup ("Assemble");
   export->custom = cleave_op_lookup ("Custom");
   export->where = cleave_op_lookup ("Where");
@@ -71,6 +74,7 @@ cleave_onnx_export_clear (CleaveOnnxExport *export)
   if (export->model == NULL)
     return;
   graph = export->model->graph;
+  cleave_onnx_end_export_dynamic (export);
   cleave_onnx_free_nodes (graph);
   onnx__model_proto__free_unpacked (export->model, NULL);
   cleave_pool_free (export->pool);
@@ -99,6 +103,7 @@ reserve_names (CleaveOnnxExport *export, GError **error)
   for (guint i = 0; i < export->graph->inputs->len; i++)
     cleave_onnx_result_name (export, export->graph->inputs->pdata[i]);
   cleave_onnx_name_defaults (export);
+  cleave_onnx_reserve_dynamic (export);
   for (guint i = 0; i < export->graph->outputs->len; i++)
     {
       const CleaveResult *value =
@@ -261,7 +266,7 @@ gboolean
 cleave_onnx_export_build (CleaveOnnxExport *export, const CleaveGraph *graph, GError **error)
 {
   export_init (export, graph);
-  if (!reserve_names (export, error))
+  if (!cleave_onnx_begin_export_dynamic (export, error) || !reserve_names (export, error))
     return FALSE;
   export_inputs (export);
   cleave_onnx_export_constants (export);
@@ -366,7 +371,8 @@ cleave_onnx_serialize (const CleaveGraph *graph, GError **error)
   g_auto (CleaveOnnxExport) export = { 0 };
 
   g_return_val_if_fail (graph != NULL, NULL);
-  if (!cleave_onnx_export_build (&export, graph, error))
+  if (!cleave_onnx_export_build (&export, graph, error) ||
+      !cleave_onnx_export_dynamic (&export, error))
     return NULL;
   return cleave_onnx_export_pack (&export, cleave_onnx_export_size (&export), error);
 }

@@ -46,6 +46,9 @@ typedef struct
   GPtrArray *operands, *results; /* names for the node being written */
   GPtrArray *iterations; /* receives names of nodes that are in a Loop; NULL: not collected */
   gboolean is_hidden;    /* whether the file leaves out inner shapes (hide.c) */
+  const CleaveOnnxDynamic *dynamic; /* the dynamic part; NULL: none */
+  Onnx__GraphProto *dynamic_graph;  /* its nodes, which the export owns */
+  size_t n_static_nodes;            /* number of nodes in the file before the dynamic ones */
 } CleaveOnnxExport;
 
 /* Names the inputs that have default values, then writes them. Name them before the outputs are
@@ -55,7 +58,18 @@ void cleave_onnx_export_defaults (CleaveOnnxExport *export);
 /* Returns whether an input with a default value has this name. */
 gboolean cleave_onnx_is_default (const CleaveOnnxExport *export, const char *name);
 
-/* Builds the complete model. Initializers point into tensors that the export owns. */
+/* Writes the dynamic part of the model, in these steps:
+ * - begin reads it;
+ * - reserve keeps the names of its values from other values;
+ * - export writes its nodes and the model's outputs, behind the static part;
+ * - end frees it. */
+gboolean cleave_onnx_begin_export_dynamic (CleaveOnnxExport *export, GError **error);
+void cleave_onnx_reserve_dynamic (CleaveOnnxExport *export);
+gboolean cleave_onnx_export_dynamic (CleaveOnnxExport *export, GError **error);
+void cleave_onnx_end_export_dynamic (CleaveOnnxExport *export);
+
+/* Builds the model of the graph, the static part. Initializers point into tensors that the export
+ * owns. */
 gboolean
 cleave_onnx_export_build (CleaveOnnxExport *export, const CleaveGraph *graph, GError **error);
 void cleave_onnx_export_clear (CleaveOnnxExport *export);

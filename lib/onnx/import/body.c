@@ -4,6 +4,7 @@
 
 #include "import.h"
 
+#include "../../ir/graph-private.h"
 #include "../winograd.h"
 
 #include <string.h>
@@ -68,17 +69,6 @@ cleave_onnx_read_initializers (CleaveOnnxImport *import,
   return TRUE;
 }
 
-static const char *
-name_node (const Onnx__NodeProto *proto)
-{
-  if (proto->name != NULL && *proto->name != '\0')
-    return proto->name;
-  for (size_t i = 0; i < proto->n_output; i++)
-    if (*proto->output[i] != '\0')
-      return proto->output[i];
-  return proto->op_type;
-}
-
 /* Returns the number of results without trailing ones that nobody reads. All results count if
  * each is a share of the operand (Split) or if the op always computes all. */
 static guint
@@ -99,15 +89,15 @@ static gboolean
 check_node (const Onnx__NodeProto *proto, GError **error)
 {
   if (!cleave_onnx_check_name (proto->op_type, "the op of a node", error) ||
-      !cleave_onnx_check_name (name_node (proto), "a node", error))
+      !cleave_onnx_check_name (cleave_onnx_name_of_node (proto), "a node", error))
     return FALSE;
   if (proto->n_output == 0 || proto->n_output > G_MAXINT16 || proto->n_input > G_MAXINT32)
     return cleave_fail (error, CLEAVE_ERROR_MODEL, "%s '%s': it has %" G_GSIZE_FORMAT " results",
-                        proto->op_type, name_node (proto), (gsize) proto->n_output);
+                        proto->op_type, cleave_onnx_name_of_node (proto), (gsize) proto->n_output);
   if (proto->n_attribute > MAX_ATTRS)
     return cleave_fail (error, CLEAVE_ERROR_MODEL,
                         "%s '%s': %" G_GSIZE_FORMAT " attributes are more than %d", proto->op_type,
-                        name_node (proto), (gsize) proto->n_attribute, MAX_ATTRS);
+                        cleave_onnx_name_of_node (proto), (gsize) proto->n_attribute, MAX_ATTRS);
   for (size_t i = 0; i < proto->n_output; i++)
     if (*proto->output[i] != '\0' && !cleave_onnx_check_name (proto->output[i], "a result", error))
       return FALSE;
@@ -132,7 +122,8 @@ check_op (CleaveOnnxImport *import, const Onnx__NodeProto *proto, GError **error
       (op != NULL && (op->flags & CLEAVE_OP_NOT_ONNX) == 0) ||
       cleave_onnx_upgrade_knows (proto->op_type) || cleave_onnx_is_sequence_op (proto->op_type))
     return TRUE;
-  node = cleave_onnx_node_new (import, proto->op_type, name_node (proto), (guint) proto->n_output);
+  node = cleave_onnx_node_new (import, proto->op_type, cleave_onnx_name_of_node (proto),
+                               (guint) proto->n_output);
   return cleave_onnx_node_fail_op (node, error);
 }
 
@@ -274,7 +265,7 @@ read_node_now (CleaveOnnxImport *import,
     return cleave_onnx_bind (import, known, error);
   if (!check_node (proto, error))
     return FALSE;
-  node = cleave_onnx_node_new (import, proto->op_type, name_node (proto),
+  node = cleave_onnx_node_new (import, proto->op_type, cleave_onnx_name_of_node (proto),
                                count_results (import, proto));
   node->n_declared = (guint) proto->n_output;
   node->doc = proto->doc_string;
@@ -307,9 +298,11 @@ read_node_now (CleaveOnnxImport *import,
   return TRUE;
 }
 
-/* Reads a node by the opset of its function, or of the model. */
-static gboolean
-read_node (CleaveOnnxImport *import, const Onnx__GraphProto *graph, size_t index, GError **error)
+gboolean
+cleave_onnx_read_node (CleaveOnnxImport *import,
+                       const Onnx__GraphProto *graph,
+                       size_t index,
+                       GError **error)
 {
   const gint64 opset = import->opset;
   gpointer own = g_hash_table_lookup (import->opsets, graph->node[index]);
@@ -327,11 +320,47 @@ static gboolean
 is_ready (CleaveOnnxImport *import, const Onnx__NodeProto *proto)
 {
   for (size_t i = 0; i < proto->n_input; i++)
-    if (*proto->input[i] != '\0' && cleave_onnx_lookup (import, proto->input[i]) == NULL)
+    if (*proto->input[i] != '\0' && cleave_onnx_lookup (import, proto->input[i]) == NULL &&
+        (import->dynamic == NULL || !g_hash_table_contains (import->dynamic, proto->input[i])))
       return FALSE;
   for (size_t i = 0; i < proto->n_attribute; i++)
     if (proto->attribute[i]->g != NULL)
       return FALSE;
+  return TRUE;
+}
+
+/* Reads a node of the model into the graph, or makes it dynamic. */
+static gboolean
+read_or_defer (CleaveOnnxImport *import,
+               const Onnx__GraphProto *graph,
+               size_t index,
+               guint position,
+               GError **error)
+{
+  const Onnx__NodeProto *proto = graph->node[index];
+  const CleaveNode *last = import->graph->last;
+  g_autoptr (CleaveOnnxDeferred) deferred = NULL;
+  const char *dynamic;
+  GError *mine = NULL;
+
+  if (import->dynamic == NULL || import->outer->len > 0)
+    return cleave_onnx_read_node (import, graph, index, error);
+  deferred = cleave_onnx_deferred_new (import, proto, position);
+  dynamic = cleave_onnx_find_dynamic (import, proto);
+  import->why = import->unknown = NULL;
+  if (dynamic == NULL && cleave_onnx_read_node (import, graph, index, &mine))
+    {
+      cleave_onnx_note_maker (import, g_steal_pointer (&deferred));
+      return TRUE;
+    }
+  if (dynamic == NULL && import->why == NULL)
+    {
+      g_propagate_error (error, mine);
+      return FALSE;
+    }
+  g_clear_error (&mine);
+  cleave_onnx_remove_since (import, last);
+  cleave_onnx_defer (import, g_steal_pointer (&deferred), dynamic);
   return TRUE;
 }
 
@@ -346,7 +375,8 @@ cleave_onnx_read_nodes (CleaveOnnxImport *import, const Onnx__GraphProto *proto,
     {
       if (order == NULL && !is_ready (import, proto->node[i]))
         order = cleave_onnx_order (proto);
-      if (!read_node (import, proto, order == NULL ? i : g_array_index (order, guint, i), error))
+      if (!read_or_defer (import, proto, order == NULL ? i : g_array_index (order, guint, i), i,
+                          error))
         return FALSE;
     }
   return TRUE;

@@ -53,6 +53,8 @@ list_outputs (CleaveOnnxNode *node,
       node->n_results += is_known ? 1 : 0;
       if (is_known || *name == '\0' || !cleave_onnx_is_read (node->import, name))
         continue;
+      cleave_onnx_note_unknown (
+          node->import, NULL, "gives '%s', whose type and shape the model does not declare", name);
       what = g_strdup_printf ("the type of its result '%s' is not known: %s", name,
                               why != NULL ? why->message
                                           : "value_info must have its element type and shape");
@@ -104,6 +106,8 @@ cleave_onnx_read_custom (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GEr
   CleaveCustomAttrs attrs = { 0 };
   gboolean good;
 
+  if (node->import->interprets)
+    return fail (node, proto, "it cannot be run, since its op is not known here", error);
   if (!cleave_onnx_check_name (proto->domain, "a domain", error) ||
       !check_attrs (node, proto, error))
     return FALSE;

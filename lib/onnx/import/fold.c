@@ -22,6 +22,8 @@ cleave_onnx_begin_folding (CleaveOnnxImport *import, gsize n_bytes)
 gboolean
 cleave_onnx_spend (CleaveOnnxImport *import, double work)
 {
+  if (import->interprets)
+    return TRUE;
   if (!(work <= import->fold_budget))
     return FALSE;
   import->fold_budget -= work;
@@ -68,7 +70,14 @@ cleave_onnx_why_unknown (CleaveOnnxImport *import, const CleaveOnnxValue *value)
   g_autofree char *text = NULL;
 
   if (value->is_costly)
-    return CLEAVE_ONNX_TOO_COSTLY;
+    {
+      cleave_onnx_note_unknown (import, value, "needs a value that takes too much work to compute");
+      return CLEAVE_ONNX_TOO_COSTLY;
+    }
+  cleave_onnx_note_unknown (import, value,
+                            node != NULL && cleave_node_is_input (node)
+                                ? "needs the contents of an input, whose value may be given"
+                                : "needs the contents of a computed value");
   if (node != NULL && cleave_node_is_input (node))
     text = g_strdup_printf ("is the input '%s', but must be constant: shapes are static (give its "
                             "value)",
@@ -141,12 +150,15 @@ cleave_onnx_fold (CleaveOnnxNode *node,
   for (guint i = 0; i < operands->len; i++)
     if (operands->pdata[i] != NULL)
       tensors[i] = ((CleaveOnnxValue *) operands->pdata[i])->constant;
-  if (!cleave_evaluate_saves (call, operand_bytes (call)) ||
-      !is_worth (node->import, call, tensors))
+  if (!node->import->interprets && (!cleave_evaluate_saves (call, operand_bytes (call)) ||
+                                    !is_worth (node->import, call, tensors)))
     return TRUE;
-  results = cleave_evaluate_call (call, tensors, error);
+  results = cleave_onnx_is_expensive (node->import, call, tensors)
+                ? cleave_onnx_compute (node->import, call, tensors, error)
+                : cleave_evaluate_call (call, tensors, error);
   if (results == NULL)
     return FALSE;
+  node->import->n_calls++;
   for (guint i = 0; i < results->len; i++)
     g_ptr_array_add (node->values, cleave_onnx_value_new_constant (
                                        node->import, NULL, cleave_tensor_ref (results->pdata[i])));

@@ -117,6 +117,8 @@ choose_items (CleaveOnnxNode *node,
   CleaveOnnxValue *chosen = cleave_onnx_value_new (node->import, NULL);
 
   if (one->items == NULL || other->items == NULL || one->items->len != other->items->len)
+    cleave_onnx_note_unknown (node->import, condition, "has branches that give other sequences");
+  if (one->items == NULL || other->items == NULL || one->items->len != other->items->len)
     return cleave_onnx_node_fail_null (node, error,
                                        "its condition is computed, and its branches give sequences "
                                        "that are not equally long");
@@ -151,6 +153,7 @@ choose (CleaveOnnxNode *node,
       g_autofree char *a = cleave_tensor_type_to_string (types[0]);
       g_autofree char *b = cleave_tensor_type_to_string (types[1]);
 
+      cleave_onnx_note_unknown (node->import, condition, "has branches that give %s and %s", a, b);
       return cleave_onnx_node_fail_null (
           node, error,
           "its condition is computed, and its branches give %s and %s: types "

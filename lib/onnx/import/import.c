@@ -18,8 +18,8 @@
 
 /* Setup and cleanup */
 
-static void
-import_clear (CleaveOnnxImport *import)
+void
+cleave_onnx_import_clear (CleaveOnnxImport *import)
 {
   g_clear_pointer (&import->graph, cleave_graph_unref);
   g_clear_pointer (&import->values, g_hash_table_unref);
@@ -34,10 +34,14 @@ import_clear (CleaveOnnxImport *import)
   g_clear_pointer (&import->pool, cleave_pool_free);
   g_clear_pointer (&import->values_of, g_hash_table_unref);
   g_clear_pointer (&import->shared, g_hash_table_unref);
+  g_clear_pointer (&import->dynamic, g_hash_table_unref);
+  g_clear_pointer (&import->deferred, g_ptr_array_unref);
+  g_clear_pointer (&import->sequences, g_hash_table_unref);
+  g_clear_pointer (&import->makers, g_ptr_array_unref);
+  g_clear_pointer (&import->output_names, g_hash_table_unref);
+  g_clear_pointer (&import->holders, g_hash_table_unref);
   cleave_onnx_folder_clear (&import->folder);
 }
-
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveOnnxImport, import_clear)
 
 /* Returns whether a node uses the default domain, so that the model must state its opset. */
 static gboolean
@@ -157,6 +161,8 @@ read_outputs (CleaveOnnxImport *import,
 
       if (!cleave_onnx_check_name (name, "an output", error))
         return FALSE;
+      if (import->dynamic != NULL && g_hash_table_contains (import->dynamic, name))
+        continue;
       value = g_hash_table_lookup (import->values, name);
       if (value == NULL)
         return cleave_fail (error, CLEAVE_ERROR_MODEL, "the output '%s' is not defined", name);
@@ -169,6 +175,8 @@ read_outputs (CleaveOnnxImport *import,
         return FALSE;
       if (!cleave_graph_add_output (import->graph, name, result, error))
         return FALSE;
+      if (import->output_names != NULL)
+        g_hash_table_add (import->output_names, (gpointer) name);
     }
   return TRUE;
 }
@@ -199,6 +207,7 @@ read_model (const Onnx__ModelProto *model,
 {
   const char *name = model->graph == NULL ? NULL : model->graph->name;
   g_auto (CleaveOnnxImport) import = { 0 };
+  gboolean has_dynamic;
 
   if (!check_model (model, error) || !read_opset (&import, model, error) ||
       !cleave_onnx_folder_init (&import.folder, folder, error))
@@ -214,11 +223,16 @@ read_model (const Onnx__ModelProto *model,
   import.extents = g_hash_table_new_full (g_str_hash, g_str_equal, NULL, g_free);
   import.graph = cleave_graph_new (name != NULL && g_utf8_validate (name, -1, NULL) ? name : NULL);
   read_origin (&import, model);
+  if (options != NULL && options->dynamic)
+    cleave_onnx_begin_dynamic (&import);
   if (!cleave_onnx_check_ops (&import, model->graph, error) ||
       !cleave_onnx_read_initializers (&import, model->graph, error) ||
       !cleave_onnx_read_inputs (&import, model->graph, options, error) ||
-      !cleave_onnx_read_nodes (&import, model->graph, error) ||
-      !read_outputs (&import, model->graph, options, error))
+      !cleave_onnx_read_nodes (&import, model->graph, error))
+    return NULL;
+  has_dynamic = cleave_onnx_collect_dynamic (&import);
+  if (!read_outputs (&import, model->graph, options, error) ||
+      (has_dynamic && !cleave_onnx_finish_dynamic (&import, model->graph, error)))
     return NULL;
   note_shared_names (&import, model->graph);
   cleave_onnx_remove_known (&import);

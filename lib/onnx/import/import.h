@@ -28,7 +28,13 @@ typedef struct
                         * tensor */
   CleaveOnnxForm form; /* how the file stores its elements */
   gboolean is_costly;  /* only constants determine it, but computing it exceeds the budget */
+  gboolean is_kept;    /* interpreting: other values refer to it, so it stays until the end */
+  gboolean is_live;    /* interpreting: cleave_onnx_release() must not free it */
+  gboolean is_carried; /* interpreting: an iteration that has ended gave it to later ones */
 } CleaveOnnxValue;
+
+/* A node of the file that is not read into the graph, but becomes part of the dynamic part. */
+typedef struct CleaveOnnxDeferred CleaveOnnxDeferred;
 
 #define CLEAVE_ONNX_MIN_OPSET 1
 #define CLEAVE_ONNX_MAX_OPSET 26
@@ -56,7 +62,26 @@ typedef struct
   gsize n_unrolled;      /* nodes added so far by iterations of loops */
   struct CleaveOnnxNode *unused; /* a freed node to reuse; NULL: none */
   double fold_budget;            /* work that constant folding may still do, in kernel steps */
+
+  /* The dynamic part; NULL unless the caller asks for one. */
+  GHashTable *dynamic;       /* result of a dynamic node -> CleaveOnnxDeferred (borrowed) */
+  GPtrArray *deferred;       /* CleaveOnnxDeferred: the dynamic nodes */
+  GHashTable *sequences;     /* name of a sequence -> CleaveOnnxDeferred in `makers` */
+  GPtrArray *makers;         /* CleaveOnnxDeferred: nodes that make sequences */
+  GHashTable *output_names;  /* set of names: outputs that the graph has */
+  const char *unknown, *why; /* the value that makes the node dynamic, or NULL, and why; `why` is
+                                NULL unless the node that is being read turned out to be dynamic */
+
+  /* Interpreting: all values are known, and each node is computed at once (interpret.c). */
+  gboolean interprets;
+  GHashTable *holders; /* tensor -> number of values that hold it; NULL: not counted yet */
+  gint64 live_bytes, peak_bytes, n_calls;
+  CleaveOnnxComputeFunc compute; /* computes expensive nodes; NULL: the reference kernels do */
+  gpointer compute_data;
 } CleaveOnnxImport;
+
+void cleave_onnx_import_clear (CleaveOnnxImport *import);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveOnnxImport, cleave_onnx_import_clear)
 
 /* The value of an attribute, from the file, from a constant operand, or from an upgrade. A
  * single number is a list of length 1. */
@@ -188,6 +213,72 @@ gboolean cleave_onnx_node_check_no_attrs (const CleaveOnnxNode *node, GError **e
 /* Creates the node's values: folds the node or adds it to the graph. */
 gboolean cleave_onnx_node_make (CleaveOnnxNode *node, GError **error);
 
+/* Removes the nodes after `last` that nothing reads, except constants, which outer values refer
+ * to. */
+void cleave_onnx_remove_since (CleaveOnnxImport *import, const CleaveNode *last);
+
+/* The dynamic part */
+
+/* Calls the function for each name that the node and its inner graphs read. */
+typedef void (*CleaveOnnxReadFunc) (const char *name, gpointer data);
+void
+cleave_onnx_each_read (const Onnx__NodeProto *proto, CleaveOnnxReadFunc function, gpointer data);
+/* Returns the name of the node: its own, or else that of its first result. */
+const char *cleave_onnx_name_of_node (const Onnx__NodeProto *proto);
+/* Lets nodes become dynamic instead of failing. */
+void cleave_onnx_begin_dynamic (CleaveOnnxImport *import);
+/* Returns a result of a dynamic node that the node reads, or NULL. */
+const char *cleave_onnx_find_dynamic (const CleaveOnnxImport *import, const Onnx__NodeProto *proto);
+GBytes *cleave_onnx_pack_node (const Onnx__NodeProto *proto);
+/* Keeps a node as it is in the file. Call it before the node is read. */
+CleaveOnnxDeferred *
+cleave_onnx_deferred_new (CleaveOnnxImport *import, const Onnx__NodeProto *proto, guint position);
+void cleave_onnx_deferred_free (CleaveOnnxDeferred *deferred);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveOnnxDeferred, cleave_onnx_deferred_free)
+/* Makes a node dynamic. Takes ownership of `deferred`. `value` is the dynamic value that it reads;
+ * NULL: the import noted why it is dynamic. */
+void cleave_onnx_defer (CleaveOnnxImport *import, CleaveOnnxDeferred *deferred, const char *value);
+/* Keeps a static node that made a sequence, in case that a dynamic node reads the sequence. Takes
+ * ownership of `deferred`. */
+void cleave_onnx_note_maker (CleaveOnnxImport *import, CleaveOnnxDeferred *deferred);
+/* Notes why the node that is being read is dynamic: the end of a sentence that begins with the
+ * node. `value` is the value whose contents decide its shapes; NULL: there is no single one. Does
+ * nothing if nodes cannot be dynamic. */
+void cleave_onnx_note_unknown (CleaveOnnxImport *import,
+                               const CleaveOnnxValue *value,
+                               const char *format,
+                               ...) G_GNUC_PRINTF (3, 4);
+/* Returns the most bytes that the results of a node can take, whatever its operands hold; -1 if no
+ * bound is known. */
+gint64 cleave_onnx_bound_results (CleaveOnnxImport *import, const Onnx__NodeProto *proto);
+/* Completes the set of dynamic nodes, after all nodes were read. FALSE if there is none. */
+gboolean cleave_onnx_collect_dynamic (CleaveOnnxImport *import);
+/* Makes the dynamic part, and outputs of the values that it reads, after the model's outputs. */
+gboolean cleave_onnx_finish_dynamic (CleaveOnnxImport *import,
+                                     const Onnx__GraphProto *whole,
+                                     GError **error);
+
+/* Interpreting */
+
+/* Counts a tensor that a value holds, and no longer holds. */
+void cleave_onnx_count_held (CleaveOnnxImport *import, CleaveTensor *tensor);
+void cleave_onnx_count_released (CleaveOnnxImport *import, CleaveTensor *tensor);
+/* Computes a node by the function of the caller, as a graph of its own. Returns its results; NULL
+ * on error. */
+GPtrArray *cleave_onnx_compute (CleaveOnnxImport *import,
+                                const CleaveCall *call,
+                                CleaveTensor *const *operands,
+                                GError **error);
+/* Returns whether a node is worth a graph of its own. */
+gboolean cleave_onnx_is_expensive (const CleaveOnnxImport *import,
+                                   const CleaveCall *call,
+                                   CleaveTensor *const *operands);
+/* Frees the tensor of a value, unless it is kept or live. */
+void cleave_onnx_release_value (CleaveOnnxImport *import, CleaveOnnxValue *value);
+/* Frees the tensors of the values from index `first` of `all_values` on, except of those that are
+ * kept or live. Does nothing unless the import interprets. */
+void cleave_onnx_release (CleaveOnnxImport *import, guint first);
+
 /* Folding */
 
 /* Sets the budget of constant folding, proportional to the size of the model's file. */
@@ -288,6 +379,11 @@ gboolean cleave_onnx_read_initializers (CleaveOnnxImport *import,
 /* Calls itself for If, Loop and Scan; the depth is bounded by the allowed nesting of messages. */
 gboolean
 cleave_onnx_read_nodes (CleaveOnnxImport *import, const Onnx__GraphProto *proto, GError **error);
+/* Reads one node by the opset of its function, or of the model. */
+gboolean cleave_onnx_read_node (CleaveOnnxImport *import,
+                                const Onnx__GraphProto *graph,
+                                size_t index,
+                                GError **error);
 
 /* Graphs within graphs */
 

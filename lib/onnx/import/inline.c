@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../rename.h"
 #include "../wire.h"
 #include "import.h"
-#include "rename.h"
 
 /* Maximum depth of calls. ONNX forbids recursion; a circle of calls ends here. */
 #define MAX_CALLS 64

@@ -76,12 +76,9 @@ find_output (const CleaveOnnxIterations *iterations, guint index, GError **error
 
   if (value == NULL)
     cleave_onnx_node_fail (iterations->node, error, "'%s' is not defined in its body", text);
-  else if (value->items != NULL)
-    {
-      cleave_onnx_node_fail (iterations->node, error,
-                             "'%s' is a sequence, which an iteration cannot give", name);
-      return NULL;
-    }
+  else if (value->items != NULL && index >= iterations->n_first + iterations->n_states)
+    return cleave_onnx_node_fail_null (iterations->node, error,
+                                       "'%s' is a sequence, which cannot be a scan output", name);
   return value;
 }
 
@@ -113,6 +110,37 @@ take_outputs (CleaveOnnxIterations *iterations, gboolean *goes_on, GError **erro
   return TRUE;
 }
 
+/* Sets whether cleave_onnx_release() keeps the values that outlive an iteration. */
+static void
+set_live (const CleaveOnnxIterations *iterations, gboolean is_live)
+{
+  for (guint i = 0; i < iterations->states->len; i++)
+    ((CleaveOnnxValue *) iterations->states->pdata[i])->is_live = is_live;
+  for (guint i = 0; i < iterations->stacked->len; i++)
+    {
+      const GPtrArray *values = iterations->stacked->pdata[i];
+
+      if (values->len > 0)
+        ((CleaveOnnxValue *) values->pdata[values->len - 1])->is_live = is_live;
+    }
+}
+
+/* Frees the values of an iteration that no later one reads, and the states before it. */
+static void
+release_iteration (const CleaveOnnxIterations *iterations, guint first, const GPtrArray *before)
+{
+  CleaveOnnxImport *import = iterations->node->import;
+
+  set_live (iterations, TRUE);
+  cleave_onnx_release (import, first);
+  for (guint i = 0; i < before->len; i++)
+    if (((CleaveOnnxValue *) before->pdata[i])->is_carried)
+      cleave_onnx_release_value (import, before->pdata[i]);
+  set_live (iterations, FALSE);
+  for (guint i = first; i < import->all_values->len; i++)
+    ((CleaveOnnxValue *) import->all_values->pdata[i])->is_carried = TRUE;
+}
+
 /* Reads one iteration. The body's inputs are in a scope outside that of its nodes: this
  * distinguishes states that a node computed from states that are passed through. */
 static gboolean
@@ -122,6 +150,9 @@ take_iteration (CleaveOnnxIterations *iterations,
                 GError **error)
 {
   CleaveOnnxImport *import = iterations->node->import;
+  g_autoptr (GPtrArray) before =
+      import->interprets ? g_ptr_array_copy (iterations->states, NULL, NULL) : NULL;
+  guint first = import->all_values->len;
   gboolean good;
 
   cleave_onnx_begin_scope (import);
@@ -133,27 +164,12 @@ take_iteration (CleaveOnnxIterations *iterations,
          take_outputs (iterations, goes_on, error);
   cleave_onnx_end_scope (import);
   cleave_onnx_end_scope (import);
+  if (good && import->interprets)
+    release_iteration (iterations, first, before);
   return good;
 }
 
 /* No iteration */
-
-/* Removes the nodes after `last` that nothing reads, except constants, which outer values refer
- * to. */
-static void
-remove_unread (CleaveOnnxImport *import, const CleaveNode *last)
-{
-  for (CleaveNode *node = import->graph->last, *prev; node != NULL && node != last; node = prev)
-    {
-      prev = node->prev;
-      if (cleave_node_is_used (node) || cleave_node_is_input (node) ||
-          cleave_node_get_constant (node) != NULL)
-        continue;
-      if (import->values_of != NULL)
-        g_hash_table_remove (import->values_of, node);
-      cleave_graph_remove (import->graph, node);
-    }
-}
 
 /* Reads one iteration for the types of its outputs, then removes its nodes. */
 static gboolean
@@ -181,7 +197,7 @@ try_iteration (CleaveOnnxIterations *iterations, GError **error)
       iterations->states->pdata[i] = states->pdata[i];
       iterations->is_own[i] = FALSE;
     }
-  remove_unread (import, last);
+  cleave_onnx_remove_since (import, last);
   return good;
 }
 
@@ -301,7 +317,7 @@ cleave_onnx_give_iterations (const CleaveOnnxIterations *iterations,
                                    : stack (iterations, at, axes == NULL ? 0 : axes[at],
                                             backwards != NULL && backwards[at] != 0, error);
 
-      if (i < iterations->n_states && !iterations->is_own[i])
+      if (i < iterations->n_states && !iterations->is_own[i] && value->items == NULL)
         value = cleave_onnx_pass_on (node, value, error);
       if (value == NULL)
         return FALSE;

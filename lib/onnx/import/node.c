@@ -2,6 +2,8 @@
 
 #include "import.h"
 
+#include "../../ir/graph-private.h"
+
 #include <string.h>
 
 /* Values */
@@ -33,6 +35,7 @@ cleave_onnx_value_new_constant (CleaveOnnxImport *import, const char *name, Clea
   CleaveOnnxValue *value = cleave_onnx_value_new (import, name);
 
   value->constant = constant;
+  cleave_onnx_count_held (import, constant);
   return value;
 }
 
@@ -77,6 +80,7 @@ cleave_onnx_bind_as (CleaveOnnxImport *import,
   bound->form = value->form;
   bound->items = value->items == NULL ? NULL : g_ptr_array_ref (value->items);
   bound->constant = value->constant == NULL ? NULL : cleave_tensor_ref (value->constant);
+  cleave_onnx_count_held (import, bound->constant);
   return cleave_onnx_bind (import, bound, error);
 }
 
@@ -101,6 +105,7 @@ cleave_onnx_remember (CleaveOnnxImport *import, gconstpointer message, CleaveOnn
 {
   if (import->outer->len == 0 || value == NULL)
     return;
+  value->is_kept = TRUE;
   if (import->shared == NULL)
     import->shared = g_hash_table_new (NULL, NULL);
   g_hash_table_insert (import->shared, (gpointer) message, value);
@@ -121,6 +126,17 @@ cleave_onnx_end_scope (CleaveOnnxImport *import)
 }
 
 /* Nodes */
+
+const char *
+cleave_onnx_name_of_node (const Onnx__NodeProto *proto)
+{
+  if (proto->name != NULL && *proto->name != '\0')
+    return proto->name;
+  for (size_t i = 0; i < proto->n_output; i++)
+    if (*proto->output[i] != '\0')
+      return proto->output[i];
+  return proto->op_type;
+}
 
 CleaveOnnxNode *
 cleave_onnx_node_new (CleaveOnnxImport *import, const char *op, const char *name, guint n_results)
@@ -255,6 +271,28 @@ cleave_onnx_node_fail_null (const CleaveOnnxNode *node, GError **error, const ch
   return NULL;
 }
 
+void
+cleave_onnx_note_unknown (CleaveOnnxImport *import,
+                          const CleaveOnnxValue *value,
+                          const char *format,
+                          ...)
+{
+  g_autofree char *name = NULL, *why = NULL;
+  va_list args;
+
+  if (import->dynamic == NULL || import->why != NULL)
+    return;
+  if (value != NULL)
+    name = value->name != NULL     ? g_strdup (value->name)
+           : value->result != NULL ? cleave_result_dup_name (value->result)
+                                   : NULL;
+  va_start (args, format);
+  why = g_strdup_vprintf (format, args);
+  va_end (args);
+  import->unknown = name == NULL ? NULL : cleave_pool_strdup (import->pool, name);
+  import->why = cleave_pool_strdup (import->pool, why);
+}
+
 /* Maximum number of nodes that unrolling may add to a model. A graph of this size loads in about
  * a second. */
 #define MAX_NODES 200000
@@ -264,10 +302,29 @@ cleave_onnx_unroll (CleaveOnnxNode *node, gsize n_nodes, GError **error)
 {
   CleaveOnnxImport *import = node->import;
 
+  if (import->interprets)
+    return TRUE;
   import->n_unrolled += n_nodes;
+  if (import->n_unrolled > MAX_NODES)
+    cleave_onnx_note_unknown (import, NULL, "has too many iterations to unroll");
   return import->n_unrolled <= MAX_NODES ||
          cleave_onnx_node_fail (node, error, "unrolling the model's loops makes more than %d nodes",
                                 MAX_NODES);
+}
+
+void
+cleave_onnx_remove_since (CleaveOnnxImport *import, const CleaveNode *last)
+{
+  for (CleaveNode *node = import->graph->last, *prev; node != NULL && node != last; node = prev)
+    {
+      prev = node->prev;
+      if (cleave_node_is_used (node) || cleave_node_is_input (node) ||
+          cleave_node_get_constant (node) != NULL)
+        continue;
+      if (import->values_of != NULL)
+        g_hash_table_remove (import->values_of, node);
+      cleave_graph_remove (import->graph, node);
+    }
 }
 
 /* Ops that cannot be part of a graph of static tensors, and why. */

@@ -38,37 +38,13 @@ index_makers (Reads *reads, const Onnx__GraphProto *proto)
 }
 
 static void
-add_read (Reads *reads, const char *name)
+add_read (const char *name, gpointer data)
 {
-  guint maker = name == NULL ? 0 : GPOINTER_TO_UINT (g_hash_table_lookup (reads->makers, name));
+  Reads *reads = data;
+  guint maker = GPOINTER_TO_UINT (g_hash_table_lookup (reads->makers, name));
 
   if (maker-- > 0)
     g_array_append_val (reads->reads, maker);
-}
-
-/* Lists the operands of a node, including those that its inner graphs read. */
-static void
-add_reads (Reads *reads, const Onnx__NodeProto *node)
-{
-  g_autoptr (GPtrArray) nodes = g_ptr_array_new ();
-
-  g_ptr_array_add (nodes, (gpointer) node);
-  while (nodes->len > 0)
-    {
-      const Onnx__NodeProto *at = g_ptr_array_steal_index (nodes, nodes->len - 1);
-
-      for (size_t i = 0; i < at->n_input; i++)
-        add_read (reads, at->input[i]);
-      for (size_t i = 0; i < at->n_attribute; i++)
-        {
-          const Onnx__GraphProto *graph = at->attribute[i]->g;
-
-          for (size_t j = 0; graph != NULL && j < graph->n_node; j++)
-            g_ptr_array_add (nodes, graph->node[j]);
-          for (size_t j = 0; graph != NULL && j < graph->n_output; j++)
-            add_read (reads, graph->output[j]->name);
-        }
-    }
 }
 
 static void
@@ -82,7 +58,7 @@ index_reads (Reads *reads, const Onnx__GraphProto *proto)
     {
       g_array_append_val (reads->begins, reads->reads->len);
       if (i < proto->n_node)
-        add_reads (reads, proto->node[i]);
+        cleave_onnx_each_read (proto->node[i], add_read, reads);
     }
 }
 

@@ -38,3 +38,29 @@ cleave_onnx_is_read (CleaveOnnxImport *import, const char *name)
     import->read = index_reads (import->whole);
   return g_hash_table_contains (import->read, name);
 }
+
+void
+cleave_onnx_each_read (const Onnx__NodeProto *proto, CleaveOnnxReadFunc function, gpointer data)
+{
+  g_autoptr (GPtrArray) nodes = g_ptr_array_new ();
+
+  g_ptr_array_add (nodes, (gpointer) proto);
+  while (nodes->len > 0)
+    {
+      const Onnx__NodeProto *at = g_ptr_array_steal_index (nodes, nodes->len - 1);
+
+      for (size_t i = 0; i < at->n_input; i++)
+        if (*at->input[i] != '\0')
+          function (at->input[i], data);
+      for (size_t i = 0; i < at->n_attribute; i++)
+        {
+          const Onnx__GraphProto *graph = at->attribute[i]->g;
+
+          for (size_t k = 0; graph != NULL && k < graph->n_node; k++)
+            g_ptr_array_add (nodes, graph->node[k]);
+          for (size_t k = 0; graph != NULL && k < graph->n_output; k++)
+            if (graph->output[k]->name != NULL)
+              function (graph->output[k]->name, data);
+        }
+    }
+}

@@ -17,6 +17,8 @@ finish (CleaveOnnxNode *node, GPtrArray *items)
 {
   CleaveOnnxValue *value = cleave_onnx_value_new (node->import, NULL);
 
+  for (guint i = 0; i < items->len; i++)
+    ((CleaveOnnxValue *) items->pdata[i])->is_kept = TRUE;
   value->items = items;
   return cleave_onnx_finish (node, value);
 }
@@ -43,10 +45,13 @@ check_tensor (const CleaveOnnxNode *node, guint index, GError **error)
   return cleave_onnx_node_fail (node, error, "operand %u must be a tensor", index);
 }
 
+/* The states of a Loop, operands from index 2 on, may be sequences. */
 gboolean
 cleave_onnx_check_tensors (const CleaveOnnxNode *node, GError **error)
 {
-  for (guint i = 0; i < node->operands->len; i++)
+  const guint n = strcmp (node->op, "Loop") == 0 ? 2 : node->operands->len;
+
+  for (guint i = 0; i < MIN (n, node->operands->len); i++)
     {
       const CleaveOnnxValue *value = node->operands->pdata[i];
 

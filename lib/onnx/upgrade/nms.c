@@ -49,7 +49,9 @@ read_operands (Boxes *b, CleaveOnnxNode *node, GError **error)
         return cleave_onnx_node_fail (node, error, "operand %u is missing", i);
       if (value == NULL)
         continue;
-      if (cleave_onnx_value_constant (node->import, value) == NULL && value->is_costly)
+      if (cleave_onnx_value_constant (node->import, value) == NULL)
+        cleave_onnx_why_unknown (node->import, value);
+      if (value->constant == NULL && value->is_costly)
         return cleave_onnx_node_fail (node, error, "operand %u " CLEAVE_ONNX_TOO_COSTLY, i);
       if (value->constant == NULL)
         return cleave_onnx_node_fail (
@@ -124,8 +126,10 @@ spend (const Boxes *b, CleaveOnnxNode *node, GError **error)
   double cost = (double) b->n_batches * (double) b->n_classes * (double) b->n_boxes *
                 (double) (b->max_boxes + 1);
 
-  return cleave_onnx_spend (node->import, cost) ||
-         cleave_onnx_node_fail (node, error, "it " CLEAVE_ONNX_TOO_COSTLY);
+  if (cleave_onnx_spend (node->import, cost))
+    return TRUE;
+  cleave_onnx_note_unknown (node->import, NULL, "takes too much work to compute at import");
+  return cleave_onnx_node_fail (node, error, "it " CLEAVE_ONNX_TOO_COSTLY);
 }
 
 static Box

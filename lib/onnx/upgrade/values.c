@@ -27,7 +27,10 @@ constant_of (CleaveOnnxNode *node, guint operand, double work, GError **error)
   else if (cleave_shape_n_elements (shape) > MAX_ELEMENTS)
     why = "has too many elements";
   else if (!cleave_onnx_spend (node->import, work * (double) cleave_shape_n_elements (shape)))
-    why = CLEAVE_ONNX_TOO_COSTLY;
+    {
+      cleave_onnx_note_unknown (node->import, value, "takes too much work to compute at import");
+      why = CLEAVE_ONNX_TOO_COSTLY;
+    }
   else
     return cleave_tensor_dup_dense (value->constant);
   return cleave_onnx_node_fail_null (node, error, "operand %u %s", operand, why);

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* The dynamic part of a model, between import and export: plain data.
+ *
+ *     model:   image ─► Conv … ─► boxes ─► NonMaxSuppression ─► Gather ─► output
+ *              └──── static part ────┘    └────────── dynamic part ──────────┘
+ *
+ * The graph is the static part. Its outputs are the model's static outputs and the values that the
+ * dynamic part reads. */
+
+#include "dynamic.h"
+
+#include "../ir/boxed.h"
+#include "../ir/graph-private.h"
+#include "origin.h"
+
+static void
+clear_node (gpointer data)
+{
+  CleaveOnnxDynamicNode *node = data;
+
+  g_free ((char *) node->name);
+  g_free ((char *) node->op);
+  g_free ((char *) node->value);
+  g_free ((char *) node->reason);
+}
+
+static void
+clear_constant (gpointer data)
+{
+  CleaveOnnxDynamicConstant *constant = data;
+
+  g_free (constant->name);
+  cleave_tensor_unref (constant->tensor);
+}
+
+static void
+clear (gpointer data)
+{
+  CleaveOnnxDynamic *dynamic = data;
+
+  g_array_unref (dynamic->nodes);
+  g_array_unref (dynamic->opsets);
+  g_clear_pointer (&dynamic->graph, g_bytes_unref);
+  g_array_unref (dynamic->constants);
+  g_ptr_array_unref (dynamic->reads);
+  g_hash_table_unref (dynamic->made);
+  g_strfreev (dynamic->outputs);
+}
+
+CleaveOnnxDynamic *
+cleave_onnx_dynamic_new (void)
+{
+  CleaveOnnxDynamic *dynamic = g_atomic_rc_box_new0 (CleaveOnnxDynamic);
+
+  dynamic->nodes = g_array_new (FALSE, FALSE, sizeof (CleaveOnnxDynamicNode));
+  g_array_set_clear_func (dynamic->nodes, clear_node);
+  dynamic->opsets = g_array_new (FALSE, FALSE, sizeof (gint64));
+  dynamic->constants = g_array_new (FALSE, FALSE, sizeof (CleaveOnnxDynamicConstant));
+  g_array_set_clear_func (dynamic->constants, clear_constant);
+  dynamic->reads = g_ptr_array_new_with_free_func (g_free);
+  dynamic->made = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  return dynamic;
+}
+
+void
+cleave_onnx_dynamic_add_node (CleaveOnnxDynamic *dynamic,
+                              const CleaveOnnxDynamicNode *node,
+                              gint64 opset)
+{
+  CleaveOnnxDynamicNode copy = *node;
+
+  copy.name = g_strdup (node->name);
+  copy.op = g_strdup (node->op);
+  copy.value = g_strdup (node->value);
+  copy.reason = g_strdup (node->reason);
+  g_array_append_val (dynamic->nodes, copy);
+  g_array_append_val (dynamic->opsets, opset);
+}
+
+void
+cleave_onnx_dynamic_add_constant (CleaveOnnxDynamic *dynamic,
+                                  const char *name,
+                                  CleaveTensor *tensor)
+{
+  CleaveOnnxDynamicConstant constant = { g_strdup (name), cleave_tensor_ref (tensor) };
+
+  g_array_append_val (dynamic->constants, constant);
+}
+
+gint64
+cleave_onnx_dynamic_get_opset (const CleaveOnnxDynamic *dynamic)
+{
+  gint64 opset = 0;
+
+  for (guint i = 0; i < dynamic->opsets->len; i++)
+    opset = MAX (opset, g_array_index (dynamic->opsets, gint64, i));
+  return opset;
+}
+
+/**
+ * cleave_onnx_get_dynamic:
+ * @graph: a graph
+ *
+ * Returns the dynamic part of the model that a graph was read from. The graph then is the static
+ * part, the rest of the model. Its outputs are the static outputs of the model, and after these the
+ * values that the dynamic part reads. Passes change the static part alone, and
+ * [func@Cleave.onnx_save] writes both as one model.
+ *
+ * Returns: (transfer none) (nullable): the dynamic part; %NULL if all nodes are in the graph
+ */
+CleaveOnnxDynamic *
+cleave_onnx_get_dynamic (const CleaveGraph *graph)
+{
+  g_return_val_if_fail (graph != NULL, NULL);
+  return graph->origin == NULL ? NULL : ((const CleaveOnnxOrigin *) graph->origin)->dynamic;
+}
+
+/**
+ * cleave_onnx_dynamic_get_n_nodes:
+ * @dynamic: the dynamic part of a model
+ *
+ * Returns: the number of its nodes, without those of inner graphs
+ */
+guint
+cleave_onnx_dynamic_get_n_nodes (const CleaveOnnxDynamic *dynamic)
+{
+  g_return_val_if_fail (dynamic != NULL, 0);
+  return dynamic->nodes->len;
+}
+
+/**
+ * cleave_onnx_dynamic_get_node:
+ * @dynamic: the dynamic part of a model
+ * @index: less than the number of nodes
+ *
+ * Returns: (transfer none): a node, in the order of a run
+ */
+const CleaveOnnxDynamicNode *
+cleave_onnx_dynamic_get_node (const CleaveOnnxDynamic *dynamic, guint index)
+{
+  g_return_val_if_fail (dynamic != NULL && index < dynamic->nodes->len, NULL);
+  return &g_array_index (dynamic->nodes, CleaveOnnxDynamicNode, index);
+}
+
+/**
+ * cleave_onnx_dynamic_get_outputs:
+ * @dynamic: the dynamic part of a model
+ *
+ * Returns the names of all outputs of the model, in its order: those of the static part as well.
+ *
+ * Returns: (transfer none) (array zero-terminated=1): the names
+ */
+const char *const *
+cleave_onnx_dynamic_get_outputs (const CleaveOnnxDynamic *dynamic)
+{
+  g_return_val_if_fail (dynamic != NULL, NULL);
+  return (const char *const *) dynamic->outputs;
+}
+
+/**
+ * cleave_onnx_dynamic_computes:
+ * @dynamic: the dynamic part of a model
+ * @output: the name of an output of the model
+ *
+ * Returns: whether a node of the dynamic part computes the output
+ */
+gboolean
+cleave_onnx_dynamic_computes (const CleaveOnnxDynamic *dynamic, const char *output)
+{
+  g_return_val_if_fail (dynamic != NULL && output != NULL, FALSE);
+  return g_hash_table_contains (dynamic->made, output);
+}
+
+/**
+ * cleave_onnx_dynamic_ref:
+ * @dynamic: the dynamic part of a model
+ *
+ * Takes a reference to the dynamic part, which may outlive its graph.
+ *
+ * Returns: (transfer full): @dynamic
+ */
+/**
+ * cleave_onnx_dynamic_unref:
+ * @dynamic: (nullable) (transfer full): the dynamic part of a model
+ *
+ * Drops a reference to the dynamic part.
+ */
+CLEAVE_DEFINE_COUNTED (CleaveOnnxDynamic, onnx_dynamic, clear)

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "import.h"
+
+/* A node of the dynamic part during the import. */
+struct CleaveOnnxDeferred
+{
+  const Onnx__NodeProto *proto;
+  GBytes *packed; /* the node before it was read, if reading it may move bytes out; or NULL */
+  guint position; /* in the order of reading */
+  gint64 opset;
+  char *value, *reason;
+  gboolean is_cause;
+  gint64 max_bytes;
+};

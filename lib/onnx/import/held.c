@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* The tensors that values hold while the dynamic part runs: counts their bytes, and frees them when
+ * no later node reads them. */
+
+#include "import.h"
+
+void
+cleave_onnx_count_held (CleaveOnnxImport *import, CleaveTensor *tensor)
+{
+  guint n;
+
+  if (import->holders == NULL || tensor == NULL)
+    return;
+  n = GPOINTER_TO_UINT (g_hash_table_lookup (import->holders, tensor));
+  g_hash_table_insert (import->holders, tensor, GUINT_TO_POINTER (n + 1));
+  if (n == 0)
+    import->live_bytes += cleave_tensor_type_n_bytes (cleave_tensor_get_type (tensor));
+  import->peak_bytes = MAX (import->peak_bytes, import->live_bytes);
+}
+
+void
+cleave_onnx_count_released (CleaveOnnxImport *import, CleaveTensor *tensor)
+{
+  guint n = import->holders == NULL || tensor == NULL
+                ? 0
+                : GPOINTER_TO_UINT (g_hash_table_lookup (import->holders, tensor));
+
+  if (n > 1)
+    g_hash_table_insert (import->holders, tensor, GUINT_TO_POINTER (n - 1));
+  if (n != 1)
+    return;
+  g_hash_table_remove (import->holders, tensor);
+  import->live_bytes -= cleave_tensor_type_n_bytes (cleave_tensor_get_type (tensor));
+}
+
+void
+cleave_onnx_release_value (CleaveOnnxImport *import, CleaveOnnxValue *value)
+{
+  if (value->is_kept || value->is_live || value->constant == NULL)
+    return;
+  cleave_onnx_count_released (import, value->constant);
+  g_clear_pointer (&value->constant, cleave_tensor_unref);
+}
+
+/* Values without a tensor go to the end of the list and leave it. */
+void
+cleave_onnx_release (CleaveOnnxImport *import, guint first)
+{
+  GPtrArray *values = import->all_values;
+  guint n = first;
+
+  if (!import->interprets || values == NULL)
+    return;
+  for (guint i = first; i < values->len; i++)
+    {
+      CleaveOnnxValue *value = values->pdata[i];
+
+      cleave_onnx_release_value (import, value);
+      if (value->constant == NULL && value->items == NULL)
+        continue;
+      values->pdata[i] = values->pdata[n];
+      values->pdata[n++] = value;
+    }
+  g_ptr_array_set_size (values, (gint) n);
+}

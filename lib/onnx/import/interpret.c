@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Runs the dynamic part of a model: reads its nodes as the import does, with all values known. The
+ * import then folds each node by the reference kernel, takes one branch of an If, and unrolls a
+ * Loop until its condition ends it. So every op has one implementation. */
+
+#include "import.h"
+
+#include "../dynamic.h"
+#include "../wire.h"
+
+/* Last reads */
+
+/* The index + 1 of the last node that reads each name; G_MAXUINT for outputs of the model. */
+typedef struct
+{
+  GHashTable *last;
+  guint node;
+} Uses;
+
+static void
+note_use (const char *name, gpointer data)
+{
+  Uses *uses = data;
+
+  if (GPOINTER_TO_UINT (g_hash_table_lookup (uses->last, name)) != G_MAXUINT)
+    g_hash_table_insert (uses->last, (gpointer) name, GUINT_TO_POINTER (uses->node + 1));
+}
+
+static GHashTable *
+find_last_uses (const Onnx__GraphProto *graph)
+{
+  Uses uses = { g_hash_table_new (g_str_hash, g_str_equal), 0 };
+
+  for (size_t i = 0; i < graph->n_output; i++)
+    g_hash_table_insert (uses.last, graph->output[i]->name, GUINT_TO_POINTER (G_MAXUINT));
+  for (; uses.node < graph->n_node; uses.node++)
+    cleave_onnx_each_read (graph->node[uses.node], note_use, &uses);
+  return uses.last;
+}
+
+typedef struct
+{
+  CleaveOnnxImport *import;
+  GHashTable *last;
+  guint node;
+} Done;
+
+static void
+release_if_last (const char *name, gpointer data)
+{
+  Done *done = data;
+  CleaveOnnxValue *value = g_hash_table_lookup (done->import->values, name);
+
+  if (value != NULL && GPOINTER_TO_UINT (g_hash_table_lookup (done->last, name)) == done->node + 1)
+    cleave_onnx_release_value (done->import, value);
+}
+
+/* Running */
+
+static gboolean
+bind_given (CleaveOnnxImport *import, const char *name, CleaveTensor *tensor, GError **error)
+{
+  if (g_hash_table_contains (import->values, name))
+    return TRUE;
+  return cleave_onnx_bind (
+      import, cleave_onnx_value_new_constant (import, name, cleave_tensor_ref (tensor)), error);
+}
+
+static gboolean
+bind_border (CleaveOnnxImport *import,
+             const CleaveOnnxDynamic *dynamic,
+             const char *const *names,
+             CleaveTensor *const *values,
+             guint n_values,
+             GError **error)
+{
+  for (guint i = 0; i < dynamic->constants->len; i++)
+    {
+      const CleaveOnnxDynamicConstant *constant =
+          &g_array_index (dynamic->constants, CleaveOnnxDynamicConstant, i);
+
+      if (!bind_given (import, constant->name, constant->tensor, error))
+        return FALSE;
+    }
+  for (guint i = 0; i < n_values; i++)
+    if (!bind_given (import, names[i], values[i], error))
+      return FALSE;
+  for (guint i = 0; i < dynamic->reads->len; i++)
+    if (!g_hash_table_contains (import->values, dynamic->reads->pdata[i]))
+      return cleave_fail (error, CLEAVE_ERROR_OPTION,
+                          "the dynamic part reads '%s': give the inputs and outputs of the graph",
+                          (const char *) dynamic->reads->pdata[i]);
+  return TRUE;
+}
+
+static void
+import_init (CleaveOnnxImport *import,
+             const CleaveOnnxDynamic *dynamic,
+             const Onnx__GraphProto *graph,
+             GHashTable *opsets)
+{
+  import->interprets = TRUE;
+  import->values = g_hash_table_new (g_str_hash, g_str_equal);
+  import->outer = g_ptr_array_new_with_free_func ((GDestroyNotify) g_hash_table_unref);
+  import->infos = g_hash_table_new (g_str_hash, g_str_equal);
+  import->extents = g_hash_table_new_full (g_str_hash, g_str_equal, NULL, g_free);
+  import->opsets = opsets;
+  import->whole = graph;
+  import->pool = cleave_pool_new ();
+  import->graph = cleave_graph_new ("dynamic");
+  for (size_t i = 0; i < graph->n_node && i < dynamic->opsets->len; i++)
+    g_hash_table_insert (opsets, graph->node[i],
+                         GINT_TO_POINTER ((int) g_array_index (dynamic->opsets, gint64, i)));
+}
+
+static gboolean
+run_nodes (CleaveOnnxImport *import, const Onnx__GraphProto *graph, GError **error)
+{
+  g_autoptr (GHashTable) last = find_last_uses (graph);
+
+  for (guint i = 0; i < graph->n_node; i++)
+    {
+      const Onnx__NodeProto *node = graph->node[i];
+      Done done = { import, last, i };
+      guint first = import->all_values == NULL ? 0 : import->all_values->len;
+
+      if (!cleave_onnx_read_node (import, graph, i, error))
+        return FALSE;
+      for (size_t k = 0; k < node->n_output; k++)
+        {
+          CleaveOnnxValue *value = g_hash_table_lookup (import->values, node->output[k]);
+
+          if (value != NULL && g_hash_table_contains (last, node->output[k]))
+            value->is_live = TRUE;
+        }
+      cleave_onnx_release (import, first);
+      for (size_t k = 0; k < node->n_output; k++)
+        {
+          CleaveOnnxValue *value = g_hash_table_lookup (import->values, node->output[k]);
+
+          if (value != NULL)
+            value->is_live = FALSE;
+        }
+      cleave_onnx_each_read (node, release_if_last, &done);
+    }
+  return TRUE;
+}
+
+static GPtrArray *
+take_outputs (CleaveOnnxImport *import, const CleaveOnnxDynamic *dynamic, GError **error)
+{
+  g_autoptr (GPtrArray) outputs =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_tensor_unref);
+
+  for (guint i = 0; dynamic->outputs[i] != NULL; i++)
+    {
+      const char *name = dynamic->outputs[i];
+      const CleaveOnnxValue *value = g_hash_table_lookup (import->values, name);
+
+      if (value == NULL)
+        return cleave_fail_null (error, CLEAVE_ERROR_MODEL, "the output '%s' is not defined", name);
+      if (value->constant == NULL)
+        return cleave_fail_null (error, CLEAVE_ERROR_MODEL,
+                                 "the output '%s' is a sequence: give its tensors as outputs",
+                                 name);
+      g_ptr_array_add (outputs, cleave_tensor_dup_dense (value->constant));
+    }
+  return g_steal_pointer (&outputs);
+}
+
+/**
+ * cleave_onnx_dynamic_run:
+ * @dynamic: the dynamic part of a model
+ * @names: (array length=n_values): names of the inputs and the outputs of the static part
+ * @values: (array length=n_values): their values
+ * @n_values: number of values
+ * @compute: (nullable) (scope call) (closure data): computes expensive nodes; %NULL: the reference
+ *   kernels compute all
+ * @data: data for @compute
+ * @stats: (out caller-allocates) (optional): the cost of the run
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Runs the dynamic part after a program ran the static part. It runs node by node; shapes follow
+ * from the values.
+ *
+ * Fails with the errors of [func@Cleave.onnx_parse] if a node cannot run, and with
+ * %CLEAVE_ERROR_OPTION if a value is missing that the dynamic part reads.
+ *
+ * Returns: (transfer full) (nullable) (element-type CleaveTensor): all outputs of the model, in the
+ *   order of [method@Cleave.OnnxDynamic.get_outputs]; %NULL on error
+ */
+GPtrArray *
+cleave_onnx_dynamic_run (const CleaveOnnxDynamic *dynamic,
+                         const char *const *names,
+                         CleaveTensor *const *values,
+                         guint n_values,
+                         CleaveOnnxComputeFunc compute,
+                         gpointer data,
+                         CleaveOnnxDynamicStats *stats,
+                         GError **error)
+{
+  g_autoptr (GHashTable) opsets = g_hash_table_new (NULL, NULL);
+  g_auto (CleaveOnnxImport) import = { 0 };
+  Onnx__GraphProto *graph;
+  GPtrArray *outputs = NULL;
+
+  g_return_val_if_fail (dynamic != NULL && (n_values == 0 || (names != NULL && values != NULL)),
+                        NULL);
+  for (guint i = 0; i < n_values; i++)
+    g_return_val_if_fail (names[i] != NULL && values[i] != NULL, NULL);
+  graph = cleave_wire_unpack (&onnx__graph_proto__descriptor, dynamic->graph, FALSE, "ONNX graph",
+                              error);
+  if (graph == NULL)
+    return NULL;
+  import_init (&import, dynamic, graph, opsets);
+  import.compute = compute;
+  import.compute_data = data;
+  if (bind_border (&import, dynamic, names, values, n_values, error))
+    {
+      import.holders = g_hash_table_new (NULL, NULL);
+      if (run_nodes (&import, graph, error))
+        outputs = take_outputs (&import, dynamic, error);
+    }
+  if (outputs != NULL && stats != NULL)
+    *stats = (CleaveOnnxDynamicStats){ import.peak_bytes, import.n_calls };
+  onnx__graph_proto__free_unpacked (graph, NULL);
+  return outputs;
+}
