@@ -38,17 +38,31 @@ def floats(n, seed=1):
     return struct.pack(f'<{n}f', *(((i * 37 + seed * 11) % 19 - 9) / 16 for i in range(n)))
 
 
+# The value of an attribute: a list of integers, a real number, a text, the bytes of a graph, or an integer.
+def attribute_value(value):
+    if isinstance(value, list):
+        return b''.join(number(8, v) for v in value) + number(20, 7)
+    if isinstance(value, float):
+        return varint(2 << 3 | 5) + struct.pack('<f', value) + number(20, 1)
+    if isinstance(value, str):
+        return block(4, value) + number(20, 3)
+    if isinstance(value, bytes):
+        return block(6, value) + number(20, 5)
+    return number(3, value) + number(20, 2)
+
+
 def node(op, inputs, outputs, name, **attributes):
     out = b''.join(block(1, i) for i in inputs) + b''.join(block(2, o) for o in outputs) + block(3, name) + block(4, op)
     for key, value in attributes.items():
-        kind = block(1, key)
-        kind += b''.join(number(8, v) for v in value) + number(20, 7) if isinstance(value, list) else \
-            number(3, value) + number(20, 2)
-        out += block(5, kind)
+        out += block(5, block(1, key) + attribute_value(value))
     return out
 
 
-def model(nodes, inputs, outputs, initializers=()):
-    graph = b''.join(block(1, n) for n in nodes) + block(2, 'test') + b''.join(block(5, i) for i in initializers)
-    graph += b''.join(block(11, i) for i in inputs) + b''.join(block(12, o) for o in outputs)
-    return number(1, 8) + block(8, block(1, '') + number(2, 17)) + block(7, graph)
+def graph(nodes, inputs, outputs, initializers=()):
+    data = b''.join(block(1, n) for n in nodes) + block(2, 'test') + b''.join(block(5, i) for i in initializers)
+    return data + b''.join(block(11, i) for i in inputs) + b''.join(block(12, o) for o in outputs)
+
+
+def model(nodes, inputs, outputs, initializers=(), opset=17):
+    data = graph(nodes, inputs, outputs, initializers)
+    return number(1, 8) + block(8, block(1, '') + number(2, opset)) + block(7, data)

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Models whose shapes depend on data, as bytes: detectors with NonMaxSuppression, masks with NonZero, loops that run until
+# a condition, branches of different shapes, sequences, and older opsets.  Each has an input x of float32.
+
+import os
+import struct
+import sys
+
+from onnx_bytes import block, floats, graph, model, node, number, tensor, value_info
+
+INT64, BOOL = 7, 9
+
+
+def integers(name, values, scalar=False):
+    dims = b'' if scalar else number(1, len(values))
+    return dims + number(2, INT64) + block(8, name) + block(9, struct.pack(f'<{len(values)}q', *values))
+
+
+def reals(name, values, dims=None):
+    return tensor(name, [len(values)] if dims is None else dims, struct.pack(f'<{len(values)}f', *values))
+
+
+def truth(name, value):
+    return number(2, BOOL) + block(8, name) + block(9, bytes([value]))
+
+
+def scalar(name):
+    return value_info(name, [], BOOL)
+
+
+# A picture to boxes [1, n, 4] (corners) and scores [1, classes, n], with n = 64 places.
+def head(classes, pads=True):
+    nodes = [
+        node('Conv', ['x', 'w0'], ['f0'], 'stem', strides=[2, 2], pads=[1, 1, 1, 1]), node('Relu', ['f0'], ['f'], 'relu'),
+        node('Conv', ['f', 'w1'], ['places'], 'places'), node('Conv', ['f', 'w2'], ['raw'], 'classes'),
+        node('Reshape', ['places', 'to_places'], ['p4'], 'places.flat'), node('Transpose', ['p4'], ['p'], 'places.turned', perm=[0, 2, 1]),
+        node('Split', ['p', 'two_two'] if pads else ['p'], ['at', 'size'], 'split', axis=2, **({} if pads else {'split': [2, 2]})),
+        node('Abs', ['size'], ['sizes'], 'abs'), node('Add', ['at', 'sizes'], ['end'], 'end'),
+        node('Concat', ['at', 'end'], ['boxes'], 'boxes', axis=2),
+        node('Reshape', ['raw', 'to_scores'], ['flat'], 'scores.flat'), node('Sigmoid', ['flat'], ['scores'], 'scores')]
+    weights = [tensor('w0', [8, 3, 3, 3], floats(216, 1)), tensor('w1', [4, 8, 1, 1], floats(32, 2)),
+               tensor('w2', [classes, 8, 1, 1], floats(8 * classes, 3)), integers('to_places', [1, 4, 64]),
+               integers('to_scores', [1, classes, 64]), integers('two_two', [2, 2])]
+    return nodes, weights if pads else weights[:-1]
+
+
+def select(max_boxes, score):
+    return ([node('NonMaxSuppression', ['boxes', 'scores', 'max_boxes', 'iou', 'score'], ['picked'], 'nms')],
+            [integers('max_boxes', [max_boxes]), reals('iou', [0.5]), reals('score', [score])])
+
+
+X = value_info('x', [1, 3, 16, 16])
+
+
+def single_class():
+    nodes, weights = head(1)
+    more, constants = select(10, 0.4)
+    nodes += more + [node('Gather', ['picked', 'last'], ['index'], 'index', axis=1), node('Gather', ['boxes', 'index'], ['found'], 'found', axis=1),
+                     node('Cast', ['found'], ['half'], 'half', to=10)]
+    return model(nodes, [X], [value_info('found', [1, 'n', 4]), value_info('scores', [1, 1, 64])], weights + constants + [integers('last', [2], True)])
+
+
+def multi_class(opset):
+    nodes, weights = head(4, opset >= 13)
+    more, constants = select(5, 0.45)
+    axes = {'axes': [1]} if opset < 13 else {}
+    given = [] if opset < 13 else ['one']
+    nodes += more + [
+        node('Slice', ['picked', 'one', 'two', 'one'], ['class2'], 'class'), node('Squeeze', ['class2'] + given, ['class'], 'class.flat', **axes),
+        node('Slice', ['picked', 'two', 'three', 'one'], ['box2'], 'box'), node('Squeeze', ['box2'] + given, ['box'], 'box.flat', **axes),
+        node('Gather', ['boxes', 'box'], ['found'], 'found', axis=1),
+        node('GatherND', ['scores', 'picked'], ['confidence'], 'confidence'),
+        node('Softmax', ['found'], ['spread'], 'spread', axis=1), node('Unsqueeze', ['confidence'] + given, ['column'], 'column', **axes),
+        node('ReduceSum', ['found'] + given, ['sums'], 'sums', keepdims=0, **axes), node('TopK', ['confidence', 'one'], ['best', 'where'], 'best')]
+    outputs = [value_info('found', [1, 'n', 4]), value_info('class', ['n'], INT64), value_info('column', ['n', 1]),
+               value_info('spread', [1, 'n', 4]), value_info('sums', [1, 4]), value_info('best', [1])]
+    return model(nodes, [X], outputs, weights + constants + [integers('one', [1]), integers('two', [2]), integers('three', [3])], opset)
+
+
+# The second stage cuts each found box out of the features, and classifies it.
+def two_stages(opset):
+    nodes, weights = head(2)
+    more, constants = select(6, 0.4)
+    nodes += more + [
+        node('Gather', ['picked', 'last'], ['index'], 'index', axis=1), node('Gather', ['boxes', 'index'], ['found1'], 'found', axis=1),
+        node('Squeeze', ['found1', 'zero'], ['found'], 'found.flat'), node('Shape', ['index'], ['n'], 'count'),
+        node('ConstantOfShape', ['n'], ['batch0'], 'batch'), node('Cast', ['batch0'], ['batch'], 'batch.integers', to=INT64),
+        node('RoiAlign', ['f', 'found', 'batch'], ['cut'], 'cut', output_height=4, output_width=4, sampling_ratio=2),
+        node('Conv', ['cut', 'w3'], ['deep'], 'second', pads=[1, 1, 1, 1]), node('Relu', ['deep'], ['deeper'], 'second.relu'),
+        node('ReduceMean', ['deeper', 'plane'] if opset >= 18 else ['deeper'], ['mean'], 'mean', keepdims=0, **({} if opset >= 18 else {'axes': [2, 3]})),
+        node('Gemm', ['mean', 'w4'], ['logits'], 'logits'), node('Softmax', ['logits'], ['odds'], 'odds', axis=1)]
+    more = [tensor('w3', [6, 8, 3, 3], floats(432, 4)), tensor('w4', [6, 5], floats(30, 5)), integers('last', [2], True), integers('zero', [0])]
+    return model(nodes, [X], [value_info('found', ['n', 4]), value_info('odds', ['n', 5])],
+                 weights + constants + more + ([integers('plane', [2, 3])] if opset >= 18 else []), opset)
+
+
+def mask():
+    nodes = [node('Conv', ['x', 'w'], ['y'], 'conv'), node('Greater', ['y', 'zero'], ['above'], 'above'), node('NonZero', ['above'], ['where'], 'where'),
+             node('Transpose', ['where'], ['rows'], 'rows', perm=[1, 0]), node('GatherND', ['y', 'rows'], ['values'], 'values'),
+             node('Relu', ['y'], ['fallback'], 'fallback'), node('Mul', ['values', 'half'], ['scaled'], 'scaled')]
+    return model(nodes, [X], [value_info('fallback', [1, 2, 16, 16]), value_info('scaled', ['n']), value_info('rows', ['n', 4], INT64)],
+                 [tensor('w', [2, 3, 1, 1], floats(6, 2)), reals('zero', [0]), reals('half', [0.5])])
+
+
+def choose():
+    nodes = [node('MatMul', ['x', 'w'], ['y'], 'product'), node('ReduceMean', ['y'], ['means'], 'means', axes=[1], keepdims=0),
+             node('Greater', ['means', 'zero'], ['keep'], 'keep'), node('Compress', ['y', 'keep'], ['kept'], 'compress', axis=0),
+             node('Round', ['kept'], ['whole'], 'round'), node('Unique', ['whole'], ['u', 'first', 'inverse', 'counts'], 'unique', sorted=1)]
+    return model(nodes, [value_info('x', [12, 8])], [value_info('kept', ['n', 5]), value_info('u', ['m']), value_info('inverse', ['k'], INT64),
+                                                     value_info('counts', ['m'], INT64)],
+                 [tensor('w', [8, 5], floats(40, 3)), reals('zero', [0])])
+
+
+# Enlarges a picture to a size that follows from its contents.
+def resize(opset):
+    nodes = [node('Conv', ['x', 'w'], ['y'], 'conv'), node('Greater', ['y', 'zero'], ['above'], 'above'), node('Cast', ['above'], ['ones'], 'ones', to=1),
+             node('ReduceSum', ['ones'], ['sum'], 'count', keepdims=0), node('Mul', ['sum', 'small'], ['less'], 'less')]
+    if opset >= 11:
+        nodes += [node('Cast', ['less'], ['extent'], 'extent', to=INT64), node('Reshape', ['extent', 'one'], ['extent1'], 'extent.1'),
+                  node('Concat', ['one_two', 'extent1', 'twenty'], ['sizes'], 'sizes', axis=0),
+                  node('Resize', ['y', '', '', 'sizes'], ['z'], 'resize', mode='linear')]
+    else:
+        nodes += [node('Add', ['less', 'one_real'], ['factor'], 'factor'), node('Reshape', ['factor', 'one'], ['factor1'], 'factor.1'),
+                  node('Ceil', ['factor1'], ['whole'], 'whole'), node('Concat', ['ones2', 'whole', 'whole'], ['scales'], 'scales', axis=0),
+                  node('Upsample' if opset < 10 else 'Resize', ['y', 'scales'], ['z'], 'resize', mode='nearest')]
+    nodes += [node('Relu', ['z'], ['out'], 'relu')]
+    used = [tensor('w', [2, 3, 1, 1], floats(6, 2)), reals('zero', [0]), reals('small', [0.1 if opset >= 11 else 0.005]), integers('one', [1])]
+    used += [integers('one_two', [1, 2]), integers('twenty', [20])] if opset >= 11 else [reals('one_real', [1]), reals('ones2', [1, 1])]
+    return model(nodes, [X], [value_info('out', [1, 2, 'h', 'w'])], used, opset)
+
+
+# Appends the most likely token until it is the last one of the alphabet, as a greedy search does.
+def search():
+    body = graph(
+        [node('Gather', ['ids_in', 'minus'], ['token'], 'token', axis=0), node('Gather', ['table', 'token'], ['e'], 'embed', axis=0),
+         node('MatMul', ['e', 'features'], ['h'], 'h'), node('Cast', ['i'], ['ir'], 'ir', to=1), node('Mul', ['ir', 'shift'], ['shifts'], 'shifts'),
+         node('Add', ['h', 'shifts'], ['logits'], 'logits'), node('ArgMax', ['logits'], ['next'], 'next', axis=1, keepdims=0),
+         node('Concat', ['ids_in', 'next'], ['ids_out'], 'grow', axis=0), node('Squeeze', ['next'], ['next0'], 'next.0'),
+         node('Equal', ['next0', 'stop'], ['stops'], 'stops'), node('Not', ['stops'], ['goes_on'], 'goes.on'),
+         node('ReduceMax', ['logits'], ['score'], 'score', keepdims=0)],
+        [value_info('i', [], INT64), scalar('cond_in'), value_info('ids_in', ['l'], INT64)],
+        [scalar('goes_on'), value_info('ids_out', ['m'], INT64), value_info('score', [])])
+    nodes = [node('MatMul', ['x', 'w'], ['features'], 'encoder'), node('Loop', ['most', 'yes', 'start'], ['ids', 'scores'], 'search', body=body),
+             node('Gather', ['table', 'ids'], ['states'], 'states', axis=0), node('Relu', ['states'], ['y'], 'relu')]
+    shift = [(-1) ** k * k / 3 for k in range(7)]
+    return model(nodes, [value_info('x', [6, 4])], [value_info('ids', ['l'], INT64), value_info('y', ['l', 6]), value_info('scores', ['k'])],
+                 [tensor('w', [4, 7], floats(28, 3)), tensor('table', [7, 6], floats(42, 4)), integers('most', [30], True), truth('yes', 1),
+                  integers('start', [1]), integers('minus', [-1]), integers('stop', [6], True), reals('shift', shift, [1, 7])])
+
+
+def branches():
+    then = graph([node('Slice', ['y', 'zero1', 'three'], ['a'], 'cut')], [], [value_info('a', ['n', 4])])
+    other = graph([node('Concat', ['y', 'y'], ['b'], 'twice', axis=0)], [], [value_info('b', ['n', 4])])
+    nodes = [node('Relu', ['x'], ['y'], 'relu'), node('ReduceSum', ['x'], ['sum'], 'sum', keepdims=0), node('Greater', ['sum', 'zero'], ['large'], 'large'),
+             node('If', ['large'], ['chosen'], 'if', then_branch=then, else_branch=other), node('Neg', ['chosen'], ['z'], 'neg')]
+    return model(nodes, [value_info('x', [6, 4])], [value_info('z', ['n', 4]), value_info('y', [6, 4])],
+                 [reals('zero', [0], []), integers('zero1', [0]), integers('three', [3])])
+
+
+# Collects rows in a sequence, as often as the data say; the sequence that the loop starts with is static.
+def sequences():
+    body = graph([node('Gather', ['y', 'i'], ['row0'], 'row', axis=0), node('Unsqueeze', ['row0', 'first'], ['row'], 'row.2'),
+                  node('SequenceInsert', ['s_in', 'row'], ['s_out'], 'insert'), node('Identity', ['c_in'], ['c_out'], 'same')],
+                 [value_info('i', [], INT64), scalar('c_in'), sequence('s_in')], [scalar('c_out'), sequence('s_out')])
+    nodes = [node('Relu', ['x'], ['y'], 'relu'), node('NonZero', ['y'], ['where'], 'where'), node('Shape', ['where'], ['counts'], 'shape'),
+             node('Gather', ['counts', 'one'], ['n'], 'n'), node('Mod', ['n', 'five'], ['few'], 'few'), node('Add', ['few', 'one'], ['turns'], 'turns'),
+             node('SplitToSequence', ['y', 'two'], ['s'], 's', axis=0), node('Loop', ['turns', '', 's'], ['t'], 'loop', body=body),
+             node('ConcatFromSequence', ['t'], ['z'], 'join', axis=0), node('SequenceLength', ['t'], ['length'], 'length')]
+    return model(nodes, [value_info('x', [6, 4])], [value_info('z', ['n', 4]), value_info('length', [], INT64)],
+                 [integers('one', [1], True), integers('five', [5], True), integers('two', [2], True), integers('first', [0])])
+
+
+def sequence(name):
+    return block(1, name) + block(2, block(4, block(1, block(1, number(1, 1)))))
+
+
+# Sums rows of which the data decide how many there are.
+def scan():
+    body = graph([node('Add', ['sum_in', 'row'], ['sum_out'], 'add'), node('Identity', ['sum_out'], ['each'], 'same')],
+                 [value_info('sum_in', [4]), value_info('row', [4])], [value_info('sum_out', [4]), value_info('each', [4])])
+    nodes = [node('Relu', ['x'], ['y'], 'relu'), node('ReduceMax', ['y'], ['top'], 'top', axes=[1], keepdims=0), node('Greater', ['top', 'half'], ['keep'], 'keep'),
+             node('Compress', ['y', 'keep'], ['rows'], 'compress', axis=0),
+             node('Scan', ['start', 'rows'], ['total', 'sums'], 'scan', body=body, num_scan_inputs=1)]
+    return model(nodes, [value_info('x', [6, 4])], [value_info('total', [4]), value_info('sums', ['n', 4])], [reals('start', [0, 1, 2, 3]), reals('half', [0.5])])
+
+
+MODELS = {
+    'single-class': single_class(), 'multi-class': multi_class(17), 'multi-class-opset-11': multi_class(11), 'two-stages': two_stages(17),
+    'two-stages-opset-19': two_stages(19), 'mask': mask(), 'choose': choose(), 'resize': resize(13), 'resize-opset-10': resize(10),
+    'resize-opset-9': resize(9), 'search': search(), 'branches': branches(), 'sequences': sequences(), 'scan': scan(),
+}
+
+
+if __name__ == '__main__':
+    for name, data in MODELS.items():
+        with open(os.path.join(sys.argv[1], name + '.onnx'), 'wb') as file:
+            file.write(data)
