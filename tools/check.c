@@ -14,7 +14,10 @@ read_back (const CleaveGraph *graph, GError **error)
 {
   g_autoptr (GBytes) bytes = cleave_onnx_serialize (graph, NULL);
 
-  return bytes == NULL ? cleave_graph_copy (graph) : cleave_onnx_parse (bytes, NULL, NULL, error);
+  const CleaveOnnxOptions options = { .dynamic = TRUE };
+
+  return bytes == NULL ? cleave_graph_copy (graph)
+                       : cleave_onnx_parse (bytes, NULL, &options, error);
 }
 
 /* Describes how one output differs; returns NULL if it does not. */
@@ -50,8 +53,8 @@ cleave_check (const CleaveGraph *before,
       !cleave_execute (written, inputs, g_get_num_processors (), 1, &split, error))
     return FALSE;
   for (guint i = 0; i < whole.outputs->len && *verdict == NULL; i++)
-    *verdict = describe_difference (cleave_graph_get_output_name (before, i),
-                                    whole.outputs->pdata[i], split.outputs->pdata[i]);
+    *verdict =
+        describe_difference (whole.names[i], whole.outputs->pdata[i], split.outputs->pdata[i]);
   *equal = *verdict == NULL;
   if (*equal)
     *verdict = g_strdup ("equal, bit for bit");

@@ -5,6 +5,7 @@
 #include "arguments.h"
 #include "commands.h"
 #include "convention.h"
+#include "dynamic.h"
 #include "execute.h"
 #include "json.h"
 #include "model.h"
@@ -120,7 +121,7 @@ report (const Options *o, GError **error)
 int
 cleave_cmd_compile (int argc, char **argv, GError **error)
 {
-  g_auto (Options) o = { 0 };
+  g_auto (Options) o = { .model.has_dynamic = TRUE };
   g_auto (GStrv) files = parse (argc, argv, &o, error);
   g_autoptr (CleaveGraph) graph =
       files == NULL ? NULL : cleave_model_load (files[0], &o.model, error);
@@ -128,7 +129,9 @@ cleave_cmd_compile (int argc, char **argv, GError **error)
   guint n_threads = (guint) o.n_threads;
   CleaveProgramOptions options = { 0 };
 
-  if (graph == NULL || (!o.as_is && !cleave_split_to_run (graph, &n_threads, error)))
+  if (graph == NULL ||
+      !cleave_dynamic_refuse (graph, "a saved program cannot have them: use cleave run", error) ||
+      (!o.as_is && !cleave_split_to_run (graph, &n_threads, error)))
     return CLEAVE_WRONG;
   options.n_threads = n_threads;
   return cleave_outputs_add_program (outputs, o.output, graph, &options, error) &&

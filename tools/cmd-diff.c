@@ -61,13 +61,12 @@ share_inputs (const CleaveGraph *a, const CleaveGraph *b, const GPtrArray *input
 
 /* Maps the name of each output to its index + 1. */
 static GHashTable *
-number_outputs (const CleaveGraph *graph)
+number_outputs (const CleaveExecution *execution)
 {
   GHashTable *numbers = g_hash_table_new (g_str_hash, g_str_equal);
 
-  for (guint i = 0; i < cleave_graph_get_n_outputs (graph); i++)
-    g_hash_table_insert (numbers, (gpointer) cleave_graph_get_output_name (graph, i),
-                         GUINT_TO_POINTER (i + 1));
+  for (guint i = 0; i < execution->outputs->len; i++)
+    g_hash_table_insert (numbers, execution->names[i], GUINT_TO_POINTER (i + 1));
   return numbers;
 }
 
@@ -84,29 +83,24 @@ compare_output (const char *name, CleaveTensor *a, CleaveTensor *b)
 }
 
 static GArray *
-compare_outputs (const CleaveGraph *a,
-                 const CleaveGraph *b,
-                 const GPtrArray *of_a,
-                 const GPtrArray *of_b)
+compare_outputs (const CleaveExecution *a, const CleaveExecution *b)
 {
   GArray *comparisons = g_array_new (FALSE, FALSE, sizeof (Comparison));
   g_autoptr (GHashTable) names_a = number_outputs (a), names_b = number_outputs (b);
 
-  for (guint i = 0; i < of_a->len; i++)
+  for (guint i = 0; i < a->outputs->len; i++)
     {
-      const char *name = cleave_graph_get_output_name (a, i);
+      const char *name = a->names[i];
       guint j = GPOINTER_TO_UINT (g_hash_table_lookup (names_b, name));
       Comparison comparison = { .name = name, .problem = "it is missing in the second model" };
 
       if (j > 0)
-        comparison = compare_output (name, of_a->pdata[i], of_b->pdata[j - 1]);
+        comparison = compare_output (name, a->outputs->pdata[i], b->outputs->pdata[j - 1]);
       g_array_append_val (comparisons, comparison);
     }
-  for (guint i = 0; i < of_b->len; i++)
+  for (guint i = 0; i < b->outputs->len; i++)
     {
-      Comparison comparison = { cleave_graph_get_output_name (b, i),
-                                "it is missing in the first model",
-                                { 0 } };
+      Comparison comparison = { b->names[i], "it is missing in the first model", { 0 } };
 
       if (!g_hash_table_contains (names_a, comparison.name))
         g_array_append_val (comparisons, comparison);
@@ -224,6 +218,7 @@ cleave_cmd_diff (int argc, char **argv, GError **error)
   files = cleave_argument_parse (&arguments, argc, argv, error);
   if (files == NULL || !parse_tolerance (tolerance_text, &tolerance, error))
     return CLEAVE_WRONG;
+  model.has_dynamic = TRUE;
   a = cleave_model_load_for_inputs (files[0], &model, &given, error);
   b = a == NULL ? NULL : cleave_model_load_for_inputs (files[1], &model, &given, error);
   inputs = b == NULL ? NULL : cleave_make_inputs (a, &given, error);
@@ -231,7 +226,7 @@ cleave_cmd_diff (int argc, char **argv, GError **error)
   if (shared == NULL || !cleave_execute (a, inputs, 1, 1, &of_a, error) ||
       !cleave_execute (b, shared, 1, 1, &of_b, error))
     return CLEAVE_WRONG;
-  comparisons = compare_outputs (a, b, of_a.outputs, of_b.outputs);
+  comparisons = compare_outputs (&of_a, &of_b);
   for (guint i = 0; i < comparisons->len; i++)
     equal = equal && is_near (&g_array_index (comparisons, Comparison, i), tolerance);
   if (as_json)

@@ -5,6 +5,7 @@
 #include "arguments.h"
 #include "commands.h"
 #include "convention.h"
+#include "dynamic.h"
 #include "execute.h"
 #include "json.h"
 #include "memory-picture.h"
@@ -130,6 +131,8 @@ add_values_json (CleaveJson *json, const CleaveGraph *graph, gboolean outputs)
       g_autofree char *name = outputs ? g_strdup (cleave_graph_get_output_name (graph, i))
                                       : cleave_result_dup_name (result);
 
+      if (outputs && !cleave_dynamic_is_output (graph, name))
+        continue;
       cleave_json_begin (json, NULL);
       cleave_json_string (json, "name", name);
       cleave_json_type (json, type);
@@ -184,6 +187,8 @@ print_json (const CleaveGraph *graph, const Info *info, gboolean with_steps, GEr
   add_values_json (json, graph, FALSE);
   add_values_json (json, graph, TRUE);
   add_defaults_json (json, graph);
+  if (cleave_onnx_get_dynamic (graph) != NULL)
+    cleave_dynamic_add_json (json, cleave_onnx_get_dynamic (graph));
   cleave_json_int (json, "nodes", info->n_nodes);
   cleave_json_begin (json, "ops");
   for (guint i = 0; i < info->ops->len; i++)
@@ -242,6 +247,9 @@ print_defaults (const CleaveGraph *graph)
 static void
 print_values (const CleaveGraph *graph)
 {
+  const CleaveOnnxDynamic *dynamic = cleave_onnx_get_dynamic (graph);
+  const char *const *outputs = dynamic == NULL ? NULL : cleave_onnx_dynamic_get_outputs (dynamic);
+
   for (guint i = 0; i < cleave_graph_get_n_inputs (graph); i++)
     {
       CleaveResult *input = cleave_graph_get_input (graph, i);
@@ -253,10 +261,15 @@ print_values (const CleaveGraph *graph)
   for (guint i = 0; i < cleave_graph_get_n_outputs (graph); i++)
     {
       CleaveResult *result = cleave_operand_get_result (cleave_graph_get_output (graph, i));
+      const char *name = cleave_graph_get_output_name (graph, i);
       g_autofree char *type = cleave_tensor_type_to_string (cleave_result_get_type (result));
 
-      printf ("output      %s: %s\n", cleave_graph_get_output_name (graph, i), type);
+      if (cleave_dynamic_is_output (graph, name))
+        printf ("output      %s: %s\n", name, type);
     }
+  for (; dynamic != NULL && *outputs != NULL; outputs++)
+    if (cleave_onnx_dynamic_computes (dynamic, *outputs))
+      printf ("output      %s: its shape depends on data\n", *outputs);
   print_defaults (graph);
 }
 
@@ -275,7 +288,7 @@ print_program (const CleaveProgramStats *stats)
 }
 
 static void
-print_text (const CleaveGraph *graph, const Info *info)
+print_text (const CleaveGraph *graph, const Info *info, gboolean with_nodes)
 {
   g_autofree char *macs = cleave_macs_to_string (info->macs);
   g_autofree char *peak = cleave_size_to_print (info->peak_bytes);
@@ -283,6 +296,8 @@ print_text (const CleaveGraph *graph, const Info *info)
 
   printf ("model       %s\n", cleave_graph_get_name (graph));
   print_values (graph);
+  if (cleave_onnx_get_dynamic (graph) != NULL)
+    cleave_dynamic_print (cleave_onnx_get_dynamic (graph), with_nodes);
   printf ("nodes       %u\n", info->n_nodes);
   for (guint i = 0; i < info->ops->len; i++)
     {
@@ -343,6 +358,7 @@ cleave_cmd_info (int argc, char **argv, GError **error)
   files = cleave_argument_parse (&arguments, argc, argv, error);
   if (files == NULL || !cleave_argument_threads (threads_text, &n_threads, error))
     return CLEAVE_WRONG;
+  model.has_dynamic = TRUE;
   graph = cleave_model_load (files[0], &model, error);
   if (graph == NULL || !gather (graph, &info, error) ||
       (with_program && !gather_program (graph, (guint) n_threads, as_is, &info, error)))
@@ -351,6 +367,6 @@ cleave_cmd_info (int argc, char **argv, GError **error)
     return print_json (graph, &info, with_nodes, error) ? CLEAVE_DONE : CLEAVE_WRONG;
   if (with_nodes && !cleave_node_table_print (graph, error))
     return CLEAVE_WRONG;
-  print_text (graph, &info);
+  print_text (graph, &info, with_nodes);
   return CLEAVE_DONE;
 }

@@ -234,6 +234,15 @@ print_json (const CleaveExecution *e, const Options *o, const Split *split)
   cleave_json_int (json, "weight_bytes", e->stats.weight_bytes);
   cleave_json_int (json, "copied_bytes", e->stats.copied_bytes);
   cleave_json_int (json, "nodes", e->stats.n_nodes);
+  if (e->dynamic != NULL)
+    {
+      cleave_json_begin (json, "dynamic");
+      cleave_json_int (json, "nodes", cleave_onnx_dynamic_get_n_nodes (e->dynamic));
+      cleave_json_int (json, "kernels", e->dynamic_stats.n_calls);
+      cleave_json_double (json, "latency_ms", e->dynamic_ms);
+      cleave_json_int (json, "peak_bytes", e->dynamic_stats.peak_bytes);
+      cleave_json_end (json);
+    }
   if (e->profile != NULL)
     cleave_profile_print_json (e->profile, json);
   add_json_outputs (json, e, o->folder);
@@ -284,6 +293,7 @@ print_text (const CleaveExecution *e, const Options *o, const Split *split)
   g_autofree char *scratch = cleave_size_to_print (e->stats.scratch_bytes);
   g_autofree char *weights = cleave_size_to_print (e->stats.weight_bytes);
   g_autofree char *copied = cleave_size_to_print (e->stats.copied_bytes);
+  g_autofree char *of_dynamic = cleave_size_to_print (e->dynamic_stats.peak_bytes);
 
   printf ("threads   %u\n", e->stats.n_threads);
   print_split (e, split);
@@ -295,6 +305,9 @@ print_text (const CleaveExecution *e, const Options *o, const Split *split)
   printf ("\narena     %s for %u thread%s; scratch %s, weights %s\n", arena, e->stats.n_threads,
           e->stats.n_threads == 1 ? "" : "s", scratch, weights);
   printf ("copied    %s by one run\n", copied);
+  if (e->dynamic != NULL)
+    printf ("dynamic   %u nodes, %.3f ms; values take %s at most, besides the rest\n",
+            cleave_onnx_dynamic_get_n_nodes (e->dynamic), e->dynamic_ms, of_dynamic);
   if (e->profile != NULL)
     cleave_profile_print (e->profile);
   print_outputs (e, o->folder);
@@ -499,6 +512,7 @@ cleave_cmd_run (int argc, char **argv, GError **error)
 
   if (files == NULL)
     return CLEAVE_WRONG;
+  o.model.has_dynamic = TRUE;
   if (g_str_has_suffix (files[0], CLEAVE_PROGRAM_SUFFIX))
     return run_saved (&o, files[0], error);
   if (o.model_file != NULL)

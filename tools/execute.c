@@ -13,6 +13,8 @@ cleave_execution_clear (CleaveExecution *execution)
 {
   g_clear_pointer (&execution->outputs, g_ptr_array_unref);
   g_clear_pointer (&execution->names, g_strfreev);
+  g_clear_pointer (&execution->input_names, g_strfreev);
+  g_clear_pointer (&execution->dynamic, cleave_onnx_dynamic_unref);
   g_clear_pointer (&execution->trace, g_free);
   g_clear_pointer (&execution->profile, cleave_profile_unref);
 }
@@ -90,12 +92,88 @@ dup_output_names (const CleaveGraph *graph)
   return names;
 }
 
+static char **
+dup_input_names (const CleaveGraph *graph)
+{
+  guint n = cleave_graph_get_n_inputs (graph);
+  char **names = g_new0 (char *, n + 1);
+
+  for (guint i = 0; i < n; i++)
+    names[i] = cleave_result_dup_name (cleave_graph_get_input (graph, i));
+  return names;
+}
+
 gboolean
 cleave_execution_prepare (CleaveExecution *execution, const CleaveGraph *graph, GError **error)
 {
+  CleaveOnnxDynamic *dynamic = cleave_onnx_get_dynamic (graph);
+
+  if (dynamic != NULL)
+    {
+      execution->dynamic = cleave_onnx_dynamic_ref (dynamic);
+      execution->input_names = dup_input_names (graph);
+    }
   execution->names = dup_output_names (graph);
   execution->outputs = make_outputs (graph, error);
   return execution->outputs != NULL;
+}
+
+/* Computes one node of the dynamic part, split for the threads. */
+static gboolean
+compute (CleaveGraph *graph,
+         CleaveTensor *const *inputs,
+         guint n_inputs,
+         CleaveTensor *const *outputs,
+         guint n_outputs,
+         gpointer data,
+         GError **error)
+{
+  guint n_threads = ((const CleaveExecution *) data)->stats.n_threads;
+  CleaveProgramOptions options = { 0 };
+  g_autoptr (CleaveProgram) program = NULL;
+
+  if (!cleave_split_to_run (graph, &n_threads, error))
+    return FALSE;
+  options.n_threads = n_threads;
+  program = cleave_program_new (graph, &options, error);
+  if (program == NULL ||
+      !cleave_program_bind (program, inputs, n_inputs, outputs, n_outputs, error))
+    return FALSE;
+  cleave_program_run (program);
+  return TRUE;
+}
+
+/* Runs the dynamic part, and replaces the outputs of the static part by those of the model. */
+static gboolean
+run_dynamic (const GPtrArray *inputs, CleaveExecution *e, GError **error)
+{
+  g_autoptr (GPtrArray) names = g_ptr_array_new (), values = g_ptr_array_new ();
+  gint64 begin = g_get_monotonic_time ();
+  GPtrArray *outputs;
+
+  if (e->dynamic == NULL)
+    return TRUE;
+  for (guint i = 0; i < inputs->len; i++)
+    {
+      g_ptr_array_add (names, e->input_names[i]);
+      g_ptr_array_add (values, inputs->pdata[i]);
+    }
+  for (guint i = 0; i < e->outputs->len; i++)
+    {
+      g_ptr_array_add (names, e->names[i]);
+      g_ptr_array_add (values, e->outputs->pdata[i]);
+    }
+  outputs = cleave_onnx_dynamic_run (e->dynamic, (const char *const *) names->pdata,
+                                     (CleaveTensor *const *) values->pdata, values->len, compute, e,
+                                     &e->dynamic_stats, error);
+  if (outputs == NULL)
+    return FALSE;
+  e->dynamic_ms = (double) (g_get_monotonic_time () - begin) / 1000;
+  g_ptr_array_unref (e->outputs);
+  e->outputs = outputs;
+  g_strfreev (e->names);
+  e->names = g_strdupv ((char **) cleave_onnx_dynamic_get_outputs (e->dynamic));
+  return TRUE;
 }
 
 /* Runs a program `repeat` times. `program` may be NULL, with the error set already. */
@@ -116,7 +194,7 @@ run_program (CleaveProgram *program,
   if (execution->wants_profile)
     execution->profile = cleave_program_profile (program, repeat);
   cleave_program_get_stats (program, &execution->stats);
-  return TRUE;
+  return run_dynamic (inputs, execution, error);
 }
 
 /* Compiles a graph. `given`, unless NULL, is the same graph, of which it takes ownership and which

@@ -8,8 +8,12 @@
 /* The result of running a graph. */
 typedef struct
 {
-  GPtrArray *outputs; /* CleaveTensor, in the graph's order */
-  char **names;       /* names of the outputs */
+  GPtrArray *outputs;         /* CleaveTensor, in the model's order */
+  char **names;               /* names of the outputs */
+  CleaveOnnxDynamic *dynamic; /* NULL: the model has no dynamic part */
+  CleaveOnnxDynamicStats dynamic_stats;
+  double dynamic_ms;
+  char **input_names; /* NULL unless there is a dynamic part */
   CleaveProgramStats stats;
   double min_ms, median_ms;
   gboolean wants_trace; /* set before running */

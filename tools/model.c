@@ -3,6 +3,7 @@
 #include "model.h"
 
 #include "arguments.h"
+#include "dynamic.h"
 #include "npy.h"
 #include "outputs.h"
 #include "standard.h"
@@ -214,6 +215,7 @@ load (const char *path,
   given.n_values = values->len;
   given.dims = (const CleaveOnnxDim *) (gpointer) dims->data;
   given.n_dims = dims->len;
+  given.dynamic = TRUE;
   graph = cleave_graph_load (path, &given, &mine);
   for (const char *const *warning = graph == NULL ? NULL : cleave_onnx_get_warnings (graph);
        warning != NULL && *warning != NULL; warning++)
@@ -280,6 +282,8 @@ cleave_model_load (const char *given, const CleaveModelOptions *options, GError 
     name_standard (mine, path);
   if (mine != NULL)
     g_propagate_error (error, mine);
+  if (graph != NULL && !options->has_dynamic)
+    cleave_dynamic_warn (graph, cleave_standard_name (path));
   return graph;
 }
 

@@ -19,6 +19,7 @@ typedef struct
   char **shapes, **values;
   const GPtrArray *more_values; /* CleaveModelValue: further values, as by --fix; NULL: none */
   gboolean force;
+  gboolean has_dynamic; /* whether the command also runs or prints the dynamic part */
 } CleaveModelOptions;
 
 void cleave_model_options_clear (CleaveModelOptions *options);

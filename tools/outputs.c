@@ -3,6 +3,7 @@
 #include "outputs.h"
 
 #include "arguments.h"
+#include "dynamic.h"
 #include "model.h"
 #include "standard.h"
 
@@ -414,7 +415,9 @@ add_model_file (CleaveOutputs *outputs, const char *path, const CleaveGraph *gra
   GError *mine = NULL;
   gboolean has_data;
 
-  if (temporary == NULL)
+  if (temporary == NULL ||
+      (g_str_has_suffix (path, CLEAVE_TEXT_SUFFIX) &&
+       !cleave_dynamic_refuse (graph, "a graph as text cannot have them: write OUT.onnx", error)))
     return FALSE;
   if (g_str_has_suffix (path, CLEAVE_TEXT_SUFFIX))
     has_data = save_text (graph, temporary, data_temporary, location, &mine);

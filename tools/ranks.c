@@ -5,6 +5,7 @@
 #include "ranks.h"
 
 #include "arguments.h"
+#include "dynamic.h"
 
 #include <dlfcn.h>
 #include <gmodule.h>
@@ -166,7 +167,9 @@ prepare (const CleaveRankRequest *request, CleaveRankRun *run, GError **error)
   g_autoptr (CleaveGraph) graph =
       cleave_model_load_for_inputs (request->file, request->model, request->inputs, error);
 
-  if (graph == NULL || !prepare_values (request, graph, run, error))
+  if (graph == NULL ||
+      !cleave_dynamic_refuse (graph, "ranks cannot run them: leave out --ranks", error) ||
+      !prepare_values (request, graph, run, error))
     return NULL;
   return cleave_place_to_run (graph, &run->network, request->n_in_flight, error);
 }

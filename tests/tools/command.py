@@ -20,6 +20,7 @@ import zipfile
 from xml.etree import ElementTree
 
 import json_schema
+from dynamic_models import MODELS
 from onnx_bytes import block, floats, model, node, number, tensor, value_info, varint
 
 CLEAVE = os.path.abspath(sys.argv.pop())
@@ -458,6 +459,46 @@ class Memory(CommandTest):
         self.bad("must end in .svg, not 'a.png'", 'memory', self.chain, '-o', 'a.png')
         self.bad('--max-memory', 'memory', self.chain, '--max-memory', 'much')
         self.bad('missing.onnx', 'memory', self.chain, '--after', 'missing.onnx')
+
+
+class Dynamic(CommandTest):
+    """Models whose shapes depend on data."""
+
+    def setUp(self):
+        super().setUp()
+        self.write('m.onnx', MODELS['mask'])
+
+    def test_info_says_what_is_dynamic_and_why(self):
+        info = self.json('info', 'm.onnx')
+        self.assertEqual([o['name'] for o in info['outputs']], ['fallback'])
+        self.assertEqual(info['dynamic']['outputs'], ['scaled', 'rows'])
+        nodes = {n['name']: n for n in info['dynamic']['nodes']}
+        self.assertEqual(list(nodes), ['where', 'rows', 'values', 'scaled'])
+        self.assertEqual((nodes['where']['cause'], nodes['where']['value'], nodes['where']['max_bytes']), (True, 'above', 512 * 4 * 8))
+        self.assertEqual((nodes['values']['cause'], nodes['values']['value']), (False, 'rows'))
+        text = self.good('info', 'm.onnx')
+        self.assertIn("NonZero 'where' needs the contents of a computed value: 'above'; at most 16", text)
+        self.assertIn('and 3 that read their results', text)
+
+    def test_run_runs_both_parts(self):
+        run = self.json('run', 'm.onnx')
+        self.assertEqual([o['name'] for o in run['outputs']], ['fallback', 'scaled', 'rows'])
+        self.assertEqual(run['dynamic']['nodes'], 4)
+        self.assertGreater(run['dynamic']['peak_bytes'], 0)
+
+    def test_a_split_model_keeps_the_dynamic_part(self):
+        run = self.cleave('split', 'm.onnx', '--all', '--dims=2', '--num-chunks=2', '--check', '-o', 's.onnx')
+        self.assertEqual(run.returncode, 0)
+        self.assertIn("note: 4 nodes have shapes that depend on data, from NonZero 'where' on", run.stderr.decode())
+        self.assertIn('equal', self.good('diff', 'm.onnx', 's.onnx'))
+        self.assertEqual(self.json('info', 's.onnx')['dynamic']['outputs'], ['scaled', 'rows'])
+
+    def test_what_cannot_have_a_dynamic_part_is_refused(self):
+        self.bad('a saved program cannot have them', 'compile', 'm.onnx', '-o', 'm.plan')
+        run = self.cleave('opt', 'm.onnx', '-p', 'clean-up', '-o', 'm.cleave')
+        self.assertEqual(run.returncode, 2)
+        self.assertIn('a graph as text cannot have them: write OUT.onnx', run.stderr.decode())
+        self.assertNotIn('m.cleave', os.listdir(self.folder))
 
 
 class Partition(CommandTest):
@@ -1183,8 +1224,8 @@ class Run(CommandTest):
         grow = self.write('grow.onnx', data)
         self.write('n.npy', npy('<i8', '(2,)', struct.pack('<2q', 3, 2)))
         self.write('f.npy', npy('<f4', '(2,)', floats(2)))
-        self.bad("Expand 'grow'", 'info', grow)
-        self.bad("is the input 'n', but must be constant: shapes are static (give --fix n=FILE.npy)", 'info', grow)
+        self.assertIn("Expand 'grow' needs the contents of an input, whose value may be given: 'n'", self.good('info', grow))
+        self.assertEqual(self.json('info', grow)['dynamic']['nodes'][0]['value'], 'n')
         info = self.json('info', grow, '--fix', 'n=n.npy')
         self.assertEqual([i['name'] for i in info['inputs']], ['x'])
         self.assertEqual(info['outputs'][0]['shape'], [3, 2])

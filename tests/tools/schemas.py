@@ -11,6 +11,7 @@ import unittest
 
 import command
 import json_schema
+from dynamic_models import MODELS
 from onnx_bytes import floats, model, node, tensor, value_info
 
 SOURCE = os.path.abspath(sys.argv.pop())
@@ -34,9 +35,10 @@ class Schemas(command.CommandTest):
     def commands(self):
         other, _, defaults, large = self.files()
         stacked = self.write('stacked.onnx', command.stacked(64))
+        mask = self.write('mask.onnx', MODELS['mask'])
         chain, renamed = self.chain, self.write('renamed.onnx', command.chain().replace(b'\x01y', b'\x01z'))
         return [
-            ('info', defaults), ('info', chain, '--program', '--nodes'), ('diff', chain, other), ('diff', chain, renamed),
+            ('info', mask), ('run', mask), ('info', defaults), ('info', chain, '--program', '--nodes'), ('diff', chain, other), ('diff', chain, renamed),
             ('split', chain, *self.SPLIT, '--max-pieces', '2', '--check'), ('split', chain, '--all', '--dims', 'H', '--num-chunks', '16'),
             ('split', chain, '--node', 'pool1', '--max-piece-memory', '4kB'), ('split', large, '--for-threads', '2'),
             ('fit', chain, '--check'), ('fit', chain, '--for', 'ort'), ('fit', chain, '--exclude-inputs'), ('fit', chain, '--frontier'),

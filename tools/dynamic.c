@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "dynamic.h"
+
+#include "arguments.h"
+#include "sizes.h"
+
+#include <stdio.h>
+
+/* Returns the first node that is a reason for the dynamic part. */
+static const CleaveOnnxDynamicNode *
+find_cause (const CleaveOnnxDynamic *dynamic)
+{
+  guint i = 0;
+
+  while (!cleave_onnx_dynamic_get_node (dynamic, i)->is_cause)
+    i++;
+  return cleave_onnx_dynamic_get_node (dynamic, i);
+}
+
+void
+cleave_dynamic_warn (const CleaveGraph *graph, const char *path)
+{
+  const CleaveOnnxDynamic *dynamic = cleave_onnx_get_dynamic (graph);
+  const CleaveOnnxDynamicNode *cause;
+
+  if (dynamic == NULL)
+    return;
+  cause = find_cause (dynamic);
+  g_printerr ("cleave: %s: note: %u nodes have shapes that depend on data, from %s '%s' on. They "
+              "stay as they are, and no number includes them; cleave info lists them.\n",
+              path, cleave_onnx_dynamic_get_n_nodes (dynamic), cause->op, cause->name);
+}
+
+gboolean
+cleave_dynamic_refuse (const CleaveGraph *graph, const char *what, GError **error)
+{
+  const CleaveOnnxDynamic *dynamic = cleave_onnx_get_dynamic (graph);
+  const CleaveOnnxDynamicNode *cause;
+
+  if (dynamic == NULL)
+    return TRUE;
+  cause = find_cause (dynamic);
+  return cleave_argument_fail (
+      error, "%s '%s' and %u more nodes have shapes that depend on data, and %s", cause->op,
+      cause->name, cleave_onnx_dynamic_get_n_nodes (dynamic) - 1, what);
+}
+
+static void
+print_node (const CleaveOnnxDynamicNode *node)
+{
+  g_autofree char *bound = cleave_size_to_print (node->max_bytes);
+
+  printf ("            %s '%s' %s", node->op, node->name, node->reason);
+  if (node->is_cause && node->value != NULL)
+    printf (": '%s'", node->value);
+  if (node->max_bytes >= 0)
+    printf ("; at most %s", bound);
+  printf ("\n");
+}
+
+void
+cleave_dynamic_print (const CleaveOnnxDynamic *dynamic, gboolean all)
+{
+  guint n = cleave_onnx_dynamic_get_n_nodes (dynamic), n_printed = 0;
+
+  printf ("dynamic     %u nodes, whose shapes depend on data; no number here includes them\n", n);
+  for (guint i = 0; i < n; i++)
+    {
+      const CleaveOnnxDynamicNode *node = cleave_onnx_dynamic_get_node (dynamic, i);
+
+      if (!all && !node->is_cause)
+        continue;
+      print_node (node);
+      n_printed++;
+    }
+  if (n_printed < n)
+    printf ("            and %u that read their results; --nodes lists them\n", n - n_printed);
+}
+
+void
+cleave_dynamic_add_json (CleaveJson *json, const CleaveOnnxDynamic *dynamic)
+{
+  const char *const *outputs = cleave_onnx_dynamic_get_outputs (dynamic);
+
+  cleave_json_begin (json, "dynamic");
+  cleave_json_begin_list (json, "nodes");
+  for (guint i = 0; i < cleave_onnx_dynamic_get_n_nodes (dynamic); i++)
+    {
+      const CleaveOnnxDynamicNode *node = cleave_onnx_dynamic_get_node (dynamic, i);
+
+      cleave_json_begin (json, NULL);
+      cleave_json_string (json, "name", node->name);
+      cleave_json_string (json, "op", node->op);
+      cleave_json_bool (json, "cause", node->is_cause);
+      cleave_json_string (json, "reason", node->reason);
+      if (node->value != NULL)
+        cleave_json_string (json, "value", node->value);
+      if (node->max_bytes >= 0)
+        cleave_json_int (json, "max_bytes", node->max_bytes);
+      cleave_json_end (json);
+    }
+  cleave_json_end_list (json);
+  cleave_json_begin_list (json, "outputs");
+  for (; *outputs != NULL; outputs++)
+    if (cleave_onnx_dynamic_computes (dynamic, *outputs))
+      cleave_json_string (json, NULL, *outputs);
+  cleave_json_end_list (json);
+  cleave_json_end (json);
+}
+
+gboolean
+cleave_dynamic_is_output (const CleaveGraph *graph, const char *output)
+{
+  const CleaveOnnxDynamic *dynamic = cleave_onnx_get_dynamic (graph);
+
+  return dynamic == NULL || g_strv_contains (cleave_onnx_dynamic_get_outputs (dynamic), output);
+}
