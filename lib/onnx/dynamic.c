@@ -108,6 +108,8 @@ cleave_onnx_dynamic_get_opset (const CleaveOnnxDynamic *dynamic)
  * [func@Cleave.onnx_save] writes both as one model.
  *
  * Returns: (transfer none) (nullable): the dynamic part; %NULL if all nodes are in the graph
+ *
+ * Since: 0.2
  */
 CleaveOnnxDynamic *
 cleave_onnx_get_dynamic (const CleaveGraph *graph)
@@ -121,6 +123,8 @@ cleave_onnx_get_dynamic (const CleaveGraph *graph)
  * @dynamic: the dynamic part of a model
  *
  * Returns: the number of its nodes, without those of inner graphs
+ *
+ * Since: 0.2
  */
 guint
 cleave_onnx_dynamic_get_n_nodes (const CleaveOnnxDynamic *dynamic)
@@ -135,6 +139,8 @@ cleave_onnx_dynamic_get_n_nodes (const CleaveOnnxDynamic *dynamic)
  * @index: less than the number of nodes
  *
  * Returns: (transfer none): a node, in the order of a run
+ *
+ * Since: 0.2
  */
 const CleaveOnnxDynamicNode *
 cleave_onnx_dynamic_get_node (const CleaveOnnxDynamic *dynamic, guint index)
@@ -150,6 +156,8 @@ cleave_onnx_dynamic_get_node (const CleaveOnnxDynamic *dynamic, guint index)
  * Returns the names of all outputs of the model, in its order: those of the static part as well.
  *
  * Returns: (transfer none) (array zero-terminated=1): the names
+ *
+ * Since: 0.2
  */
 const char *const *
 cleave_onnx_dynamic_get_outputs (const CleaveOnnxDynamic *dynamic)
@@ -164,6 +172,8 @@ cleave_onnx_dynamic_get_outputs (const CleaveOnnxDynamic *dynamic)
  * @output: the name of an output of the model
  *
  * Returns: whether a node of the dynamic part computes the output
+ *
+ * Since: 0.2
  */
 gboolean
 cleave_onnx_dynamic_computes (const CleaveOnnxDynamic *dynamic, const char *output)
@@ -179,11 +189,15 @@ cleave_onnx_dynamic_computes (const CleaveOnnxDynamic *dynamic, const char *outp
  * Takes a reference to the dynamic part, which may outlive its graph.
  *
  * Returns: (transfer full): @dynamic
+ *
+ * Since: 0.2
  */
 /**
  * cleave_onnx_dynamic_unref:
  * @dynamic: (nullable) (transfer full): the dynamic part of a model
  *
  * Drops a reference to the dynamic part.
+ *
+ * Since: 0.2
  */
 CLEAVE_DEFINE_COUNTED (CleaveOnnxDynamic, onnx_dynamic, clear)

@@ -65,6 +65,8 @@ cleave_onnx_options_add_shape (CleaveOnnxOptions *options,
  *
  * Sets whether the import keeps nodes whose shapes depend on data; if not, they are errors. See
  * [func@Cleave.onnx_get_dynamic].
+ *
+ * Since: 0.2
  */
 void
 cleave_onnx_options_set_dynamic (CleaveOnnxOptions *options, gboolean dynamic)

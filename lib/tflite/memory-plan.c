@@ -270,6 +270,8 @@ cleave_tflite_plan_memory (const CleaveTfliteModel *model,
  * the FlatBuffer.
  *
  * Returns: (transfer full) (nullable): the file with the plan
+ *
+ * Since: 0.2
  */
 GBytes *
 cleave_tflite_add_memory_plan (GBytes *bytes, gint64 alignment, gint64 *n_bytes, GError **error)

@@ -189,6 +189,8 @@ take_outputs (CleaveOnnxImport *import, const CleaveOnnxDynamic *dynamic, GError
  *
  * Returns: (transfer full) (nullable) (element-type CleaveTensor): all outputs of the model, in the
  *   order of [method@Cleave.OnnxDynamic.get_outputs]; %NULL on error
+ *
+ * Since: 0.2
  */
 GPtrArray *
 cleave_onnx_dynamic_run (const CleaveOnnxDynamic *dynamic,
