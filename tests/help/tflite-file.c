@@ -383,6 +383,64 @@ moves_example (void)
   return tflite_file_new (&graph);
 }
 
+/* SVDF, an LSTM with a state of its own, PRELU, RESIZE_BILINEAR and BATCH_MATMUL on int8. */
+static GBytes *
+states_example (void)
+{
+  static const gint8 w[6 * 6] = { 1, -2, 3 };
+  static const gint32 b[6] = { 7, -9, 11 }, size[2] = { 4, 6 }, image[4] = { 1, 2, 3, 1 };
+  static const float scale = 0.05f, cell = 0x1p-11f, wide = 0.5f;
+#define VALUE(text) .name = text, .type = TFLITE_INT8, .scales = &scale, .n_scales = 1
+#define DATA(array) .data = array, .n_bytes = sizeof (array)
+  static const TfliteTensor tensors[] = {
+    { VALUE ("x"), .shape = "1x6" },
+    { VALUE ("feature"), .shape = "6x6", DATA (w) },
+    { VALUE ("time"), .shape = "6x6", DATA (w) },
+    { .name = "b", .type = TFLITE_INT32, .shape = "6", DATA (b) },
+    { VALUE ("memory"), .shape = "1x36", .zero = -3, .is_variable = TRUE },
+    { VALUE ("u"), .shape = "1x6" },
+    { VALUE ("steps"), .shape = "1x1x6" },
+    { VALUE ("h"), .shape = "1x6", .zero = 5, .is_variable = TRUE },
+    { .name = "c",
+      .type = TFLITE_INT16,
+      .shape = "1x6",
+      .scales = &cell,
+      .n_scales = 1,
+      .is_variable = TRUE },
+    { VALUE ("y"), .shape = "1x1x6", .zero = 5 },
+    { .name = "image", .type = TFLITE_INT32, .shape = "4", DATA (image) },
+    { VALUE ("picture"), .shape = "1x2x3x1", .zero = 5 },
+    { .name = "size", .type = TFLITE_INT32, .shape = "2", .data = size, .n_bytes = 8 },
+    { VALUE ("larger"), .shape = "1x4x6x1", .zero = 5 },
+    { VALUE ("slope"), .shape = "1", .data = w, .n_bytes = 1 },
+    { VALUE ("bent"), .shape = "1x4x6x1" },
+    { .name = "products", .type = TFLITE_INT8, .shape = "1x4x6x6", .scales = &wide, .n_scales = 1 },
+  };
+#undef VALUE
+#undef DATA
+  static const TfliteOperator operators[] = {
+    { 27, NULL, { 0, 1, 2, 3, 4 }, 5, { 5 }, 1, 1, { { 0, 'i', 1 } } },
+    { 22, NULL, { 5 }, 1, { 6 }, 1, 0, { { 0 } } },
+    { 44,
+      NULL,
+      { 6, 1, 1, 1, 1, 1, 1, 1, 1, -1, -1, -1, 3, 3, 3, 3, -1, -1, 7, 8, -1, -1, -1, -1 },
+      24,
+      { 9 },
+      1,
+      1,
+      { { 0, 'b', 4 } } },
+    { 22, NULL, { 9, 10 }, 2, { 11 }, 1, 0, { { 0 } } },
+    { 23, NULL, { 11, 12 }, 2, { 13 }, 1, 1, { { 3, 'b', 1 } } },
+    { 54, NULL, { 13, 14 }, 2, { 15 }, 1, 0, { { 0 } } },
+    { 126, NULL, { 15, 15 }, 2, { 16 }, 1, 1, { { 1, 'b', 1 } } },
+  };
+  const TfliteGraph graph = {
+    tensors, N (tensors), operators, N (operators), { 0 }, 1, { 16 }, 1, 0
+  };
+
+  return tflite_file_new (&graph);
+}
+
 GPtrArray *
 tflite_file_examples (void)
 {
@@ -391,5 +449,6 @@ tflite_file_examples (void)
   g_ptr_array_add (files, floats_example ());
   g_ptr_array_add (files, integers_example ());
   g_ptr_array_add (files, moves_example ());
+  g_ptr_array_add (files, states_example ());
   return files;
 }
