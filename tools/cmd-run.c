@@ -306,8 +306,9 @@ print_text (const CleaveExecution *e, const Options *o, const Split *split)
           e->stats.n_threads == 1 ? "" : "s", scratch, weights);
   printf ("copied    %s by one run\n", copied);
   if (e->dynamic != NULL)
-    printf ("dynamic   %u nodes, %.3f ms; values take %s at most, besides the rest\n",
-            cleave_onnx_dynamic_get_n_nodes (e->dynamic), e->dynamic_ms, of_dynamic);
+    printf ("dynamic   %.3f ms, kernels %" G_GINT64_FORMAT
+            "; values take %s at most, besides the rest\n",
+            e->dynamic_ms, e->dynamic_stats.n_calls, of_dynamic);
   if (e->profile != NULL)
     cleave_profile_print (e->profile);
   print_outputs (e, o->folder);

@@ -23,13 +23,15 @@ cleave_dynamic_warn (const CleaveGraph *graph, const char *path)
 {
   const CleaveOnnxDynamic *dynamic = cleave_onnx_get_dynamic (graph);
   const CleaveOnnxDynamicNode *cause;
+  guint n;
 
   if (dynamic == NULL)
     return;
   cause = find_cause (dynamic);
-  g_printerr ("cleave: %s: note: %u nodes have shapes that depend on data, from %s '%s' on. They "
-              "stay as they are, and no number includes them; cleave info lists them.\n",
-              path, cleave_onnx_dynamic_get_n_nodes (dynamic), cause->op, cause->name);
+  n = cleave_onnx_dynamic_get_n_nodes (dynamic);
+  g_printerr ("cleave: %s: note: the shapes of %u node%s depend on data, from %s '%s' on. The "
+              "dynamic part stays as it is, and no number includes it; cleave info lists it.\n",
+              path, n, n == 1 ? "" : "s", cause->op, cause->name);
 }
 
 gboolean
@@ -41,9 +43,9 @@ cleave_dynamic_refuse (const CleaveGraph *graph, const char *what, GError **erro
   if (dynamic == NULL)
     return TRUE;
   cause = find_cause (dynamic);
-  return cleave_argument_fail (
-      error, "%s '%s' and %u more nodes have shapes that depend on data, and %s", cause->op,
-      cause->name, cleave_onnx_dynamic_get_n_nodes (dynamic) - 1, what);
+  return cleave_argument_fail (error,
+                               "the shapes of the nodes from %s '%s' on depend on data, and %s",
+                               cause->op, cause->name, what);
 }
 
 static void
@@ -64,7 +66,9 @@ cleave_dynamic_print (const CleaveOnnxDynamic *dynamic, gboolean all)
 {
   guint n = cleave_onnx_dynamic_get_n_nodes (dynamic), n_printed = 0;
 
-  printf ("dynamic     %u nodes, whose shapes depend on data; no number here includes them\n", n);
+  printf ("dynamic     %u node%s with shapes that depend on data; no number includes the dynamic "
+          "part\n",
+          n, n == 1 ? "" : "s");
   for (guint i = 0; i < n; i++)
     {
       const CleaveOnnxDynamicNode *node = cleave_onnx_dynamic_get_node (dynamic, i);

@@ -489,7 +489,7 @@ class Dynamic(CommandTest):
     def test_a_split_model_keeps_the_dynamic_part(self):
         run = self.cleave('split', 'm.onnx', '--all', '--dims=2', '--num-chunks=2', '--check', '-o', 's.onnx')
         self.assertEqual(run.returncode, 0)
-        self.assertIn("note: 4 nodes have shapes that depend on data, from NonZero 'where' on", run.stderr.decode())
+        self.assertIn("note: the shapes of 4 nodes depend on data, from NonZero 'where' on", run.stderr.decode())
         self.assertIn('equal', self.good('diff', 'm.onnx', 's.onnx'))
         self.assertEqual(self.json('info', 's.onnx')['dynamic']['outputs'], ['scaled', 'rows'])
 
