@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* How a bundle computes an op: the kernel in C99 and the constants that it reads. Each op that a
+ * bundle supports has one record, in lib/bundle/op-*.c; the planner and the writer know no op by
+ * name. A kernel computes one row of a result (kernels/cleave-kernels.h); which rows of the operands
+ * it reads is what the dimension maps of the op say. */
+
+#include "../ir/graph-private.h"
+
+/* Collects the kernel and the constants of one layer. */
+typedef struct _CleaveBundleLayer CleaveBundleLayer;
+
+typedef struct
+{
+  const char *op; /* as in CleaveOp: "TfliteConv" */
+  /* Describes the layer that computes a node: calls the functions below. Fails if a bundle cannot
+   * compute this node; the message says why and what would help. */
+  gboolean (*describe) (const CleaveNode *node, CleaveBundleLayer *layer, GError **error);
+} CleaveBundleOp;
+
+/* Sets the kernel function, such as "cleave_conv_s8", which is in kernels/`file`.c. */
+void cleave_bundle_layer_set_kernel (CleaveBundleLayer *layer, const char *file, const char *kernel);
+/* Sets the constants of the layer: the name of their C struct, and the fields of its initializer as
+ * C text, such as ".in_channels = 3, .stride = { 1, 1 }". */
+void cleave_bundle_layer_set_params (CleaveBundleLayer *layer, const char *type, const char *fields);
+/* Adds a constant array and returns the C expression to name it in the fields, such as
+ * "vww_a12". Equal arrays are stored once. `type` is int8_t, int16_t, int32_t, float …; the bytes
+ * are those of this machine's memory. The string belongs to the layer. */
+const char *cleave_bundle_layer_add_array (CleaveBundleLayer *layer,
+                                           const char *type,
+                                           gconstpointer data,
+                                           gsize n_elements);
+/* The kernel may write row r of the result over row r of variable operand `operand`: it reads each
+ * pixel of that row before it writes the same pixel, and no other row. */
+void cleave_bundle_layer_set_in_place (CleaveBundleLayer *layer, guint operand);
+
+/* Returns the values of a constant operand, dense and in the order of its logical shape, or NULL if
+ * the operand is absent. */
+gconstpointer cleave_bundle_constant (const CleaveNode *node, guint operand);
+
+/* The dimensions of a value as an image in memory. */
+typedef struct
+{
+  gint64 images, rows, columns, channels; /* products of extents; 1 if there is no such dimension */
+  gint row_dim, column_dim;               /* logical dimensions; -1: none */
+  gsize pixel_bytes;
+} CleaveBundleImage;
+
+/* Returns how a value lies in memory: channels innermost. */
+CleaveBundleImage cleave_bundle_image (const CleaveResult *value);
