@@ -43,9 +43,17 @@ gconstpointer cleave_bundle_constant (const CleaveNode *node, guint operand);
 typedef struct
 {
   gint64 images, rows, columns, channels; /* products of extents; 1 if there is no such dimension */
-  gint row_dim, column_dim;               /* logical dimensions; -1: none */
+  gint row_dim, column_dim, channel_dim;  /* logical dimensions; -1: none */
   gsize pixel_bytes;
 } CleaveBundleImage;
 
 /* Returns how a value lies in memory: channels innermost. */
 CleaveBundleImage cleave_bundle_image (const CleaveResult *value);
+
+/* Returns the record of a node's op, or NULL if a bundle cannot compute it. */
+const CleaveBundleOp *cleave_bundle_op_find (const CleaveNode *node);
+/* For an op whose operands are parts of its result (CLEAVE_OP_JOIN, such as Concat): each part is a
+ * layer of its own. Variable operand 0 is the part; variable operand 1, which the first part lacks, is
+ * the result of the layer of the part before, and should be marked in place. Returns the index of the
+ * part among the operands of the node. */
+guint cleave_bundle_layer_get_part (const CleaveBundleLayer *layer);

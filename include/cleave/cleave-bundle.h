@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* Bundles: a model as plain C99 for a small device. The weights are constants, one arena of an exact
+ * size has all activations, nothing is allocated, and a run cannot fail.
+ *
+ *   graph -> cleave_bundle_new() -> CleaveBundle -> cleave_bundle_write() -> NAME.h, NAME.c …
+ *
+ * cleave_bundle_new() plans: it groups nodes into segments, each a loop over rows, so that the arena
+ * meets a limit. */
+
+#include <cleave/cleave-graph.h>
+
+G_BEGIN_DECLS
+
+#define CLEAVE_TYPE_BUNDLE (cleave_bundle_get_gtype ())
+
+/**
+ * CleaveBundle:
+ *
+ * A model that is planned for a small device and can be written as C.
+ */
+typedef struct _CleaveBundle CleaveBundle;
+
+/**
+ * CleaveBundleWhere:
+ * @CLEAVE_BUNDLE_IN_ARENA: in the arena, at an offset that the header of the bundle names
+ * @CLEAVE_BUNDLE_APART: in memory of the caller, who passes a pointer
+ * @CLEAVE_BUNDLE_ROWS: an input that a function of the caller supplies row by row
+ *
+ * Where an input or an output of a bundle lies.
+ */
+typedef enum {
+  CLEAVE_BUNDLE_IN_ARENA,
+  CLEAVE_BUNDLE_APART,
+  CLEAVE_BUNDLE_ROWS,
+} CleaveBundleWhere;
+
+/**
+ * CleaveBundleIo:
+ * @name: name of an input or an output of the graph; %NULL: all that no other entry names
+ * @where: where it lies
+ *
+ * Where one input or output lies.
+ */
+typedef struct
+{
+  const char *name;
+  CleaveBundleWhere where;
+} CleaveBundleIo;
+
+/**
+ * CleaveBundleOptions:
+ * @name: prefix of the names of files, functions and macros, a C identifier; %NULL: the graph's name
+ * @max_memory: limit of the arena, in bytes; 0: the least memory
+ * @max_added_macs: multiply-accumulates that the plan may add, as a fraction of the graph's; negative:
+ *   any number
+ * @align: alignment of the arena and of each value in it, in bytes: 4, 8 or 16; 0: 4
+ * @inputs: (array length=n_inputs): where inputs lie; the default is the arena
+ * @n_inputs: number of entries
+ * @outputs: (array length=n_outputs): where outputs lie; the default is the arena
+ * @n_outputs: number of entries
+ *
+ * How to plan a bundle.
+ */
+typedef struct
+{
+  const char *name;
+  gint64 max_memory;
+  double max_added_macs;
+  guint align;
+  const CleaveBundleIo *inputs;
+  guint n_inputs;
+  const CleaveBundleIo *outputs;
+  guint n_outputs;
+} CleaveBundleOptions;
+
+/**
+ * CleaveBundleStats:
+ * @arena_bytes: size of the arena
+ * @weight_bytes: bytes of all constant arrays
+ * @table_bytes: bytes of the tables on a machine with 32-bit pointers, an estimate
+ * @macs: multiply-accumulates of a run
+ * @unsplit_bytes: size of the arena if every layer is computed whole
+ * @least_bytes: the smallest arena of all plans
+ * @n_layers: number of layers
+ * @n_segments: number of loops
+ *
+ * Figures of a bundle.
+ */
+typedef struct
+{
+  gint64 arena_bytes, weight_bytes, table_bytes, macs, unsplit_bytes, least_bytes;
+  guint n_layers, n_segments;
+} CleaveBundleStats;
+
+CLEAVE_API GType cleave_bundle_get_gtype (void);
+CLEAVE_API CleaveBundle *
+cleave_bundle_new (const CleaveGraph *graph, const CleaveBundleOptions *options, GError **error);
+CLEAVE_API CleaveBundle *cleave_bundle_ref (CleaveBundle *bundle);
+CLEAVE_API void cleave_bundle_unref (CleaveBundle *bundle);
+CLEAVE_API void cleave_bundle_get_stats (const CleaveBundle *bundle, CleaveBundleStats *stats);
+CLEAVE_API char *cleave_bundle_print (const CleaveBundle *bundle);
+CLEAVE_API gboolean
+cleave_bundle_write (const CleaveBundle *bundle, const char *folder, GError **error);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveBundle, cleave_bundle_unref)
+
+G_END_DECLS

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* A segment: consecutive steps that run as one loop, and the memory that the loop takes.
+ *
+ * The loop computes the rows of the last step one after the other. Before a row of a step is
+ * computed, the steps that it reads compute the rows that it needs and that do not exist yet. So a
+ * value inside the segment needs a ring of only the rows between the oldest one that is still
+ * needed and the newest one. For a chain, that is the height of the reader's window:
+ *
+ *   conv 3x3 -> depthwise 3x3 -> conv 1x1       ring of 3 rows, ring of 1 row, whole value
+ *
+ * A segment may run several times, each time for a band of the columns of the last step. Then the
+ * rings have the width of a band, and the columns that neighboring bands both need are computed
+ * twice. A segment of one step is a layer that is computed whole. */
+
+#include "model.h"
+
+/* The result of a step inside a segment. */
+typedef struct
+{
+  gboolean is_whole; /* read after the segment, or an output */
+  guint shares;      /* the step of the segment whose memory it uses, often its own */
+  gint64 capacity;   /* rows in memory; only of steps that use their own memory */
+  gint64 columns;    /* columns in memory */
+} CleaveBundleSlot;
+
+/* The end of a segment may lie over a value that dies in the segment, `lag` bytes or more before
+ * it: each row is written after the bytes under it were read for the last time.
+ *
+ *   value        .....[==========]
+ *   end          [=========]            begins `lag` bytes before the value */
+typedef struct
+{
+  guint end, value; /* values; CLEAVE_BUNDLE_NONE: there is none */
+  gint64 lag;       /* in bytes; below 0 if the end may begin after the value */
+} CleaveBundleOverlay;
+
+typedef struct
+{
+  guint first, end; /* steps */
+  guint n_bands;
+  gint64 ring_bytes, macs;
+  CleaveBundleOverlay overlay;
+} CleaveBundleSegment;
+
+/* Computes segments of a model. */
+typedef struct
+{
+  const CleaveBundleModel *model;
+  gint64 align;
+  CleaveBundleSegment segment;
+  CleaveBundleSlot *slots; /* of the steps from segment.first */
+  CleaveSpan *columns;     /* of a step in a band: columns[band * n_steps + step - first] */
+  gint64 *made;
+  guint *asker;    /* the step that asked a step for rows */
+  guint end_slot; /* the step whose memory the end uses */
+} CleaveBundleFlow;
+
+void
+cleave_bundle_flow_init (CleaveBundleFlow *flow, const CleaveBundleModel *model, gint64 align);
+void cleave_bundle_flow_clear (CleaveBundleFlow *flow);
+
+/* Lays out the segment of steps [first, end) in a number of bands. Returns FALSE if these steps
+ * cannot be a segment. */
+gboolean
+cleave_bundle_flow_run (CleaveBundleFlow *flow, guint first, guint end, guint n_bands);
+/* Returns whether a value that is produced by a step before `end` is read by a later step or is an
+ * output. */
+gboolean cleave_bundle_is_read_after (const CleaveBundleModel *model, guint value, guint end);
+
+static inline gint64
+cleave_bundle_align (gint64 n_bytes, gint64 align)
+{
+  return (n_bytes + align - 1) / align * align;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* The kernel and the constants of a layer, and the pool of constant arrays of a bundle. */
+
+#include "op.h"
+
+/* The constant arrays of a bundle. */
+typedef struct
+{
+  char *prefix; /* of the names of the arrays */
+  GArray *arrays; /* CleaveBundleArray */
+  GHashTable *names; /* index + 1 by contents */
+} CleaveBundlePool;
+
+typedef struct
+{
+  char *name, *type;
+  GBytes *bytes;
+  gsize n_elements;
+} CleaveBundleArray;
+
+struct _CleaveBundleLayer
+{
+  CleaveBundlePool *pool;
+  char *file, *kernel, *type, *fields;
+  guint in_place; /* a bit for each variable operand */
+  guint slot;     /* the operand of the node that is the first variable operand */
+};
+
+CleaveBundlePool *cleave_bundle_pool_new (const char *prefix);
+void cleave_bundle_pool_free (CleaveBundlePool *pool);
+CleaveBundleLayer *cleave_bundle_layer_new (CleaveBundlePool *pool);
+void cleave_bundle_layer_free (CleaveBundleLayer *layer);

@@ -1,0 +1,491 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "model.h"
+
+#include <string.h>
+
+#include "../ir/evaluate.h"
+
+typedef struct
+{
+  CleaveBundleModel *model;
+  const CleaveBundleOptions *options;
+  GHashTable *values; /* index + 1 of a value by CleaveResult */
+} Builder;
+
+/* Constants */
+
+static gboolean
+is_dense (const CleaveTensor *tensor)
+{
+  const CleaveShape *shape = &cleave_tensor_get_type (tensor)->shape;
+  const gint64 *strides = cleave_tensor_get_strides (tensor);
+  gint64 stride = 1;
+
+  for (guint d = shape->rank; d-- > 0;)
+    {
+      if (shape->dim[d] > 1 && strides[d] != stride)
+        return FALSE;
+      stride *= shape->dim[d];
+    }
+  return TRUE;
+}
+
+static void
+replace (CleaveGraph *graph, CleaveResult *result, CleaveTensor *tensor)
+{
+  g_autoptr (CleaveTensor) dense =
+      is_dense (tensor) ? cleave_tensor_ref (tensor) : cleave_tensor_dup_dense (tensor);
+
+  cleave_result_replace_uses (result, cleave_graph_add_constant (graph, NULL, dense));
+}
+
+/* Computes all nodes that depend on constants alone, and makes constants dense. */
+static gboolean
+fold_constants (CleaveGraph *graph, GError **error)
+{
+  g_autoptr (GPtrArray) order = cleave_graph_get_order (graph, error);
+
+  if (order == NULL)
+    return FALSE;
+  for (guint i = 0; i < order->len; i++)
+    {
+      CleaveNode *node = order->pdata[i];
+      g_autoptr (GPtrArray) tensors = NULL;
+
+      if (!cleave_node_is_fixed (node) || !cleave_node_is_used (node))
+        continue;
+      if (cleave_node_get_constant (node) != NULL)
+        {
+          CleaveTensor *tensor = cleave_node_get_constant (node);
+
+          if (!is_dense (tensor))
+            replace (graph, &node->results[0], tensor);
+          continue;
+        }
+      tensors = cleave_evaluate (node, error);
+      if (tensors == NULL)
+        return FALSE;
+      for (guint r = 0; r < node->n_results; r++)
+        if (node->results[r].n_uses > 0)
+          replace (graph, &node->results[r], tensors->pdata[r]);
+    }
+  return TRUE;
+}
+
+/* Values */
+
+static CleaveBundleWhere
+find_where (const CleaveBundleIo *entries, guint n, const char *name)
+{
+  CleaveBundleWhere where = CLEAVE_BUNDLE_IN_ARENA;
+
+  for (guint i = 0; i < n; i++)
+    if (entries[i].name == NULL)
+      where = entries[i].where;
+  for (guint i = 0; i < n; i++)
+    if (entries[i].name != NULL && strcmp (entries[i].name, name) == 0)
+      where = entries[i].where;
+  return where;
+}
+
+static guint
+add_value (Builder *b, const CleaveResult *result)
+{
+  guint index = b->model->values->len;
+  CleaveBundleValue value = { .result = result,
+                              .image = cleave_bundle_image (result),
+                              .base = index,
+                              .producer = CLEAVE_BUNDLE_NONE };
+
+  g_array_append_val (b->model->values, value);
+  g_hash_table_insert (b->values, (gpointer) result, GUINT_TO_POINTER (index + 1));
+  return index;
+}
+
+static guint
+find_value (Builder *b, const CleaveResult *result)
+{
+  return GPOINTER_TO_UINT (g_hash_table_lookup (b->values, result)) - 1;
+}
+
+/* Lists the dimensions of extent above 1 in the order of memory, outermost first. */
+static guint
+list_memory_order (const CleaveResult *value, guint *dims)
+{
+  CleaveBundleImage image = cleave_bundle_image (value);
+  const CleaveShape *shape = &value->type.shape;
+  gint last[] = { image.row_dim, image.column_dim, image.channel_dim };
+  guint n = 0;
+
+  for (gint d = 0; d < (gint) shape->rank; d++)
+    if (shape->dim[d] > 1 && d != last[0] && d != last[1] && d != last[2])
+      dims[n++] = (guint) d;
+  for (guint i = 0; i < G_N_ELEMENTS (last); i++)
+    if (last[i] >= 0 && shape->dim[last[i]] > 1)
+      dims[n++] = (guint) last[i];
+  return n;
+}
+
+static gboolean
+is_row_major (const CleaveResult *value)
+{
+  guint dims[CLEAVE_MAX_RANK], n = list_memory_order (value, dims);
+
+  for (guint i = 1; i < n; i++)
+    if (dims[i] < dims[i - 1])
+      return FALSE;
+  return TRUE;
+}
+
+/* Returns whether the result of a permutation has the bytes of its operand in memory. */
+static gboolean
+keeps_memory_order (const CleaveNode *node)
+{
+  const CleaveResult *x = node->operands[0].result, *y = &node->results[0];
+  guint from[CLEAVE_MAX_RANK], to[CLEAVE_MAX_RANK], n = list_memory_order (x, from);
+  CleaveDimMap maps[CLEAVE_MAX_RANK];
+  g_auto (CleaveNodeCall) call = { 0 };
+
+  if (list_memory_order (y, to) != n)
+    return FALSE;
+  node->op->maps (cleave_node_call_init (&call, node), 0, maps);
+  for (guint i = 0; i < n; i++)
+    if (maps[from[i]].stride != 1 || maps[from[i]].from != to[i])
+      return FALSE;
+  return TRUE;
+}
+
+/* Returns whether result 0 has the bytes of operand 0 in memory. */
+static gboolean
+is_view (const CleaveNode *node)
+{
+  const CleaveResult *x = node->n_operands == 0 ? NULL : node->operands[0].result;
+  const CleaveResult *y = &node->results[0];
+  g_auto (CleaveNodeCall) call = { 0 };
+
+  if (x == NULL || x->type.element != y->type.element ||
+      cleave_shape_get_n_elements (&x->type.shape) != cleave_shape_get_n_elements (&y->type.shape))
+    return FALSE;
+  if (node->op->flags & CLEAVE_OP_ROW_MAJOR)
+    return is_row_major (x) && is_row_major (y);
+  return (node->op->flags & CLEAVE_OP_VIEW) && node->op->maps != NULL &&
+         cleave_call_is_view (cleave_node_call_init (&call, node)) && keeps_memory_order (node);
+}
+
+static gboolean
+is_same_image (const CleaveBundleImage *a, const CleaveBundleImage *b)
+{
+  return a->images == b->images && a->rows == b->rows && a->columns == b->columns &&
+         a->channels == b->channels;
+}
+
+/* Makes the result of a node a view of its operand. A view with the same rows is the same value. */
+static void
+add_view (Builder *b, const CleaveNode *node)
+{
+  guint x = find_value (b, node->operands[0].result);
+  CleaveBundleImage image = cleave_bundle_image (&node->results[0]);
+
+  if (is_same_image (&image, &cleave_bundle_value (b->model, x)->image))
+    g_hash_table_insert (b->values, (gpointer) &node->results[0], GUINT_TO_POINTER (x + 1));
+  else
+    {
+      guint y = add_value (b, &node->results[0]);
+
+      cleave_bundle_value (b->model, y)->base = cleave_bundle_value (b->model, x)->base;
+      cleave_bundle_value (b->model, y)->producer = cleave_bundle_value (b->model, x)->producer;
+    }
+}
+
+/* Steps */
+
+/* A map of a dimension of an operand that does not exist: its one index. */
+static CleaveDimMap
+only_index (void)
+{
+  return cleave_dim_map_whole (1);
+}
+
+/* Returns the map of a dimension of an operand. It must follow dimension `from` of the result or be
+ * fixed; a map that follows another dimension needs all that it can reach. */
+static CleaveDimMap
+find_map (const CleaveDimMap *maps, gint dim, gint from, const CleaveShape *operand)
+{
+  if (dim < 0)
+    return only_index ();
+  if (maps[dim].stride == 0 || (from >= 0 && maps[dim].from == (guint) from))
+    return maps[dim];
+  return cleave_dim_map_whole (operand->dim[dim]);
+}
+
+static void
+set_maps (const CleaveNode *node, guint slot, const CleaveBundleImage *y, CleaveBundleStep *step)
+{
+  const CleaveResult *x = node->operands[slot].result;
+  CleaveBundleImage image = cleave_bundle_image (x);
+  CleaveDimMap maps[CLEAVE_MAX_RANK];
+  g_auto (CleaveNodeCall) call = { 0 };
+  guint i = step->n_operands;
+
+  node->op->maps (cleave_node_call_init (&call, node), slot, maps);
+  step->rows[i] = find_map (maps, image.row_dim, y->row_dim, &x->type.shape);
+  step->columns[i] = find_map (maps, image.column_dim, y->column_dim, &x->type.shape);
+}
+
+static gboolean
+fail (const CleaveNode *node, GError **error, const char *why)
+{
+  return cleave_fail (error, CLEAVE_ERROR_MODEL, "%s '%s': %s", node->op->name, node->name,
+                      why);
+}
+
+static gboolean
+add_operand (Builder *b, const CleaveNode *node, guint slot, CleaveBundleStep *step, GError **error)
+{
+  CleaveBundleImage y = cleave_bundle_image (&node->results[0]);
+  const CleaveResult *x = node->operands[slot].result;
+  CleaveBundleImage image = cleave_bundle_image (x);
+
+  if (step->n_operands == CLEAVE_BUNDLE_MAX_OPERANDS)
+    return fail (node, error, "a bundle has no kernel for more than two operands that vary");
+  if (image.images != 1 && image.images != y.images)
+    return fail (node, error,
+                 "a bundle computes image by image, but this node mixes the images of a batch; "
+                 "use a batch of 1");
+  set_maps (node, slot, &y, step);
+  step->slots[step->n_operands] = slot;
+  step->operands[step->n_operands++] = find_value (b, x);
+  return TRUE;
+}
+
+static gboolean
+describe (Builder *b, const CleaveNode *node, CleaveBundleStep *step, GError **error)
+{
+  const CleaveBundleOp *op = cleave_bundle_op_find (node);
+
+  if (op == NULL)
+    return fail (node, error,
+                 "a bundle has no kernel for this operator; compute it outside, or see `cleave "
+                 "extract` for the part of the model before it");
+  step->layer = cleave_bundle_layer_new (b->model->pool);
+  step->layer->slot = step->slots[0];
+  return op->describe (node, step->layer, error);
+}
+
+static void
+append_step (Builder *b, CleaveBundleStep *step, guint result)
+{
+  step->result = result;
+  cleave_bundle_value (b->model, result)->producer = b->model->steps->len;
+  g_array_append_val (b->model->steps, *step);
+}
+
+/* Adds a node as one step. */
+static gboolean
+add_step (Builder *b, const CleaveNode *node, GError **error)
+{
+  CleaveBundleStep step = { .node = node, .macs = cleave_node_get_macs (node) };
+
+  for (guint i = 0; i < node->n_operands; i++)
+    if (node->operands[i].result != NULL &&
+        !cleave_node_is_fixed (node->operands[i].result->node) &&
+        !add_operand (b, node, i, &step, error))
+      return FALSE;
+  if (!describe (b, node, &step, error))
+    {
+      g_clear_pointer (&step.layer, cleave_bundle_layer_free);
+      return FALSE;
+    }
+  append_step (b, &step, add_value (b, &node->results[0]));
+  return TRUE;
+}
+
+/* Adds a node whose operands are parts of its result, such as a Concat: one step for each part,
+ * which writes it into the rows that the steps before have begun. */
+static gboolean
+add_join (Builder *b, const CleaveNode *node, GError **error)
+{
+  guint before = CLEAVE_BUNDLE_NONE;
+
+  for (guint i = 0; i < node->n_operands; i++)
+    {
+      CleaveBundleStep step = { .node = node };
+
+      if (cleave_node_is_fixed (node->operands[i].result->node))
+        return fail (node, error, "a bundle has no kernel for a part that is constant");
+      if (!add_operand (b, node, i, &step, error))
+        return FALSE;
+      if (before != CLEAVE_BUNDLE_NONE)
+        {
+          step.rows[1] = step.columns[1] = cleave_dim_map_same (0);
+          step.operands[1] = before;
+          step.n_operands = 2;
+        }
+      if (!describe (b, node, &step, error))
+        {
+          g_clear_pointer (&step.layer, cleave_bundle_layer_free);
+          return FALSE;
+        }
+      before = add_value (b, &node->results[0]);
+      append_step (b, &step, before);
+    }
+  return TRUE;
+}
+
+static gboolean
+add_node (Builder *b, const CleaveNode *node, GError **error)
+{
+  if (node->op == &cleave_op_input || cleave_node_is_fixed (node) || !cleave_node_is_used (node))
+    return TRUE;
+  for (guint r = 1; r < node->n_results; r++)
+    if (node->results[r].n_uses > 0)
+      return fail (node, error, "a bundle has no kernel for more than one result");
+  if (node->op->maps == NULL)
+    return fail (node, error, "a bundle has no kernel for an operator that cannot be split");
+  if (is_view (node))
+    {
+      add_view (b, node);
+      return TRUE;
+    }
+  return node->op->flags & CLEAVE_OP_JOIN ? add_join (b, node, error) : add_step (b, node, error);
+}
+
+/* Inputs and outputs */
+
+static gboolean
+add_inputs (Builder *b, GError **error)
+{
+  const CleaveGraph *graph = b->model->graph;
+
+  for (guint i = 0; i < graph->inputs->len; i++)
+    {
+      const CleaveResult *input = graph->inputs->pdata[i];
+      guint index = add_value (b, input);
+      CleaveBundleValue *value = cleave_bundle_value (b->model, index);
+      CleaveBundleWhere where =
+          find_where (b->options->inputs, b->options->n_inputs, input->node->name);
+
+      value->port = i;
+      if (where == CLEAVE_BUNDLE_APART)
+        value->place = CLEAVE_BUNDLE_INPUT;
+      if (where == CLEAVE_BUNDLE_ROWS)
+        {
+          CleaveBundleStep step = { .layer = cleave_bundle_layer_new (b->model->pool) };
+
+          append_step (b, &step, index);
+        }
+    }
+  return TRUE;
+}
+
+/* Marks the outputs, and the last reader of each value. */
+static gboolean
+mark_readers (Builder *b, GError **error)
+{
+  const CleaveGraph *graph = b->model->graph;
+
+  for (guint s = 0; s < b->model->steps->len; s++)
+    {
+      const CleaveBundleStep *step = cleave_bundle_step (b->model, s);
+
+      for (guint i = 0; i < step->n_operands; i++)
+        {
+          guint base = cleave_bundle_value (b->model, step->operands[i])->base;
+
+          cleave_bundle_value (b->model, base)->last_reader = s;
+        }
+    }
+  for (guint i = 0; i < graph->outputs->len; i++)
+    {
+      const CleaveOutput *output = graph->outputs->pdata[i];
+      const CleaveNode *node = output->operand.result->node;
+      CleaveBundleValue *base;
+
+      if (cleave_node_is_fixed (node))
+        return fail (node, error, "an output of a bundle must not be constant");
+      base = cleave_bundle_value (b->model, find_value (b, output->operand.result));
+      base = cleave_bundle_value (b->model, base->base);
+      base->last_reader = b->model->steps->len;
+      if (find_where (b->options->outputs, b->options->n_outputs, output->name) !=
+          CLEAVE_BUNDLE_APART)
+        continue;
+      if (base->producer == CLEAVE_BUNDLE_NONE || base->place != CLEAVE_BUNDLE_ARENA)
+        return fail (node, error,
+                     "an output that is an input or another output cannot lie apart; leave it in "
+                     "the arena");
+      base->place = CLEAVE_BUNDLE_OUTPUT;
+      base->port = i;
+    }
+  return TRUE;
+}
+
+static gboolean
+build (Builder *b, GError **error)
+{
+  g_autoptr (GPtrArray) order = NULL;
+
+  if (!fold_constants (b->model->graph, error) || !add_inputs (b, error))
+    return FALSE;
+  order = cleave_graph_get_order (b->model->graph, error);
+  for (guint i = 0; order != NULL && i < order->len; i++)
+    if (!add_node (b, order->pdata[i], error))
+      return FALSE;
+  return order != NULL && mark_readers (b, error);
+}
+
+CleaveBundleModel *
+cleave_bundle_model_new (CleaveGraph *graph, const CleaveBundleOptions *options, GError **error)
+{
+  g_autoptr (CleaveBundleModel) model = g_new0 (CleaveBundleModel, 1);
+  g_autoptr (GHashTable) values = g_hash_table_new (NULL, NULL);
+  Builder b = { model, options, values };
+
+  model->graph = cleave_graph_copy (graph);
+  model->values = g_array_new (FALSE, TRUE, sizeof (CleaveBundleValue));
+  model->steps = g_array_new (FALSE, TRUE, sizeof (CleaveBundleStep));
+  model->pool = cleave_bundle_pool_new (options->name);
+  return build (&b, error) ? g_steal_pointer (&model) : NULL;
+}
+
+void
+cleave_bundle_model_free (CleaveBundleModel *model)
+{
+  for (guint s = 0; s < model->steps->len; s++)
+    cleave_bundle_layer_free (cleave_bundle_step (model, s)->layer);
+  g_array_unref (model->steps);
+  g_array_unref (model->values);
+  cleave_bundle_pool_free (model->pool);
+  cleave_graph_unref (model->graph);
+  g_free (model);
+}
+
+static CleaveSpan
+map_span (CleaveDimMap map, CleaveSpan span, gint64 extent)
+{
+  map.from = 0;
+  span = cleave_dim_map_apply (&map, &span);
+  span.begin = CLAMP (span.begin, 0, extent);
+  span.end = CLAMP (span.end, span.begin, extent);
+  return span;
+}
+
+CleaveSpan
+cleave_bundle_step_rows (const CleaveBundleModel *model,
+                         const CleaveBundleStep *step,
+                         guint operand,
+                         gint64 row)
+{
+  return map_span (step->rows[operand], (CleaveSpan){ row, row + 1 },
+                   cleave_bundle_value (model, step->operands[operand])->image.rows);
+}
+
+CleaveSpan
+cleave_bundle_step_columns (const CleaveBundleModel *model,
+                            const CleaveBundleStep *step,
+                            guint operand,
+                            CleaveSpan columns)
+{
+  return map_span (step->columns[operand], columns,
+                   cleave_bundle_value (model, step->operands[operand])->image.columns);
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* The graph as a bundle sees it: values that lie in memory as rows of pixels, and steps that compute
+ * them row by row. The planner (plan.h) groups steps into segments; the writer prints both.
+ *
+ * A value may be a view of another one: the result of a Reshape has the bytes of its operand, with
+ * other rows. A view can be read when its base is whole. */
+
+#include <cleave/cleave-bundle.h>
+
+#include "layer.h"
+#include "op.h"
+
+#define CLEAVE_BUNDLE_MAX_OPERANDS 2
+#define CLEAVE_BUNDLE_NONE G_MAXUINT
+
+/* Where a value lies during a run. */
+typedef enum {
+  CLEAVE_BUNDLE_ARENA,
+  CLEAVE_BUNDLE_INPUT,  /* in memory of the caller, which is only read */
+  CLEAVE_BUNDLE_OUTPUT, /* in memory of the caller */
+} CleaveBundlePlace;
+
+typedef struct
+{
+  const CleaveResult *result;
+  CleaveBundleImage image;
+  guint base;             /* itself, or the value that has the bytes of this view */
+  guint producer;         /* step; CLEAVE_BUNDLE_NONE: an input of the graph */
+  guint last_reader;      /* step, of this value or of a view of it; the number of steps for an
+                           * output of the graph in the arena */
+  CleaveBundlePlace place; /* of the base */
+  guint port;             /* index of the input or output if it is in memory of the caller */
+} CleaveBundleValue;
+
+typedef struct
+{
+  const CleaveNode *node; /* NULL: reads rows of an input from the caller */
+  guint result;           /* value */
+  guint n_operands;
+  guint operands[CLEAVE_BUNDLE_MAX_OPERANDS]; /* values */
+  guint slots[CLEAVE_BUNDLE_MAX_OPERANDS];    /* the operands of the node that they are */
+  CleaveDimMap rows[CLEAVE_BUNDLE_MAX_OPERANDS], columns[CLEAVE_BUNDLE_MAX_OPERANDS];
+  CleaveBundleLayer *layer;
+  gint64 macs;
+} CleaveBundleStep;
+
+typedef struct
+{
+  CleaveGraph *graph;
+  GArray *values; /* CleaveBundleValue */
+  GArray *steps;  /* CleaveBundleStep, in the order of a run */
+  CleaveBundlePool *pool;
+} CleaveBundleModel;
+
+/* Lowers a graph. Fails with the name of the first node that a bundle cannot compute. */
+CleaveBundleModel *
+cleave_bundle_model_new (CleaveGraph *graph, const CleaveBundleOptions *options, GError **error);
+void cleave_bundle_model_free (CleaveBundleModel *model);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveBundleModel, cleave_bundle_model_free)
+
+static inline CleaveBundleValue *
+cleave_bundle_value (const CleaveBundleModel *model, guint i)
+{
+  return &g_array_index (model->values, CleaveBundleValue, i);
+}
+
+static inline CleaveBundleStep *
+cleave_bundle_step (const CleaveBundleModel *model, guint i)
+{
+  return &g_array_index (model->steps, CleaveBundleStep, i);
+}
+
+static inline gint64
+cleave_bundle_row_bytes (const CleaveBundleValue *value)
+{
+  return value->image.columns * (gint64) value->image.pixel_bytes;
+}
+
+/* The bytes of all images of a value. */
+static inline gint64
+cleave_bundle_value_bytes (const CleaveBundleValue *value)
+{
+  return value->image.images * value->image.rows * cleave_bundle_row_bytes (value);
+}
+
+/* Returns the rows of an operand that row `row` of a step's result needs, clipped. */
+CleaveSpan cleave_bundle_step_rows (const CleaveBundleModel *model,
+                                    const CleaveBundleStep *step,
+                                    guint operand,
+                                    gint64 row);
+/* Returns the columns of an operand that some columns of a step's result need, clipped. */
+CleaveSpan cleave_bundle_step_columns (const CleaveBundleModel *model,
+                                       const CleaveBundleStep *step,
+                                       guint operand,
+                                       CleaveSpan columns);
