@@ -46,4 +46,62 @@ cleave_row (const CleaveRows *x, int32_t row)
   return x->data + (uint32_t) slot * x->row_bytes;
 }
 
+/* Fixed-point arithmetic of TensorFlow Lite. Right shifts of negative integers keep the sign. */
+
+/* Returns round (x * multiplier / 2^31), ties toward plus infinity. */
+static inline int32_t
+cleave_multiply (int32_t x, int32_t multiplier)
+{
+  return (int32_t) (((int64_t) x * multiplier + (1 << 30)) >> 31);
+}
+
+/* Multiplies by a factor that is not negative: the multiplier, then a right shift by `shift` + 1,
+ * ties away from zero. A negative `shift` is a left shift by -1 - `shift` before the product. */
+static inline int32_t
+cleave_scale (uint32_t x, int32_t multiplier, int32_t shift)
+{
+  int32_t product;
+
+  if (shift < 0)
+    return cleave_multiply ((int32_t) (x << (-1 - shift)), multiplier);
+  product = cleave_multiply ((int32_t) x, multiplier);
+  product += product >> 31;
+  return ((product >> shift) + 1) >> 1;
+}
+
+static inline int32_t
+cleave_clamp (int32_t x, int32_t low, int32_t high)
+{
+  return x < low ? low : x > high ? high : x;
+}
+
+/* The constants of the kernels. A pair has the vertical number first. */
+
+/* A window that slides over the rows and columns of an operand. */
+typedef struct
+{
+  int32_t rows, columns; /* of the operand */
+  uint16_t kernel[2], stride[2], dilation[2];
+  uint16_t pad[2]; /* before the first row and column */
+} CleaveSlide;
+
+/* A convolution of int8. See cleave_conv_s8() and cleave_depthwise_s8() for the order of weights. */
+typedef struct
+{
+  const int8_t *weights;
+  const int32_t *sums; /* the bias minus x_zero times all weights, and the multiplier, of each channel
+                        * of the result */
+  const int8_t *shifts; /* see cleave_scale() */
+  CleaveSlide slide;
+  int32_t in, out; /* channels of a group */
+  int32_t groups;
+  int16_t x_zero, y_zero;
+  int16_t low, high; /* bounds of the result minus y_zero */
+} CleaveConvS8;
+
+/* The kernels. */
+
+void cleave_conv_s8 (const CleaveCall *call);
+void cleave_depthwise_s8 (const CleaveCall *call);
+
 #endif
