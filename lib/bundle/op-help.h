@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* Helpers of the records of ops (op.h). */
+
+#include "op.h"
+
+/* Sets an error that names the node, and returns FALSE. */
+gboolean cleave_bundle_fail (const CleaveNode *node, GError **error, const char *format, ...)
+    G_GNUC_PRINTF (3, 4);
+
+/* Fails unless the operands first … end - 1 are constants or absent. `names` says what they are:
+ * "weights and scales". */
+gboolean cleave_bundle_need_constants (
+    const CleaveNode *node, guint first, guint end, const char *names, GError **error);
+
+/* Returns element `i` of a constant operand of integers, which has one element for all `i` or one
+ * for each; 0 if it is absent. */
+gint64 cleave_bundle_integer (const CleaveNode *node, guint operand, gint64 i);
+
+/* Appends the fields of a CleaveSlide as an initializer. `kernel` is indexed by spatial dimension.
+ * Fails if a bundle cannot hold a number, or if x has more than two spatial dimensions. */
+gboolean cleave_bundle_print_slide (const CleaveNode *node,
+                                    const gint64 *kernel,
+                                    const CleaveInts *strides,
+                                    const CleaveInts *dilations,
+                                    const CleaveInts *pads,
+                                    GString *fields,
+                                    GError **error);
+
+/* Returns the shift of cleave_scale() in kernels/cleave-kernels.h for a shift of fixed-point.h. */
+gint cleave_bundle_shift (gint64 shift);
+/* Fails if a multiplier is negative: cleave_scale() is exact for others. */
+gboolean cleave_bundle_check_multiplier (const CleaveNode *node, gint64 multiplier, GError **error);

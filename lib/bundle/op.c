@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* The list of all ops that a bundle can compute. */
+
+#include "ops.h"
+
+static const CleaveBundleOp *const ops[] = {
+  &cleave_bundle_op_tflite_conv,
+};
+
+const CleaveBundleOp *
+cleave_bundle_op_find (const CleaveNode *node)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (ops); i++)
+    if (g_str_equal (ops[i]->op, node->op->name))
+      return ops[i];
+  return NULL;
+}
