@@ -101,6 +101,7 @@ CLEAVE_API CleaveBundle *cleave_bundle_ref (CleaveBundle *bundle);
 CLEAVE_API void cleave_bundle_unref (CleaveBundle *bundle);
 CLEAVE_API void cleave_bundle_get_stats (const CleaveBundle *bundle, CleaveBundleStats *stats);
 CLEAVE_API char *cleave_bundle_print (const CleaveBundle *bundle);
+CLEAVE_API GHashTable *cleave_bundle_dup_files (const CleaveBundle *bundle, GError **error);
 CLEAVE_API gboolean
 cleave_bundle_write (const CleaveBundle *bundle, const char *folder, GError **error);
 

@@ -5,6 +5,7 @@
  * or cleave-onnx.h (load one), then cleave-split.h or cleave-fit.h (split it), then
  * cleave-program.h (run it). */
 
+#include <cleave/cleave-bundle.h>
 #include <cleave/cleave-dot.h>
 #include <cleave/cleave-enums.h>
 #include <cleave/cleave-error.h>

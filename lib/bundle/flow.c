@@ -428,6 +428,10 @@ cleave_bundle_flow_run (CleaveBundleFlow *flow, guint first, guint end, guint n_
   share_slots (flow);
   choose_overlay (flow);
   run_rows (flow);
+  if (g->overlay.value != CLEAVE_BUNDLE_NONE)
+    g->overlay.lag =
+        MAX (g->overlay.lag,
+             -cleave_bundle_value_bytes (cleave_bundle_value (flow->model, g->overlay.value)));
   add_rings (flow);
   return TRUE;
 }

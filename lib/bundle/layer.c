@@ -10,6 +10,7 @@ array_clear (gpointer data)
   CleaveBundleArray *array = data;
 
   g_free (array->name);
+  g_free (array->expression);
   g_free (array->type);
   g_bytes_unref (array->bytes);
 }
@@ -132,11 +133,15 @@ cleave_bundle_layer_add_array (CleaveBundleLayer *layer,
                                   .bytes = g_bytes_new (data, n_bytes),
                                   .n_elements = n_elements };
 
+      array.expression = n_bytes == n_elements
+                             ? g_strdup_printf ("(const %s *) %s", type, array.name)
+                             : g_strdup (array.name);
+
       g_array_append_val (pool->arrays, array);
       index = pool->arrays->len;
       g_hash_table_insert (pool->names, g_steal_pointer (&key), GUINT_TO_POINTER (index));
     }
-  return g_array_index (pool->arrays, CleaveBundleArray, index - 1).name;
+  return g_array_index (pool->arrays, CleaveBundleArray, index - 1).expression;
 }
 
 guint

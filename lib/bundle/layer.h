@@ -16,6 +16,7 @@ typedef struct
 typedef struct
 {
   char *name, *type;
+  char *expression; /* bytes are stored in words and need a cast */
   GBytes *bytes;
   gsize n_elements;
 } CleaveBundleArray;

@@ -156,9 +156,7 @@ place (CleaveBundleBuffer *buffer, CleaveBundleBuffer *const *placed, guint n, g
 
       consider (buffer, placed, n, other->offset + other->n_bytes, &best);
       if (is_overlay (buffer, other))
-        for (gint64 offset = (other->offset - buffer->lag) / align * align; offset > 0;
-             offset = offset - other->n_bytes)
-          consider (buffer, placed, n, offset, &best);
+        consider (buffer, placed, n, MAX (other->offset - buffer->lag, 0) / align * align, &best);
       if (is_overlay (other, buffer))
         consider (buffer, placed, n,
                   MAX (cleave_bundle_align (other->offset + other->lag, align), 0), &best);

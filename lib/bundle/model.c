@@ -15,27 +15,11 @@ typedef struct
 
 /* Constants */
 
-static gboolean
-is_dense (const CleaveTensor *tensor)
-{
-  const CleaveShape *shape = &cleave_tensor_get_type (tensor)->shape;
-  const gint64 *strides = cleave_tensor_get_strides (tensor);
-  gint64 stride = 1;
-
-  for (guint d = shape->rank; d-- > 0;)
-    {
-      if (shape->dim[d] > 1 && strides[d] != stride)
-        return FALSE;
-      stride *= shape->dim[d];
-    }
-  return TRUE;
-}
-
 static void
 replace (CleaveGraph *graph, CleaveResult *result, CleaveTensor *tensor)
 {
   g_autoptr (CleaveTensor) dense =
-      is_dense (tensor) ? cleave_tensor_ref (tensor) : cleave_tensor_dup_dense (tensor);
+      cleave_tensor_is_dense (tensor) ? cleave_tensor_ref (tensor) : cleave_tensor_dup_dense (tensor);
 
   cleave_result_replace_uses (result, cleave_graph_add_constant (graph, NULL, dense));
 }
@@ -59,7 +43,7 @@ fold_constants (CleaveGraph *graph, GError **error)
         {
           CleaveTensor *tensor = cleave_node_get_constant (node);
 
-          if (!is_dense (tensor))
+          if (!cleave_tensor_is_dense (tensor))
             replace (graph, &node->results[0], tensor);
           continue;
         }
@@ -404,7 +388,8 @@ mark_readers (Builder *b, GError **error)
 
       if (cleave_node_is_fixed (node))
         return fail (node, error, "an output of a bundle must not be constant");
-      base = cleave_bundle_value (b->model, find_value (b, output->operand.result));
+      b->model->outputs[i] = find_value (b, output->operand.result);
+      base = cleave_bundle_value (b->model, b->model->outputs[i]);
       base = cleave_bundle_value (b->model, base->base);
       base->last_reader = b->model->steps->len;
       if (find_where (b->options->outputs, b->options->n_outputs, output->name) !=
@@ -445,6 +430,7 @@ cleave_bundle_model_new (CleaveGraph *graph, const CleaveBundleOptions *options,
   model->values = g_array_new (FALSE, TRUE, sizeof (CleaveBundleValue));
   model->steps = g_array_new (FALSE, TRUE, sizeof (CleaveBundleStep));
   model->pool = cleave_bundle_pool_new (options->name);
+  model->outputs = g_new0 (guint, graph->outputs->len + 1);
   return build (&b, error) ? g_steal_pointer (&model) : NULL;
 }
 
@@ -455,6 +441,7 @@ cleave_bundle_model_free (CleaveBundleModel *model)
     cleave_bundle_layer_free (cleave_bundle_step (model, s)->layer);
   g_array_unref (model->steps);
   g_array_unref (model->values);
+  g_free (model->outputs);
   cleave_bundle_pool_free (model->pool);
   cleave_graph_unref (model->graph);
   g_free (model);
@@ -488,4 +475,17 @@ cleave_bundle_step_columns (const CleaveBundleModel *model,
 {
   return map_span (step->columns[operand], columns,
                    cleave_bundle_value (model, step->operands[operand])->image.columns);
+}
+
+gboolean
+cleave_bundle_is_read (const CleaveBundleModel *model, guint value)
+{
+  for (guint s = 0; s < model->steps->len; s++)
+    for (guint i = 0; i < cleave_bundle_step (model, s)->n_operands; i++)
+      if (cleave_bundle_step (model, s)->operands[i] == value)
+        return TRUE;
+  for (guint i = 0; i < model->graph->outputs->len; i++)
+    if (model->outputs[i] == value)
+      return TRUE;
+  return FALSE;
 }

@@ -51,6 +51,7 @@ typedef struct
   CleaveGraph *graph;
   GArray *values; /* CleaveBundleValue */
   GArray *steps;  /* CleaveBundleStep, in the order of a run */
+  guint *outputs; /* values of the outputs of the graph */
   CleaveBundlePool *pool;
 } CleaveBundleModel;
 
@@ -95,3 +96,6 @@ CleaveSpan cleave_bundle_step_columns (const CleaveBundleModel *model,
                                        const CleaveBundleStep *step,
                                        guint operand,
                                        CleaveSpan columns);
+
+/* Returns whether a step reads a value, or it is an output. */
+gboolean cleave_bundle_is_read (const CleaveBundleModel *model, guint value);

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* A planned bundle, and the texts of its files. */
+
+#include "layout.h"
+
+struct _CleaveBundle
+{
+  char *name;  /* prefix of functions and files, a C identifier */
+  char *macro; /* the same in capitals, prefix of macros */
+  char *type;  /* the same in camel case, prefix of types */
+  gint64 align;
+  CleaveBundleModel *model;
+  CleaveBundlePlan *plan;
+  CleaveBundleLayout *layout;
+  GArray *columns; /* CleaveSpan of each layer in each band, segment after segment */
+  CleaveBundleStats stats;
+};
+
+/* Return the text of a file. */
+char *cleave_bundle_make_header (const CleaveBundle *bundle);
+char *cleave_bundle_make_source (const CleaveBundle *bundle);
+char *cleave_bundle_make_weights (const CleaveBundle *bundle);
+char *cleave_bundle_make_weights_header (const CleaveBundle *bundle);
+char *cleave_bundle_make_kernels (const CleaveBundle *bundle);
+char *cleave_bundle_make_kernels_header (const char *file);
+char *cleave_bundle_make_readme (const CleaveBundle *bundle);
+/* Runs the graph on random inputs to get the values that the test expects. */
+char *cleave_bundle_make_test (const CleaveBundle *bundle, GError **error);
+
+/* Appends the elements of an array as C, in lines. */
+void cleave_bundle_print_elements (GString *out, const char *type, gconstpointer data, gsize n);
+
+/* Returns a C identifier: other characters than letters and digits become '_'. */
+char *cleave_bundle_dup_identifier (const char *text);
+/* Returns the C type of the elements of an input or output. */
+const char *cleave_bundle_element_type (CleaveElement element);
+/* Returns the name of an input or output as a C identifier. */
+char *cleave_bundle_dup_input_name (const CleaveBundle *bundle, guint i);
+char *cleave_bundle_dup_output_name (const CleaveBundle *bundle, guint i);
+/* Returns the value of an input or output, resolved to the base of views. */
+const CleaveBundleValue *cleave_bundle_input (const CleaveBundle *bundle, guint i);
+const CleaveBundleValue *cleave_bundle_output (const CleaveBundle *bundle, guint i);

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: 0BSD */
+#ifndef CLEAVE_RUN_H
+#define CLEAVE_RUN_H
+
+/* The tables of a model, and the function that runs them. */
+
+#include "cleave-kernels.h"
+
+/* Where the memory of a value is. */
+enum
+{
+  CLEAVE_ARENA,
+  CLEAVE_INPUT, /* memory of the caller, which is only read */
+  CLEAVE_OUTPUT /* memory of the caller */
+};
+
+typedef struct
+{
+  uint32_t offset;      /* bytes from the begin of its memory */
+  uint32_t pixel_bytes;
+  uint32_t image_bytes; /* from one image of a batch to the next; 0: each image uses the same bytes */
+  uint16_t rows, columns;
+  uint16_t capacity; /* rows in memory */
+  uint16_t width;    /* columns in memory */
+  uint8_t place, port;
+  uint8_t is_ring; /* its memory has the columns of one band */
+} CleaveValue;
+
+/* Row r of a result needs the rows [b, b + window) of an operand, as far as they exist, where
+ * b = (r * times + shift) / block * stride + offset. */
+typedef struct
+{
+  int16_t stride, offset, window, times, shift, block;
+} CleaveReach;
+
+/* One kernel. Its result is the value with the number of the layer. */
+typedef struct
+{
+  CleaveKernel kernel; /* NULL: the caller supplies the rows */
+  const void *params;
+  uint16_t operands[2]; /* values; CLEAVE_NO_VALUE: there is none */
+  CleaveReach reach[2];
+} CleaveLayer;
+
+#define CLEAVE_NO_VALUE 0xffffu
+
+/* Layers that run as one loop over rows. */
+typedef struct
+{
+  uint16_t first, end; /* layers */
+  uint16_t images, bands;
+  const uint16_t *columns; /* begin and end for each layer in each band; NULL: all columns */
+} CleaveSegment;
+
+typedef struct
+{
+  const CleaveValue *values; /* first the results of the layers, then inputs and views */
+  const CleaveLayer *layers;
+  const CleaveSegment *segments;
+  uint16_t n_segments;
+} CleaveModel;
+
+/* The progress of a layer of the segment that runs. */
+typedef struct
+{
+  uint16_t made, slot, asker;
+} CleaveState;
+
+/* Memory of a run. */
+typedef struct
+{
+  unsigned char *arena;
+  const void *const *inputs;
+  void *const *outputs;
+  /* Writes a row of an input that is supplied row by row; rows come in order. */
+  void (*read_row) (void *user_data, int32_t port, int32_t row, void *to);
+  void *user_data;
+  CleaveState *states; /* as many as the longest segment has layers */
+} CleaveRun;
+
+/* Computes the outputs. */
+void cleave_run (const CleaveModel *model, const CleaveRun *run);
+
+#endif

@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Writes the header and the tables of a bundle. */
+
+#include "bundle.h"
+
+#define LICENSE "/* SPDX-License-Identifier: 0BSD */\n"
+
+const char *
+cleave_bundle_element_type (CleaveElement element)
+{
+  switch (element)
+    {
+    case CLEAVE_FLOAT32: return "float";
+    case CLEAVE_FLOAT64: return "double";
+    case CLEAVE_INT8: return "int8_t";
+    case CLEAVE_UINT8:
+    case CLEAVE_BOOL: return "uint8_t";
+    case CLEAVE_INT16: return "int16_t";
+    case CLEAVE_UINT16:
+    case CLEAVE_FLOAT16:
+    case CLEAVE_BFLOAT16: return "uint16_t";
+    case CLEAVE_INT32: return "int32_t";
+    case CLEAVE_UINT32: return "uint32_t";
+    case CLEAVE_INT64: return "int64_t";
+    case CLEAVE_UINT64: return "uint64_t";
+    default: return "uint8_t";
+    }
+}
+
+char *
+cleave_bundle_dup_input_name (const CleaveBundle *bundle, guint i)
+{
+  return cleave_bundle_dup_identifier (cleave_graph_get_input (bundle->model->graph, i)->node->name);
+}
+
+char *
+cleave_bundle_dup_output_name (const CleaveBundle *bundle, guint i)
+{
+  return cleave_bundle_dup_identifier (cleave_graph_get_output_name (bundle->model->graph, i));
+}
+
+const CleaveBundleValue *
+cleave_bundle_input (const CleaveBundle *bundle, guint i)
+{
+  return cleave_bundle_value (bundle->model, i);
+}
+
+const CleaveBundleValue *
+cleave_bundle_output (const CleaveBundle *bundle, guint i)
+{
+  return cleave_bundle_value (bundle->model, bundle->model->outputs[i]);
+}
+
+/* Header */
+
+static gboolean
+is_by_rows (const CleaveBundle *bundle, guint input)
+{
+  return cleave_bundle_input (bundle, input)->producer != CLEAVE_BUNDLE_NONE;
+}
+
+/* Writes a comment on the order of memory, and macros with the sizes of one input or output. */
+static void
+print_port (const CleaveBundle *bundle, const char *name, const CleaveBundleValue *value, GString *out)
+{
+  g_autofree char *macro = g_ascii_strup (name, -1);
+  const CleaveBundleImage *image = &value->image;
+  const CleaveBundleValue *base = cleave_bundle_value (bundle->model, value->base);
+
+  g_string_append_printf (out,
+                          "/* %s: %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT
+                          " x %" G_GINT64_FORMAT
+                          " (images, rows, columns, channels), channels innermost. */\n",
+                          name, image->images, image->rows, image->columns, image->channels);
+  g_string_append_printf (out, "#define %s_%s_SIZE %" G_GINT64_FORMAT "u /* bytes */\n",
+                          bundle->macro, macro, cleave_bundle_value_bytes (value));
+  if (base->place == CLEAVE_BUNDLE_ARENA &&
+      !(base->producer != CLEAVE_BUNDLE_NONE &&
+        cleave_bundle_step (bundle->model, base->producer)->node == NULL))
+    g_string_append_printf (out, "#define %s_%s_OFFSET %" G_GINT64_FORMAT "u /* in the arena */\n",
+                            bundle->macro, macro,
+                            cleave_bundle_layout_offset (bundle->layout, value->base));
+}
+
+static void
+print_io (const CleaveBundle *bundle, GString *out)
+{
+  const CleaveGraph *graph = bundle->model->graph;
+
+  g_string_append_printf (out, "\n/* What the caller of %s_run () supplies. */\ntypedef struct\n{\n",
+                          bundle->name);
+  for (guint i = 0; i < cleave_graph_get_n_inputs (graph); i++)
+    {
+      const CleaveBundleValue *value = cleave_bundle_input (bundle, i);
+      const char *type = cleave_bundle_element_type (value->result->type.element);
+      g_autofree char *name = cleave_bundle_dup_input_name (bundle, i);
+
+      if (value->place == CLEAVE_BUNDLE_INPUT)
+        g_string_append_printf (out, "  const %s *%s;\n", type, name);
+      else if (is_by_rows (bundle, i))
+        g_string_append_printf (
+            out,
+            "  /* Writes row `row` of input %s, %" G_GINT64_FORMAT
+            " bytes; rows are asked for in order. */\n"
+            "  void (*read_%s) (void *user_data, int32_t row, %s *to);\n",
+            name, cleave_bundle_row_bytes (value), name, type);
+    }
+  for (guint i = 0; i < cleave_graph_get_n_outputs (graph); i++)
+    {
+      const CleaveBundleValue *value = cleave_bundle_output (bundle, i);
+      g_autofree char *name = cleave_bundle_dup_output_name (bundle, i);
+
+      if (cleave_bundle_value (bundle->model, value->base)->place == CLEAVE_BUNDLE_OUTPUT)
+        g_string_append_printf (out, "  %s *%s;\n",
+                                cleave_bundle_element_type (value->result->type.element), name);
+    }
+  g_string_append_printf (out, "  void *user_data;\n} %sIo;\n", bundle->type);
+}
+
+char *
+cleave_bundle_make_header (const CleaveBundle *bundle)
+{
+  GString *out = g_string_new (LICENSE);
+  const CleaveGraph *graph = bundle->model->graph;
+
+  g_string_append_printf (out,
+                          "#ifndef %s_H\n#define %s_H\n\n#include <stdint.h>\n\n"
+                          "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n"
+                          "#define %s_ARENA_SIZE %" G_GINT64_FORMAT
+                          "u /* bytes; all of them are used */\n"
+                          "#define %s_ARENA_ALIGN %" G_GINT64_FORMAT "u\n\n",
+                          bundle->macro, bundle->macro, bundle->macro, bundle->layout->n_bytes,
+                          bundle->macro, bundle->align);
+  for (guint i = 0; i < cleave_graph_get_n_inputs (graph); i++)
+    {
+      g_autofree char *name = cleave_bundle_dup_input_name (bundle, i);
+
+      print_port (bundle, name, cleave_bundle_input (bundle, i), out);
+    }
+  for (guint i = 0; i < cleave_graph_get_n_outputs (graph); i++)
+    {
+      g_autofree char *name = cleave_bundle_dup_output_name (bundle, i);
+
+      print_port (bundle, name, cleave_bundle_output (bundle, i), out);
+    }
+  print_io (bundle, out);
+  g_string_append_printf (
+      out,
+      "\n/* Computes the outputs. `arena` has %s_ARENA_SIZE bytes, aligned to %s_ARENA_ALIGN. Inputs\n"
+      " * in the arena are overwritten. There is no other state, so calls with different arenas may\n"
+      " * run at the same time. */\n"
+      "void %s_run (void *arena, const %sIo *io);\n\n"
+      "#ifdef __cplusplus\n}\n#endif\n\n#endif\n",
+      bundle->macro, bundle->macro, bundle->name, bundle->type);
+  return g_string_free (out, FALSE);
+}
+
+/* Tables */
+
+/* The memory of a value, as the tables have it. */
+typedef struct
+{
+  gint64 offset, capacity, width;
+  gboolean is_ring;
+} Memory;
+
+static const CleaveBundleSegment *
+get_segment (const CleaveBundle *bundle, guint i)
+{
+  return &g_array_index (bundle->plan->segments, CleaveBundleSegment, i);
+}
+
+static Memory
+whole_memory (const CleaveBundle *bundle, guint value)
+{
+  const CleaveBundleValue *v = cleave_bundle_value (bundle->model, value);
+  gboolean is_here = cleave_bundle_value (bundle->model, v->base)->place == CLEAVE_BUNDLE_ARENA;
+
+  return (Memory){ is_here ? cleave_bundle_layout_offset (bundle->layout, v->base) : 0,
+                   v->image.rows, v->image.columns, FALSE };
+}
+
+/* Returns the memory of the results of a segment's steps. */
+static void
+set_memory (const CleaveBundle *bundle, const CleaveBundleFlow *flow, Memory *memory)
+{
+  const CleaveBundleSegment *g = &flow->segment;
+
+  for (guint s = g->first; s < g->end; s++)
+    {
+      guint owner = flow->slots[s - g->first].shares;
+      guint value = cleave_bundle_step (bundle->model, owner)->result;
+
+      if (flow->slots[s - g->first].is_whole)
+        {
+          memory[s] = whole_memory (bundle, cleave_bundle_step (bundle->model, s)->result);
+          continue;
+        }
+      for (guint q = s; q < g->end; q++)
+        if (flow->slots[q - g->first].shares == owner && flow->slots[q - g->first].is_whole)
+          value = cleave_bundle_step (bundle->model, q)->result;
+      memory[s] = (Memory){ cleave_bundle_layout_offset (bundle->layout, value),
+                            flow->slots[owner - g->first].capacity,
+                            flow->slots[owner - g->first].columns, TRUE };
+    }
+}
+
+static void
+print_value (const CleaveBundle *bundle, const CleaveBundleValue *value, Memory memory, GString *out)
+{
+  const CleaveBundleImage *image = &value->image;
+  const CleaveBundleValue *base = cleave_bundle_value (bundle->model, value->base);
+  static const char *const places[] = { "CLEAVE_ARENA", "CLEAVE_INPUT", "CLEAVE_OUTPUT" };
+  gint64 image_bytes = memory.is_ring || image->images == 1
+                           ? 0
+                           : image->rows * cleave_bundle_row_bytes (value);
+
+  g_string_append_printf (
+      out,
+      "  { %" G_GINT64_FORMAT ", %" G_GSIZE_FORMAT ", %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT
+      ", %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT ", %s, %u, %d },\n",
+      memory.offset, image->pixel_bytes, image_bytes, image->rows, image->columns, memory.capacity,
+      memory.width, places[base->place], base->port, memory.is_ring);
+}
+
+static void
+print_values (const CleaveBundle *bundle, guint *numbers, GString *out)
+{
+  const CleaveBundleModel *model = bundle->model;
+  guint n = model->steps->len, next = n;
+  g_autofree Memory *memory = g_new0 (Memory, MAX (n, 1));
+  CleaveBundleFlow flow;
+
+  cleave_bundle_flow_init (&flow, model, bundle->align);
+  for (guint i = 0; i < bundle->plan->segments->len; i++)
+    {
+      const CleaveBundleSegment *g = get_segment (bundle, i);
+
+      cleave_bundle_flow_run (&flow, g->first, g->end, g->n_bands);
+      set_memory (bundle, &flow, memory);
+    }
+  cleave_bundle_flow_clear (&flow);
+  g_string_append (out, "static const CleaveValue values[] = {\n");
+  for (guint s = 0; s < n; s++)
+    {
+      guint value = cleave_bundle_step (model, s)->result;
+
+      numbers[value] = s;
+      print_value (bundle, cleave_bundle_value (model, value), memory[s], out);
+    }
+  for (guint i = 0; i < model->values->len; i++)
+    {
+      const CleaveBundleValue *value = cleave_bundle_value (model, i);
+
+      if (value->producer != CLEAVE_BUNDLE_NONE &&
+          cleave_bundle_step (model, value->producer)->result == i)
+        continue;
+      if (!cleave_bundle_is_read (model, i))
+        continue;
+      numbers[i] = next++;
+      print_value (bundle, value, whole_memory (bundle, i), out);
+    }
+  g_string_append (out, "};\n\n");
+}
+
+static void
+print_reach (CleaveDimMap map, GString *out)
+{
+  g_string_append_printf (out,
+                          " { %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT
+                          ", %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT " }",
+                          map.stride, map.offset, map.window, map.times, map.shift, map.block);
+}
+
+static void
+print_layer (const CleaveBundle *bundle, const guint *numbers, guint s, GString *out)
+{
+  const CleaveBundleStep *step = cleave_bundle_step (bundle->model, s);
+
+  g_string_append_printf (out, "  { %s, ",
+                          step->layer->kernel == NULL ? "NULL" : step->layer->kernel);
+  if (step->layer->type == NULL)
+    g_string_append (out, "NULL, {");
+  else
+    g_string_append_printf (out, "&params_%u, {", s);
+  for (guint i = 0; i < CLEAVE_BUNDLE_MAX_OPERANDS; i++)
+    if (i < step->n_operands)
+      g_string_append_printf (out, "%s %u", i == 0 ? "" : ",",
+                              numbers[step->operands[i]]);
+    else
+      g_string_append_printf (out, "%s CLEAVE_NO_VALUE", i == 0 ? "" : ",");
+  g_string_append (out, " }, {");
+  for (guint i = 0; i < CLEAVE_BUNDLE_MAX_OPERANDS; i++)
+    {
+      g_string_append (out, i == 0 ? "" : ",");
+      print_reach (i < step->n_operands ? step->rows[i] : cleave_dim_map_whole (0), out);
+    }
+  g_string_append_printf (out, " } }, /* %s */\n",
+                          step->node == NULL ? "input" : step->node->op->name);
+}
+
+static void
+print_layers (const CleaveBundle *bundle, const guint *numbers, GString *out)
+{
+  guint n = bundle->model->steps->len;
+
+  for (guint s = 0; s < n; s++)
+    {
+      const CleaveBundleLayer *layer = cleave_bundle_step (bundle->model, s)->layer;
+
+      if (layer->type != NULL)
+        g_string_append_printf (out, "static const %s params_%u = {\n  %s\n};\n", layer->type, s,
+                                layer->fields);
+    }
+  g_string_append (out, "\nstatic const CleaveLayer layers[] = {\n");
+  for (guint s = 0; s < n; s++)
+    print_layer (bundle, numbers, s, out);
+  g_string_append (out, "};\n\n");
+}
+
+static void
+print_columns (const CleaveBundle *bundle, guint index, guint at, GString *out)
+{
+  const CleaveBundleSegment *g = get_segment (bundle, index);
+  guint n = (g->end - g->first) * g->n_bands;
+
+  if (g->n_bands == 1)
+    return;
+  g_string_append_printf (out, "static const uint16_t columns_%u[] = {", index);
+  for (guint i = 0; i < n; i++)
+    {
+      CleaveSpan span = g_array_index (bundle->columns, CleaveSpan, at + i);
+
+      g_string_append_printf (out, "%s%" G_GINT64_FORMAT ", %" G_GINT64_FORMAT ",",
+                              i % 8 == 0 ? "\n  " : " ", span.begin, span.end);
+    }
+  g_string_append (out, "\n};\n\n");
+}
+
+/* Returns the length of the longest segment. */
+static guint
+print_segments (const CleaveBundle *bundle, GString *out)
+{
+  guint longest = 0, at = 0;
+
+  for (guint i = 0; i < bundle->plan->segments->len; i++)
+    {
+      const CleaveBundleSegment *g = get_segment (bundle, i);
+
+      print_columns (bundle, i, at, out);
+      at += (g->end - g->first) * g->n_bands;
+    }
+  g_string_append (out, "static const CleaveSegment segments[] = {\n");
+  for (guint i = 0; i < bundle->plan->segments->len; i++)
+    {
+      const CleaveBundleSegment *g = get_segment (bundle, i);
+      guint value = cleave_bundle_step (bundle->model, g->first)->result;
+
+      longest = MAX (longest, g->end - g->first);
+      g_string_append_printf (out, "  { %u, %u, %" G_GINT64_FORMAT ", %u, ", g->first, g->end,
+                              cleave_bundle_value (bundle->model, value)->image.images, g->n_bands);
+      if (g->n_bands == 1)
+        g_string_append (out, "NULL },\n");
+      else
+        g_string_append_printf (out, "columns_%u },\n", i);
+    }
+  g_string_append (out, "};\n\n");
+  return longest;
+}
+
+/* Run */
+
+/* Writes the function that passes rows on to the caller's functions. */
+static gboolean
+print_read_row (const CleaveBundle *bundle, GString *out)
+{
+  gboolean has_rows = FALSE;
+
+  for (guint i = 0; i < cleave_graph_get_n_inputs (bundle->model->graph); i++)
+    has_rows |= is_by_rows (bundle, i);
+  if (!has_rows)
+    return FALSE;
+  g_string_append_printf (out,
+                          "static void\nread_row (void *user_data, int32_t port, int32_t row, void "
+                          "*to)\n{\n  const %sIo *io = (const %sIo *) user_data;\n\n",
+                          bundle->type, bundle->type);
+  for (guint i = 0; i < cleave_graph_get_n_inputs (bundle->model->graph); i++)
+    {
+      g_autofree char *name = cleave_bundle_dup_input_name (bundle, i);
+
+      if (is_by_rows (bundle, i))
+        g_string_append_printf (
+            out, "  if (port == %u)\n    io->read_%s (io->user_data, row, (%s *) to);\n", i, name,
+            cleave_bundle_element_type (
+                cleave_bundle_input (bundle, i)->result->type.element));
+    }
+  g_string_append (out, "}\n\n");
+  return TRUE;
+}
+
+static void
+print_pointers (const CleaveBundle *bundle, gboolean is_input, GString *out)
+{
+  const CleaveGraph *graph = bundle->model->graph;
+  guint n = is_input ? cleave_graph_get_n_inputs (graph) : cleave_graph_get_n_outputs (graph);
+
+  for (guint i = 0; i < n; i++)
+    {
+      const CleaveBundleValue *value =
+          is_input ? cleave_bundle_input (bundle, i) : cleave_bundle_output (bundle, i);
+      g_autofree char *name = is_input ? cleave_bundle_dup_input_name (bundle, i)
+                                       : cleave_bundle_dup_output_name (bundle, i);
+      gboolean is_apart =
+          cleave_bundle_value (bundle->model, value->base)->place != CLEAVE_BUNDLE_ARENA &&
+          (!is_input || value->place == CLEAVE_BUNDLE_INPUT);
+
+      if (is_apart)
+        g_string_append_printf (out, "  %s[%u] = io->%s;\n", is_input ? "inputs" : "outputs", i,
+                                name);
+    }
+}
+
+static void
+print_run (const CleaveBundle *bundle, guint longest, GString *out)
+{
+  const CleaveGraph *graph = bundle->model->graph;
+  gboolean has_rows = print_read_row (bundle, out);
+
+  g_string_append_printf (
+      out,
+      "void\n%s_run (void *arena, const %sIo *io)\n{\n"
+      "  static const CleaveModel model = { values, layers, segments, %u };\n"
+      "  const void *inputs[%u] = { NULL };\n  void *outputs[%u] = { NULL };\n"
+      "  CleaveState states[%u];\n  CleaveRun run;\n\n",
+      bundle->name, bundle->type, bundle->plan->segments->len,
+      MAX (cleave_graph_get_n_inputs (graph), 1), MAX (cleave_graph_get_n_outputs (graph), 1),
+      MAX (longest, 1));
+  print_pointers (bundle, TRUE, out);
+  print_pointers (bundle, FALSE, out);
+  g_string_append_printf (out,
+                          "  (void) io;\n  run.arena = (unsigned char *) arena;\n"
+                          "  run.inputs = inputs;\n  run.outputs = outputs;\n"
+                          "  run.read_row = %s;\n  run.user_data = %s;\n"
+                          "  run.states = states;\n  cleave_run (&model, &run);\n}\n",
+                          has_rows ? "read_row" : "NULL", has_rows ? "(void *) io" : "NULL");
+}
+
+char *
+cleave_bundle_make_source (const CleaveBundle *bundle)
+{
+  GString *out = g_string_new (LICENSE);
+  g_autofree guint *numbers = g_new0 (guint, bundle->model->values->len + 1);
+  g_autofree char *plan = cleave_bundle_print (bundle);
+  g_auto (GStrv) lines = g_strsplit (plan, "\n", -1);
+  guint longest;
+
+  g_string_append (out, "\n/* The plan:\n *\n");
+  for (guint i = 0; lines[i] != NULL && lines[i][0] != '\0'; i++)
+    g_string_append_printf (out, " *   %s\n", lines[i]);
+  g_string_append_printf (out,
+                          " */\n\n#include \"%s.h\"\n#include \"%s-weights.h\"\n"
+                          "#include \"cleave-run.h\"\n\n",
+                          bundle->name, bundle->name);
+  print_values (bundle, numbers, out);
+  print_layers (bundle, numbers, out);
+  longest = print_segments (bundle, out);
+  print_run (bundle, longest, out);
+  return g_string_free (out, FALSE);
+}
