@@ -8,11 +8,23 @@ static const CleaveBundleOp *const ops[] = {
   &cleave_bundle_op_tflite_conv,
 };
 
+static const CleaveBundleOp *
+find (const char *op)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (ops); i++)
+    if (g_str_equal (ops[i]->op, op))
+      return ops[i];
+  return NULL;
+}
+
 const CleaveBundleOp *
 cleave_bundle_op_find (const CleaveNode *node)
 {
-  for (guint i = 0; i < G_N_ELEMENTS (ops); i++)
-    if (g_str_equal (ops[i]->op, node->op->name))
-      return ops[i];
-  return NULL;
+  return find (node->op->name);
+}
+
+gboolean
+cleave_bundle_op_has (const char *op)
+{
+  return find (op) != NULL;
 }

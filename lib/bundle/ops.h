@@ -6,3 +6,6 @@
 #include "op.h"
 
 extern const CleaveBundleOp cleave_bundle_op_tflite_conv;
+
+/* Returns whether there is a record of an op. */
+gboolean cleave_bundle_op_has (const char *op);
