@@ -22,6 +22,7 @@ static const struct
   { "split", "split nodes of a model and write the result", cleave_cmd_split },
   { "fit", "split a model so that it fits into a memory budget", cleave_cmd_fit },
   { "compile", "save a program that runs a model without compiling it again", cleave_cmd_compile },
+  { "bundle", "write a model as plain C for a small device", cleave_cmd_bundle },
   { "run", "run a model", cleave_cmd_run },
   { "diff", "compare the outputs of two models bit for bit", cleave_cmd_diff },
   { "memory", "show the memory of a run at each step", cleave_cmd_memory },

@@ -9,6 +9,7 @@ enum { CLEAVE_DONE = 0, CLEAVE_NO = 1, CLEAVE_WRONG = 2 };
 
 /* Run a command, whose name is argv[0], and return the exit status. The error is set if, and only
  * if, it is CLEAVE_WRONG. */
+int cleave_cmd_bundle (int argc, char **argv, GError **error);
 int cleave_cmd_info (int argc, char **argv, GError **error);
 int cleave_cmd_dot (int argc, char **argv, GError **error);
 int cleave_cmd_fit (int argc, char **argv, GError **error);

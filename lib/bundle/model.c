@@ -149,7 +149,7 @@ is_view (const CleaveNode *node)
   g_auto (CleaveNodeCall) call = { 0 };
 
   if (x == NULL || x->type.element != y->type.element ||
-      cleave_shape_get_n_elements (&x->type.shape) != cleave_shape_get_n_elements (&y->type.shape))
+      cleave_shape_n_elements (&x->type.shape) != cleave_shape_n_elements (&y->type.shape))
     return FALSE;
   if (node->op->flags & CLEAVE_OP_ROW_MAJOR)
     return is_row_major (x) && is_row_major (y);

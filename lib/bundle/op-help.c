@@ -42,7 +42,7 @@ cleave_bundle_integer (const CleaveNode *node, guint operand, gint64 i)
   if (data == NULL)
     return 0;
   type = &node->operands[operand].result->type;
-  if (cleave_shape_get_n_elements (&type->shape) == 1)
+  if (cleave_shape_n_elements (&type->shape) == 1)
     i = 0;
   return cleave_integer_load (type->element,
                               data + i * (gint64) cleave_element_size (type->element));

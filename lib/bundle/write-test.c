@@ -26,7 +26,7 @@ static void
 fill (CleaveTensor *tensor, guint32 *seed)
 {
   CleaveElement element = cleave_tensor_get_type (tensor)->element;
-  gsize n = (gsize) cleave_shape_get_n_elements (&cleave_tensor_get_type (tensor)->shape);
+  gsize n = (gsize) cleave_shape_n_elements (&cleave_tensor_get_type (tensor)->shape);
   gpointer data = cleave_tensor_get_mutable_data (tensor);
 
   for (gsize i = 0; i < n; i++)
@@ -89,7 +89,7 @@ copy_in_memory_order (CleaveTensor *tensor, const CleaveResult *value)
   CleaveBundleImage image = cleave_bundle_image (value);
   const CleaveShape *shape = &value->type.shape;
   gsize size = cleave_element_size (value->type.element);
-  gsize n = (gsize) cleave_shape_get_n_elements (shape);
+  gsize n = (gsize) cleave_shape_n_elements (shape);
   gint last[] = { image.row_dim, image.column_dim, image.channel_dim };
   const gint64 *strides = cleave_tensor_get_strides (tensor);
   const char *from = cleave_tensor_get_data (tensor);
@@ -124,7 +124,7 @@ static void
 print_data (const char *name, CleaveTensor *tensor, const CleaveResult *value, GString *out)
 {
   const char *type = cleave_bundle_element_type (value->type.element);
-  gsize n = (gsize) cleave_shape_get_n_elements (&value->type.shape);
+  gsize n = (gsize) cleave_shape_n_elements (&value->type.shape);
   g_autofree gpointer data = copy_in_memory_order (tensor, value);
 
   g_string_append_printf (out, "static const %s %s[%" G_GSIZE_FORMAT "] = {", type, name, n);
@@ -256,7 +256,7 @@ print_all (const CleaveBundle *bundle, GPtrArray *inputs, GPtrArray *outputs, GS
         g_string_append_printf (
             out, "static %s output_%u[%" G_GINT64_FORMAT "];\n\n",
             cleave_bundle_element_type (value->type.element), i,
-            cleave_shape_get_n_elements (&value->type.shape));
+            cleave_shape_n_elements (&value->type.shape));
     }
   print_program (bundle, out);
 }
