@@ -43,7 +43,11 @@ fold_zero (const CleaveNode *node, const gint8 *w, gint64 channel, gint64 n_weig
   guint32 zero = (guint32) cleave_bundle_integer (node, X_ZERO, 0);
 
   for (gint64 i = 0; i < n_weights; i++)
-    sum -= zero * (guint32) (gint32) w[channel * n_weights + i];
+    {
+      guint32 weight = (guint32) w[channel * n_weights + i];
+
+      sum -= zero * weight;
+    }
   return (gint32) sum;
 }
 

@@ -179,9 +179,16 @@ load_kernel (const char *file, const char *ending)
 {
   g_autofree char *path = g_strconcat (KERNELS, file, ending, NULL);
   g_autoptr (GError) error = NULL;
-  GBytes *bytes = g_resource_lookup_data (cleave_bundle_kernels_get_resource (), path,
-                                          G_RESOURCE_LOOKUP_FLAGS_NONE, &error);
+  static gsize once = 0;
+  GBytes *bytes;
 
+  if (g_once_init_enter (&once))
+    {
+      cleave_bundle_kernels_register_resource ();
+      g_once_init_leave (&once, 1);
+    }
+  bytes = g_resource_lookup_data (cleave_bundle_kernels_get_resource (), path,
+                                  G_RESOURCE_LOOKUP_FLAGS_NONE, &error);
   if (bytes == NULL)
     g_error ("no kernel file '%s': %s", path, error->message);
   return bytes;
