@@ -105,8 +105,8 @@ add_arrays (const CleaveNode *node,
   const gint8 *w = cleave_bundle_constant (node, W);
   gint64 channels = g->groups * g->out, n_weights = g->in * g->kernel[0] * g->kernel[1];
   g_autoptr (GByteArray) weights = g_byte_array_new ();
-  g_autofree gint32 *sums = g_new (gint32, 2 * channels);
-  g_autofree gint8 *shifts = g_new (gint8, channels);
+  g_autofree gint32 *sums = g_new (gint32, (gsize) (2 * channels));
+  g_autofree gint8 *shifts = g_new (gint8, (gsize) channels);
 
   for (gint64 c = 0; c < channels; c++)
     {

@@ -19,6 +19,7 @@
 #undef CleaveCall
 #undef CleaveKernel
 
+#include "../../lib/bundle/ops.h"
 #include "random-parts.h"
 
 #define N_SEEDS CLEAVE_TRIALS (60)
@@ -185,7 +186,7 @@ case_new (const CleaveRandomOp *maker, guint seed)
   if (node == NULL || cleave_shape_n_elements (&node->results[0].type.shape) == 0)
     return NULL;
   fix_operands (graph, node, rand);
-  cleave_graph_add_output (graph, &node->results[0], "y", NULL);
+  cleave_graph_add_output (graph, "y", &node->results[0], NULL);
   model = cleave_bundle_model_new (graph, &options, &error);
   if (model == NULL && g_getenv ("BUNDLE_TEST_TELL") != NULL)
     g_printerr ("%s\n", error->message);
