@@ -230,7 +230,7 @@ keep_columns (CleaveBundle *bundle)
     {
       const CleaveBundleSegment *g = &g_array_index (bundle->plan->segments, CleaveBundleSegment, i);
 
-      cleave_bundle_flow_run (&flow, g->first, g->end, g->n_bands);
+      cleave_bundle_flow_repeat (&flow, g);
       g_array_append_vals (bundle->columns, flow.columns, (g->end - g->first) * g->n_bands);
     }
   cleave_bundle_flow_clear (&flow);

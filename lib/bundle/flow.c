@@ -181,6 +181,15 @@ set_bands (CleaveBundleFlow *flow)
 
 /* Sharing */
 
+/* Whether a step may write a row over the same row of an operand. */
+static gboolean
+is_in_place (const CleaveBundleFlow *flow, guint s, guint operand)
+{
+  const CleaveBundleStep *step = get_step (flow, s);
+
+  return !step->is_sum && (step->layer->in_place >> operand & 1);
+}
+
 /* Whether row r of a step needs exactly row r of an operand, with the same columns. */
 static gboolean
 is_same_place (const CleaveBundleFlow *flow, guint s, guint operand, guint p)
@@ -216,7 +225,7 @@ share_slots (CleaveBundleFlow *flow)
         CleaveBundleSlot *slot = get_slot (flow, s);
 
         if (slot->shares == s && p != CLEAVE_BUNDLE_NONE && !get_slot (flow, p)->is_whole &&
-            (get_step (flow, s)->layer->in_place >> i & 1) && is_same_place (flow, s, i, p) &&
+            is_in_place (flow, s, i) && is_same_place (flow, s, i, p) &&
             count_readers (flow, p) == 1 &&
             get_result (flow, s)->place == CLEAVE_BUNDLE_ARENA)
           slot->shares = get_slot (flow, p)->shares;
@@ -227,18 +236,32 @@ share_slots (CleaveBundleFlow *flow)
       get_slot (flow, get_slot (flow, s)->shares)->capacity = get_result (flow, s)->image.rows;
 }
 
-/* Rows */
+/* Rows, counted in the order in which they are computed */
 
-/* Returns the oldest row of an operand that a step still needs, or G_MAXINT64. `next` is the next
- * row that the step computes. */
-static gint64
-find_oldest_row (const CleaveBundleFlow *flow, guint s, guint operand, gint64 next)
+/* Returns the first and the last row of an operand, in their order, that row number `next` of a step
+ * needs. */
+static CleaveSpan
+find_rows (const CleaveBundleFlow *flow, guint s, guint operand, gint64 next)
 {
   const CleaveBundleStep *step = get_step (flow, s);
   gint64 rows = get_result (flow, s)->image.rows;
+  gint64 extent = cleave_bundle_value (flow->model, step->operands[operand])->image.rows;
+  CleaveSpan span;
 
-  return next >= rows ? G_MAXINT64
-                      : cleave_bundle_step_rows (flow->model, step, operand, next).begin;
+  if (!flow->segment.is_upward)
+    return cleave_bundle_step_rows (flow->model, step, operand, next);
+  span = cleave_bundle_step_rows (flow->model, step, operand, rows - 1 - next);
+  return (CleaveSpan){ extent - span.end, extent - span.begin };
+}
+
+/* Returns the oldest row of an operand that a step still needs, or G_MAXINT64. `next` is the number
+ * of the next row that the step computes. */
+static gint64
+find_oldest_row (const CleaveBundleFlow *flow, guint s, guint operand, gint64 next)
+{
+  gint64 rows = get_result (flow, s)->image.rows;
+
+  return next >= rows ? G_MAXINT64 : find_rows (flow, s, operand, next).begin;
 }
 
 /* Enlarges the ring that has the rows of step `p`, which has just computed one. Steps that share a
@@ -283,7 +306,7 @@ find_oldest_byte (const CleaveBundleFlow *flow, guint s)
       {
         const CleaveBundleValue *x =
             cleave_bundle_value (flow->model, get_step (flow, q)->operands[i]);
-        gboolean in_place = q == s && (get_step (flow, q)->layer->in_place >> i & 1);
+        gboolean in_place = q == s && is_in_place (flow, q, i);
         gint64 row;
 
         if (x->base != flow->segment.overlay.value)
@@ -322,8 +345,7 @@ find_missing (const CleaveBundleFlow *flow, guint s)
       guint p = find_producer (flow, step, i);
 
       if (p != CLEAVE_BUNDLE_NONE &&
-          *get_made (flow, p) <
-              cleave_bundle_step_rows (flow->model, step, i, *get_made (flow, s)).end)
+          *get_made (flow, p) < find_rows (flow, s, i, *get_made (flow, s)).end)
         return p;
     }
   return s;
@@ -412,17 +434,39 @@ add_rings (CleaveBundleFlow *flow)
     }
 }
 
-gboolean
-cleave_bundle_flow_run (CleaveBundleFlow *flow, guint first, guint end, guint n_bands)
+/* Whether the order of the rows of some step is fixed. */
+static gboolean
+has_fixed_order (const CleaveBundleFlow *flow)
+{
+  for (guint s = flow->segment.first; s < flow->segment.end; s++)
+    if (get_step (flow, s)->node == NULL || get_step (flow, s)->is_sum)
+      return TRUE;
+  return FALSE;
+}
+
+/* A sum is complete in its last row only. */
+static gboolean
+has_whole_sum (const CleaveBundleFlow *flow)
+{
+  for (guint s = flow->segment.first; s < flow->segment.end; s++)
+    if (get_step (flow, s)->is_sum && get_slot (flow, s)->is_whole)
+      return TRUE;
+  return FALSE;
+}
+
+static gboolean
+run (CleaveBundleFlow *flow)
 {
   CleaveBundleSegment *g = &flow->segment;
+  guint end = g->end, n_bands = g->n_bands;
 
-  *g = (CleaveBundleSegment){ .first = first, .end = end, .n_bands = n_bands };
+  if (g->is_upward && has_fixed_order (flow))
+    return FALSE;
   if (n_bands > MAX_BANDS || n_bands > MAX (get_result (flow, end - 1)->image.columns, 1) ||
       !has_no_inner_views (flow) || !has_one_batch (flow))
     return FALSE;
   set_slots (flow);
-  if (n_bands > 1 && has_more_ends (flow))
+  if ((n_bands > 1 && has_more_ends (flow)) || has_whole_sum (flow))
     return FALSE;
   set_bands (flow);
   share_slots (flow);
@@ -434,4 +478,30 @@ cleave_bundle_flow_run (CleaveBundleFlow *flow, guint first, guint end, guint n_
              -cleave_bundle_value_bytes (cleave_bundle_value (flow->model, g->overlay.value)));
   add_rings (flow);
   return TRUE;
+}
+
+gboolean
+cleave_bundle_flow_run (CleaveBundleFlow *flow, guint first, guint end, guint n_bands)
+{
+  flow->segment = (CleaveBundleSegment){ .first = first, .end = end, .n_bands = n_bands };
+  return run (flow);
+}
+
+gboolean
+cleave_bundle_flow_run_upward (CleaveBundleFlow *flow, guint first, guint end)
+{
+  flow->segment =
+      (CleaveBundleSegment){ .first = first, .end = end, .n_bands = 1, .is_upward = TRUE };
+  return run (flow);
+}
+
+void
+cleave_bundle_flow_repeat (CleaveBundleFlow *flow, const CleaveBundleSegment *segment)
+{
+  gboolean done = segment->is_upward
+                      ? cleave_bundle_flow_run_upward (flow, segment->first, segment->end)
+                      : cleave_bundle_flow_run (flow, segment->first, segment->end,
+                                                segment->n_bands);
+
+  g_assert (done);
 }

@@ -26,10 +26,13 @@ typedef struct
 } CleaveBundleSlot;
 
 /* The end of a segment may lie over a value that dies in the segment, `lag` bytes or more before
- * it: each row is written after the bytes under it were read for the last time.
+ * it: each row is written after the bytes under it were read for the last time. If the rows are
+ * computed upward, from the last one to the first one, the end lies after the value instead, so that
+ * a chain of segments can move to and fro in one place.
  *
  *   value        .....[==========]
- *   end          [=========]            begins `lag` bytes before the value */
+ *   end          [=========]            begins `lag` bytes before the value
+ *   end, upward  ..........[=========]  ends `lag` bytes after the value */
 typedef struct
 {
   guint end, value; /* values; CLEAVE_BUNDLE_NONE: there is none */
@@ -40,6 +43,7 @@ typedef struct
 {
   guint first, end; /* steps */
   guint n_bands;
+  gboolean is_upward;
   gint64 ring_bytes, macs;
   CleaveBundleOverlay overlay;
 } CleaveBundleSegment;
@@ -65,6 +69,10 @@ void cleave_bundle_flow_clear (CleaveBundleFlow *flow);
  * cannot be a segment. */
 gboolean
 cleave_bundle_flow_run (CleaveBundleFlow *flow, guint first, guint end, guint n_bands);
+/* Does the same for rows that are computed upward, in one band. */
+gboolean cleave_bundle_flow_run_upward (CleaveBundleFlow *flow, guint first, guint end);
+/* Does the same again for a segment that could be laid out. */
+void cleave_bundle_flow_repeat (CleaveBundleFlow *flow, const CleaveBundleSegment *segment);
 /* Returns whether a value that is produced by a step before `end` is read by a later step or is an
  * output. */
 gboolean cleave_bundle_is_read_after (const CleaveBundleModel *model, guint value, guint end);

@@ -53,6 +53,7 @@ cleave_bundle_layer_free (CleaveBundleLayer *layer)
   g_free (layer->kernel);
   g_free (layer->type);
   g_free (layer->fields);
+  g_free (layer->sums);
   g_free (layer);
 }
 
@@ -75,6 +76,17 @@ cleave_bundle_layer_set_params (CleaveBundleLayer *layer, const char *type, cons
 {
   set_text (&layer->type, type);
   set_text (&layer->fields, fields);
+}
+
+void
+cleave_bundle_layer_set_sums (CleaveBundleLayer *layer,
+                              const char *kernel,
+                              gint64 columns,
+                              gsize pixel_bytes)
+{
+  set_text (&layer->sums, kernel);
+  layer->sum_columns = columns;
+  layer->sum_pixel_bytes = pixel_bytes;
 }
 
 void

@@ -25,6 +25,9 @@ struct _CleaveBundleLayer
 {
   CleaveBundlePool *pool;
   char *file, *kernel, *type, *fields;
+  char *sums; /* kernel that adds rows up; NULL: none */
+  gint64 sum_columns;
+  gsize sum_pixel_bytes;
   guint in_place; /* a bit for each variable operand */
   guint slot;     /* the operand of the node that is the first variable operand */
 };

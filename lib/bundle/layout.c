@@ -34,6 +34,7 @@ add_buffer (Builder *b, guint value, guint first, guint last, gint64 n_bytes)
                                 .first = first,
                                 .last = last,
                                 .n_bytes = cleave_bundle_align (n_bytes, b->align),
+                                .n_used = n_bytes,
                                 .over = CLEAVE_BUNDLE_NONE };
 
   g_array_append_val (b->buffers, buffer);
@@ -73,7 +74,7 @@ add_rings (Builder *b, guint index)
   CleaveBundleFlow flow;
 
   cleave_bundle_flow_init (&flow, b->model, b->align);
-  cleave_bundle_flow_run (&flow, g->first, g->end, g->n_bands);
+  cleave_bundle_flow_repeat (&flow, g);
   for (guint s = g->first; s < g->end; s++)
     {
       const CleaveBundleSlot *slot = &flow.slots[s - g->first];
@@ -95,6 +96,7 @@ add_rings (Builder *b, guint index)
         {
           end->over = g->overlay.value;
           end->lag = g->overlay.lag;
+          end->is_upward = g->is_upward;
         }
     }
   cleave_bundle_flow_clear (&flow);
@@ -103,9 +105,18 @@ add_rings (Builder *b, guint index)
 /* Placement */
 
 static gboolean
-is_overlay (const CleaveBundleBuffer *a, const CleaveBundleBuffer *b)
+is_overlay (const CleaveBundleBuffer *end, const CleaveBundleBuffer *value)
 {
-  return a->over == b->value && a->first == b->last;
+  return end->over == value->value && end->first == value->last;
+}
+
+/* Whether an end lies far enough before the value under it, or after it. */
+static gboolean
+has_lag (const CleaveBundleBuffer *end, const CleaveBundleBuffer *value)
+{
+  return end->is_upward
+             ? end->offset + end->n_used - value->offset - value->n_used >= end->lag
+             : value->offset - end->offset >= end->lag;
 }
 
 static gboolean
@@ -114,8 +125,7 @@ may_be_at (const CleaveBundleBuffer *a, const CleaveBundleBuffer *b)
   if (a->first > b->last || b->first > a->last || a->offset + a->n_bytes <= b->offset ||
       b->offset + b->n_bytes <= a->offset)
     return TRUE;
-  return (is_overlay (a, b) && b->offset - a->offset >= a->lag) ||
-         (is_overlay (b, a) && a->offset - b->offset >= b->lag);
+  return (is_overlay (a, b) && has_lag (a, b)) || (is_overlay (b, a) && has_lag (b, a));
 }
 
 static gboolean
@@ -143,6 +153,33 @@ consider (CleaveBundleBuffer *buffer,
     *best = offset;
 }
 
+static gint64
+align_down (gint64 offset, gint64 align)
+{
+  return MAX (offset, 0) / align * align;
+}
+
+static gint64
+align_up (gint64 offset, gint64 align)
+{
+  return cleave_bundle_align (MAX (offset, 0), align);
+}
+
+/* Returns the offset of `buffer`, one of an end and the value under it, that just keeps the lag. */
+static gint64
+find_overlaid_offset (const CleaveBundleBuffer *buffer, const CleaveBundleBuffer *other, gint64 align)
+{
+  gboolean is_end = is_overlay (buffer, other);
+  const CleaveBundleBuffer *end = is_end ? buffer : other;
+  gint64 used = other->n_used - buffer->n_used;
+
+  if (end->is_upward)
+    return is_end ? align_up (other->offset + used + end->lag, align)
+                  : align_down (other->offset + used - end->lag, align);
+  return is_end ? align_down (other->offset - end->lag, align)
+                : align_up (other->offset + end->lag, align);
+}
+
 /* Places a buffer at the lowest offset where it fits. */
 static void
 place (CleaveBundleBuffer *buffer, CleaveBundleBuffer *const *placed, guint n, gint64 align)
@@ -155,11 +192,8 @@ place (CleaveBundleBuffer *buffer, CleaveBundleBuffer *const *placed, guint n, g
       const CleaveBundleBuffer *other = placed[i];
 
       consider (buffer, placed, n, other->offset + other->n_bytes, &best);
-      if (is_overlay (buffer, other))
-        consider (buffer, placed, n, MAX (other->offset - buffer->lag, 0) / align * align, &best);
-      if (is_overlay (other, buffer))
-        consider (buffer, placed, n,
-                  MAX (cleave_bundle_align (other->offset + other->lag, align), 0), &best);
+      if (is_overlay (buffer, other) || is_overlay (other, buffer))
+        consider (buffer, placed, n, find_overlaid_offset (buffer, other, align), &best);
     }
   buffer->offset = best;
 }

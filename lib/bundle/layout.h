@@ -11,8 +11,11 @@ typedef struct
   guint value;         /* the base of a view; for a ring, the result of the step that owns it */
   guint first, last;   /* segments that use it */
   gint64 n_bytes, offset;
-  gint64 lag;          /* if `over` is not CLEAVE_BUNDLE_NONE */
-  guint over;          /* value whose buffer this one may overlap in its first segment */
+  gint64 n_used;       /* bytes without the alignment at the end */
+  guint over;          /* value whose buffer this one may overlap in its first segment, or
+                        * CLEAVE_BUNDLE_NONE; see CleaveBundleOverlay */
+  gint64 lag;
+  gboolean is_upward;
 } CleaveBundleBuffer;
 
 typedef struct

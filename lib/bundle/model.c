@@ -254,7 +254,10 @@ describe (Builder *b, const CleaveNode *node, CleaveBundleStep *step, GError **e
                  "extract` for the part of the model before it");
   step->layer = cleave_bundle_layer_new (b->model->pool);
   step->layer->slot = step->slots[0];
-  return op->describe (node, step->layer, error);
+  if (!op->describe (node, step->layer, error))
+    return FALSE;
+  step->kernel = step->layer->kernel;
+  return TRUE;
 }
 
 static void
@@ -265,7 +268,39 @@ append_step (Builder *b, CleaveBundleStep *step, guint result)
   g_array_append_val (b->model->steps, *step);
 }
 
-/* Adds a node as one step. */
+/* Adds the step that sums up the rows of operand 0 of another step, and lets that step read the last
+ * sum. */
+static void
+add_sums (Builder *b, const CleaveNode *node, CleaveBundleStep *step)
+{
+  const CleaveBundleLayer *layer = step->layer;
+  CleaveBundleStep sums = { .node = node,
+                            .layer = step->layer,
+                            .kernel = layer->sums,
+                            .is_sum = TRUE,
+                            .n_operands = 1,
+                            .operands = { step->operands[0] },
+                            .slots = { step->slots[0] },
+                            .macs = step->macs };
+  gint64 rows = cleave_bundle_value (b->model, step->operands[0])->image.rows;
+  guint index = add_value (b, &node->results[0]);
+  CleaveBundleImage *image = &cleave_bundle_value (b->model, index)->image;
+
+  image->rows = rows;
+  image->columns = layer->sum_columns;
+  image->channels = 1;
+  image->pixel_bytes = layer->sum_pixel_bytes;
+  sums.rows[0] = cleave_dim_map_same (0);
+  sums.columns[0] =
+      cleave_dim_map_whole (cleave_bundle_value (b->model, step->operands[0])->image.columns);
+  append_step (b, &sums, index);
+  step->operands[0] = index;
+  step->rows[0] = (CleaveDimMap){ .block = 1, .offset = rows - 1, .window = 1, .times = 1 };
+  step->columns[0] = cleave_dim_map_whole (layer->sum_columns);
+  step->macs = 0;
+}
+
+/* Adds a node as one step, or two. */
 static gboolean
 add_step (Builder *b, const CleaveNode *node, GError **error)
 {
@@ -281,6 +316,8 @@ add_step (Builder *b, const CleaveNode *node, GError **error)
       g_clear_pointer (&step.layer, cleave_bundle_layer_free);
       return FALSE;
     }
+  if (step.layer->sums != NULL)
+    add_sums (b, node, &step);
   append_step (b, &step, add_value (b, &node->results[0]));
   return TRUE;
 }
@@ -438,7 +475,8 @@ void
 cleave_bundle_model_free (CleaveBundleModel *model)
 {
   for (guint s = 0; s < model->steps->len; s++)
-    cleave_bundle_layer_free (cleave_bundle_step (model, s)->layer);
+    if (!cleave_bundle_step (model, s)->is_sum)
+      cleave_bundle_layer_free (cleave_bundle_step (model, s)->layer);
   g_array_unref (model->steps);
   g_array_unref (model->values);
   g_free (model->outputs);

@@ -43,6 +43,9 @@ typedef struct
   guint slots[CLEAVE_BUNDLE_MAX_OPERANDS];    /* the operands of the node that they are */
   CleaveDimMap rows[CLEAVE_BUNDLE_MAX_OPERANDS], columns[CLEAVE_BUNDLE_MAX_OPERANDS];
   CleaveBundleLayer *layer;
+  const char *kernel; /* function; NULL: reads rows of an input from the caller */
+  gboolean is_sum;    /* each row of the result is the sum of the rows of operand 0 up to that row; the
+                       * next step reads the last one */
   gint64 macs;
 } CleaveBundleStep;
 

@@ -31,6 +31,15 @@ const char *cleave_bundle_layer_add_array (CleaveBundleLayer *layer,
                                            const char *type,
                                            gconstpointer data,
                                            gsize n_elements);
+/* For a result of one row that needs each row of variable operand 0 once, such as that of a global
+ * pooling: sums up the rows as they are computed, so that no more than one of them is in memory. The
+ * sums are one row of `columns` pixels. `kernel`, with the same constants, adds row `call->row` of the
+ * operand to the sums in `call->y`; row 0 is the first one and sets them. The kernel of the layer then
+ * reads the sums as row `rows - 1` of x[0], where `rows` is the number of rows of the operand. */
+void cleave_bundle_layer_set_sums (CleaveBundleLayer *layer,
+                                   const char *kernel,
+                                   gint64 columns,
+                                   gsize pixel_bytes);
 /* The kernel may write row r of the result over row r of variable operand `operand`: it reads each
  * pixel of that row before it writes the same pixel, and no other row. */
 void cleave_bundle_layer_set_in_place (CleaveBundleLayer *layer, guint operand);

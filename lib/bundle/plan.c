@@ -184,6 +184,26 @@ make_plan (const Search *s, guint end, guint index)
   return plan;
 }
 
+/* Lets every other segment of a chain, in which each end lies over the one before, compute its rows
+ * upward. */
+static void
+alternate (Search *s, CleaveBundlePlan *plan)
+{
+  for (guint i = 1; i < plan->segments->len; i++)
+    {
+      const CleaveBundleSegment *before =
+          &g_array_index (plan->segments, CleaveBundleSegment, i - 1);
+      CleaveBundleSegment *g = &g_array_index (plan->segments, CleaveBundleSegment, i);
+
+      if (g->overlay.value != CLEAVE_BUNDLE_NONE && before->overlay.value != CLEAVE_BUNDLE_NONE &&
+          g->overlay.value == before->overlay.end && !before->is_upward && g->n_bands == 1 &&
+          cleave_bundle_flow_run_upward (&s->flow, g->first, g->end) &&
+          s->flow.segment.overlay.value == g->overlay.value &&
+          count_bytes (s, &s->flow.segment) <= plan->peak_bytes)
+        *g = s->flow.segment;
+    }
+}
+
 CleaveBundlePlan *
 cleave_bundle_plan_unsplit (const CleaveBundleModel *model, gint64 align)
 {
@@ -194,11 +214,15 @@ cleave_bundle_plan_unsplit (const CleaveBundleModel *model, gint64 align)
   plan->segments = g_array_new (FALSE, FALSE, sizeof (CleaveBundleSegment));
   for (guint i = 0; i < model->steps->len; i++)
     {
-      cleave_bundle_flow_run (&s.flow, i, i + 1, 1);
+      guint n_steps = cleave_bundle_step (model, i)->is_sum ? 2 : 1;
+
+      cleave_bundle_flow_run (&s.flow, i, i + n_steps, 1);
+      i += n_steps - 1;
       plan->peak_bytes = MAX (plan->peak_bytes, count_bytes (&s, &s.flow.segment));
       plan->macs += s.flow.segment.macs;
       g_array_append_val (plan->segments, s.flow.segment);
     }
+  alternate (&s, plan);
   clear (&s);
   return plan;
 }
@@ -217,7 +241,10 @@ cleave_bundle_plan_all (const CleaveBundleModel *model, gint64 align, gint64 max
   for (guint end = 1; end <= n; end++)
     search_end (&s, end, unsplit->peak_bytes);
   for (guint i = 0; i < s.labels[n]->len; i++)
-    g_ptr_array_add (plans, make_plan (&s, n, i));
+    {
+      g_ptr_array_add (plans, make_plan (&s, n, i));
+      alternate (&s, g_ptr_array_index (plans, i));
+    }
   clear (&s);
   cleave_bundle_plan_free (unsplit);
   return plans;

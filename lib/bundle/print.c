@@ -54,11 +54,12 @@ cleave_bundle_print (const CleaveBundle *bundle)
     {
       const CleaveBundleSegment *g = &g_array_index (bundle->plan->segments, CleaveBundleSegment, i);
 
-      cleave_bundle_flow_run (&flow, g->first, g->end, g->n_bands);
-      g_string_append_printf (out, "loop %u: %u layer%s, %u band%s, rings of %" G_GINT64_FORMAT
+      cleave_bundle_flow_repeat (&flow, g);
+      g_string_append_printf (out, "loop %u: %u layer%s, %u band%s%s, rings of %" G_GINT64_FORMAT
                                    " bytes\n",
                               i, g->end - g->first, g->end - g->first == 1 ? "" : "s", g->n_bands,
-                              g->n_bands == 1 ? "" : "s", g->ring_bytes);
+                              g->n_bands == 1 ? "" : "s", g->is_upward ? ", upward" : "",
+                              g->ring_bytes);
       print_steps (bundle, &flow, out);
     }
   cleave_bundle_flow_clear (&flow);

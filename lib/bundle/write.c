@@ -237,7 +237,7 @@ print_values (const CleaveBundle *bundle, guint *numbers, GString *out)
     {
       const CleaveBundleSegment *g = get_segment (bundle, i);
 
-      cleave_bundle_flow_run (&flow, g->first, g->end, g->n_bands);
+      cleave_bundle_flow_repeat (&flow, g);
       set_memory (bundle, &flow, memory);
     }
   cleave_bundle_flow_clear (&flow);
@@ -279,7 +279,7 @@ print_layer (const CleaveBundle *bundle, const guint *numbers, guint s, GString 
   const CleaveBundleStep *step = cleave_bundle_step (bundle->model, s);
 
   g_string_append_printf (out, "  { %s, ",
-                          step->layer->kernel == NULL ? "NULL" : step->layer->kernel);
+                          step->kernel == NULL ? "NULL" : step->kernel);
   if (step->layer->type == NULL)
     g_string_append (out, "NULL, {");
   else
@@ -358,8 +358,9 @@ print_segments (const CleaveBundle *bundle, GString *out)
       guint value = cleave_bundle_step (bundle->model, g->first)->result;
 
       longest = MAX (longest, g->end - g->first);
-      g_string_append_printf (out, "  { %u, %u, %" G_GINT64_FORMAT ", %u, ", g->first, g->end,
-                              cleave_bundle_value (bundle->model, value)->image.images, g->n_bands);
+      g_string_append_printf (out, "  { %u, %u, %" G_GINT64_FORMAT ", %u, %d, ", g->first, g->end,
+                              cleave_bundle_value (bundle->model, value)->image.images, g->n_bands,
+                              g->is_upward);
       if (g->n_bands == 1)
         g_string_append (out, "NULL },\n");
       else

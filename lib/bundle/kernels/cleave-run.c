@@ -60,21 +60,30 @@ begin_of_operand (const Loop *loop, const CleaveValue *value)
   return begin_of_result (loop, value);
 }
 
-/* Returns the end of the rows of an operand that a row of the result needs. */
+/* Returns the row that comes after `made` other rows of a value. */
 static int32_t
-rows_end (const CleaveReach *reach, int32_t row, int32_t rows)
+row_after (const Loop *loop, uint32_t value, int32_t made)
 {
-  int32_t at = row;
-  int32_t end;
+  return loop->segment->is_upward ? (int32_t) loop->model->values[value].rows - 1 - made : made;
+}
+
+/* Returns how many rows of an operand must exist before a row of the result can be computed. */
+static int32_t
+rows_needed (const Loop *loop, const CleaveReach *reach, uint32_t operand, int32_t row)
+{
+  const int32_t rows = loop->model->values[operand].rows;
+  int32_t at = row + reach->shift;
+  int32_t begin, end;
 
   if (reach->block != 1)
     {
-      at = at * reach->times + reach->shift;
+      at = row * reach->times + reach->shift;
       at = (at < 0 ? at - reach->block + 1 : at) / reach->block;
     }
-  else
-    at += reach->shift;
-  end = at * reach->stride + reach->offset + reach->window;
+  begin = at * reach->stride + reach->offset;
+  end = begin + reach->window;
+  if (loop->segment->is_upward)
+    return begin > 0 ? rows - begin : rows;
   return end < rows ? end : rows;
 }
 
@@ -83,13 +92,13 @@ static uint32_t
 find_missing (const Loop *loop, uint32_t layer)
 {
   const CleaveLayer *l = &loop->model->layers[layer];
-  int32_t row = state_of (loop, layer)->made;
+  int32_t row = row_after (loop, layer, state_of (loop, layer)->made);
   int i;
 
   for (i = 0; i < 2 && l->operands[i] != CLEAVE_NO_VALUE; i++)
     if (is_inner (loop, l->operands[i]) &&
         state_of (loop, l->operands[i])->made <
-            rows_end (&l->reach[i], row, loop->model->values[l->operands[i]].rows))
+            rows_needed (loop, &l->reach[i], l->operands[i], row))
       return l->operands[i];
   return layer;
 }
@@ -109,6 +118,11 @@ set_rows (const Loop *loop, uint32_t operand, CleaveRows *x)
     {
       x->made = state_of (loop, operand)->made;
       x->slot = state_of (loop, operand)->slot;
+      if (loop->segment->is_upward)
+        {
+          x->made = value->rows - x->made + value->capacity;
+          x->slot = x->slot + 1 == value->capacity ? 0 : x->slot + 1;
+        }
       x->begin = value->is_ring ? first_column (loop, operand) : 0;
     }
 }
@@ -124,7 +138,7 @@ compute_row (const Loop *loop, uint32_t layer)
   int i;
 
   call.params = l->params;
-  call.row = state->made;
+  call.row = row_after (loop, layer, state->made);
   call.begin = first_column (loop, layer);
   call.end = end_column (loop, layer);
   call.y = begin_of_result (loop, value) + state->slot * (value->width * value->pixel_bytes);
@@ -139,8 +153,10 @@ compute_row (const Loop *loop, uint32_t layer)
       l->kernel (&call);
     }
   state->made++;
-  if (++state->slot == value->capacity)
-    state->slot = 0;
+  if (loop->segment->is_upward)
+    state->slot = (uint16_t) (state->slot == 0 ? value->capacity - 1 : state->slot - 1);
+  else
+    state->slot = (uint16_t) (state->slot + 1 == value->capacity ? 0 : state->slot + 1);
 }
 
 /* Computes all rows of a layer, and the rows of other layers that they need. */
@@ -172,8 +188,14 @@ run_band (const Loop *loop)
 
   for (layer = loop->segment->first; layer < loop->segment->end; layer++)
     {
+      const CleaveValue *value = &loop->model->values[layer];
+      uint16_t slot = 0;
+
+      if (loop->segment->is_upward)
+        for (slot = (uint16_t) (value->rows - 1); slot >= value->capacity;)
+          slot = (uint16_t) (slot - value->capacity);
       state_of (loop, layer)->made = 0;
-      state_of (loop, layer)->slot = 0;
+      state_of (loop, layer)->slot = slot;
     }
   for (layer = loop->segment->end; layer-- > loop->segment->first;)
     if (!loop->model->values[layer].is_ring)

@@ -49,6 +49,7 @@ typedef struct
 {
   uint16_t first, end; /* layers */
   uint16_t images, bands;
+  uint16_t is_upward; /* the rows are computed from the last one to the first one */
   const uint16_t *columns; /* begin and end for each layer in each band; NULL: all columns */
 } CleaveSegment;
 
