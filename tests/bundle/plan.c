@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Plans of bundles: rings, overlays, limits and options. */
+
+#include "networks.h"
+#include "test.h"
+
+#include <string.h>
+
+#include "../../lib/bundle/bundle.h"
+
+static const NetworkConv stem = { 8, 1, { 3, 3 }, { 2, 2 }, { 1, 1 }, { 0, 0, 1, 1 } };
+static const NetworkConv depthwise = { 8, 8, { 3, 3 }, { 1, 1 }, { 1, 1 }, { 1, 1, 1, 1 } };
+static const NetworkConv pointwise = { 16, 1, { 1, 1 }, { 1, 1 }, { 1, 1 }, { 0, 0, 0, 0 } };
+
+/* 96x96x3 -> convolution 48x48x8 -> depthwise -> 1x1, 16 channels. */
+static CleaveGraph *
+make_chain (void)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (1);
+  CleaveGraph *graph = cleave_graph_new ("chain");
+  CleaveResult *x = network_input (graph, 96, 96, 3);
+
+  x = network_conv (graph, x, &stem, rand);
+  x = network_conv (graph, x, &depthwise, rand);
+  x = network_conv (graph, x, &pointwise, rand);
+  cleave_graph_add_output (graph, "y", x, NULL);
+  return graph;
+}
+
+/* `n` depthwise convolutions of 20x20x8. */
+static CleaveGraph *
+make_row (guint n)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (1);
+  CleaveGraph *graph = cleave_graph_new ("row");
+  CleaveResult *x = network_input (graph, 20, 20, 8);
+
+  for (guint i = 0; i < n; i++)
+    x = network_conv (graph, x, &depthwise, rand);
+  cleave_graph_add_output (graph, "y", x, NULL);
+  return graph;
+}
+
+static CleaveBundle *
+make (const CleaveGraph *graph, const CleaveBundleOptions *options)
+{
+  g_autoptr (GError) error = NULL;
+  CleaveBundle *bundle = cleave_bundle_new (graph, options, &error);
+
+  cleave_assert_no_error (error);
+  return bundle;
+}
+
+START_TEST (rings_have_the_rows_that_their_readers_need)
+{
+  g_autoptr (CleaveGraph) graph = make_chain ();
+  CleaveBundleIo in = { NULL, CLEAVE_BUNDLE_ROWS }, out = { NULL, CLEAVE_BUNDLE_APART };
+  CleaveBundleOptions o = { .inputs = &in, .n_inputs = 1, .outputs = &out, .n_outputs = 1 };
+  g_autoptr (CleaveBundle) bundle = make (graph, &o);
+
+  /* 3 input rows of 96x3, 3 rows of 48x8 for the depthwise, 1 row of 48x8. */
+  ck_assert_int_eq (bundle->stats.arena_bytes, 3 * 96 * 3 + 3 * 48 * 8 + 48 * 8);
+  ck_assert_uint_eq (bundle->stats.n_segments, 1);
+}
+END_TEST
+
+START_TEST (an_end_lies_over_its_operand_two_rows_apart)
+{
+  g_autoptr (CleaveGraph) graph = make_row (1);
+  g_autoptr (CleaveBundle) bundle = make (graph, NULL);
+
+  /* Row r of a 3x3 window is written when rows up to r - 1 may be overwritten. */
+  ck_assert_int_eq (bundle->stats.arena_bytes, 22 * 20 * 8);
+}
+END_TEST
+
+START_TEST (a_chain_of_overlays_moves_to_and_fro)
+{
+  g_autoptr (CleaveGraph) graph = make_row (6);
+  g_autoptr (CleaveBundle) bundle = make (graph, NULL);
+  guint upward = 0;
+
+  for (guint i = 0; i < bundle->plan->segments->len; i++)
+    upward += g_array_index (bundle->plan->segments, CleaveBundleSegment, i).is_upward;
+  ck_assert_int_eq (bundle->stats.arena_bytes, 22 * 20 * 8);
+  ck_assert_uint_eq (upward, 3);
+}
+END_TEST
+
+START_TEST (the_least_is_accepted_and_one_byte_less_refused)
+{
+  for (guint32 seed = 0; seed < CLEAVE_TRIALS (40); seed++)
+    {
+      g_autoptr (CleaveGraph) graph = network_random (seed);
+      CleaveBundleOptions o = { .max_added_macs = seed % 2 == 0 ? 0 : -1 };
+      g_autoptr (CleaveBundle) least = make (graph, &o);
+      g_autoptr (CleaveBundle) again = NULL, less = NULL;
+      g_autoptr (GError) error = NULL;
+      g_autofree char *name = g_strdup_printf ("%" G_GINT64_FORMAT, least->stats.arena_bytes);
+
+      o.max_memory = least->stats.arena_bytes;
+      again = make (graph, &o);
+      ck_assert_int_eq (again->stats.arena_bytes, least->stats.arena_bytes);
+      o.max_memory--;
+      less = cleave_bundle_new (graph, &o, &error);
+      ck_assert_ptr_null (less);
+      ck_assert (g_error_matches (error, CLEAVE_ERROR, CLEAVE_ERROR_LIMIT));
+      ck_assert_ptr_nonnull (strstr (error->message, name));
+    }
+}
+END_TEST
+
+START_TEST (more_macs_and_values_apart_take_no_more_memory)
+{
+  for (guint32 seed = 0; seed < CLEAVE_TRIALS (40); seed++)
+    {
+      g_autoptr (CleaveGraph) graph = network_random (seed);
+      CleaveBundleIo apart = { NULL, CLEAVE_BUNDLE_APART };
+      CleaveBundleOptions o = { 0 };
+      g_autoptr (CleaveBundle) first = make (graph, &o);
+      g_autoptr (CleaveBundle) macs = NULL, inputs = NULL;
+
+      o.max_added_macs = 0.5;
+      macs = make (graph, &o);
+      ck_assert_int_le (macs->stats.arena_bytes, first->stats.arena_bytes);
+      ck_assert_int_le (first->stats.arena_bytes, first->stats.unsplit_bytes);
+      o = (CleaveBundleOptions){ .inputs = &apart, .n_inputs = 1 };
+      inputs = make (graph, &o);
+      ck_assert_int_le (inputs->stats.arena_bytes, first->stats.arena_bytes);
+    }
+}
+END_TEST
+
+/* Returns the message with which a bundle is refused. */
+static char *
+refuse (const CleaveGraph *graph, const CleaveBundleOptions *options, CleaveError code)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (CleaveBundle) bundle = cleave_bundle_new (graph, options, &error);
+
+  ck_assert_ptr_null (bundle);
+  ck_assert (g_error_matches (error, CLEAVE_ERROR, (gint) code));
+  return g_strdup (error->message);
+}
+
+START_TEST (wrong_options_are_refused)
+{
+  g_autoptr (CleaveGraph) graph = make_chain ();
+  CleaveBundleIo wrong = { "z", CLEAVE_BUNDLE_APART }, rows = { "y", CLEAVE_BUNDLE_ROWS };
+  g_autofree char *name = refuse (
+      graph, &(CleaveBundleOptions){ .inputs = &wrong, .n_inputs = 1 }, CLEAVE_ERROR_OPTION);
+  g_autofree char *where = refuse (
+      graph, &(CleaveBundleOptions){ .outputs = &rows, .n_outputs = 1 }, CLEAVE_ERROR_OPTION);
+  g_autofree char *align = refuse (graph, &(CleaveBundleOptions){ .align = 3 }, CLEAVE_ERROR_OPTION);
+
+  ck_assert_str_eq (name, "the graph has no input named 'z'");
+  ck_assert_str_eq (where,
+                    "an output cannot be supplied row by row; place it in the arena or apart");
+  ck_assert_str_eq (align, "align is 3, but must be 4, 8 or 16");
+}
+END_TEST
+
+START_TEST (an_op_without_a_kernel_is_named)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_parse (
+      "%x = Input : float32 4x3x3\n"
+      "%y = Det %x\n"
+      "output %y\n",
+      NULL, NULL);
+  g_autofree char *message = NULL;
+
+  ck_assert_ptr_nonnull (graph);
+  message = refuse (graph, NULL, CLEAVE_ERROR_MODEL);
+  ck_assert_ptr_nonnull (strstr (message, "Det 'y': a bundle has no kernel for this operator"));
+}
+END_TEST
+
+static void
+add_tests (Suite *suite)
+{
+  cleave_add_case (suite, "plan", rings_have_the_rows_that_their_readers_need,
+                   an_end_lies_over_its_operand_two_rows_apart,
+                   a_chain_of_overlays_moves_to_and_fro,
+                   the_least_is_accepted_and_one_byte_less_refused,
+                   more_macs_and_values_apart_take_no_more_memory, NULL);
+  cleave_add_case (suite, "options", wrong_options_are_refused, an_op_without_a_kernel_is_named,
+                   NULL);
+}
+
+CLEAVE_TEST_SUITE ("plan", add_tests)

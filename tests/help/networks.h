@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* Small networks of int8 that a bundle can compute. */
+
+#include <cleave/cleave.h>
+
+/* A convolution, NHWC. */
+typedef struct
+{
+  gint64 channels, group, kernel[2], strides[2], dilations[2], pads[4];
+} NetworkConv;
+
+/* Adds an input of int8, `[1, rows, columns, channels]`. */
+CleaveResult *network_input (CleaveGraph *graph, gint64 rows, gint64 columns, gint64 channels);
+/* Adds a TfliteConv with random weights, or returns NULL if it has no legal result. */
+CleaveResult *
+network_conv (CleaveGraph *graph, CleaveResult *x, const NetworkConv *conv, GRand *rand);
+/* Adds a TfliteAdd of two values of one shape, with random scales. */
+CleaveResult *network_add (CleaveGraph *graph, CleaveResult *a, CleaveResult *b, GRand *rand);
+/* Returns a random network: convolutions of all kinds, diamonds, residual additions, several
+ * outputs. */
+CleaveGraph *network_random (guint32 seed);
+/* Compiles a bundle with the C compiler `cc` and runs its test. Returns the exit status, or -1 if it
+ * does not compile. */
+int network_check (const CleaveBundle *bundle, const char *flags);
