@@ -85,6 +85,49 @@ typedef struct
   uint16_t pad[2]; /* before the first row and column */
 } CleaveSlide;
 
+/* The taps begin ... end - 1 of a window that are on no padding. */
+typedef struct
+{
+  int32_t begin, end;
+} CleaveTaps;
+
+/* Returns the taps in dimension d (0: rows, 1: columns) of the window whose first tap is at
+ * `first`. */
+static inline CleaveTaps
+cleave_taps (const CleaveSlide *slide, int d, int32_t first)
+{
+  const int32_t extent = d == 0 ? slide->rows : slide->columns;
+  CleaveTaps taps = { 0, slide->kernel[d] };
+
+  while (taps.begin < taps.end && first + taps.begin * slide->dilation[d] < 0)
+    taps.begin++;
+  while (taps.end > taps.begin && first + (taps.end - 1) * slide->dilation[d] >= extent)
+    taps.end--;
+  return taps;
+}
+
+/* An operand of an element-wise op. */
+typedef struct
+{
+  const void *constant;            /* NULL: it is computed */
+  int32_t rows, columns, channels; /* 1: repeated for all of the result */
+} CleaveOperand;
+
+/* Returns the first pixel of an operand that a call reads. `index` is the operand's in `x`. */
+static inline const unsigned char *
+cleave_operand (const CleaveCall *call, const CleaveOperand *operand, int32_t index, int32_t size)
+{
+  const int32_t row = operand->rows == 1 ? 0 : call->row;
+  int32_t column = operand->columns == 1 ? 0 : call->begin;
+
+  if (operand->constant != NULL)
+    return (const unsigned char *) operand->constant +
+           (row * operand->columns + column) * operand->channels * size;
+  column -= call->x[index].begin;
+  return (const unsigned char *) cleave_row (&call->x[index], row) +
+         column * operand->channels * size;
+}
+
 /* A convolution of int8. See cleave_conv_s8() and cleave_depthwise_s8() for the order of weights. */
 typedef struct
 {
@@ -99,9 +142,115 @@ typedef struct
   int16_t low, high; /* bounds of the result minus y_zero */
 } CleaveConvS8;
 
+typedef struct
+{
+  CleaveSlide slide;
+  int32_t channels;
+  int16_t low, high; /* bounds of an average */
+} CleavePool;
+
+/* A sum or a mean of int8. The sums are over count[0] rows, count[1] columns and count[2] channels. */
+typedef struct
+{
+  int32_t count[3];
+  int32_t channels; /* of the operand */
+  int32_t start;    /* of a sum: -x_zero for each element */
+  int32_t multiplier;
+  int16_t shift, y_zero;
+} CleaveSumS8;
+
+typedef struct
+{
+  const int32_t *table; /* exp (-i * scale) in units of 2^-31, for 256 differences i */
+  int32_t channels;
+} CleaveSoftmaxS8;
+
+/* An element-wise op of two operands of int8: each is scaled if the op adds, then the result. */
+typedef struct
+{
+  CleaveOperand operands[2];
+  int32_t channels;
+  int32_t multipliers[3];
+  int16_t zeros[3], shifts[3];
+  int16_t low, high; /* bounds of the result minus its zero point */
+  int16_t left_shift, sign;
+} CleaveBinaryS8;
+
+/* y = table[x], by the bits of a byte. */
+typedef struct
+{
+  const void *table;
+  int32_t channels;
+} CleaveLookup;
+
+/* A conversion between float and int8: a scale and a zero point for each channel, or for all. */
+typedef struct
+{
+  const float *scales;
+  const int32_t *zeros;
+  int32_t channels;
+  int32_t n; /* scales: `channels`, or 1 */
+  int32_t low, high;
+} CleaveQuantize;
+
+/* One dimension of a value whose elements are copied from elements of an operand. */
+typedef struct
+{
+  const uint16_t *at; /* index in the operand of each index; NULL: index plus shift */
+  int32_t shift;
+  int32_t extent; /* of the operand; what is outside is filled */
+} CleaveAxis;
+
+typedef struct
+{
+  CleaveAxis axes[3]; /* rows, columns, channels */
+  int32_t channels;   /* of the result */
+  int16_t size;       /* bytes of an element */
+  uint8_t fill[8];    /* an element */
+} CleaveMove;
+
+/* A value joined from parts. A layer copies one part. */
+typedef struct
+{
+  int32_t row, rows, column, columns; /* the place of the part */
+  int32_t offset, bytes;              /* of a pixel of the part in a pixel of the result */
+  int32_t pixel_bytes;                /* of the result */
+} CleaveJoin;
+
+/* A permutation of rows, columns and channels: dimension d of the operand is dimension from[d] of the
+ * result. */
+typedef struct
+{
+  uint8_t from[3];
+  uint8_t size; /* bytes of an element */
+  int32_t columns, channels, y_channels;
+} CleaveTranspose;
+
+/* Blocks of channels that become blocks of rows and columns, or the reverse. */
+typedef struct
+{
+  int32_t block, channels; /* of the value with more rows */
+  int16_t size;            /* bytes of an element */
+  int16_t is_columns_first; /* the channels of a pixel of a block are side by side */
+} CleaveBlocks;
+
 /* The kernels. */
 
 void cleave_conv_s8 (const CleaveCall *call);
 void cleave_depthwise_s8 (const CleaveCall *call);
+void cleave_average_pool_s8 (const CleaveCall *call);
+void cleave_max_pool_s8 (const CleaveCall *call);
+void cleave_max_pool_u8 (const CleaveCall *call);
+void cleave_sum_s8 (const CleaveCall *call);
+void cleave_softmax_s8 (const CleaveCall *call);
+void cleave_add_s8 (const CleaveCall *call);
+void cleave_mul_s8 (const CleaveCall *call);
+void cleave_lookup (const CleaveCall *call);
+void cleave_quantize_s8 (const CleaveCall *call);
+void cleave_dequantize_s8 (const CleaveCall *call);
+void cleave_move (const CleaveCall *call);
+void cleave_join (const CleaveCall *call);
+void cleave_transpose (const CleaveCall *call);
+void cleave_depth_to_space (const CleaveCall *call);
 
 #endif

@@ -303,14 +303,14 @@ cleave_conv_s8 (const CleaveCall *call)
   const CleaveSlide *slide = &p->slide;
   const CleaveRows *x = &call->x[0];
   const int8_t *w = p->weights;
-  ConvRow s = { .call = call, .p = p, .end = slide->kernel[0], .line = 1 };
+  ConvRow s = { .call = call, .p = p, .line = 1 };
   int32_t channel = 0;
+  CleaveTaps taps;
 
   s.first = call->row * slide->stride[0] - slide->pad[0];
-  while (s.begin < s.end && s.first + s.begin * slide->dilation[0] < 0)
-    s.begin++;
-  while (s.end > s.begin && s.first + (s.end - 1) * slide->dilation[0] >= slide->rows)
-    s.end--;
+  taps = cleave_taps (slide, 0, s.first);
+  s.begin = taps.begin;
+  s.end = taps.end;
   s.slot = x->slot - (x->made - (s.first + s.begin * slide->dilation[0]));
   if (s.slot < 0)
     s.slot += x->capacity;

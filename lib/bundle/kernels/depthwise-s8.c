@@ -196,17 +196,12 @@ depthwise_compute_1x1 (const DepthwiseRow *s, int32_t channel, int32_t begin, in
 static void
 depthwise_compute_pixel (const DepthwiseRow *s, int32_t channel, int8_t *y)
 {
-  const CleaveSlide *slide = &s->p->slide;
-  int32_t begin = 0, end = slide->kernel[1];
+  const CleaveTaps taps = cleave_taps (&s->p->slide, 1, s->first);
 
-  while (begin < end && s->first + begin * slide->dilation[1] < 0)
-    begin++;
-  while (end > begin && s->first + (end - 1) * slide->dilation[1] >= slide->columns)
-    end--;
   for (; channel + 4 <= s->p->groups; channel += 4)
-    depthwise_compute_1x4 (s, channel, begin, end, y);
+    depthwise_compute_1x4 (s, channel, taps.begin, taps.end, y);
   for (; channel < s->p->groups; channel++)
-    depthwise_compute_1x1 (s, channel, begin, end, y);
+    depthwise_compute_1x1 (s, channel, taps.begin, taps.end, y);
 }
 
 void

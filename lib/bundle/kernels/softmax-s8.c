@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: 0BSD */
+
+/* Softmax along the channels, in fixed point as TensorFlow Lite computes it. */
+
+#include "cleave-kernels.h"
+
+/* Returns round (x / 2^shift), ties away from zero, for shifts of 1 to 31. */
+static int32_t
+softmax_s8_shift (int32_t x, int32_t shift)
+{
+  return (int32_t) (((int64_t) x + ((int64_t) 1 << (shift - 1)) - (x < 0)) >> shift);
+}
+
+/* Returns x * 2^bits, saturated. */
+static int32_t
+softmax_s8_shift_left (int32_t x, int32_t bits)
+{
+  const int64_t value = (int64_t) x * ((int64_t) 1 << bits);
+
+  return (int32_t) (value < INT32_MIN ? INT32_MIN : value > INT32_MAX ? INT32_MAX : value);
+}
+
+/* Returns 1 / (1 + x) for x in [0, 1), both in units of 2^-31: three steps of Newton and Raphson. */
+static int32_t
+softmax_s8_invert (int32_t x)
+{
+  const int32_t half = (int32_t) (((int64_t) x + INT32_MAX + 1) / 2);
+  int32_t y = 1515870810 + cleave_multiply (half, -1010580540);
+
+  for (int i = 0; i < 3; i++)
+    {
+      const int32_t rest = (1 << 29) - cleave_multiply (half, y);
+
+      y = (int32_t) ((uint32_t) y +
+                     (uint32_t) softmax_s8_shift_left (cleave_multiply (y, rest), 2));
+    }
+  return softmax_s8_shift_left (y, 1);
+}
+
+static void
+softmax_s8_pixel (const CleaveSoftmaxS8 *p, const int8_t *x, int8_t *y)
+{
+  int32_t max = INT8_MIN, zeros = 0, inverse, shift;
+  uint32_t sum = 0;
+
+  for (int32_t c = 0; c < p->channels; c++)
+    max = x[c] > max ? x[c] : max;
+  for (int32_t c = 0; c < p->channels; c++)
+    sum += (uint32_t) softmax_s8_shift (p->table[max - x[c]], 12);
+  if (sum == 0)
+    zeros = 31;
+  else
+    while ((sum << zeros & 0x80000000u) == 0)
+      zeros++;
+  inverse = softmax_s8_invert ((int32_t) ((sum << zeros) - 0x80000000u));
+  shift = cleave_clamp (12 - zeros + 31 - 8, 0, 31);
+  for (int32_t c = 0; c < p->channels; c++)
+    {
+      int32_t value = cleave_multiply (inverse, p->table[max - x[c]]);
+
+      if (shift > 0)
+        value = softmax_s8_shift (value, shift);
+      y[c] = (int8_t) (cleave_clamp (value, 0, 255) + INT8_MIN);
+    }
+}
+
+void
+cleave_softmax_s8 (const CleaveCall *call)
+{
+  const CleaveSoftmaxS8 *p = call->params;
+  const int8_t *x = (const int8_t *) cleave_row (&call->x[0], call->row) +
+                    (call->begin - call->x[0].begin) * p->channels;
+  int8_t *y = (int8_t *) call->y;
+
+  for (int32_t column = call->begin; column < call->end; column++)
+    {
+      softmax_s8_pixel (p, x, y);
+      x += p->channels;
+      y += p->channels;
+    }
+}
