@@ -2,6 +2,8 @@
 
 #include "op-help.h"
 
+#include <string.h>
+
 #include "../ops/reference.h"
 
 gboolean
@@ -117,4 +119,110 @@ cleave_bundle_print_slide (const CleaveNode *node,
     return FALSE;
   g_string_append (fields, " }");
   return TRUE;
+}
+
+gboolean
+cleave_bundle_need_element (const CleaveNode *node,
+                            guint operand,
+                            CleaveElement element,
+                            GError **error)
+{
+  CleaveElement found = node->operands[operand].result->type.element;
+
+  if (found == element)
+    return TRUE;
+  return cleave_bundle_fail (node, error, "a bundle has no kernel for operands of %s",
+                             cleave_element_get_name (found));
+}
+
+/* Copies a constant to the order of memory of the result's images. */
+static gpointer
+copy_constant (const CleaveNode *node, guint operand, const gint64 *extents, const gint *dims)
+{
+  const CleaveTensorType *type = &node->operands[operand].result->type;
+  gint missing = (gint) node->results[0].type.shape.rank - (gint) type->shape.rank;
+  CleaveView view = cleave_view_dense (type, (gpointer) cleave_bundle_constant (node, operand));
+  CleaveShape shape = CLEAVE_SHAPE (extents[0], extents[1], extents[2]);
+  gsize size = cleave_element_size (type->element);
+  char *data = g_malloc (size * (gsize) cleave_shape_n_elements (&shape)), *to = data;
+  gint64 at[CLEAVE_MAX_RANK];
+
+  CLEAVE_EACH_INDEX (at, &shape)
+    {
+      gint64 offset = 0;
+
+      for (guint i = 0; i < 3; i++)
+        if (dims[i] >= missing && dims[i] >= 0)
+          offset += at[i] * view.stride[dims[i] - missing];
+      memcpy (to, cleave_view_element (&view, offset), size);
+      to += size;
+    }
+  return data;
+}
+
+static const char *
+add_constant (const CleaveNode *node,
+              guint operand,
+              const gint64 *extents,
+              const gint *dims,
+              CleaveBundleLayer *layer)
+{
+  g_autofree gpointer data = copy_constant (node, operand, extents, dims);
+  gsize size = cleave_element_size (node->operands[operand].result->type.element);
+
+  return cleave_bundle_layer_add_array (
+      layer, size == 4 ? "float" : "int8_t", data,
+      (gsize) (extents[0] * extents[1] * extents[2]));
+}
+
+gboolean
+cleave_bundle_print_operand (const CleaveNode *node,
+                             guint operand,
+                             CleaveBundleLayer *layer,
+                             GString *fields,
+                             GError **error)
+{
+  const CleaveResult *x = node->operands[operand].result;
+  const CleaveShape *shape = &x->type.shape;
+  gint missing = (gint) node->results[0].type.shape.rank - (gint) shape->rank;
+  CleaveBundleImage y = cleave_bundle_image (&node->results[0]), image = cleave_bundle_image (x);
+  const gint dims[] = { y.row_dim, y.column_dim, y.channel_dim };
+  gboolean is_constant = cleave_node_get_constant (x->node) != NULL;
+  gint64 extents[3] = { 1, 1, 1 };
+
+  for (guint i = 0; i < 3; i++)
+    if (dims[i] >= missing && dims[i] >= 0)
+      extents[i] = shape->dim[dims[i] - missing];
+  if (extents[0] * extents[1] * extents[2] != cleave_shape_n_elements (shape) / image.images ||
+      (!is_constant && (image.rows != extents[0] || image.columns != extents[1] ||
+                        image.channels != extents[2])) ||
+      (is_constant && image.images != 1))
+    return cleave_bundle_fail (node, error,
+                               "a bundle has no kernel that repeats '%s' in this way; give it as "
+                               "many dimensions as the result",
+                               x->node->name);
+  g_string_append_printf (
+      fields, "{ %s, %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT " }",
+      is_constant ? add_constant (node, operand, extents, dims, layer) : "NULL", extents[0],
+      extents[1], extents[2]);
+  return TRUE;
+}
+
+void
+cleave_bundle_set_in_place_if_same (const CleaveNode *node, CleaveBundleLayer *layer)
+{
+  const CleaveTensorType *y = &node->results[0].type;
+  guint n = 0;
+
+  for (guint i = 0; i < node->n_operands; i++)
+    {
+      const CleaveResult *x = node->operands[i].result;
+
+      if (x == NULL || cleave_node_get_constant (x->node) != NULL)
+        continue;
+      if (cleave_shape_equal (&x->type.shape, &y->shape) &&
+          cleave_element_size (x->type.element) == cleave_element_size (y->element))
+        cleave_bundle_layer_set_in_place (layer, n);
+      n++;
+    }
 }

@@ -32,3 +32,23 @@ gboolean cleave_bundle_print_slide (const CleaveNode *node,
 gint cleave_bundle_shift (gint64 shift);
 /* Fails if a multiplier is negative: cleave_scale() is exact for others. */
 gboolean cleave_bundle_check_multiplier (const CleaveNode *node, gint64 multiplier, GError **error);
+
+/* Fails unless an operand has this element type. */
+gboolean cleave_bundle_need_element (const CleaveNode *node,
+                                     guint operand,
+                                     CleaveElement element,
+                                     GError **error);
+
+/* Appends a CleaveRepeat as an initializer: an operand that is broadcast to result 0. */
+gboolean cleave_bundle_print_operand (const CleaveNode *node,
+                                      guint operand,
+                                      CleaveBundleLayer *layer,
+                                      GString *fields,
+                                      GError **error);
+/* Lets the result overwrite each variable operand that has its shape and size of elements. */
+void cleave_bundle_set_in_place_if_same (const CleaveNode *node, CleaveBundleLayer *layer);
+
+/* Describes a Resize that interpolates. */
+gboolean cleave_bundle_describe_linear (const CleaveNode *node,
+                                        CleaveBundleLayer *layer,
+                                        GError **error);

@@ -5,7 +5,26 @@
 #include "ops.h"
 
 static const CleaveBundleOp *const ops[] = {
+  &cleave_bundle_op_tflite_add,
+  &cleave_bundle_op_tflite_sub,
+  &cleave_bundle_op_tflite_mul,
   &cleave_bundle_op_tflite_conv,
+  &cleave_bundle_op_pad,
+  &cleave_bundle_op_slice,
+  &cleave_bundle_op_tile,
+  &cleave_bundle_op_expand,
+  &cleave_bundle_op_resize,
+  &cleave_bundle_op_concat,
+  &cleave_bundle_op_transpose,
+  &cleave_bundle_op_depth_to_space,
+  &cleave_bundle_op_tflite_average_pool,
+  &cleave_bundle_op_max_pool,
+  &cleave_bundle_op_tflite_sum,
+  &cleave_bundle_op_tflite_softmax,
+  &cleave_bundle_op_tflite_lookup,
+  &cleave_bundle_op_tflite_rescale,
+  &cleave_bundle_op_tflite_quantize,
+  &cleave_bundle_op_dequantize_linear,
 };
 
 static const CleaveBundleOp *

@@ -22,7 +22,7 @@ void
 cleave_add_s8 (const CleaveCall *call)
 {
   const CleaveBinaryS8 *p = call->params;
-  const CleaveOperand *a = &p->operands[0], *b = &p->operands[1];
+  const CleaveRepeat *a = &p->operands[0], *b = &p->operands[1];
   const int8_t *x0 = (const int8_t *) cleave_operand (call, a, 0, 1);
   const int8_t *x1 = (const int8_t *) cleave_operand (call, b, a->constant == NULL, 1);
   const int32_t step0 = a->channels > 1, step1 = b->channels > 1;

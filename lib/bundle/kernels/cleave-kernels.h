@@ -111,11 +111,11 @@ typedef struct
 {
   const void *constant;            /* NULL: it is computed */
   int32_t rows, columns, channels; /* 1: repeated for all of the result */
-} CleaveOperand;
+} CleaveRepeat;
 
 /* Returns the first pixel of an operand that a call reads. `index` is the operand's in `x`. */
 static inline const unsigned char *
-cleave_operand (const CleaveCall *call, const CleaveOperand *operand, int32_t index, int32_t size)
+cleave_operand (const CleaveCall *call, const CleaveRepeat *operand, int32_t index, int32_t size)
 {
   const int32_t row = operand->rows == 1 ? 0 : call->row;
   int32_t column = operand->columns == 1 ? 0 : call->begin;
@@ -168,7 +168,7 @@ typedef struct
 /* An element-wise op of two operands of int8: each is scaled if the op adds, then the result. */
 typedef struct
 {
-  CleaveOperand operands[2];
+  CleaveRepeat operands[2];
   int32_t channels;
   int32_t multipliers[3];
   int16_t zeros[3], shifts[3];
@@ -215,15 +215,16 @@ typedef struct
   int32_t row, rows, column, columns; /* the place of the part */
   int32_t offset, bytes;              /* of a pixel of the part in a pixel of the result */
   int32_t pixel_bytes;                /* of the result */
+  int32_t is_first;
 } CleaveJoin;
 
 /* A permutation of rows, columns and channels: dimension d of the operand is dimension from[d] of the
  * result. */
 typedef struct
 {
-  uint8_t from[3];
-  uint8_t size; /* bytes of an element */
-  int32_t columns, channels, y_channels;
+  uint8_t from[3]; /* 3: the operand has extent 1 */
+  uint8_t size;    /* bytes of an element */
+  int32_t channels, y_channels;
 } CleaveTranspose;
 
 /* Blocks of channels that become blocks of rows and columns, or the reverse. */
@@ -248,6 +249,7 @@ void cleave_mul_s8 (const CleaveCall *call);
 void cleave_lookup (const CleaveCall *call);
 void cleave_quantize_s8 (const CleaveCall *call);
 void cleave_dequantize_s8 (const CleaveCall *call);
+void cleave_dequantize_u8 (const CleaveCall *call);
 void cleave_move (const CleaveCall *call);
 void cleave_join (const CleaveCall *call);
 void cleave_transpose (const CleaveCall *call);

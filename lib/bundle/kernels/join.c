@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: 0BSD */
 
-/* Copies one part of a joined value. Operand 1, if there is one, has the parts before. */
+/* Copies one part of a joined value. Operand 1 has the parts before, unless it is the first. */
 
 #include <string.h>
 
@@ -15,7 +15,7 @@ cleave_join (const CleaveCall *call)
   const int32_t end = call->end < p->column + p->columns ? call->end : p->column + p->columns;
   unsigned char *y = call->y;
 
-  if (call->x[1].data != NULL)
+  if (!p->is_first)
     {
       const unsigned char *before = (const unsigned char *) cleave_row (&call->x[1], call->row) +
                                     (call->begin - call->x[1].begin) * p->pixel_bytes;

@@ -16,7 +16,11 @@ sum_s8_add_up (const CleaveCall *call, int32_t row, int32_t first)
       for (int32_t column = 0; column < p->count[1]; column++)
         {
           for (int32_t c = 0; c < p->count[2]; c++)
-            sum += (uint32_t) x[c];
+            {
+              const int32_t value = x[c];
+
+              sum += (uint32_t) value;
+            }
           x += p->channels;
         }
     }

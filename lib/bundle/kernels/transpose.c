@@ -12,7 +12,7 @@ cleave_transpose (const CleaveCall *call)
   const CleaveTranspose *p = call->params;
   const CleaveRows *x = &call->x[0];
   unsigned char *y = call->y;
-  int32_t at[3];
+  int32_t at[4] = { 0, 0, 0, 0 };
 
   at[0] = call->row;
   for (at[1] = call->begin; at[1] < call->end; at[1]++)

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: 0BSD */
+
+#include "cleave-kernels.h"
+
+void
+cleave_dequantize_u8 (const CleaveCall *call)
+{
+  const CleaveQuantize *p = call->params;
+  const CleaveRows *x = &call->x[0];
+  const uint8_t *from =
+      (const uint8_t *) cleave_row (x, call->row) + (call->begin - x->begin) * p->channels;
+  float *y = (float *) call->y;
+
+  for (int32_t column = call->begin; column < call->end; column++)
+    for (int32_t c = 0; c < p->channels; c++)
+      {
+        const int32_t k = p->n == 1 ? 0 : c;
+
+        *y++ = (float) (*from++ - p->zeros[k]) * p->scales[k];
+      }
+}

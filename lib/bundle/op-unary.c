@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Ops of one operand of int8: TfliteSum, TfliteSoftmax, TfliteLookup, TfliteRescale; and
+ * conversions: TfliteQuantize and DequantizeLinear. */
+
+#include <cleave/cleave-tflite.h>
+
+#include "../ops/reference.h"
+#include "op-help.h"
+#include "ops.h"
+
+static gint64
+count_of (const CleaveTfliteSumAttrs *a, const CleaveShape *x, gint dim)
+{
+  return dim >= 0 && cleave_ints_contain (&a->axes, dim) ? x->dim[dim] : 1;
+}
+
+static gboolean
+describe_sum (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
+{
+  const CleaveTfliteSumAttrs *a = node->attrs;
+  const CleaveResult *x = node->operands[0].result;
+  const CleaveShape *shape = &x->type.shape;
+  CleaveBundleImage image = cleave_bundle_image (x);
+  gint64 rows = count_of (a, shape, image.row_dim), columns = count_of (a, shape, image.column_dim);
+  gint64 channels = count_of (a, shape, image.channel_dim), n = rows * columns * channels;
+  g_autofree char *fields = NULL;
+
+  if (!cleave_bundle_need_element (node, 0, CLEAVE_INT8, error) ||
+      !cleave_bundle_check_multiplier (node, a->multiplier, error))
+    return FALSE;
+  for (guint i = 0; i < a->axes.n; i++)
+    if (a->axes.v[i] != image.row_dim && a->axes.v[i] != image.column_dim &&
+        a->axes.v[i] != image.channel_dim && shape->dim[a->axes.v[i]] != 1)
+      return cleave_bundle_fail (node, error,
+                                 "a bundle has no kernel for a sum along dimension %" G_GINT64_FORMAT,
+                                 a->axes.v[i]);
+  fields = g_strdup_printf (
+      ".count = { %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT
+      " }, .channels = %" G_GINT64_FORMAT ", .start = %d, .multiplier = %" G_GINT64_FORMAT
+      ", .shift = %d, .y_zero = %" G_GINT64_FORMAT,
+      rows, columns, channels, image.channels, (gint32) (guint32) (-n * a->x_zero), a->multiplier,
+      cleave_bundle_shift (a->shift), a->y_zero);
+  cleave_bundle_layer_set_kernel (layer, "sum-s8", "cleave_sum_s8");
+  cleave_bundle_layer_set_params (layer, "CleaveSumS8", fields);
+  return TRUE;
+}
+
+static gboolean
+describe_softmax (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
+{
+  const CleaveResult *x = node->operands[0].result;
+  CleaveBundleImage image = cleave_bundle_image (x);
+  const gint32 *table;
+  g_autofree char *fields = NULL;
+
+  if (!cleave_bundle_need_constants (node, 1, 2, "tables", error))
+    return FALSE;
+  if (node->results[0].type.element != CLEAVE_INT8)
+    return cleave_bundle_fail (node, error, "a bundle has no kernel for results of %s",
+                               cleave_element_get_name (node->results[0].type.element));
+  if (image.channel_dim != (gint) x->type.shape.rank - 1)
+    return cleave_bundle_fail (node, error,
+                               "a bundle needs the channels of '%s' in the last dimension",
+                               x->node->name);
+  table = cleave_bundle_constant (node, 1);
+  for (guint i = 0; i < 256; i++)
+    if (table[i] < 0)
+      return cleave_bundle_fail (node, error, "entry %u of the table is %d, but must not be negative",
+                                 i, table[i]);
+  fields = g_strdup_printf (".table = %s, .channels = %" G_GINT64_FORMAT,
+                            cleave_bundle_layer_add_array (layer, "int32_t", table, 256),
+                            image.channels);
+  cleave_bundle_layer_set_kernel (layer, "softmax-s8", "cleave_softmax_s8");
+  cleave_bundle_layer_set_params (layer, "CleaveSoftmaxS8", fields);
+  cleave_bundle_layer_set_in_place (layer, 0);
+  return TRUE;
+}
+
+/* Sets a table that maps the bits of each byte of x to an element of the result. */
+static void
+set_lookup (const CleaveNode *node, CleaveBundleLayer *layer, const guint8 *table)
+{
+  g_autofree char *fields =
+      g_strdup_printf (".table = %s, .channels = %" G_GINT64_FORMAT,
+                       cleave_bundle_layer_add_array (layer, "uint8_t", table, 256),
+                       cleave_bundle_image (&node->results[0]).channels);
+
+  cleave_bundle_layer_set_kernel (layer, "lookup", "cleave_lookup");
+  cleave_bundle_layer_set_params (layer, "CleaveLookup", fields);
+  cleave_bundle_layer_set_in_place (layer, 0);
+}
+
+/* Computes the table of a function of one byte with the op's reference code. */
+static gboolean
+describe_function (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
+{
+  guint8 bytes[256], table[256];
+  CleaveTensorType x = { node->operands[0].result->type.element, CLEAVE_SHAPE (256) };
+  CleaveTensorType y = { node->results[0].type.element, CLEAVE_SHAPE (256) };
+  g_autofree CleaveTensorType *types = g_new0 (CleaveTensorType, node->n_operands);
+  g_autofree CleaveView *views = g_new0 (CleaveView, node->n_operands);
+  CleaveView result = cleave_view_dense (&y, table);
+  CleaveCall call = { .op = node->op,
+                      .attrs = node->attrs,
+                      .n_operands = node->n_operands,
+                      .n_results = 1,
+                      .operands = types,
+                      .results = &y };
+
+  if (!cleave_bundle_need_constants (node, 1, node->n_operands, "tables", error))
+    return FALSE;
+  if (cleave_element_size (x.element) != 1 || cleave_element_size (y.element) != 1)
+    return cleave_bundle_fail (node, error, "a bundle has no kernel for %s to %s",
+                               cleave_element_get_name (x.element),
+                               cleave_element_get_name (y.element));
+  for (guint i = 0; i < 256; i++)
+    bytes[i] = (guint8) i;
+  types[0] = x;
+  views[0] = cleave_view_dense (&x, bytes);
+  for (guint i = 1; i < node->n_operands; i++)
+    if (node->operands[i].result != NULL)
+      {
+        types[i] = node->operands[i].result->type;
+        views[i] = cleave_view_dense (&types[i], (gpointer) cleave_bundle_constant (node, i));
+      }
+  node->op->compute (&call, views, &result);
+  set_lookup (node, layer, table);
+  return TRUE;
+}
+
+/* Sets the kernel of a conversion, whose scales and zero points are of the channels. */
+static void
+set_conversion (const CleaveNode *node,
+                CleaveBundleLayer *layer,
+                const char *kernel,
+                const float *scales,
+                const gint32 *zeros,
+                gint64 n)
+{
+  g_autofree char *fields = g_strdup_printf (
+      ".scales = %s, .zeros = %s, .channels = %" G_GINT64_FORMAT ", .n = %" G_GINT64_FORMAT
+      ", .low = %d, .high = %d",
+      cleave_bundle_layer_add_array (layer, "float", scales, (gsize) n),
+      cleave_bundle_layer_add_array (layer, "int32_t", zeros, (gsize) n),
+      cleave_bundle_image (&node->results[0]).channels, n, G_MININT8, G_MAXINT8);
+  g_autofree char *function = g_strdup_printf ("cleave_%s", kernel);
+
+  g_strdelimit (function, "-", '_');
+  cleave_bundle_layer_set_kernel (layer, kernel, function);
+  cleave_bundle_layer_set_params (layer, "CleaveQuantize", fields);
+}
+
+static gboolean
+describe_quantize (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
+{
+  const CleaveTfliteQuantizeAttrs *a = node->attrs;
+  float scale = (float) a->scale;
+  gint32 zero = (gint32) a->zero;
+
+  if (a->to != CLEAVE_INT8)
+    return cleave_bundle_fail (node, error, "a bundle has no kernel for results of %s",
+                               cleave_element_get_name (a->to));
+  set_conversion (node, layer, "quantize-s8", &scale, &zero, 1);
+  return TRUE;
+}
+
+static gboolean
+describe_dequantize (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
+{
+  const CleaveAxisAttrs *a = node->attrs;
+  const CleaveTensorType *type = &node->operands[0].result->type;
+  CleaveBundleImage image = cleave_bundle_image (node->operands[0].result);
+  const char *kernel = type->element == CLEAVE_UINT8 ? "dequantize-u8" : "dequantize-s8";
+  g_autofree gint32 *zeros = NULL;
+  gint64 n;
+
+  if (!cleave_bundle_need_constants (node, 1, node->n_operands, "scales", error) ||
+      (type->element != CLEAVE_UINT8 && !cleave_bundle_need_element (node, 0, CLEAVE_INT8, error)))
+    return FALSE;
+  n = cleave_shape_n_elements (&node->operands[1].result->type.shape);
+  if (n > 1 && a->axis != image.channel_dim)
+    return cleave_bundle_fail (node, error, "a bundle needs one scale, or one for each channel");
+  zeros = g_new (gint32, (gsize) n);
+  for (gint64 i = 0; i < n; i++)
+    zeros[i] = (gint32) cleave_bundle_integer (node, 2, i);
+  set_conversion (node, layer, kernel, cleave_bundle_constant (node, 1), zeros, n);
+  return TRUE;
+}
+
+const CleaveBundleOp cleave_bundle_op_tflite_sum = { "TfliteSum", describe_sum };
+const CleaveBundleOp cleave_bundle_op_tflite_softmax = { "TfliteSoftmax", describe_softmax };
+const CleaveBundleOp cleave_bundle_op_tflite_lookup = { "TfliteLookup", describe_function };
+const CleaveBundleOp cleave_bundle_op_tflite_rescale = { "TfliteRescale", describe_function };
+const CleaveBundleOp cleave_bundle_op_tflite_quantize = { "TfliteQuantize", describe_quantize };
+const CleaveBundleOp cleave_bundle_op_dequantize_linear = { "DequantizeLinear",
+                                                            describe_dequantize };
