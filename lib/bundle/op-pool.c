@@ -29,6 +29,17 @@ set_pool (const CleaveNode *node,
   return TRUE;
 }
 
+/* Returns whether a window has all rows of the operand. */
+static gboolean
+has_all_rows (const CleaveNode *node, const CleavePoolAttrs *a)
+{
+  gint64 rows = cleave_bundle_image (node->operands[0].result).rows;
+  gint64 pad = cleave_ints_at (&a->pads, 0, 0);
+
+  return rows > 1 && cleave_bundle_image (&node->results[0]).rows == 1 &&
+         cleave_ints_at (&a->dilations, 0, 1) == 1 && a->kernel_shape.v[0] - pad >= rows;
+}
+
 static gboolean
 describe_average (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
 {
@@ -36,7 +47,16 @@ describe_average (const CleaveNode *node, CleaveBundleLayer *layer, GError **err
 
   if (!cleave_bundle_need_element (node, 0, CLEAVE_INT8, error))
     return FALSE;
-  cleave_bundle_layer_set_kernel (layer, "average-pool-s8", "cleave_average_pool_s8");
+  if (has_all_rows (node, &a->pool))
+    {
+      CleaveBundleImage y = cleave_bundle_image (&node->results[0]);
+
+      cleave_bundle_layer_set_kernel (layer, "average-pool-rows-s8", "cleave_average_pool_end_s8");
+      cleave_bundle_layer_set_sums (layer, "cleave_average_pool_row_s8", y.columns,
+                                    4 * (gsize) y.channels);
+    }
+  else
+    cleave_bundle_layer_set_kernel (layer, "average-pool-s8", "cleave_average_pool_s8");
   return set_pool (node, &a->pool, a->min, a->max, layer, error);
 }
 

@@ -21,7 +21,7 @@ describe_sum (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
   const CleaveTfliteSumAttrs *a = node->attrs;
   const CleaveResult *x = node->operands[0].result;
   const CleaveShape *shape = &x->type.shape;
-  CleaveBundleImage image = cleave_bundle_image (x);
+  CleaveBundleImage image = cleave_bundle_image (x), y = cleave_bundle_image (&node->results[0]);
   gint64 rows = count_of (a, shape, image.row_dim), columns = count_of (a, shape, image.column_dim);
   gint64 channels = count_of (a, shape, image.channel_dim), n = rows * columns * channels;
   g_autofree char *fields = NULL;
@@ -37,11 +37,19 @@ describe_sum (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
                                  a->axes.v[i]);
   fields = g_strdup_printf (
       ".count = { %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT
-      " }, .channels = %" G_GINT64_FORMAT ", .start = %d, .multiplier = %" G_GINT64_FORMAT
+      " }, .channels = %" G_GINT64_FORMAT ", .y_channels = %" G_GINT64_FORMAT
+      ", .start = %d, .multiplier = %" G_GINT64_FORMAT
       ", .shift = %d, .y_zero = %" G_GINT64_FORMAT,
-      rows, columns, channels, image.channels, (gint32) (guint32) (-n * a->x_zero), a->multiplier,
+      rows, columns, channels, image.channels, y.channels, (gint32) (guint32) (-n * a->x_zero), a->multiplier,
       cleave_bundle_shift (a->shift), a->y_zero);
-  cleave_bundle_layer_set_kernel (layer, "sum-s8", "cleave_sum_s8");
+  if (rows > 1 && rows == image.rows)
+    {
+      cleave_bundle_layer_set_kernel (layer, "sum-rows-s8", "cleave_sum_end_s8");
+      cleave_bundle_layer_set_sums (layer, "cleave_sum_row_s8", y.columns,
+                                    4 * (gsize) y.channels);
+    }
+  else
+    cleave_bundle_layer_set_kernel (layer, "sum-s8", "cleave_sum_s8");
   cleave_bundle_layer_set_params (layer, "CleaveSumS8", fields);
   return TRUE;
 }

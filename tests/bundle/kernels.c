@@ -261,7 +261,7 @@ print_cases (const GPtrArray *cases)
           g_string_append_printf (out, "static const %s params_%u = { %s };\n", layer->type, n,
                                   layer->fields);
           g_string_append_printf (params, "&params_%u,\n", n++);
-          g_string_append_printf (kernels, "%s,\n", layer->kernel);
+          g_string_append_printf (kernels, "%s,\n", cleave_bundle_step (c->model, s)->kernel);
         }
     }
   g_string_append_printf (out, "const void *const test_params[] = {\n%s};\n", params->str);
@@ -369,6 +369,8 @@ compute_part (const Run *run, guint s, gint64 image, gint64 row, CleaveSpan colu
   const CleaveBundleStep *step = cleave_bundle_step (model, s);
   const CleaveBundleValue *y = cleave_bundle_value (model, step->result);
   gint64 pixel = (gint64) y->image.pixel_bytes, n = (columns.end - columns.begin) * pixel;
+  gint64 result_at =
+      (image * y->image.rows + row) * cleave_bundle_row_bytes (y) + columns.begin * pixel;
   g_autofree char *part = g_malloc ((gsize) n);
   char *rings[2] = { NULL, NULL };
   gboolean is_in_place = FALSE;
@@ -378,7 +380,10 @@ compute_part (const Run *run, guint s, gint64 image, gint64 row, CleaveSpan colu
                    .begin = (gint32) columns.begin,
                    .end = (gint32) columns.end };
 
-  fill_garbage (run->rand, part, n);
+  if (step->is_sum && row > 0)
+    memcpy (part, run->memory[step->result] + result_at - cleave_bundle_row_bytes (y), (gsize) n);
+  else
+    fill_garbage (run->rand, part, n);
   for (guint i = 0; i < step->n_operands; i++)
     {
       const CleaveBundleValue *x = cleave_bundle_value (model, step->operands[i]);
@@ -386,7 +391,7 @@ compute_part (const Run *run, guint s, gint64 image, gint64 row, CleaveSpan colu
                            (x->image.images == 1 ? 0 : image) * x->image.rows *
                                cleave_bundle_row_bytes (x);
 
-      if ((step->layer->in_place >> i & 1) && !is_in_place && g_rand_boolean (run->rand))
+      if ((step->layer->in_place >> i & 1) && !step->is_sum && !is_in_place && g_rand_boolean (run->rand))
         {
           cleave_assert (x->image.pixel_bytes == y->image.pixel_bytes);
           memcpy (part, memory + (row * x->image.columns + columns.begin) * pixel, (gsize) n);
@@ -404,9 +409,7 @@ compute_part (const Run *run, guint s, gint64 image, gint64 row, CleaveSpan colu
                               cleave_bundle_step_columns (model, step, i, columns), &call.x[i]);
     }
   run->kernels[run->c->first + s](&call);
-  memcpy (run->memory[step->result] +
-              (image * y->image.rows + row) * cleave_bundle_row_bytes (y) + columns.begin * pixel,
-          part, (gsize) n);
+  memcpy (run->memory[step->result] + result_at, part, (gsize) n);
   g_free (rings[0]);
   g_free (rings[1]);
 }

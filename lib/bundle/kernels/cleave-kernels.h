@@ -153,7 +153,7 @@ typedef struct
 typedef struct
 {
   int32_t count[3];
-  int32_t channels; /* of the operand */
+  int32_t channels, y_channels;
   int32_t start;    /* of a sum: -x_zero for each element */
   int32_t multiplier;
   int16_t shift, y_zero;
@@ -240,9 +240,13 @@ typedef struct
 void cleave_conv_s8 (const CleaveCall *call);
 void cleave_depthwise_s8 (const CleaveCall *call);
 void cleave_average_pool_s8 (const CleaveCall *call);
+void cleave_average_pool_row_s8 (const CleaveCall *call);
+void cleave_average_pool_end_s8 (const CleaveCall *call);
 void cleave_max_pool_s8 (const CleaveCall *call);
 void cleave_max_pool_u8 (const CleaveCall *call);
 void cleave_sum_s8 (const CleaveCall *call);
+void cleave_sum_row_s8 (const CleaveCall *call);
+void cleave_sum_end_s8 (const CleaveCall *call);
 void cleave_softmax_s8 (const CleaveCall *call);
 void cleave_add_s8 (const CleaveCall *call);
 void cleave_mul_s8 (const CleaveCall *call);
