@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Linked with a bundle on an emulated board (emulate.py): measures a call of its run function, RUN
+ * (void *arena, const void *io), with the linker option --wrap. Prints the bytes of stack that the
+ * call used and, if the board has a CMSDK timer, its value before minus its value after. */
+
+#include <stdint.h>
+#include <stdio.h>
+
+#define STACK_BYTES 8192
+#define PATTERN 0x5a
+
+#define JOIN(a, b) a##b
+#define NAME(prefix, run) JOIN (prefix, run)
+
+void NAME (__real_, RUN) (void *arena, const void *io);
+void NAME (__wrap_, RUN) (void *arena, const void *io);
+
+#ifdef TIMER
+static volatile uint32_t *const timer = (volatile uint32_t *) TIMER; /* control, value, reload */
+#endif
+
+/* Fills the stack below this call with a pattern, or returns how many bytes were changed since. */
+static uint32_t __attribute__ ((noinline))
+paint_stack (int is_begin)
+{
+  volatile unsigned char mark = 0;
+  uintptr_t top = (uintptr_t) &mark - 256, at;
+
+  if (is_begin)
+    for (at = top - STACK_BYTES; at < top; at++)
+      *(volatile unsigned char *) at = PATTERN;
+  for (at = top - STACK_BYTES; at < top; at++)
+    if (*(volatile unsigned char *) at != PATTERN)
+      break;
+  return at == top ? 0 : (uint32_t) (top + 256 - at);
+}
+
+void
+NAME (__wrap_, RUN) (void *arena, const void *io)
+{
+  uint32_t ticks = 0, stack;
+
+  paint_stack (1);
+#ifdef TIMER
+  timer[2] = 0xffffffffu;
+  timer[1] = 0xffffffffu;
+  timer[0] = 1;
+  ticks = timer[1];
+#endif
+  NAME (__real_, RUN) (arena, io);
+#ifdef TIMER
+  ticks -= timer[1];
+#endif
+  stack = paint_stack (0);
+  printf ("stack %lu ticks %lu\n", (unsigned long) stack, (unsigned long) ticks);
+}
