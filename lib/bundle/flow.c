@@ -434,12 +434,21 @@ add_rings (CleaveBundleFlow *flow)
     }
 }
 
-/* Whether the order of the rows of some step is fixed. */
+/* Whether the caller supplies rows of the segment: each whole row once, the first one first. */
 static gboolean
-has_fixed_order (const CleaveBundleFlow *flow)
+has_rows_of_caller (const CleaveBundleFlow *flow)
 {
   for (guint s = flow->segment.first; s < flow->segment.end; s++)
-    if (get_step (flow, s)->node == NULL || get_step (flow, s)->is_sum)
+    if (get_step (flow, s)->node == NULL)
+      return TRUE;
+  return FALSE;
+}
+
+static gboolean
+has_sum (const CleaveBundleFlow *flow)
+{
+  for (guint s = flow->segment.first; s < flow->segment.end; s++)
+    if (get_step (flow, s)->is_sum)
       return TRUE;
   return FALSE;
 }
@@ -460,7 +469,8 @@ run (CleaveBundleFlow *flow)
   CleaveBundleSegment *g = &flow->segment;
   guint end = g->end, n_bands = g->n_bands;
 
-  if (g->is_upward && has_fixed_order (flow))
+  if (((g->is_upward || n_bands > 1) && has_rows_of_caller (flow)) ||
+      (g->is_upward && has_sum (flow)))
     return FALSE;
   if (n_bands > MAX_BANDS || n_bands > MAX (get_result (flow, end - 1)->image.columns, 1) ||
       !has_no_inner_views (flow) || !has_one_batch (flow))

@@ -145,7 +145,8 @@ compute_row (const Loop *loop, uint32_t layer)
   if (!value->is_ring)
     call.y += (uint32_t) call.begin * value->pixel_bytes;
   if (l->kernel == NULL)
-    loop->run->read_row (loop->run->user_data, value->port, call.row, call.y);
+    loop->run->read_row (loop->run->user_data, value->port,
+                         call.row + (int32_t) loop->image * value->rows, call.y);
   else
     {
       for (i = 0; i < 2 && l->operands[i] != CLEAVE_NO_VALUE; i++)
