@@ -17,13 +17,16 @@ typedef struct
 {
   const CleaveCall *call;
   const CleaveConvS8 *p;
+  const int8_t *x;    /* slot 0 of the operand at column 0 and the first channel of the group */
   int32_t begin, end; /* the rows of the kernel that are on no padding */
-  int32_t slot;       /* slot of row `begin` */
+  uint32_t row;       /* bytes from slot 0 to row `begin` */
+  uint32_t row_step;  /* bytes from one row of the kernel to the next */
+  uint32_t ring;      /* bytes of all slots */
   int32_t line;       /* taps of a line of weights */
   int32_t length;     /* elements of a line, for each channel */
   int32_t pixel;      /* elements of a pixel of the operand */
   int32_t step;       /* elements from one tap of the operand to the next */
-  int32_t channel;    /* first channel of the group in the operand */
+  int32_t y_pixel;    /* elements of a pixel of the result */
   int32_t n;          /* channels of the block */
   const int32_t *sums; /* of the block */
   const int8_t *shifts;
@@ -33,7 +36,7 @@ typedef struct
 /* Adds the products of elements begin ... end - 1 of a line. x is the first of them, or NULL if they
  * are padding. */
 static void
-conv_add_elements (const ConvRow *s, uint32_t *sum, const int8_t *x, const int8_t *w, int32_t begin, int32_t end)
+conv_add_elements (const ConvRow *s, int32_t *sum, const int8_t *x, const int8_t *w, int32_t begin, int32_t end)
 {
   const int32_t blocks = s->length & ~3;
 
@@ -44,45 +47,47 @@ conv_add_elements (const ConvRow *s, uint32_t *sum, const int8_t *x, const int8_
       const int32_t step = i < blocks ? 4 : 1;
 
       for (int32_t c = 0; c < s->n; c++)
-        sum[c] += (uint32_t) (value * at[c * step]);
+        sum[c] += value * at[c * step];
     }
 }
 
 static void
-conv_add_1x1 (uint32_t *sum, const int8_t *x, const int8_t *w, int32_t n)
+conv_add_1x1 (int32_t *sum, const int8_t *x, const int8_t *w, int32_t n)
 {
-  uint32_t s0 = *sum;
+  int32_t s0 = 0;
 
   for (; n > 0; n--)
-    s0 += (uint32_t) (*x++ * *w++);
-  *sum = s0;
+    s0 += *x++ * *w++;
+  *sum += s0;
 }
 
-/* Returns the pixel of column `column` in a slot, at the first channel of the group. */
-static const int8_t *
-conv_find_pixel (const ConvRow *s, int32_t slot, int32_t column)
+/* Returns the bytes to the next row of the kernel. */
+static inline uint32_t
+conv_next_row (const ConvRow *s, uint32_t row)
 {
-  const CleaveRows *x = &s->call->x[0];
-
-  return (const int8_t *) x->data + (uint32_t) slot * x->row_bytes +
-         (column - x->begin) * s->pixel + s->channel;
+  row += s->row_step;
+  return row >= s->ring ? row - s->ring : row;
 }
 
-static int32_t
-conv_next_slot (const ConvRow *s, int32_t slot)
+/* Scales the sums of a block and stores them. Those of the second pixel are sum[4] ... sum[7]. */
+static void
+conv_store (const ConvRow *s, const int32_t *sum, int32_t pixels, int8_t *y)
 {
-  slot += s->p->slide.dilation[0];
-  return slot >= s->call->x[0].capacity ? slot - s->call->x[0].capacity : slot;
-}
+  const int32_t low = s->p->low, high = s->p->high, zero = s->p->y_zero, step = s->y_pixel;
 
-/* Scales a sum and stores it as channel c of the block. */
-static inline void
-conv_store (const ConvRow *s, uint32_t sum, int32_t c, int8_t *y)
-{
-  const CleaveConvS8 *p = s->p;
-  const int32_t value = cleave_scale (sum, s->sums[2 * c + 1], s->shifts[c]);
+  for (int32_t c = 0; c < s->n; c++)
+    {
+      const uint32_t start = s->start[c];
+      const int32_t multiplier = s->sums[2 * c + 1], shift = s->shifts[c];
+      int32_t value = cleave_scale (start + (uint32_t) sum[c], multiplier, shift);
 
-  y[c] = (int8_t) (cleave_clamp (value, p->low, p->high) + p->y_zero);
+      y[c] = (int8_t) (cleave_clamp (value, low, high) + zero);
+      if (pixels == 2)
+        {
+          value = cleave_scale (start + (uint32_t) sum[4 + c], multiplier, shift);
+          y[step + c] = (int8_t) (cleave_clamp (value, low, high) + zero);
+        }
+    }
 }
 
 /* Computes a block of four channels of two pixels, whose windows begin at column `first` and have no
@@ -92,13 +97,14 @@ conv_compute_2x4 (const ConvRow *s, const int8_t *w, int32_t first, int8_t *y)
 {
   const CleaveSlide *slide = &s->p->slide;
   const int32_t other = s->pixel * slide->stride[1];
-  uint32_t s0 = s->start[0], s1 = s->start[1], s2 = s->start[2], s3 = s->start[3];
-  uint32_t s4 = s0, s5 = s1, s6 = s2, s7 = s3;
-  int32_t slot = s->slot;
+  const int8_t *x = s->x + first * s->pixel;
+  int32_t s0 = 0, s1 = 0, s2 = 0, s3 = 0, s4 = 0, s5 = 0, s6 = 0, s7 = 0;
+  int32_t sum[8];
+  uint32_t row = s->row;
 
   for (int32_t k = s->begin; k < s->end; k++)
     {
-      const int8_t *line = conv_find_pixel (s, slot, first);
+      const int8_t *line = x + row;
 
       for (int32_t tap = 0; tap < slide->kernel[1]; tap += s->line)
         {
@@ -110,17 +116,17 @@ conv_compute_2x4 (const ConvRow *s, const int8_t *w, int32_t first, int8_t *y)
     const int32_t a = x0[i], b = x1[i];                                                            \
     int32_t v = w[at];                                                                             \
                                                                                                    \
-    s0 += (uint32_t) (a * v);                                                                      \
-    s4 += (uint32_t) (b * v);                                                                      \
+    s0 += a * v;                                                                                   \
+    s4 += b * v;                                                                                   \
     v = w[(at) + (step)];                                                                          \
-    s1 += (uint32_t) (a * v);                                                                      \
-    s5 += (uint32_t) (b * v);                                                                      \
+    s1 += a * v;                                                                                   \
+    s5 += b * v;                                                                                   \
     v = w[(at) + 2 * (step)];                                                                      \
-    s2 += (uint32_t) (a * v);                                                                      \
-    s6 += (uint32_t) (b * v);                                                                      \
+    s2 += a * v;                                                                                   \
+    s6 += b * v;                                                                                   \
     v = w[(at) + 3 * (step)];                                                                      \
-    s3 += (uint32_t) (a * v);                                                                      \
-    s7 += (uint32_t) (b * v);                                                                      \
+    s3 += a * v;                                                                                   \
+    s7 += b * v;                                                                                   \
   }
           for (n = s->length; n >= 4; n -= 4)
             {
@@ -142,33 +148,33 @@ conv_compute_2x4 (const ConvRow *s, const int8_t *w, int32_t first, int8_t *y)
 #undef STEP
           line += s->step;
         }
-      slot = conv_next_slot (s, slot);
+      row = conv_next_row (s, row);
     }
-  conv_store (s, s0, 0, y);
-  conv_store (s, s1, 1, y);
-  conv_store (s, s2, 2, y);
-  conv_store (s, s3, 3, y);
-  y += s->p->out * s->p->groups;
-  conv_store (s, s4, 0, y);
-  conv_store (s, s5, 1, y);
-  conv_store (s, s6, 2, y);
-  conv_store (s, s7, 3, y);
+  sum[0] = s0;
+  sum[1] = s1;
+  sum[2] = s2;
+  sum[3] = s3;
+  sum[4] = s4;
+  sum[5] = s5;
+  sum[6] = s6;
+  sum[7] = s7;
+  conv_store (s, sum, 2, y);
 }
 
 /* Adds n products to the sums of four channels of a pixel. */
 static void
-conv_add_1x4 (uint32_t *sum, const int8_t *x, const int8_t *w, int32_t n)
+conv_add_1x4 (int32_t *sum, const int8_t *x, const int8_t *w, int32_t n)
 {
-  uint32_t s0 = sum[0], s1 = sum[1], s2 = sum[2], s3 = sum[3];
+  int32_t s0 = 0, s1 = 0, s2 = 0, s3 = 0;
 
 #define STEP(i, at, step)                                                                          \
   {                                                                                                \
     const int32_t a = x[i];                                                                        \
                                                                                                    \
-    s0 += (uint32_t) (a * w[at]);                                                                  \
-    s1 += (uint32_t) (a * w[(at) + (step)]);                                                       \
-    s2 += (uint32_t) (a * w[(at) + 2 * (step)]);                                                   \
-    s3 += (uint32_t) (a * w[(at) + 3 * (step)]);                                                   \
+    s0 += a * w[at];                                                                               \
+    s1 += a * w[(at) + (step)];                                                                    \
+    s2 += a * w[(at) + 2 * (step)];                                                                \
+    s3 += a * w[(at) + 3 * (step)];                                                                \
   }
   for (; n >= 4; n -= 4)
     {
@@ -186,15 +192,15 @@ conv_add_1x4 (uint32_t *sum, const int8_t *x, const int8_t *w, int32_t n)
       w += 4;
     }
 #undef STEP
-  sum[0] = s0;
-  sum[1] = s1;
-  sum[2] = s2;
-  sum[3] = s3;
+  sum[0] += s0;
+  sum[1] += s1;
+  sum[2] += s2;
+  sum[3] += s3;
 }
 
 /* Adds a line of weights, whose elements begin ... end - 1 lie on x and the others on padding. */
 static void
-conv_add_line (const ConvRow *s, uint32_t *sum, const int8_t *x, const int8_t *w, int32_t begin, int32_t end)
+conv_add_line (const ConvRow *s, int32_t *sum, const int8_t *x, const int8_t *w, int32_t begin, int32_t end)
 {
   if (begin > 0)
     conv_add_elements (s, sum, NULL, w, 0, begin);
@@ -213,8 +219,8 @@ static void
 conv_compute_pixel (const ConvRow *s, const int8_t *w, int32_t first, int8_t *y)
 {
   const CleaveSlide *slide = &s->p->slide;
-  uint32_t sum[4] = { s->start[0], s->start[1], s->start[2], s->start[3] };
-  int32_t slot = s->slot;
+  int32_t sum[4] = { 0, 0, 0, 0 };
+  uint32_t row = s->row;
 
   for (int32_t k = s->begin; k < s->end; k++)
     {
@@ -228,15 +234,14 @@ conv_compute_pixel (const ConvRow *s, const int8_t *w, int32_t first, int8_t *y)
             begin++;
           while (end > begin && column + end > slide->columns)
             end--;
-          conv_add_line (s, sum, begin == end ? NULL : conv_find_pixel (s, slot, column + begin), w,
-                         begin * s->p->in, end * s->p->in);
+          conv_add_line (s, sum, s->x + row + (column + begin) * s->pixel, w, begin * s->p->in,
+                         end * s->p->in);
           column += slide->dilation[1];
           w += s->length * s->n;
         }
-      slot = conv_next_slot (s, slot);
+      row = conv_next_row (s, row);
     }
-  for (int32_t c = 0; c < s->n; c++)
-    conv_store (s, sum[c], c, y);
+  conv_store (s, sum, 1, y);
 }
 
 /* Sets the begin of the sums to the bias and the products of rows that are padding. */
@@ -244,16 +249,17 @@ static void
 conv_begin (ConvRow *s, const int8_t *w)
 {
   const CleaveSlide *slide = &s->p->slide;
+  int32_t sum[4] = { 0, 0, 0, 0 };
 
-  for (int32_t c = 0; c < s->n; c++)
-    s->start[c] = (uint32_t) s->sums[2 * c];
   for (int32_t k = 0; k < slide->kernel[0]; k++)
     for (int32_t tap = 0; tap < slide->kernel[1]; tap += s->line)
       {
         if (k < s->begin || k >= s->end)
-          conv_add_elements (s, s->start, NULL, w, 0, s->length);
+          conv_add_elements (s, sum, NULL, w, 0, s->length);
         w += s->length * s->n;
       }
+  for (int32_t c = 0; c < s->n; c++)
+    s->start[c] = (uint32_t) s->sums[2 * c] + (uint32_t) sum[c];
 }
 
 /* Computes a block of all pixels. */
@@ -262,7 +268,6 @@ conv_compute_block (ConvRow *s, const int8_t *w, int8_t *y)
 {
   const CleaveSlide *slide = &s->p->slide;
   const int32_t reach = (slide->kernel[1] - 1) * slide->dilation[1] + slide->stride[1];
-  const int32_t pixel = s->p->out * s->p->groups;
   int32_t first = s->call->begin * slide->stride[1] - slide->pad[1];
 
   conv_begin (s, w);
@@ -272,13 +277,13 @@ conv_compute_block (ConvRow *s, const int8_t *w, int8_t *y)
       if (s->n == 4 && left > 1 && first >= 0 && first + reach < slide->columns)
         {
           conv_compute_2x4 (s, w, first, y);
-          y += pixel;
+          y += s->y_pixel;
           first += slide->stride[1];
           left--;
         }
       else
         conv_compute_pixel (s, w, first, y);
-      y += pixel;
+      y += s->y_pixel;
       first += slide->stride[1];
     }
 }
@@ -299,14 +304,15 @@ cleave_conv_s8 (const CleaveCall *call)
   s.p = p;
   s.begin = taps.begin;
   s.end = taps.end;
-  s.slot = x->slot - (x->made - (first + taps.begin * slide->dilation[0]));
-  if (s.slot < 0)
-    s.slot += x->capacity;
   s.line = p->groups == 1 && slide->dilation[1] == 1 ? slide->kernel[1] : 1;
   s.length = s.line * p->in;
   s.pixel = p->in * p->groups;
+  s.y_pixel = p->out * p->groups;
+  s.x = (const int8_t *) x->data - x->begin * s.pixel;
+  s.row = (uint32_t) ((const unsigned char *) cleave_row (x, first + taps.begin * slide->dilation[0]) - x->data);
+  s.row_step = slide->dilation[0] * x->row_bytes;
+  s.ring = (uint32_t) x->capacity * x->row_bytes;
   s.step = s.pixel * slide->dilation[1];
-  s.channel = 0;
   s.sums = p->sums;
   s.shifts = p->shifts;
   for (int32_t group = 0; group < p->groups; group++)
@@ -320,6 +326,6 @@ cleave_conv_s8 (const CleaveCall *call)
           s.sums += 2 * s.n;
           s.shifts += s.n;
         }
-      s.channel += p->in;
+      s.x += p->in;
     }
 }
