@@ -30,36 +30,9 @@ typedef struct
   int32_t n;          /* channels of the block */
   const int32_t *sums; /* of the block */
   const int8_t *shifts;
-  uint32_t start[4]; /* begin of the sums */
+  uint32_t start[4];   /* begin of the sums */
+  int8_t padding[4];   /* x_zero */
 } ConvRow;
-
-/* Adds the products of elements begin ... end - 1 of a line. x is the first of them, or NULL if they
- * are padding. */
-static void
-conv_add_elements (const ConvRow *s, int32_t *sum, const int8_t *x, const int8_t *w, int32_t begin, int32_t end)
-{
-  const int32_t blocks = s->length & ~3;
-
-  for (int32_t i = begin; i < end; i++)
-    {
-      const int32_t value = x != NULL ? x[i - begin] : s->p->x_zero;
-      const int8_t *at = s->n == 1 ? w + i : i < blocks ? w + (i & ~3) * 4 + (i & 3) : w + i * 4;
-      const int32_t step = i < blocks ? 4 : 1;
-
-      for (int32_t c = 0; c < s->n; c++)
-        sum[c] += value * at[c * step];
-    }
-}
-
-static void
-conv_add_1x1 (int32_t *sum, const int8_t *x, const int8_t *w, int32_t n)
-{
-  int32_t s0 = 0;
-
-  for (; n > 0; n--)
-    s0 += *x++ * *w++;
-  *sum += s0;
-}
 
 /* Returns the bytes to the next row of the kernel. */
 static inline uint32_t
@@ -161,11 +134,12 @@ conv_compute_2x4 (const ConvRow *s, const int8_t *w, int32_t first, int8_t *y)
   conv_store (s, sum, 2, y);
 }
 
-/* Adds n products to the sums of four channels of a pixel. */
+/* Adds n products to the sums of four channels of a pixel. The step from one four of x to the next is
+ * 4, or 0 to repeat padding. */
 static void
-conv_add_1x4 (int32_t *sum, const int8_t *x, const int8_t *w, int32_t n)
+conv_add_1x4 (int32_t *sum, const int8_t *x, int32_t step, const int8_t *w, int32_t n)
 {
-  int32_t s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+  int32_t s0 = sum[0], s1 = sum[1], s2 = sum[2], s3 = sum[3];
 
 #define STEP(i, at, step)                                                                          \
   {                                                                                                \
@@ -182,36 +156,58 @@ conv_add_1x4 (int32_t *sum, const int8_t *x, const int8_t *w, int32_t n)
       STEP (1, 1, 4)
       STEP (2, 2, 4)
       STEP (3, 3, 4)
-      x += 4;
+      x += step;
       w += 16;
     }
   for (; n > 0; n--)
     {
       STEP (0, 0, 1)
-      x++;
+      x += step >> 2;
       w += 4;
     }
 #undef STEP
-  sum[0] += s0;
-  sum[1] += s1;
-  sum[2] += s2;
-  sum[3] += s3;
+  sum[0] = s0;
+  sum[1] = s1;
+  sum[2] = s2;
+  sum[3] = s3;
+}
+
+/* Adds n products to the sums of a block. */
+static void
+conv_add (const ConvRow *s, int32_t *sum, const int8_t *x, int32_t step, const int8_t *w, int32_t n)
+{
+  if (s->n == 4)
+    conv_add_1x4 (sum, x, step, w, n);
+  else
+    for (; n > 0; n--)
+      {
+        *sum += *x * *w++;
+        x += step >> 2;
+      }
 }
 
 /* Adds a line of weights, whose elements begin ... end - 1 lie on x and the others on padding. */
 static void
-conv_add_line (const ConvRow *s, int32_t *sum, const int8_t *x, const int8_t *w, int32_t begin, int32_t end)
+conv_add_line (
+    const ConvRow *s, int32_t *sum, const int8_t *x, const int8_t *w, int32_t begin, int32_t end)
 {
-  if (begin > 0)
-    conv_add_elements (s, sum, NULL, w, 0, begin);
-  if (s->n == 4 && (begin & 3) == 0 && ((end & 3) == 0 || end == s->length))
-    conv_add_1x4 (sum, x, w + begin * 4, end - begin);
-  else if (s->n == 1)
-    conv_add_1x1 (sum, x, w + begin, end - begin);
-  else
-    conv_add_elements (s, sum, x, w, begin, end);
-  if (end < s->length)
-    conv_add_elements (s, sum, NULL, w, end, s->length);
+  int8_t part[16];
+
+  if ((begin & 3) == 0 && ((end & 3) == 0 || end == s->length))
+    {
+      conv_add (s, sum, s->padding, 0, w, begin);
+      conv_add (s, sum, x, 4, w + begin * s->n, end - begin);
+      conv_add (s, sum, s->padding, 0, w + end * s->n, s->length - end);
+      return;
+    }
+  for (int32_t i = 0; i < s->length; i += 16)
+    {
+      const int32_t n = s->length - i < 16 ? s->length - i : 16;
+
+      for (int32_t j = 0; j < n; j++)
+        part[j] = i + j >= begin && i + j < end ? x[i + j - begin] : s->padding[0];
+      conv_add (s, sum, part, 4, w + i * s->n, n);
+    }
 }
 
 /* Computes a block of a pixel, whose window begins at column `first`. */
@@ -255,7 +251,7 @@ conv_begin (ConvRow *s, const int8_t *w)
     for (int32_t tap = 0; tap < slide->kernel[1]; tap += s->line)
       {
         if (k < s->begin || k >= s->end)
-          conv_add_elements (s, sum, NULL, w, 0, s->length);
+          conv_add (s, sum, s->padding, 0, w, s->length);
         w += s->length * s->n;
       }
   for (int32_t c = 0; c < s->n; c++)
@@ -313,6 +309,8 @@ cleave_conv_s8 (const CleaveCall *call)
   s.row_step = slide->dilation[0] * x->row_bytes;
   s.ring = (uint32_t) x->capacity * x->row_bytes;
   s.step = s.pixel * slide->dilation[1];
+  for (int i = 0; i < 4; i++)
+    s.padding[i] = (int8_t) p->x_zero;
   s.sums = p->sums;
   s.shifts = p->shifts;
   for (int32_t group = 0; group < p->groups; group++)
