@@ -195,9 +195,11 @@ conv_add_line (
 
   if ((begin & 3) == 0 && ((end & 3) == 0 || end == s->length))
     {
-      conv_add (s, sum, s->padding, 0, w, begin);
+      if (begin > 0)
+        conv_add (s, sum, s->padding, 0, w, begin);
       conv_add (s, sum, x, 4, w + begin * s->n, end - begin);
-      conv_add (s, sum, s->padding, 0, w + end * s->n, s->length - end);
+      if (end < s->length)
+        conv_add (s, sum, s->padding, 0, w + end * s->n, s->length - end);
       return;
     }
   for (int32_t i = 0; i < s->length; i += 16)
@@ -247,7 +249,7 @@ conv_begin (ConvRow *s, const int8_t *w)
   const CleaveSlide *slide = &s->p->slide;
   int32_t sum[4] = { 0, 0, 0, 0 };
 
-  for (int32_t k = 0; k < slide->kernel[0]; k++)
+  for (int32_t k = 0; k < slide->kernel[0] && s->end - s->begin < slide->kernel[0]; k++)
     for (int32_t tap = 0; tap < slide->kernel[1]; tap += s->line)
       {
         if (k < s->begin || k >= s->end)
