@@ -122,8 +122,7 @@ has_lag (const CleaveBundleBuffer *end, const CleaveBundleBuffer *value)
 static gboolean
 may_be_at (const CleaveBundleBuffer *a, const CleaveBundleBuffer *b)
 {
-  if (a->first > b->last || b->first > a->last || a->offset + a->n_bytes <= b->offset ||
-      b->offset + b->n_bytes <= a->offset)
+  if (a->offset + a->n_bytes <= b->offset || b->offset + b->n_bytes <= a->offset)
     return TRUE;
   return (is_overlay (a, b) && has_lag (a, b)) || (is_overlay (b, a) && has_lag (b, a));
 }
@@ -198,14 +197,30 @@ place (CleaveBundleBuffer *buffer, CleaveBundleBuffer *const *placed, guint n, g
   buffer->offset = best;
 }
 
+/* Collects the buffers that are in use at the same time as `buffer`. */
+static guint
+find_neighbors (const CleaveBundleBuffer *buffer,
+                CleaveBundleBuffer *const *placed,
+                guint n,
+                CleaveBundleBuffer **neighbors)
+{
+  guint n_neighbors = 0;
+
+  for (guint i = 0; i < n; i++)
+    if (placed[i]->first <= buffer->last && buffer->first <= placed[i]->last)
+      neighbors[n_neighbors++] = placed[i];
+  return n_neighbors;
+}
+
 static gint64
 place_all (CleaveBundleBuffer **order, guint n, gint64 align)
 {
+  g_autofree CleaveBundleBuffer **neighbors = g_new (CleaveBundleBuffer *, MAX (n, 1));
   gint64 n_bytes = 0;
 
   for (guint i = 0; i < n; i++)
     {
-      place (order[i], order, i, align);
+      place (order[i], neighbors, find_neighbors (order[i], order, i, neighbors), align);
       n_bytes = MAX (n_bytes, order[i]->offset + order[i]->n_bytes);
     }
   return n_bytes;

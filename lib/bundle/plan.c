@@ -8,12 +8,23 @@
 /* Numbers of bands that are tried for each segment. */
 static const guint bands[] = { 1, 2, 3, 4, 6, 8, 12, 16, 24, 32 };
 
+/* How the last segment of a plan lies over a value. A chain of segments in which each end lies over
+ * the one before must change the direction each time: else each end would begin further down than
+ * the one before, or further up. So the direction is part of the state. */
+typedef enum {
+  APART,
+  DOWNWARD,
+  UPWARD,
+  N_STATES
+} State;
+
 /* The best way to compute the steps before a position. */
 typedef struct
 {
   gint64 peak_bytes, macs;
   CleaveBundleSegment segment; /* the last one */
-  guint before;                /* label at the position where the segment begins */
+  State state_before;          /* the state and the label at the position where the segment begins */
+  guint before;
 } Label;
 
 typedef struct
@@ -22,8 +33,14 @@ typedef struct
   CleaveBundleFlow flow;
   gint64 align, max_macs;
   gint64 *macs_after; /* MACs of the steps from a position on, in the graph */
-  GArray **labels;    /* Label, for each position, by rising MACs and falling bytes */
+  GArray **labels;    /* Label, for each position and state, by rising MACs and falling bytes */
 } Search;
+
+static GArray *
+get_labels (const Search *s, guint position, State state)
+{
+  return s->labels[position * N_STATES + state];
+}
 
 void
 cleave_bundle_plan_free (gpointer data)
@@ -65,20 +82,15 @@ count_whole (const Search *s, const CleaveBundleSegment *g)
 static gint64
 count_overlaid (const Search *s, const CleaveBundleOverlay *overlay)
 {
-  gint64 end, value, lag;
+  gint64 end, value, lag, both;
 
   if (overlay->value == CLEAVE_BUNDLE_NONE)
     return 0;
   end = value_bytes (s, overlay->end);
   value = value_bytes (s, overlay->value);
-  lag = MIN (cleave_bundle_align (MAX (overlay->lag, 0), s->align), end);
-  return end + value - MAX (end, lag + value);
-}
-
-static gint64
-count_bytes (const Search *s, const CleaveBundleSegment *g)
-{
-  return g->ring_bytes + count_whole (s, g) - count_overlaid (s, &g->overlay);
+  lag = MIN (MAX (overlay->lag, 0), end);
+  both = lag + cleave_bundle_value_bytes (cleave_bundle_value (s->model, overlay->value));
+  return end + value - MAX (end, cleave_bundle_align (both, s->align));
 }
 
 /* Adds a label unless another one is as good, and removes those that are worse. */
@@ -97,20 +109,42 @@ add_label (GArray *labels, const Label *label)
   g_array_insert_val (labels, at, *label);
 }
 
+/* Whether the end of a segment cannot lie over a value: it is the end of the segment before, which
+ * lies over another value in the same direction. */
+static gboolean
+is_blocked (const Label *before, State state, const CleaveBundleSegment *g)
+{
+  return state == (g->is_upward ? UPWARD : DOWNWARD) &&
+         before->segment.overlay.end == g->overlay.value;
+}
+
+/* Continues a plan by a segment. */
+static void
+extend (Search *s, const CleaveBundleSegment *g, gint64 n_bytes, gint64 saved, State state, guint index)
+{
+  const Label *before = &g_array_index (get_labels (s, g->first, state), Label, index);
+  gint64 least = is_blocked (before, state, g) ? n_bytes : n_bytes - saved;
+  Label label = { .peak_bytes = MAX (before->peak_bytes, least),
+                  .macs = before->macs + g->macs,
+                  .segment = *g,
+                  .state_before = state,
+                  .before = index };
+  State after = least == n_bytes ? APART : g->is_upward ? UPWARD : DOWNWARD;
+
+  if (label.macs + s->macs_after[g->end] <= s->max_macs)
+    add_label (get_labels (s, g->end, after), &label);
+}
+
 /* Continues all plans up to a segment by it. */
 static void
-extend (Search *s, const CleaveBundleSegment *g)
+extend_all (Search *s, const CleaveBundleSegment *g)
 {
-  gint64 n_bytes = count_bytes (s, g);
+  gint64 n_bytes = g->ring_bytes + count_whole (s, g);
+  gint64 saved = count_overlaid (s, &g->overlay);
 
-  for (guint i = 0; i < s->labels[g->first]->len; i++)
-    {
-      const Label *before = &g_array_index (s->labels[g->first], Label, i);
-      Label label = { MAX (before->peak_bytes, n_bytes), before->macs + g->macs, *g, i };
-
-      if (label.macs + s->macs_after[g->end] <= s->max_macs)
-        add_label (s->labels[g->end], &label);
-    }
+  for (State state = 0; state < N_STATES; state++)
+    for (guint i = 0; i < get_labels (s, g->first, state)->len; i++)
+      extend (s, g, n_bytes, saved, state, i);
 }
 
 /* Tries the segments that end at a position. */
@@ -127,13 +161,15 @@ search_end (Search *s, guint end, gint64 most)
             const CleaveBundleSegment *g = &s->flow.segment;
 
             least = MIN (least, g->ring_bytes);
-            extend (s, g);
+            extend_all (s, g);
             if (g->macs > s->max_macs - s->macs_after[0] + s->macs_after[first] -
                               s->macs_after[end])
               break;
           }
         else if (bands[i] > 1)
           break;
+      if (cleave_bundle_flow_run_upward (&s->flow, first, end))
+        extend_all (s, &s->flow.segment);
       /* More steps have more rings. */
       if (least < G_MAXINT64 && least > most)
         break;
@@ -148,17 +184,17 @@ init (Search *s, const CleaveBundleModel *model, gint64 align, gint64 max_macs)
   *s = (Search){ .model = model, .align = align, .max_macs = max_macs };
   cleave_bundle_flow_init (&s->flow, model, align);
   s->macs_after = g_new0 (gint64, n + 1);
-  s->labels = g_new (GArray *, n + 1);
+  s->labels = g_new (GArray *, (n + 1) * N_STATES);
   for (guint i = n; i-- > 0;)
     s->macs_after[i] = s->macs_after[i + 1] + cleave_bundle_step (model, i)->macs;
-  for (guint i = 0; i <= n; i++)
+  for (guint i = 0; i < (n + 1) * N_STATES; i++)
     s->labels[i] = g_array_new (FALSE, FALSE, sizeof (Label));
 }
 
 static void
 clear (Search *s)
 {
-  for (guint i = 0; i <= s->model->steps->len; i++)
+  for (guint i = 0; i < (s->model->steps->len + 1) * N_STATES; i++)
     g_array_unref (s->labels[i]);
   g_free (s->labels);
   g_free (s->macs_after);
@@ -166,9 +202,10 @@ clear (Search *s)
 }
 
 static CleaveBundlePlan *
-make_plan (const Search *s, guint end, guint index)
+make_plan (const Search *s, State state, guint index)
 {
-  const Label *label = &g_array_index (s->labels[end], Label, index);
+  guint end = s->model->steps->len;
+  const Label *label = &g_array_index (get_labels (s, end, state), Label, index);
   CleaveBundlePlan *plan = g_new0 (CleaveBundlePlan, 1);
 
   plan->peak_bytes = label->peak_bytes;
@@ -176,76 +213,100 @@ make_plan (const Search *s, guint end, guint index)
   plan->segments = g_array_new (FALSE, FALSE, sizeof (CleaveBundleSegment));
   while (end > 0)
     {
-      label = &g_array_index (s->labels[end], Label, index);
+      label = &g_array_index (get_labels (s, end, state), Label, index);
       g_array_prepend_val (plan->segments, label->segment);
       end = label->segment.first;
+      state = label->state_before;
       index = label->before;
     }
   return plan;
 }
 
-/* Lets every other segment of a chain, in which each end lies over the one before, compute its rows
- * upward. */
-static void
-alternate (Search *s, CleaveBundlePlan *plan)
+/* Tries each step as a segment, and a sum with the step that reads it. */
+static gint64
+search_unsplit (Search *s)
 {
-  for (guint i = 1; i < plan->segments->len; i++)
-    {
-      const CleaveBundleSegment *before =
-          &g_array_index (plan->segments, CleaveBundleSegment, i - 1);
-      CleaveBundleSegment *g = &g_array_index (plan->segments, CleaveBundleSegment, i);
+  gint64 most = 0;
 
-      if (g->overlay.value != CLEAVE_BUNDLE_NONE && before->overlay.value != CLEAVE_BUNDLE_NONE &&
-          g->overlay.value == before->overlay.end && !before->is_upward && g->n_bands == 1 &&
-          cleave_bundle_flow_run_upward (&s->flow, g->first, g->end) &&
-          s->flow.segment.overlay.value == g->overlay.value &&
-          count_bytes (s, &s->flow.segment) <= plan->peak_bytes)
-        *g = s->flow.segment;
+  for (guint i = 0; i < s->model->steps->len; i++)
+    {
+      guint end = i + (cleave_bundle_step (s->model, i)->is_sum ? 2 : 1);
+
+      if (cleave_bundle_flow_run_upward (&s->flow, i, end))
+        extend_all (s, &s->flow.segment);
+      if (!cleave_bundle_flow_run (&s->flow, i, end, 1))
+        g_assert_not_reached ();
+      extend_all (s, &s->flow.segment);
+      most = MAX (most, s->flow.segment.ring_bytes + count_whole (s, &s->flow.segment));
+      i = end - 1;
     }
+  return most;
+}
+
+static int
+compare_plans (gconstpointer a, gconstpointer b)
+{
+  const CleaveBundlePlan *x = *(CleaveBundlePlan *const *) a, *y = *(CleaveBundlePlan *const *) b;
+
+  if (x->macs != y->macs)
+    return x->macs < y->macs ? -1 : 1;
+  return x->peak_bytes < y->peak_bytes ? -1 : x->peak_bytes > y->peak_bytes;
+}
+
+/* Returns the plans of all states that no other dominates. */
+static GPtrArray *
+list_plans (const Search *s)
+{
+  GPtrArray *plans = g_ptr_array_new_with_free_func (cleave_bundle_plan_free);
+
+  for (State state = 0; state < N_STATES; state++)
+    for (guint i = 0; i < get_labels (s, s->model->steps->len, state)->len; i++)
+      g_ptr_array_add (plans, make_plan (s, state, i));
+  g_ptr_array_sort (plans, compare_plans);
+  for (guint i = 1; i < plans->len;)
+    if (((CleaveBundlePlan *) plans->pdata[i])->peak_bytes >=
+        ((CleaveBundlePlan *) plans->pdata[i - 1])->peak_bytes)
+      g_ptr_array_remove_index (plans, i);
+    else
+      i++;
+  return plans;
+}
+
+static void
+begin (Search *s)
+{
+  Label none = { .segment.overlay = { CLEAVE_BUNDLE_NONE, CLEAVE_BUNDLE_NONE, 0 } };
+
+  g_array_append_val (get_labels (s, 0, APART), none);
 }
 
 CleaveBundlePlan *
 cleave_bundle_plan_unsplit (const CleaveBundleModel *model, gint64 align)
 {
-  CleaveBundlePlan *plan = g_new0 (CleaveBundlePlan, 1);
+  g_autoptr (GPtrArray) plans = NULL;
   Search s;
 
   init (&s, model, align, G_MAXINT64);
-  plan->segments = g_array_new (FALSE, FALSE, sizeof (CleaveBundleSegment));
-  for (guint i = 0; i < model->steps->len; i++)
-    {
-      guint n_steps = cleave_bundle_step (model, i)->is_sum ? 2 : 1;
-
-      cleave_bundle_flow_run (&s.flow, i, i + n_steps, 1);
-      i += n_steps - 1;
-      plan->peak_bytes = MAX (plan->peak_bytes, count_bytes (&s, &s.flow.segment));
-      plan->macs += s.flow.segment.macs;
-      g_array_append_val (plan->segments, s.flow.segment);
-    }
-  alternate (&s, plan);
+  begin (&s);
+  search_unsplit (&s);
+  plans = list_plans (&s);
   clear (&s);
-  return plan;
+  return g_ptr_array_steal_index (plans, plans->len - 1);
 }
 
 GPtrArray *
 cleave_bundle_plan_all (const CleaveBundleModel *model, gint64 align, gint64 max_macs)
 {
-  GPtrArray *plans = g_ptr_array_new_with_free_func (cleave_bundle_plan_free);
-  CleaveBundlePlan *unsplit = cleave_bundle_plan_unsplit (model, align);
-  guint n = model->steps->len;
-  Label none = { 0 };
+  GPtrArray *plans;
+  gint64 most;
   Search s;
 
   init (&s, model, align, max_macs);
-  g_array_append_val (s.labels[0], none);
-  for (guint end = 1; end <= n; end++)
-    search_end (&s, end, unsplit->peak_bytes);
-  for (guint i = 0; i < s.labels[n]->len; i++)
-    {
-      g_ptr_array_add (plans, make_plan (&s, n, i));
-      alternate (&s, g_ptr_array_index (plans, i));
-    }
+  begin (&s);
+  most = search_unsplit (&s);
+  for (guint end = 1; end <= model->steps->len; end++)
+    search_end (&s, end, most);
+  plans = list_plans (&s);
   clear (&s);
-  cleave_bundle_plan_free (unsplit);
   return plans;
 }

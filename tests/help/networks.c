@@ -156,7 +156,11 @@ network_random (guint32 seed)
       if (y == NULL)
         continue;
       if (i > 0 && i + 1 < n && g_rand_int_range (rand, 0, 6) == 0)
-        cleave_graph_add_output (graph, NULL, y, NULL);
+        {
+          g_autofree char *name = g_strdup_printf ("y%u", i);
+
+          cleave_graph_add_output (graph, name, y, NULL);
+        }
       x = y;
     }
   if (cleave_node_is_input (cleave_result_get_node (x)))
