@@ -212,7 +212,9 @@ compile_and_run (GHashTable *files, const char *folder, int *status, GError **er
 {
   g_autoptr (GPtrArray) words = g_ptr_array_new ();
   const char *const run[] = { "./check", NULL };
-  static const char *const flags[] = { "cc", "-std=c99", "-O2", "-ffp-contract=off", "-o", "check" };
+  static const char *const flags[] = {
+    "cc", "-std=c99", "-O2", "-ffp-contract=off", "-o", "check"
+  };
   GHashTableIter iter;
   gpointer name;
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Bundles: a model as plain C99 for a small device. The weights are constants, one arena of an exact
- * size has all activations, nothing is allocated, and a run cannot fail.
+/* Bundles: a model as plain C99 for a small device. The weights are constants, one arena of an
+ * exact size has all activations, nothing is allocated, and a run cannot fail.
  *
  *   graph -> cleave_bundle_new() -> CleaveBundle -> cleave_bundle_write() -> NAME.h, NAME.c …
  *
- * cleave_bundle_new() plans: it groups nodes into segments, each a loop over rows, so that the arena
- * meets a limit. */
+ * cleave_bundle_new() plans: it groups nodes into segments, each a loop over rows, so that the
+ * arena meets a limit. */
 
 #include <cleave/cleave-graph.h>
 
@@ -51,10 +51,11 @@ typedef struct
 
 /**
  * CleaveBundleOptions:
- * @name: prefix of the names of files, functions and macros, a C identifier; %NULL: the graph's name
+ * @name: prefix of the names of files, functions and macros, a C identifier; %NULL: the graph's
+ * name
  * @max_memory: limit of the arena, in bytes; 0: the least memory
- * @max_added_macs: multiply-accumulates that the plan may add, as a fraction of the graph's; negative:
- *   any number
+ * @max_added_macs: multiply-accumulates that the plan may add, as a fraction of the graph's;
+ * negative: any number
  * @align: alignment of the arena and of each value in it, in bytes: 4, 8 or 16; 0: 4
  * @inputs: (array length=n_inputs): where inputs lie; the default is the arena
  * @n_inputs: number of entries
@@ -102,8 +103,9 @@ CLEAVE_API void cleave_bundle_unref (CleaveBundle *bundle);
 CLEAVE_API void cleave_bundle_get_stats (const CleaveBundle *bundle, CleaveBundleStats *stats);
 CLEAVE_API char *cleave_bundle_print (const CleaveBundle *bundle);
 CLEAVE_API GHashTable *cleave_bundle_dup_files (const CleaveBundle *bundle, GError **error);
-CLEAVE_API gboolean
-cleave_bundle_write (const CleaveBundle *bundle, const char *folder, GError **error);
+CLEAVE_API gboolean cleave_bundle_write (const CleaveBundle *bundle,
+                                         const char *folder,
+                                         GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveBundle, cleave_bundle_unref)
 

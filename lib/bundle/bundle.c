@@ -41,35 +41,6 @@ bundle_clear (gpointer data)
  */
 CLEAVE_DEFINE_COUNTED (CleaveBundle, bundle, bundle_clear)
 
-/* Names */
-
-char *
-cleave_bundle_dup_identifier (const char *text)
-{
-  GString *name = g_string_new (NULL);
-
-  for (const char *c = text == NULL ? "" : text; *c != '\0'; c++)
-    g_string_append_c (name, g_ascii_isalnum (*c) ? g_ascii_tolower (*c) : '_');
-  if (name->len == 0 || g_ascii_isdigit (name->str[0]))
-    g_string_prepend (name, "m_");
-  return g_string_free (name, FALSE);
-}
-
-static char *
-make_type_name (const char *name)
-{
-  GString *type = g_string_new (NULL);
-  gboolean is_first = TRUE;
-
-  for (const char *c = name; *c != '\0'; c++)
-    {
-      if (*c != '_')
-        g_string_append_c (type, is_first ? g_ascii_toupper (*c) : *c);
-      is_first = *c == '_';
-    }
-  return g_string_free (type, FALSE);
-}
-
 /* Options */
 
 static gboolean
@@ -98,7 +69,10 @@ is_name (const CleaveGraph *graph, gboolean is_input, const char *name)
 }
 
 static gboolean
-check_entries (const CleaveGraph *graph, const CleaveBundleOptions *o, gboolean is_input, GError **error)
+check_entries (const CleaveGraph *graph,
+               const CleaveBundleOptions *o,
+               gboolean is_input,
+               GError **error)
 {
   const CleaveBundleIo *entries = is_input ? o->inputs : o->outputs;
   guint n = is_input ? o->n_inputs : o->n_outputs;
@@ -109,7 +83,8 @@ check_entries (const CleaveGraph *graph, const CleaveBundleOptions *o, gboolean 
         return fail (error, "the graph has no %s named '%s'", is_input ? "input" : "output",
                      entries[i].name);
       if (!is_input && entries[i].where == CLEAVE_BUNDLE_ROWS)
-        return fail (error, "an output cannot be supplied row by row; place it in the arena or apart");
+        return fail (error,
+                     "an output cannot be supplied row by row; place it in the arena or apart");
     }
   return TRUE;
 }
@@ -228,7 +203,8 @@ keep_columns (CleaveBundle *bundle)
   cleave_bundle_flow_init (&flow, bundle->model, bundle->align);
   for (guint i = 0; i < bundle->plan->segments->len; i++)
     {
-      const CleaveBundleSegment *g = &g_array_index (bundle->plan->segments, CleaveBundleSegment, i);
+      const CleaveBundleSegment *g =
+          &g_array_index (bundle->plan->segments, CleaveBundleSegment, i);
 
       cleave_bundle_flow_repeat (&flow, g);
       g_array_append_vals (bundle->columns, flow.columns, (g->end - g->first) * g->n_bands);
@@ -261,8 +237,8 @@ fill_stats (CleaveBundle *bundle)
  * @options: how to plan
  * @error: return location for a [struct@GLib.Error]
  *
- * Plans a bundle: lowers the graph to layers, groups the layers into loops, and places all values in
- * one arena.
+ * Plans a bundle: lowers the graph to layers, groups the layers into loops, and places all values
+ * in one arena.
  *
  * The time grows with the square of the number of nodes, up to 96 nodes, and linearly beyond.
  *
@@ -286,7 +262,7 @@ cleave_bundle_new (const CleaveGraph *graph, const CleaveBundleOptions *options,
   bundle = g_atomic_rc_box_new0 (CleaveBundle);
   bundle->name = cleave_bundle_dup_identifier (o.name != NULL ? o.name : graph->name);
   bundle->macro = g_ascii_strup (bundle->name, -1);
-  bundle->type = make_type_name (bundle->name);
+  bundle->type = cleave_bundle_dup_type_name (bundle->name);
   bundle->align = o.align == 0 ? MIN_ALIGN : o.align;
   o.name = bundle->name;
   bundle->model = cleave_bundle_model_new ((CleaveGraph *) graph, &o, error);
@@ -340,7 +316,8 @@ cleave_bundle_dup_files (const CleaveBundle *bundle, GError **error)
   if (test == NULL)
     return NULL;
   files = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
-#define ADD(ending, text) g_hash_table_insert (files, g_strconcat (bundle->name, ending, NULL), text)
+#define ADD(ending, text)                                                                          \
+  g_hash_table_insert (files, g_strconcat (bundle->name, ending, NULL), text)
   ADD (".h", cleave_bundle_make_header (bundle));
   ADD (".c", cleave_bundle_make_source (bundle));
   ADD ("-weights.h", cleave_bundle_make_weights_header (bundle));

@@ -34,6 +34,8 @@ void cleave_bundle_print_elements (GString *out, const char *type, gconstpointer
 
 /* Returns a C identifier: other characters than letters and digits become '_'. */
 char *cleave_bundle_dup_identifier (const char *text);
+/* Returns an identifier in camel case, such as "PersonDetect" for "person_detect". */
+char *cleave_bundle_dup_type_name (const char *identifier);
 /* Returns the C type of the elements of an input or output. */
 const char *cleave_bundle_element_type (CleaveElement element);
 /* Returns the name of an input or output as a C identifier. */
@@ -42,3 +44,5 @@ char *cleave_bundle_dup_output_name (const CleaveBundle *bundle, guint i);
 /* Returns the value of an input or output, resolved to the base of views. */
 const CleaveBundleValue *cleave_bundle_input (const CleaveBundle *bundle, guint i);
 const CleaveBundleValue *cleave_bundle_output (const CleaveBundle *bundle, guint i);
+/* Returns whether a function of the caller supplies the rows of an input. */
+gboolean cleave_bundle_is_by_rows (const CleaveBundle *bundle, guint input);

@@ -27,8 +27,8 @@ typedef struct
 
 /* The end of a segment may lie over a value that dies in the segment, `lag` bytes or more before
  * it: each row is written after the bytes under it were read for the last time. If the rows are
- * computed upward, from the last one to the first one, the end lies after the value instead, so that
- * a chain of segments can move to and fro in one place.
+ * computed upward, from the last one to the first one, the end lies after the value instead, so
+ * that a chain of segments can move to and fro in one place.
  *
  *   value        .....[==========]
  *   end          [=========]            begins `lag` bytes before the value
@@ -57,25 +57,27 @@ typedef struct
   CleaveBundleSlot *slots; /* of the steps from segment.first */
   CleaveSpan *columns;     /* of a step in a band: columns[band * n_steps + step - first] */
   gint64 *made;
-  guint *asker;    /* the step that asked a step for rows */
+  guint *asker;   /* the step that asked a step for rows */
   guint end_slot; /* the step whose memory the end uses */
 } CleaveBundleFlow;
 
-void
-cleave_bundle_flow_init (CleaveBundleFlow *flow, const CleaveBundleModel *model, gint64 align);
+void cleave_bundle_flow_init (CleaveBundleFlow *flow, const CleaveBundleModel *model, gint64 align);
 void cleave_bundle_flow_clear (CleaveBundleFlow *flow);
 
 /* Lays out the segment of steps [first, end) in a number of bands. Returns FALSE if these steps
  * cannot be a segment. */
-gboolean
-cleave_bundle_flow_run (CleaveBundleFlow *flow, guint first, guint end, guint n_bands);
+gboolean cleave_bundle_flow_run (CleaveBundleFlow *flow, guint first, guint end, guint n_bands);
 /* Does the same for rows that are computed upward, in one band. */
 gboolean cleave_bundle_flow_run_upward (CleaveBundleFlow *flow, guint first, guint end);
 /* Does the same again for a segment that could be laid out. */
 void cleave_bundle_flow_repeat (CleaveBundleFlow *flow, const CleaveBundleSegment *segment);
 /* Returns whether a value that is produced by a step before `end` is read by a later step or is an
  * output. */
-gboolean cleave_bundle_is_read_after (const CleaveBundleModel *model, guint value, guint end);
+static inline gboolean
+cleave_bundle_is_read_after (const CleaveBundleModel *model, guint value, guint end)
+{
+  return cleave_bundle_value (model, cleave_bundle_value (model, value)->base)->last_reader >= end;
+}
 
 static inline gint64
 cleave_bundle_align (gint64 n_bytes, gint64 align)

@@ -116,9 +116,9 @@ element_size (const char *type)
   {
     const char *type;
     gsize size;
-  } sizes[] = { { "int8_t", 1 },  { "uint8_t", 1 },  { "int16_t", 2 }, { "uint16_t", 2 },
-                { "int32_t", 4 }, { "uint32_t", 4 }, { "float", 4 },   { "int64_t", 8 },
-                { "double", 8 } };
+  } sizes[] = { { "int8_t", 1 },   { "uint8_t", 1 }, { "int16_t", 2 },
+                { "uint16_t", 2 }, { "int32_t", 4 }, { "uint32_t", 4 },
+                { "float", 4 },    { "int64_t", 8 }, { "double", 8 } };
 
   for (guint i = 0; i < G_N_ELEMENTS (sizes); i++)
     if (strcmp (sizes[i].type, type) == 0)

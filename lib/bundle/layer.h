@@ -8,8 +8,8 @@
 /* The constant arrays of a bundle. */
 typedef struct
 {
-  char *prefix; /* of the names of the arrays */
-  GArray *arrays; /* CleaveBundleArray */
+  char *prefix;      /* of the names of the arrays */
+  GArray *arrays;    /* CleaveBundleArray */
   GHashTable *names; /* index + 1 by contents */
 } CleaveBundlePool;
 

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-/* The number of orders of placement that are tried before the best one is taken. Plans of chains are
- * placed at their lower bound by the first one. */
+/* The number of orders of placement that are tried before the best one is taken. Plans of chains
+ * are placed at their lower bound by the first one. */
 #define MAX_ORDERS 2000
 
 typedef struct
@@ -114,9 +114,8 @@ is_overlay (const CleaveBundleBuffer *end, const CleaveBundleBuffer *value)
 static gboolean
 has_lag (const CleaveBundleBuffer *end, const CleaveBundleBuffer *value)
 {
-  return end->is_upward
-             ? end->offset + end->n_used - value->offset - value->n_used >= end->lag
-             : value->offset - end->offset >= end->lag;
+  return end->is_upward ? end->offset + end->n_used - value->offset - value->n_used >= end->lag
+                        : value->offset - end->offset >= end->lag;
 }
 
 static gboolean
@@ -166,7 +165,9 @@ align_up (gint64 offset, gint64 align)
 
 /* Returns the offset of `buffer`, one of an end and the value under it, that just keeps the lag. */
 static gint64
-find_overlaid_offset (const CleaveBundleBuffer *buffer, const CleaveBundleBuffer *other, gint64 align)
+find_overlaid_offset (const CleaveBundleBuffer *buffer,
+                      const CleaveBundleBuffer *other,
+                      gint64 align)
 {
   gboolean is_end = is_overlay (buffer, other);
   const CleaveBundleBuffer *end = is_end ? buffer : other;
@@ -301,7 +302,9 @@ search (Builder *b)
 }
 
 CleaveBundleLayout *
-cleave_bundle_layout_new (const CleaveBundleModel *model, const CleaveBundlePlan *plan, gint64 align)
+cleave_bundle_layout_new (const CleaveBundleModel *model,
+                          const CleaveBundlePlan *plan,
+                          gint64 align)
 {
   CleaveBundleLayout *layout = g_new0 (CleaveBundleLayout, 1);
   g_autofree guint *segment_of = g_new0 (guint, MAX (model->steps->len, 1));

@@ -4,58 +4,12 @@
 
 #include <string.h>
 
-#include "../ir/evaluate.h"
-
 typedef struct
 {
   CleaveBundleModel *model;
   const CleaveBundleOptions *options;
   GHashTable *values; /* index + 1 of a value by CleaveResult */
 } Builder;
-
-/* Constants */
-
-static void
-replace (CleaveGraph *graph, CleaveResult *result, CleaveTensor *tensor)
-{
-  g_autoptr (CleaveTensor) dense =
-      cleave_tensor_is_dense (tensor) ? cleave_tensor_ref (tensor) : cleave_tensor_dup_dense (tensor);
-
-  cleave_result_replace_uses (result, cleave_graph_add_constant (graph, NULL, dense));
-}
-
-/* Computes all nodes that depend on constants alone, and makes constants dense. */
-static gboolean
-fold_constants (CleaveGraph *graph, GError **error)
-{
-  g_autoptr (GPtrArray) order = cleave_graph_get_order (graph, error);
-
-  if (order == NULL)
-    return FALSE;
-  for (guint i = 0; i < order->len; i++)
-    {
-      CleaveNode *node = order->pdata[i];
-      g_autoptr (GPtrArray) tensors = NULL;
-
-      if (!cleave_node_is_fixed (node) || !cleave_node_is_used (node))
-        continue;
-      if (cleave_node_get_constant (node) != NULL)
-        {
-          CleaveTensor *tensor = cleave_node_get_constant (node);
-
-          if (!cleave_tensor_is_dense (tensor))
-            replace (graph, &node->results[0], tensor);
-          continue;
-        }
-      tensors = cleave_evaluate (node, error);
-      if (tensors == NULL)
-        return FALSE;
-      for (guint r = 0; r < node->n_results; r++)
-        if (node->results[r].n_uses > 0)
-          replace (graph, &node->results[r], tensors->pdata[r]);
-    }
-  return TRUE;
-}
 
 /* Values */
 
@@ -91,70 +45,6 @@ static guint
 find_value (Builder *b, const CleaveResult *result)
 {
   return GPOINTER_TO_UINT (g_hash_table_lookup (b->values, result)) - 1;
-}
-
-/* Lists the dimensions of extent above 1 in the order of memory, outermost first. */
-static guint
-list_memory_order (const CleaveResult *value, guint *dims)
-{
-  CleaveBundleImage image = cleave_bundle_image (value);
-  const CleaveShape *shape = &value->type.shape;
-  gint last[] = { image.row_dim, image.column_dim, image.channel_dim };
-  guint n = 0;
-
-  for (gint d = 0; d < (gint) shape->rank; d++)
-    if (shape->dim[d] > 1 && d != last[0] && d != last[1] && d != last[2])
-      dims[n++] = (guint) d;
-  for (guint i = 0; i < G_N_ELEMENTS (last); i++)
-    if (last[i] >= 0 && shape->dim[last[i]] > 1)
-      dims[n++] = (guint) last[i];
-  return n;
-}
-
-static gboolean
-is_row_major (const CleaveResult *value)
-{
-  guint dims[CLEAVE_MAX_RANK], n = list_memory_order (value, dims);
-
-  for (guint i = 1; i < n; i++)
-    if (dims[i] < dims[i - 1])
-      return FALSE;
-  return TRUE;
-}
-
-/* Returns whether the result of a permutation has the bytes of its operand in memory. */
-static gboolean
-keeps_memory_order (const CleaveNode *node)
-{
-  const CleaveResult *x = node->operands[0].result, *y = &node->results[0];
-  guint from[CLEAVE_MAX_RANK], to[CLEAVE_MAX_RANK], n = list_memory_order (x, from);
-  CleaveDimMap maps[CLEAVE_MAX_RANK];
-  g_auto (CleaveNodeCall) call = { 0 };
-
-  if (list_memory_order (y, to) != n)
-    return FALSE;
-  node->op->maps (cleave_node_call_init (&call, node), 0, maps);
-  for (guint i = 0; i < n; i++)
-    if (maps[from[i]].stride != 1 || maps[from[i]].from != to[i])
-      return FALSE;
-  return TRUE;
-}
-
-/* Returns whether result 0 has the bytes of operand 0 in memory. */
-static gboolean
-is_view (const CleaveNode *node)
-{
-  const CleaveResult *x = node->n_operands == 0 ? NULL : node->operands[0].result;
-  const CleaveResult *y = &node->results[0];
-  g_auto (CleaveNodeCall) call = { 0 };
-
-  if (x == NULL || x->type.element != y->type.element ||
-      cleave_shape_n_elements (&x->type.shape) != cleave_shape_n_elements (&y->type.shape))
-    return FALSE;
-  if (node->op->flags & CLEAVE_OP_ROW_MAJOR)
-    return is_row_major (x) && is_row_major (y);
-  return (node->op->flags & CLEAVE_OP_VIEW) && node->op->maps != NULL &&
-         cleave_call_is_view (cleave_node_call_init (&call, node)) && keeps_memory_order (node);
 }
 
 static gboolean
@@ -220,8 +110,7 @@ set_maps (const CleaveNode *node, guint slot, const CleaveBundleImage *y, Cleave
 static gboolean
 fail (const CleaveNode *node, GError **error, const char *why)
 {
-  return cleave_fail (error, CLEAVE_ERROR_MODEL, "%s '%s': %s", node->op->name, node->name,
-                      why);
+  return cleave_fail (error, CLEAVE_ERROR_MODEL, "%s '%s': %s", node->op->name, node->name, why);
 }
 
 static gboolean
@@ -268,8 +157,8 @@ append_step (Builder *b, CleaveBundleStep *step, guint result)
   g_array_append_val (b->model->steps, *step);
 }
 
-/* Adds the step that sums up the rows of operand 0 of another step, and lets that step read the last
- * sum. */
+/* Adds the step that sums up the rows of operand 0 of another step, and lets that step read the
+ * last sum. */
 static void
 add_sums (Builder *b, const CleaveNode *node, CleaveBundleStep *step)
 {
@@ -364,7 +253,7 @@ add_node (Builder *b, const CleaveNode *node, GError **error)
       return fail (node, error, "a bundle has no kernel for more than one result");
   if (node->op->maps == NULL)
     return fail (node, error, "a bundle has no kernel for an operator that cannot be split");
-  if (is_view (node))
+  if (cleave_bundle_is_view (node))
     {
       add_view (b, node);
       return TRUE;
@@ -447,7 +336,7 @@ build (Builder *b, GError **error)
 {
   g_autoptr (GPtrArray) order = NULL;
 
-  if (!fold_constants (b->model->graph, error) || !add_inputs (b, error))
+  if (!cleave_bundle_fold_constants (b->model->graph, error) || !add_inputs (b, error))
     return FALSE;
   order = cleave_graph_get_order (b->model->graph, error);
   for (guint i = 0; order != NULL && i < order->len; i++)
@@ -483,36 +372,6 @@ cleave_bundle_model_free (CleaveBundleModel *model)
   cleave_bundle_pool_free (model->pool);
   cleave_graph_unref (model->graph);
   g_free (model);
-}
-
-static CleaveSpan
-map_span (CleaveDimMap map, CleaveSpan span, gint64 extent)
-{
-  map.from = 0;
-  span = cleave_dim_map_apply (&map, &span);
-  span.begin = CLAMP (span.begin, 0, extent);
-  span.end = CLAMP (span.end, span.begin, extent);
-  return span;
-}
-
-CleaveSpan
-cleave_bundle_step_rows (const CleaveBundleModel *model,
-                         const CleaveBundleStep *step,
-                         guint operand,
-                         gint64 row)
-{
-  return map_span (step->rows[operand], (CleaveSpan){ row, row + 1 },
-                   cleave_bundle_value (model, step->operands[operand])->image.rows);
-}
-
-CleaveSpan
-cleave_bundle_step_columns (const CleaveBundleModel *model,
-                            const CleaveBundleStep *step,
-                            guint operand,
-                            CleaveSpan columns)
-{
-  return map_span (step->columns[operand], columns,
-                   cleave_bundle_value (model, step->operands[operand])->image.columns);
 }
 
 gboolean

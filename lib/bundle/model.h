@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* The graph as a bundle sees it: values that lie in memory as rows of pixels, and steps that compute
- * them row by row. The planner (plan.h) groups steps into segments; the writer prints both.
+/* The graph as a bundle sees it: values that lie in memory as rows of pixels, and steps that
+ * compute them row by row. The planner (plan.h) groups steps into segments; the writer prints both.
  *
  * A value may be a view of another one: the result of a Reshape has the bytes of its operand, with
  * other rows. A view can be read when its base is whole. */
@@ -26,12 +26,12 @@ typedef struct
 {
   const CleaveResult *result;
   CleaveBundleImage image;
-  guint base;             /* itself, or the value that has the bytes of this view */
-  guint producer;         /* step; CLEAVE_BUNDLE_NONE: an input of the graph */
-  guint last_reader;      /* step, of this value or of a view of it; the number of steps for an
-                           * output of the graph in the arena */
+  guint base;              /* itself, or the value that has the bytes of this view */
+  guint producer;          /* step; CLEAVE_BUNDLE_NONE: an input of the graph */
+  guint last_reader;       /* step, of this value or of a view of it; the number of steps for an
+                            * output of the graph in the arena */
   CleaveBundlePlace place; /* of the base */
-  guint port;             /* index of the input or output if it is in memory of the caller */
+  guint port;              /* index of the input or output if it is in memory of the caller */
 } CleaveBundleValue;
 
 typedef struct
@@ -44,8 +44,8 @@ typedef struct
   CleaveDimMap rows[CLEAVE_BUNDLE_MAX_OPERANDS], columns[CLEAVE_BUNDLE_MAX_OPERANDS];
   CleaveBundleLayer *layer;
   const char *kernel; /* function; NULL: reads rows of an input from the caller */
-  gboolean is_sum;    /* each row of the result is the sum of the rows of operand 0 up to that row; the
-                       * next step reads the last one */
+  gboolean is_sum; /* each row of the result is the sum of the rows of operand 0 up to that row; the
+                    * next step reads the last one */
   gint64 macs;
 } CleaveBundleStep;
 
@@ -102,3 +102,8 @@ CleaveSpan cleave_bundle_step_columns (const CleaveBundleModel *model,
 
 /* Returns whether a step reads a value, or it is an output. */
 gboolean cleave_bundle_is_read (const CleaveBundleModel *model, guint value);
+/* Returns whether result 0 of a node has the bytes of operand 0 in memory, such as that of a
+ * Reshape. */
+gboolean cleave_bundle_is_view (const CleaveNode *node);
+/* Computes all nodes that depend on constants alone, and makes constants dense. */
+gboolean cleave_bundle_fold_constants (CleaveGraph *graph, GError **error);

@@ -73,9 +73,8 @@ add_line (const Geometry *g, const gint8 *w, gint64 channel, gint64 n, gint64 ta
 
       for (gint64 c = channel; c < channel + n; c++)
         for (gint64 j = i; j < i + block; j++)
-          g_byte_array_append (to,
-                               (const guint8 *) &w[(c * g->in + j % g->in) * taps + tap + j / g->in],
-                               1);
+          g_byte_array_append (
+              to, (const guint8 *) &w[(c * g->in + j % g->in) * taps + tap + j / g->in], 1);
       i += block;
     }
 }

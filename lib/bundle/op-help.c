@@ -109,8 +109,7 @@ cleave_bundle_print_slide (const CleaveNode *node,
     return cleave_bundle_fail (node, error,
                                "a bundle needs one or two spatial dimensions, but '%s' has %u",
                                x->node->name, n);
-  g_string_append_printf (fields,
-                          ".slide = { %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT, image.rows,
+  g_string_append_printf (fields, ".slide = { %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT, image.rows,
                           image.columns);
   if (!print_pair (node, "kernel extents", kernel, n, 1, fields, error) ||
       !print_pair (node, "strides", steps, n, 1, fields, error) ||
@@ -170,9 +169,8 @@ add_constant (const CleaveNode *node,
   g_autofree gpointer data = copy_constant (node, operand, extents, dims);
   gsize size = cleave_element_size (node->operands[operand].result->type.element);
 
-  return cleave_bundle_layer_add_array (
-      layer, size == 4 ? "float" : "int8_t", data,
-      (gsize) (extents[0] * extents[1] * extents[2]));
+  return cleave_bundle_layer_add_array (layer, size == 4 ? "float" : "int8_t", data,
+                                        (gsize) (extents[0] * extents[1] * extents[2]));
 }
 
 gboolean
@@ -194,8 +192,8 @@ cleave_bundle_print_operand (const CleaveNode *node,
     if (dims[i] >= missing && dims[i] >= 0)
       extents[i] = shape->dim[dims[i] - missing];
   if (extents[0] * extents[1] * extents[2] != cleave_shape_n_elements (shape) / image.images ||
-      (!is_constant && (image.rows != extents[0] || image.columns != extents[1] ||
-                        image.channels != extents[2])) ||
+      (!is_constant &&
+       (image.rows != extents[0] || image.columns != extents[1] || image.channels != extents[2])) ||
       (is_constant && image.images != 1))
     return cleave_bundle_fail (node, error,
                                "a bundle has no kernel that repeats '%s' in this way; give it as "

@@ -49,6 +49,5 @@ gboolean cleave_bundle_print_operand (const CleaveNode *node,
 void cleave_bundle_set_in_place_if_same (const CleaveNode *node, CleaveBundleLayer *layer);
 
 /* Describes a Resize that interpolates. */
-gboolean cleave_bundle_describe_linear (const CleaveNode *node,
-                                        CleaveBundleLayer *layer,
-                                        GError **error);
+gboolean
+cleave_bundle_describe_linear (const CleaveNode *node, CleaveBundleLayer *layer, GError **error);

@@ -220,8 +220,9 @@ describe_move (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
       is_ok = is_ok && find_sources_in (node, d, &sources);
     }
   is_ok = is_ok ? set_move (node, &sources, layer, error)
-                : cleave_bundle_fail (node, error, "a bundle has no kernel for this order of "
-                                                   "elements");
+                : cleave_bundle_fail (node, error,
+                                      "a bundle has no kernel for this order of "
+                                      "elements");
   for (guint d = 0; d < x->rank; d++)
     g_free (sources.at[d]);
   return is_ok;
@@ -292,8 +293,9 @@ describe_transpose (const CleaveNode *node, CleaveBundleLayer *layer, GError **e
           if (from[i] == source && to[j] == d)
             places[i] = j;
       if (is_image && node->results[0].type.shape.dim[d] > 1 && d != source)
-        return cleave_bundle_fail (node, error, "a bundle has no kernel that permutes images of a "
-                                                "batch");
+        return cleave_bundle_fail (node, error,
+                                   "a bundle has no kernel that permutes images of a "
+                                   "batch");
     }
   if (x.images != y.images)
     return cleave_bundle_fail (node, error,

@@ -32,21 +32,19 @@ describe_sum (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
   for (guint i = 0; i < a->axes.n; i++)
     if (a->axes.v[i] != image.row_dim && a->axes.v[i] != image.column_dim &&
         a->axes.v[i] != image.channel_dim && shape->dim[a->axes.v[i]] != 1)
-      return cleave_bundle_fail (node, error,
-                                 "a bundle has no kernel for a sum along dimension %" G_GINT64_FORMAT,
-                                 a->axes.v[i]);
+      return cleave_bundle_fail (
+          node, error, "a bundle has no kernel for a sum along dimension %" G_GINT64_FORMAT,
+          a->axes.v[i]);
   fields = g_strdup_printf (
       ".count = { %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT
       " }, .channels = %" G_GINT64_FORMAT ", .y_channels = %" G_GINT64_FORMAT
-      ", .start = %d, .multiplier = %" G_GINT64_FORMAT
-      ", .shift = %d, .y_zero = %" G_GINT64_FORMAT,
-      rows, columns, channels, image.channels, y.channels, (gint32) (guint32) (-n * a->x_zero), a->multiplier,
-      cleave_bundle_shift (a->shift), a->y_zero);
+      ", .start = %d, .multiplier = %" G_GINT64_FORMAT ", .shift = %d, .y_zero = %" G_GINT64_FORMAT,
+      rows, columns, channels, image.channels, y.channels, (gint32) (guint32) (-n * a->x_zero),
+      a->multiplier, cleave_bundle_shift (a->shift), a->y_zero);
   if (rows > 1 && rows == image.rows)
     {
       cleave_bundle_layer_set_kernel (layer, "sum-rows-s8", "cleave_sum_end_s8");
-      cleave_bundle_layer_set_sums (layer, "cleave_sum_row_s8", y.columns,
-                                    4 * (gsize) y.channels);
+      cleave_bundle_layer_set_sums (layer, "cleave_sum_row_s8", y.columns, 4 * (gsize) y.channels);
     }
   else
     cleave_bundle_layer_set_kernel (layer, "sum-s8", "cleave_sum_s8");
@@ -68,14 +66,13 @@ describe_softmax (const CleaveNode *node, CleaveBundleLayer *layer, GError **err
     return cleave_bundle_fail (node, error, "a bundle has no kernel for results of %s",
                                cleave_element_get_name (node->results[0].type.element));
   if (image.channel_dim != (gint) x->type.shape.rank - 1)
-    return cleave_bundle_fail (node, error,
-                               "a bundle needs the channels of '%s' in the last dimension",
-                               x->node->name);
+    return cleave_bundle_fail (
+        node, error, "a bundle needs the channels of '%s' in the last dimension", x->node->name);
   table = cleave_bundle_constant (node, 1);
   for (guint i = 0; i < 256; i++)
     if (table[i] < 0)
-      return cleave_bundle_fail (node, error, "entry %u of the table is %d, but must not be negative",
-                                 i, table[i]);
+      return cleave_bundle_fail (
+          node, error, "entry %u of the table is %d, but must not be negative", i, table[i]);
   fields = g_strdup_printf (".table = %s, .channels = %" G_GINT64_FORMAT,
                             cleave_bundle_layer_add_array (layer, "int32_t", table, 256),
                             image.channels);
@@ -146,12 +143,12 @@ set_conversion (const CleaveNode *node,
                 const gint32 *zeros,
                 gint64 n)
 {
-  g_autofree char *fields = g_strdup_printf (
-      ".scales = %s, .zeros = %s, .channels = %" G_GINT64_FORMAT ", .n = %" G_GINT64_FORMAT
-      ", .low = %d, .high = %d",
-      cleave_bundle_layer_add_array (layer, "float", scales, (gsize) n),
-      cleave_bundle_layer_add_array (layer, "int32_t", zeros, (gsize) n),
-      cleave_bundle_image (&node->results[0]).channels, n, G_MININT8, G_MAXINT8);
+  g_autofree char *fields =
+      g_strdup_printf (".scales = %s, .zeros = %s, .channels = %" G_GINT64_FORMAT
+                       ", .n = %" G_GINT64_FORMAT ", .low = %d, .high = %d",
+                       cleave_bundle_layer_add_array (layer, "float", scales, (gsize) n),
+                       cleave_bundle_layer_add_array (layer, "int32_t", zeros, (gsize) n),
+                       cleave_bundle_image (&node->results[0]).channels, n, G_MININT8, G_MAXINT8);
   g_autofree char *function = g_strdup_printf ("cleave_%s", kernel);
 
   g_strdelimit (function, "-", '_');

@@ -3,8 +3,8 @@
 
 /* How a bundle computes an op: the kernel in C99 and the constants that it reads. Each op that a
  * bundle supports has one record, in lib/bundle/op-*.c; the planner and the writer know no op by
- * name. A kernel computes one row of a result (kernels/cleave-kernels.h); which rows of the operands
- * it reads is what the dimension maps of the op say. */
+ * name. A kernel computes one row of a result (kernels/cleave-kernels.h); which rows of the
+ * operands it reads is what the dimension maps of the op say. */
 
 #include "../ir/graph-private.h"
 
@@ -20,10 +20,12 @@ typedef struct
 } CleaveBundleOp;
 
 /* Sets the kernel function, such as "cleave_conv_s8", which is in kernels/`file`.c. */
-void cleave_bundle_layer_set_kernel (CleaveBundleLayer *layer, const char *file, const char *kernel);
+void
+cleave_bundle_layer_set_kernel (CleaveBundleLayer *layer, const char *file, const char *kernel);
 /* Sets the constants of the layer: the name of their C struct, and the fields of its initializer as
  * C text, such as ".in_channels = 3, .stride = { 1, 1 }". */
-void cleave_bundle_layer_set_params (CleaveBundleLayer *layer, const char *type, const char *fields);
+void
+cleave_bundle_layer_set_params (CleaveBundleLayer *layer, const char *type, const char *fields);
 /* Adds a constant array and returns the C expression to name it in the fields, such as
  * "vww_a12". Equal arrays are stored once. `type` is int8_t, int16_t, int32_t, float …; the bytes
  * are those of this machine's memory. The string belongs to the layer. */
@@ -32,10 +34,11 @@ const char *cleave_bundle_layer_add_array (CleaveBundleLayer *layer,
                                            gconstpointer data,
                                            gsize n_elements);
 /* For a result of one row that needs each row of variable operand 0 once, such as that of a global
- * pooling: sums up the rows as they are computed, so that no more than one of them is in memory. The
- * sums are one row of `columns` pixels. `kernel`, with the same constants, adds row `call->row` of the
- * operand to the sums in `call->y`; row 0 is the first one and sets them. The kernel of the layer then
- * reads the sums as row `rows - 1` of x[0], where `rows` is the number of rows of the operand. */
+ * pooling: sums up the rows as they are computed, so that no more than one of them is in memory.
+ * The sums are one row of `columns` pixels. `kernel`, with the same constants, adds row `call->row`
+ * of the operand to the sums in `call->y`; row 0 is the first one and sets them. The kernel of the
+ * layer then reads the sums as row `rows - 1` of x[0], where `rows` is the number of rows of the
+ * operand. */
 void cleave_bundle_layer_set_sums (CleaveBundleLayer *layer,
                                    const char *kernel,
                                    gint64 columns,
@@ -62,7 +65,7 @@ CleaveBundleImage cleave_bundle_image (const CleaveResult *value);
 /* Returns the record of a node's op, or NULL if a bundle cannot compute it. */
 const CleaveBundleOp *cleave_bundle_op_find (const CleaveNode *node);
 /* For an op whose operands are parts of its result (CLEAVE_OP_JOIN, such as Concat): each part is a
- * layer of its own. Variable operand 0 is the part; variable operand 1, which the first part lacks, is
- * the result of the layer of the part before, and should be marked in place. Returns the index of the
- * part among the operands of the node. */
+ * layer of its own. Variable operand 0 is the part; variable operand 1, which the first part lacks,
+ * is the result of the layer of the part before, and should be marked in place. Returns the index
+ * of the part among the operands of the node. */
 guint cleave_bundle_layer_get_part (const CleaveBundleLayer *layer);

@@ -2,7 +2,8 @@
 
 #include "plan.h"
 
-/* The longest segment, in steps. It bounds the time of the search: the time grows with its square. */
+/* The longest segment, in steps. It bounds the time of the search: the time grows with its square.
+ */
 #define MAX_STEPS 96
 
 /* Numbers of bands that are tried for each segment. */
@@ -11,19 +12,14 @@ static const guint bands[] = { 1, 2, 3, 4, 6, 8, 12, 16, 24, 32 };
 /* How the last segment of a plan lies over a value. A chain of segments in which each end lies over
  * the one before must change the direction each time: else each end would begin further down than
  * the one before, or further up. So the direction is part of the state. */
-typedef enum {
-  APART,
-  DOWNWARD,
-  UPWARD,
-  N_STATES
-} State;
+typedef enum { APART, DOWNWARD, UPWARD, N_STATES } State;
 
 /* The best way to compute the steps before a position. */
 typedef struct
 {
   gint64 peak_bytes, macs;
   CleaveBundleSegment segment; /* the last one */
-  State state_before;          /* the state and the label at the position where the segment begins */
+  State state_before; /* the state and the label at the position where the segment begins */
   guint before;
 } Label;
 
@@ -120,7 +116,8 @@ is_blocked (const Label *before, State state, const CleaveBundleSegment *g)
 
 /* Continues a plan by a segment. */
 static void
-extend (Search *s, const CleaveBundleSegment *g, gint64 n_bytes, gint64 saved, State state, guint index)
+extend (
+    Search *s, const CleaveBundleSegment *g, gint64 n_bytes, gint64 saved, State state, guint index)
 {
   const Label *before = &g_array_index (get_labels (s, g->first, state), Label, index);
   gint64 least = is_blocked (before, state, g) ? n_bytes : n_bytes - saved;
@@ -162,8 +159,8 @@ search_end (Search *s, guint end, gint64 most)
 
             least = MIN (least, g->ring_bytes);
             extend_all (s, g);
-            if (g->macs > s->max_macs - s->macs_after[0] + s->macs_after[first] -
-                              s->macs_after[end])
+            if (g->macs >
+                s->max_macs - s->macs_after[0] + s->macs_after[first] - s->macs_after[end])
               break;
           }
         else if (bands[i] > 1)

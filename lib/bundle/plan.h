@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Chooses the segments of a bundle. Segments meet at whole values only, so the peak of a plan is the
- * largest of its segments' bytes, and its MACs are the sum: the best plans up to each step follow
- * from the best plans up to the steps before (dynamic programming). */
+/* Chooses the segments of a bundle. Segments meet at whole values only, so the peak of a plan is
+ * the largest of its segments' bytes, and its MACs are the sum: the best plans up to each step
+ * follow from the best plans up to the steps before (dynamic programming). */
 
 #include "flow.h"
 
@@ -17,8 +17,8 @@ typedef struct
 
 void cleave_bundle_plan_free (gpointer plan);
 
-/* Returns the plans of at most `max_macs` (GPtrArray of CleaveBundlePlan) in order of rising MACs and
- * falling bytes. */
+/* Returns the plans of at most `max_macs` (GPtrArray of CleaveBundlePlan) in order of rising MACs
+ * and falling bytes. */
 GPtrArray *cleave_bundle_plan_all (const CleaveBundleModel *model, gint64 align, gint64 max_macs);
 /* Returns the plan in which each step is a segment. */
 CleaveBundlePlan *cleave_bundle_plan_unsplit (const CleaveBundleModel *model, gint64 align);

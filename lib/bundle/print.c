@@ -15,20 +15,20 @@ print_steps (const CleaveBundle *bundle, const CleaveBundleFlow *flow, GString *
       const CleaveBundleValue *value = cleave_bundle_value (bundle->model, step->result);
       const CleaveBundleSlot *owner = &flow->slots[slot->shares - g->first];
 
-      g_string_append_printf (out, "    %-24s %-20s %" G_GINT64_FORMAT "x%" G_GINT64_FORMAT
-                                   "x%" G_GINT64_FORMAT,
-                              step->node == NULL ? "" : step->node->name,
-                              step->node == NULL ? "(rows of the caller)" : step->node->op->name,
-                              value->image.rows, value->image.columns, value->image.channels);
+      g_string_append_printf (
+          out, "    %-24s %-20s %" G_GINT64_FORMAT "x%" G_GINT64_FORMAT "x%" G_GINT64_FORMAT,
+          step->node == NULL ? "" : step->node->name,
+          step->node == NULL ? "(rows of the caller)" : step->node->op->name, value->image.rows,
+          value->image.columns, value->image.channels);
       if (slot->is_whole)
         g_string_append (out, "  whole\n");
       else if (slot->shares != s)
         g_string_append (out, "  in place\n");
       else
-        g_string_append_printf (out, "  ring of %" G_GINT64_FORMAT " row%s, %" G_GINT64_FORMAT
-                                     " column%s\n",
-                                owner->capacity, owner->capacity == 1 ? "" : "s", owner->columns,
-                                owner->columns == 1 ? "" : "s");
+        g_string_append_printf (
+            out, "  ring of %" G_GINT64_FORMAT " row%s, %" G_GINT64_FORMAT " column%s\n",
+            owner->capacity, owner->capacity == 1 ? "" : "s", owner->columns,
+            owner->columns == 1 ? "" : "s");
     }
 }
 
@@ -52,14 +52,14 @@ cleave_bundle_print (const CleaveBundle *bundle)
   g_string_append_printf (out, "arena of %" G_GINT64_FORMAT " bytes\n", bundle->layout->n_bytes);
   for (guint i = 0; i < bundle->plan->segments->len; i++)
     {
-      const CleaveBundleSegment *g = &g_array_index (bundle->plan->segments, CleaveBundleSegment, i);
+      const CleaveBundleSegment *g =
+          &g_array_index (bundle->plan->segments, CleaveBundleSegment, i);
 
       cleave_bundle_flow_repeat (&flow, g);
-      g_string_append_printf (out, "loop %u: %u layer%s, %u band%s%s, rings of %" G_GINT64_FORMAT
-                                   " bytes\n",
-                              i, g->end - g->first, g->end - g->first == 1 ? "" : "s", g->n_bands,
-                              g->n_bands == 1 ? "" : "s", g->is_upward ? ", upward" : "",
-                              g->ring_bytes);
+      g_string_append_printf (
+          out, "loop %u: %u layer%s, %u band%s%s, rings of %" G_GINT64_FORMAT " bytes\n", i,
+          g->end - g->first, g->end - g->first == 1 ? "" : "s", g->n_bands,
+          g->n_bands == 1 ? "" : "s", g->is_upward ? ", upward" : "", g->ring_bytes);
       print_steps (bundle, &flow, out);
     }
   cleave_bundle_flow_clear (&flow);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Writes a C program that runs a bundle on random inputs and compares the outputs, bit for bit, with
- * those of a program of the graph. */
+/* Writes a C program that runs a bundle on random inputs and compares the outputs, bit for bit,
+ * with those of a program of the graph. */
 
 #include "bundle.h"
 
@@ -169,7 +169,8 @@ print_set_up (const CleaveBundle *bundle, GString *out)
       else if (value->place == CLEAVE_BUNDLE_INPUT)
         g_string_append_printf (out, "  io.%s = input_%u;\n", name, i);
       else
-        g_string_append_printf (out, "  memcpy (arena + %s_%s_OFFSET, input_%u, sizeof input_%u);\n",
+        g_string_append_printf (out,
+                                "  memcpy (arena + %s_%s_OFFSET, input_%u, sizeof input_%u);\n",
                                 bundle->macro, macro, i, i);
     }
   for (guint i = 0; i < cleave_graph_get_n_outputs (graph); i++)
@@ -203,11 +204,10 @@ print_checks (const CleaveBundle *bundle, GString *out)
 static void
 print_program (const CleaveBundle *bundle, GString *out)
 {
-  g_string_append_printf (
-      out,
-      "static union\n{\n  unsigned char bytes[%s_ARENA_SIZE + 2 * GUARD];\n"
-      "  double align;\n} memory;\n\n",
-      bundle->macro);
+  g_string_append_printf (out,
+                          "static union\n{\n  unsigned char bytes[%s_ARENA_SIZE + 2 * GUARD];\n"
+                          "  double align;\n} memory;\n\n",
+                          bundle->macro);
   print_readers (bundle, out);
   g_string_append_printf (
       out,
@@ -253,10 +253,9 @@ print_all (const CleaveBundle *bundle, GPtrArray *inputs, GPtrArray *outputs, GS
 
       print_data (name, outputs->pdata[i], value, out);
       if (base->place == CLEAVE_BUNDLE_OUTPUT)
-        g_string_append_printf (
-            out, "static %s output_%u[%" G_GINT64_FORMAT "];\n\n",
-            cleave_bundle_element_type (value->type.element), i,
-            cleave_shape_n_elements (&value->type.shape));
+        g_string_append_printf (out, "static %s output_%u[%" G_GINT64_FORMAT "];\n\n",
+                                cleave_bundle_element_type (value->type.element), i,
+                                cleave_shape_n_elements (&value->type.shape));
     }
   print_program (bundle, out);
 }
@@ -264,8 +263,10 @@ print_all (const CleaveBundle *bundle, GPtrArray *inputs, GPtrArray *outputs, GS
 char *
 cleave_bundle_make_test (const CleaveBundle *bundle, GError **error)
 {
-  g_autoptr (GPtrArray) inputs = g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_tensor_unref);
-  g_autoptr (GPtrArray) outputs = g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_tensor_unref);
+  g_autoptr (GPtrArray) inputs =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_tensor_unref);
+  g_autoptr (GPtrArray) outputs =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_tensor_unref);
   GString *out;
 
   if (!run (bundle->model->graph, inputs, outputs, error))

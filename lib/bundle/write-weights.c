@@ -146,21 +146,20 @@ cleave_bundle_make_weights (const CleaveBundle *bundle)
 {
   GString *out = g_string_new (LICENSE);
 
-  g_string_append_printf (
-      out,
-      "\n#include \"%s-weights.h\"\n\n#include <math.h>\n\n"
-      "#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__\n"
-      "#error The weights are stored for little-endian processors.\n#endif\n",
-      bundle->name);
+  g_string_append_printf (out,
+                          "\n#include \"%s-weights.h\"\n\n#include <math.h>\n\n"
+                          "#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__\n"
+                          "#error The weights are stored for little-endian processors.\n#endif\n",
+                          bundle->name);
   for (guint i = 0; i < bundle->model->pool->arrays->len; i++)
     {
       const CleaveBundleArray *array = get_array (bundle, i);
       gconstpointer data = g_bytes_get_data (array->bytes, NULL);
 
-      g_string_append_printf (out, "\nconst %s %s[%" G_GSIZE_FORMAT "] = {",
-                              is_of_bytes (array) ? "uint32_t" : array->type, array->name,
-                              MAX (is_of_bytes (array) ? count_words (array) : array->n_elements,
-                                   1));
+      g_string_append_printf (
+          out, "\nconst %s %s[%" G_GSIZE_FORMAT "] = {",
+          is_of_bytes (array) ? "uint32_t" : array->type, array->name,
+          MAX (is_of_bytes (array) ? count_words (array) : array->n_elements, 1));
       if (array->n_elements == 0)
         g_string_append (out, " 0");
       else if (is_of_bytes (array))

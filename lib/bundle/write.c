@@ -1,160 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Writes the header and the tables of a bundle. */
+/* Writes the tables of a bundle, and its function. */
 
 #include "bundle.h"
 
 #define LICENSE "/* SPDX-License-Identifier: 0BSD */\n"
-
-const char *
-cleave_bundle_element_type (CleaveElement element)
-{
-  switch (element)
-    {
-    case CLEAVE_FLOAT32: return "float";
-    case CLEAVE_FLOAT64: return "double";
-    case CLEAVE_INT8: return "int8_t";
-    case CLEAVE_UINT8:
-    case CLEAVE_BOOL: return "uint8_t";
-    case CLEAVE_INT16: return "int16_t";
-    case CLEAVE_UINT16:
-    case CLEAVE_FLOAT16:
-    case CLEAVE_BFLOAT16: return "uint16_t";
-    case CLEAVE_INT32: return "int32_t";
-    case CLEAVE_UINT32: return "uint32_t";
-    case CLEAVE_INT64: return "int64_t";
-    case CLEAVE_UINT64: return "uint64_t";
-    default: return "uint8_t";
-    }
-}
-
-char *
-cleave_bundle_dup_input_name (const CleaveBundle *bundle, guint i)
-{
-  return cleave_bundle_dup_identifier (cleave_graph_get_input (bundle->model->graph, i)->node->name);
-}
-
-char *
-cleave_bundle_dup_output_name (const CleaveBundle *bundle, guint i)
-{
-  return cleave_bundle_dup_identifier (cleave_graph_get_output_name (bundle->model->graph, i));
-}
-
-const CleaveBundleValue *
-cleave_bundle_input (const CleaveBundle *bundle, guint i)
-{
-  return cleave_bundle_value (bundle->model, i);
-}
-
-const CleaveBundleValue *
-cleave_bundle_output (const CleaveBundle *bundle, guint i)
-{
-  return cleave_bundle_value (bundle->model, bundle->model->outputs[i]);
-}
-
-/* Header */
-
-static gboolean
-is_by_rows (const CleaveBundle *bundle, guint input)
-{
-  return cleave_bundle_input (bundle, input)->producer != CLEAVE_BUNDLE_NONE;
-}
-
-/* Writes a comment on the order of memory, and macros with the sizes of one input or output. */
-static void
-print_port (const CleaveBundle *bundle, const char *name, const CleaveBundleValue *value, GString *out)
-{
-  g_autofree char *macro = g_ascii_strup (name, -1);
-  const CleaveBundleImage *image = &value->image;
-  const CleaveBundleValue *base = cleave_bundle_value (bundle->model, value->base);
-
-  g_string_append_printf (out,
-                          "/* %s: %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT
-                          " x %" G_GINT64_FORMAT
-                          " (images, rows, columns, channels), channels innermost. */\n",
-                          name, image->images, image->rows, image->columns, image->channels);
-  g_string_append_printf (out, "#define %s_%s_SIZE %" G_GINT64_FORMAT "u /* bytes */\n",
-                          bundle->macro, macro, cleave_bundle_value_bytes (value));
-  if (base->place == CLEAVE_BUNDLE_ARENA &&
-      !(base->producer != CLEAVE_BUNDLE_NONE &&
-        cleave_bundle_step (bundle->model, base->producer)->node == NULL))
-    g_string_append_printf (out, "#define %s_%s_OFFSET %" G_GINT64_FORMAT "u /* in the arena */\n",
-                            bundle->macro, macro,
-                            cleave_bundle_layout_offset (bundle->layout, value->base));
-}
-
-static void
-print_io (const CleaveBundle *bundle, GString *out)
-{
-  const CleaveGraph *graph = bundle->model->graph;
-
-  g_string_append_printf (out, "\n/* What the caller of %s_run () supplies. */\ntypedef struct\n{\n",
-                          bundle->name);
-  for (guint i = 0; i < cleave_graph_get_n_inputs (graph); i++)
-    {
-      const CleaveBundleValue *value = cleave_bundle_input (bundle, i);
-      const char *type = cleave_bundle_element_type (value->result->type.element);
-      g_autofree char *name = cleave_bundle_dup_input_name (bundle, i);
-
-      if (value->place == CLEAVE_BUNDLE_INPUT)
-        g_string_append_printf (out, "  const %s *%s;\n", type, name);
-      else if (is_by_rows (bundle, i))
-        g_string_append_printf (
-            out,
-            "  /* Writes row `row` of input %s, %" G_GINT64_FORMAT
-            " bytes; rows are asked for in order. */\n"
-            "  void (*read_%s) (void *user_data, int32_t row, %s *to);\n",
-            name, cleave_bundle_row_bytes (value), name, type);
-    }
-  for (guint i = 0; i < cleave_graph_get_n_outputs (graph); i++)
-    {
-      const CleaveBundleValue *value = cleave_bundle_output (bundle, i);
-      g_autofree char *name = cleave_bundle_dup_output_name (bundle, i);
-
-      if (cleave_bundle_value (bundle->model, value->base)->place == CLEAVE_BUNDLE_OUTPUT)
-        g_string_append_printf (out, "  %s *%s;\n",
-                                cleave_bundle_element_type (value->result->type.element), name);
-    }
-  g_string_append_printf (out, "  void *user_data;\n} %sIo;\n", bundle->type);
-}
-
-char *
-cleave_bundle_make_header (const CleaveBundle *bundle)
-{
-  GString *out = g_string_new (LICENSE);
-  const CleaveGraph *graph = bundle->model->graph;
-
-  g_string_append_printf (out,
-                          "#ifndef %s_H\n#define %s_H\n\n#include <stdint.h>\n\n"
-                          "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n"
-                          "#define %s_ARENA_SIZE %" G_GINT64_FORMAT
-                          "u /* bytes; all of them are used */\n"
-                          "#define %s_ARENA_ALIGN %" G_GINT64_FORMAT "u\n\n",
-                          bundle->macro, bundle->macro, bundle->macro, bundle->layout->n_bytes,
-                          bundle->macro, bundle->align);
-  for (guint i = 0; i < cleave_graph_get_n_inputs (graph); i++)
-    {
-      g_autofree char *name = cleave_bundle_dup_input_name (bundle, i);
-
-      print_port (bundle, name, cleave_bundle_input (bundle, i), out);
-    }
-  for (guint i = 0; i < cleave_graph_get_n_outputs (graph); i++)
-    {
-      g_autofree char *name = cleave_bundle_dup_output_name (bundle, i);
-
-      print_port (bundle, name, cleave_bundle_output (bundle, i), out);
-    }
-  print_io (bundle, out);
-  g_string_append_printf (
-      out,
-      "\n/* Computes the outputs. `arena` has %s_ARENA_SIZE bytes, aligned to %s_ARENA_ALIGN. Inputs\n"
-      " * in the arena are overwritten. There is no other state, so calls with different arenas may\n"
-      " * run at the same time. */\n"
-      "void %s_run (void *arena, const %sIo *io);\n\n"
-      "#ifdef __cplusplus\n}\n#endif\n\n#endif\n",
-      bundle->macro, bundle->macro, bundle->name, bundle->type);
-  return g_string_free (out, FALSE);
-}
 
 /* Tables */
 
@@ -207,14 +57,16 @@ set_memory (const CleaveBundle *bundle, const CleaveBundleFlow *flow, Memory *me
 }
 
 static void
-print_value (const CleaveBundle *bundle, const CleaveBundleValue *value, Memory memory, GString *out)
+print_value (const CleaveBundle *bundle,
+             const CleaveBundleValue *value,
+             Memory memory,
+             GString *out)
 {
   const CleaveBundleImage *image = &value->image;
   const CleaveBundleValue *base = cleave_bundle_value (bundle->model, value->base);
   static const char *const places[] = { "CLEAVE_ARENA", "CLEAVE_INPUT", "CLEAVE_OUTPUT" };
-  gint64 image_bytes = memory.is_ring || image->images == 1
-                           ? 0
-                           : image->rows * cleave_bundle_row_bytes (value);
+  gint64 image_bytes =
+      memory.is_ring || image->images == 1 ? 0 : image->rows * cleave_bundle_row_bytes (value);
 
   g_string_append_printf (
       out,
@@ -278,16 +130,14 @@ print_layer (const CleaveBundle *bundle, const guint *numbers, guint s, GString 
 {
   const CleaveBundleStep *step = cleave_bundle_step (bundle->model, s);
 
-  g_string_append_printf (out, "  { %s, ",
-                          step->kernel == NULL ? "NULL" : step->kernel);
+  g_string_append_printf (out, "  { %s, ", step->kernel == NULL ? "NULL" : step->kernel);
   if (step->layer->type == NULL)
     g_string_append (out, "NULL, {");
   else
     g_string_append_printf (out, "&params_%u, {", s);
   for (guint i = 0; i < CLEAVE_BUNDLE_MAX_OPERANDS; i++)
     if (i < step->n_operands)
-      g_string_append_printf (out, "%s %u", i == 0 ? "" : ",",
-                              numbers[step->operands[i]]);
+      g_string_append_printf (out, "%s %u", i == 0 ? "" : ",", numbers[step->operands[i]]);
     else
       g_string_append_printf (out, "%s CLEAVE_NO_VALUE", i == 0 ? "" : ",");
   g_string_append (out, " }, {");
@@ -379,7 +229,7 @@ print_read_row (const CleaveBundle *bundle, GString *out)
   gboolean has_rows = FALSE;
 
   for (guint i = 0; i < cleave_graph_get_n_inputs (bundle->model->graph); i++)
-    has_rows |= is_by_rows (bundle, i);
+    has_rows |= cleave_bundle_is_by_rows (bundle, i);
   if (!has_rows)
     return FALSE;
   g_string_append_printf (out,
@@ -390,11 +240,10 @@ print_read_row (const CleaveBundle *bundle, GString *out)
     {
       g_autofree char *name = cleave_bundle_dup_input_name (bundle, i);
 
-      if (is_by_rows (bundle, i))
+      if (cleave_bundle_is_by_rows (bundle, i))
         g_string_append_printf (
             out, "  if (port == %u)\n    io->read_%s (io->user_data, row, (%s *) to);\n", i, name,
-            cleave_bundle_element_type (
-                cleave_bundle_input (bundle, i)->result->type.element));
+            cleave_bundle_element_type (cleave_bundle_input (bundle, i)->result->type.element));
     }
   g_string_append (out, "}\n\n");
   return TRUE;
@@ -428,15 +277,14 @@ print_run (const CleaveBundle *bundle, guint longest, GString *out)
   const CleaveGraph *graph = bundle->model->graph;
   gboolean has_rows = print_read_row (bundle, out);
 
-  g_string_append_printf (
-      out,
-      "void\n%s_run (void *arena, const %sIo *io)\n{\n"
-      "  static const CleaveModel model = { values, layers, segments, %u };\n"
-      "  const void *inputs[%u] = { NULL };\n  void *outputs[%u] = { NULL };\n"
-      "  CleaveState states[%u];\n  CleaveRun run;\n\n",
-      bundle->name, bundle->type, bundle->plan->segments->len,
-      MAX (cleave_graph_get_n_inputs (graph), 1), MAX (cleave_graph_get_n_outputs (graph), 1),
-      MAX (longest, 1));
+  g_string_append_printf (out,
+                          "void\n%s_run (void *arena, const %sIo *io)\n{\n"
+                          "  static const CleaveModel model = { values, layers, segments, %u };\n"
+                          "  const void *inputs[%u] = { NULL };\n  void *outputs[%u] = { NULL };\n"
+                          "  CleaveState states[%u];\n  CleaveRun run;\n\n",
+                          bundle->name, bundle->type, bundle->plan->segments->len,
+                          MAX (cleave_graph_get_n_inputs (graph), 1),
+                          MAX (cleave_graph_get_n_outputs (graph), 1), MAX (longest, 1));
   print_pointers (bundle, TRUE, out);
   print_pointers (bundle, FALSE, out);
   g_string_append_printf (out,

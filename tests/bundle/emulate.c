@@ -21,8 +21,7 @@ static volatile uint32_t *const timer = (volatile uint32_t *) TIMER; /* control,
 #endif
 
 /* Fills the stack below this call with a pattern, or returns how many bytes were changed since. */
-static uint32_t __attribute__ ((noinline))
-paint_stack (int is_begin)
+static uint32_t __attribute__ ((noinline)) paint_stack (int is_begin)
 {
   volatile unsigned char mark = 0;
   uintptr_t top = (uintptr_t) &mark - 256, at;

@@ -53,7 +53,8 @@ compute_reference (const CleaveNode *node, const GPtrArray *inputs)
   g_auto (CleaveNodeCall) call = { 0 };
   g_autofree CleaveView *views = g_new0 (CleaveView, node->n_operands);
   g_autofree CleaveView *results = g_new0 (CleaveView, node->n_results);
-  g_autoptr (GPtrArray) tensors = g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_tensor_unref);
+  g_autoptr (GPtrArray) tensors =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_tensor_unref);
 
   for (guint i = 0; i < node->n_operands; i++)
     {
@@ -318,7 +319,12 @@ fill_garbage (GRand *rand, char *memory, gint64 n)
 /* Sets an operand to a copy of the rows and columns that a call needs, in a ring that may have more
  * rows and columns. Returns the memory of the ring. */
 static char *
-copy_ring (GRand *rand, const CleaveBundleValue *value, const char *memory, CleaveSpan rows, CleaveSpan columns, CleaveRows *x)
+copy_ring (GRand *rand,
+           const CleaveBundleValue *value,
+           const char *memory,
+           CleaveSpan rows,
+           CleaveSpan columns,
+           CleaveRows *x)
 {
   gint64 pixel = (gint64) value->image.pixel_bytes;
   gint64 end = MAX (rows.end, 0), capacity = MAX (rows.end - rows.begin, 1), first, width;
@@ -387,11 +393,12 @@ compute_part (const Run *run, guint s, gint64 image, gint64 row, CleaveSpan colu
   for (guint i = 0; i < step->n_operands; i++)
     {
       const CleaveBundleValue *x = cleave_bundle_value (model, step->operands[i]);
-      const char *memory = run->memory[step->operands[i]] +
-                           (x->image.images == 1 ? 0 : image) * x->image.rows *
-                               cleave_bundle_row_bytes (x);
+      const char *memory = run->memory[step->operands[i]] + (x->image.images == 1 ? 0 : image) *
+                                                                x->image.rows *
+                                                                cleave_bundle_row_bytes (x);
 
-      if ((step->layer->in_place >> i & 1) && !step->is_sum && !is_in_place && g_rand_boolean (run->rand))
+      if ((step->layer->in_place >> i & 1) && !step->is_sum && !is_in_place &&
+          g_rand_boolean (run->rand))
         {
           cleave_assert (x->image.pixel_bytes == y->image.pixel_bytes);
           memcpy (part, memory + (row * x->image.columns + columns.begin) * pixel, (gsize) n);
@@ -424,9 +431,10 @@ compute_step (const Run *run, guint s)
     for (gint64 row = 0; row < y->rows; row++)
       for (gint64 column = 0; column < y->columns;)
         {
-          gint64 end = g_rand_boolean (run->rand)
-                           ? y->columns
-                           : g_rand_int_range (run->rand, (gint32) column + 1, (gint32) y->columns + 1);
+          gint64 end =
+              g_rand_boolean (run->rand)
+                  ? y->columns
+                  : g_rand_int_range (run->rand, (gint32) column + 1, (gint32) y->columns + 1);
 
           compute_part (run, s, image, row, (CleaveSpan){ column, end });
           column = end;
@@ -492,8 +500,8 @@ check_makers (const CleaveRandomOp *makers)
           if (c != NULL)
             g_ptr_array_add (cases, c);
         }
-      ck_assert_msg (cases->len >= before + N_SEEDS / 30, "a bundle computes %u of %u nodes %s", cases->len - before,
-                     N_SEEDS, makers->op);
+      ck_assert_msg (cases->len >= before + N_SEEDS / 30, "a bundle computes %u of %u nodes %s",
+                     cases->len - before, N_SEEDS, makers->op);
     }
   if (cases->len == 0)
     return;
@@ -532,15 +540,15 @@ make_large_conv (CleaveGraph *graph, GRand *rand)
   x = image_shape (CLEAVE_LAYOUT_NHWC, 1, a.conv.group * in, spatial, 2);
   a.min = pick (rand, -128, -100);
   a.max = pick (rand, 100, 127);
-  return cleave_graph_add (
-      graph, cleave_op_lookup ("TfliteConv"), "conv",
-      (CleaveResult *[]){
-          add_shaped (graph, "x", CLEAVE_INT8, &x), add_shaped (graph, "xz", CLEAVE_INT8, &scalar),
-          add_shaped (graph, "w", CLEAVE_INT8, &w), add_shaped (graph, "m", CLEAVE_INT32, &channels),
-          add_shaped (graph, "s", CLEAVE_INT32, &channels),
-          add_shaped (graph, "yz", CLEAVE_INT8, &scalar),
-          add_shaped (graph, "b", CLEAVE_INT32, &channels) },
-      7, 1, &a, NULL);
+  return cleave_graph_add (graph, cleave_op_lookup ("TfliteConv"), "conv",
+                           (CleaveResult *[]){ add_shaped (graph, "x", CLEAVE_INT8, &x),
+                                               add_shaped (graph, "xz", CLEAVE_INT8, &scalar),
+                                               add_shaped (graph, "w", CLEAVE_INT8, &w),
+                                               add_shaped (graph, "m", CLEAVE_INT32, &channels),
+                                               add_shaped (graph, "s", CLEAVE_INT32, &channels),
+                                               add_shaped (graph, "yz", CLEAVE_INT8, &scalar),
+                                               add_shaped (graph, "b", CLEAVE_INT32, &channels) },
+                           7, 1, &a, NULL);
 }
 
 static const CleaveRandomOp large_makers[] = {
@@ -548,16 +556,10 @@ static const CleaveRandomOp large_makers[] = {
   { NULL, NULL },
 };
 
-START_TEST (large_convolutions_have_the_bits_of_the_op)
-{
-  check_makers (large_makers);
-}
+START_TEST (large_convolutions_have_the_bits_of_the_op) { check_makers (large_makers); }
 END_TEST
 
-START_TEST (kernels_have_the_bits_of_their_ops)
-{
-  check_makers (cleave_random_op_lists[_i]);
-}
+START_TEST (kernels_have_the_bits_of_their_ops) { check_makers (cleave_random_op_lists[_i]); }
 END_TEST
 
 static void

@@ -148,11 +148,12 @@ START_TEST (wrong_options_are_refused)
 {
   g_autoptr (CleaveGraph) graph = make_chain ();
   CleaveBundleIo wrong = { "z", CLEAVE_BUNDLE_APART }, rows = { "y", CLEAVE_BUNDLE_ROWS };
-  g_autofree char *name = refuse (
-      graph, &(CleaveBundleOptions){ .inputs = &wrong, .n_inputs = 1 }, CLEAVE_ERROR_OPTION);
+  g_autofree char *name = refuse (graph, &(CleaveBundleOptions){ .inputs = &wrong, .n_inputs = 1 },
+                                  CLEAVE_ERROR_OPTION);
   g_autofree char *where = refuse (
       graph, &(CleaveBundleOptions){ .outputs = &rows, .n_outputs = 1 }, CLEAVE_ERROR_OPTION);
-  g_autofree char *align = refuse (graph, &(CleaveBundleOptions){ .align = 3 }, CLEAVE_ERROR_OPTION);
+  g_autofree char *align =
+      refuse (graph, &(CleaveBundleOptions){ .align = 3 }, CLEAVE_ERROR_OPTION);
 
   ck_assert_str_eq (name, "the graph has no input named 'z'");
   ck_assert_str_eq (where,
@@ -163,11 +164,10 @@ END_TEST
 
 START_TEST (an_op_without_a_kernel_is_named)
 {
-  g_autoptr (CleaveGraph) graph = cleave_graph_parse (
-      "%x = Input : float32 3x3\n"
-      "%y = Det %x\n"
-      "output %y\n",
-      NULL, NULL);
+  g_autoptr (CleaveGraph) graph = cleave_graph_parse ("%x = Input : float32 3x3\n"
+                                                      "%y = Det %x\n"
+                                                      "output %y\n",
+                                                      NULL, NULL);
   g_autofree char *message = NULL;
 
   ck_assert_ptr_nonnull (graph);

@@ -39,8 +39,8 @@ check (const CleaveGraph *graph, guint32 seed, CleaveBundleOptions options, Seen
   cleave_assert_no_error (error);
   plan = cleave_bundle_print (bundle);
   count (plan, seen);
-  status = network_check (bundle, seed % 2 == 0 ? "-O0 -fsanitize=undefined -fno-sanitize-recover"
-                                                : "-O1");
+  status = network_check (bundle,
+                          seed % 2 == 0 ? "-O0 -fsanitize=undefined -fno-sanitize-recover" : "-O1");
   ck_assert_msg (status == 0, "seed %u: status %d\n%s", seed, status, plan);
   cleave_bundle_get_stats (bundle, &stats);
   return stats;

@@ -16,7 +16,12 @@ network_input (CleaveGraph *graph, gint64 rows, gint64 columns, gint64 channels)
 }
 
 static CleaveResult *
-add_constant (CleaveGraph *graph, CleaveElement element, CleaveShape shape, GRand *rand, gint32 low, gint32 high)
+add_constant (CleaveGraph *graph,
+              CleaveElement element,
+              CleaveShape shape,
+              GRand *rand,
+              gint32 low,
+              gint32 high)
 {
   CleaveTensorType type = { element, shape };
   g_autoptr (CleaveTensor) tensor = cleave_tensor_new (&type, NULL);
@@ -53,8 +58,7 @@ network_conv (CleaveGraph *graph, CleaveResult *x, const NetworkConv *conv, GRan
     .max = 127,
   };
   CleaveShape channels = CLEAVE_SHAPE (conv->channels), scalar = { 0 };
-  CleaveShape w =
-      CLEAVE_SHAPE (conv->channels, in / conv->group, conv->kernel[0], conv->kernel[1]);
+  CleaveShape w = CLEAVE_SHAPE (conv->channels, in / conv->group, conv->kernel[0], conv->kernel[1]);
   CleaveResult *operands[] = {
     x,
     add_constant (graph, CLEAVE_INT8, scalar, rand, -20, 20),

@@ -21,6 +21,6 @@ CleaveResult *network_add (CleaveGraph *graph, CleaveResult *a, CleaveResult *b,
 /* Returns a random network: convolutions of all kinds, diamonds, residual additions, several
  * outputs. */
 CleaveGraph *network_random (guint32 seed);
-/* Compiles a bundle with the C compiler `cc` and runs its test. Returns the exit status, or -1 if it
- * does not compile. */
+/* Compiles a bundle with the C compiler `cc` and runs its test. Returns the exit status, or -1 if
+ * it does not compile. */
 int network_check (const CleaveBundle *bundle, const char *flags);

@@ -7,15 +7,13 @@
 static int8_t
 add_s8_element (const CleaveBinaryS8 *p, int32_t x0, int32_t x1)
 {
-  const int32_t a =
-      cleave_scale ((uint32_t) x0 << p->left_shift, p->multipliers[0], p->shifts[0]);
-  const int32_t b =
-      cleave_scale ((uint32_t) x1 << p->left_shift, p->multipliers[1], p->shifts[1]);
+  const int32_t a = cleave_scale ((uint32_t) x0 << p->left_shift, p->multipliers[0], p->shifts[0]);
+  const int32_t b = cleave_scale ((uint32_t) x1 << p->left_shift, p->multipliers[1], p->shifts[1]);
   const uint32_t sum = (uint32_t) a + (p->sign < 0 ? 0u - (uint32_t) b : (uint32_t) b);
 
-  return (int8_t) (cleave_clamp (cleave_scale (sum, p->multipliers[2], p->shifts[2]), p->low,
-                                 p->high) +
-                   p->zeros[2]);
+  return (
+      int8_t) (cleave_clamp (cleave_scale (sum, p->multipliers[2], p->shifts[2]), p->low, p->high) +
+               p->zeros[2]);
 }
 
 void

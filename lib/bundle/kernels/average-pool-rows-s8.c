@@ -35,14 +35,13 @@ cleave_average_pool_end_s8 (const CleaveCall *call)
   const CleavePool *p = call->params;
   const CleaveSlide *slide = &p->slide;
   const CleaveRows *x = &call->x[0];
-  const int32_t *sums = (const int32_t *) cleave_row (x, slide->rows - 1) +
-                        (call->begin - x->begin) * p->channels;
+  const int32_t *sums =
+      (const int32_t *) cleave_row (x, slide->rows - 1) + (call->begin - x->begin) * p->channels;
   int8_t *y = (int8_t *) call->y;
 
   for (int32_t column = call->begin; column < call->end; column++)
     {
-      const CleaveTaps taps =
-          cleave_taps (slide, 1, column * slide->stride[1] - slide->pad[1]);
+      const CleaveTaps taps = cleave_taps (slide, 1, column * slide->stride[1] - slide->pad[1]);
       const int32_t n = slide->rows * (taps.end - taps.begin);
 
       for (int32_t c = 0; c < p->channels; c++)

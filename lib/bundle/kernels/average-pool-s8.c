@@ -2,7 +2,8 @@
 
 #include "cleave-kernels.h"
 
-/* Returns the mean of a window, rounded half away from zero. `first` is the column of its first tap. */
+/* Returns the mean of a window, rounded half away from zero. `first` is the column of its first
+ * tap. */
 static int32_t
 average_pool_mean (const CleaveCall *call, CleaveTaps rows, CleaveTaps columns, int32_t first)
 {
@@ -44,7 +45,7 @@ cleave_average_pool_s8 (const CleaveCall *call)
       const int32_t begin = first + columns.begin * slide->dilation[1] - call->x[0].begin;
 
       for (int32_t c = 0; c < p->channels; c++)
-        *y++ = (int8_t) cleave_clamp (average_pool_mean (call, rows, columns, begin * p->channels + c),
-                                      p->low, p->high);
+        *y++ = (int8_t) cleave_clamp (
+            average_pool_mean (call, rows, columns, begin * p->channels + c), p->low, p->high);
     }
 }

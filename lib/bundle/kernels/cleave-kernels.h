@@ -26,11 +26,11 @@ typedef struct
 /* One call of a kernel. */
 typedef struct
 {
-  const void *params;   /* constants of the layer: weights, geometry, zero points */
-  CleaveRows x[2];      /* the operands that are not constant, in the order of the node */
-  unsigned char *y;     /* where pixel `begin` of row `row` of the result goes */
-  int32_t row;          /* the row of the result to compute */
-  int32_t begin, end;   /* the columns to compute */
+  const void *params; /* constants of the layer: weights, geometry, zero points */
+  CleaveRows x[2];    /* the operands that are not constant, in the order of the node */
+  unsigned char *y;   /* where pixel `begin` of row `row` of the result goes */
+  int32_t row;        /* the row of the result to compute */
+  int32_t begin, end; /* the columns to compute */
 } CleaveCall;
 
 typedef void (*CleaveKernel) (const CleaveCall *call);
@@ -128,12 +128,13 @@ cleave_operand (const CleaveCall *call, const CleaveRepeat *operand, int32_t ind
          column * operand->channels * size;
 }
 
-/* A convolution of int8. See cleave_conv_s8() and cleave_depthwise_s8() for the order of weights. */
+/* A convolution of int8. See cleave_conv_s8() and cleave_depthwise_s8() for the order of weights.
+ */
 typedef struct
 {
   const int8_t *weights;
-  const int32_t *sums; /* the bias minus x_zero times all weights, and the multiplier, of each channel
-                        * of the result */
+  const int32_t *sums;  /* the bias minus x_zero times all weights, and the multiplier, of each
+                         * channel  of the result */
   const int8_t *shifts; /* see cleave_scale() */
   CleaveSlide slide;
   int32_t in, out; /* channels of a group */
@@ -149,12 +150,13 @@ typedef struct
   int16_t low, high; /* bounds of an average */
 } CleavePool;
 
-/* A sum or a mean of int8. The sums are over count[0] rows, count[1] columns and count[2] channels. */
+/* A sum or a mean of int8. The sums are over count[0] rows, count[1] columns and count[2] channels.
+ */
 typedef struct
 {
   int32_t count[3];
   int32_t channels, y_channels;
-  int32_t start;    /* of a sum: -x_zero for each element */
+  int32_t start; /* of a sum: -x_zero for each element */
   int32_t multiplier;
   int16_t shift, y_zero;
 } CleaveSumS8;
@@ -218,8 +220,8 @@ typedef struct
   int32_t is_first;
 } CleaveJoin;
 
-/* A permutation of rows, columns and channels: dimension d of the operand is dimension from[d] of the
- * result. */
+/* A permutation of rows, columns and channels: dimension d of the operand is dimension from[d] of
+ * the result. */
 typedef struct
 {
   uint8_t from[3]; /* 3: the operand has extent 1 */
@@ -230,8 +232,8 @@ typedef struct
 /* Blocks of channels that become blocks of rows and columns, or the reverse. */
 typedef struct
 {
-  int32_t block, channels; /* of the value with more rows */
-  int16_t size;            /* bytes of an element */
+  int32_t block, channels;  /* of the value with more rows */
+  int16_t size;             /* bytes of an element */
   int16_t is_columns_first; /* the channels of a pixel of a block are side by side */
 } CleaveBlocks;
 

@@ -7,8 +7,7 @@
 #include "cleave-kernels.h"
 
 /* Where the memory of a value is. */
-enum
-{
+enum {
   CLEAVE_ARENA,
   CLEAVE_INPUT, /* memory of the caller, which is only read */
   CLEAVE_OUTPUT /* memory of the caller */
@@ -16,9 +15,10 @@ enum
 
 typedef struct
 {
-  uint32_t offset;      /* bytes from the begin of its memory */
+  uint32_t offset; /* bytes from the begin of its memory */
   uint32_t pixel_bytes;
-  uint32_t image_bytes; /* from one image of a batch to the next; 0: each image uses the same bytes */
+  uint32_t
+      image_bytes; /* from one image of a batch to the next; 0: each image uses the same bytes */
   uint16_t rows, columns;
   uint16_t capacity; /* rows in memory */
   uint16_t width;    /* columns in memory */
@@ -49,7 +49,7 @@ typedef struct
 {
   uint16_t first, end; /* layers */
   uint16_t images, bands;
-  uint16_t is_upward; /* the rows are computed from the last one to the first one */
+  uint16_t is_upward;      /* the rows are computed from the last one to the first one */
   const uint16_t *columns; /* begin and end for each layer in each band; NULL: all columns */
 } CleaveSegment;
 

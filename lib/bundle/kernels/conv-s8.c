@@ -17,21 +17,21 @@ typedef struct
 {
   const CleaveCall *call;
   const CleaveConvS8 *p;
-  const int8_t *x;    /* slot 0 of the operand at column 0 and the first channel of the group */
-  int32_t begin, end; /* the rows of the kernel that are on no padding */
-  uint32_t row;       /* bytes from slot 0 to row `begin` */
-  uint32_t row_step;  /* bytes from one row of the kernel to the next */
-  uint32_t ring;      /* bytes of all slots */
-  int32_t line;       /* taps of a line of weights */
-  int32_t length;     /* elements of a line, for each channel */
-  int32_t pixel;      /* elements of a pixel of the operand */
-  int32_t step;       /* elements from one tap of the operand to the next */
-  int32_t y_pixel;    /* elements of a pixel of the result */
-  int32_t n;          /* channels of the block */
+  const int8_t *x;     /* slot 0 of the operand at column 0 and the first channel of the group */
+  int32_t begin, end;  /* the rows of the kernel that are on no padding */
+  uint32_t row;        /* bytes from slot 0 to row `begin` */
+  uint32_t row_step;   /* bytes from one row of the kernel to the next */
+  uint32_t ring;       /* bytes of all slots */
+  int32_t line;        /* taps of a line of weights */
+  int32_t length;      /* elements of a line, for each channel */
+  int32_t pixel;       /* elements of a pixel of the operand */
+  int32_t step;        /* elements from one tap of the operand to the next */
+  int32_t y_pixel;     /* elements of a pixel of the result */
+  int32_t n;           /* channels of the block */
   const int32_t *sums; /* of the block */
   const int8_t *shifts;
-  uint32_t start[4];   /* begin of the sums */
-  int8_t padding[4];   /* x_zero */
+  uint32_t start[4]; /* begin of the sums */
+  int8_t padding[4]; /* x_zero */
 } ConvRow;
 
 /* Returns the bytes to the next row of the kernel. */
@@ -63,8 +63,8 @@ conv_store (const ConvRow *s, const int32_t *sum, int32_t pixels, int8_t *y)
     }
 }
 
-/* Computes a block of four channels of two pixels, whose windows begin at column `first` and have no
- * padding in a row. */
+/* Computes a block of four channels of two pixels, whose windows begin at column `first` and have
+ * no padding in a row. */
 static void
 conv_compute_2x4 (const ConvRow *s, const int8_t *w, int32_t first, int8_t *y)
 {
@@ -134,8 +134,8 @@ conv_compute_2x4 (const ConvRow *s, const int8_t *w, int32_t first, int8_t *y)
   conv_store (s, sum, 2, y);
 }
 
-/* Adds n products to the sums of four channels of a pixel. The step from one four of x to the next is
- * 4, or 0 to repeat padding. */
+/* Adds n products to the sums of four channels of a pixel. The step from one four of x to the next
+ * is 4, or 0 to repeat padding. */
 static void
 conv_add_1x4 (int32_t *sum, const int8_t *x, int32_t step, const int8_t *w, int32_t n)
 {
@@ -307,7 +307,9 @@ cleave_conv_s8 (const CleaveCall *call)
   s.pixel = p->in * p->groups;
   s.y_pixel = p->out * p->groups;
   s.x = (const int8_t *) x->data - x->begin * s.pixel;
-  s.row = (uint32_t) ((const unsigned char *) cleave_row (x, first + taps.begin * slide->dilation[0]) - x->data);
+  s.row =
+      (uint32_t) ((const unsigned char *) cleave_row (x, first + taps.begin * slide->dilation[0]) -
+                  x->data);
   s.row_step = slide->dilation[0] * x->row_bytes;
   s.ring = (uint32_t) x->capacity * x->row_bytes;
   s.step = s.pixel * slide->dilation[1];

@@ -3,7 +3,8 @@
 /* Depthwise convolution of int8: each channel of the result is a sum over one channel of x. The
  * weights are w[row][column][channel].
  *
- * The sums have -x_zero times all weights, so that x is not shifted. Taps on padding read x_zero. */
+ * The sums have -x_zero times all weights, so that x is not shifted. Taps on padding read x_zero.
+ */
 
 #include "cleave-kernels.h"
 
@@ -17,8 +18,8 @@ typedef struct
   int8_t padding[4];  /* x_zero */
 } DepthwiseRow;
 
-/* Returns the element of the block's first channel under tap `tap` of row `row` of the kernel, or NULL
- * if that row is padding. */
+/* Returns the element of the block's first channel under tap `tap` of row `row` of the kernel, or
+ * NULL if that row is padding. */
 static const int8_t *
 depthwise_find (const DepthwiseRow *s, int32_t row, int32_t tap)
 {
@@ -111,7 +112,8 @@ depthwise_compute_2x4 (const DepthwiseRow *s, int8_t *y)
 
 /* Adds `taps` products to the sums of n channels: four, or one. */
 static const int8_t *
-depthwise_add (const DepthwiseRow *s, int32_t *sum, int32_t n, const int8_t *x, const int8_t *w, int32_t taps)
+depthwise_add (
+    const DepthwiseRow *s, int32_t *sum, int32_t n, const int8_t *x, const int8_t *w, int32_t taps)
 {
   const int32_t channels = s->p->groups;
   const int32_t step = x == s->padding ? 0 : channels * s->p->slide.dilation[1];

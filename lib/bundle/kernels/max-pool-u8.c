@@ -2,7 +2,8 @@
 
 #include "cleave-kernels.h"
 
-/* Returns the maximum of a window. `first` is the offset of its first tap from the begin of a row. */
+/* Returns the maximum of a window. `first` is the offset of its first tap from the begin of a row.
+ */
 static uint8_t
 max_pool_u8_max (const CleaveCall *call, CleaveTaps rows, CleaveTaps columns, int32_t first)
 {

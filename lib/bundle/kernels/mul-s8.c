@@ -5,10 +5,10 @@
 static int8_t
 mul_s8_element (const CleaveBinaryS8 *p, int32_t x0, int32_t x1)
 {
-  return (int8_t) (cleave_clamp (cleave_scale ((uint32_t) (x0 * x1), p->multipliers[2],
-                                               p->shifts[2]),
-                                 p->low, p->high) +
-                   p->zeros[2]);
+  return (
+      int8_t) (cleave_clamp (cleave_scale ((uint32_t) (x0 * x1), p->multipliers[2], p->shifts[2]),
+                             p->low, p->high) +
+               p->zeros[2]);
 }
 
 void

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: 0BSD */
 
-/* From float to int8, as TensorFlow Lite rounds: ties away from zero. A NaN gives the zero point. */
+/* From float to int8, as TensorFlow Lite rounds: ties away from zero. A NaN gives the zero point.
+ */
 
 #include "cleave-kernels.h"
 
@@ -26,7 +27,8 @@ cleave_quantize_s8 (const CleaveCall *call)
 {
   const CleaveQuantize *p = call->params;
   const CleaveRows *x = &call->x[0];
-  const float *from = (const float *) cleave_row (x, call->row) + (call->begin - x->begin) * p->channels;
+  const float *from =
+      (const float *) cleave_row (x, call->row) + (call->begin - x->begin) * p->channels;
   int8_t *y = (int8_t *) call->y;
 
   for (int32_t i = (call->end - call->begin) * p->channels; i > 0; i--)

@@ -20,7 +20,8 @@ softmax_s8_shift_left (int32_t x, int32_t bits)
   return (int32_t) (value < INT32_MIN ? INT32_MIN : value > INT32_MAX ? INT32_MAX : value);
 }
 
-/* Returns 1 / (1 + x) for x in [0, 1), both in units of 2^-31: three steps of Newton and Raphson. */
+/* Returns 1 / (1 + x) for x in [0, 1), both in units of 2^-31: three steps of Newton and Raphson.
+ */
 static int32_t
 softmax_s8_invert (int32_t x)
 {

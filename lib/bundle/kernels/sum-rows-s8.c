@@ -15,8 +15,8 @@ cleave_sum_row_s8 (const CleaveCall *call)
   for (int32_t column = call->begin; column < call->end; column++)
     for (int32_t c = 0; c < p->channels; c += p->count[2])
       {
-        const int8_t *from = (const int8_t *) cleave_row (x, call->row) +
-                             (column - x->begin) * p->channels + c;
+        const int8_t *from =
+            (const int8_t *) cleave_row (x, call->row) + (column - x->begin) * p->channels + c;
         uint32_t sum = call->row == 0 ? (uint32_t) p->start : *y;
 
         for (int32_t i = 0; i < p->count[1]; i++)

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include <string.h>
+
+#include "flow-parts.h"
+
+/* Rows, counted in the order in which they are computed */
+
+/* Returns the first and the last row of an operand, in their order, that row number `next` of a
+ * step needs. */
+static CleaveSpan
+find_rows (const CleaveBundleFlow *flow, guint s, guint operand, gint64 next)
+{
+  const CleaveBundleStep *step = get_step (flow, s);
+  gint64 rows = get_result (flow, s)->image.rows;
+  gint64 extent = cleave_bundle_value (flow->model, step->operands[operand])->image.rows;
+  CleaveSpan span;
+
+  if (!flow->segment.is_upward)
+    return cleave_bundle_step_rows (flow->model, step, operand, next);
+  span = cleave_bundle_step_rows (flow->model, step, operand, rows - 1 - next);
+  return (CleaveSpan){ extent - span.end, extent - span.begin };
+}
+
+/* Returns the oldest row of an operand that a step still needs, or G_MAXINT64. `next` is the number
+ * of the next row that the step computes. */
+static gint64
+find_oldest_row (const CleaveBundleFlow *flow, guint s, guint operand, gint64 next)
+{
+  gint64 rows = get_result (flow, s)->image.rows;
+
+  return next >= rows ? G_MAXINT64 : find_rows (flow, s, operand, next).begin;
+}
+
+/* Enlarges the ring that has the rows of step `p`, which has just computed one. Steps that share a
+ * ring follow each other: the first one has the newest row. */
+static void
+grow_ring (CleaveBundleFlow *flow, guint p)
+{
+  guint owner = get_slot (flow, p)->shares;
+  CleaveBundleSlot *slot = get_slot (flow, owner);
+  gint64 oldest = *get_made (flow, owner) - 1;
+
+  if (slot->capacity == get_result (flow, owner)->image.rows)
+    return;
+  for (guint s = owner + 1; s < flow->segment.end; s++)
+    for (guint i = 0; i < get_step (flow, s)->n_operands; i++)
+      {
+        guint x = find_producer (flow, get_step (flow, s), i);
+
+        if (x != CLEAVE_BUNDLE_NONE && get_slot (flow, x)->shares == owner)
+          oldest = MIN (oldest, find_oldest_row (flow, s, i, *get_made (flow, s)));
+      }
+  slot->capacity = MAX (slot->capacity, *get_made (flow, owner) - oldest);
+}
+
+/* Whether an end may lie over a value: the value dies here, and each byte is read once. */
+static gboolean
+may_overlay (const CleaveBundleFlow *flow, const CleaveBundleValue *value)
+{
+  return value->place == CLEAVE_BUNDLE_ARENA && value->image.images == 1 &&
+         value->last_reader < flow->segment.end && flow->segment.n_bands == 1;
+}
+
+/* Returns the first byte of the overlaid value that is still needed when step `s`, which writes the
+ * end, computes its next row. */
+static gint64
+find_oldest_byte (const CleaveBundleFlow *flow, guint s)
+{
+  gint64 oldest = G_MAXINT64;
+
+  for (guint q = flow->segment.first; q < flow->segment.end; q++)
+    for (guint i = 0; i < get_step (flow, q)->n_operands; i++)
+      {
+        const CleaveBundleValue *x =
+            cleave_bundle_value (flow->model, get_step (flow, q)->operands[i]);
+        gboolean in_place = q == s && is_in_place (flow, q, i);
+        gint64 row;
+
+        if (x->base != flow->segment.overlay.value)
+          continue;
+        row = find_oldest_row (flow, q, i, *get_made (flow, q) + (in_place ? 1 : 0));
+        if (row < G_MAXINT64)
+          oldest = MIN (oldest, row * cleave_bundle_row_bytes (x));
+      }
+  return oldest;
+}
+
+/* Accounts for the write of the next row of step `s`. */
+static void
+grow_lag (CleaveBundleFlow *flow, guint s)
+{
+  CleaveBundleOverlay *overlay = &flow->segment.overlay;
+  gint64 oldest;
+
+  if (overlay->value == CLEAVE_BUNDLE_NONE || get_slot (flow, s)->shares != flow->end_slot)
+    return;
+  oldest = find_oldest_byte (flow, s);
+  if (oldest < G_MAXINT64)
+    overlay->lag =
+        MAX (overlay->lag,
+             (*get_made (flow, s) + 1) * cleave_bundle_row_bytes (get_result (flow, s)) - oldest);
+}
+
+/* Returns the step that must compute a row before step `s` can compute its next one, or `s`. */
+static guint
+find_missing (const CleaveBundleFlow *flow, guint s)
+{
+  const CleaveBundleStep *step = get_step (flow, s);
+
+  for (guint i = 0; i < step->n_operands; i++)
+    {
+      guint p = find_producer (flow, step, i);
+
+      if (p != CLEAVE_BUNDLE_NONE &&
+          *get_made (flow, p) < find_rows (flow, s, i, *get_made (flow, s)).end)
+        return p;
+    }
+  return s;
+}
+
+/* Computes all rows of step `target`, and the rows of other steps that they need. */
+static void
+pull (CleaveBundleFlow *flow, guint target)
+{
+  guint s = target;
+
+  while (*get_made (flow, target) < get_result (flow, target)->image.rows)
+    {
+      guint p = find_missing (flow, s);
+
+      if (p != s)
+        {
+          flow->asker[p - flow->segment.first] = s;
+          s = p;
+          continue;
+        }
+      grow_lag (flow, s);
+      ++*get_made (flow, s);
+      grow_ring (flow, s);
+      if (s != target)
+        s = flow->asker[s - flow->segment.first];
+    }
+}
+
+static void
+run_rows (CleaveBundleFlow *flow)
+{
+  CleaveBundleSegment *g = &flow->segment;
+
+  memset (flow->made, 0, (g->end - g->first) * sizeof (gint64));
+  for (guint s = g->end; s-- > g->first;)
+    if (get_slot (flow, s)->is_whole || s + 1 == g->end)
+      pull (flow, s);
+}
+
+/* Chooses what the end lies over: the largest value that dies here. */
+static void
+choose_overlay (CleaveBundleFlow *flow)
+{
+  CleaveBundleSegment *g = &flow->segment;
+  gint64 most = 0;
+
+  g->overlay = (CleaveBundleOverlay){ CLEAVE_BUNDLE_NONE, CLEAVE_BUNDLE_NONE, G_MININT64 };
+  if (get_result (flow, g->end - 1)->place != CLEAVE_BUNDLE_ARENA ||
+      get_result (flow, g->end - 1)->image.images != 1)
+    return;
+  flow->end_slot = get_slot (flow, g->end - 1)->shares;
+  for (guint s = g->first; s < g->end; s++)
+    for (guint i = 0; i < get_step (flow, s)->n_operands; i++)
+      {
+        guint base = cleave_bundle_value (flow->model, get_step (flow, s)->operands[i])->base;
+        const CleaveBundleValue *value = cleave_bundle_value (flow->model, base);
+
+        if ((value->producer == CLEAVE_BUNDLE_NONE || value->producer < g->first) &&
+            may_overlay (flow, value) && cleave_bundle_value_bytes (value) > most)
+          {
+            most = cleave_bundle_value_bytes (value);
+            g->overlay.value = base;
+            g->overlay.end = get_step (flow, g->end - 1)->result;
+          }
+      }
+}
+
+void
+cleave_bundle_flow_set_rows (CleaveBundleFlow *flow)
+{
+  CleaveBundleOverlay *overlay = &flow->segment.overlay;
+
+  choose_overlay (flow);
+  run_rows (flow);
+  if (overlay->value != CLEAVE_BUNDLE_NONE)
+    overlay->lag =
+        MAX (overlay->lag,
+             -cleave_bundle_value_bytes (cleave_bundle_value (flow->model, overlay->value)));
+}

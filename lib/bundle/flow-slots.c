@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include <string.h>
+
+#include "flow-parts.h"
+
+static void
+set_slots (CleaveBundleFlow *flow)
+{
+  for (guint s = flow->segment.first; s < flow->segment.end; s++)
+    {
+      const CleaveBundleValue *result = get_result (flow, s);
+      gboolean is_whole =
+          cleave_bundle_is_read_after (flow->model, get_step (flow, s)->result, flow->segment.end);
+
+      *get_slot (flow, s) = (CleaveBundleSlot){ is_whole, s, is_whole ? result->image.rows : 0, 0 };
+    }
+}
+
+/* Whether some value besides that of the last step is read after the segment. */
+static gboolean
+has_more_ends (const CleaveBundleFlow *flow)
+{
+  for (guint s = flow->segment.first; s + 1 < flow->segment.end; s++)
+    if (get_slot (flow, s)->is_whole)
+      return TRUE;
+  return FALSE;
+}
+
+/* Columns */
+
+static CleaveSpan
+join_spans (CleaveSpan a, CleaveSpan b)
+{
+  if (a.begin >= a.end)
+    return b;
+  return b.begin >= b.end ? a : (CleaveSpan){ MIN (a.begin, b.begin), MAX (a.end, b.end) };
+}
+
+/* Sets the columns that each step computes for a band of the last step. */
+static void
+set_columns (CleaveBundleFlow *flow, guint band)
+{
+  const CleaveBundleSegment *g = &flow->segment;
+  guint n = g->end - g->first;
+  CleaveSpan *columns = &flow->columns[(gsize) band * n];
+  gint64 extent = get_result (flow, g->end - 1)->image.columns;
+
+  memset (columns, 0, n * sizeof (CleaveSpan));
+  columns[n - 1] = (CleaveSpan){ extent * band / g->n_bands, extent * (band + 1) / g->n_bands };
+  for (guint s = g->end; s-- > g->first;)
+    for (guint i = 0; i < get_step (flow, s)->n_operands; i++)
+      {
+        guint p = find_producer (flow, get_step (flow, s), i);
+
+        if (p != CLEAVE_BUNDLE_NONE)
+          columns[p - g->first] = join_spans (
+              columns[p - g->first], cleave_bundle_step_columns (flow->model, get_step (flow, s), i,
+                                                                 columns[s - g->first]));
+      }
+}
+
+static void
+set_bands (CleaveBundleFlow *flow)
+{
+  CleaveBundleSegment *g = &flow->segment;
+  guint n = g->end - g->first;
+
+  g->macs = 0;
+  for (guint band = 0; band < g->n_bands; band++)
+    {
+      set_columns (flow, band);
+      for (guint s = g->first; s < g->end; s++)
+        {
+          gint64 whole = get_result (flow, s)->image.columns;
+          CleaveSpan *columns = &flow->columns[(gsize) band * n + s - g->first];
+          CleaveBundleSlot *slot = get_slot (flow, s);
+
+          if (g->n_bands == 1)
+            *columns = (CleaveSpan){ 0, whole };
+          slot->columns =
+              slot->is_whole ? whole : MAX (slot->columns, columns->end - columns->begin);
+          if (whole > 0)
+            g->macs += get_step (flow, s)->macs * (columns->end - columns->begin) / whole;
+        }
+    }
+}
+
+/* Sharing */
+
+/* Whether row r of a step needs exactly row r of an operand, with the same columns. */
+static gboolean
+is_same_place (const CleaveBundleFlow *flow, guint s, guint operand, guint p)
+{
+  const CleaveDimMap *rows = &get_step (flow, s)->rows[operand];
+  const CleaveBundleImage *x = &get_result (flow, p)->image, *y = &get_result (flow, s)->image;
+
+  return x->rows == y->rows && x->columns == y->columns && x->pixel_bytes == y->pixel_bytes &&
+         (x->rows == 1 || (rows->stride == 1 && rows->block == 1 && rows->shift == 0 &&
+                           rows->offset == 0 && rows->window == 1)) &&
+         get_slot (flow, s)->columns == get_slot (flow, p)->columns;
+}
+
+static guint
+count_readers (const CleaveBundleFlow *flow, guint p)
+{
+  guint value = get_step (flow, p)->result, n = 0;
+
+  for (guint s = p + 1; s < flow->segment.end; s++)
+    for (guint i = 0; i < get_step (flow, s)->n_operands; i++)
+      n += get_step (flow, s)->operands[i] == value;
+  return n;
+}
+
+/* Lets steps write their rows over those of an operand that nothing else reads. */
+static void
+share_slots (CleaveBundleFlow *flow)
+{
+  for (guint s = flow->segment.first; s < flow->segment.end; s++)
+    for (guint i = 0; i < get_step (flow, s)->n_operands; i++)
+      {
+        guint p = find_producer (flow, get_step (flow, s), i);
+        CleaveBundleSlot *slot = get_slot (flow, s);
+
+        if (slot->shares == s && p != CLEAVE_BUNDLE_NONE && !get_slot (flow, p)->is_whole &&
+            is_in_place (flow, s, i) && is_same_place (flow, s, i, p) &&
+            count_readers (flow, p) == 1 && get_result (flow, s)->place == CLEAVE_BUNDLE_ARENA)
+          slot->shares = get_slot (flow, p)->shares;
+      }
+  /* If the result is whole, so is the memory of all steps that it shares. */
+  for (guint s = flow->segment.first; s < flow->segment.end; s++)
+    if (get_slot (flow, s)->is_whole)
+      get_slot (flow, get_slot (flow, s)->shares)->capacity = get_result (flow, s)->image.rows;
+}
+
+gboolean
+cleave_bundle_flow_set_slots (CleaveBundleFlow *flow)
+{
+  set_slots (flow);
+  if (flow->segment.n_bands > 1 && has_more_ends (flow))
+    return FALSE;
+  set_bands (flow);
+  share_slots (flow);
+  return TRUE;
+}
