@@ -5,9 +5,9 @@
 #include "arguments.h"
 #include "commands.h"
 #include "json.h"
-#include "memory-picture.h"
 #include "model.h"
 #include "outputs.h"
+#include "sizes.h"
 
 #include <gio/gio.h>
 #include <glib/gstdio.h>
@@ -17,8 +17,9 @@
 typedef struct
 {
   CleaveModelOptions model;
-  char *output, *memory, *macs, *name, *align;
+  char *memory, *macs, *name, *align;
   char **inputs, **outputs;
+  const char *folder; /* one of the outputs; NULL: none */
   gboolean check, verbose, as_json;
 } Options;
 
@@ -26,7 +27,6 @@ static void
 options_clear (Options *o)
 {
   cleave_model_options_clear (&o->model);
-  g_free (o->output);
   g_free (o->memory);
   g_free (o->macs);
   g_free (o->name);
@@ -37,12 +37,39 @@ options_clear (Options *o)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
 
+/* Whether the value of --output places an output: a place, or a name and a place. */
+static gboolean
+is_place (const char *text)
+{
+  return strcmp (text, "arena") == 0 || strcmp (text, "apart") == 0 ||
+         g_str_has_suffix (text, "=arena") || g_str_has_suffix (text, "=apart") ||
+         g_str_has_suffix (text, "=rows");
+}
+
+/* Finds the value of --output that is the folder. */
+static gboolean
+find_folder (Options *o, GError **error)
+{
+  for (guint i = 0; o->outputs != NULL && o->outputs[i] != NULL; i++)
+    {
+      if (is_place (o->outputs[i]))
+        continue;
+      if (o->folder != NULL)
+        return cleave_argument_fail (error, "--output has two folders, '%s' and '%s'", o->folder,
+                                     o->outputs[i]);
+      o->folder = o->outputs[i];
+    }
+  return TRUE;
+}
+
 static char **
 parse (int argc, char **argv, Options *o, GError **error)
 {
   const GOptionEntry entries[] = {
-    { "output", 'o', 0, G_OPTION_ARG_FILENAME, &o->output, "write the C files into this folder",
-      "FOLDER" },
+    { "output", 'o', 0, G_OPTION_ARG_STRING_ARRAY, &o->outputs,
+      "write the C files into this folder; or, given again, place an output in the arena (default) "
+      "or apart",
+      "FOLDER|[NAME=]arena|apart" },
     { "max-memory", 0, 0, G_OPTION_ARG_STRING, &o->memory,
       "limit the bytes of the arena (default: as few as possible)", "SIZE" },
     { "max-added-macs", 0, 0, G_OPTION_ARG_STRING, &o->macs,
@@ -51,9 +78,6 @@ parse (int argc, char **argv, Options *o, GError **error)
       "place an input in the arena (default), apart (the caller passes a pointer), or rows (a "
       "function of the caller supplies it row by row); without NAME, all inputs",
       "[NAME=]arena|apart|rows" },
-    { "place-output", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o->outputs,
-      "place an output in the arena (default) or apart; without NAME, all outputs",
-      "[NAME=]arena|apart" },
     { "align", 0, 0, G_OPTION_ARG_STRING, &o->align,
       "align the arena and its values to 4, 8 or 16 bytes (default: 4)", "BYTES" },
     { "name", 0, 0, G_OPTION_ARG_STRING, &o->name,
@@ -62,6 +86,7 @@ parse (int argc, char **argv, Options *o, GError **error)
       "compile the bundle with cc for this machine, run it, and compare bits", NULL },
     { "verbose", 'v', 0, G_OPTION_ARG_NONE, &o->verbose, "print the loops and their rings", NULL },
     { "json", 0, 0, G_OPTION_ARG_NONE, &o->as_json, "print one JSON object", NULL },
+    CLEAVE_BYTES_OPTION,
     CLEAVE_MODEL_OPTIONS (o->model),
     CLEAVE_FORCE_OPTION (o->model),
     G_OPTION_ENTRY_NULL,
@@ -74,7 +99,9 @@ parse (int argc, char **argv, Options *o, GError **error)
                                       1 };
   g_auto (GStrv) files = cleave_argument_parse (&arguments, argc, argv, error);
 
-  if (files != NULL && o->output == NULL && !o->check && !o->verbose && !o->as_json)
+  if (files != NULL && !find_folder (o, error))
+    return NULL;
+  if (files != NULL && o->folder == NULL && !o->check && !o->verbose && !o->as_json)
     return cleave_argument_fail (error,
                                  "expected -o FOLDER, or --check, --verbose or --json to write "
                                  "nothing"),
@@ -106,9 +133,11 @@ parse_place (const char *option, const char *text, CleaveBundleIo *io, char **na
   return cleave_argument_fail (error, "%s expects arena, apart or rows, not '%s'", option, word);
 }
 
-/* Reads the places of inputs or outputs (CleaveBundleIo). The names are added to `names`. */
+/* Reads the places of inputs or outputs (CleaveBundleIo) from all texts but `folder`. The names are
+ * added to `names`. */
 static GArray *
-parse_places (const char *option, char **texts, GPtrArray *names, GError **error)
+parse_places (
+    const char *option, char **texts, const char *folder, GPtrArray *names, GError **error)
 {
   g_autoptr (GArray) places = g_array_new (FALSE, FALSE, sizeof (CleaveBundleIo));
 
@@ -117,6 +146,8 @@ parse_places (const char *option, char **texts, GPtrArray *names, GError **error
       CleaveBundleIo io;
       char *name = NULL;
 
+      if (texts[i] == folder)
+        continue;
       if (!parse_place (option, texts[i], &io, &name, error))
         {
           g_free (name);
@@ -146,9 +177,9 @@ make_bundle (const char *path, const Options *o, GError **error)
 {
   g_autoptr (CleaveGraph) graph = NULL;
   g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
-  g_autoptr (GArray) inputs = parse_places ("--input", o->inputs, names, error);
+  g_autoptr (GArray) inputs = parse_places ("--input", o->inputs, NULL, names, error);
   g_autoptr (GArray) outputs =
-      inputs == NULL ? NULL : parse_places ("--place-output", o->outputs, names, error);
+      inputs == NULL ? NULL : parse_places ("--output", o->outputs, o->folder, names, error);
   g_autofree char *name = o->name != NULL ? g_strdup (o->name) : find_name (path);
   CleaveBundleOptions options = { .name = name };
   gint64 align = 0;
@@ -287,13 +318,12 @@ print_json (const CleaveBundleStats *stats, gboolean is_checked, gboolean is_equ
 static void
 print_text (const CleaveBundleStats *stats)
 {
-  g_autofree char *arena = cleave_memory_format (stats->arena_bytes);
-  g_autofree char *unsplit = cleave_memory_format (stats->unsplit_bytes);
-  g_autofree char *weights = cleave_memory_format (stats->weight_bytes);
+  g_autofree char *unsplit = cleave_size_to_print (stats->unsplit_bytes);
+  g_autofree char *weights = cleave_size_to_print (stats->weight_bytes);
 
-  printf ("arena    %" G_GINT64_FORMAT " bytes (%s), %s if each layer is whole\n",
-          stats->arena_bytes, arena, unsplit);
-  printf ("weights  %" G_GINT64_FORMAT " bytes (%s) of constants\n", stats->weight_bytes, weights);
+  printf ("arena    %" G_GINT64_FORMAT " bytes (%s if each layer is whole)\n", stats->arena_bytes,
+          unsplit);
+  printf ("weights  %s of constants\n", weights);
   printf ("MACs     %" G_GINT64_FORMAT "\n", stats->macs);
   printf ("layers   %u in %u loop%s\n", stats->n_layers, stats->n_segments,
           stats->n_segments == 1 ? "" : "s");
@@ -333,11 +363,11 @@ cleave_cmd_bundle (int argc, char **argv, GError **error)
 
   if (bundle == NULL)
     return CLEAVE_WRONG;
-  if (o.output != NULL || o.check)
+  if (o.folder != NULL || o.check)
     {
       texts = cleave_bundle_dup_files (bundle, error);
       if (texts == NULL || (o.check && !check (texts, &status, error)) ||
-          (o.output != NULL && !write_files (texts, o.output, error)))
+          (o.folder != NULL && !write_files (texts, o.folder, error)))
         return CLEAVE_WRONG;
     }
   return report (bundle, &o, status);

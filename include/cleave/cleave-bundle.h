@@ -4,7 +4,7 @@
 /* Bundles: a model as plain C99 for a small device. The weights are constants, one arena of an
  * exact size has all activations, nothing is allocated, and a run cannot fail.
  *
- *   graph -> cleave_bundle_new() -> CleaveBundle -> cleave_bundle_write() -> NAME.h, NAME.c …
+ *   graph -> cleave_bundle_new() -> CleaveBundle -> cleave_bundle_write() -> C files
  *
  * cleave_bundle_new() plans: it groups nodes into segments, each a loop over rows, so that the
  * arena meets a limit. */
@@ -25,7 +25,7 @@ typedef struct _CleaveBundle CleaveBundle;
 /**
  * CleaveBundleWhere:
  * @CLEAVE_BUNDLE_IN_ARENA: in the arena, at an offset that the header of the bundle names
- * @CLEAVE_BUNDLE_APART: in memory of the caller, who passes a pointer
+ * @CLEAVE_BUNDLE_APART: in memory of the caller, whose pointer a run takes
  * @CLEAVE_BUNDLE_ROWS: an input that a function of the caller supplies row by row
  *
  * Where an input or an output of a bundle lies.

@@ -4,6 +4,7 @@
 
 #include <gio/gio.h>
 #include <glib/gstdio.h>
+#include <math.h>
 #include <string.h>
 
 #include "../ir/boxed.h"
@@ -32,12 +33,16 @@ bundle_clear (gpointer data)
  * Takes a reference.
  *
  * Returns: (transfer full): the bundle
+ * Since: 0.2
  */
+
 /**
  * cleave_bundle_unref:
- * @bundle: a bundle
+ * @bundle: (transfer full) (nullable): a bundle
  *
  * Drops a reference.
+ *
+ * Since: 0.2
  */
 CLEAVE_DEFINE_COUNTED (CleaveBundle, bundle, bundle_clear)
 
@@ -95,6 +100,8 @@ check_options (const CleaveGraph *graph, const CleaveBundleOptions *o, GError **
   if (o->max_memory < 0)
     return fail (error, "max_memory is %" G_GINT64_FORMAT ", but must not be below 0",
                  o->max_memory);
+  if (isnan (o->max_added_macs))
+    return fail (error, "max_added_macs is not a number");
   if (o->align != 0 && o->align != 4 && o->align != 8 && o->align != 16)
     return fail (error, "align is %u, but must be 4, 8 or 16", o->align);
   return check_entries (graph, o, TRUE, error) && check_entries (graph, o, FALSE, error);
@@ -141,7 +148,7 @@ find_max_macs (gint64 macs, double max_added)
 {
   double most = (double) macs * (1 + max_added);
 
-  return max_added < 0 || most >= (double) G_MAXINT64 ? G_MAXINT64 : (gint64) most;
+  return max_added < 0 || !(most < (double) G_MAXINT64) ? G_MAXINT64 : (gint64) most;
 }
 
 static void
@@ -257,6 +264,8 @@ cleave_bundle_new (const CleaveGraph *graph, const CleaveBundleOptions *options,
   g_return_val_if_fail (graph != NULL, NULL);
   if (options != NULL)
     o = *options;
+  g_return_val_if_fail (o.n_inputs == 0 || o.inputs != NULL, NULL);
+  g_return_val_if_fail (o.n_outputs == 0 || o.outputs != NULL, NULL);
   if (!check_options (graph, &o, error))
     return NULL;
   bundle = g_atomic_rc_box_new0 (CleaveBundle);
@@ -295,10 +304,9 @@ cleave_bundle_get_stats (const CleaveBundle *bundle, CleaveBundleStats *stats)
  * @bundle: a bundle
  * @error: return location for a [struct@GLib.Error]
  *
- * Returns the files of a bundle: `NAME.h`, `NAME.c`, `NAME-weights.h`, `NAME-weights.c`,
- * `cleave-run.h`,
- * `cleave-kernels.h`, `cleave-kernels.c`, `NAME-test.c` and `README`. The test runs the bundle on
- * random inputs and compares the outputs with those of a program of the graph.
+ * Returns the files of a bundle: the header, the tables, the weights, the kernels, a test, and a
+ * README. The test runs the bundle on random inputs and compares the outputs with those of a
+ * program of the graph.
  *
  * Fails if the program cannot run.
  *

@@ -55,7 +55,7 @@ is_in_place (const CleaveBundleFlow *flow, guint s, guint operand)
 }
 
 /* Sets which values of the segment are whole, the columns of the bands, and which steps share
- * memory. Returns FALSE if the segment cannot have so many bands. */
+ * memory. Returns FALSE if the segment cannot have more than one band. */
 gboolean cleave_bundle_flow_set_slots (CleaveBundleFlow *flow);
 /* Sets the rows of rings, and how far the end lies before the value under it. */
 void cleave_bundle_flow_set_rows (CleaveBundleFlow *flow);

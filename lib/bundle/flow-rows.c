@@ -54,7 +54,7 @@ grow_ring (CleaveBundleFlow *flow, guint p)
   slot->capacity = MAX (slot->capacity, *get_made (flow, owner) - oldest);
 }
 
-/* Whether an end may lie over a value: the value dies here, and each byte is read once. */
+/* Whether an end may overlay a value: the value dies here, and each byte is read once. */
 static gboolean
 may_overlay (const CleaveBundleFlow *flow, const CleaveBundleValue *value)
 {
@@ -154,7 +154,7 @@ run_rows (CleaveBundleFlow *flow)
       pull (flow, s);
 }
 
-/* Chooses what the end lies over: the largest value that dies here. */
+/* Chooses the value that the end overlays: the largest one that dies here. */
 static void
 choose_overlay (CleaveBundleFlow *flow)
 {

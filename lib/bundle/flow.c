@@ -26,7 +26,7 @@ cleave_bundle_flow_clear (CleaveBundleFlow *flow)
   g_free (flow->asker);
 }
 
-/* Whether all operands are values, not views with other rows, or come from outside. */
+/* Returns whether each view that the segment reads comes from outside. */
 static gboolean
 has_no_inner_views (const CleaveBundleFlow *flow)
 {

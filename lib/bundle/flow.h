@@ -25,10 +25,10 @@ typedef struct
   gint64 columns;    /* columns in memory */
 } CleaveBundleSlot;
 
-/* The end of a segment may lie over a value that dies in the segment, `lag` bytes or more before
- * it: each row is written after the bytes under it were read for the last time. If the rows are
- * computed upward, from the last one to the first one, the end lies after the value instead, so
- * that a chain of segments can move to and fro in one place.
+/* The end of a segment may overlay a value that dies in the segment. It begins `lag` bytes or more
+ * before that value: each row is written after the bytes under it were read for the last time. If
+ * the rows are computed upward, from the last one to the first one, the end lies after the value
+ * instead, so that a chain of segments can move to and fro in one place.
  *
  *   value        .....[==========]
  *   end          [=========]            begins `lag` bytes before the value

@@ -211,8 +211,8 @@ add_step (Builder *b, const CleaveNode *node, GError **error)
   return TRUE;
 }
 
-/* Adds a node whose operands are parts of its result, such as a Concat: one step for each part,
- * which writes it into the rows that the steps before have begun. */
+/* Adds a node whose operands are parts of its result, such as a Concat. Each part is a step, which
+ * writes the part into the rows that the steps before it have begun. */
 static gboolean
 add_join (Builder *b, const CleaveNode *node, GError **error)
 {

@@ -2,9 +2,9 @@
 #pragma once
 
 /* How a bundle computes an op: the kernel in C99 and the constants that it reads. Each op that a
- * bundle supports has one record, in lib/bundle/op-*.c; the planner and the writer know no op by
- * name. A kernel computes one row of a result (kernels/cleave-kernels.h); which rows of the
- * operands it reads is what the dimension maps of the op say. */
+ * bundle supports has one record, in a file op-….c of this folder; the planner and the writer know
+ * no op by name. A kernel computes one row of a result (kernels/cleave-kernels.h). The dimension
+ * maps of the op say which rows of the operands that row needs. */
 
 #include "../ir/graph-private.h"
 
@@ -33,18 +33,17 @@ const char *cleave_bundle_layer_add_array (CleaveBundleLayer *layer,
                                            const char *type,
                                            gconstpointer data,
                                            gsize n_elements);
-/* For a result of one row that needs each row of variable operand 0 once, such as that of a global
- * pooling: sums up the rows as they are computed, so that no more than one of them is in memory.
- * The sums are one row of `columns` pixels. `kernel`, with the same constants, adds row `call->row`
- * of the operand to the sums in `call->y`; row 0 is the first one and sets them. The kernel of the
- * layer then reads the sums as row `rows - 1` of x[0], where `rows` is the number of rows of the
- * operand. */
+/* Sums up the rows of variable operand 0 as they are computed, so that one of them at a time is in
+ * memory. This is for a result of one row that needs each row of the operand once, such as that of
+ * a global pooling. The sums are one row of `columns` pixels. `kernel`, with the same constants,
+ * adds row `call->row` of the operand to the sums in `call->y`; row 0 is the first one and sets
+ * them. The kernel of the layer then reads the sums as the last row of the operand. */
 void cleave_bundle_layer_set_sums (CleaveBundleLayer *layer,
                                    const char *kernel,
                                    gint64 columns,
                                    gsize pixel_bytes);
-/* The kernel may write row r of the result over row r of variable operand `operand`: it reads each
- * pixel of that row before it writes the same pixel, and no other row. */
+/* Lets the kernel write row r of the result over row r of variable operand `operand`. The kernel
+ * reads each pixel of that row before it writes the same pixel, and reads no other row. */
 void cleave_bundle_layer_set_in_place (CleaveBundleLayer *layer, guint operand);
 
 /* Returns the values of a constant operand, dense and in the order of its logical shape, or NULL if

@@ -9,9 +9,9 @@
 /* Numbers of bands that are tried for each segment. */
 static const guint bands[] = { 1, 2, 3, 4, 6, 8, 12, 16, 24, 32 };
 
-/* How the last segment of a plan lies over a value. A chain of segments in which each end lies over
- * the one before must change the direction each time: else each end would begin further down than
- * the one before, or further up. So the direction is part of the state. */
+/* How the end of the last segment of a plan overlays a value. In a chain of segments, each end may
+ * overlay the one before. The direction must then change each time: else each end would begin
+ * further down than the one before, or further up. So the direction is part of the state. */
 typedef enum { APART, DOWNWARD, UPWARD, N_STATES } State;
 
 /* The best way to compute the steps before a position. */
@@ -74,7 +74,7 @@ count_whole (const Search *s, const CleaveBundleSegment *g)
   return n_bytes;
 }
 
-/* Returns the bytes that the end of a segment saves by lying over a value that dies. */
+/* Returns the bytes that are saved if the end of a segment overlays a value that dies. */
 static gint64
 count_overlaid (const Search *s, const CleaveBundleOverlay *overlay)
 {
@@ -105,8 +105,8 @@ add_label (GArray *labels, const Label *label)
   g_array_insert_val (labels, at, *label);
 }
 
-/* Whether the end of a segment cannot lie over a value: it is the end of the segment before, which
- * lies over another value in the same direction. */
+/* Returns whether the end of a segment cannot overlay its value: that value is the end of the
+ * segment before, and overlays another value in the same direction. */
 static gboolean
 is_blocked (const Label *before, State state, const CleaveBundleSegment *g)
 {

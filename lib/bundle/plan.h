@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Chooses the segments of a bundle. Segments meet at whole values only, so the peak of a plan is
- * the largest of its segments' bytes, and its MACs are the sum: the best plans up to each step
- * follow from the best plans up to the steps before (dynamic programming). */
+/* Chooses the segments of a bundle. Segments meet at whole values only. So the peak of a plan is
+ * the largest of the bytes of its segments, and its MACs are the sum. The best plans up to each
+ * step then follow from the best plans up to the steps before (dynamic programming). */
 
 #include "flow.h"
 

@@ -38,7 +38,8 @@ print_io (const CleaveBundle *bundle, GString *out)
   const CleaveGraph *graph = bundle->model->graph;
 
   g_string_append_printf (
-      out, "\n/* What the caller of %s_run () supplies. */\ntypedef struct\n{\n", bundle->name);
+      out, "\n/* Memory and functions of the caller of %s_run (). */\ntypedef struct\n{\n",
+      bundle->name);
   for (guint i = 0; i < cleave_graph_get_n_inputs (graph); i++)
     {
       const CleaveBundleValue *value = cleave_bundle_input (bundle, i);

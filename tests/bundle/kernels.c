@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Random nodes of each op that a bundle can compute: kernels compute the bits of the op's reference
- * code. The test writes the constants of many nodes as C, compiles them with the kernels, and calls
- * the kernels row by row: for parts of a row, with operands that are whole or rings, and in place
- * where the layer allows it. */
+ * code. The test writes the constants of many nodes as C and compiles them with the kernels. Then
+ * it calls the kernels row by row: for parts of a row, with whole operands and with rings, and in
+ * place where the layer allows it. */
 
 #include "test.h"
 

@@ -65,7 +65,7 @@ START_TEST (rings_have_the_rows_that_their_readers_need)
 }
 END_TEST
 
-START_TEST (an_end_lies_over_its_operand_two_rows_apart)
+START_TEST (an_end_overlays_its_operand_two_rows_apart)
 {
   g_autoptr (CleaveGraph) graph = make_row (1);
   g_autoptr (CleaveBundle) bundle = make (graph, NULL);
@@ -181,8 +181,7 @@ static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "plan", rings_have_the_rows_that_their_readers_need,
-                   an_end_lies_over_its_operand_two_rows_apart,
-                   a_chain_of_overlays_moves_to_and_fro,
+                   an_end_overlays_its_operand_two_rows_apart, a_chain_of_overlays_moves_to_and_fro,
                    the_least_is_accepted_and_one_byte_less_refused,
                    more_macs_and_values_apart_take_no_more_memory, NULL);
   cleave_add_case (suite, "options", wrong_options_are_refused, an_op_without_a_kernel_is_named,

@@ -10,7 +10,7 @@
 
 #define N_SEEDS CLEAVE_TRIALS (12)
 
-/* What the plans of all seeds had. */
+/* The number of plans with each feature. */
 typedef struct
 {
   guint rings, bands, upward, in_place, rows;

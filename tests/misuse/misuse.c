@@ -119,6 +119,21 @@ a_program (void)
   return program;
 }
 
+static CleaveGraph *
+a_pooling (void)
+{
+  return cleave_graph_parse (
+      "%x = Input : int8 1x2x8x8\n%y = MaxPool %x kernel_shape=2,2\noutput %y\n", NULL, NULL);
+}
+
+static CleaveBundle *
+a_bundle (void)
+{
+  g_autoptr (CleaveGraph) graph = a_pooling ();
+
+  return cleave_bundle_new (graph, NULL, NULL);
+}
+
 static CleavePartition *
 a_partition (void)
 {

@@ -29,6 +29,7 @@ static const struct
   { "split", cleave_cmd_split, "--output", NULL },
   { "fit", cleave_cmd_fit, "--output", NULL },
   { "compile", cleave_cmd_compile, "--output", NULL },
+  { "bundle", cleave_cmd_bundle, "--output", NULL },
   { "run", cleave_cmd_run, "--output-dir", NULL },
   { "diff", cleave_cmd_diff, NULL, NULL },
   { "memory", cleave_cmd_memory, "--output", NULL },

@@ -200,7 +200,7 @@ typedef struct
 {
   const uint16_t *at; /* index in the operand of each index; NULL: index plus shift */
   int32_t shift;
-  int32_t extent; /* of the operand; what is outside is filled */
+  int32_t extent; /* of the operand; elements outside of it are filled */
 } CleaveAxis;
 
 typedef struct

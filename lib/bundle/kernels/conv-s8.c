@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: 0BSD */
 
 /* Convolution of int8. A block is four channels of the result, or one of those that are left. For
- * each group and each block, the weights are lines: one for each row of the kernel if its taps are
- * side by side in an operand (one group, dilation 1), else one for each tap.
+ * each group and each block, the weights are lines. A line is a row of the kernel if its taps are
+ * side by side in an operand (one group, dilation 1), else one tap.
  *
  *   block of four:  w[i / 4][channel][i % 4] for i < n - n % 4, then w[i][channel]
  *   block of one:   w[i]
