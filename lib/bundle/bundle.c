@@ -241,7 +241,7 @@ fill_stats (CleaveBundle *bundle)
 /**
  * cleave_bundle_new:
  * @graph: a graph
- * @options: how to plan
+ * @options: (nullable): how to plan; %NULL: the least memory without added MACs
  * @error: return location for a [struct@GLib.Error]
  *
  * Plans a bundle: lowers the graph to layers, groups the layers into loops, and places all values

@@ -58,6 +58,7 @@ MAY_BE_NULL = {
     'CleaveSplitRequest.constraint', 'CleaveConstraint.predicate', 'CleaveConstraint.data', 'CleaveConstraint.watch',
     'CleaveConstraint.watch_data', 'CleaveConstraint.cancellable', 'CleaveOnnxOptions.dims', 'CleavePass.options', 'CleavePassOption.value', 'CleaveFitOptions.cancellable', 'CleaveFitOptions.watch',
     'CleaveFitOptions.watch_data',
+    'CleaveBundleOptions.name', 'CleaveBundleOptions.inputs', 'CleaveBundleOptions.outputs', 'CleaveBundleIo.name',
     'CleaveOnnxShape.name', 'CleaveOnnxGiven.name', 'CleaveSplitOnednn.num_splits', 'CleaveSplitOnednn.size_split',
     'CleaveSplitOnednn.sections_split', 'CleaveSplitTensorflow.num_splits', 'CleaveSplitTensorflow.num',
     'CleaveSplitPytorch.split_size', 'CleaveSplitOnnx.axis', 'CleaveSplitOnnx.num_outputs',

@@ -182,6 +182,7 @@ class Effects(command.CommandTest):
         'split': ['chain.onnx', '--node', 'pool1', '--dims', 'H', '--num-chunks', '2', '--json'],
         'fit': ['chain.onnx'],
         'compile': ['chain.onnx', '-o', 'a.plan'],
+        'bundle': ['pool.cleave', '-o', 'c'],
         'run': ['chain.onnx'],
         'diff': ['chain.onnx', 'other.onnx'],
         'memory': ['chain.onnx'],
@@ -218,6 +219,9 @@ class Effects(command.CommandTest):
         ('fit', '--max-added-macs'): 'adds none, 5 % are allowed',
         ('compile', '--force'): 'no file is replaced',
         ('compile', '--threads'): 'so small a model runs on one thread',
+        ('bundle', '--force'): 'no file is replaced',
+        ('bundle', '--max-added-macs'): 'a pooling has none',
+        ('bundle', '--max-memory'): 'the arena is smaller',
         ('dot', '--force'): 'no file is replaced',
         ('dot', '--no-clusters'): 'nothing is parallel',
         ('partition', '--force'): 'no file is replaced',
@@ -251,7 +255,8 @@ class Effects(command.CommandTest):
     def setUp(self):
         super().setUp()
         self.files = {'chain.onnx': command.chain(), 'other.onnx': command.chain(seed=2),
-                      'x.npy': command.npy('<f4', '(1, 3, 16, 16)', floats(768, 5)), 'passes': b'clean-up'}
+                      'x.npy': command.npy('<f4', '(1, 3, 16, 16)', floats(768, 5)), 'passes': b'clean-up',
+                      'pool.cleave': b'%x = Input : int8 1x2x8x8\n%y = MaxPool %x kernel_shape=2,2\noutput %y\n'}
 
     def test_no_option_is_ignored(self):
         ignored, seen = [], set()
