@@ -2,6 +2,7 @@
 
 #include "op-help.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "../ops/reference.h"
@@ -223,4 +224,15 @@ cleave_bundle_set_in_place_if_same (const CleaveNode *node, CleaveBundleLayer *l
         cleave_bundle_layer_set_in_place (layer, n);
       n++;
     }
+}
+
+void
+cleave_bundle_print_float (float value, GString *fields)
+{
+  if (isnan (value))
+    g_string_append (fields, "NAN");
+  else if (isinf (value))
+    g_string_append (fields, value > 0 ? "INFINITY" : "-INFINITY");
+  else
+    g_string_append_printf (fields, "%af", (double) value);
 }

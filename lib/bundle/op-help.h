@@ -51,3 +51,17 @@ void cleave_bundle_set_in_place_if_same (const CleaveNode *node, CleaveBundleLay
 /* Describes a Resize that interpolates. */
 gboolean
 cleave_bundle_describe_linear (const CleaveNode *node, CleaveBundleLayer *layer, GError **error);
+
+/* Appends a float as a C constant with its exact value. */
+void cleave_bundle_print_float (float value, GString *fields);
+
+/* Describes a node that maps bytes to bytes as a table. */
+gboolean
+cleave_bundle_describe_table (const CleaveNode *node, CleaveBundleLayer *layer, GError **error);
+
+/* Describes a pooling of float32 with a kernel that takes a CleavePoolF32. */
+gboolean cleave_bundle_describe_float_pool (const CleaveNode *node,
+                                            const char *file,
+                                            const char *kernel,
+                                            CleaveBundleLayer *layer,
+                                            GError **error);

@@ -65,6 +65,9 @@ describe_max (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
 {
   CleaveElement element = node->operands[0].result->type.element;
 
+  if (element == CLEAVE_FLOAT32)
+    return cleave_bundle_describe_float_pool (node, "max-pool-f32", "cleave_max_pool_f32", layer,
+                                              error);
   if (element == CLEAVE_UINT8)
     cleave_bundle_layer_set_kernel (layer, "max-pool-u8", "cleave_max_pool_u8");
   else

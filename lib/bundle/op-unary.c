@@ -97,8 +97,8 @@ set_lookup (const CleaveNode *node, CleaveBundleLayer *layer, const guint8 *tabl
 }
 
 /* Computes the table of a function of one byte with the op's reference code. */
-static gboolean
-describe_function (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
+gboolean
+cleave_bundle_describe_table (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
 {
   guint8 bytes[256], table[256];
   CleaveTensorType x = { node->operands[0].result->type.element, CLEAVE_SHAPE (256) };
@@ -141,14 +141,16 @@ set_conversion (const CleaveNode *node,
                 const char *kernel,
                 const float *scales,
                 const gint32 *zeros,
-                gint64 n)
+                gint64 n,
+                gboolean is_signed)
 {
   g_autofree char *fields =
       g_strdup_printf (".scales = %s, .zeros = %s, .channels = %" G_GINT64_FORMAT
                        ", .n = %" G_GINT64_FORMAT ", .low = %d, .high = %d",
                        cleave_bundle_layer_add_array (layer, "float", scales, (gsize) n),
                        cleave_bundle_layer_add_array (layer, "int32_t", zeros, (gsize) n),
-                       cleave_bundle_image (&node->results[0]).channels, n, G_MININT8, G_MAXINT8);
+                       cleave_bundle_image (&node->results[0]).channels, n,
+                       is_signed ? G_MININT8 : 0, is_signed ? G_MAXINT8 : G_MAXUINT8);
   g_autofree char *function = g_strdup_printf ("cleave_%s", kernel);
 
   g_strdelimit (function, "-", '_');
@@ -166,37 +168,61 @@ describe_quantize (const CleaveNode *node, CleaveBundleLayer *layer, GError **er
   if (a->to != CLEAVE_INT8)
     return cleave_bundle_fail (node, error, "a bundle has no kernel for results of %s",
                                cleave_element_get_name (a->to));
-  set_conversion (node, layer, "quantize-s8", &scale, &zero, 1);
+  set_conversion (node, layer, "quantize-s8", &scale, &zero, 1, TRUE);
   return TRUE;
 }
 
+/* QuantizeLinear or DequantizeLinear, between float32 and `bytes`. */
 static gboolean
-describe_dequantize (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
+describe_linear (const CleaveNode *node,
+                 const char *name,
+                 CleaveElement bytes,
+                 CleaveBundleLayer *layer,
+                 GError **error)
 {
   const CleaveAxisAttrs *a = node->attrs;
-  const CleaveTensorType *type = &node->operands[0].result->type;
   CleaveBundleImage image = cleave_bundle_image (node->operands[0].result);
-  const char *kernel = type->element == CLEAVE_UINT8 ? "dequantize-u8" : "dequantize-s8";
+  g_autofree char *kernel = g_strdup_printf ("%s-%s", name, bytes == CLEAVE_UINT8 ? "u8" : "s8");
   g_autofree gint32 *zeros = NULL;
   gint64 n;
 
-  if (!cleave_bundle_need_constants (node, 1, node->n_operands, "scales", error) ||
-      (type->element != CLEAVE_UINT8 && !cleave_bundle_need_element (node, 0, CLEAVE_INT8, error)))
+  if (!cleave_bundle_need_constants (node, 1, node->n_operands, "scales", error))
     return FALSE;
+  if (bytes != CLEAVE_INT8 && bytes != CLEAVE_UINT8)
+    return cleave_bundle_fail (node, error, "a bundle has no kernel for %s",
+                               cleave_element_get_name (bytes));
   n = cleave_shape_n_elements (&node->operands[1].result->type.shape);
   if (n > 1 && a->axis != image.channel_dim)
     return cleave_bundle_fail (node, error, "a bundle needs one scale, or one for each channel");
   zeros = g_new (gint32, (gsize) n);
   for (gint64 i = 0; i < n; i++)
     zeros[i] = (gint32) cleave_bundle_integer (node, 2, i);
-  set_conversion (node, layer, kernel, cleave_bundle_constant (node, 1), zeros, n);
+  set_conversion (node, layer, kernel, cleave_bundle_constant (node, 1), zeros, n,
+                  bytes == CLEAVE_INT8);
   return TRUE;
+}
+
+static gboolean
+describe_quantize_linear (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
+{
+  return cleave_bundle_need_element (node, 0, CLEAVE_FLOAT32, error) &&
+         describe_linear (node, "quantize-even", node->results[0].type.element, layer, error);
+}
+
+static gboolean
+describe_dequantize (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
+{
+  return describe_linear (node, "dequantize", node->operands[0].result->type.element, layer, error);
 }
 
 const CleaveBundleOp cleave_bundle_op_tflite_sum = { "TfliteSum", describe_sum };
 const CleaveBundleOp cleave_bundle_op_tflite_softmax = { "TfliteSoftmax", describe_softmax };
-const CleaveBundleOp cleave_bundle_op_tflite_lookup = { "TfliteLookup", describe_function };
-const CleaveBundleOp cleave_bundle_op_tflite_rescale = { "TfliteRescale", describe_function };
+const CleaveBundleOp cleave_bundle_op_tflite_lookup = { "TfliteLookup",
+                                                        cleave_bundle_describe_table };
+const CleaveBundleOp cleave_bundle_op_tflite_rescale = { "TfliteRescale",
+                                                         cleave_bundle_describe_table };
 const CleaveBundleOp cleave_bundle_op_tflite_quantize = { "TfliteQuantize", describe_quantize };
 const CleaveBundleOp cleave_bundle_op_dequantize_linear = { "DequantizeLinear",
                                                             describe_dequantize };
+const CleaveBundleOp cleave_bundle_op_quantize_linear = { "QuantizeLinear",
+                                                          describe_quantize_linear };

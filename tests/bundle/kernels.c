@@ -19,6 +19,7 @@
 #undef CleaveCall
 #undef CleaveKernel
 
+#include "../../lib/bundle/op-help.h"
 #include "../../lib/bundle/ops.h"
 #include "random-parts.h"
 
@@ -233,7 +234,10 @@ print_array (const CleaveBundleArray *array, GString *out)
     else if (g_str_equal (array->type, "int32_t"))
       g_string_append_printf (out, "%d,", MAX (((const gint32 *) data)[i], -G_MAXINT32));
     else if (g_str_equal (array->type, "float"))
-      g_string_append_printf (out, "%af,", (double) ((const float *) data)[i]);
+      {
+        cleave_bundle_print_float (((const float *) data)[i], out);
+        g_string_append (out, ",");
+      }
     else
       ck_abort_msg ("no print of %s", array->type);
   g_string_append (out, "};\n");

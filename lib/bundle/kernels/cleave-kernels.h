@@ -9,8 +9,18 @@
  * samples has one column, a vector has one row and one column. A value has all its rows in memory,
  * or only the last ones (a ring): row r of a ring lies in slot r modulo capacity. */
 
+#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+
+/* Products and sums of floats are rounded one by one, except for fmaf (). Compilers that do not
+ * keep to C99 by default are told so. */
+#if defined __clang__
+#pragma STDC FP_CONTRACT OFF
+#elif defined __GNUC__ && !defined __STRICT_ANSI__
+#pragma GCC optimize("fp-contract=off")
+#endif
 
 /* An operand of a layer. */
 typedef struct
@@ -73,6 +83,40 @@ static inline int32_t
 cleave_clamp (int32_t x, int32_t low, int32_t high)
 {
   return x < low ? low : x > high ? high : x;
+}
+
+/* Exponentials of floats, within 1.5 ulp. */
+
+typedef struct
+{
+  float fraction, scale; /* e^a is (1 + fraction) * scale */
+} CleaveExp;
+
+/* Returns the parts of e^a for a from -88 to 89. */
+static inline CleaveExp
+cleave_exp_parts (float a)
+{
+  const float magic = 12582912.0f + 127.0f; /* rounds to an integer in the lowest bits */
+  const float shifted = fmaf (a, 1.44269504f, magic), n = shifted - magic;
+  const float r = fmaf (n, 2.12194440e-4f, fmaf (n, -0.693359375f, a)), u = r * r;
+  const float q = fmaf (u, 0.00139505533f, fmaf (r, 0.00836895779f, 0.041666206f));
+  const float p = fmaf (u, q, fmaf (r, 0.166665182f, 0.5f));
+  CleaveExp e;
+  uint32_t bits;
+
+  memcpy (&bits, &shifted, sizeof bits);
+  bits <<= 23;
+  e.fraction = fmaf (u, p, r);
+  memcpy (&e.scale, &bits, sizeof bits);
+  return e;
+}
+
+/* Returns a between two bounds, or a NaN. */
+static inline float
+cleave_bound (float a, float least, float most)
+{
+  a = least > a ? least : a;
+  return most < a ? most : a;
 }
 
 /* The constants of the kernels. A pair has the vertical number first. */
@@ -237,6 +281,53 @@ typedef struct
   int16_t is_columns_first; /* the channels of a pixel of a block are side by side */
 } CleaveBlocks;
 
+/* A convolution of floats: one fused multiply-add after the other, in the order of rows, columns
+ * and channels. The weights are w[i][channel] for each block of four channels of the result, w[i]
+ * for each channel that is left; those of a depthwise convolution are w[row][column][channel]. */
+typedef struct
+{
+  const float *weights, *bias; /* bias NULL: none */
+  CleaveSlide slide;
+  int32_t in, out; /* channels of a group */
+  int32_t groups;
+  int32_t is_bias_last; /* added to the sum; otherwise the sum begins with it */
+} CleaveConvF32;
+
+typedef struct
+{
+  CleaveSlide slide;
+  int32_t channels;
+  int32_t pads[2]; /* after the last row and column */
+  int32_t is_padding_counted;
+} CleavePoolF32;
+
+/* A mean of float. It has all rows and columns, or all channels. */
+typedef struct
+{
+  int32_t count[3]; /* rows, columns, channels of a mean */
+  int32_t channels;
+} CleaveMeanF32;
+
+/* An element-wise function of float, with its numbers. */
+typedef struct
+{
+  int32_t channels;
+  float a, b;
+} CleaveUnaryF32;
+
+typedef struct
+{
+  CleaveRepeat operands[2];
+  int32_t channels;
+} CleaveBinaryF32;
+
+/* y = fma (x - mean, factor, offset), for each channel. */
+typedef struct
+{
+  const float *means, *factors, *offsets;
+  int32_t channels;
+} CleaveNormF32;
+
 /* The kernels. */
 
 void cleave_conv_s8 (const CleaveCall *call);
@@ -256,6 +347,31 @@ void cleave_lookup (const CleaveCall *call);
 void cleave_quantize_s8 (const CleaveCall *call);
 void cleave_dequantize_s8 (const CleaveCall *call);
 void cleave_dequantize_u8 (const CleaveCall *call);
+void cleave_conv_f32 (const CleaveCall *call);
+void cleave_depthwise_f32 (const CleaveCall *call);
+void cleave_max_pool_f32 (const CleaveCall *call);
+void cleave_average_pool_f32 (const CleaveCall *call);
+void cleave_mean_f32 (const CleaveCall *call);
+void cleave_global_average_f32 (const CleaveCall *call);
+void cleave_relu_f32 (const CleaveCall *call);
+void cleave_leaky_relu_f32 (const CleaveCall *call);
+void cleave_clip_f32 (const CleaveCall *call);
+void cleave_hard_sigmoid_f32 (const CleaveCall *call);
+void cleave_hard_swish_f32 (const CleaveCall *call);
+void cleave_sigmoid_f32 (const CleaveCall *call);
+void cleave_tanh_f32 (const CleaveCall *call);
+void cleave_sqrt_f32 (const CleaveCall *call);
+void cleave_abs_f32 (const CleaveCall *call);
+void cleave_neg_f32 (const CleaveCall *call);
+void cleave_add_f32 (const CleaveCall *call);
+void cleave_sub_f32 (const CleaveCall *call);
+void cleave_mul_f32 (const CleaveCall *call);
+void cleave_div_f32 (const CleaveCall *call);
+void cleave_prelu_f32 (const CleaveCall *call);
+void cleave_softmax_f32 (const CleaveCall *call);
+void cleave_norm_f32 (const CleaveCall *call);
+void cleave_quantize_even_s8 (const CleaveCall *call);
+void cleave_quantize_even_u8 (const CleaveCall *call);
 void cleave_move (const CleaveCall *call);
 void cleave_join (const CleaveCall *call);
 void cleave_transpose (const CleaveCall *call);

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: 0BSD */
+
+/* From float to bytes, as ONNX rounds: ties to even. A NaN gives the zero point. */
+
+#include "cleave-kernels.h"
+
+void
+cleave_quantize_even_u8 (const CleaveCall *call)
+{
+  const CleaveQuantize *p = call->params;
+  const CleaveRows *x = &call->x[0];
+  const float *from =
+      (const float *) cleave_row (x, call->row) + (call->begin - x->begin) * p->channels;
+  const float magic = 12582912.0f, limit = 1048576.0f; /* the sum with 1.5 * 2^23 is an integer */
+  uint8_t *y = (uint8_t *) call->y;
+
+  for (int32_t column = call->begin; column < call->end; column++)
+    for (int32_t c = 0; c < p->channels; c++)
+      {
+        const int32_t k = p->n == 1 ? 0 : c;
+        float value = *from++ / p->scales[k], shifted;
+
+        value = isnan (value) ? 0 : cleave_bound (value, -limit, limit);
+        shifted = value + magic;
+        *y++ = (uint8_t) cleave_clamp ((int32_t) (shifted - magic) + p->zeros[k], p->low, p->high);
+      }
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: 0BSD */
+
+/* Softmax along the channels. The sum has 8 lanes; neighbors are added. */
+
+#include "cleave-kernels.h"
+
+static float
+softmax_f32_exp (float a)
+{
+  const CleaveExp e = cleave_exp_parts (cleave_bound (a, -88.0f, 89.0f));
+
+  return (1.0f + e.fraction) * e.scale;
+}
+
+static void
+softmax_f32_pixel (const float *x, float *y, int32_t channels)
+{
+  float lanes[8] = { 0, 0, 0, 0, 0, 0, 0, 0 };
+  float max = -INFINITY, inverse;
+
+  for (int32_t c = 0; c < channels; c++)
+    if (x[c] > max || isnan (x[c]))
+      max = x[c];
+  for (int32_t c = 0; c < channels; c++)
+    lanes[c & 7] += softmax_f32_exp (x[c] - max);
+  for (int step = 1; step < 8; step *= 2)
+    for (int j = 0; j < 8; j += 2 * step)
+      lanes[j] += lanes[j + step];
+  inverse = 1 / lanes[0];
+  for (int32_t c = 0; c < channels; c++)
+    y[c] = softmax_f32_exp (x[c] - max) * inverse;
+}
+
+void
+cleave_softmax_f32 (const CleaveCall *call)
+{
+  const CleaveUnaryF32 *p = call->params;
+  const CleaveRows *x = &call->x[0];
+  const float *from =
+      (const float *) cleave_row (x, call->row) + (call->begin - x->begin) * p->channels;
+  float *y = (float *) (void *) call->y;
+
+  for (int32_t column = call->begin; column < call->end; column++)
+    {
+      softmax_f32_pixel (from, y, p->channels);
+      from += p->channels;
+      y += p->channels;
+    }
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Element-wise ops of float32. On bytes, a function of one operand is a table. */
+
+#include "op-help.h"
+#include "ops.h"
+
+static gboolean
+describe_unary (const CleaveNode *node,
+                const char *name,
+                double a,
+                double b,
+                CleaveBundleLayer *layer,
+                GError **error)
+{
+  CleaveElement element = node->operands[0].result->type.element;
+  g_autofree char *file = g_strdup_printf ("%s-f32", name);
+  g_autofree char *kernel = g_strdup_printf ("cleave_%s_f32", name);
+  g_autoptr (GString) fields = g_string_new (NULL);
+
+  if (cleave_element_size (element) == 1)
+    return cleave_bundle_describe_table (node, layer, error);
+  if (!cleave_bundle_need_element (node, 0, CLEAVE_FLOAT32, error))
+    return FALSE;
+  g_strdelimit (file, "_", '-');
+  g_string_append_printf (fields, ".channels = %" G_GINT64_FORMAT ", .a = ",
+                          cleave_bundle_image (&node->results[0]).channels);
+  cleave_bundle_print_float ((float) a, fields);
+  g_string_append (fields, ", .b = ");
+  cleave_bundle_print_float ((float) b, fields);
+  cleave_bundle_layer_set_kernel (layer, file, kernel);
+  cleave_bundle_layer_set_params (layer, "CleaveUnaryF32", fields->str);
+  cleave_bundle_layer_set_in_place (layer, 0);
+  return TRUE;
+}
+
+static gboolean
+describe_relu (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
+{
+  return describe_unary (node, "relu", 0, 0, layer, error);
+}
+
+static gboolean
+describe_leaky_relu (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
+{
+  const CleaveElementwiseAttrs *a = node->attrs;
+
+  return describe_unary (node, "leaky_relu", a->alpha, a->beta, layer, error);
+}
+
+static gboolean
+describe_clip (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
+{
+  const CleaveClipAttrs *a = node->attrs;
+
+  return describe_unary (node, "clip", a->min, a->max, layer, error);
+}
+
+static gboolean
+describe_hard_sigmoid (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
+{
+  const CleaveElementwiseAttrs *a = node->attrs;
+
+  return describe_unary (node, "hard_sigmoid", a->alpha, a->beta, layer, error);
+}
+
+static gboolean
+describe_hard_swish (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
+{
+  return describe_unary (node, "hard_swish", 0, 0, layer, error);
+}
+
+static gboolean
+describe_sigmoid (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
+{
+  return describe_unary (node, "sigmoid", 0, 0, layer, error);
+}
+
+static gboolean
+describe_tanh (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
+{
+  return describe_unary (node, "tanh", 0, 0, layer, error);
+}
+
+static gboolean
+describe_sqrt (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
+{
+  return describe_unary (node, "sqrt", 0, 0, layer, error);
+}
+
+static gboolean
+describe_abs (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
+{
+  return describe_unary (node, "abs", 0, 0, layer, error);
+}
+
+static gboolean
+describe_neg (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
+{
+  return describe_unary (node, "neg", 0, 0, layer, error);
+}
+
+static gboolean
+describe_binary (const CleaveNode *node, const char *name, CleaveBundleLayer *layer, GError **error)
+{
+  g_autofree char *file = g_strdup_printf ("%s-f32", name);
+  g_autofree char *kernel = g_strdup_printf ("cleave_%s_f32", name);
+  g_autoptr (GString) fields = g_string_new (".operands = { ");
+
+  if (!cleave_bundle_need_element (node, 0, CLEAVE_FLOAT32, error) ||
+      !cleave_bundle_print_operand (node, 0, layer, fields, error))
+    return FALSE;
+  g_string_append (fields, ", ");
+  if (!cleave_bundle_print_operand (node, 1, layer, fields, error))
+    return FALSE;
+  g_string_append_printf (fields, " }, .channels = %" G_GINT64_FORMAT,
+                          cleave_bundle_image (&node->results[0]).channels);
+  cleave_bundle_layer_set_kernel (layer, file, kernel);
+  cleave_bundle_layer_set_params (layer, "CleaveBinaryF32", fields->str);
+  cleave_bundle_set_in_place_if_same (node, layer);
+  return TRUE;
+}
+
+static gboolean
+describe_add (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
+{
+  return describe_binary (node, "add", layer, error);
+}
+
+static gboolean
+describe_sub (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
+{
+  return describe_binary (node, "sub", layer, error);
+}
+
+static gboolean
+describe_mul (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
+{
+  return describe_binary (node, "mul", layer, error);
+}
+
+static gboolean
+describe_div (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
+{
+  return describe_binary (node, "div", layer, error);
+}
+
+static gboolean
+describe_prelu (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
+{
+  return describe_binary (node, "prelu", layer, error);
+}
+
+static gboolean
+describe_softmax (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
+{
+  const CleaveAxisAttrs *a = node->attrs;
+  CleaveBundleImage image = cleave_bundle_image (node->operands[0].result);
+
+  if (a->axis != image.channel_dim)
+    return cleave_bundle_fail (node, error, "a bundle has a softmax of channels only, dimension %d",
+                               image.channel_dim);
+  return describe_unary (node, "softmax", 0, 0, layer, error);
+}
+
+const CleaveBundleOp cleave_bundle_op_relu = { "Relu", describe_relu };
+const CleaveBundleOp cleave_bundle_op_leaky_relu = { "LeakyRelu", describe_leaky_relu };
+const CleaveBundleOp cleave_bundle_op_clip = { "Clip", describe_clip };
+const CleaveBundleOp cleave_bundle_op_hard_sigmoid = { "HardSigmoid", describe_hard_sigmoid };
+const CleaveBundleOp cleave_bundle_op_hard_swish = { "HardSwish", describe_hard_swish };
+const CleaveBundleOp cleave_bundle_op_sigmoid = { "Sigmoid", describe_sigmoid };
+const CleaveBundleOp cleave_bundle_op_tanh = { "Tanh", describe_tanh };
+const CleaveBundleOp cleave_bundle_op_sqrt = { "Sqrt", describe_sqrt };
+const CleaveBundleOp cleave_bundle_op_abs = { "Abs", describe_abs };
+const CleaveBundleOp cleave_bundle_op_neg = { "Neg", describe_neg };
+const CleaveBundleOp cleave_bundle_op_add = { "Add", describe_add };
+const CleaveBundleOp cleave_bundle_op_sub = { "Sub", describe_sub };
+const CleaveBundleOp cleave_bundle_op_mul = { "Mul", describe_mul };
+const CleaveBundleOp cleave_bundle_op_div = { "Div", describe_div };
+const CleaveBundleOp cleave_bundle_op_prelu = { "PRelu", describe_prelu };
+const CleaveBundleOp cleave_bundle_op_softmax = { "Softmax", describe_softmax };
