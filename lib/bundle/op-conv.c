@@ -141,9 +141,14 @@ describe (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
 
   if (!cleave_bundle_need_constants (node, X_ZERO, node->n_operands, "weights and scales", error))
     return FALSE;
-  if (x->type.element != CLEAVE_INT8 || a->wide)
-    return cleave_bundle_fail (node, error, "a bundle has no kernel for activations of %s",
-                               cleave_element_get_name (x->type.element));
+  if (x->type.element != CLEAVE_INT8 || node->operands[W].result->type.element != CLEAVE_INT8 ||
+      node->results[0].type.element != CLEAVE_INT8 || a->wide)
+    return cleave_bundle_fail (
+        node, error,
+        "a bundle has no kernel for activations of %s, weights of %s and a result of %s",
+        cleave_element_get_name (x->type.element),
+        cleave_element_get_name (node->operands[W].result->type.element),
+        cleave_element_get_name (node->results[0].type.element));
   g = find_geometry (node, &a->conv);
   if (!add_arrays (node, &g, layer, fields, error) ||
       !cleave_bundle_print_slide (node, g.kernel, &a->conv.strides, &a->conv.dilations,

@@ -14,8 +14,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Products and sums of floats are rounded one by one, except for fmaf (). Compilers that do not
- * keep to C99 by default are told so. */
+/* Each product and each sum of floats is rounded, except for fmaf (). Some compilers fuse them
+ * unless these lines forbid it. */
 #if defined __clang__
 #pragma STDC FP_CONTRACT OFF
 #elif defined __GNUC__ && !defined __STRICT_ANSI__
