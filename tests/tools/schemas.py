@@ -43,7 +43,7 @@ class Schemas(command.CommandTest):
             ('split', chain, '--node', 'pool1', '--max-piece-memory', '4kB'), ('split', large, '--for-threads', '2'),
             ('fit', chain, '--check'), ('fit', chain, '--for', 'ort'), ('fit', chain, '--exclude-inputs'), ('fit', chain, '--frontier'),
             ('fit', stacked, '--max-memory', '9MB', '--for', 'ort', '--max-added-macs', '10'),
-            ('compile', chain, '-o', 'a.plan'), ('run', chain, '--profile'), ('run', large, '--threads', '2', '--output-dir', 'out'),
+            ('compile', chain, '-o', 'a.plan'), ('bundle', chain, '--check'), ('run', chain, '--profile'), ('run', large, '--threads', '2', '--output-dir', 'out'),
             ('memory', chain, '--after', chain, '--max-memory', '1MiB'), ('simulate', chain), ('demo', '--repeat', '1')]
 
     def check(self, name, text, seen):
