@@ -328,6 +328,16 @@ typedef struct
   int32_t channels;
 } CleaveNormF32;
 
+/* Interpolation along rows and columns: the taps of each index, at most taps[d] of them, fewer if
+ * an entry is UINT16_MAX. */
+typedef struct
+{
+  const uint16_t *at[2];
+  const float *weights[2];
+  int32_t taps[2];
+  int32_t channels;
+} CleaveResizeF32;
+
 /* The kernels. */
 
 void cleave_conv_s8 (const CleaveCall *call);
@@ -372,6 +382,7 @@ void cleave_softmax_f32 (const CleaveCall *call);
 void cleave_norm_f32 (const CleaveCall *call);
 void cleave_quantize_even_s8 (const CleaveCall *call);
 void cleave_quantize_even_u8 (const CleaveCall *call);
+void cleave_resize_f32 (const CleaveCall *call);
 void cleave_move (const CleaveCall *call);
 void cleave_join (const CleaveCall *call);
 void cleave_transpose (const CleaveCall *call);
