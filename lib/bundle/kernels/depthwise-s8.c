@@ -12,24 +12,23 @@ typedef struct
 {
   const CleaveCall *call;
   const CleaveConvS8 *p;
-  int32_t row, first; /* the place of the first tap in the operand */
-  CleaveTaps taps;    /* of a row of the kernel that are on no padding */
-  int32_t channel;    /* first one of the block */
-  int8_t padding[4];  /* x_zero */
+  const int8_t *x;   /* slot 0 of the operand at column 0 */
+  int32_t first;     /* column of the operand under the first tap */
+  CleaveTaps rows;   /* rows of the kernel that are on no padding */
+  uint32_t row;      /* bytes from slot 0 to the first of them */
+  uint32_t row_step; /* bytes from one row of the kernel to the next */
+  uint32_t ring;     /* bytes of all slots */
+  CleaveTaps taps;   /* of a row of the kernel that are on no padding */
+  int32_t channel;   /* first one of the block */
+  int8_t padding[4]; /* x_zero */
 } DepthwiseRow;
 
-/* Returns the element of the block's first channel under tap `tap` of row `row` of the kernel, or
- * NULL if that row is padding. */
-static const int8_t *
-depthwise_find (const DepthwiseRow *s, int32_t row, int32_t tap)
+/* Returns the bytes to the next row of the kernel. */
+static inline uint32_t
+depthwise_next_row (const DepthwiseRow *s, uint32_t row)
 {
-  const CleaveSlide *slide = &s->p->slide;
-  const int32_t at = s->row + row * slide->dilation[0];
-  const int32_t column = s->first + tap * slide->dilation[1] - s->call->x[0].begin;
-
-  if (at < 0 || at >= slide->rows)
-    return NULL;
-  return (const int8_t *) cleave_row (&s->call->x[0], at) + column * s->p->groups + s->channel;
+  row += s->row_step;
+  return row >= s->ring ? row - s->ring : row;
 }
 
 /* Scales and stores the sums of n channels. Those of a second pixel are sum[4] ... sum[7]. */
@@ -65,19 +64,21 @@ depthwise_compute_2x4 (const DepthwiseRow *s, int8_t *y)
   const int32_t channels = s->p->groups;
   const int8_t *w = s->p->weights + s->channel;
   int32_t s0 = 0, s1 = 0, s2 = 0, s3 = 0, s4 = 0, s5 = 0, s6 = 0, s7 = 0;
+  const int8_t *x = s->x + s->first * channels + s->channel;
+  uint32_t row = s->row;
   int32_t sum[8];
 
   for (int32_t k = 0; k < slide->kernel[0]; k++)
     {
-      int32_t step = channels * slide->dilation[1];
-      const int8_t *x0 = depthwise_find (s, k, 0), *x1;
+      int32_t step = 0;
+      const int8_t *x0 = s->padding, *x1 = s->padding;
 
-      if (x0 != NULL)
-        x1 = x0 + channels * slide->stride[1];
-      else
+      if (k >= s->rows.begin && k < s->rows.end)
         {
-          x0 = x1 = s->padding;
-          step = 0;
+          step = channels * slide->dilation[1];
+          x0 = x + row;
+          x1 = x0 + channels * slide->stride[1];
+          row = depthwise_next_row (s, row);
         }
       for (int32_t tap = slide->kernel[1]; tap > 0; tap--)
         {
@@ -119,15 +120,18 @@ depthwise_add (
   const int32_t step = x == s->padding ? 0 : channels * s->p->slide.dilation[1];
   int32_t s0 = sum[0], s1 = sum[1], s2 = sum[2], s3 = sum[3];
 
+  for (; n == 4 && taps > 0; taps--)
+    {
+      s0 += x[0] * w[0];
+      s1 += x[1] * w[1];
+      s2 += x[2] * w[2];
+      s3 += x[3] * w[3];
+      x += step;
+      w += channels;
+    }
   for (; taps > 0; taps--)
     {
       s0 += x[0] * w[0];
-      if (n == 4)
-        {
-          s1 += x[1] * w[1];
-          s2 += x[2] * w[2];
-          s3 += x[3] * w[3];
-        }
       x += step;
       w += channels;
     }
@@ -144,20 +148,24 @@ depthwise_compute_pixel (const DepthwiseRow *s, int32_t n, int8_t *y)
 {
   const CleaveSlide *slide = &s->p->slide;
   const int8_t *w = s->p->weights + s->channel;
+  const int32_t column = s->first + s->taps.begin * slide->dilation[1];
+  const int8_t *x = s->x + column * s->p->groups + s->channel;
+  uint32_t row = s->row;
   int32_t sum[4] = { 0, 0, 0, 0 };
 
   for (int32_t k = 0; k < slide->kernel[0]; k++)
     {
-      const int8_t *x = depthwise_find (s, k, s->taps.begin);
-
-      if (x == NULL)
-        w = depthwise_add (s, sum, n, s->padding, w, slide->kernel[1]);
-      else
+      if (k < s->rows.begin || k >= s->rows.end)
         {
-          w = depthwise_add (s, sum, n, s->padding, w, s->taps.begin);
-          w = depthwise_add (s, sum, n, x, w, s->taps.end - s->taps.begin);
-          w = depthwise_add (s, sum, n, s->padding, w, slide->kernel[1] - s->taps.end);
+          w = depthwise_add (s, sum, n, s->padding, w, slide->kernel[1]);
+          continue;
         }
+      if (s->taps.begin > 0)
+        w = depthwise_add (s, sum, n, s->padding, w, s->taps.begin);
+      w = depthwise_add (s, sum, n, x + row, w, s->taps.end - s->taps.begin);
+      if (s->taps.end < slide->kernel[1])
+        w = depthwise_add (s, sum, n, s->padding, w, slide->kernel[1] - s->taps.end);
+      row = depthwise_next_row (s, row);
     }
   depthwise_store (s, sum, n, 1, y);
 }
@@ -182,12 +190,20 @@ cleave_depthwise_s8 (const CleaveCall *call)
   const CleaveConvS8 *p = call->params;
   const CleaveSlide *slide = &p->slide;
   const int32_t reach = (slide->kernel[1] - 1) * slide->dilation[1] + slide->stride[1];
+  const int32_t first = call->row * slide->stride[0] - slide->pad[0];
+  const CleaveRows *x = &call->x[0];
   DepthwiseRow s;
   int8_t *y = (int8_t *) call->y;
 
   s.call = call;
   s.p = p;
-  s.row = call->row * slide->stride[0] - slide->pad[0];
+  s.rows = cleave_taps (slide, 0, first);
+  s.x = (const int8_t *) x->data - x->begin * p->groups;
+  s.row = (uint32_t) ((const unsigned char *) cleave_row (x, first + s.rows.begin *
+                                                                         slide->dilation[0]) -
+                      x->data);
+  s.row_step = slide->dilation[0] * x->row_bytes;
+  s.ring = (uint32_t) x->capacity * x->row_bytes;
   s.first = call->begin * slide->stride[1] - slide->pad[1];
   for (int i = 0; i < 4; i++)
     s.padding[i] = (int8_t) p->x_zero;
