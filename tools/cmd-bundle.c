@@ -181,7 +181,7 @@ make_bundle (const char *path, const Options *o, GError **error)
   g_autoptr (GArray) outputs =
       inputs == NULL ? NULL : parse_places ("--output", o->outputs, o->folder, names, error);
   g_autofree char *name = o->name != NULL ? g_strdup (o->name) : find_name (path);
-  CleaveBundleOptions options = { .name = name };
+  CleaveBundleOptions options = { .name = name, .max_added_macs = CLEAVE_NOTHING_ADDED };
   gint64 align = 0;
 
   if (outputs == NULL ||

@@ -54,8 +54,8 @@ typedef struct
  * @name: prefix of the names of files, functions and macros, a C identifier; %NULL: the graph's
  * name
  * @max_memory: limit of the arena, in bytes; 0: the least memory
- * @max_added_macs: multiply-accumulates that the plan may add, as a fraction of the graph's;
- * negative: any number
+ * @max_added_macs: limit of the multiply-accumulates that recomputed columns add, as a fraction of
+ * the graph's: 0.1 is 10 %; 0: no limit, %CLEAVE_NOTHING_ADDED: none
  * @align: alignment of the arena and of each value in it, in bytes: 4, 8 or 16; 0: 4
  * @inputs: (array length=n_inputs): where inputs lie; the default is the arena
  * @n_inputs: number of entries

@@ -2,6 +2,7 @@
 
 #include "bundle.h"
 
+#include <cleave/cleave-split.h>
 #include <gio/gio.h>
 #include <glib/gstdio.h>
 #include <math.h>
@@ -100,8 +101,9 @@ check_options (const CleaveGraph *graph, const CleaveBundleOptions *o, GError **
   if (o->max_memory < 0)
     return fail (error, "max_memory is %" G_GINT64_FORMAT ", but must not be below 0",
                  o->max_memory);
-  if (isnan (o->max_added_macs))
-    return fail (error, "max_added_macs is not a number");
+  if (isnan (o->max_added_macs) ||
+      (o->max_added_macs < 0 && o->max_added_macs != CLEAVE_NOTHING_ADDED))
+    return fail (error, "max_added_macs is %g, but must not be below 0", o->max_added_macs);
   if (o->align != 0 && o->align != 4 && o->align != 8 && o->align != 16)
     return fail (error, "align is %u, but must be 4, 8 or 16", o->align);
   return check_entries (graph, o, TRUE, error) && check_entries (graph, o, FALSE, error);
@@ -148,7 +150,9 @@ find_max_macs (gint64 macs, double max_added)
 {
   double most = (double) macs * (1 + max_added);
 
-  return max_added < 0 || !(most < (double) G_MAXINT64) ? G_MAXINT64 : (gint64) most;
+  if (max_added < 0)
+    return macs;
+  return max_added == 0 || !(most < (double) G_MAXINT64) ? G_MAXINT64 : (gint64) most;
 }
 
 static void
@@ -258,7 +262,7 @@ fill_stats (CleaveBundle *bundle)
 CleaveBundle *
 cleave_bundle_new (const CleaveGraph *graph, const CleaveBundleOptions *options, GError **error)
 {
-  CleaveBundleOptions o = { .max_added_macs = 0 };
+  CleaveBundleOptions o = { .max_added_macs = CLEAVE_NOTHING_ADDED };
   g_autoptr (CleaveBundle) bundle = NULL;
 
   g_return_val_if_fail (graph != NULL, NULL);

@@ -56,7 +56,11 @@ START_TEST (rings_have_the_rows_that_their_readers_need)
 {
   g_autoptr (CleaveGraph) graph = make_chain ();
   CleaveBundleIo in = { NULL, CLEAVE_BUNDLE_ROWS }, out = { NULL, CLEAVE_BUNDLE_APART };
-  CleaveBundleOptions o = { .inputs = &in, .n_inputs = 1, .outputs = &out, .n_outputs = 1 };
+  CleaveBundleOptions o = { .max_added_macs = CLEAVE_NOTHING_ADDED,
+                            .inputs = &in,
+                            .n_inputs = 1,
+                            .outputs = &out,
+                            .n_outputs = 1 };
   g_autoptr (CleaveBundle) bundle = make (graph, &o);
 
   /* 3 input rows of 96x3, 3 rows of 48x8 for the depthwise, 1 row of 48x8. */
@@ -93,7 +97,7 @@ START_TEST (the_least_is_accepted_and_one_byte_less_refused)
   for (guint32 seed = 0; seed < CLEAVE_TRIALS (40); seed++)
     {
       g_autoptr (CleaveGraph) graph = network_random (seed);
-      CleaveBundleOptions o = { .max_added_macs = seed % 2 == 0 ? 0 : -1 };
+      CleaveBundleOptions o = { .max_added_macs = seed % 2 == 0 ? CLEAVE_NOTHING_ADDED : 0 };
       g_autoptr (CleaveBundle) least = make (graph, &o);
       g_autoptr (CleaveBundle) again = NULL, less = NULL;
       g_autoptr (GError) error = NULL;
@@ -117,7 +121,7 @@ START_TEST (more_macs_and_values_apart_take_no_more_memory)
     {
       g_autoptr (CleaveGraph) graph = network_random (seed);
       CleaveBundleIo apart = { NULL, CLEAVE_BUNDLE_APART };
-      CleaveBundleOptions o = { 0 };
+      CleaveBundleOptions o = { .max_added_macs = CLEAVE_NOTHING_ADDED };
       g_autoptr (CleaveBundle) first = make (graph, &o);
       g_autoptr (CleaveBundle) macs = NULL, inputs = NULL;
 
@@ -125,7 +129,9 @@ START_TEST (more_macs_and_values_apart_take_no_more_memory)
       macs = make (graph, &o);
       ck_assert_int_le (macs->stats.arena_bytes, first->stats.arena_bytes);
       ck_assert_int_le (first->stats.arena_bytes, first->stats.unsplit_bytes);
-      o = (CleaveBundleOptions){ .inputs = &apart, .n_inputs = 1 };
+      o = (CleaveBundleOptions){ .max_added_macs = CLEAVE_NOTHING_ADDED,
+                                 .inputs = &apart,
+                                 .n_inputs = 1 };
       inputs = make (graph, &o);
       ck_assert_int_le (inputs->stats.arena_bytes, first->stats.arena_bytes);
     }
