@@ -184,10 +184,19 @@ def scan():
     return model(nodes, [value_info('x', [6, 4])], [value_info('total', [4]), value_info('sums', ['n', 4])], [reals('start', [0, 1, 2, 3]), reals('half', [0.5])])
 
 
+# A product that is large enough for a program of its own.
+def product():
+    nodes = [node('ReduceMax', ['x'], ['top'], 'top', axes=[1], keepdims=0), node('Greater', ['top', 'limit'], ['keep'], 'keep'),
+             node('Compress', ['x', 'keep'], ['rows'], 'compress', axis=0), node('MatMul', ['rows', 'w'], ['y'], 'product')]
+    return model(nodes, [value_info('x', [300, 200])], [value_info('y', ['n', 250])],
+                 [tensor('w', [200, 250], floats(50000, 3)), reals('limit', [0.5])])
+
+
 MODELS = {
     'single-class': single_class(), 'multi-class': multi_class(17), 'multi-class-opset-11': multi_class(11), 'two-stages': two_stages(17),
     'two-stages-opset-19': two_stages(19), 'mask': mask(), 'choose': choose(), 'resize': resize(13), 'resize-opset-10': resize(10),
     'resize-opset-9': resize(9), 'search': search(), 'branches': branches(), 'sequences': sequences(), 'scan': scan(),
+    'product': product(),
 }
 
 
