@@ -184,7 +184,7 @@ add_zero (CleaveTfliteImport *import, CleaveResult *x, gint32 zero, GError **err
 gboolean
 cleave_tflite_convert_integer_svdf (CleaveTfliteImport *import, GError **error)
 {
-  CleaveElement state = cleave_tflite_input_type (import, CLEAVE_TFLITE_SVDF_STATE)->element;
+  CleaveElement state;
   const CleaveShape *y_shape = &cleave_tflite_output (import, 0)->type.shape;
   CleaveShape x, feature, time, lines;
   CleaveResult *w, *y;
@@ -193,6 +193,7 @@ cleave_tflite_convert_integer_svdf (CleaveTfliteImport *import, GError **error)
 
   if (!read_svdf (import, &s, error) || !read_svdf_scales (import, &q, error))
     return FALSE;
+  state = cleave_tflite_input_type (import, CLEAVE_TFLITE_SVDF_STATE)->element;
   if (state != CLEAVE_INT8 && state != CLEAVE_INT16)
     return cleave_tflite_refuse (error, "the state must be int8 or int16");
   x = CLEAVE_SHAPE (1, s.batch, s.inputs);

@@ -238,6 +238,29 @@ START_TEST (errors_name_operator_and_tensor)
 }
 END_TEST
 
+/* An SVDF without its last input has no state. */
+START_TEST (an_svdf_without_a_state_is_refused)
+{
+  static const float scale[1] = { 0.5f };
+  static const gint8 w[1] = { 1 };
+  const TfliteTensor tensors[] = {
+    { .name = "x", .type = TFLITE_INT8, .shape = "1x1", .scales = scale, .n_scales = 1 },
+    { .name = "w",
+      .type = TFLITE_INT8,
+      .shape = "1x1",
+      .data = w,
+      .n_bytes = 1,
+      .scales = scale,
+      .n_scales = 1 },
+    { .name = "y", .type = TFLITE_INT8, .shape = "1x1", .scales = scale, .n_scales = 1 },
+  };
+  const TfliteOperator op = { 27, NULL, { 0, 1, 1 }, 3, { 2 }, 1, 1, { { 0, 'i', 1 } } };
+  const TfliteGraph file = { tensors, N (tensors), &op, 1, { 0 }, 1, { 2 }, 1, 0 };
+
+  assert_refused (&file, "operator 0, SVDF 'y': input 4 must be a variable");
+}
+END_TEST
+
 /* int32 with a scale is legal in QUANTIZE, but not in a convolution. */
 START_TEST (a_convolution_of_int32_is_refused)
 {
@@ -343,8 +366,8 @@ add_tests (Suite *suite)
                    a_quantized_relu6_clamps, fast_convolutions_have_the_bits_of_the_reference,
                    quantized_graphs_have_no_form_in_onnx_but_one_as_text, NULL);
   cleave_add_case (suite, "errors", errors_name_operator_and_tensor,
-                   a_convolution_of_int32_is_refused, short_files_are_refused,
-                   an_operator_that_is_listed_too_often_is_refused, NULL);
+                   a_convolution_of_int32_is_refused, an_svdf_without_a_state_is_refused,
+                   short_files_are_refused, an_operator_that_is_listed_too_often_is_refused, NULL);
 }
 
 CLEAVE_TEST_SUITE ("tflite", add_tests)
