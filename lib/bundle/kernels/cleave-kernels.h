@@ -14,8 +14,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Each product and each sum of floats is rounded, except for fmaf (). Some compilers fuse them
- * unless these lines forbid it. */
+/* Each product and each sum of floats is rounded, except for cleave_fma (). Some compilers fuse
+ * them unless these lines forbid it. */
 #if defined __clang__
 #pragma STDC FP_CONTRACT OFF
 #elif defined __GNUC__ && !defined __STRICT_ANSI__
@@ -85,6 +85,30 @@ cleave_clamp (int32_t x, int32_t low, int32_t high)
   return x < low ? low : x > high ? high : x;
 }
 
+/* Returns a * b + c, rounded once. Without an instruction for it, the exact product and c are added
+ * in double, and the last bit of an inexact sum is set (rounding to odd), so that the second
+ * rounding is right. The fmaf () of some C libraries is not. */
+static inline float
+cleave_fma (float a, float b, float c)
+{
+#ifdef __FP_FAST_FMAF
+  return fmaf (a, b, c);
+#else
+  const double product = (double) a * (double) b, other = (double) c;
+  double sum = product + other;
+  const double part = sum - product, error = (product - (sum - part)) + (other - part);
+  uint64_t bits;
+
+  memcpy (&bits, &sum, sizeof bits);
+  if ((error > 0 || error < 0) && (bits & 1) == 0)
+    {
+      bits = (error > 0) == (sum > 0) ? bits + 1 : bits - 1;
+      memcpy (&sum, &bits, sizeof sum);
+    }
+  return (float) sum;
+#endif
+}
+
 /* Exponentials of floats, within 1.5 ulp. */
 
 typedef struct
@@ -97,16 +121,16 @@ static inline CleaveExp
 cleave_exp_parts (float a)
 {
   const float magic = 12582912.0f + 127.0f; /* rounds to an integer in the lowest bits */
-  const float shifted = fmaf (a, 1.44269504f, magic), n = shifted - magic;
-  const float r = fmaf (n, 2.12194440e-4f, fmaf (n, -0.693359375f, a)), u = r * r;
-  const float q = fmaf (u, 0.00139505533f, fmaf (r, 0.00836895779f, 0.041666206f));
-  const float p = fmaf (u, q, fmaf (r, 0.166665182f, 0.5f));
+  const float shifted = cleave_fma (a, 1.44269504f, magic), n = shifted - magic;
+  const float r = cleave_fma (n, 2.12194440e-4f, cleave_fma (n, -0.693359375f, a)), u = r * r;
+  const float q = cleave_fma (u, 0.00139505533f, cleave_fma (r, 0.00836895779f, 0.041666206f));
+  const float p = cleave_fma (u, q, cleave_fma (r, 0.166665182f, 0.5f));
   CleaveExp e;
   uint32_t bits;
 
   memcpy (&bits, &shifted, sizeof bits);
   bits <<= 23;
-  e.fraction = fmaf (u, p, r);
+  e.fraction = cleave_fma (u, p, r);
   memcpy (&e.scale, &bits, sizeof bits);
   return e;
 }

@@ -22,10 +22,10 @@ conv_f32_add_4 (float *sum, const float *x, const float *w, int32_t count)
     {
       const float a = *x++;
 
-      s0 = fmaf (a, w[0], s0);
-      s1 = fmaf (a, w[1], s1);
-      s2 = fmaf (a, w[2], s2);
-      s3 = fmaf (a, w[3], s3);
+      s0 = cleave_fma (a, w[0], s0);
+      s1 = cleave_fma (a, w[1], s1);
+      s2 = cleave_fma (a, w[2], s2);
+      s3 = cleave_fma (a, w[3], s3);
       w += 4;
     }
   sum[0] = s0;
@@ -41,7 +41,7 @@ conv_f32_add (const ConvF32 *c, float *sum, const float *x, const float *w, int3
     conv_f32_add_4 (sum, x, w, count);
   else
     for (; count > 0; count--)
-      *sum = fmaf (*x++, *w++, *sum);
+      *sum = cleave_fma (*x++, *w++, *sum);
 }
 
 /* Adds the products of a window. */

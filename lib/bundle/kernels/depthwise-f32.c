@@ -25,7 +25,7 @@ depthwise_f32_sum (const CleaveCall *call,
 
       for (int32_t tap = columns.begin; tap < columns.end; tap++)
         {
-          sum = fmaf (*from, *w, sum);
+          sum = cleave_fma (*from, *w, sum);
           from += slide->dilation[1] * p->groups;
           w += p->groups;
         }

@@ -13,5 +13,5 @@ cleave_norm_f32 (const CleaveCall *call)
 
   for (int32_t column = call->begin; column < call->end; column++)
     for (int32_t c = 0; c < p->channels; c++)
-      *y++ = fmaf (*from++ - p->means[c], p->factors[c], p->offsets[c]);
+      *y++ = cleave_fma (*from++ - p->means[c], p->factors[c], p->offsets[c]);
 }

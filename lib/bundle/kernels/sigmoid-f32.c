@@ -7,7 +7,7 @@ sigmoid_f32_of (float a)
 {
   const CleaveExp e = cleave_exp_parts (cleave_bound (-a, -88.0f, 89.0f));
 
-  return 1.0f / fmaf (1.0f + e.fraction, e.scale, 1.0f);
+  return 1.0f / cleave_fma (1.0f + e.fraction, e.scale, 1.0f);
 }
 
 void

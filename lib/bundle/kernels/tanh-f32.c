@@ -7,7 +7,7 @@ tanh_f32_of (float a)
 {
   const float twice = 2.0f * fabsf (a);
   const CleaveExp e = cleave_exp_parts (20.0f < twice ? 20.0f : twice);
-  const float y = fmaf (e.fraction, e.scale, e.scale - 1.0f);
+  const float y = cleave_fma (e.fraction, e.scale, e.scale - 1.0f);
 
   return copysignf (y / (y + 2.0f), a);
 }
