@@ -85,9 +85,9 @@ cleave_clamp (int32_t x, int32_t low, int32_t high)
   return x < low ? low : x > high ? high : x;
 }
 
-/* Returns a * b + c, rounded once. Without an instruction for it, the exact product and c are added
- * in double, and the last bit of an inexact sum is set (rounding to odd), so that the second
- * rounding is right. The fmaf () of some C libraries is not. */
+/* Returns a * b + c, rounded once. The fmaf () of some C libraries rounds twice. So without an
+ * instruction for it, the exact product and c are added in double. The last bit of an inexact sum
+ * is set, rounding to odd, so that the second rounding is right. */
 static inline float
 cleave_fma (float a, float b, float c)
 {
