@@ -2,6 +2,7 @@
 #ifndef CLEAVE_KERNELS_H
 #define CLEAVE_KERNELS_H
 
+/* Over 400 lines: a bundle has few files, so all kernels share one header. */
 /* The kernels of a bundle, in C99. A model is a table of layers. A kernel computes one row of the
  * result of a layer, or a part of the columns of that row, from rows of its operands.
  *
