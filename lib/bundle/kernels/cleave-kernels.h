@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: 0BSD */
+/* Over 400 lines: a bundle has few files, so all kernels share one header. */
 #ifndef CLEAVE_KERNELS_H
 #define CLEAVE_KERNELS_H
 
-/* Over 400 lines: a bundle has few files, so all kernels share one header. */
 /* The kernels of a bundle, in C99. A model is a table of layers. A kernel computes one row of the
  * result of a layer, or a part of the columns of that row, from rows of its operands.
  *
