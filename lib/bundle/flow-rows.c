@@ -32,6 +32,26 @@ find_oldest_row (const CleaveBundleFlow *flow, guint s, guint operand, gint64 ne
   return next >= rows ? G_MAXINT64 : find_rows (flow, s, operand, next).begin;
 }
 
+/* Returns the oldest row of a step's result that another step of the segment still needs. */
+static gint64
+find_oldest_needed (const CleaveBundleFlow *flow, guint p)
+{
+  const CleaveBundleModel *model = flow->model;
+  guint value = get_step (flow, p)->result;
+  gint64 oldest = G_MAXINT64;
+
+  for (guint k = model->first_reader[value]; k < model->first_reader[value + 1]; k++)
+    {
+      CleaveBundleReader reader = model->readers[k];
+
+      if (reader.step >= flow->segment.end)
+        break;
+      oldest = MIN (oldest, find_oldest_row (flow, reader.step, reader.operand,
+                                             *get_made (flow, reader.step)));
+    }
+  return oldest;
+}
+
 /* Enlarges the ring that has the rows of step `p`, which has just computed one. Steps that share a
  * ring follow each other: the first one has the newest row. */
 static void
@@ -39,19 +59,13 @@ grow_ring (CleaveBundleFlow *flow, guint p)
 {
   guint owner = get_slot (flow, p)->shares;
   CleaveBundleSlot *slot = get_slot (flow, owner);
-  gint64 oldest = *get_made (flow, owner) - 1;
+  gint64 made = *get_made (flow, owner), oldest = made - 1;
 
   if (slot->capacity == get_result (flow, owner)->image.rows)
     return;
-  for (guint s = owner + 1; s < flow->segment.end; s++)
-    for (guint i = 0; i < get_step (flow, s)->n_operands; i++)
-      {
-        guint x = find_producer (flow, get_step (flow, s), i);
-
-        if (x != CLEAVE_BUNDLE_NONE && get_slot (flow, x)->shares == owner)
-          oldest = MIN (oldest, find_oldest_row (flow, s, i, *get_made (flow, s)));
-      }
-  slot->capacity = MAX (slot->capacity, *get_made (flow, owner) - oldest);
+  for (guint s = owner; s != CLEAVE_BUNDLE_NONE; s = get_slot (flow, s)->next)
+    oldest = MIN (oldest, find_oldest_needed (flow, s));
+  slot->capacity = MAX (slot->capacity, made - oldest);
 }
 
 /* Whether an end may overlay a value: the value dies here, and each byte is read once. */
@@ -69,20 +83,18 @@ find_oldest_byte (const CleaveBundleFlow *flow, guint s)
 {
   gint64 oldest = G_MAXINT64;
 
-  for (guint q = flow->segment.first; q < flow->segment.end; q++)
-    for (guint i = 0; i < get_step (flow, q)->n_operands; i++)
-      {
-        const CleaveBundleValue *x =
-            cleave_bundle_value (flow->model, get_step (flow, q)->operands[i]);
-        gboolean in_place = q == s && is_in_place (flow, q, i);
-        gint64 row;
+  for (guint k = 0; k < flow->over->len; k++)
+    {
+      CleaveBundleReader reader = g_array_index (flow->over, CleaveBundleReader, k);
+      guint value = get_step (flow, reader.step)->operands[reader.operand];
+      gboolean in_place = reader.step == s && is_in_place (flow, s, reader.operand);
+      gint64 row = find_oldest_row (flow, reader.step, reader.operand,
+                                    *get_made (flow, reader.step) + (in_place ? 1 : 0));
 
-        if (x->base != flow->segment.overlay.value)
-          continue;
-        row = find_oldest_row (flow, q, i, *get_made (flow, q) + (in_place ? 1 : 0));
-        if (row < G_MAXINT64)
-          oldest = MIN (oldest, row * cleave_bundle_row_bytes (x));
-      }
+      if (row < G_MAXINT64)
+        oldest =
+            MIN (oldest, row * cleave_bundle_row_bytes (cleave_bundle_value (flow->model, value)));
+    }
   return oldest;
 }
 
@@ -182,12 +194,29 @@ choose_overlay (CleaveBundleFlow *flow)
       }
 }
 
+/* Lists the operands that read the value under the end. */
+static void
+list_over (CleaveBundleFlow *flow)
+{
+  g_array_set_size (flow->over, 0);
+  for (guint s = flow->segment.first; s < flow->segment.end; s++)
+    for (guint i = 0; i < get_step (flow, s)->n_operands; i++)
+      {
+        CleaveBundleReader reader = { s, i };
+        guint value = get_step (flow, s)->operands[i];
+
+        if (cleave_bundle_value (flow->model, value)->base == flow->segment.overlay.value)
+          g_array_append_val (flow->over, reader);
+      }
+}
+
 void
 cleave_bundle_flow_set_rows (CleaveBundleFlow *flow)
 {
   CleaveBundleOverlay *overlay = &flow->segment.overlay;
 
   choose_overlay (flow);
+  list_over (flow);
   run_rows (flow);
   if (overlay->value != CLEAVE_BUNDLE_NONE)
     overlay->lag =

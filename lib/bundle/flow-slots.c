@@ -13,7 +13,8 @@ set_slots (CleaveBundleFlow *flow)
       gboolean is_whole =
           cleave_bundle_is_read_after (flow->model, get_step (flow, s)->result, flow->segment.end);
 
-      *get_slot (flow, s) = (CleaveBundleSlot){ is_whole, s, is_whole ? result->image.rows : 0, 0 };
+      *get_slot (flow, s) = (CleaveBundleSlot){ is_whole, s, CLEAVE_BUNDLE_NONE,
+                                                is_whole ? result->image.rows : 0, 0 };
     }
 }
 
@@ -104,33 +105,42 @@ is_same_place (const CleaveBundleFlow *flow, guint s, guint operand, guint p)
 static guint
 count_readers (const CleaveBundleFlow *flow, guint p)
 {
-  guint value = get_step (flow, p)->result, n = 0;
+  guint value = get_step (flow, p)->result;
 
-  for (guint s = p + 1; s < flow->segment.end; s++)
-    for (guint i = 0; i < get_step (flow, s)->n_operands; i++)
-      n += get_step (flow, s)->operands[i] == value;
-  return n;
+  return flow->model->first_reader[value + 1] - flow->model->first_reader[value];
 }
 
-/* Lets steps write their rows over those of an operand that nothing else reads. */
+/* Returns whether a step can write its rows over those of an operand that nothing else reads. */
+static gboolean
+can_share (const CleaveBundleFlow *flow, guint s, guint operand, guint p)
+{
+  return p != CLEAVE_BUNDLE_NONE && !get_slot (flow, p)->is_whole &&
+         is_in_place (flow, s, operand) && is_same_place (flow, s, operand, p) &&
+         count_readers (flow, p) == 1 && get_result (flow, s)->place == CLEAVE_BUNDLE_ARENA;
+}
+
+/* Lets steps share memory, and links the steps that do. If the result of one is whole, so is the
+ * memory of all. */
 static void
 share_slots (CleaveBundleFlow *flow)
 {
   for (guint s = flow->segment.first; s < flow->segment.end; s++)
-    for (guint i = 0; i < get_step (flow, s)->n_operands; i++)
-      {
-        guint p = find_producer (flow, get_step (flow, s), i);
-        CleaveBundleSlot *slot = get_slot (flow, s);
+    {
+      CleaveBundleSlot *slot = get_slot (flow, s);
 
-        if (slot->shares == s && p != CLEAVE_BUNDLE_NONE && !get_slot (flow, p)->is_whole &&
-            is_in_place (flow, s, i) && is_same_place (flow, s, i, p) &&
-            count_readers (flow, p) == 1 && get_result (flow, s)->place == CLEAVE_BUNDLE_ARENA)
+      for (guint i = 0; i < get_step (flow, s)->n_operands && slot->shares == s; i++)
+        {
+          guint p = find_producer (flow, get_step (flow, s), i);
+
+          if (!can_share (flow, s, i, p))
+            continue;
           slot->shares = get_slot (flow, p)->shares;
-      }
-  /* If the result is whole, so is the memory of all steps that it shares. */
-  for (guint s = flow->segment.first; s < flow->segment.end; s++)
-    if (get_slot (flow, s)->is_whole)
-      get_slot (flow, get_slot (flow, s)->shares)->capacity = get_result (flow, s)->image.rows;
+          slot->next = get_slot (flow, slot->shares)->next;
+          get_slot (flow, slot->shares)->next = s;
+        }
+      if (slot->is_whole)
+        get_slot (flow, slot->shares)->capacity = get_result (flow, s)->image.rows;
+    }
 }
 
 gboolean

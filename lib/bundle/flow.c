@@ -15,6 +15,7 @@ cleave_bundle_flow_init (CleaveBundleFlow *flow, const CleaveBundleModel *model,
   flow->columns = g_new (CleaveSpan, (gsize) n * MAX_BANDS);
   flow->made = g_new (gint64, n);
   flow->asker = g_new (guint, n);
+  flow->over = g_array_new (FALSE, FALSE, sizeof (CleaveBundleReader));
 }
 
 void
@@ -24,6 +25,7 @@ cleave_bundle_flow_clear (CleaveBundleFlow *flow)
   g_free (flow->columns);
   g_free (flow->made);
   g_free (flow->asker);
+  g_array_unref (flow->over);
 }
 
 /* Returns whether each view that the segment reads comes from outside. */
@@ -59,17 +61,21 @@ add_rings (CleaveBundleFlow *flow)
 
   g->ring_bytes = 0;
   for (guint s = g->first; s < g->end; s++)
-    {
-      const CleaveBundleSlot *slot = get_slot (flow, s);
-      gboolean is_whole = FALSE;
+    if (get_slot (flow, s)->shares == s &&
+        cleave_bundle_flow_find_whole (flow, s) == CLEAVE_BUNDLE_NONE)
+      g->ring_bytes +=
+          cleave_bundle_align (get_slot (flow, s)->capacity * get_slot (flow, s)->columns *
+                                   (gint64) get_result (flow, s)->image.pixel_bytes,
+                               flow->align);
+}
 
-      for (guint q = s; q < g->end; q++)
-        is_whole |= get_slot (flow, q)->shares == s && get_slot (flow, q)->is_whole;
-      if (slot->shares == s && !is_whole)
-        g->ring_bytes += cleave_bundle_align (slot->capacity * slot->columns *
-                                                  (gint64) get_result (flow, s)->image.pixel_bytes,
-                                              flow->align);
-    }
+guint
+cleave_bundle_flow_find_whole (const CleaveBundleFlow *flow, guint owner)
+{
+  for (guint s = owner; s != CLEAVE_BUNDLE_NONE; s = get_slot (flow, s)->next)
+    if (get_slot (flow, s)->is_whole)
+      return s;
+  return CLEAVE_BUNDLE_NONE;
 }
 
 /* Whether the caller supplies rows of the segment: each whole row once, the first one first. */

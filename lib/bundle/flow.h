@@ -21,8 +21,9 @@ typedef struct
 {
   gboolean is_whole; /* read after the segment, or an output */
   guint shares;      /* the step of the segment whose memory it uses, often its own */
-  gint64 capacity;   /* rows in memory; only of steps that use their own memory */
-  gint64 columns;    /* columns in memory */
+  guint next;      /* the next step that uses the same memory; CLEAVE_BUNDLE_NONE: there is none */
+  gint64 capacity; /* rows in memory; only of steps that use their own memory */
+  gint64 columns;  /* columns in memory */
 } CleaveBundleSlot;
 
 /* The end of a segment may overlay a value that dies in the segment. It begins `lag` bytes or more
@@ -58,6 +59,7 @@ typedef struct
   CleaveSpan *columns;     /* of a step in a band: columns[band * n_steps + step - first] */
   gint64 *made;
   guint *asker;   /* the step that asked a step for rows */
+  GArray *over;   /* CleaveBundleReader: the operands that read the value under the end */
   guint end_slot; /* the step whose memory the end uses */
 } CleaveBundleFlow;
 
@@ -67,7 +69,10 @@ void cleave_bundle_flow_clear (CleaveBundleFlow *flow);
 /* Lays out the segment of steps [first, end) in a number of bands. Returns FALSE if these steps
  * cannot be a segment. */
 gboolean cleave_bundle_flow_run (CleaveBundleFlow *flow, guint first, guint end, guint n_bands);
-/* Does the same for rows that are computed upward, in one band. */
+/* Returns the step with a whole result that uses the memory of step `owner`, or
+ * CLEAVE_BUNDLE_NONE. */
+guint cleave_bundle_flow_find_whole (const CleaveBundleFlow *flow, guint owner);
+/* Lays out the segment for rows that are computed upward, in one band. */
 gboolean cleave_bundle_flow_run_upward (CleaveBundleFlow *flow, guint first, guint end);
 /* Does the same again for a segment that could be laid out. */
 void cleave_bundle_flow_repeat (CleaveBundleFlow *flow, const CleaveBundleSegment *segment);

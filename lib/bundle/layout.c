@@ -78,12 +78,9 @@ add_rings (Builder *b, guint index)
   for (guint s = g->first; s < g->end; s++)
     {
       const CleaveBundleSlot *slot = &flow.slots[s - g->first];
-      gboolean is_whole = FALSE;
       guint value = cleave_bundle_step (b->model, s)->result;
 
-      for (guint q = s; q < g->end; q++)
-        is_whole |= flow.slots[q - g->first].shares == s && flow.slots[q - g->first].is_whole;
-      if (slot->shares == s && !is_whole)
+      if (slot->shares == s && cleave_bundle_flow_find_whole (&flow, s) == CLEAVE_BUNDLE_NONE)
         add_buffer (b, value, index, index,
                     slot->capacity * slot->columns *
                         (gint64) cleave_bundle_value (b->model, value)->image.pixel_bytes);

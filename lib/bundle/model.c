@@ -289,6 +289,31 @@ add_inputs (Builder *b, GError **error)
   return TRUE;
 }
 
+/* Lists the readers of each value. */
+static void
+list_readers (CleaveBundleModel *model)
+{
+  guint n = model->values->len, n_readers = 0;
+
+  model->first_reader = g_new0 (guint, n + 1);
+  for (guint s = 0; s < model->steps->len; s++)
+    for (guint i = 0; i < cleave_bundle_step (model, s)->n_operands; i++, n_readers++)
+      model->first_reader[cleave_bundle_step (model, s)->operands[i] + 1]++;
+  for (guint i = 0; i < n; i++)
+    model->first_reader[i + 1] += model->first_reader[i];
+  model->readers = g_new (CleaveBundleReader, MAX (n_readers, 1));
+  for (guint s = model->steps->len; s-- > 0;)
+    for (guint i = cleave_bundle_step (model, s)->n_operands; i-- > 0;)
+      {
+        guint value = cleave_bundle_step (model, s)->operands[i];
+
+        model->readers[--model->first_reader[value + 1]] = (CleaveBundleReader){ s, i };
+      }
+  for (guint i = 0; i < n; i++)
+    model->first_reader[i] = model->first_reader[i + 1];
+  model->first_reader[n] = n_readers;
+}
+
 /* Marks the outputs, and the last reader of each value. */
 static gboolean
 mark_readers (Builder *b, GError **error)
@@ -342,7 +367,10 @@ build (Builder *b, GError **error)
   for (guint i = 0; order != NULL && i < order->len; i++)
     if (!add_node (b, order->pdata[i], error))
       return FALSE;
-  return order != NULL && mark_readers (b, error);
+  if (order == NULL || !mark_readers (b, error))
+    return FALSE;
+  list_readers (b->model);
+  return TRUE;
 }
 
 CleaveBundleModel *
@@ -369,6 +397,8 @@ cleave_bundle_model_free (CleaveBundleModel *model)
   g_array_unref (model->steps);
   g_array_unref (model->values);
   g_free (model->outputs);
+  g_free (model->readers);
+  g_free (model->first_reader);
   cleave_bundle_pool_free (model->pool);
   cleave_graph_unref (model->graph);
   g_free (model);
@@ -377,12 +407,8 @@ cleave_bundle_model_free (CleaveBundleModel *model)
 gboolean
 cleave_bundle_is_read (const CleaveBundleModel *model, guint value)
 {
-  for (guint s = 0; s < model->steps->len; s++)
-    for (guint i = 0; i < cleave_bundle_step (model, s)->n_operands; i++)
-      if (cleave_bundle_step (model, s)->operands[i] == value)
-        return TRUE;
   for (guint i = 0; i < model->graph->outputs->len; i++)
     if (model->outputs[i] == value)
       return TRUE;
-  return FALSE;
+  return model->first_reader[value + 1] > model->first_reader[value];
 }

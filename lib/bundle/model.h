@@ -49,12 +49,20 @@ typedef struct
   gint64 macs;
 } CleaveBundleStep;
 
+/* An operand of a step. */
+typedef struct
+{
+  guint step, operand;
+} CleaveBundleReader;
+
 typedef struct
 {
   CleaveGraph *graph;
-  GArray *values; /* CleaveBundleValue */
-  GArray *steps;  /* CleaveBundleStep, in the order of a run */
-  guint *outputs; /* values of the outputs of the graph */
+  GArray *values;              /* CleaveBundleValue */
+  GArray *steps;               /* CleaveBundleStep, in the order of a run */
+  guint *outputs;              /* values of the outputs of the graph */
+  CleaveBundleReader *readers; /* of all values, value after value, in the order of a run */
+  guint *first_reader;         /* index of the first reader of each value, and of the end */
   CleaveBundlePool *pool;
 } CleaveBundleModel;
 

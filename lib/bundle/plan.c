@@ -6,6 +6,10 @@
  */
 #define MAX_STEPS 96
 
+/* The most plans that are kept for each position and state. It bounds the time of the search if
+ * many MACs may be added: the best plans differ by 2 % or more. */
+#define MAX_LABELS 48
+
 /* Numbers of bands that are tried for each segment. */
 static const guint bands[] = { 1, 2, 3, 4, 6, 8, 12, 16, 24, 32 };
 
@@ -28,6 +32,7 @@ typedef struct
   const CleaveBundleModel *model;
   CleaveBundleFlow flow;
   gint64 align, max_macs;
+  gint64 max_bytes;   /* of the plan of whole layers: no plan needs more */
   gint64 *macs_after; /* MACs of the steps from a position on, in the graph */
   GArray **labels;    /* Label, for each position and state, by rising MACs and falling bytes */
 } Search;
@@ -89,6 +94,22 @@ count_overlaid (const Search *s, const CleaveBundleOverlay *overlay)
   return end + value - MAX (end, cleave_bundle_align (both, s->align));
 }
 
+/* Removes the label that saves the least bytes against the one before. The first and the last one,
+ * the fewest MACs and the fewest bytes, stay. */
+static void
+thin_out (GArray *labels)
+{
+  guint least = 1;
+
+  for (guint i = 1; i + 1 < labels->len; i++)
+    if (g_array_index (labels, Label, i - 1).peak_bytes -
+            g_array_index (labels, Label, i).peak_bytes <
+        g_array_index (labels, Label, least - 1).peak_bytes -
+            g_array_index (labels, Label, least).peak_bytes)
+      least = i;
+  g_array_remove_index (labels, least);
+}
+
 /* Adds a label unless another one is as good, and removes those that are worse. */
 static void
 add_label (GArray *labels, const Label *label)
@@ -103,6 +124,15 @@ add_label (GArray *labels, const Label *label)
   while (at < labels->len && g_array_index (labels, Label, at).peak_bytes >= label->peak_bytes)
     g_array_remove_index (labels, at);
   g_array_insert_val (labels, at, *label);
+}
+
+/* Adds a label, and keeps their number in bounds. */
+static void
+add_bounded (GArray *labels, const Label *label)
+{
+  add_label (labels, label);
+  if (labels->len > MAX_LABELS)
+    thin_out (labels);
 }
 
 /* Returns whether the end of a segment cannot overlay its value: that value is the end of the
@@ -128,8 +158,8 @@ extend (
                   .before = index };
   State after = least == n_bytes ? APART : g->is_upward ? UPWARD : DOWNWARD;
 
-  if (label.macs + s->macs_after[g->end] <= s->max_macs)
-    add_label (get_labels (s, g->end, after), &label);
+  if (label.macs + s->macs_after[g->end] <= s->max_macs && label.peak_bytes <= s->max_bytes)
+    add_bounded (get_labels (s, g->end, after), &label);
 }
 
 /* Continues all plans up to a segment by it. */
@@ -146,7 +176,7 @@ extend_all (Search *s, const CleaveBundleSegment *g)
 
 /* Tries the segments that end at a position. */
 static void
-search_end (Search *s, guint end, gint64 most)
+search_end (Search *s, guint end)
 {
   for (guint first = end; first-- > 0 && end - first <= MAX_STEPS;)
     {
@@ -168,7 +198,7 @@ search_end (Search *s, guint end, gint64 most)
       if (cleave_bundle_flow_run_upward (&s->flow, first, end))
         extend_all (s, &s->flow.segment);
       /* More steps have more rings. */
-      if (least < G_MAXINT64 && least > most)
+      if (least < G_MAXINT64 && least > s->max_bytes)
         break;
     }
 }
@@ -178,7 +208,7 @@ init (Search *s, const CleaveBundleModel *model, gint64 align, gint64 max_macs)
 {
   guint n = model->steps->len;
 
-  *s = (Search){ .model = model, .align = align, .max_macs = max_macs };
+  *s = (Search){ .model = model, .align = align, .max_macs = max_macs, .max_bytes = G_MAXINT64 };
   cleave_bundle_flow_init (&s->flow, model, align);
   s->macs_after = g_new0 (gint64, n + 1);
   s->labels = g_new (GArray *, (n + 1) * N_STATES);
@@ -295,14 +325,13 @@ GPtrArray *
 cleave_bundle_plan_all (const CleaveBundleModel *model, gint64 align, gint64 max_macs)
 {
   GPtrArray *plans;
-  gint64 most;
   Search s;
 
   init (&s, model, align, max_macs);
   begin (&s);
-  most = search_unsplit (&s);
+  s.max_bytes = search_unsplit (&s);
   for (guint end = 1; end <= model->steps->len; end++)
-    search_end (&s, end, most);
+    search_end (&s, end);
   plans = list_plans (&s);
   clear (&s);
   return plans;

@@ -40,16 +40,15 @@ set_memory (const CleaveBundle *bundle, const CleaveBundleFlow *flow, Memory *me
   for (guint s = g->first; s < g->end; s++)
     {
       guint owner = flow->slots[s - g->first].shares;
-      guint value = cleave_bundle_step (bundle->model, owner)->result;
+      guint whole = cleave_bundle_flow_find_whole (flow, owner);
+      guint value =
+          cleave_bundle_step (bundle->model, whole == CLEAVE_BUNDLE_NONE ? owner : whole)->result;
 
       if (flow->slots[s - g->first].is_whole)
         {
           memory[s] = whole_memory (bundle, cleave_bundle_step (bundle->model, s)->result);
           continue;
         }
-      for (guint q = s; q < g->end; q++)
-        if (flow->slots[q - g->first].shares == owner && flow->slots[q - g->first].is_whole)
-          value = cleave_bundle_step (bundle->model, q)->result;
       memory[s] = (Memory){ cleave_bundle_layout_offset (bundle->layout, value),
                             flow->slots[owner - g->first].capacity,
                             flow->slots[owner - g->first].columns, TRUE };
