@@ -141,9 +141,9 @@ def fill(package, build, version):
     bindings.main(build / 'Cleave-0.1.gir', package / '_api.json')
     where = {'TYPELIBS': None, 'LIBRARIES': '_libs/' + bundle.names['libcleave.so.0'],
              'COMMAND': '_bin/cleave', '__version__': version}
-    lines = ['# SPDX-License-Identifier: GPL-2.0-or-later', '"""The places of files in this wheel."""', ''] (package /
-    '_where.py').write_text('\n'.join(lines + [f'{name} = {value!r}' for name, value in where.items()]) + '\n') return
-    bundle
+    lines = ['# SPDX-License-Identifier: GPL-2.0-or-later', '"""The places of files in this wheel."""', '']
+    (package / '_where.py').write_text('\n'.join(lines + [f'{name} = {value!r}' for name, value in where.items()]) + '\n')
+    return bundle
 
 
 def metadata(version):
