@@ -25,22 +25,32 @@ addEventListener('load', () => {
   state.letter = 10 * $('graph').clientWidth / $('graph').viewBox.baseVal.width;
   state.nodes = document.querySelectorAll('#graph .node').length;
   state.legend = (document.querySelector('#threads .key') || {}).textContent;
-  /* Screen readers and keyboards need a name for each element that acts, and for each picture. */ state.roles =
-  [...document.querySelectorAll('button, input, [role=button], [role=img], section')].filter(e => !(e.textContent.trim()
-  && e.matches('button') || e.getAttribute('aria-label') || e.getAttribute('aria-labelledby') || e.labels &&
-  e.labels.length) || e.matches('[role=button]') && e.tabIndex < 0).map(e => e.outerHTML.slice(0, 80)); const first =
-  document.querySelector('#graph .subgraph'); first.dispatchEvent(new MouseEvent('click', { bubbles: true }));
-  state.opened = document.querySelectorAll('#graph .node').length; state.expanded = document.querySelector('#graph
-  .subgraph').getAttribute('aria-expanded'); document.querySelector('#graph .subgraph').dispatchEvent(new
-  KeyboardEvent('keydown', { key: 'Enter', bubbles: true })); state.closed = document.querySelectorAll('#graph
-  .node').length; $('find').value = NODE; $('find').dispatchEvent(new Event('input')); $('find').dispatchEvent(new
-  KeyboardEvent('keydown', { key: 'Enter' })); state.hits = $('hits').textContent; state.found =
-  [...document.querySelectorAll('#graph .found title')].map(e => e.textContent.split('\\n')[0]); const sort =
-  [...document.querySelectorAll('#nodes details[open] th button')].find(b => b.textContent === 'MACs'); sort.click();
-  state.sorted = sort.parentElement.getAttribute('aria-sort'); state.most = document.querySelector('#nodes details[open]
-  td').textContent; document.querySelector('#which button').click(); state.before = document.querySelectorAll('#graph
-  .frame').length; const pre = document.createElement('pre'); pre.id = 'state'; pre.textContent = JSON.stringify(state);
-  document.body.append(pre); });
+  /* Screen readers and keyboards need a name for each element that acts, and for each picture. */
+  state.roles = [...document.querySelectorAll('button, input, [role=button], [role=img], section')].filter(e =>
+    !(e.textContent.trim() && e.matches('button') || e.getAttribute('aria-label') || e.getAttribute('aria-labelledby') ||
+      e.labels && e.labels.length) || e.matches('[role=button]') && e.tabIndex < 0).map(e => e.outerHTML.slice(0, 80));
+  const first = document.querySelector('#graph .subgraph');
+  first.dispatchEvent(new MouseEvent('click', { bubbles: true }));
+  state.opened = document.querySelectorAll('#graph .node').length;
+  state.expanded = document.querySelector('#graph .subgraph').getAttribute('aria-expanded');
+  document.querySelector('#graph .subgraph').dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true }));
+  state.closed = document.querySelectorAll('#graph .node').length;
+  $('find').value = NODE;
+  $('find').dispatchEvent(new Event('input'));
+  $('find').dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter' }));
+  state.hits = $('hits').textContent;
+  state.found = [...document.querySelectorAll('#graph .found title')].map(e => e.textContent.split('\\n')[0]);
+  const sort = [...document.querySelectorAll('#nodes details[open] th button')].find(b => b.textContent === 'MACs');
+  sort.click();
+  state.sorted = sort.parentElement.getAttribute('aria-sort');
+  state.most = document.querySelector('#nodes details[open] td').textContent;
+  document.querySelector('#which button').click();
+  state.before = document.querySelectorAll('#graph .frame').length;
+  const pre = document.createElement('pre');
+  pre.id = 'state';
+  pre.textContent = JSON.stringify(state);
+  document.body.append(pre);
+});
 </script>'''
 
 
