@@ -450,7 +450,9 @@ START_TEST (loading_a_module_twice_is_an_error_and_registers_nothing)
   g_autoptr (GError) error = NULL;
   guint n_before, n_after;
 
-  ck_assert (cleave_pass_load (PASS_MODULE, NULL));
+  /* If tests do not fork, another test has loaded the module. */
+  if (cleave_pass_lookup ("lower-sub") == NULL)
+    ck_assert (cleave_pass_load (PASS_MODULE, NULL));
   cleave_pass_list (&n_before);
   ck_assert (!cleave_pass_load (PASS_MODULE, &error));
   cleave_assert_error (&error, CLEAVE_ERROR_OPTION,
