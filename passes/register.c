@@ -50,12 +50,14 @@ get_passes (void)
 const CleavePassInfo *const *
 cleave_pass_list (guint *n_passes)
 {
-  g_autoptr (GMutexLocker) locker = NULL;
+  const CleavePassInfo *const *all;
 
   g_return_val_if_fail (n_passes != NULL, NULL);
-  locker = g_mutex_locker_new (&mutex);
+  g_mutex_lock (&mutex);
   *n_passes = get_passes ()->len;
-  return (const CleavePassInfo *const *) get_passes ()->pdata;
+  all = (const CleavePassInfo *const *) get_passes ()->pdata;
+  g_mutex_unlock (&mutex);
+  return all;
 }
 
 /* Finds a pass by its name, or returns NULL; the caller holds the mutex. */
@@ -83,11 +85,13 @@ find (const char *name)
 const CleavePassInfo *
 cleave_pass_lookup (const char *name)
 {
-  g_autoptr (GMutexLocker) locker = NULL;
+  const CleavePassInfo *info;
 
   g_return_val_if_fail (name != NULL, NULL);
-  locker = g_mutex_locker_new (&mutex);
-  return find (name);
+  g_mutex_lock (&mutex);
+  info = find (name);
+  g_mutex_unlock (&mutex);
+  return info;
 }
 
 /* Registered passes */
@@ -195,17 +199,18 @@ cleave_pass_register (const char *name,
                       CleavePassFunc run,
                       GError **error)
 {
-  g_autoptr (GMutexLocker) locker = NULL;
+  gboolean is_new;
 
   g_return_val_if_fail (name != NULL && summary != NULL && run != NULL, FALSE);
   g_return_val_if_fail (options != NULL || n_options == 0, FALSE);
   if (!check_name (name, error) || !check_options (name, options, n_options, error))
     return FALSE;
-  locker = g_mutex_locker_new (&mutex);
-  if (find (name) != NULL)
-    return cleave_fail (error, CLEAVE_ERROR_OPTION, "there is already a pass '%s'", name);
-  g_ptr_array_add (passes, info_new (name, summary, options, n_options, run));
-  return TRUE;
+  g_mutex_lock (&mutex);
+  is_new = find (name) == NULL;
+  if (is_new)
+    g_ptr_array_add (passes, info_new (name, summary, options, n_options, run));
+  g_mutex_unlock (&mutex);
+  return is_new || cleave_fail (error, CLEAVE_ERROR_OPTION, "there is already a pass '%s'", name);
 }
 
 void

@@ -46,5 +46,7 @@ cleave_size_replace_all (const char *text)
   g_autoptr (GRegex) sizes = g_regex_new ("\\b(\\d{1,18}) bytes\\b", 0, 0, NULL);
   char *replaced = g_regex_replace_eval (sizes, text, -1, 0, 0, replace_size, NULL, NULL);
 
-  return replaced != NULL ? replaced : g_strdup (text);
+  if (replaced == NULL)
+    replaced = g_strdup (text);
+  return replaced;
 }

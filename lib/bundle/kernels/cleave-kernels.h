@@ -76,7 +76,7 @@ cleave_scale (uint32_t x, int32_t multiplier, int32_t shift)
   if (shift < 0)
     return cleave_multiply ((int32_t) (x << (-1 - shift)), multiplier);
   product = cleave_multiply ((int32_t) x, multiplier);
-  product += product >> 31;
+  product -= product < 0;
   return ((product >> shift) + 1) >> 1;
 }
 

@@ -9,7 +9,7 @@ cleave_dequantize_s8 (const CleaveCall *call)
   const CleaveRows *x = &call->x[0];
   const int8_t *from =
       (const int8_t *) cleave_row (x, call->row) + (call->begin - x->begin) * p->channels;
-  float *y = (float *) call->y;
+  float *y = (float *) (void *) call->y;
 
   for (int32_t column = call->begin; column < call->end; column++)
     for (int32_t c = 0; c < p->channels; c++)
