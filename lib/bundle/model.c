@@ -289,31 +289,6 @@ add_inputs (Builder *b, GError **error)
   return TRUE;
 }
 
-/* Lists the readers of each value. */
-static void
-list_readers (CleaveBundleModel *model)
-{
-  guint n = model->values->len, n_readers = 0;
-
-  model->first_reader = g_new0 (guint, n + 1);
-  for (guint s = 0; s < model->steps->len; s++)
-    for (guint i = 0; i < cleave_bundle_step (model, s)->n_operands; i++, n_readers++)
-      model->first_reader[cleave_bundle_step (model, s)->operands[i] + 1]++;
-  for (guint i = 0; i < n; i++)
-    model->first_reader[i + 1] += model->first_reader[i];
-  model->readers = g_new (CleaveBundleReader, MAX (n_readers, 1));
-  for (guint s = model->steps->len; s-- > 0;)
-    for (guint i = cleave_bundle_step (model, s)->n_operands; i-- > 0;)
-      {
-        guint value = cleave_bundle_step (model, s)->operands[i];
-
-        model->readers[--model->first_reader[value + 1]] = (CleaveBundleReader){ s, i };
-      }
-  for (guint i = 0; i < n; i++)
-    model->first_reader[i] = model->first_reader[i + 1];
-  model->first_reader[n] = n_readers;
-}
-
 /* Marks the outputs, and the last reader of each value. */
 static gboolean
 mark_readers (Builder *b, GError **error)
@@ -369,7 +344,7 @@ build (Builder *b, GError **error)
       return FALSE;
   if (order == NULL || !mark_readers (b, error))
     return FALSE;
-  list_readers (b->model);
+  cleave_bundle_list_readers (b->model);
   return TRUE;
 }
 

@@ -97,6 +97,8 @@ cleave_bundle_value_bytes (const CleaveBundleValue *value)
   return value->image.images * value->image.rows * cleave_bundle_row_bytes (value);
 }
 
+/* Sets the lists of readers. */
+void cleave_bundle_list_readers (CleaveBundleModel *model);
 /* Returns the rows of an operand that row `row` of a step's result needs, clipped. */
 CleaveSpan cleave_bundle_step_rows (const CleaveBundleModel *model,
                                     const CleaveBundleStep *step,
