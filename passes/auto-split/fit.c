@@ -227,7 +227,7 @@ make_plan (const Frontier *frontier, const CleaveFitTry *tried)
  * The search splits copies of the graph and measures the arena of their programs with `n_threads`
  * threads, from the unsplit graph down to the least memory.  It measures the same plans whatever
  * the limits are; the limits select from these plans.  So each plan of
- * [ctor@Cleave.FitPlan.new_frontier] is found again if its bytes are the budget, and a looser limit
+ * [func@Cleave.FitPlan.new_frontier] is found again if its bytes are the budget, and a looser limit
  * never gives a worse plan.  The search also measures variants of the graph, in which values are
  * split per reader or recomputed, or nodes run earlier or later.  It does not change the graph: see
  * [method@Cleave.FitPlan.apply].
