@@ -80,7 +80,6 @@ typedef struct
  * CleaveBundleStats:
  * @arena_bytes: size of the arena
  * @weight_bytes: bytes of all constant arrays
- * @table_bytes: bytes of the tables on a machine with 32-bit pointers, an estimate
  * @macs: multiply-accumulates of a run
  * @unsplit_bytes: size of the arena if every layer is computed whole
  * @least_bytes: the smallest arena of all plans
@@ -91,7 +90,7 @@ typedef struct
  */
 typedef struct
 {
-  gint64 arena_bytes, weight_bytes, table_bytes, macs, unsplit_bytes, least_bytes;
+  gint64 arena_bytes, weight_bytes, macs, unsplit_bytes, least_bytes;
   guint n_layers, n_segments;
 } CleaveBundleStats;
 

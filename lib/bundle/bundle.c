@@ -11,7 +11,6 @@
 #include "../ir/boxed.h"
 
 #define MIN_ALIGN 4
-#define MAX_ALIGN 16
 #define MAX_EXTENT 32767
 
 static void
@@ -204,25 +203,6 @@ choose_plan (CleaveBundle *bundle, gint64 max_memory, double max_added_macs, GEr
                       least, max_memory);
 }
 
-/* Keeps the columns that each layer computes in each band. */
-static void
-keep_columns (CleaveBundle *bundle)
-{
-  CleaveBundleFlow flow;
-
-  bundle->columns = g_array_new (FALSE, FALSE, sizeof (CleaveSpan));
-  cleave_bundle_flow_init (&flow, bundle->model, bundle->align);
-  for (guint i = 0; i < bundle->plan->segments->len; i++)
-    {
-      const CleaveBundleSegment *g =
-          &g_array_index (bundle->plan->segments, CleaveBundleSegment, i);
-
-      cleave_bundle_flow_repeat (&flow, g);
-      g_array_append_vals (bundle->columns, flow.columns, (g->end - g->first) * g->n_bands);
-    }
-  cleave_bundle_flow_clear (&flow);
-}
-
 static void
 fill_stats (CleaveBundle *bundle)
 {
@@ -282,7 +262,6 @@ cleave_bundle_new (const CleaveGraph *graph, const CleaveBundleOptions *options,
   if (bundle->model == NULL || !check_extents (bundle->model, error) ||
       !choose_plan (bundle, o.max_memory, o.max_added_macs, error))
     return NULL;
-  keep_columns (bundle);
   fill_stats (bundle);
   return g_steal_pointer (&bundle);
 }

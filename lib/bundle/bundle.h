@@ -14,7 +14,6 @@ struct _CleaveBundle
   CleaveBundleModel *model;
   CleaveBundlePlan *plan;
   CleaveBundleLayout *layout;
-  GArray *columns; /* CleaveSpan of each layer in each band, segment after segment */
   CleaveBundleStats stats;
 };
 

@@ -63,10 +63,9 @@ add_rings (CleaveBundleFlow *flow)
   for (guint s = g->first; s < g->end; s++)
     if (get_slot (flow, s)->shares == s &&
         cleave_bundle_flow_find_whole (flow, s) == CLEAVE_BUNDLE_NONE)
-      g->ring_bytes +=
-          cleave_bundle_align (get_slot (flow, s)->capacity * get_slot (flow, s)->columns *
-                                   (gint64) get_result (flow, s)->image.pixel_bytes,
-                               flow->align);
+      g->ring_bytes += cleave_align_up (get_slot (flow, s)->capacity * get_slot (flow, s)->columns *
+                                            (gint64) get_result (flow, s)->image.pixel_bytes,
+                                        flow->align);
 }
 
 guint

@@ -14,6 +14,8 @@
  * rings have the width of a band, and the columns that neighboring bands both need are computed
  * twice. A segment of one step is a layer that is computed whole. */
 
+#include "../ir/align.h"
+
 #include "model.h"
 
 /* The result of a step inside a segment. */
@@ -82,10 +84,4 @@ static inline gboolean
 cleave_bundle_is_read_after (const CleaveBundleModel *model, guint value, guint end)
 {
   return cleave_bundle_value (model, cleave_bundle_value (model, value)->base)->last_reader >= end;
-}
-
-static inline gint64
-cleave_bundle_align (gint64 n_bytes, gint64 align)
-{
-  return (n_bytes + align - 1) / align * align;
 }

@@ -33,7 +33,7 @@ add_buffer (Builder *b, guint value, guint first, guint last, gint64 n_bytes)
   CleaveBundleBuffer buffer = { .value = value,
                                 .first = first,
                                 .last = last,
-                                .n_bytes = cleave_bundle_align (n_bytes, b->align),
+                                .n_bytes = cleave_align_up (n_bytes, b->align),
                                 .n_used = n_bytes,
                                 .over = CLEAVE_BUNDLE_NONE };
 
@@ -157,7 +157,7 @@ align_down (gint64 offset, gint64 align)
 static gint64
 align_up (gint64 offset, gint64 align)
 {
-  return cleave_bundle_align (MAX (offset, 0), align);
+  return cleave_align_up (MAX (offset, 0), align);
 }
 
 /* Returns the offset of `buffer`, one of an end and the value under it, that just keeps the lag. */

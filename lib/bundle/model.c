@@ -263,8 +263,8 @@ add_node (Builder *b, const CleaveNode *node, GError **error)
 
 /* Inputs and outputs */
 
-static gboolean
-add_inputs (Builder *b, GError **error)
+static void
+add_inputs (Builder *b)
 {
   const CleaveGraph *graph = b->model->graph;
 
@@ -286,7 +286,6 @@ add_inputs (Builder *b, GError **error)
           append_step (b, &step, index);
         }
     }
-  return TRUE;
 }
 
 /* Marks the outputs, and the last reader of each value. */
@@ -336,8 +335,9 @@ build (Builder *b, GError **error)
 {
   g_autoptr (GPtrArray) order = NULL;
 
-  if (!cleave_bundle_fold_constants (b->model->graph, error) || !add_inputs (b, error))
+  if (!cleave_bundle_fold_constants (b->model->graph, error))
     return FALSE;
+  add_inputs (b);
   order = cleave_graph_get_order (b->model->graph, error);
   for (guint i = 0; order != NULL && i < order->len; i++)
     if (!add_node (b, order->pdata[i], error))

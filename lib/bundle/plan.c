@@ -55,8 +55,8 @@ cleave_bundle_plan_free (gpointer data)
 static gint64
 value_bytes (const Search *s, guint value)
 {
-  return cleave_bundle_align (cleave_bundle_value_bytes (cleave_bundle_value (s->model, value)),
-                              s->align);
+  return cleave_align_up (cleave_bundle_value_bytes (cleave_bundle_value (s->model, value)),
+                          s->align);
 }
 
 /* Returns the bytes of whole values in the arena while a segment runs. */
@@ -91,7 +91,7 @@ count_overlaid (const Search *s, const CleaveBundleOverlay *overlay)
   value = value_bytes (s, overlay->value);
   lag = MIN (MAX (overlay->lag, 0), end);
   both = lag + cleave_bundle_value_bytes (cleave_bundle_value (s->model, overlay->value));
-  return end + value - MAX (end, cleave_bundle_align (both, s->align));
+  return end + value - MAX (end, cleave_align_up (both, s->align));
 }
 
 /* Removes the label that saves the least bytes against the one before. The first and the last one,

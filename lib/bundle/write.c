@@ -168,22 +168,18 @@ print_layers (const CleaveBundle *bundle, const guint *numbers, GString *out)
   g_string_append (out, "};\n\n");
 }
 
+/* Writes the columns that each layer of a segment computes in each band. */
 static void
-print_columns (const CleaveBundle *bundle, guint index, guint at, GString *out)
+print_columns (const CleaveBundleFlow *flow, guint index, GString *out)
 {
-  const CleaveBundleSegment *g = get_segment (bundle, index);
+  const CleaveBundleSegment *g = &flow->segment;
   guint n = (g->end - g->first) * g->n_bands;
 
-  if (g->n_bands == 1)
-    return;
   g_string_append_printf (out, "static const uint16_t columns_%u[] = {", index);
   for (guint i = 0; i < n; i++)
-    {
-      CleaveSpan span = g_array_index (bundle->columns, CleaveSpan, at + i);
-
-      g_string_append_printf (out, "%s%" G_GINT64_FORMAT ", %" G_GINT64_FORMAT ",",
-                              i % 8 == 0 ? "\n  " : " ", span.begin, span.end);
-    }
+    g_string_append_printf (out, "%s%" G_GINT64_FORMAT ", %" G_GINT64_FORMAT ",",
+                            i % 8 == 0 ? "\n  " : " ", flow->columns[i].begin,
+                            flow->columns[i].end);
   g_string_append (out, "\n};\n\n");
 }
 
@@ -191,15 +187,17 @@ print_columns (const CleaveBundle *bundle, guint index, guint at, GString *out)
 static guint
 print_segments (const CleaveBundle *bundle, GString *out)
 {
-  guint longest = 0, at = 0;
+  guint longest = 0;
+  CleaveBundleFlow flow;
 
+  cleave_bundle_flow_init (&flow, bundle->model, bundle->align);
   for (guint i = 0; i < bundle->plan->segments->len; i++)
-    {
-      const CleaveBundleSegment *g = get_segment (bundle, i);
-
-      print_columns (bundle, i, at, out);
-      at += (g->end - g->first) * g->n_bands;
-    }
+    if (get_segment (bundle, i)->n_bands > 1)
+      {
+        cleave_bundle_flow_repeat (&flow, get_segment (bundle, i));
+        print_columns (&flow, i, out);
+      }
+  cleave_bundle_flow_clear (&flow);
   g_string_append (out, "static const CleaveSegment segments[] = {\n");
   for (guint i = 0; i < bundle->plan->segments->len; i++)
     {

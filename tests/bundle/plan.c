@@ -183,6 +183,36 @@ START_TEST (an_op_without_a_kernel_is_named)
 }
 END_TEST
 
+START_TEST (graphs_that_a_bundle_cannot_compute_are_refused)
+{
+  static const struct
+  {
+    const char *text, *message;
+  } cases[] = {
+    { "%x = Input : int8 1x0x4x4\n%y = MaxPool %x kernel_shape=2,2\noutput %y\n", "is empty" },
+    { "%x = Input : int8 1x2x4x4\n%c = Constant : int8 2\noutput %c\n", "must not be constant" },
+    { "%x = Input : float32 1x4\n%y = Input : float32 1x4\n%z = Input : float32 1x4\n"
+      "%s = Sum %x, %y, %z\noutput %s\n",
+      "more than two operands that vary" },
+    { "%x = Input : float32 1x1x40000x1\n%y = MaxPool %x kernel_shape=1,1\noutput %y\n",
+      "a bundle can have at most 32767" },
+    { "%x = Input : float32 1x4\n%y, %z = Split %x axis=1 split=2,2\noutput %y\noutput %z\n",
+      "more than one result" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (GError) error = NULL;
+      g_autoptr (CleaveGraph) graph = cleave_graph_parse (cases[i].text, NULL, &error);
+      g_autofree char *message = NULL;
+
+      cleave_assert_no_error (error);
+      message = refuse (graph, NULL, CLEAVE_ERROR_MODEL);
+      ck_assert_msg (strstr (message, cases[i].message) != NULL, "%u: %s", i, message);
+    }
+}
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
@@ -190,8 +220,8 @@ add_tests (Suite *suite)
                    an_end_overlays_its_operand_two_rows_apart, a_chain_of_overlays_moves_to_and_fro,
                    the_least_is_accepted_and_one_byte_less_refused,
                    more_macs_and_values_apart_take_no_more_memory, NULL);
-  cleave_add_case (suite, "options", wrong_options_are_refused, an_op_without_a_kernel_is_named,
-                   NULL);
+  cleave_add_case (suite, "refusals", wrong_options_are_refused, an_op_without_a_kernel_is_named,
+                   graphs_that_a_bundle_cannot_compute_are_refused, NULL);
 }
 
 CLEAVE_TEST_SUITE ("plan", add_tests)
