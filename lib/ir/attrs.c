@@ -287,7 +287,7 @@ cleave_attr_is_default (const CleaveAttr *attr, gconstpointer attrs)
     case CLEAVE_ATTR_ENUM:
       return *(const int *) field == (int) attr->fallback;
     case CLEAVE_ATTR_DOUBLE:
-      /* As bits, so that NaN equals itself. */
+      /* Compare bits, so that a NaN equals itself. */
       /* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison) */
       return memcmp (field, &attr->fallback, sizeof (double)) == 0;
     case CLEAVE_ATTR_INTS:

@@ -328,8 +328,8 @@ DEFINE_NARROW (guint8, 16)
 DEFINE_NARROW (guint16, 8)
 DEFINE_NARROW (guint32, 4)
 
-/* Not for elements of 8 bytes: cleave_copy_can_transpose() excludes them if a side is shorter than a
- * block. */
+/* 8-byte elements are excluded: cleave_copy_can_transpose() rejects them if a side is shorter than
+ * a block. */
 #define BY_SMALL_SIZE(size, function, ...)                                                         \
   do                                                                                               \
     if ((size) == 4)                                                                               \

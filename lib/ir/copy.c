@@ -8,7 +8,8 @@
 
 #include <string.h>
 
-/* Move another loop next to the innermost one if it has this many times the iterations. */
+/* Move another loop next to the innermost one if it has this many times as many iterations as the
+ * loop that is there. */
 #define MUCH_LONGER 4
 
 /* Returns the loop that makes a transposition with the innermost one, or the innermost itself if
@@ -208,8 +209,8 @@ step_side (const Side *side, gint64 *index, gint64 at)
   return at;
 }
 
-/* Copies the dimensions that have no common loops, such as [4, 6] and [6, 4], element by element,
- * and within each the common loops. */
+/* Copies element by element over the dimensions that have no common loops, such as [4, 6] and [6,
+ * 4]. The common loops run inside, once for each element. */
 static void
 copy_left (const CleaveCopyLoops *loops, const Side *to, const Side *from, char *t, const char *f)
 {

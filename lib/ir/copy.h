@@ -33,7 +33,7 @@ void cleave_copy_loops_add (CleaveCopyLoops *loops, gint64 n, gint64 to_step, gi
 /* Returns the loops that copy between views of the same shape. */
 CleaveCopyLoops cleave_copy_loops_of_views (const CleaveView *to, const CleaveView *from);
 /* Merges loops that continue each other, and replaces an innermost run of 2, 4 or 8 bytes by one
- * element. To be called after all loops are added. */
+ * element. Call this function after all loops are added. */
 void cleave_copy_loops_join (CleaveCopyLoops *loops);
 /* Moves a loop from one position in the nest to another, and shifts the loops between. */
 void cleave_copy_loops_move (CleaveCopyLoops *loops, guint from, guint to);

@@ -4,8 +4,8 @@
 
 #include "range.h"
 
-/* C's division rounds towards 0, not down. It takes half the time of mapping a range, hence the
- * fast path for 1. */
+/* C's division rounds towards 0, not down. The division takes half the time of mapping a range, so
+ * a divisor of 1 has a fast path. */
 gint64
 cleave_floor_div (gint64 a, gint64 b)
 {
@@ -35,7 +35,7 @@ clip (const CleaveSpan *span, gint64 extent)
   return (CleaveSpan){ begin, CLAMP (span->end, begin, extent) };
 }
 
-/* Maps are applied only by this function and those below. */
+/* Only this function and the functions below it apply maps. */
 CleaveSlice
 cleave_slice_map (const CleaveDimMap *map, const CleaveRange *chunk, const CleaveShape *operand)
 {

@@ -9,7 +9,7 @@
 #include "graph-private.h"
 #include "node-queries.h"
 
-/* Bytes that folding may add: not much more than the node that it removes takes in a file. */
+/* Bytes that folding one node may add: about the size of a node in a file. */
 #define LITTLE 1024
 
 /* Sharing */

@@ -26,8 +26,9 @@ gboolean cleave_evaluate_saves (const CleaveCall *call, gint64 freed);
 GPtrArray *cleave_evaluate (const CleaveNode *node, GError **error);
 /* Returns about how many steps cleave_evaluate() takes; 0 if the results share bytes. */
 double cleave_evaluate_work (const CleaveNode *node);
-/* Do the same for a call whose attributes are in normal form and whose result types are known. An
- * operand is NULL if it is absent or if the op reads only its type. */
+/* Evaluate a call, and estimate its work, as the functions above do for a node. Its attributes are
+ * in normal form and its result types are known. An operand is NULL if it is absent or if the op
+ * reads only its type. */
 GPtrArray *
 cleave_evaluate_call (const CleaveCall *call, CleaveTensor *const *operands, GError **error);
 double cleave_evaluate_call_work (const CleaveCall *call, CleaveTensor *const *operands);

@@ -53,7 +53,7 @@ typedef enum {
 
 typedef struct
 {
-  const char *name; /* as in ONNX */
+  const char *name; /* name of the attribute in ONNX */
   CleaveAttrKind kind;
   gsize offset;    /* offset of the field in the struct, in bytes */
   double fallback; /* default value of INT, BOOL, ENUM, DOUBLE, and of each entry of INTS */
@@ -81,7 +81,7 @@ typedef struct
 {
   const CleaveOp *op;
   gconstpointer attrs;
-  guint n_operands, n_results;      /* the numbers of this node */
+  guint n_operands, n_results;      /* the numbers of operands and results of this node */
   const CleaveTensorType *operands; /* an absent operand has the element type CLEAVE_NONE */
   const CleaveTensorType *results;  /* NULL in normalize and infer, where they are not yet known */
   guint result;         /* the result whose maps are asked for; not 0 only for VIEW ops */
@@ -92,7 +92,7 @@ typedef struct
 typedef struct
 {
   CleaveRange range;
-  guint n_operands, n_results; /* those of the whole node's call */
+  guint n_operands, n_results; /* the numbers of the whole node, not those of the piece */
   CleaveSlice *slices;         /* for each operand, the range that the chunk reads; empty if it is
                                 * absent */
   gboolean *has; /* for each operand, whether the chunk has it. FALSE if it is absent, or if the op
@@ -141,7 +141,7 @@ typedef enum {
   CLEAVE_KERNEL_PRODUCTS_GEMM,
   CLEAVE_KERNEL_DEPTHWISE,
   CLEAVE_KERNEL_NARROW_CONV,  /* depthwise convolution with few channels */
-  CLEAVE_KERNEL_GROUPED_CONV, /* groups with few channels, as many of the result as of X */
+  CLEAVE_KERNEL_GROUPED_CONV, /* groups with few channels; the result has as many channels as X */
   CLEAVE_KERNEL_BATCH_NORM,
   CLEAVE_KERNEL_POOL,
   CLEAVE_KERNEL_RECURRENT,

@@ -86,21 +86,21 @@ cleave_tensor_type_is_legal (const CleaveTensorType *type)
 
 /* Maps for common cases */
 
-/* Needs the same span as the result's dimension `from`. */
+/* Returns a map that needs the same span as the result's dimension `from`. */
 static inline CleaveDimMap
 cleave_dim_map_same (guint from)
 {
   return (CleaveDimMap){ .from = from, .block = 1, .stride = 1, .window = 1, .times = 1 };
 }
 
-/* Needs the whole dimension. */
+/* Returns a map that needs the whole dimension. */
 static inline CleaveDimMap
 cleave_dim_map_whole (gint64 extent)
 {
   return (CleaveDimMap){ .block = 1, .window = extent, .times = 1 };
 }
 
-/* Needs the span of the result, moved by `offset`. */
+/* Returns a map that needs the span of the result, moved by `offset`. */
 static inline CleaveDimMap
 cleave_dim_map_offset (guint from, gint64 offset)
 {
@@ -109,7 +109,7 @@ cleave_dim_map_offset (guint from, gint64 offset)
   };
 }
 
-/* Needs sliding windows, as a convolution or pooling does. */
+/* Returns a map that needs sliding windows, as a convolution or pooling does. */
 static inline CleaveDimMap
 cleave_dim_map_window (guint from, gint64 stride, gint64 pad, gint64 window)
 {
@@ -118,8 +118,8 @@ cleave_dim_map_window (guint from, gint64 stride, gint64 pad, gint64 window)
   };
 }
 
-/* Needs groups: each group of `block` elements of the result needs the group of `window` elements
- * of the operand with the same index. */
+/* Returns a map for groups: each group of `block` elements of the result needs the group of
+ * `window` elements of the operand with the same index. */
 static inline CleaveDimMap
 cleave_dim_map_groups (guint from, gint64 block, gint64 window)
 {
@@ -134,7 +134,7 @@ CleaveSpan cleave_dim_map_apply (const CleaveDimMap *map, const CleaveSpan *span
 /* Applies the maps of all dimensions of an operand to a chunk of the result. */
 CleaveSlice
 cleave_slice_map (const CleaveDimMap *map, const CleaveRange *chunk, const CleaveShape *operand);
-/* Does the same for n chunks of the same rank, and returns only the clipped ranges. */
+/* Applies the maps to n chunks of the same rank, and returns only the clipped ranges. */
 void cleave_ranges_map (const CleaveDimMap *map,
                         const CleaveRange *chunks,
                         guint n,

@@ -18,8 +18,8 @@
 /* Items of up to this many units, mostly names, have blocks of their own, so that a walk over all
  * nodes does not load names into the cache. */
 #define NAME_UNITS 4
-/* Offset of the first item of a block: aligned to cache lines, as are nodes then, most of which
- * take 256 bytes. */
+/* Offset of the first item of a block, aligned to a cache line of 64 bytes. Most nodes take 256
+ * bytes, so they are aligned to cache lines, too. */
 #define FIRST_BYTE ((sizeof (Block) + 63) / 64 * 64)
 
 /* With the address sanitizer, allocate all items with malloc(), so that it finds uses after free.

@@ -30,6 +30,6 @@
  * Subgraphs are numbered in the order of building. Returns their number; a graph with a cycle has
  * none. Linear in nodes and uses. */
 guint cleave_subgraphs_find (const CleaveGraph *graph, guint *subgraph);
-/* Does the same, but also numbers components that no other component can run beside. A single band
- * of strips is such a component. */
+/* Numbers subgraphs as cleave_subgraphs_find() does, and also components that no other component
+ * can run beside. A single band of strips is an example. */
 guint cleave_subgraphs_find_bands (const CleaveGraph *graph, guint *band);

@@ -30,8 +30,8 @@ void cleave_view_copy (const CleaveView *to, const CleaveView *from);
  * CLEAVE_STREAM_BYTES on, since such values leave the cache before they are read. */
 #define CLEAVE_STREAM_BYTES (4 << 20)
 void cleave_view_stream (const CleaveView *to, const CleaveView *from);
-/* Copies n parts of one value in this way. If all parts consist of rows, copies row 0 of each part,
- * then row 1 of each part and so on, so that memory is written in order. */
+/* Copies n parts of one value with non-temporal stores. If all parts consist of rows, copies row
+ * 0 of each part, then row 1 of each part and so on, so that memory is written in order. */
 void cleave_view_stream_parts (const CleaveView *const *to, const CleaveView *const *from, guint n);
 /* Sets row-major strides, in elements. */
 void cleave_shape_strides (const CleaveShape *shape, gint64 *stride);
