@@ -8,8 +8,8 @@
 struct _CleaveBundle
 {
   char *name;  /* prefix of functions and files, a C identifier */
-  char *macro; /* the same in capitals, prefix of macros */
-  char *type;  /* the same in camel case, prefix of types */
+  char *macro; /* the name in capitals, prefix of macros */
+  char *type;  /* the name in camel case, prefix of types */
   gint64 align;
   CleaveBundleModel *model;
   CleaveBundlePlan *plan;

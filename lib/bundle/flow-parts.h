@@ -45,7 +45,7 @@ find_producer (const CleaveBundleFlow *flow, const CleaveBundleStep *step, guint
                                                                           : producer;
 }
 
-/* Whether a step may write a row over the same row of an operand. */
+/* Returns whether a step may write a row over the same row of an operand. */
 static inline gboolean
 is_in_place (const CleaveBundleFlow *flow, guint s, guint operand)
 {

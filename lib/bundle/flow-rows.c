@@ -68,7 +68,7 @@ grow_ring (CleaveBundleFlow *flow, guint p)
   slot->capacity = MAX (slot->capacity, made - oldest);
 }
 
-/* Whether an end may overlay a value: the value dies here, and each byte is read once. */
+/* Returns whether an end may overlay a value: the value dies here, and each byte is read once. */
 static gboolean
 may_overlay (const CleaveBundleFlow *flow, const CleaveBundleValue *value)
 {

@@ -18,7 +18,7 @@ set_slots (CleaveBundleFlow *flow)
     }
 }
 
-/* Whether some value besides that of the last step is read after the segment. */
+/* Returns whether a value other than that of the last step is read after the segment. */
 static gboolean
 has_more_ends (const CleaveBundleFlow *flow)
 {
@@ -89,7 +89,7 @@ set_bands (CleaveBundleFlow *flow)
 
 /* Sharing */
 
-/* Whether row r of a step needs exactly row r of an operand, with the same columns. */
+/* Returns whether row r of a step needs exactly row r of an operand, with the same columns. */
 static gboolean
 is_same_place (const CleaveBundleFlow *flow, guint s, guint operand, guint p)
 {

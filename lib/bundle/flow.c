@@ -77,7 +77,8 @@ cleave_bundle_flow_find_whole (const CleaveBundleFlow *flow, guint owner)
   return CLEAVE_BUNDLE_NONE;
 }
 
-/* Whether the caller supplies rows of the segment: each whole row once, the first one first. */
+/* Returns whether the caller supplies rows of the segment: each whole row once, the first one
+ * first. */
 static gboolean
 has_rows_of_caller (const CleaveBundleFlow *flow)
 {

@@ -57,8 +57,8 @@ typedef struct
   const CleaveBundleModel *model;
   gint64 align;
   CleaveBundleSegment segment;
-  CleaveBundleSlot *slots; /* of the steps from segment.first */
-  CleaveSpan *columns;     /* of a step in a band: columns[band * n_steps + step - first] */
+  CleaveBundleSlot *slots; /* slots of the steps from segment.first on */
+  CleaveSpan *columns;     /* columns of a step in a band: columns[band * n_steps + step - first] */
   gint64 *made;
   guint *asker;   /* the step that asked a step for rows */
   GArray *over;   /* CleaveBundleReader: the operands that read the value under the end */
@@ -76,7 +76,7 @@ gboolean cleave_bundle_flow_run (CleaveBundleFlow *flow, guint first, guint end,
 guint cleave_bundle_flow_find_whole (const CleaveBundleFlow *flow, guint owner);
 /* Lays out the segment for rows that are computed upward, in one band. */
 gboolean cleave_bundle_flow_run_upward (CleaveBundleFlow *flow, guint first, guint end);
-/* Does the same again for a segment that could be laid out. */
+/* Lays out a segment again that cleave_bundle_flow_run() could lay out. */
 void cleave_bundle_flow_repeat (CleaveBundleFlow *flow, const CleaveBundleSegment *segment);
 /* Returns whether a value that is produced by a step before `end` is read by a later step or is an
  * output. */

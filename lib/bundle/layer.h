@@ -8,7 +8,7 @@
 /* The constant arrays of a bundle. */
 typedef struct
 {
-  char *prefix;      /* of the names of the arrays */
+  char *prefix;      /* prefix of the names of the arrays */
   GArray *arrays;    /* CleaveBundleArray */
   GHashTable *names; /* index + 1 by contents */
 } CleaveBundlePool;

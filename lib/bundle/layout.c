@@ -107,7 +107,7 @@ is_overlay (const CleaveBundleBuffer *end, const CleaveBundleBuffer *value)
   return end->over == value->value && end->first == value->last;
 }
 
-/* Whether an end lies far enough before the value under it, or after it. */
+/* Returns whether an end lies far enough before the value under it, or after it. */
 static gboolean
 has_lag (const CleaveBundleBuffer *end, const CleaveBundleBuffer *value)
 {

@@ -20,7 +20,7 @@ typedef struct
 
 typedef struct
 {
-  gint64 n_bytes;      /* of the arena */
+  gint64 n_bytes;      /* bytes of the arena */
   GArray *buffers;     /* CleaveBundleBuffer */
   GHashTable *offsets; /* gint64 + 1 by value */
 } CleaveBundleLayout;

@@ -30,7 +30,7 @@ typedef struct
   guint producer;          /* step; CLEAVE_BUNDLE_NONE: an input of the graph */
   guint last_reader;       /* step, of this value or of a view of it; the number of steps for an
                             * output of the graph in the arena */
-  CleaveBundlePlace place; /* of the base */
+  CleaveBundlePlace place; /* place of the base */
   guint port;              /* index of the input or output if it is in memory of the caller */
 } CleaveBundleValue;
 
@@ -40,10 +40,10 @@ typedef struct
   guint result;           /* value */
   guint n_operands;
   guint operands[CLEAVE_BUNDLE_MAX_OPERANDS]; /* values */
-  guint slots[CLEAVE_BUNDLE_MAX_OPERANDS];    /* the operands of the node that they are */
+  guint slots[CLEAVE_BUNDLE_MAX_OPERANDS];    /* index of each among the operands of the node */
   CleaveDimMap rows[CLEAVE_BUNDLE_MAX_OPERANDS], columns[CLEAVE_BUNDLE_MAX_OPERANDS];
   CleaveBundleLayer *layer;
-  const char *kernel; /* function; NULL: reads rows of an input from the caller */
+  const char *kernel; /* a function; NULL: reads rows of an input from the caller */
   gboolean is_sum; /* each row of the result is the sum of the rows of operand 0 up to that row; the
                     * next step reads the last one */
   gint64 macs;
@@ -61,7 +61,7 @@ typedef struct
   GArray *values;              /* CleaveBundleValue */
   GArray *steps;               /* CleaveBundleStep, in the order of a run */
   guint *outputs;              /* values of the outputs of the graph */
-  CleaveBundleReader *readers; /* of all values, value after value, in the order of a run */
+  CleaveBundleReader *readers; /* readers of all values, value after value, in the order of a run */
   guint *first_reader;         /* index of the first reader of each value, and of the end */
   CleaveBundlePool *pool;
 } CleaveBundleModel;
@@ -112,8 +112,7 @@ CleaveSpan cleave_bundle_step_columns (const CleaveBundleModel *model,
 
 /* Returns whether a step reads a value, or it is an output. */
 gboolean cleave_bundle_is_read (const CleaveBundleModel *model, guint value);
-/* Returns whether result 0 of a node has the bytes of operand 0 in memory, such as that of a
- * Reshape. */
+/* Returns whether result 0 of a node has the bytes of operand 0 in memory, as for a Reshape. */
 gboolean cleave_bundle_is_view (const CleaveNode *node);
 /* Computes all nodes that depend on constants alone, and makes constants dense. */
 gboolean cleave_bundle_fold_constants (CleaveGraph *graph, GError **error);

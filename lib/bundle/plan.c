@@ -22,7 +22,7 @@ typedef enum { APART, DOWNWARD, UPWARD, N_STATES } State;
 typedef struct
 {
   gint64 peak_bytes, macs;
-  CleaveBundleSegment segment; /* the last one */
+  CleaveBundleSegment segment; /* the last segment */
   State state_before; /* the state and the label at the position where the segment begins */
   guint before;
 } Label;
@@ -32,7 +32,7 @@ typedef struct
   const CleaveBundleModel *model;
   CleaveBundleFlow flow;
   gint64 align, max_macs;
-  gint64 max_bytes;   /* of the plan of whole layers: no plan needs more */
+  gint64 max_bytes;   /* bytes of the plan of whole layers: no plan needs more */
   gint64 *macs_after; /* MACs of the steps from a position on, in the graph */
   GArray **labels;    /* Label, for each position and state, by rising MACs and falling bytes */
 } Search;

@@ -10,7 +10,7 @@
 /* A plan that no other one dominates. */
 typedef struct
 {
-  gint64 peak_bytes; /* of the arena, a lower bound: the layout may need more */
+  gint64 peak_bytes; /* bytes of the arena, a lower bound: the layout may need more */
   gint64 macs;
   GArray *segments; /* CleaveBundleSegment */
 } CleaveBundlePlan;

@@ -24,7 +24,7 @@ has_identifier (const char *data, gsize n_bytes)
          memcmp (data + IDENTIFIER_OFFSET, IDENTIFIER, strlen (IDENTIFIER)) == 0;
 }
 
-/* Whether a regular file begins like a TensorFlow Lite file. */
+/* Returns whether a regular file begins like a TensorFlow Lite file. */
 static gboolean
 is_tflite (const char *path)
 {

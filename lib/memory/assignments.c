@@ -11,7 +11,8 @@
 /* Flags of ops whose results are views, with few exceptions. */
 #define LIES_IN_OPERAND (CLEAVE_OP_VIEW | CLEAVE_OP_BROADCAST)
 
-/* Sets a location, with a copy of its strides. Equal strides in a row share one copy. */
+/* Sets a location, with a copy of its strides. Consecutive locations with equal strides share one
+ * copy. */
 static void
 lie (CleaveStorage *storage, CleaveAssignment *assignment, const CleaveLocation *location)
 {
@@ -73,8 +74,8 @@ lie_in_operand (CleaveStorage *storage, CleaveNode *node, CleaveAssignment *assi
 }
 
 /* Returns whether a join takes no memory of its own: its operands are views of one value and
- * already have their place in it. Sets `location`. A Reshape that was cut but is also read whole is
- * such a case. */
+ * already have their place in it. Sets `location`. An example is a Reshape that was cut and is
+ * also read whole. */
 static gboolean
 find_joined (const CleaveStorage *storage,
              const CleaveNode *node,
@@ -141,7 +142,7 @@ find_first_assignment (CleaveStorage *storage,
     }
   else if (cleave_node_is_fixed (node))
     {
-      assignment->flags = CLEAVE_ASSIGNMENT_CONSTANT; /* row-major, as it will be computed */
+      assignment->flags = CLEAVE_ASSIGNMENT_CONSTANT; /* constants are row-major */
       cleave_memory_order_strides (CLEAVE_ROW_MAJOR, shape, stride);
       location = (CleaveLocation){ value, 0, stride };
     }

@@ -6,13 +6,13 @@
 #include "materialized.h"
 #include "order-facts.h"
 
-/* Staging must lower the peak to this fraction of itself, and is repeated this often at most.
- * Without the first search, 11 of 480 random graphs take up to 15 % more memory; a second one
- * gained nothing. */
+/* Staging must lower the peak to WORTH_COPIES times its bytes, and is repeated at most MAX_ROUNDS
+ * times. Without the first search, 11 of 480 random graphs take up to 15 % more memory; a second
+ * search gained nothing. */
 #define WORTH_COPIES 0.95
 #define MAX_ROUNDS 3
-/* Limit on overlays. Each lowers one peak, until the next peak stays. Networks for microcontrollers
- * have two such peaks. */
+/* Limit on overlays. Each overlay lowers one peak; the search ends at a peak that it cannot lower.
+ * Networks for microcontrollers have two peaks of this kind. */
 #define MAX_OVERLAYS 8
 
 /* The values that are staged, and the nodes whose results overlay operands; NULL: none. */

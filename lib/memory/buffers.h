@@ -208,8 +208,8 @@ void cleave_storage_visit (const CleaveStorage *storage,
  * while memory use is near its peak. Allocates `staged` if it is NULL. Returns FALSE if nothing new
  * is marked or the gain is too small. */
 gboolean cleave_storage_find_staged (const CleaveStorage *storage, gboolean **staged);
-/* Does the same as cleave_storage_find_staged(), but wherever such an operand waits for long, near
- * the peak or not. */
+/* Marks operands as cleave_storage_find_staged() does, but at any time of the run, not only near
+ * the peak. */
 gboolean cleave_storage_find_waiting (const CleaveStorage *storage, gboolean **staged);
 /* Marks in `staged` the operands that several joins share, as overlapping (sliding) windows do.
  * Returns FALSE if nothing new is marked. */

@@ -9,14 +9,14 @@
 
 #define MACS_PER_NS 45
 #define MACS_PER_NS_IN_STRIPS 30
-/* The size of the caches in bytes, and bytes per ns that are in the caches, outside, or just
- * written. */
+/* The size of the caches in bytes, and the speed of reading in bytes per ns: from the caches, from
+ * memory, and of bytes that were just written. */
 #define CACHED (512 << 10)
 #define CACHED_PER_NS 24
 #define FAR_PER_NS 8
 #define HOT_PER_NS 64
-/* Bytes per ns of weights that an earlier piece has read. Networks of 50 layers in 64 tiles take as
- * long as with 40 to 80. */
+/* Bytes per ns of weights that an earlier piece has read. The measured times of networks with 50
+ * layers in 64 tiles correspond to 40 to 80. */
 #define AGAIN_PER_NS 40
 /* Elements of 4 bytes per ns that are read and written. */
 #define ELEMENTS_PER_NS 3.75

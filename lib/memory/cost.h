@@ -10,9 +10,9 @@
  * The constants are fitted to the measured steps of the models in bench/results at level v3.
  * They are the same at every level, so that a split does not depend on the processor. */
 
-/* Starting a step. */
+/* Nanoseconds to start a step. */
 #define CLEAVE_COST_OF_STEP 100
-/* Learning that another thread has finished a step. */
+/* Nanoseconds until a thread learns that another thread has finished a step. */
 #define CLEAVE_COST_OF_HANDOVER 300
 
 double cleave_cost_of_macs (double macs);

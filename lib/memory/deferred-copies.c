@@ -161,8 +161,8 @@ find_longest (Waiting *waiting)
 }
 
 /* Returns a step of a buffer's wait at which memory is scarce, or CLEAVE_NEVER. Also returns
- * CLEAVE_NEVER if staging cannot help: the join fills more slowly than it waits, and memory is
- * scarce while it fills, when staged operands would exist twice. */
+ * CLEAVE_NEVER if staging cannot help: the join takes longer to fill than it waits, and memory
+ * is scarce while it fills, when staged operands would exist twice. */
 static guint
 find_peak (const Waiting *waiting, guint buffer)
 {

@@ -374,7 +374,7 @@ cleave_order_delay_carried (const GPtrArray *order, const CleaveStorage *storage
         continue;
       at = find_delay (&group, &levels);
       for (; i < group.end; i++)
-        g_array_index (slots, Slot, i).at = MAX (2 * at + 1, 2 * i); /* right after it */
+        g_array_index (slots, Slot, i).at = MAX (2 * at + 1, 2 * i); /* right after node `at` */
       for (; i <= at; i++)
         {
           levels.during[i] += group.n_whole - group.n_carried;

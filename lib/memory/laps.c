@@ -300,7 +300,8 @@ lay_over (Lapping *l, guint under, guint over, gint64 shift)
   y->first = x->first;
 }
 
-/* Moves into place `over` the dying place whose lap saves most memory, if there is one. */
+/* Moves the dying place whose lap saves most memory into the place with index `over`. Does nothing
+ * if there is none. */
 static void
 look_at (Lapping *l, guint over)
 {

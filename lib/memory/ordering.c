@@ -191,8 +191,8 @@ is_done (const Finding *f)
   return f->best != NULL && f->best->peak <= f->bound;
 }
 
-/* Adds an order and measures it if it may beat the best one. Returns FALSE if no variant of it is
- * of use. */
+/* Adds an order and measures it if it may beat the best one. Returns FALSE if its variants need
+ * not be tried. */
 static gboolean
 add_unless_bound (Finding *f, GPtrArray *order)
 {
@@ -275,7 +275,7 @@ has_its_order (const CleaveGraph *graph)
   return FALSE;
 }
 
-/* Finds the best order. No order is known to need less than `bound` bytes; 0: nothing is known. */
+/* Finds the best order. `bound` is a lower bound in bytes for every order; 0 if none is known. */
 static gboolean
 find_order (Finding *f, const CleaveGraph *graph, gint64 bound, GError **error)
 {

@@ -24,6 +24,6 @@ GPtrArray *cleave_order_with_laps_down_to (const CleaveGraph *graph,
                                            CleaveStorage **storage,
                                            GError **error);
 
-/* Returns the peak in bytes of that order for the graph as a program runs it, with nodes between
- * quantized values grouped (quantized-group.h); -1 on a cycle. */
+/* Returns the peak in bytes of the best order for the graph as a program runs it, with nodes
+ * between quantized values grouped (quantized-group.h); -1 on a cycle. */
 gint64 cleave_order_least_peak (const CleaveGraph *graph, GError **error);

@@ -27,12 +27,13 @@
 #define BEGIN_BYTES 1000
 #define BEGIN_GROUP 400
 #define BEGIN 130
-/* Bytes per ns that are in the nearer caches, and that are not. */
+/* Bytes read per ns from the nearer caches, and from elsewhere. */
 #define NEAR_PER_NS 64
 #define FAR_PER_NS 40
 /* Speed of reading weights that an earlier piece has read, in bytes per ns. */
 #define AGAIN_PER_NS 80
-/* Speedup of ops that do not go element by element, relative to the model in cost.c. */
+/* Ops that do not go element by element are this many times faster than the model in cost.c
+ * estimates. */
 #define ELEMENTS_GAIN 1.6
 /* Indices per ns that a Gather or Scatter looks up, and bytes per ns that it moves. Each piece of
  * the channels looks up all indices. */

@@ -17,7 +17,7 @@ typedef struct
 /* The place of a dimension of a VIEW op's operand in the result. */
 typedef struct
 {
-  gint64 offset, stride; /* 0: it does not appear */
+  gint64 offset, stride; /* stride 0: the dimension does not appear in the result */
   guint from;            /* dimension of the result */
 } CleaveViewDim;
 

@@ -10,7 +10,7 @@
 
 #include "quantized-group.h"
 
-/* The kind of reader that wants a value as bytes. The lowest of several counts. */
+/* The kind of reader that wants a value as bytes. If there are several kinds, the lowest counts. */
 typedef enum { BY_NONE, BY_TABLES, BY_SUMS } Wanted;
 
 typedef struct
@@ -59,10 +59,10 @@ quantizes_alike (const CleaveNode *node)
          cleave_element_size (node->results[0].type.element) == 1;
 }
 
-/* Returns for which kind of reader a node's result must be bytes. Called for the last node first. A
- * join moves bytes if a sum reads it, whatever else does, since no kernel joins bytes and sums
- * them. It does not move bytes for a QuantizeLinear: its operands are quantized in place, and a
- * table is slow on short separate rows. */
+/* Returns for which kind of reader a node's result must be bytes. Called for the last node
+ * first. A join moves bytes if a sum reads it, even if other nodes read it too, since no kernel
+ * joins bytes and sums them. It does not move bytes for a QuantizeLinear: its operands are
+ * quantized in place, and a table is slow on short separate rows. */
 static Wanted
 find_whether_wanted (const Sinking *s, const CleaveNode *node)
 {

@@ -12,13 +12,13 @@
 #define MOST_BYTES (256 << 10)
 /* Tiles may compute at most this many times the elements of the unsplit group. */
 #define MAX_OVERHEAD 2.0
-/* A tile of at most AGAIN_BYTES is not cut if that computes MUCH_AGAIN times the elements: half a
- * product of two dequantized matrices dequantizes all of one. Four heads of 64 x 128 by 128 x 64
- * would take 71 us instead of 44. */
+/* A tile of at most AGAIN_BYTES is not cut if the cut computes MUCH_AGAIN times the elements. For
+ * example, each half of a product of two dequantized matrices dequantizes one of them completely.
+ * Four heads of 64 x 128 by 128 x 64 would take 71 us instead of 44. */
 #define AGAIN_BYTES (96 << 10)
 #define MUCH_AGAIN 1.25
-/* A cut to this fraction of the bytes is taken at once. Rows of 14 to 112 pixels stay whole by it,
- * which otherwise are cut to 7 x 7. */
+/* A cut that leaves at most this fraction of the bytes is taken at once. With this rule, rows of 14
+ * to 112 pixels stay whole; without it, they are cut to 7 x 7. */
 #define MUCH_SMALLER 0.75
 /* A larger constant is packed, and is not cut. */
 #define SMALL_BYTES 1024

@@ -149,7 +149,7 @@ cleave_rank_program_free (CleaveRankProgram *program)
 {
   if (program == NULL)
     return;
-  if (cleave_channels_clear (&program->channels)) /* else leak it: MPI may use its buffers */
+  if (cleave_channels_clear (&program->channels)) /* FALSE: MPI may use its buffers */
     g_clear_pointer (&program->program, cleave_program_unref);
   g_clear_pointer (&program->token, cleave_tensor_unref);
   g_free (program);

@@ -6,9 +6,10 @@
 
 #include <glib.h>
 
-/* (nullable): the text after the word, which continues to the end of the doc string. */
+/* Returns the text after the word, up to the end of the doc string; NULL if no line begins with the
+ * word. */
 const char *cleave_doc_line_find (const char *doc, const char *word);
-/* (transfer full): the doc string, which may be NULL, with the line appended. */
+/* Returns the doc string, which may be NULL, with the line appended. The caller frees it. */
 char *cleave_doc_line_append (const char *doc, const char *word, const char *text);
-/* (transfer full) (nullable): the doc string without the line. */
+/* Returns the doc string without the line, or NULL. The caller frees it. */
 char *cleave_doc_line_remove (const char *doc, const char *word);

@@ -12,7 +12,7 @@ typedef struct
   const char *prefix;  /* prefix of new names: the name of the calling node */
   GHashTable *renamed; /* name in the function -> name in the model; frees both */
   GHashTable *taken;   /* names that new ones must differ from; new ones are added */
-  gsize n_bytes;       /* of new names */
+  gsize n_bytes;       /* bytes of all new names */
 } CleaveOnnxRenaming;
 
 /* Replaces a text of a message. */

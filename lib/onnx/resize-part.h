@@ -7,7 +7,7 @@
 
 #include "../ir/op.h"
 
-/* (transfer full): the doc string, which may be NULL, with the line appended. */
+/* Returns the doc string, which may be NULL, with the line appended. The caller frees it. */
 char *cleave_onnx_dup_doc_with_resize (const CleaveResizeAttrs *attrs, const char *doc);
 char *cleave_onnx_dup_doc_without_resize (const char *doc);
 /* Reads the line into `attrs`. FALSE if there is none or if it is not valid. */

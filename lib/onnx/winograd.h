@@ -15,7 +15,7 @@ void cleave_onnx_choose_winograd (const CleaveCall *call,
                                   gpointer attrs);
 /* Returns the text of the line, which continues to the end of the doc string, or NULL. */
 const char *cleave_onnx_find_winograd (const char *doc);
-/* (transfer full) (nullable): the doc string with the line; NULL if the default is right. */
+/* Returns the doc string with the line, or NULL if the default is right. The caller frees it. */
 char *cleave_onnx_dup_doc_with_winograd (const CleaveNode *node, const char *doc);
-/* (transfer full) (nullable): the doc string without the line. */
+/* Returns the doc string without the line, or NULL. The caller frees it. */
 char *cleave_onnx_dup_doc_without_winograd (const char *doc);

@@ -26,7 +26,7 @@ cleave_twiddles_init (CleaveTwiddles *twiddles, gint64 bin, gint64 length, doubl
   *twiddles = (CleaveTwiddles){ bin, length, sign, cos (step), sin (step), 1, 0 };
 }
 
-/* Moves to a sample. To be called for samples 0, 1, 2 … in order. */
+/* Moves to a sample. Call it for samples 0, 1, 2 … in order. */
 static inline void
 cleave_twiddles_go_to (CleaveTwiddles *twiddles, gint64 sample)
 {

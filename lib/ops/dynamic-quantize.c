@@ -3,7 +3,7 @@
 /* DynamicQuantizeLinear: quantizes to uint8, with a scale and a zero point computed from the
  * values.
  *
- * `smallest` and `largest` are those of all values and 0; NaNs are ignored.
+ * `smallest` and `largest` are the extremes of 0 and all values; NaNs are ignored.
  *
  *   scale      = (largest - smallest) / 255, or 1 if that is 0
  *   zero point = 0 - smallest / scale, rounded to nearest, ties to even, clamped to [0, 255]

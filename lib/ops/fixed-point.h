@@ -84,7 +84,7 @@ cleave_fixed_two_over_one_plus (gint32 x)
   return y;
 }
 
-/* Returns 1 / (1 + x) in units of 2^-31, for such an x. */
+/* Returns 1 / (1 + x) in units of 2^-31, for x in [0, 1) in units of 2^-31. */
 static inline gint32
 cleave_fixed_one_over_one_plus (gint32 x)
 {

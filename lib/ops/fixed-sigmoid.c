@@ -38,8 +38,8 @@ scale (gint16 x, gint32 multiplier, gint shift)
   return (gint32) (((gint64) x * multiplier + half) >> shift);
 }
 
-/* Interpolates the table at `at`, which has `bits` bits behind the entry's index; `above` beyond
- * the table. Returns units of 2^-(16 + bits). */
+/* Interpolates the table at `at`, which has `bits` bits behind the entry's index; beyond the table,
+ * returns `above`. Results are in units of 2^-(16 + bits). */
 static gint32
 interpolate (guint32 at, gint bits, gint32 above)
 {

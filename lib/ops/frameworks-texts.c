@@ -78,7 +78,8 @@ take_list (
   *n_list = 0;
   if (text == NULL)
     return TRUE;
-  /* Reserve a number: without, the data of an empty list would be NULL, as if it were absent. */
+  /* Reserve one number: otherwise the data of an empty list would be NULL, as if the list were
+   * absent. */
   numbers = *text == '\0' ? g_array_sized_new (FALSE, FALSE, sizeof (gint64), 1)
                           : cleave_text_to_ints (name, text, error);
   if (numbers == NULL)

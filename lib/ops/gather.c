@@ -150,9 +150,9 @@ copy_blocks (
     while (cleave_lines_next (&lines));
 }
 
-/* The blocks of an index are copied as one strided view if they are shorter than SHORT_BLOCK bytes
- * and there are MANY_BLOCKS times as many blocks per index as indices. The first elements of 65,536
- * pairs take 30 us so, and 560 us block by block. */
+/* The blocks of an index are copied as one strided view if they are shorter than SHORT_BLOCK
+ * bytes and there are MANY_BLOCKS times as many blocks per index as indices. The first elements
+ * of 65,536 pairs take 30 us as one view, and 560 us block by block. */
 #define SHORT_BLOCK 64
 #define MANY_BLOCKS 16
 

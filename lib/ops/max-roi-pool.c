@@ -75,7 +75,7 @@ load_corner (const CleaveView *rois, gint64 roi, guint k, double scale)
   return isnan (corner) ? 0 : (gint64) CLAMP (corner, -MAX_CORNER, MAX_CORNER);
 }
 
-/* Returns the image of a region, clamped to the images that exist. */
+/* Returns the index of the image that a region refers to, clamped to the batch. */
 static gint64
 load_image (const CleaveView *rois, gint64 roi, gint64 n_images)
 {

@@ -70,8 +70,8 @@ CleaveView cleave_move_drop_dims (const CleaveView *view, guint first, guint n, 
 gboolean
 cleave_infer_shape_attr (const CleaveCall *call, CleaveTensorType *results, GError **error);
 
-/* Returns `view` with the shape of indices, and stride 0 along the axis: the element from which an
- * index along the axis counts. */
+/* Returns a view with the shape of indices and stride 0 along the axis. Its elements have index 0
+ * along the axis, so that an index counts from them. */
 static inline CleaveView
 cleave_move_first_along (const CleaveView *view, const CleaveShape *shape, guint axis)
 {

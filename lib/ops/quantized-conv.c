@@ -19,7 +19,7 @@ typedef struct
   guint w_zero, x_zero;
 } Places;
 
-enum { X }; /* in both ops */
+enum { X }; /* X is operand 0 of both ops */
 enum { X_SCALE = 1, X_ZERO, W, W_SCALE, W_ZERO, Y_SCALE, Y_ZERO, B };
 enum { INTEGER_W = 1, INTEGER_X_ZERO, INTEGER_W_ZERO };
 
@@ -86,7 +86,7 @@ typedef struct
   CleaveElement element_x, element_w;
   gint64 channel;
   gint32 x_zero, w_zero;
-  guint32 sum; /* wraps around */
+  guint32 sum; /* unsigned, so that it wraps around */
 } State;
 
 static void

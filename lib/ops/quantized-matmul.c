@@ -23,7 +23,7 @@ typedef struct
   guint b, a_zero, b_zero;
 } Places;
 
-enum { A }; /* in both ops */
+enum { A }; /* A is operand 0 of both ops */
 enum { A_SCALE = 1, A_ZERO, B, B_SCALE, B_ZERO, Y_SCALE, Y_ZERO };
 enum { INTEGER_B = 1, INTEGER_A_ZERO, INTEGER_B_ZERO };
 

@@ -300,7 +300,7 @@ sequence (const CleaveCall *call, CleaveSequence *sequence)
                                 .takes = { [CLEAVE_RECURRENT_Y_H] = CLEAVE_RECURRENT_INITIAL_H,
                                            [CLEAVE_RECURRENT_Y_C] = CLEAVE_RECURRENT_INITIAL_C },
                                 .ahead_operands = { W, B } };
-  /* Not for 16-bit floats, whose sums would be rounded in between. */
+  /* 16-bit floats have no op for this work, since their sums would be rounded in between. */
   if (cleave_call_has (call, W) && cleave_element_size (call->operands[X].element) > 2)
     sequence->ahead = &cleave_op_recurrent_sums;
   return a->direction != CLEAVE_DIRECTION_BIDIRECTIONAL && !cleave_call_has (call, LENGTHS);

@@ -32,7 +32,7 @@ cleave_roi_span (const CleaveRoiAlignAttrs *a, double begin, double end, gint64 
   span.step = extent / (double) n_out;
   if (a->sampling_ratio > 0)
     span.n_points = a->sampling_ratio;
-  else /* also for NaN */
+  else /* a NaN takes this branch, too */
     span.n_points = span.step > 0 ? (gint64) MIN (ceil (span.step), CLEAVE_ROI_MAX_POINTS) : 0;
   return span;
 }

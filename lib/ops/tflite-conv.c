@@ -109,7 +109,7 @@ typedef struct
   CleaveElement x, w, y;
   gint64 channel;
   gint32 x_zero, y_zero;
-  guint64 sum; /* wraps around */
+  guint64 sum; /* unsigned, so that it wraps around */
 } State;
 
 static void

@@ -86,7 +86,7 @@ void cleave_windows_init (CleaveWindow *windows,
 /* Checks that a list has n entries or none, and no entry exceeds CLEAVE_WINDOW_MAX. */
 gboolean
 cleave_window_check_list (const CleaveInts *list, guint n, const char *name, GError **error);
-/* Checks strides, dilations and pads of n windows in the same way. */
+/* Checks strides, dilations and pads of n windows, each as cleave_window_check_list() does. */
 gboolean cleave_window_check_lists (const CleaveInts *strides,
                                     const CleaveInts *dilations,
                                     const CleaveInts *pads,

@@ -5,8 +5,8 @@
  * products instead of 36. Every kernel uses these macros, with float or vectors as `type`, so that
  * all add in the same order. */
 
-/* Transforms 4 values of a tile of the image in place; `step` is the distance between them. To be
- * applied to each column of the tile, then to each row. */
+/* Transforms 4 values of a tile of the image in place; `step` is the distance between them.
+ * Apply it to each column of the tile, then to each row. */
 #define CLEAVE_WINOGRAD_IMAGE(type, d, step)                                                       \
   do                                                                                               \
     {                                                                                              \

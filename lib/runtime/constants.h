@@ -11,7 +11,8 @@
  * exists only once. A folded node is computed when the first step that reads it is prepared. */
 typedef struct _CleaveConstants CleaveConstants;
 
-/* `given`: nothing else needs the graph, so that its constants can be released as well. */
+/* Counts the uses of constants. If `given`, nothing else needs the graph, so its constants are
+ * released, too. */
 CleaveConstants *cleave_constants_new (const CleaveStorage *storage,
                                        const CleaveGraph *graph,
                                        CleaveWeights *weights,

@@ -25,7 +25,7 @@ typedef enum {
   CLEAVE_EPILOGUE_SUB,
   CLEAVE_EPILOGUE_MUL,
   CLEAVE_EPILOGUE_DIV,
-  CLEAVE_EPILOGUE_FUNCTION, /* of v and scalars, by a function of the op */
+  CLEAVE_EPILOGUE_FUNCTION, /* a function of v and scalars, which the op has */
   CLEAVE_EPILOGUE_NORMALIZE /* fma (v - mean, factor, b), by channel */
 } CleaveEpilogueKind;
 
@@ -81,8 +81,8 @@ struct _CleaveKernelFamily
                        gsize *n_scratch);
   void (*run) (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch);
   void (*free) (gpointer state);
-  /* Does the same as run for the elements [begin, end) of the result, counted from its first one.
-   * NULL if the family needs scratch or cannot do so: it is no fused consumer. */
+  /* Does the same as run for the elements [begin, end) of the result, counted from its first
+   * one. NULL if the family needs scratch or cannot do so; then it cannot be a fused consumer. */
   void (*run_part) (gconstpointer state,
                     const CleaveKernelInstance *instance,
                     gint64 begin,
@@ -92,7 +92,8 @@ struct _CleaveKernelFamily
   gboolean by_elements;
   /* Returns whether run calls cleave_kernel_range_done(); NULL: never. */
   gboolean (*reports_progress) (gconstpointer state);
-  /* Returns the epilogue op that it is on operand `v`; NULL: none. */
+  /* Returns the kind of epilogue op that the instance is if operand `v` is in registers. NULL: the
+   * family has no epilogue ops. */
   CleaveEpilogueKind (*epilogue_op) (gconstpointer state,
                                      const CleaveKernelInstance *instance,
                                      guint v,
@@ -142,6 +143,6 @@ cleave_kernel_range_done (const CleaveKernelInstance *instance, gint64 begin, gi
 const CleaveKernelFamily *cleave_kernel_find (const CleaveCall *call);
 /* Returns the level whose kernels run here, and everything else that packed weights depend on. */
 char *cleave_kernel_dup_level (void);
-/* For tests: returns whether a level of x86-64 ("v1", "v3", "v4") runs here; below, its family. */
+/* For tests: return whether a level of x86-64 ("v1", "v3", "v4") runs here, and its family. */
 gboolean cleave_kernel_level_runs (const char *level);
 const CleaveKernelFamily *cleave_kernel_find_at (const CleaveCall *call, const char *level);

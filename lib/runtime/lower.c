@@ -35,7 +35,7 @@ make_view (const Preparing *p, const CleaveAssignment *assignment)
   if (constant != NULL)
     return cleave_view_tensor (constant); /* the view is only read */
   if (cleave_node_is_fixed (assignment->result->node))
-    return view; /* memory ran out for it */
+    return view; /* no memory was left to compute it */
   view.data = find_memory (p, assignment->location.root) + assignment->location.offset * size;
   for (guint d = 0; d < view.type.shape.rank; d++)
     view.stride[d] = assignment->location.stride[d];
@@ -213,7 +213,7 @@ find_kernel (const Preparing *p, const CleaveNode *node, CleaveTask *task, gsize
       family->prepare (&task->instance, p->program->weights, &task->state, n_scratch))
     task->family = family;
   else
-    task->state = NULL; /* one that failed to prepare is freed */
+    task->state = NULL; /* a state that failed to prepare is freed */
   if (cleave_storage_is_overlaid (p->storage, node) && !goes_by_rows (task))
     cleave_task_go_through_scratch (task, n_scratch);
 }

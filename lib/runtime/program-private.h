@@ -18,7 +18,7 @@ typedef struct
 {
   CleaveStepKind kind;
   char *name;                       /* name of the node, input or output */
-  guint index;                      /* LOAD, STORE: of the input or output */
+  guint index;                      /* LOAD, STORE: index of the input or output */
   const CleaveKernelFamily *family; /* NULL: the op's reference kernel */
   gpointer state;                   /* state of the kernel family */
   CleaveRange *part;                /* LOAD: the part of the input */
@@ -129,7 +129,7 @@ typedef struct
   const CleaveStorage *storage;
   gboolean reference;   /* use reference kernels only */
   gboolean given;       /* the graph is not needed any more afterwards */
-  CleaveRecipe *recipe; /* NULL: do not report it */
+  CleaveRecipe *recipe; /* receives the results of searching and packing; NULL: not wanted */
 } CleaveMaking;
 
 /* lower.c: makes the tasks of all steps and chooses their kernels. */

@@ -25,7 +25,7 @@ cleave_written_find_call (CleaveWrittenSearch *s, guint from, const CleaveOp *op
 /* Reads `n` numbers of a constant, which may have one element for all; reads 0s if `constant` is
  * NULL. Returns FALSE if it has another number of elements. */
 gboolean cleave_written_read_constant (const CleaveTensor *constant, gint64 n, double *to);
-/* Does the same for an operand of a call. Returns FALSE if it is neither constant nor absent. */
+/* Reads `n` numbers of an operand of a call. Returns FALSE if it is neither constant nor absent. */
 gboolean cleave_written_read_numbers (
     const CleaveWrittenSearch *s, const CleaveBodyCall *call, guint operand, gint64 n, double *to);
 /* Reads scales and zero points of a QuantizeLinear or DequantizeLinear for `n` indices of its axis.

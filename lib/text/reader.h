@@ -70,7 +70,7 @@ CleaveTensor *cleave_read_elements (CleaveReader *reader,
                                     const char *elements,
                                     GError **error);
 
-/* read.c: as cleave_graph_parse(), with another limit on the bytes of constants that are in no
- * file. */
+/* read.c: parses a graph as cleave_graph_parse() does, with another limit on the bytes of constants
+ * that are in no file. */
 CleaveGraph *
 cleave_graph_parse_within (const char *text, const char *folder, gint64 budget, GError **error);

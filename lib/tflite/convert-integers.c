@@ -99,7 +99,7 @@ typedef struct
   const char *op;
   gboolean (*read_factors) (const float *scales, CleaveTfliteBinaryAttrs *a, GError **error);
   gint64 shift_8, shift_16; /* left shifts of int8 and int16 */
-  gboolean has_activation;  /* its field is 0 */
+  gboolean has_activation;  /* the options have an activation, as field 0 */
 } Binary;
 
 /* Reads zero points, bounds and factors. */

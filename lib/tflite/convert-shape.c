@@ -61,7 +61,8 @@ read_pads (CleaveTfliteImport *import, CleaveInts *pads, GError **error)
   return TRUE;
 }
 
-/* Reads the value that PADV2 fills the border with: input 2; the zero of the output without it. */
+/* Reads the value that PADV2 fills the border with: input 2, or the zero point of the output if
+ * input 2 is absent. */
 static gboolean
 read_fill (CleaveTfliteImport *import, double *fill, gboolean *is_zero, GError **error)
 {
@@ -117,7 +118,7 @@ defer_pad (CleaveTfliteImport *import, const CleaveInts *pads, GError **error)
   return TRUE;
 }
 
-/* Whether the output has the shape of input 0 with its border. */
+/* Returns whether the output has the shape of input 0 with its border. */
 static gboolean
 is_declared (const CleaveTfliteImport *import, const CleaveInts *pads)
 {

@@ -252,7 +252,7 @@ cleave_tflite_convert_integer_abs (CleaveTfliteImport *import, GError **error)
 static gint64
 inverse_root (const Function *f, gint32 x)
 {
-  const gint bits = 20; /* behind the binary point of the root */
+  const gint bits = 20; /* bits behind the binary point of the root */
   gint32 multiplier;
   gint shift;
 

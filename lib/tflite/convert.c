@@ -16,7 +16,7 @@ typedef struct
 {
   guint code;
   guint min_inputs, max_inputs;
-  guint max_outputs;        /* the least is 1 */
+  guint max_outputs;        /* the smallest number is 1 */
   Convert floats, integers; /* integers with a scale; NULL: not supported */
 } Operator;
 
@@ -139,7 +139,7 @@ find_operator (const CleaveTfliteOperator *op)
   return NULL;
 }
 
-/* Whether input `i` of an operator is a state, which must be a variable. */
+/* Returns whether input `i` of an operator is a state, which must be a variable. */
 static gboolean
 has_state (const Operator *known, guint i)
 {

@@ -5,8 +5,8 @@
 
 #include "quantization.h"
 
-/* Which inputs of the current operator are x and w, the dimension of w with the channels of the
- * result, the field of the activation, and whether it is FULLY_CONNECTED. */
+/* The inputs x and w of the current operator, the dimension of w with the channels of the result,
+ * the field of the activation, and whether the operator is FULLY_CONNECTED. */
 typedef struct
 {
   guint x, w;

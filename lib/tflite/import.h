@@ -37,7 +37,7 @@ typedef struct
   CleaveGraph *graph;
   CleaveTfliteValue *values; /* by tensor */
   char **names;              /* unique names of the tensors */
-  guint index;               /* of the current operator */
+  guint index;               /* index of the current operator */
   const CleaveTfliteOperator *op;
   GArray *states; /* CleaveTfliteState, in the order in which operators read them */
   double work;    /* steps that computing constants may still take */
@@ -166,7 +166,7 @@ typedef struct
   gint32 zero;
 } CleaveTfliteScale;
 
-/* Whether the tensor holds integers that stand for real numbers. */
+/* Returns whether the tensor holds integers that stand for real numbers. */
 gboolean cleave_tflite_is_quantized (const CleaveTfliteTensor *tensor);
 /* Reads the one scale of a tensor; checks that it is positive and that the zero point fits the
  * element type. */

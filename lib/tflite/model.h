@@ -53,7 +53,7 @@ typedef struct
   guint n_codes;
 } CleaveTfliteModel;
 
-/* Whether bytes begin like a TensorFlow Lite file: the identifier TFL3 is at offset 4. */
+/* Returns whether bytes begin like a TensorFlow Lite file: the identifier TFL3 is at offset 4. */
 gboolean cleave_tflite_is (const guint8 *data, gsize n_bytes);
 /* Reads subgraph 0. Fails with CLEAVE_ERROR_MODEL if the file is broken. */
 CleaveTfliteModel *cleave_tflite_model_new (const guint8 *data, gsize n_bytes, GError **error);

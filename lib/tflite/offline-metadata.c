@@ -21,7 +21,7 @@ enum { METADATA_NAME, METADATA_INDEX };
 
 #define NAME "OfflineMemoryAllocation"
 #define PLAN_VERSION 1
-#define ALIGNMENT 16 /* of the old file in the new one, and of the plan */
+#define ALIGNMENT 16 /* alignment of the old file in the new one, and of the plan */
 
 /* The old file, and the new bytes before it. */
 typedef struct
@@ -60,7 +60,7 @@ point (GByteArray *head, guint32 at, guint32 target)
   set_32 (head, at, target - at);
 }
 
-/* Appends `n` numbers of 32 bits, to be set. */
+/* Appends `n` numbers of 32 bits, which the caller sets later. */
 static guint32
 append_words (GByteArray *head, guint32 n)
 {
@@ -69,8 +69,8 @@ append_words (GByteArray *head, guint32 n)
   return append (head, zeros, n * sizeof (guint32), sizeof (guint32));
 }
 
-/* Appends a table of `n` fields of 32 bits, to be set; an absent field has bit i of `absent`.
- * Returns its position: field i is 4 + 4 * i behind it. */
+/* Appends a table of `n` fields of 32 bits, which the caller sets later; an absent field has bit
+ * i of `absent`. Returns its position: field i is 4 + 4 * i behind it. */
 static guint32
 append_table (GByteArray *head, guint n, guint absent)
 {
@@ -87,7 +87,8 @@ append_table (GByteArray *head, guint n, guint absent)
   return table;
 }
 
-/* Appends a vector of `n` words, to be set; returns the position of its length. */
+/* Appends a vector of `n` words, which the caller sets later; returns the position of its
+ * length. */
 static guint32
 append_vector (GByteArray *head, guint32 n)
 {

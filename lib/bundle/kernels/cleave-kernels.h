@@ -149,9 +149,9 @@ cleave_bound (float a, float least, float most)
 /* A window that slides over the rows and columns of an operand. */
 typedef struct
 {
-  int32_t rows, columns; /* of the operand */
+  int32_t rows, columns; /* extents of the operand */
   uint16_t kernel[2], stride[2], dilation[2];
-  uint16_t pad[2]; /* before the first row and column */
+  uint16_t pad[2]; /* padding before the first row and column */
 } CleaveSlide;
 
 /* The taps begin ... end - 1 of a window that are on no padding. */
@@ -179,7 +179,7 @@ cleave_taps (const CleaveSlide *slide, int d, int32_t first)
 typedef struct
 {
   const void *constant;            /* NULL: it is computed */
-  int32_t rows, columns, channels; /* 1: repeated for all of the result */
+  int32_t rows, columns, channels; /* an extent of 1 is repeated over the result */
 } CleaveRepeat;
 
 /* Returns the first pixel of an operand that a call reads. `index` is the operand's in `x`. */
@@ -225,7 +225,7 @@ typedef struct
 {
   int32_t count[3];
   int32_t channels, y_channels;
-  int32_t start; /* of a sum: -x_zero for each element */
+  int32_t start; /* initial value of a sum: -x_zero for each element */
   int32_t multiplier;
   int16_t shift, y_zero;
 } CleaveSumS8;
@@ -269,13 +269,13 @@ typedef struct
 {
   const uint16_t *at; /* index in the operand of each index; NULL: index plus shift */
   int32_t shift;
-  int32_t extent; /* of the operand; elements outside of it are filled */
+  int32_t extent; /* extent of the operand; elements outside of it are filled */
 } CleaveAxis;
 
 typedef struct
 {
   CleaveAxis axes[3]; /* rows, columns, channels */
-  int32_t channels;   /* of the result */
+  int32_t channels;   /* channels of the result */
   int16_t size;       /* bytes of an element */
   uint8_t fill[8];    /* an element */
 } CleaveMove;
@@ -284,8 +284,8 @@ typedef struct
 typedef struct
 {
   int32_t row, rows, column, columns; /* the place of the part */
-  int32_t offset, bytes;              /* of a pixel of the part in a pixel of the result */
-  int32_t pixel_bytes;                /* of the result */
+  int32_t offset, bytes;              /* place of a pixel of the part in a pixel of the result */
+  int32_t pixel_bytes;                /* bytes of a pixel of the result */
   int32_t is_first;
 } CleaveJoin;
 
@@ -301,7 +301,7 @@ typedef struct
 /* Blocks of channels that become blocks of rows and columns, or the reverse. */
 typedef struct
 {
-  int32_t block, channels;  /* of the value with more rows */
+  int32_t block, channels;  /* size of a block, and channels of the value with more rows */
   int16_t size;             /* bytes of an element */
   int16_t is_columns_first; /* the channels of a pixel of a block are side by side */
 } CleaveBlocks;
@@ -315,14 +315,14 @@ typedef struct
   CleaveSlide slide;
   int32_t in, out; /* channels of a group */
   int32_t groups;
-  int32_t is_bias_last; /* added to the sum; otherwise the sum begins with it */
+  int32_t is_bias_last; /* the bias is added to the sum; otherwise the sum begins with it */
 } CleaveConvF32;
 
 typedef struct
 {
   CleaveSlide slide;
   int32_t channels;
-  int32_t pads[2]; /* after the last row and column */
+  int32_t pads[2]; /* padding after the last row and column */
   int32_t is_padding_counted;
 } CleavePoolF32;
 

@@ -10,7 +10,7 @@ typedef struct
   const CleaveModel *model;
   const CleaveRun *run;
   const CleaveSegment *segment;
-  const uint16_t *columns; /* of the band */
+  const uint16_t *columns; /* columns of the band */
   uint32_t image;
 } Loop;
 
@@ -20,7 +20,7 @@ state_of (const Loop *loop, uint32_t layer)
   return &loop->run->states[layer - loop->segment->first];
 }
 
-/* Whether a layer of the segment computes the value. */
+/* Returns whether a layer of the segment computes the value. */
 static int
 is_inner (const Loop *loop, uint32_t value)
 {

@@ -28,9 +28,9 @@ typedef struct
   int32_t step;        /* elements from one tap of the operand to the next */
   int32_t y_pixel;     /* elements of a pixel of the result */
   int32_t n;           /* channels of the block */
-  const int32_t *sums; /* of the block */
+  const int32_t *sums; /* sums of the block */
   const int8_t *shifts;
-  uint32_t start[4]; /* begin of the sums */
+  uint32_t start[4]; /* initial values of the sums */
   int8_t padding[4]; /* x_zero */
 } ConvRow;
 

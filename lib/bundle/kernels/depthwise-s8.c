@@ -18,8 +18,8 @@ typedef struct
   uint32_t row;      /* bytes from slot 0 to the first of them */
   uint32_t row_step; /* bytes from one row of the kernel to the next */
   uint32_t ring;     /* bytes of all slots */
-  CleaveTaps taps;   /* of a row of the kernel that are on no padding */
-  int32_t channel;   /* first one of the block */
+  CleaveTaps taps;   /* taps of a row of the kernel that are on no padding */
+  int32_t channel;   /* first channel of the block */
   int8_t padding[4]; /* x_zero */
 } DepthwiseRow;
 

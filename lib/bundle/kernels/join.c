@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: 0BSD */
 
-/* Copies one part of a joined value. Operand 1 has the parts before, unless it is the first. */
+/* Copies one part of a joined value. Operand 1 has the parts before this one; the first part has no
+ * operand 1. */
 
 #include <string.h>
 

@@ -16,7 +16,7 @@
 
 typedef struct
 {
-  const CleaveTensorType *type; /* NULL: unknown */
+  const CleaveTensorType *type; /* NULL if the type is unknown */
   gint64 n_bytes;
   guint first, last; /* positions in the order */
   gboolean is_given; /* an output: the caller owns its buffer, which is not reused */

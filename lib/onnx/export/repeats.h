@@ -45,10 +45,11 @@ typedef struct
 /* Where an operand of a node in an iteration comes from. */
 typedef struct
 {
-  gboolean is_made; /* by this or an earlier iteration; else all iterations read the same value */
+  gboolean is_made; /* this or an earlier iteration computes it; otherwise all iterations read the
+                       same value */
   guint node;       /* position within the period */
   guint result;
-  guint lag; /* iterations ago; 0: the same iteration */
+  guint lag; /* number of iterations before this one; 0: the same iteration */
 } CleaveOnnxRelation;
 
 /* A loop-carried result: later iterations read it. */

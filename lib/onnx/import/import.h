@@ -404,7 +404,7 @@ CleaveOnnxValue *cleave_onnx_pass_on (CleaveOnnxNode *node, CleaveOnnxValue *val
 
 /* Returns whether the importer resolves the op: it reads or makes a list of tensors. */
 gboolean cleave_onnx_is_sequence_op (const char *op);
-/* Creates the values of such a node. */
+/* Creates the values of a node whose op the importer resolves. */
 gboolean cleave_onnx_read_sequence (CleaveOnnxNode *node, GError **error);
 /* Fails if an operand is a sequence, which only ops of sequences may read. */
 gboolean cleave_onnx_check_tensors (const CleaveOnnxNode *node, GError **error);

@@ -304,7 +304,7 @@ copy_nodes (Inliner *inliner,
   return NULL;
 }
 
-/* The opset that a function states for its nodes; that of the caller if it states none. */
+/* Returns the opset that a function states for its nodes, or the caller's if it states none. */
 static gint64
 find_opset (const Onnx__FunctionProto *function, gint64 otherwise)
 {

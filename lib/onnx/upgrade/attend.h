@@ -31,7 +31,8 @@ typedef struct
   double scale;             /* 0: 1 / √H */
   double softcap;           /* 0: none */
   CleaveOnnxValue *sink;    /* N: scores that belong to no key; NULL: none */
-  CleaveOnnxValue **scores; /* receives the scores of each stage, by groups; NULL: not wanted */
+  CleaveOnnxValue **scores; /* receives the scores of each stage, in groups of heads; NULL: the
+                               scores are not wanted */
 } CleaveOnnxAttention;
 
 /* Returns the lowest finite number of an element type, the score of a masked key. */

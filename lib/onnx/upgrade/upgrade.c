@@ -16,7 +16,7 @@ static const struct
 {
   const char *op, *attr;
   gboolean any;   /* the attribute may have any value */
-  gint64 allowed; /* otherwise: the only allowed value */
+  gint64 allowed; /* the only allowed value, unless `any` is set */
   gint64 until;   /* first opset without it; 0: the op tables decide */
 } ignored[] = {
   { NULL, "consumed_inputs", .any = TRUE, .until = 6 }, /* a memory hint of any op */

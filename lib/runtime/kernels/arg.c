@@ -85,6 +85,6 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
   cleave_loops_run_lines (&((const Arg *) state)->loops, run_line, state, instance);
 }
 
-extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_arg); /* for levels.h */
+extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_arg);
 const CleaveKernelFamily
     CLEAVE_LEVELLED (cleave_kernel_arg) = { .prepare = prepare, .run = run, .free = g_free };

@@ -31,7 +31,7 @@ enum { AT_Y, AT_X, AT_FACTOR, AT_B, AT_MEAN, N_VIEWS };
 
 typedef struct
 {
-  CleaveLoops loops;   /* around a line, or around the pixels */
+  CleaveLoops loops;   /* loops around a line, or around the pixels */
   gint64 n_pixels;     /* pixels that follow each other */
   gint64 n_repeated;   /* pixels in one line with repeated factors; 0: factors are not repeated */
   gboolean in_columns; /* pixels follow each other with gaps (run_columns) */
@@ -445,7 +445,7 @@ epilogue_op (gconstpointer state,
   return CLEAVE_EPILOGUE_NORMALIZE;
 }
 
-extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_batch_norm); /* for levels.h */
+extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_batch_norm);
 const CleaveKernelFamily
     CLEAVE_LEVELLED (cleave_kernel_batch_norm) = { .prepare = prepare,
                                                    .run = run,

@@ -24,7 +24,7 @@ typedef struct
   CleaveBoxRun run;
   gint64 shortest; /* for lines of at most this length, the box is transposed: its inner loop goes
                       from line to line */
-  gint64 most;     /* elements of a box whose lines are longer than `shortest` */
+  gint64 most;     /* largest number of elements of a box whose lines are longer than `shortest` */
 } CleaveBoxes;
 
 static inline void

@@ -25,7 +25,7 @@
 
 /* Converts integers to float16 by way of floats in registers. Rounding twice is harmless:
  * integers too large for float32 to be exact are infinite as float16. */
-#define MADE (4 * CLEAVE_HALF_BLOCK) /* as many as bytes fill a register */
+#define MADE (4 * CLEAVE_HALF_BLOCK) /* the number of bytes in a register */
 #define TO_HALF(name, From, VALUE)                                                                 \
   static void name (gconstpointer from, gpointer to, gint64 n)                                     \
   {                                                                                                \
@@ -78,7 +78,7 @@ INTEGERS
 #define X(word, NAME, To, Wide, least, below, beyond, most)                                        \
   static inline To float_as_##word (float a)                                                       \
   {                                                                                                \
-    float v = a > (float) (least) ? a : (float) (least); /* also for a NaN */                      \
+    float v = a > (float) (least) ? a : (float) (least); /* a NaN gives the least, too */          \
     To y;                                                                                          \
                                                                                                    \
     v = v < (float) (below) ? v : (float) (below);                                                 \

@@ -14,7 +14,7 @@ typedef void (*CleaveCastLine) (gconstpointer x, gpointer y, gint64 n);
  * twice. */
 CleaveCastLine CLEAVE_LEVELLED (cleave_cast_line_find) (CleaveElement from, CleaveElement to);
 
-/* Does the same for elements with steps of `x_step` and `y_step` elements. */
+/* Converts elements with steps of `x_step` and `y_step` elements. */
 void CLEAVE_LEVELLED (cleave_cast_line_run) (CleaveCastLine line,
                                              gconstpointer x,
                                              gint64 x_step,

@@ -178,7 +178,7 @@ SELECT (select_8, guint64)
 
 extern const CleaveOp cleave_op_where;
 
-/* Selected by the element type of the last operand, or by its size. */
+/* The loops, by the element type of the last operand or by its size. */
 static const struct
 {
   const CleaveOp *op;
@@ -351,7 +351,7 @@ reports_progress (gconstpointer state)
   return cleave_loops_nest (&((const Choose *) state)->loops);
 }
 
-extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_choose); /* for levels.h */
+extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_choose);
 const CleaveKernelFamily
     CLEAVE_LEVELLED (cleave_kernel_choose) = { .prepare = prepare,
                                                .run = run,

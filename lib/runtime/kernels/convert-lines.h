@@ -29,9 +29,9 @@ struct _Convert
 {
   void (*line) (const Convert *c, const Line *line);
   CleaveElement from, to;
-  const CleaveWrittenAdd *add; /* an Add of two quantized operands; NULL: another op */
-  const guint8 *table;         /* a table lookup; NULL: another op */
-  CleaveCastLine cast;         /* a Cast; NULL: another op */
+  const CleaveWrittenAdd *add; /* an Add of two quantized operands; NULL for another op */
+  const guint8 *table;         /* the table of a table lookup; NULL for another op */
+  CleaveCastLine cast;         /* the loop of a Cast; NULL for another op */
   CleaveLoops loops;           /* views of y, x and, if present, scale and zero point */
   CleaveLoops
       parts; /* the views of `loops` with y's own innermost dimension as the line, for parts of y */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* The kernel family of Cast (between floats, and from integers to floats) and of quantizing ops.
- * As in the reference kernels, but along lines of the innermost dimension of the result. */
+ * Computes as the reference kernels do, along lines of the innermost dimension of the result. */
 
 #include "byte-table.h"
 #include "convert-lines.h"
@@ -374,7 +374,7 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
     cleave_loops_run (loops, line_run (c), &(Along){ c, loops }, instance);
 }
 
-/* Not for DynamicQuantizeLinear: its bytes are not laid out as the floats that it reads. */
+/* Not called for DynamicQuantizeLinear: its bytes are not laid out as the floats that it reads. */
 static void
 run_part (gconstpointer state, const CleaveKernelInstance *instance, gint64 begin, gint64 end)
 {
@@ -391,7 +391,7 @@ reports_progress (gconstpointer state)
   return c->line != NULL && cleave_loops_nest (&c->parts);
 }
 
-extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_convert); /* for levels.h */
+extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_convert);
 const CleaveKernelFamily
     CLEAVE_LEVELLED (cleave_kernel_convert) = { .prepare = prepare,
                                                 .run = run,

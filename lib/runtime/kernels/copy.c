@@ -20,5 +20,5 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
   instance->call.op->compute (&instance->call, instance->operands, instance->results);
 }
 
-extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_copy); /* for levels.h */
+extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_copy);
 const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_copy) = { .prepare = prepare, .run = run };

@@ -216,7 +216,7 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
     finish_places (plan, instance, values, packed, to, n);
 }
 
-extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_deform_conv); /* for levels.h */
+extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_deform_conv);
 const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_deform_conv) = { .prepare = prepare,
                                                                          .run = run,
                                                                          .free = g_free };

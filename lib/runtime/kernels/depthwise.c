@@ -165,7 +165,7 @@ reads (gconstpointer state, guint operand)
   return plan->w == NULL || operand != W;
 }
 
-extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_depthwise); /* for levels.h */
+extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_depthwise);
 const CleaveKernelFamily
     CLEAVE_LEVELLED (cleave_kernel_depthwise) = { .prepare = prepare,
                                                   .run = run,

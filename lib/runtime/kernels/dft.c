@@ -239,6 +239,6 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
     }
 }
 
-extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_dft); /* for levels.h */
+extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_dft);
 const CleaveKernelFamily
     CLEAVE_LEVELLED (cleave_kernel_dft) = { .prepare = prepare, .run = run, .free = g_free };

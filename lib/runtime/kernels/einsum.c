@@ -296,7 +296,7 @@ reads (gconstpointer state, guint operand)
          e->family->reads (e->state, e->swapped ? 1 - operand : operand);
 }
 
-extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_einsum); /* for levels.h */
+extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_einsum);
 const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_einsum) = {
   .prepare = prepare, .run = run, .free = einsum_free, .reads = reads
 };

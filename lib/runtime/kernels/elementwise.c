@@ -372,7 +372,7 @@ epilogue_op (gconstpointer state,
   static const struct
   {
     const CleaveOp *op;
-    CleaveEpilogueKind epilogue_op[2]; /* of operand 0, of operand 1 */
+    CleaveEpilogueKind epilogue_op[2]; /* the kind for operand 0, and for operand 1 */
   } epilogue[] = { { &cleave_op_relu, { CLEAVE_EPILOGUE_RELU } },
                    { &cleave_op_clip, { CLEAVE_EPILOGUE_CLIP } },
                    { &cleave_op_add, { CLEAVE_EPILOGUE_ADD, CLEAVE_EPILOGUE_ADD } },
@@ -721,7 +721,7 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
     }
 }
 
-extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_elementwise); /* for levels.h */
+extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_elementwise);
 const CleaveKernelFamily
     CLEAVE_LEVELLED (cleave_kernel_elementwise) = { .prepare = prepare,
                                                     .run = run,

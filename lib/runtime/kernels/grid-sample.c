@@ -130,6 +130,6 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
         }
 }
 
-extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_grid_sample); /* for levels.h */
+extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_grid_sample);
 const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_grid_sample) = { .prepare = prepare,
                                                                          .run = run };

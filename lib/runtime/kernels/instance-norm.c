@@ -298,7 +298,7 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
     }
 }
 
-extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_instance_norm); /* for levels.h */
+extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_instance_norm);
 const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_instance_norm) = { .prepare = prepare,
                                                                            .run = run,
                                                                            .free = g_free };

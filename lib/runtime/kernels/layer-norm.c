@@ -215,6 +215,6 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
     run_line (&rows, &line);
 }
 
-extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_layer_norm); /* for levels.h */
+extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_layer_norm);
 const CleaveKernelFamily
     CLEAVE_LEVELLED (cleave_kernel_layer_norm) = { .prepare = prepare, .run = run, .free = g_free };

@@ -87,6 +87,6 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
           scratch, (float *) instance->results[0].data + line.offset[Y_AT] + i * loops->step[Y_AT]);
 }
 
-extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_lrn); /* for levels.h */
+extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_lrn);
 const CleaveKernelFamily
     CLEAVE_LEVELLED (cleave_kernel_lrn) = { .prepare = prepare, .run = run, .free = g_free };

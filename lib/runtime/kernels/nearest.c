@@ -336,7 +336,7 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
   while (more);
 }
 
-extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_nearest); /* for levels.h */
+extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_nearest);
 const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_nearest) = {
   .prepare = prepare,
   .run = run,

@@ -18,8 +18,8 @@ cleave_is_short_float (CleaveElement element)
   return element == CLEAVE_FLOAT16 || element == CLEAVE_BFLOAT16;
 }
 
-/* Returns whether an operand is converted to float32. Integers are if the result has the same
- * type; other integers are indices. */
+/* Returns whether an operand is converted to float32. Integers are converted if the result has
+ * the same type; otherwise they are indices. */
 static inline gboolean
 cleave_is_upcast (const CleaveCall *call, CleaveElement element)
 {

@@ -113,7 +113,7 @@ cleave_places_read_scales (const CleavePlaces *p,
   return has_scales;
 }
 
-/* Whether sums are multiplied in fixed point, as in TfliteConv. */
+/* Returns whether sums are multiplied in fixed point, as in TfliteConv. */
 static inline gboolean
 cleave_places_are_fixed (const CleavePlaces *p, const CleaveKernelInstance *instance)
 {

@@ -459,7 +459,7 @@ reports_progress (gconstpointer state)
   return w->upcasts ? w->y_is_dense : nests (w);
 }
 
-extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_pool); /* for levels.h */
+extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_pool);
 const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_pool) = {
   .prepare = prepare,
   .run = run,

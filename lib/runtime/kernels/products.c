@@ -275,7 +275,6 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
     }
 }
 
-/* For levels.h. */
 extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_products_matmul);
 extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_products_gemm);
 

@@ -47,8 +47,9 @@ cleave_divide_tame_to_ints (CleaveVector x, const CleaveDivisor *by)
 #endif
 }
 
-/* Does the same for any x. Quotients far beyond the range of a byte stay beyond it, and a NaN
- * gives 0. Values too small for the conversion to integers become the smallest integer. */
+/* Divides any x and rounds as cleave_divide_tame_to_ints() does. Quotients far beyond the range
+ * of a byte stay beyond it, and a NaN gives 0. Values too small for the conversion to integers
+ * become the smallest integer. */
 static inline CleaveIntVector
 cleave_divide_to_ints (CleaveVector x, const CleaveDivisor *by)
 {

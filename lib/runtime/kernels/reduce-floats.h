@@ -83,7 +83,7 @@ has_nan_f64 (Bits_f64 bits)
   return FALSE;
 }
 
-/* Joins the partial sums of rows in the order of CLEAVE_LANES_JOIN; those of four rows at once. */
+/* Joins the partial sums of rows in the order of CLEAVE_LANES_JOIN, four rows at once. */
 #define JOIN_EACH(joined, lane, step, join, n_rows)                                                \
   CLEAVE_EACH (r, n_rows)                                                                          \
   (joined)[r] = CLEAVE_LANES_JOIN ((lane)[r], join)

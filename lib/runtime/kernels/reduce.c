@@ -129,6 +129,6 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
   cleave_loops_run_lines (&reduce->loops, run_line, reduce, instance);
 }
 
-extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_reduce); /* for levels.h */
+extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_reduce);
 const CleaveKernelFamily
     CLEAVE_LEVELLED (cleave_kernel_reduce) = { .prepare = prepare, .run = run, .free = g_free };

@@ -169,7 +169,7 @@ prepare (const CleaveKernelInstance *instance,
       r->n_lines = r->n_rows > 1 ? MAX_LINES : CLEAVE_RESIZE_MAX;
     }
   *state = r;
-  /* For the lines, and for their intermediate sums. */
+  /* Scratch has the lines and their intermediate sums. */
   *n_scratch = (gsize) (2 * r->n_lines * scratch_step (r)) * sizeof (float);
   if (r->n_lines <= MAX_LINES)
     return TRUE;
@@ -337,8 +337,8 @@ put_line (const Part *part, const float *from, float *to, gint64 stride)
       to[i * stride + c] = from[i * n_channels + c];
 }
 
-/* Interpolates the operand rows from `begin` to `last`, and more up to n_rows if there are.
- * Returns the end of these rows. */
+/* Interpolates the operand rows from `begin` to `last`, and the rows after them if n_rows allows
+ * more. Returns the end of the interpolated rows. */
 static gint64
 make_rows (const Part *part, const float *x, gint64 begin, gint64 last)
 {
@@ -449,7 +449,7 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
     }
 }
 
-extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_resize); /* for levels.h */
+extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_resize);
 const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_resize) = {
   .prepare = prepare,
   .run = run,

@@ -22,7 +22,7 @@ typedef struct
   const CleaveRoiSpan *spans;
   gint64 out[2];
   CleaveSpan points[2];
-  gint64 n_points; /* including those outside the image */
+  gint64 n_points; /* number of sampling points, including those outside the image */
   gboolean is_max;
 } Element;
 
@@ -136,6 +136,6 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
     }
 }
 
-extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_roi_align); /* for levels.h */
+extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_roi_align);
 const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_roi_align) = { .prepare = prepare,
                                                                        .run = run };

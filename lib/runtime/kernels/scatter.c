@@ -160,6 +160,6 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
   while (cleave_lines_next (&s.lines));
 }
 
-extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_scatter); /* for levels.h */
+extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_scatter);
 const CleaveKernelFamily
     CLEAVE_LEVELLED (cleave_kernel_scatter) = { .prepare = prepare, .run = run, .free = g_free };

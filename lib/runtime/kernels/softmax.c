@@ -234,7 +234,7 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
 }
 
 extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_softmax),
-    CLEAVE_LEVELLED (cleave_kernel_log_softmax); /* for levels.h */
+    CLEAVE_LEVELLED (cleave_kernel_log_softmax);
 const CleaveKernelFamily
     CLEAVE_LEVELLED (cleave_kernel_softmax) = { .prepare = prepare, .run = run, .free = g_free };
 const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_log_softmax) = { .prepare = prepare_log,

@@ -45,7 +45,7 @@ key_FLOAT32 (float x, gboolean largest)
   gint32 bits;
 
   memcpy (&bits, &value, sizeof bits);
-  bits = x != x ? 0x7f800001 : bits; /* greater than that of infinity */
+  bits = x != x ? 0x7f800001 : bits; /* greater than the bits of infinity */
   return (bits < 0 ? bits ^ 0x7fffffff : bits) ^ (largest ? 0 : -1);
 }
 
@@ -281,6 +281,6 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
       }
 }
 
-extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_topk); /* for levels.h */
+extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_topk);
 const CleaveKernelFamily
     CLEAVE_LEVELLED (cleave_kernel_topk) = { .prepare = prepare, .run = run, .free = g_free };

@@ -181,7 +181,7 @@ reports_progress (gconstpointer state)
   return s->reports_progress;
 }
 
-extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_upcast_depthwise); /* for levels.h */
+extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_upcast_depthwise);
 const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_upcast_depthwise) = {
   .prepare = prepare, .run = run, .free = g_free, .reports_progress = reports_progress
 };

@@ -393,7 +393,7 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
     run_piece (upcast, &g_array_index (upcast->pieces, Piece, i), instance, scratch);
 }
 
-extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_upcast_pieces); /* for levels.h */
+extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_upcast_pieces);
 const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_upcast_pieces) = { .prepare = prepare,
                                                                            .run = run,
                                                                            .free = upcast_free };

@@ -25,7 +25,7 @@ typedef struct
   gint64 capacity;
   CleaveEvictRule rule;
   gint64 *offsets, *prices;
-  guint *conflicts; /* the task's conflicts; for each buffer sorted as of its last placement */
+  guint *conflicts; /* the task's conflicts, by buffer as its last placement sorted them */
   CleaveArenaEdge *begins, *ends; /* placed conflicts of the current buffer, sorted, with their
                                      prices */
   CleaveArenaEdge *scratch;
@@ -34,7 +34,7 @@ typedef struct
   guint *waiting; /* all unplaced buffers */
   double *ranks;  /* by buffer: the lowest rank is placed next */
   guint n_waiting;
-  gint64 n_owed; /* visits that placing all unplaced buffers takes at least */
+  gint64 n_owed; /* lower bound for the visits that placing all unplaced buffers takes */
   gint64 n_visits;
   guint32 random;
 } Eviction;
@@ -144,7 +144,7 @@ look_upwards (Eviction *e, gint64 n_bytes, Choice *choice)
     }
 }
 
-/* Tries the offset right below each conflicting buffer in the same way. */
+/* Tries the offset right below each conflicting buffer, with the prices of look_upwards(). */
 static void
 look_downwards (Eviction *e, gint64 n_bytes, Choice *choice)
 {

@@ -264,7 +264,7 @@ weigh (Moving *m, guint buffer, gint64 at, guint other)
 typedef struct
 {
   gint64 at, gain;
-  guint other; /* swaps places with it; the buffer itself: none */
+  guint other; /* the buffer to swap places with; the buffer itself if there is no swap */
 } Move;
 
 static void

@@ -27,8 +27,8 @@ enum { UNPLACED = -1 };
  * instructions. */
 #define MAX_PLACED 65536
 #define MANY_PART 8
-/* Limit on the capacities that eviction tries. Without eviction, 2 of those 320 graphs take up to 5
- * % more memory. */
+/* Limit on the capacities that eviction tries. Without eviction, 2 of 320 random graphs take up
+ * to 5 % more memory. */
 #define MAX_SQUEEZES 5
 /* Limits on the visits of eviction, over all tries. The second one applies if the best arena is
  * within the fraction NEAR of the bound. */
@@ -44,9 +44,8 @@ enum { UNPLACED = -1 };
 typedef struct
 {
   const CleaveArenaTask *task;
-  guint *conflicts;        /* the task's conflicts; for each buffer sorted as of its last
-                              placement */
-  CleaveArenaEdge *blocks; /* placed conflicts of the current buffer: begins, sorted, with ends */
+  guint *conflicts;        /* the task's conflicts, by buffer as its last placement sorted them */
+  CleaveArenaEdge *blocks; /* placed conflicts of the current buffer, sorted by begin */
   CleaveArenaEdge *scratch;
   guint n_blocks;
   guint *away;             /* unplaced conflicts of the current buffer */

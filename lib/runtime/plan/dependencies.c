@@ -15,8 +15,8 @@ typedef struct
   const CleaveStorage *storage;
   GArray *edges; /* Edge */
   guint step;
-  const CleaveNode *join;   /* the join of the last copies */
-  guint first, last;        /* steps: the first operand computed in place, the last of all */
+  const CleaveNode *join; /* the join of the last copies */
+  guint first, last; /* steps of the first operand computed in place, and of the last operand */
   const CleaveNode *spread; /* the join whose operands look_at_parts() examined last */
   guint latest;             /* the step after which all these operands can run; CLEAVE_NEVER:
                                not all are element-wise */

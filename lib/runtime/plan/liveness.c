@@ -455,7 +455,7 @@ cleave_arena_find_waits (const CleaveArena *arena,
                                  : cleave_schedule_find_waits (schedule, NULL);
 }
 
-/* Moves the results that cleave_arena_find_waits() needs into the arena. */
+/* Moves the results that cleave_arena_find_waits() needs into `arena`. */
 static void
 keep_uses (Lifetimes *l, CleaveArena *arena, guint **order)
 {

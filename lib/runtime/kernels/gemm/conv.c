@@ -195,7 +195,7 @@ band_of_x (const Plan *plan, guint outer, gint64 begin, gint64 end)
   gint64 last = (end - 1) * axis->stride - axis->pad + (axis->n_taps - 1) * axis->dilation + 1;
   gint64 size = axis->n_x * axis->x_step;
 
-  if (plan->axis[0].n_x * plan->axis[1].n_x * plan->axis[2].n_x == 0) /* padding only */
+  if (plan->axis[0].n_x * plan->axis[1].n_x * plan->axis[2].n_x == 0) /* every tap reads padding */
     return (CleaveSpan){ 0, 0 };
   for (guint d = outer; d-- > 0;)
     if (plan->axis[d].n_x > 1)

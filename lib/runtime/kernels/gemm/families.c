@@ -269,7 +269,7 @@ does_epilogue (gconstpointer state, const CleaveKernelInstance *instance, guint 
   {                                                                                                \
     return prepare (cleave_brgemm_plan_##op, instance, weights, state, n_scratch);                     \
   }                                                                                                \
-  extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_##op); /* for levels.h */         \
+  extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_##op);         \
   const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_##op) = { .prepare = prepare_##op,       \
                                                                     .run = run,                    \
                                                                     .free = brgemm_free,           \

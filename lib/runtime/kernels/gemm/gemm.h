@@ -47,7 +47,7 @@ typedef struct
 typedef struct
 {
   gint64 m, a_offset;
-  gint64 x_offset; /* offset of the group that they read */
+  gint64 x_offset; /* offset in x of the group that the columns read */
   gint64 y_offset; /* offset of the first column, in a pixel of y and in the bias */
 } CleaveColumns;
 
@@ -83,8 +83,8 @@ void cleave_product_run (const CleaveProduct *product,
                          const float *bias,
                          const CleaveKernelInstance *instance,
                          gint64 y_at);
-/* Does the same without epilogue ops. x and y point to the first element of the whole operand
- * and result. */
+/* Computes one band without epilogue ops. x and y point to the first element of the whole
+ * operand and result. */
 void cleave_product_run_band (const CleaveProduct *product,
                               guint band,
                               const float *x,

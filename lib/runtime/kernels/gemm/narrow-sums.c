@@ -66,7 +66,8 @@ add_channels (const CleaveNarrowWork *work,
     }
 }
 
-/* Does the same for a tap that is padding for some pixels. Their sums do not change. */
+/* Adds the channels of a tap that is padding for some pixels. The sums of these pixels do not
+ * change. */
 static CLEAVE_SPECIALISED void
 add_masked_channels (const CleaveNarrowWork *work,
                      const float *x,

@@ -18,7 +18,7 @@
 typedef struct
 {
   gint64 phase, shift; /* pixel p reads column p + shift of a phase of x */
-  gint64 x, a;         /* offsets; that of x is in transposed lines */
+  gint64 x, a;         /* offset in x, in transposed lines; offset in a */
   gint64 begin, end;
 } CleaveNarrowTap;
 

@@ -22,7 +22,7 @@ typedef struct
   gint64 y_offset, x_offset;
   gint64 extent[2], x_step[2], y_step[2];   /* number of lines along the two outer axes, and steps
                                              * between them */
-  gint64 x_line_step, y_line_step;          /* between the pixels of a piece */
+  gint64 x_line_step, y_line_step;          /* steps between the pixels of a piece */
   gint64 n, x_step_in_line, y_step_in_line; /* n: pixels of a whole line */
   gint64 k;
   guint n_taps, n_taps_per_call;
@@ -329,7 +329,7 @@ make_kernels (const CleaveProduct *product, const Region *region, gint64 m, Kern
   return TRUE;
 }
 
-/* Not with vectors of 16: LIBXSMM's AVX2 code takes twice the time of direct.c there. */
+/* Returns FALSE with vectors of 16: LIBXSMM's AVX2 code takes twice the time of direct.c there. */
 static gboolean
 is_for_libxsmm (const Region *region, gint64 m)
 {
@@ -397,7 +397,7 @@ typedef struct
 {
   const Region *region;
   gint64 m, lda;
-  const Kernel *kernels; /* NULL: direct.c */
+  const Kernel *kernels; /* NULL: direct.c computes the product */
   const float *x, *a, *bias;
   float *y;
   const CleaveEpilogue *epilogue; /* NULL: none */

@@ -16,7 +16,7 @@ typedef struct
 {
   gint64 n;
   const CleaveRecurrentFunction *functions;
-  float clip;     /* infinity: none */
+  float clip;     /* infinity: no clipping */
   const float *p; /* peephole weights of the gates i, o, f; NULL: none */
   float *sums;    /* sums of all gates in ONNX's order, one gate after the other */
   float *h, *c;   /* states, updated in place */

@@ -104,7 +104,7 @@ reads (gconstpointer state, guint operand)
   return operand != W || ((const Plan *) state)->w.packed == NULL;
 }
 
-extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_recurrent_sums); /* for levels.h */
+extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_recurrent_sums);
 const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_recurrent_sums) = {
   .prepare = prepare, .run = run, .free = g_free, .reads = reads
 };

@@ -76,7 +76,7 @@ void cleave_recurrent_multiply (const CleaveRecurrentMatrix *matrix,
                                 CleaveDirect *d,
                                 gboolean turned);
 
-/* Returns the number of steps of a sequence; returns the time index of step `step`. */
+/* Return the number of steps of a sequence, and the time index of step `step`. */
 gint64 cleave_recurrent_length_of (const CleaveRecurrentWalk *walk, gint64 batch);
 gint64 cleave_recurrent_time_of (const CleaveRecurrentWalk *walk, gint64 step, gint64 length);
 /* Reads rows of X in the order of the steps; zeros for sequences that have ended. */

@@ -264,7 +264,7 @@ reads (gconstpointer state, guint operand)
   return (operand != W || plan->w.packed == NULL) && (operand != R || plan->r.packed == NULL);
 }
 
-extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_recurrent); /* for levels.h */
+extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_recurrent);
 const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_recurrent) = {
   .prepare = prepare, .run = run, .free = g_free, .reads = reads
 };

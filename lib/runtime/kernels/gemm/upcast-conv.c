@@ -167,7 +167,7 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
       }
 }
 
-extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_upcast_conv); /* for levels.h */
+extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_upcast_conv);
 const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_upcast_conv) = {
   .prepare = prepare,
   .run = run,

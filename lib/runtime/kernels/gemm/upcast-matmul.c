@@ -237,7 +237,7 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
     run_batch (&work);
 }
 
-extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_upcast_matmul); /* for levels.h */
+extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_upcast_matmul);
 const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_upcast_matmul) = {
   .prepare = prepare,
   .run = run,
@@ -246,7 +246,7 @@ const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_upcast_matmul) = {
   .reads = cleave_upcast_reads,
 };
 
-extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_upcast_gemm); /* for levels.h */
+extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_upcast_gemm);
 const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_upcast_gemm) = {
   .prepare = prepare_gemm,
   .run = run,

@@ -36,7 +36,7 @@ typedef struct
   const float *packed, *bias; /* read by the products; bias may be NULL */
   CleaveElement element;      /* element type of the result */
   float *x, *y;               /* floats of one band */
-  float *at_bias;             /* one for each column */
+  float *at_bias;             /* one bias for each column */
   float *at_packed;
 } CleaveUpcastWork;
 
@@ -50,7 +50,7 @@ CleaveUpcastWork cleave_upcast_begin (const CleaveUpcast *plan,
 void cleave_upcast_pack (CleaveUpcastWork *work, gconstpointer from);
 /* Computes the sums of a band from the converted x. */
 void cleave_upcast_run_band (const CleaveUpcastWork *work, guint band);
-/* Stores `n` elements of the result from the sums at element `at` of the band. A
+/* Stores `n` elements of the result from the sums at element `at` of the band. Its type is
  * CleaveFinishLine. */
 void cleave_upcast_finish (gconstpointer work, gint64 at, gpointer y, gint64 step, gint64 n);
 

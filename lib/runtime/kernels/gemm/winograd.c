@@ -242,7 +242,7 @@ transform_sums (const float *from, gint64 from_step, CleaveVector *m)
     CLEAVE_WINOGRAD_RESULT (CleaveVector, m + CLEAVE_WINOGRAD_SIDE * i, 1);
 }
 
-/* Computes those of the four elements of a tile that are in the image. */
+/* Computes the elements of a tile that are in the image, at most four. */
 static void
 make_tile (const Work *work,
            const CleaveWinogradColumns *columns,
@@ -387,7 +387,7 @@ reads (gconstpointer state, guint operand)
   return operand != W || ((const Winograd *) state)->packed == NULL;
 }
 
-extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_winograd); /* for levels.h */
+extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_winograd);
 const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_winograd) = {
   .prepare = prepare,
   .run = run,

@@ -126,7 +126,8 @@ BLOCK (2, 8)
 #else
 #define LIST(of) { NULL, of##_1, of##_2, of##_3, of##_4, of##_5 }
 #endif
-/* Indexed by: sums become bytes at once; there are two vectors. */
+/* The first index: sums become bytes at once; the second: there are two vectors; the third: number
+ * of pixels. */
 static const RunBlock run_blocks[2][2][MAX_PIXELS + 1] = { { LIST (block_1), LIST (block_2) },
                                                            { LIST (bytes_1), LIST (bytes_2) } };
 /* clang-format on */

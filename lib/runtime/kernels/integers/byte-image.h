@@ -91,8 +91,8 @@ cleave_byte_image_init (CleaveByteImage *image,
   image->n_rows = cleave_byte_axis_reach (&image->axis[1], image->band);
 }
 
-/* Returns the bytes of a pixel in scratch. Below: those of the whole image, plus a vector that
- * may be read. */
+/* Return the bytes of a pixel in scratch; and of the whole image, plus a vector that may be
+ * read. */
 static inline gint64
 cleave_byte_image_pixel (const CleaveByteImage *image)
 {

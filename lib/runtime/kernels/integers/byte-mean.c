@@ -211,6 +211,6 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
                   scratch);
 }
 
-extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_byte_mean); /* for levels.h */
+extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_byte_mean);
 const CleaveKernelFamily
     CLEAVE_LEVELLED (cleave_kernel_byte_mean) = { .prepare = prepare, .run = run, .free = g_free };

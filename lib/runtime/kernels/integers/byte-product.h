@@ -37,16 +37,16 @@ typedef struct
 {
   const CleaveBytePanels *panels;
   const gint8 *w;   /* packed */
-  gint64 first;     /* packed column of the first one */
+  gint64 first;     /* packed column at which the weights begin */
   gint64 n_columns; /* number of columns from there */
   const char *x;
   gint32
       flip; /* XOR mask for each unit, which makes signed bytes that are read in place unsigned */
-  const gint64 *x_at; /* of each pixel, in bytes; so are tap_at and x */
+  const gint64 *x_at; /* offset of each pixel, in bytes; tap_at and x are in bytes, too */
   const gint64 *tap_at;
   gint64 n_pixels;
   char *y;
-  const gint64 *y_at;                   /* of each pixel, in elements */
+  const gint64 *y_at;                   /* offset of each pixel in y, in elements */
   gint64 column_step;                   /* elements between columns of y */
   gint64 column;                        /* the first column, in y */
   const gint32 *x_sums;                 /* sum of each pixel's x; used with w_zero */

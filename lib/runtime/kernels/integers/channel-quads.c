@@ -45,7 +45,7 @@ typedef struct
   gsize at_ring, at_bias, at_scale, at_pad, at_lanes; /* offsets in scratch */
   const CleaveWrittenConv
       *conv; /* results must have the bits of float sums; NULL: integer sums are exact */
-  CleaveWrittenColumns columns; /* in the order of the vectors */
+  CleaveWrittenColumns columns; /* one for each channel, in the order of the vectors */
 } Plan;
 
 /* Planning. */

@@ -22,7 +22,7 @@ typedef struct
   CleaveByteImage image;
   CleaveBytePanels panels;
   const gint8 *packed; /* packed weights; NULL: packed by each run */
-  gint64 first;        /* packed column of the first one */
+  gint64 first;        /* packed column at which the weights begin */
   gint64 n_groups, group_in, group_out, n_batches;
   gint64 x_batch_step, y_batch_step, y_image; /* y_image: elements between images, if dense */
   gint64 column_step;
@@ -100,8 +100,8 @@ list_pixels (Plan *s)
       }
 }
 
-/* Returns whether units can be read from x directly, for each pixel and not beyond x. Not if y
- * overlaps x: each panel reads the rows again. */
+/* Returns whether units can be read from x directly, for each pixel and not beyond x. FALSE if y
+ * overlaps x, since each panel reads the rows again. */
 static gboolean
 is_in_place (const Plan *s, const CleaveKernelInstance *instance)
 {
@@ -466,7 +466,7 @@ add_memory (gconstpointer state, GArray *lines)
 #endif
 }
 
-extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_integer_conv); /* for levels.h */
+extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_integer_conv);
 const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_integer_conv) = {
   .prepare = prepare,
   .run = run,

@@ -192,7 +192,7 @@ prepare_better (Plan *s,
   return s->better != NULL;
 }
 
-/* Whether sums are multiplied in fixed point. */
+/* Returns whether sums are multiplied in fixed point. */
 static gboolean
 has_factors (const CleaveKernelInstance *instance)
 {
@@ -433,8 +433,7 @@ add_memory (gconstpointer state, GArray *lines)
   cleave_memory_lines_add (lines, s->y_at, n);
 }
 
-extern const CleaveKernelFamily
-    CLEAVE_LEVELLED (cleave_kernel_integer_depthwise); /* for levels.h */
+extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_integer_depthwise);
 const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_integer_depthwise) = {
   .prepare = prepare,
   .run = run,

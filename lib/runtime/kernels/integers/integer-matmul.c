@@ -18,8 +18,8 @@ typedef struct
   CleaveBytePanels panels;
   CleaveElement element; /* element type of A */
   const gint8 *packed;   /* packed B; NULL: packed by each run */
-  gint64 first;          /* packed column of the first one */
-  gint64 n_rows;         /* processed at once */
+  gint64 first;          /* packed column at which the weights begin */
+  gint64 n_rows;         /* rows processed at once */
   gint64 row_bytes;      /* bytes of a row of A in scratch */
   gint64 column_step;    /* elements between columns of y */
   gboolean has_b_zeros, by_row /* y has scales and zero points for each row */, reports_progress;
@@ -359,7 +359,7 @@ reads (gconstpointer state, guint operand)
   return plan->packed == NULL || operand != plan->sides.b.operand;
 }
 
-extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_integer_matmul); /* for levels.h */
+extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_integer_matmul);
 const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_integer_matmul) = {
   .prepare = prepare,
   .run = run,
