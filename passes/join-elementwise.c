@@ -105,7 +105,7 @@ join (const Joiner *joiner, CleaveNode *concat)
 {
   guint n = concat->n_operands;
   g_autofree CleaveResult **values = g_new (CleaveResult *, n);
-  g_autoptr (GPtrArray) layers = g_ptr_array_new (); /* first node of each, last first */
+  g_autoptr (GPtrArray) layers = g_ptr_array_new (); /* first nodes, last layer first */
   gint64 axis = ((const CleaveAxisAttrs *) concat->attrs)->axis;
   CleaveNode *split;
 

@@ -37,7 +37,7 @@ options_clear (Options *o)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
 
-/* Whether the value of --output places an output: a place, or a name and a place. */
+/* Returns whether the value of --output places an output: a place, or a name and a place. */
 static gboolean
 is_place (const char *text)
 {

@@ -82,7 +82,7 @@ print_bars (const CleaveMemoryTimeline *timeline, gint64 limit)
                MAX (timeline->peak_bytes, limit), limit);
 }
 
-/* Returns the peak if a buffer took no memory. */
+/* Returns the peak that the run would have if a buffer took no memory. */
 static gint64
 find_peak_without (const CleaveMemoryTimeline *timeline, const CleaveBufferLifetime *buffer)
 {
@@ -221,7 +221,7 @@ write_picture (
 static int
 write_plan (const char *model, const Options *o, GError **error)
 {
-  const gint64 alignment = 16; /* of tensors, in TensorFlow Lite for Microcontrollers */
+  const gint64 alignment = 16; /* alignment of tensors in TensorFlow Lite for Microcontrollers */
   g_autoptr (CleaveOutputs) outputs = cleave_outputs_new ();
   g_autoptr (GBytes) file = NULL, planned = NULL;
   g_autofree char *size = NULL;

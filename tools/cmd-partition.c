@@ -37,7 +37,7 @@ typedef struct
 {
   char *file;
   gint64 weight_bytes, arena_bytes;
-  gint64 read_bytes; /* bytes that the part reads of other parts */
+  gint64 read_bytes; /* bytes that the part reads from other parts */
 } Part;
 
 static void
@@ -164,7 +164,7 @@ make_schedule (const CleavePartition *partition, const CleaveGraph *graph, const
   return g_bytes_new_take (text, strlen (text));
 }
 
-/* Returns the bytes that a part reads of other parts. */
+/* Returns the bytes that a part reads from other parts. */
 static gint64
 count_read_bytes (const CleaveGraph *part, GHashTable *inputs)
 {

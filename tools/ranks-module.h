@@ -31,7 +31,6 @@ typedef struct
   gboolean (*run) (gpointer programs, guint n_runs, gint64 *begun, gint64 *ended, GError **error);
   void (*gather) (gpointer programs, CleaveRankLine *lines); /* fills `lines` on rank 0, by rank */
   void (*end) (gpointer programs);
-  /* To be called at exit. Without an earlier `end`, waits up to two seconds for ranks that still
-   * run. */
+  /* Call it at exit. Without an earlier `end`, waits up to two seconds for ranks that still run. */
   void (*leave) (void);
 } CleaveRanksModule;

@@ -5,7 +5,7 @@
 
 /* Sizes of memory in the text that commands print. JSON always has bytes. */
 
-/* Whether --bytes is given. */
+/* TRUE if --bytes is given. */
 extern gboolean cleave_sizes_in_bytes;
 
 #define CLEAVE_BYTES_OPTION                                                                        \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Every node that can take the option; the others are reported with the reason, then the seams
- * between the pieces are closed. */
+/* Splits every node that can take the option, and reports the others with the reason. A clean-up
+ * then lets pieces read each other directly. */
 
 #include "small-graph.h"
 

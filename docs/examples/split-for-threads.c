@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* A whole graph for two threads: drawn before and after, run as it was and split, compared. */
+/* Splits a whole graph for two threads: draws it before and after, runs both graphs, and compares
+ * the results. */
 
 #include <cleave/cleave.h>
 
 #include <stdio.h>
 
-/* A convolution 3x3 of 32 channels, with weights that are all alike. */
+/* Adds a 3x3 convolution of 32 channels, with weights that are all equal. */
 static CleaveResult *
 add_conv (CleaveGraph *graph, const char *name, CleaveResult *x, GError **error)
 {

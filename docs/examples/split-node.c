@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* One node: the pool in two halves along its rows. */
+/* Splits one node: the pooling, into two halves along its rows. */
 
 #include "small-graph.h"
 

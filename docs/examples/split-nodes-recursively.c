@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Two ends of a graph at once: what both need is cut once, in strips that carry their halo. */
+/* Splits two ends of a graph at once. Nodes that both need are cut once, into strips that carry
+ * their halo. */
 
 #include "small-graph.h"
 
 #include <stdio.h>
 
-/* A second output, of the first. */
+/* Adds a second output, computed from the first. */
 static gboolean
 add_exp (CleaveGraph *graph, GError **error)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Several nodes in one call, each with an option of its own; a mistake in one changes none. */
+/* Splits several nodes in one call, each with an option of its own. A mistake in one request
+ * changes no node. */
 
 #include "small-graph.h"
 

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-/* Rows stay whole. */
+/* Accepts plans that keep rows whole. */
 static gboolean
 keeps_rows (const CleavePlan *plan, gpointer data, GString *why)
 {

@@ -255,7 +255,7 @@ refuse (const Search *search, GError **error)
       worst = memory;
       node = g_ptr_array_index (search->row->nodes, index);
     }
-  g_assert (node != NULL); /* a row has nodes */
+  g_assert (node != NULL); /* a row has at least one node */
   return cleave_fail_null (error, CLEAVE_ERROR_LIMIT,
                            "limit not met: node '%s' alone needs %" G_GINT64_FORMAT
                            " bytes (%" G_GINT64_FORMAT " of weights, %" G_GINT64_FORMAT

@@ -18,5 +18,5 @@ GArray *cleave_row_cut_into (const CleaveRow *row, guint n_parts);
  * by that. */
 GArray *cleave_row_cut_within (const CleaveRow *row, const GArray *positions, const guint *reach);
 
-/* Makes the parts between such positions. */
+/* Makes a partition whose parts lie between the positions that one of these functions returned. */
 CleavePartition *cleave_row_build (const CleaveRow *row, const GArray *ends);

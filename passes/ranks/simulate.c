@@ -19,7 +19,8 @@ can_begin (const CleaveSimulation *s, guint rank, const CleaveReady *ready)
   return s->window == 0 || s->goes_first[id] || s->rank_index[id] < s->first[rank] + s->window;
 }
 
-/* Gets when the rank begins its next node; FALSE if it has none that is ready or will be. */
+/* Gets the time at which the rank begins its next node. Returns FALSE if no node is ready or will
+ * be. */
 static gboolean
 find_next (const CleaveSimulation *s, guint rank, double *begin)
 {

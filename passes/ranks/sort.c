@@ -27,8 +27,8 @@ cleave_ranks_sort_nodes (GPtrArray *nodes, double *key)
 /* A run may take this many times longer in an order that needs less memory. */
 #define MAX_TIME_FOR_MEMORY 1.05
 
-/* Simulates with the longest path to the end as priority, and with the order of the whole graph,
- * which needs little memory.  Keeps the second if it takes hardly longer. */
+/* Simulates twice: with the longest path to the end as priority, and with the order of the whole
+ * graph, which needs little memory. Keeps the second simulation if its run takes hardly longer. */
 static void
 find_times (CleaveRankTimes *times, const CleavePlacement *p)
 {

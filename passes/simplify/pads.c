@@ -23,7 +23,7 @@ cleave_window_find_pad (const CleaveNode *node, CleaveLayout layout)
         return NULL;
       pads = pads || a->pads.v[i] > 0;
     }
-  return pads ? pad : NULL; /* fold-views removes a Pad of nothing */
+  return pads ? pad : NULL; /* fold-views removes a Pad that adds nothing */
 }
 
 /* Pads as long as a window are refused: a window inside the padding is legal here, but not in every

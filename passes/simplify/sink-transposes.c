@@ -21,7 +21,8 @@
  * meet.
  *
  * A Transpose does not move below a pooling: ONNX poolings have one layout only, and memory has the
- * same order for both layouts here.  Nor below a Split, which would make several of one.
+ * same order for both layouts here.  It does not move below a Split either: one Transpose would
+ * become several.
  *
  * Before: a valid graph.  After: no two Transposes are left that are separated only by such nodes.
  */

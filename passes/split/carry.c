@@ -141,8 +141,8 @@ produce (CleaveCutter *cutter, Produced *produced, guint k, const CleaveRange *b
     }
 }
 
-/* Returns whose pieces a strip may read: those of its band; for a wide result, those of its row
- * only. */
+/* Returns the pieces that a strip may read: those of its band; for a wide result, only those of its
+ * row. */
 static Produced *
 get_shared (const CleaveCutter *cutter, GHashTable *bands, const CleaveWanted *wanted)
 {

@@ -26,8 +26,8 @@ typedef struct
   gint64 schedule, subgraph;
 } CleavePeaks;
 
-/* Measures the peaks of a graph for which there are limits.  Appends to `why` which limit is not
- * met; if both are not, the one on the schedule. */
+/* Measures the peaks of a graph for which there are limits.  Appends to `why` the limit that is not
+ * met; if both are not met, the limit on the schedule. */
 CleavePeaks cleave_constraint_measure (const CleaveConstraint *constraint,
                                        const CleaveGraph *graph,
                                        GString *why);

@@ -49,7 +49,7 @@ typedef struct
 /* Which cuts are listed, and how well each is checked. */
 typedef struct
 {
-  gboolean dominated; /* also list dominated cuts: a predicate may prefer them */
+  gboolean dominated; /* list dominated cuts, too, since a predicate may prefer them */
   gint64 max_pieces;  /* largest number of pieces of the node; finer cuts are not listed */
   gboolean exact;     /* check every chunk of a cut, not only a sample of the chunks */
 } CleaveCutsToList;

@@ -32,5 +32,5 @@ guint cleave_cutter_add_piece (CleaveRegion *region,
                                const CleaveRange *own);
 /* Returns the index of the piece with this range; appends one for chunk `k` if there is none. */
 guint cleave_cutter_get_piece (CleaveCutter *cutter, guint k, const CleaveRange *range);
-/* Appends a piece to the covers of a demand.  All covers of one demand must be added in a row. */
+/* Appends a piece to the covers of a demand.  Add all covers of one demand consecutively. */
 void cleave_cutter_add_cover (CleaveCutter *cutter, CleaveDemand *demand, guint piece);

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Each level is 3/4 of the one before. */
+/* Each level of bytes is 3/4 of the level before. */
 #define LESS 3 / 4
 /* Number of cuts that are looked at in the time in which one chunk is planned. */
 #define LOOKS_PER_UNIT 64

@@ -25,8 +25,8 @@ void cleave_split_report_add_pieces (CleaveSplitReport *report,
 /* Adds the totals of the graph after the split, and drops pieces that are no longer in the graph.
  */
 void cleave_split_report_finish (CleaveSplitReport *report, const CleaveGraph *graph);
-/* Like cleave_split_report_finish(), with a peak that is known already: measuring the peak costs as
- * much as compiling the graph. */
+/* Finishes the report as cleave_split_report_finish() does, with a peak that is known already:
+ * measuring the peak costs as much as compiling the graph. */
 void cleave_split_report_finish_with_peak (CleaveSplitReport *report,
                                            const CleaveGraph *graph,
                                            gint64 peak_bytes);

@@ -36,7 +36,7 @@ typedef struct
   guint n_looks;    /* combinations looked at */
   gint64 max_bytes; /* limit on the largest piece; 0: none */
   gint64 max_n;     /* pieces */
-  gboolean all;     /* also look at dominated cuts */
+  gboolean all;     /* look at dominated cuts, too */
   gint64 more_than; /* combinations with at most this many pieces were tried */
   gint64 fewest;    /* fewest pieces of a combination found that may fit */
   GArray *found;    /* Combination: those with `fewest` pieces */

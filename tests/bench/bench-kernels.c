@@ -59,7 +59,7 @@ conv (gint64 n_in, gint64 n_out, gint64 kernel, gint64 stride, gint64 size, gboo
           "GFLOP/s");
 }
 
-/* With stride equal to kernel. */
+/* Measures a transposed convolution whose stride equals its kernel. */
 static void
 conv_transpose (gint64 n_in, gint64 n_out, gint64 kernel, gint64 size)
 {
@@ -80,7 +80,7 @@ conv_transpose (gint64 n_in, gint64 n_out, gint64 kernel, gint64 size)
           "GFLOP/s");
 }
 
-/* 3x3, on bytes or on 16-bit floats. */
+/* Measures a 3x3 convolution on bytes or on 16-bit floats. */
 static void
 upcast_conv (CleaveElement element, gint64 n_channels, gint64 size, gboolean depthwise)
 {
@@ -142,7 +142,7 @@ moved (const char *op,
           "GB/s   ");
 }
 
-/* Softmax of pixels times channels, over the channels. */
+/* Measures a Softmax of pixels times channels, over the channels. */
 static void
 softmax (gint64 n_rows, gint64 n)
 {
@@ -222,7 +222,7 @@ mobile_convs (void)
   conv (320, 1280, 1, 1, 7, FALSE);
 }
 
-/* First layers, and layers with an odd number of result channels. */
+/* Measures first layers, and layers with an odd number of result channels. */
 static void
 first_convs (void)
 {
@@ -234,7 +234,7 @@ first_convs (void)
   conv (96, 18, 3, 1, 28, FALSE);
 }
 
-/* Output heads, and the upsampling of their results to the image size. */
+/* Measures output heads, and the upsampling of their results to the image size. */
 static void
 narrow_convs (void)
 {

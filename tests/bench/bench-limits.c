@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Measures the limits of one core and prints JSON: They are: GFLOP/s of float32 fused
- * multiply-adds, and products of bytes per multiply-add. The durations of a division, a square root
- * and a float16 conversion are in multiply-adds. Copies are memcpy GB/s (read plus written) for
- * several sizes. Each is the best of many runs. tests/bench/census.py compares kernels with these
- * limits. */
+/* Measures the limits of one core and prints them as JSON. Each is the best of many runs:
+ *
+ *   - float32 fused multiply-adds, in GFLOP/s; products of bytes per multiply-add
+ *   - a division, a square root and a float16 conversion, in durations of a multiply-add
+ *   - memcpy of several sizes, in GB/s, read plus written
+ *
+ * tests/bench/census.py compares kernels with these limits. */
 
 #include <glib.h>
 

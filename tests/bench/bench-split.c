@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Measures splitting. Chains and ladders are split from their end and node by node, whose time
+/* Measures splitting. Chains and ladders are split from their end and node by node, in time that
  * must be linear in their length; searches look for a split that meets a limit. Only prints
  * figures. */
 

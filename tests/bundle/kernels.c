@@ -366,7 +366,7 @@ typedef struct
 {
   Case *c;
   GRand *rand;
-  char **memory; /* of each value */
+  char **memory; /* memory of each value */
   const void *const *params;
   const RowKernel *kernels;
 } Run;

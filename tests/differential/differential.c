@@ -14,7 +14,7 @@
 #include "shrink.h"
 
 static gint64 first = -1, n_seeds = 1000, seconds, hang_after = 10, one = -1;
-/* For --write. With more than two nodes, another system rounds a third of the results
+/* max_nodes is for --write: with more nodes, another system rounds a third of the results
  * differently. */
 static int n_jobs = 1, max_failures = 10, max_nodes = 2;
 static char *folder, *counts, *replay, *peer;
@@ -84,8 +84,8 @@ judge_one (void)
   return report->verdict != VERDICT_GOOD;
 }
 
-/* Restarts with waiting threads that yield their core. OpenMP reads the setting when it is
- * loaded. */
+/* Restarts the program with a setting that lets waiting threads yield their core. OpenMP reads
+ * the setting when it is loaded. */
 static void
 start_again_patient (char **argv)
 {

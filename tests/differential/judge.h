@@ -31,7 +31,7 @@ typedef struct
   gint64 cpu_seen, wall_seen; /* when the parent last saw the processor time grow */
   Verdict verdict;
   char message[4096];
-  TapeCopy graph, of_way; /* when one graph is judged alone */
+  TapeCopy graph, of_way; /* the tapes, when one graph is judged alone */
   Counts counts;
 } Report;
 

@@ -55,7 +55,7 @@ typedef struct
   gsize n_bytes;
   guint seed; /* seed of the elements if `data` is not given */
   int mode;
-  gint64 min, max; /* for MODE_BETWEEN */
+  gint64 min, max; /* bounds for MODE_BETWEEN */
   gboolean fixed;  /* the op needs a constant here */
   guint n_uses;
 } TrialValue;
@@ -63,7 +63,7 @@ typedef struct
 typedef struct
 {
   const char *name;
-  char kind; /* one of i f s I F t */
+  char kind; /* type of the attribute: one of i f s I F t */
   gint64 i;
   double f;
   const char *s;

@@ -73,8 +73,8 @@ check_plan (const CleaveFitPlan *plan, const CleaveFitOptions *options, GString 
   return TRUE;
 }
 
-/* Checks that the split graph needs the bytes that the plan reports. Not without inputs: no
- * public function measures those bytes. */
+/* Checks that the split graph needs the bytes that the plan reports. Skips plans without inputs,
+ * whose bytes no public function measures. */
 static gboolean
 check_split (const Way *way,
              const CleaveFitPlan *plan,

@@ -86,7 +86,8 @@ START_TEST (a_chain_is_a_column)
 }
 END_TEST
 
-/* Otherwise a vertex without predecessors would be far above its reader. */
+/* Sources are moved down. Without that, a vertex without predecessors would be far above its
+ * reader. */
 START_TEST (a_vertex_without_predecessors_is_just_above_its_reader)
 {
   const double sizes[] = { 9, 9, 9, 9, 9, 9, 9, 9 };

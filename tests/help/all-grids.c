@@ -20,7 +20,8 @@ same_sizes (const GArray *a, const GArray *b)
   return a->len == b->len;
 }
 
-/* Adds `extent` in n chunks: `begin` of the larger ones first, the others last. */
+/* Adds the cut of `extent` into n chunks: `begin` of the larger chunks come first, the others
+ * last. */
 static void
 add_way (Ways *ways, gint64 extent, gint64 n, gint64 begin)
 {

@@ -184,7 +184,7 @@ make_conv (Maker *maker, CleaveResult *x)
   CleaveResult *b =
       pick (maker, 0, 1) == 0 ? NULL : cleave_test_weights (maker->graph, "b", CLEAVE_SHAPE (out));
 
-  if (pick (maker, 0, 1) == 0) /* as in most networks */
+  if (pick (maker, 0, 1) == 0) /* with the strides and pads of most networks */
     attrs.strides = attrs.dilations = CLEAVE_INTS (1, 1),
     attrs.pads = CLEAVE_INTS (kh / 2, kw / 2, kh / 2, kw / 2);
   return cleave_graph_add_conv (maker->graph, NULL, x, w, b, &attrs, NULL);
@@ -329,7 +329,7 @@ make_global_pool (Maker *maker, CleaveResult *x)
   CleaveResult *pooled =
       cleave_graph_add_global_pool (maker->graph, "GlobalAveragePool", NULL, x, &attrs, NULL);
 
-  /* As in channel attention. */
+  /* Scales the channels, as in channel attention. */
   return pooled == NULL ? NULL
                         : cleave_graph_add_binary (maker->graph, "Mul", NULL, x, pooled, NULL);
 }

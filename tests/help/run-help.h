@@ -12,7 +12,7 @@ void run_assert_same (const CleaveGraph *graph, guint32 seed);
 /* Runs the graph once, with the arena poisoned. Returns (transfer full) a tensor for each
  * output. */
 GPtrArray *run_graph (const CleaveGraph *graph, const GPtrArray *inputs, guint n_threads);
-/* Does the same with a program of the graph. */
+/* Runs a program of the graph once, with the arena poisoned. */
 GPtrArray *run_program (CleaveProgram *program, const CleaveGraph *graph, const GPtrArray *inputs);
 /* Returns the statistics of the graph's program. */
 CleaveProgramStats run_get_stats (const CleaveGraph *graph, guint n_threads);

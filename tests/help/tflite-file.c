@@ -101,7 +101,8 @@ set_string (GByteArray *file, guint table, guint field, const char *text)
   append (file, "", 1, 1);
 }
 
-/* Appends a vector of `n` offsets, to be set; returns the position of the first. */
+/* Appends a vector of `n` offsets, which the caller sets later; returns the position of the
+ * first. */
 static guint
 set_tables (GByteArray *file, guint table, guint field, guint n)
 {

@@ -15,7 +15,7 @@ typedef struct
   guint n_bytes;
   const float *scales; /* NULL: not quantized */
   guint n_scales;
-  gint64 zero; /* of all scales */
+  gint64 zero; /* zero point of all scales */
   gint axis;
   gboolean is_variable;
 } TfliteTensor;

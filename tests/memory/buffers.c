@@ -71,8 +71,8 @@ START_TEST (stacked_images_have_the_layout_of_each_image)
 }
 END_TEST
 
-/* Like the boxes of a detector: the values of one position are contiguous, and positions follow
- * each other. */
+/* Makes a table in which the values of one position are contiguous and positions follow each other,
+ * as in the boxes of a detector. */
 static CleaveResult *
 add_table (CleaveGraph *graph, CleaveResult *image)
 {
@@ -179,7 +179,8 @@ run_expand (CleaveGraph *graph, CleaveResult *x, CleaveInts shape)
   return run_add (graph, "Expand", &x, 1, &(CleaveReshapeAttrs){ .shape = shape });
 }
 
-/* Unless a reader needs the value in memory: a Softmax, or an output of the graph. */
+/* A broadcast stays a view unless a reader needs the value in memory: a Softmax, or an output of
+ * the graph. */
 START_TEST (broadcast_has_strides_of_0)
 {
   for (guint other = 0; other < 4; other++)
@@ -272,7 +273,8 @@ START_TEST (a_sum_overwrites_an_operand_that_dies)
 }
 END_TEST
 
-/* Otherwise the memory of the whole would be occupied as soon as x is computed. */
+/* A value with other readers gets memory of its own. Otherwise the memory of the whole would be in
+ * use as soon as x is computed. */
 START_TEST (a_value_with_other_readers_is_not_placed_in_a_much_larger_join)
 {
   for (gint64 n = 4; n <= 28; n += 24)

@@ -14,8 +14,8 @@ cost_of (const char *text)
   return cleave_cost_of_shared (cleave_graph_find_node (graph, "y"));
 }
 
-/* As they are, and between a DequantizeLinear of each operand and a QuantizeLinear. Not if one
- * operand is a float. */
+/* Products of bytes cost less as plain ops, and also between DequantizeLinears and a
+ * QuantizeLinear. They do not cost less if one operand is a float. */
 START_TEST (products_of_bytes_cost_less)
 {
   static const char *const floats = "%x = Input : float32 64x256\n"

@@ -7,7 +7,8 @@
 #include "random-graph.h"
 #include "run-help.h"
 
-/* A small part of a larger value, and between it and the rest a value with n_between channels. */
+/* Joins a small part of a value with the rest of it. Between the two, a value with n_between
+ * channels is computed. */
 static CleaveGraph *
 make_graph (gint64 n_between)
 {

@@ -193,7 +193,7 @@ end_net (Net *net, CleaveResult *y, CleaveLayout layout)
   run_output (net->graph, y);
 }
 
-/* Few channels, many, as many or twice as many, few again. */
+/* Makes a network whose layers have few channels, many, as many or twice as many, and few again. */
 static Net
 make_net (guint32 seed, gint64 n_images)
 {
@@ -337,7 +337,7 @@ START_TEST (the_peak_is_that_of_the_larger_value)
       peak = cleave_graph_get_peak_bytes (net.graph, NULL);
       /* The input is live while the first convolution runs. */
       ck_assert_int_eq (peak, want[k] + 40 * 40 * (gint64) cleave_element_size (type.element));
-      if (!cleave_debug_is_on (CLEAVE_DEBUG_REFERENCE)) /* otherwise there are no tiles */
+      if (!cleave_debug_is_on (CLEAVE_DEBUG_REFERENCE)) /* reference kernels have no tiles */
         ck_assert_int_eq (run_get_stats (net.graph, 1).arena_bytes, peak);
       run_assert_same (net.graph, k);
       clear (&net);
@@ -458,7 +458,7 @@ START_TEST (groups_decide_in_which_order_rows_are_read)
         y = add_pointwise (&net, run_concat (net.graph, (CleaveResult *[]){ y, x }, 2, 1), 2,
                            CLEAVE_LAYOUT_NCHW);
       run_output (net.graph, add_pointwise (&net, y, 2, CLEAVE_LAYOUT_NCHW));
-      if (!cleave_debug_is_on (CLEAVE_DEBUG_REFERENCE)) /* there are no groups */
+      if (!cleave_debug_is_on (CLEAVE_DEBUG_REFERENCE)) /* reference kernels have no groups */
         ck_assert_uint_eq (count_overlaid (net.graph), 0);
       run_assert_same (net.graph, what);
       clear (&net);

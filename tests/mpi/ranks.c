@@ -4,7 +4,7 @@
  * run, since starting takes half a second. */
 
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* process_vm_readv */
+#define _GNU_SOURCE /* Replaces an MPI function. The replacement fails on request. */
 #endif
 
 #include "graphs.h"
@@ -80,7 +80,8 @@ MPI_Send (const void *data, int n, MPI_Datatype type, int to, int tag, MPI_Comm 
   return sends_left-- == 0 ? MPI_ERR_OTHER : PMPI_Send (data, n, type, to, tag, comm);
 }
 
-/* The library's own function, which fails on request: the linker redirects calls here. */
+/* Replaces the library's own function: the linker redirects calls here. The replacement fails on
+ * request. */
 static gboolean binding_fails;
 
 gboolean __real_cleave_program_bind (CleaveProgram *program,
@@ -110,7 +111,7 @@ __wrap_cleave_program_bind (CleaveProgram *program,
          __real_cleave_program_bind (program, inputs, n_inputs, outputs, n_outputs, error);
 }
 
-/* The system call, which fails on request. */
+/* Replaces the system call. The replacement fails on request. */
 static gint reads_left = G_MAXINT;
 
 ssize_t
@@ -255,8 +256,8 @@ run_same (guint n_cases)
     }
 }
 
-/* As many programs as lanes, each with its own tensors, alternating, on inputs that differ in
- * each run. */
+/* Runs a program for each lane alternately. Each program has its own tensors, and its inputs
+ * differ in each run. */
 #define N_LANES 3
 #define N_RUNS 7
 
@@ -424,7 +425,7 @@ get_own_bytes (void)
   return g_ascii_strtoll (text, NULL, 10) * sysconf (_SC_PAGESIZE);
 }
 
-/* The gigabyte between is never touched: the rank may not have so much memory. */
+/* The rank never touches the gigabyte between the parts, since it may not have that much memory. */
 static void
 assert_no_memory (int which)
 {
@@ -731,7 +732,7 @@ run_text (const char *text, const guint *ranks, guint n_nodes)
   "graph g\n%x = Input : float32 1024x1024\n%a = Relu %x\n%b = Neg %x\n%c = MatMul %a, %a\n"       \
   "%d = MatMul %b, %b\n%e = Add %c, %b\n%f = Add %d, %a\n%g = Add %e, %f\noutput %g\n"
 
-/* More rows than are fetched at once, and rows of few bytes, from a bound input. */
+/* The bound input has more rows than one call fetches, and rows of few bytes. */
 #define ROWS                                                                                       \
   "graph g\n%x = Input : float32 1x600x8x100\n"                                                    \
   "%a = Slice %x 0:1,0:600,2:6,10:90\n%b = Relu %a\n"                                              \

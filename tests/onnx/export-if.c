@@ -57,8 +57,8 @@ interpret (const CleaveGraph *graph, guint seed)
   return cleave_interpret (graph, (CleaveTensor *const *) inputs->pdata);
 }
 
-/* Asserts the exported nodes, and that the re-imported graph gives the same bits for both
- * branches. */
+/* Asserts the exported nodes, and that the re-imported graph has the same bits for both values
+ * of the condition. */
 static void
 assert_written (const char *text, const char *expected)
 {
@@ -173,7 +173,7 @@ START_TEST (nodes_that_both_sides_or_outputs_read_stay_outside)
 }
 END_TEST
 
-/* There is no position for an If of both. */
+/* No position in the file suits an If of both Wheres. */
 START_TEST (wheres_that_depend_on_each_other_stay)
 {
   assert_written ("%x = Input : float32 2x2\n"

@@ -124,8 +124,8 @@ START_TEST (even_strips_become_iterations)
         ck_assert_uint_eq (count_iterations (graph), 0);
         ck_assert_uint_eq (write_loops (graph, 1, &n_nodes), 1);
         ck_assert_uint_ge (count_iterations (graph),
-                           8 * 5); /* of 8 iterations, at least the computing nodes */
-        /* 12 strips: all but 4 are iterations */
+                           8 * 5); /* at least the computing nodes of the 8 iterations */
+        /* 12 strips: all strips but 4 are iterations */
         ck_assert_uint_lt (n_nodes, cleave_graph_count_operators (graph) / 2);
       }
 }
@@ -226,8 +226,8 @@ START_TEST (loops_are_exported_on_request)
 }
 END_TEST
 
-/* A value of 16 x rows x rows floats, and much later another of that shape. Between them are two
- * of as many bytes. */
+/* A value of 16 x rows x rows floats, and much later another value of that shape. Two values of the
+ * same number of bytes lie between them. */
 static CleaveGraph *
 make_late_twin (gint64 rows)
 {
@@ -373,7 +373,7 @@ START_TEST (shapes_that_in_place_sums_need_are_not_hidden)
 }
 END_TEST
 
-/* A value with one reader may also be an output, which no sum overwrites. */
+/* A value with one reader may also be an output. No sum overwrites an output. */
 START_TEST (outputs_with_readers_are_in_the_memory_estimate)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("outputs");
@@ -391,16 +391,17 @@ START_TEST (outputs_with_readers_are_in_the_memory_estimate)
 }
 END_TEST
 
-/* All results of the iterations exist twice after the last one. */
+/* The results of all iterations exist twice at the end of a Loop: as single results and in the
+ * joined value. */
 START_TEST (results_of_iterations_count_twice_in_the_memory_estimate)
 {
   g_autoptr (CleaveGraph) graph = make_image (96, CLEAVE_LAYOUT_NCHW);
-  gint64 n_bytes = 4 * 96 * 8 * 4; /* of the sum */
+  gint64 n_bytes = 4 * 96 * 8 * 4; /* bytes of the sum */
   gint64 whole = estimate (graph);
 
   split (graph, 8, CLEAVE_HALO_CARRY);
   cleave_onnx_set_loops (graph, TRUE);
-  ck_assert_int_gt (estimate (graph), 2 * n_bytes * 8 / 12); /* of 12 strips, 8 are iterations */
+  ck_assert_int_gt (estimate (graph), 2 * n_bytes * 8 / 12); /* 8 of the 12 strips are iterations */
   ck_assert_int_lt (estimate (graph), whole);
 }
 END_TEST

@@ -274,7 +274,7 @@ START_TEST (lists_and_tensors_are_exported_as_attributes)
 }
 END_TEST
 
-/* As the kernel rounds it. */
+/* The scalar is rounded as the kernel rounds it. */
 START_TEST (a_number_is_rounded_to_the_element_type)
 {
   static const struct

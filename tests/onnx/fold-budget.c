@@ -94,7 +94,7 @@ START_TEST (a_small_file_gets_a_small_folding_budget)
 }
 END_TEST
 
-/* Although it is a constant, its value is not computed. */
+/* The node reads only constants, but the budget does not allow to compute its value. */
 START_TEST (a_needed_value_beyond_the_budget_is_an_error)
 {
   g_autoptr (Model) model = model_new (17);
@@ -112,7 +112,7 @@ START_TEST (a_needed_value_beyond_the_budget_is_an_error)
 }
 END_TEST
 
-/* Together, many nodes need as much work as a large one. */
+/* The nodes together need as much work as one large node. */
 START_TEST (all_nodes_share_one_budget)
 {
   g_autoptr (Model) model = model_new (17);

@@ -53,7 +53,7 @@ static const struct
     "a gradient or an optimizer passes through whole, and has no kernel", 9 },
 };
 
-/* Each must pass at least once. */
+/* Each of these ops must pass at least once. */
 static const char *const wanted[] = {
   "Add",
   "AveragePool",
@@ -107,7 +107,7 @@ static const char *const wanted[] = {
 typedef struct
 {
   GHashTable *passed_ops;
-  guint n_as_is, n_fixed, n_dynamic, n_failed, n_refused; /* of one group */
+  guint n_as_is, n_fixed, n_dynamic, n_failed, n_refused; /* counts of one group */
   guint n_of_refusal[G_N_ELEMENTS (refusals)];
   guint n_unexplained;
   gboolean verbose;

@@ -282,7 +282,8 @@ START_TEST (iterations_share_constants_of_every_form)
 }
 END_TEST
 
-/* Otherwise a re-exported file would have the constant once for each iteration. */
+/* The constant of a body becomes one node. Otherwise a re-exported file would have the constant
+ * once for each iteration. */
 START_TEST (a_constant_of_a_body_becomes_one_node)
 {
   static const Holder holders[] = { CONSTANT, INITIALIZER };

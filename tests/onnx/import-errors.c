@@ -95,7 +95,7 @@ START_TEST (each_mistake_of_a_node_is_an_error)
 }
 END_TEST
 
-/* As ONNX Runtime's optimizer and quantizer write them. */
+/* Ops in the form in which ONNX Runtime's optimizer and quantizer write them. */
 static const char *const contrib[] = {
   "BiasGelu",
   "DequantizeLinear",

@@ -28,7 +28,7 @@ get_output (const CleaveGraph *graph)
   return constant;
 }
 
-/* One, the largest number, the smallest, and a negative one. */
+/* Bytes of one, of the largest and the smallest number, and of a negative number. */
 static const struct
 {
   gint32 type;

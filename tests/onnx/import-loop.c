@@ -59,7 +59,7 @@ START_TEST (iterations_are_unrolled)
   Model *body = body_new ("c", "t", NULL);
 
   model_add_node (body, "Relu", "n", "s", "r");
-  model_add_node (body, "Add", "m", "r x", "t"); /* x is from the outer scope */
+  model_add_node (body, "Add", "m", "r x", "t"); /* x is a value of the outer scope */
   add_body (model, body);
   model_assert_dump (model, HEAD "%2 = Relu %0 : float32 2  # n\n"
                                  "%3 = Add %2, %0 : float32 2  # m\n"
@@ -69,7 +69,7 @@ START_TEST (iterations_are_unrolled)
 }
 END_TEST
 
-/* Rows 0:1 and 1:2, selected by the iteration number. */
+/* The iteration number selects rows 0:1 and 1:2. */
 START_TEST (the_iteration_number_is_constant)
 {
   g_autoptr (Model) model = model_with_loop ("two - x", "last y");

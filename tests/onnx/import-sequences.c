@@ -40,7 +40,7 @@ START_TEST (split_to_sequence_and_sequence_at_are_a_split)
 }
 END_TEST
 
-/* One size and a rest; the tensors again in another order, with a new axis or without. */
+/* One size and a rest; then the tensors again in another order, with and without a new axis. */
 START_TEST (concat_from_sequence_is_a_concat)
 {
   g_autoptr (Model) model = start (), stacked = start ();
@@ -71,7 +71,8 @@ START_TEST (concat_from_sequence_is_a_concat)
 }
 END_TEST
 
-/* Without sizes there are as many tensors as rows, here without the dimension. */
+/* Without sizes there are as many tensors as rows. The tensors do not have the dimension of
+ * rows. */
 START_TEST (rows_become_tensors_and_are_counted)
 {
   g_autoptr (Model) model = start ();

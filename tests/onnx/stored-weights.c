@@ -154,8 +154,8 @@ START_TEST (pieces_have_parts_of_the_bytes)
 }
 END_TEST
 
-/* Along every dimension, alone and with a Transpose between, the results are bit-identical, and
- * the file has as many bytes. */
+/* A weight is cut along each dimension, alone and with a Transpose in between. The bits stay the
+ * same, and the file has as many bytes. */
 START_TEST (a_split_keeps_bits_and_bytes)
 {
   for (guint i = 0; i < 4; i++)
@@ -187,7 +187,8 @@ START_TEST (a_split_keeps_bits_and_bytes)
 }
 END_TEST
 
-/* For any size, and with another node between. A program may keep the bytes. */
+/* A program dequantizes weights of any size once, also with another node in between. It may keep
+ * the bytes. */
 START_TEST (a_program_dequantizes_stored_weights_once)
 {
   for (guint turned = 0; turned < 2; turned++)
@@ -238,7 +239,7 @@ START_TEST (several_results_are_kept)
 }
 END_TEST
 
-/* An operand that stops being a constant, or becomes one. */
+/* An operand becomes a constant, or stops being one. */
 START_TEST (an_edit_is_noticed)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -260,7 +261,7 @@ START_TEST (an_edit_is_noticed)
 }
 END_TEST
 
-/* A value that would make the file larger, but must be known. */
+/* The value would make the file larger, but the import must know it. */
 START_TEST (needed_values_are_computed)
 {
   g_autoptr (Model) model = model_new (13);

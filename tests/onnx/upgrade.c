@@ -460,7 +460,8 @@ START_TEST (auto_pad_of_a_pool_becomes_pads)
 }
 END_TEST
 
-/* Its weights are operand 3. They are folded, but their shape is known. */
+/* The weights of the quantized convolution are operand 3. The import folds them and knows their
+ * shape. */
 START_TEST (auto_pad_of_a_quantized_convolution_becomes_pads)
 {
   static const CleaveTensorType x = { CLEAVE_UINT8, { 4, { 1, 1, 8, 7 } } };

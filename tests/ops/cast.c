@@ -23,7 +23,7 @@ static const struct
   { CLEAVE_FLOAT64, CLEAVE_FLOAT32, 1e300, INFINITY },
   { CLEAVE_FLOAT64, CLEAVE_FLOAT32, 0x1.000001p0, 1 },
   { CLEAVE_FLOAT64, CLEAVE_FLOAT16, 0x1.0020000001p0,
-    0x1.004p0 }, /* rounded once; through float32 it would be a tie */
+    0x1.004p0 }, /* rounded once; rounding to float32 first would give a tie */
   { CLEAVE_FLOAT64, CLEAVE_BFLOAT16, 0x1.0100000001p0, 0x1.02p0 },
   { CLEAVE_FLOAT32, CLEAVE_FLOAT16, 65520, INFINITY },
   { CLEAVE_FLOAT16, CLEAVE_BFLOAT16, 0x1.ffcp0, 2 },
@@ -67,7 +67,7 @@ START_TEST (long_integers_are_rounded_once)
 }
 END_TEST
 
-/* Values that every type can represent survive every conversion and back. */
+/* Values that every type can represent survive each conversion and the conversion back. */
 START_TEST (all_pairs_convert)
 {
   const double x[] = { 0, 1, 2, 100 }, bools[] = { 0, 1, 1, 1 };

@@ -85,7 +85,7 @@ START_TEST (offsets_of_operands_are_found_in_any_order)
 }
 END_TEST
 
-/* Takes minutes if each part is searched from the first one on. */
+/* This takes minutes if each part is searched for from the first one on. */
 START_TEST (the_cost_per_operand_is_constant)
 {
   const guint n = 15000;

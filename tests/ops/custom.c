@@ -160,7 +160,7 @@ START_TEST (a_custom_op_is_exported_unchanged)
 }
 END_TEST
 
-/* The nodes around it are split and exported around it. */
+/* The nodes before and after the custom op are split and exported. */
 START_TEST (a_custom_op_is_not_split)
 {
   g_autoptr (Model) model = model_of_custom ("2x8", "2x4");
@@ -200,7 +200,7 @@ START_TEST (a_custom_op_cannot_be_run)
 }
 END_TEST
 
-/* Although it reads only constants. */
+/* A custom op that reads only constants is not folded either. */
 START_TEST (a_custom_op_is_not_folded)
 {
   g_autoptr (Model) model = model_new (17);

@@ -111,8 +111,8 @@ static const struct
   { "Selu", selu, 3, -INFINITY, 1e38 },
   { "Celu", elu, 1.5, -INFINITY, INFINITY },
   { "ThresholdedRelu", thresholded_relu, 0, -INFINITY, INFINITY },
-  { "HardSigmoid", hard_sigmoid, 1, -1, INFINITY }, /* near -2.5 the sum cancels */
-  { "HardSwish", hard_swish, 2, -1, 1e38 },         /* near -3, too */
+  { "HardSigmoid", hard_sigmoid, 1, -1, INFINITY }, /* near -2.5, the sum cancels */
+  { "HardSwish", hard_swish, 2, -1, 1e38 },         /* near -3, the sum cancels */
   { "Clip", same, 0, -INFINITY, INFINITY },
   { "Sigmoid", sigmoid, 3, -87.3, INFINITY }, /* denormals are 0 */
   { "Tanh", tanh, 3, -INFINITY, INFINITY },

@@ -284,7 +284,7 @@ END_TEST
 START_TEST (chunks_of_tflite_ops_equal_the_whole) { try_ops (cleave_random_ops_tflite); }
 END_TEST
 
-/* Otherwise an op without a maker would not be tested. */
+/* Every op has a maker of random nodes. An op without a maker would not be tested. */
 START_TEST (every_op_has_a_maker)
 {
   guint n_ops;

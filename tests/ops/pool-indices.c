@@ -60,7 +60,7 @@ check (const CleaveGraph *graph, const GPtrArray *inputs, const GPtrArray *expec
   ck_assert_msg (cleave_compare_outputs (expected, got) < 0, "seed %u: other bits\n%s", seed, dump);
 }
 
-/* Asserts the same for the exported model. */
+/* Asserts that the exported model has the same outputs and indices. */
 static void
 check_written (const CleaveGraph *graph,
                const GPtrArray *inputs,

@@ -207,7 +207,7 @@ START_TEST (indices_of_a_piece_refer_to_the_whole)
   columns = attrs;
   columns.storage_order = 1;
   cleave_assert_values (add_max_with_indices (graph, part, &columns), "55 59");
-  /* A piece of a piece. */
+  /* The part is a piece of a piece. */
   cleave_assert_chunk (add_max_with_indices (graph, part, &attrs), "0:1,0:1,0:1,1:2",
                        "0:1,0:1,0:2,1:3 kernel_shape=2,2 strides=2,1 whole=2,3,4,3 begin=1,1,2,1");
 }
@@ -307,7 +307,7 @@ START_TEST (windows_of_padding_only_have_a_defined_result)
 }
 END_TEST
 
-/* For 3 6 9 12. */
+/* Averages of windows of 3 6 9 12. */
 START_TEST (attributes_select_what_averages_count)
 {
   static const struct

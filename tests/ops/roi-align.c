@@ -65,7 +65,7 @@ START_TEST (regions_and_channels_split)
 }
 END_TEST
 
-/* RoiAlign of one region and channel by its definition, with all sampling points. */
+/* RoiAlign of one region and one channel by its definition, with all sampling points. */
 
 typedef struct
 {

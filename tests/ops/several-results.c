@@ -113,7 +113,7 @@ START_TEST (each_result_may_be_overwritten)
 }
 END_TEST
 
-/* Large enough that several threads share the work. */
+/* Results are large enough that several threads share the work. */
 START_TEST (large_results_may_be_overwritten)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

@@ -75,7 +75,8 @@ START_TEST (hardmax_takes_the_first_of_the_largest)
 }
 END_TEST
 
-/* The maximum is not in the first block of elements, and occurs twice. */
+/* The row is longer than a block of elements. Its maximum is not in the first block, and occurs
+ * twice. */
 START_TEST (hardmax_of_a_long_line)
 {
   double v[1000] = { 0 }, expected[1000] = { 0 };

@@ -17,8 +17,8 @@ floor_div (Wide a, Wide b)
   return a / b - (a % b < 0);
 }
 
-/* The rule: round (x * m / 2^31), ties toward plus infinity, then round (that / 2^right), ties away
- * from zero. */
+/* The rule: round (x * m / 2^31), ties toward plus infinity, then round (result / 2^right), ties
+ * away from zero. */
 static gint64
 multiply (gint64 x, gint64 m, gint shift)
 {

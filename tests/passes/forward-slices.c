@@ -27,8 +27,7 @@ output (CleaveGraph *graph, CleaveResult *value)
   cleave_graph_add_output (graph, name, value, NULL);
 }
 
-/* For every way to write an empty Slice, it takes no memory and is not replaced in each round of
- * the pass. */
+/* Every form of an empty Slice takes no memory, and the pass does not replace it in each round. */
 START_TEST (an_empty_slice_is_left_alone)
 {
   static const gint64 steps[] = { 1, 2, -1, G_MAXINT64 };
@@ -79,8 +78,8 @@ add_fixed (CleaveGraph *graph, guint kind)
     }
 }
 
-/* Every window, including empty ones and ones with steps, is read where it can be read, in one
- * round. If it were replaced in each round, a clean-up would not end. */
+/* The pass moves each window, also an empty one or one with steps, to the value that has its
+ * elements, in one round. If it were replaced in each round, a clean-up would not end. */
 START_TEST (a_slice_of_a_computed_constant_is_made_once)
 {
   for (guint kind = 0; kind < 4; kind++)

@@ -200,7 +200,7 @@ START_TEST (parts_cut_at_values_compute_the_same_bits)
 }
 END_TEST
 
-/* x → a → b → c → y, and a value that skips b and c: a is read by the last Add, too. */
+/* x → a → b → c → y, and a value that skips b and c: the last Add reads a, too. */
 #define SKIP                                                                                       \
   "graph g\n%x = Input : float32 1x2x8x8\n%w = Constant seed=1 : float32 2x2x3x3\n"                \
   "%a = Conv %x, %w pads=1,1,1,1\n%b = Conv %a, %w pads=1,1,1,1\n%c = Conv %b, %w pads=1,1,1,1\n"  \

@@ -140,7 +140,8 @@ count_lines (const CleaveFootprints *footprints, guint step)
   return n;
 }
 
-/* Includes what kernels of the group read: their states and pointers in them, besides the views. */
+/* The footprint of a group has the memory that its kernels read besides views: their states, and
+ * the memory behind pointers in the states. */
 START_TEST (a_group_has_the_footprint_of_its_kernels)
 {
   CleaveProgramOptions options = { .n_threads = 1 };

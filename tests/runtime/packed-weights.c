@@ -65,7 +65,7 @@ START_TEST (packed_bytes_outlive_a_released_base)
   gconstpointer packed = cleave_weights_get (weights, a, "x", 8, pack, &n_calls);
 
   cleave_weights_let_go (weights, a);
-  cleave_weights_let_go (weights, b); /* nothing was packed of this one */
+  cleave_weights_let_go (weights, b); /* nothing was packed of this base */
   cleave_tensor_unref (a);
   ck_assert_mem_eq (packed, cleave_tensor_get_data (b), 8);
   cleave_weights_free (weights);

@@ -173,7 +173,7 @@ START_TEST (thousands_of_live_values_are_placed)
     run_output (graph, run_unary (graph, "Relu", x));
   stats = run_get_stats (graph, 1);
   ck_assert_int_eq (stats.peak_activation_bytes,
-                    6000 * 64); /* the input's becomes the last one's */
+                    6000 * 64); /* the last Relu overwrites the input */
   ck_assert_int_le (stats.arena_bytes, 6001 * 64);
 }
 END_TEST

@@ -410,7 +410,7 @@ START_TEST (a_residual_overwrites_its_operand)
 }
 END_TEST
 
-/* By channels, so that no table covers the whole function. */
+/* The value is dequantized by channels, so that no table covers the whole function. */
 START_TEST (a_value_may_be_dequantized_for_several_readers)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -697,7 +697,8 @@ START_TEST (matrices_are_dequantized_once)
 }
 END_TEST
 
-/* Even if rows cannot be cut well because of their halos: lines with fewer channels are slow. */
+/* Tiles do not cut channels, even if halos make a cut of rows expensive: lines with fewer
+ * channels are slow. */
 START_TEST (tiles_do_not_cut_channels)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

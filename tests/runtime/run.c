@@ -71,7 +71,7 @@ START_TEST (a_slice_with_a_negative_step_is_no_view)
 }
 END_TEST
 
-/* A part that is read after the whole was overwritten must not be in the whole. */
+/* A part that is read after its whole was overwritten must not be in the memory of the whole. */
 START_TEST (a_part_may_outlive_the_whole)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -86,7 +86,7 @@ START_TEST (a_part_may_outlive_the_whole)
 }
 END_TEST
 
-/* A join that could be nested in a later one, but is read after that was overwritten. */
+/* A join could be nested in a later join, but is read after the later join was overwritten. */
 START_TEST (a_nested_join_may_outlive_the_outer_one)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -96,7 +96,7 @@ START_TEST (a_nested_join_may_outlive_the_outer_one)
 
   parts[2] = run_unary (graph, "Exp", inner);
   run_output (graph, run_unary (graph, "Sigmoid", run_concat (graph, parts, 3, 0)));
-  run_output (graph, inner); /* must not be in the memory of its consumer */
+  run_output (graph, inner); /* the inner value must not be in the memory of its consumer */
   run_assert_same (graph, 1);
 }
 END_TEST
@@ -147,7 +147,7 @@ START_TEST (overlapping_parts_are_joined)
     parts[i] = run_unary (graph, "Neg", run_unary (graph, "Exp", run_slice (graph, x, ranges[i])));
   run_output (graph, run_assemble (graph, parts, ranges, 3));
   stats = run_get_stats (graph, 1);
-  ck_assert_int_eq (stats.copied_bytes, 0); /* the second one is entirely in the others */
+  ck_assert_int_eq (stats.copied_bytes, 0); /* operand 1 is in the others */
   run_assert_same (graph, 1);
 }
 END_TEST

@@ -96,7 +96,8 @@ typedef struct
   guint first; /* index of the thread's first reader */
 } Job;
 
-/* Reads everything, beginning with any reader; returns the texts in a fixed order. */
+/* Reads all properties of the graph, beginning at any reader. Returns the texts in a fixed
+ * order. */
 static gpointer
 read_all (gpointer data)
 {
@@ -119,8 +120,8 @@ read_all (gpointer data)
   return g_string_free (all, FALSE);
 }
 
-/* Nothing has read the graph before. Each thread begins with another reader, or all with the
- * same. */
+/* Reads a graph that no thread has read before. Each thread begins with another reader, or all
+ * threads begin with the same reader. */
 static void
 read_by_threads (const CleaveGraph *graph, gboolean same)
 {

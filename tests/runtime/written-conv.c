@@ -16,7 +16,7 @@ typedef struct
 {
   CleaveGraph *graph;
   GRand *rand;
-  gboolean exact; /* scales are powers of two: sums are exact, and many are ties */
+  gboolean exact; /* scales are powers of two: sums are exact, and many sums are ties */
   int reach;      /* scales are about 2^-reach to 2^reach */
 } Net;
 
@@ -185,7 +185,7 @@ START_TEST (scales_may_be_of_any_size)
 }
 END_TEST
 
-/* With the same scale and zero point before and after, or not. */
+/* Adds a pooling with the same scale and zero point before and after it, or with different ones. */
 static void
 make_pool (Net *net)
 {
@@ -275,7 +275,7 @@ START_TEST (sums_and_products_of_two_values_are_those_of_floats)
 }
 END_TEST
 
-/* As GlobalAveragePool or ReduceMean. */
+/* Adds a mean: a GlobalAveragePool or a ReduceMean. */
 static void
 make_mean (Net *net)
 {
@@ -570,7 +570,7 @@ START_TEST (sums_of_channels_may_rise)
   for (guint32 seed = 0; seed < 60; seed++)
     {
       Net net = { cleave_graph_new (NULL), g_rand_new_with_seed (seed), FALSE, 0 };
-      gint64 side = 4 << seed % 3; /* so that each sum ends at its beginning value */
+      gint64 side = 4 << seed % 3; /* so that each sum ends at its initial value */
 
       make_sums (&net, wave,
                  &(Sums){ .length = side,

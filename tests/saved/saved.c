@@ -222,7 +222,7 @@ START_TEST (another_level_is_refused)
 
   ck_assert (g_file_get_contents (path, &bytes, &n, NULL));
   memcpy (&header, bytes, sizeof header);
-  at = memchr (bytes + sizeof header, '\0', (gsize) header.n_said); /* after the library's text */
+  at = memchr (bytes + sizeof header, '\0', (gsize) header.n_said); /* end of the library's text */
   ck_assert_int_eq (at[1], 'v');
   at[2] = '9';
   ck_assert_ptr_null (load_bytes (bytes, n, &error));
@@ -252,11 +252,11 @@ START_TEST (a_changed_model_is_refused)
   write_model (model, 1);
   graph = cleave_onnx_load (model, NULL, NULL);
   ck_assert (cleave_graph_save_program (graph, NULL, path, NULL));
-  write_model (moved, 1); /* the same, at another path */
+  write_model (moved, 1); /* the same model, at another path */
   program = cleave_program_load (path, moved, FALSE, NULL, &error);
   cleave_assert_no_error (error);
   cleave_program_unref (program);
-  write_model (model, 2); /* of the same size */
+  write_model (model, 2); /* another model of the same size */
   ck_assert_ptr_null (cleave_program_load (path, NULL, FALSE, NULL, &error));
   ck_assert_msg (
       strstr (error->message, "m.onnx' is not the file that the program was made from") != NULL,
@@ -264,7 +264,7 @@ START_TEST (a_changed_model_is_refused)
   g_clear_error (&error);
   ck_assert_ptr_null (cleave_program_load (path, model, FALSE, NULL, &error));
   g_clear_error (&error);
-  g_unlink (model); /* not needed */
+  g_unlink (model); /* the model is not needed */
   program = cleave_program_load (path, NULL, FALSE, NULL, &error);
   cleave_assert_no_error (error);
   cleave_program_unref (program);

@@ -225,7 +225,7 @@ START_TEST (handwritten_texts_may_be_shorter)
 }
 END_TEST
 
-/* The exact notation, not just that it can be read. */
+/* Tests the exact notation, not only that texts can be read. */
 START_TEST (texts_are_readable)
 {
   g_autoptr (CleaveGraph) graph = read_text (

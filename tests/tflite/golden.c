@@ -35,7 +35,7 @@ complain (Score *score, const char *name, const char *where)
   score->n_failed++;
 }
 
-/* Returns whether a graph gives the expected bytes of output 0. */
+/* Returns whether output 0 of a graph has the expected bytes. */
 static gboolean
 gives (const CleaveGraph *graph, const GPtrArray *inputs, GBytes *expected, guint n_threads)
 {

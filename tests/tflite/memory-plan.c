@@ -14,7 +14,7 @@
 /* The plan of a file: its metadata, as 32-bit integers. */
 typedef struct
 {
-  guint n_entries; /* of metadata */
+  guint n_entries; /* entries of metadata */
   const gint32 *words;
   guint n_words;
 } Plan;

@@ -275,7 +275,7 @@ static const Rule rules[] = {
 };
 #undef S
 
-/* Runs a file of one operator on x, and on b along another dimension. */
+/* Runs a file of one operator on the operands x and b, which lie along different dimensions. */
 static GBytes *
 run_file (const TfliteGraph *file, const GPtrArray *inputs)
 {

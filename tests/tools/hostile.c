@@ -38,7 +38,7 @@ static const struct
   { "extract", cleave_cmd_extract, "--output", NULL },
   { "simulate", cleave_cmd_simulate, NULL, NULL },
   { "report", cleave_cmd_report, "--output", NULL },
-  /* Needs no model: without a file that it refuses, it would run. */
+  /* demo needs no model: without a file that it refuses, it would run. */
   { "demo", cleave_cmd_demo, NULL, "nowhere" },
 };
 

@@ -198,7 +198,7 @@ START_TEST (copies_can_be_applied)
   ck_assert (g_error_matches (error, CLEAVE_ERROR, CLEAVE_ERROR_OPTION));
   assert_print (other, of_other);
   g_clear_error (&error);
-  ck_assert (!cleave_fit_copies_apply (copies, made, &error)); /* has copies */
+  ck_assert (!cleave_fit_copies_apply (copies, made, &error)); /* has copies already */
   ck_assert (g_error_matches (error, CLEAVE_ERROR, CLEAVE_ERROR_OPTION));
   assert_print (made, of_made);
 }

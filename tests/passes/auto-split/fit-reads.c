@@ -344,8 +344,8 @@ check (const CleaveGraph *graph, gint64 max_bytes)
   ck_assert_ptr_null (find_plan (graph, totals->arena_after - 1));
 }
 
-/* The sum, keys, values and a few rows are alive: less than five values of 64 x 16. If all queries
- * were alive too, there would be more. */
+/* The sum, keys, values and a few rows are alive: less than five values of 64 x 16. If all
+ * queries were alive, too, the plan would need more. */
 START_TEST (plans_cut_values_that_are_read_in_parts)
 {
   g_autoptr (CleaveGraph) graph = make_attention ();

@@ -654,8 +654,8 @@ START_TEST (moved_nodes_need_the_planned_memory)
 }
 END_TEST
 
-/* The plan adds pieces after their readers in the list of nodes, and then sorts the list in the
- * order of a file. */
+/* The plan adds pieces after their readers in the list of nodes. It then sorts the list into the
+ * order in which a file has the nodes. */
 START_TEST (nodes_are_in_the_order_of_a_file)
 {
   g_autoptr (GError) error = NULL;

@@ -338,7 +338,7 @@ START_TEST (stage_is_cut_into_strips_that_halve_the_peak)
 }
 END_TEST
 
-/* As in a U-Net, values of 4 MiB skip a branch of small values with weights of 19 MB. */
+/* Values of 4 MiB skip a branch of small values with weights of 19 MB, as in a U-Net. */
 START_TEST (strips_do_not_read_large_weights_again)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

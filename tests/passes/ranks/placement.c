@@ -56,7 +56,7 @@ count_bytes (const CleaveMessagePlace *place)
   return (gsize) n_bytes;
 }
 
-/* Must be called with the lock, as all functions below. */
+/* Call this function, and all functions below, with the lock. */
 static void
 carry (Mail *mail, Letter *letter)
 {
@@ -508,7 +508,7 @@ START_TEST (a_value_of_several_ranks_is_joined_on_each_rank)
 }
 END_TEST
 
-/* Other ranks wait for nodes that an order for memory alone would delay. */
+/* Ranks wait for values of nodes that an order for memory alone would run late. */
 START_TEST (ranks_keep_the_order_of_the_placement)
 {
   const CleaveTransport transport = { NULL, note_place, never, do_not_send, never };

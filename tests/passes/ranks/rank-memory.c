@@ -79,7 +79,7 @@ START_TEST (strips_of_two_ranks_exchange_halos)
 
   ck_assert_int_eq (cleave_graph_get_macs (graph), macs);
   ck_assert_uint_gt (most.n_nodes, 150); /* 77 are in two pieces */
-  /* 5.0 MB in an order in which ranks wait for a third of the time. */
+  /* An order in which ranks wait for a third of the time takes 5.0 MB. */
   ck_assert_int_le (most.arena_bytes, 7000000);
 }
 END_TEST
@@ -198,7 +198,7 @@ assert_topological (const GPtrArray *order, const CleaveGraph *graph)
   ck_assert_uint_eq (g_hash_table_size (done), cleave_graph_get_n_nodes (graph));
 }
 
-/* For any placement and any waits. */
+/* Each order of a rank has all its nodes, for any placement and any waits. */
 START_TEST (orders_of_ranks_have_all_nodes)
 {
   for (guint seed = 0; seed < 60; seed++)

@@ -11,7 +11,7 @@
 
 static const CleaveNetwork far = { 2, 1, BANDWIDTH, LATENCY };
 
-/* In another network than the one that the order was found for: a rank that waits for a message
+/* The network differs from the one for which the order was found. A rank that waits for a message
  * does not run later nodes, although it could. */
 START_TEST (nodes_of_a_rank_keep_their_order)
 {

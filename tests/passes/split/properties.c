@@ -40,7 +40,7 @@ typedef struct
   CleaveGraph *graph;
   GPtrArray *inputs, *expected;
   char *before;
-  GString *request; /* as text, for failures */
+  GString *request; /* the request as text, for messages */
 } Trial;
 
 static void

@@ -82,8 +82,8 @@ small_conv_transpose (gint64 group)
   return graph;
 }
 
-/* Two of three rows read nothing, so most cuts are impossible: of 80 chunks of two rows, every
- * third one is, but none of those that a search checks first. */
+/* Two of three rows read nothing, so most cuts are impossible. Of 80 chunks of two rows, every
+ * third one is impossible, but none of those that a search checks first. */
 static CleaveGraph *
 sparse_rows (void)
 {
@@ -143,8 +143,8 @@ meets (const CleaveGrid *grid, const Ask *ask)
          (ask->modulus == 0 || grid->hash % ask->modulus == 0);
 }
 
-/* Returns the fewest pieces of a grid that satisfies the constraint. With a predicate, only of
- * those that the search must show to it. */
+/* Returns the fewest pieces of a grid that satisfies the constraint. With a predicate, considers
+ * only grids that the search must show to the predicate. */
 static gint64
 fewest_of (const GArray *grids, const Ask *ask)
 {
@@ -185,7 +185,7 @@ check_ask (
 {
   const CleaveConstraint *c = &ask->constraint;
   gint64 fewest = fewest_of (grids, ask), got = search_pieces (graph, name, ask);
-  /* Fewer are possible, since it also cuts at ends of blocks. */
+  /* Fewer pieces are possible, since the search also cuts at ends of blocks. */
   gboolean good = got == 1 || (exact ? got == fewest : fewest == 0 || (got > 0 && got <= fewest));
 
   ck_assert_msg (good, "%s, %d bytes, %u pieces, %g MACs, modulus %u: %d pieces, but %d do", name,

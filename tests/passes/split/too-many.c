@@ -132,7 +132,7 @@ make_roots (CleaveGraph *graph, GRand *rand)
       if (node->op->maps == NULL || n < 2 || node->n_operands == 0)
         continue;
       root.ranges = cleave_tiling_get_ranges (tiling, shape, NULL, NULL);
-      if (root.ranges != NULL) /* otherwise the option does not fit the shape */
+      if (root.ranges != NULL) /* the option does not fit other shapes */
         g_array_append_val (roots, root);
     }
   return roots;

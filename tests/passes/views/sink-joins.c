@@ -250,7 +250,7 @@ START_TEST (other_readers_keep_their_join)
 }
 END_TEST
 
-/* Nine columns of a single one, whose parts are not parts of the sum. */
+/* Nine columns of a single one, whose parts are not operands of the sum. */
 START_TEST (a_broadcast_join_stays)
 {
   g_autoptr (CleaveGraph) graph = make_block_of (1, 3, normalize, add_up);

@@ -30,7 +30,7 @@ draw_of (GRand *rand, const CleaveElement *elements, gint32 n)
   return elements[draw (rand, 0, n - 1)];
 }
 
-/* All but float64. */
+/* All element types but float64. */
 static const CleaveElement elements[] = { CLEAVE_FLOAT32, CLEAVE_FLOAT16, CLEAVE_BFLOAT16,
                                           CLEAVE_INT8,    CLEAVE_INT16,   CLEAVE_INT32,
                                           CLEAVE_INT64,   CLEAVE_UINT8,   CLEAVE_UINT16,

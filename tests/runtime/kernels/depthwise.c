@@ -22,9 +22,9 @@ draw_conv (Conv *conv, guint32 seed, gboolean is_volume)
   CleaveTensorType *x = &conv->instance.operands[0], *w = &conv->instance.operands[1];
 
   if (is_volume)
-    channels++; /* another kernel serves a single one */
+    channels++; /* another kernel serves a single channel */
   if (channels == 1)
-    multiplier = MIN (multiplier, 7); /* another kernel serves more */
+    multiplier = MIN (multiplier, 7); /* another kernel serves larger multipliers */
   *conv = (Conv){ .instance = { .op = "Conv", .seed = seed, .attrs = a } };
   a->group = channels;
   a->strides = draw_each (rand, n, 1, 3);
@@ -47,7 +47,7 @@ draw_conv (Conv *conv, guint32 seed, gboolean is_volume)
   conv->instance.special = draw (rand, 1, 8) == 1;
 }
 
-/* Does the same for groups of a few channels, several of which fit into a vector. */
+/* Draws groups of a few channels as draw_conv() does, several of which fit into a vector. */
 static void
 draw_groups (Conv *conv, guint32 seed, gboolean is_volume, gint32 most)
 {
@@ -62,7 +62,7 @@ draw_groups (Conv *conv, guint32 seed, gboolean is_volume, gint32 most)
   o[1].shape.dim[1] = n_in;
 }
 
-/* Does the same for another element type, with its operands. */
+/* Draws a convolution of another element type as draw_conv() does, with its operands. */
 static void
 draw_upcast (Conv *conv, guint32 seed)
 {
@@ -143,7 +143,7 @@ try_groups (const char *level)
 START_TEST (groups_have_the_bits_of_the_reference) { each_level (try_groups); }
 END_TEST
 
-/* Transposed, with any strides, pads and parts of the weights. */
+/* Transposed convolutions with any strides, pads and parts of the weights. */
 START_TEST (transposed_ones_have_the_bits_of_the_reference)
 {
   static const char *const levels[] = { "v1", "v3", "v4" };

@@ -86,7 +86,7 @@ serves_samples (gint64 n)
   return cleave_try_instance (&instance, NULL);
 }
 
-/* The reference kernel runs instead. */
+/* The family does not serve these instances, so the reference kernel runs. */
 START_TEST (not_served)
 {
   const CleaveDftAttrs halves = { .dft_length = 4 };

@@ -73,7 +73,7 @@ draw_instance (CleaveTrySite *instance, const Line *line, guint32 seed)
       instance->constants &= ~1u;
       instance->y_row_major = (instance->row_major & 1) != 0;
     }
-  else if (g_rand_boolean (rand)) /* as an Expand produces them */
+  else if (g_rand_boolean (rand)) /* with strides of 0, as an Expand produces them */
     instance->broadcast = g_rand_int (rand);
 }
 

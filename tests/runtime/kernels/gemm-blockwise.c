@@ -6,7 +6,7 @@
 
 #define N_SEEDS CLEAVE_TRIALS (60)
 
-/* Enough floats that they are kept in blockwise form. */
+/* Enough weights that a program keeps them in blockwise form. */
 #define N_WEIGHTS (128 * 1024)
 
 static void
@@ -47,7 +47,7 @@ try_level (const char *level)
     try_product (seed, level);
 }
 
-/* More rows than share the converted weights. */
+/* More rows than those that share the converted weights. */
 static void
 try_many_rows (const char *level)
 {

@@ -251,7 +251,7 @@ draw_matmul (CleaveTrySite *instance, CleaveElement element, guint32 seed)
                                                   : instance->operands[1].shape.rank - 1;
   instance->row_major = (guint) draw (rand, 0, 3);
   instance->y_row_major =
-      g_rand_boolean (rand); /* otherwise rows of y are contiguous, or neither is */
+      g_rand_boolean (rand); /* rows of y are contiguous, or neither rows nor columns are */
   instance->gap = draw (rand, 0, 2);
 }
 
@@ -283,7 +283,7 @@ draw_gemm (Gemm *gemm, CleaveElement element, guint32 seed)
                                    : CLEAVE_TYPE (element, g_rand_boolean (rand) ? m : 1, n);
 }
 
-/* Asserts that all are served. */
+/* Asserts that the fast kernel serves all instances. */
 static void
 try_products (CleaveElement element, guint n_seeds, const char *level)
 {
@@ -308,7 +308,7 @@ try_float_products (const char *level)
 START_TEST (products_have_the_bits_of_the_reference) { each_level (try_float_products); }
 END_TEST
 
-/* Served by Cleave's own kernels. */
+/* Cleave's own kernels serve these products. */
 static void
 try_wide_products (const char *level)
 {

@@ -239,7 +239,7 @@ START_TEST (reference_bits_where_taps_go_back)
 }
 END_TEST
 
-/* The reference kernel runs instead. */
+/* The family does not serve these instances, so the reference kernel runs. */
 START_TEST (not_served)
 {
   CleaveResizeAttrs attrs = { .mode = CLEAVE_RESIZE_LINEAR, .sizes = CLEAVE_INTS (1, 6, 8) };

@@ -45,7 +45,7 @@ try_level (const char *level)
 START_TEST (every_level_has_the_bits_of_the_reference) { each_level (try_level); }
 END_TEST
 
-/* The reference kernel runs instead. */
+/* The family does not serve these instances, so the reference kernel runs. */
 START_TEST (not_served)
 {
   CleaveTopkAttrs attrs = { .k = 2, .axis = 0 };

@@ -185,7 +185,7 @@ START_TEST (transposed_convolutions_have_the_bits_of_the_reference)
 }
 END_TEST
 
-/* Convolutions by Winograd's tiles, or with few output channels. */
+/* Convolutions by Winograd's algorithm, or with few output channels. */
 static void
 try_convolutions (const char *level)
 {
@@ -250,7 +250,7 @@ START_TEST (pieces_do_not_overwrite_operands_of_others)
 }
 END_TEST
 
-/* The reference kernel runs instead. */
+/* The family does not serve these instances, so the reference kernel runs. */
 START_TEST (not_served)
 {
   CleaveAxisAttrs attrs = { .axis = 0 };

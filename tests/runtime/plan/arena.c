@@ -334,7 +334,7 @@ add_conv (CleaveGraph *graph,
   return y;
 }
 
-/* As in MobileNetV2: to `middle` channels, depthwise, to `channels`. */
+/* Adds a block as in MobileNetV2: to `middle` channels, depthwise, to `channels`. */
 static CleaveResult *
 add_block (CleaveGraph *graph,
            const char *name,

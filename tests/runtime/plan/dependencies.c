@@ -20,7 +20,7 @@ find_part (const CleaveStorage *storage, CleaveStepKind kind, const char *op)
   return CLEAVE_NEVER;
 }
 
-/* Otherwise its memory would be occupied from the beginning. */
+/* Otherwise the memory of the join would be in use from the beginning. */
 START_TEST (a_constant_operand_of_a_join_is_copied_after_a_computed_one)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -83,7 +83,7 @@ START_TEST (a_part_of_a_live_value_is_computed_with_the_others)
 }
 END_TEST
 
-/* There is no computed operand to wait for. */
+/* There is no computed operand to wait for, so the copies run at once. */
 START_TEST (constant_operands_alone_are_copied_at_once)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

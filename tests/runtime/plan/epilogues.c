@@ -22,7 +22,7 @@ add_head (CleaveGraph *graph, CleaveResult *x, guint kind)
       return run_depthwise (graph, x);
     case 2:
       return run_conv (graph, x, n, 1, CLEAVE_LAYOUT_NCHW);
-    default: /* with many terms */
+    default: /* a convolution with many terms */
       return run_conv (graph, run_conv (graph, x, 120, 1, CLEAVE_LAYOUT_NCHW), n, 3,
                        CLEAVE_LAYOUT_NCHW);
     }
@@ -91,7 +91,7 @@ add_pattern (CleaveGraph *graph, GRand *rand, CleaveResult *y, CleaveResult *oth
 
   for (gint n = g_rand_int_range (rand, 1, 5); n > 0; n--)
     t = add_epilogue_op (graph, rand, t, other);
-  if (g_rand_int_range (rand, 0, 8) == 0) /* must be stored */
+  if (g_rand_int_range (rand, 0, 8) == 0) /* the value must be stored */
     run_output (graph, run_unary (graph, "Neg", g_rand_boolean (rand) ? t : y));
   return g_rand_boolean (rand) ? run_binary (graph, op, y, t) : run_binary (graph, op, t, y);
 }
@@ -432,7 +432,7 @@ START_TEST (gates_have_the_bits_of_their_ops)
 }
 END_TEST
 
-/* Not fused if another node reads the intermediate value, or x later. */
+/* Values are not fused if another node reads the intermediate value, or x later. */
 START_TEST (values_with_other_readers_are_no_pattern)
 {
   for (guint kind = 1; kind < 4; kind++)

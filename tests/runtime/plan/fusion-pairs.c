@@ -156,7 +156,7 @@ find_fused_of_op (const CleaveOp *op, GArray *fused)
         1, fused);
 }
 
-/* Running. */
+/* Running the graphs. */
 
 static void
 assert_alike (Trying *trying, const CleaveGraph *graph, guint32 seed)

@@ -91,7 +91,7 @@ START_TEST (pools_and_depthwise_convolutions_are_heads)
 }
 END_TEST
 
-/* With operands known only at run time. */
+/* Normalizes x with operands that are known only at run time. */
 static CleaveResult *
 normalize (CleaveGraph *graph, CleaveResult *x)
 {
@@ -100,7 +100,7 @@ normalize (CleaveGraph *graph, CleaveResult *x)
   return run_normalize_by (graph, x, run_unary (graph, "Sigmoid", run_input (graph, &n)));
 }
 
-/* In place of their operand, and not. */
+/* Results may overwrite their operand, or be stored elsewhere. */
 START_TEST (normalizations_are_heads)
 {
   for (guint i = 0; i < N_SHAPES; i++)
@@ -289,7 +289,7 @@ run_reporting (const gint64 *y_stride, Reported *reported)
   return reports_progress;
 }
 
-/* Takes minutes if each step is compared with all previous ones. */
+/* This takes minutes if each step is compared with all previous ones. */
 START_TEST (a_long_chain_is_fused_in_groups)
 {
   const guint n = 40000, n_group = 65; /* n_group: a head and its fused consumers */

@@ -368,7 +368,8 @@ START_TEST (each_thread_goes_through_one_subgraph_at_a_time)
 }
 END_TEST
 
-/* Two bands of two strips of two steps, after one step. All strips are ready at the same time. */
+/* Two bands of two strips of two steps, after one step, which makes all strips ready at the same
+ * time. */
 START_TEST (each_thread_keeps_to_its_band)
 {
   static const guint begin[] = { 0, 0, 1, 2, 3, 4, 5, 6, 7, 8 };

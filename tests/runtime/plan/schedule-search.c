@@ -68,7 +68,7 @@ make_chains (guint n_chains)
   return graph;
 }
 
-/* Otherwise a slow thread would stop the other one. */
+/* Chains do not wait for each other's memory. Otherwise a slow thread would stop the other one. */
 START_TEST (chains_do_not_wait_for_each_others_memory)
 {
   for (guint n_threads = 2; n_threads <= 4; n_threads++)
