@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Reads the initializers and the nodes of a graph of the file. */
+/* Reads the nodes of a graph of the file. */
 
 #include "import.h"
 
@@ -11,63 +11,6 @@
 
 /* Maximum number of attributes of a node: they are searched linearly. No op has a tenth of it. */
 #define MAX_ATTRS 256
-
-static CleaveOnnxValue *
-read_initializer (CleaveOnnxImport *import, Onnx__TensorProto *proto, GError **error)
-{
-  CleaveOnnxValue *value = cleave_onnx_recall (import, proto);
-  CleaveTensor *tensor;
-  CleaveOnnxForm form;
-
-  if (value != NULL)
-    return value;
-  if (!cleave_onnx_check_name (proto->name, "an initializer", error))
-    return NULL;
-  tensor = cleave_onnx_initializer (proto, &import->folder, &form, error);
-  if (tensor == NULL)
-    return NULL;
-  value = cleave_onnx_value_new_constant (import, proto->name, tensor);
-  value->form = form;
-  cleave_onnx_remember (import, proto, value);
-  return value;
-}
-
-static gboolean
-read_sparse (CleaveOnnxImport *import, Onnx__SparseTensorProto *proto, GError **error)
-{
-  const char *name = proto->values == NULL ? NULL : proto->values->name;
-  CleaveOnnxValue *value = cleave_onnx_recall (import, proto);
-  CleaveTensor *tensor;
-
-  if (value != NULL)
-    return cleave_onnx_bind (import, value, error);
-  if (!cleave_onnx_check_name (name, "a sparse initializer", error))
-    return FALSE;
-  tensor = cleave_onnx_sparse_tensor (proto, &import->folder, error);
-  if (tensor == NULL)
-    return FALSE;
-  value = cleave_onnx_value_new_constant (import, name, tensor);
-  cleave_onnx_remember (import, proto, value);
-  return cleave_onnx_bind (import, value, error);
-}
-
-gboolean
-cleave_onnx_read_initializers (CleaveOnnxImport *import,
-                               const Onnx__GraphProto *proto,
-                               GError **error)
-{
-  for (size_t i = 0; i < proto->n_sparse_initializer; i++)
-    if (!read_sparse (import, proto->sparse_initializer[i], error))
-      return FALSE;
-  for (size_t i = 0; i < proto->n_initializer; i++)
-    {
-      CleaveOnnxValue *value = read_initializer (import, proto->initializer[i], error);
-
-      if (value == NULL || !cleave_onnx_bind (import, value, error))
-        return FALSE;
-    }
-  return TRUE;
-}
 
 /* Returns the number of results without trailing ones that nobody reads. All results count if
  * each is a share of the operand (Split) or if the op always computes all. */
@@ -109,7 +52,8 @@ static gboolean
 is_custom (const Onnx__NodeProto *proto)
 {
   return !cleave_onnx_is_default_domain (proto->domain) &&
-         !cleave_onnx_is_contrib (proto->domain, proto->op_type);
+         !cleave_onnx_is_contrib (proto->domain, proto->op_type) &&
+         !cleave_onnx_is_nchwc (proto->domain, proto->op_type);
 }
 
 static gboolean
@@ -221,7 +165,7 @@ bind_results (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error
       if (*proto->output[i] == '\0' ||
           (made->result == NULL && made->constant == NULL && made->items == NULL))
         continue;
-      if (made->result != NULL)
+      if (made->result != NULL && made->n_padded == 0)
         cleave_result_set_name (made->result, proto->output[i]);
       if (!cleave_onnx_bind_as (node->import, proto->output[i], made, error))
         return FALSE;
@@ -252,6 +196,15 @@ keep_constant (const CleaveOnnxNode *node, const Onnx__NodeProto *proto)
 }
 
 static gboolean
+upgrade (CleaveOnnxNode *node, const char *domain, GError **error)
+{
+  if (cleave_onnx_is_nchwc (domain, node->op))
+    return cleave_onnx_upgrade_nchwc (node, error);
+  return cleave_onnx_is_contrib (domain, node->op) ? cleave_onnx_upgrade_contrib (node, error)
+                                                   : cleave_onnx_upgrade (node, error);
+}
+
+static gboolean
 read_node_now (CleaveOnnxImport *import,
                const Onnx__GraphProto *graph,
                size_t index,
@@ -260,6 +213,7 @@ read_node_now (CleaveOnnxImport *import,
   const Onnx__NodeProto *proto = graph->node[index];
   CleaveOnnxValue *known = cleave_onnx_recall (import, proto);
   g_autoptr (CleaveOnnxNode) node = NULL;
+  gint64 n_padded = 0;
 
   if (known != NULL)
     return cleave_onnx_bind (import, known, error);
@@ -269,6 +223,7 @@ read_node_now (CleaveOnnxImport *import,
                                count_results (import, proto));
   node->n_declared = (guint) proto->n_output;
   node->doc = proto->doc_string;
+  node->result = proto->output[0];
   if (!check_op (import, proto, error) || !read_operands (node, graph, index, error) ||
       !check_forms (node, error))
     return FALSE;
@@ -276,6 +231,9 @@ read_node_now (CleaveOnnxImport *import,
     return read_attrs (node, proto, error) && cleave_onnx_read_sequence (node, error) &&
            bind_results (node, proto, error);
   if (!cleave_onnx_check_tensors (node, error))
+    return FALSE;
+  if (!cleave_onnx_is_nchwc (proto->domain, node->op) &&
+      !cleave_onnx_narrow_blocked (node, &n_padded, error))
     return FALSE;
   if (is_custom (proto))
     return cleave_onnx_read_custom (node, proto, error) && bind_results (node, proto, error);
@@ -285,12 +243,12 @@ read_node_now (CleaveOnnxImport *import,
     return cleave_onnx_read_loop (node, proto, error) && bind_results (node, proto, error);
   if (strcmp (node->op, "Scan") == 0)
     return cleave_onnx_read_scan (node, proto, error) && bind_results (node, proto, error);
-  if (!read_attrs (node, proto, error) ||
-      !(cleave_onnx_is_contrib (proto->domain, node->op) ? cleave_onnx_upgrade_contrib (node, error)
-                                                         : cleave_onnx_upgrade (node, error)))
+  if (!read_attrs (node, proto, error) || !upgrade (node, proto->domain, error))
     return FALSE;
   if (node->values == NULL && !cleave_onnx_node_make (node, error))
     return FALSE;
+  if (n_padded > 0)
+    ((CleaveOnnxValue *) node->values->pdata[0])->n_padded = n_padded;
   keep_doc (node, proto);
   if (!bind_results (node, proto, error))
     return FALSE;
@@ -359,6 +317,8 @@ read_or_defer (CleaveOnnxImport *import,
       return FALSE;
     }
   g_clear_error (&mine);
+  if (!cleave_onnx_check_not_blocked (import, proto, error))
+    return FALSE;
   cleave_onnx_remove_since (import, last);
   cleave_onnx_defer (import, g_steal_pointer (&deferred), dynamic);
   return TRUE;
@@ -366,8 +326,8 @@ read_or_defer (CleaveOnnxImport *import,
 
 /* Reads nodes in the order of the file while that is valid, usually to the end; from then on in
  * a sorted order. */
-gboolean
-cleave_onnx_read_nodes (CleaveOnnxImport *import, const Onnx__GraphProto *proto, GError **error)
+static gboolean
+read_nodes (CleaveOnnxImport *import, const Onnx__GraphProto *proto, GError **error)
 {
   g_autoptr (GArray) order = NULL;
 
@@ -380,6 +340,19 @@ cleave_onnx_read_nodes (CleaveOnnxImport *import, const Onnx__GraphProto *proto,
         return FALSE;
     }
   return TRUE;
+}
+
+gboolean
+cleave_onnx_read_nodes (CleaveOnnxImport *import, const Onnx__GraphProto *proto, GError **error)
+{
+  CleaveOnnxBlocked *outer = import->blocked;
+  gboolean good;
+
+  import->blocked = cleave_onnx_scan_blocked (import, proto);
+  good = read_nodes (import, proto, error);
+  g_clear_pointer (&import->blocked, cleave_onnx_blocked_free);
+  import->blocked = outer;
+  return good;
 }
 
 gboolean

@@ -26,6 +26,8 @@ typedef struct
   CleaveTensor *constant;
   GPtrArray *items;    /* CleaveOnnxValue: the tensors, if the value is a sequence; NULL: it is a
                         * tensor */
+  gint64 n_padded;     /* channels in the file, if they are in blocks there; else 0. The value here
+                        * is plain, and may have fewer channels: see nchwc.h */
   CleaveOnnxForm form; /* how the file stores its elements */
   gboolean is_costly;  /* only constants determine it, but computing it exceeds the budget */
   gboolean is_kept;    /* interpreting: other values refer to it, so it stays until the end */
@@ -35,6 +37,10 @@ typedef struct
 
 /* A node of the file that is not read into the graph, but becomes part of the dynamic part. */
 typedef struct CleaveOnnxDeferred CleaveOnnxDeferred;
+
+/* Block size and padding of a graph with blocked values: see nchwc.h. */
+typedef struct CleaveOnnxBlocked CleaveOnnxBlocked;
+#define CLEAVE_ONNX_NCHWC "com.microsoft.nchwc"
 
 #define CLEAVE_ONNX_MIN_OPSET 1
 #define CLEAVE_ONNX_MAX_OPSET 26
@@ -62,6 +68,8 @@ typedef struct
   gsize n_unrolled;      /* nodes added so far by iterations of loops */
   struct CleaveOnnxNode *unused; /* a freed node to reuse; NULL: none */
   double fold_budget;            /* work that constant folding may still do, in kernel steps */
+  CleaveOnnxBlocked *blocked;    /* of the graph that is being read; NULL: no blocked values */
+  gint64 block;                  /* channels in a block; 0: not known yet */
 
   /* The dynamic part; NULL unless the caller asks for one. */
   GHashTable *dynamic;       /* result of a dynamic node -> CleaveOnnxDeferred (borrowed) */
@@ -106,9 +114,10 @@ typedef struct CleaveOnnxNode
   GPtrArray *operands; /* CleaveOnnxValue, by ONNX operand index; NULL: absent */
   GPtrArray *rest;  /* operands that are not attributes in our op; set by cleave_onnx_node_make() */
   GPtrArray *attrs; /* CleaveOnnxAttr */
-  guint n_results;  /* number of results, without trailing ones that nobody reads */
-  guint n_declared; /* number of results that the file declares */
-  GPtrArray *values; /* CleaveOnnxValue of each result; NULL until the node is made */
+  const char *result; /* name of the first result in the file; NULL: an upgrade added the node */
+  guint n_results;    /* number of results, without trailing ones that nobody reads */
+  guint n_declared;   /* number of results that the file declares */
+  GPtrArray *values;  /* CleaveOnnxValue of each result; NULL until the node is made */
 } CleaveOnnxNode;
 
 /* Values */
@@ -408,6 +417,26 @@ gboolean cleave_onnx_is_sequence_op (const char *op);
 gboolean cleave_onnx_read_sequence (CleaveOnnxNode *node, GError **error);
 /* Fails if an operand is a sequence, which only ops of sequences may read. */
 gboolean cleave_onnx_check_tensors (const CleaveOnnxNode *node, GError **error);
+
+/* Channels in blocks, in models that ONNX Runtime optimized for a CPU */
+
+/* Returns the block size and the padding of a graph; NULL if it has no blocked values. Call it
+ * after the initializers were read. */
+CleaveOnnxBlocked *cleave_onnx_scan_blocked (CleaveOnnxImport *import,
+                                             const Onnx__GraphProto *graph);
+void cleave_onnx_blocked_free (CleaveOnnxBlocked *blocked);
+/* Returns whether a tensor can be blocked weights: dense, float32, rank 4. */
+gboolean cleave_onnx_is_filter (const CleaveTensor *weights);
+gboolean cleave_onnx_is_nchwc (const char *domain, const char *op);
+gboolean cleave_onnx_upgrade_nchwc (CleaveOnnxNode *node, GError **error);
+/* Takes the same channels of all blocked operands of an element-wise node. Sets `n_padded` to the
+ * channels that its result has in the file; 0: no operand is blocked. */
+gboolean cleave_onnx_narrow_blocked (CleaveOnnxNode *node, gint64 *n_padded, GError **error);
+/* Fails if a dynamic node has channels in blocks: the dynamic part keeps nodes as in the file, and
+ * the static part gives it plain values. */
+gboolean cleave_onnx_check_not_blocked (CleaveOnnxImport *import,
+                                        const Onnx__NodeProto *proto,
+                                        GError **error);
 
 /* Nodes of unknown domains */
 

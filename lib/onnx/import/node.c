@@ -78,6 +78,7 @@ cleave_onnx_bind_as (CleaveOnnxImport *import,
   bound->result = value->result;
   bound->is_costly = value->is_costly;
   bound->form = value->form;
+  bound->n_padded = value->n_padded;
   bound->items = value->items == NULL ? NULL : g_ptr_array_ref (value->items);
   bound->constant = value->constant == NULL ? NULL : cleave_tensor_ref (value->constant);
   cleave_onnx_count_held (import, bound->constant);
@@ -154,6 +155,7 @@ cleave_onnx_node_new (CleaveOnnxImport *import, const char *op, const char *name
   node->op = op;
   node->name = name;
   node->doc = NULL;
+  node->result = NULL;
   node->n_results = n_results;
   node->n_declared = n_results;
   return node;

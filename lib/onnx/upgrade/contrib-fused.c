@@ -105,8 +105,8 @@ fused (CleaveOnnxNode *node,
   return activate (node, y, activation, params, n_params, error);
 }
 
-static gboolean
-fused_conv (CleaveOnnxNode *node, GError **error)
+gboolean
+cleave_onnx_fused_conv (CleaveOnnxNode *node, GError **error)
 {
   g_autoptr (CleaveOnnxAttr) activation = cleave_onnx_node_take (node, "activation"),
                              params = cleave_onnx_node_take (node, "activation_params");
@@ -127,7 +127,7 @@ fused_gemm (CleaveOnnxNode *node, GError **error)
 }
 
 const CleaveOnnxContrib cleave_onnx_contrib_fused[] = {
-  { "FusedConv", fused_conv },
+  { "FusedConv", cleave_onnx_fused_conv },
   { "FusedGemm", fused_gemm },
   { "FusedMatMul", fused_mat_mul },
   { "TransposeMatMul", fused_mat_mul }, /* an older name */

@@ -31,6 +31,8 @@ CleaveOnnxValue *cleave_onnx_scaled_product (CleaveOnnxNode *node,
                                              const char *suffix,
                                              GError **error);
 
+/* FusedConv: a convolution, the sum with operand 3 if present, and an activation. */
+gboolean cleave_onnx_fused_conv (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_dynamic_quantize_lstm (CleaveOnnxNode *node, GError **error);
 
 /* Steps. Each adds one node and returns its result. It returns `x` itself if there is nothing to
