@@ -2,16 +2,19 @@
 
 /* Measures fast kernels in GFLOP/s (or in GB/s read and written, without multiplications).
  * Shapes are from known networks, channels innermost, one thread; each figure is the fastest of
- * many runs. bench-kernels [LEVEL] [WORD]: a level of x86-64, and only the lines that contain
- * the word. */
+ * many runs. bench-kernels [LEVEL] [WORD] [MILLISECONDS]: a level of x86-64, only the lines that
+ * contain the word, and how long each kernel runs. */
 
 #include "site.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *level, *wanted;
+/* How long each kernel runs, in seconds. */
+static double seconds_each = 0.4;
 
 static void
 report (const char *name, const CleaveTrySite *instance, double work, const char *unit)
@@ -20,7 +23,7 @@ report (const char *name, const CleaveTrySite *instance, double work, const char
 
   if (wanted != NULL && strstr (name, wanted) == NULL)
     return;
-  seconds = cleave_time_instance (instance, level, FALSE);
+  seconds = cleave_time_instance (instance, level, seconds_each);
   if (seconds < 0)
     printf ("%-44s not served\n", name);
   else
@@ -318,6 +321,8 @@ main (int argc, char **argv)
 {
   level = argc > 1 && *argv[1] != '\0' ? argv[1] : NULL;
   wanted = argc > 2 ? argv[2] : NULL;
+  if (argc > 3)
+    seconds_each = atof (argv[3]) * 1e-3;
   wide_convs ();
   small_convs ();
   mobile_convs ();

@@ -373,11 +373,16 @@ cleave_try_instance (const CleaveTrySite *try, const char *level)
   return served;
 }
 
+/* Returns the seconds of the fastest of at least five runs, and of as many as take `seconds`. */
 static double
-fastest (const CleaveKernelFamily *family, Trial *trial, gpointer state, gpointer scratch)
+fastest (const CleaveKernelFamily *family,
+         Trial *trial,
+         gpointer state,
+         gpointer scratch,
+         double seconds)
 {
   double least = G_MAXDOUBLE;
-  gint64 end = g_get_monotonic_time () + 400000;
+  gint64 end = g_get_monotonic_time () + (gint64) (seconds * 1e6);
 
   for (guint i = 0; i < 5 || g_get_monotonic_time () < end; i++)
     {
@@ -386,11 +391,7 @@ fastest (const CleaveKernelFamily *family, Trial *trial, gpointer state, gpointe
       double each;
 
       for (; n == 0 || g_get_monotonic_time () - begin < 2000; n++)
-        if (family != NULL)
-          family->run (state, &trial->instance, scratch);
-        else
-          trial->instance.call.op->compute (&trial->instance.call, trial->views,
-                                            trial->instance.results);
+        family->run (state, &trial->instance, scratch);
       each = (double) (g_get_monotonic_time () - begin) * 1e-6 / n;
       least = MIN (least, each);
     }
@@ -398,32 +399,30 @@ fastest (const CleaveKernelFamily *family, Trial *trial, gpointer state, gpointe
 }
 
 double
-cleave_time_instance (const CleaveTrySite *try, const char *level, gboolean reference)
+cleave_time_instance (const CleaveTrySite *try, const char *level, double seconds)
 {
   Trial trial;
   Value y;
   CleaveWeights *weights = cleave_weights_new (NULL);
-  const CleaveKernelFamily *family = NULL;
+  const CleaveKernelFamily *family;
   gpointer state = NULL, scratch;
   gsize n_scratch = 0;
-  double seconds = -1;
+  double least = -1;
 
   trial_init (&trial, try);
   y = new_value (&trial.result_types[0], try->y_row_major, try->gap + try->y_gap);
   trial.instance.results = &y.view;
-  if (!reference)
-    family = find (&trial.instance.call, level);
-  if (reference ||
-      (family != NULL && family->prepare (&trial.instance, weights, &state, &n_scratch)))
+  family = find (&trial.instance.call, level);
+  if (family != NULL && family->prepare (&trial.instance, weights, &state, &n_scratch))
     {
       scratch = new_scratch (n_scratch);
-      seconds = fastest (family, &trial, state, scratch);
+      least = fastest (family, &trial, state, scratch, seconds);
       g_aligned_free (scratch);
-      if (family != NULL && family->free != NULL)
+      if (family->free != NULL)
         family->free (state);
     }
   g_aligned_free (y.bytes);
   cleave_weights_free (weights);
   trial_clear (&trial);
-  return seconds;
+  return least;
 }

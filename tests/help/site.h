@@ -43,5 +43,6 @@ gboolean cleave_try_instance (const CleaveTrySite *instance, const char *level);
 /* Returns whether a level that runs here has a fast kernel for the op, even if it does not serve
  * this kernel instance. */
 gboolean cleave_level_has_kernel (const CleaveTrySite *instance, const char *level);
-/* Returns the seconds of the fastest of many runs; negative if not served. */
-double cleave_time_instance (const CleaveTrySite *instance, const char *level, gboolean reference);
+/* Runs the fast kernel for about `seconds`. Returns the seconds of the fastest run; negative if
+ * the level has no kernel for the instance. */
+double cleave_time_instance (const CleaveTrySite *instance, const char *level, double seconds);
