@@ -6,7 +6,6 @@
 #include "arguments.h"
 #include "check.h"
 #include "commands.h"
-#include "fit-loops.h"
 #include "frontier-picture.h"
 #include "json.h"
 #include "model.h"
@@ -330,11 +329,10 @@ static CleaveFitPlan *
 find_plan (const CleaveGraph *graph,
            const Options *o,
            const CleaveFitOptions *options,
-           CleaveFitLoops *loops,
            GError **error)
 {
   if (options->even_strips)
-    return cleave_fit_plan_with_loops (graph, options, loops, error);
+    return cleave_fit_plan_new_for_ort (graph, options, error);
   return o->count_scratch ? cleave_scratch_fit (graph, options, error)
                           : cleave_fit_plan_new (graph, options, error);
 }
@@ -390,8 +388,7 @@ suggest (const CleaveGraph *graph, const CleaveFitOptions *options, GError *erro
 static int
 fit (CleaveGraph *graph, const Options *o, const CleaveFitOptions *options, GError **error)
 {
-  CleaveFitLoops loops = { 0 };
-  g_autoptr (CleaveFitPlan) plan = find_plan (graph, o, options, &loops, error);
+  g_autoptr (CleaveFitPlan) plan = find_plan (graph, o, options, error);
   g_autoptr (CleaveGraph) before = cleave_graph_copy (graph);
   g_autoptr (CleaveSplitReport) report = NULL;
   g_autofree char *verdict = NULL;
@@ -409,14 +406,12 @@ fit (CleaveGraph *graph, const Options *o, const CleaveFitOptions *options, GErr
     return CLEAVE_WRONG;
   if (o->output != NULL)
     cleave_piece_docs_add (graph, report, plan);
-  if (options->even_strips)
-    cleave_onnx_set_loops (graph, TRUE);
   summary = (CleaveSummary){
     .report = report,
     .plan = plan,
     .exclude_inputs = options->exclude_inputs,
     .verbose = o->verbose,
-    .loops = options->even_strips ? &loops : NULL,
+    .loops = cleave_fit_plan_get_loops (plan),
     .nodes_before = cleave_graph_count_operators (before),
     .nodes_after = cleave_graph_count_operators (graph),
     .check = verdict,

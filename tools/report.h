@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-#include "fit-loops.h"
 #include "outputs.h"
+
+#include <cleave/cleave.h>
 
 /* The report of a split, as text and as JSON. `before` and `after` count nodes without inputs and
  * constants. */

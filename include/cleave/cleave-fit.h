@@ -114,6 +114,22 @@ typedef struct
   double latency_before, latency_after;
 } CleaveFitTotals;
 
+/**
+ * CleaveFitLoops:
+ * @n_loops: segments that become a `Loop`
+ * @n_pieces: segments that are split without a `Loop`, since that is estimated to need less
+ * @n_whole: segments that are not split
+ * @bytes_before: estimated bytes of the values of the unsplit graph in the runtime
+ * @bytes_after: estimated bytes of the values of the split graph in the runtime
+ *
+ * The results of a plan for ONNX Runtime, in addition to those of other plans.
+ */
+typedef struct
+{
+  guint n_loops, n_pieces, n_whole;
+  gint64 bytes_before, bytes_after;
+} CleaveFitLoops;
+
 CLEAVE_API GType cleave_fit_plan_get_gtype (void);
 CLEAVE_API GType cleave_fit_options_get_gtype (void);
 CLEAVE_API CleaveFitPlan *
@@ -133,6 +149,15 @@ CLEAVE_API GPtrArray *cleave_fit_plan_new_frontier_watched (const CleaveGraph *g
                                                             CleaveFitFunc watch,
                                                             gpointer watch_data,
                                                             GError **error);
+CLEAVE_API CleaveFitPlan *cleave_fit_plan_new_for_ort (const CleaveGraph *graph,
+                                                       const CleaveFitOptions *options,
+                                                       GError **error);
+CLEAVE_API CleaveFitPlan *cleave_fit_plan_new_for_ort_watched (const CleaveGraph *graph,
+                                                               const CleaveFitOptions *options,
+                                                               GCancellable *cancellable,
+                                                               CleaveFitFunc watch,
+                                                               gpointer watch_data,
+                                                               GError **error);
 CLEAVE_API CleaveFitPlan *cleave_fit_plan_new_without (const CleaveFitPlan *plan,
                                                        const CleaveGraph *graph,
                                                        guint n_segments,
@@ -145,6 +170,7 @@ CLEAVE_API const CleaveFitSegment *cleave_fit_plan_get_segment (const CleaveFitP
                                                                 guint index);
 CLEAVE_API const CleaveFitTotals *cleave_fit_plan_get_totals (const CleaveFitPlan *plan);
 CLEAVE_API const char *cleave_fit_plan_get_peak (const CleaveFitPlan *plan);
+CLEAVE_API const CleaveFitLoops *cleave_fit_plan_get_loops (const CleaveFitPlan *plan);
 CLEAVE_API CleaveSplitReport *
 cleave_fit_plan_apply (const CleaveFitPlan *plan, CleaveGraph *graph, GError **error);
 

@@ -8,6 +8,7 @@
 #include "fit-order.h"
 #include "fit-variants.h"
 
+#include <cleave/cleave-onnx.h>
 #include <math.h>
 
 struct _CleaveFitPlan
@@ -20,6 +21,7 @@ struct _CleaveFitPlan
   guint n_threads;         /* threads of the program that was measured */
   gboolean exclude_inputs; /* inputs of the graph were not counted */
   char *peak;              /* text: the largest values that are live at the peak */
+  CleaveFitLoops *loops;   /* results of a plan for ONNX Runtime; NULL: for Cleave */
 };
 
 CLEAVE_DEFINE_VALUE (CleaveFitOptions, fit_options)
@@ -430,6 +432,7 @@ clear (gpointer data)
   g_ptr_array_unref (plan->parts);
   cleave_fit_rewrite_clear (&plan->rewrite);
   g_free (plan->peak);
+  g_free (plan->loops);
 }
 
 /**
@@ -516,6 +519,29 @@ cleave_fit_plan_get_peak (const CleaveFitPlan *plan)
   return plan->peak;
 }
 
+void
+cleave_fit_plan_set_loops (CleaveFitPlan *plan, const CleaveFitLoops *loops)
+{
+  g_free (plan->loops);
+  plan->loops = g_memdup2 (loops, sizeof *loops);
+}
+
+/**
+ * cleave_fit_plan_get_loops:
+ * @plan: a plan
+ *
+ * Returns: (transfer none) (nullable): the results of [ctor@Cleave.FitPlan.new_for_ort]; %NULL for
+ * other plans
+ *
+ * Since: 0.2
+ */
+const CleaveFitLoops *
+cleave_fit_plan_get_loops (const CleaveFitPlan *plan)
+{
+  g_return_val_if_fail (plan != NULL, NULL);
+  return plan->loops;
+}
+
 static CleaveSplitReport *
 apply_and_report (const CleaveFitPlan *plan, CleaveGraph *graph, GError **error)
 {
@@ -561,5 +587,7 @@ cleave_fit_plan_apply (const CleaveFitPlan *plan, CleaveGraph *graph, GError **e
   graph->exclude_inputs = plan->exclude_inputs; /* the report counts inputs as the plan does */
   report = apply_and_report (plan, graph, error);
   graph->exclude_inputs = were_excluded;
+  if (report != NULL && plan->loops != NULL)
+    cleave_onnx_set_loops (graph, TRUE);
   return report;
 }

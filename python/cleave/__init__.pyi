@@ -143,6 +143,8 @@ class FitReport:
     def totals(self) -> Dict[str, Union[int, float]]: ...
     @property
     def peak(self) -> str: ...
+    @property
+    def loops(self) -> Optional[Dict[str, int]]: ...
     def apply(self, graph: Graph) -> SplitReport: ...
 
 class Program:
@@ -227,6 +229,7 @@ class Graph:
         threads: int = ...,
         progress: Union[None, bool, Callable[[float], Any]] = ...,
         exclude_inputs: bool = ...,
+        target: str = ...,
     ) -> FitReport: ...
     def plan_fit(
         self,
@@ -236,6 +239,7 @@ class Graph:
         threads: int = ...,
         progress: Union[None, bool, Callable[[float], Any]] = ...,
         exclude_inputs: bool = ...,
+        target: str = ...,
     ) -> FitReport: ...
     def frontier(
         self,

@@ -228,31 +228,38 @@ def fit_options(max_memory, max_added_macs, max_added_latency, threads, exclude_
     return options
 
 
+# The search of `fit` for each runtime that can run the fitted graph.
+TARGETS = {'cleave': Cleave.FitPlan.new_watched, 'ort': Cleave.FitPlan.new_for_ort_watched}
+
+
 def plan_fit(graph, max_memory=None, max_added_macs=None, max_added_latency=None, threads=1, progress=None,
-             exclude_inputs=False):
+             exclude_inputs=False, target='cleave'):
     """Finds a plan without changing the graph. The arguments are those of `fit`. Returns a FitReport."""
+    if target not in TARGETS:
+        fail(f"target expects 'cleave' or 'ort', not {target!r}")
     cancellable, reporter = new_cancellable(), Progress('search', progress)
     try:
         with errors():
             options = fit_options(max_memory, max_added_macs, max_added_latency, threads, exclude_inputs)
-            return call(Cleave.FitPlan.new_watched, graph, options, cancellable, lambda part, *_: reporter(part),
+            return call(TARGETS[target], graph, options, cancellable, lambda part, *_: reporter(part),
                         cancellable=cancellable)
     finally:
         reporter.end()
 
 
 def fit(graph, max_memory=None, max_added_macs=None, max_added_latency=None, threads=1, progress=None,
-        exclude_inputs=False):
+        exclude_inputs=False, target='cleave'):
     """Splits the graph so that its activations fit into `max_memory` ('256 KiB', '2 MB', or bytes), at the least cost.
     None: minimizes the memory.
 
     `max_added_macs` and `max_added_latency` limit how much the split adds to the MACs and to the estimated time, as a
     fraction of their value before: 0.1 is 10 %, 0 allows no increase, None is no limit. `threads` is the number of
     threads for `compile(threads, as_is=True)`; 0: one per core. With `exclude_inputs`, the arena does not hold the
-    inputs of the graph, and they do not count. `progress` is called with a number from 0 to 1; False shows no
-    progress. Returns a FitReport. If `max_memory` is too small, raises a LimitError; its `smallest` is the smallest
-    budget found."""
-    plan = plan_fit(graph, max_memory, max_added_macs, max_added_latency, threads, progress, exclude_inputs)
+    inputs of the graph, and they do not count. `target` is the runtime that runs the result: 'cleave', or 'ort' for
+    ONNX Runtime; `save` then writes strips as iterations of a Loop, as `cleave fit --for ort` does. `progress` is
+    called with a number from 0 to 1; False shows no progress. Returns a FitReport. If `max_memory` is too small, raises
+    a LimitError; its `smallest` is the smallest budget found."""
+    plan = plan_fit(graph, max_memory, max_added_macs, max_added_latency, threads, progress, exclude_inputs, target)
     with errors():
         call(plan.apply, graph)
     return plan
@@ -261,7 +268,7 @@ def fit(graph, max_memory=None, max_added_macs=None, max_added_latency=None, thr
 def frontier(graph, max_added_macs=None, max_added_latency=None, threads=1, progress=None, exclude_inputs=False):
     """Returns the best plans for all budgets: a list of FitReports, from the largest arena to the smallest. Each needs
     less memory and costs more than the one before it. The graph does not change; `FitReport.apply(graph)` applies a
-    plan. The arguments are those of `fit`."""
+    plan. The arguments are those of `fit`; plans are for Cleave."""
     cancellable, reporter = new_cancellable(), Progress('search', progress)
     try:
         with errors():

@@ -55,6 +55,13 @@ def fit_totals(plan):
         'latency_after'))
 
 
+def fit_loops(plan):
+    """The results of `fit(target='ort')`, None for other plans. `n_loops` segments become a Loop, `n_pieces` are split
+    without one, `n_whole` are not split. The bytes are the estimated values in ONNX Runtime, before and after."""
+    loops = plan.get_loops()
+    return loops and fields(loops, ('n_loops', 'n_pieces', 'n_whole', 'bytes_before', 'bytes_after'))
+
+
 def describe_fit(plan):
     totals = plan.totals
     return (f'<cleave.FitReport: {plan.get_n_segments()} segments; arena {totals["arena_before"]} → '
@@ -67,5 +74,6 @@ SplitReport.not_split = property(not_split, doc=not_split.__doc__)
 SplitReport.totals = property(split_totals, doc='Counts of the whole graph before and after.')
 SplitReport.__repr__ = describe_split
 FitReport.totals = property(fit_totals, doc='Arena bytes, MACs, nodes and latency in nanoseconds, before and after.')
+FitReport.loops = property(fit_loops, doc=fit_loops.__doc__)
 FitReport.peak = property(FitReport.get_peak, doc='The largest live values at the peak, as text.')
 FitReport.__repr__ = describe_fit

@@ -85,6 +85,32 @@ def test_inputs_may_be_excluded(halos):
     assert halos.copy().fit(excluded.totals['arena_after'], exclude_inputs=True).totals == excluded.totals
 
 
+@pytest.fixture
+def large():
+    """Convolutions over an image of 128 x 128, with values of 1 MiB: large enough that Loops save memory."""
+    sizes = [('a', 16, 3), ('b', 16, 16), ('c', 16, 16), ('y', 1, 16)]
+    kernels = [tensor(f'{y}.w', [n, m, 3, 3], floats(n * m * 9, 1)) for y, n, m in sizes]
+    nodes = [node('Conv', [x, f'{y}.w'], [y], y, pads=[1, 1, 1, 1])
+             for x, y in (('x', 'a'), ('a', 'b'), ('b', 'c'), ('c', 'y'))]
+    return cleave.parse(model(nodes, [value_info('x', [1, 3, 128, 128])], [value_info('y', [1, 1, 128, 128])], kernels))
+
+
+def test_a_fit_for_onnx_runtime_is_written_with_loops(large):
+    fitted = large.copy()
+    report = fitted.fit(target='ort')
+    assert report.loops['n_loops'] > 0 and report.loops['bytes_after'] < report.loops['bytes_before']
+    assert b'Loop' in fitted.to_bytes() and b'Loop' not in large.to_bytes()
+    assert large.diff(cleave.load(fitted.to_bytes())).equal
+    plan = large.plan_fit(target='ort')
+    assert (plan.totals, plan.loops) == (report.totals, report.loops)
+    assert large.plan_fit().loops is None
+    with pytest.raises(cleave.LimitError) as refused:
+        large.fit(1000, target='ort')
+    assert large.plan_fit(refused.value.smallest, target='ort').totals['arena_after'] == refused.value.smallest
+    with pytest.raises(cleave.Error, match="target expects 'cleave' or 'ort', not 'tvm'"):
+        large.fit(target='tvm')
+
+
 def test_a_frontier_goes_from_large_to_small(halos):
     before = str(halos)
     plans = halos.frontier()

@@ -119,6 +119,7 @@ ARGUMENTS = {
     'cleave_graph_extract.from': 'NULL', 'cleave_graph_extract.to': 'NULL',
     'cleave_fit_plan_new_frontier_watched.watch': 'NULL', 'cleave_fit_plan_new_frontier_watched.cancellable': 'NULL',
     'cleave_fit_plan_new_watched.watch': 'NULL', 'cleave_fit_plan_new_watched.cancellable': 'NULL',
+    'cleave_fit_plan_new_for_ort_watched.watch': 'NULL', 'cleave_fit_plan_new_for_ort_watched.cancellable': 'NULL',
     'cleave_split_nodes_by_name.names': '(const char *const[]){ "relu", NULL }', 'cleave_dot_render.format': '"dot"',
     'cleave_dot_layout_new.sizes': '(const double[]){ 9, 9, 9, 9 }', 'cleave_dot_layout_new.n_sizes': '4',
     'cleave_dot_layout_new.edges': '(const guint[]){ 0, 1 }', 'cleave_dot_layout_new.n_edges': '2',

@@ -2,7 +2,10 @@
 
 /* Plans for ONNX Runtime, where strips save memory only if they become iterations of a Loop. */
 
-#include "fit-loops.h"
+#include "fit-order.h"
+
+#include <cleave/cleave-onnx.h>
+#include <gio/gio.h>
 
 static gboolean
 has_iteration (const CleaveSplitNode *split, GHashTable *iterations)
@@ -293,50 +296,89 @@ weigh (const Search *search, const CleaveFitPlan *plan, CleaveFitLoops *loops, G
   return g_steal_pointer (&best.plan);
 }
 
-/* Finds the best form of all plans of the frontier. */
+/* Replaces the best plan of the search if this plan has a better form. */
 static gboolean
-find_best (Search *search, gint64 asked, GError **error)
+offer (Search *search, const CleaveFitPlan *plan, gint64 asked, GError **error)
 {
-  g_autoptr (GPtrArray) plans =
-      cleave_fit_plan_new_frontier (search->graph, &search->options, error);
+  CleaveFitLoops loops = { .bytes_before = search->loops.bytes_before };
+  g_autoptr (CleaveFitPlan) kept = NULL;
 
-  for (guint i = 0; plans != NULL && i < plans->len; i++)
+  if (g_cancellable_set_error_if_cancelled (search->options.cancellable, error))
+    return FALSE;
+  kept = weigh (search, plan, &loops, error);
+  if (kept == NULL)
+    return FALSE;
+  if (is_better (search, kept, loops.bytes_after, asked))
     {
-      CleaveFitLoops loops = { .bytes_before = search->loops.bytes_before };
-      g_autoptr (CleaveFitPlan) kept = weigh (search, plans->pdata[i], &loops, error);
-
-      if (kept == NULL)
-        return FALSE;
-      if (!is_better (search, kept, loops.bytes_after, asked))
-        continue;
       g_clear_pointer (&search->best, cleave_fit_plan_unref);
       search->best = g_steal_pointer (&kept);
       search->loops = loops;
     }
+  return TRUE;
+}
+
+/* Finds the best form of all plans of the frontier. */
+static gboolean
+find_best (Search *search, gint64 asked, GError **error)
+{
+  g_autoptr (CleaveGraph) before = cleave_graph_copy (search->graph);
+  g_autoptr (GPtrArray) plans = NULL;
+
+  cleave_onnx_set_loops (before, TRUE);
+  search->loops.bytes_before = cleave_onnx_estimate_bytes (before, error);
+  if (search->loops.bytes_before < 0)
+    return FALSE;
+  plans = cleave_fit_plan_new_frontier (search->graph, &search->options, error);
+  for (guint i = 0; plans != NULL && i < plans->len; i++)
+    if (!offer (search, plans->pdata[i], asked, error))
+      return FALSE;
   return plans != NULL;
 }
 
+/**
+ * cleave_fit_plan_new_for_ort:
+ * @graph: a graph
+ * @options: the limits of the plan; strips are even, whatever @even_strips says
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Finds a plan for ONNX Runtime. That runtime needs little memory for the strips of a segment only
+ * if they are iterations of a `Loop`. A segment that cannot become a `Loop` is usually not split.
+ * No segment is split if that is not estimated to reduce the memory of the runtime.
+ *
+ * @max_memory limits the arena of the plan. If it is 0, the plan has the least estimated memory in
+ * the runtime. [method@Cleave.FitPlan.get_loops] returns the estimate.
+ * [method@Cleave.FitPlan.apply] marks the graph to be written with `Loop`s, as
+ * [func@Cleave.onnx_set_loops] does.
+ *
+ * Fails with %CLEAVE_ERROR_LIMIT if no plan meets the limits.
+ *
+ * Returns: (transfer full) (nullable): the plan, or %NULL on error
+ *
+ * Since: 0.2
+ */
 CleaveFitPlan *
-cleave_fit_plan_with_loops (const CleaveGraph *graph,
-                            const CleaveFitOptions *options,
-                            CleaveFitLoops *loops,
-                            GError **error)
+cleave_fit_plan_new_for_ort (const CleaveGraph *graph,
+                             const CleaveFitOptions *options,
+                             GError **error)
 {
-  Search search = { .graph = graph, .options = *options };
-  gint64 asked = options->max_memory;
-  g_autoptr (CleaveGraph) before = cleave_graph_copy (graph);
   g_autoptr (CleaveFitPlan) best = NULL;
+  Search search = { .graph = graph };
+  gint64 asked;
   gboolean good;
 
-  cleave_onnx_set_loops (before, TRUE);
-  search.loops.bytes_before = cleave_onnx_estimate_bytes (before, error);
-  good = search.loops.bytes_before >= 0 && find_best (&search, asked, error);
+  g_return_val_if_fail (graph != NULL && options != NULL, NULL);
+  asked = options->max_memory;
+  search.options = *options;
+  search.options.even_strips = TRUE;
+  good = find_best (&search, asked, error);
   best = search.best;
-  *loops = search.loops;
   if (!good)
     return NULL;
   if (asked == 0 || get_arena (best) <= asked)
-    return g_steal_pointer (&best);
+    {
+      cleave_fit_plan_set_loops (best, &search.loops);
+      return g_steal_pointer (&best);
+    }
   g_set_error (error, CLEAVE_ERROR, CLEAVE_ERROR_LIMIT,
                "%" G_GINT64_FORMAT
                " bytes are too few, the smallest number that can be met is %" G_GINT64_FORMAT
