@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* `cleave partition`: takes a model apart, into its parallel subgraphs or into parts in a row. */
+/* `cleave partition`: takes a model apart, into parallel subgraphs or consecutive parts. */
 
 #include "arguments.h"
 #include "commands.h"
@@ -308,11 +308,11 @@ parse (int argc, char **argv, Options *o, GError **error)
     { "output-dir", 'd', 0, G_OPTION_ARG_FILENAME, &o->folder,
       "write part-000.onnx, … and schedule.json to this folder", "DIR" },
     { "parts", 0, 0, G_OPTION_ARG_STRING, &o->n_parts,
-      "cut into this many parts in a row, where the fewest bytes cross", "N" },
+      "cut into this many consecutive parts, where the fewest bytes cross", "N" },
     { "at", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o->at,
-      "cut into parts in a row: one ends with this value; may be given again", "VALUE" },
+      "cut into consecutive parts: one ends with this value; may be given again", "VALUE" },
     { "max-bytes", 0, 0, G_OPTION_ARG_STRING, &o->max_bytes,
-      "cut into parts in a row, whose weights and activations take at most this", "SIZE" },
+      "cut into consecutive parts, whose weights and activations take at most this", "SIZE" },
     { "dot", 0, 0, G_OPTION_ARG_FILENAME, &o->drawing,
       "also draw the model with its parts framed: .dot, .svg or .png by its ending", "FILE" },
     CLEAVE_BYTES_OPTION,
