@@ -8,6 +8,8 @@
 #include "op-help.h"
 #include "ops.h"
 
+#define GATHERED 40 /* CONV_S8_GATHERED in kernels/conv-s8.c */
+
 enum { X, X_ZERO, W, MULTIPLIER, SHIFT, Y_ZERO, B };
 
 /* The geometry of a convolution. */
@@ -28,17 +30,23 @@ find_geometry (const CleaveNode *node, const CleaveConvAttrs *a)
                  .out = w->dim[0] / a->group,
                  .kernel = { w->dim[2], w->rank > 3 ? w->dim[3] : 1 },
                  .line = 1 };
+  gint64 taps = g.kernel[0] * g.kernel[1];
 
-  if (a->group == 1 && (w->rank < 4 || cleave_ints_at (&a->dilations, 1, 1) == 1))
+  if (taps > 1 && taps * g.in <= GATHERED)
+    g.line = taps;
+  else if (a->group == 1 && g.in % 4 == 0 &&
+           (w->rank < 4 || cleave_ints_at (&a->dilations, 1, 1) == 1))
     g.line = g.kernel[1];
-  g.is_depthwise = g.in == 1 && g.out == 1;
+  g.is_depthwise = g.in == 1 && g.out == 1 && g.groups >= 4;
   return g;
 }
 
-/* Returns the bias of a channel, minus x_zero times all its weights, modulo 2^32. */
+/* Returns the begin of a sum, modulo 2^32: the bias of a channel, minus x_zero times all its
+ * weights unless the kernel subtracts x_zero from x. */
 static gint32
-fold_zero (const CleaveNode *node, const gint8 *w, gint64 channel, gint64 n_weights)
+begin_sum (const CleaveNode *node, const Geometry *g, const gint8 *w, gint64 channel)
 {
+  gint64 n_weights = g->is_depthwise ? 0 : g->in * g->kernel[0] * g->kernel[1];
   guint32 sum = (guint32) cleave_bundle_integer (node, B, channel);
   guint32 zero = (guint32) cleave_bundle_integer (node, X_ZERO, 0);
 
@@ -102,7 +110,7 @@ add_arrays (const CleaveNode *node,
             GError **error)
 {
   const gint8 *w = cleave_bundle_constant (node, W);
-  gint64 channels = g->groups * g->out, n_weights = g->in * g->kernel[0] * g->kernel[1];
+  gint64 channels = g->groups * g->out;
   g_autoptr (GByteArray) weights = g_byte_array_new ();
   g_autofree gint32 *sums = g_new (gint32, (gsize) (2 * channels));
   g_autofree gint8 *shifts = g_new (gint8, (gsize) channels);
@@ -113,7 +121,7 @@ add_arrays (const CleaveNode *node,
 
       if (!cleave_bundle_check_multiplier (node, multiplier, error))
         return FALSE;
-      sums[2 * c] = fold_zero (node, w, c, n_weights);
+      sums[2 * c] = begin_sum (node, g, w, c);
       sums[2 * c + 1] = (gint32) multiplier;
       shifts[c] =
           (gint8) cleave_bundle_shift (CLAMP (cleave_bundle_integer (node, SHIFT, c), -31, 31));

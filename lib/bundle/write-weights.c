@@ -11,7 +11,7 @@
 
 #define LICENSE "/* SPDX-License-Identifier: 0BSD */\n"
 #define KERNELS "/cleave/bundle/"
-#define INCLUDE "#include \"cleave-"
+#define INCLUDE "#include \""
 
 #define PER_LINE 8
 
@@ -193,36 +193,43 @@ load_kernel (const char *file, const char *ending)
   return bytes;
 }
 
-/* Appends the text of a file without its first line, the license, and without its include of the
- * header of kernels. */
+/* Appends the text of a file without its first line, the license. A header that a kernel includes
+ * is appended in place of the first include of it. */
 static void
-append_kernel (GString *out, const char *file)
+append_kernel (GString *out, const char *file, const char *ending, GHashTable *seen)
 {
-  g_autoptr (GBytes) bytes = load_kernel (file, ".c");
-  gsize length;
-  const char *text = g_bytes_get_data (bytes, &length);
-  g_autofree char *copy = g_strndup (text, length);
-  char *body = strchr (copy, '\n') + 1;
-  char *include = strstr (body, INCLUDE);
+  g_autoptr (GBytes) bytes = load_kernel (file, ending);
+  g_autofree char *text = g_strndup (g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes));
+  g_auto (GStrv) lines = g_strsplit (strchr (text, '\n') + 1, "\n", -1);
 
-  g_string_append_len (out, body, include == NULL ? -1 : include - body);
-  if (include != NULL)
-    g_string_append (out, strchr (include, '\n') + 1);
+  for (guint i = 0; lines[i] != NULL; i++)
+    {
+      char *name = lines[i] + strlen (INCLUDE);
+
+      if (!g_str_has_prefix (lines[i], INCLUDE))
+        g_string_append_printf (out, "%s%s", lines[i], lines[i + 1] == NULL ? "" : "\n");
+      else if (!g_str_has_prefix (name, "cleave-"))
+        {
+          *strchr (name, '.') = '\0';
+          if (g_hash_table_add (seen, g_strdup (name)))
+            append_kernel (out, name, ".h", seen);
+        }
+    }
 }
 
 char *
 cleave_bundle_make_kernels (const CleaveBundle *bundle)
 {
   GString *out = g_string_new (LICENSE "\n#include \"cleave-run.h\"\n");
-  g_autoptr (GHashTable) seen = g_hash_table_new (g_str_hash, g_str_equal);
+  g_autoptr (GHashTable) seen = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
 
-  append_kernel (out, "cleave-run");
+  append_kernel (out, "cleave-run", ".c", seen);
   for (guint i = 0; i < bundle->model->steps->len; i++)
     {
-      char *file = cleave_bundle_step (bundle->model, i)->layer->file;
+      const char *file = cleave_bundle_step (bundle->model, i)->layer->file;
 
-      if (file != NULL && g_hash_table_add (seen, file))
-        append_kernel (out, file);
+      if (file != NULL && g_hash_table_add (seen, g_strdup (file)))
+        append_kernel (out, file, ".c", seen);
     }
   return g_string_free (out, FALSE);
 }

@@ -202,8 +202,7 @@ cleave_operand (const CleaveCall *call, const CleaveRepeat *operand, int32_t ind
 typedef struct
 {
   const int8_t *weights;
-  const int32_t *sums;  /* the bias minus x_zero times all weights, and the multiplier, of each
-                         * channel  of the result */
+  const int32_t *sums;  /* the begin of the sum and the multiplier of each channel of the result */
   const int8_t *shifts; /* see cleave_scale() */
   CleaveSlide slide;
   int32_t in, out; /* channels of a group */

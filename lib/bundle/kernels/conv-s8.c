@@ -1,333 +1,214 @@
 /* SPDX-License-Identifier: 0BSD */
 
-/* Convolution of int8. A block is four channels of the result, or one of those that are left. For
- * each group and each block, the weights are lines. A line is a row of the kernel if its taps are
- * side by side in an operand (one group, dilation 1), else one tap.
+/* Convolution of int8. A block is four channels of the result, or one of those that are left. The
+ * weights of a block are lines. A line is the longest of these:
  *
- *   block of four:  w[i / 4][channel][i % 4] for i < n - n % 4, then w[i][channel]
- *   block of one:   w[i]
+ *   - all taps, if there are several with at most CONV_S8_GATHERED elements: they are copied from
+ *     the operand, with padding
+ *   - a row of the kernel, if its taps are side by side in the operand and a multiple of four bytes
+ *   - one tap
  *
- * The sums have -x_zero times all weights, so that x is not shifted. Weights on padding are
- * multiplied by x_zero in return. */
+ * The order of the weights of a line is in dot-s8.h; those of one channel are w[i].
+ *
+ * The sums begin with the bias minus x_zero times all weights, so that x is not shifted. In return,
+ * weights on padding are multiplied by x_zero. */
 
 #include "cleave-kernels.h"
+#include "dot-s8.h"
+#include "window-s8.h"
 
-/* A row of the result, and the block that is computed. */
+#define CONV_S8_GATHERED 40
+
+/* One or two pixels of the result. */
 typedef struct
 {
-  const CleaveCall *call;
-  const CleaveConvS8 *p;
-  const int8_t *x;     /* slot 0 of the operand at column 0 and the first channel of the group */
-  int32_t begin, end;  /* the rows of the kernel that are on no padding */
-  uint32_t row;        /* bytes from slot 0 to row `begin` */
-  uint32_t row_step;   /* bytes from one row of the kernel to the next */
-  uint32_t ring;       /* bytes of all slots */
-  int32_t line;        /* taps of a line of weights */
-  int32_t length;      /* elements of a line, for each channel */
-  int32_t pixel;       /* elements of a pixel of the operand */
-  int32_t step;        /* elements from one tap of the operand to the next */
-  int32_t y_pixel;     /* elements of a pixel of the result */
-  int32_t n;           /* channels of the block */
-  const int32_t *sums; /* sums of the block */
-  const int8_t *shifts;
-  uint32_t start[4]; /* initial values of the sums */
-  int8_t padding[4]; /* x_zero */
-} ConvRow;
+  WindowS8 window;
+  int32_t pixels;
+  int32_t line;                      /* taps of a line, 0: all */
+  int32_t n;                         /* channels of the block */
+  const int8_t *x;                   /* the first channel of the group */
+  uint32_t sum[8];                   /* of the block; those of the second pixel are sum[4] ... */
+  int8_t part[2 * CONV_S8_GATHERED]; /* windows, or padding */
+} ConvS8;
 
-/* Returns the bytes to the next row of the kernel. */
-static inline uint32_t
-conv_next_row (const ConvRow *s, uint32_t row)
+/* Returns whether the windows of the pixels have no padding on the left and right. */
+static int
+conv_s8_is_inside (const ConvS8 *s)
 {
-  row += s->row_step;
-  return row >= s->ring ? row - s->ring : row;
+  const CleaveSlide *slide = &s->window.p->slide;
+
+  return s->window.first >= 0 && s->window.first + (slide->kernel[1] - 1) * slide->dilation[1] +
+                                         (s->pixels - 1) * slide->stride[1] <
+                                     slide->columns;
 }
 
-/* Scales the sums of a block and stores them. Those of the second pixel are sum[4] ... sum[7]. */
-static void
-conv_store (const ConvRow *s, const int32_t *sum, int32_t pixels, int8_t *y)
+/* Adds n products to the sums. Returns the next weights. */
+static const int8_t *
+conv_s8_add (ConvS8 *s, const int8_t *x, int32_t other, const int8_t *w, int32_t n)
 {
-  const int32_t low = s->p->low, high = s->p->high, zero = s->p->y_zero, step = s->y_pixel;
-
-  for (int32_t c = 0; c < s->n; c++)
+  if (s->n == 4)
     {
-      const uint32_t start = s->start[c];
-      const int32_t multiplier = s->sums[2 * c + 1], shift = s->shifts[c];
-      int32_t value = cleave_scale (start + (uint32_t) sum[c], multiplier, shift);
-
-      y[c] = (int8_t) (cleave_clamp (value, low, high) + zero);
-      if (pixels == 2)
-        {
-          value = cleave_scale (start + (uint32_t) sum[4 + c], multiplier, shift);
-          y[step + c] = (int8_t) (cleave_clamp (value, low, high) + zero);
-        }
-    }
-}
-
-/* Computes a block of four channels of two pixels, whose windows begin at column `first` and have
- * no padding in a row. */
-static void
-conv_compute_2x4 (const ConvRow *s, const int8_t *w, int32_t first, int8_t *y)
-{
-  const CleaveSlide *slide = &s->p->slide;
-  const int32_t other = s->pixel * slide->stride[1];
-  const int8_t *x = s->x + first * s->pixel;
-  int32_t s0 = 0, s1 = 0, s2 = 0, s3 = 0, s4 = 0, s5 = 0, s6 = 0, s7 = 0;
-  int32_t sum[8];
-  uint32_t row = s->row;
-
-  for (int32_t k = s->begin; k < s->end; k++)
-    {
-      const int8_t *line = x + row;
-
-      for (int32_t tap = 0; tap < slide->kernel[1]; tap += s->line)
-        {
-          const int8_t *x0 = line, *x1 = line + other;
-          int32_t n;
-
-#define STEP(i, at, step)                                                                          \
-  {                                                                                                \
-    const int32_t a = x0[i], b = x1[i];                                                            \
-    int32_t v = w[at];                                                                             \
-                                                                                                   \
-    s0 += a * v;                                                                                   \
-    s4 += b * v;                                                                                   \
-    v = w[(at) + (step)];                                                                          \
-    s1 += a * v;                                                                                   \
-    s5 += b * v;                                                                                   \
-    v = w[(at) + 2 * (step)];                                                                      \
-    s2 += a * v;                                                                                   \
-    s6 += b * v;                                                                                   \
-    v = w[(at) + 3 * (step)];                                                                      \
-    s3 += a * v;                                                                                   \
-    s7 += b * v;                                                                                   \
-  }
-          for (n = s->length; n >= 4; n -= 4)
-            {
-              STEP (0, 0, 4)
-              STEP (1, 1, 4)
-              STEP (2, 2, 4)
-              STEP (3, 3, 4)
-              x0 += 4;
-              x1 += 4;
-              w += 16;
-            }
-          for (; n > 0; n--)
-            {
-              STEP (0, 0, 1)
-              x0++;
-              x1++;
-              w += 4;
-            }
-#undef STEP
-          line += s->step;
-        }
-      row = conv_next_row (s, row);
-    }
-  sum[0] = s0;
-  sum[1] = s1;
-  sum[2] = s2;
-  sum[3] = s3;
-  sum[4] = s4;
-  sum[5] = s5;
-  sum[6] = s6;
-  sum[7] = s7;
-  conv_store (s, sum, 2, y);
-}
-
-/* Adds n products to the sums of four channels of a pixel. The step from one four of x to the next
- * is 4, or 0 to repeat padding. */
-static void
-conv_add_1x4 (int32_t *sum, const int8_t *x, int32_t step, const int8_t *w, int32_t n)
-{
-  int32_t s0 = sum[0], s1 = sum[1], s2 = sum[2], s3 = sum[3];
-
-#define STEP(i, at, step)                                                                          \
-  {                                                                                                \
-    const int32_t a = x[i];                                                                        \
-                                                                                                   \
-    s0 += a * w[at];                                                                               \
-    s1 += a * w[(at) + (step)];                                                                    \
-    s2 += a * w[(at) + 2 * (step)];                                                                \
-    s3 += a * w[(at) + 3 * (step)];                                                                \
-  }
-  for (; n >= 4; n -= 4)
-    {
-      STEP (0, 0, 4)
-      STEP (1, 1, 4)
-      STEP (2, 2, 4)
-      STEP (3, 3, 4)
-      x += step;
-      w += 16;
+      if (s->pixels == 2)
+        dot_s8_2x4 (s->sum, x, other, w, n);
+      else
+        dot_s8_1x4 (s->sum, x, w, n);
+      return w + 4 * n;
     }
   for (; n > 0; n--)
     {
-      STEP (0, 0, 1)
-      x += step >> 2;
-      w += 4;
+      const int32_t v = *w++;
+
+      s->sum[0] += (uint32_t) (x[0] * v);
+      if (s->pixels == 2)
+        s->sum[4] += (uint32_t) (x[other] * v);
+      x++;
     }
-#undef STEP
-  sum[0] = s0;
-  sum[1] = s1;
-  sum[2] = s2;
-  sum[3] = s3;
+  return w;
 }
 
-/* Adds n products to the sums of a block. */
-static void
-conv_add (const ConvRow *s, int32_t *sum, const int8_t *x, int32_t step, const int8_t *w, int32_t n)
+/* Adds the products of n weights that are on padding. */
+static const int8_t *
+conv_s8_pad (ConvS8 *s, const int8_t *w, int32_t n)
 {
-  if (s->n == 4)
-    conv_add_1x4 (sum, x, step, w, n);
-  else
-    for (; n > 0; n--)
-      {
-        *sum += *x * *w++;
-        x += step >> 2;
-      }
+  for (; n > CONV_S8_GATHERED; n -= CONV_S8_GATHERED)
+    w = conv_s8_add (s, s->part, 0, w, CONV_S8_GATHERED);
+  return n > 0 ? conv_s8_add (s, s->part, 0, w, n) : w;
 }
 
-/* Adds a line of weights, whose elements begin ... end - 1 lie on x and the others on padding. */
-static void
-conv_add_line (
-    const ConvRow *s, int32_t *sum, const int8_t *x, const int8_t *w, int32_t begin, int32_t end)
+/* Adds the products of all lines. */
+static const int8_t *
+conv_s8_add_lines (ConvS8 *s, const int8_t *w)
 {
-  int8_t part[16];
+  const CleaveSlide *slide = &s->window.p->slide;
+  const int32_t in = s->window.p->in, line = s->line;
+  const int32_t other = s->window.pixel * slide->stride[1];
+  uint32_t row = s->window.row;
 
-  if ((begin & 3) == 0 && ((end & 3) == 0 || end == s->length))
+  for (int32_t k = 0; k < slide->kernel[0]; k++)
     {
-      if (begin > 0)
-        conv_add (s, sum, s->padding, 0, w, begin);
-      conv_add (s, sum, x, 4, w + begin * s->n, end - begin);
-      if (end < s->length)
-        conv_add (s, sum, s->padding, 0, w + end * s->n, s->length - end);
-      return;
-    }
-  for (int32_t i = 0; i < s->length; i += 16)
-    {
-      const int32_t n = s->length - i < 16 ? s->length - i : 16;
+      const int has_row = window_s8_has_row (&s->window, k);
+      int32_t column = s->window.first;
 
-      for (int32_t j = 0; j < n; j++)
-        part[j] = i + j >= begin && i + j < end ? x[i + j - begin] : s->padding[0];
-      conv_add (s, sum, part, 4, w + i * s->n, n);
-    }
-}
-
-/* Computes a block of a pixel, whose window begins at column `first`. */
-static void
-conv_compute_pixel (const ConvRow *s, const int8_t *w, int32_t first, int8_t *y)
-{
-  const CleaveSlide *slide = &s->p->slide;
-  int32_t sum[4] = { 0, 0, 0, 0 };
-  uint32_t row = s->row;
-
-  for (int32_t k = s->begin; k < s->end; k++)
-    {
-      int32_t column = first;
-
-      for (int32_t tap = 0; tap < slide->kernel[1]; tap += s->line)
+      for (int32_t tap = 0; tap < slide->kernel[1]; tap += line)
         {
-          int32_t begin = 0, end = s->line;
+          int32_t begin = 0, end = has_row ? line : 0;
 
           while (begin < end && column + begin < 0)
             begin++;
           while (end > begin && column + end > slide->columns)
             end--;
-          conv_add_line (s, sum, s->x + row + (column + begin) * s->pixel, w, begin * s->p->in,
-                         end * s->p->in);
+          w = conv_s8_pad (s, w, begin * in);
+          if (begin < end)
+            w = conv_s8_add (s, s->x + row + (column + begin) * s->window.pixel, other, w,
+                             (end - begin) * in);
+          w = conv_s8_pad (s, w, (line - end) * in);
           column += slide->dilation[1];
-          w += s->length * s->n;
         }
-      row = conv_next_row (s, row);
+      if (has_row)
+        row = window_s8_next_row (&s->window, row);
     }
-  conv_store (s, sum, 1, y);
+  return w;
 }
 
-/* Sets the begin of the sums to the bias and the products of rows that are padding. */
+/* Copies a window whose first tap is at column `first`. */
 static void
-conv_begin (ConvRow *s, const int8_t *w)
+conv_s8_gather (const ConvS8 *s, int32_t first, int8_t *to)
 {
-  const CleaveSlide *slide = &s->p->slide;
-  int32_t sum[4] = { 0, 0, 0, 0 };
+  const CleaveSlide *slide = &s->window.p->slide;
+  const int8_t zero = (int8_t) s->window.p->x_zero;
+  uint32_t row = s->window.row;
 
-  for (int32_t k = 0; k < slide->kernel[0] && s->end - s->begin < slide->kernel[0]; k++)
-    for (int32_t tap = 0; tap < slide->kernel[1]; tap += s->line)
-      {
-        if (k < s->begin || k >= s->end)
-          conv_add (s, sum, s->padding, 0, w, s->length);
-        w += s->length * s->n;
-      }
-  for (int32_t c = 0; c < s->n; c++)
-    s->start[c] = (uint32_t) s->sums[2 * c] + (uint32_t) sum[c];
-}
-
-/* Computes a block of all pixels. */
-static void
-conv_compute_block (ConvRow *s, const int8_t *w, int8_t *y)
-{
-  const CleaveSlide *slide = &s->p->slide;
-  const int32_t reach = (slide->kernel[1] - 1) * slide->dilation[1] + slide->stride[1];
-  int32_t first = s->call->begin * slide->stride[1] - slide->pad[1];
-
-  conv_begin (s, w);
-  w += s->begin * slide->kernel[1] * s->p->in * s->n;
-  for (int32_t left = s->call->end - s->call->begin; left > 0; left--)
+  for (int32_t k = 0; k < slide->kernel[0]; k++)
     {
-      if (s->n == 4 && left > 1 && first >= 0 && first + reach < slide->columns)
+      const int has_row = window_s8_has_row (&s->window, k);
+      int32_t column = first;
+
+      for (int32_t tap = 0; tap < slide->kernel[1]; tap++)
         {
-          conv_compute_2x4 (s, w, first, y);
-          y += s->y_pixel;
-          first += slide->stride[1];
-          left--;
+          const int is_inside = has_row && column >= 0 && column < slide->columns;
+          const int8_t *from = is_inside ? s->x + row + column * s->window.pixel : &zero;
+
+          for (int32_t n = s->window.p->in; n > 0; n--)
+            {
+              *to++ = *from;
+              from += is_inside;
+            }
+          column += slide->dilation[1];
         }
-      else
-        conv_compute_pixel (s, w, first, y);
-      y += s->y_pixel;
-      first += slide->stride[1];
+      if (has_row)
+        row = window_s8_next_row (&s->window, row);
     }
+}
+
+/* Computes the channels of a group. Its windows are copied, or begin at x in slot 0. Returns the
+ * weights of the next group. */
+static const int8_t *
+conv_s8_compute (ConvS8 *s, int32_t channel, const int8_t *w, int8_t *y)
+{
+  const CleaveConvS8 *p = s->window.p;
+  const int32_t end = channel + p->out, taps = p->slide.kernel[0] * p->slide.kernel[1];
+  const int32_t is_point = taps == 1 && window_s8_has_row (&s->window, 0) && conv_s8_is_inside (s);
+  const int8_t *x = s->part;
+  int32_t other = CONV_S8_GATHERED;
+
+  if (is_point)
+    {
+      x = s->x + s->window.row + s->window.first * s->window.pixel;
+      other = s->window.pixel * p->slide.stride[1];
+    }
+  for (; channel < end; channel += s->n)
+    {
+      s->n = end - channel >= 4 ? 4 : 1;
+      s->sum[0] = s->sum[1] = s->sum[2] = s->sum[3] = 0;
+      s->sum[4] = s->sum[5] = s->sum[6] = s->sum[7] = 0;
+      w = s->line == 0 || is_point ? conv_s8_add (s, x, other, w, taps * p->in)
+                                   : conv_s8_add_lines (s, w);
+      window_s8_store (&s->window, channel, s->sum, s->n, y);
+      if (s->pixels == 2)
+        window_s8_store (&s->window, channel, s->sum + 4, s->n, y + p->out * p->groups);
+    }
+  return w;
+}
+
+/* Returns the taps of a line. */
+static int32_t
+conv_s8_line (const CleaveConvS8 *p)
+{
+  const CleaveSlide *slide = &p->slide;
+  const int32_t taps = slide->kernel[0] * slide->kernel[1];
+
+  if (taps > 1 && taps * p->in <= CONV_S8_GATHERED)
+    return 0;
+  return p->groups == 1 && slide->dilation[1] == 1 && p->in % 4 == 0 ? slide->kernel[1] : 1;
 }
 
 void
 cleave_conv_s8 (const CleaveCall *call)
 {
   const CleaveConvS8 *p = call->params;
-  const CleaveSlide *slide = &p->slide;
-  const int32_t first = call->row * slide->stride[0] - slide->pad[0];
-  const CleaveTaps taps = cleave_taps (slide, 0, first);
-  const CleaveRows *x = &call->x[0];
-  const int8_t *w = p->weights;
-  ConvRow s;
-  int32_t channel = 0;
+  int8_t *y = (int8_t *) call->y;
+  ConvS8 s;
 
-  s.call = call;
-  s.p = p;
-  s.begin = taps.begin;
-  s.end = taps.end;
-  s.line = p->groups == 1 && slide->dilation[1] == 1 ? slide->kernel[1] : 1;
-  s.length = s.line * p->in;
-  s.pixel = p->in * p->groups;
-  s.y_pixel = p->out * p->groups;
-  s.x = (const int8_t *) x->data - x->begin * s.pixel;
-  s.row =
-      (uint32_t) ((const unsigned char *) cleave_row (x, first + taps.begin * slide->dilation[0]) -
-                  x->data);
-  s.row_step = slide->dilation[0] * x->row_bytes;
-  s.ring = (uint32_t) x->capacity * x->row_bytes;
-  s.step = s.pixel * slide->dilation[1];
-  for (int i = 0; i < 4; i++)
-    s.padding[i] = (int8_t) p->x_zero;
-  s.sums = p->sums;
-  s.shifts = p->shifts;
-  for (int32_t group = 0; group < p->groups; group++)
+  window_s8_begin (&s.window, call);
+  s.line = conv_s8_line (p);
+  memset (s.part, (int8_t) p->x_zero, CONV_S8_GATHERED);
+  for (int32_t left = call->end - call->begin; left > 0; left -= s.pixels)
     {
-      for (int32_t c = 0; c < p->out; c += s.n)
+      const int8_t *w = p->weights;
+
+      s.x = s.window.x;
+      s.pixels = 2;
+      if (left == 1 || (s.line > 0 && !conv_s8_is_inside (&s)))
+        s.pixels = 1;
+      for (int32_t group = 0; group < p->groups; group++)
         {
-          s.n = p->out - c >= 4 ? 4 : 1;
-          conv_compute_block (&s, w, (int8_t *) call->y + channel);
-          w += slide->kernel[0] * slide->kernel[1] * p->in * s.n;
-          channel += s.n;
-          s.sums += 2 * s.n;
-          s.shifts += s.n;
+          for (int32_t i = 0; s.line == 0 && i < s.pixels; i++)
+            conv_s8_gather (&s, s.window.first + i * p->slide.stride[1],
+                            s.part + i * CONV_S8_GATHERED);
+          w = conv_s8_compute (&s, group * p->out, w, y);
+          s.x += p->in;
         }
-      s.x += p->in;
+      s.window.first += s.pixels * p->slide.stride[1];
+      y += s.pixels * p->out * p->groups;
     }
 }
