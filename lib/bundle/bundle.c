@@ -327,7 +327,7 @@ cleave_bundle_dup_files (const CleaveBundle *bundle, GError **error)
 /**
  * cleave_bundle_write:
  * @bundle: a bundle
- * @folder: (type filename): where the files go; it is made if it does not exist
+ * @folder: (type filename): the folder for the files; the function makes it if it does not exist
  * @error: return location for a [struct@GLib.Error]
  *
  * Writes the files of [method@Cleave.Bundle.dup_files] into a folder. Files of these names are

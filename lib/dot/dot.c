@@ -129,7 +129,8 @@ cleave_dot_render (const CleaveGraph *graph,
  * cleave_dot_save:
  * @graph: the graph to draw
  * @options: (nullable): what to show; %NULL for all defaults
- * @path: the file to write; its ending says what: `.dot` for text, `.svg` or `.png` for a picture
+ * @path: the file to write; its ending selects the format: `.dot` for text, `.svg` or `.png` for a
+ * picture
  * @error: return location for a [struct@GLib.Error]
  *
  * Draws a graph to a file, as [func@Cleave.dot_print] does.  Pictures are drawn by a module,

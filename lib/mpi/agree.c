@@ -33,13 +33,14 @@ spread (MPI_Comm comm, int from, int rank, const GError *own, GError **error)
 /**
  * cleave_mpi_agree:
  * @comm: a communicator
- * @own: (nullable): what went wrong on this rank, or %NULL if nothing did
+ * @own: (nullable): the error of this rank; %NULL if it has none
  * @error: return location for a [struct@GLib.Error]
  *
- * Asks all ranks whether they can go on.  If one cannot, all get its error; if several cannot, all
- * get the error of the lowest of them.  All ranks of the communicator must call it.
+ * Exchanges errors between all ranks. If a rank has an error, all ranks get it. If several ranks
+ * have an error, all ranks get the error of the lowest one.  All ranks of the communicator must
+ * call it.
  *
- * Returns: %TRUE if nothing went wrong on any rank
+ * Returns: %TRUE if no rank has an error
  *
  * Since: 0.2
  */

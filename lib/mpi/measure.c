@@ -117,14 +117,15 @@ measure (MPI_Comm comm, void *data, CleaveNetwork *slowest)
 /**
  * cleave_mpi_measure_network:
  * @comm: a communicator
- * @network: (inout): its bandwidth and latency are set, the same on all ranks; nothing else is
+ * @network: (inout): its bandwidth and latency are set, to the same values on all ranks; other
+ * fields do not change
  * @error: return location for a [struct@GLib.Error]
  *
  * Measures the network between ranks: rank 0 sends messages to other ranks, which return them.
- * Latency is half of the shortest round trip. Bandwidth is the difference in bytes between a
- * message that takes some milliseconds and one of a quarter of its size, over the difference in
- * time. The values of the slowest rank count. Both are rounded to two digits.  All ranks must call
- * it, best when they do nothing else.  With one rank, nothing is set.
+ * Latency is half of the shortest round trip. For the bandwidth, it sends a message that takes some
+ * milliseconds and a message of a quarter of its size, and divides the difference in bytes by the
+ * difference in time. The result has the values of the slowest rank, rounded to two digits. All
+ * ranks must call it, best while they do nothing else. With one rank, it sets nothing.
  *
  * Returns: %TRUE, or %FALSE on error
  *

@@ -168,8 +168,8 @@ cleave_rank_program_free (CleaveRankProgram *program)
  * [method@Cleave.Program.bind] does.  Only rank 0 needs to call it. On error, the earlier tensors
  * stay bound.
  *
- * An error is not reported to the other ranks.  If rank 0 is not going to run because of it, all
- * ranks call [func@Cleave.mpi_agree] first.
+ * The other ranks do not get the error. If rank 0 cannot run because of an error, it must tell the
+ * other ranks: before a run, all ranks call [func@Cleave.mpi_agree].
  *
  * Returns: %TRUE, or %FALSE on error
  *

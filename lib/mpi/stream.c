@@ -131,9 +131,9 @@ check_threads (const CleaveChannelSet *channels, guint n_programs, GError **erro
  * @stream: the number of runs, and functions to call before and after each
  * @error: return location for a [struct@GLib.Error]
  *
- * Runs many times, with @n_programs runs under way at once: while one waits for a message of
- * another rank, others compute. Program i modulo @n_programs does run i. All ranks must call it,
- * with the same numbers of programs and runs.
+ * Runs many times, with @n_programs runs in flight at once: while one run waits for a message of
+ * another rank, the others compute. Program i modulo @n_programs does run i. All ranks must call
+ * it, with the same numbers of programs and runs.
  *
  * Each program runs on a thread of its own, with its own memory: two programs must not have outputs
  * bound to the same tensors.

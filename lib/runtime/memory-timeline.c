@@ -32,8 +32,8 @@ init_plan (CleaveMemoryPlan *plan,
  * Returns the memory that the graph's activations need: the largest sum of bytes of live values if
  * the nodes run one after the other, depth first.
  *
- * Counted as %CLEAVE_MEMORY_CONVENTION says; the same as `peak_activation_bytes` of a program with
- * one thread.  Costs time in proportion to the nodes and their operands.
+ * The bytes are counted as %CLEAVE_MEMORY_CONVENTION says. They equal `peak_activation_bytes` of a
+ * program with one thread. The time is proportional to the number of nodes and operands.
  *
  * Fails with %CLEAVE_ERROR_CYCLE if the graph has a cycle.
  *
@@ -51,15 +51,15 @@ cleave_graph_get_peak_bytes (const CleaveGraph *graph, GError **error)
 /**
  * cleave_graph_estimate:
  * @graph: a graph
- * @n_threads: how many threads are to run it; 0 stands for all cores
+ * @n_threads: number of threads that run it; 0 stands for one per core
  * @estimate: (out caller-allocates): the numbers
  * @error: return location for a [struct@GLib.Error]
  *
  * Estimates a program of the graph with @n_threads threads, without making it: its
  * `peak_activation_bytes` and `arena_bytes`, and the time of a run.
  *
- * Counted as %CLEAVE_MEMORY_CONVENTION says.  Costs time as [ctor@Cleave.Program.new] does, but for
- * the weights.
+ * The bytes are counted as %CLEAVE_MEMORY_CONVENTION says. The call takes as long as
+ * [ctor@Cleave.Program.new] takes without packing weights.
  *
  * Fails with %CLEAVE_ERROR_CYCLE if the graph has a cycle, and with %CLEAVE_ERROR_OPTION for more
  * than 1024 threads.
@@ -89,15 +89,16 @@ cleave_graph_estimate (const CleaveGraph *graph,
 /**
  * cleave_graph_get_peak_bytes_with_threads:
  * @graph: a graph
- * @n_threads: how many threads are to run it; 0 stands for all cores
+ * @n_threads: number of threads that run it; 0 stands for one per core
  * @error: return location for a [struct@GLib.Error]
  *
  * Returns the memory that the graph's activations need if @n_threads threads run it: the
- * `peak_activation_bytes` of such a program, without making it. The result is larger than that of
- * [method@Cleave.Graph.get_peak_bytes] where several subgraphs are in flight.
+ * `peak_activation_bytes` of a program with these threads, which is not made. The result is larger
+ * than the result of [method@Cleave.Graph.get_peak_bytes] if several subgraphs run at the same
+ * time.
  *
- * Counted as %CLEAVE_MEMORY_CONVENTION says.  Costs time as [ctor@Cleave.Program.new] does, but for
- * the weights.
+ * The bytes are counted as %CLEAVE_MEMORY_CONVENTION says. The call takes as long as
+ * [ctor@Cleave.Program.new] takes without packing weights.
  *
  * Fails with %CLEAVE_ERROR_CYCLE if the graph has a cycle, and with %CLEAVE_ERROR_OPTION for more
  * than 1024 threads.
@@ -191,15 +192,15 @@ sum_up (CleaveMemoryTimeline *timeline)
 /**
  * cleave_memory_timeline_new:
  * @graph: a graph
- * @n_threads: how many threads are to run it; 0 stands for all cores
+ * @n_threads: number of threads that run it; 0 stands for one per core
  * @error: return location for a [struct@GLib.Error]
  *
  * Lists the buffers of a program with @n_threads threads, without making it: the first and the
  * last step in which each is in use, and its offset in the arena. The totals are those of
  * [method@Cleave.Program.get_stats] for that program.
  *
- * Counted as %CLEAVE_MEMORY_CONVENTION says.  Costs time as [ctor@Cleave.Program.new] does, but for
- * the weights.
+ * The bytes are counted as %CLEAVE_MEMORY_CONVENTION says. The call takes as long as
+ * [ctor@Cleave.Program.new] takes without packing weights.
  *
  * Fails with %CLEAVE_ERROR_CYCLE if the graph has a cycle, and with %CLEAVE_ERROR_OPTION for more
  * than 1024 threads.

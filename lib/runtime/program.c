@@ -170,10 +170,10 @@ lower_and_make (CleaveGraph *graph,
  *
  * The order is depth first, subgraph by subgraph. With T threads, T subgraphs are in flight, and
  * the arena is larger accordingly. The results are bit-identical for any number of threads. Time
- * and memory are proportional to the number of nodes; placing the arena takes that times the
- * values that are live at once.
+ * and memory are proportional to the number of nodes. The time to pack the arena is also
+ * proportional to the number of values that are live at once.
  *
- * Nodes that no output needs are run as well; see `cleave_pass_remove_dead()`.
+ * A run also computes nodes that no output needs; `cleave_pass_remove_dead()` removes them.
  *
  * Fails with %CLEAVE_ERROR_CYCLE if the graph has a cycle. Fails with %CLEAVE_ERROR_OPTION if the
  * options ask for more than 1024 threads, and with %CLEAVE_ERROR_MEMORY if there is no memory for
@@ -327,9 +327,10 @@ cleave_program_get_arena_file (const CleaveProgram *program, gconstpointer *begi
  *
  * Memory is counted as %CLEAVE_MEMORY_CONVENTION says, in the elements' own types, each buffer
  * rounded up to 64 bytes. Inputs count from the beginning of the run to their last use, outputs
- * from their computation to its end. `peak_activation_bytes` is the largest sum of buffers in use
- * at once; with several threads, at the times that the schedule estimates. `arena_bytes` is equal
- * or a few percent larger. A thread that gets further ahead than estimated waits for memory.
+ * from their computation to the end of the run. `peak_activation_bytes` is the largest sum of
+ * buffers in use at once; with several threads, at the times that the schedule estimates.
+ * `arena_bytes` is equal or a few percent larger. A thread that gets further ahead than estimated
+ * waits for memory.
  *
  * `copied_bytes` counts the copies in a run of operands of joins that cannot be written in place,
  * and of values for ops that need row-major order. Loading inputs and storing outputs does not

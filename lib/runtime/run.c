@@ -321,9 +321,9 @@ run_threads (CleaveProgram *program)
  * Allocates nothing, takes no lock and cannot fail. Opens one parallel region, or none if one
  * thread has all steps. A program has one arena, so it must not run twice at the same time.
  *
- * A process may fork between two runs, and its child runs its copy of the program, or others.  If
- * the parent had threads by then, each run of the child begins in a new one, which takes some 0.1
- * ms.
+ * A process may fork between two runs. The child can then run its copy of the program, and other
+ * programs. If the parent had OpenMP threads before the fork, each run of the child begins in a new
+ * thread, which takes about 0.1 ms.
  *
  * Since: 0.1
  */

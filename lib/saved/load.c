@@ -343,8 +343,9 @@ make (const Saved *saved, const CleaveGraph *graph, gboolean trace, GError **err
  * first use. The file must not be written to while the program exists; it may be replaced by
  * another file.  The results have the same bits as those of the program that was saved.
  *
- * The files of the model are compared by size and SHA-256. Without @model, a file whose size and
- * time of last change are the same is not read. With @model, the files are always read.
+ * The function compares the files of the model by size and SHA-256. Without @model, it does not
+ * read a file whose size and modification time have not changed. With @model, it always reads the
+ * files.
  *
  * Fails with %CLEAVE_ERROR_MODEL if the file is broken, if another build of the library or another
  * level of the processor saved it, or if the model has changed. Otherwise fails as

@@ -166,12 +166,13 @@ build (Request *request, const GPtrArray *order)
  *
  * Extracts a submodel: the nodes that compute @to from @from.
  *
- * A name is that of a value, of an output or of a node. Inputs of the graph that are needed besides
- * @from stay inputs. The submodel shares the constants of the graph, which does not change.
+ * A name is that of a value, of an output or of a node. If the nodes need inputs of the graph that
+ * are not in @from, these stay inputs. The submodel shares the constants of the graph, which does
+ * not change.
  *
- * Fails with %CLEAVE_ERROR_OPTION if a value is unknown or a name is given twice. Fails so as well
- * if one of @from is not needed for @to, is a constant, or is one of @to. No value of @to may be an
- * input or a constant. Fails with %CLEAVE_ERROR_CYCLE.
+ * Fails with %CLEAVE_ERROR_OPTION if a value is unknown or a name is given twice; if a value of
+ * @from is a constant, is one of @to, or is not needed for @to; and if a value of @to is an input
+ * or a constant. Fails with %CLEAVE_ERROR_CYCLE if the graph has a cycle.
  *
  * Returns: (transfer full) (nullable): the submodel, or %NULL on error
  *

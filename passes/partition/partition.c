@@ -23,7 +23,7 @@ clear (gpointer data)
  * cleave_partition_ref:
  * @partition: a partition
  *
- * Returns: (transfer full): the same, with one more owner
+ * Returns: (transfer full): @partition, with one more reference
  *
  * Since: 0.1
  */
@@ -32,7 +32,7 @@ clear (gpointer data)
  * cleave_partition_unref:
  * @partition: (transfer full) (nullable): a partition
  *
- * Gives up one owner's hold; the last one frees it.
+ * Drops a reference; the last one frees the partition.
  *
  * Since: 0.1
  */
@@ -145,8 +145,8 @@ cleave_partition_get_before (const CleavePartition *partition, guint index, guin
  * @partition: a partition
  * @index: number of an output of the whole graph
  *
- * Returns: (transfer none): the name of the value that it is: an output of a part or an input of
- * the whole
+ * Returns: (transfer none): the name of the value of this output: an output of a part, or an input
+ * of the whole graph
  *
  * Since: 0.1
  */
@@ -160,10 +160,10 @@ cleave_partition_get_output_value (const CleavePartition *partition, guint index
 /**
  * cleave_partition_find:
  * @partition: a partition
- * @node: a node of the whole graph, which was not edited since
+ * @node: a node of the whole graph, which must not have changed since the partition was made
  *
- * Returns: the index of the part that has the node, or -1 if none does, as for inputs, unused
- * nodes, and constants, which every part that reads them has
+ * Returns: the index of the part that has the node, or -1 for inputs, unused nodes and constants;
+ * each part that reads a constant has a copy of it
  *
  * Since: 0.2
  */
@@ -183,9 +183,9 @@ cleave_partition_find (const CleavePartition *partition, const CleaveNode *node)
  * @arena_bytes: (out): bytes of the arena of a program that runs the part on one thread
  * @error: return location for a [struct@GLib.Error]
  *
- * Computes the memory of a part. Activations are counted as %CLEAVE_MEMORY_CONVENTION says; the
- * inputs and outputs of the part are among them. It costs as much time as
- * [method@Cleave.Graph.estimate] does.
+ * Computes the memory of a part. Activations are counted as %CLEAVE_MEMORY_CONVENTION says, and
+ * include the inputs and outputs of the part. The call takes as long as
+ * [method@Cleave.Graph.estimate].
  *
  * Fails if [method@Cleave.Graph.estimate] does.
  *

@@ -333,8 +333,8 @@ search_ends (Search *search)
  * @max_bytes: the limit for the weights and activations of a part, more than 0
  * @error: return location for a [struct@GLib.Error]
  *
- * Partitions a graph into parts that follow each other and of which none needs more than
- * @max_bytes, where the fewest bytes cross.
+ * Partitions a graph into consecutive parts. No part needs more than @max_bytes, and the values
+ * that parts hand to each other have the fewest bytes.
  *
  * [method@Cleave.Partition.measure] says how bytes are counted. The nodes are cut in the order in
  * which a program runs them; a value that passes several cuts counts at each. Constants that

@@ -31,12 +31,12 @@ cleave_row_build (const CleaveRow *row, const GArray *ends)
  * @n_parts: number of parts, from 1 to 1000
  * @error: return location for a [struct@GLib.Error]
  *
- * Partitions a graph into parts that follow each other, where the fewest bytes cross.
+ * Partitions a graph into consecutive parts of similar estimated time.
  *
  * The nodes are cut in the order in which a program runs them. The largest part takes at most 1.25
- * times the estimated time of the largest part in the most even cut. Among such cuts, the one is
- * chosen whose crossing values have the fewest bytes; a value that passes several cuts counts at
- * each. The level of a part is its index. O(@n_parts × graph).
+ * times the estimated time of the largest part in the most even cut. Among these cuts, the function
+ * chooses the one with the fewest bytes of values between parts; a value that passes several cuts
+ * counts at each. The level of a part is its index. O(@n_parts × graph).
  *
  * Fails with %CLEAVE_ERROR_OPTION if the graph has fewer nodes than @n_parts, constant expressions
  * and unused nodes not counted, and with %CLEAVE_ERROR_CYCLE.

@@ -97,8 +97,8 @@ check_network (const CleaveNetwork *network, GError **error)
  * @estimate: (out caller-allocates): the memory and time of the rank
  * @error: return location for a [struct@GLib.Error]
  *
- * Estimates the memory and time that a run takes on one rank. Bytes are those of its program, times
- * are those of [method@Cleave.Placement.simulate].
+ * Estimates the memory and time that a run takes on one rank. The bytes are those of the rank's
+ * program. The times are from the simulation of [method@Cleave.Placement.simulate].
  *
  * Fails with %CLEAVE_ERROR_OPTION if the number of threads, the bandwidth or the latency is out of
  * range.

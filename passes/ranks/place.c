@@ -348,10 +348,10 @@ cleave_ranks_place (CleaveGraph *graph, const CleaveNetwork *network, GError **e
  * @network: the number of ranks and threads, bandwidth and latency
  * @error: return location for a [struct@GLib.Error]
  *
- * Finds a rank for each node so that a run takes least time, by the cost model of splits and the
- * time to send values. Rank 0 has the inputs and gets the outputs. A node stays on rank 0 if moving
- * it does not pay, and all nodes do if less than 5 % of the time can be saved. Nodes are not split:
- * see [func@Cleave.split_for_ranks].
+ * Finds a rank for each node so that the estimated time of a run is least: the time of the nodes,
+ * and the time to send values. Rank 0 has the inputs and gets the outputs. A node stays on rank 0
+ * if moving it saves no time. All nodes stay there if the placement would save less than 5 % of the
+ * time. Nodes are not split: see [func@Cleave.split_for_ranks].
  *
  * The same graph has the same placement on every machine. O(nodes × ranks).
  *
@@ -372,7 +372,7 @@ cleave_placement_new (CleaveGraph *graph, const CleaveNetwork *network, GError *
  * cleave_placement_new_for_stream:
  * @graph: a graph, which must not change as long as the placement is there
  * @network: the number of ranks and threads, bandwidth and latency
- * @n_in_flight: number of runs that are under way at once
+ * @n_in_flight: number of runs in flight at the same time
  * @error: return location for a [struct@GLib.Error]
  *
  * Finds a placement like [ctor@Cleave.Placement.new], for a stream of runs: it minimizes the time

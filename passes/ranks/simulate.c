@@ -264,7 +264,7 @@ cleave_placement_set_profile (CleavePlacement *placement, const CleaveProfile *p
  * @network: the number of threads of each rank, bandwidth and latency; `n_ranks` is ignored
  *
  * Estimates the time of a run, by the cost model of splits, or by a profile if one is set. Each
- * node runs on one thread, also a convolution that is not split.
+ * node runs on one thread, even a convolution that is not split.
  *
  * Returns: seconds
  *
@@ -285,10 +285,11 @@ cleave_placement_simulate (const CleavePlacement *placement, const CleaveNetwork
  * cleave_placement_simulate_stream:
  * @placement: a placement
  * @network: the number of threads of each rank, bandwidth and latency; `n_ranks` is ignored
- * @n_in_flight: number of runs that are under way at once
+ * @n_in_flight: number of runs in flight at the same time
  *
- * Estimates the time between two results of a stream of runs. It is the longest of three times. A
- * rank computes, a rank sends, or a run takes its time divided by the number of runs in flight.
+ * Estimates the time between two results of a stream of runs. It is the largest of three times: the
+ * longest computing time of a rank, the longest sending time of a rank, and the time of a run
+ * divided by the number of runs in flight.
  *
  * Returns: seconds
  *

@@ -178,12 +178,13 @@ choose_memory (const Trials *trials, Trial *best, GError **error)
  *
  * Splits a graph like [func@Cleave.split_for_threads], with these differences:
  *
- * - Values that are too large for the caches become bands of strips, one for each thread, or no
- * strips, since threads of different ranks cannot work on the same strips.
- * - More strips are made if that saves memory on the rank that needs most and takes hardly more
- * time. Large weights are then cut along the channels or columns that they compute.
- * - The number of ranks is the one with which a run takes least time: all, a half, a quarter and so
- * on. More ranks may wait for values longer than they compute.
+ * - Values that are too large for the caches become strips only if there is a band of strips for
+ * each thread, since threads of different ranks cannot work on the same band.
+ * - There are more strips if that saves memory on the rank that needs most and takes hardly more
+ * time. Nodes with large weights are then cut along the channels or columns that the weights
+ * compute.
+ * - The split is for the number of ranks with the least time: all ranks, a half, a quarter and so
+ * on. With more ranks, a rank may wait for values longer than it computes.
  *
  * The results stay the same, bit for bit. Run [func@Cleave.clean_up] afterwards, and then
  * [ctor@Cleave.Placement.new], which finds the ranks of the nodes.
@@ -191,7 +192,7 @@ choose_memory (const Trials *trials, Trial *best, GError **error)
  * Fails with %CLEAVE_ERROR_OPTION if a number of the network is out of range, and with
  * %CLEAVE_ERROR_CYCLE if the graph has a cycle. The graph is then unchanged.
  *
- * Returns: (transfer full) (nullable): the report; it lists no split node if no split pays
+ * Returns: (transfer full) (nullable): the report; it lists no split node if no split saves time
  *
  * Since: 0.2
  */

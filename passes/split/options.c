@@ -213,7 +213,8 @@ cleave_tiling_by_chunk_sizes_along (const char *dim, const gint64 *sizes, guint 
  * @weights: (array length=n_weights): the weights of the chunks, which must be positive
  * @n_weights: number of chunks, at most the extent of the dimension
  *
- * Cuts one dimension into chunks proportional to weights, each of at least one.
+ * Cuts one dimension into chunks with sizes proportional to weights. Each chunk has at least one
+ * element.
  *
  * Returns: (transfer full): the tiling
  *

@@ -369,7 +369,7 @@ cleave_split_report_get_n_split (const CleaveSplitReport *report)
 /**
  * cleave_split_report_get_split:
  * @report: a report
- * @index: which of the nodes that were split
+ * @index: index of a node that was split
  *
  * Gets a node that was split. The report keeps the pieces alive; a piece that was removed since
  * then, by [func@Cleave.clean_up] for example, belongs to no graph.
@@ -389,7 +389,7 @@ cleave_split_report_get_split (const CleaveSplitReport *report, guint index)
 /**
  * cleave_split_report_get_range:
  * @report: a report
- * @index: which of the nodes that were split
+ * @index: index of a node that was split
  * @piece: index of a piece of the node
  *
  * Returns: (transfer none): the part of result 0 of the node that the piece computes
@@ -476,9 +476,9 @@ cleave_split_report_get_n_limits (const CleaveSplitReport *report)
  * @report: a report
  * @index: index of a limit
  *
- * Gets a limit and the value reached. For @max_memory, the value is the bytes of the largest piece
- * of the nodes asked for. For a node that stays whole, it is the least that a search can reach, or
- * the bytes of the whole node.
+ * Gets a limit and the value reached. For @max_memory, the value is the size of the largest piece
+ * of the requested nodes, in bytes. For a node that stays whole, it is the smallest value that a
+ * search can reach, or the bytes of the whole node.
  *
  * Returns: (transfer none): the limit asked for, the value reached, and whether the limit is met
  *
