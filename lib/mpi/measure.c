@@ -123,9 +123,9 @@ measure (MPI_Comm comm, void *data, CleaveNetwork *slowest)
  *
  * Measures the network between ranks: rank 0 sends messages to other ranks, which return them.
  * Latency is half of the shortest round trip. For the bandwidth, it sends a message that takes some
- * milliseconds and a message of a quarter of its size, and divides the difference in bytes by the
- * difference in time. The result has the values of the slowest rank, rounded to two digits. All
- * ranks must call it, best while they do nothing else. With one rank, it sets nothing.
+ * milliseconds, and a message of a quarter of its size. Bandwidth is the difference in bytes,
+ * divided by the difference in time. The result has the values of the slowest rank, rounded to two
+ * digits. All ranks must call it, best while they do nothing else. With one rank, it sets nothing.
  *
  * Returns: %TRUE, or %FALSE on error
  *

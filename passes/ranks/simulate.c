@@ -288,8 +288,8 @@ cleave_placement_simulate (const CleavePlacement *placement, const CleaveNetwork
  * @n_in_flight: number of runs in flight at the same time
  *
  * Estimates the time between two results of a stream of runs. It is the largest of three times: the
- * longest computing time of a rank, the longest sending time of a rank, and the time of a run
- * divided by the number of runs in flight.
+ * computing time of the busiest rank, its sending time, and the time of a run divided by the runs
+ * in flight.
  *
  * Returns: seconds
  *

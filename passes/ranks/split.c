@@ -178,8 +178,8 @@ choose_memory (const Trials *trials, Trial *best, GError **error)
  *
  * Splits a graph like [func@Cleave.split_for_threads], with these differences:
  *
- * - Values that are too large for the caches become strips only if there is a band of strips for
- * each thread, since threads of different ranks cannot work on the same band.
+ * - Values that are too large for the caches become strips only if each thread has a band of
+ * strips. Threads of different ranks cannot work on the same band.
  * - There are more strips if that saves memory on the rank that needs most and takes hardly more
  * time. Nodes with large weights are then cut along the channels or columns that the weights
  * compute.

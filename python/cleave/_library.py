@@ -13,7 +13,7 @@ except ImportError:  # not installed: used from the source tree
 TABLE = os.path.join(os.path.dirname(__file__), '_api.json')
 
 if os.path.exists(TABLE):
-    # A wheel brings the library; it needs no PyGObject.
+    # A wheel contains the library and does not need PyGObject.
     from ._native import open_library
     Cleave, GLib, Gio = open_library(os.path.join(os.path.dirname(__file__), LIBRARIES), TABLE)
 else:

@@ -35,7 +35,7 @@ EXCLUDE = ['--exclude-inputs', '--inputs-apart']
 # The comparison lists at most this many slow runs.
 LISTED_RUNS = 40
 
-# A run may wait: it is killed after this many times its limit of processor seconds by the clock.
+# A run may wait. So it is killed only after this many times its limit of processor seconds, in seconds of the clock.
 PATIENCE = 20
 
 # A goal: a network of at most 500 nodes is searched within 0.3 processor seconds.
@@ -44,7 +44,7 @@ SMALL_NODES, SMALL_SECONDS = 500, 0.3
 # Times are summarized by the number of nodes: more than the first number, at most the second.
 SIZES = [(0, 50), (50, 100), (100, 200), (200, 500), (500, math.inf)]
 
-# The goals: a pattern of labels, the budget as a part of the unsplit arena, and the largest ratio of measured latencies.
+# The goals: a pattern of labels, the budget as a fraction of the unsplit arena, and the largest ratio of the latencies.
 GOALS = [(r'networks/(tcn|wavenet)', 0.15, 1.25), (r'networks/yolov5', 0.60, math.inf), (r'networks/centernet', 0.35, math.inf)]
 # The goals of search time of large networks: a pattern of labels, and processor seconds.
 SECONDS = [(r'networks/chain-10000', 3.0), (r'networks/bert-base', 1.0)]

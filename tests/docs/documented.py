@@ -40,7 +40,7 @@ def check(element, path):
     hidden = element.get('opaque') == '1' or element.get('introspectable') == '0' and kind == 'field'
     if kind in READ and name.endswith(('_get_gtype', '_quark')):
         return
-    # The summary may be the description of the return value alone.
+    # If a comment has no summary, the description of the return value is enough.
     if kind in READ and not hidden and not has_document(element) and kind not in ('function', 'method', 'constructor'):
         complaints.append(name)
     if kind in CALLS:

@@ -37,7 +37,7 @@ from page_models import quantized_net, sequence_net
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BLOCK = re.compile(r'^(?:<!-- not run: ([^\n]+) -->\n)?```([^\n]*)\n(.*?)^```$', re.S | re.M)
-# Settings with which Open MPI runs four processes on any machine.
+# With these settings, Open MPI runs four processes on any machine.
 MPI_ENVIRONMENT = {'OMPI_ALLOW_RUN_AS_ROOT': '1', 'OMPI_ALLOW_RUN_AS_ROOT_CONFIRM': '1', 'OMPI_MCA_mpi_yield_when_idle': '1',
                    'OMPI_MCA_rmaps_base_oversubscribe': '1', 'OMPI_MCA_hwloc_base_binding_policy': 'none'}
 # Declarations that a C fragment may use without declaring them.

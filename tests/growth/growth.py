@@ -63,7 +63,7 @@ def dense(n):
     return close(nodes, values[-1])
 
 
-# Large values between small ones: segments that strips help.
+# Large values between small values, so that strips reduce the memory of the segments.
 def bottlenecks(n):
     nodes, value, shape = [], 'x', [1, 1, 256, 64]
     for i in range(n // 20):

@@ -28,7 +28,7 @@ def scalar(name):
     return value_info(name, [], BOOL)
 
 
-# A picture to boxes [1, n, 4] (corners) and scores [1, classes, n], with n = 64 places.
+# Adds the nodes that compute boxes [1, n, 4] (corners) and scores [1, classes, n] of a picture, with n = 64 places.
 def head(classes, pads=True):
     nodes = [
         node('Conv', ['x', 'w0'], ['f0'], 'stem', strides=[2, 2], pads=[1, 1, 1, 1]), node('Relu', ['f0'], ['f'], 'relu'),
@@ -174,7 +174,7 @@ def sequence(name):
     return block(1, name) + block(2, block(4, block(1, block(1, number(1, 1)))))
 
 
-# Sums rows of which the data decide how many there are.
+# Sums rows. The data determine the number of rows.
 def scan():
     body = graph([node('Add', ['sum_in', 'row'], ['sum_out'], 'add'), node('Identity', ['sum_out'], ['each'], 'same')],
                  [value_info('sum_in', [4]), value_info('row', [4])], [value_info('sum_out', [4]), value_info('each', [4])])

@@ -76,7 +76,7 @@ def check_bits(model):
         assert [r['arena_bytes'] for r in ranks] == [r['arena_bytes'] for r in planned['ranks']]
 
 
-# Several runs at once: the same bits and messages, with as many arenas.
+# Several runs at once give the same bits and messages, and need several arenas.
 def check_stream(model):
     alone = load(subprocess.run([cleave, 'run', model, '--json'], capture_output=True, text=True, timeout=60))
     one, two = (load(run(3, 'run', model, '--ranks', '--json', '--stream', '9', '--in-flight', str(k), *FAST)) for k in (1, 2))
@@ -110,7 +110,7 @@ def check_mistakes(model, folder):
         done = run(2, 'run', os.path.join(folder, 'missing.onnx'), '--ranks')
         assert done.returncode != 0
         assert done.stderr.count('cleave: rank 0: ') == 2, done.stderr
-    # Only the first rank writes, and all ranks report that it cannot.
+    # Only the first rank writes. If it cannot, all ranks report the error.
     done = run(2, 'run', model, '--ranks', '--output-dir', '/dev/null/none')
     assert done.returncode != 0
     assert done.stderr.count("cleave: rank 0: cannot make the folder '/dev/null/none'") == 2, done.stderr

@@ -13,7 +13,7 @@ try:
     import onnx
     import onnx.numpy_helper
 except ImportError:
-    # The tests may run under another Python than the one that Debian's package is for.
+    # The tests may run under another Python than Debian's, which has the package.
     if sys.executable != '/usr/bin/python3' and os.path.exists('/usr/bin/python3'):
         os.execv('/usr/bin/python3', ['/usr/bin/python3'] + sys.argv)
     print('SKIP round-trip: python3-onnx is not installed')

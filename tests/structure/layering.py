@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# layering.py: checks that the table of modules in docs/architecture.md is that of the tree. It also checks which files may
+# layering.py: compares the table of modules in docs/architecture.md with the tree. It also checks which files may
 # mention what, which files call each other in a circle, and how long files are.
 import os
 import re
@@ -15,7 +15,7 @@ CIRCLES = {
         'an If, a Loop and a Scan hold bodies, and a body may hold any of them',
 }
 
-# Only these files may mention it: (files, pattern).
+# (files, pattern): only these files may match the pattern.
 ONLY = [
     ('lib/ir/topology.c', r'# *include +<igraph'),
     ('lib/onnx/', r'# *include +(<protobuf-c|"onnx\.pb-c)'),
@@ -25,7 +25,7 @@ ONLY = [
     ('tools/', r'# *include +<json-glib'),
 ]
 
-# No file in these folders may mention it: (folders, pattern, rule).
+# (folders, pattern, rule): no file in these folders may match the pattern.
 NEVER = [
     (['lib', 'passes', 'tools'], r'\bgoto\b|ffast-math|target_clones', 'never'),
     (['lib/ir', 'lib/memory', 'lib/dot', 'lib/runtime', 'passes', 'tools'],

@@ -20,7 +20,7 @@ os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..'))
 
 MAX_WORDS = 30
 
-# Words of others, old words by which a version of the changelog is known, and raw results with names of models.
+# Files of other projects, the changelog, which names old words, and raw results, which have names of models.
 SKIPPED = ('CHANGELOG.md', 'LICENSE', 'bench/results/', 'debian/', 'lib/onnx/onnx.proto', 'lib/tflite/schema',
            'tests/structure/words.py')
 
@@ -61,14 +61,14 @@ PHRASES = [
 
 ANY_PHRASE = re.compile(rf'(?<![\w-])({"|".join(pattern for pattern, _ in PHRASES)})(?![\w-])', re.I)
 
-# A clause in place of a noun, and the words before it after which it is a question that the sentence answers.
+# A clause in place of a noun. After one of QUESTIONS, the clause is an indirect question, which is right.
 CLAUSE = re.compile(
     r'(?<![\w-])(\w+,? )?(what (is|are|was|were|it|they|that|those|others?|one|nothing|all|an?|the|each|no|more|strips?'
     r'|lies|reads?|makes?|needs?))(?![\w-])', re.I)
 QUESTIONS = {'say', 'says', 'said', 'tell', 'tells', 'node,', 'expected,', 'names', 'decides', 'knows', 'shows', 'explains',
              'describes', 'asks', 'on', 'and', 'or'}
 
-# Comments that begin so have no subject, or hide it.
+# A comment that begins with one of these has no subject, or a hidden one.
 BEGINNINGS = re.compile(r'(Of|What|Whether all|Those|The same|Likewise|That of|As \w+ ?\(\))(?!\w| each\b)')
 
 BRITISH = re.compile(

@@ -261,7 +261,7 @@ class Models(CommandTest):
         self.bad('z', 'info', free, '--shape', 'z=2,3,16,16')
         self.bad("'x'", 'info', free, '--shape', 'x=2,3,16')
 
-    # By the names of dimensions, one or several; an input of the name comes first.
+    # --shape fixes dimensions by name, one or several. An input of that name is meant first.
     def test_dimensions_by_name(self):
         data = model([node('Add', ['x', 'seq'], ['t'], 'add'), node('Relu', ['z'], ['u'], 'relu')],
                      [value_info('x', ['batch', 'len', 4]), value_info('seq', ['seq']), value_info('z', ['batch', 'seq'])],
@@ -647,7 +647,7 @@ class Opt(CommandTest):
         self.bad("'c.cleave', line 2, column 11: there is no value %z before this line", 'info', 'c.cleave')
         self.bad('--shape and --fix are for ONNX models', 'info', 'c.cleave', '--shape', 'x=4')
 
-    # A failing graph is reduced as far as possible: here, everything with a convolution fails.
+    # A failing graph is reduced as far as possible. Here, each graph with a convolution counts as failing.
     def test_reduce(self):
         report = self.cleave('opt', self.chain, '--reduce', 'grep -q Conv "$1" && test "${2#*split}" != "$2"',
                            '-p', 'clean-up,' + self.SPLIT, '-o', 'small.cleave')
@@ -815,7 +815,7 @@ class Split(CommandTest):
         report = self.split('--node', 'conv1', '--dims', 'H', '--num-chunks', '1')
         self.assertEqual([n['reason'] for n in report['not_split']], ['one-piece'])
 
-    # A search reports the value it reaches, and reaches it when it is given as the limit.
+    # A search reports the value that it reaches. With that value as the limit, it succeeds.
     def test_reached_values_are_possible_limits(self):
         for option in '--max-piece-memory', '--max-subgraph-memory', '--max-schedule-memory':
             for which in ['--all'], ['--node', 'pool1', '--depth', '3']:
@@ -935,7 +935,7 @@ class Split(CommandTest):
 
 
 class Lines(CommandTest):
-    # Ranges and shapes are on one line, whatever a name has in it.
+    # Ranges and shapes are on one line, for any characters in a name.
     def test_json_has_lists_of_numbers_on_one_line(self):
         name = 'a [\n1,\n2] \\" ['
         file = self.write('odd.onnx', model([node('Relu', ['x'], ['y'], name)], [value_info('x', [1, 4])], [value_info('y', [1, 4])], []))
@@ -1106,7 +1106,7 @@ class Fit(CommandTest):
         there = large['onnx_runtime_bytes']
         self.assertLess(there['after'], 0.6 * there['before'])
         self.assertLess(there['after'] + (4 << 20), there['before'])
-        # A smaller model saves less than that by the same strips, so its plan has strips that repeat.
+        # A smaller model saves less by these strips, so its plan has equal strips, which become a Loop.
         small = self.json('fit', self.write('small.onnx', stacked(16)), '--max-memory', '3MB', *args)
         self.assertEqual((small['loops'], small['segments_without_loop'], small['segments_whole']), (1, 0, 0))
         self.assertNotEqual([segment['strips'] for segment in small['segments']], [8])
@@ -1382,7 +1382,7 @@ class Failures(CommandTest):
         self.assertEqual(self.read('o.onnx'), b'old')
         self.assertEqual([n for n in os.listdir(self.folder) if n.startswith('.cleave')], [])
 
-    # All output is written, or the command reports that it is not.
+    # The command writes all output, or reports an error.
     def test_output_that_cannot_be_written(self):
         self.write('m.onnx', chain())
         prints = [['--help'], ['--version'], ['info', '--help'], ['info', 'm.onnx'], ['info', 'm.onnx', '--json'],

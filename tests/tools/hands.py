@@ -30,7 +30,7 @@ def npz(arrays, method):
     file = io.BytesIO()
     with zipfile.ZipFile(file, 'w', method) as archive:
         for name, data in arrays.items():
-            # As NumPy does it, since the length is not known at the beginning.
+            # NumPy writes entries in this form, since it does not know their length when it begins.
             with archive.open(name + '.npy', 'w', force_zip64=True) as entry:
                 entry.write(data)
     return file.getvalue()
@@ -58,7 +58,7 @@ class Hands(command.CommandTest):
             report = self.json('split', 'twice.onnx', '--node', name, *how)
             self.assertEqual(len(report['split']), 1)
         self.good('dot', 'twice.onnx', '-o', 'a.dot', '--around', 'y')
-        # One of them is removed as dead.
+        # The import removes the node without readers.
         self.write('once.onnx', model(nodes[:2], [value_info('x', [4, 4])], [value_info('n', [4, 4])]))
         self.good('split', 'once.onnx', '--node', 'relu', *how)
 
@@ -151,7 +151,7 @@ class Inputs(command.CommandTest):
         os.remove(self.path('a.npy'))
         self.sums('equals.onnx', *fixed, '--input', 'x=1=a.npy', '--save-inputs', 'in')
         self.assertEqual(self.read('in/x.npy')[-32:], floats(8, 2))
-        # Shapes are taken from the files.
+        # The files of the inputs fix the free dimensions.
         self.sums('equals.onnx', '--input', 'x=b.npy', '--input', 'x=1=b.npy')
         self.assertEqual(self.json('info', 'equals.onnx', *fixed, '--fix', 'x=1=b.npy')['inputs'], [{'name': 'x', 'type': 'float32', 'shape': [2, 4]}])
         self.good('split', 'equals.onnx', *fixed, '--node', 'add=1', '--dims', '0', '--num-chunks', '2', '-o', 'out.onnx')
@@ -207,7 +207,7 @@ class Inputs(command.CommandTest):
         self.bad("has no entry 'b'", 'run', self.two, '--input', 'b=c.npz')
         self.bad('twice', 'run', self.two, '--input', 'ab.npz', '--input', 'a=a.npy')
 
-    # For any wrong or missing byte, there is an error or the same numbers.
+    # A file with any wrong or missing byte is an error, or gives the same numbers.
     def test_a_broken_archive(self):
         whole = npz({'x': self.npy}, zipfile.ZIP_DEFLATED)
         good = self.sums(self.chain, '--input', 'x.npy')
@@ -330,7 +330,7 @@ class Defaults(command.CommandTest):
         self.bad("no input 'w'", 'run', 'old.onnx', '--input', 'w=w.npy')
 
 
-# Models that only copy, so that the conversion of a picture can be checked.
+# Models that return their input, so that a test sees the numbers of a converted picture.
 class Pictures(command.CommandTest):
     ROWS = [[(0, 51, 255), (10, 20, 30)], [(102, 0, 5), (255, 255, 255)], [(1, 2, 3), (4, 5, 6)], [(7, 8, 9), (0, 0, 0)],
             [(9, 9, 9), (99, 99, 99)]]
@@ -416,7 +416,7 @@ class Sizes(command.CommandTest):
             for size in (number + unit, f'{number} {unit}'):
                 self.good('fit', self.chain, '--max-memory', size, '--dry-run')
 
-    # Without --threads, all commands speak of one thread: their figures agree.
+    # Without --threads, all commands count one thread, so their figures are equal.
     def test_the_default_of_threads_is_one_everywhere(self):
         arena = self.json('memory', self.chain)['models'][0]['arena_bytes']
         self.assertEqual(self.json('info', self.chain, '--program')['program']['arena_bytes'], arena)
@@ -450,7 +450,7 @@ class Figures(command.CommandTest):
         self.assertTrue(peak)
         self.assertNotIn('live_bytes', self.json('info', self.chain)['node_list'][0])
 
-    # How memory is counted stands in the help and in each JSON report, not below every text.
+    # The help and each JSON report say how memory is counted; other texts do not.
     def test_the_memory_note_is_in_the_help(self):
         for args in (['info', self.chain, '--nodes'], ['run', self.chain], ['memory', self.chain, '--after', self.chain],
                      ['split', self.chain, *Hands.SPLIT], ['fit', self.chain]):

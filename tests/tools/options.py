@@ -57,7 +57,7 @@ def read_man():
 MAN = read_man()
 
 
-# Returns the old names of options and what they are called now, from the table of the command.
+# Returns the old and the new names of options, from the table of the command.
 def read_renamed():
     with open(os.path.join(SOURCE, 'tools', 'arguments.c'), encoding='utf-8') as file:
         table = re.search(r'\brenamed\[\] = \{(.*?)\n\};', file.read(), re.S)[1]
@@ -175,7 +175,7 @@ class Everywhere(unittest.TestCase):
 
 
 class Effects(command.CommandTest):
-    # Each command with its required arguments.
+    # The required arguments of each command.
     BARE = {
         'info': ['chain.onnx'],
         'dot': ['chain.onnx', '-o', 'a.dot'],

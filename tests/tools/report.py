@@ -91,7 +91,7 @@ class Report(command.CommandTest):
         self.assertNotIn('trace', data)
         self.bad('-o FILE.html is missing: name the page to write', 'report', self.chain)
 
-    # 425 nodes become 4,579: the page stays small enough for a mail.
+    # The graph grows from 425 to 4,579 nodes; the page stays small enough for a mail.
     def test_a_large_graph(self):
         dense = self.write('dense.onnx', networks.densenet())
         self.good('report', dense, '--for-threads', '8', '--no-times', '-o', self.path('dense.html'))

@@ -6,7 +6,7 @@ that are dynamically quantized (MatMulInteger)."""
 import numpy as np
 
 MS = 'com.microsoft'
-# 7 bits: without VNNI, ONNX Runtime's sums of two products of full bytes saturate at 16 bits.
+# Weights have 7 bits: without VNNI, a sum of two products of 8-bit numbers saturates at 16 bits in ONNX Runtime.
 MOST = 63
 
 
