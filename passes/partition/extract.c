@@ -170,9 +170,9 @@ build (Request *request, const GPtrArray *order)
  * are not in @from, these stay inputs. The submodel shares the constants of the graph, which does
  * not change.
  *
- * Fails with %CLEAVE_ERROR_OPTION if a value is unknown or a name is given twice. Also fails with
- * it if a value of @from is a constant, is one of @to, or is not needed for @to, and if a value of
- * @to is an input or a constant. Fails with %CLEAVE_ERROR_CYCLE if the graph has a cycle.
+ * Fails with %CLEAVE_ERROR_OPTION if a value is unknown or a name is given twice. It also fails
+ * with this error if a value of @from is a constant, is in @to, or is not needed for @to. No value
+ * of @to may be an input or a constant. Fails with %CLEAVE_ERROR_CYCLE if the graph has a cycle.
  *
  * Returns: (transfer full) (nullable): the submodel, or %NULL on error
  *
