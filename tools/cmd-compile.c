@@ -41,7 +41,7 @@ parse (int argc, char **argv, Options *o, GError **error)
       "PROGRAM.plan" },
     CLEAVE_THREADS_OPTION (o->threads_text, "the program"),
     { "as-is", 0, 0, G_OPTION_ARG_NONE, &o->as_is,
-      "with --threads: do not split the graph for them first", NULL },
+      "with --threads: do not split the graph for the threads first", NULL },
     CLEAVE_BYTES_OPTION,
     { "json", 0, 0, G_OPTION_ARG_NONE, &o->as_json, "print one JSON object", NULL },
     CLEAVE_MODEL_OPTIONS (o->model),

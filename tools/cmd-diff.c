@@ -199,7 +199,7 @@ cleave_cmd_diff (int argc, char **argv, GError **error)
   const GOptionEntry entries[] = {
     CLEAVE_INPUT_OPTIONS (given),
     { "tolerance", 0, 0, G_OPTION_ARG_STRING, &tolerance_text,
-      "accept differences up to this in the exit status (default: 0, every bit counts)", "T" },
+      "exit with 0 for differences up to this (default: 0, every bit counts)", "T" },
     { "json", 0, 0, G_OPTION_ARG_NONE, &as_json, "print one JSON object", NULL },
     CLEAVE_MODEL_OPTIONS (model),
     G_OPTION_ENTRY_NULL,

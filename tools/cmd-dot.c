@@ -112,7 +112,7 @@ cleave_cmd_dot (int argc, char **argv, GError **error)
       "draw one box for each subgraph, strip or run of nodes", NULL },
     { "around", 0, 0, G_OPTION_ARG_STRING, &around, "draw only the nodes near this one", "NODE" },
     { "distance", 0, 0, G_OPTION_ARG_STRING, &distance,
-      "set the largest distance from it, in nodes (default: 3)", "N" },
+      "set the largest distance from that node (default: 3)", "N" },
     { "ranks", 0, 0, G_OPTION_ARG_STRING, &rank_options.ranks,
       "split for this many processes, and frame each", "R" },
     CLEAVE_THREADS_OPTION (rank_options.threads, "each process"),

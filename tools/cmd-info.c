@@ -332,7 +332,7 @@ cleave_cmd_info (int argc, char **argv, GError **error)
       "print the memory of a program that runs the model", NULL },
     CLEAVE_THREADS_OPTION (threads_text, "the program"),
     { "as-is", 0, 0, G_OPTION_ARG_NONE, &as_is,
-      "with --threads: do not split the graph for them first", NULL },
+      "with --threads: do not split the graph for the threads first", NULL },
     { "nodes", 0, 0, G_OPTION_ARG_NONE, &with_nodes,
       "list the nodes: MACs, bytes, shapes, and the peak", NULL },
     CLEAVE_BYTES_OPTION,

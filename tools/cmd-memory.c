@@ -265,7 +265,8 @@ parse (int argc, char **argv, Options *o, GError **error)
   const GOptionEntry entries[] = {
     { "output", 'o', 0, G_OPTION_ARG_FILENAME, &o->path, "draw a picture into an SVG file",
       "FILE.svg" },
-    { "after", 0, 0, G_OPTION_ARG_FILENAME, &o->after, "add a split model below it", "SPLIT.onnx" },
+    { "after", 0, 0, G_OPTION_ARG_FILENAME, &o->after, "add a split model below the first",
+      "SPLIT.onnx" },
     { "max-memory", 0, 0, G_OPTION_ARG_STRING, &o->limit_text,
       "show a limit; exit with 1 if the last model's arena is larger", "SIZE" },
     CLEAVE_THREADS_OPTION (o->threads, "the run"),

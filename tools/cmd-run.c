@@ -76,7 +76,7 @@ parse (int argc, char **argv, Options *o, GError **error)
     { "repeat", 0, 0, G_OPTION_ARG_STRING, &o->repeat_text, "run this many times (default: 1)",
       "R" },
     { "as-is", 0, 0, G_OPTION_ARG_NONE, &o->as_is,
-      "with --threads: do not split the graph for them first", NULL },
+      "with --threads: do not split the graph for the threads first", NULL },
     { "profile", 0, 0, G_OPTION_ARG_NONE, &o->with_profile, "print the time of each step", NULL },
     { "ranks", 0, 0, G_OPTION_ARG_NONE, &o->on_ranks,
       "run a part of the model in each process that mpirun started", NULL },

@@ -45,7 +45,7 @@ parse (int argc, char **argv, Options *o, CleaveNetwork *network, GError **error
       "set the runs in flight, for a stream of inputs (default: 1)", "K" },
     CLEAVE_NETWORK_OPTIONS (o->network, "10", "30"),
     { "profile", 0, 0, G_OPTION_ARG_NONE, &o->with_profile,
-      "run the nodes here on one thread, and use their times", NULL },
+      "run the nodes on this machine first, and use their times", NULL },
     CLEAVE_BYTES_OPTION,
     { "json", 0, 0, G_OPTION_ARG_NONE, &o->as_json, "print one JSON object", NULL },
     CLEAVE_MODEL_OPTIONS (o->model),

@@ -124,7 +124,7 @@ list_entries (Options *o)
     { "save-json", 0, 0, G_OPTION_ARG_FILENAME, &o->report,
       "write the object of --json to this file", "FILE.json" },
     { "check", 0, 0, G_OPTION_ARG_NONE, &o->check,
-      "run both models as written, and compare shapes and bits", NULL },
+      "run the model before and after, and compare shapes and bits", NULL },
     CLEAVE_BYTES_OPTION,
     { "json", 0, 0, G_OPTION_ARG_NONE, &o->as_json, "print the report as JSON", NULL },
     CLEAVE_MODEL_OPTIONS (o->model),
