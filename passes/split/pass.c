@@ -25,7 +25,7 @@ static const CleavePassOption option_table[] = {
   { "max-pieces", "N", "limit the pieces of a node", FALSE },
   { "search-budget", "N", "limit the work of a search (default: 500000, and 2000 for each node)",
     FALSE },
-  { "depth", "N", "split producers up to this many nodes deep (default: 1, the node alone)", FALSE },
+  { "depth", "N", "split producers, up to this many nodes (default: 1, the node alone)", FALSE },
   { "halo", "POLICY",
     "handle rows that two chunks need by: recompute (default), carry, carry-narrow or exchange",
     FALSE },
