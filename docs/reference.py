@@ -45,7 +45,8 @@ def generate():
                         '--output-dir', folder, gir], check=True)
     for name in ('drawings', 'examples'):
         shutil.copytree(content / name, folder / name)
-    shutil.copy(content / 'example.c', folder)
+    for name in ('example.c', 'site.css'):
+        shutil.copy(content / name, folder)
     if samples is not None:
         shutil.copytree(samples, folder / 'samples')
 
@@ -62,10 +63,13 @@ def make_search_local():
 
 
 def add_navigation(text):
-    """Adds links to the guide and the reference to the sidebar, and the data of the search."""
+    """Adds our style, links to the guide and the reference to the sidebar, and the data of the search."""
     links = [('guide.html', 'Guide'), ('index.html', 'Reference of the C library'), ('python-reference.html', 'Reference of Python')]
     links += [('samples.html', 'Samples of reports')] if samples is not None else []
     items = ''.join(f'<li><a class="link" href="{target}">{name}</a></li>' for target, name in links)
+    style = '<link rel="stylesheet" href="style.css" type="text/css" />'
+    assert style in text, 'the style of this gi-docgen is unknown'
+    text = text.replace(style, style + '\n  <link rel="stylesheet" href="site.css" type="text/css" />')
     text = re.sub(r'(<nav class="sidebar[^>]*>)', rf'\1<div class="section"><ul class="sidebar-list">{items}</ul></div>', text, count=1)
     return text.replace('<script src="search.js">', '<script src="search-data.js"></script>\n  <script src="search.js">')
 

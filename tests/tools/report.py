@@ -23,6 +23,8 @@ addEventListener('load', () => {
   state.failure = window.failure || '';
   state.boxes = document.querySelectorAll('#graph .frame').length;
   state.letter = 10 * $('graph').clientWidth / $('graph').viewBox.baseVal.width;
+  state.chart = 11 * Math.min(...[...document.querySelectorAll('.chart')].map(c => c.clientWidth / c.viewBox.baseVal.width));
+  state.wider = document.documentElement.scrollWidth - innerWidth;
   state.nodes = document.querySelectorAll('#graph .node').length;
   state.legend = (document.querySelector('#threads .key') || {}).textContent;
   /* Screen readers and keyboards need a name for each element that acts, and for each picture. */
@@ -104,8 +106,8 @@ class Report(command.CommandTest):
         state = self.browse(page, piece)
         self.assertIn(piece, state['found'])
 
-    # Returns the state of the page after it was opened and `node` was searched for.
-    def browse(self, page, node):
+    # Returns the state of the page in a window of this width after it was opened and `node` was searched for.
+    def browse(self, page, node, width=1400):
         chromium = shutil.which('chromium') or shutil.which('chromium-browser')
         if chromium is None:
             self.skipTest('no chromium here')
@@ -113,7 +115,7 @@ class Report(command.CommandTest):
             file.write(page.replace('</head>', PROBE.replace('%s', node) + '</head>'))
         run = subprocess.run(
             [chromium, '--headless=new', '--no-sandbox', '--disable-gpu', '--enable-logging=stderr', '--dump-dom',
-             '--user-data-dir=' + self.path('profile'), 'file://' + self.path('probe.html')],
+             f'--window-size={width},900', '--user-data-dir=' + self.path('profile'), 'file://' + self.path('probe.html')],
             capture_output=True, text=True, timeout=120, env={**os.environ, 'LD_PRELOAD': ''})
         state = re.search(r'<pre id="state">(.*?)</pre>', run.stdout, re.S)
         if state is None and ':CONSOLE' not in run.stderr:
@@ -134,6 +136,12 @@ class Report(command.CommandTest):
         self.assertGreater(state['letter'], 7)
         self.assertRegex(state['legend'], r'Conv \d+\.\d %')
         self.assertIn('conv1.1', state['found'])
+
+    # Letters of the charts are readable in the width of a phone, and only charts and tables scroll.
+    def test_a_narrow_browser(self):
+        state = self.browse(self.page(*self.SPLIT), 'conv1.1', width=500)
+        self.assertGreater(state['chart'], 8)
+        self.assertLessEqual(state['wider'], 0)
 
 
 if __name__ == '__main__':

@@ -310,7 +310,7 @@ section('memory', div => {
     chart.append(draw('path', { class: m.name, d }));
   }
   if (data.budget) chart.append(draw('line', { class: 'budget', x1: LEFT, x2: WIDE, y1: y(data.budget), y2: y(data.budget) }));
-  div.append(chart, key(...data.memory.map(m => [m.name, `${m.name}: peak ${bytes(m.peak)} at ${m.at}`]), ...(data.budget ? [['budget', `budget ${bytes(data.budget)}`]] : [])));
+  div.append(make('div', { class: 'wide' }, chart), key(...data.memory.map(m => [m.name, `${m.name}: peak ${bytes(m.peak)} at ${m.at}`]), ...(data.budget ? [['budget', `budget ${bytes(data.budget)}`]] : [])));
 });
 
 section('frontier', data.frontier && (div => {
@@ -321,7 +321,7 @@ section('frontier', data.frontier && (div => {
     const x = LEFT + 8 + (WIDE - LEFT - 16) * Math.max(0, p.added_macs_per_cent) / added, y = HIGH - 24 - (HIGH - 44) * p.arena_bytes / most;
     chart.append(draw('circle', { cx: x, cy: y, r: 4, fill: 'var(--after)' }, draw('title', {}, `${bytes(p.arena_bytes)}, +${p.added_macs_per_cent.toFixed(2)} % MACs, about ${three(p.latency_ms)} ms`)));
   }
-  div.append(chart, table('frontier', [['Arena', 1, bytes], ['Of MACs, %', 1, n => n.toFixed(2)], ['Latency, about ms', 1, three], ['Segments', 1], ['Nodes', 1]],
+  div.append(make('div', { class: 'wide' }, chart), table('frontier', [['Arena', 1, bytes], ['Of MACs, %', 1, n => n.toFixed(2)], ['Latency, about ms', 1, three], ['Segments', 1], ['Nodes', 1]],
     f.map(p => [p.arena_bytes, p.added_macs_per_cent, p.latency_ms, p.segments, p.nodes])));
 }));
 
@@ -340,7 +340,7 @@ section('threads', data.trace && data.trace.length && (div => {
   chart.append(draw('text', { x: WIDE - 8, y: n * 26 + 16, 'text-anchor': 'end' }, `${three(end / 1000)} ms`));
   const legend = make('p', { class: 'dim key' });
   for (const op of ops.slice(0, 8)) legend.append(make('i', { style: `border-top-color:${shades.get(op)}` }), `${op} ${(100 * times.get(op) / all).toFixed(1)} %`);
-  div.append(chart, legend, make('p', { class: 'dim' }, 'One run on this machine; a color is an op, with its part of the time, and a gap is waiting.'));
+  div.append(make('div', { class: 'wide' }, chart), legend, make('p', { class: 'dim' }, 'One run on this machine; a color is an op, with its part of the time, and a gap is waiting.'));
 }));
 
 /* Tables: columns are title, whether a number, how it is written. */
