@@ -26,7 +26,9 @@ PAGES = {'index.md': 'guide.md'}
 def write_content(to):
     """Copies the pages of the guide to a folder, adds the page of samples, and returns the configuration for them."""
     for page in content.glob('*.md'):
-        shutil.copy(page, to / PAGES.get(page.name, page.name))
+        # The generator does not know a block with the name of its file.
+        text = re.sub('^```graph .*', '```text', page.read_text(encoding='utf-8'), flags=re.M)
+        (to / PAGES.get(page.name, page.name)).write_text(text, encoding='utf-8')
     text = pathlib.Path(config).read_text(encoding='utf-8').replace('"index.md"', '"guide.md"')
     if samples is not None:
         lines = [f'- [{page.stem.replace("-", " ")}](samples/{page.name})' for page in sorted(samples.glob('*.html'))]
@@ -87,7 +89,10 @@ def link_pages():
             if not (folder / target).exists():
                 dead.append(f'{page.name}: {match[2]}')
             return f'{kind}="{target}{rest}"'
-        page.write_text(LINK.sub(adapt, add_navigation(page.read_text(encoding='utf-8'))), encoding='utf-8')
+        text = page.read_text(encoding='utf-8')
+        if '``' in text:
+            raise SystemExit(f'{page.name}: a block of code is shown as text')
+        page.write_text(LINK.sub(adapt, add_navigation(text)), encoding='utf-8')
     return sorted(set(dead))
 
 
