@@ -51,7 +51,7 @@ typedef struct
 {
   const GOptionEntry *entries;
   const CleaveArgumentNeed *needs; /* NULL: no option depends on another */
-  const char *what;                /* its files as the usage shows them, such as "A.onnx B.onnx" */
+  const char *what; /* the files of the command in the usage, such as "A.onnx B.onnx" */
   const char *summary;
   guint n_files; /* G_MAXUINT: any number */
 } CleaveArguments;

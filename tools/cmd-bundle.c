@@ -19,7 +19,7 @@ typedef struct
   CleaveModelOptions model;
   char *memory, *macs, *name, *align;
   char **inputs, **outputs;
-  const char *folder; /* one of the outputs; NULL: none */
+  const char *folder; /* the value of -o that is a folder; NULL: none */
   gboolean check, verbose, as_json;
 } Options;
 

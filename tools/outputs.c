@@ -20,8 +20,8 @@ typedef struct
   char *path;   /* path as the user wrote it, for messages */
   char *target; /* the file to replace: `path` with links resolved; or the folder of `temporary` */
   char *temporary;
-  gboolean is_absent;   /* it turned out not to be needed, as the data file of a small model */
-  gboolean is_standard; /* it goes to standard output */
+  gboolean is_absent;   /* the file is not needed, such as the data file of a small model */
+  gboolean is_standard; /* the output goes to standard output */
 } Output;
 
 /* Temporary files, which a signal handler removes. The list must not change while another thread

@@ -20,7 +20,7 @@
 typedef struct
 {
   const char *owner; /* name of the node that it is a piece of */
-  char *part;        /* its part of that node's result, such as "H 43:86" */
+  char *part; /* range of the whole node's result that the piece computes, such as "H 43:86" */
 } Piece;
 
 typedef struct

@@ -39,7 +39,7 @@ typedef struct
 typedef struct
 {
   guint end, value; /* values; CLEAVE_BUNDLE_NONE: there is none */
-  gint64 lag;       /* in bytes; below 0 if the end may begin after the value */
+  gint64 lag; /* the lag in bytes; below 0 if the end of the segment may begin after the value */
 } CleaveBundleOverlay;
 
 typedef struct

@@ -18,7 +18,7 @@
 /* Where a value lies during a run. */
 typedef enum {
   CLEAVE_BUNDLE_ARENA,
-  CLEAVE_BUNDLE_INPUT,  /* in memory of the caller, which is only read */
+  CLEAVE_BUNDLE_INPUT,  /* in memory of the caller, which a run does not write */
   CLEAVE_BUNDLE_OUTPUT, /* in memory of the caller */
 } CleaveBundlePlace;
 
@@ -45,7 +45,7 @@ typedef struct
   CleaveBundleLayer *layer;
   const char *kernel; /* a function; NULL: reads rows of an input from the caller */
   gboolean is_sum; /* each row of the result is the sum of the rows of operand 0 up to that row; the
-                    * next step reads the last one */
+                      next step reads the last row */
   gint64 macs;
 } CleaveBundleStep;
 

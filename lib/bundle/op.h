@@ -13,7 +13,7 @@ typedef struct _CleaveBundleLayer CleaveBundleLayer;
 
 typedef struct
 {
-  const char *op; /* as in CleaveOp: "TfliteConv" */
+  const char *op; /* name of the op, as in CleaveOp: "TfliteConv" */
   /* Describes the layer that computes a node: calls the functions below. Fails if a bundle cannot
    * compute this node; the message says why and what would help. */
   gboolean (*describe) (const CleaveNode *node, CleaveBundleLayer *layer, GError **error);

@@ -197,7 +197,7 @@ search_end (Search *s, guint end)
           break;
       if (cleave_bundle_flow_run_upward (&s->flow, first, end))
         extend_all (s, &s->flow.segment);
-      /* More steps have more rings. */
+      /* A longer segment has more rings, so it exceeds the limit too. */
       if (least < G_MAXINT64 && least > s->max_bytes)
         break;
     }

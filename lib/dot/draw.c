@@ -38,7 +38,7 @@ typedef struct
   Agnode_t **vertex;        /* by node id */
   Agraph_t **clusters;      /* by frame */
   CleaveDotRanks *ranks;    /* NULL: ranks are not drawn */
-  gboolean *is_near;        /* by id: whether a node is near `around`; NULL: draw all nodes */
+  gboolean *is_near;        /* by node id: the node is near `around`; NULL: draw all nodes */
   CleavePiecePlace *places; /* by node id */
 } Drawing;
 

@@ -8,7 +8,7 @@
 typedef struct
 {
   Agraph_t *root;
-  GPtrArray *names;   /* by number / 2 - 1; strings of cgraph, which remember if they are HTML */
+  GPtrArray *names;   /* cgraph strings, HTML or plain text, by number / 2 - 1 */
   GHashTable *number; /* by name */
   guint64 n_unnamed;
 } Ids;

@@ -11,7 +11,7 @@ struct _CleaveDotRanks
   int of_outputs;        /* the rank of the graph's outputs */
   int *rank;             /* by node id */
   GHashTable *clusters;  /* by rank + 1 */
-  GHashTable *receivers; /* by value: the set of ranks + 1 that it is sent to */
+  GHashTable *receivers; /* by value: the set of the ranks that receive it, each plus 1 */
 };
 
 CleaveDotRanks *

@@ -16,7 +16,7 @@ typedef enum {
 typedef struct
 {
   char *name;
-  CleaveTensor *tensor; /* its value in the graph */
+  CleaveTensor *tensor; /* value of the input in the graph */
   CleaveDefaultState state;
 } CleaveDefault;
 

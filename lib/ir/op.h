@@ -57,7 +57,8 @@ typedef struct
   CleaveAttrKind kind;
   gsize offset;    /* offset of the field in the struct, in bytes */
   double fallback; /* default value of INT, BOOL, ENUM, DOUBLE, and of each entry of INTS */
-  gint64 minimum;  /* if `has_minimum`: the smallest legal INT, or entry of INTS or ARRAY */
+  gint64 minimum; /* if `has_minimum`: the smallest legal value of an INT, or of an entry of INTS or
+                     ARRAY */
   gboolean has_minimum;
   const char *const *names; /* ENUM: the names of the values, as in ONNX; ends with NULL */
   guint onnx_operand; /* index of the constant operand that ONNX has instead of an attribute; 0: it
@@ -204,9 +205,9 @@ typedef struct
 /* The record of an op. */
 struct _CleaveOp
 {
-  const char *name;            /* as in ONNX: "Conv" */
-  const char *const *operands; /* as in ONNX: { "X", "W", "B", NULL } */
-  const char *const *results; /* as in ONNX: { "Y", NULL }; the last name stands for further ones */
+  const char *name;            /* name in ONNX: "Conv" */
+  const char *const *operands; /* names in ONNX: { "X", "W", "B", NULL } */
+  const char *const *results; /* names in ONNX: { "Y", NULL }; further results have the last name */
   guint min_operands;         /* number of required operands; the others are optional */
   CleaveOpFlags flags;
   gsize attrs_size;

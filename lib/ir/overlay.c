@@ -4,10 +4,10 @@
 
 #include <string.h>
 
-/* When a kernel writes a row of the result, compared with reading the rows of the operand that it
- * needs. */
+/* When a kernel writes a row of the result: before, while or after it reads the rows of the operand
+ * for it. */
 typedef enum {
-  ROW_ORDER_NONE,          /* in no fixed order */
+  ROW_ORDER_NONE,          /* the kernel reads and writes rows in no fixed order */
   ROW_ORDER_WHILE_READING, /* writes a row while it reads these rows */
   ROW_ORDER_AFTER_READING  /* reads these rows completely, then writes the row */
 } RowOrder;

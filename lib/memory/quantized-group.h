@@ -24,7 +24,8 @@ typedef struct
   guint *from;
   CleaveTensorType *operands;
   CleaveTensorType result;
-  gboolean by_elements; /* each element depends only on those at its index */
+  gboolean by_elements; /* each element of the result depends only on the elements of the operands
+                           at the same index */
   gboolean is_main;     /* the main call: it does not go element by element, and does more than
                            move data */
   guint n_readers;      /* number of operands of later calls that read the result */

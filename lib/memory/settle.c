@@ -184,8 +184,7 @@ settle_join (CleaveStorage *storage, CleaveNode *node)
   const CleaveJoinFacts *facts = cleave_storage_join_facts (storage, node);
   CleaveRange box;
 
-  if (whole->base != value_index (storage, whole->result)) /* its operands already lie in their
-                                                              final place */
+  if (whole->base != value_index (storage, whole->result)) /* operands already lie in place */
     return;
   if ((whole->flags & CLEAVE_ASSIGNMENT_MOVED) == 0 &&
       find_box (storage, whole, facts->ranges, &box))

@@ -220,7 +220,7 @@ TRANSFER_OP (op_receive,
              infer_value,
              layout,
              compute_receive);
-/* For a graph that never runs, made only to find an order. */
+/* The transport of a graph that never runs and is made only to find an order. */
 TRANSFER_OP (op_arrive, "Arrive", "begin", TWO ("value", "token"), 1, 0, infer_value, layout, NULL);
 
 static CleaveNode *

@@ -19,7 +19,8 @@ typedef struct
   GArray *stack; /* Visit */
   GPtrArray *order;
   gboolean *seen;       /* by node id */
-  const gint64 *weight; /* by node id: the heaviest operand comes first; NULL: in their own order */
+  const gint64 *weight; /* by node id; the walk visits the heaviest operand first; NULL: operands in
+                           their own order */
 } Walk;
 
 static void

@@ -34,7 +34,7 @@ CleaveTensor *cleave_onnx_sparse_tensor (Onnx__SparseTensorProto *proto,
 typedef enum {
   CLEAVE_ONNX_FORM_SAME,   /* elements have the same bits in the file and in the tensor */
   CLEAVE_ONNX_FORM_HALVES, /* 4 bits; bytes in the tensor */
-  CLEAVE_ONNX_FORM_FLOAT8  /* one of four types of 8 bits; float32 in the tensor */
+  CLEAVE_ONNX_FORM_FLOAT8  /* one of the four float types of 8 bits; the tensor has float32 */
 } CleaveOnnxForm;
 
 /* Makes the tensor of an initializer. */

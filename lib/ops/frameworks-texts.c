@@ -17,10 +17,10 @@
 /* The parsed arguments of one call. */
 typedef struct
 {
-  GHashTable *texts; /* from names to texts */
+  GHashTable *texts; /* arguments: from names to texts */
   gint64 values[N_INTS];
   guint n_values;
-  GArray *lists[N_LISTS]; /* of gint64; owned */
+  GArray *lists[N_LISTS]; /* lists of gint64, which the arguments own */
   guint n_lists;
 } Arguments;
 

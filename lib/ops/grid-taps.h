@@ -48,7 +48,7 @@ cleave_grid_find_position (const CleaveGridSampleAttrs *a, double at, gint64 n)
     at = at < low || at > high ? cleave_grid_reflect (at, low, high) : at;
   else if (a->padding_mode == CLEAVE_GRID_BORDER)
     at = at < low || at > high ? CLAMP (at, 0, (double) (n - 1)) : at;
-  return CLAMP (at, -4, (double) n + 4); /* all taps are outside from there on */
+  return CLAMP (at, -4, (double) n + 4); /* from this tap on, all taps are outside of X */
 }
 
 static inline gint64

@@ -68,7 +68,7 @@ infer_linear (const CleaveCall *call, CleaveTensorType *results, GError **error)
   return TRUE;
 }
 
-/* All operands except X and W are scalars or have an element for each channel of the result. */
+/* Each operand except X and W is a scalar, or has one element for each channel of the result. */
 static void
 maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
 {

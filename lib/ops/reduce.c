@@ -111,8 +111,7 @@ run (const CleaveCall *call,
   for (guint d = 0; d < x->type.shape.rank; d++)
     block.n *= (axes >> d & 1) != 0 ? x->type.shape.dim[d] : 1;
   if (block.n == 0)
-    wide = block.wide =
-        CLEAVE_WIDE_F64; /* its infinities are clamped to the limits of the element type */
+    wide = block.wide = CLEAVE_WIDE_F64; /* infinities become the limits of the element type */
   cleave_lines_init_dims (&block.lines, &x, 1, axes);
   for (gboolean more = cleave_lines_init_dims (&lines, views, 2, ~axes); more;
        more = cleave_lines_next (&lines))
@@ -244,7 +243,8 @@ static const char *const results[] = { "reduced", NULL };
     "keepdims", CLEAVE_ATTR_BOOL, CLEAVE_FIELD (CleaveReduceAttrs, keepdims), .fallback = 1        \
   }
 
-/* In opset 17, the axes of ReduceSum are an operand, those of the others an attribute. */
+/* In opset 17, the axes of ReduceSum are an operand; the axes of the other reductions are an
+ * attribute. */
 static const CleaveAttr reduce_sum_attrs[] = {
   AXES (1),
   KEEPDIMS,

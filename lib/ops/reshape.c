@@ -66,7 +66,7 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
 
   for (guint d = 0; d < from->rank; d++)
     map[d] = cleave_dim_map_whole (from->dim[d]);
-  if (cleave_shape_n_elements (from) == 0) /* no elements: nothing to cut */
+  if (cleave_shape_n_elements (from) == 0) /* without elements there is nothing to cut */
     return;
   for (;;)
     {

@@ -35,7 +35,7 @@ make_view (const Preparing *p, const CleaveAssignment *assignment)
   if (constant != NULL)
     return cleave_view_tensor (constant); /* the view is only read */
   if (cleave_node_is_fixed (assignment->result->node))
-    return view; /* no memory was left to compute it */
+    return view; /* there was no memory to compute the constant */
   view.data = find_memory (p, assignment->location.root) + assignment->location.offset * size;
   for (guint d = 0; d < view.type.shape.rank; d++)
     view.stride[d] = assignment->location.stride[d];

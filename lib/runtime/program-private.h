@@ -23,7 +23,7 @@ typedef struct
   gpointer state;                   /* state of the kernel family */
   CleaveRange *part;                /* LOAD: the part of the input */
   gboolean streams;                 /* COPY, STORE: with stores that bypass the cache */
-  gboolean is_fused;                /* it runs part by part along with an earlier step */
+  gboolean is_fused;                /* the task runs range by range with an earlier step */
   const guint *together;            /* STORE: steps that run together, this one first */
   guint n_together;
   CleaveKernelInstance instance; /* operand 0 and result 0 if it copies */

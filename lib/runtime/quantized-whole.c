@@ -10,7 +10,7 @@ typedef struct
 {
   const CleaveKernelFamily *family; /* NULL: none */
   gpointer state;
-  CleaveKernelInstance instance;  /* its views are set at each run */
+  CleaveKernelInstance instance;  /* each run sets the views of the kernel instance */
   CleaveView operands[2], result; /* the data pointers are set at each run */
   CleaveTensorType types[3];
 } Step;

@@ -166,7 +166,7 @@ append_plan (GByteArray *head, const gint32 *offsets, guint n)
   guint32 n_bytes = (guint32) (sizeof (first) + n * sizeof (gint32));
 
   append (head, "", 0, ALIGNMENT);
-  append_words (head, ALIGNMENT / 4 - 1); /* so that the plan is aligned behind its length */
+  append_words (head, ALIGNMENT / 4 - 1); /* padding: the plan is aligned after its length */
   at = append_vector (head, 0);
   set_32 (head, at, n_bytes);
   append (head, first, sizeof (first), 4);

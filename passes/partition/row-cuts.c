@@ -118,8 +118,7 @@ add_part (EvenCut *cut, guint k, double limit)
 
       if (cut->bytes[begin] < G_MAXINT64)
         {
-          cut->bytes[begin] += crossing; /* from here on, `bytes` includes the cut before the new
-                                          * part */
+          cut->bytes[begin] += crossing; /* below, `bytes` includes the cut before the new part */
           while (tail > head && cut->bytes[cut->queue[tail - 1]] >= cut->bytes[begin])
             tail--;
           cut->queue[tail++] = begin;

@@ -41,8 +41,7 @@ typedef struct
   guint begin, run;                 /* position, and number of the part that is measured */
   gint64 weight_bytes, peak;        /* bytes of weights, and peak, of the nodes so far */
   gint64 live;                      /* bytes of the buffers in use after the last node */
-  guint *buffer_seen, *buffer_done; /* by buffer: the last run that counted it, and the last one
-                                     * that freed it */
+  guint *buffer_seen, *buffer_done; /* by buffer: the last runs that counted and freed it */
   guint *fixed_seen;                /* by node id: the last run that counted it */
   GPtrArray *stack;
 } CleaveRowMeter;

@@ -14,11 +14,11 @@ typedef struct
   guint rank;
   CleaveTransfers transfers;
   CleaveWireOrders wire;
-  GHashTable *values;   /* from results of the whole graph to those of this one */
+  GHashTable *values;   /* from results of the whole graph to results of this graph */
   GHashTable *expected; /* from results of the whole graph to their receive buffers */
   GHashTable *fixed;    /* from constant nodes of the whole graph to their copies */
   GHashTable *own; /* constants to copy (own-weights.h); NULL: none, since the graph never runs */
-  GHashTable *origins; /* from nodes of this graph to those of the whole, for
+  GHashTable *origins; /* from nodes of this graph to nodes of the whole graph, for
                           cleave_ranks_build_alone(); else NULL */
 } Builder;
 

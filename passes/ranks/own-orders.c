@@ -81,8 +81,8 @@ add_all (List *list, CleaveNode *node)
 typedef struct
 {
   CleaveGraph *graph;
-  GHashTable *origins; /* from its nodes to those of the whole graph */
-  CleaveNode **copies; /* by id of the whole graph: its own node, or NULL */
+  GHashTable *origins; /* from nodes of the rank's graph to nodes of the whole graph */
+  CleaveNode **copies; /* by node id of the whole graph: the node in the rank's graph, or NULL */
   gboolean *is_sent;   /* by node id: it takes no time, and only other ranks read it */
 } Alone;
 

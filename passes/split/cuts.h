@@ -46,7 +46,7 @@ typedef struct
       is_dominated; /* dominated: a cut into no more chunks has no larger factor for any value */
 } CleaveCut;
 
-/* Which cuts are listed, and how well each is checked. */
+/* Settings of the lists: the cuts that they contain, and how many chunks of a cut are checked. */
 typedef struct
 {
   gboolean dominated; /* list dominated cuts, too, since a predicate may prefer them */

@@ -70,12 +70,12 @@ struct _CleaveRegionNode
   const GArray *root;  /* CleaveRange: the ranges that a request cuts it into; NULL: not a root, its
                           readers decide */
   gboolean is_passed;  /* a view: demands on it are demands on its operand */
-  gboolean is_outside; /* it is a root, or a reader outside the region needs all of it */
+  gboolean is_outside; /* the node is a root, or a reader outside the region needs all of it */
   guint n_demands, n_pieces;
   CleaveDemand *demands;
   CleavePiece *pieces;
   guint *covers;
-  gboolean is_split;     /* it is cut into its pieces; otherwise it stays whole or is passed */
+  gboolean is_split;     /* the node is cut into pieces; if not, it stays whole or is passed */
   CleaveSource *sources; /* indexed by piece and operand; for a passed view, by demand */
   CleaveResult **values; /* by piece and result; NULL until built */
   CleaveResult **whole;  /* join of the pieces of each result; NULL: not needed */
@@ -127,7 +127,7 @@ typedef struct
 {
   CleaveRange range; /* first member, so that a pointer to the range is a pointer to this struct */
   const CleaveRegionNode *member; /* region node of that piece */
-  guint piece;                    /* its index in `member->pieces` */
+  guint piece;                    /* index of the piece in `member->pieces` */
 } CleaveRegionRange;
 
 /* Returns the region's copy of a range; adds one if there is none. */

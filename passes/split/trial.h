@@ -22,7 +22,7 @@ typedef struct
   gboolean is_too_many; /* the last split would have made more nodes than `made` allows */
   gboolean has_best;
   CleavePeaks best, last;
-  char *why; /* which limit the best split does not meet */
+  char *why; /* text: the limit that the best split does not meet */
 } CleaveTrial;
 
 /* Initializes a trial with the tightest limits on the graph of all requests; there may be none. */

@@ -158,7 +158,7 @@ add_conv (CleaveGraph *graph, CleaveResult *x, gint64 channels, GRand *rand, GEr
   double most = sqrt (6.0 / (9 * (double) from));
   CleaveResult *y;
 
-  if (from > 3) /* as the importer does */
+  if (from > 3) /* loads constants as the importer does */
     attrs.winograd = (CleaveInts){ 2, { 0, 0 } };
   for (gint64 i = 0; i < channels * from * 9; i++)
     w[i] = (float) g_rand_double_range (rand, -most, most);

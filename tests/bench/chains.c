@@ -14,7 +14,8 @@ typedef struct
 {
   const char *name;
   gint64 side;
-  gboolean is_mobilenet; /* its first block does not expand; ends with 1280 channels, times 0.35 */
+  gboolean is_mobilenet; /* the first block does not expand channels; the chain ends with 1280 *
+                            0.35 channels */
   guint n_blocks;
   Block blocks[17];
 } Chain;

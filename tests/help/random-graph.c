@@ -271,7 +271,7 @@ grow_assemble (Growing *g)
   g_ptr_array_add (g->values, x);
 }
 
-/* Both results are overwritten; the indices by a node that is an output. */
+/* Both results are overwritten. The node that overwrites the indices is an output. */
 static void
 grow_topk (Growing *g)
 {

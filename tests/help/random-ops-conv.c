@@ -87,7 +87,7 @@ make_conv_transpose (CleaveGraph *graph, GRand *rand)
 
       w.dim[2 + i] = pick (rand, 1, 3);
       a.output_padding.v[i] = pick (rand, 0, limit);
-      spatial[i] = pick (rand, 4, 6); /* more than the pads remove */
+      spatial[i] = pick (rand, 4, 6); /* extents larger than the pads */
       if (at (&a.pads, i, 0) + at (&a.pads, n + i, 0) >= spatial[i])
         a.pads.n = 0;
     }
@@ -200,7 +200,7 @@ add_pool_input (CleaveGraph *graph, GRand *rand, CleaveElement element, CleavePo
   return add_shaped (graph, "x", element, &x);
 }
 
-/* One in three has indices. */
+/* One in three of the nodes returns indices too. */
 static CleaveNode *
 make_max_pool (CleaveGraph *graph, GRand *rand)
 {

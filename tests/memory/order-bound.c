@@ -219,7 +219,7 @@ START_TEST (an_order_that_may_be_better_in_a_stretch_is_measured)
 }
 END_TEST
 
-/* At the peak, the first order is as good. */
+/* At the peak, both orders need the same memory. */
 START_TEST (an_order_better_outside_of_the_peak_is_not_measured)
 {
   g_auto (Diamonds) d = { 0 };

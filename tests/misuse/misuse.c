@@ -281,9 +281,10 @@ count_complaint (GLogLevelFlags level, const GLogField *fields, gsize n_fields, 
   return G_LOG_WRITER_HANDLED;
 }
 
-/* With a sanitizer there is no limit: it needs more address space than any useful one. */
+/* With a sanitizer there is no limit, since a sanitizer needs more address space than any useful
+ * limit. */
 
-/* In a child: exits with the result. */
+/* Runs in a child process, which exits with the result. */
 static G_NORETURN void
 run_case (const Case *c)
 {

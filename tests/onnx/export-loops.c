@@ -124,7 +124,7 @@ START_TEST (even_strips_become_iterations)
         ck_assert_uint_eq (count_iterations (graph), 0);
         ck_assert_uint_eq (write_loops (graph, 1, &n_nodes), 1);
         ck_assert_uint_ge (count_iterations (graph),
-                           8 * 5); /* at least the computing nodes of the 8 iterations */
+                           8 * 5); /* at least all nodes of the 8 iterations that compute */
         /* 12 strips: all strips but 4 are iterations */
         ck_assert_uint_lt (n_nodes, cleave_graph_count_operators (graph) / 2);
       }

@@ -739,7 +739,7 @@ START_TEST (parts_of_one_tensor_are_written_once)
     CleaveRange ranges[3];
     gsize n_bytes, n_nodes;
   } cases[] = {
-    /* two halves; one of them twice; one alone */
+    /* the parts: two halves, one half twice, one half alone */
     { 2, { { 2, { { 0, 4 }, { 0, 4 } } }, { 2, { { 4, 8 }, { 0, 4 } } } }, 128, 2 },
     { 2, { { 2, { { 0, 4 }, { 0, 4 } } }, { 2, { { 0, 4 }, { 0, 4 } } } }, 64, 2 },
     { 1, { { 2, { { 0, 8 }, { 1, 2 } } } }, 32, 1 },

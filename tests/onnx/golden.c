@@ -53,7 +53,7 @@ static const struct
     "a gradient or an optimizer passes through whole, and has no kernel", 9 },
 };
 
-/* Each of these ops must pass at least once. */
+/* At least one test of each of these ops must pass. */
 static const char *const wanted[] = {
   "Add",
   "AveragePool",

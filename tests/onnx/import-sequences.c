@@ -40,7 +40,8 @@ START_TEST (split_to_sequence_and_sequence_at_are_a_split)
 }
 END_TEST
 
-/* One size and a rest; then the tensors again in another order, with and without a new axis. */
+/* Splits into one size and the remainder, and joins the tensors in another order, with and without
+ * a new axis. */
 START_TEST (concat_from_sequence_is_a_concat)
 {
   g_autoptr (Model) model = start (), stacked = start ();

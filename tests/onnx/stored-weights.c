@@ -217,7 +217,7 @@ START_TEST (a_program_dequantizes_stored_weights_once)
 }
 END_TEST
 
-/* Each result of one node lives as long as the program, and parts of a constant count once. */
+/* Each result of the node lives as long as the program, and parts of one constant count once. */
 START_TEST (several_results_are_kept)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

@@ -144,7 +144,7 @@ START_TEST (a_chunk_is_selected_by_pads_and_output_padding)
 }
 END_TEST
 
-/* For every cut, accepted pieces compute each product once, and nothing is refused. */
+/* For every cut, all pieces are accepted, and together they compute each product once. */
 START_TEST (pieces_have_the_macs_of_the_whole)
 {
   static const CleaveConvTransposeAttrs attrs[] = {

@@ -109,7 +109,7 @@ START_TEST (no_axes_may_mean_none)
 }
 END_TEST
 
-/* More than a double sum would lose: long, and in several lines. */
+/* Sums of many elements in several lines, in which a sum of doubles would lose bits. */
 START_TEST (long_sums_do_not_lose_small_elements)
 {
   CleaveTensorType type = CLEAVE_TYPE (F32, 3, 1000, 5);

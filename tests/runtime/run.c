@@ -176,7 +176,7 @@ START_TEST (split_relu_concat_copies_nothing)
 }
 END_TEST
 
-/* Two forms: each Concat has the previous one as operand, or all previous layers. */
+/* Makes one of two forms: each Concat reads the previous Concat, or all previous layers. */
 static void
 check_dense_block (gboolean flat)
 {

@@ -570,7 +570,7 @@ START_TEST (sums_of_channels_may_rise)
   for (guint32 seed = 0; seed < 60; seed++)
     {
       Net net = { cleave_graph_new (NULL), g_rand_new_with_seed (seed), FALSE, 0 };
-      gint64 side = 4 << seed % 3; /* so that each sum ends at its initial value */
+      gint64 side = 4 << seed % 3; /* a power of two, so each sum returns to its start */
 
       make_sums (&net, wave,
                  &(Sums){ .length = side,

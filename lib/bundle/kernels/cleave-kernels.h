@@ -39,7 +39,7 @@ typedef struct
 {
   const void *params; /* constants of the layer: weights, geometry, zero points */
   CleaveRows x[2];    /* the operands that are not constant, in the order of the node */
-  unsigned char *y;   /* where pixel `begin` of row `row` of the result goes */
+  unsigned char *y;   /* address of pixel `begin` of row `row` of the result */
   int32_t row;        /* the row of the result to compute */
   int32_t begin, end; /* the columns to compute */
 } CleaveCall;

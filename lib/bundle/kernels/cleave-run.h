@@ -17,13 +17,13 @@ typedef struct
 {
   uint32_t offset; /* bytes from the begin of its memory */
   uint32_t pixel_bytes;
-  uint32_t
-      image_bytes; /* from one image of a batch to the next; 0: each image uses the same bytes */
+  uint32_t image_bytes; /* bytes from one image of a batch to the next; 0: each image uses the same
+                           bytes */
   uint16_t rows, columns;
   uint16_t capacity; /* rows in memory */
   uint16_t width;    /* columns in memory */
   uint8_t place, port;
-  uint8_t is_ring; /* its memory has the columns of one band */
+  uint8_t is_ring; /* the memory of the value has the columns of one band */
 } CleaveValue;
 
 /* Row r of a result needs the rows [b, b + window) of an operand, as far as they exist, where
@@ -76,7 +76,7 @@ typedef struct
   /* Writes a row of an input that is supplied row by row; rows come in order. */
   void (*read_row) (void *user_data, int32_t port, int32_t row, void *to);
   void *user_data;
-  CleaveState *states; /* as many as the longest segment has layers */
+  CleaveState *states; /* one entry for each layer of the longest segment */
 } CleaveRun;
 
 /* Computes the outputs. */

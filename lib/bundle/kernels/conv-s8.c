@@ -24,10 +24,10 @@ typedef struct
 {
   WindowS8 window;
   int32_t pixels;
-  int32_t line;                      /* taps of a line, 0: all */
-  int32_t n;                         /* channels of the block */
-  const int8_t *x;                   /* the first channel of the group */
-  uint32_t sum[8];                   /* of the block; those of the second pixel are sum[4] ... */
+  int32_t line;    /* taps of a line, 0: all */
+  int32_t n;       /* channels of the block */
+  const int8_t *x; /* the first channel of the group */
+  uint32_t sum[8]; /* the sums of the block; the sums of the second pixel are sum[4] ... */
   int8_t part[2 * CONV_S8_GATHERED]; /* windows, or padding */
 } ConvS8;
 

@@ -9,7 +9,7 @@
 typedef struct
 {
   guint node;
-  gboolean is_done; /* all its operands are in the order */
+  gboolean is_done; /* all operands of the node are in the order */
 } Entry;
 
 /* Lists the nodes that compute a node's operands, also those that its inner graphs read, as

@@ -47,7 +47,7 @@ typedef struct
   GPtrArray *iterations; /* receives names of nodes that are in a Loop; NULL: not collected */
   gboolean is_hidden;    /* whether the file leaves out inner shapes (hide.c) */
   const CleaveOnnxDynamic *dynamic; /* the dynamic part; NULL: none */
-  Onnx__GraphProto *dynamic_graph;  /* its nodes, which the export owns */
+  Onnx__GraphProto *dynamic_graph;  /* nodes of the dynamic part, which the export owns */
   size_t n_static_nodes;            /* number of nodes in the file before the dynamic ones */
 } CleaveOnnxExport;
 

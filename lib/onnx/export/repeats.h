@@ -45,8 +45,8 @@ typedef struct
 /* Where an operand of a node in an iteration comes from. */
 typedef struct
 {
-  gboolean is_made; /* this or an earlier iteration computes it; otherwise all iterations read the
-                       same value */
+  gboolean is_made; /* this or an earlier iteration computes the operand; if not, all iterations
+                       read the same value */
   guint node;       /* position within the period */
   guint result;
   guint lag; /* number of iterations before this one; 0: the same iteration */

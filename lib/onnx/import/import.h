@@ -29,7 +29,7 @@ typedef struct
   gint64 n_padded;     /* channels in the file, if they are in blocks there; else 0. The value here
                         * is plain, and may have fewer channels: see nchwc.h */
   CleaveOnnxForm form; /* how the file stores its elements */
-  gboolean is_costly;  /* only constants determine it, but computing it exceeds the budget */
+  gboolean is_costly;  /* only constants determine the value, but computing it exceeds the budget */
   gboolean is_kept;    /* interpreting: other values refer to it, so it stays until the end */
   gboolean is_live;    /* interpreting: cleave_onnx_release() must not free it */
   gboolean is_carried; /* interpreting: an iteration that has ended gave it to later ones */

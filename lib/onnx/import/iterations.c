@@ -169,7 +169,7 @@ take_iteration (CleaveOnnxIterations *iterations,
   return good;
 }
 
-/* No iteration */
+/* The Loop has no iteration. */
 
 /* Reads one iteration for the types of its outputs, then removes its nodes. */
 static gboolean

@@ -71,7 +71,7 @@ cleave_onnx_zeros (CleaveOnnxNode *node, const CleaveTensorType *type, GError **
 CleaveOnnxValue *
 cleave_onnx_count (CleaveOnnxNode *node, gint64 from, const CleaveShape *shape, GError **error);
 
-#define CLEAVE_ONNX_ANY (-1) /* in cleave_onnx_expect(): any extent */
+#define CLEAVE_ONNX_ANY (-1) /* in shapes of cleave_onnx_expect(): any extent */
 /* Checks that a value is present and has this shape; the error shows the actual shape. */
 gboolean cleave_onnx_expect (const CleaveOnnxNode *node,
                              const char *what,

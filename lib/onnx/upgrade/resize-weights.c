@@ -162,7 +162,7 @@ find_taps (Taps *taps,
         support = find_support (settings, target, d), step = 1 / find_stretch (settings, target, d);
   gint64 last = target->from[d] - 1, begin, end;
 
-  center = CLAMP (center, -support - 2, (float) last + support + 3); /* no tap lies beyond this */
+  center = CLAMP (center, -support - 2, (float) last + support + 3); /* all taps lie before this */
   begin = (gint64) floorf (center - support + 0.5f);
   end = (gint64) floorf (center + support + 0.5f);
   g_array_set_size (taps->at, 0);

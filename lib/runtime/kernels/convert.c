@@ -374,7 +374,8 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
     cleave_loops_run (loops, line_run (c), &(Along){ c, loops }, instance);
 }
 
-/* Not called for DynamicQuantizeLinear: its bytes are not laid out as the floats that it reads. */
+/* DynamicQuantizeLinear does not use this function: its result has other strides than its operand.
+ */
 static void
 run_part (gconstpointer state, const CleaveKernelInstance *instance, gint64 begin, gint64 end)
 {

@@ -69,7 +69,7 @@ cleave_depthwise_pack (const CleaveView *w, float *to)
 
 /* How the lanes of a vector map to channels. */
 typedef enum {
-  ALL,    /* one channel per lane */
+  ALL,    /* each lane has a channel of its own */
   PAIRED, /* channels of two adjacent pixels; each pixel has a vector and a half */
   SOME    /* fewer channels than lanes: the other lanes are neither read nor written */
 } Lanes;

@@ -32,7 +32,7 @@ typedef struct
 /* Adjacent pixels of one row that all read the same taps. */
 typedef struct
 {
-  const float *x, *w, *bias; /* at the first tap; bias: may be NULL */
+  const float *x, *w, *bias; /* address of the first tap; the bias may be NULL */
   float *y;
   gint64 n_planes, n_rows, n_columns; /* numbers of taps */
   gint64 x_plane, x_row, x_column, x_pixel;

@@ -18,11 +18,11 @@ typedef struct
 {
   const float *x;
   float *y;
-  gint64 n_channels, n_pixels; /* of channels and pixels, one is contiguous and has step 1 */
+  gint64 n_channels, n_pixels; /* channels or pixels are contiguous: one of both has step 1 */
   gint64 x_step, y_step;       /* steps between elements of the other one */
-  float *mean, *factor,
-      *bias;   /* one value for each channel, repeated for each pixel processed at once */
-  float *lane; /* eight partial sums for each channel */
+  float *mean, *factor, *bias; /* one value for each channel, repeated for all pixels that the loop
+                                  processes at once */
+  float *lane;                 /* eight partial sums for each channel */
 } Image;
 
 typedef struct

@@ -14,7 +14,7 @@ enum { X };
 
 typedef struct
 {
-  CleaveDepthwise floats; /* its axes describe dense floats */
+  CleaveDepthwise floats; /* the axes describe dense floats in scratch */
   CleavePlaces places;
   CleavePixels x, y;
   gint64 n_batches, x_batch_step, y_batch_step; /* batches of the original views */

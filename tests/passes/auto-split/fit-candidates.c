@@ -256,7 +256,7 @@ make_heavy (void)
   return graph;
 }
 
-/* Each strip reads the weights again, at most 60 bytes per nanosecond. */
+/* Each strip reads the weights again, with at most 60 bytes per nanosecond. */
 START_TEST (strips_of_large_weights_cost)
 {
   g_autoptr (CleaveGraph) graph = make_heavy ();

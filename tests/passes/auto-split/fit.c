@@ -362,7 +362,8 @@ make_heads (guint n_layers, gint64 n_rows, gint64 n_heads, gint64 n)
   return graph;
 }
 
-/* Only the keys and values of one head are live at a time, and the scores of some of its rows. */
+/* Live at one time are the keys and values of one head, and the scores of some rows of this head.
+ */
 START_TEST (heads_are_cut_by_rows)
 {
   const gint64 n_rows = 96, n_heads = 6, n = 16, whole = n_rows * n_heads * n * 4;

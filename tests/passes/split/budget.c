@@ -268,7 +268,7 @@ START_TEST (a_veto_reports_the_value_reached)
 
       ck_assert_uint_eq (limit->kind, i);
       ck_assert_str_eq (cleave_limit_kind_get_name (limit->kind), names[i]);
-      ck_assert (limit->is_met == (i == CLEAVE_LIMIT_ADDED_MACS)); /* only rows of a result */
+      ck_assert (limit->is_met == (i == CLEAVE_LIMIT_ADDED_MACS)); /* only rows are cut */
     }
   /* Five of ten rows of eight channels are read, three are computed; plus the weights. */
   ck_assert_double_eq (cleave_split_report_get_limit (report, 0)->reached,

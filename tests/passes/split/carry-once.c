@@ -151,7 +151,7 @@ nth_computing (const CleaveGraph *graph, guint n)
       return node;
 }
 
-/* From every node of the network, to all depths that matter. */
+/* Splits from every node of the network, to all depths that differ. */
 START_TEST (residual_networks_compute_nothing_twice)
 {
   g_autoptr (CleaveGraph) net = residual_net ();

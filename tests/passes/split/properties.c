@@ -32,7 +32,7 @@ count_of (GHashTable *counts, const CleaveOp *op)
   return count;
 }
 
-/* One graph and one request. */
+/* A case of the test: one graph and one request. */
 typedef struct
 {
   guint32 seed;

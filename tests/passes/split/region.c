@@ -132,7 +132,7 @@ START_TEST (quantized_rows_are_carried_as_bytes)
 }
 END_TEST
 
-/* For every depth and number of strips. */
+/* Tests every depth and number of strips. */
 START_TEST (carry_computes_each_element_once)
 {
   for (guint depth = 1; depth <= 6; depth++)

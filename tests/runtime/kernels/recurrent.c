@@ -53,7 +53,7 @@ set_operands (GRand *rand, gint64 n_gates, const CleaveRecurrentAttrs *a, Cleave
       instance->operands[i] = types[i];
 }
 
-/* One direction, without lengths: X holds the sums already. */
+/* One direction, without sequence lengths. X has the sums of the inputs already. */
 static void
 take_sums (CleaveTrySite *instance)
 {
@@ -115,7 +115,8 @@ try_level (const char *level)
 START_TEST (every_level_has_the_bits_of_the_reference) { each_brgemm_level (try_level); }
 END_TEST
 
-/* More steps than one product of inputs covers; units that fill several panels, or not one. */
+/* More time steps than one product of inputs covers. The units fill several panels, or less than
+ * one. */
 static void
 try_long (const char *level)
 {

@@ -67,7 +67,7 @@ move (Buffer *buffers, guint n, gint64 size)
     }                                                                                              \
   }
 
-/* Two threads have a value each, and then another. */
+/* Each of two threads has a value, and then another value. */
 START_TEST (buffers_of_two_threads_swap_places)
 {
   Buffer buffers[] = { OF (0, 0, 1, 32, 0), OF (1, 0, 1, 32, 32), OF (0, 2, 3, 32, 32),
@@ -88,7 +88,8 @@ START_TEST (a_buffer_moves_to_a_free_place)
 }
 END_TEST
 
-/* Both threads write half of a value: the halves are where those of the previous value were. */
+/* Each thread writes half of a value. The halves are at the places of the halves of the previous
+ * value. */
 START_TEST (bands_overlap_the_bands_of_the_previous_value)
 {
   Buffer buffers[] = {

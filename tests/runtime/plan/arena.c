@@ -286,7 +286,7 @@ START_TEST (random_lifetimes_stay_near_the_bound)
 }
 END_TEST
 
-/* If the bound cannot be met, sizes slightly above it are tried as thoroughly. */
+/* If the bound cannot be met, the search tries sizes slightly above it with the same effort. */
 START_TEST (sizes_above_an_unreachable_bound_are_tried)
 {
   static const guint32 seeds[] = { 1, 5 };

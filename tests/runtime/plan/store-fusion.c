@@ -73,7 +73,7 @@ START_TEST (many_parts_are_stored_in_groups)
 }
 END_TEST
 
-/* Two values, each in parts: the outputs of one follow those of the other. */
+/* Two values in parts. The outputs of the second value follow the outputs of the first. */
 START_TEST (parts_of_several_values_are_stored)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

@@ -50,8 +50,8 @@ count_blocks (const CleaveBlockwise *b)
   return (b->panels.extent[3] + b->form.block - 1) / b->form.block;
 }
 
-/* With 4 bits, a byte holds an integer of the first half of the panel and one of the second
- * half. */
+/* With 4 bits, a byte holds one integer of the first half of the panel and one integer of the
+ * second half. */
 static gsize
 bytes_of_row (const CleaveBlockwise *b)
 {

@@ -43,7 +43,8 @@ typedef struct
                        dense in scratch; rank 0: columns are contiguous */
 } CleaveBrgemm;
 
-/* Each plans everything but the code. Returns FALSE if the kernel instance is not served. */
+/* Each function plans everything except the generated code. It returns FALSE if the family does not
+ * serve the kernel instance. */
 gboolean cleave_brgemm_plan_conv (const CleaveKernelInstance *instance,
                                   CleaveWeights *weights,
                                   CleaveBrgemm *brgemm);

@@ -30,8 +30,8 @@ typedef struct
   guint n_pieces;
   Piece *pieces;
   gboolean *direct; /* for each width: whether direct.c computes it */
-  Kernel
-      *kernels; /* for each width and piece: the kernel of the first taps, and that of the others */
+  Kernel *kernels;  /* for each width and piece: the kernel of the first taps, and the kernel of the
+                       other taps */
 } Region;
 
 typedef struct

@@ -21,7 +21,7 @@
 typedef struct
 {
   const CleaveWrittenMean *mean;
-  CleaveView y; /* with the rank of x; data is set in each run */
+  CleaveView y; /* the view has the rank of x; each run sets its data */
   guint channel;
   gint64 n_channels, width; /* width: n_channels rounded up to whole vectors */
   gint64 n_pixels, step, block;

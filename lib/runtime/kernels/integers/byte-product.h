@@ -69,7 +69,7 @@ typedef struct
 gboolean cleave_byte_has_odd_scales (const float *scale, gint64 n);
 void cleave_byte_product_run (const CleaveByteProduct *product);
 void cleave_byte_finish_tile (const CleaveByteProduct *product, const CleaveByteTile *tile);
-/* Each computes columns [begin, end) of the packed form, which are in one panel. */
+/* Each function computes columns [begin, end) of the packed form. They are in one panel. */
 void cleave_byte_pairs_run (const CleaveByteProduct *product, gint64 begin, gint64 end);
 void cleave_byte_quads_run (const CleaveByteProduct *product, gint64 begin, gint64 end);
 /* For weights whose sums of two products fit into 16 bits, on processors without VNNI. */

@@ -34,7 +34,7 @@ enum { X };
 typedef struct
 {
   CleavePlaces places;
-  CleaveByteImage image; /* only its axes are used */
+  CleaveByteImage image; /* only the axes of the kernel instance are used */
   const gint8 *packed;
   const gint32 *w_sums; /* sum of each channel's weights, in the order of the vectors */
   gint64 n_channels, n_batches, x_batch_step, y_batch_step, y_image;
@@ -309,7 +309,7 @@ prepare_written (Plan *s, const CleaveKernelInstance *instance)
 static gsize
 lay_out (Plan *s)
 {
-  gint64 n_lanes = 2 * n_blocks (s) * QUAD_BYTES; /* in vector order, and in channel order */
+  gint64 n_lanes = 2 * n_blocks (s) * QUAD_BYTES; /* bytes in vector order and in channel order */
   gsize n = 0;
 
   s->at_ring = cleave_take_scratch (&n, s->n_ring * s->n_places * QUAD_LANES * 4);
@@ -437,7 +437,7 @@ put_in_order_32 (const __m256i *sum, __m256i *to)
 #define WORDS(from) _mm512_loadu_si512 (from)
 #include "channel-quads-rows.h"
 
-/* For the remaining channels, if they are at most half a block. */
+/* Computes the remaining channels if they are at most half a block. */
 #define NAME(name) name##_32
 #define V(name) _mm256_##name
 #define VECTOR __m256i

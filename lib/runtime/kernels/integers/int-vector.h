@@ -199,7 +199,7 @@ cleave_ints_narrow (
     CleaveIntVector low, CleaveIntVector high, gint32 zero, gboolean is_signed, guint8 *to)
 {
 #if defined(__AVX512BW__)
-  /* Each 128-bit lane has its low columns, then its high ones. */
+  /* Each 128-bit lane has its low columns, then its high columns. */
   __m512i both =
       _mm512_adds_epi16 (_mm512_packs_epi32 (low, high), _mm512_set1_epi16 ((gint16) zero));
   const __m512i order = _mm512_setr_epi64 (0, 2, 4, 6, 1, 3, 5, 7);

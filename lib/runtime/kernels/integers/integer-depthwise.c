@@ -32,8 +32,8 @@ typedef struct
   const gint16 *packed; /* packed weights; NULL: packed by each run */
   gint64 n_out, n_taps, n_batches, x_batch_step, y_batch_step, y_image, column_step;
   gboolean reports_progress;
-  gint64 *tap_at, *x_at,
-      *y_at; /* for one band, in elements; padded to an even number of taps by repeating the last */
+  gint64 *tap_at, *x_at, *y_at; /* offsets for one band, in elements; an odd number of taps is
+                                   padded by repeating the last tap */
   gsize at_multiplier, at_shift;
   gsize at_x, at_bias, at_scale, at_packed; /* offsets in scratch */
 } Plan;
@@ -248,7 +248,7 @@ typedef struct
 {
   const Plan *s;
   const CleaveKernelInstance *instance;
-  CleaveByteProduct product; /* only the members for finishing are used */
+  CleaveByteProduct product; /* only the members that finish sums are used */
   gint32 x_zero;
   const gint16 *w;
   gint16 *x;

@@ -113,7 +113,7 @@ typedef struct _CleaveWritten
   gint64 n_chunks; /* 0: no checkpoints */
   gint32 stands;   /* effective zero point of x */
   gint64 n_columns;
-  gint32 *chunk_bias; /* for each chunk and column; NULL: all are 0 */
+  gint32 *chunk_bias; /* for each chunk and column: the initial value of a sum; NULL: all are 0 */
   CleaveWrittenColumns columns;
   CleaveWrittenKind kind;
   gboolean has_norms;
