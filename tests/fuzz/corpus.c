@@ -2,13 +2,18 @@
 
 /* Runs a fuzz target without libFuzzer: on mutations of its corpus from some thousand seeds, or
  * on files given on the command line, as AFL++ does with @@. `--write FOLDER` writes the corpus
- * for both fuzzers. */
+ * for both fuzzers. `--seeds FIRST N` runs other seeds, all in this process. */
 
 #include "fuzz.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #define N_SEEDS 20000
+/* The number of seeds between two lines of progress. */
+#define N_BETWEEN_PRINTS 100000
+/* Seconds after which SIGALRM ends the process: the target hangs. */
+#define SECONDS_AT_MOST 60
 
 /* Bytes that often break the parsing of numbers, sizes and texts. */
 static const guint8 odd[] = { 0x00, 0x01, 0x02, 0x07, 0x08, 0x09, 0x0a, 0x7f,
@@ -47,23 +52,46 @@ change (GByteArray *bytes, GRand *rand)
     }
 }
 
-/* Returns whether the mutated file is still accepted. */
-static gboolean
-run_seed (const GPtrArray *files, guint32 seed)
+/* Returns a file of the corpus, changed in up to four places. */
+static GBytes *
+mutate (const GPtrArray *files, guint32 seed)
 {
   g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
   GBytes *file = files->pdata[g_rand_int_range (rand, 0, (gint32) files->len)];
   GByteArray *bytes = g_byte_array_new ();
   guint n_changes = (guint) g_rand_int_range (rand, 1, 5);
-  g_autoptr (GBytes) changed = NULL;
   gsize size;
 
   g_byte_array_append (bytes, g_bytes_get_data (file, &size), (guint) g_bytes_get_size (file));
   for (guint i = 0; i < n_changes && bytes->len > 0; i++)
     change (bytes, rand);
-  changed = g_byte_array_free_to_bytes (bytes);
+  return g_byte_array_free_to_bytes (bytes);
+}
+
+/* Returns whether the mutated file is still accepted. */
+static gboolean
+run_seed (const GPtrArray *files, guint32 seed)
+{
+  g_autoptr (GBytes) changed = mutate (files, seed);
+
   LLVMFuzzerTestOneInput (g_bytes_get_data (changed, NULL), g_bytes_get_size (changed));
   return fuzz_is_accepted (changed);
+}
+
+static int
+run_seeds (const GPtrArray *files, guint32 first, guint n)
+{
+  for (guint32 seed = first; seed - first < n; seed++)
+    {
+      g_autoptr (GBytes) changed = mutate (files, seed);
+
+      if ((seed - first) % N_BETWEEN_PRINTS == 0)
+        fprintf (stderr, "seed %u\n", seed);
+      alarm (SECONDS_AT_MOST);
+      LLVMFuzzerTestOneInput (g_bytes_get_data (changed, NULL), g_bytes_get_size (changed));
+    }
+  printf ("%u seeds from %u\n", n, first);
+  return 0;
 }
 
 static int
@@ -104,6 +132,9 @@ main (int argc, char **argv)
 
   if (argc == 3 && strcmp (argv[1], "--write") == 0)
     return write_files (files, argv[2]);
+  if (argc == 4 && strcmp (argv[1], "--seeds") == 0)
+    return run_seeds (files, (guint32) strtoul (argv[2], NULL, 10),
+                      (guint) strtoul (argv[3], NULL, 10));
   if (argc > 1)
     return run_files (argv + 1);
   for (guint i = 0; i < files->len; i++)
