@@ -10,7 +10,7 @@
 typedef struct
 {
   guint n_left;      /* uses by steps and folded nodes that are still to come */
-  gboolean is_kept;  /* steps read it unpacked, and the program keeps it */
+  gboolean is_kept;  /* a step reads the constant unpacked, so the program keeps it */
   GPtrArray *nodes;  /* CleaveNode: the constants in a graph that is given */
   CleaveNode *node;  /* the folded node; NULL: a tensor */
   GPtrArray *values; /* CleaveTensor: the results of the node, while they exist */
@@ -23,7 +23,7 @@ struct _CleaveConstants
   const CleaveGraph *graph;
   CleaveWeights *weights;
   GHashTable *uses; /* Use, by base tensor or by node */
-  GPtrArray *ended; /* CleaveNode: one of its uses has ended */
+  GPtrArray *ended; /* CleaveNode: folded nodes of which a use has ended */
   GError *error;    /* the first allocation that failed */
 };
 

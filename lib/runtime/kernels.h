@@ -25,8 +25,8 @@ typedef enum {
   CLEAVE_EPILOGUE_SUB,
   CLEAVE_EPILOGUE_MUL,
   CLEAVE_EPILOGUE_DIV,
-  CLEAVE_EPILOGUE_FUNCTION, /* a function of v and scalars, which the op has */
-  CLEAVE_EPILOGUE_NORMALIZE /* fma (v - mean, factor, b), by channel */
+  CLEAVE_EPILOGUE_FUNCTION, /* a function of v, and of scalars in the state of the consumer */
+  CLEAVE_EPILOGUE_NORMALIZE /* fma (v - mean, factor, b), with numbers for each channel */
 } CleaveEpilogueKind;
 
 /* An epilogue op: a fused consumer cheap enough to be applied in registers before the head's kernel
@@ -36,18 +36,18 @@ typedef struct
 {
   CleaveEpilogueKind op;
   float least, most;              /* CLIP */
-  const float *mean, *factor, *b; /* NORMALIZE: by channel */
+  const float *mean, *factor, *b; /* NORMALIZE: one number for each channel */
   guint c;                        /* the dimension of the channels, which are contiguous */
   gint64 pixel;                   /* elements from one pixel to the next */
   guint v, w;                     /* indices of the operands */
   gboolean w_is_one;
-  gboolean begins_pattern, w_is_before; /* w is the v with which the expression pattern began */
+  gboolean begins_pattern, w_is_before; /* w: v at the begin of the pattern */
   void (*function) (const CleaveFusedConsumer *self, float *v, gint64 n); /* FUNCTION: n values */
   void (*gate) (float *v, gint64 n); /* FUNCTION: multiplies v by its result at once; or NULL */
 } CleaveEpilogueOp;
 
-/* A fused consumer: a step that runs part by part along with the step before it, while that step's
- * result is in the cache. */
+/* A fused consumer: a step that runs range by range with the step before it, whose result is still
+ * in the cache. */
 struct _CleaveFusedConsumer
 {
   const CleaveKernelFamily *family;
@@ -87,8 +87,8 @@ struct _CleaveKernelFamily
                     const CleaveKernelInstance *instance,
                     gint64 begin,
                     gint64 end);
-  /* Whether run reads each element of an operand laid out as the result before it writes the
-   * element there. True for all families with run_part. */
+  /* Whether `run` reads an element of an operand before it writes the element of the result at that
+   * place. The operand has the strides of the result. True for all families with run_part. */
   gboolean by_elements;
   /* Returns whether run calls cleave_kernel_range_done(); NULL: never. */
   gboolean (*reports_progress) (gconstpointer state);

@@ -213,7 +213,7 @@ find_kernel (const Preparing *p, const CleaveNode *node, CleaveTask *task, gsize
       family->prepare (&task->instance, p->program->weights, &task->state, n_scratch))
     task->family = family;
   else
-    task->state = NULL; /* a state that failed to prepare is freed */
+    task->state = NULL; /* the state is freed if the kernel could not prepare it */
   if (cleave_storage_is_overlaid (p->storage, node) && !goes_by_rows (task))
     cleave_task_go_through_scratch (task, n_scratch);
 }

@@ -22,8 +22,8 @@ struct _CleaveWeights
 {
   GHashTable *entries;  /* Entry, by base that was not released */
   GArray *packed;       /* CleavePackedWeight: all of them, in the order in which they were made */
-  const GArray *stored; /* CleavePackedWeight: existing copies in the order in which they will
-                           be asked for, or NULL */
+  const GArray *stored; /* CleavePackedWeight: existing copies, in the order in which kernels ask
+                           for them, or NULL */
   gint64 n_bytes;
   GError *error; /* the first allocation that failed */
 };

@@ -9,8 +9,8 @@
 
 #include <time.h>
 
-/* The bytes that a step reads and writes, each address once. A step that reads its own result has
- * it in the cache. */
+/* Returns the bytes that a step reads and writes, each address once. If a step reads its own
+ * result, the result is in the cache. */
 typedef struct
 {
   GHashTable *read, *written;
@@ -49,7 +49,7 @@ touch_instance (Touched *touched, const CleaveKernelInstance *instance, CleaveSt
   for (guint i = 0; i < n_results; i++)
     touch (touched, touched->written, &instance->results[i]);
   if (kind == CLEAVE_STEP_LOAD || kind == CLEAVE_STEP_STORE)
-    touched->n_bytes *= 2; /* the copy touches the same number of bytes in the bound tensor */
+    touched->n_bytes *= 2; /* the copy touches as many bytes in the bound tensor */
 }
 
 static gint64

@@ -26,7 +26,7 @@ typedef struct
   gboolean is_fused;                /* the task runs range by range with an earlier step */
   const guint *together;            /* STORE: steps that run together, this one first */
   guint n_together;
-  CleaveKernelInstance instance; /* operand 0 and result 0 if it copies */
+  CleaveKernelInstance instance; /* operand 0 and result 0 of a task that copies */
 } CleaveTask;
 
 /* Returns the name of a step: the op of its node, or its kind. */
@@ -54,9 +54,9 @@ typedef struct
   CleaveTensorType type;
   CleaveTensor *tensor; /* the bound tensor, or NULL */
   CleaveView view;      /* view of the bound tensor */
-  GArray *patches;      /* CleavePatch: all pointers to its memory; NULL: it shares memory with
-                           other values */
-  char *memory;         /* address in the arena, and strides there */
+  GArray *patches; /* CleavePatch: all pointers to the memory of the value; NULL: the value shares
+                      memory with other values */
+  char *memory;    /* address in the arena, and strides there */
   gint64 stride[CLEAVE_MAX_RANK];
   gboolean direct; /* steps use the tensor's memory directly */
 } CleaveBinding;

@@ -29,8 +29,8 @@ typedef struct
   Source *sources;
   gint64 to;                /* byte offset of the result in the scratch memory; -1: it is the result
                              * of the group */
-  gboolean is_fused;        /* an epilogue of the piece before it */
-  CleaveFusedConsumer next; /* the piece after it, if that is fused */
+  gboolean is_fused;        /* the call is an epilogue op of the call before it */
+  CleaveFusedConsumer next; /* the next call, if it is fused */
 } Piece;
 
 typedef struct
@@ -47,7 +47,7 @@ typedef struct
   guint n_reads; /* number of operands of all calls */
   guint most;    /* largest number of operands of a call */
   GPtrArray *kinds;
-  GArray *kind;    /* guint: by tile */
+  GArray *kind;    /* guint, by index of the tile */
   GArray *offsets; /* gint64: by tile, of its result and of each operand of a call */
   gint64 tile_bytes, views_bytes;
   gboolean are_rows;

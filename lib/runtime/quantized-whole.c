@@ -21,10 +21,10 @@ struct _CleaveWhole
   CleaveWrittenTable *table;
   CleaveWrittenAdd *add;
   CleaveWrittenMean *mean;
-  Step step;             /* the step that reads the group's operands */
-  Step after;            /* a table from the step's result to the group's result, in place; no
-                            family if it is not needed */
-  guint from[2], n_from; /* the operands of the group that it reads */
+  Step step;  /* the step that reads the group's operands */
+  Step after; /* a table from the step's result to the group's result, in place; without a family if
+                 no table is needed */
+  guint from[2], n_from; /* indices of the group's operands that the kernel reads */
 };
 
 /* Prepares the kernel of a call of `n_operands` operands. `constant` is the second one, or NULL. */

@@ -21,7 +21,7 @@ kernel_of_add (const CleaveCall *call)
 static const char *const operand_names[] = { "x", "y", NULL };
 static const char *const result_names[] = { "z", NULL };
 
-/* Used by kernels only; no graph contains them. */
+/* Records of ops that only kernels use; no graph contains their nodes. */
 const CleaveOp cleave_op_written_add = { .name = "WrittenAdd",
                                          .operands = operand_names,
                                          .results = result_names,

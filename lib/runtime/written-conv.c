@@ -26,7 +26,7 @@ cleave_written_conv_is (const CleaveCall *call)
 static const char *const operand_names[] = { "x", "w", NULL };
 static const char *const result_names[] = { "y", NULL };
 
-/* Used by kernels only; no graph contains it. */
+/* The record of an op that only kernels use; no graph contains its nodes. */
 const CleaveOp cleave_op_written_conv = { .name = "WrittenConv",
                                           .operands = operand_names,
                                           .results = result_names,

@@ -22,7 +22,7 @@ kernel (const CleaveCall *call)
 static const char *const operand_names[] = { "x", NULL };
 static const char *const result_names[] = { "y", NULL };
 
-/* Used by kernels only; no graph contains it. */
+/* The record of an op that only kernels use; no graph contains its nodes. */
 const CleaveOp cleave_op_written_table = { .name = "WrittenTable",
                                            .operands = operand_names,
                                            .results = result_names,

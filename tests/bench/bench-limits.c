@@ -60,8 +60,8 @@ DEFINE_CHAIN (
 DEFINE_CHAIN (div_v1, "sse2", __m128, SET_V1 (3), _mm_div_ps (SET_V1 (2), x))
 DEFINE_CHAIN (sqrt_v1, "sse2", __m128, SET_V1 (3), _mm_sqrt_ps (x))
 
-/* One instruction, or a pair, over float32 at the three processor levels, and its number of
- * lanes there. */
+/* One instruction or a pair of them, on float32 at the three processor levels, and the number of
+ * lanes at each level. */
 typedef enum { FMA, DIV, SQRT, HALF, N_OPS } Op;
 
 static void (*const chains[N_OPS][3]) (guint n) = {

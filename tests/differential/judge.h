@@ -28,7 +28,7 @@ typedef struct
   gboolean busy;     /* working on that seed */
   gint64 cpu_before; /* microseconds of processor time at the start of the seed */
   gint64 wall_before;
-  gint64 cpu_seen, wall_seen; /* when the parent last saw the processor time grow */
+  gint64 cpu_seen, wall_seen; /* time at which the parent last saw the processor time grow */
   Verdict verdict;
   char message[4096];
   TapeCopy graph, of_way; /* the tapes, when one graph is judged alone */

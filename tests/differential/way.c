@@ -5,8 +5,8 @@
 #define pick(way, n) tape_draw ((way)->tape, (guint) (n))
 #define chance(way, percent) tape_chance ((way)->tape, (percent))
 
-/* A larger graph is not changed any more: chunks of one element make ten thousand nodes, and
- * cutting a join of as many parts takes a minute. */
+/* No way changes a larger graph: with chunks of one element it would get ten thousand nodes, and
+ * cutting a join of ten thousand parts takes a minute. */
 #define MAX_NODES 3000
 
 static gboolean

@@ -36,7 +36,7 @@ change (GByteArray *bytes, GRand *rand)
     case 1:
       bytes->data[at] = byte;
       break;
-    case 2: /* another byte of the same file */
+    case 2: /* changes another byte of the same file */
       bytes->data[at] = bytes->data[g_rand_int_range (rand, 0, (gint32) bytes->len)];
       break;
     case 3:

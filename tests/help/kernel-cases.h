@@ -34,8 +34,8 @@ each_level (void (*try_level) (const char *level))
       try_level (levels[i]);
 }
 
-/* Tries every level with a GEMM, and thus with kernels for 16-bit floats: none without LIBXSMM,
- * or without AVX2. */
+/* Tries every processor level that has a GEMM, and so kernels for 16-bit floats. There is none
+ * without LIBXSMM or without AVX2. */
 static inline void
 each_brgemm_level (void (*try_level) (const char *level))
 {

@@ -11,7 +11,7 @@ typedef struct
   gconstpointer attrs;
   guint n_operands, n_results; /* 0 results: one */
   CleaveTensorType operands[9];
-  guint constants; /* bits: operands that are constants */
+  guint constants; /* bit mask of the operands that are constants */
   guint sliced;    /* bits: operands that are slices of larger ones, along dimension `sliced_dim` */
   guint sliced_dim;
   guint row_major; /* bits: operands whose last dimension is innermost; otherwise dimension 1 is,
@@ -23,7 +23,7 @@ typedef struct
   gboolean
       in_place; /* the result overwrites operand 0, which is not constant and has the same type */
   gboolean special; /* operands hold infinities, NaNs and zeros of both signs, and any bytes */
-  guint filled;     /* bits: byte operands that hold only the byte in `fill` */
+  guint filled;     /* bit mask of byte operands that hold only the byte in `fill` */
   guint8 fill[9];
   guint small;        /* bits: byte operands whose bytes are within 64 of the middle of the range */
   gboolean counted;   /* operands hold all 16-bit floats, or floats with all magnitudes of these */

@@ -12,7 +12,8 @@
  * quarter finds the same errors. */
 #define CLEAVE_TRIALS(n) (CLEAVE_SANITIZED ? ((n) + 3) / 4 : (n))
 
-/* An assertion for long loops: Check writes to a file for each of its own, even if it holds. */
+/* An assertion for long loops. Check's own assertions write to a file each time, even if they hold.
+ */
 #define cleave_assert(condition)                                                                   \
   do                                                                                               \
     if (!(condition))                                                                              \

@@ -251,7 +251,7 @@ START_TEST (a_broadcast_value_is_not_overwritten)
 END_TEST
 
 /* The sum overwrites the right operand, which is not read later. The operand lies in a part of the
- * Concat, so the sum does as well. */
+ * Concat, so the sum lies there too. */
 START_TEST (a_sum_overwrites_an_operand_that_dies)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

@@ -104,7 +104,7 @@ add_mean (Net *net, CleaveResult *x)
   return run_add (net->graph, "ReduceMean", &x, 1, &rows);
 }
 
-/* Several layers in a row, each over the previous one. */
+/* Several consecutive layers, each of which overlays the previous one. */
 static Net
 make_net (guint32 seed)
 {
@@ -191,7 +191,7 @@ START_TEST (outputs_do_not_overlap_other_values)
 }
 END_TEST
 
-/* Nothing can overlap a value that is still read as a whole. */
+/* No value can overlay a value that is still read whole. */
 START_TEST (a_value_that_is_read_again_is_not_overwritten)
 {
   Net net = begin_net (0, FALSE);

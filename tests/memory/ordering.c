@@ -61,7 +61,8 @@ START_TEST (the_peak_is_public)
 }
 END_TEST
 
-/* The bigger branch runs first: its intermediate value is freed before the smaller one begins. */
+/* The larger branch runs first: its intermediate value is freed before the smaller branch begins.
+ */
 START_TEST (the_branch_that_needs_most_memory_runs_first)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

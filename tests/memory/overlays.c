@@ -193,7 +193,8 @@ end_net (Net *net, CleaveResult *y, CleaveLayout layout)
   run_output (net->graph, y);
 }
 
-/* Makes a network whose layers have few channels, many, as many or twice as many, and few again. */
+/* Makes a network of three layers: one expands few channels to many, one keeps or doubles them, and
+ * one reduces them to few. */
 static Net
 make_net (guint32 seed, gint64 n_images)
 {
@@ -345,7 +346,7 @@ START_TEST (the_peak_is_that_of_the_larger_value)
 }
 END_TEST
 
-/* Each prevents an overlay: another image, an output, a join, one more reader. */
+/* Each case prevents an overlay: another image, an output, a join, one more reader. */
 START_TEST (overlays_that_are_impossible_are_left_out)
 {
   for (guint32 seed = 0; seed < N_KINDS; seed++)
@@ -423,7 +424,7 @@ turn_over (Net *net, CleaveResult *x)
   return run_add (net->graph, "Slice", &x, 1, &attrs);
 }
 
-/* The row order is asked of the whole group: none of these reads rows in order. */
+/* The row order is a property of the whole group. No group of this test reads rows in order. */
 START_TEST (groups_decide_in_which_order_rows_are_read)
 {
   const CleaveInts once = CLEAVE_INTS (1, 1), same = CLEAVE_INTS (1, 1, 1, 1);
@@ -498,7 +499,8 @@ add_depthwise_by_part (CleaveGraph *graph, CleaveResult *x, gboolean is_view)
   return run_add (graph, "Conv", (CleaveResult *[]){ x, w }, 2, &attrs);
 }
 
-/* The operand is a join; has a part that is read before; or has one that is also read. */
+/* Three operands: a join, a value with a part that is read before, and a value with a part that is
+ * also read. */
 START_TEST (parts_of_an_operand_prevent_an_overlay)
 {
   for (guint what = 0; what < 3; what++)

@@ -650,7 +650,7 @@ START_TEST (an_assemble_becomes_concats)
         { 2, { { 0, 2 }, { 3, 6 } } },
         { 2, { { 2, 6 }, { 3, 6 } } } },
       "Concat(p0,p1)->a.part\nConcat(p2,p3)->a.part_1\nConcat(a.part,a.part_1)->y\n" },
-    { 2, /* they overlap */
+    { 2, /* the parts overlap */
       { { 2, { { 0, 6 }, { 0, 4 } } }, { 2, { { 0, 6 }, { 2, 6 } } } },
       "Slice(p0,starts,ends,axes)->a.slice\nConcat(a.slice,p1)->y\n" },
     { 1, { { 2, { { 0, 6 }, { 0, 6 } } } }, "Identity(p0)->y\n" },

@@ -309,7 +309,7 @@ START_TEST (a_loop_runs_until_its_condition_ends_it)
 }
 END_TEST
 
-/* Each of some 20 iterations makes two matrices; no more than three are alive at once. */
+/* Each of about 20 iterations makes two matrices; at most three matrices are live at once. */
 START_TEST (an_iteration_frees_the_values_of_the_one_before)
 {
   g_autoptr (Model) model = loop_new (64);

@@ -130,8 +130,8 @@ START_TEST (a_branch_may_pass_on_an_outer_value)
 }
 END_TEST
 
-/* The inner If reads a name of the graph and one of the branch around it; its own names stay
- * local. */
+/* The inner If reads a value of the graph and a value of the branch around it. The names of its own
+ * values stay local. */
 START_TEST (branches_nest)
 {
   g_autoptr (Model) model = model_with_if ("yes", "y");

@@ -4,8 +4,8 @@
 
 #include "model-node.h"
 
-/* The values of nodes of other opsets: those of the opset's specification, or, where it is
- * silent, those of ONNX Runtime 1.30. */
+/* The values of nodes of other opsets. They are the values of the opset's specification, or of ONNX
+ * Runtime 1.30 if the specification does not define them. */
 
 typedef struct
 {

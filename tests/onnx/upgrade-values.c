@@ -162,9 +162,9 @@ START_TEST (boxes_are_selected)
   {
     const char *operands, *text;
   } cases[] = {
-    { "boxes scores max iou", "2x3: 0 0 1 0 0 2" }, /* the first two overlap much */
+    { "boxes scores max iou", "2x3: 0 0 1 0 0 2" }, /* the first two boxes overlap much */
     { "boxes scores max iou score", "1x3: 0 0 1" }, /* 0.25 is not greater than 0.25 */
-    { "boxes scores", "0x3:" },                     /* none is requested */
+    { "boxes scores", "0x3:" },                     /* no box is requested */
     { "boxes scores max", "2x3: 0 0 1 0 0 2" },     /* no overlap is allowed */
   };
   g_autoptr (Model) computed = model_with_boxes (&boxes, "x scores");

@@ -38,8 +38,8 @@ START_TEST (the_mask_weights_the_taps)
 }
 END_TEST
 
-/* One tap; a result position for each pixel: between rows, between columns, half outside,
- * outside, infinitely far. */
+/* One tap. It reads at positions between rows, between columns, half outside, outside, and
+ * infinitely far away. */
 START_TEST (offsets_move_the_taps)
 {
   static const double one[] = { 1 };

@@ -12,7 +12,7 @@ static const struct
   CleaveTensorType outputs[3];
   guint n_outputs, axis;
   CleaveError code;
-  const char *message; /* NULL: it succeeds, and so does the Join */
+  const char *message; /* NULL: the Split and the Join succeed */
 } directml[] = {
   { { CLEAVE_FLOAT32, { 4, { 1, 1, 6, 2 } } },
     { { CLEAVE_FLOAT32, { 4, { 1, 1, 2, 2 } } },

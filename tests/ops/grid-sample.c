@@ -27,7 +27,7 @@ START_TEST (samples)
   } places[] = {
     { { CLEAVE_GRID_BILINEAR, CLEAVE_GRID_ZEROS, FALSE }, 0, 0, "2.5" },
     { { CLEAVE_GRID_BILINEAR, CLEAVE_GRID_ZEROS, TRUE }, 1, 1, "4" },
-    { { CLEAVE_GRID_BILINEAR, CLEAVE_GRID_ZEROS, FALSE }, 1, 1, "1" }, /* three outside */
+    { { CLEAVE_GRID_BILINEAR, CLEAVE_GRID_ZEROS, FALSE }, 1, 1, "1" }, /* three taps are outside */
     { { CLEAVE_GRID_BILINEAR, CLEAVE_GRID_BORDER, FALSE }, 1, 1, "4" },
     { { CLEAVE_GRID_BILINEAR, CLEAVE_GRID_BORDER, FALSE }, -9, 0, "2" },
     { { CLEAVE_GRID_NEAREST, CLEAVE_GRID_ZEROS, FALSE }, 5, 0, "0" },

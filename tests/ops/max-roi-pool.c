@@ -21,7 +21,7 @@ START_TEST (the_maximum_of_each_bin_is_taken)
     { { 0, 0, 0, 1, 0 }, 1, 2, 2, { 0, 1, 0, 1 } },
     /* an end before the beginning: one element */
     { { 0, 2, 2, 0, 0 }, 1, 1, 2, { 10, 10 } },
-    /* partly outside, and entirely */
+    /* a region partly outside, and a region entirely outside */
     { { 0, -2, 2, 1, 5 }, 1, 2, 2, { 0, 13, 0, 0 } },
     { { 1, 8, 8, 9, 9 }, 1, 1, 1, { 0 } },
     { { 0, -1e30, -INFINITY, 1e30, INFINITY }, 1, 1, 1, { 15 } },

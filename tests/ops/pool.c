@@ -280,7 +280,7 @@ add_values (CleaveGraph *graph, const float *values, gint64 n)
   return cleave_graph_add_constant (graph, "c", tensor);
 }
 
-/* The first of several equal values wins, and the last of several NaNs. */
+/* The maximum is the first of several equal values, and the last of several NaNs. */
 START_TEST (the_maximum_has_an_order)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

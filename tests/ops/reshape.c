@@ -127,8 +127,8 @@ index_of (const CleaveShape *shape, gint64 number, gint64 *index)
     index[d] = number % shape->dim[d];
 }
 
-/* Brute force: the slice covers all elements that the chunk reads; if the chunk is a piece, it
- * has no others. */
+/* Checks by brute force that the slice has all elements that the chunk reads. If the chunk is a
+ * piece, the slice has no other elements. */
 static void
 check_cover (const CleaveCall *call, const CleaveRange *chunk)
 {

@@ -11,8 +11,8 @@
 
 #include <string.h>
 
-/* A wrong pass: merges nodes with equal first operands and attributes, although other operands
- * differ. */
+/* A pass with a bug: it merges nodes with equal first operands and attributes, although other
+ * operands differ. */
 static gboolean
 merge_alike (CleaveGraph *graph, gconstpointer options, gboolean *changed, GError **error)
 {

@@ -147,7 +147,7 @@ START_TEST (overlapping_parts_are_joined)
     parts[i] = run_unary (graph, "Neg", run_unary (graph, "Exp", run_slice (graph, x, ranges[i])));
   run_output (graph, run_assemble (graph, parts, ranges, 3));
   stats = run_get_stats (graph, 1);
-  ck_assert_int_eq (stats.copied_bytes, 0); /* operand 1 is in the others */
+  ck_assert_int_eq (stats.copied_bytes, 0); /* operand 1 lies in the other operands */
   run_assert_same (graph, 1);
 }
 END_TEST
@@ -276,7 +276,7 @@ add_cast (CleaveGraph *graph, CleaveResult *x, CleaveElement to)
   return run_add (graph, "Cast", &x, 1, &(CleaveCastAttrs){ to });
 }
 
-/* Between all types of one size, in contiguous and strided lines. */
+/* Copies between all types of one size, in contiguous and strided lines. */
 START_TEST (casts_of_one_size_equal_the_interpreter)
 {
   for (CleaveElement from = CLEAVE_FLOAT32; from < CLEAVE_N_ELEMENTS; from++)

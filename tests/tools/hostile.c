@@ -22,7 +22,7 @@ static const struct
   const char *name;
   Command *run;
   const char *path_option; /* NULL: none */
-  const char *last;        /* added to every case; NULL: none */
+  const char *last;        /* an argument that is added to every case; NULL: none */
 } commands[] = {
   { "info", cleave_cmd_info, NULL, NULL },
   { "dot", cleave_cmd_dot, "--output", NULL },
@@ -38,7 +38,7 @@ static const struct
   { "extract", cleave_cmd_extract, "--output", NULL },
   { "simulate", cleave_cmd_simulate, NULL, NULL },
   { "report", cleave_cmd_report, "--output", NULL },
-  /* demo needs no model: without a file that it refuses, it would run. */
+  /* `demo` needs no model. If no argument is a file that it refuses, it would run. */
   { "demo", cleave_cmd_demo, NULL, "nowhere" },
 };
 

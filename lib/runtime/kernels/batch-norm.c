@@ -35,12 +35,11 @@ typedef struct
   gint64 n_pixels;     /* pixels that follow each other */
   gint64 n_repeated;   /* pixels in one line with repeated factors; 0: factors are not repeated */
   gboolean in_columns; /* pixels follow each other with gaps (run_columns) */
-  gint64
-      line_apart; /* floats from the repeated factors to the repeated b, and from there to mean */
-  gboolean nests; /* lines of y are in memory one after the other */
-  gint64 end;     /* number of elements that y spans */
-  guint c;        /* the dimension of the channels */
-  gint64 pixel;   /* elements of y between pixels; 0: cannot be an epilogue op */
+  gint64 line_apart;   /* distances in floats: from the repeated factors to b, and from b to mean */
+  gboolean nests;      /* lines of y are in memory one after the other */
+  gint64 end;          /* number of elements that y spans */
+  guint c;             /* the dimension of the channels */
+  gint64 pixel;        /* elements of y between pixels; 0: cannot be an epilogue op */
   const float *factor; /* factor of each channel, from constants; NULL: computed in each run */
 } BatchNorm;
 

@@ -24,7 +24,7 @@ typedef struct
   CleaveBoxRun run;
   gint64 shortest; /* for lines of at most this length, the box is transposed: its inner loop goes
                       from line to line */
-  gint64 most;     /* largest number of elements of a box whose lines are longer than `shortest` */
+  gint64 most; /* largest number of elements of a box, if its lines are longer than `shortest` */
 } CleaveBoxes;
 
 static inline void
@@ -88,7 +88,7 @@ cleave_boxes_run_part (const CleaveBoxes *boxes,
 {
   const CleaveLoops *loops = boxes->loops;
   gint64 last = (loops->length - 1) *
-                loops->step[0]; /* distance of the last element of a line from its first */
+                loops->step[0]; /* distance from the first element of a line to the last one */
   CleaveLine line;
 
   for (gboolean more = cleave_line_find (loops, begin, &line); more && line.offset[0] < end;

@@ -181,7 +181,7 @@ prepare (const CleaveKernelInstance *instance,
 typedef struct
 {
   const Convert *c;
-  const CleaveLoops *loops; /* the loops to run along: those of `c`, its parts or its rows */
+  const CleaveLoops *loops; /* loops around the lines: one of the three loops of `c` */
 } Along;
 
 static void

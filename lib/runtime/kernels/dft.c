@@ -29,7 +29,7 @@ typedef struct
 
 typedef struct
 {
-  CleaveView x, y; /* extent: one element for each line */
+  CleaveView x, y; /* views with one element for each line */
   gint64 length, n_samples, n_bins;
   gint64 x_step, x_imaginary, y_step,
       y_imaginary; /* steps; x_imaginary 0: real samples; y_imaginary 0: real results */

@@ -30,7 +30,7 @@ typedef struct
 
 typedef struct
 {
-  Loops batch, own[2], sums; /* own: labels of one operand alone */
+  Loops batch, own[2], sums; /* own: labels that only one operand has */
 } Parts;
 
 typedef struct
@@ -95,7 +95,7 @@ add_label (Parts *parts,
     if (!find_stride (k == Y ? &e->result : &e->operands[k], views[k], label, &has[k],
                       &loop.stride[k]))
       return FALSE;
-  if (is_summed) /* a label of one operand alone cannot be summed by a product */
+  if (is_summed) /* a product cannot sum a label that only one operand has */
     {
       if (loop.extent != 1 && (loop.stride[A] == 0 || loop.stride[B] == 0))
         return FALSE;

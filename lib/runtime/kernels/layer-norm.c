@@ -104,7 +104,7 @@ typedef struct
   float *row; /* scratch for rows that are not contiguous */
 } Rows;
 
-/* One row, or several. */
+/* Normalizes one row, or several rows at once. */
 typedef struct
 {
   const float *x[CLEAVE_MOMENTS_ROWS];

@@ -17,8 +17,7 @@ typedef struct
 {
   gint64 size, y_step; /* bytes of a pixel, and bytes between pixels of the result */
   gint64 n, *from;     /* pixels of a line, and the offset of each in the operand */
-  gint64 repeats;      /* number of copies of each operand pixel, if it is the same for all; 0: use
-                        * `from` */
+  gint64 repeats;      /* copies of each operand pixel; 0: their numbers differ, so use `from` */
   guint n_dims;        /* dimensions around the lines, the largest step of the result first */
   gint64 extent[CLEAVE_MAX_RANK];
   gint64 to[CLEAVE_MAX_RANK];     /* bytes of the result between positions */

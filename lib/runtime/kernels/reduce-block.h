@@ -40,7 +40,7 @@ typedef struct
 {
   CleaveLines lines;
   const float *x;
-  gint64 begun; /* number of elements of the current line that are reduced already */
+  gint64 begun; /* number of elements of the current line that were reduced so far */
   gboolean more;
 } CleaveReduceWalk;
 

@@ -28,7 +28,7 @@ typedef struct
 {
   guint c;           /* dimension of the channels; the rank: none */
   guint inner;       /* dimension of the pixels of a line */
-  guint rows;        /* the only other interpolated dimension; the rank: there are more, or none */
+  guint rows;        /* the only other interpolated dimension; the rank: none, or several */
   gint64 n_lines;    /* lines kept in scratch */
   gint64 n_rows;     /* rows interpolated together */
   guint n_taps;      /* most taps of a pixel */
@@ -239,7 +239,8 @@ typedef struct
   gint64 begin, n; /* pixels of a line */
   gint64 length;   /* floats of a line */
   gint64 step;     /* floats from line to line in scratch */
-  float *lines; /* interpolated operand lines; line i comes from the one at from[i], NULL: unused */
+  float *lines;    /* interpolated operand lines; from[i] is the address of operand line i; NULL:
+                      unused */
   const float *from[MAX_LINES];
   float *sums;
 } Part;

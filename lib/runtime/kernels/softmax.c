@@ -7,8 +7,8 @@
 
 #include "softmax-columns.h"
 
-/* Longer rows that are not dense are left to the reference kernel, which processes one at a
- * time. */
+/* The family does not serve rows that are longer than this and not dense. The reference kernel
+ * computes them, one at a time. */
 #define MAX_LENGTH 4096
 /* From this length on, dense rows are processed along the row. At 64 elements both ways take the
  * same time. */

@@ -123,7 +123,7 @@ pass_by_FLOAT32 (const Topk *topk, const float *x, gint64 i, float least)
 {
   const CleaveVector number = cleave_vector_all (least);
 
-  if (least != least) /* a NaN comes first of all, or last of all */
+  if (least != least) /* NaNs come first or last */
     return topk->largest ? topk->n : i;
   return topk->largest ? pass_by_numbers (x, i, topk->n, number, TRUE)
                        : pass_by_numbers (x, i, topk->n, number, FALSE);

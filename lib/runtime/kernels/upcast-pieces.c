@@ -20,11 +20,11 @@ typedef enum { SHORT_OUTERMOST, AS_IT_LIES, CHANNELS_INNERMOST, N_ORDERS } Order
 /* A part of an operand or result, and its float copy. */
 typedef struct
 {
-  CleaveView part;               /* data is set in each run */
-  gint64 offset;                 /* bytes from the whole's first element */
-  CleaveView floats;             /* without data if the part itself is used */
-  gsize at;                      /* offset in scratch */
-  gboolean is_upcast, is_packed; /* how the part is converted; neither: it is float32 already */
+  CleaveView part;   /* data is set in each run */
+  gint64 offset;     /* bytes from the whole's first element */
+  CleaveView floats; /* the float copy; without data if the kernel uses the part itself */
+  gsize at;          /* offset in scratch */
+  gboolean is_upcast, is_packed; /* conversion of the part; both FALSE: it is float32 */
 } Side;
 
 typedef struct

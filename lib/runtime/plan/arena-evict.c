@@ -34,7 +34,7 @@ typedef struct
   guint *waiting; /* all unplaced buffers */
   double *ranks;  /* by buffer: the lowest rank is placed next */
   guint n_waiting;
-  gint64 n_owed; /* lower bound for the visits that placing all unplaced buffers takes */
+  gint64 n_owed; /* lower bound on the visits needed to place all unplaced buffers */
   gint64 n_visits;
   guint32 random;
 } Eviction;

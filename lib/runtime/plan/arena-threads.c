@@ -15,7 +15,7 @@
  * four times as many reduce the traffic by up to a quarter more. */
 #define MAX_VISITS (1 << 19)
 
-/* Which thread uses which bytes */
+/* The bytes that each thread uses */
 
 typedef struct
 {
@@ -137,11 +137,11 @@ typedef struct
   const CleaveArenaTask *task;
   const CleaveArenaThreads *threads;
   gint64 size, *offsets;
-  guint *large, n_large;        /* buffers of at least MIN_BYTES, by time */
-  guint first, end;             /* the range of `large` that is examined */
-  GArray *tenures;              /* Tenure: the buffer that used each range last */
-  gint64 foreign;               /* bytes from other threads where the current buffer is */
-  gint64 tried[2 * 2 * WINDOW]; /* places tried for it */
+  guint *large, n_large; /* buffers of at least MIN_BYTES, by time */
+  guint first, end;      /* the range of `large` that is examined */
+  GArray *tenures;       /* Tenure: the buffer that used each range last */
+  gint64 foreign; /* bytes that other threads used last, in the range of the current buffer */
+  gint64 tried[2 * 2 * WINDOW]; /* number of places tried for the current buffer */
   guint n_tried;
   gint64 n_visits; /* visits that are left */
 } Moving;

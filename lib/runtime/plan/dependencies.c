@@ -2,7 +2,7 @@
 
 #include "dependencies.h"
 
-/* The operands of a larger join are not searched through. */
+/* The search does not look at the operands of a larger join. */
 #define MAX_PARTS 256
 
 typedef struct
@@ -42,7 +42,7 @@ collect (const CleaveAssignment *assignment, gboolean writes, gpointer data)
   if (writes)
     return;
   add_edge (c, assignment->ready, c->step);
-  if (deadline != CLEAVE_NEVER) /* a node has one step, after which its results are ready */
+  if (deadline != CLEAVE_NEVER) /* each node has one step, after which the results are ready */
     add_edge (c, c->step, c->storage->assignments[c->storage->first_value[deadline]].ready);
 }
 

@@ -13,7 +13,8 @@
 
 #include "../program-private.h"
 
-/* Limit on the consumers of a head. Each is checked against all before it; more would gain nothing.
+/* Limit on the consumers of a head. Each consumer is checked against all consumers before it. A
+ * larger limit would gain nothing.
  */
 #define MAX_FOLLOWERS 64
 

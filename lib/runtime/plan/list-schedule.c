@@ -341,7 +341,7 @@ run_simulation (Simulation *sim)
   g_ptr_array_unref (sim->ready);
 }
 
-/* Makes the schedule of one thread: the numbers are the order. */
+/* Makes the schedule of one thread, which runs the steps in the order of their numbers. */
 static void
 keep_order (CleaveSchedule *schedule)
 {

@@ -23,7 +23,7 @@ typedef struct
   guint n_buffers;
   const gint64 *n_bytes; /* by buffer */
   gint64 budget;         /* limit in bytes for all live buffers; 0: none */
-  gboolean in_order;     /* take the smallest ready step, whichever thread made it ready */
+  gboolean in_order;     /* take the smallest ready step, even if another thread made it ready */
   const guint *rank;     /* by step: steps of smaller rank run first; NULL: the step's number */
   const guint *by_rank;  /* by rank: the step */
 } CleaveScheduleTask;

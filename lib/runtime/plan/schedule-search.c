@@ -26,7 +26,8 @@
 /* Runs that are simulated for a comparison. With one, arenas of 320 random graphs are 0.4 %
  * larger. */
 #define N_TRIALS 8
-/* Limit on buffers: with slack, each is compared with most others. */
+/* Limit on the number of buffers with slack, since each buffer is then compared with most others.
+ */
 #define MAX_LOOSE 8192
 
 guint *
@@ -57,7 +58,7 @@ find_step_groups (const CleaveStorage *storage, const guint *groups)
 typedef struct
 {
   CleaveSchedule *schedule;
-  gint64 budget; /* the memory budget that gives this schedule */
+  gint64 budget; /* the memory budget with which this schedule was found */
   gboolean in_order, by_urgency;
   double duration;
   gint64 peak;

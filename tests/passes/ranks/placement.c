@@ -23,7 +23,7 @@ typedef struct
   guint n_sent, n_received;
 } Letter;
 
-/* A sender waits until the message is expected, as MPI does for large ones. */
+/* A sender waits until the message is expected, as MPI does for large messages. */
 typedef struct
 {
   pthread_mutex_t lock; /* not GLib's, which the thread sanitizer does not understand */

@@ -78,7 +78,7 @@ START_TEST (strips_of_two_ranks_exchange_halos)
   CleaveRankEstimate most = find_most (placement, &network);
 
   ck_assert_int_eq (cleave_graph_get_macs (graph), macs);
-  ck_assert_uint_gt (most.n_nodes, 150); /* 77 are in two pieces */
+  ck_assert_uint_gt (most.n_nodes, 150); /* 77 nodes are in two pieces */
   /* An order in which ranks wait for a third of the time takes 5.0 MB. */
   ck_assert_int_le (most.arena_bytes, 7000000);
 }

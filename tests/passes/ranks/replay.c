@@ -67,7 +67,8 @@ START_TEST (a_large_message_is_acknowledged_first)
 }
 END_TEST
 
-/* A message sent after a large one leaves before the rest of it, which is not expected yet. */
+/* A message that is sent after a large message leaves before the rest of the large one, which is
+ * not expected yet. */
 START_TEST (later_messages_overtake_the_rest_of_a_large_one)
 {
   static const char text[] = "graph g\n%x = Input : float32 33554432\n%y = Input : float32 16384\n"

@@ -248,12 +248,12 @@ heads_net (gint64 batch)
     qkv[i] = transpose (reshape (times (x, all), CLEAVE_INTS (batch, n, heads, size)), turn);
   x = transpose (attend (qkv[0], qkv[1], qkv[2]), turn);
   x = reshape (x, CLEAVE_INTS (batch, n, all));
-  run_output (graph, run_unary (graph, "Neg", x)); /* a node that can be cut anywhere */
+  run_output (graph, run_unary (graph, "Neg", x)); /* a node that can be cut at any index */
   return graph;
 }
 
-/* Along the batch and the heads, everything is cut. Along the sequence, keys and values are
- * needed whole. */
+/* Along the batch and the heads, all nodes are cut. Along the sequence, keys and values stay whole.
+ */
 START_TEST (heads_of_attention_do_not_stop_a_split)
 {
   static const struct

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Maps: 18 to 23. */
+/* Cases 18 to 23: dimension maps. */
 
 START_TEST (case_18_padding_only_is_refused)
 {

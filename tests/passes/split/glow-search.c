@@ -18,7 +18,7 @@ largest_piece (const CleavePlan *plan)
   return most;
 }
 
-/* The last question of the search. */
+/* The last case of the search. */
 typedef struct
 {
   guint n_pieces;

@@ -595,7 +595,7 @@ START_TEST (a_shuffle_block_stays_parallel)
   cleave_graph_add_output (graph, "y", conv (graph, "end", y, 1), NULL);
   report = split (graph, "end", "H", 2, 0, &deep);
   ck_assert_uint_eq (count (graph, "Conv"), 8);
-  ck_assert_uint_eq (count (graph, "Relu"), 8); /* the halves of the first have other rows */
+  ck_assert_uint_eq (count (graph, "Relu"), 8); /* the first Relu has other rows in each half */
   ck_assert_uint_eq (count (graph, "Concat"), 2);
   ck_assert_uint_eq (count (graph, "Transpose"), 2);
   ck_assert_uint_eq (count (graph, "Reshape"), 4);

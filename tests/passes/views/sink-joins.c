@@ -59,7 +59,7 @@ square (CleaveGraph *graph, CleaveResult *x)
   return run_binary (graph, "Mul", x, x);
 }
 
-/* Is not the only reader. */
+/* The node is not the only reader of the join. */
 static CleaveResult *
 branch (CleaveGraph *graph, CleaveResult *x)
 {
@@ -200,8 +200,8 @@ count_nodes (const CleaveGraph *graph, const char *op)
   return n;
 }
 
-/* No concatenated value is copied, only the rows that 3x3 convolutions carry and put before
- * their own. */
+/* Only carried rows are copied: 3x3 convolutions join them with their own rows. No concatenated
+ * value is copied. */
 START_TEST (parts_are_read_without_a_copy)
 {
   const gint64 n_strips = 6, row_bytes = 8 * 9 * 4, halo = 2;
@@ -209,7 +209,8 @@ START_TEST (parts_are_read_without_a_copy)
   g_autoptr (CleaveSplitReport) report = split (graph, n_strips, CLEAVE_HALO_CARRY);
   g_autofree char *pieces = cleave_describe_split (report, "relu_2");
 
-  /* In the last strip, one join has all operands of another, which is a view of it. */
+  /* In the last strip, one join contains all operands of another join, which becomes a view of the
+   * first. */
   ck_assert_uint_le (count_after_views (graph, "BatchNormalization"), 1);
   ck_assert_uint_eq (count_after_views (graph, "Relu"), 0);
   ck_assert_uint_gt (count_nodes (graph, "Relu"), 4 * (guint) n_strips);
@@ -250,7 +251,7 @@ START_TEST (other_readers_keep_their_join)
 }
 END_TEST
 
-/* Nine columns of a single one, whose parts are not operands of the sum. */
+/* An Expand of one column to nine. The parts of the join are not operands of the sum. */
 START_TEST (a_broadcast_join_stays)
 {
   g_autoptr (CleaveGraph) graph = make_block_of (1, 3, normalize, add_up);

@@ -7,7 +7,7 @@
 typedef struct
 {
   const char *op;
-  guint n_operands; /* 0: one to five */
+  guint n_operands; /* 0: the op takes one to five operands */
 } Line;
 
 /* clang-format off */

@@ -251,7 +251,7 @@ draw_matmul (CleaveTrySite *instance, CleaveElement element, guint32 seed)
                                                   : instance->operands[1].shape.rank - 1;
   instance->row_major = (guint) draw (rand, 0, 3);
   instance->y_row_major =
-      g_rand_boolean (rand); /* rows of y are contiguous, or neither rows nor columns are */
+      g_rand_boolean (rand); /* either the rows of y are contiguous, or nothing is */
   instance->gap = draw (rand, 0, 2);
 }
 

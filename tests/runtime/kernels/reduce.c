@@ -40,7 +40,7 @@ try_reduction (guint32 seed, const char *level)
   ck_assert (cleave_try_instance (&instance, level));
 }
 
-/* A few strided rows, of lines of which several are gathered at once, or a part of one. */
+/* A few strided rows. The kernel gathers several of their lines at once, or a part of a line. */
 static void
 try_gathered (guint32 seed, const char *level)
 {

@@ -66,7 +66,7 @@ try_layer_norm (guint32 seed, const char *level)
   return cleave_try_instance (&instance, level);
 }
 
-/* Some have float32 parameters. */
+/* Some ops have float32 parameters. */
 static gboolean
 try_norm (guint32 seed, const char *level)
 {

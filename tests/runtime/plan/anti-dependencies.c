@@ -9,7 +9,7 @@
 
 #define MAX_THREADS 4
 
-/* Last accesses to a byte: the thread, and its number of steps begun by then; 0: none. */
+/* The last accesses to a byte: for each thread, the number of steps that it had begun; 0: none. */
 typedef struct
 {
   guint writer, written;

@@ -8,7 +8,8 @@
 #define MAX_BUFFERS 40
 #define N_SEEDS CLEAVE_TRIALS (200)
 
-/* Live from `first` to `last`; with the bytes of two threads. */
+/* A buffer that is live from step `first` to step `last`, and the bytes that each of two threads
+ * uses. */
 typedef struct
 {
   guint first, last;

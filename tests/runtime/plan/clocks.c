@@ -152,7 +152,7 @@ get_peak_bytes (void)
   return usage.ru_maxrss * 1024;
 }
 
-/* A matrix for 200,000 steps and 64 threads would have 51 MB, and there would be two. */
+/* Two matrices for 200,000 steps and 64 threads would take 51 MB each. */
 START_TEST (memory_does_not_grow_with_threads)
 {
   Case c;

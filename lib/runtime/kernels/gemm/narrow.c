@@ -460,7 +460,7 @@ cleave_narrow_run (const CleaveNarrow *n,
               .x = x,
               .a = a,
               .lines = scratch,
-              .begin = n->begin - 1, /* no row of a tile, so that nothing is reused */
+              .begin = n->begin - 1, /* no row is in a slot, so the tile reuses none */
               .work = { .x_line = n->line,
                         .lda = n->lda,
                         .k = n->n_in,

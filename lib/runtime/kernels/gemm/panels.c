@@ -12,7 +12,7 @@ cost (gint64 m)
 {
   static const double of[] = {
     0, 1.3, 2.1, 3.05, 4
-  }; /* cost by number of vectors; with one vector, each addition waits for the one before */
+  }; /* cost by number of vectors; with one vector, each addition waits for the previous one */
 
   return of[(m + CLEAVE_VECTOR - 1) / CLEAVE_VECTOR];
 }

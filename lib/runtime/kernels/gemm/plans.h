@@ -37,7 +37,8 @@ typedef struct
   guint n_batch_dims;
   gint64 extent[CLEAVE_MAX_RANK], x_step[CLEAVE_MAX_RANK], a_step[CLEAVE_MAX_RANK],
       y_step[CLEAVE_MAX_RANK];
-  gboolean nests; /* the bands of all indices are in memory one after the other, and are final */
+  gboolean nests; /* the bands of all indices are in memory one after the other, and no later step
+                     changes them */
   void (*finish) (const CleaveKernelInstance *instance); /* called after the sums; NULL: none */
   CleaveView apart; /* the layout of a matrix of y with strided columns, whose product is computed
                        dense in scratch; rank 0: columns are contiguous */

@@ -397,7 +397,7 @@ typedef struct
   const CleaveWrittenConv
       *conv; /* results must have the bits of float sums; NULL: integer sums are exact */
   CleaveWrittenColumns columns;
-  gint64 column, lane; /* index of the first column and lane */
+  gint64 column, lane; /* indices of the first column and of the first lane */
   gint32 x_stands;
   guint64 *lanes; /* ambiguous lanes of each pixel */
   char least, most;

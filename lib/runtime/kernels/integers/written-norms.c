@@ -153,8 +153,7 @@ cleave_written_read_norms (const CleaveByteProduct *product,
 {
   const CleaveWritten *s = product->written;
   CleaveWrittenScratch scratch = cleave_written_find_scratch (product);
-  float *squares =
-      (float *) (void *) scratch.lanes; /* shares memory with the lanes, which are written later */
+  float *squares = (float *) (void *) scratch.lanes; /* this memory is later used for the lanes */
 
   if (!s->has_norms)
     {

@@ -87,7 +87,7 @@ typedef struct
 typedef struct
 {
   double norm; /* factor of the pixel's norm in the error bound */
-  double zero; /* added to sums */
+  double zero; /* numbers added to the sums */
   double most; /* largest possible sum, if there are checkpoints */
 } CleaveWrittenColumn;
 
@@ -118,8 +118,8 @@ typedef struct _CleaveWritten
   CleaveWrittenKind kind;
   gboolean has_norms;
   gint64 pixel;        /* bytes of a pixel of x */
-  gint64 pixel_length; /* elements of it that the group reads */
-  gint16 *weight;      /* weight c of each element, halved */
+  gint64 pixel_length; /* elements of a pixel that the group reads */
+  gint16 *weight;      /* half of the weight of each element in the norm */
   float norm_unit;
   gint64 n_beside;   /* adjacent pixels in a tap */
   gint64 *tap_pixel; /* the pixel at which each tap begins */
@@ -178,7 +178,7 @@ typedef struct
   CleaveWrittenScratch scratch;
   const gint8 *w;
   gint64 w_step, column, n; /* n: number of columns */
-  guint32 mask;             /* lanes that are columns */
+  guint32 mask;             /* mask of the lanes that are columns */
 } CleaveWrittenPanel;
 
 /* Recomputes the ambiguous sums in float. */
