@@ -346,8 +346,8 @@ copy_ring (GRand *rand,
   *x = (CleaveRows){ .data = (unsigned char *) ring,
                      .row_bytes = (guint32) (width * pixel),
                      .made = (gint32) end,
-                     .slot = (gint32) (end % capacity),
-                     .capacity = (gint32) capacity,
+                     .slot = (guint16) (end % capacity),
+                     .capacity = (guint16) capacity,
                      .begin = (gint32) first };
   return ring;
 }
@@ -359,7 +359,7 @@ set_whole (const CleaveBundleValue *value, const char *memory, CleaveRows *x)
   *x = (CleaveRows){ .data = (const unsigned char *) memory,
                      .row_bytes = (guint32) cleave_bundle_row_bytes (value),
                      .made = (gint32) value->image.rows,
-                     .capacity = (gint32) value->image.rows };
+                     .capacity = (guint16) value->image.rows };
 }
 
 typedef struct

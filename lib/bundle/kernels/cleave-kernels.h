@@ -15,6 +15,13 @@
 #include <stdint.h>
 #include <string.h>
 
+/* Processors with the DSP extension of ARM (Cortex-M4, M7, M33, M55) multiply two pairs of int16 in
+ * one instruction. The bits are those of plain C, which CLEAVE_PLAIN_C selects. */
+#if defined __ARM_FEATURE_DSP && !defined CLEAVE_PLAIN_C
+#include <arm_acle.h>
+#define CLEAVE_DSP
+#endif
+
 /* Each product and each sum of floats is rounded, except for cleave_fma (). Some compilers fuse
  * them unless these lines forbid it. */
 #if defined __clang__
@@ -23,14 +30,22 @@
 #pragma GCC optimize("fp-contract=off")
 #endif
 
+/* A function with a frame of its own. Inlined, its variables would lie on the stack while other
+ * parts of the caller run. */
+#ifdef __GNUC__
+#define CLEAVE_APART __attribute__ ((noinline))
+#else
+#define CLEAVE_APART
+#endif
+
 /* An operand of a layer. */
 typedef struct
 {
   const unsigned char *data; /* slot 0, pixel `begin` */
   uint32_t row_bytes;        /* bytes from one slot to the next */
   int32_t made;              /* rows 0 ... made - 1 were computed */
-  int32_t slot;              /* the slot of row `made` */
-  int32_t capacity;          /* number of slots */
+  uint16_t slot;             /* the slot of row `made` */
+  uint16_t capacity;         /* number of slots */
   int32_t begin;             /* the column of the first pixel of a slot */
 } CleaveRows;
 

@@ -7,16 +7,47 @@
 #include "cleave-kernels.h"
 #include "window-s8.h"
 
+/* Adds the products of a tap to the sums. */
+#ifdef CLEAVE_DSP
+#define DEPTHWISE_S8_STEP(from, w)                                                                 \
+  {                                                                                                \
+    int32_t a, b, u, v;                                                                            \
+                                                                                                   \
+    memcpy (&a, from, sizeof a);                                                                   \
+    memcpy (&u, w, sizeof u);                                                                      \
+    __asm__("sxtab16 %0, %1, %2, ror #8" : "=r"(b) : "r"(zeros), "r"(a));                          \
+    __asm__("sxtb16 %0, %1, ror #8" : "=r"(v) : "r"(u));                                           \
+    s1 = __smlabb (b, v, s1);                                                                      \
+    s3 = __smlatt (b, v, s3);                                                                      \
+    a = __sxtab16 (zeros, a);                                                                      \
+    u = __sxtb16 (u);                                                                              \
+    s0 = __smlabb (a, u, s0);                                                                      \
+    s2 = __smlatt (a, u, s2);                                                                      \
+  }
+#else
+#define DEPTHWISE_S8_STEP(from, w)                                                                 \
+  s0 += (from[0] + zeros) * w[0];                                                                  \
+  s1 += (from[1] + zeros) * w[1];                                                                  \
+  s2 += (from[2] + zeros) * w[2];                                                                  \
+  s3 += (from[3] + zeros) * w[3];
+#endif
+
 /* Computes the sums of four channels of a pixel. `taps` are those of a row of the kernel. */
 static void
 depthwise_s8_compute (const WindowS8 *s, CleaveTaps taps, int32_t channel, uint32_t *sum)
 {
   const CleaveConvS8 *p = s->p;
-  const int32_t channels = p->groups, step = channels * p->slide.dilation[1], zero = p->x_zero;
+  const int32_t channels = p->groups, step = channels * p->slide.dilation[1];
   const int32_t n = taps.end - taps.begin, skip = (p->slide.kernel[1] - n) * channels;
   const int8_t *x = s->x + s->first * channels + taps.begin * step + channel; /* in slot 0 */
   const int8_t *w =
       p->weights + (s->rows.begin * p->slide.kernel[1] + taps.begin) * channels + channel;
+#ifdef CLEAVE_DSP
+  const int32_t zeros =
+      (int32_t) ((uint32_t) -p->x_zero * 0x10000u + ((uint32_t) -p->x_zero & 0xffffu));
+#else
+  const int32_t zeros = -p->x_zero;
+#endif
   int32_t s0 = 0, s1 = 0, s2 = 0, s3 = 0;
   uint32_t row = s->row;
 
@@ -26,10 +57,7 @@ depthwise_s8_compute (const WindowS8 *s, CleaveTaps taps, int32_t channel, uint3
 
       while (w != end)
         {
-          s0 += (from[0] - zero) * w[0];
-          s1 += (from[1] - zero) * w[1];
-          s2 += (from[2] - zero) * w[2];
-          s3 += (from[3] - zero) * w[3];
+          DEPTHWISE_S8_STEP (from, w)
           from += step;
           w += channels;
         }

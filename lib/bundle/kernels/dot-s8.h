@@ -3,6 +3,29 @@
 /* Products of elements x[0] ... x[n - 1] of one or two pixels and the weights of four channels,
  * which are w[i / 4][channel][i % 4] for i < n - n % 4, then w[i][channel]. */
 
+#ifdef CLEAVE_DSP
+/* Returns elements 0 and 2 of four bytes, as halves of a word. */
+static inline int32_t
+dot_s8_even (const int8_t *from)
+{
+  int32_t bytes;
+
+  memcpy (&bytes, from, sizeof bytes);
+  return __sxtb16 (bytes);
+}
+
+/* Returns elements 1 and 3. */
+static inline int32_t
+dot_s8_odd (const int8_t *from)
+{
+  int32_t bytes;
+
+  memcpy (&bytes, from, sizeof bytes);
+  __asm__("sxtb16 %0, %1, ror #8" : "=r"(bytes) : "r"(bytes));
+  return bytes;
+}
+#endif
+
 /* Adds to the sums of four channels of two pixels. The second pixel is `other` bytes after x. */
 static void
 dot_s8_2x4 (uint32_t *sum, const int8_t *x, int32_t other, const int8_t *w, int32_t n)
@@ -29,10 +52,32 @@ dot_s8_2x4 (uint32_t *sum, const int8_t *x, int32_t other, const int8_t *w, int3
   }
   for (; n >= 4; n -= 4)
     {
+#ifdef CLEAVE_DSP
+      int32_t a = dot_s8_even (x), b = dot_s8_even (x + other), v;
+
+#define PAIR(half, c, s, t)                                                                        \
+  v = half (w + 4 * (c));                                                                          \
+  s = __smlad (a, v, s);                                                                           \
+  t = __smlad (b, v, t);
+      PAIR (dot_s8_even, 0, s0, s4)
+      PAIR (dot_s8_even, 1, s1, s5)
+      PAIR (dot_s8_even, 2, s2, s6)
+      PAIR (dot_s8_even, 3, s3, s7)
+      __asm__ volatile("" : : : "memory"); /* load again, which is cheaper than to spill */
+      a = dot_s8_odd (x);
+      b = dot_s8_odd (x + other);
+      PAIR (dot_s8_odd, 0, s0, s4)
+      PAIR (dot_s8_odd, 1, s1, s5)
+      PAIR (dot_s8_odd, 2, s2, s6)
+      PAIR (dot_s8_odd, 3, s3, s7)
+#undef PAIR
+      x += 4;
+#else
       STEP (0, 4)
       STEP (1, 4)
       STEP (2, 4)
       STEP (3, 4)
+#endif
       w += 16;
     }
   for (; n > 0; n--)
@@ -68,10 +113,19 @@ dot_s8_1x4 (uint32_t *sum, const int8_t *x, const int8_t *w, int32_t n)
   }
   for (; n >= 4; n -= 4)
     {
+#ifdef CLEAVE_DSP
+      const int32_t a0 = dot_s8_even (x), a1 = dot_s8_odd (x);
+
+      s0 = __smlad (a1, dot_s8_odd (w), __smlad (a0, dot_s8_even (w), s0));
+      s1 = __smlad (a1, dot_s8_odd (w + 4), __smlad (a0, dot_s8_even (w + 4), s1));
+      s2 = __smlad (a1, dot_s8_odd (w + 8), __smlad (a0, dot_s8_even (w + 8), s2));
+      s3 = __smlad (a1, dot_s8_odd (w + 12), __smlad (a0, dot_s8_even (w + 12), s3));
+#else
       STEP (0, 0, 4)
       STEP (1, 1, 4)
       STEP (2, 2, 4)
       STEP (3, 3, 4)
+#endif
       x += 4;
       w += 16;
     }

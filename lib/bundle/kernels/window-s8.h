@@ -51,6 +51,21 @@ window_s8_next_row (const WindowS8 *s, uint32_t row)
   return row >= s->ring ? row - s->ring : row;
 }
 
+/* Returns an element of the result: a scaled sum between the bounds, plus the zero point. */
+static inline int32_t
+window_s8_bound (int32_t value, int32_t low, int32_t high, int32_t zero)
+{
+#ifdef CLEAVE_DSP
+  if (high - low == 255)
+    {
+      value += zero;
+      __asm__("ssat %0, #8, %0" : "+r"(value));
+      return value;
+    }
+#endif
+  return cleave_clamp (value, low, high) + zero;
+}
+
 /* Adds the begin of the sums of n channels of a pixel, scales them and stores them. */
 static void
 window_s8_store (const WindowS8 *s, int32_t channel, const uint32_t *sum, int32_t n, int8_t *y)
@@ -64,7 +79,7 @@ window_s8_store (const WindowS8 *s, int32_t channel, const uint32_t *sum, int32_
     {
       const int32_t value = cleave_scale (*sum++ + (uint32_t) scales[0], scales[1], *shift++);
 
-      *y++ = (int8_t) (cleave_clamp (value, low, high) + zero);
+      *y++ = (int8_t) window_s8_bound (value, low, high, zero);
       scales += 2;
     }
 }
