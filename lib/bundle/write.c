@@ -64,15 +64,13 @@ print_value (const CleaveBundle *bundle,
   const CleaveBundleImage *image = &value->image;
   const CleaveBundleValue *base = cleave_bundle_value (bundle->model, value->base);
   static const char *const places[] = { "CLEAVE_ARENA", "CLEAVE_INPUT", "CLEAVE_OUTPUT" };
-  gint64 image_bytes =
-      memory.is_ring || image->images == 1 ? 0 : image->rows * cleave_bundle_row_bytes (value);
 
   g_string_append_printf (
       out,
       "  { %" G_GINT64_FORMAT ", %" G_GSIZE_FORMAT ", %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT
-      ", %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT ", %s, %u, %d },\n",
-      memory.offset, image->pixel_bytes, image_bytes, image->rows, image->columns, memory.capacity,
-      memory.width, places[base->place], base->port, memory.is_ring);
+      ", %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT ", %s, %u, %d, %d },\n",
+      memory.offset, image->pixel_bytes, image->rows, image->columns, memory.capacity, memory.width,
+      places[base->place], base->port, memory.is_ring, !memory.is_ring && image->images > 1);
 }
 
 static void
@@ -115,19 +113,40 @@ print_values (const CleaveBundle *bundle, guint *numbers, GString *out)
   g_string_append (out, "};\n\n");
 }
 
-static void
-print_reach (CleaveDimMap map, GString *out)
+/* The rows that results need of their operands, as initializers; equal ones are stored once. */
+typedef struct
 {
-  g_string_append_printf (out,
-                          " { %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT
-                          ", %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT " }",
-                          map.stride, map.offset, map.window, map.times, map.shift, map.block);
+  GString *text;
+  GHashTable *indices; /* by text */
+} Reaches;
+
+/* Returns the index of a reach in the table. */
+static guint
+add_reach (Reaches *reaches, CleaveDimMap map)
+{
+  char *text =
+      g_strdup_printf ("{ %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT
+                       ", %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT " }",
+                       map.stride, map.offset, map.window, map.times, map.shift, map.block);
+  guint index = g_hash_table_size (reaches->indices);
+  gpointer found;
+
+  if (g_hash_table_lookup_extended (reaches->indices, text, NULL, &found))
+    {
+      g_free (text);
+      return GPOINTER_TO_UINT (found);
+    }
+  g_string_append_printf (reaches->text, "  %s,\n", text);
+  g_hash_table_insert (reaches->indices, text, GUINT_TO_POINTER (index));
+  return index;
 }
 
 static void
-print_layer (const CleaveBundle *bundle, const guint *numbers, guint s, GString *out)
+print_layer (
+    const CleaveBundle *bundle, const guint *numbers, guint s, Reaches *reaches, GString *out)
 {
   const CleaveBundleStep *step = cleave_bundle_step (bundle->model, s);
+  guint indices[CLEAVE_BUNDLE_MAX_OPERANDS] = { 0 };
 
   g_string_append_printf (out, "  { %s, ", step->kernel == NULL ? "NULL" : step->kernel);
   if (step->layer->type == NULL)
@@ -136,16 +155,13 @@ print_layer (const CleaveBundle *bundle, const guint *numbers, guint s, GString 
     g_string_append_printf (out, "&params_%u, {", s);
   for (guint i = 0; i < CLEAVE_BUNDLE_MAX_OPERANDS; i++)
     if (i < step->n_operands)
-      g_string_append_printf (out, "%s %u", i == 0 ? "" : ",", numbers[step->operands[i]]);
+      {
+        g_string_append_printf (out, "%s %u", i == 0 ? "" : ",", numbers[step->operands[i]]);
+        indices[i] = add_reach (reaches, step->rows[i]);
+      }
     else
       g_string_append_printf (out, "%s CLEAVE_NO_VALUE", i == 0 ? "" : ",");
-  g_string_append (out, " }, {");
-  for (guint i = 0; i < CLEAVE_BUNDLE_MAX_OPERANDS; i++)
-    {
-      g_string_append (out, i == 0 ? "" : ",");
-      print_reach (i < step->n_operands ? step->rows[i] : cleave_dim_map_whole (0), out);
-    }
-  g_string_append_printf (out, " } }, /* %s */\n",
+  g_string_append_printf (out, " }, { %u, %u } }, /* %s */\n", indices[0], indices[1],
                           step->node == NULL ? "input" : step->node->op->name);
 }
 
@@ -153,6 +169,9 @@ static void
 print_layers (const CleaveBundle *bundle, const guint *numbers, GString *out)
 {
   guint n = bundle->model->steps->len;
+  g_autoptr (GString) text = g_string_new (NULL);
+  g_autoptr (GHashTable) indices = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  Reaches reaches = { text, indices };
 
   for (guint s = 0; s < n; s++)
     {
@@ -162,10 +181,11 @@ print_layers (const CleaveBundle *bundle, const guint *numbers, GString *out)
         g_string_append_printf (out, "static const %s params_%u = {\n  %s\n};\n", layer->type, s,
                                 layer->fields);
     }
+  add_reach (&reaches, cleave_dim_map_whole (0));
   g_string_append (out, "\nstatic const CleaveLayer layers[] = {\n");
   for (guint s = 0; s < n; s++)
-    print_layer (bundle, numbers, s, out);
-  g_string_append (out, "};\n\n");
+    print_layer (bundle, numbers, s, &reaches, out);
+  g_string_append_printf (out, "};\n\nstatic const CleaveReach reaches[] = {\n%s};\n\n", text->str);
 }
 
 /* Writes the columns that each layer of a segment computes in each band. */
@@ -274,22 +294,24 @@ print_run (const CleaveBundle *bundle, guint longest, GString *out)
   const CleaveGraph *graph = bundle->model->graph;
   gboolean has_rows = print_read_row (bundle, out);
 
-  g_string_append_printf (out,
-                          "void\n%s_run (void *arena, const %sIo *io)\n{\n"
-                          "  static const CleaveModel model = { values, layers, segments, %u };\n"
-                          "  const void *inputs[%u] = { NULL };\n  void *outputs[%u] = { NULL };\n"
-                          "  CleaveState states[%u];\n  CleaveRun run;\n\n",
-                          bundle->name, bundle->type, bundle->plan->segments->len,
-                          MAX (cleave_graph_get_n_inputs (graph), 1),
-                          MAX (cleave_graph_get_n_outputs (graph), 1), MAX (longest, 1));
+  g_string_append_printf (
+      out,
+      "void\n%s_run (void *arena, const %sIo *io)\n{\n"
+      "  static const CleaveModel model = { values, layers, segments, reaches, %u };\n"
+      "  const void *inputs[%u] = { NULL };\n  void *outputs[%u] = { NULL };\n"
+      "  CleaveState states[%u];\n  CleaveRun run;\n\n",
+      bundle->name, bundle->type, bundle->plan->segments->len,
+      MAX (cleave_graph_get_n_inputs (graph), 1), MAX (cleave_graph_get_n_outputs (graph), 1),
+      MAX (longest, 1));
   print_pointers (bundle, TRUE, out);
   print_pointers (bundle, FALSE, out);
-  g_string_append_printf (out,
-                          "  (void) io;\n  run.arena = (unsigned char *) arena;\n"
-                          "  run.inputs = inputs;\n  run.outputs = outputs;\n"
-                          "  run.read_row = %s;\n  run.user_data = %s;\n"
-                          "  run.states = states;\n  cleave_run (&model, &run);\n}\n",
-                          has_rows ? "read_row" : "NULL", has_rows ? "(void *) io" : "NULL");
+  g_string_append_printf (
+      out,
+      "  (void) io;\n  run.model = &model;\n  run.arena = (unsigned char *) arena;\n"
+      "  run.inputs = inputs;\n  run.outputs = outputs;\n"
+      "  run.read_row = %s;\n  run.user_data = %s;\n"
+      "  run.states = states;\n  cleave_run (&run);\n}\n",
+      has_rows ? "read_row" : "NULL", has_rows ? "(void *) io" : "NULL");
 }
 
 char *

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define STACK_BYTES 8192
+#define STACK_BYTES 3072
 #define PATTERN 0x5a
 
 #define JOIN(a, b) a##b

@@ -34,7 +34,7 @@ BOARDS = {
              'qemu-system-riscv32 -M virt -bios none', None),
 }
 TICKS_PER_INSTRUCTION = 1.6  # of the timer, which counts 25 million a second, with -icount shift=6
-STACK = 0x3000
+STACK = 0x1000
 WARNINGS = '-pedantic -Wall -Wextra -Wconversion -Werror'.split()
 
 

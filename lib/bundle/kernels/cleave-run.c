@@ -1,226 +1,233 @@
 /* SPDX-License-Identifier: 0BSD */
 
 /* Runs the segments of a model. In a segment, a layer that lacks rows of an operand asks the layer
- * that computes them, until a layer has all that it needs for its next row. */
+ * that computes them, until a layer has all that it needs for its next row.
+ *
+ * CleaveRun has the position in the plan. So cleave_run_next() returns before a kernel is called,
+ * and the two frames are never on the stack together. */
 
 #include "cleave-run.h"
 
-typedef struct
-{
-  const CleaveModel *model;
-  const CleaveRun *run;
-  const CleaveSegment *segment;
-  const uint16_t *columns; /* columns of the band */
-  uint32_t image;
-} Loop;
-
 static CleaveState *
-state_of (const Loop *loop, uint32_t layer)
+state_of (const CleaveRun *run, uint32_t layer)
 {
-  return &loop->run->states[layer - loop->segment->first];
+  return &run->states[layer - run->segment->first];
 }
 
-/* Returns whether a layer of the segment computes the value. */
+/* Whether a layer of the segment computes the value. */
 static int
-is_inner (const Loop *loop, uint32_t value)
+is_inner (const CleaveRun *run, uint32_t value)
 {
-  return value >= loop->segment->first && value < loop->segment->end;
+  return value >= run->segment->first && value < run->segment->end;
 }
 
+/* Returns the first column (`which` 0) or the end of the columns (1) that a layer computes. */
 static int32_t
-first_column (const Loop *loop, uint32_t layer)
+column_of (const CleaveRun *run, uint32_t layer, uint32_t which)
 {
-  return loop->columns == NULL ? 0 : loop->columns[2 * (layer - loop->segment->first)];
+  const CleaveSegment *segment = run->segment;
+  const uint32_t n = (uint32_t) (segment->end - segment->first);
+
+  if (segment->columns == NULL)
+    return which == 0 ? 0 : run->model->values[layer].columns;
+  return segment->columns[2 * (run->band * n + layer - segment->first) + which];
 }
 
-static int32_t
-end_column (const Loop *loop, uint32_t layer)
-{
-  return loop->columns == NULL ? (int32_t) loop->model->values[layer].columns
-                               : (int32_t) loop->columns[2 * (layer - loop->segment->first) + 1];
-}
-
-/* Returns where the image of a value begins that a layer computes. */
+/* Returns where the image of a value begins. */
 static unsigned char *
-begin_of_result (const Loop *loop, const CleaveValue *value)
+begin_of (const CleaveRun *run, const CleaveValue *value)
 {
-  const CleaveRun *run = loop->run;
-  unsigned char *place =
-      value->place == CLEAVE_OUTPUT ? (unsigned char *) run->outputs[value->port] : run->arena;
+  unsigned char *place = run->arena;
+  uint32_t offset = value->offset;
 
-  return place + value->offset + loop->image * value->image_bytes;
+  if (value->has_images)
+    offset += run->image * (value->rows * (value->width * value->pixel_bytes));
+  if (value->place == CLEAVE_OUTPUT)
+    place = (unsigned char *) run->outputs[value->port];
+  return place + offset;
 }
 
 static const unsigned char *
-begin_of_operand (const Loop *loop, const CleaveValue *value)
+begin_of_operand (const CleaveRun *run, const CleaveValue *value)
 {
-  if (value->place == CLEAVE_INPUT)
-    return (const unsigned char *) loop->run->inputs[value->port] +
-           loop->image * value->image_bytes;
-  return begin_of_result (loop, value);
-}
+  const uint32_t image = value->has_images ? run->image : 0;
 
-/* Returns the row that comes after `made` other rows of a value. */
-static int32_t
-row_after (const Loop *loop, uint32_t value, int32_t made)
-{
-  return loop->segment->is_upward ? (int32_t) loop->model->values[value].rows - 1 - made : made;
+  if (value->place != CLEAVE_INPUT)
+    return begin_of (run, value);
+  return (const unsigned char *) run->inputs[value->port] +
+         image * (value->rows * (value->width * value->pixel_bytes));
 }
 
 /* Returns how many rows of an operand must exist before a row of the result can be computed. */
 static int32_t
-rows_needed (const Loop *loop, const CleaveReach *reach, uint32_t operand, int32_t row)
+rows_needed (const CleaveRun *run, const CleaveReach *reach, uint32_t operand, int32_t row)
 {
-  const int32_t rows = loop->model->values[operand].rows;
-  int32_t at = row + reach->shift;
+  const int32_t rows = run->model->values[operand].rows;
+  int32_t at = row * reach->times + reach->shift;
   int32_t begin, end;
 
   if (reach->block != 1)
-    {
-      at = row * reach->times + reach->shift;
-      at = (at < 0 ? at - reach->block + 1 : at) / reach->block;
-    }
+    at = (at < 0 ? at - reach->block + 1 : at) / reach->block;
   begin = at * reach->stride + reach->offset;
   end = begin + reach->window;
-  if (loop->segment->is_upward)
+  if (run->segment->is_upward)
     return begin > 0 ? rows - begin : rows;
   return end < rows ? end : rows;
 }
 
+/* Returns the next row of a layer. */
+static int32_t
+next_row (const CleaveRun *run, uint32_t layer)
+{
+  const int32_t made = state_of (run, layer)->made;
+
+  return run->segment->is_upward ? run->model->values[layer].rows - 1 - made : made;
+}
+
 /* Returns a layer that must compute a row first, or the layer itself. */
 static uint32_t
-find_missing (const Loop *loop, uint32_t layer)
+find_missing (const CleaveRun *run, uint32_t layer)
 {
-  const CleaveLayer *l = &loop->model->layers[layer];
-  int32_t row = row_after (loop, layer, state_of (loop, layer)->made);
-  int i;
+  const CleaveLayer *l = &run->model->layers[layer];
 
-  for (i = 0; i < 2 && l->operands[i] != CLEAVE_NO_VALUE; i++)
-    if (is_inner (loop, l->operands[i]) &&
-        state_of (loop, l->operands[i])->made <
-            rows_needed (loop, &l->reach[i], l->operands[i], row))
+  for (int i = 0; i < 2 && l->operands[i] != CLEAVE_NO_VALUE; i++)
+    if (is_inner (run, l->operands[i]) && state_of (run, l->operands[i])->made <
+                                              rows_needed (run, &run->model->reaches[l->reaches[i]],
+                                                           l->operands[i], next_row (run, layer)))
       return l->operands[i];
   return layer;
 }
 
 static void
-set_rows (const Loop *loop, uint32_t operand, CleaveRows *x)
+set_rows (const CleaveRun *run, uint32_t operand, CleaveRows *x)
 {
-  const CleaveValue *value = &loop->model->values[operand];
+  const CleaveValue *value = &run->model->values[operand];
 
-  x->data = begin_of_operand (loop, value);
+  x->data = begin_of_operand (run, value);
   x->row_bytes = value->width * value->pixel_bytes;
   x->capacity = value->capacity;
   x->made = value->rows;
-  x->slot = 0;
   x->begin = 0;
-  if (is_inner (loop, operand))
+  if (is_inner (run, operand))
     {
-      x->made = state_of (loop, operand)->made;
-      x->slot = state_of (loop, operand)->slot;
-      if (loop->segment->is_upward)
-        {
-          x->made = value->rows - x->made + value->capacity;
-          x->slot = x->slot + 1 == value->capacity ? 0 : x->slot + 1;
-        }
-      x->begin = value->is_ring ? first_column (loop, operand) : 0;
+      x->made = state_of (run, operand)->made;
+      if (run->segment->is_upward)
+        x->made = value->rows - x->made + value->capacity;
+      if (value->is_ring)
+        x->begin = column_of (run, operand, 0);
     }
+  x->slot = (uint16_t) (x->made % x->capacity);
 }
 
-/* Computes the next row of a layer. */
+/* Sets the call that computes the next row of a layer, and counts the row. */
 static void
-compute_row (const Loop *loop, uint32_t layer)
+set_call (CleaveRun *run, uint32_t layer)
 {
-  const CleaveLayer *l = &loop->model->layers[layer];
-  const CleaveValue *value = &loop->model->values[layer];
-  CleaveState *state = state_of (loop, layer);
-  CleaveCall call;
-  int i;
+  const CleaveLayer *l = &run->model->layers[layer];
+  const CleaveValue *value = &run->model->values[layer];
+  CleaveCall *call = &run->call;
 
-  call.params = l->params;
-  call.row = row_after (loop, layer, state->made);
-  call.begin = first_column (loop, layer);
-  call.end = end_column (loop, layer);
-  call.y = begin_of_result (loop, value) + state->slot * (value->width * value->pixel_bytes);
+  call->params = l->params;
+  call->row = next_row (run, layer);
+  call->begin = column_of (run, layer, 0);
+  call->end = column_of (run, layer, 1);
+  call->y = begin_of (run, value) +
+            (uint32_t) (call->row % value->capacity) * (value->width * value->pixel_bytes);
   if (!value->is_ring)
-    call.y += (uint32_t) call.begin * value->pixel_bytes;
-  if (l->kernel == NULL)
-    loop->run->read_row (loop->run->user_data, value->port,
-                         call.row + (int32_t) loop->image * value->rows, call.y);
-  else
-    {
-      for (i = 0; i < 2 && l->operands[i] != CLEAVE_NO_VALUE; i++)
-        set_rows (loop, l->operands[i], &call.x[i]);
-      l->kernel (&call);
-    }
-  state->made++;
-  if (loop->segment->is_upward)
-    state->slot = (uint16_t) (state->slot == 0 ? value->capacity - 1 : state->slot - 1);
-  else
-    state->slot = (uint16_t) (state->slot + 1 == value->capacity ? 0 : state->slot + 1);
+    call->y += (uint32_t) call->begin * value->pixel_bytes;
+  for (int i = 0; i < 2 && l->operands[i] != CLEAVE_NO_VALUE; i++)
+    set_rows (run, l->operands[i], &call->x[i]);
+  state_of (run, layer)->made++;
 }
 
-/* Computes all rows of a layer, and the rows of other layers that they need. */
+/* Begins a band of a segment. */
 static void
-pull (const Loop *loop, uint32_t target)
+begin_band (CleaveRun *run)
 {
-  uint32_t layer = target;
+  const CleaveSegment *segment = run->segment;
 
-  while (state_of (loop, target)->made < loop->model->values[target].rows)
+  for (uint32_t layer = segment->first; layer < segment->end; layer++)
+    state_of (run, layer)->made = 0;
+  run->target = segment->end;
+}
+
+/* Moves on to the next layer whose result is whole. Returns 0 at the end of the plan. */
+static int
+next_target (CleaveRun *run)
+{
+  const CleaveModel *model = run->model;
+
+  for (;;)
     {
-      uint32_t missing = find_missing (loop, layer);
-
-      if (missing != layer)
+      while (run->target > run->segment->first)
+        if (!model->values[--run->target].is_ring)
+          {
+            run->layer = run->target;
+            return 1;
+          }
+      if (++run->band == run->segment->bands)
         {
-          state_of (loop, missing)->asker = (uint16_t) layer;
-          layer = missing;
+          run->band = 0;
+          if (++run->image == run->segment->images)
+            {
+              run->image = 0;
+              if (++run->segment == model->segments + model->n_segments)
+                return 0;
+            }
+        }
+      begin_band (run);
+    }
+}
+
+/* Sets the call that computes the next row of the plan. Returns its layer, or NULL at the end. */
+static const CleaveLayer *
+cleave_run_next (CleaveRun *run)
+{
+  for (;;)
+    {
+      const uint16_t layer = run->layer;
+      uint32_t missing;
+
+      if (run->target == run->segment->end ||
+          state_of (run, run->target)->made >= run->model->values[run->target].rows)
+        {
+          if (!next_target (run))
+            return NULL;
           continue;
         }
-      compute_row (loop, layer);
-      if (layer != target)
-        layer = state_of (loop, layer)->asker;
+      missing = find_missing (run, layer);
+      if (missing == layer)
+        {
+          set_call (run, layer);
+          if (layer != run->target)
+            run->layer = state_of (run, layer)->asker;
+          return &run->model->layers[layer];
+        }
+      state_of (run, missing)->asker = layer;
+      run->layer = (uint16_t) missing;
     }
-}
-
-static void
-run_band (const Loop *loop)
-{
-  uint32_t layer;
-
-  for (layer = loop->segment->first; layer < loop->segment->end; layer++)
-    {
-      const CleaveValue *value = &loop->model->values[layer];
-      uint16_t slot = 0;
-
-      if (loop->segment->is_upward)
-        for (slot = (uint16_t) (value->rows - 1); slot >= value->capacity;)
-          slot = (uint16_t) (slot - value->capacity);
-      state_of (loop, layer)->made = 0;
-      state_of (loop, layer)->slot = slot;
-    }
-  for (layer = loop->segment->end; layer-- > loop->segment->first;)
-    if (!loop->model->values[layer].is_ring)
-      pull (loop, layer);
 }
 
 void
-cleave_run (const CleaveModel *model, const CleaveRun *run)
+cleave_run (CleaveRun *run)
 {
-  Loop loop;
-  uint32_t s, band;
+  const CleaveModel *model = run->model;
+  const CleaveLayer *layer;
 
-  loop.model = model;
-  loop.run = run;
-  for (s = 0; s < model->n_segments; s++)
-    {
-      loop.segment = &model->segments[s];
-      for (loop.image = 0; loop.image < loop.segment->images; loop.image++)
-        for (band = 0; band < loop.segment->bands; band++)
-          {
-            loop.columns = loop.segment->columns;
-            if (loop.columns != NULL)
-              loop.columns += 2u * band * (uint32_t) (loop.segment->end - loop.segment->first);
-            run_band (&loop);
-          }
-    }
+  if (model->n_segments == 0)
+    return;
+  run->segment = model->segments;
+  run->image = 0;
+  run->band = 0;
+  begin_band (run);
+  for (layer = cleave_run_next (run); layer != NULL; layer = cleave_run_next (run))
+    if (layer->kernel != NULL)
+      layer->kernel (&run->call);
+    else
+      {
+        const CleaveValue *value = &model->values[layer - model->layers];
+
+        run->read_row (run->user_data, value->port,
+                       run->call.row + (int32_t) run->image * value->rows, run->call.y);
+      }
 }

@@ -17,13 +17,12 @@ typedef struct
 {
   uint32_t offset; /* bytes from the begin of its memory */
   uint32_t pixel_bytes;
-  uint32_t image_bytes; /* bytes from one image of a batch to the next; 0: each image uses the same
-                           bytes */
   uint16_t rows, columns;
   uint16_t capacity; /* rows in memory */
   uint16_t width;    /* columns in memory */
   uint8_t place, port;
-  uint8_t is_ring; /* the memory of the value has the columns of one band */
+  uint8_t is_ring;    /* the memory of the value has the columns of one band */
+  uint8_t has_images; /* images of a batch follow each other; otherwise all use the same bytes */
 } CleaveValue;
 
 /* Row r of a result needs the rows [b, b + window) of an operand, as far as they exist, where
@@ -39,7 +38,7 @@ typedef struct
   CleaveKernel kernel; /* NULL: the caller supplies the rows */
   const void *params;
   uint16_t operands[2]; /* values; CLEAVE_NO_VALUE: there is none */
-  CleaveReach reach[2];
+  uint16_t reaches[2];  /* indices in the table of the model */
 } CleaveLayer;
 
 #define CLEAVE_NO_VALUE 0xffffu
@@ -58,18 +57,20 @@ typedef struct
   const CleaveValue *values; /* first the results of the layers, then inputs and views */
   const CleaveLayer *layers;
   const CleaveSegment *segments;
+  const CleaveReach *reaches;
   uint16_t n_segments;
 } CleaveModel;
 
 /* The progress of a layer of the segment that runs. */
 typedef struct
 {
-  uint16_t made, slot, asker;
+  uint16_t made, asker;
 } CleaveState;
 
-/* Memory of a run. */
+/* A run. The caller sets the fields up to `states`. */
 typedef struct
 {
+  const CleaveModel *model;
   unsigned char *arena;
   const void *const *inputs;
   void *const *outputs;
@@ -77,9 +78,16 @@ typedef struct
   void (*read_row) (void *user_data, int32_t port, int32_t row, void *to);
   void *user_data;
   CleaveState *states; /* one entry for each layer of the longest segment */
+  /* The position in the plan. */
+  const CleaveSegment *segment;
+  uint32_t image;
+  uint16_t band;
+  uint16_t target; /* the layer whose rows are computed, each with the rows that it needs */
+  uint16_t layer;  /* the layer that computes the next row */
+  CleaveCall call;
 } CleaveRun;
 
 /* Computes the outputs. */
-void cleave_run (const CleaveModel *model, const CleaveRun *run);
+void cleave_run (CleaveRun *run);
 
 #endif

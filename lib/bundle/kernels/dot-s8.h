@@ -24,15 +24,59 @@ dot_s8_odd (const int8_t *from)
   __asm__("sxtb16 %0, %1, ror #8" : "=r"(bytes) : "r"(bytes));
   return bytes;
 }
+
+/* Adds the products of the weights of channel `c` and two elements of each of two pixels. */
+#define DOT_S8_PAIR(half, c, s, t)                                                                 \
+  v = half (w + 4 * (c));                                                                          \
+  s = __smlad (a, v, s);                                                                           \
+  t = __smlad (b, v, t);
+
+#define DOT_S8_PAIRS(half)                                                                         \
+  a = half (x);                                                                                    \
+  b = half (x + other);                                                                            \
+  DOT_S8_PAIR (half, 0, s0, s4)                                                                    \
+  DOT_S8_PAIR (half, 1, s1, s5)                                                                    \
+  DOT_S8_PAIR (half, 2, s2, s6)                                                                    \
+  DOT_S8_PAIR (half, 3, s3, s7)
+
+/* Adds the products of four elements. The bytes are loaded twice, which is cheaper than to spill.
+ */
+#define DOT_S8_2X4                                                                                 \
+  {                                                                                                \
+    int32_t a, b, v;                                                                               \
+                                                                                                   \
+    DOT_S8_PAIRS (dot_s8_even)                                                                     \
+    __asm__ volatile("" : : : "memory");                                                           \
+    DOT_S8_PAIRS (dot_s8_odd)                                                                      \
+    x += 4;                                                                                        \
+  }
+
+#define DOT_S8_1X4                                                                                 \
+  {                                                                                                \
+    const int32_t a = dot_s8_even (x), b = dot_s8_odd (x);                                         \
+                                                                                                   \
+    s0 = __smlad (b, dot_s8_odd (w), __smlad (a, dot_s8_even (w), s0));                            \
+    s1 = __smlad (b, dot_s8_odd (w + 4), __smlad (a, dot_s8_even (w + 4), s1));                    \
+    s2 = __smlad (b, dot_s8_odd (w + 8), __smlad (a, dot_s8_even (w + 8), s2));                    \
+    s3 = __smlad (b, dot_s8_odd (w + 12), __smlad (a, dot_s8_even (w + 12), s3));                  \
+    x += 4;                                                                                        \
+  }
+#else
+#define DOT_S8_2X4                                                                                 \
+  DOT_S8_STEP_2X4 (0, 4)                                                                           \
+  DOT_S8_STEP_2X4 (1, 4)                                                                           \
+  DOT_S8_STEP_2X4 (2, 4)                                                                           \
+  DOT_S8_STEP_2X4 (3, 4)
+
+#define DOT_S8_1X4                                                                                 \
+  DOT_S8_STEP_1X4 (0, 4)                                                                           \
+  DOT_S8_STEP_1X4 (1, 4)                                                                           \
+  DOT_S8_STEP_1X4 (2, 4)                                                                           \
+  DOT_S8_STEP_1X4 (3, 4)
 #endif
 
-/* Adds to the sums of four channels of two pixels. The second pixel is `other` bytes after x. */
-static void
-dot_s8_2x4 (uint32_t *sum, const int8_t *x, int32_t other, const int8_t *w, int32_t n)
-{
-  int32_t s0 = 0, s1 = 0, s2 = 0, s3 = 0, s4 = 0, s5 = 0, s6 = 0, s7 = 0;
-
-#define STEP(at, step)                                                                             \
+/* Adds the products of one element. The weights of the next channel are `step` after w[at]. */
+#define DOT_S8_STEP_2X4(at, step)                                                                  \
   {                                                                                                \
     const int32_t a = x[0], b = x[other];                                                          \
     int32_t v = w[at];                                                                             \
@@ -50,42 +94,33 @@ dot_s8_2x4 (uint32_t *sum, const int8_t *x, int32_t other, const int8_t *w, int3
     s7 += b * v;                                                                                   \
     x++;                                                                                           \
   }
+
+#define DOT_S8_STEP_1X4(at, step)                                                                  \
+  {                                                                                                \
+    const int32_t a = *x++;                                                                        \
+                                                                                                   \
+    s0 += a * w[at];                                                                               \
+    s1 += a * w[(at) + (step)];                                                                    \
+    s2 += a * w[(at) + 2 * (step)];                                                                \
+    s3 += a * w[(at) + 3 * (step)];                                                                \
+  }
+
+/* Adds to the sums of four channels of two pixels. The second pixel is `other` bytes after x. */
+static void
+dot_s8_2x4 (uint32_t *sum, const int8_t *x, int32_t other, const int8_t *w, int32_t n)
+{
+  int32_t s0 = 0, s1 = 0, s2 = 0, s3 = 0, s4 = 0, s5 = 0, s6 = 0, s7 = 0;
+
   for (; n >= 4; n -= 4)
     {
-#ifdef CLEAVE_DSP
-      int32_t a = dot_s8_even (x), b = dot_s8_even (x + other), v;
-
-#define PAIR(half, c, s, t)                                                                        \
-  v = half (w + 4 * (c));                                                                          \
-  s = __smlad (a, v, s);                                                                           \
-  t = __smlad (b, v, t);
-      PAIR (dot_s8_even, 0, s0, s4)
-      PAIR (dot_s8_even, 1, s1, s5)
-      PAIR (dot_s8_even, 2, s2, s6)
-      PAIR (dot_s8_even, 3, s3, s7)
-      __asm__ volatile("" : : : "memory"); /* load again, which is cheaper than to spill */
-      a = dot_s8_odd (x);
-      b = dot_s8_odd (x + other);
-      PAIR (dot_s8_odd, 0, s0, s4)
-      PAIR (dot_s8_odd, 1, s1, s5)
-      PAIR (dot_s8_odd, 2, s2, s6)
-      PAIR (dot_s8_odd, 3, s3, s7)
-#undef PAIR
-      x += 4;
-#else
-      STEP (0, 4)
-      STEP (1, 4)
-      STEP (2, 4)
-      STEP (3, 4)
-#endif
+      DOT_S8_2X4
       w += 16;
     }
   for (; n > 0; n--)
     {
-      STEP (0, 1)
+      DOT_S8_STEP_2X4 (0, 1)
       w += 4;
     }
-#undef STEP
   sum[0] += (uint32_t) s0;
   sum[1] += (uint32_t) s1;
   sum[2] += (uint32_t) s2;
@@ -102,40 +137,16 @@ dot_s8_1x4 (uint32_t *sum, const int8_t *x, const int8_t *w, int32_t n)
 {
   int32_t s0 = 0, s1 = 0, s2 = 0, s3 = 0;
 
-#define STEP(i, at, step)                                                                          \
-  {                                                                                                \
-    const int32_t a = x[i];                                                                        \
-                                                                                                   \
-    s0 += a * w[at];                                                                               \
-    s1 += a * w[(at) + (step)];                                                                    \
-    s2 += a * w[(at) + 2 * (step)];                                                                \
-    s3 += a * w[(at) + 3 * (step)];                                                                \
-  }
   for (; n >= 4; n -= 4)
     {
-#ifdef CLEAVE_DSP
-      const int32_t a0 = dot_s8_even (x), a1 = dot_s8_odd (x);
-
-      s0 = __smlad (a1, dot_s8_odd (w), __smlad (a0, dot_s8_even (w), s0));
-      s1 = __smlad (a1, dot_s8_odd (w + 4), __smlad (a0, dot_s8_even (w + 4), s1));
-      s2 = __smlad (a1, dot_s8_odd (w + 8), __smlad (a0, dot_s8_even (w + 8), s2));
-      s3 = __smlad (a1, dot_s8_odd (w + 12), __smlad (a0, dot_s8_even (w + 12), s3));
-#else
-      STEP (0, 0, 4)
-      STEP (1, 1, 4)
-      STEP (2, 2, 4)
-      STEP (3, 3, 4)
-#endif
-      x += 4;
+      DOT_S8_1X4
       w += 16;
     }
   for (; n > 0; n--)
     {
-      STEP (0, 0, 1)
-      x++;
+      DOT_S8_STEP_1X4 (0, 1)
       w += 4;
     }
-#undef STEP
   sum[0] += (uint32_t) s0;
   sum[1] += (uint32_t) s1;
   sum[2] += (uint32_t) s2;
