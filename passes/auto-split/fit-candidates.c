@@ -14,11 +14,11 @@
 /* Longer graphs are cut into strips only. */
 #define MAX_STEPS_OF_TILES 400
 
-/* An even plan leaves as a Loop, which needs three equal strips in a row. */
+/* An even plan is exported as a Loop, which needs three equal strips in a row. */
 #define MIN_EVEN_STRIPS 6
 
-/* Steps of a graph for each thread of the search, and the most threads: the candidates of one end
- * do not depend on others. */
+/* Steps of the graph for each thread of the search, and the largest number of threads. A thread
+ * finds all candidates of one segment end; they do not depend on those of other ends. */
 #define STEPS_OF_THREAD 16
 #define MAX_THREADS 16
 
@@ -29,7 +29,7 @@ typedef struct
   guint max_steps;
   const CleaveFitWatch *watch;
   gint n_begun;  /* number of segment ends that a thread has taken; atomic */
-  GArray **best; /* CleaveFitCandidate: of each end; NULL: not yet looked for */
+  GArray **best; /* CleaveFitCandidate, by end; NULL: the candidates of the end are not known yet */
 } Search;
 
 typedef struct
@@ -39,8 +39,8 @@ typedef struct
   gboolean tells;
 } Searcher;
 
-/* Walks with carried and with recomputed overlap, which are the same where nothing overlaps.
- * Returns whether the strips carry some of an expanded value. */
+/* Walks a segment twice: with carried and with recomputed overlap. Both are equal where nothing
+ * overlaps. Returns whether the strips carry some of an expanded value. */
 static gboolean
 walk_both (CleaveFitWalker *walker, CleaveFitWalk *walk, GArray *found)
 {
@@ -64,7 +64,7 @@ walk_narrow (CleaveFitWalker *walker, const CleaveFitWalk *like, GArray *found)
   cleave_fit_walker_walk (walker, &walk, found);
 }
 
-/* The extent of a cut of the last node before a step. */
+/* Returns the extent of a cut of the last node before a step. */
 static gint64
 find_extent (const Searcher *searcher, guint end, CleaveFitCut cut)
 {
@@ -75,7 +75,7 @@ find_extent (const Searcher *searcher, guint end, CleaveFitCut cut)
   return cleave_fit_node (steps, last)->node->results[0].type.shape.dim[dim];
 }
 
-/* Strips cut into tiles of 1, 2, 4, 8 … columns. */
+/* Walks strips that are cut into tiles of 1, 2, 4, 8 … columns. */
 static void
 walk_tiles (const Searcher *searcher, const CleaveFitWalk *strips, GArray *found)
 {
@@ -105,8 +105,8 @@ walk_tiles (const Searcher *searcher, const CleaveFitWalk *strips, GArray *found
     walk_narrow (walker, strips, found);
 }
 
-/* Strips of 1, 2, 3, 4, 6, 8, 12 … rows; cut into tiles along `column_cut`, unless that is
- * CLEAVE_FIT_NONE. */
+/* Walks strips of 1, 2, 3, 4, 6, 8, 12 … rows. Cuts them into tiles along `column_cut`, unless that
+ * is CLEAVE_FIT_NONE. */
 static void
 walk_cut (
     const Searcher *searcher, guint end, CleaveFitCut cut, CleaveFitCut column_cut, GArray *found)
@@ -137,8 +137,8 @@ walk_cut (
     }
 }
 
-/* Whether strips along a cut may need less than strips along those before it.  Strips along a
- * shorter axis with a halo keep longer lines for the next strip. */
+/* Returns whether strips along a cut may need less memory than strips along the cuts before it.
+ * Strips along a shorter axis with a halo carry longer lines to the next strip. */
 static gboolean
 may_need_less (const Searcher *searcher, guint end, const CleaveFitCut *cuts, guint index)
 {
@@ -211,7 +211,8 @@ find_candidates (gpointer data)
   return NULL;
 }
 
-/* Runs on this thread, and on others where they can be had; how many nodes they have come by. */
+/* Runs the search on this thread, and on other threads if they can be started. Returns the number
+ * of nodes that all walks visited. */
 static guint64
 run (Search *search)
 {

@@ -14,7 +14,7 @@ typedef void (*CleaveFitTell) (double part, gpointer data);
 
 typedef struct
 {
-  gboolean is_even;    /* use strips of one size but the last, and no tiles */
+  gboolean is_even;    /* use strips of one size, except for the last strip, and no tiles */
   gboolean has_chunks; /* with is_even: also segments whose pieces read different weights */
   guint n_threads;     /* number of threads that look for candidates; 0: one for each processor */
   GCancellable *cancellable;
@@ -26,8 +26,8 @@ typedef struct
 {
   const CleaveFitSteps *steps;
   GArray *candidates; /* CleaveFitCandidate, by the step where they end */
-  guint *first;       /* of each end; n_steps + 2 entries */
-  gboolean is_even;   /* strips are of one size but for the last */
+  guint *first;       /* index of the first candidate of each end; n_steps + 2 entries */
+  gboolean is_even;   /* strips have one size, except for the last strip */
   guint64 n_visits;   /* number of nodes that all walks have visited */
 } CleaveFitCandidates;
 
@@ -51,7 +51,8 @@ void cleave_fit_candidates_calibrate (CleaveFitCandidates *candidates,
 void cleave_fit_candidates_reset (CleaveFitCandidates *candidates);
 
 /* Returns the candidates (CleaveFitCandidate) of one end that no other with the same begin
- * dominates in bytes, bytes with an overlay, time and MACs; by begin, then by bytes. */
+ * dominates in bytes, bytes with an overlay, time and MACs. They are sorted by begin, then by
+ * bytes. */
 GArray *cleave_fit_candidates_select (const GArray *found);
 
 static inline const CleaveFitCandidate *

@@ -22,7 +22,7 @@ typedef struct
 {
   char *node, *copy;
   char **readers;
-  gboolean is_early; /* it runs as soon as it can; else right before its first reader */
+  gboolean is_early; /* runs as soon as the node can, not right before its first reader */
 } CleaveFitCopy;
 
 /* Returns an empty array of CleaveFitCopy, which it owns. */

@@ -6,21 +6,24 @@
 #include "fit-cone.h"
 #include "fit-moves.h"
 
-/* A value idles at a step if at most this many times its bytes are live there, itself included. */
+/* A value idles at a step if at most this many times its bytes are live at the step. The value
+ * itself counts. */
 #define MAX_BESIDE 1.5
 
-/* Values that must live longer for the recomputation have at most this fraction of its bytes. */
+/* Values that must live longer for the recomputation have at most this fraction of the bytes of the
+ * recomputed value. */
 #define MAX_INSTEAD 0.75
 
 /* The order in which the nodes of a graph run. */
 typedef struct
 {
   GPtrArray *order; /* CleaveNode */
-  guint *position;  /* of each node, by id */
-  gint64 *live;     /* of each position: bytes of live values, each in a buffer of its own */
+  guint *position;  /* by node id */
+  gint64 *live;     /* by position: bytes of live values, if each has a buffer of its own */
 } Order;
 
-/* A node whose value idles, its readers after that, and the cone to recompute for these. */
+/* A node whose value idles, the readers after that time, and the cone that is recomputed for these
+ * readers. */
 typedef struct
 {
   CleaveNode *node;

@@ -71,7 +71,8 @@ waits (const Finding *f, const CleaveResult *value)
   return TRUE;
 }
 
-/* Notes a node and its cone as late if its value is large, its cone is small, and it waits. */
+/* Notes a node and its cone as late if its value is large, its cone is small, and no reader runs
+ * right after it. */
 static void
 note_late (Finding *f, const CleaveNode *node)
 {
@@ -211,7 +212,7 @@ cleave_fit_moves_arrange (const GPtrArray *copies, CleaveGraph *graph)
         !g_hash_table_contains (placed, sorted->pdata[i]))
       place (&placing, sorted->pdata[i]);
   for (guint i = 0; i < sorted->len; i++)
-    if (g_hash_table_contains (late, sorted->pdata[i])) /* only an output reads it */
+    if (g_hash_table_contains (late, sorted->pdata[i])) /* only an output reads the value */
       place (&placing, sorted->pdata[i]);
   cleave_graph_arrange (graph, order);
 }

@@ -243,7 +243,8 @@ find_made (const CleaveFitState *state,
   for (guint r = 1; r < node->n_values; r++)
     if (need[r].stamp == state->walker->now)
       for (guint s = 0; s < state->n_samples; s++)
-        copy_whole (shape, &made[s]); /* no map from other results to result 0: overestimated */
+        copy_whole (shape, &made[s]); /* there is no map from other results to result 0, so the
+                                         range is overestimated */
   if (!node->can_split)
     {
       copy_whole (shape, &made[CLEAVE_FIT_FIRST]);

@@ -11,7 +11,7 @@
 typedef enum {
   CLEAVE_FIT_BEFORE, /* all strips before the one in the middle */
   CLEAVE_FIT_MIDDLE, /* the strip in the middle, with all its tiles */
-  CLEAVE_FIT_FIRST,  /* the first strip, or the first tile of it */
+  CLEAVE_FIT_FIRST,  /* the first strip, or the first tile of that strip */
   CLEAVE_FIT_LATER,  /* the strip in the middle and all strips after it */
   CLEAVE_FIT_LEFT,   /* with tiles: all tiles of the strip in the middle before CLEAVE_FIT_TILE */
   CLEAVE_FIT_TILE,   /* with tiles: the tile in the middle of that strip */
@@ -27,7 +27,8 @@ typedef enum {
 
 typedef struct
 {
-  guint stamp;   /* the walk that set it last (`now`); older regions are empty */
+  guint stamp; /* number of the walk that set the region last; if that is not the current walk, the
+                  region is empty */
   gint64 joined; /* elements of CLEAVE_FIT_MIDDLE that joins read */
   CleaveRange range[CLEAVE_FIT_N_SAMPLES];
 } CleaveFitNeed;
@@ -45,10 +46,10 @@ typedef struct
 struct _CleaveFitWalker
 {
   const CleaveFitSteps *steps;
-  gint64 *crossing;             /* of each step: bytes that are live before it and still in it */
-  CleaveFitNeed *needs;         /* of each value: required region */
-  CleaveFitWindow *windows;     /* of each buffer */
-  gint64 *middle, *first, *top; /* of each step: sums of the windows' bytes */
+  gint64 *crossing;         /* by step: bytes that are live before the step and still during it */
+  CleaveFitNeed *needs;     /* by value: the required region */
+  CleaveFitWindow *windows; /* of each buffer */
+  gint64 *middle, *first, *top; /* by step: sum of the bytes of the windows */
   GArray *asked;                /* guint: values that the segment reads, and some that it makes */
   GArray *ends;                 /* guint: values that the segment ends with */
   GArray *joins;                /* guint: joins into whose buffer an earlier step writes a part */

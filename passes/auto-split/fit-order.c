@@ -52,7 +52,7 @@ cleave_fit_order_as_read (const CleaveGraph *graph, const GPtrArray *order)
       add (nodes, seen, node);
     }
   for (guint i = 0; i < order->len; i++)
-    add (nodes, seen, order->pdata[i]); /* only outputs read it, or no node */
+    add (nodes, seen, order->pdata[i]); /* only outputs read the value, or nothing does */
   return nodes;
 }
 

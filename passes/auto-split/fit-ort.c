@@ -67,8 +67,8 @@ list_missing (const CleaveFitPlan *plan, const CleaveGraph *graph, GArray *missi
   return TRUE;
 }
 
-/* A segment with fewer strips than this has few pieces. Cuts into rows make at least as many
- * strips; cuts of an outer dimension may make fewer. */
+/* A segment with fewer strips than this has few pieces. A cut into rows makes at least this many
+ * strips; a cut of an outer dimension may make fewer. */
 #define MIN_STRIPS 6
 
 /* Returns whether a segment has few pieces. Few pieces are copied few times, so their memory

@@ -2,19 +2,20 @@
 
 #include "fit-path.h"
 
-/* Ways to a step that the search keeps: cheap ones, and dearer ones that leave more room for an
- * overlay.  With 1, ResNet-50 needs 3.3 % more memory, with 2, 0.3 %; 8 find the same as 4. */
+/* Number of ways to a step that the search keeps: cheap ways, and more expensive ways that leave
+ * more room for an overlay.  With 1, ResNet-50 needs 3.3 % more memory, with 2, 0.3 %; 8 find the
+ * same as 4. */
 #define MAX_WAYS 4
 
 /* A way to a step: what has run before it. */
 typedef struct
 {
   double cost;
-  gint64 last;     /* bytes live in the last segment or step */
+  gint64 last;     /* live bytes of the last segment or step */
   gint64 extra;    /* bytes by which an overlay enlarges a buffer that is still live */
   gint64 n_bytes;  /* the peak so far */
   guint until;     /* step that reads the enlarged buffer last */
-  guint candidate; /* the last segment; CLEAVE_FIT_NONE: a step as it is */
+  guint candidate; /* the last segment; CLEAVE_FIT_NONE: an unsplit step */
   guint before;    /* index of the path before this segment */
 } Way;
 
@@ -24,7 +25,8 @@ typedef struct
   Way way[MAX_WAYS]; /* by cost */
 } Ways;
 
-/* Adds a way unless another one is no worse; drops those that it betters, or the dearest. */
+/* Adds a way unless another one is at least as good. Drops the ways that are worse, or the most
+ * expensive one. */
 static void
 add_way (Ways *ways, const Way *way)
 {

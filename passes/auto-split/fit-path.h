@@ -9,7 +9,7 @@
 
 typedef struct
 {
-  GArray *segments;  /* CleaveFitCandidate, in order; steps between them stay as they are */
+  GArray *segments;  /* CleaveFitCandidate, in order; steps between candidates stay whole */
   gint64 n_bytes;    /* estimated peak */
   double macs, work; /* added */
 } CleaveFitPath;

@@ -27,7 +27,8 @@ cleave_fit_pieces_init (CleaveFitPieces *pieces,
   for (const CleaveNode *node = graph->first; node != NULL; node = node->next)
     {
       *get (pieces->part, node) = CLEAVE_FIT_NO_PART;
-      /* pieces read weights from between the nodes of their part, so weights are before all */
+      /* weights come first in the list, since the pieces of a part may read weights from the middle
+       * of the part */
       *get (pieces->place, node) =
           cleave_node_is_input (node) || cleave_node_is_fixed (node) ? 0 : ++next;
     }

@@ -22,7 +22,7 @@ typedef struct
 {
   CleaveNode *node;
   gint dim;      /* -1: no part is found yet */
-  GArray *spans; /* CleaveSpan: the parts that are read, each once, by their begins */
+  GArray *spans; /* CleaveSpan: the distinct parts that nodes read, sorted by begin */
 } Cut;
 
 /* Readers. */
@@ -288,7 +288,7 @@ plan_cut (CleaveGraph *graph, const Cut *cut, CleaveRoot *root)
   region = cleave_region_plan (graph, root, 1, &recursion, NULL);
   g_clear_pointer (&reach.plain, g_hash_table_unref);
   root->constraint = NULL;
-  for (guint i = 0; i < region->members->len; i++) /* it is on the stack */
+  for (guint i = 0; i < region->members->len; i++) /* the node is on the stack */
     ((CleaveRegionNode *) region->members->pdata[i])->constraint = NULL;
   return region->members->len > 0 && reach.computes &&
                  (reach.n_macs == 0 || root->ranges->len <= MAX_PARTS_OF_MACS) &&

@@ -12,7 +12,7 @@ typedef struct
   GPtrArray *late;   /* CleaveFitCopy: values recomputed for late readers (fit-late.h), or NULL */
   GPtrArray *copies; /* CleaveFitCopy: values recomputed for a pooling, and nodes that run earlier
                         or later (fit-copies.h, fit-moves.h), or NULL */
-  gboolean keeps_order; /* segments are of the order that the nodes have after the rewrite */
+  gboolean keeps_order; /* segments follow the order of the nodes after the rewrite */
 } CleaveFitRewrite;
 
 /* Rewrites a graph; on error the graph may be half rewritten. */

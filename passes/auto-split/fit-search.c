@@ -4,20 +4,22 @@
 
 #include <math.h>
 
-/* The least memory is looked for with these added MACs. */
+/* The search looks for the least memory under each of these limits on added MACs, as fractions of
+ * the unsplit MACs. */
 static const double limits[] = { 0, 0.03, 0.1, INFINITY };
 
 /* Modes of the search, from conservative to aggressive. It tries strips alone, or tiles as well.
- * Results overlay no operand, operands of which strips read a twelfth ahead, or any operand that
- * dies. The arena planner does not find every overlay, and estimates of tiles are less exact, so an
- * aggressive plan may need more memory than estimated. */
+ * Results overlay no operand, operands that strips read at most a twelfth ahead, or any operand
+ * that dies. The arena planner does not find every overlay, and estimates of tiles are less
+ * exact, so an aggressive plan may need more memory than estimated. */
 static const struct
 {
   gboolean has_tiles;
   double max_ahead;
 } modes[] = { { FALSE, -1 }, { TRUE, -1 }, { TRUE, 1.0 / 12 }, { TRUE, 1 } };
 
-/* A plan is measured if it may save this part of the least memory found so far. */
+/* The search measures a plan if the plan may save this fraction of the least memory found so far.
+ */
 #define MIN_GAIN 0.01
 
 /* Plans between the unsplit graph and the least memory differ by this part of their bytes. */
@@ -28,7 +30,8 @@ static const struct
  * needs 19,200 bytes in place of 20,096. */
 #define MAX_PIECES 12000
 
-/* Nanoseconds of an added MAC in search of the paths with the fewest: more than all else. */
+/* Nanoseconds of an added MAC when the search looks for the paths with the fewest MACs: more than
+ * any other cost. */
 #define FEW_MACS 1e6
 
 /* The number of plans that will be measured is not known: half of the progress is reported after

@@ -28,7 +28,7 @@ typedef struct
   CleaveFitRewrite rewrite;
   CleaveFitSteps steps;
   CleaveFitCandidates candidates;
-  gint64 least;     /* estimated bytes of the path that needs least */
+  gint64 least;     /* estimated bytes of the path with the least memory */
   GPtrArray *tries; /* CleaveFitTry */
 } CleaveFitVariant;
 

@@ -261,8 +261,7 @@ add_nodes (CleaveFitSteps *steps,
     }
 }
 
-/* Returns whether a value is stored: it is an output, or a step reads it that does not compute it.
- */
+/* Returns whether a value is stored: it is an output, or a step other than its own reads it. */
 static gboolean
 is_stored (const CleaveTimeline *timeline, const CleaveResult *result)
 {

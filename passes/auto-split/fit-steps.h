@@ -32,10 +32,10 @@ typedef struct
   double begin;  /* nanoseconds of each piece, before it computes anything */
   gint channels; /* the dimension of result 0 along which weights differ; -1: there are no MACs */
   gboolean is_view;   /* each result is a range of operand 0, without steps */
-  gboolean can_split; /* it has dimension maps */
-  gboolean is_wide;   /* cleave_find_wide() flags it */
-  gboolean is_again;  /* its overlap is recomputed with any halo policy: the operand is smaller, as
-                         bytes that DequantizeLinear converts to floats */
+  gboolean can_split; /* the op has dimension maps */
+  gboolean is_wide;   /* cleave_find_wide() flags the node */
+  gboolean is_again; /* every halo policy recomputes the overlap of the result, since the operand is
+                        smaller, such as the bytes that DequantizeLinear converts to floats */
 } CleaveFitNode;
 
 /* A result of a node. */
@@ -43,9 +43,9 @@ typedef struct
 {
   const CleaveResult *result;
   guint node;
-  guint buffer;        /* CLEAVE_FIT_NONE: it is never stored, as inside of a fused step */
-  gboolean is_part;    /* it lies in the buffer of a larger join */
-  gint last_read;      /* the last step that reads it, except for joins, or -1 */
+  guint buffer;     /* CLEAVE_FIT_NONE: not stored, such as a value inside a fused step */
+  gboolean is_part; /* the value lies in the buffer of a larger join */
+  gint last_read;   /* the last step that reads the value, other than a join; -1 if there is none */
   gint64 element_size; /* bytes */
   gint rows;           /* the dimension that is outermost in memory; -1: not dense, or not stored */
   gint64 row_bytes;    /* bytes from one index of `rows` to the next */
@@ -58,7 +58,7 @@ typedef struct
 {
   gint first, last;
   gint64 n_bytes;
-  guint after; /* the buffer that takes its place, or CLEAVE_FIT_NONE */
+  guint after; /* the buffer that takes over the memory of this one, or CLEAVE_FIT_NONE */
 } CleaveFitBuffer;
 
 /* A graph as a program runs it: steps in order, each of one node or of a quantized group. */
@@ -71,9 +71,11 @@ typedef struct
   GArray *operands;    /* CleaveFitOperand */
   GArray *values;      /* CleaveFitValue */
   GArray *buffers;     /* CleaveFitBuffer, by the step where they begin */
-  guint *first_buffer; /* of each step: the first that begins then or later; n_steps + 1 entries */
-  guint *axes;        /* of each dimension, CLEAVE_MAX_RANK for each value: its axis (fit-axes.h) */
-  gboolean *has_halo; /* of each axis: neighboring pieces read the same elements somewhere */
+  guint *first_buffer; /* by step: index of the first buffer that begins at the step or later;
+                          n_steps + 1 entries */
+  guint *axes; /* the axis of each dimension (fit-axes.h), with CLEAVE_MAX_RANK entries for each
+                  value */
+  gboolean *has_halo; /* by axis: neighboring pieces of some node read the same elements */
   gint64 macs;
 } CleaveFitSteps;
 

@@ -209,7 +209,7 @@ apply (const GPtrArray *parts,
   cleave_fit_pieces_note (pieces, graph, CLEAVE_FIT_SHARED);
   if (is_listed)
     cleave_fit_pieces_list (pieces, graph, ends);
-  if (parts->len > 0) /* else the graph does not change */
+  if (parts->len > 0) /* if not set, the graph does not change */
     cleave_fit_pieces_arrange (pieces, graph);
   return TRUE;
 }
@@ -301,7 +301,7 @@ measure_parts (CleaveFitTry *tried,
       part = find_part (pieces, graph, step, part);
       if (part == CLEAVE_FIT_NO_PART)
         continue;
-      /* the gaps between buffers are part of the arena, so they count where the peak is */
+      /* gaps between buffers are part of the arena, so at the peak they count */
       live = step->live_bytes_apart + (step->live_bytes == timeline->peak_bytes
                                            ? timeline->arena_bytes - timeline->peak_bytes
                                            : 0);

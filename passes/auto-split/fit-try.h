@@ -12,11 +12,11 @@
  * well.  Reference-counted. */
 typedef struct
 {
-  char **nodes, **ends; /* names, NULL-terminated; the last end first */
+  char **nodes, **ends; /* names of the end nodes, the last end first; NULL at the end */
   GArray *dims;         /* guint: of each end, the dimension that is cut into strips */
   GArray *columns; /* guint: of each end, the dimension that is cut into tiles, if there are any */
   CleaveFitCandidate candidate;
-  gboolean is_even; /* strips are of one size but for the last */
+  gboolean is_even; /* strips have one size, except for the last strip */
 } CleaveFitPart;
 
 /* A measured plan. */
@@ -25,11 +25,11 @@ typedef struct
   GPtrArray *parts;   /* CleaveFitPart */
   gboolean is_listed; /* pieces keep the order of the graph's list of nodes (fit-pieces.h) */
   CleaveEstimate estimate;
-  gint64 peak_apart; /* bytes live at once if no result overlaid an operand that dies */
+  gint64 peak_apart; /* largest number of live bytes if no result overlaid an operand that dies */
   gint64 macs;       /* MACs of the split graph */
   guint n_nodes;
   char *peak;          /* text: the largest values that are live at the peak */
-  gint64 *part_bytes;  /* of each part: peak in bytes while it runs, no overlays; 0: unknown */
+  gint64 *part_bytes;  /* by part: peak in bytes while it runs, no overlays; 0: not known */
   CleaveFitPath *path; /* the estimated plan that was measured, or NULL */
 } CleaveFitTry;
 

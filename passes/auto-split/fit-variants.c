@@ -5,23 +5,24 @@
 #include "fit-late.h"
 #include "fit-reads.h"
 
-/* A variant is measured if it is estimated to need this part less than those before it. */
+/* The search measures a variant if its estimate is below the memory of the earlier variants by at
+ * least this fraction. */
 #define MIN_GAIN 0.02
 
-/* In the order in which they are tried.  Each of the first three that is measured is the base of
- * those after it. */
+/* The kinds of rewrites, in the order in which they are tried. Each of the first three that is
+ * measured is the base of the kinds after it. */
 typedef enum {
   PARTED,      /* values are split per reader */
   LATE,        /* values are recomputed for late readers */
-  LATE_FREE,   /* LATE without added MACs */
+  LATE_FREE,   /* as LATE, without added MACs */
   COPIES,      /* values are recomputed for a pooling */
-  COPIES_FREE, /* COPIES without added MACs */
-  STAGED,      /* parts of joins lie apart */
+  COPIES_FREE, /* as COPIES, without added MACs */
+  STAGED,      /* parts of joins have buffers of their own */
   MOVED,       /* nodes run earlier or later */
   N_KINDS
 } Kind;
 
-/* Smaller values than these parts of the unsplit arena are not worth a rewrite. */
+/* Values below 1 / n of the unsplit arena are not rewritten. */
 #define MIN_PART_OF_READS 32
 #define MIN_PART_OF_LATE 16
 #define MIN_PART_OF_COPIES 8
@@ -35,7 +36,7 @@ get_part (const CleaveFitVariant *first, gint64 part)
   return MAX (unsplit->estimate.arena_bytes / part, 1);
 }
 
-/* FALSE: the graph has nothing to rewrite. */
+/* Returns FALSE if the graph has nothing to rewrite. */
 static gboolean
 make_copies (CleaveFitVariant *variant, const CleaveFitVariant *first, double macs, gboolean moves)
 {
@@ -69,7 +70,7 @@ make_parts (CleaveFitVariant *variant, const CleaveFitVariant *first)
   return cleave_fit_reads_cut (variant->graph, variant->rewrite.parted, NULL);
 }
 
-/* Rewrites the graph of a variant.  FALSE: there is nothing of this kind. */
+/* Rewrites the graph of a variant. Returns FALSE if there is nothing of this kind to rewrite. */
 static gboolean
 rewrite (CleaveFitVariant *variant, Kind kind, const CleaveFitVariant *first, gboolean is_even)
 {
@@ -165,7 +166,7 @@ cleave_fit_search_variants (const CleaveGraph *graph,
 
       if (variant == NULL)
         continue;
-      measure_unsplit (variant, &search); /* the rewrite alone may do */
+      measure_unsplit (variant, &search); /* the rewrite may save memory without segments */
       if ((double) variant->least <= (1 - MIN_GAIN) * (double) least)
         {
           least = variant->least;

@@ -18,9 +18,9 @@
  * The buffer is live from the first byte of the operand to the last read of the result. */
 typedef struct
 {
-  gint64 operand, result; /* bytes; `result` 0: no result overlays an operand */
-  gint64 shift;           /* bytes between the two begins: strips read ahead by this much */
-  guint last;             /* step that reads the result last */
+  gint64 operand, result; /* bytes of both values; `result` 0: there is no overlay */
+  gint64 shift; /* bytes between the begins of both values: strips read ahead by this many */
+  guint last;   /* step that reads the result last */
 } CleaveFitOverlay;
 
 /* Returns the bytes of the buffer that operand and result share if the buffer of the operand is
@@ -47,15 +47,16 @@ typedef struct
   guint n_columns;              /* tiles that each strip is cut into */
   CleaveFitCut cut, column_cut; /* `column_cut`: CLEAVE_FIT_NONE without tiles */
   CleaveHalo halo;
-  gboolean in_bands;     /* a band of tiles below each other runs before the next band beside it */
+  gboolean in_bands;     /* all tiles of a column run before the next column */
   gboolean cuts_weights; /* pieces read different parts of some weights */
-  gint64 n_bytes;        /* bytes that are live while it runs, without overlays; estimated, or
-                          * measured */
-  gint64 estimate;       /* `n_bytes` before any measurement */
+  gint64 n_bytes;  /* bytes that are live while the segment runs, without overlays; estimated or
+                      measured */
+  gint64 estimate; /* `n_bytes` before any measurement */
   gboolean is_measured;
   CleaveFitOverlay overlay;
   double macs; /* MACs that the segment adds */
-  double work; /* added, in nanoseconds: for MACs, nodes, bytes copied and weights read again */
+  double work; /* added nanoseconds, for MACs, nodes, copied bytes, and weights that strips read
+                  again */
 } CleaveFitCandidate;
 
 /* Memory that walks over one table of steps reuse; only one walk may use it at a time. */

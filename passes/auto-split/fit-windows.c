@@ -22,8 +22,8 @@ occupy (CleaveFitState *state, gint begin, gint last, gint64 middle, gint64 firs
     }
 }
 
-/* If a node overwrites its operand, lets their pieces share memory in the step of the node. Carried
- * rows prevent that, since later strips read them. */
+/* If a node overwrites its operand, lets the pieces of both share memory in the step of the node.
+ * If rows are carried, they do not, since later strips read the rows. */
 static void
 share_place (CleaveFitState *state, const CleaveFitBuffer *buffer, CleaveFitWindow *window)
 {
@@ -203,7 +203,7 @@ cleave_fit_add_window (CleaveFitState *state, guint index)
       state->carried += n_carried;
       state->carried_top += n_carried_top;
       state->copied += n_carried * state->walk->n_strips;
-      /* only the sums of steps in the segment were cleared */
+      /* only sums of steps in the segment were set to 0 */
       occupy (state, (gint) node->step, MIN (value->last_read, (gint) state->walk->end - 1),
               all && carries ? 0 : get_bytes_of (value, need, sample),
               get_bytes_of (value, need, CLEAVE_FIT_FIRST), n_top);
@@ -218,6 +218,6 @@ cleave_fit_add_window (CleaveFitState *state, guint index)
   window->carried_top = MAX (window->carried_top, n_carried_top);
   window->first = MAX (window->first, get_bytes_of (value, need, CLEAVE_FIT_FIRST));
   window->top = MAX (window->top, n_top);
-  if (!all || !carries) /* else the carried rows are the piece */
+  if (!all || !carries) /* else the piece has no rows besides the carried ones */
     window->middle = MAX (window->middle, get_bytes_of (value, need, sample));
 }

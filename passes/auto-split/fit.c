@@ -17,8 +17,8 @@ struct _CleaveFitPlan
   GPtrArray *parts; /* CleaveFitPart */
   GArray *segments; /* CleaveFitSegment: public form of the parts, which own its memory */
   CleaveFitTotals totals;
-  gint64 peak_apart;       /* bytes live at once if no result overlaid an operand that dies */
-  guint n_threads;         /* threads of the program that was measured */
+  gint64 peak_apart; /* largest number of live bytes if no result overlaid an operand that dies */
+  guint n_threads;   /* threads of the program that was measured */
   gboolean exclude_inputs; /* inputs of the graph were not counted */
   char *peak;              /* text: the largest values that are live at the peak */
   CleaveFitLoops *loops;   /* results of a plan for ONNX Runtime; NULL: for Cleave */

@@ -22,7 +22,8 @@
 #define MIN_NODE_TIME 2222
 #define MIN_TOTAL_TIME 177778
 
-/* A value that is needed whole is computed twice if it has at least 1/4 of the peak. */
+/* A value that a node needs whole is computed twice if it has at least this fraction of the peak.
+ */
 #define LARGE_WHOLE 4
 
 /* The longest chunk may exceed the mean by MAX_SURPLUS, or threads wait for it.  It may exceed it
@@ -38,8 +39,8 @@
  * From 8 rows on, both take the same time. */
 #define MIN_ROWS 8
 
-/* Dimensions that are tried for a node, and most readers of a value that is cut as its readers are.
- */
+/* Largest number of dimensions that are tried for a node; and of readers of a value, for a value
+ * that is cut in the dimension of its readers. */
 #define MAX_ATTEMPTS 3
 #define MAX_READERS 16
 
@@ -214,7 +215,7 @@ find_dim_before (const CleaveNode *node, GHashTable *dims)
       const CleaveResult *x = node->operands[i].result;
       gpointer dim;
 
-      /* `dims` are of result 0 */
+      /* `dims` are dimensions of result 0 */
       if (x != NULL && x->index == 0 && g_hash_table_lookup_extended (dims, x->node, NULL, &dim) &&
           cleave_shape_equal (&x->type.shape, &node->results[0].type.shape))
         return GPOINTER_TO_INT (dim);
@@ -406,7 +407,7 @@ would_be_copied (const CleaveNode *node, gint dim, GHashTable *dims, const Cleav
   return FALSE;
 }
 
-/* The cost of the unsplit graph, to compare the price of a cut with: ns and bytes. */
+/* The cost of the unsplit graph in nanoseconds and bytes. The price of a cut is relative to it. */
 typedef struct
 {
   double time;

@@ -5,7 +5,8 @@
 #include "../split/apply.h"
 #include "../split/dimension-names.h"
 
-/* All values that are computed twice add at most this part of the graph's multiply-accumulates. */
+/* All values that are computed twice may add at most this fraction of the graph's
+ * multiply-accumulates. */
 #define MAX_ADDED 0.03
 
 /* Chunks are whole vectors of CHANNELS channels.  A value must have MIN_VECTORS of them, or its

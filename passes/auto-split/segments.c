@@ -20,7 +20,7 @@ typedef struct
   GPtrArray *order;
   guint *position; /* by node id */
   gint64 *live;    /* by position: bytes alive while the node runs */
-  gboolean *alone; /* by position: no value from before it is read after it */
+  gboolean *alone; /* by position: no value that an earlier node computes is read by a later node */
   gboolean *taken; /* by position: the node is in a segment */
 } Analysis;
 

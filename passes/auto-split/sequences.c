@@ -15,7 +15,8 @@
 #define MIN_STEPS 6
 #define MAX_CHUNKS 12
 
-/* Most nodes between two layers, or after the last layer, that are cut with them. */
+/* Largest number of nodes between two layers, or after the last layer, that are cut with the
+ * layers. */
 #define MAX_BETWEEN 8
 
 /* A recurrent node, whose chunks follow each other. */
@@ -25,7 +26,7 @@ typedef struct
   CleaveSequence sequence;
   gint64 n_steps;
   guint length;   /* layers in the longest chain through this layer */
-  gint previous;  /* index of the layer whose steps it reads; -1: none */
+  gint previous;  /* index of the layer whose time steps this layer reads; -1: none */
   GArray *before; /* CleaveRoot: the nodes between `previous` and this layer */
 } Layer;
 

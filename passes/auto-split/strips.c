@@ -22,10 +22,11 @@
  * threads and needs 1.4 times the memory. */
 #define MAX_ADDED 0.05
 
-/* A cut must reduce the bytes of a segment below this part of the graph's peak. */
+/* A cut must reduce the bytes of a segment below this fraction of the graph's peak. */
 #define MAX_LEFT 0.8
 
-/* The search stops if more strips do not reduce the bytes below this part of the bytes before. */
+/* The search stops if more strips do not reduce the bytes to this fraction of the bytes with fewer
+ * strips. */
 #define MIN_GAIN 0.98
 
 static gboolean
@@ -186,7 +187,7 @@ copy_segment (const CleaveSegment *segment, Alone *alone)
       const CleaveNode *node = segment->order->pdata[i];
 
       if (node->n_operands == 0 || cleave_node_is_fixed (node))
-        continue; /* it is copied with its readers */
+        continue; /* the node is copied with its readers */
       alone->last = copy_node (alone->graph, values, copies, node);
       if (is_read_outside (segment, node))
         cleave_graph_add_output (alone->graph, alone->last->name, &alone->last->results[0], NULL);
@@ -214,7 +215,7 @@ try_strips (const Alone *alone, const CleaveSegment *segment, double max_time)
   CleaveSegmentEnd end = cleave_segment_end (segment);
   Outcome outcome = { .peak = G_MAXINT64 };
 
-  g_assert (alone->last != NULL); /* a segment has at least its end */
+  g_assert (alone->last != NULL); /* a segment has at least an end node */
   end.node = cleave_graph_find_node (copy, alone->last->name);
   add_root (roots, segment, end, NULL);
   cleave_region_free (cut (copy, segment, NULL, roots, NULL));

@@ -63,8 +63,8 @@ typedef struct
   gint64 live;  /* peak in bytes while the unsplit segment runs; 0: ignored */
   double time;  /* estimated time of the graph in ns */
   guint n_threads;
-  gboolean are_apart; /* each thread has memory of its own, so that it needs a band of its own */
-  double strictness;  /* divisor of the limit in bytes; 0: use the limit as it is */
+  gboolean are_apart; /* threads have memory of their own, so each thread needs a band of its own */
+  double strictness;  /* divisor of the limit in bytes; 0: do not divide the limit */
   CleaveStripsCache *cache; /* NULL: no memo */
 } CleaveStripsTask;
 
