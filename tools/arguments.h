@@ -39,7 +39,7 @@ void cleave_argument_file (const char *text, char *const *names, char **name, co
  * 1. */
 gboolean cleave_argument_threads (const char *text, gint64 *n_threads, GError **error);
 
-/* An option that has no effect unless one of some other options is given. */
+/* An option that has an effect only if one of some other options is given. */
 typedef struct
 {
   const char *option;   /* long name; NULL ends a table */

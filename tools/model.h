@@ -17,7 +17,7 @@ void cleave_model_value_free (gpointer value);
 typedef struct
 {
   char **shapes, **values;
-  const GPtrArray *more_values; /* CleaveModelValue: further values, as by --fix; NULL: none */
+  const GPtrArray *more_values; /* CleaveModelValue: further values, as of --fix; NULL: none */
   gboolean force;
   gboolean has_dynamic; /* whether the command also runs or prints the dynamic part */
 } CleaveModelOptions;

@@ -114,7 +114,7 @@ inflate (const guint8 *packed, const Member *member, GError **error)
   g_autofree guint8 *data = g_try_malloc (member->size + 1);
   gsize n_read = 0;
 
-  /* Ask for one byte more than expected, to detect a member that is too long. */
+  /* Inflate one byte more than expected, to detect a member that is too long. */
   if (data == NULL ||
       !g_input_stream_read_all (stream, data, member->size + 1, &n_read, NULL, error) ||
       n_read != member->size)

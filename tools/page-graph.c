@@ -19,7 +19,7 @@
 
 typedef struct
 {
-  const char *owner; /* name of the node that it is a piece of */
+  const char *owner; /* name of the node of which this node is a piece */
   char *part; /* range of the whole node's result that the piece computes, such as "H 43:86" */
 } Piece;
 

@@ -276,7 +276,7 @@ run (const CleaveRanksModule *module,
     return FALSE;
   run.n_threads =
       request->n_threads > 0 ? request->n_threads : MAX (g_get_num_processors () / n_local, 1);
-  atexit (module->leave); /* so that this rank prints its error before it leaves */
+  atexit (module->leave); /* this rank prints its error before it leaves */
   if (!run_steps (module, request, &run, &programs, error) ||
       !run_all (module, programs, &run, request->n_runs, error))
     return FALSE;

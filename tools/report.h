@@ -15,8 +15,8 @@ typedef struct
   gboolean exclude_inputs;     /* the plan and the peaks do not count inputs */
   const CleaveFitLoops *loops; /* results with Loops for ONNX Runtime; NULL: without Loops */
   const char *check;           /* verdict of cleave_check(); NULL: not requested */
-  guint n_threads;             /* threads for which it was split; 0: none */
-  gint64 threads_peak_before, threads_peak_after; /* peak with `n_threads`, in bytes */
+  guint n_threads;             /* number of threads for which the graph was split; 0: none */
+  gint64 threads_peak_before, threads_peak_after; /* peak with `n_threads` threads, in bytes */
   gboolean verbose;                               /* list all nodes and segments */
   gint64 scratch_bytes; /* scratch of the kernels of a fitted graph; -1: not known, or the graph is
                            for another runtime */

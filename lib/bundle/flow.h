@@ -22,9 +22,9 @@
 typedef struct
 {
   gboolean is_whole; /* read after the segment, or an output */
-  guint shares;      /* the step of the segment whose memory it uses, often its own */
+  guint shares;      /* the step of the segment whose memory this step uses, often its own */
   guint next;      /* the next step that uses the same memory; CLEAVE_BUNDLE_NONE: there is none */
-  gint64 capacity; /* rows in memory; only of steps that use their own memory */
+  gint64 capacity; /* rows in memory; only for steps that use their own memory */
   gint64 columns;  /* columns in memory */
 } CleaveBundleSlot;
 
@@ -61,7 +61,7 @@ typedef struct
   CleaveSpan *columns;     /* columns of a step in a band: columns[band * n_steps + step - first] */
   gint64 *made;
   guint *asker;   /* the step that asked a step for rows */
-  GArray *over;   /* CleaveBundleReader: the operands that read the value under the end */
+  GArray *over;   /* CleaveBundleReader: the operands that read the value that the end overlays */
   guint end_slot; /* the step whose memory the end uses */
 } CleaveBundleFlow;
 

@@ -26,10 +26,10 @@ typedef struct
 {
   const CleaveResult *result;
   CleaveBundleImage image;
-  guint base;              /* itself, or the value that has the bytes of this view */
-  guint producer;          /* step; CLEAVE_BUNDLE_NONE: an input of the graph */
-  guint last_reader;       /* step, of this value or of a view of it; the number of steps for an
-                            * output of the graph in the arena */
+  guint base;        /* itself, or the value that has the bytes of this view */
+  guint producer;    /* step; CLEAVE_BUNDLE_NONE: an input of the graph */
+  guint last_reader; /* last step that reads this value or a view of it; the number of steps for an
+                        output of the graph in the arena */
   CleaveBundlePlace place; /* place of the base */
   guint port;              /* index of the input or output if it is in memory of the caller */
 } CleaveBundleValue;
@@ -40,7 +40,8 @@ typedef struct
   guint result;           /* value */
   guint n_operands;
   guint operands[CLEAVE_BUNDLE_MAX_OPERANDS]; /* values */
-  guint slots[CLEAVE_BUNDLE_MAX_OPERANDS];    /* index of each among the operands of the node */
+  guint slots[CLEAVE_BUNDLE_MAX_OPERANDS]; /* index of each variable operand among the operands of
+                                              the node */
   CleaveDimMap rows[CLEAVE_BUNDLE_MAX_OPERANDS], columns[CLEAVE_BUNDLE_MAX_OPERANDS];
   CleaveBundleLayer *layer;
   const char *kernel; /* a function; NULL: reads rows of an input from the caller */

@@ -23,7 +23,7 @@ typedef struct
 {
   gint64 peak_bytes, macs;
   CleaveBundleSegment segment; /* the last segment */
-  State state_before; /* the state and the label at the position where the segment begins */
+  State state_before;          /* state and label at the begin of the segment */
   guint before;
 } Label;
 
@@ -34,7 +34,7 @@ typedef struct
   gint64 align, max_macs;
   gint64 max_bytes;   /* bytes of the plan of whole layers: no plan needs more */
   gint64 *macs_after; /* MACs of the steps from a position on, in the graph */
-  GArray **labels;    /* Label, for each position and state, by rising MACs and falling bytes */
+  GArray **labels; /* labels for each position and state, sorted by rising MACs and falling bytes */
 } Search;
 
 static GArray *

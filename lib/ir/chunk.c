@@ -38,7 +38,8 @@ find_reach (
   CleaveRange range = *chunk;
   CleaveSpan *span = &range.dim[map->from];
   gint64 near = grow ? span->end : span->begin,
-         far = grow ? n : 0; /* `near` reads nothing, `far` may read something */
+         far = grow ? n : 0; /* the chunk at `near` reads nothing; a chunk that reaches to `far` may
+                                read something */
 
   while (ABS (far - near) > 1)
     {

@@ -540,7 +540,8 @@ cleave_operand_set (CleaveOperand *operand, CleaveResult *result)
 
   if (operand->result == result)
     return;
-  /* Ask before detaching: for a moment, the value may depend on the node itself. */
+  /* This must be known before the operand is detached: for a moment, the value may depend on the
+   * node itself. */
   is_variable = !cleave_node_is_fixed (result->node);
   was_fixed = operand->node != NULL && cleave_node_is_fixed (operand->node);
   cleave_operand_detach (operand);

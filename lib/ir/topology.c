@@ -155,8 +155,8 @@ release_users (const CleaveNode *node, guint *missing, GArray *ready)
 
 /* Cycles */
 
-/* Returns a producer of the node that never got into the order, since it is in a cycle or depends
- * on one. */
+/* Returns a producer of the node that is not in the order, since it is in a cycle or depends on a
+ * cycle. */
 static CleaveNode *
 step_back (const CleaveNode *node, const guint *missing)
 {

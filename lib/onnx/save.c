@@ -255,7 +255,7 @@ cleave_onnx_save (const CleaveGraph *graph, const char *path, GError **error)
       name_path (error, temporary, path);
       return FALSE;
     }
-  /* Move the model last, so that the data file that it names exists. */
+  /* Rename the model last, so that the data file that it names exists. */
   good = (!has_data || move (data_temporary, data_path, error)) && move (temporary, path, error);
   if (!good)
     {

@@ -153,7 +153,7 @@ check (const ProtobufCMessageDescriptor *descriptor,
  * block that was allocated. */
 typedef struct
 {
-  guint8 *data; /* NULL: not ours, must not be released */
+  guint8 *data; /* NULL: the bytes belong to the caller and must not be released */
   GArray *large;
   guint next;
   gconstpointer block;

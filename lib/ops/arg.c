@@ -39,7 +39,7 @@ typedef struct
   const CleaveView *x;
   gint64 offset, step, n;
   CleaveWide wide;
-  gboolean last; /* find the last of equal elements, not the first */
+  gboolean last; /* find the last of several equal elements, not the first */
 } Row;
 
 typedef gint64 (*Find) (const Row *row);

@@ -10,7 +10,7 @@
 #include "window.h"
 
 extern const CleaveAttr cleave_conv_attrs[];
-extern const CleaveAttr cleave_quantized_conv_attrs[]; /* without `winograd` */
+extern const CleaveAttr cleave_quantized_conv_attrs[]; /* the attributes without `winograd` */
 
 guint cleave_conv_weights (const CleaveCall *call);
 /* Checks that weights [O, I / group, …] match the number of channels of X. */
@@ -44,7 +44,7 @@ gint64 cleave_conv_macs (const CleaveCall *call);
 /* The arithmetic: functions that compute one element of the result. `self` is their state. */
 typedef struct
 {
-  void (*begin) (gpointer self, gint64 channel); /* begins a sum; `channel` is the result's */
+  void (*begin) (gpointer self, gint64 channel); /* begins a sum of this result channel */
   /* Adds the products of one tap that is no padding: n channels of X and W, with these strides in
    * elements. */
   void (*add) (

@@ -265,7 +265,7 @@ typedef struct
   Loop rows, sums; /* labels of the result except the last; labels that are summed */
   gint64 step[CLEAVE_EINSUM_OPERANDS]; /* stride of the last label of the result */
   gint64 offset[CLEAVE_EINSUM_OPERANDS];
-  gboolean empty; /* a summed label has extent 0, so that each sum is 0 */
+  gboolean empty; /* a summed label has extent 0, so each sum is 0 */
 } Work;
 
 static void

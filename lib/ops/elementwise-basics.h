@@ -14,8 +14,8 @@
  * its branches would keep the loop from being vectorized. */
 #define CLEAVE_CALL G_GNUC_UNUSED __attribute__ ((noinline, const)) static
 
-/* Return the bounds 0 and 1. With bounds that the compiler knows it would generate branches instead
- * of one minimum and one maximum instruction. */
+/* Return the bounds 0 and 1. If the compiler knew the bounds, it would generate branches instead of
+ * one minimum and one maximum instruction. */
 CLEAVE_CALL float
 cleave_f32_unit_bound (gboolean upper)
 {

@@ -72,7 +72,7 @@ static inline float
 cleave_f32_exp_of_parts (CleaveExpParts e)
 {
   guint32 half =
-      (e.exponent + 512u) / 2u - 256u; /* half the exponent, rounded down; it is at least -151 */
+      (e.exponent + 512u) / 2u - 256u; /* half of the exponent, rounded down; at least -151 */
 
   return (1.0f + e.fraction) * cleave_float_from_bits ((half + 127u) << 23) *
          cleave_float_from_bits ((e.exponent - half + 127u) << 23);
@@ -109,7 +109,7 @@ cleave_f32_log (float a)
   gboolean tiny = a < 1.17549435e-38f;
   float x = cleave_f32_select (tiny, a * 8388608.0f, a);
   guint32 exponent =
-      (cleave_float_bits (x) - 0x3f2aaaabu) & 0xff800000u; /* leaves a factor from 2/3 to 4/3 */
+      (cleave_float_bits (x) - 0x3f2aaaabu) & 0xff800000u; /* the rest is from 2/3 to 4/3 */
   float f = cleave_float_from_bits (cleave_float_bits (x) - exponent) - 1.0f;
   float n = (float) (gint32) exponent * 1.1920929e-7f - cleave_f32_select (tiny, 23.0f, 0.0f);
   float p = cleave_f32_fma (-0.128651381f, f, 0.139927909f), y;
@@ -134,7 +134,7 @@ cleave_f32_log1p_unit (float u)
 {
   float w = 1.0f + u, lost = u - (w - 1.0f);
   guint32 exponent =
-      (cleave_float_bits (w) - 0x3f2aaaabu) & 0xff800000u; /* the exponent of 1 or 2 */
+      (cleave_float_bits (w) - 0x3f2aaaabu) & 0xff800000u; /* bits of the exponent of 1 or 2 */
   float f = cleave_float_from_bits (cleave_float_bits (w) - exponent) - 1.0f;
   float n = (float) (gint32) exponent * 1.1920929e-7f, d = w - 1.0f;
   float p = cleave_f32_fma (-0.128651381f, f, 0.139927909f);
@@ -544,7 +544,7 @@ typedef struct
   gint64 index, n_operands;
 } CleaveFold;
 
-/* The attributes of an op that has none. */
+/* An empty struct, for ops without attributes. */
 __extension__ typedef struct
 {
 } CleaveNoAttrs;

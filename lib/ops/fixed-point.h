@@ -120,7 +120,7 @@ cleave_fixed_exp_quarter (gint32 x)
 static inline gint32
 cleave_fixed_exp (gint32 x, gint integer_bits)
 {
-  /* exp (-2^k) in units of 2^-31, for k from -2 */
+  /* exp (-2^k) in units of 2^-31, for k = -2, -1, 0, ... */
   static const gint32 factors[] = { 1672461947, 1302514674, 790015084, 290630308,
                                     39332535,   720401,     242 };
   gint fraction_bits = 31 - integer_bits;

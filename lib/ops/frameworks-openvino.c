@@ -26,7 +26,7 @@ read_integers (const CleaveTensor *tensor, const char *name, GError **error)
                              i * step * (gint64) cleave_element_size (type->element));
 
       if (type->element == CLEAVE_UINT64 && value < 0)
-        value = G_MAXINT64; /* too large for gint64; later checks refuse it */
+        value = G_MAXINT64; /* too large for gint64; later checks refuse the number */
       g_array_append_val (numbers, value);
     }
   return g_steal_pointer (&numbers);

@@ -55,7 +55,7 @@ cleave_half_from_float (float value)
 
   half = cleave_bits_select (size >= 0x477ff000, 0x7c00, half); /* 65520 and more: infinity */
   half = cleave_bits_select (size > 0x7f800000, 0x7e00 | ((guint32) size >> 13 & 0x3ff),
-                             half); /* NaN, made quiet */
+                             half); /* a NaN becomes a quiet NaN */
   return (guint16) (sign | half);
 }
 

@@ -234,7 +234,7 @@ const CleaveOp cleave_op_layer_normalization = {
 
 /* MeanVarianceNormalization */
 
-/* Added to the standard deviation, as ONNX defines. */
+/* A number that ONNX adds to the standard deviation. */
 #define MVN_EPSILON 1e-9
 
 static const CleaveAttr mvn_attrs[] = {

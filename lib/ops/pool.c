@@ -189,7 +189,7 @@ typedef struct
   CleaveShape taps;
   const gint64 *out;           /* index of the window in the spatial dimensions of the result */
   gint64 tap[CLEAVE_MAX_RANK]; /* index of the current tap */
-  gint64 offset;               /* offset of its element in x */
+  gint64 offset;               /* offset of the tap's element in x */
 } Window;
 
 /* Moves on while the current tap is padding. `more` says whether there is a current tap. Returns
@@ -330,7 +330,7 @@ n_padded_taps (const Window *w)
     {
       const CleaveWindow *d = &w->windows[i];
       gint64 room = d->extent + d->pad_end + d->pad_begin -
-                    w->out[i] * d->stride; /* elements from its first tap on */
+                    w->out[i] * d->stride; /* elements of x from the first tap of the window on */
 
       n *= MIN (d->kernel, (room + d->dilation - 1) / d->dilation);
     }

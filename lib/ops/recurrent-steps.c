@@ -35,7 +35,7 @@ typedef struct
   gboolean is_double;
   double clip; /* infinity if there is none */
   CleaveRecurrentFunction functions[CLEAVE_RECURRENT_MAX_FUNCTIONS];
-  Row x, h, y, last_h, c; /* rows of this step; h is the state before it, y the state after it */
+  Row x, h, y, last_h, c; /* rows of this step; h: state before the step, y: state after it */
 } Walk;
 
 static gpointer

@@ -18,7 +18,7 @@
 typedef struct
 {
   guint next;      /* the next dimension to take */
-  guint outermost; /* the rank if the group is empty */
+  guint outermost; /* outermost dimension; the rank if the group is empty */
   gint64 inner, product;
 } Side;
 

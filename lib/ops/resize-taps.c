@@ -221,7 +221,7 @@ cleave_resize_taps (const CleaveResizeAxis *axis, gint64 at)
 
   if (a->mode == CLEAVE_RESIZE_NEAREST)
     taps.at[0] = nearest (a->nearest_mode, &position);
-  else if (t == 0) /* exactly at an element: do not multiply its neighbors by 0 */
+  else if (t == 0) /* the position is exactly at an element: do not multiply the neighbors by 0 */
     taps.n = 1;
   else if (a->mode == CLEAVE_RESIZE_LINEAR)
     taps = (CleaveResizeTaps){

@@ -12,7 +12,7 @@ typedef struct
 {
   const CleaveResizeAttrs *attrs;
   gint64 from, to;         /* extents of the operand and the result */
-  gint64 all_from, all_to; /* the extents of the whole node, if this is a piece */
+  gint64 all_from, all_to; /* for a piece: the extents of the whole node */
   gint64 begin;            /* index of the operand's first element in the whole operand */
   double scale;
   gint64 factor;     /* the scale if it is an integer, else 0 */

@@ -16,9 +16,9 @@
 typedef struct
 {
   GPtrArray *constants; /* CleaveTensor, by the index= of the text */
-  GPtrArray *tensors; /* CleaveTensor: the bases of the constants, which are parts of them or all */
-  GHashTable *index;  /* tensor to its index in `tensors` + 1 */
-  GPtrArray *blocks;  /* GBytes, each aligned to CLEAVE_SAVED_LINE */
+  GPtrArray *tensors;   /* CleaveTensor: bases, of which each constant is all or a part */
+  GHashTable *index;    /* tensor to its index in `tensors` + 1 */
+  GPtrArray *blocks;    /* GBytes, each aligned to CLEAVE_SAVED_LINE */
   guint64 n_data;
 } Saving;
 

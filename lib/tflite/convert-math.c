@@ -11,7 +11,7 @@ static const struct
 {
   guint code;
   const char *op;
-  gint activation; /* field of the options; -1: none */
+  gint activation; /* field of the options that has the number; -1: none */
 } plain[] = {
   { 0, "Add", 0 },           { 8, "Floor", -1 },
   { 14, "Sigmoid", -1 },     { 18, "Mul", 0 },

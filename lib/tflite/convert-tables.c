@@ -15,7 +15,7 @@ typedef struct
 {
   CleaveTfliteScale x, y;
   CleaveTfliteFactor factor;
-  gint32 radius;        /* beyond it the result is the smallest or largest value */
+  gint32 radius;        /* beyond this input, the result is the smallest or largest value */
   gint64 min;           /* RELU: smallest value */
   gint32 reluish, gain; /* HARD_SWISH: factors of 16 bits */
   gint reluish_shift, gain_shift;

@@ -27,7 +27,7 @@ typedef struct
 typedef struct
 {
   guint tensor;
-  CleaveResult *next; /* the input itself until an operator updates it */
+  CleaveResult *next; /* the value of the variable: the input, until an operator updates it */
 } CleaveTfliteState;
 
 typedef struct

@@ -22,7 +22,7 @@
 typedef struct
 {
   gint64 n_bytes, offset; /* offset -1: not placed yet */
-  gint64 first, last;     /* operators; first -1: no operator has used it yet */
+  gint64 first, last;     /* operators that use the tensor; first -1: none so far */
 } Buffer;
 
 typedef struct

@@ -25,7 +25,7 @@ typedef struct
   gint64 type_code;         /* element type as the file has it */
   const guint8 *data;       /* the value of a constant; NULL: computed, or an input */
   gsize n_bytes;            /* bytes of the value */
-  CleaveFlatTable sparsity; /* absent: the value is dense */
+  CleaveFlatTable sparsity; /* the sparsity of the value; absent: the value is dense */
   CleaveTfliteQuantization quantization;
   gboolean is_variable;
 } CleaveTfliteTensor;

@@ -10,7 +10,7 @@ typedef struct
   CleaveRegion *region;
   CleaveForwarder *forwarder;
   GString *name;        /* name of the current piece or of its operand */
-  GString *demand_name; /* name of the operand that reads a demand */
+  GString *demand_name; /* name of the operand that a demand belongs to */
 } Builder;
 
 /* Operands of pieces. */

@@ -9,7 +9,7 @@
  * one more unit than the others to reach the minimum. */
 typedef struct
 {
-  gint64 n;            /* units, of which the last may be partial */
+  gint64 n;            /* number of units; the last unit may be partial */
   gint64 least;        /* least units in a chunk */
   gint64 least_at_end; /* least units in the last chunk, if there are several chunks */
   gint64 most;         /* largest number of chunks */

@@ -7,7 +7,7 @@
 /* The indices at which the pieces of a node begin, in each dimension. */
 typedef struct
 {
-  GArray *begins[CLEAVE_MAX_RANK]; /* gint64: ascending, each once */
+  GArray *begins[CLEAVE_MAX_RANK]; /* gint64: distinct numbers in ascending order */
   CleaveRange whole;
 } Grid;
 

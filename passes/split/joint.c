@@ -141,7 +141,7 @@ cut_dimension (Member *member, guint d, gint64 level, gint64 max_n)
   CleaveCut *cut;
   guint best;
 
-  /* A cut with a chunk that is not legal is marked as refused; then the next one is picked. */
+  /* If a chunk of a cut is not legal, marks the cut as refused and picks the next cut. */
   do
     {
       member->is_low = was_low;

@@ -92,7 +92,7 @@ collect_wanted (const CleaveRegion *region, const CleaveRegionNode *member, cons
       for (end = i; end < wanted_boxes->len && g_array_index (wanted_boxes, CleaveWanted, end).k ==
                                                    g_array_index (wanted_boxes, CleaveWanted, i).k;)
         end++;
-      if (end == i + 1) /* nothing to merge with */
+      if (end == i + 1) /* there is no box to merge with */
         continue;
       boxes = merge_boxes (&g_array_index (wanted_boxes, CleaveWanted, i), end - i);
       for (guint w = i; w < end; w++)

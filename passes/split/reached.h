@@ -6,8 +6,8 @@
 
 /* Records how far each limit of a split was met, for the report. */
 
-/* For each kind of limit: the value reached.  If several requests have a limit of one kind, the one
- * that is furthest from being met. */
+/* For each kind of limit: the value reached. If several requests have a limit of one kind, the
+ * entry is for the limit that is furthest from being met. */
 typedef struct
 {
   CleaveSplitLimit limits[CLEAVE_LIMIT_PIECES + 1];

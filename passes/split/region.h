@@ -67,8 +67,8 @@ struct _CleaveRegionNode
   guint n_results;
   const CleaveConstraint *constraint; /* constraint of the first request that reaches it */
   guint depth;                        /* distance from a root, in nodes; a root has 1 */
-  const GArray *root;  /* CleaveRange: the ranges that a request cuts it into; NULL: not a root, its
-                          readers decide */
+  const GArray *root;  /* CleaveRange: the ranges of a root, from its request; NULL: the node is no
+                          root, so its readers decide */
   gboolean is_passed;  /* a view: demands on it are demands on its operand */
   gboolean is_outside; /* the node is a root, or a reader outside the region needs all of it */
   guint n_demands, n_pieces;
@@ -85,7 +85,7 @@ struct _CleaveRegionNode
 /* A missed remark: a node that stays whole, and the reason. */
 typedef struct
 {
-  const CleaveNode *node; /* only compared: the node may have been removed */
+  const CleaveNode *node; /* the address is only compared, since the node may have been removed */
   const CleaveOp *op;
   CleaveNotSplit reason;
   char *name, *message;
@@ -95,7 +95,7 @@ typedef struct
 typedef struct
 {
   gint64 max;
-  gint64 work_each; /* units of the search budget per further node; 0: no search */
+  gint64 work_each; /* units of the search budget for each further node; 0: no search */
 } CleaveMadeLimit;
 
 typedef struct

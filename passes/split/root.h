@@ -16,8 +16,8 @@ typedef struct
   const CleaveConstraint *constraint;
   CleaveNotSplit reason;
   char *message;
-  gint64 most_bytes; /* bytes of its largest piece, or, if it stays whole, the smallest limit that a
-                        search can meet; 0: not known */
+  gint64 most_bytes; /* bytes of the largest piece of the root; if it stays whole, the smallest
+                        limit that a search can meet; 0: not known */
 } CleaveRoot;
 
 /* Clears a root; a clear function for GArray. */

@@ -49,7 +49,7 @@ typedef struct
   gboolean has_fitting;  /* a combination tried meets the limits on its pieces */
   gboolean is_capped;    /* a combination was skipped because it has too many pieces */
   gint64 least_bytes;    /* bytes of the smallest largest piece found; G_MAXINT64: none was found */
-  Combination least_one; /* the combination of cuts whose largest piece is that one */
+  Combination least_one; /* the combination of cuts that has this largest piece */
   GString *why;
 } Search;
 
@@ -571,7 +571,7 @@ cleave_search_ranges (const CleaveSearchFor *wanted, gint64 *least_bytes, GStrin
   ranges = search_once (&search, wanted, FALSE, &is_surprised);
   if (is_surprised)
     {
-      /* An illegal cut may have hidden others: search again, checking every chunk. */
+      /* An illegal cut may have hidden other cuts: search again, and check every chunk. */
       g_clear_pointer (&ranges, g_array_unref);
       g_string_truncate (why, 0);
       search = start;

@@ -55,7 +55,7 @@ find_level (const double *lacks, guint k, double n)
   return level;
 }
 
-/* A unit that chunk `i` may get, and the chunk's lack before it. */
+/* A unit that chunk `i` may get, and the number that the chunk lacks before it gets the unit. */
 typedef struct
 {
   double lack;

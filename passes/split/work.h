@@ -11,7 +11,7 @@ typedef struct _CleaveWork CleaveWork;
 struct _CleaveWork
 {
   gint64 done, budget;
-  CleaveWork *all; /* the work that this is a share of; NULL: this is the whole */
+  CleaveWork *all; /* the work of which this work is a share; NULL: it is no share */
   CleaveSearchFunc watch;
   gpointer data;
   GCancellable *cancellable; /* ends every search; NULL: none */

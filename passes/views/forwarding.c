@@ -194,7 +194,7 @@ add_slice (CleaveForwarder *forwarder,
            const CleaveStridedRange *window,
            const char *name)
 {
-  /* normalized: all axes, in order */
+  /* a normalized Slice has all axes, in order */
   CleaveSliceAttrs attrs = { .starts.n = window->rank,
                              .ends.n = window->rank,
                              .steps.n = window->rank };

@@ -32,7 +32,7 @@ typedef struct
   int16_t stride, offset, window, times, shift, block;
 } CleaveReach;
 
-/* One kernel. Its result is the value with the number of the layer. */
+/* A layer: one kernel. The result of layer i is value i. */
 typedef struct
 {
   CleaveKernel kernel; /* NULL: the caller supplies the rows */

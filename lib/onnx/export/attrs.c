@@ -200,8 +200,8 @@ list_of_ints (const gint64 *values, guint n)
   return cleave_tensor_new_copy (&type, values, NULL);
 }
 
-/* An empty list is left out, except as the first operand of an op that requires it: there it is
- * the shape of a scalar. */
+/* Leaves out an empty list. If it is the required first operand of an op, it stays: it is then the
+ * shape of a scalar. */
 gboolean
 cleave_onnx_attr_is_absent (const CleaveAttr *attr, gconstpointer attrs)
 {
@@ -223,7 +223,7 @@ choose_depth_element (const CleaveNode *node, gint64 depth)
   CleaveElement indices = node->operands[0].result->type.element;
   CleaveElement values = node->results[0].type.element;
 
-  if (values == CLEAVE_INT64 || depth > 1 << 24) /* float32 may not represent it */
+  if (values == CLEAVE_INT64 || depth > 1 << 24) /* float32 may not represent the number */
     return CLEAVE_INT64;
   if (values == CLEAVE_INT32 || indices == CLEAVE_FLOAT16 || indices == CLEAVE_FLOAT32)
     return CLEAVE_FLOAT32;

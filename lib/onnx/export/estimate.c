@@ -77,7 +77,7 @@ count_reads (const Run *run, const Onnx__NodeProto *node, guint position)
     }
   for (size_t k = 0; k < node->n_attribute; k++)
     for (size_t i = 0; node->attribute[k]->g != NULL && i < node->attribute[k]->g->n_node; i++)
-      count_reads (run, node->attribute[k]->g->node[i], position); /* recurses per nested graph */
+      count_reads (run, node->attribute[k]->g->node[i], position); /* once per nested graph */
 }
 
 /* Sizes */

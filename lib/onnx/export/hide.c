@@ -51,7 +51,7 @@ rename_reads (Onnx__GraphProto *graph, GHashTable *names)
         }
       for (size_t k = 0; k < node->n_attribute; k++)
         if (node->attribute[k]->g != NULL)
-          rename_reads (node->attribute[k]->g, names); /* recurses per nested graph */
+          rename_reads (node->attribute[k]->g, names); /* once per nested graph */
     }
 }
 

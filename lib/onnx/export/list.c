@@ -320,8 +320,8 @@ cleave_onnx_list_init (CleaveOnnxList *list, CleaveOnnxExport *export, CleaveOnn
     {
       guint value = add_value (list, graph->initializer[i]->name);
 
-      /* A default value is no constant here: a copy in a body would not follow the value that is
-       * fed. */
+      /* A default value does not count as a constant: a copy in a body would keep the default if a
+       * caller feeds another value. */
       if (!cleave_onnx_is_default (export, graph->initializer[i]->name))
         list->constants->pdata[value] = graph->initializer[i];
     }

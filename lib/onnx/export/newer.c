@@ -251,7 +251,7 @@ move_attr (Conversion *c, const char *name, guint operand, Kind kind)
   onnx__attribute_proto__free_unpacked (attr, NULL);
 }
 
-/* Before opset 13, Softmax, LogSoftmax and Hardmax see their operand as a matrix. */
+/* Before opset 13, Softmax, LogSoftmax and Hardmax treat their operand as a matrix. */
 static void
 convert_softmax (Conversion *c)
 {

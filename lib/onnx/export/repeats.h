@@ -39,7 +39,7 @@ typedef struct
   guint *first_use, *uses;     /* readers of each value, as nodes */
   CleaveTensorType *types;     /* type of each value; valid where is_known */
   gboolean *is_known;
-  guint *kinds; /* equal for nodes that differ only in operands and slice begins */
+  guint *kinds; /* hash, equal for nodes that differ only in operands and in the begins of Slices */
 } CleaveOnnxList;
 
 /* Where an operand of a node in an iteration comes from. */
@@ -55,7 +55,7 @@ typedef struct
 /* A loop-carried result: later iterations read it. */
 typedef struct
 {
-  guint node, result, lag; /* lag: the most iterations later that it is read */
+  guint node, result, lag; /* lag: the most iterations after which it is read */
   guint first[8];          /* first[k]: initial value for lag k + 1 */
 } CleaveOnnxState;
 

@@ -73,8 +73,8 @@ cleave_onnx_result_name (CleaveOnnxExport *export, const CleaveResult *result)
 
 /* Nodes */
 
-/* A graph node's name is reserved for it and recognized by address; an added node gets another
- * name if its own is taken. */
+/* The name of a node of the graph is reserved, and recognized by its address. If the name of an
+ * added node is taken, the node gets another name. */
 static const char *
 name_node (CleaveOnnxExport *export, const char *name)
 {

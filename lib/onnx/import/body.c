@@ -237,7 +237,7 @@ read_node_now (CleaveOnnxImport *import,
     return FALSE;
   if (is_custom (proto))
     return cleave_onnx_read_custom (node, proto, error) && bind_results (node, proto, error);
-  if (strcmp (node->op, "If") == 0) /* only this op and the next two have graphs as attributes */
+  if (strcmp (node->op, "If") == 0) /* only these three ops have graphs as attributes */
     return cleave_onnx_read_if (node, proto, error) && bind_results (node, proto, error);
   if (strcmp (node->op, "Loop") == 0)
     return cleave_onnx_read_loop (node, proto, error) && bind_results (node, proto, error);

@@ -7,7 +7,8 @@
 struct CleaveOnnxDeferred
 {
   const Onnx__NodeProto *proto;
-  GBytes *packed; /* the node before it was read, if reading it may move bytes out; or NULL */
+  GBytes *packed; /* a copy of the node from before it was read, if reading may move bytes out of
+                     it; or NULL */
   guint position; /* in the order of reading */
   gint64 opset;
   char *value, *reason;

@@ -30,9 +30,10 @@ typedef struct
                         * is plain, and may have fewer channels: see nchwc.h */
   CleaveOnnxForm form; /* how the file stores its elements */
   gboolean is_costly;  /* only constants determine the value, but computing it exceeds the budget */
-  gboolean is_kept;    /* interpreting: other values refer to it, so it stays until the end */
-  gboolean is_live;    /* interpreting: cleave_onnx_release() must not free it */
-  gboolean is_carried; /* interpreting: an iteration that has ended gave it to later ones */
+  gboolean is_kept; /* interpreting: other values refer to this value, so it stays until the end */
+  gboolean is_live; /* interpreting: cleave_onnx_release() must not free the value */
+  gboolean is_carried; /* interpreting: an iteration that has ended passed the value on to later
+                          iterations */
 } CleaveOnnxValue;
 
 /* A node of the file that is not read into the graph, but becomes part of the dynamic part. */
@@ -52,8 +53,9 @@ typedef struct
   CleaveOnnxOrigin *origin; /* owned by the graph */
   CleaveOnnxFolder folder;
   gint64 opset, ir_version;
-  GHashTable *opsets;        /* Onnx__NodeProto of a function -> its opset, if it is another one */
-  GArray *defaults;          /* CleaveDefault: inputs with a default value */
+  GHashTable *opsets; /* Onnx__NodeProto of a function -> opset of the function, if it differs from
+                         the model's */
+  GArray *defaults;   /* CleaveDefault: inputs with a default value */
   GHashTable *default_index; /* tensor of a default value -> index in `defaults` + 1 */
   GHashTable *values;        /* name -> CleaveOnnxValue (borrowed), of the innermost scope */
   GPtrArray *outer;          /* tables like `values` of the enclosing scopes, outermost first */
@@ -77,8 +79,8 @@ typedef struct
   GHashTable *sequences;     /* name of a sequence -> CleaveOnnxDeferred in `makers` */
   GPtrArray *makers;         /* CleaveOnnxDeferred: nodes that make sequences */
   GHashTable *output_names;  /* set of names: outputs that the graph has */
-  const char *unknown, *why; /* the value that makes the node dynamic, or NULL, and why; `why` is
-                                NULL unless the node that is being read turned out to be dynamic */
+  const char *unknown, *why; /* the value that makes the current node dynamic, or NULL, and the
+                                reason. `why` is NULL unless the node is dynamic */
 
   /* Interpreting: all values are known, and each node is computed at once (interpret.c). */
   gboolean interprets;

@@ -181,7 +181,7 @@ try_iteration (CleaveOnnxIterations *iterations, GError **error)
   __typeof__ (iterations->judge) judge = iterations->judge;
   gboolean goes_on, good;
 
-  iterations->judge = NULL; /* whether another iteration would follow may depend on values */
+  iterations->judge = NULL; /* the condition of another iteration may depend on values */
   good = take_iteration (iterations, 0, &goes_on, error);
   iterations->judge = judge;
   for (guint i = 0; good && i < iterations->stacked->len; i++)

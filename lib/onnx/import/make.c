@@ -14,7 +14,7 @@
 static const struct
 {
   const char *op, *attr;
-  gint64 until; /* first opset in which it is an operand */
+  gint64 until; /* first opset in which the attribute is an operand */
 } moved[] = {
   { "Clip", "min", 11 },           { "Clip", "max", 11 },       { "Slice", "starts", 10 },
   { "Slice", "ends", 10 },         { "Slice", "axes", 10 },     { "Pad", "pads", 11 },

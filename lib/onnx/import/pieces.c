@@ -33,7 +33,7 @@ typedef struct
 {
   CleaveGraph *graph;
   const CleaveOp *assemble;
-  GArray *stack;       /* Part: parts to visit, the next one last */
+  GArray *stack;       /* Part: parts to visit; the last entry is the next one */
   GArray *parts;       /* Part: the parts of the current join */
   GPtrArray *inner;    /* CleaveNode: joins that the current one absorbs */
   GHashTable *by;      /* CleaveNode -> its replacement; NULL: it is absorbed */

@@ -9,7 +9,7 @@
 
 typedef struct
 {
-  CleaveOnnxIterations iterations; /* first member: bind_inputs() casts it back to Scan */
+  CleaveOnnxIterations iterations; /* first member: bind_inputs() casts its address to Scan */
   guint n_scanned;
   gint64 extent;
   GArray *axes, *directions;             /* gint64, of the scanned operands */

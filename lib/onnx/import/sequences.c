@@ -223,7 +223,7 @@ read_split_to_sequence (CleaveOnnxNode *node, GError **error)
 static gboolean
 read_empty (CleaveOnnxNode *node, GError **error)
 {
-  return finish (node, g_ptr_array_new ()); /* the type of its tensors does not matter */
+  return finish (node, g_ptr_array_new ()); /* the element type of the tensors does not matter */
 }
 
 static gboolean

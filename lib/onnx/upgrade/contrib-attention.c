@@ -145,7 +145,7 @@ q_attention (CleaveOnnxNode *node, GError **error)
   return attend_projected (node, &heads, x, NULL, cleave_onnx_node_operand (node, 8), error);
 }
 
-/* MultiHeadAttention: its operands are projected already, except for the bias */
+/* MultiHeadAttention: the operands are projected already, but without the bias */
 
 /* Returns part `part` of B×L×N×n×H as B×L×(N·H). */
 static CleaveOnnxValue *

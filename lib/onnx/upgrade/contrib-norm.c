@@ -105,7 +105,7 @@ embed_layer_norm (CleaveOnnxNode *node, GError **error)
                   *positions = cleave_onnx_node_operand (node, 8), *sum, *part;
   const CleaveShape *is;
 
-  cleave_onnx_node_take_int (node, "mask_index_type", 0); /* CPU kernels do not read it */
+  cleave_onnx_node_take_int (node, "mask_index_type", 0); /* CPU kernels do not read this operand */
   if (!cleave_onnx_node_check_no_attrs (node, error) ||
       !cleave_onnx_expect (node, "input_ids", words,
                            &CLEAVE_SHAPE (CLEAVE_ONNX_ANY, CLEAVE_ONNX_ANY), error))

@@ -142,7 +142,7 @@ cleave_onnx_heads_attend (CleaveOnnxNode *node, CleaveOnnxHeads *heads, GError *
     return FALSE;
   if (heads->is_causal && n_queries > 1)
     {
-      if (n_keys - n_past > n_queries) /* ONNX Runtime then masks no key of the last query */
+      if (n_keys - n_past > n_queries) /* then ONNX Runtime masks no key of the last query */
         return cleave_onnx_node_fail (node, error,
                                       "unidirectional, it must have no more new keys than the %d "
                                       "queries, but has %d",

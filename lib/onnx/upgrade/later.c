@@ -13,7 +13,7 @@ static const struct
   const char *op, *element_wise;
 } without_axes[] = {
   { "ReduceL1", "Abs" },
-  { "ReduceL2", "Abs" }, /* root of the square */
+  { "ReduceL2", "Abs" }, /* the root of the square: the absolute value */
   { "ReduceSumSquare", "Mul" },
   { "ReduceLogSum", "Log" },
 };

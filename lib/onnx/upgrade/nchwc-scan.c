@@ -40,7 +40,7 @@ typedef struct
   const Onnx__GraphProto *graph;
   GArray *order;          /* guint: indices of nodes, makers before readers */
   GHashTable *is_blocked; /* set of names: blocked values */
-  GHashTable *is_stated;  /* set of names: values whose channels a ReorderOutput states */
+  GHashTable *is_stated;  /* set of names: a ReorderOutput states the channels of the value */
   CleaveOnnxBlocked *found;
   gboolean contradicts; /* the file cannot have this block size */
   gboolean has_spare;   /* a convolution has a whole short block of zeros at its end */
@@ -158,7 +158,7 @@ read_node (Scan *scan, const Onnx__NodeProto *node)
   gint64 n;
   CleaveOnnxValue *w;
 
-  if (node->n_input == 0 || node->n_output == 0) /* reading the node finds the mistake */
+  if (node->n_input == 0 || node->n_output == 0) /* the importer reports this later */
     return;
   out = node->output[0];
   n = cleave_onnx_n_read (scan->found, out);
@@ -263,7 +263,7 @@ cleave_onnx_scan_blocked (CleaveOnnxImport *import, const Onnx__GraphProto *grap
   find_blocked (&scan);
   scan.found = import->block != 0 ? try_block (&scan, import->block) : choose (&scan);
   if (scan.found == NULL)
-    scan.found = blocked_new (LONG_BLOCK); /* reading the nodes finds the mistake */
+    scan.found = blocked_new (LONG_BLOCK); /* the importer reports this later */
   import->block = scan.found->block;
   g_array_unref (scan.order);
   g_hash_table_unref (scan.is_blocked);

@@ -12,7 +12,7 @@ typedef struct
   guint rank;
   gboolean is_known;   /* scales or sizes are constant, one per dimension */
   gboolean has_sizes;  /* sizes are given, not scales */
-  gboolean is_rounded; /* an extent differs from the scaled one, rounded down */
+  gboolean is_rounded; /* an extent differs from the scaled extent, rounded down */
   float scale[CLEAVE_MAX_RANK];
   gint64 from[CLEAVE_MAX_RANK], to[CLEAVE_MAX_RANK];
 } CleaveOnnxResizeTarget;
@@ -20,7 +20,7 @@ typedef struct
 typedef struct
 {
   CleaveResizeAttrs attrs;
-  gboolean is_symmetric; /* mode half_pixel_symmetric, which our record does not have */
+  gboolean is_symmetric; /* mode half_pixel_symmetric, which the op record lacks */
   gboolean is_smooth;    /* antialias */
 } CleaveOnnxResize;
 

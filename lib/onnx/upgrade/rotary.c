@@ -159,7 +159,7 @@ cleave_onnx_upgrade_rotary_embedding (CleaveOnnxNode *node, GError **error)
   const CleaveShape *cache = cleave_onnx_node_operand_shape (node, 2);
   CleaveShape is;
 
-  cleave_onnx_node_take_real (node, "scale", 1); /* the CPU kernel does not read it */
+  cleave_onnx_node_take_real (node, "scale", 1); /* the CPU kernel does not read this attribute */
   if (!cleave_onnx_take_only (node, "is_packed_batching", 0, error) ||
       !cleave_onnx_node_check_no_attrs (node, error) || !cleave_onnx_node_need (node, 4, error))
     return FALSE;

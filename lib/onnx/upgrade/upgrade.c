@@ -17,7 +17,7 @@ static const struct
   const char *op, *attr;
   gboolean any;   /* the attribute may have any value */
   gint64 allowed; /* the only allowed value, unless `any` is set */
-  gint64 until;   /* first opset without it; 0: the op tables decide */
+  gint64 until;   /* first opset without the attribute; 0: the op tables decide */
 } ignored[] = {
   { NULL, "consumed_inputs", .any = TRUE, .until = 6 }, /* a memory hint of any op */
   { "Dropout", "is_test", .any = TRUE },
@@ -310,7 +310,7 @@ upgrade_one_hot (CleaveOnnxNode *node, GError **error)
 static const struct
 {
   const char *op;
-  gint64 until; /* first opset that does not need it */
+  gint64 until; /* first opset that does not need the upgrade */
   gint64 since; /* first opset with the op; 0: any */
   gboolean (*upgrade) (CleaveOnnxNode *node, GError **error);
 } upgrades[] = {
