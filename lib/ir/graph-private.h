@@ -59,6 +59,8 @@ struct _CleaveGraph
   GHashTable *nodes;        /* CleaveNode by name */
   GHashTable *values;       /* CleaveResult by name, for results that have a name of their own */
   GHashTable *suffixes;     /* for each name that was taken: the last number appended to it */
+  gboolean keeps_order;     /* the list has the nodes in the order in which they shall run; adding a
+                               node resets it */
   gboolean exclude_inputs;  /* when memory is estimated, do not count the inputs */
   gpointer origin;          /* more contents of the file that the graph came from, an atomic rc box;
                                NULL: none */

@@ -179,6 +179,7 @@ append (CleaveGraph *graph, CleaveNode *node)
     graph->first = node;
   graph->last = node;
   graph->n_nodes++;
+  graph->keeps_order = FALSE;
   node->id = graph->n_ids++;
   g_hash_table_insert (graph->nodes, node->name, node);
 }
@@ -780,5 +781,6 @@ cleave_graph_copy (const CleaveGraph *graph)
       cleave_graph_add_output (copy, cleave_graph_get_output_name (graph, i),
                                &nodes[from->node->id]->results[from->index], NULL);
     }
+  copy->keeps_order = graph->keeps_order;
   return copy;
 }

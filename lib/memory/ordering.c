@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Finds the order with the lowest peak among a few candidates: walks, the file's order, variants of
- * the best one, combinations.  Each candidate is measured only if it may beat those before. */
+ * the best one, combinations.  Each candidate is measured only if it may beat those before.  Of a
+ * graph that keeps its order, the candidates are that order and the same with few nodes moved. */
 
 #include "ordering.h"
 
@@ -291,7 +292,10 @@ find_order (Finding *f, const CleaveGraph *graph, gint64 bound, GError **error)
       add_candidate (f, f->file);
       return TRUE;
     }
-  add_walks (f, f->file);
+  if (graph->keeps_order)
+    add_both (f, f->file);
+  else
+    add_walks (f, f->file);
   add_variants (f);
   return TRUE;
 }

@@ -406,6 +406,7 @@ make_graph (const CleaveGraph *graph, const GPtrArray *order, const Lowering *l,
       else if (wanted[node->id])
         nodes[node->id] = add_copy (lowered, node, nodes);
     }
+  lowered->keeps_order = graph->keeps_order;
   lowered->exclude_inputs = graph->exclude_inputs;
   for (guint i = 0; i < graph->inputs->len; i++)
     {

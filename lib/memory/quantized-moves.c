@@ -213,6 +213,7 @@ add_node (Sinking *s, const CleaveNode *node)
 static void
 add_ends (Sinking *s, const CleaveGraph *graph)
 {
+  s->to->keeps_order = graph->keeps_order;
   s->to->exclude_inputs = graph->exclude_inputs;
   for (guint i = 0; i < graph->inputs->len; i++)
     g_ptr_array_add (s->to->inputs, find_value (s, g_ptr_array_index (graph->inputs, i)));

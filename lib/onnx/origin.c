@@ -78,7 +78,8 @@ cleave_onnx_origin_new (const Onnx__ModelProto *model)
     {
       const Onnx__StringStringEntryProto *entry = model->metadata_props[i];
 
-      if (is_text (entry->key) && entry->value != NULL && g_utf8_validate (entry->value, -1, NULL))
+      if (is_text (entry->key) && strcmp (entry->key, CLEAVE_ONNX_ORDER) != 0 &&
+          entry->value != NULL && g_utf8_validate (entry->value, -1, NULL))
         {
           g_ptr_array_add (origin->metadata, g_strdup (entry->key));
           g_ptr_array_add (origin->metadata, g_strdup (entry->value));
@@ -197,18 +198,22 @@ cleave_onnx_origin_get_operand (const CleaveOnnxOrigin *origin, const char *node
 
 /* Export */
 
+void
+cleave_onnx_add_metadata (Onnx__ModelProto *model, const char *key, const char *value)
+{
+  Onnx__StringStringEntryProto *entry = g_new (Onnx__StringStringEntryProto, 1);
+
+  onnx__string_string_entry_proto__init (entry);
+  entry->key = g_strdup (key);
+  entry->value = g_strdup (value);
+  cleave_wire_append (&model->metadata_props, &model->n_metadata_props, entry);
+}
+
 static void
 write_metadata (const CleaveOnnxOrigin *origin, Onnx__ModelProto *model)
 {
   for (guint i = 0; i < origin->metadata->len; i += 2)
-    {
-      Onnx__StringStringEntryProto *entry = g_new (Onnx__StringStringEntryProto, 1);
-
-      onnx__string_string_entry_proto__init (entry);
-      entry->key = g_strdup (origin->metadata->pdata[i]);
-      entry->value = g_strdup (origin->metadata->pdata[i + 1]);
-      cleave_wire_append (&model->metadata_props, &model->n_metadata_props, entry);
-    }
+    cleave_onnx_add_metadata (model, origin->metadata->pdata[i], origin->metadata->pdata[i + 1]);
 }
 
 /* Writes the opsets sorted by domain, so that the file does not depend on hashes. */

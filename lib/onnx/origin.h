@@ -8,6 +8,9 @@
 
 /* The lowest opset that is written. */
 #define CLEAVE_ONNX_OPSET 17
+/* Metadata of a model whose nodes shall run in the order in which they are listed. */
+#define CLEAVE_ONNX_ORDER "cleave.order"
+#define CLEAVE_ONNX_LISTED "listed"
 /* Suffix for the name of an inner Concat of an Assemble. */
 #define CLEAVE_ONNX_PART ".part"
 /* Suffix for the name of an input after the Reshape that hides its shape until the model runs. */
@@ -51,6 +54,8 @@ void cleave_onnx_origin_add_operand (CleaveOnnxOrigin *origin,
 /* Returns the name of the constant operand that an attribute was in the file, or NULL. */
 const char *
 cleave_onnx_origin_get_operand (const CleaveOnnxOrigin *origin, const char *node, const char *attr);
+/* Adds an entry to the metadata of a model. */
+void cleave_onnx_add_metadata (Onnx__ModelProto *model, const char *key, const char *value);
 /* Writes metadata, docs and opsets into the model. */
 void cleave_onnx_origin_write (const CleaveOnnxOrigin *origin, Onnx__ModelProto *model);
 void cleave_onnx_origin_clear (gpointer origin);

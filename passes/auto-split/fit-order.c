@@ -56,6 +56,16 @@ cleave_fit_order_as_read (const CleaveGraph *graph, const GPtrArray *order)
   return nodes;
 }
 
+void
+cleave_fit_list_as_run (CleaveGraph *graph)
+{
+  g_autofree gint64 *live = NULL;
+  g_autoptr (GPtrArray) order = cleave_timeline_order (graph, FALSE, &live, NULL);
+  g_autoptr (GPtrArray) nodes = cleave_fit_order_as_read (graph, order);
+
+  cleave_graph_arrange (graph, nodes);
+}
+
 gint64
 cleave_fit_arrange (
     CleaveGraph *graph, guint n_threads, gboolean exclude_inputs, gint64 n_bytes, gint64 apart)

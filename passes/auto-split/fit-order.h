@@ -9,6 +9,9 @@
  * a file of the graph. Inputs come first, and each constant comes before its first reader. All
  * others are as in `order`, the order in which they run. */
 GPtrArray *cleave_fit_order_as_read (const CleaveGraph *graph, const GPtrArray *order);
+/* Reorders the nodes of a graph without cycles into the order in which a program of one thread runs
+ * them, as cleave_fit_steps_init() finds it. */
+void cleave_fit_list_as_run (CleaveGraph *graph);
 /* Reorders the nodes into the order in which a program runs them.  A file of the graph then has
  * this order, and a runtime that follows the file needs as little memory.  `n_bytes` is the arena
  * of the plan: if a program of the reordered graph has an arena of another size, the old order is

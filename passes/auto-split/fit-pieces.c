@@ -175,6 +175,7 @@ cleave_fit_pieces_list (CleaveFitPieces *pieces, CleaveGraph *graph, char **cons
   g_autoptr (GPtrArray) nodes = cleave_walk_depth_first (graph, NULL);
   g_autoptr (GPtrArray) stack = g_ptr_array_new ();
   g_autoptr (GPtrArray) order = g_ptr_array_sized_new (nodes->len);
+  g_autoptr (GPtrArray) sorted = NULL, read = NULL;
   g_autofree gboolean *seen = g_new0 (gboolean, graph->n_ids + 1);
   Listing listing = { pieces, seen, stack, order };
   guint next = 0;
@@ -192,15 +193,10 @@ cleave_fit_pieces_list (CleaveFitPieces *pieces, CleaveGraph *graph, char **cons
       add (&listing, nodes->pdata[i]);
     }
   arrange (pieces, graph, order);
-}
-
-void
-cleave_fit_pieces_arrange (CleaveFitPieces *pieces, CleaveGraph *graph)
-{
-  g_autoptr (GPtrArray) sorted = cleave_topology_sort (graph, NULL);
-  g_autoptr (GPtrArray) order = cleave_fit_order_as_read (graph, sorted);
-
-  arrange (pieces, graph, order);
+  sorted = cleave_topology_sort (graph, NULL);
+  read = cleave_fit_order_as_read (graph, sorted);
+  arrange (pieces, graph, read);
+  graph->keeps_order = TRUE;
 }
 
 void

@@ -26,11 +26,10 @@ void cleave_fit_pieces_init (CleaveFitPieces *pieces,
 /* Assigns all nodes that were added since the last call to a part. */
 void cleave_fit_pieces_note (CleaveFitPieces *pieces, const CleaveGraph *graph, guint part);
 /* Moves the pieces of each part to the position of the part in the list of nodes, strip by strip.
- * `ends` has, for each part, the names of its end nodes, the last first.  Renumbers the nodes. */
+ * `ends` has, for each part, the names of its end nodes, the last first.  Nodes are listed as an
+ * importer of the graph's file would list them (cleave_fit_order_as_read()).  Renumbers the nodes,
+ * and makes programs keep the order. */
 void cleave_fit_pieces_list (CleaveFitPieces *pieces, CleaveGraph *graph, char **const *ends);
-/* Reorders the nodes as an importer of the graph's file would (cleave_fit_order_as_read()).
- * Renumbers the nodes. */
-void cleave_fit_pieces_arrange (CleaveFitPieces *pieces, CleaveGraph *graph);
 void cleave_fit_pieces_clear (CleaveFitPieces *pieces);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveFitPieces, cleave_fit_pieces_clear)
 

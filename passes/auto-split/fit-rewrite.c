@@ -2,13 +2,8 @@
 
 #include "fit-rewrite.h"
 
+#include "fit-order.h"
 #include "fit-reads.h"
-
-static gboolean
-apply_copies (const GPtrArray *copies, CleaveGraph *graph, GError **error)
-{
-  return copies == NULL || cleave_fit_copies_apply (copies, graph, error);
-}
 
 gboolean
 cleave_fit_rewrite_apply (const CleaveFitRewrite *rewrite,
@@ -18,7 +13,13 @@ cleave_fit_rewrite_apply (const CleaveFitRewrite *rewrite,
 {
   if (rewrite->parted > 0)
     cleave_fit_reads_cut (graph, rewrite->parted, report);
-  return apply_copies (rewrite->late, graph, error) && apply_copies (rewrite->copies, graph, error);
+  if ((rewrite->late != NULL && !cleave_fit_copies_apply (rewrite->late, graph, error)) ||
+      (rewrite->copies != NULL && !cleave_fit_copies_apply (rewrite->copies, graph, error)))
+    return FALSE;
+  if (rewrite->copies == NULL)
+    cleave_fit_list_as_run (graph);
+  graph->keeps_order = TRUE;
+  return TRUE;
 }
 
 gboolean

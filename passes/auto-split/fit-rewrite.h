@@ -12,10 +12,10 @@ typedef struct
   GPtrArray *late;   /* CleaveFitCopy: values recomputed for late readers (fit-late.h), or NULL */
   GPtrArray *copies; /* CleaveFitCopy: values recomputed for a pooling, and nodes that run earlier
                         or later (fit-copies.h, fit-moves.h), or NULL */
-  gboolean keeps_order; /* segments follow the order of the nodes after the rewrite */
 } CleaveFitRewrite;
 
-/* Rewrites a graph; on error the graph may be half rewritten. */
+/* Rewrites a graph, and lists its nodes in the order of the search, in which they then run.  On
+ * error the graph may be half rewritten. */
 gboolean cleave_fit_rewrite_apply (const CleaveFitRewrite *rewrite,
                                    CleaveGraph *graph,
                                    CleaveSplitReport *report,

@@ -104,7 +104,6 @@ cleave_fit_variant_prepare (CleaveFitVariant *variant,
                                  .cancellable = search->options->cancellable };
   g_autoptr (CleaveFitPath) least = NULL;
 
-  variant->tries = g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_fit_try_free);
   if (!cleave_fit_candidates_init (&variant->candidates, &variant->steps, &watch, error))
     return FALSE;
   least = find_least (search, variant, G_N_ELEMENTS (modes) - 1, INFINITY, G_MAXINT64 / 2);
@@ -149,9 +148,8 @@ measure (CleaveFitSearch *search, CleaveFitVariant *variant, const CleaveFitPath
 
   if (known != NULL)
     return known;
-  g_ptr_array_add (variant->tries,
-                   cleave_fit_try_new (variant->graph, &variant->candidates, path,
-                                       variant->rewrite.keeps_order, options->n_threads));
+  g_ptr_array_add (variant->tries, cleave_fit_try_new (variant->graph, &variant->candidates, path,
+                                                       options->n_threads));
   search->n_measured++;
   if (options->watch != NULL)
     options->watch ((double) search->n_measured / (search->n_measured + HALF_OF_PLANS),
@@ -274,6 +272,7 @@ cleave_fit_variant_free (CleaveFitVariant *variant)
   cleave_fit_candidates_clear (&variant->candidates);
   cleave_fit_steps_clear (&variant->steps);
   cleave_fit_rewrite_clear (&variant->rewrite);
+  g_clear_pointer (&variant->before, cleave_graph_unref);
   cleave_graph_unref (variant->graph);
   g_free (variant);
 }

@@ -24,7 +24,8 @@ typedef struct
 /* A variant of the graph and the plans for it that were measured. */
 typedef struct
 {
-  CleaveGraph *graph; /* a copy, rewritten */
+  CleaveGraph *before; /* a copy, rewritten */
+  CleaveGraph *graph;  /* the same, with the nodes listed in the order of the steps */
   CleaveFitRewrite rewrite;
   CleaveFitSteps steps;
   CleaveFitCandidates candidates;

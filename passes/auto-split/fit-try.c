@@ -180,7 +180,6 @@ make_segments (const GPtrArray *parts, CleaveGraph *graph, GError **error)
 static gboolean
 apply (const GPtrArray *parts,
        CleaveGraph *graph,
-       gboolean is_listed,
        CleaveSplitReport *report,
        CleaveFitPieces *pieces,
        GError **error)
@@ -207,23 +206,20 @@ apply (const GPtrArray *parts,
   cleave_fit_pieces_note (pieces, graph, CLEAVE_FIT_SHARED);
   cleave_copy_carried (graph, pieces);
   cleave_fit_pieces_note (pieces, graph, CLEAVE_FIT_SHARED);
-  if (is_listed)
+  if (parts->len > 0) /* else the graph does not change */
     cleave_fit_pieces_list (pieces, graph, ends);
-  if (parts->len > 0) /* if not set, the graph does not change */
-    cleave_fit_pieces_arrange (pieces, graph);
   return TRUE;
 }
 
 gboolean
 cleave_fit_parts_apply (const GPtrArray *parts,
                         CleaveGraph *graph,
-                        gboolean is_listed,
                         CleaveSplitReport *report,
                         GError **error)
 {
   g_auto (CleaveFitPieces) pieces = { 0 };
 
-  return apply (parts, graph, is_listed, report, &pieces, error);
+  return apply (parts, graph, report, &pieces, error);
 }
 
 /* Describing the values that limit a smaller budget. */
@@ -318,7 +314,7 @@ measure (CleaveFitTry *tried, const CleaveGraph *graph, guint n_threads)
   g_auto (CleaveFitPieces) pieces = { 0 };
   gboolean is_applied;
 
-  is_applied = apply (tried->parts, copy, tried->is_listed, NULL, &pieces, NULL);
+  is_applied = apply (tried->parts, copy, NULL, &pieces, NULL);
   g_assert (is_applied);
   timeline = cleave_memory_timeline_new (copy, n_threads, NULL);
   tried->estimate =
@@ -342,12 +338,10 @@ CleaveFitTry *
 cleave_fit_try_new (const CleaveGraph *graph,
                     const CleaveFitCandidates *candidates,
                     const CleaveFitPath *path,
-                    gboolean is_listed,
                     guint n_threads)
 {
   CleaveFitTry *tried = g_new0 (CleaveFitTry, 1);
 
-  tried->is_listed = is_listed;
   tried->parts = g_ptr_array_new_with_free_func (part_unref);
   for (guint i = 0; i < path->segments->len; i++)
     g_ptr_array_add (tried->parts,
@@ -361,12 +355,10 @@ CleaveFitTry *
 cleave_fit_try_new_without (const CleaveGraph *graph,
                             const GPtrArray *parts,
                             const gboolean *whole,
-                            gboolean is_listed,
                             guint n_threads)
 {
   CleaveFitTry *tried = g_new0 (CleaveFitTry, 1);
 
-  tried->is_listed = is_listed;
   tried->parts = g_ptr_array_new_with_free_func (part_unref);
   for (guint i = 0; i < parts->len; i++)
     if (!whole[i])

@@ -22,8 +22,7 @@ typedef struct
 /* A measured plan. */
 typedef struct
 {
-  GPtrArray *parts;   /* CleaveFitPart */
-  gboolean is_listed; /* pieces keep the order of the graph's list of nodes (fit-pieces.h) */
+  GPtrArray *parts; /* CleaveFitPart */
   CleaveEstimate estimate;
   gint64 peak_apart; /* largest number of live bytes if no result overlaid an operand that dies */
   gint64 macs;       /* MACs of the split graph */
@@ -40,19 +39,17 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveFitTry, cleave_fit_try_free)
 CleaveFitTry *cleave_fit_try_new (const CleaveGraph *graph,
                                   const CleaveFitCandidates *candidates,
                                   const CleaveFitPath *path,
-                                  gboolean is_listed,
                                   guint n_threads);
 /* Splits a copy of the graph into `parts` (CleaveFitPart), except for those with TRUE in `whole`,
  * and measures it. */
 CleaveFitTry *cleave_fit_try_new_without (const CleaveGraph *graph,
                                           const GPtrArray *parts,
                                           const gboolean *whole,
-                                          gboolean is_listed,
                                           guint n_threads);
-/* Splits the graph into `parts` and adds the pieces to `report` unless it is NULL.  Returns FALSE
- * and sets the error if the graph lacks nodes of a part; it is then unchanged. */
+/* Splits the graph into `parts`, which must be segments of its list of nodes, and adds the pieces
+ * to `report` unless it is NULL.  Returns FALSE and sets the error if the graph lacks nodes of a
+ * part; it is then unchanged. */
 gboolean cleave_fit_parts_apply (const GPtrArray *parts,
                                  CleaveGraph *graph,
-                                 gboolean is_listed,
                                  CleaveSplitReport *report,
                                  GError **error);

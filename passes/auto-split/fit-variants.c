@@ -3,6 +3,7 @@
 #include "fit-variants.h"
 
 #include "fit-late.h"
+#include "fit-order.h"
 #include "fit-reads.h"
 
 /* The search measures a variant if its estimate is below the memory of the earlier variants by at
@@ -48,7 +49,6 @@ make_copies (CleaveFitVariant *variant, const CleaveFitVariant *first, double ma
   if (copies->len == 0 ||
       (moves && ((const CleaveFitCopy *) copies->pdata[copies->len - 1])->copy != NULL))
     return FALSE;
-  variant->rewrite.keeps_order = moves;
   cleave_fit_steps_init_as_listed (&variant->steps, variant->graph);
   return TRUE;
 }
@@ -95,6 +95,16 @@ rewrite (CleaveFitVariant *variant, Kind kind, const CleaveFitVariant *first, gb
     }
 }
 
+/* Lists the nodes of a variant in the order of its steps, as cleave_fit_rewrite_apply() does. */
+static void
+list_nodes (CleaveFitVariant *variant)
+{
+  variant->before = cleave_graph_copy (variant->graph);
+  if (variant->rewrite.copies == NULL)
+    cleave_fit_list_as_run (variant->graph);
+  variant->graph->keeps_order = TRUE;
+}
+
 /* Measures the plan without segments. */
 static void
 measure_unsplit (CleaveFitVariant *variant, const CleaveFitSearch *search)
@@ -102,9 +112,9 @@ measure_unsplit (CleaveFitVariant *variant, const CleaveFitSearch *search)
   g_autoptr (GArray) segments = g_array_new (FALSE, FALSE, sizeof (CleaveFitCandidate));
   const CleaveFitPath unsplit = { .segments = segments };
 
-  g_ptr_array_add (variant->tries,
-                   cleave_fit_try_new (variant->graph, &variant->candidates, &unsplit,
-                                       variant->rewrite.keeps_order, search->options->n_threads));
+  variant->tries = g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_fit_try_free);
+  g_ptr_array_add (variant->tries, cleave_fit_try_new (variant->graph, &variant->candidates,
+                                                       &unsplit, search->options->n_threads));
 }
 
 /* Returns the graph as it is, with its candidates; its unsplit plan is measured.  Returns NULL and
@@ -116,11 +126,11 @@ new_first (const CleaveGraph *graph, const CleaveFitSearch *search, GError **err
 
   variant->graph = cleave_graph_copy (graph);
   variant->graph->exclude_inputs = search->options->exclude_inputs;
-  if (!cleave_fit_steps_init (&variant->steps, variant->graph, error) ||
-      !cleave_fit_variant_prepare (variant, search, error))
+  if (!cleave_fit_steps_init (&variant->steps, variant->graph, error))
     return NULL;
   measure_unsplit (variant, search);
-  return g_steal_pointer (&variant);
+  list_nodes (variant);
+  return cleave_fit_variant_prepare (variant, search, error) ? g_steal_pointer (&variant) : NULL;
 }
 
 /* Returns a variant of `base` with its candidates, or NULL if the graph has nothing of its kind. */
@@ -132,15 +142,16 @@ new_variant (Kind kind,
 {
   g_autoptr (CleaveFitVariant) variant = g_new0 (CleaveFitVariant, 1);
 
-  variant->graph = cleave_graph_copy (base->graph);
+  variant->graph = cleave_graph_copy (base->before);
   variant->graph->exclude_inputs = search->options->exclude_inputs;
   variant->rewrite = cleave_fit_rewrite_copy (&base->rewrite);
-  if (!rewrite (variant, kind, first, search->options->even_strips) ||
-      (variant->steps.nodes == NULL &&
-       !cleave_fit_steps_init (&variant->steps, variant->graph, NULL)) ||
-      !cleave_fit_variant_prepare (variant, search, NULL))
+  if (!rewrite (variant, kind, first, search->options->even_strips))
     return NULL;
-  return g_steal_pointer (&variant);
+  if (variant->steps.nodes == NULL)
+    cleave_fit_steps_init (&variant->steps, variant->graph, NULL);
+  list_nodes (variant);
+  measure_unsplit (variant, search); /* the rewrite alone may do */
+  return cleave_fit_variant_prepare (variant, search, NULL) ? g_steal_pointer (&variant) : NULL;
 }
 
 GPtrArray *
@@ -166,7 +177,6 @@ cleave_fit_search_variants (const CleaveGraph *graph,
 
       if (variant == NULL)
         continue;
-      measure_unsplit (variant, &search); /* the rewrite may save memory without segments */
       if ((double) variant->least <= (1 - MIN_GAIN) * (double) least)
         {
           least = variant->least;

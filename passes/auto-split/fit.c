@@ -347,22 +347,20 @@ static gboolean
 apply_to (const CleaveFitPlan *plan, CleaveGraph *graph, CleaveSplitReport *report, GError **error)
 {
   return cleave_fit_rewrite_apply (&plan->rewrite, graph, report, error) &&
-         cleave_fit_parts_apply (plan->parts, graph, plan->rewrite.keeps_order, report, error);
+         cleave_fit_parts_apply (plan->parts, graph, report, error);
 }
 
-/* Applies a whole plan, or leaves the graph unchanged on error.  A rewrite cannot be undone, so a
- * plan with a rewrite is applied to a copy of the graph first. */
+/* Applies a whole plan, or leaves the graph unchanged on error.  A rewrite and the order of nodes
+ * cannot be undone, so the plan is applied to a copy of the graph first. */
 static gboolean
 apply (const CleaveFitPlan *plan, CleaveGraph *graph, CleaveSplitReport *report, GError **error)
 {
-  if (!cleave_fit_rewrite_is_empty (&plan->rewrite))
-    {
-      g_autoptr (CleaveGraph) copy = cleave_graph_copy (graph);
+  g_autoptr (CleaveGraph) copy = NULL;
 
-      if (!apply_to (plan, copy, NULL, error))
-        return FALSE;
-    }
-  return apply_to (plan, graph, report, error);
+  if (!cleave_fit_plan_changes (plan))
+    return TRUE;
+  copy = cleave_graph_copy (graph);
+  return apply_to (plan, copy, NULL, error) && apply_to (plan, graph, report, error);
 }
 
 /* Returns whether any part of a plan is not in the set `whole`. */
@@ -417,9 +415,9 @@ cleave_fit_plan_new_without (const CleaveFitPlan *plan,
   copy = cleave_graph_copy (graph);
   copy->exclude_inputs = plan->exclude_inputs;
   rewrite = has_part (plan, whole) ? &plan->rewrite : &none;
-  cleave_fit_rewrite_apply (rewrite, copy, NULL, NULL);
-  tried =
-      cleave_fit_try_new_without (copy, plan->parts, whole, rewrite->keeps_order, plan->n_threads);
+  if (has_part (plan, whole))
+    cleave_fit_rewrite_apply (rewrite, copy, NULL, NULL);
+  tried = cleave_fit_try_new_without (copy, plan->parts, whole, plan->n_threads);
   return plan_new (tried, rewrite, &plan->totals, plan->n_threads, plan->exclude_inputs);
 }
 

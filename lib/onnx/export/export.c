@@ -64,6 +64,8 @@ export_init (CleaveOnnxExport *export, const CleaveGraph *graph)
   export->scope = export->model->graph;
   if (export->origin != NULL)
     cleave_onnx_origin_write (export->origin, export->model);
+  if (graph->keeps_order)
+    cleave_onnx_add_metadata (export->model, CLEAVE_ONNX_ORDER, CLEAVE_ONNX_LISTED);
 }
 
 void

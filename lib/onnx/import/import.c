@@ -131,6 +131,16 @@ note_shared_names (CleaveOnnxImport *import, const Onnx__GraphProto *graph)
     cleave_graph_set_shared_names (import->graph, g_steal_pointer (&results));
 }
 
+/* Returns whether the model says that its nodes shall run as they are listed. */
+static gboolean
+keeps_order (const Onnx__ModelProto *model)
+{
+  for (size_t i = 0; i < model->n_metadata_props; i++)
+    if (g_strcmp0 (model->metadata_props[i]->key, CLEAVE_ONNX_ORDER) == 0)
+      return g_strcmp0 (model->metadata_props[i]->value, CLEAVE_ONNX_LISTED) == 0;
+  return FALSE;
+}
+
 static void
 read_origin (CleaveOnnxImport *import, const Onnx__ModelProto *model)
 {
@@ -239,6 +249,7 @@ read_model (const Onnx__ModelProto *model,
   cleave_onnx_keep_defaults (&import);
   cleave_onnx_merge_pieces (import.graph);
   note_files (&import, path);
+  import.graph->keeps_order = keeps_order (model);
   return g_steal_pointer (&import.graph);
 }
 

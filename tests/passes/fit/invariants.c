@@ -50,7 +50,6 @@ typedef struct
   "plans for each number of threads, for even strips and for excluded inputs are measured apart"
 
 static const KnownFailure known_failures[] = {
-  { "fewer_threads_need_no_more", "bytes", 0, TARGETS },
   { "fewer_threads_need_no_more", "matrix", 0, TARGETS },
   { "fewer_threads_need_no_more", "random-images", 0, TARGETS },
   { "fewer_threads_need_no_more", "flat-sequence", 1, TARGETS },
