@@ -154,8 +154,8 @@ static void
 walk_end (const Searcher *searcher, guint end, GArray *found)
 {
   const Search *search = searcher->search;
-  const gboolean has_tiles =
-      search->steps->n_steps <= MAX_STEPS_OF_TILES && !search->watch->is_even;
+  const gboolean has_tiles = search->steps->n_steps <= MAX_STEPS_OF_TILES &&
+                             search->watch->has_tiles && !search->watch->is_even;
   CleaveFitCut cuts[CLEAVE_MAX_RANK];
   guint n;
 

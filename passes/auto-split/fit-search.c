@@ -16,7 +16,11 @@ static const struct
 {
   gboolean has_tiles;
   double max_ahead;
-} modes[] = { { FALSE, -1 }, { TRUE, -1 }, { TRUE, 1.0 / 12 }, { TRUE, 1 } };
+} modes[] = { { FALSE, -1 }, { TRUE, -1 }, { TRUE, 1.0 / 12 }, { TRUE, 1 }, { FALSE, 1 } };
+
+/* The modes that measure plans, and the one that compares variants of a graph. */
+#define N_MEASURED 4
+#define STRIPS 4
 
 /* The search measures a plan if the plan may save this fraction of the least memory found so far.
  */
@@ -95,18 +99,21 @@ find_least (const CleaveFitSearch *search,
 gboolean
 cleave_fit_variant_prepare (CleaveFitVariant *variant,
                             const CleaveFitSearch *search,
+                            gboolean has_tiles,
                             GError **error)
 {
   const CleaveFitWatch watch = { .is_even = search->options->even_strips,
+                                 .has_tiles = has_tiles,
                                  /* values that a pooling needs whole are computed in chunks of
                                   * channels */
                                  .has_chunks = variant->rewrite.copies != NULL,
                                  .cancellable = search->options->cancellable };
   g_autoptr (CleaveFitPath) least = NULL;
 
+  cleave_fit_candidates_clear (&variant->candidates);
   if (!cleave_fit_candidates_init (&variant->candidates, &variant->steps, &watch, error))
     return FALSE;
-  least = find_least (search, variant, G_N_ELEMENTS (modes) - 1, INFINITY, G_MAXINT64 / 2);
+  least = find_least (search, variant, STRIPS, INFINITY, G_MAXINT64 / 2);
   variant->least = least->n_bytes;
   return TRUE;
 }
@@ -244,7 +251,7 @@ cleave_fit_variant_measure (CleaveFitVariant *variant, CleaveFitSearch *search)
 
   for (guint i = 0; i < G_N_ELEMENTS (limits); i++)
     least[i] = G_MAXINT64 / 2;
-  for (guint mode = 0; mode < G_N_ELEMENTS (modes); mode++)
+  for (guint mode = 0; mode < N_MEASURED; mode++)
     {
       cleave_fit_candidates_reset (&variant->candidates);
       for (guint i = 0; i < G_N_ELEMENTS (limits); i++)
@@ -256,7 +263,7 @@ cleave_fit_variant_measure (CleaveFitVariant *variant, CleaveFitSearch *search)
             measure_least (search, variant, mode, max_macs, &least[i]);
         }
     }
-  for (guint mode = 0; mode < G_N_ELEMENTS (modes); mode += 2)
+  for (guint mode = 0; mode < N_MEASURED; mode += 2)
     {
       measure_between (search, variant, mode, FEW_MACS, least[G_N_ELEMENTS (limits) - 1]);
       measure_between (search, variant, mode, 0, least[G_N_ELEMENTS (limits) - 1]);

@@ -29,14 +29,15 @@ typedef struct
   CleaveFitRewrite rewrite;
   CleaveFitSteps steps;
   CleaveFitCandidates candidates;
-  gint64 least;     /* estimated bytes of the path with the least memory */
+  gint64 least;     /* estimated bytes of the path in strips that needs least */
   GPtrArray *tries; /* CleaveFitTry */
 } CleaveFitVariant;
 
-/* Finds the candidates of a variant whose graph, rewrite and steps are set.  Returns FALSE and sets
- * the error if it was cancelled. */
+/* Finds the candidates of a variant whose graph, rewrite and steps are set, without or with tiles.
+ * Returns FALSE and sets the error if it was cancelled. */
 gboolean cleave_fit_variant_prepare (CleaveFitVariant *variant,
                                      const CleaveFitSearch *search,
+                                     gboolean has_tiles,
                                      GError **error);
 /* Measures plans: those with the least memory for several limits on MACs, and some between them and
  * the unsplit graph. */

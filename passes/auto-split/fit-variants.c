@@ -6,8 +6,8 @@
 #include "fit-order.h"
 #include "fit-reads.h"
 
-/* The search measures a variant if its estimate is below the memory of the earlier variants by at
- * least this fraction. */
+/* A variant is measured if it is estimated to need this part less than those before it, all in
+ * strips: tiles take ten times as long to look for. */
 #define MIN_GAIN 0.02
 
 /* The kinds of rewrites, in the order in which they are tried. Each of the first three that is
@@ -130,7 +130,8 @@ new_first (const CleaveGraph *graph, const CleaveFitSearch *search, GError **err
     return NULL;
   measure_unsplit (variant, search);
   list_nodes (variant);
-  return cleave_fit_variant_prepare (variant, search, error) ? g_steal_pointer (&variant) : NULL;
+  return cleave_fit_variant_prepare (variant, search, TRUE, error) ? g_steal_pointer (&variant)
+                                                                   : NULL;
 }
 
 /* Returns a variant of `base` with its candidates, or NULL if the graph has nothing of its kind. */
@@ -151,7 +152,8 @@ new_variant (Kind kind,
     cleave_fit_steps_init (&variant->steps, variant->graph, NULL);
   list_nodes (variant);
   measure_unsplit (variant, search); /* the rewrite alone may do */
-  return cleave_fit_variant_prepare (variant, search, NULL) ? g_steal_pointer (&variant) : NULL;
+  return cleave_fit_variant_prepare (variant, search, FALSE, NULL) ? g_steal_pointer (&variant)
+                                                                   : NULL;
 }
 
 GPtrArray *
@@ -180,6 +182,8 @@ cleave_fit_search_variants (const CleaveGraph *graph,
       if ((double) variant->least <= (1 - MIN_GAIN) * (double) least)
         {
           least = variant->least;
+          if (!cleave_fit_variant_prepare (variant, &search, TRUE, NULL))
+            continue;
           cleave_fit_variant_measure (variant, &search);
           if (kind < COPIES)
             base = variant;

@@ -26,7 +26,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Found, found_clear)
 static void
 find (Found *found, const CleaveGraph *graph, guint n_threads)
 {
-  const CleaveFitWatch watch = { .n_threads = n_threads };
+  const CleaveFitWatch watch = { .has_tiles = TRUE, .n_threads = n_threads };
   g_autoptr (GError) error = NULL;
 
   *found = (Found){ 0 };
