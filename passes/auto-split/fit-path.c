@@ -78,8 +78,6 @@ append_segment (Ways *ways,
       overlay->result > 0 &&
       (double) overlay->shift <= ask->max_ahead * (double) MIN (overlay->operand, overlay->result);
 
-  if (segment->n_columns > 1 && !ask->has_tiles)
-    return;
   if (segment->n_bytes - (has_overlay ? cleave_fit_overlay_get_saved (overlay) : 0) >
       ask->max_bytes)
     return;

@@ -20,8 +20,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveFitPath, cleave_fit_path_free)
 typedef struct
 {
   gint64 max_bytes;
-  double mac_price;   /* nanoseconds of an added MAC, besides the time that it takes */
-  gboolean has_tiles; /* whether tiles are tried; FALSE: strips alone */
+  double mac_price; /* nanoseconds of an added MAC, besides the time that it takes */
   /* Results overlay operands that die if strips read ahead by at most this part of either. */
   double max_ahead;
 } CleaveFitAsk;

@@ -8,19 +8,12 @@
  * the unsplit MACs. */
 static const double limits[] = { 0, 0.03, 0.1, INFINITY };
 
-/* Modes of the search, from conservative to aggressive. It tries strips alone, or tiles as well.
- * Results overlay no operand, operands that strips read at most a twelfth ahead, or any operand
- * that dies. The arena planner does not find every overlay, and estimates of tiles are less
- * exact, so an aggressive plan may need more memory than estimated. */
-static const struct
-{
-  gboolean has_tiles;
-  double max_ahead;
-} modes[] = { { FALSE, -1 }, { TRUE, -1 }, { TRUE, 1.0 / 12 }, { TRUE, 1 }, { FALSE, 1 } };
-
-/* The modes that measure plans, and the one that compares variants of a graph. */
-#define N_MEASURED 4
-#define STRIPS 4
+/* Results overlay operands that die if strips read ahead by at most this part of either: none,
+ * some, any.  The arena planner does not find every overlay, so plans that count on more of them
+ * may need more memory than estimated.  CenterNet needs 20 % more without the second value. */
+static const double ahead[] = { -1, 1.0 / 12, 1 };
+/* Plans between the unsplit graph and the least memory have the first ones of these values. */
+#define N_OF_BETWEEN 2
 
 /* The search measures a plan if the plan may save this fraction of the least memory found so far.
  */
@@ -51,16 +44,14 @@ is_cancelled (const CleaveFitSearch *search)
 static CleaveFitPath *
 find_path (const CleaveFitSearch *search,
            const CleaveFitVariant *variant,
-           guint mode,
+           double max_ahead,
            double mac_price,
            gint64 max_bytes)
 {
   const CleaveFitAsk ask = { .max_bytes = max_bytes,
                              .mac_price = mac_price,
-                             .has_tiles = modes[mode].has_tiles,
                              /* only programs of one thread have overlays */
-                             .max_ahead =
-                                 search->options->n_threads > 1 ? -1 : modes[mode].max_ahead };
+                             .max_ahead = search->options->n_threads > 1 ? -1 : max_ahead };
 
   return cleave_fit_path_find (&variant->candidates, &ask);
 }
@@ -70,7 +61,7 @@ find_path (const CleaveFitSearch *search,
 static CleaveFitPath *
 find_least (const CleaveFitSearch *search,
             const CleaveFitVariant *variant,
-            guint mode,
+            double max_ahead,
             double max_macs,
             gint64 max_bytes)
 {
@@ -79,7 +70,7 @@ find_least (const CleaveFitSearch *search,
 
   for (gint64 target = high; high - low > high / 256 + 1; target = low + (high - low) / 2)
     {
-      CleaveFitPath *path = find_path (search, variant, mode, FEW_MACS, target);
+      CleaveFitPath *path = find_path (search, variant, max_ahead, FEW_MACS, target);
 
       if (path != NULL && path->macs <= max_macs)
         {
@@ -96,11 +87,12 @@ find_least (const CleaveFitSearch *search,
   return least;
 }
 
-gboolean
-cleave_fit_variant_prepare (CleaveFitVariant *variant,
-                            const CleaveFitSearch *search,
-                            gboolean has_tiles,
-                            GError **error)
+/* Sets the candidates of a variant.  Returns FALSE and sets the error if it was cancelled. */
+static gboolean
+find_candidates (CleaveFitVariant *variant,
+                 const CleaveFitSearch *search,
+                 gboolean has_tiles,
+                 GError **error)
 {
   const CleaveFitWatch watch = { .is_even = search->options->even_strips,
                                  .has_tiles = has_tiles,
@@ -108,12 +100,21 @@ cleave_fit_variant_prepare (CleaveFitVariant *variant,
                                   * channels */
                                  .has_chunks = variant->rewrite.copies != NULL,
                                  .cancellable = search->options->cancellable };
-  g_autoptr (CleaveFitPath) least = NULL;
 
   cleave_fit_candidates_clear (&variant->candidates);
-  if (!cleave_fit_candidates_init (&variant->candidates, &variant->steps, &watch, error))
+  return cleave_fit_candidates_init (&variant->candidates, &variant->steps, &watch, error);
+}
+
+gboolean
+cleave_fit_variant_prepare (CleaveFitVariant *variant,
+                            const CleaveFitSearch *search,
+                            GError **error)
+{
+  g_autoptr (CleaveFitPath) least = NULL;
+
+  if (!find_candidates (variant, search, FALSE, error))
     return FALSE;
-  least = find_least (search, variant, STRIPS, INFINITY, G_MAXINT64 / 2);
+  least = find_least (search, variant, 1, INFINITY, G_MAXINT64 / 2);
   variant->least = least->n_bytes;
   return TRUE;
 }
@@ -179,18 +180,18 @@ calibrate (CleaveFitVariant *variant, const CleaveFitTry *tried)
 static CleaveFitPath *
 find_next (const CleaveFitSearch *search,
            const CleaveFitVariant *variant,
-           guint mode,
+           double max_ahead,
            double max_macs,
            gint64 max_bytes)
 {
-  CleaveFitPath *path = find_least (search, variant, mode, max_macs, max_bytes);
+  CleaveFitPath *path = find_least (search, variant, max_ahead, max_macs, max_bytes);
   gint64 more = path == NULL ? 0 : path->n_bytes;
 
   while (path != NULL && count_pieces (variant, path) > MAX_PIECES)
     {
       more += more / 16 + 1;
       cleave_fit_path_free (path);
-      path = more > max_bytes ? NULL : find_path (search, variant, mode, FEW_MACS, more);
+      path = more > max_bytes ? NULL : find_path (search, variant, max_ahead, FEW_MACS, more);
     }
   return path;
 }
@@ -198,8 +199,11 @@ find_next (const CleaveFitSearch *search,
 /* Measures the path that is estimated to need least, corrects the estimates by it, and goes on
  * while another may save memory.  `least` is the least memory measured so far under this limit. */
 static void
-measure_least (
-    CleaveFitSearch *search, CleaveFitVariant *variant, guint mode, double max_macs, gint64 *least)
+measure_least (CleaveFitSearch *search,
+               CleaveFitVariant *variant,
+               double max_ahead,
+               double max_macs,
+               gint64 *least)
 {
   const CleaveFitTry *before = NULL;
   double ratio = 0.7; /* ratio of measured to estimated MACs; MACs at borders are estimated too high
@@ -207,7 +211,7 @@ measure_least (
 
   for (guint64 n_pieces = 0; n_pieces < MAX_PIECES && !is_cancelled (search);)
     {
-      g_autoptr (CleaveFitPath) path = find_next (search, variant, mode, max_macs / ratio,
+      g_autoptr (CleaveFitPath) path = find_next (search, variant, max_ahead, max_macs / ratio,
                                                   (gint64) ((1 - MIN_GAIN) * (double) *least));
       const CleaveFitTry *tried = path == NULL ? NULL : measure (search, variant, path);
       const double macs = tried == NULL ? 0 : (double) (tried->macs - variant->steps.macs);
@@ -228,14 +232,17 @@ measure_least (
 
 /* Measures the cheapest paths from the unsplit graph down to the least memory. */
 static void
-measure_between (
-    CleaveFitSearch *search, CleaveFitVariant *variant, guint mode, double mac_price, gint64 least)
+measure_between (CleaveFitSearch *search,
+                 CleaveFitVariant *variant,
+                 double max_ahead,
+                 double mac_price,
+                 gint64 least)
 {
   gint64 max_bytes = G_MAXINT64;
 
   while (max_bytes > least && !is_cancelled (search))
     {
-      g_autoptr (CleaveFitPath) path = find_path (search, variant, mode, mac_price, max_bytes);
+      g_autoptr (CleaveFitPath) path = find_path (search, variant, max_ahead, mac_price, max_bytes);
 
       if (path == NULL || count_pieces (variant, path) > MAX_PIECES)
         return;
@@ -249,24 +256,23 @@ cleave_fit_variant_measure (CleaveFitVariant *variant, CleaveFitSearch *search)
 {
   gint64 least[G_N_ELEMENTS (limits)];
 
+  if (!find_candidates (variant, search, TRUE, NULL))
+    return;
   for (guint i = 0; i < G_N_ELEMENTS (limits); i++)
     least[i] = G_MAXINT64 / 2;
-  for (guint mode = 0; mode < N_MEASURED; mode++)
-    {
-      cleave_fit_candidates_reset (&variant->candidates);
-      for (guint i = 0; i < G_N_ELEMENTS (limits); i++)
-        {
-          const double max_macs =
-              (1 + limits[i]) * (double) search->unsplit_macs - (double) variant->steps.macs;
+  for (guint a = 0; a < G_N_ELEMENTS (ahead); a++)
+    for (guint i = 0; i < G_N_ELEMENTS (limits); i++)
+      {
+        const double max_macs =
+            (1 + limits[i]) * (double) search->unsplit_macs - (double) variant->steps.macs;
 
-          if (max_macs >= 0)
-            measure_least (search, variant, mode, max_macs, &least[i]);
-        }
-    }
-  for (guint mode = 0; mode < N_MEASURED; mode += 2)
+        if (max_macs >= 0)
+          measure_least (search, variant, ahead[a], max_macs, &least[i]);
+      }
+  for (guint a = 0; a < N_OF_BETWEEN; a++)
     {
-      measure_between (search, variant, mode, FEW_MACS, least[G_N_ELEMENTS (limits) - 1]);
-      measure_between (search, variant, mode, 0, least[G_N_ELEMENTS (limits) - 1]);
+      measure_between (search, variant, ahead[a], FEW_MACS, least[G_N_ELEMENTS (limits) - 1]);
+      measure_between (search, variant, ahead[a], 0, least[G_N_ELEMENTS (limits) - 1]);
     }
 }
 

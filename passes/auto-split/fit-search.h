@@ -33,14 +33,13 @@ typedef struct
   GPtrArray *tries; /* CleaveFitTry */
 } CleaveFitVariant;
 
-/* Finds the candidates of a variant whose graph, rewrite and steps are set, without or with tiles.
+/* Estimates the least memory of a variant whose graph, rewrite and steps are set, in strips alone.
  * Returns FALSE and sets the error if it was cancelled. */
 gboolean cleave_fit_variant_prepare (CleaveFitVariant *variant,
                                      const CleaveFitSearch *search,
-                                     gboolean has_tiles,
                                      GError **error);
-/* Measures plans: those with the least memory for several limits on MACs, and some between them and
- * the unsplit graph. */
+/* Looks for tiles as well, and measures plans: those with the least memory for several limits on
+ * MACs, and some between them and the unsplit graph. */
 void cleave_fit_variant_measure (CleaveFitVariant *variant, CleaveFitSearch *search);
 void cleave_fit_variant_free (CleaveFitVariant *variant);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveFitVariant, cleave_fit_variant_free)

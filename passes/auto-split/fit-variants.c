@@ -130,8 +130,7 @@ new_first (const CleaveGraph *graph, const CleaveFitSearch *search, GError **err
     return NULL;
   measure_unsplit (variant, search);
   list_nodes (variant);
-  return cleave_fit_variant_prepare (variant, search, TRUE, error) ? g_steal_pointer (&variant)
-                                                                   : NULL;
+  return cleave_fit_variant_prepare (variant, search, error) ? g_steal_pointer (&variant) : NULL;
 }
 
 /* Returns a variant of `base` with its candidates, or NULL if the graph has nothing of its kind. */
@@ -152,8 +151,7 @@ new_variant (Kind kind,
     cleave_fit_steps_init (&variant->steps, variant->graph, NULL);
   list_nodes (variant);
   measure_unsplit (variant, search); /* the rewrite alone may do */
-  return cleave_fit_variant_prepare (variant, search, FALSE, NULL) ? g_steal_pointer (&variant)
-                                                                   : NULL;
+  return cleave_fit_variant_prepare (variant, search, NULL) ? g_steal_pointer (&variant) : NULL;
 }
 
 GPtrArray *
@@ -182,8 +180,6 @@ cleave_fit_search_variants (const CleaveGraph *graph,
       if ((double) variant->least <= (1 - MIN_GAIN) * (double) least)
         {
           least = variant->least;
-          if (!cleave_fit_variant_prepare (variant, &search, TRUE, NULL))
-            continue;
           cleave_fit_variant_measure (variant, &search);
           if (kind < COPIES)
             base = variant;

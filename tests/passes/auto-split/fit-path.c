@@ -92,7 +92,7 @@ try_all (const Problem *problem, const CleaveFitAsk *ask, guint begin, End befor
       const gint64 buffer = MAX (overlay->result, overlay->shift + overlay->operand + extra);
       const gint64 lapped = segment->n_bytes - overlay->operand - overlay->result + buffer;
 
-      if (segment->begin != begin || (segment->n_columns > 1 && !ask->has_tiles))
+      if (segment->begin != begin)
         continue;
       if (segment->n_bytes + extra <= ask->max_bytes)
         best = MIN (best, try_all (problem, ask, segment->end,
@@ -118,9 +118,9 @@ count_cost (const CleaveFitPath *path, double mac_price)
 START_TEST (no_path_is_cheaper)
 {
   static const CleaveFitAsk asks[] = { { .max_ahead = -1 },
-                                       { .max_ahead = -1, .has_tiles = TRUE, .mac_price = 30 },
-                                       { .max_ahead = 0.25, .has_tiles = TRUE },
-                                       { .max_ahead = 1, .has_tiles = TRUE, .mac_price = 1e6 } };
+                                       { .max_ahead = -1, .mac_price = 30 },
+                                       { .max_ahead = 0.25 },
+                                       { .max_ahead = 1, .mac_price = 1e6 } };
   g_autoptr (GRand) rand = g_rand_new_with_seed (11);
   guint n_found = 0, n_none = 0;
 
@@ -154,8 +154,8 @@ START_TEST (paths_are_equal_if_their_segments_are)
 {
   g_autoptr (GRand) rand = g_rand_new_with_seed (3);
   g_auto (Problem) problem = { 0 };
-  const CleaveFitAsk few = { .max_bytes = 18, .max_ahead = 1, .has_tiles = TRUE };
-  const CleaveFitAsk many = { .max_bytes = 40, .max_ahead = 1, .has_tiles = TRUE };
+  const CleaveFitAsk few = { .max_bytes = 18, .max_ahead = 1 };
+  const CleaveFitAsk many = { .max_bytes = 40, .max_ahead = 1 };
   g_autoptr (CleaveFitPath) a = NULL, b = NULL, c = NULL;
 
   do
