@@ -69,12 +69,12 @@ describe_max (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
     return cleave_bundle_describe_float_pool (node, "max-pool-f32", "cleave_max_pool_f32", layer,
                                               error);
   if (element == CLEAVE_UINT8)
-    cleave_bundle_layer_set_kernel (layer, "max-pool-u8", "cleave_max_pool_u8");
+    cleave_bundle_layer_set_kernel (layer, "max-pool-bytes", "cleave_max_pool_u8");
   else
     {
       if (!cleave_bundle_need_element (node, 0, CLEAVE_INT8, error))
         return FALSE;
-      cleave_bundle_layer_set_kernel (layer, "max-pool-s8", "cleave_max_pool_s8");
+      cleave_bundle_layer_set_kernel (layer, "max-pool-bytes", "cleave_max_pool_s8");
     }
   return set_pool (node, node->attrs, 0, 0, layer, error);
 }
