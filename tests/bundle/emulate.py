@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # emulate.py: compiles bundles for small processors with Debian's cross compilers, and runs their test programs on
-# emulated boards. Usage: emulate.py [--board=M0,M4 …] [--flags="-O2"] FOLDER…
+# emulated boards. Usage: emulate.py [--board=M0,M4 …] [--flags="-O2"] [--table] FOLDER…
 #
 # Prints for each bundle and board: bytes of code and tables, of stack, instructions of a run (on the boards with a CMSDK
 # timer: exact and repeatable, as QEMU counts them). Fails if an output differs from that of `cleave run`. A bundle that
@@ -9,6 +9,7 @@ import argparse
 import glob
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -82,8 +83,20 @@ def link(folder, name, function, board, flags, objects, out):
     return None if result.returncode == 0 else result.stdout
 
 
-def emulate(folder, board, options):
-    """Runs a bundle on a board. Returns whether its outputs are right."""
+def find_missing():
+    """Returns what this machine lacks to run bundles on all boards, as a message, or None."""
+    for compiler, *_, emulator, _ in BOARDS.values():
+        for program in (compiler[0] + 'gcc', emulator.split()[0]):
+            if shutil.which(program) is None:
+                return f'there is no {program}'
+        if not os.path.isabs(run([compiler[0] + 'gcc', '-print-file-name=picolibc.specs']).stdout.strip()):
+            return f'there is no picolibc for {compiler[0]}gcc'
+    return None
+
+
+def measure(folder, board, options):
+    """Runs a bundle on a board. Returns figures by name, or None if the bundle does not fit the memory of the board.
+    `verdict` is equal, DIFFERS, WROTE OUTSIDE OF THE ARENA or FAILED; `instructions` is None without a timer."""
     name, function = find_run(folder)
     compiler = BOARDS[board][0]
     flags = compiler[1:] + ['-std=c99', '-ffp-contract=off', *options]
@@ -93,28 +106,56 @@ def emulate(folder, board, options):
         if error is not None:
             if not re.search(r'will not fit in region|overflowed by|cannot move location counter', error):
                 sys.exit(error)
-            print(f'{name:24} {board:5} skipped: does not fit the memory of the board')
-            return True
+            return None
         semihosting = '-nographic -monitor none -serial none -semihosting-config enable=on,target=native -icount shift=6'
         result = run([*BOARDS[board][5].split(), *semihosting.split(), '-kernel', os.path.join(out, 'test.elf')],
                      timeout=600)
     found = re.search(r'stack (\d+) ticks (\d+)', result.stdout)
     stack, ticks = (int(number) for number in found.groups()) if found else (0, 0)
-    instructions = f'{round(ticks / TICKS_PER_INSTRUCTION):11,}' if BOARDS[board][6] else f'{"-":>11}'
-    verdict = {0: 'equal', 1: 'DIFFERS', 2: 'WROTE OUTSIDE OF THE ARENA'}.get(result.returncode, 'FAILED')
-    print(f'{name:24} {board:5} code+tables {size:6} stack {stack:4} instructions {instructions} {verdict}')
-    if verdict == 'FAILED':
-        print(result.stdout)
+    return {'name': name, 'board': board, 'size': size, 'stack': stack,
+            'instructions': round(ticks / TICKS_PER_INSTRUCTION) if BOARDS[board][6] else None,
+            'verdict': {0: 'equal', 1: 'DIFFERS', 2: 'WROTE OUTSIDE OF THE ARENA'}.get(result.returncode, 'FAILED'),
+            'text': result.stdout}
+
+
+def emulate(folder, board, options):
+    """Runs a bundle on a board and prints a line. Returns whether its outputs are right."""
+    figures = measure(folder, board, options)
+    if figures is None:
+        print(f'{find_run(folder)[0]:24} {board:5} skipped: does not fit the memory of the board')
+        return True
+    instructions = '-' if figures['instructions'] is None else f'{figures["instructions"]:,}'
+    print(f'{figures["name"]:24} {board:5} code+tables {figures["size"]:6} stack {figures["stack"]:4} '
+          f'instructions {instructions:>11} {figures["verdict"]}')
+    if figures['verdict'] == 'FAILED':
+        print(figures['text'])
     sys.stdout.flush()
-    return result.returncode == 0
+    return figures['verdict'] == 'equal'
+
+
+def print_table(folders, options):
+    """Prints the table of docs/bundles.md: figures on a Cortex-M4."""
+    print('| model | instructions, plain C | with DSP | code and tables | with `-Os` | stack |\n|---|---|---|---|---|---|')
+    for folder in folders:
+        plain, fast, small = (measure(folder, 'M4', flags) for flags in (
+            [*options, '-DCLEAVE_PLAIN_C'], options, ['-Os']))
+        if any(figures is None or figures['verdict'] != 'equal' for figures in (plain, fast, small)):
+            sys.exit(f'{folder}: the bundle does not compute the bits of cleave run on a Cortex-M4; run emulate.py '
+                     f'without --table')
+        print(f'| {fast["name"]} | {plain["instructions"]:,} | {fast["instructions"]:,} | {fast["size"]:,} | '
+              f'{small["size"]:,} | {max(plain["stack"], fast["stack"])} |')
 
 
 def main():
     parser = argparse.ArgumentParser(description='Run bundles on emulated boards.')
     parser.add_argument('--board', default=','.join(BOARDS), help='boards, separated by commas (default: all)')
     parser.add_argument('--flags', default='-O2', help='options of the compiler (default: -O2)')
+    parser.add_argument('--table', action='store_true', help='print the table of docs/bundles.md')
     parser.add_argument('folders', nargs='+', metavar='FOLDER', help='folder that cleave bundle -o wrote')
     arguments = parser.parse_args()
+    if arguments.table:
+        print_table(arguments.folders, arguments.flags.split())
+        return
     boards = arguments.board.split(',')
     for board in boards:
         if board not in BOARDS:

@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+# boards.py CLEAVE: small int8 networks as bundles on emulated boards: the bits of `cleave run`, the stack, and the
+# number of instructions, which is exact and repeatable. Exits with 77 (skipped) where a compiler or QEMU is missing.
+import os
+import subprocess
+import sys
+import tempfile
+
+import emulate
+
+CLEAVE = sys.argv[1]
+BOARDS = ('M0', 'M4', 'M33', 'RV32')
+STACK = 512
+# Twice the rows may need this factor of instructions. It was 2.0 when this was written.
+GROWTH = 2.1
+# Instructions of the network with 16 rows on a Cortex-M4, in plain C and with DSP instructions: 2,893,636 and 2,296,980
+# when this was written, and 3 % more.
+LIMITS = {'-DCLEAVE_PLAIN_C': 2980000, '': 2366000}
+
+
+def conv(name, x, shape, shift, attributes):
+    """Returns the lines of a convolution with random weights. `shape` is [channels, channels of a group, rows,
+    columns]."""
+    channels = shape[0]
+    return [
+        f'%{name}_w = Constant seed=1 : int8 {"x".join(map(str, shape))}  # {name}_w',
+        f'%{name}_m = Constant value=1518500250 : int32 {channels}  # {name}_m',
+        f'%{name}_s = Constant value={shift} : int32 {channels}  # {name}_s',
+        f'%{name}_b = Constant value=100 : int32 {channels}  # {name}_b',
+        f'%{name} = TfliteConv {x}, %zero, %{name}_w, %{name}_m, %{name}_s, %zero, %{name}_b layout=NHWC {attributes}'
+        f'  # {name}',
+    ]
+
+
+def network(rows):
+    """Returns a graph with each kind of convolution: a small window, depthwise, 1x1, rows of a window, and channels
+    that are no multiple of four."""
+    return '\n'.join([
+        'graph boards', f'%x = Input : int8 1x{rows}x16x3  # x', '%zero = Constant value=-5 : int8 scalar  # zero',
+        *conv('a', '%x', [8, 3, 3, 3], -8, 'pads=1,1,1,1 min=-128 max=127'),
+        *conv('b', '%a', [8, 1, 3, 3], -7, 'group=8 pads=1,1,1,1 min=-128 max=127'),
+        *conv('c', '%b', [16, 8, 1, 1], -7, 'min=-5 max=127'),
+        *conv('d', '%c', [16, 16, 3, 3], -9, 'pads=1,1,1,1 min=-128 max=127'),
+        *conv('e', '%d', [6, 16, 2, 2], -8, 'strides=2,2 min=-128 max=100'),
+        'output %e  # y', ''])
+
+
+def make_bundle(folder, rows):
+    path = os.path.join(folder, f'rows{rows}.cleave')
+    with open(path, 'w') as file:
+        file.write(network(rows))
+    out = os.path.join(folder, f'rows{rows}')
+    subprocess.run([CLEAVE, 'bundle', path, '--input', 'apart', '-o', out], check=True, stdout=subprocess.DEVNULL)
+    return out
+
+
+def measure(folder, board, flags=''):
+    figures = emulate.measure(folder, board, ['-O2', *flags.split()])
+    assert figures is not None, f'the bundle does not fit the board {board}'
+    assert figures['verdict'] == 'equal', f'{board} {flags}: {figures["verdict"]}\n{figures["text"]}'
+    return figures
+
+
+def main():
+    missing = emulate.find_missing()
+    if missing is not None:
+        print(f'SKIP: {missing}')
+        sys.exit(77)
+    with tempfile.TemporaryDirectory() as folder:
+        small, large = make_bundle(folder, 16), make_bundle(folder, 32)
+        for board in BOARDS:
+            print(board, measure(small, board)['stack'], 'bytes of stack')
+        for flags, limit in LIMITS.items():
+            before, after = measure(small, 'M4', flags), measure(large, 'M4', flags)
+            print('M4', flags, before['instructions'], after['instructions'], 'instructions')
+            assert before['stack'] <= STACK, f'{before["stack"]} bytes of stack, more than {STACK}'
+            assert before['instructions'] <= limit, f'{before["instructions"]} instructions, more than {limit}'
+            assert after['instructions'] <= GROWTH * before['instructions'], (
+                f'{after["instructions"]} instructions for twice the rows, before {before["instructions"]}')
+
+
+main()
