@@ -48,9 +48,9 @@ operands_equal (const CleaveNode *a, const CleaveNode *b)
   return TRUE;
 }
 
-/* Returns whether two constants must stay separate. They must if one is part of an input with a
- * default value, which a caller of the written file may replace, and the other is not the same
- * part. */
+/* Returns whether two constants must stay separate: one is a part of an input with a default value,
+ * and the other is not the same part. A caller of the written file may replace the default value.
+ */
 static gboolean
 are_apart (const CleaveNode *m, const CleaveNode *n)
 {

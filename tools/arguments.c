@@ -176,8 +176,8 @@ typedef struct
   GPtrArray *files;
 } Scan;
 
-/* Adds an option. `value` is the rest of its argument; NULL: the value, if it takes one, is the
- * next argument. */
+/* Adds an option. `value` is the rest of its argument. If `value` is NULL and the option takes a
+ * value, the value is the next argument. */
 static gboolean
 add_option (Scan *scan, const GOptionEntry *entry, const char *value, GError **error)
 {

@@ -2,8 +2,8 @@
 
 #include "piece-docs.h"
 
-/* Returns how many distinct begins, along a dimension, are before that of this piece. Sets `n` to
- * the number of distinct begins. */
+/* Returns the index of the begin of this piece among the distinct begins of all pieces along a
+ * dimension. Sets `n` to the number of distinct begins. */
 static guint
 count_before (const CleaveSplitNode *split, guint piece, guint dim, guint *n)
 {

@@ -14,8 +14,8 @@ extern gboolean cleave_sizes_in_bytes;
         NULL                                                                                       \
   }
 
-/* Returns a size with a unit of 1024 and two decimals, such as "1.31 MiB" or "640 B". It is rounded
- * up, so a limit of the printed size is met whenever the exact size meets it. */
+/* Returns a size with a unit of 1024 and two decimals, such as "1.31 MiB" or "640 B". The printed
+ * size is rounded up, so it can be used as a limit. */
 char *cleave_size_to_text (gint64 n_bytes);
 /* Returns a size as commands print it: cleave_size_to_text(), or "1374000 bytes" with --bytes. */
 char *cleave_size_to_print (gint64 n_bytes);

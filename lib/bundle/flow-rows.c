@@ -52,8 +52,8 @@ find_oldest_needed (const CleaveBundleFlow *flow, guint p)
   return oldest;
 }
 
-/* Enlarges the ring that has the rows of step `p`, which has just computed one. Steps that share a
- * ring follow each other: the first one has the newest row. */
+/* Enlarges the ring of step `p`, which has just computed a row. If several steps share a ring, the
+ * first of them has the newest row. */
 static void
 grow_ring (CleaveBundleFlow *flow, guint p)
 {

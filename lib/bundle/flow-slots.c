@@ -18,7 +18,8 @@ set_slots (CleaveBundleFlow *flow)
     }
 }
 
-/* Returns whether a value other than that of the last step is read after the segment. */
+/* Returns whether a step after the segment reads a value of the segment, except for the value of
+ * the last step. */
 static gboolean
 has_more_ends (const CleaveBundleFlow *flow)
 {
@@ -110,7 +111,8 @@ count_readers (const CleaveBundleFlow *flow, guint p)
   return flow->model->first_reader[value + 1] - flow->model->first_reader[value];
 }
 
-/* Returns whether a step can write its rows over those of an operand that nothing else reads. */
+/* Returns whether a step can write its rows over the rows of an operand that no other step reads.
+ */
 static gboolean
 can_share (const CleaveBundleFlow *flow, guint s, guint operand, guint p)
 {

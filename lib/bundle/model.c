@@ -54,7 +54,8 @@ is_same_image (const CleaveBundleImage *a, const CleaveBundleImage *b)
          a->channels == b->channels;
 }
 
-/* Makes the result of a node a view of its operand. A view with the same rows is the same value. */
+/* Makes the result of a node a view of its operand. If the view has the rows of the operand, both
+ * are one value. */
 static void
 add_view (Builder *b, const CleaveNode *node)
 {

@@ -26,8 +26,9 @@ typedef struct
 {
   const CleaveResult *result;
   CleaveBundleImage image;
-  guint base;        /* itself, or the value that has the bytes of this view */
-  guint producer;    /* step; CLEAVE_BUNDLE_NONE: an input of the graph */
+  guint base;        /* index of this value; for a view, index of the value that has the bytes */
+  guint producer;    /* the step that computes the value; CLEAVE_BUNDLE_NONE: it is an input of the
+                        graph */
   guint last_reader; /* last step that reads this value or a view of it; the number of steps for an
                         output of the graph in the arena */
   CleaveBundlePlace place; /* place of the base */

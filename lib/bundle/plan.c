@@ -94,8 +94,8 @@ count_overlaid (const Search *s, const CleaveBundleOverlay *overlay)
   return end + value - MAX (end, cleave_align_up (both, s->align));
 }
 
-/* Removes the label that saves the least bytes against the one before. The first and the last one,
- * the fewest MACs and the fewest bytes, stay. */
+/* Removes the label that saves the fewest bytes compared with the label before it. The first label
+ * (fewest MACs) and the last one (fewest bytes) stay. */
 static void
 thin_out (GArray *labels)
 {

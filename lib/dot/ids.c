@@ -46,8 +46,8 @@ ids_map (void *state, int kind, char *name, IDTYPE *id, int create)
   return number != 0;
 }
 
-/* Refuses a number of the caller's choice. cgraph asks for one only when it reads a file that has
- * numbers. */
+/* Refuses to use a number that the caller chose. cgraph calls this function only when it reads a
+ * file that has numbers. */
 static long
 ids_alloc (void *state, int kind, IDTYPE id)
 {

@@ -6,8 +6,8 @@
 
 #include <cleave/cleave-types.h>
 
-/* Defines cleave_<word>_get_gtype(). G_DEFINE_BOXED_TYPE would name it cleave_<word>_get_type(), a
- * name that some types use for a property, such as cleave_tensor_get_type(). */
+/* Defines cleave_<word>_get_gtype(). G_DEFINE_BOXED_TYPE would name the function
+ * cleave_<word>_get_type(), which is a getter of some types, such as cleave_tensor_get_type(). */
 #define CLEAVE_DEFINE_BOXED(Type, word, copy, free)                                                \
   GType cleave_##word##_get_gtype (void)                                                           \
   {                                                                                                \

@@ -12,8 +12,8 @@
  * loop that is there. */
 #define MUCH_LONGER 4
 
-/* Returns the loop that makes a transposition with the innermost one, or the innermost itself if
- * there is none. */
+/* Returns the loop that forms a transposition together with the innermost loop; the innermost loop
+ * if there is none. */
 static guint
 find_transposed (const CleaveCopyLoops *loops)
 {

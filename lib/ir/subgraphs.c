@@ -183,8 +183,8 @@ find_alone (Analysis *a)
     }
 }
 
-/* Returns the only operand of a join that is not a view: the join then adds rows of neighbors,
- * which are views, to this piece. NULL if there are several. */
+/* Returns the only operand of a join that is not a view. The join then adds rows of neighbors,
+ * which are views, to this piece. Returns NULL if several operands are not views. */
 static CleaveNode *
 find_own_operand (const CleaveNode *join)
 {

@@ -291,8 +291,8 @@ is_carried_from (const CleaveStorage *storage, const CleaveNode *node, guint bas
          cleave_storage_assignment (storage, node->operands[0].result)->base == base;
 }
 
-/* Finds the group that begins at `begin`. Returns FALSE if that node is no such copy, or if the
- * value that it copies from is not freed after the group. */
+/* Finds the group of copies that begins at `begin`. Returns FALSE if that node is no copy, or if
+ * the copied value is not freed after the group. */
 static gboolean
 find_group (const CleaveStorage *storage, const Lives *lives, guint begin, CarriedGroup *group)
 {

@@ -9,7 +9,7 @@
  *      x ── Slice (last 2 rows) ── Assemble of the next strip       x is freed right after the copy
  */
 
-/* Returns whether only joins read a view. They may have to copy it anyway. */
+/* Returns whether only joins read a view. A join may have to copy the view in any case. */
 gboolean cleave_storage_is_for_joins (const CleaveNode *view);
 /* Returns, by node id, the position after which only joins read the node's result (through views),
  * or CLEAVE_NEVER. Returns NULL if there is no view for joins at all, which is the usual case. */

@@ -206,7 +206,7 @@ past_reshape (CleaveMemoryOrder order, const CleaveShape *from, const CleaveShap
   return make_order (dims, to->rank);
 }
 
-/* Passes an order from one side of such a Reshape, `from`, to the other side. */
+/* Passes an order from one side of a Reshape, `from`, to the other side. */
 static void
 pass_reshape (Spread *spread, const CleaveNode *node, CleaveResult *from, CleaveResult *to)
 {
@@ -227,7 +227,8 @@ is_broadcast (const CleaveResult *x, const CleaveResult *y, const guint *dims)
   return FALSE;
 }
 
-/* Passes the order of one side of `operand` to the other side, unless that has one. */
+/* Passes the order of one side of `operand` to the other side, unless the other side has an order.
+ */
 static void
 pass_on (Spread *spread, const CleaveCall *call, CleaveNode *node, guint operand, gboolean forwards)
 {

@@ -73,8 +73,8 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Finding, finding_clear)
  */
 #define CUTOFF 2
 
-/* Returns whether an order is that in which the nodes were added. Whoever wrote or fitted the graph
- * probably chose it, and copies alone may make it the best one. */
+/* Returns whether nodes have the order in which they were added. The author of the graph, or `fit`,
+ * probably chose this order, so it may be the best one. */
 static gboolean
 is_as_built (const GPtrArray *order)
 {

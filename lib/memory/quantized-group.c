@@ -171,8 +171,8 @@ macs (const CleaveCall *call)
   return sum;
 }
 
-/* Returns the kernel of the main call. The kernel family of groups goes through rows in the same
- * order as that kernel. */
+/* Returns the kernel of the main call. The kernel family of groups computes rows in the order of
+ * that kernel. */
 static CleaveKernel
 kernel (const CleaveCall *call)
 {

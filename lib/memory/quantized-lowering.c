@@ -389,8 +389,8 @@ find_wanted (const CleaveGraph *graph, const GPtrArray *order, const Lowering *l
   return wanted;
 }
 
-/* Makes the lowered graph. `nodes` is indexed by node id, all NULL before, and receives the node
- * that does the same there. */
+/* Makes the lowered graph. `nodes`, by node id, is all NULL before. It receives the node of the
+ * lowered graph that computes the same. */
 static CleaveGraph *
 make_graph (const CleaveGraph *graph, const GPtrArray *order, const Lowering *l, CleaveNode **nodes)
 {

@@ -241,8 +241,8 @@ has_parts_that_stay (const CleaveStorage *storage,
   return find_box (storage, x, ranges, &box);
 }
 
-/* Returns whether x is an operand of a join. An operand of an earlier join already lies in x, or
- * moving x would add a copy. */
+/* Returns whether x is an operand of a join that it may be moved into. It may not if an operand of
+ * an earlier join already lies in x, or if moving x would add a copy. */
 static gboolean
 is_part (const CleaveAssignment *x)
 {

@@ -180,8 +180,9 @@ meet (CleaveNear *near, Peer *peer)
   return peer->arena != NULL;
 }
 
-/* Exchanges introductions, then which rank can read which. A rank takes part in the second exchange
- * even if the first has failed; otherwise the others would wait. */
+/* Exchanges data about each rank, and then which rank can read the memory of which other. A rank
+ * takes part in the second exchange even if the first one failed, since the others would wait for
+ * it. */
 static int
 meet_all (CleaveNear *near, MPI_Comm comm, const CleaveProgram *program)
 {

@@ -33,8 +33,8 @@ gboolean cleave_conv_narrow_groups (CleaveSpan channels, gint64 block, gint64 *g
 gboolean
 cleave_conv_narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GString *why);
 /* Returns whether each group has one input channel, and there are one or two spatial dimensions.
- * Not if X has a single channel and the result many: a matrix product is faster then. The bits are
- * the same either way. */
+ * FALSE if X has a single channel and the result has many, since a matrix product is then faster.
+ * The bits are the same in both cases. */
 gboolean cleave_conv_is_depthwise (const CleaveCall *call);
 /* Returns whether the call is a ConvTranspose. */
 gboolean cleave_conv_is_transposed (const CleaveCall *call);

@@ -53,8 +53,8 @@ cleave_move_index (const CleaveView *indices, gint64 offset, gint64 extent)
 #define CLEAVE_ELEMENTS_INDEX                                                                      \
   (CLEAVE_ELEMENT_BIT (CLEAVE_INT32) | CLEAVE_ELEMENT_BIT (CLEAVE_INT64))
 
-/* Checks that dimension `d` of data has elements if there are any indices. `what` says in the
- * message what indices would do, such as "gather". */
+/* Checks that dimension `d` of data has elements if there are any indices. `what` is a verb for the
+ * message, such as "gather". */
 gboolean cleave_move_check_indexed (
     const CleaveShape *data, guint d, const CleaveShape *indices, const char *what, GError **error);
 /* Checks that indices, which have the rank of data, have no larger extents than data, except along

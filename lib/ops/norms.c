@@ -51,8 +51,8 @@ norm_of (const CleaveView *x, gint64 offset, CleaveLines *elements, gint64 p)
   return cleave_norm_root (CLEAVE_LANES_JOIN (lane, cleave_f64_add), p);
 }
 
-/* Computes the norms of lists that are neighbors in memory, element i of all lists at once: each of
- * the 8 lanes is a line of sums. */
+/* Computes the norms of lists that are neighbors in memory. Adds element i of all lists at once:
+ * each of the 8 lanes has one sum for each list. */
 static void
 norms_across (const CleaveView *x,
               gint64 offset,

@@ -14,8 +14,8 @@
 void cleave_norm_terms (const double *x, gint64 n, gint64 p, double *terms);
 double cleave_norm_root (double sum, gint64 p);
 /* Sets the norms of n lists of elements of x, at most CLEAVE_LINE. The first list has the elements
- * that `elements` visits, moved by `offset` elements; each further one is moved by `across` more.
- * Afterwards `elements` is at its first line again. */
+ * that `elements` visits, moved by `offset` elements. Each further list is moved by `across`
+ * elements more. Afterwards `elements` is at its first line again. */
 void cleave_norms (const CleaveView *x,
                    gint64 offset,
                    gint64 across,

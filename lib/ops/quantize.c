@@ -13,8 +13,8 @@
 
 enum { X, SCALE, ZERO };
 
-/* Checks the axis only if there are several scales. Otherwise it may be outside of X, as ONNX's
- * default of 1 is for a vector. */
+/* Checks the axis only if there are several scales. With one scale, the axis may be outside of X:
+ * ONNX's default is 1, also for a vector. */
 static gboolean
 normalize (const CleaveCall *call, gpointer attrs, GError **error)
 {

@@ -449,9 +449,9 @@ work (const CleaveCall *call)
   return n;
 }
 
-/* Sets the attributes of a piece. If resizing its slice gives exactly its chunk, it has scales or
- * sizes, as the node. Otherwise it has its position: the phase in its slice if the factor is an
- * integer, else the position in the whole node. */
+/* Sets the attributes of a piece. If a Resize of the slice gives exactly the chunk, the piece has
+ * scales or sizes, as the node has. If not, the piece has a position: the phase in the slice if the
+ * factor is an integer, else the position in the whole node. */
 static gboolean
 narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GString *why)
 {

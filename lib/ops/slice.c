@@ -146,8 +146,8 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
     }
 }
 
-/* Sets starts and ends of a piece. Its operand begins at the first element that it reads, or at the
- * last one if a step is negative, so only the steps remain. */
+/* Sets starts and ends of a piece. The operand of the piece has only the elements from the first to
+ * the last that the piece reads. So the piece reads all of it, with the steps of the node. */
 static gboolean
 narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attributes, GString *why)
 {

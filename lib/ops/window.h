@@ -92,8 +92,8 @@ gboolean cleave_window_check_lists (const CleaveInts *strides,
                                     const CleaveInts *pads,
                                     guint n,
                                     GError **error);
-/* Sets `count` to the number of windows in spatial dimension `i`, the extent of the result. Fails
- * if there is none. */
+/* Sets `count` to the number of windows in spatial dimension `i`, which is the extent of the
+ * result. Fails if there is no window. */
 gboolean cleave_window_count (
     const CleaveWindow *window, guint i, gboolean ceil_mode, gint64 *count, GError **error);
 /* Sets the pads of a piece to the clips of its slice, whose spatial dimensions begin at dimension

@@ -11,8 +11,8 @@
  * exists only once. A folded node is computed when the first step that reads it is prepared. */
 typedef struct _CleaveConstants CleaveConstants;
 
-/* Counts the uses of constants. If `given`, nothing else needs the graph, so its constants are
- * released, too. */
+/* Counts the uses of constants. If `given`, only this program needs the graph, so constants of the
+ * graph are released, too. */
 CleaveConstants *cleave_constants_new (const CleaveStorage *storage,
                                        const CleaveGraph *graph,
                                        CleaveWeights *weights,

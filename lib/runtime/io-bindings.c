@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Lets steps use bound tensors directly if these are laid out as the program would lay out the
- * values. Such an input is not loaded, and such an output not stored. No node may overwrite the
- * input, and the output must have a buffer to itself. */
+/* Lets steps use a bound tensor directly if it has the strides that the program uses for the value.
+ * No LOAD or STORE step then copies it. No node may overwrite an input that is used directly, and
+ * an output that is used directly must have a buffer of its own. */
 
 #include "program-private.h"
 

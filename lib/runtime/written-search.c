@@ -75,8 +75,8 @@ cleave_written_read_scales (
          cleave_written_read_numbers (s, call, ZERO, n, zero);
 }
 
-/* Reads the Relus and Clips before the end as bounds. The search goes backwards: each bound found
- * runs before those found earlier. */
+/* Reads the Relus and Clips before the end as bounds. The search goes backwards: the op of each
+ * further bound runs before the ops of the bounds found so far. */
 static gboolean
 read_bounds (CleaveWrittenSearch *s, guint *from, float *least, float *most)
 {

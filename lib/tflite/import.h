@@ -71,8 +71,8 @@ gboolean cleave_tflite_find_state (CleaveTfliteImport *import,
                                    guint i,
                                    CleaveResult **result,
                                    GError **error);
-/* Updates the variable that is input `i`: operators behind this one, and the next run, read
- * `result`. A NULL `result` is an error that is already set. */
+/* Updates the variable that is input `i`: later operators, and the next run, read `result`. A NULL
+ * `result` is an error that is already set. */
 gboolean
 cleave_tflite_set_state (CleaveTfliteImport *import, guint i, CleaveResult *result, GError **error);
 /* Finds the value of input `i`, borrowed; NULL if it is absent or not known at import. */

@@ -51,8 +51,8 @@ add_way (Ways *ways, const Way *way)
   ways->way[at] = *way;
 }
 
-/* Appends a segment or a step to a way: it needs `n_bytes`, and `grown` more are live in the last
- * one. */
+/* Appends a segment or a step, which needs `n_bytes`, to a way. In the last segment or step of the
+ * way, `grown` more bytes are live. */
 static void
 append (Ways *to, const Way *from, Way next, gint64 grown, guint end, gint64 max_bytes)
 {

@@ -95,8 +95,8 @@ find_shift (const CleaveFitState *state, const CleaveFitValue *x, const CleaveFi
   return MAX (MAX (first, middle), MAX (last, 0));
 }
 
-/* Returns whether a buffer, or one that takes its place, is live when a run ends.  The memory of an
- * output may be the caller's, so it cannot overlay an operand. */
+/* Returns whether a buffer, or a later buffer in the same memory, is live when a run ends: it is an
+ * output. An output cannot overlay an operand, since its memory may belong to the caller. */
 static gboolean
 is_output (const CleaveFitSteps *steps, const CleaveFitBuffer *buffer)
 {

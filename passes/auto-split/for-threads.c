@@ -281,8 +281,9 @@ is_better_sent_before (const CleaveNode *node, GHashTable *members)
   return FALSE;
 }
 
-/* Continues a cut by weights into the node that reads its result, if nothing is sent for that.
- * Returns -1 if not, or if the dimension is not even, such as fewer heads than threads. */
+/* Continues a cut by weights into the node that reads the result, if ranks then send nothing.
+ * Returns -1 if they would, or if the dimension cannot be cut evenly, such as fewer heads than
+ * threads. */
 static gint
 follow_weights (const CleaveNode *node,
                 const CleaveThreads *threads,
@@ -315,8 +316,9 @@ choose_dim_of_weights (const CleaveNode *node,
   return dim >= 0 ? dim : follow_weights (node, threads, dims, by_weights, members);
 }
 
-/* Returns whether some operand has a dimension that corresponds to `dim` of the result.  If not,
- * the node can hardly be cut there, as along the axis of a Softmax or a ScatterElements. */
+/* Returns whether some operand has a dimension that corresponds to `dim` of the result. If none
+ * has, a cut along `dim` is rarely possible. An example is the axis of a Softmax or a
+ * ScatterElements. */
 static gboolean
 has_source (const CleaveNode *node, guint dim)
 {

@@ -53,7 +53,7 @@ is_wanted (const CleaveRow *row, const CleaveResult *value, guint end)
   return FALSE;
 }
 
-/* Returns the values of nodes [begin, end) that are outputs of such a part. */
+/* Returns the values that are outputs of a part with the nodes [begin, end). */
 static GPtrArray *
 list_wanted (const CleaveRow *row, guint begin, guint end)
 {
@@ -305,8 +305,8 @@ cut_late (Search *search)
 }
 
 /* Returns where the parts begin and end, or NULL if a node alone exceeds the limit. The search for
- * the cheapest cut goes by estimates. Where these are too low again and again, falls back to
- * cutting as late as possible. */
+ * the cheapest cut uses estimates. If the estimates are too low several times, each part instead
+ * ends as late as possible. */
 static GArray *
 search_ends (Search *search)
 {

@@ -102,9 +102,9 @@ find_least_limit (const EvenCut *cut)
   return limit;
 }
 
-/* Computes `next`, the least bytes of cuts into `k` + 1 parts, from `bytes`, those into `k`. The
- * beginnings that the limit allows are a window that moves forwards. The queue has those of the
- * window that may still be the cheapest. */
+/* Computes the least bytes of cuts into `k` + 1 parts (`next`) from the least bytes of cuts into
+ * `k` parts (`bytes`). For each end of the last part, the limit allows a window of begins, which
+ * moves forwards. The queue has the begins in the window that may still be the cheapest. */
 static void
 add_part (EvenCut *cut, guint k, double limit)
 {
@@ -197,8 +197,8 @@ is_cheaper (const Way *a, const Way *b)
   return a->n_bytes < b->n_bytes || (a->n_bytes == b->n_bytes && a->n_parts < b->n_parts);
 }
 
-/* Writes, by position, the cheapest way there. The queue has the beginnings that may still be the
- * cheapest, as in add_part(). */
+/* Writes the cheapest cut of the nodes before each position. The queue has the begins of the last
+ * part that may still be the cheapest, as in add_part(). */
 static void
 find_ways (const CleaveRow *row, const GArray *positions, const guint *reach, Way *ways)
 {

@@ -9,8 +9,8 @@
  * nodes. */
 
 /* Cuts the row into `n_parts` parts. The estimated time of the largest part is at most 1.25 times
- * its time in the most even cut. Among cuts that the same bytes cross, the most even one
- * is chosen. Returns NULL if the row has fewer nodes than parts. */
+ * its time in the most even cut. Among cuts with equal bytes between parts, it takes the most even
+ * one. Returns NULL if the row has fewer nodes than parts. */
 GArray *cleave_row_cut_into (const CleaveRow *row, guint n_parts);
 
 /* Cuts the row at some of `positions`. `reach[i]` is the index of the last position at which a part

@@ -55,8 +55,9 @@ find_shift (const CleaveDimMap *map)
   return blocks * (double) map->stride + (double) map->offset + (double) map->window / 2;
 }
 
-/* Returns whether elements, or blocks of elements, of the result correspond to those of the operand
- * one after the other; not all to all, as for channels. */
+/* Returns whether elements, or blocks of elements, of the result correspond to elements or blocks
+ * of the operand, one after the other. FALSE if each element needs all elements of the operand, as
+ * for channels. */
 static gboolean
 is_plain (const CleaveDimMap *map, gint64 extent)
 {

@@ -10,7 +10,8 @@ count_bytes (CleaveTensor *tensor)
   return cleave_tensor_type_n_bytes (cleave_tensor_get_type (tensor));
 }
 
-/* Adds the constants that a node reads, and adds their bytes to the sum of their base. */
+/* Adds the constants that a node reads to `constants`. Adds the bytes of each constant to the sum
+ * of its base tensor. */
 static void
 add_constants (const CleaveNode *node, GHashTable *constants, GHashTable *read)
 {

@@ -68,8 +68,8 @@ find_perm (const CleaveCall *behind,
   return found == (1u << rank) - 1;
 }
 
-/* Returns whether each element depends on the same elements, and reads dimensions that it needs
- * whole in the same order, so that sums round alike. */
+/* Returns whether each element of the result depends on the same elements as before the move, and
+ * reads dimensions that it needs whole in the same order. Sums then have the same rounding. */
 static gboolean
 reads_alike (const CleaveShape *x,
              const CleaveDimMap *map,

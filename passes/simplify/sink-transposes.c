@@ -90,7 +90,8 @@ find_perm (const CleaveNode *node, guint *n_transposes)
   return perm;
 }
 
-/* Returns whether the result of a node reaches a Transpose through nodes that let one pass. */
+/* Returns whether the result of a node reaches a Transpose through nodes past which a Transpose can
+ * move. */
 static gboolean
 meets_transpose (const CleaveNode *node)
 {

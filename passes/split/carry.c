@@ -141,8 +141,8 @@ produce (CleaveCutter *cutter, Produced *produced, guint k, const CleaveRange *b
     }
 }
 
-/* Returns the pieces that a strip may read: those of its band; for a wide result, only those of its
- * row. */
+/* Returns the pieces that a strip may read: the pieces of its band; for a wide result, only the
+ * pieces of its row of tiles. */
 static Produced *
 get_shared (const CleaveCutter *cutter, GHashTable *bands, const CleaveWanted *wanted)
 {

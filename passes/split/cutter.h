@@ -6,8 +6,8 @@
 /* Shared by pieces.c and carry.c, which turn the demands on a node into pieces: the boxes that are
  * needed, the pieces made so far, and which pieces cover each demand. */
 
-/* The box that contains a demand (`demand` is its index), after overlapping boxes of chunk `k` were
- * merged. */
+/* The box that contains demand number `demand`, after overlapping boxes of chunk `k` were merged.
+ */
 typedef struct
 {
   guint demand;

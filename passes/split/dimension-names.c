@@ -126,8 +126,8 @@ find_above (GHashTable *known, const CleaveNode *node, guint max_steps)
 }
 
 /* Gets the letters that a reader with a layout gives to an operand: those of the reader's result.
- * If the reader sums over one dimension of the operand (the channels of a convolution), that one
- * gets the letter that no other dimension got. */
+ * If the reader sums over one dimension of the operand (the channels of a convolution), this
+ * dimension gets the one letter that is left. */
 static gboolean
 read_letters (const CleaveOperand *use, char *letters)
 {

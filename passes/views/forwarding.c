@@ -234,9 +234,9 @@ static CleaveResult *get_plain (CleaveForwarder *forwarder,
                                 const char *name);
 
 /* Makes the chunk of a constant expression (such as a DequantizeLinear of stored bytes) that
- * computes a part of its value.  The part is then stored in the same form as the weights, so that
- * code which knows the form knows the part as well.  FALSE if the value is no such expression.
- * Clear the chunk. */
+ * computes a part of its value.  The part is then stored in the form of the weights, so that code
+ * for this form recognizes the part too.  FALSE if the value is no such expression. Clear the
+ * chunk. */
 static gboolean
 init_stored (CleaveChunk *chunk, const CleaveResult *value, const CleaveStridedRange *window)
 {
@@ -411,7 +411,8 @@ get_joined (CleaveForwarder *forwarder,
 /* Largest number of readers that are looked at, so that the cost stays linear. */
 #define MAX_READERS 16
 
-/* Returns whether a node other than a view reads the value, so that it lies in one place anyway. */
+/* Returns whether a node other than a view reads the value. The value is then in one place in any
+ * case. */
 static gboolean
 is_read_whole (const CleaveResult *value)
 {
@@ -423,8 +424,9 @@ is_read_whole (const CleaveResult *value)
   return FALSE;
 }
 
-/* Returns whether a window is joined again from the parts that it overlaps.  Not if it overlaps all
- * parts and they are joined anyway: the second join would wait for the same parts and copy them. */
+/* Returns whether a window is read from a new join of the parts that it overlaps. If it overlaps
+ * all parts, and another reader needs their join, it is not: a second join would wait for the same
+ * parts and copy them. */
 static gboolean
 is_joined_anew (const CleaveJoin *join, const CleaveStridedRange *window, const CleaveResult *value)
 {

@@ -135,8 +135,8 @@ def partition(graph, parts=None, at=None, max_bytes=None):
     the outputs of the graph to the values of the parts.
 
     `parts` is a number of parts that follow each other. `at` has the names of values that end parts. `max_bytes` limits
-    the weights and activations of each part ('256 KiB', or bytes). Without any of them, each parallel subgraph, and what
-    lies between them, becomes a part."""
+    the weights and activations of each part ('256 KiB', or bytes). Without these arguments, each parallel subgraph
+    becomes a part, and so do the nodes between the subgraphs."""
     if (parts is not None) + (at is not None) + (max_bytes is not None) > 1:
         fail('give one of parts, at and max_bytes')
     with errors():

@@ -52,7 +52,8 @@ can_be_epilogue_op (const CleaveTask *head, const CleaveTask *next)
                                                      : epilogue_op.op != CLEAVE_EPILOGUE_NONE;
 }
 
-/* Counts how step `next` is executed by the head before it. */
+/* Counts whether the head before step `next` runs that step as an epilogue op, as a fused consumer,
+ * or not at all. */
 static void
 count_pair (FusionCounts *counts, const CleaveTask *head, const CleaveTask *next)
 {

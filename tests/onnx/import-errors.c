@@ -11,7 +11,8 @@ typedef struct
 {
   gint64 opset;
   const char *op, *operands, *results;
-  const char *attr; /* NULL: none; with `text`, or else a list */
+  const char *attr; /* name of an attribute, whose value is `text`, or `ints` if `text` is NULL;
+                       NULL: none */
   const char *text;
   CleaveInts ints;
   const char *message; /* after "Op 'n': " */

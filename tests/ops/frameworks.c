@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Splits whose numbers are attributes. */
+/* Tests the Split operators whose axis and sizes are attributes. */
 
 #include "framework-case.h"
 

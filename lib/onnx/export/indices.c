@@ -133,7 +133,8 @@ make_begins (const CleaveShape *x, gint64 length)
   return tensor;
 }
 
-/* Returns whether constant indices count in the operand that the node itself reads. */
+/* Returns whether constant indices are positions in the node's own operand, not in the whole value.
+ */
 static gboolean
 has_local_values (CleaveTensor *constant, gint64 length)
 {

@@ -172,8 +172,8 @@ compare_distances (gconstpointer a, gconstpointer b)
   return x->period < y->period ? -1 : x->period > y->period;
 }
 
-/* Returns the distances between a node and the next of its kind, those that cover the most nodes
- * first. */
+/* Returns the distances between a node and the next similar node. Distances that cover the most
+ * nodes come first. */
 static GArray *
 find_distances (const CleaveOnnxList *list)
 {

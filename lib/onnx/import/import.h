@@ -165,8 +165,8 @@ gboolean cleave_onnx_is_read (CleaveOnnxImport *import, const char *name);
  * node of a body; NULL if there is none. A tensor can be read only once: reading moves its bytes
  * out of the message. */
 CleaveOnnxValue *cleave_onnx_recall (const CleaveOnnxImport *import, gconstpointer message);
-/* Keeps `value` for the next iteration. Does nothing outside bodies, where messages are read
- * once. */
+/* Keeps `value` for the next iteration of the body. Does nothing outside of bodies, since there
+ * each message is read only once. */
 void cleave_onnx_remember (CleaveOnnxImport *import, gconstpointer message, CleaveOnnxValue *value);
 void cleave_onnx_begin_scope (CleaveOnnxImport *import);
 void cleave_onnx_end_scope (CleaveOnnxImport *import);

@@ -89,8 +89,8 @@ read_position (
 
 /* SplitToSequence */
 
-/* Returns the sizes (gint64) of the tensors: those of the operand, or one size and a rest, or
- * ones. */
+/* Returns the sizes (gint64) of the tensors: the sizes in the operand, or equal sizes and a
+ * remainder, or 1 for each. */
 static GArray *
 read_sizes (CleaveOnnxNode *node, gint64 extent, GError **error)
 {

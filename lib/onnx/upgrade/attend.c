@@ -133,8 +133,8 @@ cap (CleaveOnnxNode *node, CleaveOnnxValue *scores, double limit, GError **error
   return CLEAVE_ONNX_STEP ("Mul", ".scores.capped", NULL, scores, to);
 }
 
-/* Applies softmax over the keys. With a sink, one more score takes part that belongs to no key;
- * its probability is dropped. */
+/* Applies softmax over the keys. A sink is one more score, which belongs to no key; its probability
+ * is dropped. */
 static CleaveOnnxValue *
 soften (CleaveOnnxNode *node,
         const CleaveOnnxAttention *a,

@@ -5,7 +5,8 @@
  *
  *     Conv, 16 outputs -> QuickGelu -> ReorderOutput, 10 channels     channels 10 to 15 are padding
  *
- * The scan goes from readers to makers. A block size that contradicts the file is not taken. */
+ * The scan goes from the nodes that read a value to the node that computes it. It does not take a
+ * block size that contradicts the file. */
 
 #include "nchwc.h"
 

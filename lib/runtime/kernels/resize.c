@@ -51,8 +51,8 @@ resize_free (gpointer state)
   g_free (r);
 }
 
-/* Returns the last interpolated dimension, or else the last one with several pixels; c if there
- * is none. */
+/* Returns the last interpolated dimension; if there is none, the last dimension with several
+ * pixels; if there is none, c. */
 static guint
 find_inner (const Resize *r, const CleaveShape *y)
 {
@@ -68,8 +68,8 @@ find_inner (const Resize *r, const CleaveShape *y)
   return found;
 }
 
-/* Returns the other interpolated dimension, or else the one with several rows. Returns the rank
- * if there are several, or none. */
+/* Returns the other interpolated dimension; if there is none, the dimension with several rows.
+ * Returns the rank if there are several such dimensions, or none. */
 static guint
 find_rows (const Resize *r, const CleaveShape *y)
 {

@@ -13,8 +13,8 @@
 #define MAX_OPERANDS 8
 #define MAX_RESULTS 3
 
-/* Layouts of the float copies, tried in this order until the family serves one: as the part, but
- * with short dimensions outermost; as the part; with channels innermost. */
+/* Layouts of the float copies, tried in this order until the family serves one. The first two have
+ * the order of dimensions of the original part, the first one with short dimensions outermost. */
 typedef enum { SHORT_OUTERMOST, AS_IT_LIES, CHANNELS_INNERMOST, N_ORDERS } Order;
 
 /* A part of an operand or result, and its float copy. */

@@ -117,8 +117,8 @@ leave_buffers (Simulation *sim, guint step)
       sim->live -= task->n_bytes[task->touched[i]];
 }
 
-/* Releases a step that became ready. The first one that goes along with `pred` stays with the
- * thread, others go to a heap. */
+/* Releases a step that became ready. The first step that should run right after `pred` stays with
+ * the thread; other steps go to a heap. */
 static void
 release (Simulation *sim, guint step, guint pred, guint thread)
 {
@@ -212,8 +212,8 @@ find_heap (const Simulation *sim, guint thread)
   return find_smallest (sim, FALSE);
 }
 
-/* Takes a step for a free thread; G_MAXUINT if there is none. If no step fits and none runs that
- * could free memory, takes the smallest of all, as one thread would. */
+/* Takes a step for a free thread; G_MAXUINT if there is none. If no step fits the budget, and no
+ * running step could free memory, takes the step that a single thread would run next. */
 static guint
 take (Simulation *sim, guint thread)
 {

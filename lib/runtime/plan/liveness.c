@@ -76,7 +76,8 @@ note_touch (const CleaveAssignment *assignment, gboolean writes, gpointer data)
     }
 }
 
-/* Visits all steps. Follows the clocks only if there is slack, since only `sure` depends on them.
+/* Visits all steps. Updates the clocks only if there is slack, since only `sure` depends on the
+ * clocks.
  */
 static void
 visit_all (Lifetimes *l, CleaveStepVisit visit)

@@ -185,7 +185,7 @@ START_TEST (cases_21_and_22_layout_and_rank_do_not_matter)
 }
 END_TEST
 
-/* Glow refuses this. Here indices refer to the whole value for every cut. */
+/* Glow refuses this split. In Cleave, indices refer to the whole value for every cut. */
 START_TEST (case_23_used_indices_refer_to_the_whole)
 {
   static const char *const dims[] = { "N", "H", "W", "C" };

@@ -497,8 +497,8 @@ START_TEST (the_root_keeps_its_pieces)
   ck_assert_uint_eq (cleave_count_nodes (graph, "Assemble"), 1);
 }
 END_TEST
-/* A piece of the Identity is the value of the Relu, through a Concat that stays; the Relu is
- * replaced. */
+/* The Identity reads a Concat that is not split. One piece of the Identity is the value of the
+ * Relu, which is replaced by its pieces. */
 START_TEST (a_piece_may_be_the_value_of_a_node_that_is_replaced)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

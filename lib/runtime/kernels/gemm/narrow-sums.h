@@ -61,7 +61,7 @@ void cleave_narrow_sum (const CleaveNarrowWork *work,
                         const CleaveNarrowJob *job,
                         gint64 begin,
                         gint64 end);
-/* Transposes n pixels, `step` apart: those of one channel become contiguous, in lines `line`
- * apart. */
+/* Transposes n pixels, `step` apart: the elements of one channel become a contiguous line. Lines
+ * are `line` apart. */
 void cleave_narrow_transpose (
     const float *x, gint64 step, gint64 n, gint64 n_channels, gint64 line, float *to);

@@ -65,9 +65,8 @@ gsize cleave_recurrent_bytes_of_matrix (const CleaveRecurrentMatrix *matrix);
 const float *cleave_recurrent_pack_matrix (const CleaveRecurrentMatrix *matrix,
                                            const CleaveView *view,
                                            char **scratch);
-/* Adds x times the columns [begin, end) to y, whose first column is `begin`, or starts from the
- * bias. If `turned`, runs from the last panel to the first: the last ones are still in the
- * cache. */
+/* Adds x times the columns [begin, end) to y, or to the bias. The first column of y is `begin`. If
+ * `turned`, runs from the last panel to the first, since the last panels are still in the cache. */
 void cleave_recurrent_multiply (const CleaveRecurrentMatrix *matrix,
                                 const float *a,
                                 gint64 direction,

@@ -49,9 +49,9 @@ NAME (fill_place) (const Fill *f, const char *first, const char *second, VECTOR 
     }
 }
 
-/* Fills a row of scratch: at every second position, each channel gets a group of the four bytes
- * from there on. Interleaving within 128-bit lanes leaves channels out of order; packing the
- * results restores the order. */
+/* Fills a row of scratch. At every second position, each channel gets a group of four bytes, which
+ * begins at that position. Interleaving within 128-bit lanes leaves channels out of order; packing
+ * the results restores the order. */
 static void
 NAME (fill) (const Fill *of, char *to)
 {
