@@ -1,24 +1,41 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Tensors: creation, slices, and access to elements. */
+/* Tensors: creation, slices, and access to elements.
+ *
+ * Over 400 lines: all ways in which a tensor holds its elements, which only this file knows. */
+
+#include "deferred-tensor.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "error.h"
 #include "memory.h"
 #include "range.h"
 #include "view.h"
 
-/* A tensor has its elements in `owned`, `bytes` or `base`; the other two are NULL. A slice shares
- * the elements of its base, the tensor that it was cut from. */
+/* Elements that are computed when they are first read. */
+typedef struct
+{
+  gsize is_filled; /* for g_once_init_enter() */
+  gpointer memory; /* pages of zeros until it is filled */
+  gsize n_bytes;
+  CleaveTensorFill fill;
+  gpointer data; /* NULL once it is filled */
+  GDestroyNotify free_data;
+} Deferred;
+
+/* A tensor has its elements in `owned`, `bytes`, `deferred` or `base`; the others are NULL. A slice
+ * shares the elements of its base, the tensor that it was cut from. */
 struct _CleaveTensor
 {
   CleaveTensorType type;
   gint64 stride[CLEAVE_MAX_RANK];
   gpointer data;
-  gpointer owned;     /* aligned memory that the tensor owns */
-  GBytes *bytes;      /* bytes that others may share */
+  gpointer owned; /* aligned memory that the tensor owns */
+  GBytes *bytes;  /* bytes that others may share */
+  Deferred *deferred;
   CleaveTensor *base; /* the tensor of which this one is a slice; no slice itself */
   CleaveRange range;  /* the range of the base */
 };
@@ -144,6 +161,69 @@ cleave_tensor_new_from_bytes (const CleaveTensorType *type, GBytes *bytes, GErro
   return tensor;
 }
 
+static void
+deferred_free (Deferred *deferred)
+{
+  if (deferred->data != NULL)
+    deferred->free_data (deferred->data);
+  munmap (deferred->memory, deferred->n_bytes);
+  g_free (deferred);
+}
+
+CleaveTensor *
+cleave_tensor_new_deferred (const CleaveTensorType *type,
+                            CleaveTensorFill fill,
+                            gpointer data,
+                            GDestroyNotify free_data,
+                            GError **error)
+{
+  gsize n_bytes;
+  CleaveTensor *tensor;
+  gpointer memory;
+
+  if (!cleave_tensor_type_check (type, error))
+    {
+      free_data (data);
+      return NULL;
+    }
+  n_bytes = (gsize) MAX (cleave_tensor_type_n_bytes (type), 1);
+  memory = mmap (NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                 -1, 0);
+  if (memory == MAP_FAILED)
+    {
+      free_data (data);
+      return cleave_fail_null (error, CLEAVE_ERROR_MEMORY,
+                               "a tensor needs %" G_GSIZE_FORMAT " bytes, which are not available",
+                               n_bytes);
+    }
+  tensor = tensor_new (type);
+  tensor->data = memory;
+  tensor->deferred = g_new (Deferred, 1);
+  *tensor->deferred = (Deferred){ 0, memory, n_bytes, fill, data, free_data };
+  return tensor;
+}
+
+static void
+fill (Deferred *deferred)
+{
+  if (!g_once_init_enter (&deferred->is_filled))
+    return;
+  cleave_memory_populate (deferred->memory, deferred->n_bytes);
+  deferred->fill (deferred->memory, deferred->data);
+  deferred->free_data (g_steal_pointer (&deferred->data));
+  g_once_init_leave (&deferred->is_filled, 1);
+}
+
+/* Returns a view of the elements, which may still be to be computed. */
+static CleaveView
+view_unread (const CleaveTensor *tensor)
+{
+  CleaveView view = { .data = tensor->data, .type = tensor->type };
+
+  memcpy (view.stride, tensor->stride, sizeof view.stride);
+  return view;
+}
+
 /**
  * cleave_tensor_new_slice:
  * @tensor: (transfer none): a tensor
@@ -162,7 +242,7 @@ cleave_tensor_new_slice (CleaveTensor *tensor, const CleaveRange *range)
   g_return_val_if_fail (tensor != NULL && cleave_range_is_legal (range), NULL);
 
   CleaveRange whole = cleave_range_whole (&tensor->type.shape);
-  CleaveView all = cleave_view_tensor (tensor);
+  CleaveView all = view_unread (tensor);
   CleaveView part;
   CleaveTensor *slice;
 
@@ -200,6 +280,7 @@ tensor_clear (gpointer data)
 
   free (tensor->owned);
   g_clear_pointer (&tensor->bytes, g_bytes_unref);
+  g_clear_pointer (&tensor->deferred, deferred_free);
   g_clear_pointer (&tensor->base, cleave_tensor_unref);
 }
 
@@ -262,6 +343,11 @@ gconstpointer
 cleave_tensor_get_data (const CleaveTensor *tensor)
 {
   g_return_val_if_fail (tensor != NULL, NULL);
+
+  Deferred *deferred = tensor->base != NULL ? tensor->base->deferred : tensor->deferred;
+
+  if (deferred != NULL)
+    fill (deferred);
   return tensor->data;
 }
 
@@ -295,7 +381,7 @@ cleave_tensor_is_dense (const CleaveTensor *tensor)
 {
   g_return_val_if_fail (tensor != NULL, FALSE);
 
-  CleaveView view = cleave_view_tensor (tensor);
+  CleaveView view = view_unread (tensor);
 
   return cleave_view_is_dense (&view);
 }

@@ -4,7 +4,11 @@
  * mapped file, the next access to its end kills this process (SIGBUS). Reading costs 0.6 s of
  * processor time per GiB for a file in the page cache, and takes private memory. But weights can
  * be released once they are packed: a run with 1.5 GiB of weights peaks at 1.6 GiB instead of
- * 3.1. Weights that would leave no memory for packed weights and activations are mapped. */
+ * 3.1.
+ *
+ * A file of more than 2 GiB is mapped, so that a plan of a large model reads none of it: `info` of
+ * 3 GiB takes 7 MiB instead of 3.1 GiB. So are weights that would leave no memory for packed
+ * weights and activations. The pages of a part are released with the part. */
 
 #include "external-file.h"
 
@@ -13,6 +17,7 @@
 #include <gio/gio.h>
 #include <glib/gstdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -22,13 +27,30 @@
 /* Alignment in bytes: kernels load whole vectors. */
 #define ALIGNMENT 64
 
+/* Minimum size in bytes of a file that is mapped in any case. */
+#define LARGE ((guint64) 1 << 31)
+
+/* A file in memory. The file and each part have a reference. */
+typedef struct
+{
+  char *data;
+  gsize n_bytes;
+} Mapping;
+
+/* A part of a mapping. */
+typedef struct
+{
+  Mapping *mapping;
+  gsize begin, end;
+} MappedPart;
+
 struct _CleaveExternalFile
 {
   char *path;
   int file;
   guint64 size;
   GHashTable *parts; /* "offset bytes" -> GBytes */
-  GBytes *mapped;    /* NULL: not mapped */
+  Mapping *mapped;   /* NULL: not mapped */
 };
 
 static void
@@ -38,6 +60,34 @@ set_error (const CleaveExternalFile *file, GError **error)
 
   g_set_error (error, G_FILE_ERROR, (int) g_file_error_from_errno (number), "cannot read '%s': %s",
                file->path, g_strerror (number));
+}
+
+static void
+mapping_clear (gpointer data)
+{
+  Mapping *mapping = data;
+
+  if (mapping->data != NULL)
+    munmap (mapping->data, mapping->n_bytes);
+}
+
+static void
+mapping_unref (Mapping *mapping)
+{
+  g_atomic_rc_box_release_full (mapping, mapping_clear);
+}
+
+/* Releases the whole pages of a range of a mapping. If the range is read again, the system takes
+ * them from the file. */
+static void
+release (char *data, gsize n_bytes)
+{
+  gsize page = (gsize) sysconf (_SC_PAGESIZE);
+  gsize begin = ((gsize) data + page - 1) / page * page,
+        end = ((gsize) data + n_bytes) / page * page;
+
+  if (begin < end)
+    madvise ((gpointer) begin, end - begin, MADV_DONTNEED);
 }
 
 CleaveExternalFile *
@@ -66,7 +116,7 @@ cleave_external_file_free (CleaveExternalFile *file)
   if (file->file >= 0)
     close (file->file);
   g_hash_table_unref (file->parts);
-  g_clear_pointer (&file->mapped, g_bytes_unref);
+  g_clear_pointer (&file->mapped, mapping_unref);
   g_free (file->path);
   g_free (file);
 }
@@ -117,23 +167,52 @@ read_part (
   return NULL;
 }
 
+/* Maps the file as long as it is now: it may have become shorter. */
+static Mapping *
+mapping_new (const CleaveExternalFile *file, GError **error)
+{
+  char *data = NULL;
+  Mapping *mapping;
+  struct stat info;
+
+  if (fstat (file->file, &info) != 0 ||
+      (info.st_size > 0 && (data = mmap (NULL, (gsize) info.st_size, PROT_READ, MAP_PRIVATE,
+                                         file->file, 0)) == MAP_FAILED))
+    {
+      set_error (file, error);
+      return NULL;
+    }
+  mapping = g_atomic_rc_box_new (Mapping);
+  *mapping = (Mapping){ data, (gsize) info.st_size };
+  return mapping;
+}
+
+static void
+part_free (gpointer data)
+{
+  MappedPart *part = data;
+
+  release (part->mapping->data + part->begin, part->end - part->begin);
+  mapping_unref (part->mapping);
+  g_free (part);
+}
+
 static GBytes *
 map_part (CleaveExternalFile *file, guint64 offset, gsize n_bytes, GError **error)
 {
-  g_autoptr (GMappedFile) mapped = NULL;
+  MappedPart *part;
 
   if (file->mapped == NULL)
-    {
-      mapped = g_mapped_file_new_from_fd (file->file, FALSE, error);
-      if (mapped == NULL)
-        return NULL;
-      file->mapped = g_mapped_file_get_bytes (mapped);
-    }
-  if (offset > g_bytes_get_size (file->mapped) ||
-      n_bytes > g_bytes_get_size (file->mapped) - offset)
+    file->mapped = mapping_new (file, error);
+  if (file->mapped == NULL)
+    return NULL;
+  if (offset > file->mapped->n_bytes || n_bytes > file->mapped->n_bytes - offset)
     return cleave_fail_null (error, CLEAVE_ERROR_MODEL, "'%s' became shorter while it was read",
                              file->path);
-  return g_bytes_new_from_bytes (file->mapped, (gsize) offset, n_bytes);
+  part = g_new (MappedPart, 1);
+  *part = (MappedPart){ g_atomic_rc_box_acquire (file->mapped), (gsize) offset,
+                        (gsize) offset + n_bytes };
+  return g_bytes_new_with_free_func (file->mapped->data + offset, n_bytes, part_free, part);
 }
 
 GBytes *
@@ -147,7 +226,7 @@ cleave_external_file_get (
 
   if (part != NULL)
     return g_bytes_ref (part);
-  if ((gint64) n_bytes <= *budget)
+  if ((gint64) n_bytes <= *budget && file->size <= LARGE)
     memory = cleave_memory_try ((gint64) n_bytes, ALIGNMENT, "external data", NULL);
   if (memory == NULL)
     return map_part (file, offset, n_bytes, error);

@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#include "../../lib/ir/deferred-tensor.h"
+
 static CleaveTensor *
 count_to (gint64 rows, gint64 columns)
 {
@@ -221,13 +223,62 @@ START_TEST (empty_and_scalar_tensors)
 }
 END_TEST
 
+/* The calls of count_up() and of forget(). */
+typedef struct
+{
+  guint n_filled, n_freed;
+} Calls;
+
+static void
+count_up (gpointer to, gpointer data)
+{
+  float *y = to;
+
+  ((Calls *) data)->n_filled++;
+  for (guint i = 0; i < 6; i++)
+    y[i] = (float) i;
+}
+
+static void
+forget (gpointer data)
+{
+  ((Calls *) data)->n_freed++;
+}
+
+START_TEST (deferred_elements_are_computed_once_and_only_if_they_are_read)
+{
+  const float want[] = { 3, 4, 5 };
+  const CleaveRange second = CLEAVE_RANGE (1, 2, 0, 3);
+  Calls calls = { 0 }, unread = { 0 };
+  CleaveTensor *tensor = cleave_tensor_new_deferred (&CLEAVE_TYPE (CLEAVE_FLOAT32, 2, 3), count_up,
+                                                     &calls, forget, NULL);
+  CleaveTensor *other = cleave_tensor_new_deferred (&CLEAVE_TYPE (CLEAVE_FLOAT32, 2, 3), count_up,
+                                                    &unread, forget, NULL);
+  CleaveTensor *row = cleave_tensor_new_slice (tensor, &second);
+
+  ck_assert (cleave_tensor_is_dense (tensor));
+  ck_assert_uint_eq (calls.n_filled, 0);
+  cleave_tensor_unref (tensor);
+  ck_assert_mem_eq (cleave_tensor_get_data (row), want, sizeof want);
+  ck_assert_mem_eq (cleave_tensor_get_data (row), want, sizeof want);
+  ck_assert_uint_eq (calls.n_filled, 1);
+  ck_assert_uint_eq (calls.n_freed, 1);
+  cleave_tensor_unref (row);
+  ck_assert_uint_eq (calls.n_freed, 1);
+  cleave_tensor_unref (other);
+  ck_assert_uint_eq (unread.n_filled, 0);
+  ck_assert_uint_eq (unread.n_freed, 1);
+}
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "tensors", a_slice_shares_the_bytes, a_dense_copy_has_the_same_elements,
                    a_slice_outlives_its_base, aligned_bytes_are_shared, equality_is_of_bits,
                    parts_are_compared_without_a_copy, a_nan_equals_any_nan,
-                   copies_keep_the_bits_of_a_nan, empty_and_scalar_tensors, NULL);
+                   copies_keep_the_bits_of_a_nan, empty_and_scalar_tensors,
+                   deferred_elements_are_computed_once_and_only_if_they_are_read, NULL);
 }
 
 CLEAVE_TEST_SUITE ("tensor", add_tests)

@@ -407,6 +407,31 @@ START_TEST (external_data_needs_a_folder)
 }
 END_TEST
 
+/* The file is sparse: it takes one page on disk. */
+START_TEST (a_file_of_more_than_2_gib_is_mapped)
+{
+  const gint64 end = ((gint64) 1 << 31) + 4096;
+  float want[] = { 2, 3, 4 };
+  gint64 budget = G_MAXINT64;
+  g_auto (Place) place;
+  g_autofree char *path = NULL;
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GBytes) part = NULL;
+  CleaveExternalFile *file;
+
+  place_init (&place);
+  path = g_build_filename (place.folder, "weights.bin", NULL);
+  ck_assert_int_eq (truncate (path, (off_t) end), 0);
+  file = cleave_external_file_new (path, &error);
+  cleave_assert_no_error (error);
+  part = cleave_external_file_get (file, 8, (gsize) end - 8, &budget, &error);
+  cleave_assert_no_error (error);
+  ck_assert_int_eq (budget, G_MAXINT64);
+  cleave_external_file_free (file);
+  ck_assert_mem_eq (g_bytes_get_data (part, NULL), want, sizeof want);
+}
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
@@ -419,7 +444,8 @@ add_tests (Suite *suite)
                    external_data_stays_in_its_folder,
                    truncating_a_file_after_import_keeps_the_weights,
                    truncating_a_file_during_import_is_an_error, parts_beyond_the_budget_are_mapped,
-                   missing_external_data_is_a_file_error, external_data_needs_a_folder, NULL);
+                   a_file_of_more_than_2_gib_is_mapped, missing_external_data_is_a_file_error,
+                   external_data_needs_a_folder, NULL);
 }
 
 CLEAVE_TEST_SUITE ("tensor-proto", add_tests)

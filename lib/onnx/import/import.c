@@ -295,7 +295,7 @@ parse (GBytes *bytes,
  *
  * Values that depend only on constants and shapes are computed at once if they are small (1 MiB),
  * so that shapes are static. Large tensors are not copied. External data is read from @folder
- * only; data beyond half of the machine's memory is mapped.
+ * only. A file of more than 2 GiB is mapped, and so is data beyond half of the machine's memory.
  * Fails with
  *
  * - %CLEAVE_ERROR_MODEL if the model is broken or uses a feature that Cleave does not support;

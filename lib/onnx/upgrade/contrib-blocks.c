@@ -7,6 +7,10 @@
 
 #include "contrib.h"
 
+#include "../../ir/deferred-tensor.h"
+
+#include <string.h>
+
 #define MAX_BLOCK (1 << 20)
 
 /* A matrix whose rows are divided into blocks. */
@@ -28,8 +32,62 @@ check_blocks (const CleaveOnnxNode *node, const Blocks *b, GError **error)
              b->n);
 }
 
-/* Unpacks a constant to uint8 [n_rows, n_padded]: `n` numbers per row, the lowest bits of a byte
- * first, then zeros. NULL on error. */
+/* The numbers of a tensor that is unpacked when it is first read. */
+typedef struct
+{
+  CleaveTensor *packed; /* NULL: all numbers are `number` */
+  Blocks blocks;
+  gint64 n, n_padded; /* numbers per row, without and with padding */
+  guint8 number;
+} Packed;
+
+static void
+packed_free (gpointer data)
+{
+  g_clear_pointer (&((Packed *) data)->packed, cleave_tensor_unref);
+  g_free (data);
+}
+
+static void
+fill_unpacked (gpointer to, gpointer data)
+{
+  const Packed *p = data;
+  g_autoptr (CleaveTensor) dense = cleave_tensor_dup_dense (p->packed);
+  gint64 n_bits = p->blocks.n_bits, n_packed = (p->n * n_bits + 7) / 8, per_byte = 8 / n_bits;
+  guint mask = (1u << n_bits) - 1;
+  const guint8 *from = cleave_tensor_get_data (dense);
+  guint8 *row_to = to;
+
+  for (gint64 row = 0; row < p->blocks.n_rows; row++, from += n_packed, row_to += p->n_padded)
+    for (gint64 i = 0; i < p->n; i++)
+      row_to[i] = (guint8) ((guint) from[i / per_byte] >> (i % per_byte * n_bits) & mask);
+}
+
+static void
+fill_same (gpointer to, gpointer data)
+{
+  const Packed *p = data;
+
+  memset (to, p->number, (gsize) (p->blocks.n_rows * p->n_padded));
+}
+
+/* Returns a constant that is computed when it is first read. */
+static CleaveOnnxValue *
+defer (CleaveOnnxNode *node,
+       const CleaveShape *shape,
+       CleaveTensorFill fill,
+       const Packed *packed,
+       GError **error)
+{
+  CleaveTensor *tensor =
+      cleave_tensor_new_deferred (&(CleaveTensorType){ CLEAVE_UINT8, *shape }, fill,
+                                  g_memdup2 (packed, sizeof *packed), packed_free, error);
+
+  return tensor == NULL ? NULL : cleave_onnx_value_new_constant (node->import, NULL, tensor);
+}
+
+/* Unpacks a constant to uint8 of this shape, n_rows times n_padded elements: `n` numbers per row,
+ * the lowest bits of a byte first, then zeros. NULL on error. */
 static CleaveOnnxValue *
 unpack (CleaveOnnxNode *node,
         CleaveOnnxValue *packed,
@@ -37,16 +95,12 @@ unpack (CleaveOnnxNode *node,
         const Blocks *b,
         gint64 n,
         gint64 n_padded,
+        const CleaveShape *shape,
         GError **error)
 {
-  gint64 n_packed = (n * b->n_bits + 7) / 8, per_byte = 8 / b->n_bits;
-  guint mask = (1u << b->n_bits) - 1;
-  const CleaveTensorType type = CLEAVE_TYPE (CLEAVE_UINT8, b->n_rows, n_padded);
+  gint64 n_packed = (n * b->n_bits + 7) / 8;
+  Packed p = { .blocks = *b, .n = n, .n_padded = n_padded };
   g_autofree char *came = NULL;
-  g_autoptr (CleaveTensor) dense = NULL;
-  CleaveTensor *tensor;
-  const guint8 *from;
-  guint8 *to;
 
   if (packed == NULL || packed->constant == NULL)
     return cleave_onnx_node_fail_null (
@@ -62,36 +116,29 @@ unpack (CleaveOnnxNode *node,
         what, b->n_rows, n_packed,
         cleave_element_get_name (cleave_onnx_value_type (packed)->element), came);
   if (b->n_bits == 8 && n == n_padded)
-    return cleave_onnx_reshape (node, packed, &type.shape, ".rows", error);
-  dense = cleave_tensor_dup_dense (packed->constant);
-  from = cleave_tensor_get_data (dense);
-  tensor = cleave_tensor_new (&type, error);
-  if (tensor == NULL)
-    return NULL;
-  to = cleave_tensor_get_mutable_data (tensor);
-  for (gint64 row = 0; row < b->n_rows; row++, from += n_packed, to += n_padded)
-    for (gint64 i = 0; i < n; i++)
-      to[i] = (guint8) ((guint) from[i / per_byte] >> (i % per_byte * b->n_bits) & mask);
-  return cleave_onnx_value_new_constant (node->import, NULL, tensor);
+    return cleave_onnx_reshape (node, packed, shape, ".rows", error);
+  p.packed = cleave_tensor_ref (packed->constant);
+  return defer (node, shape, fill_unpacked, &p, error);
 }
 
-/* Reads the zero points, [n_rows, n_blocks]. If absent, they are half of the range; floats stay
+/* Reads the zero points, n_rows times n_blocks. If absent, they are half of the range; floats stay
  * floats. */
 static CleaveOnnxValue *
-read_zeros (CleaveOnnxNode *node, CleaveOnnxValue *zeros, const Blocks *b, GError **error)
+read_zeros (CleaveOnnxNode *node,
+            CleaveOnnxValue *zeros,
+            const Blocks *b,
+            const CleaveShape *shape,
+            GError **error)
 {
-  const CleaveTensorType type = CLEAVE_TYPE (CLEAVE_UINT8, b->n_rows, b->n_blocks);
-  CleaveTensor *tensor;
+  const Packed half = { .blocks = *b,
+                        .n_padded = b->n_blocks,
+                        .number = (guint8) (1 << (b->n_bits - 1)) };
 
   if (zeros != NULL && cleave_onnx_value_type (zeros)->element == CLEAVE_UINT8)
-    return unpack (node, zeros, "zero_points", b, b->n_blocks, b->n_blocks, error);
+    return unpack (node, zeros, "zero_points", b, b->n_blocks, b->n_blocks, shape, error);
   if (zeros != NULL)
     return cleave_onnx_cast (node, zeros, CLEAVE_FLOAT32, ".zeros.float32", error);
-  tensor = cleave_tensor_new (&type, error);
-  if (tensor == NULL)
-    return NULL;
-  cleave_onnx_fill (tensor, (double) (1 << (b->n_bits - 1)));
-  return cleave_onnx_value_new_constant (node->import, NULL, tensor);
+  return defer (node, shape, fill_same, &half, error);
 }
 
 static CleaveOnnxValue *
@@ -161,11 +208,12 @@ mat_mul_n_bits (CleaveOnnxNode *node, GError **error)
     return cleave_onnx_node_fail (node, error, "K and N must be at least 1");
   b.n_blocks = (k + b.n - 1) / b.n;
   bytes = unpack (node, cleave_onnx_node_operand (node, 1), "B", &b, b.n_blocks * b.n,
-                  b.n_blocks * b.n, error);
+                  b.n_blocks * b.n, &CLEAVE_SHAPE (b.n_rows * b.n_blocks, b.n), error);
   if (bytes == NULL)
     return FALSE;
   scales = read_scales (node, cleave_onnx_node_operand (node, 2), &b, error);
-  zeros = read_zeros (node, cleave_onnx_node_operand (node, 3), &b, error);
+  zeros = read_zeros (node, cleave_onnx_node_operand (node, 3), &b,
+                      &CLEAVE_SHAPE (b.n_rows * b.n_blocks), error);
   y = dequantize (node, bytes, scales, zeros, &b, error);
   y = cleave_onnx_slice (node, y, 1, (CleaveSpan){ 0, k }, ".weights", error);
   y = cleave_onnx_permute (node, y, &CLEAVE_SHAPE (1, 0), ".turned", error);
@@ -221,10 +269,12 @@ gather_block_quantized (CleaveOnnxNode *node, GError **error)
   b.n_blocks = (n + b.n - 1) / b.n;
   gathered = b;
   gathered.n_rows = cleave_shape_n_elements (cleave_onnx_value_shape (indices));
-  data = unpack (node, data, "data", &b, n, b.n_blocks * b.n, error);
-  scales = data == NULL ? NULL : read_scales (node, scales, &b, error);
-  zeros = scales == NULL ? NULL : read_zeros (node, cleave_onnx_node_operand (node, 3), &b, error);
   shape = CLEAVE_SHAPE (b.n_rows, b.n_blocks);
+  data = unpack (node, data, "data", &b, n, b.n_blocks * b.n,
+                 &CLEAVE_SHAPE (b.n_rows, b.n_blocks * b.n), error);
+  scales = data == NULL ? NULL : read_scales (node, scales, &b, error);
+  zeros = scales == NULL ? NULL
+                         : read_zeros (node, cleave_onnx_node_operand (node, 3), &b, &shape, error);
   scales = gather (node, scales, indices, &shape, ".scales.rows", error);
   zeros = gather (node, zeros, indices, &shape, ".zeros.rows", error);
   shape.dim[1] *= b.n;
