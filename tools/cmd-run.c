@@ -5,9 +5,11 @@
 #include "arguments.h"
 #include "commands.h"
 #include "convention.h"
+#include "dynamic.h"
 #include "execute.h"
 #include "inputs.h"
 #include "json.h"
+#include "layers.h"
 #include "model.h"
 #include "npy.h"
 #include "outputs.h"
@@ -24,10 +26,10 @@ typedef struct
   CleaveModelOptions model;
   CleaveInputOptions inputs;
   char *threads_text, *repeat_text, *stream_text, *in_flight_text, *folder, *inputs_folder, *trace,
-      *model_file;
+      *model_file, *memory_text;
   CleaveNetworkOptions network;
   gboolean as_is, as_json, with_profile, on_ranks;
-  gint64 n_threads, repeat, n_in_flight;
+  gint64 n_threads, repeat, n_in_flight, max_memory;
 } Options;
 
 static void
@@ -44,6 +46,7 @@ options_clear (Options *options)
   g_free (options->inputs_folder);
   g_free (options->trace);
   g_free (options->model_file);
+  g_free (options->memory_text);
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
@@ -59,6 +62,18 @@ parse_stream (Options *o, GError **error)
   return cleave_text_to_int ("--stream", o->stream_text, 1, 1000000, &o->repeat, error) &&
          (o->in_flight_text == NULL ||
           cleave_text_to_int ("--in-flight", o->in_flight_text, 1, 64, &o->n_in_flight, error));
+}
+
+static gboolean
+parse_memory (Options *o, GError **error)
+{
+  if (o->memory_text == NULL)
+    return TRUE;
+  if (o->repeat_text != NULL || o->with_profile || o->trace != NULL || o->on_ranks)
+    return cleave_argument_fail (error, "--max-memory reads the weights for one run: leave out "
+                                        "--repeat, --profile, --trace and --ranks");
+  return cleave_text_to_size ("--max-memory", o->memory_text, &o->max_memory, error) &&
+         (o->max_memory > 0 || cleave_argument_fail (error, "--max-memory must be more than 0"));
 }
 
 static char **
@@ -78,6 +93,8 @@ parse (int argc, char **argv, Options *o, GError **error)
     { "as-is", 0, 0, G_OPTION_ARG_NONE, &o->as_is,
       "with --threads: do not split the graph for the threads first", NULL },
     { "profile", 0, 0, G_OPTION_ARG_NONE, &o->with_profile, "print the time of each step", NULL },
+    { "max-memory", 0, 0, G_OPTION_ARG_STRING, &o->memory_text,
+      "run the model part by part, with the weights of one part in memory", "SIZE" },
     { "ranks", 0, 0, G_OPTION_ARG_NONE, &o->on_ranks,
       "run a part of the model in each process that mpirun started", NULL },
     { "stream", 0, 0, G_OPTION_ARG_STRING, &o->stream_text,
@@ -114,7 +131,7 @@ parse (int argc, char **argv, Options *o, GError **error)
       (o->repeat_text != NULL &&
        !cleave_text_to_int ("--repeat", o->repeat_text, 1, 1000000, &o->repeat, error)))
     return NULL;
-  if (!parse_stream (o, error))
+  if (!parse_stream (o, error) || !parse_memory (o, error))
     return NULL;
   if (o->on_ranks && (o->as_is || o->with_profile || o->trace != NULL))
     return cleave_argument_fail (error,
@@ -210,7 +227,34 @@ add_json_outputs (CleaveJson *json, const CleaveExecution *e, const char *folder
 }
 
 static void
-print_json (const CleaveExecution *e, const Options *o, const Split *split)
+add_json_layers (CleaveJson *json, const CleaveLayers *layers)
+{
+  if (layers->n_parts == 0)
+    return;
+  cleave_json_begin (json, "layers");
+  cleave_json_int (json, "parts", layers->n_parts);
+  cleave_json_int (json, "read_bytes", layers->read_bytes);
+  cleave_json_int (json, "largest_part_bytes", layers->most_bytes);
+  cleave_json_double (json, "made_ms", (double) layers->made_us / 1000);
+  cleave_json_end (json);
+}
+
+static void
+print_layers (const CleaveLayers *layers)
+{
+  g_autofree char *read = cleave_size_to_print (layers->read_bytes);
+  g_autofree char *most = cleave_size_to_print (layers->most_bytes);
+
+  if (layers->n_parts > 0)
+    printf ("layers    %u parts of at most %s; a run reads %s of weights, which took %.3f ms\n",
+            layers->n_parts, most, read, (double) layers->made_us / 1000);
+}
+
+static void
+print_json (const CleaveExecution *e,
+            const Options *o,
+            const Split *split,
+            const CleaveLayers *layers)
 {
   g_autoptr (CleaveJson) json = cleave_json_new ();
   g_autofree char *text = NULL;
@@ -243,6 +287,7 @@ print_json (const CleaveExecution *e, const Options *o, const Split *split)
       cleave_json_int (json, "peak_bytes", e->dynamic_stats.peak_bytes);
       cleave_json_end (json);
     }
+  add_json_layers (json, layers);
   if (e->profile != NULL)
     cleave_profile_print_json (e->profile, json);
   add_json_outputs (json, e, o->folder);
@@ -285,7 +330,10 @@ print_outputs (const CleaveExecution *e, const char *folder)
 }
 
 static void
-print_text (const CleaveExecution *e, const Options *o, const Split *split)
+print_text (const CleaveExecution *e,
+            const Options *o,
+            const Split *split,
+            const CleaveLayers *layers)
 {
   g_autofree char *peak = cleave_size_to_print (e->stats.peak_activation_bytes);
   g_autofree char *unsplit = cleave_size_to_print (split->peak_before);
@@ -309,6 +357,7 @@ print_text (const CleaveExecution *e, const Options *o, const Split *split)
     printf ("dynamic   %.3f ms, kernels %" G_GINT64_FORMAT
             "; values take %s at most, besides the rest\n",
             e->dynamic_ms, e->dynamic_stats.n_calls, of_dynamic);
+  print_layers (layers);
   if (e->profile != NULL)
     cleave_profile_print (e->profile);
   print_outputs (e, o->folder);
@@ -440,6 +489,26 @@ run_ranks (Options *o, const char *file, GError **error)
   return cleave_run_on_ranks (&request, finish_ranks, o, error) ? CLEAVE_DONE : CLEAVE_WRONG;
 }
 
+/* Runs the graph, which it takes. */
+static gboolean
+execute (const Options *o,
+         CleaveGraph *graph,
+         const GPtrArray *inputs,
+         guint n_threads,
+         CleaveExecution *execution,
+         CleaveLayers *layers,
+         GError **error)
+{
+  if (o->max_memory == 0)
+    return cleave_execute_take (graph, inputs, n_threads, (guint) o->repeat, execution, error);
+  if (!cleave_dynamic_refuse (graph, "runs without --max-memory only", error))
+    {
+      cleave_graph_unref (graph);
+      return FALSE;
+    }
+  return cleave_execute_layers (graph, inputs, n_threads, o->max_memory, execution, layers, error);
+}
+
 static int
 run_here (Options *o, const char *file, GError **error)
 {
@@ -450,18 +519,18 @@ run_here (Options *o, const char *file, GError **error)
   g_auto (CleaveExecution)
       execution = { .wants_trace = o->trace != NULL, .wants_profile = o->with_profile };
   guint n_threads = (guint) o->n_threads;
+  CleaveLayers layers = { 0 };
   Split split = { 0 };
 
   if (inputs == NULL ||
       (n_threads > 1 && !o->as_is && !split_to_run (graph, &n_threads, &split, error)) ||
-      !cleave_execute_take (g_steal_pointer (&graph), inputs, n_threads, (guint) o->repeat,
-                            &execution, error) ||
+      !execute (o, g_steal_pointer (&graph), inputs, n_threads, &execution, &layers, error) ||
       !write_files (&execution, o, input_names, inputs, error))
     return CLEAVE_WRONG;
   if (o->as_json)
-    print_json (&execution, o, &split);
+    print_json (&execution, o, &split, &layers);
   else
-    print_text (&execution, o, &split);
+    print_text (&execution, o, &split, &layers);
   return CLEAVE_DONE;
 }
 
@@ -469,11 +538,12 @@ static gboolean
 check_saved (const Options *o, const char *file, GError **error)
 {
   if (o->threads_text == NULL && o->model.shapes == NULL && o->model.values == NULL && !o->as_is &&
-      !o->on_ranks)
+      !o->on_ranks && o->memory_text == NULL)
     return TRUE;
   return cleave_argument_fail (error,
                                "'%s' is a saved program: give --threads, --shape, --fix and "
-                               "--as-is to cleave compile, and run the model with --ranks",
+                               "--as-is to cleave compile, and run the model with --ranks or "
+                               "--max-memory",
                                file);
 }
 
@@ -490,6 +560,7 @@ run_saved (Options *o, const char *file, GError **error)
   g_auto (GStrv) input_names = dup_input_names (graph);
   g_auto (CleaveExecution)
       execution = { .wants_trace = o->trace != NULL, .wants_profile = o->with_profile };
+  const CleaveLayers layers = { 0 };
   const Split split = { 0 };
 
   cleave_outputs_set_force (o->model.force);
@@ -499,9 +570,9 @@ run_saved (Options *o, const char *file, GError **error)
       !write_files (&execution, o, input_names, inputs, error))
     return CLEAVE_WRONG;
   if (o->as_json)
-    print_json (&execution, o, &split);
+    print_json (&execution, o, &split, &layers);
   else
-    print_text (&execution, o, &split);
+    print_text (&execution, o, &split, &layers);
   return CLEAVE_DONE;
 }
 

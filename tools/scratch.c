@@ -5,8 +5,25 @@
 /* Number of plans: each round plans again with the memory that the scratch leaves for the arena. */
 #define MAX_ROUNDS 6
 
-gint64
-cleave_scratch_find (const CleaveGraph *graph, guint n_threads)
+/* Maximum bytes of weights of a model whose scratch is found without being asked for: the program
+ * that is made for it packs all weights. */
+#define MAX_WEIGHTS ((gint64) 1 << 30)
+
+static gboolean
+has_large_weights (const CleaveGraph *graph)
+{
+  gint64 n_bytes = 0;
+
+  for (const CleaveNode *node = cleave_graph_get_first_node (graph); node != NULL;
+       node = cleave_node_get_next (node))
+    if (cleave_node_get_constant (node) != NULL)
+      n_bytes +=
+          cleave_tensor_type_n_bytes (cleave_tensor_get_type (cleave_node_get_constant (node)));
+  return n_bytes > MAX_WEIGHTS;
+}
+
+static gint64
+measure (const CleaveGraph *graph, guint n_threads)
 {
   const CleaveProgramOptions options = { .n_threads = n_threads };
   g_autoptr (CleaveProgram) program = cleave_program_new (graph, &options, NULL);
@@ -18,13 +35,25 @@ cleave_scratch_find (const CleaveGraph *graph, guint n_threads)
   return stats.scratch_bytes;
 }
 
-gint64
-cleave_scratch_find_planned (const CleaveGraph *graph, const CleaveFitPlan *plan, guint n_threads)
+static gint64
+measure_planned (const CleaveGraph *graph, const CleaveFitPlan *plan, guint n_threads)
 {
   g_autoptr (CleaveGraph) copy = cleave_graph_copy (graph);
   g_autoptr (CleaveSplitReport) report = cleave_fit_plan_apply (plan, copy, NULL);
 
-  return report == NULL ? -1 : cleave_scratch_find (copy, n_threads);
+  return report == NULL ? -1 : measure (copy, n_threads);
+}
+
+gint64
+cleave_scratch_find (const CleaveGraph *graph, guint n_threads)
+{
+  return has_large_weights (graph) ? -1 : measure (graph, n_threads);
+}
+
+gint64
+cleave_scratch_find_planned (const CleaveGraph *graph, const CleaveFitPlan *plan, guint n_threads)
+{
+  return has_large_weights (graph) ? -1 : measure_planned (graph, plan, n_threads);
 }
 
 static CleaveFitPlan *
@@ -57,7 +86,7 @@ cleave_scratch_fit (const CleaveGraph *graph, const CleaveFitOptions *options, G
           return NULL;
         }
       arena = cleave_fit_plan_get_totals (plan)->arena_after;
-      scratch = cleave_scratch_find_planned (graph, plan, MAX (options->n_threads, 1));
+      scratch = measure_planned (graph, plan, MAX (options->n_threads, 1));
       if (scratch < 0)
         {
           g_set_error (error, CLEAVE_ERROR, CLEAVE_ERROR_MEMORY,

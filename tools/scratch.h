@@ -4,7 +4,8 @@
 #include <cleave/cleave.h>
 
 /* Returns the bytes of scratch memory that the kernels of a run use besides the arena, of all
- * threads together, on this machine. -1: there is not enough memory to compile the graph. */
+ * threads together, on this machine. -1: there is not enough memory to compile the graph, or its
+ * weights take more than 1 GiB: compiling it would read all of them. */
 gint64 cleave_scratch_find (const CleaveGraph *graph, guint n_threads);
 /* Does the same as cleave_scratch_find(), for the graph after the plan is applied to a copy of it.
  * */

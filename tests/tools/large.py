@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+# large.py CLEAVE: runs the command on the large models of ../help/large_models.py and measures its memory.
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import large_models
+
+CLEAVE = os.path.abspath(sys.argv.pop())
+MIB = 1 << 20
+
+# Runs a command, and prints the peak of its resident memory in KiB as the last line of standard error.
+MEASURE = """
+import resource, subprocess, sys
+status = subprocess.run(sys.argv[1:], check=False).returncode
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, file=sys.stderr)
+sys.exit(status)
+"""
+
+
+class Large(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.mkdtemp(prefix='cleave-large-')
+        large_models.layers(cls.folder)
+        large_models.decoder(cls.folder)
+        large_models.layers(cls.folder, n=3, width=512, name='small')
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.folder)
+
+    def run_cleave(self, *args, most):
+        run = subprocess.run([sys.executable, '-c', MEASURE, CLEAVE, *args], capture_output=True, text=True, timeout=900, cwd=self.folder, check=False)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        resident = int(run.stderr.split()[-1]) * 1024
+        print(f'cleave {" ".join(args)}: {resident / MIB:.0f} MiB')
+        self.assertLess(resident, most)
+        return run.stdout
+
+    def test_info_reads_no_weights(self):
+        self.assertIn('805314560', self.run_cleave('info', 'layers.onnx', most=100 * MIB))
+        self.assertIn('7151362400', self.run_cleave('info', 'decoder.onnx', most=500 * MIB))
+
+    def test_a_plan_reads_no_weights(self):
+        self.run_cleave('fit', 'layers.onnx', '--dry-run', most=500 * MIB)
+        self.run_cleave('memory', 'layers.onnx', most=500 * MIB)
+
+    def test_a_run_has_the_weights_of_one_part_in_memory(self):
+        report = json.loads(self.run_cleave('run', 'layers.onnx', '--max-memory', '1GiB', '--seed', '3', '--json', most=1024 * MIB))
+        self.assertGreater(report['layers']['parts'], 3)
+        self.assertGreaterEqual(report['layers']['read_bytes'], 3 << 30)
+
+    def test_parts_give_the_bits_of_the_whole(self):
+        report = json.loads(self.run_cleave('run', 'small.onnx', '--max-memory', '35MiB', '--seed', '3', '--json', most=500 * MIB))
+        whole = json.loads(self.run_cleave('run', 'small.onnx', '--seed', '3', '--json', most=500 * MIB))
+        self.assertGreater(report['layers']['parts'], 1)
+        self.assertEqual(report['outputs'], whole['outputs'])
+
+    def test_too_little_memory_is_an_error(self):
+        run = subprocess.run([CLEAVE, 'run', 'layers.onnx', '--max-memory', '100MiB'], capture_output=True, text=True, timeout=300, cwd=self.folder, check=False)
+        self.assertEqual(run.returncode, 2)
+        self.assertIn("--max-memory 104857600 is too little", run.stderr)
+
+
+if __name__ == '__main__':
+    unittest.main()
