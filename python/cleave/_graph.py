@@ -19,6 +19,7 @@ Graph, Node, Operand, Result = Cleave.Graph, Cleave.Node, Cleave.Operand, Cleave
 
 def import_options(shapes, dims, values):
     options = Cleave.OnnxOptions.new()
+    options.set_dynamic(True)
     if shapes is not None and not hasattr(shapes, 'items'):
         shapes = {None: shapes}
     for name, shape in (shapes or {}).items():
@@ -43,7 +44,10 @@ def load(model, shapes=None, dims=None, values=None, folder=None):
 
     `shapes` maps inputs to shapes, `dims` maps named dimensions to extents, and `values` maps inputs to constants that
     replace them. If the model has one input, `shapes` may be its shape. If the model is not a path, `folder` is the
-    folder of its external weights."""
+    folder of its external weights.
+
+    If shapes of the model depend on data, the graph is its static part. `save` writes the whole model, and a program
+    runs it."""
     if isinstance(model, (str, os.PathLike)):
         with errors():
             return warned(call(Cleave.Graph.load, os.fspath(model), import_options(shapes, dims, values)))
@@ -307,6 +311,8 @@ write_program = Graph.save_program  # the function of the library
 
 def save_program(graph, path, threads=1, reference=False, as_is=False):
     """Compiles the graph as `compile` does, and writes the program to a file for `load_program`."""
+    if call(Cleave.onnx_get_dynamic, graph) is not None:
+        fail('shapes of the model depend on data, and a saved program cannot have such nodes: compile the graph')
     graph, threads = split_to_run(graph, threads, as_is)
     with errors():
         call(write_program, graph, program_options(threads, reference), os.fspath(path))

@@ -58,6 +58,7 @@ class Program:
 
     def _set(self, program, graph):
         self._program = program
+        self._dynamic = call(Cleave.onnx_get_dynamic, graph)
         self._inputs = {value.name: value.get_type() for value in graph.inputs}
         self._outputs = {name: value.get_type() for name, value in graph.outputs.items()}
 
@@ -75,7 +76,13 @@ class Program:
         with errors():
             results = {name: Tensor.new(kind) for name, kind in self._outputs.items()}
             self._program.bind([tensors[name] for name in self._inputs], list(results.values()))
-        return results
+        return tensors, results
+
+    def _run_dynamic(self, values):
+        """Runs the dynamic part of the model after the static one. Returns all outputs of the model."""
+        with errors():
+            outputs = call(self._dynamic.run, list(values), list(values.values()), None)
+        return dict(zip(self._dynamic.get_outputs(), outputs[0] if isinstance(outputs, tuple) else outputs))
 
     def __call__(self, *args, **inputs):
         """Runs once. Takes inputs as keyword arguments, or as a dictionary if names are not Python identifiers. A model
@@ -87,8 +94,10 @@ class Program:
                 inputs[next(iter(self._inputs))] = value
             else:
                 fail(f'the model has {len(self._inputs)} inputs: give each by its name')
-        results = self._bind(inputs)
+        given, results = self._bind(inputs)
         self._program.run()
+        if self._dynamic is not None:
+            results = self._run_dynamic({**given, **results})
         return {name: to_numpy(tensor) for name, tensor in results.items()}
 
     def run(self, names, feed):
@@ -108,8 +117,9 @@ class Program:
 
     @property
     def outputs(self):
-        """The shape and the numpy.dtype of each output, by name."""
-        return {name: Port(shape_of(kind), dtype_of(kind)) for name, kind in self._outputs.items()}
+        """The shape and the numpy.dtype of each output, by name, without outputs whose shapes depend on data."""
+        names = self._outputs if self._dynamic is None else self._dynamic.get_outputs()
+        return {name: Port(shape_of(kind), dtype_of(kind)) for name, kind in self._outputs.items() if name in names}
 
     def profile(self, runs=10, **inputs):
         """Returns a dictionary for each step, the slowest first, with its time in the fastest of `runs` runs."""

@@ -13,6 +13,8 @@ import pytest
 
 import cleave
 
+from dynamic_models import MODELS
+
 
 def test_arrays_go_in_and_come_out(graph):
     program = graph.compile(threads=2)
@@ -212,3 +214,20 @@ def test_a_search_that_is_cancelled_changes_nothing(graph):
     with pytest.raises(Exception, match='cancelled'):
         library.split_all_nodes(graph, how, constraint)
     assert str(graph) == before
+
+
+def test_nodes_whose_shapes_depend_on_data_run_after_the_others(tmp_path):
+    graph = cleave.parse(MODELS['mask'])
+    program = graph.compile()
+    x = numpy.random.default_rng(1).standard_normal(graph.inputs[0].shape, 'float32')
+    found = program(x=x)
+    path = tmp_path / 'mask.onnx'
+    graph.save(path)
+    whole = cleave.load(path)(x)
+    assert found and list(found) == list(whole) and set(program.outputs) <= set(found)
+    for name, value in found.items():
+        assert value.shape == whole[name].shape and (value == whole[name]).all()
+    more = program(x=numpy.abs(x) + 10)
+    assert any(more[name].shape != found[name].shape for name in found)
+    with pytest.raises(cleave.Error, match='depend on data'):
+        graph.save_program(tmp_path / 'mask.plan')
