@@ -3,6 +3,7 @@
 /* `cleave info`: prints inputs, outputs, ops and sizes of a model. */
 
 #include "arguments.h"
+#include "bounds.h"
 #include "commands.h"
 #include "convention.h"
 #include "dynamic.h"
@@ -177,7 +178,12 @@ add_defaults_json (CleaveJson *json, const CleaveGraph *graph)
 }
 
 static gboolean
-print_json (const CleaveGraph *graph, const Info *info, gboolean with_steps, GError **error)
+print_json (const CleaveGraph *graph,
+            const Info *info,
+            gboolean with_steps,
+            const char *path,
+            const CleaveModelOptions *model,
+            GError **error)
 {
   g_autoptr (CleaveJson) json = cleave_json_new ();
   g_autofree char *text = NULL;
@@ -200,6 +206,8 @@ print_json (const CleaveGraph *graph, const Info *info, gboolean with_steps, GEr
   cleave_json_int (json, "macs", info->macs);
   cleave_json_int (json, "peak_activation_bytes", info->peak_bytes);
   cleave_json_string (json, "convention", CLEAVE_MEMORY_CONVENTION);
+  if (!cleave_bounds_add_json (json, path, model, error))
+    return FALSE;
   if (info->has_program)
     add_program_json (json, &info->program);
   if ((with_steps || !info->has_program) &&
@@ -364,9 +372,10 @@ cleave_cmd_info (int argc, char **argv, GError **error)
       (with_program && !gather_program (graph, (guint) n_threads, as_is, &info, error)))
     return CLEAVE_WRONG;
   if (as_json)
-    return print_json (graph, &info, with_nodes, error) ? CLEAVE_DONE : CLEAVE_WRONG;
+    return print_json (graph, &info, with_nodes, files[0], &model, error) ? CLEAVE_DONE
+                                                                          : CLEAVE_WRONG;
   if (with_nodes && !cleave_node_table_print (graph, error))
     return CLEAVE_WRONG;
   print_text (graph, &info, with_nodes);
-  return CLEAVE_DONE;
+  return cleave_bounds_print (files[0], &model, error) ? CLEAVE_DONE : CLEAVE_WRONG;
 }

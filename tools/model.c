@@ -4,6 +4,7 @@
 
 #include "arguments.h"
 #include "dynamic.h"
+#include "extents.h"
 #include "npy.h"
 #include "outputs.h"
 #include "standard.h"
@@ -256,7 +257,10 @@ cleave_model_load (const char *given, const CleaveModelOptions *options, GError 
 {
   gboolean is_standard = cleave_standard_is (given);
   const char *path = is_standard ? cleave_standard_read (error) : given;
-  g_autoptr (GArray) shapes = path == NULL ? NULL : parse_shapes (options->shapes, error);
+  guint n_changed;
+  g_auto (GStrv) largest =
+      path == NULL ? NULL : cleave_extents_resolve (options->shapes, 0, &n_changed, error);
+  g_autoptr (GArray) shapes = largest == NULL ? NULL : parse_shapes (largest, error);
   g_autoptr (GArray) values =
       shapes == NULL ? NULL : parse_values (options->values, options->more_values, error);
   g_autoptr (GArray) dims = values == NULL ? NULL : parse_dims (options->values, error);

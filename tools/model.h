@@ -45,8 +45,8 @@ char *cleave_macs_to_string (gint64 macs);
     0,                                                                                             \
     G_OPTION_ARG_STRING_ARRAY,                                                                     \
     &(variable).shapes,                                                                            \
-    "fix the shape of an input, or dimensions by name, as in batch=1,seq=128; leave out the "      \
-    "input's name if the model has one input",                                                     \
+    "fix the shape of an input, or dimensions by name, as in batch=1,seq=128; seq=1..512 plans "   \
+    "for 512; leave out the input's name if the model has one input",                              \
     "NAME=1,3,224,224" },                                                                          \
   {                                                                                                \
     "fix", 0, 0, G_OPTION_ARG_STRING_ARRAY, &(variable).values,                                    \

@@ -20,6 +20,7 @@ import zipfile
 from xml.etree import ElementTree
 
 import json_schema
+import page_models
 from dynamic_models import MODELS
 from onnx_bytes import block, floats, model, node, number, tensor, value_info, varint
 
@@ -231,6 +232,19 @@ class Models(CommandTest):
                      ['split', path, '-o', 'out.onnx', '--all', '--dims', '2', '--num-chunks', '2'],
                      ['diff', self.chain, path]):
             self.bad(says, *args)
+
+    def test_a_range_plans_for_the_largest_and_lists_smaller_extents(self):
+        path = self.write('sequence.onnx', page_models.sequence_net())
+        text = self.good('info', path, '--shape', 'batch=1,length=3..96')
+        self.assertIn('1x96x64', text)
+        sizes = [int(n) for n in re.findall(r'batch=1,length=(\d+): ', text)]
+        self.assertEqual(sizes, [48, 24, 12, 6, 3])
+        for n in sizes:
+            alone = self.good('info', path, '--shape', f'batch=1,length={n}')
+            peak = re.search(r'peak +(.*) of', alone)[1]
+            self.assertIn(f'length={n}: {n * 4096} MACs, peak {peak}\n', text)
+        self.bad('must not be above', 'info', path, '--shape', 'batch=1,length=5..2')
+        self.bad('whole number', 'info', path, '--shape', 'batch=1,length=1..x')
 
     def test_missing(self):
         self.refuse('nowhere.onnx', 'nowhere.onnx', None)

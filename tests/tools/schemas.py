@@ -11,6 +11,7 @@ import unittest
 
 import command
 import json_schema
+import page_models
 from dynamic_models import MODELS
 from onnx_bytes import floats, model, node, tensor, value_info
 
@@ -36,9 +37,10 @@ class Schemas(command.CommandTest):
         other, _, defaults, large = self.files()
         stacked = self.write('stacked.onnx', command.stacked(64))
         mask = self.write('mask.onnx', MODELS['mask'])
+        sequence = self.write('sequence.onnx', page_models.sequence_net())
         chain, renamed = self.chain, self.write('renamed.onnx', command.chain().replace(b'\x01y', b'\x01z'))
         return [
-            ('info', mask), ('run', mask), ('info', defaults), ('info', chain, '--program', '--nodes'), ('diff', chain, other), ('diff', chain, renamed),
+            ('info', mask), ('run', mask), ('run', chain, '--max-memory', '40MiB'), ('info', sequence, '--shape', 'batch=1,length=1..9'), ('info', defaults), ('info', chain, '--program', '--nodes'), ('diff', chain, other), ('diff', chain, renamed),
             ('split', chain, *self.SPLIT, '--max-pieces', '2', '--check'), ('split', chain, '--all', '--dims', 'H', '--num-chunks', '16'),
             ('split', chain, '--node', 'pool1', '--max-piece-memory', '4kB'), ('split', large, '--for-threads', '2'),
             ('fit', chain, '--check'), ('fit', chain, '--for', 'ort'), ('fit', chain, '--exclude-inputs'), ('fit', chain, '--frontier'),

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "json.h"
+#include "model.h"
+
+/* The model with smaller extents, if --shape gives a range such as seq=1..512. */
+
+/* Prints, for each smaller part of the ranges, the extents, the MACs and the peak of the
+ * activations. Does nothing if there is no range. */
+gboolean cleave_bounds_print (const char *path, const CleaveModelOptions *model, GError **error);
+/* Does the same as cleave_bounds_print(), as a list of JSON. */
+gboolean cleave_bounds_add_json (CleaveJson *json,
+                                 const char *path,
+                                 const CleaveModelOptions *model,
+                                 GError **error);

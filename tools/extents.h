@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <glib.h>
+
+/* Dimensions that --shape gives as a range, such as seq=1..512. */
+
+/* Number of parts: the largest extent, halves down to 1/32, and the smallest extent. */
+#define CLEAVE_N_EXTENTS 7
+
+/* Returns the texts of --shape with one number for each range. Part 0 has the largest extent, part
+ * 1 half of it, part 2 a quarter, and the last part the smallest extent. Sets `n_changed` to the
+ * number of ranges whose extent differs from that of the part before. Returns NULL and an error if
+ * a range is broken. `texts` may be NULL: there are none. */
+char **cleave_extents_resolve (char *const *texts, guint part, guint *n_changed, GError **error);
