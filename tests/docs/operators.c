@@ -325,11 +325,29 @@ print_refusals (GTree *versions)
       "give its tensors as inputs or outputs; write the body as nodes" },
     { "complex numbers, and 8-bit floats that a node computes", "none" },
     { "a node of an unknown domain in the dynamic part",
-      "it is written as it was, but `cleave run` fails" },
+      "the file keeps the node, but `cleave run` fails" },
     { "a dynamic node that reads a weight of 4 bits or of 8-bit floats",
       "store the weight as `float32` or `int8`" },
-    { "a saved program, ranks or a graph as text of a model with a dynamic part",
+    { "a dynamic node that reads channels in blocks (`com.microsoft.nchwc`)",
+      "save the model with the level `extended` of ONNX Runtime" },
+    { "an operand that must be known at import, such as `starts` of `Slice` behind an input",
+      "give the value of the input with `--fix`" },
+    { "a saved program, ranks, a graph as text, or `run --max-memory` of a model with a dynamic "
+      "part",
       "use `cleave run` with the model" },
+    { "`partition`, `extract` and `bundle` of the dynamic part",
+      "they take the static part, and say so; run the rest with ONNX Runtime" },
+    { "the computed `total_sequence_length`, quantized caches, `sliding_window_cache` and norms of "
+      "Q "
+      "and K of `GroupQueryAttention`; `past_present_share_buffer`, `do_rotary` and the output of "
+      "Q "
+      "times K of `Attention`",
+      "export the model without them, or with the `Attention` of opset 23" },
+    { "`g_idx` and `weight_prepacked` of `MatMulNBits`", "quantize without reordering of columns" },
+    { "peepholes, `clip`, `sequence_lens` and other activations of `DynamicQuantizeLSTM`",
+      "use `LSTM`, which has them" },
+    { "`sequence_lens` of `Scan` 8", "convert the model to opset 9 or later" },
+    { "blocks of 8-bit floats", "store the weight as `float32` or `int8`" },
   };
 
   printf ("\n## Not supported\n\n");
