@@ -41,17 +41,19 @@ is_cancelled (const CleaveFitSearch *search)
   return g_cancellable_is_cancelled (search->options->cancellable);
 }
 
+/* Returns how many values of `ahead` are of use: only programs of one thread have overlays. */
+static guint
+count_ahead (const CleaveFitSearch *search)
+{
+  return search->options->n_threads > 1 ? 1 : G_N_ELEMENTS (ahead);
+}
+
 static CleaveFitPath *
-find_path (const CleaveFitSearch *search,
-           const CleaveFitVariant *variant,
-           double max_ahead,
-           double mac_price,
-           gint64 max_bytes)
+find_path (const CleaveFitVariant *variant, double max_ahead, double mac_price, gint64 max_bytes)
 {
   const CleaveFitAsk ask = { .max_bytes = max_bytes,
                              .mac_price = mac_price,
-                             /* only programs of one thread have overlays */
-                             .max_ahead = search->options->n_threads > 1 ? -1 : max_ahead };
+                             .max_ahead = max_ahead };
 
   return cleave_fit_path_find (&variant->candidates, &ask);
 }
@@ -59,18 +61,14 @@ find_path (const CleaveFitSearch *search,
 /* Returns the path with the smallest estimate, within 1/256, of those within `max_bytes` that add
  * at most `max_macs`; NULL if there is none. */
 static CleaveFitPath *
-find_least (const CleaveFitSearch *search,
-            const CleaveFitVariant *variant,
-            double max_ahead,
-            double max_macs,
-            gint64 max_bytes)
+find_least (const CleaveFitVariant *variant, double max_ahead, double max_macs, gint64 max_bytes)
 {
   CleaveFitPath *least = NULL;
   gint64 low = 0, high = max_bytes;
 
   for (gint64 target = high; high - low > high / 256 + 1; target = low + (high - low) / 2)
     {
-      CleaveFitPath *path = find_path (search, variant, max_ahead, FEW_MACS, target);
+      CleaveFitPath *path = find_path (variant, max_ahead, FEW_MACS, target);
 
       if (path != NULL && path->macs <= max_macs)
         {
@@ -114,7 +112,7 @@ cleave_fit_variant_prepare (CleaveFitVariant *variant,
 
   if (!find_candidates (variant, search, FALSE, error))
     return FALSE;
-  least = find_least (search, variant, 1, INFINITY, G_MAXINT64 / 2);
+  least = find_least (variant, ahead[count_ahead (search) - 1], INFINITY, G_MAXINT64 / 2);
   variant->least = least->n_bytes;
   return TRUE;
 }
@@ -178,20 +176,16 @@ calibrate (CleaveFitVariant *variant, const CleaveFitTry *tried)
 /* Returns the path to measure next in search of fewer than `max_bytes`, or NULL. This is the path
  * that needs least, or one that needs somewhat more if that path has too many pieces. */
 static CleaveFitPath *
-find_next (const CleaveFitSearch *search,
-           const CleaveFitVariant *variant,
-           double max_ahead,
-           double max_macs,
-           gint64 max_bytes)
+find_next (const CleaveFitVariant *variant, double max_ahead, double max_macs, gint64 max_bytes)
 {
-  CleaveFitPath *path = find_least (search, variant, max_ahead, max_macs, max_bytes);
+  CleaveFitPath *path = find_least (variant, max_ahead, max_macs, max_bytes);
   gint64 more = path == NULL ? 0 : path->n_bytes;
 
   while (path != NULL && count_pieces (variant, path) > MAX_PIECES)
     {
       more += more / 16 + 1;
       cleave_fit_path_free (path);
-      path = more > max_bytes ? NULL : find_path (search, variant, max_ahead, FEW_MACS, more);
+      path = more > max_bytes ? NULL : find_path (variant, max_ahead, FEW_MACS, more);
     }
   return path;
 }
@@ -211,7 +205,7 @@ measure_least (CleaveFitSearch *search,
 
   for (guint64 n_pieces = 0; n_pieces < MAX_PIECES && !is_cancelled (search);)
     {
-      g_autoptr (CleaveFitPath) path = find_next (search, variant, max_ahead, max_macs / ratio,
+      g_autoptr (CleaveFitPath) path = find_next (variant, max_ahead, max_macs / ratio,
                                                   (gint64) ((1 - MIN_GAIN) * (double) *least));
       const CleaveFitTry *tried = path == NULL ? NULL : measure (search, variant, path);
       const double macs = tried == NULL ? 0 : (double) (tried->macs - variant->steps.macs);
@@ -242,7 +236,7 @@ measure_between (CleaveFitSearch *search,
 
   while (max_bytes > least && !is_cancelled (search))
     {
-      g_autoptr (CleaveFitPath) path = find_path (search, variant, max_ahead, mac_price, max_bytes);
+      g_autoptr (CleaveFitPath) path = find_path (variant, max_ahead, mac_price, max_bytes);
 
       if (path == NULL || count_pieces (variant, path) > MAX_PIECES)
         return;
@@ -254,13 +248,14 @@ measure_between (CleaveFitSearch *search,
 void
 cleave_fit_variant_measure (CleaveFitVariant *variant, CleaveFitSearch *search)
 {
+  const guint n_ahead = count_ahead (search);
   gint64 least[G_N_ELEMENTS (limits)];
 
   if (!find_candidates (variant, search, TRUE, NULL))
     return;
   for (guint i = 0; i < G_N_ELEMENTS (limits); i++)
     least[i] = G_MAXINT64 / 2;
-  for (guint a = 0; a < G_N_ELEMENTS (ahead); a++)
+  for (guint a = 0; a < n_ahead; a++)
     for (guint i = 0; i < G_N_ELEMENTS (limits); i++)
       {
         const double max_macs =
@@ -269,7 +264,7 @@ cleave_fit_variant_measure (CleaveFitVariant *variant, CleaveFitSearch *search)
         if (max_macs >= 0)
           measure_least (search, variant, ahead[a], max_macs, &least[i]);
       }
-  for (guint a = 0; a < N_OF_BETWEEN; a++)
+  for (guint a = 0; a < MIN (n_ahead, N_OF_BETWEEN); a++)
     {
       measure_between (search, variant, ahead[a], FEW_MACS, least[G_N_ELEMENTS (limits) - 1]);
       measure_between (search, variant, ahead[a], 0, least[G_N_ELEMENTS (limits) - 1]);
