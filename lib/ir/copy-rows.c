@@ -91,8 +91,8 @@ cleave_copy_rows (const CleaveCopyLoops *loops, char *to, const char *from, gint
       memcpy (to + i * to_step, from + i * from_step, (gsize) n_bytes);
 }
 
-/* Lines: single elements with steps between them. There are fast paths for a line that repeats one
- * element, and for one that takes every second element. */
+/* A line has single elements at equal distances. There are fast paths for a line that repeats one
+ * element, and for a line that takes every second element. */
 
 /* A line of at least FILLED_BYTES that repeats one element is filled by copies of its first
  * FILLED_FIRST bytes. OneHot of 1,000 floats: 52 -> 77 GB/s. */

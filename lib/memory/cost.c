@@ -116,9 +116,9 @@ cleave_cost_is_in_bytes (const CleaveNode *node)
   return cleave_node_is_fixed (node->operands[1].result->node);
 }
 
-/* Returns the rereading of weights in each step of a sequence as multiply-adds: it takes as long as
- * a product with one more row. An LSTM of 256 units reaches 48 GFLOP/s with one sequence, 78 with
- * two, 98 with four. */
+/* Returns the time in which a sequence reads its weights again in each step, as a number of
+ * multiply-adds. Reading a weight takes as long as one multiply-add. An LSTM of 256 units reaches
+ * 48 GFLOP/s with one sequence, 78 with two, 98 with four. */
 static double
 count_idle_macs (const CleaveNode *node)
 {

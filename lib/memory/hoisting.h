@@ -16,6 +16,6 @@ GPtrArray *cleave_order_hoist_last (const GPtrArray *order, const CleaveStorage 
  * the join's buffer is allocated later. */
 GPtrArray *cleave_order_sink (const GPtrArray *order, const CleaveStorage *storage);
 
-/* Copies the rows that later strips need only after the result computed just before is freed, where
- * that lowers the peak. */
+/* Delays the copies of rows that later strips need, until the result that is computed just before
+ * such a copy is freed. Only where that lowers the peak. */
 GPtrArray *cleave_order_delay_carried (const GPtrArray *order, const CleaveStorage *storage);

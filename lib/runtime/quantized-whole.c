@@ -105,7 +105,8 @@ prepare_conv (CleaveWhole *whole,
                        weights, n_scratch);
 }
 
-/* Prepares a table that maps the bytes of x to y. They may be the same value. */
+/* Prepares a step that maps each byte of x through a table, into y. x and y may be the same value.
+ */
 static gboolean
 prepare_table (Step *step,
                const CleaveWrittenTable *table,

@@ -22,9 +22,10 @@ static const double ahead[] = { -1, 1.0 / 12, 1 };
 /* Plans between the unsplit graph and the least memory differ by this part of their bytes. */
 #define STEP 0.07
 
-/* The search measures no plan of more pieces, and no further plan in one mode and for one limit
- * once those measured have as many.  A piece takes 30 to 100 microseconds.  With 6,000, fits of 31
- * networks need 1.8 % more bytes in the geometric mean and take 0.78 of the time. */
+/* The largest number of pieces of a plan that the search measures. Once the plans that were
+ * measured in one mode for one limit on MACs have this many pieces in sum, no further one is
+ * measured. Measuring takes 30 to 100 microseconds for each piece.  With 6,000, fits of 31 networks
+ * need 1.8 % more bytes in the geometric mean and take 0.78 of the time. */
 #define MAX_PIECES 12000
 
 /* Nanoseconds of an added MAC when the search looks for the paths with the fewest MACs: more than
@@ -58,8 +59,9 @@ find_path (const CleaveFitVariant *variant, double max_ahead, double mac_price, 
   return cleave_fit_path_find (&variant->candidates, &ask);
 }
 
-/* Returns the path with the smallest estimate, within 1/256, of those within `max_bytes` that add
- * at most `max_macs`; NULL if there is none. */
+/* Returns the path that is estimated to need the fewest bytes, of those that need at most
+ * `max_bytes` and add at most `max_macs`. The estimate is within 1/256 of the smallest. NULL if
+ * there is no such path. */
 static CleaveFitPath *
 find_least (const CleaveFitVariant *variant, double max_ahead, double max_macs, gint64 max_bytes)
 {
@@ -200,8 +202,7 @@ measure_least (CleaveFitSearch *search,
                gint64 *least)
 {
   const CleaveFitTry *before = NULL;
-  double ratio = 0.7; /* ratio of measured to estimated MACs; MACs at borders are estimated too high
-                       * */
+  double ratio = 0.7; /* measured to estimated MACs: at borders the estimate is too high */
 
   for (guint64 n_pieces = 0; n_pieces < MAX_PIECES && !is_cancelled (search);)
     {

@@ -218,6 +218,6 @@ cleave_fit_add_window (CleaveFitState *state, guint index)
   window->carried_top = MAX (window->carried_top, n_carried_top);
   window->first = MAX (window->first, get_bytes_of (value, need, CLEAVE_FIT_FIRST));
   window->top = MAX (window->top, n_top);
-  if (!all || !carries) /* else the piece has no rows besides the carried ones */
+  if (!all || !carries) /* if not, all rows of the piece are carried */
     window->middle = MAX (window->middle, get_bytes_of (value, need, sample));
 }

@@ -9,8 +9,8 @@
 #include "../auto-split/for-threads.h"
 #include "simulate.h"
 
-/* More ranks must take at most this part of the time with fewer: pieces take time that the cost
- * model does not know. */
+/* A split for more ranks must take at most this part of the estimated time with fewer ranks. Pieces
+ * take some time that the cost model leaves out. */
 #define MAX_TIME 0.95
 
 /* Variants that reduce the memory of the rank that needs most.  Ratios: weights are cut if they are

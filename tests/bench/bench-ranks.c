@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* bench-ranks MODEL GBIT LATENCY REPEAT [SHAPE], started by mpirun: prints JSON. It has the least
- * time of a run on ranks with one thread each, and that of one process with as many threads. It
- * also has the time that the simulation predicts for the measured network. The model is split and
- * placed for GBIT and LATENCY, so that ranks communicate even in slower networks; 0 and 0: the
- * measured values. SHAPE is the shape of the only input.
+/* bench-ranks MODEL GBIT LATENCY REPEAT [SHAPE], started by mpirun. Prints JSON with three times:
+ * the least of a run on ranks with one thread each, the least of a run of one process with as many
+ * threads, and a prediction. The simulation predicts the time on ranks for the measured network.
+ * The model is split and placed for GBIT and LATENCY, so that ranks communicate even if the network
+ * is slower. If both are 0, the measured values are used. SHAPE is the shape of the only input.
  *
  * The cost model is for one processor. The times of steps on this processor are measured in a
  * program that runs all of them, while other ranks sleep. */

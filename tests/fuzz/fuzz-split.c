@@ -73,7 +73,8 @@ check_graph (const CleaveGraph *graph, const char *before, gboolean changed)
     fuzz_fail ("an error changed the graph");
 }
 
-/* Splits the convolution alone, or the nodes after it and the convolution. */
+/* Splits the convolution alone if `recursion` is NULL. Otherwise splits the Relu, and the
+ * convolution with it if `recursion` says so. */
 static void
 split_by (const CleaveTiling *wanted,
           const CleaveConstraint *constraint,

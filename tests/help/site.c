@@ -67,8 +67,9 @@ new_value (const CleaveTensorType *type, gboolean row_major, gint64 gap)
   return value;
 }
 
-/* Fills with bits that count up. A float gets the bits of a 16-bit one, then a rest near half of
- * its last bit. */
+/* Fills a tensor with numbers that count up, as bits of its elements. In a float, the count is in
+ * the upper bits, as in a 16-bit float; the lower bits are near the border where rounding to 16
+ * bits goes up. */
 static void
 count_up (CleaveTensor *tensor)
 {

@@ -108,8 +108,8 @@ START_TEST (reshaped_operands_of_a_join_share_its_memory)
 }
 END_TEST
 
-/* Columns of a table would be strided, which the convolution does not write. A value of two
- * joins is placed in one of them. */
+/* The convolution cannot write its result as columns of a table: they are strided. A value that two
+ * joins read is placed in one of them. */
 START_TEST (reshaped_operands_that_cannot_share_memory_are_copied)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

@@ -242,8 +242,9 @@ START_TEST (a_node_that_frees_memory_is_hoisted)
 }
 END_TEST
 
-/* A part of a join whose other operands come later, computed from a value that stays live
- * anyway. It is too small to be staged. */
+/* Computed early, `part` makes the large buffer of the join live early. Its own operand stays live
+ * in any case, so it can be computed late. The join's other operand is computed late. `part` is too
+ * small to be staged. */
 START_TEST (a_node_that_occupies_a_large_join_early_sinks)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

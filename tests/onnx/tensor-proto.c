@@ -57,7 +57,8 @@ START_TEST (raw_data_of_every_element_type_is_read)
 }
 END_TEST
 
-/* Returns the same number as an entry of the list for the element type. */
+/* Returns a tensor whose lists all have the number `value`. The element type decides which list is
+ * read. */
 static Proto *
 listed (CleaveElement element, gint64 value)
 {

@@ -72,7 +72,7 @@ START_TEST (split_18_has_a_number_of_outputs)
 }
 END_TEST
 
-/* Weights and values computed from them stay as they are stored, but their values are known. */
+/* An operand that is computed from constants alone counts as constant: here, the axes of a Pad. */
 START_TEST (operands_that_constants_alone_make_are_constant)
 {
   g_autoptr (Model) model = model_new (18);

@@ -35,8 +35,8 @@ cleave_onnx_spend (CleaveOnnxImport *import, double work)
 /* Maximum number of elements of an input that may hold shapes rather than data. */
 #define MAX_SHAPE 64
 
-/* Returns the only input that a value depends on, if it is small enough to hold a shape. NULL if
- * there are several, or none, or if it is too far. */
+/* Returns the only input that a node depends on, if the input is small enough to hold a shape. NULL
+ * if the node depends on none or on several, or if more than MAX_STEPS nodes are between. */
 static const CleaveNode *
 find_input (const CleaveNode *node)
 {

@@ -246,8 +246,9 @@ CleaveOnnxDeferred *
 cleave_onnx_deferred_new (CleaveOnnxImport *import, const Onnx__NodeProto *proto, guint position);
 void cleave_onnx_deferred_free (CleaveOnnxDeferred *deferred);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveOnnxDeferred, cleave_onnx_deferred_free)
-/* Makes a node dynamic. Takes ownership of `deferred`. `value` is the dynamic value that it reads;
- * NULL: the import noted why it is dynamic. */
+/* Moves a node to the dynamic part. Takes ownership of `deferred`. `value` is the dynamic value
+ * that the node reads. NULL: the import has already noted another reason why the node is dynamic.
+ */
 void cleave_onnx_defer (CleaveOnnxImport *import, CleaveOnnxDeferred *deferred, const char *value);
 /* Keeps a static node that made a sequence, in case that a dynamic node reads the sequence. Takes
  * ownership of `deferred`. */

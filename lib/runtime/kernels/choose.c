@@ -223,7 +223,7 @@ prepare (const CleaveKernelInstance *instance,
 
   if (found == NULL || cleave_shape_n_elements (&instance->results[0].type.shape) == 0)
     return FALSE;
-  /* An op with any number of operands is served if it has two. */
+  /* an op that may have any number of operands must have two */
   if ((call->op->flags & CLEAVE_OP_VARIADIC) != 0 && call->n_operands != 2)
     return FALSE;
   c = g_new0 (Choose, 1);

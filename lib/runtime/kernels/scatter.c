@@ -136,8 +136,8 @@ LINES (min_32, gint32, min)
 LINES (min_64, gint64, min)
 /* clang-format on */
 
-/* Indexed by reduction from CLEAVE_SCATTER_ADD on, by index type INT64 or INT32, and by lines or
- * rows. */
+/* Index 1: the reduction, minus CLEAVE_SCATTER_ADD. Index 2: 0 for indices of INT64, 1 for INT32.
+ * Index 3: 0 for lines, 1 for rows. */
 static void (*const runs[][2][2]) (const Scatter *, gconstpointer, float *, const float *) = {
   { { add_64, add_64_rows }, { add_32, add_32_rows } },
   { { mul_64, mul_64_rows }, { mul_32, mul_32_rows } },

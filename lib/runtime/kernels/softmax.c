@@ -100,7 +100,7 @@ typedef gint32 LaneMask __attribute__ ((vector_size (CLEAVE_N_LANES * sizeof (fl
   }
 FOLD_DENSE (max_dense, MAX_OF_LANES, cleave_f32_max)
 FOLD_DENSE (add_dense, SUM_OF_LANES, cleave_f32_add)
-/* Computes CLEAVE_LANES_JOIN in the same order; the result is in lane 0. */
+/* Combines all lanes in the order of CLEAVE_LANES_JOIN, into lane 0. */
 #define JOIN_DENSE(word, join)                                                                     \
   static inline float word (const float *lane)                                                     \
   {                                                                                                \

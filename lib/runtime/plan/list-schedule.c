@@ -248,7 +248,8 @@ start (Simulation *sim, guint thread, guint step, double now)
   schedule->ends[step] = sim->free_at[thread];
 }
 
-/* Returns the busy thread that is done first; the smallest number of equals. */
+/* Returns the busy thread that is done first. If several are done at the same time, returns the one
+ * with the smallest number. */
 static guint
 next_to_finish (const Simulation *sim)
 {
