@@ -14,9 +14,9 @@ BOARDS = ('M0', 'M4', 'M33', 'RV32')
 STACK = 512
 # Twice the rows may need this factor of instructions. It was 2.0 when this was written.
 GROWTH = 2.1
-# Instructions of the network with 16 rows on a Cortex-M4, in plain C and with DSP instructions: 2,893,636 and 2,296,980
+# Instructions of the network with 16 rows on a Cortex-M4, in plain C and with DSP instructions: 3,400,922 and 2,778,359
 # when this was written, and 3 % more.
-LIMITS = {'-DCLEAVE_PLAIN_C': 2980000, '': 2366000}
+LIMITS = {'-DCLEAVE_PLAIN_C': 3503000, '': 2862000}
 
 
 def conv(name, x, shape, shift, attributes):
@@ -34,8 +34,8 @@ def conv(name, x, shape, shift, attributes):
 
 
 def network(rows):
-    """Returns a graph with each kind of convolution: a small window, depthwise, 1x1, rows of a window, and channels
-    that are no multiple of four."""
+    """Returns a graph with each case of the kernels: a small window, depthwise, 1x1, rows of a window, channels that are
+    no multiple of four, single taps, dilation and groups."""
     return '\n'.join([
         'graph boards', f'%x = Input : int8 1x{rows}x16x3  # x', '%zero = Constant value=-5 : int8 scalar  # zero',
         *conv('a', '%x', [8, 3, 3, 3], -8, 'pads=1,1,1,1 min=-128 max=127'),
@@ -43,7 +43,10 @@ def network(rows):
         *conv('c', '%b', [16, 8, 1, 1], -7, 'min=-5 max=127'),
         *conv('d', '%c', [16, 16, 3, 3], -9, 'pads=1,1,1,1 min=-128 max=127'),
         *conv('e', '%d', [6, 16, 2, 2], -8, 'strides=2,2 min=-128 max=100'),
-        'output %e  # y', ''])
+        *conv('f', '%e', [6, 6, 3, 3], -8, 'pads=1,1,1,1 min=-128 max=127'),
+        *conv('g', '%f', [6, 1, 3, 3], -7, 'group=6 dilations=2,2 pads=2,2,2,2 min=-128 max=127'),
+        *conv('h', '%g', [10, 3, 3, 3], -8, 'group=2 pads=1,1,1,1 min=-128 max=127'),
+        'output %h  # y', ''])
 
 
 def make_bundle(folder, rows):

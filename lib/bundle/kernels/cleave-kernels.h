@@ -164,7 +164,7 @@ cleave_bound (float a, float least, float most)
 /* A window that slides over the rows and columns of an operand. */
 typedef struct
 {
-  int32_t rows, columns; /* extents of the operand */
+  uint16_t rows, columns; /* extents of the operand */
   uint16_t kernel[2], stride[2], dilation[2];
   uint16_t pad[2]; /* padding before the first row and column */
 } CleaveSlide;
