@@ -162,7 +162,7 @@ parse_values (char **texts, const GPtrArray *more, GError **error)
   return g_steal_pointer (&values);
 }
 
-/* Adds to an error of the library, which names what is missing, the options that give it. */
+/* Adds the option to use to an error of the library that says which value or shape is missing. */
 static void
 name_cure (GError *error)
 {

@@ -22,8 +22,9 @@
  * same level. */
 #define SCARCE 0.95
 
-/* Fractions of the peak that staging must save in total, and for the operands of each join. Tiles
- * have many small operands that save little each: together 35 % in two blocks of MobileNetV2. */
+/* Staging must save MIN_GAIN of the peak in total, and MIN_GAIN_OF_ONE for the operands of each
+ * join. The latter is small because tiles have many small operands that save little each: together
+ * 35 % in two blocks of MobileNetV2. */
 #define MIN_GAIN 0.05
 #define MIN_GAIN_OF_ONE 0.002
 

@@ -3,8 +3,8 @@
 
 #include "buffers.h"
 
-/* Materialized views. A view that only joins read late keeps its whole operand alive for a few
- * rows. A copy of these rows lets the rest be freed:
+/* Materialized views are copies. If joins read a view late, the view keeps its whole operand live
+ * for a few rows. A copy of these rows lets the whole operand be freed:
  *
  *      x ── Slice (last 2 rows) ── Assemble of the next strip       x is freed right after the copy
  */

@@ -215,8 +215,9 @@ is_read_otherwise (const CleaveStorage *storage, const CleaveNode *node, const C
   return FALSE;
 }
 
-/* Returns whether x is a join, and overwriting it by `node` would make a copy of an operand
- * necessary. That operand is read later, or all operands belong to a later join. */
+/* Returns whether x is a join that `node` cannot overwrite without a copy of one of the join's
+ * operands. A copy is needed if the operand is read later, or if all operands belong to a later
+ * join. */
 static gboolean
 has_parts_that_stay (const CleaveStorage *storage,
                      const CleaveNode *node,

@@ -12,8 +12,8 @@
  * of a real model has more. */
 #define CLEAVE_ROI_MAX_POINTS 0x1p31
 
-/* One dimension of a region: its begin, the length of one element of the result, both in elements
- * of X, and the number of sampling points of an element. */
+/* One dimension of a region. `begin` and `step`, the length of an element of the result, are in
+ * elements of X. `n_points` is the number of sampling points of an element of the result. */
 typedef struct
 {
   double begin, step;

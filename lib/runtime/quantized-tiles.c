@@ -495,8 +495,8 @@ align (gint64 n_bytes)
   return (n_bytes + 63) / 64 * 64;
 }
 
-/* Returns whether only the outermost dimension is cut, and the last call reads no operand of the
- * group. */
+/* Returns whether tiles cut only the outermost dimension of the result, and the last op of the
+ * group reads only results of the group and constants. */
 static gboolean
 are_rows (const Preparing *p, const CleaveShape *tile)
 {

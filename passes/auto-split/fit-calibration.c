@@ -4,7 +4,8 @@
 
 #include "fit-candidates.h"
 
-/* Segments of one end whose begins differ by less than this part of their steps are alike. */
+/* Two segments with the same end are alike if their begins differ by at most 1 / SIMILAR of the
+ * steps of the shorter one. */
 #define SIMILAR 4
 
 /* Returns whether two candidates split nearly the same steps in the same way. */

@@ -39,9 +39,10 @@ cleave_past_axes_may_be (const CleaveNode *node)
          (node->op->flags & (CLEAVE_OP_VIEW | CLEAVE_OP_JOIN | CLEAVE_OP_ROW_MAJOR)) == 0;
 }
 
-/* Finds the permutation of the result: `of_result[d]` is the dimension of the result above the
- * Transpose that becomes dimension d below it.  If the ranks are equal, it is the permutation of
- * the operand; otherwise it follows from the dimensions of the operand that both results keep. */
+/* Finds the permutation of a Transpose that moves from the operand to the result of a node:
+ * dimension `of_result[d]` of the node's new result becomes dimension d. If operand and result have
+ * the same rank, it is the permutation of the operand. Otherwise it follows from the dimensions of
+ * the operand that the result keeps. */
 static gboolean
 find_perm (const CleaveCall *behind,
            const CleaveDimMap *map,

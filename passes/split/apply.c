@@ -83,8 +83,8 @@ follow_values (Applier *applier)
     }
 }
 
-/* Updates values of pieces that are results of nodes about to be replaced. A piece that would equal
- * its operand is not built, so its value may be another node's result. */
+/* Updates the values of pieces. A piece that would equal its operand is not built: its value is the
+ * operand. If the operand's node is about to be replaced, the value becomes the replacement. */
 static void
 follow_replaced (Applier *applier)
 {

@@ -16,8 +16,8 @@ typedef struct
   CleaveRange box;
 } CleaveWanted;
 
-/* The node that is cut into pieces. `widen`, unless NULL, is the node's call: boxes that are not
- * legal chunks are then enlarged to the smallest legal chunks. */
+/* The node that is cut into pieces. `widen` is NULL, or the node's call. With a call, boxes that
+ * are not legal chunks are enlarged to the smallest legal chunks. */
 typedef struct
 {
   CleaveRegion *region;

@@ -18,7 +18,8 @@
 #define MAX_STEPS_BELOW 32
 #define MAX_READERS 8
 
-/* Readers with more operands are skipped: each of their operands would look at all of them. */
+/* The search skips a reader with more operands. Otherwise, the searches that begin at each operand
+ * would all look at every operand. */
 #define MAX_OPERANDS 256
 
 static const char *

@@ -69,7 +69,7 @@ typedef struct
   const char *s;
   gint64 *ints;
   float *floats;
-  guint n; /* length of a list; for 't', the value that is the tensor */
+  guint n; /* for a list, its length; for 't', the number of the value that is the tensor */
 } TrialAttr;
 
 typedef struct

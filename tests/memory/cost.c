@@ -189,8 +189,8 @@ START_TEST (results_have_a_cost_besides_sums)
 }
 END_TEST
 
-/* Each lookup has a cost, even for few elements. Memory traffic is at most that of the result,
- * even if more could be read. */
+/* Each lookup of a Gather has a cost, even if it copies few elements. A larger operand does not
+ * cost more: only the rows that are looked up are read. */
 START_TEST (lookups_have_a_cost)
 {
   static const char *const text = "%%x = Input : float32 %ux%u\n%%i = Input : int64 5000\n"

@@ -345,7 +345,8 @@ make_chain (int seed, guint n)
   return cleave_placement_new_by_node (graph, n, ranks, 5, NULL);
 }
 
-/* All ranks measure the same plausible numbers. The rest of the network stays the same. */
+/* All ranks get the same bandwidth and latency, which are plausible. The measurement does not
+ * change the other fields of the network. */
 static void
 run_measure (void)
 {

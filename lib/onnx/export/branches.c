@@ -199,8 +199,8 @@ push_needs (const CleaveOnnxExport *export, const CleaveNode *unit, GPtrArray *s
   return good;
 }
 
-/* Sorts units (see unit_of()) so that each comes after its operands. NULL if there is a cycle: one
- * Where of a choice depends on another. */
+/* Sorts units (see unit_of()) so that each comes after the units that it reads. Returns NULL if
+ * there is a cycle, because one Where of a choice depends on another. */
 static GPtrArray *
 sort_units (const CleaveOnnxExport *export, const GPtrArray *order)
 {

@@ -305,8 +305,9 @@ replace_string (Onnx__NodeProto *node, const char *name, const char *value)
 }
 
 /* Opset 13 lacks tf_half_pixel_for_nn, whose positions are half an element behind those of
- * half_pixel. Another rounding makes up for it: floor (u + 0.5) is round_prefer_ceil (u), and
- * round_prefer_floor (u + 0.5) is ceil (u). */
+ * half_pixel. So the conversion sets half_pixel, whose position is u instead of u + 0.5. It also
+ * sets another rounding: floor (u + 0.5) is round_prefer_ceil (u), and round_prefer_floor (u + 0.5)
+ * is ceil (u). */
 static gboolean
 convert_positions (Conversion *c, GError **error)
 {

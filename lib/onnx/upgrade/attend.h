@@ -59,7 +59,7 @@ typedef struct
 {
   gint64 n_heads;
   gboolean is_causal;
-  CleaveOnnxAttention core;         /* k and v: the new ones; then with the past before them */
+  CleaveOnnxAttention core;         /* k, v: without, later with the past keys, values */
   CleaveOnnxValue *past_k, *past_v; /* B×N×P×H; NULL: none */
   CleaveOnnxValue *mask;            /* the operand of the file; NULL: none */
   CleaveOnnxValue *y;               /* the first result of the node */

@@ -8,7 +8,7 @@
 typedef struct
 {
   CleaveOnnxValue *cos, *sin; /* [B or 1, 1, S, half of the rotated elements] */
-  gboolean interleaved;       /* pairs are neighbors; otherwise one element from each half */
+  gboolean interleaved;       /* a pair is two neighbors; if not, one element of each half */
 } CleaveOnnxRotary;
 
 /* Gathers the rotations from the caches, operands `cos_operand` and the next, for positions

@@ -370,9 +370,9 @@ slide_once (const Run *run, gint64 n_pixels, gint64 n_channels)
   return TRUE;
 }
 
-/* Dilated rows: adjacent pixels read different elements. But with every apart-th pixel, each
- * reads the same elements as its predecessor, one tap later. So these pixels are run as a row of
- * their own. */
+/* Runs dilated rows. Adjacent pixels of such a row read different elements. But a pixel shares
+ * elements with the pixel `apart` pixels before it, which reads them one tap later. So every
+ * `apart`-th pixel is taken, and these pixels are run as a row of their own. */
 static gboolean
 slide_apart (const Run *run, gint64 n_pixels, gint64 n_channels)
 {

@@ -18,7 +18,7 @@ typedef struct
   Uses *after;       /* by buffer: the uses of the buffers that had its memory before */
   GArray *united;    /* CleaveWait: merged uses of several buffers */
   GArray *old;       /* guint: the buffers from which the current one takes memory */
-  guint *counts;     /* by thread, for the current step or buffer */
+  guint *counts;     /* by thread: working memory for the current step or buffer */
   gboolean *is_used; /* by buffer */
 } Waiting;
 

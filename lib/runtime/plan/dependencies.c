@@ -2,7 +2,7 @@
 
 #include "dependencies.h"
 
-/* The search does not look at the operands of a larger join. */
+/* The largest number of operands of a join that look_at_parts() examines. */
 #define MAX_PARTS 256
 
 typedef struct

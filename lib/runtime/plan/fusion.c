@@ -308,9 +308,9 @@ has_pattern (const CleaveKernelInstance *instance)
   return FALSE;
 }
 
-/* Adds the consumers of step `i` of a sequence, its epilogue ops first. Returns their number. A
- * consumer loses its own epilogue ops, which become consumers too; one that begins an expression
- * pattern cannot be a consumer. */
+/* Adds the consumers of step `i` of a sequence, the step's own epilogue ops first. Returns the
+ * number of consumers. The epilogue ops of a consumer become consumers too. A step with an epilogue
+ * op that begins an expression pattern cannot be a consumer. */
 static guint
 add_fused (const Finding *f, guint i)
 {

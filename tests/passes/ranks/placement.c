@@ -508,7 +508,8 @@ START_TEST (a_value_of_several_ranks_is_joined_on_each_rank)
 }
 END_TEST
 
-/* Ranks wait for values of nodes that an order for memory alone would run late. */
+/* An order for memory alone would run some nodes late. Other ranks wait for the values of these
+ * nodes, so the order of the placement runs them early. */
 START_TEST (ranks_keep_the_order_of_the_placement)
 {
   const CleaveTransport transport = { NULL, note_place, never, do_not_send, never };

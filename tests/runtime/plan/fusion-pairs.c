@@ -86,8 +86,8 @@ add_other (CleaveGraph *graph, GRand *rand, const Consumer *f, const CleaveTenso
   return fusion_input (graph, rand, &type);
 }
 
-/* Adds the consumer. Its other operand is `before`, unless that is NULL. Returns NULL if the op
- * cannot do that. */
+/* Adds a consumer of x. If `before` is not NULL, it is the consumer's other operand. Returns NULL
+ * if the op cannot have these operands. */
 static CleaveResult *
 add_consumer (
     CleaveGraph *graph, GRand *rand, const Consumer *f, CleaveResult *x, CleaveResult *before)
