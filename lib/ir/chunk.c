@@ -159,8 +159,8 @@ refuse_shape (const CleaveCall *call,
   return cleave_refuse (why, "%s would have rank %u, not %u", name, got->rank, want->rank);
 }
 
-/* Check 3 (check 2 is the op's narrow): infer gives the shape of the chunk, and for each further
- * result the shape of its range. */
+/* The third check (the op's `narrow` is the second): `infer` must give result 0 the shape of the
+ * chunk, and each further result the shape of its range. */
 static gboolean
 infer_results (CleaveChunk *chunk, const CleaveCall *call, GString *why)
 {

@@ -7,8 +7,8 @@
 #include "order-facts.h"
 
 /* Staging must lower the peak to WORTH_COPIES times its bytes, and is repeated at most MAX_ROUNDS
- * times. Without the first search, 11 of 480 random graphs take up to 15 % more memory; a second
- * search gained nothing. */
+ * times. Without the first of these rounds, 11 of 480 random graphs take up to 15 % more memory. A
+ * second round gained nothing. */
 #define WORTH_COPIES 0.95
 #define MAX_ROUNDS 3
 /* Limit on overlays. Each overlay lowers one peak; the search ends at a peak that it cannot lower.
@@ -107,8 +107,9 @@ choose_more (const CleaveStorage *storage, Means means, Choices *choices)
   return FALSE;
 }
 
-/* Sets `enough` to the peak that more choices must reach, and returns whether they may reach it.
- * This saves three of four assignments that would be made in vain. */
+/* Sets `enough` to the peak that a trial with more choices must reach. Returns FALSE if a lower
+ * bound shows that it cannot reach this peak. Then no trial is needed, which saves three of four
+ * trials that would be made in vain. */
 static gboolean
 is_worth (const CleaveStorage *best,
           Means means,

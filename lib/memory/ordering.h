@@ -17,8 +17,8 @@ GPtrArray *cleave_order_best_of (const CleaveGraph *graph, const GPtrArray *orde
  * computed strip by strip may share memory with values that die meanwhile (laps.c). */
 GPtrArray *
 cleave_order_with_laps (const CleaveGraph *graph, CleaveStorage **storage, GError **error);
-/* Does the same as cleave_order_with_laps(), given that the peak before laps is `n_bytes`: stops at
- * the first order that reaches it. */
+/* Works as cleave_order_with_laps(), but stops at the first order whose peak before laps is
+ * `n_bytes`. The caller knows that some order has this peak. */
 GPtrArray *cleave_order_with_laps_down_to (const CleaveGraph *graph,
                                            gint64 n_bytes,
                                            CleaveStorage **storage,

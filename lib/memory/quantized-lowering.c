@@ -84,7 +84,8 @@ is_cheap (const Lowering *l, const CleaveNode *node)
   return cheap;
 }
 
-/* Counts a use of a node by a member, and makes the node a member once the group has all its uses.
+/* Counts a use of a node by a member of the group. Makes the node a member once all uses of the
+ * node are by members.
  */
 static void
 consider (Lowering *l, CleaveNode *node)

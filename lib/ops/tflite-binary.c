@@ -74,7 +74,8 @@ scale_sum (const CleaveTfliteBinaryAttrs *a, gint32 x, gint32 y, gint32 sign)
                                 (gint) a->shift);
 }
 
-/* Combine two operands whose zero points are subtracted; the result has no zero point yet. */
+/* Combine two operands from which the zero points were subtracted. The caller adds the zero point
+ * of the result. */
 
 static inline gint32
 combine_add (const CleaveTfliteBinaryAttrs *a, gint32 x, gint32 y)

@@ -92,8 +92,8 @@ struct _CleaveKernelFamily
   gboolean by_elements;
   /* Returns whether run calls cleave_kernel_range_done(); NULL: never. */
   gboolean (*reports_progress) (gconstpointer state);
-  /* Returns the kind of epilogue op that the instance is if operand `v` is in registers. NULL: the
-   * family has no epilogue ops. */
+  /* Returns the kind of epilogue op that the instance can be for the kernel that computes operand
+   * `v`, which is then in registers. NULL: the family has no epilogue ops. */
   CleaveEpilogueKind (*epilogue_op) (gconstpointer state,
                                      const CleaveKernelInstance *instance,
                                      guint v,

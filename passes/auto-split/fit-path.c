@@ -3,8 +3,8 @@
 #include "fit-path.h"
 
 /* Number of ways to a step that the search keeps: cheap ways, and more expensive ways that leave
- * more room for an overlay.  With 1, ResNet-50 needs 3.3 % more memory, with 2, 0.3 %; 8 find the
- * same as 4. */
+ * more room for an overlay.  With one way, the plan for ResNet-50 needs 3.3 % more memory than with
+ * four. With two, it needs 0.3 % more; with eight, the same. */
 #define MAX_WAYS 4
 
 /* A way to a step: what has run before it. */

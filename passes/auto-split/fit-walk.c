@@ -78,8 +78,8 @@ find_inner (const CleaveFitState *state)
                    state->most_top == 0 ? 0 : state->most_top + state->carried_top));
 }
 
-/* Returns the distance in bytes from the begin of y to that of x in one buffer, if the strips that
- * write y overlay x. With it, y never reaches rows of x that a later strip reads. */
+/* Returns the bytes between the begin of y and the begin of x if the strips that write y overlay x.
+ * At this distance, no strip overwrites rows of x that a later strip reads. */
 static gint64
 find_shift (const CleaveFitState *state, const CleaveFitValue *x, const CleaveFitValue *y)
 {

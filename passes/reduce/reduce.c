@@ -264,8 +264,8 @@ count_attributes (const CleaveGraph *graph)
   return n;
 }
 
-/* Resets an attribute to its default.  For some ops that changes nothing: they replace the default
- * by its meaning when the node is added. */
+/* Resets an attribute to its default, unless the graph then has as many attributes as before. This
+ * happens with ops that replace the default by its meaning when the node is added. */
 static gboolean
 drop_attribute (Reducer *reducer, const CleaveNode *node, const CleaveAttr *attr)
 {

@@ -243,8 +243,8 @@ may_go_on (const CleaveJoint *joint)
   return FALSE;
 }
 
-/* Tries one level with each dimension cut first.  Sets `*is_last` if no node fits into the level:
- * lower ones need not be tried. */
+/* Tries one level once for each dimension, which is then the first to be cut. Sets `*is_last` to
+ * TRUE if no node fits into the level: lower levels need not be tried. */
 static gboolean
 try_level (CleaveJoint *joint, gint64 level, GArray *roots, gboolean *is_last)
 {

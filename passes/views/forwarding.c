@@ -326,8 +326,8 @@ get_plain (CleaveForwarder *forwarder,
   return part;
 }
 
-/* Returns whether a window that no single operand contains is worth reading from several: only if
- * it cuts a joined dimension. */
+/* Returns whether a window into a join should be read from several of the join's operands if none
+ * contains all of it. That is only worthwhile if the window cuts a joined dimension. */
 static gboolean
 cuts_seams (const CleaveJoin *join, const CleaveStridedRange *window, const CleaveShape *shape)
 {

@@ -89,7 +89,8 @@ add_frontier (GPtrArray *plans, const CleaveGraph *graph, double max_added_macs)
   g_ptr_array_extend_and_steal (plans, g_steal_pointer (&found));
 }
 
-/* Bytes here for one kilobyte in the tables of msf-CNN, which count one byte per element. */
+/* The tables of msf-CNN count one byte per element. Here an element is a float, so one of their
+ * kilobytes is this number of bytes. */
 #define BYTES_PER_KILOBYTE (1000 * sizeof (float))
 
 static void

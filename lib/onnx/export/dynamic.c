@@ -66,8 +66,8 @@ cleave_onnx_begin_export_dynamic (CleaveOnnxExport *export, GError **error)
   return TRUE;
 }
 
-/* Gives a node another name if a node of the static part has its own, as the parts of a split
- * sequence have: ONNX Runtime refuses files with two nodes of one name. */
+/* Gives a node another name if a node of the static part has the same name, as for the parts of a
+ * split sequence. ONNX Runtime refuses files with two nodes of one name. */
 static void
 name_node (const CleaveOnnxExport *export, Onnx__NodeProto *node, GHashTable *seen)
 {

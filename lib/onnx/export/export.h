@@ -196,8 +196,9 @@ void cleave_onnx_export_indices (CleaveOnnxExport *export,
                                  const CleaveNode *node,
                                  const char *from,
                                  const char *to);
-/* Writes indices for a MaxUnpool that count in its own operand, and returns their name. NULL:
- * the node is another op, or its indices already count so. */
+/* In ONNX, the indices of a MaxUnpool count in the value that was pooled to its operand; those of a
+ * piece may count in a larger value. Writes indices as ONNX needs them, and returns their name.
+ * NULL: the node is another op, or its indices need no change. */
 const char *cleave_onnx_export_local_indices (CleaveOnnxExport *export, const CleaveNode *node);
 /* Writes a piece of a Resize by a fractional factor as matrix products or Gathers. */
 void cleave_onnx_export_resize_part (CleaveOnnxExport *export, const CleaveNode *node);

@@ -324,8 +324,8 @@ read_or_defer (CleaveOnnxImport *import,
   return TRUE;
 }
 
-/* Reads nodes in the order of the file while that is valid, usually to the end; from then on in
- * a sorted order. */
+/* Reads nodes in the order of the file until a node precedes one of its operands, which is rare.
+ * From that node on, reads them in a sorted order. */
 static gboolean
 read_nodes (CleaveOnnxImport *import, const Onnx__GraphProto *proto, GError **error)
 {

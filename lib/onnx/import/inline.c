@@ -341,7 +341,8 @@ expand_graph (Inliner *inliner, Onnx__GraphProto *graph, gint64 opset, guint dep
   return good;
 }
 
-/* Adds a node to a list, or the nodes of the function that it calls; takes it in any case. */
+/* Adds a node to the list `to`. If the node calls a function, adds the function's nodes instead.
+ * Takes ownership of `node`, even if it fails. */
 static gboolean
 expand (Inliner *inliner,
         Onnx__NodeProto *node,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The kernel family of ops that move runs of elements. Their own compute() uses the copies of
- * lib/ir, so run() calls that. */
+/* The kernel family of ops that move runs of elements. The reference kernels of these ops use the
+ * fast copies of lib/ir already, so run() calls the op's compute(). */
 
 #include "level.h"
 

@@ -19,8 +19,8 @@ typedef struct
   gint64 n;          /* elements of a row */
   CleaveLines lines; /* layout of the first row */
   gint64 row_step;   /* elements from one row to the next */
-  float *gathered; /* buffer for gathered elements; NULL: there are enough rows to take one element
-                      of each at once */
+  float *gathered;   /* buffer for gathered elements; NULL: vectors have one element of each of many
+                        rows */
 } CleaveReduceBlock;
 
 /* Reduces n_rows rows that begin at x. */

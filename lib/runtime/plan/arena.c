@@ -23,8 +23,8 @@ enum { UNPLACED = -1 };
 /* Limit on the visits of a conflict, for each order. */
 #define MAX_WORK (G_GINT64_CONSTANT (1) << 20)
 /* Conflicts are found in a list of all placed buffers if there are at most MAX_PLACED buffers and
- * more than 1/MANY_PART of those placed may conflict. Twice or half that part takes 2 % more
- * instructions. */
+ * more than 1/MANY_PART of the placed buffers may conflict. Half or twice this fraction takes 2 %
+ * more instructions. */
 #define MAX_PLACED 65536
 #define MANY_PART 8
 /* Limit on the capacities that eviction tries. Without eviction, 2 of 320 random graphs take up

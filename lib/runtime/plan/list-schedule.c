@@ -162,8 +162,8 @@ hand_over (Simulation *sim)
     }
 }
 
-/* Returns the heap with the smallest rank on top, of those whose top step fits the budget, or of
- * all; G_MAXUINT if there is none. */
+/* Returns the heap whose top step has the smallest rank. Unless `of_all`, only heaps whose top step
+ * fits the budget are compared. G_MAXUINT if there is none. */
 static guint
 find_smallest (const Simulation *sim, gboolean of_all)
 {

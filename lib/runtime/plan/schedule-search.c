@@ -120,8 +120,8 @@ compare_prices (gconstpointer a, gconstpointer b)
   return (x > y) - (x < y);
 }
 
-/* Adds candidates with falling budgets, from the peak of the fastest on, until waiting for memory
- * makes them much slower. */
+/* Adds candidates with smaller and smaller budgets, the first of which is the peak of the fastest
+ * candidate. Stops when waiting for memory makes a candidate much slower. */
 static void
 add_candidates (Choosing *c, const Candidate *fastest, gboolean in_order, GArray *candidates)
 {

@@ -436,8 +436,8 @@ count_pieces (const CleaveSplitReport *report)
   return n;
 }
 
-/* Different pieces of the three nodes of the example graph, along each dimension, all exist at
- * the end. */
+/* Splits the example graph along each dimension, so that all pieces of its three nodes differ. No
+ * pass may remove or merge a piece. */
 START_TEST (all_pieces_outlive_all_passes)
 {
   for (guint i = 0; i < 4 * 4 * 2; i++)

@@ -11,8 +11,8 @@
 #include "run-help.h"
 
 #define MAX_OPERANDS 8
-/* Repetitions for a single value, which is a scalar, a channel and a whole at once, and quickly
- * tried. */
+/* Repetitions for values of one element, which are quickly tried. One element is a scalar, a
+ * channel and a whole value at once, so there are more cases. */
 #define SINGLE_VALUES 20
 
 /* An op on x whose result has x's type. Its other operands broadcast to x, or have one element

@@ -387,8 +387,8 @@ START_TEST (each_thread_keeps_to_its_band)
 }
 END_TEST
 
-/* Returns whether every step begins before any with a larger number that could not begin
- * earlier. */
+/* Returns FALSE if a step begins before a step with a smaller number that was ready by then.
+ */
 static gboolean
 is_in_order (const CleaveSchedule *schedule, const CleaveScheduleTask *task)
 {
