@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Over 400 lines: the scan of a command line, its checks and the messages of both. */
+
 #include "arguments.h"
 #include "usage.h"
 
@@ -150,10 +152,18 @@ list_options (const GOptionEntry *entries)
             entries->description != NULL ? entries->description : "");
 }
 
+/* Fails since no option has this name, and says where the options are listed. */
+static gboolean
+fail_unknown (const char *option, GError **error)
+{
+  return cleave_argument_fail (error, "there is no option '%s'; %s --help lists the options",
+                               option, g_get_prgname () == NULL ? "cleave" : g_get_prgname ());
+}
+
 static gboolean
 fail_long (const GOptionEntry *entries, const char *text, gsize n, GError **error)
 {
-  g_autofree char *name = g_strndup (text, n);
+  g_autofree char *name = g_strndup (text, n), *option = g_strconcat ("--", name, NULL);
   g_autoptr (GPtrArray) names = g_ptr_array_new ();
   const char *nearest;
 
@@ -162,7 +172,7 @@ fail_long (const GOptionEntry *entries, const char *text, gsize n, GError **erro
   g_ptr_array_add (names, NULL);
   nearest = cleave_text_find_nearest (name, (const char *const *) names->pdata);
   if (nearest == NULL)
-    return cleave_argument_fail (error, "there is no option '--%s'", name);
+    return fail_unknown (option, error);
   return cleave_argument_fail (error, "there is no option '--%s'; did you mean '--%s'?", name,
                                nearest);
 }
@@ -219,7 +229,7 @@ scan_short (Scan *scan, const char *text, GError **error)
       const GOptionEntry *entry = find_short (scan->entries, *letter);
 
       if (entry == NULL && letter == text + 1)
-        return cleave_argument_fail (error, "there is no option '%s'", text);
+        return fail_unknown (text, error);
       if (entry == NULL)
         return cleave_argument_fail (error, "there is no option '-%s' in '%s'", letter, text);
       if (entry->arg != G_OPTION_ARG_NONE)
@@ -352,16 +362,30 @@ check_need (const CleaveArgumentNeed *need, const GArray *options, GError **erro
   return cleave_argument_fail (error, "--%s has no effect without %s", need->option, list->str);
 }
 
+/* Returns the names of the first files, such as ": 'a', 'b'". */
+static char *
+name_files (const GPtrArray *files)
+{
+  GString *names = g_string_new (files->len == 0 ? "" : ":");
+
+  for (guint i = 0; i < MIN (files->len, 4); i++)
+    g_string_append_printf (names, "%s '%s'", i == 0 ? "" : ",", (const char *) files->pdata[i]);
+  return g_string_free (names, FALSE);
+}
+
 static gboolean
 check_files (const CleaveArguments *arguments, const GPtrArray *files, GError **error)
 {
+  g_autofree char *names = NULL;
+
   if (arguments->n_files == G_MAXUINT || files->len == arguments->n_files)
     return TRUE;
   if (arguments->n_files == 0)
     return cleave_argument_fail (error, "expected options only, not '%s'",
                                  (const char *) files->pdata[0]);
-  return cleave_argument_fail (error, "expected %s, found %u file%s", arguments->what, files->len,
-                               files->len == 1 ? "" : "s");
+  names = name_files (files);
+  return cleave_argument_fail (error, "expected %s, found %u file%s%s", arguments->what, files->len,
+                               files->len == 1 ? "" : "s", names);
 }
 
 char **

@@ -92,6 +92,44 @@ name_command (const char *name)
   return g_str_equal (name, "draw") ? "dot" : name;
 }
 
+/* Names of commands in other tools. */
+static const struct
+{
+  const char *word, *command;
+} other_words[] = {
+  { "analyze", "info" },      { "bench", "run" },    { "benchmark", "run" }, { "check", "diff" },
+  { "codegen", "bundle" },    { "compare", "diff" }, { "inspect", "info" },  { "optimize", "opt" },
+  { "plot", "dot" },          { "profile", "run" },  { "show", "info" },     { "simplify", "opt" },
+  { "version", "--version" }, { "view", "dot" },     { "visualize", "dot" },
+};
+
+/* Returns a hint for a word that is not a command: the command that it may stand for. */
+static char *
+dup_command_hint (const char *word)
+{
+  const char *names[G_N_ELEMENTS (commands) + 1] = { NULL };
+  g_autofree char *hint = NULL;
+
+  for (guint i = 0; i < G_N_ELEMENTS (other_words); i++)
+    if (g_str_equal (word, other_words[i].word))
+      return g_strdup_printf ("; did you mean '%s'?", other_words[i].command);
+  if (g_file_test (word, G_FILE_TEST_IS_REGULAR))
+    return g_strdup ("; a command comes before its file, such as: cleave info FILE");
+  for (guint i = 0; i < G_N_ELEMENTS (commands); i++)
+    names[i] = commands[i].name;
+  hint = cleave_argument_dup_hint (word, names);
+  return *hint == '\0' ? g_strdup ("; see cleave --help") : g_steal_pointer (&hint);
+}
+
+static int
+complain_of_command (const char *word)
+{
+  g_autofree char *hint = dup_command_hint (word);
+  g_autofree char *message = g_strdup_printf ("there is no command '%s'%s", word, hint);
+
+  return complain (message);
+}
+
 static int
 run_command (int argc, char **argv)
 {
@@ -108,18 +146,7 @@ run_command (int argc, char **argv)
           return complain (error->message);
         return status;
       }
-  {
-    const char *names[G_N_ELEMENTS (commands) + 1] = { NULL };
-    g_autofree char *hint = NULL, *message = NULL;
-
-    for (guint i = 0; i < G_N_ELEMENTS (commands); i++)
-      names[i] = commands[i].name;
-    hint = cleave_argument_dup_hint (argv[0], names);
-    message = g_strdup_printf ("there is no command '%s'%s", argv[0],
-                               *hint == '\0' ? "; see cleave --help" : hint);
-
-    return complain (message);
-  }
+  return complain_of_command (argv[0]);
 }
 
 /* Opens /dev/null for standard descriptors that are closed. Otherwise the next opened file would
@@ -188,7 +215,7 @@ main (int argc, char **argv)
       print_help ();
       return CLEAVE_WRONG;
     }
-  if (argc == 3 && g_str_equal (argv[1], "help"))
+  if (argc == 3 && (g_str_equal (argv[1], "help") || g_str_equal (argv[1], "--help")))
     return run_command (2, (char *[]){ argv[2], (char *) "--help", NULL });
   for (guint i = 0; i < G_N_ELEMENTS (own_options); i++)
     if (g_str_equal (argv[1], own_options[i].name))

@@ -156,7 +156,9 @@ parse_pipeline (const Options *o, GError **error)
     return NULL;
   if ((o->passes == NULL) == (o->file == NULL))
     {
-      cleave_argument_fail (error, "expected either --passes or --passes-file");
+      cleave_argument_fail (error,
+                            "expected either --passes or --passes-file, such as --passes clean-up; "
+                            "cleave opt --list-passes lists the passes");
       return NULL;
     }
   if (o->passes != NULL)

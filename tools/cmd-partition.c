@@ -331,7 +331,7 @@ parse (int argc, char **argv, Options *o, GError **error)
   if (files == NULL)
     return NULL;
   if (o->folder == NULL)
-    return cleave_argument_fail (error, "-d DIR is missing"), NULL;
+    return cleave_argument_fail (error, "-d DIR is missing: name a folder for the parts"), NULL;
   if ((o->n_parts != NULL) + (o->at != NULL) + (o->max_bytes != NULL) > 1)
     return cleave_argument_fail (error, "give one of --parts, --at and --max-bytes"), NULL;
   return g_steal_pointer (&files);

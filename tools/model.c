@@ -189,7 +189,7 @@ name_cure (GError *error)
     {
       gsize at = (gsize) (strstr (message->str, "--fix ") - message->str) + 6;
 
-      for (char *blank; (blank = strchr (message->str + at, ' ')) != NULL;)
+      for (char *blank; (blank = strpbrk (message->str + at, " )")) != NULL && *blank == ' ';)
         {
           at = (gsize) (blank - message->str) + 7;
           g_string_insert (message, (gssize) at - 6, "--fix ");

@@ -428,14 +428,34 @@ add_model_file (CleaveOutputs *outputs, const char *path, const CleaveGraph *gra
          name_path (temporary, path, g_steal_pointer (&data_error), error);
 }
 
+/* Fails if the name of a model has the ending of another kind of file, as after a copied option. */
+static gboolean
+check_model_name (const char *path, GError **error)
+{
+  static const char *const endings[] = { ".tflite", ".plan", ".json", ".svg", ".png",
+                                         ".dot",    ".html", ".npy",  ".npz" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (endings); i++)
+    if (g_str_has_suffix (path, endings[i]))
+      {
+        g_set_error (error, CLEAVE_ERROR, CLEAVE_ERROR_OPTION,
+                     "cannot write a model to '%s': a model is written as ONNX, so its name cannot "
+                     "end in %s",
+                     path, endings[i]);
+        return FALSE;
+      }
+  return TRUE;
+}
+
 gboolean
 cleave_outputs_add_model (CleaveOutputs *outputs,
                           const char *path,
                           const CleaveGraph *graph,
                           GError **error)
 {
-  return cleave_standard_is (path) ? add_standard_model (outputs, graph, error)
-                                   : add_model_file (outputs, path, graph, error);
+  if (cleave_standard_is (path))
+    return add_standard_model (outputs, graph, error);
+  return check_model_name (path, error) && add_model_file (outputs, path, graph, error);
 }
 
 gboolean

@@ -306,25 +306,74 @@ print_sizes (const char *what, gint64 before, gint64 after)
   printf ("%-11s %s before, %s after", what, size_before, size_after);
 }
 
+/* Names of more characters are shortened in lines of text. Exporters join the names of fused nodes.
+ */
+#define MAX_NAME 64
+
+/* Appends a name; a long one as its first and last characters. */
+static void
+append_name (GString *line, const char *name, gsize n)
+{
+  g_autofree char *text = g_utf8_make_valid (name, (gssize) n);
+  glong n_letters = g_utf8_strlen (text, -1);
+
+  if (n_letters <= MAX_NAME)
+    {
+      g_string_append_printf (line, "'%s'", text);
+      return;
+    }
+  g_string_append_printf (line, "'%.*s…%s'",
+                          (int) (g_utf8_offset_to_pointer (text, MAX_NAME / 2) - text), text,
+                          g_utf8_offset_to_pointer (text, n_letters - MAX_NAME / 2));
+}
+
+/* Returns a text in which long names, those between two quotes, are shortened. */
+static char *
+shorten_names (const char *text)
+{
+  GString *line = g_string_new (NULL);
+
+  for (const char *c = text; *c != '\0';)
+    {
+      const char *end = *c == '\'' ? strchr (c + 1, '\'') : NULL;
+
+      if (end == NULL)
+        g_string_append_c (line, *c++);
+      else
+        {
+          append_name (line, c + 1, (gsize) (end - c - 1));
+          c = end + 1;
+        }
+    }
+  return g_string_free (line, FALSE);
+}
+
+static void
+print_segment (const CleaveFitSegment *segment)
+{
+  gboolean differ = segment->column_halo != segment->halo;
+  g_autofree char *size = cleave_size_to_print (segment->n_bytes);
+  g_autoptr (GString) names = g_string_new (NULL);
+
+  append_name (names, segment->nodes[0], strlen (segment->nodes[0]));
+  g_string_append (names, " … ");
+  append_name (names, segment->ends[0], strlen (segment->ends[0]));
+  printf ("segment     %s: %u x %u strips, %s%s%s, %s\n", names->str, segment->n_strips,
+          segment->n_columns, get_halo_name (segment->halo), differ ? " rows, columns " : "",
+          differ ? get_halo_name (segment->column_halo) : "", size);
+}
+
 static void
 print_fit (const CleaveSummary *summary)
 {
   const CleaveFitPlan *plan = summary->plan;
   const CleaveFitTotals *totals = cleave_fit_plan_get_totals (plan);
   guint n_segments = cleave_fit_plan_get_n_segments (plan);
-  g_autofree char *peak = cleave_size_replace_all (cleave_fit_plan_get_peak (plan));
+  g_autofree char *sized = cleave_size_replace_all (cleave_fit_plan_get_peak (plan));
+  g_autofree char *peak = shorten_names (sized);
 
   for (guint i = 0; i < get_n_lines (summary, n_segments); i++)
-    {
-      const CleaveFitSegment *segment = cleave_fit_plan_get_segment (plan, i);
-      gboolean differ = segment->column_halo != segment->halo;
-      g_autofree char *size = cleave_size_to_print (segment->n_bytes);
-
-      printf ("segment     '%s' … '%s': %u x %u strips, %s%s%s, %s\n", segment->nodes[0],
-              segment->ends[0], segment->n_strips, segment->n_columns,
-              get_halo_name (segment->halo), differ ? " rows, columns " : "",
-              differ ? get_halo_name (segment->column_halo) : "", size);
-    }
+    print_segment (cleave_fit_plan_get_segment (plan, i));
   print_rest (summary, "segments", n_segments);
   print_sizes ("arena", totals->arena_before, totals->arena_after);
   if (summary->scratch_bytes >= 0)

@@ -130,8 +130,11 @@ cleave_text_to_size (const char *option, const char *text, gint64 *bytes, GError
             return TRUE;
           }
     }
-  return cleave_fail (error, CLEAVE_ERROR_OPTION,
-                      "%s expects a size such as 300000, 64KiB or 2MB, not '%s'", option, text);
+  return cleave_fail (
+      error, CLEAVE_ERROR_OPTION,
+      "%s expects a size such as 300000, 64KiB (of 1024) or 64kB (of 1000), 2MiB or 2MB, "
+      "not '%s'",
+      option, text);
 }
 
 /**

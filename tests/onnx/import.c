@@ -461,6 +461,12 @@ START_TEST (free_dimensions_must_be_fixed)
   model_add_input (model, "z", "2");
   assert_shape_error (model, NULL, &good, CLEAVE_ERROR_OPTION,
                       "the model has 2 inputs: say which one the shape is for");
+  model_add_input (model, "u", "Nx?");
+  model_add_input (model, "v", "?");
+  assert_shape_error (model, NULL, NULL, CLEAVE_ERROR_MODEL,
+                      "input 'x' has free dimensions: Nx3xHx? (give its shape, such as "
+                      "1,3,224,224, or its dimensions, such as N=1 H=224); inputs with free "
+                      "dimensions, too: 'u', 'v'");
 }
 END_TEST
 

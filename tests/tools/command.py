@@ -133,13 +133,13 @@ class Usage(CommandTest):
             self.assertEqual(self.good('help', command), self.good(command, '--help'))
             self.assertEqual(self.good(command, '-h'), self.good(command, '--help'))
         self.bad("no command 'fly'", 'help', 'fly')
-        for option in ('--help', '--version', '--list-commands'):
+        for option in ('--version', '--list-commands'):
             self.bad(f"'info' is not expected after '{option}'", option, 'info')
 
     # The environment, which follows the arguments in memory, is not read as a file name.
     def test_a_dash_is_not_an_option(self):
         run = subprocess.run([CLEAVE, 'diff', '-'], capture_output=True, env={'SECRET': 'hello'}, check=False)
-        self.assertEqual((run.returncode, run.stderr), (2, b'cleave: expected A.onnx B.onnx, found 1 file\n'))
+        self.assertEqual((run.returncode, run.stderr), (2, b"cleave: expected A.onnx B.onnx, found 1 file: '-'\n"))
         self.write('-', chain())
         self.good('info', './-')
         self.bad('standard input is empty', 'info', '-')

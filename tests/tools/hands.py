@@ -69,8 +69,50 @@ class Hands(command.CommandTest):
         self.bad("no node 'pol1'; did you mean 'pool1'?", 'split', self.chain, '--node', 'pol1', *self.SPLIT[2:])
         self.bad("no input of the model has a dimension 'bach'; did you mean 'batch'?", 'info', self.free(), '--fix', 'bach=2')
 
+        self.bad("there is no option '--wings'; cleave info --help lists the options", 'info', self.chain, '--wings')
+        self.bad("there is no option '-j'; cleave fit --help lists the options", 'fit', self.chain, '-j', '2')
+
+    def test_words_of_other_tools_are_explained(self):
+        for word, command in (('compare', 'diff'), ('benchmark', 'run'), ('optimize', 'opt'), ('version', '--version')):
+            self.bad(f"there is no command '{word}'; did you mean '{command}'?", word, self.chain)
+        self.bad('a command comes before its file, such as: cleave info FILE', self.chain)
+        self.bad('--list-passes lists the passes', 'opt', self.chain)
+        self.assertEqual(self.good('--help', 'fit'), self.good('help', 'fit'))
+
+    # A size of two words makes a second file of the unit.
+    def test_unexpected_files_are_named(self):
+        self.bad(f"expected MODEL.onnx, found 2 files: '{self.chain}', 'MB'", 'fit', self.chain, '--max-memory', '10', 'MB')
+        self.bad('64KiB (of 1024) or 64kB (of 1000), 2MiB or 2MB, not', 'fit', self.chain, '--max-memory', '256KB')
+
+    def test_a_model_is_not_written_as_another_kind_of_file(self):
+        before = os.listdir(self.folder)
+        for ending in ('tflite', 'json', 'svg', 'plan'):
+            self.bad(f'its name cannot end in .{ending}', 'fit', self.chain, '-o', f'o.{ending}')
+        self.assertEqual(os.listdir(self.folder), before)
+
+    # Lines of the report have names of at most 64 letters and two quotes; JSON has all of a name.
+    def test_long_names_are_shortened_in_text(self):
+        name = 'a/very/long/name' * 20
+        sizes = {'a': (16, 3), 'b': (16, 16), 'y': (4, 16)}
+        nodes = [node('Conv', [x, f'{y}.w'], [y], f'{name}{y}', pads=[1, 1, 1, 1]) for x, y in (('x', 'a'), ('a', 'b'), ('b', 'y'))]
+        weights = [tensor(f'{y}.w', [n, m, 3, 3], floats(n * m * 9, 1)) for y, (n, m) in sizes.items()]
+        self.write('long.onnx', model(nodes, [value_info('x', [1, 3, 64, 64])], [value_info('y', [1, 4, 64, 64])], weights))
+        printed = self.good('fit', 'long.onnx', '--max-memory', '300kB')
+        self.assertIn('segment ', printed)
+        self.assertRegex(printed, "'a/very/long/namea/very/long/name…[a-z/]+[ay]'")
+        self.assertNotIn(name, printed)
+        self.assertIn(name, self.good('fit', 'long.onnx', '--max-memory', '300kB', '--json'))
+
     def test_errors_name_options_that_help(self):
         self.bad('(give --shape a=1,3, or --fix batch=1)', 'info', self.free())
+
+    def test_all_inputs_with_free_dimensions_are_named(self):
+        nodes = [node('Add', ['a', 'b'], ['c'], 'add'), node('Mul', ['c', 'd'], ['y'], 'mul')]
+        self.write('three.onnx', model(nodes, [value_info('a', ['n', 3]), value_info('b', [3]), value_info('d', ['n', 'm'])],
+                                       [value_info('y', ['n', 3])]))
+        says = "(give --shape a=1,3, or --fix n=1); inputs with free dimensions, too: 'd'"
+        self.bad(says, 'info', 'three.onnx')
+        self.bad("input 'd' has free dimensions", 'info', 'three.onnx', '--shape', 'a=1,3')
 
     def test_fix_a_dimension(self):
         info = self.json('info', self.free(), '--fix', 'batch=7')

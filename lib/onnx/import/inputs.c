@@ -390,6 +390,40 @@ add_input (CleaveOnnxImport *import,
   return TRUE;
 }
 
+/* Adds to the error of an input the names of later inputs that also have free dimensions, so that
+ * the caller can give all shapes at once. */
+static void
+name_other_inputs (const CleaveOnnxImport *import,
+                   const GPtrArray *inputs,
+                   const Given *given,
+                   guint first,
+                   GError **error)
+{
+  g_autoptr (GString) names = g_string_new (NULL);
+
+  if (error == NULL || *error == NULL || strstr ((*error)->message, "free dimensions") == NULL)
+    return;
+  for (guint i = first; i < inputs->len; i++)
+    {
+      const Onnx__ValueInfoProto *info = inputs->pdata[i];
+      g_autoptr (GError) mine = NULL;
+      CleaveTensorType type;
+
+      if (given[i].value == NULL &&
+          !cleave_onnx_input_type (import, info, given[i].shape, &type, &mine) &&
+          strstr (mine->message, "free dimensions") != NULL)
+        g_string_append_printf (names, "%s'%s'", names->len == 0 ? "" : ", ", info->name);
+    }
+  if (names->len > 0)
+    {
+      char *message = g_strdup_printf ("%s; inputs with free dimensions, too: %s",
+                                       (*error)->message, names->str);
+
+      g_free ((*error)->message);
+      (*error)->message = message;
+    }
+}
+
 gboolean
 cleave_onnx_read_inputs (CleaveOnnxImport *import,
                          const Onnx__GraphProto *proto,
@@ -411,6 +445,9 @@ cleave_onnx_read_inputs (CleaveOnnxImport *import,
   for (guint i = 0; i < inputs->len; i++)
     if (given[i].value == NULL ? !add_input (import, inputs->pdata[i], given[i].shape, error)
                                : !bind_value (import, inputs->pdata[i], given[i].value, error))
-      return FALSE;
+      {
+        name_other_inputs (import, inputs, given, i + 1, error);
+        return FALSE;
+      }
   return TRUE;
 }
