@@ -3,8 +3,10 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 
-const arrays = { '<f4': Float32Array, '<f8': Float64Array, '<i8': BigInt64Array, '<i4': Int32Array, '|b1': Uint8Array, '|u1': Uint8Array, '|i1': Int8Array };
-const types = { float32: '<f4', float64: '<f8', int64: '<i8', int32: '<i4', bool: '|b1', uint8: '|u1', int8: '|i1' };
+const arrays = { '<f4': Float32Array, '<f8': Float64Array, '<i8': BigInt64Array, '<i4': Int32Array, '<i2': Int16Array, '|i1': Int8Array,
+  '<u8': BigUint64Array, '<u4': Uint32Array, '<u2': Uint16Array, '|u1': Uint8Array, '|b1': Uint8Array };
+const types = { float32: '<f4', float64: '<f8', int64: '<i8', int32: '<i4', int16: '<i2', int8: '|i1', uint64: '<u8', uint32: '<u4', uint16: '<u2',
+  uint8: '|u1', bool: '|b1' };
 
 export function writeNpy(path, type, dims, data) {
   const shape = dims.length === 1 ? `(${dims[0]},)` : `(${dims.join(', ')})`;
