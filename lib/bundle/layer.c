@@ -95,6 +95,12 @@ cleave_bundle_layer_set_in_place (CleaveBundleLayer *layer, guint operand)
   layer->in_place |= 1u << operand;
 }
 
+void
+cleave_bundle_layer_set_float_scales (CleaveBundleLayer *layer)
+{
+  layer->has_float_scales = TRUE;
+}
+
 /* Returns the element type and the contents as one key, so that only equal arrays of one type
  * share a name. */
 static GBytes *

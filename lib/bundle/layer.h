@@ -28,6 +28,7 @@ struct _CleaveBundleLayer
   char *sums; /* kernel that adds rows up; NULL: none */
   gint64 sum_columns;
   gsize sum_pixel_bytes;
+  gboolean has_float_scales;
   guint in_place; /* a bit for each variable operand */
   guint slot;     /* the operand of the node that is the first variable operand */
 };

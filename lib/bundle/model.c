@@ -336,7 +336,8 @@ build (Builder *b, GError **error)
 {
   g_autoptr (GPtrArray) order = NULL;
 
-  if (!cleave_bundle_fold_constants (b->model->graph, error))
+  if (!cleave_bundle_fold_constants (b->model->graph, error) ||
+      !cleave_bundle_prepare (b->model->graph, error))
     return FALSE;
   add_inputs (b);
   order = cleave_graph_get_order (b->model->graph, error);

@@ -116,5 +116,7 @@ CleaveSpan cleave_bundle_step_columns (const CleaveBundleModel *model,
 gboolean cleave_bundle_is_read (const CleaveBundleModel *model, guint value);
 /* Returns whether result 0 of a node has the bytes of operand 0 in memory, as for a Reshape. */
 gboolean cleave_bundle_is_view (const CleaveNode *node);
+/* Replaces nodes for which there are no kernels by others with the same bits. */
+gboolean cleave_bundle_prepare (CleaveGraph *graph, GError **error);
 /* Computes all nodes that depend on constants alone, and makes constants dense. */
 gboolean cleave_bundle_fold_constants (CleaveGraph *graph, GError **error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Element-wise ops of two operands: TfliteAdd, TfliteSub, TfliteMul. */
+/* Element-wise ops of two operands: TfliteAdd, TfliteSub, TfliteMul, of int8 and int16. */
 
 #include <cleave/cleave-tflite.h>
 
@@ -16,10 +16,11 @@ describe (const CleaveNode *node,
           GError **error)
 {
   const CleaveTfliteBinaryAttrs *a = node->attrs;
+  gboolean is_short = node->operands[0].result->type.element == CLEAVE_INT16;
   gint64 multipliers[] = { a->a_multiplier, a->b_multiplier, a->multiplier };
   g_autoptr (GString) fields = g_string_new (".operands = { ");
 
-  if (!cleave_bundle_need_element (node, 0, CLEAVE_INT8, error) ||
+  if (!(is_short || cleave_bundle_need_element (node, 0, CLEAVE_INT8, error)) ||
       !cleave_bundle_print_operand (node, 0, layer, fields, error))
     return FALSE;
   g_string_append (fields, ", ");
@@ -39,7 +40,8 @@ describe (const CleaveNode *node,
       a->multiplier, a->a_zero, a->b_zero, a->y_zero, cleave_bundle_shift (a->a_shift),
       cleave_bundle_shift (a->b_shift), cleave_bundle_shift (a->shift), a->min - a->y_zero,
       a->max - a->y_zero, a->left_shift, sign);
-  cleave_bundle_layer_set_kernel (layer, file, kernel);
+  cleave_bundle_layer_set_kernel (layer, is_short ? "binary-s16" : file,
+                                  is_short ? "cleave_binary_s16" : kernel);
   cleave_bundle_layer_set_params (layer, "CleaveBinaryS8", fields->str);
   cleave_bundle_set_in_place_if_same (node, layer);
   return TRUE;
@@ -60,7 +62,7 @@ describe_sub (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
 static gboolean
 describe_mul (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
 {
-  return describe (node, "mul-s8", "cleave_mul_s8", 1, layer, error);
+  return describe (node, "mul-s8", "cleave_mul_s8", 0, layer, error);
 }
 
 const CleaveBundleOp cleave_bundle_op_tflite_add = { "TfliteAdd", describe_add };

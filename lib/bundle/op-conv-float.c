@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Convolutions, matrix products, poolings and normalizations of float32. kernels/cleave-kernels.h
+/* Convolutions and matrix products of float32. kernels/cleave-kernels.h
  * describes the order of the weights. */
 
-#include <math.h>
-
 #include "../ops/conv-parts.h"
+#include "../ops/winograd.h"
 #include "op-help.h"
 #include "ops.h"
 
@@ -61,6 +60,57 @@ set_conv (const Sizes *s,
   cleave_bundle_layer_set_params (layer, "CleaveConvF32", fields);
 }
 
+/* Stores the factors of 9 weights, n elements apart. */
+static void
+store_factors (const float *w, float *to, gint64 n)
+{
+  float u[CLEAVE_WINOGRAD_PRODUCTS];
+
+  CLEAVE_WINOGRAD_FILTER (float, w, u);
+  for (gint64 t = 0; t < CLEAVE_WINOGRAD_PRODUCTS; t++)
+    to[t * n] = u[t];
+}
+
+/* Adds the factors of the 16 products, from weights [channel of the result][channel of a group][9].
+ */
+static const char *
+add_factors (const Sizes *s, const float *w, CleaveBundleLayer *layer)
+{
+  gint64 channels = s->groups * s->out, n;
+  g_autofree float *factors = g_new (float, (gsize) (channels * s->in * CLEAVE_WINOGRAD_PRODUCTS));
+  float *to = factors;
+
+  for (gint64 c = 0; c < channels; c += n)
+    {
+      n = s->out - c % s->out >= 4 ? 4 : 1;
+      for (gint64 i = 0; i < s->in; i++, to += n * CLEAVE_WINOGRAD_PRODUCTS)
+        for (gint64 k = 0; k < n; k++)
+          store_factors (w + ((c + k) * s->in + i) * 9, to + k, n);
+    }
+  return cleave_bundle_layer_add_array (layer, "float", factors,
+                                        (gsize) (channels * s->in * CLEAVE_WINOGRAD_PRODUCTS));
+}
+
+static gboolean
+set_winograd (const CleaveNode *node, const Sizes *s, const char *bias, CleaveBundleLayer *layer)
+{
+  const CleaveConvAttrs *a = node->attrs;
+  CleaveBundleImage image = cleave_bundle_image (node->operands[X].result);
+  g_autofree char *fields = g_strdup_printf (
+      ".weights = %s, .bias = %s, .rows = %" G_GINT64_FORMAT ", .columns = %" G_GINT64_FORMAT
+      ", .pad = { %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT " }, .phase = { %" G_GINT64_FORMAT
+      ", %" G_GINT64_FORMAT " }, .in = %" G_GINT64_FORMAT ", .out = %" G_GINT64_FORMAT
+      ", .groups = %" G_GINT64_FORMAT,
+      add_factors (s, cleave_bundle_constant (node, W), layer), bias == NULL ? "NULL" : bias,
+      image.rows, image.columns, cleave_ints_at (&a->pads, 0, 0), cleave_ints_at (&a->pads, 1, 0),
+      cleave_ints_at (&a->winograd, 0, 0), cleave_ints_at (&a->winograd, 1, 0), s->in, s->out,
+      s->groups);
+
+  cleave_bundle_layer_set_kernel (layer, "winograd-f32", "cleave_winograd_f32");
+  cleave_bundle_layer_set_params (layer, "CleaveWinogradF32", fields);
+  return TRUE;
+}
+
 static gboolean
 describe_conv (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
 {
@@ -77,14 +127,49 @@ describe_conv (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
       !cleave_bundle_need_element (node, X, CLEAVE_FLOAT32, error) ||
       !cleave_bundle_print_slide (node, kernel, &a->strides, &a->dilations, &a->pads, slide, error))
     return FALSE;
-  if (cleave_conv_is_winograd (cleave_node_call_init (&call, node)))
-    return cleave_bundle_fail (
-        node, error, "a bundle has no kernel for Winograd's algorithm, whose bits differ");
-  weights = add_weights (&s, cleave_bundle_constant (node, W), strides, layer);
   if (cleave_bundle_constant (node, B) != NULL)
     bias = cleave_bundle_layer_add_array (layer, "float", cleave_bundle_constant (node, B),
                                           (gsize) w->dim[0]);
+  if (cleave_conv_is_winograd (cleave_node_call_init (&call, node)))
+    return set_winograd (node, &s, bias, layer);
+  weights = add_weights (&s, cleave_bundle_constant (node, W), strides, layer);
   set_conv (&s, weights, bias, FALSE, slide, layer);
+  return TRUE;
+}
+
+static gboolean
+describe_transpose (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
+{
+  const CleaveConvTransposeAttrs *a = node->attrs;
+  const CleaveShape *w = &node->operands[W].result->type.shape;
+  const gint64 kernel[] = { w->dim[2], w->rank > 3 ? w->dim[3] : 1 };
+  Sizes s = { a->group, w->dim[0] / a->group, w->dim[1], kernel[0] * kernel[1] };
+  g_autoptr (GString) slide = g_string_new (NULL);
+  g_autoptr (GArray) weights = g_array_new (FALSE, FALSE, sizeof (float));
+  g_autofree char *fields = NULL;
+  const char *bias = NULL;
+  const float *from;
+
+  if (!cleave_bundle_need_constants (node, W, node->n_operands, "weights", error) ||
+      !cleave_bundle_need_element (node, X, CLEAVE_FLOAT32, error) ||
+      !cleave_bundle_print_slide (node, kernel, &a->strides, &a->dilations, &a->pads, slide, error))
+    return FALSE;
+  from = cleave_bundle_constant (node, W);
+  for (gint64 c = 0; c < s.groups * s.out; c++)
+    for (gint64 tap = 0; tap < s.taps; tap++)
+      for (gint64 i = 0; i < s.in; i++)
+        g_array_append_val (weights,
+                            from[((c / s.out * s.in + i) * s.out + c % s.out) * s.taps + tap]);
+  if (cleave_bundle_constant (node, B) != NULL)
+    bias = cleave_bundle_layer_add_array (layer, "float", cleave_bundle_constant (node, B),
+                                          (gsize) (s.groups * s.out));
+  fields =
+      g_strdup_printf (".weights = %s, .bias = %s, %s, .in = %" G_GINT64_FORMAT
+                       ", .out = %" G_GINT64_FORMAT ", .groups = %" G_GINT64_FORMAT,
+                       cleave_bundle_layer_add_array (layer, "float", weights->data, weights->len),
+                       bias == NULL ? "NULL" : bias, slide->str, s.in, s.out, s.groups);
+  cleave_bundle_layer_set_kernel (layer, "conv-transpose-f32", "cleave_conv_transpose_f32");
+  cleave_bundle_layer_set_params (layer, "CleaveConvF32", fields);
   return TRUE;
 }
 
@@ -158,170 +243,7 @@ describe_matmul (const CleaveNode *node, CleaveBundleLayer *layer, GError **erro
   return TRUE;
 }
 
-/* Poolings */
-
-static gboolean
-set_pool (const CleaveNode *node,
-          const char *file,
-          const char *kernel,
-          gint64 pad_rows,
-          gint64 pad_columns,
-          gboolean is_padding_counted,
-          GString *fields,
-          CleaveBundleLayer *layer)
-{
-  g_string_append_printf (fields,
-                          ", .channels = %" G_GINT64_FORMAT ", .pads = { %" G_GINT64_FORMAT
-                          ", %" G_GINT64_FORMAT " }, .is_padding_counted = %d",
-                          cleave_bundle_image (node->operands[X].result).channels, pad_rows,
-                          pad_columns, is_padding_counted);
-  cleave_bundle_layer_set_kernel (layer, file, kernel);
-  cleave_bundle_layer_set_params (layer, "CleavePoolF32", fields->str);
-  return TRUE;
-}
-
-gboolean
-cleave_bundle_describe_float_pool (const CleaveNode *node,
-                                   const char *file,
-                                   const char *kernel,
-                                   CleaveBundleLayer *layer,
-                                   GError **error)
-{
-  const CleavePoolAttrs *a = node->attrs;
-  guint n = node->operands[X].result->type.shape.rank - 2;
-  g_autoptr (GString) fields = g_string_new (NULL);
-
-  return cleave_bundle_need_element (node, X, CLEAVE_FLOAT32, error) &&
-         cleave_bundle_print_slide (node, a->kernel_shape.v, &a->strides, &a->dilations, &a->pads,
-                                    fields, error) &&
-         set_pool (node, file, kernel, cleave_ints_at (&a->pads, n, 0),
-                   n < 2 ? 0 : cleave_ints_at (&a->pads, n + 1, 0), a->count_include_pad, fields,
-                   layer);
-}
-
-static gboolean
-describe_average (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
-{
-  return cleave_bundle_describe_float_pool (node, "average-pool-f32", "cleave_average_pool_f32",
-                                            layer, error);
-}
-
-static gboolean
-describe_global_max (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
-{
-  CleaveBundleImage image = cleave_bundle_image (node->operands[X].result);
-  const gint64 kernel[] = { image.rows, image.columns };
-  const CleaveInts none = { 0 };
-  g_autoptr (GString) fields = g_string_new (NULL);
-
-  return cleave_bundle_need_element (node, X, CLEAVE_FLOAT32, error) &&
-         cleave_bundle_print_slide (node, kernel, &none, &none, &none, fields, error) &&
-         set_pool (node, "max-pool-f32", "cleave_max_pool_f32", 0, 0, FALSE, fields, layer);
-}
-
-static gboolean
-set_mean (const CleaveNode *node,
-          gint64 rows,
-          gint64 columns,
-          gint64 channels,
-          const char *file,
-          const char *kernel,
-          CleaveBundleLayer *layer,
-          GError **error)
-{
-  g_autofree char *fields = g_strdup_printf (
-      ".count = { %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT
-      " }, .channels = %" G_GINT64_FORMAT,
-      rows, columns, channels, cleave_bundle_image (node->operands[X].result).channels);
-
-  if (!cleave_bundle_need_element (node, X, CLEAVE_FLOAT32, error))
-    return FALSE;
-  cleave_bundle_layer_set_kernel (layer, file, kernel);
-  cleave_bundle_layer_set_params (layer, "CleaveMeanF32", fields);
-  return TRUE;
-}
-
-static gboolean
-describe_global_average (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
-{
-  CleaveBundleImage image = cleave_bundle_image (node->operands[X].result);
-  guint rank = node->operands[X].result->type.shape.rank;
-
-  if (rank > 4)
-    return cleave_bundle_fail (node, error, "a bundle needs one or two spatial dimensions");
-  return set_mean (node, image.rows, image.columns, 1, "global-average-f32",
-                   "cleave_global_average_f32", layer, error);
-}
-
-static gint64
-count_of (const CleaveReduceAttrs *a, const CleaveShape *x, gint dim)
-{
-  return dim >= 0 && cleave_ints_contain (&a->axes, dim) ? x->dim[dim] : 1;
-}
-
-static gboolean
-describe_reduce_mean (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
-{
-  const CleaveReduceAttrs *a = node->attrs;
-  const CleaveResult *x = node->operands[X].result;
-  const CleaveShape *shape = &x->type.shape;
-  CleaveBundleImage image = cleave_bundle_image (x);
-  gint64 rows = count_of (a, shape, image.row_dim), columns = count_of (a, shape, image.column_dim);
-  gint64 channels = count_of (a, shape, image.channel_dim), n = 1;
-
-  for (guint i = 0; i < a->axes.n; i++)
-    n *= shape->dim[a->axes.v[i]];
-  if (a->axes.n == 0 || n != rows * columns * channels || (rows * columns > 1 && channels > 1))
-    return cleave_bundle_fail (node, error,
-                               "a bundle has no kernel for a mean along these dimensions");
-  if (!a->keepdims && node->results[0].type.shape.rank != shape->rank - a->axes.n)
-    return cleave_bundle_fail (node, error, "a bundle needs keepdims = 1");
-  if (!a->keepdims &&
-      (rows != image.rows || columns != image.columns || channels != 1 || image.images != 1))
-    return cleave_bundle_fail (node, error, "a bundle needs keepdims = 1");
-  return set_mean (node, rows, columns, channels, "mean-f32", "cleave_mean_f32", layer, error);
-}
-
-/* BatchNormalization */
-
-static gboolean
-describe_norm (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
-{
-  const CleaveNormAttrs *a = node->attrs;
-  enum { SCALE = 1, OFFSET, MEAN, VARIANCE };
-  CleaveBundleImage image = cleave_bundle_image (node->operands[X].result);
-  gsize n = (gsize) image.channels;
-  g_autofree float *factors = g_new (float, n);
-  g_autofree char *fields = NULL;
-  const float *scale, *variance;
-
-  if (!cleave_bundle_need_constants (node, 1, node->n_operands, "factors", error))
-    return FALSE;
-  for (guint i = 0; i < node->n_operands; i++)
-    if (!cleave_bundle_need_element (node, i, CLEAVE_FLOAT32, error))
-      return FALSE;
-  scale = cleave_bundle_constant (node, SCALE);
-  variance = cleave_bundle_constant (node, VARIANCE);
-  for (gsize c = 0; c < n; c++)
-    factors[c] = scale[c] / sqrtf (variance[c] + (float) a->epsilon);
-  fields = g_strdup_printf (
-      ".means = %s, .factors = %s, .offsets = %s, .channels = %" G_GINT64_FORMAT,
-      cleave_bundle_layer_add_array (layer, "float", cleave_bundle_constant (node, MEAN), n),
-      cleave_bundle_layer_add_array (layer, "float", factors, n),
-      cleave_bundle_layer_add_array (layer, "float", cleave_bundle_constant (node, OFFSET), n),
-      image.channels);
-  cleave_bundle_layer_set_kernel (layer, "norm-f32", "cleave_norm_f32");
-  cleave_bundle_layer_set_params (layer, "CleaveNormF32", fields);
-  cleave_bundle_layer_set_in_place (layer, 0);
-  return TRUE;
-}
-
 const CleaveBundleOp cleave_bundle_op_conv = { "Conv", describe_conv };
+const CleaveBundleOp cleave_bundle_op_conv_transpose = { "ConvTranspose", describe_transpose };
 const CleaveBundleOp cleave_bundle_op_gemm = { "Gemm", describe_gemm };
 const CleaveBundleOp cleave_bundle_op_matmul = { "MatMul", describe_matmul };
-const CleaveBundleOp cleave_bundle_op_average_pool = { "AveragePool", describe_average };
-const CleaveBundleOp cleave_bundle_op_global_max_pool = { "GlobalMaxPool", describe_global_max };
-const CleaveBundleOp cleave_bundle_op_global_average_pool = { "GlobalAveragePool",
-                                                              describe_global_average };
-const CleaveBundleOp cleave_bundle_op_reduce_mean = { "ReduceMean", describe_reduce_mean };
-const CleaveBundleOp cleave_bundle_op_batch_normalization = { "BatchNormalization", describe_norm };

@@ -1,16 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* TfliteConv, in kernels/conv-s8.c and kernels/depthwise-s8.c, which describe the order of the
- * weights. */
+/* Convolutions of int8 for kernels/conv-s8.c and kernels/depthwise-s8.c, which describe the order
+ * of the weights. */
 
-#include <cleave/cleave-tflite.h>
-
-#include "op-help.h"
-#include "ops.h"
+#include "op-conv.h"
 
 #define GATHERED 40 /* CONV_S8_GATHERED in kernels/conv-s8.c */
 
-enum { X, X_ZERO, W, MULTIPLIER, SHIFT, Y_ZERO, B };
+gboolean
+cleave_bundle_print_conv_slide (const CleaveNode *node,
+                                const CleaveBundleConv *conv,
+                                GString *fields,
+                                GError **error)
+{
+  CleaveBundleImage image = cleave_bundle_image (node->operands[0].result);
+
+  if (conv->n_spatial > 0)
+    return cleave_bundle_print_slide (node, conv->kernel, &conv->strides, &conv->dilations,
+                                      &conv->pads, fields, error);
+  g_string_append_printf (fields,
+                          ".slide = { %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT
+                          ", { 1, 1 }, { 1, 1 }, { 1, 1 }, { 0, 0 } }",
+                          image.rows, image.columns);
+  return TRUE;
+}
 
 /* The geometry of a convolution. */
 typedef struct
@@ -22,20 +35,19 @@ typedef struct
 } Geometry;
 
 static Geometry
-find_geometry (const CleaveNode *node, const CleaveConvAttrs *a)
+find_geometry (const CleaveBundleConv *conv)
 {
-  const CleaveShape *w = &node->operands[W].result->type.shape;
-  Geometry g = { .groups = a->group,
-                 .in = w->dim[1],
-                 .out = w->dim[0] / a->group,
-                 .kernel = { w->dim[2], w->rank > 3 ? w->dim[3] : 1 },
+  Geometry g = { .groups = conv->groups,
+                 .in = conv->in,
+                 .out = conv->out,
+                 .kernel = { conv->kernel[0], conv->kernel[1] },
                  .line = 1 };
   gint64 taps = g.kernel[0] * g.kernel[1];
 
   if (taps > 1 && taps * g.in <= GATHERED)
     g.line = taps;
-  else if (a->group == 1 && g.in % 4 == 0 &&
-           (w->rank < 4 || cleave_ints_at (&a->dilations, 1, 1) == 1))
+  else if (conv->groups == 1 && g.in % 4 == 0 &&
+           (conv->n_spatial < 2 || cleave_ints_at (&conv->dilations, 1, 1) == 1))
     g.line = g.kernel[1];
   g.is_depthwise = g.in == 1 && g.out == 1 && g.groups >= 4;
   return g;
@@ -44,11 +56,10 @@ find_geometry (const CleaveNode *node, const CleaveConvAttrs *a)
 /* Returns the begin of a sum, modulo 2^32: the bias of a channel, minus x_zero times all its
  * weights unless the kernel subtracts x_zero from x. */
 static gint32
-begin_sum (const CleaveNode *node, const Geometry *g, const gint8 *w, gint64 channel)
+begin_sum (const CleaveBundleConv *conv, const Geometry *g, const gint8 *w, gint64 channel)
 {
   gint64 n_weights = g->is_depthwise ? 0 : g->in * g->kernel[0] * g->kernel[1];
-  guint32 sum = (guint32) cleave_bundle_integer (node, B, channel);
-  guint32 zero = (guint32) cleave_bundle_integer (node, X_ZERO, 0);
+  guint32 sum = (guint32) conv->bias[channel], zero = (guint32) conv->x_zero;
 
   for (gint64 i = 0; i < n_weights; i++)
     {
@@ -102,29 +113,23 @@ add_conv_weights (const Geometry *g, const gint8 *w, GByteArray *to)
 }
 
 /* Adds the weights, sums and shifts, and prints their fields. */
-static gboolean
-add_arrays (const CleaveNode *node,
+static void
+add_arrays (const CleaveBundleConv *conv,
             const Geometry *g,
             CleaveBundleLayer *layer,
-            GString *fields,
-            GError **error)
+            GString *fields)
 {
-  const gint8 *w = cleave_bundle_constant (node, W);
-  gint64 channels = g->groups * g->out;
+  gint64 channels = g->groups * g->out, n_weights = g->in * g->kernel[0] * g->kernel[1];
   g_autoptr (GByteArray) weights = g_byte_array_new ();
   g_autofree gint32 *sums = g_new (gint32, (gsize) (2 * channels));
-  g_autofree gint8 *shifts = g_new (gint8, (gsize) channels);
+  g_autofree gint8 *w = g_new (gint8, (gsize) (channels * n_weights));
 
+  for (gint64 i = 0; i < channels * n_weights; i++)
+    w[i] = (gint8) conv->weights[i];
   for (gint64 c = 0; c < channels; c++)
     {
-      gint64 multiplier = cleave_bundle_integer (node, MULTIPLIER, c);
-
-      if (!cleave_bundle_check_multiplier (node, multiplier, error))
-        return FALSE;
-      sums[2 * c] = begin_sum (node, g, w, c);
-      sums[2 * c + 1] = (gint32) multiplier;
-      shifts[c] =
-          (gint8) cleave_bundle_shift (CLAMP (cleave_bundle_integer (node, SHIFT, c), -31, 31));
+      sums[2 * c] = begin_sum (conv, g, w, c);
+      sums[2 * c + 1] = conv->multipliers[c];
     }
   if (g->is_depthwise)
     add_depthwise_weights (g, w, weights);
@@ -134,42 +139,28 @@ add_arrays (const CleaveNode *node,
       fields, ".weights = %s, .sums = %s, .shifts = %s, ",
       cleave_bundle_layer_add_array (layer, "int8_t", weights->data, weights->len),
       cleave_bundle_layer_add_array (layer, "int32_t", sums, (gsize) (2 * channels)),
-      cleave_bundle_layer_add_array (layer, "int8_t", shifts, (gsize) channels));
-  return TRUE;
+      cleave_bundle_layer_add_array (layer, "int8_t", conv->shifts, (gsize) channels));
 }
 
-static gboolean
-describe (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
+gboolean
+cleave_bundle_set_conv_s8 (const CleaveNode *node,
+                           const CleaveBundleConv *conv,
+                           CleaveBundleLayer *layer,
+                           GError **error)
 {
-  const CleaveTfliteConvAttrs *a = node->attrs;
-  const CleaveResult *x = node->operands[X].result;
   g_autoptr (GString) fields = g_string_new (NULL);
-  Geometry g;
-  gint64 y_zero;
+  Geometry g = find_geometry (conv);
 
-  if (!cleave_bundle_need_constants (node, X_ZERO, node->n_operands, "weights and scales", error))
+  add_arrays (conv, &g, layer, fields);
+  if (!cleave_bundle_print_conv_slide (node, conv, fields, error))
     return FALSE;
-  if (x->type.element != CLEAVE_INT8 || node->operands[W].result->type.element != CLEAVE_INT8 ||
-      node->results[0].type.element != CLEAVE_INT8 || a->wide)
-    return cleave_bundle_fail (
-        node, error,
-        "a bundle has no kernel for activations of %s, weights of %s and a result of %s",
-        cleave_element_get_name (x->type.element),
-        cleave_element_get_name (node->operands[W].result->type.element),
-        cleave_element_get_name (node->results[0].type.element));
-  g = find_geometry (node, &a->conv);
-  if (!add_arrays (node, &g, layer, fields, error) ||
-      !cleave_bundle_print_slide (node, g.kernel, &a->conv.strides, &a->conv.dilations,
-                                  &a->conv.pads, fields, error))
-    return FALSE;
-  y_zero = cleave_bundle_integer (node, Y_ZERO, 0);
   g_string_append_printf (fields,
                           ", .in = %" G_GINT64_FORMAT ", .out = %" G_GINT64_FORMAT
                           ", .groups = %" G_GINT64_FORMAT ", .x_zero = %" G_GINT64_FORMAT
                           ", .y_zero = %" G_GINT64_FORMAT ", .low = %" G_GINT64_FORMAT
                           ", .high = %" G_GINT64_FORMAT,
-                          g.in, g.out, g.groups, cleave_bundle_integer (node, X_ZERO, 0), y_zero,
-                          a->min - y_zero, a->max - y_zero);
+                          g.in, g.out, g.groups, conv->x_zero, conv->y_zero,
+                          conv->min - conv->y_zero, conv->max - conv->y_zero);
   if (g.is_depthwise)
     cleave_bundle_layer_set_kernel (layer, "depthwise-s8", "cleave_depthwise_s8");
   else
@@ -177,5 +168,3 @@ describe (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
   cleave_bundle_layer_set_params (layer, "CleaveConvS8", fields->str);
   return TRUE;
 }
-
-const CleaveBundleOp cleave_bundle_op_tflite_conv = { "TfliteConv", describe };

@@ -101,6 +101,24 @@ describe_neg (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
 }
 
 static gboolean
+describe_exp (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
+{
+  return describe_unary (node, "exp", 0, 0, layer, error);
+}
+
+static gboolean
+describe_erf (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
+{
+  return describe_unary (node, "erf", 0, 0, layer, error);
+}
+
+static gboolean
+describe_reciprocal (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
+{
+  return describe_unary (node, "reciprocal", 0, 0, layer, error);
+}
+
+static gboolean
 describe_binary (const CleaveNode *node, const char *name, CleaveBundleLayer *layer, GError **error)
 {
   g_autofree char *file = g_strdup_printf ("%s-f32", name);
@@ -152,6 +170,43 @@ describe_prelu (const CleaveNode *node, CleaveBundleLayer *layer, GError **error
 }
 
 static gboolean
+describe_max (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
+{
+  return describe_binary (node, "max", layer, error);
+}
+
+static gboolean
+describe_min (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
+{
+  return describe_binary (node, "min", layer, error);
+}
+
+/* A power with a constant exponent: a product or a square root. */
+static gboolean
+describe_pow (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
+{
+  const CleaveResult *b = node->operands[1].result;
+  const float *exponent;
+
+  if (!cleave_bundle_need_constants (node, 1, 2, "exponents", error) ||
+      !cleave_bundle_need_element (node, 0, CLEAVE_FLOAT32, error) ||
+      !cleave_bundle_need_element (node, 1, CLEAVE_FLOAT32, error))
+    return FALSE;
+  exponent = cleave_bundle_constant (node, 1);
+  if (cleave_shape_n_elements (&b->type.shape) == 1 &&
+      b->type.shape.rank <= node->operands[0].result->type.shape.rank)
+    {
+      if (*exponent == 2)
+        return describe_unary (node, "square", 0, 0, layer, error);
+      if (*exponent == 3)
+        return describe_unary (node, "cube", 0, 0, layer, error);
+      if (*exponent == 0.5f)
+        return describe_unary (node, "root", 0, 0, layer, error);
+    }
+  return cleave_bundle_fail (node, error, "a bundle has kernels for the exponents 2, 3 and 0.5");
+}
+
+static gboolean
 describe_softmax (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
 {
   const CleaveAxisAttrs *a = node->attrs;
@@ -179,3 +234,9 @@ const CleaveBundleOp cleave_bundle_op_mul = { "Mul", describe_mul };
 const CleaveBundleOp cleave_bundle_op_div = { "Div", describe_div };
 const CleaveBundleOp cleave_bundle_op_prelu = { "PRelu", describe_prelu };
 const CleaveBundleOp cleave_bundle_op_softmax = { "Softmax", describe_softmax };
+const CleaveBundleOp cleave_bundle_op_exp = { "Exp", describe_exp };
+const CleaveBundleOp cleave_bundle_op_erf = { "Erf", describe_erf };
+const CleaveBundleOp cleave_bundle_op_reciprocal = { "Reciprocal", describe_reciprocal };
+const CleaveBundleOp cleave_bundle_op_max = { "Max", describe_max };
+const CleaveBundleOp cleave_bundle_op_min = { "Min", describe_min };
+const CleaveBundleOp cleave_bundle_op_pow = { "Pow", describe_pow };

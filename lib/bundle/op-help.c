@@ -170,8 +170,11 @@ add_constant (const CleaveNode *node,
   g_autofree gpointer data = copy_constant (node, operand, extents, dims);
   gsize size = cleave_element_size (node->operands[operand].result->type.element);
 
-  return cleave_bundle_layer_add_array (layer, size == 4 ? "float" : "int8_t", data,
-                                        (gsize) (extents[0] * extents[1] * extents[2]));
+  return cleave_bundle_layer_add_array (layer,
+                                        size == 4   ? "float"
+                                        : size == 2 ? "int16_t"
+                                                    : "int8_t",
+                                        data, (gsize) (extents[0] * extents[1] * extents[2]));
 }
 
 gboolean
@@ -187,15 +190,16 @@ cleave_bundle_print_operand (const CleaveNode *node,
   CleaveBundleImage y = cleave_bundle_image (&node->results[0]), image = cleave_bundle_image (x);
   const gint dims[] = { y.row_dim, y.column_dim, y.channel_dim };
   gboolean is_constant = cleave_node_get_constant (x->node) != NULL;
-  gint64 extents[3] = { 1, 1, 1 };
+  gint64 extents[3] = { 1, 1, 1 }, n;
 
   for (guint i = 0; i < 3; i++)
     if (dims[i] >= missing && dims[i] >= 0)
       extents[i] = shape->dim[dims[i] - missing];
-  if (extents[0] * extents[1] * extents[2] != cleave_shape_n_elements (shape) / image.images ||
-      (!is_constant &&
-       (image.rows != extents[0] || image.columns != extents[1] || image.channels != extents[2])) ||
-      (is_constant && image.images != 1))
+  n = extents[0] * extents[1] * extents[2];
+  if (is_constant
+          ? n != cleave_shape_n_elements (shape)
+          : n * image.images != cleave_shape_n_elements (shape) || image.rows != extents[0] ||
+                image.columns != extents[1] || image.channels != extents[2])
     return cleave_bundle_fail (node, error,
                                "a bundle has no kernel that repeats '%s' in this way; give it as "
                                "many dimensions as the result",

@@ -48,6 +48,10 @@ gboolean cleave_bundle_print_operand (const CleaveNode *node,
 /* Lets the result overwrite each variable operand that has its shape and size of elements. */
 void cleave_bundle_set_in_place_if_same (const CleaveNode *node, CleaveBundleLayer *layer);
 
+/* Describes a node that copies elements, by a table of the sources for each dimension. */
+gboolean
+cleave_bundle_describe_move (const CleaveNode *node, CleaveBundleLayer *layer, GError **error);
+
 /* Describes a Resize that interpolates. */
 gboolean
 cleave_bundle_describe_linear (const CleaveNode *node, CleaveBundleLayer *layer, GError **error);

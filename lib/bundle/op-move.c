@@ -198,8 +198,8 @@ set_move (const CleaveNode *node, const Sources *sources, CleaveBundleLayer *lay
   return TRUE;
 }
 
-static gboolean
-describe_move (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
+gboolean
+cleave_bundle_describe_move (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
 {
   const CleaveShape *x = &node->operands[0].result->type.shape, *y = &node->results[0].type.shape;
   Sources sources = { .filled = G_MAXSIZE };
@@ -235,7 +235,7 @@ describe_resize (const CleaveNode *node, CleaveBundleLayer *layer, GError **erro
 
   if (a->mode != CLEAVE_RESIZE_NEAREST)
     return cleave_bundle_describe_linear (node, layer, error);
-  return describe_move (node, layer, error);
+  return cleave_bundle_describe_move (node, layer, error);
 }
 
 static gboolean
@@ -329,10 +329,10 @@ describe_depth_to_space (const CleaveNode *node, CleaveBundleLayer *layer, GErro
   return TRUE;
 }
 
-const CleaveBundleOp cleave_bundle_op_pad = { "Pad", describe_move };
-const CleaveBundleOp cleave_bundle_op_slice = { "Slice", describe_move };
-const CleaveBundleOp cleave_bundle_op_tile = { "Tile", describe_move };
-const CleaveBundleOp cleave_bundle_op_expand = { "Expand", describe_move };
+const CleaveBundleOp cleave_bundle_op_pad = { "Pad", cleave_bundle_describe_move };
+const CleaveBundleOp cleave_bundle_op_slice = { "Slice", cleave_bundle_describe_move };
+const CleaveBundleOp cleave_bundle_op_tile = { "Tile", cleave_bundle_describe_move };
+const CleaveBundleOp cleave_bundle_op_expand = { "Expand", cleave_bundle_describe_move };
 const CleaveBundleOp cleave_bundle_op_resize = { "Resize", describe_resize };
 const CleaveBundleOp cleave_bundle_op_concat = { "Concat", describe_concat };
 const CleaveBundleOp cleave_bundle_op_transpose = { "Transpose", describe_transpose };

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Resize that interpolates along rows and columns. */
+/* Resize and TfliteResizeBilinear that interpolate along rows and columns. */
+
+#include <cleave/cleave-tflite.h>
 
 #include "../ops/resize-taps.h"
 #include "op-help.h"
+#include "ops.h"
 
 /* Adds the taps of each index of a dimension and prints their arrays. */
 static gint64
@@ -89,3 +92,38 @@ cleave_bundle_describe_linear (const CleaveNode *node, CleaveBundleLayer *layer,
   cleave_bundle_layer_set_params (layer, "CleaveResizeF32", fields);
   return TRUE;
 }
+
+static gboolean
+describe_bilinear (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
+{
+  const CleaveTfliteResizeAttrs *a = node->attrs;
+  CleaveBundleImage x = cleave_bundle_image (node->operands[0].result);
+  gint64 shifts[2];
+  g_autofree char *fields = NULL;
+
+  if (x.channel_dim != 3)
+    return cleave_bundle_fail (node, error, "a bundle needs images with channels in dimension 3");
+  for (guint i = 0; i < 2; i++)
+    {
+      gint64 step = cleave_ints_at (&a->steps, i, 0), size = cleave_ints_at (&a->sizes, i, 0);
+
+      shifts[i] = cleave_ints_at (&a->phase, i, 0) * step + cleave_ints_at (&a->shifts, i, 0);
+      if (((size - 1) * step + shifts[i]) / 1024 >= (i == 0 ? x.rows : x.columns))
+        return cleave_bundle_fail (node, error,
+                                   "a bundle needs positions inside the operand, but index "
+                                   "%" G_GINT64_FORMAT " is beyond its end",
+                                   size - 1);
+    }
+  fields = g_strdup_printf (".steps = { %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT
+                            " }, .shifts = { %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT
+                            " }, .extents = { %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT
+                            " }, .channels = %" G_GINT64_FORMAT,
+                            cleave_ints_at (&a->steps, 0, 0), cleave_ints_at (&a->steps, 1, 0),
+                            shifts[0], shifts[1], x.rows, x.columns, x.channels);
+  cleave_bundle_layer_set_kernel (layer, "resize-s8", "cleave_resize_s8");
+  cleave_bundle_layer_set_params (layer, "CleaveResizeS8", fields);
+  return TRUE;
+}
+
+const CleaveBundleOp cleave_bundle_op_tflite_resize_bilinear = { "TfliteResizeBilinear",
+                                                                 describe_bilinear };

@@ -134,6 +134,41 @@ cleave_bundle_describe_table (const CleaveNode *node, CleaveBundleLayer *layer, 
   return TRUE;
 }
 
+/* A table if the elements are bytes; otherwise each element is computed. */
+static gboolean
+describe_rescale (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
+{
+  const CleaveTfliteRescaleAttrs *a = node->attrs;
+  gsize x = cleave_element_size (node->operands[0].result->type.element);
+  gsize y = cleave_element_size (node->results[0].type.element);
+  g_autofree char *fields = NULL;
+
+  if (x == 1 && y == 1)
+    return cleave_bundle_describe_table (node, layer, error);
+  if (!cleave_bundle_check_multiplier (node, a->multiplier, error) ||
+      !cleave_bundle_check_multiplier (node, a->negative_multiplier, error))
+    return FALSE;
+  fields = g_strdup_printf (".channels = %" G_GINT64_FORMAT ", .multipliers = { %" G_GINT64_FORMAT
+                            ", %" G_GINT64_FORMAT " }, .zeros = { %" G_GINT64_FORMAT
+                            ", %" G_GINT64_FORMAT " }, .low = %s, .high = %s"
+                            ", .shifts = { %d, %d }, .x_bytes = %u, .y_bytes = %u",
+                            cleave_bundle_image (&node->results[0]).channels, a->multiplier,
+                            a->negative_multiplier, a->x_zero, a->y_zero,
+                            y == 1   ? "INT8_MIN"
+                            : y == 2 ? "INT16_MIN"
+                                     : "INT32_MIN",
+                            y == 1   ? "INT8_MAX"
+                            : y == 2 ? "INT16_MAX"
+                                     : "INT32_MAX",
+                            cleave_bundle_shift (a->shift), cleave_bundle_shift (a->negative_shift),
+                            (guint) x, (guint) y);
+  cleave_bundle_layer_set_kernel (layer, "rescale", "cleave_rescale");
+  cleave_bundle_layer_set_params (layer, "CleaveRescale", fields);
+  if (x == y)
+    cleave_bundle_layer_set_in_place (layer, 0);
+  return TRUE;
+}
+
 /* Sets the kernel of a conversion, whose scales and zero points are of the channels. */
 static void
 set_conversion (const CleaveNode *node,
@@ -219,8 +254,7 @@ const CleaveBundleOp cleave_bundle_op_tflite_sum = { "TfliteSum", describe_sum }
 const CleaveBundleOp cleave_bundle_op_tflite_softmax = { "TfliteSoftmax", describe_softmax };
 const CleaveBundleOp cleave_bundle_op_tflite_lookup = { "TfliteLookup",
                                                         cleave_bundle_describe_table };
-const CleaveBundleOp cleave_bundle_op_tflite_rescale = { "TfliteRescale",
-                                                         cleave_bundle_describe_table };
+const CleaveBundleOp cleave_bundle_op_tflite_rescale = { "TfliteRescale", describe_rescale };
 const CleaveBundleOp cleave_bundle_op_tflite_quantize = { "TfliteQuantize", describe_quantize };
 const CleaveBundleOp cleave_bundle_op_dequantize_linear = { "DequantizeLinear",
                                                             describe_dequantize };

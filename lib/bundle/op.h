@@ -46,6 +46,9 @@ void cleave_bundle_layer_set_sums (CleaveBundleLayer *layer,
  * reads each pixel of that row before it writes the same pixel, and reads no other row. */
 void cleave_bundle_layer_set_in_place (CleaveBundleLayer *layer, guint operand);
 
+/* Compiles the kernels with scales of ONNX, which are floats: CLEAVE_FLOAT_SCALES. */
+void cleave_bundle_layer_set_float_scales (CleaveBundleLayer *layer);
+
 /* Returns the values of a constant operand, dense and in the order of its logical shape, or NULL if
  * the operand is absent. */
 gconstpointer cleave_bundle_constant (const CleaveNode *node, guint operand);

@@ -220,8 +220,15 @@ append_kernel (GString *out, const char *file, const char *ending, GHashTable *s
 char *
 cleave_bundle_make_kernels (const CleaveBundle *bundle)
 {
-  GString *out = g_string_new (LICENSE "\n#include \"cleave-run.h\"\n");
+  GString *out = g_string_new (LICENSE);
   g_autoptr (GHashTable) seen = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  gboolean has_float_scales = FALSE;
+
+  for (guint i = 0; i < bundle->model->steps->len; i++)
+    has_float_scales |= cleave_bundle_step (bundle->model, i)->layer->has_float_scales;
+  if (has_float_scales)
+    g_string_append (out, "\n#define CLEAVE_FLOAT_SCALES\n");
+  g_string_append (out, "\n#include \"cleave-run.h\"\n");
 
   append_kernel (out, "cleave-run", ".c", seen);
   for (guint i = 0; i < bundle->model->steps->len; i++)

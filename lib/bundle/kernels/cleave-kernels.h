@@ -81,13 +81,35 @@ cleave_multiply (int32_t x, int32_t multiplier)
   return (int32_t) (((int64_t) x * multiplier + (1 << 30)) >> 31);
 }
 
+#ifdef CLEAVE_FLOAT_SCALES
+/* Returns x times a float, rounded to the nearest integer, ties to even. Results beyond the range
+ * of int16 may have any value beyond it. */
+static inline int32_t
+cleave_scale_float (int32_t x, int32_t bits)
+{
+  const float magic = 12582912.0f, limit = 1048576.0f; /* the sum with 1.5 * 2^23 is an integer */
+  float scale, value;
+
+  memcpy (&scale, &bits, sizeof scale);
+  value = (float) x * scale;
+  value = value < -limit ? -limit : value > limit ? limit : value;
+  value = value + magic;
+  return (int32_t) (value - magic);
+}
+#endif
+
 /* Multiplies by a factor that is not negative: the multiplier, then a right shift by `shift` + 1,
- * ties away from zero. A negative `shift` is a left shift by -1 - `shift` before the product. */
+ * ties away from zero. A negative `shift` is a left shift by -1 - `shift` before the product. A
+ * `shift` of INT8_MAX says that the multiplier has the bits of a float. */
 static inline int32_t
 cleave_scale (uint32_t x, int32_t multiplier, int32_t shift)
 {
   int32_t product;
 
+#ifdef CLEAVE_FLOAT_SCALES /* the model has scales of ONNX */
+  if (shift == INT8_MAX)
+    return cleave_scale_float ((int32_t) x, multiplier);
+#endif
   if (shift < 0)
     return cleave_multiply ((int32_t) (x << (-1 - shift)), multiplier);
   product = cleave_multiply ((int32_t) x, multiplier);
@@ -123,6 +145,24 @@ cleave_fma (float a, float b, float c)
     }
   return (float) sum;
 #endif
+}
+
+static inline uint32_t
+cleave_bits (float a)
+{
+  uint32_t bits;
+
+  memcpy (&bits, &a, sizeof bits);
+  return bits;
+}
+
+static inline float
+cleave_from_bits (uint32_t bits)
+{
+  float a;
+
+  memcpy (&a, &bits, sizeof a);
+  return a;
 }
 
 /* Exponentials of floats, within 1.5 ulp. */
@@ -190,6 +230,27 @@ cleave_taps (const CleaveSlide *slide, int d, int32_t first)
   return taps;
 }
 
+/* Returns the index in dimension d of the operand that tap `tap` reads for index `at` of the
+ * result. Returns -1 if the tap is on padding, or between the elements of a transposed convolution.
+ */
+static inline int32_t
+cleave_tap (const CleaveSlide *slide, int d, int32_t at, int32_t tap, int32_t is_transposed)
+{
+  const int32_t extent = d == 0 ? slide->rows : slide->columns;
+  int32_t from;
+
+  if (!is_transposed)
+    from = at * slide->stride[d] - slide->pad[d] + tap * slide->dilation[d];
+  else
+    {
+      from = at + slide->pad[d] - tap * slide->dilation[d];
+      if (from < 0 || from % slide->stride[d] != 0)
+        return -1;
+      from /= slide->stride[d];
+    }
+  return from < extent ? from : -1;
+}
+
 /* An operand of an element-wise op. */
 typedef struct
 {
@@ -226,6 +287,24 @@ typedef struct
   int16_t low, high; /* bounds of the result minus y_zero */
 } CleaveConvS8;
 
+enum { CLEAVE_S8, CLEAVE_U8, CLEAVE_S16 };
+
+/* A convolution of integers of other types, or a transposed one. The weights are w[channel of the
+ * result][row][column][channel of a group], minus their zero point. */
+typedef struct
+{
+  const void *weights; /* int8_t, or int16_t if weight_bytes is 2 */
+  const int64_t *bias;
+  const int32_t *multipliers;
+  const int8_t *shifts; /* see cleave_scale(); if wide: a right shift of 64 bits */
+  CleaveSlide slide;
+  int32_t in, out; /* channels of a group */
+  int32_t groups;
+  int32_t x_zero, y_zero;
+  int32_t low, high; /* bounds of the result minus y_zero */
+  uint8_t x_type, weight_bytes, y_bytes, is_wide, is_transposed;
+} CleaveConvInteger;
+
 typedef struct
 {
   CleaveSlide slide;
@@ -257,8 +336,9 @@ typedef struct
   int32_t channels;
   int32_t multipliers[3];
   int16_t zeros[3], shifts[3];
-  int16_t low, high; /* bounds of the result minus its zero point */
-  int16_t left_shift, sign;
+  int32_t low, high; /* bounds of the result minus its zero point */
+  int16_t left_shift;
+  int16_t sign; /* of operand 1; 0: a product, in cleave_binary_s16() */
 } CleaveBinaryS8;
 
 /* y = table[x], by the bits of a byte. */
@@ -377,10 +457,57 @@ typedef struct
   int32_t channels;
 } CleaveResizeF32;
 
+/* A convolution by Winograd's algorithm F(2x2, 3x3). The weights are 16 factors w[i][16][channel]
+ * for each block of four channels of the result, then for each channel that is left. */
+typedef struct
+{
+  const float *weights, *bias; /* bias NULL: none */
+  int32_t rows, columns;       /* of the operand */
+  int32_t pad[2];
+  int32_t phase[2]; /* 1: the first tile begins before index 0 */
+  int32_t in, out;  /* channels of a group */
+  int32_t groups;
+} CleaveWinogradF32;
+
+/* From integers to integers: the scale of numbers from the zero point on, and of those below. */
+typedef struct
+{
+  int32_t channels;
+  int32_t multipliers[2];
+  int32_t zeros[2]; /* of the operand and of the result */
+  int32_t low, high;
+  int16_t shifts[2];
+  uint8_t x_bytes, y_bytes;
+} CleaveRescale;
+
+/* Bilinear interpolation of int8: index i is at the position i * step + shift, in units of 2^-10.
+ */
+typedef struct
+{
+  int32_t steps[2], shifts[2];
+  int32_t extents[2]; /* of the operand */
+  int32_t channels;
+} CleaveResizeS8;
+
+#define CLEAVE_MAX_DIGITS 8
+
+/* A value whose elements are those of an operand in another order. The index of an element, counted
+ * in memory, has digits; digit k has the step steps[k] in the operand. The last digit is the lowest
+ * one. */
+typedef struct
+{
+  int32_t n_digits, first; /* first: index in the operand of element 0 */
+  int32_t extents[CLEAVE_MAX_DIGITS], steps[CLEAVE_MAX_DIGITS];
+  int32_t columns, channels;       /* of the result */
+  int32_t row_elements, x_columns; /* of the operand */
+  int32_t size;                    /* bytes of an element */
+} CleaveReorder;
+
 /* The kernels. */
 
 void cleave_conv_s8 (const CleaveCall *call);
 void cleave_depthwise_s8 (const CleaveCall *call);
+void cleave_conv_integer (const CleaveCall *call);
 void cleave_average_pool_s8 (const CleaveCall *call);
 void cleave_average_pool_row_s8 (const CleaveCall *call);
 void cleave_average_pool_end_s8 (const CleaveCall *call);
@@ -396,7 +523,21 @@ void cleave_lookup (const CleaveCall *call);
 void cleave_quantize_s8 (const CleaveCall *call);
 void cleave_dequantize_s8 (const CleaveCall *call);
 void cleave_dequantize_u8 (const CleaveCall *call);
+void cleave_binary_s16 (const CleaveCall *call);
+void cleave_rescale (const CleaveCall *call);
+void cleave_resize_s8 (const CleaveCall *call);
 void cleave_conv_f32 (const CleaveCall *call);
+void cleave_winograd_f32 (const CleaveCall *call);
+void cleave_conv_transpose_f32 (const CleaveCall *call);
+void cleave_exp_f32 (const CleaveCall *call);
+void cleave_erf_f32 (const CleaveCall *call);
+void cleave_reciprocal_f32 (const CleaveCall *call);
+void cleave_square_f32 (const CleaveCall *call);
+void cleave_cube_f32 (const CleaveCall *call);
+void cleave_root_f32 (const CleaveCall *call);
+void cleave_max_f32 (const CleaveCall *call);
+void cleave_min_f32 (const CleaveCall *call);
+void cleave_reorder (const CleaveCall *call);
 void cleave_depthwise_f32 (const CleaveCall *call);
 void cleave_max_pool_f32 (const CleaveCall *call);
 void cleave_average_pool_f32 (const CleaveCall *call);
@@ -426,6 +567,24 @@ void cleave_move (const CleaveCall *call);
 void cleave_join (const CleaveCall *call);
 void cleave_transpose (const CleaveCall *call);
 void cleave_depth_to_space (const CleaveCall *call);
+
+/* Defines the kernel of an element-wise function; `value` is in terms of a. */
+#define CLEAVE_DEFINE_UNARY_F32(kernel, value)                                                     \
+  void kernel (const CleaveCall *call)                                                             \
+  {                                                                                                \
+    const CleaveUnaryF32 *p = call->params;                                                        \
+    const CleaveRows *x = &call->x[0];                                                             \
+    const float *from =                                                                            \
+        (const float *) cleave_row (x, call->row) + (call->begin - x->begin) * p->channels;        \
+    float *y = (float *) (void *) call->y;                                                         \
+                                                                                                   \
+    for (int32_t i = (call->end - call->begin) * p->channels; i > 0; i--)                          \
+      {                                                                                            \
+        const float a = *from++;                                                                   \
+                                                                                                   \
+        *y++ = value;                                                                              \
+      }                                                                                            \
+  }
 
 /* Defines the kernel of an element-wise function of two operands; `value` is in terms of a and b.
  */

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Ops whose result has elements of the operand in another order: Reshape, Flatten, Squeeze,
+ * Unsqueeze, Gather with constant indices. Those that keep the order of memory are views instead
+ * (views.c).
+ *
+ * The op's reference code is run on indices. The order is then written as digits, as that of nested
+ * loops: 0 1 2 6 7 8 3 4 5 9 10 11 are the digits 2, 2, 3 with the steps 3, 6, 1. */
+
+#include <string.h>
+
+#include "../ops/reference.h"
+#include "op-help.h"
+#include "ops.h"
+
+#define MAX_DIGITS 8 /* as CLEAVE_MAX_DIGITS in kernels/cleave-kernels.h */
+
+typedef struct
+{
+  gint64 extent, step;
+} Digit;
+
+/* Returns the offset of an element in the memory of a value, counted in elements. */
+static gint64
+find_offset (const CleaveBundleImage *image, const gint64 *at)
+{
+  gint64 row = image->row_dim < 0 ? 0 : at[image->row_dim];
+  gint64 column = image->column_dim < 0 ? 0 : at[image->column_dim];
+  gint64 channel = image->channel_dim < 0 ? 0 : at[image->channel_dim];
+
+  return (row * image->columns + column) * image->channels + channel;
+}
+
+/* Returns the offset in the operand of each element of the result, in the order of the result's
+ * memory. */
+static gint32 *
+find_order (const CleaveNode *node)
+{
+  g_auto (CleaveNodeCall) whole = { 0 };
+  CleaveCall call = *cleave_node_call_init (&whole, node);
+  g_autofree CleaveTensorType *types = g_memdup2 (call.operands, sizeof *types * call.n_operands);
+  g_autofree CleaveView *views = g_new0 (CleaveView, call.n_operands);
+  CleaveTensorType y = { CLEAVE_INT32, call.results[0].shape };
+  g_autoptr (CleaveTensor) x = NULL, result = cleave_tensor_new (&y, NULL);
+  CleaveBundleImage from = cleave_bundle_image (node->operands[0].result);
+  CleaveBundleImage to = cleave_bundle_image (&node->results[0]);
+  CleaveView view = cleave_view_tensor (result);
+  gint32 *order = g_new (gint32, (gsize) cleave_shape_n_elements (&y.shape));
+  gint64 at[CLEAVE_MAX_RANK];
+
+  types[0].element = CLEAVE_INT32;
+  x = cleave_tensor_new (&types[0], NULL);
+  views[0] = cleave_view_tensor (x);
+  CLEAVE_EACH_INDEX (at, &types[0].shape)
+    *(gint32 *) cleave_view_at (&views[0], at) = (gint32) find_offset (&from, at);
+  for (guint i = 1; i < call.n_operands; i++)
+    if (cleave_call_has (&call, i))
+      views[i] = cleave_view_dense (&types[i], (gpointer) cleave_bundle_constant (node, i));
+  call.operands = types;
+  call.results = &y;
+  node->op->compute (&call, views, &view);
+  CLEAVE_EACH_INDEX (at, &y.shape)
+    order[find_offset (&to, at)] = *(gint32 *) cleave_view_at (&view, at);
+  return order;
+}
+
+/* Returns whether all runs of `extent` elements have the step of the first one. */
+static gboolean
+is_digit (const gint32 *order, gint64 n, gint64 extent)
+{
+  for (gint64 i = 0; i < n; i++)
+    if (order[i] - order[i - i % extent] != (order[1] - order[0]) * (i % extent))
+      return FALSE;
+  return TRUE;
+}
+
+/* Takes the lowest digit off an order of n elements, in place. Returns its extent, or 1 if there is
+ * none. */
+static gint64
+take_digit (gint32 *order, gint64 n, gint64 *step)
+{
+  gint64 extent = 2;
+
+  *step = order[1] - order[0];
+  while (extent < n && order[extent] - order[extent - 1] == *step)
+    extent++;
+  while (extent > 1 && (n % extent != 0 || !is_digit (order, n, extent)))
+    extent--;
+  for (gint64 i = 0; i < n / extent; i++)
+    order[i] = order[i * extent];
+  return extent;
+}
+
+/* Sets the digits, the highest one first. Returns their number, or 0 if there are too many. */
+static guint
+find_digits (gint32 *order, gint64 n, Digit *digits)
+{
+  guint k = MAX_DIGITS;
+
+  while (n > 1)
+    {
+      if (k == 0)
+        return 0;
+      k--;
+      digits[k].extent = take_digit (order, n, &digits[k].step);
+      if (digits[k].extent == 1)
+        return 0;
+      n /= digits[k].extent;
+    }
+  if (k == MAX_DIGITS)
+    digits[--k] = (Digit){ 1, 0 };
+  memmove (digits, digits + k, sizeof *digits * (MAX_DIGITS - k));
+  return MAX_DIGITS - k;
+}
+
+static void
+set_fields (
+    const CleaveNode *node, const Digit *digits, guint n, gint32 first, CleaveBundleLayer *layer)
+{
+  CleaveBundleImage x = cleave_bundle_image (node->operands[0].result);
+  CleaveBundleImage y = cleave_bundle_image (&node->results[0]);
+  g_autoptr (GString) fields = g_string_new (NULL);
+
+  g_string_printf (fields, ".n_digits = %u, .first = %d, .extents = {", n, first);
+  for (guint k = 0; k < n; k++)
+    g_string_append_printf (fields, " %" G_GINT64_FORMAT ",", digits[k].extent);
+  g_string_append (fields, " }, .steps = {");
+  for (guint k = 0; k < n; k++)
+    g_string_append_printf (fields, " %" G_GINT64_FORMAT ",", digits[k].step);
+  g_string_append_printf (fields,
+                          " }, .columns = %" G_GINT64_FORMAT ", .channels = %" G_GINT64_FORMAT
+                          ", .row_elements = %" G_GINT64_FORMAT ", .x_columns = %" G_GINT64_FORMAT
+                          ", .size = %u",
+                          y.columns, y.channels, x.columns * x.channels, x.columns,
+                          (guint) cleave_element_size (node->results[0].type.element));
+  cleave_bundle_layer_set_kernel (layer, "reorder", "cleave_reorder");
+  cleave_bundle_layer_set_params (layer, "CleaveReorder", fields->str);
+}
+
+static gboolean
+describe_reorder (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
+{
+  const CleaveShape *shape = &node->results[0].type.shape;
+  Digit digits[MAX_DIGITS];
+  g_autofree gint32 *order = NULL;
+  gint64 n_bytes = cleave_tensor_type_n_bytes (&node->operands[0].result->type);
+  guint n;
+
+  if (!cleave_bundle_need_constants (node, 1, node->n_operands, "shapes and indices", error))
+    return FALSE;
+  if (cleave_bundle_image (node->operands[0].result).images != 1 ||
+      cleave_bundle_image (&node->results[0]).images != 1)
+    return cleave_bundle_fail (node, error,
+                               "a bundle has no kernel that reorders images of a batch");
+  if (n_bytes > G_MAXINT32)
+    return cleave_bundle_fail (node, error, "the operand has over 2 GiB");
+  order = find_order (node);
+  n = find_digits (order, cleave_shape_n_elements (shape), digits);
+  if (n == 0)
+    return cleave_bundle_fail (node, error, "a bundle has no kernel for this order of elements");
+  set_fields (node, digits, n, order[0], layer);
+  return TRUE;
+}
+
+static gboolean
+describe_gather (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
+{
+  return node->operands[1].result->type.shape.rank == 1
+             ? cleave_bundle_describe_move (node, layer, error)
+             : describe_reorder (node, layer, error);
+}
+
+const CleaveBundleOp cleave_bundle_op_reshape = { "Reshape", describe_reorder };
+const CleaveBundleOp cleave_bundle_op_flatten = { "Flatten", describe_reorder };
+const CleaveBundleOp cleave_bundle_op_squeeze = { "Squeeze", describe_reorder };
+const CleaveBundleOp cleave_bundle_op_unsqueeze = { "Unsqueeze", describe_reorder };
+const CleaveBundleOp cleave_bundle_op_gather = { "Gather", describe_gather };

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Rewrites nodes before they are lowered, to ops for which a bundle has kernels. The bits stay.
+ *
+ *   Split                       =>  a Slice for each result that is used
+ *   Reduce with keepdims = 0    =>  Reduce with keepdims = 1, Squeeze
+ *   Sum, Max, Min of a, b, c    =>  Add (Add (a, b), c), Max (Max (a, b), c) … */
+
+#include "model.h"
+
+static gboolean
+slice_split (CleaveGraph *graph, CleaveNode *node, GError **error)
+{
+  const CleaveSplitAttrs *a = node->attrs;
+  CleaveRange range = cleave_range_whole (&node->operands[0].result->type.shape);
+  gint64 begin = 0;
+
+  for (guint r = 0; r < node->n_results; r++)
+    {
+      gint64 end = begin + g_array_index (a->sizes, gint64, r);
+      CleaveResult *slice;
+
+      range.dim[a->axis] = (CleaveSpan){ begin, end };
+      begin = end;
+      if (node->results[r].n_uses == 0)
+        continue;
+      slice =
+          cleave_graph_add_slice_range (graph, node->name, node->operands[0].result, &range, error);
+      if (slice == NULL)
+        return FALSE;
+      cleave_result_replace_uses (&node->results[r], slice);
+    }
+  return TRUE;
+}
+
+static gboolean
+keep_dims (CleaveGraph *graph, CleaveNode *node, GError **error)
+{
+  CleaveReduceAttrs a = *(const CleaveReduceAttrs *) node->attrs;
+  CleaveAxesAttrs axes = { a.axes };
+  CleaveNode *reduced, *squeezed;
+
+  a.keepdims = TRUE;
+  reduced =
+      cleave_graph_add (graph, node->op, node->name, &node->operands[0].result, 1, 1, &a, error);
+  if (reduced == NULL)
+    return FALSE;
+  squeezed = cleave_graph_add (graph, cleave_op_lookup ("Squeeze"), node->name,
+                               (CleaveResult *[]){ &reduced->results[0] }, 1, 1, &axes, error);
+  if (squeezed == NULL)
+    return FALSE;
+  cleave_result_replace_uses (&node->results[0], &squeezed->results[0]);
+  return TRUE;
+}
+
+/* Replaces a node of many operands by a chain of nodes of two. */
+static gboolean
+chain (CleaveGraph *graph, CleaveNode *node, const char *op, GError **error)
+{
+  CleaveResult *sum = node->operands[0].result;
+
+  for (guint i = 1; i < node->n_operands; i++)
+    {
+      CleaveNode *next =
+          cleave_graph_add (graph, cleave_op_lookup (op), node->name,
+                            (CleaveResult *[]){ sum, node->operands[i].result }, 2, 1, NULL, error);
+
+      if (next == NULL)
+        return FALSE;
+      sum = &next->results[0];
+    }
+  cleave_result_replace_uses (&node->results[0], sum);
+  return TRUE;
+}
+
+static gboolean
+prepare (CleaveGraph *graph, CleaveNode *node, GError **error)
+{
+  const char *name = node->op->name;
+
+  if (g_str_equal (name, "Split"))
+    return slice_split (graph, node, error);
+  if (g_str_has_prefix (name, "Reduce"))
+    {
+      const CleaveReduceAttrs *a = node->attrs;
+
+      return a->keepdims || a->axes.n == 0 || keep_dims (graph, node, error);
+    }
+  if (g_str_equal (name, "Sum"))
+    return chain (graph, node, "Add", error);
+  if ((g_str_equal (name, "Max") || g_str_equal (name, "Min")) && node->n_operands != 2)
+    return chain (graph, node, name, error);
+  return TRUE;
+}
+
+gboolean
+cleave_bundle_prepare (CleaveGraph *graph, GError **error)
+{
+  g_autoptr (GPtrArray) order = cleave_graph_get_order (graph, error);
+
+  if (order == NULL)
+    return FALSE;
+  for (guint i = 0; i < order->len; i++)
+    if (cleave_node_is_used (order->pdata[i]) && !prepare (graph, order->pdata[i], error))
+      return FALSE;
+  return TRUE;
+}
