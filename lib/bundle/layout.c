@@ -94,6 +94,7 @@ add_rings (Builder *b, guint index)
           end->over = g->overlay.value;
           end->lag = g->overlay.lag;
           end->is_upward = g->is_upward;
+          end->row_bytes = cleave_bundle_row_bytes (cleave_bundle_value (b->model, end->value));
         }
     }
   cleave_bundle_flow_clear (&flow);
@@ -107,12 +108,17 @@ is_overlay (const CleaveBundleBuffer *end, const CleaveBundleBuffer *value)
   return end->over == value->value && end->first == value->last;
 }
 
-/* Returns whether an end lies far enough before the value under it, or after it. */
+/* Returns whether an end lies far enough before the value under it, or after it. A kernel that
+ * works in place writes a row from its begin on. So a row may lie after the row under it only if
+ * they do not overlap. */
 static gboolean
 has_lag (const CleaveBundleBuffer *end, const CleaveBundleBuffer *value)
 {
-  return end->is_upward ? end->offset + end->n_used - value->offset - value->n_used >= end->lag
-                        : value->offset - end->offset >= end->lag;
+  gint64 gap = end->offset + end->n_used - value->offset - value->n_used;
+
+  if (end->is_upward)
+    return gap >= end->lag && (gap <= 0 || gap >= end->row_bytes);
+  return value->offset - end->offset >= end->lag;
 }
 
 static gboolean
