@@ -92,8 +92,10 @@ class Page:
 
     def find_missing(self, kind, text):
         """Returns the program, module or feature that the block needs and that is missing here, or None."""
-        programs = {'mpirun': 'mpirun', 'gjs': 'gjs', '$(pkg-config': 'pkg-config'}
-        needs = [program for word, program in programs.items() if kind == 'sh' and word in text]
+        programs = {'mpirun': 'mpirun', 'gjs': 'gjs', '$(pkg-config': 'pkg-config', 'make ': 'make', 'net-c" run': 'qemu-system-arm',
+                    'arm-none-eabi-size': 'arm-none-eabi-gcc'}
+        needs = ['arm-none-eabi-gcc'] if 'net-c" run' in text else []
+        needs += [program for word, program in programs.items() if kind == 'sh' and word in text]
         needs += ['cc'] * (kind == 'c' or '$(pkg-config' in text)
         missing = [f'no {program}' for program in needs if shutil.which(program) is None]
         if kind == 'python':
