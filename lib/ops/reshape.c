@@ -45,9 +45,9 @@ take (Side *side, const CleaveShape *shape)
   return TRUE;
 }
 
-/* Returns the map of the outermost dimension of a group. It gives several rows of the operand for
- * each row of the result, or one row of the operand for several rows of the result. If neither
- * divides, all rows. */
+/* Returns the map of the outermost dimension of a group. If a row of the result has a whole number
+ * of rows of the operand, or the other way round, each row reads only these. Otherwise each row
+ * reads all rows. */
 static CleaveDimMap
 map_outermost (const Side *x, const Side *y, gint64 extent)
 {

@@ -29,7 +29,8 @@ stack_gates (CleaveTfliteImport *import,
       error);
 }
 
-/* Brings x to [time, batch, inputs], or a result back; without data movement if it can. */
+/* Converts x to [time, batch, inputs], or a result back to the layout of the file. Uses a Reshape
+ * instead of a Transpose if possible, which moves no data. */
 static CleaveResult *
 swap_time (CleaveTfliteImport *import,
            const CleaveTfliteLstm *l,

@@ -62,7 +62,7 @@ add_range (Cut *cut, const CleaveShape *shape, const CleaveRange *range)
   return TRUE;
 }
 
-/* Adds the parts that a node reads.  Returns FALSE if it reads more. */
+/* Adds the parts of the value that a node reads. Returns FALSE if it reads more than parts. */
 static gboolean
 add_reader (Cut *cut, const CleaveOperand *use)
 {

@@ -22,7 +22,8 @@ find_constant (const Onnx__GraphProto *graph, const char *name)
   return NULL;
 }
 
-/* Adds a list that is not shared: a shared one may exist only in bodies of loops. */
+/* Adds a list as an initializer of its own. Equal lists are shared elsewhere, but the shared one
+ * may be in the body of a loop, where other nodes cannot read it. */
 static const char *
 add_list (CleaveOnnxExport *export, const char *name, const gint64 *values, guint n)
 {

@@ -141,7 +141,8 @@ read_list (const CleaveOnnxNode *node, guint operand, guint rank)
   return numbers == NULL || numbers->len != rank ? NULL : g_steal_pointer (&list);
 }
 
-/* The shifted coordinates as pads, a region of the padded operand, and extents of the result. */
+/* Coordinates that are shifted by a fraction of an element, in a form that ONNX has: pads of the
+ * operand, a region of the padded operand, and extents of the result. */
 typedef struct
 {
   gint64 pads[2 * CLEAVE_MAX_RANK], sizes[CLEAVE_MAX_RANK];

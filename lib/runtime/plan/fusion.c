@@ -99,8 +99,8 @@ reads_in_step (const CleaveKernelInstance *instance, const CleaveView *result, g
   return are_same (&instance->results[0], result) || are_apart (&instance->results[0], result);
 }
 
-/* Returns whether `before`, run part by part, has read everything that `result` overwrites. A head
- * that does not go by elements may read any part at any time. */
+/* Returns whether `before`, run part by part, never reads an element after `result` has overwritten
+ * it. If `by_elements` is FALSE, `before` may read any element at any time. */
 static gboolean
 is_overtaken (const CleaveKernelInstance *before, const CleaveView *result, gboolean by_elements)
 {

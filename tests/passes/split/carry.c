@@ -150,7 +150,8 @@ START_TEST (bands_recompute_only_at_their_border)
 }
 END_TEST
 
-/* A chain of 3x3 convolutions, whose last strips add less than a row each to the first values. */
+/* A chain of 3x3 convolutions. Near the end of the image, a strip needs less than one new row of
+ * the chain's first values. */
 START_TEST (deep_chains_carry_only_the_needed_rows)
 {
   for (gint64 n_strips = 2; n_strips <= 32; n_strips += 1 + n_strips / 12)

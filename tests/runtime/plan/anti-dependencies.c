@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Steps on different threads that access the same memory, one of them to write, wait for each
- * other: by a program's waits alone, for any speed of the threads. */
+/* If two steps on different threads access the same memory and one of them writes it, one waits for
+ * the other. A program's waits ensure this for any speed of the threads. */
 
 #include "../../../lib/runtime/program-private.h"
 #include "random-graph.h"

@@ -97,5 +97,6 @@ void cleave_recurrent_round (const CleaveRecurrentWalk *walk, float *row);
 /* Reads n elements of a per-direction operand; zeros if it is absent. */
 void cleave_recurrent_read_list (
     const CleaveRecurrentWalk *walk, guint operand, gint64 first, gint64 n, float *to);
-/* Reads the sum of both biases; for a gate whose R h is computed separately, keeps them apart. */
+/* Reads the biases of W x and R h. Adds them up, except for a gate whose R h is computed
+ * separately. */
 void cleave_recurrent_read_biases (const CleaveRecurrentWalk *walk);

@@ -17,8 +17,8 @@ typedef struct
   gint64 stride[4]; /* strides of W */
 } CleaveWinogradFactors;
 
-/* Columns of y in one panel: offset of the first one in the panel (at) and in a pixel of y, and
- * their number m. */
+/* `m` columns of y that are in one panel. The first one is at offset `at` in the panel, and at
+ * offset `y` in a pixel of y. */
 typedef struct
 {
   gint64 at, y, m;

@@ -30,8 +30,8 @@ NAME (load_two) (const Fill *f, const char *first, const char *second, VECTOR *t
   two[1] = V (unpackhi_epi8) (a, b) ^ flip;
 }
 
-/* Fills one position, from the two pixels in `two` and the next two. Then sets `two` to these,
- * for the next position. */
+/* Fills one position from the two pixels in `two` and the two pixels after them. Then sets `two` to
+ * the later pixels, for the next position. */
 static inline __attribute__ ((always_inline)) void
 NAME (fill_place) (const Fill *f, const char *first, const char *second, VECTOR *two, char *to)
 {
