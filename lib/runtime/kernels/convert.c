@@ -374,8 +374,7 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
     cleave_loops_run (loops, line_run (c), &(Along){ c, loops }, instance);
 }
 
-/* DynamicQuantizeLinear does not use this: strides of its operand and result differ.
- */
+/* DynamicQuantizeLinear does not use this: strides of its operand and result differ. */
 static void
 run_part (gconstpointer state, const CleaveKernelInstance *instance, gint64 begin, gint64 end)
 {

@@ -387,8 +387,7 @@ START_TEST (each_thread_keeps_to_its_band)
 }
 END_TEST
 
-/* Returns FALSE if a step begins before a step with a smaller number that was ready by then.
- */
+/* Returns FALSE if a step begins before a step with a smaller number that was ready by then. */
 static gboolean
 is_in_order (const CleaveSchedule *schedule, const CleaveScheduleTask *task)
 {
