@@ -57,14 +57,12 @@ describe_softmax (const CleaveNode *node, CleaveBundleLayer *layer, GError **err
 {
   const CleaveResult *x = node->operands[0].result;
   CleaveBundleImage image = cleave_bundle_image (x);
+  guint y_bytes = (guint) cleave_element_size (node->results[0].type.element);
   const gint32 *table;
   g_autofree char *fields = NULL;
 
   if (!cleave_bundle_need_constants (node, 1, 2, "tables", error))
     return FALSE;
-  if (node->results[0].type.element != CLEAVE_INT8)
-    return cleave_bundle_fail (node, error, "a bundle has no kernel for results of %s",
-                               cleave_element_get_name (node->results[0].type.element));
   if (image.channel_dim != (gint) x->type.shape.rank - 1)
     return cleave_bundle_fail (
         node, error, "a bundle needs the channels of '%s' in the last dimension", x->node->name);
@@ -73,12 +71,13 @@ describe_softmax (const CleaveNode *node, CleaveBundleLayer *layer, GError **err
     if (table[i] < 0)
       return cleave_bundle_fail (
           node, error, "entry %u of the table is %d, but must not be negative", i, table[i]);
-  fields = g_strdup_printf (".table = %s, .channels = %" G_GINT64_FORMAT,
+  fields = g_strdup_printf (".table = %s, .channels = %" G_GINT64_FORMAT ", .y_bytes = %u",
                             cleave_bundle_layer_add_array (layer, "int32_t", table, 256),
-                            image.channels);
+                            image.channels, y_bytes);
   cleave_bundle_layer_set_kernel (layer, "softmax-s8", "cleave_softmax_s8");
   cleave_bundle_layer_set_params (layer, "CleaveSoftmaxS8", fields);
-  cleave_bundle_layer_set_in_place (layer, 0);
+  if (y_bytes == 1)
+    cleave_bundle_layer_set_in_place (layer, 0);
   return TRUE;
 }
 

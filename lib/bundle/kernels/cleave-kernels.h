@@ -327,6 +327,7 @@ typedef struct
 {
   const int32_t *table; /* exp (-i * scale) in units of 2^-31, for 256 differences i */
   int32_t channels;
+  int32_t y_bytes; /* 1: int8, 2: int16 */
 } CleaveSoftmaxS8;
 
 /* An element-wise op of two operands of int8: each is scaled if the op adds, then the result. */

@@ -39,7 +39,7 @@ softmax_s8_invert (int32_t x)
 }
 
 static void
-softmax_s8_pixel (const CleaveSoftmaxS8 *p, const int8_t *x, int8_t *y)
+softmax_s8_pixel (const CleaveSoftmaxS8 *p, const int8_t *x, unsigned char *y)
 {
   int32_t max = INT8_MIN, zeros = 0, inverse, shift;
   uint32_t sum = 0;
@@ -54,14 +54,17 @@ softmax_s8_pixel (const CleaveSoftmaxS8 *p, const int8_t *x, int8_t *y)
     while ((sum << zeros & 0x80000000u) == 0)
       zeros++;
   inverse = softmax_s8_invert ((int32_t) ((sum << zeros) - 0x80000000u));
-  shift = cleave_clamp (12 - zeros + 31 - 8, 0, 31);
+  shift = cleave_clamp (12 - zeros + 31 - 8 * p->y_bytes, 0, 31);
   for (int32_t c = 0; c < p->channels; c++)
     {
       int32_t value = cleave_multiply (inverse, p->table[max - x[c]]);
 
       if (shift > 0)
         value = softmax_s8_shift (value, shift);
-      y[c] = (int8_t) (cleave_clamp (value, 0, 255) + INT8_MIN);
+      if (p->y_bytes == 1)
+        ((int8_t *) y)[c] = (int8_t) (cleave_clamp (value, 0, UINT8_MAX) + INT8_MIN);
+      else
+        ((int16_t *) (void *) y)[c] = (int16_t) (cleave_clamp (value, 0, UINT16_MAX) + INT16_MIN);
     }
 }
 
@@ -71,12 +74,12 @@ cleave_softmax_s8 (const CleaveCall *call)
   const CleaveSoftmaxS8 *p = call->params;
   const int8_t *x = (const int8_t *) cleave_row (&call->x[0], call->row) +
                     (call->begin - call->x[0].begin) * p->channels;
-  int8_t *y = (int8_t *) call->y;
+  unsigned char *y = call->y;
 
   for (int32_t column = call->begin; column < call->end; column++)
     {
       softmax_s8_pixel (p, x, y);
       x += p->channels;
-      y += p->channels;
+      y += p->channels * p->y_bytes;
     }
 }
