@@ -14,7 +14,8 @@ import subprocess
 import sys
 import tempfile
 
-from page_models import quantized_net
+sys.dont_write_bytecode = True
+from page_models import quantized_net  # noqa: E402
 
 EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / 'docs' / 'examples' / 'bundle'
 WARNINGS = ['-O2', '-Wall', '-Wextra', '-Werror', '-c']
