@@ -104,7 +104,7 @@ cleave_f32_sqrt (float a)
 
 /* Round to the nearest integer, ties to even, and down. The sign of 0 is kept. The instruction, if
  * the level has one, and the code for other levels give the same bits. */
-#if defined(__SSE4_1__)
+#if defined(__SSE4_1__) || defined(__aarch64__)
 static inline float
 cleave_f32_round (float a)
 {

@@ -4,8 +4,14 @@
 
 #include "kernels.h"
 
-/* A level of x86-64 for which kernels were compiled, and its families; NULL: use the reference
- * kernel. */
+#include "kernel-levels.h"
+
+#if defined(__aarch64__)
+#include <asm/hwcap.h>
+#include <sys/auxv.h>
+#endif
+
+/* A level for which kernels were compiled, and its families; NULL: use the reference kernel. */
 typedef struct
 {
   const char *name;
@@ -13,16 +19,22 @@ typedef struct
   const CleaveKernelFamily *families[CLEAVE_N_KERNELS];
 } Level;
 
+G_GNUC_UNUSED static gboolean
+runs_here_generic (void)
+{
+  return TRUE;
+}
+
 /* Tests single features, since clang 14 does not know the levels by name. A processor with these
  * features has the rest of the level. */
 
+#if defined(__x86_64__)
 G_GNUC_UNUSED static gboolean
 runs_here_v1 (void)
 {
   return TRUE;
 }
 
-#if defined(__x86_64__)
 G_GNUC_UNUSED static gboolean
 runs_here_v3 (void)
 {
@@ -36,6 +48,24 @@ runs_here_v4 (void)
   return runs_here_v3 () && __builtin_cpu_supports ("avx512f") &&
          __builtin_cpu_supports ("avx512bw") && __builtin_cpu_supports ("avx512cd") &&
          __builtin_cpu_supports ("avx512dq") && __builtin_cpu_supports ("avx512vl");
+}
+#elif defined(__aarch64__)
+G_GNUC_UNUSED static gboolean
+runs_here_neon (void)
+{
+  return TRUE;
+}
+
+G_GNUC_UNUSED static gboolean
+runs_here_dot (void)
+{
+  return (getauxval (AT_HWCAP) & HWCAP_ASIMDDP) != 0;
+}
+
+G_GNUC_UNUSED static gboolean
+runs_here_i8mm (void)
+{
+  return runs_here_dot () && (getauxval (AT_HWCAP2) & HWCAP2_I8MM) != 0;
 }
 #endif
 
@@ -107,6 +137,15 @@ cleave_kernel_dup_level (void)
   has_vnni = __builtin_cpu_supports ("avx512vnni");
 #endif
   return g_strconcat (get_level ()->name, has_vnni ? " with vnni" : "", NULL);
+}
+
+const char *
+cleave_kernel_nth_level (guint n)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (levels); i++)
+    if (levels[i].runs_here () && n-- == 0)
+      return levels[i].name;
+  return NULL;
 }
 
 gboolean

@@ -3,6 +3,8 @@
 
 /* Shared by the tests of fast kernels. */
 
+#include "../../lib/runtime/kernel-levels.h"
+
 #include "site.h"
 #include "test.h"
 
@@ -27,25 +29,20 @@ draw_each (GRand *rand, guint n, gint32 least, gint32 most)
 static inline void
 each_level (void (*try_level) (const char *level))
 {
-  static const char *const levels[] = { "v1", "v3", "v4" };
-
-  for (guint i = 0; i < G_N_ELEMENTS (levels); i++)
-    if (cleave_kernel_level_runs (levels[i]))
-      try_level (levels[i]);
+  for (guint i = 0; cleave_kernel_nth_level (i) != NULL; i++)
+    try_level (cleave_kernel_nth_level (i));
 }
 
-/* Tries every processor level that has a GEMM, and so kernels for 16-bit floats. There is none
- * without LIBXSMM or without AVX2. */
+/* Tries every level with a GEMM, and thus with kernels for 16-bit floats: all but v1. */
 static inline void
 each_brgemm_level (void (*try_level) (const char *level))
 {
-  static const char *const levels[] = { "v3", "v4" };
   CleaveTrySite instance = { .op = "MatMul",
                              .n_operands = 2,
                              .operands = { CLEAVE_TYPE (CLEAVE_FLOAT16, 2, 8),
                                            CLEAVE_TYPE (CLEAVE_FLOAT16, 8, 8) } };
 
-  for (guint i = 0; i < G_N_ELEMENTS (levels); i++)
-    if (cleave_level_has_kernel (&instance, levels[i]))
-      try_level (levels[i]);
+  for (guint i = 0; cleave_kernel_nth_level (i) != NULL; i++)
+    if (cleave_level_has_kernel (&instance, cleave_kernel_nth_level (i)))
+      try_level (cleave_kernel_nth_level (i));
 }

@@ -20,7 +20,7 @@ ONLY = [
     ('lib/ir/topology.c', r'# *include +<igraph'),
     ('lib/onnx/', r'# *include +(<protobuf-c|"onnx\.pb-c)'),
     ('lib/dot/', r'# *include +<(graphviz|gvc|cgraph)'),
-    ('lib/runtime/kernels/gemm/product.c', r'# *include +<libxsmm'),
+    ('lib/runtime/kernels/gemm/xsmm.h', r'# *include +<libxsmm'),
     ('lib/runtime/run.c', r'# *pragma +omp|_Pragma *\("omp|# *include +<omp'),
     ('tools/', r'# *include +<json-glib'),
 ]
@@ -32,6 +32,24 @@ NEVER = [
      r'(strcmp0?|g_str_equal|g_str_has_prefix) *\([^;]*(op->name|op_get_name|get_op_name)', 'nobody compares op names'),
     (['lib/memory', 'lib/dot', 'lib/runtime', 'passes'], r'[!=]= *&cleave_op_', 'nobody asks which op a node is'),
 ]
+
+# Only these files may name instructions or registers of a processor. Kernels call the operations of the vector headers.
+INTRINSICS = (r'\b_mm\d*_\w+|\b__m(128|256|512|mask)\w*|\bv\w+q?_(lane_|n_|high_)?[fsu](8|16|32|64)\b|immintrin|arm_neon|'
+              r'\b__(AVX|SSE|FMA__|F16C|ARM_NEON|ARM_FEATURE)\w*')
+MAY_NAME_INSTRUCTIONS = {
+    'lib/ir/copy-rows.c': 'stores that bypass the cache',
+    'lib/bundle/kernels/cleave-kernels.h': 'C for microcontrollers, which may have dot products of 16-bit integers',
+    'lib/ops/elementwise-basics.h': 'tests for an instruction that rounds',
+    'lib/runtime/kernels/isa.h': 'names the instruction set of a level',
+    'lib/runtime/kernels/vector.h': 'floats',
+    'lib/runtime/kernels/integers/int-vector.h': 'integers',
+    'lib/runtime/kernels/integers/byte-depthwise.h': 'dot products of 16-bit integers',
+    'lib/runtime/kernels/byte-table.h': 'looks up bytes in a table',
+    'lib/runtime/kernels/integers/channel-quads.c': 'dot products of bytes, for VNNI',
+    'lib/runtime/kernels/integers/written-again.c': 'dot products of bytes, for VNNI',
+    'lib/runtime/kernels/integers/written-blocks.c': 'dot products of bytes, for VNNI',
+    'lib/runtime/kernels/integers/written-norms.c': 'dot products of bytes, for VNNI',
+}
 
 INCLUDE_FOLDERS = ['include', 'lib/ir', 'lib/ops', 'lib/runtime/kernels']
 
@@ -183,6 +201,19 @@ def check_mentions():
                     complaints.append(f'{rule}: {where}: {line.strip()}')
 
 
+def check_intrinsics():
+    for path, text in SOURCES.items():
+        if path in MAY_NAME_INSTRUCTIONS:
+            continue
+        for number, line in enumerate(text.split('\n'), 1):
+            found = re.search(INTRINSICS, line)
+            if found:
+                complaints.append(f'{path}:{number}: {found.group()}: call an operation of vector.h or int-vector.h')
+    for path in MAY_NAME_INSTRUCTIONS:
+        if not re.search(INTRINSICS, SOURCES.get(path, '')):
+            complaints.append(f'{path} names no instructions: remove it from the list')
+
+
 def check_counts():
     regions = [p for p, text in SOURCES.items() for _ in re.findall(r'# *pragma +omp +parallel', text)]
     if len(regions) > 1:
@@ -221,6 +252,7 @@ def check_types():
 check_table()
 check_circles()
 check_mentions()
+check_intrinsics()
 check_counts()
 check_types()
 check_sizes()

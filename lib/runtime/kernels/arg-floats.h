@@ -92,22 +92,12 @@ typedef struct
 static inline void
 take_better (Best *so_far, CleaveVector x, gint32 i, gboolean is_min)
 {
-#if defined(__AVX512F__)
-  __mmask16 wins = is_min ? _mm512_cmp_ps_mask (x, so_far->best, _CMP_NGE_UQ)
-                          : _mm512_cmp_ps_mask (x, so_far->best, _CMP_NLE_UQ);
+  CleaveLanes wins = is_min ? cleave_lanes_not_at_least (x, so_far->best)
+                            : cleave_lanes_not_at_most (x, so_far->best);
 
-  wins = _mm512_mask_cmp_ps_mask (wins, so_far->best, so_far->best, _CMP_ORD_Q);
-  so_far->best = _mm512_mask_mov_ps (so_far->best, wins, x);
-  so_far->at =
-      (CleaveMask) _mm512_mask_mov_epi32 ((__m512i) so_far->at, wins, _mm512_set1_epi32 (i));
-#else
-  CleaveMask wins =
-      (so_far->best == so_far->best) & ~(is_min ? x >= so_far->best : x <= so_far->best);
-
-  so_far->best = cleave_vector_select (wins, x, so_far->best);
-  so_far->at = (CleaveMask) cleave_vector_select (wins, (CleaveVector) ((CleaveMask){ 0 } + i),
-                                                  (CleaveVector) so_far->at);
-#endif
+  wins = cleave_lanes_of_numbers (wins, so_far->best);
+  so_far->best = cleave_lanes_select (wins, x, so_far->best);
+  so_far->at = cleave_lanes_select_ints (wins, (CleaveMask){ 0 } + i, so_far->at);
 }
 
 /* Searches `vectors` vectors of adjacent rows. */
@@ -124,25 +114,6 @@ search_columns (const CleaveArgRow *row, const float *x, gint32 *at, gboolean is
                    (gint32) i, is_min);
   CLEAVE_EACH (c, vectors)
     memcpy (at + c * CLEAVE_VECTOR, &so_far[c].at, sizeof so_far[c].at);
-}
-
-/* Returns a bit for each lane: whether the mask is set. */
-static inline guint
-bits_of (CleaveMask mask)
-{
-#if defined(__AVX512F__)
-  return _mm512_movepi32_mask ((__m512i) mask);
-#elif defined(__FMA__)
-  return (guint) _mm256_movemask_ps ((__m256) mask);
-#elif defined(__SSE2__)
-  return (guint) _mm_movemask_ps ((__m128) mask);
-#else
-  guint bits = 0;
-
-  for (int i = 0; i < CLEAVE_VECTOR; i++)
-    bits |= mask[i] != 0 ? 1u << i : 0;
-  return bits;
-#endif
 }
 
 static inline CleaveVector
@@ -216,7 +187,7 @@ find_place (const float *x, gint64 n, float best)
 
   for (; i + CLEAVE_VECTOR <= n; i += CLEAVE_VECTOR)
     {
-      guint bits = bits_of (cleave_vector_load (x + i) == best);
+      guint bits = cleave_vector_bits (cleave_vector_load (x + i) == best);
 
       if (bits != 0)
         return i + __builtin_ctz (bits);
@@ -240,12 +211,12 @@ search_row (const float *x, gint64 n, gboolean is_min)
       gint64 begin = MIN (i, n - CLEAVE_VECTOR); /* overlaps the previous block */
       CleaveVector found = find_best (x + begin, MIN (CLEAVE_ARG_BLOCK, n - begin), is_min, &nan);
 
-      if (bits_of (is_min ? found < best : found > best) == 0)
+      if (cleave_vector_bits (is_min ? found < best : found > best) == 0)
         continue;
       best = best_of_lanes (found, is_min)[0];
       in = begin;
     }
-  return bits_of (nan) != 0 ? -1 : in + find_place (x + in, n - in, best);
+  return cleave_vector_bits (nan) != 0 ? -1 : in + find_place (x + in, n - in, best);
 }
 
 static CLEAVE_SPECIALISED void

@@ -3,10 +3,11 @@
 
 /* Lookup of bytes in a table of 256 bytes. */
 
+#include "isa.h"
+
 #include <glib.h>
 
-#if defined(__AVX512BW__)
-#include <immintrin.h>
+#if defined(CLEAVE_AVX512)
 
 /* Looks up the lower and the upper half of the table separately, since vpermi2b reads 128 bytes. */
 __attribute__ ((target ("avx512vbmi"))) static void
@@ -32,7 +33,7 @@ static inline void
 cleave_byte_table_line (
     const guint8 *table, const guint8 *x, gint64 x_step, guint8 *y, gint64 y_step, gint64 n)
 {
-#if defined(__AVX512BW__)
+#if defined(CLEAVE_AVX512)
   if (x_step == 1 && y_step == 1 && __builtin_cpu_supports ("avx512vbmi"))
     {
       cleave_byte_table_vectors (table, x, y, n);

@@ -51,7 +51,11 @@ typedef struct
 /* Whether fewer channels than a vector has lanes are summed in a vector, too. At the level
  * without fused multiply-add, each lane calls fmaf, so empty lanes would cost as much as used
  * ones. */
-#define CLEAVE_DEPTHWISE_PARTIAL (CLEAVE_VECTOR > 4)
+#if defined(CLEAVE_HAS_FMA)
+#define CLEAVE_DEPTHWISE_PARTIAL TRUE
+#else
+#define CLEAVE_DEPTHWISE_PARTIAL FALSE
+#endif
 
 /* Initializes d for weights `w`, packed for this kernel instance alone. */
 void cleave_depthwise_init (CleaveDepthwise *d,

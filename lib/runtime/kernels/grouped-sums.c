@@ -2,56 +2,33 @@
 
 #include "grouped-sums.h"
 
+#include <string.h>
+
 /* Pixels whose sums are in registers together. */
-#if CLEAVE_VECTOR == 16
+#if CLEAVE_REGISTERS == 32
 #define MAX_PIXELS 8
 #else
 #define MAX_PIXELS 6
 #endif
 
-#if defined(__AVX512F__)
-typedef __m512i Lanes;
-#elif defined(__FMA__)
-typedef __m256i Lanes;
-#else
-typedef int Lanes;
-#endif
-
 /* Returns, for each lane, the lane that holds channel i of its group. */
-static CLEAVE_SPECIALISED Lanes
+static CLEAVE_SPECIALISED CleaveMask
 lanes_of (int i, int n_in)
 {
-#if defined(__FMA__)
   int lane[CLEAVE_VECTOR];
+  CleaveMask lanes;
 
   CLEAVE_EACH (l, CLEAVE_VECTOR)
     lane[l] = l / n_in * n_in + i;
-#if defined(__AVX512F__)
-  return _mm512_loadu_si512 (lane);
-#else
-  return _mm256_loadu_si256 ((const void *) lane);
-#endif
-#else
-  return i;
-#endif
+  memcpy (&lanes, lane, sizeof lanes);
+  return lanes;
 }
 
-/* Gives each lane channel i of its group. Groups of up to four channels stay within 128-bit
- * lanes, where a permutation is cheaper. */
+/* Gives each lane a channel of its group. */
 static CLEAVE_SPECIALISED CleaveVector
-spread (CleaveVector x, Lanes lanes, int n_in)
+spread (CleaveVector x, CleaveMask lanes, int n_in)
 {
-#if defined(__AVX512F__)
-  return n_in <= 4 ? _mm512_permutevar_ps (x, lanes) : _mm512_permutexvar_ps (lanes, x);
-#elif defined(__FMA__)
-  return _mm256_permutevar_ps (x, lanes);
-#else
-  CleaveVector y;
-
-  CLEAVE_EACH (l, CLEAVE_VECTOR)
-    y[l] = x[l / n_in * n_in + lanes];
-  return y;
-#endif
+  return n_in <= 4 ? cleave_vector_permute_in_fours (x, lanes) : cleave_vector_permute (x, lanes);
 }
 
 /* Adds one tap to `pixels` pixels, one channel of each group at a time. */
@@ -70,7 +47,7 @@ add_tap (const CleaveDepthwiseRun *run,
       at[p] = cleave_vector_keep (cleave_vector_load (x + p * run->x_pixel));
   CLEAVE_EACH (i, n_in)
     {
-      const Lanes lanes = lanes_of (i, n_in);
+      const CleaveMask lanes = lanes_of (i, n_in);
       const CleaveVector by = cleave_vector_load (w + i * run->w_channel);
 
       CLEAVE_EACH (p, pixels)

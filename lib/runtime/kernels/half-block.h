@@ -10,8 +10,8 @@
 static inline void
 cleave_half_block_widen (const guint16 *from, float *to)
 {
-#if defined(__AVX512F__)
-  _mm512_storeu_ps (to, _mm512_cvtph_ps (_mm256_loadu_si256 ((const void *) from)));
+#if defined(CLEAVE_AVX512)
+  cleave_float16_widen_16 (from, to);
 #else
   cleave_upcast_halves (from, 1, to, CLEAVE_HALF_BLOCK);
 #endif
@@ -20,9 +20,8 @@ cleave_half_block_widen (const guint16 *from, float *to)
 static inline void
 cleave_half_block_store (const float *from, guint16 *to)
 {
-#if defined(__AVX512F__)
-  _mm256_storeu_si256 ((void *) to,
-                       _mm512_cvtps_ph (_mm512_loadu_ps (from), _MM_FROUND_TO_NEAREST_INT));
+#if defined(CLEAVE_AVX512)
+  cleave_float16_narrow_16 (from, to);
 #else
   cleave_narrow_halves (from, to, 1, CLEAVE_HALF_BLOCK);
 #endif

@@ -3,17 +3,17 @@
 
 #include "../kernels.h"
 
-/* Each file of this folder is compiled once for each level of x86-64 (v1, v3, v4). CLEAVE_LEVEL
- * is the level's name. Symbols that other files use have it as a suffix: CLEAVE_LEVELLED (x) is
- * x_v3. The generated file levels.h lists the kernel families of each level for ../kernels.c: a
- * family is declared `extern` for it, right before its definition. */
+/* Each file of this folder is compiled for each level. CLEAVE_LEVEL is its name. Symbols that other
+ * files use have it as a suffix: CLEAVE_LEVELLED (x) is x_v3. The generated file levels.h lists the
+ * kernel families of each level for ../kernels.c, so a family is declared `extern`. */
 #define CLEAVE_PASTE_(a, b) a##_##b
 #define CLEAVE_PASTE(a, b) CLEAVE_PASTE_ (a, b)
 #define CLEAVE_LEVELLED(name) CLEAVE_PASTE (name, CLEAVE_LEVEL)
 
-/* Makes one copy of a function for each set of constant arguments. Not under sanitizers: their
- * checks make compilers take minutes over the copies. */
-#if defined __SANITIZE_ADDRESS__ && !defined __clang__
+/* Makes one copy of a function for each set of constant arguments. Not where compilers take minutes
+ * over the copies: with the checks of sanitizers, and where fmaf is a call for each lane. */
+#if (defined __SANITIZE_ADDRESS__ && !defined __clang__) ||                                        \
+    (defined CLEAVE_GENERIC && !defined __FP_FAST_FMAF)
 #define CLEAVE_SPECIALISED __attribute__ ((noinline, noclone, unused))
 #elif defined __has_feature
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)

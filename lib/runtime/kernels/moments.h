@@ -12,17 +12,8 @@
 #define CLEAVE_MOMENTS_ROWS 4
 
 /* The 8 partial sums as vectors of the level's width. */
-#define CLEAVE_LANE_VECTOR (CLEAVE_VECTOR < CLEAVE_N_LANES ? CLEAVE_VECTOR : CLEAVE_N_LANES)
 #define CLEAVE_LANE_VECTORS (CLEAVE_N_LANES / CLEAVE_LANE_VECTOR)
-typedef float CleaveLaneVector __attribute__ ((vector_size (CLEAVE_LANE_VECTOR * sizeof (float))));
-typedef float CleaveLaneUnaligned
-    __attribute__ ((vector_size (CLEAVE_LANE_VECTOR * sizeof (float)), aligned (4), may_alias));
-
-static inline CleaveLaneVector
-cleave_lane_vector_load (const float *from)
-{
-  return *(const CleaveLaneUnaligned *) (const void *) from;
-}
+G_STATIC_ASSERT (CLEAVE_N_LANES == 8);
 
 /* Sums a block of `n` elements of each row, from x[r] + at on, into the row's 8 partial sums. */
 static CLEAVE_SPECIALISED void

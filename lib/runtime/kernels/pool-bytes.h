@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+#include "integers/int-vector.h"
 #include "pool-windows.h"
 
 /* MaxPool of bytes. The maxima of some channels are in registers. A last, partial block overlaps
@@ -15,40 +16,20 @@
 
 /* Loads four to seven bytes as two overlapping groups of four. XOR with the type's minimum turns
  * signed bytes into unsigned ones with the same order. */
-#if defined(__SSE2__)
-#define CLEAVE_POOL_HAS_FOURS TRUE
-static inline __m128i
-cleave_pool_load_fours (const char *x, gint64 n)
-{
-  gint32 first, last;
-
-  memcpy (&first, x, 4);
-  memcpy (&last, x + n - 4, 4);
-  return _mm_unpacklo_epi32 (_mm_cvtsi32_si128 (first), _mm_cvtsi32_si128 (last));
-}
-
 static inline void
 cleave_pool_fours (const CleavePoolWindow *w, gconstpointer x, gpointer y, gint64 n, int least)
 {
-  const __m128i flip = _mm_set1_epi8 ((char) least);
-  __m128i best = _mm_setzero_si128 ();
-  guint64 bytes;
+  const CleaveEightBytes flip = cleave_bytes_all ((guint8) least);
+  CleaveEightBytes best = { 0 };
 
   CLEAVE_POOL_EACH_TAP (w, p, i, j)
   {
     const char *from = (const char *) x + p * w->plane + i * w->row + j * w->column;
 
-    best = _mm_max_epu8 (best, _mm_xor_si128 (cleave_pool_load_fours (from, n), flip));
+    best = cleave_bytes_max (best, cleave_bytes_load_fours (from, from + n - 4) ^ flip);
   }
-  best = _mm_xor_si128 (best, flip);
-  memcpy (&bytes, &best, sizeof bytes);
-  memcpy (y, &bytes, 4);
-  memcpy ((char *) y + n - 4, (const char *) &bytes + 4, 4);
+  cleave_bytes_store_fours (y, (char *) y + n - 4, best ^ flip);
 }
-#else
-#define CLEAVE_POOL_HAS_FOURS FALSE
-#define cleave_pool_fours(w, x, y, n, least)
-#endif
 
 /* clang-format off */
 #define CLEAVE_POOL_BYTES_BY(word, T, least, size)                                                 \
@@ -105,7 +86,7 @@ cleave_pool_fours (const CleavePoolWindow *w, gconstpointer x, gpointer y, gint6
     CLEAVE_POOL_REST (word, 32)                                                                    \
     CLEAVE_POOL_REST (word, 16)                                                                    \
     CLEAVE_POOL_REST (word, 8)                                                                     \
-    if (CLEAVE_POOL_HAS_FOURS && n >= 4 && n < 8)                                                  \
+    if (n >= 4 && n < 8)                                                  \
       {                                                                                            \
         for (gint64 i = 0; i < n_pixels; i++)                                                      \
           cleave_pool_fours (w, x + i * w->x_pixel, y + i * w->y_pixel, n, least);                 \
@@ -118,7 +99,6 @@ CLEAVE_POOL_BYTES_OF (signed, gint8, G_MININT8)
 #undef CLEAVE_POOL_BYTES_OF
 #undef CLEAVE_POOL_BYTES_BY
 #undef CLEAVE_POOL_REST
-#undef CLEAVE_POOL_HAS_FOURS
 #undef CLEAVE_POOL_LOOP
 /* clang-format on */
 

@@ -49,20 +49,6 @@ DEFINE_VECTOR (double, Doubles);
 DEFINE_VECTOR (guint32, Words);
 DEFINE_VECTOR (guint64, LongWords);
 
-static inline Doubles
-fma_of_doubles (Doubles a, Doubles b, Doubles c)
-{
-#if defined(__AVX512F__)
-  return _mm512_fmadd_pd (a, b, c);
-#elif defined(__FMA__)
-  return _mm256_fmadd_pd (a, b, c);
-#else
-  for (gsize i = 0; i < sizeof c / sizeof (double); i++)
-    c[i] = __builtin_fma (a[i], b[i], c[i]);
-  return c;
-#endif
-}
-
 #define wrap(a, b, c) ((a) * (b) + (c))
 
 /* clang-format off */
@@ -146,7 +132,7 @@ fma_of_doubles (Doubles a, Doubles b, Doubles c)
   }
 
 DEFINE_RUN (f32, float, Floats, float, cleave_vector_fma)
-DEFINE_RUN (f64, double, Doubles, double, fma_of_doubles)
+DEFINE_RUN (f64, double, Doubles, double, cleave_double_vector_fma)
 DEFINE_RUN (u32, guint32, Words, gint64, wrap)
 DEFINE_RUN (u64, guint64, LongWords, gint64, wrap)
 /* clang-format on */

@@ -15,7 +15,7 @@ cleave_quantize_line_serves (float scale)
   return scale >= 0x1p-100f && scale <= 0x1p100f;
 }
 
-#if defined(__FMA__)
+#if defined(CLEAVE_HAS_FMA)
 typedef struct
 {
   CleaveVector scale, reciprocal, low, high;
@@ -31,20 +31,10 @@ typedef struct
 static inline CleaveIntVector
 cleave_divide_tame_to_ints (CleaveVector x, const CleaveDivisor *by)
 {
-  CleaveVector half = x * by->reciprocal;
+  CleaveVector half = cleave_vector_floor (x * by->reciprocal) + 0.5f;
 
-#if defined(__AVX512BW__)
-  half = _mm512_roundscale_ps (half, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
-#else
-  half = _mm256_floor_ps (half);
-#endif
-  half += 0.5f;
   x = cleave_vector_fma (cleave_vector_fma (-half, by->scale, x), by->reciprocal, half);
-#if defined(__AVX512BW__)
-  return _mm512_cvtps_epi32 (x);
-#else
-  return _mm256_cvtps_epi32 (x);
-#endif
+  return cleave_ints_of_floats (x);
 }
 
 /* Divides any x and rounds as cleave_divide_tame_to_ints() does. Quotients far beyond the range
@@ -53,14 +43,7 @@ cleave_divide_tame_to_ints (CleaveVector x, const CleaveDivisor *by)
 static inline CleaveIntVector
 cleave_divide_to_ints (CleaveVector x, const CleaveDivisor *by)
 {
-#if defined(__AVX512BW__)
-  return cleave_divide_tame_to_ints (
-      _mm512_maskz_min_ps (_mm512_cmp_ps_mask (x, x, _CMP_ORD_Q), by->high, x), by);
-#else
-  x = cleave_vector_select (x == x, x, (CleaveVector){ 0 });
-  return cleave_divide_tame_to_ints (
-      cleave_vector_at_most (cleave_vector_at_least (x, by->low), by->high), by);
-#endif
+  return cleave_divide_tame_to_ints (cleave_vector_within (x, by->low, by->high), by);
 }
 
 static inline CleaveDivisor
@@ -80,7 +63,7 @@ cleave_quantize_line (
 {
   gint64 i = 0;
 
-#if defined(__FMA__)
+#if defined(CLEAVE_HAS_FMA)
   const CleaveDivisor by = cleave_divisor (scale);
 
   for (; i + 2 * CLEAVE_LANES <= n; i += 2 * CLEAVE_LANES)

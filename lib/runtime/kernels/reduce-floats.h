@@ -22,11 +22,11 @@
 #define COLUMNS 8
 
 #define WIDTH_f32 CLEAVE_LANE_VECTOR
-#define WIDTH_f64 (CLEAVE_VECTOR / 2)
+#define WIDTH_f64 CLEAVE_DOUBLE_VECTOR
 typedef CleaveLaneVector Part_f32;
-typedef double Part_f64 __attribute__ ((vector_size (WIDTH_f64 * sizeof (double))));
+typedef CleaveDoubleVector Part_f64;
 typedef gint64 Bits_f64 __attribute__ ((vector_size (WIDTH_f64 * sizeof (double))));
-typedef gint32 Bits_f32 __attribute__ ((vector_size (WIDTH_f32 * sizeof (float))));
+typedef CleaveLaneMask Bits_f32;
 
 static inline Part_f32
 load_f32 (const float *from)
@@ -37,31 +37,16 @@ load_f32 (const float *from)
 static inline Part_f64
 load_f64 (const float *from)
 {
-#if defined(__AVX512F__)
-  return _mm512_cvtps_pd (_mm256_loadu_ps (from));
-#elif defined(__FMA__)
-  return _mm256_cvtps_pd (_mm_loadu_ps (from));
-#elif defined(__SSE2__)
-  return _mm_cvtps_pd (_mm_castsi128_ps (_mm_loadl_epi64 ((const void *) from)));
-#else
-  return (Part_f64){ (double) from[0], (double) from[1] };
-#endif
+  return cleave_double_vector_of_floats (from);
 }
 
 /* Steps for vectors and for scalars. Return a if both are equal or if b is a NaN; NaNs are
  * detected separately. */
 #define STEP_add(a, b) ((a) + (b))
 #define STEP_mul(a, b) ((a) * (b))
-#if defined(__FMA__)
-#define STEP_max(a, b) _mm256_max_ps (b, a)
-#define STEP_min(a, b) _mm256_min_ps (b, a)
-#define NAN_f32(v) ((Bits_f32) _mm256_cmp_ps (v, v, _CMP_UNORD_Q))
-#else
-#define CHOOSE(mask, a, b) (Part_f32) (((Bits_f32) (a) & (mask)) | ((Bits_f32) (b) & ~(mask)))
-#define STEP_max(a, b) CHOOSE ((b) > (a), b, a)
-#define STEP_min(a, b) CHOOSE ((b) < (a), b, a)
-#define NAN_f32(v) ((v) != (v))
-#endif
+#define STEP_max(a, b) cleave_lane_vector_at_least (a, b)
+#define STEP_min(a, b) cleave_lane_vector_at_most (a, b)
+#define NAN_f32(v) cleave_lane_vector_is_nan (v)
 #define NAN_f64(v) ((Bits_f64){ 0 })
 #define MAP_same(v) (v)
 #define MAP_square(v) ((v) * (v))

@@ -23,20 +23,10 @@ typedef struct
   gint64 unused[CLEAVE_RESIZE_MAX];
 } CleaveResizeBlock;
 
-#if defined(__FMA__)
+#if defined(CLEAVE_HAS_FMA)
 #define CLEAVE_RESIZE_HAS_BLOCKS TRUE
-static inline CleaveVector
-cleave_resize_pick (CleaveVector v, const gint32 *index)
-{
-#if defined(__AVX512F__)
-  return _mm512_permutexvar_ps (_mm512_loadu_si512 (index), v);
-#else
-  return _mm256_permutevar8x32_ps (v, _mm256_loadu_si256 ((const __m256i *) (gconstpointer) index));
-#endif
-}
 #else
 #define CLEAVE_RESIZE_HAS_BLOCKS FALSE
-#define cleave_resize_pick(v, index) (v)
 #endif
 
 /* Initializes a block for n <= CLEAVE_VECTOR results. Returns FALSE if the elements for a tap
@@ -96,8 +86,11 @@ cleave_resize_block (const CleaveResizeBlock *block,
         {
           CleaveVector from = n_from >= CLEAVE_VECTOR ? cleave_vector_load (x + block->first[t])
                                                       : cleave_vector_load_some (x, (int) n_from);
-          CleaveVector term =
-              cleave_resize_pick (from, block->index[t]) * cleave_vector_load (block->weight[t]);
+          CleaveMask index;
+          CleaveVector term;
+
+          memcpy (&index, block->index[t], sizeof index);
+          term = cleave_vector_permute (from, index) * cleave_vector_load (block->weight[t]);
 
           if (is_mixed && t > 0)
             {
@@ -125,6 +118,8 @@ cleave_resize_blocks (const CleaveResizeBlock *blocks,
                       const guint n_taps,
                       const gboolean is_mixed)
 {
+  if (!CLEAVE_RESIZE_HAS_BLOCKS)
+    return;
   for (gint64 i = 0; i < n; i += CLEAVE_VECTOR, blocks++)
     if (n_from >= CLEAVE_VECTOR && n - i >= CLEAVE_VECTOR)
       cleave_resize_block (blocks, lines, x, y + i, CLEAVE_VECTOR, CLEAVE_VECTOR, n_taps, is_mixed);

@@ -77,23 +77,9 @@ static CLEAVE_SPECIALISED guint
 find_before (const float *x, CleaveVector number, gboolean largest)
 {
   const CleaveVector v = cleave_vector_load (x);
-#if defined(__AVX512F__)
-  return largest ? _mm512_cmp_ps_mask (v, number, _CMP_NLE_UQ)
-                 : _mm512_cmp_ps_mask (v, number, _CMP_LT_OQ);
-#else
-  const CleaveMask before = largest ? ~(v <= number) : v < number;
-#if defined(__FMA__)
-  return (guint) _mm256_movemask_ps ((__m256) before);
-#elif defined(__SSE2__)
-  return (guint) _mm_movemask_ps ((__m128) before);
-#else
-  guint bits = 0;
 
-  for (int j = 0; j < CLEAVE_VECTOR; j++)
-    bits |= before[j] != 0 ? 1u << j : 0;
-  return bits;
-#endif
-#endif
+  return cleave_lanes_bits (largest ? cleave_lanes_not_at_most (v, number)
+                                    : cleave_lanes_less (v, number));
 }
 
 static CLEAVE_SPECIALISED gint64

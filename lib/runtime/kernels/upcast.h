@@ -6,10 +6,8 @@
 
 #include "../../ops/half.h"
 #include "../kernels.h"
+#include "vector.h"
 
-#if defined(__F16C__)
-#include <immintrin.h>
-#endif
 #include <string.h>
 
 static inline void
@@ -17,17 +15,17 @@ cleave_upcast_halves (const guint16 *from, gint64 step, float *to, gint64 n)
 {
   gint64 i = 0;
 
-#if defined(__F16C__)
+#if defined(CLEAVE_HAS_FLOAT16)
   for (; step == 1 && i + 8 <= n; i += 8)
-    _mm256_storeu_ps (to + i, _mm256_cvtph_ps (_mm_loadu_si128 ((const void *) (from + i))));
+    cleave_float16_widen_8 (from + i, to + i);
 #else
   if (step == 1)
     for (; i < n; i++)
       to[i] = cleave_half_to_float (from[i]);
 #endif
   for (; i < n; i++)
-#if defined(__F16C__)
-    to[i] = _cvtsh_ss (from[i * step]);
+#if defined(CLEAVE_HAS_FLOAT16)
+    to[i] = cleave_float16_widen (from[i * step]);
 #else
     to[i] = cleave_half_to_float (from[i * step]);
 #endif
@@ -38,18 +36,17 @@ cleave_narrow_halves (const float *from, guint16 *to, gint64 step, gint64 n)
 {
   gint64 i = 0;
 
-#if defined(__F16C__)
+#if defined(CLEAVE_HAS_FLOAT16)
   for (; step == 1 && i + 8 <= n; i += 8)
-    _mm_storeu_si128 ((void *) (to + i),
-                      _mm256_cvtps_ph (_mm256_loadu_ps (from + i), _MM_FROUND_TO_NEAREST_INT));
+    cleave_float16_narrow_8 (from + i, to + i);
 #else
   if (step == 1)
     for (; i < n; i++)
       to[i] = cleave_half_from_float (from[i]);
 #endif
   for (; i < n; i++)
-#if defined(__F16C__)
-    to[i * step] = _cvtss_sh (from[i], _MM_FROUND_TO_NEAREST_INT);
+#if defined(CLEAVE_HAS_FLOAT16)
+    to[i * step] = cleave_float16_narrow (from[i]);
 #else
     to[i * step] = cleave_half_from_float (from[i]);
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Exponentials of vectors, with the bits of lib/ops/elementwise-math.h. Without fused
- * multiply-add instructions, calls those scalar functions. */
+/* Exponentials of vectors, with the bits of lib/ops/elementwise-math.h. Without CLEAVE_HAS_FMA,
+ * calls those scalar functions. */
 
 #include "vector.h"
 
 #include "../../ops/elementwise-math.h"
 
-#if defined(__FMA__)
+#if defined(CLEAVE_HAS_FMA)
 /* Computes exp of values within the bounds. */
 static inline CleaveVector
 cleave_vector_exp_within (CleaveVector a)

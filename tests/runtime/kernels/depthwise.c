@@ -129,7 +129,8 @@ END_TEST
 static void
 try_groups (const char *level)
 {
-  gint32 most = g_str_equal (level, "v1") ? 2 : 3; /* a group is not larger than a vector */
+  gint32 most =
+      level[1] == '3' || level[1] == '4' ? 3 : 2; /* a group is not larger than a vector */
 
   for (guint32 seed = 0; seed < N_SEEDS / 3; seed++)
     {
@@ -146,7 +147,6 @@ END_TEST
 /* Transposed convolutions with any strides, pads and parts of the weights. */
 START_TEST (transposed_ones_have_the_bits_of_the_reference)
 {
-  static const char *const levels[] = { "v1", "v3", "v4" };
   guint n_served = 0;
 
   for (guint32 seed = 0; seed < N_SEEDS; seed++)
@@ -178,8 +178,8 @@ START_TEST (transposed_ones_have_the_bits_of_the_reference)
         }
       instance.operands[2] = CLEAVE_TYPE (CLEAVE_FLOAT32, channels);
       instance.operands[0].element = instance.operands[1].element = CLEAVE_FLOAT32;
-      for (guint i = 0; i < G_N_ELEMENTS (levels); i++)
-        n_served += cleave_try_instance (&instance, levels[i]) ? 1 : 0;
+      for (guint i = 0; cleave_kernel_nth_level (i) != NULL; i++)
+        n_served += cleave_try_instance (&instance, cleave_kernel_nth_level (i)) ? 1 : 0;
     }
   ck_assert_uint_gt (n_served, N_SEEDS / 2);
 }

@@ -119,15 +119,14 @@ try_global (const char *level)
 
 START_TEST (every_level_has_the_bits_of_the_reference)
 {
-  static const char *const levels[] = { "v1", "v3", "v4" };
+  for (guint i = 0; cleave_kernel_nth_level (i) != NULL; i++)
+    {
+      const char *level = cleave_kernel_nth_level (i);
 
-  for (guint i = 0; i < G_N_ELEMENTS (levels); i++)
-    if (cleave_kernel_level_runs (levels[i]))
-      {
-        try_windows (levels[i]);
-        try_shared_rows (levels[i]);
-        try_global (levels[i]);
-      }
+      try_windows (level);
+      try_shared_rows (level);
+      try_global (level);
+    }
 }
 END_TEST
 

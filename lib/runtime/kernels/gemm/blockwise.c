@@ -9,6 +9,8 @@
 #include "block-form.h"
 #include "direct.h"
 
+#include "../integers/int-vector.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -155,19 +157,6 @@ cleave_blockwise_new (CleaveWeights *weights,
 
 typedef gint32 Numbers __attribute__ ((vector_size (CLEAVE_VECTOR * sizeof (gint32))));
 
-/* Converts bytes to 32-bit integers. Intrinsics, because compilers convert one byte at a time. */
-static inline Numbers
-widen (const guint8 *from)
-{
-#if defined(__AVX512F__)
-  return (Numbers) _mm512_cvtepu8_epi32 (_mm_loadu_si128 ((const void *) from));
-#elif defined(__FMA__)
-  return (Numbers) _mm256_cvtepu8_epi32 (_mm_loadl_epi64 ((const void *) from));
-#else
-  return (Numbers){ from[0], from[1], from[2], from[3] };
-#endif
-}
-
 /* Some rows of one block of a panel. */
 typedef struct
 {
@@ -197,7 +186,8 @@ static inline __attribute__ ((always_inline)) CleaveVector
 read_vector (const guint8 *row, int i, gboolean is_short, CleaveVector offset, CleaveVector scale)
 {
   const int half = VECTORS / 2;
-  Numbers numbers = widen (row + (is_short && i >= half ? i - half : i) * CLEAVE_VECTOR);
+  Numbers numbers = (Numbers) cleave_ints_load_bytes (
+      row + (is_short && i >= half ? i - half : i) * CLEAVE_VECTOR, FALSE);
 
   if (is_short)
     numbers = i >= half ? numbers >> 4 : numbers & 15;

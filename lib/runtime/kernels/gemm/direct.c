@@ -7,7 +7,7 @@
  * columns do not fill whole vectors, the last vector overlaps the one before: the same bits are
  * computed twice. */
 #define MAX_VECTORS 4
-#if CLEAVE_VECTOR == 16
+#if CLEAVE_REGISTERS == 32
 #define MAX_PIXELS 12
 #else
 #define MAX_PIXELS 9
@@ -169,7 +169,7 @@ typedef struct
 
 /* The most pixels for which the sums, a row of `a` and a value of x fit into 32 registers, or
  * 16. */
-#if CLEAVE_VECTOR == 16
+#if CLEAVE_REGISTERS == 32
 BLOCKS_12 (some, 1, TRUE)
 BLOCKS_12 (one, 1, FALSE)
 BLOCKS_12 (two, 2, FALSE)

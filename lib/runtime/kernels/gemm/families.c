@@ -101,12 +101,13 @@ prepare (gboolean (*plan) (const CleaveKernelInstance *instance,
 {
   CleaveBrgemm *brgemm = g_new0 (CleaveBrgemm, 1);
 
-  if (!plan (instance, weights, brgemm) ||
-      (brgemm->product != NULL && !cleave_product_prepare (brgemm->product)))
+  if (!plan (instance, weights, brgemm))
     {
       brgemm_free (brgemm);
       return FALSE;
     }
+  if (brgemm->product != NULL)
+    cleave_product_prepare (brgemm->product);
   *n_scratch = bytes_of_panels (brgemm) + bytes_of_rows (&brgemm->rows) + bytes_apart (brgemm);
   if (brgemm->narrow != NULL)
     *n_scratch += cleave_narrow_n_scratch (brgemm->narrow);

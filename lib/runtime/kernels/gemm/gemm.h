@@ -70,8 +70,8 @@ void cleave_product_add_region (CleaveProduct *product, const CleaveTapRegion *r
 void cleave_product_end_band (CleaveProduct *product, const CleaveBand *band);
 guint cleave_product_n_bands (const CleaveProduct *product);
 const CleaveBand *cleave_product_get_band (const CleaveProduct *product, guint band);
-/* Makes the code; returns FALSE if this product is not served. */
-gboolean cleave_product_prepare (CleaveProduct *product);
+/* Chooses how each part is computed and makes the code. */
+void cleave_product_prepare (CleaveProduct *product);
 /* Adds the memory that runs read. */
 void cleave_product_add_memory (const CleaveProduct *product, GArray *lines);
 /* Computes one band, with the instance's epilogue ops. y begins `y_at` elements after the first

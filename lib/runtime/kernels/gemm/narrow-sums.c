@@ -19,11 +19,7 @@ typedef void (*Block) (const CleaveNarrowWork *work,
 static inline CleaveMask
 mask_of (gint64 pixel, gint64 begin, gint64 end)
 {
-#if CLEAVE_VECTOR == 16
-  const CleaveMask index = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 };
-#else
-  const CleaveMask index = { 0, 1, 2, 3, 4, 5, 6, 7 };
-#endif
+  const CleaveMask index = cleave_vector_indices ();
   int first = (int) CLAMP (begin - pixel, 0, CLEAVE_VECTOR);
   int last = (int) CLAMP (end - pixel, 0, CLEAVE_VECTOR);
 
@@ -172,16 +168,6 @@ static const struct
 };
 /* clang-format on */
 
-#if CLEAVE_VECTOR == 16
-#define UNPACK_LOW _mm512_unpacklo_ps
-#define UNPACK_HIGH _mm512_unpackhi_ps
-#define SHUFFLE _mm512_shuffle_ps
-#else
-#define UNPACK_LOW _mm256_unpacklo_ps
-#define UNPACK_HIGH _mm256_unpackhi_ps
-#define SHUFFLE _mm256_shuffle_ps
-#endif
-
 /* Stores a vector of pixels with two, or four, contiguous columns. Unpacking and shuffling stays
  * within 128-bit lanes of four pixels. */
 static void
@@ -189,8 +175,8 @@ store_twos (const CleaveVector *a, const CleaveVector *b, float *y, gint64 step)
 {
   float low[CLEAVE_VECTOR], high[CLEAVE_VECTOR];
 
-  cleave_vector_store (low, UNPACK_LOW (*a, *b)); /* pixels 0, 1, 4, 5, ... */
-  cleave_vector_store (high, UNPACK_HIGH (*a, *b));
+  cleave_vector_store (low, cleave_vector_interleave_low (*a, *b)); /* pixels 0, 1, 4, 5, ... */
+  cleave_vector_store (high, cleave_vector_interleave_high (*a, *b));
   for (int i = 0; i < CLEAVE_VECTOR; i += 4)
     {
       memcpy (y + i * step, low + i, 2 * sizeof (float));
@@ -203,12 +189,12 @@ store_twos (const CleaveVector *a, const CleaveVector *b, float *y, gint64 step)
 static void
 store_fours (const CleaveVector *sums, gint64 vectors, float *y, gint64 step)
 {
-  CleaveVector t0 = UNPACK_LOW (sums[0], sums[vectors]);
-  CleaveVector t1 = UNPACK_HIGH (sums[0], sums[vectors]);
-  CleaveVector t2 = UNPACK_LOW (sums[2 * vectors], sums[3 * vectors]);
-  CleaveVector t3 = UNPACK_HIGH (sums[2 * vectors], sums[3 * vectors]);
-  CleaveVector pixels[] = { SHUFFLE (t0, t2, 0x44), SHUFFLE (t0, t2, 0xee), SHUFFLE (t1, t3, 0x44),
-                            SHUFFLE (t1, t3, 0xee) };
+  CleaveVector t0 = cleave_vector_interleave_low (sums[0], sums[vectors]);
+  CleaveVector t1 = cleave_vector_interleave_high (sums[0], sums[vectors]);
+  CleaveVector t2 = cleave_vector_interleave_low (sums[2 * vectors], sums[3 * vectors]);
+  CleaveVector t3 = cleave_vector_interleave_high (sums[2 * vectors], sums[3 * vectors]);
+  CleaveVector pixels[] = { cleave_vector_join_low (t0, t2), cleave_vector_join_high (t0, t2),
+                            cleave_vector_join_low (t1, t3), cleave_vector_join_high (t1, t3) };
 
   for (int i = 0; i < 4; i++)
     {
@@ -265,52 +251,25 @@ cleave_narrow_sum (const CleaveNarrowWork *work,
     }
 }
 
-/* Transposes eight pixels of eight channels. */
-static void
-transpose_square (const float *x, gint64 step, gint64 line, float *to)
-{
-  __m256 row[8];
-
-  for (int i = 0; i < 8; i++)
-    {
-      const float *from =
-          x + i % 4 * step + i / 4 * 4; /* pixels i and i + 4, half of the channels */
-
-      row[i] = _mm256_insertf128_ps (_mm256_castps128_ps256 (_mm_loadu_ps (from)),
-                                     _mm_loadu_ps (from + 4 * step), 1);
-    }
-  for (int i = 0; i < 8; i += 4, to += 4 * line)
-    {
-      __m256 t0 = _mm256_unpacklo_ps (row[i], row[i + 1]);
-      __m256 t1 = _mm256_unpackhi_ps (row[i], row[i + 1]);
-      __m256 t2 = _mm256_unpacklo_ps (row[i + 2], row[i + 3]);
-      __m256 t3 = _mm256_unpackhi_ps (row[i + 2], row[i + 3]);
-
-      _mm256_storeu_ps (to, _mm256_shuffle_ps (t0, t2, 0x44));
-      _mm256_storeu_ps (to + line, _mm256_shuffle_ps (t0, t2, 0xee));
-      _mm256_storeu_ps (to + 2 * line, _mm256_shuffle_ps (t1, t3, 0x44));
-      _mm256_storeu_ps (to + 3 * line, _mm256_shuffle_ps (t1, t3, 0xee));
-    }
-}
-
-/* Transposes in squares of 8 x 8. The remainder is in squares that overlap others. Small
- * matrices are transposed element by element. */
+/* Transposes in squares. The remainder is in squares that overlap others. Small matrices are
+ * transposed element by element. */
 void
 cleave_narrow_transpose (
     const float *x, gint64 step, gint64 n, gint64 n_channels, gint64 line, float *to)
 {
-  if (n < 8 || n_channels < 8)
+  if (n < CLEAVE_SQUARE || n_channels < CLEAVE_SQUARE)
     {
       for (gint64 c = 0; c < n_channels; c++)
         for (gint64 i = 0; i < n; i++)
           to[c * line + i] = x[i * step + c];
       return;
     }
-  for (gint64 i = 0; i < n; i += 8)
-    for (gint64 c = 0; c < n_channels; c += 8)
+  for (gint64 i = 0; i < n; i += CLEAVE_SQUARE)
+    for (gint64 c = 0; c < n_channels; c += CLEAVE_SQUARE)
       {
-        gint64 pixel = MIN (i, n - 8), channel = MIN (c, n_channels - 8);
+        gint64 pixel = MIN (i, n - CLEAVE_SQUARE), channel = MIN (c, n_channels - CLEAVE_SQUARE);
 
-        transpose_square (x + pixel * step + channel, step, line, to + channel * line + pixel);
+        cleave_vector_transpose (x + pixel * step + channel, step, line,
+                                 to + channel * line + pixel);
       }
 }

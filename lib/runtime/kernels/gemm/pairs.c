@@ -11,19 +11,6 @@
 
 #if CLEAVE_VECTOR == 16
 
-static inline void
-store_halves (float *low, float *high, CleaveVector v)
-{
-  _mm256_storeu_ps (low, _mm512_castps512_ps256 (v));
-  _mm256_storeu_ps (high, _mm512_extractf32x8_ps (v, 1));
-}
-
-static inline CleaveVector
-join_halves (CleaveVector low, CleaveVector high)
-{
-  return _mm512_mask_blend_ps (0xff00, low, high);
-}
-
 /* Loads the columns of both pixels, at `from` and at `next`. */
 static inline __attribute__ ((always_inline)) void
 load_pair (const float *from, const float *next, CleaveVector *v)
@@ -37,7 +24,7 @@ static inline __attribute__ ((always_inline)) void
 store_pair (float *to, float *next, const CleaveVector *v)
 {
   cleave_vector_store (to, v[0]);
-  store_halves (to + CLEAVE_VECTOR, next, v[1]);
+  cleave_vector_store_halves (to + CLEAVE_VECTOR, next, v[1]);
   cleave_vector_store (next + CLEAVE_HALF, v[2]);
 }
 
@@ -65,8 +52,8 @@ add_taps (const CleaveDirect *d, const float *x, int pairs, CleaveVector *sum)
                   from[(2 * p + 1) / CLEAVE_REACH][(2 * p + 1) % CLEAVE_REACH * step]));
 
               sum[p * VECTORS] = cleave_vector_fma (one, by[0], sum[p * VECTORS]);
-              sum[p * VECTORS + 1] =
-                  cleave_vector_fma (join_halves (one, other), by[1], sum[p * VECTORS + 1]);
+              sum[p * VECTORS + 1] = cleave_vector_fma (cleave_vector_join_halves (one, other),
+                                                        by[1], sum[p * VECTORS + 1]);
               sum[p * VECTORS + 2] = cleave_vector_fma (other, by[2], sum[p * VECTORS + 2]);
             }
           CLEAVE_EACH (p, N_POINTERS)

@@ -2,20 +2,22 @@
 /* Over 400 lines: planning, preparing and running one product. */
 #include "direct.h"
 #include "plans.h"
+#include "xsmm.h"
 
-#include <libxsmm.h>
+#include <math.h>
 #include <string.h>
 
-/* LIBXSMM is column-major: its m are our columns, its n our pixels, its A our a, its B our x,
- * its C our y. It keeps the sums of a few pixels in registers over all taps of a call, and adds
- * in our order. */
-typedef libxsmm_smmfunction_reducebatch_offs Kernel;
+typedef CleaveXsmmKernel Kernel;
 
 /* Pixels of a line that one call computes. */
 typedef struct
 {
   gint64 x_offset, y_offset, n;
 } Piece;
+
+/* How a region's part of a panel is computed. Products of fewer columns than a vector has lanes, of
+ * which whole vectors cannot be read, are computed by LIBXSMM or element by element. */
+typedef enum { BY_ELEMENTS, BY_DIRECT, BY_LIBXSMM } Method;
 
 typedef struct
 {
@@ -29,9 +31,9 @@ typedef struct
   unsigned long long *a_offset, *x_tap_offset; /* offsets of each tap in a and in x, in bytes */
   guint n_pieces;
   Piece *pieces;
-  gboolean *direct; /* for each width: whether direct.c computes it */
-  Kernel *kernels;  /* for each width and piece: the kernel of the first taps, and the kernel of the
-                       other taps */
+  Method *method;  /* for each width: how its columns are computed */
+  Kernel *kernels; /* for each width and piece: the kernel of the first taps, and the kernel of the
+                      other taps */
 } Region;
 
 typedef struct
@@ -79,7 +81,7 @@ region_clear (gpointer data)
   g_free (region->a_offset);
   g_free (region->x_tap_offset);
   g_free (region->pieces);
-  g_free (region->direct);
+  g_free (region->method);
   g_free (region->kernels);
 }
 
@@ -278,8 +280,8 @@ cleave_product_add_memory (const CleaveProduct *product, GArray *lines)
       cleave_memory_lines_add (lines, region->a_offset, region->n_taps * sizeof *region->a_offset);
       cleave_memory_lines_add (lines, region->x_tap_offset,
                                region->n_taps * sizeof *region->x_tap_offset);
-      cleave_memory_lines_add (lines, region->direct,
-                               product->widths->len * sizeof *region->direct);
+      cleave_memory_lines_add (lines, region->method,
+                               product->widths->len * sizeof *region->method);
     }
 }
 
@@ -287,14 +289,15 @@ static Kernel
 make_kernel (const CleaveProduct *product, const Region *region, gint64 m, gint64 n, gboolean adds)
 {
   /* With a single pixel, its steps are unused, but LIBXSMM needs legal values. */
-  int lda = (int) MAX (product->lda, m);
-  int ldb = (int) (n == 1 ? region->k : region->x_line_step);
-  int ldc = (int) (n == 1 ? m : region->y_line_step);
-  float alpha = 1, beta = adds ? 1 : 0;
-  int flags = LIBXSMM_GEMM_FLAG_NONE, prefetch = LIBXSMM_GEMM_PREFETCH_NONE;
+  const CleaveXsmmShape shape = { .m = (int) m,
+                                  .n = (int) n,
+                                  .k = (int) region->k,
+                                  .lda = (int) MAX (product->lda, m),
+                                  .ldb = (int) (n == 1 ? region->k : region->x_line_step),
+                                  .ldc = (int) (n == 1 ? m : region->y_line_step),
+                                  .adds = adds };
 
-  return libxsmm_smmdispatch_reducebatch_offs ((int) m, (int) n, (int) region->k, &lda, &ldb, &ldc,
-                                               &alpha, &beta, &flags, &prefetch);
+  return cleave_xsmm_make (&shape);
 }
 
 static gboolean
@@ -306,15 +309,10 @@ fits (const CleaveProduct *product, const Region *region, gint64 m, gint64 n)
                     region->y_line_step >= m && region->y_line_step <= MAX_STEP);
 }
 
-/* Makes the code for all pieces of columns of one width; returns FALSE if LIBXSMM has none. The
- * target is AVX2, whose code has one fused multiply-add per term for all m, n and k; that of
- * other targets may not. LIBXSMM locks 8 MB of memory when it starts, so it is started only if
- * needed. */
+/* Makes the code for all pieces of columns of one width; returns FALSE if LIBXSMM has none. */
 static gboolean
 make_kernels (const CleaveProduct *product, const Region *region, gint64 m, Kernel *kernel)
 {
-  libxsmm_init ();
-  libxsmm_set_target_archid (LIBXSMM_X86_AVX2);
   for (guint p = 0; p < region->n_pieces; p++, kernel += 2)
     {
       gint64 n = region->pieces[p].n;
@@ -333,40 +331,35 @@ make_kernels (const CleaveProduct *product, const Region *region, gint64 m, Kern
 static gboolean
 is_for_libxsmm (const Region *region, gint64 m)
 {
-  return CLEAVE_VECTOR == 8 && region->n_taps * region->k > LONG_SUM && m >= MANY_COLUMNS &&
-         m % CLEAVE_VECTOR == 0;
+  return CLEAVE_HAS_XSMM && CLEAVE_VECTOR == 8 && region->n_taps * region->k > LONG_SUM &&
+         m >= MANY_COLUMNS && m % CLEAVE_VECTOR == 0;
 }
 
-static gboolean
+static void
 prepare_region (const CleaveProduct *product, Region *region)
 {
   guint n_kernels = 2 * region->n_pieces;
 
-  region->direct = g_new (gboolean, product->widths->len);
+  region->method = g_new (Method, product->widths->len);
   for (guint w = 0; w < product->widths->len; w++)
     {
       gint64 m = g_array_index (product->widths, gint64, w);
 
-      region->direct[w] = m >= CLEAVE_VECTOR || product->padded;
-      if (region->direct[w] && !is_for_libxsmm (region, m))
+      region->method[w] = m >= CLEAVE_VECTOR || product->padded ? BY_DIRECT : BY_ELEMENTS;
+      if (!CLEAVE_HAS_XSMM || (region->method[w] == BY_DIRECT && !is_for_libxsmm (region, m)))
         continue;
       if (region->kernels == NULL)
         region->kernels = g_new0 (Kernel, n_kernels * product->widths->len);
       if (make_kernels (product, region, m, region->kernels + w * n_kernels))
-        region->direct[w] = FALSE;
-      else if (!region->direct[w])
-        return FALSE;
+        region->method[w] = BY_LIBXSMM;
     }
-  return TRUE;
 }
 
-gboolean
+void
 cleave_product_prepare (CleaveProduct *product)
 {
   for (guint z = 0; z < product->regions->len; z++)
-    if (!prepare_region (product, &g_array_index (product->regions, Region, z)))
-      return FALSE;
-  return TRUE;
+    prepare_region (product, &g_array_index (product->regions, Region, z));
 }
 
 /* Fills n pixels of y, `step` apart, with the bias. */
@@ -397,7 +390,8 @@ typedef struct
 {
   const Region *region;
   gint64 m, lda;
-  const Kernel *kernels; /* NULL: direct.c computes the product */
+  Method method;
+  const Kernel *kernels; /* for BY_LIBXSMM */
   const float *x, *a, *bias;
   float *y;
   const CleaveEpilogue *epilogue; /* NULL: none */
@@ -453,9 +447,44 @@ run_line_directly (const Work *work, guint tap, guint n_taps, const float *x, fl
   cleave_direct_run (&direct);
 }
 
+/* Adds the products of one pixel and one tap. */
+static void
+add_elements (const Work *work, const float *x, const float *a, float *y)
+{
+  for (gint64 i = 0; i < work->region->k; i++, a += work->lda)
+    for (gint64 j = 0; j < work->m; j++)
+      y[j] = fmaf (x[i], a[j], y[j]);
+}
+
+static void
+run_line_by_elements (const Work *work, guint tap, guint n_taps, const float *x, float *y)
+{
+  const Region *region = work->region;
+  const CleaveEpilogue *epilogue = epilogues_of (work, tap, n_taps);
+  gint64 x_step = region->x_step_in_line, y_step = region->y_step_in_line;
+
+  for (gint64 i = 0; i < region->n; i++)
+    {
+      if (tap == 0 && work->bias != NULL)
+        fill (y + i * y_step, y_step, 1, work->bias, work->m);
+      else if (tap == 0)
+        memset (y + i * y_step, 0, (gsize) work->m * sizeof *y);
+      for (guint t = tap; t < tap + n_taps; t++)
+        add_elements (work,
+                      x + i * x_step + (gint64) region->x_tap_offset[t] / (gint64) sizeof (float),
+                      work->a + region->a_offset[t] / sizeof (float), y + i * y_step);
+    }
+  if (epilogue != NULL)
+    cleave_direct_do_epilogue (epilogue, y, y_step, region->n, work->m);
+}
+
 static void
 run_lines (const Work *work, guint tap, guint n_taps)
 {
+  static void (*const run[]) (const Work *work, guint tap, guint n_taps, const float *x,
+                              float *y) = {
+    [BY_ELEMENTS] = run_line_by_elements, [BY_DIRECT] = run_line_directly, [BY_LIBXSMM] = run_line
+  };
   const Region *region = work->region;
 
   for (gint64 i = 0; i < region->extent[0]; i++)
@@ -464,10 +493,7 @@ run_lines (const Work *work, guint tap, guint n_taps)
         const float *x = work->x + i * region->x_step[0] + j * region->x_step[1];
         float *y = work->y + i * region->y_step[0] + j * region->y_step[1];
 
-        if (work->kernels == NULL)
-          run_line_directly (work, tap, n_taps, x, y);
-        else
-          run_line (work, tap, n_taps, x, y);
+        run[work->method](work, tap, n_taps, x, y);
       }
 }
 
@@ -494,7 +520,8 @@ run_panel (const CleaveProduct *product, const Panel *panel, const Region *regio
 
   work.region = region;
   work.m = columns->m;
-  if (!region->direct[panel->width])
+  work.method = region->method[panel->width];
+  if (work.method == BY_LIBXSMM)
     work.kernels = region->kernels + 2 * panel->width * region->n_pieces;
   work.x += region->x_offset + columns->x_offset;
   work.a += columns->a_offset;

@@ -109,11 +109,7 @@ prepare (const CleaveKernelInstance *instance,
     return FALSE;
   s = new_plan (instance, dims);
   s->common.product = make_product (instance, s, pack_weights (instance, weights, s));
-  if (!cleave_product_prepare (s->common.product))
-    {
-      cleave_upcast_free (s);
-      return FALSE;
-    }
+  cleave_product_prepare (s->common.product);
   *n_scratch = cleave_upcast_lay_out (&s->common, s->y.n_channels);
   *state = s;
   return TRUE;

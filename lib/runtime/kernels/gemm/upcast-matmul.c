@@ -105,11 +105,7 @@ prepare_sides (const CleaveKernelInstance *instance,
   Plan *plan = new_plan (instance, sides);
 
   plan->common.product = make_product (plan, pack_weights (instance, weights, plan));
-  if (!cleave_product_prepare (plan->common.product))
-    {
-      cleave_upcast_free (plan);
-      return FALSE;
-    }
+  cleave_product_prepare (plan->common.product);
   *n_scratch = cleave_upcast_lay_out (&plan->common, sides->n_columns);
   *state = plan;
   return TRUE;

@@ -8,11 +8,21 @@
 
 #include "byte-product.h"
 
+/* With HAS_SIGNED_X, 128 is subtracted from each unsigned byte of x by inverting its top bit, and
+ * sums begin with 128 times the sum of their weights. */
+#if defined(HAS_SIGNED_X)
+#define X_FLIP ((gint32) 0x80808080)
+#define STARTS TRUE
+#else
+#define X_FLIP 0
+#define STARTS FALSE
+#endif
+
 /* The most pixels that leave registers for a row of weights, a unit of x and a product. An
  * integer addition takes one cycle, so a few sums keep a core busy. */
-#if defined(__AVX512BW__)
+#if CLEAVE_REGISTERS == 32
 #define MAX_PIXELS 8
-#elif defined(__AVX2__)
+#elif defined(CLEAVE_AVX2)
 #define MAX_PIXELS 6
 #else
 #define MAX_PIXELS 5
@@ -76,7 +86,7 @@ run_block (const Block *b,
 
   CLEAVE_EACH (p, pixels)
     CLEAVE_EACH (v, vectors)
-      if (stores)
+      if (stores || STARTS)
         sum[p * 2 + v] = cleave_ints_load (b->bias + v * CLEAVE_LANES);
   add_units (b, x_at, pixels, vectors, sum);
   CLEAVE_EACH (p, pixels)
@@ -132,6 +142,21 @@ static const RunBlock run_blocks[2][2][MAX_PIXELS + 1] = { { LIST (block_1), LIS
                                                            { LIST (bytes_1), LIST (bytes_2) } };
 /* clang-format on */
 
+#if defined(HAS_SIGNED_X)
+/* Sets the values with which the sums of columns [begin, end) begin. `bias` NULL: none. */
+static void
+set_start (
+    const CleaveByteProduct *product, gint64 begin, gint64 end, const gint32 *bias, gint32 *start)
+{
+  const gint32 *sums = cleave_byte_panels_sums (product->panels, product->w);
+
+  for (gint64 j = 0; j < CLEAVE_BYTE_PANEL; j++)
+    start[j] = bias == NULL ? 0 : bias[j];
+  for (gint64 j = 0; j < end - begin; j++)
+    start[j] = (gint32) ((guint32) start[j] + 128u * (guint32) sums[begin + j]);
+}
+#endif
+
 static void
 run_columns (const CleaveByteProduct *product, gint64 begin, gint64 end)
 {
@@ -153,7 +178,7 @@ run_columns (const CleaveByteProduct *product, gint64 begin, gint64 end)
               .tap_bytes = 4 * n_units,
               .w = product->w + (panel * n_taps * n_units + begin - panel) * UNIT,
               .w_step = width * UNIT,
-              .flip = cleave_ints_all (product->flip),
+              .flip = cleave_ints_all (product->flip ^ X_FLIP),
               .sums = sums,
               .bias = f->bias + tile.column,
               .scale = f->scale + tile.column,
@@ -161,6 +186,12 @@ run_columns (const CleaveByteProduct *product, gint64 begin, gint64 end)
               .is_signed = f->element == CLEAVE_INT8,
               .y = product->y + tile.column,
               .n = tile.n };
+#if defined(HAS_SIGNED_X)
+  gint32 start[CLEAVE_BYTE_PANEL];
+
+  set_start (product, begin, end, stores ? b.bias : NULL, start);
+  b.bias = start;
+#endif
 
   for (; tile.pixel < product->n_pixels; tile.pixel += tile.n_pixels)
     {

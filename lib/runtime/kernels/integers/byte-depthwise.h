@@ -7,16 +7,18 @@
 
 #include "int-vector.h"
 
-#if defined(__AVX2__)
+#if defined(CLEAVE_AVX2)
 #define CLEAVE_CHANNELS 16
 #else
 #define CLEAVE_CHANNELS 8
 #endif
 
-#if defined(__AVX2__)
+#if defined(CLEAVE_AVX2)
 typedef __m256i CleaveChannels;
-#elif defined(__SSE2__)
+#elif defined(CLEAVE_SSE2)
 typedef __m128i CleaveChannels;
+#elif defined(CLEAVE_NEON)
+typedef int16x8_t CleaveChannels;
 #else
 typedef struct
 {
@@ -33,8 +35,10 @@ typedef struct
 /* Sums of the channels of a vector. cleave_channels_store() undoes the order of the lanes. */
 typedef struct
 {
-#if defined(__SSE2__)
+#if defined(CLEAVE_SSE2)
   CleaveChannels low, high;
+#elif defined(CLEAVE_NEON)
+  int32x4_t low, high;
 #else
   gint32 v[CLEAVE_CHANNELS];
 #endif
@@ -49,13 +53,13 @@ cleave_channels_load (const gint16 *from)
   return v;
 }
 
-/* Interleaves the channels of two taps, so that both taps of a channel are adjacent. */
+/* Pairs the channels of two taps. On x86-64, both taps of a channel become adjacent. */
 static inline CleaveChannelPairs
 cleave_channels_pair (CleaveChannels a, CleaveChannels b)
 {
-#if defined(__AVX2__)
+#if defined(CLEAVE_AVX2)
   return (CleaveChannelPairs){ _mm256_unpacklo_epi16 (a, b), _mm256_unpackhi_epi16 (a, b) };
-#elif defined(__SSE2__)
+#elif defined(CLEAVE_SSE2)
   return (CleaveChannelPairs){ _mm_unpacklo_epi16 (a, b), _mm_unpackhi_epi16 (a, b) };
 #else
   return (CleaveChannelPairs){ a, b };
@@ -66,12 +70,18 @@ cleave_channels_pair (CleaveChannels a, CleaveChannels b)
 static inline CleaveChannelSums
 cleave_channels_add (CleaveChannelSums sum, CleaveChannelPairs x, CleaveChannelPairs w)
 {
-#if defined(__AVX2__)
+#if defined(CLEAVE_AVX2)
   return (CleaveChannelSums){ _mm256_add_epi32 (sum.low, _mm256_madd_epi16 (x.low, w.low)),
                               _mm256_add_epi32 (sum.high, _mm256_madd_epi16 (x.high, w.high)) };
-#elif defined(__SSE2__)
+#elif defined(CLEAVE_SSE2)
   return (CleaveChannelSums){ _mm_add_epi32 (sum.low, _mm_madd_epi16 (x.low, w.low)),
                               _mm_add_epi32 (sum.high, _mm_madd_epi16 (x.high, w.high)) };
+#elif defined(CLEAVE_NEON)
+  sum.low = vmlal_s16 (sum.low, vget_low_s16 (x.low), vget_low_s16 (w.low));
+  sum.high = vmlal_high_s16 (sum.high, x.low, w.low);
+  sum.low = vmlal_s16 (sum.low, vget_low_s16 (x.high), vget_low_s16 (w.high));
+  sum.high = vmlal_high_s16 (sum.high, x.high, w.high);
+  return sum;
 #else
   for (int i = 0; i < CLEAVE_CHANNELS; i++)
     sum.v[i] = (gint32) ((guint32) sum.v[i] + (guint32) (x.low.v[i] * w.low.v[i]) +
@@ -84,7 +94,7 @@ cleave_channels_add (CleaveChannelSums sum, CleaveChannelPairs x, CleaveChannelP
 static inline void
 cleave_channels_store (gint32 *to, CleaveChannelSums sum)
 {
-#if defined(__AVX2__)
+#if defined(CLEAVE_AVX2)
   _mm256_storeu_si256 ((void *) to, _mm256_permute2x128_si256 (sum.low, sum.high, 0x20));
   _mm256_storeu_si256 ((void *) (to + 8), _mm256_permute2x128_si256 (sum.low, sum.high, 0x31));
 #else

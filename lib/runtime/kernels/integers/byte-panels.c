@@ -132,7 +132,7 @@ cleave_byte_panels_of_constant (CleaveWeights *weights,
 
 /* Units. */
 
-#if defined(__AVX2__)
+#if defined(CLEAVE_AVX2)
 /* Limit on the sum of the positive weights of a pair, and on that of the negative ones. Within
  * it, two products with unsigned bytes have a sum of 16 bits. */
 #define PAIR_BOUND 128
@@ -193,7 +193,10 @@ cleave_byte_panels_find_unit (CleaveWeights *weights,
   if (__builtin_cpu_supports ("avx512vnni"))
     return CLEAVE_QUAD;
 #endif
-#if defined(__AVX2__)
+#if defined(CLEAVE_DOT)
+  return CLEAVE_QUAD;
+#endif
+#if defined(CLEAVE_AVX2)
   if (constant != NULL && pairs_fit (weights, constant, columns, *panels))
     return CLEAVE_QUAD;
 #endif

@@ -17,7 +17,11 @@ find_run (const CleaveByteProduct *product)
   if (product->panels->unit == CLEAVE_QUAD && __builtin_cpu_supports ("avx512vnni"))
     return cleave_byte_quads_run;
 #endif
-#if defined(__AVX2__)
+#if defined(CLEAVE_DOT)
+  if (product->panels->unit == CLEAVE_QUAD)
+    return cleave_byte_quads_run;
+#endif
+#if defined(CLEAVE_AVX2)
   if (product->panels->unit == CLEAVE_QUAD)
     return cleave_byte_small_quads_run;
 #endif

@@ -6,7 +6,7 @@
 
 #include "int-vector.h"
 
-#if defined(__AVX2__)
+#if defined(CLEAVE_AVX2)
 
 #define UNIT CLEAVE_QUAD
 #define LOAD(from) cleave_ints_load ((const gint32 *) (const void *) (from))

@@ -1,25 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* CleaveIntVector: one register of 32-bit integers at this level. All arithmetic wraps around. */
+/* CleaveIntVector: one register of 32-bit integers. All arithmetic wraps around.
+ * Over 400 lines: the operations of all levels, side by side. */
 
 #include "../upcast.h"
 #include "../vector.h"
 
-#if defined(__SSE2__)
-#include <immintrin.h>
-#endif
-
 #define CLEAVE_LANES CLEAVE_VECTOR
 
-#if defined(__AVX512BW__)
+#if defined(CLEAVE_AVX512)
 typedef __m512i CleaveIntVector;
-#elif defined(__AVX2__)
+#elif defined(CLEAVE_AVX2)
 typedef __m256i CleaveIntVector;
-#elif defined(__SSE2__)
+#elif defined(CLEAVE_SSE2)
 typedef __m128i CleaveIntVector;
 #else
 typedef gint32 CleaveIntVector __attribute__ ((vector_size (CLEAVE_LANES * sizeof (gint32))));
+typedef guint32 CleaveUintVector __attribute__ ((vector_size (CLEAVE_LANES * sizeof (gint32))));
 #endif
 
 /* A unit of x in a product of bytes has 4 bytes: two 16-bit integers (CLEAVE_PAIR, dot-2) or
@@ -45,27 +43,25 @@ cleave_ints_store (gint32 *to, CleaveIntVector v)
 static inline CleaveIntVector
 cleave_ints_add (CleaveIntVector a, CleaveIntVector b)
 {
-#if defined(__AVX512BW__)
+#if defined(CLEAVE_AVX512)
   return _mm512_add_epi32 (a, b);
-#elif defined(__AVX2__)
+#elif defined(CLEAVE_AVX2)
   return _mm256_add_epi32 (a, b);
-#elif defined(__SSE2__)
+#elif defined(CLEAVE_SSE2)
   return _mm_add_epi32 (a, b);
 #else
-  for (int i = 0; i < CLEAVE_LANES; i++)
-    a[i] = (gint32) ((guint32) a[i] + (guint32) b[i]);
-  return a;
+  return (CleaveIntVector) ((CleaveUintVector) a + (CleaveUintVector) b);
 #endif
 }
 
 static inline CleaveIntVector
 cleave_ints_all (gint32 unit)
 {
-#if defined(__AVX512BW__)
+#if defined(CLEAVE_AVX512)
   return _mm512_set1_epi32 (unit);
-#elif defined(__AVX2__)
+#elif defined(CLEAVE_AVX2)
   return _mm256_set1_epi32 (unit);
-#elif defined(__SSE2__)
+#elif defined(CLEAVE_SSE2)
   return _mm_set1_epi32 (unit);
 #else
   CleaveIntVector v = { 0 };
@@ -94,14 +90,16 @@ cleave_ints_xor (CleaveIntVector a, CleaveIntVector b)
 static inline CleaveIntVector
 cleave_ints_load_pairs (const gint8 *from)
 {
-#if defined(__AVX512BW__)
+#if defined(CLEAVE_AVX512)
   return _mm512_cvtepi8_epi16 (_mm256_loadu_si256 ((const void *) from));
-#elif defined(__AVX2__)
+#elif defined(CLEAVE_AVX2)
   return _mm256_cvtepi8_epi16 (_mm_loadu_si128 ((const void *) from));
-#elif defined(__SSE2__)
+#elif defined(CLEAVE_SSE2)
   __m128i v = _mm_loadl_epi64 ((const void *) from);
 
   return _mm_srai_epi16 (_mm_unpacklo_epi8 (v, v), 8);
+#elif defined(CLEAVE_NEON)
+  return (CleaveIntVector) vmovl_s8 (vld1_s8 (from));
 #else
   gint16 pairs[CLEAVE_PAIR * CLEAVE_LANES];
   CleaveIntVector v;
@@ -117,12 +115,16 @@ cleave_ints_load_pairs (const gint8 *from)
 static inline CleaveIntVector
 cleave_ints_add_pairs (CleaveIntVector sum, CleaveIntVector x, CleaveIntVector w)
 {
-#if defined(__AVX512BW__)
+#if defined(CLEAVE_AVX512)
   return _mm512_add_epi32 (sum, _mm512_madd_epi16 (x, w));
-#elif defined(__AVX2__)
+#elif defined(CLEAVE_AVX2)
   return _mm256_add_epi32 (sum, _mm256_madd_epi16 (x, w));
-#elif defined(__SSE2__)
+#elif defined(CLEAVE_SSE2)
   return _mm_add_epi32 (sum, _mm_madd_epi16 (x, w));
+#elif defined(CLEAVE_NEON)
+  int32x4_t low = vmull_s16 (vget_low_s16 ((int16x8_t) x), vget_low_s16 ((int16x8_t) w));
+
+  return vaddq_s32 (sum, vpaddq_s32 (low, vmull_high_s16 ((int16x8_t) x, (int16x8_t) w)));
 #else
   gint16 a[CLEAVE_PAIR * CLEAVE_LANES], b[CLEAVE_PAIR * CLEAVE_LANES];
 
@@ -135,7 +137,7 @@ cleave_ints_add_pairs (CleaveIntVector sum, CleaveIntVector x, CleaveIntVector w
 #endif
 }
 
-#if defined(__AVX512VNNI__)
+#if defined(CLEAVE_AVX512) && defined(__AVX512VNNI__)
 /* Adds four products of an unsigned and a signed byte in each lane, in vectors of any width.
  * Assembly, because gcc 12 copies each sum of the intrinsic twice and spills some: convolutions
  * take 1.5 times as long. */
@@ -149,12 +151,25 @@ cleave_ints_add_quads (CleaveIntVector sum, CleaveIntVector x, CleaveIntVector w
 }
 #endif
 
-#if defined(__AVX2__)
+#if defined(CLEAVE_DOT)
+/* Does the same on aarch64. Without i8mm, both factors are signed bytes. */
+static inline CleaveIntVector
+cleave_ints_add_quads (CleaveIntVector sum, CleaveIntVector x, CleaveIntVector w)
+{
+#if defined(__ARM_FEATURE_MATMUL_INT8)
+  return vusdotq_s32 (sum, (uint8x16_t) x, (int8x16_t) w);
+#else
+  return vdotq_s32 (sum, (int8x16_t) x, (int8x16_t) w);
+#endif
+}
+#endif
+
+#if defined(CLEAVE_AVX2)
 /* Adds four products of bytes in each lane, if the sum of any two fits into 16 bits. */
 static inline CleaveIntVector
 cleave_ints_add_small_quads (CleaveIntVector sum, CleaveIntVector x, CleaveIntVector w)
 {
-#if defined(__AVX512BW__)
+#if defined(CLEAVE_AVX512)
   return cleave_ints_add_pairs (sum, _mm512_maddubs_epi16 (x, w), _mm512_set1_epi16 (1));
 #else
   return cleave_ints_add_pairs (sum, _mm256_maddubs_epi16 (x, w), _mm256_set1_epi16 (1));
@@ -162,29 +177,134 @@ cleave_ints_add_small_quads (CleaveIntVector sum, CleaveIntVector x, CleaveIntVe
 }
 #endif
 
+/* Loads CLEAVE_LANES bytes as integers. Intrinsics, because compilers convert one byte at a
+ * time. */
+static inline __attribute__ ((always_inline)) CleaveIntVector
+cleave_ints_load_bytes (const guint8 *from, gboolean is_signed)
+{
+#if defined(CLEAVE_AVX512)
+  __m128i bytes = _mm_loadu_si128 ((const void *) from);
+
+  return is_signed ? _mm512_cvtepi8_epi32 (bytes) : _mm512_cvtepu8_epi32 (bytes);
+#elif defined(CLEAVE_AVX2)
+  __m128i bytes = _mm_loadl_epi64 ((const void *) from);
+
+  return is_signed ? _mm256_cvtepi8_epi32 (bytes) : _mm256_cvtepu8_epi32 (bytes);
+#else
+  CleaveMask v =
+      is_signed ? (CleaveMask){ (gint8) from[0], (gint8) from[1], (gint8) from[2], (gint8) from[3] }
+                : (CleaveMask){ from[0], from[1], from[2], from[3] };
+
+  return (CleaveIntVector) v;
+#endif
+}
+
+/* Loads CLEAVE_LANES bytes as unsigned integers, after XOR with `flip`. */
+static inline __attribute__ ((always_inline)) CleaveIntVector
+cleave_ints_load_flipped_bytes (const guint8 *from, guint8 flip)
+{
+#if defined(CLEAVE_AVX512)
+  return _mm512_cvtepu8_epi32 (_mm_loadu_si128 ((const void *) from) ^ _mm_set1_epi8 ((char) flip));
+#elif defined(CLEAVE_AVX2)
+  return _mm256_cvtepu8_epi32 (_mm_loadl_epi64 ((const void *) from) ^ _mm_set1_epi8 ((char) flip));
+#else
+  return cleave_ints_load_bytes (from, FALSE) ^ cleave_ints_all (flip);
+#endif
+}
+
+static inline CleaveIntVector
+cleave_ints_subtract (CleaveIntVector a, CleaveIntVector b)
+{
+#if defined(CLEAVE_AVX512)
+  return _mm512_sub_epi32 (a, b);
+#elif defined(CLEAVE_AVX2)
+  return _mm256_sub_epi32 (a, b);
+#else
+  return (CleaveIntVector) ((CleaveMask) a - (CleaveMask) b);
+#endif
+}
+
+static inline CleaveVector
+cleave_ints_to_floats (CleaveIntVector v)
+{
+#if defined(CLEAVE_AVX512)
+  return (CleaveVector) _mm512_cvtepi32_ps (v);
+#elif defined(CLEAVE_AVX2)
+  return (CleaveVector) _mm256_cvtepi32_ps (v);
+#else
+  return __builtin_convertvector((CleaveMask) v, CleaveVector);
+#endif
+}
+
+/* Rounds to the nearest integer, ties to even. Values beyond 2^22 become some integer beyond the
+ * range of bytes: on x86-64, the smallest one. */
+static inline CleaveIntVector
+cleave_ints_of_floats (CleaveVector v)
+{
+#if defined(CLEAVE_AVX512)
+  return _mm512_cvtps_epi32 ((__m512) v);
+#elif defined(CLEAVE_AVX2)
+  return _mm256_cvtps_epi32 ((__m256) v);
+#elif defined(CLEAVE_SSE2)
+  return _mm_cvtps_epi32 ((__m128) v);
+#elif defined(CLEAVE_NEON)
+  return vcvtnq_s32_f32 (v);
+#else
+  const CleaveVector rounder = cleave_vector_all (CLEAVE_ROUNDER);
+
+  v = cleave_vector_at_least (v, cleave_vector_all (-0x1p22f));
+  v = cleave_vector_at_most (v, cleave_vector_all (0x1p22f));
+  return (CleaveIntVector) ((CleaveMask) (v + rounder) - (CleaveMask) rounder);
+#endif
+}
+
+static inline CleaveIntVector
+cleave_ints_clamp (CleaveIntVector v, gint32 least, gint32 most)
+{
+#if defined(CLEAVE_AVX512)
+  return _mm512_min_epi32 (_mm512_max_epi32 (v, _mm512_set1_epi32 (least)),
+                           _mm512_set1_epi32 (most));
+#elif defined(CLEAVE_AVX2)
+  return _mm256_min_epi32 (_mm256_max_epi32 (v, _mm256_set1_epi32 (least)),
+                           _mm256_set1_epi32 (most));
+#elif defined(CLEAVE_NEON)
+  return vminq_s32 (vmaxq_s32 (v, vdupq_n_s32 (least)), vdupq_n_s32 (most));
+#else
+  const CleaveMask low = (CleaveMask) cleave_ints_all (least);
+  const CleaveMask high = (CleaveMask) cleave_ints_all (most);
+  CleaveMask x = (CleaveMask) v, is_low = x<low, is_high = x> high;
+
+  return (CleaveIntVector) ((low & is_low) | (high & is_high) | (x & ~(is_low | is_high)));
+#endif
+}
+
 /* Multiplies sums by scales and rounds to the nearest integer, ties to even. Values far beyond a
  * byte stay beyond it. A NaN, which only `odd` scales can produce, gives 0. */
 static inline __attribute__ ((always_inline)) CleaveIntVector
 cleave_ints_round (CleaveIntVector sum, const float *scale, gboolean odd)
 {
-#if defined(__AVX512BW__)
+#if defined(CLEAVE_AVX512)
   __m512 f = _mm512_mul_ps (_mm512_cvtepi32_ps (sum), _mm512_loadu_ps (scale));
 
   if (odd)
     f = _mm512_maskz_mov_ps (_mm512_cmp_ps_mask (f, f, _CMP_ORD_Q), f);
   return _mm512_cvtps_epi32 (_mm512_min_ps (f, _mm512_set1_ps (CLEAVE_BYTE_BOUND)));
-#elif defined(__AVX2__)
+#elif defined(CLEAVE_AVX2)
   __m256 f = _mm256_mul_ps (_mm256_cvtepi32_ps (sum), _mm256_loadu_ps (scale));
 
   if (odd)
     f = _mm256_and_ps (f, _mm256_cmp_ps (f, f, _CMP_ORD_Q));
   return _mm256_cvtps_epi32 (_mm256_min_ps (f, _mm256_set1_ps (CLEAVE_BYTE_BOUND)));
-#elif defined(__SSE2__)
+#elif defined(CLEAVE_SSE2)
   __m128 f = _mm_mul_ps (_mm_cvtepi32_ps (sum), _mm_loadu_ps (scale));
 
   if (odd)
     f = _mm_and_ps (f, _mm_cmpord_ps (f, f));
   return _mm_cvtps_epi32 (_mm_min_ps (f, _mm_set1_ps (CLEAVE_BYTE_BOUND)));
+#elif defined(CLEAVE_NEON)
+  float32x4_t f = vmulq_f32 (vcvtq_f32_s32 (sum), vld1q_f32 (scale));
+
+  return vcvtnq_s32_f32 (f); /* saturates; a NaN gives 0 */
 #else
   for (int i = 0; i < CLEAVE_LANES; i++)
     sum[i] =
@@ -198,7 +318,7 @@ static inline __attribute__ ((always_inline)) void
 cleave_ints_narrow (
     CleaveIntVector low, CleaveIntVector high, gint32 zero, gboolean is_signed, guint8 *to)
 {
-#if defined(__AVX512BW__)
+#if defined(CLEAVE_AVX512)
   /* Each 128-bit lane has its low columns, then its high columns. */
   __m512i both =
       _mm512_adds_epi16 (_mm512_packs_epi32 (low, high), _mm512_set1_epi16 ((gint16) zero));
@@ -210,7 +330,7 @@ cleave_ints_narrow (
   else
     _mm256_storeu_si256 ((void *) to,
                          _mm512_cvtusepi16_epi8 (_mm512_max_epi16 (both, _mm512_setzero_si512 ())));
-#elif defined(__AVX2__)
+#elif defined(CLEAVE_AVX2)
   __m256i both =
       _mm256_adds_epi16 (_mm256_packs_epi32 (low, high), _mm256_set1_epi16 ((gint16) zero));
   __m128i first = _mm256_castsi256_si128 (both), last = _mm256_extracti128_si256 (both, 1);
@@ -218,14 +338,24 @@ cleave_ints_narrow (
   _mm_storeu_si128 ((void *) to, _mm_shuffle_epi32 (is_signed ? _mm_packs_epi16 (first, last)
                                                               : _mm_packus_epi16 (first, last),
                                                     0xd8));
-#elif defined(__SSE2__)
+#elif defined(CLEAVE_SSE2)
   __m128i both = _mm_adds_epi16 (_mm_packs_epi32 (low, high), _mm_set1_epi16 ((gint16) zero));
 
   _mm_storel_epi64 ((void *) to,
                     is_signed ? _mm_packs_epi16 (both, both) : _mm_packus_epi16 (both, both));
+#elif defined(CLEAVE_NEON)
+  int16x8_t both =
+      vqaddq_s16 (vqmovn_high_s32 (vqmovn_s32 (low), high), vdupq_n_s16 ((gint16) zero));
+
+  if (is_signed)
+    vst1_s8 ((gpointer) to, vqmovn_s16 (both));
+  else
+    vst1_u8 (to, vqmovun_s16 (both));
 #else
   const gint32 least = is_signed ? G_MININT8 : 0;
 
+  low = cleave_ints_clamp (low, G_MININT16, G_MAXINT16);
+  high = cleave_ints_clamp (high, G_MININT16, G_MAXINT16);
   for (int i = 0; i < 2 * CLEAVE_LANES; i++)
     to[i] = (guint8) CLAMP ((i < CLEAVE_LANES ? low[i] : high[i - CLEAVE_LANES]) + zero, least,
                             least + G_MAXUINT8);
@@ -236,7 +366,7 @@ cleave_ints_narrow (
 static inline __attribute__ ((always_inline)) void
 cleave_bytes_store (char *to, const guint8 *bytes, gint64 n)
 {
-#if defined(__AVX512BW__)
+#if defined(CLEAVE_AVX512)
   _mm256_mask_storeu_epi8 (to, (__mmask32) ((1ull << n) - 1),
                            _mm256_loadu_si256 ((const void *) bytes));
 #else
@@ -245,5 +375,67 @@ cleave_bytes_store (char *to, const guint8 *bytes, gint64 n)
   else
     for (gint64 i = 0; i < n; i++)
       to[i] = (char) bytes[i];
+#endif
+}
+
+/* Eight bytes, of which the low four and the high four are from two addresses. */
+#if defined(CLEAVE_SSE2)
+typedef __m128i CleaveEightBytes;
+#else
+typedef guint8 CleaveEightBytes __attribute__ ((vector_size (8)));
+#endif
+
+static inline CleaveEightBytes
+cleave_bytes_load_fours (const char *low, const char *high)
+{
+#if defined(CLEAVE_SSE2)
+  gint32 first, last;
+
+  __builtin_memcpy (&first, low, 4);
+  __builtin_memcpy (&last, high, 4);
+  return _mm_unpacklo_epi32 (_mm_cvtsi32_si128 (first), _mm_cvtsi32_si128 (last));
+#else
+  gint32 both[2];
+  CleaveEightBytes v;
+
+  __builtin_memcpy (both, low, 4);
+  __builtin_memcpy (both + 1, high, 4);
+  __builtin_memcpy (&v, both, sizeof v);
+  return v;
+#endif
+}
+
+static inline void
+cleave_bytes_store_fours (char *low, char *high, CleaveEightBytes v)
+{
+  guint64 bytes;
+
+  __builtin_memcpy (&bytes, &v, sizeof bytes);
+  __builtin_memcpy (low, &bytes, 4);
+  __builtin_memcpy (high, (const char *) &bytes + 4, 4);
+}
+
+static inline CleaveEightBytes
+cleave_bytes_all (guint8 value)
+{
+#if defined(CLEAVE_SSE2)
+  return _mm_set1_epi8 ((char) value);
+#else
+  return (CleaveEightBytes){ value, value, value, value, value, value, value, value };
+#endif
+}
+
+/* Returns the greater of both unsigned bytes in each lane. */
+static inline CleaveEightBytes
+cleave_bytes_max (CleaveEightBytes a, CleaveEightBytes b)
+{
+#if defined(CLEAVE_SSE2)
+  return _mm_max_epu8 (a, b);
+#elif defined(CLEAVE_NEON)
+  return vmax_u8 (a, b);
+#else
+  CleaveEightBytes less = (CleaveEightBytes) (a < b);
+
+  return (b & less) | (a & ~less);
 #endif
 }

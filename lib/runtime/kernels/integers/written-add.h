@@ -30,22 +30,14 @@ cleave_add_load (const CleaveAddLine *l, const CleaveWrittenAdd *add, int term, 
          x->scale;
 }
 
-#if defined(__FMA__)
+#if defined(CLEAVE_HAS_FMA)
 static inline __attribute__ ((always_inline)) CleaveVector
 cleave_add_load_bytes (const guint8 *from, const CleaveWrittenX *x)
 {
-  gboolean is_signed = x->element == CLEAVE_INT8;
-#if defined(__AVX512BW__)
-  __m128i bytes = _mm_loadu_si128 ((const void *) from);
-  __m512i v = is_signed ? _mm512_cvtepi8_epi32 (bytes) : _mm512_cvtepu8_epi32 (bytes);
-  __m512 f = _mm512_cvtepi32_ps (_mm512_sub_epi32 (v, _mm512_set1_epi32 (x->zero)));
-#else
-  __m128i bytes = _mm_loadl_epi64 ((const void *) from);
-  __m256i v = is_signed ? _mm256_cvtepi8_epi32 (bytes) : _mm256_cvtepu8_epi32 (bytes);
-  __m256 f = _mm256_cvtepi32_ps (_mm256_sub_epi32 (v, _mm256_set1_epi32 (x->zero)));
-#endif
+  CleaveIntVector v = cleave_ints_load_bytes (from, x->element == CLEAVE_INT8);
+  CleaveVector f = cleave_ints_to_floats (cleave_ints_subtract (v, cleave_ints_all (x->zero)));
 
-  return (CleaveVector) f * cleave_vector_all (x->scale);
+  return f * cleave_vector_all (x->scale);
 }
 
 /* Loads a vector of a term; returns `one` if the term is a scalar (step 0). */
@@ -73,13 +65,8 @@ cleave_add_vectors (const CleaveAddLine *l,
   CleaveVector x = add->is_product ? a * b : a + b;
   CleaveIntVector whole =
       is_tame ? cleave_divide_tame_to_ints (x, by) : cleave_divide_to_ints (x, by);
-#if defined(__AVX512BW__)
-  return _mm512_min_epi32 (_mm512_max_epi32 (whole, _mm512_set1_epi32 (add->end.least)),
-                           _mm512_set1_epi32 (add->end.most));
-#else
-  return _mm256_min_epi32 (_mm256_max_epi32 (whole, _mm256_set1_epi32 (add->end.least)),
-                           _mm256_set1_epi32 (add->end.most));
-#endif
+
+  return cleave_ints_clamp (whole, add->end.least, add->end.most);
 }
 
 /* Computes two vectors of the result. */
@@ -134,21 +121,11 @@ typedef struct
 static inline __attribute__ ((always_inline)) CleaveVector
 cleave_add_count (const CleaveAddSteps *s, int term, const guint8 *from, gboolean is_product)
 {
-#if defined(__AVX512BW__)
-  __m128i bytes = _mm_loadu_si128 ((const void *) from) ^ _mm_set1_epi8 ((char) s->flip[term]);
-  __m512i v = _mm512_cvtepu8_epi32 (bytes);
+  CleaveIntVector v = cleave_ints_load_flipped_bytes (from, s->flip[term]);
 
   if (is_product)
-    v = _mm512_sub_epi32 (v, _mm512_set1_epi32 (s->zero[term]));
-  return (CleaveVector) _mm512_cvtepi32_ps (v);
-#else
-  __m128i bytes = _mm_loadl_epi64 ((const void *) from) ^ _mm_set1_epi8 ((char) s->flip[term]);
-  __m256i v = _mm256_cvtepu8_epi32 (bytes);
-
-  if (is_product)
-    v = _mm256_sub_epi32 (v, _mm256_set1_epi32 (s->zero[term]));
-  return (CleaveVector) _mm256_cvtepi32_ps (v);
-#endif
+    v = cleave_ints_subtract (v, cleave_ints_all (s->zero[term]));
+  return cleave_ints_to_floats (v);
 }
 
 static inline __attribute__ ((always_inline)) CleaveVector
@@ -167,39 +144,10 @@ cleave_add_in_few (const CleaveAddSteps *s, CleaveAddSecond second, gboolean is_
   return cleave_vector_fma (a, s->factor[0], cleave_vector_fma (b, s->factor[1], s->addend));
 }
 
-/* Returns whether all elements of two vectors are closer than `sure` to an integer. */
-static inline __attribute__ ((always_inline)) gboolean
-cleave_add_are_sure (CleaveVector low, CleaveVector high, float sure)
-{
-#if defined(__AVX512BW__)
-  enum { nearest = 0, magnitude = 0xb };
-  __m512 off = _mm512_range_ps (_mm512_reduce_ps ((__m512) low, nearest),
-                                _mm512_reduce_ps ((__m512) high, nearest), magnitude);
-
-  return _mm512_cmp_ps_mask (off, _mm512_set1_ps (sure), _CMP_NLT_UQ) == 0;
-#else
-  enum { nearest = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC };
-  const __m256 sign = _mm256_set1_ps (-0.0f);
-  __m256 a = _mm256_sub_ps ((__m256) low, _mm256_round_ps ((__m256) low, nearest));
-  __m256 b = _mm256_sub_ps ((__m256) high, _mm256_round_ps ((__m256) high, nearest));
-  __m256 off = _mm256_max_ps (_mm256_andnot_ps (sign, a), _mm256_andnot_ps (sign, b));
-
-  return _mm256_movemask_ps (_mm256_cmp_ps (off, _mm256_set1_ps (sure), _CMP_NLT_UQ)) == 0;
-#endif
-}
-
 static inline __attribute__ ((always_inline)) CleaveIntVector
 cleave_add_bound (const CleaveWrittenAdd *add, CleaveVector v)
 {
-#if defined(__AVX512BW__)
-  return _mm512_min_epi32 (
-      _mm512_max_epi32 (_mm512_cvtps_epi32 ((__m512) v), _mm512_set1_epi32 (add->end.least)),
-      _mm512_set1_epi32 (add->end.most));
-#else
-  return _mm256_min_epi32 (
-      _mm256_max_epi32 (_mm256_cvtps_epi32 ((__m256) v), _mm256_set1_epi32 (add->end.least)),
-      _mm256_set1_epi32 (add->end.most));
-#endif
+  return cleave_ints_clamp (cleave_ints_of_floats (v), add->end.least, add->end.most);
 }
 
 /* Limits on ambiguous pairs of vectors: a few, plus a fraction of the pairs so far. If scales
@@ -227,7 +175,7 @@ cleave_add_few (const CleaveAddSteps *steps,
       CleaveVector low = cleave_add_in_few (s, second, is_product, i);
       CleaveVector high = cleave_add_in_few (s, second, is_product, i + CLEAVE_LANES);
 
-      if (G_LIKELY (cleave_add_are_sure (low, high, add->sure)))
+      if (G_LIKELY (cleave_vectors_are_whole (low, high, add->sure)))
         cleave_ints_narrow (cleave_add_bound (add, low), cleave_add_bound (add, high),
                             add->end.zero, is_signed, l->y + i);
       else if (++unsure <= CLEAVE_ADD_UNSURE + i / (2 * CLEAVE_LANES * CLEAVE_ADD_SURE))
@@ -329,7 +277,7 @@ cleave_add_line (const CleaveAddLine *line, const CleaveWrittenAdd *numbers)
   const CleaveWrittenAdd add = *numbers;
   const CleaveWrittenEnd *end = &add.end;
 
-#if defined(__FMA__)
+#if defined(CLEAVE_HAS_FMA)
   if (l->n > 0 && l->y_step == 1 && l->x_step[0] <= 1 && l->x_step[1] <= 1 &&
       cleave_quantize_line_serves (end->scale))
     {

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* Code that LIBXSMM generates for products, where it is installed; it needs AVX2. */
+
+#include <glib.h>
+
+/* LIBXSMM is column-major: its m are our columns, its n our pixels, its A our a, its B our x,
+ * its C our y. It keeps the sums of a few pixels in registers over all taps of a call, and adds
+ * in our order. */
+typedef struct
+{
+  int m, n, k, lda, ldb, ldc;
+  gboolean adds; /* sums begin with the values in y instead of 0 */
+} CleaveXsmmShape;
+
+#if defined(CLEAVE_XSMM)
+#include <libxsmm.h>
+
+#define CLEAVE_HAS_XSMM TRUE
+typedef libxsmm_smmfunction_reducebatch_offs CleaveXsmmKernel;
+
+/* Returns the code for a product; NULL if LIBXSMM has none. The target is AVX2, whose code has one
+ * fused multiply-add per term for all m, n and k; that of other targets may not. LIBXSMM locks 8 MB
+ * of memory when it starts, so it is started only if needed. */
+static inline CleaveXsmmKernel
+cleave_xsmm_make (const CleaveXsmmShape *shape)
+{
+  float alpha = 1, beta = shape->adds ? 1 : 0;
+  int flags = LIBXSMM_GEMM_FLAG_NONE, prefetch = LIBXSMM_GEMM_PREFETCH_NONE;
+
+  libxsmm_init ();
+  libxsmm_set_target_archid (LIBXSMM_X86_AVX2);
+  return libxsmm_smmdispatch_reducebatch_offs (shape->m, shape->n, shape->k, &shape->lda,
+                                               &shape->ldb, &shape->ldc, &alpha, &beta, &flags,
+                                               &prefetch);
+}
+#else
+#define CLEAVE_HAS_XSMM FALSE
+typedef void (*CleaveXsmmKernel) (const float *a,
+                                  const float *b,
+                                  float *c,
+                                  const unsigned long long *count,
+                                  const unsigned long long *a_offset,
+                                  const unsigned long long *b_offset);
+
+static inline CleaveXsmmKernel
+cleave_xsmm_make (const CleaveXsmmShape *shape)
+{
+  return NULL;
+}
+#endif
