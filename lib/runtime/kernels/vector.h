@@ -144,8 +144,16 @@ cleave_vector_all (float value)
 
 /* Arithmetic. */
 
+/* Where fmaf is a call for each lane, an inlined copy would be 4 calls for each use, and kernels of
+ * unrolled blocks would take minutes to compile. */
+#if defined(CLEAVE_GENERIC) && !defined(__FP_FAST_FMAF)
+#define CLEAVE_FMA_CALLS __attribute__ ((noinline, unused))
+#else
+#define CLEAVE_FMA_CALLS inline
+#endif
+
 /* Returns a * b + c, rounded once. */
-static inline CleaveVector
+static CLEAVE_FMA_CALLS CleaveVector
 cleave_vector_fma (CleaveVector a, CleaveVector b, CleaveVector c)
 {
 #if defined(CLEAVE_AVX512)
@@ -690,4 +698,31 @@ cleave_float16_narrow_16 (const float *from, guint16 *to)
   _mm256_storeu_si256 ((void *) to,
                        _mm512_cvtps_ph (_mm512_loadu_ps (from), _MM_FROUND_TO_NEAREST_INT));
 }
+#endif
+
+/* A float that is multiplied by vectors. On aarch64 it stays one lane, since copying it to all
+ * lanes takes a slot of the units that multiply. */
+#if defined(CLEAVE_NEON)
+typedef float CleaveFactor;
+
+static inline CleaveFactor
+cleave_factor_load (const float *from)
+{
+  float value;
+
+  /* gcc would load it into all lanes. */
+  __asm__("ldr %s0, %1" : "=w"(value) : "m"(*from));
+  return value;
+}
+
+/* Returns factor * v + sum, rounded once. */
+static inline CleaveVector
+cleave_factor_fma (CleaveFactor factor, CleaveVector v, CleaveVector sum)
+{
+  return vfmaq_n_f32 (sum, v, factor);
+}
+#else
+#define CleaveFactor CleaveVector
+#define cleave_factor_load(from) cleave_vector_all (*(from))
+#define cleave_factor_fma(factor, v, sum) cleave_vector_fma (factor, v, sum)
 #endif

@@ -107,6 +107,8 @@ try_arithmetic (void)
 
   EACH (fmaf (a[i], b[i], c[i]));
   expect_vector ("fma", cleave_vector_fma (va, vb, vc), y);
+  EACH (fmaf (c[N - 1], a[i], b[i]));
+  expect_vector ("factor_fma", cleave_factor_fma (cleave_factor_load (&c[N - 1]), va, vb), y);
   EACH (b[i] > a[i] ? b[i] : a[i]);
   expect_vector ("at_least", cleave_vector_at_least (va, vb), y);
   EACH (b[i] < a[i] ? b[i] : a[i]);
@@ -300,7 +302,7 @@ try_integers (void)
       guint32 s = (guint32) sum[i];
 
       for (int e = 0; e < 4; e++)
-#if defined(__ARM_FEATURE_MATMUL_INT8)
+#if defined(CLEAVE_I8MM)
         s += (guint32) ((guint8) x8[4 * i + e] * w[4 * i + e]);
 #else
         s += (guint32) (x8[4 * i + e] * w[4 * i + e]);
@@ -311,6 +313,15 @@ try_integers (void)
                cleave_ints_add_quads (cleave_ints_load (sum), v,
                                       cleave_ints_load ((const gint32 *) (gconstpointer) w)),
                y);
+  for (int lane = 0; lane < N; lane++)
+    {
+      CleaveIntVector all = cleave_ints_all (v[lane]);
+      CleaveIntVector by = cleave_ints_load ((const gint32 *) (gconstpointer) w);
+
+      cleave_ints_store (y, cleave_ints_add_quads (cleave_ints_load (sum), all, by));
+      expect_ints ("add_quads_of_lane",
+                   cleave_ints_add_quads_of_lane (cleave_ints_load (sum), v, lane, by), y);
+    }
 #endif
   {
     char to[8] = { 0 };

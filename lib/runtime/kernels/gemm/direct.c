@@ -50,29 +50,31 @@ add_row (const float *const *from,
          int vectors,
          CleaveVector *sum)
 {
-  CleaveVector few[MAX_VECTORS];
-
   if (pixels < vectors)
     {
+      CleaveFactor few[MAX_VECTORS];
+
       CLEAVE_EACH (p, pixels)
-        few[p] = cleave_vector_all (from[p / CLEAVE_REACH][p % CLEAVE_REACH * step]);
+        few[p] = cleave_factor_load (&from[p / CLEAVE_REACH][p % CLEAVE_REACH * step]);
       CLEAVE_EACH (v, vectors)
         {
           CleaveVector by = cleave_vector_load (a + column[v]);
 
           CLEAVE_EACH (p, pixels)
-            sum[p * vectors + v] = cleave_vector_fma (few[p], by, sum[p * vectors + v]);
+            sum[p * vectors + v] = cleave_factor_fma (few[p], by, sum[p * vectors + v]);
         }
       return;
     }
+  CleaveVector few[MAX_VECTORS];
+
   CLEAVE_EACH (v, vectors)
     few[v] = cleave_vector_load (a + column[v]);
   CLEAVE_EACH (p, pixels)
     {
-      CleaveVector value = cleave_vector_all (from[p / CLEAVE_REACH][p % CLEAVE_REACH * step]);
+      CleaveFactor value = cleave_factor_load (&from[p / CLEAVE_REACH][p % CLEAVE_REACH * step]);
 
       CLEAVE_EACH (v, vectors)
-        sum[p * vectors + v] = cleave_vector_fma (value, few[v], sum[p * vectors + v]);
+        sum[p * vectors + v] = cleave_factor_fma (value, few[v], sum[p * vectors + v]);
     }
 }
 

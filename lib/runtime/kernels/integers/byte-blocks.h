@@ -47,6 +47,44 @@ typedef struct
 
 typedef void (*RunBlock) (const Block *b, const gint64 *x_at, const gint64 *y_at);
 
+#if defined(CLEAVE_DOT) && UNIT == CLEAVE_QUAD
+/* Adds the products of the units in [at, end) of a tap, four units at a time, with one load of x
+ * for all four. Returns the first unit that is left. */
+static inline __attribute__ ((always_inline)) gint64
+add_vectors (const char *const *from,
+             gint64 at,
+             gint64 end,
+             const gint8 **w,
+             gint64 w_step,
+             CleaveIntVector flip,
+             int pixels,
+             int vectors,
+             CleaveIntVector *sum)
+{
+  for (; at + 4 * CLEAVE_LANES <= end; at += 4 * CLEAVE_LANES)
+    {
+      CleaveIntVector x[MAX_PIXELS];
+
+      CLEAVE_EACH (p, pixels)
+        x[p] = FLIP (cleave_ints_load ((const gint32 *) (const void *) (from[p] + at)), flip);
+      CLEAVE_EACH (u, CLEAVE_LANES)
+        {
+          CleaveIntVector by[2];
+
+          CLEAVE_EACH (v, vectors)
+            by[v] = LOAD (*w + v * UNIT * CLEAVE_LANES);
+          CLEAVE_EACH (p, pixels)
+            CLEAVE_EACH (v, vectors)
+              sum[p * 2 + v] = cleave_ints_add_quads_of_lane (sum[p * 2 + v], x[p], u, by[v]);
+          *w += w_step;
+        }
+    }
+  return at;
+}
+#else
+#define add_vectors(from, at, end, ...) (at)
+#endif
+
 static inline __attribute__ ((always_inline)) void
 add_units (const Block *b, const gint64 *x_at, int pixels, int vectors, CleaveIntVector *sum)
 {
@@ -58,20 +96,25 @@ add_units (const Block *b, const gint64 *x_at, int pixels, int vectors, CleaveIn
   CLEAVE_EACH (p, pixels)
     from[p] = b->x + x_at[p];
   for (gint64 t = 0; t < b->n_taps; t++)
-    for (gint64 at = b->tap_at[t], end = at + b->tap_bytes; at < end; at += 4, w += w_step)
-      {
-        CleaveIntVector by[2];
+    {
+      gint64 at = b->tap_at[t], end = at + b->tap_bytes;
 
-        CLEAVE_EACH (v, vectors)
-          by[v] = LOAD (w + v * UNIT * CLEAVE_LANES);
-        CLEAVE_EACH (p, pixels)
-          {
-            CleaveIntVector unit = FLIP (cleave_ints_unit (from[p] + at), flip);
+      at = add_vectors (from, at, end, &w, w_step, flip, pixels, vectors, sum);
+      for (; at < end; at += 4, w += w_step)
+        {
+          CleaveIntVector by[2];
 
-            CLEAVE_EACH (v, vectors)
-              sum[p * 2 + v] = ADD (sum[p * 2 + v], unit, by[v]);
-          }
-      }
+          CLEAVE_EACH (v, vectors)
+            by[v] = LOAD (w + v * UNIT * CLEAVE_LANES);
+          CLEAVE_EACH (p, pixels)
+            {
+              CleaveIntVector unit = FLIP (cleave_ints_unit (from[p] + at), flip);
+
+              CLEAVE_EACH (v, vectors)
+                sum[p * 2 + v] = ADD (sum[p * 2 + v], unit, by[v]);
+            }
+        }
+    }
 }
 
 static inline __attribute__ ((always_inline)) void

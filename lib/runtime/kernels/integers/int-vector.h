@@ -156,7 +156,7 @@ cleave_ints_add_quads (CleaveIntVector sum, CleaveIntVector x, CleaveIntVector w
 static inline CleaveIntVector
 cleave_ints_add_quads (CleaveIntVector sum, CleaveIntVector x, CleaveIntVector w)
 {
-#if defined(__ARM_FEATURE_MATMUL_INT8)
+#if defined(CLEAVE_I8MM)
   return vusdotq_s32 (sum, (uint8x16_t) x, (int8x16_t) w);
 #else
   return vdotq_s32 (sum, (int8x16_t) x, (int8x16_t) w);
@@ -439,3 +439,31 @@ cleave_bytes_max (CleaveEightBytes a, CleaveEightBytes b)
   return (b & less) | (a & ~less);
 #endif
 }
+
+#if defined(CLEAVE_DOT)
+#if defined(CLEAVE_I8MM)
+#define CLEAVE_DOT_LANE(sum, w, x, lane)                                                           \
+  vsudotq_laneq_s32 (sum, (int8x16_t) (w), (uint8x16_t) (x), lane)
+#else
+#define CLEAVE_DOT_LANE(sum, w, x, lane)                                                           \
+  vdotq_laneq_s32 (sum, (int8x16_t) (w), (int8x16_t) (x), lane)
+#endif
+
+/* Adds four products of bytes in each lane, as cleave_ints_add_quads (), with one lane of x for all
+ * lanes. */
+static inline __attribute__ ((always_inline)) CleaveIntVector
+cleave_ints_add_quads_of_lane (CleaveIntVector sum, CleaveIntVector x, int lane, CleaveIntVector w)
+{
+  switch (lane) /* the instruction contains the lane */
+    {
+    case 0:
+      return CLEAVE_DOT_LANE (sum, w, x, 0);
+    case 1:
+      return CLEAVE_DOT_LANE (sum, w, x, 1);
+    case 2:
+      return CLEAVE_DOT_LANE (sum, w, x, 2);
+    default:
+      return CLEAVE_DOT_LANE (sum, w, x, 3);
+    }
+}
+#endif
