@@ -3,6 +3,7 @@
 
 import os
 import tempfile
+import warnings
 from typing import NamedTuple
 
 from ._call import call, new_cancellable
@@ -130,6 +131,15 @@ def find_parts(graph, parts, at, max_bytes):
     return call(Cleave.Partition.new, graph)
 
 
+def warn_of_dynamic(graph):
+    """Warns if shapes of the model depend on data: the result has the static part alone."""
+    dynamic = call(Cleave.onnx_get_dynamic, graph)
+    if dynamic is not None:
+        node = dynamic.get_node(0)
+        warnings.warn(f"the shapes of nodes from {node.op} '{node.name}' on depend on data: the result lacks these nodes",
+                      stacklevel=3)
+
+
 def partition(graph, parts=None, at=None, max_bytes=None):
     """Takes the graph apart into graphs that exchange values by name. The graph does not change. `Partition.outputs` maps
     the outputs of the graph to the values of the parts.
@@ -139,6 +149,7 @@ def partition(graph, parts=None, at=None, max_bytes=None):
     becomes a part, and so do the nodes between the subgraphs."""
     if (parts is not None) + (at is not None) + (max_bytes is not None) > 1:
         fail('give one of parts, at and max_bytes')
+    warn_of_dynamic(graph)
     with errors():
         return Partition(graph, find_parts(graph, parts, at, max_bytes))
 
@@ -149,6 +160,7 @@ extract_values = Graph.extract  # the library's own
 def extract(graph, begin=None, end=None):
     """Returns the graph that computes the values `end` from the values `begin`: a name or several names each. None
     begins at the inputs; None ends at the outputs that need `begin`."""
+    warn_of_dynamic(graph)
     with errors():
         return call(extract_values, graph, names_of(begin), names_of(end))
 
@@ -224,7 +236,7 @@ def diff(graph, other, inputs=None, seed=0):
     given = {**random_inputs(graph, seed), **(inputs or {})}
     a, b = (side.compile(1)(given) for side in (graph, other))
     kinds = {name: element_name(value.get_type()) for name, value in graph.outputs.items()}
-    found = Differences({name: compare(a[name], b[name], kinds[name]) for name in a if name in b})
+    found = Differences({name: compare(a[name], b[name], kinds.get(name, str(a[name].dtype))) for name in a if name in b})
     found.update({name: Difference(0, 0.0, 'only one of the graphs has it') for name in a.keys() ^ b.keys()})
     return found
 

@@ -231,3 +231,8 @@ def test_nodes_whose_shapes_depend_on_data_run_after_the_others(tmp_path):
     assert any(more[name].shape != found[name].shape for name in found)
     with pytest.raises(cleave.Error, match='depend on data'):
         graph.save_program(tmp_path / 'mask.plan')
+    assert graph.diff(cleave.load(path), {'x': x}).equal
+    with pytest.warns(UserWarning, match="from NonZero 'where' on"):
+        graph.partition(parts=2)
+    with pytest.warns(UserWarning, match='depend on data'):
+        graph.extract(end='fallback')
