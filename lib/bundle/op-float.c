@@ -119,6 +119,28 @@ describe_reciprocal (const CleaveNode *node, CleaveBundleLayer *layer, GError **
 }
 
 static gboolean
+describe_elu (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
+{
+  const CleaveElementwiseAttrs *a = node->attrs;
+
+  return describe_unary (node, "elu", a->alpha, 0, layer, error);
+}
+
+static gboolean
+describe_softsign (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
+{
+  return describe_unary (node, "softsign", 0, 0, layer, error);
+}
+
+static gboolean
+describe_thresholded_relu (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
+{
+  const CleaveElementwiseAttrs *a = node->attrs;
+
+  return describe_unary (node, "thresholded_relu", a->alpha, 0, layer, error);
+}
+
+static gboolean
 describe_binary (const CleaveNode *node, const char *name, CleaveBundleLayer *layer, GError **error)
 {
   g_autofree char *file = g_strdup_printf ("%s-f32", name);
@@ -240,3 +262,7 @@ const CleaveBundleOp cleave_bundle_op_reciprocal = { "Reciprocal", describe_reci
 const CleaveBundleOp cleave_bundle_op_max = { "Max", describe_max };
 const CleaveBundleOp cleave_bundle_op_min = { "Min", describe_min };
 const CleaveBundleOp cleave_bundle_op_pow = { "Pow", describe_pow };
+const CleaveBundleOp cleave_bundle_op_elu = { "Elu", describe_elu };
+const CleaveBundleOp cleave_bundle_op_softsign = { "Softsign", describe_softsign };
+const CleaveBundleOp cleave_bundle_op_thresholded_relu = { "ThresholdedRelu",
+                                                           describe_thresholded_relu };
