@@ -13,6 +13,8 @@ needs=libc6-dev,libgcc-12-dev,libgomp1,libglib2.0-dev,libigraph-dev,libgraphviz-
 if [ ! -e "$root/complete" ]; then
   rm -rf "$root"
   mmdebstrap --variant=extract --architectures=arm64 --include=$needs,libjson-glib-dev,check bookworm "$root" >&2
+  # Scripts of the packages would make these links.
+  ln -s blas/libblas.so.3 lapack/liblapack.so.3 "$root/usr/lib/aarch64-linux-gnu/"
   touch "$root/complete"
 fi
 if [ ! -e $dir/build.ninja ]; then
