@@ -112,9 +112,18 @@ measure_unsplit (CleaveFitVariant *variant, const CleaveFitSearch *search)
   g_autoptr (GArray) segments = g_array_new (FALSE, FALSE, sizeof (CleaveFitCandidate));
   const CleaveFitPath unsplit = { .segments = segments };
 
-  variant->tries = g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_fit_try_free);
   g_ptr_array_add (variant->tries, cleave_fit_try_new (variant->graph, &variant->candidates,
                                                        &unsplit, search->options->n_threads));
+}
+
+static CleaveFitVariant *
+variant_new (const CleaveGraph *graph)
+{
+  CleaveFitVariant *variant = g_new0 (CleaveFitVariant, 1);
+
+  variant->graph = cleave_graph_copy (graph);
+  variant->tries = g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_fit_try_free);
+  return variant;
 }
 
 /* Returns the graph as it is, with its candidates; its unsplit plan is measured.  Returns NULL and
@@ -122,9 +131,8 @@ measure_unsplit (CleaveFitVariant *variant, const CleaveFitSearch *search)
 static CleaveFitVariant *
 new_first (const CleaveGraph *graph, const CleaveFitSearch *search, GError **error)
 {
-  g_autoptr (CleaveFitVariant) variant = g_new0 (CleaveFitVariant, 1);
+  g_autoptr (CleaveFitVariant) variant = variant_new (graph);
 
-  variant->graph = cleave_graph_copy (graph);
   variant->graph->exclude_inputs = search->options->exclude_inputs;
   if (!cleave_fit_steps_init (&variant->steps, variant->graph, error))
     return NULL;
@@ -140,9 +148,8 @@ new_variant (Kind kind,
              const CleaveFitVariant *base,
              const CleaveFitSearch *search)
 {
-  g_autoptr (CleaveFitVariant) variant = g_new0 (CleaveFitVariant, 1);
+  g_autoptr (CleaveFitVariant) variant = variant_new (base->before);
 
-  variant->graph = cleave_graph_copy (base->before);
   variant->graph->exclude_inputs = search->options->exclude_inputs;
   variant->rewrite = cleave_fit_rewrite_copy (&base->rewrite);
   if (!rewrite (variant, kind, first, search->options->even_strips))
@@ -150,7 +157,8 @@ new_variant (Kind kind,
   if (variant->steps.nodes == NULL)
     cleave_fit_steps_init (&variant->steps, variant->graph, NULL);
   list_nodes (variant);
-  measure_unsplit (variant, search); /* the rewrite alone may do */
+  if (!cleave_fit_rewrite_is_empty (&variant->rewrite))
+    measure_unsplit (variant, search); /* the rewrite alone may do */
   return cleave_fit_variant_prepare (variant, search, NULL) ? g_steal_pointer (&variant) : NULL;
 }
 
