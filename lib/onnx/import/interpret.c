@@ -187,8 +187,8 @@ take_outputs (CleaveOnnxImport *import, const CleaveOnnxDynamic *dynamic, GError
  * Fails with the errors of [func@Cleave.onnx_parse] if a node cannot run, and with
  * %CLEAVE_ERROR_OPTION if a value is missing that the dynamic part reads.
  *
- * Returns: (transfer container) (nullable) (element-type CleaveTensor): all outputs of the model, in
- *   the order of [method@Cleave.OnnxDynamic.get_outputs]; %NULL on error
+ * Returns: (transfer container) (nullable) (element-type CleaveTensor): all outputs of the model,
+ * in the order of [method@Cleave.OnnxDynamic.get_outputs]; %NULL on error
  *
  * Since: 0.2
  */
