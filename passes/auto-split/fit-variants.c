@@ -105,15 +105,17 @@ list_nodes (CleaveFitVariant *variant)
   variant->graph->keeps_order = TRUE;
 }
 
-/* Measures the plan without segments. */
+/* Measures the plan without segments.  If it has no rewrite either, it changes nothing. */
 static void
 measure_unsplit (CleaveFitVariant *variant, const CleaveFitSearch *search)
 {
   g_autoptr (GArray) segments = g_array_new (FALSE, FALSE, sizeof (CleaveFitCandidate));
   const CleaveFitPath unsplit = { .segments = segments };
+  const CleaveGraph *graph =
+      cleave_fit_rewrite_is_empty (&variant->rewrite) ? variant->before : variant->graph;
 
-  g_ptr_array_add (variant->tries, cleave_fit_try_new (variant->graph, &variant->candidates,
-                                                       &unsplit, search->options->n_threads));
+  g_ptr_array_add (variant->tries, cleave_fit_try_new (graph, &variant->candidates, &unsplit,
+                                                       search->options->n_threads));
 }
 
 static CleaveFitVariant *
@@ -136,8 +138,8 @@ new_first (const CleaveGraph *graph, const CleaveFitSearch *search, GError **err
   variant->graph->exclude_inputs = search->options->exclude_inputs;
   if (!cleave_fit_steps_init (&variant->steps, variant->graph, error))
     return NULL;
-  measure_unsplit (variant, search);
   list_nodes (variant);
+  measure_unsplit (variant, search);
   return cleave_fit_variant_prepare (variant, search, error) ? g_steal_pointer (&variant) : NULL;
 }
 
@@ -157,8 +159,7 @@ new_variant (Kind kind,
   if (variant->steps.nodes == NULL)
     cleave_fit_steps_init (&variant->steps, variant->graph, NULL);
   list_nodes (variant);
-  if (!cleave_fit_rewrite_is_empty (&variant->rewrite))
-    measure_unsplit (variant, search); /* the rewrite alone may do */
+  measure_unsplit (variant, search); /* the rewrite alone may do */
   return cleave_fit_variant_prepare (variant, search, NULL) ? g_steal_pointer (&variant) : NULL;
 }
 
