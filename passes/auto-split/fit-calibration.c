@@ -64,3 +64,16 @@ cleave_fit_candidates_calibrate (CleaveFitCandidates *candidates,
         }
     }
 }
+
+void
+cleave_fit_candidates_reset (CleaveFitCandidates *candidates)
+{
+  for (guint i = 0; i < candidates->candidates->len; i++)
+    {
+      CleaveFitCandidate *candidate =
+          &g_array_index (candidates->candidates, CleaveFitCandidate, i);
+
+      candidate->n_bytes = candidate->estimate;
+      candidate->is_measured = FALSE;
+    }
+}

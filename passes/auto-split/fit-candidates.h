@@ -48,6 +48,9 @@ void cleave_fit_candidates_calibrate (CleaveFitCandidates *candidates,
                                       const CleaveFitCandidate *measured,
                                       gint64 n_bytes);
 
+/* Restores all estimates. */
+void cleave_fit_candidates_reset (CleaveFitCandidates *candidates);
+
 /* Returns the candidates (CleaveFitCandidate) of one end that no other with the same begin
  * dominates in bytes, bytes with an overlay, time and MACs. They are sorted by begin, then by
  * bytes. */
