@@ -240,3 +240,33 @@ cleave_bundle_print_float (float value, GString *fields)
   else
     g_string_append_printf (fields, "%af", (double) value);
 }
+
+CleaveTensor *
+cleave_bundle_new_integers (const CleaveNode *node)
+{
+  CleaveTensorType type = { CLEAVE_INT32, node->operands[0].result->type.shape };
+
+  return cleave_tensor_new (&type, NULL);
+}
+
+CleaveTensor *
+cleave_bundle_run_on (const CleaveNode *node, const CleaveTensor *x)
+{
+  g_auto (CleaveNodeCall) whole = { 0 };
+  CleaveCall call = *cleave_node_call_init (&whole, node);
+  g_autofree CleaveTensorType *types = g_memdup2 (call.operands, sizeof *types * call.n_operands);
+  g_autofree CleaveView *views = g_new0 (CleaveView, call.n_operands);
+  CleaveTensorType y = { CLEAVE_INT32, call.results[0].shape };
+  CleaveTensor *result = cleave_tensor_new (&y, NULL);
+  CleaveView to = cleave_view_tensor (result);
+
+  types[0].element = CLEAVE_INT32;
+  views[0] = cleave_view_tensor (x);
+  for (guint i = 1; i < call.n_operands; i++)
+    if (cleave_call_has (&call, i))
+      views[i] = cleave_view_dense (&types[i], (gpointer) cleave_bundle_constant (node, i));
+  call.operands = types;
+  call.results = &y;
+  node->op->compute (&call, views, &to);
+  return result;
+}

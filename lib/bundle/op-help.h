@@ -48,6 +48,12 @@ gboolean cleave_bundle_print_operand (const CleaveNode *node,
 /* Lets the result overwrite each variable operand that has its shape and size of elements. */
 void cleave_bundle_set_in_place_if_same (const CleaveNode *node, CleaveBundleLayer *layer);
 
+/* Returns a tensor of int32 with the shape of operand 0. */
+CleaveTensor *cleave_bundle_new_integers (const CleaveNode *node);
+/* Runs the reference code of an op that moves elements, with `x` in place of operand 0, to find
+ * where elements come from. The other operands are constants. Returns the result, of int32 too. */
+CleaveTensor *cleave_bundle_run_on (const CleaveNode *node, const CleaveTensor *x);
+
 /* Describes a node that copies elements, by a table of the sources for each dimension. */
 gboolean
 cleave_bundle_describe_move (const CleaveNode *node, CleaveBundleLayer *layer, GError **error);

@@ -21,33 +21,17 @@ typedef struct
   gsize filled; /* offset of an element that is filled, in bytes; G_MAXSIZE: there is none */
 } Sources;
 
-/* Runs the op's reference code on an operand of integers, each `base` plus its index in dimension
- * `d`. Returns the result. */
+/* Runs the op on an operand whose elements are `base` plus their index in dimension `d`. */
 static CleaveTensor *
 run_on_indices (const CleaveNode *node, guint d, gint32 base)
 {
-  g_auto (CleaveNodeCall) whole = { 0 };
-  CleaveCall call = *cleave_node_call_init (&whole, node);
-  g_autofree CleaveTensorType *types = g_memdup2 (call.operands, sizeof *types * call.n_operands);
-  g_autofree CleaveView *views = g_new0 (CleaveView, call.n_operands);
-  CleaveTensorType y = { CLEAVE_INT32, call.results[0].shape };
-  g_autoptr (CleaveTensor) x = NULL;
-  CleaveTensor *result = cleave_tensor_new (&y, NULL);
-  CleaveView to = cleave_view_tensor (result);
+  g_autoptr (CleaveTensor) x = cleave_bundle_new_integers (node);
+  CleaveView view = cleave_view_tensor (x);
   gint64 at[CLEAVE_MAX_RANK];
 
-  types[0].element = CLEAVE_INT32;
-  x = cleave_tensor_new (&types[0], NULL);
-  views[0] = cleave_view_tensor (x);
-  CLEAVE_EACH_INDEX (at, &types[0].shape)
-    *(gint32 *) cleave_view_at (&views[0], at) = base + (gint32) at[d];
-  for (guint i = 1; i < call.n_operands; i++)
-    if (cleave_call_has (&call, i))
-      views[i] = cleave_view_dense (&types[i], (gpointer) cleave_bundle_constant (node, i));
-  call.operands = types;
-  call.results = &y;
-  node->op->compute (&call, views, &to);
-  return result;
+  CLEAVE_EACH_INDEX (at, &view.type.shape)
+    *(gint32 *) cleave_view_at (&view, at) = base + (gint32) at[d];
+  return cleave_bundle_run_on (node, x);
 }
 
 /* Finds the sources in one dimension. Returns FALSE if they depend on other dimensions. */

@@ -36,30 +36,19 @@ find_offset (const CleaveBundleImage *image, const gint64 *at)
 static gint32 *
 find_order (const CleaveNode *node)
 {
-  g_auto (CleaveNodeCall) whole = { 0 };
-  CleaveCall call = *cleave_node_call_init (&whole, node);
-  g_autofree CleaveTensorType *types = g_memdup2 (call.operands, sizeof *types * call.n_operands);
-  g_autofree CleaveView *views = g_new0 (CleaveView, call.n_operands);
-  CleaveTensorType y = { CLEAVE_INT32, call.results[0].shape };
-  g_autoptr (CleaveTensor) x = NULL, result = cleave_tensor_new (&y, NULL);
+  g_autoptr (CleaveTensor) x = cleave_bundle_new_integers (node), result = NULL;
+  const CleaveShape *shape = &node->results[0].type.shape;
   CleaveBundleImage from = cleave_bundle_image (node->operands[0].result);
   CleaveBundleImage to = cleave_bundle_image (&node->results[0]);
-  CleaveView view = cleave_view_tensor (result);
-  gint32 *order = g_new (gint32, (gsize) cleave_shape_n_elements (&y.shape));
+  gint32 *order = g_new (gint32, (gsize) cleave_shape_n_elements (shape));
+  CleaveView view = cleave_view_tensor (x);
   gint64 at[CLEAVE_MAX_RANK];
 
-  types[0].element = CLEAVE_INT32;
-  x = cleave_tensor_new (&types[0], NULL);
-  views[0] = cleave_view_tensor (x);
-  CLEAVE_EACH_INDEX (at, &types[0].shape)
-    *(gint32 *) cleave_view_at (&views[0], at) = (gint32) find_offset (&from, at);
-  for (guint i = 1; i < call.n_operands; i++)
-    if (cleave_call_has (&call, i))
-      views[i] = cleave_view_dense (&types[i], (gpointer) cleave_bundle_constant (node, i));
-  call.operands = types;
-  call.results = &y;
-  node->op->compute (&call, views, &view);
-  CLEAVE_EACH_INDEX (at, &y.shape)
+  CLEAVE_EACH_INDEX (at, &view.type.shape)
+    *(gint32 *) cleave_view_at (&view, at) = (gint32) find_offset (&from, at);
+  result = cleave_bundle_run_on (node, x);
+  view = cleave_view_tensor (result);
+  CLEAVE_EACH_INDEX (at, shape)
     order[find_offset (&to, at)] = *(gint32 *) cleave_view_at (&view, at);
   return order;
 }
