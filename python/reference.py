@@ -15,11 +15,12 @@ Every name of the package `cleave`. [From Python](python.md) is the introduction
 `python/reference.py`; a test compares it with the package.
 '''
 # The order of the page. A class comes with its methods.
-CLASSES = ['Graph', 'Program', 'FitReport', 'SplitReport', 'Partition', 'Differences', 'LimitError', 'Node', 'Result', 'Operand',
-           'Tensor']
+CLASSES = ['Graph', 'Program', 'ShapedProgram', 'FitReport', 'SplitReport', 'Partition', 'Differences', 'LimitError', 'Node',
+           'Result', 'Operand', 'Tensor']
 TUPLES = ['Memory', 'Timeline', 'MemoryStep', 'Buffer', 'Part', 'Difference', 'Port']
 ERRORS = ['Error', 'ModelError', 'NotFoundError']
 SPECIAL = {'Graph': ['__len__', '__iter__', '__getitem__', '__contains__', '__str__', '__call__'], 'Program': ['__call__'],
+           'ShapedProgram': ['__call__'],
            'Tensor': ['__array__', '__dlpack__']}
 SPECIAL_TEXT = {
     '__len__': 'The number of nodes, inputs and constants included.', '__iter__': 'The nodes, in the order of the file.',
@@ -87,7 +88,7 @@ def table_of_tuples():
 
 def make():
     functions = [f'### `{signature("cleave." + name, getattr(cleave, name), False)}`\n\n{paragraph(getattr(cleave, name).__doc__)}\n'
-                 for name in ('load', 'parse', 'load_program', 'as_tensor', 'split_op')]
+                 for name in ('load', 'parse', 'compile', 'load_program', 'as_tensor', 'split_op')]
     errors = [f'### `{name}`\n\n{paragraph(getattr(cleave, name).__doc__)}\n' for name in ERRORS]
     return '\n'.join([HEAD, '## Functions\n', *functions, *map(of_class, CLASSES), table_of_tuples(), '## Errors\n', *errors])
 

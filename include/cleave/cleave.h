@@ -20,6 +20,7 @@
 #include <cleave/cleave-pass.h>
 #include <cleave/cleave-placement.h>
 #include <cleave/cleave-program.h>
+#include <cleave/cleave-shaped.h>
 #include <cleave/cleave-split.h>
 #include <cleave/cleave-tensor.h>
 #include <cleave/cleave-text.h>

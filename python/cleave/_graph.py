@@ -8,7 +8,7 @@ import warnings
 
 from ._call import Progress, call, new_cancellable
 from ._library import Cleave, Error, GLib, NotFoundError, errors, fail
-from ._program import Program, program_options, split_to_run
+from ._program import Program, ShapedProgram, program_options, split_to_run
 from ._tensor import as_tensor, dtype_of, element_name, shape_of, to_numpy
 from ._tools import bytes_of, count_threads
 
@@ -66,6 +66,18 @@ def parse(data, folder=None, shapes=None, dims=None, values=None):
         where = None if folder is None else os.fspath(folder)
         options = import_options(shapes, dims, values)
         return warned(call(Cleave.Graph.load_bytes, GLib.Bytes.new(bytes(data)), where, options))
+
+
+def compile(path, shapes=None, dims=None, values=None, threads=1, reference=False, max_programs=8):
+    """Compiles the model in a file for inputs of several shapes, and returns a ShapedProgram.
+
+    `shapes` and `dims` give the largest shapes; runs take these and smaller ones. `load` explains them, and
+    `Graph.compile` explains `threads` and `reference`. If each output row needs only the input row at the same place,
+    such as in a batch, few programs run all sizes, on padded inputs. Otherwise each shape has a program, which is
+    compiled when the shape first occurs. At most `max_programs` programs are in memory."""
+    if not isinstance(max_programs, int) or max_programs < 1:
+        fail(f'max_programs expects a number from 1, not {max_programs!r}')
+    return ShapedProgram(path, import_options(shapes, dims, values), threads, reference, max_programs)
 
 
 def save(graph, path):

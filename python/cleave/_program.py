@@ -39,6 +39,26 @@ def load_program(path, model=None, trace=False):
     return program
 
 
+def arrange(known, args, inputs):
+    """Returns the value of each input by name, from the arguments of a call. `known` has the names of all inputs."""
+    given = dict(inputs)
+    for value in args:
+        if isinstance(value, dict):
+            given.update(value)
+        elif len(args) == 1 and len(known) == 1:
+            given[next(iter(known))] = value
+        else:
+            fail(f'the model has {len(known)} inputs: give each by its name')
+    for name in given:
+        if name not in known:
+            near = Cleave.text_find_nearest(name, list(known))
+            fail(f"the model has no input '{name}'" + (f"; did you mean '{near}'?" if near else ''))
+    missing = [name for name in known if name not in given]
+    if missing:
+        fail("no value is given for input '" + "', '".join(missing) + "'")
+    return given
+
+
 class Port(NamedTuple):
     """The shape and the element type of an input or an output of a program."""
     shape: tuple
@@ -62,17 +82,9 @@ class Program:
         self._inputs = {value.name: value.get_type() for value in graph.inputs}
         self._outputs = {name: value.get_type() for name, value in graph.outputs.items()}
 
-    def _tensor(self, name, value):
-        if name not in self._inputs:
-            near = Cleave.text_find_nearest(name, list(self._inputs))
-            fail(f"the model has no input '{name}'" + (f"; did you mean '{near}'?" if near else ''))
-        return as_tensor(value, element_name(self._inputs[name]))
-
     def _bind(self, given):
-        tensors = {name: self._tensor(name, value) for name, value in given.items()}
-        missing = [name for name in self._inputs if name not in tensors]
-        if missing:
-            fail("no value is given for input '" + "', '".join(missing) + "'")
+        given = arrange(self._inputs, (), given)
+        tensors = {name: as_tensor(value, element_name(self._inputs[name])) for name, value in given.items()}
         with errors():
             results = {name: Tensor.new(kind) for name, kind in self._outputs.items()}
             self._program.bind([tensors[name] for name in self._inputs], list(results.values()))
@@ -87,13 +99,7 @@ class Program:
     def __call__(self, *args, **inputs):
         """Runs once. Takes inputs as keyword arguments, or as a dictionary if names are not Python identifiers. A model
         with one input also takes a single array."""
-        for value in args:
-            if isinstance(value, dict):
-                inputs.update(value)
-            elif len(args) == 1 and len(self._inputs) == 1:
-                inputs[next(iter(self._inputs))] = value
-            else:
-                fail(f'the model has {len(self._inputs)} inputs: give each by its name')
+        inputs = arrange(self._inputs, args, inputs)
         given, results = self._bind(inputs)
         self._program.run()
         if self._dynamic is not None:
@@ -144,3 +150,43 @@ class Program:
         stats = self.stats
         return (f'<cleave.Program {stats["n_nodes"]} operators, {stats["n_threads"]} threads, arena '
                 f'{stats["arena_bytes"]} bytes>')
+
+
+# The fields of `ShapedProgram.stats`.
+SHAPED_STATS = ('n_programs', 'n_compiled', 'n_shapes', 'n_padded')
+
+
+class ShapedProgram:
+    """A model compiled for inputs of several shapes: `compile` makes it. A call takes arrays by input name, of the
+    largest shapes or smaller, and returns arrays by output name, with the bits of a program for exactly these shapes."""
+
+    def __init__(self, path, options, threads=1, reference=False, max_programs=0):
+        with errors():
+            self._program = call(Cleave.ShapedProgram.new, os.fspath(path), options, program_options(threads, reference),
+                                 max_programs)
+        graph = self._program.get_graph()
+        dynamic = call(Cleave.onnx_get_dynamic, graph)
+        self._inputs = {value.name: value.get_type() for value in graph.inputs}
+        self._names = list(graph.outputs if dynamic is None else dynamic.get_outputs())
+
+    def __call__(self, *args, **inputs):
+        """Runs once. Takes inputs as `Program` does."""
+        given = arrange(self._inputs, args, inputs)
+        tensors = [as_tensor(given[name], element_name(kind)) for name, kind in self._inputs.items()]
+        with errors():
+            outputs = call(self._program.run, tensors)
+        return {name: to_numpy(tensor) for name, tensor in zip(self._names, outputs)}
+
+    @property
+    def inputs(self):
+        """The largest shape and the numpy.dtype of each input, by name."""
+        return {name: Port(shape_of(kind), dtype_of(kind)) for name, kind in self._inputs.items()}
+
+    @property
+    def stats(self):
+        """Numbers of programs in memory, of programs compiled so far, of shapes, and of runs with padded inputs."""
+        stats = self._program.get_stats()
+        return {name: getattr(stats, name) for name in SHAPED_STATS}
+
+    def __repr__(self):
+        return f'<cleave.ShapedProgram {self.stats["n_programs"]} programs for {self.stats["n_shapes"]} shapes>'

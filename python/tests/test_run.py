@@ -14,6 +14,7 @@ import pytest
 import cleave
 
 from dynamic_models import MODELS
+from onnx_bytes import floats, model, node, tensor, value_info
 
 
 def test_arrays_go_in_and_come_out(graph):
@@ -236,3 +237,42 @@ def test_nodes_whose_shapes_depend_on_data_run_after_the_others(tmp_path):
         graph.partition(parts=2)
     with pytest.warns(UserWarning, match='depend on data'):
         graph.extract(end='fallback')
+
+
+def write_rows(folder):
+    """Writes a model for any number of rows: x → MatMul → Softmax over columns → y."""
+    path = folder / 'rows.onnx'
+    nodes = [node('MatMul', ['x', 'w'], ['m'], 'product'), node('Softmax', ['m'], ['y'], 'softmax')]
+    path.write_bytes(model(nodes, [value_info('x', ['rows', 8])], [value_info('y', ['rows', 4])],
+                           [tensor('w', [8, 4], floats(32, 1))]))
+    return path
+
+
+def test_a_model_compiled_for_many_rows_runs_fewer(tmp_path):
+    path = write_rows(tmp_path)
+    program = cleave.compile(path, dims={'rows': 64})
+    assert program.inputs['x'].shape == (64, 8)
+    for rows in (64, 40, 33, 17, 1, 63):
+        x = numpy.random.default_rng(rows).standard_normal((rows, 8), 'float32')
+        exact = cleave.load(path, dims={'rows': rows}).compile()
+        assert (program(x)['y'] == exact(x)['y']).all() and (program(x=x)['y'] == exact(x)['y']).all()
+    assert program.stats['n_compiled'] == 3 and program.stats['n_padded'] == 8
+    assert repr(program) == '<cleave.ShapedProgram 3 programs for 6 shapes>'
+
+
+def test_more_rows_than_compiled_are_an_error(tmp_path):
+    program = cleave.compile(write_rows(tmp_path), shapes=(4, 8))
+    with pytest.raises(cleave.Error, match="dimension 0 of input 'x' is 5, but the program was made for at most 4"):
+        program(numpy.zeros((5, 8), 'float32'))
+    with pytest.raises(cleave.Error, match="no input 'z'"):
+        program(z=numpy.zeros((4, 8), 'float32'))
+    with pytest.raises(cleave.Error, match='max_programs expects a number from 1, not 0'):
+        cleave.compile(write_rows(tmp_path), shapes=(4, 8), max_programs=0)
+
+
+def test_a_model_with_a_dynamic_part_is_compiled_for_shapes(tmp_path):
+    path = tmp_path / 'detector.onnx'
+    path.write_bytes(MODELS['single-class'])
+    x = numpy.random.default_rng(1).standard_normal((1, 3, 16, 16), 'float32')
+    got, want = cleave.compile(path)(x), cleave.load(path).compile()(x)
+    assert list(got) == list(want) and all((got[name] == want[name]).all() for name in want)

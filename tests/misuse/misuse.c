@@ -165,6 +165,14 @@ a_dynamic (void)
   return cleave_onnx_dynamic_ref (cleave_onnx_get_dynamic (graph));
 }
 
+static CleaveShapedProgram *
+a_shaped_program (void)
+{
+  const CleaveProgramOptions options = { .n_threads = 1 };
+
+  return cleave_shaped_program_new (world.model, NULL, &options, 1, NULL);
+}
+
 /* Alternates nodes between ranks, so that there are messages. */
 static CleavePlacement *
 a_placement (void)

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* Runs a model for inputs of several shapes. Memory is planned for the largest shapes; a program
+ * for smaller ones is compiled when they first occur, unless a larger program computes the same
+ * bits.
+ *
+ *   path, largest shapes -> cleave_shaped_program_new() -> cleave_shaped_program_run() ... */
+
+#include <cleave/cleave-onnx.h>
+#include <cleave/cleave-program.h>
+
+G_BEGIN_DECLS
+
+#define CLEAVE_TYPE_SHAPED_PROGRAM (cleave_shaped_program_get_gtype ())
+
+/**
+ * CleaveShapedProgram:
+ *
+ * The programs of one model for several shapes of its inputs. It runs once at a time.
+ */
+typedef struct _CleaveShapedProgram CleaveShapedProgram;
+
+/**
+ * CleaveShapedStats:
+ * @n_programs: number of programs in memory
+ * @n_compiled: number of programs that were compiled since the beginning
+ * @n_shapes: number of different shapes that are remembered
+ * @n_padded: number of runs in which a program for larger shapes computed the outputs
+ *
+ * What a [struct@Cleave.ShapedProgram] compiled and ran.
+ */
+typedef struct
+{
+  guint n_programs, n_compiled, n_shapes, n_padded;
+} CleaveShapedStats;
+
+CLEAVE_API GType cleave_shaped_program_get_gtype (void);
+CLEAVE_API GType cleave_shaped_stats_get_gtype (void);
+CLEAVE_API CleaveShapedProgram *cleave_shaped_program_new (const char *path,
+                                                           const CleaveOnnxOptions *options,
+                                                           const CleaveProgramOptions *program,
+                                                           guint max_programs,
+                                                           GError **error);
+CLEAVE_API CleaveShapedProgram *cleave_shaped_program_ref (CleaveShapedProgram *shaped_program);
+CLEAVE_API void cleave_shaped_program_unref (CleaveShapedProgram *shaped_program);
+CLEAVE_API CleaveGraph *cleave_shaped_program_get_graph (const CleaveShapedProgram *shaped_program);
+CLEAVE_API GPtrArray *cleave_shaped_program_run (CleaveShapedProgram *shaped_program,
+                                                 CleaveTensor *const *inputs,
+                                                 guint n_inputs,
+                                                 GError **error);
+CLEAVE_API void cleave_shaped_program_get_stats (const CleaveShapedProgram *shaped_program,
+                                                 CleaveShapedStats *stats);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveShapedProgram, cleave_shaped_program_unref)
+
+G_END_DECLS

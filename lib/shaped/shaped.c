@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Chooses the program for the shapes of a run.
+ *
+ *     largest: tokens [512,64]
+ *     run with [512,64]: the program for 512, compiled at the beginning
+ *     run with [300,64]: if rows do not depend on each other, the program for 512, padded
+ *     run with [100,64]: if rows do not depend on each other, a program for 128, padded
+ *                        otherwise, a program for exactly 100 */
+
+#include <cleave/cleave-shaped.h>
+
+#include "../ir/boxed.h"
+#include "../ir/error.h"
+#include "compiled.h"
+#include "prefix.h"
+#include "types.h"
+#include <cleave/cleave-load.h>
+
+/* Number of programs that are kept if the caller gives none: the largest, and its halves down to
+ * 1/128. */
+#define DEFAULT_PROGRAMS 8
+/* Largest number of programs. Finding one looks at all. */
+#define MAX_PROGRAMS 1024
+/* Number of shapes that are remembered. One takes some hundred bytes, and constants of a dynamic
+ * part. */
+#define MAX_SHAPES 64
+
+/* Shapes of inputs that occurred, and the program for them. */
+typedef struct
+{
+  GArray *types;   /* of the inputs */
+  GArray *results; /* CleaveTensorType: of the outputs of the graph */
+  CleaveOnnxDynamic *dynamic;
+  CleaveCompiled *compiled; /* belongs to the shaped program */
+} Size;
+
+struct _CleaveShapedProgram
+{
+  char *path;
+  CleaveOnnxOptions *options;
+  CleaveProgramOptions program;
+  guint max_programs;
+  GPtrArray *all;   /* CleaveCompiled: the one for the largest shapes, then the last used first */
+  GPtrArray *sizes; /* Size, the last used first */
+  gboolean whole;   /* whether a graph was found whose values depend on all elements of others */
+  guint n_compiled, n_padded;
+};
+
+static void
+size_free (gpointer data)
+{
+  Size *size = data;
+
+  g_array_unref (size->types);
+  g_array_unref (size->results);
+  cleave_onnx_dynamic_unref (size->dynamic);
+  g_free (size);
+}
+
+static void
+clear (gpointer data)
+{
+  CleaveShapedProgram *self = data;
+
+  g_free (self->path);
+  g_clear_pointer (&self->options, cleave_onnx_options_free);
+  g_clear_pointer (&self->sizes, g_ptr_array_unref);
+  g_clear_pointer (&self->all, g_ptr_array_unref);
+}
+
+/* Programs */
+
+static void
+forget_program (CleaveShapedProgram *self, guint index)
+{
+  for (guint i = self->sizes->len; i-- > 0;)
+    if (((Size *) self->sizes->pdata[i])->compiled == self->all->pdata[index])
+      g_ptr_array_remove_index (self->sizes, i);
+  g_ptr_array_remove_index (self->all, index);
+}
+
+/* Compiles a graph, which it takes, and keeps the program. */
+static CleaveCompiled *
+compile (CleaveShapedProgram *self, CleaveGraph *graph, GError **error)
+{
+  CleaveCompiled *compiled = cleave_compiled_new (graph, &self->program, error);
+
+  if (compiled == NULL)
+    return NULL;
+  while (self->all->len > 1 && self->all->len >= self->max_programs)
+    forget_program (self, self->all->len - 1);
+  g_ptr_array_insert (self->all, self->all->len > 0 ? 1 : 0, compiled);
+  self->n_compiled++;
+  return compiled;
+}
+
+/* Finds the smallest program that computes the outputs of a graph, from inputs of at most
+ * `max_elements`. NULL if there is none. */
+static CleaveCompiled *
+find_compiled (CleaveShapedProgram *self, const CleaveGraph *graph, gint64 max_elements)
+{
+  CleaveCompiled *best = NULL;
+  gint64 least = max_elements;
+
+  for (guint i = 0; i < self->all->len; i++)
+    {
+      CleaveCompiled *compiled = self->all->pdata[i];
+      gint64 n = cleave_types_count_elements (compiled->types);
+
+      if (n > least || (best != NULL && n == least))
+        continue;
+      if (cleave_graph_is_prefix (graph, compiled->graph, NULL))
+        {
+          best = compiled;
+          least = n;
+        }
+    }
+  return best;
+}
+
+/* Compiles a program that computes the outputs of a graph. It is for the next larger of few shapes
+ * if this gives the same bits, and for the shapes of the graph otherwise. */
+static CleaveCompiled *
+compile_for (CleaveShapedProgram *self, CleaveGraph *graph, const GArray *types, GError **error)
+{
+  const CleaveCompiled *largest = self->all->pdata[0];
+  g_autoptr (GArray) rounded = cleave_types_round_up (types, largest->types);
+  g_autoptr (CleaveGraph) larger = NULL;
+
+  if (!self->whole && !cleave_types_equal (rounded, types) &&
+      !cleave_types_equal (rounded, largest->types))
+    larger = cleave_types_load (self->path, self->options, rounded, graph, NULL);
+  if (larger != NULL && cleave_graph_is_prefix (graph, larger, NULL))
+    return compile (self, g_steal_pointer (&larger), error);
+  self->whole = self->whole || !cleave_types_equal (rounded, types);
+  return compile (self, cleave_graph_ref (graph), error);
+}
+
+/* Shapes */
+
+static Size *
+add_size (CleaveShapedProgram *self,
+          const GArray *types,
+          CleaveGraph *graph,
+          CleaveCompiled *compiled)
+{
+  CleaveOnnxDynamic *dynamic = cleave_onnx_get_dynamic (graph);
+  Size *size = g_new0 (Size, 1);
+
+  size->types = g_array_copy ((GArray *) types);
+  size->results = cleave_types_of_outputs (graph);
+  size->dynamic = dynamic == NULL ? NULL : cleave_onnx_dynamic_ref (dynamic);
+  size->compiled = compiled;
+  g_ptr_array_insert (self->sizes, 0, size);
+  if (self->sizes->len > MAX_SHAPES)
+    g_ptr_array_set_size (self->sizes, MAX_SHAPES);
+  return size;
+}
+
+static Size *
+learn_size (CleaveShapedProgram *self, const GArray *types, GError **error)
+{
+  const CleaveCompiled *largest = self->all->pdata[0];
+  g_autoptr (CleaveGraph) graph = NULL;
+  CleaveCompiled *compiled;
+
+  if (!cleave_types_check (types, largest->types, largest->graph, error))
+    return NULL;
+  if (cleave_types_equal (types, largest->types))
+    return add_size (self, types, largest->graph, self->all->pdata[0]);
+  graph = cleave_types_load (self->path, self->options, types, largest->graph, error);
+  if (graph == NULL)
+    return NULL;
+  compiled = find_compiled (self, graph, 2 * cleave_types_count_elements (types));
+  if (compiled == NULL)
+    compiled = compile_for (self, graph, types, error);
+  return compiled == NULL ? NULL : add_size (self, types, graph, compiled);
+}
+
+/* Moves an entry to the front of a list, or behind its first entry. */
+static void
+move_to (GPtrArray *list, gpointer entry, guint to)
+{
+  guint index;
+
+  if (g_ptr_array_find (list, entry, &index) && index > to)
+    g_ptr_array_insert (list, (gint) to, g_ptr_array_steal_index (list, index));
+}
+
+static Size *
+find_size (CleaveShapedProgram *self, const GArray *types, GError **error)
+{
+  Size *size = NULL;
+
+  for (guint i = 0; i < self->sizes->len && size == NULL; i++)
+    if (cleave_types_equal (((Size *) self->sizes->pdata[i])->types, types))
+      size = self->sizes->pdata[i];
+  if (size == NULL)
+    size = learn_size (self, types, error);
+  if (size != NULL)
+    {
+      move_to (self->sizes, size, 0);
+      move_to (self->all, size->compiled, 1);
+    }
+  return size;
+}
+
+/* Runs */
+
+/* Runs the dynamic part on the inputs and outputs of the static part. */
+static GPtrArray *
+run_dynamic (const Size *size, CleaveTensor *const *inputs, GPtrArray *outputs, GError **error)
+{
+  const CleaveGraph *graph = size->compiled->graph;
+  g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
+  g_autoptr (GPtrArray) values = g_ptr_array_new ();
+
+  for (guint i = 0; i < size->types->len; i++)
+    {
+      g_ptr_array_add (names, cleave_result_dup_name (cleave_graph_get_input (graph, i)));
+      g_ptr_array_add (values, inputs[i]);
+    }
+  for (guint i = 0; i < outputs->len; i++)
+    {
+      g_ptr_array_add (names, g_strdup (cleave_graph_get_output_name (graph, i)));
+      g_ptr_array_add (values, outputs->pdata[i]);
+    }
+  return cleave_onnx_dynamic_run (size->dynamic, (const char *const *) names->pdata,
+                                  (CleaveTensor *const *) values->pdata, values->len, NULL, NULL,
+                                  NULL, error);
+}
+
+/* The API */
+
+/**
+ * cleave_shaped_program_new:
+ * @path: (type filename): a model's file
+ * @options: (nullable): the largest shapes of the inputs, as [func@Cleave.Graph.load] takes them
+ * @program: (nullable): the number of threads and the kind of kernels; %NULL for the defaults
+ * @max_programs: the number of programs to keep in memory, each with its packed weights, at most
+ * 1024; 0 for 8
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Compiles a model for the largest shapes of its inputs. [method@Cleave.ShapedProgram.run] then
+ * takes inputs of these or smaller shapes. The file must stay as it is.
+ *
+ * Fails as [func@Cleave.Graph.load] and [ctor@Cleave.Program.new] do, and with
+ * %CLEAVE_ERROR_OPTION if @max_programs is too large.
+ *
+ * Returns: (transfer full) (nullable): the programs
+ *
+ * Since: 0.2
+ */
+CleaveShapedProgram *
+cleave_shaped_program_new (const char *path,
+                           const CleaveOnnxOptions *options,
+                           const CleaveProgramOptions *program,
+                           guint max_programs,
+                           GError **error)
+{
+  g_autoptr (CleaveShapedProgram) self = NULL;
+  CleaveGraph *graph;
+
+  g_return_val_if_fail (path != NULL, NULL);
+  if (max_programs > MAX_PROGRAMS)
+    return cleave_fail_null (error, CLEAVE_ERROR_OPTION,
+                             "the number of programs must be at most %d, not %u", MAX_PROGRAMS,
+                             max_programs);
+  self = g_atomic_rc_box_new0 (CleaveShapedProgram);
+  self->path = g_strdup (path);
+  self->options = options == NULL ? NULL : cleave_onnx_options_copy (options);
+  if (program != NULL)
+    self->program = *program;
+  self->max_programs = max_programs > 0 ? max_programs : DEFAULT_PROGRAMS;
+  self->all = g_ptr_array_new_with_free_func (cleave_compiled_free);
+  self->sizes = g_ptr_array_new_with_free_func (size_free);
+  graph = cleave_graph_load (path, options, error);
+  if (graph == NULL || compile (self, graph, error) == NULL)
+    return NULL;
+  return g_steal_pointer (&self);
+}
+
+/**
+ * cleave_shaped_program_get_graph:
+ * @shaped_program: the programs of a model
+ *
+ * Returns: (transfer none): the graph for the largest shapes, as it was loaded
+ *
+ * Since: 0.2
+ */
+CleaveGraph *
+cleave_shaped_program_get_graph (const CleaveShapedProgram *shaped_program)
+{
+  g_return_val_if_fail (shaped_program != NULL, NULL);
+  return ((const CleaveCompiled *) shaped_program->all->pdata[0])->graph;
+}
+
+/**
+ * cleave_shaped_program_run:
+ * @shaped_program: the programs of a model
+ * @inputs: (array length=n_inputs): a tensor for each input, in the order of the graph's inputs
+ * @n_inputs: number of inputs
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Runs the model. Extents of inputs may be smaller than those that the model was compiled for. The
+ * outputs have the bits of a program that is made for exactly these shapes.
+ *
+ * If each output row needs only the input row at the same place, as in a batch, a program for
+ * larger inputs runs, on inputs that are padded to at most about twice the elements. Otherwise a
+ * program for these shapes is compiled when they first occur. If there are too many programs, the
+ * one that was not used for the longest time is freed.
+ *
+ * Fails with %CLEAVE_ERROR_OPTION if an input has another element type or rank or a larger extent,
+ * and as [func@Cleave.Graph.load], [ctor@Cleave.Program.new] and [method@Cleave.OnnxDynamic.run]
+ * do.
+ *
+ * Returns: (transfer container) (nullable) (element-type CleaveTensor): the outputs of the graph,
+ * or those of the model if it has a dynamic part ([method@Cleave.OnnxDynamic.get_outputs])
+ *
+ * Since: 0.2
+ */
+GPtrArray *
+cleave_shaped_program_run (CleaveShapedProgram *shaped_program,
+                           CleaveTensor *const *inputs,
+                           guint n_inputs,
+                           GError **error)
+{
+  g_autoptr (GArray) types = NULL;
+  g_autoptr (GPtrArray) outputs = NULL;
+  gboolean is_padded;
+  Size *size;
+
+  g_return_val_if_fail (shaped_program != NULL && (inputs != NULL || n_inputs == 0), NULL);
+  for (guint i = 0; i < n_inputs; i++)
+    g_return_val_if_fail (inputs[i] != NULL, NULL);
+  types = cleave_types_of_tensors (inputs, n_inputs);
+  size = find_size (shaped_program, types, error);
+  outputs = size == NULL ? NULL : cleave_tensors_new (size->results, error);
+  is_padded = size != NULL && !cleave_types_equal (size->types, size->compiled->types);
+  if (outputs == NULL || !cleave_compiled_run (size->compiled, inputs, outputs, is_padded, error))
+    return NULL;
+  shaped_program->n_padded += is_padded ? 1 : 0;
+  return size->dynamic == NULL ? g_steal_pointer (&outputs)
+                               : run_dynamic (size, inputs, outputs, error);
+}
+
+/**
+ * cleave_shaped_program_get_stats:
+ * @shaped_program: the programs of a model
+ * @stats: (out caller-allocates): numbers of programs, shapes and runs
+ *
+ * Returns what was compiled and run so far.
+ *
+ * Since: 0.2
+ */
+void
+cleave_shaped_program_get_stats (const CleaveShapedProgram *shaped_program,
+                                 CleaveShapedStats *stats)
+{
+  g_return_if_fail (shaped_program != NULL && stats != NULL);
+  *stats = (CleaveShapedStats){ shaped_program->all->len, shaped_program->n_compiled,
+                                shaped_program->sizes->len, shaped_program->n_padded };
+}
+
+/**
+ * cleave_shaped_program_ref:
+ * @shaped_program: the programs of a model
+ *
+ * Takes a reference.
+ *
+ * Returns: (transfer full): @shaped_program
+ *
+ * Since: 0.2
+ */
+/**
+ * cleave_shaped_program_unref:
+ * @shaped_program: (nullable) (transfer full): the programs of a model
+ *
+ * Drops a reference. The last one frees all programs.
+ *
+ * Since: 0.2
+ */
+CLEAVE_DEFINE_COUNTED (CleaveShapedProgram, shaped_program, clear)
+CLEAVE_DEFINE_VALUE (CleaveShapedStats, shaped_stats)
