@@ -24,6 +24,11 @@ CleaveGraph *cleave_model_load_for_inputs (const char *path,
                                            const CleaveInputOptions *inputs,
                                            GError **error);
 
+/* Returns the names that --input accepts: inputs, and inputs with default values. */
+char **cleave_input_list_names (const CleaveGraph *graph);
+/* Returns the entries (CleaveNpzEntry) of a .npz file. */
+GArray *cleave_input_load_archive (const char *path, GError **error);
+
 /* Makes a tensor for each input: from its file, or random without one. With `options` NULL, all are
  * random. */
 GPtrArray *

@@ -246,6 +246,19 @@ class Models(CommandTest):
         self.bad('must not be above', 'info', path, '--shape', 'batch=1,length=5..2')
         self.bad('whole number', 'info', path, '--shape', 'batch=1,length=1..x')
 
+    def test_a_run_takes_the_extents_of_its_files_up_to_the_range(self):
+        path = self.write('sequence.onnx', page_models.sequence_net())
+        for n in (1, 7, 96):
+            x = self.write('tokens.npy', npy('<f4', f'(1, {n}, 64)', floats(64 * n, 3)))
+            ranged = self.good('run', path, '--shape', 'batch=1,length=1..96', '--input', f'tokens={x}')
+            exact = self.good('run', path, '--shape', f'batch=1,length={n}', '--input', x)
+            outputs = [re.findall(r'^output .*', text, re.M) for text in (ranged, exact)]
+            self.assertEqual(*outputs)
+            self.assertIn(f'1x{n}x', outputs[0][0])
+        x = self.write('tokens.npy', npy('<f4', '(1, 97, 64)', floats(64 * 97, 3)))
+        self.bad("--input 'tokens' has 97 in dimension 1, and --shape allows at most 96",
+                 'run', path, '--shape', 'batch=1,length=1..96', '--input', x)
+
     def test_missing(self):
         self.refuse('nowhere.onnx', 'nowhere.onnx', None)
 
