@@ -28,7 +28,7 @@ typedef struct _CleaveShapedProgram CleaveShapedProgram;
  * @n_shapes: number of different shapes that are remembered
  * @n_padded: number of runs in which a program for larger shapes computed the outputs
  *
- * What a [struct@Cleave.ShapedProgram] compiled and ran.
+ * Counts of the programs and runs of a [struct@Cleave.ShapedProgram].
  */
 typedef struct
 {

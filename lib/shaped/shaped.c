@@ -2,11 +2,12 @@
 
 /* Chooses the program for the shapes of a run.
  *
- *     largest: tokens [512,64]
- *     run with [512,64]: the program for 512, compiled at the beginning
- *     run with [300,64]: if rows do not depend on each other, the program for 512, padded
- *     run with [100,64]: if rows do not depend on each other, a program for 128, padded
- *                        otherwise, a program for exactly 100 */
+ *     largest shape: tokens [512,64]. The program for it is compiled at the beginning.
+ *
+ *     tokens      program, if no row depends on another one      otherwise
+ *     [512,64]    that for 512                                   that for 512
+ *     [300,64]    that for 512, padded                           one for 300
+ *     [100,64]    one for 128, padded                            one for 100 */
 
 #include <cleave/cleave-shaped.h>
 
@@ -307,7 +308,7 @@ cleave_shaped_program_get_graph (const CleaveShapedProgram *shaped_program)
  * outputs have the bits of a program that is made for exactly these shapes.
  *
  * If each output row needs only the input row at the same place, as in a batch, a program for
- * larger inputs runs, on inputs that are padded to at most about twice the elements. Otherwise a
+ * larger inputs runs. It pads the inputs to at most about twice the elements. Otherwise a
  * program for these shapes is compiled when they first occur. If there are too many programs, the
  * one that was not used for the longest time is freed.
  *
@@ -350,7 +351,7 @@ cleave_shaped_program_run (CleaveShapedProgram *shaped_program,
  * @shaped_program: the programs of a model
  * @stats: (out caller-allocates): numbers of programs, shapes and runs
  *
- * Returns what was compiled and run so far.
+ * Returns counts of programs and runs.
  *
  * Since: 0.2
  */
