@@ -71,7 +71,7 @@ expected_bytes (const CleaveTfliteTensor *tensor)
 CleaveTensor *
 cleave_tflite_read_constant (CleaveTfliteImport *import, guint tensor, GError **error)
 {
-  const CleaveTfliteTensor *t = &import->model->tensors[tensor];
+  const CleaveTfliteTensor *t = &import->subgraph->tensors[tensor];
   gsize expected;
 
   if (t->type.element == CLEAVE_NONE)
@@ -80,9 +80,7 @@ cleave_tflite_read_constant (CleaveTfliteImport *import, guint tensor, GError **
                              " of the schema, which is not supported",
                              tensor, import->names[tensor], t->type_code);
   if (t->sparsity.flat != NULL)
-    return cleave_fail_null (error, CLEAVE_ERROR_MODEL,
-                             "tensor %u '%s' is sparse, which is not supported", tensor,
-                             import->names[tensor]);
+    return cleave_tflite_densify (import, tensor, error);
   expected = expected_bytes (t);
   if (t->n_bytes != expected)
     return cleave_fail_null (error, CLEAVE_ERROR_MODEL,

@@ -365,3 +365,16 @@ cleave_tflite_convert_shape (CleaveTfliteImport *import, GError **error)
       ((gint64 *) cleave_tensor_get_mutable_data (tensor))[d] = x->dim[d];
   return cleave_tflite_set_constant (import, 0, tensor, error);
 }
+
+/* DENSIFY: a sparse constant is dense as soon as it is read. */
+gboolean
+cleave_tflite_convert_densify (CleaveTfliteImport *import, GError **error)
+{
+  CleaveTensor *constant;
+
+  if (!cleave_tflite_find_constant (import, 0, &constant, error))
+    return FALSE;
+  if (constant == NULL)
+    return cleave_tflite_refuse (error, "input 0 must be a constant");
+  return cleave_tflite_set_constant (import, 0, cleave_tensor_ref (constant), error);
+}

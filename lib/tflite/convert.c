@@ -108,11 +108,22 @@ static const Operator operators[] = {
   { 116, 1, 1, 1, F (plain), NULL },                               /* ROUND */
   { 117, 1, 1, 1, F (plain), F (integer_hard_swish) },             /* HARD_SWISH */
   { 123, 3, 3, 1, BOTH (select) },                                 /* SELECT_V2 */
+  { 124, 1, 1, 1, BOTH (densify) },                                /* DENSIFY */
   { 126, 2, 2, 1, F (batch_matmul), F (integer_batch_matmul) },    /* BATCH_MATMUL */
   { 130, 2, 2, 1, BOTH (broadcast_to) },                           /* BROADCAST_TO */
   { 150, 1, 1, 1, F (gelu), F (integer_gelu) },                    /* GELU */
   { 152, 1, 1, 1, F (relu_0_to_1), NULL },                         /* RELU_0_TO_1 */
   { 158, 1, 1, 1, F (plain), NULL },                               /* SIGN */
+};
+
+/* Operators that call subgraphs or name variables. They may have no output. */
+static const struct
+{
+  guint code;
+  Convert convert;
+} controls[] = {
+  { 118, F (if) },         { 119, F (while) },         { 129, F (call_once) },
+  { 142, F (var_handle) }, { 143, F (read_variable) }, { 144, F (assign_variable) },
 };
 
 /* Custom operators, by name. */
@@ -126,6 +137,15 @@ static const struct
 };
 #undef BOTH
 #undef F
+
+static Convert
+find_control (const CleaveTfliteOperator *op)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (controls); i++)
+    if (controls[i].code == op->code)
+      return controls[i].convert;
+  return NULL;
+}
 
 static const Operator *
 find_operator (const CleaveTfliteOperator *op)
@@ -187,10 +207,13 @@ gboolean
 cleave_tflite_convert (CleaveTfliteImport *import, GError **error)
 {
   const Operator *known = find_operator (import->op);
+  Convert control = find_control (import->op);
   const CleaveTfliteTensor *y;
   gboolean is_integer;
   Convert convert;
 
+  if (control != NULL)
+    return control (import, error);
   if (known == NULL)
     return cleave_tflite_refuse (error, "the operator is not supported");
   if (!check_operands (import, known, error))

@@ -56,6 +56,20 @@ gboolean cleave_tflite_convert_integer_svdf (CleaveTfliteImport *import, GError 
 gboolean cleave_tflite_convert_lstm (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_integer_lstm (CleaveTfliteImport *import, GError **error);
 
+/* Control flow and variables (convert-control.c, convert-variables.c). */
+gboolean cleave_tflite_convert_if (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_while (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_call_once (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_var_handle (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_read_variable (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_assign_variable (CleaveTfliteImport *import, GError **error);
+/* Makes sure that the value of a variable is known: adds an input of the graph if nothing has
+ * assigned the variable. */
+gboolean cleave_tflite_read_handle (CleaveTfliteImport *import,
+                                    CleaveTfliteState *state,
+                                    const CleaveTensorType *type,
+                                    GError **error);
+
 /* Arithmetic (convert-math.c). The first one serves all operators of a table there. */
 gboolean cleave_tflite_convert_plain (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_relu6 (CleaveTfliteImport *import, GError **error);
@@ -120,6 +134,7 @@ gboolean cleave_tflite_convert_depth_to_space (CleaveTfliteImport *import, GErro
 gboolean cleave_tflite_convert_space_to_batch (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_batch_to_space (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_shape (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_densify (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_slice (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_strided_slice (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_split (CleaveTfliteImport *import, GError **error);

@@ -6,16 +6,15 @@
 
 #include "../ir/graph-private.h"
 
-/* Gives each tensor a name of its own, made of the name in the file. */
-static void
-name_tensors (CleaveTfliteImport *import)
+void
+cleave_tflite_name_tensors (CleaveTfliteImport *import)
 {
   g_autoptr (GHashTable) seen = g_hash_table_new (g_str_hash, g_str_equal);
 
-  import->names = g_new0 (char *, import->model->n_tensors + 1);
-  for (guint i = 0; i < import->model->n_tensors; i++)
+  import->names = g_new0 (char *, import->subgraph->n_tensors + 1);
+  for (guint i = 0; i < import->subgraph->n_tensors; i++)
     {
-      const char *name = import->model->tensors[i].name;
+      const char *name = import->subgraph->tensors[i].name;
 
       if (name == NULL || *name == '\0')
         import->names[i] = g_strdup_printf ("tensor_%u", i);
@@ -30,13 +29,13 @@ name_tensors (CleaveTfliteImport *import)
 static gboolean
 add_inputs (CleaveTfliteImport *import, GError **error)
 {
-  const CleaveFlatVector *inputs = &import->model->inputs;
+  const CleaveFlatVector *inputs = &import->subgraph->inputs;
 
   for (guint i = 0; i < inputs->n; i++)
     {
       guint tensor = (guint) cleave_flat_integer (inputs, 4, i);
       CleaveTfliteValue *value = &import->values[tensor];
-      const CleaveTensorType *type = &import->model->tensors[tensor].type;
+      const CleaveTensorType *type = &import->subgraph->tensors[tensor].type;
 
       if (type->element == CLEAVE_NONE || value->result != NULL)
         return cleave_fail (error, CLEAVE_ERROR_MODEL, "graph input %u, tensor %u '%s', %s", i,
@@ -53,7 +52,7 @@ add_inputs (CleaveTfliteImport *import, GError **error)
 static gboolean
 add_outputs (CleaveTfliteImport *import, GError **error)
 {
-  const CleaveFlatVector *outputs = &import->model->outputs;
+  const CleaveFlatVector *outputs = &import->subgraph->outputs;
 
   for (guint i = 0; i < outputs->n; i++)
     {
@@ -70,28 +69,48 @@ add_outputs (CleaveTfliteImport *import, GError **error)
   return TRUE;
 }
 
-/* Adds the next value of each variable as an output. */
+static gboolean
+add_state_output (CleaveTfliteImport *import,
+                  const CleaveTfliteState *state,
+                  const char *suffix,
+                  CleaveResult *value,
+                  GError **error)
+{
+  g_autofree char *name = g_strconcat (state->name, suffix, NULL);
+
+  return cleave_graph_add_output (import->graph, name, value, error);
+}
+
+/* Adds the next value of each variable as an output, and its initial value if CALL_ONCE sets one. A
+ * variable that no operator reads has no effect. */
 static gboolean
 add_states (CleaveTfliteImport *import, GError **error)
 {
   for (guint i = 0; i < import->states->len; i++)
     {
       const CleaveTfliteState *state = &g_array_index (import->states, CleaveTfliteState, i);
-      g_autofree char *name = g_strconcat (import->names[state->tensor], "_next", NULL);
+      CleaveResult *initial;
 
-      if (!cleave_graph_add_output (import->graph, name, state->next, error))
+      if (state->input == NULL)
+        continue;
+      if (!add_state_output (import, state, "_next", state->next, error))
+        return FALSE;
+      if (state->initial == NULL)
+        continue;
+      initial = cleave_graph_add_constant (import->graph, state->name, state->initial);
+      if (!add_state_output (import, state, "_initial", initial, error))
         return FALSE;
     }
   return TRUE;
 }
 
-static gboolean
-add_operators (CleaveTfliteImport *import, GError **error)
+gboolean
+cleave_tflite_add_operators (CleaveTfliteImport *import, GError **error)
 {
-  for (guint i = 0; i < import->model->n_operators; i++)
+  for (guint i = 0; i < import->subgraph->n_operators; i++)
     {
       import->index = i;
-      import->op = &import->model->operators[i];
+      import->op = &import->subgraph->operators[i];
       if (cleave_tflite_convert (import, error))
         continue;
       g_prefix_error (error, "operator %u, %s%s%s%s: ", i, cleave_tflite_operator_name (import->op),
@@ -119,29 +138,58 @@ remove_unused (CleaveGraph *graph)
     }
 }
 
+static void
+clear_state (gpointer data)
+{
+  CleaveTfliteState *state = data;
+
+  g_free (state->name);
+  g_clear_pointer (&state->initial, cleave_tensor_unref);
+}
+
+void
+cleave_tflite_clear_values (CleaveTfliteImport *import)
+{
+  for (guint i = 0; i < import->subgraph->n_tensors; i++)
+    g_clear_pointer (&import->values[i].constant, cleave_tensor_unref);
+  g_clear_pointer (&import->values, g_free);
+  g_clear_pointer (&import->names, g_strfreev);
+}
+
+/* Limit of the tensors and operators of all calls of subgraphs: a WHILE is unrolled. */
+#define MAX_CALLED 1000000
+
 static CleaveGraph *
 import_model (CleaveTfliteModel *model, GBytes *bytes, GError **error)
 {
   gsize n_bytes = g_bytes_get_size (bytes);
+  const CleaveTfliteSubgraph *subgraph = &model->subgraphs[0];
   CleaveTfliteImport import = { .model = model,
                                 .bytes = bytes,
-                                .values = g_new0 (CleaveTfliteValue, model->n_tensors),
+                                .subgraph = subgraph,
+                                .values = g_new0 (CleaveTfliteValue, subgraph->n_tensors),
                                 .states = g_array_new (FALSE, FALSE, sizeof (CleaveTfliteState)),
+                                .handles =
+                                    g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL),
                                 .work = 0x1p24 + 16 * (double) n_bytes,
-                                .copies = (1 << 20) + 16 * (gint64) n_bytes };
+                                .copies = (1 << 20) + 16 * (gint64) n_bytes,
+                                .calls = MAX_CALLED,
+                                .constants = g_new0 (CleaveResult **, model->n_subgraphs) };
   CleaveGraph *graph = cleave_graph_new (
       model->description == NULL || *model->description == '\0' ? "model" : model->description);
   gboolean good;
 
   import.graph = graph;
-  name_tensors (&import);
-  good = add_inputs (&import, error) && add_operators (&import, error) &&
+  g_array_set_clear_func (import.states, clear_state);
+  cleave_tflite_name_tensors (&import);
+  good = add_inputs (&import, error) && cleave_tflite_add_operators (&import, error) &&
          add_outputs (&import, error) && add_states (&import, error);
-  for (guint i = 0; i < model->n_tensors; i++)
-    g_clear_pointer (&import.values[i].constant, cleave_tensor_unref);
+  cleave_tflite_clear_values (&import);
   g_array_unref (import.states);
-  g_free (import.values);
-  g_strfreev (import.names);
+  g_hash_table_unref (import.handles);
+  for (guint i = 0; i < model->n_subgraphs; i++)
+    g_free (import.constants[i]);
+  g_free (import.constants);
   if (!good)
     g_clear_pointer (&graph, cleave_graph_unref);
   else
@@ -158,11 +206,11 @@ import_model (CleaveTfliteModel *model, GBytes *bytes, GError **error)
  * Operators on floats become ops of ONNX. Operators on integers that stand for real numbers become
  * ops whose results have the bits of the reference kernels of TensorFlow Lite for Microcontrollers.
  *
- * A variable is the state that an operator such as SVDF keeps from run to run. It becomes an input
- * of the graph and an output, both behind those of the file. The output has the name of the input
- * and
- * `_next`. The caller feeds the output of one run to the input of the next one. The first run reads
- * the zero point of the variable.
+ * A variable is the state that an operator such as SVDF, or a VAR_HANDLE, keeps from run to run. It
+ * becomes an input of the graph and an output, both behind those of the file. The output has the
+ * name of the input and `_next`. The caller feeds the output of one run to the input of the next
+ * one. The first run reads the zero point of the variable, or the output with the name of the input
+ * and `_initial`, if a CALL_ONCE sets the variable.
  *
  * Every offset of the file is checked. Fails with %CLEAVE_ERROR_MODEL if the file is broken, or if
  * it has an operator, an option or an element type that Cleave does not support. The message names

@@ -20,14 +20,18 @@ typedef struct
   gboolean has_pads;
   guint base; /* tensor */
   gint64 pads_begin[2], pads_end[2];
+  guint state; /* index + 1 of the state, if the tensor is a handle of a VAR_HANDLE; else 0 */
 } CleaveTfliteValue;
 
-/* A variable tensor: the graph reads its value as an input and returns the next value as an output,
- * so that the caller carries it from run to run. */
+/* A variable: the graph reads its value as an input and returns the next value as an output, so
+ * that the caller carries it from run to run. */
 typedef struct
 {
-  guint tensor;
-  CleaveResult *next; /* the value of the variable: the input, until an operator updates it */
+  char *name;
+  gint64 tensor;         /* the variable tensor; -1: VAR_HANDLE names the variable */
+  CleaveResult *input;   /* the value before the run; NULL: no operator has read it */
+  CleaveResult *next;    /* the value now: the input, until an operator updates it */
+  CleaveTensor *initial; /* the value before the first run; NULL: the zero point */
 } CleaveTfliteState;
 
 typedef struct
@@ -35,14 +39,30 @@ typedef struct
   CleaveTfliteModel *model;
   GBytes *bytes; /* the file */
   CleaveGraph *graph;
+  /* The subgraph that is read. */
+  const CleaveTfliteSubgraph *subgraph;
   CleaveTfliteValue *values; /* by tensor */
   char **names;              /* unique names of the tensors */
   guint index;               /* index of the current operator */
   const CleaveTfliteOperator *op;
-  GArray *states; /* CleaveTfliteState, in the order in which operators read them */
-  double work;    /* steps that computing constants may still take */
-  gint64 copies;  /* bytes that computed constants may still take */
+  guint depth;      /* subgraphs that are called inside each other */
+  gboolean is_once; /* the subgraph of a CALL_ONCE */
+
+  /* Nodes of the constants of each subgraph that has been called, by tensor. Calls share them. */
+  CleaveResult ***constants;
+  GArray *states;      /* CleaveTfliteState, in the order in which operators name them */
+  GHashTable *handles; /* from the name of a VAR_HANDLE to the index + 1 of its state */
+  double work;         /* steps that computing constants may still take */
+  gint64 copies;       /* bytes that computed constants may still take */
+  gint64 calls;        /* tensors and operators that calls of subgraphs may still read */
 } CleaveTfliteImport;
+
+/* Gives each tensor of the subgraph a name of its own, made of the name in the file. */
+void cleave_tflite_name_tensors (CleaveTfliteImport *import);
+/* Adds nodes for all operators of the subgraph. */
+gboolean cleave_tflite_add_operators (CleaveTfliteImport *import, GError **error);
+/* Frees the values and names of the subgraph. */
+void cleave_tflite_clear_values (CleaveTfliteImport *import);
 
 /* Operands and results of the current operator. */
 
@@ -154,6 +174,7 @@ gboolean cleave_tflite_refuse (GError **error, const char *format, ...) G_GNUC_P
  * Weights that a float operator reads are dequantized if they are 8-bit integers. */
 CleaveTensor *
 cleave_tflite_read_constant (CleaveTfliteImport *import, guint tensor, GError **error);
+/* Returns the dense value of a sparse tensor, whose missing elements are 0 (sparse.c). */
 CleaveTensor *cleave_tflite_densify (CleaveTfliteImport *import, guint tensor, GError **error);
 /* Takes `n_bytes` off the limit of computed constants. */
 gboolean cleave_tflite_take_bytes (CleaveTfliteImport *import, gint64 n_bytes, GError **error);

@@ -27,7 +27,7 @@ typedef struct
 
 typedef struct
 {
-  const CleaveTfliteModel *model;
+  const CleaveTfliteSubgraph *subgraph;
   GArray *buffers; /* Buffer */
   gint *of_tensor; /* index of the buffer; -1: none */
 } Plan;
@@ -55,9 +55,9 @@ use (const Plan *plan, gint64 tensor, gint64 at)
 static gboolean
 add_buffers (Plan *plan, gint64 alignment, GError **error)
 {
-  for (guint t = 0; t < plan->model->n_tensors; t++)
+  for (guint t = 0; t < plan->subgraph->n_tensors; t++)
     {
-      const CleaveTfliteTensor *tensor = &plan->model->tensors[t];
+      const CleaveTfliteTensor *tensor = &plan->subgraph->tensors[t];
       gint64 n_bytes = cleave_tensor_type_n_bytes (&tensor->type);
       Buffer buffer = { (n_bytes + alignment - 1) / alignment * alignment, -1, -1, -1 };
 
@@ -91,13 +91,13 @@ share_reshape (Plan *plan, const CleaveTfliteOperator *op)
 static void
 find_lifetimes (Plan *plan)
 {
-  const CleaveTfliteModel *model = plan->model;
+  const CleaveTfliteSubgraph *subgraph = plan->subgraph;
 
-  for (guint i = 0; i < model->inputs.n; i++)
-    use (plan, cleave_flat_integer (&model->inputs, 4, i), 0);
-  for (guint o = 0; o < model->n_operators; o++)
+  for (guint i = 0; i < subgraph->inputs.n; i++)
+    use (plan, cleave_flat_integer (&subgraph->inputs, 4, i), 0);
+  for (guint o = 0; o < subgraph->n_operators; o++)
     {
-      const CleaveTfliteOperator *op = &model->operators[o];
+      const CleaveTfliteOperator *op = &subgraph->operators[o];
 
       share_reshape (plan, op);
       for (guint i = 0; i < op->inputs.n; i++)
@@ -105,8 +105,8 @@ find_lifetimes (Plan *plan)
       for (guint i = 0; i < op->outputs.n; i++)
         use (plan, cleave_flat_integer (&op->outputs, 4, i), o);
     }
-  for (guint i = 0; i < model->outputs.n; i++)
-    use (plan, cleave_flat_integer (&model->outputs, 4, i), model->n_operators);
+  for (guint i = 0; i < subgraph->outputs.n; i++)
+    use (plan, cleave_flat_integer (&subgraph->outputs, 4, i), subgraph->n_operators);
 }
 
 /* Placement */
@@ -224,16 +224,17 @@ cleave_tflite_plan_memory (const CleaveTfliteModel *model,
                            GError **error)
 {
   g_autoptr (GArray) buffers = g_array_new (FALSE, FALSE, sizeof (Buffer));
-  g_autofree gint *of_tensor = g_new (gint, model->n_tensors + 1);
-  Plan plan = { model, buffers, of_tensor };
+  const CleaveTfliteSubgraph *subgraph = &model->subgraphs[0];
+  g_autofree gint *of_tensor = g_new (gint, subgraph->n_tensors + 1);
+  Plan plan = { subgraph, buffers, of_tensor };
   gint64 n_bytes;
 
-  if (model->n_subgraphs != 1 || model->n_tensors > MAX_TENSORS)
+  if (model->n_subgraphs != 1 || subgraph->n_tensors > MAX_TENSORS)
     {
       cleave_fail (error, CLEAVE_ERROR_MODEL,
                    "it has %u subgraphs and %u tensors; a memory plan needs 1 subgraph and at most "
                    "%d tensors",
-                   model->n_subgraphs, model->n_tensors, MAX_TENSORS);
+                   model->n_subgraphs, subgraph->n_tensors, MAX_TENSORS);
       return -1;
     }
   if (!add_buffers (&plan, alignment, error))
@@ -245,7 +246,7 @@ cleave_tflite_plan_memory (const CleaveTfliteModel *model,
       cleave_fail (error, CLEAVE_ERROR_MODEL, "its arena would be larger than 2 GiB");
       return -1;
     }
-  for (guint t = 0; t < model->n_tensors; t++)
+  for (guint t = 0; t < subgraph->n_tensors; t++)
     {
       const Buffer *buffer = buffer_of (&plan, t);
 
@@ -280,6 +281,7 @@ cleave_tflite_add_memory_plan (GBytes *bytes, gint64 alignment, gint64 *n_bytes,
   g_autofree gint32 *offsets = NULL;
   GBytes *file;
   gint64 arena;
+  guint n_tensors;
 
   g_return_val_if_fail (bytes != NULL, NULL);
   g_return_val_if_fail (alignment > 0 && alignment <= 4096 && (alignment & (alignment - 1)) == 0,
@@ -287,9 +289,10 @@ cleave_tflite_add_memory_plan (GBytes *bytes, gint64 alignment, gint64 *n_bytes,
   model = cleave_tflite_model_new (g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes), error);
   if (model == NULL)
     return NULL;
-  offsets = g_new (gint32, model->n_tensors + 1);
+  n_tensors = model->subgraphs[0].n_tensors;
+  offsets = g_new (gint32, n_tensors + 1);
   arena = cleave_tflite_plan_memory (model, alignment, offsets, error);
-  file = arena < 0 ? NULL : cleave_tflite_write_offsets (bytes, offsets, model->n_tensors, error);
+  file = arena < 0 ? NULL : cleave_tflite_write_offsets (bytes, offsets, n_tensors, error);
   if (file != NULL && n_bytes != NULL)
     *n_bytes = arena;
   return file;

@@ -33,16 +33,24 @@ cleave_tflite_is (const guint8 *data, gsize n_bytes)
   return n_bytes >= 8 && memcmp (data + 4, "TFL3", 4) == 0;
 }
 
+static void
+clear_subgraph (CleaveTfliteSubgraph *subgraph)
+{
+  for (guint i = 0; i < subgraph->n_tensors; i++)
+    g_free (subgraph->tensors[i].name);
+  g_free (subgraph->tensors);
+  g_free (subgraph->operators);
+}
+
 void
 cleave_tflite_model_free (CleaveTfliteModel *model)
 {
-  for (guint i = 0; i < model->n_tensors; i++)
-    g_free (model->tensors[i].name);
+  for (guint i = 0; i < model->n_subgraphs; i++)
+    clear_subgraph (&model->subgraphs[i]);
   for (guint i = 0; i < model->n_codes; i++)
     g_free (model->customs[i]);
   g_free (model->customs);
-  g_free (model->tensors);
-  g_free (model->operators);
+  g_free (model->subgraphs);
   g_free (model->description);
   g_free (model);
 }
@@ -153,23 +161,24 @@ read_tensor (CleaveFlat *flat,
 
 static gboolean
 read_tensors (CleaveTfliteModel *model,
-              const CleaveFlatTable *subgraph,
+              const CleaveFlatTable *table,
+              CleaveTfliteSubgraph *subgraph,
               const CleaveFlatVector *buffers,
               GError **error)
 {
   CleaveFlatVector list;
 
-  if (!cleave_flat_get_vector (subgraph, SUBGRAPH_TENSORS, 4, &list, error))
+  if (!cleave_flat_get_vector (table, SUBGRAPH_TENSORS, 4, &list, error))
     return FALSE;
-  model->n_tensors = list.n;
-  model->tensors = g_new0 (CleaveTfliteTensor, list.n);
+  subgraph->n_tensors = list.n;
+  subgraph->tensors = g_new0 (CleaveTfliteTensor, list.n);
   for (guint i = 0; i < list.n; i++)
     {
-      CleaveTfliteTensor *tensor = &model->tensors[i];
-      CleaveFlatTable table;
+      CleaveTfliteTensor *tensor = &subgraph->tensors[i];
+      CleaveFlatTable item;
 
-      if (cleave_flat_get_item (&model->flat, &list, i, &table, error) &&
-          read_tensor (&model->flat, buffers, &table, tensor, error))
+      if (cleave_flat_get_item (&model->flat, &list, i, &item, error) &&
+          read_tensor (&model->flat, buffers, &item, tensor, error))
         continue;
       g_prefix_error (error, "tensor %u%s%s%s: ", i, tensor->name == NULL ? "" : " '",
                       tensor->name == NULL ? "" : tensor->name, tensor->name == NULL ? "" : "'");
@@ -206,7 +215,7 @@ read_codes (CleaveTfliteModel *model, const CleaveFlatTable *root, guint **codes
 
 /* Checks that a list holds indices of tensors, or, if `has_absent`, -1. */
 static gboolean
-check_indices (const CleaveTfliteModel *model,
+check_indices (const CleaveTfliteSubgraph *subgraph,
                const CleaveFlatVector *list,
                gboolean has_absent,
                const char *name,
@@ -216,10 +225,10 @@ check_indices (const CleaveTfliteModel *model,
     {
       gint64 index = cleave_flat_integer (list, 4, i);
 
-      if (index < (has_absent ? -1 : 0) || index >= model->n_tensors)
+      if (index < (has_absent ? -1 : 0) || index >= subgraph->n_tensors)
         return cleave_fail (error, CLEAVE_ERROR_MODEL,
-                            "%s %u is tensor %" G_GINT64_FORMAT ", the file has %u tensors", name,
-                            i, index, model->n_tensors);
+                            "%s %u is tensor %" G_GINT64_FORMAT ", the subgraph has %u tensors",
+                            name, i, index, subgraph->n_tensors);
     }
   return TRUE;
 }
@@ -228,6 +237,7 @@ static gboolean
 read_operator (CleaveTfliteModel *model,
                const CleaveFlatTable *table,
                const guint *codes,
+               const CleaveTfliteSubgraph *subgraph,
                CleaveTfliteOperator *op,
                GError **error)
 {
@@ -244,8 +254,8 @@ read_operator (CleaveTfliteModel *model,
   op->custom = op->code == CLEAVE_TFLITE_CUSTOM ? model->customs[code] : NULL;
   return cleave_flat_get_vector (table, OPERATOR_INPUTS, 4, &op->inputs, error) &&
          cleave_flat_get_vector (table, OPERATOR_OUTPUTS, 4, &op->outputs, error) &&
-         check_indices (model, &op->inputs, TRUE, "input", error) &&
-         check_indices (model, &op->outputs, FALSE, "output", error) &&
+         check_indices (subgraph, &op->inputs, TRUE, "input", error) &&
+         check_indices (subgraph, &op->outputs, FALSE, "output", error) &&
          cleave_flat_get_integer (table, OPERATOR_OPTIONS_TYPE, 1, 0, &op->options_type, error) &&
          cleave_flat_get_table (table, OPERATOR_OPTIONS, &op->options, error) &&
          cleave_flat_get_vector (table, OPERATOR_CUSTOM_OPTIONS, 1, &op->custom_options, error);
@@ -253,22 +263,23 @@ read_operator (CleaveTfliteModel *model,
 
 static gboolean
 read_operators (CleaveTfliteModel *model,
-                const CleaveFlatTable *subgraph,
+                const CleaveFlatTable *table,
                 const guint *codes,
+                CleaveTfliteSubgraph *subgraph,
                 GError **error)
 {
   CleaveFlatVector list;
 
-  if (!cleave_flat_get_vector (subgraph, SUBGRAPH_OPERATORS, 4, &list, error))
+  if (!cleave_flat_get_vector (table, SUBGRAPH_OPERATORS, 4, &list, error))
     return FALSE;
-  model->n_operators = list.n;
-  model->operators = g_new0 (CleaveTfliteOperator, list.n);
+  subgraph->n_operators = list.n;
+  subgraph->operators = g_new0 (CleaveTfliteOperator, list.n);
   for (guint i = 0; i < list.n; i++)
     {
-      CleaveFlatTable table;
+      CleaveFlatTable item;
 
-      if (cleave_flat_get_item (&model->flat, &list, i, &table, error) &&
-          read_operator (model, &table, codes, &model->operators[i], error))
+      if (cleave_flat_get_item (&model->flat, &list, i, &item, error) &&
+          read_operator (model, &item, codes, subgraph, &subgraph->operators[i], error))
         continue;
       g_prefix_error (error, "operator %u: ", i);
       return FALSE;
@@ -278,26 +289,47 @@ read_operators (CleaveTfliteModel *model,
 
 static gboolean
 read_subgraph (CleaveTfliteModel *model,
-               const CleaveFlatTable *root,
+               const CleaveFlatTable *table,
                const CleaveFlatVector *buffers,
                const guint *codes,
+               CleaveTfliteSubgraph *subgraph,
                GError **error)
 {
-  CleaveFlatVector subgraphs;
-  CleaveFlatTable subgraph;
+  return read_tensors (model, table, subgraph, buffers, error) &&
+         read_operators (model, table, codes, subgraph, error) &&
+         cleave_flat_get_vector (table, SUBGRAPH_INPUTS, 4, &subgraph->inputs, error) &&
+         cleave_flat_get_vector (table, SUBGRAPH_OUTPUTS, 4, &subgraph->outputs, error) &&
+         check_indices (subgraph, &subgraph->inputs, FALSE, "graph input", error) &&
+         check_indices (subgraph, &subgraph->outputs, FALSE, "graph output", error);
+}
 
-  if (!cleave_flat_get_vector (root, MODEL_SUBGRAPHS, 4, &subgraphs, error))
+static gboolean
+read_subgraphs (CleaveTfliteModel *model,
+                const CleaveFlatTable *root,
+                const CleaveFlatVector *buffers,
+                const guint *codes,
+                GError **error)
+{
+  CleaveFlatVector list;
+
+  if (!cleave_flat_get_vector (root, MODEL_SUBGRAPHS, 4, &list, error))
     return FALSE;
-  if (subgraphs.n == 0)
+  if (list.n == 0)
     return cleave_fail (error, CLEAVE_ERROR_MODEL, "the file has no subgraph");
-  model->n_subgraphs = subgraphs.n;
-  return cleave_flat_get_item (&model->flat, &subgraphs, 0, &subgraph, error) &&
-         read_tensors (model, &subgraph, buffers, error) &&
-         read_operators (model, &subgraph, codes, error) &&
-         cleave_flat_get_vector (&subgraph, SUBGRAPH_INPUTS, 4, &model->inputs, error) &&
-         cleave_flat_get_vector (&subgraph, SUBGRAPH_OUTPUTS, 4, &model->outputs, error) &&
-         check_indices (model, &model->inputs, FALSE, "graph input", error) &&
-         check_indices (model, &model->outputs, FALSE, "graph output", error);
+  model->n_subgraphs = list.n;
+  model->subgraphs = g_new0 (CleaveTfliteSubgraph, list.n);
+  for (guint i = 0; i < list.n; i++)
+    {
+      CleaveFlatTable table;
+
+      if (cleave_flat_get_item (&model->flat, &list, i, &table, error) &&
+          read_subgraph (model, &table, buffers, codes, &model->subgraphs[i], error))
+        continue;
+      if (i > 0)
+        g_prefix_error (error, "subgraph %u: ", i);
+      return FALSE;
+    }
+  return TRUE;
 }
 
 static gboolean
@@ -318,7 +350,7 @@ read_root (CleaveTfliteModel *model, GError **error)
   return cleave_flat_dup_string (&root, MODEL_DESCRIPTION, &model->description, error) &&
          read_codes (model, &root, &codes, error) &&
          cleave_flat_get_vector (&root, MODEL_BUFFERS, 4, &buffers, error) &&
-         read_subgraph (model, &root, &buffers, codes, error);
+         read_subgraphs (model, &root, &buffers, codes, error);
 }
 
 CleaveTfliteModel *

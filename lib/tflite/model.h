@@ -42,20 +42,26 @@ typedef struct
 
 typedef struct
 {
-  CleaveFlat flat;
-  char *description;
   CleaveTfliteTensor *tensors;
   guint n_tensors;
   CleaveTfliteOperator *operators;
-  guint n_operators, n_subgraphs;
-  CleaveFlatVector inputs, outputs; /* inputs and outputs of subgraph 0 */
-  char **customs;                   /* names of custom operators by operator code */
+  guint n_operators;
+  CleaveFlatVector inputs, outputs; /* 32-bit indices of tensors */
+} CleaveTfliteSubgraph;
+
+typedef struct
+{
+  CleaveFlat flat;
+  char *description;
+  CleaveTfliteSubgraph *subgraphs; /* subgraph 0 is the model; operators call the others */
+  guint n_subgraphs;
+  char **customs; /* names of custom operators by operator code */
   guint n_codes;
 } CleaveTfliteModel;
 
 /* Returns whether bytes begin like a TensorFlow Lite file: the identifier TFL3 is at offset 4. */
 gboolean cleave_tflite_is (const guint8 *data, gsize n_bytes);
-/* Reads subgraph 0. Fails with CLEAVE_ERROR_MODEL if the file is broken. */
+/* Reads all subgraphs. Fails with CLEAVE_ERROR_MODEL if the file is broken. */
 CleaveTfliteModel *cleave_tflite_model_new (const guint8 *data, gsize n_bytes, GError **error);
 void cleave_tflite_model_free (CleaveTfliteModel *model);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveTfliteModel, cleave_tflite_model_free)

@@ -25,8 +25,8 @@ make_pad (CleaveTfliteImport *import, guint tensor, GError **error)
   CleaveResult *base;
   CleaveNode *node;
 
-  if (cleave_tflite_is_quantized (&import->model->tensors[tensor]) &&
-      !cleave_tflite_read_scale (&import->model->tensors[tensor], &scale, error))
+  if (cleave_tflite_is_quantized (&import->subgraph->tensors[tensor]) &&
+      !cleave_tflite_read_scale (&import->subgraph->tensors[tensor], &scale, error))
     return FALSE;
   attrs.constant_value = scale.zero;
   for (guint i = 0; i < 2; i++)
@@ -51,7 +51,7 @@ cleave_tflite_find_value (
     return FALSE;
   if (value->result == NULL)
     {
-      if (value->constant == NULL && import->model->tensors[tensor].data == NULL)
+      if (value->constant == NULL && import->subgraph->tensors[tensor].data == NULL)
         return fail_input (import, i, tensor, error);
       if (value->constant == NULL)
         value->constant = cleave_tflite_read_constant (import, tensor, error);
@@ -75,13 +75,13 @@ cleave_tflite_input (const CleaveTfliteImport *import, guint i)
 {
   gint64 tensor = input_index (import, i);
 
-  return tensor < 0 ? NULL : &import->model->tensors[tensor];
+  return tensor < 0 ? NULL : &import->subgraph->tensors[tensor];
 }
 
 const CleaveTfliteTensor *
 cleave_tflite_output (const CleaveTfliteImport *import, guint i)
 {
-  return &import->model->tensors[cleave_flat_integer (&import->op->outputs, 4, i)];
+  return &import->subgraph->tensors[cleave_flat_integer (&import->op->outputs, 4, i)];
 }
 
 const CleaveTensorType *
@@ -124,7 +124,7 @@ static CleaveTfliteState *
 find_state (const CleaveTfliteImport *import, guint tensor)
 {
   for (guint i = 0; i < import->states->len; i++)
-    if (g_array_index (import->states, CleaveTfliteState, i).tensor == tensor)
+    if (g_array_index (import->states, CleaveTfliteState, i).tensor == (gint64) tensor)
       return &g_array_index (import->states, CleaveTfliteState, i);
   return NULL;
 }
@@ -136,16 +136,21 @@ cleave_tflite_find_state (CleaveTfliteImport *import,
                           GError **error)
 {
   gint64 tensor = input_index (import, i);
-  CleaveTfliteState state = { .tensor = (guint) tensor };
+  CleaveTfliteState state = { .tensor = tensor };
 
-  if (tensor < 0 || !import->model->tensors[tensor].is_variable)
+  if (import->depth > 0)
+    return cleave_tflite_refuse (
+        error, "input %u is a variable; variables of a called subgraph are not supported", i);
+  if (tensor < 0 || !import->subgraph->tensors[tensor].is_variable)
     return cleave_tflite_refuse (error, "input %u must be a variable", i);
   if (import->values[tensor].result == NULL)
     {
       state.next = cleave_graph_add_input (import->graph, import->names[tensor],
-                                           &import->model->tensors[tensor].type, error);
+                                           &import->subgraph->tensors[tensor].type, error);
       if (state.next == NULL)
         return FALSE;
+      state.input = state.next;
+      state.name = g_strdup (import->names[tensor]);
       import->values[tensor].result = state.next;
       g_array_append_val (import->states, state);
     }
@@ -162,7 +167,7 @@ cleave_tflite_set_state (CleaveTfliteImport *import, guint i, CleaveResult *resu
   if (result == NULL)
     return FALSE;
   if (state == NULL || !cleave_tensor_type_equal (cleave_result_get_type (result),
-                                                  &import->model->tensors[tensor].type))
+                                                  &import->subgraph->tensors[tensor].type))
     return cleave_tflite_refuse (error,
                                  "input %u, a variable, has another shape than its new value", i);
   state->next = import->values[tensor].result = result;
@@ -182,7 +187,7 @@ cleave_tflite_find_constant (CleaveTfliteImport *import,
   if (value == NULL)
     return TRUE;
   if (value->constant == NULL && value->result == NULL &&
-      import->model->tensors[tensor].data != NULL)
+      import->subgraph->tensors[tensor].data != NULL)
     {
       value->constant = cleave_tflite_read_constant (import, (guint) tensor, error);
       if (value->constant == NULL)
@@ -272,7 +277,7 @@ check_type (const CleaveTfliteImport *import,
             const CleaveTensorType *type,
             GError **error)
 {
-  const CleaveTensorType *declared = &import->model->tensors[tensor].type;
+  const CleaveTensorType *declared = &import->subgraph->tensors[tensor].type;
   g_autofree char *is = NULL, *should = NULL;
 
   if (cleave_tensor_type_equal (type, declared))

@@ -121,6 +121,41 @@ set_item (GByteArray *file, guint items, guint i, guint table)
   memcpy (file->data + items + 4 * i, &offset, 4);
 }
 
+/* Writes a list of bytes, type 3 of SparseIndexVector, to two fields. */
+static void
+set_bytes (GByteArray *file, guint level, guint field, const guint8 *bytes, guint n)
+{
+  guint list = append_table (file, 1);
+
+  set_int (file, level, field, 3, 1);
+  set_offset (file, level, field + 1, list);
+  set_vector (file, list, 0, bytes, n, 1);
+}
+
+static void
+write_sparsity (GByteArray *file, guint tensor, const TfliteSparsity *from)
+{
+  guint table = append_table (file, 3), items;
+
+  set_offset (file, tensor, 6, table);
+  set_vector (file, table, 0, from->order, from->n_levels, 4);
+  set_vector (file, table, 1, from->blocks, from->n_blocks, 4);
+  items = set_tables (file, table, 2, from->n_levels);
+  for (guint i = 0; i < from->n_levels; i++)
+    {
+      const TfliteLevel *l = &from->levels[i];
+      guint level = append_table (file, 6);
+
+      set_item (file, items, i, level);
+      set_int (file, level, 0, l->segments != NULL, 1);
+      set_int (file, level, 1, l->size, 4);
+      if (l->segments == NULL)
+        continue;
+      set_bytes (file, level, 2, l->segments, l->n_segments);
+      set_bytes (file, level, 4, l->indices, l->n_indices);
+    }
+}
+
 static guint
 write_tensor (GByteArray *file, const TfliteTensor *tensor, guint buffer)
 {
@@ -148,6 +183,8 @@ write_tensor (GByteArray *file, const TfliteTensor *tensor, guint buffer)
       set_vector (file, quantization, 3, zeros, tensor->n_scales, 8);
       set_int (file, quantization, 6, tensor->axis, 4);
     }
+  if (tensor->sparsity != NULL)
+    write_sparsity (file, table, tensor->sparsity);
   return table;
 }
 
@@ -159,7 +196,9 @@ write_options (GByteArray *file, guint op, const TfliteOperator *from)
   set_int (file, op, 3, from->options_type, 1);
   set_offset (file, op, 4, options);
   for (const TfliteOption *o = from->options; o->kind != 0; o++)
-    if (o->kind == 'f')
+    if (o->kind == 's')
+      set_string (file, options, o->field, from->custom);
+    else if (o->kind == 'f')
       set (file, options, o->field, &(float){ (float) o->value }, 4);
     else
       set_int (file, options, o->field, (gint32) o->value, o->kind == 'b' ? 1 : 4);
@@ -178,49 +217,94 @@ write_operator (GByteArray *file, const TfliteOperator *from, guint code)
   return op;
 }
 
-static void
-write_subgraph (GByteArray *file, guint model, const TfliteGraph *graph)
+/* Writes a subgraph whose first tensor has buffer `buffer`, and whose first operator has code
+ * `code`. Returns the position of its table. */
+static guint
+write_subgraph (GByteArray *file, const TfliteGraph *graph, guint buffer, guint code)
 {
-  guint subgraphs = set_tables (file, model, 2, 1), subgraph = append_table (file, 5), items;
+  guint subgraph = append_table (file, 5), items;
 
-  set_item (file, subgraphs, 0, subgraph);
   set_vector (file, subgraph, 1, graph->inputs, (guint) graph->n_inputs, 4);
   set_vector (file, subgraph, 2, graph->outputs, (guint) graph->n_outputs, 4);
   items = set_tables (file, subgraph, 0, graph->n_tensors);
   for (guint i = 0; i < graph->n_tensors; i++)
-    set_item (file, items, i, write_tensor (file, &graph->tensors[i], i + 1));
+    set_item (file, items, i, write_tensor (file, &graph->tensors[i], buffer + i));
   items = set_tables (file, subgraph, 3, MAX (graph->n_operators, graph->n_listed));
   for (guint i = 0; i < graph->n_operators; i++)
     {
-      guint op = write_operator (file, &graph->operators[i], i);
+      guint op = write_operator (file, &graph->operators[i], code + i);
 
       for (guint k = i; k == i || (i == 0 && k < graph->n_listed); k++)
         set_item (file, items, k, op);
     }
+  return subgraph;
 }
 
-/* Buffer 0 is empty; tensor i has buffer i + 1. */
 static void
-write_buffers (GByteArray *file, guint model, const TfliteGraph *graph)
+write_subgraphs (GByteArray *file, guint model, const TfliteGraph *const *graphs)
 {
-  guint items = set_tables (file, model, 4, graph->n_tensors + 1);
+  guint n = 0, buffer = 1, code = 0, items;
 
-  for (guint i = 0; i <= graph->n_tensors; i++)
+  while (graphs[n] != NULL)
+    n++;
+  items = set_tables (file, model, 2, n);
+  for (guint i = 0; i < n; i++)
     {
-      const TfliteTensor *tensor = i == 0 ? NULL : &graph->tensors[i - 1];
-      guint table = append_table (file, 3);
-
-      set_item (file, items, i, table);
-      if (tensor != NULL && tensor->data != NULL)
-        set_vector (file, table, 0, tensor->data, tensor->n_bytes, 1);
+      set_item (file, items, i, write_subgraph (file, graphs[i], buffer, code));
+      buffer += graphs[i]->n_tensors;
+      code += graphs[i]->n_operators;
     }
 }
 
+/* Buffer 0 is empty; each tensor has a buffer of its own. */
+static void
+write_buffers (GByteArray *file, guint model, const TfliteGraph *const *graphs)
+{
+  guint n = 1, items;
+
+  for (guint g = 0; graphs[g] != NULL; g++)
+    n += graphs[g]->n_tensors;
+  items = set_tables (file, model, 4, n);
+  set_item (file, items, 0, append_table (file, 3));
+  n = 1;
+  for (guint g = 0; graphs[g] != NULL; g++)
+    for (guint i = 0; i < graphs[g]->n_tensors; i++)
+      {
+        const TfliteTensor *tensor = &graphs[g]->tensors[i];
+        guint table = append_table (file, 3);
+
+        set_item (file, items, n++, table);
+        if (tensor->data != NULL)
+          set_vector (file, table, 0, tensor->data, tensor->n_bytes, 1);
+      }
+}
+
+static void
+write_codes (GByteArray *file, guint model, const TfliteGraph *const *graphs)
+{
+  guint n = 0, items;
+
+  for (guint g = 0; graphs[g] != NULL; g++)
+    n += graphs[g]->n_operators;
+  items = set_tables (file, model, 1, n);
+  n = 0;
+  for (guint g = 0; graphs[g] != NULL; g++)
+    for (guint i = 0; i < graphs[g]->n_operators; i++)
+      {
+        guint code = append_table (file, 4);
+
+        set_item (file, items, n++, code);
+        set_int (file, code, 0, MIN (graphs[g]->operators[i].code, 127), 1);
+        set_int (file, code, 3, graphs[g]->operators[i].code, 4);
+        set_string (file, code, 1, graphs[g]->operators[i].custom);
+      }
+}
+
 GBytes *
-tflite_file_new (const TfliteGraph *graph)
+tflite_file_new_list (const TfliteGraph *const *graphs)
 {
   GByteArray *file = g_byte_array_new ();
-  guint model, codes;
+  guint model;
   guint32 at;
 
   append (file, (guint8[]){ 0, 0, 0, 0, 'T', 'F', 'L', '3' }, 8, 1);
@@ -228,228 +312,15 @@ tflite_file_new (const TfliteGraph *graph)
   at = model;
   memcpy (file->data, &at, 4);
   set_int (file, model, 0, 3, 4);
-  codes = set_tables (file, model, 1, graph->n_operators);
-  for (guint i = 0; i < graph->n_operators; i++)
-    {
-      guint code = append_table (file, 4);
-
-      set_item (file, codes, i, code);
-      set_int (file, code, 0, MIN (graph->operators[i].code, 127), 1);
-      set_int (file, code, 3, graph->operators[i].code, 4);
-      set_string (file, code, 1, graph->operators[i].custom);
-    }
-  write_subgraph (file, model, graph);
+  write_codes (file, model, graphs);
+  write_subgraphs (file, model, graphs);
   set_string (file, model, 3, "test");
-  write_buffers (file, model, graph);
+  write_buffers (file, model, graphs);
   return g_byte_array_free_to_bytes (file);
 }
 
-/* Examples. */
-
-#define N(array) ((guint) (sizeof (array) / sizeof (*(array))))
-
-/* PAD and CONV_2D with RELU6, MAX_POOL_2D, FULLY_CONNECTED, SOFTMAX. */
-static GBytes *
-floats_example (void)
+GBytes *
+tflite_file_new (const TfliteGraph *graph)
 {
-  static const float w[2 * 3 * 3 * 2] = { 0.5f, -1, 0.25f }, b[2] = { 1, 2 }, f[3 * 8] = { 1, 2 };
-  static const gint32 pads[8] = { 0, 0, 1, 1, 1, 1, 0, 0 };
-  static const TfliteTensor tensors[] = {
-    { .name = "x", .shape = "1x4x4x2" },
-    { .name = "pads", .type = TFLITE_INT32, .shape = "4x2", .data = pads, .n_bytes = 32 },
-    { .name = "padded", .shape = "1x6x6x2" },
-    { .name = "w", .shape = "2x3x3x2", .data = w, .n_bytes = sizeof (w) },
-    { .name = "b", .shape = "2", .data = b, .n_bytes = sizeof (b) },
-    { .name = "conv", .shape = "1x4x4x2" },
-    { .name = "pool", .shape = "1x2x2x2" },
-    { .name = "f", .shape = "3x8", .data = f, .n_bytes = sizeof (f) },
-    { .name = "dense", .shape = "1x3" },
-    { .name = "y", .shape = "1x3" },
-  };
-  static const TfliteOperator operators[] = {
-    { 34, NULL, { 0, 1 }, 2, { 2 }, 1, 0, { { 0 } } },
-    { 3,
-      NULL,
-      { 2, 3, 4 },
-      3,
-      { 5 },
-      1,
-      1,
-      { { 0, 'b', 1 }, { 1, 'i', 1 }, { 2, 'i', 1 }, { 3, 'b', 3 } } },
-    { 17,
-      NULL,
-      { 5 },
-      1,
-      { 6 },
-      1,
-      5,
-      { { 1, 'i', 2 }, { 2, 'i', 2 }, { 3, 'i', 2 }, { 4, 'i', 2 } } },
-    { 9, NULL, { 6, 7, -1 }, 3, { 8 }, 1, 8, { { 0 } } },
-    { 25, NULL, { 8 }, 1, { 9 }, 1, 9, { { 0, 'f', 1 } } },
-  };
-  const TfliteGraph graph = {
-    tensors, N (tensors), operators, N (operators), { 0 }, 1, { 9 }, 1, 0
-  };
-
-  return tflite_file_new (&graph);
-}
-
-/* DEPTHWISE_CONV_2D, ADD, MEAN, FULLY_CONNECTED and SOFTMAX on int8, and a QUANTIZE. */
-static GBytes *
-integers_example (void)
-{
-  static const gint8 w[3 * 3 * 2] = { 12, -7, 100, 5, -128, 127 }, f[2 * 2] = { 3, -4, 5, 6 };
-  static const gint32 b[2] = { 100, -200 }, axes[2] = { 1, 2 };
-  static const float one[1] = { 0.05f }, two[2] = { 0.002f, 0.003f }, fine[1] = { 0.01f };
-  static const float unit[1] = { 1.0f / 256 };
-#define QUANTIZED(s, z) .type = TFLITE_INT8, .scales = s, .n_scales = 1, .zero = z
-  static const TfliteTensor tensors[] = {
-    { .name = "x", .shape = "1x4x4x2" },
-    { .name = "q", .shape = "1x4x4x2", QUANTIZED (one, 3) },
-    { .name = "w",
-      .shape = "1x3x3x2",
-      .type = TFLITE_INT8,
-      .data = w,
-      .n_bytes = sizeof (w),
-      .scales = two,
-      .n_scales = 2,
-      .axis = 3 },
-    { .name = "b", .shape = "2", .type = TFLITE_INT32, .data = b, .n_bytes = sizeof (b) },
-    { .name = "conv", .shape = "1x4x4x2", QUANTIZED (fine, -4) },
-    { .name = "sum", .shape = "1x4x4x2", QUANTIZED (one, 5) },
-    { .name = "axes", .shape = "2", .type = TFLITE_INT32, .data = axes, .n_bytes = sizeof (axes) },
-    { .name = "mean", .shape = "1x2", QUANTIZED (fine, 0) },
-    { .name = "f", .shape = "2x2", .data = f, .n_bytes = sizeof (f), QUANTIZED (fine, 0) },
-    { .name = "dense", .shape = "1x2", QUANTIZED (fine, 1) },
-    { .name = "y", .shape = "1x2", QUANTIZED (unit, -128) },
-  };
-#undef QUANTIZED
-  static const TfliteOperator operators[] = {
-    { 114, NULL, { 0 }, 1, { 1 }, 1, 0, { { 0 } } },
-    { 4,
-      NULL,
-      { 1, 2, 3 },
-      3,
-      { 4 },
-      1,
-      2,
-      { { 1, 'i', 1 }, { 2, 'i', 1 }, { 3, 'i', 1 }, { 4, 'b', 1 } } },
-    { 0, NULL, { 1, 4 }, 2, { 5 }, 1, 11, { { 0 } } },
-    { 40, NULL, { 5, 6 }, 2, { 7 }, 1, 27, { { 0 } } },
-    { 9, NULL, { 7, 8 }, 2, { 9 }, 1, 8, { { 0 } } },
-    { 25, NULL, { 9 }, 1, { 10 }, 1, 9, { { 0, 'f', 1 } } },
-  };
-  const TfliteGraph graph = {
-    tensors, N (tensors), operators, N (operators), { 0 }, 1, { 10 }, 1, 0
-  };
-
-  return tflite_file_new (&graph);
-}
-
-/* SHAPE, STRIDED_SLICE, PACK and RESHAPE that folds, TRANSPOSE, CONCATENATION, and a DEQUANTIZE of
- * float16. */
-static GBytes *
-moves_example (void)
-{
-  static const gint32 zero[1] = { 0 }, one[1] = { 1 }, rest[1] = { 6 }, perm[2] = { 1, 0 };
-  static const guint16 half[6] = { 0x3c00, 0x4000 };
-  static const TfliteTensor tensors[] = {
-    { .name = "x", .shape = "2x3x2" },
-    { .name = "shape", .type = TFLITE_INT32, .shape = "3" },
-    { .name = "zero", .type = TFLITE_INT32, .shape = "1", .data = zero, .n_bytes = 4 },
-    { .name = "one", .type = TFLITE_INT32, .shape = "1", .data = one, .n_bytes = 4 },
-    { .name = "n", .type = TFLITE_INT32, .shape = "" },
-    { .name = "rest", .type = TFLITE_INT32, .shape = "", .data = rest, .n_bytes = 4 },
-    { .name = "to", .type = TFLITE_INT32, .shape = "2" },
-    { .name = "flat", .shape = "2x6" },
-    { .name = "perm", .type = TFLITE_INT32, .shape = "2", .data = perm, .n_bytes = 8 },
-    { .name = "turned", .shape = "6x2" },
-    { .name = "half", .type = TFLITE_FLOAT16, .shape = "6x1", .data = half, .n_bytes = 12 },
-    { .name = "float", .shape = "6x1" },
-    { .name = "y", .shape = "6x3" },
-  };
-  static const TfliteOperator operators[] = {
-    { 77, NULL, { 0 }, 1, { 1 }, 1, 0, { { 0 } } },
-    { 45, NULL, { 1, 2, 3, 3 }, 4, { 4 }, 1, 32, { { 4, 'i', 1 } } },
-    { 83, NULL, { 4, 5 }, 2, { 6 }, 1, 59, { { 0, 'i', 2 }, { 1, 'i', 0 } } },
-    { 22, NULL, { 0, 6 }, 2, { 7 }, 1, 0, { { 0 } } },
-    { 39, NULL, { 7, 8 }, 2, { 9 }, 1, 0, { { 0 } } },
-    { 6, NULL, { 10 }, 1, { 11 }, 1, 0, { { 0 } } },
-    { 2, NULL, { 9, 11 }, 2, { 12 }, 1, 10, { { 0, 'i', 1 } } },
-  };
-  const TfliteGraph graph = {
-    tensors, N (tensors), operators, N (operators), { 0 }, 1, { 12 }, 1, 0
-  };
-
-  return tflite_file_new (&graph);
-}
-
-/* SVDF, an LSTM with a state of its own, PRELU, RESIZE_BILINEAR and BATCH_MATMUL on int8. */
-static GBytes *
-states_example (void)
-{
-  static const gint8 w[6 * 6] = { 1, -2, 3 };
-  static const gint32 b[6] = { 7, -9, 11 }, size[2] = { 4, 6 }, image[4] = { 1, 2, 3, 1 };
-  static const float scale = 0.05f, cell = 0x1p-11f, wide = 0.5f;
-#define VALUE(text) .name = text, .type = TFLITE_INT8, .scales = &scale, .n_scales = 1
-#define DATA(array) .data = array, .n_bytes = sizeof (array)
-  static const TfliteTensor tensors[] = {
-    { VALUE ("x"), .shape = "1x6" },
-    { VALUE ("feature"), .shape = "6x6", DATA (w) },
-    { VALUE ("time"), .shape = "6x6", DATA (w) },
-    { .name = "b", .type = TFLITE_INT32, .shape = "6", DATA (b) },
-    { VALUE ("memory"), .shape = "1x36", .zero = -3, .is_variable = TRUE },
-    { VALUE ("u"), .shape = "1x6" },
-    { VALUE ("steps"), .shape = "1x1x6" },
-    { VALUE ("h"), .shape = "1x6", .zero = 5, .is_variable = TRUE },
-    { .name = "c",
-      .type = TFLITE_INT16,
-      .shape = "1x6",
-      .scales = &cell,
-      .n_scales = 1,
-      .is_variable = TRUE },
-    { VALUE ("y"), .shape = "1x1x6", .zero = 5 },
-    { .name = "image", .type = TFLITE_INT32, .shape = "4", DATA (image) },
-    { VALUE ("picture"), .shape = "1x2x3x1", .zero = 5 },
-    { .name = "size", .type = TFLITE_INT32, .shape = "2", .data = size, .n_bytes = 8 },
-    { VALUE ("larger"), .shape = "1x4x6x1", .zero = 5 },
-    { VALUE ("slope"), .shape = "1", .data = w, .n_bytes = 1 },
-    { VALUE ("bent"), .shape = "1x4x6x1" },
-    { .name = "products", .type = TFLITE_INT8, .shape = "1x4x6x6", .scales = &wide, .n_scales = 1 },
-  };
-#undef VALUE
-#undef DATA
-  static const TfliteOperator operators[] = {
-    { 27, NULL, { 0, 1, 2, 3, 4 }, 5, { 5 }, 1, 1, { { 0, 'i', 1 } } },
-    { 22, NULL, { 5 }, 1, { 6 }, 1, 0, { { 0 } } },
-    { 44,
-      NULL,
-      { 6, 1, 1, 1, 1, 1, 1, 1, 1, -1, -1, -1, 3, 3, 3, 3, -1, -1, 7, 8, -1, -1, -1, -1 },
-      24,
-      { 9 },
-      1,
-      1,
-      { { 0, 'b', 4 } } },
-    { 22, NULL, { 9, 10 }, 2, { 11 }, 1, 0, { { 0 } } },
-    { 23, NULL, { 11, 12 }, 2, { 13 }, 1, 1, { { 3, 'b', 1 } } },
-    { 54, NULL, { 13, 14 }, 2, { 15 }, 1, 0, { { 0 } } },
-    { 126, NULL, { 15, 15 }, 2, { 16 }, 1, 1, { { 1, 'b', 1 } } },
-  };
-  const TfliteGraph graph = {
-    tensors, N (tensors), operators, N (operators), { 0 }, 1, { 16 }, 1, 0
-  };
-
-  return tflite_file_new (&graph);
-}
-
-GPtrArray *
-tflite_file_examples (void)
-{
-  GPtrArray *files = g_ptr_array_new_with_free_func ((GDestroyNotify) g_bytes_unref);
-
-  g_ptr_array_add (files, floats_example ());
-  g_ptr_array_add (files, integers_example ());
-  g_ptr_array_add (files, moves_example ());
-  g_ptr_array_add (files, states_example ());
-  return files;
+  return tflite_file_new_list ((const TfliteGraph *[]){ graph, NULL });
 }

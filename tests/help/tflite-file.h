@@ -5,6 +5,21 @@
 
 #include <glib.h>
 
+/* A dimension of a sparse tensor: dense, or with the indices of its elements. */
+typedef struct
+{
+  gint size; /* extent of a dense dimension */
+  const guint8 *segments, *indices;
+  guint n_segments, n_indices;
+} TfliteLevel;
+
+typedef struct
+{
+  gint order[4], blocks[2];
+  guint n_blocks, n_levels;
+  TfliteLevel levels[4];
+} TfliteSparsity;
+
 /* A tensor of the file. */
 typedef struct
 {
@@ -18,6 +33,7 @@ typedef struct
   gint64 zero; /* zero point of all scales */
   gint axis;
   gboolean is_variable;
+  const TfliteSparsity *sparsity; /* NULL: dense */
 } TfliteTensor;
 
 enum {
@@ -27,21 +43,23 @@ enum {
   TFLITE_INT64 = 4,
   TFLITE_BOOL = 6,
   TFLITE_INT16 = 7,
-  TFLITE_INT8 = 9
+  TFLITE_INT8 = 9,
+  TFLITE_RESOURCE = 13
 };
 
 /* A field of the options of an operator. */
 typedef struct
 {
   guint field;
-  char kind; /* 'b': a byte, 'i': 32 bits with a sign, 'f': a float; 0: no more fields */
+  char kind; /* 'b': a byte, 'i': 32 bits with a sign, 'f': a float, 's': the text of the operator;
+              * 0: no more fields */
   double value;
 } TfliteOption;
 
 typedef struct
 {
-  gint code; /* BuiltinOperator of the schema */
-  const char *custom;
+  gint code;          /* BuiltinOperator of the schema */
+  const char *custom; /* name of a custom operator, or the text of an option */
   gint inputs[24], n_inputs, outputs[4], n_outputs;
   gint options_type; /* BuiltinOptions of the schema; 0: none */
   TfliteOption options[8];
@@ -57,9 +75,12 @@ typedef struct
   guint n_listed; /* how many times the file lists operator 0; 0 stands for once */
 } TfliteGraph;
 
-/* Writes a file of one subgraph. Operator i has operator code i. */
+/* Writes a file of one subgraph. Each operator has an operator code of its own. */
 GBytes *tflite_file_new (const TfliteGraph *graph);
+/* Writes a file of several subgraphs; the list ends with NULL. */
+GBytes *tflite_file_new_list (const TfliteGraph *const *graphs);
 
-/* A few files with convolutions, products, reductions, moves and quantized operators, all of which
- * the import accepts: GBytes. */
+/* A few files with convolutions, products, reductions, moves, quantized operators, control flow,
+ * variables and sparse constants, all of which the import accepts: GBytes. */
 GPtrArray *tflite_file_examples (void);
+#define TFLITE_CONTROL_EXAMPLE 4 /* the example with six subgraphs */

@@ -212,10 +212,10 @@ assert_refused (const TfliteGraph *file, const char *message)
 START_TEST (errors_name_operator_and_tensor)
 {
   TfliteTensor tensors[] = { { .name = "x", .shape = "1x4" }, { .name = "y", .shape = "1x5" } };
-  TfliteOperator op = { 118, NULL, { 0 }, 1, { 1 }, 1, 0, { { 0 } } };
+  TfliteOperator op = { 12, NULL, { 0 }, 1, { 1 }, 1, 0, { { 0 } } };
   TfliteGraph file = { tensors, N (tensors), &op, 1, { 0 }, 1, { 1 }, 1, 0 };
 
-  assert_refused (&file, "operator 0, IF 'y': the operator is not supported");
+  assert_refused (&file, "operator 0, L2_POOL_2D 'y': the operator is not supported");
   op.code = 32;
   op.custom = "ethos-u";
   assert_refused (&file, "operator 0, ethos-u 'y': the operator is not supported");
@@ -227,7 +227,7 @@ START_TEST (errors_name_operator_and_tensor)
                   "operator 0, RELU 'y': input 0, tensor 1 'y', is neither a constant nor an "
                   "input of the graph, and no earlier operator computes it");
   op.inputs[0] = 7;
-  assert_refused (&file, "operator 0: input 0 is tensor 7, the file has 2 tensors");
+  assert_refused (&file, "operator 0: input 0 is tensor 7, the subgraph has 2 tensors");
   op.inputs[0] = 0;
   tensors[1].type = 5; /* STRING */
   assert_refused (&file,

@@ -68,6 +68,7 @@ START_TEST (a_file_with_a_plan_is_the_same_model)
 {
   g_autoptr (GPtrArray) files = tflite_file_examples ();
 
+  g_ptr_array_remove_index (files, TFLITE_CONTROL_EXAMPLE);
   for (guint i = 0; i < files->len; i++)
     {
       g_autofree char *before = print_graph (files->pdata[i]), *after = NULL;
@@ -87,6 +88,20 @@ START_TEST (a_file_with_a_plan_is_the_same_model)
       ck_assert_uint_eq ((guint) plan.words[2] + 3, plan.n_words);
       ck_assert_int_gt (n_bytes, 0);
     }
+}
+END_TEST
+
+/* The format has the tensors of one subgraph. */
+START_TEST (a_file_of_several_subgraphs_has_no_plan)
+{
+  g_autoptr (GPtrArray) files = tflite_file_examples ();
+  GError *error = NULL;
+
+  ck_assert_ptr_null (
+      cleave_tflite_add_memory_plan (files->pdata[TFLITE_CONTROL_EXAMPLE], 16, NULL, &error));
+  cleave_assert_error (&error, CLEAVE_ERROR_MODEL,
+                       "it has 6 subgraphs and 8 tensors; a memory plan needs 1 subgraph and at "
+                       "most 20000 tensors");
 }
 END_TEST
 
@@ -159,8 +174,8 @@ static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "memory plan", a_file_with_a_plan_is_the_same_model, a_file_has_one_plan,
-                   tensors_in_use_at_once_do_not_overlap, files_of_up_to_64_bytes_are_refused,
-                   NULL);
+                   a_file_of_several_subgraphs_has_no_plan, tensors_in_use_at_once_do_not_overlap,
+                   files_of_up_to_64_bytes_are_refused, NULL);
 }
 
 CLEAVE_TEST_SUITE ("tflite-memory-plan", add_tests)
