@@ -93,6 +93,22 @@ cleave_matmul_maps (const CleaveMatmulDims *dims,
                                         : cleave_dim_map_same (cleave_matmul_own_dim (dims, side));
 }
 
+void
+cleave_matmul_maps_pair (const CleaveCall *call, guint operand, CleaveDimMap *map)
+{
+  CleaveMatmulDims dims = cleave_matmul_dims (&call->operands[0].shape, &call->operands[1].shape);
+
+  cleave_matmul_maps (&dims, operand == 0 ? CLEAVE_MATMUL_A : CLEAVE_MATMUL_B,
+                      &call->operands[operand].shape, &call->results[0].shape, map);
+}
+
+gint64
+cleave_matmul_macs (const CleaveCall *call)
+{
+  return cleave_saturated_mul (cleave_shape_n_elements (&call->results[0].shape),
+                               cleave_matmul_length (&call->operands[0].shape));
+}
+
 gint64
 cleave_matmul_strides (const CleaveMatmulDims *dims,
                        CleaveMatmulSide side,

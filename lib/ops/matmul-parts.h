@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Matrix products except for their arithmetic: shapes, maps and strides. MatMul, MatMulInteger and
- * QLinearMatMul share it.
+/* Matrix products except for their arithmetic: shapes, maps and strides. MatMul, MatMulInteger,
+ * QLinearMatMul and TfliteMatMul share it.
  *
  * A and B are stacks of matrices: batch dimensions, then rows, then columns. A vector is a matrix
  * without rows (A) or without columns (B). The result has the batch dimensions of both, broadcast,
@@ -34,6 +34,10 @@ void cleave_matmul_maps (const CleaveMatmulDims *dims,
                          const CleaveShape *stack,
                          const CleaveShape *y,
                          CleaveDimMap *map);
+/* Sets the maps of a product whose operands 0 and 1 are A and B. */
+void cleave_matmul_maps_pair (const CleaveCall *call, guint operand, CleaveDimMap *map);
+/* Returns the multiply-adds of a product whose operand 0 is A. */
+gint64 cleave_matmul_macs (const CleaveCall *call);
 /* Sets stride[d] to the step in a stack of matrices, in elements, for one step along dimension d of
  * the result. Returns the step along K. */
 gint64 cleave_matmul_strides (const CleaveMatmulDims *dims,

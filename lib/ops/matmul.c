@@ -25,28 +25,6 @@ infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
          cleave_matmul_infer (&a->shape, &b->shape, &results[0].shape, error);
 }
 
-static CleaveMatmulDims
-dims_of (const CleaveCall *call)
-{
-  return cleave_matmul_dims (&call->operands[A].shape, &call->operands[B].shape);
-}
-
-static void
-maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
-{
-  CleaveMatmulDims dims = dims_of (call);
-
-  cleave_matmul_maps (&dims, operand == A ? CLEAVE_MATMUL_A : CLEAVE_MATMUL_B,
-                      &call->operands[operand].shape, &call->results[0].shape, map);
-}
-
-static gint64
-macs (const CleaveCall *call)
-{
-  return cleave_saturated_mul (cleave_shape_n_elements (&call->results[0].shape),
-                               cleave_matmul_length (&call->operands[A].shape));
-}
-
 static CleaveKernel
 kernel (const CleaveCall *call)
 {
@@ -62,7 +40,7 @@ compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *r
 {
   const CleaveView *a = &operands[A], *b = &operands[B], *y = &results[0];
   const CleaveSumOps *ops = cleave_sum_ops (y->type.element);
-  CleaveMatmulDims dims = dims_of (call);
+  CleaveMatmulDims dims = cleave_matmul_dims (&a->type.shape, &b->type.shape);
   gint64 stride_a[CLEAVE_MAX_RANK], stride_b[CLEAVE_MAX_RANK], at[CLEAVE_MAX_RANK];
   gint64 k_a = cleave_matmul_strides (&dims, CLEAVE_MATMUL_A, a, stride_a);
   gint64 k_b = cleave_matmul_strides (&dims, CLEAVE_MATMUL_B, b, stride_b);
@@ -86,8 +64,8 @@ const CleaveOp cleave_op_matmul = {
   .results = (const char *const[]){ "Y", NULL },
   .min_operands = 2,
   .infer = infer,
-  .maps = maps,
-  .macs = macs,
+  .maps = cleave_matmul_maps_pair,
+  .macs = cleave_matmul_macs,
   .kernel = kernel,
   .compute = compute,
 };

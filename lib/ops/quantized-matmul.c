@@ -160,13 +160,6 @@ maps_integer (const CleaveCall *call, guint operand, CleaveDimMap *map)
   maps_places (call, &integer_places, operand, map);
 }
 
-static gint64
-macs (const CleaveCall *call)
-{
-  return cleave_saturated_mul (cleave_shape_n_elements (&call->results[0].shape),
-                               cleave_matmul_length (&call->operands[A].shape));
-}
-
 /* Reference kernels */
 
 /* An operand, and its strides for an index of the result. */
@@ -306,7 +299,7 @@ const CleaveOp cleave_op_qlinear_matmul = {
   .min_operands = 8,
   .infer = infer_linear,
   .maps = maps_linear,
-  .macs = macs,
+  .macs = cleave_matmul_macs,
   .kernel = kernel,
   .compute = compute_linear,
 };
@@ -318,7 +311,7 @@ const CleaveOp cleave_op_matmul_integer = {
   .min_operands = 2,
   .infer = infer_integer,
   .maps = maps_integer,
-  .macs = macs,
+  .macs = cleave_matmul_macs,
   .kernel = kernel,
   .compute = compute_integer,
 };

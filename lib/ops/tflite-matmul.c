@@ -10,12 +10,6 @@
 
 enum { A, B };
 
-static CleaveMatmulDims
-dims_of (const CleaveCall *call)
-{
-  return cleave_matmul_dims (&call->operands[A].shape, &call->operands[B].shape);
-}
-
 static gboolean
 infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
 {
@@ -34,22 +28,6 @@ infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
          cleave_tflite_check_zero ("y_zero", element, a->y_zero, error) &&
          cleave_tflite_check_factor (a->multiplier, a->shift, error) &&
          cleave_tflite_check_bounds (element, a->min, a->max, error);
-}
-
-static void
-maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
-{
-  CleaveMatmulDims dims = dims_of (call);
-
-  cleave_matmul_maps (&dims, operand == A ? CLEAVE_MATMUL_A : CLEAVE_MATMUL_B,
-                      &call->operands[operand].shape, &call->results[0].shape, map);
-}
-
-static gint64
-macs (const CleaveCall *call)
-{
-  return cleave_saturated_mul (cleave_shape_n_elements (&call->results[0].shape),
-                               cleave_matmul_length (&call->operands[A].shape));
 }
 
 /* A stack of matrices, and its strides for an index of the result. */
@@ -72,8 +50,8 @@ compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *r
   const CleaveTfliteBinaryAttrs *attrs = call->attrs;
   const CleaveView *y = &results[0];
   CleaveElement element = y->type.element;
-  CleaveMatmulDims dims = dims_of (call);
   Side a = { .view = &operands[A] }, b = { .view = &operands[B] };
+  CleaveMatmulDims dims = cleave_matmul_dims (&a.view->type.shape, &b.view->type.shape);
   gint64 at[CLEAVE_MAX_RANK], n = cleave_matmul_length (&call->operands[A].shape);
 
   a.k_stride = cleave_matmul_strides (&dims, CLEAVE_MATMUL_A, a.view, a.stride);
@@ -113,7 +91,7 @@ const CleaveOp cleave_op_tflite_mat_mul = {
   .attrs_size = sizeof (CleaveTfliteBinaryAttrs),
   .attrs = attrs,
   .infer = infer,
-  .maps = maps,
-  .macs = macs,
+  .maps = cleave_matmul_maps_pair,
+  .macs = cleave_matmul_macs,
   .compute = compute,
 };
