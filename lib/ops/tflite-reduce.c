@@ -124,44 +124,13 @@ infer_softmax (const CleaveCall *call, CleaveTensorType *results, GError **error
 
   if (!cleave_call_check_element (call, X, CLEAVE_ELEMENT_BIT (CLEAVE_INT8), error) ||
       !cleave_call_check_rank (call, X, 1, CLEAVE_MAX_RANK, error) ||
-      !cleave_call_check_element (call, TABLE, CLEAVE_ELEMENT_BIT (CLEAVE_INT32), error) ||
-      !cleave_call_check_rank (call, TABLE, 1, 1, error))
+      !cleave_tflite_check_table (call, TABLE, CLEAVE_INT32, TABLE_SIZE, error))
     return FALSE;
-  if (call->operands[TABLE].shape.dim[0] != TABLE_SIZE)
-    return cleave_fail (error, CLEAVE_ERROR_SHAPE,
-                        "table has %" G_GINT64_FORMAT " elements, but must have %d",
-                        call->operands[TABLE].shape.dim[0], TABLE_SIZE);
   if (a->to != CLEAVE_INT8 && a->to != CLEAVE_INT16)
     return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE,
                         "the element type of the result must be int8 or int16");
   results[0] = (CleaveTensorType){ a->to, call->operands[X].shape };
   return TRUE;
-}
-
-static void
-maps_softmax (const CleaveCall *call, guint operand, CleaveDimMap *map)
-{
-  const CleaveShape *x = &call->operands[X].shape;
-
-  if (operand == TABLE)
-    {
-      map[0] = cleave_dim_map_whole (TABLE_SIZE);
-      return;
-    }
-  cleave_maps_same (call, operand, map);
-  map[x->rank - 1] = cleave_dim_map_whole (x->dim[x->rank - 1]);
-}
-
-/* A chunk of the last dimension would not be the softmax of the whole. */
-static gboolean
-narrow_softmax (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GString *why)
-{
-  guint last = call->operands[X].shape.rank - 1;
-  CleaveSpan span = chunk->range.dim[last];
-
-  if (span.begin == 0 && span.end == call->operands[X].shape.dim[last])
-    return TRUE;
-  return cleave_refuse (why, "dimension %u must be whole", last);
 }
 
 /* One line of the last dimension. */
@@ -244,8 +213,8 @@ const CleaveOp cleave_op_tflite_softmax = {
   .attrs_size = sizeof (CleaveCastAttrs),
   .attrs = softmax_attrs,
   .infer = infer_softmax,
-  .maps = maps_softmax,
-  .narrow = narrow_softmax,
+  .maps = cleave_tflite_softmax_maps,
+  .narrow = cleave_tflite_softmax_narrow,
   .work = cleave_work_once,
   .compute = compute_softmax,
 };

@@ -16,20 +16,6 @@ enum { X, EXP, RECIPROCAL };
 #define TABLE_SIZE 513
 
 static gboolean
-check_table (const CleaveCall *call, guint operand, GError **error)
-{
-  const CleaveShape *shape = &call->operands[operand].shape;
-
-  if (!cleave_call_check_element (call, operand, CLEAVE_ELEMENT_BIT (CLEAVE_INT16), error) ||
-      !cleave_call_check_rank (call, operand, 1, 1, error))
-    return FALSE;
-  return shape->dim[0] == TABLE_SIZE ||
-         cleave_fail (error, CLEAVE_ERROR_SHAPE,
-                      "%s has %" G_GINT64_FORMAT " elements, but must have %d",
-                      cleave_op_operand_name (call->op, operand), shape->dim[0], TABLE_SIZE);
-}
-
-static gboolean
 infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
 {
   const CleaveTfliteRescaleAttrs *a = call->attrs;
@@ -37,34 +23,9 @@ infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
   results[0] = call->operands[X];
   return cleave_call_check_element (call, X, CLEAVE_ELEMENT_BIT (CLEAVE_INT16), error) &&
          cleave_call_check_rank (call, X, 1, CLEAVE_MAX_RANK, error) &&
-         check_table (call, EXP, error) && check_table (call, RECIPROCAL, error) &&
+         cleave_tflite_check_table (call, EXP, CLEAVE_INT16, TABLE_SIZE, error) &&
+         cleave_tflite_check_table (call, RECIPROCAL, CLEAVE_INT16, TABLE_SIZE, error) &&
          cleave_tflite_check_factor (a->multiplier, a->shift, error);
-}
-
-static void
-maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
-{
-  const CleaveShape *x = &call->operands[X].shape;
-
-  if (operand != X)
-    {
-      map[0] = cleave_dim_map_whole (TABLE_SIZE);
-      return;
-    }
-  cleave_maps_same (call, operand, map);
-  map[x->rank - 1] = cleave_dim_map_whole (x->dim[x->rank - 1]);
-}
-
-/* A chunk of the last dimension would not be the softmax of the whole. */
-static gboolean
-narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GString *why)
-{
-  guint last = call->operands[X].shape.rank - 1;
-  CleaveSpan span = chunk->range.dim[last];
-
-  if (span.begin == 0 && span.end == call->operands[X].shape.dim[last])
-    return TRUE;
-  return cleave_refuse (why, "dimension %u must be whole", last);
 }
 
 static gint32
@@ -163,8 +124,8 @@ const CleaveOp cleave_op_tflite_softmax_16 = {
   .attrs_size = sizeof (CleaveTfliteRescaleAttrs),
   .attrs = attrs,
   .infer = infer,
-  .maps = maps,
-  .narrow = narrow,
+  .maps = cleave_tflite_softmax_maps,
+  .narrow = cleave_tflite_softmax_narrow,
   .work = cleave_work_once,
   .compute = compute,
 };

@@ -60,3 +60,14 @@ gboolean
 cleave_tflite_check_zero (const char *name, CleaveElement element, gint64 value, GError **error);
 gboolean cleave_tflite_check_bounds (CleaveElement element, gint64 min, gint64 max, GError **error);
 gboolean cleave_tflite_check_factor (gint64 multiplier, gint64 shift, GError **error);
+/* Checks that an operand is a vector of `n` values of an element type. */
+gboolean cleave_tflite_check_table (
+    const CleaveCall *call, guint operand, CleaveElement element, gint64 n, GError **error);
+/* Sets the maps of a softmax along the last dimension: operand 0 is the values, and the others are
+ * tables, which each piece reads whole. */
+void cleave_tflite_softmax_maps (const CleaveCall *call, guint operand, CleaveDimMap *map);
+/* Refuses a chunk of a softmax that cuts the last dimension: its sums would be other ones. */
+gboolean cleave_tflite_softmax_narrow (const CleaveCall *call,
+                                       const CleaveChunk *chunk,
+                                       gpointer attrs,
+                                       GString *why);
