@@ -7,78 +7,75 @@
 
 #include "../ops/tflite.h"
 
+enum { A, B, Y };
+
+/* Sets the factor of the result from the ratio that it stands for. */
+static gboolean
+set_factor (double ratio, CleaveTfliteBinaryAttrs *a, GError **error)
+{
+  CleaveTfliteFactor factor;
+
+  if (!cleave_tflite_read_factor (ratio, &factor, error))
+    return FALSE;
+  a->multiplier = factor.multiplier;
+  a->shift = factor.shift;
+  return TRUE;
+}
+
+/* Sets the factors of operands that are brought to one scale, and the factor of the result. */
+static gboolean
+set_factors (const double *ratios, CleaveTfliteBinaryAttrs *a, GError **error)
+{
+  CleaveTfliteFactor factor[2];
+
+  for (guint i = 0; i < 2; i++)
+    if (!cleave_tflite_read_factor (ratios[i], &factor[i], error))
+      return FALSE;
+  a->a_multiplier = factor[A].multiplier;
+  a->a_shift = factor[A].shift;
+  a->b_multiplier = factor[B].multiplier;
+  a->b_shift = factor[B].shift;
+  return set_factor (ratios[Y], a, error);
+}
+
 /* Computes the factors of a sum. The ratios are those of float64, also for SUB: the golden values
  * of the reference kernels need them. */
 static gboolean
 read_sum (const float *scales, CleaveTfliteBinaryAttrs *a, GError **error)
 {
-  enum { A, B, Y };
   double twice = 2 * (double) MAX (scales[A], scales[B]);
-  double ratio[3] = { (double) scales[A] / twice, (double) scales[B] / twice,
+  double ratios[] = { (double) scales[A] / twice, (double) scales[B] / twice,
                       twice / ((double) (1 << a->left_shift) * (double) scales[Y]) };
-  CleaveTfliteFactor factor[3];
 
-  for (guint i = 0; i < 3; i++)
-    if (!cleave_tflite_read_factor (ratio[i], &factor[i], error))
-      return FALSE;
-  if (factor[Y].shift > 0)
-    return cleave_tflite_refuse (error, "the scale of the output is too small");
-  a->a_multiplier = factor[A].multiplier;
-  a->a_shift = factor[A].shift;
-  a->b_multiplier = factor[B].multiplier;
-  a->b_shift = factor[B].shift;
-  a->multiplier = factor[Y].multiplier;
-  a->shift = factor[Y].shift;
-  return TRUE;
+  if (!set_factors (ratios, a, error))
+    return FALSE;
+  return a->shift <= 0 || cleave_tflite_refuse (error, "the scale of the output is too small");
 }
 
 static gboolean
 read_product (const float *scales, CleaveTfliteBinaryAttrs *a, GError **error)
 {
-  CleaveTfliteFactor factor;
-
-  if (!cleave_tflite_read_factor ((double) scales[0] * (double) scales[1] / (double) scales[2],
-                                  &factor, error))
-    return FALSE;
-  a->multiplier = factor.multiplier;
-  a->shift = factor.shift;
-  return TRUE;
+  return set_factor ((double) scales[A] * (double) scales[B] / (double) scales[Y], a, error);
 }
 
-/* The factor of a quotient; its ratio is that of float32. */
+/* Computes the factor of a quotient; its ratio is that of float32. */
 static gboolean
 read_quotient (const float *scales, CleaveTfliteBinaryAttrs *a, GError **error)
 {
-  CleaveTfliteFactor factor;
-
-  if (!cleave_tflite_read_factor ((double) (scales[0] / (scales[1] * scales[2])), &factor, error))
-    return FALSE;
-  a->multiplier = factor.multiplier;
-  a->shift = factor.shift;
-  return TRUE;
+  return set_factor ((double) (scales[A] / (scales[B] * scales[Y])), a, error);
 }
 
-/* The factors of a squared difference, whose operands are brought to one scale as those of a sum.
- */
+/* Computes the factors of a squared difference. Its operands are brought to one scale, as those of
+ * a sum. */
 static gboolean
 read_squared_difference (const float *scales, CleaveTfliteBinaryAttrs *a, GError **error)
 {
-  enum { A, B, Y };
   double twice = 2 * (double) MAX (scales[A], scales[B]);
   float unit = (float) (1 << (2 * a->left_shift)) * scales[Y];
-  CleaveTfliteFactor factor[3];
+  double ratios[] = { (double) scales[A] / twice, (double) scales[B] / twice,
+                      twice * twice / (double) unit };
 
-  if (!cleave_tflite_read_factor ((double) scales[A] / twice, &factor[A], error) ||
-      !cleave_tflite_read_factor ((double) scales[B] / twice, &factor[B], error) ||
-      !cleave_tflite_read_factor (twice * twice / (double) unit, &factor[Y], error))
-    return FALSE;
-  a->a_multiplier = factor[A].multiplier;
-  a->a_shift = factor[A].shift;
-  a->b_multiplier = factor[B].multiplier;
-  a->b_shift = factor[B].shift;
-  a->multiplier = factor[Y].multiplier;
-  a->shift = factor[Y].shift;
-  return TRUE;
+  return set_factors (ratios, a, error);
 }
 
 static gboolean
@@ -86,11 +83,18 @@ read_prelu (const float *scales, CleaveTfliteBinaryAttrs *a, GError **error)
 {
   CleaveTfliteFactor factor;
 
-  if (!cleave_tflite_read_factor ((double) scales[0] / (double) scales[2], &factor, error))
+  if (!cleave_tflite_read_factor ((double) scales[A] / (double) scales[Y], &factor, error))
     return FALSE;
   a->a_multiplier = factor.multiplier;
   a->a_shift = factor.shift;
   return read_product (scales, a, error);
+}
+
+/* Computes the factor of BATCH_MATMUL, whose scales are multiplied in float32. */
+static gboolean
+read_matrix_product (const float *scales, CleaveTfliteBinaryAttrs *a, GError **error)
+{
+  return set_factor ((double) (scales[A] * scales[B]) / (double) scales[Y], a, error);
 }
 
 /* An operator of two operands. */
@@ -100,6 +104,7 @@ typedef struct
   gboolean (*read_factors) (const float *scales, CleaveTfliteBinaryAttrs *a, GError **error);
   gint64 shift_8, shift_16; /* left shifts of int8 and int16 */
   gboolean has_activation;  /* the options have an activation, as field 0 */
+  gboolean can_adjoin;      /* the options can transpose the operands */
 } Binary;
 
 /* Reads zero points, bounds and factors. */
@@ -133,92 +138,31 @@ convert_binary (CleaveTfliteImport *import, const Binary *kind, GError **error)
   CleaveTfliteBinaryAttrs attrs = { 0 };
   CleaveResult *operands[2];
 
-  return read_binary (import, kind, &attrs, error) &&
-         cleave_tflite_find_result (import, 0, &operands[0], error) &&
-         cleave_tflite_find_result (import, 1, &operands[1], error) &&
-         cleave_tflite_set (
-             import, 0, cleave_tflite_add (import, kind->op, operands, 2, &attrs, error), error);
-}
-
-gboolean
-cleave_tflite_convert_integer_add (CleaveTfliteImport *import, GError **error)
-{
-  static const Binary kind = { "TfliteAdd", read_sum, 20, 15, TRUE };
-
-  return convert_binary (import, &kind, error);
-}
-
-gboolean
-cleave_tflite_convert_integer_sub (CleaveTfliteImport *import, GError **error)
-{
-  static const Binary kind = { "TfliteSub", read_sum, 20, 15, TRUE };
-
-  return convert_binary (import, &kind, error);
-}
-
-gboolean
-cleave_tflite_convert_integer_mul (CleaveTfliteImport *import, GError **error)
-{
-  static const Binary kind = { "TfliteMul", read_product, 0, 0, TRUE };
-
-  return convert_binary (import, &kind, error);
-}
-
-gboolean
-cleave_tflite_convert_integer_div (CleaveTfliteImport *import, GError **error)
-{
-  static const Binary kind = { "TfliteDiv", read_quotient, 0, 0, TRUE };
-
-  return convert_binary (import, &kind, error);
-}
-
-gboolean
-cleave_tflite_convert_integer_squared_difference (CleaveTfliteImport *import, GError **error)
-{
-  static const Binary kind = { "TfliteSquaredDifference", read_squared_difference, 7, 0, FALSE };
-
-  return convert_binary (import, &kind, error);
-}
-
-gboolean
-cleave_tflite_convert_integer_prelu (CleaveTfliteImport *import, GError **error)
-{
-  static const Binary kind = { "TflitePRelu", read_prelu, 0, 0, FALSE };
-
-  return convert_binary (import, &kind, error);
-}
-
-/* BATCH_MATMUL: the ratio of a product whose scales are multiplied in float32. */
-static gboolean
-read_matrix_product (const float *scales, CleaveTfliteBinaryAttrs *a, GError **error)
-{
-  CleaveTfliteFactor factor;
-
-  if (!cleave_tflite_read_factor ((double) (scales[0] * scales[1]) / (double) scales[2], &factor,
-                                  error))
+  if (!read_binary (import, kind, &attrs, error) ||
+      !cleave_tflite_find_result (import, 0, &operands[A], error) ||
+      !cleave_tflite_find_result (import, 1, &operands[B], error))
     return FALSE;
-  a->multiplier = factor.multiplier;
-  a->shift = factor.shift;
-  return TRUE;
-}
-
-gboolean
-cleave_tflite_convert_integer_batch_matmul (CleaveTfliteImport *import, GError **error)
-{
-  static const Binary kind = { "TfliteMatMul", read_matrix_product, 0, 0, FALSE };
-  CleaveTfliteBinaryAttrs attrs = { 0 };
-  CleaveResult *operands[2];
-
-  if (!read_binary (import, &kind, &attrs, error) ||
-      !cleave_tflite_find_result (import, 0, &operands[0], error) ||
-      !cleave_tflite_find_result (import, 1, &operands[1], error))
-    return FALSE;
-  for (guint i = 0; i < 2; i++)
+  for (guint i = 0; kind->can_adjoin && i < 2; i++)
     if ((operands[i] = cleave_tflite_adjoin (import, i, operands[i], error)) == NULL)
       return FALSE;
-  return cleave_tflite_set (import, 0,
-                            cleave_tflite_add (import, kind.op, operands, 2, &attrs, error), error);
+  return cleave_tflite_set (
+      import, 0, cleave_tflite_add (import, kind->op, operands, 2, &attrs, error), error);
 }
+
+/* Defines the converter of an operator of two operands. */
+#define CONVERT(name, ...)                                                                         \
+  gboolean cleave_tflite_convert_integer_##name (CleaveTfliteImport *import, GError **error)       \
+  {                                                                                                \
+    return convert_binary (import, &(const Binary){ __VA_ARGS__ }, error);                         \
+  }
+
+CONVERT (add, "TfliteAdd", read_sum, 20, 15, .has_activation = TRUE)
+CONVERT (sub, "TfliteSub", read_sum, 20, 15, .has_activation = TRUE)
+CONVERT (mul, "TfliteMul", read_product, .has_activation = TRUE)
+CONVERT (div, "TfliteDiv", read_quotient, .has_activation = TRUE)
+CONVERT (squared_difference, "TfliteSquaredDifference", read_squared_difference, .shift_8 = 7)
+CONVERT (prelu, "TflitePRelu", read_prelu, .has_activation = FALSE)
+CONVERT (batch_matmul, "TfliteMatMul", read_matrix_product, .can_adjoin = TRUE)
 
 /* Divides a multiplier by a number of elements, with as many bits as its shift leaves. */
 static void
