@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Copies of nodes and of graphs. */
+
+#include "graph-private.h"
+
+CleaveNode *
+cleave_graph_add_like (CleaveGraph *graph,
+                       const CleaveNode *node,
+                       const char *name,
+                       CleaveResult *const *operands)
+{
+  g_autofree CleaveTensorType *types = g_new (CleaveTensorType, node->n_results + 1);
+
+  for (guint i = 0; i < node->n_results; i++)
+    types[i] = node->results[i].type;
+  return cleave_graph_add_checked (graph, node->op, name, operands, node->n_operands, types,
+                                   node->n_results, cleave_attrs_copy (node->op, node->attrs));
+}
+
+/* Copies a node with its names and types, but without operands, since the nodes that compute them
+ * may not be copied yet. */
+static CleaveNode *
+copy_node (CleaveGraph *graph, const CleaveNode *node)
+{
+  g_autofree CleaveResult **none = g_new0 (CleaveResult *, MAX (node->n_operands, 1));
+  CleaveNode *copy = cleave_graph_add_like (graph, node, node->name, none);
+
+  for (guint i = 0; i < node->n_results; i++)
+    if (node->results[i].name != NULL)
+      cleave_result_set_name (&copy->results[i], node->results[i].name);
+  return copy;
+}
+
+/**
+ * cleave_graph_copy:
+ * @graph: a graph
+ *
+ * Copies a graph. The copy has the same nodes with the same names in the same order. It shares the
+ * tensors of constants. O(graph).
+ *
+ * Returns: (transfer full): the copy
+ *
+ * Since: 0.1
+ */
+CleaveGraph *
+cleave_graph_copy (const CleaveGraph *graph)
+{
+  g_return_val_if_fail (graph != NULL, NULL);
+
+  CleaveGraph *copy = cleave_graph_new (graph->name);
+  g_autofree CleaveNode **nodes = g_new (CleaveNode *, graph->n_ids + 1);
+
+  copy->exclude_inputs = graph->exclude_inputs;
+  if (graph->origin != NULL)
+    cleave_graph_set_origin (copy, g_atomic_rc_box_acquire (graph->origin), graph->origin_clear);
+  if (graph->defaults != NULL)
+    {
+      copy->defaults = g_array_ref (graph->defaults);
+      copy->open_defaults = g_hash_table_ref (graph->open_defaults);
+    }
+  if (graph->shared_names != NULL)
+    cleave_graph_set_shared_names (copy, g_hash_table_ref (graph->shared_names));
+  for (guint i = 0; graph->files != NULL && i < graph->files->len; i++)
+    cleave_graph_add_file (copy, graph->files->pdata[i]);
+  for (CleaveNode *node = graph->first; node != NULL; node = node->next)
+    nodes[node->id] = copy_node (copy, node);
+  for (CleaveNode *node = graph->first; node != NULL; node = node->next)
+    for (guint i = 0; i < node->n_operands; i++)
+      {
+        const CleaveResult *from = node->operands[i].result;
+
+        if (from != NULL)
+          cleave_operand_attach (&nodes[node->id]->operands[i],
+                                 &nodes[from->node->id]->results[from->index]);
+      }
+  for (guint i = 0; i < graph->inputs->len; i++)
+    {
+      const CleaveResult *input = g_ptr_array_index (graph->inputs, i);
+
+      g_ptr_array_add (copy->inputs, &nodes[input->node->id]->results[0]);
+    }
+  for (guint i = 0; i < graph->outputs->len; i++)
+    {
+      const CleaveResult *from = cleave_graph_get_output (graph, i)->result;
+
+      cleave_graph_add_output (copy, cleave_graph_get_output_name (graph, i),
+                               &nodes[from->node->id]->results[from->index], NULL);
+    }
+  copy->keeps_order = graph->keeps_order;
+  return copy;
+}
