@@ -7,6 +7,7 @@
  *   flow.c        checks that steps can be a segment, and counts the bytes
  *   flow-slots.c  which values are whole, the columns of bands, steps that share memory
  *   flow-rows.c   runs the loop without computing, to find the rows of rings and the lag of the end
+ *   flow-steady.c skips rows of that run
  */
 
 #include "flow.h"
@@ -57,5 +58,8 @@ is_in_place (const CleaveBundleFlow *flow, guint s, guint operand)
 /* Sets which values of the segment are whole, the columns of the bands, and which steps share
  * memory. Returns FALSE if the segment cannot have more than one band. */
 gboolean cleave_bundle_flow_set_slots (CleaveBundleFlow *flow);
+/* Skips rows if the loop is in a steady state. The rows of step `target` are computed, and no step
+ * waits for another one. */
+void cleave_bundle_flow_skip (CleaveBundleFlow *flow, guint target);
 /* Sets the rows of rings, and how far the end lies before the value under it. */
 void cleave_bundle_flow_set_rows (CleaveBundleFlow *flow);

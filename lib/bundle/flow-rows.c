@@ -137,10 +137,14 @@ pull (CleaveBundleFlow *flow, guint target)
 {
   guint s = target;
 
+  flow->marked_row = G_MININT32;
   while (*get_made (flow, target) < get_result (flow, target)->image.rows)
     {
-      guint p = find_missing (flow, s);
+      guint p;
 
+      if (s == target && !flow->walks_all)
+        cleave_bundle_flow_skip (flow, target);
+      p = find_missing (flow, s);
       if (p != s)
         {
           flow->asker[p - flow->segment.first] = s;

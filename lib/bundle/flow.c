@@ -14,6 +14,7 @@ cleave_bundle_flow_init (CleaveBundleFlow *flow, const CleaveBundleModel *model,
   flow->slots = g_new (CleaveBundleSlot, n);
   flow->columns = g_new (CleaveSpan, (gsize) n * MAX_BANDS);
   flow->made = g_new (gint64, n);
+  flow->mark = g_new (gint64, n);
   flow->asker = g_new (guint, n);
   flow->over = g_array_new (FALSE, FALSE, sizeof (CleaveBundleReader));
 }
@@ -24,6 +25,7 @@ cleave_bundle_flow_clear (CleaveBundleFlow *flow)
   g_free (flow->slots);
   g_free (flow->columns);
   g_free (flow->made);
+  g_free (flow->mark);
   g_free (flow->asker);
   g_array_unref (flow->over);
 }

@@ -59,8 +59,13 @@ typedef struct
   CleaveBundleSegment segment;
   CleaveBundleSlot *slots; /* slots of the steps from segment.first on */
   CleaveSpan *columns;     /* columns of a step in a band: columns[band * n_steps + step - first] */
-  gint64 *made;
-  guint *asker;   /* the step that asked a step for rows */
+  gint64 *made;            /* rows that a step has computed */
+  gint64 *mark; /* copy of `made` from when step `target` had computed `marked_row` rows; see
+                   flow-steady.c */
+  gint64 marked_row;
+  gint64 n_skipped;   /* rows of the targets of all segments that were skipped */
+  gboolean walks_all; /* skip no rows, to test flow-steady.c */
+  guint *asker;       /* the step that asked a step for rows */
   GArray *over;   /* CleaveBundleReader: the operands that read the value that the end overlays */
   guint end_slot; /* the step whose memory the end uses */
 } CleaveBundleFlow;

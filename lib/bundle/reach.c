@@ -38,14 +38,24 @@ map_span (CleaveDimMap map, CleaveSpan span, gint64 extent)
   return span;
 }
 
+/* The planner calls this function for each row of each segment, so most maps are applied without a
+ * division. */
 CleaveSpan
 cleave_bundle_step_rows (const CleaveBundleModel *model,
                          const CleaveBundleStep *step,
                          guint operand,
                          gint64 row)
 {
-  return map_span (step->rows[operand], (CleaveSpan){ row, row + 1 },
-                   cleave_bundle_value (model, step->operands[operand])->image.rows);
+  const CleaveDimMap *map = &step->rows[operand];
+  gint64 extent = cleave_bundle_value (model, step->operands[operand])->image.rows;
+  gint64 at = row * map->times + map->shift;
+  CleaveSpan span;
+
+  if (map->block != 1)
+    at = cleave_floor_div (at, map->block);
+  span.begin = CLAMP (at * map->stride + map->offset, 0, extent);
+  span.end = CLAMP (at * map->stride + map->offset + map->window, span.begin, extent);
+  return span;
 }
 
 CleaveSpan

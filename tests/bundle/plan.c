@@ -181,6 +181,54 @@ START_TEST (more_macs_and_values_apart_take_no_more_memory)
 }
 END_TEST
 
+/* Lays out a segment with and without skipped rows. Returns the number of skipped rows. */
+static gint64
+check_skip (CleaveBundleFlow *walk, CleaveBundleFlow *skip, guint first, guint end, gboolean upward)
+{
+  gint64 before = skip->n_skipped;
+  gboolean done = upward ? cleave_bundle_flow_run_upward (walk, first, end)
+                         : cleave_bundle_flow_run (walk, first, end, 1);
+
+  ck_assert_int_eq (done, upward ? cleave_bundle_flow_run_upward (skip, first, end)
+                                 : cleave_bundle_flow_run (skip, first, end, 1));
+  if (!done)
+    return 0;
+  for (guint i = 0; i < end - first; i++)
+    ck_assert_msg (walk->slots[i].capacity == skip->slots[i].capacity,
+                   "steps %u to %u: step %u needs %d rows, not %d", first, end, first + i,
+                   (int) walk->slots[i].capacity, (int) skip->slots[i].capacity);
+  ck_assert_int_eq (walk->segment.ring_bytes, skip->segment.ring_bytes);
+  ck_assert_int_eq (walk->segment.overlay.lag, skip->segment.overlay.lag);
+  return skip->n_skipped - before;
+}
+
+START_TEST (rings_are_the_same_if_rows_of_a_steady_state_are_skipped)
+{
+  guint n_skips[2] = { 0, 0 };
+
+  for (guint32 seed = 0; seed < CLEAVE_TRIALS (60); seed++)
+    {
+      g_autoptr (CleaveGraph) graph = network_random_rows (seed, 60, 300);
+      g_autoptr (CleaveBundle) bundle = make (graph, NULL);
+      CleaveBundleFlow walk, skip;
+      guint n = bundle->model->steps->len;
+
+      cleave_bundle_flow_init (&walk, bundle->model, 4);
+      cleave_bundle_flow_init (&skip, bundle->model, 4);
+      walk.walks_all = TRUE;
+      for (guint first = 0; first < n; first++)
+        for (guint end = first + 1; end <= n; end++)
+          for (gint upward = 0; upward < 2; upward++)
+            n_skips[upward] += check_skip (&walk, &skip, first, end, upward) > 0;
+      ck_assert_int_eq (walk.n_skipped, 0);
+      cleave_bundle_flow_clear (&walk);
+      cleave_bundle_flow_clear (&skip);
+    }
+  ck_assert_uint_gt (n_skips[0], 0);
+  ck_assert_uint_gt (n_skips[1], 0);
+}
+END_TEST
+
 /* Returns the message with which a bundle is refused. */
 static char *
 refuse (const CleaveGraph *graph, const CleaveBundleOptions *options, CleaveError code)
@@ -263,7 +311,8 @@ add_tests (Suite *suite)
                    an_end_overlays_its_operand_two_rows_apart, a_chain_of_overlays_moves_to_and_fro,
                    the_least_is_accepted_and_one_byte_less_refused,
                    more_macs_and_values_apart_take_no_more_memory,
-                   a_row_that_is_computed_upward_in_place_does_not_overlap_the_row_under_it, NULL);
+                   a_row_that_is_computed_upward_in_place_does_not_overlap_the_row_under_it,
+                   rings_are_the_same_if_rows_of_a_steady_state_are_skipped, NULL);
   cleave_add_case (suite, "refusals", wrong_options_are_refused, an_op_without_a_kernel_is_named,
                    graphs_that_a_bundle_cannot_compute_are_refused, NULL);
 }

@@ -147,9 +147,15 @@ add_block (CleaveGraph *graph, CleaveResult *x, GRand *rand)
 CleaveGraph *
 network_random (guint32 seed)
 {
+  return network_random_rows (seed, 4, 24);
+}
+
+CleaveGraph *
+network_random_rows (guint32 seed, gint least, gint most)
+{
   g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
   CleaveGraph *graph = cleave_graph_new ("network");
-  CleaveResult *x = network_input (graph, g_rand_int_range (rand, 4, 24),
+  CleaveResult *x = network_input (graph, g_rand_int_range (rand, least, most),
                                    g_rand_int_range (rand, 4, 24), g_rand_int_range (rand, 1, 6));
   guint n = (guint) g_rand_int_range (rand, 2, 9);
 

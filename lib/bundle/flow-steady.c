@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Skips rows of a segment that is in a steady state.
+ *
+ * A loop soon repeats itself: in each period, each step computes the same number of rows, and the
+ * rings have the same number of rows. So whole periods can be skipped. For example, in
+ *
+ *   conv 3x3 stride 2 -> conv 3x3         period: 1 row of the last step, 1 row of the first
+ *
+ * the state after row 3 of the last step is that after row 2, one row further. The period ends
+ * before a window reaches the end of an operand. In a period, the bytes between the end of the
+ * segment and the value under it change by a constant amount. So their largest number is in the
+ * first period or in the last one, and neither is skipped. */
+
+#include <string.h>
+
+#include "flow-parts.h"
+
+/* The longest period that is found, in rows of the last step. */
+#define MAX_PERIOD 16
+
+/* Returns the rows of an operand that row number `next` of a step needs, in the order in which they
+ * are computed. The rows may lie outside of the operand. */
+static CleaveSpan
+find_free_rows (const CleaveBundleFlow *flow, guint s, guint operand, gint64 next)
+{
+  const CleaveBundleStep *step = get_step (flow, s);
+  gint64 extent = cleave_bundle_value (flow->model, step->operands[operand])->image.rows;
+  gint64 row = flow->segment.is_upward ? get_result (flow, s)->image.rows - 1 - next : next;
+  CleaveDimMap map = step->rows[operand];
+  CleaveSpan span = { row, row + 1 };
+
+  map.from = 0;
+  span = cleave_dim_map_apply (&map, &span);
+  return flow->segment.is_upward ? (CleaveSpan){ extent - span.end, extent - span.begin } : span;
+}
+
+static gint64
+get_advance (const CleaveBundleFlow *flow, guint s)
+{
+  return *get_made (flow, s) - flow->mark[s - flow->segment.first];
+}
+
+/* Returns whether the operand of a step that computed rows advances with the step, and no window
+ * of these rows reached beyond the begin of the operand. */
+static gboolean
+advances_with (const CleaveBundleFlow *flow, guint s, guint operand)
+{
+  const CleaveDimMap *map = &get_step (flow, s)->rows[operand];
+  guint p = find_producer (flow, get_step (flow, s), operand);
+  gint64 rows = get_advance (flow, s);
+
+  if (map->stride == 0)
+    return p == CLEAVE_BUNDLE_NONE || get_advance (flow, p) == 0;
+  if (map->stride < 0 || rows * map->times % map->block != 0)
+    return FALSE;
+  if (p != CLEAVE_BUNDLE_NONE &&
+      get_advance (flow, p) != rows * map->times / map->block * map->stride)
+    return FALSE;
+  return find_free_rows (flow, s, operand, flow->mark[s - flow->segment.first]).begin >= 0;
+}
+
+/* Returns whether a step that computed no rows does not make the ring of an operand grow: it is
+ * complete, or it needs rows that do not exist yet. */
+static gboolean
+waits_for (const CleaveBundleFlow *flow, guint s, guint operand)
+{
+  guint p = find_producer (flow, get_step (flow, s), operand);
+  gint64 next = *get_made (flow, s);
+
+  return p == CLEAVE_BUNDLE_NONE || get_advance (flow, p) == 0 ||
+         next >= get_result (flow, s)->image.rows ||
+         find_free_rows (flow, s, operand, next).begin >= *get_made (flow, p);
+}
+
+/* Returns whether the segment is in the state of the mark, some rows further. */
+static gboolean
+is_steady (const CleaveBundleFlow *flow)
+{
+  for (guint s = flow->segment.end; s-- > flow->segment.first;)
+    for (guint i = 0; i < get_step (flow, s)->n_operands; i++)
+      if (get_advance (flow, s) > 0 ? !advances_with (flow, s, i) : !waits_for (flow, s, i))
+        return FALSE;
+  return TRUE;
+}
+
+/* Returns the number of rows of a step, at most `rows`, whose windows end inside of an operand. */
+static gint64
+find_limit (const CleaveBundleFlow *flow, guint s, guint operand, gint64 rows)
+{
+  gint64 extent =
+      cleave_bundle_value (flow->model, get_step (flow, s)->operands[operand])->image.rows;
+  gint64 low = 0;
+
+  while (low < rows)
+    {
+      gint64 middle = low + (rows - low) / 2;
+
+      if (find_free_rows (flow, s, operand, middle).end <= extent)
+        low = middle + 1;
+      else
+        rows = middle;
+    }
+  return low;
+}
+
+/* Returns the number of whole periods that can be skipped. */
+static gint64
+count_periods (const CleaveBundleFlow *flow)
+{
+  gint64 n = G_MAXINT64;
+
+  for (guint s = flow->segment.first; s < flow->segment.end; s++)
+    {
+      gint64 limit = get_result (flow, s)->image.rows, rows = get_advance (flow, s);
+
+      for (guint i = 0; i < get_step (flow, s)->n_operands; i++)
+        {
+          guint p = find_producer (flow, get_step (flow, s), i);
+
+          if (rows > 0 && get_step (flow, s)->rows[i].stride != 0)
+            limit = find_limit (flow, s, i, limit);
+          else if (rows == 0 && p != CLEAVE_BUNDLE_NONE && get_advance (flow, p) > 0 &&
+                   *get_made (flow, s) < get_result (flow, s)->image.rows)
+            n = MIN (
+                n, (find_free_rows (flow, s, i, *get_made (flow, s)).begin - *get_made (flow, p)) /
+                       get_advance (flow, p));
+        }
+      /* The step looks one row ahead of the rows that it has computed. */
+      if (rows > 0)
+        n = MIN (n, (limit - 1 - *get_made (flow, s)) / rows);
+    }
+  return n - 1;
+}
+
+void
+cleave_bundle_flow_skip (CleaveBundleFlow *flow, guint target)
+{
+  guint n = flow->segment.end - flow->segment.first;
+  gint64 row = *get_made (flow, target), n_periods = 0;
+
+  if (row - flow->marked_row > MAX_PERIOD)
+    {
+      memcpy (flow->mark, flow->made, n * sizeof *flow->mark);
+      flow->marked_row = row;
+    }
+  else if (row > flow->marked_row && is_steady (flow))
+    n_periods = MAX (count_periods (flow), 0);
+  for (guint i = 0; i < n && n_periods > 0; i++)
+    flow->made[i] += n_periods * (flow->made[i] - flow->mark[i]);
+  flow->n_skipped += *get_made (flow, target) - row;
+}
