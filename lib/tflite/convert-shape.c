@@ -160,11 +160,11 @@ cleave_tflite_convert_mirror_pad (CleaveTfliteImport *import, GError **error)
 
   if (!cleave_tflite_option (import, 0, 1, 0, &is_symmetric, error))
     return FALSE;
-  if (is_symmetric != 0)
-    return cleave_tflite_refuse (error, "the mode SYMMETRIC is not supported");
-  return read_pads (import, &attrs.pads, error) && find_moved (import, &x, error) &&
-         cleave_tflite_set (import, 0, cleave_tflite_add_unary (import, "Pad", x, &attrs, error),
-                            error);
+  if (!read_pads (import, &attrs.pads, error) || !find_moved (import, &x, error))
+    return FALSE;
+  x = is_symmetric != 0 ? cleave_tflite_add_mirrored (import, x, &attrs.pads, error)
+                        : cleave_tflite_add_unary (import, "Pad", x, &attrs, error);
+  return cleave_tflite_set (import, 0, x, error);
 }
 
 gboolean

@@ -143,3 +143,33 @@ gboolean cleave_tflite_convert_pack (CleaveTfliteImport *import, GError **error)
 gboolean cleave_tflite_convert_unpack (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_gather (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_select (CleaveTfliteImport *import, GError **error);
+
+/* Elements by index, and constants of shapes (convert-index.c); integers keep their scale. */
+gboolean cleave_tflite_convert_reverse (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_reverse_sequence (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_embedding_lookup (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_gather_nd (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_scatter_nd (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_zeros_like (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_fill (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_rank (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_range (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_one_hot (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_top_k (CleaveTfliteImport *import, GError **error);
+
+/* Adds a border around x that mirrors it, with the elements at its edges: all begins, then all
+ * ends.
+ */
+CleaveResult *cleave_tflite_add_mirrored (CleaveTfliteImport *import,
+                                          CleaveResult *x,
+                                          const CleaveInts *pads,
+                                          GError **error);
+
+/* Arithmetic that takes several ops (convert-more-math.c). */
+gboolean cleave_tflite_convert_add_n (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_floor_div (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_floor_mod (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_cumsum (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_reduce_bools (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_lrn (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_l2_pool (CleaveTfliteImport *import, GError **error);

@@ -72,6 +72,22 @@ cleave_tflite_convert_average_pool (CleaveTfliteImport *import, GError **error)
   return convert_pool (import, "AveragePool", error);
 }
 
+/* L2_POOL_2D: the root of the mean of squares. */
+gboolean
+cleave_tflite_convert_l2_pool (CleaveTfliteImport *import, GError **error)
+{
+  CleavePoolAttrs attrs = { 0 };
+  CleaveResult *x, *y;
+
+  if (!read_pool (import, &attrs, error) || !cleave_tflite_find_result (import, 0, &x, error))
+    return FALSE;
+  y = cleave_tflite_add_binary (import, "Mul", x, x, error);
+  y = cleave_tflite_add_unary (import, "AveragePool", y, &attrs, error);
+  y = cleave_tflite_add_unary (import, "Sqrt", y, NULL, error);
+  return cleave_tflite_set (import, 0, cleave_tflite_add_activation (import, ACTIVATION, y, error),
+                            error);
+}
+
 gboolean
 cleave_tflite_convert_max_pool (CleaveTfliteImport *import, GError **error)
 {

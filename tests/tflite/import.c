@@ -212,10 +212,10 @@ assert_refused (const TfliteGraph *file, const char *message)
 START_TEST (errors_name_operator_and_tensor)
 {
   TfliteTensor tensors[] = { { .name = "x", .shape = "1x4" }, { .name = "y", .shape = "1x5" } };
-  TfliteOperator op = { 12, NULL, { 0 }, 1, { 1 }, 1, 0, { { 0 } } };
+  TfliteOperator op = { 109, NULL, { 0 }, 1, { 1 }, 1, 0, { { 0 } } };
   TfliteGraph file = { tensors, N (tensors), &op, 1, { 0 }, 1, { 1 }, 1, 0 };
 
-  assert_refused (&file, "operator 0, L2_POOL_2D 'y': the operator is not supported");
+  assert_refused (&file, "operator 0, WHERE 'y': the operator is not supported");
   op.code = 32;
   op.custom = "ethos-u";
   assert_refused (&file, "operator 0, ethos-u 'y': the operator is not supported");

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Arithmetic that takes several ops of ONNX, on floats and on integers that have no scale. */
+
+#include "convert.h"
+
+/* ADD_N adds its inputs in order. */
+gboolean
+cleave_tflite_convert_add_n (CleaveTfliteImport *import, GError **error)
+{
+  CleaveResult *sum, *x;
+
+  if (!cleave_tflite_find_result (import, 0, &sum, error))
+    return FALSE;
+  for (guint i = 1; i < import->op->inputs.n; i++)
+    {
+      if (!cleave_tflite_find_result (import, i, &x, error))
+        return FALSE;
+      sum = cleave_tflite_add_binary (import, "Add", sum, x, error);
+    }
+  return cleave_tflite_set (import, 0, sum, error);
+}
+
+static gboolean
+find_both (CleaveTfliteImport *import, CleaveResult **a, CleaveResult **b, GError **error)
+{
+  return cleave_tflite_find_result (import, 0, a, error) &&
+         cleave_tflite_find_result (import, 1, b, error);
+}
+
+static CleaveResult *
+add_mod (
+    CleaveTfliteImport *import, CleaveResult *a, CleaveResult *b, gboolean fmod, GError **error)
+{
+  CleaveModAttrs attrs = { fmod };
+
+  return cleave_tflite_add (import, "Mod", (CleaveResult *[]){ a, b }, 2, &attrs, error);
+}
+
+/* FLOOR_DIV: floor (a / b). On integers it is (a - a mod b) / b, whose rest is 0. */
+gboolean
+cleave_tflite_convert_floor_div (CleaveTfliteImport *import, GError **error)
+{
+  CleaveResult *a, *b, *y;
+
+  if (!find_both (import, &a, &b, error))
+    return FALSE;
+  if (cleave_element_is_float (cleave_tflite_input_type (import, 0)->element))
+    {
+      y = cleave_tflite_add_binary (import, "Div", a, b, error);
+      y = cleave_tflite_add_unary (import, "Floor", y, NULL, error);
+      return cleave_tflite_set (import, 0, y, error);
+    }
+  y = add_mod (import, a, b, FALSE, error);
+  y = cleave_tflite_add_binary (import, "Sub", a, y, error);
+  return cleave_tflite_set (import, 0, cleave_tflite_add_binary (import, "Div", y, b, error),
+                            error);
+}
+
+/* FLOOR_MOD: the rest has the sign of b. On floats, the rest r of fmod has the sign of a: if r * b
+ * is negative, b is added. */
+gboolean
+cleave_tflite_convert_floor_mod (CleaveTfliteImport *import, GError **error)
+{
+  CleaveResult *a, *b, *rest, *other, *zero, *r_is_below, *b_is_below, *is_moved;
+
+  if (!find_both (import, &a, &b, error))
+    return FALSE;
+  if (!cleave_element_is_float (cleave_tflite_input_type (import, 0)->element))
+    return cleave_tflite_set (import, 0, add_mod (import, a, b, FALSE, error), error);
+  rest = add_mod (import, a, b, TRUE, error);
+  zero = cleave_tflite_add_float (import, 0);
+  r_is_below = cleave_tflite_add_binary (import, "Less", rest, zero, error);
+  b_is_below = cleave_tflite_add_binary (import, "Less", b, zero, error);
+  is_moved = cleave_tflite_add_binary (import, "Xor", r_is_below, b_is_below, error);
+  other = cleave_tflite_add_binary (import, "Equal", rest, zero, error);
+  other = cleave_tflite_add_unary (import, "Not", other, NULL, error);
+  is_moved = cleave_tflite_add_binary (import, "And", is_moved, other, error);
+  other = cleave_tflite_add_binary (import, "Add", rest, b, error);
+  if (is_moved == NULL || other == NULL)
+    return FALSE;
+  return cleave_tflite_set (import, 0,
+                            cleave_tflite_add (import, "Where",
+                                               (CleaveResult *[]){ is_moved, other, rest }, 3, NULL,
+                                               error),
+                            error);
+}
+
+gboolean
+cleave_tflite_convert_cumsum (CleaveTfliteImport *import, GError **error)
+{
+  CleaveCumsumAttrs attrs = { 0 };
+  gint64 exclusive, reverse;
+  CleaveInts axis;
+  CleaveResult *x;
+
+  if (!cleave_tflite_option (import, 0, 1, 0, &exclusive, error) ||
+      !cleave_tflite_option (import, 1, 1, 0, &reverse, error) ||
+      !cleave_tflite_read_ints (import, 1, &axis, error) ||
+      !cleave_tflite_find_result (import, 0, &x, error))
+    return FALSE;
+  if (axis.n != 1)
+    return cleave_tflite_refuse (error, "input 1 must be one axis");
+  attrs.axis = axis.v[0];
+  attrs.exclusive = exclusive != 0;
+  attrs.reverse = reverse != 0;
+  return cleave_tflite_set (import, 0, cleave_tflite_add_unary (import, "CumSum", x, &attrs, error),
+                            error);
+}
+
+/* REDUCE_ANY and REDUCE_ALL: the largest and the smallest of 0 and 1. */
+gboolean
+cleave_tflite_convert_reduce_bools (CleaveTfliteImport *import, GError **error)
+{
+  const guint any = 91;
+  CleaveCastAttrs integer = { CLEAVE_INT32 }, is_true = { CLEAVE_BOOL };
+  CleaveReduceAttrs attrs = { 0 };
+  CleaveResult *x;
+  gint64 keep;
+
+  if (!cleave_tflite_option (import, 0, 1, 0, &keep, error) ||
+      !cleave_tflite_read_ints (import, 1, &attrs.axes, error) ||
+      !cleave_tflite_find_result (import, 0, &x, error))
+    return FALSE;
+  if (attrs.axes.n == 0)
+    return cleave_tflite_refuse (error, "input 1 has no axes");
+  attrs.keepdims = keep != 0;
+  x = cleave_tflite_add_unary (import, "Cast", x, &integer, error);
+  x = cleave_tflite_add_unary (import, import->op->code == any ? "ReduceMax" : "ReduceMin", x,
+                               &attrs, error);
+  return cleave_tflite_set (import, 0, cleave_tflite_add_unary (import, "Cast", x, &is_true, error),
+                            error);
+}
+
+/* LOCAL_RESPONSE_NORMALIZATION: x / (bias + alpha * sum of squares)^beta. The window has `radius`
+ * channels on both sides; ONNX divides alpha by the extent of the window. */
+gboolean
+cleave_tflite_convert_lrn (CleaveTfliteImport *import, GError **error)
+{
+  CleaveLrnAttrs attrs = { .layout = CLEAVE_LAYOUT_NHWC };
+  float bias, alpha, beta;
+  CleaveResult *x;
+  gint64 radius;
+
+  if (!cleave_tflite_option (import, 0, 4, 0, &radius, error) ||
+      !cleave_tflite_option_float (import, 1, 0, &bias, error) ||
+      !cleave_tflite_option_float (import, 2, 0, &alpha, error) ||
+      !cleave_tflite_option_float (import, 3, 0, &beta, error) ||
+      !cleave_tflite_find_result (import, 0, &x, error))
+    return FALSE;
+  if (radius < 0 || radius > G_MAXINT16)
+    return cleave_tflite_refuse (error, "the radius %" G_GINT64_FORMAT " is out of range", radius);
+  attrs.size = 2 * radius + 1;
+  attrs.alpha = (double) alpha * (double) attrs.size;
+  attrs.beta = (double) beta;
+  attrs.bias = (double) bias;
+  return cleave_tflite_set (import, 0, cleave_tflite_add_unary (import, "LRN", x, &attrs, error),
+                            error);
+}

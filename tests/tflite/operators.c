@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Operators on floats, and on integers without a scale, by their values: each one reads a few
+ * numbers, and its result is compared with the numbers of the specification. */
+
+#include "run-help.h"
+#include "tflite-file.h"
+
+#define N(array) ((guint) G_N_ELEMENTS (array))
+#define MAX_ELEMENTS 16
+
+typedef struct
+{
+  gint type; /* TensorType of the schema */
+  const char *shape;
+  double values[MAX_ELEMENTS];
+} Value;
+
+typedef struct
+{
+  const char *name;
+  gint code;
+  guint n_inputs;
+  Value inputs[4]; /* all but the first one are constants */
+  Value y;
+  TfliteOption options[5];
+} Case;
+
+enum { F32 = TFLITE_FLOAT32, I32 = TFLITE_INT32 };
+
+#define B(field, value)                                                                            \
+  {                                                                                                \
+    field, 'b', value                                                                              \
+  }
+#define I(field, value)                                                                            \
+  {                                                                                                \
+    field, 'i', value                                                                              \
+  }
+#define F(field, value)                                                                            \
+  {                                                                                                \
+    field, 'f', value                                                                              \
+  }
+
+static const Case cases[] = {
+  { "EMBEDDING_LOOKUP",
+    7,
+    2,
+    { { I32, "2", { 2, 0 } }, { F32, "3x2", { 1, 2, 3, 4, 5, 6 } } },
+    { F32, "2x2", { 5, 6, 1, 2 } },
+    { { 0 } } },
+  { "L2_POOL_2D",
+    12,
+    1,
+    { { F32, "1x2x2x1", { 1, 2, 4, 2 } } },
+    { F32, "1x1x1x1", { 2.5 } }, /* the root of (1 + 4 + 16 + 4) / 4 */
+    { B (0, 1), I (1, 1), I (2, 1), I (3, 2), I (4, 2) } },
+  { "LOCAL_RESPONSE_NORMALIZATION",
+    13,
+    1,
+    { { F32, "1x1x1x3", { 1, 2, 3 } } },
+    { F32, "1x1x1x3", { 1 / 3.5, 2.0 / 8, 3 / 7.5 } }, /* 1 + (1 + 4) / 2, 1 + 14 / 2, … */
+    { I (0, 1), F (1, 1), F (2, 0.5), F (3, 1) } },
+  { "ONE_HOT, an axis in front, indices out of range",
+    85,
+    4,
+    { { I32, "4", { 1, -1, 0, 2 } }, { I32, "", { 2 } }, { F32, "", { 9 } }, { F32, "", { 5 } } },
+    { F32, "2x4", { 5, 5, 9, 5, 9, 5, 5, 5 } },
+    { I (0, 0) } },
+  { "ONE_HOT, the last axis",
+    85,
+    4,
+    { { I32, "2", { 1, 0 } }, { I32, "", { 3 } }, { F32, "", { 1 } }, { F32, "", { 0 } } },
+    { F32, "2x3", { 0, 1, 0, 1, 0, 0 } },
+    { I (0, -1) } },
+  { "FLOOR_DIV of floats",
+    90,
+    2,
+    { { F32, "4", { 7, -7, 7, -7 } }, { F32, "4", { 2, 2, -2, -2 } } },
+    { F32, "4", { 3, -4, -4, 3 } },
+    { { 0 } } },
+  { "FLOOR_DIV of integers",
+    90,
+    2,
+    { { I32, "5", { 7, -7, 7, -7, -6 } }, { I32, "5", { 2, 2, -2, -2, 2 } } },
+    { I32, "5", { 3, -4, -4, 3, -3 } },
+    { { 0 } } },
+  { "ZEROS_LIKE", 93, 1, { { F32, "2", { 7, -7 } } }, { F32, "2", { 0, 0 } }, { { 0 } } },
+  { "FLOOR_MOD of floats",
+    95,
+    2,
+    { { F32, "5", { 7.5, -7.5, 7.5, -7.5, 4 } }, { F32, "5", { 2, 2, -2, -2, -2 } } },
+    { F32, "5", { 1.5, 0.5, -0.5, -1.5, 0 } },
+    { { 0 } } },
+  { "FLOOR_MOD of integers",
+    95,
+    2,
+    { { I32, "4", { 7, -7, 7, -7 } }, { I32, "4", { 3, 3, -3, -3 } } },
+    { I32, "4", { 1, 2, -2, -1 } },
+    { { 0 } } },
+  { "REVERSE_V2 of two dimensions",
+    105,
+    2,
+    { { F32, "2x3", { 1, 2, 3, 4, 5, 6 } }, { I32, "2", { 0, 1 } } },
+    { F32, "2x3", { 6, 5, 4, 3, 2, 1 } },
+    { { 0 } } },
+  { "ADD_N",
+    106,
+    3,
+    { { F32, "2", { 1, 2 } }, { F32, "2", { 10, 20 } }, { F32, "2", { 100, 200 } } },
+    { F32, "2", { 111, 222 } },
+    { { 0 } } },
+  { "GATHER_ND",
+    107,
+    2,
+    { { F32, "2x3", { 1, 2, 3, 4, 5, 6 } }, { I32, "2x2", { 1, 2, 0, 1 } } },
+    { F32, "2", { 6, 2 } },
+    { { 0 } } },
+  { "RANK", 110, 1, { { F32, "2x1x2", { 1, 2, 3, 4 } } }, { I32, "", { 3 } }, { { 0 } } },
+  { "REVERSE_SEQUENCE",
+    112,
+    2,
+    { { F32, "2x3", { 1, 2, 3, 4, 5, 6 } }, { I32, "2", { 2, 3 } } },
+    { F32, "2x3", { 2, 1, 3, 6, 5, 4 } },
+    { I (0, 1), I (1, 0) } },
+  { "SCATTER_ND adds up the updates of one place",
+    122,
+    3,
+    { { I32, "3x1", { 2, 0, 2 } }, { F32, "3", { 5, 7, 1 } }, { I32, "1", { 4 } } },
+    { F32, "4", { 7, 0, 6, 0 } },
+    { { 0 } } },
+  { "CUMSUM, exclusive and in reverse",
+    128,
+    2,
+    { { F32, "2x3", { 1, 2, 3, 4, 5, 6 } }, { I32, "", { 1 } } },
+    { F32, "2x3", { 5, 3, 0, 11, 6, 0 } },
+    { B (0, 1), B (1, 1) } },
+  { "MIRROR_PAD, symmetric",
+    100,
+    2,
+    { { F32, "1x3", { 1, 2, 3 } }, { I32, "2x2", { 0, 1, 2, 3 } } },
+    { F32, "2x8", { 2, 1, 1, 2, 3, 3, 2, 1, 2, 1, 1, 2, 3, 3, 2, 1 } },
+    { B (0, 1) } },
+};
+
+/* Returns the values as elements of a type. */
+static GBytes *
+pack (const Value *value, guint n)
+{
+  float floats[MAX_ELEMENTS];
+  gint32 integers[MAX_ELEMENTS];
+
+  for (guint i = 0; i < n; i++)
+    {
+      floats[i] = (float) value->values[i];
+      integers[i] = (gint32) value->values[i];
+    }
+  return value->type == I32 ? g_bytes_new (integers, 4 * n) : g_bytes_new (floats, 4 * n);
+}
+
+static CleaveShape
+shape_of (const Value *value)
+{
+  g_auto (GStrv) dims = g_strsplit (value->shape, "x", -1);
+  CleaveShape shape = { 0 };
+
+  for (; dims[shape.rank] != NULL; shape.rank++)
+    shape.dim[shape.rank] = g_ascii_strtoll (dims[shape.rank], NULL, 10);
+  return shape;
+}
+
+static guint
+n_elements (const Value *value)
+{
+  CleaveShape shape = shape_of (value);
+
+  return (guint) cleave_shape_n_elements (&shape);
+}
+
+/* Writes the file of a case and reads it. */
+static CleaveGraph *
+read_case (const Case *c, GBytes *const *data)
+{
+  TfliteTensor tensors[5] = { 0 };
+  TfliteOperator op = { c->code, NULL, { 0, 1, 2, 3 }, (gint) c->n_inputs, { 4 }, 1, 1, { { 0 } } };
+  TfliteGraph file = { tensors, N (tensors), &op, 1, { 0 }, 1, { 4 }, 1, 0 };
+  g_autoptr (GBytes) bytes = NULL;
+  GError *error = NULL;
+  CleaveGraph *graph;
+
+  memcpy (op.options, c->options, sizeof (c->options));
+  for (guint i = 0; i < 5; i++)
+    {
+      const Value *value = i == 4 ? &c->y : &c->inputs[i];
+
+      tensors[i].type = value->type;
+      tensors[i].shape = value->shape == NULL ? "" : value->shape;
+      if (i > 0 && i < c->n_inputs)
+        {
+          tensors[i].data = g_bytes_get_data (data[i], NULL);
+          tensors[i].n_bytes = (guint) g_bytes_get_size (data[i]);
+        }
+    }
+  bytes = tflite_file_new (&file);
+  graph = cleave_tflite_parse (bytes, &error);
+  ck_assert_msg (graph != NULL, "%s: %s", c->name, error == NULL ? "" : error->message);
+  return graph;
+}
+
+static void
+check_case (const Case *c)
+{
+  GBytes *data[4] = { NULL };
+  CleaveTensorType x = { c->inputs[0].type == I32 ? CLEAVE_INT32 : CLEAVE_FLOAT32,
+                         shape_of (&c->inputs[0]) };
+  g_autoptr (GPtrArray) inputs =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_tensor_unref);
+  g_autoptr (GPtrArray) outputs = NULL;
+  g_autoptr (CleaveGraph) graph = NULL;
+  g_autoptr (CleaveTensor) y = NULL;
+  guint n = n_elements (&c->y);
+
+  for (guint i = 0; i < c->n_inputs; i++)
+    data[i] = pack (&c->inputs[i], n_elements (&c->inputs[i]));
+  graph = read_case (c, data);
+  g_ptr_array_add (inputs, cleave_tensor_new_from_bytes (&x, data[0], NULL));
+  outputs = run_graph (graph, inputs, 1);
+  y = cleave_tensor_dup_dense (outputs->pdata[0]);
+  ck_assert_int_eq (cleave_shape_n_elements (&cleave_tensor_get_type (y)->shape), n);
+  for (guint i = 0; i < n; i++)
+    {
+      double found = c->y.type == I32 ? ((const gint32 *) cleave_tensor_get_data (y))[i]
+                                      : (double) ((const float *) cleave_tensor_get_data (y))[i];
+
+      ck_assert_msg (ABS (found - c->y.values[i]) < 1e-6, "%s: element %u is %g, not %g", c->name,
+                     i, found, c->y.values[i]);
+    }
+  for (guint i = 0; i < c->n_inputs; i++)
+    g_bytes_unref (data[i]);
+}
+
+START_TEST (results_are_the_numbers_of_the_specification)
+{
+  for (guint i = 0; i < N (cases); i++)
+    check_case (&cases[i]);
+}
+END_TEST
+
+/* RANGE has no operand that is no constant: the shape of its result is known at import. */
+START_TEST (a_range_of_constants_is_a_constant)
+{
+  static const gint32 start[1] = { 3 }, limit[1] = { 12 }, step[1] = { 4 };
+  const TfliteTensor tensors[] = {
+    { .name = "start", .type = I32, .shape = "", .data = start, .n_bytes = 4 },
+    { .name = "limit", .type = I32, .shape = "", .data = limit, .n_bytes = 4 },
+    { .name = "step", .type = I32, .shape = "", .data = step, .n_bytes = 4 },
+    { .name = "range", .type = I32, .shape = "3" },
+    { .name = "x", .type = I32, .shape = "3" },
+    { .name = "y", .type = I32, .shape = "3" },
+  };
+  const TfliteOperator operators[] = {
+    { 96, NULL, { 0, 1, 2 }, 3, { 3 }, 1, 0, { { 0 } } },
+    { 0, NULL, { 3, 4 }, 2, { 5 }, 1, 0, { { 0 } } },
+  };
+  const TfliteGraph file = {
+    tensors, N (tensors), operators, N (operators), { 4 }, 1, { 5 }, 1, 0
+  };
+  const gint32 x[3] = { 100, 200, 300 }, expected[3] = { 103, 207, 311 };
+  g_autoptr (GBytes) bytes = tflite_file_new (&file);
+  g_autoptr (CleaveGraph) graph = cleave_tflite_parse (bytes, NULL);
+  g_autoptr (GPtrArray) inputs =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_tensor_unref);
+  g_autoptr (GPtrArray) outputs = NULL;
+
+  ck_assert_ptr_nonnull (graph);
+  g_ptr_array_add (inputs, cleave_tensor_new_copy (&CLEAVE_TYPE (CLEAVE_INT32, 3), x, NULL));
+  outputs = run_graph (graph, inputs, 1);
+  ck_assert_mem_eq (cleave_tensor_get_data (outputs->pdata[0]), expected, sizeof (expected));
+}
+END_TEST
+
+/* TOPK_V2 has two results. */
+START_TEST (the_largest_elements_have_their_indices)
+{
+  static const gint32 k[1] = { 2 };
+  const TfliteTensor tensors[] = {
+    { .name = "x", .type = F32, .shape = "2x3" },
+    { .name = "k", .type = I32, .shape = "", .data = k, .n_bytes = 4 },
+    { .name = "values", .type = F32, .shape = "2x2" },
+    { .name = "indices", .type = I32, .shape = "2x2" },
+  };
+  const TfliteOperator op = { 48, NULL, { 0, 1 }, 2, { 2, 3 }, 2, 0, { { 0 } } };
+  const TfliteGraph file = { tensors, N (tensors), &op, 1, { 0 }, 1, { 2, 3 }, 2, 0 };
+  const float x[6] = { 1, 3, 3, -1, -3, -2 }, values[4] = { 3, 3, -1, -2 };
+  const gint32 indices[4] = { 1, 2, 0, 2 };
+  g_autoptr (GBytes) bytes = tflite_file_new (&file);
+  g_autoptr (CleaveGraph) graph = cleave_tflite_parse (bytes, NULL);
+  g_autoptr (GPtrArray) inputs =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_tensor_unref);
+  g_autoptr (GPtrArray) outputs = NULL;
+
+  ck_assert_ptr_nonnull (graph);
+  g_ptr_array_add (inputs, cleave_tensor_new_copy (&CLEAVE_TYPE (CLEAVE_FLOAT32, 2, 3), x, NULL));
+  outputs = run_graph (graph, inputs, 1);
+  ck_assert_mem_eq (cleave_tensor_get_data (outputs->pdata[0]), values, sizeof (values));
+  ck_assert_mem_eq (cleave_tensor_get_data (outputs->pdata[1]), indices, sizeof (indices));
+}
+END_TEST
+
+/* REDUCE_ANY and REDUCE_ALL of comparisons with 0. */
+START_TEST (bools_are_reduced)
+{
+  static const gint32 axis[1] = { 1 };
+  static const float zero[1] = { 0 };
+  const TfliteTensor tensors[] = {
+    { .name = "x", .type = F32, .shape = "3x2" },
+    { .name = "zero", .type = F32, .shape = "", .data = zero, .n_bytes = 4 },
+    { .name = "above", .type = TFLITE_BOOL, .shape = "3x2" },
+    { .name = "axis", .type = I32, .shape = "1", .data = axis, .n_bytes = 4 },
+    { .name = "any", .type = TFLITE_BOOL, .shape = "3" },
+    { .name = "all", .type = TFLITE_BOOL, .shape = "3" },
+  };
+  const TfliteOperator operators[] = {
+    { 61, NULL, { 0, 1 }, 2, { 2 }, 1, 0, { { 0 } } },
+    { 91, NULL, { 2, 3 }, 2, { 4 }, 1, 0, { { 0 } } },
+    { 140, NULL, { 2, 3 }, 2, { 5 }, 1, 0, { { 0 } } },
+  };
+  const TfliteGraph file = { tensors,  N (tensors), operators, N (operators), { 0 }, 1,
+                             { 4, 5 }, 2,           0 };
+  const float x[6] = { 1, 2, 1, -1, -1, -2 };
+  const guint8 any[3] = { 1, 1, 0 }, all[3] = { 1, 0, 0 };
+  g_autoptr (GBytes) bytes = tflite_file_new (&file);
+  g_autoptr (CleaveGraph) graph = cleave_tflite_parse (bytes, NULL);
+  g_autoptr (GPtrArray) inputs =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_tensor_unref);
+  g_autoptr (GPtrArray) outputs = NULL;
+
+  ck_assert_ptr_nonnull (graph);
+  g_ptr_array_add (inputs, cleave_tensor_new_copy (&CLEAVE_TYPE (CLEAVE_FLOAT32, 3, 2), x, NULL));
+  outputs = run_graph (graph, inputs, 1);
+  ck_assert_mem_eq (cleave_tensor_get_data (outputs->pdata[0]), any, 3);
+  ck_assert_mem_eq (cleave_tensor_get_data (outputs->pdata[1]), all, 3);
+}
+END_TEST
+
+static void
+add_tests (Suite *suite)
+{
+  cleave_add_case (suite, "values", results_are_the_numbers_of_the_specification,
+                   a_range_of_constants_is_a_constant, the_largest_elements_have_their_indices,
+                   bools_are_reduced, NULL);
+}
+
+CLEAVE_TEST_SUITE ("tflite-operators", add_tests)
