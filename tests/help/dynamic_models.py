@@ -174,6 +174,30 @@ def sequence(name):
     return block(1, name) + block(2, block(4, block(1, block(1, number(1, 1)))))
 
 
+# Resizes each found patch to a size of its own and collects the patches in a sequence; then maps the sequence, and takes
+# it out of an optional value.
+def patches():
+    body = graph(
+        [node('Gather', ['places', 'i'], ['place'], 'place', axis=0), node('Slice', ['place', 'zero1', 'one1'], ['row'], 'row'),
+         node('Add', ['row', 'two1'], ['size'], 'size'), node('Concat', ['size', 'two1'], ['sizes'], 'sizes', axis=0),
+         node('Resize', ['y', '', '', 'sizes'], ['patch'], 'resize', mode='nearest'),
+         node('SequenceInsert', ['s_in', 'patch'], ['s_more'], 'insert'), node('Identity', ['s_more'], ['s_out'], 'same'),
+         node('Identity', ['c_in'], ['c_out'], 'same.c')],
+        [value_info('i', [], INT64), scalar('c_in'), sequence('s_in')], [scalar('c_out'), sequence('s_out')])
+    mapped = graph([node('ReduceSum', ['p', 'zero1'], ['sum'], 'sum'), node('Mul', ['sum', 'half'], ['scaled'], 'scaled')],
+                   [value_info('p', ['h', 2])], [value_info('scaled', [1, 2])])
+    nodes = [node('Relu', ['x'], ['y'], 'relu'), node('NonZero', ['y'], ['where'], 'where'), node('Transpose', ['where'], ['places'], 'places', perm=[1, 0]),
+             node('Shape', ['places'], ['counts'], 'shape'), node('Gather', ['counts', 'zero'], ['n'], 'n'),
+             node('SequenceConstruct', ['y'], ['start'], 'start'), node('Loop', ['n', '', 'start'], ['s'], 'loop', body=body),
+             node('SequenceErase', ['s', 'zero'], ['found'], 'found'), node('SequenceInsert', ['found', 'two_rows'], ['some'], 'some'),
+             node('Optional', ['some'], ['maybe'], 'maybe'), node('OptionalHasElement', ['maybe'], ['is'], 'has'),
+             node('OptionalGetElement', ['maybe'], ['taken'], 'taken'), node('SequenceMap', ['taken'], ['sums'], 'map', body=mapped),
+             node('ConcatFromSequence', ['sums'], ['z'], 'join', axis=0), node('ConcatFromSequence', ['some'], ['all'], 'rows', axis=0)]
+    return model(nodes, [value_info('x', [3, 4])], [value_info('z', ['n', 2]), value_info('all', ['m', 2]), scalar('is')],
+                 [integers('zero', [0], True), integers('zero1', [0]), integers('one1', [1]), integers('two1', [2]), reals('half', [0.5]),
+                  reals('two_rows', [1, 2, 3, 4], [2, 2])])
+
+
 # Sums rows. The data determine the number of rows.
 def scan():
     body = graph([node('Add', ['sum_in', 'row'], ['sum_out'], 'add'), node('Identity', ['sum_out'], ['each'], 'same')],
@@ -196,7 +220,7 @@ MODELS = {
     'single-class': single_class(), 'multi-class': multi_class(17), 'multi-class-opset-11': multi_class(11), 'two-stages': two_stages(17),
     'two-stages-opset-19': two_stages(19), 'mask': mask(), 'choose': choose(), 'resize': resize(13), 'resize-opset-10': resize(10),
     'resize-opset-9': resize(9), 'search': search(), 'branches': branches(), 'sequences': sequences(), 'scan': scan(),
-    'product': product(),
+    'product': product(), 'patches': patches(),
 }
 
 

@@ -139,6 +139,106 @@ START_TEST (wrong_sequences_are_errors)
 }
 END_TEST
 
+/* Maps of sequences, second names, and optional values */
+
+/* The body adds t to a tensor; its second output is the tensor itself. */
+START_TEST (a_map_is_its_body_for_each_tensor)
+{
+  g_autoptr (Model) model = start ();
+  Model *body = model_new (17);
+
+  model_add_ints (model, "sizes", &CLEAVE_INTS (2, 4));
+  model_add_input (model, "t", "1x4");
+  model_add_node (model, "SplitToSequence", "s", "x sizes", "parts");
+  model_add_input (body, "a", NULL);
+  model_add_input (body, "b", NULL);
+  model_add_node (body, "Add", "add", "a b", "sum");
+  model_add_output (body, "sum");
+  model_add_output (body, "a");
+  node_add_graph (model_add_node (model, "SequenceMap", "m", "parts t", "sums same"), "body", body);
+  model_add_node (model, "Identity", "i", "same", "again");
+  node_add_int (model_add_node (model, "ConcatFromSequence", "c", "sums", "y"), "axis", 0);
+  node_add_int (model_add_node (model, "ConcatFromSequence", "d", "again", "z"), "axis", 0);
+  model_add_output (model, "z");
+  model_assert_dump (model, "%0 = Input : float32 6x4  # x\n"
+                            "%1 = Input : float32 1x4  # t\n"
+                            "%2, %3 = Split %0 split=2,4 : float32 2x4, float32 4x4  # s\n"
+                            "%4 = Add %2, %1 : float32 2x4  # add\n"
+                            "%5 = Add %3, %1 : float32 4x4  # add_1\n"
+                            "%6 = Concat %4, %5 : float32 6x4  # c\n"
+                            "%7 = Concat %2, %3 : float32 6x4  # d\n"
+                            "output %6  # y\n"
+                            "output %7  # z\n");
+}
+END_TEST
+
+/* If reads the value of a full optional, and not that of an empty one. */
+START_TEST (an_optional_value_has_its_tensor_or_is_empty)
+{
+  g_autoptr (Model) model = start ();
+  Model *then = model_new (17), *other = model_new (17);
+
+  model_add_node (model, "Optional", "full", "x", "o");
+  model_add_node (model, "Optional", "none", "", "e");
+  model_add_node (model, "OptionalHasElement", "has", "o", "b");
+  model_add_node (model, "OptionalHasElement", "lacks", "e", "c");
+  model_add_node (model, "Xor", "one", "b c", "d");
+  model_add_node (then, "OptionalGetElement", "get", "o", "got");
+  model_add_node (then, "Relu", "relu", "got", "r");
+  model_add_output (then, "r");
+  model_add_node (other, "OptionalGetElement", "fail", "e", "got");
+  model_add_output (other, "got");
+  node_add_graph (model_add_node (model, "If", "if", "d", "y"), "then_branch", then);
+  node_add_graph (model->graph->node[5], "else_branch", other);
+  model_assert_dump (model, "%0 = Input : float32 6x4  # x\n"
+                            "%1 = Identity %0 : float32 6x4  # get\n"
+                            "%2 = Relu %1 : float32 6x4  # relu\n"
+                            "output %2  # y\n");
+}
+END_TEST
+
+START_TEST (an_optional_sequence_has_its_tensors)
+{
+  g_autoptr (Model) model = start ();
+
+  model_add_node (model, "SequenceConstruct", "s", "x x", "both");
+  model_add_node (model, "Optional", "full", "both", "o");
+  model_add_node (model, "OptionalGetElement", "get", "o", "got");
+  node_add_int (model_add_node (model, "ConcatFromSequence", "c", "got", "y"), "axis", 0);
+  model_assert_dump (model, "%0 = Input : float32 6x4  # x\n"
+                            "%1 = Concat %0, %0 : float32 12x4  # c\n"
+                            "output %1  # y\n");
+}
+END_TEST
+
+START_TEST (wrong_optional_values_are_errors)
+{
+  static const struct
+  {
+    const char *op, *operands, *message;
+  } cases[] = {
+    { "OptionalGetElement", "none", "OptionalGetElement 'n': its optional value is empty" },
+    { "Optional", "full", "Optional 'n': operand 0 is an optional value already" },
+    { "Relu", "full",
+      "Relu 'n': operand 0 is an optional value, which only ops of sequences can read" },
+    { "SequenceLength", "full", "SequenceLength 'n': its first operand must be a sequence" },
+    { "SequenceMap", "x", "SequenceMap 'n': its first operand must be a sequence" },
+    { "SequenceMap", "rows", "SequenceMap 'n': it has no body" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (Model) model = start ();
+
+      model_add_node (model, "SplitToSequence", "s", "x", "rows");
+      model_add_node (model, "Optional", "o", "x", "full");
+      model_add_node (model, "Optional", "e", "", "none");
+      model_add_node (model, cases[i].op, "n", cases[i].operands, "y");
+      model_assert_error (model, CLEAVE_ERROR_MODEL, cases[i].message);
+    }
+}
+END_TEST
+
 /* Sparse tensors */
 
 /* A model that adds x, 2x3, and a sparse initializer with values at 1 and 5. */
@@ -213,7 +313,9 @@ add_tests (Suite *suite)
 {
   cleave_add_case (suite, "sequences", split_to_sequence_and_sequence_at_are_a_split,
                    concat_from_sequence_is_a_concat, rows_become_tensors_and_are_counted,
-                   wrong_sequences_are_errors, NULL);
+                   wrong_sequences_are_errors, a_map_is_its_body_for_each_tensor,
+                   an_optional_value_has_its_tensor_or_is_empty,
+                   an_optional_sequence_has_its_tensors, wrong_optional_values_are_errors, NULL);
   cleave_add_case (suite, "sparse", sparse_initializers_become_dense,
                    wrong_sparse_initializers_are_errors, NULL);
 }

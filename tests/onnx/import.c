@@ -203,8 +203,6 @@ START_TEST (unsupported_values_are_refused_with_the_reason)
   } cases[] = {
     { "RandomNormalLike",
       "random numbers are not supported: a run must give the same results again" },
-    { "SequenceMap", "graphs that map sequences are not supported: write the body as nodes" },
-    { "OptionalHasElement", "optional values are not supported: values are tensors" },
     { "StringNormalizer", "strings are not supported: values are numbers" },
   };
 

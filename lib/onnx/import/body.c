@@ -137,7 +137,12 @@ read_attrs (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error)
 {
   for (size_t i = 0; i < proto->n_attribute; i++)
     {
-      CleaveOnnxAttr *attr = cleave_onnx_attr_read (node->import, proto->attribute[i], error);
+      CleaveOnnxAttr *attr;
+
+      if (strcmp (node->op, "Optional") == 0 &&
+          proto->attribute[i]->type == ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__TYPE_PROTO)
+        continue; /* the type of an empty optional value, which nothing here depends on */
+      attr = cleave_onnx_attr_read (node->import, proto->attribute[i], error);
 
       if (attr == NULL)
         {
@@ -204,6 +209,20 @@ upgrade (CleaveOnnxNode *node, const char *domain, GError **error)
                                                    : cleave_onnx_upgrade (node, error);
 }
 
+/* An Identity of a sequence or an optional value gives it a second name. Returns whether the node
+ * is one. */
+static gboolean
+passes_sequence (CleaveOnnxNode *node)
+{
+  CleaveOnnxValue *value = cleave_onnx_node_operand (node, 0);
+
+  if (strcmp (node->op, "Identity") != 0 || value == NULL || value->items == NULL)
+    return FALSE;
+  node->values = g_ptr_array_new ();
+  g_ptr_array_add (node->values, value);
+  return TRUE;
+}
+
 static gboolean
 read_node_now (CleaveOnnxImport *import,
                const Onnx__GraphProto *graph,
@@ -227,6 +246,10 @@ read_node_now (CleaveOnnxImport *import,
   if (!check_op (import, proto, error) || !read_operands (node, graph, index, error) ||
       !check_forms (node, error))
     return FALSE;
+  if (strcmp (node->op, "SequenceMap") == 0)
+    return cleave_onnx_read_sequence_map (node, proto, error) && bind_results (node, proto, error);
+  if (cleave_onnx_is_default_domain (proto->domain) && passes_sequence (node))
+    return bind_results (node, proto, error);
   if (cleave_onnx_is_default_domain (proto->domain) && cleave_onnx_is_sequence_op (node->op))
     return read_attrs (node, proto, error) && cleave_onnx_read_sequence (node, error) &&
            bind_results (node, proto, error);

@@ -15,8 +15,11 @@ cleave_onnx_find_graph (const Onnx__NodeProto *proto, const char *name)
   return NULL;
 }
 
-static CleaveOnnxValue *
-find_output (CleaveOnnxNode *node, const Onnx__GraphProto *branch, guint index, GError **error)
+CleaveOnnxValue *
+cleave_onnx_find_output (CleaveOnnxNode *node,
+                         const Onnx__GraphProto *branch,
+                         guint index,
+                         GError **error)
 {
   const char *name = branch->output[index]->name;
   gboolean is_own = name != NULL && g_hash_table_contains (node->import->values, name);
@@ -26,7 +29,7 @@ find_output (CleaveOnnxNode *node, const Onnx__GraphProto *branch, guint index, 
   if (value != NULL)
     return is_own || value->items != NULL ? value : cleave_onnx_pass_on (node, value, error);
   text = g_utf8_make_valid (name == NULL ? "" : name, -1);
-  return cleave_onnx_node_fail_null (node, error, "'%s' is not defined in its branch", text);
+  return cleave_onnx_node_fail_null (node, error, "'%s' is not defined in its inner graph", text);
 }
 
 static gboolean
@@ -62,7 +65,7 @@ read_branch (CleaveOnnxNode *node, const Onnx__NodeProto *proto, const char *nam
          cleave_onnx_read_nodes (node->import, branch, error);
   for (guint i = 0; good && i < node->n_results; i++)
     {
-      CleaveOnnxValue *value = find_output (node, branch, i, error);
+      CleaveOnnxValue *value = cleave_onnx_find_output (node, branch, i, error);
 
       g_ptr_array_add (values, value);
       good = value != NULL;
@@ -116,12 +119,16 @@ choose_items (CleaveOnnxNode *node,
 {
   CleaveOnnxValue *chosen = cleave_onnx_value_new (node->import, NULL);
 
-  if (one->items == NULL || other->items == NULL || one->items->len != other->items->len)
+  gboolean fits = one->items != NULL && other->items != NULL &&
+                  one->items->len == other->items->len && one->optional == other->optional;
+
+  if (!fits)
     cleave_onnx_note_unknown (node->import, condition, "has branches that give other sequences");
-  if (one->items == NULL || other->items == NULL || one->items->len != other->items->len)
+  if (!fits)
     return cleave_onnx_node_fail_null (node, error,
                                        "its condition is computed, and its branches give sequences "
                                        "that are not equally long");
+  chosen->optional = one->optional;
   chosen->items = g_ptr_array_new ();
   for (guint i = 0; i < one->items->len; i++)
     {

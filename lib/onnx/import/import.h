@@ -17,6 +17,14 @@
 #include "../origin.h"
 #include "../tensor-proto.h"
 
+/* Whether a value is optional, and the content of its list if it is. */
+typedef enum {
+  CLEAVE_ONNX_NOT_OPTIONAL,
+  CLEAVE_ONNX_OPTIONAL_EMPTY,
+  CLEAVE_ONNX_OPTIONAL_TENSOR,
+  CLEAVE_ONNX_OPTIONAL_SEQUENCE
+} CleaveOnnxOptional;
+
 /* A value of the file. `result`, `constant` or both are set. A constant enters the graph when a
  * node reads it. */
 typedef struct
@@ -24,8 +32,9 @@ typedef struct
   char *name; /* NULL: an upgrade created the value */
   CleaveResult *result;
   CleaveTensor *constant;
-  GPtrArray *items;    /* CleaveOnnxValue: the tensors, if the value is a sequence; NULL: it is a
-                        * tensor */
+  GPtrArray *items; /* CleaveOnnxValue: the tensors, if the value is a sequence or optional; NULL:
+                     * it is a tensor */
+  CleaveOnnxOptional optional;
   gint64 n_padded;     /* channels in the file, if they are in blocks there; else 0. The value here
                         * is plain, and may have fewer channels: see nchwc.h */
   CleaveOnnxForm form; /* how the file stores its elements */
@@ -407,8 +416,16 @@ gboolean cleave_onnx_read_loop (CleaveOnnxNode *node, const Onnx__NodeProto *pro
 gboolean cleave_onnx_read_scan (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error);
 /* Counts nodes that unrolling adds; FALSE if they are too many. */
 gboolean cleave_onnx_unroll (CleaveOnnxNode *node, gsize n_nodes, GError **error);
+gboolean
+cleave_onnx_read_sequence_map (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error);
 /* Returns the graph of an attribute, or NULL. */
 const Onnx__GraphProto *cleave_onnx_find_graph (const Onnx__NodeProto *proto, const char *name);
+/* Returns an output of an inner graph whose nodes were read. NULL and an error if it is not
+ * defined. */
+CleaveOnnxValue *cleave_onnx_find_output (CleaveOnnxNode *node,
+                                          const Onnx__GraphProto *graph,
+                                          guint index,
+                                          GError **error);
 /* Adds an Identity: a value of an outer scope keeps its own name. */
 CleaveOnnxValue *cleave_onnx_pass_on (CleaveOnnxNode *node, CleaveOnnxValue *value, GError **error);
 

@@ -79,6 +79,7 @@ cleave_onnx_bind_as (CleaveOnnxImport *import,
   bound->is_costly = value->is_costly;
   bound->form = value->form;
   bound->n_padded = value->n_padded;
+  bound->optional = value->optional;
   bound->items = value->items == NULL ? NULL : g_ptr_array_ref (value->items);
   bound->constant = value->constant == NULL ? NULL : cleave_tensor_ref (value->constant);
   cleave_onnx_count_held (import, bound->constant);
@@ -338,10 +339,6 @@ static const struct
   { "random numbers are not supported: a run must give the same results again",
     (const char *const[]){ "Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike",
                            "RandomUniform", "RandomUniformLike", NULL } },
-  { "graphs that map sequences are not supported: write the body as nodes",
-    (const char *const[]){ "SequenceMap", NULL } },
-  { "optional values are not supported: values are tensors",
-    (const char *const[]){ "Optional", "OptionalGetElement", "OptionalHasElement", NULL } },
   { "strings are not supported: values are numbers",
     (const char *const[]){ "StringNormalizer", NULL } },
 };
