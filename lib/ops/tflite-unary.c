@@ -2,8 +2,9 @@
 
 /* Ops on the integers of one operand; all dimensions split anywhere.
  *
- * TfliteLookup: y is element x + 128 of a table of 256. LOGISTIC, TANH, LEAKY_RELU, QUANTIZE and
- * others on int8: the importer computes the table by the rule of the operator.
+ * TfliteLookup: y is element x + 128 of a table of 256, or element x if x is uint8. LOGISTIC, TANH,
+ * LEAKY_RELU, QUANTIZE and others on int8: the importer computes the table by the rule of the
+ * operator. It also turns inputs and outputs of uint8 to int8 and back.
  *
  * TfliteRescale: y = (x - x_zero) times a multiplier, another one below the zero point, plus
  * y_zero, clamped to the element type. QUANTIZE and LEAKY_RELU on other integers. Sources:
@@ -27,7 +28,9 @@ enum { X, TABLE };
 static gboolean
 infer_lookup (const CleaveCall *call, CleaveTensorType *results, GError **error)
 {
-  if (!cleave_call_check_element (call, X, CLEAVE_ELEMENT_BIT (CLEAVE_INT8), error) ||
+  const guint bytes = CLEAVE_ELEMENT_BIT (CLEAVE_INT8) | CLEAVE_ELEMENT_BIT (CLEAVE_UINT8);
+
+  if (!cleave_call_check_element (call, X, bytes, error) ||
       !cleave_call_check_rank (call, TABLE, 1, 1, error))
     return FALSE;
   if (call->operands[TABLE].shape.dim[0] != TABLE_SIZE)
@@ -52,12 +55,15 @@ compute_lookup (const CleaveCall *call, const CleaveView *operands, const Cleave
 {
   const CleaveView *x = &operands[X], *y = &results[0], *table = &operands[TABLE];
   gsize size = cleave_element_size (y->type.element);
+  gint64 first = x->type.element == CLEAVE_INT8 ? G_MININT8 : 0;
   gint64 at[CLEAVE_MAX_RANK];
 
   CLEAVE_EACH_INDEX (at, &y->type.shape)
-    memcpy (cleave_view_at (y, at),
-            cleave_view_at (table, &(gint64){ *(const gint8 *) cleave_view_at (x, at) + 128 }),
-            size);
+    {
+      gint64 index = cleave_integer_load (x->type.element, cleave_view_at (x, at)) - first;
+
+      memcpy (cleave_view_at (y, at), cleave_view_at (table, &index), size);
+    }
 }
 
 const CleaveOp cleave_op_tflite_lookup = {

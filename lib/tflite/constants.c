@@ -29,6 +29,28 @@ unpack (CleaveTfliteImport *import, const CleaveTfliteTensor *tensor, GError **e
   return unpacked;
 }
 
+/* Copies integers of uint8 to int8: flipping the highest bit subtracts 128. Takes the tensor. */
+static CleaveTensor *
+make_signed (CleaveTfliteImport *import, CleaveTensor *from, GError **error)
+{
+  g_autoptr (CleaveTensor) owned = from;
+  CleaveTensor *copy;
+  gint64 n_bytes;
+  guint8 *bytes;
+
+  if (from == NULL)
+    return NULL;
+  n_bytes = cleave_tensor_type_n_bytes (cleave_tensor_get_type (from));
+  if (!cleave_tflite_take_bytes (import, n_bytes, error))
+    return NULL;
+  copy =
+      cleave_tensor_new_copy (cleave_tensor_get_type (from), cleave_tensor_get_data (from), error);
+  bytes = copy == NULL ? NULL : cleave_tensor_get_mutable_data (copy);
+  for (gint64 i = 0; copy != NULL && i < n_bytes; i++)
+    bytes[i] ^= 0x80;
+  return copy;
+}
+
 /* Copies bools, so that each is 0 or 1. */
 static CleaveTensor *
 copy_bools (CleaveTfliteImport *import, const CleaveTfliteTensor *tensor, GError **error)
@@ -68,8 +90,9 @@ expected_bytes (const CleaveTfliteTensor *tensor)
   return (gsize) (tensor->type_code == TYPE_INT4 ? n / 2 + n % 2 : n);
 }
 
-CleaveTensor *
-cleave_tflite_read_constant (CleaveTfliteImport *import, guint tensor, GError **error)
+/* Reads the integers of the file, which are unsigned if those of the tensor are. */
+static CleaveTensor *
+read_value (CleaveTfliteImport *import, guint tensor, GError **error)
 {
   const CleaveTfliteTensor *t = &import->subgraph->tensors[tensor];
   gsize expected;
@@ -89,4 +112,12 @@ cleave_tflite_read_constant (CleaveTfliteImport *import, guint tensor, GError **
   if (t->type_code == TYPE_INT4)
     return unpack (import, t, error);
   return t->type.element == CLEAVE_BOOL ? copy_bools (import, t, error) : share (import, t, error);
+}
+
+CleaveTensor *
+cleave_tflite_read_constant (CleaveTfliteImport *import, guint tensor, GError **error)
+{
+  CleaveTensor *value = read_value (import, tensor, error);
+
+  return import->subgraph->tensors[tensor].is_unsigned ? make_signed (import, value, error) : value;
 }

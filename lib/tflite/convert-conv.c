@@ -88,6 +88,8 @@ read_conv (CleaveTfliteImport *import, Conv *c, GError **error)
     return FALSE;
   if (cleave_tflite_input_type (import, X)->element == CLEAVE_FLOAT32)
     c->w = cleave_tflite_float_weights (import, W, c->w, error);
+  else
+    c->w = cleave_tflite_center_weights (import, W, c->w, error);
   c->w = turn_weights (import, c->w, c->is_depthwise, error);
   return c->w != NULL;
 }
@@ -120,7 +122,7 @@ cleave_tflite_convert_depthwise (CleaveTfliteImport *import, GError **error)
 
 /* Integers. */
 
-/* Reads the scales of the weights: one, or one for each of `channels`. */
+/* Checks the scales of the weights: one, or one for each of `channels`. */
 static gboolean
 check_weights (const CleaveTfliteTensor *w, gint64 channels, gint64 axis, GError **error)
 {
@@ -134,9 +136,6 @@ check_weights (const CleaveTfliteTensor *w, gint64 channels, gint64 axis, GError
                                  ", they must have 1, or %" G_GINT64_FORMAT
                                  " along dimension %" G_GINT64_FORMAT,
                                  q->scales.n, q->axis, channels, axis);
-  for (guint i = 0; i < q->zeros.n; i++)
-    if (cleave_flat_integer (&q->zeros, 8, i) != 0)
-      return cleave_tflite_refuse (error, "a zero point of the weights is not 0");
   return TRUE;
 }
 
@@ -300,6 +299,7 @@ cleave_tflite_convert_integer_fully_connected (CleaveTfliteImport *import, GErro
   x_shape = CLEAVE_SHAPE (1, rows, w->dim[1]);
   w_shape = CLEAVE_SHAPE (w->dim[0], w->dim[1], 1);
   c.x = cleave_tflite_add_reshape (import, c.x, &x_shape, error);
+  c.w = cleave_tflite_center_weights (import, W, c.w, error);
   c.w =
       cleave_tflite_fold (import, cleave_tflite_add_reshape (import, c.w, &w_shape, error), error);
   if (c.x == NULL || c.w == NULL)

@@ -339,5 +339,7 @@ cleave_tflite_convert_cast (CleaveTfliteImport *import, GError **error)
 
   if (attrs.to == CLEAVE_NONE)
     return cleave_tflite_refuse (error, "the element type of the output is not supported");
+  if (cleave_tflite_input (import, 0)->is_unsigned || cleave_tflite_output (import, 0)->is_unsigned)
+    return cleave_tflite_refuse (error, "uint8 with a scale is not supported");
   return convert_with (import, "Cast", &attrs, error);
 }

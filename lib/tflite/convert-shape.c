@@ -168,26 +168,6 @@ cleave_tflite_convert_mirror_pad (CleaveTfliteImport *import, GError **error)
 }
 
 gboolean
-cleave_tflite_convert_concatenation (CleaveTfliteImport *import, GError **error)
-{
-  guint n = import->op->inputs.n;
-  g_autofree CleaveResult **operands = g_new0 (CleaveResult *, n);
-  CleaveAxisAttrs attrs;
-  CleaveResult *y;
-
-  if (!cleave_tflite_option (import, 0, 4, 0, &attrs.axis, error))
-    return FALSE;
-  for (guint i = 0; i < n; i++)
-    if (!cleave_tflite_check_same_scale (import, i, error) ||
-        !cleave_tflite_find_result (import, i, &operands[i], error))
-      return FALSE;
-  y = cleave_tflite_add (import, "Concat", operands, n, &attrs, error);
-  if (!cleave_tflite_is_quantized (cleave_tflite_output (import, 0)))
-    y = cleave_tflite_add_activation (import, 1, y, error);
-  return cleave_tflite_set (import, 0, y, error);
-}
-
-gboolean
 cleave_tflite_convert_tile (CleaveTfliteImport *import, GError **error)
 {
   CleaveTileAttrs attrs;
@@ -364,17 +344,4 @@ cleave_tflite_convert_shape (CleaveTfliteImport *import, GError **error)
     else
       ((gint64 *) cleave_tensor_get_mutable_data (tensor))[d] = x->dim[d];
   return cleave_tflite_set_constant (import, 0, tensor, error);
-}
-
-/* DENSIFY: a sparse constant is dense as soon as it is read. */
-gboolean
-cleave_tflite_convert_densify (CleaveTfliteImport *import, GError **error)
-{
-  CleaveTensor *constant;
-
-  if (!cleave_tflite_find_constant (import, 0, &constant, error))
-    return FALSE;
-  if (constant == NULL)
-    return cleave_tflite_refuse (error, "input 0 must be a constant");
-  return cleave_tflite_set_constant (import, 0, cleave_tensor_ref (constant), error);
 }

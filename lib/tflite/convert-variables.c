@@ -106,9 +106,7 @@ is_zero (const CleaveTfliteImport *import, CleaveTensor *value)
   g_autoptr (CleaveTensor) dense = cleave_tensor_dup_dense (value);
   const guint8 *bytes = cleave_tensor_get_data (dense);
   gint64 n_bytes = cleave_tensor_type_n_bytes (cleave_tensor_get_type (dense));
-  guint64 zero = tensor->quantization.zeros.n == 1
-                     ? (guint64) cleave_flat_integer (&tensor->quantization.zeros, 8, 0)
-                     : 0;
+  guint64 zero = (guint64) cleave_tflite_zero_point (tensor, 0);
 
   for (gint64 i = 0; i < n_bytes; i++)
     if (bytes[i] != (guint8) (zero >> 8 * ((gsize) i % size)))

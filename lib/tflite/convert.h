@@ -24,6 +24,10 @@ typedef struct
   gboolean wide;
 } CleaveTfliteConvParts;
 
+/* Subtracts the zero point of input `i`, weights, whose value is `w`. Differences beyond int8
+ * become int16 (weights.c). Returns `w` if the zero point is 0. NULL on error. */
+CleaveResult *
+cleave_tflite_center_weights (CleaveTfliteImport *import, guint i, CleaveResult *w, GError **error);
 /* Completes the parts; x, w and bias are given. */
 gboolean cleave_tflite_read_conv_parts (CleaveTfliteImport *import,
                                         const CleaveTfliteConvInputs *inputs,
@@ -121,6 +125,9 @@ gboolean cleave_tflite_convert_integer_comparison (CleaveTfliteImport *import, G
 gboolean cleave_tflite_convert_quantize (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_dequantize (CleaveTfliteImport *import, GError **error);
 
+/* Sparse constants (weights.c). */
+gboolean cleave_tflite_convert_densify (CleaveTfliteImport *import, GError **error);
+
 /* Moves of elements (convert-shape.c, convert-slice.c); integers keep their scale. */
 gboolean cleave_tflite_convert_reshape (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_transpose (CleaveTfliteImport *import, GError **error);
@@ -134,7 +141,6 @@ gboolean cleave_tflite_convert_depth_to_space (CleaveTfliteImport *import, GErro
 gboolean cleave_tflite_convert_space_to_batch (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_batch_to_space (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_shape (CleaveTfliteImport *import, GError **error);
-gboolean cleave_tflite_convert_densify (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_slice (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_strided_slice (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_split (CleaveTfliteImport *import, GError **error);

@@ -26,6 +26,25 @@ cleave_tflite_name_tensors (CleaveTfliteImport *import)
     }
 }
 
+/* Turns uint8 to int8 or back: adds 128 or subtracts it, by a table. NULL on error. */
+static CleaveResult *
+add_flip (
+    CleaveTfliteImport *import, const char *name, CleaveResult *x, CleaveElement to, GError **error)
+{
+  CleaveTensorType type = { to, CLEAVE_SHAPE (256) };
+  guint8 table[256];
+  CleaveResult *operands[2] = { x };
+  CleaveNode *node;
+
+  /* The table begins with the smallest x. */
+  for (guint i = 0; i < G_N_ELEMENTS (table); i++)
+    table[i] = (guint8) (to == CLEAVE_INT8 ? i ^ 0x80 : i);
+  operands[1] = cleave_tflite_add_constant (import, cleave_tensor_new_copy (&type, table, NULL));
+  node = cleave_graph_add (import->graph, cleave_op_lookup ("TfliteLookup"), name, operands, 2, 1,
+                           NULL, error);
+  return node == NULL ? NULL : cleave_node_get_result (node, 0);
+}
+
 static gboolean
 add_inputs (CleaveTfliteImport *import, GError **error)
 {
@@ -35,14 +54,18 @@ add_inputs (CleaveTfliteImport *import, GError **error)
     {
       guint tensor = (guint) cleave_flat_integer (inputs, 4, i);
       CleaveTfliteValue *value = &import->values[tensor];
-      const CleaveTensorType *type = &import->subgraph->tensors[tensor].type;
+      CleaveTensorType type = import->subgraph->tensors[tensor].type;
+      gboolean is_unsigned = import->subgraph->tensors[tensor].is_unsigned;
 
-      if (type->element == CLEAVE_NONE || value->result != NULL)
+      if (type.element == CLEAVE_NONE || value->result != NULL)
         return cleave_fail (error, CLEAVE_ERROR_MODEL, "graph input %u, tensor %u '%s', %s", i,
                             tensor, import->names[tensor],
                             value->result != NULL ? "is an input already"
                                                   : "has an unsupported element type");
-      value->result = cleave_graph_add_input (import->graph, import->names[tensor], type, error);
+      type.element = is_unsigned ? CLEAVE_UINT8 : type.element;
+      value->result = cleave_graph_add_input (import->graph, import->names[tensor], &type, error);
+      if (value->result != NULL && is_unsigned)
+        value->result = add_flip (import, import->names[tensor], value->result, CLEAVE_INT8, error);
       if (value->result == NULL)
         return FALSE;
     }
@@ -57,10 +80,13 @@ add_outputs (CleaveTfliteImport *import, GError **error)
   for (guint i = 0; i < outputs->n; i++)
     {
       guint tensor = (guint) cleave_flat_integer (outputs, 4, i);
+      const char *name = import->names[tensor];
       CleaveResult *result = NULL;
+      gboolean good = cleave_tflite_find_value (import, i, tensor, &result, error);
 
-      if (!cleave_tflite_find_value (import, i, tensor, &result, error) ||
-          !cleave_graph_add_output (import->graph, import->names[tensor], result, error))
+      if (good && import->subgraph->tensors[tensor].is_unsigned)
+        result = add_flip (import, name, result, CLEAVE_UINT8, error);
+      if (!good || result == NULL || !cleave_graph_add_output (import->graph, name, result, error))
         {
           g_prefix_error (error, "graph output %u: ", i);
           return FALSE;
@@ -157,7 +183,7 @@ cleave_tflite_clear_values (CleaveTfliteImport *import)
 }
 
 /* Limit of the tensors and operators of all calls of subgraphs: a WHILE is unrolled. */
-#define MAX_CALLED 1000000
+#define MAX_CALLED 200000
 
 static CleaveGraph *
 import_model (CleaveTfliteModel *model, GBytes *bytes, GError **error)

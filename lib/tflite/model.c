@@ -33,6 +33,18 @@ cleave_tflite_is (const guint8 *data, gsize n_bytes)
   return n_bytes >= 8 && memcmp (data + 4, "TFL3", 4) == 0;
 }
 
+gint64
+cleave_tflite_zero_point (const CleaveTfliteTensor *tensor, guint i)
+{
+  const CleaveFlatVector *zeros = &tensor->quantization.zeros;
+  gint64 zero = i < zeros->n ? cleave_flat_integer (zeros, 8, i) : 0;
+
+  /* A zero point beyond uint8 stays beyond int8. */
+  return tensor->is_unsigned && zero >= 0 && zero <= G_MAXUINT8 ? zero - 128
+         : tensor->is_unsigned                                  ? G_MAXINT32
+                                                                : zero;
+}
+
 static void
 clear_subgraph (CleaveTfliteSubgraph *subgraph)
 {
@@ -154,6 +166,9 @@ read_tensor (CleaveFlat *flat,
   tensor->is_variable = is_variable != 0;
   if (tensor->type_code >= 0 && tensor->type_code < (gint64) G_N_ELEMENTS (elements))
     tensor->type.element = elements[tensor->type_code];
+  tensor->is_unsigned = tensor->type.element == CLEAVE_UINT8 && tensor->quantization.scales.n > 0;
+  if (tensor->is_unsigned)
+    tensor->type.element = CLEAVE_INT8;
   if (tensor->type.element != CLEAVE_NONE && !cleave_tensor_type_check (&tensor->type, error))
     return FALSE;
   return read_buffer (flat, buffers, buffer & G_MAXUINT32, tensor, error);

@@ -27,6 +27,9 @@ typedef struct
   gsize n_bytes;            /* bytes of the value */
   CleaveFlatTable sparsity; /* the sparsity of the value; absent: the value is dense */
   CleaveTfliteQuantization quantization;
+  /* The file has uint8 with a scale. The type is int8 here: 128 is subtracted from the integers and
+   * the zero points. */
+  gboolean is_unsigned;
   gboolean is_variable;
 } CleaveTfliteTensor;
 
@@ -65,6 +68,9 @@ gboolean cleave_tflite_is (const guint8 *data, gsize n_bytes);
 CleaveTfliteModel *cleave_tflite_model_new (const guint8 *data, gsize n_bytes, GError **error);
 void cleave_tflite_model_free (CleaveTfliteModel *model);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveTfliteModel, cleave_tflite_model_free)
+
+/* Returns zero point `i`; 0 if the file has none. */
+gint64 cleave_tflite_zero_point (const CleaveTfliteTensor *tensor, guint i);
 
 /* Returns the name of an operator: that of the schema, such as "CONV_2D", or a custom name. */
 const char *cleave_tflite_operator_name (const CleaveTfliteOperator *op);

@@ -118,7 +118,7 @@ cleave_tflite_float_weights (CleaveTfliteImport *import, guint i, CleaveResult *
   zeros = g_new0 (gint8, n);
   for (guint c = 0; c < n; c++)
     {
-      gint64 zero = q->zeros.n == 0 ? 0 : cleave_flat_integer (&q->zeros, 8, c);
+      gint64 zero = cleave_tflite_zero_point (tensor, c);
 
       scales[c] = cleave_flat_float (&q->scales, c);
       zeros[c] = (gint8) CLAMP (zero, G_MININT8, G_MAXINT8);

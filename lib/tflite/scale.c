@@ -36,7 +36,7 @@ cleave_tflite_read_scale (const CleaveTfliteTensor *tensor,
     return cleave_fail (error, CLEAVE_ERROR_MODEL, "'%s' has %u scales, it must have one", name,
                         q->scales.n);
   scale->scale = cleave_flat_float (&q->scales, 0);
-  zero = q->zeros.n == 0 ? 0 : cleave_flat_integer (&q->zeros, 8, 0);
+  zero = cleave_tflite_zero_point (tensor, 0);
   if (cleave_element_size (tensor->type.element) > 4 || tensor->type.element == CLEAVE_UINT8 ||
       tensor->type.element == CLEAVE_UINT16 || tensor->type.element == CLEAVE_UINT32 ||
       tensor->type.element == CLEAVE_BOOL)

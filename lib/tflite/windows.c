@@ -111,16 +111,54 @@ read_integer_pool (CleaveTfliteImport *import,
          cleave_tflite_find_result (import, 0, x, error);
 }
 
+/* Returns whether all windows have an odd number of taps, so that no mean is halfway between two
+ * integers. */
+static gboolean
+has_odd_windows (const CleavePoolAttrs *pool)
+{
+  for (guint i = 0; i < pool->pads.n; i++)
+    if (pool->pads.v[i] != 0)
+      return FALSE;
+  return pool->kernel_shape.v[0] * pool->kernel_shape.v[1] % 2 != 0;
+}
+
+/* Adds an average of uint8, whose ties are rounded up: away from 0 of uint8, which is -128 here.
+ * Averages the integers of the file as int16. NULL on error. */
+static CleaveResult *
+add_unsigned_average (CleaveTfliteImport *import,
+                      CleaveResult *x,
+                      const CleaveTflitePoolAttrs *attrs,
+                      GError **error)
+{
+  const gint64 offset = -(gint64) G_MININT8;
+  CleaveTflitePoolAttrs wide = *attrs;
+  /* The multiplier and the shift are those of the ratio 1. */
+  const CleaveTfliteRescaleAttrs narrow = { CLEAVE_INT8, 0, -offset, 1 << 30, 1, 1 << 30, 1 };
+  gint16 table[256];
+
+  for (gint16 i = 0; i < (gint16) G_N_ELEMENTS (table); i++)
+    table[i] = i;
+  wide.min += offset;
+  wide.max += offset;
+  x = cleave_tflite_add_binary (
+      import, "TfliteLookup", x,
+      cleave_tflite_add_data (import, CLEAVE_INT16, G_N_ELEMENTS (table), table), error);
+  x = cleave_tflite_add_unary (import, "TfliteAveragePool", x, &wide, error);
+  return cleave_tflite_add_unary (import, "TfliteRescale", x, &narrow, error);
+}
+
 gboolean
 cleave_tflite_convert_integer_average_pool (CleaveTfliteImport *import, GError **error)
 {
   CleaveTflitePoolAttrs attrs = { 0 };
-  CleaveResult *x;
+  CleaveResult *x, *y;
 
-  return read_integer_pool (import, &attrs, &x, error) &&
-         cleave_tflite_set (import, 0,
-                            cleave_tflite_add_unary (import, "TfliteAveragePool", x, &attrs, error),
-                            error);
+  if (!read_integer_pool (import, &attrs, &x, error))
+    return FALSE;
+  y = cleave_tflite_input (import, 0)->is_unsigned && !has_odd_windows (&attrs.pool)
+          ? add_unsigned_average (import, x, &attrs, error)
+          : cleave_tflite_add_unary (import, "TfliteAveragePool", x, &attrs, error);
+  return cleave_tflite_set (import, 0, y, error);
 }
 
 gboolean

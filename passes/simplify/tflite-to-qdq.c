@@ -424,7 +424,8 @@ lower_lookup (const CleaveNode *node)
   CleaveResult *at =
       unary (node, "Cast", node->operands[0].result, &(CleaveCastAttrs){ CLEAVE_INT32 });
 
-  at = binary (node, "Add", at, integer (node, CLEAVE_INT32, 128));
+  if (element_of (node->operands[0].result) == CLEAVE_INT8)
+    at = binary (node, "Add", at, integer (node, CLEAVE_INT32, 128));
   return add (node, "Gather", (CleaveResult *[]){ node->operands[1].result, at }, 2,
               &(CleaveAxisAttrs){ 0 });
 }

@@ -246,8 +246,9 @@ make_lookup (CleaveGraph *graph, GRand *rand)
 
   return cleave_graph_add (
       graph, cleave_op_lookup ("TfliteLookup"), "lookup",
-      (CleaveResult *[]){ add_shaped (graph, "x", CLEAVE_INT8, &x),
-                          add_shaped (graph, "table", pick_integer (rand), &table) },
+      (CleaveResult *[]){
+          add_shaped (graph, "x", g_rand_boolean (rand) ? CLEAVE_INT8 : CLEAVE_UINT8, &x),
+          add_shaped (graph, "table", pick_integer (rand), &table) },
       2, 1, NULL, NULL);
 }
 
