@@ -254,20 +254,33 @@ cleave_tflite_convert_space_to_depth (CleaveTfliteImport *import, GError **error
   return set_permuted (import, x, &s, &perm, error);
 }
 
-/* Reads block sizes of H and W, and borders or crops, [2, 2], of a value with 4 dimensions. */
+/* Reads block sizes of H and W, and borders or crops, [2, 2]. A value [N, H, C], which has those of
+ * H alone, becomes [N, H, 1, C]. */
 static gboolean
-read_blocks (CleaveTfliteImport *import, CleaveInts *b, CleaveInts *edges, GError **error)
+read_blocks (
+    CleaveTfliteImport *import, CleaveInts *b, CleaveInts *edges, CleaveResult **x, GError **error)
 {
+  CleaveShape shape = cleave_tflite_input_type (import, 0)->shape;
+
   if (!cleave_tflite_read_ints (import, 1, b, error) ||
-      !cleave_tflite_read_ints (import, 2, edges, error))
+      !cleave_tflite_read_ints (import, 2, edges, error) || !find_moved (import, x, error))
     return FALSE;
-  if (cleave_tflite_input_type (import, 0)->shape.rank != 4 || b->n != 2 || edges->n != 4 ||
-      MIN (b->v[0], b->v[1]) < 1 || MAX (b->v[0], b->v[1]) > G_MAXINT16)
-    return cleave_tflite_refuse (error, "only blocks of H and W of 4 dimensions are supported");
+  if (shape.rank == 3 && b->n == 1 && edges->n == 2)
+    {
+      *b = CLEAVE_INTS (b->v[0], 1);
+      *edges = CLEAVE_INTS (edges->v[0], edges->v[1], 0, 0);
+      shape = CLEAVE_SHAPE (shape.dim[0], shape.dim[1], 1, shape.dim[2]);
+    }
+  if (shape.rank != 4 || b->n != 2 || edges->n != 4 || MIN (b->v[0], b->v[1]) < 1 ||
+      MAX (b->v[0], b->v[1]) > G_MAXINT16)
+    return cleave_tflite_refuse (error,
+                                 "only blocks of H and W of 4 dimensions, or of H of 3 dimensions, "
+                                 "are supported");
   for (guint i = 0; i < 4; i++)
     if (edges->v[i] < 0 || edges->v[i] > G_MAXINT32)
       return cleave_tflite_refuse (error, "a border or crop is out of range");
-  return TRUE;
+  *x = cleave_tflite_add_reshape (import, *x, &shape, error);
+  return *x != NULL;
 }
 
 /* [N, H, W, C], with a border, is read as [N, H, BH, W, BW, C] and becomes [BH, BW, N, H, W, C]. */
@@ -280,7 +293,7 @@ cleave_tflite_convert_space_to_batch (CleaveTfliteImport *import, GError **error
   CleaveResult *x;
   CleaveShape s;
 
-  if (!read_blocks (import, &b, &e, error) || !find_moved (import, &x, error) ||
+  if (!read_blocks (import, &b, &e, &x, error) ||
       (cleave_tflite_is_quantized (cleave_tflite_input (import, 0)) &&
        !cleave_tflite_read_scale (cleave_tflite_input (import, 0), &scale, error)))
     return FALSE;
@@ -308,7 +321,7 @@ cleave_tflite_convert_batch_to_space (CleaveTfliteImport *import, GError **error
   CleaveShape s, whole;
   gint64 n;
 
-  if (!read_blocks (import, &b, &e, error) || !find_moved (import, &x, error))
+  if (!read_blocks (import, &b, &e, &x, error))
     return FALSE;
   s = cleave_result_get_type (x)->shape;
   n = s.dim[0] / (b.v[0] * b.v[1]);
@@ -323,6 +336,8 @@ cleave_tflite_convert_batch_to_space (CleaveTfliteImport *import, GError **error
   crop.ends = CLEAVE_INTS (whole.dim[1] - e.v[1], whole.dim[2] - e.v[3]);
   if (e.v[0] + e.v[1] + e.v[2] + e.v[3] > 0)
     x = cleave_tflite_add_unary (import, "Slice", x, &crop, error);
+  if (cleave_tflite_input_type (import, 0)->shape.rank == 3)
+    x = cleave_tflite_add_reshape (import, x, &cleave_tflite_output (import, 0)->type.shape, error);
   return cleave_tflite_set (import, 0, x, error);
 }
 

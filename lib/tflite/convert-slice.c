@@ -41,84 +41,128 @@ cleave_tflite_convert_slice (CleaveTfliteImport *import, GError **error)
                             error);
 }
 
-/* STRIDED_SLICE: begins, ends, strides, and masks with a bit for each dimension. A begin or an end
- * whose bit is set is the edge; a dimension whose shrink bit is set is removed. */
+/* STRIDED_SLICE: begins, ends, strides, and masks with a bit for each of their entries. An entry
+ * stands for a dimension of x, unless it is an ellipsis, which stands for all dimensions that are
+ * left, or a new dimension of the extent 1. A begin or an end whose bit is set is the edge; a
+ * dimension whose shrink bit is set is removed. For example, x [2, 3, 4] [..., new, 1] has the
+ * entries ellipsis, new axis, and 1 with a shrink bit; its result is [2, 3, 1]. */
 
 enum { BEGIN_MASK, END_MASK, ELLIPSIS_MASK, NEW_AXIS_MASK, SHRINK_MASK, OFFSET };
 
-static gboolean
-read_masks (CleaveTfliteImport *import, gint64 *masks, GError **error)
+typedef struct
 {
-  gint64 is_offset;
+  CleaveInts begins, ends, steps;
+  gint64 masks[OFFSET];
+  gint64 is_offset; /* ends count from the begins */
+} Entries;
 
-  for (guint i = BEGIN_MASK; i <= SHRINK_MASK; i++)
-    if (!cleave_tflite_option (import, i, 4, 0, &masks[i], error))
+static gboolean
+has_bit (const Entries *e, guint mask, guint entry)
+{
+  return (e->masks[mask] >> entry & 1) != 0;
+}
+
+static gboolean
+read_entries (CleaveTfliteImport *import, Entries *e, GError **error)
+{
+  for (guint i = BEGIN_MASK; i < OFFSET; i++)
+    if (!cleave_tflite_option (import, i, 4, 0, &e->masks[i], error))
       return FALSE;
-  if (!cleave_tflite_option (import, OFFSET, 1, 0, &is_offset, error))
+  if (!cleave_tflite_option (import, OFFSET, 1, 0, &e->is_offset, error) ||
+      !cleave_tflite_read_ints (import, 1, &e->begins, error) ||
+      !cleave_tflite_read_ints (import, 2, &e->ends, error) ||
+      !cleave_tflite_read_ints (import, 3, &e->steps, error))
     return FALSE;
-  if (masks[ELLIPSIS_MASK] != 0 || masks[NEW_AXIS_MASK] != 0 || is_offset != 0)
-    return cleave_tflite_refuse (error, "ellipsis, new axes and offsets are not supported");
+  return (e->ends.n == e->begins.n && e->steps.n == e->begins.n) ||
+         cleave_tflite_refuse (error, "inputs 1 to 3 must have as many elements");
+}
+
+/* Adds dimension `d`, of which entry `i` takes a part. */
+static gboolean
+add_dim (const Entries *e, guint i, guint d, gint64 extent, CleaveSliceAttrs *a, GError **error)
+{
+  gint64 begin = e->begins.v[i], end = e->ends.v[i], step = e->steps.v[i];
+  guint n = a->axes.n;
+
+  if (step == 0)
+    return cleave_tflite_refuse (error, "stride %u is 0", i);
+  if (begin < 0 && (e->is_offset != 0 || has_bit (e, SHRINK_MASK, i)))
+    begin += extent;
+  if (e->is_offset != 0 && __builtin_add_overflow (begin, end, &end))
+    return cleave_tflite_refuse (error, "end %u is too large", i);
+  if (has_bit (e, SHRINK_MASK, i))
+    {
+      if (begin < 0 || begin >= extent)
+        return cleave_tflite_refuse (error, "index %" G_GINT64_FORMAT " is beyond dimension %u",
+                                     e->begins.v[i], d);
+      end = begin + 1;
+      step = 1;
+    }
+  else
+    {
+      if (has_bit (e, BEGIN_MASK, i))
+        begin = step > 0 ? 0 : G_MAXINT32;
+      if (has_bit (e, END_MASK, i))
+        end = step > 0 ? G_MAXINT32 : G_MININT32;
+    }
+  a->axes.v[n] = d;
+  a->starts.v[n] = begin;
+  a->ends.v[n] = end;
+  a->steps.v[n] = step;
+  a->axes.n = a->starts.n = a->ends.n = a->steps.n = n + 1;
   return TRUE;
 }
 
-/* Sets the slice of dimension `d`. */
-static gboolean
-slice_dim (const gint64 *masks, CleaveSliceAttrs *a, guint d, gint64 extent, GError **error)
+/* Counts the entries that stand for a dimension of x. */
+static guint
+count_dims (const Entries *e)
 {
-  gint64 bit = (gint64) 1 << d, step = a->steps.v[d];
+  guint n = 0;
 
-  if (step == 0)
-    return cleave_tflite_refuse (error, "stride %u is 0", d);
-  if ((masks[SHRINK_MASK] & bit) != 0)
-    {
-      gint64 at = a->starts.v[d] + (a->starts.v[d] < 0 ? extent : 0);
+  for (guint i = 0; i < e->begins.n; i++)
+    n += !has_bit (e, ELLIPSIS_MASK, i) && !has_bit (e, NEW_AXIS_MASK, i);
+  return n;
+}
 
-      if (at < 0 || at >= extent)
-        return cleave_tflite_refuse (error, "index %" G_GINT64_FORMAT " is beyond dimension %u",
-                                     a->starts.v[d], d);
-      a->starts.v[d] = at;
-      a->ends.v[d] = at + 1;
-      a->steps.v[d] = 1;
-      return TRUE;
-    }
-  if ((masks[BEGIN_MASK] & bit) != 0)
-    a->starts.v[d] = step > 0 ? 0 : G_MAXINT32;
-  if ((masks[END_MASK] & bit) != 0)
-    a->ends.v[d] = step > 0 ? G_MAXINT32 : G_MININT32;
+static gboolean
+add_dims (const Entries *e, const CleaveShape *x, CleaveSliceAttrs *a, GError **error)
+{
+  guint n = count_dims (e), d = 0;
+
+  if (n > x->rank)
+    return cleave_tflite_refuse (error, "it takes parts of %u dimensions, input 0 has %u", n,
+                                 x->rank);
+  for (guint i = 0; i < e->begins.n; i++)
+    if (has_bit (e, ELLIPSIS_MASK, i))
+      {
+        d += x->rank - n;
+        n = x->rank; /* another ellipsis stands for no dimensions */
+      }
+    else if (!has_bit (e, NEW_AXIS_MASK, i))
+      {
+        if (!add_dim (e, i, d, x->dim[d], a, error))
+          return FALSE;
+        d++;
+      }
   return TRUE;
 }
 
 gboolean
 cleave_tflite_convert_strided_slice (CleaveTfliteImport *import, GError **error)
 {
+  const CleaveShape *y = &cleave_tflite_output (import, 0)->type.shape;
   CleaveSliceAttrs attrs = { 0 };
-  gint64 masks[SHRINK_MASK + 1];
-  const CleaveShape *shape;
+  Entries entries = { 0 };
   CleaveResult *x;
 
-  if (!read_masks (import, masks, error) ||
-      !cleave_tflite_read_ints (import, 1, &attrs.starts, error) ||
-      !cleave_tflite_read_ints (import, 2, &attrs.ends, error) ||
-      !cleave_tflite_read_ints (import, 3, &attrs.steps, error) ||
-      !find_moved (import, 0, &x, error))
+  if (!read_entries (import, &entries, error) || !find_moved (import, 0, &x, error) ||
+      !add_dims (&entries, &cleave_result_get_type (x)->shape, &attrs, error))
     return FALSE;
-  shape = &cleave_result_get_type (x)->shape;
-  if (attrs.starts.n > shape->rank || attrs.ends.n != attrs.starts.n ||
-      attrs.steps.n != attrs.starts.n)
-    return cleave_tflite_refuse (error, "inputs 1 to 3 must have as many elements, at most %u",
-                                 shape->rank);
-  attrs.axes.n = attrs.starts.n;
-  for (guint d = 0; d < attrs.starts.n; d++)
-    {
-      attrs.axes.v[d] = d;
-      if (!slice_dim (masks, &attrs, d, shape->dim[d], error))
-        return FALSE;
-    }
-  x = cleave_tflite_add_unary (import, "Slice", x, &attrs, error);
-  if (masks[SHRINK_MASK] != 0 && x != NULL &&
-      cleave_shape_n_elements (&cleave_result_get_type (x)->shape) ==
-          cleave_shape_n_elements (&cleave_tflite_output (import, 0)->type.shape))
-    x = cleave_tflite_add_reshape (import, x, &cleave_tflite_output (import, 0)->type.shape, error);
+  if (attrs.axes.n > 0)
+    x = cleave_tflite_add_unary (import, "Slice", x, &attrs, error);
+  if ((entries.masks[SHRINK_MASK] != 0 || entries.masks[NEW_AXIS_MASK] != 0) && x != NULL &&
+      cleave_shape_n_elements (&cleave_result_get_type (x)->shape) == cleave_shape_n_elements (y))
+    x = cleave_tflite_add_reshape (import, x, y, error);
   return cleave_tflite_set (import, 0, x, error);
 }
 
@@ -255,24 +299,64 @@ cleave_tflite_convert_unpack (CleaveTfliteImport *import, GError **error)
   return TRUE;
 }
 
+/* GATHER along the first dimension behind the batch: a GatherND whose places have one index. */
+static CleaveResult *
+gather_batch (
+    CleaveTfliteImport *import, CleaveResult *x, CleaveResult *indices, gint64 n, GError **error)
+{
+  CleaveGatherNdAttrs attrs = { n };
+  CleaveShape shape = cleave_result_get_type (indices)->shape;
+
+  if (shape.rank >= CLEAVE_MAX_RANK)
+    return cleave_fail_null (error, CLEAVE_ERROR_MODEL, "the indices have too many dimensions");
+  shape.dim[shape.rank++] = 1;
+  indices = cleave_tflite_add_reshape (import, indices, &shape, error);
+  return indices == NULL ? NULL
+                         : cleave_tflite_add (import, "GatherND", (CleaveResult *[]){ x, indices },
+                                              2, &attrs, error);
+}
+
 gboolean
 cleave_tflite_convert_gather (CleaveTfliteImport *import, GError **error)
 {
   enum { AXIS, BATCH };
   CleaveAxisAttrs attrs;
   gint64 n_batch;
-  CleaveResult *x, *indices;
+  CleaveResult *x, *indices, *y;
 
   if (!cleave_tflite_option (import, AXIS, 4, 0, &attrs.axis, error) ||
       !cleave_tflite_option (import, BATCH, 4, 0, &n_batch, error) ||
       !find_moved (import, 0, &x, error) || !cleave_tflite_find_result (import, 1, &indices, error))
     return FALSE;
-  if (n_batch != 0)
-    return cleave_tflite_refuse (error, "batch dimensions are not supported");
-  return cleave_tflite_set (
-      import, 0,
-      cleave_tflite_add (import, "Gather", (CleaveResult *[]){ x, indices }, 2, &attrs, error),
-      error);
+  if (n_batch < 0)
+    n_batch += cleave_result_get_type (indices)->shape.rank;
+  if (attrs.axis < 0)
+    attrs.axis += cleave_result_get_type (x)->shape.rank;
+  if (n_batch < 0 || (n_batch != 0 && attrs.axis != n_batch))
+    return cleave_tflite_refuse (error,
+                                 "the axis %" G_GINT64_FORMAT " is supported with %" G_GINT64_FORMAT
+                                 " batch dimensions only",
+                                 attrs.axis, attrs.axis);
+  y = n_batch > 0 ? gather_batch (import, x, indices, n_batch, error)
+                  : cleave_tflite_add (import, "Gather", (CleaveResult *[]){ x, indices }, 2,
+                                       &attrs, error);
+  return cleave_tflite_set (import, 0, y, error);
+}
+
+/* Gives a vector of conditions of SELECT as many dimensions as the values have: a condition for
+ * each index of the first one. */
+static CleaveResult *
+widen (CleaveTfliteImport *import, CleaveResult *condition, GError **error)
+{
+  const guint select = 64;
+  const CleaveShape *from = &cleave_result_get_type (condition)->shape;
+  CleaveShape to = { cleave_tflite_output (import, 0)->type.shape.rank, { 0 } };
+
+  if (import->op->code != select || from->rank != 1 || to.rank < 2)
+    return condition;
+  for (guint d = 0; d < to.rank; d++)
+    to.dim[d] = d == 0 ? from->dim[0] : 1;
+  return cleave_tflite_add_reshape (import, condition, &to, error);
 }
 
 /* SELECT and SELECT_V2 */
@@ -285,6 +369,9 @@ cleave_tflite_convert_select (CleaveTfliteImport *import, GError **error)
     if ((i > 0 && !cleave_tflite_check_same_scale (import, i, error)) ||
         !cleave_tflite_find_result (import, i, &operands[i], error))
       return FALSE;
+  operands[0] = widen (import, operands[0], error);
+  if (operands[0] == NULL)
+    return FALSE;
   return cleave_tflite_set (import, 0,
                             cleave_tflite_add (import, "Where", operands, 3, NULL, error), error);
 }

@@ -4,6 +4,8 @@
 
 #include "convert.h"
 
+#include "../ops/tflite.h"
+
 enum { PADDING, STRIDE_W, STRIDE_H, FILTER_W, FILTER_H, ACTIVATION };
 enum { PADDING_SAME, PADDING_VALID };
 
@@ -161,9 +163,12 @@ cleave_tflite_convert_integer_average_pool (CleaveTfliteImport *import, GError *
   return cleave_tflite_set (import, 0, y, error);
 }
 
+/* The MaxPool of ONNX has no int16: such integers are exact as float32. */
 gboolean
 cleave_tflite_convert_integer_max_pool (CleaveTfliteImport *import, GError **error)
 {
+  CleaveElement element = cleave_tflite_output (import, 0)->type.element;
+  CleaveCastAttrs real = { CLEAVE_FLOAT32 }, back = { element };
   CleaveTflitePoolAttrs attrs = { 0 };
   CleaveClipAttrs clip;
   CleaveResult *x, *y;
@@ -171,9 +176,13 @@ cleave_tflite_convert_integer_max_pool (CleaveTfliteImport *import, GError **err
   if (!read_integer_pool (import, &attrs, &x, error))
     return FALSE;
   clip = (CleaveClipAttrs){ (double) attrs.min, (double) attrs.max };
+  if (element == CLEAVE_INT16)
+    x = cleave_tflite_add_unary (import, "Cast", x, &real, error);
   y = cleave_tflite_add_unary (import, "MaxPool", x, &attrs.pool, error);
-  if (attrs.min > G_MININT8 || attrs.max < G_MAXINT8)
+  if (attrs.min > cleave_tflite_lowest (element) || attrs.max < cleave_tflite_highest (element))
     y = cleave_tflite_add_unary (import, "Clip", y, &clip, error);
+  if (element == CLEAVE_INT16)
+    y = cleave_tflite_add_unary (import, "Cast", y, &back, error);
   return cleave_tflite_set (import, 0, y, error);
 }
 

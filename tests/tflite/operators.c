@@ -26,7 +26,7 @@ typedef struct
   TfliteOption options[5];
 } Case;
 
-enum { F32 = TFLITE_FLOAT32, I32 = TFLITE_INT32 };
+enum { F32 = TFLITE_FLOAT32, I32 = TFLITE_INT32, BOOL = TFLITE_BOOL };
 
 #define B(field, value)                                                                            \
   {                                                                                                \
@@ -134,6 +134,66 @@ static const Case cases[] = {
     { { F32, "2x3", { 1, 2, 3, 4, 5, 6 } }, { I32, "", { 1 } } },
     { F32, "2x3", { 5, 3, 0, 11, 6, 0 } },
     { B (0, 1), B (1, 1) } },
+  { "STRIDED_SLICE with an ellipsis: x [..., 1]",
+    45,
+    4,
+    { { F32, "2x3", { 1, 2, 3, 4, 5, 6 } },
+      { I32, "2", { 0, 1 } },
+      { I32, "2", { 0, 2 } },
+      { I32, "2", { 1, 1 } } },
+    { F32, "2", { 2, 5 } },
+    { I (2, 1), I (4, 2) } },
+  { "STRIDED_SLICE with an ellipsis behind: x [1, ...]",
+    45,
+    4,
+    { { F32, "2x3", { 1, 2, 3, 4, 5, 6 } },
+      { I32, "2", { 1, 0 } },
+      { I32, "2", { 2, 0 } },
+      { I32, "2", { 1, 1 } } },
+    { F32, "3", { 4, 5, 6 } },
+    { I (2, 2), I (4, 1) } },
+  { "STRIDED_SLICE with a new dimension: x [:, new, 2:0:-1]",
+    45,
+    4,
+    { { F32, "2x3", { 1, 2, 3, 4, 5, 6 } },
+      { I32, "3", { 0, 0, 2 } },
+      { I32, "3", { 0, 0, 0 } },
+      { I32, "3", { 1, 1, -1 } } },
+    { F32, "2x1x2", { 3, 2, 6, 5 } },
+    { I (0, 1), I (1, 1), I (3, 2) } },
+  { "STRIDED_SLICE whose ends count from the begins",
+    45,
+    4,
+    { { F32, "5", { 1, 2, 3, 4, 5 } },
+      { I32, "1", { -4 } },
+      { I32, "1", { 2 } },
+      { I32, "1", { 1 } } },
+    { F32, "2", { 2, 3 } },
+    { B (5, 1) } },
+  { "GATHER with a batch",
+    36,
+    2,
+    { { F32, "2x3", { 1, 2, 3, 4, 5, 6 } }, { I32, "2x2", { 2, 0, 1, 1 } } },
+    { F32, "2x2", { 3, 1, 5, 5 } },
+    { I (0, 1), I (1, 1) } },
+  { "SELECT by a vector",
+    64,
+    3,
+    { { BOOL, "2", { 0, 1 } }, { F32, "2x2", { 1, 2, 3, 4 } }, { F32, "2x2", { 5, 6, 7, 8 } } },
+    { F32, "2x2", { 5, 6, 3, 4 } },
+    { { 0 } } },
+  { "SPACE_TO_BATCH_ND of 3 dimensions",
+    38,
+    3,
+    { { F32, "1x3x2", { 1, 2, 3, 4, 5, 6 } }, { I32, "1", { 2 } }, { I32, "1x2", { 0, 1 } } },
+    { F32, "2x2x2", { 1, 2, 5, 6, 3, 4, 0, 0 } },
+    { { 0 } } },
+  { "BATCH_TO_SPACE_ND of 3 dimensions",
+    37,
+    3,
+    { { F32, "2x2x2", { 1, 2, 5, 6, 3, 4, 0, 0 } }, { I32, "1", { 2 } }, { I32, "1x2", { 0, 1 } } },
+    { F32, "1x3x2", { 1, 2, 3, 4, 5, 6 } },
+    { { 0 } } },
   { "MIRROR_PAD, symmetric",
     100,
     2,
@@ -148,13 +208,17 @@ pack (const Value *value, guint n)
 {
   float floats[MAX_ELEMENTS];
   gint32 integers[MAX_ELEMENTS];
+  guint8 bools[MAX_ELEMENTS];
 
   for (guint i = 0; i < n; i++)
     {
+      bools[i] = value->values[i] != 0;
       floats[i] = (float) value->values[i];
       integers[i] = (gint32) value->values[i];
     }
-  return value->type == I32 ? g_bytes_new (integers, 4 * n) : g_bytes_new (floats, 4 * n);
+  return value->type == I32    ? g_bytes_new (integers, 4 * n)
+         : value->type == BOOL ? g_bytes_new (bools, n)
+                               : g_bytes_new (floats, 4 * n);
 }
 
 static CleaveShape
@@ -210,7 +274,9 @@ static void
 check_case (const Case *c)
 {
   GBytes *data[4] = { NULL };
-  CleaveTensorType x = { c->inputs[0].type == I32 ? CLEAVE_INT32 : CLEAVE_FLOAT32,
+  CleaveTensorType x = { c->inputs[0].type == I32    ? CLEAVE_INT32
+                         : c->inputs[0].type == BOOL ? CLEAVE_BOOL
+                                                     : CLEAVE_FLOAT32,
                          shape_of (&c->inputs[0]) };
   g_autoptr (GPtrArray) inputs =
       g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_tensor_unref);
@@ -273,6 +339,34 @@ START_TEST (a_range_of_constants_is_a_constant)
 
   ck_assert_ptr_nonnull (graph);
   g_ptr_array_add (inputs, cleave_tensor_new_copy (&CLEAVE_TYPE (CLEAVE_INT32, 3), x, NULL));
+  outputs = run_graph (graph, inputs, 1);
+  ck_assert_mem_eq (cleave_tensor_get_data (outputs->pdata[0]), expected, sizeof (expected));
+}
+END_TEST
+
+/* MAX_POOL_2D of int16 with the activation RELU_N1_TO_1, whose bounds are -200 and 200. */
+START_TEST (words_are_pooled)
+{
+  static const float scale[1] = { 0.005f };
+  const TfliteTensor tensors[] = {
+    { .name = "x", .type = TFLITE_INT16, .shape = "1x2x4x1", .scales = scale, .n_scales = 1 },
+    { .name = "y", .type = TFLITE_INT16, .shape = "1x1x3x1", .scales = scale, .n_scales = 1 },
+  };
+  const TfliteOperator op = {
+    17, NULL, { 0 }, 1, { 1 }, 1, 5, { B (0, 1), I (1, 1), I (2, 1), I (3, 2), I (4, 2), B (5, 2) }
+  };
+  const TfliteGraph file = { tensors, N (tensors), &op, 1, { 0 }, 1, { 1 }, 1, 0 };
+  const gint16 x[8] = { -32768, -300, -400, 7, -500, -600, 150, 32767 };
+  const gint16 expected[3] = { -200, 150, 200 };
+  g_autoptr (GBytes) bytes = tflite_file_new (&file);
+  g_autoptr (CleaveGraph) graph = cleave_tflite_parse (bytes, NULL);
+  g_autoptr (GPtrArray) inputs =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_tensor_unref);
+  g_autoptr (GPtrArray) outputs = NULL;
+
+  ck_assert_ptr_nonnull (graph);
+  g_ptr_array_add (inputs,
+                   cleave_tensor_new_copy (&CLEAVE_TYPE (CLEAVE_INT16, 1, 2, 4, 1), x, NULL));
   outputs = run_graph (graph, inputs, 1);
   ck_assert_mem_eq (cleave_tensor_get_data (outputs->pdata[0]), expected, sizeof (expected));
 }
@@ -346,8 +440,8 @@ static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "values", results_are_the_numbers_of_the_specification,
-                   a_range_of_constants_is_a_constant, the_largest_elements_have_their_indices,
-                   bools_are_reduced, NULL);
+                   a_range_of_constants_is_a_constant, words_are_pooled,
+                   the_largest_elements_have_their_indices, bools_are_reduced, NULL);
 }
 
 CLEAVE_TEST_SUITE ("tflite-operators", add_tests)
