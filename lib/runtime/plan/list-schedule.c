@@ -261,6 +261,30 @@ next_to_finish (const Simulation *sim)
   return next;
 }
 
+/* Starts steps on free threads. If one thread finds no step, neither does another one until a step
+ * starts, so that most threads need no search: it compares the heaps of all threads. */
+static void
+start_steps (Simulation *sim, double now)
+{
+  gboolean none = FALSE;
+
+  for (guint t = 0; t < sim->schedule->n_threads; t++)
+    {
+      guint step;
+
+      if (sim->running[t] != G_MAXUINT)
+        continue;
+      step = take_along (sim, t);
+      if (step == G_MAXUINT && !none)
+        step = take (sim, t);
+      none = none || step == G_MAXUINT;
+      if (step == G_MAXUINT)
+        continue;
+      start (sim, t, step, now);
+      none = FALSE;
+    }
+}
+
 /* Runs the simulation. It ends for every task: a step misses a predecessor, is in a heap or in
  * `along`, runs, or is done. While none runs, the smallest step that is not done misses nothing,
  * since its predecessors have smaller numbers. So it is in a heap or in `along`, and a free thread
@@ -268,23 +292,13 @@ next_to_finish (const Simulation *sim)
 static void
 simulate (Simulation *sim)
 {
-  guint n_threads = sim->schedule->n_threads;
   double now = 0;
 
   while (sim->n_placed < sim->task->n_steps)
     {
       guint thread;
 
-      for (guint t = 0; t < n_threads; t++)
-        if (sim->running[t] == G_MAXUINT)
-          {
-            guint step = take_along (sim, t);
-
-            if (step == G_MAXUINT)
-              step = take (sim, t);
-            if (step != G_MAXUINT)
-              start (sim, t, step, now);
-          }
+      start_steps (sim, now);
       thread = next_to_finish (sim);
       g_assert (thread != G_MAXUINT);
       now = sim->free_at[thread];
