@@ -30,6 +30,8 @@ COMMANDS = [
     'split MODEL --for-threads 4 -n',
     'fit MODEL',
     'fit MODEL --max-memory SIZE --threads 2',
+    'fit MODEL --frontier --exclude-inputs',
+    'fit MODEL --for ort',
     'memory MODEL --json',
     'opt MODEL -p simplify,parallelize,clean-up -o OUT.cleave',
     'partition MODEL -d OUT',
@@ -38,7 +40,11 @@ COMMANDS = [
     'simulate MODEL',
     'report MODEL -o OUT.html',
     'compile MODEL -o OUT.plan',
+    'bundle MODEL -o OUT',
+    'extract MODEL -o OUT.onnx',
+    'diff MODEL MODEL',
     'run MODEL --threads 1',
+    'run MODEL --threads 2 --max-memory SIZE',
 ]
 SIZES = ['1KiB', '16KiB', '256KiB', '4MiB']
 
