@@ -3,6 +3,8 @@
 /* Chooses the reader of a model: a TensorFlow Lite file by its identifier, a graph as text by the
  * ending of its name, and ONNX otherwise. */
 
+#include "foreign.h"
+
 #include <cleave/cleave-error.h>
 #include <cleave/cleave-load.h>
 #include <cleave/cleave-text.h>
@@ -24,22 +26,32 @@ has_identifier (const char *data, gsize n_bytes)
          memcmp (data + IDENTIFIER_OFFSET, IDENTIFIER, strlen (IDENTIFIER)) == 0;
 }
 
-/* Returns whether a regular file begins like a TensorFlow Lite file. */
-static gboolean
-is_tflite (const char *path)
+/* Reads the first bytes of a regular file. Returns their number, 0 if they cannot be read. */
+static gsize
+read_head (const char *path, char head[CLEAVE_FOREIGN_BYTES])
 {
-  char head[IDENTIFIER_OFFSET + sizeof (IDENTIFIER) - 1];
   gsize n;
-  FILE *file;
+  FILE *file = g_file_test (path, G_FILE_TEST_IS_REGULAR) ? g_fopen (path, "rbe") : NULL;
 
-  if (!g_file_test (path, G_FILE_TEST_IS_REGULAR))
-    return FALSE;
-  file = g_fopen (path, "rbe");
   if (file == NULL)
-    return FALSE;
-  n = fread (head, 1, sizeof (head), file);
+    return 0;
+  n = fread (head, 1, CLEAVE_FOREIGN_BYTES, file);
   fclose (file);
-  return has_identifier (head, n);
+  return n;
+}
+
+/* Replaces the error of a file that is no ONNX model by one that names its format, if its first
+ * bytes tell it. `path` may be NULL. */
+static void
+name_format (const char *path, const char *head, gsize n_bytes, GError **error)
+{
+  const char *what = cleave_foreign_name (head, n_bytes);
+
+  if (what == NULL || error == NULL || !g_error_matches (*error, CLEAVE_ERROR, CLEAVE_ERROR_MODEL))
+    return;
+  g_clear_error (error);
+  g_set_error (error, CLEAVE_ERROR, CLEAVE_ERROR_MODEL, "%s%snot an ONNX model, but %s",
+               path == NULL ? "" : path, path == NULL ? "" : ": ", what);
 }
 
 /* Fails if there are options, which only the ONNX reader takes. */
@@ -63,8 +75,9 @@ check_options (const CleaveOnnxOptions *options, GError **error)
  * ([func@Cleave.tflite_load]), and a graph as text if its name ends in `.cleave`
  * ([func@Cleave.Graph.load_text]). Any other file is an ONNX model ([func@Cleave.onnx_load]).
  *
- * Fails as these functions do, and with %CLEAVE_ERROR_OPTION if there are options for a model that
- * is not ONNX.
+ * Fails as these functions do, with %CLEAVE_ERROR_MODEL and the name of the format if the file is
+ * in a known format that is no model, and with %CLEAVE_ERROR_OPTION if there are options for a
+ * model that is not ONNX.
  *
  * Returns: (transfer full) (nullable): the graph
  *
@@ -73,13 +86,21 @@ check_options (const CleaveOnnxOptions *options, GError **error)
 CleaveGraph *
 cleave_graph_load (const char *path, const CleaveOnnxOptions *options, GError **error)
 {
+  char head[CLEAVE_FOREIGN_BYTES];
+  gsize n_bytes;
+  CleaveGraph *graph;
+
   g_return_val_if_fail (path != NULL, NULL);
 
   if (g_str_has_suffix (path, TEXT_SUFFIX))
     return check_options (options, error) ? cleave_graph_load_text (path, error) : NULL;
-  if (is_tflite (path))
+  n_bytes = read_head (path, head);
+  if (has_identifier (head, n_bytes))
     return check_options (options, error) ? cleave_tflite_load (path, error) : NULL;
-  return cleave_onnx_load (path, options, error);
+  graph = cleave_onnx_load (path, options, error);
+  if (graph == NULL)
+    name_format (path, head, n_bytes, error);
+  return graph;
 }
 
 /**
@@ -103,10 +124,14 @@ cleave_graph_load_bytes (GBytes *bytes,
 {
   gsize n_bytes;
   const char *data;
+  CleaveGraph *graph;
 
   g_return_val_if_fail (bytes != NULL, NULL);
   data = g_bytes_get_data (bytes, &n_bytes);
   if (has_identifier (data, n_bytes))
     return check_options (options, error) ? cleave_tflite_parse (bytes, error) : NULL;
-  return cleave_onnx_parse (bytes, folder, options, error);
+  graph = cleave_onnx_parse (bytes, folder, options, error);
+  if (graph == NULL)
+    name_format (NULL, data, n_bytes, error);
+  return graph;
 }
