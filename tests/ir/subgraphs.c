@@ -4,6 +4,8 @@
 #include "../../lib/ir/hash.h"
 #include "toy-ops.h"
 
+#include <time.h>
+
 /* Returns "0:a,b 1:c" for the subgraphs of the graph, with nodes in insertion order. */
 static char *
 print_subgraphs (CleaveGraph *graph)
@@ -125,7 +127,7 @@ START_TEST (the_cost_is_linear_in_the_nodes)
   CleaveResult *x = toy_find (graph, "x");
   CleaveResult *part[2];
   g_autofree guint *subgraph = NULL;
-  gint64 begin;
+  clock_t begin;
 
   for (guint i = 0; i < 100000; i++)
     {
@@ -137,9 +139,9 @@ START_TEST (the_cost_is_linear_in_the_nodes)
     }
   ck_assert (cleave_graph_add_output (graph, "y", x, NULL));
   subgraph = g_new (guint, graph->n_ids);
-  begin = g_get_monotonic_time ();
+  begin = clock ();
   ck_assert_uint_eq (cleave_subgraphs_find (graph, subgraph), 200000);
-  ck_assert_int_lt (g_get_monotonic_time () - begin, 20 * G_USEC_PER_SEC);
+  ck_assert_int_lt (clock () - begin, 20 * CLOCKS_PER_SEC);
 }
 END_TEST
 

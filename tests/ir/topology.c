@@ -3,6 +3,8 @@
 #include "../../lib/ir/topology.h"
 #include "toy-ops.h"
 
+#include <time.h>
+
 static char *
 join_names (const GPtrArray *nodes)
 {
@@ -217,11 +219,11 @@ START_TEST (a_million_nodes_take_a_second)
   last = pair[1];
   for (guint trial = 0; trial < 2; trial++)
     {
-      gint64 begin = g_get_monotonic_time ();
+      clock_t begin = clock ();
       g_autoptr (GPtrArray) order = cleave_topology_sort (graph, NULL);
 
       ck_assert_uint_eq (order->len, graph->n_nodes);
-      ck_assert_int_lt (g_get_monotonic_time () - begin, 10 * G_USEC_PER_SEC);
+      ck_assert_int_lt (clock () - begin, 10 * CLOCKS_PER_SEC);
       cleave_result_replace_uses (&first->results[0], toy_find (graph, "x"));
       cleave_operand_set (&first->operands[0], last);
     }

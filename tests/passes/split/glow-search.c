@@ -4,6 +4,8 @@
 
 #include "glow.h"
 
+#include <time.h>
+
 #define KIB 1024
 #define MIB (1024 * KIB)
 #define GIB ((gint64) 1024 * MIB)
@@ -85,10 +87,10 @@ START_TEST (case_13_impossible_limits_are_reported_at_once)
 {
   g_autoptr (CleaveGraph) graph = relu_graph (CLEAVE_SHAPE (1, 112, 112, 256));
   CleaveConstraint constraint = { .max_memory = 1 };
-  gint64 begin = g_get_monotonic_time ();
+  clock_t begin = clock ();
   g_autoptr (CleaveSplitReport) report = split (graph, "relu", NULL, &constraint);
 
-  ck_assert_int_lt (g_get_monotonic_time () - begin, 1000000); /* 10 ms on an idle machine */
+  ck_assert_int_lt (clock () - begin, 1000000); /* 10 ms on an idle machine */
   assert_split (report, "relu",
                 "constraint: the smallest piece needs 8 bytes, 4 of them for X; the limit is 1; "
                 "with at most 100400 pieces the largest needs 256; not found within 0 splits tried "
