@@ -373,6 +373,23 @@ name_files (const GPtrArray *files)
   return g_string_free (names, FALSE);
 }
 
+/* Returns a hint if a file is the unit of a size that was given as two words, such as 1 MB. */
+static const char *
+find_unit_hint (const GPtrArray *files)
+{
+  for (guint i = 0; i < files->len; i++)
+    {
+      const char *file = files->pdata[i];
+      g_autofree char *size = g_strconcat ("1", file, NULL);
+      gint64 n_bytes;
+
+      if (g_ascii_isalpha (*file) && !g_file_test (file, G_FILE_TEST_EXISTS) &&
+          cleave_text_to_size ("size", size, &n_bytes, NULL))
+        return "; write a size and its unit as one word, such as 64KiB";
+    }
+  return "";
+}
+
 static gboolean
 check_files (const CleaveArguments *arguments, const GPtrArray *files, GError **error)
 {
@@ -384,8 +401,9 @@ check_files (const CleaveArguments *arguments, const GPtrArray *files, GError **
     return cleave_argument_fail (error, "expected options only, not '%s'",
                                  (const char *) files->pdata[0]);
   names = name_files (files);
-  return cleave_argument_fail (error, "expected %s, found %u file%s%s", arguments->what, files->len,
-                               files->len == 1 ? "" : "s", names);
+  return cleave_argument_fail (error, "expected %s, found %u file%s%s%s", arguments->what,
+                               files->len, files->len == 1 ? "" : "s", names,
+                               find_unit_hint (files));
 }
 
 char **

@@ -92,27 +92,36 @@ name_command (const char *name)
   return g_str_equal (name, "draw") ? "dot" : name;
 }
 
-/* Names of commands in other tools. */
+/* Names of commands and options in other tools. */
 static const struct
 {
   const char *word, *command;
 } other_words[] = {
-  { "analyze", "info" },      { "bench", "run" },    { "benchmark", "run" }, { "check", "diff" },
-  { "codegen", "bundle" },    { "compare", "diff" }, { "inspect", "info" },  { "optimize", "opt" },
-  { "plot", "dot" },          { "profile", "run" },  { "show", "info" },     { "simplify", "opt" },
-  { "version", "--version" }, { "view", "dot" },     { "visualize", "dot" },
+  { "-V", "--version" },  { "-v", "--version" }, { "analyze", "info" },      { "bench", "run" },
+  { "benchmark", "run" }, { "check", "diff" },   { "codegen", "bundle" },    { "compare", "diff" },
+  { "inspect", "info" },  { "optimize", "opt" }, { "plot", "dot" },          { "profile", "run" },
+  { "show", "info" },     { "simplify", "opt" }, { "version", "--version" }, { "view", "dot" },
+  { "visualize", "dot" },
 };
 
 /* Returns a hint for a word that is not a command: the command that it may stand for. */
 static char *
 dup_command_hint (const char *word)
 {
+  static const char *const options[] = { "--help", "--version", NULL };
   const char *names[G_N_ELEMENTS (commands) + 1] = { NULL };
   g_autofree char *hint = NULL;
 
   for (guint i = 0; i < G_N_ELEMENTS (other_words); i++)
     if (g_str_equal (word, other_words[i].word))
       return g_strdup_printf ("; did you mean '%s'?", other_words[i].command);
+  if (*word == '-')
+    {
+      hint = cleave_argument_dup_hint (word, options);
+      return *hint == '\0'
+                 ? g_strdup ("; options come after a command, such as: cleave info MODEL --json")
+                 : g_steal_pointer (&hint);
+    }
   if (g_file_test (word, G_FILE_TEST_IS_REGULAR))
     return g_strdup ("; a command comes before its file, such as: cleave info FILE");
   for (guint i = 0; i < G_N_ELEMENTS (commands); i++)

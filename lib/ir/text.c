@@ -77,6 +77,14 @@ cleave_text_to_int (
   return TRUE;
 }
 
+/* Returns whether a text is a unit. The case matters for kB and MB alone: KB has two meanings. */
+static gboolean
+is_unit (const char *text, const char *unit)
+{
+  return strchr (unit, 'i') != NULL ? g_ascii_strcasecmp (text, unit) == 0
+                                    : g_str_equal (text, unit);
+}
+
 /**
  * cleave_text_to_size:
  * @option: the name of the option, for messages
@@ -85,8 +93,8 @@ cleave_text_to_int (
  * @error: return location for a [struct@GLib.Error]
  *
  * Parses a size in bytes, such as `300000`, `64KiB`, `2MB` or `1.92 MiB`. The units `kB`, `MB`,
- * `GB` and `TB` are powers of 1000, `KiB`, `MiB`, `GiB` and `TiB` powers of 1024. A number with a
- * unit may have up to six decimals; part of a byte is dropped.
+ * `GB` and `TB` are powers of 1000. `KiB`, `MiB`, `GiB` and `TiB`, in upper or lower case, are
+ * powers of 1024. A number with a unit may have up to six decimals; part of a byte is dropped.
  *
  * Fails with %CLEAVE_ERROR_OPTION if the text is no size.
  *
@@ -121,7 +129,7 @@ cleave_text_to_size (const char *option, const char *text, gint64 *bytes, GError
     {
       at += *at == ' ' && at[1] != '\0';
       for (guint i = 0; i < G_N_ELEMENTS (units); i++)
-        if (g_str_equal (at, units[i].unit) && number <= G_MAXINT64 / units[i].n_bytes &&
+        if (is_unit (at, units[i].unit) && number <= G_MAXINT64 / units[i].n_bytes &&
             (units[i].n_bytes > 1 || memchr (text, '.', (gsize) (at - text)) == NULL) &&
             !__builtin_add_overflow (number * units[i].n_bytes,
                                      millionths * units[i].n_bytes / 1000000, &sum))
@@ -177,7 +185,8 @@ cleave_text_to_max_added (const char *option, const char *text, double *fraction
  * @shape: (out caller-allocates): the shape
  * @error: return location for a [struct@GLib.Error]
  *
- * Parses a shape, such as `1,3,224,224`. An empty text is the shape of a scalar.
+ * Parses a shape, such as `1,3,224,224` or, as reports of Cleave print it, `1x3x224x224`. An empty
+ * text is the shape of a scalar.
  *
  * Fails with %CLEAVE_ERROR_OPTION if the text is no shape.
  *
@@ -189,8 +198,10 @@ gboolean
 cleave_text_to_shape (const char *option, const char *text, CleaveShape *shape, GError **error)
 {
   const char *at = text;
+  char separator;
 
   g_return_val_if_fail (option != NULL && text != NULL && shape != NULL, FALSE);
+  separator = strchr (text, ',') != NULL ? ',' : 'x';
   *shape = (CleaveShape){ 0 };
   while (*at != '\0')
     {
@@ -199,7 +210,7 @@ cleave_text_to_shape (const char *option, const char *text, CleaveShape *shape, 
                             "%s: a shape has at most %d dimensions, not those of '%s'", option,
                             CLEAVE_MAX_RANK, text);
       if (!take_int (&at, &shape->dim[shape->rank]) || shape->dim[shape->rank++] < 0 ||
-          (*at != '\0' && (*at++ != ',' || *at == '\0')))
+          (*at != '\0' && (*at++ != separator || *at == '\0')))
         return cleave_fail (error, CLEAVE_ERROR_OPTION,
                             "%s expects a shape such as 1,3,224,224, not '%s'", option, text);
     }

@@ -18,6 +18,7 @@ START_TEST (sizes_have_binary_and_decimal_units)
     { "2KiB", 2048 },
     { "3MB", 3000000 },
     { "3MiB", 3145728 },
+    { "3mib", 3145728 },
     { "4GB", G_GINT64_CONSTANT (4000000000) },
     { "4GiB", G_GINT64_CONSTANT (4294967296) },
     { "5TB", G_GINT64_CONSTANT (5000000000000) },

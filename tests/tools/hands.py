@@ -62,6 +62,52 @@ class Hands(command.CommandTest):
         self.write('once.onnx', model(nodes[:2], [value_info('x', [4, 4])], [value_info('n', [4, 4])]))
         self.good('split', 'once.onnx', '--node', 'relu', *how)
 
+    # The first bytes of a file in another format tell which format that is.
+    def test_files_that_are_no_models(self):
+        def pickled(protocol):
+            return b'\x80' + bytes([protocol]) + b'}q\x00.'
+        self.good('compile', self.chain, '-o', 'chain.plan')
+        with open(os.path.join(self.folder, 'chain.plan'), 'rb') as file:
+            plan = file.read()
+        cases = [
+            (b'version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 9\n', 'a pointer of Git LFS: get the model itself with: git lfs pull'),
+            (plan, 'a program that cleave compile saved'), (b'<!DOCTYPE html><html>', 'a page of HTML'), (b'<html>', 'a page of HTML'),
+            (b'<?xml version="1.0"?><net/>', 'XML'), (npz({'x': b'1'}, zipfile.ZIP_STORED), 'a zip archive, as PyTorch'),
+            (b'\x1f\x8b\x08' + bytes(20), 'compressed by gzip'), (b'\x89HDF\r\n\x1a\n' + bytes(20), 'HDF5'),
+            *((pickled(protocol), 'a pickle of Python') for protocol in (2, 3, 4, 5)),
+            (struct.pack('<Q', 8) + b'{"a":{}}', 'weights without a graph (safetensors)'), (b'GGUF\3\0\0\0', 'weights without a graph (GGUF)'),
+            (b'\x18\0\0\0ORTM' + bytes(20), "in ONNX Runtime's own format"), (b'\x93NUMPY\1\0v\0', 'an array of numpy'),
+            (png([[(0,)]]), 'a picture'), (b'\xff\xd8\xff\xe0', 'a picture'), (b'{}', 'JSON'),
+        ]
+        for data, what in cases:
+            for command_line in (('info',), ('fit', '--max-memory', '1MiB')):
+                self.bad(f'other.onnx: not an ONNX model, but {what}', *command_line, self.write('other.onnx', data))
+        self.bad('not an ONNX model: no value at byte 3', 'info', self.write('other.onnx', b'hello, world'))
+
+    # A shape has the form of the options, or the one in which Cleave prints shapes.
+    def test_shapes_as_they_are_printed(self):
+        for shape in ('2,3', '2x3'):
+            self.assertIn('float32 2x3', self.good('info', self.free(), '--shape', 'a=' + shape, '--shape', 'b=' + shape))
+        for wrong in ('2x', 'x2', '2,3x4', '2x3,4', '2xx3', '0x'):
+            self.bad('--shape expects a shape', 'info', self.free(), '--shape', 'a=' + wrong)
+        self.bad("input 'a' is batchx3 in the model, so it cannot be given 2x3x4: give 2 extents", 'info', self.free(), '--shape', 'a=2x3x4')
+
+    # KiB, MiB and GiB are read in any case; the unit belongs to the word of the number.
+    def test_units_of_sizes(self):
+        for size in ('1MiB', '1mib', '1MIB', '1024KiB', '1024kib', '1048576', '1048576B', '1048.576kB', '1 mib'):
+            self.assertIn('The limit of 1048576 bytes is met', self.good('memory', self.chain, '--max-memory', size, '--bytes'))
+        for wrong in ('1M', '1Mi', '1mibb', '1mb', '1KB', '1e6'):
+            self.bad("--max-memory expects a size such as 300000, 64KiB", 'fit', self.chain, '--max-memory', wrong)
+        self.bad('write a size and its unit as one word', 'fit', self.chain, '--max-memory', '1', 'MB')
+        self.bad('write a size and its unit as one word', 'fit', self.chain, '--max-memory', '1', 'kib')
+        self.bad("found 2 files: 'a.onnx', 'b.onnx'\n", 'fit', 'a.onnx', 'b.onnx')
+
+    def test_options_without_a_command(self):
+        self.bad("did you mean '--version'?", '--verison')
+        self.bad("did you mean '--version'?", '-V')
+        self.bad("did you mean '--help'?", '--hlep')
+        self.bad('options come after a command', '--max-memory', '1MiB', 'fit', self.chain)
+
     def test_hints(self):
         self.bad("no command 'splt'; did you mean 'split'?", 'splt')
         self.bad("there is no option '--num-chunk'; did you mean '--num-chunks'?", 'split', self.chain, '--num-chunk=2')

@@ -73,9 +73,10 @@ check_given (const Onnx__ValueInfoProto *info, const CleaveShape *given, GError 
     return TRUE;
   wanted = shape_to_string (shape, "x");
   came = cleave_shape_to_string (given);
-  return cleave_fail (error, CLEAVE_ERROR_OPTION,
-                      "input '%s' is %s in the model, so it cannot be given %s", info->name, wanted,
-                      came);
+  return cleave_fail (
+      error, CLEAVE_ERROR_OPTION,
+      "input '%s' is %s in the model, so it cannot be given %s: give %" G_GSIZE_FORMAT " extents",
+      info->name, wanted, came, shape->n_dim);
 }
 
 static gboolean
