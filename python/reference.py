@@ -15,8 +15,8 @@ Every name of the package `cleave`. [From Python](python.md) is the introduction
 `python/reference.py`; a test compares it with the package.
 '''
 # The order of the page. A class comes with its methods.
-CLASSES = ['Graph', 'Program', 'ShapedProgram', 'FitReport', 'SplitReport', 'Partition', 'Differences', 'LimitError', 'Node',
-           'Result', 'Operand', 'Tensor']
+CLASSES = ['Graph', 'Program', 'ShapedProgram', 'FitReport', 'Bundle', 'SplitReport', 'Partition', 'Differences', 'LimitError',
+           'Node', 'Result', 'Operand', 'Tensor']
 TUPLES = ['Memory', 'Timeline', 'MemoryStep', 'Buffer', 'Part', 'Difference', 'Port']
 ERRORS = ['Error', 'ModelError', 'NotFoundError']
 SPECIAL = {'Graph': ['__len__', '__iter__', '__getitem__', '__contains__', '__str__', '__call__'], 'Program': ['__call__'],

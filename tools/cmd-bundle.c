@@ -3,36 +3,39 @@
 /* `cleave bundle`: writes a model as plain C99 for a small device. */
 
 #include "arguments.h"
+#include "bundle-files.h"
 #include "commands.h"
 #include "json.h"
 #include "model.h"
-#include "outputs.h"
 #include "sizes.h"
 
-#include <gio/gio.h>
-#include <glib/gstdio.h>
 #include <stdio.h>
 #include <string.h>
 
 typedef struct
 {
   CleaveModelOptions model;
-  char *memory, *macs, *name, *align;
-  char **inputs, **outputs;
+  char *max_memory, *macs, *name, *align, *io_type, *kernels, *weights;
+  char **inputs, **outputs, **memories, **states;
   const char *folder; /* the value of -o that is a folder; NULL: none */
-  gboolean check, verbose, as_json;
+  gboolean single_file, check, verbose, as_json;
 } Options;
 
 static void
 options_clear (Options *o)
 {
   cleave_model_options_clear (&o->model);
-  g_free (o->memory);
+  g_free (o->max_memory);
   g_free (o->macs);
   g_free (o->name);
   g_free (o->align);
+  g_free (o->io_type);
+  g_free (o->kernels);
+  g_free (o->weights);
   g_strfreev (o->inputs);
   g_strfreev (o->outputs);
+  g_strfreev (o->memories);
+  g_strfreev (o->states);
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
@@ -62,6 +65,22 @@ find_folder (Options *o, GError **error)
   return TRUE;
 }
 
+/* Fails if the options contradict each other, or nothing is asked for. */
+static gboolean
+check_together (const Options *o, GError **error)
+{
+  if (o->folder == NULL && !o->check && !o->verbose && !o->as_json)
+    return cleave_argument_fail (error,
+                                 "expected -o FOLDER, or --check, --verbose or --json to write "
+                                 "nothing");
+  if (o->check && g_strcmp0 (o->kernels, "dsp") == 0)
+    return cleave_argument_fail (error,
+                                 "--check runs the bundle on this machine, which lacks the DSP "
+                                 "instructions of ARM; check with --kernels c, whose bits are the "
+                                 "same");
+  return TRUE;
+}
+
 static char **
 parse (int argc, char **argv, Options *o, GError **error)
 {
@@ -70,14 +89,34 @@ parse (int argc, char **argv, Options *o, GError **error)
       "write the C files into this folder; or, given again, place an output in the arena (default) "
       "or apart",
       "FOLDER|[NAME=]arena|apart" },
-    { "max-memory", 0, 0, G_OPTION_ARG_STRING, &o->memory,
+    { "max-memory", 0, 0, G_OPTION_ARG_STRING, &o->max_memory,
       "limit the bytes of the arena (default: as few as possible)", "SIZE" },
+    { "memory", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o->memories,
+      "divide the arena among memories of the device; give the fastest one first", "NAME=SIZE" },
     { "max-added-macs", 0, 0, G_OPTION_ARG_STRING, &o->macs,
       "limit the MACs that recomputed columns add to the model (default: 0)", "PERCENT" },
     { "input", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o->inputs,
       "place an input in the arena (default), apart (the caller passes a pointer), or rows (a "
       "function of the caller supplies it row by row); without NAME, all inputs",
       "[NAME=]arena|apart|rows" },
+    { "io-type", 0, 0, G_OPTION_ARG_STRING, &o->io_type,
+      "pass inputs and outputs as int8 (without conversions at the ends), as float, or as in the "
+      "model (default)",
+      "int8|float|model" },
+    { "state", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o->states,
+      "keep an output for the next run as an input (default OUTPUT: INPUT_next); \"all\": all such "
+      "pairs (default for .tflite), \"none\": no input",
+      "INPUT[=OUTPUT]|all|none" },
+    { "kernels", 0, 0, G_OPTION_ARG_STRING, &o->kernels,
+      "write kernels in c, with dsp instructions of ARM, or for any processor (default); cmsis-nn "
+      "is refused in this version",
+      "any|c|dsp|cmsis-nn" },
+    { "weights", 0, 0, G_OPTION_ARG_STRING, &o->weights,
+      "write constants as C source (default), or as an assembler file that becomes an object "
+      "faster",
+      "source|object" },
+    { "single-file", 0, 0, G_OPTION_ARG_NONE, &o->single_file,
+      "write one C file with tables, constants and kernels, and its header", NULL },
     { "align", 0, 0, G_OPTION_ARG_STRING, &o->align,
       "align the arena and its values to 4, 8 or 16 bytes (default: 4)", "BYTES" },
     { "name", 0, 0, G_OPTION_ARG_STRING, &o->name,
@@ -99,65 +138,40 @@ parse (int argc, char **argv, Options *o, GError **error)
                                       1 };
   g_auto (GStrv) files = cleave_argument_parse (&arguments, argc, argv, error);
 
-  if (files != NULL && !find_folder (o, error))
+  if (files == NULL || !find_folder (o, error) || !check_together (o, error))
     return NULL;
-  if (files != NULL && o->folder == NULL && !o->check && !o->verbose && !o->as_json)
-    return cleave_argument_fail (error,
-                                 "expected -o FOLDER, or --check, --verbose or --json to write "
-                                 "nothing"),
-           NULL;
   return g_steal_pointer (&files);
 }
 
-/* Places */
+/* Options of the library */
 
-static gboolean
-parse_place (const char *option, const char *text, CleaveBundleIo *io, char **name, GError **error)
+static void
+add_text (GStrvBuilder *texts, const char *option, const char *value)
 {
-  static const struct
-  {
-    const char *word;
-    CleaveBundleWhere where;
-  } words[] = { { "arena", CLEAVE_BUNDLE_IN_ARENA },
-                { "apart", CLEAVE_BUNDLE_APART },
-                { "rows", CLEAVE_BUNDLE_ROWS } };
-  const char *word;
+  g_autofree char *text = value == NULL ? NULL : g_strdup_printf ("%s=%s", option, value);
 
-  cleave_argument_pair (text, name, &word);
-  for (guint i = 0; i < G_N_ELEMENTS (words); i++)
-    if (strcmp (word, words[i].word) == 0)
-      {
-        *io = (CleaveBundleIo){ *name, words[i].where };
-        return TRUE;
-      }
-  return cleave_argument_fail (error, "%s expects arena, apart or rows, not '%s'", option, word);
+  if (text != NULL)
+    g_strv_builder_add (texts, text);
 }
 
-/* Reads the places of inputs or outputs (CleaveBundleIo) from all texts but `folder`. The names are
- * added to `names`. */
-static GArray *
-parse_places (
-    const char *option, char **texts, const char *folder, GPtrArray *names, GError **error)
+static void
+add_texts (GStrvBuilder *texts, const char *option, char *const *values, const char *except)
 {
-  g_autoptr (GArray) places = g_array_new (FALSE, FALSE, sizeof (CleaveBundleIo));
+  for (guint i = 0; values != NULL && values[i] != NULL; i++)
+    if (values[i] != except)
+      add_text (texts, option, values[i]);
+}
 
-  for (guint i = 0; texts != NULL && texts[i] != NULL; i++)
-    {
-      CleaveBundleIo io;
-      char *name = NULL;
-
-      if (texts[i] == folder)
-        continue;
-      if (!parse_place (option, texts[i], &io, &name, error))
-        {
-          g_free (name);
-          return NULL;
-        }
-      if (name != NULL)
-        g_ptr_array_add (names, name);
-      g_array_append_val (places, io);
-    }
-  return g_steal_pointer (&places);
+/* Adds the states. The variables of a TensorFlow Lite model are states unless the options say
+ * otherwise. */
+static void
+add_states (GStrvBuilder *texts, const Options *o, const char *path)
+{
+  if (o->states == NULL && g_str_has_suffix (path, ".tflite"))
+    add_text (texts, "state", "all");
+  for (guint i = 0; o->states != NULL && o->states[i] != NULL; i++)
+    if (strcmp (o->states[i], "none") != 0)
+      add_text (texts, "state", o->states[i]);
 }
 
 /* Returns the name of a file without folder and ending. */
@@ -176,127 +190,73 @@ static CleaveBundle *
 make_bundle (const char *path, const Options *o, GError **error)
 {
   g_autoptr (CleaveGraph) graph = NULL;
-  g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
-  g_autoptr (GArray) inputs = parse_places ("--input", o->inputs, NULL, names, error);
-  g_autoptr (GArray) outputs =
-      inputs == NULL ? NULL : parse_places ("--output", o->outputs, o->folder, names, error);
+  g_autoptr (GStrvBuilder) builder = g_strv_builder_new ();
+  g_auto (GStrv) texts = NULL;
   g_autofree char *name = o->name != NULL ? g_strdup (o->name) : find_name (path);
-  CleaveBundleOptions options = { .name = name, .max_added_macs = CLEAVE_NOTHING_ADDED };
-  gint64 align = 0;
 
-  if (outputs == NULL ||
-      (o->memory != NULL &&
-       !cleave_text_to_size ("--max-memory", o->memory, &options.max_memory, error)) ||
-      (o->macs != NULL &&
-       !cleave_text_to_max_added ("--max-added-macs", o->macs, &options.max_added_macs, error)) ||
-      (o->align != NULL && !cleave_text_to_int ("--align", o->align, 4, 16, &align, error)))
-    return NULL;
-  options.align = (guint) align;
-  options.inputs = (const CleaveBundleIo *) (gpointer) inputs->data;
-  options.n_inputs = inputs->len;
-  options.outputs = (const CleaveBundleIo *) (gpointer) outputs->data;
-  options.n_outputs = outputs->len;
+  add_text (builder, "name", name);
+  add_text (builder, "max-memory", o->max_memory);
+  add_text (builder, "max-added-macs", o->macs);
+  add_text (builder, "align", o->align);
+  add_text (builder, "io-type", o->io_type);
+  add_text (builder, "kernels", o->kernels);
+  add_text (builder, "weights", o->weights);
+  add_texts (builder, "input", o->inputs, NULL);
+  add_texts (builder, "output", o->outputs, o->folder);
+  add_texts (builder, "memory", o->memories, NULL);
+  add_states (builder, o, path);
+  if (o->single_file)
+    g_strv_builder_add (builder, "single-file");
+  texts = g_strv_builder_end (builder);
   graph = cleave_model_load (path, &o->model, error);
-  return graph == NULL ? NULL : cleave_bundle_new (graph, &options, error);
-}
-
-/* Files */
-
-static gboolean
-write_files (GHashTable *files, const char *folder, GError **error)
-{
-  g_autoptr (CleaveOutputs) outputs = cleave_outputs_new ();
-  GHashTableIter iter;
-  gpointer name, text;
-
-  if (g_mkdir_with_parents (folder, 0777) != 0)
-    return cleave_argument_fail (error, "cannot make the folder '%s'", folder);
-  g_hash_table_iter_init (&iter, files);
-  while (g_hash_table_iter_next (&iter, &name, &text))
-    {
-      g_autofree char *path = g_build_filename (folder, name, NULL);
-      g_autoptr (GBytes) bytes = g_bytes_new (text, strlen (text));
-
-      if (!cleave_outputs_add_bytes (outputs, path, bytes, error))
-        return FALSE;
-    }
-  return cleave_outputs_commit (outputs, error);
-}
-
-static gboolean
-run_program (const char *folder, const char *const *words, int *status, GError **error)
-{
-  g_autoptr (GSubprocessLauncher) launcher = g_subprocess_launcher_new (G_SUBPROCESS_FLAGS_NONE);
-  g_autoptr (GSubprocess) process = NULL;
-
-  g_subprocess_launcher_set_cwd (launcher, folder);
-  process = g_subprocess_launcher_spawnv (launcher, words, error);
-  if (process == NULL || !g_subprocess_wait (process, NULL, error))
-    return FALSE;
-  *status = g_subprocess_get_if_exited (process) ? g_subprocess_get_exit_status (process) : -1;
-  return TRUE;
-}
-
-/* Compiles all C files of a folder with the C compiler of this machine, and runs the program. */
-static gboolean
-compile_and_run (GHashTable *files, const char *folder, int *status, GError **error)
-{
-  g_autoptr (GPtrArray) words = g_ptr_array_new ();
-  const char *const run[] = { "./check", NULL };
-  static const char *const flags[] = {
-    "cc", "-std=c99", "-O2", "-ffp-contract=off", "-o", "check"
-  };
-  GHashTableIter iter;
-  gpointer name;
-
-  for (guint i = 0; i < G_N_ELEMENTS (flags); i++)
-    g_ptr_array_add (words, (gpointer) flags[i]);
-  g_hash_table_iter_init (&iter, files);
-  while (g_hash_table_iter_next (&iter, &name, NULL))
-    if (g_str_has_suffix (name, ".c"))
-      g_ptr_array_add (words, name);
-  g_ptr_array_add (words, (gpointer) "-lm");
-  g_ptr_array_add (words, NULL);
-  if (!run_program (folder, (const char *const *) words->pdata, status, error))
-    return FALSE;
-  if (*status != 0)
-    return cleave_argument_fail (error, "cc could not compile the bundle");
-  return run_program (folder, run, status, error);
-}
-
-static void
-remove_folder (const char *folder)
-{
-  g_autoptr (GDir) dir = g_dir_open (folder, 0, NULL);
-  const char *name;
-
-  while (dir != NULL && (name = g_dir_read_name (dir)) != NULL)
-    {
-      g_autofree char *path = g_build_filename (folder, name, NULL);
-
-      g_unlink (path);
-    }
-  g_rmdir (folder);
-}
-
-/* Compiles and runs the bundle in a folder of its own. Sets the exit status of its test. */
-static gboolean
-check (GHashTable *files, int *status, GError **error)
-{
-  g_autofree char *folder = g_dir_make_tmp ("cleave-bundle-XXXXXX", error);
-  gboolean done;
-
-  if (folder == NULL)
-    return FALSE;
-  done = write_files (files, folder, error) && compile_and_run (files, folder, status, error);
-  remove_folder (folder);
-  return done;
+  return graph == NULL ? NULL
+                       : cleave_bundle_new_from_texts (graph, (const char *const *) texts, error);
 }
 
 /* Reports */
 
+/* Returns the names of the memories that the options give. */
+static GStrv
+list_memories (const Options *o)
+{
+  g_autoptr (GStrvBuilder) names = g_strv_builder_new ();
+
+  for (guint i = 0; o->memories != NULL && o->memories[i] != NULL; i++)
+    {
+      g_autofree char *name = NULL;
+      const char *size;
+
+      cleave_argument_pair (o->memories[i], &name, &size);
+      if (name != NULL)
+        g_strv_builder_add (names, name);
+    }
+  return g_strv_builder_end (names);
+}
+
 static void
-print_json (const CleaveBundleStats *stats, gboolean is_checked, gboolean is_equal)
+print_memories (const CleaveBundle *bundle, const Options *o, CleaveJson *json)
+{
+  g_auto (GStrv) names = list_memories (o);
+
+  if (names[0] == NULL)
+    return;
+  if (json != NULL)
+    cleave_json_begin (json, "memory_bytes");
+  for (guint i = 0; names[i] != NULL; i++)
+    if (json != NULL)
+      cleave_json_int (json, names[i], cleave_bundle_get_memory_bytes (bundle, names[i]));
+    else
+      printf ("memory   %" G_GINT64_FORMAT " bytes in %s\n",
+              cleave_bundle_get_memory_bytes (bundle, names[i]), names[i]);
+  if (json != NULL)
+    cleave_json_end (json);
+}
+
+static void
+print_json (const CleaveBundle *bundle,
+            const CleaveBundleStats *stats,
+            const Options *o,
+            gboolean is_equal)
 {
   g_autoptr (CleaveJson) json = cleave_json_new ();
   g_autofree char *text = NULL;
@@ -308,7 +268,10 @@ print_json (const CleaveBundleStats *stats, gboolean is_checked, gboolean is_equ
   cleave_json_int (json, "macs", stats->macs);
   cleave_json_int (json, "layers", stats->n_layers);
   cleave_json_int (json, "loops", stats->n_segments);
-  if (is_checked)
+  if (stats->state_bytes > 0)
+    cleave_json_int (json, "state_bytes", stats->state_bytes);
+  print_memories (bundle, o, json);
+  if (o->check)
     cleave_json_bool (json, "equal", is_equal);
   cleave_json_end (json);
   text = cleave_json_to_string (json);
@@ -316,13 +279,16 @@ print_json (const CleaveBundleStats *stats, gboolean is_checked, gboolean is_equ
 }
 
 static void
-print_text (const CleaveBundleStats *stats)
+print_text (const CleaveBundle *bundle, const CleaveBundleStats *stats, const Options *o)
 {
   g_autofree char *unsplit = cleave_size_to_print (stats->unsplit_bytes);
   g_autofree char *weights = cleave_size_to_print (stats->weight_bytes);
 
   printf ("arena    %" G_GINT64_FORMAT " bytes (%s if each layer is whole)\n", stats->arena_bytes,
           unsplit);
+  print_memories (bundle, o, NULL);
+  if (stats->state_bytes > 0)
+    printf ("state    %" G_GINT64_FORMAT " bytes, kept from run to run\n", stats->state_bytes);
   printf ("weights  %s of constants\n", weights);
   printf ("MACs     %" G_GINT64_FORMAT "\n", stats->macs);
   printf ("layers   %u in %u loop%s\n", stats->n_layers, stats->n_segments,
@@ -336,9 +302,9 @@ report (const CleaveBundle *bundle, const Options *o, int status)
 
   cleave_bundle_get_stats (bundle, &stats);
   if (o->as_json)
-    print_json (&stats, o->check, status == 0);
+    print_json (bundle, &stats, o, status == 0);
   else
-    print_text (&stats);
+    print_text (bundle, &stats, o);
   if (o->verbose && !o->as_json)
     {
       g_autofree char *plan = cleave_bundle_print (bundle);
@@ -366,8 +332,8 @@ cleave_cmd_bundle (int argc, char **argv, GError **error)
   if (o.folder != NULL || o.check)
     {
       texts = cleave_bundle_dup_files (bundle, error);
-      if (texts == NULL || (o.check && !check (texts, &status, error)) ||
-          (o.folder != NULL && !write_files (texts, o.folder, error)))
+      if (texts == NULL || (o.check && !cleave_bundle_files_check (texts, &status, error)) ||
+          (o.folder != NULL && !cleave_bundle_files_write (texts, o.folder, error)))
         return CLEAVE_WRONG;
     }
   return report (bundle, &o, status);

@@ -50,6 +50,66 @@ typedef struct
 } CleaveBundleIo;
 
 /**
+ * CleaveBundleKernels:
+ * @CLEAVE_BUNDLE_KERNELS_ANY: C; the compiler takes DSP instructions of ARM if the processor has
+ * them
+ * @CLEAVE_BUNDLE_KERNELS_C: C without DSP instructions
+ * @CLEAVE_BUNDLE_KERNELS_DSP: DSP instructions of ARM; a compiler for other processors stops with
+ * an error
+ * @CLEAVE_BUNDLE_KERNELS_CMSIS_NN: calls of CMSIS-NN, which this version refuses
+ *
+ * The kernels of a bundle. All compute the same bits.
+ */
+typedef enum {
+  CLEAVE_BUNDLE_KERNELS_ANY,
+  CLEAVE_BUNDLE_KERNELS_C,
+  CLEAVE_BUNDLE_KERNELS_DSP,
+  CLEAVE_BUNDLE_KERNELS_CMSIS_NN,
+} CleaveBundleKernels;
+
+/**
+ * CleaveBundleIoType:
+ * @CLEAVE_BUNDLE_IO_OF_MODEL: the types of the model
+ * @CLEAVE_BUNDLE_IO_INT8: bytes. The caller quantizes inputs and dequantizes outputs, and the
+ * bundle has no layers for it. The header has the scales and zero points.
+ * @CLEAVE_BUNDLE_IO_FLOAT: floats
+ *
+ * The elements of inputs and outputs of a bundle.
+ */
+typedef enum {
+  CLEAVE_BUNDLE_IO_OF_MODEL,
+  CLEAVE_BUNDLE_IO_INT8,
+  CLEAVE_BUNDLE_IO_FLOAT,
+} CleaveBundleIoType;
+
+/**
+ * CleaveBundleMemory:
+ * @name: name of the memory, such as "fast"
+ * @n_bytes: its size in bytes
+ *
+ * A memory of a device that has several ones.
+ */
+typedef struct
+{
+  const char *name;
+  gint64 n_bytes;
+} CleaveBundleMemory;
+
+/**
+ * CleaveBundleState:
+ * @input: name of an input; %NULL: each input for which there is an output of its name and "_next"
+ * @output: name of the output that is the value of the input in the next run; %NULL: the name of
+ * the input and "_next"
+ *
+ * A value that is kept from one run to the next one.
+ */
+typedef struct
+{
+  const char *input;
+  const char *output;
+} CleaveBundleState;
+
+/**
  * CleaveBundleOptions:
  * @name: prefix of the names of files, functions and macros, a C identifier; %NULL: the graph's
  * name
@@ -61,6 +121,16 @@ typedef struct
  * @n_inputs: number of entries
  * @outputs: (array length=n_outputs): where outputs lie; the default is the arena
  * @n_outputs: number of entries
+ * @memories: (array length=n_memories): the memories of the device, the fastest one first. The
+ * arena is divided among them, and @max_memory must be 0. The default is one arena.
+ * @n_memories: number of memories
+ * @states: (array length=n_states): values that are kept from run to run, in memory of their own
+ * @n_states: number of entries
+ * @kernels: the kernels
+ * @io_type: the elements of inputs and outputs
+ * @is_single_file: whether all code and all constants are in one C file, which includes a header
+ * @has_object_weights: whether the constants are an assembler file, from which a compiler makes an
+ * object faster than from C
  *
  * How to plan a bundle.
  */
@@ -74,6 +144,14 @@ typedef struct
   guint n_inputs;
   const CleaveBundleIo *outputs;
   guint n_outputs;
+  const CleaveBundleMemory *memories;
+  guint n_memories;
+  const CleaveBundleState *states;
+  guint n_states;
+  CleaveBundleKernels kernels;
+  CleaveBundleIoType io_type;
+  gboolean is_single_file;
+  gboolean has_object_weights;
 } CleaveBundleOptions;
 
 /**
@@ -85,6 +163,7 @@ typedef struct
  * @least_bytes: the smallest arena of all plans
  * @n_layers: number of layers
  * @n_segments: number of loops
+ * @state_bytes: bytes that are kept from run to run
  *
  * Figures of a bundle.
  */
@@ -92,14 +171,18 @@ typedef struct
 {
   gint64 arena_bytes, weight_bytes, macs, unsplit_bytes, least_bytes;
   guint n_layers, n_segments;
+  gint64 state_bytes;
 } CleaveBundleStats;
 
 CLEAVE_API GType cleave_bundle_get_gtype (void);
 CLEAVE_API CleaveBundle *
 cleave_bundle_new (const CleaveGraph *graph, const CleaveBundleOptions *options, GError **error);
+CLEAVE_API CleaveBundle *
+cleave_bundle_new_from_texts (const CleaveGraph *graph, const char *const *options, GError **error);
 CLEAVE_API CleaveBundle *cleave_bundle_ref (CleaveBundle *bundle);
 CLEAVE_API void cleave_bundle_unref (CleaveBundle *bundle);
 CLEAVE_API void cleave_bundle_get_stats (const CleaveBundle *bundle, CleaveBundleStats *stats);
+CLEAVE_API gint64 cleave_bundle_get_memory_bytes (const CleaveBundle *bundle, const char *memory);
 CLEAVE_API char *cleave_bundle_print (const CleaveBundle *bundle);
 CLEAVE_API GHashTable *cleave_bundle_dup_files (const CleaveBundle *bundle, GError **error);
 CLEAVE_API gboolean cleave_bundle_write (const CleaveBundle *bundle,

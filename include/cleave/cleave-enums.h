@@ -9,6 +9,8 @@ G_BEGIN_DECLS
 
 CLEAVE_API GType cleave_activation_get_gtype (void);
 CLEAVE_API GType cleave_bundle_where_get_gtype (void);
+CLEAVE_API GType cleave_bundle_kernels_get_gtype (void);
+CLEAVE_API GType cleave_bundle_io_type_get_gtype (void);
 CLEAVE_API GType cleave_depth_mode_get_gtype (void);
 CLEAVE_API GType cleave_direction_get_gtype (void);
 CLEAVE_API GType cleave_element_get_gtype (void);

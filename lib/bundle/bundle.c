@@ -3,12 +3,11 @@
 #include "bundle.h"
 
 #include <cleave/cleave-split.h>
-#include <gio/gio.h>
 #include <glib/gstdio.h>
-#include <math.h>
 #include <string.h>
 
 #include "../ir/boxed.h"
+#include "options.h"
 
 #define MIN_ALIGN 4
 #define MAX_EXTENT 32767
@@ -21,6 +20,8 @@ bundle_clear (gpointer data)
   g_free (bundle->name);
   g_free (bundle->macro);
   g_free (bundle->type);
+  g_strfreev (bundle->memories);
+  g_free (bundle->memory_sizes);
   g_clear_pointer (&bundle->layout, cleave_bundle_layout_free);
   g_clear_pointer (&bundle->plan, cleave_bundle_plan_free);
   g_clear_pointer (&bundle->model, cleave_bundle_model_free);
@@ -45,68 +46,6 @@ bundle_clear (gpointer data)
  * Since: 0.2
  */
 CLEAVE_DEFINE_COUNTED (CleaveBundle, bundle, bundle_clear)
-
-/* Options */
-
-static gboolean
-fail (GError **error, const char *format, ...)
-{
-  va_list arguments;
-  g_autofree char *message = NULL;
-
-  va_start (arguments, format);
-  message = g_strdup_vprintf (format, arguments);
-  va_end (arguments);
-  g_set_error_literal (error, CLEAVE_ERROR, CLEAVE_ERROR_OPTION, message);
-  return FALSE;
-}
-
-static gboolean
-is_name (const CleaveGraph *graph, gboolean is_input, const char *name)
-{
-  guint n = is_input ? cleave_graph_get_n_inputs (graph) : cleave_graph_get_n_outputs (graph);
-
-  for (guint i = 0; i < n; i++)
-    if (strcmp (name, is_input ? cleave_graph_get_input (graph, i)->node->name
-                               : cleave_graph_get_output_name (graph, i)) == 0)
-      return TRUE;
-  return FALSE;
-}
-
-static gboolean
-check_entries (const CleaveGraph *graph,
-               const CleaveBundleOptions *o,
-               gboolean is_input,
-               GError **error)
-{
-  const CleaveBundleIo *entries = is_input ? o->inputs : o->outputs;
-  guint n = is_input ? o->n_inputs : o->n_outputs;
-
-  for (guint i = 0; i < n; i++)
-    {
-      if (entries[i].name != NULL && !is_name (graph, is_input, entries[i].name))
-        return fail (error, "the graph has no %s named '%s'", is_input ? "input" : "output",
-                     entries[i].name);
-      if (!is_input && entries[i].where == CLEAVE_BUNDLE_ROWS)
-        return fail (error,
-                     "an output cannot be supplied row by row; place it in the arena or apart");
-    }
-  return TRUE;
-}
-
-static gboolean
-check_options (const CleaveGraph *graph, const CleaveBundleOptions *o, GError **error)
-{
-  if (o->max_memory < 0)
-    return fail (error, "max_memory is %" G_GINT64_FORMAT ", but must not be below 0",
-                 o->max_memory);
-  if (isnan (o->max_added_macs) ||
-      (o->max_added_macs < 0 && o->max_added_macs != CLEAVE_NOTHING_ADDED))
-    return fail (error, "max_added_macs is %g, but must not be below 0", o->max_added_macs);
-  if (o->align != 0 && o->align != 4 && o->align != 8 && o->align != 16)
-    return fail (error, "align is %u, but must be 4, 8 or 16", o->align);
-  return check_entries (graph, o, TRUE, error) && check_entries (graph, o, FALSE, error);
-}
 
 /* The tables have 16 bits for extents. */
 static gboolean
@@ -144,6 +83,17 @@ count_macs (const CleaveBundleModel *model)
   return macs;
 }
 
+/* Returns the bytes of a plan in one arena. */
+static gint64
+count_bytes (const CleaveBundle *bundle, const CleaveBundlePlan *plan)
+{
+  const CleaveBundleMemories one = { 0 };
+  g_autoptr (CleaveBundleLayout) layout =
+      cleave_bundle_layout_new (bundle->model, plan, &one, bundle->align);
+
+  return layout->n_bytes;
+}
+
 static gint64
 find_max_macs (gint64 macs, double max_added)
 {
@@ -165,20 +115,17 @@ take_plan (CleaveBundle *bundle, GPtrArray *plans, guint index, CleaveBundleLayo
 }
 
 /* Takes the plan with the fewest MACs whose layout meets the limit; without a limit, the plan with
- * the smallest layout. */
-static gboolean
-choose_plan (CleaveBundle *bundle, gint64 max_memory, double max_added_macs, GError **error)
+ * the smallest layout. Returns the bytes of the smallest layout. */
+static gint64
+try_plans (CleaveBundle *bundle, GPtrArray *plans, gint64 max_memory)
 {
-  gint64 macs = count_macs (bundle->model);
-  g_autoptr (GPtrArray) plans =
-      cleave_bundle_plan_all (bundle->model, bundle->align, find_max_macs (macs, max_added_macs));
+  const CleaveBundleMemories one = { 0 };
   gint64 least = G_MAXINT64;
 
-  g_ptr_array_set_free_func (plans, NULL);
   for (guint i = 0; i < plans->len; i++)
     {
-      CleaveBundleLayout *layout =
-          cleave_bundle_layout_new (bundle->model, g_ptr_array_index (plans, i), bundle->align);
+      CleaveBundleLayout *layout = cleave_bundle_layout_new (
+          bundle->model, g_ptr_array_index (plans, i), &one, bundle->align);
       gboolean is_met = max_memory > 0 && layout->n_bytes <= max_memory;
 
       if (layout->n_bytes < least)
@@ -191,28 +138,80 @@ choose_plan (CleaveBundle *bundle, gint64 max_memory, double max_added_macs, GEr
       if (is_met)
         break;
     }
+  return least;
+}
+
+/* Takes the plan with the fewest MACs whose buffers fit into the memories. Returns FALSE if there
+ * is none. */
+static gboolean
+try_memories (CleaveBundle *bundle, GPtrArray *plans)
+{
+  const CleaveBundleMemories memories = { bundle->n_memories, bundle->memory_sizes };
+  gint64 n_bytes = cleave_bundle_memory_begin (&memories, memories.n);
+
+  for (guint i = 0; i < plans->len; i++)
+    {
+      const CleaveBundlePlan *plan = g_ptr_array_index (plans, i);
+      CleaveBundleLayout *layout =
+          plan->peak_bytes > n_bytes
+              ? NULL
+              : cleave_bundle_layout_new (bundle->model, plan, &memories, bundle->align);
+
+      if (layout == NULL)
+        continue;
+      take_plan (bundle, plans, i, layout);
+      bundle->stats.least_bytes = layout->n_bytes;
+      return TRUE;
+    }
+  return FALSE;
+}
+
+static gboolean
+choose_plan (CleaveBundle *bundle, gint64 max_memory, double max_added_macs, GError **error)
+{
+  gint64 macs = count_macs (bundle->model);
+  g_autoptr (GPtrArray) plans =
+      cleave_bundle_plan_all (bundle->model, bundle->align, find_max_macs (macs, max_added_macs));
+  gboolean is_met;
+
+  g_ptr_array_set_free_func (plans, NULL);
+  if (bundle->n_memories > 0)
+    {
+      is_met = try_memories (bundle, plans);
+      if (!is_met)
+        bundle->stats.least_bytes = count_bytes (bundle, g_ptr_array_index (plans, plans->len - 1));
+    }
+  else
+    {
+      bundle->stats.least_bytes = try_plans (bundle, plans, max_memory);
+      is_met = max_memory == 0 || bundle->stats.least_bytes <= max_memory;
+    }
   for (guint i = 0; i < plans->len; i++)
     g_clear_pointer (&g_ptr_array_index (plans, i), cleave_bundle_plan_free);
-  bundle->stats.least_bytes = least;
-  if (max_memory == 0 || least <= max_memory)
+  if (is_met)
     return TRUE;
+  if (bundle->n_memories > 0)
+    return cleave_fail (error, CLEAVE_ERROR_LIMIT,
+                        "no plan fits into the memories; in one memory, the smallest arena found "
+                        "has %" G_GINT64_FORMAT
+                        " bytes; allow more MACs, or keep inputs and outputs apart",
+                        bundle->stats.least_bytes);
   return cleave_fail (error, CLEAVE_ERROR_LIMIT,
-                      "the smallest arena found has %" G_GINT64_FORMAT
-                      " bytes, more than the limit of %" G_GINT64_FORMAT
-                      "; allow more MACs, or keep inputs and outputs apart",
-                      least, max_memory);
+                      "the limit of %" G_GINT64_FORMAT
+                      " bytes is below the smallest arena found, which has %" G_GINT64_FORMAT
+                      " bytes; allow more MACs, or keep inputs and outputs apart",
+                      max_memory, bundle->stats.least_bytes);
 }
 
 static void
 fill_stats (CleaveBundle *bundle)
 {
   CleaveBundlePlan *unsplit = cleave_bundle_plan_unsplit (bundle->model, bundle->align);
-  g_autoptr (CleaveBundleLayout) layout =
-      cleave_bundle_layout_new (bundle->model, unsplit, bundle->align);
   CleaveBundleStats *stats = &bundle->stats;
 
   stats->arena_bytes = bundle->layout->n_bytes;
-  stats->unsplit_bytes = layout->n_bytes;
+  stats->unsplit_bytes = count_bytes (bundle, unsplit);
+  stats->state_bytes = bundle->model->state_bytes;
   stats->macs = bundle->plan->macs;
   stats->n_layers = bundle->model->steps->len;
   stats->n_segments = bundle->plan->segments->len;
@@ -220,6 +219,36 @@ fill_stats (CleaveBundle *bundle)
     stats->weight_bytes += (gint64) g_bytes_get_size (
         g_array_index (bundle->model->pool->arrays, CleaveBundleArray, i).bytes);
   cleave_bundle_plan_free (unsplit);
+}
+
+static void
+set_memories (CleaveBundle *bundle, const CleaveBundleOptions *o)
+{
+  bundle->n_memories = o->n_memories;
+  bundle->memories = g_new0 (char *, o->n_memories + 1);
+  bundle->memory_sizes = g_new0 (gint64, o->n_memories + 1);
+  for (guint i = 0; i < o->n_memories; i++)
+    {
+      bundle->memories[i] = g_strdup (o->memories[i].name);
+      bundle->memory_sizes[i] = o->memories[i].n_bytes / bundle->align * bundle->align;
+    }
+}
+
+/* Makes a bundle with options that were checked, without a plan. */
+static CleaveBundle *
+make (const CleaveGraph *graph, const CleaveBundleOptions *o)
+{
+  CleaveBundle *bundle = g_atomic_rc_box_new0 (CleaveBundle);
+
+  bundle->name = cleave_bundle_dup_identifier (o->name != NULL ? o->name : graph->name);
+  bundle->macro = g_ascii_strup (bundle->name, -1);
+  bundle->type = cleave_bundle_dup_type_name (bundle->name);
+  bundle->align = o->align == 0 ? MIN_ALIGN : o->align;
+  bundle->kernels = o->kernels;
+  bundle->is_single_file = o->is_single_file;
+  bundle->has_object_weights = o->has_object_weights;
+  set_memories (bundle, o);
+  return bundle;
 }
 
 /**
@@ -250,13 +279,11 @@ cleave_bundle_new (const CleaveGraph *graph, const CleaveBundleOptions *options,
     o = *options;
   g_return_val_if_fail (o.n_inputs == 0 || o.inputs != NULL, NULL);
   g_return_val_if_fail (o.n_outputs == 0 || o.outputs != NULL, NULL);
-  if (!check_options (graph, &o, error))
+  g_return_val_if_fail (o.n_memories == 0 || o.memories != NULL, NULL);
+  g_return_val_if_fail (o.n_states == 0 || o.states != NULL, NULL);
+  if (!cleave_bundle_check_options (graph, &o, error))
     return NULL;
-  bundle = g_atomic_rc_box_new0 (CleaveBundle);
-  bundle->name = cleave_bundle_dup_identifier (o.name != NULL ? o.name : graph->name);
-  bundle->macro = g_ascii_strup (bundle->name, -1);
-  bundle->type = cleave_bundle_dup_type_name (bundle->name);
-  bundle->align = o.align == 0 ? MIN_ALIGN : o.align;
+  bundle = make (graph, &o);
   o.name = bundle->name;
   bundle->model = cleave_bundle_model_new ((CleaveGraph *) graph, &o, error);
   if (bundle->model == NULL || !check_extents (bundle->model, error) ||
@@ -269,7 +296,7 @@ cleave_bundle_new (const CleaveGraph *graph, const CleaveBundleOptions *options,
 /**
  * cleave_bundle_get_stats:
  * @bundle: a bundle
- * @stats: (out): return location for the figures
+ * @stats: (out caller-allocates): return location for the figures
  *
  * Returns sizes and counts.
  *
@@ -283,79 +310,21 @@ cleave_bundle_get_stats (const CleaveBundle *bundle, CleaveBundleStats *stats)
 }
 
 /**
- * cleave_bundle_dup_files:
+ * cleave_bundle_get_memory_bytes:
  * @bundle: a bundle
- * @error: return location for a [struct@GLib.Error]
+ * @memory: name of a memory of the options
  *
- * Returns the files of a bundle: the header, the tables, the weights, the kernels, a test, and a
- * README. The test runs the bundle on random inputs and compares the outputs with those of a
- * program of the graph.
+ * Returns the bytes that the bundle needs in one of several memories.
  *
- * Fails if the program cannot run.
- *
- * Returns: (transfer full) (nullable) (element-type utf8 utf8): the texts by file name
+ * Returns: the bytes; -1 if the options have no such memory
  * Since: 0.2
  */
-GHashTable *
-cleave_bundle_dup_files (const CleaveBundle *bundle, GError **error)
+gint64
+cleave_bundle_get_memory_bytes (const CleaveBundle *bundle, const char *memory)
 {
-  g_autoptr (GHashTable) files = NULL;
-  char *test;
-
-  g_return_val_if_fail (bundle != NULL, NULL);
-  test = cleave_bundle_make_test (bundle, error);
-  if (test == NULL)
-    return NULL;
-  files = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
-#define ADD(ending, text)                                                                          \
-  g_hash_table_insert (files, g_strconcat (bundle->name, ending, NULL), text)
-  ADD (".h", cleave_bundle_make_header (bundle));
-  ADD (".c", cleave_bundle_make_source (bundle));
-  ADD ("-weights.h", cleave_bundle_make_weights_header (bundle));
-  ADD ("-weights.c", cleave_bundle_make_weights (bundle));
-  ADD ("-test.c", test);
-#undef ADD
-  g_hash_table_insert (files, g_strdup ("cleave-kernels.h"),
-                       cleave_bundle_make_kernels_header ("cleave-kernels"));
-  g_hash_table_insert (files, g_strdup ("cleave-run.h"),
-                       cleave_bundle_make_kernels_header ("cleave-run"));
-  g_hash_table_insert (files, g_strdup ("cleave-kernels.c"), cleave_bundle_make_kernels (bundle));
-  g_hash_table_insert (files, g_strdup ("README"), cleave_bundle_make_readme (bundle));
-  return g_steal_pointer (&files);
-}
-
-/**
- * cleave_bundle_write:
- * @bundle: a bundle
- * @folder: (type filename): the folder for the files; the function makes it if it does not exist
- * @error: return location for a [struct@GLib.Error]
- *
- * Writes the files of [method@Cleave.Bundle.dup_files] into a folder. Files of these names are
- * replaced.
- *
- * Returns: whether all files were written
- * Since: 0.2
- */
-gboolean
-cleave_bundle_write (const CleaveBundle *bundle, const char *folder, GError **error)
-{
-  g_autoptr (GHashTable) files = NULL;
-  GHashTableIter iter;
-  gpointer name, text;
-
-  g_return_val_if_fail (bundle != NULL && folder != NULL, FALSE);
-  files = cleave_bundle_dup_files (bundle, error);
-  if (files == NULL)
-    return FALSE;
-  if (g_mkdir_with_parents (folder, 0777) != 0)
-    return fail (error, "cannot make the folder '%s'", folder);
-  g_hash_table_iter_init (&iter, files);
-  while (g_hash_table_iter_next (&iter, &name, &text))
-    {
-      g_autofree char *path = g_build_filename (folder, name, NULL);
-
-      if (!g_file_set_contents (path, text, -1, error))
-        return FALSE;
-    }
-  return TRUE;
+  g_return_val_if_fail (bundle != NULL && memory != NULL, -1);
+  for (guint i = 0; i < bundle->n_memories; i++)
+    if (strcmp (bundle->memories[i], memory) == 0)
+      return bundle->layout->memory_bytes[i];
+  return -1;
 }

@@ -11,6 +11,11 @@ struct _CleaveBundle
   char *macro; /* the name in capitals, prefix of macros */
   char *type;  /* the name in camel case, prefix of types */
   gint64 align;
+  CleaveBundleKernels kernels;
+  gboolean is_single_file, has_object_weights;
+  guint n_memories; /* 0: one arena */
+  char **memories;  /* names */
+  gint64 *memory_sizes;
   CleaveBundleModel *model;
   CleaveBundlePlan *plan;
   CleaveBundleLayout *layout;
@@ -23,10 +28,24 @@ char *cleave_bundle_make_source (const CleaveBundle *bundle);
 char *cleave_bundle_make_weights (const CleaveBundle *bundle);
 char *cleave_bundle_make_weights_header (const CleaveBundle *bundle);
 char *cleave_bundle_make_kernels (const CleaveBundle *bundle);
-char *cleave_bundle_make_kernels_header (const char *file);
+char *cleave_bundle_make_kernels_header (const CleaveBundle *bundle, const char *file);
+char *cleave_bundle_make_weights_object (const CleaveBundle *bundle);
+/* Returns the text of a C file with all tables, weights and kernels. Only the functions of the
+ * header of the bundle are visible outside. */
+char *cleave_bundle_make_single (const CleaveBundle *bundle);
 char *cleave_bundle_make_readme (const CleaveBundle *bundle);
 /* Runs the graph on random inputs to get the values that the test expects. */
 char *cleave_bundle_make_test (const CleaveBundle *bundle, GError **error);
+
+/* Append parts of the C files, without license and includes. */
+void cleave_bundle_append_weights (const CleaveBundle *bundle, gboolean is_static, GString *out);
+void cleave_bundle_append_tables (const CleaveBundle *bundle, GString *out);
+/* `longest`: layers of the longest segment. */
+void cleave_bundle_append_run (const CleaveBundle *bundle, guint longest, GString *out);
+/* Appends the parameters of the run function: "void *arena, const NetIo *io". */
+void cleave_bundle_append_parameters (const CleaveBundle *bundle, GString *out);
+/* Appends the plan as a comment. */
+void cleave_bundle_append_plan (const CleaveBundle *bundle, GString *out);
 
 /* Appends the elements of an array as C, in lines. */
 void cleave_bundle_print_elements (GString *out, const char *type, gconstpointer data, gsize n);
@@ -40,6 +59,9 @@ const char *cleave_bundle_element_type (CleaveElement element);
 /* Returns the name of an input or output as a C identifier. */
 char *cleave_bundle_dup_input_name (const CleaveBundle *bundle, guint i);
 char *cleave_bundle_dup_output_name (const CleaveBundle *bundle, guint i);
+/* Returns the name of a memory as a C identifier: "arena" if there is one. */
+char *cleave_bundle_dup_memory_name (const CleaveBundle *bundle, guint i);
+guint cleave_bundle_count_memories (const CleaveBundle *bundle);
 /* Returns the value of an input or output, resolved to the base of views. */
 const CleaveBundleValue *cleave_bundle_input (const CleaveBundle *bundle, guint i);
 const CleaveBundleValue *cleave_bundle_output (const CleaveBundle *bundle, guint i);

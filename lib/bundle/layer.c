@@ -101,6 +101,13 @@ cleave_bundle_layer_set_float_scales (CleaveBundleLayer *layer)
   layer->has_float_scales = TRUE;
 }
 
+void
+cleave_bundle_layer_set_zero (CleaveBundleLayer *layer, guint operand, gint64 zero)
+{
+  layer->zero_operand = operand + 1;
+  layer->zero = zero;
+}
+
 /* Returns the element type and the contents as one key, so that only equal arrays of one type
  * share a name. */
 static GBytes *

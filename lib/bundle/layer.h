@@ -29,8 +29,10 @@ struct _CleaveBundleLayer
   gint64 sum_columns;
   gsize sum_pixel_bytes;
   gboolean has_float_scales;
-  guint in_place; /* a bit for each variable operand */
-  guint slot;     /* the operand of the node that is the first variable operand */
+  guint in_place;     /* a bit for each variable operand */
+  guint slot;         /* the operand of the node that is the first variable operand */
+  guint zero_operand; /* the operand of the node with the zero point `zero`, plus 1; 0: none */
+  gint64 zero;
 };
 
 CleaveBundlePool *cleave_bundle_pool_new (const char *prefix);

@@ -1,51 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "model.h"
+#include "model-parts.h"
 
 #include <string.h>
 
-typedef struct
-{
-  CleaveBundleModel *model;
-  const CleaveBundleOptions *options;
-  GHashTable *values; /* index + 1 of a value by CleaveResult */
-} Builder;
-
 /* Values */
-
-static CleaveBundleWhere
-find_where (const CleaveBundleIo *entries, guint n, const char *name)
-{
-  CleaveBundleWhere where = CLEAVE_BUNDLE_IN_ARENA;
-
-  for (guint i = 0; i < n; i++)
-    if (entries[i].name == NULL)
-      where = entries[i].where;
-  for (guint i = 0; i < n; i++)
-    if (entries[i].name != NULL && strcmp (entries[i].name, name) == 0)
-      where = entries[i].where;
-  return where;
-}
-
-static guint
-add_value (Builder *b, const CleaveResult *result)
-{
-  guint index = b->model->values->len;
-  CleaveBundleValue value = { .result = result,
-                              .image = cleave_bundle_image (result),
-                              .base = index,
-                              .producer = CLEAVE_BUNDLE_NONE };
-
-  g_array_append_val (b->model->values, value);
-  g_hash_table_insert (b->values, (gpointer) result, GUINT_TO_POINTER (index + 1));
-  return index;
-}
-
-static guint
-find_value (Builder *b, const CleaveResult *result)
-{
-  return GPOINTER_TO_UINT (g_hash_table_lookup (b->values, result)) - 1;
-}
 
 static gboolean
 is_same_image (const CleaveBundleImage *a, const CleaveBundleImage *b)
@@ -57,16 +16,16 @@ is_same_image (const CleaveBundleImage *a, const CleaveBundleImage *b)
 /* Makes the result of a node a view of its operand. If the view has the rows of the operand, both
  * are one value. */
 static void
-add_view (Builder *b, const CleaveNode *node)
+add_view (CleaveBundleBuilder *b, const CleaveNode *node)
 {
-  guint x = find_value (b, node->operands[0].result);
+  guint x = cleave_bundle_find_value (b, node->operands[0].result);
   CleaveBundleImage image = cleave_bundle_image (&node->results[0]);
 
   if (is_same_image (&image, &cleave_bundle_value (b->model, x)->image))
     g_hash_table_insert (b->values, (gpointer) &node->results[0], GUINT_TO_POINTER (x + 1));
   else
     {
-      guint y = add_value (b, &node->results[0]);
+      guint y = cleave_bundle_add_value (b, &node->results[0]);
 
       cleave_bundle_value (b->model, y)->base = cleave_bundle_value (b->model, x)->base;
       cleave_bundle_value (b->model, y)->producer = cleave_bundle_value (b->model, x)->producer;
@@ -115,7 +74,11 @@ fail (const CleaveNode *node, GError **error, const char *why)
 }
 
 static gboolean
-add_operand (Builder *b, const CleaveNode *node, guint slot, CleaveBundleStep *step, GError **error)
+add_operand (CleaveBundleBuilder *b,
+             const CleaveNode *node,
+             guint slot,
+             CleaveBundleStep *step,
+             GError **error)
 {
   CleaveBundleImage y = cleave_bundle_image (&node->results[0]);
   const CleaveResult *x = node->operands[slot].result;
@@ -129,12 +92,12 @@ add_operand (Builder *b, const CleaveNode *node, guint slot, CleaveBundleStep *s
                  "use a batch of 1");
   set_maps (node, slot, &y, step);
   step->slots[step->n_operands] = slot;
-  step->operands[step->n_operands++] = find_value (b, x);
+  step->operands[step->n_operands++] = cleave_bundle_find_value (b, x);
   return TRUE;
 }
 
 static gboolean
-describe (Builder *b, const CleaveNode *node, CleaveBundleStep *step, GError **error)
+describe (CleaveBundleBuilder *b, const CleaveNode *node, CleaveBundleStep *step, GError **error)
 {
   const CleaveBundleOp *op = cleave_bundle_op_find (node);
 
@@ -150,18 +113,10 @@ describe (Builder *b, const CleaveNode *node, CleaveBundleStep *step, GError **e
   return TRUE;
 }
 
-static void
-append_step (Builder *b, CleaveBundleStep *step, guint result)
-{
-  step->result = result;
-  cleave_bundle_value (b->model, result)->producer = b->model->steps->len;
-  g_array_append_val (b->model->steps, *step);
-}
-
 /* Adds the step that sums up the rows of operand 0 of another step, and lets that step read the
  * last sum. */
 static void
-add_sums (Builder *b, const CleaveNode *node, CleaveBundleStep *step)
+add_sums (CleaveBundleBuilder *b, const CleaveNode *node, CleaveBundleStep *step)
 {
   const CleaveBundleLayer *layer = step->layer;
   CleaveBundleStep sums = { .node = node,
@@ -173,7 +128,7 @@ add_sums (Builder *b, const CleaveNode *node, CleaveBundleStep *step)
                             .slots = { step->slots[0] },
                             .macs = step->macs };
   gint64 rows = cleave_bundle_value (b->model, step->operands[0])->image.rows;
-  guint index = add_value (b, &node->results[0]);
+  guint index = cleave_bundle_add_value (b, &node->results[0]);
   CleaveBundleImage *image = &cleave_bundle_value (b->model, index)->image;
 
   image->rows = rows;
@@ -183,7 +138,7 @@ add_sums (Builder *b, const CleaveNode *node, CleaveBundleStep *step)
   sums.rows[0] = cleave_dim_map_same (0);
   sums.columns[0] =
       cleave_dim_map_whole (cleave_bundle_value (b->model, step->operands[0])->image.columns);
-  append_step (b, &sums, index);
+  cleave_bundle_append_step (b, &sums, index);
   step->operands[0] = index;
   step->rows[0] = (CleaveDimMap){ .block = 1, .offset = rows - 1, .window = 1, .times = 1 };
   step->columns[0] = cleave_dim_map_whole (layer->sum_columns);
@@ -192,7 +147,7 @@ add_sums (Builder *b, const CleaveNode *node, CleaveBundleStep *step)
 
 /* Adds a node as one step, or two. */
 static gboolean
-add_step (Builder *b, const CleaveNode *node, GError **error)
+add_step (CleaveBundleBuilder *b, const CleaveNode *node, GError **error)
 {
   CleaveBundleStep step = { .node = node, .macs = cleave_node_get_macs (node) };
 
@@ -208,14 +163,14 @@ add_step (Builder *b, const CleaveNode *node, GError **error)
     }
   if (step.layer->sums != NULL)
     add_sums (b, node, &step);
-  append_step (b, &step, add_value (b, &node->results[0]));
+  cleave_bundle_append_step (b, &step, cleave_bundle_add_value (b, &node->results[0]));
   return TRUE;
 }
 
 /* Adds a node whose operands are parts of its result, such as a Concat. Each part is a step, which
  * writes the part into the rows that the steps before it have begun. */
 static gboolean
-add_join (Builder *b, const CleaveNode *node, GError **error)
+add_join (CleaveBundleBuilder *b, const CleaveNode *node, GError **error)
 {
   guint before = CLEAVE_BUNDLE_NONE;
 
@@ -238,14 +193,14 @@ add_join (Builder *b, const CleaveNode *node, GError **error)
           g_clear_pointer (&step.layer, cleave_bundle_layer_free);
           return FALSE;
         }
-      before = add_value (b, &node->results[0]);
-      append_step (b, &step, before);
+      before = cleave_bundle_add_value (b, &node->results[0]);
+      cleave_bundle_append_step (b, &step, before);
     }
   return TRUE;
 }
 
 static gboolean
-add_node (Builder *b, const CleaveNode *node, GError **error)
+add_node (CleaveBundleBuilder *b, const CleaveNode *node, GError **error)
 {
   if (node->op == &cleave_op_input || cleave_node_is_fixed (node) || !cleave_node_is_used (node))
     return TRUE;
@@ -262,91 +217,25 @@ add_node (Builder *b, const CleaveNode *node, GError **error)
   return node->op->flags & CLEAVE_OP_JOIN ? add_join (b, node, error) : add_step (b, node, error);
 }
 
-/* Inputs and outputs */
-
-static void
-add_inputs (Builder *b)
-{
-  const CleaveGraph *graph = b->model->graph;
-
-  for (guint i = 0; i < graph->inputs->len; i++)
-    {
-      const CleaveResult *input = graph->inputs->pdata[i];
-      guint index = add_value (b, input);
-      CleaveBundleValue *value = cleave_bundle_value (b->model, index);
-      CleaveBundleWhere where =
-          find_where (b->options->inputs, b->options->n_inputs, input->node->name);
-
-      value->port = i;
-      if (where == CLEAVE_BUNDLE_APART)
-        value->place = CLEAVE_BUNDLE_INPUT;
-      if (where == CLEAVE_BUNDLE_ROWS)
-        {
-          CleaveBundleStep step = { .layer = cleave_bundle_layer_new (b->model->pool) };
-
-          append_step (b, &step, index);
-        }
-    }
-}
-
-/* Marks the outputs, and the last reader of each value. */
 static gboolean
-mark_readers (Builder *b, GError **error)
-{
-  const CleaveGraph *graph = b->model->graph;
-
-  for (guint s = 0; s < b->model->steps->len; s++)
-    {
-      const CleaveBundleStep *step = cleave_bundle_step (b->model, s);
-
-      for (guint i = 0; i < step->n_operands; i++)
-        {
-          guint base = cleave_bundle_value (b->model, step->operands[i])->base;
-
-          cleave_bundle_value (b->model, base)->last_reader = s;
-        }
-    }
-  for (guint i = 0; i < graph->outputs->len; i++)
-    {
-      const CleaveOutput *output = graph->outputs->pdata[i];
-      const CleaveNode *node = output->operand.result->node;
-      CleaveBundleValue *base;
-
-      if (cleave_node_is_fixed (node))
-        return fail (node, error, "an output of a bundle must not be constant");
-      b->model->outputs[i] = find_value (b, output->operand.result);
-      base = cleave_bundle_value (b->model, b->model->outputs[i]);
-      base = cleave_bundle_value (b->model, base->base);
-      base->last_reader = b->model->steps->len;
-      if (find_where (b->options->outputs, b->options->n_outputs, output->name) !=
-          CLEAVE_BUNDLE_APART)
-        continue;
-      if (base->producer == CLEAVE_BUNDLE_NONE || base->place != CLEAVE_BUNDLE_ARENA)
-        return fail (node, error,
-                     "an output that is an input or another output cannot lie apart; leave it in "
-                     "the arena");
-      base->place = CLEAVE_BUNDLE_OUTPUT;
-      base->port = i;
-    }
-  return TRUE;
-}
-
-static gboolean
-build (Builder *b, GError **error)
+build (CleaveBundleBuilder *b, GError **error)
 {
   g_autoptr (GPtrArray) order = NULL;
 
   if (!cleave_bundle_fold_constants (b->model->graph, error) ||
+      !cleave_bundle_find_states (b, error) ||
+      !cleave_bundle_set_io_type (b->model, b->options->io_type, error) ||
       !cleave_bundle_prepare (b->model->graph, error))
     return FALSE;
-  add_inputs (b);
+  cleave_bundle_add_inputs (b);
   order = cleave_graph_get_order (b->model->graph, error);
   for (guint i = 0; order != NULL && i < order->len; i++)
     if (!add_node (b, order->pdata[i], error))
       return FALSE;
-  if (order == NULL || !mark_readers (b, error))
+  if (order == NULL || !cleave_bundle_mark_readers (b, error))
     return FALSE;
   cleave_bundle_list_readers (b->model);
+  cleave_bundle_set_starts (b->model);
   return TRUE;
 }
 
@@ -355,13 +244,16 @@ cleave_bundle_model_new (CleaveGraph *graph, const CleaveBundleOptions *options,
 {
   g_autoptr (CleaveBundleModel) model = g_new0 (CleaveBundleModel, 1);
   g_autoptr (GHashTable) values = g_hash_table_new (NULL, NULL);
-  Builder b = { model, options, values };
+  CleaveBundleBuilder b = { model, options, values };
 
   model->graph = cleave_graph_copy (graph);
   model->values = g_array_new (FALSE, TRUE, sizeof (CleaveBundleValue));
   model->steps = g_array_new (FALSE, TRUE, sizeof (CleaveBundleStep));
   model->pool = cleave_bundle_pool_new (options->name);
   model->outputs = g_new0 (guint, graph->outputs->len + 1);
+  model->states = g_array_new (FALSE, FALSE, sizeof (CleaveBundleKept));
+  model->input_scales = g_new0 (CleaveBundleQuantization, graph->inputs->len + 1);
+  model->output_scales = g_new0 (CleaveBundleQuantization, graph->outputs->len + 1);
   return build (&b, error) ? g_steal_pointer (&model) : NULL;
 }
 
@@ -374,6 +266,9 @@ cleave_bundle_model_free (CleaveBundleModel *model)
   g_array_unref (model->steps);
   g_array_unref (model->values);
   g_free (model->outputs);
+  g_array_unref (model->states);
+  g_free (model->input_scales);
+  g_free (model->output_scales);
   g_free (model->readers);
   g_free (model->first_reader);
   cleave_bundle_pool_free (model->pool);

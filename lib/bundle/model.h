@@ -57,6 +57,22 @@ typedef struct
   guint step, operand;
 } CleaveBundleReader;
 
+/* An input whose value is an output of the run before. */
+typedef struct
+{
+  guint input, output;    /* indices of the ports */
+  gint64 offset, n_bytes; /* in the memory of states */
+  gint64 start;           /* each element in the first run */
+} CleaveBundleKept;
+
+/* The real number of an integer of an input or output is (integer - zero) * scale. */
+typedef struct
+{
+  gboolean is_known;
+  float scale;
+  gint64 zero;
+} CleaveBundleQuantization;
+
 typedef struct
 {
   CleaveGraph *graph;
@@ -66,6 +82,9 @@ typedef struct
   CleaveBundleReader *readers; /* readers of all values, value after value, in the order of a run */
   guint *first_reader;         /* index of the first reader of each value, and of the end */
   CleaveBundlePool *pool;
+  GArray *states;                                         /* CleaveBundleKept */
+  gint64 state_bytes;                                     /* bytes of all states */
+  CleaveBundleQuantization *input_scales, *output_scales; /* by index of the port */
 } CleaveBundleModel;
 
 /* Lowers a graph. Fails with the name of the first node that a bundle cannot compute. */
@@ -118,5 +137,11 @@ gboolean cleave_bundle_is_read (const CleaveBundleModel *model, guint value);
 gboolean cleave_bundle_is_view (const CleaveNode *node);
 /* Replaces nodes for which there are no kernels by others with the same bits. */
 gboolean cleave_bundle_prepare (CleaveGraph *graph, GError **error);
+/* Changes the types of inputs and outputs that are no states, and sets their scales. */
+gboolean
+cleave_bundle_set_io_type (CleaveBundleModel *model, CleaveBundleIoType type, GError **error);
+/* Returns the state of which a port is the input or the output, or NULL. */
+const CleaveBundleKept *
+cleave_bundle_find_kept (const CleaveBundleModel *model, guint port, gboolean is_input);
 /* Computes all nodes that depend on constants alone, and makes constants dense. */
 gboolean cleave_bundle_fold_constants (CleaveGraph *graph, GError **error);

@@ -77,6 +77,19 @@ cleave_bundle_dup_output_name (const CleaveBundle *bundle, guint i)
   return cleave_bundle_dup_identifier (cleave_graph_get_output_name (bundle->model->graph, i));
 }
 
+char *
+cleave_bundle_dup_memory_name (const CleaveBundle *bundle, guint i)
+{
+  return bundle->n_memories == 0 ? g_strdup ("arena")
+                                 : cleave_bundle_dup_identifier (bundle->memories[i]);
+}
+
+guint
+cleave_bundle_count_memories (const CleaveBundle *bundle)
+{
+  return MAX (bundle->n_memories, 1);
+}
+
 const CleaveBundleValue *
 cleave_bundle_input (const CleaveBundle *bundle, guint i)
 {

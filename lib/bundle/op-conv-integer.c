@@ -187,12 +187,17 @@ read_fixed (const CleaveNode *node, gboolean is_wide, CleaveBundleConv *conv, GE
 }
 
 static void
-read_ends (const CleaveNode *node, gint64 min, gint64 max, CleaveBundleConv *conv)
+read_ends (const CleaveNode *node,
+           gint64 min,
+           gint64 max,
+           CleaveBundleLayer *layer,
+           CleaveBundleConv *conv)
 {
   conv->x = node->operands[X].result->type.element;
   conv->y = node->results[0].type.element;
   conv->x_zero = cleave_bundle_integer (node, X_ZERO, 0);
   conv->y_zero = cleave_bundle_integer (node, Y_ZERO, 0);
+  cleave_bundle_layer_set_zero (layer, X, conv->x_zero);
   conv->min = min;
   conv->max = max;
 }
@@ -222,7 +227,7 @@ describe_tflite_conv (const CleaveNode *node, CleaveBundleLayer *layer, GError *
   set_kernel (w, &conv);
   strides[1] = conv.kernel[0] * conv.kernel[1];
   strides[0] = conv.in * strides[1];
-  read_ends (node, a->min, a->max, &conv);
+  read_ends (node, a->min, a->max, layer, &conv);
   return cleave_bundle_need_constants (node, X_ZERO, node->n_operands, "weights and scales",
                                        error) &&
          read_weights (node, &at, strides, conv.out * strides[0], &conv, error) &&
@@ -247,7 +252,7 @@ describe_tflite_transpose (const CleaveNode *node, CleaveBundleLayer *layer, GEr
   set_kernel (w, &conv);
   strides[0] = conv.kernel[0] * conv.kernel[1];
   strides[1] = conv.out * strides[0];
-  read_ends (node, a->min, a->max, &conv);
+  read_ends (node, a->min, a->max, layer, &conv);
   return cleave_bundle_need_constants (node, X_ZERO, node->n_operands, "weights and scales",
                                        error) &&
          read_weights (node, &at, strides, conv.in * strides[1], &conv, error) &&

@@ -46,6 +46,9 @@ void cleave_bundle_layer_set_sums (CleaveBundleLayer *layer,
  * reads each pixel of that row before it writes the same pixel, and reads no other row. */
 void cleave_bundle_layer_set_in_place (CleaveBundleLayer *layer, guint operand);
 
+/* Sets the zero point of a variable operand, given by its index among the operands of the node. */
+void cleave_bundle_layer_set_zero (CleaveBundleLayer *layer, guint operand, gint64 zero);
+
 /* Compiles the kernels with scales of ONNX, which are floats: CLEAVE_FLOAT_SCALES. */
 void cleave_bundle_layer_set_float_scales (CleaveBundleLayer *layer);
 

@@ -3,6 +3,7 @@
 /* Writes the header of a bundle. */
 
 #include "bundle.h"
+#include "op-help.h"
 
 #define LICENSE "/* SPDX-License-Identifier: 0BSD */\n"
 
@@ -11,6 +12,7 @@ static void
 print_port (const CleaveBundle *bundle,
             const char *name,
             const CleaveBundleValue *value,
+            const CleaveBundleQuantization *scale,
             GString *out)
 {
   g_autofree char *macro = g_ascii_strup (name, -1);
@@ -27,9 +29,47 @@ print_port (const CleaveBundle *bundle,
   if (base->place == CLEAVE_BUNDLE_ARENA &&
       !(base->producer != CLEAVE_BUNDLE_NONE &&
         cleave_bundle_step (bundle->model, base->producer)->node == NULL))
-    g_string_append_printf (out, "#define %s_%s_OFFSET %" G_GINT64_FORMAT "u /* in the arena */\n",
-                            bundle->macro, macro,
-                            cleave_bundle_layout_offset (bundle->layout, value->base));
+    {
+      const CleaveBundleBuffer *buffer = cleave_bundle_layout_buffer (bundle->layout, value->base);
+      g_autofree char *memory = cleave_bundle_dup_memory_name (bundle, buffer->memory);
+
+      g_string_append_printf (out, "#define %s_%s_OFFSET %" G_GINT64_FORMAT "u /* in %s%s */\n",
+                              bundle->macro, macro, buffer->offset,
+                              bundle->n_memories == 0 ? "the " : "memory ", memory);
+    }
+  if (scale->is_known)
+    {
+      g_string_append_printf (out, "#define %s_%s_SCALE ", bundle->macro, macro);
+      cleave_bundle_print_float (scale->scale, out);
+      g_string_append_printf (
+          out, " /* the real number of x is (x - ZERO) * SCALE */\n#define %s_%s_ZERO %d\n",
+          bundle->macro, macro, (gint) scale->zero);
+    }
+}
+
+/* Writes the sizes of the arena, or of each memory, and of the states. */
+static void
+print_sizes (const CleaveBundle *bundle, GString *out)
+{
+  for (guint i = 0; i < cleave_bundle_count_memories (bundle); i++)
+    {
+      g_autofree char *name = cleave_bundle_dup_memory_name (bundle, i);
+      g_autofree char *macro = g_ascii_strup (name, -1);
+
+      g_string_append_printf (out,
+                              "#define %s_%s_SIZE %" G_GINT64_FORMAT
+                              "u /* bytes; all of them are used */\n"
+                              "#define %s_%s_ALIGN %" G_GINT64_FORMAT "u\n",
+                              bundle->macro, macro, bundle->layout->memory_bytes[i], bundle->macro,
+                              macro, bundle->align);
+    }
+  if (bundle->model->states->len > 0)
+    g_string_append_printf (out,
+                            "#define %s_STATE_SIZE %" G_GINT64_FORMAT
+                            "u /* bytes that are kept from run to run */\n"
+                            "#define %s_STATE_ALIGN 8u\n",
+                            bundle->macro, bundle->model->state_bytes, bundle->macro);
+  g_string_append (out, "\n");
 }
 
 static void
@@ -46,6 +86,8 @@ print_io (const CleaveBundle *bundle, GString *out)
       const char *type = cleave_bundle_element_type (value->result->type.element);
       g_autofree char *name = cleave_bundle_dup_input_name (bundle, i);
 
+      if (cleave_bundle_find_kept (bundle->model, i, TRUE) != NULL)
+        continue;
       if (value->place == CLEAVE_BUNDLE_INPUT)
         g_string_append_printf (out, "  const %s *%s;\n", type, name);
       else if (cleave_bundle_is_by_rows (bundle, i))
@@ -67,41 +109,71 @@ print_io (const CleaveBundle *bundle, GString *out)
   g_string_append_printf (out, "  void *user_data;\n} %sIo;\n", bundle->type);
 }
 
+/* Writes the sizes and places of the inputs and outputs that are no states. */
+static void
+print_ports (const CleaveBundle *bundle, GString *out)
+{
+  const CleaveBundleModel *model = bundle->model;
+
+  for (guint i = 0; i < cleave_graph_get_n_inputs (model->graph); i++)
+    {
+      g_autofree char *name = cleave_bundle_dup_input_name (bundle, i);
+
+      if (cleave_bundle_find_kept (model, i, TRUE) == NULL)
+        print_port (bundle, name, cleave_bundle_input (bundle, i), &model->input_scales[i], out);
+    }
+  for (guint i = 0; i < cleave_graph_get_n_outputs (model->graph); i++)
+    {
+      g_autofree char *name = cleave_bundle_dup_output_name (bundle, i);
+
+      if (cleave_bundle_find_kept (model, i, FALSE) == NULL)
+        print_port (bundle, name, cleave_bundle_output (bundle, i), &model->output_scales[i], out);
+    }
+}
+
+static void
+print_functions (const CleaveBundle *bundle, GString *out)
+{
+  const char *name = bundle->name, *macro = bundle->macro;
+
+  if (bundle->model->states->len > 0)
+    g_string_append_printf (out,
+                            "\n/* Sets the state before the first run. `state` has %s_STATE_SIZE "
+                            "bytes, aligned to\n * %s_STATE_ALIGN. */\n"
+                            "void %s_reset (void *state);\n",
+                            macro, macro, name);
+  g_string_append (out, "\n/* Computes the outputs.");
+  for (guint i = 0; i < cleave_bundle_count_memories (bundle); i++)
+    {
+      g_autofree char *memory = cleave_bundle_dup_memory_name (bundle, i);
+      g_autofree char *size = g_ascii_strup (memory, -1);
+
+      g_string_append_printf (out, " `%s` has %s_%s_SIZE bytes, aligned to\n * %s_%s_ALIGN.",
+                              memory, macro, size, macro, size);
+    }
+  g_string_append (out, " Inputs in %s are overwritten. There is no other\n * state, so calls with "
+                        "different memory may run at the same time. */\n");
+  g_string_replace (
+      out, "%s are overwritten",
+      bundle->n_memories == 0 ? "the arena are overwritten" : "these memories are overwritten", 1);
+  g_string_append_printf (out, "void %s_run (", name);
+  cleave_bundle_append_parameters (bundle, out);
+  g_string_append (out, ");\n");
+}
+
 char *
 cleave_bundle_make_header (const CleaveBundle *bundle)
 {
   GString *out = g_string_new (LICENSE);
-  const CleaveGraph *graph = bundle->model->graph;
 
   g_string_append_printf (out,
                           "#ifndef %s_H\n#define %s_H\n\n#include <stdint.h>\n\n"
-                          "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n"
-                          "#define %s_ARENA_SIZE %" G_GINT64_FORMAT
-                          "u /* bytes; all of them are used */\n"
-                          "#define %s_ARENA_ALIGN %" G_GINT64_FORMAT "u\n\n",
-                          bundle->macro, bundle->macro, bundle->macro, bundle->layout->n_bytes,
-                          bundle->macro, bundle->align);
-  for (guint i = 0; i < cleave_graph_get_n_inputs (graph); i++)
-    {
-      g_autofree char *name = cleave_bundle_dup_input_name (bundle, i);
-
-      print_port (bundle, name, cleave_bundle_input (bundle, i), out);
-    }
-  for (guint i = 0; i < cleave_graph_get_n_outputs (graph); i++)
-    {
-      g_autofree char *name = cleave_bundle_dup_output_name (bundle, i);
-
-      print_port (bundle, name, cleave_bundle_output (bundle, i), out);
-    }
+                          "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n",
+                          bundle->macro, bundle->macro);
+  print_sizes (bundle, out);
+  print_ports (bundle, out);
   print_io (bundle, out);
-  g_string_append_printf (out,
-                          "\n/* Computes the outputs. `arena` has %s_ARENA_SIZE bytes, aligned to "
-                          "%s_ARENA_ALIGN. Inputs\n"
-                          " * in the arena are overwritten. There is no other state, so calls with "
-                          "different arenas may\n"
-                          " * run at the same time. */\n"
-                          "void %s_run (void *arena, const %sIo *io);\n\n"
-                          "#ifdef __cplusplus\n}\n#endif\n\n#endif\n",
-                          bundle->macro, bundle->macro, bundle->name, bundle->type);
+  print_functions (bundle, out);
+  g_string_append (out, "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n");
   return g_string_free (out, FALSE);
 }

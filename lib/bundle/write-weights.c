@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Writes constant arrays, kernels and the README of a bundle. */
+/* Writes the constant arrays of a bundle, as C or for the assembler. */
 
 #include "bundle.h"
 
-#include <gio/gio.h>
 #include <string.h>
 
-#include "bundle-kernels.h"
-
 #define LICENSE "/* SPDX-License-Identifier: 0BSD */\n"
-#define KERNELS "/cleave/bundle/"
-#define INCLUDE "#include \""
 
 #define PER_LINE 8
 
@@ -141,25 +136,28 @@ print_words (GString *out, const CleaveBundleArray *array)
     }
 }
 
-char *
-cleave_bundle_make_weights (const CleaveBundle *bundle)
+/* Appends "const int32_t net_a0[3]". */
+static void
+print_declarator (const CleaveBundleArray *array, GString *out)
 {
-  GString *out = g_string_new (LICENSE);
+  g_string_append_printf (out, "const %s %s[%" G_GSIZE_FORMAT "]",
+                          is_of_bytes (array) ? "uint32_t" : array->type, array->name,
+                          MAX (is_of_bytes (array) ? count_words (array) : array->n_elements, 1));
+}
 
-  g_string_append_printf (out,
-                          "\n#include \"%s-weights.h\"\n\n#include <math.h>\n\n"
-                          "#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__\n"
-                          "#error The weights are stored for little-endian processors.\n#endif\n",
-                          bundle->name);
+void
+cleave_bundle_append_weights (const CleaveBundle *bundle, gboolean is_static, GString *out)
+{
+  g_string_append (out, "\n#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__\n"
+                        "#error The weights are stored for little-endian processors.\n#endif\n");
   for (guint i = 0; i < bundle->model->pool->arrays->len; i++)
     {
       const CleaveBundleArray *array = get_array (bundle, i);
       gconstpointer data = g_bytes_get_data (array->bytes, NULL);
 
-      g_string_append_printf (
-          out, "\nconst %s %s[%" G_GSIZE_FORMAT "] = {",
-          is_of_bytes (array) ? "uint32_t" : array->type, array->name,
-          MAX (is_of_bytes (array) ? count_words (array) : array->n_elements, 1));
+      g_string_append (out, is_static ? "\nstatic " : "\n");
+      print_declarator (array, out);
+      g_string_append (out, " = {");
       if (array->n_elements == 0)
         g_string_append (out, " 0");
       else if (is_of_bytes (array))
@@ -168,105 +166,45 @@ cleave_bundle_make_weights (const CleaveBundle *bundle)
         cleave_bundle_print_elements (out, array->type, data, array->n_elements);
       g_string_append (out, "\n};\n");
     }
-  return g_string_free (out, FALSE);
-}
-
-/* Kernels */
-
-static GBytes *
-load_kernel (const char *file, const char *ending)
-{
-  g_autofree char *path = g_strconcat (KERNELS, file, ending, NULL);
-  g_autoptr (GError) error = NULL;
-  static gsize once = 0;
-  GBytes *bytes;
-
-  if (g_once_init_enter (&once))
-    {
-      cleave_bundle_kernels_register_resource ();
-      g_once_init_leave (&once, 1);
-    }
-  bytes = g_resource_lookup_data (cleave_bundle_kernels_get_resource (), path,
-                                  G_RESOURCE_LOOKUP_FLAGS_NONE, &error);
-  if (bytes == NULL)
-    g_error ("no kernel file '%s': %s", path, error->message);
-  return bytes;
-}
-
-/* Appends the text of a file without its first line, the license. A header that a kernel includes
- * is appended in place of the first include of it. */
-static void
-append_kernel (GString *out, const char *file, const char *ending, GHashTable *seen)
-{
-  g_autoptr (GBytes) bytes = load_kernel (file, ending);
-  g_autofree char *text = g_strndup (g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes));
-  g_auto (GStrv) lines = g_strsplit (strchr (text, '\n') + 1, "\n", -1);
-
-  for (guint i = 0; lines[i] != NULL; i++)
-    {
-      char *name = lines[i] + strlen (INCLUDE);
-
-      if (!g_str_has_prefix (lines[i], INCLUDE))
-        g_string_append_printf (out, "%s%s", lines[i], lines[i + 1] == NULL ? "" : "\n");
-      else if (!g_str_has_prefix (name, "cleave-"))
-        {
-          *strchr (name, '.') = '\0';
-          if (g_hash_table_add (seen, g_strdup (name)))
-            append_kernel (out, name, ".h", seen);
-        }
-    }
 }
 
 char *
-cleave_bundle_make_kernels (const CleaveBundle *bundle)
+cleave_bundle_make_weights (const CleaveBundle *bundle)
 {
   GString *out = g_string_new (LICENSE);
-  g_autoptr (GHashTable) seen = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
-  gboolean has_float_scales = FALSE;
 
-  for (guint i = 0; i < bundle->model->steps->len; i++)
-    has_float_scales |= cleave_bundle_step (bundle->model, i)->layer->has_float_scales;
-  if (has_float_scales)
-    g_string_append (out, "\n#define CLEAVE_FLOAT_SCALES\n");
-  g_string_append (out, "\n#include \"cleave-run.h\"\n");
-
-  append_kernel (out, "cleave-run", ".c", seen);
-  for (guint i = 0; i < bundle->model->steps->len; i++)
-    {
-      const char *file = cleave_bundle_step (bundle->model, i)->layer->file;
-
-      if (file != NULL && g_hash_table_add (seen, g_strdup (file)))
-        append_kernel (out, file, ".c", seen);
-    }
+  g_string_append_printf (out, "\n#include \"%s-weights.h\"\n\n#include <math.h>\n", bundle->name);
+  cleave_bundle_append_weights (bundle, FALSE, out);
   return g_string_free (out, FALSE);
 }
 
-char *
-cleave_bundle_make_kernels_header (const char *file)
+/* Appends an array as a symbol. */
+static void
+print_symbol (const CleaveBundleArray *array, GString *out)
 {
-  g_autoptr (GBytes) bytes = load_kernel (file, ".h");
-  gsize length;
-  const char *text = g_bytes_get_data (bytes, &length);
+  gsize n_bytes = MAX (g_bytes_get_size (array->bytes), 1), n_words = (n_bytes + 3) / 4;
+  g_autofree guint32 *words = g_new0 (guint32, n_words);
 
-  return g_strndup (text, length);
+  memcpy (words, g_bytes_get_data (array->bytes, NULL), g_bytes_get_size (array->bytes));
+  g_string_append_printf (out,
+                          "\n\t.balign\t8\n\t.global\t%s\n\t.type\t%s, %%object\n"
+                          "\t.size\t%s, %" G_GSIZE_FORMAT "\n%s:",
+                          array->name, array->name, array->name, 4 * n_words, array->name);
+  for (gsize i = 0; i < n_words; i++)
+    g_string_append_printf (out, "%s0x%x", i % PER_LINE == 0 ? "\n\t.4byte\t" : ", ",
+                            GUINT32_FROM_LE (words[i]));
+  g_string_append (out, "\n");
 }
 
 char *
-cleave_bundle_make_readme (const CleaveBundle *bundle)
+cleave_bundle_make_weights_object (const CleaveBundle *bundle)
 {
-  const CleaveBundleStats *stats = &bundle->stats;
+  GString *out = g_string_new (LICENSE);
 
-  return g_strdup_printf (
-      "%s: a neural network as C99, license 0BSD\n\n"
-      "arena    %" G_GINT64_FORMAT " bytes (%" G_GINT64_FORMAT " if each layer were whole)\n"
-      "weights  %" G_GINT64_FORMAT " bytes, constant\n"
-      "MACs     %" G_GINT64_FORMAT "\n"
-      "layers   %u in %u loops\n\n"
-      "Compile %s.c, %s-weights.c and cleave-kernels.c into your program, and call %s_run ().\n"
-      "The sizes, offsets and types are in %s.h.\n\n"
-      "To test on this machine:\n\n"
-      "  cc -std=c99 -O2 %s-test.c %s.c %s-weights.c cleave-kernels.c -lm -o test && ./test\n",
-      bundle->name, stats->arena_bytes, stats->unsplit_bytes, stats->weight_bytes, stats->macs,
-      stats->n_layers, stats->n_segments, bundle->name, bundle->name, bundle->name, bundle->name,
-      bundle->name, bundle->name, bundle->name);
+  g_string_append (out, "\n/* The constants, for the assembler of a little-endian processor with "
+                        "objects in ELF. */\n\n\t.section\t.rodata, \"a\", %progbits\n");
+  for (guint i = 0; i < bundle->model->pool->arrays->len; i++)
+    print_symbol (get_array (bundle, i), out);
+  g_string_append (out, "\n\t.section\t.note.GNU-stack, \"\", %progbits\n");
+  return g_string_free (out, FALSE);
 }

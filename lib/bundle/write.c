@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Writes the tables of a bundle, and its function. */
+/* Writes the tables of a bundle. */
 
 #include "bundle.h"
 
@@ -12,6 +12,7 @@
 typedef struct
 {
   gint64 offset, capacity, width;
+  guint memory; /* index of the memory */
   gboolean is_ring;
 } Memory;
 
@@ -25,10 +26,16 @@ static Memory
 whole_memory (const CleaveBundle *bundle, guint value)
 {
   const CleaveBundleValue *v = cleave_bundle_value (bundle->model, value);
-  gboolean is_here = cleave_bundle_value (bundle->model, v->base)->place == CLEAVE_BUNDLE_ARENA;
+  Memory memory = { 0, v->image.rows, v->image.columns, 0, FALSE };
 
-  return (Memory){ is_here ? cleave_bundle_layout_offset (bundle->layout, v->base) : 0,
-                   v->image.rows, v->image.columns, FALSE };
+  if (cleave_bundle_value (bundle->model, v->base)->place == CLEAVE_BUNDLE_ARENA)
+    {
+      const CleaveBundleBuffer *buffer = cleave_bundle_layout_buffer (bundle->layout, v->base);
+
+      memory.offset = buffer->offset;
+      memory.memory = buffer->memory;
+    }
+  return memory;
 }
 
 /* Returns the memory of the results of a segment's steps. */
@@ -43,15 +50,16 @@ set_memory (const CleaveBundle *bundle, const CleaveBundleFlow *flow, Memory *me
       guint whole = cleave_bundle_flow_find_whole (flow, owner);
       guint value =
           cleave_bundle_step (bundle->model, whole == CLEAVE_BUNDLE_NONE ? owner : whole)->result;
+      const CleaveBundleBuffer *buffer;
 
       if (flow->slots[s - g->first].is_whole)
         {
           memory[s] = whole_memory (bundle, cleave_bundle_step (bundle->model, s)->result);
           continue;
         }
-      memory[s] = (Memory){ cleave_bundle_layout_offset (bundle->layout, value),
-                            flow->slots[owner - g->first].capacity,
-                            flow->slots[owner - g->first].columns, TRUE };
+      buffer = cleave_bundle_layout_buffer (bundle->layout, value);
+      memory[s] = (Memory){ buffer->offset, flow->slots[owner - g->first].capacity,
+                            flow->slots[owner - g->first].columns, buffer->memory, TRUE };
     }
 }
 
@@ -70,7 +78,8 @@ print_value (const CleaveBundle *bundle,
       "  { %" G_GINT64_FORMAT ", %" G_GSIZE_FORMAT ", %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT
       ", %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT ", %s, %u, %d, %d },\n",
       memory.offset, image->pixel_bytes, image->rows, image->columns, memory.capacity, memory.width,
-      places[base->place], base->port, memory.is_ring, !memory.is_ring && image->images > 1);
+      places[base->place], base->place == CLEAVE_BUNDLE_ARENA ? memory.memory : base->port,
+      memory.is_ring, !memory.is_ring && image->images > 1);
 }
 
 static void
@@ -237,102 +246,38 @@ print_segments (const CleaveBundle *bundle, GString *out)
   return longest;
 }
 
-/* Run */
-
-/* Writes the function that passes rows on to the caller's functions. */
-static gboolean
-print_read_row (const CleaveBundle *bundle, GString *out)
+void
+cleave_bundle_append_tables (const CleaveBundle *bundle, GString *out)
 {
-  gboolean has_rows = FALSE;
+  g_autofree guint *numbers = g_new0 (guint, bundle->model->values->len + 1);
 
-  for (guint i = 0; i < cleave_graph_get_n_inputs (bundle->model->graph); i++)
-    has_rows |= cleave_bundle_is_by_rows (bundle, i);
-  if (!has_rows)
-    return FALSE;
-  g_string_append_printf (out,
-                          "static void\nread_row (void *user_data, int32_t port, int32_t row, void "
-                          "*to)\n{\n  const %sIo *io = (const %sIo *) user_data;\n\n",
-                          bundle->type, bundle->type);
-  for (guint i = 0; i < cleave_graph_get_n_inputs (bundle->model->graph); i++)
-    {
-      g_autofree char *name = cleave_bundle_dup_input_name (bundle, i);
-
-      if (cleave_bundle_is_by_rows (bundle, i))
-        g_string_append_printf (
-            out, "  if (port == %u)\n    io->read_%s (io->user_data, row, (%s *) to);\n", i, name,
-            cleave_bundle_element_type (cleave_bundle_input (bundle, i)->result->type.element));
-    }
-  g_string_append (out, "}\n\n");
-  return TRUE;
+  print_values (bundle, numbers, out);
+  print_layers (bundle, numbers, out);
+  cleave_bundle_append_run (bundle, print_segments (bundle, out), out);
 }
 
-static void
-print_pointers (const CleaveBundle *bundle, gboolean is_input, GString *out)
+void
+cleave_bundle_append_plan (const CleaveBundle *bundle, GString *out)
 {
-  const CleaveGraph *graph = bundle->model->graph;
-  guint n = is_input ? cleave_graph_get_n_inputs (graph) : cleave_graph_get_n_outputs (graph);
+  g_autofree char *plan = cleave_bundle_print (bundle);
+  g_auto (GStrv) lines = g_strsplit (plan, "\n", -1);
 
-  for (guint i = 0; i < n; i++)
-    {
-      const CleaveBundleValue *value =
-          is_input ? cleave_bundle_input (bundle, i) : cleave_bundle_output (bundle, i);
-      g_autofree char *name = is_input ? cleave_bundle_dup_input_name (bundle, i)
-                                       : cleave_bundle_dup_output_name (bundle, i);
-      gboolean is_apart =
-          cleave_bundle_value (bundle->model, value->base)->place != CLEAVE_BUNDLE_ARENA &&
-          (!is_input || value->place == CLEAVE_BUNDLE_INPUT);
-
-      if (is_apart)
-        g_string_append_printf (out, "  %s[%u] = io->%s;\n", is_input ? "inputs" : "outputs", i,
-                                name);
-    }
-}
-
-static void
-print_run (const CleaveBundle *bundle, guint longest, GString *out)
-{
-  const CleaveGraph *graph = bundle->model->graph;
-  gboolean has_rows = print_read_row (bundle, out);
-
-  g_string_append_printf (
-      out,
-      "void\n%s_run (void *arena, const %sIo *io)\n{\n"
-      "  static const CleaveModel model = { values, layers, segments, reaches, %u };\n"
-      "  const void *inputs[%u] = { NULL };\n  void *outputs[%u] = { NULL };\n"
-      "  CleaveState states[%u];\n  CleaveRun run;\n\n",
-      bundle->name, bundle->type, bundle->plan->segments->len,
-      MAX (cleave_graph_get_n_inputs (graph), 1), MAX (cleave_graph_get_n_outputs (graph), 1),
-      MAX (longest, 1));
-  print_pointers (bundle, TRUE, out);
-  print_pointers (bundle, FALSE, out);
-  g_string_append_printf (
-      out,
-      "  (void) io;\n  run.model = &model;\n  run.arena = (unsigned char *) arena;\n"
-      "  run.inputs = inputs;\n  run.outputs = outputs;\n"
-      "  run.read_row = %s;\n  run.user_data = %s;\n"
-      "  run.states = states;\n  cleave_run (&run);\n}\n",
-      has_rows ? "read_row" : "NULL", has_rows ? "(void *) io" : "NULL");
+  g_string_append (out, "\n/* The plan:\n *\n");
+  for (guint i = 0; lines[i] != NULL && lines[i][0] != '\0'; i++)
+    g_string_append_printf (out, " *   %s\n", lines[i]);
+  g_string_append (out, " */\n");
 }
 
 char *
 cleave_bundle_make_source (const CleaveBundle *bundle)
 {
   GString *out = g_string_new (LICENSE);
-  g_autofree guint *numbers = g_new0 (guint, bundle->model->values->len + 1);
-  g_autofree char *plan = cleave_bundle_print (bundle);
-  g_auto (GStrv) lines = g_strsplit (plan, "\n", -1);
-  guint longest;
 
-  g_string_append (out, "\n/* The plan:\n *\n");
-  for (guint i = 0; lines[i] != NULL && lines[i][0] != '\0'; i++)
-    g_string_append_printf (out, " *   %s\n", lines[i]);
+  cleave_bundle_append_plan (bundle, out);
   g_string_append_printf (out,
-                          " */\n\n#include \"%s.h\"\n#include \"%s-weights.h\"\n"
+                          "\n#include \"%s.h\"\n#include \"%s-weights.h\"\n"
                           "#include \"cleave-run.h\"\n\n",
                           bundle->name, bundle->name);
-  print_values (bundle, numbers, out);
-  print_layers (bundle, numbers, out);
-  longest = print_segments (bundle, out);
-  print_run (bundle, longest, out);
+  cleave_bundle_append_tables (bundle, out);
   return g_string_free (out, FALSE);
 }

@@ -14,12 +14,12 @@ the C API are in `cleave.Cleave`.
 from ._library import Cleave, Error, LimitError, ModelError, NotFoundError, __version__
 from ._graph import Graph, Node, Operand, Result, compile, load, parse
 from ._program import Port, Program, ShapedProgram, load_program
-from ._report import FitReport, SplitReport
+from ._report import Bundle, FitReport, SplitReport
 from ._tensor import Tensor, as_tensor, split_op
 from ._tools import Buffer, Difference, Differences, Memory, MemoryStep, Part, Partition, Timeline
 
 __all__ = [
-    'Buffer', 'Cleave', 'Difference', 'Differences', 'Error', 'FitReport', 'Graph', 'LimitError', 'Memory', 'MemoryStep',
-    'ModelError', 'Node', 'NotFoundError', 'Operand', 'Part', 'Partition', 'Port', 'Program', 'Result', 'ShapedProgram',
+    'Buffer', 'Bundle', 'Cleave', 'Difference', 'Differences', 'Error', 'FitReport', 'Graph', 'LimitError', 'Memory',
+    'MemoryStep', 'ModelError', 'Node', 'NotFoundError', 'Operand', 'Part', 'Partition', 'Port', 'Program', 'Result', 'ShapedProgram',
     'SplitReport', 'Tensor', 'Timeline', 'as_tensor', 'compile', 'load', 'load_program', 'parse', 'split_op', '__version__',
 ]

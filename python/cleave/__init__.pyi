@@ -138,6 +138,13 @@ class SplitReport:
     @property
     def totals(self) -> Dict[str, int]: ...
 
+class Bundle:
+    @property
+    def stats(self) -> Dict[str, int]: ...
+    @property
+    def files(self) -> Dict[str, str]: ...
+    def write(self, folder: Path) -> None: ...
+
 class FitReport:
     @property
     def totals(self) -> Dict[str, Union[int, float]]: ...
@@ -257,6 +264,23 @@ class Graph:
         progress: Union[None, bool, Callable[[float], Any]] = ...,
         exclude_inputs: bool = ...,
     ) -> List[FitReport]: ...
+    def bundle(
+        self,
+        folder: Optional[Path] = ...,
+        max_memory: Optional[Size] = ...,
+        max_added_macs: Optional[float] = ...,
+        *,
+        name: Optional[str] = ...,
+        align: Optional[int] = ...,
+        io_type: Optional[str] = ...,
+        kernels: Optional[str] = ...,
+        weights: Optional[str] = ...,
+        single_file: bool = ...,
+        input: Union[None, str, Mapping[str, str]] = ...,
+        output: Union[None, str, Mapping[str, str]] = ...,
+        memory: Optional[Mapping[str, Size]] = ...,
+        state: Union[None, str, Sequence[str], Mapping[str, str]] = ...,
+    ) -> Bundle: ...
     def optimize(self, passes: str = ..., progress: Optional[Callable[[str], Any]] = ...) -> bool: ...
     def compile(self, threads: int = ..., reference: bool = ..., trace: bool = ..., as_is: bool = ...) -> Program: ...
     def save_program(self, path: Path, threads: int = ..., reference: bool = ..., as_is: bool = ...) -> None: ...

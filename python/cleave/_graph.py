@@ -318,6 +318,56 @@ def compile_program(graph, threads=1, reference=False, trace=False, as_is=False)
     return Program(graph, threads, reference, trace, as_is)
 
 
+# The options of `bundle` that have one value, several values, or none.
+BUNDLE_VALUES = {'name', 'align', 'io_type', 'kernels', 'weights'}
+BUNDLE_LISTS = {'input', 'output', 'memory', 'state'}
+BUNDLE_OPTION = re.compile(r'--([a-z]+(?:-[a-z]+)*)')
+
+
+def bundle_texts(options):
+    """Returns the options of a bundle as the library reads them."""
+    texts = []
+    for name, value in options.items():
+        option = name.replace('_', '-')
+        if name not in BUNDLE_VALUES | BUNDLE_LISTS | {'single_file'}:
+            near = Cleave.text_find_nearest(name, sorted(BUNDLE_VALUES | BUNDLE_LISTS | {'single_file'}))
+            raise TypeError(f"bundle() has no option '{name}'" + (f"; did you mean '{near}'?" if near else ''))
+        if value is None or value is False:
+            continue
+        if name == 'single_file':
+            texts.append(option)
+        elif name in BUNDLE_LISTS and hasattr(value, 'items'):
+            texts += [f'{option}={key}={entry}' for key, entry in value.items()]
+        elif name in BUNDLE_LISTS and not isinstance(value, str):
+            texts += [f'{option}={entry}' for entry in value]
+        else:
+            texts.append(f'{option}={value}')
+    return texts
+
+
+def bundle(graph, folder=None, max_memory=None, max_added_macs=0, **options):
+    """Plans the graph as C99 for a small device, and writes the files into `folder`, unless it is None.
+
+    The arena has at most `max_memory` bytes; None: as few as possible. `max_added_macs` is a fraction, as in `fit`. The
+    other options have the names and values of those of `cleave bundle`, such as `kernels='c'` and `single_file=True`.
+
+    `input` and `output` are a place ('arena', 'apart', for inputs also 'rows'), or a dictionary from names to places.
+    `memory` is a dictionary from the names of memories to their sizes, the fastest one first. `state` is a dictionary
+    from inputs to the outputs that are their next values, a list of inputs, or 'all'.
+
+    Returns a Bundle; the graph does not change."""
+    texts = bundle_texts(options)
+    if max_memory is not None:
+        texts.append(f'max-memory={size_of(max_memory)}')
+    # The text of no limit is a large number.
+    texts.append(f"max-added-macs={'1e12' if max_added_macs is None else per_cent('max_added_macs', max_added_macs)}")
+    with errors(lambda message: BUNDLE_OPTION.sub(lambda found: found[1].replace('-', '_'), message)):
+        plan = call(Cleave.Bundle.new_from_texts, graph, texts)
+    if folder is not None:
+        plan.write(folder)
+    return plan
+
+
 write_program = Graph.save_program  # the function of the library
 
 
@@ -387,6 +437,7 @@ Graph.macs = property(Graph.get_macs, doc='Multiply-accumulates.')
 Graph.save, Graph.to_bytes, Graph.to_onnx = save, to_bytes, to_onnx
 Graph.split, Graph.split_for_threads, Graph.optimize = split, split_for_threads, optimize
 Graph.fit, Graph.plan_fit, Graph.frontier = fit, plan_fit, frontier
+Graph.bundle = bundle
 Graph.compile, Graph.save_program, Graph.__call__ = compile_program, save_program, run
 Graph.dot, Graph.draw, Graph.svg = dot, draw, svg
 

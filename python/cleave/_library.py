@@ -60,15 +60,16 @@ CLASSES = {int(Cleave.Error.LIMIT): LimitError, int(Cleave.Error.MODEL): ModelEr
 
 
 @contextlib.contextmanager
-def errors():
-    """Converts GErrors raised in the `with` block to Error, or to the subclass for their code."""
+def errors(rewrite=str):
+    """Converts GErrors raised in the `with` block to Error, or to the subclass for their code. `rewrite` returns the
+    message that the exception has."""
     try:
         yield
     except Error:
         raise
     except GLib.Error as error:
         kind = CLASSES.get(error.code, Error) if error.domain == DOMAIN else Error
-        raise kind(error.message, error.domain, error.code) from None
+        raise kind(rewrite(error.message), error.domain, error.code) from None
 
 
 def fail(message):

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Reports of splits and fits."""
 
-from ._library import Cleave
+import os
+
+from ._call import call
+from ._library import Cleave, errors
 
 SplitReport = Cleave.SplitReport
 FitReport = Cleave.FitPlan
+Bundle = Cleave.Bundle
 
 
 def fields(struct, names):
@@ -68,6 +72,39 @@ def describe_fit(plan):
             f'{totals["arena_after"]} bytes, MACs {totals["macs_before"]} → {totals["macs_after"]}>')
 
 
+def bundle_stats(bundle):
+    """Sizes in bytes and counts: `arena_bytes`, `unsplit_bytes` if each layer is whole, `weight_bytes`, `state_bytes`,
+    `macs`, `n_layers`, and `n_segments`, the number of loops."""
+    return fields(bundle.get_stats(), (
+        'arena_bytes', 'unsplit_bytes', 'weight_bytes', 'state_bytes', 'macs', 'n_layers', 'n_segments'))
+
+
+def bundle_files(bundle):
+    """The texts of the files, by name."""
+    with errors():
+        return dict(call(bundle.dup_files))
+
+
+write_files = Bundle.write  # the function of the library
+
+
+def write_bundle(bundle, folder):
+    """Writes the files into a folder, which is made if it does not exist. Files of the same names are replaced."""
+    with errors():
+        call(write_files, bundle, os.fspath(folder))
+
+
+def describe_bundle(bundle):
+    stats = bundle.stats
+    return (f'<cleave.Bundle: arena {stats["arena_bytes"]} bytes, weights {stats["weight_bytes"]} bytes, '
+            f'{stats["n_layers"]} layers in {stats["n_segments"]} loops>')
+
+
+Bundle.stats = property(bundle_stats, doc=bundle_stats.__doc__)
+Bundle.files = property(bundle_files, doc=bundle_files.__doc__)
+Bundle.write = write_bundle
+Bundle.__str__ = Bundle.print_
+Bundle.__repr__ = describe_bundle
 SplitReport.split = property(split_nodes, doc=split_nodes.__doc__)
 SplitReport.ranges = property(split_ranges, doc=split_ranges.__doc__)
 SplitReport.not_split = property(not_split, doc=not_split.__doc__)

@@ -259,3 +259,38 @@ def test_a_notebook_draws_a_large_graph_as_an_overview(graph, monkeypatch):
     whole = graph._repr_svg_()
     monkeypatch.setattr(cleave._graph, 'MAX_DRAWN', 1)
     assert graph._repr_svg_() != whole and graph._repr_svg_().count('<g ') <= whole.count('<g ')
+
+
+def test_a_bundle_is_written_and_has_the_options_of_the_command(large, tmp_path):
+    before = str(large)
+    least = large.bundle()
+    assert least.stats['arena_bytes'] <= least.stats['unsplit_bytes'] and least.stats['n_layers'] == 4
+    assert {'README', 'cleave-kernels.c'} < set(least.files) and 'loop 0' in str(least) and str(large) == before
+    apart = large.bundle(tmp_path / 'c', name='net', input='apart', output={'y': 'apart'}, kernels='c', single_file=True)
+    assert apart.stats['arena_bytes'] < least.stats['arena_bytes']
+    assert sorted(path.name for path in (tmp_path / 'c').iterdir()) == ['README', 'net-test.c', 'net.c', 'net.h']
+    assert (tmp_path / 'c' / 'net.c').read_text() == apart.files['net.c']
+    assert large.bundle(max_added_macs=None).stats['arena_bytes'] <= least.stats['arena_bytes']
+    memories = large.bundle(memory={'fast': '64 KiB', 'slow': 1 << 24}, weights='object')
+    assert any(name.endswith('-weights.S') for name in memories.files)
+
+
+def test_mistakes_in_the_options_of_a_bundle_are_errors(large):
+    with pytest.raises(cleave.LimitError) as refused:
+        large.bundle(max_memory=1000)
+    assert large.bundle(max_memory=refused.value.smallest).stats['arena_bytes'] == refused.value.smallest
+    with pytest.raises(cleave.Error, match="^kernels expects any, c, dsp or cmsis-nn, not 'neon'"):
+        large.bundle(kernels='neon')
+    with pytest.raises(cleave.Error, match="^io_type expects model, int8 or float, not 'int4'"):
+        large.bundle(io_type='int4')
+    with pytest.raises(TypeError, match="has no option 'kernel'; did you mean 'kernels'"):
+        large.bundle(kernel='c')
+
+
+def test_the_state_of_a_bundle_is_kept():
+    weights = [tensor('u', [4, 4], floats(16, 1))]
+    graph = cleave.parse(model([node('MatMul', ['h', 'u'], ['m'], 'm'), node('Add', ['m', 'x'], ['h_next'], 'a')],
+                               [value_info('x', [1, 4]), value_info('h', [1, 4])], [value_info('h_next', [1, 4])], weights))
+    for state in 'all', ['h'], {'h': 'h_next'}, 'h':
+        assert graph.bundle(state=state).stats['state_bytes'] == 16
+    assert graph.bundle().stats['state_bytes'] == 0

@@ -206,7 +206,8 @@ network_check (const CleaveBundle *bundle, const char *flags)
   g_autofree char *folder = g_dir_make_tmp ("cleave-bundle-XXXXXX", NULL);
   g_autofree char *command = g_strdup_printf (
       "sh -c 'cd \"%s\" && cc -std=c99 -pedantic -Wall -Wextra -Wconversion -Werror "
-      "-ffp-contract=off %s -o test *.c -lm || exit 99; exec ./test'",
+      "-ffp-contract=off %s -o test $(ls *.c *.S 2>/dev/null) -lm || exit 99; "
+      "exec ./test'",
       folder, flags);
   g_autoptr (GError) error = NULL;
   int status = 0;

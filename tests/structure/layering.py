@@ -39,6 +39,7 @@ INTRINSICS = (r'\b_mm\d*_\w+|\b__m(128|256|512|mask)\w*|\bv\w+q?_(lane_|n_|high_
               r'\b__(AVX|SSE|FMA__|F16C|ARM_NEON|ARM_FEATURE)\w*')
 MAY_NAME_INSTRUCTIONS = {
     'lib/ir/copy-rows.c': 'stores that bypass the cache',
+    'lib/bundle/write-kernels.c': 'writes C for microcontrollers, with or without dot products of 16-bit integers',
     'lib/bundle/kernels/cleave-kernels.h': 'C for microcontrollers, which may have dot products of 16-bit integers',
     'lib/ops/elementwise-basics.h': 'tests for an instruction that rounds',
     'lib/runtime/kernels/isa.h': 'names the instruction set of a level',

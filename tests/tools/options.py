@@ -196,13 +196,13 @@ class Effects(command.CommandTest):
     VALUES = {
         '--after': 'other.onnx', '--align': '3', '--around': 'pool1', '--at': 'c', '--bandwidth': '1', '--bisect': '0', '--chunk-size': '3',
         '--chunk-sizes': '3,5', '--chunk-weights': '1,3', '--depth': '2', '--dims': 'W', '--distance': '1', '--fix': 'x=x.npy',
-        '--for': 'ort', '--for-threads': '2', '--halo': 'carry', '--in-flight': '3', '--input': 'x.npy', '--latency': '1000',
+        '--for': 'ort', '--for-threads': '2', '--halo': 'carry', '--in-flight': '3', '--input': 'x.npy', '--io-type': 'float', '--kernels': 'c', '--latency': '1000',
         '--max-added-latency': '5', '--max-added-macs': '5', '--max-bytes': '7kB', '--max-memory': '3000', '--max-piece-memory': '3000',
         '--max-pieces': '2', '--max-schedule-memory': '8000',
-        '--max-subgraph-memory': '8000', '--mean': '1', '--min-chunk': '5', '--node': 'relu1', '--num-chunks': '4', '--parts': '2',
+        '--max-subgraph-memory': '8000', '--memory': 'fast=1KiB', '--mean': '1', '--min-chunk': '5', '--node': 'relu1', '--num-chunks': '4', '--parts': '2',
         '--passes': 'clean-up', '--ranks': '3', '--reduce': 'true', '--repeat': '2', '--scale': '2',
         '--search-budget': '10', '--seed': '1', '--shape': '2,3,16,16', '--slice-ranges': '0:1,0:4,0:3,0:8/0:1,0:4,3:8,0:8',
-        '--stop-after': 'split', '--stream': '2', '--strips-per-band': '2', '--threads': '3', '--to': 'r', '--tolerance': '100',
+        '--state': 'all', '--stop-after': 'split', '--stream': '2', '--strips-per-band': '2', '--threads': '3', '--to': 'r', '--tolerance': '100', '--weights': 'object',
     }
     # Options whose effect BARE has without them. All others change the output, or are refused.
     HOLDS = {
@@ -222,6 +222,7 @@ class Effects(command.CommandTest):
         ('bundle', '--force'): 'no file is replaced',
         ('bundle', '--max-added-macs'): 'a pooling has none',
         ('bundle', '--max-memory'): 'the arena is smaller',
+        ('bundle', '--state'): 'no input is a state',
         ('dot', '--force'): 'no file is replaced',
         ('dot', '--no-clusters'): 'nothing is parallel',
         ('partition', '--force'): 'no file is replaced',
@@ -311,11 +312,12 @@ class Effects(command.CommandTest):
     # An option with a list of choices names all of them: in its help, in the man page and in the message about a wrong
     # one.
     def test_choices(self):
-        for name, option in ('split', '--halo'), ('fit', '--for'):
+        for name, option in (('split', '--halo'), ('fit', '--for'), ('bundle', '--kernels'), ('bundle', '--io-type'),
+                             ('bundle', '--weights')):
             args = [arg for arg in self.BARE[name] if arg != '--json']
             status, text, _ = self.outcome(name, [*args, option, 'wrong'])
             self.assertEqual(status, 2)
-            choices = re.split(r', | or ', re.search(r"expects ([a-z, -]+), not 'wrong'", text)[1])
+            choices = re.split(r', | or ', re.search(r"expects ([a-z0-9, -]+), not 'wrong'", text)[1])
             self.assertGreater(len(choices), 1)
             for choice in choices:
                 self.assertRegex(TABLES[name][option][2], rf'(?<![\w-]){choice}(?![\w-])', option)

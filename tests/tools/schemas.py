@@ -37,6 +37,8 @@ class Schemas(command.CommandTest):
         other, _, defaults, large = self.files()
         stacked = self.write('stacked.onnx', command.stacked(64))
         mask = self.write('mask.onnx', MODELS['mask'])
+        cell = self.write('cell.cleave', b'%x = Input : float32 4  # x\n%h = Input : float32 4  # h\n%y = Add %x, %h\n'
+                          b'output %y  # h_next\n')
         sequence = self.write('sequence.onnx', page_models.sequence_net())
         chain, renamed = self.chain, self.write('renamed.onnx', command.chain().replace(b'\x01y', b'\x01z'))
         return [
@@ -45,7 +47,8 @@ class Schemas(command.CommandTest):
             ('split', chain, '--node', 'pool1', '--max-piece-memory', '4kB'), ('split', large, '--for-threads', '2'),
             ('fit', chain, '--check'), ('fit', chain, '--for', 'ort'), ('fit', chain, '--exclude-inputs'), ('fit', chain, '--frontier'),
             ('fit', stacked, '--max-memory', '9MB', '--for', 'ort', '--max-added-macs', '10'),
-            ('compile', chain, '-o', 'a.plan'), ('bundle', chain, '--check'), ('run', chain, '--profile'), ('run', large, '--threads', '2', '--output-dir', 'out'),
+            ('compile', chain, '-o', 'a.plan'), ('bundle', chain, '--check'), ('bundle', cell, '--state', 'h', '--memory', 'fast=1KiB'),
+            ('run', chain, '--profile'), ('run', large, '--threads', '2', '--output-dir', 'out'),
             ('memory', chain, '--after', chain, '--max-memory', '1MiB'), ('simulate', chain), ('demo', '--repeat', '1')]
 
     def check(self, name, text, seen):

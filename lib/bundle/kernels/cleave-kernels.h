@@ -15,9 +15,9 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Processors with the DSP extension of ARM (Cortex-M4, M7, M33, M55) multiply two pairs of int16 in
- * one instruction. The bits are those of plain C, which CLEAVE_PLAIN_C selects. */
 #if defined __ARM_FEATURE_DSP && !defined CLEAVE_PLAIN_C
+/* Processors with the DSP extension of ARM (Cortex-M4, M7, M33, M55) multiply two pairs of int16 in
+ * one instruction. The bits are those of plain C. */
 #include <arm_acle.h>
 #define CLEAVE_DSP
 #endif

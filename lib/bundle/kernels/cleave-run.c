@@ -37,13 +37,15 @@ column_of (const CleaveRun *run, uint32_t layer, uint32_t which)
 static unsigned char *
 begin_of (const CleaveRun *run, const CleaveValue *value)
 {
-  unsigned char *place = run->arena;
+  unsigned char *place;
   uint32_t offset = value->offset;
 
   if (value->has_images)
     offset += run->image * (value->rows * (value->width * value->pixel_bytes));
   if (value->place == CLEAVE_OUTPUT)
     place = (unsigned char *) run->outputs[value->port];
+  else
+    place = run->arenas[value->port];
   return place + offset;
 }
 

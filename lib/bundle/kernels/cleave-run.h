@@ -20,7 +20,8 @@ typedef struct
   uint16_t rows, columns;
   uint16_t capacity; /* rows in memory */
   uint16_t width;    /* columns in memory */
-  uint8_t place, port;
+  uint8_t place;
+  uint8_t port;       /* index of the arena, the input or the output */
   uint8_t is_ring;    /* the memory of the value has the columns of one band */
   uint8_t has_images; /* images of a batch follow each other; otherwise all use the same bytes */
 } CleaveValue;
@@ -71,7 +72,7 @@ typedef struct
 typedef struct
 {
   const CleaveModel *model;
-  unsigned char *arena;
+  unsigned char *const *arenas;
   const void *const *inputs;
   void *const *outputs;
   /* Writes a row of an input that is supplied row by row; rows come in order. */

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "model-parts.h"
+
+guint
+cleave_bundle_add_value (CleaveBundleBuilder *b, const CleaveResult *result)
+{
+  guint index = b->model->values->len;
+  CleaveBundleValue value = { .result = result,
+                              .image = cleave_bundle_image (result),
+                              .base = index,
+                              .producer = CLEAVE_BUNDLE_NONE };
+
+  g_array_append_val (b->model->values, value);
+  g_hash_table_insert (b->values, (gpointer) result, GUINT_TO_POINTER (index + 1));
+  return index;
+}
+
+guint
+cleave_bundle_find_value (CleaveBundleBuilder *b, const CleaveResult *result)
+{
+  return GPOINTER_TO_UINT (g_hash_table_lookup (b->values, result)) - 1;
+}
+
+void
+cleave_bundle_append_step (CleaveBundleBuilder *b, CleaveBundleStep *step, guint result)
+{
+  step->result = result;
+  cleave_bundle_value (b->model, result)->producer = b->model->steps->len;
+  g_array_append_val (b->model->steps, *step);
+}

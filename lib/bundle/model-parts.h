@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* The parts of the lowering of a graph:
+ *
+ *   builder.c  adds values and steps
+ *   model.c    nodes become steps
+ *   ports.c    inputs, outputs, and where they lie
+ *   states.c   inputs that are outputs of the run before */
+
+#include "model.h"
+
+typedef struct
+{
+  CleaveBundleModel *model;
+  const CleaveBundleOptions *options;
+  GHashTable *values; /* index + 1 of a value by CleaveResult */
+} CleaveBundleBuilder;
+
+/* Adds a value, and returns its index. */
+guint cleave_bundle_add_value (CleaveBundleBuilder *b, const CleaveResult *result);
+/* Returns the index of the value of a result. */
+guint cleave_bundle_find_value (CleaveBundleBuilder *b, const CleaveResult *result);
+/* Appends a step that computes a value. */
+void cleave_bundle_append_step (CleaveBundleBuilder *b, CleaveBundleStep *step, guint result);
+/* Lists the states that the options name. */
+gboolean cleave_bundle_find_states (CleaveBundleBuilder *b, GError **error);
+/* Sets the value of each state before the first run. */
+void cleave_bundle_set_starts (CleaveBundleModel *model);
+/* Adds the values of inputs, and the steps that read rows from the caller. */
+void cleave_bundle_add_inputs (CleaveBundleBuilder *b);
+/* Marks the outputs, and the last reader of each value. */
+gboolean cleave_bundle_mark_readers (CleaveBundleBuilder *b, GError **error);

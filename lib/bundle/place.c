@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Searches for places of the buffers of a plan. Several memories are parts of one range of offsets,
+ * and a buffer lies in one of them:
+ *
+ *   [ memory 0 ........ ][ memory 1 ........................ ]
+ *
+ * Memory 0 is the fastest one. So it should have the buffers that are accessed often for their
+ * size. */
+
+#include "place.h"
+
+#include <string.h>
+
+#include "../ir/align.h"
+
+/* The number of orders of placement that are tried before the best one is taken. Plans of chains
+ * are placed at their lower bound by the first one. */
+#define MAX_ORDERS 2000
+/* The number for several memories, where no bound ends the search. */
+#define MAX_ORDERS_OF_MEMORIES 200
+
+gint64
+cleave_bundle_memory_begin (const CleaveBundleMemories *memories, guint index)
+{
+  gint64 begin = 0;
+
+  for (guint i = 0; i < index; i++)
+    begin += memories->sizes[i];
+  return begin;
+}
+
+guint
+cleave_bundle_memory_find (const CleaveBundleMemories *memories, gint64 offset)
+{
+  guint i = 0;
+
+  while (i + 1 < memories->n && offset >= cleave_bundle_memory_begin (memories, i + 1))
+    i++;
+  return i;
+}
+
+static gboolean
+is_overlay (const CleaveBundleBuffer *end, const CleaveBundleBuffer *value)
+{
+  return end->over == value->value && end->first == value->last;
+}
+
+/* Returns whether an end lies far enough before the value under it, or after it. A kernel that
+ * works in place writes a row from its begin on. So a row may lie after the row under it only if
+ * they do not overlap. */
+static gboolean
+has_lag (const CleaveBundleBuffer *end, const CleaveBundleBuffer *value)
+{
+  gint64 gap = end->offset + end->n_used - value->offset - value->n_used;
+
+  if (end->is_upward)
+    return gap >= end->lag && (gap <= 0 || gap >= end->row_bytes);
+  return value->offset - end->offset >= end->lag;
+}
+
+static gboolean
+may_be_at (const CleaveBundleBuffer *a, const CleaveBundleBuffer *b)
+{
+  if (a->offset + a->n_bytes <= b->offset || b->offset + b->n_bytes <= a->offset)
+    return TRUE;
+  return (is_overlay (a, b) && has_lag (a, b)) || (is_overlay (b, a) && has_lag (b, a));
+}
+
+/* Returns whether a buffer lies in one memory. */
+static gboolean
+is_inside (const CleaveBundleBuffer *buffer, const CleaveBundleMemories *memories)
+{
+  guint i;
+
+  if (buffer->offset < 0 || memories->n == 0)
+    return buffer->offset >= 0;
+  i = cleave_bundle_memory_find (memories, buffer->offset);
+  return buffer->offset + buffer->n_bytes <= cleave_bundle_memory_begin (memories, i + 1);
+}
+
+static gboolean
+fits (const CleaveBundlePlacement *p,
+      CleaveBundleBuffer *buffer,
+      CleaveBundleBuffer *const *placed,
+      guint n)
+{
+  if (!is_inside (buffer, p->memories))
+    return FALSE;
+  for (guint i = 0; i < n; i++)
+    if (!may_be_at (buffer, placed[i]))
+      return FALSE;
+  return TRUE;
+}
+
+static void
+consider (const CleaveBundlePlacement *p,
+          CleaveBundleBuffer *buffer,
+          CleaveBundleBuffer *const *placed,
+          guint n,
+          gint64 offset,
+          gint64 *best)
+{
+  if (offset >= *best)
+    return;
+  buffer->offset = offset;
+  if (fits (p, buffer, placed, n))
+    *best = offset;
+}
+
+static gint64
+align_down (gint64 offset, gint64 align)
+{
+  return MAX (offset, 0) / align * align;
+}
+
+static gint64
+align_up (gint64 offset, gint64 align)
+{
+  return cleave_align_up (MAX (offset, 0), align);
+}
+
+/* Returns the offset of `buffer`, one of an end and the value under it, that just keeps the lag. */
+static gint64
+find_overlaid_offset (const CleaveBundleBuffer *buffer,
+                      const CleaveBundleBuffer *other,
+                      gint64 align)
+{
+  gboolean is_end = is_overlay (buffer, other);
+  const CleaveBundleBuffer *end = is_end ? buffer : other;
+  gint64 used = other->n_used - buffer->n_used;
+
+  if (end->is_upward)
+    return is_end ? align_up (other->offset + used + end->lag, align)
+                  : align_down (other->offset + used - end->lag, align);
+  return is_end ? align_down (other->offset - end->lag, align)
+                : align_up (other->offset + end->lag, align);
+}
+
+/* Places a buffer at the lowest offset where it fits. Returns FALSE if there is none. */
+static gboolean
+place (const CleaveBundlePlacement *p,
+       CleaveBundleBuffer *buffer,
+       CleaveBundleBuffer *const *placed,
+       guint n)
+{
+  gint64 best = G_MAXINT64;
+
+  consider (p, buffer, placed, n, 0, &best);
+  for (guint i = 1; i < p->memories->n; i++)
+    consider (p, buffer, placed, n, cleave_bundle_memory_begin (p->memories, i), &best);
+  for (guint i = 0; i < n; i++)
+    {
+      const CleaveBundleBuffer *other = placed[i];
+
+      consider (p, buffer, placed, n, other->offset + other->n_bytes, &best);
+      if (is_overlay (buffer, other) || is_overlay (other, buffer))
+        consider (p, buffer, placed, n, find_overlaid_offset (buffer, other, p->align), &best);
+    }
+  buffer->offset = best;
+  return best < G_MAXINT64;
+}
+
+/* Collects the buffers that are in use at the same time as `buffer`. */
+static guint
+find_neighbors (const CleaveBundleBuffer *buffer,
+                CleaveBundleBuffer *const *placed,
+                guint n,
+                CleaveBundleBuffer **neighbors)
+{
+  guint n_neighbors = 0;
+
+  for (guint i = 0; i < n; i++)
+    if (placed[i]->first <= buffer->last && buffer->first <= placed[i]->last)
+      neighbors[n_neighbors++] = placed[i];
+  return n_neighbors;
+}
+
+/* Returns the costs of an order: the bytes of the arena. With several memories, the accesses to
+ * memories behind the first one. G_MAXINT64: a buffer has no place. */
+static gint64
+place_all (const CleaveBundlePlacement *p, CleaveBundleBuffer **order, guint n)
+{
+  g_autofree CleaveBundleBuffer **neighbors = g_new (CleaveBundleBuffer *, MAX (n, 1));
+  gint64 n_bytes = 0, accesses = 0;
+
+  for (guint i = 0; i < n; i++)
+    {
+      if (!place (p, order[i], neighbors, find_neighbors (order[i], order, i, neighbors)))
+        return G_MAXINT64;
+      n_bytes = MAX (n_bytes, order[i]->offset + order[i]->n_bytes);
+      accesses +=
+          order[i]->accesses * (gint64) cleave_bundle_memory_find (p->memories, order[i]->offset);
+    }
+  return p->memories->n == 0 ? n_bytes : accesses;
+}
+
+static int
+compare_sizes (gconstpointer a, gconstpointer b)
+{
+  const CleaveBundleBuffer *x = *(CleaveBundleBuffer *const *) a;
+  const CleaveBundleBuffer *y = *(CleaveBundleBuffer *const *) b;
+
+  if (x->n_bytes != y->n_bytes)
+    return x->n_bytes > y->n_bytes ? -1 : 1;
+  return x->value < y->value ? -1 : x->value > y->value;
+}
+
+/* Whole values first: rings of one segment fill the gaps. */
+static int
+compare_spans (gconstpointer a, gconstpointer b)
+{
+  const CleaveBundleBuffer *x = *(CleaveBundleBuffer *const *) a;
+  const CleaveBundleBuffer *y = *(CleaveBundleBuffer *const *) b;
+  guint p = x->last - x->first, q = y->last - y->first;
+
+  return p != q ? (p > q ? -1 : 1) : compare_sizes (a, b);
+}
+
+/* Buffers that are accessed often for their size come first. */
+static int
+compare_densities (gconstpointer a, gconstpointer b)
+{
+  const CleaveBundleBuffer *x = *(CleaveBundleBuffer *const *) a;
+  const CleaveBundleBuffer *y = *(CleaveBundleBuffer *const *) b;
+  double p = (double) x->accesses / (double) x->n_bytes;
+  double q = (double) y->accesses / (double) y->n_bytes;
+
+  return p != q ? (p > q ? -1 : 1) : compare_sizes (a, b);
+}
+
+/* Swaps two buffers of an order, by a fixed sequence of numbers. */
+static void
+shuffle (CleaveBundleBuffer **order, guint n, guint32 *seed)
+{
+  for (guint k = 0; k < 2; k++)
+    {
+      guint i, j;
+      CleaveBundleBuffer *other;
+
+      *seed = *seed * 1664525u + 1013904223u;
+      i = (*seed >> 8) % n;
+      *seed = *seed * 1664525u + 1013904223u;
+      j = (*seed >> 8) % n;
+      other = order[i];
+      order[i] = order[j];
+      order[j] = other;
+    }
+}
+
+/* Sets order number `trial`: the buffers sorted in some ways, then the best order with changes. */
+static void
+set_order (CleaveBundleBuffer **order,
+           CleaveBundleBuffer *const *best,
+           guint n,
+           guint trial,
+           guint32 *seed)
+{
+  static const GCompareFunc sorts[] = { compare_sizes, compare_spans, compare_densities };
+
+  if (trial < G_N_ELEMENTS (sorts))
+    qsort (order, n, sizeof *order, sorts[trial]);
+  else
+    {
+      memcpy (order, best, n * sizeof *order);
+      shuffle (order, n, seed);
+    }
+}
+
+gboolean
+cleave_bundle_place (const CleaveBundlePlacement *p, GArray *buffers)
+{
+  guint n = buffers->len, n_orders = p->memories->n == 0 ? MAX_ORDERS : MAX_ORDERS_OF_MEMORIES;
+  g_autofree CleaveBundleBuffer **order = g_new (CleaveBundleBuffer *, MAX (n, 1));
+  g_autofree CleaveBundleBuffer **best_order = g_new (CleaveBundleBuffer *, MAX (n, 1));
+  gint64 least = G_MAXINT64;
+  guint32 seed = 1;
+
+  for (guint i = 0; i < n; i++)
+    best_order[i] = order[i] = &g_array_index (buffers, CleaveBundleBuffer, i);
+  for (guint trial = 0; n > 0 && trial < n_orders && least > p->bound; trial++)
+    {
+      gint64 cost;
+
+      set_order (order, best_order, n, trial, &seed);
+      cost = place_all (p, order, n);
+      if (cost <= least)
+        {
+          least = cost;
+          memcpy (best_order, order, n * sizeof *order);
+        }
+    }
+  return n == 0 || place_all (p, best_order, n) < G_MAXINT64;
+}

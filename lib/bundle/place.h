@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* Places buffers in one arena, or in several memories. */
+
+#include <glib.h>
+
+/* A part of the arena: a whole value or a ring. */
+typedef struct
+{
+  guint value;            /* the base of a view; for a ring, the result of the step that owns it */
+  guint first, last;      /* segments that use it */
+  gint64 n_bytes, offset; /* offset in the memory */
+  guint memory;           /* index of the memory */
+  gint64 n_used;          /* bytes without the alignment at the end */
+  gint64 accesses;        /* estimated bytes that a run reads and writes */
+  guint over;             /* value whose buffer this one may overlap in its first segment, or
+                           * CLEAVE_BUNDLE_NONE; see CleaveBundleOverlay */
+  gint64 lag;
+  gint64 row_bytes; /* of the end */
+  gboolean is_upward;
+} CleaveBundleBuffer;
+
+/* Memories of a device, the fastest one first. */
+typedef struct
+{
+  guint n;             /* 0: one memory of any size */
+  const gint64 *sizes; /* bytes, multiples of the alignment */
+} CleaveBundleMemories;
+
+typedef struct
+{
+  const CleaveBundleMemories *memories;
+  gint64 align;
+  gint64 bound; /* the search ends at this cost; no placement has a lower one */
+} CleaveBundlePlacement;
+
+/* Returns the first offset of a memory; the end of the last one for `index` n. */
+gint64 cleave_bundle_memory_begin (const CleaveBundleMemories *memories, guint index);
+/* Returns the index of the memory that has an offset. */
+guint cleave_bundle_memory_find (const CleaveBundleMemories *memories, gint64 offset);
+
+/* Sets the offsets of buffers (CleaveBundleBuffer). Returns FALSE if they have no places. */
+gboolean cleave_bundle_place (const CleaveBundlePlacement *placement, GArray *buffers);

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Writes the kernels of a bundle, the file that has everything, and the README. */
+
+#include "bundle.h"
+
+#include <gio/gio.h>
+#include <string.h>
+
+#include "bundle-kernels.h"
+
+#define LICENSE "/* SPDX-License-Identifier: 0BSD */\n"
+#define KERNELS "/cleave/bundle/"
+#define INCLUDE "#include \""
+
+static GBytes *
+load_kernel (const char *file, const char *ending)
+{
+  g_autofree char *path = g_strconcat (KERNELS, file, ending, NULL);
+  g_autoptr (GError) error = NULL;
+  static gsize once = 0;
+  GBytes *bytes;
+
+  if (g_once_init_enter (&once))
+    {
+      cleave_bundle_kernels_register_resource ();
+      g_once_init_leave (&once, 1);
+    }
+  bytes = g_resource_lookup_data (cleave_bundle_kernels_get_resource (), path,
+                                  G_RESOURCE_LOOKUP_FLAGS_NONE, &error);
+  if (bytes == NULL)
+    g_error ("no kernel file '%s': %s", path, error->message);
+  return bytes;
+}
+
+/* DSP instructions */
+
+/* Removes the lines of a text for processors with DSP instructions, or those for others:
+ *
+ *   #ifdef CLEAVE_DSP          or  #if defined __ARM_FEATURE_DSP …
+ *   ...                            ...
+ *   #else                          #endif
+ *   ...
+ *   #endif
+ */
+static char *
+choose_dsp (const char *text, gboolean has_dsp)
+{
+  GString *out = g_string_new (NULL);
+  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
+  gboolean is_inside = FALSE, is_kept = TRUE;
+
+  for (guint i = 0; lines[i] != NULL; i++)
+    {
+      gboolean is_mark = TRUE;
+
+      if (g_str_has_prefix (lines[i], "#ifdef CLEAVE_DSP") ||
+          g_str_has_prefix (lines[i], "#if defined __ARM_FEATURE_DSP"))
+        {
+          is_inside = TRUE;
+          is_kept = has_dsp;
+        }
+      else if (is_inside && g_str_has_prefix (lines[i], "#else"))
+        is_kept = !has_dsp;
+      else if (is_inside && g_str_has_prefix (lines[i], "#endif"))
+        {
+          is_inside = FALSE;
+          is_kept = TRUE;
+        }
+      else
+        is_mark = FALSE;
+      if (!is_mark && is_kept)
+        g_string_append_printf (out, "%s%s", lines[i], lines[i + 1] == NULL ? "" : "\n");
+    }
+  return g_string_free (out, FALSE);
+}
+
+/* Returns the text of a kernel file, with the instructions that the options choose. */
+static char *
+dup_kernel (const CleaveBundle *bundle, const char *file, const char *ending)
+{
+  g_autoptr (GBytes) bytes = load_kernel (file, ending);
+  g_autofree char *text = g_strndup (g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes));
+
+  if (bundle->kernels == CLEAVE_BUNDLE_KERNELS_ANY)
+    return g_steal_pointer (&text);
+  return choose_dsp (text, bundle->kernels == CLEAVE_BUNDLE_KERNELS_DSP);
+}
+
+/* Kernels */
+
+/* Appends the text of a file without its first line, the license. A header that a kernel includes
+ * is appended in place of the first include of it. */
+static void
+append_kernel (const CleaveBundle *bundle,
+               GString *out,
+               const char *file,
+               const char *ending,
+               GHashTable *seen)
+{
+  g_autofree char *text = dup_kernel (bundle, file, ending);
+  g_auto (GStrv) lines = g_strsplit (strchr (text, '\n') + 1, "\n", -1);
+
+  for (guint i = 0; lines[i] != NULL; i++)
+    {
+      char *name = lines[i] + strlen (INCLUDE);
+
+      if (!g_str_has_prefix (lines[i], INCLUDE))
+        g_string_append_printf (out, "%s%s", lines[i], lines[i + 1] == NULL ? "" : "\n");
+      else if (!g_str_has_prefix (name, "cleave-"))
+        {
+          *strchr (name, '.') = '\0';
+          if (g_hash_table_add (seen, g_strdup (name)))
+            append_kernel (bundle, out, name, ".h", seen);
+        }
+    }
+}
+
+/* Appends the loop and the kernels, without the headers of a bundle. */
+static void
+append_kernels (const CleaveBundle *bundle, GString *out)
+{
+  g_autoptr (GHashTable) seen = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+
+  append_kernel (bundle, out, "cleave-run", ".c", seen);
+  for (guint i = 0; i < bundle->model->steps->len; i++)
+    {
+      const char *file = cleave_bundle_step (bundle->model, i)->layer->file;
+
+      if (file != NULL && g_hash_table_add (seen, g_strdup (file)))
+        append_kernel (bundle, out, file, ".c", seen);
+    }
+}
+
+/* Appends what the kernels need to know before the headers. */
+static void
+append_defines (const CleaveBundle *bundle, GString *out)
+{
+  gboolean has_float_scales = FALSE;
+
+  for (guint i = 0; i < bundle->model->steps->len; i++)
+    has_float_scales |= cleave_bundle_step (bundle->model, i)->layer->has_float_scales;
+  if (has_float_scales)
+    g_string_append (out, "\n#define CLEAVE_FLOAT_SCALES\n");
+}
+
+char *
+cleave_bundle_make_kernels (const CleaveBundle *bundle)
+{
+  GString *out = g_string_new (LICENSE);
+
+  append_defines (bundle, out);
+  g_string_append (out, "\n#include \"cleave-run.h\"\n");
+  append_kernels (bundle, out);
+  return g_string_free (out, FALSE);
+}
+
+char *
+cleave_bundle_make_kernels_header (const CleaveBundle *bundle, const char *file)
+{
+  g_autofree char *header = dup_kernel (bundle, file, ".h");
+  GString *text = g_string_new (header);
+
+  if (bundle->kernels == CLEAVE_BUNDLE_KERNELS_DSP)
+    g_string_replace (text, "#define CLEAVE_KERNELS_H\n",
+                      "#define CLEAVE_KERNELS_H\n\n"
+                      "#ifndef __ARM_FEATURE_DSP\n"
+                      "#error These kernels need the DSP extension of ARM. Compile for a processor "
+                      "that has it, or write the bundle with --kernels c.\n#endif\n",
+                      1);
+  return g_string_free (text, FALSE);
+}
+
+/* One file */
+
+/* Appends a text whose functions become static. Declarations of them, and includes of other files
+ * of the bundle, are left out. */
+static void
+append_static (GString *out, const char *text)
+{
+  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
+
+  for (guint i = 0; lines[i] != NULL; i++)
+    if (g_str_equal (lines[i], "void"))
+      g_string_append (out, "CLEAVE_STATIC void\n");
+    else if (g_str_has_prefix (lines[i], "CLEAVE_DEFINE_"))
+      g_string_append_printf (out, "CLEAVE_STATIC %s\n", lines[i]);
+    else if (!(g_str_has_prefix (lines[i], "void ") && g_str_has_suffix (lines[i], ";")) &&
+             !g_str_has_prefix (lines[i], INCLUDE) &&
+             !g_str_has_prefix (lines[i], "/* SPDX-License-Identifier"))
+      g_string_append_printf (out, "%s%s", lines[i], lines[i + 1] == NULL ? "" : "\n");
+}
+
+char *
+cleave_bundle_make_single (const CleaveBundle *bundle)
+{
+  GString *out = g_string_new (LICENSE);
+  g_autoptr (GString) kernels = g_string_new (NULL);
+  g_autofree char *header = cleave_bundle_make_kernels_header (bundle, "cleave-kernels");
+  g_autofree char *run = cleave_bundle_make_kernels_header (bundle, "cleave-run");
+
+  cleave_bundle_append_plan (bundle, out);
+  g_string_append_printf (
+      out,
+      "\n#include \"%s.h\"\n\n"
+      "/* A file of kernels may have functions that this model does not use. */\n"
+      "#ifdef __GNUC__\n#define CLEAVE_STATIC static __attribute__ ((unused))\n"
+      "#else\n#define CLEAVE_STATIC static\n#endif\n",
+      bundle->name);
+  append_defines (bundle, out);
+  append_static (out, header);
+  append_static (out, run);
+  append_kernels (bundle, kernels);
+  append_static (out, kernels->str);
+  cleave_bundle_append_weights (bundle, TRUE, out);
+  g_string_append (out, "\n");
+  cleave_bundle_append_tables (bundle, out);
+  return g_string_free (out, FALSE);
+}
+
+/* README */
+
+/* Returns the source files that a program compiles, but for the test: "net.c net-weights.c …". */
+static char *
+dup_sources (const CleaveBundle *bundle)
+{
+  if (bundle->is_single_file)
+    return g_strconcat (bundle->name, ".c", NULL);
+  return g_strdup_printf ("%s.c %s-weights.%c cleave-kernels.c", bundle->name, bundle->name,
+                          bundle->has_object_weights ? 'S' : 'c');
+}
+
+static void
+append_memories (const CleaveBundle *bundle, GString *out)
+{
+  for (guint i = 0; i < bundle->n_memories; i++)
+    g_string_append_printf (out, "memory   %s: %" G_GINT64_FORMAT " bytes\n", bundle->memories[i],
+                            bundle->layout->memory_bytes[i]);
+  if (bundle->model->state_bytes > 0)
+    g_string_append_printf (out, "state    %" G_GINT64_FORMAT " bytes, kept from run to run\n",
+                            bundle->model->state_bytes);
+}
+
+char *
+cleave_bundle_make_readme (const CleaveBundle *bundle)
+{
+  const CleaveBundleStats *stats = &bundle->stats;
+  GString *out = g_string_new (NULL);
+  g_autofree char *sources = dup_sources (bundle);
+
+  g_string_append_printf (out,
+                          "%s: a neural network as C99, license 0BSD\n\n"
+                          "arena    %" G_GINT64_FORMAT " bytes (%" G_GINT64_FORMAT
+                          " if each layer were whole)\n",
+                          bundle->name, stats->arena_bytes, stats->unsplit_bytes);
+  append_memories (bundle, out);
+  g_string_append_printf (out,
+                          "weights  %" G_GINT64_FORMAT " bytes, constant\n"
+                          "MACs     %" G_GINT64_FORMAT "\n"
+                          "layers   %u in %u loops\n\n"
+                          "Compile these files into your program, and call %s_run ():\n\n  %s\n\n"
+                          "The sizes, offsets and types are in %s.h.\n\n"
+                          "To test on this machine:\n\n"
+                          "  cc -std=c99 -O2 %s-test.c %s -lm -o test && ./test\n",
+                          stats->weight_bytes, stats->macs, stats->n_layers, stats->n_segments,
+                          bundle->name, sources, bundle->name, bundle->name, sources);
+  return g_string_free (out, FALSE);
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Writes the functions of a bundle: the run, and the reset of states. */
+
+#include "bundle.h"
+
+/* Writes the function that passes rows on to the caller's functions. */
+static gboolean
+print_read_row (const CleaveBundle *bundle, GString *out)
+{
+  gboolean has_rows = FALSE;
+
+  for (guint i = 0; i < cleave_graph_get_n_inputs (bundle->model->graph); i++)
+    has_rows |= cleave_bundle_is_by_rows (bundle, i);
+  if (!has_rows)
+    return FALSE;
+  g_string_append_printf (out,
+                          "static void\nread_row (void *user_data, int32_t port, int32_t row, void "
+                          "*to)\n{\n  const %sIo *io = (const %sIo *) user_data;\n\n",
+                          bundle->type, bundle->type);
+  for (guint i = 0; i < cleave_graph_get_n_inputs (bundle->model->graph); i++)
+    {
+      g_autofree char *name = cleave_bundle_dup_input_name (bundle, i);
+
+      if (cleave_bundle_is_by_rows (bundle, i))
+        g_string_append_printf (
+            out, "  if (port == %u)\n    io->read_%s (io->user_data, row, (%s *) to);\n", i, name,
+            cleave_bundle_element_type (cleave_bundle_input (bundle, i)->result->type.element));
+    }
+  g_string_append (out, "}\n\n");
+  return TRUE;
+}
+
+static void
+print_pointers (const CleaveBundle *bundle, gboolean is_input, GString *out)
+{
+  const CleaveGraph *graph = bundle->model->graph;
+  guint n = is_input ? cleave_graph_get_n_inputs (graph) : cleave_graph_get_n_outputs (graph);
+
+  for (guint i = 0; i < n; i++)
+    {
+      const CleaveBundleValue *value =
+          is_input ? cleave_bundle_input (bundle, i) : cleave_bundle_output (bundle, i);
+      g_autofree char *name = is_input ? cleave_bundle_dup_input_name (bundle, i)
+                                       : cleave_bundle_dup_output_name (bundle, i);
+      gboolean is_apart = is_input ? value->place == CLEAVE_BUNDLE_INPUT &&
+                                         cleave_bundle_find_kept (bundle->model, i, TRUE) == NULL
+                                   : cleave_bundle_value (bundle->model, value->base)->place ==
+                                         CLEAVE_BUNDLE_OUTPUT;
+
+      if (is_apart)
+        g_string_append_printf (out, "  %s[%u] = io->%s;\n", is_input ? "inputs" : "outputs", i,
+                                name);
+    }
+}
+
+void
+cleave_bundle_append_parameters (const CleaveBundle *bundle, GString *out)
+{
+  for (guint i = 0; i < cleave_bundle_count_memories (bundle); i++)
+    {
+      g_autofree char *name = cleave_bundle_dup_memory_name (bundle, i);
+
+      g_string_append_printf (out, "void *%s, ", name);
+    }
+  if (bundle->model->states->len > 0)
+    g_string_append (out, "void *state, ");
+  g_string_append_printf (out, "const %sIo *io", bundle->type);
+}
+
+/* Writes the declarations of the run function. */
+static void
+print_variables (const CleaveBundle *bundle, guint longest, GString *out)
+{
+  const CleaveGraph *graph = bundle->model->graph;
+  guint n = cleave_bundle_count_memories (bundle);
+
+  g_string_append_printf (
+      out,
+      "  static const CleaveModel model = { values, layers, segments, reaches, %u };\n"
+      "  unsigned char *arenas[%u];\n"
+      "  const void *inputs[%u] = { NULL };\n  void *outputs[%u] = { NULL };\n"
+      "  CleaveState states[%u];\n  CleaveRun run;\n\n",
+      bundle->plan->segments->len, n, MAX (cleave_graph_get_n_inputs (graph), 1),
+      MAX (cleave_graph_get_n_outputs (graph), 1), MAX (longest, 1));
+  for (guint i = 0; i < n; i++)
+    {
+      g_autofree char *name = cleave_bundle_dup_memory_name (bundle, i);
+
+      g_string_append_printf (out, "  arenas[%u] = (unsigned char *) %s;\n", i, name);
+    }
+}
+
+static const CleaveBundleKept *
+get_state (const CleaveBundle *bundle, guint i)
+{
+  return &g_array_index (bundle->model->states, CleaveBundleKept, i);
+}
+
+static void
+print_states_in (const CleaveBundle *bundle, GString *out)
+{
+  for (guint i = 0; i < bundle->model->states->len; i++)
+    g_string_append_printf (out, "  inputs[%u] = (unsigned char *) state + %" G_GINT64_FORMAT ";\n",
+                            get_state (bundle, i)->input, get_state (bundle, i)->offset);
+}
+
+static void
+print_states_out (const CleaveBundle *bundle, GString *out)
+{
+  for (guint i = 0; i < bundle->model->states->len; i++)
+    {
+      const CleaveBundleKept *kept = get_state (bundle, i);
+      const CleaveBundleBuffer *buffer = cleave_bundle_layout_buffer (
+          bundle->layout, cleave_bundle_output (bundle, kept->output)->base);
+
+      g_string_append_printf (out,
+                              "  memcpy ((unsigned char *) state + %" G_GINT64_FORMAT
+                              ", arenas[%u] + %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT ");\n",
+                              kept->offset, buffer->memory, buffer->offset, kept->n_bytes);
+    }
+}
+
+static void
+print_reset (const CleaveBundle *bundle, GString *out)
+{
+  if (bundle->model->states->len == 0)
+    return;
+  g_string_append_printf (out, "void\n%s_reset (void *state)\n{\n", bundle->name);
+  for (guint i = 0; i < bundle->model->states->len; i++)
+    g_string_append_printf (out,
+                            "  memset ((unsigned char *) state + %" G_GINT64_FORMAT
+                            ", %d, %" G_GINT64_FORMAT ");\n",
+                            get_state (bundle, i)->offset, (guint8) get_state (bundle, i)->start,
+                            get_state (bundle, i)->n_bytes);
+  g_string_append (out, "}\n\n");
+}
+
+void
+cleave_bundle_append_run (const CleaveBundle *bundle, guint longest, GString *out)
+{
+  gboolean has_rows = print_read_row (bundle, out);
+
+  print_reset (bundle, out);
+  g_string_append_printf (out, "void\n%s_run (", bundle->name);
+  cleave_bundle_append_parameters (bundle, out);
+  g_string_append (out, ")\n{\n");
+  print_variables (bundle, longest, out);
+  print_pointers (bundle, TRUE, out);
+  print_pointers (bundle, FALSE, out);
+  print_states_in (bundle, out);
+  g_string_append_printf (out,
+                          "  (void) io;\n  run.model = &model;\n  run.arenas = arenas;\n"
+                          "  run.inputs = inputs;\n  run.outputs = outputs;\n"
+                          "  run.read_row = %s;\n  run.user_data = %s;\n"
+                          "  run.states = states;\n  cleave_run (&run);\n",
+                          has_rows ? "read_row" : "NULL", has_rows ? "(void *) io" : "NULL");
+  print_states_out (bundle, out);
+  g_string_append (out, "}\n");
+}
