@@ -62,11 +62,18 @@ set_error (const CleaveExternalFile *file, GError **error)
                file->path, g_strerror (number));
 }
 
+/* All mappings, so that the pages of a tensor can be released by its address. */
+static GMutex lock;
+static GPtrArray *mappings; /* Mapping; NULL: none yet */
+
 static void
 mapping_clear (gpointer data)
 {
   Mapping *mapping = data;
 
+  g_mutex_lock (&lock);
+  g_ptr_array_remove_fast (mappings, mapping);
+  g_mutex_unlock (&lock);
   if (mapping->data != NULL)
     munmap (mapping->data, mapping->n_bytes);
 }
@@ -184,7 +191,27 @@ mapping_new (const CleaveExternalFile *file, GError **error)
     }
   mapping = g_atomic_rc_box_new (Mapping);
   *mapping = (Mapping){ data, (gsize) info.st_size };
+  g_mutex_lock (&lock);
+  if (mappings == NULL)
+    mappings = g_ptr_array_new ();
+  g_ptr_array_add (mappings, mapping);
+  g_mutex_unlock (&lock);
   return mapping;
+}
+
+void
+cleave_external_file_forget (gconstpointer data, gsize n_bytes)
+{
+  g_mutex_lock (&lock);
+  for (guint i = 0; mappings != NULL && i < mappings->len; i++)
+    {
+      const Mapping *mapping = mappings->pdata[i];
+      gsize offset = (gsize) data - (gsize) mapping->data;
+
+      if (offset < mapping->n_bytes && n_bytes <= mapping->n_bytes - offset)
+        release (mapping->data + offset, n_bytes);
+    }
+  g_mutex_unlock (&lock);
 }
 
 static void

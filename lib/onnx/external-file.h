@@ -18,3 +18,6 @@ GBytes *cleave_external_file_get (
     CleaveExternalFile *file, guint64 offset, gsize n_bytes, gint64 *budget, GError **error);
 /* Returns the initial budget in bytes: half of the physical memory. */
 gint64 cleave_external_file_get_budget (void);
+/* Releases the pages of bytes that lie in a mapped file: they will hardly be read again. If they
+ * are, the system reads them from the file. Does nothing for other bytes. */
+void cleave_external_file_forget (gconstpointer data, gsize n_bytes);

@@ -13,6 +13,7 @@
 #include "../ir/align.h"
 #include "../ir/debug.h"
 #include "export/export.h"
+#include "external-file.h"
 #include "wire.h"
 
 /* Maximum size of a model file in bytes: protobuf's limit. */
@@ -57,25 +58,86 @@ write_all (int file, gconstpointer data, gsize n)
   return TRUE;
 }
 
+/* Writes bytes that are not read again, so that their pages need not stay in memory. */
 static gboolean
-write_parts (int file, const GArray *parts)
+write_last (int file, gconstpointer data, gsize n)
 {
+  gboolean good = write_all (file, data, n);
+
+  cleave_external_file_forget (data, n);
+  return good;
+}
+
+static gboolean
+write_parts (int file, gconstpointer data)
+{
+  const GArray *parts = data;
+
   for (guint i = 0; i < parts->len; i++)
     {
       const Part *part = &g_array_index (parts, Part, i);
 
-      if (lseek (file, part->offset, SEEK_SET) < 0 || !write_all (file, part->data, part->n_bytes))
+      if (lseek (file, part->offset, SEEK_SET) < 0 || !write_last (file, part->data, part->n_bytes))
         return FALSE;
     }
   return TRUE;
 }
 
-/* Writes a file and syncs it to disk. Removes the file on failure. */
+/* Writes a message to a file: protobuf-c appends its bytes piece by piece. */
+typedef struct
+{
+  ProtobufCBuffer base;
+  int file;
+  gboolean failed;
+  gsize n; /* bytes in `small` */
+  guint8 small[1 << 16];
+} Writer;
+
+static void
+flush (Writer *writer)
+{
+  writer->failed = writer->failed || !write_all (writer->file, writer->small, writer->n);
+  writer->n = 0;
+}
+
+static void
+append (ProtobufCBuffer *buffer, size_t n, const uint8_t *data)
+{
+  Writer *writer = (Writer *) buffer;
+
+  if (writer->n + n > sizeof writer->small)
+    flush (writer);
+  if (n > sizeof writer->small)
+    writer->failed = writer->failed || !write_last (writer->file, data, n);
+  else if (n > 0)
+    {
+      memcpy (writer->small + writer->n, data, n);
+      writer->n += n;
+    }
+}
+
+/* Writes a model without a copy of it in memory. */
 static gboolean
-write_file (const char *path, const GArray *parts, GError **error)
+write_model (int file, gconstpointer model)
+{
+  g_autofree Writer *writer = g_new0 (Writer, 1);
+
+  writer->base.append = append;
+  writer->file = file;
+  onnx__model_proto__pack_to_buffer (model, &writer->base);
+  flush (writer);
+  return !writer->failed;
+}
+
+/* Writes a file by a function and syncs it to disk. Removes the file on failure. */
+static gboolean
+write_file (const char *path,
+            gboolean (*write_data) (int file, gconstpointer data),
+            gconstpointer data,
+            GError **error)
 {
   int file = g_open (path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  gboolean good = file >= 0 && write_parts (file, parts) && fsync (file) == 0;
+  gboolean good = file >= 0 && write_data (file, data) && fsync (file) == 0;
   int number = errno;
 
   if (file >= 0 && close (file) != 0 && good)
@@ -159,9 +221,6 @@ cleave_onnx_save_with_data (const CleaveGraph *graph,
   g_return_val_if_fail (location != NULL && has_data != NULL, FALSE);
   g_auto (CleaveOnnxExport) export = { 0 };
   g_autoptr (GArray) parts = NULL;
-  g_autoptr (GBytes) bytes = NULL;
-  g_autoptr (GArray) whole = g_array_new (FALSE, FALSE, sizeof (Part));
-  Part part = { 0 };
   gsize size;
 
   g_return_val_if_fail (graph != NULL && path != NULL && data_path != NULL, FALSE);
@@ -175,15 +234,12 @@ cleave_onnx_save_with_data (const CleaveGraph *graph,
       parts = take_parts (&export, location);
       size = cleave_onnx_export_size (&export);
     }
-  bytes = cleave_onnx_export_pack (&export, size, error);
-  if (bytes == NULL)
+  if (!cleave_onnx_export_check_size (size, error))
     return FALSE;
-  if (parts != NULL && parts->len > 0 && !write_file (data_path, parts, error))
+  if (parts != NULL && parts->len > 0 && !write_file (data_path, write_parts, parts, error))
     return FALSE;
-  part.data = g_bytes_get_data (bytes, &part.n_bytes);
-  g_array_append_val (whole, part);
   *has_data = parts != NULL && parts->len > 0;
-  if (write_file (path, whole, error))
+  if (write_file (path, write_model, export.model, error))
     return TRUE;
   if (*has_data)
     g_unlink (data_path);

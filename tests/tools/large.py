@@ -57,6 +57,11 @@ class Large(unittest.TestCase):
         self.assertGreater(report['layers']['parts'], 3)
         self.assertGreaterEqual(report['layers']['read_bytes'], 3 << 30)
 
+    # The two layers have 512 MiB of weights. A weight takes 256 MiB.
+    def test_a_written_model_leaves_memory_weight_by_weight(self):
+        self.run_cleave('extract', 'layers.onnx', '--to', 'x2', '-o', 'two.onnx', most=400 * MIB)
+        self.assertGreater(os.path.getsize(os.path.join(self.folder, 'two.onnx')), 512 * MIB)
+
     def test_parts_give_the_bits_of_the_whole(self):
         report = json.loads(self.run_cleave('run', 'small.onnx', '--max-memory', '35MiB', '--seed', '3', '--json', most=500 * MIB))
         whole = json.loads(self.run_cleave('run', 'small.onnx', '--seed', '3', '--json', most=500 * MIB))

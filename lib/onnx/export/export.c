@@ -220,16 +220,22 @@ cleave_onnx_export_size (const CleaveOnnxExport *export)
   return onnx__model_proto__get_packed_size (export->model);
 }
 
+gboolean
+cleave_onnx_export_check_size (gsize size, GError **error)
+{
+  return size <= G_MAXINT32 || cleave_fail (error, CLEAVE_ERROR_MODEL,
+                                            "the model takes %" G_GSIZE_FORMAT
+                                            " bytes, but an ONNX file holds at most %d",
+                                            size, G_MAXINT32);
+}
+
 GBytes *
 cleave_onnx_export_pack (const CleaveOnnxExport *export, gsize size, GError **error)
 {
   guint8 *data;
 
-  if (size > G_MAXINT32)
-    return cleave_fail_null (error, CLEAVE_ERROR_MODEL,
-                             "the model takes %" G_GSIZE_FORMAT
-                             " bytes, but an ONNX file holds at most %d",
-                             size, G_MAXINT32);
+  if (!cleave_onnx_export_check_size (size, error))
+    return NULL;
   data = g_malloc (size);
   onnx__model_proto__pack (export->model, data);
   return g_bytes_new_take (data, size);

@@ -75,6 +75,8 @@ cleave_onnx_export_build (CleaveOnnxExport *export, const CleaveGraph *graph, GE
 void cleave_onnx_export_clear (CleaveOnnxExport *export);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveOnnxExport, cleave_onnx_export_clear)
 gsize cleave_onnx_export_size (const CleaveOnnxExport *export);
+/* Fails if a model of this size is too large for a file. */
+gboolean cleave_onnx_export_check_size (gsize size, GError **error);
 /* Returns the serialized model; `size` is what cleave_onnx_export_size() returned. */
 GBytes *cleave_onnx_export_pack (const CleaveOnnxExport *export, gsize size, GError **error);
 
