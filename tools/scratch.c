@@ -60,9 +60,9 @@ static CleaveFitPlan *
 refuse (const CleaveFitOptions *options, gint64 arena, gint64 scratch, GError **error)
 {
   g_set_error (error, CLEAVE_ERROR, CLEAVE_ERROR_LIMIT,
-               "%" G_GINT64_FORMAT " bytes are too few: the last plan has an arena of "
-               "%" G_GINT64_FORMAT " and its kernels need %" G_GINT64_FORMAT
-               " of scratch. Try --max-memory %" G_GINT64_FORMAT ", or leave out --count-scratch",
+               "the budget is %" G_GINT64_FORMAT " bytes, the last plan needs %" G_GINT64_FORMAT
+               " for its arena and %" G_GINT64_FORMAT " for the scratch of its kernels; try "
+               "--max-memory %" G_GINT64_FORMAT ", or leave out --count-scratch",
                options->max_memory, arena, scratch, arena + scratch);
   return NULL;
 }

@@ -131,7 +131,8 @@ infer_dft (const CleaveCall *call, CleaveTensorType *results, GError **error)
     return FALSE;
   if (a->axis == (gint64) x->rank - 1)
     return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE,
-                        "axis %" G_GINT64_FORMAT " is that of the real and imaginary parts",
+                        "axis must not be %" G_GINT64_FORMAT
+                        ", the dimension of the real and imaginary parts",
                         a->axis);
   results[0] = call->operands[0];
   results[0].shape.dim[a->axis] = a->onesided ? a->dft_length / 2 + 1 : a->dft_length;

@@ -206,7 +206,7 @@ read_part (const GPtrArray *tensors, GVariant *of, GError **error)
   g_variant_get_child (of, 0, "u", &index);
   if (index >= tensors->len || !get_extents (of, 1, begin, &range.rank) ||
       !get_extents (of, 2, end, &n_ends) || n_ends != range.rank)
-    return fail_broken (error, "it is broken: a constant is a part of nothing"), NULL;
+    return fail_broken (error, "it is broken: a constant is a slice of no constant"), NULL;
   for (guint d = 0; d < range.rank; d++)
     range.dim[d] = (CleaveSpan){ begin[d], end[d] };
   tensor = tensors->pdata[index];
@@ -214,7 +214,7 @@ read_part (const GPtrArray *tensors, GVariant *of, GError **error)
   if (range.rank == whole.rank && cleave_range_equal (&range, &whole))
     return cleave_tensor_ref (tensor);
   if (range.rank != whole.rank || !lies_inside (&range, &whole))
-    return fail_broken (error, "it is broken: a constant is a part of nothing"), NULL;
+    return fail_broken (error, "it is broken: a constant is a slice of no constant"), NULL;
   return cleave_tensor_new_slice (tensor, &range);
 }
 

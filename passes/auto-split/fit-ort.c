@@ -380,9 +380,8 @@ cleave_fit_plan_new_for_ort (const CleaveGraph *graph,
       return g_steal_pointer (&best);
     }
   g_set_error (error, CLEAVE_ERROR, CLEAVE_ERROR_LIMIT,
-               "%" G_GINT64_FORMAT
-               " bytes are too few, the smallest number that can be met is %" G_GINT64_FORMAT
-               "; a smaller budget is limited by %s",
+               "the budget is %" G_GINT64_FORMAT " bytes, the smallest that a plan meets is "
+               "%" G_GINT64_FORMAT " bytes; a smaller budget is limited by %s",
                asked, get_arena (best), cleave_fit_plan_get_peak (best));
   return NULL;
 }

@@ -9,12 +9,11 @@
 #include <cleave/cleave-text.h>
 
 static const CleavePassOption option_table[] = {
-  { "max-memory", "SIZE", "bytes that all activations may take; without it, as few as can be",
+  { "max-memory", "SIZE", "limit the bytes of all activations (default: as few as possible)",
     FALSE },
-  { "max-added-macs", "PERCENT", "what halos may add to the MACs of the model", FALSE },
-  { "max-latency-added", "PERCENT", "percent of the estimated time of a run that a plan may add",
-    FALSE },
-  { "threads", "T", "number of threads that run the model (1)", FALSE },
+  { "max-added-macs", "PERCENT", "limit the MACs that recomputed rows add to the model", FALSE },
+  { "max-latency-added", "PERCENT", "limit the estimated time that the split adds", FALSE },
+  { "threads", "T", "set the threads that run the model (default: 1)", FALSE },
   { "inputs-apart", NULL, "do not count the inputs, which lie in memory of their own", FALSE },
   { 0 },
 };

@@ -263,8 +263,8 @@ cleave_fit_plan_new (const CleaveGraph *graph, const CleaveFitOptions *options, 
   if (found != NULL)
     return make_plan (&frontier, found);
   cleave_fail (error, CLEAVE_ERROR_LIMIT,
-               "%" G_GINT64_FORMAT " bytes are too few, the smallest number that can be met is "
-               "%" G_GINT64_FORMAT "; a smaller budget is limited by %s",
+               "the budget is %" G_GINT64_FORMAT " bytes, the smallest that a plan meets is "
+               "%" G_GINT64_FORMAT " bytes; a smaller budget is limited by %s",
                options->max_memory, least->estimate.arena_bytes, least->peak);
   return NULL;
 }

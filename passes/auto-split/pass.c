@@ -8,7 +8,7 @@
 #include "../../lib/ir/max-threads.h"
 
 static const CleavePassOption option_table[] = {
-  { "threads", "T", "threads that are to have work (one per core)", FALSE },
+  { "threads", "T", "split for this many threads (default: one per core)", FALSE },
   { 0 },
 };
 

@@ -70,7 +70,7 @@ def test_a_limit_that_is_not_met_says_the_smallest(halos):
 
 
 @pytest.mark.parametrize('message, smallest', [
-    ("655360 bytes are too few, the smallest number that can be met is 772096; against less stand 'x' of 602112", 772096),
+    ("the budget is 655360 bytes, the smallest that a plan meets is 772096 bytes; a smaller budget is limited by 'x' of 602112", 772096),
     ("budget not met: 640 KiB is less than the smallest budget found, 754 KiB (772,096 bytes). Largest: 'x' 588 KiB", 772096),
     ('the smallest budget is 772096 bytes', 772096),
     ('no plan adds so few MACs', None),

@@ -61,7 +61,7 @@ def test_an_error_has_the_words_of_the_library(tmp_path, graph):
     assert 'none.onnx' in str(caught.value)
     with pytest.raises(cleave.Error, match='^num_chunks needs dims'):
         graph.split('pool1', num_chunks=2)
-    with pytest.raises(cleave.Error, match='the smallest number that can be met is'):
+    with pytest.raises(cleave.Error, match='^the budget is 100 bytes, the smallest that a plan meets is'):
         graph.fit(100)
     assert len(graph) == 5
 

@@ -115,7 +115,7 @@ START_TEST (wrong_sequences_are_errors)
     { "SequenceErase", "none", "SequenceErase 'n': its sequence is empty" },
     { "SplitToSequence", "rows", "SplitToSequence 'n': operand 0 must be a tensor" },
     { "SplitToSequence", "x zero", "SplitToSequence 'n': split must be more than 0" },
-    { "SplitToSequence", "x sizes", "SplitToSequence 'n': its sizes do not add up to 6" },
+    { "SplitToSequence", "x sizes", "SplitToSequence 'n': its sizes add up to 3, not to 6" },
     { "SequenceInsert", "rows rows", "SequenceInsert 'n': operand 1 must be a tensor" },
     { "ConcatFromSequence", "rows", "ConcatFromSequence 'n': it needs one axis" },
     { "Identity", "x", "the output 'rows' is a sequence: give its tensors as outputs" },

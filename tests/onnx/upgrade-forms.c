@@ -39,7 +39,7 @@ static const Form forms[] = {
   { 1, "Split", "#4 ~1.5,2.5", "axis=0", .value = "Split 'n': split must be whole numbers, not 1.5", .results = "z y" },
   { 1, "Tile", "#2x2 s:~2 s:~1", "", .value = "2x4: 0 1 0 1 2 3 2 3" },
   { 5, "Tile", "#2x2 =3 =-2", "", .value = "6x2: 0 1 2 3 0 1 2 3 0 1 2 3" },
-  { 5, "Tile", "#2x2 =3 =2", "", .value = "Tile 'n': its axis does not fit rank 2" },
+  { 5, "Tile", "#2x2 =3 =2", "", .value = "Tile 'n': axis 2 does not fit rank 2" },
   { 1, "Upsample", "#1x1x1x2", "height_scale=2.0 width_scale=1.5", .value = "1x1x2x3: 0 0 1 0 0 1" },
   { 6, "Upsample", "#1x1x1x2", "height_scale=1.0 width_scale=2.0 mode=bilinear", .value = "1x1x1x4: 0 0.5 1 1" },
   { 6, "Upsample", "#1x1x1x2", "height_scale=1.0", .value = "Upsample 'n': it has no width_scale" },

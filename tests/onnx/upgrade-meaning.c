@@ -340,7 +340,7 @@ static const Meaning meanings[] = {
     .value = "LpPool 'n': it is of opset 18, the model of 17" },
   { 23, "TensorScatter", "#1x3x1 ~8,9@1x2x1", "", .value = "TensorScatter 'n': opset 23 has no such op here" },
   { 24, "TensorScatter", "#1x3x1 ~8,9@1x2x1 =1,2", "", .value = "TensorScatter 'n': write_indices must have the shape 1, but has 2" },
-  { 24, "TensorScatter", "#2x3x1 ~8,9@1x2x1", "axis=0", .value = "TensorScatter 'n': its axis does not fit rank 3" },
+  { 24, "TensorScatter", "#2x3x1 ~8,9@1x2x1", "axis=0", .value = "TensorScatter 'n': axis must be between 1 and 2, or negative, for rank 3, not 0" },
   { 20, "AffineGrid", "~1,0,0,0,1,0@1x2x3 =1,1,2,2,3", "", .value = "AffineGrid 'n': theta must have the shape 1x3x4, but has 1x2x3" },
   { 20, "AffineGrid", "~1,0,0,0,1,0@1x2x3 =1,1,0,3", "", .value = "AffineGrid 'n': size must have entries of at least 1, not 0" },
   { 19, "Gelu", "#2", "", .value = "Gelu 'n': opset 19 has no such op here" },

@@ -40,8 +40,9 @@ START_TEST (transforms)
   cleave_assert_infers (add (graph, "DFT", z, NULL, &a, &error), &error,
                         "DFT 't': onesided needs a real input, not a complex one");
   a.axis = -1;
-  cleave_assert_infers (add (graph, "DFT", x, NULL, &a, &error), &error,
-                        "DFT 't': axis 3 is that of the real and imaginary parts");
+  cleave_assert_infers (
+      add (graph, "DFT", x, NULL, &a, &error), &error,
+      "DFT 't': axis must not be 3, the dimension of the real and imaginary parts");
 }
 END_TEST
 

@@ -989,9 +989,9 @@ class Fit(CommandTest):
         run = self.cleave('fit', self.chain, '--max-memory', 1, *args)
         self.assertEqual((run.returncode, run.stdout), (1, b''))
         message = run.stderr.decode()
-        self.assertRegex(message, r'\Acleave: limit not met: 1 bytes are too few, the smallest number that can be met is '
-                                  r"\d+; a smaller budget is limited by '.*; try --max-memory \d+.*\n\Z")
-        least = int(message.split(';')[0].split()[-1])
+        self.assertRegex(message, r'\Acleave: limit not met: the budget is 1 bytes, the smallest that a plan meets is '
+                                  r"\d+ bytes; a smaller budget is limited by '.*; try --max-memory \d+.*\n\Z")
+        least = int(message.split(';')[0].split()[-2])
         self.assertIn(f'; try --max-memory {least}', message)
         self.assertEqual(', or --exclude-inputs if the inputs (3072 bytes) lie elsewhere' in message, '--exclude-inputs' not in args)
         return least

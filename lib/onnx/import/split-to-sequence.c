@@ -55,12 +55,16 @@ check_sizes (const CleaveOnnxNode *node, const GArray *sizes, gint64 extent, GEr
       gint64 size = g_array_index (sizes, gint64, i);
 
       if (size < 0 || size > left)
-        return cleave_onnx_node_fail (node, error, "its sizes do not add up to %" G_GINT64_FORMAT,
-                                      extent);
+        return cleave_onnx_node_fail (node, error,
+                                      "size %u must be between 0 and %" G_GINT64_FORMAT
+                                      ", the elements that are left, not %" G_GINT64_FORMAT,
+                                      i, left, size);
       left -= size;
     }
-  return left == 0 || cleave_onnx_node_fail (
-                          node, error, "its sizes do not add up to %" G_GINT64_FORMAT, extent);
+  return left == 0 || cleave_onnx_node_fail (node, error,
+                                             "its sizes add up to %" G_GINT64_FORMAT
+                                             ", not to %" G_GINT64_FORMAT,
+                                             extent - left, extent);
 }
 
 /* Returns the parts of operand 0, as results of one Split. */

@@ -136,7 +136,8 @@ cleave_onnx_upgrade_tile_1 (CleaveOnnxNode *node, GError **error)
   axis = g_array_index (along->ints, gint64, 0);
   axis += axis < 0 ? x->rank : 0;
   if (axis < 0 || axis >= x->rank)
-    return cleave_onnx_node_fail (node, error, "its axis does not fit rank %u", x->rank);
+    return cleave_onnx_node_fail (node, error, "axis %" G_GINT64_FORMAT " does not fit rank %u",
+                                  g_array_index (along->ints, gint64, 0), x->rank);
   repeats[axis] = g_array_index (tiles->ints, gint64, 0);
   type = CLEAVE_TYPE (CLEAVE_INT64, x->rank);
   cleave_onnx_node_set_operand (node, 1, cleave_onnx_constant (node, &type, repeats));

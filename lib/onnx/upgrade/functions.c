@@ -184,7 +184,9 @@ cleave_onnx_rms_norm (CleaveOnnxNode *node,
 
   axis += axis < 0 ? rank : 0;
   if (axis < 0 || axis >= rank)
-    return cleave_onnx_node_fail_null (node, error, "its axis does not fit rank %d", (int) rank);
+    return cleave_onnx_node_fail_null (node, error,
+                                       "axis %" G_GINT64_FORMAT " does not fit rank %d",
+                                       axis < 0 ? axis - rank : axis, (int) rank);
   for (; axis < rank; axis++)
     g_array_append_val (axes, axis);
   wide = cleave_onnx_cast (node, x, stash, ".wide", error);

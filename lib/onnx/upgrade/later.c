@@ -116,7 +116,9 @@ cleave_onnx_find_axes (CleaveOnnxNode *node, const CleaveOnnxAttr *list, guint r
 
       axis += axis < 0 ? rank : 0;
       if (axis < 0 || axis >= rank)
-        return cleave_onnx_node_fail_null (node, error, "its axes do not fit rank %u", rank);
+        return cleave_onnx_node_fail_null (node, error,
+                                           "axis %" G_GINT64_FORMAT " does not fit rank %u",
+                                           g_array_index (list->ints, gint64, i), rank);
       g_array_append_val (axes, axis);
     }
   return g_steal_pointer (&axes);

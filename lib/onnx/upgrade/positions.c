@@ -167,7 +167,10 @@ cleave_onnx_upgrade_tensor_scatter (CleaveOnnxNode *node, GError **error)
   shape = *cleave_onnx_value_shape (cache);
   axis += axis < 0 ? shape.rank : 0;
   if (axis < 1 || axis >= shape.rank)
-    return cleave_onnx_node_fail (node, error, "its axis does not fit rank %u", shape.rank);
+    return cleave_onnx_node_fail (
+        node, error,
+        "axis must be between 1 and %u, or negative, for rank %u, not %" G_GINT64_FORMAT,
+        shape.rank - 1, shape.rank, axis < 0 ? axis - shape.rank : axis);
   shape.dim[axis] = CLEAVE_ONNX_ANY;
   if (!cleave_onnx_expect (node, "update", update, &shape, error) ||
       (first != NULL &&

@@ -85,7 +85,8 @@ START_TEST (a_budget_below_the_smallest_fails)
 
   ck_assert_ptr_null (find_plan (graph, 1, &error));
   ck_assert (g_error_matches (error, CLEAVE_ERROR, CLEAVE_ERROR_LIMIT));
-  smallest = g_ascii_strtoll (strstr (error->message, "met is ") + strlen ("met is "), NULL, 10);
+  smallest =
+      g_ascii_strtoll (strstr (error->message, "meets is ") + strlen ("meets is "), NULL, 10);
   g_clear_error (&error);
   least = find_plan (graph, smallest, &error);
   cleave_assert_no_error (error);

@@ -98,7 +98,7 @@ assert_bits (const CleaveGraph *graph, const CleaveFitPlan *plan)
 static void
 assert_reported (const CleaveGraph *graph, gint64 asked, gint64 least, guint32 seed)
 {
-  static const char *const says = "the smallest number that can be met is ";
+  static const char *const says = "the smallest that a plan meets is ";
   g_autoptr (GError) error = NULL;
   g_autoptr (CleaveFitPlan) plan = find_plan (graph, asked, &error);
   gint64 reported = asked;
@@ -123,9 +123,10 @@ assert_least (const CleaveGraph *graph, guint32 seed)
   g_autoptr (GError) error = NULL;
   g_autoptr (CleaveFitPlan) least = find_plan (graph, 0, &error);
   gint64 n = cleave_fit_plan_get_totals (least)->arena_after;
-  g_autofree char *says = g_strdup_printf ("%" G_GINT64_FORMAT " bytes are too few, the smallest "
-                                           "number that can be met is %" G_GINT64_FORMAT ";",
-                                           n - 1, n);
+  g_autofree char *says =
+      g_strdup_printf ("the budget is %" G_GINT64_FORMAT " bytes, the "
+                       "smallest that a plan meets is %" G_GINT64_FORMAT " bytes;",
+                       n - 1, n);
 
   cleave_assert_no_error (error);
   if (n <= 1)
