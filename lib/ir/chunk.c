@@ -7,6 +7,25 @@
 
 #include <string.h>
 
+/* Moves the dimensions in which a slice is empty to the nearest element of the operand.  A negative
+ * clip removes that element again, so the piece has only elements outside of the operand. */
+static void
+read_nearest (CleaveSlice *slice, const CleaveShape *operand)
+{
+  for (guint d = 0; d < operand->rank; d++)
+    {
+      CleaveSpan *span = &slice->range.dim[d];
+      const gint64 begin = span->begin - slice->clip_begin[d], end = span->end + slice->clip_end[d];
+
+      if (span->begin < span->end || begin >= end || operand->dim[d] == 0)
+        continue;
+      span->begin = CLAMP (begin, 0, operand->dim[d] - 1);
+      span->end = span->begin + 1;
+      slice->clip_begin[d] = span->begin - begin;
+      slice->clip_end[d] = end - span->end;
+    }
+}
+
 /* Returns the slice of an operand that a chunk reads. Each result of a VIEW op reads another part
  * of operand 0, so the slice is the hull of all of them. */
 static CleaveSlice
@@ -15,6 +34,8 @@ map_operand (const CleaveCall *call, guint operand, const CleaveRange *chunk)
   CleaveSlice slice = cleave_call_slice (call, operand, chunk);
   CleaveCall other = *call;
 
+  if ((call->op->flags & CLEAVE_OP_CROPS) != 0)
+    read_nearest (&slice, &call->operands[operand].shape);
   if ((call->op->flags & CLEAVE_OP_VIEW) == 0)
     return slice;
   for (other.result = 1; other.result < call->n_results; other.result++)

@@ -126,8 +126,10 @@ typedef enum {
   CLEAVE_OP_BROADCAST = 1 << 12,    /* repeats operand 0. The result can be a view of operand 0 with
                                      * strides of 0, if cleave_call_is_broadcast() holds and its
                                      * readers are BY_STRIDES */
-  CLEAVE_OP_BY_STRIDES = 1 << 13    /* kernels read operands with any strides, also 0, as fast as
+  CLEAVE_OP_BY_STRIDES = 1 << 13,   /* kernels read operands with any strides, also 0, as fast as
                                      * dense ones */
+  CLEAVE_OP_CROPS = 1 << 14         /* clips may be negative: they remove elements that a piece
+                                     * reads */
 } CleaveOpFlags;
 
 /* Families of fast kernels: the code that the runtime chooses for a node. A family that cannot

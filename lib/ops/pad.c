@@ -225,6 +225,7 @@ const CleaveOp cleave_op_pad = {
   .infer = infer,
   .maps = maps,
   .narrow = narrow,
+  .flags = CLEAVE_OP_CROPS,
   .kernel = cleave_move_kernel,
   .compute = compute,
 };

@@ -84,6 +84,15 @@ static const struct
   { CLEAVE_PAD_REFLECT, { 2, { 2, 3 } }, "0:11", "mode=reflect: 0:6 pads=2,3" },
   { CLEAVE_PAD_REFLECT, { 2, { 2, 9 } }, "2:17", "mode=reflect: 0:6 pads=0,9" },
   { CLEAVE_PAD_EDGE, { 2, { 2, 3 } }, "0:3", "mode=edge: 0:1 pads=2,0" },
+  /* padding only: the piece reads the nearest element and crops it */
+  { CLEAVE_PAD_CONSTANT, { 2, { 2, 3 } }, "0:2", "0:1 pads=2,-1" },
+  { CLEAVE_PAD_CONSTANT, { 2, { 2, 3 } }, "0:1", "0:1 pads=2,-2" },
+  { CLEAVE_PAD_CONSTANT, { 2, { 2, 3 } }, "9:11", "5:6 pads=-2,3" },
+  { CLEAVE_PAD_EDGE, { 2, { 2, 3 } }, "0:2", "mode=edge: 0:1 pads=2,-1" },
+  { CLEAVE_PAD_REFLECT,
+    { 2, { 2, 3 } },
+    "0:2",
+    "refused: in dimension 0 it reflects 2 elements, but has 1: it must have more" },
 };
 
 START_TEST (clipped_amounts_become_pads)
@@ -110,16 +119,14 @@ START_TEST (clipped_amounts_become_pads)
 }
 END_TEST
 
-START_TEST (a_chunk_of_padding_only_is_refused)
+START_TEST (an_empty_operand_has_no_nearest_element)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
-  CleaveResult *x = cleave_case_input (graph, "x", CLEAVE_SHAPE (6));
+  CleaveResult *x = cleave_case_input (graph, "x", CLEAVE_SHAPE (0));
   CleavePadAttrs a = { CLEAVE_PAD_CONSTANT, CLEAVE_INTS (2, 3), 0 };
 
   cleave_assert_chunk (cleave_test_add (graph, "Pad", NULL, (CleaveResult *[]){ x }, 1, &a, NULL),
-                       "0:2",
-                       "refused: chunk of dimension 0 [0,2) reads padding only; the first chunk "
-                       "would have to reach 3");
+                       "0:2", "refused: it would read nothing of data");
 }
 END_TEST
 
@@ -231,7 +238,7 @@ add_tests (Suite *suite)
 {
   cleave_add_case (suite, "pad", positive_pads_extend_and_negative_ones_crop,
                    padding_of_rows_and_columns_combines, an_empty_dimension_cannot_be_repeated,
-                   clipped_amounts_become_pads, a_chunk_of_padding_only_is_refused,
+                   clipped_amounts_become_pads, an_empty_operand_has_no_nearest_element,
                    the_value_is_converted_to_the_element_type, NULL);
 }
 
