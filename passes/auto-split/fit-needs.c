@@ -225,12 +225,11 @@ copy_whole (const CleaveShape *shape, CleaveRange *to)
     to->dim[d] = (CleaveSpan){ 0, shape->dim[d] };
 }
 
-/* Finds the range of result 0 that a node computes for each sample: the required region, less what
- * pieces carry from earlier pieces. */
+/* Finds the required region of result 0 of a node for each sample. */
 static void
-find_made (const CleaveFitState *state,
-           const CleaveFitNode *node,
-           CleaveRange made[CLEAVE_FIT_N_SAMPLES])
+find_required (const CleaveFitState *state,
+               const CleaveFitNode *node,
+               CleaveRange made[CLEAVE_FIT_N_SAMPLES])
 {
   const CleaveFitNeed *need = &state->walker->needs[node->first_value];
   const CleaveShape *shape = &node->node->results[0].type.shape;
@@ -250,6 +249,14 @@ find_made (const CleaveFitState *state,
       copy_whole (shape, &made[CLEAVE_FIT_FIRST]);
       copy_whole (shape, &made[CLEAVE_FIT_BEFORE]);
     }
+}
+
+/* Removes the elements that pieces carry from earlier pieces. */
+static void
+subtract_carried (const CleaveFitState *state,
+                  const CleaveFitNode *node,
+                  CleaveRange made[CLEAVE_FIT_N_SAMPLES])
+{
   if (state->walk->halo == CLEAVE_HALO_RECOMPUTE || node->is_again)
     return;
   if (cleave_fit_is_wide (state, node))
@@ -264,6 +271,27 @@ find_made (const CleaveFitState *state,
     return;
   subtract (&made[CLEAVE_FIT_TILE], &made[CLEAVE_FIT_BEFORE]);
   subtract (&made[CLEAVE_FIT_TILE], &made[CLEAVE_FIT_LEFT]);
+}
+
+/* Finds the range of result 0 that a node computes for each sample: the required region, less what
+ * pieces carry from earlier pieces.  If each tile of a strip needs the same region, the first tile
+ * computes it, and all values that only it depends on: there the first tile is the sample, and no
+ * tile is left of it. */
+static void
+find_made (const CleaveFitState *state,
+           const CleaveFitNode *node,
+           CleaveRange made[CLEAVE_FIT_N_SAMPLES])
+{
+  gboolean is_once;
+
+  find_required (state, node, made);
+  is_once = cleave_fit_is_once (state, made);
+  subtract_carried (state, node, made);
+  if (!is_once)
+    return;
+  copy_range (&made[CLEAVE_FIT_MIDDLE], &made[CLEAVE_FIT_TILE]);
+  for (guint d = 0; d < made[CLEAVE_FIT_LEFT].rank; d++)
+    made[CLEAVE_FIT_LEFT].dim[d] = (CleaveSpan){ 0, 0 };
 }
 
 /* Finds the range of an operand that a node reads, for each sample. */
@@ -349,7 +377,7 @@ count_made (const CleaveFitState *state,
   const CleaveFitWalk *walk = state->walk;
   double first = (double) cleave_range_count (&made[CLEAVE_FIT_FIRST]), tile, edge;
 
-  if (walk->n_columns == 1)
+  if (walk->n_columns == 1 || cleave_fit_is_once (state, made))
     return sum_pieces ((double) cleave_range_count (&made[CLEAVE_FIT_MIDDLE]), first,
                        walk->n_strips);
   if (cleave_fit_is_wide (state, node)) /* tiles of one strip compute no element twice */

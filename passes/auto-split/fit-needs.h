@@ -91,6 +91,15 @@ cleave_fit_is_tiled (const CleaveFitWalk *walk)
   return walk->n_columns > 1 && !walk->in_bands;
 }
 
+/* Returns whether all tiles of a strip have the same range, of which all but the first are copies.
+ */
+static inline gboolean
+cleave_fit_is_once (const CleaveFitState *state, const CleaveRange range[CLEAVE_FIT_N_SAMPLES])
+{
+  return cleave_fit_is_tiled (state->walk) &&
+         cleave_range_equal (&range[CLEAVE_FIT_TILE], &range[CLEAVE_FIT_MIDDLE]);
+}
+
 /* Returns whether strips recompute the overlap of a node's result, although they carry that of
  * others (CLEAVE_HALO_CARRY_NARROW). */
 static inline gboolean

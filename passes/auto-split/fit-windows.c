@@ -186,8 +186,9 @@ cleave_fit_add_window (CleaveFitState *state, guint index)
                                                 &need->range[CLEAVE_FIT_BEFORE], &all_later))
               : 0;
   gboolean is_tiled = cleave_fit_is_tiled (state->walk);
+  gboolean is_once = cleave_fit_is_once (state, need->range);
   gboolean carries_columns =
-      is_tiled && state->walk->halo != CLEAVE_HALO_RECOMPUTE && (!all || !carries);
+      is_tiled && (is_once || state->walk->halo != CLEAVE_HALO_RECOMPUTE) && (!all || !carries);
   gint64 n_carried_top = n_carried, n_top = count_top (state, value, need);
   CleaveFitSample sample = is_tiled ? CLEAVE_FIT_TILE : CLEAVE_FIT_MIDDLE;
   CleaveFitWindow *window;

@@ -127,10 +127,10 @@ START_TEST (bytes_of_strips_of_a_concat_are_estimated)
 }
 END_TEST
 
-/* Asserts that segments in strips at the end of a graph need at most `at_most` times the bytes of
- * their estimate. */
+/* Asserts that segments at the end of a graph, in strips or in tiles, need at most `at_most` times
+ * the bytes of their estimate. */
 static void
-assert_estimated (const CleaveGraph *graph, double at_most)
+assert_pieces_estimated (const CleaveGraph *graph, gboolean in_tiles, double at_most)
 {
   g_auto (Found) found = { 0 };
   guint n = 0;
@@ -142,18 +142,73 @@ assert_estimated (const CleaveGraph *graph, double at_most)
       const CleaveFitCandidate *segment = cleave_fit_candidate (&found.candidates, i);
       double measured;
 
-      if (segment->n_columns > 1)
+      n += in_tiles || segment->n_columns == 1; /* strips may be better than all tiles */
+      if (segment->in_bands || in_tiles != (segment->n_columns > 1))
         continue;
-      n++;
       measured = measure_bytes (graph, &found, segment);
       ck_assert_msg (measured <= at_most * (double) segment->estimate,
-                     "steps %u to %u in %u strips of cut %u, halo %d: measured %.0f bytes, "
+                     "steps %u to %u in %u x %u strips of cut %u, halo %d: measured %.0f bytes, "
                      "estimated %" G_GINT64_FORMAT,
-                     segment->begin, segment->end, segment->n_strips, segment->cut,
-                     (int) segment->halo, measured, segment->estimate);
+                     segment->begin, segment->end, segment->n_strips, segment->n_columns,
+                     segment->cut, (int) segment->halo, measured, segment->estimate);
     }
   ck_assert_uint_gt (n, 0);
 }
+
+static void
+assert_estimated (const CleaveGraph *graph, double at_most)
+{
+  assert_pieces_estimated (graph, FALSE, at_most);
+}
+
+/* The first tile of a strip computes all that the tiles share: a convolution reads all channels, so
+ * tiles of its channels share everything before it. */
+START_TEST (bytes_of_tiles_of_channels_are_estimated)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new ("temporal");
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 2, 1, 256));
+
+  for (guint i = 0; i < 3; i++)
+    x = run_conv (graph, x, 32, 17, CLEAVE_LAYOUT_NCHW);
+  run_output (graph, run_conv (graph, x, 2, 17, CLEAVE_LAYOUT_NCHW));
+  assert_pieces_estimated (graph, TRUE, 1.1);
+}
+END_TEST
+
+/* Returns x moved by n columns to the right, with zeros in front. */
+static CleaveResult *
+shift_right (CleaveGraph *graph, CleaveResult *x, gint64 n)
+{
+  const CleavePadAttrs pads = { .pads = CLEAVE_INTS (0, 0, 0, n, 0, 0, 0, 0) };
+  CleaveRange range = cleave_range_whole (&x->type.shape);
+
+  range.dim[3].end -= n;
+  x = cleave_graph_add_slice_range (graph, NULL, x, &range, NULL);
+  return cleave_test_add (graph, "Pad", NULL, (CleaveResult *[]){ x }, 1, &pads, NULL);
+}
+
+/* The cost volume of stereo matching: one image beside the other, moved by 0, 1, 2 … columns.  Some
+ * strips read padding only: the Pad is cut all the same. */
+START_TEST (bytes_of_shifted_operands_are_estimated)
+{
+  enum { N_SHIFTS = 10 };
+  g_autoptr (CleaveGraph) graph = cleave_graph_new ("cost volume");
+  CleaveResult *left =
+      run_conv (graph, run_input (graph, &CLEAVE_SHAPE (1, 2, 8, 48)), 16, 3, CLEAVE_LAYOUT_NCHW);
+  CleaveResult *right =
+      run_conv (graph, run_input (graph, &CLEAVE_SHAPE (1, 2, 8, 48)), 16, 3, CLEAVE_LAYOUT_NCHW);
+  CleaveResult *parts[2 * N_SHIFTS];
+
+  for (gint64 i = 0; i < N_SHIFTS; i++)
+    {
+      parts[2 * i] = left;
+      parts[2 * i + 1] = shift_right (graph, right, i);
+    }
+  left = run_conv (graph, run_concat (graph, parts, 2 * N_SHIFTS, 1), 8, 3, CLEAVE_LAYOUT_NCHW);
+  run_output (graph, run_conv (graph, left, 2, 3, CLEAVE_LAYOUT_NCHW));
+  assert_estimated (graph, 1.3);
+}
+END_TEST
 
 /* An operand of a Concat lies in a buffer of its own if another node reads more rows of it. The
  * Concat then copies it. */
@@ -445,12 +500,13 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "estimates", wide_images_are_cut_into_columns,
-                   bytes_of_strips_of_a_concat_are_estimated,
-                   bytes_of_shared_operands_of_a_concat_are_estimated,
-                   bytes_of_overwritten_operands_of_a_concat_are_estimated,
-                   bytes_of_chunks_of_channels_are_estimated, macs_of_two_strips_are_estimated,
-                   strips_of_large_weights_cost, weights_are_read_from_memory_once, NULL);
+  cleave_add_case (
+      suite, "estimates", wide_images_are_cut_into_columns,
+      bytes_of_tiles_of_channels_are_estimated, bytes_of_shifted_operands_are_estimated,
+      bytes_of_strips_of_a_concat_are_estimated, bytes_of_shared_operands_of_a_concat_are_estimated,
+      bytes_of_overwritten_operands_of_a_concat_are_estimated,
+      bytes_of_chunks_of_channels_are_estimated, macs_of_two_strips_are_estimated,
+      strips_of_large_weights_cost, weights_are_read_from_memory_once, NULL);
   cleave_add_case (suite, "candidates", threads_find_the_same, dominated_candidates_are_dropped,
                    NULL);
 }
