@@ -85,11 +85,13 @@ is_as_built (const GPtrArray *order)
 }
 
 /* Returns the peak in bytes above which an order is not optimized. There is no limit for the first
- * order and for the order in which nodes were added. */
+ * order, for the order in which nodes were added, and if the graph keeps its order, since then only
+ * few orders are tried.  A temporal convolution in 86 strips needs 14 % more without the latter. */
 static gint64
 find_cutoff (const Finding *f, const GPtrArray *order)
 {
-  return f->best == NULL || is_as_built (order) ? G_MAXINT64 : CUTOFF * f->best->peak;
+  return f->best == NULL || f->graph->keeps_order || is_as_built (order) ? G_MAXINT64
+                                                                         : CUTOFF * f->best->peak;
 }
 
 static CleaveOrderCandidate *

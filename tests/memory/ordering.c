@@ -2,6 +2,7 @@
 
 #include "../../lib/ir/topology.h"
 #include "../../lib/memory/hoisting.h"
+#include "../../lib/memory/materialized.h"
 #include "../../lib/memory/walks.h"
 #include "graphs.h"
 #include "orders.h"
@@ -326,6 +327,44 @@ START_TEST (carried_rows_are_copied_after_the_previous_strip_is_freed)
 }
 END_TEST
 
+/* Adds a value of 16 rows, and `n` Concats that read `n_rows` of its rows long after it was
+ * computed.  Returns the node that takes rows for the first Concat. */
+static const CleaveNode *
+add_late_reads (CleaveGraph *graph, guint n, gint64 n_rows)
+{
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 4, 16, 16)), *rows[8];
+  CleaveResult *large = run_conv (graph, x, 64, 1, CLEAVE_LAYOUT_NCHW);
+  CleaveResult *few = run_conv (graph, large, 2, 1, CLEAVE_LAYOUT_NCHW);
+
+  for (guint i = 0; i < n; i++)
+    rows[i] = run_slice (graph, large, CLEAVE_RANGE (0, 1, 0, 64, i, i + n_rows, 0, 16));
+  few =
+      run_conv (graph, run_conv (graph, few, 96, 1, CLEAVE_LAYOUT_NCHW), 64, 1, CLEAVE_LAYOUT_NCHW);
+  for (guint i = 0; i < n; i++)
+    {
+      CleaveResult *both = run_concat (graph, (CleaveResult *[]){ rows[i], few }, 2, 2);
+
+      run_output (graph, run_conv (graph, both, 2, 1, CLEAVE_LAYOUT_NCHW));
+    }
+  return rows[0]->node;
+}
+
+/* Rows that are read late are copied so that the value can be freed, unless the copies take more
+ * memory than the value. */
+START_TEST (rows_are_copied_unless_they_are_read_many_times)
+{
+  for (guint many = 0; many < 2; many++)
+    {
+      g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+      const CleaveNode *rows = add_late_reads (graph, many ? 4 : 2, many ? 12 : 1);
+      g_autoptr (GPtrArray) order = cleave_topology_sort (graph, NULL);
+      g_autoptr (CleaveStorage) storage = cleave_storage_new (graph, order);
+
+      ck_assert_int_eq (cleave_storage_is_materialized (storage, rows), !many);
+    }
+}
+END_TEST
+
 /* A value is joined with the result of 20 convolutions of it. The first strip computes 21 rows,
  * which as many strips read. They exist twice while they are staged, and each is freed after its
  * last read. */
@@ -423,6 +462,7 @@ add_tests (Suite *suite)
       a_node_that_frees_memory_is_hoisted, a_node_that_occupies_a_large_join_early_sinks,
       a_node_that_frees_memory_does_not_sink,
       carried_rows_are_copied_after_the_previous_strip_is_freed,
+      rows_are_copied_unless_they_are_read_many_times,
       rows_read_by_many_strips_are_freed_one_by_one, cycle_is_an_error, NULL);
   cleave_add_case (suite, "peak", the_peak_is_public, NULL);
 }
