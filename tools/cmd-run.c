@@ -5,7 +5,6 @@
 #include "arguments.h"
 #include "commands.h"
 #include "convention.h"
-#include "dynamic.h"
 #include "execute.h"
 #include "inputs.h"
 #include "json.h"
@@ -501,11 +500,6 @@ execute (const Options *o,
 {
   if (o->max_memory == 0)
     return cleave_execute_take (graph, inputs, n_threads, (guint) o->repeat, execution, error);
-  if (!cleave_dynamic_refuse (graph, "runs without --max-memory only", error))
-    {
-      cleave_graph_unref (graph);
-      return FALSE;
-    }
   return cleave_execute_layers (graph, inputs, n_threads, o->max_memory, execution, layers, error);
 }
 

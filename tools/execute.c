@@ -103,8 +103,8 @@ dup_input_names (const CleaveGraph *graph)
   return names;
 }
 
-gboolean
-cleave_execution_prepare (CleaveExecution *execution, const CleaveGraph *graph, GError **error)
+void
+cleave_execution_note_graph (CleaveExecution *execution, const CleaveGraph *graph)
 {
   CleaveOnnxDynamic *dynamic = cleave_onnx_get_dynamic (graph);
 
@@ -114,6 +114,12 @@ cleave_execution_prepare (CleaveExecution *execution, const CleaveGraph *graph, 
       execution->input_names = dup_input_names (graph);
     }
   execution->names = dup_output_names (graph);
+}
+
+gboolean
+cleave_execution_prepare (CleaveExecution *execution, const CleaveGraph *graph, GError **error)
+{
+  cleave_execution_note_graph (execution, graph);
   execution->outputs = make_outputs (graph, error);
   return execution->outputs != NULL;
 }
@@ -143,9 +149,8 @@ compute (CleaveGraph *graph,
   return TRUE;
 }
 
-/* Runs the dynamic part, and replaces the outputs of the static part by those of the model. */
-static gboolean
-run_dynamic (const GPtrArray *inputs, CleaveExecution *e, GError **error)
+gboolean
+cleave_execution_run_dynamic (const GPtrArray *inputs, CleaveExecution *e, GError **error)
 {
   g_autoptr (GPtrArray) names = g_ptr_array_new (), values = g_ptr_array_new ();
   gint64 begin = g_get_monotonic_time ();
@@ -194,7 +199,7 @@ run_program (CleaveProgram *program,
   if (execution->wants_profile)
     execution->profile = cleave_program_profile (program, repeat);
   cleave_program_get_stats (program, &execution->stats);
-  return run_dynamic (inputs, execution, error);
+  return cleave_execution_run_dynamic (inputs, execution, error);
 }
 
 /* Compiles a graph. `given`, unless NULL, is the same graph, of which it takes ownership and which

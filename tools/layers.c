@@ -180,13 +180,10 @@ prepare (Run *run,
   for (guint i = 0; i < inputs->len; i++)
     g_hash_table_insert (run->values, cleave_result_dup_name (cleave_graph_get_input (graph, i)),
                          cleave_tensor_ref (inputs->pdata[i]));
-  e->names = g_new0 (char *, n + 1);
+  cleave_execution_note_graph (e, graph);
   *outputs = g_new0 (char *, n + 1);
   for (guint i = 0; i < n; i++)
-    {
-      e->names[i] = g_strdup (cleave_graph_get_output_name (graph, i));
-      (*outputs)[i] = g_strdup (cleave_partition_get_output_value (partition, i));
-    }
+    (*outputs)[i] = g_strdup (cleave_partition_get_output_value (partition, i));
   return TRUE;
 }
 
@@ -211,5 +208,5 @@ cleave_execute_layers (CleaveGraph *graph,
   execution->outputs = g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_tensor_unref);
   for (guint i = 0; outputs[i] != NULL; i++)
     g_ptr_array_add (execution->outputs, take_value (&run, outputs[i]));
-  return TRUE;
+  return cleave_execution_run_dynamic (inputs, execution, error);
 }

@@ -17,7 +17,9 @@ typedef struct
 
 /* Cuts the graph into parts that follow each other, and makes and runs one after the other. While a
  * part is made, its weights and the largest of them in the form of the file are in memory, besides
- * its activations: these take at most `max_memory` bytes. Takes ownership of the graph. */
+ * its activations: these take at most `max_memory` bytes. The
+ * values of the dynamic part and the constants that it reads come on top. Takes ownership of the
+ * graph. */
 gboolean cleave_execute_layers (CleaveGraph *graph,
                                 const GPtrArray *inputs,
                                 guint n_threads,

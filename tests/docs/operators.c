@@ -331,8 +331,7 @@ print_refusals (GTree *versions)
       "save the model with the level `extended` of ONNX Runtime" },
     { "an operand that must be known at import, such as `starts` of `Slice` behind an input",
       "give the value of the input with `--fix`" },
-    { "a saved program, ranks, a graph as text, or `run --max-memory` of a model with a dynamic "
-      "part",
+    { "a saved program, ranks, or a graph as text of a model with a dynamic part",
       "use `cleave run` with the model" },
     { "`partition`, `extract` and `bundle` of the dynamic part",
       "they take the static part, and say so; run the rest with ONNX Runtime" },

@@ -513,6 +513,21 @@ class Dynamic(CommandTest):
         self.assertEqual(run['dynamic']['nodes'], 4)
         self.assertGreater(run['dynamic']['peak_bytes'], 0)
 
+    # The least memory for a part of the static part follows from the message.
+    def test_run_in_parts_runs_both_parts(self):
+        n_parts = 0
+        for name, data in MODELS.items():
+            path = self.write(f'{name}.onnx', data)
+            whole = self.json('run', path)
+            needs = re.search(r'besides a part, (\d+) bytes.*alone needs (\d+)', self.cleave('run', path, '--max-memory', '1').stderr.decode())
+            if needs is None:
+                continue
+            parts = self.json('run', path, '--max-memory', str(int(needs[1]) + int(needs[2])))
+            self.assertEqual(parts['outputs'], whole['outputs'], name)
+            self.assertEqual(parts['dynamic']['nodes'], whole['dynamic']['nodes'])
+            n_parts = max(n_parts, parts['layers']['parts'])
+        self.assertGreater(n_parts, 1)
+
     def test_a_split_model_keeps_the_dynamic_part(self):
         run = self.cleave('split', 'm.onnx', '--all', '--dims=2', '--num-chunks=2', '--check', '-o', 's.onnx')
         self.assertEqual(run.returncode, 0)
