@@ -5,6 +5,9 @@
 
 #include "convert.h"
 
+#include <string.h>
+
+#include "../ir/graph-private.h"
 #include "../ops/tflite.h"
 
 enum { A, B, Y };
@@ -263,28 +266,77 @@ cleave_tflite_convert_integer_leaky_relu (CleaveTfliteImport *import, GError **e
          cleave_tflite_set_rescaled (import, &s, &factor, &negative, error);
 }
 
+/* Returns whether a value is a scalar constant with these bytes. */
+static gboolean
+is_constant (const CleaveResult *x, CleaveElement element, gconstpointer bytes)
+{
+  const CleaveTensor *value = cleave_node_get_constant (x->node);
+  const CleaveTensorType *type = value == NULL ? NULL : cleave_tensor_get_type (value);
+
+  return type != NULL && type->element == element && cleave_shape_n_elements (&type->shape) == 1 &&
+         memcmp (cleave_tensor_get_data (value), bytes, cleave_element_size (element)) == 0;
+}
+
+/* Returns the integers of which x is the DEQUANTIZE, if they have the type and the scale of the
+ * output: their QUANTIZE gives them back. NULL if x is another value. float32 has more bits than
+ * the integers, unless the scale is so small that products lose some. */
+static CleaveResult *
+find_integers (const CleaveResult *x, CleaveElement element, const CleaveTfliteScale *scale)
+{
+  enum { INTEGERS, SCALE, ZERO };
+  const CleaveNode *node = x->node;
+  gint8 byte = (gint8) scale->zero;
+  gint16 word = (gint16) scale->zero;
+
+  if (node->op != cleave_op_lookup ("DequantizeLinear") || scale->scale < 0x1p-100f ||
+      (element != CLEAVE_INT8 && element != CLEAVE_INT16) ||
+      cleave_result_get_type (node->operands[INTEGERS].result)->element != element ||
+      !is_constant (node->operands[SCALE].result, CLEAVE_FLOAT32, &scale->scale) ||
+      !is_constant (node->operands[ZERO].result, element,
+                    element == CLEAVE_INT8 ? (gconstpointer) &byte : &word))
+    return NULL;
+  return node->operands[INTEGERS].result;
+}
+
+/* QUANTIZE from one scale to another; nothing to do if they are equal. */
+static gboolean
+requantize (CleaveTfliteImport *import, GError **error)
+{
+  CleaveElement element = cleave_tflite_output (import, 0)->type.element;
+  CleaveTfliteScales s;
+  CleaveTfliteFactor factor;
+  CleaveResult *x;
+
+  if (!cleave_tflite_read_scales (import, &s, error) ||
+      !cleave_tflite_read_factor ((double) s.x.scale / (double) s.y.scale, &factor, error))
+    return FALSE;
+  if (s.x.scale != s.y.scale || s.x.zero != s.y.zero ||
+      cleave_tflite_input_type (import, 0)->element != element || element == CLEAVE_INT32)
+    return cleave_tflite_set_rescaled (import, &s, &factor, &factor, error);
+  return cleave_tflite_find_result (import, 0, &x, error) &&
+         cleave_tflite_set (import, 0, x, error);
+}
+
 /* QUANTIZE of floats, or from one scale to another. */
 gboolean
 cleave_tflite_convert_quantize (CleaveTfliteImport *import, GError **error)
 {
   const CleaveTfliteTensor *y = cleave_tflite_output (import, 0);
   CleaveTfliteScale scale;
-  CleaveTfliteScales s;
-  CleaveTfliteFactor factor;
   CleaveTfliteQuantizeAttrs attrs;
-  CleaveResult *x;
+  CleaveResult *x, *integers;
 
-  if (!cleave_tflite_read_scale (y, &scale, error))
-    return FALSE;
   if (cleave_tflite_is_quantized (cleave_tflite_input (import, 0)))
-    return cleave_tflite_read_scales (import, &s, error) &&
-           cleave_tflite_read_factor ((double) s.x.scale / (double) s.y.scale, &factor, error) &&
-           cleave_tflite_set_rescaled (import, &s, &factor, &factor, error);
+    return requantize (import, error);
+  if (!cleave_tflite_read_scale (y, &scale, error) ||
+      !cleave_tflite_find_result (import, 0, &x, error))
+    return FALSE;
+  integers = find_integers (x, y->type.element, &scale);
+  if (integers != NULL)
+    return cleave_tflite_set (import, 0, integers, error);
   attrs = (CleaveTfliteQuantizeAttrs){ y->type.element, (double) scale.scale, scale.zero };
-  return cleave_tflite_find_result (import, 0, &x, error) &&
-         cleave_tflite_set (import, 0,
-                            cleave_tflite_add_unary (import, "TfliteQuantize", x, &attrs, error),
-                            error);
+  return cleave_tflite_set (
+      import, 0, cleave_tflite_add_unary (import, "TfliteQuantize", x, &attrs, error), error);
 }
 
 /* DEQUANTIZE: weights of float16 become float32; integers are (x - zero point) * scale, which is
