@@ -80,10 +80,23 @@ def compile(path, shapes=None, dims=None, values=None, threads=1, reference=Fals
     return ShapedProgram(path, import_options(shapes, dims, values), threads, reference, max_programs)
 
 
+# Endings of files that are no models, which `save` refuses.
+OTHER_ENDINGS = ('.tflite', '.plan', '.json', '.svg', '.png', '.dot', '.html', '.npy', '.npz')
+
+
 def save(graph, path):
-    """Writes the graph as an ONNX model."""
+    """Writes the graph as an ONNX model, or as text if the name ends in `.cleave`."""
+    name = os.fsdecode(path)
+    ending = os.path.splitext(name)[1]
+    if ending in OTHER_ENDINGS:
+        fail(f"cannot write a model to '{name}': a model is written as ONNX, so its name cannot end in {ending}")
+    if ending == '.cleave' and call(Cleave.onnx_get_dynamic, graph) is not None:
+        fail('shapes of the model depend on data, and a graph as text cannot have such nodes: write .onnx')
     with errors():
-        call(Cleave.onnx_save, graph, os.fspath(path))
+        if ending == '.cleave':
+            call(graph.save_text, name)
+        else:
+            call(Cleave.onnx_save, graph, name)
 
 
 def to_bytes(graph):

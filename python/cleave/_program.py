@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from ._call import call
 from ._library import Cleave, errors, fail
 from ._tensor import Tensor, as_tensor, dtype_of, element_name, shape_of, to_numpy
+from ._tools import count_threads
 
 # The fields of `Program.stats`.
 STATS = ('n_threads', 'n_nodes', 'n_steps', 'peak_activation_bytes', 'arena_bytes', 'scratch_bytes', 'weight_bytes',
@@ -15,13 +16,14 @@ STATS = ('n_threads', 'n_nodes', 'n_steps', 'peak_activation_bytes', 'arena_byte
 
 def program_options(threads, reference, trace=False):
     options = Cleave.ProgramOptions()
-    options.n_threads, options.reference, options.trace = threads, reference, trace
+    options.n_threads, options.reference, options.trace = count_threads(threads), reference, trace
     return options
 
 
 def split_to_run(graph, threads, as_is):
     """Returns the graph to compile and its number of threads: a copy split for the threads, as in `cleave run`; with
     `as_is`, the graph itself."""
+    threads = count_threads(threads)
     if as_is or threads == 1:
         return graph, threads
     copy = graph.copy()

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The commands memory, partition, diff and report, as methods of Graph."""
 
+import math
+import numbers
 import os
 import tempfile
 import warnings
@@ -14,15 +16,23 @@ from ._tensor import Tensor, element_name, to_numpy
 Graph = Cleave.Graph
 
 
+MAX_THREADS = 1024
+
+
 def count_threads(threads):
     """Returns the number of threads to use; 0 means one per core."""
-    return threads or GLib.get_num_processors()
+    if not isinstance(threads, numbers.Integral) or not 0 <= threads <= MAX_THREADS:
+        fail(f"threads must be a whole number from 0 (one per core) to {MAX_THREADS}, not {threads!r}")
+    return int(threads) or GLib.get_num_processors()
 
 
 def bytes_of(name, size):
     """Returns the bytes of a size that the caller gave as a number or as text, such as '256 KiB'."""
     if isinstance(size, str):
         _, size = Cleave.text_to_size(name, size.replace(' ', ''))
+    if not isinstance(size, numbers.Real) or not math.isfinite(size) or size != int(size):
+        fail(f"{name} must be a whole number of bytes or a text such as '256 KiB', not {size!r}")
+    size = int(size)
     if size <= 0:
         fail(f'{name} must be more than 0')
     return size
@@ -230,6 +240,8 @@ def diff(graph, other, inputs=None, seed=0):
 
     `inputs` are arrays by name; inputs that are not given are random numbers from `seed`. Returns the Differences:
     a dictionary by output, with `equal` and `is_near(tolerance)`."""
+    if not isinstance(other, Graph):
+        raise TypeError(f'diff compares with another Graph, not {type(other).__name__}: load the other model first')
     missing = {value.name for value in graph.inputs} ^ {value.name for value in other.inputs}
     if missing:
         fail(f"only one of the graphs has the input '{sorted(missing)[0]}'")

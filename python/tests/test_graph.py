@@ -226,6 +226,30 @@ def test_a_graph_is_saved_and_drawn(graph, tmp_path):
     assert '<svg' in picture and 'pool1.0' in picture
 
 
+def test_a_graph_is_saved_in_the_format_of_its_name(graph, tmp_path):
+    graph.save(tmp_path / 'out.cleave')
+    assert (tmp_path / 'out.cleave').read_text().startswith('graph')
+    assert [node.name for node in cleave.load(tmp_path / 'out.cleave')] == [node.name for node in graph]
+    for ending in '.tflite', '.plan', '.svg', '.png', '.json', '.npy':
+        with pytest.raises(cleave.Error, match=f'its name cannot end in {ending}'):
+            graph.save(tmp_path / ('out' + ending))
+        assert not (tmp_path / ('out' + ending)).exists()
+
+
+def test_wrong_numbers_name_the_argument(graph):
+    for size in 1.5, float('nan'), float('inf'), [1], b'1':
+        with pytest.raises(cleave.Error, match='max_memory must be a whole number of bytes or a text such as'):
+            graph.fit(size, progress=False)
+    for threads in -1, 1025, '2', 1.5, None:
+        for use in graph.compile, graph.memory, graph.split_for_threads, lambda n: graph.fit(1 << 20, threads=n):
+            with pytest.raises(cleave.Error, match='threads must be a whole number from 0'):
+                use(threads)
+    assert graph.fit(1e6, progress=False).totals['arena_after'] == graph.memory().arena
+    assert graph.fit(numpy.int64(1 << 20), progress=False).totals['arena_after'] == graph.memory().arena
+    with pytest.raises(TypeError, match='another Graph, not str: load the other model first'):
+        graph.diff('out.onnx')
+
+
 def test_parts_in_a_row_compute_the_results_of_the_whole(graph):
     x = numpy.ones((1, 3, 16, 16), 'float32')
     want = graph.compile()(x=x)['y']
