@@ -22,7 +22,7 @@ typedef struct
 enum { QUANTIZE = 114, DEQUANTIZE = 6, RELU = 19, UINT8 = 3 };
 
 static const Chain chains[] = {
-  /* The same scale: no node. */
+  /* Equal scales leave no node. */
   { 1, { QUANTIZE }, { TFLITE_INT8, TFLITE_INT8 }, { 0.1f, 0.1f }, { 3, 3 }, 0, 0, 0, 0 },
   { 1, { QUANTIZE }, { TFLITE_INT16, TFLITE_INT16 }, { 0.1f, 0.1f }, { 0, 0 }, 0, 0, 0, 0 },
   /* Another scale, another zero point, another type. */
